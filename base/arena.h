@@ -1,0 +1,47 @@
+/* arena.h - memory that is freed all at once, for programs and their representations.
+ *
+ * Running out of memory while loading must end in an error message; checking every small
+ * allocation of a parser would drown it. So an arena jumps: the function at a room's border
+ * (vcode_parse, ir_build ...) says `if (setjmp(arena->out_of_memory)) return failure;` and
+ * everything beneath it may take arena_alloc for granted.
+ */
+#ifndef RAVEL_ARENA_H
+#define RAVEL_ARENA_H
+
+#include "base/heap.h"
+#include <setjmp.h>
+
+struct arena_block;
+
+struct arena {
+  struct heap *heap;
+  struct arena_block *blocks; /* newest first */
+  char *next, *end;           /* free part of the newest block */
+  jmp_buf out_of_memory;      /* set by whoever calls into a room that allocates */
+};
+
+/* An empty arena over heap; it allocates nothing yet. */
+void arena_init(struct arena *, struct heap *);
+/* Frees everything the arena gave out. The arena may be used again. */
+void arena_free(struct arena *);
+/* bytes, aligned to 16, zeroed. Never NULL: jumps to out_of_memory instead. */
+void *arena_alloc(struct arena *, size_t bytes);
+/* The bytes text[0..length) and a NUL. */
+char *arena_copy(struct arena *, const char *text, size_t length);
+/* printf into the arena. */
+char *arena_printf(struct arena *, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Growable arrays in an arena: ARRAY(struct item) list = {0}; *array_push(a, &list) = x;
+ * then list.items[0 .. list.count). Growing leaves the old memory to the arena. */
+#define ARRAY(type)                                                                            \
+  struct {                                                                                     \
+    type *items;                                                                               \
+    size_t count, capacity;                                                                    \
+  }
+#define array_push(arena, list)                                                                \
+  (array_reserve_((arena), (void **)&(list)->items, (list)->count, &(list)->capacity,          \
+                  sizeof *(list)->items),                                                      \
+   &(list)->items[(list)->count++])
+void array_reserve_(struct arena *, void **items, size_t count, size_t *capacity, size_t size);
+
+#endif

@@ -1,0 +1,48 @@
+/* diag.h - what a user is told: where, what, which values, how the program came there.
+ *
+ * A diagnostic prints as
+ *     FILE:LINE:COLUMN: error: MESSAGE
+ *       note lines, one per entry of the trace
+ * with the origin (vcode.md, section 21.7) first where there is one:
+ *     prog.nesl:12:3: error: MESSAGE (at prog.vcode:88:1)
+ */
+#ifndef RAVEL_DIAG_H
+#define RAVEL_DIAG_H
+
+#include "base/arena.h"
+#include <stdbool.h>
+#include <stdio.h>
+
+/* A place in a source file; line and column count from 1, 0 means unknown. */
+struct source_pos {
+  uint32_t line, column;
+};
+
+enum severity { SEVERITY_ERROR, SEVERITY_WARNING, SEVERITY_NOTE };
+
+struct diag {
+  enum severity severity;
+  const char *file;      /* NULL: the program itself speaks ("vinterp: error: ...") */
+  struct source_pos pos;
+  const char *origin;    /* "file:line:column" of the source it was compiled from, or NULL */
+  const char *message;
+};
+
+/* A list of diagnostics in an arena. When memory itself is the problem nothing can be added:
+ * `lost` counts what did not fit and diag_print says so. */
+struct diag_list {
+  struct arena *arena;
+  ARRAY(struct diag) list;
+  size_t errors;
+};
+
+void diag_list_init(struct diag_list *, struct arena *);
+/* Adds a diagnostic; message is formatted into the arena, file and origin are borrowed. */
+void diag_add(struct diag_list *, enum severity, const char *file, struct source_pos,
+              const char *origin, const char *format, ...)
+    __attribute__((format(printf, 6, 7)));
+/* Prints all to stream, in order of insertion, at most `limit` errors (0: all). `program` is
+ * the command's name for diagnostics without a file. */
+void diag_print(const struct diag_list *, const char *program, size_t limit, FILE *stream);
+
+#endif

@@ -1,0 +1,32 @@
+/* heap.h - memory by the byte: counted, limited, and able to fail on demand.
+ *
+ * Everything the host side of Ravel allocates comes from a `struct heap`, so that a limit ends
+ * in an ordinary error and tests can fail the n-th allocation. A heap may be shared by threads.
+ */
+#ifndef RAVEL_HEAP_H
+#define RAVEL_HEAP_H
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct heap {
+  uint64_t limit;            /* bytes that may be live at once; 0: no limit */
+  _Atomic uint64_t live;     /* bytes now allocated */
+  _Atomic uint64_t peak;     /* most bytes ever allocated */
+  _Atomic uint64_t count;    /* allocations asked for so far */
+  uint64_t fail_at;          /* the allocation with this number (from 1) fails; 0: none */
+};
+
+/* A heap without allocations. */
+void heap_init(struct heap *, uint64_t limit);
+/* bytes of memory aligned to 64, uninitialised; NULL when the limit, the system or fail_at
+ * says no. 0 bytes give a valid pointer. Owned by the caller, for heap_free. */
+void *heap_alloc(struct heap *, size_t bytes);
+/* Frees what heap_alloc gave for `bytes`; NULL is ignored. */
+void heap_free(struct heap *, void *, size_t bytes);
+/* heap_alloc of new_bytes, the lesser of both sizes copied, the old block freed; on failure
+ * NULL and the old block stays. */
+void *heap_grow(struct heap *, void *, size_t old_bytes, size_t new_bytes);
+
+#endif

@@ -1,0 +1,27 @@
+/* intern.h - each name once: equal strings become equal pointers. */
+#ifndef RAVEL_INTERN_H
+#define RAVEL_INTERN_H
+
+#include "base/arena.h"
+
+struct name {
+  uint32_t length;
+  uint32_t number; /* 0, 1, 2 ... in order of first use: an index for side tables */
+  char text[];     /* NUL-terminated; may contain no NUL inside */
+};
+
+struct intern {
+  struct arena *arena;
+  struct name **slots; /* hash table, open addressing, power of two */
+  size_t capacity, count;
+};
+
+void intern_init(struct intern *, struct arena *);
+/* The one name with these bytes, made if new. Jumps to the arena's out_of_memory. */
+const struct name *intern_name(struct intern *, const char *text, size_t length);
+
+/* Edits (insertions, deletions, replacements, swaps of neighbours) between two strings, for
+ * "did you mean"; counts no further than limit + 1. */
+unsigned edit_distance(const char *a, const char *b, unsigned limit);
+
+#endif

@@ -1,0 +1,311 @@
+/* cvl.h - the contract between the machine and a vector library ("back end").
+ *
+ * A back end is one constant table of functions, `struct cvl_backend`. The machine, the tests
+ * and the benchmarks reach it through nothing else; the conformance suite (conformance.h)
+ * holds every back end to what is written here, bit for bit.
+ *
+ * ## Values
+ *
+ * An operand is a `struct cvl_value`, plain data of 16 bytes:
+ *
+ *   CVL_SCALAR       one element known to the host, kept inside the value: no allocation
+ *   CVL_VECTOR       a flat vector of the back end, immutable, reference counted
+ *   CVL_ONE_SEGMENT  the descriptor of one segment whose length the host knows, kept inside
+ *   CVL_SEGDES       any descriptor of the back end, immutable, reference counted
+ *
+ * A vector of length 1 may appear as CVL_SCALAR or as CVL_VECTOR, a descriptor of one segment
+ * as CVL_ONE_SEGMENT or as CVL_SEGDES; a back end accepts both everywhere and may return
+ * either. BOOL elements are bytes 0 and 1. The element types of INT and FLOAT are fixed for
+ * the life of a context (`struct cvl_options`).
+ *
+ * ## Ownership
+ *
+ * Operands are borrowed unless the value's `owned` flag is set: then the reference passes to
+ * the operation, which releases it in every case, failure included, and may write its result
+ * into the memory if nobody else holds a reference. Results are owned by the caller and come
+ * with `owned` clear. Copying the plain struct does not count a reference.
+ *
+ * ## Sizes and promptness
+ *
+ * The contract is asynchronous. An operation may return before its work is done, and a length
+ * may be *pending*: `size` then gives an upper bound and a symbol. Two sizes with the same
+ * non-zero symbol are equal; a symbol of 0 means the bound is the exact size. `resolve` waits
+ * for the exact one. Results that another operation consumes never need to be waited for.
+ * A context works for one thread at a time.
+ *
+ * ## Errors
+ *
+ * Operations check what their comment *requires*. A fault is recorded in the context's error
+ * slot as a `struct cvl_error`; of several the one with the lowest `site` stays, of one
+ * operation the one at the lowest position. Sizes that must agree are checked before elements.
+ * An operation that knows of a fault at once returns false; its results are then not set. One
+ * that finds out later delivers harmless results (of the right type and size, no undefined
+ * memory) until somebody asks: `check`, which may wait, and `to_host`, `resolve`, `scalar`,
+ * which do. Sites are numbers the machine hands out in increasing program order.
+ *
+ * Memory: a failed allocation is a fault like any other (CVL_E_MEMORY), never an abort.
+ *
+ * ## The reproducible tree
+ *
+ * FLOAT sums and products depend on the order of combination, so the order is part of the
+ * contract (vcode.md, section 21.2). `pad` and `identity` are those of operations.def; `+`
+ * stands for the combining expression, its first operand on the left. The reasons: a block
+ * must be one contiguous read that a SIMD unit or a warp can do with its lanes side by side;
+ * padding with an exact neutral element makes every shape a special case of the full one, so
+ * short segments skip levels; and all levels look alike, so a device needs one kernel for all.
+ *
+ * Reduction of x[0..n), CVL_REDUCE_LANES = 32, CVL_REDUCE_BLOCK = 1024:
+ *
+ *     reduce(x, n):
+ *       if n == 0: return identity
+ *       if n == 1: return x[0]
+ *       while n > 1:
+ *         for each block k of 1024 consecutive elements (the last may be shorter):
+ *           lane[j] = x[b+j], for j < 32; pad where b+j is past the block's end
+ *           for r = 1, 2, ...: lane[j] = lane[j] + x[b+32r+j]   where that element exists
+ *           for w = 16, 8, 4, 2, 1: lane[j] = lane[j] + lane[j+w]   for j < w
+ *           y[k] = lane[0]
+ *         x, n = y, number of blocks
+ *       return x[0]
+ *
+ * Exclusive scan of x[0..n), CVL_SCAN_ROW = 8, CVL_SCAN_WINDOW = 32: the same scheme on every
+ * level, with windows of 8 on the lowest (one SIMD register) and of 32 above (one warp). Within
+ * a window the inclusive prefix is that of Kogge and Stone, in which an element depends only
+ * on those before it; position i gets the prefix of all earlier windows, then of its own:
+ *
+ *     scan(x, n):                            e = prefix(x, n, 8); e[0] = identity; return e
+ *     prefix(x, n, w):
+ *       for each window k of w consecutive elements, padded to w with pad:
+ *         a = the window
+ *         for s = 1, 2, 4, ... < w: a'[j] = a[j-s] + a[j] for j >= s, else a[j];  a = a'
+ *         t[k] = a[w-1];  inside[k] = a
+ *       before = one window ? [pad] : prefix(t, number of windows, 32)
+ *       e[i] = before[i / w]                                where i % w == 0
+ *            = before[i / w] + inside[i / w][i % w - 1]      elsewhere
+ *
+ * Each segment is reduced and scanned by itself, as if it were alone.
+ */
+#ifndef RAVEL_CVL_H
+#define RAVEL_CVL_H
+
+#include "tables/tables.h"
+
+enum { CVL_REDUCE_LANES = 32, CVL_REDUCE_BLOCK = 1024, CVL_SCAN_ROW = 8, CVL_SCAN_WINDOW = 32 };
+
+/* ---- values ---- */
+
+struct cvl_vector; /* opaque: the back end's */
+struct cvl_segdes;
+
+enum cvl_form { CVL_NOTHING, CVL_SCALAR, CVL_VECTOR, CVL_ONE_SEGMENT, CVL_SEGDES };
+
+struct cvl_value {
+  uint8_t form;  /* enum cvl_form */
+  uint8_t elem;  /* enum cvl_elem of SCALAR and VECTOR */
+  uint8_t owned; /* as an operand: the operation takes the reference */
+  union {
+    int32_t i32;
+    int64_t i64;
+    float f32;
+    double f64;
+    uint8_t b;
+    uint64_t one_segment; /* length */
+    struct cvl_vector *vector;
+    struct cvl_segdes *segdes;
+  } as;
+};
+
+struct cvl_size {
+  uint64_t bound;  /* the size, or an upper bound of it while it is pending */
+  uint64_t symbol; /* 0: bound is exact; equal symbols: equal sizes */
+};
+
+/* ---- errors ---- */
+
+enum cvl_error_kind {
+  CVL_E_NONE,
+  CVL_E_MEMORY,          /* value: bytes asked for; limit: bytes allowed or 0 */
+  CVL_E_SIZE,            /* sizes that must agree do not: value, limit: the two sizes;
+                            position: index of the rule that `require_equal` was given */
+  CVL_E_DIVIDE_BY_ZERO,  /* position: element */
+  CVL_E_INDEX,           /* position: element of the index operand; value: the index;
+                            limit: length of the segment it refers to; segment: its number */
+  CVL_E_DUPLICATE,       /* PERMUTE: position of the second use (lowest); value: the index;
+                            segment */
+  CVL_E_NEGATIVE_LENGTH, /* position: segment; value: the length */
+  CVL_E_TOTAL,           /* lengths add up past 2^63-1; position: the segment where they do */
+  CVL_E_INT_RANGE,       /* a length does not fit an INT: value: the length; position */
+  CVL_E_BOUND,           /* RAND: position; value: the bound that is not positive */
+  CVL_E_ASSERT,          /* position; value, limit: the two INTs there */
+  CVL_E_DEVICE           /* the device failed; text says how */
+};
+
+struct cvl_error {
+  enum cvl_error_kind kind;
+  uint64_t site;
+  int64_t position;
+  int64_t value;
+  int64_t limit;
+  int64_t segment;
+  const char *text; /* CVL_E_DEVICE: static or owned by the context; else NULL */
+};
+
+/* ---- a context ---- */
+
+struct cvl_context; /* opaque: the back end's */
+
+struct cvl_options {
+  enum cvl_elem int_elem;   /* CVL_I32 or CVL_I64 */
+  enum cvl_elem float_elem; /* CVL_F32 or CVL_F64 */
+  unsigned threads;         /* 0: as many as the machine has */
+  int device;               /* -1: the back end's choice */
+  uint64_t memory_limit;    /* bytes for vectors and scratch; 0: none */
+  uint64_t fail_allocation; /* tests: the n-th allocation from now fails; 0: none */
+};
+
+struct cvl_statistics {
+  uint64_t live_bytes, peak_bytes; /* of vectors and descriptors now held by anybody */
+  uint64_t allocations;            /* asked for so far: what fail_allocation counts */
+  uint64_t waits;                  /* host reads that found their value not ready */
+};
+
+/* What the permute family does. Gathers: BPERMUTE, BFPERMUTE. Scatters: the others. `flags`
+ * and `defaults` have form CVL_NOTHING where the operation has none; `s` and `d` are the
+ * source and the destination descriptor, the same value twice for PERMUTE. */
+struct cvl_permute_args {
+  enum cvl_op op;
+  struct cvl_value values, index, flags, defaults, s, d;
+};
+
+enum { CVL_VERSION = 1 };
+
+struct cvl_backend {
+  uint32_t version; /* CVL_VERSION */
+  const char *name; /* "cpu", "cuda" ... */
+  const char *doc;  /* one line for --devices */
+
+  /* Opens a context; NULL with a static text in *why if it cannot be had. */
+  struct cvl_context *(*open)(const struct cvl_options *, const char **why);
+  /* Waits for everything and frees all; values still held become invalid. */
+  void (*close)(struct cvl_context *);
+
+  /* -- values -- */
+
+  /* A vector of n elements copied from host memory; n = 1 may give a scalar. n = 0 is fine. */
+  bool (*from_host)(struct cvl_context *, uint64_t site, enum cvl_elem, uint64_t n,
+                    const void *data, struct cvl_value *out);
+  /* Copies elements first .. first+n-1 (of a descriptor: segment lengths as int64_t) to dst.
+   * Waits. False if the error slot is not empty. The range must lie inside. */
+  bool (*to_host)(struct cvl_context *, const struct cvl_value *, uint64_t first, uint64_t n,
+                  void *dst);
+  /* The value of a vector of length 1 as a CVL_SCALAR. Waits. Borrows its operand. */
+  bool (*scalar)(struct cvl_context *, const struct cvl_value *, struct cvl_value *out);
+  void (*retain)(struct cvl_context *, const struct cvl_value *);
+  void (*release)(struct cvl_context *, const struct cvl_value *);
+  /* Number of elements of a vector; of a descriptor its total. Never waits. */
+  struct cvl_size (*length)(struct cvl_context *, const struct cvl_value *);
+  /* Number of segments of a descriptor. Never waits. */
+  struct cvl_size (*count)(struct cvl_context *, const struct cvl_value *);
+  /* Makes a size exact. Waits. False if the error slot is not empty. */
+  bool (*resolve)(struct cvl_context *, struct cvl_size *);
+  /* Requires a = b, now or when they are known; `rule` is handed back in the error. */
+  bool (*require_equal)(struct cvl_context *, uint64_t site, struct cvl_size a,
+                        struct cvl_size b, int64_t rule);
+  /* Whether two values are the same object, hence equal; false proves nothing. Free. */
+  bool (*same)(struct cvl_context *, const struct cvl_value *, const struct cvl_value *);
+
+  /* -- errors and time -- */
+
+  /* Reports the first fault of all operations issued so far, if any, and empties the slot.
+   * With `wait` it waits for all work; without it may miss faults not yet found. */
+  bool (*check)(struct cvl_context *, bool wait, struct cvl_error *);
+  struct cvl_statistics (*statistics)(struct cvl_context *);
+  /* Arms options.fail_allocation anew, for tests; 0 disarms. */
+  void (*fail_allocation)(struct cvl_context *, uint64_t n);
+
+  /* -- operations; sizes have been required equal by the caller, see opcodes.def -- */
+
+  /* out[i] = op of element i of each operand (1, 2 or 3 by arity; SELECT: flag first). The
+   * row is chosen by op and the class of the last operand. All of one length, the result too.
+   * Faults: DIVIDE_BY_ZERO. */
+  bool (*elementwise)(struct cvl_context *, uint64_t site, enum cvl_op, unsigned arity,
+                      const struct cvl_value *operands, struct cvl_value *out);
+  /* Combination of each segment of v under d (total = length of v); length = count of d. */
+  bool (*reduce)(struct cvl_context *, uint64_t site, enum cvl_op, const struct cvl_value *v,
+                 const struct cvl_value *d, struct cvl_value *out);
+  /* Exclusive scan of each segment of v under d; length of v. */
+  bool (*scan)(struct cvl_context *, uint64_t site, enum cvl_op, const struct cvl_value *v,
+               const struct cvl_value *d, struct cvl_value *out);
+  /* OP_RANK_UP or OP_RANK_DOWN: stable 0-based INT rank of each element in its segment. NaN is
+   * last in both; -0.0 ties with 0.0. Faults: INT_RANGE. */
+  bool (*rank)(struct cvl_context *, uint64_t site, enum cvl_op, const struct cvl_value *v,
+               const struct cvl_value *d, struct cvl_value *out);
+  /* vcode.md, section 8; of several sources for one destination the highest position wins.
+   * Faults: INDEX, DUPLICATE (PERMUTE only; an INDEX fault at any position comes first).
+   * May always be called with the forms of `args` in any mixture of scalar and vector. */
+  bool (*permute)(struct cvl_context *, uint64_t site, const struct cvl_permute_args *args,
+                  struct cvl_value *out);
+  /* Element index[k] of segment k; length = count of d. Faults: INDEX. */
+  bool (*extract)(struct cvl_context *, uint64_t site, const struct cvl_value *v,
+                  const struct cvl_value *index, const struct cvl_value *d,
+                  struct cvl_value *out);
+  /* v with element index[k] of segment k set to w[k]. Faults: INDEX. */
+  bool (*replace)(struct cvl_context *, uint64_t site, const struct cvl_value *v,
+                  const struct cvl_value *index, const struct cvl_value *w,
+                  const struct cvl_value *d, struct cvl_value *out);
+  /* v[k] in every place of segment k; length = total of d. */
+  bool (*dist)(struct cvl_context *, uint64_t site, const struct cvl_value *v,
+               const struct cvl_value *d, struct cvl_value *out);
+  /* start[k] + j * stride[k] at place j of segment k, wrapping; length = total of d. */
+  bool (*index)(struct cvl_context *, uint64_t site, const struct cvl_value *start,
+                const struct cvl_value *stride, const struct cvl_value *d,
+                struct cvl_value *out);
+  /* Elements whose flag is set, in order, and the descriptor of how many each segment keeps. */
+  bool (*pack)(struct cvl_context *, uint64_t site, const struct cvl_value *v,
+               const struct cvl_value *flags, const struct cvl_value *d, struct cvl_value *out,
+               struct cvl_value *out_d);
+  /* Descriptor with these lengths (INT). Faults: NEGATIVE_LENGTH, TOTAL. */
+  bool (*make_segdes)(struct cvl_context *, uint64_t site, const struct cvl_value *lengths,
+                      struct cvl_value *out);
+  /* The same from n host lengths of 64 bits, all checked by the caller (constants, READ). */
+  bool (*segdes_from_host)(struct cvl_context *, uint64_t site, uint64_t n,
+                           const int64_t *lengths, struct cvl_value *out);
+  /* Segment lengths as INT; make_segdes undone. Faults: INT_RANGE. */
+  bool (*lengths)(struct cvl_context *, uint64_t site, const struct cvl_value *d,
+                  struct cvl_value *out);
+  /* Length of v as an INT of length 1. Faults: INT_RANGE. */
+  bool (*length_of)(struct cvl_context *, uint64_t site, const struct cvl_value *v,
+                    struct cvl_value *out);
+  /* out[j] = Philox 4x32-10 of key seed and counter (j, k), scaled to 0 .. bounds[j]-1 as
+   * vcode.md, section 21.3, says. Faults: BOUND. */
+  bool (*random)(struct cvl_context *, uint64_t site, uint64_t seed, uint64_t k,
+                 const struct cvl_value *bounds, struct cvl_value *out);
+  /* Fault ASSERT at the lowest position whose flag is false, with the INTs v and w there. */
+  bool (*assert_all)(struct cvl_context *, uint64_t site, const struct cvl_value *flags,
+                     const struct cvl_value *v, const struct cvl_value *w);
+};
+
+/* ---- helpers for callers, the same for every back end ---- */
+
+struct cvl_value cvl_scalar_int(enum cvl_elem int_elem, int64_t x);   /* truncates to width */
+struct cvl_value cvl_scalar_float(enum cvl_elem float_elem, double x); /* rounds to width */
+struct cvl_value cvl_scalar_bool(bool x);
+struct cvl_value cvl_one_segment(uint64_t length);
+/* What an INT scalar holds, sign-extended; what a FLOAT scalar holds, as double. */
+int64_t cvl_int_of(const struct cvl_value *);
+double cvl_float_of(const struct cvl_value *);
+
+/* One elementwise operation on scalars, no memory, no context: constant folding and the fast
+ * path of the machine. Made from operations.def and elementary.h like every kernel. Same bits as the CPU back end. False if the checked condition fails
+ * (then *fault says which). Result types follow int_elem and float_elem. */
+bool cvl_scalar_op(enum cvl_elem int_elem, enum cvl_elem float_elem, enum cvl_op,
+                   const struct cvl_value *operands, struct cvl_value *out,
+                   enum cvl_error_kind *fault);
+
+/* The back ends linked into this program: NULL-terminated, defined by whoever links them
+ * (commands/backends.c and the tests). */
+const struct cvl_backend *const *cvl_backends(void);
+/* The one with this name, or NULL. */
+const struct cvl_backend *cvl_backend_find(const char *name);
+
+#endif

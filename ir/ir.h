@@ -1,0 +1,142 @@
+/* ir.h - the typed let-form: what vinterp executes, fcode-opt rewrites and neslc produces.
+ *
+ * A function is a tree of blocks; a block is a list of bindings that give names (variables) to
+ * results, and ends by yielding variables or by never ending normally (EXIT, or a call that
+ * never returns). A variable is bound once, before its uses, and may be used in inner blocks.
+ * Stack positions are gone: COPY, POP and CPOP leave no trace. VCODE and FCODE are the
+ * serialisation of this form.
+ *
+ * ## From stack code (ir_build)
+ *
+ * Every function is executed symbolically on a stack of variables. Reaching below the bottom
+ * makes a parameter (parameters are numbered deepest first in the end). Both arms of an IF
+ * start from the same stack and must leave equally many items; items that differ become
+ * results of the IF. An arm that ends in EXIT or in a call that never returns puts no
+ * condition on the other. Kinds are unified as operations ask for them; what a function only
+ * moves keeps a kind variable, instantiated at each call. Mutually recursive functions start
+ * from "never returns" and are repeated until numbers and kinds are stable.
+ *
+ * A function that does not unify (a violation, arms of different effect, pairs growing in
+ * recursion, or a call of such a function) stays as it is: it keeps its stack code, which the
+ * machine's stack interpreter runs with every check. A violation on a path that is taken
+ * whenever the program runs - in the entry function outside all arms, or in a function called
+ * from such a place, before any EXIT there - is reported by ir_build as an error.
+ */
+#ifndef RAVEL_IR_H
+#define RAVEL_IR_H
+
+#include "vcode/vcode.h"
+
+/* ---- kinds ---- */
+
+enum ir_kind_tag { IR_INT, IR_FLOAT, IR_BOOL, IR_SEGDES, IR_PAIR, IR_ANY };
+
+/* Kinds are shared and compared with ir_kind_same. */
+struct ir_kind {
+  enum ir_kind_tag tag;
+  uint32_t variable;                  /* ANY: its number within the function */
+  const struct ir_kind *left, *right; /* PAIR */
+};
+
+bool ir_kind_same(const struct ir_kind *, const struct ir_kind *);
+
+/* ---- functions ---- */
+
+typedef uint32_t ir_var; /* index into the function's vars */
+
+enum ir_form {
+  IR_OP,    /* an opcode of any class but STACK, CONTROL and CONSTANT, on operands */
+  IR_CONST, /* one result, the constant */
+  IR_CALL,  /* results = callee(operands) */
+  IR_IF     /* operand 0 the condition; results = what the taken block yields */
+};
+
+struct ir_block;
+
+struct ir_binding {
+  uint8_t form;            /* enum ir_form */
+  uint8_t type;            /* OP: enum type_word */
+  uint16_t op;             /* OP: enum opcode */
+  struct source_pos pos;   /* of the instruction it came from */
+  uint32_t origin;         /* as in struct vcode_instruction */
+  uint32_t operand_count, result_count;
+  ir_var *operands;        /* deepest first, as the opcode takes them */
+  ir_var *results;
+  bool *last;              /* per operand: no use follows, in any order of execution; of a
+                              variable that occurs twice among the operands only the later */
+  bool *unused;            /* per result: never used */
+  union {
+    const struct vcode_constant *constant;      /* CONST */
+    uint32_t callee;                            /* CALL: function index */
+    struct { struct ir_block *then, *otherwise; } arms; /* IF */
+    struct { const char *text; uint32_t length; } text; /* OP ASSERT */
+  } as;
+};
+
+enum ir_end {
+  IR_YIELD, /* the block's results are its `results`: of an IF or of the function */
+  IR_EXIT,  /* the program ends */
+  IR_NEVER  /* the last binding is a call or an IF that never comes back */
+};
+
+struct ir_block {
+  struct ir_binding *bindings;
+  uint32_t count;
+  uint8_t end;             /* enum ir_end */
+  struct source_pos pos;   /* EXIT: of the instruction */
+  uint32_t result_count;
+  ir_var *results;
+  bool *last;              /* per result: this is its last use */
+  uint32_t drop_count;     /* variables alive on entry that this block never uses and nothing */
+  ir_var *drops;           /* after it does: to be released at its beginning */
+};
+
+struct ir_function {
+  const struct name *name;
+  struct source_pos pos;
+  bool typed;              /* has let-form; else only `stack` */
+  bool returns;            /* some call of it may come back */
+  uint32_t param_count, result_count;
+  ir_var *params;          /* deepest first: variables 0 .. param_count-1 in this order */
+  bool *unused;            /* per parameter: never used */
+  const struct ir_kind **result_kinds;
+  uint32_t var_count;
+  const struct ir_kind **vars; /* kind of each variable */
+  uint32_t kind_variables; /* ANY kinds are numbered below this */
+  struct ir_block *body;
+  const struct vcode_function *stack; /* the stack code; NULL if the form was not built from it */
+  const char *reason;      /* not typed: why, for --dump and --explain */
+};
+
+struct ir_program {
+  const char *file;
+  struct widths widths;
+  struct ir_function *functions;
+  uint32_t function_count;
+  uint32_t entry;
+  const struct vcode_origin *origins;
+  uint32_t origin_count;
+  const struct vcode_program *vcode; /* NULL if the form was not built from VCODE */
+};
+
+/* Builds the let-form of a program. Memory is the arena's, which must outlive the result, as
+ * must `vcode`. NULL with at least one error in diags if a violation is certain to happen, or
+ * memory runs out. Liveness is filled in. */
+struct ir_program *ir_build(struct arena *, const struct vcode_program *vcode, struct widths,
+                            struct diag_list *diags);
+
+/* Fills in `last`, `unused` and `drops` of every typed function. */
+void ir_liveness(struct arena *, struct ir_program *);
+
+/* Checks every rule of this file (scoping, kinds, arity, calls, ends, liveness). Returns true
+ * or adds an error for each broken rule: a fault of Ravel, not of the user's program. */
+bool ir_verify(struct arena *, const struct ir_program *, struct diag_list *diags);
+
+/* Writes the text form; ir_parse reads it back to an equal program (positions and origins
+ * included). Functions without let-form print as VCODE between `stack` and `end`. */
+void ir_print(const struct ir_program *, FILE *);
+void ir_print_function(const struct ir_program *, uint32_t function, FILE *);
+struct ir_program *ir_parse(struct arena *, const char *file, const char *text, size_t length,
+                            struct diag_list *diags);
+
+#endif

@@ -1,0 +1,93 @@
+/* vcode.h - the VCODE and FCODE languages: the program model, its parser and its printer.
+ *
+ * vcode_parse turns text into a `struct vcode_program`, exactly as written (stack code, every
+ * instruction with its position), or reports all that is wrong with it. vcode_print writes a
+ * program that parses to an equal one. Nothing here knows how programs run.
+ *
+ * Definition: the VCODE language document, sections 2, 3, 11, 16 and 21.
+ */
+#ifndef RAVEL_VCODE_H
+#define RAVEL_VCODE_H
+
+#include "base/diag.h"
+#include "base/intern.h"
+#include "tables/tables.h"
+
+/* The widths of a run or of a file (section 21.1). */
+struct widths {
+  enum cvl_elem int_elem;   /* CVL_I32 or CVL_I64 */
+  enum cvl_elem float_elem; /* CVL_F32 or CVL_F64 */
+};
+
+struct vcode_constant {
+  enum type_word type; /* CHAR stays CHAR for printing; its value is an INT vector */
+  bool vector;         /* written in parentheses (always for length != 1 but CHAR) */
+  bool stream_name;    /* INT STDIN ... NULL_STREAM */
+  uint64_t length;     /* elements; of SEGDES: segments; of CHAR: bytes */
+  union {
+    const int64_t *ints;      /* INT, SEGDES, stream names */
+    const double *floats;     /* FLOAT, as doubles */
+    const uint8_t *bools;     /* BOOL, 0 or 1 */
+    const char *chars;        /* CHAR, bytes, may contain NUL */
+  } as;
+};
+
+/* One instruction. IF, ELSE and ENDIF are instructions of the flat list, with links. */
+struct vcode_instruction {
+  uint16_t op;             /* enum opcode */
+  uint8_t type;            /* enum type_word, TW_NONE without one */
+  struct source_pos pos;   /* of the opcode word */
+  uint32_t origin;         /* index into program->origins, 0: none */
+  union {
+    struct { int64_t count, depth; } stack;          /* COPY POP CPOP; >= 0, sum fits */
+    struct { const struct name *name; uint32_t function; } call; /* function: its index */
+    struct { uint32_t otherwise, end; } branch;      /* IF: indices of its ELSE (or ENDIF) and
+                                                        of its ENDIF; ELSE: end only */
+    const struct vcode_constant *constant;           /* CONST */
+    uint32_t fused;                                  /* FUSED */
+    struct { const char *text; uint32_t length; } text; /* ASSERT */
+  } as;
+};
+
+/* {@ file:line:column name } (section 21.7). */
+struct vcode_origin {
+  const char *place; /* "file:line:column" */
+  const char *name;  /* the source function; "" if not given */
+};
+
+struct vcode_function {
+  const struct name *name;
+  struct source_pos pos; /* of the name */
+  bool has_signature;
+  uint32_t in_count, out_count;
+  const uint8_t *in, *out;          /* enum type_word each, deepest first */
+  struct vcode_instruction *code;   /* the last one is RET */
+  uint32_t length;
+};
+
+struct vcode_program {
+  const char *file; /* for messages */
+  struct vcode_function *functions;
+  uint32_t function_count;
+  uint32_t entry; /* index of MAIN or 0 */
+  struct vcode_origin *origins; /* [0] is unused */
+  uint32_t origin_count;
+};
+
+/* Parses text[0..length) (any bytes). All memory is the arena's, which must outlive the
+ * program; `file` is borrowed. Integer literals must fit widths.int_elem. On any error NULL,
+ * with at least the first one in diags (undefined functions with a suggestion, duplicate
+ * names, unbalanced IF, every lexical and syntactic fault, each with line and column; parsing
+ * goes on after an error where that is safe, at most 20 are kept). Nesting and sizes are
+ * limited by memory only. Out of memory: NULL and a diagnostic that says so. */
+struct vcode_program *vcode_parse(struct arena *, const char *file, const char *text,
+                                  size_t length, struct widths, struct diag_list *diags);
+
+/* Writes the program in canonical layout: one instruction a line, indented by IF depth. */
+void vcode_print(const struct vcode_program *, FILE *);
+/* One instruction as it would be printed, without the newline, into dst (at most size bytes,
+ * long constants shortened with "..."). Returns dst. */
+char *vcode_format(const struct vcode_program *, const struct vcode_instruction *, char *dst,
+                   size_t size);
+
+#endif
