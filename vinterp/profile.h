@@ -1,0 +1,42 @@
+/* profile.h - what a run did and how long it took: per opcode and per function.
+ *
+ * Counts are those of vcode.md, section 21.8: an executed instruction is one that does work on
+ * values (no COPY, POP, CPOP, CALL, RET, IF, ELSE, ENDIF, CONST); work is elements read plus
+ * elements written; steps are 1, for scans, reductions and ranks over n elements ceil(log2 n).
+ */
+#ifndef RAVEL_PROFILE_H
+#define RAVEL_PROFILE_H
+
+#include "base/heap.h"
+#include "tables/tables.h"
+#include <stdio.h>
+
+struct profile;
+
+/* One executed instruction. */
+struct profile_entry {
+  enum opcode op;
+  enum type_word type;
+  uint64_t read, written; /* elements */
+  uint64_t bytes;         /* of the elements read and written */
+  uint64_t over;          /* elements scanned, reduced or ranked: gives the steps */
+  double seconds;
+};
+
+struct profile *profile_new(struct heap *); /* NULL: no memory */
+void profile_free(struct profile *);        /* NULL is ignored */
+
+/* The row of the function with this name, made if new (the name is copied): the handle for the
+ * two calls below. Row 0, "(other)", when memory fails. */
+uint32_t profile_function(struct profile *, const char *name);
+/* Counts a call of the function. */
+void profile_call(struct profile *, uint32_t function);
+/* Counts an instruction that the function executed itself. */
+void profile_instruction(struct profile *, uint32_t function, const struct profile_entry *);
+/* Adds the wall-clock time and the peak memory of a whole run. */
+void profile_run(struct profile *, double seconds, uint64_t peak_bytes);
+
+/* Tables for people, most time first, or one JSON object with the same numbers. */
+void profile_print(const struct profile *, FILE *, bool json);
+
+#endif

@@ -1,0 +1,84 @@
+/* streams.h - the streams of a running program, as numbers: files, pipes, processes.
+ *
+ * This is the host side of the I/O instructions (vcode.md, section 12): bytes, files and child
+ * processes, and reading values from text. It knows neither machine nor back end; io.c ties it
+ * to the instructions.
+ *
+ * Streams 0, 1 and 2 are standard input, output and error, -1 is the null stream, which is
+ * never open; new streams get the lowest number not in use. A failure of the outside world is a
+ * status with a message, never a signal: a broken pipe is an ordinary failed write. Everything
+ * opened here is closed on exec, so a child gets its three streams and nothing else.
+ */
+#ifndef RAVEL_STREAMS_H
+#define RAVEL_STREAMS_H
+
+#include "base/heap.h"
+#include "vcode/vcode.h"
+#include <stdio.h>
+
+enum { STREAM_NULL = -1, STREAM_IN = 0, STREAM_OUT = 1, STREAM_ERR = 2 };
+
+enum stream_mode { STREAM_READ = 1, STREAM_WRITE = 2, STREAM_APPEND = 3 };
+
+struct streams;
+
+/* How an operation ended. `message` is empty if ok, never empty otherwise, and lives until the
+ * next call on the same streams. When memory was the problem `memory` holds the bytes that were
+ * asked for: an error of the run, not a status of the program. */
+struct stream_status {
+  bool ok;
+  uint64_t memory;
+  const char *message;
+};
+
+/* A value read: elements as a back end takes them from the host. */
+struct host_value {
+  enum cvl_elem elem; /* of data; SEGDES: CVL_I64, the segment lengths */
+  uint64_t length;
+  void *data;
+  size_t bytes; /* capacity of data, for host_value_free */
+};
+
+/* The three standard streams; the FILEs stay the caller's and are never closed. NULL if memory
+ * fails. The permissions gate stream_open and stream_spawn. */
+struct streams *streams_new(struct heap *, FILE *in, FILE *out, FILE *err, bool allow_files,
+                            bool allow_spawn);
+/* Closes what the program opened and reaps its children; one that does not end soon after its
+ * pipes are closed is left to itself. NULL is ignored. */
+void streams_free(struct streams *);
+
+/* False once the program closed its standard output: final results are then lost. */
+bool streams_results_wanted(const struct streams *);
+
+/* Writes n bytes; they may stay in a buffer until stream_flush. */
+struct stream_status stream_write(struct streams *, int64_t stream, const void *bytes,
+                                  size_t n);
+/* Makes everything written to the stream visible outside. */
+struct stream_status stream_flush(struct streams *, int64_t stream);
+
+/* Reads one value of a type in the format of section 13.2; INT and FLOAT in these widths, CHAR
+ * as INT. Takes nothing beyond the closing delimiter. Always sets *out, to an empty value of
+ * the right type on failure; release with host_value_free. */
+struct stream_status stream_read_value(struct streams *, int64_t stream, enum type_word,
+                                       struct widths, struct host_value *out);
+
+/* FREAD_CHAR: bytes, as INT of int_elem, up to a byte b with delimiters[b], at most max of them
+ * if max >= 0. *stop is the delimiter, -1 at the end of the file, -2 at the limit. */
+struct stream_status stream_read_chars(struct streams *, int64_t stream,
+                                       const bool delimiters[256], int64_t max,
+                                       enum cvl_elem int_elem, struct host_value *out,
+                                       int64_t *stop);
+
+void host_value_free(struct streams *, struct host_value *);
+
+/* Opens the file with this name (bytes, not NUL-terminated). *stream is -1 on failure. */
+struct stream_status stream_open(struct streams *, const char *name, size_t length,
+                                 enum stream_mode, int64_t *stream);
+struct stream_status stream_close(struct streams *, int64_t stream);
+
+/* SPAWN: runs the words of command with the three streams, each -1 for a new pipe. On success
+ * in_out_err holds the program's ends or the numbers given; on failure three times -1. */
+struct stream_status stream_spawn(struct streams *, const char *command, size_t length,
+                                  int64_t in_out_err[3]);
+
+#endif
