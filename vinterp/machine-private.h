@@ -1,0 +1,138 @@
+/* machine-private.h - what the files of this room know of a machine.
+ *
+ * Where things are: value.h what the stack holds; code.h the flat code of typed functions;
+ * execute.c runs it; stack-interpreter.c runs stack code; checks.c agreement of sizes;
+ * operations.c one instruction on the back end; faults.c messages and call traces; io.c and
+ * streams.c input and output; print.c results.
+ */
+#ifndef RAVEL_MACHINE_PRIVATE_H
+#define RAVEL_MACHINE_PRIVATE_H
+
+#include "vinterp/code.h"
+#include "vinterp/history.h"
+#include "vinterp/machine.h"
+#include "vinterp/profile.h"
+#include "vinterp/progress.h"
+#include "vinterp/streams.h"
+#include "vinterp/value.h"
+
+/* The instruction that is being executed. */
+struct machine_site {
+  uint64_t number;   /* what the back end calls it: increasing with every operation */
+  uint32_t location; /* which instruction of the program: see code.h */
+};
+
+/* One call that has not returned. Frame 0 is the entry function's. */
+struct frame {
+  uint32_t caller; /* location of the CALL; frame 0: none */
+  uint32_t function;
+  uint64_t base; /* typed: slot 0; stack code: items on the stack at the call, unused */
+};
+
+struct machine {
+  const struct cvl_backend *backend;
+  struct cvl_context *context;
+  struct machine_options options;
+  struct widths widths;
+  struct heap heap;          /* of everything here but vectors */
+  struct value_store store;  /* backend, context and heap, for value.h */
+  struct streams *streams;
+  struct profile *profile;   /* NULL unless options.profile */
+  struct progress progress;
+
+  /* One run. */
+  const struct ir_program *program;
+  struct diag_list *diags;
+  struct code *code;
+  bool faulted;              /* a diagnostic was added; everything unwinds */
+  bool interrupted;          /* ... because of options.interrupt */
+
+  struct value *stack;       /* frames' slots and the items of stack code, one above another; */
+  uint64_t capacity;         /* everything above the live ones holds no counted value */
+  uint64_t top;              /* items of stack code lie below; see stack-interpreter.c */
+  struct frame *frames;
+  uint64_t depth, frame_capacity, max_depth;
+
+  uint64_t site;             /* number of the latest operation */
+  struct history history;    /* which instruction each of the latest sites was */
+  int64_t fuel;              /* work until limits are looked at again */
+
+  uint64_t seed, random_count; /* RAND: key, and the number of the next one */
+  double start, timer, deadline;
+};
+
+/* ---- faults: faults.c ---- */
+
+/* Records that the instruction failed: one error with its position and the call trace. If the
+ * back end knows of an earlier fault, that one is reported instead. Always false, so that one
+ * may say `return machine_fault(...)`. */
+bool machine_fault(struct machine *, const struct machine_site *, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* The same for memory of the host side. */
+bool machine_memory_fault(struct machine *, const struct machine_site *, uint64_t bytes);
+/* An operation of the back end answered false (or a host read did): reports the first fault it
+ * knows of. Always false. */
+bool machine_backend_fault(struct machine *, const struct machine_site *);
+/* Waits for all operations so far; false if one failed, which is then reported. */
+bool machine_settle(struct machine *, const struct machine_site *);
+
+/* ---- values and host memory: transfer.c. All wait, report a fault and return false if there
+ * is one. ---- */
+
+/* Number of elements of a vector; of a descriptor, of its segments. */
+bool machine_length(struct machine *, const struct machine_site *, const struct value *,
+                    uint64_t *n);
+/* What an INT or BOOL vector of length 1 holds. */
+bool machine_int(struct machine *, const struct machine_site *, const struct value *,
+                 int64_t *x);
+/* Elements first .. first+n-1, as the back end stores them; of a descriptor int64_t lengths. */
+bool machine_to_host(struct machine *, const struct machine_site *, const struct value *,
+                     uint64_t first, uint64_t n, void *dst);
+/* A vector of n elements; n = 1 gives a scalar. */
+bool machine_from_host(struct machine *, const struct machine_site *, enum cvl_elem, uint64_t n,
+                       const void *data, struct value *out);
+/* A descriptor with n checked lengths; n = 1 needs no memory. */
+bool machine_segdes(struct machine *, const struct machine_site *, uint64_t n,
+                    const int64_t *lengths, struct value *out);
+
+static inline struct value machine_scalar_int(const struct machine *m, int64_t x) {
+  return value_of(cvl_scalar_int(m->widths.int_elem, x));
+}
+static inline struct value machine_scalar_bool(bool x) { return value_of(cvl_scalar_bool(x)); }
+
+/* ---- one instruction on values: checks.c, operations.c ---- */
+
+/* Requires what opcodes.def says about the sizes of the operands: at once where they are known,
+ * by the back end where one is pending. */
+bool check_sizes(struct machine *, const struct machine_site *, enum opcode,
+                 const struct value *operands);
+/* Executes an opcode of any class but STACK, CONTROL and CONSTANT. Kinds have been checked,
+ * sizes are checked here. Operands with flat.owned set (and pairs) pass to it in every case;
+ * results are owned by the caller. `text` is that of ASSERT. */
+struct code_text;
+bool operation_execute(struct machine *, const struct machine_site *, enum opcode,
+                       enum type_word, struct value *operands, struct value *results,
+                       const struct code_text *text);
+
+/* ---- running: machine.c, execute.c, stack-interpreter.c ---- */
+
+enum step {
+  STEP_SWITCH, /* the top frame is now of the other sort of code */
+  STEP_DONE,   /* the entry function returned; its results are the stack below top */
+  STEP_EXIT,
+  STEP_FAULT
+};
+
+/* Runs typed code from `location` until one of these happens; *location is where to go on. */
+enum step execute(struct machine *, uint32_t *location);
+enum step interpret(struct machine *, uint32_t *location);
+
+/* Makes room for n more values above `used`; the stack may move. */
+bool machine_reserve(struct machine *, uint64_t used, uint64_t n);
+/* Looks at the limits of time, and at the interrupt. */
+bool machine_poll(struct machine *, const struct machine_site *);
+/* A number for the next operation of the back end at this location. */
+bool machine_next_site(struct machine *, uint32_t location, struct machine_site *);
+double machine_clock(void);
+
+#endif

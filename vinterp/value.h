@@ -1,0 +1,71 @@
+/* value.h - what the machine's stack holds: a value of the back end, or a pair of two values.
+ *
+ * A value is 16 bytes of plain data. Scalars and one-segment descriptors live inside it; the
+ * other forms refer to something counted: vectors and descriptors belong to the back end, pairs
+ * to the machine. Copying the struct does not count a reference; value_retain does.
+ */
+#ifndef RAVEL_VALUE_H
+#define RAVEL_VALUE_H
+
+#include "base/heap.h"
+#include "cvl/cvl.h"
+#include "ir/ir.h"
+
+struct pair; /* two values, shared and counted */
+
+/* One more form beside those of enum cvl_form. */
+enum { VALUE_PAIR = CVL_SEGDES + 1 };
+
+struct value {
+  union {
+    uint8_t form;          /* enum cvl_form or VALUE_PAIR; CVL_NOTHING: no value */
+    struct cvl_value flat; /* every form but VALUE_PAIR */
+    struct {
+      uint8_t pair_form;
+      struct pair *pair; /* VALUE_PAIR */
+    };
+  };
+};
+
+struct pair {
+  uint32_t references;
+  struct value left, right;
+};
+
+/* What a value needs to be counted and freed. */
+struct value_store {
+  const struct cvl_backend *backend;
+  struct cvl_context *context;
+  struct heap *heap;
+};
+
+/* Whether the value refers to something counted. */
+static inline bool value_is_counted(const struct value *v) {
+  return v->form == CVL_VECTOR || v->form == CVL_SEGDES || v->form == VALUE_PAIR;
+}
+
+static inline struct value value_of(struct cvl_value flat) {
+  struct value v = {.flat = flat};
+  return v;
+}
+
+/* INT, FLOAT, BOOL, SEGDES or PAIR. */
+enum ir_kind_tag value_kind(const struct value *);
+/* "INT" ... "SEGDES", "PAIR", as messages say it. */
+const char *value_kind_text(enum ir_kind_tag);
+
+/* Counts one more reference. */
+void value_retain(const struct value_store *, const struct value *);
+/* Gives up one reference; pairs of any depth are freed without recursion. Leaves *v without a
+ * value. */
+void value_release(const struct value_store *, struct value *v);
+
+/* Makes a pair of two values, whose references pass to it; false if memory fails (the two are
+ * then still the caller's). */
+bool value_pair(const struct value_store *, const struct value *left, const struct value *right,
+                struct value *out);
+/* Takes a pair apart: the reference to it is given up, the two results are owned. */
+void value_unpair(const struct value_store *, struct value *pair, struct value *left,
+                  struct value *right);
+
+#endif
