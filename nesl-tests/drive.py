@@ -1,0 +1,243 @@
+#!/usr/bin/env python3
+"""The one driver of program tests: runs suites of programs over configurations of vinterp.
+
+    nesl-tests/drive.py [--vinterp PATH] [--suite NAME ...] [--config NAME ...]
+                        [--sample PERCENT [--seed TEXT]] [--jobs N] [--only PATTERN]
+
+Suites:
+    own        nesl-tests/vcode: expectations stand in comments of the programs themselves
+    examples   examples/*.vcode, likewise
+    ops, programs, bad, real
+               the shared corpus, where it stands beside the checkout
+Each program runs in an empty directory of its own. Prints failures with a command that
+reproduces them, a table of suites against configurations, and "N passed, N failed".
+"""
+
+import argparse
+import concurrent.futures
+import fnmatch
+import hashlib
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from compare import TOLERANCE, difference
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent
+CORPUS = ROOT.parent / "shared" / "corpus" / "vcode"
+
+# name: (flags, width of INT, width of FLOAT)
+CONFIGS = {
+    "classic": (["--classic", "--threads", "1"], 32, 64),
+    "classic-2t": (["--classic", "--threads", "2"], 32, 64),
+    "classic-8t": (["--classic", "--threads", "8"], 32, 64),
+    "64": (["--int", "64", "--float", "64", "--threads", "1"], 64, 64),
+    "64-2t": (["--int", "64", "--float", "64", "--threads", "2"], 64, 64),
+    "32-32": (["--int", "32", "--float", "32", "--threads", "2"], 32, 32),
+    "64-32": (["--int", "64", "--float", "32", "--threads", "2"], 64, 32),
+    "checked": (["--classic", "--threads", "2", "--checked"], 32, 64),
+    "delayed": (["--classic", "--threads", "2", "--backend", "delayed"], 32, 64),
+    "delayed-64": (["--threads", "2", "--backend", "delayed"], 64, 64),
+}
+PERMISSIONS = ["--allow-files", "--allow-spawn"]
+SECONDS = 60
+
+
+class Case:
+    """One program: where it is, what it reads, what is expected of a run."""
+
+    def __init__(self, suite, path):
+        self.suite, self.path, self.name = suite, path, path.stem
+        self.stdin, self.flags = b"", []
+        self.out = self.err = None  # expected text; None: not compared
+        self.status = 0
+        self.error_lines = None  # line numbers, one of which the message must name
+        self.error_text = None  # text that the message must contain
+        self.widths = None  # set of (int, float) widths the expectations hold for; None: all
+
+
+def read(path):
+    return path.read_text(encoding="latin-1")
+
+
+def optional(path):
+    return read(path) if path.exists() else None
+
+
+def width_dependent():
+    """Corpus programs whose expected output holds for some widths only: name -> widths."""
+    table = {}
+    for line in read(HERE / "width-dependent.txt").splitlines():
+        if line and not line.startswith("#"):
+            name, what = line.split(":", 1)[0].split()
+            table[name] = {
+                "int": {(32, 64), (32, 32)},
+                "float": {(32, 64), (64, 64)},
+                "both": {(32, 64)},
+            }[what]
+    return table
+
+
+def corpus_cases(suite):
+    folder, widths = CORPUS / suite, width_dependent()
+    for path in sorted(folder.glob("*.vcode")):
+        case = Case(suite, path)
+        case.widths = widths.get(case.name)
+        if suite == "bad":
+            why = read(path.with_suffix(".why"))
+            case.status, case.out = 1, ""
+            lines = re.match(r"[a-z ]+ error at line ([0-9]+(?: or [0-9]+)*):", why).group(1)
+            case.error_lines = [int(n) for n in lines.split(" or ")]
+            case.widths = {(32, 64)}
+            case.flags = ["--memory", "4G"]
+        elif suite == "real":
+            case.widths = case.widths or {(32, 64), (64, 64)}
+        else:
+            stem = case.name[: -len("_nochk")] if case.name.endswith("_nochk") else case.name
+            case.out = read(path.with_name(stem + ".out"))
+            case.err = optional(path.with_name(stem + ".err"))
+            source = path.with_suffix(".in")
+            case.stdin = source.read_bytes() if source.exists() else b""
+        yield case
+
+
+def own_cases(suite, folder):
+    """Expectations in comments: {expect: line}, {expect stderr: line}, {expect error LINE: text},
+    {input: line}, {flags: words}, {widths: 32/64 64/64}."""
+    for path in sorted(folder.glob("*.vcode")):
+        case, text = Case(suite, path), read(path)
+        found = re.findall(r"\{(expect|expect stderr|input|flags|widths|expect error)(?: (\d+))?:"
+                           r" ?([^}]*)\}", text)
+        lines = {"expect": [], "expect stderr": [], "input": []}
+        for what, number, rest in found:
+            if what in lines:
+                lines[what].append(rest + "\n")
+            elif what == "flags":
+                case.flags = rest.split()
+            elif what == "widths":
+                case.widths = {tuple(map(int, w.split("/"))) for w in rest.split()}
+            else:
+                case.status, case.error_text = 1, rest
+                case.error_lines = [int(number)] if number else None
+        case.out = "".join(lines["expect"])
+        case.err = "".join(lines["expect stderr"]) if lines["expect stderr"] else None
+        case.stdin = "".join(lines["input"]).encode("latin-1")
+        if not found:
+            raise SystemExit(f"{path}: no expectation in it")
+        yield case
+
+
+def gather(suite):
+    if suite == "own":
+        return list(own_cases(suite, HERE / "vcode"))
+    if suite == "examples":
+        return list(own_cases(suite, ROOT / "examples"))
+    return list(corpus_cases(suite)) if (CORPUS / suite).is_dir() else []
+
+
+def complaint(case, run, float_width):
+    """What is wrong with a finished run, or None."""
+    out = run.stdout.decode("latin-1")
+    err = run.stderr.decode("latin-1")
+    if run.returncode != case.status:
+        return f"exit status {run.returncode}, want {case.status}: {err.strip()[:200]}"
+    if case.out is not None:
+        wrong = difference(out, case.out, TOLERANCE[float_width])
+        if wrong:
+            return "standard output, " + wrong
+    if case.err is not None:
+        wrong = difference(err, case.err, TOLERANCE[float_width])
+        if wrong:
+            return "standard error, " + wrong
+    if case.status == 1:
+        places = [int(n) for n in re.findall(r":(\d+):\d+: error: ", err)]
+        if case.error_lines and not set(places) & set(case.error_lines):
+            return f"no error at line {case.error_lines}: {err.strip()[:200]}"
+        if case.error_text and case.error_text not in err:
+            return f"the message lacks {case.error_text!r}: {err.strip()[:200]}"
+        if not err.strip():
+            return "no message"
+    return None
+
+
+def execute(vinterp, case, flags):
+    command = [vinterp, *flags, *PERMISSIONS, *case.flags, str(case.path)]
+    with tempfile.TemporaryDirectory(prefix="ravel-") as scratch:
+        try:
+            run = subprocess.run(command, input=case.stdin, capture_output=True, cwd=scratch,
+                                 timeout=SECONDS, check=False)
+        except subprocess.TimeoutExpired:
+            return command, None
+    return command, run
+
+
+def one(vinterp, case, config):
+    flags, int_width, float_width = CONFIGS[config]
+    if case.widths is not None and (int_width, float_width) not in case.widths:
+        return case, config, "skipped", ""
+    command, run = execute(vinterp, case, flags)
+    wrong = f"no end within {SECONDS} s" if run is None else complaint(case, run, float_width)
+    if wrong is None:
+        return case, config, "passed", ""
+    shown = " ".join(command).replace(str(ROOT) + "/", "")
+    return case, config, "failed", f"{case.suite}/{case.name} [{config}]: {wrong}\n    {shown}"
+
+
+def sampled(case, config, percent, seed):
+    digest = hashlib.sha256(f"{seed} {case.suite} {case.name} {config}".encode()).digest()
+    return int.from_bytes(digest[:4], "big") % 100 < percent
+
+
+def main():
+    parser = argparse.ArgumentParser(description="runs program tests; see the file's comment")
+    parser.add_argument("--vinterp", default=str(ROOT / "build" / "bin" / "vinterp"))
+    parser.add_argument("--suite", action="append")
+    parser.add_argument("--config", action="append", choices=list(CONFIGS))
+    parser.add_argument("--sample", type=int, default=100, help="percent of the runs to make")
+    parser.add_argument("--seed", default="", help="what the sample is drawn by")
+    parser.add_argument("--only", default="*", help="pattern of program names")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    options = parser.parse_args()
+    suites = options.suite or ["own", "examples", "ops", "programs", "bad"]
+    configs = options.config or ["classic", "64-2t"]
+    vinterp = str(Path(options.vinterp).resolve())
+
+    cases = [c for s in suites for c in gather(s) if fnmatch.fnmatch(c.name, options.only)]
+    work = [(c, k) for c in cases for k in configs
+            if sampled(c, k, options.sample, options.seed)]
+    started, counts, failures = time.time(), {}, []
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        for case, config, outcome, text in pool.map(lambda w: one(vinterp, *w), work):
+            cell = counts.setdefault((case.suite, config), {"passed": 0, "failed": 0, "skipped": 0})
+            cell[outcome] += 1
+            if outcome == "failed":
+                failures.append(text)
+    for text in failures:
+        print("FAILED", text)
+    print("suite".ljust(12) + "".join(c.rjust(12) for c in configs))
+    for suite in suites:
+        row = suite.ljust(12)
+        for config in configs:
+            cell = counts.get((suite, config))
+            shown = "-" if not cell else str(cell["passed"])
+            if cell and cell["failed"]:
+                shown += f" !{cell['failed']}"
+            row += shown.rjust(12)
+        print(row)
+    total = {k: sum(c[k] for c in counts.values()) for k in ("passed", "failed", "skipped")}
+    missing = [s for s in suites if not any(c.suite == s for c in cases)]
+    if missing:
+        print("not there:", ", ".join(missing))
+    print(f"{total['skipped']} runs skipped: expectations for other widths;"
+          f" {time.time() - started:.1f} s")
+    print(f"{total['passed']} passed, {total['failed']} failed")
+    return 1 if total["failed"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,123 @@
+#!/usr/bin/env python3
+"""The stages of scripts/test, one after the other, with a summary.
+
+A stage is a command; its log is kept in build/test-logs and shown when it fails. The stages of
+a normal run (CI) are samples where whole matrices would take too long: samples are drawn by the
+commit, so that many commits cover everything; --all runs everything.
+"""
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+LOGS = ROOT / "build" / "test-logs"
+
+
+def commit():
+    run = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True,
+                         check=False)
+    return run.stdout.strip() or "none"
+
+
+def build(preset):
+    folder = "build" if preset == "release" else f"build-{preset}"
+    return (f"[ -f {folder}/build.ninja ] || cmake --preset {preset} >/dev/null; "
+            f"cmake --build {folder}")
+
+
+def stages(everything, seed):
+    """Pairs of a name and a shell command, in order. A name starting with 'build' is a
+    condition for what follows it."""
+    drive = "python3 nesl-tests/drive.py"
+    sample = "" if everything else f" --sample 12 --seed {seed}"
+    small = "" if everything else f" --sample 5 --seed {seed}"
+    full = "--full" if everything else "--quick"
+    yield "build release", build("release")
+    yield "unit tests", "ctest --test-dir build --output-on-failure -j 2 --no-tests=error"
+    yield "conformance classic", f"build/bin/conformance {full} --int 32 --float 64 --seed 1"
+    yield "conformance 64/64", f"build/bin/conformance {full} --int 64 --float 64 --seed 2"
+    if everything:
+        yield "conformance 32/32", f"build/bin/conformance {full} --int 32 --float 32 --seed 3"
+        yield "conformance 64/32", f"build/bin/conformance {full} --int 64 --float 32 --seed 4"
+    yield "programs", f"{drive} --config classic --config 64-2t"
+    yield ("programs, other ways", drive + sample + "".join(
+        f" --config {c}" for c in ("classic-2t", "classic-8t", "64", "32-32", "64-32",
+                                   "checked", "delayed", "delayed-64")))
+    yield "reproducibility", "python3 nesl-tests/reproducible.py" + sample
+    if everything:
+        yield "real programs", f"{drive} --suite real --config classic --config 64-2t --jobs 1"
+    seconds = 600 if everything else 45
+    yield ("random programs",
+           f"python3 nesl-tests/random_programs.py --seconds {seconds} --seed {seed[:8]}")
+    yield ("mutations of the tables", "scripts/mutate-tables" if everything else
+           f"scripts/mutate-tables --sample 4 --seed {seed[:8]}")
+    yield "build asan", build("asan")
+    yield ("address sanitizer: units",
+           "ctest --test-dir build-asan --output-on-failure -j 2 --no-tests=error")
+    yield ("address sanitizer: programs", f"{drive} --vinterp build-asan/bin/vinterp"
+           f"{sample} --config classic-2t --config checked --config delayed-64")
+    if everything:
+        yield "address sanitizer: conformance", "build-asan/bin/conformance --quick --seed 5"
+    yield "build tsan", build("tsan")
+    yield ("thread sanitizer: conformance",
+           "build-tsan/bin/conformance --quick --threads 3 --seed 6" +
+           ("" if everything else " --sample 10"))
+    yield ("thread sanitizer: programs", f"{drive} --vinterp build-tsan/bin/vinterp"
+           f"{small} --config classic-8t --config 64-2t")
+    if shutil.which("clang"):
+        yield "build fuzz", build("fuzz")
+        minutes = 300 if everything else 60
+        yield "fuzzing the loader", f"scripts/fuzz {minutes}"
+    if everything and shutil.which("gcovr"):
+        yield "build coverage", build("coverage")
+        yield "coverage", "scripts/coverage"
+
+
+def execute(name, command):
+    LOGS.mkdir(parents=True, exist_ok=True)
+    log = LOGS / (re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") + ".log")
+    started = time.time()
+    with log.open("wb") as sink:
+        status = subprocess.run(["sh", "-c", command], cwd=ROOT, stdout=sink,
+                                stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
+                                check=False).returncode
+    print(f"{'ok    ' if status == 0 else 'FAILED'} {name} ({time.time() - started:.0f} s)",
+          flush=True)
+    if status != 0:
+        text = log.read_text(errors="replace").splitlines()
+        print("\n".join("    " + line for line in text[-60:]))
+        print(f"    command: {command}\n    log: {log.relative_to(ROOT)}", flush=True)
+    return status == 0, log.read_text(errors="replace")
+
+
+def main():
+    parser = argparse.ArgumentParser(description="runs the stages of scripts/test")
+    parser.add_argument("--all", action="store_true", help="whole matrices instead of samples")
+    parser.add_argument("--only", help="only stages whose name contains this")
+    options = parser.parse_args()
+    os.environ.setdefault("CTEST_OUTPUT_ON_FAILURE", "1")
+    passed, failed = 0, 0
+    for name, command in stages(options.all, commit()):
+        if options.only and options.only not in name and not name.startswith("build"):
+            continue
+        good, text = execute(name, command)
+        counts = re.findall(r"^(\d+) passed, (\d+) failed", text, re.MULTILINE)
+        passed += sum(int(p) for p, _ in counts) + (1 if good and not counts else 0)
+        failed += sum(int(f) for _, f in counts)
+        failed += 0 if good or any(int(f) for _, f in counts) else 1
+        if not good and name == "build release":
+            break
+    if shutil.which("nvcc"):
+        print("note: nvcc is here; the CUDA back end does not exist yet")
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
