@@ -2,11 +2,10 @@
 #ifndef RAVEL_PRINT_H
 #define RAVEL_PRINT_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "vinterp/streams.h"
 
 struct machine;
-struct streams;
+struct machine_site;
 struct value;
 
 /* Where text goes. `write` returns false to stop the printing. */
@@ -16,12 +15,26 @@ struct sink {
 };
 
 /* Writes one line for the value, newline included. The elements are fetched and written in
- * pieces, so the memory needed does not grow with the value. False if the sink refused or the
- * error slot of the back end was not empty (then nothing more is written). */
-bool print_value(struct machine *, const struct value *, const struct sink *);
+ * pieces, so the memory needed does not grow with the value. False if the sink refused, or
+ * the back end knew of a fault, which is then recorded. */
+bool print_value(struct machine *, const struct machine_site *, const struct value *,
+                 const struct sink *);
 
 /* The same for raw bytes: the low eight bits of each element of an INT vector, nothing added.
  */
-bool print_chars(struct machine *, const struct value *, const struct sink *);
+bool print_chars(struct machine *, const struct machine_site *, const struct value *,
+                 const struct sink *);
+
+/* A sink that writes to a stream of the program; flushing is the caller's. */
+struct stream_sink {
+  struct sink sink; /* what print_value takes */
+  struct streams *streams;
+  int64_t stream;
+  struct stream_status status; /* of the latest write */
+};
+void stream_sink_init(struct stream_sink *, struct streams *, int64_t stream);
+
+/* A sink that writes to a FILE. */
+struct sink file_sink(FILE *);
 
 #endif

@@ -1,0 +1,61 @@
+/* streams-private.h - what streams.c, read.c and spawn.c share. */
+#ifndef RAVEL_STREAMS_PRIVATE_H
+#define RAVEL_STREAMS_PRIVATE_H
+
+#include "vinterp/streams.h"
+#include <locale.h>
+#include <signal.h>
+#include <sys/types.h>
+
+/* One number of the table; free if file is NULL. */
+struct stream {
+  FILE *file;
+  bool readable, writable;
+  bool owned; /* opened here, to be closed here */
+};
+
+struct streams {
+  struct heap *heap;
+  struct stream *table; /* indexed by stream number */
+  size_t count, capacity;
+  pid_t *children; /* not yet reaped */
+  size_t child_count, child_capacity;
+  locale_t plain; /* the "C" locale, for strtod_l */
+  bool allow_files, allow_spawn;
+  bool results_wanted;
+  char message[256];
+};
+
+struct stream_status stream_ok(void);
+/* A failed status with a formatted message. */
+struct stream_status stream_fail(struct streams *, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* A failed status with the system's text for an errno. */
+struct stream_status stream_fail_errno(struct streams *, int error);
+struct stream_status stream_no_memory(uint64_t bytes);
+
+/* The open stream with this number, or NULL. */
+struct stream *stream_find(struct streams *, int64_t stream);
+/* The open stream with this number if it can be read; else NULL and *status says why. */
+struct stream *stream_find_readable(struct streams *, int64_t stream, struct stream_status *);
+/* Gives the lowest unused number to a FILE, which is owned from now on; false: no memory, the
+ * file stays the caller's. */
+bool stream_add(struct streams *, FILE *, bool readable, bool writable, int64_t *stream);
+/* Closes a stream without looking at the outcome. */
+void stream_drop(struct streams *, int64_t stream);
+/* Forgets the children that have ended. */
+void streams_reap(struct streams *);
+
+/* Grows *items to hold one more than count; false: no memory, nothing changed. */
+bool streams_reserve(struct heap *, void **items, size_t count, size_t *capacity, size_t size);
+
+/* Keeps SIGPIPE from this thread while it writes: a library must not change how the process
+ * treats signals, and the error of the write says all. */
+struct pipe_guard {
+  sigset_t before;
+  bool pending; /* a SIGPIPE of somebody else was waiting already */
+};
+void pipe_guard_begin(struct pipe_guard *);
+void pipe_guard_end(const struct pipe_guard *);
+
+#endif

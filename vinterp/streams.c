@@ -1,0 +1,295 @@
+/* streams.c - the table of streams, opening, closing, writing. Reading is in read.c, processes
+ * are in spawn.c. */
+#include "vinterp/streams-private.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio_ext.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* How long streams_free waits for children after closing their pipes. */
+static const double CHILD_GRACE_SECONDS = 2.0;
+
+/* ---- statuses ---- */
+
+struct stream_status stream_ok(void) {
+  return (struct stream_status){.ok = true, .message = ""};
+}
+
+struct stream_status stream_fail(struct streams *s, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(s->message, sizeof s->message, format, arguments);
+  va_end(arguments);
+  return (struct stream_status){.message = s->message};
+}
+
+struct stream_status stream_fail_errno(struct streams *s, int error) {
+  char buffer[128];
+  return stream_fail(s, "%s", strerror_r(error, buffer, sizeof buffer));
+}
+
+struct stream_status stream_no_memory(uint64_t bytes) {
+  return (struct stream_status){.memory = bytes, .message = "out of memory"};
+}
+
+/* ---- SIGPIPE ---- */
+
+static sigset_t only_sigpipe(void) {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGPIPE);
+  return set;
+}
+
+void pipe_guard_begin(struct pipe_guard *guard) {
+  sigset_t set = only_sigpipe(), pending;
+  sigpending(&pending);
+  guard->pending = sigismember(&pending, SIGPIPE) == 1;
+  pthread_sigmask(SIG_BLOCK, &set, &guard->before);
+}
+
+void pipe_guard_end(const struct pipe_guard *guard) {
+  int error = errno;
+  if (!guard->pending) {
+    sigset_t set = only_sigpipe();
+    const struct timespec at_once = {0};
+    while (sigtimedwait(&set, NULL, &at_once) < 0 && errno == EINTR) {
+    }
+  }
+  pthread_sigmask(SIG_SETMASK, &guard->before, NULL);
+  errno = error;
+}
+
+/* ---- the table ---- */
+
+bool streams_reserve(struct heap *heap, void **items, size_t count, size_t *capacity,
+                     size_t size) {
+  if (count < *capacity) return true;
+  size_t wanted = *capacity ? *capacity * 2 : 8;
+  void *grown = heap_grow(heap, *items, *capacity * size, wanted * size);
+  if (!grown) return false;
+  *items = grown;
+  *capacity = wanted;
+  return true;
+}
+
+struct streams *streams_new(struct heap *heap, FILE *in, FILE *out, FILE *err, bool allow_files,
+                            bool allow_spawn) {
+  struct streams *s = heap_alloc(heap, sizeof *s);
+  if (!s) return NULL;
+  *s = (struct streams){.heap = heap,
+                        .allow_files = allow_files,
+                        .allow_spawn = allow_spawn,
+                        .results_wanted = out != NULL};
+  s->plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+  if (!s->plain ||
+      !streams_reserve(heap, (void **)&s->table, 0, &s->capacity, sizeof *s->table)) {
+    streams_free(s);
+    return NULL;
+  }
+  s->table[STREAM_IN] = (struct stream){.file = in, .readable = true};
+  s->table[STREAM_OUT] = (struct stream){.file = out, .writable = true};
+  s->table[STREAM_ERR] = (struct stream){.file = err, .writable = true};
+  s->count = 3;
+  return s;
+}
+
+struct stream *stream_find(struct streams *s, int64_t stream) {
+  if (stream < 0 || (uint64_t)stream >= s->count || !s->table[stream].file) return NULL;
+  return &s->table[stream];
+}
+
+static struct stream_status not_open(struct streams *s, int64_t stream) {
+  if (stream == STREAM_NULL) return stream_fail(s, "the null stream is not open");
+  return stream_fail(s, "stream %lld is not open", (long long)stream);
+}
+
+struct stream *stream_find_readable(struct streams *s, int64_t stream,
+                                    struct stream_status *status) {
+  struct stream *found = stream_find(s, stream);
+  if (!found) {
+    *status = not_open(s, stream);
+  } else if (!found->readable) {
+    *status = stream_fail(s, "stream %lld is not open for reading", (long long)stream);
+    found = NULL;
+  }
+  return found;
+}
+
+bool stream_add(struct streams *s, FILE *file, bool readable, bool writable, int64_t *stream) {
+  size_t number = 0;
+  while (number < s->count && s->table[number].file) number++;
+  if (number == s->count) {
+    if (!streams_reserve(s->heap, (void **)&s->table, s->count, &s->capacity,
+                         sizeof *s->table)) {
+      return false;
+    }
+    s->count++;
+  }
+  s->table[number] = (struct stream){file, readable, writable, true};
+  *stream = (int64_t)number;
+  return true;
+}
+
+bool streams_results_wanted(const struct streams *s) {
+  return s->results_wanted;
+}
+
+/* ---- writing ---- */
+
+/* After a failed write: what could not be written must not come out later. */
+static struct stream_status write_failed(struct streams *s, FILE *file) {
+  int error = errno ? errno : EIO;
+  __fpurge(file);
+  clearerr(file);
+  return stream_fail_errno(s, error);
+}
+
+static struct stream *find_writable(struct streams *s, int64_t stream,
+                                    struct stream_status *status) {
+  struct stream *found = stream_find(s, stream);
+  if (!found) {
+    *status = not_open(s, stream);
+  } else if (!found->writable) {
+    *status = stream_fail(s, "stream %lld is not open for writing", (long long)stream);
+    found = NULL;
+  }
+  return found;
+}
+
+struct stream_status stream_write(struct streams *s, int64_t stream, const void *bytes,
+                                  size_t n) {
+  struct stream_status status = stream_ok();
+  struct stream *to = find_writable(s, stream, &status);
+  if (!to) return status;
+  struct pipe_guard guard;
+  pipe_guard_begin(&guard);
+  errno = 0;
+  if (n > 0 && fwrite(bytes, 1, n, to->file) < n) status = write_failed(s, to->file);
+  pipe_guard_end(&guard);
+  return status;
+}
+
+struct stream_status stream_flush(struct streams *s, int64_t stream) {
+  struct stream_status status = stream_ok();
+  struct stream *to = find_writable(s, stream, &status);
+  if (!to) return status;
+  struct pipe_guard guard;
+  pipe_guard_begin(&guard);
+  errno = 0;
+  if (fflush(to->file) != 0) status = write_failed(s, to->file);
+  pipe_guard_end(&guard);
+  return status;
+}
+
+/* ---- opening and closing ---- */
+
+/* A file opened for the program, or NULL with errno. */
+static FILE *open_file(const char *path, enum stream_mode mode) {
+  int flags = O_CLOEXEC | O_NOCTTY;
+  switch (mode) {
+  case STREAM_READ: flags |= O_RDONLY; break;
+  case STREAM_WRITE: flags |= O_WRONLY | O_CREAT | O_TRUNC; break;
+  case STREAM_APPEND: flags |= O_WRONLY | O_CREAT | O_APPEND; break;
+  }
+  int fd = open(path, flags, 0666);
+  if (fd < 0) return NULL;
+  struct stat about;
+  FILE *file = NULL;
+  if (fstat(fd, &about) == 0) {
+    if (S_ISDIR(about.st_mode)) {
+      errno = EISDIR; /* open lets one read a directory, read then fails */
+    } else {
+      file = fdopen(fd, mode == STREAM_READ ? "r" : mode == STREAM_WRITE ? "w" : "a");
+    }
+  }
+  if (!file) {
+    int error = errno;
+    close(fd);
+    errno = error;
+  }
+  return file;
+}
+
+struct stream_status stream_open(struct streams *s, const char *name, size_t length,
+                                 enum stream_mode mode, int64_t *stream) {
+  *stream = STREAM_NULL;
+  if (!s->allow_files) {
+    return stream_fail(s, "files may not be opened without --allow-files");
+  }
+  if (memchr(name, '\0', length)) return stream_fail(s, "the file name contains a NUL");
+  size_t bytes = length + 1;
+  char *path = heap_alloc(s->heap, bytes);
+  if (!path) return stream_no_memory(bytes);
+  memcpy(path, name, length);
+  path[length] = '\0';
+  FILE *file = open_file(path, mode);
+  int error = errno;
+  heap_free(s->heap, path, bytes);
+  if (!file) return stream_fail_errno(s, error);
+  if (!stream_add(s, file, mode == STREAM_READ, mode != STREAM_READ, stream)) {
+    fclose(file);
+    return stream_no_memory(s->capacity * 2 * sizeof *s->table);
+  }
+  return stream_ok();
+}
+
+struct stream_status stream_close(struct streams *s, int64_t stream) {
+  struct stream *found = stream_find(s, stream);
+  if (!found) return not_open(s, stream);
+  struct stream_status status = stream_ok();
+  FILE *file = found->file;
+  bool owned = found->owned;
+  if (file == s->table[STREAM_OUT].file && !owned) s->results_wanted = false;
+  found->file = NULL;
+  struct pipe_guard guard;
+  pipe_guard_begin(&guard);
+  errno = 0;
+  if (owned ? fclose(file) != 0 : found->writable && fflush(file) != 0) {
+    status = stream_fail_errno(s, errno ? errno : EIO);
+  }
+  pipe_guard_end(&guard);
+  streams_reap(s);
+  return status;
+}
+
+void stream_drop(struct streams *s, int64_t stream) {
+  if (stream_find(s, stream)) (void)stream_close(s, stream);
+}
+
+/* ---- the end ---- */
+
+void streams_reap(struct streams *s) {
+  size_t kept = 0;
+  for (size_t i = 0; i < s->child_count; i++) {
+    if (waitpid(s->children[i], NULL, WNOHANG) == 0) s->children[kept++] = s->children[i];
+  }
+  s->child_count = kept;
+}
+
+/* Children that read to the end of their input end now: give them time to finish what they
+ * write, so that their output is there when the program's is. */
+static void wait_for_children(struct streams *s) {
+  double waited = 0, step = 0.001;
+  for (streams_reap(s); s->child_count > 0 && waited < CHILD_GRACE_SECONDS; streams_reap(s)) {
+    const struct timespec pause = {.tv_nsec = (long)(step * 1e9)};
+    nanosleep(&pause, NULL);
+    waited += step;
+    if (step < 0.02) step *= 2;
+  }
+}
+
+void streams_free(struct streams *s) {
+  if (!s) return;
+  for (size_t i = 0; i < s->count; i++) stream_drop(s, (int64_t)i);
+  wait_for_children(s);
+  if (s->plain) freelocale(s->plain);
+  heap_free(s->heap, s->table, s->capacity * sizeof *s->table);
+  heap_free(s->heap, s->children, s->child_capacity * sizeof *s->children);
+  heap_free(s->heap, s, sizeof *s);
+}
