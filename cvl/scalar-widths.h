@@ -7,18 +7,16 @@
  */
 #include "cvl/expressions.h"
 
-#define PASTE(a, b, c)     a##_##b##_##c
-#define NAME(a, b, c)      PASTE(a, b, c)
-#define OF_WIDTHS(name)    NAME(name, SUFFIX_I, SUFFIX_F)
-#define MEMBER(v, suffix)  MEMBER_(v, suffix)
-#define MEMBER_(v, suffix) (v).as.suffix
-#define GET_I(v)           MEMBER(v, SUFFIX_I)
-#define GET_F(v)           MEMBER(v, SUFFIX_F)
-#define GET_B(v)           (v).as.b
-#define CLASS_I            CLASS_INT
-#define CLASS_F            CLASS_FLOAT
-#define CLASS_B            CLASS_BOOL
-#define ROW(op, in)        ((unsigned)(op)*4 + (unsigned)(in))
+#define PASTE(a, b, c)  a##_##b##_##c
+#define NAME(a, b, c)   PASTE(a, b, c)
+#define OF_WIDTHS(name) NAME(name, SUFFIX_I, SUFFIX_F)
+#define MEMBER_I        SUFFIX_I /* of the union in cvl_value */
+#define MEMBER_F        SUFFIX_F
+#define MEMBER_B        b
+#define CLASS_I         CLASS_INT
+#define CLASS_F         CLASS_FLOAT
+#define CLASS_B         CLASS_BOOL
+#define ROW(op, in)     ((unsigned)(op)*4 + (unsigned)(in))
 
 #define UNARY(op, in, out, expression)                                                         \
   __attribute__((noinline)) static TYPE_##out OF_WIDTHS(op##_##in)(TYPE_##in x) {              \
@@ -26,23 +24,25 @@
   }
 #include "tables/operations.def"
 
+/* Writes the result whole, so that reading it back does not wait for narrow stores. */
 #define YIELD(class, expression)                                                               \
-  GET_##class(result) = (TYPE_##class)(expression);                                            \
-  result.elem = ELEM_##class;                                                                  \
-  break;
+  *out = (struct cvl_value){.form = CVL_SCALAR,                                                \
+                            .elem = ELEM_##class,                                              \
+                            .as.MEMBER_##class = (TYPE_##class)(expression)};                  \
+  return true;
 
 #define UNARY(op, in, out, expression)                                                         \
   case ROW(OP_##op, CLASS_##in): {                                                             \
-    YIELD(out, OF_WIDTHS(op##_##in)(GET_##in(a[0])))                                           \
+    YIELD(out, OF_WIDTHS(op##_##in)(a[0].as.MEMBER_##in))                                      \
   }
 #define BINARY(op, in, out, expression)                                                        \
   case ROW(OP_##op, CLASS_##in): {                                                             \
-    const TYPE_##in x = GET_##in(a[0]), y = GET_##in(a[1]);                                    \
+    const TYPE_##in x = a[0].as.MEMBER_##in, y = a[1].as.MEMBER_##in;                          \
     YIELD(out, expression)                                                                     \
   }
 #define CHECKED(op, in, out, condition, error, expression)                                     \
   case ROW(OP_##op, CLASS_##in): {                                                             \
-    const TYPE_##in x = GET_##in(a[0]), y = GET_##in(a[1]);                                    \
+    const TYPE_##in x = a[0].as.MEMBER_##in, y = a[1].as.MEMBER_##in;                          \
     if (!(condition)) {                                                                        \
       *fault = CVL_E_##error;                                                                  \
       return false;                                                                            \
@@ -52,7 +52,7 @@
 #define SELECT(op, in, out, expression)                                                        \
   case ROW(OP_##op, CLASS_##in): {                                                             \
     const uint8_t f = a[0].as.b;                                                               \
-    const TYPE_##in x = GET_##in(a[1]), y = GET_##in(a[2]);                                    \
+    const TYPE_##in x = a[1].as.MEMBER_##in, y = a[2].as.MEMBER_##in;                          \
     YIELD(out, expression)                                                                     \
   }
 
@@ -60,7 +60,6 @@ static bool OF_WIDTHS(scalar_op)(enum cvl_op op, const struct cvl_value *a,
                                  struct cvl_value *out, enum cvl_error_kind *fault) {
   assert(op < OP_COUNT && arity_of[op] > 0);
   const struct cvl_value *last = &a[arity_of[op] - 1];
-  struct cvl_value result = {.form = CVL_SCALAR};
   switch (ROW(op, class_of[last->elem])) {
 #include "tables/operations.def"
   default: /* the caller's types are checked: there is such a row */
@@ -68,18 +67,14 @@ static bool OF_WIDTHS(scalar_op)(enum cvl_op op, const struct cvl_value *a,
     *fault = CVL_E_NONE;
     return false;
   }
-  *out = result;
-  return true;
 }
 
 #undef PASTE
 #undef NAME
 #undef OF_WIDTHS
-#undef MEMBER
-#undef MEMBER_
-#undef GET_I
-#undef GET_F
-#undef GET_B
+#undef MEMBER_I
+#undef MEMBER_F
+#undef MEMBER_B
 #undef CLASS_I
 #undef CLASS_F
 #undef CLASS_B
