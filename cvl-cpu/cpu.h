@@ -32,6 +32,19 @@ void pool_for(struct pool *, uint64_t items, uint64_t grain, pool_body *body, vo
  * freed blocks kept for reuse (so large ones pay page faults once), huge pages asked for.
  * Blocks are aligned to 64 bytes and may be read up to 64 bytes past their end. */
 struct memory;
+struct memory *memory_new(struct heap *); /* NULL: no memory */
+void memory_free(struct memory *);        /* all it gave out must have come back */
+/* A block of at least `bytes`, contents undefined; NULL when the heap refuses although all
+ * cached blocks have been given back, or when it is this allocation's turn to fail. */
+void *memory_take(struct memory *, size_t bytes);
+/* Takes back what memory_take gave for the same `bytes`; NULL is ignored. */
+void memory_give(struct memory *, void *, size_t bytes);
+/* The n-th memory_take from now fails; 0: none. */
+void memory_fail(struct memory *, uint64_t n);
+/* Counts bytes as held by vectors and descriptors, or no longer. */
+void memory_hold(struct memory *, size_t bytes);
+void memory_unhold(struct memory *, size_t bytes);
+struct cvl_statistics memory_statistics(const struct memory *);
 
 /* ---- vectors and descriptors ---- */
 
@@ -39,7 +52,7 @@ struct cvl_vector {
   uint32_t references;
   uint8_t elem; /* enum cvl_elem */
   uint64_t length;
-  size_t bytes; /* capacity of data */
+  size_t bytes; /* of the block: this head and the data behind it */
   void *data;
 };
 
@@ -54,7 +67,7 @@ struct cvl_segdes {
   uint64_t count, total;
   uint64_t equal;
   uint64_t *offsets; /* OFFSETS only */
-  size_t bytes;      /* capacity of offsets */
+  size_t bytes;      /* of the block: this head and the offsets behind it */
 };
 
 /* A descriptor operand of any form, taken apart for reading: no allocation. */
@@ -64,6 +77,8 @@ struct segments {
   const uint64_t *offsets; /* count + 1, or NULL: segment k is [k*equal, (k+1)*equal) */
 };
 
+/* ---- a context ---- */
+
 struct cpu_kernels; /* the kernels of one instruction set: kernels.h */
 
 struct cvl_context {
@@ -72,8 +87,24 @@ struct cvl_context {
   struct memory *memory;
   struct pool *pool;
   const struct cpu_kernels *kernels;
+  const void *map_rows;   /* struct map_rows of these widths: kernels-map.h */
   struct cvl_error error; /* the slot */
 };
+
+/* Tuning, all measured as the README says. A loop over less than SERIAL_BYTES of data does not
+ * touch the pool; pieces of a parallel loop are about PIECE_BYTES; a result of STREAM_BYTES or
+ * more bypasses the caches; CHUNK_BYTES of a result are made in the first-level cache. */
+enum {
+  SERIAL_BYTES = 64 << 10,
+  PIECE_BYTES = 256 << 10,
+  STREAM_BYTES = 8 << 20,
+  CHUNK_BYTES = 4 << 10,
+  VECTOR_SLACK = 64 /* bytes behind every block that belong to nobody */
+};
+
+/* Grain for pool_for over `items` that take `bytes` each: all of them where the pool would
+ * cost more than it gains; otherwise a multiple of 64. */
+uint64_t grain_for(const struct cvl_context *, uint64_t items, uint64_t bytes);
 
 /* Scratch memory for one operation; NULL after recording a CVL_E_MEMORY fault. */
 void *scratch_alloc(struct cvl_context *, uint64_t site, size_t bytes);
@@ -84,6 +115,17 @@ void vector_release(struct cvl_context *, struct cvl_vector *);
 /* A new descriptor in OFFSETS form for count segments, offsets undefined. */
 struct cvl_segdes *segdes_new(struct cvl_context *, uint64_t site, uint64_t count);
 void segdes_release(struct cvl_context *, struct cvl_segdes *);
+
+/* Room for a result of n elements: a scalar if n is 1, else `reuse` retained (or NULL: a new
+ * vector). False after recording a fault; *out is then not set. */
+bool result_new(struct cvl_context *, uint64_t site, enum cvl_elem, uint64_t n,
+                struct cvl_vector *reuse, struct cvl_value *out);
+/* Where its elements go. `out` must stay where it is while they are written. */
+static inline void *result_data(struct cvl_value *out) {
+  return out->form == CVL_SCALAR ? (void *)&out->as : out->as.vector->data;
+}
+/* Drops a result that will not be delivered. */
+void result_drop(struct cvl_context *, struct cvl_value *out);
 
 /* The elements of a scalar or vector operand; valid while the value is. */
 static inline const void *value_data(const struct cvl_value *v) {
@@ -106,6 +148,21 @@ static inline uint64_t segment_start(const struct segments *s, uint64_t k) {
 /* The segment that position p of the vector lies in (the last non-empty one that starts at or
  * before p): by division or binary search. p < total. */
 uint64_t segment_at(const struct segments *, uint64_t p);
+/* The first segment that starts at or after position p; count if there is none. */
+uint64_t segment_from(const struct segments *, uint64_t p);
+
+/* A place on the path that visits, in order, the start of each segment and then its elements:
+ * `segment` starts and `position` elements lie before it. The elements from `position` on up
+ * to the start of `segment` belong to an earlier segment, which is segment - 1 if they exist.
+ * Splitting this path evenly (it has count + total steps) splits any shape evenly, however
+ * long, short or empty its segments: the merge path of Odeh, Green and others. */
+struct place {
+  uint64_t segment, position;
+};
+struct place segments_split(const struct segments *, uint64_t step);
+static inline uint64_t segments_steps(const struct segments *s) {
+  return s->count + s->total;
+}
 
 /* Records a fault (the lowest site wins, then the lowest position) and returns false. May be
  * called by the caller's thread only. */

@@ -1,0 +1,177 @@
+/* memory.c - the caching allocator behind vectors, descriptors and scratch.
+ *
+ * Data-parallel programs allocate and free vectors of the same few sizes over and over. Fresh
+ * memory costs a page fault per page and the zeroing of it, several times what the operation
+ * itself costs, so freed blocks are kept by size class and handed out again, and large ones
+ * ask for huge pages. The heap counts what is kept as live; when it refuses, everything kept is
+ * given back before the refusal is believed.
+ *
+ * Only the thread that owns the context allocates, so there are no locks.
+ */
+#include <string.h>
+#include <sys/mman.h>
+
+#include "cvl-cpu/cpu.h"
+
+#if defined(__SANITIZE_ADDRESS__)
+#define RAVEL_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define RAVEL_ASAN 1
+#endif
+#endif
+#ifdef RAVEL_ASAN
+#include <sanitizer/asan_interface.h>
+#define POISON(p, n)   ASAN_POISON_MEMORY_REGION(p, n)
+#define UNPOISON(p, n) ASAN_UNPOISON_MEMORY_REGION(p, n)
+#else
+#define POISON(p, n)   ((void)(p), (void)(n))
+#define UNPOISON(p, n) ((void)(p), (void)(n))
+#endif
+
+enum {
+  UNIT = 64,                /* sizes are multiples of this */
+  STEPS_LOG = 3,            /* 2^3 classes to a doubling: at most an eighth is wasted */
+  CLASSES = 456,            /* enough for any size_t */
+  HUGE_PAGE = 2 << 20,      /* where transparent huge pages begin to matter */
+  KEEP_AT_LEAST = 64 << 20, /* bytes kept however little was ever in use */
+  JUNK = 0xa5               /* what debug builds fill a block with */
+};
+
+struct free_block {
+  struct free_block *next;
+};
+
+struct memory {
+  struct heap *heap;
+  struct free_block *kept[CLASSES];
+  uint64_t kept_bytes;
+  uint64_t used_bytes, most_used; /* blocks given out, in class sizes */
+  uint64_t held, peak;            /* by vectors and descriptors, for statistics */
+  uint64_t count, fail_at;
+};
+
+/* The class of a request, and the size of its blocks: u units for u < 16, then m * 2^e units
+ * with 8 <= m < 16. */
+static unsigned class_of(size_t bytes, size_t *size) {
+  const uint64_t u = ((uint64_t)bytes + VECTOR_SLACK + UNIT - 1) / UNIT;
+  unsigned e = 0;
+  if (u >> (STEPS_LOG + 1)) e = 63 - (unsigned)__builtin_clzll(u) - STEPS_LOG;
+  const uint64_t m = (u + (UINT64_C(1) << e) - 1) >> e;
+  *size = (size_t)(m << e) * UNIT;
+  return (e << STEPS_LOG) + (unsigned)m;
+}
+
+struct memory *memory_new(struct heap *heap) {
+  struct memory *m = heap_alloc(heap, sizeof *m);
+  if (!m) return NULL;
+  memset(m, 0, sizeof *m);
+  m->heap = heap;
+  return m;
+}
+
+/* The size of the blocks of class c: class_of the other way round. */
+static size_t size_of_class(unsigned c) {
+  const unsigned e = c < 16 ? 0 : (c >> STEPS_LOG) - 1;
+  return (size_t)(c - (e << STEPS_LOG)) << e << 6;
+}
+
+/* Gives every kept block back to the heap. */
+static void give_back_kept(struct memory *m) {
+  for (unsigned c = 0; c < CLASSES; c++) {
+    const size_t size = size_of_class(c);
+    while (m->kept[c]) {
+      struct free_block *b = m->kept[c];
+      UNPOISON(b, size);
+      m->kept[c] = b->next;
+      heap_free(m->heap, b, size);
+    }
+  }
+  m->kept_bytes = 0;
+}
+
+void memory_free(struct memory *m) {
+  if (!m) return;
+  give_back_kept(m);
+  heap_free(m->heap, m, sizeof *m);
+}
+
+/* Huge pages for a large block: a quarter of the page faults' cost and far fewer misses of
+ * the address translation in gathers and scatters. A wish: failure changes nothing. */
+static void ask_for_huge_pages(void *block, size_t size) {
+  const uintptr_t first = ((uintptr_t)block + HUGE_PAGE - 1) & ~(uintptr_t)(HUGE_PAGE - 1);
+  const uintptr_t last = ((uintptr_t)block + size) & ~(uintptr_t)(HUGE_PAGE - 1);
+  if (first < last) (void)madvise((void *)first, last - first, MADV_HUGEPAGE);
+}
+
+static void *fresh_block(struct memory *m, size_t size) {
+  void *block = heap_alloc(m->heap, size);
+  if (!block && m->kept_bytes) {
+    give_back_kept(m);
+    block = heap_alloc(m->heap, size);
+  }
+  if (block && size >= HUGE_PAGE) ask_for_huge_pages(block, size);
+  return block;
+}
+
+void *memory_take(struct memory *m, size_t bytes) {
+  m->count++;
+  if (m->count == m->fail_at || bytes > SIZE_MAX / 4) return NULL;
+  size_t size;
+  const unsigned c = class_of(bytes, &size);
+  struct free_block *b = m->kept[c];
+  if (b) {
+    UNPOISON(b, size);
+    m->kept[c] = b->next;
+    m->kept_bytes -= size;
+  } else {
+    b = fresh_block(m, size);
+    if (!b) return NULL;
+  }
+  POISON(b, size);
+  UNPOISON(b, bytes + VECTOR_SLACK);
+  m->used_bytes += size;
+  if (m->used_bytes > m->most_used) m->most_used = m->used_bytes;
+#ifdef RAVEL_DEBUG
+  memset(b, JUNK, bytes + VECTOR_SLACK);
+#endif
+  return b;
+}
+
+/* What may be kept depends on what the program has needed at once: half as much again in all.
+ * When that is exceeded the sizes in demand have changed, so all that is kept goes. */
+static bool room_to_keep(const struct memory *m, size_t size) {
+  return m->used_bytes + m->kept_bytes + size <=
+         m->most_used + m->most_used / 2 + KEEP_AT_LEAST;
+}
+
+void memory_give(struct memory *m, void *block, size_t bytes) {
+  if (!block) return;
+  size_t size;
+  const unsigned c = class_of(bytes, &size);
+  m->used_bytes -= size;
+  if (!room_to_keep(m, size)) give_back_kept(m);
+  struct free_block *b = block;
+  b->next = m->kept[c];
+  m->kept[c] = b;
+  m->kept_bytes += size;
+  POISON(b, size);
+}
+
+void memory_fail(struct memory *m, uint64_t n) {
+  m->fail_at = n ? m->count + n : 0;
+}
+
+void memory_hold(struct memory *m, size_t bytes) {
+  m->held += bytes;
+  if (m->held > m->peak) m->peak = m->held;
+}
+
+void memory_unhold(struct memory *m, size_t bytes) {
+  m->held -= bytes;
+}
+
+struct cvl_statistics memory_statistics(const struct memory *m) {
+  return (struct cvl_statistics){
+      .live_bytes = m->held, .peak_bytes = m->peak, .allocations = m->count};
+}

@@ -1,0 +1,187 @@
+/* pool.c - the threads of a context.
+ *
+ * Our own rather than OpenMP's because gcc's runtime confuses ThreadSanitizer, and because a
+ * context must own its threads; README.md has the latencies of both.
+ *
+ * One loop is open at a time. A worker joins it by counting itself in and then looking whether
+ * the loop is still open; the caller closes the loop when no piece is left and waits for those
+ * counted in. So a worker that wakes late finds the loop closed and nobody waits for it, and
+ * none ever sees the fields of a loop change under it. Both sides write one flag and then read
+ * the other's, hence sequential consistency (Dekker's argument).
+ */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "cvl-cpu/cpu.h"
+
+/* How long an idle worker spins before it sleeps, in rounds of one pause instruction (some 40
+ * to 140 cycles): about 30 microseconds, longer than a serial operation between two parallel
+ * ones, shorter than anything a person or a scheduler notices. */
+enum { SPIN_ROUNDS = 500 };
+enum { LINE = 64 };
+
+struct worker {
+  struct pool *pool;
+  pthread_t thread;
+  unsigned number;
+};
+
+struct pool {
+  struct heap *heap;
+  unsigned threads;
+  unsigned started; /* threads other than the caller that really run */
+  unsigned spin;    /* rounds before sleeping; 0 where threads outnumber processors */
+  /* The open loop: written by the caller while it is closed and nobody is counted in. */
+  pool_body *body;
+  void *arg;
+  uint64_t items, grain;
+  _Alignas(LINE) _Atomic uint64_t next;   /* first item not yet taken */
+  _Alignas(LINE) _Atomic uint64_t ticket; /* counts loops; odd while one is open */
+  _Alignas(LINE) _Atomic unsigned joined;
+  _Alignas(LINE) _Atomic unsigned sleepers;
+  _Atomic bool quit;
+  pthread_mutex_t lock;
+  pthread_cond_t wake;
+  struct worker workers[]; /* threads - 1 */
+};
+
+static inline void pause_briefly(void) {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  __asm__ volatile("yield");
+#endif
+}
+
+static void take_pieces(struct pool *p, unsigned worker) {
+  const uint64_t items = p->items, grain = p->grain;
+  for (;;) {
+    const uint64_t first = atomic_fetch_add_explicit(&p->next, grain, memory_order_relaxed);
+    if (first >= items) return;
+    p->body(p->arg, first, items - first < grain ? items : first + grain, worker);
+  }
+}
+
+/* Waits until a loop other than `seen` opens; its ticket, or 0 to quit. */
+static uint64_t await_loop(struct pool *p, uint64_t seen) {
+  for (unsigned round = 0; round < p->spin; round++) {
+    const uint64_t now = atomic_load_explicit(&p->ticket, memory_order_relaxed);
+    if ((now & 1) && now != seen) return now;
+    if (atomic_load_explicit(&p->quit, memory_order_relaxed)) return 0;
+    pause_briefly();
+  }
+  pthread_mutex_lock(&p->lock);
+  atomic_fetch_add(&p->sleepers, 1);
+  uint64_t now;
+  for (;;) {
+    now = atomic_load(&p->ticket);
+    if (atomic_load(&p->quit)) now = 0;
+    if (now == 0 || ((now & 1) && now != seen)) break;
+    pthread_cond_wait(&p->wake, &p->lock);
+  }
+  atomic_fetch_sub(&p->sleepers, 1);
+  pthread_mutex_unlock(&p->lock);
+  return now;
+}
+
+static void *worker_main(void *arg) {
+  const struct worker *w = arg;
+  struct pool *p = w->pool;
+  uint64_t seen = 0;
+  while ((seen = await_loop(p, seen)) != 0) {
+    atomic_fetch_add(&p->joined, 1);
+    /* Another loop than `seen` may be open by now: just as good. */
+    const uint64_t now = atomic_load(&p->ticket);
+    if (now & 1) {
+      take_pieces(p, w->number);
+      seen = now;
+    }
+    atomic_fetch_sub(&p->joined, 1);
+  }
+  return NULL;
+}
+
+/* Wakes as many sleepers as there is work for besides the caller's. */
+static void wake_sleepers(struct pool *p, uint64_t pieces) {
+  const unsigned sleepers = atomic_load(&p->sleepers);
+  if (sleepers == 0) return;
+  pthread_mutex_lock(&p->lock);
+  if (pieces > sleepers) {
+    pthread_cond_broadcast(&p->wake);
+  } else {
+    for (uint64_t i = 1; i < pieces; i++) pthread_cond_signal(&p->wake);
+  }
+  pthread_mutex_unlock(&p->lock);
+}
+
+void pool_for(struct pool *p, uint64_t items, uint64_t grain, pool_body *body, void *arg) {
+  if (items == 0) return;
+  if (items <= grain) {
+    body(arg, 0, items, 0);
+    return;
+  }
+  p->body = body;
+  p->arg = arg;
+  p->items = items;
+  p->grain = grain;
+  atomic_store_explicit(&p->next, 0, memory_order_relaxed);
+  if (p->started == 0) {
+    take_pieces(p, 0);
+    return;
+  }
+  atomic_fetch_add(&p->ticket, 1); /* open */
+  wake_sleepers(p, (items + grain - 1) / grain);
+  take_pieces(p, 0);
+  atomic_fetch_add(&p->ticket, 1); /* closed */
+  while (atomic_load(&p->joined) != 0) pause_briefly();
+}
+
+static size_t pool_bytes(unsigned threads) {
+  return sizeof(struct pool) + (threads - 1) * sizeof(struct worker);
+}
+
+struct pool *pool_new(struct heap *heap, unsigned threads) {
+  const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+  if (threads == 0) threads = processors > 0 ? (unsigned)processors : 1;
+  struct pool *p = heap_alloc(heap, pool_bytes(threads));
+  if (!p) return NULL;
+  p->heap = heap;
+  p->threads = threads;
+  p->started = 0;
+  p->spin = processors >= (long)threads ? SPIN_ROUNDS : 0;
+  atomic_init(&p->next, 0);
+  atomic_init(&p->ticket, 0);
+  atomic_init(&p->joined, 0);
+  atomic_init(&p->sleepers, 0);
+  atomic_init(&p->quit, false);
+  pthread_mutex_init(&p->lock, NULL);
+  pthread_cond_init(&p->wake, NULL);
+  while (p->started + 1 < threads) {
+    struct worker *w = &p->workers[p->started];
+    *w = (struct worker){.pool = p, .number = p->started + 1};
+    if (pthread_create(&w->thread, NULL, worker_main, w) != 0) {
+      pool_free(p);
+      return NULL;
+    }
+    p->started++;
+  }
+  return p;
+}
+
+void pool_free(struct pool *p) {
+  if (!p) return;
+  atomic_store(&p->quit, true);
+  pthread_mutex_lock(&p->lock);
+  pthread_cond_broadcast(&p->wake);
+  pthread_mutex_unlock(&p->lock);
+  for (unsigned i = 0; i < p->started; i++) pthread_join(p->workers[i].thread, NULL);
+  pthread_cond_destroy(&p->wake);
+  pthread_mutex_destroy(&p->lock);
+  heap_free(p->heap, p, pool_bytes(p->threads));
+}
+
+unsigned pool_threads(const struct pool *p) {
+  return p->threads;
+}

@@ -1,0 +1,162 @@
+/* values.c - vectors, descriptors, scratch and the error slot of a context; where segments
+ * lie. */
+#include "cvl-cpu/cpu.h"
+
+/* The data of a vector or descriptor follows its head in the same block. */
+enum { HEAD_BYTES = 64 };
+_Static_assert(sizeof(struct cvl_vector) <= HEAD_BYTES, "the head fits in its line");
+_Static_assert(sizeof(struct cvl_segdes) <= HEAD_BYTES, "the head fits in its line");
+
+bool fault(struct cvl_context *c, struct cvl_error e) {
+  struct cvl_error *slot = &c->error;
+  if (slot->kind == CVL_E_NONE || e.site < slot->site ||
+      (e.site == slot->site && e.position < slot->position)) {
+    *slot = e;
+  }
+  return false;
+}
+
+static void *take(struct cvl_context *c, uint64_t site, size_t bytes) {
+  void *block = memory_take(c->memory, bytes);
+  if (!block) {
+    fault(c, (struct cvl_error){.kind = CVL_E_MEMORY,
+                                .site = site,
+                                .value = (int64_t)bytes,
+                                .limit = (int64_t)c->heap.limit});
+  }
+  return block;
+}
+
+void *scratch_alloc(struct cvl_context *c, uint64_t site, size_t bytes) {
+  return take(c, site, bytes);
+}
+
+void scratch_free(struct cvl_context *c, void *block, size_t bytes) {
+  memory_give(c->memory, block, bytes);
+}
+
+/* A block with a head and n items of `item` bytes; sizes past all memory are refused alike. */
+static void *take_with_head(struct cvl_context *c, uint64_t site, uint64_t n, size_t item,
+                            size_t *bytes) {
+  const uint64_t most = INT64_MAX / 16;
+  *bytes = HEAD_BYTES + (size_t)(n < most ? n : most) * item;
+  void *block = take(c, site, *bytes);
+  if (block) memory_hold(c->memory, *bytes);
+  return block;
+}
+
+struct cvl_vector *vector_new(struct cvl_context *c, uint64_t site, enum cvl_elem e,
+                              uint64_t n) {
+  size_t bytes;
+  struct cvl_vector *v = take_with_head(c, site, n, elem_info(e)->bytes, &bytes);
+  if (!v) return NULL;
+  *v = (struct cvl_vector){.references = 1,
+                           .elem = (uint8_t)e,
+                           .length = n,
+                           .bytes = bytes,
+                           .data = (char *)v + HEAD_BYTES};
+  return v;
+}
+
+void vector_release(struct cvl_context *c, struct cvl_vector *v) {
+  if (--v->references) return;
+  const size_t bytes = v->bytes;
+  memory_unhold(c->memory, bytes);
+  memory_give(c->memory, v, bytes);
+}
+
+struct cvl_segdes *segdes_new(struct cvl_context *c, uint64_t site, uint64_t count) {
+  size_t bytes;
+  struct cvl_segdes *s = take_with_head(c, site, count + 1, sizeof(uint64_t), &bytes);
+  if (!s) return NULL;
+  *s = (struct cvl_segdes){.references = 1,
+                           .form = SEGDES_OFFSETS,
+                           .count = count,
+                           .offsets = (uint64_t *)(void *)((char *)s + HEAD_BYTES),
+                           .bytes = bytes};
+  return s;
+}
+
+void segdes_release(struct cvl_context *c, struct cvl_segdes *s) {
+  if (--s->references) return;
+  const size_t bytes = s->bytes;
+  memory_unhold(c->memory, bytes);
+  memory_give(c->memory, s, bytes);
+}
+
+bool result_new(struct cvl_context *c, uint64_t site, enum cvl_elem e, uint64_t n,
+                struct cvl_vector *reuse, struct cvl_value *out) {
+  if (n == 1) {
+    *out = (struct cvl_value){.form = CVL_SCALAR, .elem = (uint8_t)e};
+    return true;
+  }
+  struct cvl_vector *v = reuse;
+  if (v) {
+    v->references++;
+    v->elem = (uint8_t)e;
+  } else {
+    v = vector_new(c, site, e, n);
+    if (!v) return false;
+  }
+  *out = (struct cvl_value){.form = CVL_VECTOR, .elem = (uint8_t)e, .as.vector = v};
+  return true;
+}
+
+void result_drop(struct cvl_context *c, struct cvl_value *out) {
+  if (out->form == CVL_VECTOR) vector_release(c, out->as.vector);
+}
+
+/* ---- where segments lie ---- */
+
+uint64_t segment_from(const struct segments *s, uint64_t p) {
+  if (!s->offsets) {
+    if (p == 0) return 0;
+    return s->equal && p <= s->total ? (p + s->equal - 1) / s->equal : s->count;
+  }
+  uint64_t low = 0, high = s->count;
+  while (low < high) {
+    const uint64_t middle = low + (high - low) / 2;
+    if (s->offsets[middle] < p) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
+uint64_t segment_at(const struct segments *s, uint64_t p) {
+  return segment_from(s, p + 1) - 1;
+}
+
+struct place segments_split(const struct segments *s, uint64_t step) {
+  /* Segment k starts at step k + start(k): find the first that starts at or after `step`. */
+  uint64_t low = 0;
+  if (!s->offsets) {
+    low = step == 0 ? 0 : (step - 1) / (s->equal + 1) + 1;
+    if (low > s->count) low = s->count;
+  } else {
+    uint64_t high = s->count;
+    while (low < high) {
+      const uint64_t middle = low + (high - low) / 2;
+      if (middle + s->offsets[middle] < step) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+  }
+  return (struct place){low, step - low};
+}
+
+uint64_t grain_for(const struct cvl_context *c, uint64_t items, uint64_t bytes) {
+  if (bytes == 0) bytes = 1;
+  if (items <= SERIAL_BYTES / bytes || pool_threads(c->pool) == 1) {
+    return items ? items : 1;
+  }
+  uint64_t grain = PIECE_BYTES / bytes;
+  /* Middling work: one piece a thread. */
+  const uint64_t share = items / pool_threads(c->pool) + 1;
+  if (grain > share) grain = share;
+  return (grain + 63) / 64 * 64;
+}
