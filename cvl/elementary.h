@@ -1,4 +1,27 @@
-/* elementary.h - the functions that MATH() of operations.def names, for double and float. */
+/* elementary.h - the functions that MATH() of operations.def names, for double and float:
+ * floor, ceil, trunc, sqrt and signbit exactly as in C, and exp log sin cos tan asin acos atan
+ * sinh cosh tanh with an error below one unit in the last place.
+ *
+ *     ravel_NAME_f64(x), ravel_NAME_f32(x)                one element
+ *     elementary_NAME_f64(x, y, n), elementary_NAME_f32   y[i] = NAME(x[i]) for i < n; y may be
+ *                                                         x, but may not overlap it otherwise
+ *
+ * Both give the same bits, whatever the position, the length, the instruction set, the compiler
+ * and the processor: the functions are written out below in IEEE + - * / sqrt, comparisons and
+ * integer operations only, nothing is contracted (-ffp-contract=off) or left to a C library,
+ * and every conditional is a choice between two values. So compilers vectorise the loops for
+ * any instruction set, and the include of this file is compiled once for each. The one branch
+ * is that of sin, cos and tan beyond 2^20, where elementary.c reduces the argument; the loops
+ * look for such elements block by block and mend them afterwards.
+ *
+ * The float functions compute in double and round. Every NaN result is the same NaN, that of
+ * the NAN macro. Otherwise the special cases are those of C.
+ *
+ * Methods: argument reduction and polynomials by scripts/derive-elementary.py; a result is
+ * built as head + tail, where the head is exact and large and the tail carries what was rounded
+ * off, so that only the last addition costs half a unit. Exact sums and products: Knuth, TAOCP
+ * 2, 4.2.2; Dekker, "A floating-point technique for extending the available precision", 1971.
+ */
 #ifndef RAVEL_ELEMENTARY_H
 #define RAVEL_ELEMENTARY_H
 
@@ -6,6 +29,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+
+/* ---- bits ---- */
 
 static inline uint64_t bits_of_f64(double x) {
   uint64_t u;
@@ -19,7 +44,14 @@ static inline uint32_t bits_of_f32(float x) {
   return u;
 }
 
-/* Exact in C. */
+static inline double f64_of_bits(uint64_t u) {
+  double x;
+  memcpy(&x, &u, sizeof x);
+  return x;
+}
+
+/* ---- exact in C ---- */
+
 static inline double ravel_floor_f64(double x) {
   return floor(x);
 }
@@ -51,32 +83,430 @@ static inline int ravel_signbit_f32(float x) {
   return (int)(bits_of_f32(x) >> 31);
 }
 
-/* For each function: ravel_NAME_f64 and _f32 of one element, and elementary_NAME_f64 and _f32
- * of n elements; x and y may be the same array, but may not overlap otherwise. */
-#define ELEMENTARY(name)                                                                       \
-  static inline double ravel_##name##_f64(double x) {                                          \
-    return name(x);                                                                            \
-  }                                                                                            \
+/* ---- the tools of the functions below; names start with e_ ---- */
+
+/* An unevaluated sum: |tail| is at most about half a unit in the last place of head. */
+struct e_pair {
+  double head, tail;
+};
+
+/* a + b exactly. */
+static inline struct e_pair e_sum(double a, double b) {
+  const double s = a + b;
+  const double part = s - a;
+  return (struct e_pair){s, (a - (s - part)) + (b - part)};
+}
+
+/* a + b exactly, where |a| >= |b| or a = 0. */
+static inline struct e_pair e_sum_ordered(double a, double b) {
+  const double s = a + b;
+  return (struct e_pair){s, b - (s - a)};
+}
+
+/* The upper 26 bits of x. */
+static inline double e_upper(double x) {
+  return f64_of_bits(bits_of_f64(x) & ~0x7ffffffULL);
+}
+
+/* a * b, exactly but for about 2^-106 of it. */
+static inline struct e_pair e_product(double a, double b) {
+  const double a1 = e_upper(a), a2 = a - a1, b1 = e_upper(b), b2 = b - b1;
+  const double p = a * b;
+  return (struct e_pair){p, (((a1 * b1 - p) + a1 * b2) + a2 * b1) + a2 * b2};
+}
+
+/* (a.head + a.tail) / (b.head + b.tail) as head + tail. */
+static inline struct e_pair e_quotient(struct e_pair a, struct e_pair b) {
+  const double inverse = 1.0 / b.head;
+  const double q = a.head * inverse;
+  const struct e_pair p = e_product(q, b.head);
+  const double rest = ((a.head - p.head) - p.tail) + (a.tail - q * b.tail);
+  return (struct e_pair){q, rest * inverse};
+}
+
+/* Polynomials of one to four coefficients, lowest first; z2 is z * z. */
+static inline double e_line(double z, double a, double b) {
+  return a + b * z;
+}
+static inline double e_parabola(double z, double z2, double a, double b, double c) {
+  return (a + b * z) + c * z2;
+}
+static inline double e_cubic(double z, double z2, double a, double b, double c, double d) {
+  return (a + b * z) + (c + d * z) * z2;
+}
+
+/* Adding it to an integral x of less than 2^51 puts x, in two's complement, into the low bits;
+ * adding it to any such x rounds to an integer. */
+#define E_ROUNDER 0x1.8p52
+
+/* 2^k for integral k in -1022 .. 1023. */
+static inline double e_power_of_2(double k) {
+  return f64_of_bits((bits_of_f64(k + E_ROUNDER) << 52) + 0x3ff0000000000000ULL);
+}
+
+/* x * 2^k for k in -2044 .. 2046, rounded once, for an x near 1. */
+static inline double e_scale(double x, double k) {
+  const double half = (k * 0.5 + E_ROUNDER) - E_ROUNDER;
+  return x * e_power_of_2(half) * e_power_of_2(k - half);
+}
+
+static inline double e_abs(double x) {
+  return f64_of_bits(bits_of_f64(x) & ~(1ULL << 63));
+}
+
+/* |x| with the sign of y. */
+static inline double e_with_sign(double x, double y) {
+  return f64_of_bits((bits_of_f64(x) & ~(1ULL << 63)) | (bits_of_f64(y) & 1ULL << 63));
+}
+
+/* x, or the one NaN. */
+static inline double e_settled(double x) {
+  return x == x ? x : (double)NAN;
+}
+
+#define E_LN2_HIGH     0x1.62e42fefa2000p-1 /* 40 bits: times any exponent it is exact */
+#define E_LN2_LOW      0x1.9ef35793c7673p-41
+#define E_HALF_PI_HIGH 0x1.921fb54442d18p+0
+#define E_HALF_PI_LOW  0x1.1a62633145c07p-54
+
+/* ---- exponentials ---- */
+
+/* e^x = 2^k (head + tail), k integral, head + tail between 0.7 and 1.42; |x| < 2^20. */
+static inline struct e_pair e_exponential(double x, double *k) {
+  *k = (x * 0x1.71547652b82fep+0 + E_ROUNDER) - E_ROUNDER;
+  const double r1 = x - *k * E_LN2_HIGH; /* exact */
+  const double low = *k * E_LN2_LOW;
+  const double r = r1 - low;
+  const double r_tail = (r1 - r) - low;
+  const double r2 = r * r, r4 = r2 * r2;
+  const double p = e_cubic(r, r2, 0x1.0000000000000p-1, 0x1.5555555555557p-3,
+                           0x1.5555555555556p-5, 0x1.11111111100bcp-7) +
+                   r4 * (e_cubic(r, r2, 0x1.6c16c16c1623bp-10, 0x1.a01a01abf949ap-13,
+                                 0x1.a01a01a71a6e5p-16, 0x1.71de01facb5a2p-19) +
+                         r4 * e_parabola(r, r2, 0x1.27e4daaf8a152p-22, 0x1.af4e5b663facap-26,
+                                         0x1.1f7458843301ep-29));
+  const struct e_pair one = e_sum_ordered(1.0, r);
+  return e_sum_ordered(one.head, one.tail + (r_tail + r2 * p));
+}
+
+static inline double ravel_exp_f64(double x) {
+  double k;
+  double a = x > 710.0 ? 710.0 : x; /* these already give infinity and 0 */
+  a = a < -746.0 ? -746.0 : a;
+  const struct e_pair e = e_exponential(a, &k);
+  return e_settled(e_scale(e.head, k));
+}
+
+/* Beyond 1, (e^x - e^-x) / 2; below it the difference would cancel. */
+static inline double ravel_sinh_f64(double x) {
+  const double a = e_abs(x);
+  double k;
+  const struct e_pair e = e_exponential(a > 711.0 ? 711.0 : a, &k);
+  const double inverse = 1.0 / e.head;
+  const double k2 = k > 60.0 ? 120.0 : k + k; /* beyond, e^-x is lost anyway */
+  const struct e_pair d =
+      e_sum_ordered(e.head, -(inverse - e.tail * inverse * inverse) * e_power_of_2(-k2));
+  const double large = e_scale(d.head + (d.tail + e.tail), k - 1.0);
+  const double z = x * x, z2 = z * z;
+  const double p = e_cubic(z, z2, 0x1.5555555555555p-3, 0x1.1111111111111p-7,
+                           0x1.a01a01a01a001p-13, 0x1.71de3a556f96cp-19) +
+                   z2 * z2 *
+                       e_cubic(z, z2, 0x1.ae6456792a77fp-26, 0x1.612467ccb2260p-33,
+                               0x1.ae777c36fd5b6p-41, 0x1.99f0806c2628dp-49);
+  return e_settled(a < 1.0 ? x + x * (z * p) : e_with_sign(large, x));
+}
+
+static inline double ravel_cosh_f64(double x) {
+  const double a = e_abs(x);
+  double k;
+  const struct e_pair e = e_exponential(a > 711.0 ? 711.0 : a, &k);
+  const double inverse = 1.0 / e.head;
+  const double k2 = k > 60.0 ? 120.0 : k + k;
+  const struct e_pair d =
+      e_sum_ordered(e.head, (inverse - e.tail * inverse * inverse) * e_power_of_2(-k2));
+  return e_settled(e_scale(d.head + (d.tail + e.tail), k - 1.0));
+}
+
+/* 1 - 2 / (e^2x + 1), but near 0 a polynomial. */
+static inline double ravel_tanh_f64(double x) {
+  const double a = e_abs(x);
+  double k;
+  const struct e_pair e = e_exponential(a > 22.0 ? 44.0 : a + a, &k); /* beyond 22 it is 1 */
+  const double scale = e_power_of_2(k);
+  const struct e_pair d = e_sum_ordered(e.head * scale, 1.0);
+  const double q = 2.0 / d.head;
+  const struct e_pair one = e_sum_ordered(1.0, -q);
+  const double large = one.head + (one.tail + 0.5 * q * q * (d.tail + e.tail * scale));
+  const double z = x * x, z2 = z * z, z4 = z2 * z2;
+  const double p = e_cubic(z, z2, -0x1.5555555555555p-2, 0x1.1111111111109p-3,
+                           -0x1.ba1ba1ba1a723p-5, 0x1.664f48822e32fp-6) +
+                   z4 * (e_cubic(z, z2, -0x1.226e3539a2567p-7, 0x1.d6d3c5fa306d8p-9,
+                                 -0x1.7da25d2dc94ddp-10, 0x1.3547b99663ef6p-11) +
+                         z4 * e_cubic(z, z2, -0x1.f41cac23a5451p-13, 0x1.8c91aa027e00fp-14,
+                                      -0x1.1ad8e00df097cp-15, 0x1.08286da59d447p-17));
+  return e_settled(e_with_sign(a < 0.55 ? x + x * (z * p) : large, x));
+}
+
+/* ---- logarithm ---- */
+
+/* x = 2^k (1 + f) with 1 + f between sqrt(1/2) and sqrt(2); with s = f / (2 + f),
+ * log(1 + f) = 2 atanh(s) = f - f^2/2 + s (f^2/2 + R(s^2)). */
+static inline double ravel_log_f64(double x) {
+  const int tiny = x < 0x1p-1022;
+  const uint64_t root_half = 0x3fe6a09e00000000ULL;
+  const uint64_t u = bits_of_f64(tiny ? x * 0x1p54 : x) + (0x3ff0000000000000ULL - root_half);
+  const double k = f64_of_bits(u >> 52 | 0x4330000000000000ULL) -
+                   (tiny ? 0x1p52 + 1023.0 + 54.0 : 0x1p52 + 1023.0);
+  const double f = f64_of_bits((u & 0xfffffffffffffULL) + root_half) - 1.0;
+  const double half_square = 0.5 * f * f;
+  const double s = f / (2.0 + f);
+  const double z = s * s, z2 = z * z;
+  const double p = e_cubic(z, z2, 0x1.5555555555555p-1, 0x1.9999999999a3ap-2,
+                           0x1.2492492476765p-2, 0x1.c71c7201f207cp-3) +
+                   z2 * z2 *
+                       e_cubic(z, z2, 0x1.745cf8c4c7bcap-3, 0x1.3b1c42e3df02cp-3,
+                               0x1.0fbd2bafa02d6p-3, 0x1.0c1263e1bac13p-3);
+  const struct e_pair sum = e_sum_ordered(k * E_LN2_HIGH, f);
+  const double small = half_square - (s * (half_square + z * p) + k * E_LN2_LOW);
+  double r = sum.head + (sum.tail - small);
+  r = x < (double)INFINITY ? r : (double)INFINITY;
+  r = x > 0.0 ? r : (double)NAN;
+  return x == 0.0 ? -(double)INFINITY : r;
+}
+
+/* ---- trigonometric functions ---- */
+
+/* Up to here x is reduced below, beyond it by elementary_reduce. */
+#define E_REDUCE_LIMIT 0x1p20
+
+/* x = quadrant * pi/2 + head + tail with |head| <= pi/4; only the lowest two bits of quadrant
+ * count. */
+struct e_angle {
+  struct e_pair r;
+  uint64_t quadrant;
+};
+
+/* The angle of a finite x beyond E_REDUCE_LIMIT. */
+struct e_angle elementary_reduce(double x);
+
+/* The angle of an x up to E_REDUCE_LIMIT: pi/2 in three parts of at most 33 bits, whose
+ * products with n are exact, and a rest. */
+static inline struct e_angle e_reduce(double x) {
+  const double t = x * 0x1.45f306dc9c883p-1 + E_ROUNDER;
+  const double n = t - E_ROUNDER;
+  const struct e_pair a = e_sum(x - n * 0x1.921fb54400000p+0, -(n * 0x1.0b4611a600000p-34));
+  const struct e_pair b = e_sum(a.head, -(n * 0x1.3198a2e000000p-69));
+  const double rest = (a.tail + b.tail) - n * 0x1.b839a252049c1p-104;
+  return (struct e_angle){e_sum_ordered(b.head, rest), bits_of_f64(t)};
+}
+
+static inline struct e_pair e_sine(struct e_pair r) {
+  const double z = r.head * r.head, z2 = z * z;
+  const double p = e_cubic(z, z2, -0x1.5555555555555p-3, 0x1.1111111111110p-7,
+                           -0x1.a01a01a019926p-13, 0x1.71de3a545e700p-19) +
+                   z2 * z2 *
+                       e_parabola(z, z2, -0x1.ae64540f0ba18p-26, 0x1.61217c1864fa1p-33,
+                                  -0x1.ab161757f0c63p-41);
+  return e_sum_ordered(r.head, r.head * (z * p) + (r.tail - 0.5 * z * r.tail));
+}
+
+static inline struct e_pair e_cosine(struct e_pair r) {
+  const struct e_pair square = e_product(r.head, r.head);
+  const double z = square.head, z2 = z * z;
+  const double p = e_cubic(z, z2, 0x1.5555555555555p-5, -0x1.6c16c16c16960p-10,
+                           0x1.a01a019f4d0edp-16, -0x1.27e4fa15bd814p-22) +
+                   z2 * z2 * e_line(z, 0x1.1eeb66b683028p-29, -0x1.907c0e63adbb6p-37);
+  const struct e_pair w = e_sum_ordered(1.0, -0.5 * z);
+  return e_sum_ordered(w.head, w.tail + (z2 * p - (r.head * r.tail + 0.5 * square.tail)));
+}
+
+/* Sine of angle + quadrants * pi/2. */
+static inline double e_sine_of(struct e_angle angle, uint64_t quadrants) {
+  const uint64_t q = angle.quadrant + quadrants;
+  const double s = e_sine(angle.r).head, c = e_cosine(angle.r).head;
+  const double r = q & 1 ? c : s;
+  return e_settled(f64_of_bits(bits_of_f64(r) ^ (q & 2) << 62));
+}
+
+static inline double e_tangent_of(struct e_angle angle) {
+  const struct e_pair s = e_sine(angle.r), c = e_cosine(angle.r);
+  const int odd = angle.quadrant & 1;
+  const struct e_pair above = {odd ? -c.head : s.head, odd ? -c.tail : s.tail};
+  const struct e_pair below = {odd ? s.head : c.head, odd ? s.tail : c.tail};
+  const struct e_pair q = e_quotient(above, below);
+  return e_settled(q.head + q.tail);
+}
+
+/* The functions for x up to E_REDUCE_LIMIT. Near 0, sin x and tan x are x (-0.0 too). */
+static inline double e_near_sin(double x) {
+  return e_abs(x) < 0x1p-27 ? x : e_sine_of(e_reduce(x), 0);
+}
+static inline double e_near_cos(double x) {
+  return e_sine_of(e_reduce(x), 1);
+}
+static inline double e_near_tan(double x) {
+  return e_abs(x) < 0x1p-27 ? x : e_tangent_of(e_reduce(x));
+}
+/* Whether x is beyond it, and what the functions are there. */
+static inline int e_is_far(double x) {
+  return e_abs(x) > E_REDUCE_LIMIT;
+}
+static inline double e_far_sin(double x) {
+  return x - x == 0.0 ? e_sine_of(elementary_reduce(x), 0) : (double)NAN;
+}
+static inline double e_far_cos(double x) {
+  return x - x == 0.0 ? e_sine_of(elementary_reduce(x), 1) : (double)NAN;
+}
+static inline double e_far_tan(double x) {
+  return x - x == 0.0 ? e_tangent_of(elementary_reduce(x)) : (double)NAN;
+}
+static inline double ravel_sin_f64(double x) {
+  return e_is_far(x) ? e_far_sin(x) : e_near_sin(x);
+}
+static inline double ravel_cos_f64(double x) {
+  return e_is_far(x) ? e_far_cos(x) : e_near_cos(x);
+}
+static inline double ravel_tan_f64(double x) {
+  return e_is_far(x) ? e_far_tan(x) : e_near_tan(x);
+}
+
+/* ---- inverse trigonometric functions ---- */
+
+/* For 1/2 < a <= 1, acos a = 2 asin(sqrt((1-a)/2)): that root as head + tail. */
+static inline struct e_pair e_half_angle(double z) {
+  const double s = sqrt(z);
+  const struct e_pair p = e_product(s, s);
+  const double twice = s + s;
+  return (struct e_pair){s, ((z - p.head) - p.tail) / (twice > 0.0 ? twice : 1.0)};
+}
+
+/* (asin x - x) / x for z = x^2 <= 1/4. */
+static inline double e_asin_excess(double z) {
+  const double z2 = z * z, z4 = z2 * z2;
+  const double p = e_cubic(z, z2, 0x1.5555555555555p-3, 0x1.3333333333389p-4,
+                           0x1.6db6db6dac0eap-5, 0x1.f1c71c7a5e151p-6) +
+                   z4 * (e_cubic(z, z2, 0x1.6e8ba121b9d5fp-6, 0x1.1c4efd20ebb99p-6,
+                                 0x1.c990a42b32b03p-7, 0x1.7b02ef007d23ep-7) +
+                         z4 * (e_cubic(z, z2, 0x1.3b462d121c5d3p-7, 0x1.31777489dfd29p-7,
+                                       0x1.8dcdf11997e12p-9, 0x1.40c91fa8deb7ep-6) +
+                               z4 * e_line(z, -0x1.3bd7e353ddbc1p-6, 0x1.e58a4f278e006p-6)));
+  return z * p;
+}
+
+static inline double ravel_asin_f64(double x) {
+  const double a = e_abs(x);
+  const int large = a > 0.5;
+  const double z = large ? (1.0 - a) * 0.5 : x * x;
+  const double excess = e_asin_excess(z);
+  const struct e_pair s = e_half_angle(z);
+  const struct e_pair d = e_sum_ordered(E_HALF_PI_HIGH, -2.0 * s.head);
+  const double far = d.head + (d.tail + (E_HALF_PI_LOW - 2.0 * (s.tail + s.head * excess)));
+  return e_settled(large ? e_with_sign(far, x) : x + x * excess);
+}
+
+static inline double ravel_acos_f64(double x) {
+  const double a = e_abs(x);
+  const int large = a > 0.5;
+  const double z = large ? (1.0 - a) * 0.5 : x * x;
+  const double excess = e_asin_excess(z);
+  const struct e_pair s = e_half_angle(z);
+  const double low = s.tail + s.head * excess;
+  const double right = 2.0 * (s.head + low);
+  const struct e_pair d = e_sum_ordered(2.0 * E_HALF_PI_HIGH, -2.0 * s.head);
+  const double left = d.head + (d.tail + (2.0 * E_HALF_PI_LOW - 2.0 * low));
+  const struct e_pair m = e_sum_ordered(E_HALF_PI_HIGH, -x);
+  const double middle = m.head + (m.tail + (E_HALF_PI_LOW - x * excess));
+  const double far = x > 0.0 ? right : left;
+  return e_settled(a <= 1.0 ? (large ? far : middle) : (double)NAN);
+}
+
+/* atan a = base + atan u, u = a, (a - 1) / (a + 1) or -1 / a, so that |u| <= tan(pi/8). */
+static inline double ravel_atan_f64(double x) {
+  double a = e_abs(x);
+  a = a > 0x1p60 ? 0x1p60 : a; /* pi/2 from there on */
+  const int middle = a > 0.41421356237309503, top = a > 2.414213562373095;
+  const struct e_pair minus = e_sum(a, -1.0), plus = e_sum(a, 1.0);
+  struct e_pair above = {middle ? minus.head : a, middle ? minus.tail : 0.0};
+  struct e_pair below = {middle ? plus.head : 1.0, middle ? plus.tail : 0.0};
+  above.head = top ? -1.0 : above.head;
+  above.tail = top ? 0.0 : above.tail;
+  below.head = top ? a : below.head;
+  below.tail = top ? 0.0 : below.tail;
+  const double base = top ? E_HALF_PI_HIGH : middle ? 0.5 * E_HALF_PI_HIGH : 0.0;
+  const double base_tail = top ? E_HALF_PI_LOW : middle ? 0.5 * E_HALF_PI_LOW : 0.0;
+  const struct e_pair u = e_quotient(above, below);
+  const double z = u.head * u.head, z2 = z * z, z4 = z2 * z2;
+  const double p = e_cubic(z, z2, -0x1.5555555555555p-2, 0x1.9999999999953p-3,
+                           -0x1.249249248d768p-3, 0x1.c71c71c2fe5d9p-4) +
+                   z4 * (e_cubic(z, z2, -0x1.745d165cb83aap-4, 0x1.3b1392b641b06p-4,
+                                 -0x1.110e858a72e28p-4, 0x1.e199da4156fd9p-5) +
+                         z4 * e_cubic(z, z2, -0x1.ac78ec6b8cb98p-5, 0x1.74d64aa665b0ap-5,
+                                      -0x1.1b2058fb5da30p-5, 0x1.0aa87c56e3eb5p-6));
+  const struct e_pair sum = e_sum_ordered(base, u.head);
+  const double tail = u.tail - u.tail * z; /* the derivative is 1 / (1 + z) */
+  const double r = sum.head + (sum.tail + (base_tail + (tail + u.head * (z * p))));
+  return e_settled(e_with_sign(r, x));
+}
+
+/* ---- single precision, and arrays ---- */
+
+/* Elements are copied through a block on the stack: then y may be x, and the compiler knows
+ * that nothing overlaps. */
+enum { E_BLOCK = 256 };
+
+#define E_SINGLE(name)                                                                         \
   static inline float ravel_##name##_f32(float x) {                                            \
-    return (float)name((double)x);                                                             \
-  }                                                                                            \
-  static inline void elementary_##name##_f64(const double *x, double *y, size_t n) {           \
-    for (size_t i = 0; i < n; i++) y[i] = ravel_##name##_f64(x[i]);                            \
-  }                                                                                            \
-  static inline void elementary_##name##_f32(const float *x, float *y, size_t n) {             \
-    for (size_t i = 0; i < n; i++) y[i] = ravel_##name##_f32(x[i]);                            \
+    return (float)ravel_##name##_f64((double)x);                                               \
   }
-ELEMENTARY(exp)
-ELEMENTARY(log)
-ELEMENTARY(sin)
-ELEMENTARY(cos)
-ELEMENTARY(tan)
-ELEMENTARY(asin)
-ELEMENTARY(acos)
-ELEMENTARY(atan)
-ELEMENTARY(sinh)
-ELEMENTARY(cosh)
-ELEMENTARY(tanh)
-#undef ELEMENTARY
+
+#define E_LOOP(name, suffix, type, element, mend)                                              \
+  static inline void elementary_##name##_##suffix(const type *x, type *y, size_t n) {          \
+    type block[E_BLOCK];                                                                       \
+    for (size_t first = 0; first < n; first += E_BLOCK) {                                      \
+      const size_t length = n - first < E_BLOCK ? n - first : E_BLOCK;                         \
+      memcpy(block, x + first, length * sizeof *x);                                            \
+      for (size_t i = 0; i < length; i++) {                                                    \
+        const double e = (double)block[i];                                                     \
+        y[first + i] = (type)(element);                                                        \
+      }                                                                                        \
+      mend                                                                                     \
+    }                                                                                          \
+  }
+
+/* Recomputes the elements of a block that the vector loop could not do. */
+#define E_MEND(name, type)                                                                     \
+  uint64_t far = 0;                                                                            \
+  for (size_t i = 0; i < length; i++) far |= (uint64_t)e_is_far((double)block[i]);             \
+  for (size_t i = 0; far && i < length; i++) {                                                 \
+    const double e = (double)block[i];                                                         \
+    if (e_is_far(e)) y[first + i] = (type)e_far_##name(e);                                     \
+  }
+
+#define E_PLAIN(name)                                                                          \
+  E_SINGLE(name)                                                                               \
+  E_LOOP(name, f64, double, ravel_##name##_f64(e), )                                           \
+  E_LOOP(name, f32, float, ravel_##name##_f64(e), )
+#define E_REDUCED(name)                                                                        \
+  E_SINGLE(name)                                                                               \
+  E_LOOP(name, f64, double, e_near_##name(e), E_MEND(name, double))                            \
+  E_LOOP(name, f32, float, e_near_##name(e), E_MEND(name, float))
+
+E_PLAIN(exp)
+E_PLAIN(log)
+E_REDUCED(sin)
+E_REDUCED(cos)
+E_REDUCED(tan)
+E_PLAIN(asin)
+E_PLAIN(acos)
+E_PLAIN(atan)
+E_PLAIN(sinh)
+E_PLAIN(cosh)
+E_PLAIN(tanh)
+
+#undef E_SINGLE
+#undef E_LOOP
+#undef E_MEND
+#undef E_PLAIN
+#undef E_REDUCED
 
 #endif

@@ -1,0 +1,86 @@
+/* elementary.c - the angle of a large argument: what sin, cos and tan need once x is so large
+ * that a handful of doubles cannot hold pi/2 to enough digits (Payne and Hanek, "Radian
+ * reduction for trigonometric functions", 1983).
+ *
+ * With x = m 2^e, the quadrant and the fraction of x * 2/pi depend only on those bits of 2/pi
+ * that neither m 2^e turns into multiples of 4 nor lie too deep to matter: 192 of them, found
+ * by e. The product is taken modulo 2^192 in integers. No double comes closer to a multiple of
+ * pi/2 than about 2^-62, so 128 correct bits of fraction leave more than 64 significant ones.
+ */
+#include "cvl/elementary.h"
+
+__extension__ typedef unsigned __int128 uint128;
+
+/* 64 zero bits, so that the window may start before the point, then 2/pi. */
+static const uint64_t two_over_pi[] = {
+    0,
+    0xa2f9836e4e441529,
+    0xfc2757d1f534ddc0,
+    0xdb6295993c439041,
+    0xfe5163abdebbc561,
+    0xb7246e3a424dd2e0,
+    0x06492eea09d1921c,
+    0xfe1deb1cb129a73e,
+    0xe88235f52ebb4484,
+    0xe99c7026b45f7e41,
+    0x3991d639835339f4,
+    0x9c845f8bbdf9283b,
+    0x1ff897ffde05980f,
+    0xef2f118b5a0a6d1f,
+    0x6d367ecf27cb09b7,
+    0x4f463f669e5fea2d,
+    0x7527bac7ebe5f17b,
+    0x3d0739f78a5292ea,
+    0x6bfb5fb11f8d5d08,
+    0x56033046fc7b6bab,
+    0xf0cfbc209af4361d,
+};
+
+static uint64_t window_word(unsigned first, unsigned k) {
+  const unsigned word = first / 64 + k, shift = first % 64;
+  return shift == 0 ? two_over_pi[word]
+                    : two_over_pi[word] << shift | two_over_pi[word + 1] >> (64 - shift);
+}
+
+/* A fraction below one half, hi/2^64 + lo/2^128, times pi/2. */
+static struct e_pair times_half_pi(uint64_t hi, uint64_t lo) {
+  if (hi == 0 && lo == 0) return (struct e_pair){0.0, 0.0};
+  const unsigned zeros = (unsigned)(hi ? __builtin_clzll(hi) : 64 + __builtin_clzll(lo));
+  const uint128 fraction = ((uint128)hi << 64 | lo) << zeros;
+  const uint64_t f1 = (uint64_t)(fraction >> 64), f0 = (uint64_t)fraction;
+  const uint64_t p1 = 0xc90fdaa22168c234ULL, p0 = 0xc4c6628b80dc1cd1ULL; /* pi/2 * 2^127 */
+  const uint128 product = (uint128)f1 * p1 + (uint64_t)((uint128)f1 * p0 >> 64) +
+                          (uint64_t)((uint128)f0 * p1 >> 64);
+  const uint64_t top = (uint64_t)(product >> 64), low = (uint64_t)product;
+  const double head = (double)(top & ~0x7ffULL);
+  const double tail = (double)(top & 0x7ffULL) + (double)(low >> 11) * 0x1p-53;
+  const double unit = f64_of_bits((uint64_t)(1023 - 63 - zeros) << 52);
+  return e_sum_ordered(head * unit, tail * unit);
+}
+
+struct e_angle elementary_reduce(double x) {
+  const uint64_t bits = bits_of_f64(x);
+  const uint64_t m = (bits & 0xfffffffffffffULL) | 1ULL << 52;
+  const unsigned first =
+      (unsigned)(bits >> 52 & 0x7ff) - 1075 + 62; /* weight 2^1 after times m */
+  const uint128 p0 = (uint128)m * window_word(first, 2);
+  const uint128 p1 = (uint128)m * window_word(first, 1) + (uint64_t)(p0 >> 64);
+  const uint64_t w2 = m * window_word(first, 0) + (uint64_t)(p1 >> 64);
+  const uint64_t w1 = (uint64_t)p1, w0 = (uint64_t)p0;
+  /* Two bits of quadrant, then the fraction; from one half on it counts from the next one. */
+  uint64_t quadrant = w2 >> 62;
+  uint64_t hi = w2 << 2 | w1 >> 62, lo = w1 << 2 | w0 >> 62;
+  const int down = (int)(hi >> 63);
+  if (down) {
+    quadrant++;
+    hi = ~hi;
+    lo = ~lo;
+  }
+  struct e_angle angle = {times_half_pi(hi, lo), quadrant};
+  if (down != (int)(bits >> 63)) {
+    angle.r.head = -angle.r.head;
+    angle.r.tail = -angle.r.tail;
+  }
+  if (bits >> 63) angle.quadrant = 0 - quadrant;
+  return angle;
+}
