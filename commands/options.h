@@ -1,0 +1,26 @@
+/* options.h - the command line of vinterp as data. */
+#ifndef RAVEL_OPTIONS_H
+#define RAVEL_OPTIONS_H
+
+#include "vinterp/machine.h"
+
+enum dump { DUMP_NOTHING, DUMP_LET_FORM, DUMP_VCODE };
+
+struct command_options {
+  struct machine_options machine; /* backend stays NULL: see backend_name */
+  const char *file;               /* "-": standard input */
+  const char *backend_name;       /* "auto" or what cvl_backend_find knows */
+  enum dump dump;
+  bool help, version, devices; /* say something instead of running */
+  bool check;                  /* verify only */
+  bool json;                   /* form of the profile */
+  bool elapsed;                /* -t */
+};
+
+/* Reads the command line. False after one line about what is wrong with it on standard error.
+ */
+bool options_parse(struct command_options *, int argc, char **argv);
+/* What --help says. */
+void options_help(FILE *);
+
+#endif

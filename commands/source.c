@@ -1,0 +1,73 @@
+/* source.c - reading a program's text from whatever the name stands for. */
+#include "commands/source.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool complain(struct diag_list *diags, const char *file, const char *what) {
+  diag_add(diags, SEVERITY_ERROR, file, (struct source_pos){0}, NULL, "%s", what);
+  return false;
+}
+
+static bool complain_errno(struct diag_list *diags, const char *file, int error) {
+  char buffer[128];
+  return complain(diags, file, strerror_r(error, buffer, sizeof buffer));
+}
+
+/* The descriptor to read from, or -1 after a diagnostic. */
+static int open_source(const char *file, struct diag_list *diags) {
+  int fd = strcmp(file, "-") == 0 ? STDIN_FILENO : open(file, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+  struct stat about;
+  if (fd < 0 || fstat(fd, &about) != 0) {
+    complain_errno(diags, file, errno);
+  } else if (S_ISDIR(about.st_mode)) {
+    complain_errno(diags, file, EISDIR);
+  } else {
+    return fd;
+  }
+  if (fd > STDIN_FILENO) close(fd);
+  return -1;
+}
+
+static bool read_all(struct source *s, struct heap *heap, int fd, const char *file,
+                     struct diag_list *diags) {
+  for (;;) {
+    if (s->length == s->capacity) {
+      size_t wanted = s->capacity ? s->capacity * 2 : (size_t)1 << 16;
+      char *text = heap_grow(heap, s->text, s->capacity, wanted);
+      if (!text) return complain(diags, file, "the program does not fit into memory");
+      s->text = text;
+      s->capacity = wanted;
+    }
+    ssize_t n = read(fd, s->text + s->length, s->capacity - s->length);
+    if (n < 0) return complain_errno(diags, file, errno);
+    if (n == 0) return true;
+    s->length += (size_t)n;
+  }
+}
+
+bool source_read(struct source *s, struct heap *heap, const char *file,
+                 struct diag_list *diags) {
+  *s = (struct source){0};
+  int fd = open_source(file, diags);
+  if (fd < 0) return false;
+  bool ok = read_all(s, heap, fd, file, diags);
+  if (fd != STDIN_FILENO) close(fd);
+  return ok;
+}
+
+void source_free(struct source *s, struct heap *heap) {
+  heap_free(heap, s->text, s->capacity);
+  *s = (struct source){0};
+}
+
+bool source_is_binary(const struct source *s) {
+  for (size_t i = 0; i < s->length; i++) {
+    unsigned char c = (unsigned char)s->text[i];
+    bool white = c == ' ' || (c >= '\t' && c <= '\r');
+    if ((c < ' ' && !white) || c == 0x7f) return true;
+  }
+  return false;
+}
