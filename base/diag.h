@@ -33,7 +33,8 @@ struct diag {
 struct diag_list {
   struct arena *arena;
   ARRAY(struct diag) list;
-  size_t errors;
+  size_t errors; /* added so far */
+  size_t lost;   /* could not be kept for want of memory */
 };
 
 void diag_list_init(struct diag_list *, struct arena *);

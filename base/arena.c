@@ -1,0 +1,89 @@
+/* arena.c - blocks that grow geometrically; freed together. */
+#include "base/arena.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+struct arena_block {
+  struct arena_block *older;
+  size_t bytes; /* of the whole block */
+};
+
+enum { ALIGNMENT = 16, FIRST_BLOCK = 4096, LARGEST_STEP = 1 << 20 };
+
+void arena_init(struct arena *arena, struct heap *heap) {
+  memset(arena, 0, sizeof *arena);
+  arena->heap = heap;
+}
+
+void arena_free(struct arena *arena) {
+  struct arena_block *block = arena->blocks;
+  while (block != NULL) {
+    struct arena_block *older = block->older;
+    heap_free(arena->heap, block, block->bytes);
+    block = older;
+  }
+  arena->blocks = NULL;
+  arena->next = arena->end = NULL;
+}
+
+static size_t aligned(size_t bytes) {
+  return (bytes + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
+}
+
+/* Makes a new current block with room for `bytes`. */
+static void add_block(struct arena *arena, size_t bytes) {
+  size_t header = aligned(sizeof(struct arena_block));
+  size_t step = arena->blocks == NULL ? FIRST_BLOCK : 2 * arena->blocks->bytes;
+  if (step > LARGEST_STEP) step = LARGEST_STEP;
+  if (bytes > SIZE_MAX - header) longjmp(arena->out_of_memory, 1);
+  size_t size = header + bytes > step ? header + bytes : step;
+  struct arena_block *block = heap_alloc(arena->heap, size);
+  if (block == NULL) longjmp(arena->out_of_memory, 1);
+  block->older = arena->blocks;
+  block->bytes = size;
+  arena->blocks = block;
+  arena->next = (char *)block + header;
+  arena->end = (char *)block + size;
+}
+
+void *arena_alloc(struct arena *arena, size_t bytes) {
+  if (bytes > SIZE_MAX - ALIGNMENT) longjmp(arena->out_of_memory, 1);
+  size_t size = aligned(bytes == 0 ? 1 : bytes);
+  if (arena->next == NULL || (size_t)(arena->end - arena->next) < size) add_block(arena, size);
+  void *block = arena->next;
+  arena->next += size;
+  return memset(block, 0, size);
+}
+
+char *arena_copy(struct arena *arena, const char *text, size_t length) {
+  char *copy = arena_alloc(arena, length + 1);
+  if (length != 0) memcpy(copy, text, length);
+  copy[length] = '\0';
+  return copy;
+}
+
+char *arena_printf(struct arena *arena, const char *format, ...) {
+  va_list args, again;
+  va_start(args, format);
+  va_copy(again, args);
+  int length = vsnprintf(NULL, 0, format, args);
+  va_end(args);
+  size_t size = length < 0 ? 1 : (size_t)length + 1;
+  char *text = arena_alloc(arena, size);
+  vsnprintf(text, size, format, again);
+  va_end(again);
+  return text;
+}
+
+void array_reserve_(struct arena *arena, void **items, size_t count, size_t *capacity,
+                    size_t size) {
+  if (count < *capacity) return;
+  size_t larger = *capacity == 0 ? 8 : 2 * *capacity;
+  if (larger > SIZE_MAX / size) longjmp(arena->out_of_memory, 1);
+  void *grown = arena_alloc(arena, larger * size);
+  if (count != 0) memcpy(grown, *items, count * size);
+  *items = grown;
+  *capacity = larger;
+}

@@ -1,0 +1,87 @@
+/* diag.c - lists of diagnostics and their printed form. */
+#include "base/diag.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+void diag_list_init(struct diag_list *diags, struct arena *arena) {
+  memset(diags, 0, sizeof *diags);
+  diags->arena = arena;
+}
+
+/* What is said when there is no memory left to say anything else with. */
+static const char no_memory[] = "out of memory";
+
+void diag_add(struct diag_list *diags, enum severity severity, const char *file,
+              struct source_pos pos, const char *origin, const char *format, ...) {
+  if (severity == SEVERITY_ERROR) diags->errors++;
+  va_list args, again;
+  va_start(args, format);
+  va_copy(again, args);
+  int length = vsnprintf(NULL, 0, format, args);
+  va_end(args);
+  /* Adding must not jump to wherever the arena's owner would: the caller is reporting. */
+  jmp_buf saved;
+  memcpy(&saved, &diags->arena->out_of_memory, sizeof saved);
+  if (setjmp(diags->arena->out_of_memory) == 0) {
+    size_t size = length < 0 ? 1 : (size_t)length + 1;
+    char *message = arena_alloc(diags->arena, size);
+    vsnprintf(message, size, format, again);
+    *array_push(diags->arena, &diags->list) =
+        (struct diag){severity, file, pos, origin, message};
+  } else {
+    diags->lost++;
+  }
+  memcpy(&diags->arena->out_of_memory, &saved, sizeof saved);
+  va_end(again);
+}
+
+static const char *severity_text(enum severity severity) {
+  switch (severity) {
+  case SEVERITY_ERROR: return "error";
+  case SEVERITY_WARNING: return "warning";
+  case SEVERITY_NOTE: return "note";
+  }
+  return "";
+}
+
+static void print_place(const struct diag *d, FILE *stream) {
+  fputs(d->file, stream);
+  if (d->pos.line != 0) fprintf(stream, ":%u", d->pos.line);
+  if (d->pos.line != 0 && d->pos.column != 0) fprintf(stream, ":%u", d->pos.column);
+}
+
+static void print_one(const struct diag *d, const char *program, FILE *stream) {
+  if (d->severity == SEVERITY_NOTE) {
+    fprintf(stream, "  %s\n", d->message);
+    return;
+  }
+  if (d->origin != NULL) {
+    fputs(d->origin, stream);
+  } else if (d->file != NULL) {
+    print_place(d, stream);
+  } else {
+    fputs(program, stream);
+  }
+  fprintf(stream, ": %s: %s", severity_text(d->severity), d->message);
+  if (d->origin != NULL && d->file != NULL) {
+    fputs(" (at ", stream);
+    print_place(d, stream);
+    fputs(")", stream);
+  }
+  fputs("\n", stream);
+}
+
+void diag_print(const struct diag_list *diags, const char *program, size_t limit,
+                FILE *stream) {
+  size_t errors = 0;
+  for (size_t i = 0; i < diags->list.count; i++) {
+    const struct diag *d = &diags->list.items[i];
+    if (d->severity == SEVERITY_ERROR && limit != 0 && ++errors > limit) break;
+    print_one(d, program, stream);
+  }
+  if (limit != 0 && diags->errors > limit) {
+    fprintf(stream, "%s: error: %zu more errors not shown\n", program, diags->errors - limit);
+  }
+  if (diags->lost != 0) fprintf(stream, "%s: error: %s\n", program, no_memory);
+}

@@ -1,0 +1,56 @@
+/* heap.c - counted, limited allocation. */
+#include "base/heap.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { ALIGNMENT = 64 };
+
+void heap_init(struct heap *heap, uint64_t limit) {
+  heap->limit = limit;
+  heap->fail_at = 0;
+  atomic_init(&heap->live, 0);
+  atomic_init(&heap->peak, 0);
+  atomic_init(&heap->count, 0);
+}
+
+static size_t rounded(size_t bytes) {
+  return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT + (bytes == 0 ? ALIGNMENT : 0);
+}
+
+/* Takes bytes from the limit; false if they do not fit. */
+static int reserve(struct heap *heap, size_t bytes) {
+  uint64_t live = atomic_fetch_add(&heap->live, bytes) + bytes;
+  if (heap->limit != 0 && live > heap->limit) {
+    atomic_fetch_sub(&heap->live, bytes);
+    return 0;
+  }
+  uint64_t peak = atomic_load(&heap->peak);
+  while (live > peak && !atomic_compare_exchange_weak(&heap->peak, &peak, live)) {
+  }
+  return 1;
+}
+
+void *heap_alloc(struct heap *heap, size_t bytes) {
+  uint64_t number = atomic_fetch_add(&heap->count, 1) + 1;
+  if (number == heap->fail_at || bytes > SIZE_MAX - 2 * ALIGNMENT) return NULL;
+  size_t size = rounded(bytes);
+  if (!reserve(heap, size)) return NULL;
+  void *block = aligned_alloc(ALIGNMENT, size);
+  if (block == NULL) atomic_fetch_sub(&heap->live, size);
+  return block;
+}
+
+void heap_free(struct heap *heap, void *block, size_t bytes) {
+  if (block == NULL) return;
+  atomic_fetch_sub(&heap->live, rounded(bytes));
+  free(block);
+}
+
+void *heap_grow(struct heap *heap, void *block, size_t old_bytes, size_t new_bytes) {
+  void *grown = heap_alloc(heap, new_bytes);
+  if (grown == NULL) return NULL;
+  if (block != NULL) memcpy(grown, block, old_bytes < new_bytes ? old_bytes : new_bytes);
+  heap_free(heap, block, old_bytes);
+  return grown;
+}
