@@ -156,9 +156,10 @@ static int read_token(struct reader *r, struct token *t, int c) {
       unexpected(r, c, "')'");
       return EOF;
     }
-    if (!streams_reserve(r->streams->heap, (void **)&t->bytes, t->length + 1, &t->capacity,
-                         1)) {
-      r->status = stream_no_memory(t->capacity * 2);
+    uint64_t lacking =
+        streams_reserve(r->streams->heap, (void **)&t->bytes, t->length + 1, &t->capacity, 1);
+    if (lacking) {
+      r->status = stream_no_memory(lacking);
       return EOF;
     }
     t->bytes[t->length++] = (char)c;

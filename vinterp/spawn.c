@@ -75,9 +75,10 @@ static struct stream_status end_pipe(struct streams *s, int k, struct end *end) 
     close(ours);
     return stream_fail_errno(s, error);
   }
-  if (!stream_add(s, file, !program_writes, program_writes, &end->stream)) {
+  uint64_t lacking = stream_add(s, file, !program_writes, program_writes, &end->stream);
+  if (lacking) {
     fclose(file);
-    return stream_no_memory(s->capacity * 2 * sizeof *s->table);
+    return stream_no_memory(lacking);
   }
   end->piped = true;
   return stream_ok();
@@ -151,10 +152,9 @@ static struct stream_status launch(struct streams *s, const struct words *words,
     if (s->table[i].file && s->table[i].writable) (void)stream_flush(s, (int64_t)i);
   }
   streams_reap(s);
-  if (!streams_reserve(s->heap, (void **)&s->children, s->child_count, &s->child_capacity,
-                       sizeof *s->children)) {
-    return stream_no_memory(s->child_capacity * 2 * sizeof *s->children);
-  }
+  uint64_t lacking = streams_reserve(s->heap, (void **)&s->children, s->child_count,
+                                     &s->child_capacity, sizeof *s->children);
+  if (lacking) return stream_no_memory(lacking);
   pid_t child;
   int error = start(words->list, ends, &child);
   if (!error) {

@@ -38,16 +38,18 @@ struct stream_status stream_no_memory(uint64_t bytes);
 struct stream *stream_find(struct streams *, int64_t stream);
 /* The open stream with this number if it can be read; else NULL and *status says why. */
 struct stream *stream_find_readable(struct streams *, int64_t stream, struct stream_status *);
-/* Gives the lowest unused number to a FILE, which is owned from now on; false: no memory, the
- * file stays the caller's. */
-bool stream_add(struct streams *, FILE *, bool readable, bool writable, int64_t *stream);
+/* Gives the lowest unused number to a FILE, which is owned from now on. 0, or the bytes of
+ * memory that could not be had: then the file stays the caller's. */
+uint64_t stream_add(struct streams *, FILE *, bool readable, bool writable, int64_t *stream);
 /* Closes a stream without looking at the outcome. */
 void stream_drop(struct streams *, int64_t stream);
 /* Forgets the children that have ended. */
 void streams_reap(struct streams *);
 
-/* Grows *items to hold one more than count; false: no memory, nothing changed. */
-bool streams_reserve(struct heap *, void **items, size_t count, size_t *capacity, size_t size);
+/* Grows *items to hold one more than count. 0, or the bytes of memory that could not be had:
+ * then nothing changed. */
+uint64_t streams_reserve(struct heap *, void **items, size_t count, size_t *capacity,
+                         size_t size);
 
 /* Keeps SIGPIPE from this thread while it writes: a library must not change how the process
  * treats signals, and the error of the write says all. */

@@ -67,15 +67,15 @@ void pipe_guard_end(const struct pipe_guard *guard) {
 
 /* ---- the table ---- */
 
-bool streams_reserve(struct heap *heap, void **items, size_t count, size_t *capacity,
-                     size_t size) {
-  if (count < *capacity) return true;
+uint64_t streams_reserve(struct heap *heap, void **items, size_t count, size_t *capacity,
+                         size_t size) {
+  if (count < *capacity) return 0;
   size_t wanted = *capacity ? *capacity * 2 : 8;
   void *grown = heap_grow(heap, *items, *capacity * size, wanted * size);
-  if (!grown) return false;
+  if (!grown) return wanted * size;
   *items = grown;
   *capacity = wanted;
-  return true;
+  return 0;
 }
 
 struct streams *streams_new(struct heap *heap, FILE *in, FILE *out, FILE *err, bool allow_files,
@@ -88,7 +88,7 @@ struct streams *streams_new(struct heap *heap, FILE *in, FILE *out, FILE *err, b
                         .results_wanted = out != NULL};
   s->plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
   if (!s->plain ||
-      !streams_reserve(heap, (void **)&s->table, 0, &s->capacity, sizeof *s->table)) {
+      streams_reserve(heap, (void **)&s->table, 0, &s->capacity, sizeof *s->table)) {
     streams_free(s);
     return NULL;
   }
@@ -121,19 +121,19 @@ struct stream *stream_find_readable(struct streams *s, int64_t stream,
   return found;
 }
 
-bool stream_add(struct streams *s, FILE *file, bool readable, bool writable, int64_t *stream) {
+uint64_t stream_add(struct streams *s, FILE *file, bool readable, bool writable,
+                    int64_t *stream) {
   size_t number = 0;
   while (number < s->count && s->table[number].file) number++;
   if (number == s->count) {
-    if (!streams_reserve(s->heap, (void **)&s->table, s->count, &s->capacity,
-                         sizeof *s->table)) {
-      return false;
-    }
+    uint64_t lacking =
+        streams_reserve(s->heap, (void **)&s->table, s->count, &s->capacity, sizeof *s->table);
+    if (lacking) return lacking;
     s->count++;
   }
   s->table[number] = (struct stream){file, readable, writable, true};
   *stream = (int64_t)number;
-  return true;
+  return 0;
 }
 
 bool streams_results_wanted(const struct streams *s) {
@@ -232,11 +232,10 @@ struct stream_status stream_open(struct streams *s, const char *name, size_t len
   int error = errno;
   heap_free(s->heap, path, bytes);
   if (!file) return stream_fail_errno(s, error);
-  if (!stream_add(s, file, mode == STREAM_READ, mode != STREAM_READ, stream)) {
-    fclose(file);
-    return stream_no_memory(s->capacity * 2 * sizeof *s->table);
-  }
-  return stream_ok();
+  uint64_t lacking = stream_add(s, file, mode == STREAM_READ, mode != STREAM_READ, stream);
+  if (!lacking) return stream_ok();
+  fclose(file);
+  return stream_no_memory(lacking);
 }
 
 struct stream_status stream_close(struct streams *s, int64_t stream) {

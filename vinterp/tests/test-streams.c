@@ -1,0 +1,276 @@
+/* test-streams.c - files, pipes and processes behind stream numbers. */
+#include "vinterp/streams.h"
+#include <criterion/criterion.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static struct heap heap;
+static struct streams *s;
+static FILE *out, *err;
+
+static void begin_with(bool files, bool spawn) {
+  heap_init(&heap, 0);
+  out = tmpfile();
+  err = tmpfile();
+  s = streams_new(&heap, stdin, out, err, files, spawn);
+  cr_assert(s);
+}
+
+static void begin(void) {
+  char directory[] = "/tmp/ravel-streams-XXXXXX";
+  cr_assert(mkdtemp(directory));
+  cr_assert_eq(chdir(directory), 0);
+  begin_with(true, true);
+}
+
+static void end(void) {
+  streams_free(s);
+  fclose(out);
+  fclose(err);
+  cr_assert_eq(heap.live, 0);
+}
+
+TestSuite(streams, .init = begin, .fini = end, .timeout = 20);
+
+static void expect_failure(struct stream_status status, const char *part) {
+  cr_assert(!status.ok);
+  cr_assert_eq(status.memory, 0);
+  cr_assert(strstr(status.message, part), "\"%s\" lacks \"%s\"", status.message, part);
+}
+
+static struct stream_status open_named(const char *name, enum stream_mode mode, int64_t *n) {
+  return stream_open(s, name, strlen(name), mode, n);
+}
+
+static int64_t must_open(const char *name, enum stream_mode mode) {
+  int64_t n;
+  struct stream_status status = open_named(name, mode, &n);
+  cr_assert(status.ok, "%s: %s", name, status.message);
+  return n;
+}
+
+static void must_write(int64_t n, const char *text) {
+  cr_assert(stream_write(s, n, text, strlen(text)).ok);
+  cr_assert(stream_flush(s, n).ok);
+}
+
+/* Everything a stream still has. */
+static const char *rest(int64_t n) {
+  static char text[4096];
+  const bool none[256] = {false};
+  struct host_value v;
+  int64_t stop;
+  struct stream_status status = stream_read_chars(s, n, none, -1, CVL_I32, &v, &stop);
+  cr_assert(status.ok, "%s", status.message);
+  cr_assert_eq(stop, -1);
+  cr_assert_lt(v.length, sizeof text);
+  for (uint64_t i = 0; i < v.length; i++) text[i] = (char)((int32_t *)v.data)[i];
+  text[v.length] = '\0';
+  host_value_free(s, &v);
+  return text;
+}
+
+static const char *text_of(FILE *file) {
+  static char text[4096];
+  rewind(file);
+  text[fread(text, 1, sizeof text - 1, file)] = '\0';
+  return text;
+}
+
+static struct stream_status spawn(const char *command, int64_t ends[3]) {
+  return stream_spawn(s, command, strlen(command), ends);
+}
+
+Test(streams, numbers_are_the_lowest_unused) {
+  cr_assert_eq(must_open("a", STREAM_WRITE), 3);
+  cr_assert_eq(must_open("b", STREAM_WRITE), 4);
+  cr_assert(stream_close(s, 3).ok);
+  cr_assert_eq(must_open("c", STREAM_WRITE), 3);
+  cr_assert_eq(must_open("d", STREAM_WRITE), 5);
+}
+
+Test(streams, there_may_be_many) {
+  for (int64_t n = 3; n < 700; n++) cr_assert_eq(must_open("a", STREAM_APPEND), n);
+}
+
+Test(streams, modes) {
+  int64_t n = must_open("f", STREAM_WRITE);
+  must_write(n, "one ");
+  expect_failure(stream_write(s, 77, "x", 1), "not open");
+  cr_assert(stream_close(s, n).ok);
+  n = must_open("f", STREAM_APPEND);
+  must_write(n, "two");
+  cr_assert(stream_close(s, n).ok);
+  n = must_open("f", STREAM_READ);
+  cr_assert_str_eq(rest(n), "one two");
+  expect_failure(stream_write(s, n, "x", 1), "for writing");
+  cr_assert(stream_close(s, n).ok);
+  n = must_open("f", STREAM_WRITE); /* truncates */
+  cr_assert(stream_close(s, n).ok);
+  cr_assert_str_eq(rest(must_open("f", STREAM_READ)), "");
+}
+
+Test(streams, written_bytes_are_visible_after_a_flush) {
+  int64_t to = must_open("f", STREAM_WRITE), from = must_open("f", STREAM_READ);
+  must_write(to, "now");
+  cr_assert_str_eq(rest(from), "now");
+  must_write(to, "more"); /* the end of the file was not for ever */
+  cr_assert_str_eq(rest(from), "more");
+}
+
+Test(streams, failures_to_open) {
+  int64_t n = 5;
+  expect_failure(open_named("missing", STREAM_READ, &n), "No such file or directory");
+  cr_assert_eq(n, -1);
+  expect_failure(open_named("", STREAM_WRITE, &n), "No such file or directory");
+  expect_failure(open_named("/", STREAM_READ, &n), "Is a directory");
+  expect_failure(open_named("no/such", STREAM_APPEND, &n), "No such file or directory");
+  expect_failure(stream_open(s, "a\0b", 3, STREAM_WRITE, &n), "NUL");
+  cr_assert_neq(access("a", F_OK), 0, "a name was cut at the NUL");
+}
+
+Test(streams, closing) {
+  expect_failure(stream_close(s, -1), "null stream");
+  expect_failure(stream_close(s, 3), "not open");
+  expect_failure(stream_close(s, INT64_MIN), "not open");
+  cr_assert(streams_results_wanted(s));
+  cr_assert(stream_close(s, STREAM_OUT).ok);
+  cr_assert(!streams_results_wanted(s));
+  expect_failure(stream_close(s, STREAM_OUT), "not open");
+  expect_failure(stream_write(s, STREAM_OUT, "x", 1), "not open");
+  cr_assert_eq(must_open("f", STREAM_WRITE), STREAM_OUT);
+  must_write(STREAM_OUT, "to the file");
+  cr_assert(!streams_results_wanted(s));
+  cr_assert_str_eq(text_of(out), "");
+}
+
+Test(streams, standard_streams_have_one_direction) {
+  expect_failure(stream_write(s, STREAM_IN, "x", 1), "for writing");
+  must_write(STREAM_OUT, "out");
+  must_write(STREAM_ERR, "err");
+  cr_assert_str_eq(text_of(out), "out");
+  cr_assert_str_eq(text_of(err), "err");
+}
+
+Test(streams, a_full_disk_is_a_failure) {
+  int64_t n = must_open("/dev/full", STREAM_WRITE);
+  struct stream_status status = stream_write(s, n, "x", 1);
+  if (status.ok) status = stream_flush(s, n);
+  expect_failure(status, "No space left on device");
+  cr_assert(stream_close(s, n).ok, "what failed was tried again");
+}
+
+Test(streams, a_broken_pipe_is_a_failure_and_no_signal) {
+  int64_t ends[3] = {-1, STREAM_OUT, STREAM_ERR};
+  cr_assert(spawn("true", ends).ok);
+  struct stream_status status = {.ok = true};
+  char block[4096] = {0};
+  for (int i = 0; i < 1000 && status.ok; i++) {
+    status = stream_write(s, ends[0], block, sizeof block);
+    if (status.ok) status = stream_flush(s, ends[0]);
+    usleep(1000);
+  }
+  expect_failure(status, "Broken pipe");
+  sigset_t pending, blocked;
+  sigpending(&pending);
+  cr_assert(!sigismember(&pending, SIGPIPE));
+  pthread_sigmask(SIG_BLOCK, NULL, &blocked);
+  cr_assert(!sigismember(&blocked, SIGPIPE), "the mask was not restored");
+}
+
+Test(streams, a_process_with_three_pipes) {
+  int64_t ends[3] = {-1, -1, -1};
+  struct stream_status status = spawn("  cat\t-\n", ends);
+  cr_assert(status.ok, "%s", status.message);
+  cr_assert_arr_eq(ends, ((int64_t[]){3, 4, 5}), sizeof ends);
+  must_write(3, "through the cat");
+  cr_assert(stream_close(s, 3).ok);
+  cr_assert_str_eq(rest(4), "through the cat");
+  cr_assert_str_eq(rest(5), "");
+}
+
+Test(streams, a_process_inherits_streams_in_any_order) {
+  int64_t file = must_open("f", STREAM_WRITE);
+  int64_t ends[3] = {0, STREAM_ERR, STREAM_OUT}; /* crossed */
+  char script[] = "#!/bin/sh\necho output\necho errors >&2\n";
+  must_write(file, script);
+  cr_assert(stream_close(s, file).ok);
+  chmod("f", 0755);
+  cr_assert(spawn("./f", ends).ok);
+  cr_assert_arr_eq(ends, ((int64_t[]){0, STREAM_ERR, STREAM_OUT}), sizeof ends);
+  streams_free(s); /* waits for the child */
+  cr_assert_str_eq(text_of(err), "output\n");
+  cr_assert_str_eq(text_of(out), "errors\n");
+  s = streams_new(&heap, stdin, out, err, true, true);
+}
+
+Test(streams, a_process_gets_no_other_descriptors) {
+  must_open("secret", STREAM_WRITE);
+  int64_t ends[3] = {-1, -1, STREAM_ERR};
+  cr_assert(spawn("ls -l /proc/self/fd", ends).ok);
+  cr_assert(stream_close(s, ends[0]).ok);
+  const char *list = rest(ends[1]);
+  cr_assert(strstr(list, "pipe:"), "%s", list); /* its own input */
+  cr_assert(!strstr(list, "secret"), "%s", list);
+}
+
+Test(streams, a_missing_program_is_reported_by_the_child) {
+  int64_t ends[3] = {-1, -1, -1};
+  cr_assert(spawn("no-such-program-here x", ends).ok);
+  cr_assert_str_eq(rest(5), "no-such-program-here: No such file or directory\n");
+  cr_assert_str_eq(rest(4), "");
+}
+
+Test(streams, failures_to_spawn_leave_no_stream) {
+  int64_t ends[3] = {-1, 77, -1};
+  expect_failure(spawn("true", ends), "stream 77 is not open");
+  cr_assert_arr_eq(ends, ((int64_t[]){-1, -1, -1}), sizeof ends);
+  cr_assert_eq(must_open("f", STREAM_WRITE), 3);
+  expect_failure(spawn(" \t ", ends), "no words");
+  expect_failure(stream_spawn(s, "a\0b", 3, ends), "NUL");
+  int64_t negative[3] = {-2, -1, -1};
+  expect_failure(spawn("true", negative), "not open");
+  cr_assert_eq(must_open("g", STREAM_WRITE), 4);
+}
+
+Test(streams, children_are_reaped) {
+  int64_t ends[3] = {-1, STREAM_OUT, STREAM_ERR};
+  cr_assert(spawn("cat", ends).ok);
+  streams_free(s);
+  cr_assert_eq(waitpid(-1, NULL, WNOHANG), -1, "a child is left");
+  s = streams_new(&heap, stdin, out, err, true, true);
+}
+
+Test(streams, permissions) {
+  streams_free(s);
+  s = streams_new(&heap, stdin, out, err, false, false);
+  int64_t n, ends[3] = {-1, -1, -1};
+  expect_failure(open_named("f", STREAM_WRITE, &n), "--allow-files");
+  cr_assert_neq(access("f", F_OK), 0);
+  expect_failure(spawn("touch f", ends), "--allow-spawn");
+  expect_failure(open_named("f", STREAM_READ, &n), "--allow-files");
+}
+
+Test(streams, every_failed_allocation_is_an_error_and_leaks_nothing) {
+  streams_free(s);
+  bool ok = false;
+  for (uint64_t n = 1; !ok; n++) {
+    heap_init(&heap, 0);
+    heap.fail_at = n;
+    s = streams_new(&heap, stdin, out, err, true, true);
+    if (!s) continue;
+    int64_t ends[3] = {-1, -1, -1}, file;
+    struct stream_status status = spawn("true and more words", ends);
+    for (int i = 0; i < 5 && status.ok; i++) status = open_named("f", STREAM_WRITE, &file);
+    ok = status.ok;
+    cr_assert(ok || status.memory > 0, "%s", status.message);
+    streams_free(s);
+    cr_assert_eq(heap.live, 0);
+  }
+  heap_init(&heap, 0);
+  s = streams_new(&heap, stdin, out, err, true, true);
+}
