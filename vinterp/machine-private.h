@@ -3,7 +3,7 @@
  * Where things are: value.h what the stack holds; code.h the flat code of typed functions;
  * execute.c runs it; stack-interpreter.c runs stack code; checks.c agreement of sizes;
  * operations.c one instruction on the back end; faults.c messages and call traces; io.c and
- * streams.c input and output; print.c results.
+ * streams.c input and output; print.c results; run.c what the executors share.
  */
 #ifndef RAVEL_MACHINE_PRIVATE_H
 #define RAVEL_MACHINE_PRIVATE_H
@@ -34,28 +34,29 @@ struct machine {
   struct cvl_context *context;
   struct machine_options options;
   struct widths widths;
-  struct heap heap;          /* of everything here but vectors */
-  struct value_store store;  /* backend, context and heap, for value.h */
+  struct heap heap;         /* of everything here but vectors */
+  struct value_store store; /* backend, context and heap, for value.h */
   struct streams *streams;
-  struct profile *profile;   /* NULL unless options.profile */
+  struct profile *profile; /* NULL unless options.profile */
+  uint32_t *profile_rows;  /* of each function of the program */
   struct progress progress;
 
   /* One run. */
   const struct ir_program *program;
   struct diag_list *diags;
   struct code *code;
-  bool faulted;              /* a diagnostic was added; everything unwinds */
-  bool interrupted;          /* ... because of options.interrupt */
+  bool faulted;     /* a diagnostic was added; everything unwinds */
+  bool interrupted; /* ... because of options.interrupt */
 
-  struct value *stack;       /* frames' slots and the items of stack code, one above another; */
-  uint64_t capacity;         /* everything above the live ones holds no counted value */
-  uint64_t top;              /* items of stack code lie below; see stack-interpreter.c */
+  struct value *stack; /* frames' slots and the items of stack code, one above another; */
+  uint64_t capacity;   /* everything above the live ones holds no counted value */
+  uint64_t top;        /* items of stack code lie below; see stack-interpreter.c */
   struct frame *frames;
   uint64_t depth, frame_capacity, max_depth;
 
-  uint64_t site;             /* number of the latest operation */
-  struct history history;    /* which instruction each of the latest sites was */
-  int64_t fuel;              /* work until limits are looked at again */
+  uint64_t site;          /* number of the latest operation */
+  struct history history; /* which instruction each of the latest sites was */
+  int64_t fuel;           /* work until limits are looked at again */
 
   uint64_t seed, random_count; /* RAND: key, and the number of the next one */
   double start, timer, deadline;
@@ -98,7 +99,9 @@ bool machine_segdes(struct machine *, const struct machine_site *, uint64_t n,
 static inline struct value machine_scalar_int(const struct machine *m, int64_t x) {
   return value_of(cvl_scalar_int(m->widths.int_elem, x));
 }
-static inline struct value machine_scalar_bool(bool x) { return value_of(cvl_scalar_bool(x)); }
+static inline struct value machine_scalar_bool(bool x) {
+  return value_of(cvl_scalar_bool(x));
+}
 
 /* ---- one instruction on values: checks.c, operations.c ---- */
 
@@ -106,17 +109,21 @@ static inline struct value machine_scalar_bool(bool x) { return value_of(cvl_sca
  * by the back end where one is pending. */
 bool check_sizes(struct machine *, const struct machine_site *, enum opcode,
                  const struct value *operands);
+/* The same, waiting for sizes that are pending. */
+bool check_sizes_now(struct machine *, const struct machine_site *, enum opcode,
+                     const struct value *operands);
+/* A message for two sizes that a rule of the opcode wants equal. */
+void check_describe(enum opcode, unsigned rule, uint64_t a, uint64_t b, char *dst, size_t size);
 /* Executes an opcode of any class but STACK, CONTROL and CONSTANT. Kinds have been checked,
- * sizes are checked here. Operands with flat.owned set (and pairs) pass to it in every case;
- * results are owned by the caller. `text` is that of ASSERT. */
-struct code_text;
-bool operation_execute(struct machine *, const struct machine_site *, enum opcode,
-                       enum type_word, struct value *operands, struct value *results,
-                       const struct code_text *text);
+ * sizes are checked here. Operands with flat.owned set pass to it in every case; results are
+ * owned by the caller. */
+bool operation_execute(struct machine *, uint32_t location, enum opcode, enum type_word,
+                       struct value *operands, struct value *results);
 
-/* ---- running: machine.c, execute.c, stack-interpreter.c ---- */
+/* ---- running: run.c, execute.c, stack-interpreter.c ---- */
 
 enum step {
+  STEP_ON,     /* go on in the same sort of code */
   STEP_SWITCH, /* the top frame is now of the other sort of code */
   STEP_DONE,   /* the entry function returned; its results are the stack below top */
   STEP_EXIT,
@@ -127,12 +134,25 @@ enum step {
 enum step execute(struct machine *, uint32_t *location);
 enum step interpret(struct machine *, uint32_t *location);
 
-/* Makes room for n more values above `used`; the stack may move. */
-bool machine_reserve(struct machine *, uint64_t used, uint64_t n);
-/* Looks at the limits of time, and at the interrupt. */
-bool machine_poll(struct machine *, const struct machine_site *);
+/* Makes room for `needed` values on the stack, which may move. */
+bool machine_reserve(struct machine *, const struct machine_site *, uint64_t needed);
+/* Begins a call of a function, whose frame starts at base, from an instruction. */
+bool machine_push_frame(struct machine *, const struct machine_site *, uint32_t function,
+                        uint64_t base);
+/* Notes the return of a frame that recorded operations have seen. */
+bool machine_note_return(struct machine *);
 /* A number for the next operation of the back end at this location. */
 bool machine_next_site(struct machine *, uint32_t location, struct machine_site *);
+/* Looks at the limit of time and at the interrupt. */
+bool machine_poll(struct machine *, const struct machine_site *);
+/* The value of a constant. */
+bool machine_constant(struct machine *, const struct machine_site *,
+                      const struct vcode_constant *, struct value *out);
+/* Decides an IF: waits for the condition, a BOOL of length 1, which is borrowed. */
+bool machine_decide(struct machine *, uint32_t location, const struct value *, bool *out);
+/* operation_execute, counted and timed in the profile. */
+bool operation_profiled(struct machine *, uint32_t location, enum opcode, enum type_word,
+                        struct value *operands, struct value *results);
 double machine_clock(void);
 
 #endif

@@ -20,15 +20,16 @@ struct value {
   union {
     uint8_t form;          /* enum cvl_form or VALUE_PAIR; CVL_NOTHING: no value */
     struct cvl_value flat; /* every form but VALUE_PAIR */
-    struct {
-      uint8_t pair_form;
-      struct pair *pair; /* VALUE_PAIR */
+    struct {               /* VALUE_PAIR; laid out like `flat` */
+      uint8_t pair_form, pair_elem, pair_owned;
+      struct pair *pair;
     };
   };
 };
 
 struct pair {
-  uint32_t references;
+  uint64_t references;
+  struct pair *next_dead; /* while a tree of pairs is being freed */
   struct value left, right;
 };
 
@@ -51,7 +52,7 @@ static inline struct value value_of(struct cvl_value flat) {
 
 /* INT, FLOAT, BOOL, SEGDES or PAIR. */
 enum ir_kind_tag value_kind(const struct value *);
-/* "INT" ... "SEGDES", "PAIR", as messages say it. */
+/* "INT" ... "SEGDES", "a pair", as messages say it. */
 const char *value_kind_text(enum ir_kind_tag);
 
 /* Counts one more reference. */

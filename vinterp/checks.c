@@ -1,0 +1,92 @@
+/* checks.c - agreement of sizes, as opcodes.def states it for each opcode.
+ *
+ * Where both sizes are known this is a comparison; where one is pending the back end compares
+ * when it knows, and nobody waits.
+ */
+#include "vinterp/machine-private.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+static struct cvl_size size_of(const struct machine *m, uint8_t size,
+                               const struct value *operands) {
+  const struct cvl_value *v = &operands[SIZE_OPERAND(size)].flat;
+  struct cvl_size one = {.bound = 1};
+  switch (SIZE_WHAT(size)) {
+  case SIZE_LEN:
+    if (v->form == CVL_SCALAR) return one;
+    break;
+  case SIZE_TOTAL:
+    if (v->form == CVL_ONE_SEGMENT) return (struct cvl_size){.bound = v->as.one_segment};
+    break;
+  case SIZE_COUNT:
+    if (v->form == CVL_ONE_SEGMENT) return one;
+    return m->backend->count(m->context, v);
+  default: return one;
+  }
+  return m->backend->length(m->context, v);
+}
+
+static size_t describe_size(uint8_t size, uint64_t n, char *dst, size_t room) {
+  int length = 0;
+  switch (SIZE_WHAT(size)) {
+  case SIZE_LEN:
+    length = snprintf(dst, room, "operand %d has length %" PRIu64, SIZE_OPERAND(size), n);
+    break;
+  case SIZE_TOTAL:
+    length = snprintf(dst, room, "operand %d has total %" PRIu64, SIZE_OPERAND(size), n);
+    break;
+  case SIZE_COUNT:
+    length = snprintf(dst, room, "operand %d has %" PRIu64 " segment%s", SIZE_OPERAND(size), n,
+                      n == 1 ? "" : "s");
+    break;
+  default: length = snprintf(dst, room, "it must be %" PRIu64, n); break;
+  }
+  return length > 0 ? (size_t)length : 0;
+}
+
+void check_describe(enum opcode op, unsigned rule, uint64_t a, uint64_t b, char *dst,
+                    size_t size) {
+  struct size_rule r = opcode_info(op)->rules[rule < MAX_RULES ? rule : MAX_RULES - 1];
+  size_t n = describe_size(r.a, a, dst, size);
+  if (n + 3 >= size) return;
+  n += (size_t)snprintf(dst + n, size - n, ", ");
+  describe_size(r.b, b, dst + n, size - n);
+}
+
+static bool agree(struct machine *m, const struct machine_site *site, enum opcode op,
+                  unsigned rule, struct cvl_size a, struct cvl_size b) {
+  if (a.symbol == 0 && b.symbol == 0) {
+    if (a.bound == b.bound) return true;
+    char text[160];
+    check_describe(op, rule, a.bound, b.bound, text, sizeof text);
+    return machine_fault(m, site, "%s", text);
+  }
+  if (a.symbol == b.symbol) return true;
+  return m->backend->require_equal(m->context, site->number, a, b, rule) ||
+         machine_backend_fault(m, site);
+}
+
+bool check_sizes(struct machine *m, const struct machine_site *site, enum opcode op,
+                 const struct value *operands) {
+  const struct size_rule *rules = opcode_info(op)->rules;
+  for (unsigned k = 0; rules[k].a; k++) {
+    struct cvl_size a = size_of(m, rules[k].a, operands), b = size_of(m, rules[k].b, operands);
+    if (!agree(m, site, op, k, a, b)) return false;
+  }
+  return true;
+}
+
+bool check_sizes_now(struct machine *m, const struct machine_site *site, enum opcode op,
+                     const struct value *operands) {
+  const struct size_rule *rules = opcode_info(op)->rules;
+  for (unsigned k = 0; rules[k].a; k++) {
+    struct cvl_size a = size_of(m, rules[k].a, operands), b = size_of(m, rules[k].b, operands);
+    if ((a.symbol && !m->backend->resolve(m->context, &a)) ||
+        (b.symbol && !m->backend->resolve(m->context, &b))) {
+      return machine_backend_fault(m, site);
+    }
+    if (!agree(m, site, op, k, a, b)) return false;
+  }
+  return true;
+}

@@ -1,0 +1,111 @@
+/* code.h - the let-form lowered to the flat code of a register machine.
+ *
+ * A typed function works on a frame of slots, one value each; a variable lives in one slot from
+ * its binding to its last use, when the slot is free for another. Blocks become jumps. An
+ * instruction names its operands by slot, with a flag where the use is the last: the value is
+ * then moved, handed to the back end as `owned`, or freed.
+ *
+ * A *location* numbers every instruction of a program: first the flat code of typed functions,
+ * then the stack code of all functions, for messages and for returning from calls.
+ */
+#ifndef RAVEL_CODE_H
+#define RAVEL_CODE_H
+
+#include "vinterp/value.h"
+
+enum action {
+  ACT_OPERATION,    /* results = op(operands), through operation_execute */
+  ACT_SCALAR,       /* likewise, elementwise: done here when all operands are scalars */
+  ACT_PROFILED,     /* like ACT_OPERATION, measured */
+  ACT_SCALAR_CONST, /* ref[0] = scalar */
+  ACT_CONST,        /* ref[0] = constant, made when first needed */
+  ACT_COPY,         /* ref[1] = ref[0] */
+  ACT_MOVE,         /* ref[1] = ref[0], which is then without value */
+  ACT_DROP,         /* frees ref[0] */
+  ACT_IF,           /* goes on at target unless ref[0] is T */
+  ACT_IF_NOT,       /* goes on at target if ref[0] is T */
+  ACT_JUMP,
+  ACT_CALL,   /* results = callee(operands) */
+  ACT_RETURN, /* operands are the function's results */
+  ACT_EXIT,
+  ACT_NEVER /* the end of a block that never ends */
+};
+
+/* A slot, and whether this is the last use of what it holds. */
+#define REF_LAST UINT32_C(0x80000000)
+#define REF_SLOT UINT32_C(0x7fffffff)
+
+enum { INLINE_REFS = 4 }; /* kept inside an instruction; most have no more */
+
+struct constant {
+  const struct vcode_constant *source;
+  struct value value; /* CVL_NOTHING until it is made */
+};
+
+struct instruction {
+  uint8_t action; /* enum action */
+  uint8_t type;   /* enum type_word */
+  uint16_t op;    /* enum opcode */
+  uint32_t operand_count, result_count;
+  /* Operands, deepest first, then the slots of results: here, or from words[ref[0]] on. */
+  uint32_t ref[INLINE_REFS];
+  union {
+    uint32_t target;         /* IF IF_NOT JUMP: location */
+    uint32_t callee;         /* CALL: function */
+    uint32_t constant;       /* CONST */
+    struct cvl_value scalar; /* SCALAR_CONST */
+    enum cvl_op operation;   /* SCALAR */
+  } as;
+};
+
+struct code_function {
+  uint32_t entry;       /* location of its first instruction, if typed */
+  uint32_t stack_entry; /* location of its stack code, if it has any */
+  uint32_t slots;
+  uint32_t param_count, result_count;
+  bool runs_typed; /* typed, and not everything runs checked */
+};
+
+/* Where an instruction stands and what it says. */
+struct place {
+  uint32_t function;
+  struct source_pos pos;
+  uint32_t origin;
+  uint16_t op;
+  uint8_t type;
+  const char *text; /* ASSERT; not NUL-terminated */
+  uint32_t text_length;
+};
+
+struct code {
+  struct heap *heap;
+  struct arena arena;
+  const struct ir_program *program;
+  struct instruction *instructions;
+  struct place *places; /* one per instruction */
+  uint32_t count;
+  uint32_t *words;
+  struct constant *constants;
+  uint32_t constant_count;
+  struct code_function *functions;
+};
+
+/* Lowers every typed function, or none with `checked`. `profiled` chooses the measured variant
+ * of every operation. NULL if memory fails. */
+struct code *code_new(struct heap *, const struct ir_program *, bool checked, bool profiled);
+/* Frees the code and the constants made for it. */
+void code_free(struct code *, const struct value_store *);
+
+/* Whether a location is of stack code. */
+static inline bool code_is_stack(const struct code *code, uint32_t location) {
+  return location >= code->count;
+}
+/* The operands and results of an instruction. */
+static inline const uint32_t *code_refs(const struct code *code, const struct instruction *i) {
+  return i->operand_count + i->result_count <= INLINE_REFS ? i->ref : code->words + i->ref[0];
+}
+/* The function a location of stack code belongs to. */
+uint32_t code_stack_function(const struct code *, uint32_t location);
+struct place code_place(const struct code *, uint32_t location);
+
+#endif

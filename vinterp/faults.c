@@ -1,0 +1,186 @@
+/* faults.c - what goes wrong in a run, as a diagnostic: where, what, which values, and the
+ * calls that led there.
+ */
+#include "vinterp/machine-private.h"
+
+#include "base/number.h"
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+enum {
+  MESSAGE_BYTES = 512,
+  TRACE_FIRST = 10, /* calls shown of a long trace: the innermost */
+  TRACE_LAST = 5    /* and the outermost */
+};
+
+/* ---- telling ---- */
+
+static const char *origin_of(const struct machine *m, uint32_t origin) {
+  return origin ? m->program->origins[origin].place : NULL;
+}
+
+static const char *function_name(const struct machine *m, uint32_t location) {
+  return m->program->functions[code_place(m->code, location).function].name->text;
+}
+
+/* Notes: the calls from the innermost outwards, the middle of a long trace left out. */
+static void tell_trace(struct machine *m, const struct call_trace *trace) {
+  uint32_t callee = trace->location;
+  for (uint64_t k = 0; k < trace->count; k++) {
+    if (trace->count > TRACE_FIRST + TRACE_LAST + 1 && k == TRACE_FIRST) {
+      uint64_t hidden = trace->count - TRACE_FIRST - TRACE_LAST;
+      diag_add(m->diags, SEVERITY_NOTE, m->program->file, (struct source_pos){0, 0}, NULL,
+               "... %" PRIu64 " more calls ...", hidden);
+      k += hidden;
+      callee = trace->callers[k - 1];
+    }
+    uint32_t caller = trace->callers[k];
+    struct place place = code_place(m->code, caller);
+    diag_add(m->diags, SEVERITY_NOTE, m->program->file, place.pos, origin_of(m, place.origin),
+             "%s was called here, from %s", function_name(m, callee), function_name(m, caller));
+    callee = caller;
+  }
+}
+
+/* Adds the error of the run and its trace. */
+static void tell(struct machine *m, const struct call_trace *trace, const char *message) {
+  struct place place = code_place(m->code, trace->location);
+  const char *type = type_word_text((enum type_word)place.type);
+  m->faulted = true;
+  diag_add(m->diags, SEVERITY_ERROR, m->program->file, place.pos, origin_of(m, place.origin),
+           "%s%s%s: %s", opcode_info((enum opcode)place.op)->spelling, *type ? " " : "", type,
+           message);
+  tell_trace(m, trace);
+}
+
+/* ---- what the back end found ---- */
+
+static void describe_segment(const struct cvl_error *e, char *dst, size_t size) {
+  snprintf(dst, size, "segment %" PRId64 ", whose length is %" PRId64, e->segment, e->limit);
+}
+
+static void describe(const struct place *place, const struct cvl_error *e, char *dst,
+                     size_t size) {
+  char a[NUMBER_TEXT_MAX], b[NUMBER_TEXT_MAX], segment[96];
+  switch (e->kind) {
+  case CVL_E_NONE: snprintf(dst, size, "the back end failed without a reason"); return;
+  case CVL_E_MEMORY:
+    format_bytes(a, (uint64_t)e->value);
+    format_bytes(b, (uint64_t)e->limit);
+    if (e->limit) {
+      snprintf(dst, size, "out of memory: %s more would exceed the limit of %s for vectors", a,
+               b);
+    } else {
+      snprintf(dst, size, "out of memory: %s could not be had", a);
+    }
+    return;
+  case CVL_E_SIZE:
+    check_describe((enum opcode)place->op, (unsigned)e->position, (uint64_t)e->value,
+                   (uint64_t)e->limit, dst, size);
+    return;
+  case CVL_E_DIVIDE_BY_ZERO:
+    snprintf(dst, size, "division by zero at element %" PRId64, e->position);
+    return;
+  case CVL_E_INDEX:
+    describe_segment(e, segment, sizeof segment);
+    snprintf(dst, size, "index %" PRId64 " at position %" PRId64 " is outside %s", e->value,
+             e->position, segment);
+    return;
+  case CVL_E_DUPLICATE:
+    snprintf(dst, size,
+             "index %" PRId64 " at position %" PRId64 " occurs twice in segment %" PRId64
+             ": not a permutation",
+             e->value, e->position, e->segment);
+    return;
+  case CVL_E_NEGATIVE_LENGTH:
+    snprintf(dst, size, "segment %" PRId64 " has the negative length %" PRId64, e->position,
+             e->value);
+    return;
+  case CVL_E_TOTAL:
+    snprintf(dst, size, "the lengths add up to more than 2^63-1 at segment %" PRId64,
+             e->position);
+    return;
+  case CVL_E_INT_RANGE:
+    snprintf(dst, size, "the length %" PRId64 " does not fit an INT of 32 bits", e->value);
+    return;
+  case CVL_E_BOUND:
+    snprintf(dst, size, "the bound %" PRId64 " at position %" PRId64 " is not positive",
+             e->value, e->position);
+    return;
+  case CVL_E_ASSERT:
+    snprintf(dst, size, "%.*s: %" PRId64 " (of %" PRId64 ") at position %" PRId64,
+             (int)(place->text_length < 300 ? place->text_length : 300),
+             place->text ? place->text : "", e->value, e->limit, e->position);
+    return;
+  case CVL_E_DEVICE:
+    snprintf(dst, size, "the device failed: %s", e->text ? e->text : "for an unknown reason");
+    return;
+  }
+}
+
+/* Tells a fault of the back end. Its site says which operation of the past it was; one that is
+ * not recorded is told at the present instruction. */
+static void tell_backend_error(struct machine *m, const struct machine_site *site,
+                               const struct cvl_error *e) {
+  struct call_trace trace = {0};
+  bool found = e->site != 0 && e->site <= m->site &&
+               history_find(&m->history, &m->heap, m->site - e->site, m->frames, &trace);
+  if (!found) history_present(&m->heap, site->location, m->frames, m->depth, &trace);
+  char message[MESSAGE_BYTES];
+  struct place place = code_place(m->code, trace.location);
+  describe(&place, e, message, sizeof message);
+  tell(m, &trace, message);
+  call_trace_free(&m->heap, &trace);
+}
+
+/* ---- the functions of the header ---- */
+
+bool machine_fault(struct machine *m, const struct machine_site *site, const char *format,
+                   ...) {
+  if (m->faulted) return false;
+  struct cvl_error earlier = {.kind = CVL_E_NONE};
+  m->backend->check(m->context, true, &earlier);
+  if (earlier.kind != CVL_E_NONE) {
+    tell_backend_error(m, site, &earlier);
+    return false;
+  }
+  char message[MESSAGE_BYTES];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(message, sizeof message, format, arguments);
+  va_end(arguments);
+  struct call_trace trace;
+  history_present(&m->heap, site->location, m->frames, m->depth, &trace);
+  tell(m, &trace, message);
+  call_trace_free(&m->heap, &trace);
+  return false;
+}
+
+bool machine_memory_fault(struct machine *m, const struct machine_site *site, uint64_t bytes) {
+  char asked[NUMBER_TEXT_MAX], limit[NUMBER_TEXT_MAX];
+  format_bytes(asked, bytes);
+  format_bytes(limit, m->heap.limit);
+  return machine_fault(m, site,
+                       "out of memory: %s for the machine itself could not be had (limit %s)",
+                       asked, limit);
+}
+
+bool machine_backend_fault(struct machine *m, const struct machine_site *site) {
+  if (m->faulted) return false;
+  struct cvl_error e = {.kind = CVL_E_NONE};
+  m->backend->check(m->context, true, &e);
+  tell_backend_error(m, site, &e);
+  return false;
+}
+
+bool machine_settle(struct machine *m, const struct machine_site *site) {
+  struct cvl_error e = {.kind = CVL_E_NONE};
+  m->backend->check(m->context, true, &e);
+  if (e.kind != CVL_E_NONE) {
+    tell_backend_error(m, site, &e);
+    return false;
+  }
+  history_clear(&m->history);
+  return true;
+}

@@ -1,0 +1,245 @@
+/* machine.c - making a machine, running a program on it, printing what it leaves. */
+#include "vinterp/machine-private.h"
+
+#include "vinterp/print.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+  DEFAULT_DEPTH = 1000000,
+  /* One part in so many of the memory limit is for the machine itself (stack, frames, code,
+   * buffers), the rest for vectors: two limits that cannot exceed the one together. */
+  MACHINE_PART = 8
+};
+
+struct machine_options machine_default_options(void) {
+  return (struct machine_options){.widths = {CVL_I64, CVL_F64},
+                                  .device = -1,
+                                  .progress_fd = -1,
+                                  .out = stdout,
+                                  .err = stderr,
+                                  .in = stdin};
+}
+
+static struct machine *fail_new(struct machine *m, struct diag_list *diags, const char *why) {
+  diag_add(diags, SEVERITY_ERROR, NULL, (struct source_pos){0, 0}, NULL,
+           "cannot make a machine: %s", why);
+  machine_free(m);
+  return NULL;
+}
+
+struct machine *machine_new(const struct machine_options *options, struct diag_list *diags) {
+  struct machine *m = calloc(1, sizeof *m);
+  if (!m) return fail_new(NULL, diags, "out of memory");
+  m->options = *options;
+  m->widths = options->widths;
+  m->backend = options->backend;
+  m->max_depth = options->max_depth ? options->max_depth : DEFAULT_DEPTH;
+  uint64_t memory = options->memory_limit ? options->memory_limit : machine_default_memory();
+  heap_init(&m->heap, memory / MACHINE_PART);
+  if (options->profile && !(m->profile = profile_new(&m->heap))) {
+    return fail_new(m, diags, "out of memory");
+  }
+  struct cvl_options cvl = {.int_elem = options->widths.int_elem,
+                            .float_elem = options->widths.float_elem,
+                            .threads = options->threads,
+                            .device = options->device,
+                            .memory_limit = memory - memory / MACHINE_PART};
+  const char *why = "the back end gives no reason";
+  if (m->backend->version != CVL_VERSION) {
+    return fail_new(m, diags, "the back end is of another version");
+  }
+  m->context = m->backend->open(&cvl, &why);
+  if (!m->context) return fail_new(m, diags, why);
+  m->store = (struct value_store){m->backend, m->context, &m->heap};
+  return m;
+}
+
+void machine_free(struct machine *m) {
+  if (!m) return;
+  heap_free(&m->heap, m->stack, m->capacity * sizeof *m->stack);
+  heap_free(&m->heap, m->frames, m->frame_capacity * sizeof *m->frames);
+  history_free(&m->history, &m->heap);
+  profile_free(m->profile);
+  if (m->context) m->backend->close(m->context);
+  free(m);
+}
+
+/* ---- one run ---- */
+
+/* Arms options.fail_allocation. The machine and the back end count for themselves, so they take
+ * turns: odd numbers 1, 3, 5 ... fail the machine's first, second, third allocation of the
+ * run, even numbers the back end's. */
+static void arm_failure(struct machine *m) {
+  uint64_t n = m->options.fail_allocation;
+  m->heap.fail_at = n % 2 ? m->heap.count + (n + 1) / 2 : 0;
+  m->backend->fail_allocation(m->context, n % 2 ? 0 : n / 2);
+}
+
+static bool begin_run(struct machine *m, const struct ir_program *program) {
+  struct cvl_error stale;
+  do { /* what an earlier run left behind */
+    stale.kind = CVL_E_NONE;
+    m->backend->check(m->context, true, &stale);
+  } while (stale.kind != CVL_E_NONE);
+  history_clear(&m->history);
+  m->program = program;
+  m->faulted = m->interrupted = false;
+  m->top = m->depth = 0;
+  m->fuel = 0;
+  m->seed = m->options.seed;
+  m->random_count = 0;
+  m->start = m->timer = machine_clock();
+  m->deadline = m->start + m->options.time_limit;
+  arm_failure(m);
+  if (m->options.progress_fd >= 0) progress_begin(&m->progress, m->options.progress_fd);
+  m->streams = streams_new(&m->heap, m->options.in, m->options.out, m->options.err,
+                           m->options.allow_files, m->options.allow_spawn);
+  m->code = code_new(&m->heap, program, m->options.checked, m->options.profile);
+  if (!m->streams || !m->code) return false;
+  if (!m->profile) return true;
+  size_t bytes = program->function_count * sizeof *m->profile_rows;
+  m->profile_rows = heap_alloc(&m->heap, bytes);
+  if (!m->profile_rows) return false;
+  for (uint32_t f = 0; f < program->function_count; f++) {
+    m->profile_rows[f] = profile_function(m->profile, program->functions[f].name->text);
+  }
+  return true;
+}
+
+/* Gives back everything the run held. What lies above the live part of the stack holds no
+ * counted value, so all of it may be gone through. */
+static void end_run(struct machine *m) {
+  if (m->options.progress_fd >= 0) progress_erase(&m->progress);
+  if (m->profile) {
+    profile_run(m->profile, machine_clock() - m->start,
+                m->backend->statistics(m->context).peak_bytes);
+  }
+  for (uint64_t k = 0; k < m->capacity; k++) value_release(&m->store, &m->stack[k]);
+  code_free(m->code, &m->store);
+  heap_free(&m->heap, m->profile_rows, m->program->function_count * sizeof *m->profile_rows);
+  streams_free(m->streams);
+  m->code = NULL;
+  m->streams = NULL;
+  m->profile_rows = NULL;
+  m->depth = 0;
+  m->heap.fail_at = 0;
+  m->backend->fail_allocation(m->context, 0);
+}
+
+static enum step run_entry(struct machine *m) {
+  uint32_t entry = m->program->entry;
+  const struct code_function *f = &m->code->functions[entry];
+  /* An entry function that wants arguments gets none; its stack code fails where it does. */
+  bool typed = f->runs_typed && f->param_count == 0;
+  uint32_t location = typed ? f->entry : f->stack_entry;
+  struct machine_site site = {.location = location};
+  if (!machine_push_frame(m, &site, entry, 0) ||
+      !machine_reserve(m, &site, (uint64_t)f->slots + f->result_count)) {
+    return STEP_FAULT;
+  }
+  enum step step;
+  do {
+    step = code_is_stack(m->code, location) ? interpret(m, &location) : execute(m, &location);
+  } while (step == STEP_SWITCH);
+  return step;
+}
+
+/* ---- results ---- */
+
+/* What is to be printed, until it is known that all of it can be: in memory while it is short,
+ * then in a temporary file. */
+struct results {
+  struct heap *heap;
+  char *text;
+  size_t used;
+  FILE *file;
+};
+
+enum { RESULTS_IN_MEMORY = 1 << 20 };
+
+static bool results_write(void *self, const char *bytes, size_t n) {
+  struct results *r = self;
+  if (!r->file && r->used + n <= RESULTS_IN_MEMORY) {
+    memcpy(r->text + r->used, bytes, n);
+    r->used += n;
+    return true;
+  }
+  if (!r->file) {
+    r->file = tmpfile();
+    if (!r->file || fwrite(r->text, 1, r->used, r->file) != r->used) return false;
+  }
+  return fwrite(bytes, 1, n, r->file) == n;
+}
+
+/* Sends what was kept to out. */
+static bool results_send(struct results *r, FILE *out) {
+  if (!r->file) return fwrite(r->text, 1, r->used, out) == r->used;
+  if (fflush(r->file) != 0) return false;
+  rewind(r->file);
+  size_t n;
+  while ((n = fread(r->text, 1, RESULTS_IN_MEMORY, r->file)) > 0) {
+    if (fwrite(r->text, 1, n, out) != n) return false;
+  }
+  return !ferror(r->file);
+}
+
+static bool fail_results(struct machine *m, const char *why) {
+  if (!m->faulted) {
+    diag_add(m->diags, SEVERITY_ERROR, m->program->file, (struct source_pos){0, 0}, NULL,
+             "cannot print the results: %s", why);
+  }
+  m->faulted = true;
+  return false;
+}
+
+/* Prints the stack, all of it or nothing. The place of a fault is the entry function's end. */
+static bool print_results(struct machine *m) {
+  const struct ir_function *f = &m->program->functions[m->program->entry];
+  uint32_t end = m->code->functions[m->program->entry].stack_entry;
+  if (f->stack) end += f->stack->length - 1;
+  struct machine_site site = {m->site, end};
+  if (!machine_settle(m, &site)) return false;
+  if (m->top == 0 || !streams_results_wanted(m->streams)) return true;
+  struct results r = {.heap = &m->heap, .text = heap_alloc(&m->heap, RESULTS_IN_MEMORY)};
+  if (!r.text) return fail_results(m, "out of memory");
+  struct sink sink = {results_write, &r};
+  bool ok = true;
+  errno = 0;
+  for (uint64_t k = 0; k < m->top && ok; k++) {
+    ok = print_value(m, &site, &m->stack[k], &sink);
+  }
+  if (!ok) {
+    fail_results(m, errno ? strerror(errno) : "out of memory");
+  } else if (!results_send(&r, m->options.out) || fflush(m->options.out) != 0) {
+    ok = fail_results(m, strerror(errno));
+  }
+  if (r.file) fclose(r.file);
+  heap_free(&m->heap, r.text, RESULTS_IN_MEMORY);
+  return ok;
+}
+
+enum machine_outcome machine_run(struct machine *m, const struct ir_program *program,
+                                 struct diag_list *diags) {
+  m->diags = diags;
+  enum step step = STEP_FAULT;
+  if (begin_run(m, program)) {
+    step = run_entry(m);
+  } else {
+    m->faulted = true;
+    diag_add(diags, SEVERITY_ERROR, program->file, (struct source_pos){0, 0}, NULL,
+             "out of memory before the program began");
+  }
+  if (step == STEP_DONE && !print_results(m)) step = STEP_FAULT;
+  end_run(m);
+  fflush(m->options.out);
+  fflush(m->options.err);
+  if (step == STEP_DONE) return MACHINE_DONE;
+  if (step == STEP_EXIT) return MACHINE_EXIT;
+  return m->interrupted ? MACHINE_INTERRUPTED : MACHINE_ERROR;
+}
+
+void machine_profile(const struct machine *m, FILE *out, bool json) {
+  if (m->profile) profile_print(m->profile, out, json);
+}

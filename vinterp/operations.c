@@ -1,0 +1,242 @@
+/* operations.c - one instruction on values: by the machine itself where everything is known to
+ * the host, else by the back end. Both executors come through here.
+ */
+#include "vinterp/machine-private.h"
+
+#include "vinterp/io.h"
+#include <string.h>
+
+/* ---- ownership ---- */
+
+/* Gives up the operands that were handed over. */
+static void release_owned(struct machine *m, struct value *v, size_t n) {
+  for (size_t k = 0; k < n; k++) {
+    if (v[k].flat.owned) {
+      v[k].flat.owned = 0;
+      value_release(&m->store, &v[k]);
+    }
+  }
+}
+
+/* ---- what needs no back end ---- */
+
+static bool all_scalars(const struct value *v, size_t n) {
+  for (size_t k = 0; k < n; k++) {
+    if (v[k].form != CVL_SCALAR) return false;
+  }
+  return true;
+}
+
+static bool fits_int(const struct machine *m, uint64_t x) {
+  return x <= (m->widths.int_elem == CVL_I32 ? (uint64_t)INT32_MAX : (uint64_t)INT64_MAX);
+}
+
+/* Tries to do the instruction on what the host knows; false if the back end has to. Nothing
+ * here holds memory, and nothing here can fail: what would is left to the back end. */
+static bool execute_at_once(struct machine *m, const struct opcode_info *info, enum opcode op,
+                            struct value *v, size_t n, struct value *results) {
+  enum cvl_error_kind fault;
+  if (info->class == OC_ELEMENTWISE) {
+    struct cvl_value operands[3], out;
+    if (!all_scalars(v, n)) return false;
+    for (size_t k = 0; k < n; k++) operands[k] = v[k].flat;
+    if (!cvl_scalar_op(m->widths.int_elem, m->widths.float_elem, info->operation, operands,
+                       &out, &fault)) {
+      return false;
+    }
+    results[0] = value_of(out);
+    return true;
+  }
+  struct cvl_size size;
+  switch (op) {
+  case OPC_LENGTH:
+    size = (struct cvl_size){.bound = 1};
+    if (v[0].form != CVL_SCALAR) size = m->backend->length(m->context, &v[0].flat);
+    if (size.symbol || !fits_int(m, size.bound)) return false;
+    release_owned(m, v, n);
+    results[0] = machine_scalar_int(m, (int64_t)size.bound);
+    return true;
+  case OPC_MAKE_SEGDES:
+    if (v[0].form != CVL_SCALAR || cvl_int_of(&v[0].flat) < 0) return false;
+    results[0] = value_of(cvl_one_segment((uint64_t)cvl_int_of(&v[0].flat)));
+    return true;
+  case OPC_LENGTHS:
+    if (v[0].form != CVL_ONE_SEGMENT || !fits_int(m, v[0].flat.as.one_segment)) return false;
+    results[0] = machine_scalar_int(m, (int64_t)v[0].flat.as.one_segment);
+    return true;
+  case OPC_ASSERT: return all_scalars(v, n) && v[0].flat.as.b;
+  default: return false;
+  }
+}
+
+/* ---- the machine's own instructions ---- */
+
+static bool execute_pairing(struct machine *m, const struct machine_site *site, enum opcode op,
+                            struct value *v, struct value *results) {
+  /* Operands that were not handed over stay with the caller: count them for the result. */
+  size_t n = op == OPC_PAIR ? 2 : 1;
+  for (size_t k = 0; k < n; k++) {
+    if (!v[k].flat.owned) value_retain(&m->store, &v[k]);
+    v[k].flat.owned = 0;
+  }
+  if (op == OPC_UNPAIR) {
+    value_unpair(&m->store, &v[0], &results[0], &results[1]);
+    return true;
+  }
+  if (value_pair(&m->store, &v[0], &v[1], &results[0])) return true;
+  value_release(&m->store, &v[0]);
+  value_release(&m->store, &v[1]);
+  return machine_memory_fault(m, site, sizeof(struct pair));
+}
+
+static bool execute_timer(struct machine *m, const struct machine_site *site, enum opcode op,
+                          struct value *results) {
+  if (!machine_settle(m, site)) return false;
+  if (op == OPC_START_TIMER) {
+    m->timer = machine_clock();
+  } else {
+    double seconds = machine_clock() - m->timer;
+    results[0] = value_of(cvl_scalar_float(m->widths.float_elem, seconds));
+  }
+  return true;
+}
+
+static bool execute_io(struct machine *m, const struct machine_site *site, enum opcode op,
+                       enum type_word type, struct value *v, size_t n, struct value *results) {
+  struct value operands[MAX_OPERANDS];
+  for (size_t k = 0; k < n; k++) {
+    operands[k] = v[k];
+    operands[k].flat.owned = 0;
+  }
+  bool ok = machine_settle(m, site) && check_sizes_now(m, site, op, operands);
+  if (ok) {
+    if (m->options.progress_fd >= 0) progress_erase(&m->progress);
+    ok = io_execute(m, site, op, type, operands, results);
+  }
+  release_owned(m, v, n);
+  return ok;
+}
+
+static bool execute_seed(struct machine *m, const struct machine_site *site, struct value *v,
+                         struct value *results) {
+  int64_t seed;
+  bool ok = check_sizes_now(m, site, OPC_SRAND, v) && machine_int(m, site, &v[0], &seed);
+  release_owned(m, v, 1);
+  if (!ok) return false;
+  m->seed = (uint64_t)seed;
+  m->random_count = 0;
+  results[0] = machine_scalar_bool(true);
+  return true;
+}
+
+/* ---- the back end's ---- */
+
+/* Says which operand is what by the letters of opcodes.def: values, index, then flags (b),
+ * defaults (T), source and destination descriptor (s; PERMUTE's one is both). */
+static bool execute_permute(struct machine *m, const struct machine_site *site,
+                            const struct opcode_info *info, struct value *v,
+                            struct value *results) {
+  struct cvl_permute_args args = {
+      .op = info->operation, .values = v[0].flat, .index = v[1].flat};
+  bool has_source = false;
+  struct value shared = {.form = CVL_NOTHING};
+  for (size_t k = 2; info->operands[k]; k++) {
+    switch (info->operands[k]) {
+    case 'b': args.flags = v[k].flat; break;
+    case 'T': args.defaults = v[k].flat; break;
+    default:
+      if (!has_source) args.s = v[k].flat;
+      args.d = v[k].flat;
+      if (info->operation == OP_PERMUTE) shared = v[k];
+      has_source = true;
+    }
+  }
+  /* A descriptor that is both must not be handed over twice. */
+  if (shared.form) args.s.owned = args.d.owned = 0;
+  bool ok = m->backend->permute(m->context, site->number, &args, &results[0].flat);
+  if (shared.form) release_owned(m, &shared, 1);
+  return ok;
+}
+
+static bool execute_vector(struct machine *m, const struct machine_site *site, enum opcode op,
+                           struct value *v, struct value *r) {
+  const struct cvl_backend *b = m->backend;
+  struct cvl_context *c = m->context;
+  uint64_t n = site->number;
+  switch (op) {
+  case OPC_EXTRACT: return b->extract(c, n, &v[0].flat, &v[1].flat, &v[2].flat, &r->flat);
+  case OPC_REPLACE:
+    return b->replace(c, n, &v[0].flat, &v[1].flat, &v[2].flat, &v[3].flat, &r->flat);
+  case OPC_DIST: return b->dist(c, n, &v[0].flat, &v[1].flat, &r->flat);
+  case OPC_INDEX: return b->index(c, n, &v[0].flat, &v[1].flat, &v[2].flat, &r->flat);
+  case OPC_PACK:
+    return b->pack(c, n, &v[0].flat, &v[1].flat, &v[2].flat, &r[0].flat, &r[1].flat);
+  case OPC_LENGTH: return b->length_of(c, n, &v[0].flat, &r->flat);
+  case OPC_MAKE_SEGDES: return b->make_segdes(c, n, &v[0].flat, &r->flat);
+  case OPC_LENGTHS: return b->lengths(c, n, &v[0].flat, &r->flat);
+  default: return false; /* no other opcode of these classes */
+  }
+}
+
+static bool execute_elementwise(struct machine *m, const struct machine_site *site,
+                                const struct opcode_info *info, const struct value *v,
+                                unsigned n, struct value *results) {
+  struct cvl_value operands[3] = {{0}};
+  for (unsigned k = 0; k < n; k++) operands[k] = v[k].flat;
+  return m->backend->elementwise(m->context, site->number, info->operation, n, operands,
+                                 &results[0].flat);
+}
+
+static bool execute_on_backend(struct machine *m, const struct machine_site *site,
+                               const struct opcode_info *info, enum opcode op, struct value *v,
+                               unsigned n, struct value *results) {
+  const struct cvl_backend *b = m->backend;
+  struct cvl_context *c = m->context;
+  switch (info->class) {
+  case OC_ELEMENTWISE: return execute_elementwise(m, site, info, v, n, results);
+  case OC_REDUCE:
+    return b->reduce(c, site->number, info->operation, &v[0].flat, &v[1].flat, &results->flat);
+  case OC_SCAN:
+    return b->scan(c, site->number, info->operation, &v[0].flat, &v[1].flat, &results->flat);
+  case OC_RANK:
+    return b->rank(c, site->number, info->operation, &v[0].flat, &v[1].flat, &results->flat);
+  case OC_PERMUTE: return execute_permute(m, site, info, v, results);
+  case OC_VECTOR:
+  case OC_SEGMENT: return execute_vector(m, site, op, v, results);
+  case OC_RANDOM:
+    return b->random(c, site->number, m->seed, m->random_count++, &v[0].flat, &results->flat);
+  case OC_CHECK: return b->assert_all(c, site->number, &v[0].flat, &v[1].flat, &v[2].flat);
+  case OC_STACK:
+  case OC_PAIRING:
+  case OC_CONTROL:
+  case OC_CONSTANT:
+  case OC_IO:
+  case OC_TIMER: break; /* the machine's own */
+  }
+  return false;
+}
+
+bool operation_execute(struct machine *m, uint32_t location, enum opcode op,
+                       enum type_word type, struct value *v, struct value *results) {
+  const struct opcode_info *info = opcode_info(op);
+  unsigned n = (unsigned)strlen(info->operands);
+  if (execute_at_once(m, info, op, v, n, results)) return true;
+
+  struct machine_site site;
+  if (!machine_next_site(m, location, &site)) {
+    release_owned(m, v, n);
+    return false;
+  }
+  if (info->class == OC_PAIRING) return execute_pairing(m, &site, op, v, results);
+  if (info->class == OC_TIMER) return execute_timer(m, &site, op, results);
+  if (info->class == OC_IO) return execute_io(m, &site, op, type, v, n, results);
+  if (op == OPC_SRAND) return execute_seed(m, &site, v, results);
+
+  if (!check_sizes(m, &site, op, v)) {
+    release_owned(m, v, n);
+    return false;
+  }
+  for (size_t k = 0; info->results[k]; k++) results[k].flat = (struct cvl_value){0};
+  return execute_on_backend(m, &site, info, op, v, n, results) ||
+         machine_backend_fault(m, &site);
+}

@@ -1,0 +1,157 @@
+/* run.c - what both executors need of the machine while a program runs: room on the stack,
+ * frames, sites, limits, constants, conditions.
+ */
+#include "vinterp/machine-private.h"
+
+#include <inttypes.h>
+#include <time.h>
+
+enum {
+  /* Limits are looked at after so much fuel: a call takes 1, an operation of the back end more,
+   * since it takes at least some hundred nanoseconds and may take seconds. */
+  FUEL = 4096,
+  FUEL_OF_OPERATION = 512
+};
+
+double machine_clock(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+bool machine_reserve(struct machine *m, const struct machine_site *site, uint64_t needed) {
+  if (needed <= m->capacity) return true;
+  uint64_t capacity = m->capacity ? m->capacity : 256;
+  while (capacity < needed) capacity *= 2;
+  struct value *stack =
+      heap_grow(&m->heap, m->stack, m->capacity * sizeof *stack, capacity * sizeof *stack);
+  if (!stack) return machine_memory_fault(m, site, capacity * sizeof *stack);
+  for (uint64_t k = m->capacity; k < capacity; k++) stack[k] = (struct value){.form = 0};
+  m->stack = stack;
+  m->capacity = capacity;
+  return true;
+}
+
+static bool grow_frames(struct machine *m, const struct machine_site *site) {
+  uint64_t capacity = m->frame_capacity ? 2 * m->frame_capacity : 64;
+  struct frame *frames = heap_grow(&m->heap, m->frames, m->frame_capacity * sizeof *frames,
+                                   capacity * sizeof *frames);
+  if (!frames) return machine_memory_fault(m, site, capacity * sizeof *frames);
+  m->frames = frames;
+  m->frame_capacity = capacity;
+  return true;
+}
+
+bool machine_push_frame(struct machine *m, const struct machine_site *site, uint32_t function,
+                        uint64_t base) {
+  if (m->depth >= m->max_depth) {
+    return machine_fault(m, site, "more than %" PRIu64 " calls are open", m->max_depth);
+  }
+  if (m->depth == m->frame_capacity && !grow_frames(m, site)) return false;
+  m->frames[m->depth++] =
+      (struct frame){.caller = site->location, .function = function, .base = base};
+  if (m->profile) profile_call(m->profile, m->profile_rows[function]);
+  return true;
+}
+
+/* Room in the history; when it is full, all operations are waited for and forgotten. */
+static bool history_room(struct machine *m, const struct machine_site *site) {
+  if (history_has_room(&m->history)) return true;
+  if (!history_reserve(&m->history, &m->heap)) {
+    return machine_memory_fault(m, site, HISTORY_CAPACITY * sizeof(uint64_t));
+  }
+  return history_has_room(&m->history) || machine_settle(m, site);
+}
+
+bool machine_note_return(struct machine *m) {
+  uint32_t caller = m->frames[m->depth - 1].caller;
+  struct machine_site site = {m->site, caller};
+  if (!history_room(m, &site)) return false;
+  /* Nothing to note if the history has just been forgotten. */
+  if (m->depth <= m->history.visible) history_return(&m->history, caller, m->depth);
+  return true;
+}
+
+bool machine_next_site(struct machine *m, uint32_t location, struct machine_site *site) {
+  *site = (struct machine_site){m->site, location};
+  m->fuel -= FUEL_OF_OPERATION;
+  if (m->fuel < 0 && !machine_poll(m, site)) return false;
+  if (!history_room(m, site)) return false;
+  site->number = ++m->site;
+  history_operation(&m->history, location, m->depth);
+  return true;
+}
+
+bool machine_poll(struct machine *m, const struct machine_site *site) {
+  m->fuel = FUEL;
+  if (m->options.interrupt && *m->options.interrupt) {
+    m->interrupted = true;
+    return machine_fault(m, site, "interrupted");
+  }
+  if (m->options.time_limit > 0 && machine_clock() > m->deadline) {
+    return machine_fault(m, site, "the time limit of %g seconds is over",
+                         m->options.time_limit);
+  }
+  if (m->options.progress_fd >= 0) {
+    struct cvl_statistics s = m->backend->statistics(m->context);
+    const struct frame *top = &m->frames[m->depth - 1];
+    progress_update(&m->progress, m->program->functions[top->function].name->text, s.live_bytes,
+                    s.peak_bytes);
+  }
+  return true;
+}
+
+bool machine_decide(struct machine *m, uint32_t location, const struct value *condition,
+                    bool *out) {
+  struct machine_site site;
+  int64_t x;
+  if (!machine_next_site(m, location, &site) || !check_sizes_now(m, &site, OPC_IF, condition) ||
+      !machine_int(m, &site, condition, &x)) {
+    return false;
+  }
+  *out = x != 0;
+  return true;
+}
+
+/* ---- constants ---- */
+
+static void narrow_ints(const struct vcode_constant *c, enum cvl_elem elem, void *data) {
+  for (uint64_t k = 0; k < c->length; k++) {
+    int64_t x = c->type == TW_CHAR ? (unsigned char)c->as.chars[k] : c->as.ints[k];
+    if (elem == CVL_I32) {
+      ((int32_t *)data)[k] = (int32_t)x;
+    } else {
+      ((int64_t *)data)[k] = x;
+    }
+  }
+}
+
+static void narrow_floats(const struct vcode_constant *c, enum cvl_elem elem, void *data) {
+  for (uint64_t k = 0; k < c->length; k++) {
+    if (elem == CVL_F32) {
+      ((float *)data)[k] = (float)c->as.floats[k];
+    } else {
+      ((double *)data)[k] = c->as.floats[k];
+    }
+  }
+}
+
+bool machine_constant(struct machine *m, const struct machine_site *site,
+                      const struct vcode_constant *c, struct value *out) {
+  if (c->type == TW_SEGDES) return machine_segdes(m, site, c->length, c->as.ints, out);
+  if (c->type == TW_BOOL) {
+    return machine_from_host(m, site, CVL_BOOL, c->length, c->as.bools, out);
+  }
+  enum cvl_elem elem = c->type == TW_FLOAT ? m->widths.float_elem : m->widths.int_elem;
+  size_t bytes = (size_t)c->length * elem_info(elem)->bytes;
+  void *data = heap_alloc(&m->heap, bytes);
+  if (!data) return machine_memory_fault(m, site, bytes);
+  if (c->type == TW_FLOAT) {
+    narrow_floats(c, elem, data);
+  } else {
+    narrow_ints(c, elem, data);
+  }
+  bool ok = machine_from_host(m, site, elem, c->length, data, out);
+  heap_free(&m->heap, data, bytes);
+  return ok;
+}
