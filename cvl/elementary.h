@@ -30,21 +30,24 @@
 #include <stdint.h>
 #include <string.h>
 
+/* A vector loop needs all of its body in one piece, so the compiler must not weigh this. */
+#define E_INLINE static inline __attribute__((always_inline))
+
 /* ---- bits ---- */
 
-static inline uint64_t bits_of_f64(double x) {
+E_INLINE uint64_t bits_of_f64(double x) {
   uint64_t u;
   memcpy(&u, &x, sizeof u);
   return u;
 }
 
-static inline uint32_t bits_of_f32(float x) {
+E_INLINE uint32_t bits_of_f32(float x) {
   uint32_t u;
   memcpy(&u, &x, sizeof u);
   return u;
 }
 
-static inline double f64_of_bits(uint64_t u) {
+E_INLINE double f64_of_bits(uint64_t u) {
   double x;
   memcpy(&x, &u, sizeof x);
   return x;
@@ -52,34 +55,34 @@ static inline double f64_of_bits(uint64_t u) {
 
 /* ---- exact in C ---- */
 
-static inline double ravel_floor_f64(double x) {
+E_INLINE double ravel_floor_f64(double x) {
   return floor(x);
 }
-static inline double ravel_ceil_f64(double x) {
+E_INLINE double ravel_ceil_f64(double x) {
   return ceil(x);
 }
-static inline double ravel_trunc_f64(double x) {
+E_INLINE double ravel_trunc_f64(double x) {
   return trunc(x);
 }
-static inline double ravel_sqrt_f64(double x) {
+E_INLINE double ravel_sqrt_f64(double x) {
   return sqrt(x);
 }
-static inline int ravel_signbit_f64(double x) {
+E_INLINE int ravel_signbit_f64(double x) {
   return (int)(bits_of_f64(x) >> 63);
 }
-static inline float ravel_floor_f32(float x) {
+E_INLINE float ravel_floor_f32(float x) {
   return floorf(x);
 }
-static inline float ravel_ceil_f32(float x) {
+E_INLINE float ravel_ceil_f32(float x) {
   return ceilf(x);
 }
-static inline float ravel_trunc_f32(float x) {
+E_INLINE float ravel_trunc_f32(float x) {
   return truncf(x);
 }
-static inline float ravel_sqrt_f32(float x) {
+E_INLINE float ravel_sqrt_f32(float x) {
   return sqrtf(x);
 }
-static inline int ravel_signbit_f32(float x) {
+E_INLINE int ravel_signbit_f32(float x) {
   return (int)(bits_of_f32(x) >> 31);
 }
 
@@ -91,32 +94,32 @@ struct e_pair {
 };
 
 /* a + b exactly. */
-static inline struct e_pair e_sum(double a, double b) {
+E_INLINE struct e_pair e_sum(double a, double b) {
   const double s = a + b;
   const double part = s - a;
   return (struct e_pair){s, (a - (s - part)) + (b - part)};
 }
 
 /* a + b exactly, where |a| >= |b| or a = 0. */
-static inline struct e_pair e_sum_ordered(double a, double b) {
+E_INLINE struct e_pair e_sum_ordered(double a, double b) {
   const double s = a + b;
   return (struct e_pair){s, b - (s - a)};
 }
 
 /* The upper 26 bits of x. */
-static inline double e_upper(double x) {
+E_INLINE double e_upper(double x) {
   return f64_of_bits(bits_of_f64(x) & ~0x7ffffffULL);
 }
 
 /* a * b, exactly but for about 2^-106 of it. */
-static inline struct e_pair e_product(double a, double b) {
+E_INLINE struct e_pair e_product(double a, double b) {
   const double a1 = e_upper(a), a2 = a - a1, b1 = e_upper(b), b2 = b - b1;
   const double p = a * b;
   return (struct e_pair){p, (((a1 * b1 - p) + a1 * b2) + a2 * b1) + a2 * b2};
 }
 
 /* (a.head + a.tail) / (b.head + b.tail) as head + tail. */
-static inline struct e_pair e_quotient(struct e_pair a, struct e_pair b) {
+E_INLINE struct e_pair e_quotient(struct e_pair a, struct e_pair b) {
   const double inverse = 1.0 / b.head;
   const double q = a.head * inverse;
   const struct e_pair p = e_product(q, b.head);
@@ -125,13 +128,13 @@ static inline struct e_pair e_quotient(struct e_pair a, struct e_pair b) {
 }
 
 /* Polynomials of one to four coefficients, lowest first; z2 is z * z. */
-static inline double e_line(double z, double a, double b) {
+E_INLINE double e_line(double z, double a, double b) {
   return a + b * z;
 }
-static inline double e_parabola(double z, double z2, double a, double b, double c) {
+E_INLINE double e_parabola(double z, double z2, double a, double b, double c) {
   return (a + b * z) + c * z2;
 }
-static inline double e_cubic(double z, double z2, double a, double b, double c, double d) {
+E_INLINE double e_cubic(double z, double z2, double a, double b, double c, double d) {
   return (a + b * z) + (c + d * z) * z2;
 }
 
@@ -140,27 +143,27 @@ static inline double e_cubic(double z, double z2, double a, double b, double c, 
 #define E_ROUNDER 0x1.8p52
 
 /* 2^k for integral k in -1022 .. 1023. */
-static inline double e_power_of_2(double k) {
+E_INLINE double e_power_of_2(double k) {
   return f64_of_bits((bits_of_f64(k + E_ROUNDER) << 52) + 0x3ff0000000000000ULL);
 }
 
 /* x * 2^k for k in -2044 .. 2046, rounded once, for an x near 1. */
-static inline double e_scale(double x, double k) {
+E_INLINE double e_scale(double x, double k) {
   const double half = (k * 0.5 + E_ROUNDER) - E_ROUNDER;
   return x * e_power_of_2(half) * e_power_of_2(k - half);
 }
 
-static inline double e_abs(double x) {
+E_INLINE double e_abs(double x) {
   return f64_of_bits(bits_of_f64(x) & ~(1ULL << 63));
 }
 
 /* |x| with the sign of y. */
-static inline double e_with_sign(double x, double y) {
+E_INLINE double e_with_sign(double x, double y) {
   return f64_of_bits((bits_of_f64(x) & ~(1ULL << 63)) | (bits_of_f64(y) & 1ULL << 63));
 }
 
 /* x, or the one NaN. */
-static inline double e_settled(double x) {
+E_INLINE double e_settled(double x) {
   return x == x ? x : (double)NAN;
 }
 
@@ -172,7 +175,7 @@ static inline double e_settled(double x) {
 /* ---- exponentials ---- */
 
 /* e^x = 2^k (head + tail), k integral, head + tail between 0.7 and 1.42; |x| < 2^20. */
-static inline struct e_pair e_exponential(double x, double *k) {
+E_INLINE struct e_pair e_exponential(double x, double *k) {
   *k = (x * 0x1.71547652b82fep+0 + E_ROUNDER) - E_ROUNDER;
   const double r1 = x - *k * E_LN2_HIGH; /* exact */
   const double low = *k * E_LN2_LOW;
@@ -189,7 +192,7 @@ static inline struct e_pair e_exponential(double x, double *k) {
   return e_sum_ordered(one.head, one.tail + (r_tail + r2 * p));
 }
 
-static inline double ravel_exp_f64(double x) {
+E_INLINE double ravel_exp_f64(double x) {
   double k;
   double a = x > 710.0 ? 710.0 : x; /* these already give infinity and 0 */
   a = a < -746.0 ? -746.0 : a;
@@ -198,7 +201,7 @@ static inline double ravel_exp_f64(double x) {
 }
 
 /* Beyond 1, (e^x - e^-x) / 2; below it the difference would cancel. */
-static inline double ravel_sinh_f64(double x) {
+E_INLINE double ravel_sinh_f64(double x) {
   const double a = e_abs(x);
   double k;
   const struct e_pair e = e_exponential(a > 711.0 ? 711.0 : a, &k);
@@ -216,7 +219,7 @@ static inline double ravel_sinh_f64(double x) {
   return e_settled(a < 1.0 ? x + x * (z * p) : e_with_sign(large, x));
 }
 
-static inline double ravel_cosh_f64(double x) {
+E_INLINE double ravel_cosh_f64(double x) {
   const double a = e_abs(x);
   double k;
   const struct e_pair e = e_exponential(a > 711.0 ? 711.0 : a, &k);
@@ -228,7 +231,7 @@ static inline double ravel_cosh_f64(double x) {
 }
 
 /* 1 - 2 / (e^2x + 1), but near 0 a polynomial. */
-static inline double ravel_tanh_f64(double x) {
+E_INLINE double ravel_tanh_f64(double x) {
   const double a = e_abs(x);
   double k;
   const struct e_pair e = e_exponential(a > 22.0 ? 44.0 : a + a, &k); /* beyond 22 it is 1 */
@@ -251,7 +254,7 @@ static inline double ravel_tanh_f64(double x) {
 
 /* x = 2^k (1 + f) with 1 + f between sqrt(1/2) and sqrt(2); with s = f / (2 + f),
  * log(1 + f) = 2 atanh(s) = f - f^2/2 + s (f^2/2 + R(s^2)). */
-static inline double ravel_log_f64(double x) {
+E_INLINE double ravel_log_f64(double x) {
   const int tiny = x < 0x1p-1022;
   const uint64_t root_half = 0x3fe6a09e00000000ULL;
   const uint64_t u = bits_of_f64(tiny ? x * 0x1p54 : x) + (0x3ff0000000000000ULL - root_half);
@@ -291,7 +294,7 @@ struct e_angle elementary_reduce(double x);
 
 /* The angle of an x up to E_REDUCE_LIMIT: pi/2 in three parts of at most 33 bits, whose
  * products with n are exact, and a rest. */
-static inline struct e_angle e_reduce(double x) {
+E_INLINE struct e_angle e_reduce(double x) {
   const double t = x * 0x1.45f306dc9c883p-1 + E_ROUNDER;
   const double n = t - E_ROUNDER;
   const struct e_pair a = e_sum(x - n * 0x1.921fb54400000p+0, -(n * 0x1.0b4611a600000p-34));
@@ -300,7 +303,7 @@ static inline struct e_angle e_reduce(double x) {
   return (struct e_angle){e_sum_ordered(b.head, rest), bits_of_f64(t)};
 }
 
-static inline struct e_pair e_sine(struct e_pair r) {
+E_INLINE struct e_pair e_sine(struct e_pair r) {
   const double z = r.head * r.head, z2 = z * z;
   const double p = e_cubic(z, z2, -0x1.5555555555555p-3, 0x1.1111111111110p-7,
                            -0x1.a01a01a019926p-13, 0x1.71de3a545e700p-19) +
@@ -310,7 +313,7 @@ static inline struct e_pair e_sine(struct e_pair r) {
   return e_sum_ordered(r.head, r.head * (z * p) + (r.tail - 0.5 * z * r.tail));
 }
 
-static inline struct e_pair e_cosine(struct e_pair r) {
+E_INLINE struct e_pair e_cosine(struct e_pair r) {
   const struct e_pair square = e_product(r.head, r.head);
   const double z = square.head, z2 = z * z;
   const double p = e_cubic(z, z2, 0x1.5555555555555p-5, -0x1.6c16c16c16960p-10,
@@ -321,14 +324,14 @@ static inline struct e_pair e_cosine(struct e_pair r) {
 }
 
 /* Sine of angle + quadrants * pi/2. */
-static inline double e_sine_of(struct e_angle angle, uint64_t quadrants) {
+E_INLINE double e_sine_of(struct e_angle angle, uint64_t quadrants) {
   const uint64_t q = angle.quadrant + quadrants;
   const double s = e_sine(angle.r).head, c = e_cosine(angle.r).head;
   const double r = q & 1 ? c : s;
   return e_settled(f64_of_bits(bits_of_f64(r) ^ (q & 2) << 62));
 }
 
-static inline double e_tangent_of(struct e_angle angle) {
+E_INLINE double e_tangent_of(struct e_angle angle) {
   const struct e_pair s = e_sine(angle.r), c = e_cosine(angle.r);
   const int odd = angle.quadrant & 1;
   const struct e_pair above = {odd ? -c.head : s.head, odd ? -c.tail : s.tail};
@@ -338,42 +341,44 @@ static inline double e_tangent_of(struct e_angle angle) {
 }
 
 /* The functions for x up to E_REDUCE_LIMIT. Near 0, sin x and tan x are x (-0.0 too). */
-static inline double e_near_sin(double x) {
-  return e_abs(x) < 0x1p-27 ? x : e_sine_of(e_reduce(x), 0);
+E_INLINE double e_near_sin(double x) {
+  const double r = e_sine_of(e_reduce(x), 0);
+  return e_abs(x) < 0x1p-27 ? x : r;
 }
-static inline double e_near_cos(double x) {
+E_INLINE double e_near_cos(double x) {
   return e_sine_of(e_reduce(x), 1);
 }
-static inline double e_near_tan(double x) {
-  return e_abs(x) < 0x1p-27 ? x : e_tangent_of(e_reduce(x));
+E_INLINE double e_near_tan(double x) {
+  const double r = e_tangent_of(e_reduce(x));
+  return e_abs(x) < 0x1p-27 ? x : r;
 }
 /* Whether x is beyond it, and what the functions are there. */
-static inline int e_is_far(double x) {
+E_INLINE int e_is_far(double x) {
   return e_abs(x) > E_REDUCE_LIMIT;
 }
-static inline double e_far_sin(double x) {
+E_INLINE double e_far_sin(double x) {
   return x - x == 0.0 ? e_sine_of(elementary_reduce(x), 0) : (double)NAN;
 }
-static inline double e_far_cos(double x) {
+E_INLINE double e_far_cos(double x) {
   return x - x == 0.0 ? e_sine_of(elementary_reduce(x), 1) : (double)NAN;
 }
-static inline double e_far_tan(double x) {
+E_INLINE double e_far_tan(double x) {
   return x - x == 0.0 ? e_tangent_of(elementary_reduce(x)) : (double)NAN;
 }
-static inline double ravel_sin_f64(double x) {
+E_INLINE double ravel_sin_f64(double x) {
   return e_is_far(x) ? e_far_sin(x) : e_near_sin(x);
 }
-static inline double ravel_cos_f64(double x) {
+E_INLINE double ravel_cos_f64(double x) {
   return e_is_far(x) ? e_far_cos(x) : e_near_cos(x);
 }
-static inline double ravel_tan_f64(double x) {
+E_INLINE double ravel_tan_f64(double x) {
   return e_is_far(x) ? e_far_tan(x) : e_near_tan(x);
 }
 
 /* ---- inverse trigonometric functions ---- */
 
 /* For 1/2 < a <= 1, acos a = 2 asin(sqrt((1-a)/2)): that root as head + tail. */
-static inline struct e_pair e_half_angle(double z) {
+E_INLINE struct e_pair e_half_angle(double z) {
   const double s = sqrt(z);
   const struct e_pair p = e_product(s, s);
   const double twice = s + s;
@@ -381,7 +386,7 @@ static inline struct e_pair e_half_angle(double z) {
 }
 
 /* (asin x - x) / x for z = x^2 <= 1/4. */
-static inline double e_asin_excess(double z) {
+E_INLINE double e_asin_excess(double z) {
   const double z2 = z * z, z4 = z2 * z2;
   const double p = e_cubic(z, z2, 0x1.5555555555555p-3, 0x1.3333333333389p-4,
                            0x1.6db6db6dac0eap-5, 0x1.f1c71c7a5e151p-6) +
@@ -393,7 +398,7 @@ static inline double e_asin_excess(double z) {
   return z * p;
 }
 
-static inline double ravel_asin_f64(double x) {
+E_INLINE double ravel_asin_f64(double x) {
   const double a = e_abs(x);
   const int large = a > 0.5;
   const double z = large ? (1.0 - a) * 0.5 : x * x;
@@ -404,7 +409,7 @@ static inline double ravel_asin_f64(double x) {
   return e_settled(large ? e_with_sign(far, x) : x + x * excess);
 }
 
-static inline double ravel_acos_f64(double x) {
+E_INLINE double ravel_acos_f64(double x) {
   const double a = e_abs(x);
   const int large = a > 0.5;
   const double z = large ? (1.0 - a) * 0.5 : x * x;
@@ -421,7 +426,7 @@ static inline double ravel_acos_f64(double x) {
 }
 
 /* atan a = base + atan u, u = a, (a - 1) / (a + 1) or -1 / a, so that |u| <= tan(pi/8). */
-static inline double ravel_atan_f64(double x) {
+E_INLINE double ravel_atan_f64(double x) {
   double a = e_abs(x);
   a = a > 0x1p60 ? 0x1p60 : a; /* pi/2 from there on */
   const int middle = a > 0.41421356237309503, top = a > 2.414213562373095;
@@ -455,7 +460,7 @@ static inline double ravel_atan_f64(double x) {
 enum { E_BLOCK = 256 };
 
 #define E_SINGLE(name)                                                                         \
-  static inline float ravel_##name##_f32(float x) {                                            \
+  E_INLINE float ravel_##name##_f32(float x) {                                                 \
     return (float)ravel_##name##_f64((double)x);                                               \
   }
 
@@ -503,6 +508,7 @@ E_PLAIN(sinh)
 E_PLAIN(cosh)
 E_PLAIN(tanh)
 
+#undef E_INLINE
 #undef E_SINGLE
 #undef E_LOOP
 #undef E_MEND
