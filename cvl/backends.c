@@ -1,0 +1,11 @@
+/* backends.c - the registry: which back ends a program has is said by who links it. */
+#include "cvl/cvl.h"
+
+#include <string.h>
+
+const struct cvl_backend *cvl_backend_find(const char *name) {
+  for (const struct cvl_backend *const *b = cvl_backends(); *b; b++) {
+    if (strcmp((*b)->name, name) == 0) return *b;
+  }
+  return NULL;
+}

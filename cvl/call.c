@@ -1,0 +1,128 @@
+/* call.c - the table of functions seen as one function, and the shapes of its operands. */
+#include "cvl/call.h"
+
+#include <string.h>
+
+/* Kinds as rows: operands with a descriptor marked 's', results likewise. */
+static const struct {
+  const char *operands, *results;
+} kinds[CALL_KINDS] = {
+    [CALL_ELEMENTWISE] = {"vvv", "v"}, [CALL_REDUCE] = {"vs", "v"},
+    [CALL_SCAN] = {"vs", "v"},         [CALL_RANK] = {"vs", "v"},
+    [CALL_PERMUTE] = {"vvvvss", "v"},  [CALL_EXTRACT] = {"vvs", "v"},
+    [CALL_REPLACE] = {"vvvs", "v"},    [CALL_DIST] = {"vs", "v"},
+    [CALL_INDEX] = {"vvs", "v"},       [CALL_PACK] = {"vvs", "vs"},
+    [CALL_MAKE_SEGDES] = {"v", "s"},   [CALL_LENGTHS] = {"s", "v"},
+    [CALL_LENGTH_OF] = {"v", "v"},     [CALL_RANDOM] = {"v", "v"},
+    [CALL_ASSERT] = {"vvv", ""},
+};
+
+unsigned call_results(enum call_kind kind) {
+  return (unsigned)strlen(kinds[kind].results);
+}
+
+unsigned call_operands(enum call_kind kind, enum cvl_op op) {
+  return kind == CALL_ELEMENTWISE ? op_info(op)->arity : (unsigned)strlen(kinds[kind].operands);
+}
+
+bool call_takes_segdes(enum call_kind kind, unsigned operand) {
+  return kinds[kind].operands[operand] == 's';
+}
+
+bool call_gives_segdes(enum call_kind kind, unsigned result) {
+  return kinds[kind].results[result] == 's';
+}
+
+enum cvl_elem call_result_elem(enum call_kind kind, enum cvl_op op, enum cvl_elem values,
+                               enum cvl_elem int_elem, enum cvl_elem float_elem) {
+  switch (kind) {
+  case CALL_ELEMENTWISE:
+    switch (map_row(op, elem_info(values)->class)->out) {
+    case CLASS_INT: return int_elem;
+    case CLASS_FLOAT: return float_elem;
+    case CLASS_BOOL: return CVL_BOOL;
+    }
+    return values;
+  case CALL_RANK:
+  case CALL_INDEX:
+  case CALL_LENGTHS:
+  case CALL_LENGTH_OF:
+  case CALL_RANDOM: return int_elem;
+  case CALL_REDUCE:
+  case CALL_SCAN:
+  case CALL_PERMUTE:
+  case CALL_EXTRACT:
+  case CALL_REPLACE:
+  case CALL_DIST:
+  case CALL_PACK:
+  case CALL_MAKE_SEGDES:
+  case CALL_ASSERT:
+  case CALL_KINDS: break;
+  }
+  return values;
+}
+
+bool call_perform(const struct cvl_backend *b, struct cvl_context *ctx, uint64_t site,
+                  const struct cvl_call *c, struct cvl_value out[CALL_RESULTS]) {
+  const struct cvl_value *o = c->operand;
+  switch (c->kind) {
+  case CALL_ELEMENTWISE: return b->elementwise(ctx, site, c->op, c->count, o, &out[0]);
+  case CALL_REDUCE: return b->reduce(ctx, site, c->op, &o[0], &o[1], &out[0]);
+  case CALL_SCAN: return b->scan(ctx, site, c->op, &o[0], &o[1], &out[0]);
+  case CALL_RANK: return b->rank(ctx, site, c->op, &o[0], &o[1], &out[0]);
+  case CALL_PERMUTE: {
+    struct cvl_permute_args args = {c->op, o[0], o[1], o[2], o[3], o[4], o[5]};
+    return b->permute(ctx, site, &args, &out[0]);
+  }
+  case CALL_EXTRACT: return b->extract(ctx, site, &o[0], &o[1], &o[2], &out[0]);
+  case CALL_REPLACE: return b->replace(ctx, site, &o[0], &o[1], &o[2], &o[3], &out[0]);
+  case CALL_DIST: return b->dist(ctx, site, &o[0], &o[1], &out[0]);
+  case CALL_INDEX: return b->index(ctx, site, &o[0], &o[1], &o[2], &out[0]);
+  case CALL_PACK: return b->pack(ctx, site, &o[0], &o[1], &o[2], &out[0], &out[1]);
+  case CALL_MAKE_SEGDES: return b->make_segdes(ctx, site, &o[0], &out[0]);
+  case CALL_LENGTHS: return b->lengths(ctx, site, &o[0], &out[0]);
+  case CALL_LENGTH_OF: return b->length_of(ctx, site, &o[0], &out[0]);
+  case CALL_RANDOM: return b->random(ctx, site, c->seed, c->k, &o[0], &out[0]);
+  case CALL_ASSERT: return b->assert_all(ctx, site, &o[0], &o[1], &o[2]);
+  case CALL_KINDS: break;
+  }
+  return false;
+}
+
+static bool permute_sizes_agree(enum cvl_op op, const struct call_extent *e,
+                                const bool *present) {
+  const struct call_extent *s = &e[4], *d = &e[5];
+  bool gather = op == OP_BPERMUTE || op == OP_BFPERMUTE;
+  uint64_t with_index = gather ? d->length : s->length;
+  return e[0].length == s->length && e[1].length == with_index &&
+         (!present[2] || e[2].length == with_index) &&
+         (!present[3] || e[3].length == d->length) && s->count == d->count;
+}
+
+bool call_sizes_agree(enum call_kind kind, enum cvl_op op, const struct call_extent *e,
+                      const bool *present) {
+  switch (kind) {
+  case CALL_ELEMENTWISE:
+    for (unsigned i = 1; i < op_info(op)->arity; i++) {
+      if (e[i].length != e[0].length) return false;
+    }
+    return true;
+  case CALL_REDUCE:
+  case CALL_SCAN:
+  case CALL_RANK: return e[0].length == e[1].length;
+  case CALL_PERMUTE: return permute_sizes_agree(op, e, present);
+  case CALL_EXTRACT: return e[0].length == e[2].length && e[1].length == e[2].count;
+  case CALL_REPLACE:
+    return e[0].length == e[3].length && e[1].length == e[3].count && e[2].length == e[3].count;
+  case CALL_DIST: return e[0].length == e[1].count;
+  case CALL_INDEX: return e[0].length == e[2].count && e[1].length == e[2].count;
+  case CALL_PACK: return e[0].length == e[2].length && e[1].length == e[2].length;
+  case CALL_ASSERT: return e[0].length == e[1].length && e[0].length == e[2].length;
+  case CALL_MAKE_SEGDES:
+  case CALL_LENGTHS:
+  case CALL_LENGTH_OF:
+  case CALL_RANDOM:
+  case CALL_KINDS: break;
+  }
+  return true;
+}

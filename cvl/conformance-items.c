@@ -1,0 +1,87 @@
+/* conformance-items.c - what the suite goes through: the list of items, made from the tables.
+ */
+#include "cvl/conformance-items.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *class_name(enum elem_class class) {
+  static const char *const names[] = {"INT", "FLOAT", "BOOL"};
+  return names[class];
+}
+
+static void add(struct item_list *list, const char *suffix, enum call_kind kind, enum cvl_op op,
+                enum elem_class class, enum item_size size) {
+  if (list->count == ITEMS_MAX) abort();
+  struct item *it = &list->items[list->count++];
+  *it = (struct item){.kind = kind, .op = op, .class = class, .size = size};
+  snprintf(it->name, sizeof it->name, "%s%s.%s", op_info(op)->name, suffix, class_name(class));
+}
+
+static void add_chapter(struct item_list *list, const char *name, void (*run)(struct suite *)) {
+  if (list->count == ITEMS_MAX) abort();
+  struct item *it = &list->items[list->count++];
+  *it = (struct item){.run = run};
+  snprintf(it->name, sizeof it->name, "%s", name);
+}
+
+static void add_moving(struct item_list *list) {
+  static const struct {
+    enum call_kind kind;
+    enum cvl_op op;
+    enum item_size size;
+  } moving[] = {
+      {CALL_PERMUTE, OP_PERMUTE, ITEM_SEGMENTED},
+      {CALL_PERMUTE, OP_DPERMUTE, ITEM_SEGMENTED},
+      {CALL_PERMUTE, OP_FPERMUTE, ITEM_SEGMENTED},
+      {CALL_PERMUTE, OP_BPERMUTE, ITEM_SEGMENTED},
+      {CALL_PERMUTE, OP_BFPERMUTE, ITEM_SEGMENTED},
+      {CALL_PERMUTE, OP_DFPERMUTE, ITEM_SEGMENTED},
+      {CALL_EXTRACT, OP_EXTRACT, ITEM_SEGMENTED},
+      {CALL_REPLACE, OP_REPLACE, ITEM_SEGMENTED},
+      {CALL_DIST, OP_DIST, ITEM_SEGMENTED},
+      {CALL_PACK, OP_PACK, ITEM_SEGMENTED},
+      {CALL_LENGTH_OF, OP_LENGTH, ITEM_FLAT},
+  };
+  for (size_t i = 0; i < sizeof moving / sizeof moving[0]; i++) {
+    for (int class = CLASS_INT; class <= CLASS_BOOL; class ++) {
+      add(list, "", moving[i].kind, moving[i].op, (enum elem_class) class, moving[i].size);
+    }
+  }
+  add(list, "", CALL_INDEX, OP_INDEX, CLASS_INT, ITEM_SEGMENTED);
+  add(list, "", CALL_MAKE_SEGDES, OP_MAKE_SEGDES, CLASS_INT, ITEM_SEGMENTED);
+  add(list, "", CALL_LENGTHS, OP_LENGTHS, CLASS_INT, ITEM_SEGMENTED);
+  add(list, "", CALL_RANDOM, OP_RAND, CLASS_INT, ITEM_FLAT);
+  add(list, "", CALL_ASSERT, OP_ASSERT, CLASS_INT, ITEM_FLAT);
+}
+
+void items_make(struct item_list *list) {
+  size_t count;
+  list->count = 0;
+  const struct map_row *maps = map_rows(&count);
+  for (size_t i = 0; i < count; i++) {
+    add(list, "", CALL_ELEMENTWISE, maps[i].op, maps[i].in, ITEM_FLAT);
+  }
+  const struct combine_row *combines = combine_rows(&count);
+  for (size_t i = 0; i < count; i++) {
+    add(list, "_REDUCE", CALL_REDUCE, combines[i].op, combines[i].class, ITEM_SEGMENTED);
+    add(list, "_SCAN", CALL_SCAN, combines[i].op, combines[i].class, ITEM_SEGMENTED);
+  }
+  for (int class = CLASS_INT; class <= CLASS_FLOAT; class ++) {
+    add(list, "", CALL_RANK, OP_RANK_UP, (enum elem_class) class, ITEM_SEGMENTED);
+    add(list, "", CALL_RANK, OP_RANK_DOWN, (enum elem_class) class, ITEM_SEGMENTED);
+  }
+  add_moving(list);
+  add_chapter(list, "VALUES", chapter_values);
+  add_chapter(list, "SIZES", chapter_sizes);
+  add_chapter(list, "ERRORS", chapter_errors);
+  add_chapter(list, "RANGES", chapter_ranges);
+  add_chapter(list, "CHAIN", chapter_chain);
+  add_chapter(list, "POSITIONS", chapter_positions);
+  add_chapter(list, "MEMORY_LIMIT", chapter_memory);
+}
+
+bool item_matches(const struct item *it, const char *only) {
+  size_t n = only ? strlen(only) : 0;
+  return !only || (strncmp(it->name, only, n) == 0 && (it->name[n] == 0 || it->name[n] == '.'));
+}

@@ -1,0 +1,239 @@
+/* conformance-run.c - one case on the back end: in every presentation, compared with the
+ * oracle; and with every allocation failing in turn.
+ */
+#include "cvl/conformance-suite.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+enum ownership {
+  BORROWED,   /* the operation may only read */
+  OWNED,      /* it takes the only reference */
+  OWNED_HELD, /* it takes a reference, but not the only one: must not write */
+  OWNERSHIPS
+};
+
+struct presentation {
+  bool other_form;
+  enum ownership ownership;
+};
+
+/* The uploaded operands, and what the suite itself still holds of them. */
+struct uploaded {
+  struct cvl_call call;
+  struct cvl_value held[CALL_OPERANDS];
+  unsigned holds; /* how many of them */
+};
+
+static void release_held(struct suite *s, struct uploaded *u) {
+  for (unsigned i = 0; i < u->holds; i++) s->b->release(s->ctx, &u->held[i]);
+  u->holds = 0;
+}
+
+/* Uploads all operands. An alias is the value of the earlier operand with one more reference,
+ * so that every operand has one reference to give away or to keep. */
+static bool upload_all(struct suite *s, const struct test_case *t, struct presentation p,
+                       struct uploaded *u) {
+  *u = (struct uploaded){.call = {.kind = t->call.kind,
+                                  .op = t->call.op,
+                                  .count = t->call.count,
+                                  .seed = t->call.seed,
+                                  .k = t->call.k}};
+  for (unsigned i = 0; i < t->call.count; i++) {
+    struct cvl_value *v = &u->call.operand[i];
+    if (t->alias[i] >= 0) {
+      *v = u->call.operand[t->alias[i]];
+      v->owned = 0;
+      s->b->retain(s->ctx, v);
+    } else if (!suite_upload(s, &t->call.operand[i], p.other_form, v)) {
+      release_held(s, u);
+      return false;
+    }
+    u->held[u->holds++] = *v;
+  }
+  for (unsigned i = 0; i < t->call.count && p.ownership == OWNED_HELD; i++) {
+    s->b->retain(s->ctx, &u->held[i]);
+  }
+  for (unsigned i = 0; i < t->call.count && p.ownership != BORROWED; i++) {
+    u->call.operand[i].owned = u->call.operand[i].form != CVL_NOTHING;
+  }
+  if (p.ownership == OWNED) u->holds = 0;
+  return true;
+}
+
+/* What is still held must hold what it held. */
+static bool operands_unchanged(struct suite *s, const struct test_case *t,
+                               const struct uploaded *u) {
+  for (unsigned i = 0; i < u->holds; i++) {
+    if (u->held[i].form == CVL_NOTHING) continue;
+    struct host_value now;
+    if (!suite_fetch(s, &u->held[i], &now)) return false;
+    bool ok = suite_compare(s, &t->call.operand[i], &now, 0, "operand after the operation");
+    host_free(&s->heap, &now);
+    if (!ok) return false;
+  }
+  return true;
+}
+
+/* Results that need not agree in every bit with the oracle must with themselves: their digest
+ * is compared between numbers of threads. */
+static void digest_add(struct suite *s, const struct host_value *v) {
+  for (uint64_t i = 0; i < v->n; i++) {
+    double x = host_real(v, i);
+    uint64_t bits = 1;
+    if (!isnan(x)) memcpy(&bits, &x, sizeof bits);
+    s->digest = (s->digest ^ bits) * 0x100000001B3;
+  }
+}
+
+static bool compare_results(struct suite *s, const struct test_case *t,
+                            const struct oracle_outcome *want, const struct cvl_value *out) {
+  bool approximate = op_is_approximate(t->call.kind, t->call.op);
+  for (unsigned r = 0; r < call_results(t->call.kind); r++) {
+    struct host_value got;
+    if (!suite_fetch(s, &out[r], &got)) return false;
+    bool ok = suite_compare(s, &want->out[r], &got, approximate ? CONFORMANCE_ULPS : 0,
+                            r ? "second result" : "result");
+    if (ok && approximate) digest_add(s, &got);
+    host_free(&s->heap, &got);
+    if (!ok) return false;
+  }
+  return true;
+}
+
+/* The fault must be there, be the right one, and then be gone. */
+static bool expect_fault(struct suite *s, const struct cvl_error *want) {
+  struct cvl_error got;
+  if (!s->b->check(s->ctx, true, &got)) {
+    return suite_fail(s, "no fault, expected %s at position %" PRId64,
+                      error_kind_name(want->kind), want->position);
+  }
+  if (!suite_compare_error(s, want, &got)) return false;
+  if (s->b->check(s->ctx, true, &got)) return suite_fail(s, "the error slot was not emptied");
+  return true;
+}
+
+static bool expect_no_fault(struct suite *s) {
+  struct cvl_error e;
+  if (!s->b->check(s->ctx, true, &e)) return true;
+  return suite_fail(s,
+                    "fault %s at position %" PRId64 " (value %" PRId64 ", limit %" PRId64
+                    "), expected none",
+                    error_kind_name(e.kind), e.position, e.value, e.limit);
+}
+
+static void release_results(struct suite *s, enum call_kind kind, const struct cvl_value *out) {
+  for (unsigned r = 0; r < call_results(kind); r++) s->b->release(s->ctx, &out[r]);
+}
+
+static void run_presentation(struct suite *s, const struct test_case *t,
+                             const struct oracle_outcome *want, struct presentation p) {
+  static const char *const names[] = {"borrowed", "owned", "owned and held"};
+  size_t length = strlen(s->where);
+  snprintf(s->where + length, sizeof s->where - length, ", operands %s%s", names[p.ownership],
+           p.other_form ? ", other form" : "");
+  struct uploaded u;
+  struct cvl_value out[CALL_RESULTS];
+  if (upload_all(s, t, p, &u)) {
+    s->cases++;
+    uint64_t site = ++s->site;
+    bool ok = call_perform(s->b, s->ctx, site, &u.call, out);
+    if (want->error.kind != CVL_E_NONE) {
+      struct cvl_error e = want->error;
+      e.site = site;
+      expect_fault(s, &e);
+    } else if (!ok) {
+      expect_no_fault(s);
+      if (!s->failed) suite_fail(s, "returned false without a fault");
+    } else {
+      compare_results(s, t, want, out);
+      expect_no_fault(s);
+    }
+    if (ok) release_results(s, t->call.kind, out);
+    if (!s->failed && (t->call.operand[0].n <= 2000 || p.ownership == OWNED_HELD)) {
+      operands_unchanged(s, t, &u);
+    }
+    release_held(s, &u);
+    if (!s->failed) suite_quiet(s);
+  }
+  s->where[length] = 0;
+}
+
+void case_run(struct suite *s, struct test_case *t, bool variants) {
+  struct oracle_outcome want;
+  if (!oracle_run(&s->heap, &t->call, &want)) {
+    if (want.error.kind == CVL_E_MEMORY || !t->faulty) {
+      suite_fail(s, "the oracle faults (%s)", error_kind_name(want.error.kind));
+      return;
+    }
+  }
+  struct presentation one = {rng_one_in(&s->rng, 2),
+                             (enum ownership)rng_below(&s->rng, OWNERSHIPS)};
+  if (!variants) {
+    run_presentation(s, t, &want, one);
+  } else {
+    for (int form = 0; form < 2; form++) {
+      for (int o = 0; o < OWNERSHIPS && !s->failed; o++) {
+        run_presentation(s, t, &want, (struct presentation){form, (enum ownership)o});
+      }
+    }
+  }
+  for (unsigned r = 0; r < CALL_RESULTS; r++) host_free(&s->heap, &want.out[r]);
+}
+
+/* ---- failing allocations ---- */
+
+/* One attempt with allocation n failing. True if the operation asked for fewer. */
+static bool sweep_step(struct suite *s, const struct test_case *t,
+                       const struct oracle_outcome *want, struct presentation p, uint64_t n) {
+  struct uploaded u;
+  struct cvl_value out[CALL_RESULTS];
+  struct cvl_error e;
+  bool done = false;
+  if (!upload_all(s, t, p, &u) || !expect_no_fault(s)) return true;
+  uint64_t before = s->b->statistics(s->ctx).allocations;
+  s->b->fail_allocation(s->ctx, n);
+  uint64_t site = ++s->site;
+  bool ok = call_perform(s->b, s->ctx, site, &u.call, out);
+  bool fault = s->b->check(s->ctx, true, &e);
+  done = s->b->statistics(s->ctx).allocations - before < n;
+  s->b->fail_allocation(s->ctx, 0);
+  s->cases++;
+  if (fault && (e.kind != CVL_E_MEMORY || e.site != site)) {
+    suite_fail(s, "fault %s at site %" PRIu64 " instead of MEMORY at %" PRIu64,
+               error_kind_name(e.kind), e.site, site);
+  } else if (!fault && !ok) {
+    suite_fail(s, "returned false without a fault");
+  } else if (!fault) {
+    compare_results(s, t, want, out);
+  } else if (done) {
+    suite_fail(s, "MEMORY fault, but no allocation failed");
+  }
+  if (ok) release_results(s, t->call.kind, out);
+  if (!s->failed) operands_unchanged(s, t, &u);
+  release_held(s, &u);
+  if (!s->failed) suite_quiet(s);
+  return done || s->failed;
+}
+
+void case_sweep(struct suite *s, struct test_case *t) {
+  enum { MOST_ALLOCATIONS = 1000 };
+  struct oracle_outcome want;
+  if (!oracle_run(&s->heap, &t->call, &want)) {
+    suite_fail(s, "the oracle faults (%s)", error_kind_name(want.error.kind));
+    return;
+  }
+  size_t length = strlen(s->where);
+  for (int o = 0; o < OWNERSHIPS && !s->failed; o++) {
+    bool done = false;
+    for (uint64_t n = 1; !done && n <= MOST_ALLOCATIONS; n++) {
+      snprintf(s->where + length, sizeof s->where - length, ", allocation %" PRIu64 " fails",
+               n);
+      done = sweep_step(s, t, &want, (struct presentation){o % 2, (enum ownership)o}, n);
+    }
+    if (!done) suite_fail(s, "more than %d allocations", MOST_ALLOCATIONS);
+  }
+  s->where[length] = 0;
+  for (unsigned r = 0; r < CALL_RESULTS; r++) host_free(&s->heap, &want.out[r]);
+}

@@ -1,0 +1,137 @@
+/* conformance-suite.h - what the files of the conformance suite share. Private to them.
+ *
+ * An item is one operation on one class of elements, or one chapter of the contract. A case is
+ * one call on host operands (conformance-cases.c makes them). A variant is one way to present
+ * the operands to the back end (conformance-run.c tries them and compares).
+ */
+#ifndef RAVEL_CVL_CONFORMANCE_SUITE_H
+#define RAVEL_CVL_CONFORMANCE_SUITE_H
+
+#include "cvl/conformance.h"
+#include "cvl/oracle.h"
+
+/* ---- random numbers of the suite itself ---- */
+
+struct rng {
+  uint64_t state;
+};
+uint64_t rng_next(struct rng *);
+/* 0 .. n-1; n > 0. */
+uint64_t rng_below(struct rng *, uint64_t n);
+/* True once in n. */
+bool rng_one_in(struct rng *, uint64_t n);
+
+/* ---- the suite ---- */
+
+struct item;
+
+struct suite {
+  const struct cvl_backend *b;
+  struct cvl_context *ctx;
+  const struct conformance_options *options;
+  unsigned threads;
+  struct heap heap; /* of the suite's own host arrays */
+  enum cvl_elem int_elem, float_elem;
+  struct rng rng;
+  uint64_t site; /* of the last operation issued */
+  uint64_t cases, failures;
+  uint64_t digest; /* of results that are not compared bit by bit */
+  const struct item *item;
+  char where[160]; /* what is being tried, for messages */
+  bool failed;     /* this item: stop */
+};
+
+enum item_size {
+  ITEM_FLAT,     /* no descriptor */
+  ITEM_SEGMENTED /* runs over all shapes */
+};
+
+struct item {
+  char name[40];
+  enum call_kind kind;
+  enum cvl_op op;
+  enum elem_class class; /* of the values */
+  enum item_size size;
+  void (*run)(struct suite *); /* of a chapter; NULL for an operation */
+};
+
+/* Records a failure of the current item and prints it; always false. */
+bool suite_fail(struct suite *, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Opens a context with the suite's widths and threads; false after recording a failure. */
+bool suite_open(struct suite *, uint64_t memory_limit);
+/* Closes it, after requiring that nothing is live and no error is left. */
+void suite_close(struct suite *);
+/* Waits for all work; fails if a fault is reported or bytes are live. */
+bool suite_quiet(struct suite *);
+
+/* ---- cases (conformance-cases.c, conformance-data.c) ---- */
+
+enum shape {
+  SHAPE_ONE,        /* one segment */
+  SHAPE_ONES,       /* all of length 1 */
+  SHAPE_FOURS,      /* all of length 4 (n rounded down) */
+  SHAPE_HUNDREDS,   /* all of length 100, and a rest */
+  SHAPE_GIANT,      /* one giant between small ones */
+  SHAPE_POWER,      /* few long, many short */
+  SHAPE_ALTERNATE,  /* 0, 2, 0, 2 ... */
+  SHAPE_HALF_EMPTY, /* half of them empty, at random */
+  SHAPES,
+  SHAPE_NONE = SHAPES, /* no segments; only these three for n = 0 */
+  SHAPE_ALL_EMPTY,
+  SHAPE_ONE_EMPTY,
+  SHAPES_END
+};
+const char *shape_name(enum shape);
+
+struct test_case {
+  struct oracle_call call;
+  int alias[CALL_OPERANDS]; /* the same object as this earlier operand; -1: its own */
+  bool faulty;              /* faults were put in on purpose */
+};
+
+/* Makes a case for the current item: about n elements. `grid`: pairs of special values. */
+void case_make(struct suite *, uint64_t n, enum shape, bool grid, struct test_case *);
+/* Puts faults into some elements, where the kind has faults of its own; false if it has none.
+ */
+bool case_spoil(struct suite *, struct test_case *);
+void case_free(struct suite *, struct test_case *);
+
+/* A descriptor of n elements in this shape; some shapes round n down. */
+struct host_value shape_make(struct suite *, enum shape, uint64_t n);
+/* Fills v with values fit for this operation. */
+void data_fill(struct suite *, enum call_kind, enum cvl_op, struct host_value *v);
+/* Fills the operands of an elementwise row with all pairs of special values. */
+void data_fill_grid(struct suite *, struct host_value *v, unsigned operand);
+
+/* ---- trying them (conformance-run.c, conformance-compare.c) ---- */
+
+/* Compares one case with the oracle in its plain presentation and, with `variants`, in all. */
+void case_run(struct suite *, struct test_case *, bool variants);
+/* Fails allocation 1, 2, 3 ... of the case until none is left to fail. */
+void case_sweep(struct suite *, struct test_case *);
+
+/* Uploads a host value. `other`: in the other of its forms, where it has two. */
+bool suite_upload(struct suite *, const struct host_value *, bool other, struct cvl_value *);
+/* Fetches a value of the back end into host memory; false after recording a failure. */
+bool suite_fetch(struct suite *, const struct cvl_value *, struct host_value *);
+/* Whether got equals want: NaNs alike, `ulps` units in the last place apart for FLOAT. */
+bool suite_compare(struct suite *, const struct host_value *want, const struct host_value *got,
+                   unsigned ulps, const char *what);
+/* Whether the error is the wanted one in the fields that cvl.h gives a meaning to. */
+bool suite_compare_error(struct suite *, const struct cvl_error *want,
+                         const struct cvl_error *got);
+const char *error_kind_name(enum cvl_error_kind);
+/* True for the functions that need not be correctly rounded. */
+bool op_is_approximate(enum call_kind, enum cvl_op);
+
+/* ---- chapters (conformance-contract.c, conformance-memory.c) ---- */
+
+void chapter_values(struct suite *);
+void chapter_sizes(struct suite *);
+void chapter_errors(struct suite *);
+void chapter_ranges(struct suite *);
+void chapter_chain(struct suite *);
+void chapter_positions(struct suite *);
+void chapter_memory(struct suite *);
+
+#endif

@@ -1,0 +1,39 @@
+/* conformance.h - holds a back end to the contract of cvl.h.
+ *
+ * The suite reaches a back end through its table of functions only and compares everything it
+ * does with the oracle: every operation and class of element (the list is made from the
+ * tables), lengths around every block size, all shapes of segments, special values, every form
+ * and ownership of operands, faults, failing allocations. Bits must agree; only the
+ * transcendental functions may differ, by CONFORMANCE_ULPS, and then must give the same bits
+ * at any position and with any number of threads.
+ */
+#ifndef RAVEL_CVL_CONFORMANCE_H
+#define RAVEL_CVL_CONFORMANCE_H
+
+#include "cvl/cvl.h"
+#include <stdio.h>
+
+enum { CONFORMANCE_ULPS = 2, CONFORMANCE_THREADS_MAX = 16 };
+
+struct conformance_options {
+  enum cvl_elem int_elem, float_elem;
+  unsigned threads[CONFORMANCE_THREADS_MAX]; /* the suite runs once for each */
+  size_t threads_count;                      /* 0: once, with all the machine has */
+  int device;                                /* handed to open; -1: any */
+  uint64_t seed;
+  const char *only; /* NULL, or an item: "ADD_SCAN.FLOAT", all classes: "ADD_SCAN" */
+  bool full;        /* more seeds, and all shapes at the large lengths */
+  FILE *out;        /* failures, each with a command that reproduces it */
+};
+
+struct conformance_result {
+  uint64_t items, cases, failures;
+};
+
+/* Runs the suite on b; an item stops at its first failure. */
+struct conformance_result conformance_run(const struct cvl_backend *b,
+                                          const struct conformance_options *);
+/* Prints the names of all items. */
+void conformance_list(FILE *);
+
+#endif

@@ -1,0 +1,368 @@
+/* oracle-backend.c - the oracle behind the table of functions: a sequential back end in host
+ * arrays, prompt, never in place. Every operation copies nothing, computes by oracle_run and
+ * wraps what comes out.
+ */
+#include "cvl/oracle.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct cvl_vector {
+  uint64_t references;
+  struct host_value host;
+};
+
+struct cvl_segdes {
+  uint64_t references;
+  struct host_value host;
+};
+
+struct cvl_context {
+  struct cvl_options options;
+  struct heap heap;
+  struct cvl_error error;
+};
+
+/* ---- contexts and errors ---- */
+
+static struct cvl_context *oracle_open(const struct cvl_options *options, const char **why) {
+  struct cvl_context *ctx = calloc(1, sizeof *ctx);
+  if (!ctx) {
+    *why = "no memory";
+    return NULL;
+  }
+  ctx->options = *options;
+  heap_init(&ctx->heap, options->memory_limit);
+  ctx->heap.fail_at = options->fail_allocation;
+  return ctx;
+}
+
+static void oracle_close(struct cvl_context *ctx) {
+  free(ctx);
+}
+
+static bool fault(struct cvl_context *ctx, uint64_t site, struct cvl_error e) {
+  e.site = site;
+  if (ctx->error.kind == CVL_E_NONE || site < ctx->error.site) ctx->error = e;
+  return false;
+}
+
+static bool no_memory(struct cvl_context *ctx, uint64_t site, size_t bytes) {
+  return fault(ctx, site,
+               (struct cvl_error){.kind = CVL_E_MEMORY,
+                                  .value = (int64_t)bytes,
+                                  .limit = (int64_t)ctx->heap.limit});
+}
+
+static bool oracle_check(struct cvl_context *ctx, bool wait, struct cvl_error *e) {
+  (void)wait;
+  if (ctx->error.kind == CVL_E_NONE) return false;
+  *e = ctx->error;
+  ctx->error.kind = CVL_E_NONE;
+  return true;
+}
+
+static struct cvl_statistics oracle_statistics(struct cvl_context *ctx) {
+  return (struct cvl_statistics){.live_bytes = ctx->heap.live,
+                                 .peak_bytes = ctx->heap.peak,
+                                 .allocations = ctx->heap.count};
+}
+
+static void oracle_fail_allocation(struct cvl_context *ctx, uint64_t n) {
+  ctx->heap.fail_at = n ? ctx->heap.count + n : 0;
+}
+
+/* ---- values ---- */
+
+/* Takes over host; on failure frees it. */
+static bool wrap(struct cvl_context *ctx, uint64_t site, struct host_value host,
+                 struct cvl_value *out) {
+  struct cvl_vector *v = heap_alloc(&ctx->heap, sizeof *v); /* segdes: the same size */
+  if (!v) {
+    host_free(&ctx->heap, &host);
+    return no_memory(ctx, site, sizeof *v);
+  }
+  if (host.form == HOST_SEGDES) {
+    struct cvl_segdes *d = (struct cvl_segdes *)(void *)v;
+    *d = (struct cvl_segdes){1, host};
+    *out = (struct cvl_value){.form = CVL_SEGDES, .as.segdes = d};
+  } else {
+    *v = (struct cvl_vector){1, host};
+    *out = (struct cvl_value){.form = CVL_VECTOR, .elem = host.elem, .as.vector = v};
+  }
+  return true;
+}
+
+/* What an operand holds. `data` gets the length of a CVL_ONE_SEGMENT; scalars are read in the
+ * value itself, which must stay where it is. */
+static struct host_value view(const struct cvl_value *v, int64_t *data) {
+  switch ((enum cvl_form)v->form) {
+  case CVL_SCALAR:
+    return (struct host_value){
+        .form = HOST_VECTOR, .elem = v->elem, .n = 1, .data = (void *)(uintptr_t)&v->as};
+  case CVL_VECTOR: return v->as.vector->host;
+  case CVL_SEGDES: return v->as.segdes->host;
+  case CVL_ONE_SEGMENT:
+    *data = (int64_t)v->as.one_segment;
+    return (struct host_value){
+        .form = HOST_SEGDES, .elem = CVL_I64, .n = 1, .total = v->as.one_segment, .data = data};
+  case CVL_NOTHING: break;
+  }
+  return (struct host_value){0};
+}
+
+static void oracle_retain(struct cvl_context *ctx, const struct cvl_value *v) {
+  (void)ctx;
+  if (v->form == CVL_VECTOR) v->as.vector->references++;
+  if (v->form == CVL_SEGDES) v->as.segdes->references++;
+}
+
+static void oracle_release(struct cvl_context *ctx, const struct cvl_value *v) {
+  if (v->form == CVL_VECTOR && --v->as.vector->references == 0) {
+    host_free(&ctx->heap, &v->as.vector->host);
+    heap_free(&ctx->heap, v->as.vector, sizeof *v->as.vector);
+  }
+  if (v->form == CVL_SEGDES && --v->as.segdes->references == 0) {
+    host_free(&ctx->heap, &v->as.segdes->host);
+    heap_free(&ctx->heap, v->as.segdes, sizeof *v->as.segdes);
+  }
+}
+
+static bool oracle_from_host(struct cvl_context *ctx, uint64_t site, enum cvl_elem elem,
+                             uint64_t n, const void *data, struct cvl_value *out) {
+  struct host_value host = host_vector(&ctx->heap, elem, n);
+  if (host.form == HOST_NOTHING)
+    return no_memory(ctx, site, (size_t)n * elem_info(elem)->bytes);
+  if (n) memcpy(host.data, data, host_bytes(&host));
+  return wrap(ctx, site, host, out);
+}
+
+static bool oracle_segdes_from_host(struct cvl_context *ctx, uint64_t site, uint64_t n,
+                                    const int64_t *lengths, struct cvl_value *out) {
+  struct host_value host = host_segdes(&ctx->heap, n);
+  if (host.form == HOST_NOTHING) return no_memory(ctx, site, (size_t)n * sizeof *lengths);
+  if (n) memcpy(host.data, lengths, host_bytes(&host));
+  for (uint64_t k = 0; k < n; k++) host.total += (uint64_t)lengths[k];
+  return wrap(ctx, site, host, out);
+}
+
+static bool oracle_to_host(struct cvl_context *ctx, const struct cvl_value *v, uint64_t first,
+                           uint64_t n, void *dst) {
+  if (ctx->error.kind != CVL_E_NONE) return false;
+  int64_t one;
+  struct host_value host = view(v, &one);
+  size_t bytes = elem_info((enum cvl_elem)host.elem)->bytes;
+  if (n) memcpy(dst, (const char *)host.data + first * bytes, (size_t)n * bytes);
+  return true;
+}
+
+static bool oracle_scalar(struct cvl_context *ctx, const struct cvl_value *v,
+                          struct cvl_value *out) {
+  struct cvl_value s = {.form = CVL_SCALAR, .elem = v->elem};
+  if (!oracle_to_host(ctx, v, 0, 1, &s.as)) return false;
+  *out = s;
+  return true;
+}
+
+static struct cvl_size oracle_length(struct cvl_context *ctx, const struct cvl_value *v) {
+  (void)ctx;
+  int64_t one;
+  struct host_value host = view(v, &one);
+  return (struct cvl_size){host.form == HOST_SEGDES ? host.total : host.n, 0};
+}
+
+static struct cvl_size oracle_count(struct cvl_context *ctx, const struct cvl_value *v) {
+  (void)ctx;
+  int64_t one;
+  return (struct cvl_size){view(v, &one).n, 0};
+}
+
+static bool oracle_resolve(struct cvl_context *ctx, struct cvl_size *size) {
+  (void)size;
+  return ctx->error.kind == CVL_E_NONE;
+}
+
+static bool oracle_require_equal(struct cvl_context *ctx, uint64_t site, struct cvl_size a,
+                                 struct cvl_size b, int64_t rule) {
+  if (a.bound == b.bound) return true;
+  return fault(ctx, site,
+               (struct cvl_error){.kind = CVL_E_SIZE,
+                                  .position = rule,
+                                  .value = (int64_t)a.bound,
+                                  .limit = (int64_t)b.bound});
+}
+
+static bool oracle_same(struct cvl_context *ctx, const struct cvl_value *a,
+                        const struct cvl_value *b) {
+  (void)ctx;
+  if (a->form != b->form) return false;
+  return (a->form == CVL_VECTOR && a->as.vector == b->as.vector) ||
+         (a->form == CVL_SEGDES && a->as.segdes == b->as.segdes) ||
+         (a->form == CVL_ONE_SEGMENT && a->as.one_segment == b->as.one_segment);
+}
+
+/* ---- operations ---- */
+
+/* Runs one call on borrowed or owned operands; the results stay unset unless it succeeds. */
+static bool perform(struct cvl_context *ctx, uint64_t site, struct oracle_call c,
+                    const struct cvl_value *operands, unsigned count,
+                    struct cvl_value *const out[CALL_RESULTS]) {
+  int64_t one[CALL_OPERANDS];
+  c.int_elem = ctx->options.int_elem;
+  c.float_elem = ctx->options.float_elem;
+  c.count = count;
+  for (unsigned i = 0; i < count; i++) c.operand[i] = view(&operands[i], &one[i]);
+  struct oracle_outcome outcome;
+  struct cvl_value results[CALL_RESULTS];
+  bool ok = oracle_run(&ctx->heap, &c, &outcome);
+  if (!ok) fault(ctx, site, outcome.error);
+  for (unsigned r = 0; r < call_results(c.kind) && ok; r++) {
+    ok = wrap(ctx, site, outcome.out[r], &results[r]);
+    if (!ok && r == 0) host_free(&ctx->heap, &outcome.out[1]);
+    if (!ok && r == 1) oracle_release(ctx, &results[0]);
+  }
+  for (unsigned r = 0; r < call_results(c.kind) && ok; r++) *out[r] = results[r];
+  for (unsigned i = 0; i < count; i++) {
+    if (operands[i].owned) oracle_release(ctx, &operands[i]);
+  }
+  return ok;
+}
+
+#define OPERANDS(...)                                                                          \
+  (const struct cvl_value[]) {                                                                 \
+    __VA_ARGS__                                                                                \
+  }
+#define INTO(...)                                                                              \
+  (struct cvl_value *const[CALL_RESULTS]) {                                                    \
+    __VA_ARGS__                                                                                \
+  }
+#define CALL(...)                                                                              \
+  (struct oracle_call) {                                                                       \
+    __VA_ARGS__                                                                                \
+  }
+
+typedef const struct cvl_value operand;
+
+static bool oracle_elementwise(struct cvl_context *ctx, uint64_t site, enum cvl_op op,
+                               unsigned arity, operand *operands, struct cvl_value *out) {
+  return perform(ctx, site, CALL(.kind = CALL_ELEMENTWISE, .op = op), operands, arity,
+                 INTO(out));
+}
+
+static bool oracle_do_reduce(struct cvl_context *ctx, uint64_t site, enum cvl_op op, operand *v,
+                             operand *d, struct cvl_value *out) {
+  return perform(ctx, site, CALL(.kind = CALL_REDUCE, .op = op), OPERANDS(*v, *d), 2,
+                 INTO(out));
+}
+
+static bool oracle_do_scan(struct cvl_context *ctx, uint64_t site, enum cvl_op op, operand *v,
+                           operand *d, struct cvl_value *out) {
+  return perform(ctx, site, CALL(.kind = CALL_SCAN, .op = op), OPERANDS(*v, *d), 2, INTO(out));
+}
+
+static bool oracle_do_rank(struct cvl_context *ctx, uint64_t site, enum cvl_op op, operand *v,
+                           operand *d, struct cvl_value *out) {
+  return perform(ctx, site, CALL(.kind = CALL_RANK, .op = op), OPERANDS(*v, *d), 2, INTO(out));
+}
+
+static bool oracle_do_permute(struct cvl_context *ctx, uint64_t site,
+                              const struct cvl_permute_args *a, struct cvl_value *out) {
+  return perform(ctx, site, CALL(.kind = CALL_PERMUTE, .op = a->op),
+                 OPERANDS(a->values, a->index, a->flags, a->defaults, a->s, a->d), 6,
+                 INTO(out));
+}
+
+static bool oracle_do_extract(struct cvl_context *ctx, uint64_t site, operand *v,
+                              operand *index, operand *d, struct cvl_value *out) {
+  return perform(ctx, site, CALL(.kind = CALL_EXTRACT, .op = OP_EXTRACT),
+                 OPERANDS(*v, *index, *d), 3, INTO(out));
+}
+
+static bool oracle_do_replace(struct cvl_context *ctx, uint64_t site, operand *v,
+                              operand *index, operand *w, operand *d, struct cvl_value *out) {
+  return perform(ctx, site, CALL(.kind = CALL_REPLACE, .op = OP_REPLACE),
+                 OPERANDS(*v, *index, *w, *d), 4, INTO(out));
+}
+
+static bool oracle_dist(struct cvl_context *ctx, uint64_t site, operand *v, operand *d,
+                        struct cvl_value *out) {
+  return perform(ctx, site, CALL(.kind = CALL_DIST, .op = OP_DIST), OPERANDS(*v, *d), 2,
+                 INTO(out));
+}
+
+static bool oracle_index(struct cvl_context *ctx, uint64_t site, operand *start,
+                         operand *stride, operand *d, struct cvl_value *out) {
+  return perform(ctx, site, CALL(.kind = CALL_INDEX, .op = OP_INDEX),
+                 OPERANDS(*start, *stride, *d), 3, INTO(out));
+}
+
+static bool oracle_do_pack(struct cvl_context *ctx, uint64_t site, operand *v, operand *flags,
+                           operand *d, struct cvl_value *out, struct cvl_value *out_d) {
+  return perform(ctx, site, CALL(.kind = CALL_PACK, .op = OP_PACK), OPERANDS(*v, *flags, *d), 3,
+                 INTO(out, out_d));
+}
+
+static bool oracle_make_segdes(struct cvl_context *ctx, uint64_t site, operand *lengths,
+                               struct cvl_value *out) {
+  return perform(ctx, site, CALL(.kind = CALL_MAKE_SEGDES, .op = OP_MAKE_SEGDES), lengths, 1,
+                 INTO(out));
+}
+
+static bool oracle_lengths(struct cvl_context *ctx, uint64_t site, operand *d,
+                           struct cvl_value *out) {
+  return perform(ctx, site, CALL(.kind = CALL_LENGTHS, .op = OP_LENGTHS), d, 1, INTO(out));
+}
+
+static bool oracle_length_of(struct cvl_context *ctx, uint64_t site, operand *v,
+                             struct cvl_value *out) {
+  return perform(ctx, site, CALL(.kind = CALL_LENGTH_OF, .op = OP_LENGTH), v, 1, INTO(out));
+}
+
+static bool oracle_random(struct cvl_context *ctx, uint64_t site, uint64_t seed, uint64_t k,
+                          operand *bounds, struct cvl_value *out) {
+  return perform(ctx, site, CALL(.kind = CALL_RANDOM, .op = OP_RAND, .seed = seed, .k = k),
+                 bounds, 1, INTO(out));
+}
+
+static bool oracle_assert_all(struct cvl_context *ctx, uint64_t site, operand *flags,
+                              operand *v, operand *w) {
+  return perform(ctx, site, CALL(.kind = CALL_ASSERT, .op = OP_ASSERT),
+                 OPERANDS(*flags, *v, *w), 3, INTO(NULL));
+}
+
+const struct cvl_backend cvl_oracle_backend = {
+    .version = CVL_VERSION,
+    .name = "oracle",
+    .doc = "the tests' oracle: sequential, hand-written",
+    .open = oracle_open,
+    .close = oracle_close,
+    .from_host = oracle_from_host,
+    .to_host = oracle_to_host,
+    .scalar = oracle_scalar,
+    .retain = oracle_retain,
+    .release = oracle_release,
+    .length = oracle_length,
+    .count = oracle_count,
+    .resolve = oracle_resolve,
+    .require_equal = oracle_require_equal,
+    .same = oracle_same,
+    .check = oracle_check,
+    .statistics = oracle_statistics,
+    .fail_allocation = oracle_fail_allocation,
+    .elementwise = oracle_elementwise,
+    .reduce = oracle_do_reduce,
+    .scan = oracle_do_scan,
+    .rank = oracle_do_rank,
+    .permute = oracle_do_permute,
+    .extract = oracle_do_extract,
+    .replace = oracle_do_replace,
+    .dist = oracle_dist,
+    .index = oracle_index,
+    .pack = oracle_do_pack,
+    .make_segdes = oracle_make_segdes,
+    .segdes_from_host = oracle_segdes_from_host,
+    .lengths = oracle_lengths,
+    .length_of = oracle_length_of,
+    .random = oracle_random,
+    .assert_all = oracle_assert_all,
+};
