@@ -1,0 +1,308 @@
+/* test-elementary.c - the elementary functions: accuracy against long double, special cases as
+ * in C, and the same bits everywhere: scalar and array, any offset and length, every
+ * instruction set, every compiler. */
+#include "cvl/tests/elementary-set.h"
+
+#include <criterion/criterion.h>
+#include <float.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+static const struct {
+  long double (*exact)(long double);
+  double least, most;  /* the domain */
+  double dense;        /* |x| up to here gets a part of the samples to itself */
+  uint64_t checksum64; /* of the fixed samples: see same_bits_with_every_compiler */
+  uint64_t checksum32;
+} functions[E_COUNT] = {
+    [E_exp] = {expl, -750.0, 712.0, 1.0, 0xb693f95e0e2bd45d, 0x5445784fccdb6dbd},
+    [E_log] = {logl, 0.0, DBL_MAX, 4.0, 0xb6d25b77706c4428, 0xac1b9d9f6d5a1aec},
+    [E_sin] = {sinl, -DBL_MAX, DBL_MAX, 8.0, 0x1390767ff6f7bdcb, 0xccbf3fabb31ea4e8},
+    [E_cos] = {cosl, -DBL_MAX, DBL_MAX, 8.0, 0xf40795e936b90e01, 0x54c7bc734a1f1d71},
+    [E_tan] = {tanl, -DBL_MAX, DBL_MAX, 8.0, 0x4ea0c99954b8ca95, 0x891aa67c02373f91},
+    [E_asin] = {asinl, -1.0, 1.0, 1.0, 0xc0cd60aef56860f7, 0x604a91a1d79dfac2},
+    [E_acos] = {acosl, -1.0, 1.0, 1.0, 0xaaa690fd074b3f95, 0x58b77d144f0d8e5f},
+    [E_atan] = {atanl, -DBL_MAX, DBL_MAX, 4.0, 0xc17d97ea4e0295d1, 0x33ab4ee6790a033d},
+    [E_sinh] = {sinhl, -711.0, 711.0, 2.0, 0xc9647a4621f997c7, 0x6fdf7aa18f569301},
+    [E_cosh] = {coshl, -711.0, 711.0, 2.0, 0x7b0ed3edac065f12, 0xf973d32e493a5883},
+    [E_tanh] = {tanhl, -DBL_MAX, DBL_MAX, 2.0, 0x994fff517eb4b987, 0x10d7b7518edb5cef},
+};
+
+/* The instruction sets that this processor has. */
+static size_t sets(const struct elementary_set **out) {
+  size_t n = 0;
+  out[n++] = &elementary_baseline;
+#ifdef RAVEL_TEST_X86
+  if (__builtin_cpu_supports("avx2")) out[n++] = &elementary_avx2;
+  if (__builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) {
+    out[n++] = &elementary_avx512;
+  }
+#endif
+  return n;
+}
+enum { MOST_SETS = 3 };
+
+static uint64_t random_bits(uint64_t *state) { /* splitmix64 */
+  uint64_t z = *state += 0x9e3779b97f4a7c15u;
+  z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+  return z ^ z >> 31;
+}
+
+static double from_bits(uint64_t u) {
+  double x;
+  memcpy(&x, &u, sizeof x);
+  return x;
+}
+
+/* Arguments of many kinds, by turns: any bits; evenly spread where the function bends; evenly
+ * over a wide range; some units beside a multiple of pi/2; beside a power of two. */
+static double argument(size_t turn, double dense, uint64_t *state) {
+  const uint64_t u = random_bits(state);
+  const double unit = (double)(u >> 11) * 0x1p-53, sign = u & 1 ? 1.0 : -1.0;
+  double x;
+  switch (turn % 5) {
+  case 0: return from_bits(u);
+  case 1: return sign * unit * dense;
+  case 2: return sign * unit * 720.0;
+  case 3:
+    x = (double)((long double)(u >> (42 + u % 20)) * 1.57079632679489661923132169164L);
+    break;
+  default: x = ldexp(1.0, (int)(u >> 8 & 63) - 56); break;
+  }
+  return sign * x * (1.0 + ((double)(u >> 16 & 15) - 8.0) * 0x1p-52);
+}
+
+/* Units in the last place between y and the exact result, both finite. */
+static long double error_of(long double y, long double exact, int digits, int least_exponent) {
+  int exponent = least_exponent;
+  if (exact != 0.0L) (void)frexpl(exact, &exponent);
+  if (exponent < least_exponent) exponent = least_exponent;
+  return fabsl(y - exact) / ldexpl(1.0L, exponent - digits);
+}
+
+Test(elementary, error_is_below_one_unit) {
+  if (LDBL_MANT_DIG < 64) cr_skip("long double is no reference here");
+  for (size_t f = 0; f < E_COUNT; f++) {
+    uint64_t state = 1 + f;
+    for (size_t i = 0; i < 400000; i++) {
+      const double x = argument(i, functions[f].dense, &state);
+      if (!(x >= functions[f].least && x <= functions[f].most)) continue;
+      const long double exact = functions[f].exact((long double)x);
+      const double y = elementary_baseline.of[f].f64(x);
+      if (isinf((double)exact)) {
+        cr_assert(y == (double)exact, "%s(%a) = %a", elementary_baseline.of[f].name, x, y);
+        continue;
+      }
+      const long double error = error_of(y, exact, DBL_MANT_DIG, DBL_MIN_EXP);
+      cr_assert(error < 1.0L, "%s(%a) = %a is wrong by %Lg units",
+                elementary_baseline.of[f].name, x, y, error);
+    }
+  }
+}
+
+Test(elementary, float_error_is_hardly_above_half_a_unit) {
+  if (LDBL_MANT_DIG < 64) cr_skip("long double is no reference here");
+  for (size_t f = 0; f < E_COUNT; f++) {
+    uint64_t state = 100 + f;
+    for (size_t i = 0; i < 200000; i++) {
+      const float x = (float)argument(i, functions[f].dense, &state);
+      if (!((double)x >= functions[f].least && (double)x <= functions[f].most)) continue;
+      if (isinf(x)) continue;
+      const long double exact = functions[f].exact((long double)x);
+      const float y = elementary_baseline.of[f].f32(x);
+      if (isinf((float)exact)) {
+        cr_assert(y == (float)exact, "%s(%a) = %a", elementary_baseline.of[f].name, x, y);
+        continue;
+      }
+      const long double error = error_of(y, exact, FLT_MANT_DIG, FLT_MIN_EXP);
+      cr_assert(error < 0.5001L, "%s(%a) = %a is wrong by %Lg units",
+                elementary_baseline.of[f].name, (double)x, (double)y, error);
+    }
+  }
+}
+
+/* Equal in every bit; -0.0 is not 0.0, and there is one NaN. */
+static int same(double a, double b) {
+  return memcmp(&a, &b, sizeof a) == 0;
+}
+static int same_f32(float a, float b) {
+  return memcmp(&a, &b, sizeof a) == 0;
+}
+
+Test(elementary, special_cases_are_those_of_c) {
+  static const double inf = INFINITY, nan = NAN, tiny = 0x1p-1074, half_pi = 1.5707963267948966;
+  static const struct {
+    int function;
+    double x, y;
+  } cases[] = {
+      {E_exp, 0.0, 1.0},
+      {E_exp, -0.0, 1.0},
+      {E_exp, inf, inf},
+      {E_exp, -inf, 0.0},
+      {E_exp, 710.0, inf},
+      {E_exp, -746.0, 0.0},
+      {E_exp, -745.0, tiny},
+      {E_exp, DBL_MAX, inf},
+      {E_exp, -DBL_MAX, 0.0},
+      {E_exp, tiny, 1.0},
+      {E_log, 0.0, -inf},
+      {E_log, -0.0, -inf},
+      {E_log, 1.0, 0.0},
+      {E_log, inf, inf},
+      {E_log, -1.0, nan},
+      {E_log, -inf, nan},
+      {E_log, -tiny, nan},
+      {E_sin, 0.0, 0.0},
+      {E_sin, -0.0, -0.0},
+      {E_sin, inf, nan},
+      {E_sin, -inf, nan},
+      {E_sin, tiny, tiny},
+      {E_sin, -tiny, -tiny},
+      {E_cos, 0.0, 1.0},
+      {E_cos, -0.0, 1.0},
+      {E_cos, inf, nan},
+      {E_cos, -inf, nan},
+      {E_cos, tiny, 1.0},
+      {E_tan, 0.0, 0.0},
+      {E_tan, -0.0, -0.0},
+      {E_tan, inf, nan},
+      {E_tan, -inf, nan},
+      {E_tan, -tiny, -tiny},
+      {E_asin, 0.0, 0.0},
+      {E_asin, -0.0, -0.0},
+      {E_asin, 1.0, half_pi},
+      {E_asin, -1.0, -half_pi},
+      {E_asin, 2.0, nan},
+      {E_asin, -inf, nan},
+      {E_asin, 1.0 + DBL_EPSILON, nan},
+      {E_asin, -tiny, -tiny},
+      {E_acos, 1.0, 0.0},
+      {E_acos, -1.0, 2.0 * half_pi},
+      {E_acos, 0.0, half_pi},
+      {E_acos, -0.0, half_pi},
+      {E_acos, 2.0, nan},
+      {E_acos, inf, nan},
+      {E_acos, -1.0 - DBL_EPSILON, nan},
+      {E_atan, 0.0, 0.0},
+      {E_atan, -0.0, -0.0},
+      {E_atan, inf, half_pi},
+      {E_atan, -inf, -half_pi},
+      {E_atan, 1.0, half_pi / 2.0},
+      {E_atan, -tiny, -tiny},
+      {E_atan, DBL_MAX, half_pi},
+      {E_sinh, 0.0, 0.0},
+      {E_sinh, -0.0, -0.0},
+      {E_sinh, inf, inf},
+      {E_sinh, -inf, -inf},
+      {E_sinh, -720.0, -inf},
+      {E_sinh, -tiny, -tiny},
+      {E_cosh, 0.0, 1.0},
+      {E_cosh, -0.0, 1.0},
+      {E_cosh, inf, inf},
+      {E_cosh, -inf, inf},
+      {E_cosh, 720.0, inf},
+      {E_tanh, 0.0, 0.0},
+      {E_tanh, -0.0, -0.0},
+      {E_tanh, inf, 1.0},
+      {E_tanh, -inf, -1.0},
+      {E_tanh, -30.0, -1.0},
+      {E_tanh, -tiny, -tiny},
+  };
+  const struct elementary_set *all[MOST_SETS];
+  const size_t n = sets(all);
+  for (size_t s = 0; s < n; s++) {
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+      const int f = cases[i].function;
+      const double x = cases[i].x, y = all[s]->of[f].f64(x);
+      cr_expect(same(y, cases[i].y), "%s(%a) = %a, not %a", all[s]->of[f].name, x, y,
+                cases[i].y);
+    }
+    for (size_t f = 0; f < E_COUNT; f++) {
+      cr_expect(same(all[s]->of[f].f64(nan), nan), "%s(nan)", all[s]->of[f].name);
+      cr_expect(same(all[s]->of[f].f64(from_bits(0xfff8000000001234u)), nan), "another NaN");
+      cr_expect(same_f32(all[s]->of[f].f32(NAN), NAN), "%s(nan) in float", all[s]->of[f].name);
+    }
+  }
+}
+
+/* The double nearest to a multiple of pi/2 of all. */
+Test(elementary, reduction_survives_the_worst_argument) {
+  const double x = 6381956970095103.0 * 0x1p797;
+  cr_expect(same(elementary_baseline.of[E_cos].f64(x), -4.6871659242546277e-19));
+  cr_expect(same(elementary_baseline.of[E_sin].f64(x), 1.0));
+  cr_expect(same(elementary_baseline.of[E_cos].f64(-x), -4.6871659242546277e-19));
+  cr_expect(same(elementary_baseline.of[E_sin].f64(-x), -1.0));
+}
+
+/* Every offset and length of an array, in place too, against the function of one element; the
+ * samples hold large arguments of sin, so that the loops have something to mend. */
+Test(elementary, position_and_length_do_not_matter) {
+  enum { LONGEST = 70, OFFSETS = 8, GUARD = 8, ROOM = OFFSETS + LONGEST + GUARD };
+  const struct elementary_set *all[MOST_SETS];
+  const size_t n = sets(all);
+  for (size_t s = 0; s < n * E_COUNT; s++) {
+    const struct elementary_set *set = all[s / E_COUNT];
+    const size_t f = s % E_COUNT;
+    uint64_t state = s;
+    double x[ROOM], y[ROOM];
+    float x32[ROOM], y32[ROOM];
+    for (size_t i = 0; i < ROOM; i++) {
+      x[i] = argument(random_bits(&state), functions[f].dense, &state);
+      x32[i] = (float)x[i];
+    }
+    for (size_t offset = 0; offset < OFFSETS; offset++) {
+      for (size_t length = 0; length <= LONGEST; length++) {
+        memcpy(y, x, sizeof y);
+        memcpy(y32, x32, sizeof y32);
+        set->of[f].array_f64(length % 2 ? y + offset : x + offset, y + offset, length);
+        set->of[f].array_f32(length % 2 ? y32 + offset : x32 + offset, y32 + offset, length);
+        for (size_t i = 0; i < ROOM; i++) {
+          const int inside = i >= offset && i < offset + length;
+          const double want = inside ? elementary_baseline.of[f].f64(x[i]) : x[i];
+          const float want32 = inside ? elementary_baseline.of[f].f32(x32[i]) : x32[i];
+          cr_assert(same(y[i], want), "%s, %s: element %zu of %zu at %zu: %a, not %a",
+                    set->instruction_set, set->of[f].name, i, length, offset, y[i], want);
+          cr_assert(same_f32(y32[i], want32), "%s, %s of float: element %zu of %zu at %zu",
+                    set->instruction_set, set->of[f].name, i, length, offset);
+        }
+      }
+    }
+  }
+}
+
+/* FNV-1a over the results of fixed samples. Recorded once; a compiler or a processor that gives
+ * other bits fails here. Whoever changes a function on purpose records what this prints. */
+Test(elementary, same_bits_with_every_compiler_and_instruction_set) {
+  enum { SAMPLES = 4096, ROUNDS = 16 };
+  static double x[SAMPLES], y[SAMPLES];
+  static float x32[SAMPLES], y32[SAMPLES];
+  const struct elementary_set *all[MOST_SETS];
+  const size_t n = sets(all);
+  for (size_t s = 0; s < n * E_COUNT; s++) {
+    const struct elementary_set *set = all[s / E_COUNT];
+    const size_t f = s % E_COUNT;
+    uint64_t state = 7, sum64 = 0xcbf29ce484222325u, sum32 = sum64;
+    for (size_t round = 0; round < ROUNDS; round++) {
+      for (size_t i = 0; i < SAMPLES; i++) {
+        x[i] = argument(i, functions[f].dense, &state);
+        x32[i] = (float)x[i];
+      }
+      set->of[f].array_f64(x, y, SAMPLES);
+      set->of[f].array_f32(x32, y32, SAMPLES);
+      for (size_t i = 0; i < SAMPLES; i++) {
+        uint64_t u64;
+        uint32_t u32;
+        memcpy(&u64, &y[i], sizeof u64);
+        memcpy(&u32, &y32[i], sizeof u32);
+        sum64 = (sum64 ^ u64) * 0x100000001b3u;
+        sum32 = (sum32 ^ u32) * 0x100000001b3u;
+      }
+    }
+    cr_expect(sum64 == functions[f].checksum64 && sum32 == functions[f].checksum32,
+              "%s, %s: 0x%016" PRIx64 ", 0x%016" PRIx64, set->instruction_set, set->of[f].name,
+              sum64, sum32);
+  }
+}
