@@ -1,0 +1,144 @@
+/* lexer.c - VCODE text into tokens: words are maximal, then classified. */
+#include "vcode/lexer.h"
+
+#include <string.h>
+
+void lexer_init(struct lexer *lx, const char *file, const char *text, size_t length,
+                struct diag_list *diags) {
+  memset(lx, 0, sizeof *lx);
+  lx->file = file;
+  lx->next = text;
+  lx->end = text + length;
+  lx->pos = (struct source_pos){1, 1};
+  lx->diags = diags;
+}
+
+static bool digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+bool lexer_word_byte(unsigned char c) {
+  return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+         (c != 0 && strchr("+-*/%<>=!._", c) != NULL);
+}
+
+static void advance(struct lexer *lx) {
+  if (*lx->next++ == '\n') {
+    lx->pos.line++;
+    lx->pos.column = 1;
+  } else {
+    lx->pos.column++;
+  }
+}
+
+/* Skips what opens at `from` up to and including the byte `close`; false at the end of text. */
+static bool skip_past(struct lexer *lx, char close) {
+  advance(lx);
+  while (lx->next < lx->end) {
+    char c = *lx->next;
+    advance(lx);
+    if (c == close) return true;
+  }
+  return false;
+}
+
+/* A comment; one that starts with @ is remembered as an origin. False if it never closes. */
+static bool comment(struct lexer *lx) {
+  struct source_pos pos = lx->pos;
+  const char *start = lx->next + 1;
+  if (!skip_past(lx, '}')) {
+    diag_add(lx->diags, SEVERITY_ERROR, lx->file, pos, NULL,
+             "the comment that starts here is never closed: } is missing");
+    return false;
+  }
+  if (*start == '@') {
+    lx->origin = start + 1;
+    lx->origin_length = (size_t)(lx->next - 1 - lx->origin);
+  }
+  return true;
+}
+
+static bool is_integer(const char *text, size_t n) {
+  size_t i = text[0] == '-' || text[0] == '+' ? 1 : 0;
+  if (i == n) return false;
+  while (i < n && digit(text[i])) i++;
+  return i == n;
+}
+
+/* [-+]?[0-9]+\.[0-9]*([Ee][-+]?[0-9]+)? */
+static bool is_real(const char *text, size_t n) {
+  size_t i = text[0] == '-' || text[0] == '+' ? 1 : 0, first = i;
+  while (i < n && digit(text[i])) i++;
+  if (i == first || i == n || text[i] != '.') return false;
+  i++;
+  while (i < n && digit(text[i])) i++;
+  if (i == n) return true;
+  if (text[i] != 'e' && text[i] != 'E') return false;
+  i++;
+  if (i < n && (text[i] == '-' || text[i] == '+')) i++;
+  first = i;
+  while (i < n && digit(text[i])) i++;
+  return i == n && i > first;
+}
+
+static struct token word(struct lexer *lx) {
+  struct token t = {TOKEN_WORD, lx->pos, lx->next, 0};
+  while (lx->next < lx->end && lexer_word_byte((unsigned char)*lx->next)) lx->next++;
+  t.length = (size_t)(lx->next - t.text);
+  lx->pos.column += (uint32_t)t.length;
+  if (is_integer(t.text, t.length)) t.kind = TOKEN_INTEGER;
+  if (is_real(t.text, t.length)) t.kind = TOKEN_REAL;
+  return t;
+}
+
+static struct token string(struct lexer *lx) {
+  struct token t = {TOKEN_STRING, lx->pos, lx->next + 1, 0};
+  if (skip_past(lx, '"')) {
+    t.length = (size_t)(lx->next - 1 - t.text);
+    return t;
+  }
+  diag_add(lx->diags, SEVERITY_ERROR, lx->file, t.pos, NULL,
+           "the string that starts here is never closed: \" is missing");
+  t.kind = TOKEN_BAD;
+  return t;
+}
+
+static void report_byte(struct lexer *lx) {
+  unsigned char c = (unsigned char)*lx->next;
+  if (c == '}') {
+    diag_add(lx->diags, SEVERITY_ERROR, lx->file, lx->pos, NULL,
+             "} without a { before it (comments do not nest)");
+  } else if (c > ' ' && c < 127) {
+    diag_add(lx->diags, SEVERITY_ERROR, lx->file, lx->pos, NULL,
+             "the character %c is not part of any token", c);
+  } else {
+    diag_add(lx->diags, SEVERITY_ERROR, lx->file, lx->pos, NULL,
+             "a byte of value %u is not part of any token; is this a text file?", c);
+  }
+}
+
+struct token lexer_next(struct lexer *lx) {
+  while (lx->next < lx->end) {
+    char c = *lx->next;
+    if (c == ' ' || (c >= '\t' && c <= '\r')) {
+      advance(lx);
+    } else if (c == '{') {
+      struct source_pos pos = lx->pos;
+      if (!comment(lx)) return (struct token){TOKEN_BAD, pos, lx->end, 0};
+    } else if (c == '"') {
+      return string(lx);
+    } else if (c == '(' || c == ')') {
+      struct token t = {c == '(' ? TOKEN_OPEN : TOKEN_CLOSE, lx->pos, lx->next, 1};
+      advance(lx);
+      return t;
+    } else if (lexer_word_byte((unsigned char)c)) {
+      return word(lx);
+    } else {
+      struct token t = {TOKEN_BAD, lx->pos, lx->next, 1};
+      report_byte(lx);
+      advance(lx);
+      return t;
+    }
+  }
+  return (struct token){TOKEN_END, lx->pos, lx->end, 0};
+}

@@ -1,0 +1,41 @@
+/* lexer.h - VCODE text into tokens (vcode.md, section 2). Private to this room. */
+#ifndef RAVEL_LEXER_H
+#define RAVEL_LEXER_H
+
+#include "base/diag.h"
+
+enum token_kind {
+  TOKEN_INTEGER, /* [-+]?[0-9]+ */
+  TOKEN_REAL,    /* with a point, perhaps an exponent */
+  TOKEN_WORD,    /* keyword or identifier */
+  TOKEN_STRING,  /* text is between the quotes */
+  TOKEN_OPEN,
+  TOKEN_CLOSE,
+  TOKEN_BAD, /* a fault, already reported */
+  TOKEN_END
+};
+
+struct token {
+  enum token_kind kind;
+  struct source_pos pos;
+  const char *text; /* into the source */
+  size_t length;
+};
+
+struct lexer {
+  const char *file;
+  const char *next, *end;
+  struct source_pos pos;
+  struct diag_list *diags;
+  const char *origin; /* inside of the latest {@ ... } comment, NULL before any */
+  size_t origin_length;
+};
+
+void lexer_init(struct lexer *, const char *file, const char *text, size_t length,
+                struct diag_list *diags);
+/* The next token. Faults (stray bytes, what is never closed) are reported and come as BAD. */
+struct token lexer_next(struct lexer *);
+/* Whether the byte can stand in a word. */
+bool lexer_word_byte(unsigned char c);
+
+#endif

@@ -1,0 +1,201 @@
+/* printer.c - a program back into text that parses to an equal one. */
+#include "base/number.h"
+#include "vcode/vcode.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Where text goes: a file, or a buffer that shortens. */
+struct sink {
+  FILE *file;
+  char *buffer;
+  size_t size, used;
+};
+
+static void put_bytes(struct sink *s, const char *text, size_t length) {
+  if (s->file != NULL) {
+    fwrite(text, 1, length, s->file);
+    return;
+  }
+  size_t room = s->size - 1 - s->used;
+  size_t n = length < room ? length : room;
+  memcpy(s->buffer + s->used, text, n);
+  s->used += n;
+  s->buffer[s->used] = '\0';
+}
+
+static void put(struct sink *s, const char *text) {
+  put_bytes(s, text, strlen(text));
+}
+
+static void put_int(struct sink *s, int64_t x) {
+  char text[NUMBER_TEXT_MAX];
+  put_bytes(s, text, format_int(text, x));
+}
+
+/* A real literal: needs a point, and a literal that overflows for an infinity. */
+static void put_real(struct sink *s, double x) {
+  char text[NUMBER_TEXT_MAX];
+  format_float_exact(text, x);
+  if (strstr(text, "inf") != NULL) {
+    put(s, x < 0 ? "-1.0E999" : "1.0E999");
+    return;
+  }
+  char *exponent = strpbrk(text, "eE");
+  if (strchr(text, '.') != NULL) {
+    put(s, text);
+  } else if (exponent == NULL) {
+    put(s, text);
+    put(s, ".0");
+  } else {
+    put_bytes(s, text, (size_t)(exponent - text));
+    put(s, ".0");
+    put(s, exponent);
+  }
+}
+
+static void put_element(struct sink *s, const struct vcode_constant *c, uint64_t i) {
+  static const char *const streams[] = {"NULL_STREAM", "STDIN", "STDOUT", "STDERR"};
+  switch (c->type) {
+  case TW_FLOAT: put_real(s, c->as.floats[i]); break;
+  case TW_BOOL: put(s, c->as.bools[i] ? "T" : "F"); break;
+  case TW_INT:
+  case TW_SEGDES:
+  case TW_CHAR:
+  case TW_NONE:
+    if (c->stream_name)
+      put(s, streams[c->as.ints[i] + 1]);
+    else
+      put_int(s, c->as.ints[i]);
+    break;
+  }
+}
+
+enum { SHOWN_ELEMENTS = 8, SHOWN_BYTES = 40 };
+
+static void put_constant(struct sink *s, const struct vcode_constant *c) {
+  put(s, "CONST ");
+  put(s, type_word_text(c->type));
+  put(s, " ");
+  bool whole = s->file != NULL;
+  if (c->type == TW_CHAR) {
+    uint64_t n = whole || c->length <= SHOWN_BYTES ? c->length : SHOWN_BYTES;
+    put(s, "\"");
+    put_bytes(s, c->as.chars, n);
+    put(s, n < c->length ? "...\"" : "\"");
+    return;
+  }
+  if (!c->vector) {
+    put_element(s, c, 0);
+    return;
+  }
+  put(s, "(");
+  for (uint64_t i = 0; i < c->length; i++) {
+    if (i != 0) put(s, " ");
+    if (!whole && i == SHOWN_ELEMENTS) {
+      put(s, "...");
+      break;
+    }
+    put_element(s, c, i);
+  }
+  put(s, ")");
+}
+
+static void put_instruction(struct sink *s, const struct vcode_program *program,
+                            const struct vcode_instruction *i) {
+  (void)program;
+  const char *spelling = opcode_info((enum opcode)i->op)->spelling;
+  if (i->op == OPC_CONST) {
+    put_constant(s, i->as.constant);
+    return;
+  }
+  put(s, spelling);
+  if (i->type != TW_NONE) {
+    put(s, " ");
+    put(s, type_word_text((enum type_word)i->type));
+  }
+  switch ((enum opcode)i->op) {
+  case OPC_COPY:
+  case OPC_POP:
+  case OPC_CPOP:
+    put(s, " ");
+    put_int(s, i->as.stack.count);
+    put(s, " ");
+    put_int(s, i->as.stack.depth);
+    break;
+  case OPC_CALL:
+    put(s, " ");
+    put(s, i->as.call.name->text);
+    break;
+  case OPC_FUSED:
+    put(s, " ");
+    put_int(s, i->as.fused);
+    break;
+  case OPC_ASSERT:
+    put(s, " \"");
+    put_bytes(s, i->as.text.text, i->as.text.length);
+    put(s, "\"");
+    break;
+  default: break;
+  }
+}
+
+char *vcode_format(const struct vcode_program *program, const struct vcode_instruction *i,
+                   char *dst, size_t size) {
+  struct sink s = {NULL, dst, size, 0};
+  dst[0] = '\0';
+  put_instruction(&s, program, i);
+  return dst;
+}
+
+static void put_types(struct sink *s, const char *word, uint32_t count, const uint8_t *types) {
+  put(s, word);
+  for (uint32_t i = 0; i < count; i++) {
+    put(s, " ");
+    put(s, type_word_text((enum type_word)types[i]));
+  }
+}
+
+static void put_origin(struct sink *s, const struct vcode_origin *origin) {
+  put(s, "{@ ");
+  put(s, origin->place);
+  put(s, " ");
+  put(s, origin->name);
+  put(s, *origin->name ? " }\n" : "}\n");
+}
+
+static void indent(struct sink *s, unsigned depth) {
+  enum { DEEPEST = 20 };
+  for (unsigned i = 0; i < depth && i < DEEPEST; i++) put(s, "  ");
+}
+
+static void put_function(struct sink *s, const struct vcode_program *program,
+                         const struct vcode_function *f) {
+  put(s, "FUNC ");
+  put(s, f->name->text);
+  if (f->has_signature) {
+    put_types(s, " I", f->in_count, f->in);
+    put_types(s, " O", f->out_count, f->out);
+  }
+  put(s, "\n");
+  unsigned depth = 0;
+  uint32_t origin = 0;
+  for (uint32_t k = 0; k < f->length; k++) {
+    const struct vcode_instruction *i = &f->code[k];
+    if (i->op == OPC_ELSE || i->op == OPC_ENDIF) depth--;
+    if (i->origin != origin && i->origin != 0) put_origin(s, &program->origins[i->origin]);
+    origin = i->origin;
+    indent(s, depth);
+    put_instruction(s, program, i);
+    put(s, "\n");
+    if (i->op == OPC_IF || i->op == OPC_ELSE) depth++;
+  }
+}
+
+void vcode_print(const struct vcode_program *program, FILE *file) {
+  struct sink s = {file, NULL, 0, 0};
+  for (uint32_t f = 0; f < program->function_count; f++) {
+    if (f != 0) put(&s, "\n");
+    put_function(&s, program, &program->functions[f]);
+  }
+}
