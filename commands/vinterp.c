@@ -190,9 +190,9 @@ int main(int argc, char **argv) {
   }
   /* Output may be lost as late as now; whoever reads it must know. */
   errno = 0;
-  if (fflush(stdout) != 0 || ferror(stdout)) {
+  if ((fflush(stdout) != 0 || ferror(stdout)) && status == STATUS_DONE) {
     fprintf(stderr, "vinterp: error: standard output: %s\n", strerror(errno ? errno : EIO));
-    if (status == STATUS_DONE) status = STATUS_FAILED;
+    status = STATUS_FAILED;
   }
   return status;
 }

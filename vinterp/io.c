@@ -96,12 +96,12 @@ static void push_int(struct call *c, int64_t x) {
 }
 
 /* Pushes a value that was read, and frees its host memory. */
-static bool push_host_value(struct call *c, struct host_value *v) {
+static bool push_read_value(struct call *c, struct stream_value *v) {
   struct value result;
   bool ok = c->type == TW_SEGDES
                 ? machine_segdes(c->m, c->site, v->length, v->data, &result)
                 : machine_from_host(c->m, c->site, v->elem, v->length, v->data, &result);
-  host_value_free(c->m->streams, v);
+  stream_value_free(c->m->streams, v);
   if (ok) push(c, result);
   return ok;
 }
@@ -150,11 +150,11 @@ static bool fwrite_value(struct call *c) {
 }
 
 static bool read_value(struct call *c, int64_t stream) {
-  struct host_value v;
+  struct stream_value v;
   struct stream_status status =
       stream_read_value(c->m->streams, stream, c->type, c->m->widths, &v);
   /* The message lives until the next call on the streams, and freeing is not one that fails. */
-  return push_host_value(c, &v) && push_status(c, status);
+  return push_read_value(c, &v) && push_status(c, status);
 }
 
 static bool fread_value(struct call *c) {
@@ -171,10 +171,10 @@ static bool fread_chars(struct call *c) {
       !scalar_operand(c, 1, "limit", &max) || !scalar_operand(c, 2, "stream", &stream)) {
     return false;
   }
-  struct host_value v;
+  struct stream_value v;
   struct stream_status status = stream_read_chars(c->m->streams, stream, delimiters, max,
                                                   c->m->widths.int_elem, &v, &stop);
-  if (!push_host_value(c, &v)) return false;
+  if (!push_read_value(c, &v)) return false;
   push_int(c, stop);
   return push_status(c, status);
 }
@@ -240,8 +240,11 @@ bool io_execute(struct machine *m, const struct machine_site *site, enum opcode 
                 enum type_word type, const struct value *operands, struct value *results) {
   struct call c = {
       .m = m, .site = site, .type = type, .operands = operands, .results = results};
-  progress_erase(&m->progress);
-  if (dispatch(&c, op)) return true;
+  /* Ctrl-C may have ended a wait, with a status that nobody is to see. */
+  bool asked_to_end = false;
+  bool ok = dispatch(&c, op);
+  if (ok && m->options.interrupt) asked_to_end = *m->options.interrupt != 0;
+  if (ok && (!asked_to_end || machine_poll(m, site))) return true;
   while (c.done > 0) value_release(&m->store, &results[--c.done]);
   return false;
 }

@@ -12,16 +12,16 @@
 struct reader {
   struct streams *streams;
   FILE *file;
-  struct host_value *out;
+  struct stream_value *out;
   size_t element_bytes;
   struct stream_status status; /* ok until something goes wrong */
 };
 
 /* ---- host values ---- */
 
-void host_value_free(struct streams *s, struct host_value *v) {
+void stream_value_free(struct streams *s, struct stream_value *v) {
   heap_free(s->heap, v->data, v->bytes);
-  *v = (struct host_value){.elem = v->elem};
+  *v = (struct stream_value){.elem = v->elem};
 }
 
 static bool grow(struct reader *r) {
@@ -240,7 +240,7 @@ static bool read_typed(struct reader *r, enum type_word type, struct widths widt
   return false;
 }
 
-/* What host_value.elem is for a type word. */
+/* What stream_value.elem is for a type word. */
 static enum cvl_elem elem_of(enum type_word type, struct widths widths) {
   switch (type) {
   case TW_INT:
@@ -255,8 +255,8 @@ static enum cvl_elem elem_of(enum type_word type, struct widths widths) {
 
 /* Begins reading a vector of elem from a stream. False: not readable, see r->status. */
 static bool reader_begin(struct reader *r, struct streams *s, int64_t stream,
-                         enum cvl_elem elem, struct host_value *out) {
-  *out = (struct host_value){.elem = elem};
+                         enum cvl_elem elem, struct stream_value *out) {
+  *out = (struct stream_value){.elem = elem};
   *r = (struct reader){
       .streams = s, .out = out, .element_bytes = elem_info(elem)->bytes, .status = stream_ok()};
   struct stream *from = stream_find_readable(s, stream, &r->status);
@@ -268,18 +268,18 @@ static bool reader_begin(struct reader *r, struct streams *s, int64_t stream,
 }
 
 struct stream_status stream_read_value(struct streams *s, int64_t stream, enum type_word type,
-                                       struct widths widths, struct host_value *out) {
+                                       struct widths widths, struct stream_value *out) {
   struct reader r;
   if (reader_begin(&r, s, stream, elem_of(type, widths), out) &&
       !read_typed(&r, type, widths)) {
-    host_value_free(s, out);
+    stream_value_free(s, out);
   }
   return r.status;
 }
 
 struct stream_status stream_read_chars(struct streams *s, int64_t stream,
                                        const bool delimiters[256], int64_t max,
-                                       enum cvl_elem int_elem, struct host_value *out,
+                                       enum cvl_elem int_elem, struct stream_value *out,
                                        int64_t *stop) {
   enum { END_OF_FILE = -1, LIMIT = -2 };
   struct reader r;
@@ -301,6 +301,6 @@ struct stream_status stream_read_chars(struct streams *s, int64_t stream,
     }
     if (!put_int(&r, c)) break;
   }
-  if (!r.status.ok) host_value_free(s, out);
+  if (!r.status.ok) stream_value_free(s, out);
   return r.status;
 }

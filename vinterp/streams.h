@@ -32,11 +32,11 @@ struct stream_status {
 };
 
 /* A value read: elements as a back end takes them from the host. */
-struct host_value {
+struct stream_value {
   enum cvl_elem elem; /* of data; SEGDES: CVL_I64, the segment lengths */
   uint64_t length;
   void *data;
-  size_t bytes; /* capacity of data, for host_value_free */
+  size_t bytes; /* capacity of data, for stream_value_free */
 };
 
 /* The three standard streams; the FILEs stay the caller's and are never closed. NULL if memory
@@ -58,18 +58,18 @@ struct stream_status stream_flush(struct streams *, int64_t stream);
 
 /* Reads one value of a type in the format of section 13.2; INT and FLOAT in these widths, CHAR
  * as INT. Takes nothing beyond the closing delimiter. Always sets *out, to an empty value of
- * the right type on failure; release with host_value_free. */
+ * the right type on failure; release with stream_value_free. */
 struct stream_status stream_read_value(struct streams *, int64_t stream, enum type_word,
-                                       struct widths, struct host_value *out);
+                                       struct widths, struct stream_value *out);
 
 /* FREAD_CHAR: bytes, as INT of int_elem, up to a byte b with delimiters[b], at most max of them
  * if max >= 0. *stop is the delimiter, -1 at the end of the file, -2 at the limit. */
 struct stream_status stream_read_chars(struct streams *, int64_t stream,
                                        const bool delimiters[256], int64_t max,
-                                       enum cvl_elem int_elem, struct host_value *out,
+                                       enum cvl_elem int_elem, struct stream_value *out,
                                        int64_t *stop);
 
-void host_value_free(struct streams *, struct host_value *);
+void stream_value_free(struct streams *, struct stream_value *);
 
 /* Opens the file with this name (bytes, not NUL-terminated). *stream is -1 on failure. */
 struct stream_status stream_open(struct streams *, const char *name, size_t length,

@@ -13,7 +13,7 @@ struct fixture {
   struct heap heap;
   FILE *in;
   struct streams *streams;
-  struct host_value v;
+  struct stream_value v;
   struct stream_status status;
 };
 
@@ -28,7 +28,7 @@ static struct fixture *with_bytes(const char *text, size_t length) {
 }
 
 static void done(struct fixture *f) {
-  host_value_free(f->streams, &f->v);
+  stream_value_free(f->streams, &f->v);
   streams_free(f->streams);
   fclose(f->in);
   cr_assert_eq(f->heap.live, 0, "%llu bytes leaked", (unsigned long long)f->heap.live);
@@ -126,11 +126,11 @@ Test(read, many_elements) {
   struct heap heap;
   heap_init(&heap, 0);
   struct streams *s = streams_new(&heap, in, NULL, NULL, false, false);
-  struct host_value v;
+  struct stream_value v;
   cr_assert(stream_read_value(s, STREAM_IN, TW_INT, NARROW, &v).ok);
   cr_assert_eq(v.length, N);
   for (int i = 0; i < N; i++) cr_assert_eq(((int32_t *)v.data)[i], i * 7 - N);
-  host_value_free(s, &v);
+  stream_value_free(s, &v);
   streams_free(s);
   fclose(in);
 }
@@ -217,10 +217,10 @@ Test(read, takes_nothing_beyond_the_closing_delimiter) {
   struct fixture *f = with_bytes("(1)(2.5)(T)[3]\"x\"rest", 22);
   const enum type_word types[] = {TW_INT, TW_FLOAT, TW_BOOL, TW_SEGDES, TW_CHAR};
   for (size_t i = 0; i < 5; i++) {
-    struct host_value v;
+    struct stream_value v;
     cr_assert(stream_read_value(f->streams, STREAM_IN, types[i], WIDE, &v).ok);
     cr_assert_eq(v.length, 1);
-    host_value_free(f->streams, &v);
+    stream_value_free(f->streams, &v);
   }
   cr_assert_eq(getc(f->in), 'r');
   done(f);
@@ -235,7 +235,7 @@ Test(read, streams_that_cannot_be_read) {
   struct fixture *f = with_bytes("", 0);
   const int64_t numbers[] = {-1, -2, 1, 2, 3, 77, INT64_MAX, INT64_MIN};
   for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-    struct host_value v;
+    struct stream_value v;
     struct stream_status status = stream_read_value(f->streams, numbers[i], TW_BOOL, WIDE, &v);
     cr_assert(!status.ok);
     cr_assert_gt(strlen(status.message), 0);
@@ -251,7 +251,7 @@ static void reads_chars(struct fixture *f, const char *delimiters, int64_t max,
                         const char *expected, int64_t expected_stop) {
   bool set[256] = {false};
   for (const char *d = delimiters; *d; d++) set[(unsigned char)*d] = true;
-  struct host_value v;
+  struct stream_value v;
   int64_t stop;
   cr_assert(stream_read_chars(f->streams, STREAM_IN, set, max, CVL_I32, &v, &stop).ok);
   cr_assert_eq(stop, expected_stop);
@@ -259,7 +259,7 @@ static void reads_chars(struct fixture *f, const char *delimiters, int64_t max,
   for (size_t i = 0; i < v.length; i++) {
     cr_assert_eq(((int32_t *)v.data)[i], (unsigned char)expected[i]);
   }
-  host_value_free(f->streams, &v);
+  stream_value_free(f->streams, &v);
 }
 
 Test(read, characters) {
@@ -280,7 +280,7 @@ Test(read, characters) {
 Test(read, characters_of_a_stream_that_is_not_open) {
   struct fixture *f = with_bytes("", 0);
   const bool none[256] = {false};
-  struct host_value v;
+  struct stream_value v;
   int64_t stop = 7;
   cr_assert(!stream_read_chars(f->streams, 9, none, -1, CVL_I64, &v, &stop).ok);
   cr_assert_eq(stop, -1);
@@ -301,11 +301,11 @@ Test(read, every_failed_allocation_is_an_error_and_leaks_nothing) {
     FILE *in = fmemopen((void *)text, strlen(text), "r");
     struct streams *s = streams_new(&heap, in, NULL, NULL, false, false);
     if (s) {
-      struct host_value v;
+      struct stream_value v;
       struct stream_status status = stream_read_value(s, STREAM_IN, TW_FLOAT, WIDE, &v);
       ok = status.ok;
       cr_assert(ok || status.memory > 0);
-      host_value_free(s, &v);
+      stream_value_free(s, &v);
       streams_free(s);
     }
     fclose(in);

@@ -62,7 +62,7 @@ static void must_write(int64_t n, const char *text) {
 static const char *rest(int64_t n) {
   static char text[4096];
   const bool none[256] = {false};
-  struct host_value v;
+  struct stream_value v;
   int64_t stop;
   struct stream_status status = stream_read_chars(s, n, none, -1, CVL_I32, &v, &stop);
   cr_assert(status.ok, "%s", status.message);
@@ -70,7 +70,7 @@ static const char *rest(int64_t n) {
   cr_assert_lt(v.length, sizeof text);
   for (uint64_t i = 0; i < v.length; i++) text[i] = (char)((int32_t *)v.data)[i];
   text[v.length] = '\0';
-  host_value_free(s, &v);
+  stream_value_free(s, &v);
   return text;
 }
 

@@ -1,0 +1,113 @@
+/* test-profile.c - counting, and the two forms of the report. */
+#include "vinterp/profile.h"
+#include <criterion/criterion.h>
+#include <string.h>
+
+static struct heap heap;
+
+static char *report(const struct profile *p, bool json) {
+  static char text[1 << 16];
+  FILE *file = tmpfile();
+  profile_print(p, file, json);
+  rewind(file);
+  text[fread(text, 1, sizeof text - 1, file)] = '\0';
+  fclose(file);
+  return text;
+}
+
+static void count(struct profile *p, uint32_t f, enum opcode op, enum type_word type,
+                  uint64_t read, uint64_t written, uint64_t over, double seconds) {
+  const struct profile_entry e = {.op = op,
+                                  .type = type,
+                                  .read = read,
+                                  .written = written,
+                                  .bytes = 8 * (read + written),
+                                  .over = over,
+                                  .seconds = seconds};
+  profile_instruction(p, f, &e);
+}
+
+static void contains(const char *text, const char *part) {
+  cr_assert(strstr(text, part), "\"%s\" lacks \"%s\"", text, part);
+}
+
+Test(profile, sums) {
+  heap_init(&heap, 0);
+  struct profile *p = profile_new(&heap);
+  uint32_t f = profile_function(p, "F"), g = profile_function(p, "G\"");
+  cr_assert_neq(f, g);
+  cr_assert_eq(profile_function(p, "F"), f);
+  profile_call(p, f);
+  profile_call(p, g);
+  profile_call(p, g);
+  count(p, f, OPC_ADD, TW_INT, 20, 10, 0, 0.25);
+  count(p, g, OPC_ADD, TW_INT, 2, 1, 0, 0.25);
+  count(p, g, OPC_ADD_SCAN, TW_FLOAT, 1000, 1000, 1000, 2.0);
+  profile_run(p, 3.5, 4096);
+  profile_run(p, 0.5, 1024);
+  const char *text = report(p, true);
+  contains(text, "{\"runs\": 2, \"instructions\": 3, \"read\": 1022, \"written\": 1011, "
+                 "\"work\": 2033, \"steps\": 12, \"bytes\": 16264, \"seconds\": 2.5");
+  contains(text, "\"peak_bytes\": 4096");
+  contains(text, "{\"opcode\": \"+_SCAN\", \"type\": \"FLOAT\", \"calls\": 1, \"read\": 1000");
+  contains(text, "{\"opcode\": \"+\", \"type\": \"INT\", \"calls\": 2, \"read\": 22");
+  contains(text, "{\"name\": \"G\\\"\", \"calls\": 2, \"instructions\": 2, \"read\": 1002");
+  contains(text, "{\"name\": \"F\", \"calls\": 1, \"instructions\": 1, \"read\": 20");
+  cr_assert_lt(strstr(text, "+_SCAN"), strstr(text, "\"+\""), "most time comes first");
+  cr_assert(!strstr(text, "(other)"));
+  text = report(p, false);
+  contains(text, "instructions 3, work 2033, steps 12\n");
+  contains(text, " 80.0% ");
+  profile_free(p);
+  cr_assert_eq(heap.live, 0);
+}
+
+Test(profile, steps) {
+  static const struct {
+    enum opcode op;
+    uint64_t over, steps;
+  } cases[] = {{OPC_ADD, 1000, 1},     {OPC_ADD_SCAN, 0, 1},          {OPC_ADD_SCAN, 1, 1},
+               {OPC_MAX_REDUCE, 2, 1}, {OPC_MAX_REDUCE, 3, 2},        {OPC_MAX_REDUCE, 4, 2},
+               {OPC_RANK_UP, 5, 3},    {OPC_RANK_UP, 1024, 10},       {OPC_RANK_UP, 1025, 11},
+               {OPC_PERMUTE, 1024, 1}, {OPC_ADD_SCAN, UINT64_MAX, 64}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    heap_init(&heap, 0);
+    struct profile *p = profile_new(&heap);
+    count(p, 0, cases[i].op, TW_INT, 1, 1, cases[i].over, 0);
+    char expected[40];
+    snprintf(expected, sizeof expected, "\"steps\": %llu,", (unsigned long long)cases[i].steps);
+    contains(report(p, true), expected);
+    profile_free(p);
+  }
+}
+
+Test(profile, many_functions) {
+  heap_init(&heap, 0);
+  struct profile *p = profile_new(&heap);
+  uint32_t rows[1000];
+  char name[16];
+  for (int i = 0; i < 1000; i++) {
+    snprintf(name, sizeof name, "F%d", i);
+    rows[i] = profile_function(p, name);
+  }
+  for (int i = 0; i < 1000; i++) {
+    snprintf(name, sizeof name, "F%d", i);
+    cr_assert_eq(profile_function(p, name), rows[i]);
+  }
+  profile_free(p);
+  cr_assert_eq(heap.live, 0);
+}
+
+Test(profile, without_memory_everything_is_other) {
+  for (uint64_t n = 1; n < 12; n++) {
+    heap_init(&heap, 0);
+    heap.fail_at = n;
+    struct profile *p = profile_new(&heap);
+    if (p) {
+      count(p, profile_function(p, "F"), OPC_ADD, TW_INT, 1, 1, 0, 0);
+      contains(report(p, true), "\"instructions\": 1");
+      profile_free(p);
+    }
+    cr_assert_eq(heap.live, 0);
+  }
+}
