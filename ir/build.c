@@ -1,0 +1,171 @@
+/* build.c - ir_build: functions in the order of the call graph, recursion to a fixed point.
+ *
+ * The work on one function is in function.c; here is which function is built when, and what
+ * is done about a program that cannot run. */
+#include "ir/callgraph.h"
+#include "ir/certain.h"
+#include "ir/function.h"
+
+#include <setjmp.h>
+#include <stdlib.h>
+
+/* Rounds after which a recursive component that is still changing is taken to grow for ever.
+ * A kind or a number needs at most as many rounds as it has functions and items to pass
+ * through; programs seen so far are stable after four. */
+enum { MAX_ROUNDS = 100 };
+
+struct build {
+  struct arena *arena;
+  struct arena *scratch; /* lives as long as ir_build */
+  struct arena *trial;   /* let-forms of a round that is not known to be the last */
+  struct callgraph graph;
+  struct builder builder;
+  struct ir_program *program;
+  struct summary *summaries;
+};
+
+enum change { UNCHANGED, MORE_PARAMS, MORE_RESULTS, OTHER_KINDS };
+
+static enum change compare(const struct summary *old, const struct summary *new) {
+  if (old->typed != new->typed || old->returns != new->returns) return OTHER_KINDS;
+  if (old->param_count != new->param_count) return MORE_PARAMS;
+  if (old->result_count != new->result_count) return MORE_RESULTS;
+  for (uint32_t i = 0; i < new->param_count; i++) {
+    if (!ir_kind_same(old->params[i], new->params[i])) return OTHER_KINDS;
+  }
+  for (uint32_t i = 0; i < new->result_count; i++) {
+    if (!ir_kind_same(old->results[i], new->results[i])) return OTHER_KINDS;
+  }
+  return UNCHANGED;
+}
+
+static const char *growth_text(enum change change) {
+  switch (change) {
+  case MORE_PARAMS: return "the number of items it takes keeps growing in recursion";
+  case MORE_RESULTS: return "the number of items it leaves keeps growing in recursion";
+  case OTHER_KINDS:
+  case UNCHANGED: break;
+  }
+  return "the kinds of its items keep growing in recursion";
+}
+
+/* A component that never becomes stable: its functions keep their stack code. */
+static void leave_untyped(struct build *b, uint32_t component, enum change change) {
+  for (uint32_t i = b->graph.first[component]; i < b->graph.first[component + 1]; i++) {
+    uint32_t f = b->graph.order[i];
+    const struct vcode_function *stack = &b->builder.program->functions[f];
+    b->program->functions[f] =
+        (struct ir_function){.name = stack->name,
+                             .pos = stack->pos,
+                             .stack = stack,
+                             .returns = true,
+                             .reason = arena_printf(b->arena, "%u:%u: %s", stack->pos.line,
+                                                    stack->pos.column, growth_text(change))};
+    b->summaries[f] = (struct summary){.typed = false, .returns = true};
+  }
+}
+
+/* Builds a recursive component: from "never returns, takes nothing" until all summaries are
+ * stable, then once more to keep. */
+static void build_recursive(struct build *b, uint32_t component) {
+  const uint32_t *members = b->graph.order + b->graph.first[component];
+  uint32_t count = b->graph.first[component + 1] - b->graph.first[component];
+  for (uint32_t i = 0; i < count; i++)
+    b->summaries[members[i]] = (struct summary){.typed = true};
+  enum change change = OTHER_KINDS;
+  b->builder.code = b->trial;
+  for (int round = 0; change != UNCHANGED; round++) {
+    if (round == MAX_ROUNDS) {
+      b->builder.code = b->arena;
+      leave_untyped(b, component, change);
+      return;
+    }
+    change = UNCHANGED;
+    for (uint32_t i = 0; i < count; i++) {
+      struct ir_function form;
+      struct summary new;
+      build_function(&b->builder, members[i], &form, &new);
+      enum change this = compare(&b->summaries[members[i]], &new);
+      if (this != UNCHANGED) change = this;
+      b->summaries[members[i]] = new;
+    }
+    arena_free(b->trial);
+  }
+  b->builder.code = b->arena;
+  for (uint32_t i = 0; i < count; i++) {
+    uint32_t f = members[i];
+    build_function(&b->builder, f, &b->program->functions[f], &b->summaries[f]);
+  }
+}
+
+/* FUSED without a table is an error wherever it may be reached. */
+static bool report_fused(const struct build *b, struct diag_list *diags) {
+  const struct vcode_program *vcode = b->builder.program;
+  for (uint32_t f = 0; f < vcode->function_count; f++) {
+    if (!b->graph.reachable[f]) continue;
+    const struct vcode_function *function = &vcode->functions[f];
+    for (uint32_t i = 0; i < function->length; i++) {
+      const struct vcode_instruction *in = &function->code[i];
+      if (in->op != OPC_FUSED) continue;
+      diag_add(diags, SEVERITY_ERROR, vcode->file, in->pos,
+               in->origin ? vcode->origins[in->origin].place : NULL,
+               "FUSED %u: no superoperator definitions were supplied", in->as.fused);
+      return true;
+    }
+  }
+  return false;
+}
+
+static struct ir_program *build_program(struct build *b, const struct vcode_program *vcode,
+                                        struct widths widths, struct diag_list *diags) {
+  uint32_t n = vcode->function_count;
+  b->program = arena_alloc(b->arena, sizeof *b->program);
+  *b->program = (struct ir_program){
+      .file = vcode->file,
+      .widths = widths,
+      .functions = arena_alloc(b->arena, n * sizeof(struct ir_function)),
+      .function_count = n,
+      .entry = vcode->entry,
+      .origins = vcode->origins,
+      .origin_count = vcode->origin_count,
+      .vcode = vcode,
+  };
+  b->graph = callgraph_make(b->scratch, vcode);
+  b->summaries = arena_alloc(b->scratch, n * sizeof *b->summaries);
+  builder_init(&b->builder, b->scratch, b->arena, vcode, b->summaries);
+  if (report_fused(b, diags)) return NULL;
+  for (uint32_t c = 0; c < b->graph.count; c++) {
+    uint32_t f = b->graph.order[b->graph.first[c]];
+    if (b->graph.recursive[f])
+      build_recursive(b, c);
+    else
+      build_function(&b->builder, f, &b->program->functions[f], &b->summaries[f]);
+  }
+  if (!b->program->functions[vcode->entry].typed &&
+      certain_violation(b->scratch, vcode, &b->graph, b->summaries, diags))
+    return NULL;
+  ir_liveness(b->arena, b->program);
+  return b->program;
+}
+
+struct ir_program *ir_build(struct arena *arena, const struct vcode_program *vcode,
+                            struct widths widths, struct diag_list *diags) {
+  struct arena scratch, trial;
+  arena_init(&scratch, arena->heap);
+  arena_init(&trial, arena->heap);
+  if (setjmp(arena->out_of_memory)) goto out_of_memory;
+  if (setjmp(scratch.out_of_memory)) goto out_of_memory;
+  if (setjmp(trial.out_of_memory)) goto out_of_memory;
+  struct build build = {.arena = arena, .scratch = &scratch, .trial = &trial};
+  struct ir_program *program = build_program(&build, vcode, widths, diags);
+  arena_free(&scratch);
+  arena_free(&trial);
+  return program;
+
+out_of_memory:
+  arena_free(&scratch);
+  arena_free(&trial);
+  diag_add(diags, SEVERITY_ERROR, vcode->file, (struct source_pos){0, 0}, NULL,
+           "out of memory while checking the program");
+  return NULL;
+}

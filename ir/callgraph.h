@@ -1,0 +1,21 @@
+/* callgraph.h - the call graph of a program, cut into strongly connected components. */
+#ifndef RAVEL_IR_CALLGRAPH_H
+#define RAVEL_IR_CALLGRAPH_H
+
+#include "ir/ir.h"
+
+struct callgraph {
+  uint32_t *order;     /* all functions, component by component, callees before callers */
+  uint32_t *first;     /* component c is order[first[c] .. first[c+1]) */
+  uint32_t count;      /* components */
+  uint32_t *component; /* of each function */
+  bool *recursive;     /* per function: it may call itself, perhaps indirectly */
+  bool *reachable;     /* per function: from the entry function, by any path */
+  bool *may_exit;      /* per function: an EXIT may happen in it or beneath it */
+};
+
+/* The graph of all CALL instructions, reached or not (Tarjan's algorithm on a stack of its
+ * own, so depth does not matter; linear time). Memory is the arena's. */
+struct callgraph callgraph_make(struct arena *, const struct vcode_program *);
+
+#endif
