@@ -49,6 +49,7 @@ static bool comment(struct lexer *lx) {
   if (!skip_past(lx, '}')) {
     diag_add(lx->diags, SEVERITY_ERROR, lx->file, pos, NULL,
              "the comment that starts here is never closed: } is missing");
+    lx->cut = true;
     return false;
   }
   if (*start == '@') {
@@ -99,6 +100,7 @@ static struct token string(struct lexer *lx) {
   }
   diag_add(lx->diags, SEVERITY_ERROR, lx->file, t.pos, NULL,
            "the string that starts here is never closed: \" is missing");
+  lx->cut = true;
   t.kind = TOKEN_BAD;
   return t;
 }
@@ -114,6 +116,7 @@ static void report_byte(struct lexer *lx) {
   } else {
     diag_add(lx->diags, SEVERITY_ERROR, lx->file, lx->pos, NULL,
              "a byte of value %u is not part of any token; is this a text file?", c);
+    lx->cut = true;
   }
 }
 
@@ -137,6 +140,7 @@ struct token lexer_next(struct lexer *lx) {
       struct token t = {TOKEN_BAD, lx->pos, lx->next, 1};
       report_byte(lx);
       advance(lx);
+      if (lx->cut) lx->next = lx->end;
       return t;
     }
   }

@@ -27,6 +27,7 @@ struct lexer {
   const char *next, *end;
   struct source_pos pos;
   struct diag_list *diags;
+  bool cut; /* the text ended inside something, or is not text: more faults would mislead */
   const char *origin; /* inside of the latest {@ ... } comment, NULL before any */
   size_t origin_length;
 };

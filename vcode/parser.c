@@ -8,6 +8,7 @@
 #include "vcode/vcode.h"
 
 #include <string.h>
+#include <strings.h>
 
 enum { MOST_ERRORS = 20, NEAR_ENOUGH = 2, SHOWN = 40 };
 
@@ -299,6 +300,7 @@ static bool arm(struct parser *p, struct vcode_instruction *out, uint32_t at) {
       report(
           p, out->pos,
           arena_printf(p->arena, "a second ELSE; the first is on line %u", before->pos.line));
+      *array_push(p->arena, &p->open) = opener;
       return false;
     }
     before->as.branch.otherwise = at;
@@ -393,6 +395,7 @@ static const char *near_opcode(struct parser *p) {
 
 static bool statement(struct parser *p) {
   struct source_pos pos = p->token.pos;
+  p->begun = p->token.text;
   if (p->word == NULL || p->word->number >= OPC_COUNT) {
     if (p->word == NULL) return expected(p, "an instruction must stand here");
     report(p, pos,
@@ -413,12 +416,14 @@ static bool statement(struct parser *p) {
   return true;
 }
 
-/* After a fault: on to the next word that can begin a statement. */
+static bool begins_statement(const struct parser *p) {
+  return p->word != NULL && p->word->number < OPC_COUNT;
+}
+
+/* After a fault: on to the next word that can begin a statement, past the one at fault. */
 static void recover(struct parser *p) {
-  if (p->token.kind != TOKEN_END) next_token(p);
-  while (p->token.kind != TOKEN_END && (p->word == NULL || p->word->number >= OPC_COUNT)) {
-    next_token(p);
-  }
+  if (p->token.text == p->begun && p->token.kind != TOKEN_END) next_token(p);
+  while (p->token.kind != TOKEN_END && !begins_statement(p)) next_token(p);
 }
 
 static bool too_many(const struct parser *p) {
@@ -480,6 +485,7 @@ static bool header(struct parser *p, struct vcode_function *f) {
 
 /* RET, FUNC or the end of the text ended the body: is everything closed? */
 static void body_end(struct parser *p, const struct vcode_function *f) {
+  if (p->lexer.cut) return;
   if (p->open.count != 0) {
     const struct vcode_instruction *opener = &p->code.items[p->open.items[p->open.count - 1]];
     report(p, p->token.pos,
@@ -498,6 +504,7 @@ static void function(struct parser *p) {
   memset(&p->code, 0, sizeof p->code);
   p->open.count = 0;
   p->lexer.origin = p->origin_seen = NULL;
+  p->begun = p->token.text;
   if (!header(p, &f)) recover(p);
   while (!too_many(p) && p->token.kind != TOKEN_END &&
          !(p->word != NULL && (p->word->number == OPC_RET || p->word->number == OPC_FUNC))) {
@@ -517,13 +524,15 @@ static void function(struct parser *p) {
 
 /* ---- the whole program ---- */
 
+/* The defined name that differs only in case, or in the fewest edits; "" if none is near. */
 static const char *near_function(struct parser *p, const struct name *wanted) {
   unsigned best = wanted->length > 3 ? NEAR_ENOUGH + 1 : 2;
   const struct name *nearest = NULL;
   for (size_t i = 0; i < p->functions.count; i++) {
     const struct name *name = p->functions.items[i].name;
-    unsigned distance =
-        name == NULL ? best : edit_distance(wanted->text, name->text, NEAR_ENOUGH);
+    unsigned distance = strcasecmp(wanted->text, name->text) == 0
+                            ? 0
+                            : edit_distance(wanted->text, name->text, NEAR_ENOUGH);
     if (distance < best) {
       best = distance;
       nearest = name;
