@@ -48,6 +48,7 @@ struct parser {
   ARRAY(uint32_t) defined;              /* by number of name: function index + 1, or 0 */
   ARRAY(struct vcode_origin) origins;
   const char *origin_seen; /* the comment that is the last entry of origins */
+  const char *begun;       /* where the latest statement begins */
 };
 
 static void report(struct parser *p, struct source_pos pos, const char *message) {
@@ -595,15 +596,11 @@ static void functions(struct parser *p) {
   }
 }
 
-struct vcode_program *vcode_parse(struct arena *arena, const char *file, const char *text,
-                                  size_t length, struct widths widths,
-                                  struct diag_list *diags) {
+/* vcode_parse, within reach of the arena's jump. */
+static struct vcode_program *read_program(struct arena *arena, const char *file,
+                                          const char *text, size_t length, struct widths widths,
+                                          struct diag_list *diags) {
   size_t before = diags->errors;
-  if (setjmp(arena->out_of_memory) != 0) {
-    diag_add(diags, SEVERITY_ERROR, file, (struct source_pos){0, 0}, NULL,
-             "out of memory while reading the program");
-    return NULL;
-  }
   struct parser *p = arena_alloc(arena, sizeof *p);
   init(p, arena, file, widths, diags);
   const struct name *main_name = intern_name(&p->names, "MAIN", strlen("MAIN"));
@@ -613,11 +610,22 @@ struct vcode_program *vcode_parse(struct arena *arena, const char *file, const c
   if (diags->errors != before) return NULL;
   struct vcode_program *program = arena_alloc(arena, sizeof *program);
   uint32_t entry = *defined_at(p, main_name);
-  *program = (struct vcode_program){.file = file,
-                                    .functions = p->functions.items,
-                                    .function_count = (uint32_t)p->functions.count,
-                                    .entry = entry == 0 ? 0 : entry - 1,
-                                    .origins = p->origins.items,
-                                    .origin_count = (uint32_t)p->origins.count};
+  program->file = file;
+  program->functions = p->functions.items;
+  program->function_count = (uint32_t)p->functions.count;
+  program->entry = entry == 0 ? 0 : entry - 1;
+  program->origins = p->origins.items;
+  program->origin_count = (uint32_t)p->origins.count;
   return program;
+}
+
+struct vcode_program *vcode_parse(struct arena *arena, const char *file, const char *text,
+                                  size_t length, struct widths widths,
+                                  struct diag_list *diags) {
+  if (setjmp(arena->out_of_memory) == 0) {
+    return read_program(arena, file, text, length, widths, diags);
+  }
+  diag_add(diags, SEVERITY_ERROR, file, (struct source_pos){0, 0}, NULL,
+           "out of memory while reading the program");
+  return NULL;
 }
