@@ -1,0 +1,401 @@
+/* delayed.c - the table of the delaying back end: host reads, which end the delay, and the
+ * operations, which only join the queue of delayed-queue.c. */
+#include "cvl/delayed.h"
+#include "cvl/delayed-queue.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { POISON = 0xA5, SLACK = 7 /* most by which a pending bound is too large */ };
+
+/* ---- contexts ---- */
+
+struct cvl_context *delayed_open(const struct cvl_backend *inner,
+                                 const struct cvl_options *options, const char **why) {
+  struct cvl_context *ctx = calloc(1, sizeof *ctx);
+  struct cvl_context *wrapped = ctx ? inner->open(options, why) : NULL;
+  if (!ctx) *why = "no memory";
+  if (!wrapped) {
+    free(ctx);
+    return NULL;
+  }
+  *ctx = (struct cvl_context){.b = inner,
+                              .inner = wrapped,
+                              .int_elem = options->int_elem,
+                              .float_elem = options->float_elem,
+                              .random = (uint64_t)options->device};
+  ctx->end = &ctx->queue;
+  return ctx;
+}
+
+static void delayed_close(struct cvl_context *ctx) {
+  while (ctx->queue) {
+    struct task *t = ctx->queue;
+    ctx->queue = t->next;
+    task_free(ctx, t);
+  }
+  while (ctx->nodes) {
+    ctx->nodes->references = 1;
+    node_release(ctx, ctx->nodes);
+  }
+  ctx->b->close(ctx->inner);
+  free(ctx->symbols);
+  free(ctx);
+}
+
+static bool delayed_check(struct cvl_context *ctx, bool wait, struct cvl_error *e) {
+  if (wait) {
+    if (ctx->queued) ctx->waits++;
+    queue_drain(ctx);
+  } else {
+    queue_stir(ctx);
+  }
+  if (ctx->error.kind == CVL_E_NONE) return false;
+  *e = ctx->error;
+  ctx->error.kind = CVL_E_NONE;
+  return true;
+}
+
+static struct cvl_statistics delayed_statistics(struct cvl_context *ctx) {
+  struct cvl_statistics s = ctx->b->statistics(ctx->inner);
+  s.waits = ctx->waits;
+  return s;
+}
+
+static void delayed_fail_allocation(struct cvl_context *ctx, uint64_t n) {
+  ctx->b->fail_allocation(ctx->inner, n);
+}
+
+/* ---- values ---- */
+
+static void delayed_retain(struct cvl_context *ctx, const struct cvl_value *v) {
+  struct node *n = node_of(v);
+  (void)ctx;
+  if (n) n->references++;
+}
+
+static void delayed_release(struct cvl_context *ctx, const struct cvl_value *v) {
+  struct node *n = node_of(v);
+  if (n) node_release(ctx, n);
+}
+
+/* Host data must be copied at once; that this failed may show late. */
+static bool upload(struct cvl_context *ctx, uint64_t site, bool segdes, enum cvl_elem elem,
+                   uint64_t n, const void *data, struct cvl_value *out) {
+  memset(out, POISON, sizeof *out);
+  struct node *node = node_new(ctx, site, segdes, elem);
+  if (!node) return false;
+  struct cvl_value v;
+  bool ok = segdes ? ctx->b->segdes_from_host(ctx->inner, site, n, data, &v)
+                   : ctx->b->from_host(ctx->inner, site, elem, n, data, &v);
+  if (ok) node->inner = v;
+  ok = !delayed_take_inner_fault(ctx, site) && ok;
+  node->state = ok ? NODE_READY : NODE_HARMLESS;
+  node->size.bound = n;
+  node->count.bound = segdes ? n : 1;
+  if (segdes) {
+    node->size.bound = 0;
+    for (uint64_t k = 0; k < n && ok; k++) {
+      node->size.bound += (uint64_t)((const int64_t *)data)[k];
+    }
+  }
+  *out = node_value(node);
+  return true;
+}
+
+static bool delayed_from_host(struct cvl_context *ctx, uint64_t site, enum cvl_elem elem,
+                              uint64_t n, const void *data, struct cvl_value *out) {
+  return upload(ctx, site, false, elem, n, data, out);
+}
+
+static bool delayed_segdes_from_host(struct cvl_context *ctx, uint64_t site, uint64_t n,
+                                     const int64_t *lengths, struct cvl_value *out) {
+  return upload(ctx, site, true, CVL_I64, n, lengths, out);
+}
+
+/* Waits for a value; NULL if it needs no waiting. */
+static struct node *await(struct cvl_context *ctx, const struct cvl_value *v) {
+  struct node *n = node_of(v);
+  if (n && n->state == NODE_WAITING) {
+    ctx->waits++;
+    task_run(ctx, n->maker);
+  }
+  return n;
+}
+
+static bool delayed_to_host(struct cvl_context *ctx, const struct cvl_value *v, uint64_t first,
+                            uint64_t n, void *dst) {
+  struct node *node = await(ctx, v);
+  bool segdes = v->form == CVL_SEGDES || v->form == CVL_ONE_SEGMENT;
+  size_t bytes =
+      (size_t)n * (segdes ? sizeof(int64_t) : elem_info((enum cvl_elem)v->elem)->bytes);
+  if (n) memset(dst, ctx->error.kind == CVL_E_NONE ? 0 : POISON, bytes);
+  if (ctx->error.kind != CVL_E_NONE) return false;
+  if (node && node->state == NODE_HARMLESS) return true;
+  if (ctx->b->to_host(ctx->inner, node ? &node->inner : v, first, n, dst)) return true;
+  delayed_take_inner_fault(ctx, 0);
+  return false;
+}
+
+static bool delayed_scalar(struct cvl_context *ctx, const struct cvl_value *v,
+                           struct cvl_value *out) {
+  struct cvl_value s = {.form = CVL_SCALAR, .elem = v->elem};
+  memset(out, POISON, sizeof *out);
+  if (!delayed_to_host(ctx, v, 0, 1, &s.as)) return false;
+  *out = s;
+  return true;
+}
+
+static bool delayed_resolve(struct cvl_context *ctx, struct cvl_size *size) {
+  *size = size_now(ctx, *size);
+  if (size->symbol) {
+    ctx->waits++;
+    task_run(ctx, ctx->symbols[size->symbol - 1].maker);
+    *size = size_now(ctx, *size);
+  }
+  return ctx->error.kind == CVL_E_NONE;
+}
+
+static bool delayed_same(struct cvl_context *ctx, const struct cvl_value *a,
+                         const struct cvl_value *b) {
+  (void)ctx;
+  if (a->form == CVL_ONE_SEGMENT && b->form == CVL_ONE_SEGMENT) {
+    return a->as.one_segment == b->as.one_segment;
+  }
+  return node_of(a) && node_of(a) == node_of(b);
+}
+
+/* ---- operations ---- */
+
+static struct task *task_new(struct cvl_context *ctx, uint64_t site) {
+  struct task *t = calloc(1, sizeof *t);
+  if (t) {
+    t->site = site;
+  } else {
+    delayed_fault(ctx, (struct cvl_error){
+                           .kind = CVL_E_MEMORY, .site = site, .value = (int64_t)sizeof *t});
+  }
+  return t;
+}
+
+static bool delayed_require_equal(struct cvl_context *ctx, uint64_t site, struct cvl_size a,
+                                  struct cvl_size b, int64_t rule) {
+  struct task *t = task_new(ctx, site);
+  if (!t) return false;
+  t->requirement = true;
+  t->a = a, t->b = b, t->rule = rule;
+  queue_add(ctx, t);
+  queue_stir(ctx);
+  return true;
+}
+
+/* What is known beforehand of the size of result r. */
+static void expect_sizes(struct cvl_context *ctx, struct task *t, unsigned r) {
+  const struct cvl_value *v = t->call.operand;
+  struct node *n = t->out[r];
+  struct cvl_size first = delayed_length(ctx, &v[0]);
+  switch (t->call.kind) {
+  case CALL_REDUCE: n->size = delayed_count(ctx, &v[1]); return;
+  case CALL_PERMUTE: n->size = delayed_length(ctx, &v[5]); return;
+  case CALL_EXTRACT: n->size = delayed_count(ctx, &v[2]); return;
+  case CALL_DIST: n->size = delayed_length(ctx, &v[1]); return;
+  case CALL_INDEX: n->size = delayed_length(ctx, &v[2]); return;
+  case CALL_LENGTHS: n->size = delayed_count(ctx, &v[0]); return;
+  case CALL_LENGTH_OF: n->size = (struct cvl_size){1, 0}; return;
+  case CALL_PACK:
+    if (r == 0) {
+      n->size.bound = first.bound + 1 + delayed_random(ctx, SLACK);
+      n->size.symbol = symbol_new(ctx, t);
+    } else {
+      n->size = t->out[0]->size;
+      n->count = delayed_count(ctx, &v[2]);
+    }
+    return;
+  case CALL_MAKE_SEGDES:
+    n->size = (struct cvl_size){INT64_MAX, symbol_new(ctx, t)};
+    n->count = first;
+    return;
+  case CALL_ELEMENTWISE:
+  case CALL_SCAN:
+  case CALL_RANK:
+  case CALL_REPLACE:
+  case CALL_RANDOM:
+  case CALL_ASSERT:
+  case CALL_KINDS: n->size = first; return;
+  }
+}
+
+/* Takes the references of owned operands, and adds one for each borrowed. */
+static void hold_operands(struct cvl_context *ctx, struct task *t) {
+  for (unsigned i = 0; i < t->call.count; i++) {
+    if (!t->call.operand[i].owned) delayed_retain(ctx, &t->call.operand[i]);
+  }
+}
+
+/* Puts a call into the queue and makes nodes for its results. */
+static bool issue(struct cvl_context *ctx, uint64_t site, struct cvl_call call,
+                  const struct cvl_value *operands, unsigned count, struct cvl_value *out,
+                  struct cvl_value *out2) {
+  struct cvl_value *results[CALL_RESULTS] = {out, out2};
+  call.count = count;
+  memcpy(call.operand, operands, count * sizeof *operands);
+  struct task *t = task_new(ctx, site);
+  if (!t) {
+    for (unsigned i = 0; i < count; i++) {
+      if (operands[i].owned) delayed_release(ctx, &operands[i]);
+    }
+    return false;
+  }
+  t->call = call;
+  hold_operands(ctx, t);
+  unsigned last = call.kind == CALL_ELEMENTWISE ? count - 1 : 0;
+  enum cvl_elem elem = call_result_elem(call.kind, call.op, (enum cvl_elem)operands[last].elem,
+                                        ctx->int_elem, ctx->float_elem);
+  bool ok = true;
+  for (unsigned r = 0; r < call_results(call.kind) && ok; r++) {
+    bool segdes = call_gives_segdes(call.kind, r);
+    t->out[r] = node_new(ctx, site, segdes, segdes ? CVL_I64 : elem);
+    ok = t->out[r] != NULL;
+    if (ok) expect_sizes(ctx, t, r);
+  }
+  if (!ok) {
+    task_free(ctx, t);
+    return false;
+  }
+  for (unsigned r = 0; r < call_results(call.kind); r++) {
+    t->out[r]->maker = t;
+    t->out[r]->references++;
+    *results[r] = node_value(t->out[r]);
+  }
+  queue_add(ctx, t);
+  queue_stir(ctx);
+  return true;
+}
+
+#define OPERANDS(...)                                                                          \
+  (const struct cvl_value[]) {                                                                 \
+    __VA_ARGS__                                                                                \
+  }
+#define CALL(k, o)                                                                             \
+  (struct cvl_call) {                                                                          \
+    .kind = (k), .op = (o)                                                                     \
+  }
+
+typedef const struct cvl_value operand;
+
+static bool delayed_elementwise(struct cvl_context *ctx, uint64_t site, enum cvl_op op,
+                                unsigned arity, operand *operands, struct cvl_value *out) {
+  return issue(ctx, site, CALL(CALL_ELEMENTWISE, op), operands, arity, out, NULL);
+}
+
+static bool delayed_reduce(struct cvl_context *ctx, uint64_t site, enum cvl_op op, operand *v,
+                           operand *d, struct cvl_value *out) {
+  return issue(ctx, site, CALL(CALL_REDUCE, op), OPERANDS(*v, *d), 2, out, NULL);
+}
+
+static bool delayed_scan(struct cvl_context *ctx, uint64_t site, enum cvl_op op, operand *v,
+                         operand *d, struct cvl_value *out) {
+  return issue(ctx, site, CALL(CALL_SCAN, op), OPERANDS(*v, *d), 2, out, NULL);
+}
+
+static bool delayed_rank(struct cvl_context *ctx, uint64_t site, enum cvl_op op, operand *v,
+                         operand *d, struct cvl_value *out) {
+  return issue(ctx, site, CALL(CALL_RANK, op), OPERANDS(*v, *d), 2, out, NULL);
+}
+
+static bool delayed_permute(struct cvl_context *ctx, uint64_t site,
+                            const struct cvl_permute_args *a, struct cvl_value *out) {
+  return issue(ctx, site, CALL(CALL_PERMUTE, a->op),
+               OPERANDS(a->values, a->index, a->flags, a->defaults, a->s, a->d), 6, out, NULL);
+}
+
+static bool delayed_extract(struct cvl_context *ctx, uint64_t site, operand *v, operand *index,
+                            operand *d, struct cvl_value *out) {
+  return issue(ctx, site, CALL(CALL_EXTRACT, OP_EXTRACT), OPERANDS(*v, *index, *d), 3, out,
+               NULL);
+}
+
+static bool delayed_replace(struct cvl_context *ctx, uint64_t site, operand *v, operand *index,
+                            operand *w, operand *d, struct cvl_value *out) {
+  return issue(ctx, site, CALL(CALL_REPLACE, OP_REPLACE), OPERANDS(*v, *index, *w, *d), 4, out,
+               NULL);
+}
+
+static bool delayed_dist(struct cvl_context *ctx, uint64_t site, operand *v, operand *d,
+                         struct cvl_value *out) {
+  return issue(ctx, site, CALL(CALL_DIST, OP_DIST), OPERANDS(*v, *d), 2, out, NULL);
+}
+
+static bool delayed_index(struct cvl_context *ctx, uint64_t site, operand *start,
+                          operand *stride, operand *d, struct cvl_value *out) {
+  return issue(ctx, site, CALL(CALL_INDEX, OP_INDEX), OPERANDS(*start, *stride, *d), 3, out,
+               NULL);
+}
+
+static bool delayed_pack(struct cvl_context *ctx, uint64_t site, operand *v, operand *flags,
+                         operand *d, struct cvl_value *out, struct cvl_value *out_d) {
+  return issue(ctx, site, CALL(CALL_PACK, OP_PACK), OPERANDS(*v, *flags, *d), 3, out, out_d);
+}
+
+static bool delayed_make_segdes(struct cvl_context *ctx, uint64_t site, operand *lengths,
+                                struct cvl_value *out) {
+  return issue(ctx, site, CALL(CALL_MAKE_SEGDES, OP_MAKE_SEGDES), lengths, 1, out, NULL);
+}
+
+static bool delayed_lengths(struct cvl_context *ctx, uint64_t site, operand *d,
+                            struct cvl_value *out) {
+  return issue(ctx, site, CALL(CALL_LENGTHS, OP_LENGTHS), d, 1, out, NULL);
+}
+
+static bool delayed_length_of(struct cvl_context *ctx, uint64_t site, operand *v,
+                              struct cvl_value *out) {
+  return issue(ctx, site, CALL(CALL_LENGTH_OF, OP_LENGTH), v, 1, out, NULL);
+}
+
+static bool delayed_do_random(struct cvl_context *ctx, uint64_t site, uint64_t seed, uint64_t k,
+                              operand *bounds, struct cvl_value *out) {
+  struct cvl_call call = {.kind = CALL_RANDOM, .op = OP_RAND, .seed = seed, .k = k};
+  return issue(ctx, site, call, bounds, 1, out, NULL);
+}
+
+static bool delayed_assert_all(struct cvl_context *ctx, uint64_t site, operand *flags,
+                               operand *v, operand *w) {
+  return issue(ctx, site, CALL(CALL_ASSERT, OP_ASSERT), OPERANDS(*flags, *v, *w), 3, NULL,
+               NULL);
+}
+
+const struct cvl_backend delayed_functions = {
+    .version = CVL_VERSION,
+    .name = "delayed",
+    .doc = "for tests: another back end, with everything late",
+    .close = delayed_close,
+    .from_host = delayed_from_host,
+    .to_host = delayed_to_host,
+    .scalar = delayed_scalar,
+    .retain = delayed_retain,
+    .release = delayed_release,
+    .length = delayed_length,
+    .count = delayed_count,
+    .resolve = delayed_resolve,
+    .require_equal = delayed_require_equal,
+    .same = delayed_same,
+    .check = delayed_check,
+    .statistics = delayed_statistics,
+    .fail_allocation = delayed_fail_allocation,
+    .elementwise = delayed_elementwise,
+    .reduce = delayed_reduce,
+    .scan = delayed_scan,
+    .rank = delayed_rank,
+    .permute = delayed_permute,
+    .extract = delayed_extract,
+    .replace = delayed_replace,
+    .dist = delayed_dist,
+    .index = delayed_index,
+    .pack = delayed_pack,
+    .make_segdes = delayed_make_segdes,
+    .segdes_from_host = delayed_segdes_from_host,
+    .lengths = delayed_lengths,
+    .length_of = delayed_length_of,
+    .random = delayed_do_random,
+    .assert_all = delayed_assert_all,
+};

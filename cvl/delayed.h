@@ -1,0 +1,45 @@
+/* delayed.h - a back end for tests that wraps another one and does everything late.
+ *
+ * Operations only enter a queue; they run at random later moments, in an order that respects
+ * nothing but their operands, and at the latest when the host reads. So whoever passes its
+ * tests on this back end depends neither on promptness nor on vectors the host can address:
+ *
+ *   - results are never CVL_SCALAR or CVL_ONE_SEGMENT; their sizes are pending, with bounds
+ * that are too large, wherever only execution tells (PACK, MAKE_SEGDES, and what follows from
+ * it)
+ *   - operations return true; faults appear when the operation runs, at the latest in `check`
+ *     with `wait` set, and only those of what was needed by then in `to_host` and the like
+ *   - of results that are not to be used nothing useful remains: sizes too large, zeros,
+ * results of refused calls and buffers of refused reads overwritten
+ *   - operands whose sizes differ although nobody required them equal are a CVL_E_DEVICE fault
+ *   - a value used after its last release is a use after free, for AddressSanitizer to see
+ *
+ * The moments are chosen by a generator seeded with `device` of the options. Statistics and
+ * failing allocations are those of the wrapped back end, `waits` excepted.
+ */
+#ifndef RAVEL_CVL_DELAYED_H
+#define RAVEL_CVL_DELAYED_H
+
+#include "cvl/cvl.h"
+
+/* Opens a context that wraps one of `inner`. */
+struct cvl_context *delayed_open(const struct cvl_backend *inner, const struct cvl_options *,
+                                 const char **why);
+/* The functions of the table, but for open, version, name and doc. */
+extern const struct cvl_backend delayed_functions;
+
+/* Defines `symbol`, the function that gives a delaying back end over inner: its table is filled
+ * in `table`, which the caller owns and keeps. */
+#define DELAYED_BACKEND(symbol, text, inner)                                                   \
+  static struct cvl_context *symbol##_open(const struct cvl_options *options,                  \
+                                           const char **why) {                                 \
+    return delayed_open(&(inner), options, why);                                               \
+  }                                                                                            \
+  static const struct cvl_backend *symbol(struct cvl_backend *table) {                         \
+    *table = delayed_functions;                                                                \
+    table->name = text;                                                                        \
+    table->open = symbol##_open;                                                               \
+    return table;                                                                              \
+  }
+
+#endif

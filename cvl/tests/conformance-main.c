@@ -1,0 +1,147 @@
+/* conformance-main.c - the conformance suite as a command, over the back ends linked with it.
+ */
+#include "cvl/conformance.h"
+#include "cvl/delayed.h"
+#include "cvl/oracle.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifdef RAVEL_HAS_CPU
+#include "cvl-cpu/cvl-cpu.h"
+DELAYED_BACKEND(delayed_cpu, "delayed", cvl_cpu_backend)
+#endif
+DELAYED_BACKEND(delayed_oracle, "delayed-oracle", cvl_oracle_backend)
+
+const struct cvl_backend *const *cvl_backends(void) {
+  static struct cvl_backend tables[2];
+  static const struct cvl_backend *all[5];
+  size_t n = 0;
+#ifdef RAVEL_HAS_CPU
+  all[n++] = &cvl_cpu_backend;
+  all[n++] = delayed_cpu(&tables[0]);
+#endif
+  all[n++] = &cvl_oracle_backend;
+  all[n++] = delayed_oracle(&tables[1]);
+  return all;
+}
+
+static const char usage[] =
+    "usage: conformance [options]\n"
+    "  --backend NAME     this one only (default: all that are linked)\n"
+    "  --int 32|64        width of INT (default: both)\n"
+    "  --float 32|64      width of FLOAT (default: 64; with --full both)\n"
+    "  --threads N[,N...] numbers of threads; results must agree between them (default: 2)\n"
+    "  --device N         handed to the back end; the seed of a delaying one (default: -1)\n"
+    "  --seed S           of all random values (default: 1)\n"
+    "  --only ITEM        one item of --list, or all of one operation\n"
+    "  --quick | --full   how much (default: --quick)\n"
+    "  --list             the names of all items and back ends\n";
+
+struct arguments {
+  const char *backend;
+  int int_width, float_width; /* 0: not given */
+  bool list;
+  struct conformance_options options;
+};
+
+static _Noreturn void wrong_usage(const char *what) {
+  fprintf(stderr, "conformance: %s\n%s", what, usage);
+  exit(2);
+}
+
+static void parse_threads(const char *text, struct conformance_options *o) {
+  o->threads_count = 0;
+  for (char *end; *text; text = *end ? end + 1 : end) {
+    unsigned long n = strtoul(text, &end, 10);
+    if (end == text || (*end && *end != ',') || n > 4096) wrong_usage("bad list of threads");
+    if (o->threads_count == CONFORMANCE_THREADS_MAX) wrong_usage("too many numbers of threads");
+    o->threads[o->threads_count++] = (unsigned)n;
+  }
+}
+
+static int parse_width(const char *text) {
+  if (strcmp(text, "32") != 0 && strcmp(text, "64") != 0) wrong_usage("a width is 32 or 64");
+  return atoi(text);
+}
+
+static void parse(int argc, char **argv, struct arguments *a) {
+  for (int i = 1; i < argc; i++) {
+    const char *name = argv[i];
+    bool is_flag = true;
+    if (!strcmp(name, "--quick")) {
+      a->options.full = false;
+    } else if (!strcmp(name, "--full")) {
+      a->options.full = true;
+    } else if (!strcmp(name, "--list")) {
+      a->list = true;
+    } else if (!strcmp(name, "--help")) {
+      fputs(usage, stdout);
+      exit(0);
+    } else {
+      is_flag = false;
+    }
+    if (is_flag) continue;
+    if (i + 1 == argc) wrong_usage("an option is unknown or lacks its value");
+    const char *value = argv[++i];
+    if (!strcmp(name, "--backend")) {
+      a->backend = value;
+    } else if (!strcmp(name, "--int")) {
+      a->int_width = parse_width(value);
+    } else if (!strcmp(name, "--float")) {
+      a->float_width = parse_width(value);
+    } else if (!strcmp(name, "--threads")) {
+      parse_threads(value, &a->options);
+    } else if (!strcmp(name, "--device")) {
+      a->options.device = atoi(value);
+    } else if (!strcmp(name, "--seed")) {
+      a->options.seed = strtoull(value, NULL, 10);
+    } else if (!strcmp(name, "--only")) {
+      a->options.only = value;
+    } else {
+      wrong_usage("unknown option");
+    }
+  }
+}
+
+/* Runs one back end in all widths asked for; adds up. */
+static void run_backend(const struct cvl_backend *b, struct arguments *a,
+                        struct conformance_result *sum) {
+  for (int f = 64; f >= 32; f -= 32) {
+    for (int i = 64; i >= 32; i -= 32) {
+      if (a->int_width && a->int_width != i) continue;
+      if (a->float_width ? a->float_width != f : f != 64 && !a->options.full) continue;
+      a->options.int_elem = i == 64 ? CVL_I64 : CVL_I32;
+      a->options.float_elem = f == 64 ? CVL_F64 : CVL_F32;
+      struct conformance_result r = conformance_run(b, &a->options);
+      sum->items += r.items;
+      sum->cases += r.cases;
+      sum->failures += r.failures;
+    }
+  }
+}
+
+int main(int argc, char **argv) {
+  struct arguments a = {
+      .options = {.threads = {2}, .threads_count = 1, .device = -1, .seed = 1, .out = stdout}};
+  parse(argc, argv, &a);
+  if (a.list) {
+    conformance_list(stdout);
+    for (const struct cvl_backend *const *b = cvl_backends(); *b; b++) {
+      printf("back end %s: %s\n", (*b)->name, (*b)->doc);
+    }
+    return 0;
+  }
+  if (a.backend && !cvl_backend_find(a.backend)) wrong_usage("no such back end");
+  struct conformance_result sum = {0};
+  for (const struct cvl_backend *const *b = cvl_backends(); *b; b++) {
+    if (!a.backend || cvl_backend_find(a.backend) == *b) run_backend(*b, &a, &sum);
+  }
+  if (sum.items == 0) wrong_usage("no such item");
+  printf("conformance: %s, seed %" PRIu64 ": %" PRIu64 " items, %" PRIu64 " cases, %" PRIu64
+         " failures\n",
+         a.backend ? a.backend : "all back ends", a.options.seed, sum.items, sum.cases,
+         sum.failures);
+  return sum.failures ? 1 : 0;
+}
