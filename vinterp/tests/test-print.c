@@ -121,8 +121,13 @@ Test(print, pairs) {
   prints(&v, "pair(Pair,Int) \n");
 }
 
-Test(print, narrow_elements, .init = NULL) {
+static void begin_narrow(void) {
   begin_with(CVL_I32, CVL_F32);
+}
+
+TestSuite(print_narrow, .init = begin_narrow, .fini = end);
+
+Test(print_narrow, elements) {
   struct value v = vector(CVL_I32, 2, (int32_t[]){INT32_MIN, INT32_MAX});
   prints(&v, "( -2147483648 2147483647 )\n");
   v = vector(CVL_F32, 2, (float[]){0.1f, -INFINITY});
@@ -152,11 +157,14 @@ Test(print, a_sink_that_refuses_ends_the_printing) {
   int64_t *x = calloc(100000, sizeof *x);
   struct value v = vector(CVL_I64, 100000, x);
   for (size_t n = 1; n <= 3; n++) {
-    struct kept kept = {.refuse_at = n};
-    const struct sink sink = {keep, &kept};
-    cr_assert(!print_value(m, &site, &v, &sink));
-    cr_assert(!print_chars(m, &site, &v, &sink) || n > 1);
-    free(kept.text);
+    struct kept text = {.refuse_at = n}, bytes = {.refuse_at = n};
+    const struct sink text_sink = {keep, &text}, byte_sink = {keep, &bytes};
+    cr_assert(!print_value(m, &site, &v, &text_sink));
+    cr_assert(!print_chars(m, &site, &v, &byte_sink));
+    cr_assert_eq(text.calls, n);
+    cr_assert_eq(bytes.calls, n);
+    free(text.text);
+    free(bytes.text);
   }
   value_release(&m->store, &v);
   free(x);
