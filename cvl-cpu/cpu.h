@@ -9,6 +9,8 @@
 #ifndef RAVEL_CPU_H
 #define RAVEL_CPU_H
 
+#include <stdatomic.h>
+
 #include "base/heap.h"
 #include "cvl/cvl.h"
 
@@ -48,11 +50,18 @@ struct cvl_statistics memory_statistics(const struct memory *);
 
 /* ---- vectors and descriptors ---- */
 
+/* What every vector and descriptor begins with: they hang in a list of the context, so that
+ * closing it frees what nobody released. */
+struct held {
+  struct held *next, *previous;
+  size_t bytes; /* of the block: the head and the data behind it */
+};
+
 struct cvl_vector {
+  struct held held;
   uint32_t references;
   uint8_t elem; /* enum cvl_elem */
   uint64_t length;
-  size_t bytes; /* of the block: this head and the data behind it */
   void *data;
 };
 
@@ -62,12 +71,12 @@ enum segdes_form {
 };
 
 struct cvl_segdes {
+  struct held held;
   uint32_t references;
   uint8_t form;
   uint64_t count, total;
   uint64_t equal;
   uint64_t *offsets; /* OFFSETS only */
-  size_t bytes;      /* of the block: this head and the offsets behind it */
 };
 
 /* A descriptor operand of any form, taken apart for reading: no allocation. */
@@ -83,8 +92,10 @@ struct cpu_kernels; /* the kernels of one instruction set: kernels.h */
 
 struct cvl_context {
   enum cvl_elem int_elem, float_elem;
+  uint64_t memory_limit; /* of the options; the heap's includes the context's own needs */
   struct heap heap;
   struct memory *memory;
+  struct held *held; /* all vectors and descriptors */
   struct pool *pool;
   const struct cpu_kernels *kernels;
   const void *map_rows;   /* struct map_rows of these widths: kernels-map.h */
@@ -168,9 +179,68 @@ static inline uint64_t segments_steps(const struct segments *s) {
  * called by the caller's thread only. */
 bool fault(struct cvl_context *, struct cvl_error);
 
+/* Releases every vector and descriptor, whoever holds it. */
+void release_all(struct cvl_context *);
+/* Copies bytes, or sets them to zero, on all threads where that pays. */
+void copy_bytes(struct cvl_context *, void *to, const void *from, uint64_t bytes);
+void clear_bytes(struct cvl_context *, void *to, uint64_t bytes);
+
+/* The vector behind an operand, if its memory may become a result with elements of this size:
+ * passed with its reference, and the only one; else NULL. */
+static inline struct cvl_vector *value_reusable(const struct cvl_value *v, size_t bytes) {
+  return v->form == CVL_VECTOR && v->owned && v->as.vector->references == 1 &&
+                 elem_info((enum cvl_elem)v->elem)->bytes == bytes
+             ? v->as.vector
+             : NULL;
+}
+static inline size_t elem_bytes(uint8_t elem) {
+  return elem_info((enum cvl_elem)elem)->bytes;
+}
+/* *lowest = the lesser of *lowest and x; for the lowest fault of a parallel loop. */
+static inline void note_lowest(_Atomic uint64_t *lowest, uint64_t x) {
+  uint64_t seen = atomic_load_explicit(lowest, memory_order_relaxed);
+  while (x < seen && !atomic_compare_exchange_weak_explicit(
+                         lowest, &seen, x, memory_order_relaxed, memory_order_relaxed)) {
+  }
+}
+
 /* The operations, one file each; operands are borrowed here, cvl-cpu.c deals with `owned`.
  * `reuse` is a vector whose memory the result may take over (same element size and length,
  * one reference, owned), or NULL: then the function retains it and writes in place. */
+bool cpu_from_host(struct cvl_context *, uint64_t site, enum cvl_elem, uint64_t n,
+                   const void *data, struct cvl_value *out);
+bool cpu_to_host(struct cvl_context *, const struct cvl_value *, uint64_t first, uint64_t n,
+                 void *dst);
+bool cpu_elementwise(struct cvl_context *, uint64_t site, enum cvl_op, unsigned arity,
+                     const struct cvl_value *operands, struct cvl_value *out);
+bool cpu_permute(struct cvl_context *, uint64_t site, const struct cvl_permute_args *,
+                 struct cvl_value *out);
+bool cpu_extract(struct cvl_context *, uint64_t site, const struct cvl_value *v,
+                 const struct cvl_value *index, const struct cvl_value *d,
+                 struct cvl_value *out);
+bool cpu_replace(struct cvl_context *, uint64_t site, const struct cvl_value *v,
+                 const struct cvl_value *index, const struct cvl_value *w,
+                 const struct cvl_value *d, struct cvl_value *out);
+bool cpu_dist(struct cvl_context *, uint64_t site, const struct cvl_value *v,
+              const struct cvl_value *d, struct cvl_value *out);
+bool cpu_index(struct cvl_context *, uint64_t site, const struct cvl_value *start,
+               const struct cvl_value *stride, const struct cvl_value *d,
+               struct cvl_value *out);
+bool cpu_pack(struct cvl_context *, uint64_t site, const struct cvl_value *v,
+              const struct cvl_value *flags, const struct cvl_value *d, struct cvl_value *out,
+              struct cvl_value *out_d);
+bool cpu_make_segdes(struct cvl_context *, uint64_t site, const struct cvl_value *lengths,
+                     struct cvl_value *out);
+bool cpu_segdes_from_host(struct cvl_context *, uint64_t site, uint64_t n,
+                          const int64_t *lengths, struct cvl_value *out);
+bool cpu_lengths(struct cvl_context *, uint64_t site, const struct cvl_value *d,
+                 struct cvl_value *out);
+bool cpu_length_of(struct cvl_context *, uint64_t site, const struct cvl_value *v,
+                   struct cvl_value *out);
+bool cpu_random(struct cvl_context *, uint64_t site, uint64_t seed, uint64_t k,
+                const struct cvl_value *bounds, struct cvl_value *out);
+bool cpu_assert_all(struct cvl_context *, uint64_t site, const struct cvl_value *flags,
+                    const struct cvl_value *v, const struct cvl_value *w);
 bool cpu_reduce(struct cvl_context *, uint64_t site, enum cvl_op, const struct cvl_value *v,
                 const struct cvl_value *d, struct cvl_value *out);
 bool cpu_scan(struct cvl_context *, uint64_t site, enum cvl_op, const struct cvl_value *v,

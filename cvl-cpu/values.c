@@ -22,7 +22,7 @@ static void *take(struct cvl_context *c, uint64_t site, size_t bytes) {
     fault(c, (struct cvl_error){.kind = CVL_E_MEMORY,
                                 .site = site,
                                 .value = (int64_t)bytes,
-                                .limit = (int64_t)c->heap.limit});
+                                .limit = (int64_t)c->memory_limit});
   }
   return block;
 }
@@ -35,53 +35,62 @@ void scratch_free(struct cvl_context *c, void *block, size_t bytes) {
   memory_give(c->memory, block, bytes);
 }
 
-/* A block with a head and n items of `item` bytes; sizes past all memory are refused alike. */
-static void *take_with_head(struct cvl_context *c, uint64_t site, uint64_t n, size_t item,
-                            size_t *bytes) {
+/* A block with a head and n items, hung into the list; sizes past all memory are refused. */
+static void *hold(struct cvl_context *c, uint64_t site, uint64_t n, size_t item) {
   const uint64_t most = INT64_MAX / 16;
-  *bytes = HEAD_BYTES + (size_t)(n < most ? n : most) * item;
-  void *block = take(c, site, *bytes);
-  if (block) memory_hold(c->memory, *bytes);
-  return block;
+  const size_t bytes = HEAD_BYTES + (size_t)(n < most ? n : most) * item;
+  struct held *h = take(c, site, bytes);
+  if (!h) return NULL;
+  memory_hold(c->memory, bytes);
+  *h = (struct held){.next = c->held, .bytes = bytes};
+  if (c->held) c->held->previous = h;
+  c->held = h;
+  return h;
+}
+
+static void unhold(struct cvl_context *c, struct held *h) {
+  if (h->next) h->next->previous = h->previous;
+  if (h->previous) {
+    h->previous->next = h->next;
+  } else {
+    c->held = h->next;
+  }
+  memory_unhold(c->memory, h->bytes);
+  memory_give(c->memory, h, h->bytes);
+}
+
+void release_all(struct cvl_context *c) {
+  while (c->held) unhold(c, c->held);
 }
 
 struct cvl_vector *vector_new(struct cvl_context *c, uint64_t site, enum cvl_elem e,
                               uint64_t n) {
-  size_t bytes;
-  struct cvl_vector *v = take_with_head(c, site, n, elem_info(e)->bytes, &bytes);
+  struct cvl_vector *v = hold(c, site, n, elem_info(e)->bytes);
   if (!v) return NULL;
-  *v = (struct cvl_vector){.references = 1,
-                           .elem = (uint8_t)e,
-                           .length = n,
-                           .bytes = bytes,
-                           .data = (char *)v + HEAD_BYTES};
+  v->references = 1;
+  v->elem = (uint8_t)e;
+  v->length = n;
+  v->data = (char *)v + HEAD_BYTES;
   return v;
 }
 
 void vector_release(struct cvl_context *c, struct cvl_vector *v) {
-  if (--v->references) return;
-  const size_t bytes = v->bytes;
-  memory_unhold(c->memory, bytes);
-  memory_give(c->memory, v, bytes);
+  if (--v->references == 0) unhold(c, &v->held);
 }
 
 struct cvl_segdes *segdes_new(struct cvl_context *c, uint64_t site, uint64_t count) {
-  size_t bytes;
-  struct cvl_segdes *s = take_with_head(c, site, count + 1, sizeof(uint64_t), &bytes);
+  struct cvl_segdes *s = hold(c, site, count + 1, sizeof(uint64_t));
   if (!s) return NULL;
-  *s = (struct cvl_segdes){.references = 1,
-                           .form = SEGDES_OFFSETS,
-                           .count = count,
-                           .offsets = (uint64_t *)(void *)((char *)s + HEAD_BYTES),
-                           .bytes = bytes};
+  s->references = 1;
+  s->form = SEGDES_OFFSETS;
+  s->count = count;
+  s->total = s->equal = 0;
+  s->offsets = (uint64_t *)(void *)((char *)s + HEAD_BYTES);
   return s;
 }
 
 void segdes_release(struct cvl_context *c, struct cvl_segdes *s) {
-  if (--s->references) return;
-  const size_t bytes = s->bytes;
-  memory_unhold(c->memory, bytes);
-  memory_give(c->memory, s, bytes);
+  if (--s->references == 0) unhold(c, &s->held);
 }
 
 bool result_new(struct cvl_context *c, uint64_t site, enum cvl_elem e, uint64_t n,

@@ -1,0 +1,300 @@
+/* cvl-cpu.c - the table of the multicore back end: contexts, values, and the operations with
+ * the ownership of their operands. The work itself is in the files named after operations,
+ * which borrow everything. */
+#include "cvl-cpu/cvl-cpu.h"
+
+#include <stdlib.h>
+
+#include "cvl-cpu/cpu.h"
+#include "cvl-cpu/kernels-map.h"
+#include "cvl-cpu/kernels.h"
+
+/* ---- contexts ---- */
+
+static void cpu_close(struct cvl_context *c) {
+  if (!c) return;
+  pool_free(c->pool);
+  if (c->memory) {
+    release_all(c);
+    memory_free(c->memory);
+  }
+  free(c);
+}
+
+static struct cvl_context *cpu_open(const struct cvl_options *options, const char **why) {
+  struct cvl_context *c = calloc(1, sizeof *c);
+  if (!c) {
+    *why = "no memory for a context";
+    return NULL;
+  }
+  c->int_elem = options->int_elem;
+  c->float_elem = options->float_elem;
+  c->kernels = cpu_kernels_choose();
+  c->map_rows = &c->kernels->map->widths[c->int_elem == CVL_I64][c->float_elem == CVL_F64];
+  heap_init(&c->heap, 0);
+  c->memory = memory_new(&c->heap);
+  c->pool = c->memory ? pool_new(&c->heap, options->threads) : NULL;
+  if (!c->pool) {
+    *why = c->memory ? "cannot start the threads" : "no memory for a context";
+    cpu_close(c);
+    return NULL;
+  }
+  /* The limit is for vectors and scratch: what the context itself takes comes on top. */
+  c->memory_limit = options->memory_limit;
+  if (options->memory_limit) c->heap.limit = c->heap.live + options->memory_limit;
+  memory_fail(c->memory, options->fail_allocation);
+  return c;
+}
+
+/* ---- values ---- */
+
+static void cpu_retain(struct cvl_context *c, const struct cvl_value *v) {
+  (void)c;
+  if (v->form == CVL_VECTOR) v->as.vector->references++;
+  if (v->form == CVL_SEGDES) v->as.segdes->references++;
+}
+
+static void cpu_release(struct cvl_context *c, const struct cvl_value *v) {
+  if (v->form == CVL_VECTOR) vector_release(c, v->as.vector);
+  if (v->form == CVL_SEGDES) segdes_release(c, v->as.segdes);
+}
+
+static bool cpu_scalar(struct cvl_context *c, const struct cvl_value *v,
+                       struct cvl_value *out) {
+  struct cvl_value s = {.form = CVL_SCALAR, .elem = v->elem};
+  if (!cpu_to_host(c, v, 0, 1, &s.as)) return false;
+  *out = s;
+  return true;
+}
+
+static struct cvl_size cpu_length(struct cvl_context *c, const struct cvl_value *v) {
+  (void)c;
+  const bool is_vector = v->form == CVL_SCALAR || v->form == CVL_VECTOR;
+  return (struct cvl_size){.bound = is_vector ? value_length(v) : value_segments(v).total};
+}
+
+static struct cvl_size cpu_count(struct cvl_context *c, const struct cvl_value *v) {
+  (void)c;
+  return (struct cvl_size){.bound = value_segments(v).count};
+}
+
+static bool cpu_resolve(struct cvl_context *c, struct cvl_size *size) {
+  (void)size; /* always exact */
+  return c->error.kind == CVL_E_NONE;
+}
+
+static bool cpu_require_equal(struct cvl_context *c, uint64_t site, struct cvl_size a,
+                              struct cvl_size b, int64_t rule) {
+  if (a.bound == b.bound) return true;
+  return fault(c, (struct cvl_error){.kind = CVL_E_SIZE,
+                                     .site = site,
+                                     .position = rule,
+                                     .value = (int64_t)a.bound,
+                                     .limit = (int64_t)b.bound});
+}
+
+static bool cpu_same(struct cvl_context *c, const struct cvl_value *a,
+                     const struct cvl_value *b) {
+  (void)c;
+  if (a->form != b->form) return false;
+  switch ((enum cvl_form)a->form) {
+  case CVL_VECTOR: return a->as.vector == b->as.vector;
+  case CVL_SEGDES: return a->as.segdes == b->as.segdes;
+  case CVL_ONE_SEGMENT: return a->as.one_segment == b->as.one_segment;
+  case CVL_NOTHING:
+  case CVL_SCALAR: break;
+  }
+  return false;
+}
+
+/* ---- errors ---- */
+
+static bool cpu_check(struct cvl_context *c, bool wait, struct cvl_error *error) {
+  (void)wait;
+  if (c->error.kind == CVL_E_NONE) return false;
+  *error = c->error;
+  c->error = (struct cvl_error){.kind = CVL_E_NONE};
+  return true;
+}
+
+static struct cvl_statistics cpu_statistics(struct cvl_context *c) {
+  return memory_statistics(c->memory);
+}
+
+static void cpu_fail_allocation(struct cvl_context *c, uint64_t n) {
+  memory_fail(c->memory, n);
+}
+
+/* ---- operations: do it, then release what was passed for good ---- */
+
+typedef const struct cvl_value operand;
+
+static inline void drop(struct cvl_context *c, operand *v) {
+  if (v->owned) cpu_release(c, v);
+}
+
+static bool elementwise(struct cvl_context *c, uint64_t site, enum cvl_op op, unsigned arity,
+                        operand *operands, struct cvl_value *out) {
+  struct cvl_value in[3] = {{0}}; /* out may be one of the operands */
+  for (unsigned i = 0; i < arity; i++) in[i] = operands[i];
+  const bool good = cpu_elementwise(c, site, op, arity, in, out);
+  for (unsigned i = 0; i < arity; i++) drop(c, &in[i]);
+  return good;
+}
+
+static bool reduce(struct cvl_context *c, uint64_t site, enum cvl_op op, operand *v, operand *d,
+                   struct cvl_value *out) {
+  const struct cvl_value in[] = {*v, *d};
+  const bool good = cpu_reduce(c, site, op, &in[0], &in[1], out);
+  drop(c, &in[0]);
+  drop(c, &in[1]);
+  return good;
+}
+
+static bool scan(struct cvl_context *c, uint64_t site, enum cvl_op op, operand *v, operand *d,
+                 struct cvl_value *out) {
+  const struct cvl_value in[] = {*v, *d};
+  struct cvl_vector *reuse = value_reusable(&in[0], elem_bytes(in[0].elem));
+  const bool good = cpu_scan(c, site, op, &in[0], &in[1], reuse, out);
+  drop(c, &in[0]);
+  drop(c, &in[1]);
+  return good;
+}
+
+static bool rank(struct cvl_context *c, uint64_t site, enum cvl_op op, operand *v, operand *d,
+                 struct cvl_value *out) {
+  const struct cvl_value in[] = {*v, *d};
+  const bool good = cpu_rank(c, site, op, &in[0], &in[1], out);
+  drop(c, &in[0]);
+  drop(c, &in[1]);
+  return good;
+}
+
+static bool permute(struct cvl_context *c, uint64_t site, const struct cvl_permute_args *args,
+                    struct cvl_value *out) {
+  const struct cvl_permute_args a = *args;
+  const bool good = cpu_permute(c, site, &a, out);
+  drop(c, &a.values);
+  drop(c, &a.index);
+  drop(c, &a.flags);
+  drop(c, &a.defaults);
+  drop(c, &a.s);
+  drop(c, &a.d);
+  return good;
+}
+
+static bool extract(struct cvl_context *c, uint64_t site, operand *v, operand *index,
+                    operand *d, struct cvl_value *out) {
+  const struct cvl_value in[] = {*v, *index, *d};
+  const bool good = cpu_extract(c, site, &in[0], &in[1], &in[2], out);
+  for (int i = 0; i < 3; i++) drop(c, &in[i]);
+  return good;
+}
+
+static bool replace(struct cvl_context *c, uint64_t site, operand *v, operand *index,
+                    operand *w, operand *d, struct cvl_value *out) {
+  const struct cvl_value in[] = {*v, *index, *w, *d};
+  const bool good = cpu_replace(c, site, &in[0], &in[1], &in[2], &in[3], out);
+  for (int i = 0; i < 4; i++) drop(c, &in[i]);
+  return good;
+}
+
+static bool dist(struct cvl_context *c, uint64_t site, operand *v, operand *d,
+                 struct cvl_value *out) {
+  const struct cvl_value in[] = {*v, *d};
+  const bool good = cpu_dist(c, site, &in[0], &in[1], out);
+  drop(c, &in[0]);
+  drop(c, &in[1]);
+  return good;
+}
+
+static bool index_op(struct cvl_context *c, uint64_t site, operand *start, operand *stride,
+                     operand *d, struct cvl_value *out) {
+  const struct cvl_value in[] = {*start, *stride, *d};
+  const bool good = cpu_index(c, site, &in[0], &in[1], &in[2], out);
+  for (int i = 0; i < 3; i++) drop(c, &in[i]);
+  return good;
+}
+
+static bool pack(struct cvl_context *c, uint64_t site, operand *v, operand *flags, operand *d,
+                 struct cvl_value *out, struct cvl_value *out_d) {
+  const struct cvl_value in[] = {*v, *flags, *d};
+  const bool good = cpu_pack(c, site, &in[0], &in[1], &in[2], out, out_d);
+  for (int i = 0; i < 3; i++) drop(c, &in[i]);
+  return good;
+}
+
+static bool make_segdes(struct cvl_context *c, uint64_t site, operand *lengths,
+                        struct cvl_value *out) {
+  const struct cvl_value in = *lengths;
+  const bool good = cpu_make_segdes(c, site, &in, out);
+  drop(c, &in);
+  return good;
+}
+
+static bool lengths(struct cvl_context *c, uint64_t site, operand *d, struct cvl_value *out) {
+  const struct cvl_value in = *d;
+  const bool good = cpu_lengths(c, site, &in, out);
+  drop(c, &in);
+  return good;
+}
+
+static bool length_of(struct cvl_context *c, uint64_t site, operand *v, struct cvl_value *out) {
+  const struct cvl_value in = *v;
+  const bool good = cpu_length_of(c, site, &in, out);
+  drop(c, &in);
+  return good;
+}
+
+static bool random_op(struct cvl_context *c, uint64_t site, uint64_t seed, uint64_t k,
+                      operand *bounds, struct cvl_value *out) {
+  const struct cvl_value in = *bounds;
+  const bool good = cpu_random(c, site, seed, k, &in, out);
+  drop(c, &in);
+  return good;
+}
+
+static bool assert_all(struct cvl_context *c, uint64_t site, operand *flags, operand *v,
+                       operand *w) {
+  const struct cvl_value in[] = {*flags, *v, *w};
+  const bool good = cpu_assert_all(c, site, &in[0], &in[1], &in[2]);
+  for (int i = 0; i < 3; i++) drop(c, &in[i]);
+  return good;
+}
+
+const struct cvl_backend cvl_cpu_backend = {
+    .version = CVL_VERSION,
+    .name = "cpu",
+    .doc = "all cores of this machine",
+    .open = cpu_open,
+    .close = cpu_close,
+    .from_host = cpu_from_host,
+    .to_host = cpu_to_host,
+    .scalar = cpu_scalar,
+    .retain = cpu_retain,
+    .release = cpu_release,
+    .length = cpu_length,
+    .count = cpu_count,
+    .resolve = cpu_resolve,
+    .require_equal = cpu_require_equal,
+    .same = cpu_same,
+    .check = cpu_check,
+    .statistics = cpu_statistics,
+    .fail_allocation = cpu_fail_allocation,
+    .elementwise = elementwise,
+    .reduce = reduce,
+    .scan = scan,
+    .rank = rank,
+    .permute = permute,
+    .extract = extract,
+    .replace = replace,
+    .dist = dist,
+    .index = index_op,
+    .pack = pack,
+    .make_segdes = make_segdes,
+    .segdes_from_host = cpu_segdes_from_host,
+    .lengths = lengths,
+    .length_of = length_of,
+    .random = random_op,
+    .assert_all = assert_all,
+};

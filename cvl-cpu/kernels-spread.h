@@ -1,0 +1,157 @@
+/* kernels-spread.h - the kernels of kernels-move.c that walk over segments: what belongs to a
+ * segment is spread over its positions. Each is written once, with the start of a segment as
+ * an expression, and instantiated for offsets and for equal lengths. */
+#ifndef RAVEL_CPU_KERNELS_SPREAD_H
+#define RAVEL_CPU_KERNELS_SPREAD_H
+
+#include "cvl-cpu/kernels-move.h"
+
+/* Where segment k of the walk starts; k may be the number of segments. */
+static inline __attribute__((always_inline)) uint64_t start_of(const uint64_t *offsets,
+                                                               uint64_t equal, uint64_t k) {
+  return offsets ? offsets[k] : k * equal;
+}
+
+/* The walk shared by all: FILL(k, from, to) writes the positions from .. to-1 of segment k,
+ * and may write VECTOR_SLACK bytes more, which the next call overwrites. */
+#define SPREAD_BODY(offsets, equal)                                                            \
+  {                                                                                            \
+    const uint64_t begin = w->position;                                                        \
+    uint64_t k = w->segment, p = begin;                                                        \
+    if (p < last) {                                                                            \
+      const uint64_t start = start_of(offsets, equal, k);                                      \
+      if (p < start) { /* the rest of a segment that started earlier */                        \
+        const uint64_t stop = start < last ? start : last;                                     \
+        FILL(k - 1, p, stop);                                                                  \
+        p = stop;                                                                              \
+      }                                                                                        \
+    }                                                                                          \
+    while (p < last) {                                                                         \
+      const uint64_t end = start_of(offsets, equal, k + 1);                                    \
+      const uint64_t stop = end < last ? end : last;                                           \
+      FILL(k, p, stop);                                                                        \
+      p = stop;                                                                                \
+      k++;                                                                                     \
+    }                                                                                          \
+    w->segment = k;                                                                            \
+    w->position = last;                                                                        \
+  }
+
+#define SPREAD                                                                                 \
+  if (w->offsets) {                                                                            \
+    const uint64_t *const offsets = w->offsets;                                                \
+    SPREAD_BODY(offsets, 0)                                                                    \
+  } else {                                                                                     \
+    const uint64_t equal = w->equal;                                                           \
+    SPREAD_BODY((const uint64_t *)NULL, equal)                                                 \
+  }
+
+#define DIST(suffix, type)                                                                     \
+  static inline void fill_##suffix(type *out, uint64_t n, type x) {                            \
+    enum { LANES = VECTOR_SLACK / sizeof(type) };                                              \
+    for (int j = 0; j < LANES; j++) out[j] = x;                                                \
+    for (uint64_t i = LANES; i < n; i += LANES) {                                              \
+      for (uint64_t j = 0; j < LANES; j++) out[i + j] = x;                                     \
+    }                                                                                          \
+  }                                                                                            \
+  static void dist_##suffix(struct walk *w, uint64_t last, const void *values, void *to) {     \
+    const type *v = values;                                                                    \
+    type *out = to;                                                                            \
+    SPREAD                                                                                     \
+  }
+#define FILL(k, from, to) FILL_WITH(out + (from - begin), to - from, v[k])
+#define FILL_WITH         fill_8
+DIST(8, uint8_t)
+#undef FILL_WITH
+#define FILL_WITH fill_32
+DIST(32, uint32_t)
+#undef FILL_WITH
+#define FILL_WITH fill_64
+DIST(64, uint64_t)
+#undef FILL_WITH
+#undef FILL
+
+#define INDEX(suffix, type)                                                                    \
+  static inline void progression_##suffix(type *out, uint64_t n, type x, type step) {          \
+    enum { LANES = VECTOR_SLACK / sizeof(type) };                                              \
+    for (type j = 0; j < LANES; j++) out[j] = (type)(x + j * step);                            \
+    for (uint64_t i = LANES; i < n; i += LANES) {                                              \
+      x = (type)(x + LANES * step);                                                            \
+      for (type j = 0; j < LANES; j++) out[i + j] = (type)(x + j * step);                      \
+    }                                                                                          \
+  }                                                                                            \
+  static void index_i##suffix(struct walk *w, uint64_t last, const void *starts,               \
+                              const void *strides, void *to) {                                 \
+    const type *a = starts, *b = strides;                                                      \
+    type *out = to;                                                                            \
+    const uint64_t resumed =                                                                   \
+        w->segment ? w->position - start_of(w->offsets, w->equal, w->segment - 1) : 0;         \
+    SPREAD                                                                                     \
+  }
+/* Only the first segment of a walk is entered in its middle. */
+#define FILL(k, from, to)                                                                      \
+  FILL_WITH(out + (from - begin), to - from,                                                   \
+            k < w->segment ? AS(a[k] + AS(resumed) * b[k]) : a[k], b[k])
+#define FILL_WITH progression_32
+#define AS(x)     ((uint32_t)(x))
+INDEX(32, uint32_t)
+#undef FILL_WITH
+#undef AS
+#define FILL_WITH progression_64
+#define AS(x)     ((uint64_t)(x))
+INDEX(64, uint64_t)
+#undef FILL_WITH
+#undef AS
+#undef FILL
+
+#define FILL(k, from, to)                                                                      \
+  {                                                                                            \
+    const uint64_t other_start = start_of(other->offsets, other->equal, k);                    \
+    const uint64_t other_end = start_of(other->offsets, other->equal, k + 1);                  \
+    fill_64(base + (from - begin), to - from, other_start);                                    \
+    fill_64(limit + (from - begin), to - from, other_end - other_start);                       \
+  }
+static void expand(struct walk *w, uint64_t last, const struct segments *other, uint64_t *base,
+                   uint64_t *limit) {
+  SPREAD
+}
+#undef FILL
+
+#define RANKS_BODY(offsets, equal)                                                             \
+  for (;;) {                                                                                   \
+    const uint64_t start = start_of(offsets, equal, k);                                        \
+    if (start >= last) break;                                                                  \
+    const uint64_t i = start - begin;                                                          \
+    out[k++] = prefix[i / 64] + COUNT_BITS(masks[i / 64] & ((UINT64_C(1) << (i % 64)) - 1));   \
+  }
+#define COUNT_BITS(x) ((uint64_t)__builtin_popcountll(x))
+/* Segments that start where nothing is left to start lie at `last` or beyond: the loop ends at
+ * the latest at the end of the vector, which offsets[count] or count * equal gives. */
+static void ranks(struct walk *w, uint64_t last, const uint64_t *masks, uint64_t before,
+                  uint64_t *out) {
+  enum { MOST_WORDS = CHUNK_BYTES / 64 };
+  uint64_t prefix[MOST_WORDS];
+  const uint64_t begin = w->position;
+  for (uint64_t i = 0; i < (last - begin + 63) / 64; i++) {
+    prefix[i] = before;
+    before += COUNT_BITS(masks[i]);
+  }
+  uint64_t k = w->segment;
+  if (w->offsets) {
+    const uint64_t *const offsets = w->offsets;
+    RANKS_BODY(offsets, 0)
+  } else {
+    const uint64_t equal = w->equal;
+    RANKS_BODY((const uint64_t *)NULL, equal)
+  }
+  w->segment = k;
+  w->position = last;
+}
+
+#undef SPREAD
+#undef SPREAD_BODY
+#undef RANKS_BODY
+#undef DIST
+#undef INDEX
+
+#endif

@@ -1,0 +1,136 @@
+/* pack.c - PACK: the flagged elements, and how many each segment keeps.
+ *
+ * Two passes over pieces of the segments' path: the first counts the flags of each piece, the
+ * second knows from that where its elements go. Within a piece the flags become masks, 64 to a
+ * word; elements are compressed by them, and the new offset of a segment is the rank of its
+ * start among the mask bits, so a segment costs a lookup and a count of bits.
+ */
+#include <string.h>
+
+#include "cvl-cpu/cpu.h"
+#include "cvl-cpu/kernels-move.h"
+
+enum {
+  STEP = 1024,       /* positions packed at a time */
+  MOST_PIECES = 1024 /* so that their counts need no memory */
+};
+
+struct pack_job {
+  const struct move_kernels *move;
+  const struct move_width *width;
+  struct segments segments;
+  size_t bytes;
+  const char *values;
+  const uint8_t *flags;
+  uint64_t grain;
+  uint64_t before[MOST_PIECES + 1]; /* elements kept: in piece i; then, in the pieces before */
+  char *out;
+  uint64_t *offsets; /* of the new descriptor; NULL: one segment */
+  bool streaming;
+};
+
+static void count_piece(void *arg, uint64_t first, uint64_t last, unsigned worker) {
+  (void)worker;
+  struct pack_job *job = arg;
+  const uint64_t from = segments_split(&job->segments, first).position;
+  const uint64_t to = segments_split(&job->segments, last).position;
+  job->before[first / job->grain] = job->move->count(to - from, job->flags + from);
+}
+
+/* Compresses n elements from `position` to place `kept` of the result, which belongs to this
+ * piece up to `limit`; returns their number. The kernel writes VECTOR_SLACK bytes too many. */
+static uint64_t pack_step(const struct pack_job *job, uint64_t position, uint64_t n,
+                          const uint64_t *masks, uint64_t kept, uint64_t limit) {
+  const char *v = job->values + position * job->bytes;
+  char *to = job->out + kept * job->bytes;
+  if (!job->streaming && limit - kept >= n + VECTOR_SLACK / job->bytes) {
+    return job->width->compress(n, v, masks, to);
+  }
+  _Alignas(64) char chunk[STEP * sizeof(uint64_t) + VECTOR_SLACK];
+  const uint64_t here = job->width->compress(n, v, masks, chunk);
+  if (job->streaming) {
+    job->move->stream(to, chunk, here * job->bytes);
+  } else {
+    memcpy(to, chunk, here * job->bytes);
+  }
+  return here;
+}
+
+static void pack_piece(void *arg, uint64_t first, uint64_t last, unsigned worker) {
+  (void)worker;
+  const struct pack_job *job = arg;
+  const struct place from = segments_split(&job->segments, first);
+  const struct place to = segments_split(&job->segments, last);
+  struct walk w = walk_from(&job->segments, from);
+  const uint64_t piece = first / job->grain, limit = job->before[piece + 1];
+  uint64_t kept = job->before[piece], position = from.position;
+  uint64_t masks[STEP / 64];
+  while (position < to.position) {
+    const uint64_t n = to.position - position < STEP ? to.position - position : STEP;
+    job->move->masks(n, job->flags + position, masks);
+    if (job->offsets) job->move->ranks(&w, position + n, masks, kept, job->offsets);
+    kept += pack_step(job, position, n, masks, kept, limit);
+    position += n;
+  }
+  if (!job->offsets) return;
+  for (uint64_t k = w.segment; k < to.segment; k++) job->offsets[k] = kept;
+}
+
+/* Turns the counts of the pieces into places; returns the total. */
+static uint64_t place_pieces(struct pack_job *job, uint64_t pieces) {
+  uint64_t sum = 0;
+  for (uint64_t i = 0; i < pieces; i++) {
+    const uint64_t here = job->before[i];
+    job->before[i] = sum;
+    sum += here;
+  }
+  job->before[pieces] = sum;
+  return sum;
+}
+
+/* The new descriptor, its offsets still to be filled in. */
+static bool new_descriptor(struct cvl_context *c, uint64_t site, struct pack_job *job,
+                           uint64_t total, struct cvl_value *out_d) {
+  if (job->segments.count == 1) {
+    *out_d = cvl_one_segment(total);
+    return true;
+  }
+  struct cvl_segdes *d = segdes_new(c, site, job->segments.count);
+  if (!d) return false;
+  d->total = total;
+  d->offsets[d->count] = total;
+  job->offsets = d->offsets;
+  *out_d = (struct cvl_value){.form = CVL_SEGDES, .as.segdes = d};
+  return true;
+}
+
+bool cpu_pack(struct cvl_context *c, uint64_t site, const struct cvl_value *v,
+              const struct cvl_value *flags, const struct cvl_value *d, struct cvl_value *out,
+              struct cvl_value *out_d) {
+  struct pack_job job;
+  job.move = c->kernels->move;
+  job.bytes = elem_bytes(v->elem);
+  job.width = move_width(job.move, job.bytes);
+  job.segments = value_segments(d);
+  job.values = value_data(v);
+  job.flags = value_data(flags);
+  job.offsets = NULL;
+  const uint64_t steps = segments_steps(&job.segments);
+  job.grain = grain_for(c, steps, job.bytes + 1);
+  if (job.grain < steps / MOST_PIECES + 1) job.grain = steps / MOST_PIECES + 1;
+  pool_for(c->pool, steps, job.grain, count_piece, &job);
+  const uint64_t total = place_pieces(&job, (steps + job.grain - 1) / job.grain);
+
+  struct cvl_value result, descriptor;
+  if (!new_descriptor(c, site, &job, total, &descriptor)) return false;
+  if (!result_new(c, site, (enum cvl_elem)v->elem, total, NULL, &result)) {
+    if (job.offsets) segdes_release(c, descriptor.as.segdes);
+    return false;
+  }
+  job.out = result_data(&result);
+  job.streaming = total * job.bytes >= STREAM_BYTES;
+  pool_for(c->pool, steps, job.grain, pack_piece, &job);
+  *out = result;
+  *out_d = descriptor;
+  return true;
+}

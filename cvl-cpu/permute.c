@@ -1,0 +1,284 @@
+/* permute.c - the six forms of PERMUTE.
+ *
+ * All of them first *locate*: a chunk of indices becomes positions in the other vector, the
+ * place of each segment having been expanded beside them, and every index is checked.
+ *
+ * Gathers are split by destination. PERMUTE is split by source: each thread writes where its
+ * indices say and marks the places; if a place stays unmarked some other was taken twice. The
+ * scatters in which the highest source must win are split into ranges of the destination:
+ * each thread goes through the sources of the segments that its range touches, in order, and
+ * keeps what falls into the range. So the order of two sources is never up to the threads.
+ */
+#include <string.h>
+
+#include "cvl-cpu/cpu.h"
+#include "cvl-cpu/kernels-move.h"
+
+enum { STEP = 512 }; /* positions located at a time: two buffers of 4 KB */
+
+struct permute_job {
+  const struct move_kernels *move;
+  const struct move_width *width;
+  const struct move_int *ints;
+  struct segments near; /* of the index vector, which is walked over */
+  struct segments far;  /* of the vector that the indices point into */
+  size_t bytes;         /* of an element */
+  size_t index_bytes;
+  const char *values, *index;
+  const uint8_t *flags; /* or NULL */
+  const char *defaults; /* what a scatter starts from; NULL: zeros */
+  bool in_place;        /* the result already holds the defaults */
+  bool streaming;
+  char *out;
+  uint8_t *mark;          /* PERMUTE */
+  uint64_t ranges;        /* of the destination of a scatter */
+  _Atomic uint64_t fault; /* lowest position of an index out of range */
+};
+
+/* Where the positions from w->position to `last`, at most STEP, go or come from. False if an
+ * index is out of range; this is then noted. */
+static bool locate(struct permute_job *job, struct walk *w, uint64_t last, uint64_t *at) {
+  const uint64_t begin = w->position, n = last - begin;
+  const void *index = job->index + begin * job->index_bytes;
+  const uint8_t *flags = job->flags ? job->flags + begin : NULL;
+  uint64_t located;
+  const uint64_t next = walk_start(w, w->segment);
+  if (next == begin && walk_start(w, w->segment + 1) >= last) w->segment++;
+  if (w->segment && walk_start(w, w->segment) >= last) { /* all in one segment */
+    const uint64_t k = w->segment - 1, base = segment_start(&job->far, k);
+    const uint64_t limit = segment_start(&job->far, k + 1) - base;
+    located = job->ints->locate_in_one(n, index, flags, base, limit, at);
+    w->position = last;
+  } else {
+    uint64_t limit[STEP + VECTOR_SLACK / sizeof(uint64_t)];
+    job->move->expand(w, last, &job->far, at, limit);
+    located = job->ints->locate(n, index, flags, limit, at);
+  }
+  if (located == n) return true;
+  note_lowest(&job->fault, begin + located);
+  return false;
+}
+
+/* Whether a piece that begins here can still hold the lowest fault. */
+static bool of_interest(const struct permute_job *job, uint64_t position) {
+  return position <= atomic_load_explicit(&job->fault, memory_order_relaxed);
+}
+
+static uint64_t step_end(uint64_t position, uint64_t end) {
+  return end - position < STEP ? end : position + STEP;
+}
+
+/* ---- gathers: BPERMUTE, BFPERMUTE ---- */
+
+static void gather_piece(void *arg, uint64_t first, uint64_t last, unsigned worker) {
+  (void)worker;
+  struct permute_job *job = arg;
+  struct walk w = walk_from(&job->near, segments_split(&job->near, first));
+  const uint64_t end = segments_split(&job->near, last).position;
+  uint64_t at[STEP + VECTOR_SLACK / sizeof(uint64_t)];
+  _Alignas(64) char chunk[STEP * sizeof(uint64_t)];
+  while (w.position < end && of_interest(job, w.position)) {
+    const uint64_t begin = w.position, stop = step_end(begin, end);
+    if (!locate(job, &w, stop, at)) return;
+    char *out = job->out + begin * job->bytes;
+    (job->flags ? job->width->gather_some : job->width->gather)(stop - begin, job->values, at,
+                                                                job->streaming ? chunk : out);
+    if (job->streaming) job->move->stream(out, chunk, (stop - begin) * job->bytes);
+  }
+}
+
+static void gather_all(struct cvl_context *c, struct permute_job *job) {
+  const uint64_t steps = segments_steps(&job->near);
+  job->streaming = job->near.total * job->bytes >= STREAM_BYTES;
+  pool_for(c->pool, steps, grain_for(c, steps, 2 * job->bytes + job->index_bytes), gather_piece,
+           job);
+}
+
+/* ---- scatters where the highest source wins: DPERMUTE, FPERMUTE, DFPERMUTE ---- */
+
+static void prepare_range(const struct permute_job *job, uint64_t low, uint64_t high) {
+  char *out = job->out + low * job->bytes;
+  const size_t bytes = (high - low) * job->bytes;
+  if (job->in_place) return;
+  if (job->defaults) {
+    memcpy(out, job->defaults + low * job->bytes, bytes);
+  } else {
+    memset(out, 0, bytes);
+  }
+}
+
+/* Range r of the destination. Its segments: from the one that `low` lies in to the last that
+ * starts before `high`; empty ones at the very end belong to the last range, so that each
+ * index is checked at least once. */
+static void scatter_range(struct permute_job *job, uint64_t r) {
+  const uint64_t total = job->far.total, share = total / job->ranges + 1;
+  const uint64_t low = r * share < total ? r * share : total;
+  const uint64_t high = total - low < share ? total : low + share;
+  prepare_range(job, low, high);
+  uint64_t k = r == 0 ? 0 : segment_from(&job->far, low);
+  if (k) k--;
+  const uint64_t past = r + 1 == job->ranges ? job->far.count : segment_from(&job->far, high);
+  const uint64_t end = segment_start(&job->near, past);
+  struct walk w = walk_from(&job->near, (struct place){k, segment_start(&job->near, k)});
+  uint64_t at[STEP + VECTOR_SLACK / sizeof(uint64_t)];
+  while (w.position < end && of_interest(job, w.position)) {
+    const uint64_t begin = w.position, stop = step_end(begin, end);
+    if (!locate(job, &w, stop, at)) return;
+    job->width->scatter(stop - begin, job->values + begin * job->bytes, at, low, high,
+                        job->out);
+  }
+}
+
+static void scatter_piece(void *arg, uint64_t first, uint64_t last, unsigned worker) {
+  (void)worker;
+  for (uint64_t r = first; r < last; r++) scatter_range(arg, r);
+}
+
+static void scatter_all(struct cvl_context *c, struct permute_job *job) {
+  const uint64_t work = segments_steps(&job->near) + segments_steps(&job->far);
+  const bool serial = grain_for(c, work, job->bytes) >= work;
+  job->ranges = serial ? 1 : pool_threads(c->pool);
+  pool_for(c->pool, job->ranges, 1, scatter_piece, job);
+}
+
+/* ---- PERMUTE ---- */
+
+static void mark_piece(void *arg, uint64_t first, uint64_t last, unsigned worker) {
+  (void)worker;
+  struct permute_job *job = arg;
+  struct walk w = walk_from(&job->near, segments_split(&job->near, first));
+  const uint64_t end = segments_split(&job->near, last).position;
+  uint64_t at[STEP + VECTOR_SLACK / sizeof(uint64_t)];
+  while (w.position < end && of_interest(job, w.position)) {
+    const uint64_t begin = w.position, stop = step_end(begin, end);
+    if (!locate(job, &w, stop, at)) return;
+    job->width->scatter_marking(stop - begin, job->values + begin * job->bytes, at, job->mark,
+                                job->out);
+  }
+}
+
+struct count_job {
+  const struct move_kernels *move;
+  const uint8_t *mark;
+  _Atomic uint64_t marked;
+};
+
+static void count_piece(void *arg, uint64_t first, uint64_t last, unsigned worker) {
+  (void)worker;
+  struct count_job *job = arg;
+  atomic_fetch_add_explicit(&job->marked, job->move->count(last - first, job->mark + first),
+                            memory_order_relaxed);
+}
+
+/* The second use of a place, at the lowest position; there is one. */
+static uint64_t first_duplicate(struct permute_job *job) {
+  const uint64_t n = job->near.total;
+  memset(job->mark, 0, n);
+  struct walk w = walk_from(&job->near, (struct place){0, 0});
+  uint64_t at[STEP + VECTOR_SLACK / sizeof(uint64_t)];
+  while (w.position < n) {
+    const uint64_t begin = w.position, stop = step_end(begin, n);
+    locate(job, &w, stop, at);
+    for (uint64_t i = 0; i < stop - begin; i++) {
+      if (job->mark[at[i]]) return begin + i;
+      job->mark[at[i]] = 1;
+    }
+  }
+  return n;
+}
+
+/* Returns the position of a duplicate, or n. */
+static uint64_t permute_all(struct cvl_context *c, struct permute_job *job) {
+  const uint64_t n = job->near.total, steps = segments_steps(&job->near);
+  clear_bytes(c, job->mark, n);
+  pool_for(c->pool, steps, grain_for(c, steps, 2 * job->bytes + job->index_bytes), mark_piece,
+           job);
+  if (job->fault != UINT64_MAX) return n;
+  struct count_job marks = {.move = job->move, .mark = job->mark};
+  pool_for(c->pool, n, grain_for(c, n, 1), count_piece, &marks);
+  return marks.marked == n ? n : first_duplicate(job);
+}
+
+/* ---- the operation ---- */
+
+static bool index_fault(struct cvl_context *c, uint64_t site, enum cvl_error_kind kind,
+                        const struct permute_job *job, uint64_t position) {
+  const uint64_t k = segment_at(&job->near, position);
+  const char *x = job->index + position * job->index_bytes;
+  int64_t index;
+  int32_t narrow;
+  if (job->index_bytes == sizeof index) {
+    memcpy(&index, x, sizeof index);
+  } else {
+    memcpy(&narrow, x, sizeof narrow);
+    index = narrow;
+  }
+  const uint64_t length = segment_start(&job->far, k + 1) - segment_start(&job->far, k);
+  return fault(c, (struct cvl_error){.kind = kind,
+                                     .site = site,
+                                     .position = (int64_t)position,
+                                     .value = index,
+                                     .limit = (int64_t)length,
+                                     .segment = (int64_t)k});
+}
+
+/* PERMUTE needs a mark for every element; few fit the stack. */
+static bool permute_marked(struct cvl_context *c, uint64_t site, struct permute_job *job) {
+  enum { FEW = 1024 };
+  uint8_t few[FEW];
+  const uint64_t n = job->near.total;
+  job->mark = n <= FEW ? few : scratch_alloc(c, site, n);
+  if (!job->mark) return false;
+  const uint64_t duplicate = permute_all(c, job);
+  if (job->mark != few) scratch_free(c, job->mark, n);
+  return duplicate == n || index_fault(c, site, CVL_E_DUPLICATE, job, duplicate);
+}
+
+/* The memory of the defaults, if the result may be made there while the rest is read. */
+static struct cvl_vector *reusable_defaults(const struct cvl_permute_args *a, size_t bytes) {
+  if (a->defaults.form == CVL_NOTHING) return NULL;
+  struct cvl_vector *v = value_reusable(&a->defaults, bytes);
+  if (!v || value_data(&a->values) == v->data || value_data(&a->index) == v->data) return NULL;
+  return a->flags.form != CVL_NOTHING && value_data(&a->flags) == v->data ? NULL : v;
+}
+
+bool cpu_permute(struct cvl_context *c, uint64_t site, const struct cvl_permute_args *a,
+                 struct cvl_value *out) {
+  const bool gathers = a->op == OP_BPERMUTE || a->op == OP_BFPERMUTE;
+  const size_t bytes = elem_bytes(a->values.elem);
+  struct cvl_vector *reuse = reusable_defaults(a, bytes);
+  struct permute_job job = {
+      .move = c->kernels->move,
+      .width = move_width(c->kernels->move, bytes),
+      .ints = move_int(c->kernels->move, c->int_elem),
+      .near = value_segments(gathers ? &a->d : &a->s),
+      .far = value_segments(gathers ? &a->s : &a->d),
+      .bytes = bytes,
+      .index_bytes = elem_bytes((uint8_t)c->int_elem),
+      .values = value_data(&a->values),
+      .index = value_data(&a->index),
+      .flags = a->flags.form == CVL_NOTHING ? NULL : value_data(&a->flags),
+      .defaults = a->defaults.form == CVL_NOTHING ? NULL : value_data(&a->defaults),
+      .in_place = reuse != NULL,
+      .fault = UINT64_MAX,
+  };
+  struct cvl_value result;
+  const uint64_t n = value_segments(&a->d).total;
+  if (!result_new(c, site, (enum cvl_elem)a->values.elem, n, reuse, &result)) return false;
+  job.out = result_data(&result);
+  bool good = true;
+  if (gathers) {
+    gather_all(c, &job);
+  } else if (a->op == OP_PERMUTE) {
+    good = permute_marked(c, site, &job);
+  } else {
+    scatter_all(c, &job);
+  }
+  if (job.fault != UINT64_MAX) good = index_fault(c, site, CVL_E_INDEX, &job, job.fault);
+  if (good) {
+    *out = result;
+  } else {
+    result_drop(c, &result);
+  }
+  return good;
+}
