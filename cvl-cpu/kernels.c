@@ -6,11 +6,12 @@
 #define DECLARE(set)                                                                           \
   extern const struct map_kernels map_kernels_##set;                                           \
   extern const struct move_kernels move_kernels_##set;                                         \
-  extern const struct random_kernels random_kernels_##set;
+  extern const struct random_kernels random_kernels_##set;                                     \
+  extern const struct reduce_kernels reduce_kernels_##set;
 #define SET(set)                                                                               \
   {                                                                                            \
     .name = #set, .map = &map_kernels_##set, .move = &move_kernels_##set,                      \
-    .random = &random_kernels_##set                                                            \
+    .random = &random_kernels_##set, .reduce = &reduce_kernels_##set                           \
   }
 
 /* The sets that CMakeLists.txt compiles, from the plainest to the best. */

@@ -15,12 +15,14 @@
 struct map_kernels;    /* kernels-map.h: elementwise operations */
 struct move_kernels;   /* kernels-move.h: copies, expansions, gathers, packing */
 struct random_kernels; /* kernels-random.h: Philox */
+struct reduce_kernels; /* kernels-reduce.h */
 
 struct cpu_kernels {
   const char *name;
   const struct map_kernels *map;
   const struct move_kernels *move;
   const struct random_kernels *random;
+  const struct reduce_kernels *reduce;
 };
 
 /* The best set that this program contains and this processor runs. */

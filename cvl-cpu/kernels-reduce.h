@@ -1,0 +1,25 @@
+/* kernels-reduce.h - reductions of raw arrays, one row for each element type and operation. */
+#ifndef RAVEL_CPU_KERNELS_REDUCE_H
+#define RAVEL_CPU_KERNELS_REDUCE_H
+
+#include "cvl/cvl.h"
+
+/* A segment of more elements is cut at its blocks, which threads share. */
+enum { REDUCE_WHOLE = 32 * CVL_REDUCE_BLOCK };
+
+/* totals[k] = block k of the reproducible tree over x[0 .. n); totals may be x. */
+typedef void reduce_blocks(const void *x, uint64_t n, void *totals);
+
+struct reduce_row {
+  reduce_blocks *blocks;
+  /* out[k] = the reduction of x[offsets[k] .. offsets[k+1]) for k < count; of a segment longer
+   * than REDUCE_WHOLE nothing is written. */
+  void (*segments)(const void *x, const uint64_t *offsets, uint64_t count, void *out);
+};
+
+struct reduce_kernels {
+  /* NULL functions where operations.def has no combining row. */
+  struct reduce_row row[CVL_ELEM_COUNT][OP_COUNT];
+};
+
+#endif

@@ -1,0 +1,149 @@
+/* reduce.c - reductions of segments, split over threads.
+ *
+ * The path of segment starts and elements (struct place) is cut into pieces of equal cost. The
+ * piece that a segment starts in reduces it, unless it is longer than REDUCE_WHOLE: such a
+ * giant is a row of blocks, and the piece that a block starts in reduces the block. When all
+ * is done the totals of a giant's blocks, side by side in scratch memory, are reduced by the
+ * same rule. So no shape leaves a thread with more than a piece and REDUCE_WHOLE elements.
+ */
+#include <string.h>
+
+#include "cvl-cpu/cpu.h"
+#include "cvl-cpu/kernels-reduce.h"
+#include "cvl-cpu/kernels.h"
+
+enum {
+  BATCH = 256,     /* equal segments whose offsets are written out at a time */
+  SEGMENT_COST = 8 /* bytes of memory traffic a segment adds: its offset */
+};
+
+struct job {
+  struct segments s;
+  const struct reduce_row *row;
+  size_t element; /* bytes */
+  const char *x;
+  char *out;
+  char *totals;     /* of the blocks of giants, see giant_base; NULL: there are none */
+  uint64_t *giants; /* [w]: 1 + the giant that starts in window w of REDUCE_WHOLE positions */
+};
+
+/* Where the block totals of the giant that starts at p begin. The giants before it end before
+ * p and have at most length / BLOCK + 1 blocks and more than REDUCE_WHOLE elements each. */
+static uint64_t giant_base(uint64_t p) {
+  return p / CVL_REDUCE_BLOCK + p / REDUCE_WHOLE;
+}
+
+static uint64_t blocks_of(uint64_t n) {
+  return n / CVL_REDUCE_BLOCK + (n % CVL_REDUCE_BLOCK != 0);
+}
+
+/* The segments first <= k < last, giants left out. */
+static void reduce_segments(const struct job *j, uint64_t first, uint64_t last) {
+  if (j->s.offsets) {
+    j->row->segments(j->x, j->s.offsets + first, last - first, j->out + first * j->element);
+    return;
+  }
+  uint64_t offsets[BATCH + 1];
+  while (first < last) {
+    const uint64_t many = last - first < BATCH ? last - first : BATCH;
+    for (uint64_t i = 0; i <= many; i++) offsets[i] = (first + i) * j->s.equal;
+    j->row->segments(j->x, offsets, many, j->out + first * j->element);
+    first += many;
+  }
+}
+
+/* The blocks of giant k that start at low <= position < high. */
+static void reduce_giant(const struct job *j, uint64_t k, uint64_t low, uint64_t high) {
+  const uint64_t start = segment_start(&j->s, k), end = segment_start(&j->s, k + 1);
+  const uint64_t from = low > start ? blocks_of(low - start) : 0;
+  const uint64_t to = high < end ? blocks_of(high - start) : blocks_of(end - start);
+  if (from >= to) return;
+  if (from == 0) j->giants[start / REDUCE_WHOLE] = k + 1;
+  const uint64_t begin = start + from * CVL_REDUCE_BLOCK;
+  const uint64_t stop = to < blocks_of(end - start) ? start + to * CVL_REDUCE_BLOCK : end;
+  j->row->blocks(j->x + begin * j->element, stop - begin,
+                 j->totals + (giant_base(start) + from) * j->element);
+}
+
+static void reduce_piece(void *arg, uint64_t first, uint64_t last, unsigned worker) {
+  const struct job *j = arg;
+  (void)worker;
+  const struct place from = segments_split(&j->s, first), to = segments_split(&j->s, last);
+  reduce_segments(j, from.segment, to.segment);
+  if (!j->totals) return;
+  /* The giant that began earlier and goes on here, then those that start here. */
+  if (from.segment > 0) {
+    const uint64_t k = from.segment - 1;
+    const uint64_t start = segment_start(&j->s, k), end = segment_start(&j->s, k + 1);
+    if (end > from.position && end - start > REDUCE_WHOLE) {
+      reduce_giant(j, k, from.position, to.position);
+    }
+  }
+  uint64_t p = from.position;
+  while (p < to.position) {
+    /* Look at the windows' ends only: a giant covers one, so few segments are looked at. */
+    uint64_t k = segment_at(&j->s, p + REDUCE_WHOLE - 1 < j->s.total ? p + REDUCE_WHOLE - 1
+                                                                     : j->s.total - 1);
+    const uint64_t start = segment_start(&j->s, k), end = segment_start(&j->s, k + 1);
+    if (k >= from.segment && end - start > REDUCE_WHOLE) {
+      reduce_giant(j, k, start, to.position);
+      p = end;
+    } else {
+      p += REDUCE_WHOLE;
+    }
+  }
+}
+
+/* Reduces the block totals of each giant to its result. */
+static void finish_giants(const struct job *j) {
+  for (uint64_t w = 0; w <= j->s.total / REDUCE_WHOLE; w++) {
+    if (j->giants[w] == 0) continue;
+    const uint64_t k = j->giants[w] - 1, start = segment_start(&j->s, k);
+    uint64_t n = blocks_of(segment_start(&j->s, k + 1) - start);
+    char *totals = j->totals + giant_base(start) * j->element;
+    for (; n > 1; n = blocks_of(n)) j->row->blocks(totals, n, totals);
+    memcpy(j->out + k * j->element, totals, j->element);
+  }
+}
+
+/* Runs the job with memory for giants. */
+static bool reduce_with_giants(struct cvl_context *c, uint64_t site, struct job *j,
+                               uint64_t grain) {
+  const uint64_t windows = j->s.total / REDUCE_WHOLE + 1;
+  const size_t giants_bytes = (size_t)windows * sizeof *j->giants;
+  const size_t totals_bytes = (size_t)(giant_base(j->s.total) + 1) * j->element;
+  char *scratch = scratch_alloc(c, site, giants_bytes + totals_bytes);
+  if (!scratch) return false;
+  j->giants = (uint64_t *)(void *)scratch;
+  j->totals = scratch + giants_bytes;
+  memset(j->giants, 0, giants_bytes);
+  pool_for(c->pool, segments_steps(&j->s), grain, reduce_piece, j);
+  finish_giants(j);
+  scratch_free(c, scratch, giants_bytes + totals_bytes);
+  return true;
+}
+
+bool cpu_reduce(struct cvl_context *c, uint64_t site, enum cvl_op op, const struct cvl_value *v,
+                const struct cvl_value *d, struct cvl_value *out) {
+  const enum cvl_elem e = (enum cvl_elem)v->elem;
+  struct job j = {.s = value_segments(d),
+                  .row = &c->kernels->reduce->row[e][op],
+                  .element = elem_info(e)->bytes,
+                  .x = value_data(v)};
+  if (!result_new(c, site, e, j.s.count, NULL, out)) return false;
+  j.out = result_data(out);
+  if (j.s.total <= SERIAL_BYTES / j.element && j.s.count <= SERIAL_BYTES / SEGMENT_COST &&
+      j.s.total <= REDUCE_WHOLE) {
+    reduce_segments(&j, 0, j.s.count);
+    return true;
+  }
+  const uint64_t steps = segments_steps(&j.s);
+  const uint64_t grain = grain_for(c, steps, j.element);
+  if (j.s.total <= REDUCE_WHOLE) {
+    pool_for(c->pool, steps, grain, reduce_piece, &j);
+    return true;
+  }
+  if (reduce_with_giants(c, site, &j, grain)) return true;
+  result_drop(c, out);
+  return false;
+}
