@@ -1,0 +1,198 @@
+/* test-conformance.c - the conformance suite has teeth: back ends with one defect each must
+ * fail it, and at the item that the defect concerns. */
+#include "cvl/conformance.h"
+#include "cvl/delayed.h"
+#include "cvl/oracle.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+DELAYED_BACKEND(delayed_oracle, "delayed", cvl_oracle_backend)
+
+const struct cvl_backend *const *cvl_backends(void) {
+  static const struct cvl_backend *const all[] = {&cvl_oracle_backend, NULL};
+  return all;
+}
+
+static uint64_t failures(const struct cvl_backend *b, const char *only) {
+  FILE *sink = fopen("/dev/null", "w");
+  struct conformance_options o = {.int_elem = CVL_I64,
+                                  .float_elem = CVL_F64,
+                                  .threads = {1},
+                                  .threads_count = 1,
+                                  .device = -1,
+                                  .seed = 1,
+                                  .only = only,
+                                  .out = sink};
+  struct conformance_result r = conformance_run(b, &o);
+  fclose(sink);
+  cr_assert_gt(r.items, 0);
+  return r.failures;
+}
+
+/* Each defect is one function of the table, wrong in one respect. */
+
+static bool scan_max_for_min(struct cvl_context *ctx, uint64_t site, enum cvl_op op,
+                             const struct cvl_value *v, const struct cvl_value *d,
+                             struct cvl_value *out) {
+  return cvl_oracle_backend.scan(ctx, site, op == OP_MIN ? OP_MAX : op, v, d, out);
+}
+
+static bool reduce_keeps_owned(struct cvl_context *ctx, uint64_t site, enum cvl_op op,
+                               const struct cvl_value *v, const struct cvl_value *d,
+                               struct cvl_value *out) {
+  struct cvl_value borrowed = *v;
+  borrowed.owned = 0;
+  return cvl_oracle_backend.reduce(ctx, site, op, &borrowed, d, out);
+}
+
+static bool lengths_site_0(struct cvl_context *ctx, uint64_t site, const struct cvl_value *v,
+                           struct cvl_value *out) {
+  (void)site;
+  return cvl_oracle_backend.make_segdes(ctx, 0, v, out);
+}
+
+static bool check_keeps(struct cvl_context *ctx, bool wait, struct cvl_error *e) {
+  bool found = cvl_oracle_backend.check(ctx, wait, e);
+  e->position += found; /* one off */
+  return found;
+}
+
+static bool rank_reverses_ties(struct cvl_context *ctx, uint64_t site, enum cvl_op op,
+                               const struct cvl_value *v, const struct cvl_value *d,
+                               struct cvl_value *out) {
+  op = op == OP_RANK_DOWN ? OP_RANK_UP : OP_RANK_UP;
+  return cvl_oracle_backend.rank(ctx, site, op, v, d, out);
+}
+
+static struct cvl_statistics no_limit_statistics(struct cvl_context *ctx) {
+  struct cvl_statistics s = cvl_oracle_backend.statistics(ctx);
+  s.peak_bytes = 0;
+  return s;
+}
+
+static bool random_ignores_k(struct cvl_context *ctx, uint64_t site, uint64_t seed, uint64_t k,
+                             const struct cvl_value *bounds, struct cvl_value *out) {
+  (void)k;
+  return cvl_oracle_backend.random(ctx, site, seed, 0, bounds, out);
+}
+
+Test(conformance, accepts_the_oracle) {
+  cr_expect_eq(failures(&cvl_oracle_backend, "ADD"), 0);
+  cr_expect_eq(failures(&cvl_oracle_backend, "PACK"), 0);
+  cr_expect_eq(failures(&cvl_oracle_backend, "ERRORS"), 0);
+}
+
+Test(conformance, rejects_defects) {
+  struct cvl_backend b = cvl_oracle_backend;
+  b.scan = scan_max_for_min;
+  cr_expect_gt(failures(&b, "MIN_SCAN"), 0);
+  cr_expect_eq(failures(&b, "MAX_SCAN"), 0);
+  b = cvl_oracle_backend;
+  b.reduce = reduce_keeps_owned;
+  cr_expect_gt(failures(&b, "OR_REDUCE"), 0);
+  b = cvl_oracle_backend;
+  b.make_segdes = lengths_site_0;
+  cr_expect_gt(failures(&b, "MAKE_SEGDES"), 0);
+  b = cvl_oracle_backend;
+  b.check = check_keeps;
+  cr_expect_gt(failures(&b, "DIV.INT"), 0);
+  cr_expect_gt(failures(&b, "ASSERT"), 0);
+  b = cvl_oracle_backend;
+  b.rank = rank_reverses_ties;
+  cr_expect_gt(failures(&b, "RANK_DOWN"), 0);
+  b = cvl_oracle_backend;
+  b.statistics = no_limit_statistics;
+  cr_expect_gt(failures(&b, "MEMORY_LIMIT"), 0);
+  b = cvl_oracle_backend;
+  b.random = random_ignores_k;
+  cr_expect_gt(failures(&b, "RAND"), 0);
+}
+
+/* ---- the delaying back end ---- */
+
+static struct cvl_context *open_delayed(struct cvl_backend *b) {
+  const char *why;
+  struct cvl_options o = {.int_elem = CVL_I64, .float_elem = CVL_F64, .device = 3};
+  delayed_oracle(b);
+  struct cvl_context *ctx = b->open(&o, &why);
+  cr_assert_not_null(ctx);
+  return ctx;
+}
+
+Test(delayed, sizes_are_pending_until_resolved) {
+  struct cvl_backend b;
+  struct cvl_context *ctx = open_delayed(&b);
+  struct cvl_value f, d = cvl_one_segment(4), kept, kept_d, twice;
+  int pending = 0;
+  cr_assert(b.from_host(ctx, 1, CVL_BOOL, 4, (uint8_t[]){1, 0, 1, 1}, &f));
+  for (uint64_t i = 0; i < 20; i++) {
+    cr_assert(b.pack(ctx, 2 + i, &f, &f, &d, &kept, &kept_d));
+    struct cvl_value two[2] = {kept, kept};
+    cr_assert(b.elementwise(ctx, 2 + i, OP_AND, 2, two, &twice));
+    struct cvl_size a = b.length(ctx, &kept), c = b.length(ctx, &twice);
+    cr_expect_eq(kept.form, CVL_VECTOR);
+    cr_expect_eq(kept_d.form, CVL_SEGDES);
+    if (a.symbol && c.symbol) {
+      cr_expect_eq(a.symbol, c.symbol);
+      cr_expect_gt(a.bound, 3); /* of no use as the size */
+      pending++;
+    }
+    cr_expect(b.resolve(ctx, &c));
+    cr_expect_eq(c.bound, 3);
+    cr_expect_eq(c.symbol, 0);
+    b.release(ctx, &kept);
+    b.release(ctx, &kept_d);
+    b.release(ctx, &twice);
+  }
+  cr_expect_gt(pending, 5);
+  cr_expect_gt(b.statistics(ctx).waits, 5);
+  b.release(ctx, &f);
+  b.close(ctx);
+}
+
+Test(delayed, faults_come_late) {
+  struct cvl_backend b;
+  struct cvl_context *ctx = open_delayed(&b);
+  struct cvl_error e;
+  int late = 0;
+  for (uint64_t i = 1; i <= 20; i++) {
+    struct cvl_value out,
+        operands[2] = {cvl_scalar_int(CVL_I64, 1), cvl_scalar_int(CVL_I64, 0)};
+    cr_assert(b.elementwise(ctx, i, OP_DIV, 2, operands, &out));
+    if (!b.check(ctx, false, &e)) {
+      late++;
+      cr_assert(b.check(ctx, true, &e));
+    }
+    cr_expect_eq(e.kind, CVL_E_DIVIDE_BY_ZERO);
+    cr_expect_eq(e.site, i);
+    b.release(ctx, &out);
+  }
+  cr_expect_gt(late, 5);
+  b.close(ctx);
+}
+
+Test(delayed, notices_sizes_that_nobody_required_equal) {
+  struct cvl_backend b;
+  struct cvl_context *ctx = open_delayed(&b);
+  struct cvl_error e;
+  struct cvl_value x, y, out;
+  int64_t data[4] = {1, 2, 3, 4};
+  cr_assert(b.from_host(ctx, 1, CVL_I64, 4, data, &x));
+  cr_assert(b.from_host(ctx, 2, CVL_I64, 3, data, &y));
+  struct cvl_value operands[2] = {x, y};
+  cr_assert(b.elementwise(ctx, 4, OP_ADD, 2, operands, &out));
+  cr_assert(b.check(ctx, true, &e));
+  cr_expect_eq(e.kind, CVL_E_DEVICE);
+  b.release(ctx, &out);
+  cr_assert(b.require_equal(ctx, 5, b.length(ctx, &x), b.length(ctx, &y), 0));
+  cr_assert(b.elementwise(ctx, 6, OP_ADD, 2, operands, &out));
+  cr_assert(b.check(ctx, true, &e));
+  cr_expect_eq(e.kind, CVL_E_SIZE);
+  cr_expect_eq(e.site, 5);
+  b.release(ctx, &out);
+  b.release(ctx, &x);
+  b.release(ctx, &y);
+  cr_expect_eq(b.statistics(ctx).live_bytes, 0);
+  b.close(ctx);
+}
