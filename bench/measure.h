@@ -1,0 +1,74 @@
+/* measure.h - what the benchmark programs share: options, time, medians, threads, reports. */
+#ifndef RAVEL_BENCH_MEASURE_H
+#define RAVEL_BENCH_MEASURE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum { MOST_ROUNDS = 64, MOST_THREAD_COUNTS = 8 };
+
+/* The command line, the same for all programs; see measure_usage in measure.c. */
+struct measure_options {
+  const char *json;    /* file for the machine-readable report, or NULL */
+  const char *only;    /* measure only what has this in its name, or NULL */
+  const char *backend; /* of cvl_backends() */
+  unsigned rounds;
+  uint64_t bytes; /* of a working set */
+  unsigned threads[MOST_THREAD_COUNTS], thread_counts;
+  bool narrow, wide; /* i32 and f32, i64 and f64 */
+};
+
+/* Parses the command line; on a wrong one says so and exits with status 2. */
+struct measure_options measure_options(int argc, char **argv);
+bool measure_wants(const struct measure_options *, const char *name);
+
+/* Seconds since some moment. */
+double measure_now(void);
+
+/* Runs body(arg, t, threads) for each t < threads, each on its own thread; returns the seconds
+ * from the start of the first to the end of the last. */
+typedef void measure_body(void *arg, unsigned thread, unsigned threads);
+double measure_parallel(measure_body *body, void *arg, unsigned threads);
+
+/* Memory for a whole run, of zeros, in huge pages where there are any; exits if there is none.
+ * Never freed before the end of the program. */
+void *measure_memory(size_t bytes);
+
+/* A fixed sequence: element i of the stream that starts from seed. */
+static inline uint64_t measure_random(uint64_t seed, uint64_t i) {
+  uint64_t z = (seed << 40) + (i + 1) * 0x9e3779b97f4a7c15u;
+  z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+  return z ^ z >> 31;
+}
+
+struct spread {
+  double median, least, most;
+};
+/* Sorts n >= 1 values. */
+struct spread measure_spread(double *values, unsigned n);
+
+/* A table on standard output and the same in JSON. */
+struct report {
+  FILE *json;
+  bool first;
+};
+struct report report_open(const struct measure_options *, const char *program);
+/* One line: time and limit are in seconds, one of each per round. Target 0: reported only. At
+ * most: the target is an upper bound of time / limit; otherwise a lower one of limit / time.
+ * The ratio is the median over the rounds; "of best" is that of the best time and the best
+ * limit, which a busy machine disturbs least. */
+struct report_line {
+  const char *name, *elem, *detail;
+  unsigned threads, rounds;
+  double bytes; /* that have to move */
+  double *time, *limit;
+  double target;
+  bool at_most;
+};
+void report_line(struct report *, const struct report_line *);
+void report_close(struct report *);
+
+#endif

@@ -1,0 +1,151 @@
+/* streams.c - see streams.h.
+ *
+ * What one thread does is cut into pieces, and a piece of every stream is visited in turn, so
+ * that streams of unequal length end together. 128-bit accesses are enough: memory is slower.
+ */
+#include "bench/streams.h"
+
+#include <string.h>
+
+#include "bench/measure.h"
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+enum { LINE = 64 };
+
+size_t streams_bytes(const struct streams *s) {
+  size_t sum = 0;
+  for (unsigned k = 0; k < s->reads + s->writes; k++) sum += s->bytes[k];
+  return sum;
+}
+
+static uint64_t read_piece(const char *p, size_t bytes) {
+  uint64_t a[8] = {0};
+  for (size_t i = 0; i + LINE <= bytes; i += LINE) {
+    uint64_t w[8];
+    memcpy(w, p + i, LINE);
+    for (size_t k = 0; k < 8; k++) a[k] ^= w[k];
+  }
+  return a[0] ^ a[1] ^ a[2] ^ a[3] ^ a[4] ^ a[5] ^ a[6] ^ a[7];
+}
+
+static void write_piece(char *p, size_t bytes, uint64_t value) {
+  for (size_t i = 0; i + LINE <= bytes; i += LINE) {
+    uint64_t w[8] = {value, value, value, value, value, value, value, value};
+    memcpy(p + i, w, LINE);
+  }
+}
+
+static void stream_piece(char *p, size_t bytes, uint64_t value) {
+#if defined(__SSE2__)
+  const __m128i v = _mm_set1_epi64x((long long)value);
+  for (size_t i = 0; i + LINE <= bytes; i += LINE) {
+    for (size_t k = 0; k < LINE; k += 16) _mm_stream_si128((__m128i *)(void *)(p + i + k), v);
+  }
+#else
+  write_piece(p, bytes, value);
+#endif
+}
+
+struct pass {
+  char *arena;
+  const struct streams *streams;
+  size_t piece; /* bytes of the longest stream visited at a time */
+  void (*write)(char *, size_t, uint64_t);
+};
+
+static size_t in_lines(double bytes) {
+  return (size_t)(bytes / LINE) * LINE;
+}
+
+static void run_pass(void *arg, unsigned thread, unsigned threads) {
+  const struct pass *pass = arg;
+  const struct streams *s = pass->streams;
+  size_t longest = 0, base[MOST_STREAMS], at = 0;
+  for (unsigned k = 0; k < s->reads + s->writes; k++) {
+    longest = s->bytes[k] > longest ? s->bytes[k] : longest;
+    base[k] = at;
+    at += s->bytes[k] / LINE * LINE;
+  }
+  const size_t pieces = longest / pass->piece + 1;
+  const size_t first = pieces * thread / threads, last = pieces * (thread + 1) / threads;
+  uint64_t value = thread;
+  for (size_t p = first; p < last; p++) {
+    for (unsigned k = 0; k < s->reads + s->writes; k++) {
+      const double share = (double)s->bytes[k] / (double)pieces;
+      const size_t from = in_lines(share * (double)p), to = in_lines(share * (double)(p + 1));
+      char *place = pass->arena + base[k] + from;
+      if (k < s->reads) {
+        value ^= read_piece(place, to - from);
+      } else {
+        pass->write(place, to - from, value);
+      }
+    }
+  }
+#if defined(__SSE2__)
+  _mm_sfence();
+#endif
+  /* The value must look needed where nothing is written. */
+  __asm__ volatile("" : : "r"(value));
+}
+
+double streams_seconds(void *arena, struct streams *s, unsigned threads) {
+  static const size_t pieces[] = {256, 4096, 32768};
+  enum { LOOPS = 2 * sizeof pieces / sizeof *pieces };
+  double best = 0.0;
+  const unsigned known = s->best;
+  for (unsigned loop = 1; loop <= LOOPS; loop++) {
+    const bool streaming = loop > LOOPS / 2;
+    if (known ? loop != known : streaming && s->writes == 0) continue;
+    struct pass pass = {arena, s, pieces[(loop - 1) % (LOOPS / 2)],
+                        streaming ? stream_piece : write_piece};
+    const double t = measure_parallel(run_pass, &pass, threads);
+    if (best == 0.0 || t < best) {
+      best = t;
+      s->best = loop;
+    }
+  }
+  return best;
+}
+
+struct moving {
+  enum move move;
+  size_t n, elem_bytes, index_bytes;
+  const void *from, *index;
+  void *to;
+};
+
+/* The loops of move_seconds, one for each pair of widths. */
+#define MOVE_LOOPS(elem, place)                                                                \
+  static void move_##elem##_##place(const struct moving *m, size_t first, size_t last) {       \
+    const elem##_t *from = m->from;                                                            \
+    const place##_t *index = m->index;                                                         \
+    elem##_t *to = m->to;                                                                      \
+    if (m->move == MOVE_GATHER) {                                                              \
+      for (size_t i = first; i < last; i++) to[i] = from[index[i]];                            \
+    } else {                                                                                   \
+      for (size_t i = first; i < last; i++) to[index[i]] = from[i];                            \
+    }                                                                                          \
+  }
+MOVE_LOOPS(uint32, uint32)
+MOVE_LOOPS(uint32, uint64)
+MOVE_LOOPS(uint64, uint32)
+MOVE_LOOPS(uint64, uint64)
+
+static void run_move(void *arg, unsigned thread, unsigned threads) {
+  const struct moving *m = arg;
+  const size_t first = m->n * thread / threads, last = m->n * (thread + 1) / threads;
+  if (m->elem_bytes == 4) {
+    (m->index_bytes == 4 ? move_uint32_uint32 : move_uint32_uint64)(m, first, last);
+  } else {
+    (m->index_bytes == 4 ? move_uint64_uint32 : move_uint64_uint64)(m, first, last);
+  }
+}
+
+double move_seconds(enum move move, size_t n, size_t elem_bytes, const void *from, void *to,
+                    size_t index_bytes, const void *index, unsigned threads) {
+  struct moving m = {move, n, elem_bytes, index_bytes, from, index, to};
+  return measure_parallel(run_move, &m, threads);
+}

@@ -1,0 +1,30 @@
+/* streams.h - the machine's limit: how fast it can read and write so many streams at once, and
+ * how fast it can gather and scatter, whatever is computed in between. */
+#ifndef RAVEL_BENCH_STREAMS_H
+#define RAVEL_BENCH_STREAMS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { MOST_STREAMS = 8 };
+
+/* Sequential streams, those read first, each of its own number of bytes. */
+struct streams {
+  unsigned reads, writes;
+  size_t bytes[MOST_STREAMS];
+  unsigned best; /* the loop that was fastest, from 1; 0: not yet known */
+};
+size_t streams_bytes(const struct streams *);
+
+/* Seconds to read and write them all once: the best of loops with plain and with streaming
+ * stores, in short and in long pieces; once the best loop is known, of that one. `arena` has at
+ * least streams_bytes and is written to. */
+double streams_seconds(void *arena, struct streams *, unsigned threads);
+
+enum move { MOVE_GATHER, MOVE_SCATTER };
+/* Seconds for to[i] = from[index[i]] or to[index[i]] = from[i] over n elements of 4 or 8 bytes,
+ * with indices of 4 or 8 bytes, in a plain loop. */
+double move_seconds(enum move, size_t n, size_t elem_bytes, const void *from, void *to,
+                    size_t index_bytes, const void *index, unsigned threads);
+
+#endif

@@ -1,0 +1,114 @@
+/* vectors.c - see vectors.h. */
+#include "bench/vectors.h"
+
+#include <stdlib.h>
+
+#include "cvl-cpu/cvl-cpu.h"
+
+const struct cvl_backend *const *cvl_backends(void) {
+  static const struct cvl_backend *const all[] = {&cvl_cpu_backend, NULL};
+  return all;
+}
+
+static _Noreturn void give_up(const struct bench *b, const char *what) {
+  fprintf(stderr, "%s: %s\n", b->backend ? b->backend->name : b->options->backend, what);
+  exit(1);
+}
+
+void bench_open(struct bench *b, bool wide, unsigned threads) {
+  b->backend = cvl_backend_find(b->options->backend);
+  if (!b->backend) give_up(b, "no such back end");
+  b->elem_of[CLASS_INT] = wide ? CVL_I64 : CVL_I32;
+  b->elem_of[CLASS_FLOAT] = wide ? CVL_F64 : CVL_F32;
+  b->elem_of[CLASS_BOOL] = CVL_BOOL;
+  b->threads = threads;
+  const struct cvl_options options = {.int_elem = b->elem_of[CLASS_INT],
+                                      .float_elem = b->elem_of[CLASS_FLOAT],
+                                      .threads = threads,
+                                      .device = -1};
+  const char *why = "";
+  b->context = b->backend->open(&options, &why);
+  if (!b->context) give_up(b, why);
+}
+
+void bench_close(struct bench *b) {
+  b->backend->close(b->context);
+  b->context = NULL;
+}
+
+size_t elem_bytes(const struct bench *b, enum elem_class class) {
+  return elem_info(b->elem_of[class])->bytes;
+}
+
+const char *elem_text(const struct bench *b, enum elem_class class) {
+  return elem_info(b->elem_of[class])->text;
+}
+
+struct cvl_value vector_of(struct bench *b, enum elem_class class, uint64_t n,
+                           const void *data) {
+  struct cvl_value v;
+  if (!b->backend->from_host(b->context, 0, b->elem_of[class], n, data, &v)) {
+    give_up(b, "no memory for the operands");
+  }
+  return v;
+}
+
+struct filling {
+  char *data;
+  enum cvl_elem elem;
+  uint64_t n, seed;
+};
+
+static void fill(void *arg, unsigned thread, unsigned threads) {
+  const struct filling *f = arg;
+  const uint64_t last = f->n * (thread + 1) / threads;
+  for (uint64_t i = f->n * thread / threads; i < last; i++) {
+    const uint64_t u = measure_random(f->seed, i);
+    void *const place = f->data + i * elem_info(f->elem)->bytes;
+    switch (f->elem) {
+    case CVL_I32: *(int32_t *)place = (int32_t)(u >> 34) + 1; break;
+    case CVL_I64: *(int64_t *)place = (int64_t)(u >> 34) + 1; break;
+    case CVL_F32: *(float *)place = 0.1f + 0.9f * (float)(u >> 40) * 0x1p-24f; break;
+    case CVL_F64: *(double *)place = 0.1 + 0.9 * (double)(u >> 11) * 0x1p-53; break;
+    case CVL_BOOL: *(uint8_t *)place = (uint8_t)(u >> 63); break;
+    case CVL_ELEM_COUNT: break;
+    }
+  }
+}
+
+struct cvl_value random_vector(struct bench *b, enum elem_class class, uint64_t n,
+                               uint64_t seed) {
+  struct filling f = {b->arena, b->elem_of[class], n, seed};
+  if (n * elem_bytes(b, class) > b->arena_bytes) give_up(b, "the arena is too small");
+  measure_parallel(fill, &f, b->threads);
+  return vector_of(b, class, n, b->arena);
+}
+
+struct cvl_value segments_of(struct bench *b, uint64_t count, const int64_t *lengths) {
+  struct cvl_value d;
+  if (!b->backend->segdes_from_host(b->context, 0, count, lengths, &d)) {
+    give_up(b, "no memory for a descriptor");
+  }
+  return d;
+}
+
+void drop(struct bench *b, struct cvl_value *v) {
+  if (v->form != CVL_NOTHING) b->backend->release(b->context, v);
+  v->form = CVL_NOTHING;
+}
+
+double seconds_of(struct bench *b, const struct work *w) {
+  struct cvl_value out[2] = {{.form = CVL_NOTHING}, {.form = CVL_NOTHING}};
+  struct cvl_error error = {.kind = CVL_E_NONE};
+  const double start = measure_now();
+  const bool done = w->run(b, w, out);
+  const bool fault = b->backend->check(b->context, true, &error);
+  const double seconds = measure_now() - start;
+  if (!done || fault) {
+    fprintf(stderr, "%s %s: fault of kind %d\n", w->name, w->detail, (int)error.kind);
+    return -1.0;
+  }
+  drop(b, &out[0]);
+  drop(b, &out[1]);
+  return seconds;
+}
