@@ -151,9 +151,7 @@ Test(oracle, sums_follow_the_tree) {
   cr_expect_eq(sum_of(32, 0, 8, 16), 0.0);        /* lane 16 meets lane 0 before 8 does */
   cr_expect_eq(sum_of(3000, 0, 2048, 1024), 1.0); /* blocks are lanes: 0 and 2 meet first */
   cr_expect_eq(sum_of(3000, 0, 1024, 2048), 0.0); /* and here the 1 is lost in block 0 */
-               0.0); /* blocks 0, 1, 2 are lanes 0, 1, 2: 1+0 first */
-               cr_expect_eq(sum_of(1025, 31, 63, 1024),
-                            1.0); /* the second block is added last */
+  cr_expect_eq(sum_of(1025, 31, 63, 1024), 1.0);  /* the second block is added last */
 }
 
 /* Prefixes of 8 and 32: the order within a window, and that windows are added on the left. */
