@@ -305,10 +305,14 @@ static bool arm(struct parser *p, struct vcode_instruction *out, uint32_t at) {
       return false;
     }
     before->as.branch.otherwise = at;
+    out->as.branch.otherwise = opener; /* an ELSE remembers its IF until the ENDIF */
     *array_push(p->arena, &p->open) = at;
+  } else if (before->op == OPC_ELSE) {
+    struct vcode_instruction *condition = &p->code.items[before->as.branch.otherwise];
+    condition->as.branch.end = before->as.branch.end = at;
+    before->as.branch.otherwise = 0;
   } else {
-    before->as.branch.end = at;
-    if (before->op == OPC_IF) before->as.branch.otherwise = at;
+    before->as.branch.otherwise = before->as.branch.end = at;
   }
   return true;
 }
