@@ -347,14 +347,15 @@ static bool end_block(struct builder *b, enum ir_end end, struct source_pos pos,
       x->left_else = b->left.list.count;
       x->arm = sym_begin_arm(&b->stack);
       /* Without ELSE the second arm is empty and ends at once. */
-      *pc = in->as.branch.otherwise + (in->as.branch.otherwise != in->as.branch.end);
+      *pc =
+          in->as.branch.otherwise + (b->function->code[in->as.branch.otherwise].op == OPC_ELSE);
       return true;
     }
     if (!join_arms(b, x, block, height)) return false;
     bool never = x->then->end != IR_YIELD && block->end != IR_YIELD;
     b->left.list.count = x->left;
     b->ifs.count--;
-    *pc = in->as.branch.end + 1;
+    *pc = end_of_if(b->function, in) + 1;
     if (!never) return true;
     end = IR_NEVER;
     pos = in->pos;
