@@ -83,8 +83,8 @@ static uint32_t use(struct lowering *l, ir_var v, bool last) {
 
 static struct instruction *emit(struct lowering *l, enum action action, enum opcode op,
                                 struct source_pos pos, uint32_t origin) {
-  *array_push(l->arena, &l->places) =
-      (struct place){.function = l->number, .pos = pos, .origin = origin, .op = (uint16_t)op};
+  *array_push(l->arena, &l->places) = (struct place){
+      .function = l->number, .pos = pos, .origin = origin, .op = (uint16_t)op, .type = TW_NONE};
   struct instruction *i = array_push(l->arena, &l->out);
   *i = (struct instruction){.action = (uint8_t)action, .type = TW_NONE, .op = (uint16_t)op};
   return i;

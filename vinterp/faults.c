@@ -24,6 +24,18 @@ static const char *function_name(const struct machine *m, uint32_t location) {
   return m->program->functions[code_place(m->code, location).function].name->text;
 }
 
+/* "FILE:LINE:COLUMN", or the origin where there is one. */
+static void describe_place(const struct machine *m, const struct place *place, char *dst,
+                           size_t size) {
+  const char *origin = origin_of(m, place->origin);
+  if (origin) {
+    snprintf(dst, size, "%s", origin);
+  } else {
+    snprintf(dst, size, "%s:%" PRIu32 ":%" PRIu32, m->program->file, place->pos.line,
+             place->pos.column);
+  }
+}
+
 /* Notes: the calls from the innermost outwards, the middle of a long trace left out. */
 static void tell_trace(struct machine *m, const struct call_trace *trace) {
   uint32_t callee = trace->location;
@@ -35,11 +47,13 @@ static void tell_trace(struct machine *m, const struct call_trace *trace) {
       k += hidden;
       callee = trace->callers[k - 1];
     }
-    uint32_t caller = trace->callers[k];
-    struct place place = code_place(m->code, caller);
+    struct place place = code_place(m->code, trace->callers[k]);
+    char where[MESSAGE_BYTES];
+    describe_place(m, &place, where, sizeof where);
     diag_add(m->diags, SEVERITY_NOTE, m->program->file, place.pos, origin_of(m, place.origin),
-             "%s was called here, from %s", function_name(m, callee), function_name(m, caller));
-    callee = caller;
+             "%s, called from %s at %s", function_name(m, callee),
+             function_name(m, trace->callers[k]), where);
+    callee = trace->callers[k];
   }
 }
 

@@ -105,8 +105,8 @@ bool machine_decide(struct machine *m, uint32_t location, const struct value *co
                     bool *out) {
   struct machine_site site;
   int64_t x;
-  if (!machine_next_site(m, location, &site) || !check_sizes_now(m, &site, OPC_IF, condition) ||
-      !machine_int(m, &site, condition, &x)) {
+  if (!machine_next_site(m, location, &site) || !machine_settle(m, &site) ||
+      !check_sizes_now(m, &site, OPC_IF, condition) || !machine_int(m, &site, condition, &x)) {
     return false;
   }
   *out = x != 0;

@@ -1,0 +1,35 @@
+/* fixture.h - running programs from strings and keeping what they say. */
+#ifndef RAVEL_VINTERP_FIXTURE_H
+#define RAVEL_VINTERP_FIXTURE_H
+
+#include "vinterp/machine.h"
+
+/* What came of loading and running a program. */
+struct ran {
+  bool loaded;                  /* parsed and built without error */
+  enum machine_outcome outcome; /* if loaded */
+  char *out, *err;              /* what the program wrote; never NULL */
+  char *diags;                  /* the diagnostics as a user sees them; never NULL */
+  size_t errors;                /* diagnostics of severity error */
+  uint64_t load_allocations;    /* of the heap, while loading */
+  bool leaked;                  /* the loading heap or the machine kept something */
+};
+
+/* The options tests start from: oracle back end, two threads, 1 GiB. */
+struct machine_options quiet_options(void);
+
+/* Parses, builds and runs text as "test.vcode", with an empty standard input. */
+struct ran run_text(const char *text, struct machine_options);
+/* The same; the load_failure-th allocation of loading fails (0: none), and `input` is what READ
+ * sees. */
+struct ran run_with(const char *text, const char *input, struct machine_options,
+                    uint64_t load_failure);
+void ran_free(struct ran *);
+
+/* Whether the program printed exactly this and nothing was complained of. */
+bool printed(const struct ran *, const char *expected);
+/* Whether it ended in one error that contains each of the texts in this order, and printed
+ * nothing. */
+bool failed_with(const struct ran *, const char *const *texts);
+
+#endif

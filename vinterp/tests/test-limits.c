@@ -1,0 +1,91 @@
+/* test-limits.c - depth, memory, time and interruption end in ordinary errors. */
+#include "vinterp/tests/fixture.h"
+#include <criterion/criterion.h>
+
+static const char count_down[] =
+    "FUNC MAIN CONST INT 200000 CALL DOWN RET\n"
+    "FUNC DOWN COPY 1 0 CONST INT 0 = INT IF ELSE CONST INT 1 - INT\n"
+    "CALL DOWN CONST INT 1 + INT ENDIF RET";
+
+Test(limits, recursion_of_200000_calls) {
+  for (int checked = 0; checked < 2; checked++) {
+    struct machine_options options = quiet_options();
+    options.checked = checked;
+    struct ran ran = run_text(count_down, options);
+    cr_expect(printed(&ran, "( 200000 )\n"), "%s%s", ran.out, ran.diags);
+    ran_free(&ran);
+  }
+}
+
+Test(limits, recursion_too_deep) {
+  static const char *const told[] = {
+      "test.vcode:3:1: error: CALL: more than 1000 calls are open", "test.vcode:3:1",
+      "... 984 more calls ...", "DOWN, called from MAIN", NULL};
+  for (int checked = 0; checked < 2; checked++) {
+    struct machine_options options = quiet_options();
+    options.checked = checked;
+    options.max_depth = 1000;
+    struct ran ran = run_text(count_down, options);
+    cr_expect(failed_with(&ran, told), "%s", ran.diags);
+    ran_free(&ran);
+  }
+}
+
+Test(limits, runaway_recursion_runs_into_memory_or_depth) {
+  struct machine_options options = quiet_options();
+  options.memory_limit = 1 << 24;
+  static const char *const told[] = {"test.vcode:2:", "CALL: out of memory", "more calls",
+                                     NULL};
+  struct ran ran =
+      run_text("FUNC MAIN CONST INT 1 CALL G RET\nFUNC G COPY 1 0 CALL G RET", options);
+  /* G never returns: it may also be run as stack code. */
+  cr_expect(failed_with(&ran, told), "%s", ran.diags);
+  ran_free(&ran);
+}
+
+Test(limits, vectors_beyond_memory) {
+  static const char *const told[] = {"test.vcode:2:1: error: INDEX: out of memory", NULL};
+  struct machine_options options = quiet_options();
+  options.memory_limit = 1 << 20;
+  struct ran ran =
+      run_text("FUNC MAIN CONST INT 0 CONST INT 1 CONST SEGDES 1000000\nINDEX RET", options);
+  cr_expect(failed_with(&ran, told), "%s", ran.diags);
+  ran_free(&ran);
+}
+
+static const char endless[] =
+    "FUNC MAIN CONST INT 0 CALL LOOP RET\n"
+    "FUNC LOOP COPY 1 0 CALL TICK POP 1 0\n"
+    "COPY 1 0 CALL TREE POP 1 0 CONST BOOL T IF CALL LOOP ELSE ENDIF RET\n"
+    "FUNC TICK CONST INT 1 + INT RET\n"
+    "FUNC TREE CALL TICK CALL TICK CALL TICK RET";
+
+Test(limits, time) {
+  static const char *const told[] = {"error: ", "the time limit of 0.05 seconds is over", NULL};
+  struct machine_options options = quiet_options();
+  options.time_limit = 0.05;
+  options.max_depth = UINT64_C(1) << 40;
+  struct ran ran = run_text(endless, options);
+  cr_expect(failed_with(&ran, told), "%s", ran.diags);
+  ran_free(&ran);
+}
+
+Test(limits, interrupt) {
+  volatile sig_atomic_t interrupt = 1;
+  struct machine_options options = quiet_options();
+  options.interrupt = &interrupt;
+  struct ran ran = run_text(endless, options);
+  cr_expect_eq(ran.outcome, MACHINE_INTERRUPTED);
+  cr_expect_eq(ran.errors, 1, "%s", ran.diags);
+  cr_expect_str_eq(ran.out, "");
+  ran_free(&ran);
+}
+
+Test(limits, pairs_nested_deeply_are_freed) {
+  struct ran ran = run_text("FUNC MAIN CONST INT 300000 CONST INT 0 CALL GROW POP 1 0 RET "
+                            "FUNC GROW COPY 1 1 CONST INT 0 = INT IF POP 1 1 ELSE CPOP 1 1 "
+                            "CONST INT 1 - INT CPOP 1 1 CONST BOOL T PAIR CALL GROW ENDIF RET",
+                            quiet_options());
+  cr_expect(printed(&ran, ""), "%s%s", ran.out, ran.diags);
+  ran_free(&ran);
+}
