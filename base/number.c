@@ -41,7 +41,7 @@ size_t format_float(char *dst, double x) {
 size_t format_float_exact(char *dst, double x) {
   size_t n = format_special(dst, x);
   if (n != 0) return n;
-  int digits = 1;
+  int digits = 15; /* any decimal of up to 15 digits survives, and %g drops trailing zeros */
   do {
     n = (size_t)snprintf(dst, NUMBER_TEXT_MAX, "%.*g", digits, x);
   } while (digits++ < 17 && strtod(dst, NULL) != x);

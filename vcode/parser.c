@@ -33,6 +33,14 @@ static const char *const reserved_words[] = {
     "INT",   "FLOAT",  "BOOL",   "SEGDES",      "CHAR", "T", "F",
     "STDIN", "STDOUT", "STDERR", "NULL_STREAM", "I",    "O"};
 
+/* The elements of the constant being read; the lists are used again for the next. */
+struct elements {
+  ARRAY(int64_t) ints;
+  ARRAY(double) floats;
+  ARRAY(uint8_t) bools;
+  int64_t total;
+};
+
 struct parser {
   struct arena *arena;
   struct intern names;
@@ -45,9 +53,11 @@ struct parser {
   ARRAY(struct vcode_function) functions;
   ARRAY(struct vcode_instruction) code; /* of the function being read */
   ARRAY(uint32_t) open;                 /* its open IFs and ELSEs */
-  ARRAY(uint32_t) defined;              /* by number of name: function index + 1, or 0 */
+  struct elements elements;
+  ARRAY(uint32_t) defined; /* by number of name: function index + 1, or 0 */
   ARRAY(struct vcode_origin) origins;
-  const char *origin_seen; /* the comment that is the last entry of origins */
+  const char *origin_seen; /* the latest comment looked at for one */
+  uint32_t origin;         /* in force: index into origins, or 0 */
   const char *begun;       /* where the latest statement begins */
 };
 
@@ -86,10 +96,28 @@ static bool expected(struct parser *p, const char *what) {
   return false;
 }
 
+/* expected for a type word, with "did you mean" for one that is nearly right. */
+static bool expected_type(struct parser *p, const char *what) {
+  if (p->word == NULL || p->word->number < R_END) return expected(p, what);
+  for (unsigned w = TW_INT; w < TW_NONE; w++) {
+    const char *type = type_word_text((enum type_word)w);
+    if (strcasecmp(p->word->text, type) == 0 || edit_distance(p->word->text, type, 1) <= 1) {
+      report(p, p->token.pos,
+             arena_printf(p->arena, "%s, found %s; did you mean %s?", what, found(p), type));
+      return false;
+    }
+  }
+  return expected(p, what);
+}
+
 /* ---- numbers and constants ---- */
 
-static bool integer(struct parser *p, const char *what, int64_t *out) {
-  if (p->token.kind != TOKEN_INTEGER) return expected(p, what);
+/* An integer; "SUBJECT WHAT" says what is wanted. The parts are only put together for a fault:
+ * most programs have none and millions of instructions. */
+static bool integer(struct parser *p, const char *subject, const char *what, int64_t *out) {
+  if (p->token.kind != TOKEN_INTEGER) {
+    return expected(p, arena_printf(p->arena, "%s %s", subject, what));
+  }
   if (!parse_int(p->token.text, p->token.length, p->least, p->most, out)) {
     report(p, p->token.pos,
            arena_printf(p->arena, "the integer %s does not fit an INT of %d bits", found(p),
@@ -100,29 +128,19 @@ static bool integer(struct parser *p, const char *what, int64_t *out) {
   return true;
 }
 
-static bool count(struct parser *p, const char *what, int64_t *out) {
+/* An integer that is not negative. */
+static bool count(struct parser *p, const char *subject, const char *what, int64_t *out) {
   struct source_pos pos = p->token.pos;
-  if (!integer(p, what, out)) return false;
+  if (!integer(p, subject, what, out)) return false;
   if (*out >= 0) return true;
-  report(p, pos, arena_printf(p->arena, "%s, found %lld", what, (long long)*out));
+  report(p, pos, arena_printf(p->arena, "%s %s, found %lld", subject, what, (long long)*out));
   return false;
 }
-
-/* One element of a constant of type t into ints, floats or bools. */
-typedef ARRAY(int64_t) int_list;
-typedef ARRAY(double) float_list;
-typedef ARRAY(uint8_t) bool_list;
-struct elements {
-  int_list ints;
-  float_list floats;
-  bool_list bools;
-  int64_t total;
-};
 
 static bool segment_length(struct parser *p, struct elements *e) {
   struct source_pos pos = p->token.pos;
   int64_t n;
-  if (!integer(p, "a segment length must be an integer", &n)) return false;
+  if (!integer(p, "a segment length", "must be an integer", &n)) return false;
   if (n < 0) {
     report(p, pos,
            arena_printf(p->arena, "a segment length may not be negative, found %lld",
@@ -142,7 +160,7 @@ static bool element(struct parser *p, enum type_word type, struct elements *e) {
   int64_t n;
   switch (type) {
   case TW_INT:
-    if (!integer(p, "an element of CONST INT must be an integer", &n)) return false;
+    if (!integer(p, "an element of CONST INT", "must be an integer", &n)) return false;
     *array_push(p->arena, &e->ints) = n;
     return true;
   case TW_SEGDES: return segment_length(p, e);
@@ -166,22 +184,28 @@ static bool element(struct parser *p, enum type_word type, struct elements *e) {
   return expected(p, "CONST CHAR must be followed by a string in double quotes");
 }
 
-static void store(struct vcode_constant *c, const struct elements *e) {
+/* size bytes of the arena's, no more, with the same content. */
+static const void *exact(struct parser *p, const void *items, size_t size) {
+  void *copy = arena_alloc(p->arena, size);
+  return size == 0 ? copy : memcpy(copy, items, size);
+}
+
+static void store(struct parser *p, struct vcode_constant *c, const struct elements *e) {
   switch (c->type) {
   case TW_FLOAT:
-    c->as.floats = e->floats.items;
     c->length = e->floats.count;
+    c->as.floats = exact(p, e->floats.items, e->floats.count * sizeof *e->floats.items);
     break;
   case TW_BOOL:
-    c->as.bools = e->bools.items;
     c->length = e->bools.count;
+    c->as.bools = exact(p, e->bools.items, e->bools.count);
     break;
   case TW_INT:
   case TW_SEGDES:
   case TW_CHAR:
   case TW_NONE:
-    c->as.ints = e->ints.items;
     c->length = e->ints.count;
+    c->as.ints = exact(p, e->ints.items, e->ints.count * sizeof *e->ints.items);
     break;
   }
 }
@@ -203,11 +227,12 @@ static bool vector_constant(struct parser *p, struct vcode_constant *c, struct e
 
 static bool constant(struct parser *p, struct vcode_instruction *out) {
   if (p->word == NULL || p->word->number < R_INT || p->word->number > R_CHAR) {
-    return expected(p, "CONST must be followed by INT, FLOAT, BOOL, SEGDES or CHAR");
+    return expected_type(p, "CONST must be followed by INT, FLOAT, BOOL, SEGDES or CHAR");
   }
   struct vcode_constant *c = arena_alloc(p->arena, sizeof *c);
-  struct elements e;
-  memset(&e, 0, sizeof e);
+  struct elements *e = &p->elements;
+  e->ints.count = e->floats.count = e->bools.count = 0;
+  e->total = 0;
   c->type = (enum type_word)(p->word->number - R_INT);
   out->type = (uint8_t)c->type;
   out->as.constant = c;
@@ -224,15 +249,15 @@ static bool constant(struct parser *p, struct vcode_instruction *out) {
   if (c->type == TW_INT && p->word != NULL && p->word->number >= R_STDIN &&
       p->word->number <= R_NULL_STREAM) {
     static const int64_t streams[] = {0, 1, 2, -1};
-    *array_push(p->arena, &e.ints) = streams[p->word->number - R_STDIN];
+    *array_push(p->arena, &e->ints) = streams[p->word->number - R_STDIN];
     c->stream_name = true;
     next_token(p);
   } else if (p->token.kind == TOKEN_OPEN && c->type != TW_CHAR) {
-    if (!vector_constant(p, c, &e)) return false;
-  } else if (!element(p, c->type, &e)) {
+    if (!vector_constant(p, c, e)) return false;
+  } else if (!element(p, c->type, e)) {
     return false;
   }
-  store(c, &e);
+  store(p, c, e);
   return true;
 }
 
@@ -257,14 +282,12 @@ static bool type_word(struct parser *p, const struct opcode_info *info,
     if (p->word == NULL || p->word->number < R_INT || p->word->number > R_CHAR) return true;
     return expected(p, arena_printf(p->arena, "%s takes no type word", info->spelling));
   }
-  const char *what = arena_printf(p->arena, "%s must be followed by %s", info->spelling,
-                                  type_set(p, info->types));
-  if (p->word == NULL || p->word->number < R_INT || p->word->number > R_CHAR) {
-    return expected(p, what);
+  uint32_t type = p->word == NULL ? 0 : p->word->number;
+  if (type < R_INT || type > R_CHAR || !(info->types >> (type - R_INT) & 1)) {
+    return expected_type(p, arena_printf(p->arena, "%s must be followed by %s", info->spelling,
+                                         type_set(p, info->types)));
   }
-  uint32_t type = p->word->number - R_INT;
-  if (!(info->types >> type & 1)) return expected(p, what);
-  out->type = (uint8_t)type;
+  out->type = (uint8_t)(type - R_INT);
   next_token(p);
   return true;
 }
@@ -272,10 +295,9 @@ static bool type_word(struct parser *p, const struct opcode_info *info,
 static bool stack_arguments(struct parser *p, const char *spelling,
                             struct vcode_instruction *out) {
   struct source_pos pos = p->token.pos;
-  const char *what =
-      arena_printf(p->arena, "%s must be followed by two integers, neither negative", spelling);
-  if (!count(p, what, &out->as.stack.count) || !count(p, what, &out->as.stack.depth))
-    return false;
+  static const char what[] = "must be followed by two integers, neither negative";
+  if (!count(p, spelling, what, &out->as.stack.count)) return false;
+  if (!count(p, spelling, what, &out->as.stack.depth)) return false;
   if (out->as.stack.count <= INT64_MAX - out->as.stack.depth) return true;
   report(p, pos, "count and depth add up to more than 2^63-1");
   return false;
@@ -332,8 +354,15 @@ static bool arguments(struct parser *p, struct vcode_instruction *out, uint32_t 
     next_token(p);
     return true;
   case OPC_FUSED:
-    if (!count(p, "FUSED must be followed by the number of a superoperator", &n)) return false;
-    out->as.fused = n > UINT32_MAX ? UINT32_MAX : (uint32_t)n;
+    if (!count(p, "FUSED", "must be followed by the number of a superoperator", &n))
+      return false;
+    if (n > UINT32_MAX) {
+      report(p, out->pos,
+             arena_printf(p->arena, "no superoperator has a number as large as %lld",
+                          (long long)n));
+      return false;
+    }
+    out->as.fused = (uint32_t)n;
     return true;
   case OPC_ASSERT:
     if (p->token.kind != TOKEN_STRING) {
@@ -352,24 +381,34 @@ static bool arguments(struct parser *p, struct vcode_instruction *out, uint32_t 
 
 /* ---- origins ---- */
 
+static bool blank(char c) {
+  return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+/* The start of ":digits" that ends at `end`; NULL if there is no such thing. */
+static const char *number_before(const char *start, const char *end) {
+  const char *c = end;
+  while (c > start && c[-1] >= '0' && c[-1] <= '9') c--;
+  return c == end || c == start || c[-1] != ':' ? NULL : c - 1;
+}
+
 /* file:line:column and a name, blanks around; malformed ones are ordinary comments. */
 static void take_origin(struct parser *p) {
   const char *text = p->lexer.origin, *end = text + p->lexer.origin_length;
   p->origin_seen = text;
-  while (text < end && (*text == ' ' || *text == '\t')) text++;
+  while (text < end && blank(*text)) text++;
+  while (end > text && blank(end[-1])) end--;
   const char *stop = text;
-  while (stop<end && * stop> ' ') stop++;
-  int colons = 0;
-  for (const char *c = stop; c > text && colons < 2; c--) {
-    if (c[-1] == ':')
-      colons++;
-    else if (c[-1] < '0' || c[-1] > '9')
-      break;
-  }
-  if (colons < 2 || *text == ':' || stop[-1] == ':') return;
+  while (stop < end && !blank(*stop)) stop++;
+  const char *column = number_before(text, stop);
+  const char *line = column == NULL ? NULL : number_before(text, column);
+  if (line == NULL || line == text || memchr(text, 0, (size_t)(end - text)) != NULL) return;
   const char *name = stop;
-  while (name < end && *name <= ' ') name++;
-  while (end > name && end[-1] <= ' ') end--;
+  while (name < end && blank(*name)) name++;
+  for (const char *c = name; c < end; c++) {
+    if (blank(*c)) return;
+  }
+  p->origin = (uint32_t)p->origins.count;
   *array_push(p->arena, &p->origins) =
       (struct vcode_origin){arena_copy(p->arena, text, (size_t)(stop - text)),
                             arena_copy(p->arena, name, (size_t)(end - name))};
@@ -413,7 +452,7 @@ static bool statement(struct parser *p) {
   i.op = (uint16_t)p->word->number;
   i.type = TW_NONE;
   i.pos = pos;
-  i.origin = p->lexer.origin != NULL ? (uint32_t)(p->origins.count - 1) : 0;
+  i.origin = p->origin;
   next_token(p);
   uint32_t at = (uint32_t)p->code.count;
   if (!arguments(p, &i, at)) return false;
@@ -506,9 +545,10 @@ static void body_end(struct parser *p, const struct vcode_function *f) {
 static void function(struct parser *p) {
   struct vcode_function f;
   memset(&f, 0, sizeof f);
-  memset(&p->code, 0, sizeof p->code);
+  p->code.count = 0;
   p->open.count = 0;
   p->lexer.origin = p->origin_seen = NULL;
+  p->origin = 0;
   p->begun = p->token.text;
   if (!header(p, &f)) recover(p);
   while (!too_many(p) && p->token.kind != TOKEN_END &&
@@ -518,12 +558,14 @@ static void function(struct parser *p) {
   if (too_many(p)) return;
   body_end(p, &f);
   if (p->word != NULL && p->word->number == OPC_RET) {
-    *array_push(p->arena, &p->code) =
-        (struct vcode_instruction){.op = OPC_RET, .type = TW_NONE, .pos = p->token.pos};
+    if (p->lexer.origin != p->origin_seen) take_origin(p);
+    *array_push(p->arena, &p->code) = (struct vcode_instruction){
+        .op = OPC_RET, .type = TW_NONE, .pos = p->token.pos, .origin = p->origin};
     next_token(p);
   }
-  f.code = p->code.items;
   f.length = (uint32_t)p->code.count;
+  f.code = arena_alloc(p->arena, p->code.count * sizeof *f.code);
+  if (f.length != 0) memcpy(f.code, p->code.items, p->code.count * sizeof *f.code);
   *array_push(p->arena, &p->functions) = f;
 }
 

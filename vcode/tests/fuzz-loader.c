@@ -1,0 +1,56 @@
+/* fuzz-loader.c - any bytes at all through the loader, with libFuzzer (clang, RAVEL_FUZZ).
+ *
+ * What parses must print as a program that parses to an equal one; where the let-form's room
+ * is built too, building and verifying it must neither crash nor break its own rules. The
+ * first byte of the input chooses the widths. Run: fuzz-loader CORPUS vcode/tests/seeds
+ */
+#include "vcode/tests/equal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#ifdef RAVEL_FUZZ_IR
+#include "ir/ir.h"
+#endif
+
+enum { MEMORY = 256 << 20 };
+
+static void fail(const char *what, const struct diag_list *diags) {
+  fprintf(stderr, "fuzz-loader: %s\n", what);
+  diag_print(diags, "fuzz-loader", 0, stderr);
+  abort();
+}
+
+static void check(struct arena *arena, const char *text, size_t length, struct widths widths) {
+  struct diag_list diags;
+  diag_list_init(&diags, arena);
+  struct vcode_program *program = vcode_parse(arena, "input", text, length, widths, &diags);
+  if (program == NULL) {
+    if (diags.errors == 0) fail("refused without an error", &diags);
+    return;
+  }
+  if (diags.errors != 0) fail("accepted with an error", &diags);
+  struct vcode_program *again = vcode_reparse(arena, program, widths, &diags);
+  if (again == NULL) fail("what was printed does not parse", &diags);
+  const char *difference = vcode_difference(program, again);
+  if (difference != NULL) fail(difference, &diags);
+#ifdef RAVEL_FUZZ_IR
+  struct ir_program *ir = ir_build(arena, program, widths, &diags);
+  if (ir == NULL && diags.errors == 0) fail("ir_build refused without an error", &diags);
+  if (ir != NULL && !ir_verify(arena, ir, &diags)) fail("ir_verify", &diags);
+#endif
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  struct heap heap;
+  struct arena arena;
+  heap_init(&heap, MEMORY);
+  arena_init(&arena, &heap);
+  bool wide = size > 0 && data[0] % 2 == 0;
+  struct widths widths = {wide ? CVL_I64 : CVL_I32, CVL_F64};
+  check(&arena, (const char *)data, size, widths);
+  arena_free(&arena);
+  if (heap.live != 0) abort();
+  return 0;
+}

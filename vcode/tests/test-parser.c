@@ -1,0 +1,299 @@
+/* test-parser.c - the loader's model, its messages with their places, and its limits. */
+#include "vcode/tests/fixture.h"
+
+#include <criterion/criterion.h>
+
+/* ---- what is well formed ---- */
+
+Test(parser, keeps_positions_and_links) {
+  static const char text[] = "FUNC TEST CONST BOOL T\n  IF\n CONST INT 1 ELSE\nENDIF RET\n";
+  struct parsed p;
+  parse_bytes_as(&p, text, strlen(text), classic);
+  cr_assert_not_null(p.program);
+  const struct vcode_function *f = &p.program->functions[0];
+  cr_assert_eq(f->length, 6);
+  cr_expect(f->pos.line == 1 && f->pos.column == 6);
+  cr_expect(f->code[1].op == OPC_IF && f->code[1].pos.line == 2 && f->code[1].pos.column == 3);
+  cr_expect(f->code[1].as.branch.otherwise == 3 && f->code[1].as.branch.end == 4);
+  cr_expect(f->code[3].op == OPC_ELSE && f->code[3].as.branch.end == 4);
+  cr_expect(f->code[5].op == OPC_RET && f->code[5].pos.line == 4 && f->code[5].pos.column == 7);
+  parsed_free(&p);
+}
+
+Test(parser, if_without_else_points_at_its_endif) {
+  static const char text[] = "FUNC P CONST BOOL T IF ENDIF RET";
+  struct parsed p;
+  parse_bytes_as(&p, text, strlen(text), classic);
+  cr_assert_not_null(p.program);
+  cr_expect_eq(p.program->functions[0].code[1].as.branch.otherwise, 2);
+  cr_expect_eq(p.program->functions[0].code[1].as.branch.end, 2);
+  parsed_free(&p);
+}
+
+Test(parser, entry_is_main_or_the_first) {
+  static const char with[] = "FUNC A RET FUNC MAIN CALL A RET",
+                    without[] = "FUNC B RET FUNC A RET";
+  struct parsed p;
+  parse_bytes_as(&p, with, strlen(with), classic);
+  cr_expect_eq(p.program->entry, 1);
+  cr_expect_eq(p.program->functions[1].code[0].as.call.function, 0);
+  parsed_free(&p);
+  parse_bytes_as(&p, without, strlen(without), classic);
+  cr_expect_eq(p.program->entry, 0);
+  parsed_free(&p);
+}
+
+Test(parser, strings_take_every_byte_but_the_quote) {
+  static const char text[] = "FUNC P CONST CHAR \"a\0{(\n\377\" RET";
+  struct parsed p;
+  parse_bytes_as(&p, text, sizeof text - 1, classic);
+  cr_assert_not_null(p.program);
+  const struct vcode_constant *c = p.program->functions[0].code[0].as.constant;
+  cr_expect_eq(c->length, 6);
+  cr_expect(memcmp(c->as.chars, "a\0{(\n\377", 6) == 0);
+  parsed_free(&p);
+}
+
+Test(parser, words_are_maximal) {
+  static const char text[] =
+      "FUNC 1e5 RET FUNC --5 CALL 1e5 RET FUNC +INT CALL --5 RET FUNC .5 RET";
+  struct parsed p;
+  parse_bytes_as(&p, text, strlen(text), classic);
+  cr_assert_not_null(p.program);
+  cr_expect_eq(p.program->function_count, 4);
+  parsed_free(&p);
+}
+
+Test(parser, literals_of_64_bits_only_where_int_has_them) {
+  static const char text[] = "FUNC P CONST INT (-9223372036854775808 9223372036854775807) RET";
+  struct parsed p;
+  parse_bytes_as(&p, text, strlen(text), wide);
+  cr_assert_not_null(p.program);
+  cr_expect_eq(p.program->functions[0].code[0].as.constant->as.ints[0], INT64_MIN);
+  cr_expect_eq(p.program->functions[0].code[0].as.constant->as.ints[1], INT64_MAX);
+  parsed_free(&p);
+  parse_bytes_as(&p, text, strlen(text), classic);
+  cr_expect_null(p.program);
+  parsed_free(&p);
+}
+
+/* ---- origins ---- */
+
+static const struct vcode_origin *origin_of(const struct parsed *p, uint32_t f, uint32_t i) {
+  return &p->program->origins[p->program->functions[f].code[i].origin];
+}
+
+Test(parser, origins_last_until_the_next_or_the_end_of_the_function) {
+  static const char text[] = "FUNC P CONST INT 1 {@ p.nesl:3:14 f }\nCONST INT 2 CONST INT 3\n"
+                             "{@ p.nesl:4:1 } CONST INT 4 RET\n"
+                             "FUNC G CONST INT 5 RET";
+  struct parsed p;
+  parse_bytes_as(&p, text, strlen(text), classic);
+  cr_assert_not_null(p.program);
+  cr_expect_eq(p.program->functions[0].code[0].origin, 0);
+  cr_expect_str_eq(origin_of(&p, 0, 1)->place, "p.nesl:3:14");
+  cr_expect_str_eq(origin_of(&p, 0, 2)->name, "f");
+  cr_expect_str_eq(origin_of(&p, 0, 3)->place, "p.nesl:4:1");
+  cr_expect_str_eq(origin_of(&p, 0, 3)->name, "");
+  cr_expect_eq(p.program->functions[1].code[0].origin, 0);
+  parsed_free(&p);
+}
+
+Test(parser, malformed_origins_are_comments) {
+  static const char *const malformed[] = {"{@}",         "{@ f:1 x }", "{@ f:1: x }",
+                                          "{@ f::3 x }", "{@ :1:2 }",  "{@ f:a:2 }",
+                                          "{ @ f:1:2 }"};
+  for (size_t i = 0; i < sizeof malformed / sizeof malformed[0]; i++) {
+    char text[128];
+    snprintf(text, sizeof text, "FUNC P {@ a:1:1 f} CONST INT 1 RET FUNC G %s CONST INT 1 RET",
+             malformed[i]);
+    struct parsed p;
+    parse_bytes_as(&p, text, strlen(text), classic);
+    cr_assert_not_null(p.program);
+    cr_expect_eq(p.program->functions[1].code[0].origin, 0, "%s", malformed[i]);
+    parsed_free(&p);
+  }
+}
+
+/* ---- faults: the first one's place, and what it must say ---- */
+
+static const struct fault {
+  const char *text;
+  uint32_t line, column;
+  const char *says[2];
+} faults[] = {
+    {"", 1, 1, {"no function", "FUNC"}},
+    {"FUNC P\nconst INT 1 RET", 2, 1, {"const", "CONST"}},
+    {"FUNC P\n CONSTT INT 1 RET", 2, 2, {"CONSTT", "did you mean CONST?"}},
+    {"FUNC P CONST Int 1 RET", 1, 14, {"Int", "did you mean INT?"}},
+    {"FUNC P AND FLOAT RET", 1, 12, {"INT or BOOL", "FLOAT"}},
+    {"FUNC P CONST INT 1\n+\nRET", 3, 1, {"INT or FLOAT", "RET"}},
+    {"FUNC P % INT RET", 1, 10, {"%", "no type"}},
+    {"FUNC P CONST FLOAT 5 RET", 1, 20, {"real", "5"}},
+    {"FUNC P CONST SEGDES (1 -2) RET", 1, 24, {"negative", "-2"}},
+    {"FUNC P COPY 1 -1 RET", 1, 15, {"COPY", "-1"}},
+    {"FUNC P COPY 1 RET", 1, 15, {"COPY", "RET"}},
+    {"FUNC P CONST INT 4294967296 RET", 1, 18, {"4294967296", "32"}},
+    {"FUNC P FUSED 4294967296 RET", 1, 14, {"4294967296", NULL}},
+    {"FUNC P CALL sub RET FUNC SUB RET", 1, 8, {"sub", "did you mean SUB?"}},
+    {"FUNC P RET\nFUNC P RET", 2, 6, {"twice", "line 1"}},
+    {"FUNC P\nCONST INT 1\nFUNC G RET", 3, 1, {"FUNC", "RET"}},
+    {"FUNC P O INT RET", 1, 8, {"I", "O"}},
+    {"FUNC T RET", 1, 6, {"name", "T"}},
+    {"FUNC P CONST BOOL T IF\nRET", 2, 1, {"IF", "line 1"}},
+    {"FUNC P ENDIF RET", 1, 8, {"ENDIF", "IF"}},
+    {"FUNC P\n{ open", 2, 1, {"comment", "}"}},
+    {"FUNC P CONST CHAR \"open", 1, 19, {"string", "\""}},
+    {"\177ELF\1\1", 1, 1, {"text file", NULL}},
+    {"FUNC P ASSERT 3 RET", 1, 15, {"ASSERT", "string"}},
+};
+
+Test(parser, faults_say_what_and_where) {
+  for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
+    const struct fault *f = &faults[i];
+    struct parsed p;
+    parse_bytes_as(&p, f->text, strlen(f->text), classic);
+    cr_assert_null(p.program, "accepted: %s", f->text);
+    cr_assert_eq(p.diags.errors, 1, "%zu errors: %s", p.diags.errors, f->text);
+    const struct diag *d = &p.diags.list.items[0];
+    cr_expect(d->pos.line == f->line && d->pos.column == f->column, "%s\n  %u:%u: %s", f->text,
+              d->pos.line, d->pos.column, d->message);
+    for (int k = 0; k < 2; k++) {
+      cr_expect(f->says[k] == NULL || strstr(d->message, f->says[k]) != NULL,
+                "%s\n  %s\n  does not say: %s", f->text, d->message, f->says[k]);
+    }
+    parsed_free(&p);
+  }
+}
+
+Test(parser, a_nul_byte_is_one_fault) {
+  static const char text[] = "FUNC P\nCONST INT 1\n\0\0\0CONST INT 2\nRET\n";
+  struct parsed p;
+  parse_bytes_as(&p, text, sizeof text - 1, classic);
+  cr_assert_null(p.program);
+  cr_expect_eq(p.diags.errors, 1);
+  cr_expect_eq(p.diags.list.items[0].pos.line, 3);
+  parsed_free(&p);
+}
+
+Test(parser, goes_on_after_a_fault_and_stops_at_twenty) {
+  static const char four[] = "FUNC P CONST INT T CONST FLOAT 1 COPY 1 RET FUNC G X INT RET";
+  struct parsed p;
+  parse_bytes_as(&p, four, strlen(four), classic);
+  cr_expect_eq(p.diags.errors, 4);
+  parsed_free(&p);
+  char text[4096] = "FUNC P ";
+  for (int i = 0; i < 100; i++) strcat(text, "CONST INT T\n");
+  struct parsed q;
+  parse_bytes_as(&q, text, strlen(text), classic);
+  cr_expect_null(q.program);
+  cr_expect_eq(q.diags.errors, 20);
+  parsed_free(&q);
+}
+
+Test(parser, sums_may_not_pass_the_largest_total) {
+  static const struct {
+    const char *text;
+    bool fits;
+  } cases[] = {{"FUNC P CONST SEGDES (9223372036854775806 1) RET", true},
+               {"FUNC P CONST SEGDES (9223372036854775807 1) RET", false},
+               {"FUNC P COPY 9223372036854775806 1 RET", true},
+               {"FUNC P COPY 9223372036854775807 1 RET", false}};
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    struct parsed p;
+    parse_bytes_as(&p, cases[i].text, strlen(cases[i].text), wide);
+    cr_expect_eq(p.program != NULL, cases[i].fits, "%s", cases[i].text);
+    parsed_free(&p);
+  }
+}
+
+/* ---- limits ---- */
+
+Test(parser, nesting_is_limited_by_memory_only) {
+  enum { DEPTH = 200000 };
+  static const char open[] = "CONST BOOL T IF ", close[] = "ELSE ENDIF ";
+  size_t size = DEPTH * (strlen(open) + strlen(close)) + 64, n = 0;
+  char *text = malloc(size);
+  n += (size_t)sprintf(text, "FUNC P ");
+  for (int i = 0; i < DEPTH; i++) n += (size_t)sprintf(text + n, "%s", open);
+  for (int i = 0; i < DEPTH; i++) n += (size_t)sprintf(text + n, "%s", close);
+  n += (size_t)sprintf(text + n, "RET");
+  struct parsed p;
+  parse_bytes_as(&p, text, n, classic);
+  cr_assert_not_null(p.program);
+  struct vcode_program *again = vcode_reparse(&p.arena, p.program, classic, &p.diags);
+  cr_assert_not_null(again);
+  cr_expect_null(vcode_difference(p.program, again));
+  parsed_free(&p);
+  free(text);
+}
+
+Test(parser, every_failing_allocation_is_an_ordinary_error) {
+  char text[8192] = "FUNC P {@ a:1:1 f} ";
+  for (int i = 0; i < 300; i++) strcat(text, "CONST INT (1 2 3) CALL P ");
+  strcat(text, "RET");
+  struct heap heap;
+  struct arena arena;
+  for (uint64_t nth = 1;; nth++) {
+    heap_init(&heap, 0);
+    heap.fail_at = nth;
+    arena_init(&arena, &heap);
+    struct diag_list diags;
+    diag_list_init(&diags, &arena);
+    struct vcode_program *program =
+        vcode_parse(&arena, "t", text, strlen(text), classic, &diags);
+    bool failed = heap.count >= nth;
+    cr_expect_eq(program == NULL, failed);
+    cr_expect_eq(diags.errors != 0, failed);
+    arena_free(&arena);
+    cr_expect_eq(heap.live, 0);
+    if (!failed) break;
+  }
+}
+
+/* ---- printing ---- */
+
+static void check_printed(const char *text, const char *wanted) {
+  struct parsed p;
+  parse_bytes_as(&p, text, strlen(text), wide);
+  cr_assert_not_null(p.program, "%s", text);
+  char *printed = NULL;
+  size_t length;
+  FILE *file = open_memstream(&printed, &length);
+  vcode_print(p.program, file);
+  fclose(file);
+  cr_expect_str_eq(printed, wanted);
+  free(printed);
+  parsed_free(&p);
+}
+
+Test(printer, one_instruction_a_line_indented_by_depth) {
+  check_printed("FUNC P I INT O IF CONST INT 1 ELSE EXIT ENDIF COPY 2 1 RET",
+                "FUNC P I INT O\nIF\n  CONST INT 1\nELSE\n  EXIT\nENDIF\nCOPY 2 1\nRET\n");
+}
+
+Test(printer, reals_read_back_as_the_same_double) {
+  check_printed("FUNC P CONST FLOAT (5. 0.1 -0.0 1.e30 1.0e999 -1.0e999) RET",
+                "FUNC P\nCONST FLOAT (5.0 0.1 -0.0 1.0e+30 1.0E999 -1.0E999)\nRET\n");
+}
+
+Test(printer, origins_are_printed_where_they_change) {
+  check_printed("FUNC P CONST INT 1 {@ a:1:2 f } CONST INT STDIN CONST INT 3 RET",
+                "FUNC P\nCONST INT 1\n{@ a:1:2 f }\nCONST INT STDIN\nCONST INT 3\nRET\n");
+}
+
+Test(printer, format_shortens_to_the_buffer) {
+  struct parsed p;
+  static const char text[] =
+      "FUNC P CONST INT (1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24) RET";
+  parse_bytes_as(&p, text, strlen(text), wide);
+  char dst[64];
+  memset(dst, '#', sizeof dst);
+  vcode_format(p.program, &p.program->functions[0].code[0], dst, 16);
+  cr_expect_lt(strlen(dst), 16);
+  cr_expect_eq(dst[16], '#');
+  cr_expect_eq(strncmp(dst, "CONST INT (", 11), 0);
+  vcode_format(p.program, &p.program->functions[0].code[0], dst, sizeof dst);
+  cr_expect_not_null(strstr(dst, "..."));
+  parsed_free(&p);
+}
