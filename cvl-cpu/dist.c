@@ -48,6 +48,7 @@ static void spread_piece(void *arg, uint64_t first, uint64_t last, unsigned work
       memcpy(job->out + begin * bytes, chunk, made);
     }
   }
+  if (job->streaming) move->stream_end();
 }
 
 static bool spread(struct cvl_context *c, uint64_t site, struct spread_job *job,

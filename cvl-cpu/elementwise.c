@@ -38,6 +38,7 @@ static void map_piece(void *arg, uint64_t first, uint64_t last, unsigned worker)
     map_run(job, i, end, chunk);
     job->move->stream(job->out + i * job->out_bytes, chunk, (end - i) * job->out_bytes);
   }
+  job->move->stream_end();
 }
 
 static bool map_fault(struct cvl_context *c, uint64_t site, const struct map_entry *entry,

@@ -37,13 +37,6 @@ static inline void stream_line(char *to, const char *from) {
 }
 #endif
 
-/* Orders streamed stores before whatever tells other threads that they happened. */
-static inline void stream_fence(void) {
-#if defined(__SSE2__)
-  _mm_sfence();
-#endif
-}
-
 static void stream(void *to, const void *from, size_t bytes) {
   char *t = to;
   const char *f = from;
@@ -53,7 +46,13 @@ static void stream(void *to, const void *from, size_t bytes) {
   size_t i = head;
   for (; i + LINE <= bytes; i += LINE) stream_line(t + i, f + i);
   memcpy(t + i, f + i, bytes - i);
-  stream_fence();
+}
+
+/* Waits for the lines under way, which takes as long as they do: once for each piece. */
+static void stream_end(void) {
+#if defined(__SSE2__)
+  _mm_sfence();
+#endif
 }
 
 /* ---- gathers and scatters ---- */
@@ -335,6 +334,7 @@ const struct move_kernels KERNEL(move_kernels) = {
     .width = {[0] = WIDTH(8), [2] = WIDTH(32), [3] = WIDTH(64)},
     .ints = {INT_KERNELS(i32), INT_KERNELS(i64)},
     .stream = stream,
+    .stream_end = stream_end,
     .expand = expand,
     .bounds = bounds,
     .count = count,

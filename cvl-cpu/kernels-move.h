@@ -79,8 +79,10 @@ struct move_int {
 struct move_kernels {
   struct move_width width[4]; /* by the binary logarithm of the size: 0, 2 or 3 */
   struct move_int ints[2];    /* 32 bits, 64 bits */
-  /* Copies without disturbing the caches. */
+  /* Copies without disturbing the caches; stream_end, afterwards on the same thread, makes it
+   * visible to the others. */
   void (*stream)(void *to, const void *from, size_t bytes);
+  void (*stream_end)(void);
   /* The start and the length of segment k of `other`, spread like dist. */
   void (*expand)(struct walk *w, uint64_t last, const struct segments *other, uint64_t *base,
                  uint64_t *limit);

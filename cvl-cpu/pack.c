@@ -72,6 +72,7 @@ static void pack_piece(void *arg, uint64_t first, uint64_t last, unsigned worker
     kept += pack_step(job, position, n, masks, kept, limit);
     position += n;
   }
+  if (job->streaming) job->move->stream_end();
   if (!job->offsets) return;
   for (uint64_t k = w.segment; k < to.segment; k++) job->offsets[k] = kept;
 }

@@ -85,6 +85,7 @@ static void gather_piece(void *arg, uint64_t first, uint64_t last, unsigned work
                                                                 job->streaming ? chunk : out);
     if (job->streaming) job->move->stream(out, chunk, (stop - begin) * job->bytes);
   }
+  if (job->streaming) job->move->stream_end();
 }
 
 static void gather_all(struct cvl_context *c, struct permute_job *job) {

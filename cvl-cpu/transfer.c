@@ -18,6 +18,7 @@ static void copy_piece(void *arg, uint64_t first, uint64_t last, unsigned worker
     memset(job->to + first, 0, last - first);
   } else if (job->streaming) {
     job->move->stream(job->to + first, job->from + first, last - first);
+    job->move->stream_end();
   } else {
     memcpy(job->to + first, job->from + first, last - first);
   }
