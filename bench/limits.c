@@ -13,8 +13,8 @@ static void measure_streams(struct report *r, const struct measure_options *o, v
   if (!measure_wants(o, name)) return;
   double time[MOST_ROUNDS], again[MOST_ROUNDS];
   for (unsigned i = 0; i < o->rounds; i++) {
-    time[i] = streams_seconds(arena, &s, threads);
-    again[i] = streams_seconds(arena, &s, threads);
+    time[i] = streams_seconds(o, arena, &s, threads);
+    again[i] = streams_seconds(o, arena, &s, threads);
   }
   report_line(r, &(struct report_line){.name = name,
                                        .elem = "-",
@@ -45,7 +45,7 @@ static void measure_moves(struct report *r, const struct measure_options *o, cha
     double time[MOST_ROUNDS], again[MOST_ROUNDS];
     for (unsigned i = 0; i < 2 * o->rounds; i++) {
       (i % 2 ? again : time)[i / 2] =
-          move_seconds(scatter ? MOVE_SCATTER : MOVE_GATHER, ELEMENTS, elem_bytes, from, to,
+          move_seconds(o, scatter ? MOVE_SCATTER : MOVE_GATHER, ELEMENTS, elem_bytes, from, to,
                        elem_bytes, index, threads);
     }
     report_line(r, &(struct report_line){.name = name,

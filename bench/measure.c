@@ -13,7 +13,7 @@
 static void measure_usage(const char *program) {
   fprintf(stderr,
           "usage: %s [--json FILE] [--only TEXT] [--backend NAME] [--rounds N] [--mib N]\n"
-          "       [--threads N,N...] [--width 32|64]\n",
+          "       [--threads N,N...] [--width 32|64] [--clock wall|cpu]\n",
           program);
   exit(2);
 }
@@ -58,6 +58,9 @@ struct measure_options measure_options(int argc, char **argv) {
       o.bytes = parse_count(argv[0], value, 1 << 20) << 20;
     } else if (strcmp(argv[i], "--threads") == 0) {
       parse_threads(&o, argv[0], value);
+    } else if (strcmp(argv[i], "--clock") == 0) {
+      o.cpu_clock = strcmp(value, "cpu") == 0;
+      if (!o.cpu_clock && strcmp(value, "wall") != 0) measure_usage(argv[0]);
     } else if (strcmp(argv[i], "--width") == 0) {
       o.narrow = strcmp(value, "32") == 0;
       o.wide = strcmp(value, "64") == 0;
@@ -75,49 +78,56 @@ bool measure_wants(const struct measure_options *o, const char *name) {
 
 /* ---- time, threads, memory ---- */
 
-double measure_now(void) {
+double measure_now(const struct measure_options *o, unsigned threads) {
   struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+  clock_gettime(o->cpu_clock ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC, &t);
+  const double seconds = (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+  return o->cpu_clock ? seconds / threads : seconds;
 }
 
 struct worker {
   pthread_t id;
-  pthread_barrier_t *start;
+  pthread_barrier_t *start, *end;
   measure_body *body;
   void *arg;
   unsigned thread, threads;
-  double begin, end;
 };
 
 static void *work(void *arg) {
   struct worker *w = arg;
   pthread_barrier_wait(w->start);
-  w->begin = measure_now();
   w->body(w->arg, w->thread, w->threads);
-  w->end = measure_now();
+  pthread_barrier_wait(w->end);
   return NULL;
 }
 
-double measure_parallel(measure_body *body, void *arg, unsigned threads) {
+double measure_parallel(const struct measure_options *o, measure_body *body, void *arg,
+                        unsigned threads) {
   struct worker *workers = calloc(threads, sizeof *workers);
-  pthread_barrier_t start;
-  if (!workers || pthread_barrier_init(&start, NULL, threads) != 0) abort();
-  for (unsigned t = 0; t < threads; t++) {
-    workers[t] = (struct worker){
-        .start = &start, .body = body, .arg = arg, .thread = t, .threads = threads};
-    if (t > 0 && pthread_create(&workers[t].id, NULL, work, &workers[t]) != 0) abort();
+  pthread_barrier_t start, end;
+  if (!workers || pthread_barrier_init(&start, NULL, threads) != 0 ||
+      pthread_barrier_init(&end, NULL, threads) != 0) {
+    abort();
   }
-  work(&workers[0]);
-  double begin = workers[0].begin, end = workers[0].end;
   for (unsigned t = 1; t < threads; t++) {
-    pthread_join(workers[t].id, NULL);
-    begin = workers[t].begin < begin ? workers[t].begin : begin;
-    end = workers[t].end > end ? workers[t].end : end;
+    workers[t] = (struct worker){.start = &start,
+                                 .end = &end,
+                                 .body = body,
+                                 .arg = arg,
+                                 .thread = t,
+                                 .threads = threads};
+    if (pthread_create(&workers[t].id, NULL, work, &workers[t]) != 0) abort();
   }
+  pthread_barrier_wait(&start);
+  const double begin = measure_now(o, threads);
+  body(arg, 0, threads);
+  pthread_barrier_wait(&end);
+  const double seconds = measure_now(o, threads) - begin;
+  for (unsigned t = 1; t < threads; t++) pthread_join(workers[t].id, NULL);
   pthread_barrier_destroy(&start);
+  pthread_barrier_destroy(&end);
   free(workers);
-  return end - begin;
+  return seconds;
 }
 
 void *measure_memory(size_t bytes) {

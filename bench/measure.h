@@ -18,19 +18,23 @@ struct measure_options {
   uint64_t bytes; /* of a working set */
   unsigned threads[MOST_THREAD_COUNTS], thread_counts;
   bool narrow, wide; /* i32 and f32, i64 and f64 */
+  bool cpu_clock;    /* time is the processor's, a thread, not the wall's: see measure_now */
 };
 
 /* Parses the command line; on a wrong one says so and exits with status 2. */
 struct measure_options measure_options(int argc, char **argv);
 bool measure_wants(const struct measure_options *, const char *name);
 
-/* Seconds since some moment. */
-double measure_now(void);
+/* Seconds since some moment: on the wall, or with --clock cpu those that this process has had
+ * the processors for, which on a machine shared with others means more on one thread. With
+ * several threads divide by their number; waiting in a loop counts as work. */
+double measure_now(const struct measure_options *, unsigned threads);
 
 /* Runs body(arg, t, threads) for each t < threads, each on its own thread; returns the seconds
- * from the start of the first to the end of the last. */
+ * from the start of the first to the end of the last, or of processor a thread. */
 typedef void measure_body(void *arg, unsigned thread, unsigned threads);
-double measure_parallel(measure_body *body, void *arg, unsigned threads);
+double measure_parallel(const struct measure_options *, measure_body *body, void *arg,
+                        unsigned threads);
 
 /* Memory for a whole run, of zeros, in huge pages where there are any; exits if there is none.
  * Never freed before the end of the program. */

@@ -43,7 +43,7 @@ static void measure(struct bench *b, const struct work *w, enum elem_class class
   double time[MOST_ROUNDS], limit[MOST_ROUNDS];
   if (seconds_of(b, w) < 0.0) return; /* warms up: memory, threads */
   for (unsigned i = 0; i < b->options->rounds; i++) {
-    limit[i] = streams_seconds(b->arena, s, b->threads);
+    limit[i] = streams_seconds(b->options, b->arena, s, b->threads);
     time[i] = seconds_of(b, w);
   }
   report_line(&b->report, &(struct report_line){.name = w->name,
@@ -196,8 +196,8 @@ static void measure_moves(struct bench *b, bool random) {
                            .d = cvl_one_segment(ELEMENTS)};
     if (seconds_of(b, &w) < 0.0) continue;
     for (unsigned k = 0; k < b->options->rounds; k++) {
-      limit[k] =
-          move_seconds(moves[m].move, ELEMENTS, size, from, to, index_size, index, b->threads);
+      limit[k] = move_seconds(b->options, moves[m].move, ELEMENTS, size, from, to, index_size,
+                              index, b->threads);
       time[k] = seconds_of(b, &w);
     }
     report_line(&b->report,

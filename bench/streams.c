@@ -1,16 +1,19 @@
 /* streams.c - see streams.h.
  *
  * What one thread does is cut into pieces, and a piece of every stream is visited in turn, so
- * that streams of unequal length end together. 128-bit accesses are enough: memory is slower.
+ * that streams of unequal length end together. The accesses are as wide as the processor has
+ * them: one core reads memory half as fast again with 512-bit loads as with 128-bit ones
+ * (17.5 against 11.5 GB/s on a Xeon of 2023), and a streaming store should fill its line.
  */
 #include "bench/streams.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #include "bench/measure.h"
 
-#if defined(__SSE2__)
-#include <emmintrin.h>
+#if defined(__x86_64__)
+#include <immintrin.h>
 #endif
 
 enum { LINE = 64 };
@@ -21,9 +24,16 @@ size_t streams_bytes(const struct streams *s) {
   return sum;
 }
 
-static uint64_t read_piece(const char *p, size_t bytes) {
+/* What is done to one piece of a stream, a multiple of LINE bytes. */
+struct piece_loops {
+  uint64_t (*read)(const char *, size_t);
+  void (*write)(char *, size_t, uint64_t);
+  void (*stream)(char *, size_t, uint64_t);
+};
+
+static uint64_t read_plain(const char *p, size_t bytes) {
   uint64_t a[8] = {0};
-  for (size_t i = 0; i + LINE <= bytes; i += LINE) {
+  for (size_t i = 0; i < bytes; i += LINE) {
     uint64_t w[8];
     memcpy(w, p + i, LINE);
     for (size_t k = 0; k < 8; k++) a[k] ^= w[k];
@@ -31,28 +41,60 @@ static uint64_t read_piece(const char *p, size_t bytes) {
   return a[0] ^ a[1] ^ a[2] ^ a[3] ^ a[4] ^ a[5] ^ a[6] ^ a[7];
 }
 
-static void write_piece(char *p, size_t bytes, uint64_t value) {
-  for (size_t i = 0; i + LINE <= bytes; i += LINE) {
-    uint64_t w[8] = {value, value, value, value, value, value, value, value};
+static void write_plain(char *p, size_t bytes, uint64_t value) {
+  for (size_t i = 0; i < bytes; i += LINE) {
+    const uint64_t w[8] = {value, value, value, value, value, value, value, value};
     memcpy(p + i, w, LINE);
   }
 }
 
-static void stream_piece(char *p, size_t bytes, uint64_t value) {
-#if defined(__SSE2__)
-  const __m128i v = _mm_set1_epi64x((long long)value);
-  for (size_t i = 0; i + LINE <= bytes; i += LINE) {
-    for (size_t k = 0; k < LINE; k += 16) _mm_stream_si128((__m128i *)(void *)(p + i + k), v);
+#if defined(__x86_64__)
+/* The same for one width of vectors. */
+#define WIDE_LOOPS(set, vector, prefix, suffix, lowest)                                        \
+  __attribute__((target(#set))) static uint64_t read_##set(const char *p, size_t bytes) {      \
+    vector a = prefix##_setzero_##suffix();                                                    \
+    for (size_t i = 0; i < bytes; i += sizeof a) {                                             \
+      a = prefix##_xor_##suffix(                                                               \
+          a, prefix##_load_##suffix((const vector *)(const void *)(p + i)));                   \
+    }                                                                                          \
+    return (uint64_t)_mm_cvtsi128_si64(lowest(a));                                             \
+  }                                                                                            \
+  __attribute__((target(#set))) static void write_##set(char *p, size_t bytes, uint64_t u) {   \
+    const vector v = prefix##_set1_epi32((int)u);                                              \
+    for (size_t i = 0; i < bytes; i += sizeof v) {                                             \
+      prefix##_store_##suffix((vector *)(void *)(p + i), v);                                   \
+    }                                                                                          \
+  }                                                                                            \
+  __attribute__((target(#set))) static void stream_##set(char *p, size_t bytes, uint64_t u) {  \
+    const vector v = prefix##_set1_epi32((int)u);                                              \
+    for (size_t i = 0; i < bytes; i += sizeof v) {                                             \
+      prefix##_stream_##suffix((vector *)(void *)(p + i), v);                                  \
+    }                                                                                          \
   }
-#else
-  write_piece(p, bytes, value);
+#define ITSELF(v) (v)
+WIDE_LOOPS(sse2, __m128i, _mm, si128, ITSELF)
+WIDE_LOOPS(avx2, __m256i, _mm256, si256, _mm256_castsi256_si128)
+WIDE_LOOPS(avx512f, __m512i, _mm512, si512, _mm512_castsi512_si128)
 #endif
+
+static struct piece_loops piece_loops(void) {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx512f")) {
+    return (struct piece_loops){read_avx512f, write_avx512f, stream_avx512f};
+  }
+  if (__builtin_cpu_supports("avx2")) {
+    return (struct piece_loops){read_avx2, write_avx2, stream_avx2};
+  }
+  return (struct piece_loops){read_sse2, write_sse2, stream_sse2};
+#endif
+  return (struct piece_loops){read_plain, write_plain, write_plain};
 }
 
 struct pass {
   char *arena;
   const struct streams *streams;
   size_t piece; /* bytes of the longest stream visited at a time */
+  uint64_t (*read)(const char *, size_t);
   void (*write)(char *, size_t, uint64_t);
 };
 
@@ -78,30 +120,32 @@ static void run_pass(void *arg, unsigned thread, unsigned threads) {
       const size_t from = in_lines(share * (double)p), to = in_lines(share * (double)(p + 1));
       char *place = pass->arena + base[k] + from;
       if (k < s->reads) {
-        value ^= read_piece(place, to - from);
+        value ^= pass->read(place, to - from);
       } else {
         pass->write(place, to - from, value);
       }
     }
   }
-#if defined(__SSE2__)
+#if defined(__x86_64__)
   _mm_sfence();
 #endif
   /* The value must look needed where nothing is written. */
   __asm__ volatile("" : : "r"(value));
 }
 
-double streams_seconds(void *arena, struct streams *s, unsigned threads) {
+double streams_seconds(const struct measure_options *o, void *arena, struct streams *s,
+                       unsigned threads) {
   static const size_t pieces[] = {256, 4096, 32768};
   enum { LOOPS = 2 * sizeof pieces / sizeof *pieces };
   double best = 0.0;
   const unsigned known = s->best;
+  const struct piece_loops loops = piece_loops();
   for (unsigned loop = 1; loop <= LOOPS; loop++) {
     const bool streaming = loop > LOOPS / 2;
     if (known ? loop != known : streaming && s->writes == 0) continue;
-    struct pass pass = {arena, s, pieces[(loop - 1) % (LOOPS / 2)],
-                        streaming ? stream_piece : write_piece};
-    const double t = measure_parallel(run_pass, &pass, threads);
+    struct pass pass = {arena, s, pieces[(loop - 1) % (LOOPS / 2)], loops.read,
+                        streaming ? loops.stream : loops.write};
+    const double t = measure_parallel(o, run_pass, &pass, threads);
     if (best == 0.0 || t < best) {
       best = t;
       s->best = loop;
@@ -144,8 +188,9 @@ static void run_move(void *arg, unsigned thread, unsigned threads) {
   }
 }
 
-double move_seconds(enum move move, size_t n, size_t elem_bytes, const void *from, void *to,
-                    size_t index_bytes, const void *index, unsigned threads) {
+double move_seconds(const struct measure_options *o, enum move move, size_t n,
+                    size_t elem_bytes, const void *from, void *to, size_t index_bytes,
+                    const void *index, unsigned threads) {
   struct moving m = {move, n, elem_bytes, index_bytes, from, index, to};
-  return measure_parallel(run_move, &m, threads);
+  return measure_parallel(o, run_move, &m, threads);
 }

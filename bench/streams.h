@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "bench/measure.h"
+
 enum { MOST_STREAMS = 8 };
 
 /* Sequential streams, those read first, each of its own number of bytes. */
@@ -19,12 +21,14 @@ size_t streams_bytes(const struct streams *);
 /* Seconds to read and write them all once: the best of loops with plain and with streaming
  * stores, in short and in long pieces; once the best loop is known, of that one. `arena` has at
  * least streams_bytes and is written to. */
-double streams_seconds(void *arena, struct streams *, unsigned threads);
+double streams_seconds(const struct measure_options *, void *arena, struct streams *,
+                       unsigned threads);
 
 enum move { MOVE_GATHER, MOVE_SCATTER };
 /* Seconds for to[i] = from[index[i]] or to[index[i]] = from[i] over n elements of 4 or 8 bytes,
  * with indices of 4 or 8 bytes, in a plain loop. */
-double move_seconds(enum move, size_t n, size_t elem_bytes, const void *from, void *to,
-                    size_t index_bytes, const void *index, unsigned threads);
+double move_seconds(const struct measure_options *, enum move, size_t n, size_t elem_bytes,
+                    const void *from, void *to, size_t index_bytes, const void *index,
+                    unsigned threads);
 
 #endif

@@ -80,7 +80,7 @@ struct cvl_value random_vector(struct bench *b, enum elem_class class, uint64_t 
                                uint64_t seed) {
   struct filling f = {b->arena, b->elem_of[class], n, seed};
   if (n * elem_bytes(b, class) > b->arena_bytes) give_up(b, "the arena is too small");
-  measure_parallel(fill, &f, b->threads);
+  measure_parallel(b->options, fill, &f, b->threads);
   return vector_of(b, class, n, b->arena);
 }
 
@@ -100,10 +100,10 @@ void drop(struct bench *b, struct cvl_value *v) {
 double seconds_of(struct bench *b, const struct work *w) {
   struct cvl_value out[2] = {{.form = CVL_NOTHING}, {.form = CVL_NOTHING}};
   struct cvl_error error = {.kind = CVL_E_NONE};
-  const double start = measure_now();
+  const double start = measure_now(b->options, b->threads);
   const bool done = w->run(b, w, out);
   const bool fault = b->backend->check(b->context, true, &error);
-  const double seconds = measure_now() - start;
+  const double seconds = measure_now(b->options, b->threads) - start;
   if (!done || fault) {
     fprintf(stderr, "%s %s: fault of kind %d\n", w->name, w->detail, (int)error.kind);
     return -1.0;
