@@ -87,8 +87,57 @@ static void digest_add(struct suite *s, const struct host_value *v) {
   }
 }
 
+/* ---- elements one by one ---- */
+
+/* The element as a scalar of the host. */
+static struct cvl_value element(const struct host_value *v, uint64_t i) {
+  struct cvl_value x = {.form = CVL_SCALAR, .elem = v->elem};
+  size_t bytes = elem_info((enum cvl_elem)v->elem)->bytes;
+  memcpy(&x.as, (const char *)v->data + i * bytes, bytes);
+  return x;
+}
+
+/* An elementwise case by cvl_scalar_op, which folds constants and must agree as back ends do;
+ * form HOST_NOTHING for other kinds and for faults. */
+static struct host_value fold(struct suite *s, const struct test_case *t,
+                              const struct oracle_outcome *want) {
+  enum { MOST = 2000 };
+  const struct oracle_call *c = &t->call;
+  struct host_value out = {0};
+  if (c->kind != CALL_ELEMENTWISE || c->operand[0].n > MOST) return out;
+  bool faults = want->error.kind != CVL_E_NONE;
+  uint64_t n = faults ? (uint64_t)want->error.position + 1 : c->operand[0].n;
+  if (!faults) out = host_vector(&s->heap, (enum cvl_elem)want->out[0].elem, n);
+  for (uint64_t i = 0; i < n; i++) {
+    struct cvl_value operands[3], r = {0};
+    enum cvl_error_kind kind = CVL_E_NONE;
+    for (unsigned k = 0; k < c->count; k++) operands[k] = element(&c->operand[k], i);
+    bool ok = cvl_scalar_op(s->int_elem, s->float_elem, c->op, operands, &r, &kind);
+    if (ok == (faults && i + 1 == n) || (!ok && kind != want->error.kind)) {
+      suite_fail(s, "cvl_scalar_op of element %" PRIu64 " faults %s", i,
+                 ok ? "not" : "wrongly");
+      break;
+    }
+    if (faults) continue;
+    if (r.form != CVL_SCALAR || r.elem != out.elem) {
+      suite_fail(s, "cvl_scalar_op delivers another type");
+      break;
+    }
+    memcpy((char *)out.data + i * elem_info((enum cvl_elem)r.elem)->bytes, &r.as,
+           elem_info((enum cvl_elem)r.elem)->bytes);
+  }
+  if (!faults && !s->failed) {
+    suite_compare(s, &want->out[0], &out,
+                  op_is_approximate(c->kind, c->op) ? CONFORMANCE_ULPS : 0, "cvl_scalar_op");
+  }
+  return out;
+}
+
+/* ---- presentations ---- */
+
 static bool compare_results(struct suite *s, const struct test_case *t,
-                            const struct oracle_outcome *want, const struct cvl_value *out) {
+                            const struct oracle_outcome *want, const struct cvl_value *out,
+                            const struct host_value *folded) {
   bool approximate = op_is_approximate(t->call.kind, t->call.op);
   for (unsigned r = 0; r < call_results(t->call.kind); r++) {
     struct host_value got;
@@ -96,6 +145,9 @@ static bool compare_results(struct suite *s, const struct test_case *t,
     bool ok = suite_compare(s, &want->out[r], &got, approximate ? CONFORMANCE_ULPS : 0,
                             r ? "second result" : "result");
     if (ok && approximate) digest_add(s, &got);
+    if (ok && s->options->folds && folded && folded->form != HOST_NOTHING) {
+      ok = suite_compare(s, folded, &got, 0, "result, against cvl_scalar_op");
+    }
     host_free(&s->heap, &got);
     if (!ok) return false;
   }
@@ -128,7 +180,8 @@ static void release_results(struct suite *s, enum call_kind kind, const struct c
 }
 
 static void run_presentation(struct suite *s, const struct test_case *t,
-                             const struct oracle_outcome *want, struct presentation p) {
+                             const struct oracle_outcome *want, const struct host_value *folded,
+                             struct presentation p) {
   static const char *const names[] = {"borrowed", "owned", "owned and held"};
   size_t length = strlen(s->where);
   snprintf(s->where + length, sizeof s->where - length, ", operands %s%s", names[p.ownership],
@@ -147,7 +200,7 @@ static void run_presentation(struct suite *s, const struct test_case *t,
       expect_no_fault(s);
       if (!s->failed) suite_fail(s, "returned false without a fault");
     } else {
-      compare_results(s, t, want, out);
+      compare_results(s, t, want, out, folded);
       expect_no_fault(s);
     }
     if (ok) release_results(s, t->call.kind, out);
@@ -170,15 +223,19 @@ void case_run(struct suite *s, struct test_case *t, bool variants) {
   }
   struct presentation one = {rng_one_in(&s->rng, 2),
                              (enum ownership)rng_below(&s->rng, OWNERSHIPS)};
-  if (!variants) {
-    run_presentation(s, t, &want, one);
+  struct host_value folded = fold(s, t, &want);
+  if (s->failed) {
+    /* said already */
+  } else if (!variants) {
+    run_presentation(s, t, &want, &folded, one);
   } else {
     for (int form = 0; form < 2; form++) {
       for (int o = 0; o < OWNERSHIPS && !s->failed; o++) {
-        run_presentation(s, t, &want, (struct presentation){form, (enum ownership)o});
+        run_presentation(s, t, &want, &folded, (struct presentation){form, (enum ownership)o});
       }
     }
   }
+  host_free(&s->heap, &folded);
   for (unsigned r = 0; r < CALL_RESULTS; r++) host_free(&s->heap, &want.out[r]);
 }
 
@@ -206,7 +263,7 @@ static bool sweep_step(struct suite *s, const struct test_case *t,
   } else if (!fault && !ok) {
     suite_fail(s, "returned false without a fault");
   } else if (!fault) {
-    compare_results(s, t, want, out);
+    compare_results(s, t, want, out, NULL);
   } else if (done) {
     suite_fail(s, "MEMORY fault, but no allocation failed");
   }

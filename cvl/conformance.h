@@ -22,6 +22,7 @@ struct conformance_options {
   int device;                                /* handed to open; -1: any */
   uint64_t seed;
   const char *only; /* NULL, or an item: "ADD_SCAN.FLOAT", all classes: "ADD_SCAN" */
+  bool folds;       /* elementwise results must have the bits of cvl_scalar_op: the CPU's */
   bool full;        /* more seeds, and all shapes at the large lengths */
   FILE *out;        /* failures, each with a command that reproduces it */
 };
