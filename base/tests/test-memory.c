@@ -1,0 +1,138 @@
+/* test-memory.c - heap and arena: limits, accounts, failure on demand, the jump. */
+#include "base/arena.h"
+
+#include <criterion/criterion.h>
+#include <pthread.h>
+#include <string.h>
+
+Test(heap, counts_what_is_live_and_the_peak) {
+  struct heap heap;
+  heap_init(&heap, 0);
+  void *a = heap_alloc(&heap, 1000), *b = heap_alloc(&heap, 0);
+  cr_assert(a != NULL && b != NULL);
+  cr_expect_eq((uintptr_t)a % 64, 0);
+  cr_expect_geq(heap.live, 1000);
+  uint64_t most = heap.live;
+  heap_free(&heap, a, 1000);
+  heap_free(&heap, b, 0);
+  heap_free(&heap, NULL, 77);
+  cr_expect_eq(heap.live, 0);
+  cr_expect_eq(heap.peak, most);
+  cr_expect_eq(heap.count, 2);
+}
+
+Test(heap, a_limit_refuses_and_takes_nothing) {
+  struct heap heap;
+  heap_init(&heap, 4096);
+  void *half = heap_alloc(&heap, 2048);
+  cr_assert_not_null(half);
+  cr_expect_null(heap_alloc(&heap, 4096));
+  cr_expect_null(heap_alloc(&heap, SIZE_MAX));
+  cr_expect_eq(heap.live, 2048);
+  void *rest = heap_alloc(&heap, 2048);
+  cr_expect_not_null(rest);
+  heap_free(&heap, half, 2048);
+  heap_free(&heap, rest, 2048);
+  cr_expect_eq(heap.live, 0);
+}
+
+Test(heap, the_chosen_allocation_fails) {
+  struct heap heap;
+  heap_init(&heap, 0);
+  heap.fail_at = 2;
+  void *first = heap_alloc(&heap, 8), *second = heap_alloc(&heap, 8);
+  void *third = heap_alloc(&heap, 8);
+  cr_expect(first != NULL && second == NULL && third != NULL);
+  heap_free(&heap, first, 8);
+  heap_free(&heap, third, 8);
+  cr_expect_eq(heap.live, 0);
+}
+
+Test(heap, growing_keeps_the_content_or_the_old_block) {
+  struct heap heap;
+  heap_init(&heap, 0);
+  char *text = heap_alloc(&heap, 4);
+  memcpy(text, "abc", 4);
+  text = heap_grow(&heap, text, 4, 100000);
+  cr_assert_not_null(text);
+  cr_expect_str_eq(text, "abc");
+  heap.fail_at = heap.count + 1;
+  cr_expect_null(heap_grow(&heap, text, 100000, 200000));
+  cr_expect_str_eq(text, "abc");
+  heap_free(&heap, text, 100000);
+  cr_expect_eq(heap.live, 0);
+}
+
+static void *churn(void *heap) {
+  for (size_t i = 0; i < 20000; i++) heap_free(heap, heap_alloc(heap, i % 500), i % 500);
+  return NULL;
+}
+
+Test(heap, accounts_stay_right_between_threads) {
+  enum { THREADS = 4 };
+  struct heap heap;
+  heap_init(&heap, 0);
+  pthread_t threads[THREADS];
+  for (int i = 0; i < THREADS; i++) pthread_create(&threads[i], NULL, churn, &heap);
+  for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
+  cr_expect_eq(heap.live, 0);
+  cr_expect_eq(heap.count, THREADS * 20000);
+  cr_expect_leq(heap.peak, THREADS * 512);
+}
+
+Test(arena, gives_zeroed_aligned_memory_that_stays) {
+  struct heap heap;
+  struct arena arena;
+  heap_init(&heap, 0);
+  arena_init(&arena, &heap);
+  cr_expect_eq(heap.count, 0);
+  unsigned char *blocks[500];
+  for (size_t i = 0; i < 500; i++) {
+    blocks[i] = arena_alloc(&arena, i * 7);
+    cr_expect_eq((uintptr_t)blocks[i] % 16, 0);
+    for (size_t k = 0; k < i * 7; k++) cr_assert_eq(blocks[i][k], 0);
+    memset(blocks[i], (int)(i & 255), i * 7);
+  }
+  for (size_t i = 1; i < 500; i++) cr_expect_eq(blocks[i][i * 7 - 1], i & 255);
+  cr_expect_leq(heap.count, 12, "blocks grow: %llu were asked for",
+                (unsigned long long)heap.count);
+  arena_free(&arena);
+  cr_expect_eq(heap.live, 0);
+  cr_expect_str_eq(arena_printf(&arena, "%d and %s", 7, "more"), "7 and more");
+  cr_expect_str_eq(arena_copy(&arena, "abcdef", 3), "abc");
+  arena_free(&arena);
+}
+
+Test(arena, arrays_grow_and_keep_their_items) {
+  struct heap heap;
+  struct arena arena;
+  heap_init(&heap, 0);
+  arena_init(&arena, &heap);
+  ARRAY(int) list = {0};
+  for (int i = 0; i < 100000; i++) *array_push(&arena, &list) = i;
+  cr_expect_eq(list.count, 100000);
+  for (int i = 0; i < 100000; i++) cr_assert_eq(list.items[i], i);
+  arena_free(&arena);
+}
+
+/* Fills the arena until it jumps; true if it did. */
+static bool jumps(struct arena *arena, size_t bytes) {
+  if (setjmp(arena->out_of_memory) != 0) return true;
+  for (int i = 0; i < 1000; i++) arena_alloc(arena, bytes);
+  return false;
+}
+
+Test(arena, out_of_memory_jumps) {
+  struct heap heap;
+  struct arena arena;
+  heap_init(&heap, 1 << 20);
+  arena_init(&arena, &heap);
+  cr_expect_not(jumps(&arena, 100));
+  cr_expect(jumps(&arena, 5000));
+  cr_expect(jumps(&arena, SIZE_MAX - 3));
+  arena_free(&arena);
+  cr_expect_eq(heap.live, 0);
+  heap.fail_at = heap.count + 1;
+  cr_expect(jumps(&arena, 1));
+  arena_free(&arena);
+}

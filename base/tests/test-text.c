@@ -1,0 +1,196 @@
+/* test-text.c - numbers both ways at their extremes, names, edit distance, diagnostics. */
+#include "base/diag.h"
+#include "base/intern.h"
+#include "base/number.h"
+
+#include <criterion/criterion.h>
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- numbers ---- */
+
+static void check_int(int64_t x, const char *wanted) {
+  char text[NUMBER_TEXT_MAX];
+  int64_t back = ~x;
+  cr_expect_eq(format_int(text, x), strlen(wanted));
+  cr_expect_str_eq(text, wanted);
+  cr_expect(parse_int(text, strlen(text), INT64_MIN, INT64_MAX, &back) && back == x);
+}
+
+Test(number, integers_at_the_ends) {
+  check_int(0, "0");
+  check_int(-1, "-1");
+  check_int(INT64_MAX, "9223372036854775807");
+  check_int(INT64_MIN, "-9223372036854775808");
+}
+
+Test(number, integers_are_refused_outside_their_form_and_range) {
+  static const char *const bad[] = {"",
+                                    "-",
+                                    "+",
+                                    "1.0",
+                                    " 1",
+                                    "0x1",
+                                    "--1",
+                                    "9223372036854775808",
+                                    "-9223372036854775809",
+                                    "99999999999999999999999999"};
+  int64_t x;
+  for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+    cr_expect_not(parse_int(bad[i], strlen(bad[i]), INT64_MIN, INT64_MAX, &x), "%s", bad[i]);
+  }
+  cr_expect(parse_int("+007", 4, 0, 9, &x) && x == 7);
+  cr_expect(parse_int("2147483647", 10, INT32_MIN, INT32_MAX, &x));
+  cr_expect_not(parse_int("2147483648", 10, INT32_MIN, INT32_MAX, &x));
+  cr_expect(parse_int("-2147483648", 11, INT32_MIN, INT32_MAX, &x));
+  cr_expect_not(parse_int("-2147483649", 11, INT32_MIN, INT32_MAX, &x));
+}
+
+static void check_float(double x, const char *wanted) {
+  char text[NUMBER_TEXT_MAX];
+  cr_expect_eq(format_float(text, x), strlen(wanted));
+  cr_expect_str_eq(text, wanted);
+}
+
+Test(number, floats_print_fourteen_places) {
+  check_float(1.0, "1.00000000000000e+00");
+  check_float(-0.0, "-0.00000000000000e+00");
+  check_float(DBL_MAX, "1.79769313486232e+308");
+  check_float(-DBL_TRUE_MIN, "-4.94065645841247e-324");
+  check_float(INFINITY, "inf");
+  check_float(-INFINITY, "-inf");
+  check_float(NAN, "nan");
+  check_float(-NAN, "nan");
+}
+
+Test(number, exact_floats_read_back) {
+  static const double numbers[] = {
+      0.1,  1.0 / 3.0, DBL_MAX, DBL_MIN,       DBL_TRUE_MIN,
+      1e22, 1e23,      -2.5,    123456789.125, 0.30000000000000004};
+  char text[NUMBER_TEXT_MAX];
+  for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+    size_t n = format_float_exact(text, numbers[i]);
+    cr_expect_eq(n, strlen(text));
+    cr_expect(parse_real(text, n) == numbers[i], "%s", text);
+  }
+  format_float_exact(text, 0.1);
+  cr_expect_str_eq(text, "0.1");
+}
+
+Test(number, reals_round_once_and_overflow_to_infinity) {
+  char half[600] = "1.", zeros[] = "00000000000000000000";
+  cr_expect(isinf(parse_real("1.0e999", 7)) && parse_real("-1.0e999", 8) < 0);
+  cr_expect_eq(parse_real("1.0e-999", 8), 0.0);
+  cr_expect_eq(parse_real("5.junk", 2), 5.0, "the text ends where its length says");
+  /* 1 + 2^-53 lies half way and goes to even; any digit after it, however far, goes up. */
+  strcat(half, "00000000000000011102230246251565404236316680908203125");
+  cr_expect_eq(parse_real(half, strlen(half)), 1.0);
+  for (int i = 0; i < 20; i++) strcat(half, zeros);
+  cr_expect_eq(parse_real(half, strlen(half)), 1.0);
+  strcat(half, "1");
+  cr_expect_eq(parse_real(half, strlen(half)), 1.0 + DBL_EPSILON);
+}
+
+Test(number, bytes_with_units) {
+  char text[NUMBER_TEXT_MAX];
+  uint64_t x;
+  format_bytes(text, 512);
+  cr_expect_str_eq(text, "512 B");
+  format_bytes(text, 3ull << 29);
+  cr_expect_str_eq(text, "1.5 GiB");
+  cr_expect_lt(format_bytes(text, UINT64_MAX), NUMBER_TEXT_MAX);
+  cr_expect(parse_bytes("64M", &x) && x == 64ull << 20);
+  cr_expect(parse_bytes("1.5G", &x) && x == 3ull << 29);
+  cr_expect(parse_bytes("4096", &x) && x == 4096);
+  cr_expect(parse_bytes("2GiB", &x) && x == 2ull << 30);
+  static const char *const bad[] = {"",    "0",    "-1",  "M",   "1X",
+                                    "1MM", "1e30", "inf", "nan", " 1"};
+  for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+    cr_expect_not(parse_bytes(bad[i], &x), "%s", bad[i]);
+  }
+}
+
+/* ---- names ---- */
+
+Test(intern, equal_strings_are_one_name) {
+  struct heap heap;
+  struct arena arena;
+  struct intern names;
+  heap_init(&heap, 0);
+  arena_init(&arena, &heap);
+  intern_init(&names, &arena);
+  char text[16];
+  for (uint32_t i = 0; i < 10000; i++) {
+    int n = snprintf(text, sizeof text, "name_%u", i);
+    const struct name *name = intern_name(&names, text, (size_t)n);
+    cr_assert(name->number == i && name->length == (uint32_t)n);
+  }
+  const struct name *one = intern_name(&names, "name_77 and more", 7);
+  cr_expect_eq(one->number, 77);
+  cr_expect_str_eq(one->text, "name_77");
+  cr_expect_eq(one, intern_name(&names, "name_77", 7));
+  cr_expect_neq(one, intern_name(&names, "NAME_77", 7));
+  arena_free(&arena);
+}
+
+Test(intern, edit_distance_counts_up_to_its_limit) {
+  cr_expect_eq(edit_distance("CONST", "CONST", 3), 0);
+  cr_expect_eq(edit_distance("CONST", "CONTS", 3), 1, "a swap of neighbours is one edit");
+  cr_expect_eq(edit_distance("PACK", "PCK", 3), 1);
+  cr_expect_eq(edit_distance("", "ABC", 3), 3);
+  cr_expect_eq(edit_distance("kitten", "sitting", 5), 3);
+  cr_expect_eq(edit_distance("ABCDEF", "UVWXYZ", 2), 3);
+}
+
+/* ---- diagnostics ---- */
+
+static char *printed(const struct diag_list *diags, size_t limit) {
+  char *text = NULL;
+  size_t length;
+  FILE *stream = open_memstream(&text, &length);
+  diag_print(diags, "ravel", limit, stream);
+  fclose(stream);
+  return text;
+}
+
+Test(diag, prints_place_origin_and_message) {
+  struct heap heap;
+  struct arena arena;
+  struct diag_list diags;
+  heap_init(&heap, 0);
+  arena_init(&arena, &heap);
+  diag_list_init(&diags, &arena);
+  struct source_pos none = {0, 0};
+  diag_add(&diags, SEVERITY_ERROR, "a.vcode", (struct source_pos){3, 14}, NULL, "%d is bad", 7);
+  diag_add(&diags, SEVERITY_NOTE, NULL, none, NULL, "called from here");
+  diag_add(&diags, SEVERITY_WARNING, "a.vcode", (struct source_pos){8, 1}, "p.nesl:2:5", "odd");
+  diag_add(&diags, SEVERITY_ERROR, NULL, none, NULL, "no file");
+  cr_expect_eq(diags.errors, 2);
+  char *text = printed(&diags, 0);
+  cr_expect_str_eq(text, "a.vcode:3:14: error: 7 is bad\n  called from here\n"
+                         "p.nesl:2:5: warning: odd (at a.vcode:8:1)\nravel: error: no file\n");
+  free(text);
+  text = printed(&diags, 1);
+  cr_expect_null(strstr(text, "no file"));
+  cr_expect_not_null(strstr(text, "1 more"));
+  free(text);
+  arena_free(&arena);
+}
+
+Test(diag, what_no_memory_is_left_for_is_counted) {
+  struct heap heap;
+  struct arena arena;
+  struct diag_list diags;
+  heap_init(&heap, 0);
+  heap.fail_at = 1;
+  arena_init(&arena, &heap);
+  diag_list_init(&diags, &arena);
+  diag_add(&diags, SEVERITY_ERROR, NULL, (struct source_pos){0, 0}, NULL, "lost");
+  cr_expect(diags.errors == 1 && diags.lost == 1 && diags.list.count == 0);
+  char *text = printed(&diags, 0);
+  cr_expect_str_eq(text, "ravel: error: out of memory\n");
+  free(text);
+  arena_free(&arena);
+}
