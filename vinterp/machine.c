@@ -2,6 +2,7 @@
 #include "vinterp/machine-private.h"
 
 #include "vinterp/print.h"
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,12 +78,16 @@ static void arm_failure(struct machine *m) {
   m->backend->fail_allocation(m->context, n % 2 ? 0 : n / 2);
 }
 
+/* Waits for everything and forgets faults that nobody will be told of. */
+static void drain(struct machine *m) {
+  struct cvl_error e;
+  do {
+    e.kind = CVL_E_NONE;
+    m->backend->check(m->context, true, &e);
+  } while (e.kind != CVL_E_NONE);
+}
+
 static bool begin_run(struct machine *m, const struct ir_program *program) {
-  struct cvl_error stale;
-  do { /* what an earlier run left behind */
-    stale.kind = CVL_E_NONE;
-    m->backend->check(m->context, true, &stale);
-  } while (stale.kind != CVL_E_NONE);
   history_clear(&m->history);
   m->program = program;
   m->faulted = m->interrupted = false;
@@ -126,6 +131,8 @@ static void end_run(struct machine *m) {
   m->depth = 0;
   m->heap.fail_at = 0;
   m->backend->fail_allocation(m->context, 0);
+  drain(m);
+  assert(m->backend->statistics(m->context).live_bytes == 0 && "a value was never released");
 }
 
 static enum step run_entry(struct machine *m) {

@@ -1,0 +1,124 @@
+/* test-delayed.c - the machine on a back end that does everything late: the same results, and
+ * faults found long after they happened are told with the place and the calls of their own
+ * time.
+ */
+#include "cvl/delayed.h"
+#include "cvl/oracle.h"
+#include "vinterp/tests/fixture.h"
+#include "vinterp/tests/programs.h"
+#include <criterion/criterion.h>
+#include <string.h>
+
+DELAYED_BACKEND(delayed_oracle, "delayed", cvl_oracle_backend)
+
+enum { SEEDS = 20 };
+
+static struct cvl_backend table;
+
+static struct machine_options delayed_options(int seed, bool checked) {
+  struct machine_options options = quiet_options();
+  options.backend = delayed_oracle(&table);
+  options.device = seed;
+  options.checked = checked;
+  return options;
+}
+
+Test(delayed, programs_print_what_they_should) {
+  for (int seed = 0; seed < SEEDS; seed++) {
+    for (size_t k = 0; k < program_count; k++) {
+      struct ran ran = run_text(programs[k].text, delayed_options(seed, seed % 2));
+      cr_expect(printed(&ran, programs[k].expected), "%s (seed %d):\n%s%s", programs[k].name,
+                seed, ran.out, ran.diags);
+      ran_free(&ran);
+    }
+  }
+}
+
+Test(delayed, faults_are_told_as_if_found_at_once) {
+  for (int seed = 0; seed < SEEDS; seed++) {
+    for (size_t k = 0; k < fault_count; k++) {
+      struct ran ran = run_text(faults[k].text, delayed_options(seed, seed % 2));
+      cr_expect(failed_with(&ran, faults[k].told), "seed %d: %s\ntold: %s", seed,
+                faults[k].text, ran.diags);
+      ran_free(&ran);
+    }
+  }
+}
+
+/* The division fails in the seventh of many calls that all return before anybody asks. */
+Test(delayed, the_trace_is_that_of_the_fault) {
+  static const char text[] =
+      "FUNC MAIN CONST INT 20 CALL LOOP RET\n"
+      "FUNC LOOP COPY 1 0 CONST INT 0 = INT IF POP 1 0 CONST INT (0 0) ELSE\n"
+      "COPY 1 0 CALL INNER CPOP 1 1 CONST INT 1 - INT CALL LOOP\n"
+      "+ INT ENDIF RET\n"
+      "FUNC INNER CONST INT 14 - INT CONST SEGDES 2 DIST INT CALL DIVIDE CALL DIVIDE RET\n"
+      "FUNC DIVIDE CONST INT (5 5) CPOP 1 1\n/ INT CONST INT (1 1) + INT RET\n";
+  static const char *const told[] = {
+      "test.vcode:7:1: error: / INT: division by zero at element 0",
+      "DIVIDE, called from INNER at test.vcode:5:55\n",
+      "INNER, called from LOOP at test.vcode:3:10\n",
+      "LOOP, called from LOOP at test.vcode:3:",
+      "LOOP, called from MAIN at test.vcode:1:",
+      NULL};
+  struct ran prompt = run_text(text, quiet_options());
+  cr_expect(failed_with(&prompt, told), "%s", prompt.diags);
+  for (int seed = 0; seed < SEEDS; seed++) {
+    struct ran ran = run_text(text, delayed_options(seed, seed % 2));
+    cr_expect_str_eq(ran.diags, prompt.diags, "seed %d", seed);
+    ran_free(&ran);
+  }
+  ran_free(&prompt);
+}
+
+/* Of several faults the first in program order is told, although the machine itself finds the
+ * second at once. */
+Test(delayed, an_earlier_fault_comes_first) {
+  static const char *const told[] = {
+      "test.vcode:2:1: error: / INT: division by zero at element 1", NULL};
+  for (int seed = 0; seed < SEEDS; seed++) {
+    struct ran ran = run_text("FUNC MAIN CONST INT (1 2) CONST INT (1 0)\n/ INT\n"
+                              "CONST INT (1 2 3) CONST INT (1 2) + INT RET",
+                              delayed_options(seed, seed % 2));
+    cr_expect(failed_with(&ran, told), "seed %d: %s", seed, ran.diags);
+    ran_free(&ran);
+  }
+}
+
+Test(delayed, no_output_after_a_fault) {
+  for (int seed = 0; seed < SEEDS; seed++) {
+    struct ran ran = run_text("FUNC MAIN CONST CHAR \"one\" WRITE CHAR POP 2 0 CONST INT (1 2) "
+                              "CONST INT (1 0) / INT CONST CHAR \"two\" WRITE CHAR POP 2 0 RET",
+                              delayed_options(seed, seed % 2));
+    cr_expect_eq(ran.outcome, MACHINE_ERROR);
+    cr_expect_str_eq(ran.err, "one");
+    cr_expect_str_eq(ran.out, "");
+    ran_free(&ran);
+  }
+}
+
+/* More operations than the history keeps between two waits. */
+Test(delayed, the_history_may_overflow) {
+  static const char text[] =
+      "FUNC MAIN CONST INT (0 0) CONST INT 30000 CALL LOOP RET\n"
+      "FUNC LOOP COPY 1 0 CONST INT 0 = INT IF POP 1 0 ELSE\n"
+      "CPOP 1 1 CONST INT (1 2) + INT CONST INT (1 1) * INT CONST INT (0 0) + INT CPOP 1 1\n"
+      "CONST INT 1 - INT CALL LOOP CONST INT (1 1) + INT ENDIF RET";
+  for (int checked = 0; checked < 2; checked++) {
+    struct machine_options options = quiet_options();
+    options.checked = checked;
+    struct ran ran = run_text(text, options);
+    cr_expect(printed(&ran, "( 60000 90000 )\n"), "%s%s", ran.out, ran.diags);
+    ran_free(&ran);
+  }
+}
+
+Test(delayed, an_exit_waits_for_faults) {
+  static const char *const told[] = {":1:", "division by zero at element 1", NULL};
+  for (int seed = 0; seed < SEEDS; seed++) {
+    struct ran ran = run_text("FUNC MAIN CONST INT (1 2) CONST INT (1 0) / INT EXIT RET",
+                              delayed_options(seed, seed % 2));
+    cr_expect(failed_with(&ran, told), "seed %d: %s", seed, ran.diags);
+    ran_free(&ran);
+  }
+}
