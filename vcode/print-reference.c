@@ -1,0 +1,149 @@
+/* print-reference.c - writes docs/vcode-reference.md from the tables, to standard output.
+ *
+ * One section for each class of opcodes, one row for each opcode: what it takes, what it
+ * leaves, which sizes must agree, what it does. A test compares the committed page with this.
+ */
+#include "tables/tables.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* A class of opcodes, as the page introduces it. */
+struct section {
+  enum opcode_class class;
+  const char *title, *introduction;
+};
+
+static const struct section sections[] = {
+    {OC_ELEMENTWISE, "Elementwise",
+     "Each element of the result depends on the elements at its position."},
+    {OC_REDUCE, "Reductions",
+     "One value for each segment; an empty segment gives the identity."},
+    {OC_SCAN, "Scans",
+     "Each element becomes the combination of those before it in its segment."},
+    {OC_RANK, "Ranks", "The position each element would have if its segment were sorted."},
+    {OC_PERMUTE, "Permutations", "Indices count from 0 within the segment."},
+    {OC_VECTOR, "Other vector instructions", "Indices count from 0 within the segment."},
+    {OC_SEGMENT, "Segment descriptors", "Lengths of segments to descriptors and back."},
+    {OC_RANDOM, "Random numbers",
+     "Counter based: the same seed gives the same numbers everywhere."},
+    {OC_CONSTANT, "Constants", "The type and the value follow the opcode."},
+    {OC_STACK, "The stack",
+     "Two integers follow: how many items (n), below how many others (k)."},
+    {OC_PAIRING, "Pairs", "A pair is one item, made of two of any kind."},
+    {OC_CONTROL, "Functions and control", "The structure of a program."},
+    {OC_IO, "Input and output",
+     "Every one leaves a message (empty on success) and a flag on top."},
+    {OC_TIMER, "Timers", "Elapsed time, in seconds."},
+    {OC_CHECK, "Checks", "A text in double quotes follows the opcode."},
+};
+
+/* What follows the opcode word in the text, for opcodes that take more than a type. */
+static const char *written_arguments(enum opcode op) {
+  switch (op) {
+  case OPC_COPY:
+  case OPC_POP:
+  case OPC_CPOP: return " n k";
+  case OPC_FUNC:
+  case OPC_CALL: return " name";
+  case OPC_CONST: return " type value";
+  case OPC_FUSED: return " n";
+  case OPC_ASSERT: return " \"text\"";
+  default: return "";
+  }
+}
+
+static void print_types(unsigned types) {
+  const char *separator = "";
+  for (unsigned w = TW_INT; w < TW_NONE; w++) {
+    if (!(types >> w & 1)) continue;
+    printf("%s%s", separator, type_word_text((enum type_word)w));
+    separator = ", ";
+  }
+}
+
+/* The kind behind a letter of the table. */
+static const char *kind_text(char letter) {
+  switch (letter) {
+  case 'T': return "type";
+  case 'V': return "value";
+  case 'i': return "INT";
+  case 'f': return "FLOAT";
+  case 'b': return "BOOL";
+  case 's': return "SEGDES";
+  case 'p': return "pair";
+  default: return "any";
+  }
+}
+
+/* Operands are called a, b, c ... from the deepest up; the rules speak of them so. */
+static void print_operands(const char *kinds) {
+  for (int k = 0; kinds[k] != '\0'; k++) {
+    printf("%s%c: %s", k == 0 ? "" : ", ", 'a' + k, kind_text(kinds[k]));
+  }
+}
+
+static void print_results(const char *kinds) {
+  for (int k = 0; kinds[k] != '\0'; k++)
+    printf("%s%s", k == 0 ? "" : ", ", kind_text(kinds[k]));
+}
+
+static void print_size(uint8_t size) {
+  char operand = (char)('a' + SIZE_OPERAND(size));
+  switch (SIZE_WHAT(size)) {
+  case SIZE_ONE: printf("1"); break;
+  case SIZE_LEN: printf("length of %c", operand); break;
+  case SIZE_TOTAL: printf("total of %c", operand); break;
+  case SIZE_COUNT: printf("segments of %c", operand); break;
+  default: break;
+  }
+}
+
+/* "length of a = total of b; ..." and, last, the size of the first result. */
+static void print_agreement(const struct opcode_info *info) {
+  const char *separator = "";
+  for (const struct size_rule *rule = info->rules; rule->a != 0; rule++) {
+    printf("%s", separator);
+    print_size(rule->a);
+    printf(" = ");
+    print_size(rule->b);
+    separator = "; ";
+  }
+  if (info->result_size == SIZE_UNKNOWN) return;
+  printf("%sresult: ", separator);
+  print_size(info->result_size);
+}
+
+static void print_row(enum opcode op) {
+  const struct opcode_info *info = opcode_info(op);
+  printf("| `%s%s` | ", info->spelling, written_arguments(op));
+  print_types(info->types);
+  printf(" | ");
+  print_operands(info->operands);
+  printf(" | ");
+  print_results(info->results);
+  printf(" | ");
+  print_agreement(info);
+  printf(" | %s |\n", info->doc);
+}
+
+static void print_section(const struct section *section) {
+  printf("\n## %s\n\n%s\n\n", section->title, section->introduction);
+  printf("| Instruction | Types | Operands | Results | Sizes | Meaning |\n");
+  printf("|---|---|---|---|---|---|\n");
+  for (int op = 0; op < OPC_COUNT; op++) {
+    if (opcode_info((enum opcode)op)->class == section->class) print_row((enum opcode)op);
+  }
+}
+
+int main(void) {
+  printf(
+      "# VCODE reference\n\n"
+      "Generated from `tables/opcodes.def` by `print-reference`; do not edit.\n\n"
+      "Operands are named from the deepest item of the stack (a) to the top; *type* is the\n"
+      "type word written after the opcode, *value* likewise, with CHAR meaning an INT vector.\n"
+      "*Sizes* says what must agree, and the length (or total) of the first result where it\n"
+      "is known before execution. Whatever disagrees is a run-time error with its line.\n");
+  for (size_t i = 0; i < sizeof sections / sizeof sections[0]; i++) print_section(&sections[i]);
+  return fflush(stdout) == 0 && !ferror(stdout) ? 0 : 1;
+}
