@@ -65,20 +65,58 @@ bool parse_int(const char *text, size_t length, int64_t least, int64_t most, int
   return true;
 }
 
+/* A double is decided by its first 767 significant digits and whether any digit after them is
+ * not zero. */
+enum { DECISIVE_DIGITS = 768, REAL_TEXT = DECISIVE_DIGITS + 32 };
+
+/* Where the next exponent digit would no longer matter: beyond it every double is 0 or
+ * infinite, however many digits stand before the exponent. */
+static const int64_t exponent_cap = INT64_MAX / 100;
+
+/* A literal of any length as "[-]DIGITSeEXPONENT", short enough for dst and of equal value to
+ * the last bit. */
+static void shorten_real(char *dst, const char *text, size_t length) {
+  size_t i = 0, n = 0, digits = 0;
+  int64_t exponent = 0, written = 0;
+  bool fraction = false, rest = false;
+  if (text[0] == '-') dst[n++] = '-';
+  if (text[0] == '-' || text[0] == '+') i++;
+  for (; i < length && text[i] != 'e' && text[i] != 'E'; i++) {
+    if (text[i] == '.') {
+      fraction = true;
+      continue;
+    }
+    bool significant = digits > 0 || text[i] != '0';
+    bool kept = significant && digits < DECISIVE_DIGITS;
+    if (kept) {
+      dst[n++] = text[i];
+      digits++;
+    } else if (significant && text[i] != '0') {
+      rest = true;
+    }
+    exponent += (fraction ? -1 : 0) + (significant && !kept ? 1 : 0);
+  }
+  if (digits == 0) dst[n++] = '0';
+  if (rest) {
+    dst[n++] = '1';
+    exponent--;
+  }
+  bool negative = ++i < length && text[i] == '-';
+  if (i < length && (text[i] == '-' || text[i] == '+')) i++;
+  for (; i < length && written < exponent_cap; i++) written = 10 * written + (text[i] - '0');
+  dst[n++] = 'e';
+  format_int(dst + n, exponent + (negative ? -written : written));
+}
+
 double parse_real(const char *text, size_t length) {
-  char buffer[128];
+  char buffer[REAL_TEXT];
   if (length < sizeof buffer) {
     memcpy(buffer, text, length);
     buffer[length] = '\0';
-    return strtod(buffer, NULL);
+  } else {
+    shorten_real(buffer, text, length);
   }
-  char *copy = malloc(length + 1);
-  if (copy == NULL) return NAN;
-  memcpy(copy, text, length);
-  copy[length] = '\0';
-  double x = strtod(copy, NULL);
-  free(copy);
-  return x;
+  return strtod(buffer, NULL);
 }
 
 size_t format_bytes(char *dst, uint64_t bytes) {

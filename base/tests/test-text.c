@@ -112,6 +112,34 @@ Test(number, bytes_with_units) {
   }
 }
 
+/* A literal too long to copy has the value of the same number written short. */
+Test(number, long_reals_lose_nothing) {
+  enum { LONG = 3000 };
+  char text[2 * LONG + 64], zeros[LONG + 1];
+  memset(zeros, '0', LONG);
+  zeros[LONG] = '\0';
+  static const struct {
+    const char *format;
+    double wanted;
+  } cases[] = {
+      {"%s7.25", 7.25},
+      {"-7.25%s", -7.25},
+      {"1%s.0e-3000", 1.0},
+      {"0.%s1e+3001", 1.0},
+      {"0.%s1", 0.0},
+      {"1%s.", INFINITY},
+      {"-1.0e%s5", -1e5},
+      {"1.0e1%s", INFINITY},
+      {"1.0e-1%s", 0.0},
+      {"0.%se99", 0.0},
+      {"1.00000000000000011102230246251565404236316680908203125%s", 1.0},
+      {"1.00000000000000011102230246251565404236316680908203125%s1", 1.0 + DBL_EPSILON}};
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    int n = snprintf(text, sizeof text, cases[i].format, zeros);
+    cr_expect(parse_real(text, (size_t)n) == cases[i].wanted, "%s", cases[i].format);
+  }
+}
+
 /* ---- names ---- */
 
 Test(intern, equal_strings_are_one_name) {
