@@ -16,6 +16,7 @@ struct map_kernels;    /* kernels-map.h: elementwise operations */
 struct move_kernels;   /* kernels-move.h: copies, expansions, gathers, packing */
 struct random_kernels; /* kernels-random.h: Philox */
 struct reduce_kernels; /* kernels-reduce.h */
+struct scan_kernels;   /* kernels-scan.h */
 
 struct cpu_kernels {
   const char *name;
@@ -23,6 +24,7 @@ struct cpu_kernels {
   const struct move_kernels *move;
   const struct random_kernels *random;
   const struct reduce_kernels *reduce;
+  const struct scan_kernels *scan;
 };
 
 /* The best set that this program contains and this processor runs. */
