@@ -40,6 +40,20 @@ struct lowering {
 
 static const uint32_t no_slot = UINT32_MAX;
 
+bool code_scalar_constant(struct widths w, const struct vcode_constant *c,
+                          struct cvl_value *out) {
+  if (c->length != 1) return false;
+  switch (c->type) {
+  case TW_INT: *out = cvl_scalar_int(w.int_elem, c->as.ints[0]); return true;
+  case TW_FLOAT: *out = cvl_scalar_float(w.float_elem, c->as.floats[0]); return true;
+  case TW_BOOL: *out = cvl_scalar_bool(c->as.bools[0]); return true;
+  case TW_SEGDES: *out = cvl_one_segment((uint64_t)c->as.ints[0]); return true;
+  case TW_CHAR: *out = cvl_scalar_int(w.int_elem, (unsigned char)c->as.chars[0]); return true;
+  case TW_NONE: break;
+  }
+  return false;
+}
+
 /* ---- slots ---- */
 
 static uint32_t take_slot(struct lowering *l) {
@@ -160,26 +174,11 @@ static void lower_operation(struct lowering *l, const struct ir_binding *b) {
   drop_unused(l, b);
 }
 
-static bool scalar_constant(const struct lowering *l, const struct vcode_constant *c,
-                            struct cvl_value *out) {
-  struct widths w = l->code->program->widths;
-  if (c->length != 1) return false;
-  switch (c->type) {
-  case TW_INT: *out = cvl_scalar_int(w.int_elem, c->as.ints[0]); return true;
-  case TW_FLOAT: *out = cvl_scalar_float(w.float_elem, c->as.floats[0]); return true;
-  case TW_BOOL: *out = cvl_scalar_bool(c->as.bools[0]); return true;
-  case TW_SEGDES: *out = cvl_one_segment((uint64_t)c->as.ints[0]); return true;
-  case TW_CHAR: *out = cvl_scalar_int(w.int_elem, (unsigned char)c->as.chars[0]); return true;
-  case TW_NONE: break;
-  }
-  return false;
-}
-
 static void lower_constant(struct lowering *l, const struct ir_binding *b) {
   struct instruction *i = emit(l, ACT_CONST, OPC_CONST, b->pos, b->origin);
   refs(l, i, 0, 1)[0] = bind(l, b->results[0]);
   struct cvl_value scalar;
-  if (scalar_constant(l, b->as.constant, &scalar)) {
+  if (code_scalar_constant(l->code->program->widths, b->as.constant, &scalar)) {
     i->action = ACT_SCALAR_CONST;
     i->as.scalar = scalar;
   } else {

@@ -96,6 +96,9 @@ struct code *code_new(struct heap *, const struct ir_program *, bool checked, bo
 /* Frees the code and the constants made for it. */
 void code_free(struct code *, const struct value_store *);
 
+/* The value of a constant that needs no memory: one element, or one segment. */
+bool code_scalar_constant(struct widths, const struct vcode_constant *, struct cvl_value *out);
+
 /* Whether a location is of stack code. */
 static inline bool code_is_stack(const struct code *code, uint32_t location) {
   return location >= code->count;

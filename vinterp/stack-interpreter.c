@@ -134,6 +134,7 @@ static bool constant(struct machine *m, const struct machine_site *site,
                      const struct vcode_instruction *i) {
   struct machine_site numbered;
   struct value v;
+  if (code_scalar_constant(m->widths, i->as.constant, &v.flat)) return push(m, site, v);
   return machine_next_site(m, site->location, &numbered) &&
          machine_constant(m, &numbered, i->as.constant, &v) && push(m, site, v);
 }
