@@ -1,0 +1,575 @@
+/* parse.c - the text form back into a program; its grammar is in README.md.
+ *
+ * Functions are parsed one after the other; names of called functions are resolved at the end.
+ * The stack code of functions without let-form is parsed by vcode_parse, all at once: from a
+ * copy of the text in which everything else is blank, so that positions in messages are right,
+ * and in which a function with let-form is an empty function of its name. */
+#include "base/number.h"
+#include "ir/kinds.h"
+#include "ir/scan.h"
+#include "ir/verify.h"
+
+#include <setjmp.h>
+#include <string.h>
+
+enum {
+  MAX_VARIABLE = 1 << 24, /* number of a variable; tables are this long at most */
+  MAX_KIND_VARIABLE = 1 << 20
+};
+
+/* An IF whose arms are being read. */
+struct open_if {
+  struct ir_binding binding; /* incomplete */
+  struct ir_block *then;
+  bool in_else;
+  size_t start; /* of the present arm, among the pending bindings */
+};
+
+struct stack_code {
+  uint32_t function;
+  struct token text;
+  ARRAY(struct source_pos) positions;
+  ARRAY(uint32_t) origins;
+};
+
+/* A call whose callee is still the number of a name. */
+struct call {
+  uint32_t *callee;
+  struct source_pos pos;
+};
+
+struct parser {
+  struct scanner scan;
+  struct arena *arena;
+  struct intern names;
+  ARRAY(uint32_t) function_of; /* by number of the name: 1 + index of its function, or 0 */
+  ARRAY(const struct name *) called;
+  ARRAY(struct call) calls;
+  ARRAY(struct ir_function) functions;
+  ARRAY(const char *) starts; /* of each function's text */
+  ARRAY(struct stack_code) stacks;
+  ARRAY(struct vcode_origin) origins;
+  struct ir_program *program;
+  const struct name *entry;
+
+  /* the present function */
+  ARRAY(const struct ir_kind *) vars;
+  uint32_t kind_variables;
+  ARRAY(struct ir_binding) pending;
+  ARRAY(struct open_if) ifs;
+  ARRAY(ir_var) list;
+};
+
+/* ---- small pieces ---- */
+
+static const struct name *parse_name(struct parser *p) {
+  struct scanner *s = &p->scan;
+  if (s->token.kind != TOKEN_WORD) scan_expected(s, "the name of a function");
+  const struct name *name = intern_name(&p->names, s->token.text, s->token.length);
+  while (p->function_of.count <= name->number) *array_push(p->arena, &p->function_of) = 0;
+  scan_next(s);
+  return name;
+}
+
+static struct token parse_string(struct parser *p) {
+  struct token string = p->scan.token;
+  if (string.kind != TOKEN_STRING) scan_expected(&p->scan, "a string");
+  scan_next(&p->scan);
+  return string;
+}
+
+static const char *parse_text(struct parser *p) {
+  struct token string = parse_string(p);
+  return arena_copy(p->arena, string.text, string.length);
+}
+
+/* @line:column, and #origin where `origin` is wanted. */
+static struct source_pos parse_pos(struct parser *p, uint32_t *origin) {
+  struct scanner *s = &p->scan;
+  struct source_pos pos;
+  scan_expect(s, "@");
+  pos.line = scan_number(s, "a line", UINT32_MAX);
+  scan_expect(s, ":");
+  pos.column = scan_number(s, "a column", UINT32_MAX);
+  if (origin && scan_take(s, "#")) {
+    size_t count = p->origins.count;
+    *origin = scan_number(s, "the number of an origin", count > 0 ? (uint32_t)count - 1 : 0);
+  }
+  return pos;
+}
+
+static ir_var parse_var(struct parser *p) {
+  struct scanner *s = &p->scan;
+  if (!scan_is_variable(s)) scan_expected(s, "a variable");
+  s->token.text++;
+  s->token.length--;
+  return scan_number(s, "a smaller number of a variable", MAX_VARIABLE);
+}
+
+static const struct ir_kind *parse_kind(struct parser *p, unsigned depth) {
+  struct scanner *s = &p->scan;
+  if (depth > KIND_MAX_DEPTH) scan_fail(s, "pairs are nested too deeply");
+  for (int tag = 0; tag < BASE_KINDS; tag++) {
+    const struct ir_kind *base = ir_kind_base((enum ir_kind_tag)tag);
+    if (scan_take(s, ir_tag_text(base->tag))) return base;
+  }
+  struct ir_kind *kind = arena_alloc(p->arena, sizeof *kind);
+  if (scan_take(s, "?")) {
+    kind->tag = IR_ANY;
+    kind->variable = scan_number(s, "the number of a kind variable", MAX_KIND_VARIABLE);
+    if (kind->variable >= p->kind_variables) p->kind_variables = kind->variable + 1;
+    return kind;
+  }
+  if (!scan_take(s, "PAIR")) scan_expected(s, "a kind");
+  kind->tag = IR_PAIR;
+  scan_expect(s, "(");
+  kind->left = parse_kind(p, depth + 1);
+  scan_expect(s, ",");
+  kind->right = parse_kind(p, depth + 1);
+  scan_expect(s, ")");
+  return kind;
+}
+
+static void set_kind(struct parser *p, ir_var v, const struct ir_kind *kind) {
+  while (p->vars.count <= v) *array_push(p->arena, &p->vars) = NULL;
+  if (p->vars.items[v]) scan_fail(&p->scan, "v%u is bound twice", v);
+  p->vars.items[v] = kind;
+}
+
+/* ---- constants ---- */
+
+static int64_t parse_int_element(struct parser *p) {
+  struct scanner *s = &p->scan;
+  bool wide = p->program->widths.int_elem == CVL_I64;
+  int64_t x = 0;
+  if (s->token.kind != TOKEN_WORD ||
+      !parse_int(s->token.text, s->token.length, wide ? INT64_MIN : INT32_MIN,
+                 wide ? INT64_MAX : INT32_MAX, &x))
+    scan_expected(s, "an integer");
+  scan_next(s);
+  return x;
+}
+
+static double parse_float_element(struct parser *p) {
+  struct scanner *s = &p->scan;
+  static const char *const special[] = {"inf", "-inf", "nan"};
+  bool fine = s->token.kind == TOKEN_WORD;
+  for (size_t i = 0; i < s->token.length && fine; i++)
+    fine = strchr("0123456789+-.eE", s->token.text[i]) != NULL;
+  for (int i = 0; i < 3; i++) fine |= scan_is(s, special[i]);
+  if (!fine) scan_expected(s, "a real number");
+  double x = parse_real(s->token.text, s->token.length);
+  scan_next(s);
+  return x;
+}
+
+static uint8_t parse_bool_element(struct parser *p) {
+  if (scan_take(&p->scan, "T")) return 1;
+  scan_expect(&p->scan, "F");
+  return 0;
+}
+
+static bool parse_stream_name(struct parser *p, int64_t *stream) {
+  static const char *const names[] = {"NULL_STREAM", "STDIN", "STDOUT", "STDERR"};
+  for (int i = 0; i < 4; i++) {
+    *stream = i - 1;
+    if (scan_take(&p->scan, names[i])) return true;
+  }
+  return false;
+}
+
+static const struct vcode_constant *parse_constant(struct parser *p) {
+  struct scanner *s = &p->scan;
+  struct vcode_constant *c = arena_alloc(p->arena, sizeof *c);
+  uint8_t type = 0;
+  while (type < TW_NONE && !scan_is(s, type_word_text((enum type_word)type))) type++;
+  if (type == TW_NONE) scan_expected(s, "a type");
+  scan_next(s);
+  c->type = (enum type_word)type;
+  if (type == TW_CHAR) {
+    struct token string = parse_string(p);
+    c->as.chars = string.text;
+    c->length = string.length;
+    return c;
+  }
+  ARRAY(int64_t) ints = {0};
+  ARRAY(double) floats = {0};
+  ARRAY(uint8_t) bools = {0};
+  int64_t stream;
+  c->vector = scan_take(s, "(");
+  if (!c->vector && type == TW_INT && parse_stream_name(p, &stream)) {
+    c->stream_name = true;
+    *array_push(p->arena, &ints) = stream;
+  } else {
+    bool more = !c->vector || !scan_is(s, ")");
+    while (more) {
+      if (type == TW_FLOAT)
+        *array_push(p->arena, &floats) = parse_float_element(p);
+      else if (type == TW_BOOL)
+        *array_push(p->arena, &bools) = parse_bool_element(p);
+      else
+        *array_push(p->arena, &ints) = parse_int_element(p);
+      more = c->vector && !scan_is(s, ")");
+    }
+    if (c->vector) scan_expect(s, ")");
+  }
+  c->length = ints.count + floats.count + bools.count;
+  if (type == TW_FLOAT)
+    c->as.floats = floats.items;
+  else if (type == TW_BOOL)
+    c->as.bools = bools.items;
+  else
+    c->as.ints = ints.items;
+  return c;
+}
+
+/* ---- bindings ---- */
+
+/* The variables up to the position, into p->list. */
+static void parse_vars(struct parser *p) {
+  while (scan_is_variable(&p->scan)) *array_push(p->arena, &p->list) = parse_var(p);
+}
+
+static void take_vars(struct parser *p, ir_var *to, size_t from, size_t count) {
+  if (count > 0) memcpy(to, p->list.items + from, count * sizeof(ir_var));
+}
+
+/* Fills in the operation of x, all but operands and position. */
+static void parse_operation(struct parser *p, struct ir_binding *x) {
+  struct scanner *s = &p->scan;
+  x->type = TW_NONE;
+  enum opcode op;
+  if (scan_take(s, "if")) {
+    x->form = IR_IF;
+    x->op = OPC_IF;
+  } else if (scan_take(s, "call")) {
+    x->form = IR_CALL;
+    x->op = OPC_CALL;
+    const struct name *callee = parse_name(p);
+    while (p->called.count <= callee->number) *array_push(p->arena, &p->called) = NULL;
+    p->called.items[callee->number] = callee;
+    x->as.callee = callee->number;
+  } else if (scan_take(s, "CONST")) {
+    x->form = IR_CONST;
+    x->op = OPC_CONST;
+    x->as.constant = parse_constant(p);
+    x->type = (uint8_t)x->as.constant->type;
+  } else if (s->token.kind == TOKEN_WORD && opcode_find(s->token.text, s->token.length, &op)) {
+    scan_next(s);
+    x->form = IR_OP;
+    x->op = (uint16_t)op;
+    for (uint8_t type = 0; type < TW_NONE; type++) {
+      if (!scan_take(s, type_word_text((enum type_word)type))) continue;
+      x->type = type;
+      break;
+    }
+    if (op == OPC_ASSERT) {
+      struct token text = parse_string(p);
+      x->as.text.text = arena_copy(p->arena, text.text, text.length);
+      x->as.text.length = (uint32_t)text.length;
+    }
+  } else {
+    scan_expected(s, "an operation");
+  }
+}
+
+/* The kind of result i where the text does not give it. */
+static const struct ir_kind *fixed_kind(struct parser *p, const struct ir_binding *x,
+                                        uint32_t i) {
+  enum ir_kind_tag tag = IR_ANY;
+  if (x->form == IR_CONST) tag = ir_constant_tag(x->as.constant);
+  if (x->form == IR_OP && i < strlen(opcode_info(x->op)->results))
+    tag = ir_letter_tag(opcode_info(x->op)->results[i], x->type);
+  if ((int)tag >= (int)BASE_KINDS)
+    scan_fail(&p->scan, "result %u of this operation must be given a kind", i);
+  return ir_kind_base(tag);
+}
+
+static void parse_binding(struct parser *p) {
+  struct scanner *s = &p->scan;
+  ARRAY(const struct ir_kind *) kinds = {0};
+  p->list.count = 0;
+  if (scan_is_variable(s)) {
+    do {
+      *array_push(p->arena, &p->list) = parse_var(p);
+      *array_push(p->arena, &kinds) = scan_take(s, ":") ? parse_kind(p, 0) : NULL;
+    } while (scan_take(s, ","));
+    scan_expect(s, "=");
+  }
+  struct ir_binding x = {.result_count = (uint32_t)p->list.count};
+  parse_operation(p, &x);
+  parse_vars(p);
+  x.operand_count = (uint32_t)p->list.count - x.result_count;
+  x.operands = arena_alloc(p->arena, p->list.count * (sizeof(ir_var) + sizeof(bool)));
+  x.results = x.operands + x.operand_count;
+  x.last = (bool *)(x.results + x.result_count);
+  x.unused = x.last + x.operand_count;
+  take_vars(p, x.results, 0, x.result_count);
+  take_vars(p, x.operands, x.result_count, x.operand_count);
+  for (uint32_t i = 0; i < x.result_count; i++)
+    set_kind(p, x.results[i], kinds.items[i] ? kinds.items[i] : fixed_kind(p, &x, i));
+  x.pos = parse_pos(p, &x.origin);
+  if (x.form == IR_IF)
+    *array_push(p->arena, &p->ifs) = (struct open_if){.binding = x, .start = p->pending.count};
+  else
+    *array_push(p->arena, &p->pending) = x;
+}
+
+/* ---- blocks and functions ---- */
+
+static struct ir_block *parse_end(struct parser *p, size_t start) {
+  struct scanner *s = &p->scan;
+  struct ir_block *block = arena_alloc(p->arena, sizeof *block);
+  block->count = (uint32_t)(p->pending.count - start);
+  block->bindings = arena_alloc(p->arena, block->count * sizeof *block->bindings);
+  if (block->count > 0)
+    memcpy(block->bindings, p->pending.items + start, block->count * sizeof *block->bindings);
+  p->pending.count = start;
+  for (uint32_t i = 0; i < block->count; i++) {
+    struct ir_binding *x = &block->bindings[i];
+    if (x->form == IR_CALL)
+      *array_push(p->arena, &p->calls) = (struct call){&x->as.callee, x->pos};
+  }
+  if (scan_take(s, "yield")) {
+    block->end = IR_YIELD;
+    p->list.count = 0;
+    parse_vars(p);
+    block->result_count = (uint32_t)p->list.count;
+    block->results =
+        arena_alloc(p->arena, block->result_count * (sizeof(ir_var) + sizeof(bool)));
+    block->last = (bool *)(block->results + block->result_count);
+    take_vars(p, block->results, 0, block->result_count);
+  } else if (scan_take(s, "exit")) {
+    block->end = IR_EXIT;
+    block->pos = parse_pos(p, NULL);
+  } else {
+    scan_expect(s, "never");
+    block->end = IR_NEVER;
+  }
+  return block;
+}
+
+static bool at_end(const struct scanner *s) {
+  return scan_is(s, "yield") || scan_is(s, "exit") || scan_is(s, "never");
+}
+
+static struct ir_block *parse_body(struct parser *p) {
+  struct scanner *s = &p->scan;
+  for (;;) {
+    if (!at_end(s)) {
+      parse_binding(p);
+      continue;
+    }
+    if (p->ifs.count == 0) {
+      struct ir_block *body = parse_end(p, 0);
+      scan_expect(s, "end");
+      return body;
+    }
+    struct open_if *open = &p->ifs.items[p->ifs.count - 1];
+    struct ir_block *block = parse_end(p, open->start);
+    if (!open->in_else) {
+      scan_expect(s, "else");
+      open->then = block;
+      open->in_else = true;
+      continue;
+    }
+    scan_expect(s, "end");
+    open->binding.as.arms.then = open->then;
+    open->binding.as.arms.otherwise = block;
+    p->ifs.count--;
+    *array_push(p->arena, &p->pending) = open->binding;
+  }
+}
+
+static struct ir_function *add_function(struct parser *p, const char *start) {
+  struct ir_function *f = array_push(p->arena, &p->functions);
+  *f = (struct ir_function){.name = parse_name(p), .returns = true};
+  *array_push(p->arena, &p->starts) = start;
+  uint32_t *known = &p->function_of.items[f->name->number];
+  if (*known) scan_fail(&p->scan, "the function %s is defined twice", f->name->text);
+  *known = (uint32_t)p->functions.count;
+  return f;
+}
+
+static void parse_typed(struct parser *p, const char *start) {
+  struct scanner *s = &p->scan;
+  struct ir_function *f = add_function(p, start);
+  ARRAY(const struct ir_kind *) results = {0};
+  p->vars.items = NULL;
+  p->vars.count = p->vars.capacity = p->pending.count = p->ifs.count = p->list.count = 0;
+  p->kind_variables = 0;
+  scan_expect(s, "(");
+  while (!scan_take(s, ")")) {
+    if (p->list.count > 0) scan_expect(s, ",");
+    ir_var v = parse_var(p);
+    if (v != p->list.count)
+      scan_fail(s, "parameter %zu must be v%zu", p->list.count, p->list.count);
+    *array_push(p->arena, &p->list) = v;
+    scan_expect(s, ":");
+    set_kind(p, v, parse_kind(p, 0));
+  }
+  f->param_count = (uint32_t)p->list.count;
+  f->params = arena_alloc(p->arena, f->param_count * (sizeof(ir_var) + sizeof(bool)));
+  f->unused = (bool *)(f->params + f->param_count);
+  take_vars(p, f->params, 0, f->param_count);
+  scan_expect(s, "->");
+  scan_expect(s, "(");
+  while (!scan_take(s, ")")) {
+    if (results.count > 0) scan_expect(s, ",");
+    *array_push(p->arena, &results) = parse_kind(p, 0);
+  }
+  f->result_count = (uint32_t)results.count;
+  f->result_kinds = results.items;
+  f->pos = parse_pos(p, NULL);
+  f->body = parse_body(p);
+  f->typed = true;
+  f->returns = f->body->end == IR_YIELD;
+  f->vars = p->vars.items;
+  f->var_count = (uint32_t)p->vars.count;
+  f->kind_variables = p->kind_variables;
+}
+
+static void parse_stack(struct parser *p, const char *start) {
+  struct scanner *s = &p->scan;
+  struct ir_function *f = add_function(p, start);
+  scan_expect(s, "because");
+  f->reason = parse_text(p);
+  f->pos = parse_pos(p, NULL);
+  struct stack_code *stack = array_push(p->arena, &p->stacks);
+  *stack = (struct stack_code){.function = (uint32_t)p->functions.count - 1};
+  if (!scan_is(s, "FUNC")) scan_expected(s, "FUNC");
+  stack->text = scan_stack_code(s);
+  scan_expect(s, "positions");
+  while (scan_is(s, "@")) {
+    uint32_t origin = 0;
+    *array_push(p->arena, &stack->positions) = parse_pos(p, &origin);
+    *array_push(p->arena, &stack->origins) = origin;
+  }
+  scan_expect(s, "end");
+}
+
+/* ---- the program ---- */
+
+static enum cvl_elem parse_width(struct parser *p, enum cvl_elem narrow, enum cvl_elem wide) {
+  if (scan_take(&p->scan, elem_info(narrow)->text)) return narrow;
+  scan_expect(&p->scan, elem_info(wide)->text);
+  return wide;
+}
+
+static void resolve_calls(struct parser *p) {
+  for (size_t i = 0; i < p->calls.count; i++) {
+    struct call call = p->calls.items[i];
+    const struct name *name = p->called.items[*call.callee];
+    uint32_t function = p->function_of.items[name->number];
+    if (!function)
+      scan_fail(&p->scan, "%s, called at %u:%u, is not defined", name->text, call.pos.line,
+                call.pos.column);
+    *call.callee = function - 1;
+  }
+}
+
+static void parse_all(struct parser *p) {
+  struct scanner *s = &p->scan;
+  scan_next(s);
+  scan_expect(s, "let-form");
+  p->program->file = parse_text(p);
+  p->program->widths.int_elem = parse_width(p, CVL_I32, CVL_I64);
+  p->program->widths.float_elem = parse_width(p, CVL_F32, CVL_F64);
+  scan_expect(s, "entry");
+  p->entry = parse_name(p);
+  while (scan_take(s, "origin")) {
+    if (p->origins.count == 0)
+      *array_push(p->arena, &p->origins) = (struct vcode_origin){"", ""};
+    struct vcode_origin origin = {.place = parse_text(p)};
+    origin.name = parse_text(p);
+    *array_push(p->arena, &p->origins) = origin;
+  }
+  while (s->token.kind != TOKEN_END) {
+    const char *start = s->token.text;
+    if (scan_take(s, "fun"))
+      parse_typed(p, start);
+    else if (scan_take(s, "stack"))
+      parse_stack(p, start);
+    else
+      scan_expected(s, "fun or stack");
+  }
+  resolve_calls(p);
+  uint32_t entry = p->function_of.items[p->entry->number];
+  if (!entry) scan_fail(s, "the entry function %s is not defined", p->entry->text);
+  p->program->entry = entry - 1;
+  p->program->functions = p->functions.items;
+  p->program->function_count = (uint32_t)p->functions.count;
+  p->program->origins = p->origins.items;
+  p->program->origin_count = (uint32_t)p->origins.count;
+}
+
+/* The text as VCODE: see the head of this file. */
+static char *blank_copy(struct parser *p, const char *text, size_t length) {
+  char *copy = arena_alloc(p->arena, length);
+  for (size_t i = 0; i < length; i++) copy[i] = text[i] == '\n' ? '\n' : ' ';
+  for (size_t f = 0; f < p->functions.count; f++) {
+    const struct name *name = p->functions.items[f].name;
+    if (!p->functions.items[f].typed) continue;
+    /* "fun NAME () -> ()" has room for it. */
+    char *to = copy + (p->starts.items[f] - text);
+    memcpy(to, "FUNC ", 5);
+    memcpy(to + 5, name->text, name->length);
+    memcpy(to + 5 + name->length, " RET", 4);
+  }
+  for (size_t i = 0; i < p->stacks.count; i++) {
+    struct token code = p->stacks.items[i].text;
+    memcpy(copy + (code.text - text), code.text, code.length);
+  }
+  return copy;
+}
+
+/* Gives the functions without let-form their stack code, from the parsed copy. */
+static void take_stack_code(struct parser *p, const struct vcode_program *vcode) {
+  for (size_t i = 0; i < p->stacks.count; i++) {
+    struct stack_code *stack = &p->stacks.items[i];
+    struct ir_function *f = &p->functions.items[stack->function];
+    struct vcode_function *code = &vcode->functions[stack->function];
+    p->scan.token = stack->text;
+    if (strcmp(code->name->text, f->name->text) != 0)
+      scan_fail(&p->scan, "the stack code of %s is that of %s", f->name->text,
+                code->name->text);
+    if (code->length != stack->positions.count)
+      scan_fail(&p->scan, "%s has %u instructions and %zu positions", f->name->text,
+                code->length, stack->positions.count);
+    code->pos = f->pos;
+    for (uint32_t k = 0; k < code->length; k++) {
+      code->code[k].pos = stack->positions.items[k];
+      code->code[k].origin = stack->origins.items[k];
+    }
+    f->stack = code;
+  }
+}
+
+static struct ir_program *no_memory(const char *file, struct diag_list *diags) {
+  diag_add(diags, SEVERITY_ERROR, file, (struct source_pos){0, 0}, NULL,
+           "out of memory while reading the let-form");
+  return NULL;
+}
+
+struct ir_program *ir_parse(struct arena *arena, const char *file, const char *text,
+                            size_t length, struct diag_list *diags) {
+  if (setjmp(arena->out_of_memory)) return no_memory(file, diags);
+  struct parser *p = arena_alloc(arena, sizeof *p);
+  p->arena = arena;
+  p->program = arena_alloc(arena, sizeof *p->program);
+  intern_init(&p->names, arena);
+  scan_begin(&p->scan, arena, file, text, length, diags);
+  if (setjmp(p->scan.failed)) return NULL;
+  parse_all(p);
+  if (p->stacks.count > 0) {
+    char *copy = blank_copy(p, text, length);
+    const struct vcode_program *vcode =
+        vcode_parse(arena, file, copy, length, p->program->widths, diags);
+    if (!vcode) return NULL;
+    if (setjmp(arena->out_of_memory)) return no_memory(file, diags);
+    take_stack_code(p, vcode);
+  }
+  if (!verify_program(arena, p->program, false, diags)) return NULL;
+  ir_liveness(arena, p->program);
+  return p->program;
+}

@@ -1,0 +1,264 @@
+/* print.c - the text form of the let-form; its grammar is in README.md. */
+#include "base/number.h"
+#include "ir/ir.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct printer {
+  const struct ir_program *program;
+  const struct ir_function *f;
+  FILE *out;
+};
+
+/* ---- words ---- */
+
+/* A string: printable bytes as they are, `"` and `\` after a `\`, others as \xHH. */
+static void put_string(FILE *out, const char *text, size_t length) {
+  putc('"', out);
+  for (size_t i = 0; i < length; i++) {
+    unsigned char c = (unsigned char)text[i];
+    if (c == '"' || c == '\\')
+      fprintf(out, "\\%c", c);
+    else if (c < ' ' || c > '~')
+      fprintf(out, "\\x%02x", c);
+    else
+      putc(c, out);
+  }
+  putc('"', out);
+}
+
+static void put_kind(FILE *out, const struct ir_kind *kind) {
+  switch (kind->tag) {
+  case IR_INT: fputs("INT", out); break;
+  case IR_FLOAT: fputs("FLOAT", out); break;
+  case IR_BOOL: fputs("BOOL", out); break;
+  case IR_SEGDES: fputs("SEGDES", out); break;
+  case IR_ANY: fprintf(out, "?%u", kind->variable); break;
+  case IR_PAIR:
+    fputs("PAIR(", out);
+    put_kind(out, kind->left);
+    fputs(", ", out);
+    put_kind(out, kind->right);
+    fputs(")", out);
+    break;
+  }
+}
+
+static void put_pos(FILE *out, struct source_pos pos, uint32_t origin) {
+  fprintf(out, " @%u:%u", pos.line, pos.column);
+  if (origin) fprintf(out, "#%u", origin);
+}
+
+static void put_element(FILE *out, const struct vcode_constant *c, uint64_t i) {
+  static const char *const streams[] = {"NULL_STREAM", "STDIN", "STDOUT", "STDERR"};
+  char text[NUMBER_TEXT_MAX];
+  if (c->type == TW_FLOAT) {
+    format_float_exact(text, c->as.floats[i]);
+    fputs(text, out);
+  } else if (c->type == TW_BOOL) {
+    putc(c->as.bools[i] ? 'T' : 'F', out);
+  } else if (c->stream_name) {
+    fputs(streams[c->as.ints[i] + 1], out);
+  } else {
+    format_int(text, c->as.ints[i]);
+    fputs(text, out);
+  }
+}
+
+static void put_constant(FILE *out, const struct vcode_constant *c) {
+  fprintf(out, "CONST %s ", type_word_text(c->type));
+  if (c->type == TW_CHAR) {
+    put_string(out, c->as.chars, c->length);
+  } else if (!c->vector) {
+    put_element(out, c, 0);
+  } else {
+    putc('(', out);
+    for (uint64_t i = 0; i < c->length; i++) {
+      if (i > 0) putc(' ', out);
+      put_element(out, c, i);
+    }
+    putc(')', out);
+  }
+}
+
+/* ---- lines ---- */
+
+static void indent(const struct printer *p, unsigned depth) {
+  enum { DEEPEST = 40 }; /* levels: deeper nests stay readable, and linear in size */
+  for (unsigned i = 0; i < depth && i < DEEPEST; i++) fputs("  ", p->out);
+}
+
+static void put_vars(const struct printer *p, uint32_t count, const ir_var *vars) {
+  for (uint32_t i = 0; i < count; i++) fprintf(p->out, " v%u", vars[i]);
+}
+
+/* Results with their kinds where the operation does not fix them, and `=`. */
+static void put_results(const struct printer *p, const struct ir_binding *x) {
+  bool kinds = x->form == IR_CALL || x->form == IR_IF ||
+               (x->form == IR_OP && opcode_info(x->op)->class == OC_PAIRING);
+  for (uint32_t i = 0; i < x->result_count; i++) {
+    fprintf(p->out, "%sv%u", i > 0 ? ", " : "", x->results[i]);
+    if (!kinds) continue;
+    fputs(": ", p->out);
+    put_kind(p->out, p->f->vars[x->results[i]]);
+  }
+  if (x->result_count > 0) fputs(" = ", p->out);
+}
+
+static void put_binding(const struct printer *p, const struct ir_binding *x) {
+  put_results(p, x);
+  switch ((enum ir_form)x->form) {
+  case IR_OP:
+    fputs(opcode_info(x->op)->spelling, p->out);
+    if (x->type != TW_NONE) fprintf(p->out, " %s", type_word_text(x->type));
+    if (x->op == OPC_ASSERT) {
+      putc(' ', p->out);
+      put_string(p->out, x->as.text.text, x->as.text.length);
+    }
+    break;
+  case IR_CONST: put_constant(p->out, x->as.constant); break;
+  case IR_CALL:
+    fprintf(p->out, "call %s", p->program->functions[x->as.callee].name->text);
+    break;
+  case IR_IF: fputs("if", p->out); break;
+  }
+  put_vars(p, x->operand_count, x->operands);
+  put_pos(p->out, x->pos, x->origin);
+  putc('\n', p->out);
+}
+
+static void put_end(const struct printer *p, const struct ir_block *block, unsigned depth) {
+  indent(p, depth);
+  switch ((enum ir_end)block->end) {
+  case IR_YIELD:
+    fputs("yield", p->out);
+    put_vars(p, block->result_count, block->results);
+    break;
+  case IR_EXIT:
+    fputs("exit", p->out);
+    put_pos(p->out, block->pos, 0);
+    break;
+  case IR_NEVER: fputs("never", p->out); break;
+  }
+  putc('\n', p->out);
+}
+
+/* ---- functions ---- */
+
+/* Blocks are printed in order of the text. Going back up from an arm needs the block around
+ * it and the place in it; they are kept in a list on the heap of the C library, since printing
+ * has no arena; a nest that does not fit in memory is cut, and ir_parse will say so. */
+struct level {
+  const struct ir_block *block;
+  uint32_t next;
+  bool in_else;
+};
+
+static struct level *grow(struct level *levels, size_t count, size_t *capacity) {
+  if (count < *capacity) return levels;
+  size_t larger = *capacity ? 2 * *capacity : 64;
+  struct level *grown = realloc(levels, larger * sizeof *grown);
+  if (!grown) {
+    free(levels);
+    return NULL;
+  }
+  *capacity = larger;
+  return grown;
+}
+
+static void put_body(const struct printer *p) {
+  size_t capacity = 0, count = 0;
+  struct level *levels = grow(NULL, 0, &capacity);
+  if (!levels) return;
+  levels[count++] = (struct level){p->f->body, 0, false};
+  while (count > 0) {
+    struct level *top = &levels[count - 1];
+    if (top->next < top->block->count) {
+      const struct ir_binding *x = &top->block->bindings[top->next++];
+      indent(p, (unsigned)count);
+      put_binding(p, x);
+      if (x->form != IR_IF) continue;
+      levels = grow(levels, count, &capacity);
+      if (!levels) return;
+      levels[count++] = (struct level){x->as.arms.then, 0, false};
+      continue;
+    }
+    put_end(p, top->block, (unsigned)count);
+    indent(p, (unsigned)count - 1);
+    if (count == 1 || top->in_else) {
+      fputs("end\n", p->out);
+      count--;
+    } else {
+      fputs("else\n", p->out);
+      const struct level *around = &levels[count - 2];
+      const struct ir_binding *x = &around->block->bindings[around->next - 1];
+      *top = (struct level){x->as.arms.otherwise, 0, true};
+    }
+  }
+  free(levels);
+}
+
+static void put_typed(const struct printer *p) {
+  const struct ir_function *f = p->f;
+  fprintf(p->out, "fun %s (", f->name->text);
+  for (uint32_t i = 0; i < f->param_count; i++) {
+    fprintf(p->out, "%sv%u: ", i > 0 ? ", " : "", f->params[i]);
+    put_kind(p->out, f->vars[f->params[i]]);
+  }
+  fputs(") -> (", p->out);
+  for (uint32_t i = 0; i < f->result_count; i++) {
+    if (i > 0) fputs(", ", p->out);
+    put_kind(p->out, f->result_kinds[i]);
+  }
+  fputs(")", p->out);
+  put_pos(p->out, f->pos, 0);
+  putc('\n', p->out);
+  put_body(p);
+}
+
+static void put_stack(const struct printer *p) {
+  const struct ir_function *f = p->f;
+  fprintf(p->out, "stack %s because ", f->name->text);
+  put_string(p->out, f->reason, strlen(f->reason));
+  put_pos(p->out, f->pos, 0);
+  putc('\n', p->out);
+  struct vcode_function only = *f->stack;
+  struct vcode_program alone = {.file = p->program->file,
+                                .functions = &only,
+                                .function_count = 1,
+                                .origins = (struct vcode_origin *)p->program->origins,
+                                .origin_count = p->program->origin_count};
+  vcode_print(&alone, p->out);
+  fputs("positions", p->out);
+  for (uint32_t i = 0; i < only.length; i++)
+    put_pos(p->out, only.code[i].pos, only.code[i].origin);
+  fputs("\nend\n", p->out);
+}
+
+void ir_print_function(const struct ir_program *program, uint32_t function, FILE *out) {
+  struct printer p = {.program = program, .f = &program->functions[function], .out = out};
+  if (p.f->typed)
+    put_typed(&p);
+  else
+    put_stack(&p);
+}
+
+void ir_print(const struct ir_program *program, FILE *out) {
+  fputs("let-form ", out);
+  put_string(out, program->file, strlen(program->file));
+  fprintf(out, " %s %s entry %s\n", elem_info(program->widths.int_elem)->text,
+          elem_info(program->widths.float_elem)->text,
+          program->functions[program->entry].name->text);
+  for (uint32_t i = 1; i < program->origin_count; i++) {
+    fputs("origin ", out);
+    put_string(out, program->origins[i].place, strlen(program->origins[i].place));
+    putc(' ', out);
+    put_string(out, program->origins[i].name, strlen(program->origins[i].name));
+    putc('\n', out);
+  }
+  for (uint32_t i = 0; i < program->function_count; i++) {
+    putc('\n', out);
+    ir_print_function(program, i, out);
+  }
+}
