@@ -71,27 +71,38 @@ DIST(64, uint64_t)
 #undef FILL_WITH
 #undef FILL
 
+/* A whole VECTOR_SLACK of progression at a time, in the compiler's vector types: left to itself
+ * it unrolls the short loop instead. */
+typedef uint32_t lanes_32 __attribute__((vector_size(VECTOR_SLACK), aligned(4), may_alias));
+typedef uint64_t lanes_64 __attribute__((vector_size(VECTOR_SLACK), aligned(8), may_alias));
+#define FIRST_LANES_32                                                                         \
+  { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15 }
+#define FIRST_LANES_64                                                                         \
+  { 0, 1, 2, 3, 4, 5, 6, 7 }
+
 #define INDEX(suffix, type)                                                                    \
   static inline void progression_##suffix(type *out, uint64_t n, type x, type step) {          \
     enum { LANES = VECTOR_SLACK / sizeof(type) };                                              \
-    for (type j = 0; j < LANES; j++) out[j] = (type)(x + j * step);                            \
+    const lanes_##suffix j = FIRST_LANES_##suffix;                                             \
+    lanes_##suffix row = j * step + x;                                                         \
+    *(lanes_##suffix *)(void *)out = row;                                                      \
     for (uint64_t i = LANES; i < n; i += LANES) {                                              \
-      x = (type)(x + LANES * step);                                                            \
-      for (type j = 0; j < LANES; j++) out[i + j] = (type)(x + j * step);                      \
+      row += LANES * step;                                                                     \
+      *(lanes_##suffix *)(void *)(out + i) = row;                                              \
     }                                                                                          \
   }                                                                                            \
   static void index_i##suffix(struct walk *w, uint64_t last, const void *starts,               \
                               const void *strides, void *to) {                                 \
     const type *a = starts, *b = strides;                                                      \
     type *out = to;                                                                            \
-    const uint64_t resumed =                                                                   \
-        w->segment ? w->position - start_of(w->offsets, w->equal, w->segment - 1) : 0;         \
+    const uint64_t entered = w->segment;                                                       \
+    const uint64_t resumed = entered ? w->position - walk_start(w, entered - 1) : 0;           \
     SPREAD                                                                                     \
   }
 /* Only the first segment of a walk is entered in its middle. */
 #define FILL(k, from, to)                                                                      \
   FILL_WITH(out + (from - begin), to - from,                                                   \
-            k < w->segment ? AS(a[k] + AS(resumed) * b[k]) : a[k], b[k])
+            k < entered ? AS(a[k] + AS(resumed) * b[k]) : a[k], b[k])
 #define FILL_WITH progression_32
 #define AS(x)     ((uint32_t)(x))
 INDEX(32, uint32_t)
