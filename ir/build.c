@@ -49,20 +49,31 @@ static const char *growth_text(enum change change) {
   return "the kinds of its items keep growing in recursion";
 }
 
-/* A component that never becomes stable: its functions keep their stack code. */
-static void leave_untyped(struct build *b, uint32_t component, enum change change) {
-  for (uint32_t i = b->graph.first[component]; i < b->graph.first[component + 1]; i++) {
-    uint32_t f = b->graph.order[i];
-    const struct vcode_function *stack = &b->builder.program->functions[f];
-    b->program->functions[f] =
-        (struct ir_function){.name = stack->name,
-                             .pos = stack->pos,
-                             .stack = stack,
-                             .returns = true,
-                             .reason = arena_printf(b->arena, "%u:%u: %s", stack->pos.line,
-                                                    stack->pos.column, growth_text(change))};
-    b->summaries[f] = (struct summary){.typed = false, .returns = true};
+static void leave_untyped(struct build *b, uint32_t f, const char *reason) {
+  const struct vcode_function *stack = &b->builder.program->functions[f];
+  b->program->functions[f] = (struct ir_function){.name = stack->name,
+                                                  .pos = stack->pos,
+                                                  .stack = stack,
+                                                  .returns = true,
+                                                  .reason = reason};
+  b->summaries[f] = (struct summary){.typed = false, .returns = true};
+}
+
+/* Builds all members that may still have let-form, each from the newest summaries; what the
+ * last change was. A member that fails keeps its first reason: later ones only echo it. */
+static enum change build_round(struct build *b, const uint32_t *members, uint32_t count) {
+  enum change change = UNCHANGED;
+  for (uint32_t i = 0; i < count; i++) {
+    struct summary *old = &b->summaries[members[i]], new;
+    if (!old->typed) continue;
+    struct ir_function form;
+    build_function(&b->builder, members[i], &form, &new);
+    enum change this = compare(old, &new);
+    if (this != UNCHANGED) change = this;
+    *old = new;
+    if (!form.typed) leave_untyped(b, members[i], form.reason);
   }
+  return change;
 }
 
 /* Builds a recursive component: from "never returns, takes nothing" until all summaries are
@@ -74,27 +85,20 @@ static void build_recursive(struct build *b, uint32_t component) {
     b->summaries[members[i]] = (struct summary){.typed = true};
   enum change change = OTHER_KINDS;
   b->builder.code = b->trial;
-  for (int round = 0; change != UNCHANGED; round++) {
-    if (round == MAX_ROUNDS) {
-      b->builder.code = b->arena;
-      leave_untyped(b, component, change);
-      return;
-    }
-    change = UNCHANGED;
-    for (uint32_t i = 0; i < count; i++) {
-      struct ir_function form;
-      struct summary new;
-      build_function(&b->builder, members[i], &form, &new);
-      enum change this = compare(&b->summaries[members[i]], &new);
-      if (this != UNCHANGED) change = this;
-      b->summaries[members[i]] = new;
-    }
+  for (int round = 0; change != UNCHANGED && round < MAX_ROUNDS; round++) {
+    change = build_round(b, members, count);
     arena_free(b->trial);
   }
   b->builder.code = b->arena;
   for (uint32_t i = 0; i < count; i++) {
     uint32_t f = members[i];
-    build_function(&b->builder, f, &b->program->functions[f], &b->summaries[f]);
+    struct source_pos pos = b->builder.program->functions[f].pos;
+    if (!b->summaries[f].typed) continue;
+    if (change == UNCHANGED)
+      build_function(&b->builder, f, &b->program->functions[f], &b->summaries[f]);
+    else
+      leave_untyped(
+          b, f, arena_printf(b->arena, "%u:%u: %s", pos.line, pos.column, growth_text(change)));
   }
 }
 
