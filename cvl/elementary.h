@@ -455,46 +455,53 @@ E_INLINE double ravel_atan_f64(double x) {
 
 /* ---- single precision, and arrays ---- */
 
-/* Elements are copied through a block on the stack: then y may be x, and the compiler knows
- * that nothing overlaps. */
-enum { E_BLOCK = 256 };
+/* y may be x, element by element, but does not overlap it otherwise. */
+#ifdef __clang__
+#define E_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define E_INDEPENDENT _Pragma("GCC ivdep")
+#endif
 
 #define E_SINGLE(name)                                                                         \
   E_INLINE float ravel_##name##_f32(float x) {                                                 \
     return (float)ravel_##name##_f64((double)x);                                               \
   }
 
-#define E_LOOP(name, suffix, type, element, mend)                                              \
+#define E_PLAIN_LOOP(name, suffix, type)                                                       \
   static inline void elementary_##name##_##suffix(const type *x, type *y, size_t n) {          \
-    type block[E_BLOCK];                                                                       \
-    for (size_t first = 0; first < n; first += E_BLOCK) {                                      \
-      const size_t length = n - first < E_BLOCK ? n - first : E_BLOCK;                         \
-      memcpy(block, x + first, length * sizeof *x);                                            \
-      for (size_t i = 0; i < length; i++) {                                                    \
-        const double e = (double)block[i];                                                     \
-        y[first + i] = (type)(element);                                                        \
-      }                                                                                        \
-      mend                                                                                     \
-    }                                                                                          \
+    E_INDEPENDENT for (size_t i = 0; i < n; i++) y[i] =                                        \
+        (type)ravel_##name##_f64((double)x[i]);                                                \
   }
 
-/* Recomputes the elements of a block that the vector loop could not do. */
-#define E_MEND(name, type)                                                                     \
-  uint64_t far = 0;                                                                            \
-  for (size_t i = 0; i < length; i++) far |= (uint64_t)e_is_far((double)block[i]);             \
-  for (size_t i = 0; far && i < length; i++) {                                                 \
-    const double e = (double)block[i];                                                         \
-    if (e_is_far(e)) y[first + i] = (type)e_far_##name(e);                                     \
+/* In blocks, whose arguments are kept: the vector loop says whether there are any that it could
+ * not do, and if so they are done once more. */
+enum { E_BLOCK = 256 };
+#define E_REDUCED_LOOP(name, suffix, type)                                                     \
+  static inline void elementary_##name##_##suffix(const type *x, type *y, size_t n) {          \
+    double block[E_BLOCK];                                                                     \
+    for (size_t first = 0; first < n; first += E_BLOCK) {                                      \
+      const size_t length = n - first < E_BLOCK ? n - first : E_BLOCK;                         \
+      uint64_t far = 0;                                                                        \
+      E_INDEPENDENT for (size_t i = 0; i < length; i++) {                                      \
+        const double e = (double)x[first + i];                                                 \
+        block[i] = e;                                                                          \
+        far |= (uint64_t)e_is_far(e);                                                          \
+        y[first + i] = (type)e_near_##name(e);                                                 \
+      }                                                                                        \
+      for (size_t i = 0; far && i < length; i++) {                                             \
+        if (e_is_far(block[i])) y[first + i] = (type)e_far_##name(block[i]);                   \
+      }                                                                                        \
+    }                                                                                          \
   }
 
 #define E_PLAIN(name)                                                                          \
   E_SINGLE(name)                                                                               \
-  E_LOOP(name, f64, double, ravel_##name##_f64(e), )                                           \
-  E_LOOP(name, f32, float, ravel_##name##_f64(e), )
+  E_PLAIN_LOOP(name, f64, double)                                                              \
+  E_PLAIN_LOOP(name, f32, float)
 #define E_REDUCED(name)                                                                        \
   E_SINGLE(name)                                                                               \
-  E_LOOP(name, f64, double, e_near_##name(e), E_MEND(name, double))                            \
-  E_LOOP(name, f32, float, e_near_##name(e), E_MEND(name, float))
+  E_REDUCED_LOOP(name, f64, double)                                                            \
+  E_REDUCED_LOOP(name, f32, float)
 
 E_PLAIN(exp)
 E_PLAIN(log)
@@ -510,8 +517,9 @@ E_PLAIN(tanh)
 
 #undef E_INLINE
 #undef E_SINGLE
-#undef E_LOOP
-#undef E_MEND
+#undef E_INDEPENDENT
+#undef E_PLAIN_LOOP
+#undef E_REDUCED_LOOP
 #undef E_PLAIN
 #undef E_REDUCED
 
