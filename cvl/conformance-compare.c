@@ -88,6 +88,17 @@ bool suite_upload(struct suite *s, const struct host_value *h, bool other,
   return ok || suite_fail(s, "an operand could not be uploaded");
 }
 
+/* A host read was refused: says by which fault. */
+static bool refused(struct suite *s, const char *what) {
+  struct cvl_error e = {0};
+  s->b->check(s->ctx, true, &e);
+  return suite_fail(s,
+                    "%s refused: fault %s at position %" PRId64 " of site %" PRIu64
+                    " (last %" PRIu64 ")%s%s",
+                    what, error_kind_name(e.kind), e.position, e.site, s->site,
+                    e.text ? ": " : "", e.text ? e.text : "");
+}
+
 bool suite_fetch(struct suite *s, const struct cvl_value *v, struct host_value *out) {
   bool segdes = v->form == CVL_ONE_SEGMENT || v->form == CVL_SEGDES;
   *out = (struct host_value){0};
@@ -98,7 +109,7 @@ bool suite_fetch(struct suite *s, const struct cvl_value *v, struct host_value *
   struct cvl_size total = segdes ? s->b->length(s->ctx, v) : n;
   struct cvl_size exact = n, exact_total = total;
   if (!s->b->resolve(s->ctx, &exact) || !s->b->resolve(s->ctx, &exact_total)) {
-    return suite_fail(s, "a size could not be resolved");
+    return refused(s, "resolve");
   }
   if (exact.symbol || exact_total.symbol || exact.bound > n.bound ||
       exact_total.bound > total.bound || (!n.symbol && exact.bound != n.bound)) {
@@ -110,7 +121,7 @@ bool suite_fetch(struct suite *s, const struct cvl_value *v, struct host_value *
   memset(out->data, 0xA5, host_bytes(out));
   if (s->b->to_host(s->ctx, v, 0, exact.bound, out->data)) return true;
   host_free(&s->heap, out);
-  return suite_fail(s, "to_host failed");
+  return refused(s, "to_host");
 }
 
 /* ---- comparison ---- */

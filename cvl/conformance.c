@@ -76,14 +76,16 @@ static bool is_global(enum call_kind kind) {
          kind == CALL_PERMUTE || kind == CALL_PACK || kind == CALL_MAKE_SEGDES;
 }
 
-/* Whether the pair of length and shape is tried; `turn` differs from item to item. */
+/* Whether the pair of length and shape is tried; `turn` differs from item to item. FLOAT of 32
+ * bits is sampled only (vcode.md, section 21.1). */
 static bool wanted(const struct suite *s, uint64_t n, int shape, unsigned turn) {
-  bool full = s->options->full, mine = shape == (int)(turn % SHAPES);
+  bool full = s->options->full && s->float_elem == CVL_F64;
+  bool mine = shape == (int)(turn % SHAPES), global = is_global(s->item->kind);
   if (n < LARGE) return true;
   if (s->item->size == ITEM_FLAT) return full || n == LARGE;
-  if (n == LARGE) return full || mine || (is_global(s->item->kind) && shape == SHAPE_ONE);
+  if (n == LARGE) return full || mine || (global && shape == SHAPE_ONE);
+  if (full) return mine || (global && (shape == SHAPE_ONE || shape == SHAPE_POWER));
   bool tree = s->item->kind == CALL_REDUCE || s->item->kind == CALL_SCAN;
-  if (full) return is_global(s->item->kind) || mine;
   return tree && s->item->class == CLASS_FLOAT && shape == (turn % 2 ? SHAPE_ONE : SHAPE_GIANT);
 }
 

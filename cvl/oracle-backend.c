@@ -1,6 +1,5 @@
 /* oracle-backend.c - the oracle behind the table of functions: a sequential back end in host
- * arrays, prompt, never in place. Every operation copies nothing, computes by oracle_run and
- * wraps what comes out.
+ * arrays, prompt, never in place. Every operation is one oracle_run on views of its operands.
  */
 #include "cvl/oracle.h"
 
