@@ -525,6 +525,9 @@ static char *blank_copy(struct parser *p, const char *text, size_t length) {
 
 /* Gives the functions without let-form their stack code, from the parsed copy. */
 static void take_stack_code(struct parser *p, const struct vcode_program *vcode) {
+  if (vcode->function_count != p->functions.count)
+    scan_fail(&p->scan, "the stack code is that of %u functions, not of %zu",
+              vcode->function_count, p->functions.count);
   for (size_t i = 0; i < p->stacks.count; i++) {
     struct stack_code *stack = &p->stacks.items[i];
     struct ir_function *f = &p->functions.items[stack->function];
