@@ -50,6 +50,11 @@ const struct program programs[] = {
     {"the other arm exits, not taken",
      "FUNC MAIN CONST INT (7 8) CONST BOOL T IF CONST INT 3 ELSE EXIT ENDIF RET",
      "( 7 8 )\n( 3 )\n"},
+    {"an exiting arm is the last user of what lives on after the other",
+     "FUNC MAIN CONST INT (7 8) CONST BOOL T IF CONST INT 3 ELSE COPY 1 0 WRITE INT EXIT ENDIF "
+     "CONST INT (1 1) CPOP 1 2 + INT CONST BOOL F IF COPY 1 0 WRITE INT EXIT ELSE CONST INT 4 "
+     "ENDIF CONST INT (1 1) CPOP 1 2 + INT RET",
+     "( 3 )\n( 4 )\n( 9 10 )\n"},
     {"a condition that is a vector",
      "FUNC MAIN CONST BOOL (F T) CONST INT (1) CONST SEGDES 2 EXTRACT BOOL IF CONST INT 1 ELSE "
      "CONST INT 2 ENDIF RET",
