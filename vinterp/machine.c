@@ -209,6 +209,7 @@ static bool print_results(struct machine *m) {
   struct machine_site site = {m->site, end};
   if (!machine_settle(m, &site)) return false;
   if (m->top == 0 || !streams_results_wanted(m->streams)) return true;
+  if (m->options.progress_fd >= 0) progress_erase(&m->progress); /* perhaps the same terminal */
   struct results r = {.heap = &m->heap, .text = heap_alloc(&m->heap, RESULTS_IN_MEMORY)};
   if (!r.text) return fail_results(m, "out of memory");
   struct sink sink = {results_write, &r};
