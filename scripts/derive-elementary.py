@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Derives every constant of cvl/elementary.h and cvl/elementary.c; needs mpmath.
+"""Derives every constant of cvl/elementary.h, -tools.h and .c; needs mpmath.
 
 Prints the polynomials (near-minimax: interpolation in Chebyshev nodes with 60 digits, then
 coefficients rounded to double), with the error of each after rounding, the splittings of

@@ -1,0 +1,122 @@
+/* elementary-tools.h - what the functions of elementary.h are made of: bits of doubles, exact
+ * sums and products, short polynomials, powers of two. Included by elementary.h only; what is
+ * said there about bits holds here. Names start with e_.
+ */
+#ifndef RAVEL_ELEMENTARY_TOOLS_H
+#define RAVEL_ELEMENTARY_TOOLS_H
+
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+/* A vector loop needs all of its body in one piece, so the compiler must not weigh this. */
+#define E_INLINE static inline __attribute__((always_inline))
+
+/* ---- bits ---- */
+
+E_INLINE uint64_t bits_of_f64(double x) {
+  uint64_t u;
+  memcpy(&u, &x, sizeof u);
+  return u;
+}
+
+E_INLINE uint32_t bits_of_f32(float x) {
+  uint32_t u;
+  memcpy(&u, &x, sizeof u);
+  return u;
+}
+
+E_INLINE double f64_of_bits(uint64_t u) {
+  double x;
+  memcpy(&x, &u, sizeof x);
+  return x;
+}
+
+/* ---- sums, products, polynomials ---- */
+
+/* An unevaluated sum: |tail| is at most about half a unit in the last place of head. */
+struct e_pair {
+  double head, tail;
+};
+
+/* a + b exactly. */
+E_INLINE struct e_pair e_sum(double a, double b) {
+  const double s = a + b;
+  const double part = s - a;
+  return (struct e_pair){s, (a - (s - part)) + (b - part)};
+}
+
+/* a + b exactly, where |a| >= |b| or a = 0. */
+E_INLINE struct e_pair e_sum_ordered(double a, double b) {
+  const double s = a + b;
+  return (struct e_pair){s, b - (s - a)};
+}
+
+/* The upper 26 bits of x. */
+E_INLINE double e_upper(double x) {
+  return f64_of_bits(bits_of_f64(x) & ~0x7ffffffULL);
+}
+
+/* a * b, exactly but for about 2^-106 of it. */
+E_INLINE struct e_pair e_product(double a, double b) {
+  const double a1 = e_upper(a), a2 = a - a1, b1 = e_upper(b), b2 = b - b1;
+  const double p = a * b;
+  return (struct e_pair){p, (((a1 * b1 - p) + a1 * b2) + a2 * b1) + a2 * b2};
+}
+
+/* (a.head + a.tail) / (b.head + b.tail) as head + tail. */
+E_INLINE struct e_pair e_quotient(struct e_pair a, struct e_pair b) {
+  const double inverse = 1.0 / b.head;
+  const double q = a.head * inverse;
+  const struct e_pair p = e_product(q, b.head);
+  const double rest = ((a.head - p.head) - p.tail) + (a.tail - q * b.tail);
+  return (struct e_pair){q, rest * inverse};
+}
+
+/* Polynomials of two to four coefficients, lowest first; z2 is z * z. */
+E_INLINE double e_line(double z, double a, double b) {
+  return a + b * z;
+}
+E_INLINE double e_parabola(double z, double z2, double a, double b, double c) {
+  return (a + b * z) + c * z2;
+}
+E_INLINE double e_cubic(double z, double z2, double a, double b, double c, double d) {
+  return (a + b * z) + (c + d * z) * z2;
+}
+
+/* Adding it to an integral x of less than 2^51 puts x, in two's complement, into the low bits;
+ * adding it to any such x rounds to an integer. */
+#define E_ROUNDER 0x1.8p52
+
+/* 2^k for integral k in -1022 .. 1023. */
+E_INLINE double e_power_of_2(double k) {
+  return f64_of_bits((bits_of_f64(k + E_ROUNDER) << 52) + 0x3ff0000000000000ULL);
+}
+
+/* x * 2^k for k in -2044 .. 2046, rounded once, for an x near 1. */
+E_INLINE double e_scale(double x, double k) {
+  const double half = (k * 0.5 + E_ROUNDER) - E_ROUNDER;
+  return x * e_power_of_2(half) * e_power_of_2(k - half);
+}
+
+E_INLINE double e_abs(double x) {
+  return f64_of_bits(bits_of_f64(x) & ~(1ULL << 63));
+}
+
+/* |x| with the sign of y. */
+E_INLINE double e_with_sign(double x, double y) {
+  return f64_of_bits((bits_of_f64(x) & ~(1ULL << 63)) | (bits_of_f64(y) & 1ULL << 63));
+}
+
+/* x, or the one NaN. */
+E_INLINE double e_settled(double x) {
+  return x == x ? x : (double)NAN;
+}
+
+#define E_LN2_HIGH     0x1.62e42fefa2000p-1 /* 40 bits: times any exponent it is exact */
+#define E_LN2_LOW      0x1.9ef35793c7673p-41
+#define E_HALF_PI_HIGH 0x1.921fb54442d18p+0
+#define E_HALF_PI_LOW  0x1.1a62633145c07p-54
+
+#endif
