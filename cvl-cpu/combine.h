@@ -14,30 +14,7 @@
  * `op` is a constant wherever these are called, so the switches leave nothing behind: the
  * kernels are written once as inline functions of op and instantiated for each row.
  */
-#ifndef RAVEL_CPU_COMBINE_H
-#define RAVEL_CPU_COMBINE_H
-
-#define COMBINE_PASTE(a, b)       a##b
-#define COMBINE_NAME(a, b)        a##_##b
-#define COMBINE_EXPAND(a, b)      COMBINE_PASTE(a, b)
-#define COMBINE_EXPAND_NAME(a, b) COMBINE_NAME(a, b)
-
-/* WHERE_row_class(text) is the text where both letters are the same, otherwise nothing. */
-#define WHERE_I_I(...) __VA_ARGS__
-#define WHERE_I_F(...)
-#define WHERE_I_B(...)
-#define WHERE_F_I(...)
-#define WHERE_F_F(...) __VA_ARGS__
-#define WHERE_F_B(...)
-#define WHERE_B_I(...)
-#define WHERE_B_F(...)
-#define WHERE_B_B(...)        __VA_ARGS__
-#define WHERE_CLASS_(row, of) WHERE_##row##_##of
-#define WHERE_CLASS(row, of)  WHERE_CLASS_(row, of)
-
-#define ALWAYS_INLINE static inline __attribute__((always_inline))
-
-#endif
+#include "cvl-cpu/templates.h"
 
 #undef ELEMENT_TYPE
 #undef NAMED

@@ -17,6 +17,7 @@ struct move_kernels;   /* kernels-move.h: copies, expansions, gathers, packing *
 struct random_kernels; /* kernels-random.h: Philox */
 struct reduce_kernels; /* kernels-reduce.h */
 struct scan_kernels;   /* kernels-scan.h */
+struct rank_kernels;   /* kernels-rank.h */
 
 struct cpu_kernels {
   const char *name;
@@ -25,6 +26,7 @@ struct cpu_kernels {
   const struct random_kernels *random;
   const struct reduce_kernels *reduce;
   const struct scan_kernels *scan;
+  const struct rank_kernels *rank;
 };
 
 /* The best set that this program contains and this processor runs. */

@@ -8,12 +8,11 @@
  */
 #include <string.h>
 
-#include "cvl-cpu/cpu.h"
+#include "cvl-cpu/batches.h"
 #include "cvl-cpu/kernels-reduce.h"
 #include "cvl-cpu/kernels.h"
 
 enum {
-  BATCH = 256,     /* equal segments whose offsets are written out at a time */
   SEGMENT_COST = 8 /* bytes of memory traffic a segment adds: its offset */
 };
 
@@ -39,14 +38,10 @@ static uint64_t blocks_of(uint64_t n) {
 
 /* The segments first <= k < last, giants left out. */
 static void reduce_segments(const struct job *j, uint64_t first, uint64_t last) {
-  if (j->s.offsets) {
-    j->row->segments(j->x, j->s.offsets + first, last - first, j->out + first * j->element);
-    return;
-  }
-  uint64_t offsets[BATCH + 1];
+  struct batch batch;
   while (first < last) {
-    const uint64_t many = last - first < BATCH ? last - first : BATCH;
-    for (uint64_t i = 0; i <= many; i++) offsets[i] = (first + i) * j->s.equal;
+    uint64_t many = last - first;
+    const uint64_t *offsets = batch_offsets(&batch, &j->s, first, &many);
     j->row->segments(j->x, offsets, many, j->out + first * j->element);
     first += many;
   }

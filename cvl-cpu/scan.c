@@ -12,12 +12,11 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "cvl-cpu/cpu.h"
+#include "cvl-cpu/batches.h"
 #include "cvl-cpu/kernels-scan.h"
 #include "cvl-cpu/kernels.h"
 
 enum {
-  BATCH = 256,           /* equal segments whose offsets are written out at a time */
   WHOLE = 16 << 10,      /* elements */
   SPINS_TO_A_YIELD = 100 /* looks at the turn before giving the processor away */
 };
@@ -73,14 +72,10 @@ static bool crosses(const struct job *j, uint64_t k, uint64_t position) {
 }
 
 static void scan_segments(const struct job *j, uint64_t first, uint64_t last) {
-  if (j->s.offsets) {
-    j->row->segments(j->x, j->s.offsets + first, last - first, j->out);
-    return;
-  }
-  uint64_t offsets[BATCH + 1];
+  struct batch batch;
   while (first < last) {
-    const uint64_t many = last - first < BATCH ? last - first : BATCH;
-    for (uint64_t i = 0; i <= many; i++) offsets[i] = (first + i) * j->s.equal;
+    uint64_t many = last - first;
+    const uint64_t *offsets = batch_offsets(&batch, &j->s, first, &many);
     j->row->segments(j->x, offsets, many, j->out);
     first += many;
   }

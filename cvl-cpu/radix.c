@@ -1,0 +1,226 @@
+/* radix.c - stable radix sorting of keys with their positions, see radix.h.
+ *
+ * The last pass moves no items: it knows where each goes, and that is the rank.
+ */
+#include "cvl-cpu/radix.h"
+
+#include <string.h>
+
+enum {
+  DIGIT_BITS = 8, /* 256 streams of writes are what the caches and the TLB stand */
+  DIGITS = 1 << DIGIT_BITS,
+  PASSES = 64 / DIGIT_BITS
+};
+
+struct radix_format radix_format_for(const struct radix_keys *k, uint64_t n) {
+  const uint64_t range = k->most - k->least;
+  if (range == 0) return (struct radix_format){.least = k->least, .position_bits = 63};
+  const unsigned low = (unsigned)__builtin_ctzll(k->varying);
+  const unsigned bits = 64 - (unsigned)__builtin_clzll(range) - low;
+  const unsigned position_bits = n > 1 ? 64 - (unsigned)__builtin_clzll(n - 1) : 0;
+  return (struct radix_format){.least = k->least,
+                               .low = low,
+                               .bits = bits,
+                               .position_bits = position_bits,
+                               .wide = bits + position_bits > 64};
+}
+
+/* One pass over part of the items. */
+struct pass {
+  const struct radix_format *format;
+  const void *from;
+  void *to;             /* items; or ranks in the last pass */
+  unsigned shift, bits; /* of the digit in the key of a wide item, in all of a narrow one */
+  size_t rank_bytes;
+  bool last;
+};
+
+static inline size_t digit_of(const struct pass *p, uint64_t word) {
+  return (size_t)(word >> p->shift) & ((1U << p->bits) - 1);
+}
+
+/* Counts the digits of items first .. last - 1. */
+static void count(const struct pass *p, uint64_t first, uint64_t last, uint64_t *counts) {
+  memset(counts, 0, DIGITS * sizeof *counts);
+  if (p->format->wide) {
+    const struct wide_item *from = p->from;
+    for (uint64_t i = first; i < last; i++) counts[digit_of(p, from[i].key)]++;
+  } else {
+    const uint64_t *from = p->from;
+    for (uint64_t i = first; i < last; i++) counts[digit_of(p, from[i])]++;
+  }
+}
+
+/* Moves items first .. last - 1 to next[digit] of the target, counting that on. */
+static void distribute(const struct pass *p, uint64_t first, uint64_t last, uint64_t *next) {
+  if (p->format->wide) {
+    const struct wide_item *from = p->from;
+    struct wide_item *to = p->to;
+    for (uint64_t i = first; i < last; i++) to[next[digit_of(p, from[i].key)]++] = from[i];
+  } else {
+    const uint64_t *from = p->from;
+    uint64_t *to = p->to;
+    for (uint64_t i = first; i < last; i++) to[next[digit_of(p, from[i])]++] = from[i];
+  }
+}
+
+/* The last pass: the place of an item is the rank of its position. */
+static void deliver(const struct pass *p, uint64_t first, uint64_t last, uint64_t *next) {
+  const uint64_t mask = (UINT64_C(1) << p->format->position_bits) - 1;
+  const struct wide_item *wide = p->format->wide ? p->from : NULL;
+  const uint64_t *narrow = p->from;
+  int32_t *short_ranks = p->to;
+  int64_t *long_ranks = p->to;
+  for (uint64_t i = first; i < last; i++) {
+    const uint64_t word = wide ? wide[i].key : narrow[i];
+    const uint64_t position = wide ? wide[i].position : word & mask;
+    const uint64_t rank = next[digit_of(p, word)]++;
+    if (p->rank_bytes == sizeof *short_ranks) {
+      short_ranks[position] = (int32_t)rank;
+    } else {
+      long_ranks[position] = (int64_t)rank;
+    }
+  }
+}
+
+/* Turns the counts of `parts` parts, one after the other, into where each part begins to
+ * write each digit. False, leaving them alone, if all n items have the same digit. */
+static bool place(uint64_t *counts, unsigned parts, uint64_t n) {
+  for (size_t digit = 0; digit < DIGITS; digit++) {
+    uint64_t all = 0;
+    for (unsigned part = 0; part < parts; part++) all += counts[part * DIGITS + digit];
+    if (all == n) return false;
+    if (all) break;
+  }
+  uint64_t sum = 0;
+  for (size_t digit = 0; digit < DIGITS; digit++) {
+    for (unsigned part = 0; part < parts; part++) {
+      uint64_t *c = &counts[part * DIGITS + digit];
+      const uint64_t many = *c;
+      *c = sum;
+      sum += many;
+    }
+  }
+  return true;
+}
+
+/* Passes needed, of equal digits where possible. */
+static unsigned passes_for(const struct radix_format *f) {
+  return (f->bits + DIGIT_BITS - 1) / DIGIT_BITS;
+}
+
+static struct pass pass_of(const struct radix_format *f, unsigned k, unsigned passes,
+                           void *from, void *to) {
+  const unsigned begin = f->bits * k / passes, end = f->bits * (k + 1) / passes;
+  return (struct pass){.format = f,
+                       .from = from,
+                       .to = to,
+                       .shift = begin + (f->wide ? 0 : f->position_bits),
+                       .bits = end - begin};
+}
+
+/* All keys are equal. */
+static void deliver_in_order(uint64_t n, size_t rank_bytes, void *ranks) {
+  if (rank_bytes == sizeof(int32_t)) {
+    int32_t *r = ranks;
+    for (uint64_t i = 0; i < n; i++) r[i] = (int32_t)i;
+  } else {
+    int64_t *r = ranks;
+    for (uint64_t i = 0; i < n; i++) r[i] = (int64_t)i;
+  }
+}
+
+void radix_rank(const struct radix_format *f, uint64_t n, void *items, void *spare,
+                size_t rank_bytes, void *ranks) {
+  const unsigned passes = passes_for(f);
+  if (passes == 0) {
+    deliver_in_order(n, rank_bytes, ranks);
+    return;
+  }
+  uint64_t counts[DIGITS];
+  for (unsigned k = 0; k < passes; k++) {
+    struct pass p = pass_of(f, k, passes, items, spare);
+    count(&p, 0, n, counts);
+    const bool needed = place(counts, 1, n);
+    if (k + 1 == passes) {
+      p.to = ranks;
+      p.rank_bytes = rank_bytes;
+      if (!needed) memset(counts, 0, sizeof counts);
+      deliver(&p, 0, n, counts);
+    } else if (needed) {
+      distribute(&p, 0, n, counts);
+      void *turn = items;
+      items = spare;
+      spare = turn;
+    }
+  }
+}
+
+/* ---- by all threads ---- */
+
+struct parallel_pass {
+  struct pass pass;
+  uint64_t n;
+  unsigned parts;
+  uint64_t *counts;
+};
+
+static uint64_t part_begin(const struct parallel_pass *p, uint64_t part) {
+  return p->n / p->parts * part + (part == p->parts ? p->n % p->parts : 0);
+}
+
+static void count_part(void *arg, uint64_t first, uint64_t last, unsigned worker) {
+  const struct parallel_pass *p = arg;
+  (void)worker;
+  for (uint64_t part = first; part < last; part++) {
+    count(&p->pass, part_begin(p, part), part_begin(p, part + 1), p->counts + part * DIGITS);
+  }
+}
+
+static void move_part(void *arg, uint64_t first, uint64_t last, unsigned worker) {
+  const struct parallel_pass *p = arg;
+  (void)worker;
+  for (uint64_t part = first; part < last; part++) {
+    (p->pass.last ? deliver : distribute)(&p->pass, part_begin(p, part),
+                                          part_begin(p, part + 1), p->counts + part * DIGITS);
+  }
+}
+
+size_t radix_counts(unsigned threads) {
+  return (size_t)threads * DIGITS;
+}
+
+void radix_rank_parallel(struct pool *pool, const struct radix_format *f, uint64_t n,
+                         void *items, void *spare, uint64_t *counts, size_t rank_bytes,
+                         void *ranks) {
+  const unsigned passes = passes_for(f);
+  if (passes == 0) {
+    deliver_in_order(n, rank_bytes, ranks);
+    return;
+  }
+  for (unsigned k = 0; k < passes; k++) {
+    struct parallel_pass p = {.pass = pass_of(f, k, passes, items, spare),
+                              .n = n,
+                              .parts = pool_threads(pool),
+                              .counts = counts};
+    p.pass.last = k + 1 == passes;
+    if (p.pass.last) {
+      p.pass.to = ranks;
+      p.pass.rank_bytes = rank_bytes;
+    }
+    pool_for(pool, p.parts, 1, count_part, &p);
+    const bool needed = place(counts, p.parts, n);
+    if (!needed && !p.pass.last) continue;
+    if (!needed) {
+      for (uint64_t part = 0; part < p.parts; part++) {
+        for (size_t digit = 0; digit < DIGITS; digit++) {
+          counts[part * DIGITS + digit] = part_begin(&p, part);
+        }
+      }
+    }
+    pool_for(pool, p.parts, 1, move_part, &p);
+    void *turn = items;
+    items = spare;
+    spare = turn;
+  }
+}
