@@ -213,8 +213,8 @@ static enum outcome begin_if(struct walk *w, const struct vcode_instruction *in)
   item condition = w->stack.items[w->stack.count - 1];
   if (condition && condition->tag != IR_BOOL) return wrong_kind(w, in, 0, condition, IR_BOOL);
   w->stack.count--;
-  uint32_t end = end_of_if(&w->program->functions[w->function], in);
-  if (exit_may_happen(w, w->pc, end) || w->frames.count == MAX_DEPTH) return NOTHING_CERTAIN;
+  if (exit_may_happen(w, w->pc, in->as.branch.end) || w->frames.count == MAX_DEPTH)
+    return NOTHING_CERTAIN;
   struct frame *frame = array_push(w->arena, &w->frames);
   *frame = (struct frame){.place = IN_THEN, .function = w->function, .at = w->pc - 1};
   save_stack(w, frame);

@@ -355,7 +355,7 @@ static bool end_block(struct builder *b, enum ir_end end, struct source_pos pos,
     bool never = x->then->end != IR_YIELD && block->end != IR_YIELD;
     b->left.list.count = x->left;
     b->ifs.count--;
-    *pc = end_of_if(b->function, in) + 1;
+    *pc = in->as.branch.end + 1;
     if (!never) return true;
     end = IR_NEVER;
     pos = in->pos;

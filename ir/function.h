@@ -66,13 +66,6 @@ struct builder {
   ARRAY(struct join_item) sorted;
 };
 
-/* Index of the ENDIF of an IF, through its ELSE if it has one. */
-static inline uint32_t end_of_if(const struct vcode_function *f,
-                                 const struct vcode_instruction *in) {
-  const struct vcode_instruction *otherwise = &f->code[in->as.branch.otherwise];
-  return otherwise->op == OPC_ELSE ? otherwise->as.branch.end : in->as.branch.otherwise;
-}
-
 void builder_init(struct builder *, struct arena *scratch, struct arena *arena,
                   const struct vcode_program *, struct summary *summaries);
 /* Builds function f into *out and says what it does in *summary (`typed` false, with
