@@ -175,6 +175,7 @@ static bool apply(struct command_options *o, enum option_id id, const char *valu
   case OPT_DUMP: return dump_value(value, &o->dump);
   case OPT_PROFILE: m->profile = true; break;
   case OPT_JSON: o->json = true; break;
+  case OPT_CHECKED: m->checked = true; break;
   case OPT_PROGRESS: m->progress_fd = STDERR_FILENO; break;
   case OPT_ELAPSED: o->elapsed = true; break;
   case OPT_HELP: o->help = true; break;

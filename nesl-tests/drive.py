@@ -195,7 +195,7 @@ def sampled(case, config, percent, seed):
 
 def main():
     parser = argparse.ArgumentParser(description="runs program tests; see the file's comment")
-    parser.add_argument("--vinterp", default=str(ROOT / "build" / "bin" / "vinterp"))
+    parser.add_argument("--vinterp", default=str(ROOT / "build" / "bin" / "vinterp-tests"))
     parser.add_argument("--suite", action="append")
     parser.add_argument("--config", action="append", choices=list(CONFIGS))
     parser.add_argument("--sample", type=int, default=100, help="percent of the runs to make")

@@ -495,7 +495,7 @@ def differs(vinterp, path, widths):
 
 def main():
     parser = argparse.ArgumentParser(description="random programs, run several ways")
-    parser.add_argument("--vinterp", default=str(ROOT / "build" / "bin" / "vinterp"))
+    parser.add_argument("--vinterp", default=str(ROOT / "build" / "bin" / "vinterp-tests"))
     parser.add_argument("--seconds", type=float, default=30)
     parser.add_argument("--count", type=int)
     parser.add_argument("--first", type=int, default=0, help="number of the first program")

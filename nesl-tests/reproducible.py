@@ -38,7 +38,7 @@ def one(work):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--vinterp", default=str(drive.ROOT / "build" / "bin" / "vinterp"))
+    parser.add_argument("--vinterp", default=str(drive.ROOT / "build" / "bin" / "vinterp-tests"))
     parser.add_argument("--sample", type=int, default=100)
     parser.add_argument("--seed", default="")
     options = parser.parse_args()

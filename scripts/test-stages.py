@@ -60,7 +60,7 @@ def stages(everything, seed):
     yield "build asan", build("asan")
     yield ("address sanitizer: units",
            "ctest --test-dir build-asan --output-on-failure -j 2 --no-tests=error")
-    yield ("address sanitizer: programs", f"{drive} --vinterp build-asan/bin/vinterp"
+    yield ("address sanitizer: programs", f"{drive} --vinterp build-asan/bin/vinterp-tests"
            f"{sample} --config classic-2t --config checked --config delayed-64")
     if everything:
         yield "address sanitizer: conformance", "build-asan/bin/conformance --quick --seed 5"
@@ -68,7 +68,7 @@ def stages(everything, seed):
     yield ("thread sanitizer: conformance",
            "build-tsan/bin/conformance --quick --threads 3 --seed 6" +
            ("" if everything else " --sample 10"))
-    yield ("thread sanitizer: programs", f"{drive} --vinterp build-tsan/bin/vinterp"
+    yield ("thread sanitizer: programs", f"{drive} --vinterp build-tsan/bin/vinterp-tests"
            f"{small} --config classic-8t --config 64-2t")
     if shutil.which("clang"):
         yield "build fuzz", build("fuzz")
