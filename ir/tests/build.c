@@ -1,6 +1,7 @@
 /* build.c - what let-forms come out of which stack code, and which programs are rejected. */
 #include "support.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define EXPECT_SIGNATURE(text, name, expected)                                                 \
@@ -254,6 +255,28 @@ Test(liveness, an_arm_that_exits_drops_everything_else) {
   cr_assert_eq(x->as.arms.then->drop_count, 1);
   cr_expect_eq(x->as.arms.then->drops[0], 0);
   fixture_free(&t);
+}
+
+/* ---- size ---- */
+
+static char *repeat(char *to, const char *text, int times) {
+  for (int i = 0; i < times; i++) to = stpcpy(to, text);
+  return to;
+}
+
+/* Nothing recurses on the nesting of a program, and nothing is quadratic in it. */
+Test(size, deep_nests) {
+  enum { DEPTH = 100000 };
+  static const char *const ends[] = {"ELSE POP 1 0 CONST INT 2 ENDIF\n", "ELSE EXIT ENDIF\n",
+                                     "ENDIF\n"};
+  char *text = malloc(DEPTH * 100);
+  for (int i = 0; i < 3; i++) {
+    char *to = stpcpy(text, "FUNC M CONST INT 1\n");
+    to = repeat(to, "CONST BOOL T IF CONST INT 1 + INT\n", DEPTH);
+    stpcpy(repeat(to, ends[i], DEPTH), "RET");
+    EXPECT_SIGNATURE(text, "M", "-> INT");
+  }
+  free(text);
 }
 
 /* ---- verification ---- */
