@@ -15,8 +15,9 @@
 #include "base/heap.h"
 #include <stdbool.h>
 
-/* Events kept before the machine has to wait for all operations and start afresh. */
-enum { HISTORY_CAPACITY = 1 << 16 };
+/* Events kept before the machine has to wait for all operations and start afresh: 64 KiB, and a
+ * wait that is nothing beside thousands of operations. */
+enum { HISTORY_CAPACITY = 1 << 13 };
 
 struct history {
   uint64_t *events; /* HISTORY_CAPACITY of them, or NULL before the first */

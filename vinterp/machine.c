@@ -160,15 +160,28 @@ static enum step run_entry(struct machine *m) {
 struct results {
   struct heap *heap;
   char *text;
-  size_t used;
+  size_t used, capacity;
   FILE *file;
 };
 
-enum { RESULTS_IN_MEMORY = 1 << 20 };
+enum { RESULTS_FIRST = 1 << 12, RESULTS_IN_MEMORY = 1 << 20 };
+
+/* Room for n more bytes in memory; false if they had better go to a file. */
+static bool results_fit(struct results *r, size_t n) {
+  if (n <= r->capacity - r->used) return true;
+  size_t capacity = r->capacity ? r->capacity : RESULTS_FIRST;
+  while (capacity < RESULTS_IN_MEMORY && capacity - r->used < n) capacity *= 2;
+  if (capacity - r->used < n || capacity == r->capacity) return false;
+  char *text = heap_grow(r->heap, r->text, r->capacity, capacity);
+  if (!text) return false;
+  r->text = text;
+  r->capacity = capacity;
+  return true;
+}
 
 static bool results_write(void *self, const char *bytes, size_t n) {
   struct results *r = self;
-  if (!r->file && r->used + n <= RESULTS_IN_MEMORY) {
+  if (!r->file && results_fit(r, n)) {
     memcpy(r->text + r->used, bytes, n);
     r->used += n;
     return true;
@@ -185,9 +198,10 @@ static bool results_send(struct results *r, FILE *out) {
   if (!r->file) return fwrite(r->text, 1, r->used, out) == r->used;
   if (fflush(r->file) != 0) return false;
   rewind(r->file);
+  char piece[RESULTS_FIRST];
   size_t n;
-  while ((n = fread(r->text, 1, RESULTS_IN_MEMORY, r->file)) > 0) {
-    if (fwrite(r->text, 1, n, out) != n) return false;
+  while ((n = fread(piece, 1, sizeof piece, r->file)) > 0) {
+    if (fwrite(piece, 1, n, out) != n) return false;
   }
   return !ferror(r->file);
 }
@@ -210,8 +224,7 @@ static bool print_results(struct machine *m) {
   if (!machine_settle(m, &site)) return false;
   if (m->top == 0 || !streams_results_wanted(m->streams)) return true;
   if (m->options.progress_fd >= 0) progress_erase(&m->progress); /* perhaps the same terminal */
-  struct results r = {.heap = &m->heap, .text = heap_alloc(&m->heap, RESULTS_IN_MEMORY)};
-  if (!r.text) return fail_results(m, "out of memory");
+  struct results r = {.heap = &m->heap};
   struct sink sink = {results_write, &r};
   bool ok = true;
   errno = 0;
@@ -224,7 +237,7 @@ static bool print_results(struct machine *m) {
     ok = fail_results(m, strerror(errno));
   }
   if (r.file) fclose(r.file);
-  heap_free(&m->heap, r.text, RESULTS_IN_MEMORY);
+  heap_free(&m->heap, r.text, r.capacity);
   return ok;
 }
 

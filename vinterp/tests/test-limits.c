@@ -1,6 +1,8 @@
 /* test-limits.c - depth, memory, time and interruption end in ordinary errors. */
 #include "vinterp/tests/fixture.h"
 #include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
 
 static const char count_down[] =
     "FUNC MAIN CONST INT 200000 CALL DOWN RET\n"
@@ -44,7 +46,8 @@ Test(limits, runaway_recursion_runs_into_memory_or_depth) {
 }
 
 Test(limits, vectors_beyond_memory) {
-  static const char *const told[] = {"test.vcode:2:1: error: INDEX: out of memory", NULL};
+  static const char *const told[] = {"test.vcode:2:1: error: INDEX: out of memory",
+                                     "for vectors", NULL};
   struct machine_options options = quiet_options();
   options.memory_limit = 1 << 20;
   struct ran ran =
@@ -88,4 +91,35 @@ Test(limits, pairs_nested_deeply_are_freed) {
                             quiet_options());
   cr_expect(printed(&ran, ""), "%s%s", ran.out, ran.diags);
   ran_free(&ran);
+}
+
+/* Results that do not fit into memory at once are printed whole all the same. */
+Test(limits, results_beyond_memory) {
+  struct machine_options options = quiet_options();
+  options.memory_limit = 1 << 24;
+  struct ran ran =
+      run_text("FUNC MAIN CONST INT 0 CONST INT 1 CONST SEGDES 300000 INDEX RET", options);
+  cr_assert_eq(ran.outcome, MACHINE_DONE, "%s", ran.diags);
+  size_t length = strlen(ran.out);
+  cr_expect_eq(length,
+               2 + 300000 + 1 + 10 + 2 * 90 + 3 * 900 + 4 * 9000 + 5 * 90000 + 6 * 200000 + 1);
+  cr_expect_str_eq(ran.out + length - 17, " 299998 299999 )\n");
+  ran_free(&ran);
+}
+
+/* IFs nested deeper than a C stack would bear. */
+Test(limits, deep_nesting) {
+  enum { DEEP = 20000 };
+  static char text[64 + DEEP * 32];
+  char *at = text + sprintf(text, "FUNC MAIN CONST INT (1 2) ");
+  for (int k = 0; k < DEEP; k++) at += sprintf(at, "CONST BOOL T IF ");
+  for (int k = 0; k < DEEP; k++) at += sprintf(at, "ELSE ENDIF ");
+  sprintf(at, "RET");
+  for (int checked = 0; checked < 2; checked++) {
+    struct machine_options options = quiet_options();
+    options.checked = checked;
+    struct ran ran = run_text(text, options);
+    cr_expect(printed(&ran, "( 1 2 )\n"), "%s%s", ran.out, ran.diags);
+    ran_free(&ran);
+  }
 }
