@@ -188,7 +188,8 @@ static bool results_write(void *self, const char *bytes, size_t n) {
   }
   if (!r->file) {
     r->file = tmpfile();
-    if (!r->file || fwrite(r->text, 1, r->used, r->file) != r->used) return false;
+    if (!r->file) return false;
+    if (r->used && fwrite(r->text, 1, r->used, r->file) != r->used) return false;
   }
   return fwrite(bytes, 1, n, r->file) == n;
 }
