@@ -23,15 +23,16 @@
  * Operands are borrowed unless the value's `owned` flag is set: then the reference passes to
  * the operation, which releases it in every case, failure included, and may write its result
  * into the memory if nobody else holds a reference. Results are owned by the caller and come
- * with `owned` clear. Copying the plain struct does not count a reference.
+ * with `owned` clear. Copying the plain struct does not count a reference; a value that stands
+ * for two operands, both owned, needs two.
  *
  * ## Sizes and promptness
  *
  * The contract is asynchronous. An operation may return before its work is done, and a length
  * may be *pending*: `size` then gives an upper bound and a symbol. Two sizes with the same
  * non-zero symbol are equal; a symbol of 0 means the bound is the exact size. `resolve` waits
- * for the exact one. Results that another operation consumes never need to be waited for.
- * A context works for one thread at a time.
+ * for the exact one. A bound may exceed the length of every operand. Results that another
+ * operation consumes never need to be waited for. A context works for one thread at a time.
  *
  * ## Errors
  *
@@ -41,7 +42,8 @@
  * An operation that knows of a fault at once returns false; its results are then not set. One
  * that finds out later delivers harmless results (of the right type and size, no undefined
  * memory) until somebody asks: `check`, which may wait, and `to_host`, `resolve`, `scalar`,
- * which do. Sites are numbers the machine hands out in increasing program order.
+ * which wait for their own value and are refused if it is the result of a fault; that all is
+ * well only `check` can say. Sites are numbers the machine hands out in increasing program order.
  *
  * Memory: a failed allocation is a fault like any other (CVL_E_MEMORY), never an abort.
  *

@@ -25,27 +25,37 @@ struct vcode_constant {
   bool stream_name;    /* INT STDIN ... NULL_STREAM */
   uint64_t length;     /* elements; of SEGDES: segments; of CHAR: bytes */
   union {
-    const int64_t *ints;      /* INT, SEGDES, stream names */
-    const double *floats;     /* FLOAT, as doubles */
-    const uint8_t *bools;     /* BOOL, 0 or 1 */
-    const char *chars;        /* CHAR, bytes, may contain NUL */
+    const int64_t *ints;  /* INT, SEGDES, stream names */
+    const double *floats; /* FLOAT, as doubles */
+    const uint8_t *bools; /* BOOL, 0 or 1 */
+    const char *chars;    /* CHAR, bytes, may contain NUL */
   } as;
 };
 
 /* One instruction. IF, ELSE and ENDIF are instructions of the flat list, with links. */
 struct vcode_instruction {
-  uint16_t op;             /* enum opcode */
-  uint8_t type;            /* enum type_word, TW_NONE without one */
-  struct source_pos pos;   /* of the opcode word */
-  uint32_t origin;         /* index into program->origins, 0: none */
+  uint16_t op;           /* enum opcode */
+  uint8_t type;          /* enum type_word, TW_NONE without one */
+  struct source_pos pos; /* of the opcode word */
+  uint32_t origin;       /* index into program->origins, 0: none */
   union {
-    struct { int64_t count, depth; } stack;          /* COPY POP CPOP; >= 0, sum fits */
-    struct { const struct name *name; uint32_t function; } call; /* function: its index */
-    struct { uint32_t otherwise, end; } branch;      /* IF: indices of its ELSE (or ENDIF) and
-                                                        of its ENDIF; ELSE: end only */
-    const struct vcode_constant *constant;           /* CONST */
-    uint32_t fused;                                  /* FUSED */
-    struct { const char *text; uint32_t length; } text; /* ASSERT */
+    struct {
+      int64_t count, depth;
+    } stack; /* COPY POP CPOP; >= 0, sum fits */
+    struct {
+      const struct name *name;
+      uint32_t function;
+    } call; /* function: its index */
+    struct {
+      uint32_t otherwise, end;
+    } branch;                              /* IF: indices of its ELSE (or ENDIF) and
+                                              of its ENDIF; ELSE: end only */
+    const struct vcode_constant *constant; /* CONST */
+    uint32_t fused;                        /* FUSED */
+    struct {
+      const char *text;
+      uint32_t length;
+    } text; /* ASSERT */
   } as;
 };
 
@@ -60,8 +70,8 @@ struct vcode_function {
   struct source_pos pos; /* of the name */
   bool has_signature;
   uint32_t in_count, out_count;
-  const uint8_t *in, *out;          /* enum type_word each, deepest first */
-  struct vcode_instruction *code;   /* the last one is RET */
+  const uint8_t *in, *out;        /* enum type_word each, deepest first */
+  struct vcode_instruction *code; /* the last one is RET */
   uint32_t length;
 };
 
@@ -69,7 +79,7 @@ struct vcode_program {
   const char *file; /* for messages */
   struct vcode_function *functions;
   uint32_t function_count;
-  uint32_t entry; /* index of MAIN or 0 */
+  uint32_t entry;               /* index of MAIN or 0 */
   struct vcode_origin *origins; /* [0] is unused */
   uint32_t origin_count;
 };

@@ -1,0 +1,95 @@
+/* parser.h - what the files of the parser share. Private to this room.
+ *
+ * parser.c reads functions and links the program, parse-instruction.c one instruction at a
+ * time, parse-constant.c numbers and constants; messages and tokens are in parse-token.c.
+ */
+#ifndef RAVEL_PARSER_H
+#define RAVEL_PARSER_H
+
+#include "vcode/lexer.h"
+#include "vcode/vcode.h"
+
+enum { MOST_ERRORS = 20, NEAR_ENOUGH = 2, SHOWN = 40 }; /* errors, edits, bytes of a word */
+
+/* Words with a meaning that are not opcodes, numbered after them in the table of names. */
+enum reserved {
+  R_INT = OPC_COUNT,
+  R_FLOAT,
+  R_BOOL,
+  R_SEGDES,
+  R_CHAR, /* in the order of enum type_word */
+  R_T,
+  R_F,
+  R_STDIN,
+  R_STDOUT,
+  R_STDERR,
+  R_NULL_STREAM,
+  R_I,
+  R_O,
+  R_END
+};
+
+/* The elements of the constant being read; the lists are used again for the next. */
+struct elements {
+  ARRAY(int64_t) ints;
+  ARRAY(double) floats;
+  ARRAY(uint8_t) bools;
+  int64_t total;
+};
+
+struct parser {
+  struct arena *arena;
+  struct intern names;
+  struct lexer lexer;
+  struct token token;      /* the next one */
+  const struct name *word; /* its name if it is a word */
+  struct diag_list *diags;
+  const char *file;
+  int64_t least, most; /* INT literals */
+  ARRAY(struct vcode_function) functions;
+  ARRAY(struct vcode_instruction) code; /* of the function being read */
+  ARRAY(uint32_t) open;                 /* its open IFs and ELSEs */
+  struct elements elements;
+  ARRAY(uint32_t) defined; /* by number of name: function index + 1, or 0 */
+  ARRAY(struct vcode_origin) origins;
+  const char *origin_seen; /* the latest comment looked at for one */
+  uint32_t origin;         /* in force: index into origins, or 0 */
+  const char *begun;       /* where the latest statement begins */
+  size_t errors_before;    /* that the list of diagnostics held */
+};
+
+/* ---- parse-token.c ---- */
+
+/* An error at pos. */
+void parser_report(struct parser *, struct source_pos pos, const char *message);
+/* Goes on to the next token. */
+void parser_next(struct parser *);
+/* What the next token is, in words. */
+const char *parser_found(struct parser *);
+/* Reports "WHAT, found FOUND" at the next token, unless it was reported already; false. */
+bool parser_expected(struct parser *, const char *what);
+/* The same where a type word should stand: a near miss gets a suggestion. */
+bool parser_expected_type(struct parser *, const char *what);
+/* Whether the next token may name a function. */
+bool parser_at_name(struct parser *);
+
+/* ---- parse-constant.c: each reads what stands at the next token, or reports and is false ----
+ */
+
+/* An integer in the range of INT; "SUBJECT WHAT" says what was expected. */
+bool parser_integer(struct parser *, const char *subject, const char *what, int64_t *out);
+/* One that is not negative. */
+bool parser_count(struct parser *, const char *subject, const char *what, int64_t *out);
+/* What follows CONST. */
+bool parser_constant(struct parser *, struct vcode_instruction *out);
+
+/* ---- parse-instruction.c ---- */
+
+/* One instruction with all that follows it, added to the function being read. */
+bool parser_statement(struct parser *);
+/* Makes the comment before the next token the origin in force, if it is one. */
+void parser_take_origin(struct parser *);
+/* After a fault: on to the next word that can begin a statement, past the one at fault. */
+void parser_recover(struct parser *);
+
+#endif
