@@ -106,7 +106,7 @@ struct cvl_context {
  * touch the pool; pieces of a parallel loop are about PIECE_BYTES; a result of STREAM_BYTES or
  * more bypasses the caches; CHUNK_BYTES of a result are made in the first-level cache. */
 enum {
-  SERIAL_BYTES = 64 << 10,
+  SERIAL_BYTES = 128 << 10,
   PIECE_BYTES = 256 << 10,
   STREAM_BYTES = 8 << 20,
   CHUNK_BYTES = 4 << 10,

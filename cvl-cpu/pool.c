@@ -38,7 +38,7 @@ struct pool {
   void *arg;
   uint64_t items, grain;
   _Alignas(LINE) _Atomic uint64_t next;   /* first item not yet taken */
-  _Alignas(LINE) _Atomic uint64_t ticket; /* counts loops; odd while one is open */
+  _Alignas(LINE) _Atomic uint64_t ticket; /* counts from 2; odd while a loop is open */
   _Alignas(LINE) _Atomic unsigned joined;
   _Alignas(LINE) _Atomic unsigned sleepers;
   _Atomic bool quit;
@@ -152,7 +152,7 @@ struct pool *pool_new(struct heap *heap, unsigned threads) {
   p->started = 0;
   p->spin = processors >= (long)threads ? SPIN_ROUNDS : 0;
   atomic_init(&p->next, 0);
-  atomic_init(&p->ticket, 0);
+  atomic_init(&p->ticket, 2); /* 0 means quit */
   atomic_init(&p->joined, 0);
   atomic_init(&p->sleepers, 0);
   atomic_init(&p->quit, false);

@@ -1,0 +1,191 @@
+/* test-memory.c - the caching allocator and what hangs on it: reuse, limits, failures,
+ * statistics, and a context that is closed while values are held. */
+#include <criterion/criterion.h>
+
+#include "cvl-cpu/cpu.h"
+#include "cvl-cpu/cvl-cpu.h"
+
+static struct memory *memory_in(struct heap *h, uint64_t limit) {
+  heap_init(h, limit);
+  struct memory *m = memory_new(h);
+  cr_assert_not_null(m);
+  return m;
+}
+
+Test(memory, blocks_are_aligned_large_enough_and_apart) {
+  struct heap h;
+  struct memory *m = memory_in(&h, 0);
+  enum { BLOCKS = 200 };
+  unsigned char *block[BLOCKS];
+  size_t bytes[BLOCKS];
+  for (int i = 0; i < BLOCKS; i++) {
+    bytes[i] = (size_t)i * (size_t)i * 37;
+    block[i] = memory_take(m, bytes[i]);
+    cr_assert_not_null(block[i]);
+    cr_assert_eq((uintptr_t)block[i] % 64, 0);
+    memset(block[i], i, bytes[i]);
+  }
+  for (int i = 0; i < BLOCKS; i++) {
+    for (size_t j = 0; j < bytes[i]; j++) cr_assert_eq(block[i][j], i);
+    memory_give(m, block[i], bytes[i]);
+  }
+  memory_free(m);
+  cr_assert_eq(h.live, 0);
+}
+
+Test(memory, a_freed_block_is_used_again) {
+  struct heap h;
+  struct memory *m = memory_in(&h, 0);
+  void *first = memory_take(m, 5 << 20);
+  memory_give(m, first, 5 << 20);
+  const uint64_t asked = h.count;
+  cr_assert_eq(memory_take(m, 5 << 20), first);
+  cr_assert_eq(h.count, asked);
+  memory_give(m, first, 5 << 20);
+  memory_free(m);
+}
+
+Test(memory, kept_blocks_go_before_a_request_is_refused) {
+  struct heap h;
+  struct memory *m = memory_in(&h, 3 << 20);
+  void *a = memory_take(m, 2 << 20);
+  cr_assert_not_null(a);
+  cr_assert_null(memory_take(m, 2 << 20)); /* really over the limit */
+  memory_give(m, a, 2 << 20);
+  void *b = memory_take(m, 1 << 20); /* of another class: a's memory has to go */
+  void *c = memory_take(m, 1 << 20);
+  cr_assert_not_null(b);
+  cr_assert_not_null(c);
+  memory_give(m, b, 1 << 20);
+  memory_give(m, c, 1 << 20);
+  memory_free(m);
+  cr_assert_eq(h.live, 0);
+}
+
+Test(memory, what_is_kept_has_a_bound) {
+  struct heap h;
+  struct memory *m = memory_in(&h, 0);
+  for (size_t size = 1 << 20; size < 300 << 20; size += 7 << 20) {
+    void *p = memory_take(m, size);
+    cr_assert_not_null(p);
+    memory_give(m, p, size);
+  }
+  cr_assert_lt(h.peak, (uint64_t)1 << 30); /* all sizes together would be 6 GiB */
+  memory_free(m);
+}
+
+Test(memory, the_nth_request_fails) {
+  struct heap h;
+  struct memory *m = memory_in(&h, 0);
+  memory_fail(m, 2);
+  void *a = memory_take(m, 100);
+  cr_assert_not_null(a);
+  cr_assert_null(memory_take(m, 100));
+  void *b = memory_take(m, 100);
+  cr_assert_not_null(b);
+  memory_give(m, a, 100);
+  memory_give(m, b, 100);
+  memory_fail(m, 1); /* one that could be served from what is kept fails too */
+  cr_assert_null(memory_take(m, 100));
+  cr_assert_eq(memory_statistics(m).allocations, 4);
+  memory_free(m);
+}
+
+Test(memory, absurd_sizes_are_refused) {
+  struct heap h;
+  struct memory *m = memory_in(&h, 0);
+  cr_assert_null(memory_take(m, SIZE_MAX));
+  cr_assert_null(memory_take(m, SIZE_MAX / 8));
+  memory_free(m);
+  cr_assert_eq(h.live, 0);
+}
+
+static const struct cvl_backend *const b = &cvl_cpu_backend;
+
+static struct cvl_context *open_with(uint64_t memory_limit, uint64_t fail) {
+  const struct cvl_options o = {CVL_I64, CVL_F64, 2, -1, memory_limit, fail};
+  const char *why = NULL;
+  struct cvl_context *c = b->open(&o, &why);
+  cr_assert_not_null(c, "%s", why);
+  return c;
+}
+
+Test(memory, statistics_follow_vectors) {
+  struct cvl_context *c = open_with(0, 0);
+  const int64_t data[100] = {0};
+  struct cvl_value v, w;
+  cr_assert(b->from_host(c, 1, CVL_I64, 100, data, &v));
+  const uint64_t one = b->statistics(c).live_bytes;
+  cr_assert_geq(one, 800);
+  cr_assert(b->from_host(c, 2, CVL_I64, 100, data, &w));
+  cr_assert_eq(b->statistics(c).live_bytes, 2 * one);
+  b->release(c, &v);
+  b->release(c, &w);
+  cr_assert_eq(b->statistics(c).live_bytes, 0);
+  cr_assert_eq(b->statistics(c).peak_bytes, 2 * one);
+  b->close(c);
+}
+
+Test(memory, the_limit_ends_in_a_fault) {
+  struct cvl_context *c = open_with(1 << 20, 0);
+  const struct cvl_value x = cvl_scalar_int(CVL_I64, 7), d = cvl_one_segment(1 << 20);
+  struct cvl_value out;
+  cr_assert_not(b->dist(c, 5, &x, &d, &out));
+  struct cvl_error e;
+  cr_assert(b->check(c, true, &e));
+  cr_assert_eq(e.kind, CVL_E_MEMORY);
+  cr_assert_eq(e.site, 5);
+  cr_assert_eq(e.limit, 1 << 20);
+  cr_assert_not(b->check(c, true, &e));
+  b->close(c);
+}
+
+/* Every result in turn may be the one that finds no memory; nothing is lost on the way. */
+Test(memory, any_allocation_of_pack_may_fail) {
+  for (uint64_t n = 1; n <= 3; n++) {
+    struct cvl_context *c = open_with(0, 0);
+    int64_t data[3000] = {0};
+    struct cvl_value v, f, ds, out, out_d;
+    const int64_t lengths[] = {1000, 2000};
+    cr_assert(b->from_host(c, 1, CVL_I64, 3000, data, &v));
+    cr_assert(b->from_host(c, 1, CVL_BOOL, 3000, data, &f));
+    cr_assert(b->segdes_from_host(c, 1, 2, lengths, &ds));
+    v.owned = f.owned = ds.owned = 1;
+    b->fail_allocation(c, n);
+    const bool good = b->pack(c, 2, &v, &f, &ds, &out, &out_d);
+    cr_assert_eq(good, n == 3, "allocation %d", (int)n);
+    if (good) {
+      b->release(c, &out);
+      b->release(c, &out_d);
+    }
+    cr_assert_eq(b->statistics(c).live_bytes, 0);
+    b->close(c);
+  }
+}
+
+/* AddressSanitizer's leak check is the judge. */
+Test(memory, close_frees_what_is_still_held) {
+  struct cvl_context *c = open_with(0, 0);
+  const int64_t data[1000] = {0};
+  struct cvl_value v;
+  for (int i = 0; i < 3; i++) cr_assert(b->from_host(c, 1, CVL_I64, 1000, data, &v));
+  b->close(c);
+}
+
+Test(memory, the_last_reference_is_written_in_place) {
+  struct cvl_context *c = open_with(0, 0);
+  int64_t data[1000];
+  for (int i = 0; i < 1000; i++) data[i] = i;
+  struct cvl_value v, out;
+  cr_assert(b->from_host(c, 1, CVL_I64, 1000, data, &v));
+  const uint64_t asked = b->statistics(c).allocations;
+  struct cvl_value in[2] = {v, v};
+  in[1].owned = 1;
+  cr_assert(b->elementwise(c, 2, OP_ADD, 2, in, &out));
+  cr_assert_eq(b->statistics(c).allocations, asked);
+  cr_assert(b->to_host(c, &out, 0, 1000, data));
+  for (int i = 0; i < 1000; i++) cr_assert_eq(data[i], 2 * i);
+  b->release(c, &out);
+  cr_assert_eq(b->statistics(c).live_bytes, 0);
+  b->close(c);
+}

@@ -1,0 +1,133 @@
+/* test-pool.c - the thread pool: every item once, pieces in order, loops back to back, workers
+ * that sleep between loops. Meant to be run under ThreadSanitizer as well. */
+#include <criterion/criterion.h>
+#include <time.h>
+
+#include "cvl-cpu/cpu.h"
+
+enum { ITEMS = 10000 };
+
+struct tally {
+  unsigned char seen[ITEMS]; /* plain: two threads on one item are a race */
+  _Atomic uint64_t items, pieces, last_first;
+  _Atomic bool out_of_order;
+  uint64_t grain;
+};
+
+static void tally_piece(void *arg, uint64_t first, uint64_t last, unsigned worker) {
+  struct tally *t = arg;
+  (void)worker;
+  cr_assert_eq(first % t->grain, 0);
+  cr_assert_leq(last - first, t->grain);
+  for (uint64_t i = first; i < last; i++) t->seen[i]++;
+  atomic_fetch_add(&t->items, last - first);
+  atomic_fetch_add(&t->pieces, 1);
+}
+
+static void check_loop(struct pool *p, uint64_t items, uint64_t grain) {
+  struct tally *t = calloc(1, sizeof *t);
+  t->grain = grain;
+  pool_for(p, items, grain, tally_piece, t);
+  cr_assert_eq(t->items, items);
+  cr_assert_eq(t->pieces, (items + grain - 1) / grain);
+  for (uint64_t i = 0; i < ITEMS; i++) cr_assert_eq(t->seen[i], i < items, "item %d", (int)i);
+  free(t);
+}
+
+Test(pool, takes_every_item_once) {
+  for (unsigned threads = 1; threads <= 5; threads++) {
+    struct heap h;
+    heap_init(&h, 0);
+    struct pool *p = pool_new(&h, threads);
+    cr_assert_not_null(p);
+    cr_assert_eq(pool_threads(p), threads);
+    const uint64_t items[] = {0, 1, 2, 63, 64, 65, 1000, ITEMS};
+    const uint64_t grains[] = {1, 7, 64, 5000, 20000};
+    for (int i = 0; i < 8; i++) {
+      for (int g = 0; g < 5; g++) check_loop(p, items[i], grains[g]);
+    }
+    pool_free(p);
+    cr_assert_eq(h.live, 0);
+  }
+}
+
+static void add_piece(void *arg, uint64_t first, uint64_t last, unsigned worker) {
+  _Atomic uint64_t *sum = arg;
+  (void)worker;
+  atomic_fetch_add(sum, last - first);
+}
+
+/* The loops' bodies and arguments differ: a worker that mixed up two loops would show. */
+Test(pool, runs_loops_back_to_back) {
+  struct heap h;
+  heap_init(&h, 0);
+  struct pool *p = pool_new(&h, 4);
+  for (int round = 0; round < 3000; round++) {
+    _Atomic uint64_t even = 0, odd = 0;
+    pool_for(p, 100, 9, add_piece, &even);
+    pool_for(p, 77, 5, add_piece, &odd);
+    cr_assert_eq(even, 100);
+    cr_assert_eq(odd, 77);
+  }
+  pool_free(p);
+}
+
+Test(pool, wakes_sleepers) {
+  struct heap h;
+  heap_init(&h, 0);
+  struct pool *p = pool_new(&h, 3);
+  for (int round = 0; round < 20; round++) {
+    nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
+    check_loop(p, ITEMS, 50);
+  }
+  pool_free(p);
+}
+
+/* Each piece waits until two threads are inside: it ends only if a worker really joins. */
+static void meet_piece(void *arg, uint64_t first, uint64_t last, unsigned worker) {
+  _Atomic unsigned *inside = arg;
+  (void)first, (void)last, (void)worker;
+  atomic_fetch_add(inside, 1);
+  const time_t start = time(NULL);
+  while (atomic_load(inside) < 2) {
+    if (time(NULL) - start > 20) return;
+  }
+}
+
+Test(pool, workers_do_join) {
+  struct heap h;
+  heap_init(&h, 0);
+  struct pool *p = pool_new(&h, 2);
+  nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL); /* the worker sleeps by now */
+  _Atomic unsigned inside = 0;
+  const time_t start = time(NULL);
+  pool_for(p, 2, 1, meet_piece, &inside);
+  cr_assert_lt(time(NULL) - start, 15);
+  pool_free(p);
+}
+
+static void order_piece(void *arg, uint64_t first, uint64_t last, unsigned worker) {
+  struct tally *t = arg;
+  (void)last, (void)worker;
+  /* Taken in increasing order: one thread never gets an earlier piece after a later one. */
+  static _Thread_local uint64_t latest;
+  if (first && first < latest) t->out_of_order = true;
+  latest = first;
+}
+
+Test(pool, hands_out_pieces_in_increasing_order) {
+  struct heap h;
+  heap_init(&h, 0);
+  struct pool *p = pool_new(&h, 3);
+  struct tally *t = calloc(1, sizeof *t);
+  pool_for(p, ITEMS, 3, order_piece, t);
+  cr_assert_not(t->out_of_order);
+  free(t);
+  pool_free(p);
+}
+
+Test(pool, fails_without_memory) {
+  struct heap h;
+  heap_init(&h, 16);
+  cr_assert_null(pool_new(&h, 2));
+}
