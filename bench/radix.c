@@ -32,34 +32,34 @@ static void places(struct radix *r, unsigned threads) {
 }
 
 #define RADIX(word)                                                                            \
+  struct pair_##word {                                                                         \
+    word##_t key, index;                                                                       \
+  };                                                                                           \
   static void rank_##word(void *arg, unsigned thread, unsigned threads) {                      \
     struct radix *r = arg;                                                                     \
     const size_t n = r->n, first = n * thread / threads, last = n * (thread + 1) / threads;    \
-    word##_t *key = r->work, *index = key + n, *key2 = index + n, *index2 = key2 + n;          \
+    struct pair_##word *from = r->work, *to = from + n;                                        \
     size_t *const count = r->counts[thread];                                                   \
     for (size_t i = first; i < last; i++) {                                                    \
-      key[i] = ((const word##_t *)r->keys)[i];                                                 \
-      index[i] = (word##_t)i;                                                                  \
+      from[i] = (struct pair_##word){((const word##_t *)r->keys)[i], (word##_t)i};             \
     }                                                                                          \
-    for (unsigned shift = 0; shift < 8 * sizeof *key; shift += 8) {                            \
+    for (unsigned shift = 0; shift < 8 * sizeof(word##_t); shift += 8) {                       \
       for (size_t d = 0; d < DIGITS; d++) count[d] = 0;                                        \
-      for (size_t i = first; i < last; i++) count[key[i] >> shift & (DIGITS - 1)]++;           \
+      for (size_t i = first; i < last; i++) count[from[i].key >> shift & (DIGITS - 1)]++;      \
       pthread_barrier_wait(&r->step);                                                          \
       if (thread == 0) places(r, threads);                                                     \
       pthread_barrier_wait(&r->step);                                                          \
       if (!r->trivial) {                                                                       \
         for (size_t i = first; i < last; i++) {                                                \
-          const size_t to = count[key[i] >> shift & (DIGITS - 1)]++;                           \
-          key2[to] = key[i];                                                                   \
-          index2[to] = index[i];                                                               \
+          to[count[from[i].key >> shift & (DIGITS - 1)]++] = from[i];                          \
         }                                                                                      \
-        word##_t *const k = key, *const j = index;                                             \
-        key = key2, index = index2;                                                            \
-        key2 = k, index2 = j;                                                                  \
+        struct pair_##word *const other = from;                                                \
+        from = to;                                                                             \
+        to = other;                                                                            \
       }                                                                                        \
       pthread_barrier_wait(&r->step);                                                          \
     }                                                                                          \
-    for (size_t i = first; i < last; i++) ((word##_t *)r->rank)[index[i]] = (word##_t)i;       \
+    for (size_t i = first; i < last; i++) ((word##_t *)r->rank)[from[i].index] = (word##_t)i;  \
   }
 RADIX(uint32)
 RADIX(uint64)
