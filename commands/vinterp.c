@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -36,6 +37,25 @@ static void catch_signals(void) {
     sigaction(SIGINT, &action, NULL);
   }
   signal(SIGPIPE, SIG_IGN); /* a closed pipe is a failed write, with a message */
+}
+
+static void on_alarm(int signal_number) {
+  (void)signal_number;
+}
+
+/* The machine looks at the clock itself, but not while it waits for input: alarms end the wait,
+ * the first when the time is over, more in case it came between two waits. */
+static void wake_when_over(double seconds) {
+  enum { AGAIN_MICROSECONDS = 100000 };
+  struct sigaction action = {.sa_handler = on_alarm};
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGALRM, &action, NULL);
+  double whole = seconds < 1e8 ? seconds : 1e8;
+  struct itimerval timer = {.it_interval = {0, AGAIN_MICROSECONDS}};
+  timer.it_value.tv_sec = (time_t)whole;
+  timer.it_value.tv_usec = (suseconds_t)((whole - (double)timer.it_value.tv_sec) * 1e6) + 1;
+  if (timer.it_value.tv_usec > 999999) timer.it_value.tv_usec = 999999;
+  setitimer(ITIMER_REAL, &timer, NULL);
 }
 
 /* Makes sure that 0, 1 and 2 are taken, so that no file the program opens becomes its standard
@@ -132,6 +152,7 @@ static int run(struct loaded *l, const struct command_options *o) {
   int status = STATUS_FAILED;
   struct machine *machine = machine_new(&options, &l->diags);
   if (machine) {
+    if (options.time_limit > 0) wake_when_over(options.time_limit);
     status = status_of(machine_run(machine, l->ir, &l->diags));
     double end = seconds_now();
     if (o->elapsed) fprintf(stderr, "elapsed time = %.6f seconds\n", end - start);

@@ -169,7 +169,8 @@ static void find_drops(struct walk *w, struct ir_block *block, uint8_t mark,
 static void join_arms(struct walk *w, const struct ir_binding *x, size_t first, size_t second) {
   struct ir_block *then = x->as.arms.then, *otherwise = x->as.arms.otherwise;
   size_t end = w->aside.count;
-  const ir_var *aside = w->aside.items;
+  const ir_var nothing = 0;
+  const ir_var *aside = end != 0 ? w->aside.items : &nothing; /* never NULL to count from */
   for (size_t i = first; i < second; i++) w->marks[aside[i]] |= IN_THEN;
   for (size_t i = second; i < end; i++) w->marks[aside[i]] |= IN_ELSE;
   find_drops(w, then, IN_THEN, otherwise, aside + second, end - second, x->pos);

@@ -240,11 +240,9 @@ bool io_execute(struct machine *m, const struct machine_site *site, enum opcode 
                 enum type_word type, const struct value *operands, struct value *results) {
   struct call c = {
       .m = m, .site = site, .type = type, .operands = operands, .results = results};
-  /* Ctrl-C may have ended a wait, with a status that nobody is to see. */
-  bool asked_to_end = false;
-  bool ok = dispatch(&c, op);
-  if (ok && m->options.interrupt) asked_to_end = *m->options.interrupt != 0;
-  if (ok && (!asked_to_end || machine_poll(m, site))) return true;
+  bool may_end = m->options.interrupt != NULL || m->options.time_limit > 0;
+  /* A signal may have ended a wait, with a status that nobody is to see. */
+  if (dispatch(&c, op) && (!may_end || machine_poll(m, site))) return true;
   while (c.done > 0) value_release(&m->store, &results[--c.done]);
   return false;
 }
