@@ -11,7 +11,7 @@
 
 enum {
   RANK_FEW = 8,  /* segments of so few elements are ranked side by side */
-  RANK_SOME = 64 /* and of so few by comparing all with all */
+  RANK_SOME = 128 /* and of so few by comparing all with all */
 };
 
 struct rank_row {

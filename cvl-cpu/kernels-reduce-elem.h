@@ -2,19 +2,29 @@
  * includes it with CLASS, KIND and the widths defined.
  *
  * The tree is that of cvl.h. BOOL operations are exact, so there it is as wide as suits bytes.
- * Short segments are reduced side by side: lane g holds segment g, and the steps of the tree,
- * which depend only on the position in the segment, become whole-vector operations on
- * gathered elements, whatever the lengths are.
+ * Short segments are reduced side by side: a step of the tree is one loop over a strip of
+ * elements, with flags that say where segments begin, whatever their lengths are.
  */
 #include "cvl-cpu/combine.h"
 
 #define WIDTH ((int)(sizeof(ELEMENT_TYPE) == 1 ? 4 * CVL_REDUCE_LANES : CVL_REDUCE_LANES))
 
+ALWAYS_INLINE void NAMED(fold_at)(enum cvl_op op, ELEMENT_TYPE *lane, int w) {
+  ELEMENT_TYPE folded[2 * CVL_REDUCE_LANES];
+  for (int j = 0; j < w; j++) folded[j] = NAMED(combine)(op, lane[j], lane[j + w]);
+  for (int j = 0; j < w; j++) lane[j] = folded[j];
+}
+
 ALWAYS_INLINE ELEMENT_TYPE NAMED(fold)(enum cvl_op op, ELEMENT_TYPE *lane) {
-  for (int w = WIDTH / 2; w >= 1; w /= 2) {
-    for (int j = 0; j < w; j++) lane[j] = NAMED(combine)(op, lane[j], lane[j + w]);
+  if (WIDTH == 4 * CVL_REDUCE_LANES) {
+    NAMED(fold_at)(op, lane, 2 * CVL_REDUCE_LANES);
+    NAMED(fold_at)(op, lane, CVL_REDUCE_LANES);
   }
-  return lane[0];
+  NAMED(fold_at)(op, lane, 16);
+  NAMED(fold_at)(op, lane, 8);
+  NAMED(fold_at)(op, lane, 4);
+  NAMED(fold_at)(op, lane, 2);
+  return NAMED(combine)(op, lane[0], lane[1]);
 }
 
 /* The total of one block of n <= CVL_REDUCE_BLOCK elements. */
@@ -43,68 +53,84 @@ ALWAYS_INLINE void NAMED(blocks)(enum cvl_op op, const void *data, uint64_t n, v
   }
 }
 
-/* GROUP segments, each of at most `most` elements, most a power of two up to GROUP_MOST. */
-ALWAYS_INLINE void NAMED(side_by_side)(enum cvl_op op, int most, const ELEMENT_TYPE *x,
-                                       const uint64_t *start, const uint64_t *length,
+/* A step of the tree over a strip: to[i] = from[i] combined with from[i + s] where apart[i] is
+ * 0, that is, where both are of one segment. */
+ALWAYS_INLINE void NAMED(step)(enum cvl_op op, int n, int s, const uint8_t *restrict apart,
+                               const ELEMENT_TYPE *restrict from, ELEMENT_TYPE *restrict to) {
+  for (int i = 0; i < n; i++) {
+    const ELEMENT_TYPE right = apart[i] ? NAMED(pad)(op) : from[i + s];
+    to[i] = NAMED(combine)(op, from[i], right);
+  }
+}
+
+/* Segments with STRIP elements at most in all, the first at x[0]; out[k] is undefined for those
+ * longer than SHORT. */
+ALWAYS_INLINE void NAMED(side_by_side)(enum cvl_op op, const ELEMENT_TYPE *x,
+                                       const uint64_t *offsets, uint64_t count,
                                        ELEMENT_TYPE *out) {
-  ELEMENT_TYPE lane[GROUP_MOST][GROUP];
-  for (int j = 0; j < most; j++) {
-    for (int g = 0; g < GROUP; g++) {
-      lane[j][g] = (uint64_t)j < length[g] ? x[start[g] + (uint64_t)j] : NAMED(pad)(op);
-    }
+  ELEMENT_TYPE a[STRIP], b[STRIP + 1];
+  /* head[i]: a segment begins at i; two[i], four[i]: one begins in i+1 .. i+2, i+1 .. i+4. */
+  uint8_t head[STRIP + SHORT], two[STRIP + SHORT], four[STRIP + SHORT];
+  const uint64_t start = offsets[0];
+  const int n = (int)(offsets[count] - start);
+  if (n < 0 || n > STRIP) __builtin_unreachable();
+  memset(head, 0, (size_t)n);
+  memset(head + n, 1, SHORT);
+  for (uint64_t k = 0; k < count; k++) head[offsets[k] - start] = 1;
+  for (int i = 0; i < n + 4; i++) two[i] = head[i + 1] | head[i + 2];
+  for (int i = 0; i < n; i++) four[i] = two[i] | two[i + 2];
+  NAMED(step)(op, n, 4, four, x, b);
+  NAMED(step)(op, n, 2, two, b, a);
+  NAMED(step)(op, n, 1, head + 1, a, b);
+  b[STRIP] = NAMED(identity)(op);
+  for (uint64_t k = 0; k < count; k++) {
+    /* Chosen by arithmetic: whether a segment is empty is hard for a branch to foresee. */
+    const uint64_t empty = UINT64_C(0) - (offsets[k + 1] == offsets[k]);
+    const uint64_t at = ((offsets[k] - start) & ~empty) | (STRIP & empty);
+    out[k] = b[at];
   }
-  for (int w = most / 2; w >= 1; w /= 2) {
-    for (int j = 0; j < w; j++) {
-      for (int g = 0; g < GROUP; g++) {
-        lane[j][g] = NAMED(combine)(op, lane[j][g], lane[j + w][g]);
-      }
-    }
+}
+
+/* One segment of 1 <= n <= REDUCE_WHOLE elements. */
+ALWAYS_INLINE ELEMENT_TYPE NAMED(segment)(reduce_blocks *blocks, const ELEMENT_TYPE *x,
+                                          uint64_t n) {
+  ELEMENT_TYPE totals[REDUCE_WHOLE / CVL_REDUCE_BLOCK];
+  blocks(x, n, totals);
+  if (n > CVL_REDUCE_BLOCK) {
+    blocks(totals, (n + CVL_REDUCE_BLOCK - 1) / CVL_REDUCE_BLOCK, totals);
   }
-  for (int g = 0; g < GROUP; g++) out[g] = length[g] ? lane[0][g] : NAMED(identity)(op);
+  return totals[0];
 }
 
 ALWAYS_INLINE void NAMED(segments)(enum cvl_op op, reduce_blocks *blocks, const void *data,
                                    const uint64_t *offsets, uint64_t count, void *results) {
   const ELEMENT_TYPE *x = data;
   ELEMENT_TYPE *out = results;
-  for (uint64_t k = 0; k < count; k += GROUP) {
-    const int many = count - k < GROUP ? (int)(count - k) : GROUP;
-    uint64_t length[GROUP] = {0}, start[GROUP] = {0}, most = 0;
-    if (many == GROUP) {
-      for (int g = 0; g < GROUP; g++) {
-        start[g] = offsets[k + (uint64_t)g];
-        length[g] = offsets[k + (uint64_t)g + 1] - offsets[k + (uint64_t)g];
-        most = length[g] > most ? length[g] : most;
-      }
-    } else {
-      for (int g = 0; g < many; g++) {
-        start[g] = offsets[k + (uint64_t)g];
-        length[g] = offsets[k + (uint64_t)g + 1] - offsets[k + (uint64_t)g];
-        most = length[g] > most ? length[g] : most;
-      }
+  for (uint64_t k = 0; k < count;) {
+    /* A strip, and which of its segments are not short. */
+    uint16_t medium[SEGMENTS];
+    int mediums = 0;
+    const uint64_t start = offsets[k];
+    uint64_t to = k;
+    while (to < count && to - k < SEGMENTS && offsets[to + 1] - start <= STRIP &&
+           offsets[to + 1] - offsets[to] <= MEDIUM) {
+      medium[mediums] = (uint16_t)(to - k);
+      mediums += offsets[to + 1] - offsets[to] > SHORT;
+      to++;
     }
-    ELEMENT_TYPE result[GROUP];
-    if (most <= 1) {
-      NAMED(side_by_side)(op, 1, x, start, length, result);
-    } else if (most <= 2) {
-      NAMED(side_by_side)(op, 2, x, start, length, result);
-    } else if (most <= 4) {
-      NAMED(side_by_side)(op, 4, x, start, length, result);
-    } else {
-      NAMED(side_by_side)(op, GROUP_MOST, x, start, length, result);
-      if (most > GROUP_MOST) {
-        for (int g = 0; g < many; g++) {
-          if (length[g] <= GROUP_MOST || length[g] > REDUCE_WHOLE) continue;
-          ELEMENT_TYPE totals[REDUCE_WHOLE / CVL_REDUCE_BLOCK];
-          blocks(x + start[g], length[g], totals);
-          if (length[g] > CVL_REDUCE_BLOCK) {
-            blocks(totals, (length[g] + CVL_REDUCE_BLOCK - 1) / CVL_REDUCE_BLOCK, totals);
-          }
-          result[g] = totals[0];
-        }
-      }
+    if (to - k > (uint64_t)mediums) {
+      NAMED(side_by_side)(op, x + start, offsets + k, to - k, out + k);
     }
-    memcpy(out + k, result, (size_t)many * sizeof *out);
+    for (int i = 0; i < mediums; i++) {
+      const uint64_t m = k + medium[i];
+      out[m] = NAMED(segment)(blocks, x + offsets[m], offsets[m + 1] - offsets[m]);
+    }
+    if (to == k) { /* a long one */
+      const uint64_t n = offsets[k + 1] - start;
+      if (n <= REDUCE_WHOLE) out[k] = NAMED(segment)(blocks, x + start, n);
+      to++;
+    }
+    k = to;
   }
 }
 

@@ -6,8 +6,10 @@
 #include "cvl-cpu/kernels.h"
 
 enum {
-  GROUP = 16,     /* segments reduced side by side, one a lane */
-  GROUP_MOST = 8, /* their greatest length for that */
+  SHORT = 8,     /* segments of so few elements are reduced side by side ... */
+  MEDIUM = 256,  /* ... together with others up to this length between them, ... */
+  STRIP = 1024,  /* ... in strips of so many elements ... */
+  SEGMENTS = 512 /* ... and so many segments */
 };
 
 #define INT_BITS   32

@@ -8,12 +8,12 @@
  */
 #include "cvl-cpu/combine.h"
 
-/* a[i] = prefix of element i within its row of 8, for n elements in `a`; b is for use. */
-ALWAYS_INLINE void NAMED(prefix_rows)(enum cvl_op op, int n, ELEMENT_TYPE *restrict a,
-                                      ELEMENT_TYPE *restrict b) {
+/* b[i] = prefix of x[i] within its row of 8, for n elements; a is for use. */
+ALWAYS_INLINE void NAMED(prefix_rows)(enum cvl_op op, int n, const ELEMENT_TYPE *x,
+                                      ELEMENT_TYPE *restrict a, ELEMENT_TYPE *restrict b) {
   for (int i = 0; i < n; i++) {
-    const ELEMENT_TYPE left = (i & 7) >= 1 ? a[i - 1] : NAMED(pad)(op);
-    b[i] = NAMED(combine)(op, left, a[i]);
+    const ELEMENT_TYPE left = (i & 7) >= 1 ? x[i - 1] : NAMED(pad)(op);
+    b[i] = NAMED(combine)(op, left, x[i]);
   }
   for (int i = 0; i < n; i++) {
     const ELEMENT_TYPE left = (i & 7) >= 2 ? b[i - 2] : NAMED(pad)(op);
@@ -25,36 +25,51 @@ ALWAYS_INLINE void NAMED(prefix_rows)(enum cvl_op op, int n, ELEMENT_TYPE *restr
   }
 }
 
+/* A step of Kogge and Stone over n <= CVL_SCAN_WINDOW elements; FRONT neutral ones lie before
+ * from[0], enough for every step. */
+ALWAYS_INLINE void NAMED(prefix_step)(enum cvl_op op, int n, int s,
+                                      const ELEMENT_TYPE *restrict from,
+                                      ELEMENT_TYPE *restrict to) {
+  for (int i = 0; i < n; i++) to[i] = NAMED(combine)(op, from[i - s], from[i]);
+}
+
 /* e[0 .. n) = the scan of x[0 .. n), n <= SCAN_WINDOW, with `before` before it. */
 ALWAYS_INLINE void NAMED(window)(enum cvl_op op, const ELEMENT_TYPE *x, int n,
                                  ELEMENT_TYPE before, ELEMENT_TYPE *e) {
-  ELEMENT_TYPE first[FRONT + SCAN_WINDOW], second[FRONT + SCAN_WINDOW];
-  ELEMENT_TYPE *a = first + FRONT, *b = second + FRONT;
-  for (int i = 0; i < FRONT; i++) first[i] = second[i] = NAMED(pad)(op);
+  ELEMENT_TYPE a[SCAN_WINDOW], b[SCAN_WINDOW];
   const int rows = (n + CVL_SCAN_ROW - 1) / CVL_SCAN_ROW;
-  memcpy(a, x, (size_t)n * sizeof *a);
-  for (int i = n; i < rows * CVL_SCAN_ROW; i++) a[i] = NAMED(pad)(op);
-  NAMED(prefix_rows)(op, rows * CVL_SCAN_ROW, a, b);
+  NAMED(prefix_rows)(op, n, x, a, b);
+  /* Exclusive within the row. */
+  for (int i = 0; i < n; i++) a[i] = (i & 7) >= 1 ? b[i - 1] : NAMED(pad)(op);
 
-  /* The prefix of row totals, in two buffers that take turns. */
+  /* The prefix of row totals, in two buffers that take turns; t[r - 1] is before row r. */
   ELEMENT_TYPE even[FRONT + CVL_SCAN_WINDOW], odd[FRONT + CVL_SCAN_WINDOW];
   ELEMENT_TYPE *t = even + FRONT, *u = odd + FRONT;
   for (int i = 0; i < FRONT; i++) even[i] = odd[i] = NAMED(pad)(op);
-  for (int r = 0; r < rows; r++) t[r] = b[r * CVL_SCAN_ROW + CVL_SCAN_ROW - 1];
-  for (int s = 1; s < rows; s *= 2) {
-    for (int r = 0; r < rows; r++) u[r] = NAMED(combine)(op, t[r - s], t[r]);
-    ELEMENT_TYPE *turn = t;
-    t = u;
-    u = turn;
+  /* Nothing comes after the last row, which may be short: its total is not used. */
+  for (int r = 0; r < rows - 1; r++) t[r] = b[r * CVL_SCAN_ROW + CVL_SCAN_ROW - 1];
+  t[rows - 1] = NAMED(pad)(op);
+  NAMED(prefix_step)(op, rows, 1, t, u);
+  NAMED(prefix_step)(op, rows, 2, u, t);
+  NAMED(prefix_step)(op, rows, 4, t, u);
+  NAMED(prefix_step)(op, rows, 8, u, t);
+  NAMED(prefix_step)(op, rows, 16, t, u);
+  for (int r = 0; r < rows; r++) t[r] = NAMED(combine)(op, before, u[r - 1]);
+  for (int r = 0; r < n / CVL_SCAN_ROW; r++) {
+    const ELEMENT_TYPE base = t[r];
+    for (int j = 0; j < CVL_SCAN_ROW; j++) {
+      e[r * CVL_SCAN_ROW + j] = NAMED(combine)(op, base, a[r * CVL_SCAN_ROW + j]);
+    }
   }
-  for (int r = 0; r < rows; r++) {
-    const ELEMENT_TYPE base = r == 0 ? before : NAMED(combine)(op, before, t[r - 1]);
-    ELEMENT_TYPE *to = a + r * CVL_SCAN_ROW;
-    const ELEMENT_TYPE *from = b + r * CVL_SCAN_ROW - 1;
-    to[0] = base;
-    for (int j = 1; j < CVL_SCAN_ROW; j++) to[j] = NAMED(combine)(op, base, from[j]);
+  for (int i = n / CVL_SCAN_ROW * CVL_SCAN_ROW; i < n; i++) {
+    e[i] = NAMED(combine)(op, t[rows - 1], a[i]);
   }
-  memcpy(e, a, (size_t)n * sizeof *a);
+}
+
+/* b[i] = the combination of neighbours 2 i and 2 i + 1 of a, i < n. */
+ALWAYS_INLINE void NAMED(pairs)(enum cvl_op op, int n, const ELEMENT_TYPE *restrict a,
+                                ELEMENT_TYPE *restrict b) {
+  for (int i = 0; i < n; i++) b[i] = NAMED(combine)(op, a[2 * i], a[2 * i + 1]);
 }
 
 /* The total of a full window: in rows and in the window of rows, neighbours are combined. */
@@ -63,12 +78,15 @@ ALWAYS_INLINE void NAMED(totals)(enum cvl_op op, const void *data, uint64_t wind
   const ELEMENT_TYPE *x = data;
   ELEMENT_TYPE *y = totals;
   for (uint64_t k = 0; k < windows; k++, x += SCAN_WINDOW) {
-    ELEMENT_TYPE a[SCAN_WINDOW / 2];
-    for (int i = 0; i < SCAN_WINDOW / 2; i++) a[i] = NAMED(combine)(op, x[2 * i], x[2 * i + 1]);
-    for (int m = SCAN_WINDOW / 4; m >= 1; m /= 2) {
-      for (int i = 0; i < m; i++) a[i] = NAMED(combine)(op, a[2 * i], a[2 * i + 1]);
-    }
-    y[k] = a[0];
+    ELEMENT_TYPE a[SCAN_WINDOW / 2], b[SCAN_WINDOW / 4];
+    NAMED(pairs)(op, 128, x, a);
+    NAMED(pairs)(op, 64, a, b);
+    NAMED(pairs)(op, 32, b, a);
+    NAMED(pairs)(op, 16, a, b);
+    NAMED(pairs)(op, 8, b, a);
+    NAMED(pairs)(op, 4, a, b);
+    NAMED(pairs)(op, 2, b, a);
+    y[k] = NAMED(combine)(op, a[0], a[1]);
   }
 }
 
@@ -116,26 +134,24 @@ ALWAYS_INLINE void NAMED(advance)(enum cvl_op op, struct scan_state *s, uint64_t
 
 /* ---- whole segments ---- */
 
-/* Segments of at most SHORT elements, n <= STRIP + SHORT elements in all, the first at x[0]. */
+/* Segments of at most SHORT elements, n <= STRIP elements in all, the first at x[0]. */
 ALWAYS_INLINE void NAMED(side_by_side)(enum cvl_op op, const ELEMENT_TYPE *x,
                                        const uint64_t *offsets, uint64_t count,
                                        ELEMENT_TYPE *e) {
-  ELEMENT_TYPE first[FRONT + STRIP + SHORT], second[FRONT + STRIP + SHORT];
-  uint8_t heads[FRONT + STRIP + SHORT + 1], far[FRONT + STRIP + SHORT];
-  ELEMENT_TYPE *a = first + FRONT, *b = second + FRONT;
-  uint8_t *head = heads + FRONT, *near2 = far + FRONT;
+  ELEMENT_TYPE a[STRIP], b[STRIP];
+  uint8_t heads[FRONT + STRIP + 1], nears[FRONT + STRIP];
+  uint8_t *head = heads + FRONT, *near2 = nears + FRONT;
   const int n = (int)(offsets[count] - offsets[0]);
+  if (n < 0 || n > STRIP) __builtin_unreachable();
   memset(heads, 1, FRONT);
-  memset(far, 1, FRONT);
+  memset(nears, 1, FRONT);
   memset(head, 0, (size_t)n + 1);
   for (uint64_t k = 0; k < count; k++) head[offsets[k] - offsets[0]] = 1;
-  for (int i = 0; i < FRONT; i++) first[i] = second[i] = NAMED(pad)(op);
   /* near2[i]: fewer than two elements of the segment lie before i; then fewer than four. */
   for (int i = 0; i < n; i++) near2[i] = head[i] | head[i - 1];
-  memcpy(a, x, (size_t)n * sizeof *a);
   for (int i = 0; i < n; i++) {
-    const ELEMENT_TYPE left = head[i] ? NAMED(pad)(op) : a[i - 1];
-    b[i] = NAMED(combine)(op, left, a[i]);
+    const ELEMENT_TYPE left = head[i] ? NAMED(pad)(op) : x[i - 1];
+    b[i] = NAMED(combine)(op, left, x[i]);
   }
   for (int i = 0; i < n; i++) {
     const ELEMENT_TYPE left = near2[i] ? NAMED(pad)(op) : b[i - 2];

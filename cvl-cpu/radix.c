@@ -7,9 +7,12 @@
 #include <string.h>
 
 enum {
-  DIGIT_BITS = 8, /* 256 streams of writes are what the caches and the TLB stand */
-  DIGITS = 1 << DIGIT_BITS,
-  PASSES = 64 / DIGIT_BITS
+  /* Bits of a digit, measured: few where clearing and adding up the counts costs as much as the
+   * items, many where every pass goes to memory. */
+  FEW_BITS = 8,
+  MANY_BITS = 11,
+  MANY_FROM = 1 << 15, /* elements */
+  DIGITS = 1 << MANY_BITS
 };
 
 struct radix_format radix_format_for(const struct radix_keys *k, uint64_t n) {
@@ -41,7 +44,7 @@ static inline size_t digit_of(const struct pass *p, uint64_t word) {
 
 /* Counts the digits of items first .. last - 1. */
 static void count(const struct pass *p, uint64_t first, uint64_t last, uint64_t *counts) {
-  memset(counts, 0, DIGITS * sizeof *counts);
+  memset(counts, 0, sizeof *counts << p->bits);
   if (p->format->wide) {
     const struct wide_item *from = p->from;
     for (uint64_t i = first; i < last; i++) counts[digit_of(p, from[i].key)]++;
@@ -85,15 +88,16 @@ static void deliver(const struct pass *p, uint64_t first, uint64_t last, uint64_
 
 /* Turns the counts of `parts` parts, one after the other, into where each part begins to
  * write each digit. False, leaving them alone, if all n items have the same digit. */
-static bool place(uint64_t *counts, unsigned parts, uint64_t n) {
-  for (size_t digit = 0; digit < DIGITS; digit++) {
+static bool place(const struct pass *p, uint64_t *counts, unsigned parts, uint64_t n) {
+  const size_t digits = (size_t)1 << p->bits;
+  for (size_t digit = 0; digit < digits; digit++) {
     uint64_t all = 0;
     for (unsigned part = 0; part < parts; part++) all += counts[part * DIGITS + digit];
     if (all == n) return false;
     if (all) break;
   }
   uint64_t sum = 0;
-  for (size_t digit = 0; digit < DIGITS; digit++) {
+  for (size_t digit = 0; digit < digits; digit++) {
     for (unsigned part = 0; part < parts; part++) {
       uint64_t *c = &counts[part * DIGITS + digit];
       const uint64_t many = *c;
@@ -105,8 +109,9 @@ static bool place(uint64_t *counts, unsigned parts, uint64_t n) {
 }
 
 /* Passes needed, of equal digits where possible. */
-static unsigned passes_for(const struct radix_format *f) {
-  return (f->bits + DIGIT_BITS - 1) / DIGIT_BITS;
+static unsigned passes_for(const struct radix_format *f, uint64_t n) {
+  const unsigned most = n < MANY_FROM ? FEW_BITS : MANY_BITS;
+  return (f->bits + most - 1) / most;
 }
 
 static struct pass pass_of(const struct radix_format *f, unsigned k, unsigned passes,
@@ -132,7 +137,7 @@ static void deliver_in_order(uint64_t n, size_t rank_bytes, void *ranks) {
 
 void radix_rank(const struct radix_format *f, uint64_t n, void *items, void *spare,
                 size_t rank_bytes, void *ranks) {
-  const unsigned passes = passes_for(f);
+  const unsigned passes = passes_for(f, n);
   if (passes == 0) {
     deliver_in_order(n, rank_bytes, ranks);
     return;
@@ -141,7 +146,7 @@ void radix_rank(const struct radix_format *f, uint64_t n, void *items, void *spa
   for (unsigned k = 0; k < passes; k++) {
     struct pass p = pass_of(f, k, passes, items, spare);
     count(&p, 0, n, counts);
-    const bool needed = place(counts, 1, n);
+    const bool needed = place(&p, counts, 1, n);
     if (k + 1 == passes) {
       p.to = ranks;
       p.rank_bytes = rank_bytes;
@@ -193,7 +198,7 @@ size_t radix_counts(unsigned threads) {
 void radix_rank_parallel(struct pool *pool, const struct radix_format *f, uint64_t n,
                          void *items, void *spare, uint64_t *counts, size_t rank_bytes,
                          void *ranks) {
-  const unsigned passes = passes_for(f);
+  const unsigned passes = passes_for(f, n);
   if (passes == 0) {
     deliver_in_order(n, rank_bytes, ranks);
     return;
@@ -209,7 +214,7 @@ void radix_rank_parallel(struct pool *pool, const struct radix_format *f, uint64
       p.pass.rank_bytes = rank_bytes;
     }
     pool_for(pool, p.parts, 1, count_part, &p);
-    const bool needed = place(counts, p.parts, n);
+    const bool needed = place(&p.pass, counts, p.parts, n);
     if (!needed && !p.pass.last) continue;
     if (!needed) {
       for (uint64_t part = 0; part < p.parts; part++) {

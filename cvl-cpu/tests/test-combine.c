@@ -1,0 +1,222 @@
+/* test-combine.c - reductions, scans and ranks of vectors long enough to be split over threads,
+ * against a literal version of the tree in cvl.h. Small shapes are the conformance suite's
+ * business; here segments cross pieces, giants meet short ones, and threads take turns.
+ */
+#include "cvl-cpu/cvl-cpu.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { N = 300007, SEGMENTS_MOST = 2 * N };
+
+/* ---- the tree, word for word ---- */
+
+static double reduce(const double *x, uint64_t n) {
+  if (n == 0) return 0.0;
+  double *y = malloc((n / 1024 + 1) * sizeof *y);
+  while (n > 1) {
+    const uint64_t blocks = (n + 1023) / 1024;
+    for (uint64_t k = 0; k < blocks; k++) {
+      const uint64_t b = k * 1024, m = n - b < 1024 ? n - b : 1024;
+      double lane[32];
+      for (uint64_t j = 0; j < 32; j++) lane[j] = j < m ? x[b + j] : -0.0;
+      for (uint64_t i = 32; i < m; i++) lane[i % 32] += x[b + i];
+      for (int w = 16; w >= 1; w /= 2) {
+        for (int j = 0; j < w; j++) lane[j] += lane[j + w];
+      }
+      y[k] = lane[0];
+    }
+    x = y;
+    n = blocks;
+  }
+  const double result = x[0];
+  free(y);
+  return result;
+}
+
+static void prefix(const double *x, uint64_t n, uint64_t w, double *e) {
+  const uint64_t windows = (n + w - 1) / w;
+  double *total = malloc(windows * sizeof *total), *before = malloc(windows * sizeof *before);
+  double *inside = malloc(windows * w * sizeof *inside);
+  for (uint64_t k = 0; k < windows; k++) {
+    double *a = inside + k * w, was[32];
+    for (uint64_t j = 0; j < w; j++) a[j] = k * w + j < n ? x[k * w + j] : -0.0;
+    for (uint64_t s = 1; s < w; s *= 2) {
+      memcpy(was, a, w * sizeof *a);
+      for (uint64_t j = s; j < w; j++) a[j] = was[j - s] + was[j];
+    }
+    total[k] = a[w - 1];
+  }
+  before[0] = -0.0;
+  if (windows > 1) prefix(total, windows, 32, before);
+  for (uint64_t i = 0; i < n; i++) {
+    e[i] = i % w == 0 ? before[i / w] : before[i / w] + inside[i - 1];
+  }
+  free(total);
+  free(before);
+  free(inside);
+}
+
+static void scan(const double *x, uint64_t n, double *e) {
+  if (n == 0) return;
+  prefix(x, n, 8, e);
+  e[0] = 0.0;
+}
+
+/* ---- shapes ---- */
+
+static uint64_t random_state;
+static uint64_t random_below(uint64_t n) {
+  random_state = random_state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+  return (random_state >> 33) % n;
+}
+
+static uint64_t length_all_of(uint64_t k) {
+  (void)k;
+  return N;
+}
+static uint64_t length_one(uint64_t k) {
+  (void)k;
+  return 1;
+}
+static uint64_t length_four(uint64_t k) {
+  (void)k;
+  return 4;
+}
+static uint64_t length_hundred(uint64_t k) {
+  (void)k;
+  return 100;
+}
+static uint64_t length_none_or_two(uint64_t k) {
+  return k % 2 * 2;
+}
+static uint64_t length_half_empty(uint64_t k) {
+  (void)k;
+  return random_below(2) * random_below(9);
+}
+static uint64_t length_power_law(uint64_t k) {
+  (void)k;
+  return 2000 / (1 + random_below(2000)) * (1 + random_below(3));
+}
+static uint64_t length_giants(uint64_t k) {
+  static const uint64_t lengths[] = {0, 5, 70001, 32768, 0, 32769, 1, 16385, 65537, 3, 16384};
+  return k < sizeof lengths / sizeof lengths[0] ? lengths[k] : 9;
+}
+static uint64_t (*const shapes[])(uint64_t) = {
+    length_all_of,      length_one,        length_four,      length_hundred,
+    length_none_or_two, length_half_empty, length_power_law, length_giants};
+enum { SHAPES = sizeof shapes / sizeof shapes[0] };
+static const unsigned thread_counts[] = {1, 2, 3, 8};
+
+struct data {
+  double *x;
+  int64_t *lengths;
+  uint64_t count;
+};
+
+static struct data make_data(unsigned shape) {
+  struct data d = {malloc(N * sizeof *d.x), malloc(SEGMENTS_MOST * sizeof *d.lengths), 0};
+  random_state = shape;
+  for (uint64_t i = 0; i < N; i++) {
+    /* Magnitudes far apart, so that every order of addition shows; ties and NaN for ranks. */
+    d.x[i] = ldexp((double)random_below(1 << 30) - (1 << 29), (int)random_below(60));
+    if (random_below(5) == 0) d.x[i] = (double)random_below(3) * -0.5;
+  }
+  for (uint64_t total = 0; total < N && d.count < SEGMENTS_MOST; d.count++) {
+    uint64_t n = shapes[shape](d.count);
+    if (n > N - total) n = N - total;
+    d.lengths[d.count] = (int64_t)n;
+    total += n;
+  }
+  return d;
+}
+
+/* Whether one segment's ranks order x stably, ascending or descending. */
+static bool ranks_are_right(const double *x, const int64_t *rank, uint64_t n, bool down) {
+  uint64_t *at = malloc((n + 1) * sizeof *at);
+  bool good = true;
+  for (uint64_t i = 0; i < n; i++) at[i] = n;
+  for (uint64_t i = 0; good && i < n; i++) {
+    good = rank[i] >= 0 && (uint64_t)rank[i] < n && at[rank[i]] == n;
+    if (good) at[rank[i]] = i;
+  }
+  for (uint64_t r = 1; good && r < n; r++) {
+    const double a = x[at[r - 1]], b = x[at[r]];
+    const bool same = a == b || (isnan(a) && isnan(b));
+    const bool less = !isnan(a) && (isnan(b) || (down ? a > b : a < b));
+    good = same ? at[r - 1] < at[r] : less;
+  }
+  free(at);
+  return good;
+}
+
+static void check(unsigned shape, unsigned threads) {
+  const struct cvl_backend *b = &cvl_cpu_backend;
+  const struct cvl_options options = {
+      .int_elem = CVL_I64, .float_elem = CVL_F64, .threads = threads, .device = -1};
+  const char *why = NULL;
+  struct cvl_context *c = b->open(&options, &why);
+  cr_assert(c, "%s", why);
+  struct data d = make_data(shape);
+  double *expected = malloc(N * sizeof *expected), *got = malloc(SEGMENTS_MOST * sizeof *got);
+  struct cvl_value x, s, out;
+  cr_assert(b->from_host(c, 1, CVL_F64, N, d.x, &x));
+  cr_assert(b->segdes_from_host(c, 2, d.count, d.lengths, &s));
+
+  cr_assert(b->reduce(c, 3, OP_ADD, &x, &s, &out));
+  cr_assert(b->to_host(c, &out, 0, d.count, got));
+  b->release(c, &out);
+  uint64_t p = 0;
+  for (uint64_t k = 0; k < d.count; p += (uint64_t)d.lengths[k++]) {
+    const double r = reduce(d.x + p, (uint64_t)d.lengths[k]);
+    cr_assert(memcmp(&r, &got[k], sizeof r) == 0, "reduction %zu", (size_t)k);
+    scan(d.x + p, (uint64_t)d.lengths[k], expected + p);
+  }
+
+  cr_assert(b->scan(c, 4, OP_ADD, &x, &s, &out));
+  cr_assert(b->to_host(c, &out, 0, N, got));
+  b->release(c, &out);
+  for (uint64_t i = 0; i < N; i++) {
+    cr_assert(memcmp(&got[i], &expected[i], sizeof *got) == 0, "scan at %zu", (size_t)i);
+  }
+
+  for (int down = 0; down < 2; down++) {
+    for (uint64_t i = 0; i < N; i += 11) d.x[i] = NAN;
+    struct cvl_value y;
+    cr_assert(b->from_host(c, 1, CVL_F64, N, d.x, &y));
+    cr_assert(b->rank(c, 5, down ? OP_RANK_DOWN : OP_RANK_UP, &y, &s, &out));
+    cr_assert(b->to_host(c, &out, 0, N, got));
+    p = 0;
+    for (uint64_t k = 0; k < d.count; p += (uint64_t)d.lengths[k++]) {
+      const int64_t *rank = (const int64_t *)(const void *)got + p;
+      cr_assert(ranks_are_right(d.x + p, rank, (uint64_t)d.lengths[k], down),
+                "ranks of segment %zu", (size_t)k);
+    }
+    b->release(c, &out);
+    b->release(c, &y);
+  }
+
+  /* In place, with the reference given away. */
+  x.owned = 1;
+  cr_assert(b->scan(c, 6, OP_ADD, &x, &s, &out));
+  cr_assert(b->to_host(c, &out, 0, N, got));
+  cr_assert(memcmp(got, expected, N * sizeof *got) == 0, "scan in place");
+  b->release(c, &out);
+  b->release(c, &s);
+  b->close(c);
+  free(d.x);
+  free(d.lengths);
+  free(expected);
+  free(got);
+}
+
+Test(combine, every_shape_and_number_of_threads_gives_the_tree) {
+  for (unsigned shape = 0; shape < SHAPES; shape++) {
+    for (size_t t = 0; t < sizeof thread_counts / sizeof thread_counts[0]; t++) {
+      check(shape, thread_counts[t]);
+    }
+  }
+}
