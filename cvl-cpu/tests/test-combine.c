@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { N = 300007, SEGMENTS_MOST = 2 * N };
+/* More than 1024 blocks of 1024, so that block totals take two rounds. */
+enum { N = 1100003, SEGMENTS_MOST = 2 * N };
 
 /* ---- the tree, word for word ---- */
 
