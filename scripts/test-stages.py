@@ -73,6 +73,8 @@ def stages(everything, seed):
     if shutil.which("clang"):
         minutes = 300 if everything else 60
         yield "fuzzing the loader", f"scripts/fuzz {minutes}"
+    if everything:
+        yield "aarch64, emulated", "scripts/aarch64"
     if everything and shutil.which("gcovr"):
         yield "coverage", "scripts/coverage"
 
