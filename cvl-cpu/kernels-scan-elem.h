@@ -8,16 +8,17 @@
  */
 #include "cvl-cpu/combine.h"
 
-/* b[i] = prefix of x[i] within its row of 8, for n elements; a is for use. */
+/* b[i] = prefix of x[i] within its row of 8, for n elements; a is for use. The first two steps
+ * are one loop that combines neighbours anew for both sides: cheaper than reading back what was
+ * only just stored, and across two stores at that. */
 ALWAYS_INLINE void NAMED(prefix_rows)(enum cvl_op op, int n, const ELEMENT_TYPE *x,
                                       ELEMENT_TYPE *restrict a, ELEMENT_TYPE *restrict b) {
+  const ELEMENT_TYPE pad = NAMED(pad)(op);
   for (int i = 0; i < n; i++) {
-    const ELEMENT_TYPE left = (i & 7) >= 1 ? x[i - 1] : NAMED(pad)(op);
-    b[i] = NAMED(combine)(op, left, x[i]);
-  }
-  for (int i = 0; i < n; i++) {
-    const ELEMENT_TYPE left = (i & 7) >= 2 ? b[i - 2] : NAMED(pad)(op);
-    a[i] = NAMED(combine)(op, left, b[i]);
+    const ELEMENT_TYPE x3 = (i & 7) >= 3 ? x[i - 3] : pad, x2 = (i & 7) >= 2 ? x[i - 2] : pad;
+    const ELEMENT_TYPE x1 = (i & 7) >= 1 ? x[i - 1] : pad;
+    const ELEMENT_TYPE left = NAMED(combine)(op, x3, x2), right = NAMED(combine)(op, x1, x[i]);
+    a[i] = NAMED(combine)(op, left, right);
   }
   for (int i = 0; i < n; i++) {
     const ELEMENT_TYPE left = (i & 7) >= 4 ? a[i - 4] : NAMED(pad)(op);
