@@ -66,8 +66,7 @@ def stages(everything, seed):
         yield "address sanitizer: conformance", "build-asan/bin/conformance --quick --seed 5"
     yield "build tsan", build("tsan")
     yield ("thread sanitizer: conformance",
-           "build-tsan/bin/conformance --quick --threads 3 --seed 6" +
-           ("" if everything else " --sample 10"))
+           "build-tsan/bin/conformance --quick --backend cpu --threads 3 --seed 6")
     yield ("thread sanitizer: programs", f"{drive} --vinterp build-tsan/bin/vinterp-tests"
            f"{small} --config classic-8t --config 64-2t")
     if shutil.which("clang"):
