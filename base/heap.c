@@ -6,6 +6,24 @@
 
 enum { ALIGNMENT = 64 };
 
+/* No machine of today can address more: asking the system would be pointless. */
+#define LARGEST_BLOCK ((uint64_t)1 << 47)
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define ADDRESS_SANITIZER
+#endif
+#elif defined(__SANITIZE_ADDRESS__)
+#define ADDRESS_SANITIZER
+#endif
+#ifdef ADDRESS_SANITIZER
+/* A refused allocation is an answer here, not a fault to stop at. */
+const char *__asan_default_options(void);
+const char *__asan_default_options(void) {
+  return "allocator_may_return_null=1";
+}
+#endif
+
 void heap_init(struct heap *heap, uint64_t limit) {
   heap->limit = limit;
   heap->fail_at = 0;
@@ -33,7 +51,7 @@ static int reserve(struct heap *heap, size_t bytes) {
 
 void *heap_alloc(struct heap *heap, size_t bytes) {
   uint64_t number = atomic_fetch_add(&heap->count, 1) + 1;
-  if (number == heap->fail_at || bytes > SIZE_MAX - 2 * ALIGNMENT) return NULL;
+  if (number == heap->fail_at || bytes > LARGEST_BLOCK) return NULL;
   size_t size = rounded(bytes);
   if (!reserve(heap, size)) return NULL;
   void *block = aligned_alloc(ALIGNMENT, size);
