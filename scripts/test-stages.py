@@ -25,10 +25,11 @@ def commit():
     return run.stdout.strip() or "none"
 
 
-def build(preset):
+def build(preset, *targets):
     folder = "build" if preset == "release" else f"build-{preset}"
+    only = f" --target {' '.join(targets)}" if targets else ""
     return (f"[ -f {folder}/build.ninja ] || cmake --preset {preset} >/dev/null; "
-            f"cmake --build {folder}")
+            f"cmake --build {folder}{only}")
 
 
 def stages(everything, seed):
@@ -64,7 +65,7 @@ def stages(everything, seed):
            f"{sample} --config classic-2t --config checked --config delayed-64")
     if everything:
         yield "address sanitizer: conformance", "build-asan/bin/conformance --quick --seed 5"
-    yield "build tsan", build("tsan")
+    yield "build tsan", build("tsan", "conformance", "vinterp-tests")
     yield ("thread sanitizer: conformance",
            "build-tsan/bin/conformance --quick --backend cpu --threads 3 --seed 6")
     yield ("thread sanitizer: programs", f"{drive} --vinterp build-tsan/bin/vinterp-tests"
