@@ -66,8 +66,9 @@ static void add_trace(const struct walk *w) {
       return;
     }
     diag_add(w->diags, SEVERITY_NOTE, w->program->file, call->pos, origin_of(w, call),
-             "called from %s:%u:%u in %s", w->program->file, call->pos.line, call->pos.column,
-             f->name->text);
+             "%s, called from %s at %s:%u:%u",
+             w->program->functions[call->as.call.function].name->text, f->name->text,
+             w->program->file, call->pos.line, call->pos.column);
   }
 }
 
