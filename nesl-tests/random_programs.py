@@ -32,7 +32,8 @@ COMPARE = ["<", "<=", ">", ">=", "=", "!="]
 COMBINE = {"INT": ["+", "*", "MAX", "MIN", "AND", "OR", "XOR"], "FLOAT": ["+", "*", "MAX", "MIN"],
            "BOOL": ["AND", "OR", "XOR"]}
 UNARY = {"INT": [("I_TO_F", "FLOAT"), ("I_TO_B", "BOOL"), ("NOT INT", "INT")],
-         "FLOAT": [(f, "FLOAT") for f in ("SQRT", "EXP", "SIN", "LOG", "ATAN", "TANH")] +
+         "FLOAT": [(f, "FLOAT") for f in ("SQRT", "EXP", "SIN", "COS", "TAN", "LOG", "ASIN",
+                                         "ACOS", "ATAN", "SINH", "COSH", "TANH")] +
                   [(f, "INT") for f in ("FLOOR", "CEIL", "TRUNC", "ROUND")],
          "BOOL": [("B_TO_I", "INT"), ("NOT BOOL", "BOOL")]}
 
@@ -89,10 +90,10 @@ class Generator:
         return [i for i, item in enumerate(self.stack)
                 if item[0] in ("INT", "FLOAT", "BOOL") and test(item)]
 
-    def push(self, i):
+    def push(self, i, may_move=True):
         """Copies item i to the top; sometimes moves it instead."""
         depth = len(self.stack) - 1 - i
-        if self.rng.random() < 0.15 and i >= self.base:
+        if may_move and self.rng.random() < 0.15 and i >= self.base:
             self.emit(f"CPOP 1 {depth}")
             self.stack.append(self.stack.pop(i))
         else:
@@ -103,7 +104,7 @@ class Generator:
         """A vector of this kind and length on top, found or made; False if it cannot be."""
         found = self.vectors(lambda item: item == (kind, length))
         if found and self.rng.random() < 0.8:
-            self.push(self.rng.choice(found))
+            self.push(self.rng.choice(found), may_move=False)
             return True
         if isinstance(length, int) and length <= 12:
             self.constant(kind, length)
@@ -120,7 +121,7 @@ class Generator:
             self.stack.append((kind, length))
             return True
         if found:
-            self.push(self.rng.choice(found))
+            self.push(self.rng.choice(found), may_move=False)
             return True
         return False
 
@@ -240,30 +241,67 @@ class Generator:
         kept = self.token()
         self.result(3, (kind, kept), ("SEGDES", d[1], kept))
 
-    def gather(self):
-        """Elements of v by the indices 0 .. total-1 of the same segments, reversed or not."""
+    def indexed(self):
+        """v, d and an index vector for v on the stack: 0, 1, ... of each segment, reversed, all
+        0 or (rarely) out of range. Returns v, d or None."""
         pair = self.segmented()
         if pair is None:
-            return
+            return None
         (kind, length), d = pair
         count = d[1]
         if not isinstance(count, int) or count > 12:
-            return
-        stride = self.rng.choice([0, 0, 1, 1, -1]) if self.rng.random() < 0.95 else 2
+            return None
+        stride = self.rng.choice([0, 0, 1, 1, -1]) if self.rng.random() < 0.97 else 2
         self.emit("COPY 1 0")
         self.emit("LENGTHS")
-        if stride == -1:
-            self.emit(f"CONST INT ({' '.join(['1'] * count)})")
-            self.emit("- INT")
-        else:
-            self.emit(f"CONST INT ({' '.join(['0'] * count)})")
-            self.emit("* INT")
+        ones = "1" if stride == -1 else "0"
+        self.emit(f"CONST INT ({' '.join([ones] * count)})")
+        self.emit("- INT" if stride == -1 else "* INT")
         self.emit(f"CONST INT ({' '.join([str(stride)] * count)})")
         self.emit("COPY 1 2")
         self.emit("INDEX")
+        self.stack.append(("INT", length))
+        return (kind, length), d
+
+    def gather(self):
+        found = self.indexed()
+        if found is None:
+            return
+        (kind, length), _ = found
         self.emit("CPOP 1 1")
         self.emit("COPY 1 0")
         self.emit(f"BPERMUTE {kind}")
+        self.result(3, (kind, length))
+
+    def scatter(self):
+        """The permutations with flags or defaults."""
+        found = self.indexed()
+        if found is None:
+            return
+        (kind, length), d = found
+        op = self.rng.choice(["DPERMUTE", "FPERMUTE", "BFPERMUTE", "DFPERMUTE"])
+        if op != "DPERMUTE":
+            flags = " ".join(self.rng.choice("TF") for _ in range(d[1]))
+            self.emit(f"CONST BOOL ({flags})")
+            self.emit("COPY 1 2")
+            self.emit("DIST BOOL")
+        if op.startswith("D"):
+            self.emit(f"COPY 1 {3 if op == 'DFPERMUTE' else 2}")
+        self.emit(f"CPOP 1 {3 if op == 'DFPERMUTE' else 2}")
+        self.emit("COPY 1 0")
+        self.emit(f"{op} {kind}")
+        self.result(3, (kind, length))
+
+    def replace(self):
+        """The first element of the only segment replaced; a fault if it is empty."""
+        pair = self.segmented()
+        if pair is None or pair[1][1] != 1 or pair[1][2] == 0:
+            return
+        (kind, length), _ = pair
+        self.emit("CONST INT 0")
+        self.emit(f"CONST {kind} {self.literal(kind)}")
+        self.emit("CPOP 1 2")
+        self.emit(f"REPLACE {kind}")
         self.result(2, (kind, length))
 
     def spread(self):
@@ -298,10 +336,12 @@ class Generator:
         pair = self.segmented()
         if pair is None:
             return
-        (kind, _), (_, count, _) = pair
+        (kind, _), (_, count, total) = pair
         if not isinstance(count, int) or count > 12:
             return
-        index = self.rng.choice([0, 0, 0, 1])
+        if (count != 1 or total == 0) and self.rng.random() < 0.9:
+            return
+        index = 1 if self.rng.random() < 0.05 else 0
         self.emit(f"CONST INT ({' '.join([str(index)] * count)})")
         self.emit("CPOP 1 1")
         self.emit(f"EXTRACT {kind}")
@@ -449,7 +489,8 @@ class Generator:
 
     def statements(self, count):
         actions = ([self.binary] * 6 + [self.unary] * 3 + [self.select] * 2 + [self.combine] * 4 +
-                   [self.rank, self.sort, self.pack, self.pack, self.gather, self.spread,
+                   [self.rank, self.sort, self.pack, self.pack, self.gather, self.scatter,
+                    self.scatter, self.replace, self.spread,
                     self.spread, self.lengths, self.extract, self.random_numbers, self.pairing,
                     self.shuffle, self.shuffle, self.write, self.call, self.loop, self.branch,
                     self.any_constant, self.any_constant, self.descriptor, self.descriptor])
@@ -484,6 +525,8 @@ def differs(vinterp, path, widths):
         except subprocess.TimeoutExpired:
             return f"{way}: no end within 60 s"
         result = (run.returncode, run.stdout, run.stderr)
+        if b", expected " in run.stderr or b" items on the stack" in run.stderr:
+            return f"an ill-typed program: {run.stderr[-300:]!r}"
         if run.returncode not in (0, 1):
             return f"{way}: exit status {run.returncode}: {run.stderr[-300:]!r}"
         if first is None:
