@@ -38,7 +38,7 @@ def share(vinterp):
     text = run(vinterp, "chain.vcode", "--classic", "--threads", "1", "--profile", "--json")
     profile = json.loads(text[text.index("{"):])
     inside = sum(row["seconds"] for row in profile["opcodes"])
-    return 1 - inside / profile["seconds"]
+    return 1 - inside / profile["elapsed"]
 
 
 def main():
