@@ -6,8 +6,14 @@
  * ask for huge pages. The heap counts what is kept as live; when it refuses, everything kept is
  * given back before the refusal is believed.
  *
+ * Lengths that follow the data hardly ever repeat, so a kept block also serves requests of
+ * more than half its size: on a Barnes-Hut program that takes 6 GB in all, fresh memory falls
+ * from 2.9 to 1.2 GB at the same peak. A head before each block therefore says its class.
+ *
  * Only the thread that owns the context allocates, so there are no locks.
  */
+#include <assert.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -38,27 +44,29 @@ enum {
   JUNK = 0xa5               /* what debug builds fill a block with */
 };
 
-struct free_block {
-  struct free_block *next;
+/* What lies before a block; a whole UNIT, to keep the block aligned. */
+struct head {
+  struct head *next; /* while it is kept */
+  unsigned class;
+  _Alignas(UNIT) char block[];
 };
 
 struct memory {
   struct heap *heap;
-  struct free_block *kept[CLASSES];
+  struct head *kept[CLASSES];
   uint64_t kept_bytes;
   uint64_t used_bytes, most_used; /* blocks given out, in class sizes */
   uint64_t held, peak;            /* by vectors and descriptors, for statistics */
   uint64_t count, fail_at;
 };
 
-/* The class of a request, and the size of its blocks: u units for u < 16, then m * 2^e units
- * with 8 <= m < 16. */
-static unsigned class_of(size_t bytes, size_t *size) {
-  const uint64_t u = ((uint64_t)bytes + VECTOR_SLACK + UNIT - 1) / UNIT;
+/* The class of a request: u units, its head and the slack behind it included, for u < 16, then
+ * m * 2^e units with 8 <= m < 16. */
+static unsigned class_of(size_t bytes) {
+  const uint64_t u = ((uint64_t)bytes + sizeof(struct head) + VECTOR_SLACK + UNIT - 1) / UNIT;
   unsigned e = 0;
   if (u >> (STEPS_LOG + 1)) e = 63 - (unsigned)__builtin_clzll(u) - STEPS_LOG;
   const uint64_t m = (u + (UINT64_C(1) << e) - 1) >> e;
-  *size = (size_t)(m << e) * UNIT;
   return (e << STEPS_LOG) + (unsigned)m;
 }
 
@@ -70,7 +78,8 @@ struct memory *memory_new(struct heap *heap) {
   return m;
 }
 
-/* The size of the blocks of class c: class_of the other way round. */
+/* The bytes of the blocks of class c, with all that belongs to them: class_of the other way
+ * round. */
 static size_t size_of_class(unsigned c) {
   const unsigned e = c < 16 ? 0 : (c >> STEPS_LOG) - 1;
   return (size_t)(c - (e << STEPS_LOG)) << e << 6;
@@ -81,10 +90,10 @@ static void give_back_kept(struct memory *m) {
   for (unsigned c = 0; c < CLASSES; c++) {
     const size_t size = size_of_class(c);
     while (m->kept[c]) {
-      struct free_block *b = m->kept[c];
-      UNPOISON(b, size);
-      m->kept[c] = b->next;
-      heap_free(m->heap, b, size);
+      struct head *h = m->kept[c];
+      UNPOISON(h, size);
+      m->kept[c] = h->next;
+      heap_free(m->heap, h, size);
     }
   }
   m->kept_bytes = 0;
@@ -104,38 +113,48 @@ static void ask_for_huge_pages(void *block, size_t size) {
   if (first < last) (void)madvise((void *)first, last - first, MADV_HUGEPAGE);
 }
 
-static void *fresh_block(struct memory *m, size_t size) {
-  void *block = heap_alloc(m->heap, size);
-  if (!block && m->kept_bytes) {
+static struct head *fresh_block(struct memory *m, unsigned c) {
+  const size_t size = size_of_class(c);
+  struct head *h = heap_alloc(m->heap, size);
+  if (!h && m->kept_bytes) {
     give_back_kept(m);
-    block = heap_alloc(m->heap, size);
+    h = heap_alloc(m->heap, size);
   }
-  if (block && size >= HUGE_PAGE) ask_for_huge_pages(block, size);
-  return block;
+  if (!h) return NULL;
+  h->class = c;
+  if (size >= HUGE_PAGE) ask_for_huge_pages(h, size);
+  return h;
+}
+
+/* The smallest kept block of class c or larger, but less than twice the size; NULL: none. */
+static struct head *kept_block(struct memory *m, unsigned c) {
+  const unsigned twice = c + (1 << STEPS_LOG);
+  for (unsigned i = c; i < twice && i < CLASSES; i++) {
+    struct head *h = m->kept[i];
+    if (!h) continue;
+    m->kept[i] = h->next;
+    m->kept_bytes -= size_of_class(i);
+    return h;
+  }
+  return NULL;
 }
 
 void *memory_take(struct memory *m, size_t bytes) {
   m->count++;
   if (m->count == m->fail_at || bytes > SIZE_MAX / 4) return NULL;
-  size_t size;
-  const unsigned c = class_of(bytes, &size);
-  struct free_block *b = m->kept[c];
-  if (b) {
-    UNPOISON(b, size);
-    m->kept[c] = b->next;
-    m->kept_bytes -= size;
-  } else {
-    b = fresh_block(m, size);
-    if (!b) return NULL;
-  }
-  POISON(b, size);
-  UNPOISON(b, bytes + VECTOR_SLACK);
+  const unsigned c = class_of(bytes);
+  struct head *h = kept_block(m, c);
+  if (!h) h = fresh_block(m, c);
+  if (!h) return NULL;
+  const size_t size = size_of_class(h->class);
+  POISON(h->block, size - sizeof *h);
+  UNPOISON(h->block, bytes + VECTOR_SLACK);
   m->used_bytes += size;
   if (m->used_bytes > m->most_used) m->most_used = m->used_bytes;
 #ifdef RAVEL_DEBUG
-  memset(b, JUNK, bytes + VECTOR_SLACK);
+  memset(h->block, JUNK, bytes + VECTOR_SLACK);
 #endif
-  return b;
+  return h->block;
 }
 
 /* What may be kept depends on what the program has needed at once: half as much again in all.
@@ -147,15 +166,16 @@ static bool room_to_keep(const struct memory *m, size_t size) {
 
 void memory_give(struct memory *m, void *block, size_t bytes) {
   if (!block) return;
-  size_t size;
-  const unsigned c = class_of(bytes, &size);
+  struct head *h = (struct head *)(void *)((char *)block - offsetof(struct head, block));
+  assert(class_of(bytes) <= h->class);
+  (void)bytes;
+  const size_t size = size_of_class(h->class);
   m->used_bytes -= size;
   if (!room_to_keep(m, size)) give_back_kept(m);
-  struct free_block *b = block;
-  b->next = m->kept[c];
-  m->kept[c] = b;
+  h->next = m->kept[h->class];
+  m->kept[h->class] = h;
   m->kept_bytes += size;
-  POISON(b, size);
+  POISON(h->block, size - sizeof *h);
 }
 
 void memory_fail(struct memory *m, uint64_t n) {

@@ -45,6 +45,24 @@ Test(memory, a_freed_block_is_used_again) {
   memory_free(m);
 }
 
+Test(memory, a_freed_block_serves_more_than_half_its_size) {
+  struct heap h;
+  struct memory *m = memory_in(&h, 0);
+  void *first = memory_take(m, 5 << 20);
+  memory_give(m, first, 5 << 20);
+  const uint64_t asked = h.count;
+  cr_assert_eq(memory_take(m, 3 << 20), first);
+  cr_assert_eq(h.count, asked);
+  memory_give(m, first, 3 << 20);
+  cr_assert_eq(memory_take(m, 5 << 20), first); /* it has not shrunk */
+  memory_give(m, first, 5 << 20);
+  void *small = memory_take(m, 2 << 20);
+  cr_assert_neq(small, first);
+  memory_give(m, small, 2 << 20);
+  memory_free(m);
+  cr_assert_eq(h.live, 0);
+}
+
 Test(memory, kept_blocks_go_before_a_request_is_refused) {
   struct heap h;
   struct memory *m = memory_in(&h, 3 << 20);
