@@ -88,6 +88,16 @@ static void stream_end(void) {
       __atomic_store_n(&mark[at[i]], 1, __ATOMIC_RELAXED);                                     \
       __atomic_store_n(&out[at[i]], v[i], __ATOMIC_RELAXED);                                   \
     }                                                                                          \
+  }                                                                                            \
+  static void scatter_within_##suffix(uint64_t n, const void *values, const uint64_t *at,      \
+                                      uint64_t low, uint8_t *mark, void *to) {                 \
+    const type *v = values;                                                                    \
+    type *out = to;                                                                            \
+    for (uint64_t i = 0; i < n; i++) {                                                         \
+      const uint64_t place = at[i] - low;                                                      \
+      mark[place] = 1;                                                                         \
+      out[place] = v[i];                                                                       \
+    }                                                                                          \
   }
 GATHERS(8, uint8_t)
 GATHERS(32, uint32_t)
@@ -214,56 +224,46 @@ COMPRESS_ALL(64, uint64_t)
 
 /* ---- indices, lengths and offsets ---- */
 
-/* A negative index is a large one once it is unsigned. */
-#define INTS(suffix, type, most_length)                                                        \
-  static uint64_t first_outside_##suffix(uint64_t n, const type *index, const uint8_t *flags,  \
-                                         const uint64_t *limit, uint64_t one_limit) {          \
-    for (uint64_t i = 0; i < n; i++) {                                                         \
-      if (flags && !flags[i]) continue;                                                        \
-      if ((uint64_t)(int64_t)index[i] >= (limit ? limit[i] : one_limit)) return i;             \
-    }                                                                                          \
-    return n;                                                                                  \
-  }                                                                                            \
-  static uint64_t locate_##suffix(uint64_t n, const void *indices, const uint8_t *flags,       \
-                                  const uint64_t *limit, uint64_t *at) {                       \
+/* A negative index is a large one once it is unsigned. Limits and bases are expressions in i.
+ */
+#define LOCATE(type, limit_of, base_of)                                                        \
+  {                                                                                            \
     const type *index = indices;                                                               \
     uint64_t outside = 0;                                                                      \
     if (!flags) {                                                                              \
       INDEPENDENT for (uint64_t i = 0; i < n; i++) {                                           \
-        const uint64_t x = (uint64_t)(int64_t)index[i];                                        \
-        outside |= x >= limit[i];                                                              \
-        at[i] += x;                                                                            \
-      }                                                                                        \
-    } else {                                                                                   \
-      INDEPENDENT for (uint64_t i = 0; i < n; i++) {                                           \
-        const uint64_t x = (uint64_t)(int64_t)index[i];                                        \
-        outside |= (uint64_t)(x >= limit[i]) & flags[i];                                       \
-        at[i] = flags[i] ? at[i] + x : NOWHERE;                                                \
-      }                                                                                        \
-    }                                                                                          \
-    return outside ? first_outside_##suffix(n, index, flags, limit, 0) : n;                    \
-  }                                                                                            \
-  static uint64_t locate_in_one_##suffix(uint64_t n, const void *indices,                      \
-                                         const uint8_t *flags, uint64_t base, uint64_t limit,  \
-                                         uint64_t *at) {                                       \
-    const type *index = indices;                                                               \
-    uint64_t outside = 0;                                                                      \
-    if (!flags) {                                                                              \
-      INDEPENDENT for (uint64_t i = 0; i < n; i++) {                                           \
-        const uint64_t x = (uint64_t)(int64_t)index[i];                                        \
-        outside |= x >= limit;                                                                 \
+        const uint64_t x = (uint64_t)(int64_t)index[i], base = (base_of);                      \
+        outside |= x >= (limit_of);                                                            \
         at[i] = base + x;                                                                      \
       }                                                                                        \
     } else {                                                                                   \
       INDEPENDENT for (uint64_t i = 0; i < n; i++) {                                           \
-        const uint64_t x = (uint64_t)(int64_t)index[i];                                        \
-        outside |= (uint64_t)(x >= limit) & flags[i];                                          \
+        const uint64_t x = (uint64_t)(int64_t)index[i], base = (base_of);                      \
+        outside |= (uint64_t)(x >= (limit_of)) & flags[i];                                     \
         at[i] = flags[i] ? base + x : NOWHERE;                                                 \
       }                                                                                        \
     }                                                                                          \
-    return outside ? first_outside_##suffix(n, index, flags, NULL, limit) : n;                 \
-  }                                                                                            \
-  static struct length_summary summarize_##suffix(uint64_t n, const void *lengths) {           \
+    if (!outside) return n;                                                                    \
+    for (uint64_t i = 0; i < n; i++) {                                                         \
+      if (flags && !flags[i]) continue;                                                        \
+      if ((uint64_t)(int64_t)index[i] >= (limit_of)) return i;                                 \
+    }                                                                                          \
+    return n;                                                                                  \
+  }
+
+#define INTS(suffix, type, most_length)                                                        \
+  static uint64_t locate_##suffix(uint64_t n, const void *indices, const uint8_t *flags,       \
+                                  const uint64_t *limit, uint64_t *at)                         \
+      LOCATE(type, limit[i], at[i]) static uint64_t locate_packed_##suffix(                    \
+          uint64_t n, const void *indices, const uint8_t *flags, const uint64_t *packed,       \
+          uint64_t *at) LOCATE(type, packed[i] >> 32, packed[i] & UINT32_MAX) static uint64_t  \
+          locate_equal_##suffix(uint64_t n, const void *indices, const uint8_t *flags,         \
+                                uint64_t limit, uint64_t *at)                                  \
+              LOCATE(type, limit, at[i]) static uint64_t locate_in_one_##suffix(               \
+                  uint64_t n, const void *indices, const uint8_t *flags, uint64_t one,         \
+                  uint64_t limit, uint64_t *at)                                                \
+                  LOCATE(type, limit, one) static struct length_summary summarize_##suffix(    \
+                      uint64_t n, const void *lengths) {                                       \
     const type *l = lengths;                                                                   \
     uint64_t least = UINT64_MAX, most = 0, sum = 0;                                            \
     for (uint64_t i = 0; i < n; i++) {                                                         \
@@ -321,11 +321,12 @@ static void bounds(const struct segments *s, uint64_t first, uint64_t n, uint64_
   {                                                                                            \
     .dist = dist_##suffix, .gather = gather_##suffix, .gather_some = gather_some_##suffix,     \
     .scatter = scatter_##suffix, .scatter_marking = scatter_marking_##suffix,                  \
-    .compress = compress_##suffix                                                              \
+    .scatter_within = scatter_within_##suffix, .compress = compress_##suffix                   \
   }
 #define INT_KERNELS(suffix)                                                                    \
   {                                                                                            \
     .index = index_##suffix, .locate = locate_##suffix,                                        \
+    .locate_packed = locate_packed_##suffix, .locate_equal = locate_equal_##suffix,            \
     .locate_in_one = locate_in_one_##suffix, .summarize = summarize_##suffix,                  \
     .offsets_of = offsets_of_##suffix, .lengths_of = lengths_of_##suffix                       \
   }
@@ -336,6 +337,8 @@ const struct move_kernels KERNEL(move_kernels) = {
     .stream = stream,
     .stream_end = stream_end,
     .expand = expand,
+    .expand_packed = expand_packed,
+    .expand_equal = expand_equal,
     .bounds = bounds,
     .count = count,
     .masks = masks,

@@ -46,6 +46,9 @@ struct move_width {
   /* out[at[i]] = v[i] and mark[at[i]] = 1; others may do the same at the same time. */
   void (*scatter_marking)(uint64_t n, const void *v, const uint64_t *at, uint8_t *mark,
                           void *out);
+  /* The same within one step that belongs to nobody else: out and mark begin at `low`. */
+  void (*scatter_within)(uint64_t n, const void *v, const uint64_t *at, uint64_t low,
+                         uint8_t *mark, void *out);
   /* The elements i < n with bit i of the masks set, in order; writes up to VECTOR_SLACK bytes
    * more. Returns their number. */
   uint64_t (*compress)(uint64_t n, const void *v, const uint64_t *masks, void *out);
@@ -66,6 +69,12 @@ struct move_int {
    * n, or the first i whose index is out of range. */
   uint64_t (*locate)(uint64_t n, const void *index, const uint8_t *flags, const uint64_t *limit,
                      uint64_t *at);
+  /* The same with limit[i] and the base packed in one word, as expand_packed writes them. */
+  uint64_t (*locate_packed)(uint64_t n, const void *index, const uint8_t *flags,
+                            const uint64_t *packed, uint64_t *at);
+  /* The same with one limit for all. */
+  uint64_t (*locate_equal)(uint64_t n, const void *index, const uint8_t *flags, uint64_t limit,
+                           uint64_t *at);
   /* The same with one base and one limit for all. */
   uint64_t (*locate_in_one)(uint64_t n, const void *index, const uint8_t *flags, uint64_t base,
                             uint64_t limit, uint64_t *at);
@@ -86,6 +95,11 @@ struct move_kernels {
   /* The start and the length of segment k of `other`, spread like dist. */
   void (*expand)(struct walk *w, uint64_t last, const struct segments *other, uint64_t *base,
                  uint64_t *limit);
+  /* The same in one word: start + (length << 32). `other` has less than 2^32 elements. */
+  void (*expand_packed)(struct walk *w, uint64_t last, const struct segments *other,
+                        uint64_t *packed);
+  /* The starts alone, where both have segments of equal lengths: by arithmetic. */
+  void (*expand_equal)(struct walk *w, uint64_t last, uint64_t other_equal, uint64_t *base);
   /* The start and the length of segments first .. first+n-1. */
   void (*bounds)(const struct segments *, uint64_t first, uint64_t n, uint64_t *base,
                  uint64_t *limit);

@@ -4,6 +4,8 @@
 #ifndef RAVEL_CPU_KERNELS_SPREAD_H
 #define RAVEL_CPU_KERNELS_SPREAD_H
 
+#include <string.h>
+
 #include "cvl-cpu/kernels-move.h"
 
 /* Where segment k of the walk starts; k may be the number of segments. */
@@ -127,6 +129,50 @@ static void expand(struct walk *w, uint64_t last, const struct segments *other, 
   SPREAD
 }
 #undef FILL
+
+#define FILL(k, from, to)                                                                      \
+  {                                                                                            \
+    const uint64_t other_start = start_of(other->offsets, other->equal, k);                    \
+    const uint64_t other_end = start_of(other->offsets, other->equal, k + 1);                  \
+    fill_64(packed + (from - begin), to - from,                                                \
+            other_start | (other_end - other_start) << 32);                                    \
+  }
+static void expand_packed(struct walk *w, uint64_t last, const struct segments *other,
+                          uint64_t *packed) {
+  SPREAD
+}
+#undef FILL
+
+/* A row of lanes at a time: `place` is where in its segment each lane stands. From row to row a
+ * lane passes LANES / equal whole segments and then at most one end. */
+static void expand_equal(struct walk *w, uint64_t last, uint64_t other_equal, uint64_t *base) {
+  enum { LANES = VECTOR_SLACK / sizeof(uint64_t) };
+  const uint64_t equal = w->equal, begin = w->position, n = last - begin;
+  uint64_t k = begin / equal, at = begin % equal;
+  uint64_t first_place[LANES], first_start[LANES];
+  for (int j = 0; j < LANES; j++) {
+    first_place[j] = at;
+    first_start[j] = k * other_equal;
+    if (++at == equal) {
+      at = 0;
+      k++;
+    }
+  }
+  lanes_64 place, start;
+  memcpy(&place, first_place, sizeof place);
+  memcpy(&start, first_start, sizeof start);
+  const uint64_t rest = LANES % equal, passed = LANES / equal * other_equal;
+  for (uint64_t i = 0; i < n; i += LANES) {
+    *(lanes_64 *)(void *)(base + i) = start;
+    place += rest;
+    start += passed;
+    const lanes_64 ended = (lanes_64)(place >= equal);
+    place -= ended & equal;
+    start += ended & other_equal;
+  }
+  w->segment = (last + equal - 1) / equal;
+  w->position = last;
+}
 
 #define RANKS_BODY(offsets, equal)                                                             \
   for (;;) {                                                                                   \

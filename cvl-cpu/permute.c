@@ -4,7 +4,9 @@
  * place of each segment having been expanded beside them, and every index is checked.
  *
  * Gathers are split by destination. PERMUTE is split by source: each thread writes where its
- * indices say and marks the places; if a place stays unmarked some other was taken twice. The
+ * indices say and marks the places; if a place stays unmarked some other was taken twice. It
+ * goes by whole segments where they are short: those fill the very places they come from, so
+ * a step of them is put in order in the first-level cache, checked there and streamed out. The
  * scatters in which the highest source must win are split into ranges of the destination:
  * each thread goes through the sources of the segments that its range touches, in order, and
  * keeps what falls into the range. So the order of two sources is never up to the threads.
@@ -31,6 +33,7 @@ struct permute_job {
   bool streaming;
   char *out;
   uint8_t *mark;          /* PERMUTE */
+  _Atomic uint64_t whole; /* PERMUTE: places filled by steps of whole segments: not marked */
   uint64_t ranges;        /* of the destination of a scatter */
   _Atomic uint64_t fault; /* lowest position of an index out of range */
 };
@@ -49,6 +52,13 @@ static bool locate(struct permute_job *job, struct walk *w, uint64_t last, uint6
     const uint64_t limit = segment_start(&job->far, k + 1) - base;
     located = job->ints->locate_in_one(n, index, flags, base, limit, at);
     w->position = last;
+  } else if (!job->near.offsets && !job->far.offsets) {
+    job->move->expand_equal(w, last, job->far.equal, at);
+    located = job->ints->locate_equal(n, index, flags, job->far.equal, at);
+  } else if (job->far.total <= UINT32_MAX) {
+    uint64_t packed[STEP + VECTOR_SLACK / sizeof(uint64_t)];
+    job->move->expand_packed(w, last, &job->far, packed);
+    located = job->ints->locate_packed(n, index, flags, packed, at);
   } else {
     uint64_t limit[STEP + VECTOR_SLACK / sizeof(uint64_t)];
     job->move->expand(w, last, &job->far, at, limit);
@@ -144,18 +154,63 @@ static void scatter_all(struct cvl_context *c, struct permute_job *job) {
 
 /* ---- PERMUTE ---- */
 
+/* Where a step from w->position ends: with the last segment that ends within STEP, if there is
+ * one, so that the next step begins with a segment. */
+static uint64_t aligned_end(const struct walk *w, uint64_t count, uint64_t end) {
+  const uint64_t most = step_end(w->position, end);
+  if (most == end) return end;
+  if (!w->offsets) {
+    const uint64_t start = most / w->equal * w->equal;
+    return start > w->position ? start : most;
+  }
+  uint64_t low = w->segment, high = count - low < STEP ? count : low + STEP;
+  while (low < high) { /* the last segment that starts at `most` or before, if any */
+    const uint64_t k = low + (high - low + 1) / 2;
+    const bool before = w->offsets[k] <= most;
+    low = before ? k : low;
+    high = before ? high : k - 1;
+  }
+  const uint64_t start = w->offsets[low];
+  return start > w->position && start <= most ? start : most;
+}
+
+/* A step of whole segments, whose places nobody else has a right to. False, with nothing
+ * written, if one is taken twice. */
+static bool permute_step(const struct permute_job *job, uint64_t begin, uint64_t n,
+                         const uint64_t *at) {
+  uint8_t mark[STEP];
+  _Alignas(64) char chunk[STEP * sizeof(uint64_t)];
+  memset(mark, 0, n);
+  job->width->scatter_within(n, job->values + begin * job->bytes, at, begin, mark, chunk);
+  if (job->move->count(n, mark) < n) return false;
+  char *out = job->out + begin * job->bytes;
+  if (job->streaming) {
+    job->move->stream(out, chunk, n * job->bytes);
+  } else {
+    memcpy(out, chunk, n * job->bytes);
+  }
+  return true;
+}
+
 static void mark_piece(void *arg, uint64_t first, uint64_t last, unsigned worker) {
   (void)worker;
   struct permute_job *job = arg;
   struct walk w = walk_from(&job->near, segments_split(&job->near, first));
   const uint64_t end = segments_split(&job->near, last).position;
-  uint64_t at[STEP + VECTOR_SLACK / sizeof(uint64_t)];
+  uint64_t at[STEP + VECTOR_SLACK / sizeof(uint64_t)], whole = 0;
   while (w.position < end && of_interest(job, w.position)) {
-    const uint64_t begin = w.position, stop = step_end(begin, end);
-    if (!locate(job, &w, stop, at)) return;
-    job->width->scatter_marking(stop - begin, job->values + begin * job->bytes, at, job->mark,
-                                job->out);
+    const uint64_t begin = w.position;
+    const bool starts = walk_start(&w, w.segment) == begin;
+    const uint64_t stop = aligned_end(&w, job->near.count, end), n = stop - begin;
+    if (!locate(job, &w, stop, at)) break;
+    if (starts && walk_start(&w, w.segment) == stop) {
+      if (permute_step(job, begin, n, at)) whole += n;
+    } else {
+      job->width->scatter_marking(n, job->values + begin * job->bytes, at, job->mark, job->out);
+    }
   }
+  atomic_fetch_add_explicit(&job->whole, whole, memory_order_relaxed);
+  if (job->streaming) job->move->stream_end();
 }
 
 struct count_job {
@@ -191,13 +246,14 @@ static uint64_t first_duplicate(struct permute_job *job) {
 /* Returns the position of a duplicate, or n. */
 static uint64_t permute_all(struct cvl_context *c, struct permute_job *job) {
   const uint64_t n = job->near.total, steps = segments_steps(&job->near);
+  job->streaming = n * job->bytes >= STREAM_BYTES;
   clear_bytes(c, job->mark, n);
   pool_for(c->pool, steps, grain_for(c, steps, 2 * job->bytes + job->index_bytes), mark_piece,
            job);
   if (job->fault != UINT64_MAX) return n;
   struct count_job marks = {.move = job->move, .mark = job->mark};
   pool_for(c->pool, n, grain_for(c, n, 1), count_piece, &marks);
-  return marks.marked == n ? n : first_duplicate(job);
+  return marks.marked + job->whole == n ? n : first_duplicate(job);
 }
 
 /* ---- the operation ---- */
