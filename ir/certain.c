@@ -109,7 +109,7 @@ static enum outcome do_stack(struct walk *w, const struct vcode_instruction *in)
   if (in->op != OPC_POP) {
     for (size_t i = 0; i < n; i++) push(w, w->stack.items[base + i]);
   }
-  if (in->op != OPC_COPY) { /* what is above the block moves down over it */
+  if (in->op != OPC_COPY && n > 0) { /* what is above the block moves down over it */
     memmove(w->stack.items + base, w->stack.items + base + n,
             (w->stack.count - base - n) * sizeof(item));
     w->stack.count -= n;
