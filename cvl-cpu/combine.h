@@ -9,6 +9,7 @@
  *     NAMED(combine)(op, x, y)   the expression of the row
  *     NAMED(pad)(op)             what is neutral in every bit
  *     NAMED(identity)(op)        what an empty segment yields
+ *     NAMED(exact)(op)           whether any order of combination gives the same bits
  *     COMBINE_OF_CLASS(...)      its arguments where the row `cl` at hand is of CLASS
  *
  * `op` is a constant wherever these are called, so the switches leave nothing behind: the
@@ -46,6 +47,15 @@ ALWAYS_INLINE ELEMENT_TYPE NAMED(identity)(enum cvl_op operation) {
   switch (operation) {
 #define COMBINE(op, row, identity, pad, exact, expression)                                     \
   COMBINE_OF_CLASS(row)(case OP_##op : return (ELEMENT_TYPE)(identity);)
+#include "tables/operations.def"
+  default: __builtin_unreachable();
+  }
+}
+
+ALWAYS_INLINE bool NAMED(exact)(enum cvl_op operation) {
+  switch (operation) {
+#define COMBINE(op, row, identity, pad, exact, expression)                                     \
+  COMBINE_OF_CLASS(row)(case OP_##op : return exact;)
 #include "tables/operations.def"
   default: __builtin_unreachable();
   }

@@ -7,7 +7,8 @@
  */
 #include "cvl-cpu/combine.h"
 
-#define WIDTH ((int)(sizeof(ELEMENT_TYPE) == 1 ? 4 * CVL_REDUCE_LANES : CVL_REDUCE_LANES))
+#define WIDTH        ((int)(sizeof(ELEMENT_TYPE) == 1 ? 4 * CVL_REDUCE_LANES : CVL_REDUCE_LANES))
+#define REDUCE_FLOAT COMBINE_EXPAND(REDUCE_IS_, CLASS)
 
 ALWAYS_INLINE void NAMED(fold_at)(enum cvl_op op, ELEMENT_TYPE *lane, int w) {
   ELEMENT_TYPE folded[2 * CVL_REDUCE_LANES];
@@ -27,12 +28,19 @@ ALWAYS_INLINE ELEMENT_TYPE NAMED(fold)(enum cvl_op op, ELEMENT_TYPE *lane) {
   return NAMED(combine)(op, lane[0], lane[1]);
 }
 
-/* The total of one block of n <= CVL_REDUCE_BLOCK elements. */
-ALWAYS_INLINE ELEMENT_TYPE NAMED(block)(enum cvl_op op, const ELEMENT_TYPE *x, uint64_t n) {
-  ELEMENT_TYPE lane[WIDTH];
+/* Combines x[0 .. n) into the lanes. Where the order is free, two rows are combined with each
+ * other first: half the steps that wait for the one before. */
+ALWAYS_INLINE void NAMED(gather)(enum cvl_op op, const ELEMENT_TYPE *x, uint64_t n,
+                                 ELEMENT_TYPE *lane) {
   const uint64_t width = (uint64_t)WIDTH;
-  for (int j = 0; j < WIDTH; j++) lane[j] = NAMED(pad)(op);
   uint64_t r = 0;
+  for (; NAMED(exact)(op) && r + 2 * width <= n; r += 2 * width) {
+    for (int j = 0; j < WIDTH; j++) {
+      const ELEMENT_TYPE pair =
+          NAMED(combine)(op, x[r + (uint64_t)j], x[r + width + (uint64_t)j]);
+      lane[j] = NAMED(combine)(op, lane[j], pair);
+    }
+  }
   for (; r + width <= n; r += width) {
     for (int j = 0; j < WIDTH; j++) lane[j] = NAMED(combine)(op, lane[j], x[r + (uint64_t)j]);
   }
@@ -42,14 +50,67 @@ ALWAYS_INLINE ELEMENT_TYPE NAMED(block)(enum cvl_op op, const ELEMENT_TYPE *x, u
       lane[j] = NAMED(combine)(op, lane[j], j < rest ? x[r + (uint64_t)j] : NAMED(pad)(op));
     }
   }
+}
+
+#if REDUCE_FLOAT
+/* MAX or MIN by comparison alone: right unless a NaN or a zero is among the operands. */
+ALWAYS_INLINE ELEMENT_TYPE NAMED(compare)(enum cvl_op op, ELEMENT_TYPE x, ELEMENT_TYPE y) {
+  return op == OP_MAX ? (x > y ? x : y) : (x < y ? x : y);
+}
+
+/* A whole block of MAX or MIN into the lanes. Two steps an element suffice while no NaN is met
+ * and no lane ends as a zero, whose sign would depend on the order; else the block, which is
+ * then in the first-level cache, is done again by the expression of the table. */
+ALWAYS_INLINE void NAMED(gather_extreme)(enum cvl_op op, const ELEMENT_TYPE *x,
+                                         ELEMENT_TYPE *lane) {
+  ELEMENT_TYPE best[WIDTH];
+  TYPE_I odd[WIDTH];
+  for (int j = 0; j < WIDTH; j++) best[j] = NAMED(pad)(op);
+  for (int j = 0; j < WIDTH; j++) odd[j] = 0;
+  for (int r = 0; r < CVL_REDUCE_BLOCK; r += 2 * WIDTH) {
+    for (int j = 0; j < WIDTH; j++) {
+      const ELEMENT_TYPE y = x[r + j], z = x[r + WIDTH + j];
+      best[j] = NAMED(compare)(op, z, NAMED(compare)(op, y, best[j]));
+      odd[j] |= __builtin_isunordered(y, z);
+    }
+  }
+  TYPE_I any = 0;
+  for (int j = 0; j < WIDTH; j++) any |= odd[j] | (best[j] == 0);
+  if (any) {
+    NAMED(gather)(op, x, CVL_REDUCE_BLOCK, lane);
+  } else {
+    NAMED(gather)(op, best, (uint64_t)WIDTH, lane);
+  }
+}
+#endif
+
+/* The total of x[0 .. n) under an exact operation: the lanes go on through all blocks. */
+ALWAYS_INLINE ELEMENT_TYPE NAMED(total)(enum cvl_op op, const ELEMENT_TYPE *x, uint64_t n) {
+  ELEMENT_TYPE lane[WIDTH];
+  for (int j = 0; j < WIDTH; j++) lane[j] = NAMED(pad)(op);
+#if REDUCE_FLOAT
+  for (; n >= CVL_REDUCE_BLOCK; n -= CVL_REDUCE_BLOCK, x += CVL_REDUCE_BLOCK) {
+    NAMED(gather_extreme)(op, x, lane);
+  }
+#endif
+  NAMED(gather)(op, x, n, lane);
   return NAMED(fold)(op, lane);
 }
 
 ALWAYS_INLINE void NAMED(blocks)(enum cvl_op op, const void *data, uint64_t n, void *totals) {
   const ELEMENT_TYPE *x = data;
   ELEMENT_TYPE *y = totals;
+  if (NAMED(exact)(op)) {
+    const uint64_t blocks = n / CVL_REDUCE_BLOCK + (n % CVL_REDUCE_BLOCK != 0);
+    if (n > 0) y[0] = NAMED(total)(op, x, n);
+    for (uint64_t k = 1; k < blocks; k++) y[k] = NAMED(pad)(op);
+    return;
+  }
   for (uint64_t b = 0; b < n; b += CVL_REDUCE_BLOCK) {
-    *y++ = NAMED(block)(op, x + b, n - b < CVL_REDUCE_BLOCK ? n - b : CVL_REDUCE_BLOCK);
+    ELEMENT_TYPE lane[WIDTH];
+    for (int j = 0; j < WIDTH; j++) lane[j] = NAMED(pad)(op);
+    NAMED(gather)(op, x + b, n - b < CVL_REDUCE_BLOCK ? n - b : CVL_REDUCE_BLOCK, lane);
+    *y++ = NAMED(fold)(op, lane);
   }
 }
 
@@ -150,3 +211,4 @@ ALWAYS_INLINE void NAMED(segments)(enum cvl_op op, reduce_blocks *blocks, const 
 #undef COMBINE_INSTANCES
 #undef INSTANCE
 #undef WIDTH
+#undef REDUCE_FLOAT

@@ -12,6 +12,11 @@ enum {
   SEGMENTS = 512 /* ... and so many segments */
 };
 
+/* Classes for #if. */
+#define REDUCE_IS_I 0
+#define REDUCE_IS_F 1
+#define REDUCE_IS_B 0
+
 #define INT_BITS   32
 #define FLOAT_BITS 32
 #include "cvl/expressions.h"

@@ -7,7 +7,8 @@
 /* A segment of more elements is cut at its blocks, which threads share. */
 enum { REDUCE_WHOLE = 32 * CVL_REDUCE_BLOCK };
 
-/* totals[k] = block k of the reproducible tree over x[0 .. n); totals may be x. */
+/* totals[k] = block k of the reproducible tree over x[0 .. n); totals may be x. Of an exact
+ * operation totals[0] is the total of all blocks and the others are pads. */
 typedef void reduce_blocks(const void *x, uint64_t n, void *totals);
 
 struct reduce_row {
