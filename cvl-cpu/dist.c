@@ -23,7 +23,7 @@ static void spread_run(const struct spread_job *job, struct walk *w, uint64_t la
   }
 }
 
-/* Kernels write VECTOR_SLACK bytes too many: where those are not the next thing to be written
+/* Kernels write SPREAD_SLACK bytes too many: where those are not the next thing to be written
  * by this piece itself, the result goes through a buffer. */
 static void spread_piece(void *arg, uint64_t first, uint64_t last, unsigned worker) {
   (void)worker;
@@ -32,8 +32,8 @@ static void spread_piece(void *arg, uint64_t first, uint64_t last, unsigned work
   struct walk w = walk_from(&job->segments, segments_split(&job->segments, first));
   const uint64_t end = segments_split(&job->segments, last).position;
   const size_t bytes = job->bytes;
-  const uint64_t slack = VECTOR_SLACK / bytes;
-  _Alignas(64) char chunk[CHUNK_BYTES + VECTOR_SLACK];
+  const uint64_t slack = SPREAD_SLACK / bytes;
+  _Alignas(64) char chunk[CHUNK_BYTES + SPREAD_SLACK];
   if (!job->streaming && end - w.position > slack) {
     spread_run(job, &w, end - slack, job->out + w.position * bytes);
   }

@@ -88,20 +88,18 @@ static void stream_end(void) {
       __atomic_store_n(&mark[at[i]], 1, __ATOMIC_RELAXED);                                     \
       __atomic_store_n(&out[at[i]], v[i], __ATOMIC_RELAXED);                                   \
     }                                                                                          \
-  }                                                                                            \
-  static void scatter_within_##suffix(uint64_t n, const void *values, const uint64_t *at,      \
-                                      uint64_t low, uint8_t *mark, void *to) {                 \
-    const type *v = values;                                                                    \
-    type *out = to;                                                                            \
-    for (uint64_t i = 0; i < n; i++) {                                                         \
-      const uint64_t place = at[i] - low;                                                      \
-      mark[place] = 1;                                                                         \
-      out[place] = v[i];                                                                       \
-    }                                                                                          \
   }
 GATHERS(8, uint8_t)
 GATHERS(32, uint32_t)
 GATHERS(64, uint64_t)
+
+static bool invert(uint64_t n, const uint64_t *at, uint64_t low, uint64_t *source) {
+  uint64_t missing = 0;
+  memset(source, 0xff, n * sizeof *source); /* NOWHERE */
+  for (uint64_t i = 0; i < n; i++) source[at[i] - low] = i;
+  for (uint64_t i = 0; i < n; i++) missing |= source[i] == NOWHERE;
+  return !missing;
+}
 
 /* ---- packing ---- */
 
@@ -321,7 +319,7 @@ static void bounds(const struct segments *s, uint64_t first, uint64_t n, uint64_
   {                                                                                            \
     .dist = dist_##suffix, .gather = gather_##suffix, .gather_some = gather_some_##suffix,     \
     .scatter = scatter_##suffix, .scatter_marking = scatter_marking_##suffix,                  \
-    .scatter_within = scatter_within_##suffix, .compress = compress_##suffix                   \
+    .compress = compress_##suffix                                                              \
   }
 #define INT_KERNELS(suffix)                                                                    \
   {                                                                                            \
@@ -340,6 +338,7 @@ const struct move_kernels KERNEL(move_kernels) = {
     .expand_packed = expand_packed,
     .expand_equal = expand_equal,
     .bounds = bounds,
+    .invert = invert,
     .count = count,
     .masks = masks,
     .ranks = ranks,

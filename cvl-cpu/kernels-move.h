@@ -2,8 +2,8 @@
  * segments, gathers, scatters, packing, and the arithmetic of offsets.
  *
  * What depends on the segment of a position is first *expanded*: written out for a chunk of
- * positions that fits the first-level cache. Segments are expanded with stores of a whole
- * VECTOR_SLACK that run past the end of a short segment and are overwritten by the next one,
+ * positions that fits the first-level cache. Segments are expanded with stores of one or two
+ * whole vectors that run past the end of a short segment and are overwritten by the next one,
  * so a segment costs a few cycles without a branch on its length. Everything after that is
  * a straight loop over positions.
  */
@@ -19,10 +19,16 @@ struct walk {
   const uint64_t *offsets; /* of the descriptor, or NULL: */
   uint64_t equal;          /* length of every segment */
   uint64_t segment, position;
+  bool wide; /* whether two vectors at once suit the segments better than one */
 };
 
+/* Segments of three and more on average vary across the length of a vector of 64-bit elements,
+ * and a branch on that is hardly ever foreseen. Equal ones do not vary. */
+enum { WIDE_LENGTH = 3, SPREAD_SLACK = 2 * VECTOR_SLACK };
+
 static inline struct walk walk_from(const struct segments *s, struct place at) {
-  return (struct walk){s->offsets, s->equal, at.segment, at.position};
+  const bool wide = s->offsets && s->total / WIDE_LENGTH >= s->count;
+  return (struct walk){s->offsets, s->equal, at.segment, at.position, wide};
 }
 
 /* Where segment k of the walk starts; k may be the number of segments. */
@@ -35,7 +41,7 @@ static inline uint64_t walk_start(const struct walk *w, uint64_t k) {
 /* Kernels for elements of one size. */
 struct move_width {
   /* Spreads values[k] over the part of each segment k between w->position and `last`, to out[0
-   * ..]; writes up to VECTOR_SLACK bytes more. Moves w on to `last`. */
+   * ..]; writes up to SPREAD_SLACK bytes more. Moves w on to `last`. */
   void (*dist)(struct walk *w, uint64_t last, const void *values, void *out);
   /* out[i] = v[at[i]]; gather_some: zero where at[i] is NOWHERE. */
   void (*gather)(uint64_t n, const void *v, const uint64_t *at, void *out);
@@ -46,9 +52,6 @@ struct move_width {
   /* out[at[i]] = v[i] and mark[at[i]] = 1; others may do the same at the same time. */
   void (*scatter_marking)(uint64_t n, const void *v, const uint64_t *at, uint8_t *mark,
                           void *out);
-  /* The same within one step that belongs to nobody else: out and mark begin at `low`. */
-  void (*scatter_within)(uint64_t n, const void *v, const uint64_t *at, uint64_t low,
-                         uint8_t *mark, void *out);
   /* The elements i < n with bit i of the masks set, in order; writes up to VECTOR_SLACK bytes
    * more. Returns their number. */
   uint64_t (*compress)(uint64_t n, const void *v, const uint64_t *masks, void *out);
@@ -103,6 +106,8 @@ struct move_kernels {
   /* The start and the length of segments first .. first+n-1. */
   void (*bounds)(const struct segments *, uint64_t first, uint64_t n, uint64_t *base,
                  uint64_t *limit);
+  /* source[at[i] - low] = i, where low <= at[i] < low + n; false if a place is missing. */
+  bool (*invert)(uint64_t n, const uint64_t *at, uint64_t low, uint64_t *source);
   /* Number of flags set. */
   uint64_t (*count)(uint64_t n, const uint8_t *flags);
   /* Flags as bits: (n + 63) / 64 words, the bits past n clear. */

@@ -15,7 +15,7 @@ static inline __attribute__((always_inline)) uint64_t start_of(const uint64_t *o
 }
 
 /* The walk shared by all: FILL(k, from, to) writes the positions from .. to-1 of segment k,
- * and may write VECTOR_SLACK bytes more, which the next call overwrites. */
+ * and may write SPREAD_SLACK bytes more, which the next call overwrites. */
 #define SPREAD_BODY(offsets, equal)                                                            \
   {                                                                                            \
     const uint64_t begin = w->position;                                                        \
@@ -49,19 +49,23 @@ static inline __attribute__((always_inline)) uint64_t start_of(const uint64_t *o
   }
 
 #define DIST(suffix, type)                                                                     \
-  static inline void fill_##suffix(type *out, uint64_t n, type x) {                            \
+  static inline void fill_##suffix(type *out, uint64_t n, type x, bool wide) {                 \
     enum { LANES = VECTOR_SLACK / sizeof(type) };                                              \
     for (int j = 0; j < LANES; j++) out[j] = x;                                                \
-    for (uint64_t i = LANES; i < n; i += LANES) {                                              \
+    if (wide) {                                                                                \
+      for (int j = LANES; j < 2 * LANES; j++) out[j] = x;                                      \
+    }                                                                                          \
+    for (uint64_t i = wide ? 2 * LANES : LANES; i < n; i += LANES) {                           \
       for (uint64_t j = 0; j < LANES; j++) out[i + j] = x;                                     \
     }                                                                                          \
   }                                                                                            \
   static void dist_##suffix(struct walk *w, uint64_t last, const void *values, void *to) {     \
+    const bool wide = w->wide;                                                                 \
     const type *v = values;                                                                    \
     type *out = to;                                                                            \
     SPREAD                                                                                     \
   }
-#define FILL(k, from, to) FILL_WITH(out + (from - begin), to - from, v[k])
+#define FILL(k, from, to) FILL_WITH(out + (from - begin), to - from, v[k], wide)
 #define FILL_WITH         fill_8
 DIST(8, uint8_t)
 #undef FILL_WITH
@@ -83,18 +87,24 @@ typedef uint64_t lanes_64 __attribute__((vector_size(VECTOR_SLACK), aligned(8), 
   { 0, 1, 2, 3, 4, 5, 6, 7 }
 
 #define INDEX(suffix, type)                                                                    \
-  static inline void progression_##suffix(type *out, uint64_t n, type x, type step) {          \
+  static inline void progression_##suffix(type *out, uint64_t n, type x, type step,            \
+                                          bool wide) {                                         \
     enum { LANES = VECTOR_SLACK / sizeof(type) };                                              \
     const lanes_##suffix j = FIRST_LANES_##suffix;                                             \
     lanes_##suffix row = j * step + x;                                                         \
     *(lanes_##suffix *)(void *)out = row;                                                      \
-    for (uint64_t i = LANES; i < n; i += LANES) {                                              \
+    if (wide) {                                                                                \
+      row += LANES * step;                                                                     \
+      *(lanes_##suffix *)(void *)(out + LANES) = row;                                          \
+    }                                                                                          \
+    for (uint64_t i = wide ? 2 * LANES : LANES; i < n; i += LANES) {                           \
       row += LANES * step;                                                                     \
       *(lanes_##suffix *)(void *)(out + i) = row;                                              \
     }                                                                                          \
   }                                                                                            \
   static void index_i##suffix(struct walk *w, uint64_t last, const void *starts,               \
                               const void *strides, void *to) {                                 \
+    const bool wide = w->wide;                                                                 \
     const type *a = starts, *b = strides;                                                      \
     type *out = to;                                                                            \
     const uint64_t entered = w->segment;                                                       \
@@ -104,7 +114,7 @@ typedef uint64_t lanes_64 __attribute__((vector_size(VECTOR_SLACK), aligned(8), 
 /* Only the first segment of a walk is entered in its middle. */
 #define FILL(k, from, to)                                                                      \
   FILL_WITH(out + (from - begin), to - from,                                                   \
-            k < entered ? AS(a[k] + AS(resumed) * b[k]) : a[k], b[k])
+            k < entered ? AS(a[k] + AS(resumed) * b[k]) : a[k], b[k], wide)
 #define FILL_WITH progression_32
 #define AS(x)     ((uint32_t)(x))
 INDEX(32, uint32_t)
@@ -121,24 +131,27 @@ INDEX(64, uint64_t)
   {                                                                                            \
     const uint64_t other_start = start_of(other->offsets, other->equal, k);                    \
     const uint64_t other_end = start_of(other->offsets, other->equal, k + 1);                  \
-    fill_64(base + (from - begin), to - from, other_start);                                    \
-    fill_64(limit + (from - begin), to - from, other_end - other_start);                       \
+    fill_64(base + (from - begin), to - from, other_start, wide);                              \
+    fill_64(limit + (from - begin), to - from, other_end - other_start, wide);                 \
   }
 static void expand(struct walk *w, uint64_t last, const struct segments *other, uint64_t *base,
                    uint64_t *limit) {
+  const bool wide = w->wide;
   SPREAD
 }
 #undef FILL
 
 #define FILL(k, from, to)                                                                      \
   {                                                                                            \
-    const uint64_t other_start = start_of(other->offsets, other->equal, k);                    \
-    const uint64_t other_end = start_of(other->offsets, other->equal, k + 1);                  \
-    fill_64(packed + (from - begin), to - from,                                                \
-            other_start | (other_end - other_start) << 32);                                    \
+    const uint64_t other_start = start_of(other_offsets, other_equal, k);                      \
+    const uint64_t other_end = start_of(other_offsets, other_equal, (k) + 1);                  \
+    fill_64(packed + (from - begin), to - from, other_start | (other_end - other_start) << 32, \
+            wide);                                                                             \
   }
 static void expand_packed(struct walk *w, uint64_t last, const struct segments *other,
                           uint64_t *packed) {
+  const bool wide = w->wide;
+  const uint64_t *const other_offsets = other->offsets, other_equal = other->equal;
   SPREAD
 }
 #undef FILL

@@ -27,9 +27,10 @@ struct permute_job {
   size_t bytes;         /* of an element */
   size_t index_bytes;
   const char *values, *index;
-  const uint8_t *flags; /* or NULL */
-  const char *defaults; /* what a scatter starts from; NULL: zeros */
-  bool in_place;        /* the result already holds the defaults */
+  uint64_t values_total; /* length of values */
+  const uint8_t *flags;  /* or NULL */
+  const char *defaults;  /* what a scatter starts from; NULL: zeros */
+  bool in_place;         /* the result already holds the defaults */
   bool streaming;
   char *out;
   uint8_t *mark;          /* PERMUTE */
@@ -38,11 +39,28 @@ struct permute_job {
   _Atomic uint64_t fault; /* lowest position of an index out of range */
 };
 
+static uint64_t step_end(uint64_t position, uint64_t end) {
+  return end - position < STEP ? end : position + STEP;
+}
+
+/* Asks for what the next step reads: the processor's own prefetching stops at every page, and
+ * a step is a page long. Short segments only: a long one may be read anywhere. */
+static void prefetch_step(const char *v, size_t bytes, uint64_t first, uint64_t total) {
+  enum { LINE = 64 };
+  const uint64_t last = first >= total ? first : step_end(first, total);
+  for (size_t i = first * bytes; i < last * bytes; i += LINE) __builtin_prefetch(v + i);
+}
+
+static bool index_outside(struct permute_job *job, uint64_t position) {
+  note_lowest(&job->fault, position);
+  return false;
+}
+
 /* Where the positions from w->position to `last`, at most STEP, go or come from. False if an
  * index is out of range; this is then noted. */
 static bool locate(struct permute_job *job, struct walk *w, uint64_t last, uint64_t *at) {
   const uint64_t begin = w->position, n = last - begin;
-  const void *index = job->index + begin * job->index_bytes;
+  const char *index = job->index + begin * job->index_bytes;
   const uint8_t *flags = job->flags ? job->flags + begin : NULL;
   uint64_t located;
   const uint64_t next = walk_start(w, w->segment);
@@ -52,30 +70,28 @@ static bool locate(struct permute_job *job, struct walk *w, uint64_t last, uint6
     const uint64_t limit = segment_start(&job->far, k + 1) - base;
     located = job->ints->locate_in_one(n, index, flags, base, limit, at);
     w->position = last;
-  } else if (!job->near.offsets && !job->far.offsets) {
+    return located == n || index_outside(job, begin + located);
+  }
+  prefetch_step(job->index, job->index_bytes, last, job->near.total);
+  prefetch_step(job->values, job->bytes, last, job->values_total);
+  if (!job->near.offsets && !job->far.offsets) {
     job->move->expand_equal(w, last, job->far.equal, at);
     located = job->ints->locate_equal(n, index, flags, job->far.equal, at);
   } else if (job->far.total <= UINT32_MAX) {
-    uint64_t packed[STEP + VECTOR_SLACK / sizeof(uint64_t)];
+    uint64_t packed[STEP + SPREAD_SLACK / sizeof(uint64_t)];
     job->move->expand_packed(w, last, &job->far, packed);
     located = job->ints->locate_packed(n, index, flags, packed, at);
   } else {
-    uint64_t limit[STEP + VECTOR_SLACK / sizeof(uint64_t)];
+    uint64_t limit[STEP + SPREAD_SLACK / sizeof(uint64_t)];
     job->move->expand(w, last, &job->far, at, limit);
     located = job->ints->locate(n, index, flags, limit, at);
   }
-  if (located == n) return true;
-  note_lowest(&job->fault, begin + located);
-  return false;
+  return located == n || index_outside(job, begin + located);
 }
 
 /* Whether a piece that begins here can still hold the lowest fault. */
 static bool of_interest(const struct permute_job *job, uint64_t position) {
   return position <= atomic_load_explicit(&job->fault, memory_order_relaxed);
-}
-
-static uint64_t step_end(uint64_t position, uint64_t end) {
-  return end - position < STEP ? end : position + STEP;
 }
 
 /* ---- gathers: BPERMUTE, BFPERMUTE ---- */
@@ -85,7 +101,7 @@ static void gather_piece(void *arg, uint64_t first, uint64_t last, unsigned work
   struct permute_job *job = arg;
   struct walk w = walk_from(&job->near, segments_split(&job->near, first));
   const uint64_t end = segments_split(&job->near, last).position;
-  uint64_t at[STEP + VECTOR_SLACK / sizeof(uint64_t)];
+  uint64_t at[STEP + SPREAD_SLACK / sizeof(uint64_t)];
   _Alignas(64) char chunk[STEP * sizeof(uint64_t)];
   while (w.position < end && of_interest(job, w.position)) {
     const uint64_t begin = w.position, stop = step_end(begin, end);
@@ -131,7 +147,7 @@ static void scatter_range(struct permute_job *job, uint64_t r) {
   const uint64_t past = r + 1 == job->ranges ? job->far.count : segment_from(&job->far, high);
   const uint64_t end = segment_start(&job->near, past);
   struct walk w = walk_from(&job->near, (struct place){k, segment_start(&job->near, k)});
-  uint64_t at[STEP + VECTOR_SLACK / sizeof(uint64_t)];
+  uint64_t at[STEP + SPREAD_SLACK / sizeof(uint64_t)];
   while (w.position < end && of_interest(job, w.position)) {
     const uint64_t begin = w.position, stop = step_end(begin, end);
     if (!locate(job, &w, stop, at)) return;
@@ -178,11 +194,10 @@ static uint64_t aligned_end(const struct walk *w, uint64_t count, uint64_t end) 
  * written, if one is taken twice. */
 static bool permute_step(const struct permute_job *job, uint64_t begin, uint64_t n,
                          const uint64_t *at) {
-  uint8_t mark[STEP];
+  uint64_t source[STEP];
   _Alignas(64) char chunk[STEP * sizeof(uint64_t)];
-  memset(mark, 0, n);
-  job->width->scatter_within(n, job->values + begin * job->bytes, at, begin, mark, chunk);
-  if (job->move->count(n, mark) < n) return false;
+  if (!job->move->invert(n, at, begin, source)) return false;
+  job->width->gather(n, job->values + begin * job->bytes, source, chunk);
   char *out = job->out + begin * job->bytes;
   if (job->streaming) {
     job->move->stream(out, chunk, n * job->bytes);
@@ -197,7 +212,7 @@ static void mark_piece(void *arg, uint64_t first, uint64_t last, unsigned worker
   struct permute_job *job = arg;
   struct walk w = walk_from(&job->near, segments_split(&job->near, first));
   const uint64_t end = segments_split(&job->near, last).position;
-  uint64_t at[STEP + VECTOR_SLACK / sizeof(uint64_t)], whole = 0;
+  uint64_t at[STEP + SPREAD_SLACK / sizeof(uint64_t)], whole = 0;
   while (w.position < end && of_interest(job, w.position)) {
     const uint64_t begin = w.position;
     const bool starts = walk_start(&w, w.segment) == begin;
@@ -231,7 +246,7 @@ static uint64_t first_duplicate(struct permute_job *job) {
   const uint64_t n = job->near.total;
   memset(job->mark, 0, n);
   struct walk w = walk_from(&job->near, (struct place){0, 0});
-  uint64_t at[STEP + VECTOR_SLACK / sizeof(uint64_t)];
+  uint64_t at[STEP + SPREAD_SLACK / sizeof(uint64_t)];
   while (w.position < n) {
     const uint64_t begin = w.position, stop = step_end(begin, n);
     locate(job, &w, stop, at);
@@ -313,6 +328,7 @@ bool cpu_permute(struct cvl_context *c, uint64_t site, const struct cvl_permute_
       .bytes = bytes,
       .index_bytes = elem_bytes((uint8_t)c->int_elem),
       .values = value_data(&a->values),
+      .values_total = value_length(&a->values),
       .index = value_data(&a->index),
       .flags = a->flags.form == CVL_NOTHING ? NULL : value_data(&a->flags),
       .defaults = a->defaults.form == CVL_NOTHING ? NULL : value_data(&a->defaults),
