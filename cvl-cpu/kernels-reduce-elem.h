@@ -2,8 +2,7 @@
  * includes it with CLASS, KIND and the widths defined.
  *
  * The tree is that of cvl.h. BOOL operations are exact, so there it is as wide as suits bytes.
- * Short segments are reduced side by side: a step of the tree is one loop over a strip of
- * elements, with flags that say where segments begin, whatever their lengths are.
+ * Short segments are reduced side by side (kernels-reduce-short.h).
  */
 #include "cvl-cpu/combine.h"
 
@@ -114,43 +113,7 @@ ALWAYS_INLINE void NAMED(blocks)(enum cvl_op op, const void *data, uint64_t n, v
   }
 }
 
-/* A step of the tree over a strip: to[i] = from[i] combined with from[i + s] where apart[i] is
- * 0, that is, where both are of one segment. */
-ALWAYS_INLINE void NAMED(step)(enum cvl_op op, int n, int s, const uint8_t *restrict apart,
-                               const ELEMENT_TYPE *restrict from, ELEMENT_TYPE *restrict to) {
-  for (int i = 0; i < n; i++) {
-    const ELEMENT_TYPE right = apart[i] ? NAMED(pad)(op) : from[i + s];
-    to[i] = NAMED(combine)(op, from[i], right);
-  }
-}
-
-/* Segments with STRIP elements at most in all, the first at x[0]; out[k] is undefined for those
- * longer than SHORT. */
-ALWAYS_INLINE void NAMED(side_by_side)(enum cvl_op op, const ELEMENT_TYPE *x,
-                                       const uint64_t *offsets, uint64_t count,
-                                       ELEMENT_TYPE *out) {
-  ELEMENT_TYPE a[STRIP], b[STRIP + 1];
-  /* head[i]: a segment begins at i; two[i], four[i]: one begins in i+1 .. i+2, i+1 .. i+4. */
-  uint8_t head[STRIP + SHORT], two[STRIP + SHORT], four[STRIP + SHORT];
-  const uint64_t start = offsets[0];
-  const int n = (int)(offsets[count] - start);
-  if (n < 0 || n > STRIP) __builtin_unreachable();
-  memset(head, 0, (size_t)n);
-  memset(head + n, 1, SHORT);
-  for (uint64_t k = 0; k < count; k++) head[offsets[k] - start] = 1;
-  for (int i = 0; i < n + 4; i++) two[i] = head[i + 1] | head[i + 2];
-  for (int i = 0; i < n; i++) four[i] = two[i] | two[i + 2];
-  NAMED(step)(op, n, 4, four, x, b);
-  NAMED(step)(op, n, 2, two, b, a);
-  NAMED(step)(op, n, 1, head + 1, a, b);
-  b[STRIP] = NAMED(identity)(op);
-  for (uint64_t k = 0; k < count; k++) {
-    /* Chosen by arithmetic: whether a segment is empty is hard for a branch to foresee. */
-    const uint64_t empty = UINT64_C(0) - (offsets[k + 1] == offsets[k]);
-    const uint64_t at = ((offsets[k] - start) & ~empty) | (STRIP & empty);
-    out[k] = b[at];
-  }
-}
+#include "cvl-cpu/kernels-reduce-short.h"
 
 /* One segment of 1 <= n <= REDUCE_WHOLE elements. */
 ALWAYS_INLINE ELEMENT_TYPE NAMED(segment)(reduce_blocks *blocks, const ELEMENT_TYPE *x,
@@ -166,32 +129,25 @@ ALWAYS_INLINE ELEMENT_TYPE NAMED(segment)(reduce_blocks *blocks, const ELEMENT_T
 ALWAYS_INLINE void NAMED(segments)(enum cvl_op op, reduce_blocks *blocks, const void *data,
                                    const uint64_t *offsets, uint64_t count, void *results) {
   const ELEMENT_TYPE *x = data;
-  ELEMENT_TYPE *out = results;
-  for (uint64_t k = 0; k < count;) {
-    /* A strip, and which of its segments are not short. */
-    uint16_t medium[SEGMENTS];
-    int mediums = 0;
-    const uint64_t start = offsets[k];
-    uint64_t to = k;
-    while (to < count && to - k < SEGMENTS && offsets[to + 1] - start <= STRIP &&
-           offsets[to + 1] - offsets[to] <= MEDIUM) {
-      medium[mediums] = (uint16_t)(to - k);
-      mediums += offsets[to + 1] - offsets[to] > SHORT;
-      to++;
+  for (uint64_t k = 0; k < count; k += GROUP) {
+    const uint64_t *const o = offsets + k;
+    ELEMENT_TYPE *const out = (ELEMENT_TYPE *)results + k;
+    const int many = count - k < GROUP ? (int)(count - k) : GROUP;
+    uint8_t longer[GROUP];
+    int longs = 0;
+    if (o[many] - o[0] <= (uint64_t)many * FILLED * ROW) {
+      longs = NAMED(rows)(op, x, o, many, out, longer);
+    } else {
+      for (int i = 0; i < many; i++) {
+        longer[longs] = (uint8_t)i;
+        longs += o[i + 1] > o[i];
+        out[i] = NAMED(identity)(op);
+      }
     }
-    if (to - k > (uint64_t)mediums) {
-      NAMED(side_by_side)(op, x + start, offsets + k, to - k, out + k);
+    for (int i = 0; i < longs; i++) {
+      const uint64_t start = o[longer[i]], n = o[longer[i] + 1] - start;
+      if (n <= REDUCE_WHOLE) out[longer[i]] = NAMED(segment)(blocks, x + start, n);
     }
-    for (int i = 0; i < mediums; i++) {
-      const uint64_t m = k + medium[i];
-      out[m] = NAMED(segment)(blocks, x + offsets[m], offsets[m + 1] - offsets[m]);
-    }
-    if (to == k) { /* a long one */
-      const uint64_t n = offsets[k + 1] - start;
-      if (n <= REDUCE_WHOLE) out[k] = NAMED(segment)(blocks, x + start, n);
-      to++;
-    }
-    k = to;
   }
 }
 
@@ -204,6 +160,9 @@ ALWAYS_INLINE void NAMED(segments)(enum cvl_op op, reduce_blocks *blocks, const 
   static void INSTANCE(segments, op)(const void *x, const uint64_t *offsets, uint64_t count,   \
                                      void *out) {                                              \
     NAMED(segments)(OP_##op, INSTANCE(blocks, op), x, offsets, count, out);                    \
+  }                                                                                            \
+  static void INSTANCE(equal, op)(const void *x, uint64_t n, uint64_t count, void *out) {      \
+    NAMED(equal)(OP_##op, x, n, count, out);                                                   \
   }
 #define COMBINE(op, row, identity, pad, exact, expression)                                     \
   COMBINE_OF_CLASS(row)(COMBINE_INSTANCES(op))
@@ -211,4 +170,5 @@ ALWAYS_INLINE void NAMED(segments)(enum cvl_op op, reduce_blocks *blocks, const 
 #undef COMBINE_INSTANCES
 #undef INSTANCE
 #undef WIDTH
+#undef ROW
 #undef REDUCE_FLOAT

@@ -4,13 +4,48 @@
 #include <string.h>
 
 #include "cvl-cpu/kernels.h"
+#include "cvl-cpu/templates.h"
 
 enum {
-  SHORT = 8,     /* segments of so few elements are reduced side by side ... */
-  MEDIUM = 256,  /* ... together with others up to this length between them, ... */
-  STRIP = 1024,  /* ... in strips of so many elements ... */
-  SEGMENTS = 512 /* ... and so many segments */
+  GROUP = 64, /* segments taken together: their rows stay in the first-level cache */
+  FILLED = 4  /* rows pay while segments have at most so many times ROW elements on average */
 };
+
+#ifdef __AVX512BW__
+#include <immintrin.h>
+#define ROWS_BY_MASK
+
+/* The first `bits` bits, or all that there are up to n. */
+ALWAYS_INLINE uint32_t first_bits(uint64_t n, uint32_t bits) {
+  return (UINT32_C(1) << (n < bits ? n : bits)) - 1;
+}
+
+/* load_row (kernels-reduce-short.h) for elements of so many bytes. */
+ALWAYS_INLINE void load_row_masked(size_t bytes, const void *x, uint64_t n, const void *pad,
+                                   bool in_order, void *row) {
+  if (bytes == 8) {
+    const __m512i order = _mm512_setr_epi64(0, 4, 2, 6, 1, 5, 3, 7);
+    int64_t p;
+    memcpy(&p, pad, sizeof p);
+    const __m512i v =
+        _mm512_mask_loadu_epi64(_mm512_set1_epi64(p), (__mmask8)first_bits(n, 8), x);
+    _mm512_storeu_si512(row, in_order ? v : _mm512_permutexvar_epi64(order, v));
+  } else if (bytes == 4) {
+    const __m512i order =
+        _mm512_setr_epi32(0, 8, 4, 12, 2, 10, 6, 14, 1, 9, 5, 13, 3, 11, 7, 15);
+    int32_t p;
+    memcpy(&p, pad, sizeof p);
+    const __m512i v =
+        _mm512_mask_loadu_epi32(_mm512_set1_epi32(p), (__mmask16)first_bits(n, 16), x);
+    _mm512_storeu_si512(row, in_order ? v : _mm512_permutexvar_epi32(order, v));
+  } else { /* BOOL, in order */
+    char p;
+    memcpy(&p, pad, sizeof p);
+    _mm_storeu_si128(row,
+                     _mm_mask_loadu_epi8(_mm_set1_epi8(p), (__mmask16)first_bits(n, 16), x));
+  }
+}
+#endif
 
 /* Classes for #if. */
 #define REDUCE_IS_I 0
@@ -52,7 +87,8 @@ enum {
 #undef CLASS
 #undef KIND
 
-#define ROW(op, kind) [OP_##op] = {blocks_##op##_##kind, segments_##op##_##kind},
+#define ROW(op, kind)                                                                          \
+  [OP_##op] = {blocks_##op##_##kind, segments_##op##_##kind, equal_##op##_##kind},
 const struct reduce_kernels KERNEL(reduce_kernels) = {{
 #define COMBINE(op, row, identity, pad, exact, expression) WHERE_##row##_I(ROW(op, i32))
     [CVL_I32] =

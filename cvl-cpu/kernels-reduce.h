@@ -6,6 +6,8 @@
 
 /* A segment of more elements is cut at its blocks, which threads share. */
 enum { REDUCE_WHOLE = 32 * CVL_REDUCE_BLOCK };
+/* Segments of one length up to this need no offsets. */
+enum { REDUCE_EQUAL = 8 };
 
 /* totals[k] = block k of the reproducible tree over x[0 .. n); totals may be x. Of an exact
  * operation totals[0] is the total of all blocks and the others are pads. */
@@ -16,6 +18,8 @@ struct reduce_row {
   /* out[k] = the reduction of x[offsets[k] .. offsets[k+1]) for k < count; of a segment longer
    * than REDUCE_WHOLE nothing is written. */
   void (*segments)(const void *x, const uint64_t *offsets, uint64_t count, void *out);
+  /* out[k] = the reduction of x[k * n .. k * n + n) for k < count; n <= REDUCE_EQUAL. */
+  void (*equal)(const void *x, uint64_t n, uint64_t count, void *out);
 };
 
 struct reduce_kernels {

@@ -39,6 +39,11 @@ static uint64_t blocks_of(uint64_t n) {
 /* The segments first <= k < last, giants left out. */
 static void reduce_segments(const struct job *j, uint64_t first, uint64_t last) {
   struct batch batch;
+  if (!j->s.offsets && j->s.equal <= REDUCE_EQUAL) {
+    j->row->equal(j->x + first * j->s.equal * j->element, j->s.equal, last - first,
+                  j->out + first * j->element);
+    return;
+  }
   while (first < last) {
     uint64_t many = last - first;
     const uint64_t *offsets = batch_offsets(&batch, &j->s, first, &many);
