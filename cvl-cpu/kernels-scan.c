@@ -2,15 +2,77 @@
 #include "cvl-cpu/kernels-scan.h"
 
 #include <string.h>
+#ifdef __AVX512VL__
+#include <immintrin.h>
+#endif
 
 #include "cvl-cpu/kernels.h"
 
 enum {
-  FRONT = 16,   /* neutral elements in front of a buffer, so that a step may look back */
-  SHORT = 8,    /* segments of one row are scanned side by side ... */
-  STRIP = 1024, /* ... in strips of about so many elements */
-  WINDOWS = 16  /* windows of a long segment at a time: first-level cache */
+  SIDE = CVL_SCAN_ROW,       /* windows whose totals are scanned side by side */
+  STRIP = SIDE * SCAN_WINDOW /* elements of segments that are scanned side by side */
 };
+
+/* Bytes of a register. */
+#if defined(__AVX512F__)
+#define VECTOR_BYTES 64
+#elif defined(__AVX2__)
+#define VECTOR_BYTES 32
+#else
+#define VECTOR_BYTES 16
+#endif
+
+/* A loop to be vectorised as it stands. */
+#ifdef __clang__
+#define ROLLED INDEPENDENT
+#else
+#define ROLLED _Pragma("GCC unroll 1")
+#endif
+
+/* ---- strips: segments of at most a window, side by side ---- */
+
+/* A segment of a strip that has several rows. */
+struct scan_span {
+  int start, n;
+};
+
+/* As many segments from k on as make a strip: the number of the first one that does not belong
+ * to it. */
+static uint64_t scan_strip_end(const uint64_t *offsets, uint64_t k, uint64_t count) {
+  const uint64_t start = offsets[k];
+  while (k < count && offsets[k + 1] - offsets[k] <= SCAN_WINDOW &&
+         offsets[k + 1] - start <= STRIP) {
+    k++;
+  }
+  return k;
+}
+
+/* Marks where the rows of a strip start, which they do where segments do: bit j of heads[r] for
+ * place 8 r + j. The segments of several rows go to span. Returns their number. */
+static int scan_mark(const uint64_t *offsets, uint64_t count, uint8_t *heads,
+                     struct scan_span *span) {
+  const size_t n = (size_t)(offsets[count] - offsets[0]);
+  uint8_t one[STRIP + 2 * CVL_SCAN_ROW]; /* a byte for each place */
+  int several = 0;
+  memset(one, 0, n + CVL_SCAN_ROW);
+  /* Most segments have one row or two, which takes no branch. */
+  for (uint64_t k = 0; k < count; k++) {
+    const size_t start = (size_t)(offsets[k] - offsets[0]);
+    const size_t end = (size_t)(offsets[k + 1] - offsets[0]);
+    one[start] = 1;
+    one[end < start + CVL_SCAN_ROW ? end : start + CVL_SCAN_ROW] = 1;
+    for (size_t i = start + 2 * CVL_SCAN_ROW; i < end; i += CVL_SCAN_ROW) one[i] = 1;
+    span[several] = (struct scan_span){(int)start, (int)(end - start)};
+    several += end - start > CVL_SCAN_ROW;
+  }
+  for (size_t r = 0; r <= n / CVL_SCAN_ROW; r++) {
+    uint64_t w;
+    memcpy(&w, one + r * CVL_SCAN_ROW, sizeof w);
+    /* Byte j moves to bit 56 + j; no two parts of the product meet. */
+    heads[r] = (uint8_t)(w * UINT64_C(0x0102040810204080) >> 56);
+  }
+  return several;
+}
 
 #define INT_BITS   32
 #define FLOAT_BITS 32
@@ -27,7 +89,7 @@ enum {
 #undef KIND
 #define CLASS B
 #define KIND  b8
-#include "cvl-cpu/kernels-scan-elem.h"
+#include "cvl-cpu/kernels-scan-flags.h"
 #undef CLASS
 #undef KIND
 #undef INT_BITS

@@ -26,6 +26,9 @@ struct scan_state {
   uint64_t partial[SCAN_LEVELS][SCAN_STEPS][CVL_SCAN_WINDOW];
 };
 
+/* Where results go: a copy that does not overlap, into the caches or past them. */
+typedef void scan_put(void *to, const void *from, size_t bytes);
+
 struct scan_row {
   /* totals[k] = the total of window k of x, for all `windows` full windows. */
   void (*totals)(const void *x, uint64_t windows, void *totals);
@@ -35,10 +38,11 @@ struct scan_row {
   void (*advance)(struct scan_state *, uint64_t windows, void *totals);
   /* out[0 .. n) = the scan of x[0 .. n) in windows (the last may be short) with before[k]
    * before window k. out may be x. The first element of a segment gets `before` too. */
-  void (*write)(const void *x, uint64_t n, const void *before, void *out);
+  void (*write)(const void *x, uint64_t n, const void *before, void *out, scan_put *put);
   /* The scan of whole segments: x[offsets[k] .. offsets[k+1]) to the same place of out, for
    * k < count. out may be x. */
-  void (*segments)(const void *x, const uint64_t *offsets, uint64_t count, void *out);
+  void (*segments)(const void *x, const uint64_t *offsets, uint64_t count, void *out,
+                   scan_put *put);
   /* *out = what the first element of a segment gets. */
   void (*identity)(void *out);
 };

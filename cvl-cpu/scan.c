@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "cvl-cpu/batches.h"
+#include "cvl-cpu/kernels-move.h"
 #include "cvl-cpu/kernels-scan.h"
 #include "cvl-cpu/kernels.h"
 
@@ -30,6 +31,8 @@ struct chain {
 struct job {
   struct segments s;
   const struct scan_row *row;
+  const struct move_kernels *move;
+  scan_put *put;  /* how results reach out */
   size_t element; /* bytes */
   const char *x;
   char *out;
@@ -71,12 +74,16 @@ static bool crosses(const struct job *j, uint64_t k, uint64_t position) {
   return end > position && end - start > WHOLE;
 }
 
+static void put_in_caches(void *to, const void *from, size_t bytes) {
+  memcpy(to, from, bytes);
+}
+
 static void scan_segments(const struct job *j, uint64_t first, uint64_t last) {
   struct batch batch;
   while (first < last) {
     uint64_t many = last - first;
     const uint64_t *offsets = batch_offsets(&batch, &j->s, first, &many);
-    j->row->segments(j->x, offsets, many, j->out);
+    j->row->segments(j->x, offsets, many, j->out, j->put);
     first += many;
   }
 }
@@ -96,7 +103,7 @@ static void use_state(struct job *j, const struct part *p) {
 static void write_part(const struct job *j, const struct part *p) {
   if (p->begin == p->end) return;
   char *out = j->out + p->begin * j->element;
-  j->row->write(j->x + p->begin * j->element, p->end - p->begin, p->totals, out);
+  j->row->write(j->x + p->begin * j->element, p->end - p->begin, p->totals, out, j->put);
   if (p->from_start) j->row->identity(out);
 }
 
@@ -134,6 +141,7 @@ static void scan_piece(void *arg, uint64_t first, uint64_t last, unsigned worker
   if (comes_in) write_part(j, &in);
   scan_segments(j, from.segment, to.segment - (goes_out ? 1 : 0));
   if (goes_out) write_part(j, &out);
+  j->move->stream_end();
 }
 
 /* Runs the job in pieces. */
@@ -154,14 +162,18 @@ bool cpu_scan(struct cvl_context *c, uint64_t site, enum cvl_op op, const struct
   const enum cvl_elem e = (enum cvl_elem)v->elem;
   struct job j = {.s = value_segments(d),
                   .row = &c->kernels->scan->row[e][op],
+                  .move = c->kernels->move,
                   .element = elem_info(e)->bytes,
                   .x = value_data(v)};
   if (!result_new(c, site, e, j.s.total, reuse, out)) return false;
   j.out = result_data(out);
+  const bool streaming = !reuse && j.s.total * j.element >= STREAM_BYTES;
+  j.put = streaming ? j.move->stream : put_in_caches;
   const uint64_t steps = segments_steps(&j.s);
   j.grain = grain_for(c, steps, j.element);
   if (j.grain >= steps || pool_threads(c->pool) == 1) {
     scan_segments(&j, 0, j.s.count);
+    j.move->stream_end();
     return true;
   }
   if (scan_in_pieces(c, site, &j)) return true;

@@ -1,0 +1,118 @@
+/* kernels-scan-rows.h - rows of CVL_SCAN_ROW elements of one type in registers; a part of
+ * kernels-scan-elem.h.
+ *
+ * A row is one register where the instruction set has one of that size, else a few. Elements
+ * move between the places of a row by explicit shuffles. What the table's scalar expressions
+ * say is a loop over the eight elements, which the compiler must find as such (unrolled it
+ * would stay scalar) and then turns into the operations of whole registers, conditions
+ * included.
+ */
+#undef LANES
+#if VECTOR_BYTES * 8 / INT_BITS >= 8
+#define LANES 8
+#else
+#define LANES (VECTOR_BYTES * 8 / INT_BITS)
+#endif
+
+typedef ELEMENT_TYPE NAMED(lanes)
+    __attribute__((vector_size(LANES * sizeof(ELEMENT_TYPE)), aligned(sizeof(ELEMENT_TYPE))));
+
+/* The bits of the elements. */
+typedef TYPE_I NAMED(bits) __attribute__((vector_size(LANES * sizeof(TYPE_I))));
+
+struct NAMED(row) {
+  NAMED(lanes) part[CVL_SCAN_ROW / LANES];
+};
+
+ALWAYS_INLINE struct NAMED(row) NAMED(load)(const ELEMENT_TYPE *x) {
+  struct NAMED(row) r;
+  memcpy(&r, x, sizeof r);
+  return r;
+}
+
+ALWAYS_INLINE void NAMED(store)(ELEMENT_TYPE *to, struct NAMED(row) r) {
+  memcpy(to, &r, sizeof r);
+}
+
+/* x in every place. */
+ALWAYS_INLINE struct NAMED(row) NAMED(spread)(ELEMENT_TYPE x) {
+  ELEMENT_TYPE a[CVL_SCAN_ROW];
+  ROLLED for (int j = 0; j < CVL_SCAN_ROW; j++) a[j] = x;
+  return NAMED(load)(a);
+}
+
+/* The first n elements and, if that is less than a row, zeros: nothing is read behind them, as
+ * another thread may be writing there. */
+ALWAYS_INLINE struct NAMED(row) NAMED(load_some)(const ELEMENT_TYPE *x, uint64_t n) {
+  if (n >= CVL_SCAN_ROW) return NAMED(load)(x);
+  ELEMENT_TYPE a[CVL_SCAN_ROW] = {0};
+  for (uint64_t j = 0; j < n; j++) a[j] = x[j];
+  return NAMED(load)(a);
+}
+
+/* The last s places of `low`, then the first of `high`; 0 < s < LANES. */
+ALWAYS_INLINE NAMED(lanes) NAMED(join)(NAMED(lanes) low, NAMED(lanes) high, int s) {
+#if LANES == 8
+  if (s == 4) return __builtin_shufflevector(low, high, 4, 5, 6, 7, 8, 9, 10, 11);
+  if (s == 2) return __builtin_shufflevector(low, high, 6, 7, 8, 9, 10, 11, 12, 13);
+  return __builtin_shufflevector(low, high, 7, 8, 9, 10, 11, 12, 13, 14);
+#elif LANES == 4
+  if (s == 2) return __builtin_shufflevector(low, high, 2, 3, 4, 5);
+  return __builtin_shufflevector(low, high, 3, 4, 5, 6);
+#else
+  (void)s;
+  return __builtin_shufflevector(low, high, 1, 2);
+#endif
+}
+
+/* The elements s = 1, 2 or 4 places before those of r, where `before` comes before r. */
+ALWAYS_INLINE struct NAMED(row)
+    NAMED(back)(struct NAMED(row) before, struct NAMED(row) r, int s) {
+  enum { PARTS = CVL_SCAN_ROW / LANES };
+  NAMED(lanes) both[2 * PARTS];
+  memcpy(both, &before, sizeof before);
+  memcpy(both + PARTS, &r, sizeof r);
+  for (int i = 0; i < PARTS; i++) {
+    const int from = PARTS + i - s / LANES;
+    r.part[i] = s % LANES ? NAMED(join)(both[from - 1], both[from], s % LANES) : both[from];
+  }
+  return r;
+}
+
+/* The combination of x and y, place by place. */
+ALWAYS_INLINE struct NAMED(row)
+    NAMED(combine_rows)(enum cvl_op op, struct NAMED(row) x, struct NAMED(row) y) {
+  ELEMENT_TYPE a[CVL_SCAN_ROW], b[CVL_SCAN_ROW];
+  memcpy(a, &x, sizeof a);
+  memcpy(b, &y, sizeof b);
+  ROLLED for (int j = 0; j < CVL_SCAN_ROW; j++) a[j] = NAMED(combine)(op, a[j], b[j]);
+  return NAMED(load)(a);
+}
+
+/* x where the bit of the place is set in the mask, elsewhere y. */
+ALWAYS_INLINE struct NAMED(row)
+    NAMED(choose)(unsigned mask, struct NAMED(row) x, struct NAMED(row) y) {
+#if defined(__AVX512VL__) && INT_BITS == 64
+  x.part[0] = (NAMED(lanes))_mm512_mask_blend_epi64((__mmask8)mask, (__m512i)y.part[0],
+                                                    (__m512i)x.part[0]);
+#elif defined(__AVX512VL__)
+  x.part[0] = (NAMED(lanes))_mm256_mask_blend_epi32((__mmask8)mask, (__m256i)y.part[0],
+                                                    (__m256i)x.part[0]);
+#else
+  for (int i = 0; i < CVL_SCAN_ROW / LANES; i++) {
+    NAMED(bits) place, m;
+    for (int j = 0; j < LANES; j++) {
+      place[j] = (TYPE_I)1 << (i * LANES + j);
+      m[j] = (TYPE_I)mask;
+    }
+    m = (NAMED(bits))((m & place) == place);
+    x.part[i] = (NAMED(lanes))(((NAMED(bits))x.part[i] & m) | ((NAMED(bits))y.part[i] & ~m));
+  }
+#endif
+  return x;
+}
+
+/* A step of Kogge and Stone within a row, elements s places back. */
+ALWAYS_INLINE struct NAMED(row) NAMED(step)(enum cvl_op op, struct NAMED(row) r, int s) {
+  return NAMED(combine_rows)(op, NAMED(back)(NAMED(spread)(NAMED(pad)(op)), r, s), r);
+}
