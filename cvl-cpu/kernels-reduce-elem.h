@@ -133,20 +133,17 @@ ALWAYS_INLINE void NAMED(segments)(enum cvl_op op, reduce_blocks *blocks, const 
     const uint64_t *const o = offsets + k;
     ELEMENT_TYPE *const out = (ELEMENT_TYPE *)results + k;
     const int many = count - k < GROUP ? (int)(count - k) : GROUP;
-    uint8_t longer[GROUP];
-    int longs = 0;
+    uint64_t longer;
     if (o[many] - o[0] <= (uint64_t)many * FILLED * ROW) {
-      longs = NAMED(rows)(op, x, o, many, out, longer);
+      longer = NAMED(short_ones)(op, x, o, many, out);
     } else {
-      for (int i = 0; i < many; i++) {
-        longer[longs] = (uint8_t)i;
-        longs += o[i + 1] > o[i];
-        out[i] = NAMED(identity)(op);
-      }
+      longer = longer_than(0, o, many);
+      for (int i = 0; i < many; i++) out[i] = NAMED(identity)(op);
     }
-    for (int i = 0; i < longs; i++) {
-      const uint64_t start = o[longer[i]], n = o[longer[i] + 1] - start;
-      if (n <= REDUCE_WHOLE) out[longer[i]] = NAMED(segment)(blocks, x + start, n);
+    for (; longer; longer &= longer - 1) {
+      const int i = __builtin_ctzll(longer);
+      const uint64_t n = o[i + 1] - o[i];
+      if (n <= REDUCE_WHOLE) out[i] = NAMED(segment)(blocks, x + o[i], n);
     }
   }
 }
@@ -171,4 +168,5 @@ ALWAYS_INLINE void NAMED(segments)(enum cvl_op op, reduce_blocks *blocks, const 
 #undef INSTANCE
 #undef WIDTH
 #undef ROW
+#undef NARROW
 #undef REDUCE_FLOAT

@@ -1,27 +1,31 @@
 /* kernels-reduce-short.h - short segments reduced side by side; a part of
  * kernels-reduce-elem.h, for one element type.
  *
- * The lanes of a short segment fill a row of ROW elements, padded, by one masked load whatever
- * its length is; the rows of a group of segments lie one after the other. A row holds its lanes
- * in bit-reversed order: then each step of the tree, from ROW / 2 down to 1, combines
+ * The lanes of a short segment fill a row, padded, by one masked load whatever its length is;
+ * the rows of a group of segments lie one after the other. A row holds its lanes in
+ * bit-reversed order: then each step of the tree, from half a row down to 1, combines
  * neighbours, and is the same plain loop over the whole group.
  */
-#define ROW ((int)(sizeof(ELEMENT_TYPE) == 8 ? 8 : 16))
 
-/* row = the lanes of x[0 .. n), in their own order if `in_order`; n may exceed ROW. */
-ALWAYS_INLINE void NAMED(load_row)(enum cvl_op op, const ELEMENT_TYPE *x, uint64_t n,
-                                   ELEMENT_TYPE *row) {
+/* Lanes of a row: as many as fill 16 bytes where that is enough, else 64 bytes, else 16. */
+#define NARROW ((int)(16 / sizeof(ELEMENT_TYPE)))
+#define ROW    ((int)(sizeof(ELEMENT_TYPE) == 8 ? 8 : 16))
+
+/* row = the lanes of a segment at x that has those of the mask. */
+ALWAYS_INLINE void NAMED(load_row)(enum cvl_op op, const ELEMENT_TYPE *x, unsigned mask,
+                                   int lanes, ELEMENT_TYPE *row) {
   const ELEMENT_TYPE pad = NAMED(pad)(op);
   const bool in_order = NAMED(exact)(op);
 #ifdef ROWS_BY_MASK
-  load_row_masked(sizeof pad, x, n, &pad, in_order, row);
+  load_row_masked(sizeof pad, x, mask, lanes, &pad, in_order, row);
 #else
   static const uint8_t reversed[] = {0, 8, 4, 12, 2, 10, 6, 14, 1, 9, 5, 13, 3, 11, 7, 15};
-  const ELEMENT_TYPE *const from = n ? x : &pad; /* there may be no memory at x */
-  for (int j = 0; j < ROW; j++) {
-    const uint64_t lane = (uint64_t)(in_order ? j : ROW == 16 ? reversed[j] : reversed[j] / 2);
-    const ELEMENT_TYPE some = from[lane < n ? lane : 0];
-    row[j] = lane < n ? some : pad;
+  const ELEMENT_TYPE *const from = mask ? x : &pad; /* there may be no memory at x */
+  for (int j = 0; j < lanes; j++) {
+    const int lane = in_order ? j : reversed[j] * lanes / 16;
+    const bool present = mask >> lane & 1;
+    const ELEMENT_TYPE some = from[present ? lane : 0];
+    row[j] = present ? some : pad;
   }
 #endif
 }
@@ -32,29 +36,53 @@ ALWAYS_INLINE void NAMED(fold_neighbours)(enum cvl_op op, int n,
   for (int i = 0; i < n; i++) to[i] = NAMED(combine)(op, from[2 * i], from[2 * i + 1]);
 }
 
-/* The reductions of `count` <= GROUP segments; those longer than ROW are left out and their
- * numbers put into `longer`. Returns how many they are. */
-ALWAYS_INLINE int NAMED(rows)(enum cvl_op op, const ELEMENT_TYPE *x, const uint64_t *offsets,
-                              int count, ELEMENT_TYPE *out, uint8_t *longer) {
-  ELEMENT_TYPE a[GROUP * ROW], b[GROUP * ROW / 2];
-  int many = 0;
+/* The reductions of `count` <= GROUP segments of at most `lanes` elements; what it gives for
+ * longer ones means nothing. */
+ALWAYS_INLINE void NAMED(rows)(enum cvl_op op, int lanes, const ELEMENT_TYPE *x,
+                               const uint64_t *offsets, int count, ELEMENT_TYPE *out) {
+  ELEMENT_TYPE a[GROUP * 16], b[GROUP * 8];
+  uint16_t mask[GROUP];
+  row_masks(offsets, count, lanes, mask);
   for (int i = 0; i < count; i++) {
-    const uint64_t n = offsets[i + 1] - offsets[i];
-    NAMED(load_row)(op, x + offsets[i], n, a + i * ROW);
-    longer[many] = (uint8_t)i;
-    many += n > ROW;
+    NAMED(load_row)(op, x + offsets[i], mask[i], lanes, a + i * lanes);
   }
-  if (ROW == 16) {
+  if (lanes == 16) {
     NAMED(fold_neighbours)(op, count * 8, a, b);
-    memcpy(a, b, (size_t)count * 8 * sizeof *a);
+    NAMED(fold_neighbours)(op, count * 4, b, a);
+    NAMED(fold_neighbours)(op, count * 2, a, b);
+    NAMED(fold_neighbours)(op, count, b, a);
+  } else if (lanes == 8) {
+    NAMED(fold_neighbours)(op, count * 4, a, b);
+    NAMED(fold_neighbours)(op, count * 2, b, a);
+    NAMED(fold_neighbours)(op, count, a, b);
+  } else if (lanes == 4) {
+    NAMED(fold_neighbours)(op, count * 2, a, b);
+    NAMED(fold_neighbours)(op, count, b, a);
+  } else {
+    NAMED(fold_neighbours)(op, count, a, b);
   }
-  NAMED(fold_neighbours)(op, count * 4, a, b);
-  NAMED(fold_neighbours)(op, count * 2, b, a);
-  NAMED(fold_neighbours)(op, count, a, b);
+  const ELEMENT_TYPE *const folded = lanes == 16 || lanes == 4 ? a : b;
   for (int i = 0; i < count; i++) {
-    out[i] = offsets[i + 1] == offsets[i] ? NAMED(identity)(op) : b[i];
+    out[i] = offsets[i + 1] == offsets[i] ? NAMED(identity)(op) : folded[i];
   }
-  return many;
+}
+
+/* The reductions of a group of segments, in rows as long as most of them need. Returns which
+ * are too long for that and left out. */
+ALWAYS_INLINE uint64_t NAMED(short_ones)(enum cvl_op op, const ELEMENT_TYPE *x,
+                                         const uint64_t *offsets, int count,
+                                         ELEMENT_TYPE *out) {
+  if (NARROW < ROW && longer_than(NARROW, offsets, count) == 0) {
+    NAMED(rows)(op, NARROW, x, offsets, count, out);
+    return 0;
+  }
+  const uint64_t longer = longer_than(ROW, offsets, count);
+  if (ROW < 16 && __builtin_popcountll(longer) > GROUP / 8) {
+    NAMED(rows)(op, 16, x, offsets, count, out);
+    return longer_than(16, offsets, count);
+  }
+  NAMED(rows)(op, ROW, x, offsets, count, out);
+  return longer;
 }
 
 /* The reductions of x[k * n .. k * n + n), k < count, with n <= REDUCE_EQUAL known to the
