@@ -221,3 +221,51 @@ Test(combine, every_shape_and_number_of_threads_gives_the_tree) {
     }
   }
 }
+
+/* ---- the greatest and the least, where comparison alone does not decide ---- */
+
+static void check_extreme(struct cvl_context *c, enum cvl_elem elem, enum cvl_op op,
+                          double others, double one, double expected) {
+  enum { LENGTH = 3 * 1024 + 7 };
+  static const uint64_t places[] = {0, 31, 32, 1023, 1024, 2000, 3071, 3072, LENGTH - 1};
+  const struct cvl_backend *b = &cvl_cpu_backend;
+  for (size_t k = 0; k < sizeof places / sizeof places[0]; k++) {
+    double wide[LENGTH];
+    float narrow[LENGTH];
+    for (uint64_t i = 0; i < LENGTH; i++) wide[i] = i == places[k] ? one : others;
+    for (uint64_t i = 0; i < LENGTH; i++) narrow[i] = (float)wide[i];
+    const void *const data = elem == CVL_F64 ? (const void *)wide : narrow;
+    const struct cvl_value d = cvl_one_segment(LENGTH);
+    struct cvl_value x, out, first;
+    cr_assert(b->from_host(c, 1, elem, LENGTH, data, &x));
+    cr_assert(b->reduce(c, 2, op, &x, &d, &out));
+    cr_assert(b->scalar(c, &out, &first));
+    const double got = cvl_float_of(&first);
+    cr_assert(isnan(expected) ? isnan(got)
+                              : got == expected && !signbit(got) == !signbit(expected),
+              "%g among %g at %zu gives %g", one, others, (size_t)places[k], got);
+    b->release(c, &out);
+    b->release(c, &x);
+  }
+}
+
+Test(combine, greatest_and_least_with_nan_and_zeros) {
+  for (int wide = 0; wide < 2; wide++) {
+    const enum cvl_elem elem = wide ? CVL_F64 : CVL_F32;
+    const struct cvl_options options = {
+        .int_elem = CVL_I64, .float_elem = elem, .threads = 1, .device = -1};
+    const char *why = NULL;
+    struct cvl_context *c = cvl_cpu_backend.open(&options, &why);
+    cr_assert(c, "%s", why);
+    check_extreme(c, elem, OP_MAX, 1.0, NAN, NAN);
+    check_extreme(c, elem, OP_MIN, 1.0, NAN, NAN);
+    check_extreme(c, elem, OP_MAX, NAN, 1.0, NAN);
+    check_extreme(c, elem, OP_MAX, -0.0, 0.0, 0.0);
+    check_extreme(c, elem, OP_MIN, 0.0, -0.0, -0.0);
+    check_extreme(c, elem, OP_MAX, -1.0, -0.0, -0.0);
+    check_extreme(c, elem, OP_MIN, 1.0, 0.0, 0.0);
+    check_extreme(c, elem, OP_MAX, 1.0, 2.0, 2.0);
+    check_extreme(c, elem, OP_MIN, -INFINITY, 2.0, -INFINITY);
+    cvl_cpu_backend.close(c);
+  }
+}
