@@ -155,6 +155,8 @@ struct cvl_error {
 /* ---- a context ---- */
 
 struct cvl_context; /* opaque: the back end's */
+struct cvl_kernel;  /* likewise: a superoperator made ready */
+struct superop;     /* superop.h */
 
 struct cvl_options {
   enum cvl_elem int_elem;   /* CVL_I32 or CVL_I64 */
@@ -163,6 +165,8 @@ struct cvl_options {
   int device;               /* -1: the back end's choice */
   uint64_t memory_limit;    /* bytes for vectors and scratch; 0: none */
   uint64_t fail_allocation; /* tests: the n-th allocation from now fails; 0: none */
+  const char *native;       /* superoperators may be compiled by the machine's C compiler and
+                               kept in this directory; NULL: no. Results do not depend on it */
 };
 
 struct cvl_statistics {
@@ -285,6 +289,18 @@ struct cvl_backend {
   /* Fault ASSERT at the lowest position whose flag is false, with the INTs v and w there. */
   bool (*assert_all)(struct cvl_context *, uint64_t site, const struct cvl_value *flags,
                      const struct cvl_value *v, const struct cvl_value *w);
+
+  /* -- superoperators, see superop.h -- */
+
+  /* Makes a superoperator ready to run: planning, compiling. It is borrowed and must outlive
+   * the kernel. NULL if memory fails or the back end would rather not, without a fault: the
+   * caller then uses superop_run. */
+  struct cvl_kernel *(*prepare)(struct cvl_context *, const struct superop *);
+  void (*discard)(struct cvl_context *, struct cvl_kernel *);
+  /* outs[i] = output i on these operands, one for each parameter. The caller has required all
+   * of its rules. Takes node_count sites: a fault of node k carries site + k. */
+  bool (*run)(struct cvl_context *, uint64_t site, struct cvl_kernel *,
+              const struct cvl_value *operands, struct cvl_value *outs);
 };
 
 /* ---- helpers for callers, the same for every back end ---- */

@@ -25,6 +25,7 @@
 #ifndef RAVEL_IR_H
 #define RAVEL_IR_H
 
+#include "cvl/superop.h"
 #include "vcode/vcode.h"
 
 /* ---- kinds ---- */
@@ -48,28 +49,35 @@ enum ir_form {
   IR_OP,    /* an opcode of any class but STACK, CONTROL and CONSTANT, on operands */
   IR_CONST, /* one result, the constant */
   IR_CALL,  /* results = callee(operands) */
-  IR_IF     /* operand 0 the condition; results = what the taken block yields */
+  IR_IF,    /* operand 0 the condition; results = what the taken block yields */
+  IR_FUSED  /* results = superoperator(operands): one operand for each of its parameters */
 };
 
 struct ir_block;
 
 struct ir_binding {
-  uint8_t form;            /* enum ir_form */
-  uint8_t type;            /* OP: enum type_word */
-  uint16_t op;             /* OP: enum opcode */
-  struct source_pos pos;   /* of the instruction it came from */
-  uint32_t origin;         /* as in struct vcode_instruction */
+  uint8_t form;          /* enum ir_form */
+  uint8_t type;          /* OP: enum type_word */
+  uint16_t op;           /* OP: enum opcode */
+  struct source_pos pos; /* of the instruction it came from */
+  uint32_t origin;       /* as in struct vcode_instruction */
   uint32_t operand_count, result_count;
-  ir_var *operands;        /* deepest first, as the opcode takes them */
+  ir_var *operands; /* deepest first, as the opcode takes them */
   ir_var *results;
-  bool *last;              /* per operand: no use follows, in any order of execution; of a
-                              variable that occurs twice among the operands only the later */
-  bool *unused;            /* per result: never used */
+  bool *last;   /* per operand: no use follows, in any order of execution; of a
+                   variable that occurs twice among the operands only the later */
+  bool *unused; /* per result: never used */
   union {
-    const struct vcode_constant *constant;      /* CONST */
-    uint32_t callee;                            /* CALL: function index */
-    struct { struct ir_block *then, *otherwise; } arms; /* IF */
-    struct { const char *text; uint32_t length; } text; /* OP ASSERT */
+    const struct vcode_constant *constant; /* CONST */
+    uint32_t callee;                       /* CALL: function index */
+    struct {
+      struct ir_block *then, *otherwise;
+    } arms; /* IF */
+    struct {
+      const char *text;
+      uint32_t length;
+    } text;           /* OP ASSERT */
+    uint32_t superop; /* FUSED: index into the program's */
   } as;
 };
 
@@ -82,30 +90,31 @@ enum ir_end {
 struct ir_block {
   struct ir_binding *bindings;
   uint32_t count;
-  uint8_t end;             /* enum ir_end */
-  struct source_pos pos;   /* EXIT: of the instruction */
+  uint8_t end;           /* enum ir_end */
+  struct source_pos pos; /* EXIT: of the instruction */
   uint32_t result_count;
   ir_var *results;
-  bool *last;              /* per result: this is its last use */
-  uint32_t drop_count;     /* variables alive on entry that this block never uses and nothing */
-  ir_var *drops;           /* after it does: to be released at its beginning */
+  bool *last;          /* per result: this is its last use */
+  uint32_t drop_count; /* variables alive on entry that this block never uses and nothing */
+  ir_var *drops;       /* after it does: to be released at its beginning */
 };
 
 struct ir_function {
   const struct name *name;
   struct source_pos pos;
-  bool typed;              /* has let-form; else only `stack` */
-  bool returns;            /* some call of it may come back */
+  bool typed;   /* has let-form; else only `stack` */
+  bool returns; /* some call of it may come back */
   uint32_t param_count, result_count;
-  ir_var *params;          /* deepest first: variables 0 .. param_count-1 in this order */
-  bool *unused;            /* per parameter: never used */
+  ir_var *params; /* deepest first: variables 0 .. param_count-1 in this order */
+  bool *unused;   /* per parameter: never used */
   const struct ir_kind **result_kinds;
   uint32_t var_count;
   const struct ir_kind **vars; /* kind of each variable */
-  uint32_t kind_variables; /* ANY kinds are numbered below this */
+  uint32_t kind_variables;     /* ANY kinds are numbered below this */
   struct ir_block *body;
-  const struct vcode_function *stack; /* the stack code; NULL if the form was not built from it */
-  const char *reason;      /* not typed: why, for --dump and --explain */
+  const struct vcode_function
+      *stack;         /* the stack code; NULL if the form was not built from it */
+  const char *reason; /* not typed: why, for --dump and --explain */
 };
 
 struct ir_program {
@@ -116,6 +125,8 @@ struct ir_program {
   uint32_t entry;
   const struct vcode_origin *origins;
   uint32_t origin_count;
+  const struct superop *const *superops;
+  uint32_t superop_count;
   const struct vcode_program *vcode; /* NULL if the form was not built from VCODE */
 };
 

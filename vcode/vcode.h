@@ -65,6 +65,14 @@ struct vcode_origin {
   const char *name;  /* the source function; "" if not given */
 };
 
+/* The definition of a superoperator, from the word `fused` up to the next definition or
+ * function: its text only, which fused-kernels/ understands. */
+struct vcode_fused {
+  struct source_pos pos; /* of the word `fused` */
+  const char *text;      /* begins with it; arena or source memory */
+  size_t length;
+};
+
 struct vcode_function {
   const struct name *name;
   struct source_pos pos; /* of the name */
@@ -82,7 +90,16 @@ struct vcode_program {
   uint32_t entry;               /* index of MAIN or 0 */
   struct vcode_origin *origins; /* [0] is unused */
   uint32_t origin_count;
+  struct vcode_fused *fused; /* definitions in the order of the file */
+  uint32_t fused_count;
+  bool has_widths;      /* the file says for which widths it was optimised */
+  struct widths widths; /* those of the parse */
 };
+
+/* The widths a file says it was optimised for, in a comment {% widths INT 64 FLOAT 64 } before
+ * its first function; false if it does not say. For choosing the widths of vcode_parse, which
+ * reports it as an error if others are given. */
+bool vcode_recorded_widths(const char *text, size_t length, struct widths *);
 
 /* Parses text[0..length) (any bytes). All memory is the arena's, which must outlive the
  * program; `file` is borrowed. Integer literals must fit widths.int_elem. On any error NULL,

@@ -1,0 +1,123 @@
+/* superop.h - a superoperator: several vector operations that a back end may run as one.
+ *
+ * A superoperator is a short straight program: parameters, then nodes, each an ordinary
+ * instruction on parameters and results of earlier nodes, then the list of its outputs. Its
+ * meaning is to execute the nodes in order (superop_run does just that); a back end that does
+ * it in one pass over memory must give the same bits and the same faults.
+ *
+ * What makes it one pass is its shape. There is one *domain* of n places, and every node is
+ *
+ *   a producer or map, whose result has one element for each place of the domain:
+ *     CONST          a scalar constant, only as an operand of DIST and INDEX
+ *     DIST           of a parameter or CONST, under a descriptor parameter with total n
+ *     INDEX          likewise, start and stride
+ *     BPERMUTE       gather: values a parameter, index a node or parameter of the domain, the
+ *     BFPERMUTE      source descriptor a parameter, the other a parameter with total n
+ *     EXTRACT        gather: values a parameter, index of the domain, under a descriptor
+ *                    parameter with n segments
+ *     elementwise    of operands of the domain
+ *   or a consumer, whose results are outputs and no operands:
+ *     reductions     of an operand of the domain, under a descriptor parameter with total n
+ *     scans          likewise
+ *     PACK           likewise, of values and flags of the domain
+ *     PERMUTE ...    scatters: values, index and flags of the domain; defaults a parameter;
+ *                    both descriptors parameters, the source's with total n
+ *
+ * All reductions, scans and packs of one superoperator have the same descriptor parameter.
+ * DIST, INDEX and gathers may have others. A scatter is the only consumer of its superoperator
+ * that may fail after others wrote (results are dropped then).
+ *
+ * An operand is a *value number*: parameters come first, 0 to param_count-1, then the results
+ * of the nodes in order (PACK has two).
+ */
+#ifndef RAVEL_SUPEROP_H
+#define RAVEL_SUPEROP_H
+
+#include "base/arena.h"
+#include "base/diag.h"
+#include "cvl/cvl.h"
+
+/* What a value is. */
+enum superop_kind { SUPEROP_INT, SUPEROP_FLOAT, SUPEROP_BOOL, SUPEROP_SEGDES };
+
+/* How a node is evaluated. */
+enum superop_role {
+  ROLE_CONST,
+  ROLE_SPREAD,
+  ROLE_INDEX,
+  ROLE_GATHER,
+  ROLE_PICK /* EXTRACT */,
+  ROLE_MAP,
+  ROLE_REDUCE,
+  ROLE_SCAN,
+  ROLE_PACK,
+  ROLE_SCATTER
+};
+
+struct superop_node {
+  uint16_t op;  /* enum opcode */
+  uint8_t type; /* enum type_word */
+  uint8_t role; /* enum superop_role; by superop_complete */
+  uint8_t operand_count, result_count;
+  bool checked; /* its elements have to be checked: divisors, indices. False only for an
+                   operation without conditions, or where they are proven to hold */
+  uint32_t operands[MAX_OPERANDS]; /* value numbers, deepest first */
+  uint32_t result;                 /* number of its first result; by superop_complete */
+  struct cvl_value constant;       /* CONST: CVL_SCALAR */
+  struct source_pos pos;           /* of the instruction it was */
+  uint32_t origin;                 /* as in struct vcode_instruction */
+};
+
+/* A size: SIZE_ONE, or SIZE_LEN, SIZE_TOTAL or SIZE_COUNT of a parameter. SIZE_UNKNOWN: only
+ * execution tells (results of PACK). */
+struct superop_size {
+  uint8_t what;
+  uint32_t param;
+};
+
+/* Two sizes that have to be equal for the operation in `node`. */
+struct superop_rule {
+  struct superop_size a, b;
+  uint32_t node;
+};
+
+struct superop {
+  uint32_t number; /* in the file */
+  uint32_t param_count, node_count, output_count;
+  const uint8_t *params; /* enum superop_kind */
+  struct superop_node *nodes;
+  const uint32_t *outputs; /* value numbers, of nodes; a value may not occur twice */
+
+  /* Derived by superop_complete. */
+  uint32_t value_count;
+  const uint8_t *kinds;             /* of every value */
+  const struct superop_size *sizes; /* length of every vector value, total of descriptors */
+  uint32_t *uses;                   /* of every value: as an operand, and as an output */
+  struct superop_size domain;       /* n */
+  uint32_t segments;                /* descriptor parameter of reductions, scans and packs, or
+                                       SUPEROP_NONE */
+  uint32_t rule_count; /* every rule of every node, without those that are trivially
+                          true or said before: all of them over parameters */
+  const struct superop_rule *rules;
+};
+
+enum { SUPEROP_NONE = UINT32_MAX };
+
+/* Checks kinds and shape as above and fills in what is derived, in the arena. False with the
+ * reason, a sentence without full stop, in *why (arena memory) if it is not a superoperator,
+ * and in *node the number of the node at fault; *why is NULL if memory fails. */
+bool superop_complete(struct arena *, struct superop *, const char **why, uint32_t *node);
+
+/* Whether two superoperators compute the same: equal in everything but numbers, positions and
+ * origins. superop_hash agrees with it. */
+bool superop_same(const struct superop *, const struct superop *);
+uint64_t superop_hash(const struct superop *);
+
+/* Executes the nodes one by one on a back end: the meaning of a superoperator. Operands are
+ * as the contract's `run` wants them; rules need not hold: where one does not, the fault is
+ * that of the node (CVL_E_SIZE, position = the index of the opcode's rule). */
+bool superop_run(const struct cvl_backend *, struct cvl_context *, uint64_t site,
+                 const struct superop *, const struct cvl_value *operands,
+                 struct cvl_value *outs);
+
+#endif
