@@ -1,6 +1,7 @@
 /* test-streams.c - files, pipes and processes behind stream numbers. */
 #include "vinterp/streams.h"
 #include <criterion/criterion.h>
+#include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
@@ -20,11 +21,24 @@ static void begin_with(bool files, bool spawn) {
   cr_assert(s);
 }
 
+/* Where a test works: made for it, and removed with all that it left there. */
+static char directory[32];
+
 static void begin(void) {
-  char directory[] = "/tmp/ravel-streams-XXXXXX";
+  strcpy(directory, "/tmp/ravel-streams-XXXXXX");
   cr_assert(mkdtemp(directory));
   cr_assert_eq(chdir(directory), 0);
   begin_with(true, true);
+}
+
+static void remove_directory(void) {
+  DIR *files = opendir(directory);
+  cr_assert(files);
+  for (struct dirent *file; (file = readdir(files));) {
+    if (file->d_name[0] != '.') unlinkat(dirfd(files), file->d_name, 0);
+  }
+  closedir(files);
+  cr_assert_eq(rmdir(directory), 0);
 }
 
 static void end(void) {
@@ -32,6 +46,7 @@ static void end(void) {
   fclose(out);
   fclose(err);
   cr_assert_eq(heap.live, 0);
+  remove_directory();
 }
 
 TestSuite(streams, .init = begin, .fini = end, .timeout = 20);
