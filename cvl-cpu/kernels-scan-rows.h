@@ -100,7 +100,7 @@ ALWAYS_INLINE struct NAMED(row)
                                                     (__m256i)x.part[0]);
 #else
   for (int i = 0; i < CVL_SCAN_ROW / LANES; i++) {
-    NAMED(bits) place, m;
+    NAMED(bits) place = {0}, m = {0}; /* gcc does not see that the loop fills them */
     for (int j = 0; j < LANES; j++) {
       place[j] = (TYPE_I)1 << (i * LANES + j);
       m[j] = (TYPE_I)mask;
