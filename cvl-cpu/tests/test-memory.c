@@ -121,7 +121,12 @@ Test(memory, absurd_sizes_are_refused) {
 static const struct cvl_backend *const b = &cvl_cpu_backend;
 
 static struct cvl_context *open_with(uint64_t memory_limit, uint64_t fail) {
-  const struct cvl_options o = {CVL_I64, CVL_F64, 2, -1, memory_limit, fail};
+  const struct cvl_options o = {.int_elem = CVL_I64,
+                                .float_elem = CVL_F64,
+                                .threads = 2,
+                                .device = -1,
+                                .memory_limit = memory_limit,
+                                .fail_allocation = fail};
   const char *why = NULL;
   struct cvl_context *c = b->open(&o, &why);
   cr_assert_not_null(c, "%s", why);
