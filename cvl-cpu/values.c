@@ -35,10 +35,11 @@ void scratch_free(struct cvl_context *c, void *block, size_t bytes) {
   memory_give(c->memory, block, bytes);
 }
 
-/* A block with a head and n items, hung into the list; sizes past all memory are refused. */
+/* A block with a head and n items, hung into the list; sizes past all memory are refused, and
+ * told as the largest that a fault can name. */
 static void *hold(struct cvl_context *c, uint64_t site, uint64_t n, size_t item) {
-  const uint64_t most = INT64_MAX / 16;
-  const size_t bytes = HEAD_BYTES + (size_t)(n < most ? n : most) * item;
+  const uint64_t most = (INT64_MAX - HEAD_BYTES) / item;
+  const size_t bytes = n <= most ? HEAD_BYTES + (size_t)n * item : INT64_MAX;
   struct held *h = take(c, site, bytes);
   if (!h) return NULL;
   memory_hold(c->memory, bytes);
