@@ -4,19 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sanitizers.h"
+
 enum { ALIGNMENT = 64 };
 
 /* No machine of today can address more: asking the system would be pointless. */
 #define LARGEST_BLOCK ((uint64_t)1 << 47)
 
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define ADDRESS_SANITIZER
-#endif
-#elif defined(__SANITIZE_ADDRESS__)
-#define ADDRESS_SANITIZER
-#endif
-#ifdef ADDRESS_SANITIZER
+#ifdef RAVEL_ASAN
 /* A refused allocation is an answer here, not a fault to stop at. */
 const char *__asan_default_options(void);
 const char *__asan_default_options(void) {

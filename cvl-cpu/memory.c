@@ -17,15 +17,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/sanitizers.h"
 #include "cvl-cpu/cpu.h"
 
-#if defined(__SANITIZE_ADDRESS__)
-#define RAVEL_ASAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define RAVEL_ASAN 1
-#endif
-#endif
 #ifdef RAVEL_ASAN
 #include <sanitizer/asan_interface.h>
 #define POISON(p, n)   ASAN_POISON_MEMORY_REGION(p, n)
