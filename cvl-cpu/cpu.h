@@ -104,11 +104,16 @@ struct cvl_context {
 
 /* Tuning, all measured as the README says. A loop over less than SERIAL_BYTES of data does not
  * touch the pool; pieces of a parallel loop are about PIECE_BYTES; a result of STREAM_BYTES or
- * more bypasses the caches; CHUNK_BYTES of a result are made in the first-level cache. */
+ * more bypasses the caches, in debug builds also smaller ones, so that tests stream too;
+ * CHUNK_BYTES of a result are made in the first-level cache. */
 enum {
   SERIAL_BYTES = 128 << 10,
   PIECE_BYTES = 256 << 10,
+#ifdef RAVEL_DEBUG
+  STREAM_BYTES = 16 << 10,
+#else
   STREAM_BYTES = 8 << 20,
+#endif
   CHUNK_BYTES = 4 << 10,
   VECTOR_SLACK = 64 /* bytes behind every block that belong to nobody */
 };

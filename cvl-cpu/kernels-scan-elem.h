@@ -88,7 +88,8 @@ ALWAYS_INLINE void NAMED(totals)(enum cvl_op op, const void *data, uint64_t wind
 }
 
 ALWAYS_INLINE void NAMED(write)(enum cvl_op op, const void *data, uint64_t n,
-                                const void *before, void *results, scan_put *put) {
+                                const void *before, bool from_start, void *results,
+                                scan_put *put) {
   const ELEMENT_TYPE *x = data, *start = before;
   ELEMENT_TYPE *e = results, made[SIDE * SCAN_WINDOW];
   struct NAMED(above) above;
@@ -100,6 +101,7 @@ ALWAYS_INLINE void NAMED(write)(enum cvl_op op, const void *data, uint64_t n,
     memcpy(known, start + i / SCAN_WINDOW, windows * sizeof *known);
     NAMED(visit_rows)(op, x + i, m, made, &above);
     NAMED(visit_again)(op, m, known, &above, made);
+    if (i == 0 && from_start) made[0] = NAMED(identity)(op);
     put(e + i, made, m * sizeof *e);
   }
 }
@@ -109,20 +111,19 @@ ALWAYS_INLINE void NAMED(write)(enum cvl_op op, const void *data, uint64_t n,
 /* ---- whole segments ---- */
 
 /* One segment of more than SCAN_WINDOW elements. */
-ALWAYS_INLINE void NAMED(long_segment)(enum cvl_op op, const struct scan_row *row,
-                                       const ELEMENT_TYPE *x, uint64_t n, ELEMENT_TYPE *e,
-                                       scan_put *put) {
+ALWAYS_INLINE void NAMED(long_segment)(enum cvl_op op, const ELEMENT_TYPE *x, uint64_t n,
+                                       ELEMENT_TYPE *e, scan_put *put) {
   struct scan_state state;
   ELEMENT_TYPE made[SIDE * SCAN_WINDOW];
   struct NAMED(above) above;
   NAMED(clear_above)(op, &above);
-  row->start(&state);
+  NAMED(start)(op, &state);
   for (uint64_t i = 0; i < n; i += SIDE * SCAN_WINDOW) {
     const uint64_t m = n - i < SIDE * SCAN_WINDOW ? n - i : SIDE * SCAN_WINDOW;
     ELEMENT_TYPE before[SIDE];
     NAMED(visit_rows)(op, x + i, m, made, &above);
     memcpy(before, &above.t[CVL_SCAN_WINDOW - 1], sizeof before);
-    row->advance(&state, (m + SCAN_WINDOW - 1) / SCAN_WINDOW, before);
+    NAMED(advance)(op, &state, (m + SCAN_WINDOW - 1) / SCAN_WINDOW, before);
     NAMED(visit_again)(op, m, before, &above, made);
     if (i == 0) made[0] = NAMED(identity)(op);
     put(e + i, made, m * sizeof *e);
@@ -204,9 +205,8 @@ ALWAYS_INLINE void NAMED(strip)(enum cvl_op op, const ELEMENT_TYPE *x, const uin
   put(e, made, (size_t)n * sizeof *e);
 }
 
-ALWAYS_INLINE void NAMED(segments)(enum cvl_op op, const struct scan_row *row, const void *data,
-                                   const uint64_t *offsets, uint64_t count, void *results,
-                                   scan_put *put) {
+ALWAYS_INLINE void NAMED(segments)(enum cvl_op op, const void *data, const uint64_t *offsets,
+                                   uint64_t count, void *results, scan_put *put) {
   const ELEMENT_TYPE *x = data;
   ELEMENT_TYPE *e = results;
   for (uint64_t k = 0; k < count;) {
@@ -216,7 +216,7 @@ ALWAYS_INLINE void NAMED(segments)(enum cvl_op op, const struct scan_row *row, c
       NAMED(strip)(op, x + start, offsets + k, to - k, e + start, put);
       k = to;
     } else {
-      NAMED(long_segment)(op, row, x + start, offsets[k + 1] - start, e + start, put);
+      NAMED(long_segment)(op, x + start, offsets[k + 1] - start, e + start, put);
       k++;
     }
   }

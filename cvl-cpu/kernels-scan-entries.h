@@ -12,22 +12,13 @@
   static void INSTANCE(advance, op)(struct scan_state * s, uint64_t windows, void *totals) {   \
     NAMED(advance)(OP_##op, s, windows, totals);                                               \
   }                                                                                            \
-  static void INSTANCE(write, op)(const void *x, uint64_t n, const void *before, void *out,    \
-                                  scan_put *put) {                                             \
-    NAMED(write)(OP_##op, x, n, before, out, put);                                             \
-  }                                                                                            \
-  static void INSTANCE(identity, op)(void *out) {                                              \
-    *(ELEMENT_TYPE *)out = NAMED(identity)(OP_##op);                                           \
+  static void INSTANCE(write, op)(const void *x, uint64_t n, const void *before,               \
+                                  bool from_start, void *out, scan_put *put) {                 \
+    NAMED(write)(OP_##op, x, n, before, from_start, out, put);                                 \
   }                                                                                            \
   static void INSTANCE(segments, op)(const void *x, const uint64_t *offsets, uint64_t count,   \
                                      void *out, scan_put *put) {                               \
-    static const struct scan_row row = {INSTANCE(totals, op),                                  \
-                                        INSTANCE(start, op),                                   \
-                                        INSTANCE(advance, op),                                 \
-                                        INSTANCE(write, op),                                   \
-                                        NULL,                                                  \
-                                        INSTANCE(identity, op)};                               \
-    NAMED(segments)(OP_##op, &row, x, offsets, count, out, put);                               \
+    NAMED(segments)(OP_##op, x, offsets, count, out, put);                                     \
   }
 #define COMBINE(op, row, identity, pad, exact, expression)                                     \
   COMBINE_OF_CLASS(row)(COMBINE_INSTANCES(op))

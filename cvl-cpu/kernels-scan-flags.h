@@ -81,13 +81,15 @@ ALWAYS_INLINE void NAMED(totals)(enum cvl_op op, const void *data, uint64_t wind
 
 /* The order does not matter: what is before the first window leads to the others. */
 ALWAYS_INLINE void NAMED(write)(enum cvl_op op, const void *data, uint64_t n,
-                                const void *before, void *results, scan_put *put) {
+                                const void *before, bool from_start, void *results,
+                                scan_put *put) {
   const uint8_t *x = data, *start = before;
   uint8_t *e = results;
   uint64_t made[WORDS], carry = *start * every_byte;
   for (uint64_t i = 0; i < n; i += STRIP) {
     const uint64_t m = n - i < STRIP ? n - i : STRIP;
     carry = scan_words(op, x + i, m, carry, made);
+    if (i == 0 && from_start) memset(made, NAMED(identity)(op), 1);
     put(e + i, made, m);
   }
 }
@@ -132,10 +134,8 @@ ALWAYS_INLINE void NAMED(strip)(enum cvl_op op, const uint8_t *x, const uint64_t
   put(e, scan, n);
 }
 
-ALWAYS_INLINE void NAMED(segments)(enum cvl_op op, const struct scan_row *row, const void *data,
-                                   const uint64_t *offsets, uint64_t count, void *results,
-                                   scan_put *put) {
-  (void)row;
+ALWAYS_INLINE void NAMED(segments)(enum cvl_op op, const void *data, const uint64_t *offsets,
+                                   uint64_t count, void *results, scan_put *put) {
   const uint8_t *x = data, pad = NAMED(pad)(op);
   uint8_t *e = results;
   for (uint64_t k = 0; k < count;) {
@@ -145,8 +145,7 @@ ALWAYS_INLINE void NAMED(segments)(enum cvl_op op, const struct scan_row *row, c
       NAMED(strip)(op, x + start, offsets + k, to - k, e + start, put);
       k = to;
     } else {
-      NAMED(write)(op, x + start, offsets[k + 1] - start, &pad, e + start, put);
-      e[start] = NAMED(identity)(op);
+      NAMED(write)(op, x + start, offsets[k + 1] - start, &pad, true, e + start, put);
       k++;
     }
   }

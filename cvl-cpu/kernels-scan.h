@@ -37,14 +37,14 @@ struct scan_row {
   /* Takes in the totals of the next windows and replaces each by what is before its window. */
   void (*advance)(struct scan_state *, uint64_t windows, void *totals);
   /* out[0 .. n) = the scan of x[0 .. n) in windows (the last may be short) with before[k]
-   * before window k. out may be x. The first element of a segment gets `before` too. */
-  void (*write)(const void *x, uint64_t n, const void *before, void *out, scan_put *put);
+   * before window k; `from_start`: x[0] is the first element of its segment, which gets the
+   * identity. out may be x. */
+  void (*write)(const void *x, uint64_t n, const void *before, bool from_start, void *out,
+                scan_put *put);
   /* The scan of whole segments: x[offsets[k] .. offsets[k+1]) to the same place of out, for
    * k < count. out may be x. */
   void (*segments)(const void *x, const uint64_t *offsets, uint64_t count, void *out,
                    scan_put *put);
-  /* *out = what the first element of a segment gets. */
-  void (*identity)(void *out);
 };
 
 struct scan_kernels {

@@ -103,8 +103,8 @@ static void use_state(struct job *j, const struct part *p) {
 static void write_part(const struct job *j, const struct part *p) {
   if (p->begin == p->end) return;
   char *out = j->out + p->begin * j->element;
-  j->row->write(j->x + p->begin * j->element, p->end - p->begin, p->totals, out, j->put);
-  if (p->from_start) j->row->identity(out);
+  j->row->write(j->x + p->begin * j->element, p->end - p->begin, p->totals, p->from_start, out,
+                j->put);
 }
 
 /* Waits until all earlier pieces have had their turn. They have all been taken by threads that
