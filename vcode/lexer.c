@@ -42,7 +42,8 @@ static bool skip_past(struct lexer *lx, char close) {
   return false;
 }
 
-/* A comment; one that starts with @ is remembered as an origin. False if it never closes. */
+/* A comment; one that starts with @ is remembered as an origin, the first that tells the widths
+ * as just that. False if it never closes. */
 static bool comment(struct lexer *lx) {
   struct source_pos pos = lx->pos;
   const char *start = lx->next + 1;
@@ -55,6 +56,13 @@ static bool comment(struct lexer *lx) {
   if (*start == '@') {
     lx->origin = start + 1;
     lx->origin_length = (size_t)(lx->next - 1 - lx->origin);
+  } else if (lx->widths == NULL) {
+    static const char mark[] = "% widths";
+    size_t length = (size_t)(lx->next - 1 - start), n = sizeof mark - 1;
+    if (length < n || memcmp(start, mark, n) != 0) return true;
+    lx->widths = start + n;
+    lx->widths_length = length - n;
+    lx->widths_pos = pos;
   }
   return true;
 }
@@ -118,6 +126,37 @@ static void report_byte(struct lexer *lx) {
              "a byte of value %u is not part of any token; is this a text file?", c);
     lx->cut = true;
   }
+}
+
+bool lexer_begins_item(const char *text, size_t n) {
+  return (n == 5 && memcmp(text, "fused", 5) == 0) || (n == 4 && memcmp(text, "FUNC", 4) == 0);
+}
+
+const char *lexer_skip_definition(struct lexer *lx) {
+  const char *end = lx->next;
+  while (lx->next < lx->end) {
+    unsigned char c = (unsigned char)*lx->next;
+    if (c == ' ' || (c >= '\t' && c <= '\r')) {
+      advance(lx);
+    } else if (c == '{') {
+      if (!comment(lx)) return end;
+    } else if (lexer_word_byte(c)) {
+      struct lexer before = *lx;
+      struct token t = word(lx);
+      if (lexer_begins_item(t.text, t.length)) {
+        *lx = before;
+        return end;
+      }
+      end = lx->next;
+    } else if (c < ' ' || c >= 127) {
+      report_byte(lx);
+      lx->next = lx->end;
+    } else {
+      advance(lx);
+      end = lx->next;
+    }
+  }
+  return end;
 }
 
 struct token lexer_next(struct lexer *lx) {

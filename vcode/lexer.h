@@ -30,12 +30,21 @@ struct lexer {
   bool cut; /* the text ended inside something, or is not text: more faults would mislead */
   const char *origin; /* inside of the latest {@ ... } comment, NULL before any */
   size_t origin_length;
+  const char *widths; /* inside of the first {% widths ... } comment, NULL before it */
+  size_t widths_length;
+  struct source_pos widths_pos;
 };
 
 void lexer_init(struct lexer *, const char *file, const char *text, size_t length,
                 struct diag_list *diags);
 /* The next token. Faults (stray bytes, what is never closed) are reported and come as BAD. */
 struct token lexer_next(struct lexer *);
+/* After the word `fused`: goes on to the next `fused` or FUNC (or the end) and returns where
+ * the definition ends, blanks and comments behind it left out. Its inside is not looked at, but
+ * a comment that never closes and bytes that no text has are reported. */
+const char *lexer_skip_definition(struct lexer *);
+/* Whether a definition or a function begins with the word text[0..n). */
+bool lexer_begins_item(const char *text, size_t n);
 /* Whether the byte can stand in a word. */
 bool lexer_word_byte(unsigned char c);
 

@@ -157,6 +157,7 @@ static void init(struct parser *p, struct arena *arena, const char *file, struct
   p->file = file;
   p->diags = diags;
   p->errors_before = diags->errors;
+  p->widths = widths;
   p->least = widths.int_elem == CVL_I32 ? INT32_MIN : INT64_MIN;
   p->most = widths.int_elem == CVL_I32 ? INT32_MAX : INT64_MAX;
   intern_init(&p->names, arena);
@@ -170,22 +171,31 @@ static void init(struct parser *p, struct arena *arena, const char *file, struct
   array_push(arena, &p->origins); /* [0]: none */
 }
 
-static void functions(struct parser *p) {
+static bool at_function(const struct parser *p) {
+  return p->word != NULL && p->word->number == OPC_FUNC;
+}
+
+/* What stands outside functions: functions and definitions of superoperators. */
+static void items(struct parser *p) {
   parser_next(p);
-  if (p->token.kind == TOKEN_END) {
+  while (p->token.kind != TOKEN_END && !too_many(p)) {
+    if (parser_at_definition(p) || at_function(p)) {
+      if (p->functions.count == 0 && p->fused.count == 0) parser_take_widths(p);
+      if (at_function(p))
+        function(p);
+      else
+        parser_definition(p);
+    } else {
+      parser_expected(p, "FUNC must stand here, outside any function");
+      while (p->token.kind != TOKEN_END && !at_function(p) && !parser_at_definition(p) &&
+             !too_many(p)) {
+        parser_next(p);
+      }
+    }
+  }
+  if (p->functions.count == 0 && p->diags->errors == p->errors_before) {
     parser_report(p, p->token.pos,
                   "the file has no function: a program needs at least one FUNC");
-  }
-  while (p->token.kind != TOKEN_END && !too_many(p)) {
-    if (p->word != NULL && p->word->number == OPC_FUNC) {
-      function(p);
-      continue;
-    }
-    parser_expected(p, "FUNC must stand here, outside any function");
-    while (p->token.kind != TOKEN_END && (p->word == NULL || p->word->number != OPC_FUNC) &&
-           !too_many(p)) {
-      parser_next(p);
-    }
   }
 }
 
@@ -198,7 +208,7 @@ static struct vcode_program *read_program(struct arena *arena, const char *file,
   init(p, arena, file, widths, diags);
   const struct name *main_name = intern_name(&p->names, "MAIN", strlen("MAIN"));
   lexer_init(&p->lexer, file, text, length, diags);
-  functions(p);
+  items(p);
   if (diags->errors == before) link_calls(p);
   if (diags->errors != before) return NULL;
   struct vcode_program *program = arena_alloc(arena, sizeof *program);
@@ -207,6 +217,10 @@ static struct vcode_program *read_program(struct arena *arena, const char *file,
   program->functions = p->functions.items;
   program->function_count = (uint32_t)p->functions.count;
   program->entry = entry == 0 ? 0 : entry - 1;
+  program->fused = p->fused.items;
+  program->fused_count = (uint32_t)p->fused.count;
+  program->has_widths = p->has_widths;
+  program->widths = widths;
   program->origins = p->origins.items;
   program->origin_count = (uint32_t)p->origins.count;
   return program;

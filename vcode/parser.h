@@ -1,7 +1,8 @@
 /* parser.h - what the files of the parser share. Private to this room.
  *
  * parser.c reads functions and links the program, parse-instruction.c one instruction at a
- * time, parse-constant.c numbers and constants; messages and tokens are in parse-token.c.
+ * time, parse-constant.c numbers and constants, definitions.c definitions of superoperators and
+ * recorded widths; messages and tokens are in parse-token.c.
  */
 #ifndef RAVEL_PARSER_H
 #define RAVEL_PARSER_H
@@ -45,7 +46,10 @@ struct parser {
   const struct name *word; /* its name if it is a word */
   struct diag_list *diags;
   const char *file;
+  struct widths widths;
+  bool has_widths;     /* the file says so */
   int64_t least, most; /* INT literals */
+  ARRAY(struct vcode_fused) fused;
   ARRAY(struct vcode_function) functions;
   ARRAY(struct vcode_instruction) code; /* of the function being read */
   ARRAY(uint32_t) open;                 /* its open IFs and ELSEs */
@@ -82,6 +86,16 @@ bool parser_integer(struct parser *, const char *subject, const char *what, int6
 bool parser_count(struct parser *, const char *subject, const char *what, int64_t *out);
 /* What follows CONST. */
 bool parser_constant(struct parser *, struct vcode_instruction *out);
+
+/* ---- definitions.c ---- */
+
+/* Whether the next token is the word `fused`, which begins a definition. */
+bool parser_at_definition(const struct parser *);
+/* The definition that begins at the next token, added to the program. */
+void parser_definition(struct parser *);
+/* Where the first function or definition begins: takes the widths the file says it was made
+ * for, which must be those of the parse. */
+void parser_take_widths(struct parser *);
 
 /* ---- parse-instruction.c ---- */
 

@@ -2,6 +2,7 @@
 #include "base/number.h"
 #include "vcode/vcode.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -33,25 +34,21 @@ static void put_int(struct sink *s, int64_t x) {
   put_bytes(s, text, format_int(text, x));
 }
 
-/* A real literal: needs a point, and a literal that overflows for an infinity. */
+/* A literal needs a point, and an infinity is one that overflows. */
+size_t vcode_format_real(char *dst, double x) {
+  size_t n = format_float_exact(dst, x);
+  if (isinf(x)) return (size_t)sprintf(dst, x < 0 ? "-1.0E999" : "1.0E999");
+  if (isnan(x) || strchr(dst, '.') != NULL) return n;
+  const char *exponent = strpbrk(dst, "eE");
+  size_t digits = exponent == NULL ? n : (size_t)(exponent - dst);
+  memmove(dst + digits + 2, dst + digits, n - digits + 1);
+  memcpy(dst + digits, ".0", 2);
+  return n + 2;
+}
+
 static void put_real(struct sink *s, double x) {
   char text[NUMBER_TEXT_MAX];
-  format_float_exact(text, x);
-  if (strstr(text, "inf") != NULL) {
-    put(s, x < 0 ? "-1.0E999" : "1.0E999");
-    return;
-  }
-  char *exponent = strpbrk(text, "eE");
-  if (strchr(text, '.') != NULL) {
-    put(s, text);
-  } else if (exponent == NULL) {
-    put(s, text);
-    put(s, ".0");
-  } else {
-    put_bytes(s, text, (size_t)(exponent - text));
-    put(s, ".0");
-    put(s, exponent);
-  }
+  put_bytes(s, text, vcode_format_real(text, x));
 }
 
 static void put_element(struct sink *s, const struct vcode_constant *c, uint64_t i) {
@@ -156,6 +153,14 @@ static void put_types(struct sink *s, const char *word, uint32_t count, const ui
   }
 }
 
+/* Whether an instruction of this origin needs none written where `in_force` is. */
+static bool same_origin(const struct vcode_program *program, uint32_t origin,
+                        uint32_t in_force) {
+  if (origin == 0 || origin == in_force) return true;
+  const struct vcode_origin *a = &program->origins[origin], *b = &program->origins[in_force];
+  return in_force != 0 && strcmp(a->place, b->place) == 0 && strcmp(a->name, b->name) == 0;
+}
+
 static void put_origin(struct sink *s, const struct vcode_origin *origin) {
   put(s, "{@ ");
   put(s, origin->place);
@@ -179,12 +184,14 @@ static void put_function(struct sink *s, const struct vcode_program *program,
   }
   put(s, "\n");
   unsigned depth = 0;
-  uint32_t origin = 0;
+  uint32_t origin = 0; /* in force */
   for (uint32_t k = 0; k < f->length; k++) {
     const struct vcode_instruction *i = &f->code[k];
     if (i->op == OPC_ELSE || i->op == OPC_ENDIF) depth--;
-    if (i->origin != origin && i->origin != 0) put_origin(s, &program->origins[i->origin]);
-    origin = i->origin;
+    if (!same_origin(program, i->origin, origin)) {
+      put_origin(s, &program->origins[i->origin]);
+      origin = i->origin;
+    }
     indent(s, depth);
     put_instruction(s, program, i);
     put(s, "\n");
@@ -194,6 +201,16 @@ static void put_function(struct sink *s, const struct vcode_program *program,
 
 void vcode_print(const struct vcode_program *program, FILE *file) {
   struct sink s = {file, NULL, 0, 0};
+  if (program->has_widths) {
+    fprintf(file, "{%% widths INT %zu FLOAT %zu }\n",
+            8 * elem_info(program->widths.int_elem)->bytes,
+            8 * elem_info(program->widths.float_elem)->bytes);
+  }
+  for (uint32_t k = 0; k < program->fused_count; k++) {
+    put_bytes(&s, program->fused[k].text, program->fused[k].length);
+    put(&s, "\n");
+  }
+  if (program->has_widths || program->fused_count != 0) put(&s, "\n");
   for (uint32_t f = 0; f < program->function_count; f++) {
     if (f != 0) put(&s, "\n");
     put_function(&s, program, &program->functions[f]);

@@ -68,8 +68,9 @@ struct vcode_origin {
 /* The definition of a superoperator, from the word `fused` up to the next definition or
  * function: its text only, which fused-kernels/ understands. */
 struct vcode_fused {
+  const char *file;      /* it stands in: the program's, or that of the definitions */
   struct source_pos pos; /* of the word `fused` */
-  const char *text;      /* begins with it; arena or source memory */
+  const char *text;      /* begins with it; the arena's */
   size_t length;
 };
 
@@ -97,8 +98,8 @@ struct vcode_program {
 };
 
 /* The widths a file says it was optimised for, in a comment {% widths INT 64 FLOAT 64 } before
- * its first function; false if it does not say. For choosing the widths of vcode_parse, which
- * reports it as an error if others are given. */
+ * its first definition and function; false if it does not say. For choosing the widths of
+ * vcode_parse, which reports it as an error if others are given. */
 bool vcode_recorded_widths(const char *text, size_t length, struct widths *);
 
 /* Parses text[0..length) (any bytes). All memory is the arena's, which must outlive the
@@ -110,11 +111,24 @@ bool vcode_recorded_widths(const char *text, size_t length, struct widths *);
 struct vcode_program *vcode_parse(struct arena *, const char *file, const char *text,
                                   size_t length, struct widths, struct diag_list *diags);
 
-/* Writes the program in canonical layout: one instruction a line, indented by IF depth. */
+/* Adds the superoperator definitions of a file that holds nothing else (the `.sop` beside a
+ * 2012-style `.fcode`) to a parsed program, behind those it has. False with an error in diags,
+ * and the program as it was, if something else stands there, a comment never closes, or memory
+ * fails. `file` is borrowed, the text is copied. */
+bool vcode_parse_definitions(struct arena *, struct vcode_program *, const char *file,
+                             const char *text, size_t length, struct diag_list *diags);
+
+/* Writes the program in canonical layout: its widths if it has any, the definitions, then one
+ * instruction a line, indented by IF depth. An instruction without an origin that follows one
+ * with an origin in its function gets that one when the text is read again. */
 void vcode_print(const struct vcode_program *, FILE *);
 /* One instruction as it would be printed, without the newline, into dst (at most size bytes,
  * long constants shortened with "..."). Returns dst. */
 char *vcode_format(const struct vcode_program *, const struct vcode_instruction *, char *dst,
                    size_t size);
+/* A FLOAT as a literal of the language that reads back as the same number, infinities included
+ * (there is none for NaN: format_float_exact's word for it). dst has NUMBER_TEXT_MAX bytes; the
+ * length. */
+size_t vcode_format_real(char *dst, double x);
 
 #endif

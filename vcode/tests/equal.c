@@ -84,6 +84,17 @@ static const char *function_difference(const struct vcode_program *p,
 const char *vcode_difference(const struct vcode_program *a, const struct vcode_program *b) {
   if (a->function_count != b->function_count) return "the number of functions";
   if (a->entry != b->entry) return "the entry function";
+  if (a->has_widths != b->has_widths || a->widths.int_elem != b->widths.int_elem ||
+      a->widths.float_elem != b->widths.float_elem) {
+    return "the widths";
+  }
+  if (a->fused_count != b->fused_count) return "the number of definitions";
+  for (uint32_t k = 0; k < a->fused_count; k++) {
+    const struct vcode_fused *x = &a->fused[k], *y = &b->fused[k];
+    if (x->length != y->length || memcmp(x->text, y->text, x->length) != 0) {
+      return "a definition";
+    }
+  }
   for (uint32_t f = 0; f < a->function_count; f++) {
     const char *difference = function_difference(a, &a->functions[f], b, &b->functions[f]);
     if (difference != NULL) return difference;

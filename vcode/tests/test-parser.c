@@ -146,6 +146,20 @@ static const struct fault {
     {"FUNC P CONST CHAR \"open", 1, 19, {"string", "\""}},
     {"\177ELF\1\1", 1, 1, {"text file", NULL}},
     {"FUNC P ASSERT 3 RET", 1, 15, {"ASSERT", "string"}},
+    {"fused OP0#1 () = $0", 1, 20, {"no function", NULL}},
+    {"x fused OP0#1 () = $0 FUNC P RET", 1, 1, {"FUNC", "x"}},
+    {"fused OP0#1 { open\nFUNC P RET", 1, 13, {"comment", "}"}},
+    {"fused OP0\n \1 $0 FUNC P RET", 2, 2, {"text file", NULL}},
+    {"{% widths INT 16 FLOAT 64 }\nFUNC P RET", 1, 1, {"widths", "32 or 64"}},
+    {"{% widths INT 32 FLOAT 64 32 }\nFUNC P RET", 1, 1, {"widths", "32 or 64"}},
+    {"\n{% widths INT 64 FLOAT 32 }\nFUNC P RET",
+     2,
+     1,
+     {"optimised for INT of 64", "32 and 64"}},
+    {"{% widths INT 64 FLOAT 64 } fused OP0 FUNC P RET",
+     1,
+     1,
+     {"leave the options away", NULL}},
 };
 
 Test(parser, faults_say_what_and_where) {
@@ -207,6 +221,73 @@ Test(parser, sums_may_not_pass_the_largest_total) {
   }
 }
 
+/* ---- superoperators ---- */
+
+Test(parser, keeps_the_text_of_definitions) {
+  static const char text[] = "{% widths INT 32 FLOAT 64 }\n"
+                             "fused OP0#1 ($0 : INT) =\n  (+ INT @ $0 {@ a:1:1 f } $0)  { ! }\n"
+                             " fused OP1#0 x FUNC P CONST INT 1 FUSED 0 RET fused OP2 { a } y";
+  struct parsed p;
+  parse_bytes_as(&p, text, strlen(text), classic);
+  cr_assert_not_null(p.program);
+  cr_assert_eq(p.program->fused_count, 3);
+  const struct vcode_fused *fused = p.program->fused;
+  cr_expect_str_eq(fused[0].text, "fused OP0#1 ($0 : INT) =\n  (+ INT @ $0 {@ a:1:1 f } $0)");
+  cr_expect_str_eq(fused[1].text, "fused OP1#0 x");
+  cr_expect_str_eq(fused[2].text, "fused OP2 { a } y");
+  cr_expect_eq(fused[2].length, strlen(fused[2].text));
+  cr_expect(fused[1].pos.line == 4 && fused[1].pos.column == 2);
+  cr_expect(p.program->has_widths);
+  cr_expect_eq(p.program->functions[0].code[0].origin, 0);
+  struct vcode_program *again = vcode_reparse(&p.arena, p.program, classic, &p.diags);
+  cr_assert_not_null(again);
+  cr_expect_null(vcode_difference(p.program, again));
+  parsed_free(&p);
+}
+
+Test(parser, definitions_alone_are_added) {
+  static const char text[] = "fused OP0 a FUNC P RET",
+                    more[] = "{ 2012 }\nfused OP1 b\nfused OP2 c\n",
+                    bad[] = "fused OP1 b\nFUNC P RET", stray[] = "$ fused OP1 b";
+  struct parsed p;
+  parse_bytes_as(&p, text, strlen(text), classic);
+  cr_expect(!vcode_parse_definitions(&p.arena, p.program, "f.sop", bad, strlen(bad), &p.diags));
+  cr_assert_eq(p.diags.errors, 1);
+  cr_expect_eq(p.diags.list.items[0].pos.line, 2);
+  cr_expect_not_null(strstr(p.diags.list.items[0].message, "FUNC"));
+  cr_expect_str_eq(p.diags.list.items[0].file, "f.sop");
+  cr_expect(
+      !vcode_parse_definitions(&p.arena, p.program, "f.sop", stray, strlen(stray), &p.diags));
+  cr_expect_eq(p.diags.errors, 2);
+  cr_expect_eq(p.program->fused_count, 1);
+  cr_assert(
+      vcode_parse_definitions(&p.arena, p.program, "f.sop", more, strlen(more), &p.diags));
+  cr_assert_eq(p.program->fused_count, 3);
+  cr_expect_str_eq(p.program->fused[0].file, "test.vcode");
+  cr_expect_str_eq(p.program->fused[2].file, "f.sop");
+  cr_expect_str_eq(p.program->fused[2].text, "fused OP2 c");
+  parsed_free(&p);
+}
+
+Test(parser, recorded_widths_are_those_before_everything_else) {
+  static const struct {
+    const char *text;
+    bool recorded;
+  } cases[] = {{"{ a } {% widths INT 64\n FLOAT 32 } FUNC P RET", true},
+               {"{% width INT 64 FLOAT 32 } {% widths INT 64 FLOAT 32}", true},
+               {"{% widths INT64 FLOAT 32 } FUNC P RET", false},
+               {"FUNC P {% widths INT 64 FLOAT 32 } RET", false},
+               {"fused OP0 {% widths INT 64 FLOAT 32 } FUNC P RET", false},
+               {"{% widths INT 64 FLOAT 32", false},
+               {"", false}};
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    struct widths w = {CVL_BOOL, CVL_BOOL};
+    cr_expect_eq(vcode_recorded_widths(cases[i].text, strlen(cases[i].text), &w),
+                 cases[i].recorded, "%s", cases[i].text);
+    if (cases[i].recorded) cr_expect(w.int_elem == CVL_I64 && w.float_elem == CVL_F32);
+  }
+}
+
 /* ---- limits ---- */
 
 Test(parser, nesting_is_limited_by_memory_only) {
@@ -229,7 +310,7 @@ Test(parser, nesting_is_limited_by_memory_only) {
 }
 
 Test(parser, every_failing_allocation_is_an_ordinary_error) {
-  char text[8192] = "FUNC P {@ a:1:1 f} ";
+  char text[8192] = "fused OP0 x FUNC P {@ a:1:1 f} ";
   for (int i = 0; i < 300; i++) strcat(text, "CONST INT (1 2 3) CALL P ");
   strcat(text, "RET");
   struct heap heap;
@@ -280,6 +361,32 @@ Test(printer, reals_read_back_as_the_same_double) {
 Test(printer, origins_are_printed_where_they_change) {
   check_printed("FUNC P CONST INT 1 {@ a:1:2 f } CONST INT STDIN CONST INT 3 RET",
                 "FUNC P\nCONST INT 1\n{@ a:1:2 f }\nCONST INT STDIN\nCONST INT 3\nRET\n");
+}
+
+Test(printer, widths_and_definitions_come_first) {
+  check_printed("{% widths INT 64 FLOAT 64 } FUNC P FUSED 0 RET fused OP0\n (x) { c } ",
+                "{% widths INT 64 FLOAT 64 }\nfused OP0\n (x)\n\nFUNC P\nFUSED 0\nRET\n");
+}
+
+/* Origins of a program that was made, not read: some instructions have none, and two have
+ * equal ones. */
+Test(printer, an_origin_in_force_is_not_printed_again) {
+  static const char text[] =
+      "FUNC P {@ a:1:2 f } CONST INT 1 CONST INT 2 {@ a:1:2 f } CONST INT 3 "
+      "{@ a:1:3 f } RET";
+  struct parsed p;
+  parse_bytes_as(&p, text, strlen(text), wide);
+  cr_assert_not_null(p.program);
+  p.program->functions[0].code[1].origin = 0;
+  char *printed = NULL;
+  size_t length;
+  FILE *file = open_memstream(&printed, &length);
+  vcode_print(p.program, file);
+  fclose(file);
+  cr_expect_str_eq(printed, "FUNC P\n{@ a:1:2 f }\nCONST INT 1\nCONST INT 2\nCONST INT 3\n"
+                            "{@ a:1:3 f }\nRET\n");
+  free(printed);
+  parsed_free(&p);
 }
 
 Test(printer, format_shortens_to_the_buffer) {
