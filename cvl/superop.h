@@ -58,9 +58,11 @@ struct superop_node {
   uint16_t op;  /* enum opcode */
   uint8_t type; /* enum type_word */
   uint8_t role; /* enum superop_role; by superop_complete */
-  uint8_t operand_count, result_count;
+  uint8_t operand_count;
+  uint8_t result_count; /* by superop_complete */
   bool checked; /* its elements have to be checked: divisors, indices. False only for an
-                   operation without conditions, or where they are proven to hold */
+                   operation without conditions (superop_complete sees to that), or where they
+                   are proven to hold */
   uint32_t operands[MAX_OPERANDS]; /* value numbers, deepest first */
   uint32_t result;                 /* number of its first result; by superop_complete */
   struct cvl_value constant;       /* CONST: CVL_SCALAR */
@@ -93,19 +95,26 @@ struct superop {
   const uint8_t *kinds;             /* of every value */
   const struct superop_size *sizes; /* length of every vector value, total of descriptors */
   uint32_t *uses;                   /* of every value: as an operand, and as an output */
+  uint32_t *last_use;               /* of every value: the last node that has it as an operand,
+                                       node_count of an output, SUPEROP_NONE if there is no use */
   struct superop_size domain;       /* n */
   uint32_t segments;                /* descriptor parameter of reductions, scans and packs, or
                                        SUPEROP_NONE */
-  uint32_t rule_count; /* every rule of every node, without those that are trivially
-                          true or said before: all of them over parameters */
+  uint32_t rule_count; /* every rule of every node, and that everything in the domain has its
+                          size; all over parameters, without what rules before imply. Where one
+                          does not hold, executing the nodes may still be right: two parts that
+                          only the domain connects do not mind */
   const struct superop_rule *rules;
 };
 
-enum { SUPEROP_NONE = UINT32_MAX };
+#define SUPEROP_NONE UINT32_MAX
+enum { SUPEROP_VALUES_MAX = 4096 }; /* parameters and results of one superoperator */
 
 /* Checks kinds and shape as above and fills in what is derived, in the arena. False with the
  * reason, a sentence without full stop, in *why (arena memory) if it is not a superoperator,
- * and in *node the number of the node at fault; *why is NULL if memory fails. */
+ * and in *node the number of the node at fault (node_count: none, but the list of outputs);
+ * *why is NULL if memory fails. Never jumps. Results that nobody uses are allowed, since their
+ * faults are wanted, and so are parameters that nobody uses: nothing is required of those. */
 bool superop_complete(struct arena *, struct superop *, const char **why, uint32_t *node);
 
 /* Whether two superoperators compute the same: equal in everything but numbers, positions and

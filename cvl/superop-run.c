@@ -1,0 +1,177 @@
+/* superop-run.c - what a superoperator means: its nodes executed in order, each by the function
+ * of the back end that its opcode names.
+ *
+ * Values that are held here are marked `owned`. An operation gets the reference with the last
+ * use of a value, so that it may work in place; but not if the same object stands twice among
+ * its operands or among those of the superoperator, since another use may still need it.
+ */
+#include "cvl/superop.h"
+
+#include <string.h>
+
+struct run {
+  const struct cvl_backend *b;
+  struct cvl_context *ctx;
+  const struct superop *op;
+  uint64_t site;            /* of the node being executed */
+  struct cvl_value *values; /* of every number; owned: a reference is held */
+};
+
+static void give_up(struct run *r, uint32_t value) {
+  if (!r->values[value].owned) return;
+  r->values[value].owned = 0;
+  r->b->release(r->ctx, &r->values[value]);
+}
+
+/* ---- sizes ---- */
+
+static struct cvl_size size_of(const struct run *r, const struct superop_node *node,
+                               uint8_t size) {
+  if (SIZE_WHAT(size) == SIZE_ONE) return (struct cvl_size){.bound = 1};
+  const struct cvl_value *v = &r->values[node->operands[SIZE_OPERAND(size)]];
+  return SIZE_WHAT(size) == SIZE_COUNT ? r->b->count(r->ctx, v) : r->b->length(r->ctx, v);
+}
+
+static bool require_sizes(struct run *r, const struct superop_node *node) {
+  const struct size_rule *rules = opcode_info((enum opcode)node->op)->rules;
+  for (int k = 0; rules[k].a; k++) {
+    struct cvl_size a = size_of(r, node, rules[k].a), b = size_of(r, node, rules[k].b);
+    bool equal = a.symbol == b.symbol && (a.symbol || a.bound == b.bound);
+    if (!equal && !r->b->require_equal(r->ctx, r->site, a, b, k)) return false;
+  }
+  return true;
+}
+
+/* ---- one node ---- */
+
+/* An elementwise operation on scalars that delivers the class it takes, or BOOL: only then do
+ * the operands tell the widths. False if it is none, or at fault. */
+static bool execute_scalar(enum cvl_op op, const struct cvl_value *v, uint32_t n,
+                           struct cvl_value *out) {
+  for (uint32_t i = 0; i < n; i++) {
+    if (v[i].form != CVL_SCALAR) return false;
+  }
+  enum cvl_elem elem = (enum cvl_elem)v[n - 1].elem;
+  enum elem_class in = elem_info(elem)->class;
+  const struct map_row *row = map_row(op, in);
+  if (!row || (row->out != in && row->out != CLASS_BOOL)) return false;
+  enum cvl_error_kind fault;
+  return cvl_scalar_op(in == CLASS_INT ? elem : CVL_I64, in == CLASS_FLOAT ? elem : CVL_F64, op,
+                       v, out, &fault);
+}
+
+static bool execute_permute(struct run *r, const struct opcode_info *info,
+                            const struct cvl_value *v, struct cvl_value *out) {
+  struct cvl_permute_args args = {.op = info->operation, .values = v[0], .index = v[1]};
+  bool has_source = false;
+  for (uint32_t i = 2; info->operands[i]; i++) {
+    switch (info->operands[i]) {
+    case 'b': args.flags = v[i]; break;
+    case 'T': args.defaults = v[i]; break;
+    default:
+      if (!has_source) args.s = v[i];
+      args.d = v[i]; /* the last one; PERMUTE has one, which is both */
+      has_source = true;
+    }
+  }
+  return r->b->permute(r->ctx, r->site, &args, out);
+}
+
+static bool execute(struct run *r, const struct superop_node *node, const struct cvl_value *v,
+                    struct cvl_value *out) {
+  const struct cvl_backend *b = r->b;
+  const struct opcode_info *info = opcode_info((enum opcode)node->op);
+  switch ((enum superop_role)node->role) {
+  case ROLE_CONST: out[0] = node->constant; return true;
+  case ROLE_SPREAD: return b->dist(r->ctx, r->site, &v[0], &v[1], out);
+  case ROLE_INDEX: return b->index(r->ctx, r->site, &v[0], &v[1], &v[2], out);
+  case ROLE_PICK: return b->extract(r->ctx, r->site, &v[0], &v[1], &v[2], out);
+  case ROLE_MAP:
+    return execute_scalar(info->operation, v, node->operand_count, out) ||
+           b->elementwise(r->ctx, r->site, info->operation, node->operand_count, v, out);
+  case ROLE_REDUCE: return b->reduce(r->ctx, r->site, info->operation, &v[0], &v[1], out);
+  case ROLE_SCAN: return b->scan(r->ctx, r->site, info->operation, &v[0], &v[1], out);
+  case ROLE_PACK: return b->pack(r->ctx, r->site, &v[0], &v[1], &v[2], &out[0], &out[1]);
+  case ROLE_GATHER:
+  case ROLE_SCATTER: return execute_permute(r, info, v, out);
+  }
+  return false;
+}
+
+/* Whether operand i of node k may take the reference: nothing needs the value any more, here
+ * included. */
+static bool may_take(const struct run *r, uint32_t k, uint32_t i) {
+  const struct superop_node *node = &r->op->nodes[k];
+  uint32_t value = node->operands[i];
+  if (!r->values[value].owned || r->op->last_use[value] != k) return false;
+  if (node->op == OPC_PERMUTE && i == 2) return false; /* is two operands of `permute` */
+  for (uint32_t j = 0; j < node->operand_count; j++) {
+    if (j != i && node->operands[j] == value) return false;
+  }
+  return true;
+}
+
+static bool execute_node(struct run *r, uint32_t k) {
+  const struct superop_node *node = &r->op->nodes[k];
+  if (node->role != ROLE_CONST && !require_sizes(r, node)) return false;
+  struct cvl_value operands[MAX_OPERANDS], out[MAX_RESULTS] = {{0}};
+  for (uint32_t i = 0; i < node->operand_count; i++) {
+    struct cvl_value *v = &r->values[node->operands[i]];
+    operands[i] = *v;
+    operands[i].owned = may_take(r, k, i);
+    if (operands[i].owned) v->owned = 0;
+  }
+  if (!execute(r, node, operands, out)) return false;
+  for (uint32_t i = 0; i < node->operand_count; i++) {
+    if (r->op->last_use[node->operands[i]] == k) give_up(r, node->operands[i]);
+  }
+  for (uint32_t i = 0; i < node->result_count; i++) {
+    r->values[node->result + i] = out[i];
+    r->values[node->result + i].owned = node->role != ROLE_CONST;
+    if (r->op->last_use[node->result + i] == SUPEROP_NONE) give_up(r, node->result + i);
+  }
+  return true;
+}
+
+/* ---- the whole ---- */
+
+static bool same_object(const struct cvl_value *a, const struct cvl_value *b) {
+  return a->form == b->form && ((a->form == CVL_VECTOR && a->as.vector == b->as.vector) ||
+                                (a->form == CVL_SEGDES && a->as.segdes == b->as.segdes));
+}
+
+/* Takes over the operands. A reference to an object that other operands stand for too is kept
+ * out of the way, in *kept, until all is done. */
+static void take_operands(struct run *r, const struct cvl_value *operands, bool *kept) {
+  uint32_t n = r->op->param_count;
+  for (uint32_t p = 0; p < n; p++) {
+    r->values[p] = operands[p];
+    kept[p] = false;
+    for (uint32_t q = 0; q < n && operands[p].owned && !kept[p]; q++) {
+      kept[p] = q != p && same_object(&operands[p], &operands[q]);
+    }
+    if (kept[p]) r->values[p].owned = 0;
+  }
+}
+
+bool superop_run(const struct cvl_backend *b, struct cvl_context *ctx, uint64_t site,
+                 const struct superop *op, const struct cvl_value *operands,
+                 struct cvl_value *outs) {
+  struct cvl_value values[SUPEROP_VALUES_MAX];
+  bool kept[SUPEROP_VALUES_MAX];
+  struct run r = {.b = b, .ctx = ctx, .op = op, .values = values};
+  take_operands(&r, operands, kept);
+  uint32_t k = 0;
+  for (r.site = site; k < op->node_count && execute_node(&r, k); k++) r.site++;
+  bool ok = k == op->node_count;
+  for (uint32_t i = 0; i < op->output_count && ok; i++) {
+    outs[i] = values[op->outputs[i]];
+    outs[i].owned = values[op->outputs[i]].owned = 0;
+  }
+  uint32_t made = ok ? op->value_count : op->nodes[k].result;
+  for (uint32_t v = 0; v < made; v++) give_up(&r, v);
+  for (uint32_t p = 0; p < op->param_count; p++) {
+    if (kept[p]) b->release(ctx, &operands[p]);
+  }
+  return ok;
+}

@@ -1,0 +1,433 @@
+/* superop.c - the shape of superoperators: checking it, and what follows from it.
+ *
+ * superop_complete goes through the nodes once, in order. For every node it looks up which part
+ * each operand plays, checks kinds and parts, translates the sizes of the opcode's row into
+ * sizes of parameters, and collects the rules. Sizes that rules make equal are kept in classes
+ * (union and find), so that a rule is listed only if those before it do not imply it.
+ */
+#include "cvl/superop.h"
+
+#include <string.h>
+
+/* ---- which part the operands play ---- */
+
+/* d: has one element for each place of the domain. p: a vector parameter. c: the same, or a
+ * CONST. s: a descriptor parameter. S: the descriptor that all reductions, scans and packs
+ * share. */
+struct part_row {
+  uint16_t op;
+  uint8_t role;
+  const char *parts;
+};
+
+static const struct part_row part_rows[] = {
+    {OPC_CONST, ROLE_CONST, ""},
+    {OPC_DIST, ROLE_SPREAD, "cs"},
+    {OPC_INDEX, ROLE_INDEX, "ccs"},
+    {OPC_BPERMUTE, ROLE_GATHER, "pdss"},
+    {OPC_BFPERMUTE, ROLE_GATHER, "pddss"},
+    {OPC_EXTRACT, ROLE_PICK, "pds"},
+    {OPC_PACK, ROLE_PACK, "ddS"},
+    {OPC_PERMUTE, ROLE_SCATTER, "dds"},
+    {OPC_DPERMUTE, ROLE_SCATTER, "ddpss"},
+    {OPC_FPERMUTE, ROLE_SCATTER, "dddss"},
+    {OPC_DFPERMUTE, ROLE_SCATTER, "dddpss"},
+};
+
+/* The role of an opcode, and its parts as above; NULL if it has no place in a superoperator. */
+static const char *parts_of(enum opcode op, enum superop_role *role) {
+  switch (opcode_info(op)->class) {
+  case OC_ELEMENTWISE: *role = ROLE_MAP; return "ddd";
+  case OC_REDUCE: *role = ROLE_REDUCE; return "dS";
+  case OC_SCAN: *role = ROLE_SCAN; return "dS";
+  default: break; /* by opcode */
+  }
+  for (size_t i = 0; i < sizeof part_rows / sizeof part_rows[0]; i++) {
+    if (part_rows[i].op != op) continue;
+    *role = (enum superop_role)part_rows[i].role;
+    return part_rows[i].parts;
+  }
+  return NULL;
+}
+
+static bool is_consumer(enum superop_role role) {
+  return role == ROLE_REDUCE || role == ROLE_SCAN || role == ROLE_PACK || role == ROLE_SCATTER;
+}
+
+/* Whether elements can be at fault. */
+static bool has_conditions(const struct superop_node *node) {
+  switch ((enum superop_role)node->role) {
+  case ROLE_GATHER:
+  case ROLE_PICK:
+  case ROLE_SCATTER: return true;
+  case ROLE_MAP: {
+    const struct opcode_info *info = opcode_info((enum opcode)node->op);
+    bool reals = node->type == TW_FLOAT || strchr(info->operands, 'f');
+    const struct map_row *row = map_row(info->operation, reals                   ? CLASS_FLOAT
+                                                         : node->type == TW_BOOL ? CLASS_BOOL
+                                                                                 : CLASS_INT);
+    return row && row->checked;
+  }
+  case ROLE_CONST:
+  case ROLE_SPREAD:
+  case ROLE_INDEX:
+  case ROLE_REDUCE:
+  case ROLE_SCAN:
+  case ROLE_PACK: break;
+  }
+  return false;
+}
+
+/* ---- what is being completed ---- */
+
+struct shape {
+  struct arena *arena;
+  struct superop *op;
+  const char *why;
+  uint32_t node;  /* being checked */
+  uint8_t *kinds; /* op->kinds, sizes, uses and last_use, writable */
+  struct superop_size *sizes;
+  uint32_t *makers; /* node of every value that is not a parameter */
+  uint32_t *class;  /* union and find over sizes: see size_key */
+  ARRAY(struct superop_rule) rules;
+};
+
+static const char *kind_name(enum superop_kind kind) {
+  static const char *const names[] = {"INT", "FLOAT", "BOOL", "SEGDES"};
+  return names[kind];
+}
+
+/* "+ INT", for messages. */
+static const char *node_name(struct shape *s) {
+  const struct superop_node *node = &s->op->nodes[s->node];
+  const char *word = type_word_text((enum type_word)node->type);
+  return arena_printf(s->arena, "%s%s%s", opcode_info((enum opcode)node->op)->spelling,
+                      *word ? " " : "", word);
+}
+
+static bool refuse(struct shape *s, const char *why) {
+  s->why = why;
+  return false;
+}
+
+/* ---- sizes and rules ---- */
+
+/* ONE, and of each parameter its length or total and its number of segments. */
+static uint32_t size_key(struct superop_size size) {
+  switch (size.what) {
+  case SIZE_LEN:
+  case SIZE_TOTAL: return 1 + 2 * size.param;
+  case SIZE_COUNT: return 2 + 2 * size.param;
+  default: return 0;
+  }
+}
+
+static uint32_t class_of(struct shape *s, struct superop_size size) {
+  uint32_t k = size_key(size);
+  while (s->class[k] != k) k = s->class[k] = s->class[s->class[k]];
+  return k;
+}
+
+/* Node `node` needs a = b; listed unless that follows from what is listed. */
+static void require(struct shape *s, struct superop_size a, struct superop_size b) {
+  uint32_t x = class_of(s, a), y = class_of(s, b);
+  if (x == y) return;
+  s->class[y] = x;
+  *array_push(s->arena, &s->rules) = (struct superop_rule){a, b, s->node};
+}
+
+/* All places of the domain are the domain's: the first size found for it names it. */
+static void require_domain(struct shape *s, struct superop_size size) {
+  if (s->op->domain.what == SIZE_UNKNOWN) s->op->domain = size;
+  require(s, s->op->domain, size);
+}
+
+/* A size of the opcode's row as a size of the node's operands. */
+static struct superop_size size_of(const struct shape *s, const struct superop_node *node,
+                                   uint8_t size) {
+  switch (SIZE_WHAT(size)) {
+  case SIZE_LEN:
+  case SIZE_TOTAL: return s->sizes[node->operands[SIZE_OPERAND(size)]];
+  case SIZE_COUNT: return (struct superop_size){SIZE_COUNT, node->operands[SIZE_OPERAND(size)]};
+  default: return (struct superop_size){(uint8_t)SIZE_WHAT(size), 0};
+  }
+}
+
+/* ---- nodes ---- */
+
+static enum superop_kind kind_of_letter(char letter, enum type_word type) {
+  switch (letter) {
+  case 'f': return SUPEROP_FLOAT;
+  case 'b': return SUPEROP_BOOL;
+  case 's': return SUPEROP_SEGDES;
+  case 'T':
+    if (type == TW_FLOAT) return SUPEROP_FLOAT;
+    if (type == TW_BOOL) return SUPEROP_BOOL;
+    return SUPEROP_INT;
+  default: return SUPEROP_INT;
+  }
+}
+
+static bool check_type(struct shape *s, const struct superop_node *node) {
+  const struct opcode_info *info = opcode_info((enum opcode)node->op);
+  unsigned types = node->op == OPC_CONST ? T_IFB : info->types;
+  if (types == NO_TYPE ? node->type == TW_NONE
+                       : node->type < TW_NONE && types >> node->type & 1)
+    return true;
+  if (types == NO_TYPE) {
+    return refuse(s, arena_printf(s->arena, "%s takes no type", info->spelling));
+  }
+  if (node->type >= TW_NONE) {
+    return refuse(s, arena_printf(s->arena, "%s needs a type", info->spelling));
+  }
+  return refuse(s, arena_printf(s->arena, "%s does not exist", node_name(s)));
+}
+
+static bool check_constant(struct shape *s, const struct superop_node *node) {
+  const struct cvl_value *c = &node->constant;
+  if (c->form != CVL_SCALAR || c->elem >= CVL_ELEM_COUNT) {
+    return refuse(s, "a constant has to be a single element");
+  }
+  if ((int)elem_info((enum cvl_elem)c->elem)->class == (int)kind_of_letter('T', node->type)) {
+    return true;
+  }
+  return refuse(s,
+                arena_printf(s->arena, "the constant is not of the type of %s", node_name(s)));
+}
+
+/* What a value is, for operands that need something else. */
+static const char *part_name(const struct shape *s, uint32_t value) {
+  if (value < s->op->param_count) return "a parameter";
+  enum superop_role role = (enum superop_role)s->op->nodes[s->makers[value]].role;
+  if (role == ROLE_CONST) return "a constant";
+  return is_consumer(role) ? "the result of a reduction, scan, pack or scatter" : "computed";
+}
+
+static bool check_part(struct shape *s, uint32_t operand, uint32_t value, char part) {
+  bool param = value < s->op->param_count;
+  enum superop_role maker =
+      param ? ROLE_MAP : (enum superop_role)s->op->nodes[s->makers[value]].role;
+  const char *needed = NULL;
+  switch (part) {
+  case 'd':
+    if (!param && (maker == ROLE_CONST || is_consumer(maker))) needed = "one element a place";
+    break;
+  case 'c':
+    if (!param && maker != ROLE_CONST) needed = "a parameter or a constant";
+    break;
+  default:
+    if (!param) needed = "a parameter";
+  }
+  if (!needed) return true;
+  return refuse(s,
+                arena_printf(s->arena, "operand %u of %s is %s, which may not be; it needs %s",
+                             operand, node_name(s), part_name(s, value), needed));
+}
+
+static bool check_operand(struct shape *s, const struct superop_node *node, uint32_t i,
+                          char part) {
+  uint32_t value = node->operands[i];
+  if (value >= node->result) {
+    return refuse(s, arena_printf(s->arena, "operand %u of %s, $%u, is not known there", i,
+                                  node_name(s), value));
+  }
+  enum superop_kind kind = (enum superop_kind)s->kinds[value],
+                    needed = kind_of_letter(opcode_info((enum opcode)node->op)->operands[i],
+                                            (enum type_word)node->type);
+  if (kind != needed) {
+    return refuse(s, arena_printf(s->arena, "operand %u of %s is %s, not %s", i, node_name(s),
+                                  kind_name(kind), kind_name(needed)));
+  }
+  if (!check_part(s, i, value, part)) return false;
+  if (part != 'S') return true;
+  if (s->op->segments == SUPEROP_NONE) s->op->segments = value;
+  return s->op->segments == value ||
+         refuse(s, arena_printf(s->arena, "%s is under $%u, an operation before under $%u",
+                                node_name(s), value, s->op->segments));
+}
+
+/* The node's results become values. */
+static void add_results(struct shape *s, const struct superop_node *node, const char *kinds,
+                        struct superop_size size) {
+  for (uint32_t r = 0; r < node->result_count; r++) {
+    uint32_t value = node->result + r;
+    s->kinds[value] = (uint8_t)kind_of_letter(kinds[r], (enum type_word)node->type);
+    s->sizes[value] = size;
+    s->makers[value] = s->node;
+  }
+  s->op->value_count = node->result + node->result_count;
+}
+
+static bool complete_node(struct shape *s) {
+  struct superop_node *node = &s->op->nodes[s->node];
+  node->result = s->op->value_count;
+  if (node->op >= OPC_COUNT) return refuse(s, "an opcode does not exist");
+  const struct opcode_info *info = opcode_info((enum opcode)node->op);
+  enum superop_role role;
+  const char *parts = parts_of((enum opcode)node->op, &role);
+  if (!parts) {
+    return refuse(s,
+                  arena_printf(s->arena, "%s has no place in a superoperator", info->spelling));
+  }
+  node->role = (uint8_t)role;
+  if (!check_type(s, node)) return false;
+  const char *results = role == ROLE_CONST ? "T" : info->results;
+  node->result_count = (uint8_t)strlen(results);
+  if (node->result + node->result_count > SUPEROP_VALUES_MAX) {
+    return refuse(s, "it has too many values");
+  }
+  if (role == ROLE_CONST) {
+    if (!check_constant(s, node)) return false;
+    node->checked = false;
+    add_results(s, node, results, (struct superop_size){SIZE_ONE, 0});
+    return true;
+  }
+  if (node->operand_count != strlen(info->operands)) {
+    return refuse(s, arena_printf(s->arena, "%s takes %zu operands, not %u", node_name(s),
+                                  strlen(info->operands), node->operand_count));
+  }
+  for (uint32_t i = 0; i < node->operand_count; i++) {
+    if (!check_operand(s, node, i, parts[i])) return false;
+  }
+  node->checked = node->checked && has_conditions(node);
+  for (const struct size_rule *r = info->rules; r->a; r++) {
+    require(s, size_of(s, node, r->a), size_of(s, node, r->b));
+  }
+  for (uint32_t i = 0; i < node->operand_count; i++) {
+    s->op->uses[node->operands[i]]++;
+    s->op->last_use[node->operands[i]] = s->node;
+    if (parts[i] == 'd') require_domain(s, s->sizes[node->operands[i]]);
+  }
+  struct superop_size size = size_of(s, node, info->result_size);
+  if (!is_consumer(role)) require_domain(s, size);
+  add_results(s, node, results, size);
+  return true;
+}
+
+/* ---- the whole ---- */
+
+static bool check_outputs(struct shape *s) {
+  struct superop *op = s->op;
+  s->node = op->node_count;
+  if (op->output_count == 0) return refuse(s, "it has no output");
+  for (uint32_t i = 0; i < op->output_count; i++) {
+    uint32_t value = op->outputs[i];
+    if (value >= op->value_count) {
+      return refuse(s, arena_printf(s->arena, "there is no $%u, an output", value));
+    }
+    if (value < op->param_count) {
+      return refuse(s, arena_printf(s->arena, "an output, $%u, is a parameter", value));
+    }
+    s->node = s->makers[value];
+    if (op->nodes[s->node].role == ROLE_CONST) return refuse(s, "a constant is an output");
+    if (op->last_use[value] == op->node_count) {
+      return refuse(s, arena_printf(s->arena, "$%u is an output twice", value));
+    }
+    op->uses[value]++;
+    op->last_use[value] = op->node_count;
+  }
+  return true;
+}
+
+static bool complete(struct shape *s) {
+  struct superop *op = s->op;
+  s->node = 0;
+  op->domain = (struct superop_size){SIZE_UNKNOWN, 0};
+  op->segments = SUPEROP_NONE;
+  op->value_count = op->param_count;
+  if (op->param_count > SUPEROP_VALUES_MAX || op->node_count > SUPEROP_VALUES_MAX) {
+    return refuse(s, "it has too many values");
+  }
+  size_t most = (size_t)op->param_count + 2 * (size_t)op->node_count + 1;
+  op->kinds = s->kinds = arena_alloc(s->arena, most);
+  op->sizes = s->sizes = arena_alloc(s->arena, most * sizeof *s->sizes);
+  op->uses = arena_alloc(s->arena, most * sizeof *op->uses);
+  op->last_use = arena_alloc(s->arena, most * sizeof *op->last_use);
+  s->makers = arena_alloc(s->arena, most * sizeof *s->makers);
+  size_t keys = 2 * (size_t)op->param_count + 1;
+  s->class = arena_alloc(s->arena, keys * sizeof *s->class);
+  for (size_t k = 0; k < keys; k++) s->class[k] = (uint32_t)k;
+  for (size_t v = 0; v < most; v++) op->last_use[v] = SUPEROP_NONE;
+  for (uint32_t p = 0; p < op->param_count; p++) {
+    if (op->params[p] > SUPEROP_SEGDES) return refuse(s, "a parameter has no kind");
+    s->kinds[p] = op->params[p];
+    s->sizes[p] =
+        (struct superop_size){op->params[p] == SUPEROP_SEGDES ? SIZE_TOTAL : SIZE_LEN, p};
+  }
+  for (; s->node < op->node_count; s->node++) {
+    if (!complete_node(s)) return false;
+  }
+  if (!check_outputs(s)) return false;
+  op->rule_count = (uint32_t)s->rules.count;
+  op->rules = s->rules.items;
+  return true;
+}
+
+bool superop_complete(struct arena *arena, struct superop *op, const char **why,
+                      uint32_t *node) {
+  struct shape s = {.arena = arena, .op = op};
+  jmp_buf outer;
+  memcpy(&outer, &arena->out_of_memory, sizeof outer);
+  *why = NULL;
+  *node = 0;
+  bool ok = false;
+  if (setjmp(arena->out_of_memory) == 0) {
+    ok = complete(&s);
+    *why = s.why;
+    *node = s.node;
+  }
+  memcpy(&arena->out_of_memory, &outer, sizeof outer);
+  return ok;
+}
+
+/* ---- equality ---- */
+
+static bool constant_same(const struct cvl_value *a, const struct cvl_value *b) {
+  return a->elem == b->elem &&
+         memcmp(&a->as, &b->as, elem_info((enum cvl_elem)a->elem)->bytes) == 0;
+}
+
+static bool node_same(const struct superop_node *a, const struct superop_node *b) {
+  if (a->op != b->op || a->type != b->type || a->checked != b->checked ||
+      a->operand_count != b->operand_count) {
+    return false;
+  }
+  if (a->op == OPC_CONST) return constant_same(&a->constant, &b->constant);
+  return memcmp(a->operands, b->operands, a->operand_count * sizeof *a->operands) == 0;
+}
+
+bool superop_same(const struct superop *a, const struct superop *b) {
+  if (a->param_count != b->param_count || a->node_count != b->node_count ||
+      a->output_count != b->output_count) {
+    return false;
+  }
+  for (uint32_t p = 0; p < a->param_count; p++) {
+    if (a->params[p] != b->params[p]) return false;
+  }
+  for (uint32_t k = 0; k < a->node_count; k++) {
+    if (!node_same(&a->nodes[k], &b->nodes[k])) return false;
+  }
+  return memcmp(a->outputs, b->outputs, a->output_count * sizeof *a->outputs) == 0;
+}
+
+/* FNV-1a (Fowler, Noll, Vo) over words. */
+static uint64_t mix(uint64_t hash, uint64_t word) {
+  return (hash ^ word) * 0x100000001B3;
+}
+
+uint64_t superop_hash(const struct superop *op) {
+  uint64_t hash = mix(mix(0xCBF29CE484222325, op->param_count), op->output_count);
+  for (uint32_t p = 0; p < op->param_count; p++) hash = mix(hash, op->params[p]);
+  for (uint32_t k = 0; k < op->node_count; k++) {
+    const struct superop_node *node = &op->nodes[k];
+    uint64_t constant = 0;
+    if (node->op == OPC_CONST) {
+      memcpy(&constant, &node->constant.as,
+             elem_info((enum cvl_elem)node->constant.elem)->bytes);
+    }
+    hash = mix(mix(mix(mix(hash, node->op), node->type), node->checked), constant);
+    for (uint32_t i = 0; i < node->operand_count; i++) hash = mix(hash, node->operands[i]);
+  }
+  for (uint32_t i = 0; i < op->output_count; i++) hash = mix(hash, op->outputs[i]);
+  return hash ^ hash >> 32;
+}
