@@ -218,6 +218,7 @@ static void make_operands(struct suite *s, uint64_t n, enum shape shape, bool gr
   case CALL_RANK:
     v[1] = shape_make(s, shape, n);
     v[0] = filled(s, e, v[1].total);
+    if (grid) data_fill_ties(s, &v[0]);
     return;
   case CALL_PERMUTE: make_permute(s, shape, n, v); return;
   case CALL_EXTRACT:

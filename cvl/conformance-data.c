@@ -170,6 +170,21 @@ static void fill_reals_to_combine(struct suite *s, enum cvl_op op, struct host_v
   }
 }
 
+void data_fill_ties(struct suite *s, struct host_value *v) {
+  const double side = s->item->op == OP_MAX ? -1 : 1; /* of zero: where the others lie */
+  const bool one_winner = rng_one_in(&s->rng, 2), nans = rng_one_in(&s->rng, 2);
+  const uint64_t rare = one_winner ? 8 : rng_one_in(&s->rng, 2) ? 64 : 2000;
+  for (uint64_t i = 0; i < v->n; i++) {
+    double x = side * ldexp(1 + rng_unit(&s->rng), (int)rng_below(&s->rng, 41) - 20);
+    if (rng_one_in(&s->rng, rare)) {
+      x = one_winner ? side * 0 : nans ? NAN : rng_one_in(&s->rng, 2) ? 0.0 : -0.0;
+    }
+    host_put_real(v, i, x);
+  }
+  /* Among zeros that lose the one that decides. */
+  if (v->n && one_winner) host_put_real(v, rng_below(&s->rng, v->n), -side * 0);
+}
+
 static void fill_reals(struct suite *s, enum call_kind kind, enum cvl_op op,
                        struct host_value *v) {
   if (kind == CALL_REDUCE || kind == CALL_SCAN) {

@@ -89,7 +89,8 @@ struct test_case {
   bool faulty;              /* faults were put in on purpose */
 };
 
-/* Makes a case for the current item: about n elements. `grid`: pairs of special values. */
+/* Makes a case for the current item: about n elements. `grid`: pairs of special values; for
+ * reductions and scans, ties (data_fill_ties). */
 void case_make(struct suite *, uint64_t n, enum shape, bool grid, struct test_case *);
 /* Puts faults into some elements, where the kind has faults of its own; false if it has none.
  */
@@ -100,6 +101,9 @@ void case_free(struct suite *, struct test_case *);
 struct host_value shape_make(struct suite *, enum shape, uint64_t n);
 /* Fills v with values fit for this operation. */
 void data_fill(struct suite *, enum call_kind, enum cvl_op, struct host_value *v);
+/* Fills v so that MAX or MIN of FLOAT, the current item's, is decided by a NaN or by the sign
+ * of a zero: all other values are less extreme. */
+void data_fill_ties(struct suite *, struct host_value *v);
 /* Fills the operands of an elementwise row with all pairs of special values. */
 void data_fill_grid(struct suite *, struct host_value *v, unsigned operand);
 

@@ -127,6 +127,21 @@ static void run_elements(struct suite *s) {
   for (int round = 0; round < 8 && !s->failed; round++) run_shape(s, MIDDLE, SHAPE_ONE, false);
 }
 
+/* MAX and MIN of FLOAT where a NaN or the sign of a zero decides, in segments long enough for
+ * blocks and threads. */
+static void run_ties(struct suite *s) {
+  static const enum shape shapes[] = {SHAPE_ONE, SHAPE_HUNDREDS, SHAPE_GIANT, SHAPE_POWER};
+  const struct item *it = s->item;
+  if (it->kind != CALL_REDUCE && it->kind != CALL_SCAN) return;
+  if (it->class != CLASS_FLOAT || (it->op != OP_MAX && it->op != OP_MIN)) return;
+  const int rounds = s->options->full ? 12 : 6;
+  for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
+    for (int round = 0; round < rounds && !s->failed; round++) {
+      run_shape(s, round % 2 ? LARGE : 5 * MIDDLE, shapes[i], true);
+    }
+  }
+}
+
 static void run_item(struct suite *s, const struct item *it, unsigned number) {
   s->item = it;
   s->failed = false;
@@ -141,6 +156,7 @@ static void run_item(struct suite *s, const struct item *it, unsigned number) {
       run_length(s, lengths[i], number + (unsigned)i);
     }
     if (!s->failed) run_elements(s);
+    if (!s->failed) run_ties(s);
   }
   if (s->ctx) suite_close(s);
 }
