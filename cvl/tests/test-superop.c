@@ -1,0 +1,389 @@
+/* test-superop.c - what is a superoperator and what is not; what follows from its shape; what
+ * executing its nodes does with sizes, references and faults. */
+#include "cvl/oracle.h"
+#include "cvl/superop.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+const struct cvl_backend *const *cvl_backends(void) {
+  static const struct cvl_backend *const all[] = {&cvl_oracle_backend, NULL};
+  return all;
+}
+
+enum { I = SUPEROP_INT, F = SUPEROP_FLOAT, B = SUPEROP_BOOL, S = SUPEROP_SEGDES, MOST = 8 };
+
+/* A superoperator to be completed, as a table. */
+struct sketch {
+  uint32_t param_count;
+  uint8_t params[MOST];
+  uint32_t node_count;
+  struct superop_node nodes[MOST];
+  uint32_t output_count, outputs[MOST];
+};
+
+#define NODE(o, t, n, ...)                                                                     \
+  {                                                                                            \
+    .op = OPC_##o, .type = TW_##t, .operand_count = n, .checked = true, .operands = {          \
+      __VA_ARGS__                                                                              \
+    }                                                                                          \
+  }
+#define CONST_INT(x)                                                                           \
+  {                                                                                            \
+    .op = OPC_CONST, .type = TW_INT, .constant = {                                             \
+      .form = CVL_SCALAR,                                                                      \
+      .elem = CVL_I64,                                                                         \
+      .as.i64 = x                                                                              \
+    }                                                                                          \
+  }
+
+static struct heap heap;
+static struct arena arena;
+
+static struct superop superop_of(struct sketch *k) {
+  return (struct superop){.param_count = k->param_count,
+                          .node_count = k->node_count,
+                          .output_count = k->output_count,
+                          .params = k->params,
+                          .nodes = k->nodes,
+                          .outputs = k->outputs};
+}
+
+static void start(void) {
+  heap_init(&heap, 0);
+  arena_init(&arena, &heap);
+}
+
+static void finish(void) {
+  arena_free(&arena);
+}
+
+static struct superop completed(struct sketch *k) {
+  struct superop op = superop_of(k);
+  const char *why;
+  uint32_t node;
+  cr_assert(superop_complete(&arena, &op, &why, &node), "node %u: %s", node, why);
+  return op;
+}
+
+/* ---- what is one ---- */
+
+static struct sketch dot_product(void) {
+  return (struct sketch){
+      3, {F, F, S}, 2, {NODE(MUL, FLOAT, 2, 0, 1), NODE(ADD_REDUCE, FLOAT, 2, 3, 2)}, 1, {4}};
+}
+
+Test(superop, dot_product, .init = start, .fini = finish) {
+  struct sketch k = dot_product();
+  struct superop op = completed(&k);
+  cr_expect_eq(op.value_count, 5);
+  cr_expect_eq(op.nodes[0].role, ROLE_MAP);
+  cr_expect_eq(op.nodes[1].role, ROLE_REDUCE);
+  cr_expect_eq(op.nodes[0].result, 3);
+  cr_expect_eq(op.nodes[1].result, 4);
+  cr_expect_not(op.nodes[0].checked, "a product has no conditions");
+  cr_expect_eq(op.kinds[4], SUPEROP_FLOAT);
+  cr_expect_eq(op.segments, 2);
+  cr_expect_eq(op.domain.what, SIZE_LEN);
+  cr_expect_eq(op.domain.param, 0);
+  cr_expect_eq(op.sizes[4].what, SIZE_COUNT);
+  cr_expect_eq(op.sizes[4].param, 2);
+  cr_assert_eq(op.rule_count, 2);
+  cr_expect(op.rules[0].b.what == SIZE_LEN && op.rules[0].b.param == 1 &&
+            op.rules[0].node == 0);
+  cr_expect(op.rules[1].b.what == SIZE_TOTAL && op.rules[1].b.param == 2);
+  cr_expect_eq(op.rules[1].node, 1);
+  cr_expect_eq(op.uses[3], 1);
+  cr_expect_eq(op.last_use[3], 1);
+  cr_expect_eq(op.last_use[4], 2);
+}
+
+/* Flat constants as of 2012: the domain is known by a descriptor only. */
+Test(superop, flat_constants, .init = start, .fini = finish) {
+  struct sketch k = {3, {S, F, S},
+                     3, {CONST_INT(7), NODE(DIST, INT, 2, 3, 0), NODE(I_TO_F, NONE, 1, 4)},
+                     1, {5}};
+  struct superop op = completed(&k);
+  cr_expect_eq(op.domain.what, SIZE_TOTAL);
+  cr_expect_eq(op.domain.param, 0);
+  cr_assert_eq(op.rule_count, 1, "nothing is required of parameters without use");
+  cr_expect(op.rules[0].a.what == SIZE_ONE && op.rules[0].b.what == SIZE_COUNT);
+  cr_expect_eq(op.last_use[1], SUPEROP_NONE);
+  cr_expect_eq(op.uses[2], 0);
+}
+
+/* A divisor picked from each segment; the quotient kept in two ways. */
+Test(superop, gathers_and_outputs, .init = start, .fini = finish) {
+  struct sketch k = {6,
+                     {I, I, S, I, S, S},
+                     4,
+                     {NODE(EXTRACT, INT, 3, 0, 1, 2), NODE(DIV, INT, 2, 3, 6),
+                      NODE(BPERMUTE, INT, 4, 0, 7, 4, 5), NODE(PERMUTE, INT, 3, 8, 7, 5)},
+                     2,
+                     {9, 7}};
+  struct superop op = completed(&k);
+  cr_expect(op.nodes[0].checked && op.nodes[1].checked && op.nodes[2].checked);
+  cr_expect_eq(op.sizes[6].what, SIZE_COUNT);
+  cr_expect_eq(op.last_use[7], 4);
+  cr_expect_eq(op.uses[7], 3);
+  /* len 0 = total 2, len 1 = count 2, len 3 = count 2 or what equals it, len 0 = total 4,
+   * len 1 = total 5, count 4 = count 5 */
+  cr_expect_eq(op.rule_count, 6);
+}
+
+/* Nothing but the domain connects the two: a rule says so. */
+Test(superop, horizontal, .init = start, .fini = finish) {
+  struct sketch k = {2, {F, F}, 2, {NODE(EXP, NONE, 1, 0), NODE(LOG, NONE, 1, 1)}, 2, {2, 3}};
+  struct superop op = completed(&k);
+  cr_assert_eq(op.rule_count, 1);
+  cr_expect_eq(op.rules[0].node, 1);
+}
+
+Test(superop, results_of_pack, .init = start, .fini = finish) {
+  struct sketch k = {3, {I, B, S}, 2, {NODE(PACK, INT, 3, 0, 1, 2), NODE(NOT, INT, 1, 0)},
+                     3, {5, 4, 3}};
+  struct superop op = completed(&k);
+  cr_expect_eq(op.kinds[3], SUPEROP_INT);
+  cr_expect_eq(op.kinds[4], SUPEROP_SEGDES);
+  cr_expect_eq(op.sizes[3].what, SIZE_UNKNOWN);
+  cr_expect_eq(op.nodes[1].result, 5);
+}
+
+/* ---- what is none ---- */
+
+static const struct refused {
+  const char *why; /* a part of the reason */
+  uint32_t node;
+  struct sketch sketch;
+} refused[] = {
+    {"no output", 1, {1, {I}, 1, {NODE(NOT, INT, 1, 0)}, 0, {0}}},
+    {"is a parameter", 1, {1, {I}, 1, {NODE(NOT, INT, 1, 0)}, 1, {0}}},
+    {"there is no $2", 1, {1, {I}, 1, {NODE(NOT, INT, 1, 0)}, 1, {2}}},
+    {"an output twice", 0, {1, {I}, 1, {NODE(NOT, INT, 1, 0)}, 2, {1, 1}}},
+    {"a constant is an output", 0, {1, {S}, 1, {CONST_INT(1)}, 1, {1}}},
+    {"single element", 0, {0, {0}, 1, {{.op = OPC_CONST, .type = TW_INT}}, 1, {0}}},
+    {"not of the type",
+     0,
+     {0,
+      {0},
+      1,
+      {{.op = OPC_CONST, .type = TW_FLOAT, .constant = {.form = CVL_SCALAR}}},
+      1,
+      {0}}},
+    {"no place", 0, {1, {I}, 1, {NODE(LENGTH, INT, 1, 0)}, 1, {1}}},
+    {"no place", 0, {2, {I, S}, 1, {NODE(RANK_UP, INT, 2, 0, 1)}, 1, {2}}},
+    {"no place", 0, {1, {I}, 1, {NODE(RAND, NONE, 1, 0)}, 1, {1}}},
+    {"does not exist", 0, {1, {B}, 1, {NODE(ADD, BOOL, 2, 0, 0)}, 1, {1}}},
+    {"needs a type", 0, {1, {I}, 1, {NODE(ADD, NONE, 2, 0, 0)}, 1, {1}}},
+    {"takes no type", 0, {1, {I}, 1, {NODE(MOD, INT, 2, 0, 0)}, 1, {1}}},
+    {"takes 2 operands, not 1", 0, {1, {I}, 1, {NODE(ADD, INT, 1, 0)}, 1, {1}}},
+    {"not known there", 0, {1, {I}, 1, {NODE(ADD, INT, 2, 0, 1)}, 1, {1}}},
+    {"is FLOAT, not INT", 0, {2, {I, F}, 1, {NODE(ADD, INT, 2, 0, 1)}, 1, {2}}},
+    {"is INT, not BOOL", 0, {2, {I, I}, 1, {NODE(SELECT, INT, 3, 0, 0, 1)}, 1, {2}}},
+    {"is INT, not SEGDES", 0, {2, {I, I}, 1, {NODE(ADD_REDUCE, INT, 2, 0, 1)}, 1, {2}}},
+    {"one element a place", 1, {1, {I}, 2, {CONST_INT(1), NODE(ADD, INT, 2, 0, 1)}, 1, {2}}},
+    {"one element a place",
+     1,
+     {2, {I, S}, 2, {NODE(ADD_SCAN, INT, 2, 0, 1), NODE(NOT, INT, 1, 2)}, 1, {3}}},
+    {"one element a place",
+     1,
+     {3, {I, B, S}, 2, {NODE(PACK, INT, 3, 0, 1, 2), NODE(NOT, INT, 1, 3)}, 1, {5}}},
+    {"needs a parameter",
+     1,
+     {3, {I, I, S}, 2, {NODE(NOT, INT, 1, 0), NODE(BPERMUTE, INT, 4, 3, 1, 2, 2)}, 1, {4}}},
+    {"a parameter or a constant",
+     1,
+     {2, {I, S}, 2, {NODE(NOT, INT, 1, 0), NODE(DIST, INT, 2, 2, 1)}, 1, {3}}},
+    {"needs a parameter",
+     1,
+     {4,
+      {I, I, S, S},
+      2,
+      {NODE(NOT, INT, 1, 0), NODE(DPERMUTE, INT, 5, 0, 1, 4, 2, 3)},
+      1,
+      {5}}},
+    {"under $2, an operation before under $1",
+     1,
+     {3,
+      {I, S, S},
+      2,
+      {NODE(ADD_REDUCE, INT, 2, 0, 1), NODE(ADD_SCAN, INT, 2, 0, 2)},
+      2,
+      {3, 4}}},
+    {"needs a parameter",
+     1,
+     {3, {I, B, S}, 2, {NODE(PACK, INT, 3, 0, 1, 2), NODE(ADD_REDUCE, INT, 2, 0, 4)}, 1, {5}}},
+    {"no kind", 0, {1, {9}, 1, {NODE(NOT, INT, 1, 0)}, 1, {1}}},
+};
+
+Test(superop, what_is_none, .init = start, .fini = finish) {
+  for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+    struct sketch k = refused[i].sketch;
+    struct superop op = superop_of(&k);
+    const char *why = NULL;
+    uint32_t node = 99;
+    bool ok = superop_complete(&arena, &op, &why, &node);
+    cr_expect_not(ok, "number %zu (%s) is accepted", i, refused[i].why);
+    if (ok || !why) continue;
+    cr_expect(strstr(why, refused[i].why), "number %zu: %s, expected: %s", i, why,
+              refused[i].why);
+    cr_expect_eq(node, refused[i].node, "number %zu (%s): node %u", i, why, node);
+  }
+}
+
+Test(superop, too_many_values, .init = start, .fini = finish) {
+  enum { N = SUPEROP_VALUES_MAX };
+  static struct superop_node nodes[N];
+  for (uint32_t i = 0; i < N; i++) nodes[i] = (struct superop_node)NODE(NOT, INT, 1, i);
+  struct superop op = {.param_count = 1,
+                       .node_count = N - 1,
+                       .output_count = 1,
+                       .params = (uint8_t[]){I},
+                       .nodes = nodes,
+                       .outputs = (uint32_t[]){1}};
+  const char *why;
+  uint32_t node;
+  cr_expect(superop_complete(&arena, &op, &why, &node));
+  op.node_count = N;
+  cr_assert_not(superop_complete(&arena, &op, &why, &node));
+  cr_expect(strstr(why, "too many"));
+}
+
+Test(superop, memory_that_fails, .init = start, .fini = finish) {
+  struct sketch k = dot_product();
+  struct superop op = superop_of(&k);
+  const char *why = "";
+  uint32_t node;
+  heap.fail_at = 1;
+  cr_assert(setjmp(arena.out_of_memory) == 0, "it jumped");
+  jmp_buf before;
+  memcpy(&before, &arena.out_of_memory, sizeof before);
+  cr_expect_not(superop_complete(&arena, &op, &why, &node));
+  cr_expect_null(why);
+  cr_expect_eq(memcmp(&before, &arena.out_of_memory, sizeof before), 0);
+}
+
+/* ---- equality ---- */
+
+Test(superop, equality, .init = start, .fini = finish) {
+  struct sketch a = {2, {I, S},
+                     3, {CONST_INT(7), NODE(DIST, INT, 2, 2, 1), NODE(DIV, INT, 2, 0, 3)},
+                     1, {4}},
+                b = a;
+  b.nodes[2].origin = 5;
+  b.nodes[2].pos.line = 3;
+  struct superop x = completed(&a), y = completed(&b);
+  y.number = 4;
+  cr_expect(superop_same(&x, &y));
+  cr_expect_eq(superop_hash(&x), superop_hash(&y));
+  b = a;
+  b.nodes[2].checked = false;
+  y = completed(&b);
+  cr_expect_not(superop_same(&x, &y));
+  b = a;
+  b.nodes[0].constant.as.i64 = 8;
+  y = completed(&b);
+  cr_expect_not(superop_same(&x, &y));
+  cr_expect_neq(superop_hash(&x), superop_hash(&y));
+  b = a;
+  b.nodes[2].operands[0] = 3;
+  y = completed(&b);
+  cr_expect_not(superop_same(&x, &y));
+  b = a;
+  b.outputs[0] = 3;
+  y = completed(&b);
+  cr_expect_not(superop_same(&x, &y));
+}
+
+/* ---- executing it ---- */
+
+static struct cvl_context *open_oracle(void) {
+  const char *why;
+  struct cvl_options o = {.int_elem = CVL_I64, .float_elem = CVL_F64, .device = -1};
+  struct cvl_context *ctx = cvl_oracle_backend.open(&o, &why);
+  cr_assert_not_null(ctx);
+  return ctx;
+}
+
+static struct cvl_value ints(struct cvl_context *ctx, uint64_t n, const int64_t *x) {
+  struct cvl_value v;
+  cr_assert(cvl_oracle_backend.from_host(ctx, 1, CVL_I64, n, x, &v));
+  return v;
+}
+
+/* (x + x) / y, and the sum of x / y. */
+static struct sketch quotients(void) {
+  return (struct sketch){3,
+                         {I, I, S},
+                         4,
+                         {NODE(ADD, INT, 2, 0, 0), NODE(DIV, INT, 2, 3, 1),
+                          NODE(DIV, INT, 2, 0, 1), NODE(ADD_REDUCE, INT, 2, 5, 2)},
+                         2,
+                         {4, 6}};
+}
+
+Test(superop, run, .init = start, .fini = finish) {
+  const struct cvl_backend *b = &cvl_oracle_backend;
+  struct sketch k = quotients();
+  struct superop op = completed(&k);
+  struct cvl_context *ctx = open_oracle();
+  struct cvl_value in[3] = {ints(ctx, 3, (int64_t[]){1, 20, 30}),
+                            ints(ctx, 3, (int64_t[]){1, 10, 5}), cvl_one_segment(3)},
+                   out[2];
+  in[0].owned = in[1].owned = 1;
+  cr_assert(superop_run(b, ctx, 10, &op, in, out));
+  int64_t x[3], sum;
+  cr_assert(b->to_host(ctx, &out[0], 0, 3, x) && b->to_host(ctx, &out[1], 0, 1, &sum));
+  cr_expect(x[0] == 2 && x[1] == 4 && x[2] == 12 && sum == 9);
+  cr_expect_not(out[0].owned);
+  b->release(ctx, &out[0]);
+  b->release(ctx, &out[1]);
+  cr_expect_eq(b->statistics(ctx).live_bytes, 0);
+  b->close(ctx);
+}
+
+Test(superop, run_with_faults, .init = start, .fini = finish) {
+  const struct cvl_backend *b = &cvl_oracle_backend;
+  struct sketch k = quotients();
+  struct superop op = completed(&k);
+  struct cvl_context *ctx = open_oracle();
+  struct cvl_error e;
+  struct cvl_value in[3] = {ints(ctx, 3, (int64_t[]){1, 20, 30}),
+                            ints(ctx, 3, (int64_t[]){1, 0, 5}), cvl_one_segment(3)},
+                   out[2];
+  in[0].owned = 1;
+  cr_assert_not(superop_run(b, ctx, 10, &op, in, out));
+  cr_assert(b->check(ctx, true, &e));
+  cr_expect(e.kind == CVL_E_DIVIDE_BY_ZERO && e.site == 11 && e.position == 1);
+
+  in[0] = ints(ctx, 2, (int64_t[]){1, 2}); /* shorter than in[1] */
+  in[0].owned = in[1].owned = 1;
+  cr_assert_not(superop_run(b, ctx, 20, &op, in, out));
+  cr_assert(b->check(ctx, true, &e));
+  cr_expect(e.kind == CVL_E_SIZE && e.site == 21 && e.position == 0);
+  cr_expect(e.value == 2 && e.limit == 3);
+
+  in[0] = ints(ctx, 3, (int64_t[]){1, 2, 3}); /* one reference for two operands */
+  in[1] = in[0];
+  in[0].owned = 1;
+  cr_assert(superop_run(b, ctx, 30, &op, in, out));
+  b->release(ctx, &out[0]);
+  b->release(ctx, &out[1]);
+  cr_expect_eq(b->statistics(ctx).live_bytes, 0);
+  b->close(ctx);
+}
+
+Test(superop, run_on_scalars, .init = start, .fini = finish) {
+  struct sketch k = {
+      2, {I, I}, 3, {NODE(SUB, INT, 2, 0, 1), NODE(LT, INT, 2, 2, 1), NODE(B_TO_I, NONE, 1, 3)},
+      2, {3, 4}};
+  struct superop op = completed(&k);
+  struct cvl_context *ctx = open_oracle();
+  struct cvl_value in[2] = {cvl_scalar_int(CVL_I64, 3), cvl_scalar_int(CVL_I64, 5)}, out[2];
+  cr_assert(superop_run(&cvl_oracle_backend, ctx, 1, &op, in, out));
+  cr_expect_eq(out[0].form, CVL_SCALAR);
+  cr_expect_eq(out[0].as.b, 1);
+  cvl_oracle_backend.release(ctx, &out[1]);
+  cr_expect_eq(cvl_oracle_backend.statistics(ctx).live_bytes, 0);
+  cvl_oracle_backend.close(ctx);
+}
