@@ -40,10 +40,11 @@ static int64_t half_empty(uint64_t k) {
   const uint64_t u = measure_random(5, k);
   return u & 1 ? (int64_t)(u >> 60) + 1 : 0;
 }
-/* Twice as long is half as frequent: from 1 to 2^20. */
+/* Twice as long is half as frequent: from 1 to 2^20, none empty. */
 static int64_t power_law(uint64_t k) {
   const double u = (double)(measure_random(6, k) >> 11) * 0x1p-53;
-  return (int64_t)(1.0 / (u + 0x1p-20));
+  const double length = 1.0 / (u + 0x1p-20); /* a little below 1 where u is nearly 1 */
+  return length < 1.0 ? 1 : (int64_t)length;
 }
 
 static const struct distribution {
