@@ -7,8 +7,7 @@
  * given back before the refusal is believed.
  *
  * Lengths that follow the data hardly ever repeat, so a kept block also serves requests of
- * more than half its size: on a Barnes-Hut program that takes 6 GB in all, fresh memory falls
- * from 2.9 to 1.2 GB at the same peak. A head before each block therefore says its class.
+ * more than half its size. A head before each block therefore says its class.
  *
  * Only the thread that owns the context allocates, so there are no locks.
  */
