@@ -90,13 +90,17 @@ static bool is_real(const char *text, size_t n) {
   return i == n && i > first;
 }
 
+enum token_kind lexer_classify(const char *text, size_t n) {
+  if (is_integer(text, n)) return TOKEN_INTEGER;
+  return is_real(text, n) ? TOKEN_REAL : TOKEN_WORD;
+}
+
 static struct token word(struct lexer *lx) {
   struct token t = {TOKEN_WORD, lx->pos, lx->next, 0};
   while (lx->next < lx->end && lexer_word_byte((unsigned char)*lx->next)) lx->next++;
   t.length = (size_t)(lx->next - t.text);
   lx->pos.column += (uint32_t)t.length;
-  if (is_integer(t.text, t.length)) t.kind = TOKEN_INTEGER;
-  if (is_real(t.text, t.length)) t.kind = TOKEN_REAL;
+  t.kind = lexer_classify(t.text, t.length);
   return t;
 }
 

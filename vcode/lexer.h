@@ -1,4 +1,5 @@
-/* lexer.h - VCODE text into tokens (vcode.md, section 2). Private to this room. */
+/* lexer.h - VCODE text into tokens (vcode.md, section 2). Private to this room and to
+ * fused-kernels/, whose notation consists of the same words. */
 #ifndef RAVEL_LEXER_H
 #define RAVEL_LEXER_H
 
@@ -45,6 +46,8 @@ struct token lexer_next(struct lexer *);
 const char *lexer_skip_definition(struct lexer *);
 /* Whether a definition or a function begins with the word text[0..n). */
 bool lexer_begins_item(const char *text, size_t n);
+/* Which token a maximal run of word bytes, not empty, is: INTEGER, REAL or WORD. */
+enum token_kind lexer_classify(const char *text, size_t n);
 /* Whether the byte can stand in a word. */
 bool lexer_word_byte(unsigned char c);
 

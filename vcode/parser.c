@@ -223,6 +223,7 @@ static struct vcode_program *read_program(struct arena *arena, const char *file,
   program->widths = widths;
   program->origins = p->origins.items;
   program->origin_count = (uint32_t)p->origins.count;
+  program->origin_capacity = (uint32_t)p->origins.capacity;
   return program;
 }
 

@@ -88,14 +88,18 @@ struct vcode_program {
   const char *file; /* for messages */
   struct vcode_function *functions;
   uint32_t function_count;
-  uint32_t entry;               /* index of MAIN or 0 */
-  struct vcode_origin *origins; /* [0] is unused */
-  uint32_t origin_count;
-  struct vcode_fused *fused; /* definitions in the order of the file */
+  uint32_t entry;                         /* index of MAIN or 0 */
+  struct vcode_origin *origins;           /* [0] is unused */
+  uint32_t origin_count, origin_capacity; /* capacity: how many there is room for */
+  struct vcode_fused *fused;              /* definitions in the order of the file */
   uint32_t fused_count;
   bool has_widths;      /* the file says for which widths it was optimised */
   struct widths widths; /* those of the parse */
 };
+
+/* Reads what a comment {@ ... } says after the @, into the arena. False if it is not
+ * file:line:column and perhaps a name: then it is an ordinary comment. */
+bool vcode_read_origin(struct arena *, const char *text, size_t length, struct vcode_origin *);
 
 /* The widths a file says it was optimised for, in a comment {% widths INT 64 FLOAT 64 } before
  * its first definition and function; false if it does not say. For choosing the widths of
