@@ -17,10 +17,10 @@ bool delayed_fault(struct cvl_context *ctx, struct cvl_error e) {
   return false;
 }
 
-bool delayed_take_inner_fault(struct cvl_context *ctx, uint64_t site) {
+bool delayed_take_inner_fault(struct cvl_context *ctx, uint64_t site, uint64_t sites) {
   struct cvl_error e;
   if (!ctx->b->check(ctx->inner, true, &e)) return false;
-  e.site = site;
+  if (e.site < site || e.site - site >= sites) e.site = site;
   delayed_fault(ctx, e);
   return true;
 }
@@ -107,6 +107,15 @@ struct cvl_size delayed_count(struct cvl_context *ctx, const struct cvl_value *v
   return n ? size_now(ctx, n->count) : (struct cvl_size){1, 0};
 }
 
+struct cvl_size delayed_superop_size(struct cvl_context *ctx, const struct superop *op,
+                                     struct superop_size size,
+                                     const struct cvl_value *operands) {
+  if (size.what == SIZE_UNKNOWN) size = op->domain;
+  if (size.what == SIZE_ONE) return (struct cvl_size){1, 0};
+  const struct cvl_value *v = &operands[size.param];
+  return size.what == SIZE_COUNT ? delayed_count(ctx, v) : delayed_length(ctx, v);
+}
+
 /* The size is n from now on, for all that share its symbol. */
 static void know(struct cvl_context *ctx, struct cvl_size *size, uint64_t n) {
   if (size->symbol) {
@@ -126,12 +135,33 @@ static void determine(struct cvl_context *ctx, struct cvl_size *size) {
 
 /* ---- tasks ---- */
 
+struct task *task_new(struct cvl_context *ctx, uint64_t site, unsigned operand_count,
+                      unsigned out_count) {
+  size_t values = 2 * (size_t)operand_count + out_count;
+  size_t bytes = sizeof(struct task) + values * sizeof(struct cvl_value) +
+                 out_count * sizeof(struct node *);
+  struct task *t = calloc(1, bytes);
+  if (!t) {
+    delayed_fault(
+        ctx, (struct cvl_error){.kind = CVL_E_MEMORY, .site = site, .value = (int64_t)bytes});
+    return NULL;
+  }
+  t->site = site;
+  t->operand_count = operand_count;
+  t->out_count = out_count;
+  t->operand = (struct cvl_value *)(void *)(t + 1);
+  t->inner = t->operand + operand_count;
+  t->result = t->inner + operand_count;
+  t->out = (struct node **)(void *)(t->result + out_count);
+  return t;
+}
+
 void task_free(struct cvl_context *ctx, struct task *t) {
-  for (unsigned i = 0; i < t->call.count; i++) {
-    struct node *n = node_of(&t->call.operand[i]);
+  for (unsigned i = 0; i < t->operand_count; i++) {
+    struct node *n = node_of(&t->operand[i]);
     if (n) node_release(ctx, n);
   }
-  for (unsigned r = 0; r < CALL_RESULTS; r++) {
+  for (unsigned r = 0; r < t->out_count; r++) {
     if (t->out[r]) node_release(ctx, t->out[r]);
   }
   free(t);
@@ -150,18 +180,29 @@ static void run_requirement(struct cvl_context *ctx, struct task *t) {
 }
 
 static bool operands_ready(const struct task *t) {
-  for (unsigned i = 0; i < t->call.count; i++) {
-    const struct node *n = node_of(&t->call.operand[i]);
+  for (unsigned i = 0; i < t->operand_count; i++) {
+    const struct node *n = node_of(&t->operand[i]);
     if (n && n->state != NODE_READY) return false;
   }
   return true;
 }
 
+static bool rules_hold(struct cvl_context *ctx, const struct task *t) {
+  const struct superop *op = t->kernel->op;
+  for (uint32_t i = 0; i < op->rule_count; i++) {
+    struct cvl_size a = delayed_superop_size(ctx, op, op->rules[i].a, t->operand);
+    struct cvl_size b = delayed_superop_size(ctx, op, op->rules[i].b, t->operand);
+    if (a.bound != b.bound) return false;
+  }
+  return true;
+}
+
 static bool sizes_agree(struct cvl_context *ctx, const struct task *t) {
+  if (t->kernel) return rules_hold(ctx, t);
   struct call_extent extent[CALL_OPERANDS] = {{0}};
   bool present[CALL_OPERANDS] = {0};
-  for (unsigned i = 0; i < t->call.count; i++) {
-    const struct cvl_value *v = &t->call.operand[i];
+  for (unsigned i = 0; i < t->operand_count; i++) {
+    const struct cvl_value *v = &t->operand[i];
     present[i] = v->form != CVL_NOTHING;
     extent[i].length = delayed_length(ctx, v).bound;
     extent[i].count = delayed_count(ctx, v).bound;
@@ -185,15 +226,32 @@ static void blame_sizes(struct cvl_context *ctx, const struct task *t) {
 }
 
 /* The operands for the wrapped back end: owned where this task is the last to need them. */
-static void inner_operands(struct task *t, struct cvl_call *call) {
-  for (unsigned i = 0; i < call->count; i++) {
-    struct node *n = node_of(&t->call.operand[i]);
-    if (!n) continue;
-    bool last = t->call.operand[i].owned && n->references == 1;
-    call->operand[i] = n->inner;
-    call->operand[i].owned = last;
+static void inner_operands(struct task *t) {
+  for (unsigned i = 0; i < t->operand_count; i++) {
+    struct node *n = node_of(&t->operand[i]);
+    t->inner[i] = n ? n->inner : t->operand[i];
+    bool last = n && t->operand[i].owned && n->references == 1;
+    t->inner[i].owned = last;
     if (last) n->inner = (struct cvl_value){.form = CVL_NOTHING};
   }
+}
+
+/* Asks the wrapped back end. */
+static bool perform(struct cvl_context *ctx, struct task *t) {
+  inner_operands(t);
+  if (!t->kernel) {
+    struct cvl_call call = t->call;
+    call.count = t->operand_count;
+    memcpy(call.operand, t->inner, t->operand_count * sizeof *t->inner);
+    struct cvl_value out[CALL_RESULTS];
+    if (!call_perform(ctx->b, ctx->inner, t->site, &call, out)) return false;
+    memcpy(t->result, out, t->out_count * sizeof *out);
+    return true;
+  }
+  if (!t->kernel->inner) {
+    return superop_run(ctx->b, ctx->inner, t->site, t->kernel->op, t->inner, t->result);
+  }
+  return ctx->b->run(ctx->inner, t->site, t->kernel->inner, t->inner, t->result);
 }
 
 /* Keeps what the wrapped back end delivered; false if it is not what was promised. */
@@ -226,16 +284,14 @@ static bool run_operation(struct cvl_context *ctx, struct task *t) {
     blame_sizes(ctx, t);
     return false;
   }
-  struct cvl_value out[CALL_RESULTS];
-  struct cvl_call call = t->call;
-  inner_operands(t, &call);
-  bool ok = call_perform(ctx->b, ctx->inner, t->site, &call, out);
-  bool fault = delayed_take_inner_fault(ctx, t->site);
+  bool ok = perform(ctx, t);
+  bool fault =
+      delayed_take_inner_fault(ctx, t->site, t->kernel ? t->kernel->op->node_count : 1);
   if (!ok && !fault) device_fault(ctx, t->site, "refused without a fault");
-  for (unsigned r = 0; r < call_results(call.kind) && ok; r++) {
+  for (unsigned r = 0; r < t->out_count && ok; r++) {
     if (fault) {
-      ctx->b->release(ctx->inner, &out[r]);
-    } else if (!keep_result(ctx, t->site, t->out[r], out[r])) {
+      ctx->b->release(ctx->inner, &t->result[r]);
+    } else if (!keep_result(ctx, t->site, t->out[r], t->result[r])) {
       fault = true;
     }
   }
@@ -258,8 +314,8 @@ static void dequeue(struct cvl_context *ctx, struct task *t) {
 }
 
 void task_run(struct cvl_context *ctx, struct task *t) {
-  for (unsigned i = 0; i < t->call.count; i++) { /* no deeper than the queue is long */
-    struct node *n = node_of(&t->call.operand[i]);
+  for (unsigned i = 0; i < t->operand_count; i++) { /* no deeper than the queue is long */
+    struct node *n = node_of(&t->operand[i]);
     if (n && n->state == NODE_WAITING) task_run(ctx, n->maker);
   }
   dequeue(ctx, t);
@@ -269,7 +325,7 @@ void task_run(struct cvl_context *ctx, struct task *t) {
   } else {
     ok = run_operation(ctx, t);
   }
-  for (unsigned r = 0; r < CALL_RESULTS && t->out[r]; r++) {
+  for (unsigned r = 0; r < t->out_count; r++) {
     if (!ok) make_harmless(ctx, t->out[r]);
     t->out[r]->maker = NULL;
   }
@@ -301,4 +357,37 @@ void queue_stir(struct cvl_context *ctx) {
 
 void queue_drain(struct cvl_context *ctx) {
   while (ctx->queued) run_any(ctx);
+}
+
+/* ---- handing a task over ---- */
+
+struct task *task_with(struct cvl_context *ctx, uint64_t site, const struct cvl_value *operands,
+                       unsigned operand_count, unsigned out_count) {
+  struct task *t = task_new(ctx, site, operand_count, out_count);
+  for (unsigned i = 0; i < operand_count; i++) {
+    struct node *n = node_of(&operands[i]);
+    if (t) {
+      t->operand[i] = operands[i];
+      if (n && !operands[i].owned) n->references++;
+    } else if (n && operands[i].owned) {
+      node_release(ctx, n);
+    }
+  }
+  return t;
+}
+
+bool task_submit(struct cvl_context *ctx, struct task *t, bool complete,
+                 struct cvl_value *const *results) {
+  if (!complete) {
+    task_free(ctx, t);
+    return false;
+  }
+  for (unsigned r = 0; r < t->out_count; r++) {
+    t->out[r]->maker = t;
+    t->out[r]->references++;
+    *results[r] = node_value(t->out[r]);
+  }
+  queue_add(ctx, t);
+  queue_stir(ctx);
+  return true;
 }

@@ -5,6 +5,9 @@
 
 #include "cvl/call.h"
 #include "cvl/delayed.h"
+#include "cvl/superop.h"
+
+enum { DELAYED_SLACK = 7 }; /* most by which a pending bound is too large */
 
 struct task;
 
@@ -27,14 +30,27 @@ struct node {
   struct task *maker;     /* WAITING */
 };
 
+/* A superoperator made ready. */
+struct cvl_kernel {
+  struct cvl_kernel *next; /* all kernels of the context */
+  const struct superop *op;
+  struct cvl_kernel *inner; /* NULL: executed node by node */
+};
+
+/* A requirement, an operation or a superoperator that waits for its time. */
 struct task {
   struct task *next; /* in the queue, in order of issue */
   uint64_t site;
   bool requirement;
   struct cvl_size a, b; /* of a requirement */
   int64_t rule;
-  struct cvl_call call; /* of an operation: operands hold a reference each */
-  struct node *out[CALL_RESULTS];
+  struct cvl_kernel *kernel; /* of a superoperator, else NULL */
+  struct cvl_call call;      /* of an operation; `operand` below counts, not that of the call */
+  unsigned operand_count, out_count;
+  struct cvl_value *operand; /* each holds a reference */
+  struct cvl_value *inner;   /* the same for the wrapped back end, once it is asked */
+  struct cvl_value *result;  /* what it answers */
+  struct node **out;
 };
 
 struct symbol {
@@ -52,6 +68,7 @@ struct cvl_context {
   struct cvl_error error;
   bool sizes_differ; /* a requirement failed: sizes may disagree from now on */
   struct node *nodes;
+  struct cvl_kernel *kernels;
   struct task *queue, **end;
   unsigned queued;
   struct symbol *symbols; /* symbol s is symbols[s - 1] */
@@ -62,8 +79,9 @@ struct cvl_context {
 uint64_t delayed_random(struct cvl_context *, uint64_t n);
 /* Records a fault, the lowest site first; false. */
 bool delayed_fault(struct cvl_context *, struct cvl_error);
-/* Moves what the wrapped back end has found into the slot; true if it had found something. */
-bool delayed_take_inner_fault(struct cvl_context *, uint64_t site);
+/* Moves what the wrapped back end has found into the slot; true if it had found something. The
+ * fault is that of an operation with `sites` sites. */
+bool delayed_take_inner_fault(struct cvl_context *, uint64_t site, uint64_t sites);
 
 /* The node of a vector or descriptor, or NULL. */
 struct node *node_of(const struct cvl_value *);
@@ -79,6 +97,21 @@ struct cvl_size size_now(const struct cvl_context *, struct cvl_size);
 /* A new symbol for a size that task will know, 0 after recording a fault. */
 uint64_t symbol_new(struct cvl_context *, struct task *);
 
+/* A size that superop.h speaks of, for these operands; SIZE_UNKNOWN: that of the domain. */
+struct cvl_size delayed_superop_size(struct cvl_context *, const struct superop *,
+                                     struct superop_size, const struct cvl_value *operands);
+
+/* A task with room for so many operands and results; NULL after recording a fault. */
+struct task *task_new(struct cvl_context *, uint64_t site, unsigned operand_count,
+                      unsigned out_count);
+/* A task that has taken over its operands: the references of owned ones, and one more for each
+ * borrowed. NULL after releasing what is owned. */
+struct task *task_with(struct cvl_context *, uint64_t site, const struct cvl_value *operands,
+                       unsigned operand_count, unsigned out_count);
+/* Queues a task whose results all have nodes, and hands those out; a task that is not complete
+ * is given up: false. */
+bool task_submit(struct cvl_context *, struct task *, bool complete,
+                 struct cvl_value *const *results);
 void queue_add(struct cvl_context *, struct task *);
 /* Runs a task, and first all that make its operands. */
 void task_run(struct cvl_context *, struct task *);
@@ -87,5 +120,12 @@ void queue_stir(struct cvl_context *);
 void queue_drain(struct cvl_context *);
 /* Forgets a task that has not run. */
 void task_free(struct cvl_context *, struct task *);
+
+/* ---- of the table of functions (delayed-superop.c) ---- */
+
+struct cvl_kernel *delayed_prepare(struct cvl_context *, const struct superop *);
+void delayed_discard(struct cvl_context *, struct cvl_kernel *);
+bool delayed_run(struct cvl_context *, uint64_t site, struct cvl_kernel *,
+                 const struct cvl_value *operands, struct cvl_value *outs);
 
 #endif

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { POISON = 0xA5, SLACK = 7 /* most by which a pending bound is too large */ };
+enum { POISON = 0xA5 };
 
 /* ---- contexts ---- */
 
@@ -38,6 +38,7 @@ static void delayed_close(struct cvl_context *ctx) {
     ctx->nodes->references = 1;
     node_release(ctx, ctx->nodes);
   }
+  while (ctx->kernels) delayed_discard(ctx, ctx->kernels);
   ctx->b->close(ctx->inner);
   free(ctx->symbols);
   free(ctx);
@@ -89,7 +90,7 @@ static bool upload(struct cvl_context *ctx, uint64_t site, bool segdes, enum cvl
   bool ok = segdes ? ctx->b->segdes_from_host(ctx->inner, site, n, data, &v)
                    : ctx->b->from_host(ctx->inner, site, elem, n, data, &v);
   if (ok) node->inner = v;
-  ok = !delayed_take_inner_fault(ctx, site) && ok;
+  ok = !delayed_take_inner_fault(ctx, site, 1) && ok;
   node->state = ok ? NODE_READY : NODE_HARMLESS;
   node->size.bound = n;
   node->count.bound = segdes ? n : 1;
@@ -133,7 +134,7 @@ static bool delayed_to_host(struct cvl_context *ctx, const struct cvl_value *v, 
   if (ctx->error.kind != CVL_E_NONE) return false;
   if (node && node->state == NODE_HARMLESS) return true;
   if (ctx->b->to_host(ctx->inner, node ? &node->inner : v, first, n, dst)) return true;
-  delayed_take_inner_fault(ctx, 0);
+  delayed_take_inner_fault(ctx, 0, 1);
   return false;
 }
 
@@ -167,20 +168,9 @@ static bool delayed_same(struct cvl_context *ctx, const struct cvl_value *a,
 
 /* ---- operations ---- */
 
-static struct task *task_new(struct cvl_context *ctx, uint64_t site) {
-  struct task *t = calloc(1, sizeof *t);
-  if (t) {
-    t->site = site;
-  } else {
-    delayed_fault(ctx, (struct cvl_error){
-                           .kind = CVL_E_MEMORY, .site = site, .value = (int64_t)sizeof *t});
-  }
-  return t;
-}
-
 static bool delayed_require_equal(struct cvl_context *ctx, uint64_t site, struct cvl_size a,
                                   struct cvl_size b, int64_t rule) {
-  struct task *t = task_new(ctx, site);
+  struct task *t = task_new(ctx, site, 0, 0);
   if (!t) return false;
   t->requirement = true;
   t->a = a, t->b = b, t->rule = rule;
@@ -191,7 +181,7 @@ static bool delayed_require_equal(struct cvl_context *ctx, uint64_t site, struct
 
 /* What is known beforehand of the size of result r. */
 static void expect_sizes(struct cvl_context *ctx, struct task *t, unsigned r) {
-  const struct cvl_value *v = t->call.operand;
+  const struct cvl_value *v = t->operand;
   struct node *n = t->out[r];
   struct cvl_size first = delayed_length(ctx, &v[0]);
   switch (t->call.kind) {
@@ -204,7 +194,7 @@ static void expect_sizes(struct cvl_context *ctx, struct task *t, unsigned r) {
   case CALL_LENGTH_OF: n->size = (struct cvl_size){1, 0}; return;
   case CALL_PACK:
     if (r == 0) {
-      n->size.bound = first.bound + 1 + delayed_random(ctx, SLACK);
+      n->size.bound = first.bound + 1 + delayed_random(ctx, DELAYED_SLACK);
       n->size.symbol = symbol_new(ctx, t);
     } else {
       n->size = t->out[0]->size;
@@ -225,51 +215,24 @@ static void expect_sizes(struct cvl_context *ctx, struct task *t, unsigned r) {
   }
 }
 
-/* Takes the references of owned operands, and adds one for each borrowed. */
-static void hold_operands(struct cvl_context *ctx, struct task *t) {
-  for (unsigned i = 0; i < t->call.count; i++) {
-    if (!t->call.operand[i].owned) delayed_retain(ctx, &t->call.operand[i]);
-  }
-}
-
 /* Puts a call into the queue and makes nodes for its results. */
 static bool issue(struct cvl_context *ctx, uint64_t site, struct cvl_call call,
                   const struct cvl_value *operands, unsigned count, struct cvl_value *out,
                   struct cvl_value *out2) {
-  struct cvl_value *results[CALL_RESULTS] = {out, out2};
-  call.count = count;
-  memcpy(call.operand, operands, count * sizeof *operands);
-  struct task *t = task_new(ctx, site);
-  if (!t) {
-    for (unsigned i = 0; i < count; i++) {
-      if (operands[i].owned) delayed_release(ctx, &operands[i]);
-    }
-    return false;
-  }
+  struct task *t = task_with(ctx, site, operands, count, call_results(call.kind));
+  if (!t) return false;
   t->call = call;
-  hold_operands(ctx, t);
   unsigned last = call.kind == CALL_ELEMENTWISE ? count - 1 : 0;
   enum cvl_elem elem = call_result_elem(call.kind, call.op, (enum cvl_elem)operands[last].elem,
                                         ctx->int_elem, ctx->float_elem);
   bool ok = true;
-  for (unsigned r = 0; r < call_results(call.kind) && ok; r++) {
+  for (unsigned r = 0; r < t->out_count && ok; r++) {
     bool segdes = call_gives_segdes(call.kind, r);
     t->out[r] = node_new(ctx, site, segdes, segdes ? CVL_I64 : elem);
     ok = t->out[r] != NULL;
     if (ok) expect_sizes(ctx, t, r);
   }
-  if (!ok) {
-    task_free(ctx, t);
-    return false;
-  }
-  for (unsigned r = 0; r < call_results(call.kind); r++) {
-    t->out[r]->maker = t;
-    t->out[r]->references++;
-    *results[r] = node_value(t->out[r]);
-  }
-  queue_add(ctx, t);
-  queue_stir(ctx);
-  return true;
+  return task_submit(ctx, t, ok, (struct cvl_value *const[]){out, out2});
 }
 
 #define OPERANDS(...)                                                                          \
@@ -398,4 +361,7 @@ const struct cvl_backend delayed_functions = {
     .length_of = delayed_length_of,
     .random = delayed_do_random,
     .assert_all = delayed_assert_all,
+    .prepare = delayed_prepare,
+    .discard = delayed_discard,
+    .run = delayed_run,
 };

@@ -11,6 +11,7 @@
  *     with `wait` set, and only those of what was needed by then in `to_host` and the like
  *   - of results that are not to be used nothing useful remains: sizes too large, zeros,
  * results of refused calls and buffers of refused reads overwritten
+ *   - one superoperator in eight is not prepared, for no reason
  *   - operands whose sizes differ although nobody required them equal are a CVL_E_DEVICE fault
  *   - a value used after its last release is a use after free, for AddressSanitizer to see
  *

@@ -2,6 +2,7 @@
  * arrays, prompt, never in place. Every operation is one oracle_run on views of its operands.
  */
 #include "cvl/oracle.h"
+#include "cvl/superop.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -329,6 +330,27 @@ static bool oracle_assert_all(struct cvl_context *ctx, uint64_t site, operand *f
                  OPERANDS(*flags, *v, *w), 3, INTO(NULL));
 }
 
+/* ---- superoperators: what they mean ---- */
+
+struct cvl_kernel {
+  const struct superop *op;
+};
+
+static struct cvl_kernel *oracle_prepare(struct cvl_context *ctx, const struct superop *op) {
+  struct cvl_kernel *kernel = heap_alloc(&ctx->heap, sizeof *kernel);
+  if (kernel) kernel->op = op;
+  return kernel;
+}
+
+static void oracle_discard(struct cvl_context *ctx, struct cvl_kernel *kernel) {
+  heap_free(&ctx->heap, kernel, sizeof *kernel);
+}
+
+static bool oracle_run_kernel(struct cvl_context *ctx, uint64_t site, struct cvl_kernel *kernel,
+                              operand *operands, struct cvl_value *outs) {
+  return superop_run(&cvl_oracle_backend, ctx, site, kernel->op, operands, outs);
+}
+
 const struct cvl_backend cvl_oracle_backend = {
     .version = CVL_VERSION,
     .name = "oracle",
@@ -364,4 +386,7 @@ const struct cvl_backend cvl_oracle_backend = {
     .length_of = oracle_length_of,
     .random = oracle_random,
     .assert_all = oracle_assert_all,
+    .prepare = oracle_prepare,
+    .discard = oracle_discard,
+    .run = oracle_run_kernel,
 };
