@@ -54,8 +54,7 @@ static bool is_consumer(enum superop_role role) {
   return role == ROLE_REDUCE || role == ROLE_SCAN || role == ROLE_PACK || role == ROLE_SCATTER;
 }
 
-/* Whether elements can be at fault. */
-static bool has_conditions(const struct superop_node *node) {
+bool superop_may_fail(const struct superop_node *node) {
   switch ((enum superop_role)node->role) {
   case ROLE_GATHER:
   case ROLE_PICK:
@@ -289,7 +288,7 @@ static bool complete_node(struct shape *s) {
   for (uint32_t i = 0; i < node->operand_count; i++) {
     if (!check_operand(s, node, i, parts[i])) return false;
   }
-  node->checked = node->checked && has_conditions(node);
+  node->checked = node->checked && superop_may_fail(node);
   for (const struct size_rule *r = info->rules; r->a; r++) {
     require(s, size_of(s, node, r->a), size_of(s, node, r->b));
   }

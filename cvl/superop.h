@@ -117,6 +117,10 @@ enum { SUPEROP_VALUES_MAX = 4096 }; /* parameters and results of one superoperat
  * faults are wanted, and so are parameters that nobody uses: nothing is required of those. */
 bool superop_complete(struct arena *, struct superop *, const char **why, uint32_t *node);
 
+/* Whether the operation of a completed node has conditions on its elements: the node is checked
+ * unless they are proven. */
+bool superop_may_fail(const struct superop_node *);
+
 /* Whether two superoperators compute the same: equal in everything but numbers, positions and
  * origins. superop_hash agrees with it. */
 bool superop_same(const struct superop *, const struct superop *);
