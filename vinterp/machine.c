@@ -2,6 +2,7 @@
 #include "vinterp/machine-private.h"
 
 #include "vinterp/print.h"
+#include "vinterp/streams.h"
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -102,7 +103,7 @@ static bool begin_run(struct machine *m, const struct ir_program *program) {
   m->streams = streams_new(&m->heap, m->options.in, m->options.out, m->options.err,
                            m->options.allow_files, m->options.allow_spawn);
   m->code = code_new(&m->heap, program, m->options.checked, m->options.profile);
-  if (!m->streams || !m->code) return false;
+  if (!m->streams || !m->code || !fused_new(m, program)) return false;
   if (!m->profile) return true;
   size_t bytes = program->function_count * sizeof *m->profile_rows;
   m->profile_rows = heap_alloc(&m->heap, bytes);
@@ -122,6 +123,7 @@ static void end_run(struct machine *m) {
                 m->backend->statistics(m->context).peak_bytes);
   }
   for (uint64_t k = 0; k < m->capacity; k++) value_release(&m->store, &m->stack[k]);
+  fused_free(m);
   code_free(m->code, &m->store);
   heap_free(&m->heap, m->profile_rows, m->program->function_count * sizeof *m->profile_rows);
   streams_free(m->streams);
@@ -253,10 +255,13 @@ enum machine_outcome machine_run(struct machine *m, const struct ir_program *pro
     diag_add(diags, SEVERITY_ERROR, program->file, (struct source_pos){0, 0}, NULL,
              "out of memory before the program began");
   }
+  struct pipe_guard guard; /* whoever reads may be gone: a failed write, no signal */
+  pipe_guard_begin(&guard);
   if (step == STEP_DONE && !print_results(m)) step = STEP_FAULT;
   end_run(m);
   fflush(m->options.out);
   fflush(m->options.err);
+  pipe_guard_end(&guard);
   if (step == STEP_DONE) return MACHINE_DONE;
   if (step == STEP_EXIT) return MACHINE_EXIT;
   return m->interrupted ? MACHINE_INTERRUPTED : MACHINE_ERROR;

@@ -4,7 +4,6 @@
 
 #include "vinterp/streams.h"
 #include <locale.h>
-#include <signal.h>
 #include <sys/types.h>
 
 /* One number of the table; free if file is NULL. */
@@ -50,14 +49,5 @@ void streams_reap(struct streams *);
  * then nothing changed. */
 uint64_t streams_reserve(struct heap *, void **items, size_t count, size_t *capacity,
                          size_t size);
-
-/* Keeps SIGPIPE from this thread while it writes: a library must not change how the process
- * treats signals, and the error of the write says all. */
-struct pipe_guard {
-  sigset_t before;
-  bool pending; /* a SIGPIPE of somebody else was waiting already */
-};
-void pipe_guard_begin(struct pipe_guard *);
-void pipe_guard_end(const struct pipe_guard *);
 
 #endif

@@ -14,6 +14,7 @@
 
 #include "base/heap.h"
 #include "vcode/vcode.h"
+#include <signal.h>
 #include <stdio.h>
 
 enum { STREAM_NULL = -1, STREAM_IN = 0, STREAM_OUT = 1, STREAM_ERR = 2 };
@@ -80,5 +81,14 @@ struct stream_status stream_close(struct streams *, int64_t stream);
  * in_out_err holds the program's ends or the numbers given; on failure three times -1. */
 struct stream_status stream_spawn(struct streams *, const char *command, size_t length,
                                   int64_t in_out_err[3]);
+
+/* Keeps SIGPIPE from this thread while it writes: a library must not change how the process
+ * treats signals, and the error of the write says all. */
+struct pipe_guard {
+  sigset_t before;
+  bool pending; /* a SIGPIPE of somebody else was waiting already */
+};
+void pipe_guard_begin(struct pipe_guard *);
+void pipe_guard_end(const struct pipe_guard *);
 
 #endif

@@ -3,6 +3,7 @@
 #include "vinterp/tests/programs.h"
 #include <criterion/criterion.h>
 #include <string.h>
+#include <unistd.h>
 
 static void expect(const struct program *p, struct machine_options options, const char *how,
                    const char *expected) {
@@ -120,5 +121,30 @@ Test(machine, may_run_again) {
   for (int k = 0; k < 3; k++)
     cr_expect_str_eq(fgets(line, sizeof line, options.out), "( 1 2 )\n");
   fclose(options.out);
+  arena_free(&arena);
+}
+
+/* A machine is part of somebody's process: SIGPIPE would end it. */
+Test(machine, results_that_nobody_reads_are_an_error_not_a_signal) {
+  static const char text[] = "FUNC MAIN CONST INT (1 2) RET";
+  int ends[2];
+  cr_assert_eq(pipe(ends), 0);
+  close(ends[0]);
+  struct machine_options options = quiet_options();
+  options.out = fdopen(ends[1], "w");
+  struct heap heap;
+  heap_init(&heap, 0);
+  struct arena arena;
+  arena_init(&arena, &heap);
+  struct diag_list diags;
+  diag_list_init(&diags, &arena);
+  struct vcode_program *vcode =
+      vcode_parse(&arena, "test.vcode", text, strlen(text), options.widths, &diags);
+  struct machine *machine = machine_new(&options, &diags);
+  cr_assert(vcode && machine);
+  cr_expect_eq(machine_run(machine, ir_build(&arena, vcode, options.widths, &diags), &diags),
+               MACHINE_ERROR);
+  cr_expect_eq(diags.errors, 1);
+  machine_free(machine);
   arena_free(&arena);
 }
