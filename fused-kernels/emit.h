@@ -1,0 +1,60 @@
+/* emit.h - C and CUDA source from superoperators, for `fcodeopt --emit-c`, `--emit-cuda` and
+ * `--native`. The scalar expressions are those of tables/operations.def, so that what is
+ * compiled from here gives the bits that every back end gives, as long as floating point is
+ * not contracted (-ffp-contract=off, nvcc --fmad=false).
+ */
+#ifndef RAVEL_FUSED_EMIT_H
+#define RAVEL_FUSED_EMIT_H
+
+#include "cvl/superop.h"
+#include "vcode/vcode.h"
+
+/* ---- whole superoperators, for other programs ---- */
+
+/* Writes a C11 source file of its own (it needs the C library and libm only) to `c` and its
+ * header, which is to be called `header_name`, to `h`: one function for each superoperator.
+ * What they take and return is explained in the header. */
+void fused_emit_c(const struct superop *const *, uint32_t count, struct widths,
+                  const char *header_name, FILE *c, FILE *h);
+
+/* The same for CUDA: one file with kernels and, for each superoperator, a host function that
+ * launches them, on device pointers. */
+void fused_emit_cuda(const struct superop *const *, uint32_t count, struct widths, FILE *cu);
+
+/* ---- the elementwise part, block by block, for a back end ---- */
+
+/* Which values functions for blocks read and write. A superoperator has stages: a map node
+ * whose operands are parameters, or spreads, progressions or gathers of them, belongs to stage
+ * 0; one that needs the result of a gather whose index is a map of stage s belongs to stage
+ * s + 1. One function for each stage. */
+struct fused_blocks {
+  uint32_t stage_count; /* 0: there are no map nodes */
+  uint8_t *stage;       /* of every node: of a map the stage that computes it, of any other the
+                           first stage that may read it */
+  bool *written;        /* of every value: a map's that something else needs than the maps of its
+                           own stage: outputs, other nodes, later stages */
+};
+
+/* Fills in the plan, in the arena. False if there are more than 255 stages. */
+bool fused_blocks_plan(struct arena *, const struct superop *, struct fused_blocks *);
+
+/* Writes what every file with functions for blocks begins with: includes, the macros that the
+ * expressions are written in, the elementary functions. */
+void fused_emit_block_prelude(struct widths, FILE *);
+
+/* Writes the function of one stage,
+ *
+ *     void NAME(uint64_t n, const void *const *in, void *const *out, uint64_t *fault)
+ *
+ * which computes all maps of the stage for n places in one loop. in[v] and out[v] are indexed
+ * by value number: in[v] has n elements of a value that the stage reads and does not compute,
+ * or one element where uniform[v] (not NULL) says that all places have the same; out[v] gets n
+ * elements of every value of the stage that is `written`. Other entries are not looked at.
+ * DIST of a CONST is written into the function and never read. No array may overlap an output,
+ * except that in[v] may be out[w] if both have elements of the same size. fault[k] of every
+ * checked map node k of the stage becomes the first place whose element is at fault, or
+ * UINT64_MAX; elements at fault are 0. BOOL elements are bytes. */
+void fused_emit_block(const struct superop *, const struct fused_blocks *, struct widths,
+                      uint32_t stage, const bool *uniform, const char *name, FILE *);
+
+#endif

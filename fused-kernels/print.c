@@ -1,0 +1,240 @@
+/* print.c - a superoperator back into text.
+ *
+ * The text must have the nodes in their order, so a value can stand inside the expression that
+ * uses it only if nothing else is executed between the two. Going through the nodes, those that
+ * could still stand inside a later one are kept on a stack; a node takes its operands from the
+ * top of it. Whatever has to become a line of its own gets a name, and so does all that is
+ * below it on the stack, since that was executed before.
+ */
+#include "base/number.h"
+#include "fused-kernels/fused.h"
+
+#include <string.h>
+
+enum {
+  DEEPEST = 8,        /* expressions nest no deeper, for readers; a deeper one gets a name */
+  LINE = 96,          /* columns */
+  INSIDE = UINT16_MAX /* instead of a name: stands inside another expression */
+};
+
+struct printer {
+  const struct superop *op;
+  const struct vcode_origin *origins; /* or NULL */
+  uint32_t origin;                    /* in force */
+  FILE *file;
+  unsigned column;
+  bool bare;                          /* the last node is the only output: no name */
+  uint16_t names[SUPEROP_VALUES_MAX]; /* $k of every value, or INSIDE */
+  uint16_t makers[SUPEROP_VALUES_MAX];
+};
+
+/* ---- which values get names ---- */
+
+struct choice {
+  const struct superop *op;
+  uint16_t stack[SUPEROP_VALUES_MAX]; /* nodes */
+  uint32_t height;
+  bool named[SUPEROP_VALUES_MAX]; /* nodes */
+  uint8_t depth[SUPEROP_VALUES_MAX];
+};
+
+/* Where the maker of a value stands on the stack; its height if not there. */
+static uint32_t place_of(const struct choice *c, uint32_t value) {
+  for (uint32_t i = c->height; i-- > 0;) {
+    if (c->op->nodes[c->stack[i]].result == value) return i;
+  }
+  return c->height;
+}
+
+/* Names the lowest `count` on the stack and takes them off. */
+static void name_lowest(struct choice *c, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++) c->named[c->stack[i]] = true;
+  memmove(c->stack, c->stack + count, (c->height - count) * sizeof *c->stack);
+  c->height -= count;
+}
+
+/* Takes the operands of a node that can stand inside it off the stack; the others that are
+ * there get names. Returns how deep the node nests. */
+static unsigned take_operands(struct choice *c, const struct superop_node *node) {
+  unsigned depth = 1;
+  uint32_t top = c->height, lowest = 0; /* to be named: below `lowest` */
+  for (unsigned i = node->operand_count; i-- > 0;) {
+    uint32_t place = place_of(c, node->operands[i]);
+    if (place == c->height) continue;
+    if (place + 1 != top) {
+      if (place >= lowest) lowest = place + 1;
+      continue;
+    }
+    top--;
+    unsigned inner = c->depth[c->stack[place]];
+    if (inner >= depth) depth = inner + 1;
+  }
+  c->height = top;
+  name_lowest(c, lowest);
+  return depth;
+}
+
+static bool is_output(const struct superop *op, uint32_t value) {
+  return op->last_use[value] == op->node_count;
+}
+
+/* Whether the last node's result is the one output, and needs no name. */
+static bool ends_bare(const struct superop *op) {
+  const struct superop_node *last = &op->nodes[op->node_count - 1];
+  return op->output_count == 1 && last->result_count == 1 && op->outputs[0] == last->result;
+}
+
+static void choose(struct choice *c) {
+  const struct superop *op = c->op;
+  for (uint32_t k = 0; k < op->node_count; k++) {
+    const struct superop_node *node = &op->nodes[k];
+    unsigned depth = take_operands(c, node);
+    c->depth[k] = (uint8_t)depth;
+    if (node->result_count == 1 && op->uses[node->result] == 1 &&
+        !is_output(op, node->result) && depth < DEEPEST) {
+      c->stack[c->height++] = (uint16_t)k;
+    } else {
+      c->named[k] = true;
+      name_lowest(c, c->height);
+    }
+  }
+  name_lowest(c, c->height);
+}
+
+static void give_names(struct printer *p, const bool *named) {
+  uint32_t next = p->op->param_count;
+  for (uint32_t v = 0; v < next; v++) p->names[v] = (uint16_t)v;
+  for (uint32_t k = 0; k < p->op->node_count; k++) {
+    const struct superop_node *node = &p->op->nodes[k];
+    for (uint32_t r = 0; r < node->result_count; r++) {
+      p->makers[node->result + r] = (uint16_t)k;
+      p->names[node->result + r] = named[k] ? (uint16_t)next++ : (uint16_t)INSIDE;
+    }
+  }
+}
+
+/* ---- text ---- */
+
+/* A word, after a blank or, where the line is full, on the next one. */
+static void put(struct printer *p, const char *text, bool after_blank) {
+  unsigned length = (unsigned)strlen(text);
+  if (after_blank && p->column + 1 + length > LINE) {
+    fputs("\n   ", p->file);
+    p->column = 3;
+  }
+  p->column += (unsigned)fprintf(p->file, "%s%s", after_blank ? " " : "", text);
+}
+
+static void put_name(struct printer *p, uint32_t name) {
+  char text[NUMBER_TEXT_MAX];
+  snprintf(text, sizeof text, "$%u", name);
+  put(p, text, true);
+}
+
+static bool same_origin(const struct printer *p, uint32_t a, uint32_t b) {
+  if (a == b) return true;
+  return a != 0 && b != 0 && strcmp(p->origins[a].place, p->origins[b].place) == 0 &&
+         strcmp(p->origins[a].name, p->origins[b].name) == 0;
+}
+
+/* Whether the node needs another origin than the one in force, which it becomes then. */
+static bool enter_origin(struct printer *p, const struct superop_node *node) {
+  if (p->origins == NULL || node->origin == 0) return false;
+  bool same = same_origin(p, node->origin, p->origin);
+  p->origin = node->origin;
+  return !same;
+}
+
+static void put_origin(struct printer *p) {
+  const struct vcode_origin *o = &p->origins[p->origin];
+  p->column +=
+      (unsigned)fprintf(p->file, " {@ %s%s%s }", o->place, *o->name ? " " : "", o->name);
+}
+
+static void put_operation(struct printer *p, const struct superop_node *node) {
+  const struct opcode_info *info = opcode_info((enum opcode)node->op);
+  char text[NUMBER_TEXT_MAX + 64], number[NUMBER_TEXT_MAX] = "";
+  if (node->op == OPC_CONST) {
+    const struct cvl_value *c = &node->constant;
+    if (node->type == TW_INT) format_int(number, cvl_int_of(c));
+    if (node->type == TW_FLOAT) vcode_format_real(number, cvl_float_of(c));
+    if (node->type == TW_BOOL) strcpy(number, c->as.b ? "T" : "F");
+  }
+  snprintf(text, sizeof text, "(%s%s%s%s%s%s",
+           !node->checked && superop_may_fail(node) ? "! " : "", info->spelling,
+           node->type == TW_NONE ? "" : " ", type_word_text((enum type_word)node->type),
+           *number ? " " : "", number);
+  put(p, text, true);
+  if (node->operand_count != 0) put(p, " @", false);
+}
+
+/* Nests at most DEEPEST deep. */
+static void put_expression(struct printer *p, const struct superop_node *node) {
+  put_operation(p, node);
+  for (unsigned i = 0; i < node->operand_count; i++) {
+    uint32_t v = node->operands[i];
+    if (p->names[v] != INSIDE) {
+      put_name(p, p->names[v]);
+    } else {
+      put_expression(p, &p->op->nodes[p->makers[v]]);
+    }
+  }
+  if (enter_origin(p, node)) put_origin(p);
+  put(p, ")", false);
+}
+
+/* Nodes first .. k, the last of which has a name or is the end: one statement. */
+static void put_statement(struct printer *p, uint32_t first, uint32_t k) {
+  const struct superop_node *node = &p->op->nodes[k];
+  bool begun = false;
+  for (uint32_t i = first; i <= k && !begun; i++) {
+    begun = p->op->nodes[i].origin != 0;
+    if (begun && enter_origin(p, &p->op->nodes[i])) {
+      fputs("\n ", p->file);
+      put_origin(p);
+    }
+  }
+  fputs("\n ", p->file);
+  p->column = 1;
+  if (!(p->bare && k + 1 == p->op->node_count)) {
+    for (uint32_t r = 0; r < node->result_count; r++) put_name(p, p->names[node->result + r]);
+    put(p, "=", true);
+  }
+  put_expression(p, node);
+}
+
+static void put_heading(struct printer *p, uint32_t uses) {
+  static const char *const kinds[] = {"INT", "FLOAT", "BOOL", "SEGDES"};
+  p->column = (unsigned)fprintf(p->file, "fused OP%u#%u", p->op->number, uses);
+  if (p->op->param_count == 0) put(p, "()", true);
+  for (uint32_t k = 0; k < p->op->param_count; k++) {
+    char text[64];
+    snprintf(text, sizeof text, "%s$%u : %s%s", k == 0 ? "(" : "", k, kinds[p->op->params[k]],
+             k + 1 == p->op->param_count ? ")" : ",");
+    put(p, text, true);
+  }
+  put(p, "=", true);
+}
+
+void fused_print(const struct superop *op, uint32_t uses, const struct vcode_origin *origins,
+                 FILE *file) {
+  struct choice c = {.op = op};
+  struct printer p = {.op = op, .origins = origins, .file = file};
+  choose(&c);
+  p.bare = ends_bare(op);
+  give_names(&p, c.named);
+  put_heading(&p, uses);
+  uint32_t first = 0;
+  for (uint32_t k = 0; k < op->node_count; k++) {
+    if (!c.named[k]) continue;
+    put_statement(&p, first, k);
+    first = k + 1;
+  }
+  if (!p.bare) {
+    fputs("\n ", file);
+    p.column = 1;
+    put(&p, "->", true);
+    for (uint32_t i = 0; i < op->output_count; i++) put_name(&p, p.names[op->outputs[i]]);
+  }
+  fputc('\n', file);
+}

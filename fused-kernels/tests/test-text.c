@@ -1,0 +1,355 @@
+/* test-text.c - definitions from text and back: what they mean, what is said of bad ones. */
+#include "fused-kernels/tests/fixture.h"
+
+#include <criterion/criterion.h>
+#include <glob.h>
+#include <stdlib.h>
+
+static const struct widths classic = {CVL_I32, CVL_F64}, wide = {CVL_I64, CVL_F64},
+                           narrow = {CVL_I32, CVL_F32};
+
+static const char *first_message(const struct loaded *l) {
+  return l->diags.list.count == 0 ? "no message" : l->diags.list.items[0].message;
+}
+
+/* ---- what is well formed ---- */
+
+Test(parse, nodes_in_the_order_of_closing_parentheses) {
+  struct loaded l;
+  load(
+      &l,
+      "fused OP0#1 ($0 : FLOAT, $1 : INT, $2 : SEGDES, $3 : SEGDES) =\n"
+      "  $4 = (BPERMUTE FLOAT @ $0 $1 $2 $3)\n"
+      "  {@ p.nesl:3:1 sum }\n"
+      "  $5 $6 = (PACK FLOAT @ (* FLOAT @ $4 $4) (> FLOAT @ $4 (DIST FLOAT @ (CONST FLOAT 0.5) "
+      "$3)) $3)\n"
+      "  $7 = (+_REDUCE FLOAT @ $4 $3)\n"
+      "  -> $7 $5 $6",
+      classic);
+  cr_assert_not_null(l.ops[0], "%s", first_message(&l));
+  const struct superop *op = l.ops[0];
+  static const enum opcode order[] = {OPC_BPERMUTE, OPC_MUL,  OPC_CONST,     OPC_DIST,
+                                      OPC_GT,       OPC_PACK, OPC_ADD_REDUCE};
+  cr_assert_eq(op->node_count, 7);
+  for (uint32_t k = 0; k < 7; k++) cr_expect_eq(op->nodes[k].op, order[k], "node %u", k);
+  cr_expect(op->output_count == 3 && op->outputs[0] == 11 && op->outputs[1] == 9 &&
+            op->outputs[2] == 10);
+  cr_expect(op->nodes[0].pos.line == 2 && op->nodes[0].pos.column == 9);
+  cr_expect_eq(op->nodes[0].origin, 0);
+  cr_expect_str_eq(l.program->origins[op->nodes[1].origin].place, "p.nesl:3:1");
+  cr_expect_str_eq(l.program->origins[op->nodes[6].origin].name, "sum");
+  unload(&l);
+}
+
+Test(parse, proven_operations_are_not_checked) {
+  struct loaded l;
+  load(&l, "fused OP0#1 ($0 : INT) = (! / INT @ (/ INT @ $0 $0) (! + INT @ $0 $0))", classic);
+  cr_assert_not_null(l.ops[0], "%s", first_message(&l));
+  cr_expect(l.ops[0]->nodes[0].checked);
+  cr_expect(!l.ops[0]->nodes[1].checked);
+  cr_expect(!l.ops[0]->nodes[2].checked);
+  unload(&l);
+}
+
+Test(parse, kinds_of_any_come_from_use) {
+  struct loaded l;
+  load(&l,
+       "fused OP0#1 ($0 : ANY, $1 : ANY, $2 : ANY, $3 : ANY) ="
+       "(SELECT FLOAT @ $0 $1 (I_TO_F @ (INDEX @ $2 $2 $3)))",
+       classic);
+  cr_assert_not_null(l.ops[0], "%s", first_message(&l));
+  static const uint8_t kinds[] = {SUPEROP_BOOL, SUPEROP_FLOAT, SUPEROP_INT, SUPEROP_SEGDES};
+  cr_expect(memcmp(l.ops[0]->params, kinds, 4) == 0);
+  unload(&l);
+}
+
+Test(parse, literals_have_the_widths_of_the_program) {
+  static const char text[] = "fused OP0#1 ($0 : SEGDES) = (DIST FLOAT @ (CONST FLOAT 0.1) $0)";
+  struct loaded l;
+  load(&l, text, narrow);
+  cr_expect_eq(l.ops[0]->nodes[0].constant.elem, CVL_F32);
+  cr_expect_eq(l.ops[0]->nodes[0].constant.as.f32, 0.1F);
+  unload(&l);
+  load(&l, text, wide);
+  cr_expect_eq(l.ops[0]->nodes[0].constant.as.f64, 0.1);
+  unload(&l);
+}
+
+/* ---- faults ---- */
+
+#define HEAD "fused OP0#1 ($0 : INT, $1 : FLOAT, $2 : SEGDES) = "
+
+static const struct fault {
+  const char *text;
+  uint32_t line, column;
+  const char *says[2];
+} faults[] = {
+    {"fused X0#1 () = ", 1, 7, {"OP0", "found X0"}},
+    {"fused OP1#1 () = ", 1, 7, {"in order", "OP0 must"}},
+    {"fused OP0 () = ", 1, 11, {"#", "found ("}},
+    {"fused OP0#x () = ", 1, 11, {"how often", "found x"}},
+    {"fused OP0#1 $0 = $0", 1, 13, {"list of parameters", "found $0"}},
+    {"fused OP0#1 ($1 : INT) = $0", 1, 14, {"$0 must", "found $1"}},
+    {"fused OP0#1 ($0 INT) = $0", 1, 17, {"kind", "found INT"}},
+    {"fused OP0#1 ($0 : CHAR) = $0", 1, 19, {"SEGDES or ANY", "found CHAR"}},
+    {"fused OP0#1 ($0 : INT $1 : INT) = $0", 1, 23, {", or )", NULL}},
+    {"fused OP0#1 ($0 : INT) $0", 1, 24, {"=", "found $0"}},
+    {"fused OP0#1 ($0 : ANY, $1 : INT) = (NOT INT @ $1)", 1, 14, {"nowhere", "$0"}},
+    {HEAD, 1, 50, {"expression", "the end"}},
+    {HEAD "$0", 1, 51, {"computed", NULL}},
+    {HEAD "\n(foo @ $0)", 2, 2, {"operation", "found foo"}},
+    {HEAD "\n(COPY 1 0 @ $0)", 2, 2, {"COPY", "no place"}},
+    {HEAD "\n(RANK_UP INT @ $0 $2)", 2, 2, {"RANK_UP", "no place"}},
+    {HEAD "\n(+ @ $0 $0)", 2, 4, {"+ must", "type"}},
+    {HEAD "\n(+ BOOL @ $0 $0)", 2, 4, {"+ must", "found BOOL"}},
+    {HEAD "\n(% INT @ $0 $0)", 2, 4, {"no type", "INT"}},
+    {HEAD "\n(+ INT $0 $0)", 2, 8, {"@", "found $0"}},
+    {HEAD "\n(+ INT @ $0)", 2, 12, {"2 operands", "found 1"}},
+    {HEAD "\n(+ INT @ $0 $0 $0)", 2, 16, {"2 operands", "one more"}},
+    {HEAD "\n(+ INT @ $0 $3)", 2, 13, {"$3", "not defined"}},
+    {HEAD "\n(+ INT @ $0 $1)", 2, 2, {"FLOAT, not INT", NULL}},
+    {HEAD "\n(+ INT @ $0 $", 2, 13, {"operand", "character $"}},
+    {HEAD "\n(+ INT @ $0 $0", 2, 15, {"operand or )", "the end"}},
+    {HEAD "\n(DIST INT @ (CONST INT 1.0) $2)", 2, 24, {"integer", "1.0"}},
+    {HEAD "\n(DIST INT @ (CONST INT 4294967296) $2)", 2, 24, {"4294967296", "32 bits"}},
+    {HEAD "\n(DIST FLOAT @ (CONST FLOAT 1) $2)", 2, 28, {"real", "found 1"}},
+    {HEAD "\n(DIST BOOL @ (CONST BOOL 1) $2)", 2, 26, {"T or F", "found 1"}},
+    {HEAD "\n(DIST INT @ (CONST SEGDES 1) $2)", 2, 20, {"CONST", "SEGDES"}},
+    {HEAD "\n$4 = (NOT INT @ $0)", 2, 1, {"$3 must", "found $4"}},
+    {HEAD "\n$3 (NOT INT @ $0)", 2, 4, {"=", "found ("}},
+    {HEAD "\n$3 $4 = (NOT INT @ $0)", 2, 1, {"2 names", "1 result"}},
+    {HEAD "\n$3 = (PACK INT @ $0 (I_TO_B @ $0) $2) -> $3", 2, 1, {"1 name", "2 results"}},
+    {HEAD "\n(NOT INT @ (PACK INT @ $0 (I_TO_B @ $0) $2))", 2, 13, {"2 results", "names"}},
+    {HEAD "\n(PACK INT @ $0 (I_TO_B @ $0) $2)", 2, 1, {"two results", "->"}},
+    {HEAD "\n$3 = (NOT INT @ $0)", 2, 20, {"expression", "the end"}},
+    {HEAD "\n$3 = (NOT INT @ $0) ->", 2, 23, {"outputs", "the end"}},
+    {HEAD "\n$3 = (NOT INT @ $0) -> $3 $3", 2, 27, {"once", NULL}},
+    {HEAD "\n$3 = (NOT INT @ $0) -> $0", 2, 24, {"parameter", NULL}},
+    {HEAD "\n$3 = (NOT INT @ $0) -> $3 )", 2, 27, {"end here", "found )"}},
+    {HEAD "\n(NOT INT @ $0) $0", 2, 16, {"end here", "found $0"}},
+    {HEAD "\n(NOT INT @ \"$0)", 2, 12, {"operand", "character \""}},
+};
+
+Test(parse, faults_say_what_and_where) {
+  for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
+    const struct fault *f = &faults[i];
+    struct loaded l;
+    load(&l, f->text, classic);
+    cr_assert_eq(l.count, 1);
+    cr_assert_null(l.ops[0], "accepted: %s", f->text);
+    cr_assert_eq(l.diags.errors, 1, "%s", f->text);
+    const struct diag *d = &l.diags.list.items[0];
+    cr_expect_str_eq(d->file, "test.sop");
+    cr_expect(d->pos.line == f->line && d->pos.column == f->column, "%s\n  %u:%u: %s", f->text,
+              d->pos.line, d->pos.column, d->message);
+    for (int k = 0; k < 2; k++) {
+      cr_expect(f->says[k] == NULL || strstr(d->message, f->says[k]) != NULL,
+                "%s\n  %s\n  does not say: %s", f->text, d->message, f->says[k]);
+    }
+    unload(&l);
+  }
+}
+
+/* ---- text again ---- */
+
+static char *printed(const struct loaded *l, uint32_t k) {
+  char *text = NULL;
+  size_t length;
+  FILE *file = open_memstream(&text, &length);
+  fused_print(l->ops[k], 1, l->program->origins, file);
+  fclose(file);
+  return text;
+}
+
+/* Every definition, printed and read again, is the same with the same origins. */
+static void check_round_trip(const char *text, struct widths widths) {
+  struct loaded l, again;
+  load(&l, text, widths);
+  load(&again, "", widths);
+  for (uint32_t k = 0; k < l.count; k++) {
+    cr_assert_not_null(l.ops[k], "%s:%u: %s", text, l.diags.list.items[0].pos.line,
+                       first_message(&l));
+    char *once = printed(&l, k);
+    load_more(&again, once);
+    const struct superop *a = l.ops[k], *b = again.ops[k];
+    cr_assert_not_null(b, "%s\n%s", once, first_message(&again));
+    cr_expect(superop_same(a, b), "%s", once);
+    for (uint32_t i = 0; i < a->node_count && i < b->node_count; i++) {
+      const struct vcode_origin *x = &l.program->origins[a->nodes[i].origin],
+                                *y = &again.program->origins[b->nodes[i].origin];
+      cr_expect((x->place == NULL) == (y->place == NULL) &&
+                    (x->place == NULL || strcmp(x->place, y->place) == 0),
+                "%s", once);
+    }
+    char *twice = printed(&again, k);
+    cr_expect_str_eq(once, twice);
+    free(once);
+    free(twice);
+  }
+  cr_expect_eq(again.diags.errors, 0);
+  unload(&l);
+  unload(&again);
+}
+
+Test(print, the_layout) {
+  static const char text[] =
+      "fused OP0#1 ($0 : INT, $1 : SEGDES) =\n"
+      "  {@ p.nesl:1:2 f }\n"
+      "  $2 = (! / INT @ $0 (+ INT @ $0 $0))\n"
+      "  $3 = (- INT @ (/ INT @ $2 $0) (/ INT @ $2 $2 {@ p.nesl:1:9 f }))\n"
+      "  {@ p.nesl:2:1 }\n"
+      "  $4 = (+_REDUCE INT @ $3 $1)\n"
+      "  -> $4 $3\n";
+  struct loaded l;
+  load(&l, text, classic);
+  cr_assert_not_null(l.ops[0], "%s", first_message(&l));
+  char *again = printed(&l, 0);
+  cr_expect_str_eq(again, text);
+  free(again);
+  unload(&l);
+}
+
+Test(print, what_is_executed_between_gets_a_name) {
+  /* The order is a b c d: b is used twice, so a, which was executed before, needs a line too.
+   */
+  check_round_trip("fused OP0#1 ($0 : INT) ="
+                   "$1 = (NOT INT @ $0) $2 = (+ INT @ $0 $0) $3 = (* INT @ $2 $2)"
+                   "(- INT @ $1 $3)\n"
+                   /* The right operand first. */
+                   "fused OP1#1 ($0 : INT) ="
+                   "$1 = (NOT INT @ $0) $2 = (+ INT @ $0 $0) (- INT @ $2 $1)\n"
+                   /* Results that nobody uses, and outputs in another order. */
+                   "fused OP2#1 ($0 : INT, $1 : SEGDES) ="
+                   "$2 = (/ INT @ $0 $0) $3 $4 = (PACK INT @ $0 (= INT @ $0 $0) $1)"
+                   "$5 = (MAX_SCAN INT @ $0 $1) -> $5 $4\n"
+                   /* An output that is an operand too; a name for no reason. */
+                   "fused OP3#1 ($0 : INT, $1 : SEGDES) ="
+                   "$2 = (NOT INT @ $0) $3 = (- INT @ $2 $0) $4 = (* INT @ $3 $3) -> $2 $4\n"
+                   "fused OP4#1 ($0 : INT) = $1 = (NOT INT @ $0) $1\n"
+                   "fused OP5#1 ($0 : SEGDES) = {@ a:1:1 } $1 = (CONST INT 3) {@ a:1:2 f }"
+                   "(INDEX @ $1 $1 $0)\n",
+                   classic);
+}
+
+Test(print, constants_to_the_last_bit) {
+  static const char text[] = "fused OP0#1 ($0 : SEGDES) = (DIST FLOAT @ (CONST FLOAT %s) $0)";
+  static const char *const reals[] = {"0.1",     "-0.0",    "1.0E999", "-1.0e999",  "5.0e-324",
+                                      "1.0e300", "1.0e-30", "3.",      "16777217.0"};
+  for (size_t i = 0; i < sizeof reals / sizeof reals[0]; i++) {
+    char definition[128];
+    snprintf(definition, sizeof definition, text, reals[i]);
+    check_round_trip(definition, wide);
+    check_round_trip(definition, narrow);
+  }
+  check_round_trip("fused OP0#1 ($0 : SEGDES) = (INDEX @ (CONST INT -9223372036854775808) "
+                   "(CONST INT 9223372036854775807) $0)\n"
+                   "fused OP1#1 ($0 : SEGDES) = (NOT BOOL @ (DIST BOOL @ (CONST BOOL T) $0))",
+                   wide);
+}
+
+/* Deeper than any C stack would like, if there were one frame for each. */
+Test(print, any_depth) {
+  enum { DEPTH = 4000 };
+  char *text = malloc(DEPTH * 16 + 64);
+  size_t n = (size_t)sprintf(text, "fused OP0#1 ($0 : INT) = ");
+  for (int i = 0; i < DEPTH; i++) n += (size_t)sprintf(text + n, "(NOT INT @ ");
+  n += (size_t)sprintf(text + n, "$0");
+  for (int i = 0; i < DEPTH; i++) n += (size_t)sprintf(text + n, ")");
+  check_round_trip(text, classic);
+  free(text);
+  enum { MANY = 1000000 };
+  text = malloc(MANY * 11 + 64);
+  n = (size_t)sprintf(text, "fused OP0#1 ($0 : INT) = ");
+  for (int i = 0; i < MANY; i++) n += (size_t)sprintf(text + n, "(NOT INT @ ");
+  struct loaded l;
+  load(&l, text, classic);
+  cr_expect_null(l.ops[0]);
+  cr_expect_eq(l.diags.errors, 1);
+  unload(&l);
+  free(text);
+}
+
+/* ---- random superoperators ---- */
+
+static uint64_t draw(uint64_t *state, uint64_t below) {
+  *state = *state * 6364136223846793005U + 1442695040888963407U;
+  return (*state >> 33) % below;
+}
+
+/* A definition of up to 40 nodes, each a line, with operands from anywhere before. */
+static void random_definition(uint64_t seed, char *text, size_t size) {
+  static const char *const ops[] = {"/ INT",      "! / INT",    "+ INT",         "NOT INT",
+                                    "SELECT INT", "+_SCAN INT", "MAX_REDUCE INT"};
+  uint64_t state = seed;
+  uint32_t domain[64], count = 2, name = 4, nodes = 1 + (uint32_t)draw(&state, 40);
+  domain[0] = 0;
+  domain[1] = 1;
+  size_t n = (size_t)snprintf(text, size,
+                              "fused OP0#1 ($0 : INT, $1 : INT, $2 : SEGDES, $3 : BOOL) =\n");
+  for (uint32_t k = 0; k < nodes; k++) {
+    uint64_t which = draw(&state, k == 0 ? 5 : 7), x = domain[draw(&state, count)],
+             y = domain[draw(&state, count)];
+    n += (size_t)snprintf(text + n, size - n, "{@ p:%u:1 f } $%u = (%s @ %s$%u",
+                          (unsigned)draw(&state, 3), name, ops[which], which == 4 ? "$3 " : "",
+                          (unsigned)x);
+    if (which != 3)
+      n += (size_t)snprintf(text + n, size - n, " $%u", which > 4 ? 2 : (unsigned)y);
+    n += (size_t)snprintf(text + n, size - n, ")\n");
+    if (which < 5) domain[count++] = name;
+    name++;
+  }
+  n += (size_t)snprintf(text + n, size - n, "->");
+  bool any = false;
+  for (uint32_t v = 4; v < name; v++) {
+    if (draw(&state, 4) != 0 && (any || v + 1 != name)) continue;
+    n += (size_t)snprintf(text + n, size - n, " $%u", v);
+    any = true;
+  }
+}
+
+Test(print, random_definitions) {
+  for (uint64_t seed = 1; seed <= 2000; seed++) {
+    char text[8192];
+    random_definition(seed, text, sizeof text);
+    check_round_trip(text, classic);
+  }
+}
+
+/* ---- the shared corpus, where it is ---- */
+
+Test(corpus, definitions_of_2012) {
+  glob_t files;
+  if (glob(RAVEL_CORPUS "/fcode/*.sop", 0, NULL, &files) != 0) cr_skip_test("no corpus here");
+  for (size_t i = 0; i < files.gl_pathc; i++) {
+    FILE *file = fopen(files.gl_pathv[i], "rb");
+    cr_assert_not_null(file);
+    static char text[1 << 16];
+    text[fread(text, 1, sizeof text - 1, file)] = '\0';
+    fclose(file);
+    check_round_trip(text, classic);
+  }
+  globfree(&files);
+}
+
+/* ---- memory ---- */
+
+Test(parse, every_failing_allocation_is_an_ordinary_error) {
+  char text[16384];
+  size_t n = (size_t)sprintf(text, "fused OP0#1 ($0 : INT) = ");
+  for (int i = 0; i < 200; i++)
+    n += (size_t)sprintf(text + n, "{@ a:1:%d } $%d = (NOT INT @ $%d)\n", i, i + 1, i);
+  sprintf(text + n, "$200");
+  for (uint64_t nth = 1;; nth++) {
+    struct loaded l;
+    load(&l, "", classic);
+    vcode_parse_definitions(&l.arena, l.program, "t", text, strlen(text), &l.diags);
+    uint64_t before = l.heap.count;
+    l.heap.fail_at = before + nth;
+    const struct superop *op = fused_parse(&l.arena, l.program, &l.program->fused[0], &l.diags);
+    bool failed = l.heap.count >= before + nth;
+    cr_expect_eq(op == NULL, failed);
+    cr_expect_eq(l.diags.errors != 0, failed);
+    unload(&l);
+    if (!failed) break;
+  }
+}
