@@ -95,7 +95,8 @@ struct cvl_context {
   uint64_t memory_limit; /* of the options; the heap's includes the context's own needs */
   struct heap heap;
   struct memory *memory;
-  struct held *held; /* all vectors and descriptors */
+  struct held *held;           /* all vectors and descriptors */
+  struct cvl_kernel *prepared; /* all superoperators made ready */
   struct pool *pool;
   const struct cpu_kernels *kernels;
   const void *map_rows;   /* struct map_rows of these widths: kernels-map.h */
@@ -250,6 +251,10 @@ bool cpu_reduce(struct cvl_context *, uint64_t site, enum cvl_op, const struct c
                 const struct cvl_value *d, struct cvl_value *out);
 bool cpu_scan(struct cvl_context *, uint64_t site, enum cvl_op, const struct cvl_value *v,
               const struct cvl_value *d, struct cvl_vector *reuse, struct cvl_value *out);
+struct cvl_kernel *cpu_prepare(struct cvl_context *, const struct superop *);
+void cpu_discard(struct cvl_context *, struct cvl_kernel *);
+bool cpu_run(struct cvl_context *, uint64_t site, struct cvl_kernel *,
+             const struct cvl_value *operands, struct cvl_value *outs);
 bool cpu_rank(struct cvl_context *, uint64_t site, enum cvl_op, const struct cvl_value *v,
               const struct cvl_value *d, struct cvl_value *out);
 

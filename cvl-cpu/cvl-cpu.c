@@ -15,6 +15,7 @@ static void cpu_close(struct cvl_context *c) {
   if (!c) return;
   pool_free(c->pool);
   if (c->memory) {
+    while (c->prepared) cpu_discard(c, c->prepared);
     release_all(c);
     memory_free(c->memory);
   }
@@ -297,4 +298,7 @@ const struct cvl_backend cvl_cpu_backend = {
     .length_of = length_of,
     .random = random_op,
     .assert_all = assert_all,
+    .prepare = cpu_prepare,
+    .discard = cpu_discard,
+    .run = cpu_run,
 };

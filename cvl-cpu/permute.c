@@ -15,8 +15,9 @@
 
 #include "cvl-cpu/cpu.h"
 #include "cvl-cpu/kernels-move.h"
+#include "cvl-cpu/locate.h"
 
-enum { STEP = 512 }; /* positions located at a time: two buffers of 4 KB */
+enum { STEP = LOCATE_MOST };
 
 struct permute_job {
   const struct move_kernels *move;
@@ -63,28 +64,12 @@ static bool locate(struct permute_job *job, struct walk *w, uint64_t last, uint6
   const char *index = job->index + begin * job->index_bytes;
   const uint8_t *flags = job->flags ? job->flags + begin : NULL;
   uint64_t located;
-  const uint64_t next = walk_start(w, w->segment);
-  if (next == begin && walk_start(w, w->segment + 1) >= last) w->segment++;
-  if (w->segment && walk_start(w, w->segment) >= last) { /* all in one segment */
-    const uint64_t k = w->segment - 1, base = segment_start(&job->far, k);
-    const uint64_t limit = segment_start(&job->far, k + 1) - base;
-    located = job->ints->locate_in_one(n, index, flags, base, limit, at);
-    w->position = last;
-    return located == n || index_outside(job, begin + located);
-  }
-  prefetch_step(job->index, job->index_bytes, last, job->near.total);
-  prefetch_step(job->values, job->bytes, last, job->values_total);
-  if (!job->near.offsets && !job->far.offsets) {
-    job->move->expand_equal(w, last, job->far.equal, at);
-    located = job->ints->locate_equal(n, index, flags, job->far.equal, at);
-  } else if (job->far.total <= UINT32_MAX) {
-    uint64_t packed[STEP + SPREAD_SLACK / sizeof(uint64_t)];
-    job->move->expand_packed(w, last, &job->far, packed);
-    located = job->ints->locate_packed(n, index, flags, packed, at);
+  if (walk_in_one(w, last)) {
+    located = locate_in_one(job->ints, &job->far, w, last, index, flags, at);
   } else {
-    uint64_t limit[STEP + SPREAD_SLACK / sizeof(uint64_t)];
-    job->move->expand(w, last, &job->far, at, limit);
-    located = job->ints->locate(n, index, flags, limit, at);
+    prefetch_step(job->index, job->index_bytes, last, job->near.total);
+    prefetch_step(job->values, job->bytes, last, job->values_total);
+    located = locate_across(job->move, job->ints, &job->far, w, last, index, flags, at);
   }
   return located == n || index_outside(job, begin + located);
 }

@@ -11,6 +11,7 @@
 #include "cvl-cpu/batches.h"
 #include "cvl-cpu/kernels-reduce.h"
 #include "cvl-cpu/kernels.h"
+#include "cvl-cpu/parts.h"
 
 enum {
   SEGMENT_COST = 8 /* bytes of memory traffic a segment adds: its offset */
@@ -22,18 +23,12 @@ struct job {
   size_t element; /* bytes */
   const char *x;
   char *out;
-  char *totals;     /* of the blocks of giants, see giant_base; NULL: there are none */
+  char *totals;     /* of the blocks of giants, see parts.h; NULL: there are none */
   uint64_t *giants; /* [w]: 1 + the giant that starts in window w of REDUCE_WHOLE positions */
 };
 
-/* Where the block totals of the giant that starts at p begin. The giants before it end before
- * p and have at most length / BLOCK + 1 blocks and more than REDUCE_WHOLE elements each. */
-static uint64_t giant_base(uint64_t p) {
-  return p / CVL_REDUCE_BLOCK + p / REDUCE_WHOLE;
-}
-
 static uint64_t blocks_of(uint64_t n) {
-  return n / CVL_REDUCE_BLOCK + (n % CVL_REDUCE_BLOCK != 0);
+  return units_of(n, CVL_REDUCE_BLOCK);
 }
 
 /* The segments first <= k < last, giants left out. */
@@ -62,7 +57,7 @@ static void reduce_giant(const struct job *j, uint64_t k, uint64_t low, uint64_t
   const uint64_t begin = start + from * CVL_REDUCE_BLOCK;
   const uint64_t stop = to < blocks_of(end - start) ? start + to * CVL_REDUCE_BLOCK : end;
   j->row->blocks(j->x + begin * j->element, stop - begin,
-                 j->totals + (giant_base(start) + from) * j->element);
+                 j->totals + (giant_base(start, REDUCE_WHOLE) + from) * j->element);
 }
 
 static void reduce_piece(void *arg, uint64_t first, uint64_t last, unsigned worker) {
@@ -94,15 +89,15 @@ static void reduce_piece(void *arg, uint64_t first, uint64_t last, unsigned work
   }
 }
 
-/* Reduces the block totals of each giant to its result. */
-static void finish_giants(const struct job *j) {
-  for (uint64_t w = 0; w <= j->s.total / REDUCE_WHOLE; w++) {
-    if (j->giants[w] == 0) continue;
-    const uint64_t k = j->giants[w] - 1, start = segment_start(&j->s, k);
-    uint64_t n = blocks_of(segment_start(&j->s, k + 1) - start);
-    char *totals = j->totals + giant_base(start) * j->element;
-    for (; n > 1; n = blocks_of(n)) j->row->blocks(totals, n, totals);
-    memcpy(j->out + k * j->element, totals, j->element);
+void finish_giants(const struct segments *s, uint64_t whole, const uint64_t *giants,
+                   const struct reduce_row *row, size_t element, char *all_totals, char *out) {
+  for (uint64_t w = 0; w <= s->total / whole; w++) {
+    if (giants[w] == 0) continue;
+    const uint64_t k = giants[w] - 1, start = segment_start(s, k);
+    uint64_t n = blocks_of(segment_start(s, k + 1) - start);
+    char *totals = all_totals + giant_base(start, whole) * element;
+    for (; n > 1; n = blocks_of(n)) row->blocks(totals, n, totals);
+    memcpy(out + k * element, totals, element);
   }
 }
 
@@ -111,14 +106,14 @@ static bool reduce_with_giants(struct cvl_context *c, uint64_t site, struct job 
                                uint64_t grain) {
   const uint64_t windows = j->s.total / REDUCE_WHOLE + 1;
   const size_t giants_bytes = (size_t)windows * sizeof *j->giants;
-  const size_t totals_bytes = (size_t)(giant_base(j->s.total) + 1) * j->element;
+  const size_t totals_bytes = (size_t)(giant_base(j->s.total, REDUCE_WHOLE) + 1) * j->element;
   char *scratch = scratch_alloc(c, site, giants_bytes + totals_bytes);
   if (!scratch) return false;
   j->giants = (uint64_t *)(void *)scratch;
   j->totals = scratch + giants_bytes;
   memset(j->giants, 0, giants_bytes);
   pool_for(c->pool, segments_steps(&j->s), grain, reduce_piece, j);
-  finish_giants(j);
+  finish_giants(&j->s, REDUCE_WHOLE, j->giants, j->row, j->element, j->totals, j->out);
   scratch_free(c, scratch, giants_bytes + totals_bytes);
   return true;
 }

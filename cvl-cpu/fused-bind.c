@@ -1,0 +1,250 @@
+/* fused-bind.c - the start of a run: where every value of the superoperator lies.
+ *
+ * Much of what a node says needs no work once the operands are known. A value spread over one
+ * segment is the same in all places, and so is what is computed from such values: it is made
+ * once, a strip long. A value spread over segments of length 1 is the vector itself. A gather
+ * whose index counts up by one (x[i + 3]: stencils, moving averages) is the vector itself from
+ * some place on. Steps whose results nobody reads any more are left out.
+ */
+#include <string.h>
+
+#include "cvl-cpu/fused-plan.h"
+#include "cvl-cpu/kernels.h"
+
+uint64_t fused_size(const struct superop_size *size, const struct cvl_value *operands) {
+  switch (size->what) {
+  case SIZE_LEN: return value_length(&operands[size->param]);
+  case SIZE_TOTAL: return value_segments(&operands[size->param]).total;
+  case SIZE_COUNT: return value_segments(&operands[size->param]).count;
+  default: return 1;
+  }
+}
+
+static uint64_t int_at(const void *x, size_t bytes) {
+  int64_t wide;
+  int32_t narrow;
+  if (bytes == sizeof wide) {
+    memcpy(&wide, x, sizeof wide);
+    return (uint64_t)wide;
+  }
+  memcpy(&narrow, x, sizeof narrow);
+  return (uint64_t)(int64_t)narrow;
+}
+
+/* x as an INT of so many bytes, wrapping, with its sign. */
+static int64_t as_int(uint64_t x, size_t bytes) {
+  return bytes == sizeof x ? (int64_t)x : (int64_t)(int32_t)(uint32_t)x;
+}
+
+static void in_memory(struct fused_value *v, const void *base) {
+  v->place = IN_MEMORY;
+  v->step = v->bytes;
+  v->base = (char *)base; /* only read from here */
+}
+
+static void in_all_places(struct fused_value *v, const void *one) {
+  v->place = IN_ALL_PLACES;
+  v->step = 0;
+  v->one = one;
+}
+
+static void in_buffer(struct fused_value *v) {
+  v->place = v->home;
+  v->step = v->bytes;
+}
+
+static void bind_spread(struct cvl_kernel *k, const struct superop_node *node,
+                        struct fused_node *p, const struct cvl_value *operands) {
+  const struct fused_value *from = &k->values[node->operands[0]];
+  struct fused_value *v = &k->values[node->result];
+  p->near = value_segments(&operands[node->operands[1]]);
+  p->values = from->place == IN_ALL_PLACES ? from->one : from->base;
+  if (p->near.count == 1 && v->elem == k->c->int_elem) {
+    v->progresses = true;
+    v->start = int_at(p->values, v->bytes);
+    v->stride = 0;
+  }
+  if (p->near.count == 1 && v->home == IN_STRIP) {
+    in_all_places(v, p->values);
+  } else if (!p->near.offsets && p->near.equal == 1) {
+    in_memory(v, p->values);
+  } else {
+    p->action = ACT_DIST;
+  }
+}
+
+static void bind_index(struct cvl_kernel *k, const struct superop_node *node,
+                       struct fused_node *p, const struct cvl_value *operands) {
+  const struct fused_value *start = &k->values[node->operands[0]];
+  const struct fused_value *stride = &k->values[node->operands[1]];
+  struct fused_value *v = &k->values[node->result];
+  p->near = value_segments(&operands[node->operands[2]]);
+  p->values = start->place == IN_ALL_PLACES ? start->one : start->base;
+  p->strides = stride->place == IN_ALL_PLACES ? stride->one : stride->base;
+  p->action = ACT_INDEX;
+  if (p->near.count == 1) {
+    v->progresses = true;
+    v->start = int_at(p->values, v->bytes);
+    v->stride = int_at(p->strides, v->bytes);
+  }
+}
+
+static void bind_map(struct cvl_kernel *k, const struct superop_node *node,
+                     struct fused_node *p) {
+  const struct fused_value *a = &k->values[node->operands[0]];
+  const struct fused_value *b = &k->values[node->operands[node->operand_count - 1]];
+  struct fused_value *v = &k->values[node->result];
+  p->action = ACT_MAP;
+  bool same = v->home == IN_STRIP;
+  for (unsigned i = 0; i < node->operand_count; i++) {
+    same &= k->values[node->operands[i]].place == IN_ALL_PLACES;
+  }
+  if (same) in_all_places(v, NULL);
+  if ((p->op == OP_ADD || p->op == OP_SUB) && a->progresses && b->progresses) {
+    v->progresses = true;
+    v->start = p->op == OP_ADD ? a->start + b->start : a->start - b->start;
+    v->stride = p->op == OP_ADD ? a->stride + b->stride : a->stride - b->stride;
+  }
+}
+
+/* The first element gathered, if they follow each other in memory; else NULL. */
+static const char *shifted(const struct cvl_kernel *k, const struct fused_node *p,
+                           const struct fused_value *index, size_t bytes) {
+  if (p->op != OP_BPERMUTE || p->near.count != 1 || !index->progresses || k->n == 0)
+    return NULL;
+  const int64_t start = as_int(index->start, index->bytes);
+  const uint64_t most = index->bytes == 8 ? INT64_MAX : INT32_MAX;
+  if (as_int(index->stride, index->bytes) != 1 || start < 0) return NULL;
+  const uint64_t total = p->far.total < most ? p->far.total : most;
+  if ((uint64_t)start >= total || k->n > total - (uint64_t)start) return NULL;
+  return (const char *)p->values + (uint64_t)start * bytes;
+}
+
+static void bind_gather(struct cvl_kernel *k, const struct superop_node *node,
+                        struct fused_node *p, const struct cvl_value *operands) {
+  struct fused_value *v = &k->values[node->result];
+  p->values = k->values[node->operands[0]].base;
+  if (node->role == ROLE_PICK) {
+    p->far = value_segments(&operands[node->operands[2]]);
+    p->action = ACT_PICK;
+    return;
+  }
+  p->far = value_segments(&operands[node->operands[node->operand_count - 2]]);
+  p->near = value_segments(&operands[node->operands[node->operand_count - 1]]);
+  p->action = ACT_GATHER;
+  const char *first = shifted(k, p, &k->values[node->operands[1]], v->bytes);
+  if (first) {
+    p->action = ACT_NOT;
+    in_memory(v, first);
+  }
+}
+
+/* Which steps are left: those whose results are read, or that may fail. */
+static void find_live_steps(struct cvl_kernel *k) {
+  uint32_t live = k->step_count;
+  for (uint32_t i = k->step_count; i-- > 0;) {
+    const uint32_t n = k->steps[i];
+    const struct superop_node *node = &k->op->nodes[n];
+    struct fused_value *v = &k->values[node->result];
+    if (node->checked) v->needed = true;
+    if (!v->needed || k->nodes[n].action == ACT_NOT) continue;
+    for (unsigned j = 0; j < node->operand_count; j++) {
+      k->values[node->operands[j]].needed = true;
+    }
+    if (v->place != IN_ALL_PLACES) k->live_steps[--live] = n;
+  }
+  k->live_from = live;
+}
+
+void fused_bind(struct cvl_kernel *k, const struct cvl_value *operands) {
+  const struct superop *op = k->op;
+  for (uint32_t i = 0; i < op->value_count; i++) {
+    struct fused_value *v = &k->values[i];
+    v->needed = v->is_output || v->consumed;
+    v->progresses = v->streaming = false;
+    v->whole.form = CVL_NOTHING;
+    if (i < op->param_count) {
+      if (op->kinds[i] != SUPEROP_SEGDES && op->uses[i]) in_memory(v, value_data(&operands[i]));
+    } else {
+      in_buffer(v);
+    }
+  }
+  for (uint32_t n = 0; n < op->node_count; n++) {
+    const struct superop_node *node = &op->nodes[n];
+    struct fused_node *p = &k->nodes[n];
+    p->action = ACT_NOT;
+    switch ((enum superop_role)node->role) {
+    case ROLE_CONST: in_all_places(&k->values[node->result], &node->constant.as); break;
+    case ROLE_SPREAD: bind_spread(k, node, p, operands); break;
+    case ROLE_INDEX: bind_index(k, node, p, operands); break;
+    case ROLE_MAP: bind_map(k, node, p); break;
+    case ROLE_GATHER:
+    case ROLE_PICK: bind_gather(k, node, p, operands); break;
+    case ROLE_REDUCE:
+    case ROLE_SCAN:
+    case ROLE_PACK:
+    case ROLE_SCATTER: break;
+    }
+  }
+  find_live_steps(k);
+}
+
+/* ---- what is the same in all places ---- */
+
+static bool wants_room(const struct cvl_kernel *k, uint32_t step) {
+  const struct fused_value *v = &k->values[k->op->nodes[step].result];
+  return v->needed && v->place == IN_ALL_PLACES;
+}
+
+static size_t room_of(const struct cvl_kernel *k, const struct fused_value *v) {
+  const uint64_t places = k->n < k->strip ? k->n : k->strip;
+  return (places * v->bytes + VECTOR_SLACK - 1) / VECTOR_SLACK * VECTOR_SLACK;
+}
+
+size_t fused_room_bytes(const struct cvl_kernel *k) {
+  size_t bytes = 0;
+  for (uint32_t i = 0; i < k->step_count; i++) {
+    if (wants_room(k, k->steps[i])) {
+      bytes += room_of(k, &k->values[k->op->nodes[k->steps[i]].result]);
+    }
+  }
+  return bytes;
+}
+
+/* n copies of an element. */
+static void repeat(void *to, const void *one, size_t bytes, uint64_t n) {
+  uint64_t x8;
+  uint32_t x4;
+  if (bytes == sizeof x8) {
+    memcpy(&x8, one, sizeof x8);
+    for (uint64_t i = 0; i < n; i++) ((uint64_t *)to)[i] = x8;
+  } else if (bytes == sizeof x4) {
+    memcpy(&x4, one, sizeof x4);
+    for (uint64_t i = 0; i < n; i++) ((uint32_t *)to)[i] = x4;
+  } else {
+    memset(to, *(const unsigned char *)one, n);
+  }
+}
+
+void fused_fill_room(struct cvl_kernel *k, char *room) {
+  const uint64_t places = k->n < k->strip ? k->n : k->strip;
+  for (uint32_t i = 0; i < k->step_count && places > 0; i++) {
+    if (!wants_room(k, k->steps[i])) continue;
+    const struct superop_node *node = &k->op->nodes[k->steps[i]];
+    struct fused_value *v = &k->values[node->result];
+    v->base = room;
+    room += room_of(k, v);
+    if (node->role == ROLE_SPREAD) {
+      repeat(v->base, v->one, v->bytes, places);
+      continue;
+    }
+    const void *in[MAX_OPERANDS];
+    for (unsigned j = 0; j < node->operand_count; j++) {
+      in[j] = k->values[node->operands[j]].base;
+    }
+    if (k->nodes[k->steps[i]].entry->run(places, in, v->base) < places) {
+      fused_note(k, k->steps[i], 0);
+      return; /* what follows is not looked at */
+    }
+  }
+}

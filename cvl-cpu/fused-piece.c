@@ -1,0 +1,331 @@
+/* fused-piece.c - a piece of the domain: its tiles, and what reductions, packs and scans do
+ * with them.
+ *
+ * A piece owns whole segments and units of giants (parts.h). Short segments are evaluated as
+ * many at a time as fit a tile, long ones block by block. What scans and packs write depends
+ * on the pieces before: they prepare all that does not, wait for their turn, move on what is
+ * handed from piece to piece, and write while the next piece does the same.
+ */
+#include <sched.h>
+#include <string.h>
+
+#include "cvl-cpu/fused-plan.h"
+#include "cvl-cpu/kernels.h"
+#include "cvl-cpu/parts.h"
+
+enum { BLOCKS_OF_WHOLE = FUSED_WHOLE / CVL_REDUCE_BLOCK, SPINS_TO_A_YIELD = 100 };
+
+/* ---- tiles ---- */
+
+/* Evaluates a tile, strip by strip. False after a fault: consumers then miss tiles and may not
+ * be asked again, not even for a tile of no places. */
+static bool tile(struct fused_worker *w, uint64_t first, uint64_t n) {
+  const uint64_t strip = w->k->strip;
+  bool good = atomic_load_explicit(&w->k->failed, memory_order_relaxed) == FUSED_NONE;
+  w->origin[IN_TILE] = first;
+  for (uint64_t i = 0; i < n; i += strip) {
+    good &= fused_strip(w, first + i, n - i < strip ? n - i : strip);
+  }
+  return good;
+}
+
+/* The packs' share of a tile: compressed behind what the piece has kept so far. */
+static void pack_tile(struct fused_worker *w, uint64_t first, uint64_t n) {
+  const struct cvl_kernel *k = w->k;
+  const struct move_kernels *move = k->c->kernels->move;
+  uint64_t masks[FUSED_TILE / 64];
+  for (uint32_t i = 0; i < k->pack_count; i++) {
+    const struct fused_pack *p = &k->packs[i];
+    if (i == 0 || p->flags != k->packs[i - 1].flags) {
+      move->masks(n, (const uint8_t *)fused_at(w, p->flags, first), masks);
+    }
+    if (p->offsets) move->ranks(&w->ranks[i], first + n, masks, w->kept[i], p->offsets);
+    if (p->wants_result) {
+      const size_t bytes = p->v->bytes;
+      char *to = w->packed[i] + w->kept[i] * bytes;
+      w->kept[i] += move_width(move, bytes)->compress(n, fused_at(w, p->v, first), masks, to);
+    } else {
+      w->kept[i] += move->count(n, (const uint8_t *)fused_at(w, p->flags, first));
+    }
+  }
+}
+
+/* ---- segments ---- */
+
+/* `many` whole segments from k on, the first at place p, n places in all, at most a tile.
+ * offsets: where they start, counted from p; NULL if they are of equal length, at most
+ * REDUCE_EQUAL. */
+static void group(struct fused_worker *w, uint64_t k, uint64_t many, uint64_t p, uint64_t n,
+                  const uint64_t *offsets) {
+  if (!tile(w, p, n)) return;
+  for (uint32_t i = 0; i < w->k->reduction_count; i++) {
+    const struct fused_reduction *r = &w->k->reductions[i];
+    const char *x = fused_at(w, r->v, p);
+    char *out = r->out + k * r->v->bytes;
+    if (offsets) {
+      r->row->segments(x, offsets, many, out);
+    } else {
+      r->row->equal(x, n / many, many, out);
+    }
+  }
+  pack_tile(w, p, n);
+}
+
+/* The blocks of segment k from place `low` to `high`, their totals to totals[i] + at[i] of each
+ * reduction i. */
+static void blocks(struct fused_worker *w, uint64_t low, uint64_t high, char *const *totals) {
+  for (uint64_t p = low; p < high; p += CVL_REDUCE_BLOCK) {
+    const uint64_t n = high - p < CVL_REDUCE_BLOCK ? high - p : CVL_REDUCE_BLOCK;
+    if (!tile(w, p, n)) continue;
+    const uint64_t block = (p - low) / CVL_REDUCE_BLOCK;
+    for (uint32_t i = 0; i < w->k->reduction_count; i++) {
+      const struct fused_reduction *r = &w->k->reductions[i];
+      r->row->blocks(fused_at(w, r->v, p), n, totals[i] + block * r->v->bytes);
+    }
+    pack_tile(w, p, n);
+  }
+}
+
+/* The places from low to high of giant k. */
+static void giant(struct fused_worker *w, uint64_t k, uint64_t low, uint64_t high) {
+  const struct cvl_kernel *kernel = w->k;
+  const uint64_t start = segment_start(&kernel->segments, k);
+  const uint64_t before = giant_base(start, FUSED_WHOLE) + (low - start) / CVL_REDUCE_BLOCK;
+  if (low == start && low < high && kernel->giants) {
+    kernel->giants[start / FUSED_WHOLE] = k + 1;
+  }
+  for (uint32_t i = 0; i < kernel->reduction_count; i++) {
+    const struct fused_reduction *r = &kernel->reductions[i];
+    w->totals[i] = r->totals + before * r->v->bytes;
+  }
+  blocks(w, low, high, w->totals);
+}
+
+/* A segment of more than a tile. */
+static void long_segment(struct fused_worker *w, uint64_t k, uint64_t low, uint64_t high) {
+  if (high - low > FUSED_WHOLE) {
+    giant(w, k, low, high);
+    return;
+  }
+  for (uint32_t i = 0; i < w->k->reduction_count; i++) {
+    w->totals[i] = w->block_totals + i * BLOCKS_OF_WHOLE * sizeof(uint64_t);
+  }
+  blocks(w, low, high, w->totals);
+  for (uint32_t i = 0; i < w->k->reduction_count; i++) {
+    const struct fused_reduction *r = &w->k->reductions[i];
+    char *totals = w->totals[i];
+    r->row->blocks(totals, units_of(high - low, CVL_REDUCE_BLOCK), totals);
+    memcpy(r->out + k * r->v->bytes, totals, r->v->bytes);
+  }
+}
+
+/* Segments first <= k < last of equal lengths. */
+static void equal_segments(struct fused_worker *w, uint64_t first, uint64_t last) {
+  const uint64_t equal = w->k->segments.equal;
+  if (equal > FUSED_TILE) {
+    for (uint64_t k = first; k < last; k++) long_segment(w, k, k * equal, (k + 1) * equal);
+    return;
+  }
+  uint64_t offsets[FUSED_TILE + 1];
+  const uint64_t most = equal ? FUSED_TILE / equal : FUSED_TILE;
+  const bool short_ones = equal <= REDUCE_EQUAL;
+  for (uint64_t i = 0; i <= most && !short_ones; i++) offsets[i] = i * equal;
+  for (uint64_t k = first; k < last; k += most) {
+    const uint64_t many = last - k < most ? last - k : most;
+    group(w, k, many, k * equal, many * equal, short_ones ? NULL : offsets);
+  }
+}
+
+/* Segments first <= k < last with the offsets of the descriptor. */
+static void offset_segments(struct fused_worker *w, uint64_t first, uint64_t last) {
+  const uint64_t *o = w->k->segments.offsets;
+  uint64_t offsets[FUSED_TILE + 1];
+  for (uint64_t k = first; k < last;) {
+    const uint64_t p = o[k];
+    uint64_t many = 0;
+    offsets[0] = 0;
+    while (k + many < last && many < FUSED_TILE && o[k + many + 1] - p <= FUSED_TILE) {
+      many++;
+      offsets[many] = o[k + many] - p;
+    }
+    if (many == 0) {
+      long_segment(w, k, p, o[k + 1]);
+      k++;
+      continue;
+    }
+    group(w, k, many, p, offsets[many], offsets);
+    k += many;
+  }
+}
+
+/* ---- turns ---- */
+
+/* The places of a giant that a piece owns; none if equal. */
+struct part {
+  uint64_t begin, end;
+  bool from_start;
+};
+
+static char *window_totals(const struct fused_worker *w, uint32_t scan, int part) {
+  const size_t room = (w->k->most_places / SCAN_WINDOW + 2) * sizeof(uint64_t);
+  return w->window_totals + (2 * scan + (uint32_t)part) * room;
+}
+
+static void find_totals(struct fused_worker *w, const struct part *part, int number) {
+  const uint64_t n = part->end - part->begin, windows = n / SCAN_WINDOW;
+  for (uint32_t i = 0; i < w->k->scan_count && n > 0; i++) {
+    const struct fused_scan *s = &w->k->scans[i];
+    char *totals = window_totals(w, i, number);
+    s->row->totals(fused_at(w, s->v, part->begin), windows, totals);
+    /* Nothing comes after a short window: its total is not used. */
+    if (n % SCAN_WINDOW) memset(totals + windows * s->v->bytes, 0, s->v->bytes);
+  }
+}
+
+static void use_state(struct fused_worker *w, const struct part *part, int number) {
+  const uint64_t windows = units_of(part->end - part->begin, SCAN_WINDOW);
+  for (uint32_t i = 0; i < w->k->scan_count && windows > 0; i++) {
+    const struct fused_scan *s = &w->k->scans[i];
+    if (part->from_start) s->row->start(s->state);
+    s->row->advance(s->state, windows, window_totals(w, i, number));
+  }
+}
+
+static void put_in_caches(void *to, const void *from, size_t bytes) {
+  memcpy(to, from, bytes);
+}
+
+static scan_put *put_of(const struct cvl_kernel *k, const struct fused_scan *s) {
+  return s->streaming ? k->c->kernels->move->stream : put_in_caches;
+}
+
+static void write_part(struct fused_worker *w, const struct part *part, int number) {
+  if (part->begin == part->end) return;
+  for (uint32_t i = 0; i < w->k->scan_count; i++) {
+    const struct fused_scan *s = &w->k->scans[i];
+    s->row->write(fused_at(w, s->v, part->begin), part->end - part->begin,
+                  window_totals(w, i, number), part->from_start,
+                  s->out + part->begin * s->v->bytes, put_of(w->k, s));
+  }
+}
+
+/* The scans of segments first <= k < last, from the buffers of the piece. */
+static void scan_segments(struct fused_worker *w, uint64_t first, uint64_t last) {
+  const struct segments *s = &w->k->segments;
+  uint64_t offsets[FUSED_TILE + 1];
+  while (first < last) {
+    const uint64_t many = last - first < FUSED_TILE ? last - first : FUSED_TILE;
+    const uint64_t p = segment_start(s, first);
+    for (uint64_t i = 0; i <= many; i++) offsets[i] = segment_start(s, first + i) - p;
+    for (uint32_t i = 0; i < w->k->scan_count; i++) {
+      const struct fused_scan *scan = &w->k->scans[i];
+      scan->row->segments(fused_at(w, scan->v, p), offsets, many,
+                          scan->out + p * scan->v->bytes, put_of(w->k, scan));
+    }
+    first += many;
+  }
+}
+
+/* Waits until all earlier pieces have had their turn. They have all been taken by threads that
+ * need nothing from this one. */
+static void await_turn(const struct cvl_kernel *k, uint64_t piece) {
+  unsigned spins = 0;
+  while (atomic_load_explicit(&k->turn, memory_order_acquire) != piece) {
+    if (++spins % SPINS_TO_A_YIELD == 0) sched_yield();
+  }
+}
+
+/* Puts what the packs of this piece keep where it belongs: base[i] elements were kept before.
+ * Segments first <= k < last start in this piece. */
+static void write_packs(struct fused_worker *w, const uint64_t *base, uint64_t first,
+                        uint64_t last) {
+  const struct cvl_kernel *k = w->k;
+  for (uint32_t i = 0; i < k->pack_count; i++) {
+    const struct fused_pack *p = &k->packs[i];
+    if (p->offsets) {
+      for (uint64_t s = w->ranks[i].segment; s < last; s++) p->offsets[s] = w->kept[i];
+      for (uint64_t s = first; s < last && base[i]; s++) p->offsets[s] += base[i];
+    }
+    char *to = p->out + base[i] * p->v->bytes;
+    if (!p->wants_result || to == w->packed[i]) continue;
+    if (p->streaming) {
+      k->c->kernels->move->stream(to, w->packed[i], w->kept[i] * p->v->bytes);
+    } else {
+      memcpy(to, w->packed[i], w->kept[i] * p->v->bytes);
+    }
+  }
+}
+
+/* ---- pieces ---- */
+
+static struct fused_worker *worker_at(struct cvl_kernel *k, unsigned worker) {
+  return (struct fused_worker *)(void *)(k->workers + worker * k->worker_bytes);
+}
+
+static void begin(struct fused_worker *w, uint64_t place, uint64_t segment) {
+  const struct cvl_kernel *k = w->k;
+  w->origin[IN_PIECE] = place;
+  if (place < k->n) fused_walks_at(w, place);
+  for (uint32_t i = 0; i < k->pack_count; i++) {
+    w->kept[i] = 0;
+    w->ranks[i] = walk_from(&k->segments, (struct place){segment, place});
+  }
+}
+
+void fused_piece(void *kernel, uint64_t first, uint64_t last, unsigned worker) {
+  struct cvl_kernel *k = kernel;
+  struct fused_worker *w = worker_at(k, worker);
+  const struct segments *s = &k->segments;
+  const struct place from = segments_split(s, first), to = segments_split(s, last);
+  const uint64_t low = owned_from(s, FUSED_WHOLE, CVL_REDUCE_BLOCK, from);
+  const uint64_t high = owned_from(s, FUSED_WHOLE, CVL_REDUCE_BLOCK, to);
+  begin(w, low, from.segment);
+  struct part in = {0}, out = {0};
+  uint64_t whole = to.segment; /* segments from.segment .. whole - 1 are all this piece's */
+  if (giant_crosses(s, FUSED_WHOLE, from.segment, from.position)) {
+    const uint64_t end = segment_start(s, from.segment);
+    in = (struct part){.begin = low, .end = high < end ? high : end};
+    giant(w, from.segment - 1, in.begin, in.end);
+  }
+  if (to.segment > from.segment && giant_crosses(s, FUSED_WHOLE, to.segment, to.position)) {
+    whole--;
+    out = (struct part){segment_start(s, whole), high, true};
+  }
+  if (s->offsets) {
+    offset_segments(w, from.segment, whole);
+  } else {
+    equal_segments(w, from.segment, whole);
+  }
+  if (out.from_start) giant(w, whole, out.begin, out.end);
+
+  uint64_t *base = w->kept + k->pack_count;
+  const bool good = atomic_load_explicit(&k->failed, memory_order_relaxed) == FUSED_NONE;
+  if (k->scan_count + k->pack_count > 0) {
+    if (good) find_totals(w, &in, 0);
+    if (good) find_totals(w, &out, 1);
+    const uint64_t piece = first / k->grain;
+    await_turn(k, piece);
+    if (good) use_state(w, &in, 0);
+    if (good) use_state(w, &out, 1);
+    for (uint32_t i = 0; i < k->pack_count; i++) {
+      base[i] = k->packs[i].kept;
+      k->packs[i].kept += w->kept[i];
+    }
+    atomic_store_explicit(&k->turn, piece + 1, memory_order_release);
+    if (good) {
+      write_part(w, &in, 0);
+      scan_segments(w, from.segment, whole);
+      write_part(w, &out, 1);
+      write_packs(w, base, from.segment, to.segment);
+    }
+  }
+  if (k->streams) k->c->kernels->move->stream_end();
+}
+
+void fused_plain_piece(void *kernel, uint64_t first, uint64_t last, unsigned worker) {
+  struct cvl_kernel *k = kernel;
+  struct fused_worker *w = worker_at(k, worker);
+  begin(w, first, 0);
+  tile(w, first, last - first);
+  if (k->streams) k->c->kernels->move->stream_end();
+}

@@ -1,0 +1,251 @@
+/* fused-plan.c - superoperators made ready: which nodes are steps, and in which buffer the
+ * result of each lies. A buffer is free again after the last step that reads it; what a
+ * consumer reads stays to the end of the tile or the piece. */
+#include <string.h>
+
+#include "cvl-cpu/fused-plan.h"
+#include "cvl-cpu/kernels.h"
+
+/* ---- what a value is ---- */
+
+static enum cvl_elem elem_of(const struct cvl_context *c, uint8_t kind) {
+  switch ((enum superop_kind)kind) {
+  case SUPEROP_INT: return c->int_elem;
+  case SUPEROP_FLOAT: return c->float_elem;
+  case SUPEROP_BOOL:
+  case SUPEROP_SEGDES: break;
+  }
+  return CVL_BOOL;
+}
+
+/* Whether operand i of a node is read place by place, as opposed to as a whole. */
+static bool reads_places(const struct superop_node *node, unsigned i) {
+  const struct opcode_info *info = opcode_info((enum opcode)node->op);
+  switch ((enum superop_role)node->role) {
+  case ROLE_MAP: return true;
+  case ROLE_GATHER: return i > 0 && info->operands[i] != 's'; /* index and flags */
+  case ROLE_PICK: return i == 1;
+  case ROLE_REDUCE:
+  case ROLE_SCAN: return i == 0;
+  case ROLE_PACK: return i < 2;
+  case ROLE_SCATTER: /* of two vectors of values the second holds the defaults */
+    return info->operands[i] != 's' && (i == 0 || info->operands[i] != 'T');
+  case ROLE_CONST:
+  case ROLE_SPREAD:
+  case ROLE_INDEX: break;
+  }
+  return false;
+}
+
+static bool is_step(const struct superop_node *node) {
+  return node->role == ROLE_SPREAD || node->role == ROLE_INDEX || node->role == ROLE_GATHER ||
+         node->role == ROLE_PICK || node->role == ROLE_MAP;
+}
+
+static void describe_values(struct cvl_kernel *k) {
+  const struct superop *op = k->op;
+  for (uint32_t i = 0; i < op->value_count; i++) {
+    struct fused_value *v = &k->values[i];
+    v->elem = (uint8_t)elem_of(k->c, op->kinds[i]);
+    v->bytes = (uint8_t)elem_bytes(v->elem);
+    v->home = IN_STRIP;
+    v->node = SUPEROP_NONE;
+    v->only_read_so = true;
+  }
+  for (uint32_t i = 0; i < op->output_count; i++) k->values[op->outputs[i]].is_output = true;
+  for (uint32_t n = 0; n < op->node_count; n++) {
+    const struct superop_node *node = &op->nodes[n];
+    for (unsigned i = 0; i < node->result_count; i++) k->values[node->result + i].node = n;
+    for (unsigned i = 0; i < node->operand_count; i++) {
+      struct fused_value *v = &k->values[node->operands[i]];
+      const bool places = reads_places(node, i);
+      v->last_read = n;
+      if (!places || !is_step(node)) v->only_read_so = false;
+      if (!places || is_step(node)) continue;
+      v->consumed = true;
+      if (node->role == ROLE_SCATTER) v->scattered = true;
+      if (node->role == ROLE_SCAN) v->home = IN_PIECE;
+      if ((node->role == ROLE_REDUCE || node->role == ROLE_PACK) && v->home == IN_STRIP) {
+        v->home = IN_TILE;
+      }
+    }
+  }
+}
+
+/* ---- buffers ---- */
+
+enum { MANY_SLOTS = 6 }; /* buffers of FUSED_STRIP places that the first-level cache holds */
+
+/* Strip buffers that are free, as a stack. */
+struct slots {
+  uint32_t *free;
+  uint32_t free_count, made;
+};
+
+/* Gives the result of every step its buffer. A result may take over that of an operand whose
+ * last use this is: kernels work in place where elements are of one size. */
+static void assign_slots(struct cvl_kernel *k, uint32_t *free_slots) {
+  struct slots s = {.free = free_slots};
+  for (uint32_t i = 0; i < k->step_count; i++) {
+    const uint32_t n = k->steps[i];
+    const struct superop_node *node = &k->op->nodes[n];
+    struct fused_value *result = &k->values[node->result];
+    const bool wants_slot = result->home == IN_STRIP;
+    if (result->home == IN_TILE) result->slot = k->tile_slots++;
+    bool given = false;
+    for (unsigned j = 0; j < node->operand_count; j++) {
+      struct fused_value *v = &k->values[node->operands[j]];
+      if (v->node == SUPEROP_NONE || k->op->nodes[v->node].role == ROLE_CONST) continue;
+      if (v->home != IN_STRIP || v->last_read != n || v->is_output) continue;
+      bool again = false; /* the same operand twice */
+      for (unsigned before = 0; before < j; before++) {
+        again |= node->operands[before] == node->operands[j];
+      }
+      if (again) continue;
+      if (!given && wants_slot && node->role == ROLE_MAP && v->bytes == result->bytes) {
+        result->slot = v->slot;
+        given = true;
+      } else {
+        v->slot |= UINT32_C(1) << 31; /* to be freed below, when the result has its own */
+      }
+    }
+    if (wants_slot && !given) result->slot = s.free_count ? s.free[--s.free_count] : s.made++;
+    for (unsigned j = 0; j < node->operand_count; j++) {
+      struct fused_value *v = &k->values[node->operands[j]];
+      if (!(v->slot >> 31)) continue;
+      v->slot &= ~(UINT32_C(1) << 31);
+      s.free[s.free_count++] = v->slot;
+    }
+  }
+  k->strip_slots = s.made;
+  k->strip = s.made > MANY_SLOTS ? FUSED_STRIP / 2 : FUSED_STRIP;
+}
+
+/* ---- nodes ---- */
+
+/* Bytes of traffic that take as long as an operation on one element: about 10 to a nanosecond.
+ * Measured with bench-ops; only the grain of parallel loops depends on it. */
+static uint32_t cost_of(const struct fused_node *node, const struct superop_node *of) {
+  enum { PLAIN = 4, DIVISION = 12, FUNCTION = 32, GATHER = 16 };
+  if (of->role == ROLE_GATHER || of->role == ROLE_PICK) return GATHER;
+  switch ((int)node->op) {
+  case OP_DIV:
+  case OP_MOD:
+  case OP_SQRT: return DIVISION;
+  case OP_EXP:
+  case OP_LOG:
+  case OP_SIN:
+  case OP_COS:
+  case OP_TAN:
+  case OP_ASIN:
+  case OP_ACOS:
+  case OP_ATAN:
+  case OP_SINH:
+  case OP_COSH:
+  case OP_TANH: return FUNCTION;
+  default: return PLAIN;
+  }
+}
+
+static void plan_nodes(struct cvl_kernel *k) {
+  const struct map_rows *rows = k->c->map_rows;
+  for (uint32_t n = 0; n < k->op->node_count; n++) {
+    const struct superop_node *node = &k->op->nodes[n];
+    struct fused_node *p = &k->nodes[n];
+    struct fused_value *first = &k->values[node->operands[0]];
+    p->op = opcode_info((enum opcode)node->op)->operation;
+    if (is_step(node)) k->steps[k->step_count++] = n;
+    if (node->role != ROLE_CONST) k->cost += cost_of(p, node);
+    switch ((enum superop_role)node->role) {
+    case ROLE_MAP: {
+      const struct fused_value *last = &k->values[node->operands[node->operand_count - 1]];
+      p->entry = &rows->row[p->op][elem_info((enum cvl_elem)last->elem)->class];
+      break;
+    }
+    case ROLE_SPREAD:
+    case ROLE_INDEX:
+    case ROLE_GATHER:
+    case ROLE_PICK: p->walk = k->walks++; break;
+    case ROLE_REDUCE:
+      k->reductions[k->reduction_count++] = (struct fused_reduction){
+          .node = n, .row = &k->c->kernels->reduce->row[first->elem][p->op], .v = first};
+      break;
+    case ROLE_SCAN:
+      k->scans[k->scan_count++] = (struct fused_scan){
+          .node = n, .row = &k->c->kernels->scan->row[first->elem][p->op], .v = first};
+      break;
+    case ROLE_PACK:
+      k->packs[k->pack_count++] =
+          (struct fused_pack){.node = n,
+                              .v = first,
+                              .flags = &k->values[node->operands[1]],
+                              .wants_result = k->values[node->result].is_output,
+                              .wants_descriptor = k->values[node->result + 1].is_output};
+      break;
+    case ROLE_CONST:
+    case ROLE_SCATTER: break;
+    }
+  }
+  for (uint32_t i = 0; i < k->op->param_count; i++) {
+    if (k->op->kinds[i] != SUPEROP_SEGDES) k->cost += k->values[i].bytes;
+  }
+  for (uint32_t i = 0; i < k->op->output_count; i++) {
+    k->cost += k->values[k->op->outputs[i]].bytes;
+  }
+}
+
+/* ---- the interface ---- */
+
+struct cvl_kernel *cpu_prepare(struct cvl_context *c, const struct superop *op) {
+  uint32_t reductions = 0, scans = 0, packs = 0;
+  for (uint32_t n = 0; n < op->node_count; n++) {
+    reductions += op->nodes[n].role == ROLE_REDUCE;
+    scans += op->nodes[n].role == ROLE_SCAN;
+    packs += op->nodes[n].role == ROLE_PACK;
+  }
+  const size_t values_at = sizeof(struct cvl_kernel);
+  const size_t nodes_at = values_at + op->value_count * sizeof(struct fused_value);
+  const size_t reductions_at = nodes_at + op->node_count * sizeof(struct fused_node);
+  const size_t scans_at = reductions_at + reductions * sizeof(struct fused_reduction);
+  const size_t packs_at = scans_at + scans * sizeof(struct fused_scan);
+  const size_t faults_at = packs_at + packs * sizeof(struct fused_pack);
+  const size_t steps_at = faults_at + op->node_count * sizeof(uint64_t);
+  const size_t free_at = steps_at + op->node_count * sizeof(uint32_t);
+  const size_t copies_at = free_at + op->value_count * sizeof(uint32_t);
+  const size_t live_at = copies_at + op->value_count * sizeof(uint32_t);
+  const size_t bytes = live_at + op->node_count * sizeof(uint32_t);
+  char *block = memory_take(c->memory, bytes);
+  if (!block) return NULL;
+  memset(block, 0, bytes);
+  struct cvl_kernel *k = (struct cvl_kernel *)(void *)block;
+  k->c = c;
+  k->op = op;
+  k->bytes = bytes;
+  k->values = (struct fused_value *)(void *)(block + values_at);
+  k->nodes = (struct fused_node *)(void *)(block + nodes_at);
+  k->reductions = (struct fused_reduction *)(void *)(block + reductions_at);
+  k->scans = (struct fused_scan *)(void *)(block + scans_at);
+  k->packs = (struct fused_pack *)(void *)(block + packs_at);
+  k->fault = (_Atomic uint64_t *)(void *)(block + faults_at);
+  k->steps = (uint32_t *)(void *)(block + steps_at);
+  k->copies = (uint32_t *)(void *)(block + copies_at);
+  k->live_steps = (uint32_t *)(void *)(block + live_at);
+  describe_values(k);
+  plan_nodes(k);
+  assign_slots(k, (uint32_t *)(void *)(block + free_at));
+  for (uint32_t n = 0; n < op->node_count; n++) atomic_init(&k->fault[n], FUSED_NONE);
+  k->next = c->prepared;
+  if (k->next) k->next->previous = k;
+  c->prepared = k;
+  return k;
+}
+
+void cpu_discard(struct cvl_context *c, struct cvl_kernel *k) {
+  if (k->next) k->next->previous = k->previous;
+  if (k->previous) {
+    k->previous->next = k->next;
+  } else {
+    c->prepared = k->next;
+  }
+  memory_give(c->memory, k, k->bytes);
+}

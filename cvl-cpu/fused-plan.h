@@ -1,0 +1,183 @@
+/* fused-plan.h - a superoperator made ready for this back end: the block evaluator's plan and
+ * what a run keeps in it. Private to the fused-*.c files.
+ *
+ * The domain is cut into *pieces*, which threads take in order; a piece is evaluated *tile* by
+ * tile, a tile in *strips*. In a strip every step of the plan (a node that has one element for
+ * each place) is executed by the kernel of its operation, from buffers to buffers that stay in
+ * the first-level cache. Reductions and packs take their operands a tile at a time, since a
+ * tile holds a block of the reproducible tree; scans a piece at a time, from the second-level
+ * cache, since their state is handed on from piece to piece.
+ *
+ *   fused-plan.c   prepare and discard: which buffers, which order
+ *   fused-bind.c   the start of a run: where every value lies, given the operands
+ *   fused-strip.c  evaluation of a strip
+ *   fused-piece.c  evaluation of a piece: tiles, reductions, packs, scans
+ *   fused.c        run: memory, results, scatters, faults
+ */
+#ifndef RAVEL_CPU_FUSED_PLAN_H
+#define RAVEL_CPU_FUSED_PLAN_H
+
+#include "cvl-cpu/cpu.h"
+#include "cvl-cpu/kernels-map.h"
+#include "cvl-cpu/kernels-move.h"
+#include "cvl-cpu/kernels-reduce.h"
+#include "cvl-cpu/kernels-scan.h"
+#include "cvl-cpu/locate.h"
+#include "cvl/superop.h"
+
+enum {
+  FUSED_STRIP = LOCATE_MOST,
+  FUSED_TILE = CVL_REDUCE_BLOCK,
+  FUSED_WHOLE = 8 * CVL_REDUCE_BLOCK, /* a longer segment may be cut between two pieces */
+  FUSED_NONE = UINT64_MAX             /* no fault */
+};
+
+/* Where the elements of a value are. The first two have the element of every place of the
+ * domain at hand; the others are parts of a worker's memory that hold those of a strip, a tile
+ * or a piece. */
+enum fused_place { IN_MEMORY, IN_ALL_PLACES, IN_STRIP, IN_TILE, IN_PIECE, FUSED_PLACES };
+
+struct fused_value {
+  /* The plan: which buffer, if it needs one. */
+  uint8_t elem, bytes; /* of a vector */
+  uint8_t home;        /* IN_STRIP, IN_TILE or IN_PIECE */
+  uint32_t slot;       /* number of the buffer among those of its home */
+  uint32_t node;       /* that makes it; SUPEROP_NONE: a parameter */
+  uint32_t last_read;  /* parameter: last node that reads it place by place */
+  bool only_read_so;   /* parameter: there are no other readers */
+  bool consumed;       /* by a reduction, scan, pack or scatter */
+  bool scattered;      /* by a scatter: has to be in memory as a whole */
+  bool is_output;
+  /* This run. */
+  uint8_t place;
+  bool needed;     /* somebody reads it where it lies */
+  bool progresses; /* its element at place p is start + p * stride */
+  bool streaming;  /* past the caches */
+  uint8_t step;    /* bytes from an element to the next: 0 if IN_ALL_PLACES */
+  size_t offset;   /* in a worker's memory */
+  char *base;      /* IN_MEMORY: of the whole vector; IN_ALL_PLACES: of a strip */
+  const void *one; /* IN_ALL_PLACES: the element */
+  uint64_t start, stride;
+  struct cvl_value whole; /* of a node's result: what is delivered or scattered, if anything */
+};
+
+enum fused_action { ACT_NOT, ACT_MAP, ACT_DIST, ACT_INDEX, ACT_GATHER, ACT_PICK };
+
+struct fused_node {
+  enum cvl_op op;
+  const struct map_entry *entry; /* MAP */
+  uint8_t action;                /* this run */
+  uint32_t walk;                 /* number among those of a worker */
+  struct segments near, far;     /* see locate.h; near: what is walked over */
+  const void *values, *strides;  /* DIST, INDEX, gathers: the whole vectors */
+};
+
+struct fused_reduction {
+  uint32_t node;
+  const struct reduce_row *row;
+  struct fused_value *v;
+  char *out;
+  char *totals; /* of the blocks of long segments, as in parts.h */
+};
+
+struct fused_scan {
+  uint32_t node;
+  const struct scan_row *row;
+  struct fused_value *v;
+  char *out;
+  bool streaming;
+  struct scan_state *state; /* handed from piece to piece */
+};
+
+struct fused_pack {
+  uint32_t node;
+  struct fused_value *v, *flags;
+  bool wants_result, wants_descriptor;
+  char *out;
+  uint64_t *offsets; /* NULL: one segment, or not wanted */
+  bool streaming;
+  uint64_t kept; /* handed from piece to piece */
+};
+
+struct cvl_kernel {
+  struct cvl_kernel *next, *previous; /* all of a context */
+  struct cvl_context *c;
+  const struct superop *op;
+  size_t bytes; /* of this block */
+  struct fused_value *values;
+  struct fused_node *nodes;
+  uint32_t *steps; /* the nodes that are steps */
+  uint32_t step_count;
+  uint32_t *live_steps; /* those of this run: from live_from to step_count */
+  uint32_t live_from;
+  uint32_t *copies; /* values to be copied to `whole` strip by strip: copy_count of them */
+  uint32_t copy_count;
+  struct fused_reduction *reductions;
+  struct fused_scan *scans;
+  struct fused_pack *packs;
+  uint32_t reduction_count, scan_count, pack_count;
+  uint32_t strip_slots, tile_slots, walks;
+  uint64_t strip; /* places of a strip */
+  uint32_t cost;  /* of a place, in bytes of memory traffic that take as long */
+
+  /* This run. */
+  uint64_t site, n;
+  struct segments segments; /* of the consumers; one of all places if there are none */
+  bool cut_anywhere;        /* no consumers: pieces may begin at any place */
+  bool streams;             /* something is written past the caches */
+  uint64_t pieces, grain;   /* steps of the segments' path, or places */
+  uint64_t most_places;     /* of a piece */
+  char *workers;            /* memory of the first */
+  size_t worker_bytes;
+  unsigned worker_count;
+  uint64_t *giants;        /* as in parts.h */
+  _Atomic uint64_t turn;   /* the piece that may use what is handed on */
+  _Atomic uint64_t failed; /* lowest node with a fault */
+  _Atomic uint64_t *fault; /* of every node: lowest place at fault */
+};
+
+/* What one thread keeps for the piece it works on; its buffers follow. */
+struct fused_worker {
+  struct cvl_kernel *k;
+  uint64_t origin[FUSED_PLACES]; /* the place that a buffer begins with, by home */
+  /* The lowest fault this worker has found, and the index there if it is one. */
+  uint64_t fault_node, fault_place;
+  int64_t fault_index;
+  struct walk *walks;
+  struct walk *ranks;  /* of each pack */
+  uint64_t *kept;      /* by each pack in this piece */
+  char **totals;       /* of each reduction: where those of the next blocks go */
+  char *block_totals;  /* room for the blocks of a segment for each reduction */
+  char *window_totals; /* of each scan: the windows of two giants */
+  char **packed;       /* of each pack: what the piece keeps */
+};
+
+/* The element of a value at place p of the strip, tile or piece at hand. */
+static inline char *fused_at(const struct fused_worker *w, const struct fused_value *v,
+                             uint64_t p) {
+  char *base = v->place <= IN_ALL_PLACES ? v->base : (char *)w + v->offset;
+  return base + (p - w->origin[v->place]) * v->step;
+}
+
+/* fused-bind.c: takes the operands apart and settles where every value lies and which steps
+ * are left. Needs no memory. */
+void fused_bind(struct cvl_kernel *, const struct cvl_value *operands);
+/* Fills what is the same in all places; `room` has fused_room_bytes. */
+size_t fused_room_bytes(const struct cvl_kernel *);
+void fused_fill_room(struct cvl_kernel *, char *room);
+
+/* fused-strip.c: the steps on places first .. first + n - 1, at most a strip. False after a
+ * fault, which is noted. */
+bool fused_strip(struct fused_worker *, uint64_t first, uint64_t n);
+/* Sets the walks of all steps to a place. */
+void fused_walks_at(struct fused_worker *, uint64_t place);
+void fused_note(struct cvl_kernel *, uint32_t node, uint64_t place);
+
+/* fused-piece.c: bodies for pool_for over the path of k->segments, or over places. */
+void fused_piece(void *kernel, uint64_t first, uint64_t last, unsigned worker);
+void fused_plain_piece(void *kernel, uint64_t first, uint64_t last, unsigned worker);
+
+/* The number of elements of a size of the superoperator, given the operands. */
+uint64_t fused_size(const struct superop_size *, const struct cvl_value *operands);
+
+#endif

@@ -1,0 +1,131 @@
+/* fused-strip.c - the steps of a superoperator on one strip of places. */
+#include <string.h>
+
+#include "cvl-cpu/fused-plan.h"
+#include "cvl-cpu/kernels.h"
+
+void fused_note(struct cvl_kernel *k, uint32_t node, uint64_t place) {
+  note_lowest(&k->fault[node], place);
+  note_lowest(&k->failed, node);
+}
+
+void fused_walks_at(struct fused_worker *w, uint64_t place) {
+  const struct cvl_kernel *k = w->k;
+  for (uint32_t i = k->live_from; i < k->step_count; i++) {
+    const struct fused_node *p = &k->nodes[k->live_steps[i]];
+    if (p->action != ACT_DIST && p->action != ACT_INDEX && p->action != ACT_GATHER) continue;
+    w->walks[p->walk] =
+        walk_from(&p->near, (struct place){segment_from(&p->near, place), place});
+  }
+}
+
+/* A gather; returns n or the first place, counted from `first`, whose index is at fault. */
+static uint64_t gather(struct fused_worker *w, const struct superop_node *node,
+                       const struct fused_node *p, uint64_t first, uint64_t n, void *out) {
+  const struct cvl_kernel *k = w->k;
+  const struct fused_value *values = k->values;
+  const struct move_kernels *move = k->c->kernels->move;
+  const struct move_int *ints = move_int(move, k->c->int_elem);
+  const struct move_width *width = move_width(move, values[node->result].bytes);
+  uint64_t at[LOCATE_MOST + SPREAD_SLACK / sizeof(uint64_t)], located;
+  const void *index = fused_at(w, &values[node->operands[1]], first);
+  if (p->action == ACT_PICK) {
+    uint64_t limit[LOCATE_MOST];
+    move->bounds(&p->far, first, n, at, limit);
+    located = ints->locate(n, index, NULL, limit, at);
+    if (located == n) width->gather(n, p->values, at, out);
+    return located;
+  }
+  struct walk *walk = &w->walks[p->walk];
+  const bool flagged = p->op == OP_BFPERMUTE;
+  const uint8_t *flags =
+      flagged ? (const uint8_t *)fused_at(w, &values[node->operands[2]], first) : NULL;
+  if (walk_in_one(walk, first + n)) {
+    located = locate_in_one(ints, &p->far, walk, first + n, index, flags, at);
+  } else {
+    located = locate_across(move, ints, &p->far, walk, first + n, index, flags, at);
+  }
+  if (located == n) (flagged ? width->gather_some : width->gather)(n, p->values, at, out);
+  return located;
+}
+
+/* One step; returns n or the first place, counted from `first`, at fault. */
+static uint64_t step(struct fused_worker *w, uint32_t number, uint64_t first, uint64_t n) {
+  const struct cvl_kernel *k = w->k;
+  const struct superop_node *node = &k->op->nodes[number];
+  const struct fused_node *p = &k->nodes[number];
+  const struct move_kernels *move = k->c->kernels->move;
+  const struct fused_value *result = &k->values[node->result];
+  char *out = fused_at(w, result, first);
+  switch ((enum fused_action)p->action) {
+  case ACT_MAP: {
+    const void *in[MAX_OPERANDS];
+    for (unsigned j = 0; j < node->operand_count; j++) {
+      in[j] = fused_at(w, &k->values[node->operands[j]], first);
+    }
+    return p->entry->run(n, in, out);
+  }
+  case ACT_DIST:
+    move_width(move, result->bytes)->dist(&w->walks[p->walk], first + n, p->values, out);
+    return n;
+  case ACT_INDEX:
+    move_int(move, k->c->int_elem)
+        ->index(&w->walks[p->walk], first + n, p->values, p->strides, out);
+    return n;
+  case ACT_GATHER:
+  case ACT_PICK: return gather(w, node, p, first, n, out);
+  case ACT_NOT: break;
+  }
+  return n;
+}
+
+/* Copies what was not made where it is wanted. */
+static void deliver(struct fused_worker *w, uint64_t first, uint64_t n) {
+  struct cvl_kernel *k = w->k;
+  for (uint32_t i = 0; i < k->copy_count; i++) {
+    struct fused_value *v = &k->values[k->copies[i]];
+    const char *from = fused_at(w, v, first);
+    char *to = (char *)result_data(&v->whole) + first * v->bytes;
+    if (v->streaming) {
+      k->c->kernels->move->stream(to, from, n * v->bytes);
+    } else {
+      memcpy(to, from, n * v->bytes);
+    }
+  }
+}
+
+/* Remembers a fault. The index is kept here, since the run may overwrite what it came from. */
+static void remember(struct fused_worker *w, uint32_t number, uint64_t first, uint64_t place) {
+  struct cvl_kernel *k = w->k;
+  const struct superop_node *node = &k->op->nodes[number];
+  fused_note(k, number, place);
+  if (number > w->fault_node || (number == w->fault_node && place > w->fault_place)) return;
+  w->fault_node = number;
+  w->fault_place = place;
+  if (node->role == ROLE_MAP) return;
+  const struct fused_value *v = &k->values[node->operands[1]];
+  struct cvl_value index = {.form = CVL_SCALAR, .elem = v->elem};
+  memcpy(&index.as, fused_at(w, v, first) + (place - first) * v->step, v->bytes);
+  w->fault_index = cvl_int_of(&index);
+}
+
+/* Steps are in the order of their nodes, and of a strip at fault the steps before the fault
+ * are all executed: so the lowest node at fault gets its lowest place, whatever was found
+ * first. */
+bool fused_strip(struct fused_worker *w, uint64_t first, uint64_t n) {
+  struct cvl_kernel *k = w->k;
+  const uint64_t failed = atomic_load_explicit(&k->failed, memory_order_relaxed);
+  w->origin[IN_STRIP] = first;
+  for (uint32_t i = k->live_from; i < k->step_count; i++) {
+    const uint32_t number = k->live_steps[i];
+    if (number > failed) return false;
+    const uint64_t done = step(w, number, first, n);
+    if (done < n) {
+      remember(w, number, first, first + done);
+      return false;
+    }
+  }
+  if (failed != FUSED_NONE) return false;
+  deliver(w, first, n);
+  return true;
+}

@@ -1,0 +1,394 @@
+/* fused.c - running a superoperator: its results, the memory of a run, scatters, faults. */
+#include <string.h>
+
+#include "cvl-cpu/fused-plan.h"
+#include "cvl-cpu/kernels.h"
+#include "cvl-cpu/parts.h"
+
+/* ---- results ---- */
+
+/* The memory of an operand that the result of a node may be written to as it is made: nobody
+ * reads the operand in any other way, or afterwards. */
+static struct cvl_vector *reusable_for(struct cvl_kernel *k, const struct fused_value *v,
+                                       const struct cvl_value *operands) {
+  if (k->nodes[v->node].action != ACT_MAP) return NULL;
+  for (uint32_t i = 0; i < k->op->param_count; i++) {
+    const struct fused_value *p = &k->values[i];
+    if (!p->only_read_so || p->last_read > v->node || k->op->kinds[i] == SUPEROP_SEGDES) {
+      continue;
+    }
+    struct cvl_vector *reuse = value_reusable(&operands[i], v->bytes);
+    if (reuse && reuse->length == k->n) return reuse;
+  }
+  return NULL;
+}
+
+/* The vector for the result of a step. Where possible the step writes to it. */
+static bool make_vector(struct cvl_kernel *k, struct fused_value *v,
+                        const struct cvl_value *operands) {
+  struct cvl_vector *reuse = reusable_for(k, v, operands);
+  if (!result_new(k->c, k->site + v->node, (enum cvl_elem)v->elem, k->n, reuse, &v->whole)) {
+    return false;
+  }
+  v->streaming = !reuse && k->n * v->bytes >= STREAM_BYTES;
+  k->streams |= v->streaming;
+  const uint8_t action = k->nodes[v->node].action;
+  const bool writes_exactly = action == ACT_MAP || action == ACT_GATHER || action == ACT_PICK;
+  if (writes_exactly && v->place == v->home && !v->streaming) {
+    v->place = IN_MEMORY;
+    v->base = result_data(&v->whole);
+  } else {
+    k->copies[k->copy_count++] = (uint32_t)(v - k->values);
+  }
+  return true;
+}
+
+static bool make_pack(struct cvl_kernel *k, struct fused_pack *p) {
+  struct fused_value *result = &k->values[k->op->nodes[p->node].result];
+  const uint64_t site = k->site + p->node;
+  p->kept = 0;
+  p->offsets = NULL;
+  p->out = NULL;
+  p->streaming = k->n * p->v->bytes >= STREAM_BYTES;
+  k->streams |= p->streaming;
+  if (p->wants_result) { /* room for all; the length comes later */
+    struct cvl_vector *v = vector_new(k->c, site, (enum cvl_elem)p->v->elem, k->n);
+    if (!v) return false;
+    result->whole = (struct cvl_value){.form = CVL_VECTOR, .elem = p->v->elem, .as.vector = v};
+    p->out = v->data;
+  }
+  if (p->wants_descriptor && k->segments.count != 1) {
+    struct cvl_segdes *d = segdes_new(k->c, site, k->segments.count);
+    if (!d) return false;
+    result[1].whole = (struct cvl_value){.form = CVL_SEGDES, .as.segdes = d};
+    p->offsets = d->offsets;
+  }
+  return true;
+}
+
+static bool make_results(struct cvl_kernel *k, const struct cvl_value *operands) {
+  k->copy_count = 0;
+  k->streams = false;
+  for (uint32_t i = 0; i < k->step_count; i++) {
+    struct fused_value *v = &k->values[k->op->nodes[k->steps[i]].result];
+    if ((v->is_output || v->scattered) && !make_vector(k, v, operands)) return false;
+  }
+  for (uint32_t i = 0; i < k->reduction_count; i++) {
+    struct fused_reduction *r = &k->reductions[i];
+    struct cvl_value *result = &k->values[k->op->nodes[r->node].result].whole;
+    if (!result_new(k->c, k->site + r->node, (enum cvl_elem)r->v->elem, k->segments.count, NULL,
+                    result)) {
+      return false;
+    }
+    r->out = result_data(result);
+  }
+  for (uint32_t i = 0; i < k->scan_count; i++) {
+    struct fused_scan *s = &k->scans[i];
+    struct cvl_value *result = &k->values[k->op->nodes[s->node].result].whole;
+    if (!result_new(k->c, k->site + s->node, (enum cvl_elem)s->v->elem, k->n, NULL, result)) {
+      return false;
+    }
+    s->out = result_data(result);
+    s->streaming = k->n * s->v->bytes >= STREAM_BYTES;
+    k->streams |= s->streaming;
+  }
+  for (uint32_t i = 0; i < k->pack_count; i++) {
+    if (!make_pack(k, &k->packs[i])) return false;
+  }
+  return true;
+}
+
+/* Releases what is not delivered. */
+static void drop_results(struct cvl_kernel *k) {
+  for (uint32_t i = k->op->param_count; i < k->op->value_count; i++) {
+    struct cvl_value *v = &k->values[i].whole;
+    if (v->form == CVL_VECTOR) vector_release(k->c, v->as.vector);
+    if (v->form == CVL_SEGDES) segdes_release(k->c, v->as.segdes);
+    v->form = CVL_NOTHING;
+  }
+}
+
+/* The result of a pack, whose length is known now. A vector much longer than that gives its
+ * memory back. */
+static bool finish_pack(struct cvl_kernel *k, struct fused_pack *p) {
+  enum { NO_MATTER = 64 << 10 }; /* bytes */
+  struct fused_value *result = &k->values[k->op->nodes[p->node].result];
+  const uint64_t n = p->kept, bytes = p->v->bytes;
+  if (p->wants_descriptor && k->segments.count == 1) result[1].whole = cvl_one_segment(n);
+  if (p->offsets) {
+    result[1].whole.as.segdes->total = n;
+    p->offsets[k->segments.count] = n;
+  }
+  if (!p->wants_result) return true;
+  struct cvl_vector *v = result->whole.as.vector;
+  if (n != 1 && (n >= k->n / 2 || k->n * bytes <= NO_MATTER)) {
+    v->length = n;
+    return true;
+  }
+  struct cvl_value exact;
+  if (!result_new(k->c, k->site + p->node, (enum cvl_elem)v->elem, n, NULL, &exact)) {
+    return false;
+  }
+  copy_bytes(k->c, result_data(&exact), v->data, n * bytes);
+  vector_release(k->c, v);
+  result->whole = exact;
+  return true;
+}
+
+/* ---- scatters ---- */
+
+/* An operand of a scatter: one of the superoperator, which keeps it, or what a step made. */
+static struct cvl_value scatter_operand(const struct cvl_kernel *k, uint32_t value,
+                                        const struct cvl_value *operands) {
+  struct cvl_value v = value < k->op->param_count ? operands[value] : k->values[value].whole;
+  v.owned = false;
+  return v;
+}
+
+static bool scatter(struct cvl_kernel *k, uint32_t number, const struct cvl_value *operands) {
+  const struct superop_node *node = &k->op->nodes[number];
+  const char *letters = opcode_info((enum opcode)node->op)->operands;
+  struct cvl_permute_args a = {.op = k->nodes[number].op};
+  unsigned descriptors = 0;
+  for (unsigned i = 0; i < node->operand_count; i++) {
+    const struct cvl_value v = scatter_operand(k, node->operands[i], operands);
+    switch (letters[i]) {
+    case 'T': *(i == 0 ? &a.values : &a.defaults) = v; break;
+    case 'i': a.index = v; break;
+    case 'b': a.flags = v; break;
+    default: *(descriptors++ == 0 ? &a.s : &a.d) = v; break;
+    }
+  }
+  if (descriptors == 1) a.d = a.s;
+  return cpu_permute(k->c, k->site + number, &a, &k->values[node->result].whole);
+}
+
+/* The scatters before node `failed`: of those after it nothing is wanted any more. */
+static bool scatters(struct cvl_kernel *k, uint64_t failed, const struct cvl_value *operands) {
+  for (uint32_t n = 0; n < k->op->node_count && n < failed; n++) {
+    if (k->op->nodes[n].role == ROLE_SCATTER && !scatter(k, n, operands)) return false;
+  }
+  return true;
+}
+
+/* ---- faults ---- */
+
+/* The index at the lowest fault: a worker has kept it. */
+static int64_t index_at_fault(const struct cvl_kernel *k, uint64_t number, uint64_t place) {
+  for (unsigned i = 0; i < k->worker_count; i++) {
+    const struct fused_worker *w =
+        (const struct fused_worker *)(const void *)(k->workers + i * k->worker_bytes);
+    if (w->fault_node == number && w->fault_place == place) return w->fault_index;
+  }
+  return 0;
+}
+
+static void report(struct cvl_kernel *k) {
+  const uint64_t number = k->failed, place = k->fault[number];
+  const struct superop_node *node = &k->op->nodes[number];
+  const struct fused_node *p = &k->nodes[number];
+  struct cvl_error e = {.site = k->site + number, .position = (int64_t)place};
+  if (node->role == ROLE_MAP) {
+    e.kind = (enum cvl_error_kind)p->entry->error;
+  } else {
+    const uint64_t s = node->role == ROLE_PICK ? place : segment_at(&p->near, place);
+    e.kind = CVL_E_INDEX;
+    e.value = index_at_fault(k, number, place);
+    e.limit = (int64_t)(segment_start(&p->far, s + 1) - segment_start(&p->far, s));
+    e.segment = (int64_t)s;
+  }
+  fault(k->c, e);
+  for (uint32_t i = 0; i < k->op->node_count; i++) k->fault[i] = FUSED_NONE;
+}
+
+/* ---- memory of a run ---- */
+
+enum { LINE = 64 };
+
+/* Parts of a block, one after the other. */
+struct layout {
+  size_t bytes;
+};
+
+static size_t part(struct layout *l, size_t bytes) {
+  const size_t at = l->bytes;
+  l->bytes += (bytes + LINE - 1) / LINE * LINE;
+  return at;
+}
+
+/* Where things lie in the memory of a worker. */
+struct worker_layout {
+  size_t walks, ranks, kept, totals, packed, block_totals, window_totals, packs;
+};
+
+static uint64_t least_of(uint64_t a, uint64_t b) {
+  return a < b ? a : b;
+}
+
+static size_t pack_room(const struct cvl_kernel *k, const struct fused_pack *p) {
+  const size_t bytes = k->most_places * p->v->bytes + VECTOR_SLACK;
+  return (bytes + LINE - 1) / LINE * LINE;
+}
+
+/* Settles where the buffers lie. */
+static struct worker_layout lay_out_worker(struct cvl_kernel *k) {
+  struct layout l = {sizeof(struct fused_worker)};
+  struct worker_layout at;
+  part(&l, 0);
+  l.bytes = (l.bytes + LINE - 1) / LINE * LINE;
+  const size_t packs = k->pack_count, reductions = k->reduction_count;
+  at.walks = part(&l, k->walks * sizeof(struct walk));
+  at.ranks = part(&l, packs * sizeof(struct walk));
+  at.kept = part(&l, 2 * packs * sizeof(uint64_t));
+  at.totals = part(&l, reductions * sizeof(char *));
+  at.packed = part(&l, packs * sizeof(char *));
+  const size_t blocks = k->n > FUSED_TILE ? FUSED_WHOLE / CVL_REDUCE_BLOCK : 0;
+  at.block_totals = part(&l, reductions * blocks * sizeof(uint64_t));
+  const size_t windows = k->pieces > 1 ? k->most_places / SCAN_WINDOW + 2 : 0;
+  at.window_totals = part(&l, 2 * k->scan_count * windows * sizeof(uint64_t));
+  const size_t widest = sizeof(uint64_t);
+  const size_t strip =
+      (least_of(k->n, k->strip) * widest + SPREAD_SLACK + LINE - 1) / LINE * LINE;
+  const size_t tile =
+      (least_of(k->n, FUSED_TILE) * widest + SPREAD_SLACK + LINE - 1) / LINE * LINE;
+  const size_t strips = part(&l, k->strip_slots * strip);
+  const size_t tiles = part(&l, k->tile_slots * tile);
+  for (uint32_t i = 0; i < k->step_count; i++) {
+    struct fused_value *v = &k->values[k->op->nodes[k->steps[i]].result];
+    if (v->place == IN_STRIP) v->offset = strips + v->slot * strip;
+    if (v->place == IN_TILE) v->offset = tiles + v->slot * tile;
+    if (v->place == IN_PIECE) v->offset = part(&l, k->most_places * v->bytes + SPREAD_SLACK);
+  }
+  at.packs = l.bytes;
+  for (uint32_t i = 0; i < k->pack_count && k->pieces > 1; i++) {
+    if (k->packs[i].wants_result) part(&l, pack_room(k, &k->packs[i]));
+  }
+  k->worker_bytes = l.bytes;
+  return at;
+}
+
+static void set_up_worker(struct cvl_kernel *k, const struct worker_layout *at, char *memory) {
+  struct fused_worker *w = (struct fused_worker *)(void *)memory;
+  *w = (struct fused_worker){.k = k,
+                             .fault_node = FUSED_NONE,
+                             .walks = (struct walk *)(void *)(memory + at->walks),
+                             .ranks = (struct walk *)(void *)(memory + at->ranks),
+                             .kept = (uint64_t *)(void *)(memory + at->kept),
+                             .totals = (char **)(void *)(memory + at->totals),
+                             .block_totals = memory + at->block_totals,
+                             .window_totals = memory + at->window_totals,
+                             .packed = (char **)(void *)(memory + at->packed)};
+  char *room = memory + at->packs;
+  for (uint32_t i = 0; i < k->pack_count; i++) {
+    const struct fused_pack *p = &k->packs[i];
+    w->packed[i] = k->pieces > 1 ? room : p->out;
+    if (k->pieces > 1 && p->wants_result) room += pack_room(k, p);
+  }
+}
+
+/* How the domain is cut: not at all where the pool would cost more than it gains; otherwise so
+ * that what a piece reads and writes stays in the second-level cache. */
+static void cut(struct cvl_kernel *k) {
+  enum { LEAST = 2 * FUSED_STRIP };
+  const uint64_t steps = k->cut_anywhere ? k->n : segments_steps(&k->segments);
+  const unsigned threads = pool_threads(k->c->pool);
+  uint64_t grain = steps;
+  const bool hands_on = k->scan_count + k->pack_count > 0;
+  if (steps > SERIAL_BYTES / k->cost && (threads > 1 || hands_on)) {
+    grain = least_of(PIECE_BYTES / k->cost, steps / threads + 1);
+    if (grain < LEAST) grain = LEAST;
+    grain = (grain + LEAST - 1) / LEAST * LEAST;
+  }
+  if (grain == 0 || grain > steps) grain = steps ? steps : 1;
+  k->grain = grain;
+  k->pieces = steps ? (steps + grain - 1) / grain : 1;
+  k->most_places = least_of(k->n, grain + FUSED_WHOLE + CVL_REDUCE_BLOCK);
+  if (k->pieces == 1) k->most_places = k->n;
+}
+
+/* ---- the run ---- */
+
+static void run_pieces(struct cvl_kernel *k) {
+  const uint64_t steps = k->cut_anywhere ? k->n : segments_steps(&k->segments);
+  pool_for(k->c->pool, steps, k->grain, k->cut_anywhere ? fused_plain_piece : fused_piece, k);
+  if (!k->giants) return;
+  for (uint32_t i = 0; i < k->reduction_count; i++) {
+    const struct fused_reduction *r = &k->reductions[i];
+    finish_giants(&k->segments, FUSED_WHOLE, k->giants, r->row, r->v->bytes, r->totals, r->out);
+  }
+}
+
+/* Everything between results made and results finished, in one block of memory. */
+static bool run_in_memory(struct cvl_kernel *k, const struct cvl_value *operands) {
+  const struct worker_layout at = lay_out_worker(k);
+  const unsigned threads = k->pieces > 1 ? pool_threads(k->c->pool) : 1;
+  k->worker_count = threads;
+  const bool has_giants = k->reduction_count > 0 && k->n > FUSED_WHOLE;
+  const size_t windows = has_giants ? k->n / FUSED_WHOLE + 1 : 0;
+  const size_t totals = has_giants ? giant_base(k->n, FUSED_WHOLE) + 1 : 0;
+  struct layout l = {0};
+  const size_t workers_at = part(&l, threads * k->worker_bytes);
+  const size_t giants_at = part(&l, windows * sizeof *k->giants);
+  const size_t totals_at = part(&l, totals * sizeof(uint64_t) * k->reduction_count);
+  const bool states = k->pieces > 1;
+  const size_t states_at = part(&l, states ? k->scan_count * sizeof(struct scan_state) : 0);
+  const size_t room_at = part(&l, fused_room_bytes(k));
+  char *block = scratch_alloc(k->c, k->site, l.bytes);
+  if (!block) return false;
+  k->workers = block + workers_at;
+  for (unsigned i = 0; i < threads; i++) {
+    set_up_worker(k, &at, k->workers + i * k->worker_bytes);
+  }
+  k->giants = has_giants ? (uint64_t *)(void *)(block + giants_at) : NULL;
+  if (has_giants) memset(k->giants, 0, windows * sizeof *k->giants);
+  for (uint32_t i = 0; i < k->reduction_count; i++) {
+    k->reductions[i].totals = block + totals_at + i * totals * sizeof(uint64_t);
+  }
+  for (uint32_t i = 0; i < k->scan_count; i++) {
+    k->scans[i].state = (struct scan_state *)(void *)(block + states_at) + (states ? i : 0);
+  }
+  fused_fill_room(k, block + room_at);
+  run_pieces(k);
+  const uint64_t failed = k->failed;
+  if (failed != FUSED_NONE) report(k);
+  scratch_free(k->c, block, l.bytes);
+  return scatters(k, failed, operands) && failed == FUSED_NONE;
+}
+
+static bool run(struct cvl_kernel *k, const struct cvl_value *operands) {
+  const struct superop *op = k->op;
+  k->n = fused_size(&op->domain, operands);
+  k->segments = op->segments == SUPEROP_NONE
+                    ? (struct segments){.count = 1, .total = k->n, .equal = k->n}
+                    : value_segments(&operands[op->segments]);
+  k->cut_anywhere = k->reduction_count + k->scan_count + k->pack_count == 0;
+  k->turn = 0;
+  k->failed = FUSED_NONE;
+  fused_bind(k, operands);
+  if (!make_results(k, operands)) return false;
+  cut(k);
+  if (!run_in_memory(k, operands)) return false;
+  for (uint32_t i = 0; i < k->pack_count; i++) {
+    if (!finish_pack(k, &k->packs[i])) return false;
+  }
+  return true;
+}
+
+bool cpu_run(struct cvl_context *c, uint64_t site, struct cvl_kernel *k,
+             const struct cvl_value *operands, struct cvl_value *outs) {
+  k->site = site;
+  const bool good = run(k, operands);
+  for (uint32_t i = 0; i < k->op->param_count; i++) {
+    const struct cvl_value *v = &operands[i];
+    if (!v->owned) continue;
+    if (v->form == CVL_VECTOR) vector_release(c, v->as.vector);
+    if (v->form == CVL_SEGDES) segdes_release(c, v->as.segdes);
+  }
+  for (uint32_t i = 0; i < k->op->output_count && good; i++) {
+    struct cvl_value *v = &k->values[k->op->outputs[i]].whole;
+    outs[i] = *v;
+    v->form = CVL_NOTHING;
+  }
+  drop_results(k);
+  return good;
+}
