@@ -125,10 +125,17 @@ struct ir_program {
   uint32_t entry;
   const struct vcode_origin *origins;
   uint32_t origin_count;
-  const struct superop *const *superops;
+  const struct superop *const *superops; /* their numbers ascend */
   uint32_t superop_count;
   const struct vcode_program *vcode; /* NULL if the form was not built from VCODE */
 };
+
+/* The index of the superoperator with this number in the file; superop_count if there is none.
+ */
+uint32_t ir_superop(const struct ir_program *, uint32_t number);
+/* What operand i of it, or output i, has to be: INT, FLOAT, BOOL or SEGDES. */
+const struct ir_kind *ir_superop_operand(const struct superop *, uint32_t i);
+const struct ir_kind *ir_superop_output(const struct superop *, uint32_t i);
 
 /* Builds the let-form of a program. Memory is the arena's, which must outlive the result, as
  * must `vcode`. NULL with at least one error in diags if a violation is certain to happen, or

@@ -122,6 +122,9 @@ static void put_binding(const struct printer *p, const struct ir_binding *x) {
     fprintf(p->out, "call %s", p->program->functions[x->as.callee].name->text);
     break;
   case IR_IF: fputs("if", p->out); break;
+  case IR_FUSED:
+    fprintf(p->out, "FUSED %u", p->program->superops[x->as.superop]->number);
+    break;
   }
   put_vars(p, x->operand_count, x->operands);
   put_pos(p->out, x->pos, x->origin);

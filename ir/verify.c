@@ -146,6 +146,27 @@ static void check_call(struct verifier *v, const struct ir_binding *x) {
   }
 }
 
+static void check_fused(struct verifier *v, const struct ir_binding *x) {
+  if (x->as.superop >= v->program->superop_count) {
+    fault(v, x->pos, "superoperator at index %u, which does not exist", x->as.superop);
+    return;
+  }
+  const struct superop *op = v->program->superops[x->as.superop];
+  if (x->operand_count != op->param_count || x->result_count != op->output_count) {
+    fault(v, x->pos, "FUSED %u with %u operands and %u results", op->number, x->operand_count,
+          x->result_count);
+    return;
+  }
+  for (uint32_t i = 0; i < x->operand_count; i++) {
+    if (!ir_kind_same(kind_of(v, x->operands[i]), ir_superop_operand(op, i)))
+      fault(v, x->pos, "operand %u does not fit superoperator %u", i, op->number);
+  }
+  for (uint32_t i = 0; i < x->result_count; i++) {
+    if (!ir_kind_same(kind_of(v, x->results[i]), ir_superop_output(op, i)))
+      fault(v, x->pos, "result %u does not fit superoperator %u", i, op->number);
+  }
+}
+
 static void check_if(struct verifier *v, const struct ir_binding *x) {
   if (x->operand_count != 1)
     fault(v, x->pos, "if with %u operands", x->operand_count);
@@ -226,6 +247,7 @@ static void check_binding(struct verifier *v, const struct open_block *open,
   case IR_CONST: check_const(v, x); break;
   case IR_CALL: check_call(v, x); break;
   case IR_IF: check_if(v, x); break;
+  case IR_FUSED: check_fused(v, x); break;
   }
   const struct ir_block *block = open->block;
   if (v->fine && x != &block->bindings[block->count - 1] && never_returns(v, x))
@@ -252,6 +274,16 @@ static void walk(struct verifier *v) {
     /* The second arm is under the first; when it is done too, the IF's results are bound. */
     if (done.arm_of && done.block == done.arm_of->as.arms.otherwise)
       finish_binding(v, done.arm_of);
+  }
+}
+
+static void check_superops(const struct ir_program *program, struct diag_list *diags) {
+  for (uint32_t i = 1; i < program->superop_count; i++) {
+    if (program->superops[i - 1]->number < program->superops[i]->number) continue;
+    diag_add(diags, SEVERITY_ERROR, program->file, (struct source_pos){0, 0}, NULL,
+             "let-form: superoperator %u follows superoperator %u",
+             program->superops[i]->number, program->superops[i - 1]->number);
+    return;
   }
 }
 
@@ -284,6 +316,7 @@ bool verify_program(struct arena *arena, const struct ir_program *program, bool 
     return false;
   }
   size_t errors = diags->errors;
+  check_superops(program, diags);
   for (uint32_t i = 0; i < program->function_count; i++) {
     if (!program->functions[i].typed) continue;
     struct verifier v = {

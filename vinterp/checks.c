@@ -8,23 +8,26 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+struct cvl_size machine_size(const struct machine *m, const struct cvl_value *v) {
+  if (v->form == CVL_SCALAR) return (struct cvl_size){.bound = 1};
+  if (v->form == CVL_ONE_SEGMENT) return (struct cvl_size){.bound = v->as.one_segment};
+  return m->backend->length(m->context, v);
+}
+
+struct cvl_size machine_count(const struct machine *m, const struct cvl_value *v) {
+  if (v->form == CVL_ONE_SEGMENT) return (struct cvl_size){.bound = 1};
+  return m->backend->count(m->context, v);
+}
+
 static struct cvl_size size_of(const struct machine *m, uint8_t size,
                                const struct value *operands) {
   const struct cvl_value *v = &operands[SIZE_OPERAND(size)].flat;
-  struct cvl_size one = {.bound = 1};
   switch (SIZE_WHAT(size)) {
   case SIZE_LEN:
-    if (v->form == CVL_SCALAR) return one;
-    break;
-  case SIZE_TOTAL:
-    if (v->form == CVL_ONE_SEGMENT) return (struct cvl_size){.bound = v->as.one_segment};
-    break;
-  case SIZE_COUNT:
-    if (v->form == CVL_ONE_SEGMENT) return one;
-    return m->backend->count(m->context, v);
-  default: return one;
+  case SIZE_TOTAL: return machine_size(m, v);
+  case SIZE_COUNT: return machine_count(m, v);
+  default: return (struct cvl_size){.bound = 1};
   }
-  return m->backend->length(m->context, v);
 }
 
 static size_t describe_size(uint8_t size, uint64_t n, char *dst, size_t room) {

@@ -97,8 +97,12 @@ static uint32_t use(struct lowering *l, ir_var v, bool last) {
 
 static struct instruction *emit(struct lowering *l, enum action action, enum opcode op,
                                 struct source_pos pos, uint32_t origin) {
-  *array_push(l->arena, &l->places) = (struct place){
-      .function = l->number, .pos = pos, .origin = origin, .op = (uint16_t)op, .type = TW_NONE};
+  *array_push(l->arena, &l->places) = (struct place){.function = l->number,
+                                                     .pos = pos,
+                                                     .origin = origin,
+                                                     .op = (uint16_t)op,
+                                                     .type = TW_NONE,
+                                                     .superop = NO_SUPEROP};
   struct instruction *i = array_push(l->arena, &l->out);
   *i = (struct instruction){.action = (uint8_t)action, .type = TW_NONE, .op = (uint16_t)op};
   return i;
@@ -145,8 +149,27 @@ static bool occurs_again(const struct ir_binding *b, uint32_t k) {
   return false;
 }
 
-/* An operation. A variable that occurs twice among the operands is not handed over: the back
- * end would write into memory that it also reads as the other operand. */
+/* Slots for operands and results. A variable that occurs twice among the operands is not handed
+ * over: the back end would write into memory that it also reads as the other operand. */
+static void lower_refs(struct lowering *l, struct instruction *i, const struct ir_binding *b) {
+  uint32_t *to = refs(l, i, b->operand_count, b->result_count);
+  for (uint32_t k = 0; k < b->operand_count; k++) {
+    bool hand_over = b->last[k] && !occurs_again(b, k);
+    to[k] = hand_over ? use(l, b->operands[k], true) : l->slot_of[b->operands[k]];
+  }
+  emit_results(l, b, to + b->operand_count);
+}
+
+/* What is to be done after the instruction. */
+static void lower_drops(struct lowering *l, const struct ir_binding *b) {
+  for (uint32_t k = 0; k < b->operand_count; k++) {
+    if (!b->last[k] || !occurs_again(b, k)) continue;
+    emit_drop(l, l->slot_of[b->operands[k]]);
+    free_slot(l, l->slot_of[b->operands[k]]);
+  }
+  drop_unused(l, b);
+}
+
 static void lower_operation(struct lowering *l, const struct ir_binding *b) {
   enum opcode op = (enum opcode)b->op;
   enum action action = l->profiled                                ? ACT_PROFILED
@@ -160,18 +183,24 @@ static void lower_operation(struct lowering *l, const struct ir_binding *b) {
     place->text_length = b->as.text.length;
   }
   i->as.operation = opcode_info(op)->operation;
-  uint32_t *to = refs(l, i, b->operand_count, b->result_count);
-  for (uint32_t k = 0; k < b->operand_count; k++) {
-    bool hand_over = b->last[k] && !occurs_again(b, k);
-    to[k] = hand_over ? use(l, b->operands[k], true) : l->slot_of[b->operands[k]];
+  lower_refs(l, i, b);
+  lower_drops(l, b);
+}
+
+static void lower_fused(struct lowering *l, const struct ir_binding *b) {
+  const struct superop *op = l->code->program->superops[b->as.superop];
+  uint32_t location = (uint32_t)l->out.count;
+  struct instruction *i = emit(l, ACT_FUSED, OPC_FUSED, b->pos, b->origin);
+  i->as.superop = b->as.superop;
+  lower_refs(l, i, b);
+  struct place fused = l->places.items[location];
+  fused.fused = location;
+  fused.superop = b->as.superop;
+  for (uint32_t k = 0; k < op->node_count; k++) {
+    emit_plain(l, ACT_NODE);
+    l->places.items[l->places.count - 1] = code_node_place(op, k, &fused);
   }
-  emit_results(l, b, to + b->operand_count);
-  for (uint32_t k = 0; k < b->operand_count; k++) {
-    if (!b->last[k] || !occurs_again(b, k)) continue;
-    emit_drop(l, l->slot_of[b->operands[k]]);
-    free_slot(l, l->slot_of[b->operands[k]]);
-  }
-  drop_unused(l, b);
+  lower_drops(l, b);
 }
 
 static void lower_constant(struct lowering *l, const struct ir_binding *b) {
@@ -304,6 +333,7 @@ static void lower_blocks(struct lowering *l) {
     case IR_CONST: lower_constant(l, b); break;
     case IR_CALL: lower_call(l, b); break;
     case IR_IF: begin_if(l, b); break;
+    case IR_FUSED: lower_fused(l, b); break;
     }
   }
 }
@@ -330,20 +360,13 @@ static void lower_function(struct lowering *l, uint32_t number) {
   to->slots = (uint32_t)l->taken.count;
 }
 
-/* Numbers the stack code of every function after the flat code. */
-static void number_stack_code(struct code *code) {
-  uint32_t location = code->count;
-  for (uint32_t f = 0; f < code->program->function_count; f++) {
-    const struct vcode_function *stack = code->program->functions[f].stack;
-    code->functions[f].stack_entry = location;
-    location += stack ? stack->length : 0;
-  }
-}
-
 /* Everything but the struct itself, in its arena. */
 static void lower_program(struct code *code, bool checked, bool profiled) {
   const struct ir_program *program = code->program;
   struct lowering *l = arena_alloc(&code->arena, sizeof *l);
+  for (uint32_t f = 0; f < program->function_count; f++) {
+    if (!program->functions[f].stack) checked = false;
+  }
   *l = (struct lowering){.code = code, .arena = &code->arena, .profiled = profiled};
   code->functions =
       arena_alloc(l->arena, ((size_t)program->function_count + 1) * sizeof *code->functions);
@@ -352,7 +375,7 @@ static void lower_program(struct code *code, bool checked, bool profiled) {
     struct code_function *to = &code->functions[f];
     to->param_count = from->param_count;
     to->result_count = from->returns ? from->result_count : 0;
-    to->runs_typed = from->typed && !(checked && from->stack);
+    to->runs_typed = from->typed && !checked;
     if (to->runs_typed) lower_function(l, f);
   }
   code->instructions = l->out.items;
@@ -361,7 +384,7 @@ static void lower_program(struct code *code, bool checked, bool profiled) {
   code->words = l->words.items;
   code->constants = l->constants.items;
   code->constant_count = (uint32_t)l->constants.count;
-  number_stack_code(code);
+  code_number_places(code);
 }
 
 struct code *code_new(struct heap *heap, const struct ir_program *program, bool checked,
@@ -386,31 +409,4 @@ void code_free(struct code *code, const struct value_store *store) {
   }
   arena_free(&code->arena);
   heap_free(code->heap, code, sizeof *code);
-}
-
-uint32_t code_stack_function(const struct code *code, uint32_t location) {
-  uint32_t low = 0, high = code->program->function_count;
-  while (high - low > 1) {
-    uint32_t middle = low + (high - low) / 2;
-    if (code->functions[middle].stack_entry <= location) {
-      low = middle;
-    } else {
-      high = middle;
-    }
-  }
-  return low;
-}
-
-struct place code_place(const struct code *code, uint32_t location) {
-  if (!code_is_stack(code, location)) return code->places[location];
-  uint32_t f = code_stack_function(code, location);
-  const struct vcode_function *stack = code->program->functions[f].stack;
-  const struct vcode_instruction *i = &stack->code[location - code->functions[f].stack_entry];
-  struct place place = {
-      .function = f, .pos = i->pos, .origin = i->origin, .op = i->op, .type = i->type};
-  if (i->op == OPC_ASSERT) {
-    place.text = i->as.text.text;
-    place.text_length = i->as.text.length;
-  }
-  return place;
 }

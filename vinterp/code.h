@@ -6,7 +6,9 @@
  * then moved, handed to the back end as `owned`, or freed.
  *
  * A *location* numbers every instruction of a program: first the flat code of typed functions,
- * then the stack code of all functions, for messages and for returning from calls.
+ * then the stack code of all functions, for messages and for returning from calls. The nodes of
+ * a superoperator have locations too, one after the other: in flat code those after their
+ * FUSED, for stack code behind everything else.
  */
 #ifndef RAVEL_CODE_H
 #define RAVEL_CODE_H
@@ -17,6 +19,8 @@ enum action {
   ACT_OPERATION,    /* results = op(operands), through operation_execute */
   ACT_SCALAR,       /* likewise, elementwise: done here when all operands are scalars */
   ACT_PROFILED,     /* like ACT_OPERATION, measured */
+  ACT_FUSED,        /* results = superoperator(operands), through fused_execute */
+  ACT_NODE,         /* a place for a node of the FUSED before; never executed */
   ACT_SCALAR_CONST, /* ref[0] = scalar */
   ACT_CONST,        /* ref[0] = constant, made when first needed */
   ACT_COPY,         /* ref[1] = ref[0] */
@@ -53,6 +57,7 @@ struct instruction {
     uint32_t target;         /* IF IF_NOT JUMP: location */
     uint32_t callee;         /* CALL: function */
     uint32_t constant;       /* CONST */
+    uint32_t superop;        /* FUSED: index into the program's */
     struct cvl_value scalar; /* SCALAR_CONST */
     enum cvl_op operation;   /* SCALAR */
   } as;
@@ -60,7 +65,7 @@ struct instruction {
 
 struct code_function {
   uint32_t entry;       /* location of its first instruction, if typed */
-  uint32_t stack_entry; /* location of its stack code, if it has any */
+  uint32_t stack_entry; /* location of its stack code; without any, of one place for it all */
   uint32_t slots;
   uint32_t param_count, result_count;
   bool runs_typed; /* typed, and not everything runs checked */
@@ -75,6 +80,15 @@ struct place {
   uint8_t type;
   const char *text; /* ASSERT; not NUL-terminated */
   uint32_t text_length;
+  uint32_t fused;   /* of a node: location of the FUSED */
+  uint32_t superop; /* of a node: the index of its superoperator, else NO_SUPEROP */
+};
+
+enum { NO_SUPEROP = UINT32_MAX };
+
+/* A FUSED of stack code and the location of its first node. */
+struct fused_place {
+  uint32_t fused, first, superop;
 };
 
 struct code {
@@ -88,10 +102,12 @@ struct code {
   struct constant *constants;
   uint32_t constant_count;
   struct code_function *functions;
+  struct fused_place *fused; /* of stack code, in order of both locations */
+  uint32_t fused_count;
 };
 
-/* Lowers every typed function, or none with `checked`. `profiled` chooses the measured variant
- * of every operation. NULL if memory fails. */
+/* Lowers every typed function, or none with `checked` if all have stack code. `profiled`
+ * chooses the measured variant of every operation. NULL if memory fails. */
 struct code *code_new(struct heap *, const struct ir_program *, bool checked, bool profiled);
 /* Frees the code and the constants made for it. */
 void code_free(struct code *, const struct value_store *);
@@ -110,5 +126,11 @@ static inline const uint32_t *code_refs(const struct code *code, const struct in
 /* The function a location of stack code belongs to. */
 uint32_t code_stack_function(const struct code *, uint32_t location);
 struct place code_place(const struct code *, uint32_t location);
+/* The place of a node: of its FUSED where it has none of its own. For code.c. */
+struct place code_node_place(const struct superop *, uint32_t node, const struct place *fused);
+/* Numbers everything but the flat code, in the code's arena. For code.c. */
+void code_number_places(struct code *);
+/* The location of the first node of the FUSED at a location. */
+uint32_t code_first_node(const struct code *, uint32_t fused);
 
 #endif

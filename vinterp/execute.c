@@ -61,6 +61,22 @@ static bool execute_operation(struct machine *m, const struct instruction *i, st
   return true;
 }
 
+/* A superoperator; it has as many operands as it likes. */
+static bool execute_fused(struct machine *m, const struct instruction *i, struct value *r) {
+  const uint32_t *refs = code_refs(m->code, i);
+  struct value *operands = fused_operands(m), *results = fused_results(m);
+  for (uint32_t k = 0; k < i->operand_count; k++) {
+    struct value *from = &r[refs[k] & REF_SLOT];
+    operands[k] = *from;
+    operands[k].flat.owned = (refs[k] & REF_LAST) && value_is_counted(from);
+    if (operands[k].flat.owned) from->form = CVL_NOTHING;
+  }
+  bool one_pass;
+  if (!fused_execute(m, site_at(m, i).location, i->as.superop, &one_pass)) return false;
+  for (uint32_t k = 0; k < i->result_count; k++) r[refs[i->operand_count + k]] = results[k];
+  return true;
+}
+
 static bool execute_constant(struct machine *m, const struct instruction *i, struct value *r) {
   struct constant *c = &m->code->constants[i->as.constant];
   if (c->value.form == CVL_NOTHING) {
@@ -179,6 +195,10 @@ enum step execute(struct machine *m, uint32_t *location) {
     case ACT_PROFILED:
       if (!execute_operation(m, i, r)) return STEP_FAULT;
       break;
+    case ACT_FUSED:
+      if (!execute_fused(m, i, r)) return STEP_FAULT;
+      break;
+    case ACT_NODE: break;
     case ACT_SCALAR_CONST: r[i->ref[0]] = value_of(i->as.scalar); break;
     case ACT_CONST:
       if (!execute_constant(m, i, r)) return STEP_FAULT;

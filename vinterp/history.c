@@ -5,12 +5,12 @@
 
 /* An event is a kind in the two upper bits and a number below. */
 enum event_kind {
-  EVENT_OPERATION, /* its location */
+  EVENT_OPERATION, /* its first location; above it, one less than its sites */
   EVENT_SEEN,      /* so many frames became visible */
   EVENT_RETURN     /* a visible frame went: the location it had been called from */
 };
 
-static const int event_shift = 62;
+static const int event_shift = 62, sites_shift = 32;
 
 static uint64_t event(enum event_kind kind, uint64_t number) {
   return (uint64_t)kind << event_shift | number;
@@ -26,12 +26,13 @@ void history_free(struct history *h, struct heap *heap) {
   *h = (struct history){0};
 }
 
-void history_operation(struct history *h, uint32_t location, uint64_t depth) {
+void history_operation(struct history *h, uint32_t location, uint32_t sites, uint64_t depth) {
   if (depth > h->visible) {
     h->events[h->count++] = event(EVENT_SEEN, depth - h->visible);
     h->visible = depth;
   }
-  h->events[h->count++] = event(EVENT_OPERATION, location);
+  h->events[h->count++] =
+      event(EVENT_OPERATION, (uint64_t)(sites - 1) << sites_shift | location);
 }
 
 void history_return(struct history *h, uint32_t caller, uint64_t depth) {
@@ -64,11 +65,15 @@ bool history_find(const struct history *h, struct heap *heap, uint64_t age,
   for (uint64_t i = 0; i < h->visible; i++) trace->callers[i] = frames[i].caller;
   trace->count = h->visible;
   for (uint32_t i = h->count; i-- > 0;) {
-    uint64_t number = h->events[i] & (((uint64_t)1 << event_shift) - 1);
+    uint64_t last, number = h->events[i] & (((uint64_t)1 << event_shift) - 1);
     switch ((enum event_kind)(h->events[i] >> event_shift)) {
     case EVENT_OPERATION:
-      if (age-- > 0) break;
-      trace->location = (uint32_t)number;
+      last = number >> sites_shift;
+      if (age > last) {
+        age -= last + 1;
+        break;
+      }
+      trace->location = (uint32_t)number + (uint32_t)(last - age);
       reverse(trace);
       trace->count--; /* the entry function */
       return true;

@@ -50,8 +50,9 @@ static inline bool history_has_room(const struct history *h) {
 bool history_reserve(struct history *, struct heap *);
 void history_free(struct history *, struct heap *);
 
-/* Records an operation at a location under `depth` frames. There must be room. */
-void history_operation(struct history *, uint32_t location, uint64_t depth);
+/* Records an operation under `depth` frames, as `sites` operations of consecutive numbers at
+ * consecutive locations from this one on. There must be room. */
+void history_operation(struct history *, uint32_t location, uint32_t sites, uint64_t depth);
 /* Records the return of the top one of depth <= visible frames. There must be room. */
 void history_return(struct history *, uint32_t caller, uint64_t depth);
 

@@ -2,8 +2,9 @@
  *
  * Where things are: value.h what the stack holds; code.h the flat code of typed functions;
  * execute.c runs it; stack-interpreter.c runs stack code; checks.c agreement of sizes;
- * operations.c one instruction on the back end; faults.c messages and call traces; io.c and
- * streams.c input and output; print.c results; run.c what the executors share.
+ * operations.c one instruction on the back end; fused.c a superoperator; faults.c messages and
+ * call traces; io.c and streams.c input and output; print.c results; run.c what the executors
+ * share.
  */
 #ifndef RAVEL_MACHINE_PRIVATE_H
 #define RAVEL_MACHINE_PRIVATE_H
@@ -45,8 +46,9 @@ struct machine {
   const struct ir_program *program;
   struct diag_list *diags;
   struct code *code;
-  bool faulted;     /* a diagnostic was added; everything unwinds */
-  bool interrupted; /* ... because of options.interrupt */
+  struct fused *fused; /* NULL without superoperators */
+  bool faulted;        /* a diagnostic was added; everything unwinds */
+  bool interrupted;    /* ... because of options.interrupt */
 
   struct value *stack; /* frames' slots and the items of stack code, one above another; */
   uint64_t capacity;   /* everything above the live ones holds no counted value */
@@ -105,6 +107,10 @@ static inline struct value machine_scalar_bool(bool x) {
 
 /* ---- one instruction on values: checks.c, operations.c ---- */
 
+/* Number of elements of a vector or total of a descriptor; number of segments of a descriptor.
+ * Without waiting. */
+struct cvl_size machine_size(const struct machine *, const struct cvl_value *);
+struct cvl_size machine_count(const struct machine *, const struct cvl_value *);
 /* Requires what opcodes.def says about the sizes of the operands: at once where they are known,
  * by the back end where one is pending. */
 bool check_sizes(struct machine *, const struct machine_site *, enum opcode,
@@ -119,6 +125,19 @@ void check_describe(enum opcode, unsigned rule, uint64_t a, uint64_t b, char *ds
  * owned by the caller. */
 bool operation_execute(struct machine *, uint32_t location, enum opcode, enum type_word,
                        struct value *operands, struct value *results);
+
+/* ---- superoperators: fused.c ---- */
+
+/* Begins and ends what a run needs for them; false if memory fails. */
+bool fused_new(struct machine *, const struct ir_program *);
+void fused_free(struct machine *);
+/* Where fused_execute finds the operands and leaves the results. */
+struct value *fused_operands(struct machine *);
+struct value *fused_results(struct machine *);
+/* Executes the superoperator with this index for the FUSED at a location. Operands with
+ * flat.owned set pass to it in every case; results are owned by the caller. Kinds have been
+ * checked. *one_pass: the back end did it in one. */
+bool fused_execute(struct machine *, uint32_t location, uint32_t superop, bool *one_pass);
 
 /* ---- running: run.c, execute.c, stack-interpreter.c ---- */
 
@@ -143,6 +162,9 @@ bool machine_push_frame(struct machine *, const struct machine_site *, uint32_t 
 bool machine_note_return(struct machine *);
 /* A number for the next operation of the back end at this location. */
 bool machine_next_site(struct machine *, uint32_t location, struct machine_site *);
+/* Several numbers, for the nodes whose locations begin at this one; the first in the site. */
+bool machine_next_sites(struct machine *, uint32_t location, uint32_t sites,
+                        struct machine_site *);
 /* Looks at the limit of time and at the interrupt. */
 bool machine_poll(struct machine *, const struct machine_site *);
 /* The value of a constant. */

@@ -72,14 +72,20 @@ bool machine_note_return(struct machine *m) {
   return true;
 }
 
-bool machine_next_site(struct machine *m, uint32_t location, struct machine_site *site) {
+bool machine_next_sites(struct machine *m, uint32_t location, uint32_t sites,
+                        struct machine_site *site) {
   *site = (struct machine_site){m->site, location};
   m->fuel -= FUEL_OF_OPERATION;
   if (m->fuel < 0 && !machine_poll(m, site)) return false;
   if (!history_room(m, site)) return false;
-  site->number = ++m->site;
-  history_operation(&m->history, location, m->depth);
+  site->number = m->site + 1;
+  m->site += sites;
+  history_operation(&m->history, location, sites, m->depth);
   return true;
+}
+
+bool machine_next_site(struct machine *m, uint32_t location, struct machine_site *site) {
+  return machine_next_sites(m, location, 1, site);
 }
 
 bool machine_poll(struct machine *m, const struct machine_site *site) {

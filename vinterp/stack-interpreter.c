@@ -130,6 +130,33 @@ static bool operation(struct machine *m, const struct machine_site *site,
   return ok;
 }
 
+static bool superoperator(struct machine *m, const struct machine_site *site,
+                          const struct vcode_instruction *i) {
+  uint32_t index = ir_superop(m->program, i->as.fused);
+  if (index == m->program->superop_count) {
+    return machine_fault(m, site, "superoperator %" PRIu32 " is not defined", i->as.fused);
+  }
+  const struct superop *op = m->program->superops[index];
+  uint32_t n = op->param_count;
+  if (!has_items(m, site, n)) return false;
+  struct value *items = m->stack + (m->top - n), *operands = fused_operands(m);
+  for (uint32_t k = 0; k < n; k++) {
+    if (!has_kind(m, site, k, &items[k], ir_superop_operand(op, k)->tag)) return false;
+  }
+  for (uint32_t k = 0; k < n; k++) {
+    operands[k] = items[k];
+    operands[k].flat.owned = value_is_counted(&items[k]);
+    items[k].form = CVL_NOTHING;
+  }
+  m->top -= n;
+  bool one_pass;
+  if (!fused_execute(m, site->location, index, &one_pass)) return false;
+  const struct value *results = fused_results(m);
+  bool ok = true;
+  for (uint32_t k = 0; k < op->output_count; k++) ok = push(m, site, results[k]) && ok;
+  return ok;
+}
+
 static bool constant(struct machine *m, const struct machine_site *site,
                      const struct vcode_instruction *i) {
   struct machine_site numbered;
@@ -198,12 +225,15 @@ static enum step call(struct machine *m, const struct machine_site *site, uint32
   const struct code_function *callee = &m->code->functions[function];
   const struct ir_function *f = &m->program->functions[function];
   if (--m->fuel < 0 && !machine_poll(m, site)) return STEP_FAULT;
-  bool typed = callee->runs_typed && (!f->stack || arguments_fit(m, f));
+  bool typed = callee->runs_typed && arguments_fit(m, f);
+  if (!typed && !f->stack) { /* where in its body it would fail is not known any more */
+    machine_fault(m, site, "the stack does not hold what %s takes", f->name->text);
+    return STEP_FAULT;
+  }
   if (!typed) {
     *location = callee->stack_entry;
     return machine_push_frame(m, site, function, m->top) ? STEP_ON : STEP_FAULT;
   }
-  if (!has_items(m, site, callee->param_count)) return STEP_FAULT;
   uint64_t base = m->top - callee->param_count;
   if (!machine_reserve(m, site, base + callee->slots + callee->result_count) ||
       !machine_push_frame(m, site, function, base)) {
@@ -249,8 +279,9 @@ static enum step step_control(struct machine *m, const struct machine_site *site
   case OPC_RET: return leave(m, location);
   case OPC_EXIT: return leave_program(m, site);
   case OPC_FUSED:
-    machine_fault(m, site, "superoperator %" PRIu32 " is not defined", i->as.fused);
-    return STEP_FAULT;
+    if (!superoperator(m, site, i)) return STEP_FAULT;
+    ++*location;
+    return STEP_ON;
   default: /* IF ELSE ENDIF */
     if (!branch(m, site, i, &next)) return STEP_FAULT;
     *location = first + next;

@@ -1,0 +1,209 @@
+/* fused.c - superoperators: in one pass by the back end where it can, else node by node.
+ *
+ * The back end gets a superoperator only when all of its rules hold, and may decline it. In
+ * both cases, and for single elements, where a pass has nothing to save, the nodes are executed
+ * as the instructions they were, each at its own location: so what fails is told as in the
+ * plain program.
+ */
+#include "vinterp/machine-private.h"
+
+#include <string.h>
+
+/* ---- what a run keeps of superoperators ---- */
+
+/* The first `values` of scratch are the operands, and where nodes leave their results; the
+ * outputs come behind them. `operands` and `outs` are what the back end sees. */
+struct fused {
+  uint32_t superops, values; /* how many of each */
+  struct cvl_kernel **kernels;
+  bool *tried; /* whether the back end has been asked to prepare it */
+  struct value *scratch;
+  struct cvl_value *flat;
+};
+
+bool fused_new(struct machine *m, const struct ir_program *program) {
+  uint32_t values = 0;
+  if (program->superop_count == 0) return true;
+  for (uint32_t k = 0; k < program->superop_count; k++) {
+    if (program->superops[k]->value_count > values) values = program->superops[k]->value_count;
+  }
+  struct fused *f = heap_alloc(&m->heap, sizeof *f);
+  if (!f) return false;
+  size_t n = program->superop_count;
+  *f = (struct fused){.superops = program->superop_count, .values = values};
+  m->fused = f;
+  f->kernels = heap_alloc(&m->heap, n * sizeof(struct cvl_kernel *));
+  f->tried = heap_alloc(&m->heap, n);
+  f->scratch = heap_alloc(&m->heap, 2 * (size_t)values * sizeof *f->scratch);
+  f->flat = heap_alloc(&m->heap, 2 * (size_t)values * sizeof *f->flat);
+  if (!f->kernels || !f->tried || !f->scratch || !f->flat) return false;
+  for (size_t k = 0; k < n; k++) f->kernels[k] = NULL;
+  memset(f->tried, 0, n);
+  return true;
+}
+
+void fused_free(struct machine *m) {
+  struct fused *f = m->fused;
+  if (!f) return;
+  for (uint32_t k = 0; f->tried && k < f->superops; k++) {
+    if (f->tried[k] && f->kernels[k]) m->backend->discard(m->context, f->kernels[k]);
+  }
+  heap_free(&m->heap, f->kernels, f->superops * sizeof(struct cvl_kernel *));
+  heap_free(&m->heap, f->tried, f->superops);
+  heap_free(&m->heap, f->scratch, 2 * (size_t)f->values * sizeof *f->scratch);
+  heap_free(&m->heap, f->flat, 2 * (size_t)f->values * sizeof *f->flat);
+  heap_free(&m->heap, f, sizeof *f);
+  m->fused = NULL;
+}
+
+struct value *fused_operands(struct machine *m) {
+  return m->fused->scratch;
+}
+
+struct value *fused_results(struct machine *m) {
+  return m->fused->scratch + m->fused->values;
+}
+
+/* The kernel of a superoperator, prepared when it is first wanted; NULL: node by node. */
+static struct cvl_kernel *kernel_of(struct machine *m, uint32_t superop) {
+  struct fused *f = m->fused;
+  if (!f->tried[superop] && m->backend->prepare) {
+    f->kernels[superop] = m->backend->prepare(m->context, m->program->superops[superop]);
+  }
+  f->tried[superop] = true;
+  return f->kernels[superop];
+}
+
+static void release_owned(struct machine *m, struct value *v, uint32_t n) {
+  for (uint32_t k = 0; k < n; k++) {
+    if (!v[k].flat.owned) continue;
+    v[k].flat.owned = 0;
+    value_release(&m->store, &v[k]);
+  }
+}
+
+/* ---- node by node ---- */
+
+/* Whether operand i of node k may go with the reference: the use is the last. */
+static bool may_take(const struct superop *op, uint32_t k, uint32_t i) {
+  const struct superop_node *node = &op->nodes[k];
+  if (op->last_use[node->operands[i]] != k) return false;
+  for (uint32_t j = 0; j < node->operand_count; j++) {
+    if (j != i && node->operands[j] == node->operands[i]) return false;
+  }
+  return true;
+}
+
+static bool execute_node(struct machine *m, const struct superop *op, uint32_t k,
+                         uint32_t location, struct value *values) {
+  const struct superop_node *node = &op->nodes[k];
+  if (node->role == ROLE_CONST) {
+    values[node->result] = value_of(node->constant);
+    return true;
+  }
+  struct value operands[MAX_OPERANDS], results[MAX_RESULTS];
+  for (uint32_t i = 0; i < node->operand_count; i++) {
+    struct value *from = &values[node->operands[i]];
+    operands[i] = *from;
+    operands[i].flat.owned = from->flat.owned && may_take(op, k, i);
+    if (operands[i].flat.owned) from->flat.owned = 0;
+  }
+  if (!operation_execute(m, location, (enum opcode)node->op, (enum type_word)node->type,
+                         operands, results)) {
+    return false;
+  }
+  for (uint32_t i = 0; i < node->operand_count; i++) {
+    uint32_t operand = node->operands[i];
+    if (op->last_use[operand] == k) release_owned(m, &values[operand], 1);
+  }
+  for (uint32_t i = 0; i < node->result_count; i++) {
+    struct value *to = &values[node->result + i];
+    *to = results[i];
+    to->flat.owned = value_is_counted(to);
+    if (op->last_use[node->result + i] == SUPEROP_NONE) release_owned(m, to, 1);
+  }
+  return true;
+}
+
+/* `owned` marks the values to which a reference is held here. */
+static bool run_nodes(struct machine *m, const struct superop *op, uint32_t first,
+                      struct value *values, struct value *results) {
+  uint32_t k = 0;
+  while (k < op->node_count && execute_node(m, op, k, first + k, values)) k++;
+  bool ok = k == op->node_count;
+  for (uint32_t i = 0; ok && i < op->output_count; i++) {
+    results[i] = values[op->outputs[i]];
+    results[i].flat.owned = values[op->outputs[i]].flat.owned = 0;
+  }
+  release_owned(m, values, ok ? op->value_count : op->nodes[k].result);
+  return ok;
+}
+
+/* ---- in one pass ---- */
+
+static struct cvl_size size_of(const struct machine *m, const struct value *values,
+                               struct superop_size size) {
+  switch (size.what) {
+  case SIZE_LEN:
+  case SIZE_TOTAL: return machine_size(m, &values[size.param].flat);
+  case SIZE_COUNT: return machine_count(m, &values[size.param].flat);
+  default: return (struct cvl_size){.bound = 1};
+  }
+}
+
+/* Whether two sizes are equal, waiting for them if need be; a fault on the way is reported by
+ * what comes next, since it is earlier than anything here. */
+static bool sizes_equal(const struct machine *m, struct cvl_size a, struct cvl_size b) {
+  if (a.symbol && a.symbol == b.symbol) return true;
+  if (a.symbol && !m->backend->resolve(m->context, &a)) return false;
+  if (b.symbol && !m->backend->resolve(m->context, &b)) return false;
+  return a.bound == b.bound;
+}
+
+static bool rules_hold(const struct machine *m, const struct superop *op,
+                       const struct value *values) {
+  for (uint32_t k = 0; k < op->rule_count; k++) {
+    if (!sizes_equal(m, size_of(m, values, op->rules[k].a), size_of(m, values, op->rules[k].b)))
+      return false;
+  }
+  return true;
+}
+
+/* Whether everything is one element that the host knows: the nodes then cost less than a pass
+ * prepared for vectors. */
+static bool is_single(const struct machine *m, const struct superop *op,
+                      const struct value *values) {
+  for (uint32_t p = 0; p < op->param_count; p++) {
+    if (values[p].form != CVL_SCALAR && values[p].form != CVL_ONE_SEGMENT) return false;
+  }
+  struct cvl_size domain = size_of(m, values, op->domain);
+  return domain.bound == 1 && domain.symbol == 0;
+}
+
+static bool run_kernel(struct machine *m, const struct superop *op, struct cvl_kernel *kernel,
+                       uint32_t first, struct value *values, struct value *results) {
+  struct cvl_value *operands = m->fused->flat, *outs = operands + m->fused->values;
+  struct machine_site site;
+  if (!machine_next_sites(m, first, op->node_count, &site)) {
+    release_owned(m, values, op->param_count);
+    return false;
+  }
+  for (uint32_t p = 0; p < op->param_count; p++) operands[p] = values[p].flat;
+  for (uint32_t i = 0; i < op->output_count; i++) outs[i] = (struct cvl_value){0};
+  if (!m->backend->run(m->context, site.number, kernel, operands, outs)) {
+    return machine_backend_fault(m, &site);
+  }
+  for (uint32_t i = 0; i < op->output_count; i++) results[i] = value_of(outs[i]);
+  return true;
+}
+
+bool fused_execute(struct machine *m, uint32_t location, uint32_t superop, bool *one_pass) {
+  const struct superop *op = m->program->superops[superop];
+  struct value *values = fused_operands(m), *results = fused_results(m);
+  uint32_t first = code_first_node(m->code, location);
+  struct cvl_kernel *kernel = NULL;
+  if (!is_single(m, op, values) && rules_hold(m, op, values)) kernel = kernel_of(m, superop);
+  *one_pass = kernel != NULL;
+  return kernel ? run_kernel(m, op, kernel, first, values, results)
+                : run_nodes(m, op, first, values, results);
+}
