@@ -6,48 +6,114 @@
 
 #include "fcode-opt/fcode-opt.h"
 
+/* No variable: a variable that has no new name yet. */
+#define IR_NO_VAR UINT32_MAX
+
+enum {
+  /* IFs nested deeper than this are not optimised (passes walk blocks by recursion): such a
+   * function, and those that call it, keep their stack code. */
+  OPT_DEEPEST = 1000
+};
+
 /* A program under optimisation. Blocks and bindings are the arena's and are written in place
  * or replaced; `last`, `unused` and `drops` are not kept true between passes (ir_liveness makes
- * them so after each). */
+ * them so after each), but the arrays for them are there.
+ *
+ * Functions that the entry cannot reach are dropped (calls_drop_unreachable): they keep index
+ * and name, take and leave nothing, and their body only exits. */
 struct opt {
   struct arena *arena;        /* what the result consists of */
   struct arena *scratch;      /* emptied after every pass */
   struct ir_program *program; /* the copy that is rewritten */
   const struct fcode_opt_options *options;
-  struct fcode_opt_stats *stats;
-  FILE *explain; /* or NULL */
+  struct fcode_opt_stats *stats; /* never NULL */
+  FILE *explain;                 /* or NULL */
+  uint32_t *var_capacity;        /* per function: room in its `vars` */
 };
 
-/* Passes: memory that fails ends in the arena's border. */
-void pass_inline(struct opt *); /* inline.c */
-void pass_simplify(
-    struct opt *);            /* simplify.c, fold.c, common.c: to a fixed point per function */
-void pass_dead(struct opt *); /* dead.c: bindings, parameters, results, to a fixed point */
-void pass_fuse(struct opt *); /* fuse.c */
+/* Passes: memory that fails ends in the arena's border. Each says whether it changed anything.
+ */
+bool pass_inline(struct opt *);   /* inline.c: once, callees first */
+bool pass_simplify(struct opt *); /* simplify.c, fold.c, common.c */
+bool pass_dead(struct opt *);     /* dead.c: bindings, parameters, results, to a fixed point */
+bool pass_fuse(struct opt *);     /* fuse.c */
 
 /* ---- rewriting: rewrite.c ---- */
 
 /* A new variable of a function. */
 ir_var rewrite_var(struct opt *, struct ir_function *, const struct ir_kind *);
 
+/* A binding with room for its operands and results (not filled in), of IR_OP with opcode `op`
+ * and type word `type`; another form is set by the caller. */
+struct ir_binding rewrite_binding(struct opt *, uint16_t op, uint8_t type, uint32_t operands,
+                                  uint32_t results, struct source_pos pos, uint32_t origin);
+
 /* Bindings of a block that is being written anew. */
 struct rewrite_block {
   struct ir_binding *bindings;
   uint32_t count, capacity;
 };
+/* The place of the new binding, until the next is added. */
 struct ir_binding *rewrite_append(struct opt *, struct rewrite_block *,
                                   const struct ir_binding *);
+/* Puts the bindings in the place of those a block has. */
+void rewrite_finish(struct ir_block *, const struct rewrite_block *);
+/* The end of a block: yields count variables (room for them is made; not filled in). */
+void rewrite_yield(struct opt *, struct ir_block *, uint32_t count);
 
-/* A deep copy of a block of `from` into function `to`, its variables renamed: map[v] is the new
- * name of variable v (already set for those bound outside, IR_NO_VAR for those to be made). */
-enum { IR_NO_VAR = UINT32_MAX };
+/* A deep copy of a block of some function into function `to`, its variables renamed: map[v] is
+ * the new name of variable v (already set for those bound outside, IR_NO_VAR for those to be
+ * made). Kinds are those of `from`, whose kind variables become instance[i] (NULL: kinds stay).
+ */
 struct ir_block *rewrite_copy(struct opt *, struct ir_function *to,
                               const struct ir_function *from, const struct ir_block *,
-                              ir_var *map);
+                              ir_var *map, const struct ir_kind *const *instance);
+/* A kind with its kind variables replaced. */
+const struct ir_kind *rewrite_kind(struct opt *, const struct ir_kind *,
+                                   const struct ir_kind *const *instance);
 /* Replaces operands and results' uses in a block and all inside it: v becomes map[v]. */
 void rewrite_uses(struct ir_block *, const ir_var *map);
-/* How often each variable of a function is used (as operand, or as a block's result). */
+/* How often each variable of a function is used (as operand, or as a block's result). `uses`
+ * has var_count entries, and is overwritten. */
 void rewrite_count_uses(const struct ir_function *, uint32_t *uses);
+/* Numbers the variables anew, in the order in which they are bound, without gaps. */
+void rewrite_number(struct opt *, struct ir_function *);
+/* Makes the program right again after bodies of functions have lost their normal end: such
+ * functions never return, and what follows a call of one is cut off, to a fixed point. */
+void rewrite_ends(struct opt *);
+/* Whether a block cannot come to what follows this binding. */
+bool rewrite_never(const struct ir_program *, const struct ir_binding *);
+
+/* ---- the call graph of the program as it is now: calls.c ---- */
+
+struct calls {
+  uint32_t *order;  /* all functions, callees before callers; components together */
+  bool *recursive;  /* per function: it may call itself, perhaps indirectly */
+  bool *reachable;  /* from the entry */
+  bool *fixed;      /* its signature must stay: the entry, or called from stack code */
+  uint32_t *sites;  /* calls of it in functions that are reachable */
+  uint32_t *size;   /* instructions (vcode.md, 17.2) */
+  uint32_t *bulk;   /* bindings, all of them */
+  uint32_t *depth;  /* of its IFs */
+  uint8_t *effects; /* set of enum effect, with those of its callees */
+};
+
+enum effect {
+  EFFECT_OUTSIDE = 1, /* input, output, random numbers: order matters */
+  EFFECT_TIMER = 2,   /* nothing moves across */
+  EFFECT_ENDS = 4     /* may fail, exit, or run for ever */
+};
+
+/* Memory is the scratch arena's. */
+struct calls calls_make(struct opt *);
+/* Drops the functions that the entry cannot reach, see struct opt. */
+void calls_drop_unreachable(struct opt *);
+
+/* Effects of one binding; of a call and an IF with those of what is inside. EFFECT_ENDS unless
+ * binding_never_fails. */
+uint8_t binding_effects(const struct calls *, const struct ir_binding *);
+/* Whether an operation cannot fail on any operands of its kinds (limits are exempt). */
+bool binding_never_fails(const struct ir_binding *);
 
 /* ---- sizes: sizes.c ---- */
 

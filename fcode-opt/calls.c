@@ -1,0 +1,237 @@
+/* calls.c - the call graph of the program as it is now, and what calling a function may do.
+ *
+ * ir/callgraph.h reads stack code; passes change let-form, so they ask here. Components come
+ * from R. E. Tarjan, Depth-first search and linear graph algorithms, 1972, on a stack of its
+ * own: chains of calls may be long. */
+#include "fcode-opt/passes.h"
+
+#include <string.h>
+
+/* ---- effects ---- */
+
+bool binding_never_fails(const struct ir_binding *x) {
+  if (x->form == IR_CONST) return true;
+  if (x->form != IR_OP) return false;
+  const struct opcode_info *info = opcode_info(x->op);
+  switch (info->class) {
+  case OC_PAIRING: return true;
+  case OC_ELEMENTWISE: return x->operand_count == 1;
+  case OC_VECTOR: return x->op == OPC_LENGTH;
+  case OC_SEGMENT: return x->op == OPC_LENGTHS;
+  case OC_RANDOM:
+  case OC_REDUCE:
+  case OC_SCAN:
+  case OC_RANK:
+  case OC_PERMUTE:
+  case OC_STACK:
+  case OC_CONTROL:
+  case OC_CONSTANT:
+  case OC_IO:
+  case OC_TIMER:
+  case OC_CHECK: break;
+  }
+  return false;
+}
+
+static uint8_t op_effects(const struct ir_binding *x) {
+  switch (opcode_info(x->op)->class) {
+  case OC_RANDOM:
+  case OC_IO: return EFFECT_OUTSIDE | EFFECT_ENDS;
+  case OC_TIMER: return EFFECT_OUTSIDE | EFFECT_TIMER;
+  case OC_CHECK: return EFFECT_ENDS;
+  default: break; /* work on vectors */
+  }
+  return binding_never_fails(x) ? 0 : EFFECT_ENDS;
+}
+
+static uint8_t block_effects(const struct calls *calls, const struct ir_block *block) {
+  uint8_t effects = block->end == IR_YIELD ? 0 : EFFECT_ENDS;
+  for (uint32_t i = 0; i < block->count; i++)
+    effects |= binding_effects(calls, &block->bindings[i]);
+  return effects;
+}
+
+uint8_t binding_effects(const struct calls *calls, const struct ir_binding *x) {
+  switch ((enum ir_form)x->form) {
+  case IR_OP: return op_effects(x);
+  case IR_CONST: return 0;
+  case IR_FUSED: return EFFECT_ENDS;
+  case IR_CALL: return calls->effects[x->as.callee];
+  case IR_IF: /* the condition may be no scalar */
+    return block_effects(calls, x->as.arms.then) | block_effects(calls, x->as.arms.otherwise) |
+           EFFECT_ENDS;
+  }
+  return EFFECT_ENDS;
+}
+
+/* ---- the graph ---- */
+
+struct visit {
+  uint32_t function;
+  uint32_t next; /* callee to look at */
+};
+
+struct search {
+  struct opt *o;
+  struct calls *calls;
+  ARRAY(uint32_t) callees; /* of all functions, one after the other */
+  uint32_t *first;         /* those of function f are first[f] .. first[f+1] */
+  uint8_t *own;            /* effects without those of callees */
+  uint32_t *number;        /* order of discovery from 1; 0: not seen */
+  uint32_t *low;           /* least number known to be reached within the component */
+  bool *open;              /* its component is not complete */
+  uint32_t *members;
+  uint32_t member_count, seen, ordered;
+  ARRAY(struct visit) visits;
+};
+
+/* What a block does by itself: callees, effects, size; its depth. */
+static uint32_t look_at(struct search *s, uint32_t f, const struct ir_block *block) {
+  struct calls *calls = s->calls;
+  uint32_t deepest = 0;
+  calls->bulk[f] += block->count;
+  if (block->end != IR_YIELD) s->own[f] |= EFFECT_ENDS;
+  for (uint32_t i = 0; i < block->count; i++) {
+    const struct ir_binding *x = &block->bindings[i];
+    if (x->form == IR_CALL) {
+      *array_push(s->o->scratch, &s->callees) = x->as.callee;
+      continue;
+    }
+    if (x->form == IR_IF) {
+      uint32_t then = look_at(s, f, x->as.arms.then);
+      uint32_t otherwise = look_at(s, f, x->as.arms.otherwise);
+      if (then > deepest) deepest = then;
+      if (otherwise > deepest) deepest = otherwise;
+      s->own[f] |= EFFECT_ENDS;
+      continue;
+    }
+    if (x->form != IR_OP || opcode_info(x->op)->class != OC_PAIRING) calls->size[f]++;
+    uint8_t effects = binding_effects(calls, x);
+    s->own[f] |= effects;
+  }
+  return deepest + (block == s->o->program->functions[f].body ? 0 : 1);
+}
+
+/* The same of stack code, of which nothing good is assumed. */
+static void look_at_stack(struct search *s, uint32_t f) {
+  const struct vcode_function *stack = s->o->program->functions[f].stack;
+  s->own[f] = EFFECT_OUTSIDE | EFFECT_TIMER | EFFECT_ENDS;
+  s->calls->bulk[f] = stack->length;
+  for (uint32_t i = 0; i < stack->length; i++) {
+    if (stack->code[i].op == OPC_CALL)
+      *array_push(s->o->scratch, &s->callees) = stack->code[i].as.call.function;
+  }
+}
+
+static void enter(struct search *s, uint32_t f) {
+  s->number[f] = s->low[f] = ++s->seen;
+  s->open[f] = true;
+  s->members[s->member_count++] = f;
+  *array_push(s->o->scratch, &s->visits) = (struct visit){f, s->first[f]};
+}
+
+/* All of f's component is on top of `members`: f is the first of it that was discovered. */
+static void complete(struct search *s, uint32_t f) {
+  struct calls *calls = s->calls;
+  uint32_t begin = s->ordered, member;
+  uint8_t effects = 0;
+  do {
+    member = s->members[--s->member_count];
+    s->open[member] = false;
+    calls->order[s->ordered++] = member;
+    effects |= s->own[member];
+  } while (member != f);
+  if (s->ordered - begin > 1) calls->recursive[f] = true;
+  if (calls->recursive[f]) effects |= EFFECT_ENDS;
+  for (uint32_t i = begin; i < s->ordered; i++) {
+    calls->recursive[calls->order[i]] = calls->recursive[f];
+    calls->effects[calls->order[i]] = effects;
+  }
+}
+
+static void search_from(struct search *s, uint32_t root) {
+  enter(s, root);
+  while (s->visits.count > 0) {
+    struct visit *v = &s->visits.items[s->visits.count - 1];
+    uint32_t f = v->function;
+    if (v->next == s->first[f + 1]) {
+      s->visits.count--;
+      if (s->low[f] == s->number[f]) complete(s, f);
+      continue;
+    }
+    uint32_t callee = s->callees.items[v->next];
+    if (!s->number[callee]) {
+      enter(s, callee); /* and looked at again afterwards, to take over what it found */
+      continue;
+    }
+    v->next++;
+    if (s->open[callee] && s->low[callee] < s->low[f]) s->low[f] = s->low[callee];
+    s->own[f] |= s->calls->effects[callee]; /* none yet within the component */
+    if (callee == f) s->calls->recursive[f] = true;
+  }
+}
+
+/* Who is called from where, among functions that are reached. */
+static void count_sites(struct search *s) {
+  const struct ir_program *program = s->o->program;
+  for (uint32_t f = 0; f < program->function_count; f++) {
+    if (!s->calls->reachable[f]) continue;
+    for (uint32_t i = s->first[f]; i < s->first[f + 1]; i++) {
+      s->calls->sites[s->callees.items[i]]++;
+      if (!program->functions[f].typed) s->calls->fixed[s->callees.items[i]] = true;
+    }
+  }
+  s->calls->fixed[program->entry] = true;
+}
+
+struct calls calls_make(struct opt *o) {
+  struct arena *a = o->scratch;
+  const struct ir_program *program = o->program;
+  size_t n = program->function_count;
+  struct calls calls = {.order = arena_alloc(a, n * sizeof(uint32_t)),
+                        .recursive = arena_alloc(a, n),
+                        .reachable = arena_alloc(a, n),
+                        .fixed = arena_alloc(a, n),
+                        .sites = arena_alloc(a, n * sizeof(uint32_t)),
+                        .size = arena_alloc(a, n * sizeof(uint32_t)),
+                        .bulk = arena_alloc(a, n * sizeof(uint32_t)),
+                        .depth = arena_alloc(a, n * sizeof(uint32_t)),
+                        .effects = arena_alloc(a, n)};
+  struct search s = {.o = o,
+                     .calls = &calls,
+                     .first = arena_alloc(a, (n + 1) * sizeof(uint32_t)),
+                     .own = arena_alloc(a, n),
+                     .number = arena_alloc(a, n * sizeof(uint32_t)),
+                     .low = arena_alloc(a, n * sizeof(uint32_t)),
+                     .open = arena_alloc(a, n),
+                     .members = arena_alloc(a, n * sizeof(uint32_t))};
+  for (uint32_t f = 0; f < n; f++) {
+    s.first[f] = (uint32_t)s.callees.count;
+    if (program->functions[f].typed)
+      calls.depth[f] = look_at(&s, f, program->functions[f].body);
+    else
+      look_at_stack(&s, f);
+  }
+  s.first[n] = (uint32_t)s.callees.count;
+  search_from(&s, program->entry);
+  for (uint32_t f = 0; f < n; f++) calls.reachable[f] = s.number[f] != 0;
+  for (uint32_t f = 0; f < n; f++) {
+    if (!s.number[f]) search_from(&s, f);
+  }
+  count_sites(&s);
+  return calls;
+}
+
+void calls_drop_unreachable(struct opt *o) {
+  const struct calls calls = calls_make(o);
+  for (uint32_t f = 0; f < o->program->function_count; f++) {
+    if (calls.reachable[f]) continue;
+    struct ir_function *function = &o->program->functions[f];
+    struct ir_block *body = arena_alloc(o->arena, sizeof *body);
+    body->end = IR_EXIT;
+    body->pos = function->pos;
+    *function = (struct ir_function){
+        .name = function->name, .pos = function->pos, .typed = true, .body = body};
+    o->var_capacity[f] = 0;
+  }
+}

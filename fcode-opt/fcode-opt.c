@@ -1,0 +1,247 @@
+/* fcode-opt.c - the driver: copies the program, runs the passes in order, and looks after what
+ * is common to all of them: liveness, verification, listings, statistics.
+ */
+#include "base/number.h"
+#include "fcode-opt/passes.h"
+
+#include <setjmp.h>
+#include <string.h>
+#include <time.h>
+
+/* Simplifying and removing repeat while they find something, at most this often: what one
+ * round uncovers for the next was never more than two rounds deep in the corpus. */
+enum { MAX_ROUNDS = 4 };
+
+struct fcode_opt_options fcode_opt_default_options(void) {
+  return (struct fcode_opt_options){
+      .fuse = true,
+#ifdef RAVEL_DEBUG
+      .verify = true,
+#endif
+      .inline_limit = 8,
+  };
+}
+
+/* ---- the copy ---- */
+
+struct level {
+  const struct ir_block *block;
+  uint32_t next;
+  uint32_t depth;
+};
+
+/* Whether a body is nested too deeply, or calls a function without let-form. */
+static bool cannot_rewrite(struct opt *o, const struct ir_function *f) {
+  ARRAY(struct level) levels = {0};
+  *array_push(o->scratch, &levels) = (struct level){.block = f->body};
+  while (levels.count > 0) {
+    struct level *top = &levels.items[levels.count - 1];
+    if (top->next == top->block->count) {
+      levels.count--;
+      continue;
+    }
+    const struct ir_binding *x = &top->block->bindings[top->next++];
+    uint32_t depth = top->depth + 1;
+    if (x->form == IR_CALL && !o->program->functions[x->as.callee].typed) return true;
+    if (x->form != IR_IF) continue;
+    if (depth > OPT_DEEPEST) return true;
+    *array_push(o->scratch, &levels) = (struct level){.block = x->as.arms.then, .depth = depth};
+    *array_push(o->scratch, &levels) =
+        (struct level){.block = x->as.arms.otherwise, .depth = depth};
+  }
+  return false;
+}
+
+/* Takes the let-form from functions that cannot be rewritten, and from their callers. False if
+ * one has no stack code instead. */
+static bool leave_deep_ones(struct opt *o) {
+  bool changed = true;
+  while (changed) {
+    changed = false;
+    for (uint32_t i = 0; i < o->program->function_count; i++) {
+      struct ir_function *f = &o->program->functions[i];
+      if (!f->typed || !cannot_rewrite(o, f)) continue;
+      if (!f->stack) return false;
+      *f =
+          (struct ir_function){.name = f->name,
+                               .pos = f->pos,
+                               .returns = true,
+                               .stack = f->stack,
+                               .reason = "its IFs, or those of a function it calls, are nested "
+                                         "too deeply to be optimised"};
+      changed = true;
+    }
+  }
+  return true;
+}
+
+static void copy_function(struct opt *o, struct ir_function *f) {
+  const struct ir_function from = *f;
+  ir_var *map = arena_alloc(o->scratch, from.var_count * sizeof *map);
+  for (uint32_t v = 0; v < from.var_count; v++) map[v] = v;
+  f->stack = NULL;
+  f->params = arena_alloc(o->arena, from.param_count * (sizeof(ir_var) + sizeof(bool)));
+  f->unused = (bool *)(f->params + from.param_count);
+  for (uint32_t i = 0; i < from.param_count; i++) f->params[i] = from.params[i];
+  f->vars = arena_alloc(o->arena, from.var_count * sizeof *f->vars);
+  if (from.var_count > 0) memcpy(f->vars, from.vars, from.var_count * sizeof *f->vars);
+  o->var_capacity[f - o->program->functions] = from.var_count;
+  f->body = rewrite_copy(o, f, &from, from.body, map, NULL);
+}
+
+/* False if the program cannot be rewritten. */
+static bool copy_program(struct opt *o, const struct ir_program *program) {
+  uint32_t n = program->function_count;
+  o->program = arena_alloc(o->arena, sizeof *o->program);
+  *o->program = *program;
+  o->program->functions = arena_alloc(o->arena, n * sizeof *o->program->functions);
+  memcpy(o->program->functions, program->functions, n * sizeof *program->functions);
+  o->var_capacity = arena_alloc(o->arena, n * sizeof *o->var_capacity);
+  if (!leave_deep_ones(o)) return false;
+  o->program->vcode = NULL; /* the form no longer says what it says */
+  for (uint32_t i = 0; i < n; i++) {
+    if (o->program->functions[i].typed) copy_function(o, &o->program->functions[i]);
+  }
+  return true;
+}
+
+/* ---- origins ---- */
+
+struct origins {
+  struct opt *o;
+  const struct ir_function *f;
+  ARRAY(struct vcode_origin) list;
+};
+
+static void add_origins(struct origins *g, struct ir_block *block) {
+  const struct ir_program *program = g->o->program;
+  for (uint32_t i = 0; i < block->count; i++) {
+    struct ir_binding *x = &block->bindings[i];
+    if (x->form == IR_IF) {
+      add_origins(g, x->as.arms.then);
+      add_origins(g, x->as.arms.otherwise);
+    }
+    if (x->origin || x->form == IR_CALL || binding_never_fails(x)) continue;
+    x->origin = (uint32_t)g->list.count;
+    *array_push(g->o->arena, &g->list) =
+        (struct vcode_origin){.place = arena_printf(g->o->arena, "%s:%u:%u", program->file,
+                                                    x->pos.line, x->pos.column),
+                              .name = g->f->name->text};
+  }
+}
+
+/* Every instruction that may fail remembers its place in the file and its function, which
+ * inlining and printing would lose. */
+static void make_origins(struct opt *o) {
+  struct ir_program *program = o->program;
+  struct origins g = {.o = o};
+  *array_push(o->arena, &g.list) = (struct vcode_origin){"", ""};
+  for (uint32_t i = 1; i < program->origin_count; i++)
+    *array_push(o->arena, &g.list) = program->origins[i];
+  for (uint32_t i = 0; i < program->function_count; i++) {
+    g.f = &program->functions[i];
+    if (g.f->typed) add_origins(&g, g.f->body);
+  }
+  program->origins = g.list.items;
+  program->origin_count = (uint32_t)g.list.count;
+}
+
+/* ---- passes ---- */
+
+struct pass {
+  const char *name;
+  bool (*run)(struct opt *);
+};
+
+struct driver {
+  struct opt o;
+  struct diag_list *diags;
+  bool broken; /* a pass broke a rule of the let-form */
+};
+
+/* Runs a pass; whether it changed anything. */
+__attribute__((unused)) static bool run(struct driver *d, struct pass pass) {
+  struct opt *o = &d->o;
+  if (d->broken) return false;
+  bool changed = pass.run(o);
+  for (uint32_t i = 0; i < o->program->function_count; i++) {
+    if (o->program->functions[i].typed) rewrite_number(o, &o->program->functions[i]);
+  }
+  arena_free(o->scratch);
+  ir_liveness(o->arena, o->program);
+  const char *wanted = o->options->print_after;
+  if (wanted && (strcmp(wanted, "all") == 0 || strcmp(wanted, pass.name) == 0)) {
+    fprintf(o->options->dump, "--- after %s ---\n", pass.name);
+    ir_print(o->program, o->options->dump);
+  }
+  if (o->options->verify && !ir_verify(o->arena, o->program, d->diags)) {
+    diag_add(d->diags, SEVERITY_ERROR, o->program->file, (struct source_pos){0, 0}, NULL,
+             "the optimiser's pass %s broke the let-form: a fault of Ravel", pass.name);
+    d->broken = true;
+  }
+  return changed;
+}
+
+static void run_all(struct driver *d) {
+  (void)d;
+}
+
+/* ---- statistics ---- */
+
+static void count(struct opt *o, uint32_t *functions, uint64_t *bindings) {
+  struct calls calls = calls_make(o);
+  *functions = 0;
+  *bindings = 0;
+  for (uint32_t i = 0; i < o->program->function_count; i++) {
+    if (!calls.reachable[i]) continue;
+    ++*functions;
+    *bindings += calls.size[i];
+  }
+  arena_free(o->scratch);
+}
+
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* ---- the border ---- */
+
+struct ir_program *fcode_opt(struct arena *arena, const struct ir_program *program,
+                             const struct fcode_opt_options *options,
+                             struct fcode_opt_stats *stats, FILE *explain,
+                             struct diag_list *diags) {
+  struct arena scratch;
+  struct fcode_opt_stats own;
+  if (!stats) stats = &own;
+  *stats = (struct fcode_opt_stats){0};
+  double start = now();
+  arena_init(&scratch, arena->heap);
+  if (setjmp(arena->out_of_memory)) goto out_of_memory;
+  if (setjmp(scratch.out_of_memory)) goto out_of_memory;
+  struct driver d = {.diags = diags,
+                     .o = {.arena = arena,
+                           .scratch = &scratch,
+                           .options = options,
+                           .stats = stats,
+                           .explain = explain}};
+  if (copy_program(&d.o, program)) {
+    count(&d.o, &stats->functions_before, &stats->bindings_before);
+    if (options->origins) make_origins(&d.o);
+    calls_drop_unreachable(&d.o);
+    run_all(&d);
+    count(&d.o, &stats->functions_after, &stats->bindings_after);
+  } else { /* nothing to be done: as it is */
+    *d.o.program = *program;
+  }
+  arena_free(&scratch);
+  stats->seconds = now() - start;
+  return d.broken ? NULL : d.o.program;
+
+out_of_memory:
+  arena_free(&scratch);
+  diag_add(diags, SEVERITY_ERROR, program->file, (struct source_pos){0, 0}, NULL,
+           "out of memory while optimising the program");
+  return NULL;
+}

@@ -1,0 +1,223 @@
+/* rewrite.c - tools every pass uses: new variables, new blocks, copies, renaming. */
+#include "fcode-opt/passes.h"
+
+#include <string.h>
+
+/* ---- making ---- */
+
+ir_var rewrite_var(struct opt *o, struct ir_function *f, const struct ir_kind *kind) {
+  uint32_t *capacity = &o->var_capacity[f - o->program->functions];
+  if (f->var_count >= *capacity) {
+    uint32_t larger = f->var_count < 8 ? 16 : 2 * f->var_count;
+    const struct ir_kind **vars = arena_alloc(o->arena, larger * sizeof *vars);
+    if (f->var_count > 0) memcpy(vars, f->vars, f->var_count * sizeof *vars);
+    f->vars = vars;
+    *capacity = larger;
+  }
+  f->vars[f->var_count] = kind;
+  return f->var_count++;
+}
+
+struct ir_binding rewrite_binding(struct opt *o, uint16_t op, uint8_t type, uint32_t operands,
+                                  uint32_t results, struct source_pos pos, uint32_t origin) {
+  struct ir_binding x = {.form = IR_OP,
+                         .op = op,
+                         .type = type,
+                         .pos = pos,
+                         .origin = origin,
+                         .operand_count = operands,
+                         .result_count = results};
+  size_t count = (size_t)operands + results;
+  x.operands = arena_alloc(o->arena, count * (sizeof(ir_var) + sizeof(bool)));
+  x.results = x.operands + operands;
+  x.last = (bool *)(x.results + results);
+  x.unused = x.last + operands;
+  return x;
+}
+
+struct ir_binding *rewrite_append(struct opt *o, struct rewrite_block *b,
+                                  const struct ir_binding *x) {
+  if (b->count == b->capacity) {
+    uint32_t larger = b->capacity < 8 ? 16 : 2 * b->capacity;
+    struct ir_binding *bindings = arena_alloc(o->arena, larger * sizeof *bindings);
+    if (b->count > 0) memcpy(bindings, b->bindings, b->count * sizeof *bindings);
+    b->bindings = bindings;
+    b->capacity = larger;
+  }
+  b->bindings[b->count] = *x;
+  return &b->bindings[b->count++];
+}
+
+void rewrite_finish(struct ir_block *block, const struct rewrite_block *b) {
+  block->bindings = b->bindings;
+  block->count = b->count;
+}
+
+void rewrite_yield(struct opt *o, struct ir_block *block, uint32_t count) {
+  block->end = IR_YIELD;
+  block->result_count = count;
+  block->results = arena_alloc(o->arena, count * (sizeof(ir_var) + sizeof(bool)));
+  block->last = (bool *)(block->results + count);
+}
+
+/* ---- copying ---- */
+
+const struct ir_kind *rewrite_kind(struct opt *o, const struct ir_kind *kind,
+                                   const struct ir_kind *const *instance) {
+  if (!instance) return kind;
+  if (kind->tag == IR_ANY) return instance[kind->variable];
+  if (kind->tag != IR_PAIR) return kind;
+  const struct ir_kind *left = rewrite_kind(o, kind->left, instance);
+  const struct ir_kind *right = rewrite_kind(o, kind->right, instance);
+  if (left == kind->left && right == kind->right) return kind;
+  struct ir_kind *pair = arena_alloc(o->arena, sizeof *pair);
+  *pair = (struct ir_kind){.tag = IR_PAIR, .left = left, .right = right};
+  return pair;
+}
+
+static void copy_names(uint32_t count, ir_var *to, const ir_var *from, const ir_var *map) {
+  for (uint32_t i = 0; i < count; i++) to[i] = map[from[i]];
+}
+
+struct ir_block *rewrite_copy(struct opt *o, struct ir_function *to,
+                              const struct ir_function *from, const struct ir_block *block,
+                              ir_var *map, const struct ir_kind *const *instance) {
+  struct ir_block *copy = arena_alloc(o->arena, sizeof *copy);
+  copy->end = block->end;
+  copy->pos = block->pos;
+  copy->count = block->count;
+  copy->bindings = arena_alloc(o->arena, block->count * sizeof *copy->bindings);
+  for (uint32_t i = 0; i < block->count; i++) {
+    const struct ir_binding *x = &block->bindings[i];
+    struct ir_binding y = rewrite_binding(o, x->op, x->type, x->operand_count, x->result_count,
+                                          x->pos, x->origin);
+    y.form = x->form;
+    y.as = x->as;
+    copy_names(x->operand_count, y.operands, x->operands, map);
+    if (x->form == IR_IF) {
+      y.as.arms.then = rewrite_copy(o, to, from, x->as.arms.then, map, instance);
+      y.as.arms.otherwise = rewrite_copy(o, to, from, x->as.arms.otherwise, map, instance);
+    }
+    for (uint32_t k = 0; k < x->result_count; k++) {
+      ir_var v = x->results[k];
+      if (map[v] == IR_NO_VAR)
+        map[v] = rewrite_var(o, to, rewrite_kind(o, from->vars[v], instance));
+      y.results[k] = map[v];
+    }
+    copy->bindings[i] = y;
+  }
+  if (block->end == IR_YIELD) {
+    rewrite_yield(o, copy, block->result_count);
+    copy_names(block->result_count, copy->results, block->results, map);
+  }
+  return copy;
+}
+
+/* ---- renaming ---- */
+
+void rewrite_uses(struct ir_block *block, const ir_var *map) {
+  for (uint32_t i = 0; i < block->count; i++) {
+    struct ir_binding *x = &block->bindings[i];
+    copy_names(x->operand_count, x->operands, x->operands, map);
+    if (x->form != IR_IF) continue;
+    rewrite_uses(x->as.arms.then, map);
+    rewrite_uses(x->as.arms.otherwise, map);
+  }
+  copy_names(block->result_count, block->results, block->results, map);
+}
+
+static void count_block(const struct ir_block *block, uint32_t *uses) {
+  for (uint32_t i = 0; i < block->count; i++) {
+    const struct ir_binding *x = &block->bindings[i];
+    for (uint32_t k = 0; k < x->operand_count; k++) uses[x->operands[k]]++;
+    if (x->form != IR_IF) continue;
+    count_block(x->as.arms.then, uses);
+    count_block(x->as.arms.otherwise, uses);
+  }
+  for (uint32_t k = 0; k < block->result_count; k++) uses[block->results[k]]++;
+}
+
+void rewrite_count_uses(const struct ir_function *f, uint32_t *uses) {
+  memset(uses, 0, f->var_count * sizeof *uses);
+  count_block(f->body, uses);
+}
+
+/* Gives the variables bound in a block their new names, and all uses. */
+static void number_block(struct ir_block *block, ir_var *map, const struct ir_kind **kinds,
+                         const struct ir_kind *const *old, uint32_t *next) {
+  for (uint32_t i = 0; i < block->count; i++) {
+    struct ir_binding *x = &block->bindings[i];
+    copy_names(x->operand_count, x->operands, x->operands, map);
+    if (x->form == IR_IF) {
+      number_block(x->as.arms.then, map, kinds, old, next);
+      number_block(x->as.arms.otherwise, map, kinds, old, next);
+    }
+    for (uint32_t k = 0; k < x->result_count; k++) {
+      kinds[*next] = old[x->results[k]];
+      x->results[k] = map[x->results[k]] = (*next)++;
+    }
+  }
+  copy_names(block->result_count, block->results, block->results, map);
+}
+
+void rewrite_number(struct opt *o, struct ir_function *f) {
+  ir_var *map = arena_alloc(o->scratch, f->var_count * sizeof *map);
+  const struct ir_kind **kinds = arena_alloc(o->arena, f->var_count * sizeof *kinds);
+  uint32_t next = 0;
+  for (uint32_t i = 0; i < f->param_count; i++) {
+    kinds[next] = f->vars[f->params[i]];
+    f->params[i] = map[f->params[i]] = next;
+    next++;
+  }
+  number_block(f->body, map, kinds, f->vars, &next);
+  o->var_capacity[f - o->program->functions] = f->var_count;
+  f->vars = kinds;
+  f->var_count = next;
+}
+
+/* ---- ends ---- */
+
+bool rewrite_never(const struct ir_program *program, const struct ir_binding *x) {
+  if (x->form == IR_CALL) return !program->functions[x->as.callee].returns;
+  return x->form == IR_IF && x->as.arms.then->end != IR_YIELD &&
+         x->as.arms.otherwise->end != IR_YIELD;
+}
+
+/* Cuts off what follows a binding that never comes back. */
+static void cut_block(const struct ir_program *program, struct ir_block *block) {
+  for (uint32_t i = 0; i < block->count; i++) {
+    struct ir_binding *x = &block->bindings[i];
+    if (x->form == IR_IF) {
+      cut_block(program, x->as.arms.then);
+      cut_block(program, x->as.arms.otherwise);
+    }
+    if (!rewrite_never(program, x)) continue;
+    x->result_count = 0;
+    block->count = i + 1;
+    block->end = IR_NEVER;
+    block->result_count = 0;
+    return;
+  }
+}
+
+void rewrite_ends(struct opt *o) {
+  struct ir_program *program = o->program;
+  bool changed = true;
+  while (changed) {
+    changed = false;
+    for (uint32_t i = 0; i < program->function_count; i++) {
+      struct ir_function *f = &program->functions[i];
+      if (!f->typed || !f->returns) continue;
+      cut_block(program, f->body);
+      if (f->body->end == IR_YIELD) continue;
+      f->returns = false;
+      f->result_count = 0;
+      changed = true;
+    }
+  }
+  /* Those that never returned may call one that has only now been found not to. */
+  for (uint32_t i = 0; i < program->function_count; i++) {
+    struct ir_function *f = &program->functions[i];
+    if (f->typed && !f->returns) cut_block(program, f->body);
+  }
+}
