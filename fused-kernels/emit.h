@@ -31,8 +31,8 @@ struct fused_blocks {
   uint32_t stage_count; /* 0: there are no map nodes */
   uint8_t *stage;       /* of every node: of a map the stage that computes it, of any other the
                            first stage that may read it */
-  bool *written;        /* of every value: a map's that something else needs than the maps of its
-                           own stage: outputs, other nodes, later stages */
+  bool *written; /* of every value: a map's that something else needs than the maps of its
+                    own stage: outputs, other nodes, later stages */
 };
 
 /* Fills in the plan, in the arena. False if there are more than 255 stages. */

@@ -23,17 +23,17 @@ const struct op_info *op_info(enum cvl_op op) { return &ops[op]; }
 #define CLASS_B CLASS_BOOL
 
 static const struct map_row maps[] = {
-#define UNARY(op, in, out, expression)  {OP_##op, CLASS_##in, CLASS_##out, false, #expression},
-#define BINARY(op, in, out, expression) {OP_##op, CLASS_##in, CLASS_##out, false, #expression},
-#define SELECT(op, in, out, expression) {OP_##op, CLASS_##in, CLASS_##out, false, #expression},
+#define UNARY(op, in, out, expression)  {OP_##op, CLASS_##in, CLASS_##out, false, #expression, NULL},
+#define BINARY(op, in, out, expression) {OP_##op, CLASS_##in, CLASS_##out, false, #expression, NULL},
+#define SELECT(op, in, out, expression) {OP_##op, CLASS_##in, CLASS_##out, false, #expression, NULL},
 #define CHECKED(op, in, out, condition, error, expression)                                     \
-  {OP_##op, CLASS_##in, CLASS_##out, true, #expression},
+  {OP_##op, CLASS_##in, CLASS_##out, true, #expression, #condition},
 #include "tables/operations.def"
 };
 
 static const struct combine_row combines[] = {
 #define COMBINE(op, class, identity, pad, exact, expression)                                   \
-  {OP_##op, CLASS_##class, exact, #expression},
+  {OP_##op, CLASS_##class, exact, #expression, #identity, #pad},
 #include "tables/operations.def"
 };
 
@@ -50,6 +50,13 @@ const struct combine_row *combine_rows(size_t *count) {
 const struct map_row *map_row(enum cvl_op op, enum elem_class in) {
   for (size_t i = 0; i < sizeof maps / sizeof maps[0]; i++) {
     if (maps[i].op == op && maps[i].in == in) return &maps[i];
+  }
+  return NULL;
+}
+
+const struct combine_row *combine_row(enum cvl_op op, enum elem_class class) {
+  for (size_t i = 0; i < sizeof combines / sizeof combines[0]; i++) {
+    if (combines[i].op == op && combines[i].class == class) return &combines[i];
   }
   return NULL;
 }

@@ -53,6 +53,7 @@ struct map_row {
   enum elem_class in, out;
   bool checked;           /* has a condition each element must meet */
   const char *expression; /* its text, for messages and generated code */
+  const char *condition;  /* that of the condition; NULL without one */
 };
 
 /* One combining row. */
@@ -60,7 +61,7 @@ struct combine_row {
   enum cvl_op op;
   enum elem_class class;
   bool exact; /* any order gives the same bits */
-  const char *expression;
+  const char *expression, *identity, *pad;
 };
 
 /* All elementwise and all combining rows, in the order of the table. */
@@ -68,6 +69,7 @@ const struct map_row *map_rows(size_t *count);
 const struct combine_row *combine_rows(size_t *count);
 /* The row of op for elements of class in (the class of the last operand); NULL if none. */
 const struct map_row *map_row(enum cvl_op op, enum elem_class in);
+const struct combine_row *combine_row(enum cvl_op op, enum elem_class class);
 
 /* ---- opcodes.def ---- */
 

@@ -353,3 +353,32 @@ Test(parse, every_failing_allocation_is_an_ordinary_error) {
     if (!failed) break;
   }
 }
+
+/* ---- formulas ---- */
+
+static void check_formula(const char *definition, const char *wanted) {
+  struct loaded l;
+  char text[200];
+  load(&l, definition, classic);
+  cr_assert_not_null(l.ops[0], "%s", first_message(&l));
+  cr_expect_str_eq(fused_formula(l.ops[0], text, sizeof text), wanted);
+  memset(text, '#', sizeof text);
+  fused_formula(l.ops[0], text, 12);
+  cr_expect(strlen(text) == (strlen(wanted) < 11 ? strlen(wanted) : 11) && text[12] == '#');
+  unload(&l);
+}
+
+Test(formula, what_people_write) {
+  check_formula("fused OP0#1 ($0 : FLOAT, $1 : FLOAT, $2 : INT, $3 : SEGDES, $4 : SEGDES) ="
+                "(+_REDUCE FLOAT @ (* FLOAT @ $0 (BPERMUTE FLOAT @ $1 $2 $3 $4)) $4)",
+                "sum by s2 (x1 * x2[i])");
+  check_formula("fused OP0#1 ($0 : FLOAT, $1 : SEGDES, $2 : BOOL) ="
+                "$3 = (* FLOAT @ $0 (- FLOAT @ $0 (DIST FLOAT @ (CONST FLOAT 0.5) $1)))"
+                "$4 $5 = (PACK FLOAT @ $3 (NOT BOOL @ $2) $1)"
+                "$6 = (MAX_SCAN FLOAT @ (SQRT @ $3) $1) -> $6 $4 $5 $3",
+                "t1 = x * (x - 0.5); max scan by s (sqrt(t1)), pack(t1, not(p), s), t1");
+  check_formula(
+      "fused OP0#1 ($0 : INT, $1 : SEGDES) ="
+      "(SELECT INT @ (< INT @ $0 (DIST INT @ $0 $1)) (INDEX @ $0 (CONST INT 1) $1) $0)",
+      "if (i < (i over s)) then index(i, 1, s) else i");
+}

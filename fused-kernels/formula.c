@@ -1,0 +1,240 @@
+/* formula.c - a superoperator on one line, for people: infix operators, functions and
+ * subscripts.
+ *
+ * Parameters are called by kind: x FLOAT, i INT, p BOOL, s SEGDES, numbered where there are
+ * several. What is used more than once is called t and defined before.
+ */
+#include "base/number.h"
+#include "fused-kernels/fused.h"
+
+#include <string.h>
+
+enum { DEEPEST = 24 }; /* an expression that nests deeper ends in "..." */
+
+struct formula {
+  const struct superop *op;
+  char *dst;
+  size_t size, used;
+};
+
+static void put(struct formula *f, const char *text) {
+  size_t room = f->size - 1 - f->used, n = strlen(text);
+  if (n > room) n = room;
+  memcpy(f->dst + f->used, text, n);
+  f->used += n;
+  f->dst[f->used] = '\0';
+}
+
+static void put_numbered(struct formula *f, const char *letter, uint32_t number) {
+  char text[NUMBER_TEXT_MAX];
+  put(f, letter);
+  if (number == 0) return;
+  format_int(text, number);
+  put(f, text);
+}
+
+static void put_param(struct formula *f, uint32_t v) {
+  static const char *const letters[] = {"i", "x", "p", "s"};
+  uint32_t same = 0, before = 0;
+  for (uint32_t k = 0; k < f->op->param_count; k++) {
+    same += f->op->params[k] == f->op->params[v];
+    before += k < v && f->op->params[k] == f->op->params[v];
+  }
+  put_numbered(f, letters[f->op->params[v]], same == 1 ? 0 : before + 1);
+}
+
+/* The node that makes a value that is not a parameter: results go up. */
+static uint32_t maker_of(const struct superop *op, uint32_t value) {
+  uint32_t low = 0, high = op->node_count;
+  while (high - low > 1) {
+    uint32_t middle = low + (high - low) / 2;
+    if (op->nodes[middle].result <= value)
+      low = middle;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+/* Whether a node is called t, and defined before it is used. */
+static bool is_shared(const struct superop *op, const struct superop_node *node) {
+  return node->role != ROLE_CONST && node->role != ROLE_SPREAD && node->result_count == 1 &&
+         op->uses[node->result] > 1;
+}
+
+static uint32_t shared_before(const struct superop *op, uint32_t node) {
+  uint32_t count = 0;
+  for (uint32_t k = 0; k < node; k++) count += is_shared(op, &op->nodes[k]);
+  return count;
+}
+
+static void put_node(struct formula *f, const struct superop_node *node, unsigned depth);
+
+/* An operand: a parameter, a shared value's name, or its expression. */
+static void put_value(struct formula *f, uint32_t v, unsigned depth) {
+  if (v < f->op->param_count) {
+    put_param(f, v);
+    return;
+  }
+  uint32_t k = maker_of(f->op, v);
+  const struct superop_node *node = &f->op->nodes[k];
+  if (is_shared(f->op, node)) {
+    put_numbered(f, "t", shared_before(f->op, k) + 1);
+  } else if (depth == DEEPEST) {
+    put(f, "...");
+  } else {
+    put_node(f, node, depth + 1);
+  }
+}
+
+static void put_list(struct formula *f, const struct superop_node *node, unsigned first,
+                     unsigned last, unsigned depth) {
+  for (unsigned i = first; i < last; i++) {
+    if (i != first) put(f, ", ");
+    put_value(f, node->operands[i], depth);
+  }
+}
+
+static void put_constant(struct formula *f, const struct superop_node *node) {
+  char text[NUMBER_TEXT_MAX] = "";
+  if (node->type == TW_INT) format_int(text, cvl_int_of(&node->constant));
+  if (node->type == TW_FLOAT) vcode_format_real(text, cvl_float_of(&node->constant));
+  if (node->type == TW_BOOL) strcpy(text, node->constant.as.b ? "T" : "F");
+  put(f, text);
+}
+
+/* "sqrt", "max": what is not a symbol, in small letters. */
+static void put_function(struct formula *f, const char *spelling, size_t length) {
+  char text[NUMBER_TEXT_MAX] = "";
+  for (size_t i = 0; i < length && i + 1 < sizeof text; i++) {
+    char c = spelling[i];
+    text[i] = (char)(c >= 'A' && c <= 'Z' ? c + 32 : c);
+    text[i + 1] = '\0';
+  }
+  put(f, text);
+}
+
+static void put_map(struct formula *f, const struct superop_node *node, unsigned depth) {
+  static const struct {
+    uint16_t op;
+    const char *symbol;
+  } symbols[] = {{OPC_LSHIFT, "<<"},
+                 {OPC_RSHIFT, ">>"},
+                 {OPC_AND, "and"},
+                 {OPC_OR, "or"},
+                 {OPC_XOR, "xor"}};
+  const char *spelling = opcode_info((enum opcode)node->op)->spelling, *symbol = NULL;
+  if (node->operand_count == 2) {
+    symbol = spelling;
+    for (size_t i = 0; i < sizeof symbols / sizeof symbols[0]; i++) {
+      if (symbols[i].op == node->op) symbol = symbols[i].symbol;
+    }
+  }
+  if (node->op == OPC_SELECT) {
+    put(f, "if ");
+    put_value(f, node->operands[0], depth);
+    put(f, " then ");
+    put_value(f, node->operands[1], depth);
+    put(f, " else ");
+    put_value(f, node->operands[2], depth);
+  } else if (symbol != NULL) {
+    put_value(f, node->operands[0], depth);
+    put(f, " ");
+    put(f, symbol);
+    put(f, " ");
+    put_value(f, node->operands[1], depth);
+  } else {
+    put_function(f, spelling, strlen(spelling));
+    put(f, "(");
+    put_list(f, node, 0, node->operand_count, depth);
+    put(f, ")");
+  }
+}
+
+/* "sum by s (...)": a reduction or scan, its descriptor in front. */
+static void put_combination(struct formula *f, const struct superop_node *node,
+                            unsigned depth) {
+  const char *spelling = opcode_info((enum opcode)node->op)->spelling;
+  if (*spelling == '+')
+    put(f, "sum");
+  else if (*spelling == '*')
+    put(f, "product");
+  else
+    put_function(f, spelling, (size_t)(strchr(spelling, '_') - spelling));
+  if (node->role == ROLE_SCAN) put(f, " scan");
+  put(f, " by ");
+  put_value(f, node->operands[1], depth);
+  put(f, " (");
+  put_value(f, node->operands[0], 0);
+  put(f, ")");
+}
+
+static void put_node(struct formula *f, const struct superop_node *node, unsigned depth) {
+  bool infix = (node->role == ROLE_MAP && node->operand_count > 1) ||
+               (node->role == ROLE_SPREAD && node->operands[0] < f->op->param_count);
+  if (infix && depth > 1) put(f, "(");
+  switch ((enum superop_role)node->role) {
+  case ROLE_CONST: put_constant(f, node); break;
+  case ROLE_SPREAD: /* a constant needs no word */
+    put_value(f, node->operands[0], depth);
+    if (node->operands[0] >= f->op->param_count) break;
+    put(f, " over ");
+    put_value(f, node->operands[1], depth);
+    break;
+  case ROLE_INDEX:
+    put(f, "index(");
+    put_list(f, node, 0, 3, 0);
+    put(f, ")");
+    break;
+  case ROLE_GATHER:
+  case ROLE_PICK:
+    put_value(f, node->operands[0], depth);
+    put(f, "[");
+    put_value(f, node->operands[1], 0);
+    if (node->op == OPC_BFPERMUTE) {
+      put(f, " where ");
+      put_value(f, node->operands[2], 0);
+    }
+    put(f, "]");
+    break;
+  case ROLE_MAP: put_map(f, node, depth); break;
+  case ROLE_REDUCE:
+  case ROLE_SCAN: put_combination(f, node, depth); break;
+  case ROLE_PACK:
+  case ROLE_SCATTER:
+    put_function(f, opcode_info((enum opcode)node->op)->spelling,
+                 strlen(opcode_info((enum opcode)node->op)->spelling));
+    put(f, "(");
+    put_list(f, node, 0, node->operand_count, 0);
+    put(f, ")");
+    break;
+  }
+  if (infix && depth > 1) put(f, ")");
+}
+
+char *fused_formula(const struct superop *op, char *dst, size_t size) {
+  struct formula f = {op, dst, size, 0};
+  dst[0] = '\0';
+  for (uint32_t k = 0; k < op->node_count && f.used + 1 < size; k++) {
+    if (!is_shared(op, &op->nodes[k])) continue;
+    put_numbered(&f, "t", shared_before(op, k) + 1);
+    put(&f, " = ");
+    put_node(&f, &op->nodes[k], 1);
+    put(&f, "; ");
+  }
+  bool first = true;
+  uint32_t seen = SUPEROP_NONE; /* a pack, both of whose results are outputs */
+  for (uint32_t i = 0; i < op->output_count && f.used + 1 < size; i++) {
+    uint32_t k = maker_of(op, op->outputs[i]);
+    const struct superop_node *node = &op->nodes[k];
+    if (k == seen) continue;
+    seen = k;
+    if (!first) put(&f, ", ");
+    first = false;
+    if (is_shared(op, node))
+      put_numbered(&f, "t", shared_before(op, k) + 1);
+    else
+      put_node(&f, node, 1);
+  }
+  return dst;
+}
