@@ -1,0 +1,229 @@
+/* stack-code.c - a program in let-form back into VCODE or FCODE: which functions are written
+ * and in which order, superoperators, and where every instruction came from. One function:
+ * stack-function.c.
+ *
+ * Every operation gets an origin, so that a message names the instruction of the program that
+ * was optimised: the origin it had there, or else its place there.
+ */
+#include "fcode-opt/stack-code.h"
+#include "fcode-opt/fcode-opt.h"
+#include "fused-kernels/fused.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define LEFT_OUT UINT32_MAX
+
+/* ---- origins ---- */
+
+/* A file name as it may stand in an origin: one word, without braces. */
+static const char *one_word(struct arena *arena, const char *file) {
+  char *word = arena_copy(arena, file, strlen(file));
+  for (char *c = word; *c; c++) {
+    if ((*c >= 0 && *c <= ' ') || *c == '{' || *c == '}') *c = '_';
+  }
+  return word;
+}
+
+/* The name of the function of the original program whose text this place is in; "" if the
+ * program was not VCODE. */
+static const char *function_at(const struct ir_program *ir, struct source_pos pos) {
+  if (!ir->vcode) return "";
+  const struct vcode_function *f = ir->vcode->functions;
+  uint32_t least = 0, end = ir->vcode->function_count;
+  while (end - least > 1) { /* the last that begins before pos */
+    uint32_t middle = least + (end - least) / 2;
+    struct source_pos begin = f[middle].pos;
+    bool before =
+        begin.line < pos.line || (begin.line == pos.line && begin.column < pos.column);
+    if (before)
+      least = middle;
+    else
+      end = middle;
+  }
+  return f[least].name->text;
+}
+
+uint32_t stack_code_origin(struct stack_code *s, struct source_pos pos, uint32_t origin) {
+  if (origin != 0 || pos.line == 0) return origin;
+  if (pos.line != s->last_pos.line || pos.column != s->last_pos.column) {
+    *array_push(s->arena, &s->origins) = (struct vcode_origin){
+        .place = arena_printf(s->arena, "%s:%u:%u", s->file, pos.line, pos.column),
+        .name = function_at(s->ir, pos)};
+    s->last_pos = pos;
+  }
+  return (uint32_t)s->origins.count - 1;
+}
+
+/* ---- functions ---- */
+
+/* What of the program is reached from the entry. */
+struct reach {
+  struct arena *scratch;
+  ARRAY(uint32_t) functions; /* not yet looked at */
+  ARRAY(const struct ir_block *) blocks;
+  bool *reached;
+};
+
+static void reach_function(struct reach *r, uint32_t f) {
+  if (r->reached[f]) return;
+  r->reached[f] = true;
+  *array_push(r->scratch, &r->functions) = f;
+}
+
+static void reach_from(struct reach *r, const struct ir_function *f) {
+  if (!f->typed) {
+    for (uint32_t i = 0; i < f->stack->length; i++) {
+      if (f->stack->code[i].op == OPC_CALL)
+        reach_function(r, f->stack->code[i].as.call.function);
+    }
+    return;
+  }
+  *array_push(r->scratch, &r->blocks) = f->body;
+  while (r->blocks.count > 0) {
+    const struct ir_block *block = r->blocks.items[--r->blocks.count];
+    for (uint32_t i = 0; i < block->count; i++) {
+      const struct ir_binding *x = &block->bindings[i];
+      if (x->form == IR_CALL) reach_function(r, x->as.callee);
+      if (x->form != IR_IF) continue;
+      *array_push(r->scratch, &r->blocks) = x->as.arms.then;
+      *array_push(r->scratch, &r->blocks) = x->as.arms.otherwise;
+    }
+  }
+}
+
+/* Numbers the functions that are written: as they stand, but the entry first unless it is
+ * MAIN. Returns how many there are. */
+static uint32_t number_functions(struct stack_code *s) {
+  const struct ir_program *ir = s->ir;
+  struct reach r = {.scratch = s->scratch,
+                    .reached = arena_alloc(s->scratch, ir->function_count)};
+  reach_function(&r, ir->entry);
+  while (r.functions.count > 0)
+    reach_from(&r, &ir->functions[r.functions.items[--r.functions.count]]);
+  uint32_t count = 0;
+  for (uint32_t f = 0; f < ir->function_count; f++) s->functions[f] = LEFT_OUT;
+  if (strcmp(ir->functions[ir->entry].name->text, "MAIN") != 0)
+    s->functions[ir->entry] = count++;
+  for (uint32_t f = 0; f < ir->function_count; f++) {
+    if (r.reached[f] && s->functions[f] == LEFT_OUT) s->functions[f] = count++;
+  }
+  arena_free(s->scratch);
+  return count;
+}
+
+/* A function without let-form: its stack code, with the numbers of this program. */
+static void copy_stack_code(struct stack_code *s, const struct vcode_function *from,
+                            struct vcode_function *out) {
+  *out = *from;
+  out->code = arena_alloc(s->arena, from->length * sizeof *out->code);
+  for (uint32_t i = 0; i < from->length; i++) {
+    struct vcode_instruction *in = &out->code[i];
+    *in = from->code[i];
+    if (in->op == OPC_CALL)
+      in->as.call.function = s->functions[in->as.call.function];
+    else if (in->op == OPC_FUSED)
+      in->as.fused = stack_code_superop(s, in->as.fused);
+    in->origin = stack_code_origin(s, in->pos, in->origin);
+  }
+}
+
+/* ---- superoperators ---- */
+
+uint32_t stack_code_superop(struct stack_code *s, uint32_t superop) {
+  if (superop >= s->ir->superop_count) return superop; /* an error when it is executed */
+  if (s->uses[superop]++ == 0) s->superops[superop] = s->superop_count++;
+  return s->superops[superop];
+}
+
+/* The text of a definition, with an origin for every node. */
+static struct vcode_fused define(struct stack_code *s, uint32_t superop) {
+  struct superop copy = *s->ir->superops[superop];
+  struct superop_node *nodes = arena_alloc(s->arena, copy.node_count * sizeof *nodes);
+  for (uint32_t k = 0; k < copy.node_count; k++) {
+    nodes[k] = copy.nodes[k];
+    nodes[k].origin = stack_code_origin(s, nodes[k].pos, nodes[k].origin);
+  }
+  copy.nodes = nodes;
+  copy.number = s->superops[superop];
+  char *text = NULL;
+  size_t length = 0;
+  FILE *out = open_memstream(&text, &length);
+  if (!out) longjmp(s->arena->out_of_memory, 1);
+  fused_print(&copy, s->uses[superop], s->origins.items, out);
+  bool fine = !ferror(out);
+  if (fclose(out) != 0 || !fine) {
+    free(text);
+    longjmp(s->arena->out_of_memory, 1);
+  }
+  while (length > 0 && text[length - 1] == '\n') length--; /* the printer ends the line */
+  struct vcode_fused fused = {.file = s->ir->file, .length = length};
+  fused.text = arena_copy(s->arena, text, length);
+  free(text);
+  return fused;
+}
+
+/* ---- the program ---- */
+
+static struct vcode_program *write_program(struct stack_code *s) {
+  const struct ir_program *ir = s->ir;
+  for (uint32_t i = 0; i < ir->origin_count; i++)
+    *array_push(s->arena, &s->origins) = ir->origins[i];
+  if (ir->origin_count == 0) array_push(s->arena, &s->origins); /* [0]: none */
+
+  struct vcode_program *out = arena_alloc(s->arena, sizeof *out);
+  out->file = ir->file;
+  out->has_widths = true;
+  out->widths = ir->widths;
+  out->function_count = number_functions(s);
+  out->functions = arena_alloc(s->arena, out->function_count * sizeof *out->functions);
+  out->entry = s->functions[ir->entry];
+  uint32_t *at = arena_alloc(s->arena, out->function_count * sizeof *at);
+  for (uint32_t f = 0; f < ir->function_count; f++) {
+    if (s->functions[f] != LEFT_OUT) at[s->functions[f]] = f;
+  }
+  for (uint32_t i = 0; i < out->function_count; i++) {
+    const struct ir_function *f = &ir->functions[at[i]];
+    if (f->typed)
+      stack_code_write(s, f, &out->functions[i]);
+    else
+      copy_stack_code(s, f->stack, &out->functions[i]);
+    arena_free(s->scratch);
+  }
+
+  out->fused_count = s->superop_count;
+  out->fused = arena_alloc(s->arena, out->fused_count * sizeof *out->fused);
+  for (uint32_t k = 0; k < ir->superop_count; k++) {
+    if (s->superops[k] != LEFT_OUT) out->fused[s->superops[k]] = define(s, k);
+  }
+  out->origins = s->origins.items;
+  out->origin_count = (uint32_t)s->origins.count;
+  return out;
+}
+
+struct vcode_program *fcode_opt_stack_code(struct arena *arena, const struct ir_program *ir,
+                                           struct diag_list *diags) {
+  struct arena scratch, trial;
+  arena_init(&scratch, arena->heap);
+  arena_init(&trial, arena->heap);
+  if (setjmp(arena->out_of_memory)) goto out_of_memory;
+  if (setjmp(scratch.out_of_memory)) goto out_of_memory;
+  if (setjmp(trial.out_of_memory)) goto out_of_memory;
+  struct stack_code s = {.arena = arena, .scratch = &scratch, .trial = &trial, .ir = ir};
+  s.file = one_word(arena, ir->file);
+  s.functions = arena_alloc(arena, ir->function_count * sizeof *s.functions);
+  s.superops = arena_alloc(arena, ir->superop_count * sizeof *s.superops);
+  s.uses = arena_alloc(arena, ir->superop_count * sizeof *s.uses);
+  for (uint32_t k = 0; k < ir->superop_count; k++) s.superops[k] = LEFT_OUT;
+  struct vcode_program *program = write_program(&s);
+  arena_free(&scratch);
+  arena_free(&trial);
+  return program;
+
+out_of_memory:
+  arena_free(&scratch);
+  arena_free(&trial);
+  diag_add(diags, SEVERITY_ERROR, ir->file, (struct source_pos){0}, NULL,
+           "out of memory while writing the program");
+  return NULL;
+}

@@ -1,0 +1,31 @@
+/* stack-code.h - what writing one function (stack-function.c) and the program around it
+ * (stack-code.c) know of each other. Private to this room.
+ */
+#ifndef RAVEL_STACK_CODE_H
+#define RAVEL_STACK_CODE_H
+
+#include "ir/ir.h"
+
+struct stack_code {
+  struct arena *arena;   /* of the result */
+  struct arena *scratch; /* emptied after every function */
+  struct arena *trial;   /* emptied after every IF */
+  const struct ir_program *ir;
+  uint32_t *functions; /* per function: its index in the result, UINT32_MAX if left out */
+  uint32_t *superops;  /* per superoperator: its number in the result, UINT32_MAX if not used */
+  uint32_t *uses;      /* per superoperator: FUSED instructions that refer to it */
+  uint32_t superop_count;
+  const char *file; /* of the program, as origins can name it */
+  ARRAY(struct vcode_origin) origins;
+  struct source_pos last_pos; /* that the last origin was made for */
+};
+
+/* Writes a function with let-form. */
+void stack_code_write(struct stack_code *, const struct ir_function *, struct vcode_function *);
+
+/* The origin of an instruction: the one it has, or its place in the program's file. */
+uint32_t stack_code_origin(struct stack_code *, struct source_pos, uint32_t origin);
+/* The number of a superoperator in the result, for one more FUSED. */
+uint32_t stack_code_superop(struct stack_code *, uint32_t superop);
+
+#endif
