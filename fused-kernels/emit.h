@@ -50,8 +50,8 @@ void fused_emit_block_prelude(struct widths, FILE *);
  * by value number: in[v] has n elements of a value that the stage reads and does not compute,
  * or one element where uniform[v] (not NULL) says that all places have the same; out[v] gets n
  * elements of every value of the stage that is `written`. Other entries are not looked at.
- * DIST of a CONST is written into the function and never read. No array may overlap an output,
- * except that in[v] may be out[w] if both have elements of the same size. fault[k] of every
+ * DIST of a CONST is written into the function and never read. No array may overlap an output.
+ * fault[k] of every
  * checked map node k of the stage becomes the first place whose element is at fault, or
  * UINT64_MAX; elements at fault are 0. BOOL elements are bytes. */
 void fused_emit_block(const struct superop *, const struct fused_blocks *, struct widths,

@@ -1,0 +1,207 @@
+/* emit-block.c - one C function for the maps of a stage: loads, expressions, stores, in one
+ * loop that compilers vectorise. Division is left to the scalar units, as anywhere; sine,
+ * cosine and tangent are computed by their vector form first and, where an argument was large,
+ * all again.
+ */
+#include "fused-kernels/emit-expression.h"
+#include "fused-kernels/fused.h"
+
+#include <string.h>
+
+enum { MOST_STAGES = UINT8_MAX };
+
+/* ---- the plan ---- */
+
+bool fused_blocks_plan(struct arena *arena, const struct superop *op, struct fused_blocks *b) {
+  memset(b, 0, sizeof *b);
+  b->stage = arena_alloc(arena, op->node_count + 1);
+  b->written = arena_alloc(arena, (op->value_count + 1) * sizeof *b->written);
+  uint32_t *makers = arena_alloc(arena, (op->value_count + 1) * sizeof *makers);
+  for (uint32_t k = 0; k < op->node_count; k++) {
+    const struct superop_node *node = &op->nodes[k];
+    unsigned stage = 0;
+    for (unsigned i = 0; i < node->operand_count; i++) {
+      if (node->operands[i] < op->param_count) continue;
+      uint32_t maker = makers[node->operands[i]];
+      bool waits = op->nodes[maker].role == ROLE_MAP && node->role != ROLE_MAP;
+      unsigned s = b->stage[maker] + (waits ? 1U : 0U);
+      if (s > stage) stage = s;
+    }
+    if (stage >= MOST_STAGES) return false;
+    b->stage[k] = (uint8_t)stage;
+    if (node->role == ROLE_MAP && stage >= b->stage_count) b->stage_count = stage + 1;
+    for (unsigned i = 0; i < node->operand_count; i++) {
+      uint32_t v = node->operands[i];
+      if (v >= op->param_count && op->nodes[makers[v]].role == ROLE_MAP &&
+          (node->role != ROLE_MAP || b->stage[makers[v]] != stage)) {
+        b->written[v] = true;
+      }
+    }
+    for (unsigned r = 0; r < node->result_count; r++) makers[node->result + r] = k;
+  }
+  for (uint32_t i = 0; i < op->output_count; i++) {
+    uint32_t v = op->outputs[i];
+    if (op->nodes[makers[v]].role == ROLE_MAP) b->written[v] = true;
+  }
+  return true;
+}
+
+/* ---- the function ---- */
+
+struct block {
+  const struct superop *op;
+  const struct fused_blocks *plan;
+  struct widths widths;
+  uint32_t stage;
+  const bool *uniform;
+  FILE *out;
+};
+
+static bool is_in_stage(const struct block *b, uint32_t k) {
+  return b->op->nodes[k].role == ROLE_MAP && b->plan->stage[k] == b->stage;
+}
+
+static const char *type_of(const struct block *b, uint32_t v) {
+  return emit_type(b->widths, (enum superop_kind)b->op->kinds[v]);
+}
+
+static const struct superop_node *maker_of(const struct superop *op, uint32_t v) {
+  for (uint32_t k = op->node_count; k-- > 0;) {
+    if (v >= op->nodes[k].result) return v < op->param_count ? NULL : &op->nodes[k];
+  }
+  return NULL;
+}
+
+/* The constant behind a value, if it is a DIST of one. */
+static const struct cvl_value *spread_constant(const struct superop *op, uint32_t v) {
+  const struct superop_node *maker = maker_of(op, v);
+  if (maker == NULL || maker->role != ROLE_SPREAD) return NULL;
+  maker = maker_of(op, maker->operands[0]);
+  return maker == NULL ? NULL : &maker->constant;
+}
+
+/* Whether the stage reads value v and does not compute it. */
+static bool is_read(const struct block *b, uint32_t v) {
+  for (uint32_t k = 0; k < b->op->node_count; k++) {
+    const struct superop_node *node = &b->op->nodes[k];
+    if (is_in_stage(b, k) && node->result == v) return false;
+  }
+  for (uint32_t k = 0; k < b->op->node_count; k++) {
+    const struct superop_node *node = &b->op->nodes[k];
+    for (unsigned i = 0; is_in_stage(b, k) && i < node->operand_count; i++) {
+      if (node->operands[i] == v) return true;
+    }
+  }
+  return false;
+}
+
+static bool is_reduced(const struct superop_node *node) {
+  return node->op == OPC_SIN || node->op == OPC_COS || node->op == OPC_TAN;
+}
+
+static bool has_reduced(const struct block *b) {
+  for (uint32_t k = 0; k < b->op->node_count; k++) {
+    if (is_in_stage(b, k) && is_reduced(&b->op->nodes[k])) return true;
+  }
+  return false;
+}
+
+static void declarations(const struct block *b) {
+  for (uint32_t v = 0; v < b->op->value_count; v++) {
+    const char *type = type_of(b, v);
+    if (!is_read(b, v)) continue;
+    const struct cvl_value *c = spread_constant(b->op, v);
+    if (c != NULL) {
+      fprintf(b->out, "  const %s v%u = ", type, v);
+      emit_literal(c, b->out);
+      fputs(";\n", b->out);
+    } else if (b->uniform != NULL && b->uniform[v]) {
+      fprintf(b->out, "  const %s v%u = *(const %s *)in[%u];\n", type, v, type, v);
+    } else {
+      fprintf(b->out, "  const %s *restrict in%u = in[%u];\n", type, v, v);
+    }
+  }
+  for (uint32_t v = 0; v < b->op->value_count; v++) {
+    const struct superop_node *maker = maker_of(b->op, v);
+    if (maker == NULL || !is_in_stage(b, (uint32_t)(maker - b->op->nodes))) continue;
+    if (b->plan->written[v]) {
+      fprintf(b->out, "  %s *restrict out%u = out[%u];\n", type_of(b, v), v, v);
+    }
+  }
+}
+
+/* vV = the node's expression; `near`: sin and the like where the argument is not large. */
+static void assignment(const struct block *b, uint32_t k, bool near) {
+  const struct superop_node *node = &b->op->nodes[k];
+  const struct map_row *row = emit_row(node);
+  const char *type = type_of(b, node->result);
+  if (node->checked) {
+    fprintf(b->out, "    const int ok%u = ", k);
+    emit_map(row->condition, node, b->out);
+    fprintf(b->out, ";\n    fault%u = !ok%u && i < fault%u ? i : fault%u;\n", k, k, k, k);
+  }
+  fprintf(b->out, "    const %s v%u = ", type, node->result);
+  if (node->checked) fprintf(b->out, "!ok%u ? (%s)0 : ", k, type);
+  if (near && is_reduced(node)) {
+    const char *name = node->op == OPC_SIN ? "sin" : node->op == OPC_COS ? "cos" : "tan";
+    fprintf(b->out, "(%s)e_near_%s((double)v%u);\n", type, name, node->operands[0]);
+    fprintf(b->out, "    far |= (uint64_t)e_is_far((double)v%u);\n", node->operands[0]);
+    return;
+  }
+  fprintf(b->out, "(%s)(", type);
+  emit_map(row->expression, node, b->out);
+  fputs(");\n", b->out);
+}
+
+static void loop(const struct block *b, bool near, const char *condition) {
+  fprintf(b->out, "  for (uint64_t i = 0; %si < n; i++) {\n", condition);
+  for (uint32_t v = 0; v < b->op->value_count; v++) {
+    if (is_read(b, v) && spread_constant(b->op, v) == NULL &&
+        !(b->uniform != NULL && b->uniform[v])) {
+      fprintf(b->out, "    const %s v%u = in%u[i];\n", type_of(b, v), v, v);
+    }
+  }
+  for (uint32_t k = 0; k < b->op->node_count; k++) {
+    uint32_t v = b->op->nodes[k].result;
+    if (!is_in_stage(b, k)) continue;
+    assignment(b, k, near);
+    if (b->plan->written[v])
+      fprintf(b->out, "    out%u[i] = v%u;\n", v, v);
+    else if (b->op->uses[v] == 0)
+      fprintf(b->out, "    (void)v%u;\n", v);
+  }
+  fputs("  }\n", b->out);
+}
+
+void fused_emit_block(const struct superop *op, const struct fused_blocks *plan,
+                      struct widths widths, uint32_t stage, const bool *uniform,
+                      const char *name, FILE *out) {
+  struct block b = {op, plan, widths, stage, uniform, out};
+  char formula[400];
+  fprintf(out, "/* Of %s: stage %u. */\n", fused_formula(op, formula, sizeof formula), stage);
+  fprintf(out,
+          "void %s(uint64_t n, const void *const *in, void *const *out, uint64_t *fault);\n"
+          "void %s(uint64_t n, const void *const *in, void *const *out, uint64_t *fault) {\n",
+          name, name);
+  declarations(&b);
+  fputs("  (void)in, (void)out, (void)fault;\n", out);
+  for (uint32_t k = 0; k < op->node_count; k++) {
+    if (is_in_stage(&b, k) && op->nodes[k].checked) {
+      fprintf(out, "  uint64_t fault%u = UINT64_MAX;\n", k);
+    }
+  }
+  bool twice = has_reduced(&b);
+  if (twice) fputs("  uint64_t far = 0;\n", out);
+  loop(&b, twice, "");
+  if (twice) loop(&b, false, "far != 0 && ");
+  for (uint32_t k = 0; k < op->node_count; k++) {
+    if (is_in_stage(&b, k) && op->nodes[k].checked) {
+      fprintf(out, "  fault[%u] = fault%u;\n", k, k);
+    }
+  }
+  fputs("}\n\n", out);
+}
+
+void fused_emit_block_prelude(struct widths widths, FILE *out) {
+  emit_prelude(widths, (struct emit_needs){true, true}, out);
+}

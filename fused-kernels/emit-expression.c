@@ -1,0 +1,164 @@
+/* emit-expression.c - scalar expressions as C text. */
+#include "fused-kernels/emit-expression.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+const char *emit_type(struct widths w, enum superop_kind kind) {
+  switch (kind) {
+  case SUPEROP_INT: return w.int_elem == CVL_I64 ? "int64_t" : "int32_t";
+  case SUPEROP_FLOAT: return w.float_elem == CVL_F64 ? "double" : "float";
+  case SUPEROP_BOOL:
+  case SUPEROP_SEGDES: break;
+  }
+  return "uint8_t";
+}
+
+void emit_literal(const struct cvl_value *c, FILE *out) {
+  if (elem_info((enum cvl_elem)c->elem)->class == CLASS_FLOAT) {
+    double x = cvl_float_of(c);
+    const char *suffix = c->elem == CVL_F32 ? "F" : "";
+    const char *cast = c->elem == CVL_F32 ? "(float)" : "(double)";
+    if (isnan(x))
+      fprintf(out, "%sNAN", cast);
+    else if (isinf(x))
+      fprintf(out, "%s%sINFINITY", x < 0 ? "-" : "", cast);
+    else if (x == floor(x) && fabs(x) < 1e6 && x != 0)
+      fprintf(out, "%.1f%s", x, suffix);
+    else
+      fprintf(out, "%a%s", x, suffix);
+    return;
+  }
+  int64_t n = c->elem == CVL_BOOL ? c->as.b : cvl_int_of(c);
+  if (n == INT64_MIN)
+    fputs("INT64_MIN", out);
+  else if (n == INT32_MIN)
+    fputs("INT32_MIN", out);
+  else if (n > INT32_MAX || n < INT32_MIN)
+    fprintf(out, "INT64_C(%" PRId64 ")", n);
+  else
+    fprintf(out, "%" PRId64, n);
+}
+
+static enum elem_class class_of(const struct superop_node *node) {
+  const char *operands = opcode_info((enum opcode)node->op)->operands;
+  char last = operands[strlen(operands) - 1];
+  if (last == 'f' || (last == 'T' && node->type == TW_FLOAT)) return CLASS_FLOAT;
+  return last == 'b' || (last == 'T' && node->type == TW_BOOL) ? CLASS_BOOL : CLASS_INT;
+}
+
+const struct map_row *emit_row(const struct superop_node *node) {
+  return map_row(opcode_info((enum opcode)node->op)->operation, class_of(node));
+}
+
+const struct combine_row *emit_combination(const struct superop_node *node) {
+  return combine_row(opcode_info((enum opcode)node->op)->operation,
+                     node->type == TW_FLOAT  ? CLASS_FLOAT
+                     : node->type == TW_BOOL ? CLASS_BOOL
+                                             : CLASS_INT);
+}
+
+static bool letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+void emit_expression(const char *text, unsigned count, const char *const *operands, FILE *out) {
+  const char *const *x = count == 3 ? operands + 1 : operands;
+  while (*text != '\0') {
+    size_t n = 1;
+    if (letter(*text) || (*text >= '0' && *text <= '9')) {
+      while (letter(text[n]) || (text[n] >= '0' && text[n] <= '9') || text[n] == '.') n++;
+    }
+    if (n == 1 && *text == 'x')
+      fputs(x[0], out);
+    else if (n == 1 && *text == 'y' && count > 1)
+      fputs(x[1], out);
+    else if (n == 1 && *text == 'f' && count == 3)
+      fputs(operands[0], out);
+    else
+      fwrite(text, 1, n, out);
+    text += n;
+  }
+}
+
+void emit_map(const char *text, const struct superop_node *node, FILE *out) {
+  char names[3][16];
+  const char *operands[3];
+  for (unsigned i = 0; i < node->operand_count && i < 3; i++) {
+    snprintf(names[i], sizeof names[i], "v%u", node->operands[i]);
+    operands[i] = names[i];
+  }
+  emit_expression(text, node->operand_count, operands, out);
+}
+
+/* ---- what comes before ---- */
+
+/* Functions that are exact in the C library. */
+static bool is_plain(enum cvl_op op) {
+  return op == OP_FLOOR || op == OP_CEIL || op == OP_TRUNC || op == OP_ROUND || op == OP_SQRT;
+}
+
+void emit_add_needs(struct emit_needs *needs, const struct superop *op) {
+  for (uint32_t k = 0; k < op->node_count; k++) {
+    const struct superop_node *node = &op->nodes[k];
+    if (node->role != ROLE_MAP) continue;
+    const struct map_row *row = emit_row(node);
+    if (strstr(row->expression, "MATH(") != NULL && !is_plain(row->op)) needs->functions = true;
+    if (row->op == OP_SIN || row->op == OP_COS || row->op == OP_TAN) needs->reduction = true;
+  }
+}
+
+extern const char *const fused_elementary_text[];
+
+/* The texts begin with a comment that starts in the first column and has their file's name. */
+static bool begins_file(const char *line, const char *name) {
+  return strncmp(line, "/* ", 3) == 0 && strncmp(line + 3, name, strlen(name)) == 0;
+}
+
+/* The elementary functions; only the rest of the text, elementary.c, is left out if nothing
+ * reduces large arguments. */
+static void elementary(struct emit_needs needs, FILE *out) {
+  fputs("#ifdef __GNUC__ /* not all of these are used */\n"
+        "#pragma GCC diagnostic push\n"
+        "#pragma GCC diagnostic ignored \"-Wunused-function\"\n"
+        "#endif\n"
+        "struct e_angle;\nstatic struct e_angle elementary_reduce(double x);\n\n",
+        out);
+  for (const char *const *line = fused_elementary_text; *line != NULL; line++) {
+    if (begins_file(*line, "elementary.c") && !needs.reduction) break;
+    fputs(*line, out);
+  }
+  fputs("#ifdef __GNUC__\n#pragma GCC diagnostic pop\n#endif\n\n", out);
+}
+
+void emit_prelude(struct widths w, struct emit_needs needs, FILE *out) {
+  bool wide = w.int_elem == CVL_I64, fine = w.float_elem == CVL_F64;
+  const char *i = emit_type(w, SUPEROP_INT), *f = emit_type(w, SUPEROP_FLOAT);
+  const char *least = wide ? "0x1p63" : "0x1p31", *suffix = fine ? "" : "F";
+  fputs("#include <math.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <string.h>\n\n",
+        out);
+  if (needs.functions) elementary(needs, out);
+  fprintf(
+      out,
+      "/* What the expressions are written in. INT wraps; a FLOAT that fits no INT becomes\n"
+      " * the least one. */\n"
+      "#define BITS      %d\n"
+      "#define U(x)      ((u%s)(x))\n"
+      "#define WRAP(u)   ((%s)(u))\n"
+      "#define INT_LEAST INT%d_MIN\n"
+      "#define INT_MOST  INT%d_MAX\n"
+      "#define REAL(c)   ((%s)(c))\n"
+      "#define INFINITE  ((%s)INFINITY)\n",
+      wide ? 64 : 32, i, i, wide ? 64 : 32, wide ? 64 : 32, f, f);
+  if (needs.functions)
+    fprintf(out, "#define MATH(fn, x) ravel_##fn##_f%d(x)\n", fine ? 64 : 32);
+  else
+    fprintf(out, "#define MATH(fn, x) ((%s)fn(x))\n", f);
+  fprintf(out,
+          "#define TO_INT(x) to_int(x)\n"
+          "static inline %s to_int(%s x) {\n"
+          "  return (%s)(x >= -%s%s && x < %s%s ? x : -%s%s);\n"
+          "}\n\n",
+          i, f, i, least, suffix, least, suffix, least, suffix);
+}

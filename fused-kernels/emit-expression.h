@@ -1,0 +1,32 @@
+/* emit-expression.h - what all emitted source is made of: C types, literals, and the
+ * expressions of operations.def with values in the place of x, y and f. Private to this room.
+ */
+#ifndef RAVEL_FUSED_EMIT_EXPRESSION_H
+#define RAVEL_FUSED_EMIT_EXPRESSION_H
+
+#include "fused-kernels/emit.h"
+
+/* "int64_t", "double", "uint8_t": elements of a kind other than SEGDES. */
+const char *emit_type(struct widths, enum superop_kind kind);
+/* A literal of exactly this value. */
+void emit_literal(const struct cvl_value *, FILE *);
+/* The row of a map node. */
+const struct map_row *emit_row(const struct superop_node *);
+/* The row of a node that reduces or scans. */
+const struct combine_row *emit_combination(const struct superop_node *);
+/* An expression or a condition; operands[0 .. count) are C expressions without effect that need
+ * no parentheses: of x, of x and y, or of f, x and y. */
+void emit_expression(const char *text, unsigned count, const char *const *operands, FILE *);
+/* The same for a map node whose operand values v are written vV. */
+void emit_map(const char *text, const struct superop_node *, FILE *);
+
+/* What a file needs before its expressions. */
+struct emit_needs {
+  bool functions; /* exp, sin ...: the elementary functions */
+  bool reduction; /* sin, cos or tan: also of large arguments */
+};
+void emit_add_needs(struct emit_needs *, const struct superop *);
+/* Includes and macros for them; `qualifier` goes before every function: "static inline". */
+void emit_prelude(struct widths, struct emit_needs, FILE *);
+
+#endif
