@@ -184,6 +184,21 @@ static void count_sites(struct search *s) {
   s->calls->fixed[program->entry] = true;
 }
 
+/* The callees of all functions, the other way round. */
+static void list_callers(struct search *s) {
+  uint32_t n = s->o->program->function_count;
+  struct calls *calls = s->calls;
+  uint32_t *first = arena_alloc(s->o->scratch, ((size_t)n + 2) * sizeof *first);
+  calls->callers = arena_alloc(s->o->scratch, s->callees.count * sizeof *calls->callers);
+  for (size_t i = 0; i < s->callees.count; i++) first[s->callees.items[i] + 2]++;
+  for (uint32_t f = 0; f < n; f++) first[f + 2] += first[f + 1];
+  for (uint32_t f = 0; f < n; f++) { /* first[c + 1] moves on to where callee c + 1 begins */
+    for (uint32_t i = s->first[f]; i < s->first[f + 1]; i++)
+      calls->callers[first[s->callees.items[i] + 1]++] = f;
+  }
+  calls->caller_first = first;
+}
+
 struct calls calls_make(struct opt *o) {
   struct arena *a = o->scratch;
   const struct ir_program *program = o->program;
@@ -219,6 +234,7 @@ struct calls calls_make(struct opt *o) {
     if (!s.number[f]) search_from(&s, f);
   }
   count_sites(&s);
+  list_callers(&s);
   return calls;
 }
 

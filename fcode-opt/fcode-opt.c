@@ -83,6 +83,8 @@ static void copy_function(struct opt *o, struct ir_function *f) {
   f->params = arena_alloc(o->arena, from.param_count * (sizeof(ir_var) + sizeof(bool)));
   f->unused = (bool *)(f->params + from.param_count);
   for (uint32_t i = 0; i < from.param_count; i++) f->params[i] = from.params[i];
+  f->result_kinds = arena_alloc(o->arena, from.result_count * sizeof *f->result_kinds);
+  for (uint32_t i = 0; i < from.result_count; i++) f->result_kinds[i] = from.result_kinds[i];
   f->vars = arena_alloc(o->arena, from.var_count * sizeof *f->vars);
   if (from.var_count > 0) memcpy(f->vars, from.vars, from.var_count * sizeof *f->vars);
   o->var_capacity[f - o->program->functions] = from.var_count;
@@ -160,7 +162,7 @@ struct driver {
 };
 
 /* Runs a pass; whether it changed anything. */
-__attribute__((unused)) static bool run(struct driver *d, struct pass pass) {
+static bool run(struct driver *d, struct pass pass) {
   struct opt *o = &d->o;
   if (d->broken) return false;
   bool changed = pass.run(o);
@@ -183,7 +185,9 @@ __attribute__((unused)) static bool run(struct driver *d, struct pass pass) {
 }
 
 static void run_all(struct driver *d) {
-  (void)d;
+  static const struct pass inlining = {"inline", pass_inline}, dead = {"dead", pass_dead};
+  run(d, inlining);
+  run(d, dead);
 }
 
 /* ---- statistics ---- */

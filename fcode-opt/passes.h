@@ -87,15 +87,17 @@ bool rewrite_never(const struct ir_program *, const struct ir_binding *);
 /* ---- the call graph of the program as it is now: calls.c ---- */
 
 struct calls {
-  uint32_t *order;  /* all functions, callees before callers; components together */
-  bool *recursive;  /* per function: it may call itself, perhaps indirectly */
-  bool *reachable;  /* from the entry */
-  bool *fixed;      /* its signature must stay: the entry, or called from stack code */
-  uint32_t *sites;  /* calls of it in functions that are reachable */
-  uint32_t *size;   /* instructions (vcode.md, 17.2) */
-  uint32_t *bulk;   /* bindings, all of them */
-  uint32_t *depth;  /* of its IFs */
-  uint8_t *effects; /* set of enum effect, with those of its callees */
+  uint32_t *order; /* all functions, callees before callers; components together */
+  bool *recursive; /* per function: it may call itself, perhaps indirectly */
+  bool *reachable; /* from the entry */
+  bool *fixed;     /* its signature must stay: the entry, or called from stack code */
+  uint32_t *sites; /* calls of it in functions that are reachable */
+  uint32_t *size;  /* instructions (vcode.md, 17.2) */
+  uint32_t *bulk;  /* bindings, all of them */
+  uint32_t *depth; /* of its IFs */
+  uint32_t *callers, *caller_first; /* of function f: callers[caller_first[f]] up to
+                                       caller_first[f + 1], once for each call */
+  uint8_t *effects;                 /* set of enum effect, with those of its callees */
 };
 
 enum effect {
@@ -132,6 +134,9 @@ bool sizes_agree(const struct sizes *, uint32_t function, const struct ir_bindin
 /* A number for the length of a vector or the total of a descriptor (SIZE_LEN, SIZE_TOTAL), or
  * of the number of segments (SIZE_COUNT): equal numbers, equal sizes. */
 uint32_t sizes_class(const struct sizes *, uint32_t function, ir_var, uint8_t what);
+/* The same of sizes that are equal if every instruction of the function is executed without
+ * fault: for choices that are checked again when they matter, such as fusion's. */
+uint32_t sizes_likely(const struct sizes *, uint32_t function, ir_var, uint8_t what);
 /* The number itself where it is known; -1 if not. */
 int64_t sizes_known(const struct sizes *, uint32_t function, ir_var, uint8_t what);
 

@@ -1,0 +1,236 @@
+/* dead.c - what nobody needs: bindings, parameters and results of functions, to a fixed point.
+ *
+ * First what is needed is found, over the whole program and assuming nothing until it is shown:
+ * a binding is needed if it has an effect, if it may fail, or if a result of it is needed; an
+ * operand of a call if the parameter is; a result of a function if that of some call is. So a
+ * value that a recursive function only hands on to itself is not. Then the rest is removed. */
+#include "fcode-opt/passes.h"
+
+#include <string.h>
+
+struct need {
+  struct opt *o;
+  struct calls calls;
+  bool **vars;    /* per function: its variables that are needed */
+  bool **results; /* per function: its results that are */
+  uint32_t f;     /* the function being looked at */
+  bool *waiting;  /* per function: to be looked at (again) */
+  bool more;      /* some function waits */
+  bool changed;
+};
+
+static bool needs(const struct need *n, ir_var v) {
+  return n->vars[n->f][v];
+}
+
+static bool any_result(const struct need *n, const struct ir_binding *x) {
+  for (uint32_t i = 0; i < x->result_count; i++) {
+    if (needs(n, x->results[i])) return true;
+  }
+  return false;
+}
+
+/* ---- what is needed ---- */
+
+static bool scalar_condition(const struct need *n, ir_var v) {
+  (void)n;
+  (void)v;
+  return false;
+}
+
+/* Whether a binding that is no IF stays. */
+static bool stays(const struct need *n, const struct ir_binding *x) {
+  return any_result(n, x) || binding_effects(&n->calls, x) != 0;
+}
+
+/* A call that stays asks its callee for the results that are needed. */
+static void ask_callee(struct need *n, const struct ir_binding *x) {
+  uint32_t callee = x->as.callee;
+  for (uint32_t i = 0; i < x->result_count; i++) {
+    if (!needs(n, x->results[i]) || n->results[callee][i]) continue;
+    n->results[callee][i] = true;
+    n->waiting[callee] = n->more = true;
+  }
+}
+
+static void mark_operands(struct need *n, const struct ir_binding *x) {
+  const struct ir_function *callee =
+      x->form == IR_CALL ? &n->o->program->functions[x->as.callee] : NULL;
+  for (uint32_t i = 0; i < x->operand_count; i++) {
+    if (callee && !n->vars[x->as.callee][callee->params[i]]) continue;
+    n->vars[n->f][x->operands[i]] = true;
+  }
+  if (callee) ask_callee(n, x);
+}
+
+static bool mark_block(struct need *n, const struct ir_block *block);
+
+/* Marks what the arms need; whether the IF stays. */
+static bool mark_if(struct need *n, const struct ir_binding *x) {
+  const struct ir_block *then = x->as.arms.then, *otherwise = x->as.arms.otherwise;
+  for (uint32_t i = 0; i < x->result_count; i++) {
+    if (!needs(n, x->results[i])) continue;
+    if (then->end == IR_YIELD) n->vars[n->f][then->results[i]] = true;
+    if (otherwise->end == IR_YIELD) n->vars[n->f][otherwise->results[i]] = true;
+  }
+  bool inside = mark_block(n, then);
+  inside |= mark_block(n, otherwise);
+  return inside || any_result(n, x) || !scalar_condition(n, x->operands[0]);
+}
+
+/* Marks what a block needs, given what is needed of its results; whether anything in it has to
+ * be done. */
+static bool mark_block(struct need *n, const struct ir_block *block) {
+  bool something = block->end != IR_YIELD;
+  for (uint32_t i = block->count; i-- > 0;) {
+    const struct ir_binding *x = &block->bindings[i];
+    bool keep = x->form == IR_IF ? mark_if(n, x) : stays(n, x);
+    if (!keep) continue;
+    something = true;
+    mark_operands(n, x);
+  }
+  return something;
+}
+
+/* Looks at a function again; if more of its parameters are needed, so must its callers be. */
+static void mark_function(struct need *n, uint32_t f) {
+  const struct ir_function *function = &n->o->program->functions[f];
+  const struct ir_block *body = function->body;
+  uint32_t before = 0, after = 0;
+  n->f = f;
+  n->waiting[f] = false;
+  for (uint32_t i = 0; i < function->param_count; i++)
+    before += n->vars[f][function->params[i]];
+  for (uint32_t i = 0; i < body->result_count; i++) {
+    if (n->results[f][i]) n->vars[f][body->results[i]] = true;
+  }
+  mark_block(n, body);
+  for (uint32_t i = 0; i < function->param_count; i++) after += n->vars[f][function->params[i]];
+  if (after == before) return;
+  for (uint32_t i = n->calls.caller_first[f]; i < n->calls.caller_first[f + 1]; i++) {
+    uint32_t caller = n->calls.callers[i];
+    if (n->o->program->functions[caller].typed) n->waiting[caller] = n->more = true;
+  }
+}
+
+static void find_needs(struct need *n) {
+  const struct ir_program *program = n->o->program;
+  uint32_t count = program->function_count;
+  n->vars = arena_alloc(n->o->scratch, count * sizeof *n->vars);
+  n->results = arena_alloc(n->o->scratch, count * sizeof *n->results);
+  n->waiting = arena_alloc(n->o->scratch, count);
+  for (uint32_t f = 0; f < count; f++) {
+    const struct ir_function *function = &program->functions[f];
+    n->vars[f] = arena_alloc(n->o->scratch, function->var_count);
+    n->results[f] = arena_alloc(n->o->scratch, function->result_count);
+    n->waiting[f] = function->typed;
+    if (!n->calls.fixed[f] || !function->typed) continue;
+    memset(n->results[f], true, function->result_count);
+    for (uint32_t i = 0; i < function->param_count; i++) n->vars[f][function->params[i]] = true;
+  }
+  /* Callees first: most of what they need is then known when a caller is looked at. */
+  do {
+    n->more = false;
+    for (uint32_t i = 0; i < count; i++) {
+      if (n->waiting[n->calls.order[i]]) mark_function(n, n->calls.order[i]);
+    }
+  } while (n->more);
+}
+
+/* ---- removing ---- */
+
+/* Keeps the items whose flag is set, in order; how many. */
+static uint32_t keep_vars(uint32_t count, ir_var *vars, const bool *keep) {
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    if (keep[i]) vars[kept++] = vars[i];
+  }
+  return kept;
+}
+
+static void sweep_block(struct need *n, struct ir_block *block);
+
+static void sweep_if(struct need *n, struct ir_binding *x) {
+  struct ir_block *then = x->as.arms.then, *otherwise = x->as.arms.otherwise;
+  bool *keep = arena_alloc(n->o->scratch, x->result_count);
+  for (uint32_t i = 0; i < x->result_count; i++) {
+    keep[i] = needs(n, x->results[i]);
+    if (!keep[i]) n->changed = true;
+  }
+  if (then->end == IR_YIELD)
+    then->result_count = keep_vars(then->result_count, then->results, keep);
+  if (otherwise->end == IR_YIELD)
+    otherwise->result_count = keep_vars(otherwise->result_count, otherwise->results, keep);
+  x->result_count = keep_vars(x->result_count, x->results, keep);
+  sweep_block(n, then);
+  sweep_block(n, otherwise);
+}
+
+static void sweep_call(struct need *n, struct ir_binding *x) {
+  const struct ir_function *callee = &n->o->program->functions[x->as.callee];
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < x->operand_count; i++) {
+    if (n->vars[x->as.callee][callee->params[i]]) x->operands[kept++] = x->operands[i];
+  }
+  x->operand_count = kept;
+  x->result_count = keep_vars(x->result_count, x->results, n->results[x->as.callee]);
+}
+
+static void sweep_block(struct need *n, struct ir_block *block) {
+  bool *keep = arena_alloc(n->o->scratch, block->count);
+  for (uint32_t i = 0; i < block->count; i++) {
+    const struct ir_binding *x = &block->bindings[i];
+    keep[i] = x->form == IR_IF ? mark_if(n, x) : stays(n, x);
+  }
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < block->count; i++) {
+    struct ir_binding *x = &block->bindings[i];
+    if (!keep[i]) {
+      n->o->stats->dead++;
+      n->changed = true;
+      continue;
+    }
+    if (x->form == IR_IF) sweep_if(n, x);
+    if (x->form == IR_CALL) sweep_call(n, x);
+    block->bindings[kept++] = *x;
+  }
+  block->count = kept;
+}
+
+/* The signature last: calls are swept by it as it was. */
+static void shrink_signature(struct need *n, uint32_t f) {
+  struct ir_function *function = &n->o->program->functions[f];
+  struct fcode_opt_stats *stats = n->o->stats;
+  uint32_t params = 0, results = 0;
+  for (uint32_t i = 0; i < function->param_count; i++) {
+    if (n->vars[f][function->params[i]]) function->params[params++] = function->params[i];
+  }
+  for (uint32_t i = 0; i < function->result_count; i++) {
+    if (!n->results[f][i]) continue;
+    function->result_kinds[results] = function->result_kinds[i];
+    if (function->body->end == IR_YIELD)
+      function->body->results[results] = function->body->results[i];
+    results++;
+  }
+  stats->dead_parameters += function->param_count - params;
+  stats->dead_results += function->result_count - results;
+  n->changed |= params < function->param_count || results < function->result_count;
+  function->param_count = params;
+  function->result_count = results;
+  if (function->body->end == IR_YIELD) function->body->result_count = results;
+}
+
+bool pass_dead(struct opt *o) {
+  calls_drop_unreachable(o);
+  struct need n = {.o = o, .calls = calls_make(o)};
+  find_needs(&n);
+  uint32_t count = o->program->function_count;
+  for (n.f = 0; n.f < count; n.f++) {
+    if (o->program->functions[n.f].typed) sweep_block(&n, o->program->functions[n.f].body);
+  }
+  for (uint32_t f = 0; f < count; f++) {
+    if (o->program->functions[f].typed) shrink_signature(&n, f);
+  }
+  calls_drop_unreachable(o);
+  return n.changed;
+}
