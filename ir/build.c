@@ -5,6 +5,7 @@
 #include "ir/callgraph.h"
 #include "ir/certain.h"
 #include "ir/function.h"
+#include "ir/superops.h"
 
 #include <setjmp.h>
 #include <stdlib.h>
@@ -102,7 +103,7 @@ static void build_recursive(struct build *b, uint32_t component) {
   }
 }
 
-/* FUSED without a table is an error wherever it may be reached. */
+/* FUSED of what is not defined is an error wherever it may be reached. */
 static bool report_fused(const struct build *b, struct diag_list *diags) {
   const struct vcode_program *vcode = b->builder.program;
   for (uint32_t f = 0; f < vcode->function_count; f++) {
@@ -110,10 +111,16 @@ static bool report_fused(const struct build *b, struct diag_list *diags) {
     const struct vcode_function *function = &vcode->functions[f];
     for (uint32_t i = 0; i < function->length; i++) {
       const struct vcode_instruction *in = &function->code[i];
-      if (in->op != OPC_FUSED) continue;
-      diag_add(diags, SEVERITY_ERROR, vcode->file, in->pos,
-               in->origin ? vcode->origins[in->origin].place : NULL,
-               "FUSED %u: no superoperator definitions were supplied", in->as.fused);
+      if (in->op != OPC_FUSED || in->as.fused < vcode->fused_count) continue;
+      const char *origin = in->origin ? vcode->origins[in->origin].place : NULL;
+      if (vcode->fused_count == 0)
+        diag_add(diags, SEVERITY_ERROR, vcode->file, in->pos, origin,
+                 "FUSED %u: no superoperator definitions were supplied", in->as.fused);
+      else
+        diag_add(diags, SEVERITY_ERROR, vcode->file, in->pos, origin,
+                 "FUSED %u: there %s only %u superoperator%s, numbered from 0", in->as.fused,
+                 vcode->fused_count == 1 ? "is" : "are", vcode->fused_count,
+                 vcode->fused_count == 1 ? "" : "s");
       return true;
     }
   }
@@ -130,13 +137,12 @@ static struct ir_program *build_program(struct build *b, const struct vcode_prog
       .functions = arena_alloc(b->arena, n * sizeof(struct ir_function)),
       .function_count = n,
       .entry = vcode->entry,
-      .origins = vcode->origins,
-      .origin_count = vcode->origin_count,
       .vcode = vcode,
   };
   b->graph = callgraph_make(b->scratch, vcode);
   b->summaries = arena_alloc(b->scratch, n * sizeof *b->summaries);
-  builder_init(&b->builder, b->scratch, b->arena, vcode, b->summaries);
+  if (!superops_parse(b->arena, vcode, b->program, diags)) return NULL;
+  builder_init(&b->builder, b->scratch, b->arena, b->program, b->summaries);
   if (report_fused(b, diags)) return NULL;
   for (uint32_t c = 0; c < b->graph.count; c++) {
     uint32_t f = b->graph.order[b->graph.first[c]];
@@ -146,7 +152,7 @@ static struct ir_program *build_program(struct build *b, const struct vcode_prog
       build_function(&b->builder, f, &b->program->functions[f], &b->summaries[f]);
   }
   if (!b->program->functions[vcode->entry].typed &&
-      certain_violation(b->scratch, vcode, &b->graph, b->summaries, diags))
+      certain_violation(b->scratch, b->program, &b->graph, b->summaries, diags))
     return NULL;
   ir_liveness(b->arena, b->program);
   return b->program;

@@ -29,6 +29,7 @@ struct frame {
 struct walk {
   struct arena *arena;
   const struct vcode_program *program;
+  const struct superop *const *superops;
   const struct callgraph *graph;
   const struct summary *summaries;
   struct diag_list *diags;
@@ -151,6 +152,21 @@ static enum outcome do_op(struct walk *w, const struct vcode_instruction *in) {
   return GO_ON;
 }
 
+static enum outcome do_fused(struct walk *w, const struct vcode_instruction *in) {
+  const struct superop *op = w->superops[in->as.fused];
+  size_t operands = op->param_count;
+  if (operands > w->stack.count) return too_few(w, in, (int64_t)operands);
+  w->steps -= op->param_count + op->output_count;
+  for (uint32_t i = 0; i < op->param_count; i++) {
+    item found = w->stack.items[w->stack.count - operands + i];
+    if (found && found->tag != ir_superop_operand(op, i)->tag)
+      return wrong_kind(w, in, i, found, ir_superop_operand(op, i)->tag);
+  }
+  w->stack.count -= operands;
+  for (uint32_t i = 0; i < op->output_count; i++) push(w, ir_superop_output(op, i));
+  return GO_ON;
+}
+
 /* What a resolved kind is for this caller; a pair only if it is ground. */
 static item instance(const struct walk *w, item kind) {
   if (kind->tag == IR_ANY) return w->bound.items[kind->variable];
@@ -261,7 +277,8 @@ static enum outcome do_control(struct walk *w, const struct vcode_instruction *i
     w->pc = caller->at + 1;
     return GO_ON;
   }
-  default: return NOTHING_CERTAIN; /* EXIT; FUSED, of which nothing is known */
+  case OPC_FUSED: return do_fused(w, in);
+  default: return NOTHING_CERTAIN; /* EXIT */
   }
 }
 
@@ -288,11 +305,12 @@ static enum outcome step(struct walk *w) {
   return do_op(w, in);
 }
 
-bool certain_violation(struct arena *arena, const struct vcode_program *program,
+bool certain_violation(struct arena *arena, const struct ir_program *program,
                        const struct callgraph *graph, const struct summary *summaries,
                        struct diag_list *diags) {
   struct walk w = {.arena = arena,
-                   .program = program,
+                   .program = program->vcode,
+                   .superops = program->superops,
                    .graph = graph,
                    .summaries = summaries,
                    .diags = diags,

@@ -13,7 +13,7 @@
  * number of steps; what fails after that is for execution to find.
  *
  * Meant for programs whose entry function has no let-form: in all others nothing is certain. */
-bool certain_violation(struct arena *, const struct vcode_program *, const struct callgraph *,
+bool certain_violation(struct arena *, const struct ir_program *, const struct callgraph *,
                        const struct summary *, struct diag_list *);
 
 #endif

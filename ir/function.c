@@ -14,12 +14,14 @@ enum { MAX_FORM_SIZE = 1 << 26 };
 enum { MAX_MOVES = 1 << 28 };
 
 void builder_init(struct builder *b, struct arena *scratch, struct arena *arena,
-                  const struct vcode_program *program, struct summary *summaries) {
+                  const struct ir_program *program, struct summary *summaries) {
   memset(b, 0, sizeof *b);
   b->scratch = scratch;
   b->arena = arena;
   b->code = arena;
-  b->program = program;
+  b->program = program->vcode;
+  b->superops = program->superops;
+  b->superop_count = program->superop_count;
   b->summaries = summaries;
   kind_pool_init(&b->kinds, scratch);
 }
@@ -192,6 +194,26 @@ static bool do_call(struct builder *b, const struct vcode_instruction *in) {
   }
   for (uint32_t i = 0; i < x->result_count; i++)
     x->results[i] = new_var(b, kind_instance(&b->kinds, callee->results[i], b->instance.items));
+  return push_results(b, in->pos, x->result_count, x->results);
+}
+
+static bool do_fused(struct builder *b, const struct vcode_instruction *in) {
+  uint32_t number = in->as.fused;
+  if (number >= b->superop_count)
+    return give_up(b, in->pos, "superoperator %u is not defined", number);
+  const struct superop *op = b->superops[number];
+  if (!sym_need(&b->stack, op->param_count)) return too_large(b, in->pos);
+  struct ir_binding *x = add_binding(b, IR_FUSED, in, op->param_count, op->output_count);
+  x->as.superop = number;
+  pop_operands(b, x->operand_count, x->operands);
+  for (uint32_t i = 0; i < x->operand_count; i++) {
+    enum ir_kind_tag expected = ir_superop_operand(op, i)->tag;
+    kind_term found = kind_of(b, x->operands[i]);
+    if (!kind_unify(&b->kinds, found, (kind_term)expected))
+      return wrong_kind(b, in, i, found, expected);
+  }
+  for (uint32_t i = 0; i < x->result_count; i++)
+    x->results[i] = new_var(b, (kind_term)ir_superop_output(op, i)->tag);
   return push_results(b, in->pos, x->result_count, x->results);
 }
 
@@ -388,7 +410,7 @@ static bool execute(struct builder *b) {
       } else if (in->op == OPC_IF) {
         fine = begin_if(b, pc - 1);
       } else if (in->op == OPC_FUSED) {
-        fine = give_up(b, in->pos, "no superoperator definitions were supplied");
+        fine = do_fused(b, in);
       } else { /* ELSE, ENDIF, RET, EXIT */
         fine = end_block(b, in->op == OPC_EXIT ? IR_EXIT : IR_YIELD, in->pos, &pc);
       }

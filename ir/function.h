@@ -48,6 +48,8 @@ struct builder {
   struct arena *arena;   /* kinds, summaries, reasons */
   struct arena *code;    /* bindings and blocks */
   const struct vcode_program *program;
+  const struct superop *const *superops;
+  uint32_t superop_count;
   struct summary *summaries; /* by function index */
 
   const struct vcode_function *function; /* the one being built */
@@ -66,8 +68,9 @@ struct builder {
   ARRAY(struct join_item) sorted;
 };
 
+/* For a program that has its superoperators already. */
 void builder_init(struct builder *, struct arena *scratch, struct arena *arena,
-                  const struct vcode_program *, struct summary *summaries);
+                  const struct ir_program *, struct summary *summaries);
 /* Builds function f into *out and says what it does in *summary (`typed` false, with
  * out->reason, if it has no let-form). Liveness is not filled in. */
 void build_function(struct builder *, uint32_t f, struct ir_function *out,

@@ -77,7 +77,7 @@ struct ir_binding {
       const char *text;
       uint32_t length;
     } text;           /* OP ASSERT */
-    uint32_t superop; /* FUSED: index into the program's */
+    uint32_t superop; /* FUSED: its number */
   } as;
 };
 
@@ -125,15 +125,12 @@ struct ir_program {
   uint32_t entry;
   const struct vcode_origin *origins;
   uint32_t origin_count;
-  const struct superop *const *superops; /* their numbers ascend */
+  const struct superop *const *superops; /* number i at index i */
   uint32_t superop_count;
   const struct vcode_program *vcode; /* NULL if the form was not built from VCODE */
 };
 
-/* The index of the superoperator with this number in the file; superop_count if there is none.
- */
-uint32_t ir_superop(const struct ir_program *, uint32_t number);
-/* What operand i of it, or output i, has to be: INT, FLOAT, BOOL or SEGDES. */
+/* What operand i of a superoperator is, and output i: INT, FLOAT, BOOL or SEGDES. */
 const struct ir_kind *ir_superop_operand(const struct superop *, uint32_t i);
 const struct ir_kind *ir_superop_output(const struct superop *, uint32_t i);
 

@@ -7,6 +7,7 @@
 #include "base/number.h"
 #include "ir/kinds.h"
 #include "ir/scan.h"
+#include "ir/superops.h"
 #include "ir/verify.h"
 
 #include <setjmp.h>
@@ -64,17 +65,17 @@ struct parser {
 
 static const struct name *parse_name(struct parser *p) {
   struct scanner *s = &p->scan;
-  if (s->token.kind != TOKEN_WORD) scan_expected(s, "the name of a function");
+  if (s->token.kind != TOKEN_WORD) scanner_expected(s, "the name of a function");
   const struct name *name = intern_name(&p->names, s->token.text, s->token.length);
   while (p->function_of.count <= name->number) *array_push(p->arena, &p->function_of) = 0;
-  scan_next(s);
+  scanner_next(s);
   return name;
 }
 
 static struct token parse_string(struct parser *p) {
   struct token string = p->scan.token;
-  if (string.kind != TOKEN_STRING) scan_expected(&p->scan, "a string");
-  scan_next(&p->scan);
+  if (string.kind != TOKEN_STRING) scanner_expected(&p->scan, "a string");
+  scanner_next(&p->scan);
   return string;
 }
 
@@ -87,52 +88,52 @@ static const char *parse_text(struct parser *p) {
 static struct source_pos parse_pos(struct parser *p, uint32_t *origin) {
   struct scanner *s = &p->scan;
   struct source_pos pos;
-  scan_expect(s, "@");
-  pos.line = scan_number(s, "a line", UINT32_MAX);
-  scan_expect(s, ":");
-  pos.column = scan_number(s, "a column", UINT32_MAX);
-  if (origin && scan_take(s, "#")) {
+  scanner_expect(s, "@");
+  pos.line = scanner_number(s, "a line", UINT32_MAX);
+  scanner_expect(s, ":");
+  pos.column = scanner_number(s, "a column", UINT32_MAX);
+  if (origin && scanner_take(s, "#")) {
     size_t count = p->origins.count;
-    *origin = scan_number(s, "the number of an origin", count > 0 ? (uint32_t)count - 1 : 0);
+    *origin = scanner_number(s, "the number of an origin", count > 0 ? (uint32_t)count - 1 : 0);
   }
   return pos;
 }
 
 static ir_var parse_var(struct parser *p) {
   struct scanner *s = &p->scan;
-  if (!scan_is_variable(s)) scan_expected(s, "a variable");
+  if (!scanner_is_variable(s)) scanner_expected(s, "a variable");
   s->token.text++;
   s->token.length--;
-  return scan_number(s, "a smaller number of a variable", MAX_VARIABLE);
+  return scanner_number(s, "a smaller number of a variable", MAX_VARIABLE);
 }
 
 static const struct ir_kind *parse_kind(struct parser *p, unsigned depth) {
   struct scanner *s = &p->scan;
-  if (depth > KIND_MAX_DEPTH) scan_fail(s, "pairs are nested too deeply");
+  if (depth > KIND_MAX_DEPTH) scanner_fail(s, "pairs are nested too deeply");
   for (int tag = 0; tag < BASE_KINDS; tag++) {
     const struct ir_kind *base = ir_kind_base((enum ir_kind_tag)tag);
-    if (scan_take(s, ir_tag_text(base->tag))) return base;
+    if (scanner_take(s, ir_tag_text(base->tag))) return base;
   }
   struct ir_kind *kind = arena_alloc(p->arena, sizeof *kind);
-  if (scan_take(s, "?")) {
+  if (scanner_take(s, "?")) {
     kind->tag = IR_ANY;
-    kind->variable = scan_number(s, "the number of a kind variable", MAX_KIND_VARIABLE);
+    kind->variable = scanner_number(s, "the number of a kind variable", MAX_KIND_VARIABLE);
     if (kind->variable >= p->kind_variables) p->kind_variables = kind->variable + 1;
     return kind;
   }
-  if (!scan_take(s, "PAIR")) scan_expected(s, "a kind");
+  if (!scanner_take(s, "PAIR")) scanner_expected(s, "a kind");
   kind->tag = IR_PAIR;
-  scan_expect(s, "(");
+  scanner_expect(s, "(");
   kind->left = parse_kind(p, depth + 1);
-  scan_expect(s, ",");
+  scanner_expect(s, ",");
   kind->right = parse_kind(p, depth + 1);
-  scan_expect(s, ")");
+  scanner_expect(s, ")");
   return kind;
 }
 
 static void set_kind(struct parser *p, ir_var v, const struct ir_kind *kind) {
   while (p->vars.count <= v) *array_push(p->arena, &p->vars) = NULL;
-  if (p->vars.items[v]) scan_fail(&p->scan, "v%u is bound twice", v);
+  if (p->vars.items[v]) scanner_fail(&p->scan, "v%u is bound twice", v);
   p->vars.items[v] = kind;
 }
 
@@ -145,8 +146,8 @@ static int64_t parse_int_element(struct parser *p) {
   if (s->token.kind != TOKEN_WORD ||
       !parse_int(s->token.text, s->token.length, wide ? INT64_MIN : INT32_MIN,
                  wide ? INT64_MAX : INT32_MAX, &x))
-    scan_expected(s, "an integer");
-  scan_next(s);
+    scanner_expected(s, "an integer");
+  scanner_next(s);
   return x;
 }
 
@@ -156,16 +157,16 @@ static double parse_float_element(struct parser *p) {
   bool fine = s->token.kind == TOKEN_WORD;
   for (size_t i = 0; i < s->token.length && fine; i++)
     fine = strchr("0123456789+-.eE", s->token.text[i]) != NULL;
-  for (int i = 0; i < 3; i++) fine |= scan_is(s, special[i]);
-  if (!fine) scan_expected(s, "a real number");
+  for (int i = 0; i < 3; i++) fine |= scanner_is(s, special[i]);
+  if (!fine) scanner_expected(s, "a real number");
   double x = parse_real(s->token.text, s->token.length);
-  scan_next(s);
+  scanner_next(s);
   return x;
 }
 
 static uint8_t parse_bool_element(struct parser *p) {
-  if (scan_take(&p->scan, "T")) return 1;
-  scan_expect(&p->scan, "F");
+  if (scanner_take(&p->scan, "T")) return 1;
+  scanner_expect(&p->scan, "F");
   return 0;
 }
 
@@ -173,7 +174,7 @@ static bool parse_stream_name(struct parser *p, int64_t *stream) {
   static const char *const names[] = {"NULL_STREAM", "STDIN", "STDOUT", "STDERR"};
   for (int i = 0; i < 4; i++) {
     *stream = i - 1;
-    if (scan_take(&p->scan, names[i])) return true;
+    if (scanner_take(&p->scan, names[i])) return true;
   }
   return false;
 }
@@ -182,9 +183,9 @@ static const struct vcode_constant *parse_constant(struct parser *p) {
   struct scanner *s = &p->scan;
   struct vcode_constant *c = arena_alloc(p->arena, sizeof *c);
   uint8_t type = 0;
-  while (type < TW_NONE && !scan_is(s, type_word_text((enum type_word)type))) type++;
-  if (type == TW_NONE) scan_expected(s, "a type");
-  scan_next(s);
+  while (type < TW_NONE && !scanner_is(s, type_word_text((enum type_word)type))) type++;
+  if (type == TW_NONE) scanner_expected(s, "a type");
+  scanner_next(s);
   c->type = (enum type_word)type;
   if (type == TW_CHAR) {
     struct token string = parse_string(p);
@@ -196,12 +197,12 @@ static const struct vcode_constant *parse_constant(struct parser *p) {
   ARRAY(double) floats = {0};
   ARRAY(uint8_t) bools = {0};
   int64_t stream;
-  c->vector = scan_take(s, "(");
+  c->vector = scanner_take(s, "(");
   if (!c->vector && type == TW_INT && parse_stream_name(p, &stream)) {
     c->stream_name = true;
     *array_push(p->arena, &ints) = stream;
   } else {
-    bool more = !c->vector || !scan_is(s, ")");
+    bool more = !c->vector || !scanner_is(s, ")");
     while (more) {
       if (type == TW_FLOAT)
         *array_push(p->arena, &floats) = parse_float_element(p);
@@ -209,9 +210,9 @@ static const struct vcode_constant *parse_constant(struct parser *p) {
         *array_push(p->arena, &bools) = parse_bool_element(p);
       else
         *array_push(p->arena, &ints) = parse_int_element(p);
-      more = c->vector && !scan_is(s, ")");
+      more = c->vector && !scanner_is(s, ")");
     }
-    if (c->vector) scan_expect(s, ")");
+    if (c->vector) scanner_expect(s, ")");
   }
   c->length = ints.count + floats.count + bools.count;
   if (type == TW_FLOAT)
@@ -227,7 +228,7 @@ static const struct vcode_constant *parse_constant(struct parser *p) {
 
 /* The variables up to the position, into p->list. */
 static void parse_vars(struct parser *p) {
-  while (scan_is_variable(&p->scan)) *array_push(p->arena, &p->list) = parse_var(p);
+  while (scanner_is_variable(&p->scan)) *array_push(p->arena, &p->list) = parse_var(p);
 }
 
 static void take_vars(struct parser *p, ir_var *to, size_t from, size_t count) {
@@ -239,27 +240,33 @@ static void parse_operation(struct parser *p, struct ir_binding *x) {
   struct scanner *s = &p->scan;
   x->type = TW_NONE;
   enum opcode op;
-  if (scan_take(s, "if")) {
+  if (scanner_take(s, "if")) {
     x->form = IR_IF;
     x->op = OPC_IF;
-  } else if (scan_take(s, "call")) {
+  } else if (scanner_take(s, "call")) {
     x->form = IR_CALL;
     x->op = OPC_CALL;
     const struct name *callee = parse_name(p);
     while (p->called.count <= callee->number) *array_push(p->arena, &p->called) = NULL;
     p->called.items[callee->number] = callee;
     x->as.callee = callee->number;
-  } else if (scan_take(s, "CONST")) {
+  } else if (scanner_take(s, "FUSED")) {
+    uint32_t count = p->program->superop_count;
+    x->form = IR_FUSED;
+    x->op = OPC_FUSED;
+    x->as.superop = scanner_number(s, "the number of a superoperator", UINT32_MAX);
+    if (x->as.superop >= count) scanner_fail(s, "FUSED %u is not defined", x->as.superop);
+  } else if (scanner_take(s, "CONST")) {
     x->form = IR_CONST;
     x->op = OPC_CONST;
     x->as.constant = parse_constant(p);
     x->type = (uint8_t)x->as.constant->type;
   } else if (s->token.kind == TOKEN_WORD && opcode_find(s->token.text, s->token.length, &op)) {
-    scan_next(s);
+    scanner_next(s);
     x->form = IR_OP;
     x->op = (uint16_t)op;
     for (uint8_t type = 0; type < TW_NONE; type++) {
-      if (!scan_take(s, type_word_text((enum type_word)type))) continue;
+      if (!scanner_take(s, type_word_text((enum type_word)type))) continue;
       x->type = type;
       break;
     }
@@ -269,7 +276,7 @@ static void parse_operation(struct parser *p, struct ir_binding *x) {
       x->as.text.length = (uint32_t)text.length;
     }
   } else {
-    scan_expected(s, "an operation");
+    scanner_expected(s, "an operation");
   }
 }
 
@@ -280,8 +287,12 @@ static const struct ir_kind *fixed_kind(struct parser *p, const struct ir_bindin
   if (x->form == IR_CONST) tag = ir_constant_tag(x->as.constant);
   if (x->form == IR_OP && i < strlen(opcode_info(x->op)->results))
     tag = ir_letter_tag(opcode_info(x->op)->results[i], x->type);
+  if (x->form == IR_FUSED) {
+    const struct superop *op = p->program->superops[x->as.superop];
+    if (i < op->output_count) tag = ir_superop_output(op, i)->tag;
+  }
   if ((int)tag >= (int)BASE_KINDS)
-    scan_fail(&p->scan, "result %u of this operation must be given a kind", i);
+    scanner_fail(&p->scan, "result %u of this operation must be given a kind", i);
   return ir_kind_base(tag);
 }
 
@@ -289,12 +300,12 @@ static void parse_binding(struct parser *p) {
   struct scanner *s = &p->scan;
   ARRAY(const struct ir_kind *) kinds = {0};
   p->list.count = 0;
-  if (scan_is_variable(s)) {
+  if (scanner_is_variable(s)) {
     do {
       *array_push(p->arena, &p->list) = parse_var(p);
-      *array_push(p->arena, &kinds) = scan_take(s, ":") ? parse_kind(p, 0) : NULL;
-    } while (scan_take(s, ","));
-    scan_expect(s, "=");
+      *array_push(p->arena, &kinds) = scanner_take(s, ":") ? parse_kind(p, 0) : NULL;
+    } while (scanner_take(s, ","));
+    scanner_expect(s, "=");
   }
   struct ir_binding x = {.result_count = (uint32_t)p->list.count};
   parse_operation(p, &x);
@@ -330,7 +341,7 @@ static struct ir_block *parse_end(struct parser *p, size_t start) {
     if (x->form == IR_CALL)
       *array_push(p->arena, &p->calls) = (struct call){&x->as.callee, x->pos};
   }
-  if (scan_take(s, "yield")) {
+  if (scanner_take(s, "yield")) {
     block->end = IR_YIELD;
     p->list.count = 0;
     parse_vars(p);
@@ -339,18 +350,18 @@ static struct ir_block *parse_end(struct parser *p, size_t start) {
         arena_alloc(p->arena, block->result_count * (sizeof(ir_var) + sizeof(bool)));
     block->last = (bool *)(block->results + block->result_count);
     take_vars(p, block->results, 0, block->result_count);
-  } else if (scan_take(s, "exit")) {
+  } else if (scanner_take(s, "exit")) {
     block->end = IR_EXIT;
     block->pos = parse_pos(p, NULL);
   } else {
-    scan_expect(s, "never");
+    scanner_expect(s, "never");
     block->end = IR_NEVER;
   }
   return block;
 }
 
 static bool at_end(const struct scanner *s) {
-  return scan_is(s, "yield") || scan_is(s, "exit") || scan_is(s, "never");
+  return scanner_is(s, "yield") || scanner_is(s, "exit") || scanner_is(s, "never");
 }
 
 static struct ir_block *parse_body(struct parser *p) {
@@ -362,18 +373,18 @@ static struct ir_block *parse_body(struct parser *p) {
     }
     if (p->ifs.count == 0) {
       struct ir_block *body = parse_end(p, 0);
-      scan_expect(s, "end");
+      scanner_expect(s, "end");
       return body;
     }
     struct open_if *open = &p->ifs.items[p->ifs.count - 1];
     struct ir_block *block = parse_end(p, open->start);
     if (!open->in_else) {
-      scan_expect(s, "else");
+      scanner_expect(s, "else");
       open->then = block;
       open->in_else = true;
       continue;
     }
-    scan_expect(s, "end");
+    scanner_expect(s, "end");
     open->binding.as.arms.then = open->then;
     open->binding.as.arms.otherwise = block;
     p->ifs.count--;
@@ -386,7 +397,7 @@ static struct ir_function *add_function(struct parser *p, const char *start) {
   *f = (struct ir_function){.name = parse_name(p), .returns = true};
   *array_push(p->arena, &p->starts) = start;
   uint32_t *known = &p->function_of.items[f->name->number];
-  if (*known) scan_fail(&p->scan, "the function %s is defined twice", f->name->text);
+  if (*known) scanner_fail(&p->scan, "the function %s is defined twice", f->name->text);
   *known = (uint32_t)p->functions.count;
   return f;
 }
@@ -398,24 +409,24 @@ static void parse_typed(struct parser *p, const char *start) {
   p->vars.items = NULL;
   p->vars.count = p->vars.capacity = p->pending.count = p->ifs.count = p->list.count = 0;
   p->kind_variables = 0;
-  scan_expect(s, "(");
-  while (!scan_take(s, ")")) {
-    if (p->list.count > 0) scan_expect(s, ",");
+  scanner_expect(s, "(");
+  while (!scanner_take(s, ")")) {
+    if (p->list.count > 0) scanner_expect(s, ",");
     ir_var v = parse_var(p);
     if (v != p->list.count)
-      scan_fail(s, "parameter %zu must be v%zu", p->list.count, p->list.count);
+      scanner_fail(s, "parameter %zu must be v%zu", p->list.count, p->list.count);
     *array_push(p->arena, &p->list) = v;
-    scan_expect(s, ":");
+    scanner_expect(s, ":");
     set_kind(p, v, parse_kind(p, 0));
   }
   f->param_count = (uint32_t)p->list.count;
   f->params = arena_alloc(p->arena, f->param_count * (sizeof(ir_var) + sizeof(bool)));
   f->unused = (bool *)(f->params + f->param_count);
   take_vars(p, f->params, 0, f->param_count);
-  scan_expect(s, "->");
-  scan_expect(s, "(");
-  while (!scan_take(s, ")")) {
-    if (results.count > 0) scan_expect(s, ",");
+  scanner_expect(s, "->");
+  scanner_expect(s, "(");
+  while (!scanner_take(s, ")")) {
+    if (results.count > 0) scanner_expect(s, ",");
     *array_push(p->arena, &results) = parse_kind(p, 0);
   }
   f->result_count = (uint32_t)results.count;
@@ -432,27 +443,48 @@ static void parse_typed(struct parser *p, const char *start) {
 static void parse_stack(struct parser *p, const char *start) {
   struct scanner *s = &p->scan;
   struct ir_function *f = add_function(p, start);
-  scan_expect(s, "because");
+  scanner_expect(s, "because");
   f->reason = parse_text(p);
   f->pos = parse_pos(p, NULL);
   struct stack_code *stack = array_push(p->arena, &p->stacks);
   *stack = (struct stack_code){.function = (uint32_t)p->functions.count - 1};
-  if (!scan_is(s, "FUNC")) scan_expected(s, "FUNC");
-  stack->text = scan_stack_code(s);
-  scan_expect(s, "positions");
-  while (scan_is(s, "@")) {
+  if (!scanner_is(s, "FUNC")) scanner_expected(s, "FUNC");
+  stack->text = scanner_stack_code(s);
+  scanner_expect(s, "positions");
+  while (scanner_is(s, "@")) {
     uint32_t origin = 0;
     *array_push(p->arena, &stack->positions) = parse_pos(p, &origin);
     *array_push(p->arena, &stack->origins) = origin;
   }
-  scan_expect(s, "end");
+  scanner_expect(s, "end");
 }
 
 /* ---- the program ---- */
 
+/* The definitions of superoperators; they may add to the origins. */
+static void parse_superops(struct parser *p) {
+  struct scanner *s = &p->scan;
+  struct vcode_program source = {.file = s->file,
+                                 .origins = p->origins.items,
+                                 .origin_count = (uint32_t)p->origins.count,
+                                 .widths = p->program->widths};
+  ARRAY(struct vcode_fused) fused = {0};
+  while (scanner_is(s, "fused")) {
+    struct token text = scanner_definition(s);
+    *array_push(p->arena, &fused) = (struct vcode_fused){
+        .file = s->file, .pos = text.pos, .text = text.text, .length = text.length};
+  }
+  source.fused = fused.items;
+  source.fused_count = (uint32_t)fused.count;
+  if (!superops_parse(p->arena, &source, p->program, s->diags)) longjmp(s->failed, 1);
+  p->origins.count = 0;
+  for (uint32_t i = 0; i < p->program->origin_count; i++)
+    *array_push(p->arena, &p->origins) = p->program->origins[i];
+}
+
 static enum cvl_elem parse_width(struct parser *p, enum cvl_elem narrow, enum cvl_elem wide) {
-  if (scan_take(&p->scan, elem_info(narrow)->text)) return narrow;
-  scan_expect(&p->scan, elem_info(wide)->text);
+  if (scanner_take(&p->scan, elem_info(narrow)->text)) return narrow;
+  scanner_expect(&p->scan, elem_info(wide)->text);
   return wide;
 }
 
@@ -462,45 +494,44 @@ static void resolve_calls(struct parser *p) {
     const struct name *name = p->called.items[*call.callee];
     uint32_t function = p->function_of.items[name->number];
     if (!function)
-      scan_fail(&p->scan, "%s, called at %u:%u, is not defined", name->text, call.pos.line,
-                call.pos.column);
+      scanner_fail(&p->scan, "%s, called at %u:%u, is not defined", name->text, call.pos.line,
+                   call.pos.column);
     *call.callee = function - 1;
   }
 }
 
 static void parse_all(struct parser *p) {
   struct scanner *s = &p->scan;
-  scan_next(s);
-  scan_expect(s, "let-form");
+  scanner_next(s);
+  scanner_expect(s, "let-form");
   p->program->file = parse_text(p);
   p->program->widths.int_elem = parse_width(p, CVL_I32, CVL_I64);
   p->program->widths.float_elem = parse_width(p, CVL_F32, CVL_F64);
-  scan_expect(s, "entry");
+  scanner_expect(s, "entry");
   p->entry = parse_name(p);
-  while (scan_take(s, "origin")) {
+  while (scanner_take(s, "origin")) {
     if (p->origins.count == 0)
       *array_push(p->arena, &p->origins) = (struct vcode_origin){"", ""};
     struct vcode_origin origin = {.place = parse_text(p)};
     origin.name = parse_text(p);
     *array_push(p->arena, &p->origins) = origin;
   }
+  parse_superops(p);
   while (s->token.kind != TOKEN_END) {
     const char *start = s->token.text;
-    if (scan_take(s, "fun"))
+    if (scanner_take(s, "fun"))
       parse_typed(p, start);
-    else if (scan_take(s, "stack"))
+    else if (scanner_take(s, "stack"))
       parse_stack(p, start);
     else
-      scan_expected(s, "fun or stack");
+      scanner_expected(s, "fun or stack");
   }
   resolve_calls(p);
   uint32_t entry = p->function_of.items[p->entry->number];
-  if (!entry) scan_fail(s, "the entry function %s is not defined", p->entry->text);
+  if (!entry) scanner_fail(s, "the entry function %s is not defined", p->entry->text);
   p->program->entry = entry - 1;
   p->program->functions = p->functions.items;
   p->program->function_count = (uint32_t)p->functions.count;
-  p->program->origins = p->origins.items;
-  p->program->origin_count = (uint32_t)p->origins.count;
 }
 
 /* The text as VCODE: see the head of this file. */
@@ -526,19 +557,19 @@ static char *blank_copy(struct parser *p, const char *text, size_t length) {
 /* Gives the functions without let-form their stack code, from the parsed copy. */
 static void take_stack_code(struct parser *p, const struct vcode_program *vcode) {
   if (vcode->function_count != p->functions.count)
-    scan_fail(&p->scan, "the stack code is that of %u functions, not of %zu",
-              vcode->function_count, p->functions.count);
+    scanner_fail(&p->scan, "the stack code is that of %u functions, not of %zu",
+                 vcode->function_count, p->functions.count);
   for (size_t i = 0; i < p->stacks.count; i++) {
     struct stack_code *stack = &p->stacks.items[i];
     struct ir_function *f = &p->functions.items[stack->function];
     struct vcode_function *code = &vcode->functions[stack->function];
     p->scan.token = stack->text;
     if (strcmp(code->name->text, f->name->text) != 0)
-      scan_fail(&p->scan, "the stack code of %s is that of %s", f->name->text,
-                code->name->text);
+      scanner_fail(&p->scan, "the stack code of %s is that of %s", f->name->text,
+                   code->name->text);
     if (code->length != stack->positions.count)
-      scan_fail(&p->scan, "%s has %u instructions and %zu positions", f->name->text,
-                code->length, stack->positions.count);
+      scanner_fail(&p->scan, "%s has %u instructions and %zu positions", f->name->text,
+                   code->length, stack->positions.count);
     code->pos = f->pos;
     for (uint32_t k = 0; k < code->length; k++) {
       code->code[k].pos = stack->positions.items[k];
@@ -561,7 +592,7 @@ struct ir_program *ir_parse(struct arena *arena, const char *file, const char *t
   p->arena = arena;
   p->program = arena_alloc(arena, sizeof *p->program);
   intern_init(&p->names, arena);
-  scan_begin(&p->scan, arena, file, text, length, diags);
+  scanner_begin(&p->scan, arena, file, text, length, diags);
   if (setjmp(p->scan.failed)) return NULL;
   parse_all(p);
   if (p->stacks.count > 0) {

@@ -1,5 +1,6 @@
 /* print.c - the text form of the let-form; its grammar is in README.md. */
 #include "base/number.h"
+#include "fused-kernels/fused.h"
 #include "ir/ir.h"
 
 #include <stdlib.h>
@@ -122,9 +123,7 @@ static void put_binding(const struct printer *p, const struct ir_binding *x) {
     fprintf(p->out, "call %s", p->program->functions[x->as.callee].name->text);
     break;
   case IR_IF: fputs("if", p->out); break;
-  case IR_FUSED:
-    fprintf(p->out, "FUSED %u", p->program->superops[x->as.superop]->number);
-    break;
+  case IR_FUSED: fprintf(p->out, "FUSED %u", x->as.superop); break;
   }
   put_vars(p, x->operand_count, x->operands);
   put_pos(p->out, x->pos, x->origin);
@@ -247,6 +246,45 @@ void ir_print_function(const struct ir_program *program, uint32_t function, FILE
     put_stack(&p);
 }
 
+/* Adds the FUSED of a function to the uses of each superoperator. Arms are kept in a list until
+ * their turn comes, as levels are above. */
+static void count_uses(const struct ir_function *f, uint32_t *uses, uint32_t superops) {
+  for (uint32_t i = 0; f->stack && !f->typed && i < f->stack->length; i++) {
+    const struct vcode_instruction *in = &f->stack->code[i];
+    if (in->op == OPC_FUSED && in->as.fused < superops) uses[in->as.fused]++;
+  }
+  if (!f->typed) return;
+  size_t capacity = 0, count = 0;
+  struct level *levels = grow(NULL, 0, &capacity);
+  if (levels) levels[count++].block = f->body;
+  while (count > 0) {
+    const struct ir_block *block = levels[--count].block;
+    for (uint32_t i = 0; i < block->count; i++) {
+      const struct ir_binding *x = &block->bindings[i];
+      if (x->form == IR_FUSED) uses[x->as.superop]++;
+      if (x->form != IR_IF) continue;
+      levels = grow(levels, count + 1, &capacity);
+      if (!levels) return;
+      levels[count++].block = x->as.arms.then;
+      levels[count++].block = x->as.arms.otherwise;
+    }
+  }
+  free(levels);
+}
+
+static void put_superops(const struct ir_program *program, FILE *out) {
+  uint32_t n = program->superop_count;
+  uint32_t *uses = n > 0 ? calloc(n, sizeof *uses) : NULL;
+  if (!uses) return; /* none, or no memory: ir_parse will miss them */
+  for (uint32_t i = 0; i < program->function_count; i++)
+    count_uses(&program->functions[i], uses, n);
+  for (uint32_t i = 0; i < n; i++) {
+    putc('\n', out);
+    fused_print(program->superops[i], uses[i], program->origins, out);
+  }
+  free(uses);
+}
+
 void ir_print(const struct ir_program *program, FILE *out) {
   fputs("let-form ", out);
   put_string(out, program->file, strlen(program->file));
@@ -260,6 +298,7 @@ void ir_print(const struct ir_program *program, FILE *out) {
     put_string(out, program->origins[i].name, strlen(program->origins[i].name));
     putc('\n', out);
   }
+  put_superops(program, out);
   for (uint32_t i = 0; i < program->function_count; i++) {
     putc('\n', out);
     ir_print_function(program, i, out);

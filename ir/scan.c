@@ -5,7 +5,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-void scan_fail(struct scanner *s, const char *format, ...) {
+void scanner_fail(struct scanner *s, const char *format, ...) {
   char text[300];
   va_list args;
   va_start(args, format);
@@ -15,11 +15,12 @@ void scan_fail(struct scanner *s, const char *format, ...) {
   longjmp(s->failed, 1);
 }
 
-void scan_expected(struct scanner *s, const char *what) {
+void scanner_expected(struct scanner *s, const char *what) {
   enum { SHOWN = 40 };
   int length = s->token.length < SHOWN ? (int)s->token.length : SHOWN;
-  if (s->token.kind == TOKEN_END) scan_fail(s, "expected %s, found the end of the text", what);
-  scan_fail(s, "expected %s, found %.*s", what, length, s->token.text);
+  if (s->token.kind == TOKEN_END)
+    scanner_fail(s, "expected %s, found the end of the text", what);
+  scanner_fail(s, "expected %s, found %.*s", what, length, s->token.text);
 }
 
 static bool is_word_char(char c) {
@@ -48,7 +49,7 @@ static int hex_digit(char c) {
 static void scan_string(struct scanner *s) {
   const char *close = s->at + 1;
   while (close < s->end && *close != '"') close += *close == '\\' && close + 1 < s->end ? 2 : 1;
-  if (close >= s->end) scan_fail(s, "a string that is never closed");
+  if (close >= s->end) scanner_fail(s, "a string that is never closed");
   char *text = arena_alloc(s->arena, (size_t)(close - s->at)), *to = text;
   for (step(s); s->at < close; step(s)) {
     if (*s->at != '\\') {
@@ -60,7 +61,7 @@ static void scan_string(struct scanner *s) {
     } else if (s->at[1] == '"' || s->at[1] == '\\') {
       *to++ = *++s->at;
     } else {
-      scan_fail(s, "a \\ in a string must be followed by \", \\ or x and two digits");
+      scanner_fail(s, "a \\ in a string must be followed by \", \\ or x and two digits");
     }
   }
   step(s);
@@ -69,7 +70,7 @@ static void scan_string(struct scanner *s) {
   s->token.length = (size_t)(to - text);
 }
 
-void scan_next(struct scanner *s) {
+void scanner_next(struct scanner *s) {
   while (s->at < s->end && is_space(*s->at)) step(s);
   s->token = (struct token){.kind = TOKEN_END,
                             .text = s->at,
@@ -86,8 +87,8 @@ void scan_next(struct scanner *s) {
   s->token.length = (size_t)(s->at - s->token.text);
 }
 
-void scan_begin(struct scanner *s, struct arena *arena, const char *file, const char *text,
-                size_t length, struct diag_list *diags) {
+void scanner_begin(struct scanner *s, struct arena *arena, const char *file, const char *text,
+                   size_t length, struct diag_list *diags) {
   s->arena = arena;
   s->diags = diags;
   s->file = file;
@@ -96,19 +97,19 @@ void scan_begin(struct scanner *s, struct arena *arena, const char *file, const 
   s->line = 1;
 }
 
-bool scan_is(const struct scanner *s, const char *text) {
+bool scanner_is(const struct scanner *s, const char *text) {
   return (s->token.kind == TOKEN_WORD || s->token.kind == TOKEN_MARK) &&
          strlen(text) == s->token.length && memcmp(text, s->token.text, s->token.length) == 0;
 }
 
-bool scan_take(struct scanner *s, const char *text) {
-  if (!scan_is(s, text)) return false;
-  scan_next(s);
+bool scanner_take(struct scanner *s, const char *text) {
+  if (!scanner_is(s, text)) return false;
+  scanner_next(s);
   return true;
 }
 
-void scan_expect(struct scanner *s, const char *text) {
-  if (!scan_take(s, text)) scan_expected(s, text);
+void scanner_expect(struct scanner *s, const char *text) {
+  if (!scanner_take(s, text)) scanner_expected(s, text);
 }
 
 /* text[0..length) as a number, UINT64_MAX if it is none. */
@@ -122,20 +123,47 @@ static uint64_t number_of(const char *text, size_t length) {
   return number;
 }
 
-uint32_t scan_number(struct scanner *s, const char *what, uint32_t most) {
+uint32_t scanner_number(struct scanner *s, const char *what, uint32_t most) {
   uint64_t number =
       s->token.kind == TOKEN_WORD ? number_of(s->token.text, s->token.length) : UINT64_MAX;
-  if (number > most) scan_expected(s, what);
-  scan_next(s);
+  if (number > most) scanner_expected(s, what);
+  scanner_next(s);
   return (uint32_t)number;
 }
 
-bool scan_is_variable(const struct scanner *s) {
+bool scanner_is_variable(const struct scanner *s) {
   return s->token.kind == TOKEN_WORD && s->token.text[0] == 'v' &&
          number_of(s->token.text + 1, s->token.length - 1) != UINT64_MAX;
 }
 
-struct token scan_stack_code(struct scanner *s) {
+static bool begins_item(const char *word, size_t length) {
+  static const char *const items[] = {"fused", "fun", "stack"};
+  for (int i = 0; i < 3; i++) {
+    if (strlen(items[i]) == length && memcmp(word, items[i], length) == 0) return true;
+  }
+  return false;
+}
+
+struct token scanner_definition(struct scanner *s) {
+  struct token definition = s->token;
+  while (s->at < s->end) {
+    const char *word = s->at;
+    if (*word == '{') {
+      while (s->at < s->end && *s->at != '}') step(s);
+    } else if (is_word_char(*word)) {
+      while (s->at < s->end && is_word_char(*s->at)) s->at++;
+      if (!begins_item(word, (size_t)(s->at - word))) continue;
+      s->at = word;
+      break;
+    }
+    if (s->at < s->end) step(s);
+  }
+  definition.length = (size_t)(s->at - definition.text);
+  scanner_next(s);
+  return definition;
+}
+
+struct token scanner_stack_code(struct scanner *s) {
   struct token code = s->token;
   s->at = code.text; /* the present token may have been read by other rules than VCODE's */
   s->line = code.pos.line;
@@ -155,9 +183,9 @@ struct token scan_stack_code(struct scanner *s) {
     while (s->at < s->end && is_word_char(*s->at)) s->at++;
     if (s->at - word == 3 && memcmp(word, "RET", 3) == 0) {
       code.length = (size_t)(s->at - code.text);
-      scan_next(s);
+      scanner_next(s);
       return code;
     }
   }
-  scan_fail(s, "stack code without RET");
+  scanner_fail(s, "stack code without RET");
 }

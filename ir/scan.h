@@ -23,27 +23,30 @@ struct scanner {
 };
 
 /* Reports an error at the present token and does not return. */
-_Noreturn void scan_fail(struct scanner *, const char *format, ...)
+_Noreturn void scanner_fail(struct scanner *, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-_Noreturn void scan_expected(struct scanner *, const char *what);
+_Noreturn void scanner_expected(struct scanner *, const char *what);
 
-void scan_begin(struct scanner *, struct arena *, const char *file, const char *text,
-                size_t length, struct diag_list *);
+void scanner_begin(struct scanner *, struct arena *, const char *file, const char *text,
+                   size_t length, struct diag_list *);
 /* Makes the next token the present one. */
-void scan_next(struct scanner *);
+void scanner_next(struct scanner *);
 
 /* Is the present token this word, or this mark? */
-bool scan_is(const struct scanner *, const char *text);
+bool scanner_is(const struct scanner *, const char *text);
 /* The same, and then steps over it. */
-bool scan_take(struct scanner *, const char *text);
+bool scanner_take(struct scanner *, const char *text);
 /* Steps over this token, or fails. */
-void scan_expect(struct scanner *, const char *text);
+void scanner_expect(struct scanner *, const char *text);
 /* Steps over a word of digits and gives its number, at most `most`. */
-uint32_t scan_number(struct scanner *, const char *what, uint32_t most);
+uint32_t scanner_number(struct scanner *, const char *what, uint32_t most);
 /* Is the present token a variable, v and digits? */
-bool scan_is_variable(const struct scanner *);
+bool scanner_is_variable(const struct scanner *);
+/* Steps over the definition of a superoperator, which begins at the present token, up to the
+ * next one or the first function, and gives its text. */
+struct token scanner_definition(struct scanner *);
 /* Steps over VCODE up to the RET of a function, which begins at the present token, and gives
  * its text. */
-struct token scan_stack_code(struct scanner *);
+struct token scanner_stack_code(struct scanner *);
 
 #endif

@@ -1,21 +1,11 @@
-/* superops.c - the superoperators of a program: finding one by its number, and what kinds it
- * takes and gives.
+/* superops.c - the superoperators of a program: from the text of their definitions, and what
+ * kinds they take and give.
  */
+#include "ir/superops.h"
+#include "fused-kernels/fused.h"
 #include "ir/kinds.h"
 
-uint32_t ir_superop(const struct ir_program *program, uint32_t number) {
-  uint32_t low = 0, high = program->superop_count;
-  while (low < high) {
-    uint32_t middle = low + (high - low) / 2;
-    if (program->superops[middle]->number == number) return middle;
-    if (program->superops[middle]->number < number) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  return program->superop_count;
-}
+#include <string.h>
 
 static const struct ir_kind *kind_of(uint8_t kind) {
   switch ((enum superop_kind)kind) {
@@ -33,4 +23,51 @@ const struct ir_kind *ir_superop_operand(const struct superop *op, uint32_t i) {
 
 const struct ir_kind *ir_superop_output(const struct superop *op, uint32_t i) {
   return kind_of(op->kinds[op->outputs[i]]);
+}
+
+/* ---- from text ---- */
+
+static bool same_origin(const struct vcode_origin *a, const struct vcode_origin *b) {
+  return strcmp(a->place, b->place) == 0 && strcmp(a->name, b->name) == 0;
+}
+
+/* Origins from number `from` on were added with a definition. Those that occur before are taken
+ * from there, so that a program printed and parsed again has no more than it had. */
+static void share_origins(struct vcode_program *program, uint32_t from, struct superop *op) {
+  uint32_t end = from;
+  for (uint32_t i = from; i < program->origin_count; i++) {
+    uint32_t same = 1;
+    while (same < end && !same_origin(&program->origins[same], &program->origins[i])) same++;
+    if (same == end) program->origins[end++] = program->origins[i];
+    for (uint32_t k = 0; k < op->node_count; k++) {
+      if (op->nodes[k].origin == i) op->nodes[k].origin = same;
+    }
+  }
+  if (end > from) program->origin_count = end;
+}
+
+bool superops_parse(struct arena *arena, const struct vcode_program *source,
+                    struct ir_program *to, struct diag_list *diags) {
+  struct vcode_program program = *source;
+  program.origin_capacity = program.origin_count; /* adding to them makes a copy */
+  const struct superop **superops =
+      arena_alloc(arena, ((size_t)source->fused_count + 1) * sizeof *superops);
+  bool fine = true;
+  for (uint32_t i = 0; i < source->fused_count; i++) {
+    const struct vcode_fused *fused = &source->fused[i];
+    uint32_t origins = program.origin_count;
+    struct superop *op = fused_parse(arena, &program, fused, diags);
+    superops[i] = op;
+    fine = fine && op;
+    if (!op) continue;
+    share_origins(&program, origins > 0 ? origins : 1, op);
+    /* Positions in another file mean nothing in this one. */
+    if (strcmp(fused->file, source->file) == 0) continue;
+    for (uint32_t k = 0; k < op->node_count; k++) op->nodes[k].pos = (struct source_pos){0, 0};
+  }
+  to->superops = superops;
+  to->superop_count = source->fused_count;
+  to->origins = program.origins;
+  to->origin_count = program.origin_count;
+  return fine;
 }

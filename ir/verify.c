@@ -148,7 +148,7 @@ static void check_call(struct verifier *v, const struct ir_binding *x) {
 
 static void check_fused(struct verifier *v, const struct ir_binding *x) {
   if (x->as.superop >= v->program->superop_count) {
-    fault(v, x->pos, "superoperator at index %u, which does not exist", x->as.superop);
+    fault(v, x->pos, "FUSED %u, which does not exist", x->as.superop);
     return;
   }
   const struct superop *op = v->program->superops[x->as.superop];
@@ -278,12 +278,11 @@ static void walk(struct verifier *v) {
 }
 
 static void check_superops(const struct ir_program *program, struct diag_list *diags) {
-  for (uint32_t i = 1; i < program->superop_count; i++) {
-    if (program->superops[i - 1]->number < program->superops[i]->number) continue;
+  for (uint32_t i = 0; i < program->superop_count; i++) {
+    if (program->superops[i]->number == i) continue;
     diag_add(diags, SEVERITY_ERROR, program->file, (struct source_pos){0, 0}, NULL,
-             "let-form: superoperator %u follows superoperator %u",
-             program->superops[i]->number, program->superops[i - 1]->number);
-    return;
+             "let-form: superoperator %u stands in the place of %u",
+             program->superops[i]->number, i);
   }
 }
 

@@ -33,8 +33,8 @@ static void number_nodes(struct code *code, uint32_t location) {
     const struct vcode_function *stack = program->functions[f].stack;
     for (uint32_t k = 0; stack && k < stack->length; k++) {
       if (stack->code[k].op != OPC_FUSED) continue;
-      uint32_t superop = ir_superop(program, stack->code[k].as.fused);
-      if (superop == program->superop_count) continue; /* an error, if it is ever reached */
+      uint32_t superop = stack->code[k].as.fused;
+      if (superop >= program->superop_count) continue; /* an error, if it is ever reached */
       *array_push(&code->arena, &fused) =
           (struct fused_place){code->functions[f].stack_entry + k, location, superop};
       location += program->superops[superop]->node_count;

@@ -132,11 +132,10 @@ static bool operation(struct machine *m, const struct machine_site *site,
 
 static bool superoperator(struct machine *m, const struct machine_site *site,
                           const struct vcode_instruction *i) {
-  uint32_t index = ir_superop(m->program, i->as.fused);
-  if (index == m->program->superop_count) {
+  if (i->as.fused >= m->program->superop_count) {
     return machine_fault(m, site, "superoperator %" PRIu32 " is not defined", i->as.fused);
   }
-  const struct superop *op = m->program->superops[index];
+  const struct superop *op = m->program->superops[i->as.fused];
   uint32_t n = op->param_count;
   if (!has_items(m, site, n)) return false;
   struct value *items = m->stack + (m->top - n), *operands = fused_operands(m);
@@ -150,7 +149,7 @@ static bool superoperator(struct machine *m, const struct machine_site *site,
   }
   m->top -= n;
   bool one_pass;
-  if (!fused_execute(m, site->location, index, &one_pass)) return false;
+  if (!fused_execute(m, site->location, i->as.fused, &one_pass)) return false;
   const struct value *results = fused_results(m);
   bool ok = true;
   for (uint32_t k = 0; k < op->output_count; k++) ok = push(m, site, results[k]) && ok;

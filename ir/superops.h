@@ -1,0 +1,13 @@
+/* superops.h - the superoperators of a program that is built or parsed. */
+#ifndef RAVEL_IR_SUPEROPS_H
+#define RAVEL_IR_SUPEROPS_H
+
+#include "ir/ir.h"
+
+/* Parses the definitions of `source` into the program's superoperators, and gives the program
+ * its origins: those of the source, then those of the nodes that are not among them. False with
+ * errors in diags. */
+bool superops_parse(struct arena *, const struct vcode_program *source, struct ir_program *,
+                    struct diag_list *diags);
+
+#endif
