@@ -30,7 +30,7 @@ static void recount(struct host_value *d) {
 /* ---- descriptors ---- */
 
 /* No segment of d empty: for EXTRACT and REPLACE. */
-static void fill_empty_segments(struct host_value *d) {
+void segdes_fill_empty(struct host_value *d) {
   for (uint64_t k = 0; k < d->n; k++) {
     if (host_segment(d, k) == 0) host_put_int(d, k, 1);
   }
@@ -39,7 +39,7 @@ static void fill_empty_segments(struct host_value *d) {
 
 /* A descriptor with as many segments as d, so that without flags every index finds a place:
  * indices of the partner into d if `partner_points`, else indices of d into the partner. */
-static struct host_value partner(struct suite *s, const struct host_value *d,
+struct host_value segdes_partner(struct suite *s, const struct host_value *d,
                                  bool partner_points, bool flagged) {
   struct host_value p = host_segdes(&s->heap, d->n);
   bool same_lengths = rng_one_in(&s->rng, 4);
@@ -57,7 +57,7 @@ static struct host_value partner(struct suite *s, const struct host_value *d,
 /* ---- indices ---- */
 
 /* Indices of d's segments into those of `other`, random; flags cleared where none is right. */
-static struct host_value indices(struct suite *s, const struct host_value *d,
+struct host_value segdes_indices(struct suite *s, const struct host_value *d,
                                  const struct host_value *other, struct host_value *flags) {
   struct host_value index = host_vector(&s->heap, s->int_elem, d->total);
   uint64_t i = 0;
@@ -78,7 +78,7 @@ static struct host_value indices(struct suite *s, const struct host_value *d,
 
 /* A random permutation of each segment (Fisher and Yates), sometimes the identity or reversal.
  */
-static struct host_value permutation(struct suite *s, const struct host_value *d) {
+struct host_value segdes_permutation(struct suite *s, const struct host_value *d) {
   struct host_value index = host_vector(&s->heap, s->int_elem, d->total);
   uint64_t style = rng_below(&s->rng, 4), first = 0;
   for (uint64_t k = 0; k < d->n; k++) {
@@ -108,19 +108,19 @@ static void make_permute(struct suite *s, enum shape shape, uint64_t n, struct h
     v[5] = host_segdes(&s->heap, v[4].n);
     memcpy(v[5].data, v[4].data, host_bytes(&v[4]));
     v[5].total = v[4].total;
-    v[1] = permutation(s, &v[4]);
+    v[1] = segdes_permutation(s, &v[4]);
   } else {
-    v[5] = partner(s, &v[4], gather, flagged);
+    v[5] = segdes_partner(s, &v[4], gather, flagged);
     const struct host_value *d = gather ? &v[5] : &v[4];
     if (flagged) v[2] = filled(s, CVL_BOOL, d->total);
-    v[1] = indices(s, d, gather ? &v[4] : &v[5], &v[2]);
+    v[1] = segdes_indices(s, d, gather ? &v[4] : &v[5], &v[2]);
   }
   v[0] = filled(s, e, v[4].total);
   if (defaults) v[3] = filled(s, e, v[5].total);
 }
 
 /* Index k within segment k of d. */
-static struct host_value places(struct suite *s, const struct host_value *d) {
+struct host_value segdes_places(struct suite *s, const struct host_value *d) {
   struct host_value index = host_vector(&s->heap, s->int_elem, d->n);
   for (uint64_t k = 0; k < d->n; k++) {
     host_put_int(&index, k, (int64_t)rng_below(&s->rng, host_segment(d, k)));
@@ -225,9 +225,9 @@ static void make_operands(struct suite *s, uint64_t n, enum shape shape, bool gr
   case CALL_REPLACE: {
     struct host_value *d = &v[c->count - 1];
     *d = shape_make(s, shape, n);
-    fill_empty_segments(d);
+    segdes_fill_empty(d);
     v[0] = filled(s, e, d->total);
-    v[1] = places(s, d);
+    v[1] = segdes_places(s, d);
     if (c->kind == CALL_REPLACE) v[2] = filled(s, e, d->n);
     return;
   }

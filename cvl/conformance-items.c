@@ -79,6 +79,15 @@ void items_make(struct item_list *list) {
   add_chapter(list, "CHAIN", chapter_chain);
   add_chapter(list, "POSITIONS", chapter_positions);
   add_chapter(list, "MEMORY_LIMIT", chapter_memory);
+  add_chapter(list, "SUPEROP.MAPS", chapter_superop_maps);
+  add_chapter(list, "SUPEROP.FUNCTIONS", chapter_superop_functions);
+  add_chapter(list, "SUPEROP.GATHERS", chapter_superop_gathers);
+  add_chapter(list, "SUPEROP.REDUCTIONS", chapter_superop_reductions);
+  add_chapter(list, "SUPEROP.SCANS", chapter_superop_scans);
+  add_chapter(list, "SUPEROP.PACKS", chapter_superop_packs);
+  add_chapter(list, "SUPEROP.SCATTERS", chapter_superop_scatters);
+  add_chapter(list, "SUPEROP.MIXED", chapter_superop_mixed);
+  add_chapter(list, "SUPEROP.FAULTS", chapter_superop_faults);
 }
 
 bool item_matches(const struct item *it, const char *only) {

@@ -99,6 +99,20 @@ void case_free(struct suite *, struct test_case *);
 
 /* A descriptor of n elements in this shape; some shapes round n down. */
 struct host_value shape_make(struct suite *, enum shape, uint64_t n);
+/* A descriptor with as many segments as d, so that without flags every index finds a place:
+ * indices of the partner into d if `partner_points`, else indices of d into the partner. */
+struct host_value segdes_partner(struct suite *, const struct host_value *d,
+                                 bool partner_points, bool flagged);
+/* Random indices of d's segments into those of `other`. Flags, unless they are HOST_NOTHING,
+ * are cleared where no index is right; where they are clear indices are arbitrary. */
+struct host_value segdes_indices(struct suite *, const struct host_value *d,
+                                 const struct host_value *other, struct host_value *flags);
+/* A random permutation of each segment, sometimes the identity or reversal. */
+struct host_value segdes_permutation(struct suite *, const struct host_value *d);
+/* For every segment of d, none empty, the index of an element of it. */
+struct host_value segdes_places(struct suite *, const struct host_value *d);
+/* Gives every empty segment of d one element. */
+void segdes_fill_empty(struct host_value *d);
 /* Fills v with values fit for this operation. */
 void data_fill(struct suite *, enum call_kind, enum cvl_op, struct host_value *v);
 /* Fills v so that MAX or MIN of FLOAT, the current item's, is decided by a NaN or by the sign
@@ -137,5 +151,16 @@ void chapter_ranges(struct suite *);
 void chapter_chain(struct suite *);
 void chapter_positions(struct suite *);
 void chapter_memory(struct suite *);
+
+/* Random superoperators (conformance-superop.c). */
+void chapter_superop_maps(struct suite *);
+void chapter_superop_functions(struct suite *);
+void chapter_superop_gathers(struct suite *);
+void chapter_superop_reductions(struct suite *);
+void chapter_superop_scans(struct suite *);
+void chapter_superop_packs(struct suite *);
+void chapter_superop_scatters(struct suite *);
+void chapter_superop_mixed(struct suite *);
+void chapter_superop_faults(struct suite *);
 
 #endif

@@ -12,8 +12,14 @@ uint64_t delayed_random(struct cvl_context *ctx, uint64_t n) {
   return (ctx->random >> 33) % n;
 }
 
+/* Whether fault a comes before b: by site; of one operation sizes first, in order of rules. */
+static bool comes_before(const struct cvl_error *a, const struct cvl_error *b) {
+  if (a->site != b->site) return a->site < b->site;
+  return a->kind == CVL_E_SIZE && (b->kind != CVL_E_SIZE || a->position < b->position);
+}
+
 bool delayed_fault(struct cvl_context *ctx, struct cvl_error e) {
-  if (ctx->error.kind == CVL_E_NONE || e.site < ctx->error.site) ctx->error = e;
+  if (ctx->error.kind == CVL_E_NONE || comes_before(&e, &ctx->error)) ctx->error = e;
   return false;
 }
 

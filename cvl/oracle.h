@@ -42,6 +42,14 @@ struct oracle_outcome {
  * belong to the caller, for host_free. All memory comes from heap. */
 bool oracle_run(struct heap *, const struct oracle_call *, struct oracle_outcome *);
 
+struct superop;
+/* The nodes of a completed superoperator, one after the other. `values` has one entry for each
+ * value: those of the parameters are borrowed, the others must be empty and then hold the
+ * results, the caller's to free. False at the first fault; its site is the number of the node,
+ * and later results are empty. Sizes are checked. */
+bool oracle_superop(struct heap *, const struct superop *, enum cvl_elem int_elem,
+                    enum cvl_elem float_elem, struct host_value *values, struct cvl_error *);
+
 /* Philox 4x32-10: counter and key to one block of four words. */
 void oracle_philox(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4]);
 

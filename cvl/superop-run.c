@@ -45,7 +45,8 @@ static bool require_sizes(struct run *r, const struct superop_node *node) {
 /* ---- one node ---- */
 
 /* An elementwise operation on scalars that delivers the class it takes, or BOOL: only then do
- * the operands tell the widths. False if it is none, or at fault. */
+ * the operands tell the widths. Functions of a FLOAT stay with the back end, whose bits may be
+ * its own. False if it is none of these, or at fault. */
 static bool execute_scalar(enum cvl_op op, const struct cvl_value *v, uint32_t n,
                            struct cvl_value *out) {
   for (uint32_t i = 0; i < n; i++) {
@@ -55,6 +56,7 @@ static bool execute_scalar(enum cvl_op op, const struct cvl_value *v, uint32_t n
   enum elem_class in = elem_info(elem)->class;
   const struct map_row *row = map_row(op, in);
   if (!row || (row->out != in && row->out != CLASS_BOOL)) return false;
+  if (in == CLASS_FLOAT && n == 1) return false;
   enum cvl_error_kind fault;
   return cvl_scalar_op(in == CLASS_INT ? elem : CVL_I64, in == CLASS_FLOAT ? elem : CVL_F64, op,
                        v, out, &fault);

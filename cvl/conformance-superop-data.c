@@ -1,0 +1,133 @@
+/* conformance-superop-data.c - data for the parameters of a random superoperator, by their
+ * recipes.
+ */
+#include "cvl/conformance-superop.h"
+
+#include <string.h>
+
+static enum cvl_elem elem_of(const struct suite *s, uint8_t kind) {
+  switch ((enum superop_kind)kind) {
+  case SUPEROP_INT: return s->int_elem;
+  case SUPEROP_FLOAT: return s->float_elem;
+  case SUPEROP_BOOL:
+  case SUPEROP_SEGDES: break;
+  }
+  return CVL_BOOL;
+}
+
+static struct host_value filled(struct suite *s, uint8_t kind, uint64_t n) {
+  static const enum cvl_op ops[] = {OP_ADD, OP_MUL, OP_MAX, OP_MIN};
+  struct host_value v = host_vector(&s->heap, elem_of(s, kind), n);
+  enum call_kind as = rng_one_in(&s->rng, 2) ? CALL_REDUCE : CALL_ELEMENTWISE;
+  data_fill(s, as, ops[rng_below(&s->rng, 4)], &v);
+  return v;
+}
+
+static struct host_value all(struct suite *s, uint64_t n, int64_t x) {
+  struct host_value v = host_vector(&s->heap, s->int_elem, n);
+  for (uint64_t i = 0; i < n; i++) host_put_int(&v, i, x);
+  return v;
+}
+
+static struct host_value copy(struct suite *s, const struct host_value *d) {
+  struct host_value c = host_segdes(&s->heap, d->n);
+  memcpy(c.data, d->data, host_bytes(d));
+  c.total = d->total;
+  return c;
+}
+
+/* ---- descriptors ---- */
+
+static struct host_value another_shape(struct suite *s, uint64_t n) {
+  int first = n ? 0 : SHAPE_NONE, end = n ? SHAPES : SHAPES_END;
+  enum shape shape = (enum shape)(first + (int)rng_below(&s->rng, (uint64_t)(end - first)));
+  if (shape == SHAPE_FOURS && n % 4) shape = SHAPE_HUNDREDS;
+  return shape_make(s, shape, n);
+}
+
+/* n segments, none empty. */
+static struct host_value rows(struct suite *s, uint64_t n) {
+  struct host_value d = host_segdes(&s->heap, n);
+  uint64_t most = rng_one_in(&s->rng, 2) ? 3 : 30;
+  if (n > 10000) most = 2;
+  for (uint64_t k = 0; k < n; k++) {
+    uint64_t length = 1 + rng_below(&s->rng, most);
+    host_put_int(&d, k, (int64_t)length);
+    d.total += length;
+  }
+  return d;
+}
+
+/* ---- faults ---- */
+
+/* Puts bad values into a few places, any of them the lowest. */
+static void spoil(struct suite *s, enum data_kind data, struct host_value *v) {
+  static const int64_t outside[] = {-1, 1000, INT32_MAX, INT32_MIN, 0, 1, 4};
+  if (data != DATA_NONZERO && data != DATA_PICK && data != DATA_INDEX &&
+      data != DATA_PERMUTATION)
+    return;
+  if (v->n == 0 || rng_one_in(&s->rng, 2)) return;
+  for (uint64_t i = 1 + rng_below(&s->rng, 3); i > 0; i--) {
+    host_put_int(v, rng_below(&s->rng, v->n),
+                 data == DATA_NONZERO ? 0 : outside[rng_below(&s->rng, 7)]);
+  }
+}
+
+/* ---- parameters ---- */
+
+static struct host_value make(struct suite *s, const struct superop_case *c, uint32_t p,
+                              const struct host_value *d, struct host_value *params) {
+  const struct recipe *r = &c->recipes[p];
+  const struct host_value *of = &params[r->of];
+  struct host_value none = {0}, v;
+  uint64_t n = d->total;
+  switch ((enum data_kind)r->data) {
+  case DATA_PLACES: return filled(s, c->params[p], n);
+  case DATA_NONZERO:
+    v = filled(s, SUPEROP_INT, n);
+    for (uint64_t i = 0; i < n; i++) {
+      if (host_int(&v, i) == 0) host_put_int(&v, i, i % 2 ? -1 : 3);
+    }
+    return v;
+  case DATA_SEGMENTS: return copy(s, d);
+  case DATA_ONE:
+    v = host_segdes(&s->heap, 1);
+    host_put_int(&v, 0, (int64_t)n);
+    v.total = n;
+    return v;
+  case DATA_OTHER: return another_shape(s, n);
+  case DATA_ROWS: return rows(s, n);
+  case DATA_PICK: return segdes_places(s, of);
+  case DATA_PARTNER: return segdes_partner(s, of, false, false);
+  case DATA_INDEX:
+    return segdes_indices(s, of, &params[r->into],
+                          r->flags == SUPEROP_NONE ? &none : &params[r->flags]);
+  case DATA_PERMUTATION: return segdes_permutation(s, of);
+  case DATA_VALUES: return filled(s, c->params[p], of->total);
+  case DATA_PER_SEGMENT: return filled(s, c->params[p], of->n);
+  case DATA_ZEROS: return all(s, of->n, 0);
+  case DATA_ONES: return all(s, of->n, 1);
+  case DATA_ALIAS: break; /* when all others are made */
+  }
+  return none;
+}
+
+void superop_case_data(struct suite *s, const struct superop_case *c, uint64_t n,
+                       enum shape shape, bool spoiled, struct host_value *params) {
+  struct host_value d = shape_make(s, shape, n);
+  for (uint32_t p = 0; p < c->op.param_count; p++) {
+    params[p] = make(s, c, p, &d, params);
+    if (spoiled) spoil(s, (enum data_kind)c->recipes[p].data, &params[p]);
+  }
+  for (uint32_t p = 0; p < c->op.param_count; p++) {
+    if (c->recipes[p].data == DATA_ALIAS) params[p] = params[c->recipes[p].of];
+  }
+  host_free(&s->heap, &d);
+}
+
+void superop_case_free_data(struct suite *s, const struct superop_case *c,
+                            struct host_value *params) {
+  for (uint32_t p = 0; p < c->op.param_count; p++) {
+    if (c->recipes[p].data != DATA_ALIAS) host_free(&s->heap, &params[p]);
+  }
+}

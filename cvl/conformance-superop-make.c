@@ -1,0 +1,412 @@
+/* conformance-superop-make.c - random superoperators: node by node, each of a kind drawn from
+ * the mixture, on operands drawn from what there is. Where operations may fail, operands are
+ * made that cannot be wrong, unless the mixture is wild.
+ *
+ * While a case is made, results are numbered from RESULTS on, since parameters still appear.
+ */
+#include "cvl/conformance-superop.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { RESULTS = 1000, POOL = SUPEROP_PARAMS + 2 * SUPEROP_NODES };
+
+struct maker {
+  struct suite *s;
+  const struct mixture *mix;
+  struct superop_case *c;
+  uint32_t param_count, node_count, value_count; /* results so far */
+  uint32_t pool[3][POOL], pool_count[3];         /* values of the domain, by class */
+  uint32_t segments;   /* the parameter of DATA_SEGMENTS, once there */
+  uint32_t used[POOL]; /* of results: how often */
+};
+
+static bool chance(struct maker *m, uint64_t n) {
+  return rng_one_in(&m->s->rng, n);
+}
+
+/* Whether there is room for what one step of the generator makes at most. */
+static bool has_room(const struct maker *m) {
+  return m->param_count + 10 < SUPEROP_PARAMS && m->node_count + 8 < SUPEROP_NODES;
+}
+
+/* ---- parameters ---- */
+
+static uint32_t add_param(struct maker *m, enum superop_kind kind, struct recipe r) {
+  if (m->param_count == SUPEROP_PARAMS) abort(); /* has_room was not asked */
+  m->c->params[m->param_count] = (uint8_t)kind;
+  m->c->recipes[m->param_count] = r;
+  return m->param_count++;
+}
+
+static uint32_t add_data(struct maker *m, enum superop_kind kind, enum data_kind data,
+                         uint32_t of) {
+  return add_param(m, kind, (struct recipe){(uint8_t)data, of, 0, SUPEROP_NONE});
+}
+
+static uint32_t segments(struct maker *m) {
+  if (m->segments == SUPEROP_NONE) {
+    m->segments = add_data(m, SUPEROP_SEGDES, DATA_SEGMENTS, 0);
+  }
+  return m->segments;
+}
+
+/* Some descriptor with total n. */
+static uint32_t some_segments(struct maker *m) {
+  switch (rng_below(&m->s->rng, 4)) {
+  case 0: return add_data(m, SUPEROP_SEGDES, DATA_ONE, 0);
+  case 1: return add_data(m, SUPEROP_SEGDES, DATA_OTHER, 0);
+  default: return segments(m);
+  }
+}
+
+static void keep(struct maker *m, enum superop_kind kind, uint32_t value) {
+  if (kind < SUPEROP_SEGDES) m->pool[kind][m->pool_count[kind]++] = value;
+}
+
+/* ---- nodes ---- */
+
+/* Adds a node; its first result is returned, and kept as a value of the domain if it is one. */
+static uint32_t add_node(struct maker *m, enum opcode op, enum type_word type, bool checked,
+                         enum superop_kind domain_kind, uint32_t n, const uint32_t *operands) {
+  if (m->node_count == SUPEROP_NODES) abort();
+  struct superop_node *node = &m->c->nodes[m->node_count++];
+  *node = (struct superop_node){.op = (uint16_t)op,
+                                .type = (uint8_t)type,
+                                .checked = checked,
+                                .operand_count = (uint8_t)n};
+  for (uint32_t i = 0; i < n; i++) {
+    node->operands[i] = operands[i];
+    if (operands[i] >= RESULTS) m->used[operands[i] - RESULTS]++;
+  }
+  uint32_t result = RESULTS + m->value_count;
+  m->value_count += op == OPC_PACK ? 2 : 1;
+  keep(m, domain_kind, result);
+  return result;
+}
+
+#define OPERANDS(...)                                                                          \
+  (const uint32_t[]) {                                                                         \
+    __VA_ARGS__                                                                                \
+  }
+
+static uint32_t add_constant(struct maker *m, enum superop_kind kind, int64_t x) {
+  uint32_t result =
+      add_node(m, OPC_CONST, (enum type_word)kind, false, SUPEROP_SEGDES, 0, NULL);
+  struct cvl_value *c = &m->c->nodes[m->node_count - 1].constant;
+  switch (kind) {
+  case SUPEROP_INT: *c = cvl_scalar_int(m->s->int_elem, x); break;
+  case SUPEROP_FLOAT: *c = cvl_scalar_float(m->s->float_elem, (double)x / 4); break;
+  case SUPEROP_BOOL:
+  case SUPEROP_SEGDES: *c = cvl_scalar_bool(x & 1); break;
+  }
+  return result;
+}
+
+static uint32_t add_flat(struct maker *m, enum superop_kind kind, int64_t x) {
+  uint32_t d = add_data(m, SUPEROP_SEGDES, DATA_ONE, 0), c = add_constant(m, kind, x);
+  return add_node(m, OPC_DIST, (enum type_word)kind, false, SUPEROP_SEGDES, 2, OPERANDS(c, d));
+}
+
+/* A value of the domain: an old one, preferably young, or a new parameter, sometimes one that
+ * is listed again. */
+static uint32_t some_value(struct maker *m, enum superop_kind kind) {
+  uint32_t n = m->pool_count[kind];
+  if (n == 0 || chance(m, 5)) {
+    uint32_t p = add_data(m, kind, DATA_PLACES, 0);
+    keep(m, kind, p);
+    return p;
+  }
+  uint32_t i = (uint32_t)rng_below(&m->s->rng, n), j = (uint32_t)rng_below(&m->s->rng, n);
+  uint32_t value = m->pool[kind][i > j ? i : j];
+  if (value < RESULTS && chance(m, 5)) return add_data(m, kind, DATA_ALIAS, value);
+  return value;
+}
+
+/* ---- elementwise ---- */
+
+/* A divisor that is not zero. */
+static uint32_t divisor(struct maker *m) {
+  if (chance(m, 2)) return add_data(m, SUPEROP_INT, DATA_NONZERO, 0);
+  uint32_t odd = add_flat(m, SUPEROP_INT, 1), x = some_value(m, SUPEROP_INT);
+  return add_node(m, OPC_OR, TW_INT, false, SUPEROP_INT, 2, OPERANDS(x, odd));
+}
+
+static enum superop_kind kind_of_letter(char letter, enum type_word type) {
+  if (letter == 'T') return (enum superop_kind)type;
+  return letter == 'f' ? SUPEROP_FLOAT : letter == 'b' ? SUPEROP_BOOL : SUPEROP_INT;
+}
+
+static enum opcode random_opcode(struct maker *m, enum opcode_class class,
+                                 enum type_word *type) {
+  enum opcode op;
+  do {
+    op = (enum opcode)rng_below(&m->s->rng, OPC_COUNT);
+  } while (opcode_info(op)->class != class ||
+           (!m->mix->approximate &&
+            op_is_approximate(CALL_ELEMENTWISE, opcode_info(op)->operation)));
+  unsigned types = opcode_info(op)->types;
+  *type = TW_NONE;
+  while (types != NO_TYPE && (*type == TW_NONE || !(types >> *type & 1))) {
+    *type = (enum type_word)rng_below(&m->s->rng, TW_SEGDES);
+  }
+  return op;
+}
+
+static void add_map(struct maker *m) {
+  enum type_word type;
+  enum opcode op = random_opcode(m, OC_ELEMENTWISE, &type);
+  const struct opcode_info *info = opcode_info(op);
+  uint32_t v[MAX_OPERANDS], n = (uint32_t)strlen(info->operands);
+  bool divides = op == OPC_MOD || (op == OPC_DIV && type == TW_INT);
+  for (uint32_t i = 0; i < n; i++) {
+    bool careful = divides && i == 1 && !(m->mix->wild && chance(m, 2));
+    v[i] = careful ? divisor(m) : some_value(m, kind_of_letter(info->operands[i], type));
+  }
+  if (op_is_approximate(CALL_ELEMENTWISE, info->operation)) m->c->approximate = true;
+  add_node(m, op, type, m->mix->wild || chance(m, 2), kind_of_letter(info->results[0], type), n,
+           v);
+}
+
+/* ---- spreads ---- */
+
+static void add_spread(struct maker *m) {
+  enum superop_kind kind = (enum superop_kind)rng_below(&m->s->rng, 3);
+  int64_t x = (int64_t)rng_below(&m->s->rng, 9) - 4;
+  switch (rng_below(&m->s->rng, 4)) {
+  case 0: keep(m, kind, add_flat(m, kind, x)); return;
+  case 1: { /* arithmetic progressions */
+    uint32_t d = add_data(m, SUPEROP_SEGDES, DATA_ONE, 0);
+    uint32_t start = add_constant(m, SUPEROP_INT, x), stride = add_constant(m, SUPEROP_INT, 1);
+    add_node(m, OPC_INDEX, TW_NONE, false, SUPEROP_INT, 3, OPERANDS(start, stride, d));
+    return;
+  }
+  case 2: {
+    uint32_t d = some_segments(m);
+    uint32_t start = add_data(m, SUPEROP_INT, DATA_PER_SEGMENT, d);
+    uint32_t stride = add_data(m, SUPEROP_INT, DATA_PER_SEGMENT, d);
+    add_node(m, OPC_INDEX, TW_NONE, false, SUPEROP_INT, 3, OPERANDS(start, stride, d));
+    return;
+  }
+  default: {
+    uint32_t d = some_segments(m), v = add_data(m, kind, DATA_PER_SEGMENT, d);
+    add_node(m, OPC_DIST, (enum type_word)kind, false, kind, 2, OPERANDS(v, d));
+    return;
+  }
+  }
+}
+
+/* ---- indices and what needs them ---- */
+
+/* Indices of the segments of d, of total n, into those of `into`, made in some way. `flags`, a
+ * parameter or NONE: where they are clear the indices may be wrong. */
+static uint32_t some_index(struct maker *m, uint32_t d, uint32_t into, uint32_t flags) {
+  struct recipe r = {DATA_INDEX, d, into, flags};
+  if (m->mix->wild && chance(m, 8)) return some_value(m, SUPEROP_INT);
+  uint32_t x = add_param(m, SUPEROP_INT, r);
+  switch (rng_below(&m->s->rng, 3)) {
+  case 0: return x;
+  case 1: { /* one of two */
+    uint32_t y = add_param(m, SUPEROP_INT, r), f = some_value(m, SUPEROP_BOOL);
+    return add_node(m, OPC_SELECT, TW_INT, false, SUPEROP_INT, 3, OPERANDS(f, x, y));
+  }
+  default: { /* computed */
+    uint32_t zero = add_flat(m, SUPEROP_INT, 0);
+    return add_node(m, OPC_ADD, TW_INT, false, SUPEROP_INT, 2, OPERANDS(x, zero));
+  }
+  }
+}
+
+static void add_gather(struct maker *m) {
+  enum superop_kind kind = (enum superop_kind)rng_below(&m->s->rng, 3);
+  enum type_word type = (enum type_word)kind;
+  bool checked = m->mix->wild || chance(m, 2);
+  uint64_t style = rng_below(&m->s->rng, 4);
+  if (style == 0) { /* of each segment one */
+    uint32_t d = add_data(m, SUPEROP_SEGDES, DATA_ROWS, 0);
+    uint32_t v = add_data(m, kind, DATA_VALUES, d), i = add_data(m, SUPEROP_INT, DATA_PICK, d);
+    if (m->mix->wild && chance(m, 4)) i = some_value(m, SUPEROP_INT);
+    add_node(m, OPC_EXTRACT, type, checked, kind, 3, OPERANDS(v, i, d));
+    return;
+  }
+  uint32_t d = some_segments(m);
+  if (style == 1) { /* from itself, in order */
+    uint32_t v = add_data(m, kind, DATA_VALUES, d);
+    uint32_t zero = add_data(m, SUPEROP_INT, DATA_ZEROS, d);
+    uint32_t one = add_data(m, SUPEROP_INT, DATA_ONES, d);
+    uint32_t i = add_node(m, OPC_INDEX, TW_NONE, false, SUPEROP_INT, 3, OPERANDS(zero, one, d));
+    add_node(m, OPC_BPERMUTE, type, checked, kind, 4, OPERANDS(v, i, d, d));
+    return;
+  }
+  uint32_t source = add_data(m, SUPEROP_SEGDES, DATA_PARTNER, d);
+  uint32_t v = add_data(m, kind, DATA_VALUES, source);
+  if (style == 2) {
+    uint32_t i = some_index(m, d, source, SUPEROP_NONE);
+    add_node(m, OPC_BPERMUTE, type, checked, kind, 4, OPERANDS(v, i, source, d));
+    return;
+  }
+  uint32_t flags = add_data(m, SUPEROP_BOOL, DATA_PLACES, 0);
+  uint32_t i = some_index(m, d, source, flags), f = flags;
+  if (chance(m, 2)) {
+    uint32_t other = some_value(m, SUPEROP_BOOL);
+    f = add_node(m, OPC_AND, TW_BOOL, false, SUPEROP_BOOL, 2, OPERANDS(flags, other));
+  }
+  add_node(m, OPC_BFPERMUTE, type, checked, kind, 5, OPERANDS(v, i, f, source, d));
+}
+
+/* ---- consumers ---- */
+
+static void add_scatter(struct maker *m) {
+  enum superop_kind kind = (enum superop_kind)rng_below(&m->s->rng, 3);
+  enum type_word type = (enum type_word)kind;
+  bool checked = m->mix->wild || chance(m, 2);
+  uint32_t v = some_value(m, kind), s = some_segments(m);
+  uint64_t style = rng_below(&m->s->rng, 4);
+  if (style == 0) {
+    uint32_t i = add_data(m, SUPEROP_INT, DATA_PERMUTATION, s);
+    if (m->mix->wild && chance(m, 3)) i = some_value(m, SUPEROP_INT);
+    if (chance(m, 3)) {
+      uint32_t zero = add_flat(m, SUPEROP_INT, 0);
+      i = add_node(m, OPC_XOR, TW_INT, false, SUPEROP_INT, 2, OPERANDS(i, zero));
+    }
+    add_node(m, OPC_PERMUTE, type, checked, SUPEROP_SEGDES, 3, OPERANDS(v, i, s));
+    return;
+  }
+  uint32_t d = add_data(m, SUPEROP_SEGDES, DATA_PARTNER, s);
+  uint32_t flags = style == 1 ? SUPEROP_NONE : add_data(m, SUPEROP_BOOL, DATA_PLACES, 0);
+  uint32_t i = some_index(m, s, d, flags);
+  uint32_t defaults = style == 2 ? 0 : add_data(m, kind, DATA_VALUES, d);
+  if (style == 1) {
+    add_node(m, OPC_DPERMUTE, type, checked, SUPEROP_SEGDES, 5, OPERANDS(v, i, defaults, s, d));
+  } else if (style == 2) {
+    add_node(m, OPC_FPERMUTE, type, checked, SUPEROP_SEGDES, 5, OPERANDS(v, i, flags, s, d));
+  } else {
+    add_node(m, OPC_DFPERMUTE, type, checked, SUPEROP_SEGDES, 6,
+             OPERANDS(v, i, flags, defaults, s, d));
+  }
+}
+
+static void add_combination(struct maker *m, enum opcode_class class) {
+  enum type_word type;
+  enum opcode op = random_opcode(m, class, &type);
+  uint32_t v = some_value(m, kind_of_letter('T', type));
+  add_node(m, op, type, false, SUPEROP_SEGDES, 2, OPERANDS(v, segments(m)));
+}
+
+static void add_pack(struct maker *m) {
+  enum superop_kind kind = (enum superop_kind)rng_below(&m->s->rng, 3);
+  uint32_t v = some_value(m, kind), f = some_value(m, SUPEROP_BOOL);
+  add_node(m, OPC_PACK, (enum type_word)kind, false, SUPEROP_SEGDES, 3,
+           OPERANDS(v, f, segments(m)));
+}
+
+/* ---- the whole ---- */
+
+/* Nodes of all kinds in random order. */
+static void add_nodes(struct maker *m) {
+  void (*const add[])(struct maker *) = {add_map, add_spread, add_gather};
+  uint32_t left[7] = {m->mix->maps,  m->mix->spreads, m->mix->gathers, m->mix->reductions,
+                      m->mix->scans, m->mix->packs,   m->mix->scatters};
+  uint32_t total = 0;
+  for (int i = 0; i < 7; i++) {
+    if (left[i] > 1) left[i] = 1 + (uint32_t)rng_below(&m->s->rng, left[i]);
+    total += left[i];
+  }
+  for (; total > 0 && has_room(m); total--) {
+    uint64_t at = rng_below(&m->s->rng, total);
+    int kind = 0;
+    while (at >= left[kind]) at -= left[kind++];
+    left[kind]--;
+    switch (kind) {
+    case 3: add_combination(m, OC_REDUCE); break;
+    case 4: add_combination(m, OC_SCAN); break;
+    case 5: add_pack(m); break;
+    case 6: add_scatter(m); break;
+    default: add[kind](m); break;
+    }
+  }
+}
+
+/* All that nobody uses, but for a few, and some of the rest; at least one. */
+static void choose_outputs(struct maker *m) {
+  struct superop *op = &m->c->op;
+  uint32_t *out = m->c->outputs, result = 0, last = SUPEROP_NONE;
+  op->output_count = 0;
+  for (uint32_t k = 0; k < m->node_count; k++) {
+    uint32_t results = m->c->nodes[k].op == OPC_PACK ? 2 : 1;
+    if (m->c->nodes[k].op != OPC_CONST) last = result;
+    for (uint32_t r = 0; r < results && m->c->nodes[k].op != OPC_CONST; r++) {
+      if (m->used[result + r] ? chance(m, 5) : !chance(m, 12)) {
+        out[op->output_count++] = RESULTS + result + r;
+      }
+    }
+    result += results;
+  }
+  if (op->output_count == 0) out[op->output_count++] = RESULTS + last;
+  for (uint32_t i = op->output_count; i > 1; i--) { /* in any order */
+    uint32_t j = (uint32_t)rng_below(&m->s->rng, i), x = out[j];
+    out[j] = out[i - 1];
+    out[i - 1] = x;
+  }
+}
+
+static void renumber(const struct maker *m, uint32_t *value) {
+  if (*value >= RESULTS) *value += m->param_count - RESULTS;
+}
+
+bool superop_case_make(struct suite *s, struct arena *arena, const struct mixture *mix,
+                       struct superop_case *c) {
+  struct maker m = {.s = s, .mix = mix, .c = c, .segments = SUPEROP_NONE};
+  *c = (struct superop_case){.wild = mix->wild};
+  add_nodes(&m);
+  if (chance(&m, 10)) add_data(&m, SUPEROP_FLOAT, DATA_PLACES, 0); /* without use */
+  if (chance(&m, 10)) add_data(&m, SUPEROP_SEGDES, DATA_ONE, 0);
+  choose_outputs(&m);
+  for (uint32_t k = 0; k < m.node_count; k++) {
+    for (uint32_t i = 0; i < c->nodes[k].operand_count; i++) {
+      renumber(&m, &c->nodes[k].operands[i]);
+    }
+  }
+  for (uint32_t i = 0; i < c->op.output_count; i++) renumber(&m, &c->outputs[i]);
+  c->op.param_count = m.param_count;
+  c->op.node_count = m.node_count;
+  c->op.params = c->params;
+  c->op.nodes = c->nodes;
+  c->op.outputs = c->outputs;
+  const char *why;
+  uint32_t node;
+  if (superop_complete(arena, &c->op, &why, &node)) return true;
+  suite_fail(s, "superop_complete refuses node %u: %s", node, why ? why : "no memory");
+  superop_case_print(c, s->options->out);
+  return false;
+}
+
+void superop_case_print(const struct superop_case *c, FILE *out) {
+  static const char *const kinds[] = {"INT", "FLOAT", "BOOL", "SEGDES"};
+  const struct superop *op = &c->op;
+  fprintf(out, "  fused (");
+  for (uint32_t p = 0; p < op->param_count; p++) {
+    fprintf(out, "%s$%u : %s", p ? ", " : "", p, kinds[op->params[p]]);
+  }
+  fprintf(out, ") =\n");
+  for (uint32_t k = 0; k < op->node_count; k++) {
+    const struct superop_node *node = &op->nodes[k];
+    const char *type = type_word_text((enum type_word)node->type);
+    fprintf(out, "    %2u: $%u = (%s%s%s%s", k, node->result, node->checked ? "" : "! ",
+            opcode_info((enum opcode)node->op)->spelling, *type ? " " : "", type);
+    if (node->op == OPC_CONST && node->type == TW_FLOAT) {
+      fprintf(out, " %g", cvl_float_of(&node->constant));
+    } else if (node->op == OPC_CONST) {
+      fprintf(out, " %lld",
+              (long long)(node->type == TW_BOOL ? node->constant.as.b
+                                                : cvl_int_of(&node->constant)));
+    }
+    for (uint32_t i = 0; i < node->operand_count; i++) {
+      fprintf(out, "%s $%u", i ? "" : " @", node->operands[i]);
+    }
+    fprintf(out, ")\n");
+  }
+  fprintf(out, "    ->");
+  for (uint32_t i = 0; i < op->output_count; i++) fprintf(out, " $%u", op->outputs[i]);
+  fprintf(out, "\n");
+}

@@ -1,0 +1,453 @@
+/* conformance-superop.c - superoperators on the back end: random ones, prepared once and run on
+ * many lengths and shapes, compared with the oracle bit for bit and fault for fault.
+ *
+ * A superoperator with functions that differ between back ends is compared with its nodes
+ * executed one by one on the same back end: the bits have to be the same. A back end that does
+ * not prepare one is held to superop_run.
+ */
+#include "cvl/conformance-superop.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* ---- operands ---- */
+
+enum ownership { BORROWED, OWNED, OWNED_HELD, OWNERSHIPS };
+
+struct operands {
+  struct cvl_value value[SUPEROP_PARAMS]; /* as handed over */
+  struct cvl_value held[SUPEROP_PARAMS];  /* form NOTHING: the suite has no reference */
+};
+
+static void release_held(struct suite *s, const struct superop_case *c, struct operands *o) {
+  for (uint32_t p = 0; p < c->op.param_count; p++) {
+    if (o->held[p].form != CVL_NOTHING) s->b->release(s->ctx, &o->held[p]);
+    o->held[p].form = CVL_NOTHING;
+  }
+}
+
+static bool has_alias_later(const struct superop_case *c, uint32_t p) {
+  for (uint32_t q = p + 1; q < c->op.param_count; q++) {
+    if (c->recipes[q].data == DATA_ALIAS && c->recipes[q].of == c->recipes[p].of) return true;
+  }
+  return false;
+}
+
+/* Hands over an alias of what has been uploaded: with a reference of its own, or, as the
+ * machine does at the last use of a variable, with the only one there is. */
+static void share(struct suite *s, const struct superop_case *c, uint32_t p,
+                  struct operands *o) {
+  uint32_t of = c->recipes[p].of;
+  o->value[p] = o->value[of];
+  bool takes_over = o->held[of].form != CVL_NOTHING && !o->value[of].owned &&
+                    !has_alias_later(c, p) && rng_one_in(&s->rng, 2);
+  if (takes_over) {
+    o->held[of].form = CVL_NOTHING;
+    o->value[p].owned = 1;
+    return;
+  }
+  o->value[p].owned = rng_one_in(&s->rng, 2);
+  s->b->retain(s->ctx, &o->value[p]);
+  if (!o->value[p].owned) o->held[p] = o->value[p];
+}
+
+/* Every operand in a form and an ownership of its own. */
+static bool upload(struct suite *s, const struct superop_case *c,
+                   const struct host_value *params, bool borrow, struct operands *o) {
+  memset(o, 0, sizeof *o);
+  for (uint32_t p = 0; p < c->op.param_count; p++) {
+    if (c->recipes[p].data == DATA_ALIAS) continue;
+    if (!suite_upload(s, &params[p], rng_one_in(&s->rng, 2), &o->value[p])) {
+      release_held(s, c, o);
+      return false;
+    }
+    o->held[p] = o->value[p];
+    enum ownership own = (enum ownership)rng_below(&s->rng, OWNERSHIPS);
+    if (own == BORROWED || borrow) continue;
+    o->value[p].owned = 1;
+    if (own == OWNED_HELD) {
+      s->b->retain(s->ctx, &o->held[p]);
+    } else {
+      o->held[p].form = CVL_NOTHING;
+    }
+  }
+  for (uint32_t p = 0; p < c->op.param_count; p++) {
+    if (c->recipes[p].data != DATA_ALIAS) continue;
+    /* An alias needs the object alive: not if its only reference is given away earlier. */
+    share(s, c, p, o);
+  }
+  return true;
+}
+
+/* What is still held must hold what it held. */
+static bool unchanged(struct suite *s, const struct superop_case *c,
+                      const struct host_value *params, const struct operands *o) {
+  for (uint32_t p = 0; p < c->op.param_count; p++) {
+    if (o->held[p].form == CVL_NOTHING) continue;
+    struct host_value now;
+    if (!suite_fetch(s, &o->held[p], &now)) return false;
+    bool ok = suite_compare(s, &params[p], &now, 0, "operand after the superoperator");
+    host_free(&s->heap, &now);
+    if (!ok) return suite_fail(s, "parameter %u was written", p);
+  }
+  return true;
+}
+
+/* ---- sizes, as a caller has to require them ---- */
+
+static struct cvl_size size_of(struct suite *s, struct superop_size size,
+                               const struct cvl_value *v) {
+  if (size.what == SIZE_ONE) return (struct cvl_size){1, 0};
+  return size.what == SIZE_COUNT ? s->b->count(s->ctx, &v[size.param])
+                                 : s->b->length(s->ctx, &v[size.param]);
+}
+
+static void require_rules(struct suite *s, const struct superop *op, uint64_t site,
+                          const struct cvl_value *v) {
+  for (uint32_t i = 0; i < op->rule_count; i++) {
+    struct cvl_size a = size_of(s, op->rules[i].a, v), b = size_of(s, op->rules[i].b, v);
+    if (a.symbol == b.symbol && (a.symbol || a.bound == b.bound)) continue;
+    s->b->require_equal(s->ctx, site + op->rules[i].node, a, b, 0);
+  }
+}
+
+/* ---- what is wanted ---- */
+
+struct wanted {
+  struct host_value values[SUPEROP_PARAMS + 2 * SUPEROP_NODES]; /* by number; outputs matter */
+  struct cvl_error error;                                       /* site: the node */
+};
+
+static void free_wanted(struct suite *s, const struct superop_case *c, struct wanted *w) {
+  for (uint32_t v = c->op.param_count; v < c->op.value_count; v++) {
+    host_free(&s->heap, &w->values[v]);
+  }
+}
+
+/* By the nodes on the back end itself. */
+static bool want_nodes(struct suite *s, const struct superop_case *c,
+                       const struct host_value *params, struct wanted *w) {
+  struct operands o;
+  struct cvl_value outs[2 * SUPEROP_NODES];
+  if (!upload(s, c, params, true, &o)) return false;
+  uint64_t site = s->site + 1;
+  s->site += c->op.node_count;
+  bool ok = superop_run(s->b, s->ctx, site, &c->op, o.value, outs);
+  if (s->b->check(s->ctx, true, &w->error)) {
+    w->error.site -= site;
+  } else if (!ok) {
+    suite_fail(s, "superop_run returned false without a fault");
+  }
+  for (uint32_t i = 0; i < c->op.output_count && ok; i++) {
+    if (!s->failed && w->error.kind == CVL_E_NONE) {
+      suite_fetch(s, &outs[i], &w->values[c->op.outputs[i]]);
+    }
+    s->b->release(s->ctx, &outs[i]);
+  }
+  release_held(s, c, &o);
+  return !s->failed;
+}
+
+static bool want(struct suite *s, const struct superop_case *c, const struct host_value *params,
+                 struct wanted *w) {
+  memset(w, 0, sizeof *w);
+  memcpy(w->values, params, c->op.param_count * sizeof *params);
+  if (c->approximate) return want_nodes(s, c, params, w);
+  oracle_superop(&s->heap, &c->op, s->int_elem, s->float_elem, w->values, &w->error);
+  if (w->error.kind == CVL_E_NONE || c->wild) return true;
+  return suite_fail(s, "the oracle faults (%s) in node %" PRIu64,
+                    error_kind_name(w->error.kind), w->error.site);
+}
+
+/* ---- one run ---- */
+
+struct attempt {
+  struct operands operands;
+  struct cvl_value outs[2 * SUPEROP_NODES];
+  uint64_t site;
+  bool ok;
+};
+
+/* Runs the kernel, or the nodes if there is none. */
+static bool start(struct suite *s, const struct superop_case *c, struct cvl_kernel *kernel,
+                  const struct host_value *params, struct attempt *a) {
+  if (!upload(s, c, params, false, &a->operands)) return false;
+  a->site = s->site + 1;
+  s->site += c->op.node_count;
+  s->cases++;
+  if (kernel) {
+    require_rules(s, &c->op, a->site, a->operands.value);
+    a->ok = s->b->run(s->ctx, a->site, kernel, a->operands.value, a->outs);
+  } else {
+    a->ok = superop_run(s->b, s->ctx, a->site, &c->op, a->operands.value, a->outs);
+  }
+  return true;
+}
+
+static bool compare_outputs(struct suite *s, const struct superop_case *c,
+                            const struct wanted *w, const struct attempt *a) {
+  for (uint32_t i = 0; i < c->op.output_count; i++) {
+    struct host_value got;
+    char what[40];
+    snprintf(what, sizeof what, "output %u, $%u,", i, c->op.outputs[i]);
+    if (a->outs[i].owned) return suite_fail(s, "%s is marked owned", what);
+    if (!suite_fetch(s, &a->outs[i], &got)) return suite_fail(s, "%s", what);
+    bool ok = suite_compare(s, &w->values[c->op.outputs[i]], &got, 0, what);
+    host_free(&s->heap, &got);
+    if (!ok) return false;
+  }
+  return true;
+}
+
+static void finish(struct suite *s, const struct superop_case *c,
+                   const struct host_value *params, const struct wanted *w, struct attempt *a) {
+  struct cvl_error e, expected = w->error;
+  expected.site += a->site;
+  if (w->error.kind != CVL_E_NONE) {
+    if (!s->b->check(s->ctx, true, &e)) {
+      suite_fail(s, "no fault, expected %s in node %" PRIu64 " at position %" PRId64,
+                 error_kind_name(expected.kind), w->error.site, expected.position);
+    } else {
+      suite_compare_error(s, &expected, &e);
+    }
+  } else {
+    if (a->ok) compare_outputs(s, c, w, a);
+    if (s->b->check(s->ctx, true, &e)) {
+      suite_fail(s, "fault %s in node %" PRId64 " at position %" PRId64 ", expected none",
+                 error_kind_name(e.kind), (int64_t)(e.site - a->site), e.position);
+    } else if (!a->ok) {
+      suite_fail(s, "returned false without a fault");
+    }
+  }
+  for (uint32_t i = 0; i < c->op.output_count && a->ok; i++) {
+    s->b->release(s->ctx, &a->outs[i]);
+  }
+  if (!s->failed) unchanged(s, c, params, &a->operands);
+  release_held(s, c, &a->operands);
+}
+
+/* ---- one set of data ---- */
+
+static void describe(struct suite *s, uint64_t n, enum shape shape, const char *how) {
+  snprintf(s->where, sizeof s->where, ", %u threads, n = %" PRIu64 ", shape %s%s", s->threads,
+           n, shape_name(shape), how);
+}
+
+static void run_data(struct suite *s, const struct superop_case *c, struct cvl_kernel *kernel,
+                     uint64_t n, enum shape shape) {
+  struct host_value params[SUPEROP_PARAMS];
+  struct wanted w;
+  struct attempt first, second;
+  bool spoiled = c->wild && !rng_one_in(&s->rng, 3);
+  describe(s, n, shape, spoiled ? ", faults" : "");
+  superop_case_data(s, c, n, shape, spoiled, params);
+  if (want(s, c, params, &w) && start(s, c, kernel, params, &first)) {
+    /* Two under way at once, if no fault of the one hides that of the other. */
+    bool both = n <= 3000 && w.error.kind == CVL_E_NONE && rng_one_in(&s->rng, 3) &&
+                start(s, c, kernel, params, &second);
+    finish(s, c, params, &w, &first);
+    if (both) finish(s, c, params, &w, &second);
+    if (!s->failed && kernel && n <= 3000) {
+      describe(s, n, shape, spoiled ? ", faults, node by node" : ", node by node");
+      if (start(s, c, NULL, params, &first)) finish(s, c, params, &w, &first);
+    }
+  }
+  free_wanted(s, c, &w);
+  superop_case_free_data(s, c, params);
+}
+
+/* ---- failing allocations ---- */
+
+/* One attempt with allocation k failing. True if fewer were asked for. */
+static bool sweep_step(struct suite *s, const struct superop_case *c, struct cvl_kernel *kernel,
+                       const struct host_value *params, const struct wanted *w, uint64_t k) {
+  struct attempt a;
+  struct cvl_error e;
+  struct operands *o = &a.operands;
+  if (!upload(s, c, params, false, o)) return true;
+  a.site = s->site + 1;
+  s->site += c->op.node_count;
+  s->cases++;
+  if (kernel) require_rules(s, &c->op, a.site, o->value);
+  if (s->b->check(s->ctx, true, &e)) suite_fail(s, "a fault of uploading");
+  uint64_t before = s->b->statistics(s->ctx).allocations;
+  s->b->fail_allocation(s->ctx, k);
+  a.ok = kernel ? s->b->run(s->ctx, a.site, kernel, o->value, a.outs)
+                : superop_run(s->b, s->ctx, a.site, &c->op, o->value, a.outs);
+  bool fault = s->b->check(s->ctx, true, &e);
+  bool done = s->b->statistics(s->ctx).allocations - before < k;
+  s->b->fail_allocation(s->ctx, 0);
+  if (fault &&
+      (e.kind != CVL_E_MEMORY || e.site < a.site || e.site >= a.site + c->op.node_count)) {
+    suite_fail(s, "fault %s at site %" PRIu64 " instead of MEMORY at %" PRIu64 " or after",
+               error_kind_name(e.kind), e.site, a.site);
+  } else if (fault && done) {
+    suite_fail(s, "MEMORY fault, but no allocation failed");
+  } else if (!fault && !a.ok) {
+    suite_fail(s, "returned false without a fault");
+  } else if (!fault) {
+    compare_outputs(s, c, w, &a);
+  }
+  for (uint32_t i = 0; i < c->op.output_count && a.ok; i++) s->b->release(s->ctx, &a.outs[i]);
+  if (!s->failed) unchanged(s, c, params, o);
+  release_held(s, c, o);
+  return done || s->failed;
+}
+
+/* Preparing it with allocation k failing. True if fewer were asked for. */
+static bool prepare_step(struct suite *s, const struct superop_case *c, uint64_t k) {
+  struct cvl_error e;
+  uint64_t before = s->b->statistics(s->ctx).allocations;
+  s->b->fail_allocation(s->ctx, k);
+  struct cvl_kernel *kernel = s->b->prepare(s->ctx, &c->op);
+  bool done = s->b->statistics(s->ctx).allocations - before < k;
+  s->b->fail_allocation(s->ctx, 0);
+  s->cases++;
+  if (s->b->check(s->ctx, true, &e)) suite_fail(s, "prepare records a fault");
+  if (kernel) s->b->discard(s->ctx, kernel);
+  if (!s->failed) suite_quiet(s);
+  return done || s->failed;
+}
+
+static void sweep(struct suite *s, const struct superop_case *c, uint64_t n, enum shape shape) {
+  enum { MOST = 2000 };
+  struct host_value params[SUPEROP_PARAMS];
+  struct wanted w;
+  bool done = !s->b->prepare;
+  describe(s, n, shape, ", prepare with an allocation failing");
+  for (uint64_t k = 1; !done && k < MOST; k++) done = prepare_step(s, c, k);
+  if (!done) suite_fail(s, "more than %d allocations", MOST);
+  struct cvl_kernel *kernel = s->b->prepare ? s->b->prepare(s->ctx, &c->op) : NULL;
+  superop_case_data(s, c, n, shape, false, params);
+  bool ok = !s->failed && want(s, c, params, &w);
+  for (int nodes = !kernel; nodes < 2 && ok && !s->failed; nodes++) {
+    done = false;
+    for (uint64_t k = 1; !done && k < MOST; k++) {
+      char how[60];
+      snprintf(how, sizeof how, ", allocation %" PRIu64 " fails%s", k,
+               nodes ? ", node by node" : "");
+      describe(s, n, shape, how);
+      done = sweep_step(s, c, nodes ? NULL : kernel, params, &w, k);
+    }
+    if (!done) suite_fail(s, "more than %d allocations", MOST);
+  }
+  if (ok) free_wanted(s, c, &w);
+  superop_case_free_data(s, c, params);
+  if (kernel) s->b->discard(s->ctx, kernel);
+}
+
+/* ---- sizes that do not agree ---- */
+
+/* One parameter becomes longer or shorter; executing the nodes finds the first rule broken. */
+static void run_misfit(struct suite *s, const struct superop_case *c, uint64_t n,
+                       enum shape shape) {
+  struct host_value params[SUPEROP_PARAMS];
+  struct wanted w;
+  struct attempt a;
+  describe(s, n, shape, ", a size that does not agree");
+  superop_case_data(s, c, n, shape, false, params);
+  uint32_t p = (uint32_t)rng_below(&s->rng, c->op.param_count);
+  bool tried = params[p].form == HOST_VECTOR && c->recipes[p].data != DATA_ALIAS;
+  for (uint32_t q = 0; q < c->op.param_count; q++) {
+    tried = tried && !(c->recipes[q].data == DATA_ALIAS && c->recipes[q].of == p);
+  }
+  if (tried) {
+    struct host_value other =
+        host_vector(&s->heap, (enum cvl_elem)params[p].elem, params[p].n + 1);
+    memset(other.data, 1, host_bytes(&other));
+    host_free(&s->heap, &params[p]);
+    params[p] = other;
+    memset(&w, 0, sizeof w);
+    memcpy(w.values, params, c->op.param_count * sizeof *params);
+    oracle_superop(&s->heap, &c->op, s->int_elem, s->float_elem, w.values, &w.error);
+    if (start(s, c, NULL, params, &a)) finish(s, c, params, &w, &a);
+    free_wanted(s, c, &w);
+  }
+  superop_case_free_data(s, c, params);
+}
+
+/* ---- items ---- */
+
+static const uint64_t lengths[] = {0, 1, 2, 33, 257, 1023, 1024, 1025, 2051, 5000, 20000};
+
+static void run_case(struct suite *s, const struct mixture *mix, unsigned round) {
+  enum { COUNT = sizeof lengths / sizeof lengths[0], RUNS = 5, LARGE = 65537, GREAT = 300007 };
+  struct superop_case c;
+  struct arena arena;
+  arena_init(&arena, &s->heap);
+  if (setjmp(arena.out_of_memory) == 0 && superop_case_make(s, &arena, mix, &c)) {
+    struct cvl_kernel *kernel = s->b->prepare ? s->b->prepare(s->ctx, &c.op) : NULL;
+    for (int run = 0; run < RUNS && !s->failed; run++) {
+      uint64_t n = lengths[rng_below(&s->rng, COUNT)];
+      if (run == 0 && round % 12 == 5) n = s->options->full && round % 24 == 5 ? GREAT : LARGE;
+      uint64_t shape = n ? rng_below(&s->rng, SHAPES)
+                         : SHAPE_NONE + rng_below(&s->rng, SHAPES_END - SHAPE_NONE);
+      run_data(s, &c, kernel, n, (enum shape)shape);
+    }
+    if (kernel) s->b->discard(s->ctx, kernel);
+    if (!s->failed && !c.wild && !c.approximate) {
+      enum shape shape = (enum shape)rng_below(&s->rng, SHAPES);
+      run_misfit(s, &c, lengths[1 + rng_below(&s->rng, 6)], shape);
+      if (!s->failed && round % 8 == 3) sweep(s, &c, lengths[3 + rng_below(&s->rng, 2)], shape);
+    }
+    if (!s->failed) suite_quiet(s);
+    if (s->failed) superop_case_print(&c, s->options->out);
+  }
+  arena_free(&arena);
+}
+
+static void run_mixture(struct suite *s, struct mixture mix) {
+  unsigned rounds = s->options->full ? 400 : 24;
+  for (unsigned round = 0; round < rounds && !s->failed; round++) run_case(s, &mix, round);
+}
+
+void chapter_superop_maps(struct suite *s) {
+  run_mixture(s, (struct mixture){.maps = 12, .spreads = 3});
+}
+
+void chapter_superop_functions(struct suite *s) {
+  run_mixture(s,
+              (struct mixture){
+                  .maps = 12, .spreads = 2, .reductions = 1, .scans = 1, .approximate = true});
+}
+
+void chapter_superop_gathers(struct suite *s) {
+  run_mixture(s, (struct mixture){.maps = 3, .spreads = 2, .gathers = 3});
+}
+
+void chapter_superop_reductions(struct suite *s) {
+  run_mixture(s, (struct mixture){.maps = 4, .spreads = 1, .gathers = 1, .reductions = 4});
+}
+
+void chapter_superop_scans(struct suite *s) {
+  run_mixture(s, (struct mixture){.maps = 4, .spreads = 1, .reductions = 1, .scans = 3});
+}
+
+void chapter_superop_packs(struct suite *s) {
+  run_mixture(s, (struct mixture){.maps = 4, .spreads = 1, .reductions = 1, .packs = 3});
+}
+
+void chapter_superop_scatters(struct suite *s) {
+  run_mixture(s, (struct mixture){.maps = 3, .spreads = 1, .gathers = 1, .scatters = 2});
+}
+
+void chapter_superop_mixed(struct suite *s) {
+  run_mixture(s, (struct mixture){.maps = 8,
+                                  .spreads = 3,
+                                  .gathers = 2,
+                                  .reductions = 3,
+                                  .scans = 2,
+                                  .packs = 2,
+                                  .scatters = 1});
+}
+
+void chapter_superop_faults(struct suite *s) {
+  run_mixture(s, (struct mixture){.maps = 8,
+                                  .spreads = 2,
+                                  .gathers = 3,
+                                  .reductions = 2,
+                                  .scans = 1,
+                                  .packs = 1,
+                                  .scatters = 2,
+                                  .wild = true});
+}
