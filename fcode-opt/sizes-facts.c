@@ -1,0 +1,199 @@
+/* sizes-facts.c - see sizes-facts.h. */
+#include "fcode-opt/sizes-facts.h"
+
+#include <string.h>
+
+static void add_term(struct facts *f) {
+  uint32_t t = (uint32_t)f->terms.count;
+  *array_push(f->arena, &f->terms) =
+      (struct fact_term){.parent = t, .weight = 1, .least = t, .likely = t};
+}
+
+void facts_init(struct facts *f, struct arena *arena) {
+  memset(f, 0, sizeof *f);
+  f->arena = arena;
+}
+
+void facts_reset(struct facts *f, uint32_t var_count) {
+  f->terms.count = 0;
+  f->log.count = 0;
+  f->memo.count = 0;
+  memset(f->buckets, 0, sizeof f->buckets);
+  if (f->number_count > 0) memset(f->numbers, 0, f->number_capacity * sizeof *f->numbers);
+  f->number_count = 0;
+  f->clock = 1;
+  for (uint32_t i = 0; i < TERMS_PER_VAR * var_count; i++) add_term(f);
+}
+
+void facts_bind(struct facts *f, uint32_t var) {
+  f->clock++;
+  for (uint32_t k = 0; k < TERMS_PER_VAR; k++)
+    f->terms.items[TERMS_PER_VAR * var + k].stamp = f->clock;
+}
+
+uint32_t facts_root(const struct facts *f, uint32_t term) {
+  while (f->terms.items[term].parent != term) term = f->terms.items[term].parent;
+  return term;
+}
+
+bool facts_equal(const struct facts *f, uint32_t a, uint32_t b) {
+  return facts_root(f, a) == facts_root(f, b);
+}
+
+/* ---- what is likely ---- */
+
+uint32_t facts_likely(struct facts *f, uint32_t term) {
+  struct fact_term *terms = f->terms.items;
+  while (terms[term].likely != term)
+    term = terms[term].likely = terms[terms[term].likely].likely;
+  return term;
+}
+
+static void unite_likely(struct facts *f, uint32_t a, uint32_t b) {
+  struct fact_term *terms = f->terms.items;
+  a = facts_likely(f, a);
+  b = facts_likely(f, b);
+  if (a == b) return;
+  if (terms[a].likely_known && terms[b].likely_known) return; /* two numbers */
+  if (terms[a].likely_known) {
+    terms[b].likely_known = true;
+    terms[b].likely_number = terms[a].likely_number;
+  }
+  terms[a].likely = b;
+}
+
+/* ---- facts ---- */
+
+void facts_unite(struct facts *f, uint32_t a, uint32_t b) {
+  unite_likely(f, a, b);
+  struct fact_term *terms = f->terms.items;
+  a = facts_root(f, a);
+  b = facts_root(f, b);
+  if (a == b || (terms[a].known && terms[b].known)) return;
+  if (terms[a].weight > terms[b].weight) {
+    uint32_t heavier = a;
+    a = b;
+    b = heavier;
+  }
+  struct fact_term *child = &terms[a], *root = &terms[b];
+  *array_push(f->arena, &f->log) = (struct fact_undo){a, b, *root};
+  child->parent = b;
+  root->weight += child->weight;
+  if (child->stamp < root->stamp) {
+    root->stamp = child->stamp;
+    root->least = child->least;
+  }
+  if (child->known) {
+    root->known = true;
+    root->number = child->number;
+  }
+  root->natural = root->natural || child->natural;
+}
+
+static uint64_t mix(uint64_t x) {
+  x ^= x >> 32;
+  x *= 0x9e3779b97f4a7c15u;
+  return x ^ x >> 29;
+}
+
+static struct fact_number *number_slot(const struct facts *f, int64_t number) {
+  uint32_t at = (uint32_t)mix((uint64_t)number) & (f->number_capacity - 1);
+  while (f->numbers[at].term && f->numbers[at].number != number)
+    at = (at + 1) & (f->number_capacity - 1);
+  return &f->numbers[at];
+}
+
+static void grow_numbers(struct facts *f) {
+  struct fact_number *old = f->numbers;
+  uint32_t old_capacity = f->number_capacity;
+  f->number_capacity = old_capacity ? 2 * old_capacity : 64;
+  f->numbers = arena_alloc(f->arena, f->number_capacity * sizeof *f->numbers);
+  for (uint32_t i = 0; i < old_capacity; i++) {
+    if (old[i].term) *number_slot(f, old[i].number) = old[i];
+  }
+}
+
+uint32_t facts_number(struct facts *f, int64_t number) {
+  if (2 * f->number_count >= f->number_capacity) grow_numbers(f);
+  struct fact_number *slot = number_slot(f, number);
+  if (slot->term) return slot->term - 1;
+  uint32_t t = (uint32_t)f->terms.count;
+  add_term(f);
+  struct fact_term *term = &f->terms.items[t];
+  term->known = term->likely_known = true;
+  term->number = term->likely_number = number;
+  term->natural = number >= 0;
+  *slot = (struct fact_number){number, t + 1};
+  f->number_count++;
+  return t;
+}
+
+bool facts_known(const struct facts *f, uint32_t term, int64_t *number) {
+  const struct fact_term *root = &f->terms.items[facts_root(f, term)];
+  *number = root->number;
+  return root->known;
+}
+
+bool facts_is(const struct facts *f, uint32_t term, int64_t number) {
+  int64_t is;
+  return facts_known(f, term, &is) && is == number;
+}
+
+void facts_set_natural(struct facts *f, uint32_t term) {
+  uint32_t r = facts_root(f, term);
+  struct fact_term *root = &f->terms.items[r];
+  if (root->natural) return;
+  *array_push(f->arena, &f->log) = (struct fact_undo){r, r, *root};
+  root->natural = true;
+}
+
+bool facts_natural(const struct facts *f, uint32_t term) {
+  return f->terms.items[facts_root(f, term)].natural;
+}
+
+static uint32_t bucket_of(uint32_t operation, uint32_t a, uint32_t b) {
+  uint64_t h = mix(((uint64_t)a << 32 | b) + 0x51ed2701u * (uint64_t)operation);
+  return (uint32_t)h & (FACT_BUCKETS - 1);
+}
+
+uint32_t facts_memo(struct facts *f, uint32_t operation, uint32_t a, uint32_t b,
+                    uint32_t fresh) {
+  a = facts_root(f, a);
+  b = facts_root(f, b);
+  uint32_t bucket = bucket_of(operation, a, b);
+  for (uint32_t i = f->buckets[bucket]; i; i = f->memo.items[i - 1].next) {
+    const struct fact_memo *m = &f->memo.items[i - 1];
+    if (m->operation == operation && m->a == a && m->b == b) return m->term;
+  }
+  *array_push(f->arena, &f->memo) =
+      (struct fact_memo){operation, a, b, fresh, f->buckets[bucket]};
+  f->buckets[bucket] = (uint32_t)f->memo.count;
+  *array_push(f->arena, &f->log) = (struct fact_undo){.child = NO_TERM};
+  return fresh;
+}
+
+/* ---- taking back ---- */
+
+uint32_t facts_mark(const struct facts *f) {
+  return (uint32_t)f->log.count;
+}
+
+void facts_rollback(struct facts *f, uint32_t mark) {
+  while (f->log.count > mark) {
+    const struct fact_undo *u = &f->log.items[--f->log.count];
+    if (u->child == NO_TERM) {
+      const struct fact_memo *m = &f->memo.items[--f->memo.count];
+      f->buckets[bucket_of(m->operation, m->a, m->b)] = m->next;
+      continue;
+    }
+    struct fact_term *root = &f->terms.items[u->root];
+    uint32_t likely = root->likely; /* not to be taken back */
+    int64_t likely_number = root->likely_number;
+    bool likely_known = root->likely_known;
+    *root = u->before;
+    root->likely = likely;
+    root->likely_number = likely_number;
+    root->likely_known = likely_known;
+    f->terms.items[u->child].parent = u->child;
+  }
+}

@@ -1,0 +1,360 @@
+/* sizes-rules.c - what each operation needs, and what is known once it has been executed.
+ *
+ * Sizes come from the rows of opcodes.def. Beyond those there are conditions on elements
+ * (divisors, indices, lengths of segments), which hold where the operand was made so that they
+ * must: by RANK, by INDEX from 0, from lengths of what exists.
+ *
+ * That a number of elements does not fit an INT (21.1) counts as a limit like that of memory:
+ * nobody asks for the length that nobody uses.
+ */
+#include "fcode-opt/sizes-walk.h"
+
+/* Keys of the memo besides opcodes. */
+enum {
+  KEY_KEPT = OPC_COUNT /* lengths kept by (flags, descriptor) */,
+  KEY_TOTAL,
+  KEY_SEGMENTS
+};
+
+/* ---- questions ---- */
+
+static bool scalar(const struct walk *w, ir_var v) {
+  return facts_is(w->facts, term_size(v), 1);
+}
+
+static bool same_elements(const struct walk *w, ir_var v) {
+  return w->elements[v].facts & ALL_THE_SAME || scalar(w, v);
+}
+
+static bool natural(const struct walk *w, ir_var v) {
+  return w->elements[v].facts & (ALL_NATURAL | ALL_LENGTHS) ||
+         (same_elements(w, v) && facts_natural(w->facts, term_count(v)));
+}
+
+static bool nonzero(const struct walk *w, ir_var v) {
+  int64_t number;
+  return w->elements[v].facts & ALL_NONZERO ||
+         (same_elements(w, v) && facts_known(w->facts, term_count(v), &number) && number != 0);
+}
+
+/* Every element is this number. */
+static bool all_are(const struct walk *w, ir_var v, int64_t number) {
+  return same_elements(w, v) && facts_is(w->facts, term_count(v), number);
+}
+
+static bool same_segments(const struct walk *w, ir_var a, ir_var b) {
+  if (facts_equal(w->facts, term_same(a), term_same(b))) return true;
+  return facts_is(w->facts, term_count(a), 1) && facts_is(w->facts, term_count(b), 1) &&
+         facts_equal(w->facts, term_size(a), term_size(b));
+}
+
+/* The indices i, laid out under `under`, are within the segments of `of`. */
+static bool within(const struct walk *w, ir_var i, ir_var under, ir_var of) {
+  ir_var range = w->elements[i].range;
+  return range != IR_NO_VAR && same_segments(w, range, under) && same_segments(w, range, of);
+}
+
+/* One element of a vector whose length is known, by a known index. */
+static bool index_known(const struct walk *w, ir_var i, ir_var d) {
+  int64_t index, length;
+  return facts_is(w->facts, term_count(d), 1) && scalar(w, i) &&
+         facts_known(w->facts, term_count(i), &index) &&
+         facts_known(w->facts, term_size(d), &length) && 0 <= index && index < length;
+}
+
+static bool narrow(const struct walk *w) {
+  return w->sizes->o->program->widths.int_elem == CVL_I32;
+}
+
+static bool are_lengths(const struct walk *w, ir_var v) {
+  if (w->elements[v].facts & ALL_LENGTHS) return true;
+  return natural(w, v) && (narrow(w) || scalar(w, v));
+}
+
+static bool elements_fine(const struct walk *w, const struct ir_binding *x) {
+  const ir_var *v = x->operands;
+  switch ((enum opcode)x->op) {
+  case OPC_DIV: return x->type == TW_FLOAT || nonzero(w, v[1]);
+  case OPC_MOD: return nonzero(w, v[1]);
+  case OPC_PERMUTE: return w->elements[v[1]].permutation && within(w, v[1], v[2], v[2]);
+  case OPC_DPERMUTE: return within(w, v[1], v[3], v[4]);
+  case OPC_FPERMUTE: return within(w, v[1], v[3], v[4]);
+  case OPC_DFPERMUTE: return within(w, v[1], v[4], v[5]);
+  case OPC_BPERMUTE: return within(w, v[1], v[3], v[2]);
+  case OPC_BFPERMUTE: return within(w, v[1], v[4], v[3]);
+  case OPC_EXTRACT: return index_known(w, v[1], v[2]);
+  case OPC_REPLACE: return index_known(w, v[1], v[3]);
+  case OPC_MAKE_SEGDES: return are_lengths(w, v[0]);
+  default: return true;
+  }
+}
+
+static bool has_effect(const struct opcode_info *info) {
+  return info->class == OC_IO || info->class == OC_TIMER || info->class == OC_CHECK ||
+         info->class == OC_RANDOM;
+}
+
+/* ---- facts on elements ---- */
+
+static void learn(struct walk *w, ir_var v, unsigned facts) {
+  w->elements[v].facts |= (uint8_t)facts;
+}
+
+static unsigned facts_of(const struct walk *w, ir_var v) {
+  return (natural(w, v) ? (unsigned)ALL_NATURAL : 0) |
+         (nonzero(w, v) ? (unsigned)ALL_NONZERO : 0) |
+         (are_lengths(w, v) ? (unsigned)ALL_LENGTHS : 0);
+}
+
+static void learn_elementwise(struct walk *w, const struct ir_binding *x) {
+  const ir_var *v = x->operands;
+  ir_var r = x->results[0];
+  bool same = true;
+  for (uint32_t i = 0; i < x->operand_count; i++) same = same && same_elements(w, v[i]);
+  switch ((enum opcode)x->op) {
+  case OPC_B_TO_I:
+    learn(w, r, ALL_NATURAL | ALL_LENGTHS);
+    w->elements[r].flags = v[0];
+    break;
+  case OPC_DIV:
+  case OPC_MOD:
+  case OPC_RSHIFT:
+    if (x->type != TW_FLOAT && natural(w, v[0]) && (x->op != OPC_DIV || natural(w, v[1])))
+      learn(w, r, ALL_NATURAL);
+    break;
+  case OPC_AND:
+    if (x->type == TW_INT && (natural(w, v[0]) || natural(w, v[1]))) learn(w, r, ALL_NATURAL);
+    break;
+  case OPC_SELECT:
+    if (x->type == TW_INT)
+      learn(w, r, facts_of(w, v[1]) & facts_of(w, v[2]) & (ALL_NATURAL | ALL_NONZERO));
+    break;
+  default: break;
+  }
+  if (same) learn(w, r, ALL_THE_SAME);
+  if (x->type != TW_INT && opcode_info(x->op)->types != NO_TYPE) return;
+  if (scalar(w, r) && x->operand_count == 2) {
+    uint32_t key = (uint32_t)x->op;
+    facts_unite(w->facts, term_count(r),
+                facts_memo(w->facts, key, term_count(v[0]), term_count(v[1]), term_count(r)));
+  }
+}
+
+static void learn_index(struct walk *w, ir_var r, ir_var range, bool permutation) {
+  w->elements[r].range = range;
+  w->elements[r].permutation = permutation;
+}
+
+/* Sums of 0 and 1 are lengths of what PACK keeps, sums of lengths are totals. */
+static void learn_sum(struct walk *w, const struct ir_binding *x) {
+  ir_var v = x->operands[0], d = x->operands[1], r = x->results[0];
+  ir_var flags = w->elements[v].flags, lengths = w->elements[v].lengths;
+  bool whole = facts_is(w->facts, term_count(d), 1);
+  if (flags != IR_NO_VAR) {
+    learn(w, r, ALL_NATURAL | ALL_LENGTHS);
+    facts_unite(w->facts, term_same(r),
+                facts_memo(w->facts, KEY_KEPT, term_same(flags), term_same(d), term_same(r)));
+    if (whole)
+      facts_unite(
+          w->facts, term_count(r),
+          facts_memo(w->facts, KEY_TOTAL, term_same(flags), term_same(flags), term_count(r)));
+  } else if (!narrow(w) && w->elements[v].facts & ALL_LENGTHS) {
+    learn(w, r, ALL_NATURAL | ALL_LENGTHS);
+    if (whole && lengths != IR_NO_VAR) facts_unite(w->facts, term_count(r), term_size(lengths));
+  }
+}
+
+static void learn_descriptor(struct walk *w, ir_var d) {
+  uint32_t same = term_same(d);
+  facts_unite(w->facts, term_size(d),
+              facts_memo(w->facts, KEY_TOTAL, same, same, term_size(d)));
+  facts_unite(w->facts, term_count(d),
+              facts_memo(w->facts, KEY_SEGMENTS, same, same, term_count(d)));
+  facts_set_natural(w->facts, term_size(d));
+  facts_set_natural(w->facts, term_count(d));
+}
+
+static void learn_pack(struct walk *w, const struct ir_binding *x) {
+  ir_var v = x->operands[0], flags = x->operands[1], d = x->operands[2];
+  ir_var r = x->results[0], g = x->results[1];
+  learn(w, r, facts_of(w, v));
+  if (same_elements(w, v)) {
+    learn(w, r, ALL_THE_SAME);
+    facts_unite(w->facts, term_count(r), term_count(v));
+  }
+  facts_unite(w->facts, term_same(g),
+              facts_memo(w->facts, KEY_KEPT, term_same(flags), term_same(d), term_same(g)));
+  facts_unite(
+      w->facts, term_size(g),
+      facts_memo(w->facts, KEY_TOTAL, term_same(flags), term_same(flags), term_size(g)));
+  facts_unite(w->facts, term_count(g), term_count(d));
+  facts_unite(w->facts, term_size(r), term_size(g));
+  learn_descriptor(w, g);
+}
+
+static void learn_vector(struct walk *w, const struct ir_binding *x) {
+  const ir_var *v = x->operands;
+  ir_var r = x->results[0];
+  switch ((enum opcode)x->op) {
+  case OPC_DIST:
+    if (same_elements(w, v[0])) {
+      learn(w, r, ALL_THE_SAME);
+      facts_unite(w->facts, term_count(r), term_count(v[0]));
+    }
+    learn(w, r, facts_of(w, v[0]) & (ALL_NATURAL | ALL_NONZERO));
+    if (all_are(w, v[0], 0)) learn_index(w, r, v[1], false);
+    break;
+  case OPC_INDEX:
+    if (all_are(w, v[0], 0) && all_are(w, v[1], 1)) {
+      learn_index(w, r, v[2], true);
+      learn(w, r, ALL_NATURAL);
+    }
+    break;
+  case OPC_LENGTH:
+    facts_unite(w->facts, term_count(r), term_size(v[0]));
+    learn(w, r, ALL_NATURAL | ALL_LENGTHS);
+    break;
+  case OPC_LENGTHS:
+    facts_unite(w->facts, term_same(r), term_same(v[0]));
+    if (facts_is(w->facts, term_count(v[0]), 1))
+      facts_unite(w->facts, term_count(r), term_size(v[0]));
+    learn(w, r, ALL_NATURAL | ALL_LENGTHS);
+    w->elements[r].lengths = v[0];
+    break;
+  case OPC_MAKE_SEGDES:
+    facts_unite(w->facts, term_same(r), term_same(v[0]));
+    facts_unite(w->facts, term_count(r), term_size(v[0]));
+    if (scalar(w, v[0])) facts_unite(w->facts, term_size(r), term_count(v[0]));
+    learn_descriptor(w, r);
+    break;
+  case OPC_PACK: learn_pack(w, x); break;
+  case OPC_EXTRACT: learn(w, r, facts_of(w, v[0]) & (ALL_NATURAL | ALL_NONZERO)); break;
+  default: break;
+  }
+}
+
+static void learn_permute(struct walk *w, const struct ir_binding *x) {
+  const ir_var *v = x->operands;
+  ir_var r = x->results[0];
+  unsigned facts = facts_of(w, v[0]);
+  switch ((enum opcode)x->op) {
+  case OPC_PERMUTE: {
+    learn(w, r, facts);
+    const struct element_facts *e = &w->elements[v[0]];
+    if (e->range != IR_NO_VAR && e->permutation && same_segments(w, e->range, v[2]))
+      learn_index(w, r, e->range, true);
+    break;
+  }
+  case OPC_BPERMUTE: learn(w, r, facts & (ALL_NATURAL | ALL_NONZERO)); break;
+  case OPC_BFPERMUTE:
+  case OPC_FPERMUTE: learn(w, r, facts & ALL_NATURAL); break;
+  case OPC_DPERMUTE:
+    learn(w, r, facts & facts_of(w, v[2]) & (ALL_NATURAL | ALL_NONZERO));
+    break;
+  case OPC_DFPERMUTE:
+    learn(w, r, facts & facts_of(w, v[3]) & (ALL_NATURAL | ALL_NONZERO));
+    break;
+  default: break;
+  }
+}
+
+static void learn_elements(struct walk *w, const struct ir_binding *x) {
+  const struct opcode_info *info = opcode_info(x->op);
+  switch (info->class) {
+  case OC_ELEMENTWISE: learn_elementwise(w, x); break;
+  case OC_VECTOR:
+  case OC_SEGMENT: learn_vector(w, x); break;
+  case OC_PERMUTE: learn_permute(w, x); break;
+  case OC_RANK: learn_index(w, x->results[0], x->operands[1], true); break;
+  case OC_REDUCE:
+    if (x->op == OPC_ADD_REDUCE && x->type == TW_INT) learn_sum(w, x);
+    break;
+  case OC_IO: {
+    uint32_t status = x->results[x->result_count - 1];
+    facts_unite(w->facts, term_size(status), facts_number(w->facts, 1));
+    break;
+  }
+  case OC_RANDOM:
+  case OC_SCAN:
+  case OC_STACK:
+  case OC_PAIRING:
+  case OC_CONTROL:
+  case OC_CONSTANT:
+  case OC_TIMER:
+  case OC_CHECK: break;
+  }
+}
+
+/* ---- sizes ---- */
+
+/* The term a size of the table means here; NO_TERM for one that only execution tells. */
+static uint32_t size_term(struct walk *w, const struct ir_binding *x, uint8_t size) {
+  switch (SIZE_WHAT(size)) {
+  case SIZE_ONE: return facts_number(w->facts, 1);
+  case SIZE_LEN:
+  case SIZE_TOTAL: return term_size(x->operands[SIZE_OPERAND(size)]);
+  case SIZE_COUNT: return term_count(x->operands[SIZE_OPERAND(size)]);
+  default: return NO_TERM;
+  }
+}
+
+bool rules_execute(struct walk *w, const struct ir_binding *x, bool *agrees) {
+  const struct opcode_info *info = opcode_info(x->op);
+  *agrees = true;
+  for (const struct size_rule *r = info->rules; r->a; r++) {
+    if (!facts_equal(w->facts, size_term(w, x, r->a), size_term(w, x, r->b))) *agrees = false;
+  }
+  bool safe = *agrees && !has_effect(info) && elements_fine(w, x);
+  for (const struct size_rule *r = info->rules; r->a; r++)
+    facts_unite(w->facts, size_term(w, x, r->a), size_term(w, x, r->b));
+  if (x->result_count == 0) return safe;
+  uint32_t size = size_term(w, x, info->result_size);
+  if (size != NO_TERM) facts_unite(w->facts, term_size(x->results[0]), size);
+  learn_elements(w, x);
+  return safe;
+}
+
+/* ---- constants and superoperators ---- */
+
+static void learn_ints(struct walk *w, ir_var v, const int64_t *ints, uint64_t n) {
+  unsigned facts = ALL_FACTS;
+  int64_t sum = 0;
+  for (uint64_t i = 0; i < n; i++) {
+    if (ints[i] < 0) facts &= ~(unsigned)(ALL_NATURAL | ALL_LENGTHS);
+    if (ints[i] == 0) facts &= ~(unsigned)ALL_NONZERO;
+    if (ints[i] != ints[0]) facts &= ~(unsigned)ALL_THE_SAME;
+    if (__builtin_add_overflow(sum, ints[i], &sum)) facts &= ~(unsigned)ALL_LENGTHS;
+  }
+  learn(w, v, facts);
+  if (n > 0 && facts & ALL_THE_SAME)
+    facts_unite(w->facts, term_count(v), facts_number(w->facts, ints[0]));
+}
+
+void rules_constant(struct walk *w, const struct ir_binding *x) {
+  const struct vcode_constant *c = x->as.constant;
+  ir_var v = x->results[0];
+  int64_t length = (int64_t)c->length;
+  if (c->type == TW_SEGDES) {
+    int64_t total = 0;
+    for (uint64_t i = 0; i < c->length; i++) total += c->as.ints[i];
+    facts_unite(w->facts, term_size(v), facts_number(w->facts, total));
+    facts_unite(w->facts, term_count(v), facts_number(w->facts, length));
+    return;
+  }
+  facts_unite(w->facts, term_size(v), facts_number(w->facts, length));
+  if (c->type == TW_INT) learn_ints(w, v, c->as.ints, c->length);
+  if (c->type == TW_CHAR) learn(w, v, ALL_NATURAL | ALL_LENGTHS);
+}
+
+void rules_fused(struct walk *w, const struct ir_binding *x) {
+  const struct superop *op = w->sizes->o->program->superops[x->as.superop];
+  for (uint32_t i = 0; i < op->output_count; i++) {
+    const struct superop_size *size = &op->sizes[op->outputs[i]];
+    uint32_t term = NO_TERM;
+    if (size->what == SIZE_ONE) term = facts_number(w->facts, 1);
+    if (size->what == SIZE_LEN || size->what == SIZE_TOTAL)
+      term = term_size(x->operands[size->param]);
+    if (size->what == SIZE_COUNT) term = term_count(x->operands[size->param]);
+    if (term != NO_TERM) facts_unite(w->facts, term_size(x->results[i]), term);
+  }
+}

@@ -1,0 +1,461 @@
+/* sizes.c - the size analysis: functions are followed until what passes between them is stable.
+ *
+ * Optimistic, like all analyses to a greatest fixed point: parameters are taken to agree until
+ * a call site is found where they do not, results likewise until a body yields others; what
+ * follows a call of a function that is not known to return yet is not reached yet. A *boundary*
+ * (sizes-walk.h) is the partition of terms at the entry of a function, taken over from all its
+ * call sites, or at its exit; it only ever becomes finer, so the analysis ends.
+ *
+ * Within a function facts hold from the instruction on that establishes them. In the arms of an
+ * IF they are taken back at the end, and what both arms agree on about its results is kept;
+ * where one arm never comes back, everything is.
+ */
+#include "fcode-opt/sizes-walk.h"
+
+#include <string.h>
+
+enum {
+  TERMS_MOST = 1000 /* variables of a boundary; beyond, nothing passes */
+};
+
+/* ---- boundaries ---- */
+
+/* A small map from pairs of classes to one class. */
+struct pair_slot {
+  uint32_t a, b;
+  uint32_t class; /* 0: free; else one more */
+};
+
+struct pair_map {
+  struct pair_slot *slots;
+  uint32_t capacity; /* a power of two */
+  uint32_t count;
+};
+
+static struct pair_map pair_map_make(struct arena *arena, uint32_t most) {
+  struct pair_map m = {.capacity = 4};
+  while (m.capacity < 2 * most) m.capacity *= 2;
+  m.slots = arena_alloc(arena, m.capacity * sizeof *m.slots);
+  return m;
+}
+
+/* The class of the pair; a new one, the next number, if it was not there. */
+static uint32_t pair_class(struct pair_map *m, uint32_t a, uint32_t b) {
+  uint64_t h = ((uint64_t)a << 32 | b) * 0x9e3779b97f4a7c15u;
+  uint32_t at = (uint32_t)(h >> 33) & (m->capacity - 1);
+  for (; m->slots[at].class; at = (at + 1) & (m->capacity - 1)) {
+    if (m->slots[at].a == a && m->slots[at].b == b) return m->slots[at].class - 1;
+  }
+  m->slots[at] = (struct pair_slot){a, b, ++m->count};
+  return m->count - 1;
+}
+
+/* The variables of a boundary, here: those of one list, then those of another. */
+struct pair_of_lists {
+  const ir_var *first, *second;
+  uint32_t first_count, count;
+};
+
+static ir_var listed(const struct pair_of_lists *l, uint32_t i) {
+  return i < l->first_count ? l->first[i] : l->second[i - l->first_count];
+}
+
+static uint32_t listed_term(const struct pair_of_lists *l, uint32_t t) {
+  return TERMS_PER_VAR * listed(l, t / TERMS_PER_VAR) + t % TERMS_PER_VAR;
+}
+
+static struct boundary boundary_make(struct arena *arena, uint32_t count) {
+  struct boundary b = {.count = count};
+  b.labels = arena_alloc(arena, TERMS_PER_VAR * count * sizeof *b.labels);
+  b.facts = arena_alloc(arena, count);
+  return b;
+}
+
+/* Nothing is known of it. */
+static void boundary_give_up(struct boundary *b) {
+  b->reached = true;
+  b->classes = TERMS_PER_VAR * b->count;
+  for (uint32_t t = 0; t < b->classes; t++) b->labels[t] = (struct term_label){.class = t};
+  memset(b->facts, 0, b->count);
+}
+
+/* What is known here of the listed variables is all that is still known of b. True if that is
+ * less than before. */
+static bool boundary_meet(struct walk *w, struct boundary *b, const struct pair_of_lists *l) {
+  if (b->count > TERMS_MOST) {
+    bool first = !b->reached;
+    if (first) boundary_give_up(b);
+    return first;
+  }
+  struct pair_map map = pair_map_make(w->sizes->o->scratch, TERMS_PER_VAR * b->count);
+  bool changed = !b->reached;
+  for (uint32_t t = 0; t < TERMS_PER_VAR * b->count; t++) {
+    struct term_label *label = &b->labels[t];
+    struct term_label now = {.natural = facts_natural(w->facts, listed_term(l, t))};
+    now.known = facts_known(w->facts, listed_term(l, t), &now.number);
+    if (b->reached) {
+      now.known = now.known && label->known && now.number == label->number;
+      now.natural = now.natural && label->natural;
+      changed = changed || now.known != label->known || now.natural != label->natural;
+    }
+    now.class = pair_class(&map, b->reached ? label->class : 0,
+                           facts_root(w->facts, listed_term(l, t)));
+    *label = now;
+  }
+  for (uint32_t i = 0; i < b->count; i++) {
+    uint8_t now = w->elements[listed(l, i)].facts;
+    if (b->reached) now &= b->facts[i];
+    changed = changed || now != b->facts[i];
+    b->facts[i] = now;
+  }
+  changed = changed || map.count != b->classes;
+  b->classes = map.count;
+  b->reached = true;
+  return changed;
+}
+
+/* What is known of b holds for the listed variables. */
+static void boundary_apply(struct walk *w, const struct boundary *b,
+                           const struct pair_of_lists *l) {
+  uint32_t *first = arena_alloc(w->sizes->o->scratch, b->classes * sizeof *first);
+  for (uint32_t t = 0; t < TERMS_PER_VAR * b->count; t++) {
+    const struct term_label *label = &b->labels[t];
+    uint32_t term = listed_term(l, t);
+    if (first[label->class]) {
+      facts_unite(w->facts, term, first[label->class] - 1);
+    } else {
+      first[label->class] = term + 1;
+      if (label->known) facts_unite(w->facts, term, facts_number(w->facts, label->number));
+      if (label->natural) facts_set_natural(w->facts, term);
+    }
+  }
+  for (uint32_t i = 0; i < b->count; i++) w->elements[listed(l, i)].facts |= b->facts[i];
+}
+
+/* ---- following a function ---- */
+
+static void enqueue(struct sizes *s, uint32_t function) {
+  struct sizes_function *f = &s->functions[function];
+  uint32_t count = s->o->program->function_count;
+  if (f->queued || !s->o->program->functions[function].typed) return;
+  f->queued = true;
+  s->queue[(s->queue_first + s->queue_count++) % count] = function;
+}
+
+static void record(struct walk *w, ir_var v) {
+  struct sizes_function *kept = &w->sizes->functions[w->function];
+  for (uint32_t k = 0; k < 2; k++)
+    kept->classes[2 * v + k] = facts_root(w->facts, TERMS_PER_VAR * v + k);
+  int64_t number;
+  for (uint32_t k = 0; k < 2; k++)
+    kept->known[2 * v + k] =
+        facts_known(w->facts, TERMS_PER_VAR * v + k, &number) ? number : -1;
+}
+
+static void bind(struct walk *w, ir_var v) {
+  facts_bind(w->facts, v);
+  w->elements[v] =
+      (struct element_facts){.range = IR_NO_VAR, .lengths = IR_NO_VAR, .flags = IR_NO_VAR};
+}
+
+/* False: nothing is known to come back yet. */
+static bool follow_call(struct walk *w, const struct ir_binding *x) {
+  uint32_t callee = x->as.callee;
+  const struct ir_function *f = &w->sizes->o->program->functions[callee];
+  struct sizes_function *kept = &w->sizes->functions[callee];
+  struct pair_of_lists in = {x->operands, NULL, x->operand_count, x->operand_count};
+  if (!f->typed) return true;
+  if (boundary_meet(w, &kept->entry, &in)) enqueue(w->sizes, callee);
+  if (!f->returns || !kept->exit.reached) return false;
+  struct pair_of_lists all = {x->operands, x->results, x->operand_count,
+                              x->operand_count + x->result_count};
+  boundary_apply(w, &kept->exit, &all);
+  return true;
+}
+
+static bool follow_block(struct walk *w, const struct ir_block *);
+
+/* What an arm knows of a term it yields, when its other facts are gone. */
+struct yielded {
+  uint32_t outer; /* a term from before the IF that is equal, or NO_TERM */
+  uint32_t root;  /* equal within the arm if equal here */
+  bool known, natural;
+  int64_t number;
+};
+
+static struct yielded *collect(struct walk *w, const struct ir_block *arm, uint32_t stamp,
+                               uint8_t *facts) {
+  uint32_t terms = TERMS_PER_VAR * arm->result_count;
+  struct yielded *y = arena_alloc(w->sizes->o->scratch, terms * sizeof *y);
+  for (uint32_t t = 0; t < terms; t++) {
+    uint32_t term = TERMS_PER_VAR * arm->results[t / TERMS_PER_VAR] + t % TERMS_PER_VAR;
+    uint32_t r = facts_root(w->facts, term);
+    const struct fact_term *root = &w->facts->terms.items[r];
+    y[t].root = r;
+    y[t].outer = root->stamp <= stamp ? root->least : NO_TERM;
+    y[t].natural = root->natural;
+    y[t].known = root->known;
+    y[t].number = root->number;
+  }
+  for (uint32_t i = 0; i < arm->result_count; i++)
+    facts[i] = w->elements[arm->results[i]].facts;
+  return y;
+}
+
+/* Both arms came back: what they agree on. */
+static void join(struct walk *w, const struct ir_binding *x, const struct yielded *a,
+                 const struct yielded *b) {
+  uint32_t terms = TERMS_PER_VAR * x->result_count;
+  struct arena *scratch = w->sizes->o->scratch;
+  struct pair_map map = pair_map_make(scratch, terms);
+  uint32_t *first = arena_alloc(scratch, (terms + 1) * sizeof *first);
+  for (uint32_t t = 0; t < terms; t++) {
+    uint32_t term = TERMS_PER_VAR * x->results[t / TERMS_PER_VAR] + t % TERMS_PER_VAR;
+    uint32_t class = pair_class(&map, a[t].root, b[t].root);
+    if (first[class]) {
+      facts_unite(w->facts, term, first[class] - 1);
+      continue;
+    }
+    first[class] = term + 1;
+    if (a[t].known && b[t].known) {
+      if (a[t].number == b[t].number)
+        facts_unite(w->facts, term, facts_number(w->facts, a[t].number));
+    } else if (a[t].outer != NO_TERM && b[t].outer != NO_TERM &&
+               facts_equal(w->facts, a[t].outer, b[t].outer)) {
+      facts_unite(w->facts, term, a[t].outer);
+    }
+    if (a[t].natural && b[t].natural) facts_set_natural(w->facts, term);
+  }
+}
+
+/* One arm came back: the results are what it yields. */
+static void take_over(struct walk *w, const struct ir_binding *x, const struct ir_block *arm) {
+  for (uint32_t i = 0; i < x->result_count; i++) {
+    bind(w, x->results[i]);
+    for (uint32_t k = 0; k < TERMS_PER_VAR; k++)
+      facts_unite(w->facts, TERMS_PER_VAR * x->results[i] + k,
+                  TERMS_PER_VAR * arm->results[i] + k);
+    w->elements[x->results[i]] = w->elements[arm->results[i]];
+  }
+}
+
+static bool follow_if(struct walk *w, const struct ir_binding *x) {
+  facts_unite(w->facts, term_size(x->operands[0]), facts_number(w->facts, 1));
+  const struct ir_block *first = x->as.arms.then, *second = x->as.arms.otherwise;
+  if (second->end != IR_YIELD) { /* the one whose facts are to stay comes last */
+    first = x->as.arms.otherwise;
+    second = x->as.arms.then;
+  }
+  uint32_t mark = facts_mark(w->facts), stamp = w->facts->clock;
+  uint8_t *facts = arena_alloc(w->sizes->o->scratch, 2 * (size_t)x->result_count);
+  struct yielded *a = NULL, *b;
+  if (follow_block(w, first)) a = collect(w, first, stamp, facts);
+  facts_rollback(w->facts, mark);
+  bool back = follow_block(w, second);
+  if (!a) {
+    if (back) take_over(w, x, second);
+    return back;
+  }
+  if (back) {
+    b = collect(w, second, stamp, facts + x->result_count);
+  } else {
+    b = a;
+    memcpy(facts + x->result_count, facts, x->result_count);
+  }
+  facts_rollback(w->facts, mark);
+  for (uint32_t i = 0; i < x->result_count; i++) bind(w, x->results[i]);
+  join(w, x, a, b);
+  for (uint32_t i = 0; i < x->result_count; i++)
+    w->elements[x->results[i]].facts = facts[i] & facts[x->result_count + i];
+  return true;
+}
+
+static bool follow_binding(struct walk *w, const struct ir_binding *x) {
+  struct sizes_function *kept = &w->sizes->functions[w->function];
+  bool back = true, agrees = true, safe = false;
+  if (x->form == IR_IF) {
+    agrees = facts_is(w->facts, term_size(x->operands[0]), 1);
+    back = follow_if(w, x);
+  } else {
+    for (uint32_t i = 0; i < x->result_count; i++) bind(w, x->results[i]);
+    switch ((enum ir_form)x->form) {
+    case IR_OP: safe = rules_execute(w, x, &agrees); break;
+    case IR_CONST:
+      rules_constant(w, x);
+      safe = true;
+      break;
+    case IR_CALL: back = follow_call(w, x); break;
+    case IR_FUSED: rules_fused(w, x); break;
+    case IR_IF: break;
+    }
+  }
+  for (uint32_t i = 0; i < x->result_count && back; i++) record(w, x->results[i]);
+  if (x->result_count > 0) {
+    kept->safe[x->results[0]] = safe;
+    kept->agrees[x->results[0]] = agrees;
+  }
+  return back;
+}
+
+/* Whether it comes to the block's end and yields. */
+static bool follow_block(struct walk *w, const struct ir_block *block) {
+  for (uint32_t i = 0; i < block->count; i++) {
+    if (!follow_binding(w, &block->bindings[i])) return false;
+  }
+  return block->end == IR_YIELD;
+}
+
+/* Callers of a function, whose facts depend on its exit. */
+struct callers {
+  uint32_t *first, *list;
+};
+
+static void count_calls(const struct ir_block *block, uint32_t *counts, uint32_t *list,
+                        uint32_t caller) {
+  for (uint32_t i = 0; i < block->count; i++) {
+    const struct ir_binding *x = &block->bindings[i];
+    if (x->form == IR_CALL) {
+      if (list) list[counts[x->as.callee]] = caller;
+      counts[x->as.callee]++;
+    }
+    if (x->form != IR_IF) continue;
+    count_calls(x->as.arms.then, counts, list, caller);
+    count_calls(x->as.arms.otherwise, counts, list, caller);
+  }
+}
+
+static struct callers callers_make(struct opt *o) {
+  uint32_t n = o->program->function_count;
+  struct callers c = {.first = arena_alloc(o->scratch, ((size_t)n + 1) * sizeof *c.first)};
+  uint32_t *at = arena_alloc(o->scratch, ((size_t)n + 1) * sizeof *at);
+  for (uint32_t f = 0; f < n; f++) {
+    if (o->program->functions[f].typed) count_calls(o->program->functions[f].body, at, NULL, f);
+  }
+  for (uint32_t f = 0; f < n; f++) {
+    c.first[f + 1] = c.first[f] + at[f];
+    at[f] = c.first[f];
+  }
+  c.list = arena_alloc(o->scratch, ((size_t)c.first[n] + 1) * sizeof *c.list);
+  for (uint32_t f = 0; f < n; f++) {
+    if (o->program->functions[f].typed)
+      count_calls(o->program->functions[f].body, at, c.list, f);
+  }
+  return c;
+}
+
+static void follow_function(struct walk *w, const struct callers *callers, uint32_t function) {
+  const struct ir_function *f = &w->sizes->o->program->functions[function];
+  struct sizes_function *kept = &w->sizes->functions[function];
+  w->function = function;
+  w->f = f;
+  facts_reset(w->facts, f->var_count);
+  struct pair_of_lists in = {f->params, NULL, f->param_count, f->param_count};
+  for (uint32_t i = 0; i < f->param_count; i++) bind(w, f->params[i]);
+  boundary_apply(w, &kept->entry, &in);
+  for (uint32_t i = 0; i < f->param_count; i++) record(w, f->params[i]);
+  bool back = follow_block(w, f->body);
+  for (uint32_t v = 0; v < f->var_count; v++) {
+    for (uint32_t k = 0; k < 2; k++)
+      kept->likely[2 * v + k] = facts_likely(w->facts, TERMS_PER_VAR * v + k);
+  }
+  if (!back) return;
+  struct pair_of_lists out = {f->params, f->body->results, f->param_count,
+                              f->param_count + f->body->result_count};
+  if (!boundary_meet(w, &kept->exit, &out)) return;
+  for (uint32_t i = callers->first[function]; i < callers->first[function + 1]; i++) {
+    if (w->sizes->functions[callers->list[i]].entry.reached)
+      enqueue(w->sizes, callers->list[i]);
+  }
+}
+
+static void follow_all(struct walk *w, const struct callers *callers) {
+  struct sizes *s = w->sizes;
+  while (s->queue_count > 0) {
+    uint32_t function = s->queue[s->queue_first];
+    s->queue_first = (s->queue_first + 1) % s->o->program->function_count;
+    s->queue_count--;
+    s->functions[function].queued = false;
+    follow_function(w, callers, function);
+  }
+}
+
+/* Room for what is kept of a function; nothing is known at its entry if others than let-form
+ * may call it. Returns its number of variables. */
+static uint32_t prepare(struct sizes *s, uint32_t function) {
+  const struct ir_function *f = &s->o->program->functions[function];
+  struct sizes_function *kept = &s->functions[function];
+  struct arena *scratch = s->o->scratch;
+  if (!f->typed) return 0;
+  uint32_t results = f->body->end == IR_YIELD ? f->body->result_count : 0;
+  kept->entry = boundary_make(scratch, f->param_count);
+  kept->exit = boundary_make(scratch, f->param_count + results);
+  kept->classes = arena_alloc(scratch, 2 * (size_t)f->var_count * sizeof *kept->classes);
+  kept->likely = arena_alloc(scratch, 2 * (size_t)f->var_count * sizeof *kept->likely);
+  kept->known = arena_alloc(scratch, 2 * (size_t)f->var_count * sizeof *kept->known);
+  memset(kept->known, 0xff, 2 * (size_t)f->var_count * sizeof *kept->known);
+  for (uint32_t i = 0; i < 2 * f->var_count; i++)
+    kept->classes[i] = TERMS_PER_VAR * (i / 2) + i % 2;
+  kept->safe = arena_alloc(scratch, f->var_count);
+  kept->agrees = arena_alloc(scratch, f->var_count);
+  return f->var_count;
+}
+
+static void begin_at(struct sizes *s, uint32_t function) {
+  if (!s->o->program->functions[function].typed) return;
+  boundary_give_up(&s->functions[function].entry);
+  enqueue(s, function);
+}
+
+struct sizes *sizes_compute(struct opt *o) {
+  const struct ir_program *program = o->program;
+  uint32_t n = program->function_count, most = 0;
+  struct sizes *s = arena_alloc(o->scratch, sizeof *s);
+  s->o = o;
+  s->functions = arena_alloc(o->scratch, n * sizeof *s->functions);
+  s->queue = arena_alloc(o->scratch, n * sizeof *s->queue);
+  for (uint32_t i = 0; i < n; i++) {
+    uint32_t variables = prepare(s, i);
+    if (variables > most) most = variables;
+  }
+  struct facts *facts = arena_alloc(o->scratch, sizeof *facts);
+  facts_init(facts, o->scratch);
+  struct walk w = {.sizes = s, .facts = facts};
+  w.elements = arena_alloc(o->scratch, ((size_t)most + 1) * sizeof *w.elements);
+  struct callers callers = callers_make(o);
+  begin_at(s, program->entry);
+  for (uint32_t i = 0; i < n; i++) {
+    const struct vcode_function *stack = program->functions[i].stack;
+    if (program->functions[i].typed) continue;
+    for (uint32_t k = 0; k < stack->length; k++) {
+      if (stack->code[k].op == OPC_CALL) begin_at(s, stack->code[k].as.call.function);
+    }
+  }
+  follow_all(&w, &callers);
+  for (uint32_t i = 0; i < n; i++) { /* what nobody is known to call may still be looked at */
+    if (program->functions[i].typed && !s->functions[i].entry.reached) begin_at(s, i);
+    follow_all(&w, &callers);
+  }
+  return s;
+}
+
+/* ---- answers ---- */
+
+bool sizes_safe(const struct sizes *s, uint32_t function, const struct ir_binding *x) {
+  return x->result_count > 0 && s->functions[function].safe[x->results[0]];
+}
+
+bool sizes_agree(const struct sizes *s, uint32_t function, const struct ir_binding *x) {
+  return x->result_count > 0 && s->functions[function].agrees[x->results[0]];
+}
+
+uint32_t sizes_class(const struct sizes *s, uint32_t function, ir_var v, uint8_t what) {
+  return s->functions[function].classes[2 * v + (what == SIZE_COUNT)];
+}
+
+uint32_t sizes_likely(const struct sizes *s, uint32_t function, ir_var v, uint8_t what) {
+  return s->functions[function].likely[2 * v + (what == SIZE_COUNT)];
+}
+
+int64_t sizes_known(const struct sizes *s, uint32_t function, ir_var v, uint8_t what) {
+  return s->functions[function].known[2 * v + (what == SIZE_COUNT)];
+}
