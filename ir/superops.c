@@ -43,7 +43,7 @@ static void share_origins(struct vcode_program *program, uint32_t from, struct s
       if (op->nodes[k].origin == i) op->nodes[k].origin = same;
     }
   }
-  if (end > from) program->origin_count = end;
+  if (program->origin_count > from) program->origin_count = end;
 }
 
 bool superops_parse(struct arena *arena, const struct vcode_program *source,
