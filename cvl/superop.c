@@ -11,9 +11,6 @@
 
 /* ---- which part the operands play ---- */
 
-/* d: has one element for each place of the domain. p: a vector parameter. c: the same, or a
- * CONST. s: a descriptor parameter. S: the descriptor that all reductions, scans and packs
- * share. */
 struct part_row {
   uint16_t op;
   uint8_t role;
@@ -34,8 +31,7 @@ static const struct part_row part_rows[] = {
     {OPC_DFPERMUTE, ROLE_SCATTER, "dddpss"},
 };
 
-/* The role of an opcode, and its parts as above; NULL if it has no place in a superoperator. */
-static const char *parts_of(enum opcode op, enum superop_role *role) {
+const char *superop_parts(enum opcode op, enum superop_role *role) {
   switch (opcode_info(op)->class) {
   case OC_ELEMENTWISE: *role = ROLE_MAP; return "ddd";
   case OC_REDUCE: *role = ROLE_REDUCE; return "dS";
@@ -263,7 +259,7 @@ static bool complete_node(struct shape *s) {
   if (node->op >= OPC_COUNT) return refuse(s, "an opcode does not exist");
   const struct opcode_info *info = opcode_info((enum opcode)node->op);
   enum superop_role role;
-  const char *parts = parts_of((enum opcode)node->op, &role);
+  const char *parts = superop_parts((enum opcode)node->op, &role);
   if (!parts) {
     return refuse(s,
                   arena_printf(s->arena, "%s has no place in a superoperator", info->spelling));

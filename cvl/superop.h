@@ -107,6 +107,14 @@ struct superop {
   const struct superop_rule *rules;
 };
 
+/* What an opcode is in a superoperator, and which part each operand plays, deepest first; NULL
+ * if it has no place there.
+ *   d  has one element for each place of the domain: a parameter, or the result of a producer
+ *   p  a vector parameter          c  a vector parameter or a CONST
+ *   s  a descriptor parameter      S  the one that all reductions, scans and packs share
+ * Longer than the operands for elementwise operations. */
+const char *superop_parts(enum opcode, enum superop_role *);
+
 #define SUPEROP_NONE UINT32_MAX
 enum { SUPEROP_VALUES_MAX = 4096 }; /* parameters and results of one superoperator */
 
