@@ -166,7 +166,8 @@ struct cvl_options {
   uint64_t memory_limit;    /* bytes for vectors and scratch; 0: none */
   uint64_t fail_allocation; /* tests: the n-th allocation from now fails; 0: none */
   const char *native;       /* superoperators may be compiled by the machine's C compiler and
-                               kept in this directory; NULL: no. Results do not depend on it */
+                               kept in this directory; NULL: no. Results do not depend on it.
+                               "wait:" before the name: compilations are waited for */
 };
 
 struct cvl_statistics {
@@ -298,7 +299,9 @@ struct cvl_backend {
   struct cvl_kernel *(*prepare)(struct cvl_context *, const struct superop *);
   void (*discard)(struct cvl_context *, struct cvl_kernel *);
   /* outs[i] = output i on these operands, one for each parameter. The caller has required all
-   * of its rules. Takes node_count sites: a fault of node k carries site + k. */
+   * of its rules. Takes node_count sites: a fault of node k carries site + k. One object may
+   * stand for several operands, borrowed here and owned there with its only reference: it must
+   * last as long as any of them is read. `discard` waits for runs under way. */
   bool (*run)(struct cvl_context *, uint64_t site, struct cvl_kernel *,
               const struct cvl_value *operands, struct cvl_value *outs);
 };

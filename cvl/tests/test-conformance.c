@@ -3,8 +3,10 @@
 #include "cvl/conformance.h"
 #include "cvl/delayed.h"
 #include "cvl/oracle.h"
+#include "cvl/superop.h"
 
 #include <criterion/criterion.h>
+#include <stdlib.h>
 #include <string.h>
 
 DELAYED_BACKEND(delayed_oracle, "delayed", cvl_oracle_backend)
@@ -107,6 +109,118 @@ Test(conformance, rejects_defects) {
   b = cvl_oracle_backend;
   b.random = random_ignores_k;
   cr_expect_gt(failures(&b, "RAND"), 0);
+}
+
+/* ---- defects of superoperators ---- */
+
+/* The kernel is the superoperator; what runs is a copy with one defect. */
+
+static struct cvl_kernel *prepare_nothing(struct cvl_context *ctx, const struct superop *op) {
+  (void)ctx;
+  return (struct cvl_kernel *)(uintptr_t)op;
+}
+
+static void discard_nothing(struct cvl_context *ctx, struct cvl_kernel *kernel) {
+  (void)ctx, (void)kernel;
+}
+
+static bool run_nodes(struct cvl_context *ctx, uint64_t site, struct cvl_kernel *kernel,
+                      const struct cvl_value *operands, struct cvl_value *outs) {
+  const struct superop *op = (const struct superop *)(const void *)kernel;
+  return superop_run(&cvl_oracle_backend, ctx, site, op, operands, outs);
+}
+
+static bool run_at_the_next_site(struct cvl_context *ctx, uint64_t site,
+                                 struct cvl_kernel *kernel, const struct cvl_value *operands,
+                                 struct cvl_value *outs) {
+  return run_nodes(ctx, site + 1, kernel, operands, outs);
+}
+
+static bool run_keeps_owned(struct cvl_context *ctx, uint64_t site, struct cvl_kernel *kernel,
+                            const struct cvl_value *operands, struct cvl_value *outs) {
+  const struct superop *op = (const struct superop *)(const void *)kernel;
+  struct cvl_value *borrowed = malloc((op->param_count + 1) * sizeof *borrowed);
+  for (uint32_t p = 0; p < op->param_count; p++) {
+    borrowed[p] = operands[p];
+    borrowed[p].owned = 0;
+  }
+  bool ok = run_nodes(ctx, site, kernel, borrowed, outs);
+  free(borrowed);
+  return ok;
+}
+
+static bool run_swaps_outputs(struct cvl_context *ctx, uint64_t site, struct cvl_kernel *kernel,
+                              const struct cvl_value *operands, struct cvl_value *outs) {
+  const struct superop *op = (const struct superop *)(const void *)kernel;
+  bool ok = run_nodes(ctx, site, kernel, operands, outs);
+  for (uint32_t i = 1; i < op->output_count && ok; i++) {
+    if (op->kinds[op->outputs[i - 1]] != op->kinds[op->outputs[i]]) continue;
+    struct cvl_value x = outs[i];
+    outs[i] = outs[i - 1];
+    outs[i - 1] = x;
+  }
+  return ok;
+}
+
+/* One opcode for another. */
+static bool run_with(struct cvl_context *ctx, uint64_t site, struct cvl_kernel *kernel,
+                     const struct cvl_value *operands, struct cvl_value *outs,
+                     enum opcode right, enum opcode wrong) {
+  struct superop op = *(const struct superop *)(const void *)kernel;
+  struct superop_node *nodes = malloc(op.node_count * sizeof *nodes);
+  memcpy(nodes, op.nodes, op.node_count * sizeof *nodes);
+  for (uint32_t k = 0; k < op.node_count; k++) {
+    if (nodes[k].op == right) nodes[k].op = (uint16_t)wrong;
+  }
+  op.nodes = nodes;
+  bool ok = superop_run(&cvl_oracle_backend, ctx, site, &op, operands, outs);
+  free(nodes);
+  return ok;
+}
+
+static bool run_max_for_min(struct cvl_context *ctx, uint64_t site, struct cvl_kernel *kernel,
+                            const struct cvl_value *operands, struct cvl_value *outs) {
+  return run_with(ctx, site, kernel, operands, outs, OPC_MIN_REDUCE, OPC_MAX_REDUCE);
+}
+
+static bool run_or_for_and(struct cvl_context *ctx, uint64_t site, struct cvl_kernel *kernel,
+                           const struct cvl_value *operands, struct cvl_value *outs) {
+  return run_with(ctx, site, kernel, operands, outs, OPC_AND_SCAN, OPC_OR_SCAN);
+}
+
+static bool run_forgets_faults(struct cvl_context *ctx, uint64_t site,
+                               struct cvl_kernel *kernel, const struct cvl_value *operands,
+                               struct cvl_value *outs) {
+  struct cvl_error e;
+  bool ok = run_nodes(ctx, site, kernel, operands, outs);
+  cvl_oracle_backend.check(ctx, true, &e);
+  return ok;
+}
+
+Test(conformance, rejects_defects_of_superoperators) {
+  struct cvl_backend b = cvl_oracle_backend;
+  b.prepare = prepare_nothing;
+  b.discard = discard_nothing;
+  b.run = run_nodes;
+  cr_expect_eq(failures(&b, "SUPEROP"), 0);
+  b.run = run_at_the_next_site;
+  cr_expect_gt(failures(&b, "SUPEROP.FAULTS"), 0);
+  b.run = run_keeps_owned;
+  cr_expect_gt(failures(&b, "SUPEROP.MAPS"), 0);
+  b.run = run_swaps_outputs;
+  cr_expect_gt(failures(&b, "SUPEROP.MAPS"), 0);
+  b.run = run_max_for_min;
+  cr_expect_gt(failures(&b, "SUPEROP.REDUCTIONS"), 0);
+  b.run = run_or_for_and;
+  cr_expect_gt(failures(&b, "SUPEROP.SCANS"), 0);
+  b.run = run_forgets_faults;
+  cr_expect_gt(failures(&b, "SUPEROP.FAULTS"), 0);
+  cr_expect_gt(failures(&b, "SUPEROP.PACKS"), 0); /* allocations that failed */
+  b = cvl_oracle_backend;
+  b.prepare = NULL; /* held to superop_run */
+  cr_expect_eq(failures(&b, "SUPEROP.MIXED"), 0);
+  b.scan = scan_max_for_min;
+  cr_expect_gt(failures(&b, "SUPEROP.SCANS"), 0);
 }
 
 /* ---- the delaying back end ---- */
