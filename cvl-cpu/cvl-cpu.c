@@ -8,6 +8,7 @@
 #include "cvl-cpu/cpu.h"
 #include "cvl-cpu/kernels-map.h"
 #include "cvl-cpu/kernels.h"
+#include "cvl-cpu/native-compile.h"
 
 /* ---- contexts ---- */
 
@@ -16,6 +17,7 @@ static void cpu_close(struct cvl_context *c) {
   pool_free(c->pool);
   if (c->memory) {
     while (c->prepared) cpu_discard(c, c->prepared);
+    native_cache_free(c->native);
     release_all(c);
     memory_free(c->memory);
   }
@@ -40,6 +42,7 @@ static struct cvl_context *cpu_open(const struct cvl_options *options, const cha
     cpu_close(c);
     return NULL;
   }
+  if (options->native) c->native = native_cache_new(&c->heap, options->native);
   /* The limit is for vectors and scratch: what the context itself takes comes on top. */
   c->memory_limit = options->memory_limit;
   if (options->memory_limit) c->heap.limit = c->heap.live + options->memory_limit;

@@ -95,7 +95,7 @@ static void bind_map(struct cvl_kernel *k, const struct superop_node *node,
   const struct fused_value *b = &k->values[node->operands[node->operand_count - 1]];
   struct fused_value *v = &k->values[node->result];
   p->action = ACT_MAP;
-  bool same = v->home == IN_STRIP;
+  bool same = v->home == IN_STRIP && !k->compiled;
   for (unsigned i = 0; i < node->operand_count; i++) {
     same &= k->values[node->operands[i]].place == IN_ALL_PLACES;
   }
@@ -146,10 +146,11 @@ static void find_live_steps(struct cvl_kernel *k) {
     const uint32_t n = k->steps[i];
     const struct superop_node *node = &k->op->nodes[n];
     struct fused_value *v = &k->values[node->result];
-    if (node->checked) v->needed = true;
+    if (node->checked || (k->compiled && node->role == ROLE_MAP)) v->needed = true;
     if (!v->needed || k->nodes[n].action == ACT_NOT) continue;
     for (unsigned j = 0; j < node->operand_count; j++) {
-      k->values[node->operands[j]].needed = true;
+      struct fused_value *from = &k->values[node->operands[j]];
+      if (!k->compiled || node->role != ROLE_MAP || from->read_by_blocks) from->needed = true;
     }
     if (v->place != IN_ALL_PLACES) k->live_steps[--live] = n;
   }

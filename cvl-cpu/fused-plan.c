@@ -3,6 +3,7 @@
  * consumer reads stays to the end of the tile or the piece. */
 #include <string.h>
 
+#include "cvl-cpu/fused-native.h"
 #include "cvl-cpu/fused-plan.h"
 #include "cvl-cpu/kernels.h"
 
@@ -234,6 +235,8 @@ struct cvl_kernel *cpu_prepare(struct cvl_context *c, const struct superop *op) 
   plan_nodes(k);
   assign_slots(k, (uint32_t *)(void *)(block + free_at));
   for (uint32_t n = 0; n < op->node_count; n++) atomic_init(&k->fault[n], FUSED_NONE);
+  k->native = fused_native_new(k);
+  if (k->native) fused_native_ready(k->native); /* begin now */
   k->next = c->prepared;
   if (k->next) k->next->previous = k;
   c->prepared = k;
@@ -247,5 +250,6 @@ void cpu_discard(struct cvl_context *c, struct cvl_kernel *k) {
   } else {
     c->prepared = k->next;
   }
+  fused_native_free(k->native);
   memory_give(c->memory, k, k->bytes);
 }

@@ -12,6 +12,7 @@
  *   fused-bind.c   the start of a run: where every value lies, given the operands
  *   fused-strip.c  evaluation of a strip
  *   fused-piece.c  evaluation of a piece: tiles, reductions, packs, scans
+ *   fused-native.c the maps of a strip as compiled functions
  *   fused.c        run: memory, results, scatters, faults
  */
 #ifndef RAVEL_CPU_FUSED_PLAN_H
@@ -39,14 +40,16 @@ enum fused_place { IN_MEMORY, IN_ALL_PLACES, IN_STRIP, IN_TILE, IN_PIECE, FUSED_
 
 struct fused_value {
   /* The plan: which buffer, if it needs one. */
-  uint8_t elem, bytes; /* of a vector */
-  uint8_t home;        /* IN_STRIP, IN_TILE or IN_PIECE */
-  uint32_t slot;       /* number of the buffer among those of its home */
-  uint32_t node;       /* that makes it; SUPEROP_NONE: a parameter */
-  uint32_t last_read;  /* parameter: last node that reads it place by place */
-  bool only_read_so;   /* parameter: there are no other readers */
-  bool consumed;       /* by a reduction, scan, pack or scatter */
-  bool scattered;      /* by a scatter: has to be in memory as a whole */
+  uint8_t elem, bytes;  /* of a vector */
+  uint8_t home;         /* IN_STRIP, IN_TILE or IN_PIECE */
+  uint32_t slot;        /* number of the buffer among those of its home */
+  uint32_t native_slot; /* the same of a strip, for compiled functions */
+  bool read_by_blocks;  /* by compiled functions */
+  uint32_t node;        /* that makes it; SUPEROP_NONE: a parameter */
+  uint32_t last_read;   /* parameter: last node that reads it place by place */
+  bool only_read_so;    /* parameter: there are no other readers */
+  bool consumed;        /* by a reduction, scan, pack or scatter */
+  bool scattered;       /* by a scatter: has to be in memory as a whole */
   bool is_output;
   /* This run. */
   uint8_t place;
@@ -99,6 +102,8 @@ struct fused_pack {
   uint64_t kept; /* handed from piece to piece */
 };
 
+struct fused_native;
+
 struct cvl_kernel {
   struct cvl_kernel *next, *previous; /* all of a context */
   struct cvl_context *c;
@@ -117,13 +122,15 @@ struct cvl_kernel {
   struct fused_pack *packs;
   uint32_t reduction_count, scan_count, pack_count;
   uint32_t strip_slots, tile_slots, walks;
-  uint64_t strip; /* places of a strip */
-  uint32_t cost;  /* of a place, in bytes of memory traffic that take as long */
+  uint64_t strip;              /* places of a strip */
+  struct fused_native *native; /* or NULL: fused-native.h */
+  uint32_t cost;               /* of a place, in bytes of memory traffic that take as long */
 
   /* This run. */
   uint64_t site, n;
   struct segments segments; /* of the consumers; one of all places if there are none */
   bool cut_anywhere;        /* no consumers: pieces may begin at any place */
+  bool compiled;            /* maps are done by compiled functions */
   bool streams;             /* something is written past the caches */
   uint64_t pieces, grain;   /* steps of the segments' path, or places */
   uint64_t most_places;     /* of a piece */
@@ -143,6 +150,9 @@ struct fused_worker {
   /* The lowest fault this worker has found, and the index there if it is one. */
   uint64_t fault_node, fault_place;
   int64_t fault_index;
+  const void **in; /* of compiled functions, by value number */
+  void **out;
+  uint64_t *block_faults; /* by node */
   struct walk *walks;
   struct walk *ranks;  /* of each pack */
   uint64_t *kept;      /* by each pack in this piece */
@@ -171,6 +181,10 @@ void fused_fill_room(struct cvl_kernel *, char *room);
 bool fused_strip(struct fused_worker *, uint64_t first, uint64_t n);
 /* Sets the walks of all steps to a place. */
 void fused_walks_at(struct fused_worker *, uint64_t place);
+/* One step on such places; returns n or the first place, counted from `first`, at fault. */
+uint64_t fused_step(struct fused_worker *, uint32_t node, uint64_t first, uint64_t n);
+/* Remembers a fault at a place of the strip that begins with `first`. */
+void fused_remember(struct fused_worker *, uint32_t node, uint64_t first, uint64_t place);
 void fused_note(struct cvl_kernel *, uint32_t node, uint64_t place);
 
 /* fused-piece.c: bodies for pool_for over the path of k->segments, or over places. */

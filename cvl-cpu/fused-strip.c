@@ -1,6 +1,7 @@
 /* fused-strip.c - the steps of a superoperator on one strip of places. */
 #include <string.h>
 
+#include "cvl-cpu/fused-native.h"
 #include "cvl-cpu/fused-plan.h"
 #include "cvl-cpu/kernels.h"
 
@@ -49,8 +50,7 @@ static uint64_t gather(struct fused_worker *w, const struct superop_node *node,
   return located;
 }
 
-/* One step; returns n or the first place, counted from `first`, at fault. */
-static uint64_t step(struct fused_worker *w, uint32_t number, uint64_t first, uint64_t n) {
+uint64_t fused_step(struct fused_worker *w, uint32_t number, uint64_t first, uint64_t n) {
   const struct cvl_kernel *k = w->k;
   const struct superop_node *node = &k->op->nodes[number];
   const struct fused_node *p = &k->nodes[number];
@@ -94,8 +94,8 @@ static void deliver(struct fused_worker *w, uint64_t first, uint64_t n) {
   }
 }
 
-/* Remembers a fault. The index is kept here, since the run may overwrite what it came from. */
-static void remember(struct fused_worker *w, uint32_t number, uint64_t first, uint64_t place) {
+/* The index is kept here, since the run may overwrite what it came from. */
+void fused_remember(struct fused_worker *w, uint32_t number, uint64_t first, uint64_t place) {
   struct cvl_kernel *k = w->k;
   const struct superop_node *node = &k->op->nodes[number];
   fused_note(k, number, place);
@@ -116,12 +116,18 @@ bool fused_strip(struct fused_worker *w, uint64_t first, uint64_t n) {
   struct cvl_kernel *k = w->k;
   const uint64_t failed = atomic_load_explicit(&k->failed, memory_order_relaxed);
   w->origin[IN_STRIP] = first;
+  if (k->compiled) {
+    fused_native_strip(w, first, n);
+    if (atomic_load_explicit(&k->failed, memory_order_relaxed) != FUSED_NONE) return false;
+    deliver(w, first, n);
+    return true;
+  }
   for (uint32_t i = k->live_from; i < k->step_count; i++) {
     const uint32_t number = k->live_steps[i];
     if (number > failed) return false;
-    const uint64_t done = step(w, number, first, n);
+    const uint64_t done = fused_step(w, number, first, n);
     if (done < n) {
-      remember(w, number, first, first + done);
+      fused_remember(w, number, first, first + done);
       return false;
     }
   }

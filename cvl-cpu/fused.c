@@ -1,6 +1,7 @@
 /* fused.c - running a superoperator: its results, the memory of a run, scatters, faults. */
 #include <string.h>
 
+#include "cvl-cpu/fused-native.h"
 #include "cvl-cpu/fused-plan.h"
 #include "cvl-cpu/kernels.h"
 #include "cvl-cpu/parts.h"
@@ -12,6 +13,7 @@
 static struct cvl_vector *reusable_for(struct cvl_kernel *k, const struct fused_value *v,
                                        const struct cvl_value *operands) {
   if (k->nodes[v->node].action != ACT_MAP) return NULL;
+  if (k->compiled && !fused_native_in_place(k->native)) return NULL;
   for (uint32_t i = 0; i < k->op->param_count; i++) {
     const struct fused_value *p = &k->values[i];
     if (!p->only_read_so || p->last_read > v->node || k->op->kinds[i] == SUPEROP_SEGDES) {
@@ -218,7 +220,8 @@ static size_t part(struct layout *l, size_t bytes) {
 
 /* Where things lie in the memory of a worker. */
 struct worker_layout {
-  size_t walks, ranks, kept, totals, packed, block_totals, window_totals, packs;
+  size_t in, out, block_faults, walks, ranks, kept, totals, packed, block_totals, window_totals,
+      packs;
 };
 
 static uint64_t least_of(uint64_t a, uint64_t b) {
@@ -237,6 +240,10 @@ static struct worker_layout lay_out_worker(struct cvl_kernel *k) {
   part(&l, 0);
   l.bytes = (l.bytes + LINE - 1) / LINE * LINE;
   const size_t packs = k->pack_count, reductions = k->reduction_count;
+  const size_t values = k->compiled ? k->op->value_count : 0;
+  at.in = part(&l, values * sizeof(void *));
+  at.out = part(&l, values * sizeof(void *));
+  at.block_faults = part(&l, k->compiled ? k->op->node_count * sizeof(uint64_t) : 0);
   at.walks = part(&l, k->walks * sizeof(struct walk));
   at.ranks = part(&l, packs * sizeof(struct walk));
   at.kept = part(&l, 2 * packs * sizeof(uint64_t));
@@ -251,11 +258,14 @@ static struct worker_layout lay_out_worker(struct cvl_kernel *k) {
       (least_of(k->n, k->strip) * widest + SPREAD_SLACK + LINE - 1) / LINE * LINE;
   const size_t tile =
       (least_of(k->n, FUSED_TILE) * widest + SPREAD_SLACK + LINE - 1) / LINE * LINE;
-  const size_t strips = part(&l, k->strip_slots * strip);
+  const uint32_t slots = k->compiled ? fused_native_slots(k->native) : k->strip_slots;
+  const size_t strips = part(&l, slots * strip);
   const size_t tiles = part(&l, k->tile_slots * tile);
   for (uint32_t i = 0; i < k->step_count; i++) {
     struct fused_value *v = &k->values[k->op->nodes[k->steps[i]].result];
-    if (v->place == IN_STRIP) v->offset = strips + v->slot * strip;
+    if (v->place == IN_STRIP) {
+      v->offset = strips + (k->compiled ? v->native_slot : v->slot) * strip;
+    }
     if (v->place == IN_TILE) v->offset = tiles + v->slot * tile;
     if (v->place == IN_PIECE) v->offset = part(&l, k->most_places * v->bytes + SPREAD_SLACK);
   }
@@ -271,6 +281,9 @@ static void set_up_worker(struct cvl_kernel *k, const struct worker_layout *at, 
   struct fused_worker *w = (struct fused_worker *)(void *)memory;
   *w = (struct fused_worker){.k = k,
                              .fault_node = FUSED_NONE,
+                             .in = (const void **)(void *)(memory + at->in),
+                             .out = (void **)(void *)(memory + at->out),
+                             .block_faults = (uint64_t *)(void *)(memory + at->block_faults),
                              .walks = (struct walk *)(void *)(memory + at->walks),
                              .ranks = (struct walk *)(void *)(memory + at->ranks),
                              .kept = (uint64_t *)(void *)(memory + at->kept),
@@ -364,6 +377,7 @@ static bool run(struct cvl_kernel *k, const struct cvl_value *operands) {
   k->cut_anywhere = k->reduction_count + k->scan_count + k->pack_count == 0;
   k->turn = 0;
   k->failed = FUSED_NONE;
+  k->compiled = k->native && fused_native_ready(k->native);
   fused_bind(k, operands);
   if (!make_results(k, operands)) return false;
   cut(k);

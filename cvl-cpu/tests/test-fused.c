@@ -521,14 +521,15 @@ static bool compare(struct random *r, struct cvl_context *c, const struct supero
   return good;
 }
 
-static unsigned run_random(uint64_t first, unsigned rounds, uint64_t most) {
+static unsigned run_random(uint64_t first, unsigned rounds, uint64_t most, const char *native) {
   static const uint64_t lengths[] = {0, 1, 2, 7, 64, 100, 513, 1024, 3000, 20000, 70000};
   unsigned good = 0;
   for (uint64_t seed = first; seed < first + rounds; seed++) {
     struct random r = {seed};
     const struct cvl_options options = {.int_elem = below(&r, 2) ? CVL_I64 : CVL_I32,
                                         .float_elem = below(&r, 2) ? CVL_F64 : CVL_F32,
-                                        .threads = 1 + (unsigned)below(&r, 4)};
+                                        .threads = 1 + (unsigned)below(&r, 4),
+                                        .native = native};
     const char *why;
     struct cvl_context *c = cpu->open(&options, &why);
     cr_assert_not_null(c);
@@ -552,6 +553,22 @@ static unsigned run_random(uint64_t first, unsigned rounds, uint64_t most) {
 
 Test(fused, random) {
   const char *seed = getenv("RAVEL_SEED");
-  const unsigned good = run_random(seed ? strtoull(seed, NULL, 10) : 1, seed ? 1 : (getenv("RAVEL_ROUNDS") ? (unsigned)atoi(getenv("RAVEL_ROUNDS")) : 400), 70000);
+  const unsigned good = run_random(
+      seed ? strtoull(seed, NULL, 10) : 1,
+      seed ? 1 : (getenv("RAVEL_ROUNDS") ? (unsigned)atoi(getenv("RAVEL_ROUNDS")) : 400), 70000,
+      NULL);
   cr_assert(seed || good > 400, "only %u superoperators without faults", good);
+}
+
+/* Compiled functions, each compiled before it is run; most are in the cache the second time. */
+Test(fused, native) {
+  char directory[] = "/tmp/ravel-native-XXXXXX", option[64], command[64];
+  cr_assert_not_null(mkdtemp(directory));
+  snprintf(option, sizeof option, "wait:%s", directory);
+  run_random(1, 6, 3000, option);
+  run_random(1, 6, 3000, option);
+  snprintf(command, sizeof command, "ls %s | grep -c so$ > /dev/null", directory);
+  cr_assert_eq(system(command), 0, "nothing was compiled");
+  snprintf(command, sizeof command, "rm -r %s", directory);
+  cr_assert_eq(system(command), 0);
 }

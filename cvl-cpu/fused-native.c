@@ -1,0 +1,201 @@
+/* fused-native.c - see fused-native.h. */
+#include "cvl-cpu/fused-native.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cvl-cpu/native-compile.h"
+#include "fused-kernels/emit.h"
+
+struct stage {
+  fused_block *run;
+  const uint32_t *read, *written, *checked; /* values, values, nodes */
+  uint32_t read_count, written_count, checked_count;
+};
+
+struct fused_native {
+  struct cvl_kernel *k;
+  struct arena arena;
+  struct fused_blocks plan;
+  struct stage *stages;
+  struct native_code *code;
+  bool loaded;
+  uint32_t slots;
+  bool in_place;
+};
+
+static bool is_map(const struct fused_native *f, uint32_t node) {
+  return f->k->op->nodes[node].role == ROLE_MAP;
+}
+
+static bool of_stage(const struct fused_native *f, uint32_t node, uint32_t stage) {
+  return is_map(f, node) && f->plan.stage[node] == stage;
+}
+
+/* DIST of a CONST stands in the compiled text. */
+static bool is_constant(const struct superop *op, uint32_t value) {
+  if (value < op->param_count) return false;
+  for (uint32_t n = 0; n < op->node_count; n++) {
+    const struct superop_node *node = &op->nodes[n];
+    if (node->result != value || node->role != ROLE_SPREAD) continue;
+    const uint32_t from = node->operands[0];
+    for (uint32_t i = 0; i < op->node_count; i++) {
+      if (op->nodes[i].result == from && op->nodes[i].role == ROLE_CONST) return true;
+    }
+  }
+  return false;
+}
+
+/* What the function of a stage reads and writes, and which of its nodes may fail. */
+static void describe(struct fused_native *f, uint32_t number) {
+  const struct superop *op = f->k->op;
+  struct stage *s = &f->stages[number];
+  bool *reads = arena_alloc(&f->arena, op->value_count);
+  uint32_t *read = arena_alloc(&f->arena, op->value_count * sizeof *read);
+  uint32_t *written = arena_alloc(&f->arena, op->node_count * sizeof *written);
+  uint32_t *checked = arena_alloc(&f->arena, op->node_count * sizeof *checked);
+  for (uint32_t n = 0; n < op->node_count; n++) {
+    const struct superop_node *node = &op->nodes[n];
+    if (!of_stage(f, n, number)) continue;
+    if (f->plan.written[node->result]) written[s->written_count++] = node->result;
+    if (node->checked) checked[s->checked_count++] = n;
+    for (unsigned i = 0; i < node->operand_count; i++) reads[node->operands[i]] = true;
+  }
+  for (uint32_t v = 0; v < op->value_count; v++) {
+    const uint32_t maker = f->k->values[v].node;
+    if (!reads[v] || is_constant(op, v)) continue;
+    if (maker != SUPEROP_NONE && of_stage(f, maker, number)) continue;
+    f->k->values[v].read_by_blocks = true;
+    read[s->read_count++] = v;
+  }
+  s->read = read;
+  s->written = written;
+  s->checked = checked;
+}
+
+/* Buffers of strips are not shared: with the intermediate values gone there are few. */
+static void assign_slots(struct fused_native *f) {
+  const struct superop *op = f->k->op;
+  f->in_place = f->plan.stage_count == 1;
+  for (uint32_t i = 0; i < f->k->step_count; i++) {
+    const uint32_t n = f->k->steps[i];
+    struct fused_value *v = &f->k->values[op->nodes[n].result];
+    if (!is_map(f, n) && f->plan.stage[n] > 0) f->in_place = false;
+    if (v->home == IN_STRIP && (!is_map(f, n) || f->plan.written[op->nodes[n].result])) {
+      v->native_slot = f->slots++;
+    }
+  }
+}
+
+static void emit(const struct fused_native *f, FILE *out) {
+  const struct widths widths = {f->k->c->int_elem, f->k->c->float_elem};
+  fused_emit_block_prelude(widths, out);
+  for (uint32_t s = 0; s < f->plan.stage_count; s++) {
+    char name[32];
+    snprintf(name, sizeof name, "block%u", s);
+    fused_emit_block(f->k->op, &f->plan, widths, s, NULL, name, out);
+  }
+}
+
+/* The border to the arena: false if memory fails. */
+static bool make(struct fused_native *f) {
+  if (setjmp(f->arena.out_of_memory) != 0) return false;
+  if (!fused_blocks_plan(&f->arena, f->k->op, &f->plan) || f->plan.stage_count == 0) {
+    return false;
+  }
+  f->stages = arena_alloc(&f->arena, f->plan.stage_count * sizeof *f->stages);
+  for (uint32_t s = 0; s < f->plan.stage_count; s++) describe(f, s);
+  assign_slots(f);
+  return true;
+}
+
+struct fused_native *fused_native_new(struct cvl_kernel *k) {
+  if (!k->c->native) return NULL;
+  struct fused_native *f = heap_alloc(&k->c->heap, sizeof *f);
+  if (!f) return NULL;
+  memset(f, 0, sizeof *f);
+  f->k = k;
+  arena_init(&f->arena, &k->c->heap);
+  char *text = NULL;
+  size_t length = 0;
+  FILE *out = make(f) ? open_memstream(&text, &length) : NULL;
+  if (out) {
+    emit(f, out);
+    const bool whole = !ferror(out);
+    if (fclose(out) == 0 && whole) f->code = native_compile(k->c->native, text, length);
+    free(text);
+  }
+  if (f->code) return f;
+  fused_native_free(f);
+  return NULL;
+}
+
+void fused_native_free(struct fused_native *f) {
+  if (!f) return;
+  native_free(f->code);
+  arena_free(&f->arena);
+  heap_free(&f->k->c->heap, f, sizeof *f);
+}
+
+bool fused_native_ready(struct fused_native *f) {
+  if (f->loaded) return true;
+  if (!native_ready(f->code)) return false;
+  for (uint32_t s = 0; s < f->plan.stage_count; s++) {
+    char name[32];
+    snprintf(name, sizeof name, "block%u", s);
+    void *function = native_function(f->code, name);
+    if (!function) return false;
+    memcpy(&f->stages[s].run, &function, sizeof function); /* as POSIX means it */
+  }
+  f->loaded = true;
+  return true;
+}
+
+uint32_t fused_native_slots(const struct fused_native *f) {
+  return f->slots;
+}
+
+bool fused_native_in_place(const struct fused_native *f) {
+  return f->in_place;
+}
+
+/* ---- running ---- */
+
+static void other_steps(struct fused_worker *w, uint32_t stage, uint64_t first, uint64_t n) {
+  const struct cvl_kernel *k = w->k;
+  for (uint32_t i = k->live_from; i < k->step_count; i++) {
+    const uint32_t number = k->live_steps[i];
+    if (is_map(k->native, number) || k->native->plan.stage[number] != stage) continue;
+    const uint64_t done = fused_step(w, number, first, n);
+    if (done == n) continue;
+    fused_remember(w, number, first, first + done);
+    const struct fused_value *v = &k->values[k->op->nodes[number].result];
+    memset(fused_at(w, v, first), 0, n * v->bytes);
+  }
+}
+
+static void run_stage(struct fused_worker *w, uint32_t number, uint64_t first, uint64_t n) {
+  const struct cvl_kernel *k = w->k;
+  const struct stage *s = &k->native->stages[number];
+  for (uint32_t i = 0; i < s->read_count; i++) {
+    w->in[s->read[i]] = fused_at(w, &k->values[s->read[i]], first);
+  }
+  for (uint32_t i = 0; i < s->written_count; i++) {
+    w->out[s->written[i]] = fused_at(w, &k->values[s->written[i]], first);
+  }
+  s->run(n, w->in, w->out, w->block_faults);
+  for (uint32_t i = 0; i < s->checked_count; i++) {
+    const uint64_t place = w->block_faults[s->checked[i]];
+    if (place != UINT64_MAX) fused_remember(w, s->checked[i], first, first + place);
+  }
+}
+
+void fused_native_strip(struct fused_worker *w, uint64_t first, uint64_t n) {
+  const uint32_t stages = w->k->native->plan.stage_count;
+  for (uint32_t s = 0; s < stages; s++) {
+    other_steps(w, s, first, n);
+    run_stage(w, s, first, n);
+  }
+  other_steps(w, stages, first, n);
+}
