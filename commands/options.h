@@ -2,14 +2,19 @@
 #ifndef RAVEL_OPTIONS_H
 #define RAVEL_OPTIONS_H
 
+#include "commands/program.h"
 #include "vinterp/machine.h"
 
 enum dump { DUMP_NOTHING, DUMP_LET_FORM, DUMP_VCODE };
 
 struct command_options {
-  struct machine_options machine; /* backend stays NULL: see backend_name */
-  const char *file;               /* "-": standard input */
-  const char *backend_name;       /* "auto" or what cvl_backend_find knows */
+  struct machine_options machine; /* widths and backend are not set: see source, backend_name */
+  struct program_options source;
+  const char *backend_name; /* "auto" or what cvl_backend_find knows */
+  const char *trace;        /* file for it, or NULL */
+  bool optimise;            /* -O */
+  bool no_fusion;           /* with it */
+  bool native;              /* superoperators may be compiled */
   enum dump dump;
   bool help, version, devices; /* say something instead of running */
   bool check;                  /* verify only */

@@ -1,6 +1,9 @@
-/* vinterp.c - the command that runs VCODE: options, loading, one run, what is said about it. */
+/* vinterp.c - the command that runs VCODE and FCODE: options, loading, one run, what is said
+ * about it. */
 #include "commands/options.h"
-#include "commands/source.h"
+#include "commands/output.h"
+#include "commands/process.h"
+#include "fcode-opt/fcode-opt.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -9,15 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum {
-  STATUS_DONE = 0,
-  STATUS_FAILED = 1,
-  STATUS_USAGE = 2,
-  STATUS_INTERRUPTED = 130,
-  MAX_ERRORS_SHOWN = 20
-};
-
-/* ---- the process: descriptors and signals ---- */
+/* ---- signals ---- */
 
 /* Set by Ctrl-C; a signal handler has nothing else to write to. */
 static volatile sig_atomic_t interrupted;
@@ -36,7 +31,6 @@ static void catch_signals(void) {
   if (sigaction(SIGINT, NULL, &inherited) == 0 && inherited.sa_handler != SIG_IGN) {
     sigaction(SIGINT, &action, NULL);
   }
-  signal(SIGPIPE, SIG_IGN); /* a closed pipe is a failed write, with a message */
 }
 
 static void on_alarm(int signal_number) {
@@ -58,67 +52,6 @@ static void wake_when_over(double seconds) {
   setitimer(ITIMER_REAL, &timer, NULL);
 }
 
-/* Makes sure that 0, 1 and 2 are taken, so that no file the program opens becomes its standard
- * output. Opened for reading only, a closed standard output stays one that cannot be written.
- */
-static void occupy_standard_descriptors(void) {
-  int fd = 0;
-  while (fd >= 0 && fd <= STDERR_FILENO) fd = open("/dev/null", O_RDONLY);
-  if (fd > STDERR_FILENO) close(fd);
-}
-
-/* ---- loading ---- */
-
-/* What a loaded program needs to stay alive. */
-struct loaded {
-  struct heap heap; /* of the program, within the memory limit */
-  struct arena arena;
-  struct heap message_heap; /* without limit: the program's must not silence messages */
-  struct arena messages;
-  struct diag_list diags;
-  struct source source;
-  const struct vcode_program *vcode;
-  const struct ir_program *ir;
-};
-
-static void loaded_init(struct loaded *l, uint64_t memory_limit) {
-  memset(l, 0, sizeof *l);
-  heap_init(&l->heap, memory_limit ? memory_limit : machine_default_memory());
-  arena_init(&l->arena, &l->heap);
-  heap_init(&l->message_heap, 0);
-  arena_init(&l->messages, &l->message_heap);
-  diag_list_init(&l->diags, &l->messages);
-}
-
-static void loaded_free(struct loaded *l) {
-  source_free(&l->source, &l->heap);
-  arena_free(&l->arena);
-  arena_free(&l->messages);
-}
-
-/* A binary file breaks every rule at once: keeps to the first one it broke. */
-static void complain_of_binary(struct loaded *l) {
-  struct diag first = l->diags.list.items[0];
-  diag_list_init(&l->diags, &l->messages);
-  diag_add(&l->diags, SEVERITY_ERROR, first.file, first.pos, NULL,
-           "this is no VCODE program but a binary file: %s", first.message);
-}
-
-/* Reads, parses and verifies; false with diagnostics. */
-static bool load(struct loaded *l, const struct command_options *o) {
-  struct widths widths = o->machine.widths;
-  if (!source_read(&l->source, &l->heap, o->file, &l->diags)) return false;
-  l->vcode =
-      vcode_parse(&l->arena, o->file, l->source.text, l->source.length, widths, &l->diags);
-  if (!l->vcode) {
-    if (l->diags.list.count > 0 && source_is_binary(&l->source)) complain_of_binary(l);
-    return false;
-  }
-  if (o->dump == DUMP_VCODE) return true;
-  l->ir = ir_build(&l->arena, l->vcode, widths, &l->diags);
-  return l->ir != NULL;
-}
-
 /* ---- running ---- */
 
 static double seconds_now(void) {
@@ -138,53 +71,90 @@ static int status_of(enum machine_outcome outcome) {
 }
 
 /* Runs a loaded program; the exit status. */
-static int run(struct loaded *l, const struct command_options *o) {
+static int run(struct program *p, const struct command_options *o,
+               const struct machine_options *options) {
+  double start = seconds_now();
+  struct machine *machine = machine_new(options, &p->diags);
+  if (!machine) return STATUS_FAILED;
+  if (options->time_limit > 0) wake_when_over(options->time_limit);
+  int status = status_of(machine_run(machine, p->ir, &p->diags));
+  double end = seconds_now();
+  if (o->elapsed) fprintf(stderr, "elapsed time = %.6f seconds\n", end - start);
+  if (options->profile) machine_profile(machine, stderr, o->json);
+  machine_free(machine);
+  return status;
+}
+
+/* Opens what the run needs, runs, and closes it again; the exit status. */
+static int prepare_and_run(struct program *p, const struct command_options *o) {
   struct machine_options options = o->machine;
+  options.widths = p->widths;
   options.backend = strcmp(o->backend_name, "auto") == 0 ? cvl_backends()[0]
                                                          : cvl_backend_find(o->backend_name);
   options.interrupt = &interrupted;
+  char cache[4096];
+  if (o->native) {
+    if (!output_cache_folder(cache, sizeof cache, &p->diags)) return STATUS_FAILED;
+    options.native = cache;
+  }
   FILE *nothing = NULL;
-  if (strcmp(o->file, "-") == 0) { /* the program was the whole input: READ finds its end */
+  if (strcmp(o->source.file, "-") ==
+      0) { /* the program was the whole input: READ finds its end */
     nothing = fopen("/dev/null", "re");
     options.in = nothing;
   }
-  double start = seconds_now();
   int status = STATUS_FAILED;
-  struct machine *machine = machine_new(&options, &l->diags);
-  if (machine) {
-    if (options.time_limit > 0) wake_when_over(options.time_limit);
-    status = status_of(machine_run(machine, l->ir, &l->diags));
-    double end = seconds_now();
-    if (o->elapsed) fprintf(stderr, "elapsed time = %.6f seconds\n", end - start);
-    if (options.profile) machine_profile(machine, stderr, o->json);
-    machine_free(machine);
+  if (!o->trace || (options.trace = fopen(o->trace, "we")) != NULL) {
+    status = run(p, o, &options);
+  } else {
+    output_complain(&p->diags, o->trace, errno);
+  }
+  if (options.trace) {
+    bool fine = !ferror(options.trace);
+    if ((fclose(options.trace) != 0 || !fine) && status == STATUS_DONE) {
+      output_complain(&p->diags, o->trace, errno);
+      status = STATUS_FAILED;
+    }
   }
   if (nothing) fclose(nothing);
   return status;
 }
 
-static void dump(const struct loaded *l, enum dump what) {
+/* Reads and checks the program, optimises it if asked; false with diagnostics. */
+static bool load(struct program *p, const struct command_options *o) {
+  if (o->dump == DUMP_VCODE) return program_parse(p, &o->source);
+  if (!program_load(p, &o->source)) return false;
+  if (o->optimise) {
+    struct fcode_opt_options optimiser = fcode_opt_default_options();
+    optimiser.fuse = !o->no_fusion;
+    p->ir = fcode_opt(&p->arena, p->ir, &optimiser, NULL, NULL, &p->diags);
+  }
+  return p->ir != NULL;
+}
+
+static void dump(const struct program *p, enum dump what) {
   if (what == DUMP_VCODE) {
-    vcode_print(l->vcode, stdout);
+    vcode_print(p->vcode, stdout);
   } else {
-    ir_print(l->ir, stdout);
+    ir_print(p->ir, stdout);
   }
 }
 
 /* Loads the program and does with it what was asked; the exit status. */
 static int execute(const struct command_options *o) {
-  struct loaded l;
-  loaded_init(&l, o->machine.memory_limit);
+  uint64_t limit = o->machine.memory_limit;
+  struct program p;
+  program_init(&p, limit ? limit : machine_default_memory());
   int status = STATUS_DONE;
-  if (!load(&l, o)) {
+  if (!load(&p, o)) {
     status = interrupted ? STATUS_INTERRUPTED : STATUS_FAILED;
   } else if (o->dump != DUMP_NOTHING) {
-    dump(&l, o->dump);
+    dump(&p, o->dump);
   } else if (!o->check) {
-    status = run(&l, o);
+    status = prepare_and_run(&p, o);
   }
-  diag_print(&l.diags, "vinterp", MAX_ERRORS_SHOWN, stderr);
-  loaded_free(&l);
+  diag_print(&p.diags, "vinterp", MAX_ERRORS_SHOWN, stderr);
+  program_free(&p);
   return status;
 }
 
@@ -195,7 +165,7 @@ static void list_devices(void) {
 }
 
 int main(int argc, char **argv) {
-  occupy_standard_descriptors();
+  process_begin();
   catch_signals();
   struct command_options options;
   int status = STATUS_DONE;
@@ -209,11 +179,5 @@ int main(int argc, char **argv) {
   } else {
     status = execute(&options);
   }
-  /* Output may be lost as late as now; whoever reads it must know. */
-  errno = 0;
-  if ((fflush(stdout) != 0 || ferror(stdout)) && status == STATUS_DONE) {
-    fprintf(stderr, "vinterp: error: standard output: %s\n", strerror(errno ? errno : EIO));
-    status = STATUS_FAILED;
-  }
-  return status;
+  return process_end("vinterp", status);
 }

@@ -47,7 +47,8 @@ struct machine *machine_new(const struct machine_options *options, struct diag_l
                             .float_elem = options->widths.float_elem,
                             .threads = options->threads,
                             .device = options->device,
-                            .memory_limit = memory - memory / MACHINE_PART};
+                            .memory_limit = memory - memory / MACHINE_PART,
+                            .native = options->native};
   const char *why = "the back end gives no reason";
   if (m->backend->version != CVL_VERSION) {
     return fail_new(m, diags, "the back end is of another version");

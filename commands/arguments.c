@@ -1,0 +1,171 @@
+/* arguments.c - see arguments.h. */
+#include "commands/arguments.h"
+#include "base/intern.h"
+#include "base/number.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+/* ---- messages ---- */
+
+bool usage_error(const char *command, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  fprintf(stderr, "%s: error: ", command);
+  vfprintf(stderr, format, arguments);
+  fprintf(stderr, " (see %s --help)\n", command);
+  va_end(arguments);
+  return false;
+}
+
+static bool unknown_option(const struct command_line *c, const char *argument, size_t length) {
+  enum { FAR = 4 }; /* so many edits away nothing is meant */
+  const char *nearest = NULL;
+  unsigned least = FAR;
+  char given[64];
+  snprintf(given, sizeof given, "%.*s", (int)(length < 60 ? length : 60), argument);
+  for (unsigned i = 0; i < c->row_count && given[1] == '-'; i++) {
+    if (!c->rows[i].name) continue;
+    unsigned distance = edit_distance(given + 2, c->rows[i].name, FAR);
+    if (distance < least) {
+      least = distance;
+      nearest = c->rows[i].name;
+    }
+  }
+  if (nearest) {
+    return usage_error(c->command, "unknown option %s, did you mean --%s?", given, nearest);
+  }
+  return usage_error(c->command, "unknown option %s", given);
+}
+
+void arguments_help(const struct option_row *rows, unsigned row_count, FILE *out) {
+  for (unsigned i = 0; i < row_count; i++) {
+    const struct option_row *row = &rows[i];
+    if (!row->help) continue;
+    char form[64];
+    if (!row->name) {
+      snprintf(form, sizeof form, "-%c%s%s", row->letter, row->argument ? " " : "",
+               row->argument ? row->argument : "");
+    } else if (!row->argument) {
+      snprintf(form, sizeof form, "--%s", row->name);
+    } else if (row->argument[0] == '[') {
+      size_t inside = strlen(row->argument) - 2;
+      snprintf(form, sizeof form, "--%s[=%.*s]", row->name, (int)inside, row->argument + 1);
+    } else {
+      snprintf(form, sizeof form, "--%s %s", row->name, row->argument);
+    }
+    fprintf(out, "  %-18s %s\n", form, row->help);
+  }
+}
+
+/* ---- values ---- */
+
+bool int_value(const char *command, const char *name, const char *text, int64_t least,
+               int64_t most, int64_t *x) {
+  if (parse_int(text, strlen(text), least, most, x)) return true;
+  if (most == INT64_MAX) {
+    return usage_error(command, "--%s must be an integer of at least %lld, not '%.40s'", name,
+                       (long long)least, text);
+  }
+  return usage_error(command, "--%s must be an integer from %lld to %lld, not '%.40s'", name,
+                     (long long)least, (long long)most, text);
+}
+
+bool width_value(const char *command, const char *name, const char *text, enum cvl_elem narrow,
+                 enum cvl_elem wide, enum cvl_elem *elem) {
+  if (strcmp(text, "32") == 0) {
+    *elem = narrow;
+  } else if (strcmp(text, "64") == 0) {
+    *elem = wide;
+  } else {
+    return usage_error(command, "--%s must be 32 or 64, not '%.40s'", name, text);
+  }
+  return true;
+}
+
+/* ---- arguments ---- */
+
+/* The arguments not yet looked at. */
+struct arguments {
+  int next, count;
+  char **list;
+};
+
+static bool needs_value(const struct option_row *row) {
+  return row->argument && row->argument[0] != '[';
+}
+
+/* argument: "--name" or "--name=value". */
+static bool parse_long(const struct command_line *c, const char *argument,
+                       struct arguments *rest) {
+  const char *equals = strchr(argument, '=');
+  size_t length = equals ? (size_t)(equals - argument) : strlen(argument);
+  for (unsigned id = 0; id < c->row_count; id++) {
+    const struct option_row *row = &c->rows[id];
+    if (!row->name || strlen(row->name) != length - 2 ||
+        memcmp(row->name, argument + 2, length - 2) != 0) {
+      continue;
+    }
+    const char *value = equals ? equals + 1 : NULL;
+    if (value && !row->argument)
+      return usage_error(c->command, "--%s takes no value", row->name);
+    if (!value && needs_value(row)) {
+      if (rest->next == rest->count) {
+        return usage_error(c->command, "--%s needs a value: %s", row->name, row->argument);
+      }
+      value = rest->list[rest->next++];
+    }
+    return c->apply(c->options, id, value);
+  }
+  return unknown_option(c, argument, length);
+}
+
+/* argument: "-t", "-m5", several letters in a row. */
+static bool parse_short(const struct command_line *c, const char *argument,
+                        struct arguments *rest) {
+  for (const char *letter = argument + 1; *letter; letter++) {
+    unsigned id = 0;
+    while (id < c->row_count && c->rows[id].letter != *letter) id++;
+    if (id == c->row_count) return unknown_option(c, argument, strlen(argument));
+    const char *value = NULL;
+    if (needs_value(&c->rows[id])) {
+      value = letter[1] ? letter + 1 : NULL;
+      if (!value && rest->next < rest->count) value = rest->list[rest->next++];
+      if (!value) {
+        return usage_error(c->command, "-%c needs a value: %s", *letter, c->rows[id].argument);
+      }
+    }
+    if (!c->apply(c->options, id, value)) return false;
+    if (value) break;
+  }
+  return true;
+}
+
+static bool take_file(const struct command_line *c, const char *argument) {
+  if (*c->file) {
+    return usage_error(c->command, "one program at a time: %.200s or %.200s?", *c->file,
+                       argument);
+  }
+  *c->file = argument;
+  return true;
+}
+
+bool arguments_parse(const struct command_line *c, int argc, char **argv) {
+  struct arguments rest = {.next = 1, .count = argc, .list = argv};
+  bool options_ended = false;
+  while (rest.next < rest.count) {
+    const char *argument = rest.list[rest.next++];
+    bool ok;
+    if (options_ended || argument[0] != '-' || argument[1] == '\0') {
+      ok = take_file(c, argument);
+    } else if (strcmp(argument, "--") == 0) {
+      options_ended = ok = true;
+    } else if (argument[1] == '-') {
+      ok = parse_long(c, argument, &rest);
+    } else {
+      ok = parse_short(c, argument, &rest);
+    }
+    if (!ok) return false;
+  }
+  return true;
+}

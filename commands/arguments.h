@@ -1,0 +1,46 @@
+/* arguments.h - reading a command line by a table of options.
+ *
+ * Options and the file may come in any order; a value follows as --name=value or as the next
+ * argument; "--" ends the options. Parser, help and suggestions are made of the same rows.
+ */
+#ifndef RAVEL_ARGUMENTS_H
+#define RAVEL_ARGUMENTS_H
+
+#include "tables/tables.h"
+#include <stdio.h>
+
+struct option_row {
+  char letter;          /* of the short form, 0 without */
+  const char *name;     /* of the long form, NULL without */
+  const char *argument; /* what the help calls it; NULL: takes none; in brackets: only as
+                           --name=argument */
+  const char *help;     /* NULL: not mentioned */
+};
+
+struct command_line {
+  const char *command; /* who complains */
+  const struct option_row *rows;
+  unsigned row_count;
+  void *options; /* what is filled in */
+  /* Does what the option in row `id` says; value is NULL if it has none. False after a
+   * complaint. */
+  bool (*apply)(void *options, unsigned id, const char *value);
+  const char **file; /* becomes the one argument that is no option */
+};
+
+/* Reads all arguments. False after one line on standard error about what is wrong. */
+bool arguments_parse(const struct command_line *, int argc, char **argv);
+/* One line for each row that has a help. */
+void arguments_help(const struct option_row *, unsigned row_count, FILE *);
+
+/* Complains on standard error, in one line; false for the caller to pass on. */
+bool usage_error(const char *command, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Values of options; false after a complaint. */
+bool int_value(const char *command, const char *name, const char *text, int64_t least,
+               int64_t most, int64_t *x);
+bool width_value(const char *command, const char *name, const char *text, enum cvl_elem narrow,
+                 enum cvl_elem wide, enum cvl_elem *elem);
+
+#endif

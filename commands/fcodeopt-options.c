@@ -1,0 +1,90 @@
+/* fcodeopt-options.c - the command line of fcodeopt: what its options mean. */
+#include "commands/fcodeopt-options.h"
+#include "commands/arguments.h"
+
+#include <string.h>
+
+enum option_id {
+#define OPTION(id, letter, name, argument, help) OPT_##id,
+#include "commands/fcodeopt-options.def"
+  OPT_COUNT
+};
+
+static const struct option_row rows[OPT_COUNT] = {
+#define OPTION(id, letter, name, argument, help) {letter, name, argument, help},
+#include "commands/fcodeopt-options.def"
+};
+
+void fcodeopt_options_help(FILE *out) {
+  fputs(
+      "usage: fcodeopt [options] FILE\n"
+      "Optimises a VCODE program and writes it as FCODE, for vinterp to run; FILE may be - for "
+      "standard\ninput, and the result then goes to standard output.\n\n",
+      out);
+  arguments_help(rows, OPT_COUNT, out);
+  fputs(
+      "\nWhat --explain, --stats and --print-after say goes to standard output, or to standard "
+      "error if\nthe program goes there.\n"
+      "Exit status: 0 done, 1 an error was reported, 2 wrong usage.\n",
+      out);
+}
+
+static bool pass_value(const char *text, const char **pass) {
+  static const char *const passes[] = {"inline", "simplify", "dead", "fuse", "all"};
+  for (size_t i = 0; i < sizeof passes / sizeof passes[0]; i++) {
+    if (strcmp(text, passes[i]) != 0) continue;
+    *pass = passes[i];
+    return true;
+  }
+  return usage_error("fcodeopt",
+                     "--print-after must be inline, simplify, dead, fuse or all, not '%.40s'",
+                     text);
+}
+
+static bool apply(void *options, unsigned id, const char *value) {
+  struct fcodeopt_options *o = options;
+  int64_t x;
+  switch ((enum option_id)id) {
+  case OPT_OUTPUT: o->output = value; break;
+  case OPT_NO_FUSION: o->optimiser.fuse = false; break;
+  case OPT_INT: return program_int_width("fcodeopt", value, &o->source);
+  case OPT_FLOAT: return program_float_width("fcodeopt", value, &o->source);
+  case OPT_CLASSIC: program_classic_widths(&o->source); break;
+  case OPT_INLINE:
+    if (!int_value("fcodeopt", "inline", value, 0, 1000000, &x)) return false;
+    o->optimiser.inline_limit = (unsigned)x;
+    break;
+  case OPT_SOP: o->source.sop = value; break;
+  case OPT_EXPLAIN: o->explain = true; break;
+  case OPT_STATS: o->stats = true; break;
+  case OPT_PRINT_AFTER: return pass_value(value, &o->optimiser.print_after);
+  case OPT_VERIFY: o->optimiser.verify = true; break;
+  case OPT_NO_VERIFY: o->optimiser.verify = false; break;
+  case OPT_HELP: o->help = true; break;
+  case OPT_VERSION: o->version = true; break;
+  case OPT_COUNT: break;
+  }
+  return true;
+}
+
+/* What holds between options. */
+static bool check_together(const struct fcodeopt_options *o) {
+  if (o->help || o->version) return true;
+  if (!o->source.file) return usage_error("fcodeopt", "which program? FILE is missing");
+  if (o->source.file[0] == '\0') return usage_error("fcodeopt", "the file name is empty");
+  if (o->output && o->output[0] == '\0')
+    return usage_error("fcodeopt", "the name of the output is empty");
+  return true;
+}
+
+bool fcodeopt_options_parse(struct fcodeopt_options *o, int argc, char **argv) {
+  *o = (struct fcodeopt_options){.optimiser = fcode_opt_default_options()};
+  o->optimiser.origins = true;
+  const struct command_line line = {.command = "fcodeopt",
+                                    .rows = rows,
+                                    .row_count = OPT_COUNT,
+                                    .options = o,
+                                    .apply = apply,
+                                    .file = &o->source.file};
+  return arguments_parse(&line, argc, argv) && check_together(o);
+}

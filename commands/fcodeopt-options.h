@@ -1,0 +1,23 @@
+/* fcodeopt-options.h - the command line of fcodeopt as data. */
+#ifndef RAVEL_FCODEOPT_OPTIONS_H
+#define RAVEL_FCODEOPT_OPTIONS_H
+
+#include "commands/program.h"
+#include "fcode-opt/fcode-opt.h"
+
+struct fcodeopt_options {
+  struct program_options source;
+  struct fcode_opt_options optimiser;
+  const char *output;             /* NULL: beside the program */
+  const char *emit_c, *emit_cuda; /* files for the superoperators, or NULL */
+  bool explain, stats;
+  bool help, version; /* say something instead */
+};
+
+/* Reads the command line. False after one line about what is wrong with it on standard error.
+ */
+bool fcodeopt_options_parse(struct fcodeopt_options *, int argc, char **argv);
+/* What --help says. */
+void fcodeopt_options_help(FILE *);
+
+#endif

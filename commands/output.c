@@ -1,0 +1,106 @@
+/* output.c - see output.h. */
+#include "commands/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+bool output_complain(struct diag_list *diags, const char *file, int error) {
+  char buffer[128];
+  diag_add(diags, SEVERITY_ERROR, file, (struct source_pos){0}, NULL, "%s",
+           strerror_r(error ? error : EIO, buffer, sizeof buffer));
+  return false;
+}
+
+static bool write_all(int fd, const char *text, size_t length) {
+  while (length > 0) {
+    ssize_t n = write(fd, text, length);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return false;
+    text += n;
+    length -= (size_t)n;
+  }
+  return true;
+}
+
+/* Writes to a descriptor and closes it; 0 or the error. */
+static int fill(int fd, const char *text, size_t length) {
+  int error = write_all(fd, text, length) ? 0 : errno;
+  if (close(fd) != 0 && error == 0) error = errno;
+  return error;
+}
+
+/* Through a new file beside it; 0 or the error. */
+static int replace(const char *file, const char *text, size_t length) {
+  char path[PATH_MAX], beside[PATH_MAX];
+  const char *target = realpath(file, path) ? path : file; /* a link stays a link */
+  int size = snprintf(beside, sizeof beside, "%s.XXXXXX", target);
+  if (size < 0 || (size_t)size >= sizeof beside) return ENAMETOOLONG;
+  int fd = mkostemp(beside, O_CLOEXEC);
+  if (fd < 0) return errno;
+  struct stat about;
+  mode_t mask = umask(0);
+  umask(mask);
+  mode_t mode = stat(target, &about) == 0 ? about.st_mode & 0777 : 0666 & ~mask;
+  int error = fchmod(fd, mode) == 0 ? 0 : errno;
+  int filled = fill(fd, text, length);
+  if (error == 0) error = filled;
+  if (error == 0 && rename(beside, target) != 0) error = errno;
+  if (error != 0) unlink(beside);
+  return error;
+}
+
+bool output_write(const char *file, const char *text, size_t length, struct diag_list *diags) {
+  struct stat about;
+  bool standard = strcmp(file, "-") == 0;
+  bool exists = !standard && stat(file, &about) == 0;
+  sigset_t wait, before;
+  sigemptyset(&wait);
+  sigaddset(&wait, SIGINT);
+  sigaddset(&wait, SIGTERM);
+  sigaddset(&wait, SIGHUP);
+  int error = 0;
+  if (standard) {
+    error = fflush(stdout) != 0 || !write_all(STDOUT_FILENO, text, length) ? errno : 0;
+  } else if (exists && !S_ISREG(about.st_mode)) {
+    int fd = open(file, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    error = fd < 0 ? errno : fill(fd, text, length);
+  } else {
+    sigprocmask(SIG_BLOCK, &wait, &before);
+    error = replace(file, text, length);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+  }
+  return error == 0 || output_complain(diags, standard ? "standard output" : file, error);
+}
+
+/* Makes a folder unless it is there. */
+static bool make_folder(const char *path, struct diag_list *diags) {
+  return mkdir(path, 0700) == 0 || errno == EEXIST || output_complain(diags, path, errno);
+}
+
+bool output_cache_folder(char *path, size_t size, struct diag_list *diags) {
+  const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+  bool given = cache && cache[0] == '/'; /* the standard: others are to be ignored */
+  int length;
+  if (given) {
+    length = snprintf(path, size, "%s", cache);
+  } else if (home && home[0]) {
+    length = snprintf(path, size, "%s/.cache", home);
+  } else {
+    diag_add(diags, SEVERITY_ERROR, NULL, (struct source_pos){0}, NULL,
+             "--native needs a place for what it compiles: neither XDG_CACHE_HOME nor HOME is "
+             "set");
+    return false;
+  }
+  static const char own[] = "/ravel";
+  if (length < 0 || (size_t)length + sizeof own > size)
+    return output_complain(diags, given ? cache : home, ENAMETOOLONG);
+  if (!make_folder(path, diags)) return false;
+  memcpy(path + length, own, sizeof own);
+  return make_folder(path, diags);
+}

@@ -1,0 +1,20 @@
+/* process.h - what every command does about its process at the beginning and at the end. */
+#ifndef RAVEL_PROCESS_H
+#define RAVEL_PROCESS_H
+
+enum {
+  STATUS_DONE = 0,
+  STATUS_FAILED = 1,
+  STATUS_USAGE = 2,
+  STATUS_INTERRUPTED = 130,
+  MAX_ERRORS_SHOWN = 20
+};
+
+/* Makes sure that descriptors 0, 1 and 2 are taken, so that no file opened later becomes the
+ * standard output, and that a closed pipe is a failed write with a message. */
+void process_begin(void);
+
+/* The exit status: `status`, unless output was lost as late as now. */
+int process_end(const char *command, int status);
+
+#endif

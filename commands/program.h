@@ -1,0 +1,49 @@
+/* program.h - a program in memory: read, parsed and checked, for every command that takes one.
+ */
+#ifndef RAVEL_PROGRAM_H
+#define RAVEL_PROGRAM_H
+
+#include "commands/source.h"
+#include "ir/ir.h"
+
+/* What the command line says about the program. */
+struct program_options {
+  const char *file; /* "-": standard input */
+  const char *sop;  /* definitions of superoperators, or NULL */
+  struct widths widths;
+  bool int_given, float_given; /* by an option: not to be taken from the file */
+};
+
+/* --int, --float (false after a complaint) and --classic. */
+bool program_int_width(const char *command, const char *value, struct program_options *);
+bool program_float_width(const char *command, const char *value, struct program_options *);
+void program_classic_widths(struct program_options *);
+
+/* A loaded program with everything it needs to stay alive. */
+struct program {
+  struct heap heap; /* of the program, within the memory limit */
+  struct arena arena;
+  struct heap message_heap; /* without limit: the program's must not silence messages */
+  struct arena messages;
+  struct diag_list diags;
+  struct source source;
+  struct source sop;
+  char sop_path[4096];
+  struct widths widths; /* those of the run */
+  struct vcode_program *vcode;
+  const struct ir_program *ir;
+};
+
+/* An empty program; memory_limit in bytes, 0: none. Release with program_free. */
+void program_init(struct program *, uint64_t memory_limit);
+void program_free(struct program *);
+
+/* Reads and parses: `vcode`. In the widths that the file records, or else those of the options
+ * (64/64 if there are none); an option that contradicts the file is an error. A program that
+ * uses superoperators and defines none takes them from options->sop, or from PROGRAM.sop beside
+ * it if that exists. False with diagnostics. */
+bool program_parse(struct program *, const struct program_options *);
+/* Also builds the let-form: `ir`. False with diagnostics. */
+bool program_load(struct program *, const struct program_options *);
+
+#endif
