@@ -12,14 +12,14 @@
 #include "fused-kernels/fused.h"
 
 #define NORMAL(d, y, p, w)                                                                     \
-  y " = (/ FLOAT @ $4 (+ FLOAT @ $4 (* FLOAT @ (DIST FLOAT @ (CONST FLOAT 0.2316419) $3) "   \
-    "(SELECT FLOAT @ (< FLOAT @ " d " $5) (- FLOAT @ $5 " d ") " d "))))" p                  \
-    " = (* FLOAT @ " y " (+ FLOAT @ (DIST FLOAT @ (CONST FLOAT 0.31938153) $3) "               \
+  y " = (/ FLOAT @ $4 (+ FLOAT @ $4 (* FLOAT @ (DIST FLOAT @ (CONST FLOAT 0.2316419) $3) "     \
+    "(SELECT FLOAT @ (< FLOAT @ " d " $5) (- FLOAT @ $5 " d ") " d "))))" p " = (* FLOAT @ " y \
+    " (+ FLOAT @ (DIST FLOAT @ (CONST FLOAT 0.31938153) $3) "                                  \
     "(* FLOAT @ " y " (+ FLOAT @ (DIST FLOAT @ (CONST FLOAT -0.356563782) $3) "                \
     "(* FLOAT @ " y " (+ FLOAT @ (DIST FLOAT @ (CONST FLOAT 1.781477937) $3) "                 \
     "(* FLOAT @ " y " (+ FLOAT @ (DIST FLOAT @ (CONST FLOAT -1.821255978) $3) "                \
     "(* FLOAT @ " y " (DIST FLOAT @ (CONST FLOAT 1.330274429) $3))))))))))" w                  \
-    " = (- FLOAT @ $4 (* FLOAT @ (* FLOAT @ (DIST FLOAT @ (CONST FLOAT 0.39894228040143267) " \
+    " = (- FLOAT @ $4 (* FLOAT @ (* FLOAT @ (DIST FLOAT @ (CONST FLOAT 0.39894228040143267) "  \
     "$3) (EXP @ (* FLOAT @ (* FLOAT @ (DIST FLOAT @ (CONST FLOAT -0.5) $3) " d ") " d "))) " p \
     "))"
 #define OF_NORMAL(d, w) "(SELECT FLOAT @ (< FLOAT @ " d " $5) (- FLOAT @ $4 " w ") " w ")"
@@ -27,21 +27,21 @@
 static const struct kernel {
   const char *name, *text;
   void (*loop)(const struct fused_data *, int threads);
-  double bytes;  /* a place: what has to move */
-  double target; /* times the loop */
+  double bytes;                 /* a place: what has to move */
+  double target, native_target; /* times the loop */
 } kernels[] = {
     {"dot",
      "($0 : FLOAT, $1 : FLOAT, $2 : FLOAT, $3 : SEGDES) = (+_REDUCE FLOAT @ (* FLOAT @ $0 $1) "
      "$3)",
-     loop_dot, 16, 1.2},
+     loop_dot, 16, 1.2, 1.2},
     {"saxpy",
      "($0 : FLOAT, $1 : FLOAT, $2 : FLOAT, $3 : SEGDES) = (+ FLOAT @ (* FLOAT @ (DIST FLOAT @ "
      "(CONST FLOAT 2.5) $3) $0) $1)",
-     loop_saxpy, 24, 1.2},
+     loop_saxpy, 24, 1.2, 1.2},
     {"squares",
      "($0 : FLOAT, $1 : FLOAT, $2 : FLOAT, $3 : SEGDES) = $4 = (- FLOAT @ $0 $1) $5 = "
      "(+_REDUCE FLOAT @ (* FLOAT @ $4 $4) $3) -> $5",
-     loop_squares, 16, 1.2},
+     loop_squares, 16, 1.2, 1.2},
     {"average",
      "($0 : FLOAT, $1 : FLOAT, $2 : FLOAT, $3 : SEGDES, $4 : SEGDES) = "
      "$5 = (DIST INT @ (CONST INT 1) $3) "
@@ -52,11 +52,11 @@ static const struct kernel {
      "$10 = (BPERMUTE FLOAT @ $0 (INDEX @ (CONST INT 4) (CONST INT 1) $3) $4 $3) "
      "$11 = (/ FLOAT @ (+ FLOAT @ (+ FLOAT @ (+ FLOAT @ (+ FLOAT @ $6 $7) $8) $9) $10) (DIST "
      "FLOAT @ (CONST FLOAT 5.0) $3)) -> $11",
-     loop_average, 16, 1.2},
+     loop_average, 16, 1.2, 1.2},
     {"filter",
      "($0 : FLOAT, $1 : FLOAT, $2 : FLOAT, $3 : SEGDES) = $4 = (* FLOAT @ $0 $1) $5 $6 = (PACK "
      "FLOAT @ $4 (> FLOAT @ $4 (DIST FLOAT @ (CONST FLOAT 0.25) $3)) $3) -> $5",
-     loop_filter, 20, 0},
+     loop_filter, 20, 0, 0},
     {"black-scholes",
      "($0 : FLOAT, $1 : FLOAT, $2 : FLOAT, $3 : SEGDES) = "
      "$4 = (DIST FLOAT @ (CONST FLOAT 1.0) $3) $5 = (DIST FLOAT @ (CONST FLOAT 0.0) $3) "
@@ -66,13 +66,18 @@ static const struct kernel {
      "$8 = (- FLOAT @ $7 $6) " NORMAL("$7", "$9", "$10", "$11")
          NORMAL("$8", "$12", "$13", "$14") "$15 = (- FLOAT @ (* FLOAT @ $0 " OF_NORMAL(
              "$7", "$11") ") (* FLOAT @ (* FLOAT @ $1 (EXP @ (* FLOAT @ (DIST FLOAT @ (CONST "
-                           "FLOAT -0.02) $3) $2))) " OF_NORMAL("$8", "$14") ")) -> $15",
-     loop_black_scholes, 32, 1.5},
+                          "FLOAT -0.02) $3) $2))) " OF_NORMAL("$8", "$14") ")) -> $15",
+     loop_black_scholes, 32, 1.5, 1.1},
     {"sparse",
      "($0 : FLOAT, $1 : FLOAT, $2 : INT, $3 : SEGDES, $4 : SEGDES, $5 : SEGDES) = (+_REDUCE "
      "FLOAT @ (* FLOAT @ $0 (BPERMUTE FLOAT @ $1 $2 $4 $5)) $3)",
-     loop_sparse, 24, 1.2},
+     loop_sparse, 24, 1.2, 1.2},
 };
+
+static const struct {
+  int64_t n;
+  const char *text;
+} sizes[] = {{4 << 20, "4 Mi"}, {50000, "50000"}, {64, "64"}};
 
 struct setting {
   struct bench *b;
@@ -194,26 +199,41 @@ static void measure(struct bench *b, const struct kernel *k, int64_t n, const ch
                                                 .bytes = k->bytes * (double)n,
                                                 .time = time,
                                                 .limit = limit,
-                                                .target = n < 1000000 ? 0 : k->target,
+                                                .target = n < 1000000 ? 0
+                                                          : b->native ? k->native_target
+                                                                      : k->target,
                                                 .at_most = true});
   for (int i = 0; i < 6; i++) drop(b, &s.operands[i]);
   b->backend->discard(b->context, s.made);
   arena_free(&s.arena);
 }
 
+static void measure_all(struct bench *b, const char *native) {
+  char detail[64];
+  b->native = native;
+  for (unsigned t = 0; t < b->options->thread_counts; t++) {
+    bench_open(b, true, b->options->threads[t]);
+    for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
+      for (size_t n = 0; n < sizeof sizes / sizeof *sizes; n++) {
+        snprintf(detail, sizeof detail, "%s%s", sizes[n].text, native ? " native" : "");
+        measure(b, &kernels[i], sizes[n].n, detail);
+      }
+    }
+    bench_close(b);
+  }
+}
+
 int main(int argc, char **argv) {
   const struct measure_options o = measure_options(argc, argv);
   struct bench b = {.options = &o};
   b.report = report_open(&o, "fused");
-  for (unsigned t = 0; t < o.thread_counts; t++) {
-    bench_open(&b, true, o.threads[t]);
-    for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
-      measure(&b, &kernels[i], 4 << 20, "4 Mi");
-      measure(&b, &kernels[i], 50000, "50000");
-      measure(&b, &kernels[i], 64, "64");
-    }
-    bench_close(&b);
-  }
+  measure_all(&b, NULL);
+  char directory[] = "/tmp/ravel-bench-XXXXXX", option[64], command[64];
+  if (!mkdtemp(directory)) give_up("no directory for compiled code");
+  snprintf(option, sizeof option, "wait:%s", directory);
+  measure_all(&b, option);
+  snprintf(command, sizeof command, "rm -r %s", directory);
+  if (system(command) != 0) give_up("cannot remove the compiled code");
   report_close(&b.report);
   return 0;
 }

@@ -25,7 +25,8 @@ void bench_open(struct bench *b, bool wide, unsigned threads) {
   const struct cvl_options options = {.int_elem = b->elem_of[CLASS_INT],
                                       .float_elem = b->elem_of[CLASS_FLOAT],
                                       .threads = threads,
-                                      .device = -1};
+                                      .device = -1,
+                                      .native = b->native};
   const char *why = "";
   b->context = b->backend->open(&options, &why);
   if (!b->context) give_up(b, why);

@@ -12,7 +12,8 @@ struct bench {
   struct cvl_context *context;
   enum cvl_elem elem_of[CLASS_BOOL + 1]; /* by class */
   unsigned threads;
-  char *arena; /* host memory for data and for the limits */
+  const char *native; /* as in struct cvl_options */
+  char *arena;        /* host memory for data and for the limits */
   size_t arena_bytes;
 };
 
