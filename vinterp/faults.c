@@ -57,6 +57,17 @@ static void tell_trace(struct machine *m, const struct call_trace *trace) {
   }
 }
 
+/* A note on which FUSED it was whose node failed, where the error is told in the definition. */
+static void tell_superop(struct machine *m, const struct place *node) {
+  struct place fused = code_place(m->code, node->fused);
+  if (node->origin || node->pos.line == fused.pos.line) return;
+  char where[MESSAGE_BYTES];
+  describe_place(m, &fused, where, sizeof where);
+  diag_add(m->diags, SEVERITY_NOTE, m->program->file, fused.pos, origin_of(m, fused.origin),
+           "superoperator %" PRIu32 ", applied in %s at %s", node->superop,
+           function_name(m, node->fused), where);
+}
+
 /* Adds the error of the run and its trace. */
 static void tell(struct machine *m, const struct call_trace *trace, const char *message) {
   struct place place = code_place(m->code, trace->location);
@@ -65,6 +76,7 @@ static void tell(struct machine *m, const struct call_trace *trace, const char *
   diag_add(m->diags, SEVERITY_ERROR, m->program->file, place.pos, origin_of(m, place.origin),
            "%s%s%s: %s", opcode_info((enum opcode)place.op)->spelling, *type ? " " : "", type,
            message);
+  if (place.superop != NO_SUPEROP) tell_superop(m, &place);
   tell_trace(m, trace);
 }
 

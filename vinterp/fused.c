@@ -11,12 +11,16 @@
 
 /* ---- what a run keeps of superoperators ---- */
 
+struct prepared {
+  struct cvl_kernel *kernel;
+  bool tried; /* the back end has been asked */
+};
+
 /* The first `values` of scratch are the operands, and where nodes leave their results; the
  * outputs come behind them. `operands` and `outs` are what the back end sees. */
 struct fused {
   uint32_t superops, values; /* how many of each */
-  struct cvl_kernel **kernels;
-  bool *tried; /* whether the back end has been asked to prepare it */
+  struct prepared *prepared; /* of each superoperator */
   struct value *scratch;
   struct cvl_value *flat;
 };
@@ -32,24 +36,20 @@ bool fused_new(struct machine *m, const struct ir_program *program) {
   size_t n = program->superop_count;
   *f = (struct fused){.superops = program->superop_count, .values = values};
   m->fused = f;
-  f->kernels = heap_alloc(&m->heap, n * sizeof(struct cvl_kernel *));
-  f->tried = heap_alloc(&m->heap, n);
+  f->prepared = heap_alloc(&m->heap, n * sizeof *f->prepared);
+  if (f->prepared) memset(f->prepared, 0, n * sizeof *f->prepared);
   f->scratch = heap_alloc(&m->heap, 2 * (size_t)values * sizeof *f->scratch);
   f->flat = heap_alloc(&m->heap, 2 * (size_t)values * sizeof *f->flat);
-  if (!f->kernels || !f->tried || !f->scratch || !f->flat) return false;
-  for (size_t k = 0; k < n; k++) f->kernels[k] = NULL;
-  memset(f->tried, 0, n);
-  return true;
+  return f->prepared && f->scratch && f->flat;
 }
 
 void fused_free(struct machine *m) {
   struct fused *f = m->fused;
   if (!f) return;
-  for (uint32_t k = 0; f->tried && k < f->superops; k++) {
-    if (f->tried[k] && f->kernels[k]) m->backend->discard(m->context, f->kernels[k]);
+  for (uint32_t k = 0; f->prepared && k < f->superops; k++) {
+    if (f->prepared[k].kernel) m->backend->discard(m->context, f->prepared[k].kernel);
   }
-  heap_free(&m->heap, f->kernels, f->superops * sizeof(struct cvl_kernel *));
-  heap_free(&m->heap, f->tried, f->superops);
+  heap_free(&m->heap, f->prepared, f->superops * sizeof *f->prepared);
   heap_free(&m->heap, f->scratch, 2 * (size_t)f->values * sizeof *f->scratch);
   heap_free(&m->heap, f->flat, 2 * (size_t)f->values * sizeof *f->flat);
   heap_free(&m->heap, f, sizeof *f);
@@ -66,12 +66,12 @@ struct value *fused_results(struct machine *m) {
 
 /* The kernel of a superoperator, prepared when it is first wanted; NULL: node by node. */
 static struct cvl_kernel *kernel_of(struct machine *m, uint32_t superop) {
-  struct fused *f = m->fused;
-  if (!f->tried[superop] && m->backend->prepare) {
-    f->kernels[superop] = m->backend->prepare(m->context, m->program->superops[superop]);
+  struct prepared *p = &m->fused->prepared[superop];
+  if (!p->tried && m->backend->prepare) {
+    p->kernel = m->backend->prepare(m->context, m->program->superops[superop]);
   }
-  f->tried[superop] = true;
-  return f->kernels[superop];
+  p->tried = true;
+  return p->kernel;
 }
 
 static void release_owned(struct machine *m, struct value *v, uint32_t n) {

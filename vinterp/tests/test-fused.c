@@ -1,0 +1,202 @@
+/* test-fused.c - superoperators: the same results and the same errors as the instructions they
+ * were made of, in one pass, node by node, late, and from stack code.
+ */
+#include "cvl/delayed.h"
+#include "cvl/oracle.h"
+#include "vinterp/tests/fixture.h"
+#include <criterion/criterion.h>
+#include <string.h>
+
+DELAYED_BACKEND(delayed_oracle, "delayed", cvl_oracle_backend)
+
+enum { SEEDS = 20 };
+
+static struct cvl_backend late, declining;
+
+/* A back end that would rather not. */
+static struct cvl_kernel *decline(struct cvl_context *context, const struct superop *op) {
+  (void)context;
+  (void)op;
+  return NULL;
+}
+
+/* Ways to run: the oracle in one pass, and node by node; then the delaying back end. */
+enum { ONE_PASS, DECLINING, DELAYED, WAYS = DELAYED + SEEDS };
+
+static struct machine_options way(int k, bool checked) {
+  struct machine_options options = quiet_options();
+  options.checked = checked;
+  if (k == DECLINING) {
+    declining = cvl_oracle_backend;
+    declining.prepare = decline;
+    options.backend = &declining;
+  } else if (k >= DELAYED) {
+    options.backend = delayed_oracle(&late);
+    options.device = k;
+  }
+  return options;
+}
+
+#define DEFINITIONS                                                                            \
+  "fused OP0#1 ($0 : INT, $1 : INT) = (/ INT @ (+ INT @ $0 $1) $1)\n"                          \
+  "fused OP1#1 ($0 : INT, $1 : BOOL, $2 : SEGDES) =\n"                                         \
+  "  $3 = (* INT @ $0 $0)\n"                                                                   \
+  "  $4 $5 = (PACK INT @ $3 $1 $2)\n"                                                          \
+  "  $6 = (+_REDUCE INT @ $3 $2)\n"                                                            \
+  "  -> $6 $4 $5\n"                                                                            \
+  "fused OP2#1 ($0 : INT, $1 : INT, $2 : SEGDES, $3 : SEGDES) =\n"                             \
+  "  (+ INT @ (BPERMUTE INT @ $0 $1 $2 $3) (DIST INT @ (CONST INT 100) $3))\n"                 \
+  "fused OP3#1 ($0 : INT, $1 : INT) =\n"                                                       \
+  "  $2 = (+ INT @ $0 $0)\n"                                                                   \
+  "  $3 = (* INT @ $0 $1)\n"                                                                   \
+  "  -> $3 $2\n"                                                                               \
+  "fused OP4#1 ($0 : INT, $1 : INT, $2 : INT, $3 : INT) =\n"                                   \
+  "  (+ INT @ (/ INT @ $0 $1) {@ p.nesl:7:5 rest }\n"                                          \
+  "  (% @ $2 $3))\n"
+
+static const struct {
+  const char *text, *expected;
+} programs[] = {
+    {"FUNC MAIN CONST INT (5 6 7) CONST INT (1 2 3) FUSED 0 RET", "( 6 4 3 )\n"},
+    {"FUNC MAIN CONST INT 6 CONST INT 2 FUSED 0 RET", "( 4 )\n"},
+    {"FUNC MAIN CONST INT () COPY 1 0 FUSED 0 RET", "( )\n"},
+    {"FUNC MAIN CONST INT (1 2 3 4) CONST BOOL (T F T T) CONST INT (3 1) MAKE_SEGDES FUSED 1 "
+     "RET",
+     "( 14 16 )\n( 1 9 16 )\n[ 2 1 ]\n"},
+    /* sizes that only execution tells */
+    {"FUNC MAIN CONST INT (1 2 3 4) CONST BOOL (T F T T) CONST SEGDES 4 PACK INT "
+     "COPY 1 1 I_TO_B CPOP 1 1 FUSED 1 RET",
+     "( 26 )\n( 1 9 16 )\n[ 3 ]\n"},
+    {"FUNC MAIN CONST INT (3 1 2) CONST INT (2 2 0 1) CONST SEGDES 3 CONST SEGDES 4 FUSED 2 "
+     "RET",
+     "( 102 102 103 101 )\n"},
+    /* one variable for two operands, needed again later and not */
+    {"FUNC MAIN CONST INT (3 4) CONST INT (1 1) + INT COPY 1 0 COPY 1 0 FUSED 3 RET",
+     "( 4 5 )\n( 16 25 )\n( 8 10 )\n"},
+    {"FUNC MAIN CONST INT (3 4) CONST INT (1 1) + INT COPY 1 0 FUSED 3 RET",
+     "( 16 25 )\n( 8 10 )\n"},
+    /* once in every call of a recursion */
+    {"FUNC MAIN CONST INT 5 CALL LOOP RET FUNC LOOP COPY 1 0 CONST INT 0 = INT IF POP 1 0 "
+     "CONST INT (1 1) ELSE CONST INT 1 - INT CALL LOOP CONST INT (2 2) FUSED 3 POP 1 1 ENDIF "
+     "RET",
+     "( 32 32 )\n"},
+};
+
+Test(fused, programs_print_what_they_should) {
+  for (int k = 0; k < 2 * WAYS; k++) {
+    for (size_t p = 0; p < sizeof programs / sizeof programs[0]; p++) {
+      char text[2000];
+      snprintf(text, sizeof text, "%s%s", DEFINITIONS, programs[p].text);
+      struct ran ran = run_text(text, way(k / 2, k % 2));
+      cr_expect(printed(&ran, programs[p].expected), "way %d: %s\n%s%s", k, programs[p].text,
+                ran.out, ran.diags);
+      cr_expect_not(ran.leaked, "way %d: %s", k, programs[p].text);
+      ran_free(&ran);
+    }
+  }
+}
+
+/* ---- errors ---- */
+
+static const struct {
+  const char *text, *told[6];
+} faults[] = {
+    {"FUNC MAIN CONST INT (1 2 3) CONST INT (4 0 0)\nFUSED 0 RET",
+     {"test.vcode:1:37: error: / INT: division by zero at element 1",
+      "superoperator 0, applied in MAIN at test.vcode:17:1\n"}},
+    {"FUNC MAIN CONST INT 3 CONST INT 0\nFUSED 0 RET",
+     {"test.vcode:1:37: error: / INT: division by zero at element 0",
+      "superoperator 0, applied in MAIN at test.vcode:17:1\n"}},
+    {"FUNC MAIN CONST INT (1 2 3) CONST INT (4 0)\nFUSED 0 RET",
+     {"test.vcode:1:46: error: + INT: operand 0 has length 3, operand 1 has length 2"}},
+    {"FUNC MAIN CONST INT (1 2 3 4) CONST BOOL (T F T T) CONST SEGDES 3\nFUSED 1 RET",
+     {"error: PACK INT: operand 0 has length 4, operand 2 has total 3"}},
+    {"FUNC MAIN CONST INT (3 1 2) CONST INT (2 3 -1 1) CONST SEGDES 3 CONST SEGDES 4\n"
+     "FUSED 2 RET",
+     {"error: BPERMUTE INT: index 3 at position 1 is outside segment 0, whose length is 3"}},
+    /* the node that comes first, and not the lowest element; a node's origin comes first */
+    {"FUNC MAIN CONST INT (1 2 3) CONST INT (1 1 0) CONST INT (1 2 3) CONST INT (0 1 1) FUSED "
+     "4 "
+     "RET",
+     {"test.vcode:14:", "error: / INT: division by zero at element 2"}},
+    {"FUNC MAIN CONST INT (1 2 3) CONST INT (1 1 1) CONST INT (1 2 3) CONST INT (1 0 1) FUSED "
+     "4 "
+     "RET",
+     {"p.nesl:7:5: error: %: division by zero at element 1"}},
+    {"FUNC MAIN CONST INT (1 2) CONST INT (0 1) CALL INNER RET FUNC INNER CALL D RET\n"
+     "FUNC D FUSED 0 CONST INT (1 1) + INT RET",
+     {"test.vcode:1:37: error: / INT: division by zero at element 0",
+      "superoperator 0, applied in D at test.vcode:17:8\n", "D, called from INNER",
+      "INNER, called from MAIN"}},
+};
+
+Test(fused, errors_are_those_of_the_nodes) {
+  for (int k = 0; k < 2 * WAYS; k++) {
+    for (size_t f = 0; f < sizeof faults / sizeof faults[0]; f++) {
+      char text[2000];
+      snprintf(text, sizeof text, "%s%s", DEFINITIONS, faults[f].text);
+      struct ran ran = run_text(text, way(k / 2, k % 2));
+      cr_expect(failed_with(&ran, faults[f].told), "way %d: %s\ntold: %s", k, faults[f].text,
+                ran.diags);
+      cr_expect_not(ran.leaked, "way %d: %s", k, faults[f].text);
+      ran_free(&ran);
+    }
+  }
+}
+
+/* Of a fault in a superoperator and one before it, the one before is told. */
+Test(fused, an_earlier_fault_comes_first) {
+  static const char *const told[] = {"test.vcode:17:1: error: / INT: division by zero", NULL};
+  for (int k = 0; k < 2 * WAYS; k++) {
+    struct ran ran = run_text(DEFINITIONS "FUNC MAIN CONST INT (1 2) CONST INT (0 0)\n/ INT\n"
+                                          "CONST INT (1 2) CONST INT (0 1) FUSED 0 RET",
+                              way(k / 2, k % 2));
+    cr_expect(failed_with(&ran, told), "way %d: %s", k, ran.diags);
+    ran_free(&ran);
+  }
+}
+
+Test(fused, kinds_are_checked_in_stack_code) {
+  static const char *const told[] = {":17:1: error: FUSED: operand 1 is FLOAT, not INT", NULL};
+  static const char *const few[] = {":17:1: error: FUSED: needs 2 items, the stack has 1",
+                                    NULL};
+  for (int checked = 0; checked < 2; checked++) {
+    struct ran ran =
+        run_text(DEFINITIONS "FUNC MAIN CONST BOOL T IF CONST INT 1 CONST FLOAT 1.0\n"
+                             "FUSED 0 ELSE CONST INT 1 ENDIF RET",
+                 way(ONE_PASS, checked));
+    cr_expect(failed_with(&ran, told), "%s", ran.diags);
+    ran_free(&ran);
+    ran = run_text(DEFINITIONS "FUNC MAIN CONST BOOL T IF CONST INT 1\n"
+                               "FUSED 0 ELSE CONST INT 1 ENDIF RET",
+                   way(ONE_PASS, checked));
+    cr_expect(failed_with(&ran, few), "%s", ran.diags);
+    ran_free(&ran);
+  }
+}
+
+/* ---- memory ---- */
+
+Test(fused, every_allocation_fails_once) {
+  static const char text[] = DEFINITIONS
+      "FUNC MAIN CONST INT (1 2 3 4) CONST BOOL (T F T T) CONST INT (3 1) MAKE_SEGDES "
+      "FUSED 1 POP 1 0 CONST INT (1 1 1) FUSED 3 RET";
+  static const char expected[] = "( 14 16 )\n( 1 9 16 )\n( 2 18 32 )\n";
+  for (int k = 0; k < 6; k++) {
+    uint64_t failures = 0;
+    for (uint64_t n = 1, well = 0; well < 2; n++) {
+      struct machine_options options = way(k / 2, k % 2);
+      options.fail_allocation = n;
+      struct ran ran = run_text(text, options);
+      bool ok = ran.outcome == MACHINE_DONE;
+      cr_expect_str_eq(ran.out, ok ? expected : "", "way %d, failure %lu: %s", k, n, ran.diags);
+      cr_expect_eq(ran.errors, !ok, "way %d, failure %lu: %s", k, n, ran.diags);
+      cr_expect_not(ran.leaked);
+      well = ok ? well + 1 : 0;
+      failures += !ok;
+      ran_free(&ran);
+      cr_assert_lt(n, 1000);
+    }
+    cr_expect_gt(failures, 5);
+  }
+}
