@@ -1,0 +1,247 @@
+/* test-emit.c - emitted source, compiled by the machine's compiler with every warning an error:
+ * on random superoperators and data it must give the bits and the faults that executing the
+ * nodes one by one on the oracle gives.
+ */
+#include "cvl/conformance-superop.h"
+#include "fused-kernels/emit.h"
+#include "fused-kernels/tests/fixture.h"
+
+#include <criterion/criterion.h>
+#include <dlfcn.h>
+#include <math.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+const struct cvl_backend *const *cvl_backends(void) {
+  static const struct cvl_backend *const all[] = {&cvl_oracle_backend, NULL};
+  return all;
+}
+
+enum { CASES = 60, MOST_OUTPUTS = 2 * SUPEROP_NODES };
+
+/* ---- compiling ---- */
+
+struct built {
+  char directory[64];
+  void *library;
+};
+
+static FILE *create(const struct built *b, const char *name) {
+  char path[128];
+  snprintf(path, sizeof path, "%s/%s", b->directory, name);
+  FILE *file = fopen(path, "w");
+  cr_assert_not_null(file, "%s", path);
+  return file;
+}
+
+static void make_directory(struct built *b) {
+  strcpy(b->directory, "/tmp/ravel-emit-XXXXXX");
+  cr_assert_not_null(mkdtemp(b->directory));
+}
+
+static bool compile(struct built *b, const char *flags) {
+  char command[512];
+  snprintf(
+      command, sizeof command,
+      "cd %s && cc -std=c11 -O2 -Wall -Wextra -Wpedantic -Werror -ffp-contract=off -shared "
+      "-fPIC %s -o emitted.so *.c -lm",
+      b->directory, flags);
+  cr_assert_eq(system(command), 0, "%s", command);
+  snprintf(command, sizeof command, "%s/emitted.so", b->directory);
+  b->library = dlopen(command, RTLD_NOW | RTLD_LOCAL);
+  return b->library != NULL;
+}
+
+static void *symbol(const struct built *b, const char *format, unsigned a, unsigned c) {
+  char name[64];
+  snprintf(name, sizeof name, format, a, c);
+  void *address = dlsym(b->library, name);
+  cr_assert_not_null(address, "%s", name);
+  return address;
+}
+
+static void clean(struct built *b) {
+  char command[128];
+  dlclose(b->library);
+  snprintf(command, sizeof command, "rm -r %s", b->directory);
+  cr_expect_eq(system(command), 0);
+}
+
+static bool has_compiler(void) {
+  return system("cc --version > /dev/null 2>&1") == 0;
+}
+
+/* ---- random superoperators ---- */
+
+struct ravel_fault { /* as in the emitted header */
+  int kind;
+  uint32_t node;
+  uint64_t position;
+  int64_t value, limit;
+  uint64_t segment;
+};
+
+typedef int caller(const void *const *p, const uint64_t *n, void *const *out,
+                   struct ravel_fault *fault);
+
+/* A function of one signature around each emitted one. */
+static void write_callers(const struct superop *const *ops, FILE *file) {
+  fputs("#include \"emitted.h\"\n", file);
+  for (unsigned i = 0; i < CASES; i++) {
+    static const char head[] =
+        "int call%u(const void *const *p, const uint64_t *n, void *const *out, struct "
+        "ravel_fault *fault)";
+    fprintf(file, head, i);
+    fputs(";\n", file);
+    fprintf(file, head, i);
+    fprintf(file, " {\n  (void)p, (void)n;\n  return op%u(", i);
+    for (uint32_t k = 0; k < ops[i]->param_count; k++) fprintf(file, "p[%u], n[%u], ", k, k);
+    for (uint32_t k = 0; k < ops[i]->output_count; k++) fprintf(file, "out[%u], ", k);
+    fputs("fault);\n}\n", file);
+  }
+}
+
+static bool same_elements(const struct host_value *wanted, const void *found) {
+  size_t bytes = elem_info((enum cvl_elem)wanted->elem)->bytes;
+  const char *a = wanted->data, *b = found;
+  for (uint64_t i = 0; i < wanted->n; i++) {
+    if (memcmp(a + i * bytes, b + i * bytes, bytes) == 0) continue;
+    if (wanted->form == HOST_SEGDES) return false;
+    if (wanted->elem == CVL_F64 && isnan(((const double *)found)[i]) &&
+        isnan(((const double *)wanted->data)[i]))
+      continue;
+    if (wanted->elem == CVL_F32 && isnan(((const float *)found)[i]) &&
+        isnan(((const float *)wanted->data)[i]))
+      continue;
+    return false;
+  }
+  return true;
+}
+
+static int kind_of(enum cvl_error_kind kind) {
+  switch (kind) {
+  case CVL_E_NONE: return 0;
+  case CVL_E_SIZE: return 1;
+  case CVL_E_DIVIDE_BY_ZERO: return 2;
+  case CVL_E_INDEX: return 3;
+  case CVL_E_DUPLICATE: return 4;
+  default: return -1;
+  }
+}
+
+/* One run, on data as it comes. Returns whether there was a fault. */
+static bool check_run(struct suite *s, const struct superop_case *c, caller *call, uint64_t n,
+                      enum shape shape, bool spoil) {
+  struct host_value params[SUPEROP_PARAMS], *values;
+  superop_case_data(s, c, n, shape, spoil, params);
+  values = calloc(c->op.value_count, sizeof *values);
+  memcpy(values, params, c->op.param_count * sizeof *values);
+  struct cvl_error error = {.kind = CVL_E_NONE};
+  bool fine = oracle_superop(&s->heap, &c->op, s->int_elem, s->float_elem, values, &error);
+  const void *p[SUPEROP_PARAMS];
+  uint64_t lengths[SUPEROP_PARAMS];
+  void *out[MOST_OUTPUTS];
+  uint64_t room = 4 * n + 4096;
+  for (uint32_t k = 0; k < c->op.param_count; k++) {
+    p[k] = params[k].data;
+    lengths[k] = params[k].n;
+    if (room < params[k].n + params[k].total) room = params[k].n + params[k].total;
+  }
+  for (uint32_t k = 0; k < c->op.output_count; k++) out[k] = malloc(room * 8);
+  struct ravel_fault fault;
+  int result = call(p, lengths, out, &fault);
+  cr_expect_eq(result, kind_of(error.kind), "%d for %d", result, (int)error.kind);
+  cr_expect_eq(result, fault.kind);
+  if (!fine) {
+    bool element = error.kind == CVL_E_INDEX || error.kind == CVL_E_DUPLICATE;
+    cr_expect_eq(fault.node, error.site);
+    cr_expect_eq((int64_t)fault.position, error.position);
+    cr_expect(!element || fault.value == error.value, "%ld %ld", fault.value, error.value);
+    cr_expect(!element || (int64_t)fault.segment == error.segment);
+    cr_expect(error.kind != CVL_E_INDEX || fault.limit == error.limit);
+  }
+  for (uint32_t k = 0; fine && k < c->op.output_count; k++) {
+    cr_expect(same_elements(&values[c->op.outputs[k]], out[k]), "output %u of op%u", k,
+              c->op.number);
+  }
+  for (uint32_t k = 0; k < c->op.output_count; k++) free(out[k]);
+  for (uint32_t v = c->op.param_count; v < c->op.value_count; v++) {
+    host_free(&s->heap, &values[v]);
+  }
+  free(values);
+  superop_case_free_data(s, c, params);
+  return !fine;
+}
+
+static void check_random(struct widths w, uint64_t seed) {
+  static const struct mixture mixtures[] = {
+      {.maps = 8, .spreads = 2, .reductions = 3, .scans = 1},
+      {.maps = 6, .spreads = 3, .gathers = 2, .reductions = 1, .packs = 1, .wild = true},
+      {.maps = 4, .spreads = 2, .gathers = 1, .scans = 2, .scatters = 2, .wild = true},
+      {.maps = 12, .spreads = 4, .wild = true},
+  };
+  static const uint64_t sizes[] = {0, 1, 7, 33, 1024, 1025, 5000};
+  struct conformance_options options = {.int_elem = w.int_elem, .float_elem = w.float_elem};
+  static const struct item item = {.name = "emitted"};
+  struct suite s = {.options = &options,
+                    .int_elem = w.int_elem,
+                    .float_elem = w.float_elem,
+                    .item = &item,
+                    .rng = {seed}};
+  struct heap heap;
+  struct arena arena;
+  heap_init(&s.heap, 0);
+  heap_init(&heap, 0);
+  arena_init(&arena, &heap);
+  struct superop_case *cases = calloc(CASES, sizeof *cases);
+  const struct superop *ops[CASES];
+  cr_assert(setjmp(arena.out_of_memory) == 0);
+  for (uint32_t i = 0; i < CASES; i++) {
+    cr_assert(superop_case_make(&s, &arena, &mixtures[i % 4], &cases[i]));
+    cases[i].op.number = i;
+    ops[i] = &cases[i].op;
+  }
+  struct built b;
+  make_directory(&b);
+  FILE *c = create(&b, "emitted.c"), *h = create(&b, "emitted.h"),
+       *callers = create(&b, "callers.c");
+  fused_emit_c(ops, CASES, w, "emitted.h", c, h);
+  write_callers(ops, callers);
+  fclose(c);
+  fclose(h);
+  fclose(callers);
+  cr_assert(compile(&b, ""), "%s", dlerror());
+  uint64_t runs = 0, faults = 0;
+  for (uint32_t i = 0; i < CASES; i++) {
+    caller *call = (caller *)symbol(&b, "call%u", i, 0);
+    for (size_t n = 0; n < sizeof sizes / sizeof sizes[0]; n++) {
+      for (int spoil = 0; spoil <= (cases[i].wild ? 2 : 0); spoil++) {
+        enum shape shape = sizes[n] == 0 ? (enum shape)(SHAPE_NONE + rng_below(&s.rng, 3))
+                                         : (enum shape)rng_below(&s.rng, SHAPES);
+        faults += check_run(&s, &cases[i], call, sizes[n], shape, spoil > 0);
+        runs++;
+      }
+    }
+  }
+  cr_expect_gt(faults, runs / 50, "%lu faults in %lu runs", faults, runs);
+  cr_expect_lt(faults, runs / 2, "%lu faults in %lu runs", faults, runs);
+  clean(&b);
+  free(cases);
+  arena_free(&arena);
+  cr_expect_eq(s.heap.live, 0);
+}
+
+Test(emit_c, same_as_the_oracle_in_classic_widths) {
+  if (!has_compiler()) cr_skip_test("no compiler here");
+  check_random((struct widths){CVL_I32, CVL_F64}, 1);
+}
+
+Test(emit_c, same_as_the_oracle_in_wide_widths) {
+  if (!has_compiler()) cr_skip_test("no compiler here");
+  check_random((struct widths){CVL_I64, CVL_F64}, 2);
+}
+
+Test(emit_c, same_as_the_oracle_in_narrow_widths) {
+  if (!has_compiler()) cr_skip_test("no compiler here");
+  check_random((struct widths){CVL_I32, CVL_F32}, 3);
+}
