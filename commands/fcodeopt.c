@@ -2,10 +2,11 @@
 #include "commands/fcodeopt-options.h"
 #include "commands/output.h"
 #include "commands/process.h"
+#include "fused-kernels/emit.h"
+#include "fused-kernels/fused.h"
 #include "vinterp/machine.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -69,21 +70,64 @@ static void print_stats(const struct fcode_opt_stats *s, FILE *out) {
 
 /* ---- the command ---- */
 
-/* Puts the program as text into the file; false with diagnostics. */
-static bool write_program(struct program *p, const struct ir_program *ir, const char *output) {
-  const struct vcode_program *vcode = fcode_opt_stack_code(&p->arena, ir, &p->diags);
-  if (!vcode) return false;
-  char *text = NULL;
-  size_t length = 0;
-  FILE *memory = open_memstream(&text, &length);
-  if (!memory) return output_complain(&p->diags, output, ENOMEM);
-  vcode_print(vcode, memory);
-  bool whole = !ferror(memory);
-  whole = fclose(memory) == 0 && whole;
-  bool fine = whole ? output_write(output, text, length, &p->diags)
-                    : output_complain(&p->diags, output, ENOMEM);
-  free(text);
-  return fine;
+static bool write_program(struct program *p, const struct vcode_program *vcode,
+                          const char *output) {
+  struct output o;
+  if (!output_begin(&o, output, &p->diags)) return false;
+  vcode_print(vcode, o.stream);
+  return output_end(&o, output, &p->diags);
+}
+
+/* The superoperators as they stand in the file that was written, with its numbers. */
+static const struct superop *const *read_superops(struct program *p,
+                                                  struct vcode_program *vcode) {
+  if (setjmp(p->arena.out_of_memory)) {
+    output_complain(&p->diags, vcode->file, ENOMEM);
+    return NULL;
+  }
+  const struct superop **ops = arena_alloc(&p->arena, vcode->fused_count * sizeof *ops);
+  for (uint32_t i = 0; i < vcode->fused_count; i++) {
+    ops[i] = fused_parse(&p->arena, vcode, &vcode->fused[i], &p->diags);
+    if (!ops[i]) return NULL;
+  }
+  return ops;
+}
+
+/* FILE.h for FILE.c: its name within the folder is *name. False with a diagnostic. */
+static bool header_beside(struct program *p, const char *file, char *path, size_t size,
+                          const char **name) {
+  const char *point = strrchr(file, '.');
+  int stem = (int)(point && strcmp(point, ".c") == 0 ? (size_t)(point - file) : strlen(file));
+  int length = snprintf(path, size, "%.*s.h", stem, file);
+  if (length < 0 || (size_t)length >= size)
+    return output_complain(&p->diags, file, ENAMETOOLONG);
+  const char *slash = strrchr(path, '/');
+  *name = slash ? slash + 1 : path;
+  return true;
+}
+
+static bool emit_c(struct program *p, const struct superop *const *ops, uint32_t count,
+                   const char *file) {
+  char header[4096];
+  const char *name = NULL;
+  struct output c, h;
+  if (!header_beside(p, file, header, sizeof header, &name) ||
+      !output_begin(&h, header, &p->diags)) {
+    return false;
+  }
+  bool fine = output_begin(&c, file, &p->diags);
+  if (fine) {
+    fused_emit_c(ops, count, p->widths, name, c.stream, h.stream);
+    fine = output_end(&c, file, &p->diags);
+  }
+  return output_end(&h, header, &p->diags) && fine;
+}
+
+static bool emit(struct program *p, const struct fcodeopt_options *o,
+                 struct vcode_program *vcode) {
+  if (!o->emit_c) return true;
+  const struct superop *const *ops = read_superops(p, vcode);
+  return ops && emit_c(p, ops, vcode->fused_count, o->emit_c);
 }
 
 static bool optimise(struct program *p, const struct fcodeopt_options *o) {
@@ -95,7 +139,9 @@ static bool optimise(struct program *p, const struct fcodeopt_options *o) {
   struct fcode_opt_stats stats;
   const struct ir_program *ir =
       fcode_opt(&p->arena, p->ir, &options, &stats, o->explain ? say : NULL, &p->diags);
-  if (!ir || !write_program(p, ir, output)) return false;
+  if (!ir) return false;
+  struct vcode_program *vcode = fcode_opt_stack_code(&p->arena, ir, &p->diags);
+  if (!vcode || !write_program(p, vcode, output) || !emit(p, o, vcode)) return false;
   if (o->stats) print_stats(&stats, say);
   return true;
 }

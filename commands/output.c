@@ -78,6 +78,21 @@ bool output_write(const char *file, const char *text, size_t length, struct diag
   return error == 0 || output_complain(diags, standard ? "standard output" : file, error);
 }
 
+bool output_begin(struct output *o, const char *file, struct diag_list *diags) {
+  *o = (struct output){0};
+  o->stream = open_memstream(&o->text, &o->length);
+  return o->stream || output_complain(diags, file, errno);
+}
+
+bool output_end(struct output *o, const char *file, struct diag_list *diags) {
+  bool whole = !ferror(o->stream);
+  whole = fclose(o->stream) == 0 && whole;
+  bool fine = whole ? output_write(file, o->text, o->length, diags)
+                    : output_complain(diags, file, ENOMEM);
+  free(o->text);
+  return fine;
+}
+
 /* Makes a folder unless it is there. */
 static bool make_folder(const char *path, struct diag_list *diags) {
   return mkdir(path, 0700) == 0 || errno == EEXIST || output_complain(diags, path, errno);

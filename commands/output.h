@@ -10,6 +10,18 @@
  * diagnostic. */
 bool output_write(const char *file, const char *text, size_t length, struct diag_list *);
 
+/* A text on its way to a file: print to `stream`. */
+struct output {
+  FILE *stream;
+  char *text;
+  size_t length;
+};
+
+/* False with a diagnostic if memory is not to be had. */
+bool output_begin(struct output *, const char *file, struct diag_list *);
+/* Writes what was printed, as output_write does, and frees it. */
+bool output_end(struct output *, const char *file, struct diag_list *);
+
 /* Where what may be made again is kept: $XDG_CACHE_HOME/ravel or ~/.cache/ravel, made if it is
  * not there. False with a diagnostic. */
 bool output_cache_folder(char *path, size_t size, struct diag_list *);

@@ -198,6 +198,7 @@ static struct vcode_program *write_program(struct stack_code *s) {
   }
   out->origins = s->origins.items;
   out->origin_count = (uint32_t)s->origins.count;
+  out->origin_capacity = (uint32_t)s->origins.capacity;
   return out;
 }
 
