@@ -7,10 +7,13 @@
 Suites:
     own        nesl-tests/vcode: expectations stand in comments of the programs themselves
     examples   examples/*.vcode, likewise
-    ops, programs, bad, real
+    ops, programs, bad, fcode, real
                the shared corpus, where it stands beside the checkout
-Each program runs in an empty directory of its own. Prints failures with a command that
-reproduces them, a table of suites against configurations, and "N passed, N failed".
+    fcode-2012 the .fcode files of the corpus as they are, with the .sop beside each
+Each program runs in an empty directory of its own. An optimised run (-O, or through fcodeopt and
+a file) must also agree with the plain one: the same bytes on standard output, the same writes,
+and where it fails the same place and text. Prints failures with a command that reproduces them,
+a table of suites against configurations, and "N passed, N failed".
 """
 
 import argparse
@@ -31,7 +34,9 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 CORPUS = ROOT.parent / "shared" / "corpus" / "vcode"
 
-# name: (flags, width of INT, width of FLOAT)
+# name: (flags, width of INT, width of FLOAT). FILE in front: fcodeopt writes a file in these
+# widths (with the flags up to "--"), which vinterp runs with the other flags.
+FILE = "file:"
 CONFIGS = {
     "classic": (["--classic", "--threads", "1"], 32, 64),
     "classic-2t": (["--classic", "--threads", "2"], 32, 64),
@@ -43,6 +48,19 @@ CONFIGS = {
     "checked": (["--classic", "--threads", "2", "--checked"], 32, 64),
     "delayed": (["--classic", "--threads", "2", "--backend", "delayed"], 32, 64),
     "delayed-64": (["--threads", "2", "--backend", "delayed"], 64, 64),
+    "optimised": (["-O", "--no-fusion", "--classic", "--threads", "2"], 32, 64),
+    "optimised-64": (["-O", "--no-fusion", "--threads", "1"], 64, 64),
+    "fused": (["-O", "--classic", "--threads", "1"], 32, 64),
+    "fused-2t": (["-O", "--classic", "--threads", "2"], 32, 64),
+    "fused-64": (["-O", "--threads", "2"], 64, 64),
+    "fused-32-32": (["-O", "--int", "32", "--float", "32", "--threads", "2"], 32, 32),
+    "fused-delayed": (["-O", "--classic", "--threads", "2", "--backend", "delayed"], 32, 64),
+    "fused-checked": (["-O", "--classic", "--threads", "2", "--checked"], 32, 64),
+    "native": (["-O", "--native", "--classic", "--threads", "2"], 32, 64),
+    "native-64": (["-O", "--native", "--threads", "2"], 64, 64),
+    "file": ([FILE, "--classic", "--", "--threads", "2"], 32, 64),
+    "file-64": ([FILE, "--", "--threads", "1"], 64, 64),
+    "file-vcode": ([FILE, "--classic", "--no-fusion", "--", "--threads", "2"], 32, 64),
 }
 PERMISSIONS = ["--allow-files", "--allow-spawn"]
 SECONDS = 60  # that a program may take; the real ones LONG_SECONDS
@@ -61,6 +79,7 @@ class Case:
         self.error_text = None  # text that the message must contain
         self.seconds = LONG_SECONDS if suite == "real" else SECONDS
         self.widths = None  # set of (int, float) widths the expectations hold for; None: all
+        self.clock = False  # it prints times: two runs may differ
 
 
 def read(path):
@@ -86,10 +105,11 @@ def width_dependent():
 
 
 def corpus_cases(suite):
-    folder, widths = CORPUS / suite, width_dependent()
-    for path in sorted(folder.glob("*.vcode")):
+    folder, widths = CORPUS / suite.removesuffix("-2012"), width_dependent()
+    for path in sorted(folder.glob("*.fcode" if suite.endswith("-2012") else "*.vcode")):
         case = Case(suite, path)
         case.widths = widths.get(case.name)
+        case.clock = "STOP_TIMER" in read(path)
         if suite == "bad":
             why = read(path.with_suffix(".why"))
             case.status, case.out = 1, ""
@@ -113,6 +133,7 @@ def own_cases(suite, folder):
     {input: line}, {flags: words}, {widths: 32/64 64/64}."""
     for path in sorted(folder.glob("*.vcode")):
         case, text = Case(suite, path), read(path)
+        case.clock = "STOP_TIMER" in text
         found = re.findall(r"\{(expect|expect stderr|input|flags|widths|expect error)(?: (\d+))?:"
                            r" ?([^}]*)\}", text)
         lines = {"expect": [], "expect stderr": [], "input": []}
@@ -139,11 +160,12 @@ def gather(suite):
         return list(own_cases(suite, HERE / "vcode"))
     if suite == "examples":
         return list(own_cases(suite, ROOT / "examples"))
-    return list(corpus_cases(suite)) if (CORPUS / suite).is_dir() else []
+    return list(corpus_cases(suite)) if (CORPUS / suite.removesuffix("-2012")).is_dir() else []
 
 
-def complaint(case, run, float_width):
-    """What is wrong with a finished run, or None."""
+def complaint(case, run, float_width, optimised=False):
+    """What is wrong with a finished run, or None. An optimised program has fewer calls to tell
+    of than the expected text may have."""
     out = run.stdout.decode("latin-1")
     err = run.stderr.decode("latin-1")
     if run.returncode != case.status:
@@ -160,34 +182,92 @@ def complaint(case, run, float_width):
         places = [int(n) for n in re.findall(r":(\d+):\d+: error: ", err)]
         if case.error_lines and not set(places) & set(case.error_lines):
             return f"no error at line {case.error_lines}: {err.strip()[:200]}"
-        said = err.replace(str(case.path), "")
-        if case.error_text and case.error_text not in said:
+        text = case.error_text.split("\n")[0] if case.error_text and optimised else case.error_text
+        if text and text not in err.replace(str(case.path), ""):
             return f"the message lacks {case.error_text!r}: {err.strip()[:200]}"
         if not err.strip():
             return "no message"
     return None
 
 
-def execute(vinterp, case, flags):
-    command = [vinterp, *flags, *PERMISSIONS, *case.flags, str(case.path)]
-    with tempfile.TemporaryDirectory(prefix="ravel-") as scratch:
-        try:
-            run = subprocess.run(command, input=case.stdin, capture_output=True, cwd=scratch,
-                                 timeout=case.seconds, check=False)
-        except subprocess.TimeoutExpired:
-            return command, None
-    return command, run
+class Commands:
+    """Where vinterp and fcodeopt are, and what compiled superoperators are kept in."""
+
+    def __init__(self, vinterp, cache):
+        self.vinterp = vinterp
+        self.fcodeopt = str(Path(vinterp).with_name("fcodeopt"))
+        self.environment = {**os.environ, "XDG_CACHE_HOME": cache}
+        self.plain = {}  # runs without optimiser, by case and widths
+
+    def run(self, command, case, scratch):
+        return subprocess.run(command, input=case.stdin, capture_output=True, cwd=scratch,
+                              timeout=case.seconds, check=False, env=self.environment)
+
+    def execute(self, case, flags):
+        """The command that tells, and its run (None: no end)."""
+        command = [self.vinterp, *flags, *PERMISSIONS, *case.flags, str(case.path)]
+        with tempfile.TemporaryDirectory(prefix="ravel-") as scratch:
+            try:
+                if flags[0] == FILE:
+                    split = flags.index("--")
+                    command = [self.fcodeopt, *flags[1:split], "-o", f"{scratch}/program.fcode",
+                               str(case.path)]
+                    run = self.run(command, case, scratch)
+                    if run.returncode:
+                        return command, run
+                    command = [self.vinterp, *flags[split + 1:], *PERMISSIONS, *case.flags,
+                               f"{scratch}/program.fcode"]
+                    with tempfile.TemporaryDirectory(prefix="ravel-") as empty:
+                        return command, self.run(command, case, empty)
+                return command, self.run(command, case, scratch)
+            except subprocess.TimeoutExpired:
+                return command, None
+
+    def plain_run(self, case, int_width, float_width):
+        key = (case.suite, case.name, int_width, float_width)
+        if key not in self.plain:
+            flags = ["--threads", "1", "--int", str(int_width), "--float", str(float_width)]
+            self.plain[key] = self.execute(case, flags)[1]
+        return self.plain[key]
 
 
-def one(vinterp, case, config):
+def said(run):
+    """What of a run must not depend on the optimiser: standard error up to the first error, of
+    which place and text count, not where it stands in an optimised file."""
+    lines = run.stderr.decode("latin-1").split("\n")
+    for k, line in enumerate(lines):
+        if ": error: " in line:
+            lines[k:] = [re.sub(r" \(at [^()]*\)$", "", line)]
+            break
+    return run.returncode, run.stdout, "\n".join(lines)
+
+
+def disagreement(run, plain):
+    """How an optimised run differs from the plain one, or None."""
+    if plain is None:
+        return "the plain program does not end"
+    got, want = said(run), said(plain)
+    for what, a, b in zip(("exit status", "standard output", "standard error"), got, want):
+        if a != b:
+            return f"{what} is not that of the plain program: {str(a)[-300:]!r}, not {str(b)[-300:]!r}"
+    return None
+
+
+def one(commands, case, config):
     flags, int_width, float_width = CONFIGS[config]
     if case.widths is not None and (int_width, float_width) not in case.widths:
         return case, config, "skipped", ""
-    command, run = execute(vinterp, case, flags)
-    wrong = f"no end within {case.seconds} s" if run is None else complaint(case, run, float_width)
+    optimised = flags[0] in ("-O", FILE)
+    command, run = commands.execute(case, flags)
+    wrong = (f"no end within {case.seconds} s" if run is None
+             else complaint(case, run, float_width, optimised))
+    if wrong is None and optimised and not case.clock:
+        wrong = disagreement(run, commands.plain_run(case, int_width, float_width))
     if wrong is None:
         return case, config, "passed", ""
     shown = " ".join(command).replace(str(ROOT) + "/", "")
+    if flags[0] == FILE:
+        shown += "  # of fcodeopt " + " ".join([*flags[1:flags.index("--")], str(case.path)])
     return case, config, "failed", f"{case.suite}/{case.name} [{config}]: {wrong}\n    {shown}"
 
 
@@ -206,23 +286,25 @@ def main():
     parser.add_argument("--only", default="*", help="pattern of program names")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     options = parser.parse_args()
-    suites = options.suite or ["own", "examples", "ops", "programs", "bad"]
+    suites = options.suite or ["own", "examples", "ops", "programs", "bad", "fcode",
+                                  "fcode-2012"]
     configs = options.config or ["classic", "64-2t"]
-    vinterp = str(Path(options.vinterp).resolve())
 
     cases = [c for s in suites for c in gather(s) if fnmatch.fnmatch(c.name, options.only)]
     work = [(c, k) for c in cases for k in configs
             if sampled(c, k, options.sample, options.seed)]
     started, counts, failures = time.time(), {}, []
-    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        for case, config, outcome, text in pool.map(lambda w: one(vinterp, *w), work):
+    with (tempfile.TemporaryDirectory(prefix="ravel-cache-") as cache,
+          concurrent.futures.ThreadPoolExecutor(options.jobs) as pool):
+        commands = Commands(str(Path(options.vinterp).resolve()), cache)
+        for case, config, outcome, text in pool.map(lambda w: one(commands, *w), work):
             cell = counts.setdefault((case.suite, config), {"passed": 0, "failed": 0, "skipped": 0})
             cell[outcome] += 1
             if outcome == "failed":
                 failures.append(text)
     for text in failures:
         print("FAILED", text)
-    print("suite".ljust(12) + "".join(c.rjust(12) for c in configs))
+    print("suite".ljust(12) + "".join(c.rjust(15) for c in configs))
     for suite in suites:
         row = suite.ljust(12)
         for config in configs:
@@ -230,7 +312,7 @@ def main():
             shown = "-" if not cell else str(cell["passed"])
             if cell and cell["failed"]:
                 shown += f" !{cell['failed']}"
-            row += shown.rjust(12)
+            row += shown.rjust(15)
         print(row)
     total = {k: sum(c[k] for c in counts.values()) for k in ("passed", "failed", "skipped")}
     missing = [s for s in suites if not any(c.suite == s for c in cases)]
