@@ -245,3 +245,188 @@ Test(emit_c, same_as_the_oracle_in_narrow_widths) {
   if (!has_compiler()) cr_skip_test("no compiler here");
   check_random((struct widths){CVL_I32, CVL_F32}, 3);
 }
+
+/* ---- blocks ---- */
+
+typedef void block_function(uint64_t n, const void *const *in, void *const *out,
+                            uint64_t *fault);
+
+/* A superoperator whose gathers, if any, cannot stand in the way of a fault of a map. */
+static bool has_gathers(const struct superop *op) {
+  for (uint32_t k = 0; k < op->node_count; k++) {
+    if (op->nodes[k].role == ROLE_GATHER || op->nodes[k].role == ROLE_PICK) return true;
+  }
+  return false;
+}
+
+/* All stages on what the oracle computed; every map's elements, and the lowest fault. */
+static bool check_blocks(struct suite *s, const struct built *b, const struct superop_case *c,
+                         const struct fused_blocks *plan, uint64_t size, bool spoil) {
+  const struct superop *op = &c->op;
+  struct host_value params[SUPEROP_PARAMS];
+  superop_case_data(s, c, size, SHAPE_ONE, spoil, params);
+  struct host_value *values = calloc(op->value_count, sizeof *values);
+  memcpy(values, params, op->param_count * sizeof *values);
+  struct cvl_error error = {.kind = CVL_E_NONE};
+  bool fine = oracle_superop(&s->heap, op, s->int_elem, s->float_elem, values, &error);
+  bool decided = fine || (op->nodes[error.site].role == ROLE_MAP && !has_gathers(op));
+  uint64_t n = 0;
+  for (uint32_t k = 0; k < op->node_count; k++) {
+    const struct host_value *v = &values[op->nodes[k].result];
+    if (op->nodes[k].role == ROLE_MAP && v->form == HOST_VECTOR) n = v->n;
+  }
+  const void **in = calloc(op->value_count, sizeof *in);
+  void **out = calloc(op->value_count, sizeof *out);
+  uint64_t *fault = calloc(op->node_count, sizeof *fault);
+  for (uint32_t v = 0; v < op->value_count; v++) {
+    in[v] = values[v].data;
+    if (plan->written[v]) out[v] = calloc(n + 1, 8);
+  }
+  for (uint32_t stage = 0; decided && n != 0 && stage < plan->stage_count; stage++) {
+    block_function *f = (block_function *)symbol(b, "block%u_%u", op->number, stage);
+    f(n, in, out, fault);
+  }
+  for (uint32_t k = 0; decided && n != 0 && k < op->node_count; k++) {
+    const struct superop_node *node = &op->nodes[k];
+    if (node->role != ROLE_MAP) continue;
+    bool at_fault = !fine && k == error.site;
+    cr_expect(!node->checked || k > error.site ||
+                  fault[k] == (at_fault ? (uint64_t)error.position : UINT64_MAX),
+              "node %u of block%u", k, op->number);
+    if (fine && plan->written[node->result]) {
+      cr_expect(same_elements(&values[node->result], out[node->result]), "value %u of block%u",
+                node->result, op->number);
+    }
+  }
+  for (uint32_t v = 0; v < op->value_count; v++) {
+    free(out[v]);
+    if (v >= op->param_count) host_free(&s->heap, &values[v]);
+  }
+  free(in);
+  free(out);
+  free(fault);
+  free(values);
+  superop_case_free_data(s, c, params);
+  return !fine && decided && n != 0;
+}
+
+Test(emit_block, same_as_the_oracle) {
+  if (!has_compiler()) cr_skip_test("no compiler here");
+  static const struct mixture mixtures[] = {
+      {.maps = 12, .spreads = 3, .gathers = 3, .reductions = 1},
+      {.maps = 20, .spreads = 3, .wild = true},
+  };
+  const struct widths w = {CVL_I64, CVL_F64};
+  struct conformance_options options = {.int_elem = w.int_elem, .float_elem = w.float_elem};
+  static const struct item item = {.name = "blocks"};
+  struct suite s = {.options = &options,
+                    .int_elem = w.int_elem,
+                    .float_elem = w.float_elem,
+                    .item = &item,
+                    .rng = {4}};
+  struct heap heap;
+  struct arena arena;
+  heap_init(&s.heap, 0);
+  heap_init(&heap, 0);
+  arena_init(&arena, &heap);
+  struct superop_case *cases = calloc(CASES, sizeof *cases);
+  struct fused_blocks plans[CASES];
+  struct built b;
+  make_directory(&b);
+  FILE *c = create(&b, "emitted.c");
+  fused_emit_block_prelude(w, c);
+  unsigned staged = 0;
+  for (uint32_t i = 0; i < CASES; i++) {
+    cr_assert(superop_case_make(&s, &arena, &mixtures[i % 2], &cases[i]));
+    cases[i].op.number = i;
+    cr_assert(fused_blocks_plan(&arena, &cases[i].op, &plans[i]));
+    staged += plans[i].stage_count > 1;
+    for (uint32_t stage = 0; stage < plans[i].stage_count; stage++) {
+      char name[32];
+      snprintf(name, sizeof name, "block%u_%u", i, stage);
+      fused_emit_block(&cases[i].op, &plans[i], w, stage, NULL, name, c);
+    }
+  }
+  fclose(c);
+  cr_expect_gt(staged, 5);
+  cr_assert(compile(&b, ""), "%s", dlerror());
+  unsigned faults = 0;
+  for (uint32_t i = 0; i < CASES; i++) {
+    for (uint64_t n = 1; n < 3000; n = 3 * n + 2) {
+      faults += check_blocks(&s, &b, &cases[i], &plans[i], n, false);
+      faults += check_blocks(&s, &b, &cases[i], &plans[i], n, true);
+    }
+  }
+  cr_expect_gt(faults, 20);
+  clean(&b);
+  free(cases);
+  arena_free(&arena);
+}
+
+/* The functions, of small and of large arguments, against one element at a time; one operand
+ * is the same in all places. */
+static void check_functions(struct widths w) {
+  static const char definition[] =
+      "fused OP0#1 ($0 : FLOAT, $1 : FLOAT) ="
+      "$2 = (SIN @ $0) $3 = (COS @ (* FLOAT @ $0 $1)) $4 = (TAN @ $0) $5 = (EXP @ $0)"
+      "$6 = (LOG @ $0) $7 = (TANH @ $0) $8 = (ASIN @ $0) $9 = (ROUND @ $0) $10 = (SQRT @ $0)"
+      "-> $2 $3 $4 $5 $6 $7 $8 $9 $10";
+  static const double arguments[] = {0.0, -0.0,  0.5,  1.0,      -2.5,      3e5, 2e6,
+                                     1e9, -1e17, 1e30, INFINITY, -INFINITY, NAN, 0.1};
+  enum { ARGUMENTS = sizeof arguments / sizeof arguments[0], FACTOR = 3 };
+  struct loaded l;
+  load(&l, definition, w);
+  cr_assert_not_null(l.ops[0]);
+  const struct superop *op = l.ops[0];
+  struct fused_blocks plan;
+  cr_assert(fused_blocks_plan(&l.arena, op, &plan));
+  cr_assert_eq(plan.stage_count, 1);
+  struct built b;
+  make_directory(&b);
+  FILE *c = create(&b, "emitted.c");
+  bool uniform[16] = {[1] = true};
+  fused_emit_block_prelude(w, c);
+  fused_emit_block(op, &plan, w, 0, uniform, "block0_0", c);
+  fclose(c);
+  cr_assert(compile(&b, "-O3 -march=native"), "%s", dlerror());
+  struct host_value x = host_vector(&l.heap, w.float_elem, ARGUMENTS),
+                    y = host_vector(&l.heap, w.float_elem, 1);
+  host_put_real(&y, 0, FACTOR);
+  for (uint64_t i = 0; i < ARGUMENTS; i++) host_put_real(&x, i, arguments[i]);
+  const void *in[16] = {x.data, y.data};
+  double room[16][ARGUMENTS];
+  void *out[16];
+  for (int v = 0; v < 16; v++) out[v] = room[v];
+  uint64_t fault[16];
+  ((block_function *)symbol(&b, "block%u_%u", 0, 0))(ARGUMENTS, in, out, fault);
+  for (uint32_t k = 0; k < op->node_count; k++) {
+    const struct superop_node *node = &op->nodes[k];
+    if (!plan.written[node->result]) continue;
+    size_t bytes = elem_info(node->op == OPC_ROUND ? w.int_elem : w.float_elem)->bytes;
+    for (uint64_t i = 0; i < ARGUMENTS; i++) {
+      double argument = host_real(&x, i);
+      if (node->op == OPC_COS) {
+        argument *= FACTOR;
+        if (w.float_elem == CVL_F32) argument = (double)(float)argument;
+      }
+      struct cvl_value operand = cvl_scalar_float(w.float_elem, argument), wanted;
+      enum cvl_error_kind kind;
+      cr_assert(cvl_scalar_op(w.int_elem, w.float_elem,
+                              opcode_info((enum opcode)node->op)->operation, &operand, &wanted,
+                              &kind));
+      const char *found = (const char *)room[node->result] + i * bytes;
+      cr_expect(memcmp(&wanted.as, found, bytes) == 0, "%s of %a",
+                opcode_info((enum opcode)node->op)->spelling, argument);
+    }
+  }
+  host_free(&l.heap, &x);
+  host_free(&l.heap, &y);
+  clean(&b);
+  unload(&l);
+}
+
+Test(emit_block, functions_give_the_bits_of_one_element) {
+  if (!has_compiler()) cr_skip_test("no compiler here");
+  check_functions((struct widths){CVL_I64, CVL_F64});
+  check_functions((struct widths){CVL_I32, CVL_F32});
+}
