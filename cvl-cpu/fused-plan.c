@@ -61,6 +61,7 @@ static void describe_values(struct cvl_kernel *k) {
       struct fused_value *v = &k->values[node->operands[i]];
       const bool places = reads_places(node, i);
       v->last_read = n;
+      if (places && v->node == SUPEROP_NONE) v->read_places = true;
       if (!places || !is_step(node)) v->only_read_so = false;
       if (!places || is_step(node)) continue;
       v->consumed = true;
@@ -193,6 +194,7 @@ static void plan_nodes(struct cvl_kernel *k) {
   for (uint32_t i = 0; i < k->op->output_count; i++) {
     k->cost += k->values[k->op->outputs[i]].bytes;
   }
+  k->serial_steps = SERIAL_BYTES / k->cost;
 }
 
 /* ---- the interface ---- */

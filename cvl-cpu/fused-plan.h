@@ -47,6 +47,7 @@ struct fused_value {
   bool read_by_blocks;  /* by compiled functions */
   uint32_t node;        /* that makes it; SUPEROP_NONE: a parameter */
   uint32_t last_read;   /* parameter: last node that reads it place by place */
+  bool read_places;     /* parameter: somebody reads it place by place */
   bool only_read_so;    /* parameter: there are no other readers */
   bool consumed;        /* by a reduction, scan, pack or scatter */
   bool scattered;       /* by a scatter: has to be in memory as a whole */
@@ -125,6 +126,7 @@ struct cvl_kernel {
   uint64_t strip;              /* places of a strip */
   struct fused_native *native; /* or NULL: fused-native.h */
   uint32_t cost;               /* of a place, in bytes of memory traffic that take as long */
+  uint64_t serial_steps;       /* so few are not worth the pool */
 
   /* This run. */
   uint64_t site, n;

@@ -109,6 +109,21 @@ void fused_remember(struct fused_worker *w, uint32_t number, uint64_t first, uin
   w->fault_index = cvl_int_of(&index);
 }
 
+/* Asks for what the next strip reads: the processor's own prefetching stops at every page, a
+ * strip is a page, and while its steps go from buffer to buffer nothing else would be under
+ * way. A tenth of the time of a sum of squares. */
+static void prefetch_strip(const struct fused_worker *w, uint64_t first, uint64_t n) {
+  enum { LINE = 64 };
+  const struct cvl_kernel *k = w->k;
+  if (k->n - first < n) return;
+  for (uint32_t i = 0; i < k->op->param_count; i++) {
+    const struct fused_value *v = &k->values[i];
+    if (!v->read_places) continue;
+    const char *at = v->base + first * v->bytes;
+    for (size_t b = 0; b < n * v->bytes; b += LINE) __builtin_prefetch(at + b);
+  }
+}
+
 /* Steps are in the order of their nodes, and of a strip at fault the steps before the fault
  * are all executed: so the lowest node at fault gets its lowest place, whatever was found
  * first. */
@@ -116,6 +131,7 @@ bool fused_strip(struct fused_worker *w, uint64_t first, uint64_t n) {
   struct cvl_kernel *k = w->k;
   const uint64_t failed = atomic_load_explicit(&k->failed, memory_order_relaxed);
   w->origin[IN_STRIP] = first;
+  if (k->pieces > 1 || k->n > PIECE_BYTES) prefetch_strip(w, first + n, n);
   if (k->compiled) {
     fused_native_strip(w, first, n);
     if (atomic_load_explicit(&k->failed, memory_order_relaxed) != FUSED_NONE) return false;

@@ -305,18 +305,18 @@ static void cut(struct cvl_kernel *k) {
   enum { LEAST = 2 * FUSED_STRIP };
   const uint64_t steps = k->cut_anywhere ? k->n : segments_steps(&k->segments);
   const unsigned threads = pool_threads(k->c->pool);
-  uint64_t grain = steps;
   const bool hands_on = k->scan_count + k->pack_count > 0;
-  if (steps > SERIAL_BYTES / k->cost && (threads > 1 || hands_on)) {
-    grain = least_of(PIECE_BYTES / k->cost, steps / threads + 1);
-    if (grain < LEAST) grain = LEAST;
-    grain = (grain + LEAST - 1) / LEAST * LEAST;
-  }
-  if (grain == 0 || grain > steps) grain = steps ? steps : 1;
+  k->pieces = 1;
+  k->grain = steps ? steps : 1;
+  k->most_places = k->n;
+  if (steps <= k->serial_steps || (threads == 1 && !hands_on)) return;
+  uint64_t grain = least_of(PIECE_BYTES / k->cost, steps / threads + 1);
+  if (grain < LEAST) grain = LEAST;
+  grain = (grain + LEAST - 1) / LEAST * LEAST;
+  if (grain >= steps) return;
   k->grain = grain;
-  k->pieces = steps ? (steps + grain - 1) / grain : 1;
+  k->pieces = (steps + grain - 1) / grain;
   k->most_places = least_of(k->n, grain + FUSED_WHOLE + CVL_REDUCE_BLOCK);
-  if (k->pieces == 1) k->most_places = k->n;
 }
 
 /* ---- the run ---- */
@@ -362,7 +362,7 @@ static bool run_in_memory(struct cvl_kernel *k, const struct cvl_value *operands
   }
   fused_fill_room(k, block + room_at);
   run_pieces(k);
-  const uint64_t failed = k->failed;
+  const uint64_t failed = atomic_load_explicit(&k->failed, memory_order_relaxed);
   if (failed != FUSED_NONE) report(k);
   scratch_free(k->c, block, l.bytes);
   return scatters(k, failed, operands) && failed == FUSED_NONE;
@@ -375,8 +375,8 @@ static bool run(struct cvl_kernel *k, const struct cvl_value *operands) {
                     ? (struct segments){.count = 1, .total = k->n, .equal = k->n}
                     : value_segments(&operands[op->segments]);
   k->cut_anywhere = k->reduction_count + k->scan_count + k->pack_count == 0;
-  k->turn = 0;
-  k->failed = FUSED_NONE;
+  atomic_store_explicit(&k->turn, 0, memory_order_relaxed);
+  atomic_store_explicit(&k->failed, FUSED_NONE, memory_order_relaxed);
   k->compiled = k->native && fused_native_ready(k->native);
   fused_bind(k, operands);
   if (!make_results(k, operands)) return false;
