@@ -5,8 +5,10 @@
                                   [--keep FOLDER] [--show]
 
 Ways: let-form on one thread, on two, on the delaying back end, and the checked stack interpreter
-(the oracle). Compared: exit status, standard output, the program's writes, and where a run fails,
-the place and text of the error. A program is made from the seed and its number alone: a failure
+(the oracle); optimised without and with fusion, on the delaying back end too, and through a file
+that fcodeopt writes; with --native also with compiled superoperators. Compared: exit status,
+standard output, the program's writes, and where a run fails, the place and text of the error (of
+optimised runs without the calls that led there, which may be gone). A program is made from the seed and its number alone: a failure
 prints both, and --count 1 --first NUMBER --seed TEXT --show prints that program.
 
 The generator knows of each stack item its kind and a token for its length (a number where it is
@@ -15,7 +17,9 @@ agree in size; indices and divisors are sometimes wrong on purpose.
 """
 
 import argparse
+import os
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -26,6 +30,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 WAYS = [["--threads", "1"], ["--threads", "2"], ["--threads", "2", "--backend", "delayed"],
         ["--threads", "2", "--checked"]]
+OPTIMISED = [["-O", "--no-fusion", "--threads", "1"], ["-O", "--threads", "1"],
+             ["-O", "--threads", "2", "--backend", "delayed"]]
+NATIVE = ["-O", "--native", "--threads", "2"]
 BINARY = {"INT": ["+", "-", "*", "AND", "OR", "XOR"], "FLOAT": ["+", "-", "*", "/"],
           "BOOL": ["AND", "OR", "XOR"]}
 COMPARE = ["<", "<=", ">", ">=", "=", "!="]
@@ -304,6 +311,87 @@ class Generator:
         self.emit(f"REPLACE {kind}")
         self.result(2, (kind, length))
 
+    def chain(self):
+        """Several elementwise operations under one descriptor, with spread constants, shared
+        results and divisors that may be zero, and what may consume them."""
+        pair = self.segmented()
+        if pair is None:
+            return
+        (kind, length), d = pair
+        self.emit("CPOP 1 1")  # the descriptor below the vector, for as long as the chain is made
+        self.stack[-1], self.stack[-2] = self.stack[-2], self.stack[-1]
+        for _ in range(self.rng.randint(1, 6)):
+            self.chain_step(d)
+        kind = self.stack[-1][0]
+        if self.rng.random() < 0.3:
+            self.emit("COPY 1 0")
+            self.stack.append(self.stack[-1])
+        above = 1 if self.stack[-2][0] == "SEGDES" else 2
+        self.emit(f"COPY 1 {above}")
+        self.stack.append(d)
+        what = self.rng.random()
+        if what < 0.35:
+            self.emit(f"{self.rng.choice(COMBINE[kind])}_REDUCE {kind}")
+            self.result(2, (kind, d[1]))
+        elif what < 0.55:
+            self.emit(f"{self.rng.choice(COMBINE[kind])}_SCAN {kind}")
+            self.result(2, (kind, length))
+        elif what < 0.8:
+            self.emit(f"COPY 1 1\nLENGTH {kind}\nMAKE_SEGDES")
+            self.emit(f"CONST BOOL {self.rng.choice('TF')}\nCPOP 1 1\nDIST BOOL\nCPOP 1 1")
+            if kind == "INT" and self.rng.random() < 0.7:  # a flag that is computed
+                self.emit("COPY 1 2\nI_TO_B\nCPOP 1 2\nXOR BOOL\nCPOP 1 1")
+            self.emit(f"PACK {kind}")
+            kept = self.token()
+            self.result(2, (kind, kept), ("SEGDES", d[1], kept))
+        else:
+            self.emit("POP 1 0")
+            self.stack.pop()
+
+    def chain_step(self, d):
+        """Changes the vector on top, whose length is the total of the descriptor below it."""
+        kind, length = self.stack[-1]
+        step = self.rng.random()
+        if step < 0.35 and isinstance(d[1], int) and d[1] <= 12:
+            self.constant(kind, d[1])
+            self.emit(f"COPY 1 2\nDIST {kind}")
+            self.stack.pop()
+            op = self.rng.choice(BINARY[kind] + (["/", "/", "MOD"] if kind == "INT" else []))
+            self.emit("%" if op == "MOD" else f"{op} {kind}")
+        elif step < 0.55:
+            self.emit(f"COPY 1 0\n{self.rng.choice(BINARY[kind])} {kind}")
+        elif step < 0.7:
+            word, out = self.rng.choice(UNARY[kind])
+            self.emit(word)
+            self.stack[-1] = (out, length)
+        elif step < 0.8 and kind != "BOOL":
+            self.emit(f"COPY 1 0\nCOPY 1 0\n+ {kind}\nCOPY 1 1\n{self.rng.choice(COMPARE)} {kind}"
+                      f"\nCOPY 1 1\nCPOP 1 2\nSELECT {kind}")
+        elif step < 0.9 and kind == "INT" and isinstance(d[1], int) and d[1] <= 12:
+            # positions within the segments, a little beside them
+            beside = self.rng.choice([0] * 9 + [1])
+            self.emit(f"CONST INT ({' '.join([str(beside)] * d[1])})"
+                      f"\nCONST INT ({' '.join(['1'] * d[1])})\nCOPY 1 3\nINDEX"
+                      "\nCOPY 1 2\nCOPY 1 0\nBPERMUTE INT")
+        else:
+            found = self.vectors(lambda item: item == (kind, length))
+            self.emit(f"COPY 1 {len(self.stack) - 1 - self.rng.choice(found)}"
+                      f"\n{self.rng.choice(BINARY[kind])} {kind}")
+
+    def last_elements(self):
+        """One element of each segment, by an index that is computed; a fault where one is empty."""
+        pair = self.segmented()
+        if pair is None:
+            return
+        (kind, _), (_, count, total) = pair
+        if not isinstance(count, int) or count > 12 or total == 0:
+            return
+        if count != 1 and self.rng.random() < 0.8:
+            return
+        self.emit(f"COPY 1 0\nLENGTHS\nCONST INT ({' '.join(['1'] * count)})\n- INT\nCPOP 1 1")
+        self.emit(f"EXTRACT {kind}")
+        self.result(2, (kind, count))
+
     def spread(self):
         found = [j for j, d in enumerate(self.stack)
                  if d[0] == "SEGDES" and isinstance(d[1], int) and d[1] <= 12]
@@ -481,15 +569,15 @@ class Generator:
             self.adopt(inner)
             if arm == 1:
                 self.emit("ELSE")
-                if self.rng.random() < 0.05:
-                    inner.emit("EXIT")
+            if self.rng.random() < 0.05:
+                inner.emit("EXIT")
             self.lines.extend(inner.lines)
         self.emit("ENDIF")
         self.stack.append((kind, length))
 
     def statements(self, count):
         actions = ([self.binary] * 6 + [self.unary] * 3 + [self.select] * 2 + [self.combine] * 4 +
-                   [self.rank, self.sort, self.pack, self.pack, self.gather, self.scatter,
+                   [self.chain] * 5 + [self.last_elements, self.rank, self.sort, self.pack, self.pack, self.gather, self.scatter,
                     self.scatter, self.replace, self.spread,
                     self.spread, self.lengths, self.extract, self.random_numbers, self.pairing,
                     self.shuffle, self.shuffle, self.write, self.call, self.loop, self.branch,
@@ -515,25 +603,64 @@ def make(seed, number):
     return Generator(random.Random(f"{seed}/{number}")).program()
 
 
-def differs(vinterp, path, widths):
-    """Words on the first disagreement of the ways, or None."""
-    first = None
-    for way in WAYS:
+def said(run, calls):
+    """What of a run has to agree: with `calls` everything; else standard error up to the first
+    error only, without the place in an optimised file."""
+    err = run.stderr.decode("latin-1")
+    if not calls:
+        lines = err.split("\n")
+        for k, line in enumerate(lines):
+            if ": error: " in line:
+                lines[k:] = [re.sub(r" \(at [^()]*\)$", "", line)]
+                break
+        err = "\n".join(lines)
+    return run.returncode, run.stdout, err
+
+
+class Ways:
+    """Runs programs all ways."""
+
+    def __init__(self, vinterp, environment, ways):
+        self.vinterp, self.environment, self.ways = vinterp, environment, ways
+        self.fcodeopt = str(Path(vinterp).with_name("fcodeopt"))
+
+    def run(self, *command):
+        return subprocess.run(command, capture_output=True, timeout=60, check=False,
+                              stdin=subprocess.DEVNULL, env=self.environment)
+
+    def through_file(self, path, widths):
+        """The run of what fcodeopt makes, or its own if it fails."""
+        file = path.with_suffix(".fcode")
+        run = self.run(self.fcodeopt, *widths, "--verify", str(path), "-o", str(file))
+        if run.returncode == 0:
+            run = self.run(self.vinterp, "--threads", "1", str(file))
+        file.unlink(missing_ok=True)
+        return run
+
+    def results(self, path, widths):
+        """Pairs of a way and its run."""
+        for way in self.ways:
+            yield way, self.run(self.vinterp, *widths, *way, str(path))
+        yield ["fcodeopt"], self.through_file(path, widths)
+
+    def differs(self, path, widths):
+        """Words on the first disagreement, or None."""
+        first = None
         try:
-            run = subprocess.run([vinterp, *widths, *way, str(path)], capture_output=True,
-                                 timeout=60, check=False, stdin=subprocess.DEVNULL)
-        except subprocess.TimeoutExpired:
-            return f"{way}: no end within 60 s"
-        result = (run.returncode, run.stdout, run.stderr)
-        if b", expected " in run.stderr or b" items on the stack" in run.stderr:
-            return f"an ill-typed program: {run.stderr[-300:]!r}"
-        if run.returncode not in (0, 1):
-            return f"{way}: exit status {run.returncode}: {run.stderr[-300:]!r}"
-        if first is None:
-            first = result
-        elif result != first:
-            return f"{way} against {WAYS[0]}: {result!r:.600} against {first!r:.600}"
-    return None
+            for way, run in self.results(path, widths):
+                if b", expected " in run.stderr or b" items on the stack" in run.stderr:
+                    return f"an ill-typed program: {run.stderr[-300:]!r}"
+                if run.returncode not in (0, 1):
+                    return f"{way}: exit status {run.returncode}: {run.stderr[-300:]!r}"
+                if first is None:
+                    first = run
+                calls = way[0] not in ("-O", "fcodeopt")
+                got, want = said(run, calls), said(first, calls)
+                if got != want:
+                    return f"{way} against {self.ways[0]}: {got!r:.600} against {want!r:.600}"
+        except subprocess.TimeoutExpired as late:
+            return f"{late.cmd}: no end within 60 s"
+        return None
 
 
 def main():
@@ -544,6 +671,7 @@ def main():
     parser.add_argument("--first", type=int, default=0, help="number of the first program")
     parser.add_argument("--seed", default="ravel")
     parser.add_argument("--keep", help="folder to keep failing programs in")
+    parser.add_argument("--native", action="store_true", help="also compile superoperators")
     parser.add_argument("--show", action="store_true", help="print the programs instead")
     options = parser.parse_args()
     if options.show:
@@ -553,11 +681,13 @@ def main():
     print(f"seed {options.seed}")
     started, wrong, done = time.time(), 0, 0
     with tempfile.TemporaryDirectory(prefix="ravel-") as scratch:
+        ways = Ways(str(Path(options.vinterp).resolve()), {**os.environ, "XDG_CACHE_HOME": scratch},
+                    WAYS + OPTIMISED + ([NATIVE] if options.native else []))
 
         def one(number):
             path = Path(scratch) / f"p{number}.vcode"
             path.write_text(make(options.seed, number))
-            text = differs(options.vinterp, path, ["--classic"] if number % 2 else [])
+            text = ways.differs(path, ["--classic"] if number % 2 else [])
             if text and options.keep:
                 Path(options.keep).mkdir(parents=True, exist_ok=True)
                 (Path(options.keep) / path.name).write_text(path.read_text())
