@@ -251,12 +251,20 @@ Test(emit_c, same_as_the_oracle_in_narrow_widths) {
 typedef void block_function(uint64_t n, const void *const *in, void *const *out,
                             uint64_t *fault);
 
-/* A superoperator whose gathers, if any, cannot stand in the way of a fault of a map. */
-static bool has_gathers(const struct superop *op) {
+/* Whether all that maps read is there although node `site` was at fault. */
+static bool has_operands(const struct superop *op, uint64_t site) {
   for (uint32_t k = 0; k < op->node_count; k++) {
-    if (op->nodes[k].role == ROLE_GATHER || op->nodes[k].role == ROLE_PICK) return true;
+    switch ((enum superop_role)op->nodes[k].role) {
+    case ROLE_GATHER:
+    case ROLE_PICK: return false;
+    case ROLE_SPREAD:
+    case ROLE_INDEX:
+      if (k > site) return false;
+      break;
+    default: break;
+    }
   }
-  return false;
+  return op->nodes[site].role == ROLE_MAP;
 }
 
 /* All stages on what the oracle computed; every map's elements, and the lowest fault. */
@@ -269,7 +277,7 @@ static bool check_blocks(struct suite *s, const struct built *b, const struct su
   memcpy(values, params, op->param_count * sizeof *values);
   struct cvl_error error = {.kind = CVL_E_NONE};
   bool fine = oracle_superop(&s->heap, op, s->int_elem, s->float_elem, values, &error);
-  bool decided = fine || (op->nodes[error.site].role == ROLE_MAP && !has_gathers(op));
+  bool decided = fine || has_operands(op, error.site);
   uint64_t n = 0;
   for (uint32_t k = 0; k < op->node_count; k++) {
     const struct host_value *v = &values[op->nodes[k].result];
