@@ -71,8 +71,9 @@ static bool execute_fused(struct machine *m, const struct instruction *i, struct
     operands[k].flat.owned = (refs[k] & REF_LAST) && value_is_counted(from);
     if (operands[k].flat.owned) from->form = CVL_NOTHING;
   }
-  bool one_pass;
-  if (!fused_execute(m, site_at(m, i).location, i->as.superop, &one_pass)) return false;
+  bool (*run)(struct machine *, uint32_t, uint32_t) =
+      m->measured ? fused_profiled : fused_execute;
+  if (!run(m, site_at(m, i).location, i->as.superop)) return false;
   for (uint32_t k = 0; k < i->result_count; k++) r[refs[i->operand_count + k]] = results[k];
   return true;
 }

@@ -24,9 +24,8 @@ static const char *function_name(const struct machine *m, uint32_t location) {
   return m->program->functions[code_place(m->code, location).function].name->text;
 }
 
-/* "FILE:LINE:COLUMN", or the origin where there is one. */
-static void describe_place(const struct machine *m, const struct place *place, char *dst,
-                           size_t size) {
+void machine_describe_place(const struct machine *m, const struct place *place, char *dst,
+                            size_t size) {
   const char *origin = origin_of(m, place->origin);
   if (origin) {
     snprintf(dst, size, "%s", origin);
@@ -49,7 +48,7 @@ static void tell_trace(struct machine *m, const struct call_trace *trace) {
     }
     struct place place = code_place(m->code, trace->callers[k]);
     char where[MESSAGE_BYTES];
-    describe_place(m, &place, where, sizeof where);
+    machine_describe_place(m, &place, where, sizeof where);
     diag_add(m->diags, SEVERITY_NOTE, m->program->file, place.pos, origin_of(m, place.origin),
              "%s, called from %s at %s", function_name(m, callee),
              function_name(m, trace->callers[k]), where);
@@ -62,7 +61,7 @@ static void tell_superop(struct machine *m, const struct place *node) {
   struct place fused = code_place(m->code, node->fused);
   if (node->origin || node->pos.line == fused.pos.line) return;
   char where[MESSAGE_BYTES];
-  describe_place(m, &fused, where, sizeof where);
+  machine_describe_place(m, &fused, where, sizeof where);
   diag_add(m->diags, SEVERITY_NOTE, m->program->file, fused.pos, origin_of(m, fused.origin),
            "superoperator %" PRIu32 ", applied in %s at %s", node->superop,
            function_name(m, node->fused), where);

@@ -21,6 +21,7 @@ struct prepared {
 struct fused {
   uint32_t superops, values; /* how many of each */
   struct prepared *prepared; /* of each superoperator */
+  bool one_pass;             /* the latest was */
   struct value *scratch;
   struct cvl_value *flat;
 };
@@ -197,13 +198,23 @@ static bool run_kernel(struct machine *m, const struct superop *op, struct cvl_k
   return true;
 }
 
-bool fused_execute(struct machine *m, uint32_t location, uint32_t superop, bool *one_pass) {
+bool fused_was_one_pass(const struct machine *m) {
+  return m->fused->one_pass;
+}
+
+uint64_t fused_domain(const struct machine *m, uint32_t superop) {
+  struct cvl_size n = size_of(m, m->fused->scratch, m->program->superops[superop]->domain);
+  if (n.symbol) m->backend->resolve(m->context, &n);
+  return n.bound;
+}
+
+bool fused_execute(struct machine *m, uint32_t location, uint32_t superop) {
   const struct superop *op = m->program->superops[superop];
   struct value *values = fused_operands(m), *results = fused_results(m);
   uint32_t first = code_first_node(m->code, location);
   struct cvl_kernel *kernel = NULL;
   if (!is_single(m, op, values) && rules_hold(m, op, values)) kernel = kernel_of(m, superop);
-  *one_pass = kernel != NULL;
+  m->fused->one_pass = kernel != NULL;
   return kernel ? run_kernel(m, op, kernel, first, values, results)
                 : run_nodes(m, op, first, values, results);
 }

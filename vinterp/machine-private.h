@@ -15,6 +15,7 @@
 #include "vinterp/profile.h"
 #include "vinterp/progress.h"
 #include "vinterp/streams.h"
+#include "vinterp/trace.h"
 #include "vinterp/value.h"
 
 /* The instruction that is being executed. */
@@ -40,6 +41,8 @@ struct machine {
   struct streams *streams;
   struct profile *profile; /* NULL unless options.profile */
   uint32_t *profile_rows;  /* of each function of the program */
+  struct trace *trace;     /* NULL unless options.trace */
+  bool measured;           /* there is a profile or a trace: instructions are timed */
   struct progress progress;
 
   /* One run. */
@@ -76,6 +79,9 @@ bool machine_memory_fault(struct machine *, const struct machine_site *, uint64_
 /* An operation of the back end answered false (or a host read did): reports the first fault it
  * knows of. Always false. */
 bool machine_backend_fault(struct machine *, const struct machine_site *);
+/* "FILE:LINE:COLUMN", or the origin where there is one. */
+void machine_describe_place(const struct machine *, const struct place *, char *dst,
+                            size_t size);
 /* Waits for all operations so far; false if one failed, which is then reported. */
 bool machine_settle(struct machine *, const struct machine_site *);
 
@@ -136,8 +142,12 @@ struct value *fused_operands(struct machine *);
 struct value *fused_results(struct machine *);
 /* Executes the superoperator with this index for the FUSED at a location. Operands with
  * flat.owned set pass to it in every case; results are owned by the caller. Kinds have been
- * checked. *one_pass: the back end did it in one. */
-bool fused_execute(struct machine *, uint32_t location, uint32_t superop, bool *one_pass);
+ * checked. */
+bool fused_execute(struct machine *, uint32_t location, uint32_t superop);
+/* Whether the back end did the latest one in one pass. */
+bool fused_was_one_pass(const struct machine *);
+/* How many places it works on with these operands, waiting for that. */
+uint64_t fused_domain(const struct machine *, uint32_t superop);
 
 /* ---- running: run.c, execute.c, stack-interpreter.c ---- */
 
@@ -172,9 +182,10 @@ bool machine_constant(struct machine *, const struct machine_site *,
                       const struct vcode_constant *, struct value *out);
 /* Decides an IF: waits for the condition, a BOOL of length 1, which is borrowed. */
 bool machine_decide(struct machine *, uint32_t location, const struct value *, bool *out);
-/* operation_execute, counted and timed in the profile. */
+/* operation_execute and fused_execute, counted and timed in the profile and the trace. */
 bool operation_profiled(struct machine *, uint32_t location, enum opcode, enum type_word,
                         struct value *operands, struct value *results);
+bool fused_profiled(struct machine *, uint32_t location, uint32_t superop);
 double machine_clock(void);
 
 #endif

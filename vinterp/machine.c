@@ -43,6 +43,10 @@ struct machine *machine_new(const struct machine_options *options, struct diag_l
   if (options->profile && !(m->profile = profile_new(&m->heap))) {
     return fail_new(m, diags, "out of memory");
   }
+  if (options->trace && !(m->trace = trace_new(&m->heap, options->trace, machine_clock()))) {
+    return fail_new(m, diags, "out of memory");
+  }
+  m->measured = m->profile || m->trace;
   struct cvl_options cvl = {.int_elem = options->widths.int_elem,
                             .float_elem = options->widths.float_elem,
                             .threads = options->threads,
@@ -65,6 +69,7 @@ void machine_free(struct machine *m) {
   heap_free(&m->heap, m->frames, m->frame_capacity * sizeof *m->frames);
   history_free(&m->history, &m->heap);
   profile_free(m->profile);
+  trace_free(m->trace);
   if (m->context) m->backend->close(m->context);
   free(m);
 }
@@ -103,7 +108,7 @@ static bool begin_run(struct machine *m, const struct ir_program *program) {
   if (m->options.progress_fd >= 0) progress_begin(&m->progress, m->options.progress_fd);
   m->streams = streams_new(&m->heap, m->options.in, m->options.out, m->options.err,
                            m->options.allow_files, m->options.allow_spawn);
-  m->code = code_new(&m->heap, program, m->options.checked, m->options.profile);
+  m->code = code_new(&m->heap, program, m->options.checked, m->measured);
   if (!m->streams || !m->code || !fused_new(m, program)) return false;
   if (!m->profile) return true;
   size_t bytes = program->function_count * sizeof *m->profile_rows;

@@ -14,20 +14,20 @@
 struct machine_options {
   struct widths widths;
   const struct cvl_backend *backend;
-  unsigned threads;        /* 0: all */
-  int device;              /* -1: any */
-  uint64_t memory_limit;   /* bytes, machine and vectors together; 0: machine_default_memory() */
-  double time_limit;       /* seconds; 0: none */
-  uint64_t max_depth;      /* of calls; 0: 1,000,000 */
-  uint64_t seed;           /* of RAND */
+  unsigned threads;      /* 0: all */
+  int device;            /* -1: any */
+  uint64_t memory_limit; /* bytes, machine and vectors together; 0: machine_default_memory() */
+  double time_limit;     /* seconds; 0: none */
+  uint64_t max_depth;    /* of calls; 0: 1,000,000 */
+  uint64_t seed;         /* of RAND */
   bool allow_files, allow_spawn;
-  bool profile;            /* collect what machine_profile prints */
-  const char *native;      /* folder of compiled superoperators: cvl_options.native; or NULL */
-  FILE *trace;             /* gets what was executed when, as Chrome trace events; NULL: no */
-  bool checked;            /* run everything on the stack interpreter (the tests' oracle) */
-  int progress_fd;         /* -1, or a terminal that gets a status line on long runs */
-  FILE *out, *err;         /* results; what WRITE writes. Streams 1 and 2 of the program */
-  FILE *in;                /* stream 0 */
+  bool profile;       /* collect what machine_profile prints */
+  const char *native; /* folder of compiled superoperators: cvl_options.native; or NULL */
+  FILE *trace;        /* gets what was executed when, as Chrome trace events; NULL: no */
+  bool checked;       /* run everything on the stack interpreter (the tests' oracle) */
+  int progress_fd;    /* -1, or a terminal that gets a status line on long runs */
+  FILE *out, *err;    /* results; what WRITE writes. Streams 1 and 2 of the program */
+  FILE *in;           /* stream 0 */
   const volatile sig_atomic_t *interrupt; /* non-zero asks the run to end; may be NULL */
   uint64_t fail_allocation; /* tests: the n-th allocation of the run fails; 0: none */
 };
@@ -35,10 +35,10 @@ struct machine_options {
 struct machine;
 
 enum machine_outcome {
-  MACHINE_DONE,        /* results printed */
-  MACHINE_EXIT,        /* EXIT executed */
-  MACHINE_ERROR,       /* a diagnostic was added */
-  MACHINE_INTERRUPTED  /* by `interrupt`; a diagnostic was added */
+  MACHINE_DONE,       /* results printed */
+  MACHINE_EXIT,       /* EXIT executed */
+  MACHINE_ERROR,      /* a diagnostic was added */
+  MACHINE_INTERRUPTED /* by `interrupt`; a diagnostic was added */
 };
 
 /* Default options: 64/64 widths, no permissions, the process's own streams. */
@@ -54,7 +54,8 @@ void machine_free(struct machine *);
  * Everything the program wrote is flushed when this returns. A run-time error adds one
  * diagnostic: where, what, which values, and the call trace as notes. `out` got either the
  * whole result or nothing of it. May be called again. */
-enum machine_outcome machine_run(struct machine *, const struct ir_program *, struct diag_list *);
+enum machine_outcome machine_run(struct machine *, const struct ir_program *,
+                                 struct diag_list *);
 
 /* The profile of all runs so far: a table for people, or JSON. Counts as vcode.md, 21.8. */
 void machine_profile(const struct machine *, FILE *, bool json);

@@ -1,33 +1,95 @@
 /* profile.c - counting and the tables made of it. */
 #include "vinterp/profile.h"
 #include "base/number.h"
+#include "vinterp/json.h"
 #include <stdlib.h>
 #include <string.h>
 
 /* The sums of a group of instructions. */
 struct counts {
-  uint64_t instructions, read, written, bytes, steps;
+  uint64_t instructions, read, written, bytes, steps, passes;
   double seconds;
 };
 
-struct function_row {
-  char *name; /* owned */
+/* A function, or a superoperator. */
+struct row {
+  char *name; /* owned; of a superoperator its number and its formula: "OP3 v * w" */
   uint64_t calls;
   struct counts counts;
 };
 
-enum { TYPE_WORDS = TW_NONE + 1 };
+/* Rows by name. */
+struct rows {
+  struct row *items; /* [0]: "(other)" */
+  uint32_t count, capacity;
+  uint32_t *slots; /* hash table of rows; 0: free; twice as long as items */
+};
+
+enum { TYPE_WORDS = TW_NONE + 1, NAME_BYTES = 512 };
 
 struct profile {
   struct heap *heap;
   struct counts opcodes[OPC_COUNT][TYPE_WORDS];
   struct counts total;
-  struct function_row *functions; /* row 0: "(other)" */
-  uint32_t count, capacity;
-  uint32_t *slots; /* hash table of rows by name; 0: free; twice as long as functions */
+  struct rows functions, superops;
   uint64_t runs, peak_bytes;
   double elapsed;
 };
+
+/* ---- rows ---- */
+
+/* Where a name is or belongs (FNV-1a, linear probing); the table is never full. */
+static uint32_t *find_slot(const struct rows *rows, const char *name) {
+  uint64_t hash = 0xcbf29ce484222325;
+  for (const char *c = name; *c; c++) hash = (hash ^ (unsigned char)*c) * 0x100000001b3;
+  uint32_t mask = 2 * rows->capacity - 1;
+  uint32_t i = (uint32_t)(hash ^ hash >> 32) & mask;
+  while (rows->slots[i] && strcmp(rows->items[rows->slots[i]].name, name) != 0)
+    i = (i + 1) & mask;
+  return &rows->slots[i];
+}
+
+/* Doubles the room; false: no memory, nothing changed. */
+static bool grow(struct heap *heap, struct rows *rows) {
+  uint32_t wanted = rows->capacity ? rows->capacity * 2 : 64;
+  size_t slot_bytes = 2 * (size_t)wanted * sizeof *rows->slots;
+  uint32_t *slots = heap_alloc(heap, slot_bytes);
+  if (!slots) return false;
+  struct row *items =
+      heap_grow(heap, rows->items, rows->capacity * sizeof *items, wanted * sizeof *items);
+  if (!items) {
+    heap_free(heap, slots, slot_bytes);
+    return false;
+  }
+  heap_free(heap, rows->slots, 2 * (size_t)rows->capacity * sizeof *rows->slots);
+  memset(slots, 0, slot_bytes);
+  rows->items = items;
+  rows->slots = slots;
+  rows->capacity = wanted;
+  for (uint32_t i = 1; i < rows->count; i++) *find_slot(rows, items[i].name) = i;
+  return true;
+}
+
+/* The row of a name, made if new; 0 when memory fails. */
+static uint32_t row_of(struct heap *heap, struct rows *rows, const char *name) {
+  if (rows->count == rows->capacity && !grow(heap, rows)) return 0;
+  uint32_t *slot = find_slot(rows, name);
+  if (*slot) return *slot;
+  size_t bytes = strlen(name) + 1;
+  char *copy = heap_alloc(heap, bytes);
+  if (!copy) return 0;
+  memcpy(copy, name, bytes);
+  rows->items[rows->count] = (struct row){.name = copy};
+  if (rows->count > 0) *slot = rows->count; /* row 0 is found by nobody */
+  return rows->count++;
+}
+
+static void rows_free(struct heap *heap, struct rows *rows) {
+  for (uint32_t i = 0; i < rows->count; i++)
+    heap_free(heap, rows->items[i].name, strlen(rows->items[i].name) + 1);
+  heap_free(heap, rows->items, rows->capacity * sizeof *rows->items);
+  heap_free(heap, rows->slots, 2 * (size_t)rows->capacity * sizeof *rows->slots);
+}
 
 /* ---- counting ---- */
 
@@ -36,68 +98,32 @@ struct profile *profile_new(struct heap *heap) {
   if (!p) return NULL;
   memset(p, 0, sizeof *p);
   p->heap = heap;
-  profile_function(p, "(other)");
-  if (p->count == 1) return p;
+  row_of(heap, &p->functions, "(other)");
+  row_of(heap, &p->superops, "(other)");
+  if (p->functions.count == 1 && p->superops.count == 1) return p;
   profile_free(p);
   return NULL;
 }
 
 void profile_free(struct profile *p) {
   if (!p) return;
-  for (uint32_t i = 0; i < p->count; i++) {
-    heap_free(p->heap, p->functions[i].name, strlen(p->functions[i].name) + 1);
-  }
-  heap_free(p->heap, p->functions, p->capacity * sizeof *p->functions);
-  heap_free(p->heap, p->slots, 2 * (size_t)p->capacity * sizeof *p->slots);
+  rows_free(p->heap, &p->functions);
+  rows_free(p->heap, &p->superops);
   heap_free(p->heap, p, sizeof *p);
 }
 
-/* Where a name is or belongs (FNV-1a, linear probing); the table is never full. */
-static uint32_t *find_slot(const struct profile *p, const char *name) {
-  uint64_t hash = 0xcbf29ce484222325;
-  for (const char *c = name; *c; c++) hash = (hash ^ (unsigned char)*c) * 0x100000001b3;
-  uint32_t mask = 2 * p->capacity - 1;
-  uint32_t i = (uint32_t)(hash ^ hash >> 32) & mask;
-  while (p->slots[i] && strcmp(p->functions[p->slots[i]].name, name) != 0) i = (i + 1) & mask;
-  return &p->slots[i];
-}
-
-/* Doubles the table of functions; false: no memory, nothing changed. */
-static bool grow(struct profile *p) {
-  uint32_t wanted = p->capacity ? p->capacity * 2 : 64;
-  size_t slot_bytes = 2 * (size_t)wanted * sizeof *p->slots;
-  uint32_t *slots = heap_alloc(p->heap, slot_bytes);
-  if (!slots) return false;
-  void *functions = heap_grow(p->heap, p->functions, p->capacity * sizeof *p->functions,
-                              wanted * sizeof *p->functions);
-  if (!functions) {
-    heap_free(p->heap, slots, slot_bytes);
-    return false;
-  }
-  heap_free(p->heap, p->slots, 2 * (size_t)p->capacity * sizeof *p->slots);
-  memset(slots, 0, slot_bytes);
-  p->functions = functions;
-  p->slots = slots;
-  p->capacity = wanted;
-  for (uint32_t i = 1; i < p->count; i++) *find_slot(p, p->functions[i].name) = i;
-  return true;
-}
-
 uint32_t profile_function(struct profile *p, const char *name) {
-  if (p->count == p->capacity && !grow(p)) return 0;
-  uint32_t *slot = find_slot(p, name);
-  if (*slot) return *slot;
-  size_t bytes = strlen(name) + 1;
-  char *copy = heap_alloc(p->heap, bytes);
-  if (!copy) return 0;
-  memcpy(copy, name, bytes);
-  p->functions[p->count] = (struct function_row){.name = copy};
-  if (p->count > 0) *slot = p->count; /* row 0 is found by nobody */
-  return p->count++;
+  return row_of(p->heap, &p->functions, name);
+}
+
+uint32_t profile_superop(struct profile *p, uint32_t number, const char *formula) {
+  char name[NAME_BYTES];
+  snprintf(name, sizeof name, "OP%u %s", number, formula);
+  return row_of(p->heap, &p->superops, name);
 }
 
 void profile_call(struct profile *p, uint32_t function) {
-  p->functions[function].calls++;
+  p->functions.items[function].calls++;
 }
 
 static uint64_t steps_of(const struct profile_entry *e) {
@@ -118,6 +144,7 @@ static void add(struct counts *to, const struct counts *x) {
   to->written += x->written;
   to->bytes += x->bytes;
   to->steps += x->steps;
+  to->passes += x->passes;
   to->seconds += x->seconds;
 }
 
@@ -127,9 +154,11 @@ void profile_instruction(struct profile *p, uint32_t function, const struct prof
                              .written = e->written,
                              .bytes = e->bytes,
                              .steps = steps_of(e),
+                             .passes = e->passes,
                              .seconds = e->seconds};
   add(&p->opcodes[e->op][e->type], &one);
-  add(&p->functions[function].counts, &one);
+  add(&p->functions.items[function].counts, &one);
+  if (e->op == OPC_FUSED) add(&p->superops.items[e->superop].counts, &one);
   add(&p->total, &one);
 }
 
@@ -141,13 +170,20 @@ void profile_run(struct profile *p, double seconds, uint64_t peak_bytes) {
 
 /* ---- order ---- */
 
-/* A line of either table. */
+enum line_kind { OPCODE_LINE, FUNCTION_LINE, SUPEROP_LINE };
+
+/* A line of a table. */
 struct line {
   const char *name;
   const char *type; /* of an opcode; "" without one */
-  bool is_function;
+  enum line_kind kind;
   uint64_t calls;
   const struct counts *counts;
+};
+
+struct lines {
+  struct line *items; /* NULL without memory: no such table */
+  size_t count;
 };
 
 /* Most time first, then most work, then by name: the order of a table is reproducible. */
@@ -162,35 +198,39 @@ static int compare_lines(const void *a, const void *b) {
   return names ? names : strcmp(x->type, y->type);
 }
 
-static size_t opcode_lines(const struct profile *p, struct line lines[]) {
-  size_t n = 0;
-  for (unsigned op = 0; op < OPC_COUNT; op++) {
+static struct lines opcode_lines(const struct profile *p) {
+  struct lines lines = {.items =
+                            heap_alloc(p->heap, OPC_COUNT * TYPE_WORDS * sizeof(struct line))};
+  for (unsigned op = 0; op < OPC_COUNT && lines.items; op++) {
     for (unsigned type = 0; type < TYPE_WORDS; type++) {
       const struct counts *c = &p->opcodes[op][type];
       if (c->instructions == 0) continue;
-      lines[n++] = (struct line){.name = opcode_info((enum opcode)op)->spelling,
-                                 .type = type_word_text((enum type_word)type),
-                                 .calls = c->instructions,
-                                 .counts = c};
+      lines.items[lines.count++] = (struct line){.name = opcode_info((enum opcode)op)->spelling,
+                                                 .type = type_word_text((enum type_word)type),
+                                                 .kind = OPCODE_LINE,
+                                                 .calls = c->instructions,
+                                                 .counts = c};
     }
   }
-  qsort(lines, n, sizeof *lines, compare_lines);
-  return n;
+  if (lines.items) qsort(lines.items, lines.count, sizeof *lines.items, compare_lines);
+  return lines;
 }
 
-static size_t function_lines(const struct profile *p, struct line lines[]) {
-  size_t n = 0;
-  for (uint32_t i = 0; i < p->count; i++) {
-    const struct function_row *f = &p->functions[i];
-    if (f->calls == 0 && f->counts.instructions == 0) continue;
-    lines[n++] = (struct line){.name = f->name,
-                               .type = "",
-                               .is_function = true,
-                               .calls = f->calls,
-                               .counts = &f->counts};
+static struct lines row_lines(const struct profile *p, const struct rows *rows,
+                              enum line_kind kind) {
+  struct lines lines = {.items = heap_alloc(p->heap, rows->count * sizeof(struct line))};
+  for (uint32_t i = 0; i < rows->count && lines.items; i++) {
+    const struct row *row = &rows->items[i];
+    if (row->calls == 0 && row->counts.instructions == 0) continue;
+    lines.items[lines.count++] =
+        (struct line){.name = row->name,
+                      .type = "",
+                      .kind = kind,
+                      .calls = kind == FUNCTION_LINE ? row->calls : row->counts.instructions,
+                      .counts = &row->counts};
   }
-  qsort(lines, n, sizeof *lines, compare_lines);
-  return n;
+  if (lines.items) qsort(lines.items, lines.count, sizeof *lines.items, compare_lines);
+  return lines;
 }
 
 /* ---- for people ---- */
@@ -199,107 +239,120 @@ static double gigabytes_per_second(const struct counts *c) {
   return c->seconds > 0 ? (double)c->bytes / c->seconds / 1e9 : 0;
 }
 
+/* The number of a superoperator stands in the name's column, its formula at the end. */
 static void print_table(const struct profile *p, FILE *out, const char *title,
-                        const struct line *lines, size_t n) {
+                        const struct lines *lines) {
   fprintf(out, "\n%-28s %12s %16s %10s %12s %7s %8s\n", title, "calls", "elements", "bytes",
           "seconds", "share", "GB/s");
-  for (size_t i = 0; i < n; i++) {
-    const struct counts *c = lines[i].counts;
+  for (size_t i = 0; i < lines->count; i++) {
+    const struct line *line = &lines->items[i];
+    const struct counts *c = line->counts;
+    size_t shown = line->kind == SUPEROP_LINE ? strcspn(line->name, " ") : strlen(line->name);
     char name[64], bytes[NUMBER_TEXT_MAX];
-    snprintf(name, sizeof name, "%s%s%s", lines[i].name, *lines[i].type ? " " : "",
-             lines[i].type);
+    snprintf(name, sizeof name, "%.*s%s%s", (int)shown, line->name, *line->type ? " " : "",
+             line->type);
     format_bytes(bytes, c->bytes);
     double share = p->total.seconds > 0 ? 100 * c->seconds / p->total.seconds : 0;
-    fprintf(out, "%-28s %12llu %16llu %10s %12.6f %6.1f%% %8.2f\n", name,
-            (unsigned long long)lines[i].calls, (unsigned long long)(c->read + c->written),
-            bytes, c->seconds, share, gigabytes_per_second(c));
+    fprintf(out, "%-28s %12llu %16llu %10s %12.6f %6.1f%% %8.2f", name,
+            (unsigned long long)line->calls, (unsigned long long)(c->read + c->written), bytes,
+            c->seconds, share, gigabytes_per_second(c));
+    fprintf(out, "%s%s\n", line->name[shown] ? " " : "", line->name + shown);
   }
 }
 
-static void print_tables(const struct profile *p, FILE *out, const struct line *opcodes,
-                         size_t opcode_count, const struct line *functions,
-                         size_t function_count) {
+/* The tables in the order in which they are printed. */
+enum { OPCODE_TABLE, SUPEROP_TABLE, FUNCTION_TABLE, TABLES };
+
+static void print_tables(const struct profile *p, FILE *out, const struct lines *tables) {
   char peak[NUMBER_TEXT_MAX];
   format_bytes(peak, p->peak_bytes);
   const struct counts *t = &p->total;
   fprintf(out,
           "instructions %llu, work %llu, steps %llu\n"
+          "elementwise passes over memory %llu\n"
           "elapsed %.6f s, of it in instructions %.6f s; peak memory %s\n",
           (unsigned long long)t->instructions, (unsigned long long)(t->read + t->written),
-          (unsigned long long)t->steps, p->elapsed, t->seconds, peak);
-  print_table(p, out, "opcode", opcodes, opcode_count);
-  print_table(p, out, "function (without callees)", functions, function_count);
+          (unsigned long long)t->steps, (unsigned long long)t->passes, p->elapsed, t->seconds,
+          peak);
+  print_table(p, out, "opcode", &tables[OPCODE_TABLE]);
+  if (tables[SUPEROP_TABLE].count > 0)
+    print_table(p, out, "superoperator", &tables[SUPEROP_TABLE]);
+  print_table(p, out, "function (without callees)", &tables[FUNCTION_TABLE]);
 }
 
 /* ---- for programs ---- */
 
-static void json_string(FILE *out, const char *s) {
-  fputc('"', out);
-  for (; *s; s++) {
-    if (*s == '"' || *s == '\\') fputc('\\', out);
-    if ((unsigned char)*s < ' ') {
-      fprintf(out, "\\u%04x", (unsigned)(unsigned char)*s);
-    } else {
-      fputc(*s, out);
-    }
-  }
-  fputc('"', out);
-}
-
-static void json_number(FILE *out, const char *key, double x) {
-  char text[NUMBER_TEXT_MAX];
-  format_float_exact(text, x);
-  fprintf(out, "\"%s\": %s", key, text);
-}
-
 static void json_counts(FILE *out, const struct counts *c) {
   fprintf(out,
           "\"read\": %llu, \"written\": %llu, \"work\": %llu, \"steps\": %llu, "
-          "\"bytes\": %llu, ",
+          "\"bytes\": %llu, \"passes\": %llu, ",
           (unsigned long long)c->read, (unsigned long long)c->written,
           (unsigned long long)(c->read + c->written), (unsigned long long)c->steps,
-          (unsigned long long)c->bytes);
+          (unsigned long long)c->bytes, (unsigned long long)c->passes);
   json_number(out, "seconds", c->seconds);
 }
 
-static void json_lines(FILE *out, const char *key, const struct line *lines, size_t n) {
-  fprintf(out, " \"%s\": [", key);
-  for (size_t i = 0; i < n; i++) {
-    fprintf(out, "%s\n  {\"%s\": ", i ? "," : "", lines[i].is_function ? "name" : "opcode");
-    json_string(out, lines[i].name);
-    if (*lines[i].type) fprintf(out, ", \"type\": \"%s\"", lines[i].type);
-    fprintf(out, ", \"calls\": %llu, ", (unsigned long long)lines[i].calls);
-    if (lines[i].is_function) {
-      fprintf(out, "\"instructions\": %llu, ",
-              (unsigned long long)lines[i].counts->instructions);
+/* "opcode" and "type", "number" and "formula", or "name". */
+static void json_name(FILE *out, const struct line *line) {
+  switch (line->kind) {
+  case SUPEROP_LINE:
+    if (strncmp(line->name, "OP", 2) == 0) {
+      fprintf(out, "\"number\": %.*s, \"formula\": ", (int)strcspn(line->name + 2, " "),
+              line->name + 2);
+      json_string(out, strchr(line->name, ' ') + 1);
+      return;
     }
-    json_counts(out, lines[i].counts);
+    break;
+  case OPCODE_LINE:
+    fputs("\"opcode\": ", out);
+    json_string(out, line->name);
+    if (*line->type) fprintf(out, ", \"type\": \"%s\"", line->type);
+    return;
+  case FUNCTION_LINE: break;
+  }
+  fputs("\"name\": ", out);
+  json_string(out, line->name);
+}
+
+static void json_lines(FILE *out, const char *key, const struct lines *lines) {
+  fprintf(out, " \"%s\": [", key);
+  for (size_t i = 0; i < lines->count; i++) {
+    const struct line *line = &lines->items[i];
+    fprintf(out, "%s\n  {", i ? "," : "");
+    json_name(out, line);
+    fprintf(out, ", \"calls\": %llu, ", (unsigned long long)line->calls);
+    if (line->kind == FUNCTION_LINE) {
+      fprintf(out, "\"instructions\": %llu, ", (unsigned long long)line->counts->instructions);
+    }
+    json_counts(out, line->counts);
     fputc('}', out);
   }
   fputs("]", out);
 }
 
-static void print_json(const struct profile *p, FILE *out, const struct line *opcodes,
-                       size_t opcode_count, const struct line *functions,
-                       size_t function_count) {
+static void print_json(const struct profile *p, FILE *out, const struct lines *tables) {
   fprintf(out, "{\"runs\": %llu, \"instructions\": %llu, ", (unsigned long long)p->runs,
           (unsigned long long)p->total.instructions);
   json_counts(out, &p->total);
   fputs(", ", out);
   json_number(out, "elapsed", p->elapsed);
   fprintf(out, ", \"peak_bytes\": %llu,\n", (unsigned long long)p->peak_bytes);
-  json_lines(out, "opcodes", opcodes, opcode_count);
+  json_lines(out, "opcodes", &tables[OPCODE_TABLE]);
   fputs(",\n", out);
-  json_lines(out, "functions", functions, function_count);
+  json_lines(out, "superoperators", &tables[SUPEROP_TABLE]);
+  fputs(",\n", out);
+  json_lines(out, "functions", &tables[FUNCTION_TABLE]);
   fputs("}\n", out);
 }
 
 void profile_print(const struct profile *p, FILE *out, bool json) {
-  struct line opcodes[OPC_COUNT * TYPE_WORDS];
-  size_t opcode_count = opcode_lines(p, opcodes), function_count = 0;
-  size_t bytes = p->count * sizeof(struct line);
-  struct line *functions = heap_alloc(p->heap, bytes); /* without memory: no such table */
-  if (functions) function_count = function_lines(p, functions);
-  (json ? print_json : print_tables)(p, out, opcodes, opcode_count, functions, function_count);
-  heap_free(p->heap, functions, bytes);
+  struct lines tables[TABLES] = {
+      [OPCODE_TABLE] = opcode_lines(p),
+      [SUPEROP_TABLE] = row_lines(p, &p->superops, SUPEROP_LINE),
+      [FUNCTION_TABLE] = row_lines(p, &p->functions, FUNCTION_LINE),
+  };
+  (json ? print_json : print_tables)(p, out, tables);
+  heap_free(p->heap, tables[OPCODE_TABLE].items, OPC_COUNT * TYPE_WORDS * sizeof(struct line));
+  heap_free(p->heap, tables[SUPEROP_TABLE].items, p->superops.count * sizeof(struct line));
+  heap_free(p->heap, tables[FUNCTION_TABLE].items, p->functions.count * sizeof(struct line));
 }

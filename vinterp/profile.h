@@ -1,8 +1,11 @@
-/* profile.h - what a run did and how long it took: per opcode and per function.
+/* profile.h - what a run did and how long it took: per opcode, per function and per
+ * superoperator.
  *
  * Counts are those of vcode.md, section 21.8: an executed instruction is one that does work on
  * values (no COPY, POP, CPOP, CALL, RET, IF, ELSE, ENDIF, CONST); work is elements read plus
  * elements written; steps are 1, for scans, reductions and ranks over n elements ceil(log2 n).
+ * A superoperator is one instruction, whose work is its operands and results. A *pass* is an
+ * elementwise instruction or a superoperator on more than one element.
  */
 #ifndef RAVEL_PROFILE_H
 #define RAVEL_PROFILE_H
@@ -20,6 +23,8 @@ struct profile_entry {
   uint64_t read, written; /* elements */
   uint64_t bytes;         /* of the elements read and written */
   uint64_t over;          /* elements scanned, reduced or ranked: gives the steps */
+  uint64_t passes;        /* 1 at most, unless a superoperator was executed node by node */
+  uint32_t superop;       /* FUSED: its row, by profile_superop */
   double seconds;
 };
 
@@ -29,6 +34,8 @@ void profile_free(struct profile *);        /* NULL is ignored */
 /* The row of the function with this name, made if new (the name is copied): the handle for the
  * two calls below. Row 0, "(other)", when memory fails. */
 uint32_t profile_function(struct profile *, const char *name);
+/* The same for a superoperator with this number and formula. */
+uint32_t profile_superop(struct profile *, uint32_t number, const char *formula);
 /* Counts a call of the function. */
 void profile_call(struct profile *, uint32_t function);
 /* Counts an instruction that the function executed itself. */

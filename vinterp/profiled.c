@@ -1,10 +1,13 @@
-/* profiled.c - one instruction with its counts and its time, for the profile.
+/* profiled.c - one instruction with its counts and its time, for the profile and the trace.
  *
- * Only a machine with options.profile comes here. Operations are waited for one by one, so that
- * the time of each is its own: such a run is slower than others on an asynchronous back end.
+ * Only a machine with options.profile or options.trace comes here. Operations are waited for
+ * one by one, so that the time of each is its own: such a run is slower than others on an
+ * asynchronous back end.
  */
 #include "vinterp/machine-private.h"
 
+#include "fused-kernels/fused.h"
+#include <inttypes.h>
 #include <string.h>
 
 /* Elements of a vector, segments of a descriptor; 0 for a pair. Sizes that are pending are
@@ -22,31 +25,130 @@ static uint64_t bytes_of(const struct value *v, uint64_t n) {
   return n * (vector ? elem_info((enum cvl_elem)v->flat.elem)->bytes : sizeof(int64_t));
 }
 
+/* ---- an instruction being measured ---- */
+
+struct measured {
+  struct profile_entry entry;
+  uint64_t longest; /* elements of the longest operand or result */
+  double begin;
+};
+
+/* Adds n operands or results to what was read or written. */
+static void measure(const struct machine *m, struct measured *x, uint64_t *count,
+                    const struct value *v, uint32_t n) {
+  for (uint32_t k = 0; k < n; k++) {
+    uint64_t length = elements(m, &v[k]);
+    *count += length;
+    x->entry.bytes += bytes_of(&v[k], length);
+    if (length > x->longest) x->longest = length;
+  }
+}
+
+/* Waits for the instruction, which has left n results; false if it failed after all. */
+static bool finish(struct machine *m, struct measured *x, uint32_t location,
+                   struct value *results, uint32_t n) {
+  struct machine_site site = {m->site, location};
+  if (!machine_settle(m, &site)) {
+    for (uint32_t k = 0; k < n; k++) value_release(&m->store, &results[k]);
+    return false;
+  }
+  x->entry.seconds = machine_clock() - x->begin;
+  measure(m, x, &x->entry.written, results, n);
+  return true;
+}
+
+static const char *category_of(enum opcode op) {
+  switch (opcode_info(op)->class) {
+  case OC_ELEMENTWISE: return "elementwise";
+  case OC_REDUCE: return "reduce";
+  case OC_SCAN: return "scan";
+  case OC_RANK: return "rank";
+  case OC_PERMUTE: return "permute";
+  case OC_VECTOR: return "vector";
+  case OC_SEGMENT: return "segment";
+  case OC_RANDOM: return "random";
+  case OC_PAIRING: return "pair";
+  case OC_IO: return "input and output";
+  case OC_TIMER: return "timer";
+  case OC_CHECK: return "check";
+  case OC_CONTROL: return "superoperator"; /* FUSED: no other comes here */
+  case OC_STACK:
+  case OC_CONSTANT: break;
+  }
+  return "";
+}
+
+static void write_event(struct machine *m, const struct measured *x, uint32_t location,
+                        const char *name, const char *formula) {
+  char line[512];
+  struct place place = code_place(m->code, location);
+  machine_describe_place(m, &place, line, sizeof line);
+  struct trace_event event = {.name = name,
+                              .category = category_of(x->entry.op),
+                              .line = line,
+                              .function = m->program->functions[place.function].name->text,
+                              .formula = formula,
+                              .elements = x->longest,
+                              .begin = x->begin,
+                              .duration = x->entry.seconds};
+  trace_write(m->trace, &event);
+}
+
+static uint32_t present_row(const struct machine *m) {
+  return m->profile_rows[m->frames[m->depth - 1].function];
+}
+
+/* ---- operations and superoperators ---- */
+
 bool operation_profiled(struct machine *m, uint32_t location, enum opcode op,
                         enum type_word type, struct value *operands, struct value *results) {
   const struct opcode_info *info = opcode_info(op);
-  struct profile_entry entry = {.op = op, .type = type};
-  for (size_t k = 0; info->operands[k]; k++) {
-    uint64_t n = elements(m, &operands[k]);
-    entry.read += n;
-    entry.bytes += bytes_of(&operands[k], n);
-  }
+  struct measured x = {.entry = {.op = op, .type = type}};
+  measure(m, &x, &x.entry.read, operands, (uint32_t)strlen(info->operands));
+  x.entry.passes = info->class == OC_ELEMENTWISE && x.longest > 1;
   bool deep = info->class == OC_SCAN || info->class == OC_REDUCE || info->class == OC_RANK;
-  if (deep) entry.over = elements(m, &operands[0]);
-  double start = machine_clock();
-  if (!operation_execute(m, location, op, type, operands, results)) return false;
-  struct machine_site site = {m->site, location};
-  if (!machine_settle(m, &site)) {
-    for (size_t k = 0; info->results[k]; k++) value_release(&m->store, &results[k]);
+  if (deep) x.entry.over = elements(m, &operands[0]);
+  x.begin = machine_clock();
+  if (!operation_execute(m, location, op, type, operands, results) ||
+      !finish(m, &x, location, results, (uint32_t)strlen(info->results))) {
     return false;
   }
-  entry.seconds = machine_clock() - start;
-  for (size_t k = 0; info->results[k]; k++) {
-    uint64_t n = elements(m, &results[k]);
-    entry.written += n;
-    entry.bytes += bytes_of(&results[k], n);
+  if (m->profile) profile_instruction(m->profile, present_row(m), &x.entry);
+  if (m->trace) {
+    const char *word = type_word_text(type);
+    char name[64];
+    snprintf(name, sizeof name, "%s%s%s", info->spelling, *word ? " " : "", word);
+    write_event(m, &x, location, name, NULL);
   }
-  uint32_t function = m->frames[m->depth - 1].function;
-  profile_instruction(m->profile, m->profile_rows[function], &entry);
+  return true;
+}
+
+/* How often the elements were gone through, if the superoperator was executed node by node. */
+static uint32_t elementwise_nodes(const struct superop *op) {
+  uint32_t n = 0;
+  for (uint32_t k = 0; k < op->node_count; k++) n += op->nodes[k].role == ROLE_MAP;
+  return n;
+}
+
+bool fused_profiled(struct machine *m, uint32_t location, uint32_t superop) {
+  const struct superop *op = m->program->superops[superop];
+  struct measured x = {.entry = {.op = OPC_FUSED, .type = TW_NONE}};
+  measure(m, &x, &x.entry.read, fused_operands(m), op->param_count);
+  uint64_t domain = fused_domain(m, superop);
+  x.begin = machine_clock();
+  if (!fused_execute(m, location, superop) ||
+      !finish(m, &x, location, fused_results(m), op->output_count)) {
+    return false;
+  }
+  if (domain > 1) x.entry.passes = fused_was_one_pass(m) ? 1 : elementwise_nodes(op);
+  if (domain > x.longest) x.longest = domain;
+  char name[32], formula[400];
+  snprintf(name, sizeof name, "FUSED %" PRIu32, superop);
+  fused_formula(op, formula, sizeof formula);
+  if (m->profile) {
+    x.entry.superop = profile_superop(m->profile, superop, formula);
+    profile_instruction(m->profile, present_row(m), &x.entry);
+  }
+  if (m->trace) write_event(m, &x, location, name, formula);
   return true;
 }

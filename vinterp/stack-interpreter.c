@@ -123,7 +123,7 @@ static bool operation(struct machine *m, const struct machine_site *site,
   }
   m->top -= n;
   bool (*run)(struct machine *, uint32_t, enum opcode, enum type_word, struct value *,
-              struct value *) = m->profile ? operation_profiled : operation_execute;
+              struct value *) = m->measured ? operation_profiled : operation_execute;
   if (!run(m, site->location, op, type, operands, results)) return false;
   bool ok = true;
   for (size_t k = 0; info->results[k]; k++) ok = push(m, site, results[k]) && ok;
@@ -148,8 +148,9 @@ static bool superoperator(struct machine *m, const struct machine_site *site,
     items[k].form = CVL_NOTHING;
   }
   m->top -= n;
-  bool one_pass;
-  if (!fused_execute(m, site->location, i->as.fused, &one_pass)) return false;
+  bool (*run)(struct machine *, uint32_t, uint32_t) =
+      m->measured ? fused_profiled : fused_execute;
+  if (!run(m, site->location, i->as.fused)) return false;
   const struct value *results = fused_results(m);
   bool ok = true;
   for (uint32_t k = 0; k < op->output_count; k++) ok = push(m, site, results[k]) && ok;

@@ -5,6 +5,7 @@
 #include "cvl/oracle.h"
 #include "vinterp/tests/fixture.h"
 #include <criterion/criterion.h>
+#include <stdlib.h>
 #include <string.h>
 
 DELAYED_BACKEND(delayed_oracle, "delayed", cvl_oracle_backend)
@@ -172,6 +173,54 @@ Test(fused, kinds_are_checked_in_stack_code) {
                    way(ONE_PASS, checked));
     cr_expect(failed_with(&ran, few), "%s", ran.diags);
     ran_free(&ran);
+  }
+}
+
+/* ---- counting ---- */
+
+/* What the JSON of the profile says of the whole run for a key. */
+static unsigned long counted(const char *text, const char *key,
+                             struct machine_options options) {
+  struct heap heap;
+  struct arena arena;
+  struct diag_list diags;
+  heap_init(&heap, 0);
+  arena_init(&arena, &heap);
+  diag_list_init(&diags, &arena);
+  options.profile = true;
+  options.out = tmpfile();
+  struct vcode_program *vcode =
+      vcode_parse(&arena, "test.vcode", text, strlen(text), options.widths, &diags);
+  struct machine *m = machine_new(&options, &diags);
+  cr_assert(vcode && m);
+  cr_assert_eq(machine_run(m, ir_build(&arena, vcode, options.widths, &diags), &diags),
+               MACHINE_DONE);
+  char json[8000] = "";
+  FILE *report = fmemopen(json, sizeof json, "w");
+  machine_profile(m, report, true);
+  fclose(report);
+  fclose(options.out);
+  machine_free(m);
+  arena_free(&arena);
+  const char *at = strstr(json, key);
+  cr_assert(at, "%s in %s", key, json);
+  return strtoul(at + strlen(key), NULL, 10);
+}
+
+Test(fused, counts_one_instruction_and_its_operands_and_results) {
+  static const char one[] = DEFINITIONS
+      "FUNC MAIN CONST INT (5 6 7) CONST INT (1 2 3) CONST INT (1 1 1) + INT FUSED 0 RET";
+  static const char single[] =
+      DEFINITIONS "FUNC MAIN CONST INT 6 CONST INT 2 CONST INT 1 + INT FUSED 0 RET";
+  for (int k = 0; k < 2 * WAYS; k++) {
+    struct machine_options options = way(k / 2, k % 2);
+    cr_expect_eq(counted(one, "\"instructions\": ", options), 2, "way %d", k);
+    cr_expect_eq(counted(one, "\"work\": ", options), 18, "way %d", k);
+    cr_expect_eq(counted(one, "\"bytes\": ", options), 18 * 8, "way %d", k);
+    if (k / 2 < DELAYED) /* which may decline */
+      cr_expect_eq(counted(one, "\"passes\": ", options), k / 2 == ONE_PASS ? 2 : 3, "way %d",
+                   k);
+    cr_expect_eq(counted(single, "\"passes\": ", options), 0, "way %d", k);
   }
 }
 

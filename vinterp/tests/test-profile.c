@@ -46,8 +46,9 @@ Test(profile, sums) {
   profile_run(p, 3.5, 4096);
   profile_run(p, 0.5, 1024);
   const char *text = report(p, true);
-  contains(text, "{\"runs\": 2, \"instructions\": 3, \"read\": 1022, \"written\": 1011, "
-                 "\"work\": 2033, \"steps\": 12, \"bytes\": 16264, \"seconds\": 2.5");
+  contains(text,
+           "{\"runs\": 2, \"instructions\": 3, \"read\": 1022, \"written\": 1011, "
+           "\"work\": 2033, \"steps\": 12, \"bytes\": 16264, \"passes\": 0, \"seconds\": 2.5");
   contains(text, "\"peak_bytes\": 4096");
   contains(text, "{\"opcode\": \"+_SCAN\", \"type\": \"FLOAT\", \"calls\": 1, \"read\": 1000");
   contains(text, "{\"opcode\": \"+\", \"type\": \"INT\", \"calls\": 2, \"read\": 22");
@@ -58,6 +59,37 @@ Test(profile, sums) {
   text = report(p, false);
   contains(text, "instructions 3, work 2033, steps 12\n");
   contains(text, " 80.0% ");
+  profile_free(p);
+  cr_assert_eq(heap.live, 0);
+}
+
+Test(profile, superoperators) {
+  heap_init(&heap, 0);
+  struct profile *p = profile_new(&heap);
+  uint32_t a = profile_superop(p, 0, "v + w"), b = profile_superop(p, 7, "sum (\"v\")");
+  cr_assert_eq(profile_superop(p, 0, "v + w"), a);
+  cr_assert_neq(profile_superop(p, 1, "v + w"), a, "another number");
+  struct profile_entry e = {
+      .op = OPC_FUSED, .type = TW_NONE, .read = 20, .written = 10, .bytes = 240, .passes = 1};
+  e.superop = a;
+  profile_instruction(p, profile_function(p, "F"), &e);
+  profile_instruction(p, profile_function(p, "F"), &e);
+  e.superop = b;
+  e.passes = 3;
+  profile_instruction(p, profile_function(p, "F"), &e);
+  const char *text = report(p, true);
+  contains(text,
+           "\"instructions\": 3, \"read\": 60, \"written\": 30, \"work\": 90, \"steps\": 3, "
+           "\"bytes\": 720, \"passes\": 5,");
+  contains(text, "{\"number\": 0, \"formula\": \"v + w\", \"calls\": 2, \"read\": 40");
+  contains(text,
+           "{\"number\": 7, \"formula\": \"sum (\\\"v\\\")\", \"calls\": 1, \"read\": 20");
+  contains(text, "{\"opcode\": \"FUSED\", \"calls\": 3");
+  cr_assert(!strstr(text, "(other)"));
+  text = report(p, false);
+  contains(text, "elementwise passes over memory 5\n");
+  contains(text, "OP7  ");
+  contains(text, " sum (\"v\")\n");
   profile_free(p);
   cr_assert_eq(heap.live, 0);
 }
@@ -99,7 +131,7 @@ Test(profile, many_functions) {
 }
 
 Test(profile, without_memory_everything_is_other) {
-  for (uint64_t n = 1; n < 12; n++) {
+  for (uint64_t n = 1; n < 16; n++) {
     heap_init(&heap, 0);
     heap.fail_at = n;
     struct profile *p = profile_new(&heap);
