@@ -50,26 +50,35 @@ def stages(everything, seed):
     yield ("programs, other ways", drive + sample + "".join(
         f" --config {c}" for c in ("classic-2t", "classic-8t", "64", "32-32", "64-32",
                                    "checked", "delayed", "delayed-64")))
+    yield "programs, fused", f"{drive} --config fused-2t --config file-64"
+    yield ("programs, optimised other ways", drive + sample + "".join(
+        f" --config {c}" for c in ("optimised", "optimised-64", "fused", "fused-64", "fused-32-32",
+                                   "fused-delayed", "fused-checked", "file", "file-vcode")))
+    yield "programs, native", f"{drive}{small} --config native --config native-64"
+    yield "passes over memory", "python3 nesl-tests/passes.py"
     yield "reproducibility", "python3 nesl-tests/reproducible.py" + sample
     if everything:
-        yield "real programs", f"{drive} --suite real --config classic --config 64-2t --jobs 1"
-    seconds = 600 if everything else 45
+        yield ("real programs", f"{drive} --suite real --jobs 1" + "".join(
+            f" --config {c}" for c in ("classic", "64-2t", "optimised", "fused", "fused-64",
+                                       "file-64", "native")))
+    seconds, native = (600, " --native") if everything else (60, "")
     yield ("random programs",
-           f"python3 nesl-tests/random_programs.py --seconds {seconds} --seed {seed[:8]}")
+           f"python3 nesl-tests/random_programs.py --seconds {seconds}{native} --seed {seed[:8]}")
     yield ("mutations of the tables", "scripts/mutate-tables --all" if everything else
            f"scripts/mutate-tables --sample 4 --seed {int(seed[:7], 16) if seed != 'none' else 0}")
     yield "build asan", build("asan")
     yield ("address sanitizer: units",
            "ctest --test-dir build-asan --output-on-failure -j 2 --no-tests=error")
     yield ("address sanitizer: programs", f"{drive} --vinterp build-asan/bin/vinterp-tests"
-           f"{sample} --config classic-2t --config checked --config delayed-64")
+           f"{sample} --config classic-2t --config checked --config delayed-64"
+           " --config fused-2t --config fused-delayed --config file-64")
     if everything:
         yield "address sanitizer: conformance", "build-asan/bin/conformance --quick --seed 5"
     yield "build tsan", build("tsan", "conformance", "vinterp-tests")
     yield ("thread sanitizer: conformance",
            "build-tsan/bin/conformance --quick --backend cpu --threads 3 --seed 6")
     yield ("thread sanitizer: programs", f"{drive} --vinterp build-tsan/bin/vinterp-tests"
-           f"{small} --config classic-8t --config 64-2t")
+           f"{small} --config classic-8t --config 64-2t --config fused-2t")
     if shutil.which("clang"):
         minutes = 300 if everything else 60
         yield "fuzzing the loader", f"scripts/fuzz {minutes}"
