@@ -186,8 +186,10 @@ static bool run(struct driver *d, struct pass pass) {
 
 static void run_all(struct driver *d) {
   static const struct pass inlining = {"inline", pass_inline}, dead = {"dead", pass_dead};
+  static const struct pass fusion = {"fuse", pass_fuse};
   run(d, inlining);
   run(d, dead);
+  if (d->o.options->fuse) run(d, fusion);
 }
 
 /* ---- statistics ---- */

@@ -1,0 +1,215 @@
+/* fuse-build.c - from members of a group to a superoperator: numbering its values, completing
+ * it, and giving equal ones one definition.
+ *
+ * Two superoperators that compute the same share one unless nodes that may fail come from
+ * different places: a message names the place of the node.
+ */
+#include "fcode-opt/fuse.h"
+
+#include <assert.h>
+#include <string.h>
+
+/* A superoperator being made. Value numbers of parameters are known only when all parameters
+ * are, so members are gone through twice. */
+struct builder {
+  struct fuse_block *b;
+  const struct fuse_member *members;
+  uint32_t count;
+  ARRAY(ir_var) params;
+  ARRAY(struct superop_node) nodes;
+  ARRAY(bool) fails;
+  ARRAY(uint32_t) outputs;
+  ARRAY(ir_var) results;
+  uint32_t values;
+};
+
+static bool known(const struct builder *s, ir_var v) {
+  return s->b->fuse->seen[v] == s->b->fuse->stamp;
+}
+
+static void number(struct builder *s, ir_var v, uint32_t value) {
+  s->b->fuse->seen[v] = s->b->fuse->stamp;
+  s->b->fuse->numbers[v] = value;
+}
+
+static const char *parts_of(const struct ir_binding *x) {
+  enum superop_role role;
+  return superop_parts((enum opcode)x->op, &role);
+}
+
+static bool is_constant(const struct builder *s, char part, ir_var v) {
+  return part == 'c' && fuse_constant(s->b->fuse, v);
+}
+
+static void find_params(struct builder *s) {
+  struct arena *scratch = s->b->fuse->o->scratch;
+  s->b->fuse->stamp++;
+  for (uint32_t i = 0; i < s->count; i++) {
+    const struct ir_binding *x = s->members[i].x;
+    const char *parts = parts_of(x);
+    for (uint32_t k = 0; k < x->operand_count; k++) {
+      ir_var v = x->operands[k];
+      if (known(s, v) || is_constant(s, parts[k], v)) continue;
+      number(s, v, (uint32_t)s->params.count);
+      *array_push(scratch, &s->params) = v;
+    }
+    for (uint32_t k = 0; k < x->result_count; k++) number(s, x->results[k], 0);
+  }
+}
+
+static struct cvl_value constant_value(const struct fuse *fuse,
+                                       const struct vcode_constant *c) {
+  struct widths widths = fuse->o->program->widths;
+  switch (c->type) {
+  case TW_FLOAT: return cvl_scalar_float(widths.float_elem, c->as.floats[0]);
+  case TW_BOOL: return cvl_scalar_bool(c->as.bools[0]);
+  case TW_CHAR: return cvl_scalar_int(widths.int_elem, (unsigned char)c->as.chars[0]);
+  case TW_INT:
+  case TW_SEGDES:
+  case TW_NONE: break;
+  }
+  return cvl_scalar_int(widths.int_elem, c->as.ints[0]);
+}
+
+static struct superop_node *add_node(struct builder *s, const struct ir_binding *x,
+                                     bool fails) {
+  struct arena *arena = s->b->fuse->o->arena;
+  struct superop_node *node = array_push(arena, &s->nodes);
+  *node = (struct superop_node){
+      .op = x->op, .type = x->type, .checked = fails, .pos = x->pos, .origin = x->origin};
+  *array_push(arena, &s->fails) = fails;
+  return node;
+}
+
+/* The number of a constant, which gets a node before its first use. */
+static uint32_t constant_number(struct builder *s, ir_var v) {
+  const struct fuse *fuse = s->b->fuse;
+  if (known(s, v)) return fuse->numbers[v];
+  const struct ir_binding *x = fuse->makers[v];
+  struct superop_node *node = add_node(s, x, false);
+  enum type_word type = x->as.constant->type;
+  node->op = OPC_CONST;
+  node->type = (uint8_t)(type == TW_CHAR ? TW_INT : type);
+  node->constant = constant_value(fuse, x->as.constant);
+  number(s, v, s->values);
+  return s->values++;
+}
+
+static void add_member(struct builder *s, const struct fuse_member *m) {
+  struct fuse *fuse = s->b->fuse;
+  const struct ir_binding *x = m->x;
+  const char *parts = parts_of(x);
+  uint32_t operands[MAX_OPERANDS];
+  for (uint32_t k = 0; k < x->operand_count; k++)
+    operands[k] = is_constant(s, parts[k], x->operands[k]) ? constant_number(s, x->operands[k])
+                                                           : fuse->numbers[x->operands[k]];
+  struct superop_node *node = add_node(s, x, !sizes_safe(fuse->sizes, fuse->function, x));
+  node->operand_count = (uint8_t)x->operand_count;
+  memcpy(node->operands, operands, x->operand_count * sizeof *operands);
+  for (uint32_t k = 0; k < x->result_count; k++) number(s, x->results[k], s->values++);
+}
+
+/* Results that have to be in memory, of members that are not computed again elsewhere. */
+static void find_outputs(struct builder *s) {
+  struct fuse_block *b = s->b;
+  struct arena *arena = b->fuse->o->arena;
+  for (uint32_t i = 0; i < s->count; i++) {
+    const struct fuse_member *m = &s->members[i];
+    bool own = m->unit != NO_UNIT && b->list[m->unit].item == b->item;
+    bool last = i + 1 == s->count && s->outputs.count == 0; /* there has to be one */
+    for (uint32_t k = 0; k < m->x->result_count && own; k++) {
+      ir_var v = m->x->results[k];
+      if (!b->wanted[v] && !last) continue;
+      *array_push(arena, &s->outputs) = b->fuse->numbers[v];
+      *array_push(arena, &s->results) = v;
+    }
+  }
+}
+
+static enum superop_kind kind_of(const struct ir_kind *kind) {
+  switch (kind->tag) {
+  case IR_FLOAT: return SUPEROP_FLOAT;
+  case IR_BOOL: return SUPEROP_BOOL;
+  case IR_SEGDES: return SUPEROP_SEGDES;
+  case IR_INT:
+  case IR_PAIR:
+  case IR_ANY: break;
+  }
+  return SUPEROP_INT;
+}
+
+/* The plan keeps to the shape that superop.h asks for, so that only memory can fail. */
+static struct superop *complete(struct builder *s) {
+  struct fuse *fuse = s->b->fuse;
+  struct arena *arena = fuse->o->arena;
+  struct superop *op = arena_alloc(arena, sizeof *op);
+  uint8_t *params = arena_alloc(arena, s->params.count);
+  for (size_t i = 0; i < s->params.count; i++)
+    params[i] = (uint8_t)kind_of(fuse->f->vars[s->params.items[i]]);
+  op->param_count = (uint32_t)s->params.count;
+  op->params = params;
+  op->node_count = (uint32_t)s->nodes.count;
+  op->nodes = s->nodes.items;
+  op->output_count = (uint32_t)s->outputs.count;
+  op->outputs = s->outputs.items;
+  const char *why;
+  uint32_t node;
+  bool fine = superop_complete(arena, op, &why, &node);
+  assert(fine || !why);
+  if (!fine) longjmp(arena->out_of_memory, 1);
+  return op;
+}
+
+/* ---- sharing ---- */
+
+static bool same_places(const struct fuse_entry *entry, const struct superop *op,
+                        const bool *fails) {
+  for (uint32_t k = 0; k < op->node_count; k++) {
+    const struct superop_node *a = &entry->op->nodes[k], *c = &op->nodes[k];
+    if (!entry->fails[k] && !fails[k]) continue;
+    if (a->origin != c->origin || a->pos.line != c->pos.line || a->pos.column != c->pos.column)
+      return false;
+  }
+  return true;
+}
+
+/* The index of the superoperator in the program, or of one that stands for it. */
+static uint32_t enter(struct fuse *fuse, struct superop *op, const bool *fails) {
+  uint64_t hash = superop_hash(op);
+  uint32_t *bucket = &fuse->buckets[hash % FUSE_BUCKETS];
+  for (uint32_t i = *bucket; i; i = fuse->entries.items[i - 1].next) {
+    const struct fuse_entry *entry = &fuse->entries.items[i - 1];
+    if (entry->hash == hash && superop_same(entry->op, op) && same_places(entry, op, fails))
+      return entry->index;
+  }
+  uint32_t index = (uint32_t)fuse->superops.count;
+  op->number = index > 0 ? fuse->superops.items[index - 1]->number + 1 : 0;
+  *array_push(fuse->o->arena, &fuse->superops) = op;
+  *array_push(fuse->o->scratch, &fuse->entries) =
+      (struct fuse_entry){op, fails, hash, index, *bucket};
+  *bucket = (uint32_t)fuse->entries.count;
+  fuse->o->stats->superops++;
+  return index;
+}
+
+struct ir_binding fuse_build(struct fuse_block *b, const struct fuse_member *members,
+                             uint32_t count) {
+  struct builder s = {.b = b, .members = members, .count = count};
+  find_params(&s);
+  uint32_t params = (uint32_t)s.params.count;
+  b->fuse->stamp++;
+  for (uint32_t i = 0; i < params; i++) number(&s, s.params.items[i], i);
+  s.values = params;
+  for (uint32_t i = 0; i < count; i++) add_member(&s, &members[i]);
+  find_outputs(&s);
+  struct superop *op = complete(&s);
+  uint32_t results = (uint32_t)s.results.count;
+  const struct ir_binding *last = members[count - 1].x;
+  struct ir_binding x =
+      rewrite_binding(b->fuse->o, OPC_FUSED, TW_NONE, params, results, last->pos, last->origin);
+  x.form = IR_FUSED;
+  x.as.superop = enter(b->fuse, op, s.fails.items);
+  for (uint32_t i = 0; i < params; i++) x.operands[i] = s.params.items[i];
+  for (uint32_t i = 0; i < results; i++) x.results[i] = s.results.items[i];
+  return x;
+}

@@ -1,0 +1,395 @@
+/* fuse-plan.c - stages and groups of a block, and who computes what: see fuse.h. */
+#include "fcode-opt/fuse.h"
+
+#include <string.h>
+
+/* ---- the hash table ---- */
+
+static struct fuse_key *key_slot(const struct fuse_map *m, uint32_t a, uint32_t b) {
+  uint64_t h = ((uint64_t)a << 32 | b) * 0x9e3779b97f4a7c15u;
+  uint32_t at = (uint32_t)(h >> 32) & (m->capacity - 1);
+  while (m->keys[at].value && (m->keys[at].a != a || m->keys[at].b != b))
+    at = (at + 1) & (m->capacity - 1);
+  return &m->keys[at];
+}
+
+bool fuse_map_has(const struct fuse_map *m, uint32_t a, uint32_t b) {
+  return m->capacity > 0 && key_slot(m, a, b)->value;
+}
+
+bool fuse_map_add(struct arena *arena, struct fuse_map *m, uint32_t a, uint32_t b,
+                  uint32_t fresh, uint32_t *value) {
+  if (2 * m->count >= m->capacity) {
+    struct fuse_map larger = {.capacity = m->capacity ? 2 * m->capacity : 64};
+    larger.keys = arena_alloc(arena, larger.capacity * sizeof *larger.keys);
+    larger.count = m->count;
+    for (uint32_t i = 0; i < m->capacity; i++) {
+      const struct fuse_key *key = &m->keys[i];
+      if (key->value) *key_slot(&larger, key->a, key->b) = *key;
+    }
+    *m = larger;
+  }
+  struct fuse_key *key = key_slot(m, a, b);
+  bool added = !key->value;
+  if (added) {
+    *key = (struct fuse_key){a, b, fresh + 1};
+    m->count++;
+  }
+  *value = key->value - 1;
+  return added;
+}
+
+/* ---- what the bindings are ---- */
+
+struct fuse_unit *fuse_maker(const struct fuse_block *b, ir_var v) {
+  const struct fuse *fuse = b->fuse;
+  if (!fuse->makers[v] || fuse->blocks[v] != b->number) return NULL;
+  return &b->list[fuse->units[v]];
+}
+
+static uint32_t domain_of(const struct fuse_block *b, const struct fuse_unit *u) {
+  const struct fuse *fuse = b->fuse;
+  ir_var v = fuse_is_producer(u->role) ? u->x->results[0] : u->x->operands[0];
+  return sizes_likely(fuse->sizes, fuse->function, v, SIZE_LEN);
+}
+
+/* Its number of places is known to be 1: an operation of the machine itself is cheaper. */
+static bool is_scalar(const struct fuse_block *b, const struct fuse_unit *u) {
+  const struct fuse *fuse = b->fuse;
+  ir_var v = fuse_is_producer(u->role) ? u->x->results[0] : u->x->operands[0];
+  return sizes_known(fuse->sizes, fuse->function, v, SIZE_LEN) == 1;
+}
+
+/* Whether an operation on these can be wrong at all, sizes included. */
+static bool has_rules(const struct ir_binding *x) {
+  if (x->form == IR_OP) return opcode_info(x->op)->rules[0].a || !binding_never_fails(x);
+  return x->form != IR_CONST;
+}
+
+static void classify(struct fuse_block *b, struct fuse_unit *u) {
+  struct fuse *fuse = b->fuse;
+  const struct ir_binding *x = u->x;
+  if (x->form != IR_IF) { /* that of an IF is known from its arms */
+    u->effects = binding_effects(&fuse->calls, x);
+    if (u->effects == EFFECT_ENDS && x->form == IR_OP &&
+        sizes_safe(fuse->sizes, fuse->function, x))
+      u->effects = 0;
+  }
+  u->ordered = u->effects != 0;
+  u->conditional = !u->ordered && has_rules(x);
+  u->group = NO_GROUP;
+  enum superop_role role = ROLE_CONST;
+  if (x->form == IR_OP) u->parts = superop_parts((enum opcode)x->op, &role);
+  u->role = (uint8_t)role;
+  if (!u->parts) return;
+  if (is_scalar(b, u)) {
+    u->parts = NULL;
+    return;
+  }
+  u->domain = domain_of(b, u);
+}
+
+/* ---- stages ---- */
+
+struct planner {
+  struct fuse_block *b;
+  uint32_t at;      /* the unit */
+  uint32_t base;    /* no stage below: a timer came before */
+  uint32_t highest; /* stage so far */
+  uint32_t epoch;
+  uint32_t chain; /* the last ordered unit, or NO_UNIT */
+};
+
+/* Whether v may be read by u, within one group, where `maker` computes it. */
+static bool in_place(const struct fuse_unit *maker, const struct fuse_unit *u, char part) {
+  return part == 'd' && u->parts && maker->parts && fuse_is_producer(maker->role) &&
+         maker->domain == u->domain;
+}
+
+/* A unit that u has to come after, and whether one group may hold both. */
+typedef void (*visit_dependency)(struct planner *, const struct fuse_unit *before,
+                                 bool together, void *context);
+
+static void each_dependency(struct planner *p, visit_dependency visit, void *context) {
+  struct fuse_unit *u = &p->b->list[p->at];
+  for (uint32_t i = 0; i < u->x->operand_count; i++) {
+    const struct fuse_unit *maker = fuse_maker(p->b, u->x->operands[i]);
+    if (maker) visit(p, maker, in_place(maker, u, fuse_part(u, i)), context);
+  }
+  for (uint32_t i = 0; i < u->free_count; i++) {
+    const struct fuse_unit *maker = fuse_maker(p->b, u->free[i]);
+    if (maker) visit(p, maker, false, context);
+  }
+  if (u->chain == NO_UNIT) return;
+  const struct fuse_unit *before = &p->b->list[u->chain];
+  visit(p, before, before->parts && u->parts && before->domain == u->domain, context);
+}
+
+static void raise_stage(struct planner *p, const struct fuse_unit *before, bool together,
+                        void *context) {
+  (void)p;
+  uint32_t *stage = context;
+  uint32_t least = before->stage + (before->parts && !together);
+  if (least > *stage) *stage = least;
+}
+
+struct fit {
+  uint32_t stage, group;
+  bool fine;
+};
+
+/* At its least stage a unit must be in the group of all that brought it there. */
+static void check_fit(struct planner *p, const struct fuse_unit *before, bool together,
+                      void *context) {
+  (void)p;
+  struct fit *fit = context;
+  if (together && before->stage == fit->stage && before->group != fit->group) fit->fine = false;
+}
+
+/* The shared descriptor of a consumer, or IR_NO_VAR. */
+static ir_var segments_of(const struct fuse_unit *u) {
+  for (uint32_t i = 0; i < u->x->operand_count; i++) {
+    if (fuse_part(u, i) == 'S') return u->x->operands[i];
+  }
+  return IR_NO_VAR;
+}
+
+static bool accepts(const struct fuse_block *b, uint32_t group, const struct fuse_unit *u) {
+  const struct fuse_group *g = &b->groups.items[group];
+  if (g->own >= FUSE_NODES_OWN) return false;
+  ir_var segments = segments_of(u);
+  if (segments != IR_NO_VAR && g->segments != IR_NO_VAR && g->segments != segments)
+    return false;
+  uint32_t more = 0;
+  for (uint32_t i = 0; i < u->x->operand_count; i++)
+    more += !fuse_map_has(&b->inside, group, u->x->operands[i]);
+  return g->params + more <= FUSE_PARAMS_MOST;
+}
+
+/* v is computed or read in the group. */
+static bool note_inside(struct fuse_block *b, uint32_t group, ir_var v) {
+  uint32_t ignored;
+  return fuse_map_add(b->fuse->o->scratch, &b->inside, group, v, 0, &ignored);
+}
+
+static void join(struct fuse_block *b, uint32_t group, struct fuse_unit *u) {
+  struct fuse_group *g = &b->groups.items[group];
+  u->group = group;
+  u->stage = g->stage;
+  g->own++;
+  ir_var segments = segments_of(u);
+  if (segments != IR_NO_VAR) g->segments = segments;
+  for (uint32_t i = 0; i < u->x->operand_count; i++) {
+    if (note_inside(b, group, u->x->operands[i])) g->params++;
+  }
+  for (uint32_t i = 0; i < u->x->result_count; i++) note_inside(b, group, u->x->results[i]);
+}
+
+static void place(struct planner *p, uint32_t least) {
+  struct fuse_block *b = p->b;
+  struct fuse_unit *u = &b->list[p->at];
+  struct arena *scratch = b->fuse->o->scratch;
+  for (uint32_t stage = least;; stage++) {
+    uint32_t fresh = (uint32_t)b->groups.count, group;
+    bool added = false;
+    struct fit fit = {stage, NO_GROUP, true};
+    if (fuse_map_has(&b->places, stage, u->domain))
+      fuse_map_add(scratch, &b->places, stage, u->domain, fresh, &fit.group);
+    each_dependency(p, check_fit, &fit);
+    if (!fit.fine) continue;
+    added = fuse_map_add(scratch, &b->places, stage, u->domain, fresh, &group);
+    if (added) {
+      *array_push(scratch, &b->groups) =
+          (struct fuse_group){.stage = stage, .domain = u->domain, .segments = IR_NO_VAR};
+    } else if (!accepts(b, group, u)) {
+      continue;
+    }
+    join(b, group, u);
+    return;
+  }
+}
+
+/* What computing it where nothing is at hand costs. */
+static double cost_of(const struct fuse_block *b, const struct fuse_unit *u) {
+  double cost = fuse_work(b->fuse, u->x);
+  for (uint32_t i = 0; i < u->x->operand_count; i++) {
+    ir_var v = u->x->operands[i];
+    if (fuse_part(u, i) != 'd') continue;
+    const struct fuse_unit *maker = fuse_maker(b, v);
+    double read = fuse_bytes(b->fuse, v);
+    cost += maker && in_place(maker, u, 'd') && maker->cost < read ? maker->cost : read;
+  }
+  return cost;
+}
+
+static void assign_stage(struct planner *p) {
+  struct fuse_block *b = p->b;
+  struct fuse_unit *u = &b->list[p->at];
+  u->epoch = p->epoch;
+  u->chain = u->ordered || u->conditional ? p->chain : NO_UNIT;
+  uint32_t stage = p->base;
+  each_dependency(p, raise_stage, &stage);
+  if (u->effects & EFFECT_TIMER) {
+    u->stage = p->base = p->highest + 1;
+    u->epoch = ++p->epoch;
+    p->epoch++;
+    p->chain = NO_UNIT; /* nothing comes past it anyway */
+    p->highest = p->base;
+    return;
+  }
+  if (u->parts) {
+    place(p, stage);
+    u->cost = u->ordered ? fuse_bytes(b->fuse, u->x->results[0]) : cost_of(b, u);
+  } else {
+    u->stage = stage;
+  }
+  if (u->stage > p->highest) p->highest = u->stage;
+  if (u->ordered) p->chain = p->at;
+}
+
+/* ---- who computes what ---- */
+
+static void want(struct fuse_block *b, ir_var v) {
+  b->wanted[v] = true;
+}
+
+static void add_member(struct fuse_block *b, uint32_t group, struct ir_binding *x,
+                       uint32_t unit) {
+  *array_push(b->fuse->o->scratch, &b->groups.items[group].members) =
+      (struct fuse_member){x, unit};
+  for (uint32_t i = 0; i < x->result_count; i++) note_inside(b, group, x->results[i]);
+}
+
+/* Member `user` of the group needs v place by place. */
+static void need(struct fuse_block *b, uint32_t group, const struct fuse_unit *user, ir_var v) {
+  struct fuse *fuse = b->fuse;
+  struct fuse_unit *maker = fuse_maker(b, v);
+  if (maker) {
+    if (!in_place(maker, user, 'd') || maker->epoch != user->epoch) {
+      want(b, v);
+      return;
+    }
+    for (uint32_t i = maker->needs; i; i = b->needs.items[i - 1].next) {
+      if (b->needs.items[i - 1].group == group) return;
+    }
+    *array_push(fuse->o->scratch, &b->needs) = (struct fuse_need){group, maker->needs};
+    maker->needs = (uint32_t)b->needs.count;
+    return;
+  }
+  /* A constant spread in an outer block is spread again. */
+  struct ir_binding *x = fuse->makers[v];
+  bool flat = x && !fuse->timers && fuse_flat(fuse, x) &&
+              sizes_safe(fuse->sizes, fuse->function, x) &&
+              b->groups.items[group].members.count < FUSE_NODES_MOST;
+  if (!flat) {
+    want(b, v);
+    return;
+  }
+  const struct fuse_group *g = &b->groups.items[group];
+  for (size_t i = 0; i < g->members.count; i++) {
+    if (g->members.items[i].x == x) return;
+  }
+  add_member(b, group, x, NO_UNIT);
+}
+
+/* What a member of a group reads. */
+static void use_operands(struct fuse_block *b, uint32_t group, const struct fuse_unit *u) {
+  for (uint32_t i = 0; i < u->x->operand_count; i++) {
+    ir_var v = u->x->operands[i];
+    char part = fuse_part(u, i);
+    if (part == 'd') {
+      need(b, group, u, v);
+    } else if (part != 'c' || !fuse_constant(b->fuse, v)) {
+      want(b, v);
+    }
+    note_inside(b, group, v);
+  }
+}
+
+/* What it would cost to compute u in the group, which has some of its operands. */
+static double cost_in(const struct fuse_block *b, uint32_t group, const struct fuse_unit *u) {
+  double cost = fuse_work(b->fuse, u->x);
+  for (uint32_t i = 0; i < u->x->operand_count; i++) {
+    ir_var v = u->x->operands[i];
+    if (fuse_part(u, i) != 'd' || fuse_map_has(&b->inside, group, v)) continue;
+    const struct fuse_unit *maker = fuse_maker(b, v);
+    double read = fuse_bytes(b->fuse, v);
+    cost += maker && in_place(maker, u, 'd') && maker->cost < read ? maker->cost : read;
+  }
+  return cost;
+}
+
+static void compute_in(struct fuse_block *b, uint32_t group, uint32_t unit) {
+  struct fuse_unit *u = &b->list[unit];
+  add_member(b, group, u->x, unit);
+  use_operands(b, group, u);
+}
+
+/* A producer: written to memory by its own group, or computed in each that needs it. */
+static void decide_producer(struct fuse_block *b, uint32_t unit) {
+  struct fuse_unit *u = &b->list[unit];
+  ir_var r = u->x->results[0];
+  double bytes = fuse_bytes(b->fuse, r), again = 0, memory = bytes;
+  bool own = false, room = true;
+  uint32_t others = 0;
+  for (uint32_t i = u->needs; i; i = b->needs.items[i - 1].next) {
+    uint32_t group = b->needs.items[i - 1].group;
+    if (group == u->group) {
+      own = true;
+      continue;
+    }
+    others++;
+    again += cost_in(b, group, u);
+    memory += bytes;
+    if (b->groups.items[group].members.count >= FUSE_NODES_MOST) room = false;
+  }
+  if (!own) memory += u->cost;
+  bool everywhere = !u->ordered && room && !b->wanted[r] && again <= memory;
+  bool read = false;
+  for (uint32_t i = u->needs; i; i = b->needs.items[i - 1].next) {
+    uint32_t group = b->needs.items[i - 1].group;
+    if (group == u->group) continue;
+    bool here =
+        everywhere || (!u->ordered && b->groups.items[group].members.count < FUSE_NODES_MOST &&
+                       cost_in(b, group, u) < bytes);
+    if (here) {
+      compute_in(b, group, unit);
+    } else {
+      read = true;
+    }
+  }
+  if (read) want(b, r);
+  u->stays = own || b->wanted[r] || u->ordered;
+  if (u->stays) compute_in(b, u->group, unit);
+}
+
+static bool any_wanted(const struct fuse_block *b, const struct ir_binding *x) {
+  for (uint32_t i = 0; i < x->result_count; i++) {
+    if (b->wanted[x->results[i]]) return true;
+  }
+  return false;
+}
+
+static void decide(struct fuse_block *b, uint32_t unit) {
+  struct fuse_unit *u = &b->list[unit];
+  if (u->parts && fuse_is_producer(u->role)) {
+    decide_producer(b, unit);
+    return;
+  }
+  u->stays = u->ordered || any_wanted(b, u->x);
+  if (!u->stays) return;
+  if (u->parts) {
+    compute_in(b, u->group, unit);
+    return;
+  }
+  for (uint32_t i = 0; i < u->x->operand_count; i++) want(b, u->x->operands[i]);
+  for (uint32_t i = 0; i < u->free_count; i++) want(b, u->free[i]);
+}
+
+void fuse_plan(struct fuse_block *b) {
+  struct planner p = {.b = b, .chain = NO_UNIT};
+  for (uint32_t i = 0; i < b->count; i++) classify(b, &b->list[i]);
+  for (p.at = 0; p.at < b->count; p.at++) assign_stage(&p);
+  for (uint32_t i = 0; i < b->block->result_count; i++) want(b, b->block->results[i]);
+  for (uint32_t i = b->count; i-- > 0;) decide(b, i);
+}
