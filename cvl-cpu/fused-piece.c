@@ -6,14 +6,13 @@
  * on the pieces before: they prepare all that does not, wait for their turn, move on what is
  * handed from piece to piece, and write while the next piece does the same.
  */
-#include <sched.h>
 #include <string.h>
 
 #include "cvl-cpu/fused-plan.h"
 #include "cvl-cpu/kernels.h"
-#include "cvl-cpu/parts.h"
+#include "cvl-cpu/scan-parts.h"
 
-enum { BLOCKS_OF_WHOLE = FUSED_WHOLE / CVL_REDUCE_BLOCK, SPINS_TO_A_YIELD = 100 };
+enum { BLOCKS_OF_WHOLE = FUSED_WHOLE / CVL_REDUCE_BLOCK };
 
 /* ---- tiles ---- */
 
@@ -160,39 +159,24 @@ static void offset_segments(struct fused_worker *w, uint64_t first, uint64_t las
 
 /* ---- turns ---- */
 
-/* The places of a giant that a piece owns; none if equal. */
-struct part {
-  uint64_t begin, end;
-  bool from_start;
-};
-
 static char *window_totals(const struct fused_worker *w, uint32_t scan, int part) {
   const size_t room = (w->k->most_places / SCAN_WINDOW + 2) * sizeof(uint64_t);
   return w->window_totals + (2 * scan + (uint32_t)part) * room;
 }
 
 static void find_totals(struct fused_worker *w, const struct part *part, int number) {
-  const uint64_t n = part->end - part->begin, windows = n / SCAN_WINDOW;
-  for (uint32_t i = 0; i < w->k->scan_count && n > 0; i++) {
+  for (uint32_t i = 0; i < w->k->scan_count && part->begin < part->end; i++) {
     const struct fused_scan *s = &w->k->scans[i];
-    char *totals = window_totals(w, i, number);
-    s->row->totals(fused_at(w, s->v, part->begin), windows, totals);
-    /* Nothing comes after a short window: its total is not used. */
-    if (n % SCAN_WINDOW) memset(totals + windows * s->v->bytes, 0, s->v->bytes);
+    scan_part_totals(s->row, s->v->bytes, part, fused_at(w, s->v, part->begin),
+                     window_totals(w, i, number));
   }
 }
 
-static void use_state(struct fused_worker *w, const struct part *part, int number) {
-  const uint64_t windows = units_of(part->end - part->begin, SCAN_WINDOW);
-  for (uint32_t i = 0; i < w->k->scan_count && windows > 0; i++) {
+static void use_states(struct fused_worker *w, const struct part *part, int number) {
+  for (uint32_t i = 0; i < w->k->scan_count; i++) {
     const struct fused_scan *s = &w->k->scans[i];
-    if (part->from_start) s->row->start(s->state);
-    s->row->advance(s->state, windows, window_totals(w, i, number));
+    scan_part_advance(s->row, part, s->state, window_totals(w, i, number));
   }
-}
-
-static void put_in_caches(void *to, const void *from, size_t bytes) {
-  memcpy(to, from, bytes);
 }
 
 static scan_put *put_of(const struct cvl_kernel *k, const struct fused_scan *s) {
@@ -200,12 +184,10 @@ static scan_put *put_of(const struct cvl_kernel *k, const struct fused_scan *s) 
 }
 
 static void write_part(struct fused_worker *w, const struct part *part, int number) {
-  if (part->begin == part->end) return;
-  for (uint32_t i = 0; i < w->k->scan_count; i++) {
+  for (uint32_t i = 0; i < w->k->scan_count && part->begin < part->end; i++) {
     const struct fused_scan *s = &w->k->scans[i];
-    s->row->write(fused_at(w, s->v, part->begin), part->end - part->begin,
-                  window_totals(w, i, number), part->from_start,
-                  s->out + part->begin * s->v->bytes, put_of(w->k, s));
+    scan_part_write(s->row, s->v->bytes, part, fused_at(w, s->v, part->begin),
+                    window_totals(w, i, number), s->out, put_of(w->k, s));
   }
 }
 
@@ -223,15 +205,6 @@ static void scan_segments(struct fused_worker *w, uint64_t first, uint64_t last)
                           scan->out + p * scan->v->bytes, put_of(w->k, scan));
     }
     first += many;
-  }
-}
-
-/* Waits until all earlier pieces have had their turn. They have all been taken by threads that
- * need nothing from this one. */
-static void await_turn(const struct cvl_kernel *k, uint64_t piece) {
-  unsigned spins = 0;
-  while (atomic_load_explicit(&k->turn, memory_order_acquire) != piece) {
-    if (++spins % SPINS_TO_A_YIELD == 0) sched_yield();
   }
 }
 
@@ -278,18 +251,16 @@ void fused_piece(void *kernel, uint64_t first, uint64_t last, unsigned worker) {
   const struct segments *s = &k->segments;
   const struct place from = segments_split(s, first), to = segments_split(s, last);
   const uint64_t low = owned_from(s, FUSED_WHOLE, CVL_REDUCE_BLOCK, from);
-  const uint64_t high = owned_from(s, FUSED_WHOLE, CVL_REDUCE_BLOCK, to);
   begin(w, low, from.segment);
   struct part in = {0}, out = {0};
   uint64_t whole = to.segment; /* segments from.segment .. whole - 1 are all this piece's */
   if (giant_crosses(s, FUSED_WHOLE, from.segment, from.position)) {
-    const uint64_t end = segment_start(s, from.segment);
-    in = (struct part){.begin = low, .end = high < end ? high : end};
+    in = part_of(s, CVL_REDUCE_BLOCK, from.segment - 1, from.position, to.position);
     giant(w, from.segment - 1, in.begin, in.end);
   }
   if (to.segment > from.segment && giant_crosses(s, FUSED_WHOLE, to.segment, to.position)) {
     whole--;
-    out = (struct part){segment_start(s, whole), high, true};
+    out = part_of(s, CVL_REDUCE_BLOCK, whole, from.position, to.position);
   }
   if (s->offsets) {
     offset_segments(w, from.segment, whole);
@@ -304,9 +275,9 @@ void fused_piece(void *kernel, uint64_t first, uint64_t last, unsigned worker) {
     if (good) find_totals(w, &in, 0);
     if (good) find_totals(w, &out, 1);
     const uint64_t piece = first / k->grain;
-    await_turn(k, piece);
-    if (good) use_state(w, &in, 0);
-    if (good) use_state(w, &out, 1);
+    await_turn(&k->turn, piece);
+    if (good) use_states(w, &in, 0);
+    if (good) use_states(w, &out, 1);
     for (uint32_t i = 0; i < k->pack_count; i++) {
       base[i] = k->packs[i].kept;
       k->packs[i].kept += w->kept[i];

@@ -98,7 +98,7 @@ static void assign_slots(struct cvl_kernel *k, uint32_t *free_slots) {
     for (unsigned j = 0; j < node->operand_count; j++) {
       struct fused_value *v = &k->values[node->operands[j]];
       if (v->node == SUPEROP_NONE || k->op->nodes[v->node].role == ROLE_CONST) continue;
-      if (v->home != IN_STRIP || v->last_read != n || v->is_output) continue;
+      if (v->home != IN_STRIP || v->last_read != n || v->is_output || v->scattered) continue;
       bool again = false; /* the same operand twice */
       for (unsigned before = 0; before < j; before++) {
         again |= node->operands[before] == node->operands[j];

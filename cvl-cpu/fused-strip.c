@@ -79,11 +79,12 @@ uint64_t fused_step(struct fused_worker *w, uint32_t number, uint64_t first, uin
   return n;
 }
 
-/* Copies what was not made where it is wanted. */
-static void deliver(struct fused_worker *w, uint64_t first, uint64_t n) {
+/* Copies what was not made where it is wanted, of the nodes before `end`. */
+static void deliver(struct fused_worker *w, uint64_t first, uint64_t n, uint64_t end) {
   struct cvl_kernel *k = w->k;
   for (uint32_t i = 0; i < k->copy_count; i++) {
     struct fused_value *v = &k->values[k->copies[i]];
+    if (v->node >= end) continue;
     const char *from = fused_at(w, v, first);
     char *to = (char *)result_data(&v->whole) + first * v->bytes;
     if (v->streaming) {
@@ -126,28 +127,28 @@ static void prefetch_strip(const struct fused_worker *w, uint64_t first, uint64_
 
 /* Steps are in the order of their nodes, and of a strip at fault the steps before the fault
  * are all executed: so the lowest node at fault gets its lowest place, whatever was found
- * first. */
+ * first. Their results are delivered too: a scatter among them may be at fault itself. */
 bool fused_strip(struct fused_worker *w, uint64_t first, uint64_t n) {
   struct cvl_kernel *k = w->k;
   const uint64_t failed = atomic_load_explicit(&k->failed, memory_order_relaxed);
   w->origin[IN_STRIP] = first;
   if (k->pieces > 1 || k->n > PIECE_BYTES) prefetch_strip(w, first + n, n);
+  uint64_t end = FUSED_NONE;
   if (k->compiled) {
     fused_native_strip(w, first, n);
-    if (atomic_load_explicit(&k->failed, memory_order_relaxed) != FUSED_NONE) return false;
-    deliver(w, first, n);
-    return true;
-  }
-  for (uint32_t i = k->live_from; i < k->step_count; i++) {
-    const uint32_t number = k->live_steps[i];
-    if (number > failed) return false;
-    const uint64_t done = fused_step(w, number, first, n);
-    if (done < n) {
+  } else {
+    for (uint32_t i = k->live_from; i < k->step_count && end == FUSED_NONE; i++) {
+      const uint32_t number = k->live_steps[i];
+      if (number > failed) {
+        end = failed;
+        break;
+      }
+      const uint64_t done = fused_step(w, number, first, n);
+      if (done == n) continue;
       fused_remember(w, number, first, first + done);
-      return false;
+      end = number;
     }
   }
-  if (failed != FUSED_NONE) return false;
-  deliver(w, first, n);
-  return true;
+  deliver(w, first, n, end);
+  return atomic_load_explicit(&k->failed, memory_order_relaxed) == FUSED_NONE;
 }

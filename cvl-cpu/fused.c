@@ -8,6 +8,17 @@
 
 /* ---- results ---- */
 
+/* Whether another parameter is the same vector: it may be lent and given at once. */
+static bool shared(const struct cvl_kernel *k, const struct cvl_value *operands, uint32_t i) {
+  for (uint32_t j = 0; j < k->op->param_count; j++) {
+    if (j != i && operands[j].form == CVL_VECTOR &&
+        operands[j].as.vector == operands[i].as.vector) {
+      return true;
+    }
+  }
+  return false;
+}
+
 /* The memory of an operand that the result of a node may be written to as it is made: nobody
  * reads the operand in any other way, or afterwards. */
 static struct cvl_vector *reusable_for(struct cvl_kernel *k, const struct fused_value *v,
@@ -20,7 +31,7 @@ static struct cvl_vector *reusable_for(struct cvl_kernel *k, const struct fused_
       continue;
     }
     struct cvl_vector *reuse = value_reusable(&operands[i], v->bytes);
-    if (reuse && reuse->length == k->n) return reuse;
+    if (reuse && reuse->length == k->n && !shared(k, operands, i)) return reuse;
   }
   return NULL;
 }

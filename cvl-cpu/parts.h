@@ -9,6 +9,8 @@
 #ifndef RAVEL_CPU_PARTS_H
 #define RAVEL_CPU_PARTS_H
 
+#include <sched.h>
+
 #include "cvl-cpu/cpu.h"
 #include "cvl-cpu/kernels-reduce.h"
 
@@ -32,6 +34,32 @@ static inline uint64_t owned_from(const struct segments *s, uint64_t whole, uint
   const uint64_t end = segment_start(s, at.segment);
   const uint64_t cut = start + units_of(at.position - start, unit) * unit;
   return cut < end ? cut : end;
+}
+
+/* The elements of giant k that belong to a piece, from place `low` to `high` of the path. */
+struct part {
+  uint64_t begin, end; /* none if equal */
+  bool from_start;     /* begins where the giant does */
+};
+static inline struct part part_of(const struct segments *s, uint64_t unit, uint64_t k,
+                                  uint64_t low, uint64_t high) {
+  const uint64_t start = segment_start(s, k), end = segment_start(s, k + 1);
+  struct part p = {.begin = start, .end = end, .from_start = low <= start};
+  if (low > start) p.begin = start + units_of(low - start, unit) * unit;
+  if (high < end) p.end = start + units_of(high - start, unit) * unit;
+  if (p.end > end) p.end = end;
+  if (p.begin > p.end) p.begin = p.end;
+  return p;
+}
+
+/* Waits until all pieces before this one have had their turn at what is handed on. They have
+ * all been taken by threads that need nothing from this one. */
+static inline void await_turn(_Atomic uint64_t *turn, uint64_t piece) {
+  enum { SPINS_TO_A_YIELD = 100 }; /* looks before giving the processor away */
+  unsigned spins = 0;
+  while (atomic_load_explicit(turn, memory_order_acquire) != piece) {
+    if (++spins % SPINS_TO_A_YIELD == 0) sched_yield();
+  }
 }
 
 /* Where the block totals of a giant that starts at p begin, in elements. The giants before it
