@@ -55,6 +55,16 @@ static uint32_t *connect(struct fuse_block *b, const struct fuse_group *g) {
   return parents;
 }
 
+/* An operation that stays by itself has no CONST nodes: constants have to be bound. */
+static void want_constants(struct fuse_block *b, const struct ir_binding *x) {
+  for (uint32_t i = 0; i < x->operand_count; i++) {
+    if (!fuse_constant(b->fuse, x->operands[i])) continue;
+    b->wanted[x->operands[i]] = true;
+    struct fuse_unit *maker = fuse_maker(b, x->operands[i]);
+    if (maker) maker->stays = true;
+  }
+}
+
 static void add_item(struct fuse_block *b, uint32_t group, uint32_t first, uint32_t count) {
   uint32_t item = (uint32_t)b->items.count;
   struct fuse_item *it = array_push(b->fuse->o->scratch, &b->items);
@@ -64,7 +74,10 @@ static void add_item(struct fuse_block *b, uint32_t group, uint32_t first, uint3
     if (unit == NO_UNIT || b->list[unit].group != group) continue;
     b->list[unit].item = item;
     it->position = unit;
-    if (count == 1) it->unit = unit;
+    if (count == 1) {
+      it->unit = unit;
+      want_constants(b, b->list[unit].x);
+    }
   }
 }
 
@@ -243,6 +256,16 @@ static void fuse_arms(struct fuse *fuse, struct fuse_unit *u) {
   u->free = free_vars;
 }
 
+/* The length of what is computed is that of what it is computed from: so nothing waits for it.
+ */
+static void take_first_length(struct fuse *fuse, struct ir_binding *x) {
+  if (x->form != IR_OP || x->op != OPC_LENGTH) return;
+  ir_var first = sizes_first(fuse->sizes, fuse->function, x->operands[0]);
+  x->operands[0] = first;
+  enum ir_kind_tag tag = fuse->f->vars[first]->tag;
+  x->type = (uint8_t)(tag == IR_FLOAT ? TW_FLOAT : tag == IR_BOOL ? TW_BOOL : TW_INT);
+}
+
 static struct outside fuse_one(struct fuse *fuse, struct ir_block *block) {
   struct arena *scratch = fuse->o->scratch;
   struct fuse_block b = {.fuse = fuse, .block = block, .count = block->count};
@@ -257,6 +280,7 @@ static struct outside fuse_one(struct fuse *fuse, struct ir_block *block) {
       fuse->blocks[x->results[k]] = b.number;
       fuse->units[x->results[k]] = i;
     }
+    take_first_length(fuse, x);
     if (x->form == IR_IF) fuse_arms(fuse, &b.list[i]);
   }
   b.wanted = fuse->wanted;

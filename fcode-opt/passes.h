@@ -137,6 +137,8 @@ uint32_t sizes_class(const struct sizes *, uint32_t function, ir_var, uint8_t wh
 /* The same of sizes that are equal if every instruction of the function is executed without
  * fault: for choices that are checked again when they matter, such as fusion's. */
 uint32_t sizes_likely(const struct sizes *, uint32_t function, ir_var, uint8_t what);
+/* The vector that was bound first of those that are as long as v; v itself if there is none. */
+ir_var sizes_first(const struct sizes *, uint32_t function, ir_var v);
 /* The number itself where it is known; -1 if not. */
 int64_t sizes_known(const struct sizes *, uint32_t function, ir_var, uint8_t what);
 

@@ -6,7 +6,7 @@
 static void add_term(struct facts *f) {
   uint32_t t = (uint32_t)f->terms.count;
   *array_push(f->arena, &f->terms) =
-      (struct fact_term){.parent = t, .weight = 1, .least = t, .likely = t};
+      (struct fact_term){.parent = t, .weight = 1, .least = t, .vector = NO_TERM, .likely = t};
 }
 
 void facts_init(struct facts *f, struct arena *arena) {
@@ -25,8 +25,13 @@ void facts_reset(struct facts *f, uint32_t var_count) {
   for (uint32_t i = 0; i < TERMS_PER_VAR * var_count; i++) add_term(f);
 }
 
-void facts_bind(struct facts *f, uint32_t var) {
+void facts_bind(struct facts *f, uint32_t var, bool vector) {
   f->clock++;
+  if (vector) {
+    uint32_t t = TERMS_PER_VAR * var + TERM_SIZE;
+    f->terms.items[t].vector = t;
+    f->terms.items[t].vector_stamp = f->clock;
+  }
   for (uint32_t k = 0; k < TERMS_PER_VAR; k++)
     f->terms.items[TERMS_PER_VAR * var + k].stamp = f->clock;
 }
@@ -82,6 +87,11 @@ void facts_unite(struct facts *f, uint32_t a, uint32_t b) {
   if (child->stamp < root->stamp) {
     root->stamp = child->stamp;
     root->least = child->least;
+  }
+  if (child->vector != NO_TERM &&
+      (root->vector == NO_TERM || child->vector_stamp < root->vector_stamp)) {
+    root->vector = child->vector;
+    root->vector_stamp = child->vector_stamp;
   }
   if (child->known) {
     root->known = true;

@@ -32,8 +32,9 @@ struct fact_term {
   uint32_t parent;
   /* of a root: */
   uint32_t weight;
-  uint32_t least; /* the term of the class that was bound first */
-  uint32_t stamp; /* when that was */
+  uint32_t least;                /* the term of the class that was bound first */
+  uint32_t stamp;                /* when that was */
+  uint32_t vector, vector_stamp; /* likewise of lengths of vectors only; or NO_TERM */
   int64_t number;
   bool known;   /* it is `number` */
   bool natural; /* it is not negative */
@@ -78,7 +79,7 @@ void facts_init(struct facts *, struct arena *);
 /* Forgets everything; then there are the terms of var_count variables, nothing known. */
 void facts_reset(struct facts *, uint32_t var_count);
 /* A variable is bound: later than all those before. */
-void facts_bind(struct facts *, uint32_t var);
+void facts_bind(struct facts *, uint32_t var, bool vector);
 
 uint32_t facts_root(const struct facts *, uint32_t term);
 bool facts_equal(const struct facts *, uint32_t a, uint32_t b);

@@ -49,6 +49,7 @@ struct sizes_function {
   uint32_t *classes; /* of TERM_SIZE and TERM_COUNT */
   uint32_t *likely;  /* at the end, of TERM_SIZE and TERM_COUNT */
   int64_t *known;
+  ir_var *first; /* the first vector that is as long, then */
   /* of the operation with this first result */
   bool *safe, *agrees;
 };

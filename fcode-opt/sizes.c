@@ -150,10 +150,13 @@ static void record(struct walk *w, ir_var v) {
   for (uint32_t k = 0; k < 2; k++)
     kept->known[2 * v + k] =
         facts_known(w->facts, TERMS_PER_VAR * v + k, &number) ? number : -1;
+  uint32_t vector = w->facts->terms.items[facts_root(w->facts, term_size(v))].vector;
+  kept->first[v] = vector == NO_TERM ? v : vector / TERMS_PER_VAR;
 }
 
 static void bind(struct walk *w, ir_var v) {
-  facts_bind(w->facts, v);
+  enum ir_kind_tag tag = w->f->vars[v]->tag;
+  facts_bind(w->facts, v, tag == IR_INT || tag == IR_FLOAT || tag == IR_BOOL);
   w->elements[v] =
       (struct element_facts){.range = IR_NO_VAR, .lengths = IR_NO_VAR, .flags = IR_NO_VAR};
 }
@@ -395,6 +398,8 @@ static uint32_t prepare(struct sizes *s, uint32_t function) {
   memset(kept->known, 0xff, 2 * (size_t)f->var_count * sizeof *kept->known);
   for (uint32_t i = 0; i < 2 * f->var_count; i++)
     kept->classes[i] = TERMS_PER_VAR * (i / 2) + i % 2;
+  kept->first = arena_alloc(scratch, f->var_count * sizeof *kept->first);
+  for (ir_var v = 0; v < f->var_count; v++) kept->first[v] = v;
   kept->safe = arena_alloc(scratch, f->var_count);
   kept->agrees = arena_alloc(scratch, f->var_count);
   return f->var_count;
@@ -458,4 +463,8 @@ uint32_t sizes_likely(const struct sizes *s, uint32_t function, ir_var v, uint8_
 
 int64_t sizes_known(const struct sizes *s, uint32_t function, ir_var v, uint8_t what) {
   return s->functions[function].known[2 * v + (what == SIZE_COUNT)];
+}
+
+ir_var sizes_first(const struct sizes *s, uint32_t function, ir_var v) {
+  return s->functions[function].first[v];
 }
