@@ -11,6 +11,8 @@
 struct need {
   struct opt *o;
   struct calls calls;
+  const struct sizes *sizes;
+  bool *quiet;    /* per function: not calling it changes nothing */
   bool **vars;    /* per function: its variables that are needed */
   bool **results; /* per function: its results that are */
   uint32_t f;     /* the function being looked at */
@@ -33,14 +35,44 @@ static bool any_result(const struct need *n, const struct ir_binding *x) {
 /* ---- what is needed ---- */
 
 static bool scalar_condition(const struct need *n, ir_var v) {
-  (void)n;
-  (void)v;
-  return false;
+  return sizes_known(n->sizes, n->f, v, SIZE_LEN) == 1;
+}
+
+/* Whether nothing is missed if a binding that is no IF is not executed. */
+static bool is_quiet(const struct need *n, const struct ir_binding *x) {
+  if (x->form == IR_CALL) return n->quiet[x->as.callee];
+  uint8_t effects = binding_effects(&n->calls, x);
+  return effects == 0 ||
+         (effects == EFFECT_ENDS && x->form == IR_OP && sizes_safe(n->sizes, n->f, x));
+}
+
+static bool is_quiet_block(const struct need *n, const struct ir_block *block) {
+  bool quiet = block->end == IR_YIELD;
+  for (uint32_t i = 0; i < block->count && quiet; i++) {
+    const struct ir_binding *x = &block->bindings[i];
+    quiet = x->form == IR_IF
+                ? scalar_condition(n, x->operands[0]) && is_quiet_block(n, x->as.arms.then) &&
+                      is_quiet_block(n, x->as.arms.otherwise)
+                : is_quiet(n, x);
+  }
+  return quiet;
+}
+
+/* Functions whose call is missed by nobody who does not need a result. Callees come first, and
+ * recursion is never quiet: it may not end. */
+static void find_quiet(struct need *n) {
+  uint32_t count = n->o->program->function_count;
+  n->quiet = arena_alloc(n->o->scratch, count);
+  for (uint32_t i = 0; i < count; i++) {
+    n->f = n->calls.order[i];
+    const struct ir_function *f = &n->o->program->functions[n->f];
+    n->quiet[n->f] = f->typed && !n->calls.recursive[n->f] && is_quiet_block(n, f->body);
+  }
 }
 
 /* Whether a binding that is no IF stays. */
 static bool stays(const struct need *n, const struct ir_binding *x) {
-  return any_result(n, x) || binding_effects(&n->calls, x) != 0;
+  return any_result(n, x) || !is_quiet(n, x);
 }
 
 /* A call that stays asks its callee for the results that are needed. */
@@ -222,7 +254,8 @@ static void shrink_signature(struct need *n, uint32_t f) {
 
 bool pass_dead(struct opt *o) {
   calls_drop_unreachable(o);
-  struct need n = {.o = o, .calls = calls_make(o)};
+  struct need n = {.o = o, .calls = calls_make(o), .sizes = sizes_compute(o)};
+  find_quiet(&n);
   find_needs(&n);
   uint32_t count = o->program->function_count;
   for (n.f = 0; n.f < count; n.f++) {

@@ -185,10 +185,15 @@ static bool run(struct driver *d, struct pass pass) {
 }
 
 static void run_all(struct driver *d) {
-  static const struct pass inlining = {"inline", pass_inline}, dead = {"dead", pass_dead};
-  static const struct pass fusion = {"fuse", pass_fuse};
+  static const struct pass inlining = {"inline", pass_inline},
+                           simplifying = {"simplify", pass_simplify},
+                           dead = {"dead", pass_dead}, fusion = {"fuse", pass_fuse};
   run(d, inlining);
-  run(d, dead);
+  bool changed = true;
+  for (int round = 0; changed && round < MAX_ROUNDS; round++) {
+    changed = run(d, simplifying);
+    changed |= run(d, dead);
+  }
   if (d->o.options->fuse) run(d, fusion);
 }
 

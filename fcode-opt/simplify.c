@@ -1,0 +1,385 @@
+/* simplify.c - constants, algebra, copies, common subexpressions, branches: one walk forward.
+ *
+ * Here is the walk and what it does about IFs; fold.c simplifies single operations, common.c
+ * finds those that were done before. What a walk uncovers for places behind it, the next walk
+ * finds (fcode-opt.c repeats the pass). */
+#include "fcode-opt/simplify.h"
+#include "ir/kinds.h"
+
+#include <string.h>
+
+/* ---- variables ---- */
+
+static void reserve_facts(struct simplifier *s) {
+  if (s->f->var_count <= s->fact_capacity) return;
+  uint32_t larger = 2 * s->f->var_count + 16;
+  struct fact *facts = arena_alloc(s->o->scratch, larger * sizeof *facts);
+  if (s->fact_capacity > 0) memcpy(facts, s->facts, s->fact_capacity * sizeof *facts);
+  for (uint32_t v = s->fact_capacity; v < larger; v++) facts[v].same = v;
+  s->facts = facts;
+  s->fact_capacity = larger;
+}
+
+ir_var simplify_var(struct simplifier *s, const struct ir_kind *kind) {
+  ir_var v = rewrite_var(s->o, s->f, kind);
+  reserve_facts(s);
+  return v;
+}
+
+void simplify_replace(struct simplifier *s, ir_var v, ir_var same) {
+  s->facts[v].same = s->facts[same].same;
+  s->changed = true;
+}
+
+static void rename_vars(const struct simplifier *s, uint32_t count, ir_var *vars) {
+  for (uint32_t i = 0; i < count; i++) vars[i] = s->facts[vars[i]].same;
+}
+
+/* ---- what is known ---- */
+
+const struct vcode_constant *known_constant(const struct simplifier *s, ir_var v) {
+  const struct ir_binding *def = s->facts[v].def;
+  return def && def->form == IR_CONST ? def->as.constant : NULL;
+}
+
+const struct ir_binding *known_op(const struct simplifier *s, ir_var v, enum opcode op) {
+  const struct ir_binding *def = s->facts[v].def;
+  return def && def->form == IR_OP && def->op == op && def->results[0] == v ? def : NULL;
+}
+
+int64_t known_size(const struct simplifier *s, ir_var v, uint8_t what) {
+  const struct vcode_constant *c = known_constant(s, v);
+  if (c && what == (c->type == TW_SEGDES ? SIZE_COUNT : SIZE_LEN)) return (int64_t)c->length;
+  if (c && c->type == TW_SEGDES && c->length == 1) return c->as.ints[0];
+  return v < s->known ? sizes_known(s->sizes, s->index, v, what) : -1;
+}
+
+bool known_to_agree(const struct simplifier *s, const struct ir_binding *x) {
+  if (x->result_count > 0 && x->results[0] < s->known && sizes_agree(s->sizes, s->index, x))
+    return true;
+  bool same = true; /* all vectors the same variable, or nothing to agree with */
+  for (uint32_t i = 1; i < x->operand_count; i++) same &= x->operands[i] == x->operands[0];
+  return same && opcode_info(x->op)->class == OC_ELEMENTWISE;
+}
+
+/* ---- operations ---- */
+
+/* An INT scalar whose value has a class of its own in the size analysis. */
+static bool is_known_number(const struct simplifier *s, ir_var v) {
+  return v < s->known && s->f->vars[v]->tag == IR_INT && known_size(s, v, SIZE_LEN) == 1;
+}
+
+/* Where the size analysis knows an INT scalar or a descriptor, the constant takes its place; of
+ * two parameters or results that are the same number, the first. */
+static void use_known(struct simplifier *s, ir_var v, const struct ir_binding *because) {
+  const struct vcode_constant *c = fold_known_constant(s, v);
+  if (c) {
+    simplify_replace(s, v, simplify_constant(s, c, because));
+    return;
+  }
+  if (!is_known_number(s, v)) return;
+  uint32_t class = sizes_class(s->sizes, s->index, v, SIZE_COUNT);
+  ir_var earlier = common_value(s, class);
+  if (earlier == IR_NO_VAR)
+    common_add_value(s, class, v);
+  else
+    simplify_replace(s, v, earlier);
+}
+
+/* Whether doing it once is as good as doing it twice. */
+static bool repeatable(const struct simplifier *s, const struct ir_binding *x) {
+  return !(binding_effects(&s->calls, x) & (EFFECT_OUTSIDE | EFFECT_TIMER)) && x->form != IR_IF;
+}
+
+static void define(struct simplifier *s, const struct ir_binding *x) {
+  for (uint32_t i = 0; i < x->result_count; i++) s->facts[x->results[i]].def = x;
+}
+
+/* An INT scalar whose value is that of an earlier one need not be computed if that cannot
+ * fail. True if it was replaced. */
+static bool same_value(struct simplifier *s, const struct ir_binding *x) {
+  if (x->form != IR_OP || x->result_count != 1) return false;
+  ir_var v = x->results[0];
+  if (!is_known_number(s, v)) return false;
+  uint32_t class = sizes_class(s->sizes, s->index, v, SIZE_COUNT);
+  ir_var earlier = common_value(s, class);
+  if (earlier == IR_NO_VAR) {
+    common_add_value(s, class, v);
+    return false;
+  }
+  if (!binding_never_fails(x) && !sizes_safe(s->sizes, s->index, x)) return false;
+  simplify_replace(s, v, earlier);
+  s->o->stats->common++;
+  return true;
+}
+
+void simplify_binding(struct simplifier *s, struct ir_binding *x) {
+  enum folded folded = FOLD_AGAIN;
+  while (x->form == IR_OP && folded == FOLD_AGAIN) {
+    folded = fold(s, x);
+    if (folded == FOLD_NOT) break;
+    s->o->stats->folded++;
+    s->changed = true;
+    if (folded == FOLD_GONE) return;
+  }
+  if (repeatable(s, x)) {
+    const struct ir_binding *earlier = common_find(s, x);
+    if (earlier) {
+      for (uint32_t i = 0; i < x->result_count; i++)
+        simplify_replace(s, x->results[i], earlier->results[i]);
+      s->o->stats->common++;
+      s->changed = true;
+      return;
+    }
+    if (same_value(s, x)) return;
+  }
+  if (binding_effects(&s->calls, x) & EFFECT_TIMER) s->epoch++;
+  rewrite_append(s->o, s->out, x);
+  struct ir_binding *kept = arena_alloc(s->o->scratch, sizeof *kept);
+  *kept = *x;
+  define(s, kept);
+  if (repeatable(s, x)) common_add(s, kept);
+  for (uint32_t i = 0; i < x->result_count && x->form == IR_CALL; i++)
+    use_known(s, x->results[i], x);
+}
+
+ir_var simplify_emit(struct simplifier *s, uint16_t op, uint8_t type,
+                     const struct ir_kind *result, uint32_t count, const ir_var *operands,
+                     const struct ir_binding *because) {
+  struct ir_binding x =
+      rewrite_binding(s->o, op, type, count, 1, because->pos, because->origin);
+  memcpy(x.operands, operands, count * sizeof *operands);
+  x.results[0] = simplify_var(s, result);
+  simplify_binding(s, &x);
+  return s->facts[x.results[0]].same;
+}
+
+ir_var simplify_constant(struct simplifier *s, const struct vcode_constant *c,
+                         const struct ir_binding *because) {
+  struct ir_binding x =
+      rewrite_binding(s->o, OPC_CONST, (uint8_t)c->type, 0, 1, because->pos, because->origin);
+  x.form = IR_CONST;
+  x.as.constant = c;
+  x.results[0] = simplify_var(s, ir_kind_base(ir_constant_tag(c)));
+  simplify_binding(s, &x);
+  return s->facts[x.results[0]].same;
+}
+
+/* ---- conditions ---- */
+
+/* In what follows, up to forget(), the condition v was found to be so. */
+static void assume_deeply(struct simplifier *s, ir_var v, enum truth truth, unsigned depth) {
+  while (depth > 0 && s->facts[v].truth == TRUTH_UNKNOWN) {
+    s->facts[v].truth = (uint8_t)truth;
+    *array_push(s->o->scratch, &s->assumed) = v;
+    const struct ir_binding *x;
+    if ((x = known_op(s, v, OPC_NOT))) {
+      truth = truth == TRUTH_T ? TRUTH_F : TRUTH_T;
+    } else if ((truth == TRUTH_T && (x = known_op(s, v, OPC_AND))) ||
+               (truth == TRUTH_F && (x = known_op(s, v, OPC_OR)))) {
+      assume_deeply(s, x->operands[1], truth, --depth);
+    } else {
+      return;
+    }
+    v = x->operands[0];
+  }
+}
+
+static void assume(struct simplifier *s, ir_var v, enum truth truth) {
+  enum { DEEP = 20 }; /* parts of parts of a condition */
+  assume_deeply(s, v, truth, DEEP);
+}
+
+static void forget(struct simplifier *s, size_t mark) {
+  while (s->assumed.count > mark)
+    s->facts[s->assumed.items[--s->assumed.count]].truth = TRUTH_UNKNOWN;
+}
+
+static enum truth known_truth(const struct simplifier *s, ir_var v) {
+  const struct vcode_constant *c = known_constant(s, v);
+  if (c && c->length == 1) return c->as.bools[0] ? TRUTH_T : TRUTH_F;
+  return (enum truth)s->facts[v].truth;
+}
+
+/* ---- blocks ---- */
+
+static void walk(struct simplifier *s, struct ir_block *block);
+
+static void simplify_arm(struct simplifier *s, struct ir_block *arm, ir_var condition,
+                         enum truth truth) {
+  struct rewrite_block out = {0}, *around = s->out;
+  size_t mark = common_open(s), assumed = s->assumed.count;
+  s->out = &out;
+  assume(s, condition, truth);
+  walk(s, arm);
+  rewrite_finish(arm, &out);
+  forget(s, assumed);
+  common_close(s, mark);
+  s->out = around;
+}
+
+/* The arm is executed whenever its IF is: its bindings go to the block around. True if it
+ * comes back. */
+static bool splice(struct simplifier *s, struct ir_binding *x, struct ir_block *arm,
+                   struct ir_block *around) {
+  s->o->stats->branches++;
+  s->changed = true;
+  walk(s, arm);
+  if (arm->end != IR_YIELD) {
+    around->end = arm->end;
+    around->pos = arm->pos;
+    around->result_count = 0;
+    return false;
+  }
+  for (uint32_t i = 0; i < x->result_count; i++) s->facts[x->results[i]].same = arm->results[i];
+  return true;
+}
+
+/* One arm never comes back: the other is what follows the IF. */
+static bool split(struct simplifier *s, struct ir_binding *x, struct ir_block *around) {
+  struct ir_block *then = x->as.arms.then, *otherwise = x->as.arms.otherwise;
+  ir_var condition = x->operands[0];
+  bool stays = then->end == IR_YIELD; /* the first arm is the one that comes back */
+  struct ir_block *arm = stays ? then : otherwise;
+  simplify_arm(s, stays ? otherwise : then, condition, stays ? TRUTH_F : TRUTH_T);
+  struct ir_block *empty = arena_alloc(s->o->arena, sizeof *empty);
+  rewrite_yield(s->o, empty, 0);
+  struct ir_binding test = *x;
+  test.result_count = 0;
+  test.as.arms.then = stays ? empty : then;
+  test.as.arms.otherwise = stays ? otherwise : empty;
+  rewrite_append(s->o, s->out, &test);
+  assume(s, condition, stays ? TRUTH_T : TRUTH_F); /* until the block ends */
+  bool empty_already = arm->count == 0 && x->result_count == 0;
+  bool changed = s->changed;
+  uint64_t branches = s->o->stats->branches;
+  bool back = splice(s, x, arm, around);
+  if (empty_already) {
+    s->changed = changed;
+    s->o->stats->branches = branches;
+  }
+  return back;
+}
+
+/* Constants are told apart by value: 1 if both arms yield the same, made before the IF. */
+static bool same_in_both(struct simplifier *s, const struct ir_binding *x, uint32_t i,
+                         ir_var *same) {
+  ir_var a = x->as.arms.then->results[i], b = x->as.arms.otherwise->results[i];
+  const struct ir_binding *p = s->facts[a].def, *q = s->facts[b].def;
+  *same = a;
+  if (a == b) return true;
+  if (!known_constant(s, a) || !known_constant(s, b) ||
+      !common_constant(p->as.constant, q->as.constant))
+    return false;
+  *same = simplify_constant(s, p->as.constant, p);
+  return true;
+}
+
+/* A result that is the condition itself (T in the first arm, F in the second) or its contrary.
+ */
+static bool is_condition(struct simplifier *s, const struct ir_binding *x, uint32_t i,
+                         ir_var *same) {
+  const struct vcode_constant *a = known_constant(s, x->as.arms.then->results[i]);
+  const struct vcode_constant *b = known_constant(s, x->as.arms.otherwise->results[i]);
+  if (!a || !b || a->type != TW_BOOL || b->type != TW_BOOL || a->length != 1 ||
+      b->length != 1 || a->as.bools[0] == b->as.bools[0])
+    return false;
+  *same = x->operands[0];
+  if (!a->as.bools[0])
+    *same = simplify_emit(s, OPC_NOT, TW_BOOL, ir_kind_base(IR_BOOL), 1, x->operands, x);
+  return true;
+}
+
+/* Both arms come back: results that need no IF leave it. */
+static void join(struct simplifier *s, struct ir_binding *x) {
+  struct ir_block *then = x->as.arms.then, *otherwise = x->as.arms.otherwise;
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < x->result_count; i++) {
+    ir_var same;
+    if (is_condition(s, x, i, &same) || same_in_both(s, x, i, &same)) {
+      simplify_replace(s, x->results[i], same);
+    } else {
+      x->results[kept] = x->results[i];
+      then->results[kept] = then->results[i];
+      otherwise->results[kept++] = otherwise->results[i];
+    }
+  }
+  x->result_count = then->result_count = otherwise->result_count = kept;
+}
+
+/* Simplifies an IF; false if nothing after it is reached. */
+static bool simplify_if(struct simplifier *s, struct ir_binding *x, struct ir_block *around) {
+  struct ir_block *then = x->as.arms.then, *otherwise = x->as.arms.otherwise;
+  ir_var condition = x->operands[0];
+  const struct ir_binding *not = known_op(s, condition, OPC_NOT);
+  if (not &&s->facts[condition].truth == TRUTH_UNKNOWN) {
+    x->operands[0] = not ->operands[0];
+    x->as.arms.then = otherwise;
+    x->as.arms.otherwise = then;
+    s->changed = true;
+    return simplify_if(s, x, around);
+  }
+  enum truth truth = known_truth(s, condition);
+  if (truth != TRUTH_UNKNOWN) return splice(s, x, truth == TRUTH_T ? then : otherwise, around);
+  if ((then->end == IR_YIELD) != (otherwise->end == IR_YIELD)) return split(s, x, around);
+  simplify_arm(s, then, condition, TRUTH_T);
+  simplify_arm(s, otherwise, condition, TRUTH_F);
+  if (then->end == IR_YIELD && otherwise->end == IR_YIELD) {
+    join(s, x);
+    if (then->count + otherwise->count + x->result_count == 0 &&
+        known_size(s, condition, SIZE_LEN) == 1) {
+      s->o->stats->branches++;
+      s->changed = true;
+      return true;
+    }
+  }
+  bool back = then->end == IR_YIELD || otherwise->end == IR_YIELD;
+  if (!back) x->result_count = 0;
+  rewrite_append(s->o, s->out, x);
+  for (uint32_t i = 0; i < x->result_count; i++) use_known(s, x->results[i], x);
+  if (back) return true;
+  around->end = IR_NEVER;
+  around->result_count = 0;
+  return false;
+}
+
+/* Writes the block's bindings to s->out, simplified, and its end. */
+static void walk(struct simplifier *s, struct ir_block *block) {
+  for (uint32_t i = 0; i < block->count; i++) {
+    struct ir_binding x = block->bindings[i];
+    rename_vars(s, x.operand_count, x.operands);
+    if (x.form != IR_IF) {
+      simplify_binding(s, &x);
+    } else if (!simplify_if(s, &x, block)) {
+      return;
+    }
+  }
+  rename_vars(s, block->result_count, block->results);
+}
+
+static void simplify_function(struct simplifier *s, uint32_t index) {
+  s->index = index;
+  s->f = &s->o->program->functions[index];
+  s->known = s->f->var_count;
+  s->facts = NULL;
+  s->fact_capacity = 0;
+  s->epoch = 0;
+  s->assumed.count = 0;
+  struct rewrite_block out = {0};
+  s->out = &out;
+  reserve_facts(s);
+  common_init(s, s->calls.bulk[index]);
+  const struct ir_binding entry = {.pos = s->f->pos};
+  for (uint32_t i = 0; i < s->f->param_count; i++) use_known(s, s->f->params[i], &entry);
+  walk(s, s->f->body);
+  rewrite_finish(s->f->body, &out);
+}
+
+bool pass_simplify(struct opt *o) {
+  struct simplifier s = {.o = o, .calls = calls_make(o), .sizes = sizes_compute(o)};
+  for (uint32_t f = 0; f < o->program->function_count; f++) {
+    if (o->program->functions[f].typed) simplify_function(&s, f);
+  }
+  rewrite_ends(o);
+  return s.changed;
+}
