@@ -87,6 +87,7 @@ void items_make(struct item_list *list) {
   add_chapter(list, "SUPEROP.PACKS", chapter_superop_packs);
   add_chapter(list, "SUPEROP.SCATTERS", chapter_superop_scatters);
   add_chapter(list, "SUPEROP.MIXED", chapter_superop_mixed);
+  add_chapter(list, "SUPEROP.DIVISIONS", chapter_superop_divisions);
   add_chapter(list, "SUPEROP.FAULTS", chapter_superop_faults);
 }
 

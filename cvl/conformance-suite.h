@@ -161,6 +161,7 @@ void chapter_superop_scans(struct suite *);
 void chapter_superop_packs(struct suite *);
 void chapter_superop_scatters(struct suite *);
 void chapter_superop_mixed(struct suite *);
+void chapter_superop_divisions(struct suite *);
 void chapter_superop_faults(struct suite *);
 
 #endif

@@ -63,14 +63,28 @@ static struct host_value rows(struct suite *s, uint64_t n) {
 /* Puts bad values into a few places, any of them the lowest. */
 static void spoil(struct suite *s, enum data_kind data, struct host_value *v) {
   static const int64_t outside[] = {-1, 1000, INT32_MAX, INT32_MIN, 0, 1, 4};
-  if (data != DATA_NONZERO && data != DATA_PICK && data != DATA_INDEX &&
-      data != DATA_PERMUTATION)
-    return;
-  if (v->n == 0 || rng_one_in(&s->rng, 2)) return;
+  bool repeat = data == DATA_PERMUTATION && rng_one_in(&s->rng, 2);
+  if (v->n == 0 || rng_one_in(&s->rng, 3)) return;
   for (uint64_t i = 1 + rng_below(&s->rng, 3); i > 0; i--) {
-    host_put_int(v, rng_below(&s->rng, v->n),
-                 data == DATA_NONZERO ? 0 : outside[rng_below(&s->rng, 7)]);
+    uint64_t at = rng_below(&s->rng, v->n);
+    if (data == DATA_NONZERO) {
+      host_put_int(v, at, 0);
+    } else if (repeat) { /* a duplicate, if it is in the same segment */
+      host_copy(v, at, v, at ? at - 1 : 0);
+    } else {
+      host_put_int(v, at, outside[rng_below(&s->rng, 7)]);
+    }
   }
+}
+
+/* Which parameters are spoiled: those of one kind, as a rule, so that every sort of fault is
+ * the first one now and then. */
+static bool is_chosen(enum data_kind data, uint64_t style) {
+  static const enum data_kind kinds[] = {DATA_NONZERO, DATA_PICK, DATA_INDEX, DATA_PERMUTATION};
+  for (uint64_t i = 0; i < 4; i++) {
+    if (data == kinds[i]) return style == i || style > 3;
+  }
+  return false;
 }
 
 /* ---- parameters ---- */
@@ -115,9 +129,11 @@ static struct host_value make(struct suite *s, const struct superop_case *c, uin
 void superop_case_data(struct suite *s, const struct superop_case *c, uint64_t n,
                        enum shape shape, bool spoiled, struct host_value *params) {
   struct host_value d = shape_make(s, shape, n);
+  uint64_t style = rng_below(&s->rng, 5);
   for (uint32_t p = 0; p < c->op.param_count; p++) {
+    enum data_kind data = (enum data_kind)c->recipes[p].data;
     params[p] = make(s, c, p, &d, params);
-    if (spoiled) spoil(s, (enum data_kind)c->recipes[p].data, &params[p]);
+    if (spoiled && is_chosen(data, style)) spoil(s, data, &params[p]);
   }
   for (uint32_t p = 0; p < c->op.param_count; p++) {
     if (c->recipes[p].data == DATA_ALIAS) params[p] = params[c->recipes[p].of];

@@ -156,11 +156,15 @@ static enum opcode random_opcode(struct maker *m, enum opcode_class class,
 static void add_map(struct maker *m) {
   enum type_word type;
   enum opcode op = random_opcode(m, OC_ELEMENTWISE, &type);
+  if (chance(m, m->mix->wild ? 4 : 12)) { /* what may fail, more often than chance has it */
+    op = chance(m, 2) ? OPC_DIV : OPC_MOD;
+    type = op == OPC_DIV ? TW_INT : TW_NONE;
+  }
   const struct opcode_info *info = opcode_info(op);
   uint32_t v[MAX_OPERANDS], n = (uint32_t)strlen(info->operands);
   bool divides = op == OPC_MOD || (op == OPC_DIV && type == TW_INT);
   for (uint32_t i = 0; i < n; i++) {
-    bool careful = divides && i == 1 && !(m->mix->wild && chance(m, 2));
+    bool careful = divides && i == 1 && !(m->mix->wild && chance(m, 6));
     v[i] = careful ? divisor(m) : some_value(m, kind_of_letter(info->operands[i], type));
   }
   if (op_is_approximate(CALL_ELEMENTWISE, info->operation)) m->c->approximate = true;
@@ -202,7 +206,7 @@ static void add_spread(struct maker *m) {
  * parameter or NONE: where they are clear the indices may be wrong. */
 static uint32_t some_index(struct maker *m, uint32_t d, uint32_t into, uint32_t flags) {
   struct recipe r = {DATA_INDEX, d, into, flags};
-  if (m->mix->wild && chance(m, 8)) return some_value(m, SUPEROP_INT);
+  if (m->mix->wild && chance(m, 20)) return some_value(m, SUPEROP_INT);
   uint32_t x = add_param(m, SUPEROP_INT, r);
   switch (rng_below(&m->s->rng, 3)) {
   case 0: return x;
@@ -225,7 +229,7 @@ static void add_gather(struct maker *m) {
   if (style == 0) { /* of each segment one */
     uint32_t d = add_data(m, SUPEROP_SEGDES, DATA_ROWS, 0);
     uint32_t v = add_data(m, kind, DATA_VALUES, d), i = add_data(m, SUPEROP_INT, DATA_PICK, d);
-    if (m->mix->wild && chance(m, 4)) i = some_value(m, SUPEROP_INT);
+    if (m->mix->wild && chance(m, 10)) i = some_value(m, SUPEROP_INT);
     add_node(m, OPC_EXTRACT, type, checked, kind, 3, OPERANDS(v, i, d));
     return;
   }
@@ -264,7 +268,7 @@ static void add_scatter(struct maker *m) {
   uint64_t style = rng_below(&m->s->rng, 4);
   if (style == 0) {
     uint32_t i = add_data(m, SUPEROP_INT, DATA_PERMUTATION, s);
-    if (m->mix->wild && chance(m, 3)) i = some_value(m, SUPEROP_INT);
+    if (m->mix->wild && chance(m, 10)) i = some_value(m, SUPEROP_INT);
     if (chance(m, 3)) {
       uint32_t zero = add_flat(m, SUPEROP_INT, 0);
       i = add_node(m, OPC_XOR, TW_INT, false, SUPEROP_INT, 2, OPERANDS(i, zero));

@@ -397,7 +397,7 @@ static void run_case(struct suite *s, const struct mixture *mix, unsigned round)
 }
 
 static void run_mixture(struct suite *s, struct mixture mix) {
-  unsigned rounds = s->options->full ? 400 : 24;
+  unsigned rounds = (s->options->full ? 200 : 24) * (mix.wild ? 2U : 1U);
   for (unsigned round = 0; round < rounds && !s->failed; round++) run_case(s, &mix, round);
 }
 
@@ -439,6 +439,12 @@ void chapter_superop_mixed(struct suite *s) {
                                   .scans = 2,
                                   .packs = 2,
                                   .scatters = 1});
+}
+
+void chapter_superop_divisions(struct suite *s) {
+  run_mixture(
+      s, (struct mixture){
+             .maps = 14, .spreads = 2, .reductions = 2, .scans = 1, .packs = 1, .wild = true});
 }
 
 void chapter_superop_faults(struct suite *s) {
