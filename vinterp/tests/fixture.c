@@ -20,14 +20,28 @@ static FILE *collect(char **text, size_t *size) {
   return file;
 }
 
+/* Writes a program as let-form and reads it back. */
+static struct ir_program *reread(struct arena *arena, const struct ir_program *program,
+                                 struct diag_list *diags) {
+  char *text;
+  size_t size;
+  FILE *file = collect(&text, &size);
+  ir_print(program, file);
+  fclose(file);
+  const char *copy = arena_copy(arena, text, size);
+  free(text);
+  return ir_parse(arena, "let-form", copy, size, diags);
+}
+
 static void load_and_run(struct ran *ran, const char *text,
-                         const struct machine_options *options, struct arena *arena,
-                         struct diag_list *diags) {
+                         const struct machine_options *options, bool let_form,
+                         struct arena *arena, struct diag_list *diags) {
   if (setjmp(arena->out_of_memory)) return;
   struct vcode_program *vcode =
       vcode_parse(arena, "test.vcode", text, strlen(text), options->widths, diags);
   if (!vcode) return;
   struct ir_program *program = ir_build(arena, vcode, options->widths, diags);
+  if (program && let_form) program = reread(arena, program, diags);
   ran->load_allocations = arena->heap->count;
   if (!program) return;
   ran->loaded = true;
@@ -38,8 +52,8 @@ static void load_and_run(struct ran *ran, const char *text,
   machine_free(machine);
 }
 
-struct ran run_with(const char *text, const char *input, struct machine_options options,
-                    uint64_t load_failure) {
+static struct ran run(const char *text, const char *input, struct machine_options options,
+                      bool let_form, uint64_t load_failure) {
   struct ran ran = {.outcome = MACHINE_ERROR};
   size_t out_size, err_size, diags_size;
   options.out = collect(&ran.out, &out_size);
@@ -56,7 +70,7 @@ struct ran run_with(const char *text, const char *input, struct machine_options 
   arena_init(&arena, &heap);
   struct diag_list diags;
   diag_list_init(&diags, &arena);
-  load_and_run(&ran, text, &options, &arena, &diags);
+  load_and_run(&ran, text, &options, let_form, &arena, &diags);
   FILE *told = collect(&ran.diags, &diags_size);
   diag_print(&diags, "test", 0, told);
   fclose(told);
@@ -69,8 +83,17 @@ struct ran run_with(const char *text, const char *input, struct machine_options 
   return ran;
 }
 
+struct ran run_with(const char *text, const char *input, struct machine_options options,
+                    uint64_t load_failure) {
+  return run(text, input, options, false, load_failure);
+}
+
 struct ran run_text(const char *text, struct machine_options options) {
-  return run_with(text, "", options, 0);
+  return run(text, "", options, false, 0);
+}
+
+struct ran run_let_form(const char *text, struct machine_options options) {
+  return run(text, "", options, true, 0);
 }
 
 void ran_free(struct ran *ran) {

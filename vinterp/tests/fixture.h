@@ -24,6 +24,9 @@ struct ran run_text(const char *text, struct machine_options);
  * sees. */
 struct ran run_with(const char *text, const char *input, struct machine_options,
                     uint64_t load_failure);
+/* The same as run_text, but what runs is read back from the text form of the let-form: typed
+ * functions then have no stack code. */
+struct ran run_let_form(const char *text, struct machine_options);
 void ran_free(struct ran *);
 
 /* Whether the program printed exactly this and nothing was complained of. */

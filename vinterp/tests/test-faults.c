@@ -21,6 +21,33 @@ Test(faults, typed_and_checked_tell_the_same) {
   }
 }
 
+Test(faults, without_stack_code_the_same_is_told) {
+  for (size_t k = 0; k < fault_count; k++) {
+    struct ran ran = run_let_form(faults[k].text, quiet_options());
+    cr_expect(failed_with(&ran, faults[k].told), "%s\ntold: %sprinted: %s", faults[k].text,
+              ran.diags, ran.out);
+    cr_expect_not(ran.leaked);
+    ran_free(&ran);
+  }
+}
+
+/* Stack code calls a function whose own stack code is gone. Its last function is typed. */
+Test(faults, arguments_that_do_not_fit_a_let_form_are_told_at_the_call) {
+  static const struct faulty f = {
+      "FUNC MAIN CONST INT 1 CONST BOOL T IF CONST FLOAT 2.0\nCALL ADD ELSE ENDIF RET\n"
+      "FUNC ADD + INT RET",
+      {":2:1: error: CALL: the stack does not hold what ADD takes"}};
+  struct ran ran = run_let_form(f.text, quiet_options());
+  cr_expect(failed_with(&ran, f.told), "%s", ran.diags);
+  ran_free(&ran);
+  ran =
+      run_let_form("FUNC MAIN CONST INT 1 CONST BOOL T IF CONST INT 2 CALL ADD ELSE ENDIF RET\n"
+                   "FUNC ADD + INT RET",
+                   quiet_options());
+  cr_expect(printed(&ran, "( 3 )\n"), "%s%s", ran.out, ran.diags);
+  ran_free(&ran);
+}
+
 /* Violations of kinds and of the stack's depth, on a path that the loader cannot be sure of:
  * told when it is reached, by the stack interpreter. */
 static const struct faulty violations[] = {

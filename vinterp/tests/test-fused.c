@@ -176,6 +176,43 @@ Test(fused, kinds_are_checked_in_stack_code) {
   }
 }
 
+/* ---- ownership ---- */
+
+/* Which operands of the latest superoperator were handed over, one character each. */
+static char handed_over[8];
+
+static bool run_and_note(struct cvl_context *context, uint64_t site, struct cvl_kernel *kernel,
+                         const struct cvl_value *operands, struct cvl_value *outs) {
+  for (int k = 0; k < 2; k++) handed_over[k] = operands[k].owned ? '1' : '0';
+  handed_over[2] = '\0';
+  return cvl_oracle_backend.run(context, site, kernel, operands, outs);
+}
+
+Test(fused, operands_are_handed_over_at_their_last_use) {
+  static const struct {
+    const char *text, *owned;
+  } cases[] = {
+      {"CONST INT (1 2) CONST INT (3 4) FUSED 0", "11"},
+      {"CONST INT (1 2) COPY 1 0 CONST INT (3 4) FUSED 0", "01"},
+      {"CONST INT (1 2) CONST INT (3 4) COPY 2 0 FUSED 0", "00"},
+      {"CONST INT (1 2) CONST INT (3 4) COPY 2 0 FUSED 0 POP 1 1", "01"},
+      {"CONST INT (1 2) COPY 1 0 FUSED 0", "00"},
+  };
+  struct cvl_backend noting = cvl_oracle_backend;
+  noting.run = run_and_note;
+  for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+    char text[2000];
+    snprintf(text, sizeof text, "%sFUNC MAIN %s RET", DEFINITIONS, cases[k].text);
+    struct machine_options options = quiet_options();
+    options.backend = &noting;
+    struct ran ran = run_text(text, options);
+    cr_expect_eq(ran.outcome, MACHINE_DONE, "%s", ran.diags);
+    cr_expect_str_eq(handed_over, cases[k].owned, "%s", cases[k].text);
+    cr_expect_not(ran.leaked);
+    ran_free(&ran);
+  }
+}
+
 /* ---- counting ---- */
 
 /* What the JSON of the profile says of the whole run for a key. */

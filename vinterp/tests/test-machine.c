@@ -33,6 +33,20 @@ Test(machine, checked_execution_agrees) {
   }
 }
 
+/* As the optimiser leaves it: there is nothing to run checked, nor any name but the let-form's.
+ */
+Test(machine, typed_functions_need_no_stack_code) {
+  for (size_t k = 0; k < program_count; k++) {
+    struct machine_options options = quiet_options();
+    options.checked = k % 2;
+    struct ran ran = run_let_form(programs[k].text, options);
+    cr_expect(printed(&ran, programs[k].expected), "%s:\n%s%s", programs[k].name, ran.out,
+              ran.diags);
+    cr_expect_not(ran.leaked, "%s", programs[k].name);
+    ran_free(&ran);
+  }
+}
+
 Test(machine, profiled_execution_agrees) {
   struct machine_options options = quiet_options();
   options.profile = true;
