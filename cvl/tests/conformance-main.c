@@ -35,6 +35,8 @@ static const char usage[] =
     "  --threads N[,N...] numbers of threads; results must agree between them (default: 2)\n"
     "  --device N         handed to the back end; the seed of a delaying one (default: -1)\n"
     "  --seed S           of all random values (default: 1)\n"
+    "  --native DIR       superoperators are compiled, and kept there: wait:DIR waits for "
+    "that\n"
     "  --only ITEM        one item of --list, or all of one operation\n"
     "  --quick | --full   how much (default: --quick)\n"
     "  --list             the names of all items and back ends\n";
@@ -97,6 +99,8 @@ static void parse(int argc, char **argv, struct arguments *a) {
       a->options.device = atoi(value);
     } else if (!strcmp(name, "--seed")) {
       a->options.seed = strtoull(value, NULL, 10);
+    } else if (!strcmp(name, "--native")) {
+      a->options.native = value;
     } else if (!strcmp(name, "--only")) {
       a->options.only = value;
     } else {
