@@ -123,7 +123,8 @@ bool operation_profiled(struct machine *m, uint32_t location, enum opcode op,
   return true;
 }
 
-/* How often the elements were gone through, if the superoperator was executed node by node. */
+/* How often the elements are gone through if the superoperator is executed node by node; what
+ * only spreads or moves elements is no elementwise pass, alone or in a superoperator. */
 static uint32_t elementwise_nodes(const struct superop *op) {
   uint32_t n = 0;
   for (uint32_t k = 0; k < op->node_count; k++) n += op->nodes[k].role == ROLE_MAP;
@@ -140,7 +141,8 @@ bool fused_profiled(struct machine *m, uint32_t location, uint32_t superop) {
       !finish(m, &x, location, fused_results(m), op->output_count)) {
     return false;
   }
-  if (domain > 1) x.entry.passes = fused_was_one_pass(m) ? 1 : elementwise_nodes(op);
+  uint32_t passes = domain > 1 ? elementwise_nodes(op) : 0;
+  x.entry.passes = passes > 1 && fused_was_one_pass(m) ? 1 : passes;
   if (domain > x.longest) x.longest = domain;
   char name[32], formula[400];
   snprintf(name, sizeof name, "FUSED %" PRIu32, superop);
