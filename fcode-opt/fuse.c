@@ -318,6 +318,7 @@ static void fuse_function(struct fuse *fuse, uint32_t function) {
   fuse->block_count = 0;
   fuse->timers = has_timers(fuse, f->body);
   if (fuse->explain) explain_begin(fuse->explain, fuse);
+  if (!fuse->timers) fuse_sink(fuse);
   uint8_t effects = fuse_one(fuse, f->body).effects;
   if (!fuse->calls.recursive[function]) fuse->calls.effects[function] = effects;
   if (fuse->explain) explain_end(fuse->explain, fuse);

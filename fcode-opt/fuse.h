@@ -159,6 +159,11 @@ bool fuse_constant(const struct fuse *, ir_var);
 /* DIST or INDEX of constants: costs nothing to compute anywhere. */
 bool fuse_flat(const struct fuse *, const struct ir_binding *);
 
+/* ---- fuse-sink.c ---- */
+
+/* Moves what only one arm of an IF needs into that arm. */
+void fuse_sink(struct fuse *);
+
 /* ---- fuse-plan.c ---- */
 
 /* Roles, stages, groups; then who computes what. */
