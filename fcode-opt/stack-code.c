@@ -136,12 +136,13 @@ uint32_t stack_code_superop(struct stack_code *s, uint32_t superop) {
   return s->superops[superop];
 }
 
-/* The text of a definition, with an origin for every node. */
+/* The text of a definition, with an origin for every operation. */
 static struct vcode_fused define(struct stack_code *s, uint32_t superop) {
   struct superop copy = *s->ir->superops[superop];
   struct superop_node *nodes = arena_alloc(s->arena, copy.node_count * sizeof *nodes);
   for (uint32_t k = 0; k < copy.node_count; k++) {
     nodes[k] = copy.nodes[k];
+    if (nodes[k].op == OPC_CONST) continue; /* cannot fail, so nobody asks */
     nodes[k].origin = stack_code_origin(s, nodes[k].pos, nodes[k].origin);
   }
   copy.nodes = nodes;
