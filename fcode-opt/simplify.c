@@ -72,6 +72,7 @@ static bool is_known_number(const struct simplifier *s, ir_var v) {
 /* Where the size analysis knows an INT scalar or a descriptor, the constant takes its place; of
  * two parameters or results that are the same number, the first. */
 static void use_known(struct simplifier *s, ir_var v, const struct ir_binding *because) {
+  if (v >= s->known || s->uses[v] == 0) return;
   const struct vcode_constant *c = fold_known_constant(s, v);
   if (c) {
     simplify_replace(s, v, simplify_constant(s, c, because));
@@ -361,6 +362,8 @@ static void simplify_function(struct simplifier *s, uint32_t index) {
   s->index = index;
   s->f = &s->o->program->functions[index];
   s->known = s->f->var_count;
+  s->uses = arena_alloc(s->o->scratch, s->f->var_count * sizeof *s->uses);
+  rewrite_count_uses(s->f, s->uses);
   s->facts = NULL;
   s->fact_capacity = 0;
   s->epoch = 0;

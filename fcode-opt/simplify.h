@@ -36,6 +36,7 @@ struct simplifier {
   uint32_t index; /* of the function */
   struct ir_function *f;
   ir_var known; /* variables below this are known to `sizes` */
+  uint32_t *uses; /* of those, before the walk */
   struct fact *facts;
   uint32_t fact_capacity;
   ARRAY(struct common_entry) entries; /* of the open scopes */
