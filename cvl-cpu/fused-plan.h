@@ -29,9 +29,9 @@
 enum {
   FUSED_STRIP = LOCATE_MOST,
   FUSED_TILE = CVL_REDUCE_BLOCK,
-  FUSED_WHOLE = 8 * CVL_REDUCE_BLOCK, /* a longer segment may be cut between two pieces */
-  FUSED_NONE = UINT64_MAX             /* no fault */
+  FUSED_WHOLE = 8 * CVL_REDUCE_BLOCK /* a longer segment may be cut between two pieces */
 };
+#define FUSED_NONE UINT64_MAX /* no fault: a node or place behind all others */
 
 /* Where the elements of a value are. The first two have the element of every place of the
  * domain at hand; the others are parts of a worker's memory that hold those of a strip, a tile

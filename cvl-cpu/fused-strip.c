@@ -41,7 +41,15 @@ static uint64_t gather(struct fused_worker *w, const struct superop_node *node,
   const bool flagged = p->op == OP_BFPERMUTE;
   const uint8_t *flags =
       flagged ? (const uint8_t *)fused_at(w, &values[node->operands[2]], first) : NULL;
-  if (walk_in_one(walk, first + n)) {
+  const bool in_one = walk_in_one(walk, first + n);
+  if (in_one && walk->segment == 1 && !flagged && k->c->int_elem == CVL_I64) {
+    /* The indices are positions as they stand. */
+    walk->position = first + n;
+    located = ints->within(n, index, segment_start(&p->far, 1));
+    if (located == n) width->gather(n, p->values, (const uint64_t *)index, out);
+    return located;
+  }
+  if (in_one) {
     located = locate_in_one(ints, &p->far, walk, first + n, index, flags, at);
   } else {
     located = locate_across(move, ints, &p->far, walk, first + n, index, flags, at);

@@ -250,6 +250,14 @@ COMPRESS_ALL(64, uint64_t)
   }
 
 #define INTS(suffix, type, most_length)                                                        \
+  static uint64_t within_##suffix(uint64_t n, const void *indices, uint64_t limit) {           \
+    const type *index = indices;                                                               \
+    uint64_t outside = 0, i = 0;                                                               \
+    for (; i < n; i++) outside |= (uint64_t)(int64_t)index[i] >= limit;                        \
+    if (!outside) return n;                                                                    \
+    for (i = 0; (uint64_t)(int64_t)index[i] < limit; i++) continue;                            \
+    return i;                                                                                  \
+  }                                                                                            \
   static uint64_t locate_##suffix(uint64_t n, const void *indices, const uint8_t *flags,       \
                                   const uint64_t *limit, uint64_t *at)                         \
       LOCATE(type, limit[i], at[i]) static uint64_t locate_packed_##suffix(                    \
@@ -323,7 +331,7 @@ static void bounds(const struct segments *s, uint64_t first, uint64_t n, uint64_
   }
 #define INT_KERNELS(suffix)                                                                    \
   {                                                                                            \
-    .index = index_##suffix, .locate = locate_##suffix,                                        \
+    .within = within_##suffix, .index = index_##suffix, .locate = locate_##suffix,             \
     .locate_packed = locate_packed_##suffix, .locate_equal = locate_equal_##suffix,            \
     .locate_in_one = locate_in_one_##suffix, .summarize = summarize_##suffix,                  \
     .offsets_of = offsets_of_##suffix, .lengths_of = lengths_of_##suffix                       \

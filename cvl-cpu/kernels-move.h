@@ -64,6 +64,8 @@ struct length_summary {
 
 /* Kernels for one width of INT. */
 struct move_int {
+  /* n, or the first i whose index[i] is not less than the limit. */
+  uint64_t (*within)(uint64_t n, const void *index, uint64_t limit);
   /* start[k] + j * stride[k] at place j of segment k; otherwise like dist. */
   void (*index)(struct walk *w, uint64_t last, const void *start, const void *stride,
                 void *out);
