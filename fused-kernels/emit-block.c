@@ -203,5 +203,5 @@ void fused_emit_block(const struct superop *op, const struct fused_blocks *plan,
 }
 
 void fused_emit_block_prelude(struct widths widths, FILE *out) {
-  emit_prelude(widths, (struct emit_needs){true, true}, out);
+  emit_prelude(widths, (struct emit_needs){true, false}, out);
 }

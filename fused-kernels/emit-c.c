@@ -238,7 +238,7 @@ void fused_emit_c(const struct superop *const *ops, uint32_t count, struct width
       "#include \"%s\"\n\n#include <stdlib.h>\n",
       header_name);
   emit_prelude(widths, needs, c);
-  emit_helpers(ops, count, widths, c);
+  emit_helpers(ops, count, widths, false, c);
   for (uint32_t i = 0; i < count; i++) {
     struct emitter e = {ops[i], widths, c, main_descriptor(ops[i]), has_ordered(ops[i])};
     comment(&e, h);

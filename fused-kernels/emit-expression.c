@@ -105,20 +105,43 @@ void emit_add_needs(struct emit_needs *needs, const struct superop *op) {
     if (node->role != ROLE_MAP) continue;
     const struct map_row *row = emit_row(node);
     if (strstr(row->expression, "MATH(") != NULL && !is_plain(row->op)) needs->functions = true;
-    if (row->op == OP_SIN || row->op == OP_COS || row->op == OP_TAN) needs->reduction = true;
   }
 }
 
 extern const char *const fused_elementary_text[];
 
-/* The texts begin with a comment that starts in the first column and has their file's name. */
-static bool begins_file(const char *line, const char *name) {
-  return strncmp(line, "/* ", 3) == 0 && strncmp(line + 3, name, strlen(name)) == 0;
+static bool begins(const char *line, const char *with) {
+  return strncmp(line, with, strlen(with)) == 0;
 }
 
-/* The elementary functions; only the rest of the text, elementary.c, is left out if nothing
- * reduces large arguments. */
-static void elementary(struct emit_needs needs, FILE *out) {
+/* A line of the text as CUDA has it: for the device, without the loops over arrays. */
+static void cuda_line(const char *line, FILE *out) {
+  static const char *const changes[][2] = {
+      {"#define E_INLINE ", "#define E_INLINE static __device__ __forceinline__\n"},
+      {"E_PLAIN(", "E_SINGLE("},
+      {"E_REDUCED(", "E_SINGLE("},
+      {"static ", "static __device__ "},
+      {"struct e_angle elementary_reduce(",
+       "static __device__ struct e_angle elementary_reduce("}};
+  for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
+    if (!begins(line, changes[i][0])) continue;
+    fputs(changes[i][1], out);
+    if (i != 0) fputs(line + strlen(changes[i][0]), out);
+    return;
+  }
+  fputs(line, out);
+}
+
+/* The elementary functions. What elementary.h declares is static here, for which a declaration
+ * before it is enough. */
+static void elementary(bool cuda, FILE *out) {
+  if (cuda) {
+    fputs("#define __builtin_clzll(x) __clzll((long long)(x))\n", out);
+    for (const char *const *line = fused_elementary_text; *line != NULL; line++) {
+      cuda_line(*line, out);
+    }
+    return;
+  }
   fputs("#ifdef __GNUC__ /* not all of these are used */\n"
         "#pragma GCC diagnostic push\n"
         "#pragma GCC diagnostic ignored \"-Wunused-function\"\n"
@@ -126,7 +149,6 @@ static void elementary(struct emit_needs needs, FILE *out) {
         "struct e_angle;\nstatic struct e_angle elementary_reduce(double x);\n\n",
         out);
   for (const char *const *line = fused_elementary_text; *line != NULL; line++) {
-    if (begins_file(*line, "elementary.c") && !needs.reduction) break;
     fputs(*line, out);
   }
   fputs("#ifdef __GNUC__\n#pragma GCC diagnostic pop\n#endif\n\n", out);
@@ -138,7 +160,7 @@ void emit_prelude(struct widths w, struct emit_needs needs, FILE *out) {
   const char *least = wide ? "0x1p63" : "0x1p31", *suffix = fine ? "" : "F";
   fputs("#include <math.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <string.h>\n\n",
         out);
-  if (needs.functions) elementary(needs, out);
+  if (needs.functions) elementary(needs.cuda, out);
   fprintf(
       out,
       "/* What the expressions are written in. INT wraps; a FLOAT that fits no INT becomes\n"
@@ -157,8 +179,9 @@ void emit_prelude(struct widths w, struct emit_needs needs, FILE *out) {
     fprintf(out, "#define MATH(fn, x) ((%s)fn(x))\n", f);
   fprintf(out,
           "#define TO_INT(x) to_int(x)\n"
-          "static inline %s to_int(%s x) {\n"
+          "static %sinline %s to_int(%s x) {\n"
           "  return (%s)(x >= -%s%s && x < %s%s ? x : -%s%s);\n"
           "}\n\n",
-          i, f, i, least, suffix, least, suffix, least, suffix);
+          needs.cuda ? "__device__ " : "", i, f, i, least, suffix, least, suffix, least,
+          suffix);
 }

@@ -23,10 +23,10 @@ void emit_map(const char *text, const struct superop_node *, FILE *);
 /* What a file needs before its expressions. */
 struct emit_needs {
   bool functions; /* exp, sin ...: the elementary functions */
-  bool reduction; /* sin, cos or tan: also of large arguments */
+  bool cuda;      /* for the device */
 };
 void emit_add_needs(struct emit_needs *, const struct superop *);
-/* Includes and macros for them; `qualifier` goes before every function: "static inline". */
+/* Includes and macros for them. */
 void emit_prelude(struct widths, struct emit_needs, FILE *);
 
 #endif

@@ -11,7 +11,8 @@
 const char *emit_combination_name(const struct combine_row *);
 /* Whether the order matters: the tree is needed. */
 bool emit_is_ordered(const struct superop_node *);
-/* All functions that any of the superoperators calls, each once. */
-void emit_helpers(const struct superop *const *, uint32_t count, struct widths, FILE *);
+/* All functions that any of the superoperators calls, each once; `cuda`: and kernels. */
+void emit_helpers(const struct superop *const *, uint32_t count, struct widths, bool cuda,
+                  FILE *);
 
 #endif
