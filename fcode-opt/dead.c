@@ -34,8 +34,9 @@ static bool any_result(const struct need *n, const struct ir_binding *x) {
 
 /* ---- what is needed ---- */
 
-static bool scalar_condition(const struct need *n, ir_var v) {
-  return sizes_known(n->sizes, n->f, v, SIZE_LEN) == 1;
+static bool scalar_condition(const struct need *n, const struct ir_binding *x) {
+  return sizes_agree(n->sizes, n->f, x) ||
+         sizes_known(n->sizes, n->f, x->operands[0], SIZE_LEN) == 1;
 }
 
 /* Whether nothing is missed if a binding that is no IF is not executed. */
@@ -50,10 +51,9 @@ static bool is_quiet_block(const struct need *n, const struct ir_block *block) {
   bool quiet = block->end == IR_YIELD;
   for (uint32_t i = 0; i < block->count && quiet; i++) {
     const struct ir_binding *x = &block->bindings[i];
-    quiet = x->form == IR_IF
-                ? scalar_condition(n, x->operands[0]) && is_quiet_block(n, x->as.arms.then) &&
-                      is_quiet_block(n, x->as.arms.otherwise)
-                : is_quiet(n, x);
+    quiet = x->form == IR_IF ? scalar_condition(n, x) && is_quiet_block(n, x->as.arms.then) &&
+                                   is_quiet_block(n, x->as.arms.otherwise)
+                             : is_quiet(n, x);
   }
   return quiet;
 }
@@ -107,7 +107,7 @@ static bool mark_if(struct need *n, const struct ir_binding *x) {
   }
   bool inside = mark_block(n, then);
   inside |= mark_block(n, otherwise);
-  return inside || any_result(n, x) || !scalar_condition(n, x->operands[0]);
+  return inside || any_result(n, x) || !scalar_condition(n, x);
 }
 
 /* Marks what a block needs, given what is needed of its results; whether anything in it has to

@@ -1,0 +1,95 @@
+/* support.c - see support.h. */
+#include "support.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char header[] = "let-form \"t\" i32 f64 entry M\n";
+static const char place[] = " @1:1";
+
+void fixture_init(struct fixture *t) {
+  memset(t, 0, sizeof *t);
+  heap_init(&t->heap, (uint64_t)1 << 30);
+  arena_init(&t->arena, &t->heap);
+  arena_init(&t->messages, &t->heap);
+  diag_list_init(&t->diags, &t->messages);
+  t->options = fcode_opt_default_options();
+  t->options.fuse = false;
+  t->options.verify = true;
+}
+
+void fixture_free(struct fixture *t) {
+  arena_free(&t->arena);
+  arena_free(&t->messages);
+}
+
+static bool has_place(const char *line, size_t length) {
+  static const char *const without[] = {"yield", "else", "end", "never"};
+  while (length > 0 && *line == ' ') line++, length--;
+  for (int i = 0; i < 4; i++) {
+    size_t n = strlen(without[i]);
+    if (length >= n && strncmp(line, without[i], n) == 0) return false;
+  }
+  return length > 0;
+}
+
+/* The text with a position on every line that needs one. */
+static char *with_places(struct fixture *t, const char *text) {
+  size_t size = sizeof header + strlen(text);
+  for (const char *c = text; *c; c++) size += *c == '\n' ? sizeof place : 0;
+  char *out = arena_alloc(&t->arena, size + sizeof place), *to = out;
+  to = stpcpy(to, header);
+  while (*text) {
+    size_t length = strcspn(text, "\n");
+    memcpy(to, text, length);
+    to += length;
+    if (has_place(text, length)) to = stpcpy(to, place);
+    *to++ = '\n';
+    text += length + (text[length] == '\n');
+  }
+  return out;
+}
+
+/* The functions of a listing, without positions and empty lines. */
+static const char *without_places(struct fixture *t, const char *text, size_t length) {
+  char *out = arena_alloc(&t->arena, length + 1), *to = out;
+  for (size_t i = 0; i < length; i++) {
+    if (text[i] == '@' && i > 0 && text[i - 1] == ' ') {
+      to--;
+      while (i < length && text[i] != '\n') i++;
+    }
+    if (text[i] == '\n' && (to == out || to[-1] == '\n')) continue;
+    *to++ = text[i];
+  }
+  *to = '\0';
+  return out;
+}
+
+const char *after(struct fixture *t, const char *pass, const char *text) {
+  const char *whole = with_places(t, text);
+  struct ir_program *program = ir_parse(&t->arena, "t.let", whole, strlen(whole), &t->diags);
+  cr_assert(program, "%s in\n%s", t->diags.list.items[0].message, whole);
+  char *dump = NULL;
+  size_t size = 0;
+  t->options.dump = open_memstream(&dump, &size);
+  t->options.print_after = pass;
+  const struct ir_program *result =
+      fcode_opt(&t->arena, program, &t->options, &t->stats, NULL, &t->diags);
+  if (result && strcmp(pass, "final") == 0) ir_print(result, t->options.dump);
+  fclose(t->options.dump);
+  cr_assert(result, "%s in\n%s%s", t->diags.list.items[0].message, whole, dump);
+  const char *begin = strstr(dump, "fun ");
+  const char *end = begin ? strstr(begin, "--- after") : NULL;
+  cr_assert(begin, "nothing printed after %s", pass);
+  const char *listing = without_places(t, begin, end ? (size_t)(end - begin) : strlen(begin));
+  free(dump);
+  return listing;
+}
+
+void expect_after(const char *pass, const char *text, const char *expected) {
+  struct fixture t;
+  fixture_init(&t);
+  cr_expect_str_eq(after(&t, pass, text), expected, "after %s\n%s\nbecame\n%s\nnot\n%s", pass,
+                   text, after(&t, pass, text), expected);
+  fixture_free(&t);
+}

@@ -1,0 +1,25 @@
+/* support.h - programs in let-form from short text, optimised, and compared as text. */
+#ifndef RAVEL_FCODE_OPT_TESTS_SUPPORT_H
+#define RAVEL_FCODE_OPT_TESTS_SUPPORT_H
+
+#include "fcode-opt/fcode-opt.h"
+#include <criterion/criterion.h>
+
+/* A program under test with everything it needs. */
+struct fixture {
+  struct heap heap;
+  struct arena arena, messages;
+  struct diag_list diags;
+  struct fcode_opt_options options; /* verifying, without fusion */
+  struct fcode_opt_stats stats;
+};
+
+void fixture_init(struct fixture *);
+void fixture_free(struct fixture *);
+
+/* The functions `text` (let-form with widths i32 and f64, entry M, positions left out) after
+ * the first run of a pass, "final" for all of them, again without positions. */
+const char *after(struct fixture *, const char *pass, const char *text);
+/* Optimises `text` and compares. */
+void expect_after(const char *pass, const char *text, const char *expected);
+#endif
