@@ -84,7 +84,7 @@ struct place {
   uint32_t superop; /* of a node: the index of its superoperator, else NO_SUPEROP */
 };
 
-enum { NO_SUPEROP = UINT32_MAX };
+#define NO_SUPEROP UINT32_MAX
 
 /* A FUSED of stack code and the location of its first node. */
 struct fused_place {

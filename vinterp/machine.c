@@ -43,8 +43,9 @@ struct machine *machine_new(const struct machine_options *options, struct diag_l
   if (options->profile && !(m->profile = profile_new(&m->heap))) {
     return fail_new(m, diags, "out of memory");
   }
-  if (options->trace && !(m->trace = trace_new(&m->heap, options->trace, machine_clock()))) {
-    return fail_new(m, diags, "out of memory");
+  if (options->trace) {
+    m->trace = trace_new(&m->heap, options->trace, machine_clock(), TRACE_MAX_EVENTS);
+    if (!m->trace) return fail_new(m, diags, "out of memory");
   }
   m->measured = m->profile || m->trace;
   struct cvl_options cvl = {.int_elem = options->widths.int_elem,

@@ -9,13 +9,13 @@ struct trace {
   struct heap *heap;
   FILE *out;
   double zero;
-  uint64_t events;
+  uint64_t events, most;
 };
 
-struct trace *trace_new(struct heap *heap, FILE *out, double now) {
+struct trace *trace_new(struct heap *heap, FILE *out, double now, uint64_t most) {
   struct trace *t = heap_alloc(heap, sizeof *t);
   if (!t) return NULL;
-  *t = (struct trace){.heap = heap, .out = out, .zero = now};
+  *t = (struct trace){.heap = heap, .out = out, .zero = now, .most = most};
   fputc('[', out);
   return t;
 }
@@ -38,8 +38,8 @@ static void begin_event(struct trace *t, const char *name, const char *category,
 }
 
 void trace_write(struct trace *t, const struct trace_event *e) {
-  if (t->events > TRACE_MAX_EVENTS) return;
-  if (t->events == TRACE_MAX_EVENTS) {
+  if (t->events > t->most) return;
+  if (t->events == t->most) {
     begin_event(t, "more instructions were executed, but not written", "trace", "i", e->begin);
     fputs(", \"s\": \"g\"}", t->out);
     return;

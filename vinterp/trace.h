@@ -20,12 +20,12 @@ struct trace_event {
   double begin, duration; /* seconds; begin as machine_clock counts */
 };
 
-/* Events after this many are left out, and the last one says so: some 200 bytes each, more
- * than any viewer opens. */
+/* Of some 200 bytes each: more than viewers open. */
 enum { TRACE_MAX_EVENTS = 1 << 20 };
 
-/* Begins the array; `now` is time 0. NULL: no memory. The file is borrowed. */
-struct trace *trace_new(struct heap *, FILE *, double now);
+/* Begins the array; `now` is time 0. Events after so many are left out, and a last one says so.
+ * NULL: no memory. The file is borrowed. */
+struct trace *trace_new(struct heap *, FILE *, double now, uint64_t most);
 /* Ends the array and flushes; NULL is ignored. */
 void trace_free(struct trace *);
 void trace_write(struct trace *, const struct trace_event *);
