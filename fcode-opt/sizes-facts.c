@@ -133,6 +133,7 @@ uint32_t facts_number(struct facts *f, int64_t number) {
   term->known = term->likely_known = true;
   term->number = term->likely_number = number;
   term->natural = number >= 0;
+  term->stamp = UINT32_MAX; /* any variable names the class before the number does */
   *slot = (struct fact_number){number, t + 1};
   f->number_count++;
   return t;

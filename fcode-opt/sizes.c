@@ -220,9 +220,8 @@ static void join(struct walk *w, const struct ir_binding *x, const struct yielde
       continue;
     }
     first[class] = term + 1;
-    if (a[t].known && b[t].known) {
-      if (a[t].number == b[t].number)
-        facts_unite(w->facts, term, facts_number(w->facts, a[t].number));
+    if (a[t].known && b[t].known && a[t].number == b[t].number) {
+      facts_unite(w->facts, term, facts_number(w->facts, a[t].number));
     } else if (a[t].outer != NO_TERM && b[t].outer != NO_TERM &&
                facts_equal(w->facts, a[t].outer, b[t].outer)) {
       facts_unite(w->facts, term, a[t].outer);

@@ -1,0 +1,65 @@
+/* rewriting.c - see rewriting.h. */
+#include "rewriting.h"
+
+#include <setjmp.h>
+#include <string.h>
+
+static const char *first_error(const struct rewriting *r) {
+  return r->diags.errors ? r->diags.list.items[0].message : "?";
+}
+
+void rewriting_begin(struct rewriting *r, const char *functions) {
+  memset(r, 0, sizeof *r);
+  heap_init(&r->heap, (uint64_t)1 << 30);
+  arena_init(&r->arena, &r->heap);
+  arena_init(&r->scratch, &r->heap);
+  diag_list_init(&r->diags, &r->arena);
+  if (setjmp(r->arena.out_of_memory) || setjmp(r->scratch.out_of_memory))
+    cr_assert(false, "out of memory");
+  char *text = arena_printf(&r->arena, "let-form \"t.vcode\" i64 f64 entry M\n%s", functions);
+  r->options = fcode_opt_default_options();
+  r->o = (struct opt){
+      .arena = &r->arena, .scratch = &r->scratch, .options = &r->options, .stats = &r->stats};
+  r->o.program = ir_parse(&r->arena, "t", text, strlen(text), &r->diags);
+  cr_assert(r->o.program, "%s\n%s", first_error(r), functions);
+  /* ir_parse sets the border of its own for the arena. */
+  if (setjmp(r->arena.out_of_memory)) cr_assert(false, "out of memory");
+}
+
+void rewriting_free(struct rewriting *r) {
+  arena_free(&r->arena);
+  arena_free(&r->scratch);
+}
+
+void rewriting_verify(struct rewriting *r) {
+  ir_liveness(&r->arena, r->o.program);
+  cr_assert(ir_verify(&r->arena, r->o.program, &r->diags), "%s", first_error(r));
+  if (setjmp(r->arena.out_of_memory)) cr_assert(false, "out of memory");
+}
+
+uint32_t function_called(const struct rewriting *r, const char *name) {
+  for (uint32_t i = 0; i < r->o.program->function_count; i++) {
+    if (strcmp(r->o.program->functions[i].name->text, name) == 0) return i;
+  }
+  cr_assert(false, "no function %s", name);
+  return 0;
+}
+
+static const struct ir_binding *find(const struct ir_block *block, ir_var v) {
+  for (uint32_t i = 0; i < block->count; i++) {
+    const struct ir_binding *x = &block->bindings[i], *inside = NULL;
+    if (x->result_count > 0 && x->results[0] == v) return x;
+    if (x->form != IR_IF) continue;
+    inside = find(x->as.arms.then, v);
+    if (!inside) inside = find(x->as.arms.otherwise, v);
+    if (inside) return inside;
+  }
+  return NULL;
+}
+
+const struct ir_binding *binding_of(const struct rewriting *r, const char *function, ir_var v) {
+  const struct ir_function *f = &r->o.program->functions[function_called(r, function)];
+  const struct ir_binding *x = find(f->body, v);
+  cr_assert(x, "no v%u in %s", v, function);
+  return x;
+}
