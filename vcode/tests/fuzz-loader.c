@@ -1,7 +1,8 @@
 /* fuzz-loader.c - any bytes at all through the loader, with libFuzzer (clang, RAVEL_FUZZ).
  *
  * What parses must print as a program that parses to an equal one; where the let-form's room
- * is built too, building and verifying it must neither crash nor break its own rules. The
+ * is built too, building and verifying it must neither crash nor break its own rules; and the
+ * superoperators of a program must come back from their printed form the same. The
  * first byte of the input chooses the widths. Run: fuzz-loader CORPUS vcode/tests/seeds
  */
 #include "vcode/tests/equal.h"
@@ -13,6 +14,10 @@
 #include "ir/ir.h"
 #endif
 
+#ifdef RAVEL_FUZZ_FUSED
+#include "fused-kernels/fused.h"
+#endif
+
 enum { MEMORY = 256 << 20 };
 
 static void fail(const char *what, const struct diag_list *diags) {
@@ -20,6 +25,39 @@ static void fail(const char *what, const struct diag_list *diags) {
   diag_print(diags, "fuzz-loader", 0, stderr);
   abort();
 }
+
+#ifdef RAVEL_FUZZ_FUSED
+/* Definition k, which `op` was parsed from, once more from its printed form. */
+static void check_printed(struct arena *arena, const struct vcode_program *program,
+                          const struct superop *op, struct diag_list *diags) {
+  char *text = NULL;
+  size_t length = 0;
+  FILE *file = open_memstream(&text, &length);
+  if (file == NULL) return;
+  fused_print(op, 1, program->origins, file);
+  fclose(file);
+  struct vcode_program again = *program;
+  struct vcode_fused *fused = arena_alloc(arena, (op->number + 1) * sizeof *fused);
+  fused[op->number] =
+      (struct vcode_fused){"printed", {1, 1}, arena_copy(arena, text, length), length};
+  again.fused = fused;
+  free(text);
+  const struct superop *copy = fused_parse(arena, &again, &fused[op->number], diags);
+  if (copy == NULL || !superop_same(op, copy)) fail("a superoperator after printing", diags);
+}
+
+static void check_fused(struct arena *arena, const struct vcode_program *parsed) {
+  struct vcode_program program = *parsed;
+  struct diag_list diags;
+  diag_list_init(&diags, arena);
+  for (uint32_t k = 0; k < program.fused_count; k++) {
+    size_t errors = diags.errors;
+    const struct superop *op = fused_parse(arena, &program, &program.fused[k], &diags);
+    if (op == NULL && diags.errors == errors) fail("refused without an error", &diags);
+    if (op != NULL) check_printed(arena, &program, op, &diags);
+  }
+}
+#endif
 
 static void check(struct arena *arena, const char *text, size_t length, struct widths widths) {
   struct diag_list diags;
@@ -34,6 +72,9 @@ static void check(struct arena *arena, const char *text, size_t length, struct w
   if (again == NULL) fail("what was printed does not parse", &diags);
   const char *difference = vcode_difference(program, again);
   if (difference != NULL) fail(difference, &diags);
+#ifdef RAVEL_FUZZ_FUSED
+  check_fused(arena, program);
+#endif
 #ifdef RAVEL_FUZZ_IR
   struct ir_program *ir = ir_build(arena, program, widths, &diags);
   if (ir == NULL && diags.errors == 0) fail("ir_build refused without an error", &diags);
