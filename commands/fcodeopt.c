@@ -123,11 +123,20 @@ static bool emit_c(struct program *p, const struct superop *const *ops, uint32_t
   return output_end(&h, header, &p->diags) && fine;
 }
 
+static bool emit_cuda(struct program *p, const struct superop *const *ops, uint32_t count,
+                      const char *file) {
+  struct output cu;
+  if (!output_begin(&cu, file, &p->diags)) return false;
+  fused_emit_cuda(ops, count, p->widths, cu.stream);
+  return output_end(&cu, file, &p->diags);
+}
+
 static bool emit(struct program *p, const struct fcodeopt_options *o,
                  struct vcode_program *vcode) {
-  if (!o->emit_c) return true;
+  if (!o->emit_c && !o->emit_cuda) return true;
   const struct superop *const *ops = read_superops(p, vcode);
-  return ops && emit_c(p, ops, vcode->fused_count, o->emit_c);
+  return ops && (!o->emit_c || emit_c(p, ops, vcode->fused_count, o->emit_c)) &&
+         (!o->emit_cuda || emit_cuda(p, ops, vcode->fused_count, o->emit_cuda));
 }
 
 static bool optimise(struct program *p, const struct fcodeopt_options *o) {

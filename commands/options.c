@@ -50,6 +50,13 @@ static bool backend_value(const char *text, struct command_options *o) {
   return true;
 }
 
+static bool native_value(const char *text, struct command_options *o) {
+  o->native = true;
+  o->native_waits = text != NULL;
+  if (!text || strcmp(text, "wait") == 0) return true;
+  return complain("--native may be followed by =wait, not '%.40s'", text);
+}
+
 static bool dump_value(const char *text, enum dump *dump) {
   if (!text || strcmp(text, "ir") == 0) {
     *dump = DUMP_LET_FORM;
@@ -75,7 +82,7 @@ static bool apply(void *options, unsigned id, const char *value) {
   case OPT_OPTIMISE: o->optimise = true; break;
   case OPT_NO_FUSION: o->no_fusion = true; break;
   case OPT_SOP: o->source.sop = value; break;
-  case OPT_NATIVE: o->native = true; break;
+  case OPT_NATIVE: return native_value(value, o);
   case OPT_TRACE: o->trace = value; break;
   case OPT_THREADS:
     ok = int_value("vinterp", name, value, 1, 4096, &x);

@@ -15,6 +15,7 @@ struct command_options {
   bool optimise;            /* -O */
   bool no_fusion;           /* with it */
   bool native;              /* superoperators may be compiled */
+  bool native_waits;        /* and the run waits for that */
   enum dump dump;
   bool help, version, devices; /* say something instead of running */
   bool check;                  /* verify only */

@@ -92,9 +92,11 @@ static int prepare_and_run(struct program *p, const struct command_options *o) {
   options.backend = strcmp(o->backend_name, "auto") == 0 ? cvl_backends()[0]
                                                          : cvl_backend_find(o->backend_name);
   options.interrupt = &interrupted;
-  char cache[4096];
+  char cache[4096] = "wait:";
   if (o->native) {
-    if (!output_cache_folder(cache, sizeof cache, &p->diags)) return STATUS_FAILED;
+    size_t prefix = o->native_waits ? strlen(cache) : 0;
+    if (!output_cache_folder(cache + prefix, sizeof cache - prefix, &p->diags))
+      return STATUS_FAILED;
     options.native = cache;
   }
   FILE *nothing = NULL;

@@ -32,7 +32,7 @@ WAYS = [["--threads", "1"], ["--threads", "2"], ["--threads", "2", "--backend", 
         ["--threads", "2", "--checked"]]
 OPTIMISED = [["-O", "--no-fusion", "--threads", "1"], ["-O", "--threads", "1"],
              ["-O", "--threads", "2", "--backend", "delayed"]]
-NATIVE = ["-O", "--native", "--threads", "2"]
+NATIVE = ["-O", "--native=wait", "--threads", "2"]
 BINARY = {"INT": ["+", "-", "*", "AND", "OR", "XOR"], "FLOAT": ["+", "-", "*", "/"],
           "BOOL": ["AND", "OR", "XOR"]}
 COMPARE = ["<", "<=", ">", ">=", "=", "!="]

@@ -85,7 +85,7 @@ class Usage(CommandTest):
         done = self.fcodeopt("--help")
         self.fine(done)
         for name in ("no-fusion print-after explain stats verify no-verify int float classic "
-                     "inline emit-c sop help version").split():
+                     "inline emit-c emit-cuda sop help version").split():
             self.assertIn("--" + name, done.stdout)
         done = self.fcodeopt("--version")
         self.assertRegex(done.stdout, r"^fcodeopt \(Ravel\) \d+\.\d+\.\d+\n$")
@@ -100,6 +100,7 @@ class Usage(CommandTest):
         self.wrong(["-o", "", "p"], "output is empty")
         self.wrong(["p", "-o"], "-o needs a value")
         self.wrong(["--emit-c", "-", "p"], "--emit-c")
+        self.wrong(["--emit-cuda", "-", "p"], "--emit-cuda")
 
 
 class Files(CommandTest):
@@ -193,6 +194,11 @@ class Files(CommandTest):
         self.assertEqual(self.files(), ["ops.c", "ops.h", "prog.fcode", "prog.vcode"])
         self.assertIn('#include "ops.h"', self.text("ops.c"))
 
+    def test_emitted_cuda(self):
+        self.program(SQUARES)
+        self.fine(self.fcodeopt("prog.vcode", "--emit-cuda", "ops.cu"))
+        self.assertIn("__global__", self.text("ops.cu"))
+
 
 class Widths(CommandTest):
     def test_recorded(self):
@@ -241,7 +247,8 @@ class Definitions(CommandTest):
 class InMemory(CommandTest):
     def test_same_results(self):
         self.program(SQUARES)
-        for flags in (["-O"], ["-O", "--no-fusion"], ["-O", "--checked"], ["-O", "--native"]):
+        for flags in (["-O"], ["-O", "--no-fusion"], ["-O", "--checked"], ["-O", "--native"],
+                      ["-O", "--native=wait"]):
             environment = {**os.environ, "XDG_CACHE_HOME": self.path("cache")}
             self.fine(self.vinterp(*flags, "prog.vcode", env=environment), "( 285 )\n")
 
@@ -258,6 +265,7 @@ class InMemory(CommandTest):
 
     def test_wrong_usage(self):
         self.fails(self.vinterp("--no-fusion", "p"), 2, "-O")
+        self.fails(self.vinterp("--native=now", "p"), 2, "--native", "wait")
         self.fails(self.vinterp("-O", "--dump=vcode", "p"), 2, "fcodeopt")
 
     def test_no_place_for_what_is_compiled(self):
