@@ -58,15 +58,15 @@ static bool is_quiet_block(const struct need *n, const struct ir_block *block) {
   return quiet;
 }
 
-/* Functions whose call is missed by nobody who does not need a result. Callees come first, and
- * recursion is never quiet: it may not end. */
+/* Functions whose call is missed by nobody who does not need a result. Callees come first, so a
+ * function that calls itself finds itself not quiet: it may not end. */
 static void find_quiet(struct need *n) {
   uint32_t count = n->o->program->function_count;
   n->quiet = arena_alloc(n->o->scratch, count);
   for (uint32_t i = 0; i < count; i++) {
     n->f = n->calls.order[i];
     const struct ir_function *f = &n->o->program->functions[n->f];
-    n->quiet[n->f] = f->typed && !n->calls.recursive[n->f] && is_quiet_block(n, f->body);
+    n->quiet[n->f] = f->typed && is_quiet_block(n, f->body);
   }
 }
 

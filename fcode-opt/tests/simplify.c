@@ -277,6 +277,38 @@ Test(simplify, branches) {
               "INT, BOOL, INT");
 }
 
+/* What an arm knows of its condition is not known in the other nor behind the IF. */
+Test(simplify, conditions_are_forgotten) {
+  static const char body[] = "  v6: BOOL = if v3\n"
+                             "    START_TIMER\n"
+                             "    yield v3\n"
+                             "  else\n"
+                             "    v5 = NOT BOOL v3\n"
+                             "    yield v5\n"
+                             "  end\n"
+                             "  v7: INT = if v3\n"
+                             "    yield v0\n"
+                             "  else\n"
+                             "    yield v1\n"
+                             "  end\n"
+                             "  yield v6 v7\n";
+  expect_body(body,
+              "  v6: BOOL = if v3\n"
+              "    START_TIMER\n"
+              "    yield v3\n"
+              "  else\n"
+              "    v5 = CONST BOOL T\n"
+              "    yield v5\n"
+              "  end\n"
+              "  v7: INT = if v3\n"
+              "    yield v0\n"
+              "  else\n"
+              "    yield v1\n"
+              "  end\n"
+              "  yield v6 v7\n",
+              "BOOL, INT");
+}
+
 Test(simplify, what_follows_a_check) {
   expect_body("  v5 = NOT BOOL v3\n"
               "  v6: INT = if v5\n"
