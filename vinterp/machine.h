@@ -24,7 +24,8 @@ struct machine_options {
   bool profile;       /* collect what machine_profile prints */
   const char *native; /* folder of compiled superoperators: cvl_options.native; or NULL */
   FILE *trace;        /* gets what was executed when, as Chrome trace events; NULL: no */
-  bool checked;       /* run everything on the stack interpreter (the tests' oracle) */
+  bool checked;       /* run everything on the stack interpreter (the tests' oracle), if
+                         every function has stack code */
   int progress_fd;    /* -1, or a terminal that gets a status line on long runs */
   FILE *out, *err;    /* results; what WRITE writes. Streams 1 and 2 of the program */
   FILE *in;           /* stream 0 */
