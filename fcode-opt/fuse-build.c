@@ -41,6 +41,19 @@ static bool is_constant(const struct builder *s, char part, ir_var v) {
   return part == 'c' && fuse_constant(s->b->fuse, v);
 }
 
+/* Which parameter v is; the number of parameters if it is none. They are few. */
+static uint32_t param_index(const struct builder *s, ir_var v) {
+  uint32_t i = 0;
+  while (i < s->params.count && s->params.items[i] != v) i++;
+  return i;
+}
+
+/* Whether an operand is what a member before computed, place by place. Read otherwise, the same
+ * value is a parameter: another superoperator puts it in memory. */
+static bool computed(const struct builder *s, char part, ir_var v) {
+  return part == 'd' && known(s, v);
+}
+
 static void find_params(struct builder *s) {
   struct arena *scratch = s->b->fuse->o->scratch;
   s->b->fuse->stamp++;
@@ -49,9 +62,8 @@ static void find_params(struct builder *s) {
     const char *parts = parts_of(x);
     for (uint32_t k = 0; k < x->operand_count; k++) {
       ir_var v = x->operands[k];
-      if (known(s, v) || is_constant(s, parts[k], v)) continue;
-      number(s, v, (uint32_t)s->params.count);
-      *array_push(scratch, &s->params) = v;
+      if (computed(s, parts[k], v) || is_constant(s, parts[k], v)) continue;
+      if (param_index(s, v) == s->params.count) *array_push(scratch, &s->params) = v;
     }
     for (uint32_t k = 0; k < x->result_count; k++) number(s, x->results[k], 0);
   }
@@ -100,9 +112,12 @@ static void add_member(struct builder *s, const struct fuse_member *m) {
   const struct ir_binding *x = m->x;
   const char *parts = parts_of(x);
   uint32_t operands[MAX_OPERANDS];
-  for (uint32_t k = 0; k < x->operand_count; k++)
-    operands[k] = is_constant(s, parts[k], x->operands[k]) ? constant_number(s, x->operands[k])
-                                                           : fuse->numbers[x->operands[k]];
+  for (uint32_t k = 0; k < x->operand_count; k++) {
+    ir_var v = x->operands[k];
+    operands[k] = is_constant(s, parts[k], v) ? constant_number(s, v)
+                  : computed(s, parts[k], v)  ? fuse->numbers[v]
+                                              : param_index(s, v);
+  }
   struct superop_node *node = add_node(s, x, !sizes_safe(fuse->sizes, fuse->function, x));
   node->operand_count = (uint8_t)x->operand_count;
   memcpy(node->operands, operands, x->operand_count * sizeof *operands);
@@ -198,7 +213,6 @@ struct ir_binding fuse_build(struct fuse_block *b, const struct fuse_member *mem
   find_params(&s);
   uint32_t params = (uint32_t)s.params.count;
   b->fuse->stamp++;
-  for (uint32_t i = 0; i < params; i++) number(&s, s.params.items[i], i);
   s.values = params;
   for (uint32_t i = 0; i < count; i++) add_member(&s, &members[i]);
   find_outputs(&s);
