@@ -76,7 +76,8 @@ static void describe_values(struct cvl_kernel *k) {
 
 /* ---- buffers ---- */
 
-enum { MANY_SLOTS = 6 }; /* buffers of FUSED_STRIP places that the first-level cache holds */
+/* So many buffers of FUSED_STRIP places take half of a first-level cache of 48 KB. */
+enum { MANY_SLOTS = 6 };
 
 /* Strip buffers that are free, as a stack. */
 struct slots {
@@ -125,8 +126,8 @@ static void assign_slots(struct cvl_kernel *k, uint32_t *free_slots) {
 
 /* ---- nodes ---- */
 
-/* Bytes of traffic that take as long as an operation on one element: about 10 to a nanosecond.
- * Measured with bench-ops; only the grain of parallel loops depends on it. */
+/* Bytes of traffic that take as long as an operation on one element, at about 10 a nanosecond:
+ * estimates, on which only the grain of parallel loops depends. */
 static uint32_t cost_of(const struct fused_node *node, const struct superop_node *of) {
   enum { PLAIN = 4, DIVISION = 12, FUNCTION = 32, GATHER = 16 };
   if (of->role == ROLE_GATHER || of->role == ROLE_PICK) return GATHER;
