@@ -4,7 +4,8 @@
  * uses it only if nothing else is executed between the two. Going through the nodes, those that
  * could still stand inside a later one are kept on a stack; a node takes its operands from the
  * top of it. Whatever has to become a line of its own gets a name, and so does all that is
- * below it on the stack, since that was executed before.
+ * below it on the stack, since that was executed before. An operand of another origin is given
+ * one too.
  */
 #include "base/number.h"
 #include "fused-kernels/fused.h"
@@ -28,10 +29,17 @@ struct printer {
   uint16_t makers[SUPEROP_VALUES_MAX];
 };
 
+static bool same_origin(const struct vcode_origin *origins, uint32_t a, uint32_t b) {
+  if (a == b) return true;
+  return a != 0 && b != 0 && strcmp(origins[a].place, origins[b].place) == 0 &&
+         strcmp(origins[a].name, origins[b].name) == 0;
+}
+
 /* ---- which values get names ---- */
 
 struct choice {
   const struct superop *op;
+  const struct vcode_origin *origins; /* or NULL */
   uint16_t stack[SUPEROP_VALUES_MAX]; /* nodes */
   uint32_t height;
   bool named[SUPEROP_VALUES_MAX]; /* nodes */
@@ -53,6 +61,14 @@ static void name_lowest(struct choice *c, uint32_t count) {
   c->height -= count;
 }
 
+/* Whether the node that makes an operand may stand inside: comments about origins are for
+ * readers, who find them between lines and not between operands. */
+static bool fits(const struct choice *c, const struct superop_node *inner,
+                 const struct superop_node *outer) {
+  return c->origins == NULL || inner->role == ROLE_CONST || inner->origin == 0 ||
+         outer->origin == 0 || same_origin(c->origins, inner->origin, outer->origin);
+}
+
 /* Takes the operands of a node that can stand inside it off the stack; the others that are
  * there get names. Returns how deep the node nests. */
 static unsigned take_operands(struct choice *c, const struct superop_node *node) {
@@ -61,7 +77,7 @@ static unsigned take_operands(struct choice *c, const struct superop_node *node)
   for (unsigned i = node->operand_count; i-- > 0;) {
     uint32_t place = place_of(c, node->operands[i]);
     if (place == c->height) continue;
-    if (place + 1 != top) {
+    if (place + 1 != top || !fits(c, &c->op->nodes[c->stack[place]], node)) {
       if (place >= lowest) lowest = place + 1;
       continue;
     }
@@ -131,16 +147,10 @@ static void put_name(struct printer *p, uint32_t name) {
   put(p, text, true);
 }
 
-static bool same_origin(const struct printer *p, uint32_t a, uint32_t b) {
-  if (a == b) return true;
-  return a != 0 && b != 0 && strcmp(p->origins[a].place, p->origins[b].place) == 0 &&
-         strcmp(p->origins[a].name, p->origins[b].name) == 0;
-}
-
 /* Whether the node needs another origin than the one in force, which it becomes then. */
 static bool enter_origin(struct printer *p, const struct superop_node *node) {
-  if (p->origins == NULL || node->origin == 0) return false;
-  bool same = same_origin(p, node->origin, p->origin);
+  if (p->origins == NULL || node->origin == 0 || node->role == ROLE_CONST) return false;
+  bool same = same_origin(p->origins, node->origin, p->origin);
   p->origin = node->origin;
   return !same;
 }
@@ -188,7 +198,7 @@ static void put_statement(struct printer *p, uint32_t first, uint32_t k) {
   const struct superop_node *node = &p->op->nodes[k];
   bool begun = false;
   for (uint32_t i = first; i <= k && !begun; i++) {
-    begun = p->op->nodes[i].origin != 0;
+    begun = p->op->nodes[i].origin != 0 && p->op->nodes[i].role != ROLE_CONST;
     if (begun && enter_origin(p, &p->op->nodes[i])) {
       fputs("\n ", p->file);
       put_origin(p);
@@ -218,7 +228,7 @@ static void put_heading(struct printer *p, uint32_t uses) {
 
 void fused_print(const struct superop *op, uint32_t uses, const struct vcode_origin *origins,
                  FILE *file) {
-  struct choice c = {.op = op};
+  struct choice c = {.op = op, .origins = origins};
   struct printer p = {.op = op, .origins = origins, .file = file};
   choose(&c);
   p.bare = ends_bare(op);
