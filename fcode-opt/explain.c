@@ -130,11 +130,20 @@ static const char *reason_apart(struct explain *e, const struct fuse_block *b,
   if (maker->domain != user->domain)
     return arena_printf(a, "its length and that of %s are not known to agree", name);
   if (maker->epoch != user->epoch) return arena_printf(a, "a timer stands before %s", name);
-  if (user->chain != NO_UNIT && b->list[user->chain].stage + 1 >= user->stage &&
-      b->list[user->chain].stage >= maker->stage)
+  uint32_t stage = 0; /* the first at which its operands are there */
+  for (uint32_t i = 0; i < user->x->operand_count; i++) {
+    const struct fuse_unit *of = fuse_maker(b, user->x->operands[i]);
+    if (!of) continue;
+    uint32_t least = of->stage + (of->parts && !fuse_in_place(of, user, user->parts[i]));
+    if (least > stage) stage = least;
+  }
+  if (user->stage <= stage)
+    return arena_printf(a, "%s needs the result of another pass first", name);
+  const struct fuse_unit *chain = user->chain != NO_UNIT ? &b->list[user->chain] : NULL;
+  if (chain && chain->stage + 1 >= user->stage)
     return arena_printf(a, "%s keeps its order with %s in line %u, which may fail", name,
-                        operation(e, b->list[user->chain].x), b->list[user->chain].x->pos.line);
-  return arena_printf(a, "%s needs the result of another pass first, or other segments", name);
+                        operation(e, chain->x), chain->x->pos.line);
+  return arena_printf(a, "%s has other segments, or the superoperator is full", name);
 }
 
 static const char *reason_of(struct explain *e, const struct fuse_block *b,

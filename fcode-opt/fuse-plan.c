@@ -60,9 +60,10 @@ static bool is_scalar(const struct fuse_block *b, const struct fuse_unit *u) {
   return sizes_known(fuse->sizes, fuse->function, v, SIZE_LEN) == 1;
 }
 
-/* Whether an operation on these can be wrong at all, sizes included. */
-static bool has_rules(const struct ir_binding *x) {
-  if (x->form == IR_OP) return opcode_info(x->op)->rules[0].a || !binding_never_fails(x);
+/* Whether what is safe rests on checks before it. */
+static bool rests_on_checks(const struct fuse *fuse, const struct ir_binding *x) {
+  if (x->form == IR_OP)
+    return !binding_never_fails(x) && sizes_rests(fuse->sizes, fuse->function, x);
   return x->form != IR_CONST;
 }
 
@@ -76,7 +77,7 @@ static void classify(struct fuse_block *b, struct fuse_unit *u) {
       u->effects = 0;
   }
   u->ordered = u->effects != 0;
-  u->conditional = !u->ordered && has_rules(x);
+  u->conditional = !u->ordered && rests_on_checks(fuse, x);
   u->group = NO_GROUP;
   enum superop_role role = ROLE_CONST;
   if (x->form == IR_OP) u->parts = superop_parts((enum opcode)x->op, &role);
@@ -100,12 +101,6 @@ struct planner {
   uint32_t chain; /* the last ordered unit, or NO_UNIT */
 };
 
-/* Whether v may be read by u, within one group, where `maker` computes it. */
-static bool in_place(const struct fuse_unit *maker, const struct fuse_unit *u, char part) {
-  return part == 'd' && u->parts && maker->parts && fuse_is_producer(maker->role) &&
-         maker->domain == u->domain;
-}
-
 /* A unit that u has to come after, and whether one group may hold both. */
 typedef void (*visit_dependency)(struct planner *, const struct fuse_unit *before,
                                  bool together, void *context);
@@ -114,7 +109,7 @@ static void each_dependency(struct planner *p, visit_dependency visit, void *con
   struct fuse_unit *u = &p->b->list[p->at];
   for (uint32_t i = 0; i < u->x->operand_count; i++) {
     const struct fuse_unit *maker = fuse_maker(p->b, u->x->operands[i]);
-    if (maker) visit(p, maker, in_place(maker, u, fuse_part(u, i)), context);
+    if (maker) visit(p, maker, fuse_in_place(maker, u, fuse_part(u, i)), context);
   }
   for (uint32_t i = 0; i < u->free_count; i++) {
     const struct fuse_unit *maker = fuse_maker(p->b, u->free[i]);
@@ -217,7 +212,7 @@ static double cost_of(const struct fuse_block *b, const struct fuse_unit *u) {
     if (fuse_part(u, i) != 'd') continue;
     const struct fuse_unit *maker = fuse_maker(b, v);
     double read = fuse_bytes(b->fuse, v);
-    cost += maker && in_place(maker, u, 'd') && maker->cost < read ? maker->cost : read;
+    cost += maker && fuse_in_place(maker, u, 'd') && maker->cost < read ? maker->cost : read;
   }
   return cost;
 }
@@ -265,7 +260,7 @@ static void need(struct fuse_block *b, uint32_t group, const struct fuse_unit *u
   struct fuse *fuse = b->fuse;
   struct fuse_unit *maker = fuse_maker(b, v);
   if (maker) {
-    if (!in_place(maker, user, 'd') || maker->epoch != user->epoch) {
+    if (!fuse_in_place(maker, user, 'd') || maker->epoch != user->epoch) {
       want(b, v);
       return;
     }
@@ -314,7 +309,7 @@ static double cost_in(const struct fuse_block *b, uint32_t group, const struct f
     if (fuse_part(u, i) != 'd' || fuse_map_has(&b->inside, group, v)) continue;
     const struct fuse_unit *maker = fuse_maker(b, v);
     double read = fuse_bytes(b->fuse, v);
-    cost += maker && in_place(maker, u, 'd') && maker->cost < read ? maker->cost : read;
+    cost += maker && fuse_in_place(maker, u, 'd') && maker->cost < read ? maker->cost : read;
   }
   return cost;
 }

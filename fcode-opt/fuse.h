@@ -174,6 +174,13 @@ static inline bool fuse_is_producer(uint8_t role) {
   return role == ROLE_SPREAD || role == ROLE_INDEX || role == ROLE_GATHER ||
          role == ROLE_PICK || role == ROLE_MAP;
 }
+/* Whether u may read what `maker` computes in the same group, as an operand that plays this
+ * part. */
+static inline bool fuse_in_place(const struct fuse_unit *maker, const struct fuse_unit *u,
+                                 char part) {
+  return part == 'd' && u->parts && maker->parts && fuse_is_producer(maker->role) &&
+         maker->domain == u->domain;
+}
 /* The part an operand plays. */
 static inline char fuse_part(const struct fuse_unit *u, uint32_t operand) {
   return u->parts ? u->parts[operand] : 'x';

@@ -131,6 +131,9 @@ struct sizes *sizes_compute(struct opt *);
 bool sizes_safe(const struct sizes *, uint32_t function, const struct ir_binding *);
 /* Whether only its sizes are proven to agree. */
 bool sizes_agree(const struct sizes *, uint32_t function, const struct ir_binding *);
+/* Of one that is safe: whether only because something was checked before it is executed, by an
+ * instruction that may fail. Then it must not move before that. */
+bool sizes_rests(const struct sizes *, uint32_t function, const struct ir_binding *);
 /* A number for the length of a vector or the total of a descriptor (SIZE_LEN, SIZE_TOTAL), or
  * of the number of segments (SIZE_COUNT): equal numbers, equal sizes. */
 uint32_t sizes_class(const struct sizes *, uint32_t function, ir_var, uint8_t what);

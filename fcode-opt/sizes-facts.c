@@ -69,7 +69,7 @@ static void unite_likely(struct facts *f, uint32_t a, uint32_t b) {
 
 /* ---- facts ---- */
 
-void facts_unite(struct facts *f, uint32_t a, uint32_t b) {
+static void unite(struct facts *f, uint32_t a, uint32_t b, bool checked) {
   unite_likely(f, a, b);
   struct fact_term *terms = f->terms.items;
   a = facts_root(f, a);
@@ -98,6 +98,19 @@ void facts_unite(struct facts *f, uint32_t a, uint32_t b) {
     root->number = child->number;
   }
   root->natural = root->natural || child->natural;
+  root->checked = root->checked || child->checked || checked;
+}
+
+void facts_unite(struct facts *f, uint32_t a, uint32_t b) {
+  unite(f, a, b, false);
+}
+
+void facts_unite_checked(struct facts *f, uint32_t a, uint32_t b) {
+  unite(f, a, b, true);
+}
+
+bool facts_checked(const struct facts *f, uint32_t term) {
+  return f->terms.items[facts_root(f, term)].checked;
 }
 
 static uint64_t mix(uint64_t x) {

@@ -38,6 +38,7 @@ struct fact_term {
   int64_t number;
   bool known;   /* it is `number` */
   bool natural; /* it is not negative */
+  bool checked; /* not all of it holds by construction: something had to be checked first */
   /* likely classes, with path compression */
   uint32_t likely;
   int64_t likely_number;
@@ -83,8 +84,13 @@ void facts_bind(struct facts *, uint32_t var, bool vector);
 
 uint32_t facts_root(const struct facts *, uint32_t term);
 bool facts_equal(const struct facts *, uint32_t a, uint32_t b);
-/* a = b from here on. Two different numbers stay apart: no execution comes here. */
+/* a = b from here on, by construction. Two different numbers stay apart: no execution comes
+ * here. */
 void facts_unite(struct facts *, uint32_t a, uint32_t b);
+/* Likewise, because a check of it was passed. */
+void facts_unite_checked(struct facts *, uint32_t a, uint32_t b);
+/* Whether something known of the term rests on a check. */
+bool facts_checked(const struct facts *, uint32_t term);
 /* The term of a number. */
 uint32_t facts_number(struct facts *, int64_t number);
 bool facts_known(const struct facts *, uint32_t term, int64_t *number);

@@ -298,20 +298,41 @@ static uint32_t size_term(struct walk *w, const struct ir_binding *x, uint8_t si
   }
 }
 
-bool rules_execute(struct walk *w, const struct ir_binding *x, bool *agrees) {
+/* Whether what elements_fine found does not rest on a check. */
+static bool by_construction(const struct walk *w, const struct ir_binding *x) {
+  const ir_var *v = x->operands;
+  if (binding_never_fails(x) || (x->op == OPC_DIV && x->type == TW_FLOAT)) return true;
+  if (x->op == OPC_MAKE_SEGDES && w->elements[v[0]].facts & ALL_LENGTHS) return true;
+  if ((x->op == OPC_DIV || x->op == OPC_MOD) && w->elements[v[1]].facts & ALL_NONZERO)
+    return true;
   const struct opcode_info *info = opcode_info(x->op);
-  *agrees = true;
-  for (const struct size_rule *r = info->rules; r->a; r++) {
-    if (!facts_equal(w->facts, size_term(w, x, r->a), size_term(w, x, r->b))) *agrees = false;
+  bool elements = info->class == OC_PERMUTE || info->class == OC_SEGMENT ||
+                  x->op == OPC_EXTRACT || x->op == OPC_REPLACE || x->op == OPC_DIV ||
+                  x->op == OPC_MOD;
+  for (uint32_t i = 0; i < x->operand_count && elements; i++) {
+    if (facts_checked(w->facts, term_size(v[i])) || facts_checked(w->facts, term_count(v[i])) ||
+        facts_checked(w->facts, term_same(v[i])))
+      return false;
   }
-  bool safe = *agrees && !has_effect(info) && elements_fine(w, x);
+  return true;
+}
+
+struct verdict rules_execute(struct walk *w, const struct ir_binding *x) {
+  const struct opcode_info *info = opcode_info(x->op);
+  struct verdict verdict = {.agrees = true, .rests = !by_construction(w, x)};
+  for (const struct size_rule *r = info->rules; r->a; r++) {
+    uint32_t a = size_term(w, x, r->a), b = size_term(w, x, r->b);
+    if (!facts_equal(w->facts, a, b)) verdict.agrees = false;
+    if (a != b && facts_checked(w->facts, a)) verdict.rests = true;
+  }
+  verdict.safe = verdict.agrees && !has_effect(info) && elements_fine(w, x);
   for (const struct size_rule *r = info->rules; r->a; r++)
-    facts_unite(w->facts, size_term(w, x, r->a), size_term(w, x, r->b));
-  if (x->result_count == 0) return safe;
+    facts_unite_checked(w->facts, size_term(w, x, r->a), size_term(w, x, r->b));
+  if (x->result_count == 0) return verdict;
   uint32_t size = size_term(w, x, info->result_size);
   if (size != NO_TERM) facts_unite(w->facts, term_size(x->results[0]), size);
   learn_elements(w, x);
-  return safe;
+  return verdict;
 }
 
 /* ---- constants and superoperators ---- */

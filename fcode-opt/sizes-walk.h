@@ -51,7 +51,7 @@ struct sizes_function {
   int64_t *known;
   ir_var *first; /* the first vector that is as long, then */
   /* of the operation with this first result */
-  bool *safe, *agrees;
+  bool *safe, *agrees, *rests;
 };
 
 struct sizes {
@@ -79,9 +79,15 @@ static inline uint32_t term_same(ir_var v) {
   return TERMS_PER_VAR * v + TERM_SAME;
 }
 
-/* sizes-rules.c: the operation is executed. *agrees: its sizes were known to; the result:
- * whether it was known not to fail. */
-bool rules_execute(struct walk *, const struct ir_binding *, bool *agrees);
+/* What is known of an operation before it is executed. */
+struct verdict {
+  bool agrees; /* its sizes do */
+  bool safe;   /* it cannot fail */
+  bool rests;  /* but only because of something that was checked before */
+};
+
+/* sizes-rules.c: the operation is executed. */
+struct verdict rules_execute(struct walk *, const struct ir_binding *);
 /* Likewise of constants and superoperators. */
 void rules_constant(struct walk *, const struct ir_binding *);
 void rules_fused(struct walk *, const struct ir_binding *);

@@ -114,18 +114,22 @@ static bool boundary_meet(struct walk *w, struct boundary *b, const struct pair_
   return changed;
 }
 
-/* What is known of b holds for the listed variables. */
+/* What is known of b holds for the listed variables. What it says of those of the first list
+ * alone was not known before a call that came back: it was checked there. */
 static void boundary_apply(struct walk *w, const struct boundary *b,
-                           const struct pair_of_lists *l) {
+                           const struct pair_of_lists *l, bool after_call) {
   uint32_t *first = arena_alloc(w->sizes->o->scratch, b->classes * sizeof *first);
   for (uint32_t t = 0; t < TERMS_PER_VAR * b->count; t++) {
     const struct term_label *label = &b->labels[t];
     uint32_t term = listed_term(l, t);
+    bool checked = after_call && t < TERMS_PER_VAR * l->first_count;
+    void (*unite)(struct facts *, uint32_t, uint32_t) =
+        checked ? facts_unite_checked : facts_unite;
     if (first[label->class]) {
-      facts_unite(w->facts, term, first[label->class] - 1);
+      unite(w->facts, term, first[label->class] - 1);
     } else {
       first[label->class] = term + 1;
-      if (label->known) facts_unite(w->facts, term, facts_number(w->facts, label->number));
+      if (label->known) unite(w->facts, term, facts_number(w->facts, label->number));
       if (label->natural) facts_set_natural(w->facts, term);
     }
   }
@@ -172,7 +176,7 @@ static bool follow_call(struct walk *w, const struct ir_binding *x) {
   if (!f->returns || !kept->exit.reached) return false;
   struct pair_of_lists all = {x->operands, x->results, x->operand_count,
                               x->operand_count + x->result_count};
-  boundary_apply(w, &kept->exit, &all);
+  boundary_apply(w, &kept->exit, &all, true);
   return true;
 }
 
@@ -242,7 +246,7 @@ static void take_over(struct walk *w, const struct ir_binding *x, const struct i
 }
 
 static bool follow_if(struct walk *w, const struct ir_binding *x) {
-  facts_unite(w->facts, term_size(x->operands[0]), facts_number(w->facts, 1));
+  facts_unite_checked(w->facts, term_size(x->operands[0]), facts_number(w->facts, 1));
   const struct ir_block *first = x->as.arms.then, *second = x->as.arms.otherwise;
   if (second->end != IR_YIELD) { /* the one whose facts are to stay comes last */
     first = x->as.arms.otherwise;
@@ -274,17 +278,18 @@ static bool follow_if(struct walk *w, const struct ir_binding *x) {
 
 static bool follow_binding(struct walk *w, const struct ir_binding *x) {
   struct sizes_function *kept = &w->sizes->functions[w->function];
-  bool back = true, agrees = true, safe = false;
+  bool back = true;
+  struct verdict verdict = {.agrees = true};
   if (x->form == IR_IF) {
-    agrees = facts_is(w->facts, term_size(x->operands[0]), 1);
+    verdict.agrees = facts_is(w->facts, term_size(x->operands[0]), 1);
     back = follow_if(w, x);
   } else {
     for (uint32_t i = 0; i < x->result_count; i++) bind(w, x->results[i]);
     switch ((enum ir_form)x->form) {
-    case IR_OP: safe = rules_execute(w, x, &agrees); break;
+    case IR_OP: verdict = rules_execute(w, x); break;
     case IR_CONST:
       rules_constant(w, x);
-      safe = true;
+      verdict.safe = true;
       break;
     case IR_CALL: back = follow_call(w, x); break;
     case IR_FUSED: rules_fused(w, x); break;
@@ -293,8 +298,9 @@ static bool follow_binding(struct walk *w, const struct ir_binding *x) {
   }
   for (uint32_t i = 0; i < x->result_count && back; i++) record(w, x->results[i]);
   if (x->result_count > 0) {
-    kept->safe[x->results[0]] = safe;
-    kept->agrees[x->results[0]] = agrees;
+    kept->safe[x->results[0]] = verdict.safe;
+    kept->agrees[x->results[0]] = verdict.agrees;
+    kept->rests[x->results[0]] = verdict.rests;
   }
   return back;
 }
@@ -353,7 +359,7 @@ static void follow_function(struct walk *w, const struct callers *callers, uint3
   facts_reset(w->facts, f->var_count);
   struct pair_of_lists in = {f->params, NULL, f->param_count, f->param_count};
   for (uint32_t i = 0; i < f->param_count; i++) bind(w, f->params[i]);
-  boundary_apply(w, &kept->entry, &in);
+  boundary_apply(w, &kept->entry, &in, false);
   for (uint32_t i = 0; i < f->param_count; i++) record(w, f->params[i]);
   bool back = follow_block(w, f->body);
   for (uint32_t v = 0; v < f->var_count; v++) {
@@ -401,6 +407,7 @@ static uint32_t prepare(struct sizes *s, uint32_t function) {
   for (ir_var v = 0; v < f->var_count; v++) kept->first[v] = v;
   kept->safe = arena_alloc(scratch, f->var_count);
   kept->agrees = arena_alloc(scratch, f->var_count);
+  kept->rests = arena_alloc(scratch, f->var_count);
   return f->var_count;
 }
 
@@ -450,6 +457,10 @@ bool sizes_safe(const struct sizes *s, uint32_t function, const struct ir_bindin
 
 bool sizes_agree(const struct sizes *s, uint32_t function, const struct ir_binding *x) {
   return x->result_count > 0 && s->functions[function].agrees[x->results[0]];
+}
+
+bool sizes_rests(const struct sizes *s, uint32_t function, const struct ir_binding *x) {
+  return x->result_count == 0 || s->functions[function].rests[x->results[0]];
 }
 
 uint32_t sizes_class(const struct sizes *s, uint32_t function, ir_var v, uint8_t what) {
