@@ -157,6 +157,7 @@ bool fused_strip(struct fused_worker *w, uint64_t first, uint64_t n) {
       end = number;
     }
   }
-  deliver(w, first, n, end);
+  deliver(w, first, n,
+          end < failed ? end : failed); /* what uniform values need may have failed */
   return atomic_load_explicit(&k->failed, memory_order_relaxed) == FUSED_NONE;
 }
