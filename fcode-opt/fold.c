@@ -42,10 +42,6 @@ static bool same_value(const struct cvl_value *a, const struct cvl_value *b) {
 bool fold_uniform(const struct simplifier *s, ir_var v, struct cvl_value *value) {
   const struct ir_binding *dist = known_op(s, v, OPC_DIST);
   if (dist) v = dist->operands[0];
-  if (s->facts[v].truth != TRUTH_UNKNOWN) {
-    *value = cvl_scalar_bool(s->facts[v].truth == TRUTH_T);
-    return true;
-  }
   const struct vcode_constant *c = known_constant(s, v);
   if (!c || c->type == TW_SEGDES || c->length == 0 || c->length > CONSTANT_MOST) return false;
   *value = element_of(s, c, 0);

@@ -38,7 +38,12 @@ static void rename_vars(const struct simplifier *s, uint32_t count, ir_var *vars
 /* ---- what is known ---- */
 
 const struct vcode_constant *known_constant(const struct simplifier *s, ir_var v) {
+  static const uint8_t t = 1, f = 0;
+  static const struct vcode_constant truths[] = {
+      [TRUTH_T] = {.type = TW_BOOL, .length = 1, .as.bools = &t},
+      [TRUTH_F] = {.type = TW_BOOL, .length = 1, .as.bools = &f}};
   const struct ir_binding *def = s->facts[v].def;
+  if (s->facts[v].truth != TRUTH_UNKNOWN) return &truths[s->facts[v].truth];
   return def && def->form == IR_CONST ? def->as.constant : NULL;
 }
 
@@ -198,8 +203,8 @@ static void forget(struct simplifier *s, size_t mark) {
 
 static enum truth known_truth(const struct simplifier *s, ir_var v) {
   const struct vcode_constant *c = known_constant(s, v);
-  if (c && c->length == 1) return c->as.bools[0] ? TRUTH_T : TRUTH_F;
-  return (enum truth)s->facts[v].truth;
+  if (!c || c->length != 1) return TRUTH_UNKNOWN;
+  return c->as.bools[0] ? TRUTH_T : TRUTH_F;
 }
 
 /* ---- blocks ---- */
@@ -262,31 +267,37 @@ static bool split(struct simplifier *s, struct ir_binding *x, struct ir_block *a
   return back;
 }
 
-/* Constants are told apart by value: 1 if both arms yield the same, made before the IF. */
+/* Whether both arms yield the same variable, or the same constant, which is then made before
+ * the IF. */
 static bool same_in_both(struct simplifier *s, const struct ir_binding *x, uint32_t i,
                          ir_var *same) {
   ir_var a = x->as.arms.then->results[i], b = x->as.arms.otherwise->results[i];
-  const struct ir_binding *p = s->facts[a].def, *q = s->facts[b].def;
+  const struct vcode_constant *p = known_constant(s, a), *q = known_constant(s, b);
   *same = a;
   if (a == b) return true;
-  if (!known_constant(s, a) || !known_constant(s, b) ||
-      !common_constant(p->as.constant, q->as.constant))
-    return false;
-  *same = simplify_constant(s, p->as.constant, p);
+  if (!p || !q || !common_constant(p, q)) return false;
+  *same = simplify_constant(s, p, x);
   return true;
+}
+
+/* What an arm that is chosen by `chosen` yields, if it is one truth value. */
+static enum truth yielded_truth(const struct simplifier *s, ir_var v, ir_var condition,
+                                enum truth chosen) {
+  const struct vcode_constant *c = known_constant(s, v);
+  if (v == condition) return chosen;
+  return c && c->type == TW_BOOL ? known_truth(s, v) : TRUTH_UNKNOWN;
 }
 
 /* A result that is the condition itself (T in the first arm, F in the second) or its contrary.
  */
 static bool is_condition(struct simplifier *s, const struct ir_binding *x, uint32_t i,
                          ir_var *same) {
-  const struct vcode_constant *a = known_constant(s, x->as.arms.then->results[i]);
-  const struct vcode_constant *b = known_constant(s, x->as.arms.otherwise->results[i]);
-  if (!a || !b || a->type != TW_BOOL || b->type != TW_BOOL || a->length != 1 ||
-      b->length != 1 || a->as.bools[0] == b->as.bools[0])
-    return false;
-  *same = x->operands[0];
-  if (!a->as.bools[0])
+  ir_var condition = x->operands[0];
+  enum truth a = yielded_truth(s, x->as.arms.then->results[i], condition, TRUTH_T);
+  enum truth b = yielded_truth(s, x->as.arms.otherwise->results[i], condition, TRUTH_F);
+  if (a == TRUTH_UNKNOWN || b == TRUTH_UNKNOWN || a == b) return false;
+  *same = condition;
+  if (a == TRUTH_F)
     *same = simplify_emit(s, OPC_NOT, TW_BOOL, ir_kind_base(IR_BOOL), 1, x->operands, x);
   return true;
 }

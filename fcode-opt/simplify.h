@@ -66,7 +66,7 @@ ir_var simplify_constant(struct simplifier *, const struct vcode_constant *,
 
 /* ---- what is known ---- */
 
-/* The constant that v is bound to, or NULL. */
+/* The constant that v is bound to, or is known to be where the walk is; or NULL. */
 const struct vcode_constant *known_constant(const struct simplifier *, ir_var);
 /* The operation that v is the first result of, if its opcode is op; or NULL. */
 const struct ir_binding *known_op(const struct simplifier *, ir_var, enum opcode op);
