@@ -456,7 +456,6 @@ static const char file_text[] =
     " * says whether an operation was at fault: outputs have no meaning then. Prefixes are\n"
     " * computed by one warp for each segment.\n"
     " */\n"
-    "#include <cub/cub.cuh>\n"
     "#include <cuda_runtime.h>\n"
     "#pragma nv_diag_suppress 177 /* not all functions are used */\n";
 
@@ -475,8 +474,14 @@ static const char fault_text[] =
 void fused_emit_cuda(const struct superop *const *ops, uint32_t count, struct widths widths,
                      FILE *cu) {
   struct emit_needs needs = {false, true};
-  for (uint32_t i = 0; i < count; i++) emit_add_needs(&needs, ops[i]);
+  bool packs = false;
+  for (uint32_t i = 0; i < count; i++) {
+    emit_add_needs(&needs, ops[i]);
+    for (uint32_t k = 0; k < ops[i]->node_count; k++)
+      packs |= ops[i]->nodes[k].role == ROLE_PACK;
+  }
   fputs(file_text, cu);
+  if (packs) fputs("#include <cub/cub.cuh>\n", cu); /* it takes the compiler seconds */
   emit_prelude(widths, needs, cu);
   fputs(fault_text, cu);
   emit_helpers(ops, count, widths, true, cu);

@@ -1,5 +1,5 @@
-/* emit-helpers.c - the functions that emitted C calls, as text. In a text, @T is the type of
- * the elements, @N the name of the combination, @P what is neutral for it in every bit.
+/* emit-helpers.c - the functions that emitted C and CUDA call, as text. In a text, @T is the
+ * type of the elements, @N the name of the combination, @P what is neutral for it in every bit.
  */
 #include "fused-kernels/emit-helpers.h"
 
@@ -156,6 +156,7 @@ static const char cuda_common_text[] =
     "    error = cudaMemsetAsync(p, fill, bytes, stream);\n"
     "    return static_cast<T *>(p);\n"
     "  }\n"
+    "#ifdef CUB_VERSION\n"
     "  /* Instead of flags, how many are set before each. */\n"
     "  void positions(uint64_t *flags, uint64_t n) {\n"
     "    size_t bytes = 0;\n"
@@ -167,6 +168,7 @@ static const char cuda_common_text[] =
     "      error = cub::DeviceScan::ExclusiveSum(room, bytes, flags, flags, n, stream);\n"
     "    }\n"
     "  }\n"
+    "#endif\n"
     "};\n\n"
     "static inline unsigned grid(uint64_t threads) {\n"
     "  const uint64_t blocks = (threads + 255) / 256;\n"

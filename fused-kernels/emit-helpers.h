@@ -1,5 +1,5 @@
-/* emit-helpers.h - functions that emitted C calls: FLOAT sums and products in the reproducible
- * tree of cvl.h, and positions under descriptors. Private to this room.
+/* emit-helpers.h - functions that emitted C and CUDA call: FLOAT sums and products in the
+ * reproducible tree of cvl.h, and positions under descriptors. Private to this room.
  */
 #ifndef RAVEL_FUSED_EMIT_HELPERS_H
 #define RAVEL_FUSED_EMIT_HELPERS_H

@@ -17,7 +17,7 @@ const struct cvl_backend *const *cvl_backends(void) {
   return all;
 }
 
-enum { CASES = 40, MOST_OUTPUTS = 2 * SUPEROP_NODES };
+enum { CASES = 24, MOST_OUTPUTS = 2 * SUPEROP_NODES };
 
 /* ---- compiling ---- */
 
