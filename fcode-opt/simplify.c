@@ -119,6 +119,20 @@ static bool same_value(struct simplifier *s, const struct ir_binding *x) {
   return true;
 }
 
+/* Results of a call that are one of its operands, or a number that is known. */
+static void forward_results(struct simplifier *s, const struct ir_binding *call) {
+  const struct ir_function *callee = &s->o->program->functions[call->as.callee];
+  if (callee->body->end != IR_YIELD) return; /* as has been found out in this pass */
+  for (uint32_t i = 0; i < call->result_count; i++) {
+    ir_var v = call->results[i], yielded = callee->body->results[i];
+    if (v >= s->known || s->uses[v] == 0) continue;
+    if (yielded < callee->param_count)
+      simplify_replace(s, v, call->operands[yielded]);
+    else
+      use_known(s, v, call);
+  }
+}
+
 void simplify_binding(struct simplifier *s, struct ir_binding *x) {
   enum folded folded = FOLD_AGAIN;
   while (x->form == IR_OP && folded == FOLD_AGAIN) {
@@ -145,8 +159,7 @@ void simplify_binding(struct simplifier *s, struct ir_binding *x) {
   *kept = *x;
   define(s, kept);
   if (repeatable(s, x)) common_add(s, kept);
-  for (uint32_t i = 0; i < x->result_count && x->form == IR_CALL; i++)
-    use_known(s, x->results[i], x);
+  if (x->form == IR_CALL) forward_results(s, x);
 }
 
 ir_var simplify_emit(struct simplifier *s, uint16_t op, uint8_t type,
