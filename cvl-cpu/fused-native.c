@@ -22,7 +22,6 @@ struct fused_native {
   struct native_code *code;
   bool loaded;
   uint32_t slots;
-  bool in_place;
 };
 
 static bool is_map(const struct fused_native *f, uint32_t node) {
@@ -77,11 +76,9 @@ static void describe(struct fused_native *f, uint32_t number) {
 /* Buffers of strips are not shared: with the intermediate values gone there are few. */
 static void assign_slots(struct fused_native *f) {
   const struct superop *op = f->k->op;
-  f->in_place = f->plan.stage_count == 1;
   for (uint32_t i = 0; i < f->k->step_count; i++) {
     const uint32_t n = f->k->steps[i];
     struct fused_value *v = &f->k->values[op->nodes[n].result];
-    if (!is_map(f, n) && f->plan.stage[n] > 0) f->in_place = false;
     if (v->home == IN_STRIP && (!is_map(f, n) || f->plan.written[op->nodes[n].result])) {
       v->native_slot = f->slots++;
     }
@@ -154,10 +151,6 @@ bool fused_native_ready(struct fused_native *f) {
 
 uint32_t fused_native_slots(const struct fused_native *f) {
   return f->slots;
-}
-
-bool fused_native_in_place(const struct fused_native *f) {
-  return f->in_place;
 }
 
 /* ---- running ---- */

@@ -18,8 +18,6 @@ void fused_native_free(struct fused_native *);
 bool fused_native_ready(struct fused_native *);
 /* Buffers of a strip that it needs. */
 uint32_t fused_native_slots(const struct fused_native *);
-/* Whether a map of this superoperator may write over its operands, as in node order. */
-bool fused_native_in_place(const struct fused_native *);
 
 /* The steps on a strip, like fused_strip: but all of them even after a fault, since a stage has
  * nodes from before and after it. */

@@ -20,11 +20,11 @@ static bool shared(const struct cvl_kernel *k, const struct cvl_value *operands,
 }
 
 /* The memory of an operand that the result of a node may be written to as it is made: nobody
- * reads the operand in any other way, or afterwards. */
+ * reads the operand in any other way, or afterwards. Compiled functions want no array over
+ * another: they may go through a strip again. */
 static struct cvl_vector *reusable_for(struct cvl_kernel *k, const struct fused_value *v,
                                        const struct cvl_value *operands) {
-  if (k->nodes[v->node].action != ACT_MAP) return NULL;
-  if (k->compiled && !fused_native_in_place(k->native)) return NULL;
+  if (k->nodes[v->node].action != ACT_MAP || k->compiled) return NULL;
   for (uint32_t i = 0; i < k->op->param_count; i++) {
     const struct fused_value *p = &k->values[i];
     if (!p->only_read_so || p->last_read > v->node || k->op->kinds[i] == SUPEROP_SEGDES) {
