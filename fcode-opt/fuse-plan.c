@@ -273,9 +273,8 @@ static void need(struct fuse_block *b, uint32_t group, const struct fuse_unit *u
   }
   /* A constant spread in an outer block is spread again. */
   struct ir_binding *x = fuse->makers[v];
-  bool flat = x && !fuse->timers && fuse_flat(fuse, x) &&
-              sizes_safe(fuse->sizes, fuse->function, x) &&
-              b->groups.items[group].members.count < FUSE_NODES_MOST;
+  bool flat =
+      x && !fuse->timers && fuse_flat(fuse, x) && sizes_safe(fuse->sizes, fuse->function, x);
   if (!flat) {
     want(b, v);
     return;
@@ -320,6 +319,11 @@ static void compute_in(struct fuse_block *b, uint32_t group, uint32_t unit) {
   use_operands(b, group, u);
 }
 
+/* Whether the group has a place for one more that is computed again. */
+static bool has_room(const struct fuse_block *b, uint32_t group, const struct ir_binding *x) {
+  return b->groups.items[group].members.count < FUSE_NODES_MOST || fuse_flat(b->fuse, x);
+}
+
 /* A producer: written to memory by its own group, or computed in each that needs it. */
 static void decide_producer(struct fuse_block *b, uint32_t unit) {
   struct fuse_unit *u = &b->list[unit];
@@ -336,7 +340,7 @@ static void decide_producer(struct fuse_block *b, uint32_t unit) {
     others++;
     again += cost_in(b, group, u);
     memory += bytes;
-    if (b->groups.items[group].members.count >= FUSE_NODES_MOST) room = false;
+    if (!has_room(b, group, u->x)) room = false;
   }
   if (!own) memory += u->cost;
   bool everywhere = !u->ordered && room && !b->wanted[r] && again <= memory;

@@ -256,16 +256,6 @@ static void fuse_arms(struct fuse *fuse, struct fuse_unit *u) {
   u->free = free_vars;
 }
 
-/* The length of what is computed is that of what it is computed from: so nothing waits for it.
- */
-static void take_first_length(struct fuse *fuse, struct ir_binding *x) {
-  if (x->form != IR_OP || x->op != OPC_LENGTH) return;
-  ir_var first = sizes_first(fuse->sizes, fuse->function, x->operands[0]);
-  x->operands[0] = first;
-  enum ir_kind_tag tag = fuse->f->vars[first]->tag;
-  x->type = (uint8_t)(tag == IR_FLOAT ? TW_FLOAT : tag == IR_BOOL ? TW_BOOL : TW_INT);
-}
-
 static struct outside fuse_one(struct fuse *fuse, struct ir_block *block) {
   struct arena *scratch = fuse->o->scratch;
   struct fuse_block b = {.fuse = fuse, .block = block, .count = block->count};
@@ -280,7 +270,6 @@ static struct outside fuse_one(struct fuse *fuse, struct ir_block *block) {
       fuse->blocks[x->results[k]] = b.number;
       fuse->units[x->results[k]] = i;
     }
-    take_first_length(fuse, x);
     if (x->form == IR_IF) fuse_arms(fuse, &b.list[i]);
   }
   b.wanted = fuse->wanted;
@@ -329,6 +318,7 @@ bool pass_fuse(struct opt *o) {
   struct fuse *fuse = arena_alloc(o->scratch, sizeof *fuse);
   fuse->o = o;
   fuse->sizes = sizes_compute(o);
+  if (fuse_lengths(o, fuse->sizes)) fuse->sizes = sizes_compute(o);
   fuse->calls = calls_make(o);
   if (o->explain) fuse->explain = explain_make(o);
   for (uint32_t i = 0; i < program->superop_count; i++)

@@ -29,8 +29,8 @@
 #include "fcode-opt/passes.h"
 
 enum {
-  FUSE_NODES_MOST = 64,  /* of a superoperator, CONST not counted */
-  FUSE_NODES_OWN = 48,   /* of those that are not computed again; the rest is kept for these */
+  FUSE_NODES_MOST = 128, /* of a superoperator; constants and their DIST are not counted */
+  FUSE_NODES_OWN = 96,   /* of those that are not computed again; the rest is kept for these */
   FUSE_PARAMS_MOST = 32, /* of a superoperator, as near as can be told beforehand */
 };
 
@@ -163,6 +163,13 @@ bool fuse_flat(const struct fuse *, const struct ir_binding *);
 
 /* Moves what only one arm of an IF needs into that arm. */
 void fuse_sink(struct fuse *);
+
+/* ---- fuse-lengths.c ---- */
+
+/* Takes the lengths of what is computed from what it is computed from, so that nothing waits
+ * for it and it need not be in memory. True if there are new variables: sizes are to be
+ * computed again. */
+bool fuse_lengths(struct opt *, const struct sizes *);
 
 /* ---- fuse-plan.c ---- */
 

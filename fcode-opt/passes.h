@@ -68,11 +68,6 @@ void rewrite_yield(struct opt *, struct ir_block *, uint32_t count);
 struct ir_block *rewrite_copy(struct opt *, struct ir_function *to,
                               const struct ir_function *from, const struct ir_block *,
                               ir_var *map, const struct ir_kind *const *instance);
-/* A kind with its kind variables replaced. */
-const struct ir_kind *rewrite_kind(struct opt *, const struct ir_kind *,
-                                   const struct ir_kind *const *instance);
-/* Replaces operands and results' uses in a block and all inside it: v becomes map[v]. */
-void rewrite_uses(struct ir_block *, const ir_var *map);
 /* How often each variable of a function is used (as operand, or as a block's result). `uses`
  * has var_count entries, and is overwritten. */
 void rewrite_count_uses(const struct ir_function *, uint32_t *uses);
@@ -81,8 +76,6 @@ void rewrite_number(struct opt *, struct ir_function *);
 /* Makes the program right again after bodies of functions have lost their normal end: such
  * functions never return, and what follows a call of one is cut off, to a fixed point. */
 void rewrite_ends(struct opt *);
-/* Whether a block cannot come to what follows this binding. */
-bool rewrite_never(const struct ir_program *, const struct ir_binding *);
 
 /* ---- the call graph of the program as it is now: calls.c ---- */
 
@@ -142,6 +135,8 @@ uint32_t sizes_class(const struct sizes *, uint32_t function, ir_var, uint8_t wh
 uint32_t sizes_likely(const struct sizes *, uint32_t function, ir_var, uint8_t what);
 /* The vector that was bound first of those that are as long as v; v itself if there is none. */
 ir_var sizes_first(const struct sizes *, uint32_t function, ir_var v);
+/* The descriptor that was bound first of those whose total is the length of v; or IR_NO_VAR. */
+ir_var sizes_descriptor(const struct sizes *, uint32_t function, ir_var v);
 /* The number itself where it is known; -1 if not. */
 int64_t sizes_known(const struct sizes *, uint32_t function, ir_var, uint8_t what);
 

@@ -3,10 +3,16 @@
 
 #include <string.h>
 
+static const struct fact_first no_first = {NO_TERM, UINT32_MAX};
+
 static void add_term(struct facts *f) {
   uint32_t t = (uint32_t)f->terms.count;
-  *array_push(f->arena, &f->terms) =
-      (struct fact_term){.parent = t, .weight = 1, .least = t, .vector = NO_TERM, .likely = t};
+  *array_push(f->arena, &f->terms) = (struct fact_term){.parent = t,
+                                                        .weight = 1,
+                                                        .least = t,
+                                                        .vector = no_first,
+                                                        .descriptor = no_first,
+                                                        .likely = t};
 }
 
 void facts_init(struct facts *f, struct arena *arena) {
@@ -25,13 +31,12 @@ void facts_reset(struct facts *f, uint32_t var_count) {
   for (uint32_t i = 0; i < TERMS_PER_VAR * var_count; i++) add_term(f);
 }
 
-void facts_bind(struct facts *f, uint32_t var, bool vector) {
+void facts_bind(struct facts *f, uint32_t var, enum fact_kind kind) {
   f->clock++;
-  if (vector) {
-    uint32_t t = TERMS_PER_VAR * var + TERM_SIZE;
-    f->terms.items[t].vector = t;
-    f->terms.items[t].vector_stamp = f->clock;
-  }
+  uint32_t t = TERMS_PER_VAR * var + TERM_SIZE;
+  struct fact_first first = {t, f->clock};
+  f->terms.items[t].vector = kind == FACT_VECTOR ? first : no_first;
+  f->terms.items[t].descriptor = kind == FACT_DESCRIPTOR ? first : no_first;
   for (uint32_t k = 0; k < TERMS_PER_VAR; k++)
     f->terms.items[TERMS_PER_VAR * var + k].stamp = f->clock;
 }
@@ -88,11 +93,8 @@ static void unite(struct facts *f, uint32_t a, uint32_t b, bool checked) {
     root->stamp = child->stamp;
     root->least = child->least;
   }
-  if (child->vector != NO_TERM &&
-      (root->vector == NO_TERM || child->vector_stamp < root->vector_stamp)) {
-    root->vector = child->vector;
-    root->vector_stamp = child->vector_stamp;
-  }
+  if (child->vector.stamp < root->vector.stamp) root->vector = child->vector;
+  if (child->descriptor.stamp < root->descriptor.stamp) root->descriptor = child->descriptor;
   if (child->known) {
     root->known = true;
     root->number = child->number;

@@ -28,13 +28,21 @@ enum { TERM_SIZE, TERM_COUNT, TERM_SAME, TERMS_PER_VAR };
 
 #define NO_TERM UINT32_MAX
 
+/* The term of some kind that was bound first, and when; NO_TERM: there is none. */
+struct fact_first {
+  uint32_t term, stamp;
+};
+
+enum fact_kind { FACT_VECTOR, FACT_DESCRIPTOR, FACT_OTHER };
+
 struct fact_term {
   uint32_t parent;
   /* of a root: */
   uint32_t weight;
-  uint32_t least;                /* the term of the class that was bound first */
-  uint32_t stamp;                /* when that was */
-  uint32_t vector, vector_stamp; /* likewise of lengths of vectors only; or NO_TERM */
+  uint32_t least;               /* the term of the class that was bound first */
+  uint32_t stamp;               /* when that was */
+  struct fact_first vector;     /* likewise, of lengths of vectors only */
+  struct fact_first descriptor; /* of totals of descriptors only */
   int64_t number;
   bool known;   /* it is `number` */
   bool natural; /* it is not negative */
@@ -80,7 +88,7 @@ void facts_init(struct facts *, struct arena *);
 /* Forgets everything; then there are the terms of var_count variables, nothing known. */
 void facts_reset(struct facts *, uint32_t var_count);
 /* A variable is bound: later than all those before. */
-void facts_bind(struct facts *, uint32_t var, bool vector);
+void facts_bind(struct facts *, uint32_t var, enum fact_kind);
 
 uint32_t facts_root(const struct facts *, uint32_t term);
 bool facts_equal(const struct facts *, uint32_t a, uint32_t b);

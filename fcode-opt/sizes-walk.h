@@ -49,7 +49,8 @@ struct sizes_function {
   uint32_t *classes; /* of TERM_SIZE and TERM_COUNT */
   uint32_t *likely;  /* at the end, of TERM_SIZE and TERM_COUNT */
   int64_t *known;
-  ir_var *first; /* the first vector that is as long, then */
+  ir_var *first;       /* the first vector that is as long, then */
+  ir_var *descriptors; /* the first descriptor with this total, or IR_NO_VAR */
   /* of the operation with this first result */
   bool *safe, *agrees, *rests;
 };

@@ -154,13 +154,19 @@ static void record(struct walk *w, ir_var v) {
   for (uint32_t k = 0; k < 2; k++)
     kept->known[2 * v + k] =
         facts_known(w->facts, TERMS_PER_VAR * v + k, &number) ? number : -1;
-  uint32_t vector = w->facts->terms.items[facts_root(w->facts, term_size(v))].vector;
+  const struct fact_term *root = &w->facts->terms.items[facts_root(w->facts, term_size(v))];
+  uint32_t vector = root->vector.term, descriptor = root->descriptor.term;
   kept->first[v] = vector == NO_TERM ? v : vector / TERMS_PER_VAR;
+  kept->descriptors[v] = descriptor == NO_TERM ? IR_NO_VAR : descriptor / TERMS_PER_VAR;
 }
 
 static void bind(struct walk *w, ir_var v) {
   enum ir_kind_tag tag = w->f->vars[v]->tag;
-  facts_bind(w->facts, v, tag == IR_INT || tag == IR_FLOAT || tag == IR_BOOL);
+  bool vector = tag == IR_INT || tag == IR_FLOAT || tag == IR_BOOL;
+  facts_bind(w->facts, v,
+             vector             ? FACT_VECTOR
+             : tag == IR_SEGDES ? FACT_DESCRIPTOR
+                                : FACT_OTHER);
   w->elements[v] =
       (struct element_facts){.range = IR_NO_VAR, .lengths = IR_NO_VAR, .flags = IR_NO_VAR};
 }
@@ -404,7 +410,11 @@ static uint32_t prepare(struct sizes *s, uint32_t function) {
   for (uint32_t i = 0; i < 2 * f->var_count; i++)
     kept->classes[i] = TERMS_PER_VAR * (i / 2) + i % 2;
   kept->first = arena_alloc(scratch, f->var_count * sizeof *kept->first);
-  for (ir_var v = 0; v < f->var_count; v++) kept->first[v] = v;
+  kept->descriptors = arena_alloc(scratch, f->var_count * sizeof *kept->descriptors);
+  for (ir_var v = 0; v < f->var_count; v++) {
+    kept->first[v] = v;
+    kept->descriptors[v] = IR_NO_VAR;
+  }
   kept->safe = arena_alloc(scratch, f->var_count);
   kept->agrees = arena_alloc(scratch, f->var_count);
   kept->rests = arena_alloc(scratch, f->var_count);
@@ -477,4 +487,8 @@ int64_t sizes_known(const struct sizes *s, uint32_t function, ir_var v, uint8_t 
 
 ir_var sizes_first(const struct sizes *s, uint32_t function, ir_var v) {
   return s->functions[function].first[v];
+}
+
+ir_var sizes_descriptor(const struct sizes *s, uint32_t function, ir_var v) {
+  return s->functions[function].descriptors[v];
 }

@@ -22,6 +22,10 @@ void rewriting_begin(struct rewriting *r, const char *functions) {
       .arena = &r->arena, .scratch = &r->scratch, .options = &r->options, .stats = &r->stats};
   r->o.program = ir_parse(&r->arena, "t", text, strlen(text), &r->diags);
   cr_assert(r->o.program, "%s\n%s", first_error(r), functions);
+  uint32_t functions_count = r->o.program->function_count;
+  r->o.var_capacity = arena_alloc(&r->arena, functions_count * sizeof *r->o.var_capacity);
+  for (uint32_t i = 0; i < functions_count; i++)
+    r->o.var_capacity[i] = r->o.program->functions[i].var_count;
   /* ir_parse sets the border of its own for the arena. */
   if (setjmp(r->arena.out_of_memory)) cr_assert(false, "out of memory");
 }

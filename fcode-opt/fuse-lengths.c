@@ -1,0 +1,121 @@
+/* fuse-lengths.c - lengths are asked of what is in memory anyway.
+ *
+ * LENGTH of a vector that is computed makes everything wait for it that is laid out by the
+ * length, and keeps the vector in memory. It is taken from the first vector that is as long,
+ * often an argument. Where there is none because the vectors of that length are all computed
+ * under a descriptor - all pairs of two things -, it is the sum of the lengths of its segments:
+ *
+ *     v9 = LENGTH INT v8       v10 = LENGTHS d;      v11 = LENGTH INT v10
+ *                              v12 = MAKE_SEGDES v11; v9 = +_REDUCE INT v10 v12
+ *
+ * if the vector is then used place by place only. (With 64 bits only: a total fits.)
+ */
+#include "fcode-opt/fuse.h"
+
+#include "ir/kinds.h"
+
+struct lengths {
+  struct opt *o;
+  const struct sizes *sizes;
+  uint32_t function;
+  struct ir_function *f;
+  uint32_t *others; /* of every variable: uses that are neither LENGTH nor place by place */
+  bool *computed;   /* of every variable: by what could be fused */
+  bool changed;     /* there are new ones */
+};
+
+static void look_at(struct lengths *l, const struct ir_block *block) {
+  for (uint32_t i = 0; i < block->count; i++) {
+    const struct ir_binding *x = &block->bindings[i];
+    enum superop_role role = ROLE_CONST;
+    const char *parts = x->form == IR_OP ? superop_parts((enum opcode)x->op, &role) : NULL;
+    bool length = x->form == IR_OP && x->op == OPC_LENGTH;
+    for (uint32_t k = 0; k < x->operand_count; k++)
+      l->others[x->operands[k]] += !length && !(parts && parts[k] == 'd');
+    if (parts && fuse_is_producer((uint8_t)role)) l->computed[x->results[0]] = true;
+    if (x->form != IR_IF) continue;
+    look_at(l, x->as.arms.then);
+    look_at(l, x->as.arms.otherwise);
+  }
+  for (uint32_t k = 0; k < block->result_count; k++) l->others[block->results[k]]++;
+}
+
+/* An operation on one or two variables, its result new or given. */
+static ir_var append(struct lengths *l, struct rewrite_block *out,
+                     const struct ir_binding *like, enum opcode op, ir_var a, ir_var b,
+                     ir_var result) {
+  uint32_t operands = b == IR_NO_VAR ? 1 : 2;
+  uint8_t type = opcode_info(op)->types == NO_TYPE ? TW_NONE : TW_INT;
+  struct ir_binding x =
+      rewrite_binding(l->o, (uint16_t)op, type, operands, 1, like->pos, like->origin);
+  x.operands[0] = a;
+  if (operands == 2) x.operands[1] = b;
+  if (result == IR_NO_VAR) {
+    enum ir_kind_tag tag = op == OPC_MAKE_SEGDES ? IR_SEGDES : IR_INT;
+    result = rewrite_var(l->o, l->f, ir_kind_base(tag));
+  }
+  x.results[0] = result;
+  rewrite_append(l->o, out, &x);
+  return result;
+}
+
+/* Whether the length of v is better taken from a descriptor. */
+static bool can_take_total(const struct lengths *l, ir_var v) {
+  if (l->o->program->widths.int_elem != CVL_I64 || !l->computed[v] || l->others[v] > 0)
+    return false;
+  ir_var d = sizes_descriptor(l->sizes, l->function, v);
+  return d != IR_NO_VAR && sizes_known(l->sizes, l->function, d, SIZE_COUNT) != 1;
+}
+
+static void take_total(struct lengths *l, struct rewrite_block *out,
+                       const struct ir_binding *x) {
+  ir_var d = sizes_descriptor(l->sizes, l->function, x->operands[0]);
+  ir_var lengths = append(l, out, x, OPC_LENGTHS, d, IR_NO_VAR, IR_NO_VAR);
+  ir_var count = append(l, out, x, OPC_LENGTH, lengths, IR_NO_VAR, IR_NO_VAR);
+  ir_var whole = append(l, out, x, OPC_MAKE_SEGDES, count, IR_NO_VAR, IR_NO_VAR);
+  append(l, out, x, OPC_ADD_REDUCE, lengths, whole, x->results[0]);
+  l->changed = true;
+}
+
+static void take_first(struct lengths *l, struct ir_binding *x) {
+  ir_var first = sizes_first(l->sizes, l->function, x->operands[0]);
+  enum ir_kind_tag tag = l->f->vars[first]->tag;
+  x->operands[0] = first;
+  x->type = (uint8_t)(tag == IR_FLOAT ? TW_FLOAT : tag == IR_BOOL ? TW_BOOL : TW_INT);
+}
+
+static void lengths_of_block(struct lengths *l, struct ir_block *block) {
+  struct rewrite_block out = {0}; /* empty until something is replaced */
+  bool replaced = false;
+  for (uint32_t i = 0; i < block->count; i++) {
+    struct ir_binding *x = &block->bindings[i];
+    if (x->form == IR_IF) {
+      lengths_of_block(l, x->as.arms.then);
+      lengths_of_block(l, x->as.arms.otherwise);
+    }
+    bool length = x->form == IR_OP && x->op == OPC_LENGTH;
+    if (length) take_first(l, x);
+    if (length && can_take_total(l, x->operands[0])) {
+      for (uint32_t k = 0; k < i && !replaced; k++)
+        rewrite_append(l->o, &out, &block->bindings[k]);
+      replaced = true;
+      take_total(l, &out, x);
+    } else if (replaced) {
+      rewrite_append(l->o, &out, x);
+    }
+  }
+  if (replaced) rewrite_finish(block, &out);
+}
+
+bool fuse_lengths(struct opt *o, const struct sizes *sizes) {
+  struct lengths l = {.o = o, .sizes = sizes};
+  for (l.function = 0; l.function < o->program->function_count; l.function++) {
+    l.f = &o->program->functions[l.function];
+    if (!l.f->typed) continue;
+    l.others = arena_alloc(o->scratch, l.f->var_count * sizeof *l.others);
+    l.computed = arena_alloc(o->scratch, l.f->var_count * sizeof *l.computed);
+    look_at(&l, l.f->body);
+    lengths_of_block(&l, l.f->body);
+  }
+  return l.changed;
+}
