@@ -43,6 +43,10 @@ def stages(everything, seed):
     yield "unit tests", "ctest --test-dir build --output-on-failure -j 2 --no-tests=error"
     yield "conformance classic", f"build/bin/conformance {full} --int 32 --float 64 --seed 1"
     yield "conformance 64/64", f"build/bin/conformance {full} --int 64 --float 64 --seed 2"
+    items = "SUPEROP" if everything else "SUPEROP.FUNCTIONS"
+    yield ("conformance, compiled superoperators", "mkdir -p build/native && build/bin/conformance "
+           f"--quick --backend cpu --int 64 --float 64 --threads 2 --seed 7 "
+           f"--native wait:build/native --only {items}")
     if everything:
         yield "conformance 32/32", f"build/bin/conformance {full} --int 32 --float 32 --seed 3"
         yield "conformance 64/32", f"build/bin/conformance {full} --int 64 --float 32 --seed 4"
@@ -56,6 +60,7 @@ def stages(everything, seed):
                                    "fused-delayed", "fused-checked", "file", "file-vcode")))
     yield "programs, native", f"{drive}{small} --config native --config native-64"
     yield "passes over memory", "python3 nesl-tests/passes.py"
+    yield "the optimiser's page", "python3 nesl-tests/page.py"
     yield "reproducibility", "python3 nesl-tests/reproducible.py" + sample
     if everything:
         yield ("real programs", f"{drive} --suite real --jobs 1" + "".join(
