@@ -62,13 +62,14 @@ void rewrite_yield(struct opt *o, struct ir_block *block, uint32_t count) {
 
 /* ---- copying ---- */
 
-const struct ir_kind *rewrite_kind(struct opt *o, const struct ir_kind *kind,
-                                   const struct ir_kind *const *instance) {
+/* A kind with its kind variables replaced. */
+static const struct ir_kind *instantiated(struct opt *o, const struct ir_kind *kind,
+                                          const struct ir_kind *const *instance) {
   if (!instance) return kind;
   if (kind->tag == IR_ANY) return instance[kind->variable];
   if (kind->tag != IR_PAIR) return kind;
-  const struct ir_kind *left = rewrite_kind(o, kind->left, instance);
-  const struct ir_kind *right = rewrite_kind(o, kind->right, instance);
+  const struct ir_kind *left = instantiated(o, kind->left, instance);
+  const struct ir_kind *right = instantiated(o, kind->right, instance);
   if (left == kind->left && right == kind->right) return kind;
   struct ir_kind *pair = arena_alloc(o->arena, sizeof *pair);
   *pair = (struct ir_kind){.tag = IR_PAIR, .left = left, .right = right};
@@ -101,7 +102,7 @@ struct ir_block *rewrite_copy(struct opt *o, struct ir_function *to,
     for (uint32_t k = 0; k < x->result_count; k++) {
       ir_var v = x->results[k];
       if (map[v] == IR_NO_VAR)
-        map[v] = rewrite_var(o, to, rewrite_kind(o, from->vars[v], instance));
+        map[v] = rewrite_var(o, to, instantiated(o, from->vars[v], instance));
       y.results[k] = map[v];
     }
     copy->bindings[i] = y;
@@ -114,17 +115,6 @@ struct ir_block *rewrite_copy(struct opt *o, struct ir_function *to,
 }
 
 /* ---- renaming ---- */
-
-void rewrite_uses(struct ir_block *block, const ir_var *map) {
-  for (uint32_t i = 0; i < block->count; i++) {
-    struct ir_binding *x = &block->bindings[i];
-    copy_names(x->operand_count, x->operands, x->operands, map);
-    if (x->form != IR_IF) continue;
-    rewrite_uses(x->as.arms.then, map);
-    rewrite_uses(x->as.arms.otherwise, map);
-  }
-  copy_names(block->result_count, block->results, block->results, map);
-}
 
 static void count_block(const struct ir_block *block, uint32_t *uses) {
   for (uint32_t i = 0; i < block->count; i++) {
@@ -177,7 +167,8 @@ void rewrite_number(struct opt *o, struct ir_function *f) {
 
 /* ---- ends ---- */
 
-bool rewrite_never(const struct ir_program *program, const struct ir_binding *x) {
+/* Whether a block cannot come to what follows this binding. */
+static bool never_back(const struct ir_program *program, const struct ir_binding *x) {
   if (x->form == IR_CALL) return !program->functions[x->as.callee].returns;
   return x->form == IR_IF && x->as.arms.then->end != IR_YIELD &&
          x->as.arms.otherwise->end != IR_YIELD;
@@ -191,7 +182,7 @@ static void cut_block(const struct ir_program *program, struct ir_block *block) 
       cut_block(program, x->as.arms.then);
       cut_block(program, x->as.arms.otherwise);
     }
-    if (!rewrite_never(program, x)) continue;
+    if (!never_back(program, x)) continue;
     x->result_count = 0;
     block->count = i + 1;
     block->end = IR_NEVER;
