@@ -93,6 +93,7 @@ class Usage(CommandTest):
         self.assertEqual((result.status, result.err), (0, ""))
         for name in ("int float classic threads backend device devices seed memory time "
                      "max-depth allow-files allow-spawn check dump profile json progress help "
+                     "no-fusion native sop trace "
                      "version").split():
             self.assertIn("--" + name, result.out)
 
