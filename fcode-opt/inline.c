@@ -1,9 +1,10 @@
 /* inline.c - calls replaced by the body of what they call.
  *
- * Callees come before callers, so a body that is inlined is already expanded; recursive
- * functions are never inlined. A callee with one call site always is, a small one everywhere,
- * while the program stays within a bound: NESL's wrappers vanish, and a ladder of functions
- * that each call the next one twice does not explode. */
+ * A callee with one call site is always inlined, a small one everywhere while the program stays
+ * within a bound, a recursive one never: NESL's wrappers vanish, and a ladder of functions that
+ * each call the next one twice does not explode. Callees come before callers, so a small body
+ * is already expanded when it is copied. A body with one call site is not: it is expanded where
+ * it goes, so that it is copied once however long the chain of calls above it. */
 #include "fcode-opt/passes.h"
 #include "ir/kinds.h"
 
@@ -15,17 +16,42 @@ struct inliner {
   struct calls calls;
   uint64_t bulk, most; /* bindings of the program, and how many it may get */
   uint32_t f;          /* the caller */
-  ir_var *map;         /* of its variables as they were */
+  ir_var *map;         /* what has become of its variables */
+  uint32_t mapped, map_capacity;
+  ARRAY(uint32_t) kept; /* functions with one call site that could not be inlined there */
   bool changed;
 };
 
-static bool wanted(const struct inliner *in, uint32_t callee, uint32_t depth) {
+/* Whether its only call is to be replaced by it. */
+static bool called_once(const struct inliner *in, uint32_t f) {
   const struct calls *calls = &in->calls;
-  if (!in->o->program->functions[callee].typed || calls->recursive[callee]) return false;
-  if (depth + calls->depth[callee] > OPT_DEEPEST) return false;
-  if (calls->sites[callee] == 1 && !calls->fixed[callee]) return true;
-  return calls->size[callee] <= in->o->options->inline_limit &&
+  return in->o->program->functions[f].typed && calls->sites[f] == 1 && !calls->fixed[f] &&
+         !calls->recursive[f];
+}
+
+static bool wanted(struct inliner *in, uint32_t callee, uint32_t depth, uint32_t chain) {
+  const struct calls *calls = &in->calls;
+  bool fits = depth + calls->depth[callee] <= OPT_DEEPEST;
+  if (called_once(in, callee)) {
+    if (fits && chain < OPT_DEEPEST) return true;
+    *array_push(in->o->scratch, &in->kept) = callee;
+    return false;
+  }
+  return fits && in->o->program->functions[callee].typed && !calls->recursive[callee] &&
+         calls->size[callee] <= in->o->options->inline_limit &&
          in->bulk + calls->bulk[callee] <= in->most;
+}
+
+/* Room for the variables that the caller has now; new ones are themselves. */
+static void extend_map(struct inliner *in) {
+  uint32_t count = in->o->program->functions[in->f].var_count;
+  if (count > in->map_capacity) {
+    in->map_capacity = 2 * count;
+    ir_var *map = arena_alloc(in->o->scratch, in->map_capacity * sizeof *map);
+    for (uint32_t v = 0; v < in->mapped; v++) map[v] = in->map[v];
+    in->map = map;
+  }
+  for (; in->mapped < count; in->mapped++) in->map[in->mapped] = in->mapped;
 }
 
 /* What the callee's kind variables are in this call. */
@@ -67,30 +93,51 @@ static struct ir_block *expand(struct inliner *in, const struct ir_binding *call
   return rewrite_copy(o, f, callee, callee->body, map, instance_of(in, f, callee, call));
 }
 
-static void inline_block(struct inliner *in, struct ir_block *block, uint32_t depth) {
+static void inline_block(struct inliner *, struct ir_block *, uint32_t depth, uint32_t chain);
+
+/* Appends what becomes of a block's bindings to `out`. `chain`: bodies that this is within. */
+static void inline_bindings(struct inliner *in, struct ir_block *block, uint32_t depth,
+                            uint32_t chain, struct rewrite_block *out) {
   struct opt *o = in->o;
-  struct rewrite_block out = {0};
   for (uint32_t i = 0; i < block->count; i++) {
     struct ir_binding *x = &block->bindings[i];
     for (uint32_t k = 0; k < x->operand_count; k++) x->operands[k] = in->map[x->operands[k]];
     if (x->form == IR_IF) {
-      inline_block(in, x->as.arms.then, depth + 1);
-      inline_block(in, x->as.arms.otherwise, depth + 1);
+      inline_block(in, x->as.arms.then, depth + 1, chain);
+      inline_block(in, x->as.arms.otherwise, depth + 1, chain);
     }
-    if (x->form != IR_CALL || !wanted(in, x->as.callee, depth)) {
-      rewrite_append(o, &out, x);
+    if (x->form != IR_CALL || !wanted(in, x->as.callee, depth, chain)) {
+      rewrite_append(o, out, x);
       continue;
     }
     struct ir_block *body = expand(in, x, depth);
-    for (uint32_t k = 0; k < body->count; k++) rewrite_append(o, &out, &body->bindings[k]);
+    extend_map(in);
+    if (called_once(in, x->as.callee))
+      inline_bindings(in, body, depth, chain + 1, out);
+    else
+      for (uint32_t k = 0; k < body->count; k++) rewrite_append(o, out, &body->bindings[k]);
     for (uint32_t k = 0; k < x->result_count; k++) in->map[x->results[k]] = body->results[k];
     if (body->end == IR_YIELD) continue;
     block->end = body->end; /* it never returned: the call was the last binding */
     block->pos = body->pos;
   }
-  rewrite_finish(block, &out);
   for (uint32_t k = 0; k < block->result_count; k++)
     block->results[k] = in->map[block->results[k]];
+}
+
+static void inline_block(struct inliner *in, struct ir_block *block, uint32_t depth,
+                         uint32_t chain) {
+  struct rewrite_block out = {0};
+  inline_bindings(in, block, depth, chain, &out);
+  rewrite_finish(block, &out);
+}
+
+static void inline_function(struct inliner *in, uint32_t f) {
+  if (!in->o->program->functions[f].typed) return;
+  in->f = f;
+  in->mapped = 0;
+  extend_map(in);
+  inline_block(in, in->o->program->functions[f].body, 0, 0);
 }
 
 bool pass_inline(struct opt *o) {
@@ -99,13 +146,10 @@ bool pass_inline(struct opt *o) {
   for (uint32_t f = 0; f < n; f++) in.bulk += in.calls.bulk[f];
   in.most = GROWTH * in.bulk + GROWTH_FREE;
   for (uint32_t i = 0; i < n; i++) {
-    struct ir_function *f = &o->program->functions[in.calls.order[i]];
-    if (!f->typed) continue;
-    in.f = in.calls.order[i];
-    in.map = arena_alloc(o->scratch, f->var_count * sizeof *in.map);
-    for (uint32_t v = 0; v < f->var_count; v++) in.map[v] = v;
-    inline_block(&in, f->body, 0);
+    uint32_t f = in.calls.order[i];
+    if (!called_once(&in, f)) inline_function(&in, f);
   }
+  while (in.kept.count > 0) inline_function(&in, in.kept.items[--in.kept.count]);
   calls_drop_unreachable(o);
   return in.changed;
 }

@@ -1,6 +1,8 @@
 /* inline.c - calls replaced by bodies. */
 #include "support.h"
 
+#include <stdlib.h>
+
 Test(inline, small_and_called_once) {
   expect_after("inline",
                "fun M (v0: INT, v1: INT) -> (INT, INT)\n"
@@ -112,4 +114,25 @@ Test(inline, ladders_do_not_explode) {
   cr_expect(t.stats.inlined > 10);
   cr_expect(t.stats.inlined < 3000, "%lu", (unsigned long)t.stats.inlined);
   fixture_free(&t);
+}
+
+/* A chain of functions that each call the next once: copied at every link it would be quadratic
+ * in memory. Longer than bodies are nested in one another, so some calls stay. */
+Test(inline, chains_are_copied_once) {
+  enum { LINKS = 2500 };
+  char *text = malloc(100 * LINKS), *to = text;
+  to += sprintf(to, "fun M (v0: INT) -> (INT)\n  v1: INT = call F0 v0\n  yield v1\nend\n");
+  for (int i = 0; i < LINKS; i++) {
+    to += sprintf(to, "fun F%d (v0: INT) -> (INT)\n  v1 = RAND v0\n", i);
+    if (i + 1 < LINKS) to += sprintf(to, "  v2: INT = call F%d v1\n", i + 1);
+    to += sprintf(to, "  yield v%d\nend\n", i + 1 < LINKS ? 2 : 1);
+  }
+  struct fixture t;
+  fixture_init(&t);
+  after(&t, "final", text);
+  cr_expect_eq(t.stats.functions_after, 3);
+  cr_expect_eq(t.stats.inlined, LINKS - 2);
+  cr_expect(t.heap.peak < 20 << 20, "%lu bytes", (unsigned long)t.heap.peak);
+  fixture_free(&t);
+  free(text);
 }
