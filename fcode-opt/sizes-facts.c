@@ -5,14 +5,18 @@
 
 static const struct fact_first no_first = {NO_TERM, UINT32_MAX};
 
+static struct fact_term new_term(uint32_t t) {
+  return (struct fact_term){.parent = t,
+                            .weight = 1,
+                            .least = t,
+                            .vector = no_first,
+                            .descriptor = no_first,
+                            .likely = t};
+}
+
 static void add_term(struct facts *f) {
   uint32_t t = (uint32_t)f->terms.count;
-  *array_push(f->arena, &f->terms) = (struct fact_term){.parent = t,
-                                                        .weight = 1,
-                                                        .least = t,
-                                                        .vector = no_first,
-                                                        .descriptor = no_first,
-                                                        .likely = t};
+  *array_push(f->arena, &f->terms) = new_term(t);
 }
 
 void facts_init(struct facts *f, struct arena *arena) {
@@ -28,17 +32,24 @@ void facts_reset(struct facts *f, uint32_t var_count) {
   if (f->number_count > 0) memset(f->numbers, 0, f->number_capacity * sizeof *f->numbers);
   f->number_count = 0;
   f->clock = 1;
-  for (uint32_t i = 0; i < TERMS_PER_VAR * var_count; i++) add_term(f);
+  f->bound.count = 0;
+  size_t count = (size_t)TERMS_PER_VAR * var_count;
+  while (f->terms.capacity < count) add_term(f); /* grows it */
+  f->terms.count = count;
 }
 
 void facts_bind(struct facts *f, uint32_t var, enum fact_kind kind) {
   f->clock++;
-  uint32_t t = TERMS_PER_VAR * var + TERM_SIZE;
-  struct fact_first first = {t, f->clock};
-  f->terms.items[t].vector = kind == FACT_VECTOR ? first : no_first;
-  f->terms.items[t].descriptor = kind == FACT_DESCRIPTOR ? first : no_first;
-  for (uint32_t k = 0; k < TERMS_PER_VAR; k++)
-    f->terms.items[TERMS_PER_VAR * var + k].stamp = f->clock;
+  *array_push(f->arena, &f->bound) = var;
+  for (uint32_t k = 0; k < TERMS_PER_VAR; k++) {
+    uint32_t t = TERMS_PER_VAR * var + k;
+    f->terms.items[t] = new_term(t);
+    f->terms.items[t].stamp = f->clock;
+  }
+  struct fact_term *size = &f->terms.items[TERMS_PER_VAR * var + TERM_SIZE];
+  struct fact_first first = {TERMS_PER_VAR * var + TERM_SIZE, f->clock};
+  if (kind == FACT_VECTOR) size->vector = first;
+  if (kind == FACT_DESCRIPTOR) size->descriptor = first;
 }
 
 uint32_t facts_root(const struct facts *f, uint32_t term) {

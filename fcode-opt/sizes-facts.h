@@ -78,6 +78,7 @@ struct facts {
   ARRAY(struct fact_term) terms;
   ARRAY(struct fact_undo) log;
   ARRAY(struct fact_memo) memo;
+  ARRAY(uint32_t) bound; /* variables, in order */
   uint32_t buckets[FACT_BUCKETS];
   struct fact_number *numbers; /* a hash table */
   uint32_t number_count, number_capacity;
@@ -85,7 +86,7 @@ struct facts {
 };
 
 void facts_init(struct facts *, struct arena *);
-/* Forgets everything; then there are the terms of var_count variables, nothing known. */
+/* Forgets everything; then var_count variables may be bound, which makes their terms. */
 void facts_reset(struct facts *, uint32_t var_count);
 /* A variable is bound: later than all those before. */
 void facts_bind(struct facts *, uint32_t var, enum fact_kind);

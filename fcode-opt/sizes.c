@@ -20,34 +20,27 @@ enum {
 
 /* ---- boundaries ---- */
 
-/* A small map from pairs of classes to one class. */
-struct pair_slot {
-  uint32_t a, b;
-  uint32_t class; /* 0: free; else one more */
-};
-
-struct pair_map {
-  struct pair_slot *slots;
-  uint32_t capacity; /* a power of two */
-  uint32_t count;
-};
-
-static struct pair_map pair_map_make(struct arena *arena, uint32_t most) {
-  struct pair_map m = {.capacity = 4};
-  while (m.capacity < 2 * most) m.capacity *= 2;
-  m.slots = arena_alloc(arena, m.capacity * sizeof *m.slots);
-  return m;
+/* Makes the walk's map from pairs of classes to one class empty, with room for so many. */
+static void pair_map_begin(struct walk *w, uint32_t most) {
+  struct pair_map *m = &w->map;
+  m->stamp++;
+  m->count = 0;
+  if (m->capacity >= 2 * most && m->capacity > 0) return;
+  uint32_t capacity = m->capacity ? m->capacity : 256;
+  while (capacity < 2 * most) capacity *= 2;
+  m->capacity = capacity;
+  m->slots = arena_alloc(w->sizes->o->scratch, capacity * sizeof *m->slots);
 }
 
 /* The class of the pair; a new one, the next number, if it was not there. */
 static uint32_t pair_class(struct pair_map *m, uint32_t a, uint32_t b) {
   uint64_t h = ((uint64_t)a << 32 | b) * 0x9e3779b97f4a7c15u;
   uint32_t at = (uint32_t)(h >> 33) & (m->capacity - 1);
-  for (; m->slots[at].class; at = (at + 1) & (m->capacity - 1)) {
-    if (m->slots[at].a == a && m->slots[at].b == b) return m->slots[at].class - 1;
+  for (; m->slots[at].stamp == m->stamp; at = (at + 1) & (m->capacity - 1)) {
+    if (m->slots[at].a == a && m->slots[at].b == b) return m->slots[at].class;
   }
-  m->slots[at] = (struct pair_slot){a, b, ++m->count};
-  return m->count - 1;
+  m->slots[at] = (struct pair_slot){a, b, m->count, m->stamp};
+  return m->count++;
 }
 
 /* The variables of a boundary, here: those of one list, then those of another. */
@@ -87,7 +80,8 @@ static bool boundary_meet(struct walk *w, struct boundary *b, const struct pair_
     if (first) boundary_give_up(b);
     return first;
   }
-  struct pair_map map = pair_map_make(w->sizes->o->scratch, TERMS_PER_VAR * b->count);
+  struct pair_map *map = &w->map;
+  pair_map_begin(w, TERMS_PER_VAR * b->count);
   bool changed = !b->reached;
   for (uint32_t t = 0; t < TERMS_PER_VAR * b->count; t++) {
     struct term_label *label = &b->labels[t];
@@ -98,8 +92,8 @@ static bool boundary_meet(struct walk *w, struct boundary *b, const struct pair_
       now.natural = now.natural && label->natural;
       changed = changed || now.known != label->known || now.natural != label->natural;
     }
-    now.class = pair_class(&map, b->reached ? label->class : 0,
-                           facts_root(w->facts, listed_term(l, t)));
+    now.class =
+        pair_class(map, b->reached ? label->class : 0, facts_root(w->facts, listed_term(l, t)));
     *label = now;
   }
   for (uint32_t i = 0; i < b->count; i++) {
@@ -108,8 +102,8 @@ static bool boundary_meet(struct walk *w, struct boundary *b, const struct pair_
     changed = changed || now != b->facts[i];
     b->facts[i] = now;
   }
-  changed = changed || map.count != b->classes;
-  b->classes = map.count;
+  changed = changed || map->count != b->classes;
+  b->classes = map->count;
   b->reached = true;
   return changed;
 }
@@ -220,11 +214,11 @@ static void join(struct walk *w, const struct ir_binding *x, const struct yielde
                  const struct yielded *b) {
   uint32_t terms = TERMS_PER_VAR * x->result_count;
   struct arena *scratch = w->sizes->o->scratch;
-  struct pair_map map = pair_map_make(scratch, terms);
+  pair_map_begin(w, terms);
   uint32_t *first = arena_alloc(scratch, (terms + 1) * sizeof *first);
   for (uint32_t t = 0; t < terms; t++) {
     uint32_t term = TERMS_PER_VAR * x->results[t / TERMS_PER_VAR] + t % TERMS_PER_VAR;
-    uint32_t class = pair_class(&map, a[t].root, b[t].root);
+    uint32_t class = pair_class(&w->map, a[t].root, b[t].root);
     if (first[class]) {
       facts_unite(w->facts, term, first[class] - 1);
       continue;
@@ -368,7 +362,8 @@ static void follow_function(struct walk *w, const struct callers *callers, uint3
   boundary_apply(w, &kept->entry, &in, false);
   for (uint32_t i = 0; i < f->param_count; i++) record(w, f->params[i]);
   bool back = follow_block(w, f->body);
-  for (uint32_t v = 0; v < f->var_count; v++) {
+  for (size_t i = 0; i < w->facts->bound.count; i++) {
+    ir_var v = w->facts->bound.items[i];
     for (uint32_t k = 0; k < 2; k++)
       kept->likely[2 * v + k] = facts_likely(w->facts, TERMS_PER_VAR * v + k);
   }
@@ -408,7 +403,7 @@ static uint32_t prepare(struct sizes *s, uint32_t function) {
   kept->known = arena_alloc(scratch, 2 * (size_t)f->var_count * sizeof *kept->known);
   memset(kept->known, 0xff, 2 * (size_t)f->var_count * sizeof *kept->known);
   for (uint32_t i = 0; i < 2 * f->var_count; i++)
-    kept->classes[i] = TERMS_PER_VAR * (i / 2) + i % 2;
+    kept->classes[i] = kept->likely[i] = TERMS_PER_VAR * (i / 2) + i % 2;
   kept->first = arena_alloc(scratch, f->var_count * sizeof *kept->first);
   kept->descriptors = arena_alloc(scratch, f->var_count * sizeof *kept->descriptors);
   for (ir_var v = 0; v < f->var_count; v++) {
