@@ -20,7 +20,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 BIN = HERE.parent / "build" / "bin"
-WAYS = {"unfused": [], "fused": ["-O"], "native": ["-O", "--native", "--native-wait"]}
+WAYS = {"unfused": [], "fused": ["-O"], "native": ["-O", "--native=wait"]}
 
 
 class Function:
