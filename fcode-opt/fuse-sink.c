@@ -76,7 +76,7 @@ static void sink_block(struct sinker *s, struct ir_block *block, struct place *p
       *array_push(o->scratch, &to->sunk) = x;
     }
   }
-  block->bindings += kept;
+  if (kept > 0) block->bindings += kept;
   block->count -= kept;
 }
 
