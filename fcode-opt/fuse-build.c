@@ -49,9 +49,10 @@ static uint32_t param_index(const struct builder *s, ir_var v) {
 }
 
 /* Whether an operand is what a member before computed, place by place. Read otherwise, the same
- * value is a parameter: another superoperator puts it in memory. */
+ * value is a parameter: another superoperator puts it in memory. So is a constant that is read
+ * place by place: it has one place only, whatever else it is spread over. */
 static bool computed(const struct builder *s, char part, ir_var v) {
-  return part == 'd' && known(s, v);
+  return part == 'd' && known(s, v) && !fuse_constant(s->b->fuse, v);
 }
 
 static void find_params(struct builder *s) {
