@@ -88,6 +88,7 @@ Test(sizes, what_holds_in_one_arm_only_is_taken_back) {
               "v8 = + INT v7 v3 @5:1\n"
               "yield v8\n"
               "else\n"
+              "v11 = + INT v0 v3 @5:2\n"
               "yield v0\n"
               "end\n"
               "v9 = + INT v0 v3 @6:1\n"
@@ -95,7 +96,8 @@ Test(sizes, what_holds_in_one_arm_only_is_taken_back) {
               "yield v9 v10\nend\n");
   cr_expect(!safe(&a, "M", 7));
   cr_expect(safe(&a, "M", 8));
-  cr_expect(!safe(&a, "M", 9));
+  cr_expect(!safe(&a, "M", 11), "the other arm");
+  cr_expect(!safe(&a, "M", 9), "behind both");
   cr_expect(safe(&a, "M", 10), "both arms yield the length of v0");
   rewriting_free(&a.r);
 }
@@ -114,6 +116,20 @@ Test(sizes, what_holds_in_the_arm_that_comes_back_stays) {
               "v9 = + INT v6 v3 @6:1\n"
               "yield v9\nend\n");
   cr_expect(safe(&a, "M", 9));
+  rewriting_free(&a.r);
+}
+
+/* The second call is found when the function has been followed with the facts of the first. */
+Test(sizes, a_later_call_is_taken_into_account) {
+  struct analysed a;
+  analyse(&a, "fun M () -> (INT, INT) @1:1\n" READ_VECTOR "v3, v4, v5 = READ INT @2:1\n"
+              "v6: INT = call F v0 v0 @3:1\n"
+              "v7: INT = call F v0 v3 @4:1\n"
+              "yield v6 v7\nend\n"
+              "fun F (v0: INT, v1: INT) -> (INT) @5:1\n"
+              "v2 = + INT v0 v1 @6:1\n"
+              "yield v2\nend\n");
+  cr_expect(!safe(&a, "F", 2));
   rewriting_free(&a.r);
 }
 
