@@ -108,10 +108,10 @@ static bool header_beside(struct program *p, const char *file, char *path, size_
 
 static bool emit_c(struct program *p, const struct superop *const *ops, uint32_t count,
                    const char *file) {
-  char header[4096];
+  char *header = p->header_path;
   const char *name = NULL;
   struct output c, h;
-  if (!header_beside(p, file, header, sizeof header, &name) ||
+  if (!header_beside(p, file, header, sizeof p->header_path, &name) ||
       !output_begin(&h, header, &p->diags)) {
     return false;
   }
@@ -140,8 +140,10 @@ static bool emit(struct program *p, const struct fcodeopt_options *o,
 }
 
 static bool optimise(struct program *p, const struct fcodeopt_options *o) {
-  char output[4096];
-  if (!program_load(p, &o->source) || !choose_output(p, o, output, sizeof output)) return false;
+  char *output = p->output_path;
+  if (!program_load(p, &o->source) || !choose_output(p, o, output, sizeof p->output_path)) {
+    return false;
+  }
   FILE *say = strcmp(output, "-") == 0 ? stderr : stdout;
   struct fcode_opt_options options = o->optimiser;
   options.dump = say;

@@ -28,7 +28,8 @@ struct program {
   struct diag_list diags;
   struct source source;
   struct source sop;
-  char sop_path[4096];
+  /* Paths made here: diagnostics borrow them. */
+  char sop_path[4096], output_path[4096], header_path[4096], cache_path[4096];
   struct widths widths; /* those of the run */
   struct vcode_program *vcode;
   const struct ir_program *ir;

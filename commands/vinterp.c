@@ -92,12 +92,12 @@ static int prepare_and_run(struct program *p, const struct command_options *o) {
   options.backend = strcmp(o->backend_name, "auto") == 0 ? cvl_backends()[0]
                                                          : cvl_backend_find(o->backend_name);
   options.interrupt = &interrupted;
-  char cache[4096] = "wait:";
   if (o->native) {
-    size_t prefix = o->native_waits ? strlen(cache) : 0;
-    if (!output_cache_folder(cache + prefix, sizeof cache - prefix, &p->diags))
+    strcpy(p->cache_path, o->native_waits ? "wait:" : "");
+    size_t prefix = strlen(p->cache_path);
+    if (!output_cache_folder(p->cache_path + prefix, sizeof p->cache_path - prefix, &p->diags))
       return STATUS_FAILED;
-    options.native = cache;
+    options.native = p->cache_path;
   }
   FILE *nothing = NULL;
   if (strcmp(o->source.file, "-") ==

@@ -333,7 +333,7 @@ static bool expression(struct parser *p, uint32_t *result, uint32_t *count) {
       next(p);
       if (!operation(p)) return false;
     } else if (at_mark(p, ')') && p->open.count != 0) {
-      struct superop_node node;
+      struct superop_node node = {0};
       if (!close_operation(p, &node)) return false;
       *result = node.result;
       *count = node.result_count;
