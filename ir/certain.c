@@ -185,9 +185,9 @@ static enum outcome do_call(struct walk *w, const struct vcode_instruction *in) 
   if (fits) {
     w->bound.count = 0;
     for (uint32_t i = 0; i < s->variables; i++) *array_push(w->arena, &w->bound) = NULL;
-    const item *argument = w->stack.items + (w->stack.count - s->param_count);
+    size_t first = w->stack.count - s->param_count; /* of the arguments */
     for (uint32_t i = 0; i < s->param_count && fits; i++)
-      fits = ir_kind_match(s->params[i], argument[i], w->bound.items);
+      fits = ir_kind_match(s->params[i], w->stack.items[first + i], w->bound.items);
     w->steps -= s->param_count + s->result_count;
   }
   if (fits) {
