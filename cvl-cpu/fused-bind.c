@@ -162,7 +162,7 @@ void fused_bind(struct cvl_kernel *k, const struct cvl_value *operands) {
   for (uint32_t i = 0; i < op->value_count; i++) {
     struct fused_value *v = &k->values[i];
     v->needed = v->is_output || v->consumed;
-    v->progresses = v->streaming = false;
+    v->progresses = v->streaming = v->released = false;
     v->whole.form = CVL_NOTHING;
     if (i < op->param_count) {
       if (op->kinds[i] != SUPEROP_SEGDES && op->uses[i]) in_memory(v, value_data(&operands[i]));

@@ -54,6 +54,7 @@ struct fused_value {
   bool is_output;
   /* This run. */
   uint8_t place;
+  bool released;   /* parameter: the reference that was passed is given up already */
   bool needed;     /* somebody reads it where it lies */
   bool progresses; /* its element at place p is start + p * stride */
   bool streaming;  /* past the caches */

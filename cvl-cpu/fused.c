@@ -150,12 +150,47 @@ static bool finish_pack(struct cvl_kernel *k, struct fused_pack *p) {
 
 /* ---- scatters ---- */
 
-/* An operand of a scatter: one of the superoperator, which keeps it, or what a step made. */
-static struct cvl_value scatter_operand(const struct cvl_kernel *k, uint32_t value,
-                                        const struct cvl_value *operands) {
+/* Whether a scatter is the last to read a vector that was passed with its reference, and reads
+ * it once: it may then write over it, and afterwards nobody needs it. */
+static bool is_last_reader(const struct cvl_kernel *k, uint32_t number, uint32_t value,
+                           const struct cvl_value *operands) {
+  const struct superop *op = k->op;
+  if (value >= op->param_count || !operands[value].owned ||
+      operands[value].form != CVL_VECTOR || op->last_use[value] != number ||
+      shared(k, operands, value)) {
+    return false;
+  }
+  unsigned times = 0;
+  for (unsigned i = 0; i < op->nodes[number].operand_count; i++) {
+    times += op->nodes[number].operands[i] == value;
+  }
+  return times == 1;
+}
+
+/* An operand of a scatter: one of the superoperator, or what a step made. */
+static struct cvl_value scatter_operand(const struct cvl_kernel *k, uint32_t number,
+                                        uint32_t value, const struct cvl_value *operands) {
   struct cvl_value v = value < k->op->param_count ? operands[value] : k->values[value].whole;
-  v.owned = false;
+  v.owned = is_last_reader(k, number, value, operands);
   return v;
+}
+
+/* Gives up what only this scatter has needed, so that the next finds its memory. */
+static void release_read(struct cvl_kernel *k, uint32_t number,
+                         const struct cvl_value *operands) {
+  const struct superop_node *node = &k->op->nodes[number];
+  for (unsigned i = 0; i < node->operand_count; i++) {
+    const uint32_t value = node->operands[i];
+    struct fused_value *v = &k->values[value];
+    if (is_last_reader(k, number, value, operands)) {
+      vector_release(k->c, operands[value].as.vector);
+      v->released = true;
+    } else if (value >= k->op->param_count && k->op->last_use[value] == number &&
+               v->whole.form == CVL_VECTOR) {
+      vector_release(k->c, v->whole.as.vector);
+      v->whole.form = CVL_NOTHING;
+    }
+  }
 }
 
 static bool scatter(struct cvl_kernel *k, uint32_t number, const struct cvl_value *operands) {
@@ -164,7 +199,7 @@ static bool scatter(struct cvl_kernel *k, uint32_t number, const struct cvl_valu
   struct cvl_permute_args a = {.op = k->nodes[number].op};
   unsigned descriptors = 0;
   for (unsigned i = 0; i < node->operand_count; i++) {
-    const struct cvl_value v = scatter_operand(k, node->operands[i], operands);
+    const struct cvl_value v = scatter_operand(k, number, node->operands[i], operands);
     switch (letters[i]) {
     case 'T': *(i == 0 ? &a.values : &a.defaults) = v; break;
     case 'i': a.index = v; break;
@@ -173,7 +208,9 @@ static bool scatter(struct cvl_kernel *k, uint32_t number, const struct cvl_valu
     }
   }
   if (descriptors == 1) a.d = a.s;
-  return cpu_permute(k->c, k->site + number, &a, &k->values[node->result].whole);
+  if (!cpu_permute(k->c, k->site + number, &a, &k->values[node->result].whole)) return false;
+  release_read(k, number, operands);
+  return true;
 }
 
 /* The scatters before node `failed`: of those after it nothing is wanted any more. */
@@ -405,7 +442,7 @@ bool cpu_run(struct cvl_context *c, uint64_t site, struct cvl_kernel *k,
   const bool good = run(k, operands);
   for (uint32_t i = 0; i < k->op->param_count; i++) {
     const struct cvl_value *v = &operands[i];
-    if (!v->owned) continue;
+    if (!v->owned || k->values[i].released) continue;
     if (v->form == CVL_VECTOR) vector_release(c, v->as.vector);
     if (v->form == CVL_SEGDES) segdes_release(c, v->as.segdes);
   }
