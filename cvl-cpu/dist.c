@@ -23,6 +23,21 @@ static void spread_run(const struct spread_job *job, struct walk *w, uint64_t la
   }
 }
 
+/* DIST of one element past the caches: the same chunk again and again. */
+static void repeat_piece(void *arg, uint64_t first, uint64_t last, unsigned worker) {
+  (void)worker;
+  const struct spread_job *job = arg;
+  _Alignas(64) char chunk[CHUNK_BYTES + SPREAD_SLACK];
+  const uint64_t step = CHUNK_BYTES / job->bytes;
+  struct walk w = walk_from(&job->segments, (struct place){0, 0});
+  spread_run(job, &w, last - first < step ? last - first : step, chunk);
+  for (uint64_t i = first; i < last; i += step) {
+    const uint64_t n = last - i < step ? last - i : step;
+    job->move->stream(job->out + i * job->bytes, chunk, n * job->bytes);
+  }
+  job->move->stream_end();
+}
+
 /* Kernels write SPREAD_SLACK bytes too many: where those are not the next thing to be written
  * by this piece itself, the result goes through a buffer. */
 static void spread_piece(void *arg, uint64_t first, uint64_t last, unsigned worker) {
@@ -58,8 +73,10 @@ static bool spread(struct cvl_context *c, uint64_t site, struct spread_job *job,
   if (!result_new(c, site, elem, n, NULL, &result)) return false;
   job->out = result_data(&result);
   job->streaming = n * job->bytes >= STREAM_BYTES;
-  const uint64_t steps = segments_steps(&job->segments);
-  pool_for(c->pool, steps, grain_for(c, steps, job->bytes), spread_piece, job);
+  const bool repeats = job->streaming && job->width && job->segments.count == 1;
+  const uint64_t steps = repeats ? n : segments_steps(&job->segments);
+  pool_for(c->pool, steps, grain_for(c, steps, job->bytes),
+           repeats ? repeat_piece : spread_piece, job);
   *out = result;
   return true;
 }
