@@ -20,7 +20,7 @@
 static const char *one_word(struct arena *arena, const char *file) {
   char *word = arena_copy(arena, file, strlen(file));
   for (char *c = word; *c; c++) {
-    if ((*c >= 0 && *c <= ' ') || *c == '{' || *c == '}') *c = '_';
+    if ((unsigned char)*c <= ' ' || *c == '{' || *c == '}') *c = '_';
   }
   return word;
 }
