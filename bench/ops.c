@@ -57,11 +57,6 @@ static void measure(struct bench *b, const struct work *w, enum elem_class class
                                                 .target = target});
 }
 
-/* Functions that cost more than moving their elements. */
-static bool is_function(enum cvl_op op) {
-  return op >= OP_EXP && op <= OP_TANH;
-}
-
 /* All rows from class `in` to class `out` with so many operands: they move the same bytes. */
 static void measure_rows(struct bench *b, enum elem_class in, enum elem_class out,
                          unsigned arity) {
@@ -87,7 +82,7 @@ static void measure_rows(struct bench *b, enum elem_class in, enum elem_class ou
         .name = op->name, .detail = "", .run = run_map, .op = row[r].op, .arity = arity};
     memcpy(w.in, operands, sizeof operands);
     const bool divides = in == CLASS_INT && (row[r].op == OP_DIV || row[r].op == OP_MOD);
-    measure(b, &w, in, &s, divides || is_function(row[r].op) ? REPORTED : PLAIN);
+    measure(b, &w, in, &s, divides || op_is_approximate(row[r].op) ? REPORTED : PLAIN);
   }
   for (unsigned k = 0; k < arity; k++) drop(b, &operands[k]);
 }

@@ -135,18 +135,7 @@ static uint32_t cost_of(const struct fused_node *node, const struct superop_node
   case OP_DIV:
   case OP_MOD:
   case OP_SQRT: return DIVISION;
-  case OP_EXP:
-  case OP_LOG:
-  case OP_SIN:
-  case OP_COS:
-  case OP_TAN:
-  case OP_ASIN:
-  case OP_ACOS:
-  case OP_ATAN:
-  case OP_SINH:
-  case OP_COSH:
-  case OP_TANH: return FUNCTION;
-  default: return PLAIN;
+  default: return op_is_approximate(node->op) ? FUNCTION : PLAIN;
   }
 }
 

@@ -6,24 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool op_is_approximate(enum call_kind kind, enum cvl_op op) {
-  if (kind != CALL_ELEMENTWISE) return false;
-  switch (op) {
-  case OP_EXP:
-  case OP_LOG:
-  case OP_SIN:
-  case OP_COS:
-  case OP_TAN:
-  case OP_ASIN:
-  case OP_ACOS:
-  case OP_ATAN:
-  case OP_SINH:
-  case OP_COSH:
-  case OP_TANH: return true;
-  default: return false;
-  }
-}
-
 /* ---- upload and fetch ---- */
 
 /* A vector of one element that a back end may keep as a vector: packed out of two. */

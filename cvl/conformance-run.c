@@ -128,7 +128,7 @@ static struct host_value fold(struct suite *s, const struct test_case *t,
   }
   if (!faults && !s->failed) {
     suite_compare(s, &want->out[0], &out,
-                  op_is_approximate(c->kind, c->op) ? CONFORMANCE_ULPS : 0, "cvl_scalar_op");
+                  op_is_approximate(c->op) ? CONFORMANCE_ULPS : 0, "cvl_scalar_op");
   }
   return out;
 }
@@ -138,7 +138,7 @@ static struct host_value fold(struct suite *s, const struct test_case *t,
 static bool compare_results(struct suite *s, const struct test_case *t,
                             const struct oracle_outcome *want, const struct cvl_value *out,
                             const struct host_value *folded) {
-  bool approximate = op_is_approximate(t->call.kind, t->call.op);
+  bool approximate = op_is_approximate(t->call.op);
   for (unsigned r = 0; r < call_results(t->call.kind); r++) {
     struct host_value got;
     if (!suite_fetch(s, &out[r], &got)) return false;

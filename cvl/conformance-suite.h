@@ -139,8 +139,6 @@ bool suite_compare(struct suite *, const struct host_value *want, const struct h
 bool suite_compare_error(struct suite *, const struct cvl_error *want,
                          const struct cvl_error *got);
 const char *error_kind_name(enum cvl_error_kind);
-/* True for the functions that need not be correctly rounded. */
-bool op_is_approximate(enum call_kind, enum cvl_op);
 
 /* ---- chapters (conformance-contract.c, conformance-memory.c) ---- */
 

@@ -144,7 +144,7 @@ static enum opcode random_opcode(struct maker *m, enum opcode_class class,
     op = (enum opcode)rng_below(&m->s->rng, OPC_COUNT);
   } while (opcode_info(op)->class != class ||
            (!m->mix->approximate &&
-            op_is_approximate(CALL_ELEMENTWISE, opcode_info(op)->operation)));
+            op_is_approximate(opcode_info(op)->operation)));
   unsigned types = opcode_info(op)->types;
   *type = TW_NONE;
   while (types != NO_TYPE && (*type == TW_NONE || !(types >> *type & 1))) {
@@ -167,7 +167,7 @@ static void add_map(struct maker *m) {
     bool careful = divides && i == 1 && !(m->mix->wild && chance(m, 6));
     v[i] = careful ? divisor(m) : some_value(m, kind_of_letter(info->operands[i], type));
   }
-  if (op_is_approximate(CALL_ELEMENTWISE, info->operation)) m->c->approximate = true;
+  if (op_is_approximate(info->operation)) m->c->approximate = true;
   add_node(m, op, type, m->mix->wild || chance(m, 2), kind_of_letter(info->results[0], type), n,
            v);
 }

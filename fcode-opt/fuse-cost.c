@@ -49,18 +49,9 @@ static double map_work(const struct ir_binding *x) {
   case OPC_DIV: return x->type == TW_FLOAT ? WORK_DIVIDE : WORK_REMAINDER;
   case OPC_MOD: return WORK_REMAINDER;
   case OPC_SQRT: return WORK_DIVIDE;
-  case OPC_LOG:
-  case OPC_EXP:
-  case OPC_SIN:
-  case OPC_COS:
-  case OPC_TAN:
-  case OPC_ASIN:
-  case OPC_ACOS:
-  case OPC_ATAN:
-  case OPC_SINH:
-  case OPC_COSH:
-  case OPC_TANH: return WORK_FUNCTION;
-  default: return WORK_SIMPLE;
+  default:
+    return op_is_approximate(opcode_info((enum opcode)x->op)->operation) ? WORK_FUNCTION
+                                                                          : WORK_SIMPLE;
   }
 }
 

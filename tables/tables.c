@@ -54,6 +54,12 @@ const struct map_row *map_row(enum cvl_op op, enum elem_class in) {
   return NULL;
 }
 
+bool op_is_approximate(enum cvl_op op) {
+  if (op == OP_SQRT) return false; /* the other exact ones do not give a FLOAT */
+  const struct map_row *row = map_row(op, CLASS_FLOAT);
+  return row && row->out == CLASS_FLOAT && strncmp(row->expression, "MATH(", 5) == 0;
+}
+
 const struct combine_row *combine_row(enum cvl_op op, enum elem_class class) {
   for (size_t i = 0; i < sizeof combines / sizeof combines[0]; i++) {
     if (combines[i].op == op && combines[i].class == class) return &combines[i];

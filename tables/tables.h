@@ -69,6 +69,9 @@ const struct map_row *map_rows(size_t *count);
 const struct combine_row *combine_rows(size_t *count);
 /* The row of op for elements of class in (the class of the last operand); NULL if none. */
 const struct map_row *map_row(enum cvl_op op, enum elem_class in);
+/* Whether op is a function of FLOAT whose last bits are the back end's own, as the table says of
+ * MATH: all but those that are exact as in C. They are also what costs most. */
+bool op_is_approximate(enum cvl_op op);
 const struct combine_row *combine_row(enum cvl_op op, enum elem_class class);
 
 /* ---- opcodes.def ---- */
