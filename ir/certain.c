@@ -129,7 +129,7 @@ static enum outcome do_op(struct walk *w, const struct vcode_instruction *in) {
   const struct opcode_info *info = opcode_info(in->op);
   size_t operands = strlen(info->operands), results = strlen(info->results);
   if (operands > w->stack.count) return too_few(w, in, (int64_t)operands);
-  item *operand = w->stack.items + (w->stack.count - operands);
+  const item *operand = operands > 0 ? w->stack.items + (w->stack.count - operands) : NULL;
   for (size_t i = 0; i < operands; i++) {
     enum ir_kind_tag expected = ir_letter_tag(info->operands[i], in->type);
     if (operand[i] && expected != IR_ANY && operand[i]->tag != expected)
