@@ -1,0 +1,412 @@
+/* prelude.hpp - what every kernel is written in: the kernels of the CUDA back end include it,
+ * and the text generated for a superoperator begins with it. One text for nvcc, NVRTC, g++ and
+ * clang++; it includes nothing that NVRTC does not have.
+ *
+ *   HD            marks a function for device and host
+ *   ptr<T>        memory of elements; a plain pointer but in the checking emulation, which
+ *                 defines RAVEL_HAS_PTR and its own before this file is read
+ *   segments      a segment descriptor as kernels see it
+ *   operand<T>    elements in memory, or computed where they are needed
+ *   faults        where a kernel reports elements at fault
+ *   for blocks    each(), reg<T>, shared memory, shuffles: cooperative kernels as phases that
+ * run on a device and on the host
+ *
+ * Indices and lengths are int64_t everywhere: 32 bits are not enough for what a GPU holds.
+ */
+#ifndef RAVEL_PRELUDE_HPP
+#define RAVEL_PRELUDE_HPP
+
+#if defined(__CUDACC_RTC__)
+typedef signed char int8_t;
+typedef unsigned char uint8_t;
+typedef int int32_t;
+typedef unsigned int uint32_t;
+typedef long long int64_t;
+typedef unsigned long long uint64_t;
+#else
+#include <stdint.h>
+#endif
+
+#if defined(__CUDACC__) || defined(__CUDACC_RTC__)
+#define HD __host__ __device__
+#else
+#define HD
+#endif
+
+namespace ravel {
+
+#ifndef RAVEL_HAS_PTR
+template <class T> using ptr = T *;
+/* What the checking emulation wants to know and the others do not: see emulation/checked.hpp.
+ */
+template <class T, int N> using shared_array = T[N];
+#endif
+
+/* ---- atomics, which give the old value ---- */
+
+#ifndef RAVEL_HAS_PTR
+HD inline int64_t atomic_min(int64_t *p, int64_t x) {
+#if defined(__CUDA_ARCH__)
+  return (int64_t)atomicMin((long long *)p, (long long)x);
+#else
+  const int64_t old = *p;
+  if (x < old) *p = x;
+  return old;
+#endif
+}
+HD inline int64_t atomic_max(int64_t *p, int64_t x) {
+#if defined(__CUDA_ARCH__)
+  return (int64_t)atomicMax((long long *)p, (long long)x);
+#else
+  const int64_t old = *p;
+  if (x > old) *p = x;
+  return old;
+#endif
+}
+#endif
+
+/* ---- bits ---- */
+
+HD inline int count_bits(uint64_t x) {
+#if defined(__CUDA_ARCH__)
+  return __popcll(x);
+#else
+  return __builtin_popcountll(x);
+#endif
+}
+
+/* ---- segment descriptors ---- */
+
+/* The rank directory: one word for every 64 elements, so that the segment of an element is one
+ * load and a count of bits. Bit k > 0 of `heads`: a segment with elements begins at element k
+ * of the word. Bit 0: an empty segment stands somewhere after the word's first element, so that
+ * counting would miss it: search. `base`: the segment of the word's first element. */
+struct rank_word {
+  uint64_t heads;
+  int64_t base;
+};
+
+/* A descriptor in one of its canonical forms. One segment: count 1, equal = total. All lengths
+ * equal: `equal` is the length. Else equal is -1 and `offsets` has count + 1 entries, the last
+ * one the total; `ranks` has a word for each 64 elements, or is null: `of` then searches. */
+struct segments {
+  int64_t count, total, equal;
+  ptr<const int64_t> offsets;
+  ptr<const rank_word> ranks;
+
+  HD int64_t start(int64_t s) const { return equal >= 0 ? s * equal : (int64_t)offsets[s]; }
+  HD int64_t length(int64_t s) const {
+    return equal >= 0 ? equal : (int64_t)offsets[s + 1] - (int64_t)offsets[s];
+  }
+  /* The segment that element i lies in. */
+  HD int64_t of(int64_t i) const {
+    if (equal >= 0) {
+      if (count == 1) return 0;
+      if ((uint64_t)(i | equal) >> 32 == 0) return (int64_t)((uint32_t)i / (uint32_t)equal);
+      return i / equal;
+    }
+    if (ranks == nullptr) return search(i, 0, count - 1);
+    const rank_word w = ranks[i >> 6];
+    const uint64_t before = w.heads & (~(uint64_t)0 >> (63 - (i & 63)));
+    if (w.heads & 1) return search(i, w.base, count - 1);
+    return w.base + count_bits(before);
+  }
+  /* The last segment of low .. high that begins at i or before: the one that i lies in. */
+  HD int64_t search(int64_t i, int64_t low, int64_t high) const {
+    while (low < high) {
+      const int64_t middle = low + (high - low + 1) / 2;
+      if ((int64_t)offsets[middle] <= i) {
+        low = middle;
+      } else {
+        high = middle - 1;
+      }
+    }
+    return low;
+  }
+};
+
+/* Parts of segments: blocks of W elements counted from the start of each segment, the last one
+ * shorter. Block b of segment s has slot start(s) / W + s + b, which no other block has: a
+ * place for a partial result without any sum over segments. slot_count(total, count) slots are
+ * enough; some are not used. */
+HD inline int64_t slot_count(int64_t total, int64_t count, int64_t w) {
+  return total / w + count;
+}
+HD inline int64_t first_slot(const segments &d, int64_t s, int64_t w) {
+  return d.start(s) / w + s;
+}
+/* The segment that a slot belongs to: the last one whose first slot is not after it. The slot
+ * is used if its block, slot - first_slot, begins before the segment's end. */
+HD inline int64_t slot_segment(const segments &d, int64_t slot, int64_t w) {
+  if (d.count == 1) return 0;
+  int64_t low = 0, high = d.count - 1;
+  while (low < high) {
+    const int64_t middle = low + (high - low + 1) / 2;
+    if (first_slot(d, middle, w) <= slot) {
+      low = middle;
+    } else {
+      high = middle - 1;
+    }
+  }
+  return low;
+}
+
+/* ---- operands ---- */
+
+enum operand_kind { FROM_MEMORY, ALL_EQUAL, SPREAD, PROGRESSION };
+
+/* first + j * step, wrapping. */
+template <class T> struct progression {
+  HD static T at(T first, int64_t j, T step) {
+    return (T)((uint64_t)first + (uint64_t)j * (uint64_t)step);
+  }
+};
+template <> struct progression<float> {
+  HD static float at(float first, int64_t, float) { return first; }
+};
+template <> struct progression<double> {
+  HD static double at(double first, int64_t, double) { return first; }
+};
+
+/* A vector that a kernel reads: elements in memory (data); one value everywhere (first); one
+ * value for each segment (data[s]: DIST); or INDEX: data[s], or first where data is null, plus
+ * j times steps[s] or step. The kind is the same for all threads of a launch. */
+template <class T> struct operand {
+  int32_t kind;
+  T first, step;
+  ptr<const T> data, steps;
+  segments under; /* SPREAD, PROGRESSION */
+
+  HD T operator[](int64_t i) const {
+    if (kind == FROM_MEMORY) return data[i];
+    if (kind == ALL_EQUAL) return first;
+    const int64_t s = under.of(i);
+    if (kind == SPREAD) return data[s];
+    return progression<T>::at(data == nullptr ? first : (T)data[s], i - under.start(s),
+                              steps == nullptr ? step : (T)steps[s]);
+  }
+};
+
+/* ---- faults ---- */
+
+/* The error slot in memory: the lowest site stays, of one site the lowest position. `kind` is
+ * an enum cvl_error_kind, 0 while there is none. */
+struct fault_slot {
+  uint32_t lock;
+  int32_t kind;
+  uint64_t site;
+  int64_t position, value, limit, segment;
+};
+
+struct faults {
+  fault_slot *slot;
+  uint64_t site;
+
+  HD bool comes_first(int64_t position, uint64_t at_site) const {
+    const volatile fault_slot *s = slot;
+    return s->kind == 0 || at_site < s->site || (at_site == s->site && position < s->position);
+  }
+  HD void write(uint64_t at_site, int kind, int64_t position, int64_t value, int64_t limit,
+                int64_t segment) const {
+    if (!comes_first(position, at_site)) return;
+    volatile fault_slot *s = slot;
+    s->site = at_site;
+    s->position = position;
+    s->value = value;
+    s->limit = limit;
+    s->segment = segment;
+    s->kind = kind;
+  }
+  /* Reports an element at fault; `node` is added to the site (superoperators). Rare: a lock. */
+  HD void report(int kind, int64_t position, int64_t value, int64_t limit, int64_t segment,
+                 uint32_t node = 0) const {
+#if defined(__CUDA_ARCH__)
+    if (!comes_first(position, site + node)) return;
+    while (atomicCAS(&slot->lock, 0u, 1u) != 0u) {
+    }
+    __threadfence();
+    write(site + node, kind, position, value, limit, segment);
+    __threadfence();
+    atomicExch(&slot->lock, 0u);
+#else
+    write(site + node, kind, position, value, limit, segment);
+#endif
+  }
+};
+
+/* ---- cooperative kernels ---- */
+
+/* The body of a cooperative kernel is
+ *
+ *     struct body {
+ *       enum { threads = 128 };
+ *       struct shared { ... };                        // memory of the block; may be empty
+ *       template <class B> HD void operator()(B &block) const {
+ *         typename B::template reg<double> x;          // one for each thread, across phases
+ *         block.each([&](int t) { x[t] = ...; });      // a phase; a barrier follows
+ *         block.shift_down(x, x, 16);                  // y[t] = x[t + 16] within the warp
+ *         block.each([&](int t) { block.shared.total[t / 32] = x[t]; });
+ *       }
+ *     };
+ *
+ * Every statement outside of each() is the same for all threads of a block. On the host a phase
+ * is a loop over the threads; in the emulation in any order.
+ */
+enum { WARP = 32 };
+
+#if !defined(__CUDACC_RTC__)
+/* In which order a host executes threads and blocks: forward in production. */
+struct order {
+  int32_t direction; /* 1 forward, -1 reverse, 0 shuffled */
+  uint64_t seed;
+
+  /* The k-th of n to be executed. Shuffled: (a k + b) mod n with a prime to n. */
+  HD int64_t at(int64_t k, int64_t n) const {
+    if (direction > 0 || n < 2) return k;
+    if (direction < 0) return n - 1 - k;
+    int64_t a = (int64_t)(seed % (uint64_t)n) | 1;
+    for (int64_t x = a, y = n; y != 0 || x != 1;) {
+      if (y == 0) {
+        a += 2;
+        x = a;
+        y = n;
+      }
+      const int64_t rest = x % y;
+      x = y;
+      y = rest;
+    }
+    __extension__ typedef unsigned __int128 wide;
+    return (int64_t)(((wide)(uint64_t)a * (uint64_t)k + seed) % (uint64_t)n);
+  }
+};
+
+template <class F> struct host_block {
+  template <class T> struct reg {
+    T of_thread[F::threads];
+    HD T &operator[](int t) { return of_thread[t]; }
+    HD const T &operator[](int t) const { return of_thread[t]; }
+  };
+  typename F::shared shared;
+  int64_t number, number_of_blocks;
+  order threads;
+
+  HD int64_t index() const { return number; }
+  HD int64_t count() const { return number_of_blocks; }
+  template <class G> HD void each(G g) {
+    for (int k = 0; k < F::threads; k++) g((int)threads.at(k, F::threads));
+  }
+  /* to[t] = from[t + k] within the warp; from[t] where there is no such thread. */
+  template <class T> HD void shift_down(reg<T> &to, const reg<T> &from, int k) {
+    const reg<T> old = from;
+    for (int t = 0; t < F::threads; t++) to[t] = t % WARP + k < WARP ? old[t + k] : old[t];
+  }
+  /* to[t] = from[t - k] within the warp; from[t] where there is no such thread. */
+  template <class T> HD void shift_up(reg<T> &to, const reg<T> &from, int k) {
+    const reg<T> old = from;
+    for (int t = 0; t < F::threads; t++) to[t] = t % WARP >= k ? old[t - k] : old[t];
+  }
+  /* to[t] = from of lane k of the same warp. */
+  template <class T> HD void broadcast(reg<T> &to, const reg<T> &from, int k) {
+    const reg<T> old = from;
+    for (int t = 0; t < F::threads; t++) to[t] = old[t / WARP * WARP + k];
+  }
+  /* to[t] = a bit for each lane of the warp whose `from` is not 0. */
+  HD void ballot(reg<uint32_t> &to, const reg<uint32_t> &from) {
+    for (int w = 0; w < F::threads / WARP; w++) {
+      uint32_t bits = 0;
+      for (int t = 0; t < WARP; t++) bits |= (uint32_t)(from[w * WARP + t] != 0) << t;
+      for (int t = 0; t < WARP; t++) to[w * WARP + t] = bits;
+    }
+  }
+};
+
+/* What `launch` (cvl-cuda/launch.hpp) calls where there is no device: all of a kernel. */
+template <class F> void run_n_on_host(const void *body, int64_t n, const order *o) {
+  const F &f = *(const F *)body;
+  for (int64_t k = 0; k < n; k++) f(o->at(k, n));
+}
+template <class F> void run_blocks_on_host(const void *body, int64_t blocks, const order *o) {
+  const F &f = *(const F *)body;
+  for (int64_t k = 0; k < blocks; k++) {
+    host_block<F> b;
+    b.number = o->at(k, blocks);
+    b.number_of_blocks = blocks;
+    b.threads = *o;
+    f(b);
+  }
+}
+#endif
+
+#if defined(__CUDACC__) || defined(__CUDACC_RTC__)
+template <class F> struct device_block {
+  template <class T> struct reg {
+    T own;
+    __device__ T &operator[](int) { return own; }
+    __device__ const T &operator[](int) const { return own; }
+  };
+  typename F::shared &shared;
+  int64_t number, number_of_blocks;
+
+  __device__ int64_t index() const { return number; }
+  __device__ int64_t count() const { return number_of_blocks; }
+  template <class G> __device__ void each(G g) {
+    g((int)threadIdx.x);
+    if (F::threads > WARP) {
+      __syncthreads();
+    } else {
+      __syncwarp();
+    }
+  }
+  template <class T> __device__ void shift_down(reg<T> &to, const reg<T> &from, int k) {
+    to.own = __shfl_down_sync(0xffffffffu, from.own, (unsigned)k);
+  }
+  template <class T> __device__ void shift_up(reg<T> &to, const reg<T> &from, int k) {
+    to.own = __shfl_up_sync(0xffffffffu, from.own, (unsigned)k);
+  }
+  template <class T> __device__ void broadcast(reg<T> &to, const reg<T> &from, int k) {
+    to.own = __shfl_sync(0xffffffffu, from.own, k);
+  }
+  __device__ void ballot(reg<uint32_t> &to, const reg<uint32_t> &from) {
+    to.own = __ballot_sync(0xffffffffu, from.own != 0);
+  }
+};
+
+template <class F> __device__ void run_n(const F &f, int64_t n) {
+  const int64_t threads = (int64_t)gridDim.x * blockDim.x;
+  for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += threads) f(i);
+}
+template <class F> __device__ void run_blocks(const F &f, int64_t blocks) {
+  __shared__ typename F::shared memory;
+  for (int64_t k = blockIdx.x; k < blocks; k += gridDim.x) {
+    device_block<F> b{memory, k, blocks};
+    f(b);
+    __syncthreads();
+  }
+}
+#endif
+
+/* The last line of generated text: the entry points of the body NAME, called NAME_kernel on a
+ * device and NAME_host on the host. */
+#if defined(__CUDACC__) || defined(__CUDACC_RTC__)
+#define RAVEL_KERNEL_N(NAME)                                                                   \
+  extern "C" __global__ void __launch_bounds__(256) NAME##_kernel(const NAME f, int64_t n) {   \
+    ravel::run_n(f, n);                                                                        \
+  }
+#define RAVEL_KERNEL_BLOCKS(NAME)                                                              \
+  extern "C" __global__ void __launch_bounds__(NAME::threads)                                  \
+      NAME##_kernel(const NAME f, int64_t blocks) {                                            \
+    ravel::run_blocks(f, blocks);                                                              \
+  }
+#else
+#define RAVEL_KERNEL_N(NAME)                                                                   \
+  extern "C" void NAME##_host(const void *f, int64_t n, const ravel::order *o) {               \
+    ravel::run_n_on_host<NAME>(f, n, o);                                                       \
+  }
+#define RAVEL_KERNEL_BLOCKS(NAME)                                                              \
+  extern "C" void NAME##_host(const void *f, int64_t blocks, const ravel::order *o) {          \
+    ravel::run_blocks_on_host<NAME>(f, blocks, o);                                             \
+  }
+#endif
+
+} // namespace ravel
+#endif
