@@ -21,6 +21,7 @@
 struct pool;
 struct pool *pool_new(struct heap *, unsigned threads); /* NULL: no memory or no thread */
 void pool_free(struct pool *);
+unsigned pool_default_threads(void); /* as many as the machine has processors */
 unsigned pool_threads(const struct pool *);
 /* Runs body(arg, first, last, worker) over all of [0, items) in pieces of `grain` (the last
  * may be shorter), pieces taken dynamically in increasing order of `first`. Runs on the caller
@@ -214,6 +215,7 @@ static inline void note_lowest(_Atomic uint64_t *lowest, uint64_t x) {
 /* The operations, one file each; operands are borrowed here, cvl-cpu.c deals with `owned`.
  * `reuse` is a vector whose memory the result may take over (same element size and length,
  * one reference, owned), or NULL: then the function retains it and writes in place. */
+unsigned cpu_devices(struct cvl_device *out, unsigned most, const char **why);
 bool cpu_from_host(struct cvl_context *, uint64_t site, enum cvl_elem, uint64_t n,
                    const void *data, struct cvl_value *out);
 bool cpu_to_host(struct cvl_context *, const struct cvl_value *, uint64_t first, uint64_t n,

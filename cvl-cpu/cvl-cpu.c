@@ -25,6 +25,10 @@ static void cpu_close(struct cvl_context *c) {
 }
 
 static struct cvl_context *cpu_open(const struct cvl_options *options, const char **why) {
+  if (options->device > 0) {
+    *why = "the processors of this machine are one device, number 0";
+    return NULL;
+  }
   struct cvl_context *c = calloc(1, sizeof *c);
   if (!c) {
     *why = "no memory for a context";
@@ -270,6 +274,7 @@ const struct cvl_backend cvl_cpu_backend = {
     .version = CVL_VERSION,
     .name = "cpu",
     .doc = "all cores of this machine",
+    .devices = cpu_devices,
     .open = cpu_open,
     .close = cpu_close,
     .from_host = cpu_from_host,

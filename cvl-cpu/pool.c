@@ -142,15 +142,20 @@ static size_t pool_bytes(unsigned threads) {
   return sizeof(struct pool) + (threads - 1) * sizeof(struct worker);
 }
 
-struct pool *pool_new(struct heap *heap, unsigned threads) {
+unsigned pool_default_threads(void) {
   const long processors = sysconf(_SC_NPROCESSORS_ONLN);
-  if (threads == 0) threads = processors > 0 ? (unsigned)processors : 1;
+  return processors > 0 ? (unsigned)processors : 1;
+}
+
+struct pool *pool_new(struct heap *heap, unsigned threads) {
+  const unsigned processors = pool_default_threads();
+  if (threads == 0) threads = processors;
   struct pool *p = heap_alloc(heap, pool_bytes(threads));
   if (!p) return NULL;
   p->heap = heap;
   p->threads = threads;
   p->started = 0;
-  p->spin = processors >= (long)threads ? SPIN_ROUNDS : 0;
+  p->spin = processors >= threads ? SPIN_ROUNDS : 0;
   atomic_init(&p->next, 0);
   atomic_init(&p->ticket, 2); /* 0 means quit */
   atomic_init(&p->joined, 0);

@@ -21,6 +21,37 @@ static bool expect_error(struct suite *s, struct cvl_error want) {
   return !s->b->check(s->ctx, true, &got) || suite_fail(s, "the slot was not emptied");
 }
 
+/* ---- devices ---- */
+
+/* What opened a context has a device. */
+void chapter_devices(struct suite *s) {
+  enum { MOST = 4, UNTOUCHED = 0x5A };
+  struct cvl_device devices[MOST];
+  const char *why = NULL;
+  s->cases++;
+  if (!s->b->devices) {
+    suite_fail(s, "the table has no function devices");
+    return;
+  }
+  const unsigned count = s->b->devices(NULL, 0, &why);
+  if (count == 0) suite_fail(s, "there is no device: %s", why ? why : "no reason given");
+  for (unsigned most = 1; most <= MOST && !s->failed; most++) {
+    memset(devices, UNTOUCHED, sizeof devices);
+    if (s->b->devices(devices, most, &why) != count) suite_fail(s, "the number differs");
+    for (unsigned i = 0; i < MOST && !s->failed; i++) {
+      const char *name = devices[i].name;
+      bool described = i < most && i < count;
+      if (!described && *(const unsigned char *)name != UNTOUCHED) {
+        suite_fail(s, "device %u of %u is described, where %u are asked for", i, count, most);
+      } else if (described && (!memchr(name, 0, sizeof devices[i].name) || !*name)) {
+        suite_fail(s, "device %u has no name", i);
+      } else if (described && (devices[i].processors == 0 || strpbrk(name, "\n\r"))) {
+        suite_fail(s, "device %u, %s, is described badly", i, name);
+      }
+    }
+  }
+}
+
 /* ---- values: copies in and out, references, identity ---- */
 
 static void check_parts(struct suite *s, const struct cvl_value *v,

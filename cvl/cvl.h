@@ -43,7 +43,8 @@
  * that finds out later delivers harmless results (of the right type and size, no undefined
  * memory) until somebody asks: `check`, which may wait, and `to_host`, `resolve`, `scalar`,
  * which wait for their own value and are refused if it is the result of a fault; that all is
- * well only `check` can say. Sites are numbers the machine hands out in increasing program order.
+ * well only `check` can say. Sites are numbers the machine hands out in increasing program
+ * order.
  *
  * Memory: a failed allocation is a fault like any other (CVL_E_MEMORY), never an abort.
  *
@@ -168,12 +169,28 @@ struct cvl_options {
   const char *native;       /* superoperators may be compiled by the machine's C compiler and
                                kept in this directory; NULL: no. Results do not depend on it.
                                "wait:" before the name: compilations are waited for */
+  bool measure;             /* the times of cvl_statistics are wanted, at some cost: else a
+                               back end may leave them 0 */
+};
+
+/* Something a back end can run on. */
+struct cvl_device {
+  char name[128];
+  uint64_t memory;     /* bytes; 0: not known */
+  unsigned processors; /* cores, multiprocessors */
 };
 
 struct cvl_statistics {
   uint64_t live_bytes, peak_bytes; /* of vectors and descriptors now held by anybody */
   uint64_t allocations;            /* asked for so far: what fail_allocation counts */
   uint64_t waits;                  /* host reads that found their value not ready */
+  /* Of a device with memory of its own, so far; 0 where a back end has no such thing. */
+  uint64_t launches;   /* kernels put into the queue; copies do not count */
+  uint64_t bytes_up;   /* copied from host to device */
+  uint64_t bytes_down; /* copied from device to host, small results mirrored there included */
+  uint64_t kernel_ns;  /* that the device worked on kernels, by its own clock */
+  uint64_t launch_ns;  /* that the host spent putting them into the queue */
+  uint64_t wait_ns;    /* that the host spent in waits */
 };
 
 /* What the permute family does. Gathers: BPERMUTE, BFPERMUTE. Scatters: the others. `flags`
@@ -191,7 +208,12 @@ struct cvl_backend {
   const char *name; /* "cpu", "cuda" ... */
   const char *doc;  /* one line for --devices */
 
-  /* Opens a context; NULL with a static text in *why if it cannot be had. */
+  /* How many devices there are, numbered from 0; describes the first `most` of them. 0 with a
+   * text in *why if none can be used. The text is one line without a full stop: what is
+   * missing, and what to do if that can be said. It stays valid; so does that of open. */
+  unsigned (*devices)(struct cvl_device *out, unsigned most, const char **why);
+  /* Opens a context; NULL with such a text in *why if it cannot be had. Nothing a device needs
+   * is opened before the first call of one of these two. */
   struct cvl_context *(*open)(const struct cvl_options *, const char **why);
   /* Waits for everything and frees all; values still held become invalid. */
   void (*close)(struct cvl_context *);
@@ -308,7 +330,7 @@ struct cvl_backend {
 
 /* ---- helpers for callers, the same for every back end ---- */
 
-struct cvl_value cvl_scalar_int(enum cvl_elem int_elem, int64_t x);   /* truncates to width */
+struct cvl_value cvl_scalar_int(enum cvl_elem int_elem, int64_t x);    /* truncates to width */
 struct cvl_value cvl_scalar_float(enum cvl_elem float_elem, double x); /* rounds to width */
 struct cvl_value cvl_scalar_bool(bool x);
 struct cvl_value cvl_one_segment(uint64_t length);
@@ -317,8 +339,9 @@ int64_t cvl_int_of(const struct cvl_value *);
 double cvl_float_of(const struct cvl_value *);
 
 /* One elementwise operation on scalars, no memory, no context: constant folding and the fast
- * path of the machine. Made from operations.def and elementary.h like every kernel. Same bits as the CPU back end. False if the checked condition fails
- * (then *fault says which). Result types follow int_elem and float_elem. */
+ * path of the machine. Made from operations.def and elementary.h like every kernel. Same bits
+ * as the CPU back end. False if the checked condition fails (then *fault says which). Result
+ * types follow int_elem and float_elem. */
 bool cvl_scalar_op(enum cvl_elem int_elem, enum cvl_elem float_elem, enum cvl_op,
                    const struct cvl_value *operands, struct cvl_value *out,
                    enum cvl_error_kind *fault);

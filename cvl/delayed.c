@@ -13,7 +13,9 @@ enum { POISON = 0xA5 };
 struct cvl_context *delayed_open(const struct cvl_backend *inner,
                                  const struct cvl_options *options, const char **why) {
   struct cvl_context *ctx = calloc(1, sizeof *ctx);
-  struct cvl_context *wrapped = ctx ? inner->open(options, why) : NULL;
+  struct cvl_options any_device = *options;
+  any_device.device = -1; /* here it is a seed */
+  struct cvl_context *wrapped = ctx ? inner->open(&any_device, why) : NULL;
   if (!ctx) *why = "no memory";
   if (!wrapped) {
     free(ctx);

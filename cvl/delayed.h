@@ -26,7 +26,7 @@
 /* Opens a context that wraps one of `inner`. */
 struct cvl_context *delayed_open(const struct cvl_backend *inner, const struct cvl_options *,
                                  const char **why);
-/* The functions of the table, but for open, version, name and doc. */
+/* The functions of the table, but for devices, open, version, name and doc. */
 extern const struct cvl_backend delayed_functions;
 
 /* Defines `symbol`, the function that gives a delaying back end over inner: its table is filled
@@ -39,6 +39,7 @@ extern const struct cvl_backend delayed_functions;
   static const struct cvl_backend *symbol(struct cvl_backend *table) {                         \
     *table = delayed_functions;                                                                \
     table->name = text;                                                                        \
+    table->devices = (inner).devices;                                                          \
     table->open = symbol##_open;                                                               \
     return table;                                                                              \
   }

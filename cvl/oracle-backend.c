@@ -25,6 +25,13 @@ struct cvl_context {
 
 /* ---- contexts and errors ---- */
 
+static unsigned oracle_devices(struct cvl_device *out, unsigned most, const char **why) {
+  (void)why;
+  if (most > 0)
+    *out = (struct cvl_device){.name = "one thread of this machine", .processors = 1};
+  return 1;
+}
+
 static struct cvl_context *oracle_open(const struct cvl_options *options, const char **why) {
   struct cvl_context *ctx = calloc(1, sizeof *ctx);
   if (!ctx) {
@@ -355,6 +362,7 @@ const struct cvl_backend cvl_oracle_backend = {
     .version = CVL_VERSION,
     .name = "oracle",
     .doc = "the tests' oracle: sequential, hand-written",
+    .devices = oracle_devices,
     .open = oracle_open,
     .close = oracle_close,
     .from_host = oracle_from_host,
