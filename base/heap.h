@@ -6,17 +6,21 @@
 #ifndef RAVEL_HEAP_H
 #define RAVEL_HEAP_H
 
-#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+struct heap; /* C++ does not know these atomics, and only passes heaps on */
+#else
+#include <stdatomic.h>
 struct heap {
-  uint64_t limit;            /* bytes that may be live at once; 0: no limit */
-  _Atomic uint64_t live;     /* bytes now allocated */
-  _Atomic uint64_t peak;     /* most bytes ever allocated */
-  _Atomic uint64_t count;    /* allocations asked for so far */
-  uint64_t fail_at;          /* the allocation with this number (from 1) fails; 0: none */
+  uint64_t limit;         /* bytes that may be live at once; 0: no limit */
+  _Atomic uint64_t live;  /* bytes now allocated */
+  _Atomic uint64_t peak;  /* most bytes ever allocated */
+  _Atomic uint64_t count; /* allocations asked for so far */
+  uint64_t fail_at;       /* the allocation with this number (from 1) fails; 0: none */
 };
+#endif
 
 /* A heap without allocations. */
 void heap_init(struct heap *, uint64_t limit);

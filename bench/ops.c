@@ -98,7 +98,7 @@ static void measure_combining(struct bench *b, enum elem_class class, bool scan)
   for (size_t r = 0; r < rows; r++) {
     char name[32];
     snprintf(name, sizeof name, "%s_%s", op_info(row[r].op)->name, scan ? "SCAN" : "REDUCE");
-    if (row[r].class != class || !measure_wants(b->options, name)) continue;
+    if (row[r].klass != class || !measure_wants(b->options, name)) continue;
     if (v.form == CVL_NOTHING) v = random_vector(b, class, n, 1);
     const struct work w = {.name = name,
                            .detail = "",

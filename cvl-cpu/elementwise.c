@@ -64,7 +64,7 @@ bool cpu_elementwise(struct cvl_context *c, uint64_t site, enum cvl_op op, unsig
                      const struct cvl_value *operands, struct cvl_value *out) {
   const struct map_rows *rows = c->map_rows;
   const struct cvl_value *last = &operands[arity - 1];
-  const enum elem_class class = elem_info((enum cvl_elem)last->elem)->class;
+  const enum elem_class class = elem_info((enum cvl_elem)last->elem)->klass;
   const struct map_entry *entry = &rows->row[op][class];
   const uint64_t n = value_length(last);
   if (n == 1) return map_scalars(c, site, entry, arity, operands, out);

@@ -151,7 +151,7 @@ static void plan_nodes(struct cvl_kernel *k) {
     switch ((enum superop_role)node->role) {
     case ROLE_MAP: {
       const struct fused_value *last = &k->values[node->operands[node->operand_count - 1]];
-      p->entry = &rows->row[p->op][elem_info((enum cvl_elem)last->elem)->class];
+      p->entry = &rows->row[p->op][elem_info((enum cvl_elem)last->elem)->klass];
       break;
     }
     case ROLE_SPREAD:

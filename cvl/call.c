@@ -37,7 +37,7 @@ enum cvl_elem call_result_elem(enum call_kind kind, enum cvl_op op, enum cvl_ele
                                enum cvl_elem int_elem, enum cvl_elem float_elem) {
   switch (kind) {
   case CALL_ELEMENTWISE:
-    switch (map_row(op, elem_info(values)->class)->out) {
+    switch (map_row(op, elem_info(values)->klass)->out) {
     case CLASS_INT: return int_elem;
     case CLASS_FLOAT: return float_elem;
     case CLASS_BOOL: return CVL_BOOL;

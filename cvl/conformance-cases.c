@@ -99,7 +99,7 @@ struct host_value segdes_permutation(struct suite *s, const struct host_value *d
 
 static void make_permute(struct suite *s, enum shape shape, uint64_t n, struct host_value *v) {
   enum cvl_op op = s->item->op;
-  enum cvl_elem e = elem_of(s, s->item->class);
+  enum cvl_elem e = elem_of(s, s->item->klass);
   bool gather = op == OP_BPERMUTE || op == OP_BFPERMUTE;
   bool flagged = op == OP_FPERMUTE || op == OP_BFPERMUTE || op == OP_DFPERMUTE;
   bool defaults = op == OP_DPERMUTE || op == OP_DFPERMUTE;
@@ -131,7 +131,7 @@ struct host_value segdes_places(struct suite *s, const struct host_value *d) {
 /* ---- the kinds ---- */
 
 static void make_elementwise(struct suite *s, uint64_t n, bool grid, struct oracle_call *c) {
-  enum cvl_elem e = elem_of(s, s->item->class);
+  enum cvl_elem e = elem_of(s, s->item->klass);
   for (unsigned i = 0; i < c->count; i++) {
     bool flag = c->op == OP_SELECT && i == 0;
     c->operand[i] = filled(s, flag ? CVL_BOOL : e, n);
@@ -139,7 +139,7 @@ static void make_elementwise(struct suite *s, uint64_t n, bool grid, struct orac
   }
   if (c->op == OP_DIV || c->op == OP_MOD) {
     struct host_value *y = &c->operand[1];
-    for (uint64_t i = 0; s->item->class == CLASS_INT && i < n; i++) {
+    for (uint64_t i = 0; s->item->klass == CLASS_INT && i < n; i++) {
       if (host_int(y, i) == 0) host_put_int(y, i, i % 2 ? -1 : 7);
     }
   }
@@ -209,7 +209,7 @@ static void make_aliases(struct suite *s, struct test_case *t) {
 
 static void make_operands(struct suite *s, uint64_t n, enum shape shape, bool grid,
                           struct oracle_call *c) {
-  enum cvl_elem e = elem_of(s, s->item->class);
+  enum cvl_elem e = elem_of(s, s->item->klass);
   struct host_value *v = c->operand;
   switch (c->kind) {
   case CALL_ELEMENTWISE: make_elementwise(s, n, grid, c); return;
@@ -305,7 +305,7 @@ bool case_spoil(struct suite *s, struct test_case *t) {
   }
   switch (c->kind) {
   case CALL_ELEMENTWISE:
-    if (!map_row(c->op, s->item->class)->checked) return false;
+    if (!map_row(c->op, s->item->klass)->checked) return false;
     spoil(s, &c->operand[1], zero, 1);
     return true;
   case CALL_PERMUTE:

@@ -119,7 +119,7 @@ static int64_t ordered(const struct host_value *v, uint64_t i) {
 }
 
 static bool is_nan(const struct host_value *v, uint64_t i) {
-  return elem_info((enum cvl_elem)v->elem)->class == CLASS_FLOAT && isnan(host_real(v, i));
+  return elem_info((enum cvl_elem)v->elem)->klass == CLASS_FLOAT && isnan(host_real(v, i));
 }
 
 static bool element_equal(const struct host_value *want, const struct host_value *got,
@@ -130,13 +130,13 @@ static bool element_equal(const struct host_value *want, const struct host_value
     return true;
   }
   if (is_nan(want, i) || is_nan(got, i)) return is_nan(want, i) && is_nan(got, i);
-  if (!ulps || elem_info((enum cvl_elem)want->elem)->class != CLASS_FLOAT) return false;
+  if (!ulps || elem_info((enum cvl_elem)want->elem)->klass != CLASS_FLOAT) return false;
   uint64_t distance = (uint64_t)ordered(want, i) - (uint64_t)ordered(got, i);
   return distance <= ulps || -distance <= ulps;
 }
 
 static void element_text(const struct host_value *v, uint64_t i, char text[48]) {
-  if (elem_info((enum cvl_elem)v->elem)->class == CLASS_FLOAT) {
+  if (elem_info((enum cvl_elem)v->elem)->klass == CLASS_FLOAT) {
     snprintf(text, 48, "%a", host_real(v, i));
   } else {
     snprintf(text, 48, "%" PRId64, host_int(v, i));

@@ -91,7 +91,7 @@ static double real_special(enum cvl_elem e, uint64_t i) {
 void data_fill_grid(struct suite *s, struct host_value *v, unsigned operand) {
   (void)s;
   enum cvl_elem e = (enum cvl_elem)v->elem;
-  enum elem_class class = elem_info(e)->class;
+  enum elem_class class = elem_info(e)->klass;
   uint64_t period = class == CLASS_INT ? INT_SPECIALS : REAL_SPECIALS + WIDTH_SPECIALS;
   if (class == CLASS_BOOL) period = 2;
   for (uint64_t i = 0; i < v->n; i++) {
@@ -200,7 +200,7 @@ void data_fill(struct suite *s, enum call_kind kind, enum cvl_op op, struct host
   enum int_flavour f = (enum int_flavour)rng_below(&s->rng, INT_FLAVOURS);
   uint64_t sparse = rng_one_in(&s->rng, 3) ? 20 : 2; /* a BOOL is set, or clear, one in ... */
   bool rare = rng_one_in(&s->rng, 2);
-  switch (elem_info((enum cvl_elem)v->elem)->class) {
+  switch (elem_info((enum cvl_elem)v->elem)->klass) {
   case CLASS_INT:
     for (uint64_t i = 0; i < v->n; i++) host_put_int(v, i, random_int(&s->rng, f));
     return;

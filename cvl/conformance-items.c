@@ -14,7 +14,7 @@ static void add(struct item_list *list, const char *suffix, enum call_kind kind,
                 enum elem_class class, enum item_size size) {
   if (list->count == ITEMS_MAX) abort();
   struct item *it = &list->items[list->count++];
-  *it = (struct item){.kind = kind, .op = op, .class = class, .size = size};
+  *it = (struct item){.kind = kind, .op = op, .klass = class, .size = size};
   snprintf(it->name, sizeof it->name, "%s%s.%s", op_info(op)->name, suffix, class_name(class));
 }
 
@@ -64,14 +64,15 @@ void items_make(struct item_list *list) {
   }
   const struct combine_row *combines = combine_rows(&count);
   for (size_t i = 0; i < count; i++) {
-    add(list, "_REDUCE", CALL_REDUCE, combines[i].op, combines[i].class, ITEM_SEGMENTED);
-    add(list, "_SCAN", CALL_SCAN, combines[i].op, combines[i].class, ITEM_SEGMENTED);
+    add(list, "_REDUCE", CALL_REDUCE, combines[i].op, combines[i].klass, ITEM_SEGMENTED);
+    add(list, "_SCAN", CALL_SCAN, combines[i].op, combines[i].klass, ITEM_SEGMENTED);
   }
   for (int class = CLASS_INT; class <= CLASS_FLOAT; class ++) {
     add(list, "", CALL_RANK, OP_RANK_UP, (enum elem_class) class, ITEM_SEGMENTED);
     add(list, "", CALL_RANK, OP_RANK_DOWN, (enum elem_class) class, ITEM_SEGMENTED);
   }
   add_moving(list);
+  add_chapter(list, "DEVICES", chapter_devices);
   add_chapter(list, "VALUES", chapter_values);
   add_chapter(list, "SIZES", chapter_sizes);
   add_chapter(list, "ERRORS", chapter_errors);

@@ -50,7 +50,7 @@ struct item {
   char name[40];
   enum call_kind kind;
   enum cvl_op op;
-  enum elem_class class; /* of the values */
+  enum elem_class klass; /* of the values */
   enum item_size size;
   void (*run)(struct suite *); /* of a chapter; NULL for an operation */
 };
@@ -142,6 +142,7 @@ const char *error_kind_name(enum cvl_error_kind);
 
 /* ---- chapters (conformance-contract.c, conformance-memory.c) ---- */
 
+void chapter_devices(struct suite *);
 void chapter_values(struct suite *);
 void chapter_sizes(struct suite *);
 void chapter_errors(struct suite *);

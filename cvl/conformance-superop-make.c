@@ -142,9 +142,8 @@ static enum opcode random_opcode(struct maker *m, enum opcode_class class,
   enum opcode op;
   do {
     op = (enum opcode)rng_below(&m->s->rng, OPC_COUNT);
-  } while (opcode_info(op)->class != class ||
-           (!m->mix->approximate &&
-            op_is_approximate(opcode_info(op)->operation)));
+  } while (opcode_info(op)->klass != class ||
+           (!m->mix->approximate && op_is_approximate(opcode_info(op)->operation)));
   unsigned types = opcode_info(op)->types;
   *type = TW_NONE;
   while (types != NO_TYPE && (*type == TW_NONE || !(types >> *type & 1))) {

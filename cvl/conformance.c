@@ -88,7 +88,7 @@ static bool wanted(const struct suite *s, uint64_t n, int shape, unsigned turn) 
   if (n == LARGE) return full || mine || (global && shape == SHAPE_ONE);
   if (full) return mine || (global && (shape == SHAPE_ONE || shape == SHAPE_POWER));
   bool tree = s->item->kind == CALL_REDUCE || s->item->kind == CALL_SCAN;
-  return tree && s->item->class == CLASS_FLOAT && shape == (turn % 2 ? SHAPE_ONE : SHAPE_GIANT);
+  return tree && s->item->klass == CLASS_FLOAT && shape == (turn % 2 ? SHAPE_ONE : SHAPE_GIANT);
 }
 
 /* One length and shape: a right case, a spoiled one, a sweep of failing allocations. */
@@ -135,7 +135,7 @@ static void run_ties(struct suite *s) {
   static const enum shape shapes[] = {SHAPE_ONE, SHAPE_HUNDREDS, SHAPE_GIANT, SHAPE_POWER};
   const struct item *it = s->item;
   if (it->kind != CALL_REDUCE && it->kind != CALL_SCAN) return;
-  if (it->class != CLASS_FLOAT || (it->op != OP_MAX && it->op != OP_MIN)) return;
+  if (it->klass != CLASS_FLOAT || (it->op != OP_MAX && it->op != OP_MIN)) return;
   const int rounds = s->options->full ? 12 : 6;
   for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
     for (int round = 0; round < rounds && !s->failed; round++) {

@@ -11,7 +11,11 @@
 #include <string.h>
 
 /* A vector loop needs all of its body in one piece, so the compiler must not weigh this. */
+#ifdef __CUDACC__
+#define E_INLINE static inline __host__ __device__
+#else
 #define E_INLINE static inline __attribute__((always_inline))
+#endif
 
 /* ---- bits ---- */
 
@@ -44,13 +48,15 @@ struct e_pair {
 E_INLINE struct e_pair e_sum(double a, double b) {
   const double s = a + b;
   const double part = s - a;
-  return (struct e_pair){s, (a - (s - part)) + (b - part)};
+  const struct e_pair r = {s, (a - (s - part)) + (b - part)};
+  return r;
 }
 
 /* a + b exactly, where |a| >= |b| or a = 0. */
 E_INLINE struct e_pair e_sum_ordered(double a, double b) {
   const double s = a + b;
-  return (struct e_pair){s, b - (s - a)};
+  const struct e_pair r = {s, b - (s - a)};
+  return r;
 }
 
 /* The upper 26 bits of x. */
@@ -62,7 +68,8 @@ E_INLINE double e_upper(double x) {
 E_INLINE struct e_pair e_product(double a, double b) {
   const double a1 = e_upper(a), a2 = a - a1, b1 = e_upper(b), b2 = b - b1;
   const double p = a * b;
-  return (struct e_pair){p, (((a1 * b1 - p) + a1 * b2) + a2 * b1) + a2 * b2};
+  const struct e_pair r = {p, (((a1 * b1 - p) + a1 * b2) + a2 * b1) + a2 * b2};
+  return r;
 }
 
 /* (a.head + a.tail) / (b.head + b.tail) as head + tail. */
@@ -71,7 +78,8 @@ E_INLINE struct e_pair e_quotient(struct e_pair a, struct e_pair b) {
   const double q = a.head * inverse;
   const struct e_pair p = e_product(q, b.head);
   const double rest = ((a.head - p.head) - p.tail) + (a.tail - q * b.tail);
-  return (struct e_pair){q, rest * inverse};
+  const struct e_pair r = {q, rest * inverse};
+  return r;
 }
 
 /* Polynomials of two to four coefficients, lowest first; z2 is z * z. */

@@ -188,7 +188,8 @@ E_INLINE struct e_angle e_reduce(double x) {
   const struct e_pair a = e_sum(x - n * 0x1.921fb54400000p+0, -(n * 0x1.0b4611a600000p-34));
   const struct e_pair b = e_sum(a.head, -(n * 0x1.3198a2e000000p-69));
   const double rest = (a.tail + b.tail) - n * 0x1.b839a252049c1p-104;
-  return (struct e_angle){e_sum_ordered(b.head, rest), bits_of_f64(t)};
+  const struct e_angle r = {e_sum_ordered(b.head, rest), bits_of_f64(t)};
+  return r;
 }
 
 E_INLINE struct e_pair e_sine(struct e_pair r) {
@@ -270,7 +271,8 @@ E_INLINE struct e_pair e_half_angle(double z) {
   const double s = sqrt(z);
   const struct e_pair p = e_product(s, s);
   const double twice = s + s;
-  return (struct e_pair){s, ((z - p.head) - p.tail) / (twice > 0.0 ? twice : 1.0)};
+  const struct e_pair r = {s, ((z - p.head) - p.tail) / (twice > 0.0 ? twice : 1.0)};
+  return r;
 }
 
 /* (asin x - x) / x for z = x^2 <= 1/4. */
@@ -368,7 +370,7 @@ enum { E_BLOCK = 256 };
   static inline void elementary_##name##_##suffix(const type *x, type *y, size_t n) {          \
     double block[E_BLOCK];                                                                     \
     for (size_t first = 0; first < n; first += E_BLOCK) {                                      \
-      const size_t length = n - first < E_BLOCK ? n - first : E_BLOCK;                         \
+      const size_t length = n - first < (size_t)E_BLOCK ? n - first : (size_t)E_BLOCK;         \
       uint64_t far = 0;                                                                        \
       E_INDEPENDENT for (size_t i = 0; i < length; i++) {                                      \
         const double e = (double)x[first + i];                                                 \

@@ -15,7 +15,7 @@ struct combination {
 };
 
 static bool is_real(enum cvl_elem e) {
-  return elem_info(e)->class == CLASS_FLOAT;
+  return elem_info(e)->klass == CLASS_FLOAT;
 }
 
 /* ---- whole numbers ---- */

@@ -117,7 +117,7 @@ bool oracle_element(const struct oracle_call *c, struct host_value *out, uint64_
     host_copy(out, i, host_int(a, i) ? b : &c->operand[2], i);
     return true;
   }
-  switch (elem_info(e)->class) {
+  switch (elem_info(e)->klass) {
   case CLASS_INT:
     if ((c->op == OP_DIV || c->op == OP_MOD) && host_int(b, i) == 0) return false;
     if (c->op == OP_I_TO_F) {
@@ -130,7 +130,7 @@ bool oracle_element(const struct oracle_call *c, struct host_value *out, uint64_
     host_put_int(out, i, bool_op(c->op, host_int(a, i), host_int(b, i)));
     return true;
   case CLASS_FLOAT:
-    if (elem_info((enum cvl_elem)out->elem)->class != CLASS_FLOAT) {
+    if (elem_info((enum cvl_elem)out->elem)->klass != CLASS_FLOAT) {
       host_put_int(out, i, real_test(c->op, c->int_elem, host_real(a, i), host_real(b, i)));
     } else if (c->count == 2) {
       host_put_real(out, i, real_op(c->op, host_real(a, i), host_real(b, i)));

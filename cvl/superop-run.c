@@ -53,7 +53,7 @@ static bool execute_scalar(enum cvl_op op, const struct cvl_value *v, uint32_t n
     if (v[i].form != CVL_SCALAR) return false;
   }
   enum cvl_elem elem = (enum cvl_elem)v[n - 1].elem;
-  enum elem_class in = elem_info(elem)->class;
+  enum elem_class in = elem_info(elem)->klass;
   const struct map_row *row = map_row(op, in);
   if (!row || (row->out != in && row->out != CLASS_BOOL)) return false;
   if (in == CLASS_FLOAT && n == 1) return false;

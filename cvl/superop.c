@@ -32,7 +32,7 @@ static const struct part_row part_rows[] = {
 };
 
 const char *superop_parts(enum opcode op, enum superop_role *role) {
-  switch (opcode_info(op)->class) {
+  switch (opcode_info(op)->klass) {
   case OC_ELEMENTWISE: *role = ROLE_MAP; return "ddd";
   case OC_REDUCE: *role = ROLE_REDUCE; return "dS";
   case OC_SCAN: *role = ROLE_SCAN; return "dS";
@@ -83,7 +83,7 @@ struct shape {
   uint8_t *kinds; /* op->kinds, sizes, uses and last_use, writable */
   struct superop_size *sizes;
   uint32_t *makers; /* node of every value that is not a parameter */
-  uint32_t *class;  /* union and find over sizes: see size_key */
+  uint32_t *klass;  /* union and find over sizes: see size_key */
   ARRAY(struct superop_rule) rules;
 };
 
@@ -119,7 +119,7 @@ static uint32_t size_key(struct superop_size size) {
 
 static uint32_t class_of(struct shape *s, struct superop_size size) {
   uint32_t k = size_key(size);
-  while (s->class[k] != k) k = s->class[k] = s->class[s->class[k]];
+  while (s->klass[k] != k) k = s->klass[k] = s->klass[s->klass[k]];
   return k;
 }
 
@@ -127,7 +127,7 @@ static uint32_t class_of(struct shape *s, struct superop_size size) {
 static void require(struct shape *s, struct superop_size a, struct superop_size b) {
   uint32_t x = class_of(s, a), y = class_of(s, b);
   if (x == y) return;
-  s->class[y] = x;
+  s->klass[y] = x;
   *array_push(s->arena, &s->rules) = (struct superop_rule){a, b, s->node};
 }
 
@@ -183,7 +183,7 @@ static bool check_constant(struct shape *s, const struct superop_node *node) {
   if (c->form != CVL_SCALAR || c->elem >= CVL_ELEM_COUNT) {
     return refuse(s, "a constant has to be a single element");
   }
-  if ((int)elem_info((enum cvl_elem)c->elem)->class == (int)kind_of_letter('T', node->type)) {
+  if ((int)elem_info((enum cvl_elem)c->elem)->klass == (int)kind_of_letter('T', node->type)) {
     return true;
   }
   return refuse(s,
@@ -340,8 +340,8 @@ static bool complete(struct shape *s) {
   op->last_use = arena_alloc(s->arena, most * sizeof *op->last_use);
   s->makers = arena_alloc(s->arena, most * sizeof *s->makers);
   size_t keys = 2 * (size_t)op->param_count + 1;
-  s->class = arena_alloc(s->arena, keys * sizeof *s->class);
-  for (size_t k = 0; k < keys; k++) s->class[k] = (uint32_t)k;
+  s->klass = arena_alloc(s->arena, keys * sizeof *s->klass);
+  for (size_t k = 0; k < keys; k++) s->klass[k] = (uint32_t)k;
   for (size_t v = 0; v < most; v++) op->last_use[v] = SUPEROP_NONE;
   for (uint32_t p = 0; p < op->param_count; p++) {
     if (op->params[p] > SUPEROP_SEGDES) return refuse(s, "a parameter has no kind");

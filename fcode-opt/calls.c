@@ -13,7 +13,7 @@ bool binding_never_fails(const struct ir_binding *x) {
   if (x->form == IR_CONST) return true;
   if (x->form != IR_OP) return false;
   const struct opcode_info *info = opcode_info(x->op);
-  switch (info->class) {
+  switch (info->klass) {
   case OC_PAIRING: return true;
   case OC_ELEMENTWISE: return x->operand_count == 1;
   case OC_VECTOR: return x->op == OPC_LENGTH;
@@ -34,7 +34,7 @@ bool binding_never_fails(const struct ir_binding *x) {
 }
 
 static uint8_t op_effects(const struct ir_binding *x) {
-  switch (opcode_info(x->op)->class) {
+  switch (opcode_info(x->op)->klass) {
   case OC_RANDOM:
   case OC_IO: return EFFECT_OUTSIDE | EFFECT_ENDS;
   case OC_TIMER: return EFFECT_OUTSIDE | EFFECT_TIMER;
@@ -105,7 +105,7 @@ static uint32_t look_at(struct search *s, uint32_t f, const struct ir_block *blo
       s->own[f] |= EFFECT_ENDS;
       continue;
     }
-    if (x->form != IR_OP || opcode_info(x->op)->class != OC_PAIRING) calls->size[f]++;
+    if (x->form != IR_OP || opcode_info(x->op)->klass != OC_PAIRING) calls->size[f]++;
     uint8_t effects = binding_effects(calls, x);
     s->own[f] |= effects;
   }

@@ -30,7 +30,7 @@ static struct cvl_value element_of(const struct simplifier *s, const struct vcod
 
 static bool same_value(const struct cvl_value *a, const struct cvl_value *b) {
   if (a->elem != b->elem) return false;
-  switch (elem_info(a->elem)->class) {
+  switch (elem_info(a->elem)->klass) {
   case CLASS_BOOL: return a->as.b == b->as.b;
   case CLASS_INT: return cvl_int_of(a) == cvl_int_of(b);
   case CLASS_FLOAT: break;
@@ -179,7 +179,7 @@ static enum folded fold_spread(struct simplifier *s, struct ir_binding *x) {
   if (!dist || !known_to_agree(s, x) || !is_scalar_constant(s, dist->operands[0]) ||
       !apply(s, x, operands, &result))
     return FOLD_NOT;
-  enum elem_class class = elem_info(result.elem)->class;
+  enum elem_class class = elem_info(result.elem)->klass;
   const struct vcode_constant *c = constant_of(s, 1, &result, class);
   if (!c) return FOLD_NOT;
   ir_var spread[2] = {simplify_constant(s, c, x), dist->operands[1]};
@@ -194,7 +194,7 @@ enum outcome { THE_OTHER, THE_CONSTANT };
 /* With this constant on that side the result is the other operand, or the constant. */
 struct identity {
   enum opcode op;
-  enum elem_class class;
+  enum elem_class klass;
   enum side side;
   double constant;
   enum outcome outcome;
@@ -225,7 +225,7 @@ static const struct identity identities[] = {
 };
 
 static bool is_constant(const struct cvl_value *v, enum elem_class class, double constant) {
-  if (elem_info(v->elem)->class != class) return false;
+  if (elem_info(v->elem)->klass != class) return false;
   switch (class) {
   case CLASS_INT: return cvl_int_of(v) == (int64_t)constant;
   case CLASS_BOOL: return v->as.b == (constant != 0);
@@ -243,7 +243,7 @@ static enum folded fold_identity(struct simplifier *s, struct ir_binding *x) {
     for (size_t i = 0; i < sizeof identities / sizeof identities[0]; i++) {
       const struct identity *id = &identities[i];
       if (id->op != (enum opcode)x->op || !((unsigned)id->side >> k & 1) ||
-          !is_constant(&value, id->class, id->constant))
+          !is_constant(&value, id->klass, id->constant))
         continue;
       return become_if_sizes_agree(s, x, x->operands[id->outcome == THE_OTHER ? 1 - k : k]);
     }
@@ -271,7 +271,7 @@ static enum folded fold_twice(struct simplifier *s, struct ir_binding *x) {
   case OPC_XOR: r = cvl_scalar_int(s->o->program->widths.int_elem, 0); break;
   default: return FOLD_NOT;
   }
-  return become_constant(s, x, constant_of(s, 1, &r, elem_info(r.elem)->class));
+  return become_constant(s, x, constant_of(s, 1, &r, elem_info(r.elem)->klass));
 }
 
 /* The comparison that is true where op is false; NOT if there is none: those of FLOAT are all
@@ -495,7 +495,7 @@ static enum folded fold_known(struct simplifier *s, struct ir_binding *x) {
 
 enum folded fold(struct simplifier *s, struct ir_binding *x) {
   enum folded folded = FOLD_NOT;
-  switch (opcode_info(x->op)->class) {
+  switch (opcode_info(x->op)->klass) {
   case OC_ELEMENTWISE: folded = fold_elementwise(s, x); break;
   case OC_REDUCE: folded = fold_reduce(s, x); break;
   case OC_PERMUTE: folded = fold_permute(s, x); break;

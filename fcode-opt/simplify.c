@@ -64,7 +64,7 @@ bool known_to_agree(const struct simplifier *s, const struct ir_binding *x) {
     return true;
   bool same = true; /* all vectors the same variable, or nothing to agree with */
   for (uint32_t i = 1; i < x->operand_count; i++) same &= x->operands[i] == x->operands[0];
-  return same && opcode_info(x->op)->class == OC_ELEMENTWISE;
+  return same && opcode_info(x->op)->klass == OC_ELEMENTWISE;
 }
 
 /* ---- operations ---- */

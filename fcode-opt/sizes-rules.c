@@ -90,8 +90,8 @@ static bool elements_fine(const struct walk *w, const struct ir_binding *x) {
 }
 
 static bool has_effect(const struct opcode_info *info) {
-  return info->class == OC_IO || info->class == OC_TIMER || info->class == OC_CHECK ||
-         info->class == OC_RANDOM;
+  return info->klass == OC_IO || info->klass == OC_TIMER || info->klass == OC_CHECK ||
+         info->klass == OC_RANDOM;
 }
 
 /* ---- facts on elements ---- */
@@ -260,7 +260,7 @@ static void learn_permute(struct walk *w, const struct ir_binding *x) {
 
 static void learn_elements(struct walk *w, const struct ir_binding *x) {
   const struct opcode_info *info = opcode_info(x->op);
-  switch (info->class) {
+  switch (info->klass) {
   case OC_ELEMENTWISE: learn_elementwise(w, x); break;
   case OC_VECTOR:
   case OC_SEGMENT: learn_vector(w, x); break;
@@ -306,7 +306,7 @@ static bool by_construction(const struct walk *w, const struct ir_binding *x) {
   if ((x->op == OPC_DIV || x->op == OPC_MOD) && w->elements[v[1]].facts & ALL_NONZERO)
     return true;
   const struct opcode_info *info = opcode_info(x->op);
-  bool elements = info->class == OC_PERMUTE || info->class == OC_SEGMENT ||
+  bool elements = info->klass == OC_PERMUTE || info->klass == OC_SEGMENT ||
                   x->op == OPC_EXTRACT || x->op == OPC_REPLACE || x->op == OPC_DIV ||
                   x->op == OPC_MOD;
   for (uint32_t i = 0; i < x->operand_count && elements; i++) {

@@ -270,7 +270,7 @@ static void place_scan(const struct emitter *e, const struct superop_node *node,
   if (ordered)
     fprintf(e->out, "      %s_f_take(&acc%u, 0, ", name, k);
   else
-    fprintf(e->out, "      acc%u = %s_%c(acc%u, ", k, name, "ifb"[row->class], k);
+    fprintf(e->out, "      acc%u = %s_%c(acc%u, ", k, name, "ifb"[row->klass], k);
   put_operand(e, node->operands[0]);
   fputs(");\n", e->out);
 }
@@ -281,7 +281,7 @@ static void place_reduce(const struct emitter *e, const struct superop_node *nod
     fprintf(e->out, "      block%u[i - first] = ", k);
   else
     fprintf(e->out, "      acc%u = %s_%c(acc%u, ", k, emit_combination_name(row),
-            "ifb"[row->class], k);
+            "ifb"[row->klass], k);
   put_operand(e, node->operands[0]);
   fputs(emit_is_ordered(node) ? ";\n" : ");\n", e->out);
 }

@@ -150,7 +150,7 @@ static void place_consumer(const struct cuda *c, const struct superop_node *node
   if (node->role == ROLE_REDUCE) {
     const struct combine_row *row = emit_combination(node);
     fprintf(c->out, "    acc%u = %s_%c(acc%u, ", k, emit_combination_name(row),
-            "ifb"[row->class], k);
+            "ifb"[row->klass], k);
     operand(c, node->operands[0]);
     fputs(");\n", c->out);
     return;
@@ -260,7 +260,7 @@ static void segmented_kernel(const struct cuda *c) {
     if (node->role != ROLE_REDUCE) continue;
     const struct combine_row *row = emit_combination(node);
     fprintf(c->out, "  acc%u = %s_%c_fold(acc%u);\n  if (j == 0) a.total%u[slot] = acc%u;\n", k,
-            emit_combination_name(row), "ifb"[row->class], k, k, k);
+            emit_combination_name(row), "ifb"[row->klass], k, k, k);
   }
   fputs("  }\n}\n\n", c->out);
 }
@@ -343,7 +343,7 @@ static void launch_combination(const struct cuda *c, const struct superop_node *
   fprintf(
       c->out,
       "  %s_%c_%s<<<grid(32 * n%u), 256, 0, stream>>>(a.%s%u, p%u, n%u, (%s)(%s), out%u);\n",
-      emit_combination_name(row), "ifb"[row->class], reduces ? "totals" : "prefixes", s,
+      emit_combination_name(row), "ifb"[row->klass], reduces ? "totals" : "prefixes", s,
       reduces ? "total" : "taken", k, s, s, type_of(c, node->result), row->identity,
       node->result);
 }

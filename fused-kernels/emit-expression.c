@@ -16,7 +16,7 @@ const char *emit_type(struct widths w, enum superop_kind kind) {
 }
 
 void emit_literal(const struct cvl_value *c, FILE *out) {
-  if (elem_info((enum cvl_elem)c->elem)->class == CLASS_FLOAT) {
+  if (elem_info((enum cvl_elem)c->elem)->klass == CLASS_FLOAT) {
     double x = cvl_float_of(c);
     const char *suffix = c->elem == CVL_F32 ? "F" : "";
     const char *cast = c->elem == CVL_F32 ? "(float)" : "(double)";

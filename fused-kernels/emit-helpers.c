@@ -332,9 +332,9 @@ static void fill(const char *text, const struct combine_row *row, struct widths 
       continue;
     }
     switch (*++text) {
-    case 'T': fputs(emit_type(w, (enum superop_kind)row->class), out); break;
+    case 'T': fputs(emit_type(w, (enum superop_kind)row->klass), out); break;
     case 'N':
-      fprintf(out, "%s_%c", emit_combination_name(row), class_letters[row->class]);
+      fprintf(out, "%s_%c", emit_combination_name(row), class_letters[row->klass]);
       break;
     case 'S': fputs(cuda ? "static __device__ " : "static ", out); break;
     default: fputs(row->pad, out);

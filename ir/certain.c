@@ -285,7 +285,7 @@ static enum outcome do_control(struct walk *w, const struct vcode_instruction *i
 static enum outcome step(struct walk *w) {
   const struct vcode_instruction *in = &w->program->functions[w->function].code[w->pc++];
   if (--w->steps < 0) return NOTHING_CERTAIN;
-  switch (opcode_info(in->op)->class) {
+  switch (opcode_info(in->op)->klass) {
   case OC_STACK: return do_stack(w, in);
   case OC_CONTROL: return do_control(w, in);
   case OC_CONSTANT: push(w, ir_kind_base(ir_constant_tag(in->as.constant))); return GO_ON;

@@ -392,7 +392,7 @@ static bool execute(struct builder *b) {
   while (pc < f->length) {
     const struct vcode_instruction *in = &f->code[pc++];
     bool fine = true;
-    switch (opcode_info(in->op)->class) {
+    switch (opcode_info(in->op)->klass) {
     case OC_STACK: {
       int64_t count = in->as.stack.count, depth = in->as.stack.depth;
       fine = in->op == OPC_COPY  ? sym_copy(&b->stack, count, depth)

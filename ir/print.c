@@ -97,7 +97,7 @@ static void put_vars(const struct printer *p, uint32_t count, const ir_var *vars
 /* Results with their kinds where the operation does not fix them, and `=`. */
 static void put_results(const struct printer *p, const struct ir_binding *x) {
   bool kinds = x->form == IR_CALL || x->form == IR_IF ||
-               (x->form == IR_OP && opcode_info(x->op)->class == OC_PAIRING);
+               (x->form == IR_OP && opcode_info(x->op)->klass == OC_PAIRING);
   for (uint32_t i = 0; i < x->result_count; i++) {
     fprintf(p->out, "%sv%u", i > 0 ? ", " : "", x->results[i]);
     if (!kinds) continue;

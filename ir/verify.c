@@ -96,14 +96,14 @@ static void check_op(struct verifier *v, const struct ir_binding *x) {
     return;
   }
   const struct opcode_info *info = opcode_info(x->op);
-  if (info->class == OC_STACK || info->class == OC_CONTROL || info->class == OC_CONSTANT)
+  if (info->klass == OC_STACK || info->klass == OC_CONTROL || info->klass == OC_CONSTANT)
     fault(v, x->pos, "%s is no operation", info->spelling);
   if (info->types == NO_TYPE ? x->type != TW_NONE
                              : x->type >= TW_NONE || !(info->types >> x->type & 1))
     fault(v, x->pos, "%s with a wrong type word", info->spelling);
   check_letters(v, x, info->operands, x->operand_count, x->operands, "operand");
   check_letters(v, x, info->results, x->result_count, x->results, "result");
-  if (!v->fine || info->class != OC_PAIRING) return;
+  if (!v->fine || info->klass != OC_PAIRING) return;
   const struct ir_kind *pair = kind_of(v, x->op == OPC_PAIR ? x->results[0] : x->operands[0]);
   const ir_var *parts = x->op == OPC_PAIR ? x->operands : x->results;
   if (!ir_kind_same(pair->left, kind_of(v, parts[0])) ||

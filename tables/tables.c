@@ -8,7 +8,9 @@ static const struct elem_info elems[CVL_ELEM_COUNT] = {
 #include "tables/types.def"
 };
 
-const struct elem_info *elem_info(enum cvl_elem e) { return &elems[e]; }
+const struct elem_info *elem_info(enum cvl_elem e) {
+  return &elems[e];
+}
 
 static const struct op_info ops[OP_COUNT + 1] = {
 #define OPERATION(op, arity, doc) {#op, arity, doc},
@@ -16,16 +18,21 @@ static const struct op_info ops[OP_COUNT + 1] = {
     {"NONE", 0, "no vector operation"},
 };
 
-const struct op_info *op_info(enum cvl_op op) { return &ops[op]; }
+const struct op_info *op_info(enum cvl_op op) {
+  return &ops[op];
+}
 
 #define CLASS_I CLASS_INT
 #define CLASS_F CLASS_FLOAT
 #define CLASS_B CLASS_BOOL
 
 static const struct map_row maps[] = {
-#define UNARY(op, in, out, expression)  {OP_##op, CLASS_##in, CLASS_##out, false, #expression, NULL},
-#define BINARY(op, in, out, expression) {OP_##op, CLASS_##in, CLASS_##out, false, #expression, NULL},
-#define SELECT(op, in, out, expression) {OP_##op, CLASS_##in, CLASS_##out, false, #expression, NULL},
+#define UNARY(op, in, out, expression)                                                         \
+  {OP_##op, CLASS_##in, CLASS_##out, false, #expression, NULL},
+#define BINARY(op, in, out, expression)                                                        \
+  {OP_##op, CLASS_##in, CLASS_##out, false, #expression, NULL},
+#define SELECT(op, in, out, expression)                                                        \
+  {OP_##op, CLASS_##in, CLASS_##out, false, #expression, NULL},
 #define CHECKED(op, in, out, condition, error, expression)                                     \
   {OP_##op, CLASS_##in, CLASS_##out, true, #expression, #condition},
 #include "tables/operations.def"
@@ -62,7 +69,7 @@ bool op_is_approximate(enum cvl_op op) {
 
 const struct combine_row *combine_row(enum cvl_op op, enum elem_class class) {
   for (size_t i = 0; i < sizeof combines / sizeof combines[0]; i++) {
-    if (combines[i].op == op && combines[i].class == class) return &combines[i];
+    if (combines[i].op == op && combines[i].klass == class) return &combines[i];
   }
   return NULL;
 }
@@ -81,12 +88,16 @@ const char *type_word_text(enum type_word w) {
 #define NONE     /* no rule; as an operation, OP_ ## NONE */
 
 static const struct opcode_info opcodes[OPC_COUNT] = {
-#define OPCODE(id, spelling, class, types, operands, results, agreement, sizes, operation, doc) \
-  {spelling, OC_##class, types, operands, results, {agreement{0, 0}}, sizes, OP_##operation, doc},
+#define OPCODE(id, spelling, class, types, operands, results, agreement, sizes, operation,     \
+               doc)                                                                            \
+  {spelling,          OC_##class, types,          operands, results,                           \
+   {agreement{0, 0}}, sizes,      OP_##operation, doc},
 #include "tables/opcodes.def"
 };
 
-const struct opcode_info *opcode_info(enum opcode op) { return &opcodes[op]; }
+const struct opcode_info *opcode_info(enum opcode op) {
+  return &opcodes[op];
+}
 
 bool opcode_find(const char *text, size_t length, enum opcode *op) {
   for (int i = 0; i < OPC_COUNT; i++) {

@@ -22,7 +22,7 @@ enum cvl_elem {
 };
 
 struct elem_info {
-  enum elem_class class;
+  enum elem_class klass;
   size_t bytes;     /* of one element */
   const char *text; /* "i32", "f64", "bool" ... */
 };
@@ -59,7 +59,7 @@ struct map_row {
 /* One combining row. */
 struct combine_row {
   enum cvl_op op;
-  enum elem_class class;
+  enum elem_class klass;
   bool exact; /* any order gives the same bits */
   const char *expression, *identity, *pad;
 };
@@ -69,23 +69,37 @@ const struct map_row *map_rows(size_t *count);
 const struct combine_row *combine_rows(size_t *count);
 /* The row of op for elements of class in (the class of the last operand); NULL if none. */
 const struct map_row *map_row(enum cvl_op op, enum elem_class in);
-/* Whether op is a function of FLOAT whose last bits are the back end's own, as the table says of
- * MATH: all but those that are exact as in C. They are also what costs most. */
+/* Whether op is a function of FLOAT whose last bits are the back end's own, as the table says
+ * of MATH: all but those that are exact as in C. They are also what costs most. */
 bool op_is_approximate(enum cvl_op op);
-const struct combine_row *combine_row(enum cvl_op op, enum elem_class class);
+const struct combine_row *combine_row(enum cvl_op op, enum elem_class klass);
 
 /* ---- opcodes.def ---- */
 
 enum opcode {
-#define OPCODE(id, spelling, class, types, operands, results, agreement, sizes, operation, doc) \
+#define OPCODE(id, spelling, class, types, operands, results, agreement, sizes, operation,     \
+               doc)                                                                            \
   OPC_##id,
 #include "tables/opcodes.def"
   OPC_COUNT
 };
 
 enum opcode_class {
-  OC_ELEMENTWISE, OC_REDUCE, OC_SCAN, OC_RANK, OC_PERMUTE, OC_VECTOR, OC_SEGMENT, OC_RANDOM,
-  OC_STACK, OC_PAIRING, OC_CONTROL, OC_CONSTANT, OC_IO, OC_TIMER, OC_CHECK
+  OC_ELEMENTWISE,
+  OC_REDUCE,
+  OC_SCAN,
+  OC_RANK,
+  OC_PERMUTE,
+  OC_VECTOR,
+  OC_SEGMENT,
+  OC_RANDOM,
+  OC_STACK,
+  OC_PAIRING,
+  OC_CONTROL,
+  OC_CONSTANT,
+  OC_IO,
+  OC_TIMER,
+  OC_CHECK
 };
 
 /* The words that may follow an opcode, as a set of bits. */
@@ -102,7 +116,13 @@ enum {
 const char *type_word_text(enum type_word w);
 
 /* A size that a rule of the table speaks of: what, in the high half, of operand k. */
-enum { SIZE_UNKNOWN = 0, SIZE_ONE = 0x10, SIZE_LEN = 0x20, SIZE_TOTAL = 0x30, SIZE_COUNT = 0x40 };
+enum {
+  SIZE_UNKNOWN = 0,
+  SIZE_ONE = 0x10,
+  SIZE_LEN = 0x20,
+  SIZE_TOTAL = 0x30,
+  SIZE_COUNT = 0x40
+};
 #define SIZE_WHAT(s)    ((s)&0xf0)
 #define SIZE_OPERAND(s) ((s)&0x0f)
 
@@ -114,13 +134,13 @@ struct size_rule {
 
 struct opcode_info {
   const char *spelling;
-  enum opcode_class class;
-  unsigned types;         /* set of 1 << type_word */
-  const char *operands;   /* letters, see opcodes.def */
+  enum opcode_class klass;
+  unsigned types;       /* set of 1 << type_word */
+  const char *operands; /* letters, see opcodes.def */
   const char *results;
   struct size_rule rules[MAX_RULES + 1];
   uint8_t result_size;
-  enum cvl_op operation;  /* OP_NONE if the machine does it */
+  enum cvl_op operation; /* OP_NONE if the machine does it */
   const char *doc;
 };
 

@@ -10,7 +10,7 @@
 
 /* A class of opcodes, as the page introduces it. */
 struct section {
-  enum opcode_class class;
+  enum opcode_class klass;
   const char *title, *introduction;
 };
 
@@ -132,7 +132,7 @@ static void print_section(const struct section *section) {
   printf("| Instruction | Types | Operands | Results | Sizes | Meaning |\n");
   printf("|---|---|---|---|---|---|\n");
   for (int op = 0; op < OPC_COUNT; op++) {
-    if (opcode_info((enum opcode)op)->class == section->class) print_row((enum opcode)op);
+    if (opcode_info((enum opcode)op)->klass == section->klass) print_row((enum opcode)op);
   }
 }
 

@@ -173,7 +173,7 @@ static void lower_drops(struct lowering *l, const struct ir_binding *b) {
 static void lower_operation(struct lowering *l, const struct ir_binding *b) {
   enum opcode op = (enum opcode)b->op;
   enum action action = l->profiled                                ? ACT_PROFILED
-                       : opcode_info(op)->class == OC_ELEMENTWISE ? ACT_SCALAR
+                       : opcode_info(op)->klass == OC_ELEMENTWISE ? ACT_SCALAR
                                                                   : ACT_OPERATION;
   struct instruction *i = emit(l, action, op, b->pos, b->origin);
   struct place *place = &l->places.items[l->places.count - 1];

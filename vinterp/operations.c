@@ -36,7 +36,7 @@ static bool fits_int(const struct machine *m, uint64_t x) {
 static bool execute_at_once(struct machine *m, const struct opcode_info *info, enum opcode op,
                             struct value *v, size_t n, struct value *results) {
   enum cvl_error_kind fault;
-  if (info->class == OC_ELEMENTWISE) {
+  if (info->klass == OC_ELEMENTWISE) {
     struct cvl_value operands[3], out;
     if (!all_scalars(v, n)) return false;
     for (size_t k = 0; k < n; k++) operands[k] = v[k].flat;
@@ -192,7 +192,7 @@ static bool execute_on_backend(struct machine *m, const struct machine_site *sit
                                unsigned n, struct value *results) {
   const struct cvl_backend *b = m->backend;
   struct cvl_context *c = m->context;
-  switch (info->class) {
+  switch (info->klass) {
   case OC_ELEMENTWISE: return execute_elementwise(m, site, info, v, n, results);
   case OC_REDUCE:
     return b->reduce(c, site->number, info->operation, &v[0].flat, &v[1].flat, &results->flat);
@@ -227,9 +227,9 @@ bool operation_execute(struct machine *m, uint32_t location, enum opcode op,
     release_owned(m, v, n);
     return false;
   }
-  if (info->class == OC_PAIRING) return execute_pairing(m, &site, op, v, results);
-  if (info->class == OC_TIMER) return execute_timer(m, &site, op, results);
-  if (info->class == OC_IO) return execute_io(m, &site, op, type, v, n, results);
+  if (info->klass == OC_PAIRING) return execute_pairing(m, &site, op, v, results);
+  if (info->klass == OC_TIMER) return execute_timer(m, &site, op, results);
+  if (info->klass == OC_IO) return execute_io(m, &site, op, type, v, n, results);
   if (op == OPC_SRAND) return execute_seed(m, &site, v, results);
 
   if (!check_sizes(m, &site, op, v)) {

@@ -127,7 +127,7 @@ void profile_call(struct profile *p, uint32_t function) {
 }
 
 static uint64_t steps_of(const struct profile_entry *e) {
-  switch (opcode_info(e->op)->class) {
+  switch (opcode_info(e->op)->klass) {
   case OC_SCAN:
   case OC_REDUCE:
   case OC_RANK: break;

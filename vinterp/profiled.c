@@ -58,7 +58,7 @@ static bool finish(struct machine *m, struct measured *x, uint32_t location,
 }
 
 static const char *category_of(enum opcode op) {
-  switch (opcode_info(op)->class) {
+  switch (opcode_info(op)->klass) {
   case OC_ELEMENTWISE: return "elementwise";
   case OC_REDUCE: return "reduce";
   case OC_SCAN: return "scan";
@@ -105,8 +105,8 @@ bool operation_profiled(struct machine *m, uint32_t location, enum opcode op,
   const struct opcode_info *info = opcode_info(op);
   struct measured x = {.entry = {.op = op, .type = type}};
   measure(m, &x, &x.entry.read, operands, (uint32_t)strlen(info->operands));
-  x.entry.passes = info->class == OC_ELEMENTWISE && x.longest > 1;
-  bool deep = info->class == OC_SCAN || info->class == OC_REDUCE || info->class == OC_RANK;
+  x.entry.passes = info->klass == OC_ELEMENTWISE && x.longest > 1;
+  bool deep = info->klass == OC_SCAN || info->klass == OC_REDUCE || info->klass == OC_RANK;
   if (deep) x.entry.over = elements(m, &operands[0]);
   x.begin = machine_clock();
   if (!operation_execute(m, location, op, type, operands, results) ||

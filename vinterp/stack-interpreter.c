@@ -297,7 +297,7 @@ enum step interpret(struct machine *m, uint32_t *location) {
     const struct vcode_instruction *i = &f->code[*location - first];
     struct machine_site site = {m->site, *location};
     bool ok;
-    switch (opcode_info((enum opcode)i->op)->class) {
+    switch (opcode_info((enum opcode)i->op)->klass) {
     case OC_CONTROL: {
       enum step step = step_control(m, &site, i, location);
       if (step != STEP_ON) return step;
