@@ -1,4 +1,5 @@
-/* backends.c - the back ends of the commands, best first: --backend auto takes the first. */
+/* backends.c - the back ends linked with the commands, best first. Better ones come as modules,
+ * which choose.c opens. */
 #include "cvl-cpu/cvl-cpu.h"
 
 const struct cvl_backend *const *cvl_backends(void) {

@@ -2,6 +2,7 @@
 #include "commands/options.h"
 #include "base/number.h"
 #include "commands/arguments.h"
+#include "commands/choose.h"
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
@@ -43,7 +44,7 @@ static bool seconds_value(const char *name, const char *text, double *x) {
 }
 
 static bool backend_value(const char *text, struct command_options *o) {
-  if (strcmp(text, "auto") != 0 && !cvl_backend_find(text)) {
+  if (!choose_knows(text)) {
     return complain("there is no back end '%.40s'; --devices lists them", text);
   }
   o->backend_name = text;
@@ -55,6 +56,13 @@ static bool native_value(const char *text, struct command_options *o) {
   o->native_waits = text != NULL;
   if (!text || strcmp(text, "wait") == 0) return true;
   return complain("--native may be followed by =wait, not '%.40s'", text);
+}
+
+static bool profile_value(const char *text, struct machine_options *m) {
+  m->profile = true;
+  m->undisturbed = text != NULL;
+  if (!text || strcmp(text, "device") == 0) return true;
+  return complain("--profile may be followed by =device, not '%.40s'", text);
 }
 
 static bool dump_value(const char *text, enum dump *dump) {
@@ -112,7 +120,7 @@ static bool apply(void *options, unsigned id, const char *value) {
   case OPT_ALLOW_SPAWN: m->allow_spawn = true; break;
   case OPT_CHECK: o->check = true; break;
   case OPT_DUMP: return dump_value(value, &o->dump);
-  case OPT_PROFILE: m->profile = true; break;
+  case OPT_PROFILE: return profile_value(value, m);
   case OPT_JSON: o->json = true; break;
   case OPT_CHECKED: m->checked = true; break;
   case OPT_PROGRESS: m->progress_fd = STDERR_FILENO; break;
@@ -139,6 +147,10 @@ static bool check_together(const struct command_options *o) {
   if (!o->source.file) return complain("which program? FILE is missing");
   if (o->source.file[0] == '\0') return complain("the file name is empty");
   if (o->json && !o->machine.profile) return complain("--json goes with --profile");
+  if (o->trace && o->machine.undisturbed) {
+    return complain(
+        "--trace waits for every instruction, --profile=device for none: one of them");
+  }
   if (o->dump != DUMP_NOTHING && o->check) return complain("either --check or --dump");
   if (o->dump == DUMP_VCODE && o->optimise) {
     return complain("--dump=vcode prints the program as read; fcodeopt prints it optimised");

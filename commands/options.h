@@ -10,7 +10,7 @@ enum dump { DUMP_NOTHING, DUMP_LET_FORM, DUMP_VCODE };
 struct command_options {
   struct machine_options machine; /* widths and backend are not set: see source, backend_name */
   struct program_options source;
-  const char *backend_name; /* "auto" or what cvl_backend_find knows */
+  const char *backend_name; /* choose_knows it */
   const char *trace;        /* file for it, or NULL */
   bool optimise;            /* -O */
   bool no_fusion;           /* with it */

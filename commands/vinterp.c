@@ -1,5 +1,6 @@
 /* vinterp.c - the command that runs VCODE and FCODE: options, loading, one run, what is said
  * about it. */
+#include "commands/choose.h"
 #include "commands/options.h"
 #include "commands/output.h"
 #include "commands/process.h"
@@ -74,7 +75,7 @@ static int status_of(enum machine_outcome outcome) {
 static int run(struct program *p, const struct command_options *o,
                const struct machine_options *options) {
   double start = seconds_now();
-  struct machine *machine = machine_new(options, &p->diags);
+  struct machine *machine = choose_machine(o->backend_name, options, &p->diags);
   if (!machine) return STATUS_FAILED;
   if (options->time_limit > 0) wake_when_over(options->time_limit);
   int status = status_of(machine_run(machine, p->ir, &p->diags));
@@ -89,8 +90,6 @@ static int run(struct program *p, const struct command_options *o,
 static int prepare_and_run(struct program *p, const struct command_options *o) {
   struct machine_options options = o->machine;
   options.widths = p->widths;
-  options.backend = strcmp(o->backend_name, "auto") == 0 ? cvl_backends()[0]
-                                                         : cvl_backend_find(o->backend_name);
   options.interrupt = &interrupted;
   if (o->native) {
     strcpy(p->cache_path, o->native_waits ? "wait:" : "");
@@ -160,12 +159,6 @@ static int execute(const struct command_options *o) {
   return status;
 }
 
-static void list_devices(void) {
-  for (const struct cvl_backend *const *b = cvl_backends(); *b; b++) {
-    printf("%s: %s\n", (*b)->name, (*b)->doc);
-  }
-}
-
 int main(int argc, char **argv) {
   process_begin();
   catch_signals();
@@ -177,7 +170,7 @@ int main(int argc, char **argv) {
   } else if (options.version) {
     puts("vinterp (Ravel) " RAVEL_VERSION);
   } else if (options.devices) {
-    list_devices();
+    choose_list(stdout);
   } else {
     status = execute(&options);
   }

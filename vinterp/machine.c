@@ -40,26 +40,33 @@ struct machine *machine_new(const struct machine_options *options, struct diag_l
   m->max_depth = options->max_depth ? options->max_depth : DEFAULT_DEPTH;
   uint64_t memory = options->memory_limit ? options->memory_limit : machine_default_memory();
   heap_init(&m->heap, memory / MACHINE_PART);
-  if (options->profile && !(m->profile = profile_new(&m->heap))) {
-    return fail_new(m, diags, "out of memory");
+  if (options->profile) {
+    m->profile = profile_new(&m->heap, m->backend->name, !options->undisturbed);
+    if (!m->profile) return fail_new(m, diags, "out of memory");
   }
   if (options->trace) {
     m->trace = trace_new(&m->heap, options->trace, machine_clock(), TRACE_MAX_EVENTS);
     if (!m->trace) return fail_new(m, diags, "out of memory");
   }
-  m->measured = m->profile || m->trace;
+  m->measured = (m->profile && !options->undisturbed) || m->trace;
   struct cvl_options cvl = {.int_elem = options->widths.int_elem,
                             .float_elem = options->widths.float_elem,
                             .threads = options->threads,
                             .device = options->device,
                             .memory_limit = memory - memory / MACHINE_PART,
-                            .native = options->native};
+                            .native = options->native,
+                            .measure = options->profile};
   const char *why = "the back end gives no reason";
   if (m->backend->version != CVL_VERSION) {
     return fail_new(m, diags, "the back end is of another version");
   }
   m->context = m->backend->open(&cvl, &why);
-  if (!m->context) return fail_new(m, diags, why);
+  if (!m->context) {
+    diag_add(diags, SEVERITY_ERROR, NULL, (struct source_pos){0, 0}, NULL,
+             "the back end %s cannot be had: %s", m->backend->name, why);
+    machine_free(m);
+    return NULL;
+  }
   m->store = (struct value_store){m->backend, m->context, &m->heap};
   return m;
 }
@@ -126,8 +133,8 @@ static bool begin_run(struct machine *m, const struct ir_program *program) {
 static void end_run(struct machine *m) {
   if (m->options.progress_fd >= 0) progress_erase(&m->progress);
   if (m->profile) {
-    profile_run(m->profile, machine_clock() - m->start,
-                m->backend->statistics(m->context).peak_bytes);
+    const struct cvl_statistics statistics = m->backend->statistics(m->context);
+    profile_run(m->profile, machine_clock() - m->start, &statistics);
   }
   for (uint64_t k = 0; k < m->capacity; k++) value_release(&m->store, &m->stack[k]);
   fused_free(m);

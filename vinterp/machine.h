@@ -22,6 +22,8 @@ struct machine_options {
   uint64_t seed;         /* of RAND */
   bool allow_files, allow_spawn;
   bool profile;       /* collect what machine_profile prints */
+  bool undisturbed;   /* with it: only the sums of the run, since it means waiting to know what
+                         each instruction took */
   const char *native; /* folder of compiled superoperators: cvl_options.native; or NULL */
   FILE *trace;        /* gets what was executed when, as Chrome trace events; NULL: no */
   bool checked;       /* run everything on the stack interpreter (the tests' oracle), if

@@ -32,8 +32,11 @@ struct profile {
   struct counts opcodes[OPC_COUNT][TYPE_WORDS];
   struct counts total;
   struct rows functions, superops;
-  uint64_t runs, peak_bytes;
+  const char *backend;
+  bool instructions; /* are counted */
+  uint64_t runs;
   double elapsed;
+  struct cvl_statistics statistics;
 };
 
 /* ---- rows ---- */
@@ -93,11 +96,13 @@ static void rows_free(struct heap *heap, struct rows *rows) {
 
 /* ---- counting ---- */
 
-struct profile *profile_new(struct heap *heap) {
+struct profile *profile_new(struct heap *heap, const char *backend, bool instructions) {
   struct profile *p = heap_alloc(heap, sizeof *p);
   if (!p) return NULL;
   memset(p, 0, sizeof *p);
   p->heap = heap;
+  p->backend = backend;
+  p->instructions = instructions;
   row_of(heap, &p->functions, "(other)");
   row_of(heap, &p->superops, "(other)");
   if (p->functions.count == 1 && p->superops.count == 1) return p;
@@ -162,10 +167,10 @@ void profile_instruction(struct profile *p, uint32_t function, const struct prof
   add(&p->total, &one);
 }
 
-void profile_run(struct profile *p, double seconds, uint64_t peak_bytes) {
+void profile_run(struct profile *p, double seconds, const struct cvl_statistics *statistics) {
   p->runs++;
   p->elapsed += seconds;
-  if (peak_bytes > p->peak_bytes) p->peak_bytes = peak_bytes;
+  p->statistics = *statistics;
 }
 
 /* ---- order ---- */
@@ -235,6 +240,8 @@ static struct lines row_lines(const struct profile *p, const struct rows *rows,
 
 /* ---- for people ---- */
 
+static const double second_ns = 1e9;
+
 static double gigabytes_per_second(const struct counts *c) {
   return c->seconds > 0 ? (double)c->bytes / c->seconds / 1e9 : 0;
 }
@@ -263,10 +270,30 @@ static void print_table(const struct profile *p, FILE *out, const char *title,
 /* The tables in the order in which they are printed. */
 enum { OPCODE_TABLE, SUPEROP_TABLE, FUNCTION_TABLE, TABLES };
 
+/* What the back end did beside computing on the host; nothing if it did nothing. */
+static void print_device(const struct profile *p, FILE *out) {
+  const struct cvl_statistics *s = &p->statistics;
+  if (!(s->launches | s->waits | s->bytes_up | s->bytes_down)) return;
+  char up[NUMBER_TEXT_MAX], down[NUMBER_TEXT_MAX];
+  format_bytes(up, s->bytes_up);
+  format_bytes(down, s->bytes_down);
+  fprintf(out,
+          "back end %s: launches %llu, waits %llu; bytes up %s, down %s\n"
+          "in kernels %.6f s, launching %.6f s, waiting %.6f s\n",
+          p->backend, (unsigned long long)s->launches, (unsigned long long)s->waits, up, down,
+          (double)s->kernel_ns / second_ns, nanoseconds * (double)s->launch_ns,
+          (double)s->wait_ns / second_ns);
+}
+
 static void print_tables(const struct profile *p, FILE *out, const struct lines *tables) {
   char peak[NUMBER_TEXT_MAX];
-  format_bytes(peak, p->peak_bytes);
+  format_bytes(peak, p->statistics.peak_bytes);
   const struct counts *t = &p->total;
+  if (!p->instructions) {
+    fprintf(out, "elapsed %.6f s; peak memory %s\n", p->elapsed, peak);
+    print_device(p, out);
+    return;
+  }
   fprintf(out,
           "instructions %llu, work %llu, steps %llu\n"
           "elementwise passes over memory %llu\n"
@@ -274,6 +301,7 @@ static void print_tables(const struct profile *p, FILE *out, const struct lines 
           (unsigned long long)t->instructions, (unsigned long long)(t->read + t->written),
           (unsigned long long)t->steps, (unsigned long long)t->passes, p->elapsed, t->seconds,
           peak);
+  print_device(p, out);
   print_table(p, out, "opcode", &tables[OPCODE_TABLE]);
   if (tables[SUPEROP_TABLE].count > 0)
     print_table(p, out, "superoperator", &tables[SUPEROP_TABLE]);
@@ -330,13 +358,37 @@ static void json_lines(FILE *out, const char *key, const struct lines *lines) {
   fputs("]", out);
 }
 
-static void print_json(const struct profile *p, FILE *out, const struct lines *tables) {
-  fprintf(out, "{\"runs\": %llu, \"instructions\": %llu, ", (unsigned long long)p->runs,
-          (unsigned long long)p->total.instructions);
-  json_counts(out, &p->total);
+/* The same keys for every back end. */
+static void json_device(const struct profile *p, FILE *out) {
+  const struct cvl_statistics *s = &p->statistics;
+  fputs(" \"backend\": ", out);
+  json_string(out, p->backend);
+  fprintf(out,
+          ", \"launches\": %llu, \"waits\": %llu, \"bytes_up\": %llu, \"bytes_down\": %llu, ",
+          (unsigned long long)s->launches, (unsigned long long)s->waits,
+          (unsigned long long)s->bytes_up, (unsigned long long)s->bytes_down);
+  json_number(out, "kernel_seconds", (double)s->kernel_ns / second_ns);
   fputs(", ", out);
+  json_number(out, "launch_seconds", (double)s->launch_ns / second_ns);
+  fputs(", ", out);
+  json_number(out, "wait_seconds", (double)s->wait_ns / second_ns);
+}
+
+static void print_json(const struct profile *p, FILE *out, const struct lines *tables) {
+  fprintf(out, "{\"runs\": %llu, ", (unsigned long long)p->runs);
+  if (p->instructions) {
+    fprintf(out, "\"instructions\": %llu, ", (unsigned long long)p->total.instructions);
+    json_counts(out, &p->total);
+    fputs(", ", out);
+  }
   json_number(out, "elapsed", p->elapsed);
-  fprintf(out, ", \"peak_bytes\": %llu,\n", (unsigned long long)p->peak_bytes);
+  fprintf(out, ", \"peak_bytes\": %llu,\n", (unsigned long long)p->statistics.peak_bytes);
+  json_device(p, out);
+  if (!p->instructions) {
+    fputs("}\n", out);
+    return;
+  }
+  fputs(",\n", out);
   json_lines(out, "opcodes", &tables[OPCODE_TABLE]);
   fputs(",\n", out);
   json_lines(out, "superoperators", &tables[SUPEROP_TABLE]);

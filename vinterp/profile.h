@@ -11,7 +11,7 @@
 #define RAVEL_PROFILE_H
 
 #include "base/heap.h"
-#include "tables/tables.h"
+#include "cvl/cvl.h"
 #include <stdio.h>
 
 struct profile;
@@ -28,8 +28,10 @@ struct profile_entry {
   double seconds;
 };
 
-struct profile *profile_new(struct heap *); /* NULL: no memory */
-void profile_free(struct profile *);        /* NULL is ignored */
+/* Of runs on this back end (the name is borrowed); without `instructions` they are not counted,
+ * and only the sums of the run are printed. NULL: no memory. */
+struct profile *profile_new(struct heap *, const char *backend, bool instructions);
+void profile_free(struct profile *); /* NULL is ignored */
 
 /* The row of the function with this name, made if new (the name is copied): the handle for the
  * two calls below. Row 0, "(other)", when memory fails. */
@@ -40,8 +42,9 @@ uint32_t profile_superop(struct profile *, uint32_t number, const char *formula)
 void profile_call(struct profile *, uint32_t function);
 /* Counts an instruction that the function executed itself. */
 void profile_instruction(struct profile *, uint32_t function, const struct profile_entry *);
-/* Adds the wall-clock time and the peak memory of a whole run. */
-void profile_run(struct profile *, double seconds, uint64_t peak_bytes);
+/* Adds the wall-clock time of a whole run; the statistics of its back end are those of all runs
+ * so far. */
+void profile_run(struct profile *, double seconds, const struct cvl_statistics *);
 
 /* Tables for people, most time first, or one JSON object with the same numbers. */
 void profile_print(const struct profile *, FILE *, bool json);

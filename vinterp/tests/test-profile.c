@@ -33,7 +33,7 @@ static void contains(const char *text, const char *part) {
 
 Test(profile, sums) {
   heap_init(&heap, 0);
-  struct profile *p = profile_new(&heap);
+  struct profile *p = profile_new(&heap, "cpu", true);
   uint32_t f = profile_function(p, "F"), g = profile_function(p, "G\"");
   cr_assert_neq(f, g);
   cr_assert_eq(profile_function(p, "F"), f);
@@ -43,8 +43,10 @@ Test(profile, sums) {
   count(p, f, OPC_ADD, TW_INT, 20, 10, 0, 0.25);
   count(p, g, OPC_ADD, TW_INT, 2, 1, 0, 0.25);
   count(p, g, OPC_ADD_SCAN, TW_FLOAT, 1000, 1000, 1000, 2.0);
-  profile_run(p, 3.5, 4096);
-  profile_run(p, 0.5, 1024);
+  struct cvl_statistics statistics = {.peak_bytes = 1024};
+  profile_run(p, 3.5, &statistics);
+  statistics.peak_bytes = 4096;
+  profile_run(p, 0.5, &statistics);
   const char *text = report(p, true);
   contains(text,
            "{\"runs\": 2, \"instructions\": 3, \"read\": 1022, \"written\": 1011, "
@@ -65,7 +67,7 @@ Test(profile, sums) {
 
 Test(profile, superoperators) {
   heap_init(&heap, 0);
-  struct profile *p = profile_new(&heap);
+  struct profile *p = profile_new(&heap, "cpu", true);
   uint32_t a = profile_superop(p, 0, "v + w"), b = profile_superop(p, 7, "sum (\"v\")");
   cr_assert_eq(profile_superop(p, 0, "v + w"), a);
   cr_assert_neq(profile_superop(p, 1, "v + w"), a, "another number");
@@ -104,7 +106,7 @@ Test(profile, steps) {
                {OPC_PERMUTE, 1024, 1}, {OPC_ADD_SCAN, UINT64_MAX, 64}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     heap_init(&heap, 0);
-    struct profile *p = profile_new(&heap);
+    struct profile *p = profile_new(&heap, "cpu", true);
     count(p, 0, cases[i].op, TW_INT, 1, 1, cases[i].over, 0);
     char expected[40];
     snprintf(expected, sizeof expected, "\"steps\": %llu,", (unsigned long long)cases[i].steps);
@@ -115,7 +117,7 @@ Test(profile, steps) {
 
 Test(profile, many_functions) {
   heap_init(&heap, 0);
-  struct profile *p = profile_new(&heap);
+  struct profile *p = profile_new(&heap, "cpu", true);
   uint32_t rows[1000];
   char name[16];
   for (int i = 0; i < 1000; i++) {
@@ -134,7 +136,7 @@ Test(profile, without_memory_everything_is_other) {
   for (uint64_t n = 1; n < 16; n++) {
     heap_init(&heap, 0);
     heap.fail_at = n;
-    struct profile *p = profile_new(&heap);
+    struct profile *p = profile_new(&heap, "cpu", true);
     if (p) {
       count(p, profile_function(p, "F"), OPC_ADD, TW_INT, 1, 1, 0, 0);
       contains(report(p, true), "\"instructions\": 1");

@@ -1,0 +1,123 @@
+/* choose.c - see choose.h. */
+#include "commands/choose.h"
+#include "base/number.h"
+#include "commands/plugin.h"
+#include <string.h>
+
+/* The back ends that come as modules, best first; better than any that is linked. */
+static const char *const modules[] = {"cuda"};
+enum { MODULES = sizeof modules / sizeof modules[0] };
+
+static bool is_module(const char *name) {
+  for (unsigned i = 0; i < MODULES; i++) {
+    if (strcmp(modules[i], name) == 0) return true;
+  }
+  return false;
+}
+
+bool choose_knows(const char *name) {
+  return strcmp(name, "auto") == 0 || cvl_backend_find(name) || is_module(name) ||
+         plugin_exists(name);
+}
+
+/* ---- for a run ---- */
+
+static struct machine *machine_on(const struct cvl_backend *backend,
+                                  const struct machine_options *options,
+                                  struct diag_list *diags) {
+  struct machine_options complete = *options;
+  complete.backend = backend;
+  return machine_new(&complete, diags);
+}
+
+/* What may help where no machine could be made. */
+static void advise(struct diag_list *diags, const char *name) {
+  diag_add(diags, SEVERITY_NOTE, NULL, (struct source_pos){0}, NULL,
+           "--devices lists what there is%s",
+           strcmp(name, "cpu") == 0 ? "" : "; --backend cpu needs nothing else");
+}
+
+static struct machine *best_machine(const struct machine_options *options,
+                                    struct diag_list *diags) {
+  struct diag_list attempts; /* of interest only if all fail */
+  struct machine *machine = NULL;
+  diag_list_init(&attempts, diags->arena);
+  for (unsigned i = 0; i < MODULES && !machine; i++) {
+    char why[PLUGIN_WHY_MAX];
+    const struct cvl_backend *backend = plugin_open(modules[i], why);
+    if (backend) machine = machine_on(backend, options, &attempts);
+  }
+  for (const struct cvl_backend *const *b = cvl_backends(); *b && !machine; b++) {
+    machine = machine_on(*b, options, &attempts);
+  }
+  for (size_t i = 0; i < attempts.list.count && !machine; i++) {
+    diag_add(diags, SEVERITY_ERROR, NULL, (struct source_pos){0}, NULL, "%s",
+             attempts.list.items[i].message);
+  }
+  return machine;
+}
+
+struct machine *choose_machine(const char *name, const struct machine_options *options,
+                               struct diag_list *diags) {
+  struct machine *machine = NULL;
+  if (strcmp(name, "auto") == 0) {
+    machine = best_machine(options, diags);
+  } else {
+    char why[PLUGIN_WHY_MAX];
+    const struct cvl_backend *backend = cvl_backend_find(name);
+    if (!backend) backend = plugin_open(name, why);
+    if (backend) {
+      machine = machine_on(backend, options, diags);
+    } else {
+      diag_add(diags, SEVERITY_ERROR, NULL, (struct source_pos){0}, NULL,
+               "the back end %s cannot be had: %s", name, why);
+    }
+  }
+  if (!machine) advise(diags, name);
+  return machine;
+}
+
+/* ---- for --devices ---- */
+
+static void list_backend(FILE *out, const char *name, const struct cvl_backend *backend) {
+  enum { MOST = 64 };
+  struct cvl_device devices[MOST];
+  const char *why = "it gives no reason";
+  fprintf(out, "%s: %s\n", name, backend->doc);
+  unsigned count = backend->devices(devices, MOST, &why);
+  if (count == 0) fprintf(out, "  not to be had: %s\n", why);
+  for (unsigned i = 0; i < count && i < MOST; i++) {
+    const struct cvl_device *d = &devices[i];
+    char memory[NUMBER_TEXT_MAX];
+    fprintf(out, "  %u: %.127s, %u processor%s", i, d->name, d->processors,
+            d->processors == 1 ? "" : "s");
+    if (d->memory > 0) {
+      format_bytes(memory, d->memory);
+      fprintf(out, ", %s", memory);
+    }
+    fputc('\n', out);
+  }
+}
+
+static void list_module(FILE *out, const char *name) {
+  char why[PLUGIN_WHY_MAX];
+  const struct cvl_backend *backend = plugin_open(name, why);
+  if (backend) {
+    list_backend(out, name, backend);
+  } else {
+    fprintf(out, "%s: a module\n  not to be had: %s\n", name, why);
+  }
+}
+
+void choose_list(FILE *out) {
+  enum { MOST = 32 };
+  char names[MOST][PLUGIN_NAME_MAX];
+  for (unsigned i = 0; i < MODULES; i++) list_module(out, modules[i]);
+  for (const struct cvl_backend *const *b = cvl_backends(); *b; b++) {
+    list_backend(out, (*b)->name, *b);
+  }
+  unsigned count = plugin_list(names, MOST);
+  for (unsigned i = 0; i < count; i++) {
+    if (!is_module(names[i]) && !cvl_backend_find(names[i])) list_module(out, names[i]);
+  }
+}

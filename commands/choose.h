@@ -1,0 +1,23 @@
+/* choose.h - which back end runs a program.
+ *
+ * There are those linked with the command (cvl_backends) and those opened at run time
+ * (plugin.h). Nothing is opened before a program is about to run, or --devices asks.
+ */
+#ifndef RAVEL_CHOOSE_H
+#define RAVEL_CHOOSE_H
+
+#include "vinterp/machine.h"
+
+/* Whether --backend may have this value: "auto", a back end that is linked, one that comes as a
+ * module (there or not), or any other name that there is a module for. */
+bool choose_knows(const char *name);
+
+/* A machine on the back end of this name; with "auto" on the best that can be had, in silence
+ * about better ones. options->backend is ignored. NULL with diagnostics that say why. */
+struct machine *choose_machine(const char *name, const struct machine_options *,
+                               struct diag_list *);
+
+/* What --devices says: every back end, best first, with its devices or why it has none. */
+void choose_list(FILE *);
+
+#endif

@@ -1,0 +1,148 @@
+/* plugin.c - see plugin.h. */
+#include "commands/plugin.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <dlfcn.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char prefix[] = "cvl-", suffix[] = ".so", entry[] = "ravel_backend";
+
+/* ---- folders ---- */
+
+/* Where modules are looked for, in order. */
+struct folders {
+  char path[2][PATH_MAX];
+  unsigned count;
+};
+
+/* The folder two levels above the running program with `below` behind it; false if that cannot
+ * be found out. */
+static bool beside_program(char path[PATH_MAX], const char *below) {
+  ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - 1);
+  if (length < 0) return false;
+  path[length] = '\0';
+  for (int levels = 0; levels < 2; levels++) {
+    char *slash = strrchr(path, '/');
+    if (!slash) return false;
+    *slash = '\0';
+  }
+  size_t used = strlen(path);
+  return (size_t)snprintf(path + used, PATH_MAX - used, "/%s", below) < PATH_MAX - used;
+}
+
+static void find_folders(struct folders *f) {
+  const char *given = getenv("RAVEL_BACKENDS");
+  f->count = 0;
+  if (given && given[0] && strlen(given) < PATH_MAX) strcpy(f->path[f->count++], given);
+  if (beside_program(f->path[f->count], "lib/ravel")) f->count++;
+}
+
+/* ---- names ---- */
+
+static bool is_name(const char *text, size_t length) {
+  if (length == 0 || length >= PLUGIN_NAME_MAX) return false;
+  for (size_t i = 0; i < length; i++) {
+    if (!isalnum((unsigned char)text[i]) && text[i] != '-' && text[i] != '_') return false;
+  }
+  return true;
+}
+
+/* The first file for the name; false if there is none. */
+static bool find_file(const struct folders *f, const char *name, char path[PATH_MAX]) {
+  if (!is_name(name, strlen(name))) return false;
+  for (unsigned i = 0; i < f->count; i++) {
+    int length = snprintf(path, PATH_MAX, "%s/%s%s%s", f->path[i], prefix, name, suffix);
+    if (length < PATH_MAX && access(path, F_OK) == 0) return true;
+  }
+  return false;
+}
+
+bool plugin_exists(const char *name) {
+  struct folders folders;
+  char path[PATH_MAX];
+  find_folders(&folders);
+  return find_file(&folders, name, path);
+}
+
+static int compare_names(const void *a, const void *b) {
+  return strcmp(a, b);
+}
+
+/* Adds the name that a file's name contains, if it is one and not yet there. */
+static void add_name(char names[][PLUGIN_NAME_MAX], unsigned *count, const char *file) {
+  enum { BEFORE = sizeof prefix - 1, AFTER = sizeof suffix - 1 };
+  size_t length = strlen(file);
+  if (length <= BEFORE + AFTER || strncmp(file, prefix, BEFORE) != 0 ||
+      strcmp(file + length - AFTER, suffix) != 0 ||
+      !is_name(file + BEFORE, length - BEFORE - AFTER)) {
+    return;
+  }
+  char *name = names[*count];
+  snprintf(name, PLUGIN_NAME_MAX, "%.*s", (int)(length - BEFORE - AFTER), file + BEFORE);
+  for (unsigned i = 0; i < *count; i++) {
+    if (strcmp(names[i], name) == 0) return;
+  }
+  ++*count;
+}
+
+unsigned plugin_list(char names[][PLUGIN_NAME_MAX], unsigned most) {
+  struct folders folders;
+  unsigned count = 0;
+  find_folders(&folders);
+  for (unsigned i = 0; i < folders.count; i++) {
+    DIR *folder = opendir(folders.path[i]);
+    for (struct dirent *e; folder && count < most && (e = readdir(folder));) {
+      add_name(names, &count, e->d_name);
+    }
+    if (folder) closedir(folder);
+  }
+  qsort(names, count, PLUGIN_NAME_MAX, compare_names);
+  return count;
+}
+
+/* ---- opening ---- */
+
+static const struct cvl_backend *load(const char *path, void *library,
+                                      char why[PLUGIN_WHY_MAX]) {
+  void *symbol = dlsym(library, entry);
+  if (!symbol) {
+    snprintf(why, PLUGIN_WHY_MAX, "%.900s is no back end: it lacks %s", path, entry);
+    return NULL;
+  }
+  const struct cvl_backend *(*backend_for)(uint32_t);
+  memcpy(&backend_for, &symbol,
+         sizeof backend_for); /* ISO C converts no object to a function */
+  const struct cvl_backend *backend = backend_for(CVL_VERSION);
+  if (backend && backend->version == CVL_VERSION) return backend;
+  snprintf(why, PLUGIN_WHY_MAX,
+           "%.800s is for another version of Ravel: build both from the same source", path);
+  return NULL;
+}
+
+const struct cvl_backend *plugin_open(const char *name, char why[PLUGIN_WHY_MAX]) {
+  struct folders folders;
+  char path[PATH_MAX];
+  find_folders(&folders);
+  if (!find_file(&folders, name, path)) {
+    int used = snprintf(why, PLUGIN_WHY_MAX, "there is no %s%.40s%s", prefix, name, suffix);
+    for (unsigned i = 0; i < folders.count && used < PLUGIN_WHY_MAX; i++) {
+      used += snprintf(why + used, (size_t)(PLUGIN_WHY_MAX - used), "%s %.400s",
+                       i ? " or" : " in", folders.path[i]);
+    }
+    return NULL;
+  }
+  void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (!library) {
+    const char *reason = dlerror(); /* begins with the path */
+    snprintf(why, PLUGIN_WHY_MAX, "it cannot be loaded: %.900s", reason ? reason : path);
+    return NULL;
+  }
+  const struct cvl_backend *backend = load(path, library, why);
+  if (!backend) dlclose(library);
+  return backend;
+}

@@ -1,0 +1,218 @@
+"""Back ends that vinterp opens at run time, from outside: found, listed, chosen, refused.
+
+usage: backends_command.py VINTERP PLUGIN PLUGIN-WITHOUT-ENTRY [unittest options]
+"""
+
+import json
+import os
+import shutil
+import sys
+import unittest
+
+import vinterp_command
+from vinterp_command import SUM, CommandTest
+
+VINTERP = PLUGIN = WITHOUT_ENTRY = None
+NO_PAPER = "there is no paper: buy some"
+REMEDY = "  --devices lists what there is; --backend cpu needs nothing else\n"
+
+
+class Backends(CommandTest):
+    """The command is a copy in a folder of its own, so that no built module is found."""
+
+    def setUp(self):
+        super().setUp()
+        for folder in ("bin", "lib/ravel", "given"):
+            os.makedirs(self.path(folder))
+        vinterp_command.VINTERP = self.path("bin/vinterp")
+        shutil.copy(VINTERP, vinterp_command.VINTERP)
+        self.program(SUM)
+
+    def module(self, file, folder="given", source=None):
+        shutil.copy(source or PLUGIN, os.path.join(self.path(folder), file))
+
+    def run_with(self, *arguments, plugin="", given="given"):
+        """vinterp with RAVEL_BACKENDS and a test plug-in that behaves as it is told."""
+        environment = dict(os.environ, RAVEL_TEST_PLUGIN=plugin)
+        environment.pop("RAVEL_BACKENDS", None)
+        if given is not None:
+            environment["RAVEL_BACKENDS"] = self.path(given) if given else ""
+        return self.vinterp(*arguments, env=environment)
+
+    def ran(self, result, out="( 6 )\n"):
+        self.assertEqual((result.status, result.out, result.err), (0, out, ""))
+
+    def ran_on(self, backend, *arguments, **more):
+        result = self.run_with("prog.vcode", "--profile", "--json", *arguments, **more)
+        self.assertEqual((result.status, result.out), (0, "( 6 )\n"), result.err)
+        self.assertEqual(json.loads(result.err)["backend"], backend)
+
+    def refused(self, message, *arguments, remedy=REMEDY, **more):
+        result = self.run_with("prog.vcode", *arguments, **more)
+        self.assertEqual((result.status, result.out), (1, ""))
+        self.assertEqual(result.err, f"vinterp: error: {message}\n{remedy}")
+
+
+class Found(Backends):
+    def test_given_folder(self):
+        self.module("cvl-paper.so")
+        self.ran_on("paper", "--backend", "paper")
+
+    def test_beside_the_program(self):
+        self.module("cvl-paper.so", "lib/ravel")
+        self.ran_on("paper", "--backend", "paper")
+        self.ran_on("paper", "--backend", "paper", given="")
+        self.ran_on("paper", "--backend", "paper", given=None)
+        self.ran_on("paper", "--backend", "paper", given="nowhere")
+
+    def test_given_folder_comes_first(self):
+        self.module("cvl-paper.so", "lib/ravel")
+        self.module("cvl-paper.so", "given", WITHOUT_ENTRY)
+        self.refused(f"the back end paper cannot be had: {self.path('given')}/cvl-paper.so is no "
+                     "back end: it lacks ravel_backend", "--backend", "paper")
+
+    def test_auto_takes_cuda_first(self):
+        self.ran_on("cpu")
+        self.module("cvl-cuda.so")
+        self.ran_on("paper")
+        self.ran_on("paper", "--backend", "auto")
+        self.ran_on("paper", "--backend", "cuda")
+        self.ran_on("cpu", "--backend", "cpu")
+
+    def test_auto_takes_no_other_module(self):
+        self.module("cvl-paper.so")
+        self.ran_on("cpu")
+
+    def test_device(self):
+        self.module("cvl-paper.so")
+        self.ran_on("paper", "--backend", "paper", "--device", "1")
+        self.refused("the back end paper cannot be had: there are two sheets",
+                     "--backend", "paper", "--device", "2")
+        self.refused("the back end cpu cannot be had: the processors of this machine are one "
+                     "device, number 0", "--backend", "cpu", "--device", "1",
+                     remedy="  --devices lists what there is\n")
+
+    def test_not_opened_without_need(self):
+        os.mkfifo(self.path("given/cvl-cuda.so"))  # whoever opens it waits for ever
+        for arguments in (["--help"], ["--version"], ["--check", "prog.vcode"],
+                          ["--dump", "prog.vcode"], ["--backend", "cpu", "prog.vcode"]):
+            self.assertEqual(self.run_with(*arguments).status, 0, arguments)
+
+
+class Refused(Backends):
+    def both(self, message, **more):
+        """Asked for by name it is an error; auto runs without it and says nothing."""
+        self.refused("the back end cuda cannot be had: " + message, "--backend", "cuda", **more)
+        self.ran(self.run_with("prog.vcode", **more))
+        self.ran_on("cpu", "--backend=auto", **more)
+        listed = self.run_with("--devices", **more)
+        self.assertEqual((listed.status, listed.err), (0, ""))
+        self.assertIn("  not to be had: " + message + "\n", listed.out)
+
+    def file(self):
+        return self.path("given/cvl-cuda.so")
+
+    def test_missing_file(self):
+        there, beside = self.path("given"), self.path("lib/ravel")
+        self.both(f"there is no cvl-cuda.so in {there} or {beside}")
+        self.both(f"there is no cvl-cuda.so in {beside}", given=None)
+
+    def test_no_library(self):
+        with open(self.file(), "w") as file:
+            file.write("a text, and not a short one: " * 20)
+        self.both(f"it cannot be loaded: {self.file()}: invalid ELF header")
+
+    def test_missing_symbol(self):
+        self.module("cvl-cuda.so", source=WITHOUT_ENTRY)
+        self.both(f"{self.file()} is no back end: it lacks ravel_backend")
+
+    def test_wrong_version(self):
+        self.module("cvl-cuda.so")
+        for plugin in ("null", "old"):
+            self.both(f"{self.file()} is for another version of Ravel: build both from the same "
+                      "source", plugin=plugin)
+
+    def test_open_fails(self):
+        self.module("cvl-cuda.so")
+        self.refused("the back end paper cannot be had: " + NO_PAPER, "--backend", "cuda",
+                     plugin="refuse")
+        self.ran(self.run_with("prog.vcode", plugin="refuse"))
+        self.ran_on("cpu", plugin="refuse")
+
+    def test_auto_tells_all_if_all_fail(self):
+        self.module("cvl-cuda.so")
+        result = self.run_with("prog.vcode", "--device", "2")
+        self.assertEqual((result.status, result.out), (1, ""))
+        self.assertEqual(result.err, "vinterp: error: the back end paper cannot be had: there are "
+                         "two sheets\nvinterp: error: the back end cpu cannot be had: the "
+                         "processors of this machine are one device, number 0\n" + REMEDY)
+
+    def test_names(self):
+        self.module("cvl-paper.so")
+        for name in ("pencil", "", "../given/cvl-paper", "given/paper", "paper.so", "a" * 100):
+            result = self.run_with("prog.vcode", "--backend=" + name)
+            self.one_line(result, 2, "there is no back end '" + name[:40] + "'; --devices")
+
+
+class Listed(Backends):
+    def test_devices(self):
+        self.module("cvl-paper.so")
+        self.module("cvl-.so")
+        self.module("libpaper.so")
+        self.module("cvl-cuda.so", "lib/ravel")
+        lines = self.run_with("--devices").out.splitlines()
+        sheets = ["  0: a white sheet, 1 processor, 3.0 GiB", "  1: a grey sheet, 132 processors"]
+        self.assertEqual(lines[:4], ["cuda: for tests: by hand", *sheets,
+                                     "cpu: all cores of this machine"])
+        self.assertRegex(lines[4], r"^  0: .+, \d+ processors?, .+$")
+        self.assertEqual(lines[5:], ["paper: for tests: by hand", *sheets])
+
+    def test_no_device(self):
+        self.module("cvl-paper.so")
+        lines = self.run_with("--devices", plugin="refuse").out.splitlines()
+        self.assertEqual(lines[-2:], ["paper: for tests: by hand", "  not to be had: " + NO_PAPER])
+
+
+class Counted(Backends):
+    def setUp(self):
+        super().setUp()
+        self.module("cvl-paper.so")
+
+    def test_profile(self):
+        result = self.run_with("prog.vcode", "--backend=paper", "--profile")
+        self.assertEqual((result.status, result.out), (0, "( 6 )\n"))
+        self.assertIn("back end paper: launches 17, waits 4; bytes up 2.0 KiB, down 3.0 MiB\n"
+                      "in kernels 0.001500 s, launching 0.000002 s, waiting 2.000000 s\n",
+                      result.err)
+        self.assertIn("instructions 1, work 5, steps 2\n", result.err)
+        self.assertNotIn("launches", self.run_with("prog.vcode", "--profile").err)
+
+    def test_profile_of_the_device_only(self):
+        result = self.run_with("prog.vcode", "--backend=paper", "--profile=device")
+        self.assertEqual((result.status, result.out), (0, "( 6 )\n"))
+        self.assertRegex(result.err, r"^elapsed \d\.\d+ s; peak memory .*\nback end paper: .*\n"
+                                     r"in kernels .*\n$")
+
+    def test_profile_as_json(self):
+        keys = {"backend": "paper", "launches": 17, "waits": 4, "bytes_up": 2048,
+                "bytes_down": 3 << 20, "kernel_seconds": 0.0015, "launch_seconds": 2e-6,
+                "wait_seconds": 2.0}
+        for how, instructions in (("--profile", True), ("--profile=device", False)):
+            result = self.run_with("prog.vcode", "--backend=paper", how, "--json")
+            profile = json.loads(result.err)
+            self.assertEqual({key: profile[key] for key in keys}, keys)
+            for key in ("instructions", "work", "opcodes", "functions"):
+                self.assertEqual(key in profile, instructions)
+        profile = json.loads(self.run_with("prog.vcode", "--profile", "--json").err)
+        self.assertEqual([profile[key] for key in ("backend", "launches", "wait_seconds")],
+                         ["cpu", 0, 0])
+
+    def test_wrong_uses(self):
+        self.one_line(self.run_with("prog.vcode", "--profile=all"), 2, "=device", "'all'")
+        self.one_line(self.run_with("prog.vcode", "--profile=device", "--trace", "t"), 2,
+                      "--trace", "--profile=device")
+
+
+if __name__ == "__main__":
+    VINTERP, PLUGIN, WITHOUT_ENTRY = (os.path.abspath(sys.argv.pop(1)) for _ in range(3))
+    unittest.main()
