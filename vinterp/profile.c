@@ -281,7 +281,7 @@ static void print_device(const struct profile *p, FILE *out) {
           "back end %s: launches %llu, waits %llu; bytes up %s, down %s\n"
           "in kernels %.6f s, launching %.6f s, waiting %.6f s\n",
           p->backend, (unsigned long long)s->launches, (unsigned long long)s->waits, up, down,
-          (double)s->kernel_ns / second_ns, nanoseconds * (double)s->launch_ns,
+          (double)s->kernel_ns / second_ns, (double)s->launch_ns / second_ns,
           (double)s->wait_ns / second_ns);
 }
 
