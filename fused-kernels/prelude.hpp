@@ -178,8 +178,9 @@ template <class T> struct operand {
   segments under; /* SPREAD, PROGRESSION */
 
   HD T operator[](int64_t i) const {
-    if (kind == FROM_MEMORY) return data[i];
-    if (kind == ALL_EQUAL) return first;
+    return kind == FROM_MEMORY ? (T)data[i] : kind == ALL_EQUAL ? first : computed(i);
+  }
+  HD T computed(int64_t i) const {
     const int64_t s = under.of(i);
     if (kind == SPREAD) return data[s];
     return progression<T>::at(data == nullptr ? first : (T)data[s], i - under.start(s),
@@ -231,6 +232,25 @@ struct faults {
 #else
     write(site + node, kind, position, value, limit, segment);
 #endif
+  }
+};
+
+/* The first fault of one place, until the place is done: then it is reported, once. */
+struct fault_note {
+  int32_t kind = 0;
+  uint32_t node = 0;
+  int64_t value = 0, limit = 0, segment = 0;
+
+  HD void note(int32_t k, int64_t v, int64_t l, int64_t s, uint32_t at) {
+    if (kind != 0) return;
+    kind = k;
+    value = v;
+    limit = l;
+    segment = s;
+    node = at;
+  }
+  HD void report(const faults &to, int64_t position) const {
+    if (kind != 0) to.report(kind, position, value, limit, segment, node);
   }
 };
 
@@ -295,6 +315,15 @@ template <class F> struct host_block {
   template <class G> HD void each(G g) {
     for (int k = 0; k < F::threads; k++) g((int)threads.at(k, F::threads));
   }
+  /* Combines the lanes of each warp as the reproducible tree does: for w = 16, 8, 4, 2, 1
+   * x[t] = combine(x[t], x[t + w]). Lane 0 then has the result, the others nothing of use. */
+  template <class T, class C> HD void fold(reg<T> &x, C combine) {
+    for (int first = 0; first < F::threads; first += WARP) {
+      for (int w = WARP / 2; w > 0; w /= 2) {
+        for (int t = first; t < first + w; t++) x[t] = combine(x[t], x[t + w]);
+      }
+    }
+  }
   /* to[t] = from[t + k] within the warp; from[t] where there is no such thread. */
   template <class T> HD void shift_down(reg<T> &to, const reg<T> &from, int k) {
     const reg<T> old = from;
@@ -355,6 +384,12 @@ template <class F> struct device_block {
       __syncthreads();
     } else {
       __syncwarp();
+    }
+  }
+  template <class T, class C> __device__ void fold(reg<T> &x, C combine) {
+#pragma unroll
+    for (int w = WARP / 2; w > 0; w /= 2) {
+      x.own = combine(x.own, __shfl_down_sync(0xffffffffu, x.own, (unsigned)w));
     }
   }
   template <class T> __device__ void shift_down(reg<T> &to, const reg<T> &from, int k) {

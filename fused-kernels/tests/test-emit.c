@@ -2,75 +2,9 @@
  * on random superoperators and data it must give the bits and the faults that executing the
  * nodes one by one on the oracle gives.
  */
-#include "cvl/conformance-superop.h"
-#include "fused-kernels/emit.h"
-#include "fused-kernels/tests/fixture.h"
+#include "fused-kernels/tests/emitted.h"
 
-#include <criterion/criterion.h>
-#include <dlfcn.h>
-#include <math.h>
-#include <stdlib.h>
-#include <unistd.h>
-
-const struct cvl_backend *const *cvl_backends(void) {
-  static const struct cvl_backend *const all[] = {&cvl_oracle_backend, NULL};
-  return all;
-}
-
-enum { CASES = 24, MOST_OUTPUTS = 2 * SUPEROP_NODES };
-
-/* ---- compiling ---- */
-
-struct built {
-  char directory[64];
-  void *library;
-};
-
-static FILE *create(const struct built *b, const char *name) {
-  char path[128];
-  snprintf(path, sizeof path, "%s/%s", b->directory, name);
-  FILE *file = fopen(path, "w");
-  cr_assert_not_null(file, "%s", path);
-  return file;
-}
-
-static void make_directory(struct built *b) {
-  b->library = NULL;
-  strcpy(b->directory, "/tmp/ravel-emit-XXXXXX");
-  cr_assert_not_null(mkdtemp(b->directory));
-}
-
-static bool compile(struct built *b, const char *flags) {
-  char command[512];
-  snprintf(
-      command, sizeof command,
-      "cd %s && cc -std=c11 -O2 -Wall -Wextra -Wpedantic -Werror -ffp-contract=off -shared "
-      "-fPIC %s -o emitted.so *.c -lm",
-      b->directory, flags);
-  cr_assert_eq(system(command), 0, "%s", command);
-  snprintf(command, sizeof command, "%s/emitted.so", b->directory);
-  b->library = dlopen(command, RTLD_NOW | RTLD_LOCAL);
-  return b->library != NULL;
-}
-
-static void *symbol(const struct built *b, const char *format, unsigned a, unsigned c) {
-  char name[64];
-  snprintf(name, sizeof name, format, a, c);
-  void *address = dlsym(b->library, name);
-  cr_assert_not_null(address, "%s", name);
-  return address;
-}
-
-static void clean(struct built *b) {
-  char command[128];
-  if (b->library != NULL) dlclose(b->library);
-  snprintf(command, sizeof command, "rm -r %s", b->directory);
-  cr_expect_eq(system(command), 0);
-}
-
-static bool has_compiler(void) {
-  return system("cc --version > /dev/null 2>&1") == 0;
-}
+enum { MOST_OUTPUTS = 2 * SUPEROP_NODES };
 
 /* ---- random superoperators ---- */
 
@@ -100,23 +34,6 @@ static void write_callers(const struct superop *const *ops, FILE *file) {
     for (uint32_t k = 0; k < ops[i]->output_count; k++) fprintf(file, "out[%u], ", k);
     fputs("fault);\n}\n", file);
   }
-}
-
-static bool same_elements(const struct host_value *wanted, const void *found) {
-  size_t bytes = elem_info((enum cvl_elem)wanted->elem)->bytes;
-  const char *a = wanted->data, *b = found;
-  for (uint64_t i = 0; i < wanted->n; i++) {
-    if (memcmp(a + i * bytes, b + i * bytes, bytes) == 0) continue;
-    if (wanted->form == HOST_SEGDES) return false;
-    if (wanted->elem == CVL_F64 && isnan(((const double *)found)[i]) &&
-        isnan(((const double *)wanted->data)[i]))
-      continue;
-    if (wanted->elem == CVL_F32 && isnan(((const float *)found)[i]) &&
-        isnan(((const float *)wanted->data)[i]))
-      continue;
-    return false;
-  }
-  return true;
 }
 
 static int kind_of(enum cvl_error_kind kind) {
@@ -174,46 +91,6 @@ static bool check_run(struct suite *s, const struct superop_case *c, caller *cal
   return !fine;
 }
 
-/* Superoperators made at random, numbered from 0. */
-struct random {
-  struct conformance_options options;
-  struct suite suite;
-  struct heap heap;
-  struct arena arena;
-  struct superop_case *cases;
-  const struct superop *ops[CASES];
-};
-
-static void random_make(struct random *r, struct widths w, uint64_t seed,
-                        const struct mixture *mixtures, uint32_t mixture_count,
-                        uint32_t count) {
-  static const struct item item = {.name = "emitted"};
-  memset(r, 0, sizeof *r);
-  r->options.int_elem = w.int_elem;
-  r->options.float_elem = w.float_elem;
-  r->suite.options = &r->options;
-  r->suite.int_elem = w.int_elem;
-  r->suite.float_elem = w.float_elem;
-  r->suite.item = &item;
-  r->suite.rng.state = seed;
-  heap_init(&r->suite.heap, 0);
-  heap_init(&r->heap, 0);
-  arena_init(&r->arena, &r->heap);
-  r->cases = calloc(count, sizeof *r->cases);
-  for (uint32_t i = 0; i < count; i++) {
-    cr_assert(
-        superop_case_make(&r->suite, &r->arena, &mixtures[i % mixture_count], &r->cases[i]));
-    r->cases[i].op.number = i;
-    r->ops[i] = &r->cases[i].op;
-  }
-}
-
-static void random_free(struct random *r) {
-  free(r->cases);
-  arena_free(&r->arena);
-  cr_expect_eq(r->suite.heap.live, 0);
-}
-
 static void check_random(struct widths w, uint64_t seed) {
   static const struct mixture mixtures[] = {
       {.maps = 8, .spreads = 2, .reductions = 3, .scans = 1},
@@ -234,7 +111,7 @@ static void check_random(struct widths w, uint64_t seed) {
   fclose(c);
   fclose(h);
   fclose(callers);
-  cr_assert(compile(&b, ""), "%s", dlerror());
+  cr_assert(compile(&b, COMPILE_C), "%s", dlerror());
   uint64_t runs = 0, faults = 0;
   for (uint32_t i = 0; i < CASES; i++) {
     caller *call = (caller *)symbol(&b, "call%u", i, 0);
@@ -400,7 +277,7 @@ Test(emit_block, same_as_the_oracle) {
   }
   fclose(c);
   cr_expect_gt(staged, 2, "%u", staged);
-  cr_assert(compile(&b, ""), "%s", dlerror());
+  cr_assert(compile(&b, COMPILE_C), "%s", dlerror());
   for (uint32_t i = 0; i < CASES; i++) {
     for (uint64_t n = 1; n < 3000; n = 3 * n + 2) {
       check_blocks(&r.suite, &b, &cases[i], &plans[i], n, false);
@@ -436,7 +313,7 @@ static void check_functions(struct widths w) {
   fused_emit_block_prelude(w, c);
   fused_emit_block(op, &plan, w, 0, uniform, "block0_0", c);
   fclose(c);
-  cr_assert(compile(&b, "-O3 -march=native"), "%s", dlerror());
+  cr_assert(compile(&b, COMPILE_C " -O3 -march=native"), "%s", dlerror());
   struct host_value x = host_vector(&l.heap, w.float_elem, ARGUMENTS),
                     y = host_vector(&l.heap, w.float_elem, 1);
   host_put_real(&y, 0, FACTOR);
@@ -497,7 +374,7 @@ Test(emit_block, the_first_fault_of_each_node) {
   fused_emit_block_prelude(w, c);
   fused_emit_block(l.ops[0], &plan, w, 0, NULL, "block0_0", c);
   fclose(c);
-  cr_assert(compile(&b, ""), "%s", dlerror());
+  cr_assert(compile(&b, COMPILE_C), "%s", dlerror());
   const int32_t x[] = {7, INT32_MIN, 9, 8}, y[] = {2, -1, 0, 0}, z[] = {0, -1, 0, 3};
   const void *in[] = {x, y, z, NULL, NULL, NULL, NULL};
   int32_t room[4][4];

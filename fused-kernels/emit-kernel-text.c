@@ -1,0 +1,203 @@
+/* emit-kernel-text.c - what comes before the kernels in their file: the prelude, what the
+ * expressions of operations.def are written in, the elementary functions, the combinations.
+ *
+ * The elementary functions are C; here they are made C++ for the device and for hosts, line by
+ * line. NVRTC has no header, no 128-bit integers without an option, and no builtins of gcc.
+ */
+#include "fused-kernels/emit-kernel.h"
+
+#include "fused-kernels/emit-helpers.h"
+
+#include <string.h>
+
+extern const char *const fused_prelude_text[];
+extern const char *const fused_elementary_text[];
+
+static const char basic_text[] =
+    "#if defined(__CUDACC_RTC__)\n"
+    "#define INT32_MAX   2147483647\n"
+    "#define INT32_MIN   (-INT32_MAX - 1)\n"
+    "#define INT64_MAX   9223372036854775807LL\n"
+    "#define INT64_MIN   (-INT64_MAX - 1)\n"
+    "#define INT64_C(x)  x##LL\n"
+    "#define NAN         __longlong_as_double(0x7ff8000000000000LL)\n"
+    "#define INFINITY    __longlong_as_double(0x7ff0000000000000LL)\n"
+    "#else\n"
+    "#include <math.h>\n"
+    "#include <string.h>\n"
+    "#endif\n"
+    "#if defined(__CUDACC__) || defined(__CUDACC_RTC__)\n"
+    "#define HERE         __device__\n"
+    "#define HERE_INLINE  __device__ __forceinline__\n"
+    "#else\n"
+    "#pragma GCC diagnostic ignored \"-Wtautological-compare\" /* x == x */\n"
+    "#define HERE\n"
+    "#define HERE_INLINE  inline __attribute__((always_inline))\n"
+    "#endif\n\n";
+
+/* Functions that are exact as in C, for text without the others. */
+static const char plain_text[] =
+    "HERE_INLINE double ravel_floor_f64(double x) { return floor(x); }\n"
+    "HERE_INLINE double ravel_ceil_f64(double x) { return ceil(x); }\n"
+    "HERE_INLINE double ravel_trunc_f64(double x) { return trunc(x); }\n"
+    "HERE_INLINE double ravel_sqrt_f64(double x) { return sqrt(x); }\n"
+    "HERE_INLINE float ravel_floor_f32(float x) { return floorf(x); }\n"
+    "HERE_INLINE float ravel_ceil_f32(float x) { return ceilf(x); }\n"
+    "HERE_INLINE float ravel_trunc_f32(float x) { return truncf(x); }\n"
+    "HERE_INLINE float ravel_sqrt_f32(float x) { return sqrtf(x); }\n"
+    "HERE_INLINE bool ravel_signbit_f64(double x) {\n"
+    "  uint64_t u;\n"
+    "  memcpy(&u, &x, sizeof u);\n"
+    "  return u >> 63 != 0;\n"
+    "}\n"
+    "HERE_INLINE bool ravel_signbit_f32(float x) {\n"
+    "  uint32_t u;\n"
+    "  memcpy(&u, &x, sizeof u);\n"
+    "  return u >> 31 != 0;\n"
+    "}\n\n";
+
+/* What the reduction of large arguments does with integers of 128 bits. */
+static const char wide_text[] =
+    "#if defined(__CUDACC__) || defined(__CUDACC_RTC__)\n"
+    "#define __builtin_clzll(x) __clzll((long long)(x))\n"
+    "struct uint128 {\n"
+    "  uint64_t high, low;\n"
+    "  __device__ explicit uint128(uint64_t x) : high(0), low(x) {}\n"
+    "  __device__ uint128(uint64_t h, uint64_t l) : high(h), low(l) {}\n"
+    "  __device__ explicit operator uint64_t() const { return low; }\n"
+    "  __device__ uint128 operator*(uint64_t y) const {\n"
+    "    return uint128(high * y + __umul64hi(low, y), low * y);\n"
+    "  }\n"
+    "  __device__ uint128 operator+(uint64_t y) const {\n"
+    "    return uint128(high + (low + y < low ? 1 : 0), low + y);\n"
+    "  }\n"
+    "  __device__ uint128 operator|(uint64_t y) const { return uint128(high, low | y); }\n"
+    "  __device__ uint128 operator<<(unsigned k) const {\n"
+    "    if (k == 0) return *this;\n"
+    "    if (k >= 64) return uint128(low << (k - 64), 0);\n"
+    "    return uint128(high << k | low >> (64 - k), low << k);\n"
+    "  }\n"
+    "  __device__ uint128 operator>>(unsigned k) const { /* 64 is all that is asked for */\n"
+    "    return k == 64 ? uint128(0, high) : *this;\n"
+    "  }\n"
+    "};\n"
+    "#else\n"
+    "__extension__ typedef unsigned __int128 uint128;\n"
+    "#endif\n";
+
+/* ---- the elementary functions ---- */
+
+static bool begins(const char *line, const char *with) {
+  return strncmp(line, with, strlen(with)) == 0;
+}
+
+/* A line without `(struct T){`, which is C only: T{. */
+static void without_literals(const char *line, FILE *out) {
+  const char *literal;
+  while ((literal = strstr(line, "(struct ")) != NULL) {
+    const char *name = literal + strlen("(struct "), *end = strchr(name, ')');
+    if (end == NULL || end[1] != '{') break;
+    fwrite(line, 1, (size_t)(literal - line), out);
+    fwrite(name, 1, (size_t)(end - name), out);
+    line = end + 1;
+  }
+  fputs(line, out);
+}
+
+/* A line of the C text as it is wanted here: for the device, without the loops over arrays. */
+static void elementary_line(const char *line, FILE *out) {
+  static const char *const changes[][2] = {
+      {"#include", ""},
+      {"__extension__ typedef unsigned __int128", wide_text},
+      {"#define E_INLINE ", "#define E_INLINE HERE_INLINE\n"},
+      {"#define E_INDEPENDENT", "#define E_INDEPENDENT\n"},
+      {"E_PLAIN(", "E_SINGLE("},
+      {"E_REDUCED(", "E_SINGLE("},
+      {"static const uint64_t two_over_pi[]", "static HERE const uint64_t two_over_pi[]"},
+      {"static ", "static HERE "},
+      {"struct e_angle elementary_reduce(", "static HERE e_angle elementary_reduce("}};
+  for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
+    if (!begins(line, changes[i][0])) continue;
+    fputs(changes[i][1], out);
+    if (i >= 6) without_literals(line + strlen(changes[i][0]), out);
+    if (i == 4 || i == 5) fputs(line + strlen(changes[i][0]), out);
+    return;
+  }
+  without_literals(line, out);
+}
+
+/* ---- what expressions are written in ---- */
+
+static void macros(struct widths w, FILE *out) {
+  bool wide = w.int_elem == CVL_I64, fine = w.float_elem == CVL_F64;
+  int ints = wide ? 64 : 32, floats = fine ? 64 : 32;
+  const char *i = emit_type(w, SUPEROP_INT), *f = emit_type(w, SUPEROP_FLOAT);
+  const char *least = wide ? "0x1p63" : "0x1p31", *suffix = fine ? "" : "F";
+  fprintf(
+      out,
+      "/* What the expressions are written in. INT wraps; a FLOAT that fits no INT becomes\n"
+      " * the least one. */\n"
+      "enum { DIVIDE_BY_ZERO = %d, OUTSIDE = %d };\n"
+      "#define BITS        %d\n"
+      "#define U(x)        ((u%s)(x))\n"
+      "#define WRAP(u)     ((%s)(u))\n"
+      "#define INT_LEAST   INT%d_MIN\n"
+      "#define INT_MOST    INT%d_MAX\n"
+      "#define REAL(c)     ((%s)(c))\n"
+      "#define INFINITE    ((%s)INFINITY)\n"
+      "#define MATH(fn, x) ravel_##fn##_f%d(x)\n"
+      "#define TO_INT(x)   to_int(x)\n",
+      CVL_E_DIVIDE_BY_ZERO, CVL_E_INDEX, ints, i, i, ints, ints, f, f, floats);
+  fprintf(out,
+          "HERE_INLINE %s to_int(%s x) {\n"
+          "  return (%s)(x >= -%s%s && x < %s%s ? x : -%s%s);\n"
+          "}\n\n",
+          i, f, i, least, suffix, least, suffix, least, suffix);
+}
+
+/* Whether some reduction combines so. */
+static bool is_reduced(const struct superop *const *ops, uint32_t count,
+                       const struct combine_row *row) {
+  for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t k = 0; k < ops[i]->node_count; k++) {
+      const struct superop_node *node = &ops[i]->nodes[k];
+      if (node->role == ROLE_REDUCE && emit_combination(node) == row) return true;
+    }
+  }
+  return false;
+}
+
+static void combinations(const struct superop *const *ops, uint32_t count, struct widths w,
+                         FILE *out) {
+  static const enum superop_kind kinds[] = {SUPEROP_INT, SUPEROP_FLOAT, SUPEROP_BOOL};
+  static const char *const operands[] = {"x", "y"};
+  size_t rows;
+  const struct combine_row *row = combine_rows(&rows);
+  for (; rows-- > 0; row++) {
+    if (!is_reduced(ops, count, row)) continue;
+    const char *type = emit_type(w, kinds[row->klass]);
+    fprintf(out, "HERE_INLINE %s %s_%c(%s x, %s y) {\n  return (%s)(", type,
+            emit_combination_name(row), "ifb"[row->klass], type, type, type);
+    emit_expression(row->expression, 2, operands, out);
+    fputs(");\n}\n", out);
+  }
+  fputs("\n", out);
+}
+
+void fused_emit_kernel_prelude(const struct superop *const *ops, uint32_t count,
+                               struct widths widths, FILE *out) {
+  struct emit_needs needs = {false, false};
+  for (uint32_t i = 0; i < count; i++) emit_add_needs(&needs, ops[i]);
+  for (const char *const *line = fused_prelude_text; *line != NULL; line++) fputs(*line, out);
+  fputs(basic_text, out);
+  if (needs.functions) {
+    fputs("struct e_angle;\nstatic HERE e_angle elementary_reduce(double x);\n", out);
+    for (const char *const *line = fused_elementary_text; *line != NULL; line++) {
+      elementary_line(*line, out);
+    }
+  } else {
+    fputs(plain_text, out);
+  }
+  macros(widths, out);
+  combinations(ops, count, widths, out);
+}

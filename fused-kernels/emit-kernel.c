@@ -1,0 +1,382 @@
+/* emit-kernel.c - the plan of a superoperator's kernel, and the struct that is its body.
+ *
+ * At a place all parameters are loaded, then the nodes are evaluated in order, then what is
+ * wanted is stored: a compiler cannot move a load over a store. Faults of a place are noted and
+ * reported once, at the end: the first node at fault is the one that counts.
+ *
+ * Value V is vV at a place, descriptor K's segment there sK; parameter K is pK, a written value
+ * oV, the partial results of reduction K tK.
+ */
+#include "fused-kernels/emit-kernel.h"
+
+#include "fused-kernels/emit-helpers.h"
+#include "fused-kernels/fused.h"
+
+#include <string.h>
+
+/* ---- the plan ---- */
+
+static enum cvl_elem elem_of(struct widths w, uint8_t kind) {
+  return kind == SUPEROP_INT ? w.int_elem : kind == SUPEROP_FLOAT ? w.float_elem : CVL_BOOL;
+}
+
+static bool is_output(const struct superop *op, uint32_t v) {
+  return op->last_use[v] == op->node_count;
+}
+
+static bool is_consumer(const struct superop_node *node) {
+  return node->role >= ROLE_REDUCE;
+}
+
+/* The descriptor that gives a place its segment, for a node that asks for it. */
+static uint32_t near_of(const struct superop_node *node) {
+  bool asks =
+      node->role == ROLE_SPREAD || node->role == ROLE_INDEX || node->role == ROLE_GATHER;
+  return asks ? node->operands[node->operand_count - 1] : SUPEROP_NONE;
+}
+
+/* The descriptor that the index of a gather refers to. */
+static uint32_t far_of(const struct superop_node *node) {
+  return node->operands[node->role == ROLE_PICK ? 2 : node->operand_count - 2];
+}
+
+static bool is_constant_spread(const struct superop *op, const struct superop_node *node) {
+  return node->role == ROLE_SPREAD && node->operands[0] >= op->param_count;
+}
+
+/* What is wanted of consumers, and so which values are needed after the kernel. */
+static void plan_consumers(struct fused_kernel *k) {
+  const struct superop *op = k->op;
+  for (uint32_t i = 0; i < op->node_count; i++) {
+    const struct superop_node *node = &op->nodes[i];
+    bool wanted = node->role == ROLE_SCATTER && node->checked;
+    for (unsigned r = 0; r < node->result_count; r++) wanted |= is_output(op, node->result + r);
+    if (!is_consumer(node) || !wanted) continue;
+    k->tasks[i] = node->role == ROLE_REDUCE ? TASK_INSIDE : TASK_LIBRARY;
+    for (unsigned j = 0; node->role != ROLE_REDUCE && j < node->operand_count; j++) {
+      if (node->operands[j] >= op->param_count) k->written[node->operands[j]] = true;
+    }
+  }
+  for (uint32_t i = 0; i < op->output_count; i++) k->written[op->outputs[i]] = true;
+}
+
+/* Which nodes the kernel evaluates: backwards from what it writes, reduces and checks. */
+static void plan_nodes(struct fused_kernel *k, bool spreads) {
+  const struct superop *op = k->op;
+  for (uint32_t i = op->node_count; i-- > 0;) {
+    const struct superop_node *node = &op->nodes[i];
+    uint32_t v = node->result;
+    if (is_consumer(node)) {
+      for (unsigned r = 0; r < node->result_count; r++) k->written[v + r] = false;
+    } else if (spreads && (node->role == ROLE_SPREAD || node->role == ROLE_INDEX)) {
+      k->spread[v] = k->written[v];
+      k->written[v] = false;
+    }
+    if (!is_consumer(node) && (k->written[v] || k->read[v] || node->checked)) {
+      k->tasks[i] = TASK_INSIDE;
+    }
+    if (k->tasks[i] != TASK_INSIDE) continue;
+    for (unsigned j = 0; j < node->operand_count; j++) k->read[node->operands[j]] = true;
+    if (node->role == ROLE_REDUCE) k->by_slots = true;
+    k->is_empty = false;
+  }
+}
+
+static void add_member(struct fused_kernel *k, enum fused_member_kind kind, uint32_t number,
+                       uint32_t value) {
+  k->members[k->member_count++] = (struct fused_member){
+      (uint8_t)kind, (uint8_t)elem_of(k->widths, k->op->kinds[value]), number};
+}
+
+void fused_kernel_plan(struct arena *arena, const struct superop *op, struct widths widths,
+                       bool spreads, struct fused_kernel *k) {
+  *k = (struct fused_kernel){.op = op, .widths = widths, .is_empty = true};
+  k->tasks = arena_alloc(arena, op->node_count + 1);
+  k->written = arena_alloc(arena, (op->value_count + 1) * sizeof *k->written);
+  k->spread = arena_alloc(arena, (op->value_count + 1) * sizeof *k->spread);
+  k->read = arena_alloc(arena, (op->value_count + 1) * sizeof *k->read);
+  k->members = arena_alloc(arena, (op->value_count + op->node_count + 1) * sizeof *k->members);
+  plan_consumers(k);
+  plan_nodes(k, spreads);
+  for (uint32_t v = 0; v < op->param_count; v++) {
+    if (!k->read[v]) continue;
+    add_member(k, op->kinds[v] == SUPEROP_SEGDES ? MEMBER_SEGMENTS : MEMBER_OPERAND, v, v);
+  }
+  for (uint32_t v = op->param_count; v < op->value_count; v++) {
+    if (k->written[v]) add_member(k, MEMBER_WRITTEN, v, v);
+  }
+  for (uint32_t i = 0; i < op->node_count; i++) {
+    if (op->nodes[i].role == ROLE_REDUCE && k->tasks[i] == TASK_INSIDE) {
+      add_member(k, MEMBER_PARTIALS, i, op->nodes[i].result);
+    }
+  }
+}
+
+/* ---- the struct ---- */
+
+struct body {
+  const struct fused_kernel *k;
+  const struct superop *op;
+  FILE *out;
+  const char *indent; /* of the statements of a place */
+};
+
+static const char *type_of(const struct body *b, uint32_t v) {
+  return emit_type(b->k->widths, (enum superop_kind)b->op->kinds[v]);
+}
+
+static const struct superop_node *reduction(const struct body *b,
+                                            const struct fused_member *m) {
+  return &b->op->nodes[m->number];
+}
+
+/* The function that combines elements for a reduction: "add_f". */
+static void combining(const struct superop_node *node, FILE *out) {
+  const struct combine_row *row = emit_combination(node);
+  fprintf(out, "%s_%c", emit_combination_name(row), "ifb"[row->klass]);
+}
+
+static void members(const struct body *b) {
+  for (uint32_t i = 0; i < b->k->member_count; i++) {
+    const struct fused_member *m = &b->k->members[i];
+    switch ((enum fused_member_kind)m->kind) {
+    case MEMBER_OPERAND:
+      fprintf(b->out, "  ravel::operand<%s> p%u;\n", type_of(b, m->number), m->number);
+      break;
+    case MEMBER_SEGMENTS: fprintf(b->out, "  ravel::segments p%u;\n", m->number); break;
+    case MEMBER_WRITTEN:
+      fprintf(b->out, "  %s *o%u;\n", type_of(b, m->number), m->number);
+      break;
+    case MEMBER_PARTIALS:
+      fprintf(b->out, "  %s *t%u;\n", type_of(b, reduction(b, m)->result), m->number);
+      break;
+    }
+  }
+  fputs("  ravel::faults bad;\n  int64_t n;\n\n", b->out);
+}
+
+/* ---- a place ---- */
+
+static void map(const struct body *b, const struct superop_node *node, uint32_t k) {
+  const struct map_row *row = emit_row(node);
+  const char *type = type_of(b, node->result);
+  if (node->checked) {
+    fprintf(b->out, "%sconst bool ok%u = ", b->indent, k);
+    emit_map(row->condition, node, b->out);
+    fprintf(b->out, ";\n%sif (!ok%u) fault.note(DIVIDE_BY_ZERO, 0, 0, 0, %u);\n", b->indent, k,
+            k);
+    if (!b->k->read[node->result] && !b->k->written[node->result]) {
+      fprintf(b->out, "%s(void)v%u;\n", b->indent, node->operands[0]);
+      return;
+    }
+  }
+  fprintf(b->out, "%sconst %s v%u = ", b->indent, type, node->result);
+  if (node->checked) fprintf(b->out, "!ok%u ? (%s)0 : ", k, type);
+  fprintf(b->out, "(%s)(", type);
+  emit_map(row->expression, node, b->out);
+  fputs(");\n", b->out);
+}
+
+/* The operand of DIST or INDEX: a parameter's element for the segment, or a CONST. */
+static void source(const struct body *b, const struct superop_node *node, unsigned i) {
+  uint32_t v = node->operands[i];
+  if (v < b->op->param_count)
+    fprintf(b->out, "p%u[s%u]", v, near_of(node));
+  else
+    fprintf(b->out, "v%u", v);
+}
+
+static void gather(const struct body *b, const struct superop_node *node, uint32_t k) {
+  bool flagged = node->op == OPC_BFPERMUTE;
+  bool wanted = b->k->read[node->result] || b->k->written[node->result];
+  const char *type = type_of(b, node->result), *indent = b->indent;
+  char s[16] = "i", flag[32] = "";
+  if (node->role == ROLE_GATHER) snprintf(s, sizeof s, "s%u", near_of(node));
+  if (flagged) snprintf(flag, sizeof flag, "v%u && ", node->operands[2]);
+  fprintf(b->out, "%sconst int64_t x%u = v%u;\n", indent, k, node->operands[1]);
+  if (node->checked) {
+    fprintf(b->out, "%sconst int64_t l%u = p%u.length(%s);\n", indent, k, far_of(node), s);
+    fprintf(b->out, "%sconst bool ok%u = (uint64_t)x%u < (uint64_t)l%u;\n", indent, k, k, k);
+    fprintf(b->out, "%sif (%s!ok%u) fault.note(OUTSIDE, x%u, l%u, %s, %u);\n", indent, flag, k,
+            k, k, s, k);
+    if (!wanted) return;
+  }
+  fprintf(b->out, "%sconst %s v%u = ", indent, type, node->result);
+  if (node->checked) fprintf(b->out, "!ok%u ? (%s)0 : ", k, type);
+  if (flagged) fprintf(b->out, "!v%u ? (%s)0 : ", node->operands[2], type);
+  fprintf(b->out, "p%u[p%u.start(%s) + x%u];\n", node->operands[0], far_of(node), s, k);
+}
+
+static void evaluate(const struct body *b, uint32_t k) {
+  const struct superop_node *node = &b->op->nodes[k];
+  uint32_t v = node->result, near = near_of(node);
+  const char *type = type_of(b, v);
+  if (b->k->tasks[k] != TASK_INSIDE) return;
+  switch ((enum superop_role)node->role) {
+  case ROLE_CONST:
+    fprintf(b->out, "%sconst %s v%u = ", b->indent, type, v);
+    emit_literal(&node->constant, b->out);
+    fputs(";\n", b->out);
+    break;
+  case ROLE_SPREAD:
+    fprintf(b->out, "%sconst %s v%u = ", b->indent, type, v);
+    source(b, node, 0);
+    fputs(";\n", b->out);
+    break;
+  case ROLE_INDEX:
+    fprintf(b->out, "%sconst %s v%u = WRAP(U(", b->indent, type, v);
+    source(b, node, 0);
+    fprintf(b->out, ") + U(i - p%u.start(s%u)) * U(", near, near);
+    source(b, node, 1);
+    fputs("));\n", b->out);
+    break;
+  case ROLE_GATHER:
+  case ROLE_PICK: gather(b, node, k); break;
+  case ROLE_MAP: map(b, node, k); break;
+  case ROLE_REDUCE:
+    fprintf(b->out, "%sa%u = ", b->indent, k);
+    combining(node, b->out);
+    fprintf(b->out, "(a%u, v%u);\n", k, node->operands[0]);
+    break;
+  case ROLE_SCAN:
+  case ROLE_PACK:
+  case ROLE_SCATTER: break;
+  }
+}
+
+/* Whether the kernel reads the elements of parameter v at every place: not as the operand of
+ * DIST or INDEX, or as what a gather takes from. */
+static bool is_loaded(const struct body *b, uint32_t v) {
+  const struct superop *op = b->op;
+  for (uint32_t k = 0; k < op->node_count; k++) {
+    const struct superop_node *node = &op->nodes[k];
+    if (b->k->tasks[k] != TASK_INSIDE) continue;
+    for (unsigned i = 0; i < node->operand_count; i++) {
+      enum superop_role role = (enum superop_role)node->role;
+      bool at_place = role == ROLE_MAP || role == ROLE_REDUCE ||
+                      ((role == ROLE_GATHER || role == ROLE_PICK) && i != 0);
+      if (at_place && node->operands[i] == v) return true;
+    }
+  }
+  return false;
+}
+
+/* Whether the segment of a place under descriptor v is needed. */
+static bool is_looked_up(const struct body *b, uint32_t v) {
+  for (uint32_t k = 0; k < b->op->node_count; k++) {
+    const struct superop_node *node = &b->op->nodes[k];
+    if (b->k->tasks[k] == TASK_INSIDE && near_of(node) == v && !is_constant_spread(b->op, node))
+      return true;
+  }
+  return false;
+}
+
+static void place(const struct body *b) {
+  const struct superop *op = b->op;
+  bool checked = false;
+  for (uint32_t k = 0; k < op->node_count; k++) {
+    checked |= b->k->tasks[k] == TASK_INSIDE && op->nodes[k].checked;
+  }
+  if (checked) fprintf(b->out, "%sravel::fault_note fault;\n", b->indent);
+  for (uint32_t v = 0; v < op->param_count; v++) {
+    if (!b->k->read[v]) continue;
+    if (op->kinds[v] != SUPEROP_SEGDES && is_loaded(b, v)) {
+      fprintf(b->out, "%sconst %s v%u = p%u[i];\n", b->indent, type_of(b, v), v, v);
+    }
+    if (op->kinds[v] == SUPEROP_SEGDES && is_looked_up(b, v) &&
+        !(b->k->by_slots && v == op->segments)) {
+      fprintf(b->out, "%sconst int64_t s%u = p%u.of(i);\n", b->indent, v, v);
+    }
+  }
+  for (uint32_t k = 0; k < op->node_count; k++) evaluate(b, k);
+  for (uint32_t v = op->param_count; v < op->value_count; v++) {
+    if (b->k->written[v]) fprintf(b->out, "%so%u[i] = v%u;\n", b->indent, v, v);
+  }
+  if (checked) fprintf(b->out, "%sfault.report(bad, i);\n", b->indent);
+}
+
+/* ---- the body ---- */
+
+/* Statements for each reduction: `format` has its node, and its node once more. */
+static void for_reductions(const struct body *b, const char *format) {
+  for (uint32_t i = 0; i < b->k->member_count; i++) {
+    const struct fused_member *m = &b->k->members[i];
+    if (m->kind == MEMBER_PARTIALS) fprintf(b->out, format, m->number, m->number);
+  }
+}
+
+static void by_slots(const struct body *b) {
+  uint32_t s = b->op->segments;
+  fprintf(b->out,
+          "  enum { threads = %d * ravel::WARP };\n"
+          "  struct shared {};\n\n"
+          "  template <class B> HERE void operator()(B &block) const {\n",
+          FUSED_BLOCK_SLOTS);
+  for (uint32_t i = 0; i < b->k->member_count; i++) {
+    const struct fused_member *m = &b->k->members[i];
+    if (m->kind != MEMBER_PARTIALS) continue;
+    fprintf(b->out, "    typename B::template reg<%s> r%u;\n",
+            type_of(b, reduction(b, m)->result), m->number);
+  }
+  fputs("    block.each([&](int t) {\n", b->out);
+  for (uint32_t i = 0; i < b->k->member_count; i++) {
+    const struct fused_member *m = &b->k->members[i];
+    if (m->kind != MEMBER_PARTIALS) continue;
+    const char *type = type_of(b, reduction(b, m)->result);
+    fprintf(b->out, "      %s a%u = (%s)(%s);\n", type, m->number, type,
+            emit_combination(reduction(b, m))->pad);
+  }
+  fprintf(b->out,
+          "      const int64_t slot = block.index() * %d + t / ravel::WARP;\n"
+          "      int64_t first = 0, last = 0;\n"
+          "      int64_t s%u = 0;\n"
+          "      if (slot < n) {\n"
+          "        s%u = ravel::slot_segment(p%u, slot, %d);\n"
+          "        const int64_t start = p%u.start(s%u), end = start + p%u.length(s%u);\n"
+          "        first = start + (slot - ravel::first_slot(p%u, s%u, %d)) * %d;\n"
+          "        last = first + %d < end ? first + %d : end;\n"
+          "      }\n"
+          "      for (int64_t i = first + t %% ravel::WARP; i < last; i += ravel::WARP) {\n",
+          FUSED_BLOCK_SLOTS, s, s, s, CVL_REDUCE_BLOCK, s, s, s, s, s, s, CVL_REDUCE_BLOCK,
+          CVL_REDUCE_BLOCK, CVL_REDUCE_BLOCK, CVL_REDUCE_BLOCK);
+  place(b);
+  fputs("      }\n", b->out);
+  for_reductions(b, "      r%u[t] = a%u;\n");
+  fputs("    });\n", b->out);
+  for (uint32_t i = 0; i < b->k->member_count; i++) {
+    const struct fused_member *m = &b->k->members[i];
+    if (m->kind != MEMBER_PARTIALS) continue;
+    const char *type = type_of(b, reduction(b, m)->result);
+    fprintf(b->out, "    block.fold(r%u, [](%s x, %s y) { return ", m->number, type, type);
+    combining(reduction(b, m), b->out);
+    fputs("(x, y); });\n", b->out);
+  }
+  fprintf(b->out,
+          "    block.each([&](int t) {\n"
+          "      const int64_t slot = block.index() * %d + t / ravel::WARP;\n"
+          "      if (t %% ravel::WARP != 0 || slot >= n) return;\n",
+          FUSED_BLOCK_SLOTS);
+  for_reductions(b, "      t%u[slot] = r%u[t];\n");
+  fputs("    });\n  }\n", b->out);
+}
+
+void fused_emit_kernel_body(const struct fused_kernel *k, const char *name, FILE *out) {
+  struct body b = {k, k->op, out, k->by_slots ? "        " : "    "};
+  char formula[400];
+  fprintf(out, "/* %s */\nstruct %s {\n", fused_formula(k->op, formula, sizeof formula), name);
+  members(&b);
+  if (k->by_slots) {
+    by_slots(&b);
+  } else {
+    fputs("  HERE void operator()(int64_t i) const {\n", out);
+    place(&b);
+    fputs("  }\n", out);
+  }
+  fputs("};\n", out);
+}
+
+void fused_emit_kernel(const struct fused_kernel *k, const char *name, FILE *out) {
+  fused_emit_kernel_prelude(&k->op, 1, k->widths, out);
+  fused_emit_kernel_body(k, name, out);
+  fprintf(out, "%s(%s)\n", k->by_slots ? "RAVEL_KERNEL_BLOCKS" : "RAVEL_KERNEL_N", name);
+}

@@ -1,0 +1,75 @@
+/* emit-kernel.h - a superoperator as one kernel: text that NVRTC, nvcc, g++ and clang++
+ * compile, and the plan that tells a host what the kernel takes and what is left for the host
+ * to do.
+ *
+ * The kernel evaluates, at every place of the domain, all maps (nodes other than consumers),
+ * and reduces what is to be reduced as far as one warp gets: a slot, CVL_REDUCE_BLOCK places of
+ * a segment (prelude.hpp: slot_count, first_slot). What needs more is done after it, on what it
+ * has written: `struct fused_kernel` says which values those are.
+ */
+#ifndef RAVEL_FUSED_EMIT_KERNEL_H
+#define RAVEL_FUSED_EMIT_KERNEL_H
+
+#include "cvl/superop.h"
+#include "vcode/vcode.h"
+
+/* What is done with a node. */
+enum fused_task {
+  TASK_NONE,   /* nothing: its results are not wanted, and it cannot fail */
+  TASK_INSIDE, /* the kernel evaluates it; a reduction: the partial results of slots */
+  TASK_LIBRARY /* an operation of the library, after the kernel: scans, packs, scatters */
+};
+
+/* The arguments of the kernel, in order: members of a struct, each at the next multiple of 8
+ * bytes.
+ *
+ *   MEMBER_OPERAND    ravel::operand<T> of a vector parameter
+ *   MEMBER_SEGMENTS   ravel::segments of a descriptor parameter
+ *   MEMBER_WRITTEN    T *, where the elements of a value go: one for each place
+ *   MEMBER_PARTIALS   T *, where the partial results of a reduction go: one for each slot;
+ *                     those of slots that are not used have no meaning
+ *
+ * After these come `ravel::faults` and `int64_t n`, the number of places, or of slots. */
+enum fused_member_kind { MEMBER_OPERAND, MEMBER_SEGMENTS, MEMBER_WRITTEN, MEMBER_PARTIALS };
+
+struct fused_member {
+  uint8_t kind;    /* enum fused_member_kind */
+  uint8_t elem;    /* enum cvl_elem: T */
+  uint32_t number; /* of the value; PARTIALS: of the node */
+};
+
+struct fused_kernel {
+  const struct superop *op;
+  struct widths widths;
+  bool is_empty;  /* there is nothing for a kernel to do */
+  bool by_slots;  /* a warp for each slot of the descriptor op->segments, in blocks of
+                     FUSED_BLOCK_SLOTS; else a thread for each place */
+  uint8_t *tasks; /* enum fused_task, of every node */
+  bool *written;  /* of every value: the kernel writes it */
+  bool *spread;   /* of every value: the result of a DIST or INDEX that is needed after the
+                     kernel, and is to be made by the library, which keeps it virtual */
+  bool *read;     /* of every value: the kernel needs it at places */
+  uint32_t member_count;
+  struct fused_member *members;
+};
+
+enum { FUSED_BLOCK_SLOTS = 4 };
+
+/* Plans the kernel, in the arena. `spreads`: results of DIST and INDEX that are needed outside
+ * are `spread`, not `written`. */
+void fused_kernel_plan(struct arena *, const struct superop *, struct widths, bool spreads,
+                       struct fused_kernel *);
+
+/* Writes the whole text for a kernel that is not empty: the functions of prelude.hpp, the
+ * elementary functions if they are needed, struct NAME and its entry points NAME_kernel or
+ * NAME_host. It includes only what NVRTC is not asked for, and is compiled as C++17 without
+ * contraction of floating point (--fmad=false, -ffp-contract=off). */
+void fused_emit_kernel(const struct fused_kernel *, const char *name, FILE *);
+
+/* The same in two parts: what comes once for all kernels of a file in the same widths, and the
+ * body of one without entry points. */
+void fused_emit_kernel_prelude(const struct superop *const *, uint32_t count, struct widths,
+                               FILE *);
+void fused_emit_kernel_body(const struct fused_kernel *, const char *name, FILE *);
+
+#endif

@@ -1,0 +1,356 @@
+/* test-kernel.c - kernels of superoperators, compiled for the host: run on places and blocks in
+ * any order, with the library's part done by the oracle, they must give the bits and the faults
+ * that executing the nodes one by one on the oracle gives. For devices: NVRTC and nvcc take the
+ * same text where they are there.
+ */
+#include "fused-kernels/emit-kernel.h"
+#include "fused-kernels/tests/emitted.h"
+
+/* ---- what kernels take: the structs of prelude.hpp ---- */
+
+struct rank_word {
+  uint64_t heads;
+  int64_t base;
+};
+
+struct segments {
+  int64_t count, total, equal;
+  const int64_t *offsets;
+  const struct rank_word *ranks;
+};
+
+struct tail { /* of an operand, after its first two elements */
+  const void *data, *steps;
+  struct segments under;
+};
+
+struct fault_slot {
+  uint32_t lock;
+  int32_t kind;
+  uint64_t site;
+  int64_t position, value, limit, segment;
+};
+
+struct order {
+  int32_t direction;
+  uint64_t seed;
+};
+
+enum { FROM_MEMORY, ALL_EQUAL, SPREAD, PROGRESSION };
+enum { MOST_BYTES = 8192, MOST_KEPT = 4 * SUPEROP_PARAMS };
+
+/* Arguments under construction, and what they point to. */
+struct arguments {
+  char bytes[MOST_BYTES];
+  size_t used;
+  void *kept[MOST_KEPT];
+  uint32_t kept_count;
+};
+
+static void *take(struct arguments *a, size_t bytes) {
+  a->used = (a->used + 7) / 8 * 8;
+  cr_assert_leq(a->used + bytes, MOST_BYTES);
+  char *at = a->bytes + a->used;
+  a->used += bytes;
+  return at;
+}
+
+static void *keep(struct arguments *a, void *memory) {
+  cr_assert(memory != NULL && a->kept_count < MOST_KEPT);
+  a->kept[a->kept_count++] = memory;
+  return memory;
+}
+
+/* A descriptor in one of the forms that it may have. */
+static struct segments descriptor(struct arguments *a, struct rng *rng,
+                                  const struct host_value *d) {
+  struct segments s = {(int64_t)d->n, (int64_t)d->total, -1, NULL, NULL};
+  bool equal = d->n != 0;
+  for (uint64_t k = 0; k < d->n; k++) equal &= host_segment(d, k) == host_segment(d, 0);
+  if (equal && (d->n == 1 || !rng_one_in(rng, 4))) {
+    s.equal = (int64_t)host_segment(d, 0);
+    return s;
+  }
+  int64_t *offsets = keep(a, calloc(d->n + 1, sizeof *offsets));
+  for (uint64_t k = 0; k < d->n; k++) offsets[k + 1] = offsets[k] + (int64_t)host_segment(d, k);
+  s.offsets = offsets;
+  if (rng_one_in(rng, 2)) return s;
+  struct rank_word *ranks = keep(a, calloc(d->total / 64 + 1, sizeof *ranks));
+  uint64_t segment = 0;
+  for (uint64_t i = 0; i < d->total; i++) {
+    bool begins = i == 0;
+    while ((uint64_t)offsets[segment + 1] <= i) {
+      bool empty = offsets[segment + 1] == offsets[segment];
+      if (i % 64 != 0 && empty) ranks[i / 64].heads |= 1;
+      segment++;
+      begins = true;
+    }
+    if (i % 64 == 0)
+      ranks[i / 64].base = (int64_t)segment;
+    else if (begins)
+      ranks[i / 64].heads |= (uint64_t)1 << i % 64;
+  }
+  s.ranks = ranks;
+  return s;
+}
+
+/* A vector: in memory; as one value; or as a value, or a progression, for each segment of
+ * length 1. */
+static void operand(struct arguments *a, struct rng *rng, const struct host_value *v) {
+  size_t bytes = elem_info((enum cvl_elem)v->elem)->bytes, align = bytes < 4 ? 4 : bytes;
+  char *at = take(a, 0);
+  char head[24] = {0};
+  struct tail tail = {.under = {(int64_t)v->n, (int64_t)v->n, 1, NULL, NULL}};
+  bool equal = v->n != 0;
+  for (uint64_t i = 0; i < v->n; i++) {
+    equal &= memcmp((char *)v->data + i * bytes, v->data, bytes) == 0;
+  }
+  int32_t kind = equal                ? ALL_EQUAL
+                 : rng_one_in(rng, 4) ? FROM_MEMORY + (int)rng_below(rng, 2) * SPREAD
+                                      : FROM_MEMORY;
+  bool is_int = elem_info((enum cvl_elem)v->elem)->klass == CLASS_INT;
+  if (is_int && rng_one_in(rng, 6)) kind = PROGRESSION;
+  memcpy(head, &kind, sizeof kind);
+  if (kind == ALL_EQUAL) memcpy(head + align, v->data, bytes);
+  if (kind == PROGRESSION) memset(head + align + bytes, 7, bytes);
+  if (kind != ALL_EQUAL) tail.data = v->data;
+  size_t head_bytes = (align + 2 * bytes + 7) / 8 * 8;
+  at = take(a, head_bytes + sizeof tail);
+  memcpy(at, head, head_bytes);
+  memcpy(at + head_bytes, &tail, sizeof tail);
+}
+
+static void pointer(struct arguments *a, void *memory) {
+  memcpy(take(a, sizeof memory), &memory, sizeof memory);
+}
+
+/* ---- one run ---- */
+
+typedef void kernel(const void *body, int64_t count, const struct order *);
+
+struct run {
+  struct suite *s;
+  const struct superop *op;
+  const struct fused_kernel *k;
+  struct host_value *values;   /* of every number */
+  struct host_value *partials; /* of every node */
+  struct fault_slot fault;
+  struct cvl_error error;
+};
+
+static uint64_t domain(const struct run *r) {
+  const struct host_value *v = &r->values[r->op->domain.param];
+  switch (r->op->domain.what) {
+  case SIZE_ONE: return 1;
+  case SIZE_TOTAL: return v->total;
+  default: return v->n;
+  }
+}
+
+static void launch(struct run *r, kernel *call) {
+  struct arguments a = {.used = 0};
+  uint64_t n = domain(r);
+  if (r->k->by_slots) {
+    const struct host_value *d = &r->values[r->op->segments];
+    n = d->total / CVL_REDUCE_BLOCK + d->n;
+  }
+  for (uint32_t i = 0; i < r->k->member_count; i++) {
+    const struct fused_member *m = &r->k->members[i];
+    struct host_value *v = &r->values[m->number], *t = &r->partials[m->number];
+    struct segments s;
+    switch ((enum fused_member_kind)m->kind) {
+    case MEMBER_OPERAND: operand(&a, &r->s->rng, v); break;
+    case MEMBER_SEGMENTS:
+      s = descriptor(&a, &r->s->rng, v);
+      memcpy(take(&a, sizeof s), &s, sizeof s);
+      break;
+    case MEMBER_WRITTEN:
+      *v = host_vector(&r->s->heap, (enum cvl_elem)m->elem, domain(r));
+      pointer(&a, v->data);
+      break;
+    case MEMBER_PARTIALS:
+      *t = host_vector(&r->s->heap, (enum cvl_elem)m->elem, n);
+      pointer(&a, t->data);
+      break;
+    }
+  }
+  static const int32_t directions[] = {1, -1, 0};
+  struct order order = {directions[rng_below(&r->s->rng, 3)], rng_next(&r->s->rng)};
+  pointer(&a, &r->fault);
+  *(uint64_t *)take(&a, 8) = 0; /* site */
+  *(int64_t *)take(&a, 8) = (int64_t)n;
+  call(a.bytes,
+       r->k->by_slots ? (int64_t)((n + FUSED_BLOCK_SLOTS - 1) / FUSED_BLOCK_SLOTS) : (int64_t)n,
+       &order);
+  while (a.kept_count > 0) free(a.kept[--a.kept_count]);
+}
+
+/* One node on the oracle. */
+static bool execute(struct run *r, uint32_t node) {
+  struct superop one = *r->op;
+  one.nodes = &r->op->nodes[node];
+  one.node_count = 1;
+  bool ok =
+      oracle_superop(&r->s->heap, &one, r->s->int_elem, r->s->float_elem, r->values, &r->error);
+  if (!ok) r->error.site = node;
+  return ok;
+}
+
+/* The reduction of what slots have given: the levels above the lowest one. */
+static void finish(struct run *r, uint32_t node) {
+  const struct host_value *d = &r->values[r->op->segments], *t = &r->partials[node];
+  struct oracle_call call = {.kind = CALL_REDUCE,
+                             .op = opcode_info((enum opcode)r->op->nodes[node].op)->operation,
+                             .int_elem = r->s->int_elem,
+                             .float_elem = r->s->float_elem,
+                             .count = 2};
+  struct host_value blocks = host_segdes(&r->s->heap, d->n),
+                    used = host_vector(&r->s->heap, (enum cvl_elem)t->elem, t->n);
+  blocks.total = 0;
+  uint64_t start = 0;
+  for (uint64_t s = 0; s < d->n; s++) {
+    uint64_t length = host_segment(d, s);
+    uint64_t count = (length + CVL_REDUCE_BLOCK - 1) / CVL_REDUCE_BLOCK;
+    uint64_t slot = start / CVL_REDUCE_BLOCK + s;
+    for (uint64_t b = 0; b < count; b++) host_copy(&used, blocks.total++, t, slot + b);
+    host_put_int(&blocks, s, (int64_t)count);
+    start += length;
+  }
+  used.n = blocks.total;
+  call.operand[0] = used;
+  call.operand[1] = blocks;
+  struct oracle_outcome outcome = {0};
+  cr_assert(oracle_run(&r->s->heap, &call, &outcome));
+  r->values[r->op->nodes[node].result] = outcome.out[0];
+  used.n = t->n;
+  host_free(&r->s->heap, &used);
+  host_free(&r->s->heap, &blocks);
+}
+
+/* The whole superoperator; false with r->error if it fails. */
+static bool execute_all(struct run *r, kernel *call) {
+  for (uint32_t i = 0; i < r->op->node_count; i++) { /* CONST cannot fail, nor is it costly */
+    const struct superop_node *node = &r->op->nodes[i];
+    if (node->role == ROLE_CONST) cr_assert(execute(r, i));
+  }
+  if (call != NULL) launch(r, call);
+  for (uint32_t i = 0; i < r->op->node_count; i++) {
+    const struct superop_node *node = &r->op->nodes[i];
+    if (r->fault.kind != 0 && r->fault.site <= i) break;
+    bool library = r->k->tasks[i] == TASK_LIBRARY || r->k->spread[node->result];
+    if (library && !execute(r, i)) return false;
+    if (node->role == ROLE_REDUCE && r->k->tasks[i] == TASK_INSIDE) finish(r, i);
+  }
+  if (r->fault.kind == 0) return true;
+  r->error = (struct cvl_error){.kind = (enum cvl_error_kind)r->fault.kind,
+                                .site = r->fault.site,
+                                .position = r->fault.position,
+                                .value = r->fault.value,
+                                .limit = r->fault.limit,
+                                .segment = r->fault.segment};
+  return false;
+}
+
+static void free_values(struct suite *s, const struct superop *op, struct host_value *values) {
+  for (uint32_t v = op->param_count; v < op->value_count; v++) host_free(&s->heap, &values[v]);
+  free(values);
+}
+
+/* One run on data as it comes. Returns whether there was a fault. */
+static bool check_run(struct suite *s, const struct superop_case *c,
+                      const struct fused_kernel *k, kernel *call, uint64_t n, bool spoil) {
+  const struct superop *op = &c->op;
+  enum shape shape = n == 0 ? (enum shape)(SHAPE_NONE + rng_below(&s->rng, 3))
+                            : (enum shape)rng_below(&s->rng, SHAPES);
+  struct host_value params[SUPEROP_PARAMS];
+  superop_case_data(s, c, n, shape, spoil, params);
+  struct host_value *values = calloc(op->value_count, sizeof *values);
+  struct run r = {.s = s, .op = op, .k = k};
+  r.values = calloc(op->value_count, sizeof *r.values);
+  r.partials = calloc(op->value_count + op->node_count, sizeof *r.partials);
+  memcpy(values, params, op->param_count * sizeof *values);
+  memcpy(r.values, params, op->param_count * sizeof *values);
+  struct cvl_error error = {.kind = CVL_E_NONE};
+  bool fine = oracle_superop(&s->heap, op, s->int_elem, s->float_elem, values, &error);
+  if (error.kind != CVL_E_SIZE) {
+    bool found = execute_all(&r, call);
+    cr_expect_eq(found, fine, "op%u: fault %d, wanted %d", op->number, r.error.kind,
+                 error.kind);
+    cr_expect(fine || (r.error.kind == error.kind && r.error.site == error.site &&
+                       r.error.position == error.position && r.error.value == error.value &&
+                       r.error.limit == error.limit && r.error.segment == error.segment),
+              "op%u: fault %d of node %lu at %ld, wanted %d of node %lu at %ld", op->number,
+              r.error.kind, r.error.site, r.error.position, error.kind, error.site,
+              error.position);
+    for (uint32_t i = 0; fine && found && i < op->output_count; i++) {
+      struct host_value *wanted = &values[op->outputs[i]], *v = &r.values[op->outputs[i]];
+      cr_expect(v->form == wanted->form && v->n == wanted->n && same_elements(wanted, v->data),
+                "value %u of op%u, n = %lu", op->outputs[i], op->number, n);
+    }
+  }
+  free_values(s, op, values);
+  free_values(s, op, r.values);
+  for (uint32_t i = 0; i < op->node_count; i++) host_free(&s->heap, &r.partials[i]);
+  free(r.partials);
+  superop_case_free_data(s, c, params);
+  return !fine;
+}
+
+/* ---- random superoperators ---- */
+
+static const struct mixture mixtures[] = {
+    {.maps = 8, .spreads = 2, .reductions = 3, .scans = 1},
+    {.maps = 6, .spreads = 3, .gathers = 2, .reductions = 1, .packs = 1, .wild = true},
+    {.maps = 4, .spreads = 2, .gathers = 1, .scans = 2, .scatters = 2, .wild = true},
+    {.maps = 12, .spreads = 4, .gathers = 3, .wild = true},
+};
+
+static void check_random(struct widths w, uint64_t seed, bool spreads, const char *compiler) {
+  static const uint64_t sizes[] = {0, 1, 7, 33, 1024, 1025, 5000};
+  char command[96];
+  snprintf(command, sizeof command, "%s --version > /dev/null 2>&1", compiler);
+  if (system(command) != 0) cr_skip_test("no %s here", compiler);
+  struct random r;
+  random_make(&r, w, seed, mixtures, 4, CASES);
+  struct fused_kernel kernels[CASES];
+  struct built b;
+  make_directory(&b);
+  for (uint32_t i = 0; i < CASES; i++) {
+    char name[32];
+    fused_kernel_plan(&r.arena, r.ops[i], w, spreads, &kernels[i]);
+    if (kernels[i].is_empty) continue;
+    snprintf(name, sizeof name, "emitted%u.cpp", i);
+    FILE *file = create(&b, name);
+    snprintf(name, sizeof name, "op%u", i);
+    fused_emit_kernel(&kernels[i], name, file);
+    fclose(file);
+  }
+  snprintf(command, sizeof command, "%s -std=c++17 -O1 *.cpp", compiler);
+  cr_assert(compile(&b, command), "%s", dlerror());
+  uint64_t runs = 0, faults = 0;
+  for (uint32_t i = 0; i < CASES; i++) {
+    kernel *call = kernels[i].is_empty ? NULL : (kernel *)symbol(&b, "op%u_host", i, 0);
+    for (size_t n = 0; n < sizeof sizes / sizeof sizes[0]; n++) {
+      for (int spoil = 0; spoil <= (r.cases[i].wild ? 2 : 0); spoil++) {
+        faults += check_run(&r.suite, &r.cases[i], &kernels[i], call, sizes[n], spoil > 0);
+        runs++;
+      }
+    }
+  }
+  cr_expect_gt(faults, runs / 50, "%lu faults in %lu runs", faults, runs);
+  cr_expect_lt(faults, runs / 2, "%lu faults in %lu runs", faults, runs);
+  clean(&b);
+  random_free(&r);
+}
+
+Test(kernel, same_as_the_oracle_in_classic_widths) {
+  check_random((struct widths){CVL_I32, CVL_F64}, 1, false, "g++");
+}
+
+Test(kernel, same_as_the_oracle_in_wide_widths) {
+  check_random((struct widths){CVL_I64, CVL_F64}, 2, true, "clang++");
+}
+
+Test(kernel, same_as_the_oracle_in_narrow_widths) {
+  check_random((struct widths){CVL_I32, CVL_F32}, 3, true, "g++");
+}
