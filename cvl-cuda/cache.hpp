@@ -1,0 +1,45 @@
+/* cache.hpp - compiled kernels on disk, by content.
+ *
+ * One file for each key, which appears under its name in one step, so any number of processes
+ * may share a folder. It carries a checksum: a damaged file is as good as none. What goes wrong
+ * costs only time: the cache then finds or keeps nothing, and says why when asked.
+ */
+#ifndef RAVEL_CUDA_CACHE_HPP
+#define RAVEL_CUDA_CACHE_HPP
+
+#include <stdint.h>
+
+#include <string>
+
+namespace ravel {
+
+/* Where kernels are kept: $RAVEL_CACHE, $XDG_CACHE_HOME/ravel or ~/.cache/ravel; empty if none
+ * of these is set, or if RAVEL_CACHE is empty: nothing is kept. */
+std::string cache_folder();
+
+struct cache {
+  enum { MOST_BYTES = 256 << 20 }; /* ten thousand kernels of usual size */
+
+  /* An empty folder: keeps nothing. `most_bytes`: what all files together may take. */
+  explicit cache(std::string folder, uint64_t most_bytes = MOST_BYTES);
+
+  /* The bytes kept under a key of hexadecimal digits; false if there are none. */
+  bool find(const std::string &key, std::string &bytes);
+  /* Keeps them; the files not used for longest make room. */
+  void keep(const std::string &key, const std::string &bytes);
+  /* Why nothing can be kept, or empty: known once it was tried. */
+  const std::string &complaint() const { return complaint_; }
+
+private:
+  std::string folder_;
+  std::string complaint_;
+  uint64_t most_bytes_;
+
+  std::string file_of(const std::string &key) const;
+  bool write(const std::string &name, const std::string &bytes);
+  void complain(const std::string &what, int error);
+  void make_room();
+};
+
+} // namespace ravel
+#endif

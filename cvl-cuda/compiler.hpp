@@ -1,0 +1,89 @@
+/* compiler.hpp - kernels compiled at run time, in the background, and kept.
+ *
+ * A program asks for a kernel and goes on without it; one thread looks for it on disk, or
+ * compiles it and puts it there. Nothing here fails an operation: who finds that a kernel
+ * cannot be had does without it. Why is said once for all kernels.
+ */
+#ifndef RAVEL_CUDA_COMPILER_HPP
+#define RAVEL_CUDA_COMPILER_HPP
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "cvl-cuda/cache.hpp"
+#include "cvl-cuda/toolchain.hpp"
+
+namespace ravel {
+
+/* One kernel on its way. */
+struct compilation;
+
+/* Of one thread, the one that owns the device, like a context. */
+struct compiler {
+  using speaker = std::function<void(const std::string &)>;
+
+  /* `say` is told, from the owner's thread, what a user should know: each kind of trouble once,
+   * a line without its end. Without it the lines go to stderr. */
+  compiler(std::unique_ptr<toolchain>, cache, speaker say = nullptr);
+  /* Ends what is under way and unloads everything; no kernel may be running. */
+  ~compiler();
+  compiler(const compiler &) = delete;
+  compiler &operator=(const compiler &) = delete;
+
+  /* Begins with kernel NAME of the text, or shares what others asked for. Never waits. Owned by
+   * the caller, for discard(). */
+  compilation *request(const std::string &text, const std::string &name);
+  /* The kernel if it is ready; null if it is not, or never will be. Never waits. */
+  const kernel_entry *poll(compilation *);
+  /* The same, waiting until it is ready or has failed. */
+  const kernel_entry *wait(compilation *);
+  /* Why there will be no kernel; null as long as poll() has not met a failure. */
+  const char *failure(const compilation *) const;
+  /* The kernel must not be running any more; one under way is given up. */
+  void discard(compilation *);
+
+  /* How many kernels were compiled, and how many were found on disk. */
+  unsigned compiled() const { return compiled_; }
+  unsigned found() const { return found_; }
+
+private:
+  using shared = std::shared_ptr<compilation>;
+
+  /* The owner's. */
+  std::unique_ptr<toolchain> tools_;
+  speaker say_;
+  std::vector<shared> known_;
+  std::thread thread_;
+  bool said_failure_ = false, said_cache_ = false;
+
+  /* The thread's. */
+  cache cache_;
+  bool opened_ = false;
+  std::string cannot_, identity_;
+
+  /* Of both, under the mutex. */
+  std::mutex mutex_;
+  std::condition_variable more_, done_;
+  std::deque<shared> queue_;
+  shared working_;
+  bool closing_ = false;
+  std::string cache_trouble_;
+
+  std::atomic<unsigned> compiled_{0}, found_{0};
+
+  bool start();
+  void work();
+  bool make(compilation &);
+  bool open_tools(std::string &why);
+  void settle(compilation &);
+  void speak(bool &said, const std::string &line);
+};
+
+} // namespace ravel
+#endif

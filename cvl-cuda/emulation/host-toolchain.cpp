@@ -1,0 +1,265 @@
+/* host-toolchain.cpp - see host-toolchain.hpp. */
+#include "cvl-cuda/emulation/host-toolchain.hpp"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <iterator>
+#include <sstream>
+#include <vector>
+
+extern char **environ;
+
+namespace ravel {
+
+/* Floating point as everywhere in the program, or the bits would differ. -O1: these kernels are
+ * run once or twice, by tests. */
+static const char *const flags[] = {"-O1",
+                                    "-ffp-contract=off",
+                                    "-fno-math-errno",
+                                    "-fno-trapping-math",
+                                    "-std=c++17",
+                                    "-w",
+                                    "-fPIC",
+                                    "-shared"};
+
+/* ---- files ---- */
+
+/* A folder of our own for one compilation; gone with what is in it when this is. */
+struct workplace {
+  std::string folder;
+  std::vector<std::string> files;
+
+  bool make(std::string &why) {
+    const char *of_system = getenv("TMPDIR");
+    folder = std::string(of_system && *of_system ? of_system : "/tmp") + "/ravel-XXXXXX";
+    if (mkdtemp(&folder[0])) return true;
+    why = folder + ": " + strerror(errno);
+    folder.clear();
+    return false;
+  }
+  std::string file(const char *name) {
+    files.push_back(folder + "/" + name);
+    return files.back();
+  }
+  workplace() = default;
+  workplace(const workplace &) = delete;
+  workplace &operator=(const workplace &) = delete;
+  ~workplace() {
+    for (const std::string &f : files) unlink(f.c_str());
+    if (!folder.empty()) rmdir(folder.c_str());
+  }
+};
+
+static bool write_file(const std::string &name, const std::string &bytes, std::string &why) {
+  FILE *f = fopen(name.c_str(), "wxe");
+  bool good = f && fwrite(bytes.data(), 1, bytes.size(), f) == bytes.size();
+  if (f) good = (fclose(f) == 0) && good;
+  if (!good) why = name + ": " + strerror(errno);
+  return good;
+}
+
+static bool read_file(const std::string &name, std::string &bytes) {
+  FILE *f = fopen(name.c_str(), "re");
+  if (!f) return false;
+  char part[4096];
+  bytes.clear();
+  for (size_t n; (n = fread(part, 1, sizeof part, f)) > 0;) bytes.append(part, n);
+  const bool good = !ferror(f);
+  fclose(f);
+  return good;
+}
+
+/* ---- processes ---- */
+
+/* Starts a command with nothing to read, whose output goes to a file. Signals are unblocked
+ * again, and it leads a group: all of a compiler can be stopped. 0 or an errno. */
+static int start(const std::vector<std::string> &words, const std::string &output,
+                 pid_t &process) {
+  std::vector<char *> arguments;
+  for (const std::string &w : words) arguments.push_back(const_cast<char *>(w.c_str()));
+  arguments.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  posix_spawnattr_t attributes;
+  if (posix_spawn_file_actions_init(&actions) != 0) return ENOMEM;
+  if (posix_spawnattr_init(&attributes) != 0) {
+    posix_spawn_file_actions_destroy(&actions);
+    return ENOMEM;
+  }
+  sigset_t none;
+  sigemptyset(&none);
+  int error = posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+  if (!error) {
+    error = posix_spawn_file_actions_addopen(&actions, 1, output.c_str(),
+                                             O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  }
+  if (!error) error = posix_spawn_file_actions_adddup2(&actions, 1, 2);
+  if (!error) error = posix_spawnattr_setsigmask(&attributes, &none);
+  if (!error) error = posix_spawnattr_setpgroup(&attributes, 0);
+  if (!error) {
+    error =
+        posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
+  }
+  if (!error) {
+    error =
+        posix_spawnp(&process, arguments[0], &actions, &attributes, arguments.data(), environ);
+  }
+  posix_spawnattr_destroy(&attributes);
+  posix_spawn_file_actions_destroy(&actions);
+  return error;
+}
+
+/* Until it ends, or is to be stopped: whether it ended well. Looks a thousand times a second,
+ * since a wait for a process and for a flag at once takes more than it gains. */
+static bool finish(pid_t process, const std::atomic<bool> *stop) {
+  for (;;) {
+    int status = 0;
+    const pid_t ended = waitpid(process, &status, WNOHANG);
+    if (ended == process) return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    if (ended < 0 && errno != EINTR) return false;
+    if (stop && *stop) {
+      kill(-process, SIGKILL);
+      while (waitpid(process, &status, 0) < 0 && errno == EINTR) {
+      }
+      return false;
+    }
+    const struct timespec a_while = {0, 1000000};
+    nanosleep(&a_while, nullptr);
+  }
+}
+
+/* ---- the toolchain ---- */
+
+struct host_compiler : toolchain {
+  std::vector<std::string> command_;
+  std::string version_;
+
+  explicit host_compiler(const std::string &command) { set(command); }
+  void set(const std::string &command) {
+    std::istringstream words(command);
+    command_.clear();
+    for (std::string w; words >> w;) command_.push_back(w);
+  }
+
+  bool open(std::string &why) override;
+  std::string identity() override;
+  bool compile(const std::string &text, const std::string &name, const std::atomic<bool> &stop,
+               std::string &bytes, std::string &why) override;
+  void *load(const std::string &bytes, const std::string &name, kernel_entry &entry,
+             std::string &why) override;
+  void unload(void *loaded) override { dlclose(loaded); }
+
+  bool ask_version(std::string &why);
+};
+
+/* The compiler says who it is: its name is not enough, as files behind names change. */
+bool host_compiler::ask_version(std::string &why) {
+  workplace here;
+  if (command_.empty() || !here.make(why)) return false;
+  std::vector<std::string> words = command_;
+  words.push_back("--version");
+  const std::string output = here.file("version");
+  pid_t process = 0;
+  const int error = start(words, output, process);
+  if (error) {
+    why = words[0] + ": " + strerror(error);
+    return false;
+  }
+  if (finish(process, nullptr) && read_file(output, version_)) return true;
+  why = words[0] + " does not tell its version";
+  return false;
+}
+
+bool host_compiler::open(std::string &why) {
+  if (command_.empty()) {
+    const char *of_user = getenv("CXX");
+    if (of_user) set(of_user);
+  }
+  if (!command_.empty()) return ask_version(why);
+  for (const char *name : {"c++", "g++", "clang++"}) {
+    set(name);
+    if (ask_version(why)) return true;
+  }
+  why = "there is no C++ compiler on the path (c++, g++, clang++), and CXX is not set";
+  return false;
+}
+
+std::string host_compiler::identity() {
+  struct utsname system;
+  std::string text = version_ + (uname(&system) == 0 ? system.machine : "");
+  for (const std::string &word : command_) text += " " + word;
+  for (const char *flag : flags) text += std::string(" ") + flag;
+  return text;
+}
+
+/* The first line of a compiler's messages that speaks of an error. */
+static std::string first_error(const std::string &log) {
+  size_t at = log.find("error");
+  if (at == std::string::npos) at = 0;
+  const size_t begin = log.rfind('\n', at) + 1;
+  return log.substr(begin, log.find('\n', at) - begin);
+}
+
+bool host_compiler::compile(const std::string &text, const std::string &name,
+                            const std::atomic<bool> &stop, std::string &bytes,
+                            std::string &why) {
+  workplace here;
+  if (!here.make(why)) return false;
+  const std::string source = here.file("kernel.cpp"), library = here.file("kernel.so"),
+                    log = here.file("log");
+  if (!write_file(source, text, why)) return false;
+  std::vector<std::string> words = command_;
+  words.insert(words.end(), std::begin(flags), std::end(flags));
+  for (const std::string &w : {source, std::string("-o"), library, std::string("-lm")})
+    words.push_back(w);
+  pid_t process = 0;
+  const int error = start(words, log, process);
+  if (error) {
+    why = words[0] + ": " + strerror(error);
+    return false;
+  }
+  if (!finish(process, &stop)) {
+    std::string messages;
+    read_file(log, messages);
+    why = "kernel " + name + ": " + (stop ? "given up" : first_error(messages));
+    return false;
+  }
+  if (read_file(library, bytes)) return true;
+  why = library + ": " + strerror(errno);
+  return false;
+}
+
+void *host_compiler::load(const std::string &bytes, const std::string &name,
+                          kernel_entry &entry, std::string &why) {
+  workplace here; /* a name of its own, or dlopen would give what it has under that name */
+  if (!here.make(why)) return nullptr;
+  const std::string library = here.file("kernel.so");
+  if (!write_file(library, bytes, why)) return nullptr;
+  void *loaded = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!loaded) {
+    why = dlerror();
+    return nullptr;
+  }
+  entry.on_host =
+      reinterpret_cast<decltype(entry.on_host)>(dlsym(loaded, (name + "_host").c_str()));
+  if (entry.on_host) return loaded;
+  why = "kernel " + name + " is not in its text";
+  dlclose(loaded);
+  return nullptr;
+}
+
+std::unique_ptr<toolchain> host_toolchain(std::string command) {
+  return std::unique_ptr<toolchain>(new host_compiler(command));
+}
+
+} // namespace ravel

@@ -1,0 +1,26 @@
+/* nvrtc.hpp - NVIDIA's run-time compiler as a toolchain. Needs nothing of CUDA to be built, and
+ * no GPU to compile: only loading does, and that is left to the plug-in. */
+#ifndef RAVEL_CUDA_NVRTC_HPP
+#define RAVEL_CUDA_NVRTC_HPP
+
+#include <memory>
+#include <string>
+
+#include "cvl-cuda/toolchain.hpp"
+
+namespace ravel {
+
+/* Loading, as toolchain::load and toolchain::unload; null where there is no device. */
+struct kernel_loader {
+  void *(*load)(const std::string &bytes, const std::string &kernel, kernel_entry &entry,
+                std::string &why) = nullptr;
+  void (*unload)(void *loaded) = nullptr;
+};
+
+/* `architecture`: of the device, 10 * major + minor. `library`: the file of NVRTC, or empty for
+ * $RAVEL_NVRTC or else the first of the usual ones that can be opened. */
+std::unique_ptr<toolchain> nvrtc_toolchain(int architecture, const kernel_loader &,
+                                           std::string library = std::string());
+
+} // namespace ravel
+#endif

@@ -1,0 +1,423 @@
+/* test-compiler.cpp - kernels compiled in the background: by a toolchain that is made up, by
+ * the machine's compiler, and by NVRTC where there is one. RAVEL_PRELUDE and RAVEL_FAKE_NVRTC
+ * are names of files, from CMake. */
+#include <criterion/criterion.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "cvl-cuda/compiler.hpp"
+#include "cvl-cuda/emulation/host-toolchain.hpp"
+#include "cvl-cuda/nvrtc.hpp"
+#include "cvl-cuda/tests/temporary.hpp"
+
+using ravel::cache;
+using ravel::compilation;
+using ravel::compiler;
+using ravel::kernel_entry;
+
+static double now() {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void pause_briefly() {
+  const struct timespec t = {0, 1000000};
+  nanosleep(&t, nullptr);
+}
+
+static bool contains(const std::string &text, const char *part) {
+  return text.find(part) != std::string::npos;
+}
+
+/* ---- a toolchain that is made up ---- */
+
+/* What a test wants of it and what it saw; it belongs to the test. */
+struct script {
+  std::atomic<bool> held{
+      false}; /* compilations wait until this is false, or they are stopped */
+  std::atomic<int> begun{0}, stopped{0}, loads{0}, unloads{0};
+  bool missing = false, unloadable = false;
+  std::string version = "1";
+};
+
+struct made_up : ravel::toolchain {
+  script &s;
+  explicit made_up(script &of) : s(of) {}
+
+  bool open(std::string &why) override {
+    if (s.missing) why = "no compiler here";
+    return !s.missing;
+  }
+  std::string identity() override { return s.version; }
+  bool compile(const std::string &text, const std::string &, const std::atomic<bool> &stop,
+               std::string &bytes, std::string &why) override {
+    s.begun++;
+    while (s.held && !stop) pause_briefly();
+    if (stop) s.stopped++;
+    if (stop || contains(text, "wrong")) {
+      why = "line 1: error in " + text;
+      return false;
+    }
+    bytes = "code of " + text;
+    return true;
+  }
+  void *load(const std::string &bytes, const std::string &, kernel_entry &entry,
+             std::string &why) override {
+    if (s.unloadable) {
+      why = "cannot load";
+      return nullptr;
+    }
+    s.loads++;
+    char *copy = strdup(bytes.c_str());
+    entry.kernel = copy;
+    return copy;
+  }
+  void unload(void *loaded) override {
+    s.unloads++;
+    free(loaded);
+  }
+};
+
+struct listener {
+  std::vector<std::string> lines;
+  compiler::speaker ear() {
+    return [this](const std::string &line) { lines.push_back(line); };
+  }
+};
+
+static std::unique_ptr<ravel::toolchain> tools(script &s) {
+  return std::unique_ptr<ravel::toolchain>(new made_up(s));
+}
+
+Test(compiler, hands_out_a_kernel_when_it_is_ready) {
+  script s;
+  {
+    compiler c(tools(s), cache(""));
+    s.held = true;
+    compilation *k = c.request("text", "k");
+    cr_assert_null(c.poll(k));
+    pause_briefly();
+    cr_assert_null(c.poll(k));
+    cr_assert_null(c.failure(k));
+    s.held = false;
+    const kernel_entry *e = c.wait(k);
+    cr_assert_not_null(e);
+    cr_assert_str_eq((const char *)e->kernel, "code of text");
+    cr_assert_eq(c.poll(k), e);
+    cr_assert_eq(c.compiled(), 1);
+  }
+  cr_assert_eq(s.loads, 1);
+  cr_assert_eq(s.unloads, 1);
+}
+
+Test(compiler, becomes_ready_without_being_waited_for) {
+  script s;
+  compiler c(tools(s), cache(""));
+  compilation *k = c.request("text", "k");
+  for (int i = 0; i < 10000 && !c.poll(k); i++) pause_briefly();
+  cr_assert_not_null(c.poll(k));
+}
+
+Test(compiler, shares_what_is_the_same) {
+  script s;
+  compiler c(tools(s), cache(""));
+  compilation *a = c.request("text", "k"), *b = c.request("text", "k"),
+              *other_name = c.request("text", "l"), *other_text = c.request("next", "k");
+  cr_assert_eq(a, b);
+  cr_assert_neq(a, other_name);
+  cr_assert_neq(a, other_text);
+  for (compilation *k : {a, other_name, other_text}) cr_assert_not_null(c.wait(k));
+  cr_assert_eq(s.begun, 3);
+  c.discard(a);
+  cr_assert_eq(s.unloads, 0);
+  cr_assert_not_null(c.poll(b));
+  c.discard(b);
+  cr_assert_eq(s.unloads, 1);
+}
+
+Test(compiler, says_once_what_does_not_compile_and_goes_on) {
+  script s;
+  listener heard;
+  compiler c(tools(s), cache(""), heard.ear());
+  compilation *a = c.request("wrong 1", "k"), *b = c.request("wrong 2", "k"),
+              *good = c.request("right", "k");
+  cr_assert_null(c.wait(a));
+  cr_assert_null(c.wait(b));
+  cr_assert_not_null(c.wait(good));
+  cr_assert_str_eq(c.failure(a), "line 1: error in wrong 1");
+  cr_assert_str_eq(c.failure(b), "line 1: error in wrong 2");
+  cr_assert_null(c.poll(a));
+  cr_assert_eq(heard.lines.size(), 1);
+  cr_assert(contains(heard.lines[0], "error in wrong 1"));
+}
+
+Test(compiler, says_once_that_there_are_no_tools) {
+  script s;
+  listener heard;
+  s.missing = true;
+  compiler c(tools(s), cache(""), heard.ear());
+  for (const char *name : {"a", "b", "c"}) cr_assert_null(c.wait(c.request("text", name)));
+  cr_assert_eq(heard.lines.size(), 1);
+  cr_assert(contains(heard.lines[0], "no compiler here"));
+  cr_assert_eq(s.begun, 0);
+}
+
+Test(compiler, reports_what_cannot_be_loaded) {
+  script s;
+  listener heard;
+  s.unloadable = true;
+  compiler c(tools(s), cache(""), heard.ear());
+  compilation *k = c.request("text", "k");
+  cr_assert_null(c.wait(k));
+  cr_assert_str_eq(c.failure(k), "cannot load");
+  c.discard(k);
+  cr_assert_eq(s.unloads, 0);
+}
+
+Test(compiler, gives_up_what_is_discarded) {
+  script s;
+  compiler c(tools(s), cache(""));
+  s.held = true;
+  compilation *a = c.request("a", "k"), *b = c.request("b", "k"), *d = c.request("d", "k");
+  while (s.begun == 0) pause_briefly();
+  c.discard(b); /* in the queue: never begun */
+  c.discard(a); /* under way: stopped, or `d` would wait for ever */
+  while (s.stopped == 0) pause_briefly();
+  s.held = false;
+  cr_assert_not_null(c.wait(d));
+  cr_assert_eq(s.begun, 2);
+  cr_assert_eq(s.stopped, 1);
+  /* Asked for again it is compiled again. */
+  cr_assert_not_null(c.wait(c.request("a", "k")));
+}
+
+Test(compiler, ends_at_once_whatever_is_under_way) {
+  script s;
+  s.held = true;
+  {
+    compiler c(tools(s), cache(""));
+    for (const char *name : {"a", "b", "c"}) c.request("text", name);
+    while (s.begun == 0) pause_briefly();
+  }
+  cr_assert_eq(s.begun, 1);
+  cr_assert_eq(s.stopped, 1);
+}
+
+Test(compiler, finds_on_disk_what_was_compiled_before) {
+  temporary t;
+  script s;
+  for (int round = 0; round < 2; round++) {
+    compiler c(tools(s), cache(t.folder));
+    const kernel_entry *e = c.wait(c.request("text", "k"));
+    cr_assert_not_null(e);
+    cr_assert_str_eq((const char *)e->kernel, "code of text");
+    cr_assert_eq(c.found(), (unsigned)round);
+  }
+  cr_assert_eq(s.begun, 1);
+  s.version = "2"; /* another compiler makes other code */
+  compiler c(tools(s), cache(t.folder));
+  cr_assert_not_null(c.wait(c.request("text", "k")));
+  cr_assert_eq(s.begun, 2);
+  cr_assert_not_null(c.wait(c.request("text", "l")));
+  cr_assert_eq(s.begun, 3);
+}
+
+Test(compiler, says_once_that_nothing_is_kept) {
+  temporary t;
+  script s;
+  listener heard;
+  write_contents(t.file("plain"), "");
+  compiler c(tools(s), cache(t.file("plain")), heard.ear());
+  for (const char *name : {"a", "b", "c"}) cr_assert_not_null(c.wait(c.request("text", name)));
+  cr_assert_eq(heard.lines.size(), 1);
+  cr_assert(contains(heard.lines[0], "Not a directory"));
+}
+
+/* ---- the machine's own compiler ---- */
+
+/* a[i] = 2 * a[i] + 1, as generated text would have it. */
+static std::string doubling_text() {
+  return contents(RAVEL_PRELUDE) +
+         "struct doubling {\n"
+         "  int64_t *a;\n"
+         "  HD void operator()(int64_t i) const { a[i] = 2 * a[i] + 1; }\n"
+         "};\n"
+         "RAVEL_KERNEL_N(doubling)\n";
+}
+
+Test(host_toolchain, compiles_what_runs_in_any_order) {
+  temporary t;
+  for (int round = 0; round < 2; round++) { /* the second from disk */
+    compiler c(ravel::host_toolchain(), cache(t.folder));
+    compilation *k = c.request(doubling_text(), "doubling");
+    const kernel_entry *e = c.wait(k);
+    cr_assert_not_null(e, "%s", c.failure(k));
+    for (int direction = -1; direction <= 1; direction++) {
+      int64_t a[100];
+      for (int i = 0; i < 100; i++) a[i] = i;
+      const struct { int64_t *a; } body = {a};
+      const ravel::order o = {direction, 12345};
+      e->on_host(&body, 100, &o);
+      for (int i = 0; i < 100; i++) cr_assert_eq(a[i], 2 * i + 1);
+    }
+    cr_assert_eq(c.found(), (unsigned)round);
+    c.discard(k);
+  }
+}
+
+Test(host_toolchain, says_where_a_text_is_wrong) {
+  listener heard;
+  compiler c(ravel::host_toolchain(), cache(""), heard.ear());
+  compilation *k = c.request(doubling_text() + "int x = undeclared;\n", "doubling");
+  cr_assert_null(c.wait(k));
+  cr_assert(contains(c.failure(k), "undeclared"), "%s", c.failure(k));
+  compilation *other = c.request(doubling_text(), "tripling");
+  cr_assert_null(c.wait(other));
+  cr_assert(contains(c.failure(other), "tripling is not in its text"), "%s", c.failure(other));
+  cr_assert_eq(heard.lines.size(), 1);
+}
+
+Test(host_toolchain, must_be_there) {
+  std::string why;
+  cr_assert_not(ravel::host_toolchain("no-such-compiler")->open(why));
+  cr_assert_str_eq(why.c_str(), "no-such-compiler: No such file or directory");
+  cr_assert_not(ravel::host_toolchain("false")->open(why));
+  setenv("CXX", "no-such-compiler-either -g", 1);
+  cr_assert_not(ravel::host_toolchain()->open(why));
+  cr_assert(contains(why, "no-such-compiler-either"), "%s", why.c_str());
+  unsetenv("CXX");
+  setenv("PATH", "/nowhere", 1);
+  cr_assert_not(ravel::host_toolchain()->open(why));
+  cr_assert(contains(why, "no C++ compiler on the path"), "%s", why.c_str());
+}
+
+Test(host_toolchain, has_an_identity_with_its_options) {
+  std::string why;
+  const auto plain = ravel::host_toolchain("c++"), other = ravel::host_toolchain("c++ -g");
+  cr_assert(plain->open(why));
+  cr_assert(other->open(why));
+  cr_assert_neq(plain->identity(), other->identity());
+  cr_assert(contains(plain->identity(), "-ffp-contract=off"));
+}
+
+/* A compiler with a child that would take a minute: both are ended. */
+Test(host_toolchain, is_stopped_with_all_it_started) {
+  temporary t;
+  const std::string slow = t.file("slow");
+  write_contents(slow, "#!/bin/sh\n[ \"$1\" = --version ] && exec echo slow\n"
+                       "sleep 60 & echo $! >" +
+                           t.file("started") + "\nwait\n");
+  cr_assert_eq(chmod(slow.c_str(), 0700), 0);
+  const double begin = now();
+  {
+    compiler c(ravel::host_toolchain(slow), cache(""));
+    c.request(doubling_text(), "doubling");
+    while (contents(t.file("started")).empty() && now() - begin < 30) pause_briefly();
+  }
+  cr_assert_lt(now() - begin, 30);
+  const int child = atoi(contents(t.file("started")).c_str());
+  cr_assert_gt(child, 0);
+  const std::string process = "/proc/" + std::to_string(child) + "/stat";
+  for (int i = 0; i < 2000; i++) {
+    const std::string state = contents(process);
+    if (state.empty() || contains(state, ") Z")) return;
+    pause_briefly();
+  }
+  cr_assert_fail("process %d runs on", child);
+}
+
+/* ---- NVRTC ---- */
+
+Test(nvrtc, says_that_it_is_missing) {
+  listener heard;
+  compiler c(ravel::nvrtc_toolchain(90, {}, "/nowhere/libnvrtc.so"), cache(""), heard.ear());
+  cr_assert_null(c.wait(c.request("a", "k")));
+  cr_assert_null(c.wait(c.request("b", "k")));
+  cr_assert_eq(heard.lines.size(), 1);
+  cr_assert(contains(heard.lines[0], "/nowhere/libnvrtc.so"));
+  cr_assert(contains(heard.lines[0], "RAVEL_NVRTC"));
+  std::string why;
+  setenv("RAVEL_NVRTC", "/nowhere/else.so", 1);
+  cr_assert_not(ravel::nvrtc_toolchain(90, {})->open(why));
+  cr_assert(contains(why, "/nowhere/else.so"));
+}
+
+Test(nvrtc, says_that_it_is_too_old_or_something_else) {
+  std::string why;
+  cr_assert_not(ravel::nvrtc_toolchain(90, {}, RAVEL_FAKE_NVRTC)->open(why));
+  cr_assert_str_eq(why.c_str(), "NVRTC 11.8 is too old; 12.0 or newer is wanted");
+  why.clear();
+  cr_assert_not(ravel::nvrtc_toolchain(90, {}, "libm.so.6")->open(why));
+  cr_assert(contains(why, "something else"), "%s", why.c_str());
+}
+
+/* The one of this machine, or the test is skipped. */
+static std::unique_ptr<ravel::toolchain> nvrtc_here(int architecture) {
+  std::string why;
+  const std::unique_ptr<ravel::toolchain> any = ravel::nvrtc_toolchain(90, {});
+  if (!any->open(why)) cr_skip_test("%s", why.c_str());
+  return ravel::nvrtc_toolchain(architecture, {});
+}
+
+static bool compile(ravel::toolchain &tool, const std::string &text, std::string &bytes,
+                    std::string &why) {
+  const std::atomic<bool> stop{false};
+  return tool.compile(text, "doubling", stop, bytes, why);
+}
+
+Test(nvrtc, compiles_for_a_device_that_is_not_there) {
+  const auto tool = nvrtc_here(90);
+  std::string why, bytes;
+  cr_assert(tool->open(why), "%s", why.c_str());
+  cr_assert(compile(*tool, doubling_text(), bytes, why), "%s", why.c_str());
+  cr_assert_eq(bytes.substr(0, 4), "\x7f"
+                                   "ELF");
+  cr_assert(contains(bytes, "doubling_kernel"));
+  cr_assert(contains(tool->identity(), "sm_90"));
+  cr_assert(contains(tool->identity(), "--fmad=false"));
+  kernel_entry e;
+  cr_assert_null(tool->load(bytes, "doubling", e, why));
+  cr_assert(contains(why, "no device"));
+}
+
+Test(nvrtc, leaves_devices_newer_than_itself_to_the_driver) {
+  const auto tool = nvrtc_here(999);
+  std::string why, bytes;
+  cr_assert(tool->open(why), "%s", why.c_str());
+  cr_assert(compile(*tool, doubling_text(), bytes, why), "%s", why.c_str());
+  cr_assert(contains(bytes, ".target sm_"));
+  cr_assert(contains(bytes, "doubling_kernel"));
+}
+
+Test(nvrtc, says_what_is_wrong) {
+  std::string why, bytes;
+  const auto ancient = nvrtc_here(10);
+  cr_assert_not(ancient->open(why));
+  cr_assert(contains(why, "does not compile for sm_10"), "%s", why.c_str());
+  const auto tool = nvrtc_here(90);
+  cr_assert(tool->open(why));
+  cr_assert_not(compile(*tool, "struct wrong { undeclared x; };", bytes, why));
+  cr_assert(contains(why, "undeclared"), "%s", why.c_str());
+}
+
+Test(nvrtc, can_be_stopped) {
+  const auto tool = nvrtc_here(90);
+  std::string why, bytes;
+  cr_assert(tool->open(why));
+  const std::atomic<bool> stop{true};
+  cr_assert_not(tool->compile(doubling_text(), "doubling", stop, bytes, why));
+}
+
+/* No fused multiply-add: a * b + c is two operations. */
+Test(nvrtc, does_not_contract) {
+  const auto tool = nvrtc_here(999); /* PTX, which can be read */
+  std::string why, bytes;
+  cr_assert(tool->open(why));
+  cr_assert(compile(*tool,
+                    "extern \"C\" __global__ void k(double *a) { a[0] = a[1] * a[2] + a[3]; }",
+                    bytes, why));
+  cr_assert(contains(bytes, "mul.rn.f64"));
+  cr_assert_not(contains(bytes, "fma."));
+}
