@@ -12,11 +12,14 @@
 #include "cvl-cpu/cvl-cpu.h"
 DELAYED_BACKEND(delayed_cpu, "delayed", cvl_cpu_backend)
 #endif
+#ifdef RAVEL_HAS_CUDA_EMULATION
+#include "cvl-cuda/emulation.h"
+#endif
 DELAYED_BACKEND(delayed_oracle, "delayed-oracle", cvl_oracle_backend)
 
 const struct cvl_backend *const *cvl_backends(void) {
   static struct cvl_backend tables[2];
-  static const struct cvl_backend *all[5];
+  static const struct cvl_backend *all[6];
   size_t n = 0;
 #ifdef RAVEL_HAS_CPU
   all[n++] = &cvl_cpu_backend;
@@ -24,6 +27,9 @@ const struct cvl_backend *const *cvl_backends(void) {
 #endif
   all[n++] = &cvl_oracle_backend;
   all[n++] = delayed_oracle(&tables[1]);
+#ifdef RAVEL_HAS_CUDA_EMULATION
+  all[n++] = cvl_cuda_emulation_backend();
+#endif
   return all;
 }
 

@@ -1,0 +1,455 @@
+/* backend.cpp - the contract's table: each entry checks the state of the context, does the
+ * operation, turns what it threw into a fault, and lets go of owned operands. */
+#include "cvl-cuda/backend.hpp"
+
+#include <string.h>
+
+#include <new>
+
+#include "cvl-cuda/ops.hpp"
+
+namespace ravel {
+
+/* ---- from exceptions to faults ---- */
+
+static void release_value(const cvl_value &v) {
+  if (v.form == CVL_VECTOR) release(v.as.vector);
+  if (v.form == CVL_SEGDES) release(v.as.segdes);
+}
+
+static void release_owned(const cvl_value &v) {
+  if (v.owned) release_value(v);
+}
+
+/* Takes over what a body on the host reported. */
+static bool take_host_fault(context &c) {
+  const fault_slot s = c.host_faults;
+  if (s.kind == CVL_E_NONE) return false;
+  note_fault(
+      c, {(cvl_error_kind)s.kind, s.site, s.position, s.value, s.limit, s.segment, nullptr});
+  c.host_faults = fault_slot{};
+  return true;
+}
+
+static bool device_failed(context &c, uint64_t site) {
+  const char *why = c.device->failure();
+  if (why == nullptr) return false;
+  note_fault(c, {CVL_E_DEVICE, site, 0, 0, 0, 0, why});
+  return true;
+}
+
+/* Runs an operation; on a fault known at once, `out` and `more` are released and not set. */
+template <class G>
+static bool guarded(context *c, uint64_t site, cvl_value *out, cvl_value *more, G operation) {
+  if (out) *out = cvl_value{};
+  if (more) *more = cvl_value{};
+  bool good = false;
+  try {
+    operation();
+    good = true;
+  } catch (const failure &f) {
+    cvl_error e = f.error;
+    if (e.kind == CVL_E_MEMORY) e.site = site;
+    note_fault(*c, e);
+  } catch (const std::bad_alloc &) {
+    note_fault(*c, {CVL_E_MEMORY, site, 0, 0, 0, 0, nullptr});
+  }
+  if (take_host_fault(*c) || device_failed(*c, site)) good = false;
+  if (!good) {
+    if (out) release_value(*out);
+    if (more) release_value(*more);
+    if (out) *out = cvl_value{};
+    if (more) *more = cvl_value{};
+  }
+  return good;
+}
+
+/* ---- opening and closing ---- */
+
+context *open_context(stream *s, const cvl_options &o, const char **why) {
+  try {
+    return new context(s, o);
+  } catch (const failure &) {
+    *why = "the device has no memory left";
+  } catch (const std::bad_alloc &) {
+    *why = "out of memory";
+  }
+  delete s;
+  return nullptr;
+}
+
+static void close_context(context *c) {
+  c->work_queue.finish();
+  stream *s = c->device;
+  delete c;
+  delete s;
+}
+
+/* ---- values ---- */
+
+static bool from_host(context *c, uint64_t site, cvl_elem elem, uint64_t n, const void *data,
+                      cvl_value *out) {
+  const size_t bytes = (size_t)n * elem_info(elem)->bytes;
+  return guarded(c, site, out, nullptr, [&] {
+    out->elem = (uint8_t)elem;
+    if (n == 1) {
+      memcpy(&out->as, data, bytes);
+      out->form = CVL_SCALAR;
+      return;
+    }
+    ref<cvl_vector> v(new cvl_vector);
+    v->elem = elem;
+    v->length = (int64_t)n;
+    if ((int64_t)n <= c->small) {
+      v->host = ref<block>(c->memory.take(place::host, bytes, site));
+      if (n > 0) memcpy(v->host->at, data, bytes);
+    } else {
+      v->device = ref<block>(c->memory.take(place::device, bytes, site));
+      c->work_queue.upload(c->memory, v->device.get(), data, bytes, site);
+    }
+    out->as.vector = v.give();
+    out->form = CVL_VECTOR;
+  });
+}
+
+/* Bytes of a block that both sides may have; waits if only the device has it. */
+static void read_block(context &c, const ref<block> &host, uint64_t arrives,
+                       const ref<block> &device, size_t first, size_t bytes, void *dst) {
+  if (bytes == 0) return;
+  if (host && c.work_queue.reached(arrives)) {
+    memcpy(dst, host->at + first, bytes);
+    return;
+  }
+  const ref<block> pinned(c.memory.take(place::host, bytes, 0));
+  c.work_queue.download(pinned->at, device->at + first, bytes);
+  finish(c);
+  memcpy(dst, pinned->at, bytes);
+}
+
+static void read_lengths(context &c, const cvl_value &d, uint64_t first, uint64_t n,
+                         int64_t *dst) {
+  if (d.form == CVL_ONE_SEGMENT) {
+    if (n > 0) dst[0] = (int64_t)d.as.one_segment;
+    return;
+  }
+  const cvl_segdes &s = *d.as.segdes;
+  if (s.equal >= 0) {
+    for (uint64_t k = 0; k < n; k++) dst[k] = s.equal;
+    return;
+  }
+  std::vector<int64_t> offsets(n + 1);
+  read_block(c, s.host_offsets, s.arrives, s.device_offsets, first * sizeof(int64_t),
+             (n + 1) * sizeof(int64_t), offsets.data());
+  for (uint64_t k = 0; k < n; k++) dst[k] = offsets[k + 1] - offsets[k];
+}
+
+static bool to_host(context *c, const cvl_value *v, uint64_t first, uint64_t n, void *dst) {
+  const bool good = guarded(c, UINT64_MAX, nullptr, nullptr, [&] {
+    if (v->form == CVL_SCALAR) {
+      if (n > 0) memcpy(dst, &v->as, elem_info((cvl_elem)v->elem)->bytes);
+      return;
+    }
+    if (v->form != CVL_VECTOR) {
+      read_lengths(*c, *v, first, n, (int64_t *)dst);
+      return;
+    }
+    cvl_vector &x = *v->as.vector;
+    const size_t width = elem_info(x.elem)->bytes;
+    if (!x.host && !x.device) {
+      work w(*c, UINT64_MAX, {v}, 0);
+      materialise(w, x);
+    }
+    read_block(*c, x.host, x.arrives, x.device, (size_t)first * width, (size_t)n * width, dst);
+  });
+  return good && !c->has_fault;
+}
+
+static bool scalar(context *c, const cvl_value *v, cvl_value *out) {
+  *out = *v;
+  out->owned = 0;
+  if (v->form == CVL_SCALAR) return true;
+  cvl_value s{};
+  s.form = CVL_SCALAR;
+  s.elem = v->elem;
+  const bool good = to_host(c, v, 0, 1, &s.as);
+  *out = good ? s : cvl_value{};
+  return good;
+}
+
+static void retain_value(context *, const cvl_value *v) {
+  if (v->form == CVL_VECTOR) retain(v->as.vector);
+  if (v->form == CVL_SEGDES) retain(v->as.segdes);
+}
+
+static void release_entry(context *, const cvl_value *v) {
+  release_value(*v);
+}
+
+static cvl_size size_of(int64_t exact, const pending *p) {
+  if (p == nullptr) return {(uint64_t)exact, 0};
+  if (p->known) return {(uint64_t)p->value, 0};
+  return {(uint64_t)p->bound, p->symbol};
+}
+
+static cvl_size length_entry(context *, const cvl_value *v) {
+  if (v->form == CVL_VECTOR) return size_of(v->as.vector->length, v->as.vector->size.get());
+  if (v->form == CVL_SEGDES) return size_of(v->as.segdes->total, v->as.segdes->size.get());
+  if (v->form == CVL_ONE_SEGMENT) return {v->as.one_segment, 0};
+  return {1, 0};
+}
+
+static cvl_size count_entry(context *, const cvl_value *d) {
+  return {(uint64_t)count_of(*d), 0};
+}
+
+static bool resolve(context *c, cvl_size *size) {
+  if (size->symbol == 0) return true;
+  ref<pending> found;
+  for (const ref<pending> &p : c->outstanding) {
+    if (p->symbol == size->symbol) found = p;
+  }
+  if (!found) {
+    const auto known = c->settled.find(size->symbol);
+    if (known == c->settled.end()) return !c->has_fault;
+    *size = {(uint64_t)known->second, 0};
+    return !c->has_fault;
+  }
+  const bool good = guarded(c, UINT64_MAX, nullptr, nullptr, [&] {
+    *size = {(uint64_t)settle(*c, *found.get()), 0};
+  });
+  return good && !c->has_fault;
+}
+
+static bool require_equal(context *c, uint64_t site, cvl_size a, cvl_size b, int64_t rule) {
+  if (a.symbol != 0 && a.symbol == b.symbol) return true;
+  if ((a.symbol && !resolve(c, &a)) || (b.symbol && !resolve(c, &b))) return false;
+  if (a.bound == b.bound) return true;
+  note_fault(*c, {CVL_E_SIZE, site, rule, (int64_t)a.bound, (int64_t)b.bound, 0, nullptr});
+  return false;
+}
+
+static bool same(context *, const cvl_value *a, const cvl_value *b) {
+  if (a->form != b->form) return false;
+  switch (a->form) {
+  case CVL_VECTOR: return a->as.vector == b->as.vector;
+  case CVL_SEGDES: return a->as.segdes == b->as.segdes;
+  case CVL_ONE_SEGMENT: return a->as.one_segment == b->as.one_segment;
+  case CVL_SCALAR:
+    return a->elem == b->elem &&
+           memcmp(&a->as, &b->as, elem_info((cvl_elem)a->elem)->bytes) == 0;
+  default: return true;
+  }
+}
+
+/* ---- errors and time ---- */
+
+static bool check(context *c, bool wait, cvl_error *e) {
+  guarded(c, UINT64_MAX, nullptr, nullptr, [&] {
+    if (wait) finish(*c);
+  });
+  if (!c->has_fault) return true;
+  *e = c->fault;
+  c->has_fault = false;
+  if (e->kind != CVL_E_DEVICE) {
+    c->work_queue.fill(c->device_faults->at, 0, sizeof(fault_slot));
+    memset(c->seen_faults->at, 0, sizeof(fault_slot));
+  }
+  return false;
+}
+
+static cvl_statistics statistics(context *c) {
+  cvl_statistics s{};
+  s.live_bytes = c->memory.live;
+  s.peak_bytes = c->memory.peak;
+  s.allocations = c->memory.allocations;
+  s.waits = c->work_queue.waits;
+  s.launches = c->work_queue.launches;
+  s.bytes_up = c->work_queue.bytes_up;
+  s.bytes_down = c->work_queue.bytes_down;
+  s.launch_ns = c->work_queue.launch_ns;
+  s.wait_ns = c->work_queue.wait_ns;
+  s.kernel_ns = c->device->kernel_ns();
+  return s;
+}
+
+static void fail_allocation(context *c, uint64_t n) {
+  c->memory.fail_in = n;
+}
+
+/* ---- operations ---- */
+
+static bool elementwise_entry(context *c, uint64_t site, cvl_op op, unsigned arity,
+                              const cvl_value *operands, cvl_value *out) {
+  cvl_value taken[3];
+  for (unsigned k = 0; k < arity; k++) taken[k] = operands[k];
+  const bool good =
+      guarded(c, site, out, nullptr, [&] { elementwise(*c, site, op, arity, taken, out); });
+  for (unsigned k = 0; k < arity; k++) release_owned(taken[k]);
+  return good;
+}
+
+/* An entry with two operands; a result may be stored where an operand stands. */
+template <class G>
+static bool of_two(context *c, uint64_t site, cvl_value a, cvl_value b, cvl_value *out, G g) {
+  const bool good = guarded(c, site, out, nullptr, [&] { g(a, b); });
+  release_owned(a);
+  release_owned(b);
+  return good;
+}
+
+static bool reduce_entry(context *c, uint64_t site, cvl_op op, const cvl_value *v,
+                         const cvl_value *d, cvl_value *out) {
+  return of_two(c, site, *v, *d, out, [&](const cvl_value &x, const cvl_value &s) {
+    reduce(*c, site, op, x, s, out);
+  });
+}
+
+static bool scan_entry(context *c, uint64_t site, cvl_op op, const cvl_value *v,
+                       const cvl_value *d, cvl_value *out) {
+  return of_two(c, site, *v, *d, out,
+                [&](const cvl_value &x, const cvl_value &s) { scan(*c, site, op, x, s, out); });
+}
+
+static bool rank_entry(context *c, uint64_t site, cvl_op op, const cvl_value *v,
+                       const cvl_value *d, cvl_value *out) {
+  return of_two(c, site, *v, *d, out,
+                [&](const cvl_value &x, const cvl_value &s) { rank(*c, site, op, x, s, out); });
+}
+
+static bool permute_entry(context *c, uint64_t site, const cvl_permute_args *args,
+                          cvl_value *out) {
+  const cvl_permute_args a = *args;
+  const bool good = guarded(c, site, out, nullptr, [&] { permute(*c, site, a, out); });
+  for (const cvl_value *v : {&a.values, &a.index, &a.flags, &a.defaults, &a.s, &a.d})
+    release_owned(*v);
+  return good;
+}
+
+static bool extract_entry(context *c, uint64_t site, const cvl_value *v, const cvl_value *index,
+                          const cvl_value *d, cvl_value *out) {
+  const cvl_value x = *v, i = *index, s = *d;
+  const bool good = guarded(c, site, out, nullptr, [&] { extract(*c, site, x, i, s, out); });
+  for (const cvl_value *p : {&x, &i, &s}) release_owned(*p);
+  return good;
+}
+
+static bool replace_entry(context *c, uint64_t site, const cvl_value *v, const cvl_value *index,
+                          const cvl_value *w, const cvl_value *d, cvl_value *out) {
+  const cvl_value x = *v, i = *index, y = *w, s = *d;
+  const bool good = guarded(c, site, out, nullptr, [&] { replace(*c, site, x, i, y, s, out); });
+  for (const cvl_value *p : {&x, &i, &y, &s}) release_owned(*p);
+  return good;
+}
+
+static bool dist_entry(context *c, uint64_t site, const cvl_value *v, const cvl_value *d,
+                       cvl_value *out) {
+  return of_two(c, site, *v, *d, out,
+                [&](const cvl_value &x, const cvl_value &s) { dist(*c, site, x, s, out); });
+}
+
+static bool index_entry(context *c, uint64_t site, const cvl_value *start,
+                        const cvl_value *stride, const cvl_value *d, cvl_value *out) {
+  const cvl_value x = *start, y = *stride, s = *d;
+  const bool good = guarded(c, site, out, nullptr, [&] { index(*c, site, x, y, s, out); });
+  for (const cvl_value *p : {&x, &y, &s}) release_owned(*p);
+  return good;
+}
+
+static bool pack_entry(context *c, uint64_t site, const cvl_value *v, const cvl_value *flags,
+                       const cvl_value *d, cvl_value *out, cvl_value *out_d) {
+  const cvl_value x = *v, f = *flags, s = *d;
+  const bool good = guarded(c, site, out, out_d, [&] { pack(*c, site, x, f, s, out, out_d); });
+  for (const cvl_value *p : {&x, &f, &s}) release_owned(*p);
+  return good;
+}
+
+template <class G>
+static bool of_one(context *c, uint64_t site, cvl_value a, cvl_value *out, G g) {
+  const bool good = guarded(c, site, out, nullptr, [&] { g(a); });
+  release_owned(a);
+  return good;
+}
+
+static bool make_segdes_entry(context *c, uint64_t site, const cvl_value *l, cvl_value *out) {
+  return of_one(c, site, *l, out, [&](const cvl_value &x) { make_segdes(*c, site, x, out); });
+}
+
+static bool segdes_from_host_entry(context *c, uint64_t site, uint64_t n, const int64_t *l,
+                                   cvl_value *out) {
+  return guarded(c, site, out, nullptr, [&] { segdes_from_host(*c, site, n, l, out); });
+}
+
+static bool lengths_entry(context *c, uint64_t site, const cvl_value *d, cvl_value *out) {
+  return of_one(c, site, *d, out, [&](const cvl_value &x) { lengths(*c, site, x, out); });
+}
+
+static bool length_of_entry(context *c, uint64_t site, const cvl_value *v, cvl_value *out) {
+  return of_one(c, site, *v, out, [&](const cvl_value &x) { length_of(*c, site, x, out); });
+}
+
+static bool random_entry(context *c, uint64_t site, uint64_t seed, uint64_t k,
+                         const cvl_value *bounds, cvl_value *out) {
+  return of_one(c, site, *bounds, out,
+                [&](const cvl_value &x) { random_numbers(*c, site, seed, k, x, out); });
+}
+
+static bool assert_entry(context *c, uint64_t site, const cvl_value *flags, const cvl_value *v,
+                         const cvl_value *w) {
+  const cvl_value f = *flags, x = *v, y = *w;
+  const bool good = guarded(c, site, nullptr, nullptr, [&] { assert_all(*c, site, f, x, y); });
+  for (const cvl_value *p : {&f, &x, &y}) release_owned(*p);
+  return good;
+}
+
+/* ---- superoperators: fused.cpp ---- */
+
+static cvl_kernel *prepare(context *, const superop *) {
+  return nullptr;
+}
+
+static void discard(context *, cvl_kernel *) {}
+
+static bool run_entry(context *, uint64_t, cvl_kernel *, const cvl_value *, cvl_value *) {
+  return false;
+}
+
+cvl_backend backend_over_streams() {
+  cvl_backend b{};
+  b.version = CVL_VERSION;
+  b.close = close_context;
+  b.from_host = from_host;
+  b.to_host = to_host;
+  b.scalar = scalar;
+  b.retain = retain_value;
+  b.release = release_entry;
+  b.length = length_entry;
+  b.count = count_entry;
+  b.resolve = resolve;
+  b.require_equal = require_equal;
+  b.same = same;
+  b.check = check;
+  b.statistics = statistics;
+  b.fail_allocation = fail_allocation;
+  b.elementwise = elementwise_entry;
+  b.reduce = reduce_entry;
+  b.scan = scan_entry;
+  b.rank = rank_entry;
+  b.permute = permute_entry;
+  b.extract = extract_entry;
+  b.replace = replace_entry;
+  b.dist = dist_entry;
+  b.index = index_entry;
+  b.pack = pack_entry;
+  b.make_segdes = make_segdes_entry;
+  b.segdes_from_host = segdes_from_host_entry;
+  b.lengths = lengths_entry;
+  b.length_of = length_of_entry;
+  b.random = random_entry;
+  b.assert_all = assert_entry;
+  b.prepare = prepare;
+  b.discard = discard;
+  b.run = run_entry;
+  return b;
+}
+
+} // namespace ravel

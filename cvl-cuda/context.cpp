@@ -1,0 +1,338 @@
+/* context.cpp - values, faults, and where an operation's operands are: see context.hpp. */
+#include "cvl-cuda/context.hpp"
+
+#include <limits.h>
+#include <string.h>
+
+#include "cvl-cuda/ops.hpp"
+
+/* Measured in the model of traffic between host and device: the best for all programs. */
+enum { SMALL = 2048 };
+
+cvl_context::cvl_context(ravel::stream *s, const cvl_options &o)
+    : device(s), memory(s), work_queue(s), int_elem(o.int_elem), float_elem(o.float_elem),
+      small(SMALL) {
+  using namespace ravel;
+  device_faults = ref<block>(memory.take(place::device, sizeof(fault_slot), 0));
+  seen_faults = ref<block>(memory.take(place::host, sizeof(fault_slot), 0));
+  memset(seen_faults->at, 0, sizeof(fault_slot));
+  work_queue.fill(device_faults->at, 0, sizeof(fault_slot));
+  memory.live = memory.peak = memory.allocations =
+      0; /* what the context needs is not counted */
+  memory.limit = o.memory_limit;
+  memory.fail_in = o.fail_allocation;
+  work_queue.finish();
+  work_queue.launches = work_queue.waits = 0;
+}
+
+namespace ravel {
+
+/* ---- reference counts ---- */
+
+void retain(pending *p) {
+  p->refs++;
+}
+void release(pending *p) {
+  if (--p->refs == 0) delete p;
+}
+void retain(cvl_vector *v) {
+  v->refs++;
+}
+void release(cvl_vector *v) {
+  if (--v->refs == 0) delete v;
+}
+void retain(cvl_segdes *d) {
+  d->refs++;
+}
+void release(cvl_segdes *d) {
+  if (--d->refs == 0) delete d;
+}
+
+/* ---- faults ---- */
+
+void fail(cvl_error_kind kind, uint64_t site, int64_t position, int64_t value, int64_t limit,
+          int64_t segment) {
+  throw failure{{kind, site, position, value, limit, segment, nullptr}};
+}
+
+void note_fault(context &c, const cvl_error &e) {
+  const cvl_error &f = c.fault;
+  if (c.has_fault && (f.site < e.site || (f.site == e.site && f.position <= e.position)))
+    return;
+  c.fault = e;
+  c.has_fault = true;
+}
+
+static void note_slot(context &c, const fault_slot &s) {
+  if (s.kind == CVL_E_NONE) return;
+  note_fault(
+      c, {(cvl_error_kind)s.kind, s.site, s.position, s.value, s.limit, s.segment, nullptr});
+}
+
+void finish(context &c) {
+  c.work_queue.download(c.seen_faults->at, c.device_faults->at, sizeof(fault_slot));
+  c.work_queue.finish();
+  fault_slot seen;
+  memcpy(&seen, c.seen_faults->at, sizeof seen);
+  note_slot(c, seen);
+}
+
+/* ---- pending numbers ---- */
+
+int64_t settle(context &c, pending &p) {
+  if (p.known) return p.value;
+  for (const ref<pending> &q : c.outstanding) {
+    q->mirror = ref<block>(c.memory.take(place::host, sizeof(int64_t), 0));
+    c.work_queue.download(q->mirror->at, q->at->at, sizeof(int64_t));
+  }
+  finish(c);
+  for (const ref<pending> &q : c.outstanding) {
+    memcpy(&q->value, q->mirror->at, sizeof q->value);
+    q->known = true;
+    c.settled[q->symbol] = q->value;
+    q->at = nullptr;
+    q->mirror = nullptr;
+  }
+  c.outstanding.clear();
+  return p.value;
+}
+
+int64_t settled_length(context &c, const cvl_vector &v) {
+  return v.size ? settle(c, *v.size.get()) : v.length;
+}
+
+int64_t settled_total(context &c, const cvl_segdes &d) {
+  return d.size ? settle(c, *d.size.get()) : d.total;
+}
+
+/* ---- values ---- */
+
+int64_t length_bound(const cvl_value &v) {
+  if (v.form == CVL_VECTOR) return v.as.vector->length;
+  if (v.form == CVL_SEGDES) return v.as.segdes->count;
+  return v.form == CVL_NOTHING ? 0 : 1;
+}
+
+int64_t count_of(const cvl_value &d) {
+  return d.form == CVL_SEGDES ? d.as.segdes->count : 1;
+}
+
+int64_t total_of(context &c, const cvl_value &d) {
+  return d.form == CVL_SEGDES ? settled_total(c, *d.as.segdes) : (int64_t)d.as.one_segment;
+}
+
+static bool segdes_at_hand(context &c, const cvl_segdes &d) {
+  return d.equal >= 0 || (d.host_offsets && c.work_queue.reached(d.arrives));
+}
+
+static bool vector_at_hand(context &c, const cvl_vector &v) {
+  if (v.host) return c.work_queue.reached(v.arrives);
+  if (v.kind == FROM_MEMORY) return false;
+  return (!v.data || vector_at_hand(c, *v.data.get())) &&
+         (!v.steps || vector_at_hand(c, *v.steps.get())) &&
+         (!v.under || segdes_at_hand(c, *v.under.get()));
+}
+
+bool at_hand(context &c, const cvl_value &v) {
+  if (v.form == CVL_VECTOR) return vector_at_hand(c, *v.as.vector);
+  if (v.form == CVL_SEGDES) return segdes_at_hand(c, *v.as.segdes);
+  return true;
+}
+
+/* ---- an operation ---- */
+
+/* The most elements an operand brings; settles what is pending. */
+static int64_t settled_size(context &c, const cvl_value &v) {
+  if (v.form == CVL_VECTOR) return settled_length(c, *v.as.vector);
+  if (v.form == CVL_NOTHING || v.form == CVL_SCALAR) return 0;
+  const int64_t total = total_of(c, v), count = count_of(v);
+  return total > count ? total : count;
+}
+
+work::work(context &ctx, uint64_t at_site, std::initializer_list<const cvl_value *> operands,
+           int64_t elements)
+    : c(ctx), site(at_site), on_host(true) {
+  int64_t most = elements;
+  for (const cvl_value *v : operands) {
+    const int64_t size = settled_size(c, *v);
+    if (size > most) most = size;
+  }
+  if (most > c.small) on_host = false;
+  for (const cvl_value *v : operands) on_host = on_host && at_hand(c, *v);
+}
+
+work::~work() {
+  for (const ref<pending> &p : later_) {
+    memcpy(&p->value, p->at->at, sizeof p->value);
+    p->known = true;
+  }
+}
+
+void work::run(const launch &l) {
+  if (l.count == 0) return;
+  if (on_host) {
+    const order forward{1, 0};
+    l.on_host(l.body, l.count, &forward);
+  } else {
+    c.work_queue.run(l);
+  }
+}
+
+void *work::scratch_bytes(size_t bytes) {
+  ref<block> b(c.memory.take(on_host ? place::host : place::device, bytes, site));
+  held_.push_back(b);
+  return b->at;
+}
+
+void work::fill_bytes(void *p, uint8_t byte, size_t bytes) {
+  if (bytes == 0) return;
+  if (on_host) {
+    memset(p, byte, bytes);
+  } else {
+    c.work_queue.fill(p, byte, bytes);
+  }
+}
+
+faults work::bad() {
+  return {on_host ? &c.host_faults : (fault_slot *)(void *)c.device_faults->at, site};
+}
+
+/* The elements of a vector in the place of this operation; they stay for the next one. */
+void *work::elements_here(cvl_vector &v) {
+  if (!(on_host ? v.host : v.device)) {
+    if (v.kind != FROM_MEMORY) {
+      materialise(*this, v);
+    } else { /* on the host only: an operation whose operands are not at hand is not run there
+              */
+      const size_t bytes = (size_t)v.length * elem_info(v.elem)->bytes;
+      ref<block> b(c.memory.take(place::device, bytes, site));
+      c.work_queue.upload(c.memory, b.get(), v.host->at, bytes, site);
+      v.device = b;
+    }
+  }
+  return (on_host ? v.host : v.device)->at;
+}
+
+void *work::materialised(const cvl_value &v, size_t width) {
+  if (v.form == CVL_VECTOR) return elements_here(*v.as.vector);
+  if (on_host) {
+    void *p = scratch_bytes(width);
+    memcpy(p, &v.as, width);
+    return p;
+  }
+  ref<block> b(c.memory.take(place::device, width, site));
+  c.work_queue.upload(c.memory, b.get(), &v.as, width, site);
+  held_.push_back(b);
+  return b->at;
+}
+
+void work::fill_operand(const cvl_value &v, size_t width, int32_t &kind, void *first,
+                        void *step, segments &under, void *&data, void *&steps) {
+  data = steps = nullptr;
+  if (v.form == CVL_SCALAR) {
+    kind = ALL_EQUAL;
+    memcpy(first, &v.as, width);
+    return;
+  }
+  cvl_vector &x = *v.as.vector;
+  if (x.kind == FROM_MEMORY || (on_host ? x.host : x.device)) {
+    kind = FROM_MEMORY;
+    data = elements_here(x);
+    return;
+  }
+  kind = x.kind;
+  memcpy(first, &x.first, width);
+  memcpy(step, &x.step, width);
+  if (x.data) data = elements_here(*x.data.get());
+  if (x.steps) steps = elements_here(*x.steps.get());
+  if (x.under) under = view(x.under.get(), true);
+}
+
+segments work::view(cvl_segdes *d, bool ranked) {
+  segments s{};
+  s.count = d->count;
+  s.total = settled_total(c, *d);
+  s.equal = d->equal;
+  if (d->equal >= 0) return s;
+  if (!on_host && !d->device_offsets) {
+    const size_t bytes = (size_t)(d->count + 1) * sizeof(int64_t);
+    ref<block> b(c.memory.take(place::device, bytes, site));
+    c.work_queue.upload(c.memory, b.get(), d->host_offsets->at, bytes, site);
+    d->device_offsets = b;
+  }
+  s.offsets = pointer_to<const int64_t>((on_host ? d->host_offsets : d->device_offsets)->at);
+  if (ranked && !on_host) {
+    if (!d->device_ranks) make_ranks(*this, *d);
+    s.ranks = pointer_to<const rank_word>(d->device_ranks->at);
+  }
+  return s;
+}
+
+segments work::view(const cvl_value &d, bool ranked) {
+  if (d.form == CVL_SEGDES) return view(d.as.segdes, ranked);
+  segments s{};
+  s.count = 1;
+  s.total = s.equal = (int64_t)d.as.one_segment;
+  return s;
+}
+
+ref<cvl_vector> work::make(cvl_elem elem, int64_t n) {
+  ref<cvl_vector> v(new cvl_vector);
+  v->elem = elem;
+  v->length = n;
+  ref<block> b(c.memory.take(on_host ? place::host : place::device,
+                             (size_t)n * elem_info(elem)->bytes, site));
+  (on_host ? v->host : v->device) = b;
+  return v;
+}
+
+ref<cvl_segdes> work::make_segdes(int64_t count, int64_t total) {
+  ref<cvl_segdes> d(new cvl_segdes);
+  d->count = count;
+  d->total = total;
+  ref<block> b(c.memory.take(on_host ? place::host : place::device,
+                             (size_t)(count + 1) * sizeof(int64_t), site));
+  (on_host ? d->host_offsets : d->device_offsets) = b;
+  return d;
+}
+
+ref<pending> work::later(int64_t bound, ptr<int64_t> *at) {
+  ref<pending> p(new pending);
+  p->symbol = ++c.last_symbol;
+  p->bound = bound;
+  p->at =
+      ref<block>(c.memory.take(on_host ? place::host : place::device, sizeof(int64_t), site));
+  *at = pointer_to<int64_t>(p->at->at);
+  if (on_host) {
+    later_.push_back(p);
+  } else {
+    c.outstanding.push_back(p);
+  }
+  return p;
+}
+
+void work::give(cvl_value *out, const ref<cvl_vector> &v) {
+  *out = cvl_value{};
+  if (on_host && v->length == 1 && !v->size) { /* known: no need of a vector */
+    out->form = CVL_SCALAR;
+    out->elem = (uint8_t)v->elem;
+    memcpy(&out->as, v->host->at, elem_info(v->elem)->bytes);
+    return;
+  }
+  out->form = CVL_VECTOR;
+  out->elem = (uint8_t)v->elem;
+  out->as.vector = ref<cvl_vector>(v).give();
+}
+
+void work::give(cvl_value *out, const ref<cvl_segdes> &d) {
+  *out = cvl_value{};
+  if (d->count == 1 && !d->size) {
+    out->form = CVL_ONE_SEGMENT;
+    out->as.one_segment = (uint64_t)d->total;
+    return;
+  }
+  out->form = CVL_SEGDES;
+  out->as.segdes = ref<cvl_segdes>(d).give();
+}
+
+} // namespace ravel

@@ -1,0 +1,183 @@
+/* context.hpp - a context of the back end, and one operation at work in it.
+ *
+ * An operation is written once:
+ *
+ *     void reduce(context &c, uint64_t site, cvl_op op, const cvl_value &v, const cvl_value &d,
+ *                 cvl_value *out) {
+ *       work w(c, site, {&v, &d}, 0);             // where: on the host or on the device
+ *       const segments s = w.view(d);
+ *       const operand<T> x = w.read<T>(v);        // wherever v is, or however it is computed
+ *       cvl_vector *r = w.make(elem, s.count);
+ *       w.run(launch_n("reduce", s.count, body{s, x, w.data<T>(r)}));
+ *       w.give(out, r);
+ *     }
+ *
+ * Small operations whose operands are at hand run on the host at once, all others on the
+ * device, some time later; the code is the same, and so are the bits. Faults that are known at
+ * once are thrown (struct failure) or reported by bodies that run on the host; those of the
+ * device are found in its error slot when somebody waits.
+ */
+#ifndef RAVEL_CUDA_CONTEXT_HPP
+#define RAVEL_CUDA_CONTEXT_HPP
+
+#include <initializer_list>
+
+#include "cvl-cuda/launch.hpp"
+#include "cvl-cuda/queue.hpp"
+#include "cvl-cuda/values.hpp"
+
+/* The contract's opaque context. */
+struct cvl_context {
+  ravel::stream *device;
+  ravel::heap memory;
+  ravel::queue work_queue;
+  cvl_elem int_elem, float_elem;
+  int64_t small; /* operations on up to so many elements may run on the host */
+  ravel::fault_slot host_faults{};        /* of bodies that ran on the host */
+  ravel::ref<ravel::block> device_faults; /* one fault_slot on the device */
+  ravel::ref<ravel::block> seen_faults;   /* pinned: its copy as of the last wait */
+  bool has_fault = false;                 /* the first fault known of */
+  cvl_error fault{};
+  uint64_t last_symbol = 0;
+  std::vector<ravel::ref<ravel::pending>> outstanding; /* not yet known: one wait for all */
+  std::map<uint64_t, int64_t>
+      settled; /* what they were, by symbol: for sizes held by the caller */
+
+  cvl_context(ravel::stream *, const cvl_options &);
+};
+
+namespace ravel {
+
+using context = cvl_context;
+
+/* Notes a fault: of those known the one with the lowest site and position stays. */
+void note_fault(context &, const cvl_error &);
+[[noreturn]] void fail(cvl_error_kind, uint64_t site, int64_t position = 0, int64_t value = 0,
+                       int64_t limit = 0, int64_t segment = 0);
+/* Waits until a pending number is known, and all others with it. */
+int64_t settle(context &, pending &);
+/* Waits for all work, and takes note of what the device's error slot holds. */
+void finish(context &);
+/* The exact length, or total: waits if it is pending. */
+int64_t settled_length(context &, const cvl_vector &);
+int64_t settled_total(context &, const cvl_segdes &);
+
+/* Number of elements (of a descriptor: segments) as far as it is known without waiting. */
+int64_t length_bound(const cvl_value &);
+/* Number of segments and total of a descriptor in either form; the total is settled. */
+int64_t count_of(const cvl_value &d);
+int64_t total_of(context &, const cvl_value &d);
+
+/* Whether the host can read the value's elements now, without waiting. */
+bool at_hand(context &, const cvl_value &);
+
+/* Gives t(T{}) for the C type T of elements of type e, and likewise for the INT or FLOAT only.
+ */
+template <class G> auto with_type(cvl_elem e, G g) {
+  switch (e) {
+  case CVL_I32: return g(int32_t{});
+  case CVL_I64: return g(int64_t{});
+  case CVL_F32: return g(float{});
+  case CVL_F64: return g(double{});
+  case CVL_BOOL: break;
+  case CVL_ELEM_COUNT: break;
+  }
+  return g(uint8_t{});
+}
+template <class G> auto with_int(cvl_elem e, G g) {
+  return e == CVL_I32 ? g(int32_t{}) : g(int64_t{});
+}
+template <class T> cvl_elem elem_of();
+template <> inline cvl_elem elem_of<int32_t>() {
+  return CVL_I32;
+}
+template <> inline cvl_elem elem_of<int64_t>() {
+  return CVL_I64;
+}
+template <> inline cvl_elem elem_of<float>() {
+  return CVL_F32;
+}
+template <> inline cvl_elem elem_of<double>() {
+  return CVL_F64;
+}
+template <> inline cvl_elem elem_of<uint8_t>() {
+  return CVL_BOOL;
+}
+
+/* One operation. Scratch memory lives until it ends. */
+struct work {
+  context &c;
+  const uint64_t site;
+  bool on_host;
+
+  /* Decides the place from the operands, whose pending lengths are settled here, and from the
+   * number of elements of the result. Values of form CVL_NOTHING are ignored. */
+  work(context &, uint64_t site, std::initializer_list<const cvl_value *> operands,
+       int64_t elements);
+  ~work();
+  work(const work &) = delete;
+  work &operator=(const work &) = delete;
+
+  /* -- operands, in the place of the operation -- */
+
+  /* A vector in any form. */
+  template <class T> operand<T> read(const cvl_value &v) {
+    operand<T> x{};
+    fill_operand(v, sizeof(T), x.kind, &x.first, &x.step, x.under, raw_data_, raw_steps_);
+    x.data = pointer_to<const T>(raw_data_);
+    x.steps = pointer_to<const T>(raw_steps_);
+    return x;
+  }
+  /* A vector whose elements are needed in memory: for random access again and again. */
+  template <class T> ptr<const T> elements(const cvl_value &v) {
+    return pointer_to<const T>(materialised(v, sizeof(T)));
+  }
+  /* A descriptor; `ranked`: with a rank directory unless its form makes `of` cheap anyway. */
+  segments view(const cvl_value &d, bool ranked = false);
+  segments view(cvl_segdes *d, bool ranked = false);
+
+  /* -- results and scratch -- */
+
+  /* A vector of n elements to be written by this operation. */
+  ref<cvl_vector> make(cvl_elem, int64_t n);
+  template <class T> ptr<T> data(const ref<cvl_vector> &v) {
+    return pointer_to<T>((on_host ? v->host : v->device)->at);
+  }
+  /* A descriptor of `count` segments with offsets to be written by this operation. */
+  ref<cvl_segdes> make_segdes(int64_t count, int64_t total);
+  ptr<int64_t> offsets(const ref<cvl_segdes> &d) {
+    return pointer_to<int64_t>((on_host ? d->host_offsets : d->device_offsets)->at);
+  }
+  template <class T> ptr<T> scratch(int64_t n) {
+    return pointer_to<T>(scratch_bytes((size_t)n * sizeof(T)));
+  }
+  /* All bytes of n elements set, in order with everything else. */
+  template <class T> void fill(ptr<T> p, uint8_t byte, int64_t n) {
+    fill_bytes(address(p), byte, (size_t)n * sizeof(T));
+  }
+  faults bad();
+
+  /* A number that this operation's kernels write at the pointer it gives, exact from then on;
+   * `bound`: an upper bound. On the host it is known when `run` returns. */
+  ref<pending> later(int64_t bound, ptr<int64_t> *at);
+
+  void run(const launch &);
+
+  void give(cvl_value *out, const ref<cvl_vector> &);
+  void give(cvl_value *out, const ref<cvl_segdes> &);
+
+private:
+  void *raw_data_ = nullptr, *raw_steps_ = nullptr;
+  std::vector<ref<block>> held_;
+  std::vector<ref<pending>> later_;
+
+  void fill_operand(const cvl_value &, size_t width, int32_t &kind, void *first, void *step,
+                    segments &under, void *&data, void *&steps);
+  void *materialised(const cvl_value &, size_t width);
+  void *elements_here(cvl_vector &);
+  void *scratch_bytes(size_t);
+  void fill_bytes(void *, uint8_t, size_t);
+};
+
+} // namespace ravel
+#endif

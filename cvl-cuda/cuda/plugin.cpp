@@ -1,0 +1,22 @@
+/* plugin.cpp - what programs find in the module: the table over the GPUs of this machine. */
+#include "cvl-cuda/backend.hpp"
+#include "cvl-cuda/cuda/stream.hpp"
+
+static cvl_context *open_device(const cvl_options *o, const char **why) {
+  ravel::stream *s = ravel::cuda_stream(o->device, why);
+  return s ? ravel::open_context(s, *o, why) : nullptr;
+}
+
+/* The back end, or null to programs of another version of the contract. */
+extern "C" __attribute__((visibility("default"))) const cvl_backend *
+ravel_backend(uint32_t version) {
+  static const cvl_backend backend = [] {
+    cvl_backend b = ravel::backend_over_streams();
+    b.name = "cuda";
+    b.doc = "NVIDIA GPUs";
+    b.open = open_device;
+    b.devices = ravel::cuda_devices;
+    return b;
+  }();
+  return version == CVL_VERSION ? &backend : nullptr;
+}

@@ -1,0 +1,342 @@
+/* stream.cu - a GPU as a stream: see stream.hpp and cvl-cuda/stream.hpp.
+ *
+ * Small results and the news that they are there come by one kernel, which writes into pinned
+ * memory that the host reads: no copy engine, and no call of the host to ask. Every call goes
+ * through `good`; the first that fails makes the device lost, and nothing is put into the
+ * stream from then on.
+ */
+#include "cvl-cuda/cuda/stream.hpp"
+
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <atomic>
+#include <new>
+
+#include <cuda_runtime.h>
+
+#include "cvl-cuda/calls.hpp"
+#include "cvl-cuda/cuda/loader.hpp"
+#include "cvl-cuda/nvrtc.hpp"
+
+namespace ravel {
+namespace {
+
+/* ---- news for the host ---- */
+
+enum { MOST_COPIES = 32, SMALL_COPY = 4096, DELIVERY_THREADS = 256 };
+
+struct small_copy {
+  char *to;
+  const char *from;
+  size_t bytes;
+};
+
+/* Copies to pinned memory, and then, if `epoch` is not 0, the word that says that everything
+ * before is done. */
+struct delivery {
+  small_copy copy[MOST_COPIES];
+  int count;
+  volatile uint64_t *word;
+  uint64_t epoch;
+};
+
+__global__ void __launch_bounds__(DELIVERY_THREADS) deliver(const delivery d) {
+  for (int k = 0; k < d.count; k++) {
+    const small_copy c = d.copy[k];
+    for (size_t i = threadIdx.x; i < c.bytes; i += DELIVERY_THREADS) c.to[i] = c.from[i];
+  }
+  if (d.epoch == 0) return;
+  __threadfence_system(); /* each thread's copies before the barrier, the word after it */
+  __syncthreads();
+  if (threadIdx.x == 0) *d.word = d.epoch;
+}
+
+/* ---- the stream ---- */
+
+/* Blocks of a grid for each multiprocessor: several times what can be resident, so that the
+ * last ones to run leave little idle whatever the registers allow. An estimate. */
+enum { BLOCKS_PER_PROCESSOR = 32, MAP_BLOCK = 256 };
+
+/* How long a wait spins before it looks after the device, and before it lets others run. */
+enum { SPINS_BETWEEN_LOOKS = 4096, LOOKS_BEFORE_YIELD = 64 };
+
+struct gpu final : stream {
+  int device_ = 0, processors_ = 0, architecture_ = 0;
+  cudaStream_t stream_ = nullptr;
+  uint64_t *word_ = nullptr; /* pinned: the epoch reached */
+  delivery due_{};           /* copies not yet issued; nothing was issued since */
+  calls calls_;
+  bool lost_ = false;
+  char why_[256];
+
+  ~gpu() override;
+  bool open(int device);
+
+  void *allocate(size_t bytes) override;
+  void free(void *) override;
+  void *allocate_pinned(size_t bytes) override;
+  void free_pinned(void *) override;
+  void run(const launch &) override;
+  void copy_up(void *device, const void *pinned, size_t bytes) override;
+  void copy_down(void *pinned, const void *device, size_t bytes) override;
+  void fill(void *device, uint8_t byte, size_t bytes) override;
+  void mark(uint64_t epoch) override;
+  uint64_t reached() override;
+  void wait(uint64_t epoch) override;
+  const char *failure() override { return lost_ ? why_ : nullptr; }
+  int processors() override { return processors_; }
+  toolchain *new_toolchain() override {
+    return nvrtc_toolchain(architecture_, cuda_loader()).release();
+  }
+
+  bool usable();
+  bool good(cudaError_t, const char *what, const char *of = "");
+  void lose(const char *what, const char *of, const char *why);
+  void deliver_due(uint64_t epoch);
+};
+
+void gpu::lose(const char *what, const char *of, const char *why) {
+  if (!lost_) snprintf(why_, sizeof why_, "%s%s%s: %s", what, *of ? " of " : "", of, why);
+  lost_ = true;
+}
+
+bool gpu::good(cudaError_t e, const char *what, const char *of) {
+  if (e == cudaSuccess && calls_.next_fails()) e = cudaErrorUnknown;
+  if (e == cudaSuccess) return true;
+  lose(what, of, cudaGetErrorString(e));
+  return false;
+}
+
+/* Whether anything may be called; makes the device that of the calling thread. */
+bool gpu::usable() {
+  static thread_local int current = -1;
+  if (lost_) return false;
+  if (current == device_) return true;
+  if (!good(cudaSetDevice(device_), "cudaSetDevice")) return false;
+  current = device_;
+  return true;
+}
+
+bool gpu::open(int device) {
+  device_ = device;
+  int major = 0, minor = 0;
+  struct cudaFuncAttributes of_kernel;
+  void *word = nullptr;
+  const bool opened =
+      usable() &&
+      good(cudaDeviceGetAttribute(&processors_, cudaDevAttrMultiProcessorCount, device),
+           "cudaDeviceGetAttribute") &&
+      good(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device),
+           "cudaDeviceGetAttribute") &&
+      good(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device),
+           "cudaDeviceGetAttribute") &&
+      /* Whether the module has code for this device. */
+      good(cudaFuncGetAttributes(&of_kernel, (const void *)deliver), "cudaFuncGetAttributes") &&
+      good(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreate") &&
+      good(cudaHostAlloc(&word, sizeof *word_, cudaHostAllocMapped), "cudaHostAlloc");
+  architecture_ = 10 * major + minor;
+  word_ = (uint64_t *)word;
+  if (opened) *word_ = 0;
+  return opened;
+}
+
+/* Whatever happened, all is given back as far as it can be; errors tell nobody anything. */
+gpu::~gpu() {
+  if (stream_) cudaStreamSynchronize(stream_);
+  if (word_) cudaFreeHost(word_);
+  if (stream_) cudaStreamDestroy(stream_);
+  cudaGetLastError();
+}
+
+/* ---- memory ---- */
+
+/* No memory is no failure of the device: the operation ends, the program may go on. */
+static void *none_left(cudaError_t e, void *p) {
+  if (e != cudaErrorMemoryAllocation) return p;
+  cudaGetLastError();
+  return nullptr;
+}
+
+void *gpu::allocate(size_t bytes) {
+  if (!usable()) return nullptr;
+  void *p = nullptr;
+  const cudaError_t e = cudaMalloc(&p, bytes);
+  if (e == cudaErrorMemoryAllocation) return none_left(e, p);
+  return good(e, "cudaMalloc") ? p : nullptr;
+}
+
+void *gpu::allocate_pinned(size_t bytes) {
+  if (!usable()) return nullptr;
+  void *p = nullptr;
+  const cudaError_t e = cudaHostAlloc(&p, bytes, cudaHostAllocMapped);
+  if (e == cudaErrorMemoryAllocation) return none_left(e, p);
+  return good(e, "cudaHostAlloc") ? p : nullptr;
+}
+
+/* Also of a lost device: the memory of the process is not to leak. */
+void gpu::free(void *p) {
+  if (p) cudaFree(p);
+}
+
+void gpu::free_pinned(void *p) {
+  if (p) cudaFreeHost(p);
+}
+
+/* ---- work ---- */
+
+static unsigned grid_for(int64_t blocks, int processors) {
+  const int64_t most = (int64_t)processors * BLOCKS_PER_PROCESSOR;
+  return (unsigned)(blocks < most ? blocks : most);
+}
+
+void gpu::run(const launch &l) {
+  deliver_due(0);
+  if (!usable() || l.count <= 0) return;
+  if (l.on_device) {
+    const char *why = l.on_device(l.body, l.count, stream_);
+    if (why == nullptr) {
+      good(cudaSuccess, "work", l.name);
+    } else {
+      lose("work", l.name, why);
+    }
+    return;
+  }
+  const bool map = l.threads == 0;
+  const int64_t blocks = map ? (l.count + MAP_BLOCK - 1) / MAP_BLOCK : l.count;
+  const dim3 grid(grid_for(blocks, processors_)), block(map ? (unsigned)MAP_BLOCK : (unsigned)l.threads);
+  int64_t count = l.count;
+  void *arguments[] = {const_cast<void *>(l.body), &count};
+  good(cudaLaunchKernel(l.kernel, grid, block, arguments, 0, stream_), "launch", l.name);
+}
+
+void gpu::copy_up(void *device, const void *pinned, size_t bytes) {
+  deliver_due(0);
+  if (!usable() || bytes == 0) return;
+  good(cudaMemcpyAsync(device, pinned, bytes, cudaMemcpyHostToDevice, stream_),
+       "copy to the device");
+}
+
+void gpu::copy_down(void *pinned, const void *device, size_t bytes) {
+  if (bytes == 0) return;
+  if (bytes <= SMALL_COPY) {
+    if (due_.count == MOST_COPIES) deliver_due(0);
+    due_.copy[due_.count++] = {(char *)pinned, (const char *)device, bytes};
+    return;
+  }
+  deliver_due(0);
+  if (!usable()) return;
+  good(cudaMemcpyAsync(pinned, device, bytes, cudaMemcpyDeviceToHost, stream_),
+       "copy from the device");
+}
+
+void gpu::fill(void *device, uint8_t byte, size_t bytes) {
+  deliver_due(0);
+  if (!usable() || bytes == 0) return;
+  good(cudaMemsetAsync(device, byte, bytes, stream_), "cudaMemsetAsync");
+}
+
+/* ---- epochs ---- */
+
+/* Issues the copies that are due, and the word of an epoch unless it is 0. */
+void gpu::deliver_due(uint64_t epoch) {
+  if (due_.count == 0 && epoch == 0) return;
+  due_.word = word_;
+  due_.epoch = epoch;
+  void *arguments[] = {&due_};
+  if (usable()) {
+    good(cudaLaunchKernel((const void *)deliver, dim3(1), dim3(DELIVERY_THREADS), arguments, 0,
+                          stream_),
+         "launch", "delivery");
+  }
+  due_.count = 0;
+}
+
+void gpu::mark(uint64_t epoch) {
+  deliver_due(epoch);
+}
+
+/* Nothing of a lost device is waited for. */
+uint64_t gpu::reached() {
+  if (lost_) return UINT64_MAX;
+  return __atomic_load_n(word_, __ATOMIC_ACQUIRE);
+}
+
+/* A kernel that fails never lets the word be written: now and then the device is asked. */
+void gpu::wait(uint64_t epoch) {
+  for (unsigned looks = 0; !lost_; looks++) {
+    for (int i = 0; i < SPINS_BETWEEN_LOOKS; i++) {
+      if (reached() >= epoch) return;
+    }
+    if (!usable()) return;
+    const cudaError_t e = cudaStreamQuery(stream_);
+    if (e == cudaErrorNotReady) {
+      cudaGetLastError();
+      if (looks > LOOKS_BEFORE_YIELD) sched_yield();
+    } else if (good(e, "wait") && reached() < epoch) {
+      lose("wait", "", "the device is idle, but its work was not done");
+    }
+  }
+}
+
+} // namespace
+
+/* ---- which devices there are ---- */
+
+static const char *no_driver(void) {
+  int driver = 0;
+  if (cudaDriverGetVersion(&driver) != cudaSuccess || driver == 0)
+    return "no NVIDIA driver is installed, or this process cannot see it";
+  return "the NVIDIA driver is older than CUDA " RAVEL_CUDA_VERSION "; install a newer one";
+}
+
+/* Why there are no devices; null if there are. */
+static const char *count_devices(int *count) {
+  *count = 0;
+  const cudaError_t e = cudaGetDeviceCount(count);
+  if (e == cudaErrorInsufficientDriver) return no_driver();
+  if (e == cudaErrorNoDevice || (e == cudaSuccess && *count == 0))
+    return "the NVIDIA driver sees no GPU; look at nvidia-smi and CUDA_VISIBLE_DEVICES";
+  return e == cudaSuccess ? nullptr : cudaGetErrorString(e);
+}
+
+unsigned cuda_devices(cvl_device *out, unsigned most, const char **why) {
+  int count = 0;
+  *why = count_devices(&count);
+  if (*why) return 0;
+  for (unsigned k = 0; k < (unsigned)count && k < most; k++) {
+    struct cudaDeviceProp p;
+    out[k] = cvl_device{};
+    if (cudaGetDeviceProperties(&p, (int)k) != cudaSuccess) continue;
+    snprintf(out[k].name, sizeof out[k].name, "%.100s (sm_%d%d)", p.name, p.major, p.minor);
+    out[k].memory = p.totalGlobalMem;
+    out[k].processors = (unsigned)p.multiProcessorCount;
+  }
+  return (unsigned)count;
+}
+
+stream *cuda_stream(int device, const char **why) {
+  static thread_local char reason[256];
+  int count = 0;
+  *why = count_devices(&count);
+  if (*why) return nullptr;
+  if (device >= count) {
+    snprintf(reason, sizeof reason, "there is no device %d; the last one is %d", device,
+             count - 1);
+    *why = reason;
+    return nullptr;
+  }
+  gpu *g = new (std::nothrow) gpu;
+  if (g == nullptr) {
+    *why = "out of memory";
+    return nullptr;
+  }
+  if (g->open(device < 0 ? 0 : device)) return g;
+  snprintf(reason, sizeof reason, "%s", g->failure());
+  *why = reason;
+  delete g;
+  return nullptr;
+}
+
+} // namespace ravel

@@ -1,0 +1,32 @@
+/* backend.cpp - the contract's table over the emulated device. */
+#include "cvl-cuda/backend.hpp"
+
+#include <stdio.h>
+
+#include "cvl-cuda/emulation.h"
+#include "cvl-cuda/emulation/stream.hpp"
+
+static cvl_context *open_emulation(const cvl_options *o, const char **why) {
+  return ravel::open_context(ravel::emulated_stream(), *o, why);
+}
+
+static unsigned devices(cvl_device *out, unsigned most, const char **) {
+  if (most > 0) {
+    out[0] = cvl_device{};
+    snprintf(out[0].name, sizeof out[0].name, "the host, emulating a GPU");
+    out[0].processors = 4;
+  }
+  return 1;
+}
+
+extern "C" const cvl_backend *cvl_cuda_emulation_backend(void) {
+  static const cvl_backend backend = [] {
+    cvl_backend b = ravel::backend_over_streams();
+    b.name = "cuda-emu";
+    b.doc = "the CUDA back end, emulated on the host: for tests";
+    b.open = open_emulation;
+    b.devices = devices;
+    return b;
+  }();
+  return &backend;
+}

@@ -1,0 +1,16 @@
+/* extract.cu */
+#include "cvl-cuda/ops.hpp"
+
+namespace ravel {
+
+void extract(context &, uint64_t, const cvl_value &, const cvl_value &, const cvl_value &,
+             cvl_value *) {
+  fail(CVL_E_DEVICE, 0);
+}
+
+void replace(context &, uint64_t, const cvl_value &, const cvl_value &, const cvl_value &,
+             const cvl_value &, cvl_value *) {
+  fail(CVL_E_DEVICE, 0);
+}
+
+} // namespace ravel

@@ -1,0 +1,68 @@
+/* launch.hpp - from a functor to a launch. */
+#ifndef RAVEL_CUDA_LAUNCH_HPP
+#define RAVEL_CUDA_LAUNCH_HPP
+
+#include <type_traits>
+
+#include "cvl-cuda/stream.hpp"
+
+namespace ravel {
+
+/* A map: element i of the result is f(i). Unlike a body that stores, this one lets a kernel
+ * load for several elements before it stores any: a compiler cannot move loads over a store
+ * that may alias. */
+template <class F, class R> struct map_body {
+  F f;
+  ptr<R> out;
+  HD void operator()(int64_t i) const { out[i] = f(i); }
+};
+
+#ifdef __CUDACC__
+enum { MAP_UNROLL = 4, MAP_THREADS = 256 };
+
+template <class F> __global__ void __launch_bounds__(256) kernel_n(const F f, int64_t n) {
+  run_n(f, n);
+}
+template <class F>
+__global__ void __launch_bounds__(F::threads) kernel_blocks(const F f, int64_t blocks) {
+  run_blocks(f, blocks);
+}
+template <class F, class R>
+__global__ void __launch_bounds__(MAP_THREADS) kernel_map(const map_body<F, R> m, int64_t n) {
+  const int64_t step = (int64_t)gridDim.x * MAP_THREADS;
+  int64_t i = (int64_t)blockIdx.x * MAP_THREADS + threadIdx.x;
+  for (; i + (MAP_UNROLL - 1) * step < n; i += MAP_UNROLL * step) {
+    R r[MAP_UNROLL];
+#pragma unroll
+    for (int k = 0; k < MAP_UNROLL; k++) r[k] = m.f(i + k * step);
+#pragma unroll
+    for (int k = 0; k < MAP_UNROLL; k++) m.out[i + k * step] = r[k];
+  }
+  for (; i < n; i += step) m.out[i] = m.f(i);
+}
+#define RAVEL_KERNEL_OF(...) ((const void *)(__VA_ARGS__))
+#else
+#define RAVEL_KERNEL_OF(...) nullptr
+#endif
+
+/* f(i) for every i in 0 .. n-1, in any order. */
+template <class F> launch launch_n(const char *name, int64_t n, const F &f) {
+  static_assert(std::is_trivially_copyable<F>::value, "bodies are copied as bytes");
+  return {name, n, 0, RAVEL_KERNEL_OF(kernel_n<F>), run_n_on_host<F>, nullptr, &f, sizeof f};
+}
+/* f(block) for `blocks` cooperative blocks. */
+template <class F> launch launch_blocks(const char *name, int64_t blocks, const F &f) {
+  static_assert(std::is_trivially_copyable<F>::value, "bodies are copied as bytes");
+  return {name,    blocks, F::threads, RAVEL_KERNEL_OF(kernel_blocks<F>), run_blocks_on_host<F>,
+          nullptr, &f,     sizeof f};
+}
+template <class F, class R>
+launch launch_map(const char *name, int64_t n, const map_body<F, R> &m) {
+  static_assert(std::is_trivially_copyable<F>::value, "bodies are copied as bytes");
+  return {
+      name,    n,  0,       RAVEL_KERNEL_OF(kernel_map<F, R>), run_n_on_host<map_body<F, R>>,
+      nullptr, &m, sizeof m};
+}
+
+} // namespace ravel
+#endif

@@ -1,0 +1,89 @@
+/* memory.cpp - blocks by size classes: a freed one waits in the list of its class. */
+#include "cvl-cuda/memory.hpp"
+
+namespace ravel {
+
+enum : size_t { LEAST = 256, CHUNK = (size_t)64 << 20, PINNED_CHUNK = (size_t)1 << 20 };
+
+/* Powers of two and the middles between them: at most a third of a block is wasted. */
+static size_t class_of(size_t bytes) {
+  size_t size = LEAST;
+  while (size < bytes) {
+    if (size + size / 2 >= bytes && size >= 2 * LEAST) return size + size / 2;
+    size *= 2;
+  }
+  return size;
+}
+
+heap::~heap() {
+  for (void *p : chunks) device->free(p);
+  for (void *p : pinned_chunks) device->free_pinned(p);
+}
+
+static failure out_of_memory(uint64_t site, size_t bytes, uint64_t limit) {
+  failure f{};
+  f.error.kind = CVL_E_MEMORY;
+  f.error.site = site;
+  f.error.value = (int64_t)bytes;
+  f.error.limit = (int64_t)limit;
+  return f;
+}
+
+/* A piece of the newest chunk, or a chunk of its own if it is large. */
+static char *carve(heap &h, place side, size_t size) {
+  const bool on_device = side == place::device;
+  char *&at = on_device ? h.chunk_at : h.pinned_at;
+  char *&end = on_device ? h.chunk_end : h.pinned_end;
+  std::vector<void *> &all = on_device ? h.chunks : h.pinned_chunks;
+  const size_t chunk = on_device ? CHUNK : PINNED_CHUNK;
+  if ((size_t)(end - at) >= size) {
+    char *p = at;
+    at += size;
+    return p;
+  }
+  const size_t want = size > chunk / 4 ? size : chunk;
+  char *p = (char *)(on_device ? h.device->allocate(want) : h.device->allocate_pinned(want));
+  if (p == nullptr) return nullptr;
+  all.push_back(p);
+  if (want == chunk) {
+    at = p + size;
+    end = p + chunk;
+  }
+  return p;
+}
+
+block *heap::take(place side, size_t bytes, uint64_t site) {
+  allocations++;
+  if (fail_in > 0 && --fail_in == 0) throw out_of_memory(site, bytes, 0);
+  const size_t size = class_of(bytes);
+  if (limit > 0 && (bytes > limit || live > limit - bytes))
+    throw out_of_memory(site, bytes, limit);
+  std::vector<char *> &list = (side == place::device ? free_device : free_host)[size];
+  char *p = nullptr;
+  if (!list.empty()) {
+    p = list.back();
+    list.pop_back();
+  } else {
+    p = carve(*this, side, size);
+  }
+  if (p == nullptr) throw out_of_memory(site, bytes, limit);
+  live += bytes;
+  if (live > peak) peak = live;
+  if (side == place::device) device->taken(p, bytes);
+  return new block{1, side, bytes, size, p, this, 0};
+}
+
+void retain(block *b) {
+  b->refs++;
+}
+
+void release(block *b) {
+  if (--b->refs > 0) return;
+  heap &h = *b->home;
+  h.live -= b->bytes;
+  if (b->side == place::device) h.device->returned(b->at, b->bytes);
+  (b->side == place::device ? h.free_device : h.free_host)[b->capacity].push_back(b->at);
+  delete b;
+}
+
+} // namespace ravel

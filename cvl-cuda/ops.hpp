@@ -1,0 +1,57 @@
+/* ops.hpp - the operations of the contract, as backend.cpp calls them: arguments as in cvl.h,
+ * results through pointers, faults thrown. Operands are borrowed here. */
+#ifndef RAVEL_CUDA_OPS_HPP
+#define RAVEL_CUDA_OPS_HPP
+
+#include "cvl-cuda/context.hpp"
+
+namespace ravel {
+
+/* elementwise.cu */
+void elementwise(context &, uint64_t site, cvl_op, unsigned arity, const cvl_value *operands,
+                 cvl_value *out);
+/* random.cu */
+void random_numbers(context &, uint64_t site, uint64_t seed, uint64_t k,
+                    const cvl_value &bounds, cvl_value *out);
+void assert_all(context &, uint64_t site, const cvl_value &flags, const cvl_value &v,
+                const cvl_value &w);
+/* reduce.cu */
+void reduce(context &, uint64_t site, cvl_op, const cvl_value &v, const cvl_value &d,
+            cvl_value *out);
+/* The end of a reduction whose first level is done: partial[slot] is the combination of one
+ * block of CVL_REDUCE_BLOCK elements of a segment (prelude.hpp: slots). For superoperators. */
+template <class T>
+void finish_reduction(work &, cvl_op, const segments &, ptr<const T> partial, ptr<T> out);
+/* scan.cu */
+void scan(context &, uint64_t site, cvl_op, const cvl_value &v, const cvl_value &d,
+          cvl_value *out);
+/* rank.cu */
+void rank(context &, uint64_t site, cvl_op, const cvl_value &v, const cvl_value &d,
+          cvl_value *out);
+/* permute.cu */
+void permute(context &, uint64_t site, const cvl_permute_args &, cvl_value *out);
+/* extract.cu */
+void extract(context &, uint64_t site, const cvl_value &v, const cvl_value &index,
+             const cvl_value &d, cvl_value *out);
+void replace(context &, uint64_t site, const cvl_value &v, const cvl_value &index,
+             const cvl_value &w, const cvl_value &d, cvl_value *out);
+/* spread.cu */
+void dist(context &, uint64_t site, const cvl_value &v, const cvl_value &d, cvl_value *out);
+void index(context &, uint64_t site, const cvl_value &start, const cvl_value &stride,
+           const cvl_value &d, cvl_value *out);
+/* The elements of a computed vector, in the place of `w`. */
+void materialise(work &w, cvl_vector &);
+/* pack.cu */
+void pack(context &, uint64_t site, const cvl_value &v, const cvl_value &flags,
+          const cvl_value &d, cvl_value *out, cvl_value *out_d);
+/* segdes.cu */
+void make_segdes(context &, uint64_t site, const cvl_value &lengths, cvl_value *out);
+void segdes_from_host(context &, uint64_t site, uint64_t n, const int64_t *lengths,
+                      cvl_value *out);
+void lengths(context &, uint64_t site, const cvl_value &d, cvl_value *out);
+void length_of(context &, uint64_t site, const cvl_value &v, cvl_value *out);
+/* The rank directory of a descriptor with offsets, in the place of `w`. */
+void make_ranks(work &w, cvl_segdes &);
+
+} // namespace ravel
+#endif

@@ -1,0 +1,70 @@
+/* stream.hpp - the device as the rest of the room sees it: memory, and work done in order.
+ *
+ * Two implementations: cuda/stream.cu, and emulation/stream.cpp, which runs the same kernels on
+ * the host when it likes. Everything put into a stream happens in that order, some time later;
+ * the host learns of it by epochs.
+ */
+#ifndef RAVEL_CUDA_STREAM_HPP
+#define RAVEL_CUDA_STREAM_HPP
+
+#include <stddef.h>
+
+#include "cvl-cuda/pointer.hpp"
+
+namespace ravel {
+
+/* One kernel on some body (prelude.hpp): a functor for each of `count` indices (threads = 0),
+ * or a cooperative one for each of `count` blocks. The body is plain data and is copied when
+ * the launch is issued. */
+struct launch {
+  const char *name; /* static */
+  int64_t count;
+  int32_t threads;
+  const void *kernel; /* of the CUDA runtime; null in builds without */
+  void (*on_host)(const void *body, int64_t count, const order *);
+  /* If not null, what a device does instead of `kernel`: calls of a library on a stream. Gives
+   * a reason if they fail. */
+  const char *(*on_device)(const void *body, int64_t count, void *native_stream);
+  const void *body;
+  uint32_t size;
+};
+
+struct toolchain;
+
+struct stream {
+  virtual ~stream() = default;
+
+  /* Memory of the device, of at least 256-byte alignment; null if there is none left. */
+  virtual void *allocate(size_t bytes) = 0;
+  virtual void free(void *) = 0;
+  /* Host memory that the device can copy from and to, and kernels may write. */
+  virtual void *allocate_pinned(size_t bytes) = 0;
+  virtual void free_pinned(void *) = 0;
+
+  /* In order, some time later. Host memory is pinned and stays as it is until then. */
+  virtual void run(const launch &) = 0;
+  virtual void copy_up(void *device, const void *pinned, size_t bytes) = 0;
+  virtual void copy_down(void *pinned, const void *device, size_t bytes) = 0;
+  virtual void fill(void *device, uint8_t byte, size_t bytes) = 0;
+  /* A piece of device memory begins or ceases to be somebody's: for the checking emulation. */
+  virtual void taken(void *, size_t) {}
+  virtual void returned(void *, size_t) {}
+
+  /* From now on: `reached() >= epoch` says that all before it is done. Epochs increase. */
+  virtual void mark(uint64_t epoch) = 0;
+  virtual uint64_t reached() = 0;
+  virtual void wait(uint64_t epoch) = 0;
+  /* The same for the host's own accesses, where the emulation checks them. */
+  virtual void host_reads(const void *, size_t) {}
+
+  /* Why the device can no longer be used; null while it can. */
+  virtual const char *failure() = 0;
+  /* How many multiprocessors to spread over; and the time kernels took so far, 0 if unknown. */
+  virtual int processors() = 0;
+  virtual uint64_t kernel_ns() { return 0; }
+  /* What compiles kernels for this device (toolchain.hpp); owned by the caller. */
+  virtual toolchain *new_toolchain() { return nullptr; }
+};
+
+} // namespace ravel
+#endif

@@ -1,0 +1,63 @@
+/* values.hpp - vectors and segment descriptors of this back end: where their elements are, or
+ * how they are computed.
+ *
+ * Reference counts: a function that returns a pointer to one of these gives the caller a
+ * reference, unless its comment says otherwise; `ref<T>` keeps one.
+ */
+#ifndef RAVEL_CUDA_VALUES_HPP
+#define RAVEL_CUDA_VALUES_HPP
+
+#include "cvl-cuda/memory.hpp"
+
+namespace ravel {
+
+/* A number that the device is still computing: the length of what PACK kept. */
+struct pending {
+  uint32_t refs = 1;
+  uint64_t symbol = 0; /* of struct cvl_size; unique in the context */
+  int64_t bound = 0;   /* upper bound */
+  bool known = false;  /* then `value` is it */
+  int64_t value = 0;
+  ref<block> at;      /* where the device writes it: one int64_t */
+  ref<block> mirror;  /* its copy in pinned memory, once one is under way */
+  uint64_t epoch = 0; /* when the mirror is there */
+};
+
+} // namespace ravel
+
+/* Immutable. Its elements are in `host`, in `device` or in both (equal then); or they are
+ * computed: `kind` is not FROM_MEMORY, and no block is set until somebody needs the elements.
+ */
+struct cvl_vector {
+  uint32_t refs = 1;
+  cvl_elem elem = CVL_I32;
+  int64_t length = 0; /* an upper bound while `size` is not null and not known */
+  ravel::ref<ravel::pending> size;
+  ravel::ref<ravel::block> host; /* readable once epoch `arrives` is reached */
+  ravel::ref<ravel::block> device;
+  uint64_t arrives = 0;
+
+  ravel::operand_kind kind = ravel::FROM_MEMORY;
+  uint64_t first = 0, step = 0; /* bits of the elements, where there is no vector of them */
+  ravel::ref<cvl_vector> data, steps; /* SPREAD, PROGRESSION: one element for each segment */
+  ravel::ref<cvl_segdes> under;
+
+  bool has_sum = false; /* INT: the sum of the elements, wrapping not having happened */
+  int64_t sum = 0;
+  ravel::ref<cvl_vector> pack_rank; /* of flags: see pack.cu */
+};
+
+/* Immutable. `equal` >= 0: all lengths are that. Otherwise offsets (count + 1 of int64_t) are
+ * on the host, on the device or both; rank directories are made when somebody needs them. */
+struct cvl_segdes {
+  uint32_t refs = 1;
+  int64_t count = 0, total = 0, equal = -1; /* total: a bound while `size` is unknown */
+  ravel::ref<ravel::pending> size;          /* of the total */
+  ravel::ref<ravel::block> host_offsets, device_offsets;
+  uint64_t arrives = 0; /* of host_offsets */
+  ravel::ref<ravel::block> host_ranks, device_ranks;
+  ravel::ref<ravel::block> device_ids; /* the expanded segment ids of 2012, where asked for */
+  ravel::ref<cvl_vector> lengths;      /* as a vector, if somebody has asked for it */
+};
+
+#endif
