@@ -1,6 +1,6 @@
 """Back ends that vinterp opens at run time, from outside: found, listed, chosen, refused.
 
-usage: backends_command.py VINTERP PLUGIN PLUGIN-WITHOUT-ENTRY [unittest options]
+usage: backends_command.py VINTERP VINTERP-TESTS PLUGIN PLUGIN-WITHOUT-ENTRY [unittest options]
 """
 
 import json
@@ -12,7 +12,7 @@ import unittest
 import vinterp_command
 from vinterp_command import SUM, CommandTest
 
-VINTERP = PLUGIN = WITHOUT_ENTRY = None
+VINTERP = VINTERP_TESTS = PLUGIN = WITHOUT_ENTRY = None
 NO_PAPER = "there is no paper: buy some"
 REMEDY = "  --devices lists what there is; --backend cpu needs nothing else\n"
 
@@ -193,6 +193,17 @@ class Counted(Backends):
         self.assertRegex(result.err, r"^elapsed \d\.\d+ s; peak memory .*\nback end paper: .*\n"
                                      r"in kernels .*\n$")
 
+    def test_profile_of_the_device_waits_for_no_instruction(self):
+        self.program("FUNC MAIN\nCONST INT (1 2 3)\n" + "CONST INT (4 5 6)\n+ INT\n" * 40 + "RET\n")
+        vinterp_command.VINTERP = VINTERP_TESTS
+        waits = []
+        for how in ("--profile", "--profile=device"):
+            result = self.run_with("prog.vcode", "--backend=delayed", how, "--json")
+            self.assertEqual(result.out, "( 161 202 243 )\n")
+            waits.append(json.loads(result.err)["waits"])
+        self.assertGreater(waits[0], 10)
+        self.assertLess(waits[1], 3)
+
     def test_profile_as_json(self):
         keys = {"backend": "paper", "launches": 17, "waits": 4, "bytes_up": 2048,
                 "bytes_down": 3 << 20, "kernel_seconds": 0.0015, "launch_seconds": 2e-6,
@@ -214,5 +225,6 @@ class Counted(Backends):
 
 
 if __name__ == "__main__":
-    VINTERP, PLUGIN, WITHOUT_ENTRY = (os.path.abspath(sys.argv.pop(1)) for _ in range(3))
+    VINTERP, VINTERP_TESTS, PLUGIN, WITHOUT_ENTRY = (os.path.abspath(sys.argv.pop(1))
+                                                     for _ in range(4))
     unittest.main()
