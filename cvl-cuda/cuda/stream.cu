@@ -205,7 +205,8 @@ void gpu::run(const launch &l) {
   }
   const bool map = l.threads == 0;
   const int64_t blocks = map ? (l.count + MAP_BLOCK - 1) / MAP_BLOCK : l.count;
-  const dim3 grid(grid_for(blocks, processors_)), block(map ? (unsigned)MAP_BLOCK : (unsigned)l.threads);
+  const dim3 grid(grid_for(blocks, processors_)),
+      block(map ? (unsigned)MAP_BLOCK : (unsigned)l.threads);
   int64_t count = l.count;
   void *arguments[] = {const_cast<void *>(l.body), &count};
   good(cudaLaunchKernel(l.kernel, grid, block, arguments, 0, stream_), "launch", l.name);
