@@ -116,7 +116,8 @@ static bool from_host(context *c, uint64_t site, cvl_elem elem, uint64_t n, cons
 static void read_block(context &c, const ref<block> &host, uint64_t arrives,
                        const ref<block> &device, size_t first, size_t bytes, void *dst) {
   if (bytes == 0) return;
-  if (host && c.work_queue.reached(arrives)) {
+  if (host) {
+    if (!c.work_queue.reached(arrives)) finish(c);
     memcpy(dst, host->at + first, bytes);
     return;
   }

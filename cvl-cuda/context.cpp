@@ -13,6 +13,7 @@ cvl_context::cvl_context(ravel::stream *s, const cvl_options &o)
     : device(s), memory(s), work_queue(s), int_elem(o.int_elem), float_elem(o.float_elem),
       small(SMALL) {
   using namespace ravel;
+  memory.order = &work_queue;
   device_faults = ref<block>(memory.take(place::device, sizeof(fault_slot), 0));
   seen_faults = ref<block>(memory.take(place::host, sizeof(fault_slot), 0));
   memset(seen_faults->at, 0, sizeof(fault_slot));
@@ -70,7 +71,9 @@ static void note_slot(context &c, const fault_slot &s) {
 }
 
 void finish(context &c) {
-  c.work_queue.download(c.seen_faults->at, c.device_faults->at, sizeof(fault_slot));
+  if (c.work_queue.runs != c.runs_seen) /* else nothing can have gone wrong since */
+    c.work_queue.download(c.seen_faults->at, c.device_faults->at, sizeof(fault_slot));
+  c.runs_seen = c.work_queue.runs;
   c.work_queue.finish();
   fault_slot seen;
   memcpy(&seen, c.seen_faults->at, sizeof seen);
@@ -79,21 +82,29 @@ void finish(context &c) {
 
 /* ---- pending numbers ---- */
 
-int64_t settle(context &c, pending &p) {
-  if (p.known) return p.value;
+/* Takes note of the pending numbers that have arrived. */
+static void look(context &c) {
+  size_t kept = 0;
   for (const ref<pending> &q : c.outstanding) {
-    q->mirror = ref<block>(c.memory.take(place::host, sizeof(int64_t), 0));
-    c.work_queue.download(q->mirror->at, q->at->at, sizeof(int64_t));
-  }
-  finish(c);
-  for (const ref<pending> &q : c.outstanding) {
+    if (!c.work_queue.reached(q->epoch)) {
+      c.outstanding[kept++] = q;
+      continue;
+    }
     memcpy(&q->value, q->mirror->at, sizeof q->value);
     q->known = true;
     c.settled[q->symbol] = q->value;
     q->at = nullptr;
     q->mirror = nullptr;
   }
-  c.outstanding.clear();
+  c.outstanding.resize(kept);
+}
+
+int64_t settle(context &c, pending &p) {
+  if (!p.known) look(c);
+  if (!p.known) {
+    finish(c);
+    look(c);
+  }
   return p.value;
 }
 
@@ -163,8 +174,13 @@ work::work(context &ctx, uint64_t at_site, std::initializer_list<const cvl_value
 
 work::~work() {
   for (const ref<pending> &p : later_) {
-    memcpy(&p->value, p->at->at, sizeof p->value);
-    p->known = true;
+    if (on_host) {
+      memcpy(&p->value, p->at->at, sizeof p->value);
+      p->known = true;
+    } else {
+      p->epoch = c.work_queue.epoch;
+      c.work_queue.mirror(p->mirror, p->at, sizeof(int64_t));
+    }
   }
 }
 
@@ -174,13 +190,38 @@ void work::run(const launch &l) {
     const order forward{1, 0};
     l.on_host(l.body, l.count, &forward);
   } else {
-    c.work_queue.run(l);
+    note_written(c.work_queue.run(l));
   }
+}
+
+void work::run_joined(const launch &l, join_function join) {
+  if (on_host || l.count == 0) {
+    run(l);
+    return;
+  }
+  uint64_t after = read_after_;
+  for (const ref<block> &b : made_) {
+    if (b->free_since > after) after = b->free_since;
+  }
+  note_written(c.work_queue.run_joined(l, join, after));
+}
+
+/* What this operation writes is written by this command, or by an earlier one of its own. */
+void work::note_written(uint64_t number) {
+  for (const ref<block> &b : made_) {
+    if (number > b->written) b->written = number;
+  }
+}
+
+/* Notes that the operation reads a block. */
+void *work::reads(const ref<block> &b) {
+  if (b->written > read_after_) read_after_ = b->written;
+  return b->at;
 }
 
 void *work::scratch_bytes(size_t bytes) {
   ref<block> b(c.memory.take(on_host ? place::host : place::device, bytes, site));
-  held_.push_back(b);
+  made_.push_back(b);
   return b->at;
 }
 
@@ -190,6 +231,7 @@ void work::fill_bytes(void *p, uint8_t byte, size_t bytes) {
     memset(p, byte, bytes);
   } else {
     c.work_queue.fill(p, byte, bytes);
+    note_written(c.work_queue.number);
   }
 }
 
@@ -210,7 +252,7 @@ void *work::elements_here(cvl_vector &v) {
       v.device = b;
     }
   }
-  return (on_host ? v.host : v.device)->at;
+  return reads(on_host ? v.host : v.device);
 }
 
 void *work::materialised(const cvl_value &v, size_t width) {
@@ -222,8 +264,8 @@ void *work::materialised(const cvl_value &v, size_t width) {
   }
   ref<block> b(c.memory.take(place::device, width, site));
   c.work_queue.upload(c.memory, b.get(), &v.as, width, site);
-  held_.push_back(b);
-  return b->at;
+  made_.push_back(b);
+  return reads(b);
 }
 
 void work::fill_operand(const cvl_value &v, size_t width, int32_t &kind, void *first,
@@ -263,7 +305,7 @@ segments work::view(cvl_segdes *d, bool ranked) {
   s.offsets = pointer_to<const int64_t>((on_host ? d->host_offsets : d->device_offsets)->at);
   if (ranked && !on_host) {
     if (!d->device_ranks) make_ranks(*this, *d);
-    s.ranks = pointer_to<const rank_word>(d->device_ranks->at);
+    s.ranks = pointer_to<const rank_word>(reads(d->device_ranks));
   }
   return s;
 }
@@ -283,6 +325,7 @@ ref<cvl_vector> work::make(cvl_elem elem, int64_t n) {
   ref<block> b(c.memory.take(on_host ? place::host : place::device,
                              (size_t)n * elem_info(elem)->bytes, site));
   (on_host ? v->host : v->device) = b;
+  made_.push_back(b);
   return v;
 }
 
@@ -293,6 +336,7 @@ ref<cvl_segdes> work::make_segdes(int64_t count, int64_t total) {
   ref<block> b(c.memory.take(on_host ? place::host : place::device,
                              (size_t)(count + 1) * sizeof(int64_t), site));
   (on_host ? d->host_offsets : d->device_offsets) = b;
+  made_.push_back(b);
   return d;
 }
 
@@ -303,15 +347,28 @@ ref<pending> work::later(int64_t bound, ptr<int64_t> *at) {
   p->at =
       ref<block>(c.memory.take(on_host ? place::host : place::device, sizeof(int64_t), site));
   *at = pointer_to<int64_t>(p->at->at);
-  if (on_host) {
-    later_.push_back(p);
-  } else {
+  if (!on_host) {
+    p->mirror = ref<block>(c.memory.take(place::host, sizeof(int64_t), site));
+    p->epoch = UINT64_MAX; /* until the kernels are in the queue: ~work */
     c.outstanding.push_back(p);
   }
+  made_.push_back(p->at);
+  later_.push_back(p);
   return p;
 }
 
+/* Small results of the device are wanted on the host sooner or later. */
+static void mirror_block(context &c, const ref<block> &device, ref<block> &host,
+                         uint64_t &arrives) {
+  if (!device || host || (int64_t)device->bytes > c.small * (int64_t)sizeof(int64_t)) return;
+  host = ref<block>(c.memory.take_if_easy(place::host, device->bytes));
+  if (!host) return;
+  arrives = c.work_queue.epoch;
+  c.work_queue.mirror(host, device, device->bytes);
+}
+
 void work::give(cvl_value *out, const ref<cvl_vector> &v) {
+  if (!v->size && v->length <= c.small) mirror_block(c, v->device, v->host, v->arrives);
   *out = cvl_value{};
   if (on_host && v->length == 1 && !v->size) { /* known: no need of a vector */
     out->form = CVL_SCALAR;
@@ -325,6 +382,7 @@ void work::give(cvl_value *out, const ref<cvl_vector> &v) {
 }
 
 void work::give(cvl_value *out, const ref<cvl_segdes> &d) {
+  if (d->count <= c.small) mirror_block(c, d->device_offsets, d->host_offsets, d->arrives);
   *out = cvl_value{};
   if (d->count == 1 && !d->size) {
     out->form = CVL_ONE_SEGMENT;

@@ -38,6 +38,7 @@ struct cvl_context {
   ravel::ref<ravel::block> seen_faults;   /* pinned: its copy as of the last wait */
   bool has_fault = false;                 /* the first fault known of */
   cvl_error fault{};
+  uint64_t runs_seen = 0; /* work_queue.runs when the slot was looked at last */
   uint64_t last_symbol = 0;
   std::vector<ravel::ref<ravel::pending>> outstanding; /* not yet known: one wait for all */
   std::map<uint64_t, int64_t>
@@ -162,13 +163,17 @@ struct work {
   ref<pending> later(int64_t bound, ptr<int64_t> *at);
 
   void run(const launch &);
+  /* The same, or as a part of a launch that is still in the window (queue.hpp), if all operands
+   * were there before it and `join` can put the two together. */
+  void run_joined(const launch &, join_function join);
 
   void give(cvl_value *out, const ref<cvl_vector> &);
   void give(cvl_value *out, const ref<cvl_segdes> &);
 
 private:
   void *raw_data_ = nullptr, *raw_steps_ = nullptr;
-  std::vector<ref<block>> held_;
+  std::vector<ref<block>> made_; /* results and scratch: until the operation ends */
+  uint64_t read_after_ = 0;      /* number of the last command that wrote an operand */
   std::vector<ref<pending>> later_;
 
   void fill_operand(const cvl_value &, size_t width, int32_t &kind, void *first, void *step,
@@ -177,6 +182,8 @@ private:
   void *elements_here(cvl_vector &);
   void *scratch_bytes(size_t);
   void fill_bytes(void *, uint8_t, size_t);
+  void note_written(uint64_t number);
+  void *reads(const ref<block> &);
 };
 
 } // namespace ravel

@@ -7,6 +7,7 @@
 #ifndef RAVEL_CUDA_MEMORY_HPP
 #define RAVEL_CUDA_MEMORY_HPP
 
+#include <deque>
 #include <map>
 #include <utility>
 #include <vector>
@@ -88,15 +89,27 @@ struct block {
   size_t capacity; /* of its size class */
   char *at;
   heap *home;
-  uint64_t written; /* number of the last command in the window that writes it: queue.hpp */
+  bool own_chunk;      /* the memory is a chunk of its own, which may be given back */
+  uint64_t free_since; /* number of the command after which nobody else had it: queue.hpp */
+  uint64_t written;    /* number of the last command that writes it */
 };
+
+struct queue;
 
 struct heap {
   stream *device;
-  uint64_t limit = 0; /* bytes; 0: none */
+  queue *order = nullptr; /* of the commands that use the memory */
+  uint64_t limit = 0;     /* bytes; 0: none */
   uint64_t live = 0, peak = 0, allocations = 0;
   uint64_t fail_in = 0; /* the n-th allocation from now fails; 0: none */
-  std::map<size_t, std::vector<char *>> free_host, free_device; /* by capacity */
+  struct free_piece {
+    char *at;
+    bool own_chunk;
+    uint64_t since;
+  };
+  /* By capacity; the piece that has been free for longest is the first to go, since then the
+   * window is least likely to have commands that use it. */
+  std::map<size_t, std::deque<free_piece>> free_host, free_device;
   std::vector<void *> chunks, pinned_chunks;
   char *chunk_at = nullptr, *chunk_end = nullptr;
   char *pinned_at = nullptr, *pinned_end = nullptr;
@@ -108,6 +121,12 @@ struct heap {
 
   /* A block of uninitialised memory; host blocks are pinned. Throws CVL_E_MEMORY. */
   block *take(place, size_t bytes, uint64_t site);
+  /* The same for what is nice to have: null if it cannot be had, and not counted. */
+  block *take_if_easy(place, size_t bytes);
+
+private:
+  block *find(place, size_t bytes);
+  bool give_back();
 };
 
 } // namespace ravel

@@ -1,39 +1,91 @@
-/* queue.hpp - what is put into the stream, counted.
+/* queue.hpp - the window: commands that the host has decided on and the device has not been
+ * given yet.
  *
- * The host learns that work is done by epochs: `close_epoch` ends the current one, and
- * `reached(e)` says whether everything issued in it is done.
+ * Holding them back for a moment lets many small things become few: uploads of a window are one
+ * launch before all else, small results are mirrored to the host by one launch at its end, and
+ * a move may join an earlier one with the same index (`join`). A window is given to the device
+ * (`flush`) when somebody waits, when it is long, or when the device has nothing else to do.
+ *
+ * Every command has a number; every window is an epoch. `reached(e)` says whether everything of
+ * epoch e is done.
  */
 #ifndef RAVEL_CUDA_QUEUE_HPP
 #define RAVEL_CUDA_QUEUE_HPP
+
+#include <deque>
+#include <memory>
 
 #include "cvl-cuda/memory.hpp"
 
 namespace ravel {
 
+/* One thing in the window. */
+struct command {
+  enum what { LAUNCH, FILL, COPY_UP, COPY_DOWN, TAKEN, RETURNED } kind;
+  uint64_t number;
+  launch l; /* LAUNCH; its body is in `body` */
+  std::unique_ptr<char[]> body;
+  void *to;
+  const void *from;
+  size_t bytes;
+  uint8_t byte;
+};
+
+/* Adds the work of `body` to that of a launch still in the window; false if it does not fit. */
+typedef bool (*join_function)(void *waiting_body, launch *waiting, const void *body);
+
 struct queue {
   stream *device;
   uint64_t launches = 0, waits = 0, bytes_up = 0, bytes_down = 0;
   uint64_t launch_ns = 0, wait_ns = 0;
-  uint64_t epoch = 1; /* of what is issued now */
-  uint64_t done = 0;  /* the last one known to be reached */
+  uint64_t epoch = 1;  /* of the window */
+  uint64_t done = 0;   /* the last one known to be reached */
+  uint64_t number = 0; /* of the last command */
+  uint64_t runs = 0;   /* kernels put into the window so far */
+  uint64_t first = 1;  /* number of the window's first command */
 
   explicit queue(stream *s) : device(s) {}
 
-  /* Runs in order with everything issued before. */
-  void run(const launch &);
+  /* Runs in order with everything issued before. Gives the number of the command. */
+  uint64_t run(const launch &);
+  /* Likewise, or as a part of a launch with the same name and kernel in the window, numbered
+   * after `after`: then `join` has put them together. */
+  uint64_t run_joined(const launch &, join_function join, uint64_t after);
   void fill(void *device_memory, uint8_t byte, size_t bytes);
   /* Copies host memory of any kind to the device; `from` may change as soon as this returns. */
   void upload(heap &, block *to, const void *from, size_t bytes, uint64_t site);
   /* Copies to pinned memory, which is there when the current epoch is reached. */
   void download(void *pinned, const void *from_device, size_t bytes);
+  /* The same at the end of the window, for small things, if anybody but the queue still wants
+   * `from` then. */
+  void mirror(const ref<block> &to, const ref<block> &from, size_t bytes);
+  /* Memory of the device begins or ceases to be somebody's; `since`: the number of the command
+   * after which it was free. */
+  void taken(void *, size_t, uint64_t since);
+  void returned(void *, size_t);
+
+  /* Gives the window to the device. */
+  void flush();
   /* Whether all work of an epoch is done; never waits. */
   bool reached(uint64_t e);
   /* Waits for everything issued so far; counted as a wait if something was not done. */
   void finish();
 
 private:
-  std::vector<std::pair<uint64_t, ref<block>>> in_flight_; /* pinned sources, by epoch */
-  bool idle_ = true; /* nothing issued since the last finish */
+  struct copy {
+    ref<block> to, from; /* device and pinned, or the other way round */
+    size_t bytes;
+  };
+  std::deque<command> window_;
+  std::vector<copy> uploads_, mirrors_;
+  std::deque<std::pair<uint64_t, ref<block>>> in_flight_; /* pinned memory, by epoch */
+  size_t held_ = 0;                                       /* launches and fills in the window */
+
+  command &push(enum command::what);
+  void issue(const command &);
+  void issue_launch(const launch &);
+  void issue_copies(const char *name, std::vector<copy> &, bool up);
+  void maybe_flush();
 };
 
 } // namespace ravel

@@ -1,0 +1,226 @@
+/* queue.cu - the window, and the one kernel it has of its own: many small copies at once. */
+#include "cvl-cuda/queue.hpp"
+
+#include <string.h>
+#include <time.h>
+
+#include "cvl-cuda/launch.hpp"
+
+namespace ravel {
+
+/* Launches held back at most, and when the device is idle: enough to put uploads and mirrors
+ * together, few enough to keep the device busy while the host goes on. */
+enum { WINDOW = 64, WINDOW_IDLE = 16, SMALL_COPY = 32 << 10 };
+
+static uint64_t now_ns() {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* ---- many small copies ---- */
+
+namespace {
+
+/* One block for each copy; a copy moves words of 4 bytes and then what is left. */
+struct copies_body {
+  enum { threads = 128, most = 64 };
+  struct shared {};
+  struct item {
+    ptr<uint8_t> to;
+    ptr<const uint8_t> from;
+    int64_t bytes;
+  } items[most];
+
+  template <class B> HD void operator()(B &block) const {
+    const item &x = items[block.index()];
+    const ptr<uint32_t> to = pointer_to<uint32_t>((void *)address(x.to));
+    const ptr<const uint32_t> from = pointer_to<const uint32_t>((void *)address(x.from));
+    const int64_t words = x.bytes / 4;
+    block.each([&](int t) {
+      for (int64_t k = t; k < words; k += threads) to[k] = from[k];
+      for (int64_t k = words * 4 + t; k < x.bytes; k += threads) x.to[k] = x.from[k];
+    });
+  }
+};
+
+} // namespace
+
+void queue::issue_copies(const char *name, std::vector<copy> &list, bool up) {
+  if (list.size() == 1) {
+    for (const copy &c : list) {
+      if (up)
+        device->copy_up(c.to->at, c.from->at, c.bytes);
+      else
+        device->copy_down(c.to->at, c.from->at, c.bytes);
+    }
+  } else {
+    for (size_t first_item = 0; first_item < list.size(); first_item += copies_body::most) {
+      copies_body body{};
+      int64_t n = 0;
+      for (size_t k = first_item; k < list.size() && n < copies_body::most; k++) {
+        body.items[n++] = {pointer_to<uint8_t>(list[k].to->at),
+                           pointer_to<const uint8_t>(list[k].from->at), (int64_t)list[k].bytes};
+      }
+      issue_launch(launch_blocks(name, n, body));
+    }
+  }
+  for (const copy &c : list) {
+    (up ? bytes_up : bytes_down) += c.bytes;
+    in_flight_.emplace_back(epoch, up ? c.from : c.to);
+  }
+  list.clear();
+}
+
+/* ---- the window ---- */
+
+command &queue::push(enum command::what kind) {
+  window_.emplace_back();
+  command &c = window_.back();
+  c.kind = kind;
+  c.number = ++number;
+  return c;
+}
+
+void queue::maybe_flush() {
+  if (held_ >= WINDOW || (held_ >= WINDOW_IDLE && reached(epoch - 1))) flush();
+}
+
+uint64_t queue::run(const launch &l) {
+  if (l.count == 0) return number;
+  runs++;
+  command &c = push(command::LAUNCH);
+  const uint64_t n = c.number;
+  c.l = l;
+  c.body.reset(new char[l.size]);
+  memcpy(c.body.get(), l.body, l.size);
+  c.l.body = c.body.get();
+  held_++;
+  maybe_flush();
+  return n;
+}
+
+uint64_t queue::run_joined(const launch &l, join_function join, uint64_t after) {
+  for (auto c = window_.rbegin(); c != window_.rend() && c->number > after; ++c) {
+    if (c->kind == command::LAUNCH && c->l.on_host == l.on_host && c->l.name == l.name &&
+        join(c->body.get(), &c->l, l.body)) {
+      runs++;
+      return c->number;
+    }
+  }
+  return run(l);
+}
+
+void queue::fill(void *device_memory, uint8_t byte, size_t bytes) {
+  if (bytes == 0) return;
+  command &c = push(command::FILL);
+  c.to = device_memory;
+  c.byte = byte;
+  c.bytes = bytes;
+  held_++;
+  maybe_flush();
+}
+
+void queue::upload(heap &h, block *to, const void *from, size_t bytes, uint64_t site) {
+  if (bytes == 0) return;
+  ref<block> source(h.take(place::host, bytes, site));
+  memcpy(source->at, from, bytes);
+  if (bytes <= SMALL_COPY &&
+      to->free_since < first) { /* before the window: nobody there has it */
+    uploads_.push_back({ref<block>::to(to), source, bytes});
+    return;
+  }
+  command &c = push(command::COPY_UP);
+  c.to = to->at;
+  c.from = source->at;
+  c.bytes = bytes;
+  bytes_up += bytes;
+  to->written = c.number;
+  in_flight_.emplace_back(epoch, source);
+}
+
+void queue::download(void *pinned, const void *from_device, size_t bytes) {
+  command &c = push(command::COPY_DOWN);
+  c.to = pinned;
+  c.from = from_device;
+  c.bytes = bytes;
+  bytes_down += bytes;
+}
+
+void queue::mirror(const ref<block> &to, const ref<block> &from, size_t bytes) {
+  mirrors_.push_back({to, from, bytes});
+}
+
+void queue::taken(void *p, size_t bytes, uint64_t since) {
+  if (since < first) { /* nobody in the window has it: it may be written before the window */
+    device->taken(p, bytes);
+    return;
+  }
+  command &c = push(command::TAKEN);
+  c.to = p;
+  c.bytes = bytes;
+}
+
+void queue::returned(void *p, size_t bytes) {
+  command &c = push(command::RETURNED);
+  c.to = p;
+  c.bytes = bytes;
+}
+
+void queue::issue_launch(const launch &l) {
+  const uint64_t start = now_ns();
+  device->run(l);
+  launch_ns += now_ns() - start;
+  launches++;
+}
+
+void queue::issue(const command &c) {
+  switch (c.kind) {
+  case command::LAUNCH: issue_launch(c.l); break;
+  case command::FILL:
+    device->fill(c.to, c.byte, c.bytes);
+    launches++;
+    break;
+  case command::COPY_UP: device->copy_up(c.to, c.from, c.bytes); break;
+  case command::COPY_DOWN: device->copy_down(c.to, c.from, c.bytes); break;
+  case command::TAKEN: device->taken(c.to, c.bytes); break;
+  case command::RETURNED: device->returned(c.to, c.bytes); break;
+  }
+}
+
+void queue::flush() {
+  if (window_.empty() && uploads_.empty() && mirrors_.empty()) return;
+  issue_copies("upload", uploads_, true);
+  for (const command &c : window_) issue(c);
+  std::vector<copy> wanted;
+  for (copy &m : mirrors_) {
+    if (m.from->refs > 1) wanted.push_back(std::move(m));
+  }
+  mirrors_.clear();
+  issue_copies("mirror", wanted, false);
+  window_.clear();
+  held_ = 0;
+  device->mark(epoch++);
+  first = number + 1;
+}
+
+bool queue::reached(uint64_t e) {
+  if (e > done && e < epoch) {
+    done = device->reached();
+    while (!in_flight_.empty() && in_flight_.front().first <= done) in_flight_.pop_front();
+  }
+  return e <= done;
+}
+
+void queue::finish() {
+  flush();
+  const uint64_t last = epoch - 1;
+  if (reached(last)) return;
+  const uint64_t start = now_ns();
+  waits++;
+  device->wait(last);
+  wait_ns += now_ns() - start;
+  reached(last);
+}
+
+} // namespace ravel
