@@ -27,18 +27,18 @@ struct copies_body {
   enum { threads = 128, most = 64 };
   struct shared {};
   struct item {
-    ptr<uint8_t> to;
+    ptr<uint32_t> to_words;
+    ptr<const uint32_t> from_words;
+    ptr<uint8_t> to; /* the same memory */
     ptr<const uint8_t> from;
     int64_t bytes;
   } items[most];
 
   template <class B> HD void operator()(B &block) const {
     const item &x = items[block.index()];
-    const ptr<uint32_t> to = pointer_to<uint32_t>((void *)address(x.to));
-    const ptr<const uint32_t> from = pointer_to<const uint32_t>((void *)address(x.from));
     const int64_t words = x.bytes / 4;
     block.each([&](int t) {
-      for (int64_t k = t; k < words; k += threads) to[k] = from[k];
+      for (int64_t k = t; k < words; k += threads) x.to_words[k] = x.from_words[k];
       for (int64_t k = words * 4 + t; k < x.bytes; k += threads) x.to[k] = x.from[k];
     });
   }
@@ -59,7 +59,9 @@ void queue::issue_copies(const char *name, std::vector<copy> &list, bool up) {
       copies_body body{};
       int64_t n = 0;
       for (size_t k = first_item; k < list.size() && n < copies_body::most; k++) {
-        body.items[n++] = {pointer_to<uint8_t>(list[k].to->at),
+        body.items[n++] = {pointer_to<uint32_t>(list[k].to->at),
+                           pointer_to<const uint32_t>(list[k].from->at),
+                           pointer_to<uint8_t>(list[k].to->at),
                            pointer_to<const uint8_t>(list[k].from->at), (int64_t)list[k].bytes};
       }
       issue_launch(launch_blocks(name, n, body));
