@@ -157,7 +157,10 @@ class Refused(Backends):
 class Listed(Backends):
     def test_devices(self):
         self.module("cvl-paper.so")
+        self.module("cvl-paper.so", "lib/ravel")  # the same name again
+        self.module("cvl-a_1-b.so", source=WITHOUT_ENTRY)
         self.module("cvl-.so")
+        self.module("cvl-a b.so")
         self.module("libpaper.so")
         self.module("cvl-cuda.so", "lib/ravel")
         lines = self.run_with("--devices").out.splitlines()
@@ -165,7 +168,9 @@ class Listed(Backends):
         self.assertEqual(lines[:4], ["cuda: for tests: by hand", *sheets,
                                      "cpu: all cores of this machine"])
         self.assertRegex(lines[4], r"^  0: .+, \d+ processors?, .+$")
-        self.assertEqual(lines[5:], ["paper: for tests: by hand", *sheets])
+        self.assertEqual(lines[5], "a_1-b: a module")
+        self.assertRegex(lines[6], r"^  not to be had: .*/cvl-a_1-b\.so is no back end: ")
+        self.assertEqual(lines[7:], ["paper: for tests: by hand", *sheets])
 
     def test_no_device(self):
         self.module("cvl-paper.so")
