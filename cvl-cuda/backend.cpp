@@ -2,6 +2,7 @@
  * operation, turns what it threw into a fault, and lets go of owned operands. */
 #include "cvl-cuda/backend.hpp"
 
+#include <stdio.h>
 #include <string.h>
 
 #include <new>
@@ -50,7 +51,8 @@ static bool guarded(context *c, uint64_t site, cvl_value *out, cvl_value *more, 
   } catch (const failure &f) {
     cvl_error e = f.error;
     if (e.kind == CVL_E_MEMORY) e.site = site;
-    note_fault(*c, e);
+    /* What a lost device says of memory or of its elements means nothing. */
+    if (c->device->failure() == nullptr) note_fault(*c, e);
   } catch (const std::bad_alloc &) {
     note_fault(*c, {CVL_E_MEMORY, site, 0, 0, 0, 0, nullptr});
   }
@@ -67,12 +69,19 @@ static bool guarded(context *c, uint64_t site, cvl_value *out, cvl_value *more, 
 /* ---- opening and closing ---- */
 
 context *open_context(stream *s, const cvl_options &o, const char **why) {
+  static thread_local char reason[256]; /* of the stream, which does not last */
   try {
-    return new context(s, o);
+    context *c = new context(s, o);
+    if (s->failure() == nullptr) return c;
+    delete c;
   } catch (const failure &) {
     *why = "the device has no memory left";
   } catch (const std::bad_alloc &) {
     *why = "out of memory";
+  }
+  if (s->failure()) {
+    snprintf(reason, sizeof reason, "%s", s->failure());
+    *why = reason;
   }
   delete s;
   return nullptr;

@@ -5,20 +5,29 @@
 
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 namespace ravel {
 
+/* In the environment, RAVEL_FAIL_CALL=n: the device is lost at the n-th call (from 1);
+ * RAVEL_FAIL_CALL=memory:n: from then on it has no memory left. */
 struct calls {
   uint64_t made = 0;
-  uint64_t fail_at = 0; /* the call with this number (from 1) fails; 0: none */
+  uint64_t fail_at = 0, no_memory_from = 0; /* 0: never */
 
-  /* RAVEL_FAIL_CALL=n in the environment: a device that is lost at the n-th call. */
   calls() {
+    static const char memory[] = "memory:";
     const char *text = getenv("RAVEL_FAIL_CALL");
-    if (text) fail_at = strtoull(text, nullptr, 10);
+    if (text == nullptr) return;
+    if (strncmp(text, memory, sizeof memory - 1) == 0) {
+      no_memory_from = strtoull(text + sizeof memory - 1, nullptr, 10);
+    } else {
+      fail_at = strtoull(text, nullptr, 10);
+    }
   }
   /* Counts one more; whether it is the one to fail. */
   bool next_fails() { return ++made == fail_at; }
+  bool out_of_memory() const { return no_memory_from > 0 && made >= no_memory_from; }
 };
 
 } // namespace ravel

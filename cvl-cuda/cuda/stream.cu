@@ -94,6 +94,7 @@ struct gpu final : stream {
   bool usable();
   bool good(cudaError_t, const char *what, const char *of = "");
   void lose(const char *what, const char *of, const char *why);
+  void *given(cudaError_t, void *p, const char *what, cudaError_t (*give_back)(void *));
   void deliver_due(uint64_t epoch);
 };
 
@@ -153,26 +154,28 @@ gpu::~gpu() {
 /* ---- memory ---- */
 
 /* No memory is no failure of the device: the operation ends, the program may go on. */
-static void *none_left(cudaError_t e, void *p) {
-  if (e != cudaErrorMemoryAllocation) return p;
-  cudaGetLastError();
-  return nullptr;
+void *gpu::given(cudaError_t e, void *p, const char *what, cudaError_t (*give_back)(void *)) {
+  const bool none = e == cudaErrorMemoryAllocation;
+  if (none) cudaGetLastError();
+  if (!good(none ? cudaSuccess : e, what) || none || calls_.out_of_memory()) {
+    if (e == cudaSuccess) give_back(p);
+    return nullptr;
+  }
+  return p;
 }
 
 void *gpu::allocate(size_t bytes) {
   if (!usable()) return nullptr;
   void *p = nullptr;
   const cudaError_t e = cudaMalloc(&p, bytes);
-  if (e == cudaErrorMemoryAllocation) return none_left(e, p);
-  return good(e, "cudaMalloc") ? p : nullptr;
+  return given(e, p, "cudaMalloc", cudaFree);
 }
 
 void *gpu::allocate_pinned(size_t bytes) {
   if (!usable()) return nullptr;
   void *p = nullptr;
   const cudaError_t e = cudaHostAlloc(&p, bytes, cudaHostAllocMapped);
-  if (e == cudaErrorMemoryAllocation) return none_left(e, p);
-  return good(e, "cudaHostAlloc") ? p : nullptr;
+  return given(e, p, "cudaHostAlloc", cudaFreeHost);
 }
 
 /* Also of a lost device: the memory of the process is not to leak. */

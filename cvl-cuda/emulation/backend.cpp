@@ -4,10 +4,11 @@
 #include <stdio.h>
 
 #include "cvl-cuda/emulation.h"
+#include "cvl-cuda/emulation/failing.hpp"
 #include "cvl-cuda/emulation/stream.hpp"
 
 static cvl_context *open_emulation(const cvl_options *o, const char **why) {
-  return ravel::open_context(ravel::emulated_stream(), *o, why);
+  return ravel::open_context(ravel::failing_stream(ravel::emulated_stream()), *o, why);
 }
 
 static unsigned devices(cvl_device *out, unsigned most, const char **) {

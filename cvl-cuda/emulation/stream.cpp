@@ -1,6 +1,8 @@
 /* stream.cpp - a device made of the host: what is issued is done at once. */
 #include "cvl-cuda/emulation/stream.hpp"
 
+#include "cvl-cuda/emulation/host-toolchain.hpp"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,6 +30,7 @@ struct emulated final : stream {
   void wait(uint64_t) override {}
   const char *failure() override { return nullptr; }
   int processors() override { return 4; }
+  toolchain *new_toolchain() override { return host_toolchain().release(); }
 };
 
 } // namespace

@@ -1,0 +1,75 @@
+/* failing.cpp - see failing.hpp. */
+#include "cvl-cuda/emulation/failing.hpp"
+
+#include <stdio.h>
+
+#include <memory>
+
+namespace ravel {
+namespace {
+
+struct failing final : stream {
+  std::unique_ptr<stream> inner_;
+  calls calls_;
+  bool lost_ = false;
+  char why_[128];
+
+  failing(stream *inner, const calls &c) : inner_(inner), calls_(c) {}
+
+  /* Whether the call is to be made. */
+  bool good(const char *what, const char *of = "") {
+    if (lost_ || inner_->failure()) return false;
+    if (!calls_.next_fails()) return true;
+    snprintf(why_, sizeof why_, "%s%s%s: made to fail, call %llu", what, *of ? " of " : "", of,
+             (unsigned long long)calls_.made);
+    lost_ = true;
+    return false;
+  }
+
+  void *allocate(size_t bytes) override {
+    if (!good("cudaMalloc") || calls_.out_of_memory()) return nullptr;
+    return inner_->allocate(bytes);
+  }
+  void free(void *p) override { inner_->free(p); }
+  void *allocate_pinned(size_t bytes) override {
+    if (!good("cudaHostAlloc") || calls_.out_of_memory()) return nullptr;
+    return inner_->allocate_pinned(bytes);
+  }
+  void free_pinned(void *p) override { inner_->free_pinned(p); }
+  void run(const launch &l) override {
+    if (good("launch", l.name)) inner_->run(l);
+  }
+  void copy_up(void *to, const void *from, size_t bytes) override {
+    if (good("copy to the device")) inner_->copy_up(to, from, bytes);
+  }
+  void copy_down(void *to, const void *from, size_t bytes) override {
+    if (good("copy from the device")) inner_->copy_down(to, from, bytes);
+  }
+  void fill(void *p, uint8_t byte, size_t bytes) override {
+    if (good("cudaMemsetAsync")) inner_->fill(p, byte, bytes);
+  }
+  void taken(void *p, size_t bytes) override { inner_->taken(p, bytes); }
+  void returned(void *p, size_t bytes) override { inner_->returned(p, bytes); }
+  void mark(uint64_t epoch) override {
+    if (good("mark")) inner_->mark(epoch);
+  }
+  uint64_t reached() override { return lost_ ? UINT64_MAX : inner_->reached(); }
+  void wait(uint64_t epoch) override {
+    if (good("wait")) inner_->wait(epoch);
+  }
+  void host_reads(const void *p, size_t bytes) override {
+    if (!lost_) inner_->host_reads(p, bytes);
+  }
+  const char *failure() override { return lost_ ? why_ : inner_->failure(); }
+  int processors() override { return inner_->processors(); }
+  uint64_t kernel_ns() override { return inner_->kernel_ns(); }
+  toolchain *new_toolchain() override { return inner_->new_toolchain(); }
+};
+
+} // namespace
+
+stream *failing_stream(stream *inner, const calls &c) {
+  return new failing(inner, c);
+}
+
+} // namespace ravel
