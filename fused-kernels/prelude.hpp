@@ -106,7 +106,10 @@ struct segments {
       return i / equal;
     }
     if (ranks == nullptr) return search(i, 0, count - 1);
-    const rank_word w = ranks[i >> 6];
+    return within(ranks[i >> 6], i);
+  }
+  /* The same, where the word of the directory that i lies in is at hand. */
+  HD int64_t within(const rank_word &w, int64_t i) const {
     const uint64_t before = w.heads & (~(uint64_t)0 >> (63 - (i & 63)));
     if (w.heads & 1) return search(i, w.base, count - 1);
     return w.base + count_bits(before);
@@ -191,7 +194,9 @@ template <class T> struct operand {
 /* ---- faults ---- */
 
 /* The error slot in memory: the lowest site stays, of one site the lowest position. `kind` is
- * an enum cvl_error_kind, 0 while there is none. */
+ * an enum cvl_error_kind, 0 while there is none. Of one site a LATE_FAULT (CVL_E_DUPLICATE)
+ * comes after all others, wherever they are. */
+enum { LATE_FAULT = 5 };
 struct fault_slot {
   uint32_t lock;
   int32_t kind;
@@ -203,13 +208,16 @@ struct faults {
   fault_slot *slot;
   uint64_t site;
 
-  HD bool comes_first(int64_t position, uint64_t at_site) const {
+  HD bool comes_first(int kind, int64_t position, uint64_t at_site) const {
     const volatile fault_slot *s = slot;
-    return s->kind == 0 || at_site < s->site || (at_site == s->site && position < s->position);
+    const int other = s->kind;
+    if (other == 0 || at_site != s->site) return other == 0 || at_site < s->site;
+    const bool late = kind == LATE_FAULT, other_late = other == LATE_FAULT;
+    return late == other_late ? position < s->position : other_late;
   }
   HD void write(uint64_t at_site, int kind, int64_t position, int64_t value, int64_t limit,
                 int64_t segment) const {
-    if (!comes_first(position, at_site)) return;
+    if (!comes_first(kind, position, at_site)) return;
     volatile fault_slot *s = slot;
     s->site = at_site;
     s->position = position;
@@ -222,7 +230,7 @@ struct faults {
   HD void report(int kind, int64_t position, int64_t value, int64_t limit, int64_t segment,
                  uint32_t node = 0) const {
 #if defined(__CUDA_ARCH__)
-    if (!comes_first(position, site + node)) return;
+    if (!comes_first(kind, position, site + node)) return;
     while (atomicCAS(&slot->lock, 0u, 1u) != 0u) {
     }
     __threadfence();
