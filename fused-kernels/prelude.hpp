@@ -37,33 +37,36 @@ namespace ravel {
 
 #ifndef RAVEL_HAS_PTR
 template <class T> using ptr = T *;
-/* What the checking emulation wants to know and the others do not: see emulation/checked.hpp.
- */
+/* An array among the memory of a block; the checking emulation looks at its elements too. */
 template <class T, int N> using shared_array = T[N];
+/* Where an atomic operation on *p takes place. */
+template <class T> HD T *atomic_place(T *p) {
+  return p;
+}
 #endif
 
 /* ---- atomics, which give the old value ---- */
 
-#ifndef RAVEL_HAS_PTR
-HD inline int64_t atomic_min(int64_t *p, int64_t x) {
 #if defined(__CUDA_ARCH__)
-  return (int64_t)atomicMin((long long *)p, (long long)x);
+#define RAVEL_ATOMIC(NAME, OF_DEVICE, T, OF_CUDA, BETTER)                                      \
+  HD inline T NAME(ptr<T> p, T x) {                                                            \
+    return (T)OF_DEVICE((OF_CUDA *)atomic_place(p), (OF_CUDA)x);                               \
+  }
 #else
-  const int64_t old = *p;
-  if (x < old) *p = x;
-  return old;
+#define RAVEL_ATOMIC(NAME, OF_DEVICE, T, OF_CUDA, BETTER)                                      \
+  HD inline T NAME(ptr<T> p, T x) {                                                            \
+    T *at = atomic_place(p);                                                                   \
+    const T old = *at;                                                                         \
+    if (x BETTER old) *at = x;                                                                 \
+    return old;                                                                                \
+  }
 #endif
-}
-HD inline int64_t atomic_max(int64_t *p, int64_t x) {
-#if defined(__CUDA_ARCH__)
-  return (int64_t)atomicMax((long long *)p, (long long)x);
-#else
-  const int64_t old = *p;
-  if (x > old) *p = x;
-  return old;
-#endif
-}
-#endif
+RAVEL_ATOMIC(atomic_min, atomicMin, int64_t, long long, <)
+RAVEL_ATOMIC(atomic_min, atomicMin, uint32_t, unsigned, <)
+RAVEL_ATOMIC(atomic_min, atomicMin, uint64_t, unsigned long long, <)
+RAVEL_ATOMIC(atomic_max, atomicMax, int64_t, long long, >)
+RAVEL_ATOMIC(atomic_max, atomicMax, uint32_t, unsigned, >)
+RAVEL_ATOMIC(atomic_max, atomicMax, uint64_t, unsigned long long, >)
 
 /* ---- bits ---- */
 
@@ -287,26 +290,49 @@ enum { WARP = 32 };
 struct order {
   int32_t direction; /* 1 forward, -1 reverse, 0 shuffled */
   uint64_t seed;
+};
 
-  /* The k-th of n to be executed. Shuffled: (a k + b) mod n with a prime to n. */
-  HD int64_t at(int64_t k, int64_t n) const {
-    if (direction > 0 || n < 2) return k;
-    if (direction < 0) return n - 1 - k;
-    int64_t a = (int64_t)(seed % (uint64_t)n) | 1;
-    for (int64_t x = a, y = n; y != 0 || x != 1;) {
-      if (y == 0) {
-        a += 2;
-        x = a;
-        y = n;
-      }
-      const int64_t rest = x % y;
-      x = y;
-      y = rest;
+/* 0 .. n-1 in some order: first, first + step, ... mod n, with a step prime to n. */
+struct walk {
+  int64_t n, step, first, at;
+
+  HD walk(const order &o, int64_t count) : n(count), step(1), first(0) {
+    if (n > 1 && o.direction < 0) first = step = n - 1;
+    if (n > 1 && o.direction == 0) {
+      uint64_t x = o.seed * 0x9e3779b97f4a7c15u + 0x632be59bd9b4e019u; /* any mixture */
+      first = (int64_t)((x ^ x >> 31) % (uint64_t)n);
+      x = x * 0xbf58476d1ce4e5b9u;
+      step = (int64_t)((x ^ x >> 29) % (uint64_t)(n - 1)) + 1;
+      while (!prime(step, n)) step = step == n - 1 ? 1 : step + 1;
     }
+    at = first;
+  }
+  HD int64_t next() {
+    const int64_t i = at;
+    at = at >= n - step ? at - (n - step) : at + step;
+    return i;
+  }
+  /* The one that `next` gives after k others. */
+  HD int64_t after(int64_t k) const {
     __extension__ typedef unsigned __int128 wide;
-    return (int64_t)(((wide)(uint64_t)a * (uint64_t)k + seed) % (uint64_t)n);
+    return n < 2 ? 0 : (int64_t)(((wide)step * (wide)k + (wide)first) % (wide)n);
+  }
+  HD static bool prime(int64_t a, int64_t b) {
+    while (b != 0) {
+      const int64_t rest = a % b;
+      a = b;
+      b = rest;
+    }
+    return a == 1;
   }
 };
+
+/* What the checking emulation is told of the execution of a kernel. */
+#ifndef RAVEL_HAS_PTR
+HD inline void thread_starts(int64_t) {}
+HD inline void block_starts(int64_t) {}
+HD inline void phase_ends() {}
+#endif
 
 template <class F> struct host_block {
   template <class T> struct reg {
@@ -321,7 +347,13 @@ template <class F> struct host_block {
   HD int64_t index() const { return number; }
   HD int64_t count() const { return number_of_blocks; }
   template <class G> HD void each(G g) {
-    for (int k = 0; k < F::threads; k++) g((int)threads.at(k, F::threads));
+    walk w(threads, F::threads);
+    for (int k = 0; k < F::threads; k++) {
+      const int t = (int)w.next();
+      thread_starts(t);
+      g(t);
+    }
+    phase_ends();
   }
   /* Combines the lanes of each warp as the reproducible tree does: for w = 16, 8, 4, 2, 1
    * x[t] = combine(x[t], x[t + w]). Lane 0 then has the result, the others nothing of use. */
@@ -360,14 +392,28 @@ template <class F> struct host_block {
 /* What `launch` (cvl-cuda/launch.hpp) calls where there is no device: all of a kernel. */
 template <class F> void run_n_on_host(const void *body, int64_t n, const order *o) {
   const F &f = *(const F *)body;
-  for (int64_t k = 0; k < n; k++) f(o->at(k, n));
+  if (o->direction > 0) {
+    for (int64_t i = 0; i < n; i++) {
+      thread_starts(i);
+      f(i);
+    }
+    return;
+  }
+  walk w(*o, n);
+  for (int64_t k = 0; k < n; k++) {
+    const int64_t i = w.next();
+    thread_starts(i);
+    f(i);
+  }
 }
 template <class F> void run_blocks_on_host(const void *body, int64_t blocks, const order *o) {
   const F &f = *(const F *)body;
+  walk w(*o, blocks);
   for (int64_t k = 0; k < blocks; k++) {
     host_block<F> b;
-    b.number = o->at(k, blocks);
+    b.number = w.next();
     b.number_of_blocks = blocks;
+    block_starts(b.number);
     b.threads = *o;
     f(b);
   }
@@ -429,15 +475,18 @@ template <class F> __device__ void run_blocks(const F &f, int64_t blocks) {
 #endif
 
 /* The last line of generated text: the entry points of the body NAME, called NAME_kernel on a
- * device and NAME_host on the host. */
+ * device and NAME_host on the host. Where a device's registers are concerned: arguments are
+ * read where they lie, not copied; and a bound without a number of blocks makes ptxas spill
+ * small kernels to reach 32. */
 #if defined(__CUDACC__) || defined(__CUDACC_RTC__)
 #define RAVEL_KERNEL_N(NAME)                                                                   \
-  extern "C" __global__ void __launch_bounds__(256) NAME##_kernel(const NAME f, int64_t n) {   \
+  extern "C" __global__ void __launch_bounds__(256, 1)                                         \
+      NAME##_kernel(const __grid_constant__ NAME f, int64_t n) {                               \
     ravel::run_n(f, n);                                                                        \
   }
 #define RAVEL_KERNEL_BLOCKS(NAME)                                                              \
-  extern "C" __global__ void __launch_bounds__(NAME::threads)                                  \
-      NAME##_kernel(const NAME f, int64_t blocks) {                                            \
+  extern "C" __global__ void __launch_bounds__(NAME::threads, 1)                               \
+      NAME##_kernel(const __grid_constant__ NAME f, int64_t blocks) {                          \
     ravel::run_blocks(f, blocks);                                                              \
   }
 #else
