@@ -59,7 +59,6 @@ static const char plain_text[] =
 /* What the reduction of large arguments does with integers of 128 bits. */
 static const char wide_text[] =
     "#if defined(__CUDACC__) || defined(__CUDACC_RTC__)\n"
-    "#define __builtin_clzll(x) __clzll((long long)(x))\n"
     "struct uint128 {\n"
     "  uint64_t high, low;\n"
     "  __device__ explicit uint128(uint64_t x) : high(0), low(x) {}\n"
@@ -87,10 +86,6 @@ static const char wide_text[] =
 
 /* ---- the elementary functions ---- */
 
-static bool begins(const char *line, const char *with) {
-  return strncmp(line, with, strlen(with)) == 0;
-}
-
 /* A line without `(struct T){`, which is C only: T{. */
 static void without_literals(const char *line, FILE *out) {
   const char *literal;
@@ -104,26 +99,39 @@ static void without_literals(const char *line, FILE *out) {
   fputs(line, out);
 }
 
-/* A line of the C text as it is wanted here: for the device, without the loops over arrays. */
+/* A line of the C text as it is wanted here: without includes, and for the device as for hosts.
+ * The loops over arrays are left out. */
 static void elementary_line(const char *line, FILE *out) {
-  static const char *const changes[][2] = {
-      {"#include", ""},
-      {"__extension__ typedef unsigned __int128", wide_text},
-      {"#define E_INLINE ", "#define E_INLINE HERE_INLINE\n"},
-      {"#define E_INDEPENDENT", "#define E_INDEPENDENT\n"},
-      {"E_PLAIN(", "E_SINGLE("},
-      {"E_REDUCED(", "E_SINGLE("},
-      {"static const uint64_t two_over_pi[]", "static HERE const uint64_t two_over_pi[]"},
-      {"static ", "static HERE "},
-      {"struct e_angle elementary_reduce(", "static HERE e_angle elementary_reduce("}};
+  static const struct {
+    const char *begin, *instead;
+    bool rest; /* of the line follows */
+  } changes[] = {
+      {"#include", "", false},
+      {"extern \"C\"", "", false},
+      {"__extension__ typedef unsigned __int128", wide_text, false},
+      {"#define E_INLINE ", "#define E_INLINE HERE_INLINE\n", false},
+      {"#define E_PRIVATE ", "#define E_PRIVATE HERE inline\n", false},
+      {"#define E_PUBLIC", "#define E_PUBLIC HERE inline\n", false},
+      {"#define E_INDEPENDENT", "#define E_INDEPENDENT\n", false},
+      {"E_PLAIN(", "E_SINGLE(", true},
+      {"E_REDUCED(", "E_SINGLE(", true},
+  };
   for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
-    if (!begins(line, changes[i][0])) continue;
-    fputs(changes[i][1], out);
-    if (i >= 6) without_literals(line + strlen(changes[i][0]), out);
-    if (i == 4 || i == 5) fputs(line + strlen(changes[i][0]), out);
+    if (strncmp(line, changes[i].begin, strlen(changes[i].begin)) != 0) continue;
+    fputs(changes[i].instead, out);
+    if (changes[i].rest) fputs(line + strlen(changes[i].begin), out);
     return;
   }
   without_literals(line, out);
+}
+
+/* elementary.h declares the function that elementary.c defines; where a device needs the text
+ * it includes it, which is not seen here: hence a declaration. */
+static void elementary(FILE *out) {
+  fputs("struct e_angle;\nHERE inline e_angle elementary_reduce(double x);\n", out);
+  for (const char *const *line = fused_elementary_text; *line != NULL; line++) {
+    elementary_line(*line, out);
+  }
 }
 
 /* ---- what expressions are written in ---- */
@@ -190,14 +198,10 @@ void fused_emit_kernel_prelude(const struct superop *const *ops, uint32_t count,
   for (uint32_t i = 0; i < count; i++) emit_add_needs(&needs, ops[i]);
   for (const char *const *line = fused_prelude_text; *line != NULL; line++) fputs(*line, out);
   fputs(basic_text, out);
-  if (needs.functions) {
-    fputs("struct e_angle;\nstatic HERE e_angle elementary_reduce(double x);\n", out);
-    for (const char *const *line = fused_elementary_text; *line != NULL; line++) {
-      elementary_line(*line, out);
-    }
-  } else {
+  if (needs.functions)
+    elementary(out);
+  else
     fputs(plain_text, out);
-  }
   macros(widths, out);
   combinations(ops, count, widths, out);
 }

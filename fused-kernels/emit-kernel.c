@@ -76,9 +76,10 @@ static void plan_nodes(struct fused_kernel *k, bool spreads) {
       k->tasks[i] = TASK_INSIDE;
     }
     if (k->tasks[i] != TASK_INSIDE) continue;
-    for (unsigned j = 0; j < node->operand_count; j++) k->read[node->operands[j]] = true;
+    unsigned count = is_constant_spread(op, node) ? 1 : node->operand_count;
+    for (unsigned j = 0; j < count; j++) k->read[node->operands[j]] = true;
     if (node->role == ROLE_REDUCE) k->by_slots = true;
-    k->is_empty = false;
+    k->is_empty &= node->role == ROLE_CONST;
   }
 }
 

@@ -5,6 +5,7 @@
  */
 #include "fused-kernels/emit-kernel.h"
 #include "fused-kernels/tests/emitted.h"
+#include "fused-kernels/tests/nvrtc.h"
 
 /* ---- what kernels take: the structs of prelude.hpp ---- */
 
@@ -353,4 +354,130 @@ Test(kernel, same_as_the_oracle_in_wide_widths) {
 
 Test(kernel, same_as_the_oracle_in_narrow_widths) {
   check_random((struct widths){CVL_I32, CVL_F32}, 3, true, "g++");
+}
+
+/* ---- devices ---- */
+
+static const struct mixture everything = {.maps = 10,
+                                          .spreads = 3,
+                                          .gathers = 2,
+                                          .reductions = 2,
+                                          .scans = 1,
+                                          .packs = 1,
+                                          .scatters = 2,
+                                          .approximate = true,
+                                          .wild = true};
+
+/* The text of the kernels of some superoperators, to be freed. */
+static void write_texts(struct random *r, struct widths w, uint32_t count, char **texts) {
+  for (uint32_t i = 0; i < count; i++) {
+    struct fused_kernel k;
+    size_t length;
+    texts[i] = NULL;
+    fused_kernel_plan(&r->arena, r->ops[i], w, false, &k);
+    cr_assert_not(k.is_empty);
+    FILE *out = open_memstream(&texts[i], &length);
+    fused_emit_kernel(&k, "kernel", out);
+    fclose(out);
+  }
+}
+
+static void check_nvrtc(struct widths w, uint64_t seed) {
+  enum { SOME = 6 };
+  struct nvrtc n;
+  if (!nvrtc_open(&n)) cr_skip_test("no NVRTC here");
+  struct random r;
+  char *texts[SOME];
+  random_make(&r, w, seed, &everything, 1, SOME);
+  write_texts(&r, w, SOME, texts);
+  for (uint32_t i = 0; i < SOME; i++) {
+    struct nvrtc_report report = nvrtc_compile(&n, texts[i]);
+    cr_expect(report.good && report.registers > 0, "%s", report.log);
+    free(report.log);
+    free(texts[i]);
+  }
+  random_free(&r);
+}
+
+Test(kernel, compiles_by_nvrtc) {
+  check_nvrtc((struct widths){CVL_I32, CVL_F64}, 5);
+  check_nvrtc((struct widths){CVL_I64, CVL_F64}, 6);
+  check_nvrtc((struct widths){CVL_I32, CVL_F32}, 7);
+}
+
+Test(kernel, compiles_by_nvcc) {
+  static const char nvcc[] = "PATH=$PATH:/usr/local/cuda/bin nvcc";
+  enum { SOME = 2 };
+  const struct widths w = {CVL_I32, CVL_F64};
+  char command[512], *texts[SOME];
+  snprintf(command, sizeof command, "%s --version > /dev/null 2>&1", nvcc);
+  if (system(command) != 0) cr_skip_test("no nvcc here");
+  struct random r;
+  struct built b;
+  random_make(&r, w, 8, &everything, 1, SOME);
+  write_texts(&r, w, SOME, texts);
+  make_directory(&b);
+  for (uint32_t i = 0; i < SOME; i++) {
+    FILE *file = create(&b, "kernel.cu");
+    fputs(texts[i], file);
+    fclose(file);
+    free(texts[i]);
+    snprintf(command, sizeof command,
+             "cd %s && %s -std=c++17 -arch=sm_90 --fmad=false -Werror all-warnings -cubin "
+             "kernel.cu",
+             b.directory, nvcc);
+    cr_expect_eq(system(command), 0, "%s", command);
+  }
+  clean(&b);
+  random_free(&r);
+}
+
+/* The functions, of small and of large arguments, must have the bits that every back end
+ * gives. */
+Test(kernel, functions_give_the_bits_of_one_element) {
+  static const char definition[] =
+      "fused OP0#1 ($0 : FLOAT) ="
+      "$1 = (SIN @ $0) $2 = (COS @ $0) $3 = (TAN @ $0) $4 = (EXP @ $0) $5 = (LOG @ $0)"
+      "$6 = (TANH @ $0) $7 = (ASIN @ $0) $8 = (ATAN @ $0) $9 = (ROUND @ $0) $10 = (SQRT @ $0)"
+      "-> $1 $2 $3 $4 $5 $6 $7 $8 $9 $10";
+  static const double arguments[] = {0.0, -0.0,  0.5,   1.0,  -2.5,     3e5,       2e6, 7.5,
+                                     1e9, -1e17, 1e300, 1e30, INFINITY, -INFINITY, NAN, 0.1};
+  enum { ARGUMENTS = sizeof arguments / sizeof arguments[0], OUTPUTS = 10 };
+  const struct widths w = {CVL_I64, CVL_F64};
+  struct loaded l;
+  struct fused_kernel k;
+  struct built b;
+  load(&l, definition, w);
+  cr_assert_not_null(l.ops[0]);
+  fused_kernel_plan(&l.arena, l.ops[0], w, false, &k);
+  make_directory(&b);
+  FILE *file = create(&b, "kernel.cpp");
+  fused_emit_kernel(&k, "op0", file);
+  fclose(file);
+  cr_assert(compile(&b, "c++ -std=c++17 -O2 *.cpp"), "%s", dlerror());
+  struct arguments a = {.used = 0};
+  struct {
+    int32_t kind;
+    double first, step;
+    struct tail tail;
+  } x = {FROM_MEMORY, 0, 0, {.data = arguments}};
+  double found[OUTPUTS][ARGUMENTS];
+  struct fault_slot fault = {0};
+  cr_assert_eq(k.member_count, OUTPUTS + 1);
+  memcpy(take(&a, sizeof x), &x, sizeof x);
+  for (int i = 0; i < OUTPUTS; i++) pointer(&a, found[i]);
+  pointer(&a, &fault);
+  ((kernel *)symbol(&b, "op%u_host", 0, 0))(a.bytes, ARGUMENTS, &(struct order){1, 0});
+  for (uint32_t i = 0; i < OUTPUTS; i++) {
+    enum cvl_op op = opcode_info((enum opcode)l.ops[0]->nodes[i].op)->operation;
+    for (uint32_t j = 0; j < ARGUMENTS; j++) {
+      struct cvl_value operand = cvl_scalar_float(CVL_F64, arguments[j]), wanted;
+      enum cvl_error_kind kind;
+      cr_assert(cvl_scalar_op(CVL_I64, CVL_F64, op, &operand, &wanted, &kind));
+      cr_expect(memcmp(&wanted.as, &found[i][j], 8) == 0, "%s of %a", op_info(op)->name,
+                arguments[j]);
+    }
+  }
+  clean(&b);
+  unload(&l);
 }
