@@ -257,14 +257,14 @@ static bool check(context *c, bool wait, cvl_error *e) {
   guarded(c, UINT64_MAX, nullptr, nullptr, [&] {
     if (wait) finish(*c);
   });
-  if (!c->has_fault) return true;
+  if (!c->has_fault) return false;
   *e = c->fault;
   c->has_fault = false;
   if (e->kind != CVL_E_DEVICE) {
     c->work_queue.fill(c->device_faults->at, 0, sizeof(fault_slot));
     memset(c->seen_faults->at, 0, sizeof(fault_slot));
   }
-  return false;
+  return true;
 }
 
 static cvl_statistics statistics(context *c) {

@@ -46,7 +46,9 @@ void retain(cvl_segdes *d) {
   d->refs++;
 }
 void release(cvl_segdes *d) {
-  if (--d->refs == 0) delete d;
+  if (--d->refs > 0) return;
+  if (d->lengths && d->lengths->made == d) d->lengths->made = nullptr;
+  delete d;
 }
 
 /* ---- faults ---- */
@@ -116,6 +118,24 @@ int64_t settled_total(context &c, const cvl_segdes &d) {
   return d.size ? settle(c, *d.size.get()) : d.total;
 }
 
+/* From a bound to the exact number, also in the memory that the bound took. */
+void exact(context &c, cvl_segdes &d) {
+  if (d.size) {
+    d.total = settle(c, *d.size.get());
+    d.size = nullptr;
+  }
+  if (d.count == 1) d.equal = d.total;
+}
+
+void exact(context &c, cvl_vector &v) {
+  if (v.size) {
+    v.length = settle(c, *v.size.get());
+    v.size = nullptr;
+    trim(c, v);
+  }
+  if (v.under) exact(c, *v.under.get());
+}
+
 /* ---- values ---- */
 
 int64_t length_bound(const cvl_value &v) {
@@ -154,8 +174,12 @@ bool at_hand(context &c, const cvl_value &v) {
 
 /* The most elements an operand brings; settles what is pending. */
 static int64_t settled_size(context &c, const cvl_value &v) {
-  if (v.form == CVL_VECTOR) return settled_length(c, *v.as.vector);
   if (v.form == CVL_NOTHING || v.form == CVL_SCALAR) return 0;
+  if (v.form == CVL_VECTOR) {
+    exact(c, *v.as.vector);
+    return v.as.vector->length;
+  }
+  if (v.form == CVL_SEGDES) exact(c, *v.as.segdes);
   const int64_t total = total_of(c, v), count = count_of(v);
   return total > count ? total : count;
 }
@@ -270,6 +294,7 @@ void *work::materialised(const cvl_value &v, size_t width) {
 
 void work::fill_operand(const cvl_value &v, size_t width, int32_t &kind, void *first,
                         void *step, segments &under, void *&data, void *&steps) {
+  void *its_data = nullptr, *its_steps = nullptr; /* writing one may read another operand */
   data = steps = nullptr;
   if (v.form == CVL_SCALAR) {
     kind = ALL_EQUAL;
@@ -285,24 +310,31 @@ void work::fill_operand(const cvl_value &v, size_t width, int32_t &kind, void *f
   kind = x.kind;
   memcpy(first, &x.first, width);
   memcpy(step, &x.step, width);
-  if (x.data) data = elements_here(*x.data.get());
-  if (x.steps) steps = elements_here(*x.steps.get());
+  if (x.data) its_data = elements_here(*x.data.get());
+  if (x.steps) its_steps = elements_here(*x.steps.get());
   if (x.under) under = view(x.under.get(), true);
+  data = its_data;
+  steps = its_steps;
+}
+
+ptr<const int64_t> work::offsets_here(cvl_segdes &d) {
+  if (!on_host && !d.device_offsets) {
+    const size_t bytes = (size_t)(d.count + 1) * sizeof(int64_t);
+    ref<block> b(c.memory.take(place::device, bytes, site));
+    c.work_queue.upload(c.memory, b.get(), d.host_offsets->at, bytes, site);
+    d.device_offsets = b;
+  }
+  return pointer_to<const int64_t>(reads(on_host ? d.host_offsets : d.device_offsets));
 }
 
 segments work::view(cvl_segdes *d, bool ranked) {
   segments s{};
+  exact(c, *d);
   s.count = d->count;
-  s.total = settled_total(c, *d);
+  s.total = d->total;
   s.equal = d->equal;
   if (d->equal >= 0) return s;
-  if (!on_host && !d->device_offsets) {
-    const size_t bytes = (size_t)(d->count + 1) * sizeof(int64_t);
-    ref<block> b(c.memory.take(place::device, bytes, site));
-    c.work_queue.upload(c.memory, b.get(), d->host_offsets->at, bytes, site);
-    d->device_offsets = b;
-  }
-  s.offsets = pointer_to<const int64_t>((on_host ? d->host_offsets : d->device_offsets)->at);
+  s.offsets = offsets_here(*d);
   if (ranked && !on_host) {
     if (!d->device_ranks) make_ranks(*this, *d);
     s.ranks = pointer_to<const rank_word>(reads(d->device_ranks));

@@ -63,6 +63,11 @@ void finish(context &);
 int64_t settled_length(context &, const cvl_vector &);
 int64_t settled_total(context &, const cvl_segdes &);
 
+/* Waits if the length, or the total, is pending, and makes the value say it. Memory that the
+ * bound took and the elements do not need is given back (trim in pack.cu). */
+void exact(context &, cvl_vector &);
+void exact(context &, cvl_segdes &);
+
 /* Number of elements (of a descriptor: segments) as far as it is known without waiting. */
 int64_t length_bound(const cvl_value &);
 /* Number of segments and total of a descriptor in either form; the total is settled. */
@@ -136,6 +141,8 @@ struct work {
   /* A descriptor; `ranked`: with a rank directory unless its form makes `of` cheap anyway. */
   segments view(const cvl_value &d, bool ranked = false);
   segments view(cvl_segdes *d, bool ranked = false);
+  /* The offsets of a descriptor that has some; its total may be pending. */
+  ptr<const int64_t> offsets_here(cvl_segdes &d);
 
   /* -- results and scratch -- */
 

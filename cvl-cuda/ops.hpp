@@ -44,6 +44,9 @@ void materialise(work &w, cvl_vector &);
 /* pack.cu */
 void pack(context &, uint64_t site, const cvl_value &v, const cvl_value &flags,
           const cvl_value &d, cvl_value *out, cvl_value *out_d);
+/* A vector whose length was pending, and has just been learnt, in a block of its own size, if
+ * that saves much. */
+void trim(context &, cvl_vector &);
 /* segdes.cu */
 void make_segdes(context &, uint64_t site, const cvl_value &lengths, cvl_value *out);
 void segdes_from_host(context &, uint64_t site, uint64_t n, const int64_t *lengths,

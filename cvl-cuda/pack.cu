@@ -8,4 +8,6 @@ void pack(context &, uint64_t, const cvl_value &, const cvl_value &, const cvl_v
   fail(CVL_E_DEVICE, 0);
 }
 
+void trim(context &, cvl_vector &) {}
+
 } // namespace ravel

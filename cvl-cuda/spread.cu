@@ -1,19 +1,184 @@
-/* spread.cu */
+/* spread.cu - DIST and INDEX, which compute nothing: their results are descriptions of vectors
+ * (values.hpp), whose elements the kernels that read them compute. A result that is needed in
+ * memory is written by one launch, which moves E + R bytes for each element (R = 0.25, the rank
+ * directory; nothing under one segment or under equal ones) and E for each segment.
+ */
+#include <string.h>
+
 #include "cvl-cuda/ops.hpp"
 
 namespace ravel {
 
-void dist(context &, uint64_t, const cvl_value &, const cvl_value &, cvl_value *) {
-  fail(CVL_E_DEVICE, 0);
+__extension__ typedef __int128 int128;
+
+/* ---- what is known of the operands ---- */
+
+/* The bits of the element that all of v are, if the host knows it. */
+static bool known_element(context &c, const cvl_value &v, uint64_t *bits) {
+  const size_t width = elem_info((cvl_elem)v.elem)->bytes;
+  *bits = 0;
+  if (v.form == CVL_SCALAR) {
+    memcpy(bits, &v.as, width);
+    return true;
+  }
+  const cvl_vector &x = *v.as.vector;
+  if (x.kind == ALL_EQUAL) {
+    *bits = x.first;
+    return true;
+  }
+  if (x.size || x.length != 1 || !x.host || !at_hand(c, v)) return false;
+  memcpy(bits, x.host->at, width);
+  return true;
 }
 
-void index(context &, uint64_t, const cvl_value &, const cvl_value &, const cvl_value &,
-           cvl_value *) {
-  fail(CVL_E_DEVICE, 0);
+static bool is_int(cvl_elem e) {
+  return elem_info(e)->klass == CLASS_INT;
 }
 
-void materialise(work &, cvl_vector &) {
-  fail(CVL_E_DEVICE, 0);
+static int64_t int_of(cvl_elem e, uint64_t bits) {
+  return e == CVL_I32 ? (int32_t)(uint32_t)bits : (int64_t)bits;
+}
+
+static bool fits(cvl_elem e, int128 x) {
+  return e == CVL_I32 ? x >= INT32_MIN && x <= INT32_MAX : x >= INT64_MIN && x <= INT64_MAX;
+}
+
+/* Notes the sum of first + j * step for j < n, unless something wraps. */
+static void note_sum(cvl_vector &v, int64_t first, int64_t step, int64_t n) {
+  if (!is_int(v.elem) || n <= 0) return;
+  const int128 last = (int128)first + (int128)step * (n - 1);
+  /* Twice the sum is below 2^127: the elements fit their type, and n is below 2^63. */
+  if (!fits(v.elem, last)) return;
+  const int128 sum = ((int128)first + last) * n / 2;
+  if (!fits(CVL_I64, sum)) return;
+  v.has_sum = true;
+  v.sum = (int64_t)sum;
+  v.least = step < 0 ? (int64_t)last : first;
+  v.most = step < 0 ? first : (int64_t)last;
+}
+
+/* ---- results ---- */
+
+/* A vector as long as the total of d, which may be pending. */
+static ref<cvl_vector> new_under(const cvl_value &d, cvl_elem elem, operand_kind kind) {
+  ref<cvl_vector> v(new cvl_vector);
+  v->elem = elem;
+  v->kind = kind;
+  v->length = d.form == CVL_SEGDES ? d.as.segdes->total : (int64_t)d.as.one_segment;
+  if (d.form == CVL_SEGDES) v->size = d.as.segdes->size;
+  return v;
+}
+
+static ref<cvl_segdes> descriptor_of(const cvl_value &d) {
+  if (d.form == CVL_SEGDES) return ref<cvl_segdes>::to(d.as.segdes);
+  ref<cvl_segdes> one(new cvl_segdes);
+  one->count = 1;
+  one->total = one->equal = (int64_t)d.as.one_segment;
+  return one;
+}
+
+static void give(cvl_value *out, const ref<cvl_vector> &v) {
+  *out = cvl_value{};
+  out->elem = (uint8_t)v->elem;
+  if (v->kind == ALL_EQUAL && v->length == 1 && !v->size) {
+    out->form = CVL_SCALAR;
+    memcpy(&out->as, &v->first, elem_info(v->elem)->bytes);
+    return;
+  }
+  out->form = CVL_VECTOR;
+  out->as.vector = ref<cvl_vector>(v).give();
+}
+
+/* An operand is the result. */
+static void give_same(cvl_value *out, const cvl_value &v) {
+  *out = v;
+  out->owned = 0;
+  if (v.form == CVL_VECTOR) retain(v.as.vector);
+}
+
+/* Every segment has one element: spreading changes nothing. */
+static bool all_ones(const cvl_value &d) {
+  return d.form == CVL_SEGDES ? d.as.segdes->equal == 1 : d.as.one_segment == 1;
+}
+
+void dist(context &c, uint64_t, const cvl_value &v, const cvl_value &d, cvl_value *out) {
+  const cvl_elem elem = (cvl_elem)v.elem;
+  uint64_t bits;
+  if (all_ones(d)) {
+    give_same(out, v);
+  } else if (known_element(c, v, &bits)) {
+    const ref<cvl_vector> r = new_under(d, elem, ALL_EQUAL);
+    r->first = bits;
+    if (!r->size) note_sum(*r.get(), int_of(elem, bits), 0, r->length);
+    give(out, r);
+  } else {
+    const ref<cvl_vector> r = new_under(d, elem, SPREAD);
+    r->data = ref<cvl_vector>::to(v.as.vector);
+    r->under = descriptor_of(d);
+    give(out, r);
+  }
+}
+
+void index(context &c, uint64_t, const cvl_value &start, const cvl_value &stride,
+           const cvl_value &d, cvl_value *out) {
+  const cvl_elem elem = (cvl_elem)start.elem;
+  uint64_t first, step;
+  if (all_ones(d)) {
+    give_same(out, start);
+    return;
+  }
+  const bool first_known = known_element(c, start, &first);
+  const bool step_known = known_element(c, stride, &step);
+  if (step_known && int_of(elem, step) == 0) {
+    dist(c, 0, start, d, out);
+    return;
+  }
+  const ref<cvl_vector> r = new_under(d, elem, PROGRESSION);
+  r->first = first;
+  r->step = step;
+  if (!first_known) r->data = ref<cvl_vector>::to(start.as.vector);
+  if (!step_known) r->steps = ref<cvl_vector>::to(stride.as.vector);
+  r->under = descriptor_of(d);
+  if (first_known && step_known && r->under->count == 1 && !r->size)
+    note_sum(*r.get(), int_of(elem, first), int_of(elem, step), r->length);
+  give(out, r);
+}
+
+/* ---- in memory ---- */
+
+namespace {
+
+template <class T> struct element_of {
+  operand<T> x;
+  HD T operator()(int64_t i) const { return x[i]; }
+};
+
+} // namespace
+
+/* T only has the width of the elements: progressions wrap in the same way. */
+template <class T> static void write_elements(work &w, cvl_vector &v) {
+  cvl_value as_value{};
+  as_value.form = CVL_VECTOR;
+  as_value.elem = (uint8_t)v.elem;
+  as_value.as.vector = &v;
+  const int64_t n = settled_length(w.c, v);
+  const element_of<T> f{w.read<T>(as_value)};
+  const ref<cvl_vector> r = w.make(v.elem, n);
+  w.run(launch_map("spread", n, map_body<element_of<T>, T>{f, w.data<T>(r)}));
+  if (w.on_host) {
+    v.host = r->host;
+    v.arrives = 0;
+  } else {
+    v.device = r->device;
+  }
+}
+
+void materialise(work &w, cvl_vector &v) {
+  switch (elem_info(v.elem)->bytes) {
+  case 1: write_elements<uint8_t>(w, v); break;
+  case 4: write_elements<uint32_t>(w, v); break;
+  default: write_elements<uint64_t>(w, v); break;
+  }
 }
 
 } // namespace ravel

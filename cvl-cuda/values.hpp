@@ -7,9 +7,13 @@
 #ifndef RAVEL_CUDA_VALUES_HPP
 #define RAVEL_CUDA_VALUES_HPP
 
+#include <memory>
+
 #include "cvl-cuda/memory.hpp"
 
 namespace ravel {
+
+struct pack_plan;
 
 /* A number that the device is still computing: the length of what PACK kept. */
 struct pending {
@@ -44,7 +48,9 @@ struct cvl_vector {
 
   bool has_sum = false; /* INT: the sum of the elements, wrapping not having happened */
   int64_t sum = 0;
-  ravel::ref<cvl_vector> pack_rank; /* of flags: see pack.cu */
+  int64_t least = INT64_MIN, most = INT64_MAX; /* where has_sum: bounds of each element */
+  std::shared_ptr<ravel::pack_plan> pack; /* of flags: where PACK moves what: pack.cu */
+  cvl_segdes *made = nullptr; /* the descriptor, while there is one, whose lengths these are */
 };
 
 /* Immutable. `equal` >= 0: all lengths are that. Otherwise offsets (count + 1 of int64_t) are
