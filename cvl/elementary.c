@@ -9,43 +9,61 @@
  */
 #include "cvl/elementary.h"
 
+/* Part of the header where that is compiled for a device. */
+#ifdef __CUDACC__
+#define E_PRIVATE static inline __host__ __device__
+#define E_PUBLIC  static inline __host__ __device__
+#else
+#define E_PRIVATE static
+#define E_PUBLIC
+#endif
+
 __extension__ typedef unsigned __int128 uint128;
 
-/* 64 zero bits, so that the window may start before the point, then 2/pi. */
-static const uint64_t two_over_pi[] = {
-    0,
-    0xa2f9836e4e441529,
-    0xfc2757d1f534ddc0,
-    0xdb6295993c439041,
-    0xfe5163abdebbc561,
-    0xb7246e3a424dd2e0,
-    0x06492eea09d1921c,
-    0xfe1deb1cb129a73e,
-    0xe88235f52ebb4484,
-    0xe99c7026b45f7e41,
-    0x3991d639835339f4,
-    0x9c845f8bbdf9283b,
-    0x1ff897ffde05980f,
-    0xef2f118b5a0a6d1f,
-    0x6d367ecf27cb09b7,
-    0x4f463f669e5fea2d,
-    0x7527bac7ebe5f17b,
-    0x3d0739f78a5292ea,
-    0x6bfb5fb11f8d5d08,
-    0x56033046fc7b6bab,
-    0xf0cfbc209af4361d,
-};
+/* Zeros at the top of x, which is not 0. */
+E_PRIVATE unsigned zeros_above(uint64_t x) {
+#ifdef __CUDA_ARCH__
+  return (unsigned)__clzll((long long)x);
+#else
+  return (unsigned)__builtin_clzll(x);
+#endif
+}
 
-static uint64_t window_word(unsigned first, unsigned k) {
+E_PRIVATE uint64_t window_word(unsigned first, unsigned k) {
+  /* 64 zero bits, so that the window may start before the point, then 2/pi. */
+  static const uint64_t two_over_pi[] = {
+      0,
+      0xa2f9836e4e441529,
+      0xfc2757d1f534ddc0,
+      0xdb6295993c439041,
+      0xfe5163abdebbc561,
+      0xb7246e3a424dd2e0,
+      0x06492eea09d1921c,
+      0xfe1deb1cb129a73e,
+      0xe88235f52ebb4484,
+      0xe99c7026b45f7e41,
+      0x3991d639835339f4,
+      0x9c845f8bbdf9283b,
+      0x1ff897ffde05980f,
+      0xef2f118b5a0a6d1f,
+      0x6d367ecf27cb09b7,
+      0x4f463f669e5fea2d,
+      0x7527bac7ebe5f17b,
+      0x3d0739f78a5292ea,
+      0x6bfb5fb11f8d5d08,
+      0x56033046fc7b6bab,
+      0xf0cfbc209af4361d,
+  };
   const unsigned word = first / 64 + k, shift = first % 64;
   return shift == 0 ? two_over_pi[word]
                     : two_over_pi[word] << shift | two_over_pi[word + 1] >> (64 - shift);
 }
 
 /* A fraction below one half, hi/2^64 + lo/2^128, times pi/2. */
-static struct e_pair times_half_pi(uint64_t hi, uint64_t lo) {
-  if (hi == 0 && lo == 0) return (struct e_pair){0.0, 0.0};
-  const unsigned zeros = (unsigned)(hi ? __builtin_clzll(hi) : 64 + __builtin_clzll(lo));
+E_PRIVATE struct e_pair times_half_pi(uint64_t hi, uint64_t lo) {
+  const struct e_pair none = {0.0, 0.0};
+  if (hi == 0 && lo == 0) return none;
+  const unsigned zeros = hi ? zeros_above(hi) : 64 + zeros_above(lo);
   const uint128 fraction = ((uint128)hi << 64 | lo) << zeros;
   const uint64_t f1 = (uint64_t)(fraction >> 64), f0 = (uint64_t)fraction;
   const uint64_t p1 = 0xc90fdaa22168c234ULL, p0 = 0xc4c6628b80dc1cd1ULL; /* pi/2 * 2^127 */
@@ -58,7 +76,7 @@ static struct e_pair times_half_pi(uint64_t hi, uint64_t lo) {
   return e_sum_ordered(head * unit, tail * unit);
 }
 
-struct e_angle elementary_reduce(double x) {
+E_PUBLIC struct e_angle elementary_reduce(double x) {
   const uint64_t bits = bits_of_f64(x);
   const uint64_t m = (bits & 0xfffffffffffffULL) | 1ULL << 52;
   const unsigned first =
@@ -84,3 +102,6 @@ struct e_angle elementary_reduce(double x) {
   if (bits >> 63) angle.quadrant = 0 - quadrant;
   return angle;
 }
+
+#undef E_PRIVATE
+#undef E_PUBLIC

@@ -177,8 +177,16 @@ struct e_angle {
   uint64_t quadrant;
 };
 
-/* The angle of a finite x beyond E_REDUCE_LIMIT. */
-struct e_angle elementary_reduce(double x);
+/* The angle of a finite x beyond E_REDUCE_LIMIT. A device needs its text. */
+#ifdef __CUDACC__
+#include "cvl/elementary.c"
+#else
+#ifdef __cplusplus
+extern "C"
+#endif
+    struct e_angle
+    elementary_reduce(double x);
+#endif
 
 /* The angle of an x up to E_REDUCE_LIMIT: pi/2 in three parts of at most 33 bits, whose
  * products with n are exact, and a rest. */

@@ -43,8 +43,13 @@
 /* FLOAT to INT: what does not fit, NaN included, is replaced by the least INT before the
  * conversion, which is therefore defined in C and needs no branch. The bounds are exact in
  * either width. */
+#ifdef __CUDACC__
+#define RAVEL_INLINE static inline __host__ __device__
+#else
+#define RAVEL_INLINE static inline
+#endif
 #define RAVEL_TO_INT(name, in, out, least)                                                     \
-  static inline out name(in x) {                                                               \
+  RAVEL_INLINE out name(in x) {                                                                \
     return (out)(x >= (least) && x < -(least) ? x : (least));                                  \
   }
 RAVEL_TO_INT(ravel_to_i32_f64, double, int32_t, -0x1p31)
@@ -52,6 +57,7 @@ RAVEL_TO_INT(ravel_to_i64_f64, double, int64_t, -0x1p63)
 RAVEL_TO_INT(ravel_to_i32_f32, float, int32_t, -0x1p31f)
 RAVEL_TO_INT(ravel_to_i64_f32, float, int64_t, -0x1p63f)
 #undef RAVEL_TO_INT
+#undef RAVEL_INLINE
 
 #endif
 

@@ -1,0 +1,156 @@
+/* elementwise.hpp - the rows of operations.def that compute element by element, as kernels: how
+ * a row is run, for the files elementwise-*.cu, which each run some of the rows.
+ *
+ * One launch for a result in memory, none for one that is the same everywhere. It moves what
+ * the operands have in memory and the result, each once. A kernel comes in two variants: one
+ * whose operands are in memory or constant, where nothing stands between the loads, and one
+ * for operands that are computed as they are needed (DIST, INDEX).
+ */
+#ifndef RAVEL_CUDA_ELEMENTWISE_HPP
+#define RAVEL_CUDA_ELEMENTWISE_HPP
+
+#include <string.h>
+
+#include "cvl-cuda/ops.hpp"
+
+namespace ravel {
+
+/* Computes one row on n elements: an operation on certain element types. */
+using map_function = ref<cvl_vector> (*)(work &, const cvl_value *operands, int64_t n);
+
+/* The function of a row, by the types of the last operand and of the result; null if the file
+ * does not have it. */
+map_function integer_row(cvl_op, cvl_elem in, cvl_elem out);
+map_function float_row(cvl_op, cvl_elem in, cvl_elem out);
+map_function conversion_row(cvl_op, cvl_elem in, cvl_elem out);
+
+/* ---- operands ---- */
+
+/* Elements in memory, or one value everywhere. */
+template <class T> struct plain_operand {
+  ptr<const T> data;
+  T first;
+
+  HD T operator[](int64_t i) const { return data != nullptr ? (T)data[i] : first; }
+};
+
+template <class T> plain_operand<T> plain(const operand<T> &x) {
+  return {x.data, x.first};
+}
+template <class T> bool is_plain(const operand<T> &x) {
+  return x.kind == FROM_MEMORY || x.kind == ALL_EQUAL;
+}
+
+/* Whether the host knows that all elements are equal, and what they are. */
+template <class T> bool constant(const cvl_value &v, T *x) {
+  if (v.form == CVL_SCALAR) {
+    memcpy(x, &v.as, sizeof *x);
+    return true;
+  }
+  if (v.as.vector->kind != ALL_EQUAL) return false;
+  memcpy(x, &v.as.vector->first, sizeof *x);
+  return true;
+}
+
+/* A vector of n elements that are all x. */
+template <class T> ref<cvl_vector> all_equal(T x, int64_t n) {
+  ref<cvl_vector> v(new cvl_vector);
+  v->elem = elem_of<T>();
+  v->length = n;
+  v->kind = ALL_EQUAL;
+  memcpy(&v->first, &x, sizeof x);
+  return v;
+}
+
+/* ---- bodies: a ROW has X and R, the types of its operands and its result, name, and of() ----
+ */
+
+template <class ROW, class A> struct unary_body {
+  A x;
+  HD typename ROW::R operator()(int64_t i) const { return ROW::of(x[i]); }
+};
+
+template <class ROW, class A> struct binary_body {
+  A x, y;
+  HD typename ROW::R operator()(int64_t i) const { return ROW::of(x[i], y[i]); }
+};
+
+template <class ROW, class A> struct checked_body {
+  A x, y;
+  faults bad;
+  HD typename ROW::R operator()(int64_t i) const {
+    const typename ROW::X a = x[i], b = y[i];
+    if (ROW::good(a, b)) return ROW::of(a, b);
+    bad.report(ROW::error, i, 0, 0, 0);
+    return 0;
+  }
+};
+
+template <class ROW, class A, class F> struct select_body {
+  F f;
+  A x, y;
+  HD typename ROW::R operator()(int64_t i) const { return ROW::of(f[i], x[i], y[i]); }
+};
+
+/* The result of a body in new memory. */
+template <class ROW, class B> ref<cvl_vector> map(work &w, const B &body, int64_t n) {
+  using R = typename ROW::R;
+  const ref<cvl_vector> r = w.make(elem_of<R>(), n);
+  const map_body<B, R> m{body, w.data<R>(r)};
+  w.run(launch_map(ROW::name(), n, m));
+  return r;
+}
+
+/* ---- rows ---- */
+
+template <class ROW> ref<cvl_vector> run_unary(work &w, const cvl_value *v, int64_t n) {
+  using X = typename ROW::X;
+  X a;
+  if (constant(v[0], &a)) return all_equal(ROW::of(a), n);
+  const operand<X> x = w.read<X>(v[0]);
+  if (is_plain(x)) return map<ROW>(w, unary_body<ROW, plain_operand<X>>{plain(x)}, n);
+  return map<ROW>(w, unary_body<ROW, operand<X>>{x}, n);
+}
+
+template <class ROW> ref<cvl_vector> run_binary(work &w, const cvl_value *v, int64_t n) {
+  using X = typename ROW::X;
+  X a, b;
+  if (constant(v[0], &a) && constant(v[1], &b)) return all_equal(ROW::of(a, b), n);
+  const operand<X> x = w.read<X>(v[0]), y = w.read<X>(v[1]);
+  if (is_plain(x) && is_plain(y))
+    return map<ROW>(w, binary_body<ROW, plain_operand<X>>{plain(x), plain(y)}, n);
+  return map<ROW>(w, binary_body<ROW, operand<X>>{x, y}, n);
+}
+
+template <class ROW> ref<cvl_vector> run_checked(work &w, const cvl_value *v, int64_t n) {
+  using X = typename ROW::X;
+  X a, b;
+  if (constant(v[0], &a) && constant(v[1], &b)) {
+    if (ROW::good(a, b)) return all_equal(ROW::of(a, b), n);
+    if (n > 0) fail((cvl_error_kind)ROW::error, w.site);
+    return all_equal(typename ROW::R{}, n);
+  }
+  const operand<X> x = w.read<X>(v[0]), y = w.read<X>(v[1]);
+  if (is_plain(x) && is_plain(y))
+    return map<ROW>(w, checked_body<ROW, plain_operand<X>>{plain(x), plain(y), w.bad()}, n);
+  return map<ROW>(w, checked_body<ROW, operand<X>>{x, y, w.bad()}, n);
+}
+
+template <class ROW> ref<cvl_vector> run_select(work &w, const cvl_value *v, int64_t n) {
+  using X = typename ROW::X;
+  using flag = uint8_t;
+  flag c;
+  X a, b;
+  if (constant(v[0], &c) && constant(v[1], &a) && constant(v[2], &b))
+    return all_equal(ROW::of(c, a, b), n);
+  const operand<flag> f = w.read<flag>(v[0]);
+  const operand<X> x = w.read<X>(v[1]), y = w.read<X>(v[2]);
+  if (is_plain(f) && is_plain(x) && is_plain(y)) {
+    using body = select_body<ROW, plain_operand<X>, plain_operand<flag>>;
+    return map<ROW>(w, body{plain(f), plain(x), plain(y)}, n);
+  }
+  return map<ROW>(w, select_body<ROW, operand<X>, operand<flag>>{f, x, y}, n);
+}
+
+} // namespace ravel
+#endif
