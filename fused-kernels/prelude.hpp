@@ -114,8 +114,14 @@ struct segments {
   /* The same, where the word of the directory that i lies in is at hand. */
   HD int64_t within(const rank_word &w, int64_t i) const {
     const uint64_t before = w.heads & (~(uint64_t)0 >> (63 - (i & 63)));
-    if (w.heads & 1) return search(i, w.base, count - 1);
+    if (w.heads & 1) return gallop(i, w.base);
     return w.base + count_bits(before);
+  }
+  /* `search` from a segment that begins at i or before, and is most likely near. */
+  HD int64_t gallop(int64_t i, int64_t low) const {
+    int64_t step = 1;
+    for (; low + step < count && (int64_t)offsets[low + step] <= i; step *= 2) low += step;
+    return search(i, low, low + step < count ? low + step - 1 : count - 1);
   }
   /* The last segment of low .. high that begins at i or before: the one that i lies in. */
   HD int64_t search(int64_t i, int64_t low, int64_t high) const {
@@ -364,6 +370,16 @@ template <class F> struct host_block {
       }
     }
   }
+  /* Inclusive prefixes of windows of w lanes (a power of two, at most WARP) as Kogge and Stone
+   * make them: for s = 1, 2, 4 .. below w, x[t] = combine(x[t - s], x[t]) where t - s is in the
+   * window. */
+  template <class T, class C> HD void prefix(reg<T> &x, int w, C combine) {
+    for (int s = 1; s < w; s *= 2) {
+      for (int t = F::threads - 1; t >= 0; t--) {
+        if (t % w >= s) x[t] = combine(x[t - s], x[t]);
+      }
+    }
+  }
   /* to[t] = from[t + k] within the warp; from[t] where there is no such thread. */
   template <class T> HD void shift_down(reg<T> &to, const reg<T> &from, int k) {
     const reg<T> old = from;
@@ -444,6 +460,13 @@ template <class F> struct device_block {
 #pragma unroll
     for (int w = WARP / 2; w > 0; w /= 2) {
       x.own = combine(x.own, __shfl_down_sync(0xffffffffu, x.own, (unsigned)w));
+    }
+  }
+  template <class T, class C> __device__ void prefix(reg<T> &x, int w, C combine) {
+#pragma unroll
+    for (int s = 1; s < w; s *= 2) {
+      const T before = __shfl_up_sync(0xffffffffu, x.own, (unsigned)s);
+      if (((int)threadIdx.x & (w - 1)) >= s) x.own = combine(before, x.own);
     }
   }
   template <class T> __device__ void shift_down(reg<T> &to, const reg<T> &from, int k) {
