@@ -1,5 +1,7 @@
-/* conformance-main.c - the conformance suite as a command, over the back ends linked with it.
+/* conformance-main.c - the conformance suite as a command, over the back ends linked with it,
+ * or over one that comes as a module.
  */
+#include "commands/plugin.h"
 #include "cvl/conformance.h"
 #include "cvl/delayed.h"
 #include "cvl/oracle.h"
@@ -35,7 +37,7 @@ const struct cvl_backend *const *cvl_backends(void) {
 
 static const char usage[] =
     "usage: conformance [options]\n"
-    "  --backend NAME     this one only (default: all that are linked)\n"
+    "  --backend NAME     this one only, linked or a module (default: all that are linked)\n"
     "  --int 32|64        width of INT (default: both)\n"
     "  --float 32|64      width of FLOAT (default: 64; with --full both)\n"
     "  --threads N[,N...] numbers of threads; results must agree between them (default: 2)\n"
@@ -133,6 +135,18 @@ static void run_backend(const struct cvl_backend *b, struct arguments *a,
   }
 }
 
+/* The back end of this name; where it cannot be had, neither can a result. */
+static const struct cvl_backend *named_backend(const char *name) {
+  const struct cvl_backend *b = cvl_backend_find(name);
+  char text[PLUGIN_WHY_MAX];
+  const char *why = text;
+  if (!b) b = plugin_open(name, text);
+  struct cvl_device device;
+  if (b && b->devices(&device, 1, &why) > 0) return b;
+  fprintf(stderr, "conformance: the back end %s cannot be had: %s\n", name, why);
+  exit(2);
+}
+
 int main(int argc, char **argv) {
   struct arguments a = {
       .options = {.threads = {2}, .threads_count = 1, .device = -1, .seed = 1, .out = stdout}};
@@ -144,10 +158,12 @@ int main(int argc, char **argv) {
     }
     return 0;
   }
-  if (a.backend && !cvl_backend_find(a.backend)) wrong_usage("no such back end");
   struct conformance_result sum = {0};
-  for (const struct cvl_backend *const *b = cvl_backends(); *b; b++) {
-    if (!a.backend || cvl_backend_find(a.backend) == *b) run_backend(*b, &a, &sum);
+  if (a.backend) {
+    run_backend(named_backend(a.backend), &a, &sum);
+  } else {
+    for (const struct cvl_backend *const *b = cvl_backends(); *b; b++)
+      run_backend(*b, &a, &sum);
   }
   if (sum.items == 0) wrong_usage("no such item");
   printf("conformance: %s, seed %" PRIu64 ": %" PRIu64 " items, %" PRIu64 " cases, %" PRIu64
