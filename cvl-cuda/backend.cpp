@@ -260,6 +260,7 @@ static bool check(context *c, bool wait, cvl_error *e) {
   if (!c->has_fault) return false;
   *e = c->fault;
   c->has_fault = false;
+  c->faults_taken++;
   if (e->kind != CVL_E_DEVICE) {
     c->work_queue.fill(c->device_faults->at, 0, sizeof(fault_slot));
     memset(c->seen_faults->at, 0, sizeof(fault_slot));

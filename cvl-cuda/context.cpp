@@ -361,6 +361,18 @@ ref<cvl_vector> work::make(cvl_elem elem, int64_t n) {
   return v;
 }
 
+ref<cvl_vector> work::take_over(const cvl_value &x) {
+  if (x.form != CVL_VECTOR || !x.owned || x.as.vector->refs != 1) return nullptr;
+  const ref<block> &b = on_host ? x.as.vector->host : x.as.vector->device;
+  if (!b || b->refs != 1) return nullptr;
+  ref<cvl_vector> v(new cvl_vector);
+  v->elem = x.as.vector->elem;
+  v->length = settled_length(c, *x.as.vector);
+  (on_host ? v->host : v->device) = b;
+  made_.push_back(b);
+  return v;
+}
+
 ref<cvl_segdes> work::make_segdes(int64_t count, int64_t total) {
   ref<cvl_segdes> d(new cvl_segdes);
   d->count = count;

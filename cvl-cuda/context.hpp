@@ -38,7 +38,8 @@ struct cvl_context {
   ravel::ref<ravel::block> seen_faults;   /* pinned: its copy as of the last wait */
   bool has_fault = false;                 /* the first fault known of */
   cvl_error fault{};
-  uint64_t runs_seen = 0; /* work_queue.runs when the slot was looked at last */
+  uint64_t runs_seen = 0;    /* work_queue.runs when the slot was looked at last */
+  uint64_t faults_taken = 0; /* by `check`: what was checked before may be at fault */
   uint64_t last_symbol = 0;
   std::vector<ravel::ref<ravel::pending>> outstanding; /* not yet known: one wait for all */
   std::map<uint64_t, int64_t>
@@ -151,6 +152,9 @@ struct work {
   template <class T> ptr<T> data(const ref<cvl_vector> &v) {
     return pointer_to<T>((on_host ? v->host : v->device)->at);
   }
+  /* A vector to be written in the memory of an operand, with what it holds, if nobody else has
+   * that; else null. */
+  ref<cvl_vector> take_over(const cvl_value &);
   /* A descriptor of `count` segments with offsets to be written by this operation. */
   ref<cvl_segdes> make_segdes(int64_t count, int64_t total);
   ptr<int64_t> offsets(const ref<cvl_segdes> &d) {

@@ -14,6 +14,7 @@
 namespace ravel {
 
 struct pack_plan;
+struct scatter_plan;
 
 /* A number that the device is still computing: the length of what PACK kept. */
 struct pending {
@@ -48,8 +49,9 @@ struct cvl_vector {
 
   bool has_sum = false; /* INT: the sum of the elements, wrapping not having happened */
   int64_t sum = 0;
-  int64_t least = INT64_MIN, most = INT64_MAX; /* where has_sum: bounds of each element */
-  std::shared_ptr<ravel::pack_plan> pack; /* of flags: where PACK moves what: pack.cu */
+  int64_t least = INT64_MIN, most = INT64_MAX;  /* where has_sum: bounds of each element */
+  std::shared_ptr<ravel::pack_plan> pack;       /* of flags: where PACK moves what: pack.cu */
+  std::shared_ptr<ravel::scatter_plan> scatter; /* of an index: who goes where: permute.cu */
   cvl_segdes *made = nullptr; /* the descriptor, while there is one, whose lengths these are */
 };
 

@@ -1,0 +1,323 @@
+/* moves.hpp - bodies that move elements to or from places given by indices: what the permute
+ * family, EXTRACT and REPLACE are made of.
+ *
+ * Places are found once and then serve all vectors that are moved in the same way: tuples are
+ * separate vectors, and programs move them one after the other by one index. So a body has a
+ * list of vectors (`moves`), and one that is still in the window takes the next vector in
+ * (`join_moves`). Vectors are moved as bits: only the width of their elements matters.
+ *
+ * Bytes per element: I of the index, E of each vector moved, C of a claim (4, or 8 from 2^32
+ * sources on), R = 1/4 of the rank directory where there are segments, 1 of flags if any. An
+ * access to places far apart costs a sector of 32 bytes whatever its width.
+ */
+#ifndef RAVEL_CUDA_MOVES_HPP
+#define RAVEL_CUDA_MOVES_HPP
+
+#include "cvl-cuda/together.hpp"
+#include "cvl-cuda/values.hpp"
+
+namespace ravel {
+
+/* ---- places ---- */
+
+/* The elements of an index vector, segments `near`, say places of another vector, segments
+ * `far`. Those whose flag is not set say nothing. */
+template <class I> struct addresses {
+  segments near, far;
+  operand<I> index;
+  operand<uint8_t> flags;
+  faults bad;
+
+  /* at[k]: the place that element i + k * step says; -1: none, or a fault, which is reported.
+   * Bytes: I + R (+ 1), offsets from the cache. */
+  template <int U> HD void find(int64_t i, int64_t step, int64_t (&at)[U]) const {
+    I x[U];
+    uint8_t on[U];
+    int64_t s[U], start[U], length[U];
+    load(index, i, step, x);
+    load(flags, i, step, on);
+    load_segments(near, i, step, s);
+    load_bounds(far, s, start, length);
+    bool good = true;
+    for (int k = 0; k < U; k++) {
+      const bool inside = x[k] >= 0 && (int64_t)x[k] < length[k];
+      at[k] = on[k] && inside ? start[k] + (int64_t)x[k] : -1;
+      good = good && (inside || !on[k]);
+    }
+    if (good) return;
+    for (int k = 0; k < U; k++) {
+      if (on[k] && at[k] < 0)
+        bad.report(CVL_E_INDEX, i + k * step, (int64_t)x[k], length[k], s[k]);
+    }
+  }
+};
+
+template <class I> bool same(const addresses<I> &a, const addresses<I> &b) {
+  return same(a.near, b.near) && same(a.far, b.far) && same(a.index, b.index) &&
+         same(a.flags, b.flags);
+}
+
+/* ---- vectors moved ---- */
+
+/* What stands in a place that nothing is moved to. */
+enum remainder { ZERO, DEFAULT, KEEP };
+
+struct moved {
+  int32_t width; /* of an element: 1, 4 or 8 bytes */
+  int32_t rest;  /* enum remainder */
+  operand<uint64_t> from, defaults;
+  ptr<uint64_t> to; /* elements of that width, like those of the operands */
+
+  /* Element i + k * step becomes that at place at[k], if there is one. */
+  template <class T, int U>
+  HD void fetch_as(int64_t i, int64_t step, const int64_t (&at)[U]) const {
+    const operand<T> x = retyped<T>(from), other = retyped<T>(defaults);
+    const ptr<T> out = retyped<T>(to);
+    T v[U];
+    if (x.kind == FROM_MEMORY) {
+      for (int k = 0; k < U; k++) v[k] = at[k] < 0 ? (T)0 : (T)x.data[at[k]];
+    } else {
+      for (int k = 0; k < U; k++) v[k] = at[k] < 0 ? (T)0 : x[at[k]];
+    }
+    if (rest == DEFAULT) {
+      for (int k = 0; k < U; k++) {
+        if (at[k] < 0) v[k] = other[i + k * step];
+      }
+    }
+    for (int k = 0; k < U; k++) {
+      if (at[k] >= 0 || rest != KEEP) out[i + k * step] = v[k];
+    }
+  }
+  /* Element i + k * step goes to place at[k], if there is one. */
+  template <class T, int U>
+  HD void place_as(int64_t i, int64_t step, const int64_t (&at)[U]) const {
+    const operand<T> x = retyped<T>(from);
+    const ptr<T> out = retyped<T>(to);
+    T v[U];
+    load(x, i, step, v);
+    for (int k = 0; k < U; k++) {
+      if (at[k] >= 0) out[at[k]] = v[k];
+    }
+  }
+  template <class T, int U> HD void clear_as(int64_t i, int64_t step) const {
+    const ptr<T> out = retyped<T>(to);
+    for (int k = 0; k < U; k++) out[i + k * step] = (T)0;
+  }
+
+  template <int U> HD void fetch(int64_t i, int64_t step, const int64_t (&at)[U]) const {
+    switch (width) {
+    case 1: fetch_as<uint8_t>(i, step, at); break;
+    case 4: fetch_as<uint32_t>(i, step, at); break;
+    default: fetch_as<uint64_t>(i, step, at); break;
+    }
+  }
+  template <int U> HD void place(int64_t i, int64_t step, const int64_t (&at)[U]) const {
+    switch (width) {
+    case 1: place_as<uint8_t>(i, step, at); break;
+    case 4: place_as<uint32_t>(i, step, at); break;
+    default: place_as<uint64_t>(i, step, at); break;
+    }
+  }
+  template <int U> HD void clear(int64_t i, int64_t step) const {
+    switch (width) {
+    case 1: clear_as<uint8_t, U>(i, step); break;
+    case 4: clear_as<uint32_t, U>(i, step); break;
+    default: clear_as<uint64_t, U>(i, step); break;
+    }
+  }
+};
+
+enum { MOST_MOVES = 16 };
+
+struct moves {
+  int32_t count;
+  moved list[MOST_MOVES];
+
+  template <int U> HD void fetch(int64_t i, int64_t step, const int64_t (&at)[U]) const {
+    for (int m = 0; m < count; m++) list[m].fetch(i, step, at);
+  }
+};
+
+/* For work::run_joined. */
+template <class B> bool join_moves(void *waiting, launch *, const void *body) {
+  B &x = *(B *)waiting;
+  const B &y = *(const B *)body;
+  if (x.vectors.count == MOST_MOVES || !x.same_places(y)) return false;
+  x.vectors.list[x.vectors.count++] = y.vectors.list[0];
+  return true;
+}
+
+/* ---- gathers ---- */
+
+/* Element i comes from the place that the index says. Bytes: I + R + 2E each. */
+template <class I> struct gather_body {
+  addresses<I> from;
+  moves vectors;
+
+  bool same_places(const gather_body &other) const { return same(from, other.from); }
+  template <int U> HD void together(int64_t i, int64_t step) const {
+    int64_t at[U];
+    from.find(i, step, at);
+    vectors.fetch(i, step, at);
+  }
+  HD void operator()(int64_t i) const { together<1>(i, 0); }
+};
+
+/* ---- scatters ---- */
+
+/* Who has a place, as a claim: the lowest claim stays. `last` < 0: the claim of source i is i;
+ * else it is last - i, so that the highest source stays. */
+template <class C> HD inline C unclaimed() {
+  return (C) ~(C)0;
+}
+template <class C> HD inline C claim_of(int64_t source, int64_t last) {
+  return (C)(last < 0 ? source : last - source);
+}
+template <class C> HD inline int64_t source_of(C claim, int64_t last) {
+  return claim == unclaimed<C>() ? -1 : last < 0 ? (int64_t)claim : last - (int64_t)claim;
+}
+
+/* Bytes: C. */
+template <class C> struct unclaim_body {
+  ptr<C> claims;
+
+  template <int U> HD void together(int64_t i, int64_t step) const {
+    for (int k = 0; k < U; k++) claims[i + k * step] = unclaimed<C>();
+  }
+  HD void operator()(int64_t i) const { together<1>(i, 0); }
+};
+
+/* Source i claims its place. Bytes: I + R + 2C. */
+template <class I, class C> struct claim_body {
+  addresses<I> to;
+  ptr<C> claims;
+  int64_t last;
+
+  template <int U> HD void together(int64_t i, int64_t step) const {
+    int64_t at[U];
+    to.find(i, step, at);
+    for (int k = 0; k < U; k++) {
+      if (at[k] >= 0) atomic_min(claims + at[k], claim_of<C>(i + k * step, last));
+    }
+  }
+  HD void operator()(int64_t i) const { together<1>(i, 0); }
+};
+
+/* Place i gets the element that has claimed it. Bytes: C + 2E each, and E of the defaults. */
+template <class C> struct deliver_body {
+  ptr<const C> claims;
+  int64_t last;
+  moves vectors;
+
+  bool same_places(const deliver_body &other) const {
+    return claims == other.claims && last == other.last;
+  }
+  template <int U> HD void together(int64_t i, int64_t step) const {
+    C c[U];
+    int64_t at[U];
+    for (int k = 0; k < U; k++) c[k] = claims[i + k * step];
+    for (int k = 0; k < U; k++) at[k] = source_of(c[k], last);
+    vectors.fetch(i, step, at);
+  }
+  HD void operator()(int64_t i) const { together<1>(i, 0); }
+};
+
+/* ---- scatters that must not meet ---- */
+
+/* Bytes: C + E. */
+template <class C> struct prepare_body {
+  ptr<C> claims;
+  moved vector;
+
+  template <int U> HD void together(int64_t i, int64_t step) const {
+    for (int k = 0; k < U; k++) claims[i + k * step] = unclaimed<C>();
+    vector.clear<U>(i, step);
+  }
+  HD void operator()(int64_t i) const { together<1>(i, 0); }
+};
+
+/* Source i claims its place and goes there, if it is the first to come. Of two that meet the
+ * later position is reported; whoever comes second, the lowest of all these is the second use
+ * of some place: when the last of the two lowest users of a place comes, the claim is the other
+ * one. Bytes: I + R + 2C + 2E. */
+template <class I, class C> struct claim_and_move_body {
+  addresses<I> to;
+  ptr<C> claims;
+  moved vector;
+
+  HD void report(int64_t i, int64_t other) const {
+    const int64_t position = i > other ? i : other, s = to.near.of(position);
+    to.bad.report(CVL_E_DUPLICATE, position, (int64_t)to.index[position], to.far.length(s), s);
+  }
+  template <int U> HD void together(int64_t i, int64_t step) const {
+    int64_t at[U];
+    C old[U];
+    to.find(i, step, at);
+    for (int k = 0; k < U; k++) {
+      old[k] = at[k] < 0 ? unclaimed<C>() : atomic_min(claims + at[k], (C)(i + k * step));
+    }
+    for (int k = 0; k < U; k++) {
+      if (old[k] == unclaimed<C>()) continue;
+      report(i + k * step, (int64_t)old[k]);
+      at[k] = -1;
+    }
+    vector.place(i, step, at);
+  }
+  HD void operator()(int64_t i) const { together<1>(i, 0); }
+};
+
+/* ---- REPLACE ---- */
+
+/* Each source has a place of its own. Bytes: I + offsets + 2E. */
+template <class I> struct place_body {
+  addresses<I> to;
+  moved vector;
+
+  template <int U> HD void together(int64_t i, int64_t step) const {
+    int64_t at[U];
+    to.find(i, step, at);
+    vector.place(i, step, at);
+  }
+  HD void operator()(int64_t i) const { together<1>(i, 0); }
+};
+
+/* The copy and the replacing in one: element i is the new one of its segment or the old one.
+ * Has a thread for each element and for each segment. Bytes: 2E + R. */
+template <class I> struct replace_body {
+  addresses<I> to;      /* near: a segment for each index */
+  moved old, replacing; /* from `replacing`, else from `old`, to old.to */
+
+  template <class T, int U> HD void copy_as(int64_t i, int64_t step) const {
+    const operand<T> x = retyped<T>(old.from), y = retyped<T>(replacing.from);
+    const ptr<T> out = retyped<T>(old.to);
+    T v[U];
+    int64_t s[U], start[U], length[U];
+    load(x, i, step, v);
+    load_segments(to.far, i, step, s);
+    load_bounds(to.far, s, start, length);
+    for (int k = 0; k < U; k++) {
+      if ((int64_t)to.index[s[k]] == i + k * step - start[k]) v[k] = y[s[k]];
+    }
+    for (int k = 0; k < U; k++) out[i + k * step] = v[k];
+  }
+  template <int U> HD void together(int64_t i, int64_t step) const {
+    if (i + (U - 1) * step < to.far.total) {
+      switch (old.width) {
+      case 1: copy_as<uint8_t, U>(i, step); break;
+      case 4: copy_as<uint32_t, U>(i, step); break;
+      default: copy_as<uint64_t, U>(i, step); break;
+      }
+    } else if (U > 1) {
+      for (int k = 0; k < U; k++) together<1>(i + k * step, step);
+      return;
+    }
+    for (int k = 0; k < U; k++) {
+      int64_t at[1];
+      if (i + k * step < to.near.total) to.find(i + k * step, step, at);
+    }
+  }
+  HD void operator()(int64_t i) const { together<1>(i, 0); }
+};
+
+} // namespace ravel
+#endif

@@ -1,0 +1,130 @@
+/* together.hpp - kernels whose threads do several elements at once: loads of all of them stand
+ * before the first use of one, so that a thread has several in flight.
+ *
+ * The body is a functor of one element, as for launch_n, that can also do U of them:
+ *
+ *     struct body {
+ *       template <int U> HD void together(int64_t i, int64_t step) const;  // i + k * step
+ *       HD void operator()(int64_t i) const { together<1>(i, 0); }
+ *     };
+ *
+ * Memory of elements whose type is known at run time only, as their width, is reached through
+ * `retyped`. */
+#ifndef RAVEL_CUDA_TOGETHER_HPP
+#define RAVEL_CUDA_TOGETHER_HPP
+
+#include "cvl-cuda/launch.hpp"
+
+namespace ravel {
+
+/* Loads in flight for a thread are enough with four: more cost registers, hence threads. */
+enum { TOGETHER = 4, TOGETHER_THREADS = 256, ONE_BLOCK_THREADS = 1024 };
+
+#ifdef __CUDACC__
+/* The body is read where it lies: it may be too large for registers, and is indexed. Without a
+ * number of blocks the compiler would spill to reach full occupancy. */
+template <class F>
+__global__ void __launch_bounds__(TOGETHER_THREADS, 1)
+    kernel_together(const __grid_constant__ F f, int64_t n) {
+  const int64_t step = (int64_t)gridDim.x * TOGETHER_THREADS;
+  int64_t i = (int64_t)blockIdx.x * TOGETHER_THREADS + threadIdx.x;
+  for (; i + (TOGETHER - 1) * step < n; i += TOGETHER * step)
+    f.template together<TOGETHER>(i, step);
+  for (; i < n; i += step) f.template together<1>(i, step);
+}
+#endif
+
+/* f for every i in 0 .. n-1, in any order. */
+template <class F> launch launch_together(const char *name, int64_t n, const F &f) {
+  static_assert(std::is_trivially_copyable<F>::value, "bodies are copied as bytes");
+  return {name,    n,  0,       RAVEL_KERNEL_OF(kernel_together<F>), run_n_on_host<F>,
+          nullptr, &f, sizeof f};
+}
+
+/* One body after the other: what would be a launch each is one, of a single block. For few
+ * elements, where a launch costs more than what it does. */
+template <class A, class B, class C> struct in_one_block {
+  enum { threads = ONE_BLOCK_THREADS };
+  struct shared {};
+  A a;
+  B b;
+  C c;
+  int64_t n_a, n_b, n_c;
+
+  template <class K> HD void operator()(K &block) const {
+    block.each([&](int t) {
+      for (int64_t i = t; i < n_a; i += threads) a(i);
+    });
+    block.each([&](int t) {
+      for (int64_t i = t; i < n_b; i += threads) b(i);
+    });
+    block.each([&](int t) {
+      for (int64_t i = t; i < n_c; i += threads) c(i);
+    });
+  }
+};
+
+/* ---- elements of an operand and of a descriptor ---- */
+
+template <class T, int U>
+HD void load(const operand<T> &x, int64_t i, int64_t step, T (&to)[U]) {
+  if (x.kind == FROM_MEMORY) {
+    for (int k = 0; k < U; k++) to[k] = x.data[i + k * step];
+  } else {
+    for (int k = 0; k < U; k++) to[k] = x[i + k * step];
+  }
+}
+
+template <int U>
+HD void load_segments(const segments &d, int64_t i, int64_t step, int64_t (&to)[U]) {
+  if (d.ranks == nullptr) {
+    for (int k = 0; k < U; k++) to[k] = d.of(i + k * step);
+    return;
+  }
+  rank_word w[U];
+  for (int k = 0; k < U; k++) w[k] = d.ranks[(i + k * step) >> 6];
+  for (int k = 0; k < U; k++) to[k] = d.within(w[k], i + k * step);
+}
+
+/* Where segments begin, and how long they are. */
+template <int U>
+HD void load_bounds(const segments &d, const int64_t (&s)[U], int64_t (&start)[U],
+                    int64_t (&length)[U]) {
+  if (d.equal >= 0) {
+    for (int k = 0; k < U; k++) start[k] = s[k] * d.equal;
+    for (int k = 0; k < U; k++) length[k] = d.equal;
+  } else {
+    for (int k = 0; k < U; k++) start[k] = d.offsets[s[k]];
+    for (int k = 0; k < U; k++) length[k] = (int64_t)d.offsets[s[k] + 1] - start[k];
+  }
+}
+
+/* ---- types at run time ---- */
+
+/* The same memory as elements of another type. */
+#ifdef RAVEL_HAS_PTR
+template <class T, class U> ptr<T> retyped(ptr<U> p) {
+  return ptr<T>((T *)p.address());
+}
+#else
+template <class T, class U> HD ptr<T> retyped(U *p) {
+  return (T *)p;
+}
+#endif
+template <class T, class U> HD operand<T> retyped(const operand<U> &x) {
+  return {x.kind, (T)x.first, (T)x.step, retyped<const T>(x.data), retyped<const T>(x.steps),
+          x.under};
+}
+
+/* Whether two operands of kernels are the same, hence equal; false proves nothing. */
+inline bool same(const segments &a, const segments &b) {
+  return a.count == b.count && a.total == b.total && a.equal == b.equal &&
+         a.offsets == b.offsets;
+}
+template <class T> bool same(const operand<T> &a, const operand<T> &b) {
+  return a.kind == b.kind && a.first == b.first && a.step == b.step && a.data == b.data &&
+         a.steps == b.steps && same(a.under, b.under);
+}
+
+} // namespace ravel
+#endif
