@@ -12,6 +12,7 @@
 #include "fused-kernels/emit-helpers.h"
 #include "fused-kernels/fused.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- the plan ---- */
@@ -83,10 +84,25 @@ static void plan_nodes(struct fused_kernel *k, bool spreads) {
   }
 }
 
+/* Whether the kernel asks for the segments of places under descriptor v. Slots lie in one
+ * segment of theirs, which is known. */
+static bool is_looked_up(const struct fused_kernel *k, uint32_t v) {
+  if (k->by_slots && v == k->op->segments) return false;
+  for (uint32_t i = 0; i < k->op->node_count; i++) {
+    const struct superop_node *node = &k->op->nodes[i];
+    bool asks = near_of(node) == v && !is_constant_spread(k->op, node);
+    if (asks && k->tasks[i] == TASK_INSIDE) return true;
+  }
+  return false;
+}
+
 static void add_member(struct fused_kernel *k, enum fused_member_kind kind, uint32_t number,
                        uint32_t value) {
-  k->members[k->member_count++] = (struct fused_member){
-      (uint8_t)kind, (uint8_t)elem_of(k->widths, k->op->kinds[value]), number};
+  k->members[k->member_count++] =
+      (struct fused_member){.kind = (uint8_t)kind,
+                            .elem = (uint8_t)elem_of(k->widths, k->op->kinds[value]),
+                            .looked_up = kind == MEMBER_SEGMENTS && is_looked_up(k, value),
+                            .number = number};
 }
 
 void fused_kernel_plan(struct arena *arena, const struct superop *op, struct widths widths,
@@ -262,16 +278,6 @@ static bool is_loaded(const struct body *b, uint32_t v) {
   return false;
 }
 
-/* Whether the segment of a place under descriptor v is needed. */
-static bool is_looked_up(const struct body *b, uint32_t v) {
-  for (uint32_t k = 0; k < b->op->node_count; k++) {
-    const struct superop_node *node = &b->op->nodes[k];
-    if (b->k->tasks[k] == TASK_INSIDE && near_of(node) == v && !is_constant_spread(b->op, node))
-      return true;
-  }
-  return false;
-}
-
 static void place(const struct body *b) {
   const struct superop *op = b->op;
   bool checked = false;
@@ -284,8 +290,7 @@ static void place(const struct body *b) {
     if (op->kinds[v] != SUPEROP_SEGDES && is_loaded(b, v)) {
       fprintf(b->out, "%sconst %s v%u = p%u[i];\n", b->indent, type_of(b, v), v, v);
     }
-    if (op->kinds[v] == SUPEROP_SEGDES && is_looked_up(b, v) &&
-        !(b->k->by_slots && v == op->segments)) {
+    if (op->kinds[v] == SUPEROP_SEGDES && is_looked_up(b->k, v)) {
       fprintf(b->out, "%sconst int64_t s%u = p%u.of(i);\n", b->indent, v, v);
     }
   }
@@ -380,4 +385,42 @@ void fused_emit_kernel(const struct fused_kernel *k, const char *name, FILE *out
   fused_emit_kernel_prelude(&k->op, 1, k->widths, out);
   fused_emit_kernel_body(k, name, out);
   fprintf(out, "%s(%s)\n", k->by_slots ? "RAVEL_KERNEL_BLOCKS" : "RAVEL_KERNEL_N", name);
+}
+
+/* ---- both ---- */
+
+struct fused_source_memory {
+  struct heap heap;
+  struct arena arena;
+};
+
+bool fused_source_make(const struct superop *op, struct widths widths, bool spreads,
+                       const char *name, struct fused_source *s) {
+  size_t length;
+  *s = (struct fused_source){.memory = malloc(sizeof *s->memory)};
+  if (s->memory == NULL) return false;
+  heap_init(&s->memory->heap, 0);
+  arena_init(&s->memory->arena, &s->memory->heap);
+  if (setjmp(s->memory->arena.out_of_memory)) {
+    fused_source_free(s);
+    return false;
+  }
+  fused_kernel_plan(&s->memory->arena, op, widths, spreads, &s->kernel);
+  if (s->kernel.is_empty) return true;
+  FILE *out = open_memstream(&s->text, &length);
+  if (out == NULL) {
+    fused_source_free(s);
+    return false;
+  }
+  fused_emit_kernel(&s->kernel, name, out);
+  if (fclose(out) == 0) return true;
+  fused_source_free(s);
+  return false;
+}
+
+void fused_source_free(struct fused_source *s) {
+  free(s->text);
+  arena_free(&s->memory->arena);
+  free(s->memory);
+  *s = (struct fused_source){.text = NULL};
 }

@@ -33,9 +33,10 @@ enum fused_task {
 enum fused_member_kind { MEMBER_OPERAND, MEMBER_SEGMENTS, MEMBER_WRITTEN, MEMBER_PARTIALS };
 
 struct fused_member {
-  uint8_t kind;    /* enum fused_member_kind */
-  uint8_t elem;    /* enum cvl_elem: T */
-  uint32_t number; /* of the value; PARTIALS: of the node */
+  uint8_t kind;      /* enum fused_member_kind */
+  uint8_t elem;      /* enum cvl_elem: T */
+  uint8_t looked_up; /* SEGMENTS: the kernel asks for the segments of places */
+  uint32_t number;   /* of the value; PARTIALS: of the node */
 };
 
 struct fused_kernel {
@@ -66,7 +67,20 @@ void fused_kernel_plan(struct arena *, const struct superop *, struct widths, bo
  * contraction of floating point (--fmad=false, -ffp-contract=off). */
 void fused_emit_kernel(const struct fused_kernel *, const char *name, FILE *);
 
-/* The same in two parts: what comes once for all kernels of a file in the same widths, and the
+/* A plan with its text, in memory of their own. */
+struct fused_source {
+  struct fused_kernel kernel;
+  char *text; /* NULL if the kernel is empty */
+  struct fused_source_memory *memory;
+};
+
+/* Plans and writes a kernel called `name`; the superoperator is borrowed and must last as long.
+ * False if memory fails. */
+bool fused_source_make(const struct superop *, struct widths, bool spreads, const char *name,
+                       struct fused_source *);
+void fused_source_free(struct fused_source *);
+
+/* The text in two parts: what comes once for all kernels of a file in the same widths, and the
  * body of one without entry points. */
 void fused_emit_kernel_prelude(const struct superop *const *, uint32_t count, struct widths,
                                FILE *);
