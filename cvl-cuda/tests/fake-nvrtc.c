@@ -1,4 +1,5 @@
-/* fake-nvrtc.c - a library that says it is an NVRTC of long ago, for test-compiler.cpp. */
+/* fake-nvrtc.c - a library that says it is an NVRTC of long ago, for test-compiler.cpp. It has
+ * all that is used of one, so that nothing but its number gives it away. */
 int nvrtcVersion(int *major, int *minor);
 int nvrtcVersion(int *major, int *minor) {
   *major = 11;
@@ -6,7 +7,34 @@ int nvrtcVersion(int *major, int *minor) {
   return 0;
 }
 
+int nvrtcGetNumSupportedArchs(int *count);
+int nvrtcGetNumSupportedArchs(int *count) {
+  *count = 1;
+  return 0;
+}
+
+int nvrtcGetSupportedArchs(int *architectures);
+int nvrtcGetSupportedArchs(int *architectures) {
+  *architectures = 90;
+  return 0;
+}
+
 const char *nvrtcGetErrorString(int result);
 const char *nvrtcGetErrorString(int result) {
   return result ? "trouble" : "success";
 }
+
+#define MERELY_THERE(name)                                                                     \
+  int name(void);                                                                              \
+  int name(void) {                                                                             \
+    return 1;                                                                                  \
+  }
+MERELY_THERE(nvrtcCreateProgram)
+MERELY_THERE(nvrtcDestroyProgram)
+MERELY_THERE(nvrtcCompileProgram)
+MERELY_THERE(nvrtcGetProgramLogSize)
+MERELY_THERE(nvrtcGetProgramLog)
+MERELY_THERE(nvrtcGetCUBINSize)
+MERELY_THERE(nvrtcGetCUBIN)
+MERELY_THERE(nvrtcGetPTXSize)
+MERELY_THERE(nvrtcGetPTX)
