@@ -7,7 +7,12 @@
 
 #include <new>
 
+#include "cvl-cuda/fused.hpp"
 #include "cvl-cuda/ops.hpp"
+
+extern "C" {
+#include "cvl/superop.h"
+}
 
 namespace ravel {
 
@@ -72,6 +77,7 @@ context *open_context(stream *s, const cvl_options &o, const char **why) {
   static thread_local char reason[256]; /* of the stream, which does not last */
   try {
     context *c = new context(s, o);
+    c->kernels = open_kernels(s, o);
     if (s->failure() == nullptr) return c;
     delete c;
   } catch (const failure &) {
@@ -127,12 +133,14 @@ static void read_block(context &c, const ref<block> &host, uint64_t arrives,
   if (bytes == 0) return;
   if (host) {
     if (!c.work_queue.reached(arrives)) finish(c);
+    c.device->host_reads(host->at + first, bytes);
     memcpy(dst, host->at + first, bytes);
     return;
   }
   const ref<block> pinned(c.memory.take(place::host, bytes, 0));
   c.work_queue.download(pinned->at, device->at + first, bytes);
   finish(c);
+  c.device->host_reads(pinned->at, bytes);
   memcpy(dst, pinned->at, bytes);
 }
 
@@ -414,14 +422,29 @@ static bool assert_entry(context *c, uint64_t site, const cvl_value *flags, cons
 
 /* ---- superoperators: fused.cpp ---- */
 
-static cvl_kernel *prepare(context *, const superop *) {
-  return nullptr;
+static cvl_kernel *prepare(context *c, const superop *op) {
+  try {
+    return prepare_kernel(*c, op);
+  } catch (const std::bad_alloc &) {
+    return nullptr;
+  }
 }
 
-static void discard(context *, cvl_kernel *) {}
-
-static bool run_entry(context *, uint64_t, cvl_kernel *, const cvl_value *, cvl_value *) {
-  return false;
+static bool run_entry(context *c, uint64_t site, cvl_kernel *k, const cvl_value *operands,
+                      cvl_value *outs) {
+  static const cvl_backend nodes = backend_over_streams();
+  const superop *op = superop_of(k);
+  bool done = false;
+  for (uint32_t i = 0; i < op->output_count; i++) outs[i] = cvl_value{};
+  const bool good = guarded(c, site, nullptr, nullptr,
+                            [&] { done = run_kernel(*c, site, k, operands, outs); });
+  if (good && !done) return superop_run(&nodes, c, site, op, operands, outs);
+  for (uint32_t p = 0; p < op->param_count; p++) release_owned(operands[p]);
+  for (uint32_t i = 0; i < op->output_count && !good; i++) {
+    release_value(outs[i]);
+    outs[i] = cvl_value{};
+  }
+  return good;
 }
 
 cvl_backend backend_over_streams() {
@@ -458,7 +481,7 @@ cvl_backend backend_over_streams() {
   b.random = random_entry;
   b.assert_all = assert_entry;
   b.prepare = prepare;
-  b.discard = discard;
+  b.discard = [](context *c, cvl_kernel *k) { discard_kernel(*c, k); };
   b.run = run_entry;
   return b;
 }

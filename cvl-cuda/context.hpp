@@ -26,6 +26,10 @@
 #include "cvl-cuda/queue.hpp"
 #include "cvl-cuda/values.hpp"
 
+namespace ravel {
+struct kernel_store;
+}
+
 /* The contract's opaque context. */
 struct cvl_context {
   ravel::stream *device;
@@ -44,6 +48,8 @@ struct cvl_context {
   std::vector<ravel::ref<ravel::pending>> outstanding; /* not yet known: one wait for all */
   std::map<uint64_t, int64_t>
       settled; /* what they were, by symbol: for sizes held by the caller */
+
+  std::shared_ptr<ravel::kernel_store> kernels; /* fused.cpp; ends before the memory does */
 
   cvl_context(ravel::stream *, const cvl_options &);
 };

@@ -1,0 +1,340 @@
+/* fused.cpp - superoperators as kernels compiled at run time.
+ *
+ * A kernel evaluates what is elementwise and the lowest level of reductions
+ * (fused-kernels/emit-kernel.h); its plan says what it takes and what it leaves over. That is
+ * done by the library, on what the kernel has written: reductions are finished, and scans,
+ * packs and scatters run as operations. DIST and INDEX that are needed outside are given to the
+ * library too, which computes nothing for them.
+ */
+#include "cvl-cuda/fused.hpp"
+
+#include <string.h>
+
+#include "cvl-cuda/compiler.hpp"
+#include "cvl-cuda/ops.hpp"
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wpedantic"
+#pragma GCC diagnostic ignored "-Wshadow"
+extern "C" {
+#include "cvl/superop.h"
+#include "fused-kernels/emit-kernel.h"
+}
+#pragma GCC diagnostic pop
+
+struct cvl_kernel {
+  const superop *op;
+  fused_source source;
+  ravel::compilation *code; /* null: there is no kernel for it */
+  uint64_t last_run;        /* epoch of the last launch */
+};
+
+namespace ravel {
+
+/* The arguments of a kernel are part of its launch: what the oldest devices and compilers in
+ * use take, less what is added to every launch. */
+enum { MOST_ARGUMENT_BYTES = 4000 };
+
+/* ---- kernels of a context ---- */
+
+struct kernel_store {
+  compiler tools;
+  bool waits;
+
+  kernel_store(std::unique_ptr<toolchain> t, cache kept, bool wait)
+      : tools(std::move(t), std::move(kept)), waits(wait) {}
+};
+
+std::shared_ptr<kernel_store> open_kernels(stream *s, const cvl_options &o) {
+  static const char wait[] = "wait:";
+  const char *folder = o.native;
+#ifdef RAVEL_EMULATION
+  if (folder == nullptr) return nullptr;
+#endif
+  const bool waits = folder && strncmp(folder, wait, sizeof wait - 1) == 0;
+  if (waits) folder += sizeof wait - 1;
+  std::unique_ptr<toolchain> tools(s->new_toolchain());
+  if (!tools) return nullptr;
+  cache kept(folder && *folder ? std::string(folder) : cache_folder());
+  return std::make_shared<kernel_store>(std::move(tools), std::move(kept), waits);
+}
+
+/* Bytes of the arguments: what `arguments` below will add up to. */
+static size_t argument_bytes(const fused_kernel &k) {
+  size_t bytes = sizeof(faults) + sizeof(int64_t);
+  for (uint32_t i = 0; i < k.member_count; i++) {
+    switch ((fused_member_kind)k.members[i].kind) {
+    case MEMBER_OPERAND: bytes += 80; break; /* the largest: of elements of 8 bytes */
+    case MEMBER_SEGMENTS: bytes += 40; break;
+    case MEMBER_WRITTEN:
+    case MEMBER_PARTIALS: bytes += sizeof(void *); break;
+    }
+  }
+  return bytes;
+}
+
+cvl_kernel *prepare_kernel(context &c, const superop *op) {
+  if (!c.kernels) return nullptr;
+  std::unique_ptr<cvl_kernel> k(new cvl_kernel{op, {}, nullptr, 0});
+  if (!fused_source_make(op, {c.int_elem, c.float_elem}, true, "fused", &k->source))
+    return nullptr;
+  const fused_kernel &plan = k->source.kernel;
+  if (plan.is_empty || argument_bytes(plan) > MOST_ARGUMENT_BYTES) {
+    fused_source_free(&k->source);
+    return nullptr;
+  }
+  k->code = c.kernels->tools.request(k->source.text, "fused");
+  return k.release();
+}
+
+void discard_kernel(context &c, cvl_kernel *k) {
+  if (!c.work_queue.reached(k->last_run)) c.work_queue.finish();
+  c.kernels->tools.discard(k->code);
+  fused_source_free(&k->source);
+  delete k;
+}
+
+const superop *superop_of(const cvl_kernel *k) {
+  return k->op;
+}
+
+namespace {
+
+/* ---- arguments, as the text of kernels lays them out ---- */
+
+/* Generated text has plain pointers; those of the emulation are more than that. */
+struct plain_segments {
+  int64_t count, total, equal;
+  const int64_t *offsets;
+  const rank_word *ranks;
+};
+
+template <class T> struct plain_operand {
+  int32_t kind;
+  T first, step;
+  const T *data, *steps;
+  plain_segments under;
+};
+
+plain_segments plain(const segments &s) {
+  return {s.count, s.total, s.equal, address(s.offsets), address(s.ranks)};
+}
+
+template <class T> plain_operand<T> plain(const operand<T> &x) {
+  return {x.kind, x.first, x.step, address(x.data), address(x.steps), plain(x.under)};
+}
+
+struct arguments {
+  std::vector<char> bytes;
+
+  template <class M> void add(const M &member) {
+    const size_t at = (bytes.size() + 7) / 8 * 8;
+    bytes.resize(at + sizeof member);
+    memcpy(&bytes[at], &member, sizeof member);
+  }
+};
+
+/* ---- a run ---- */
+
+struct execution {
+  context &c;
+  const uint64_t site;
+  const superop &op;
+  const fused_kernel &plan;
+  std::vector<cvl_value> values; /* by number; results that are set are held here */
+
+  execution(context &ctx, uint64_t at, const cvl_kernel &k, const cvl_value *operands)
+      : c(ctx), site(at), op(*k.op), plan(k.source.kernel), values(k.op->value_count) {
+    std::copy(operands, operands + op.param_count, values.begin());
+  }
+  ~execution() {
+    for (uint32_t v = op.param_count; v < op.value_count; v++) drop(v);
+  }
+  execution(const execution &) = delete;
+  execution &operator=(const execution &) = delete;
+
+  bool is_small();
+  void launch_kernel(const kernel_entry &);
+  void follow();
+  void give(cvl_value *outs);
+
+private:
+  int64_t domain();
+  void drop(uint32_t v);
+  void finish_reductions(work &, const segments &, const std::vector<void *> &partials);
+  void run_node(uint32_t k);
+  void run_scatter(const superop_node &, uint64_t at);
+};
+
+void execution::drop(uint32_t v) {
+  if (values[v].form == CVL_VECTOR) release(values[v].as.vector);
+  if (values[v].form == CVL_SEGDES) release(values[v].as.segdes);
+  values[v] = cvl_value{};
+}
+
+/* Settles what is pending; whether all is on the host and little. */
+bool execution::is_small() {
+  int64_t most = 0;
+  bool here = true;
+  for (uint32_t p = 0; p < op.param_count; p++) {
+    const cvl_value &v = values[p];
+    if (v.form == CVL_VECTOR) exact(c, *v.as.vector);
+    if (v.form == CVL_SEGDES) exact(c, *v.as.segdes);
+    int64_t n = length_bound(v);
+    if (op.kinds[p] == SUPEROP_SEGDES) n = std::max(n, total_of(c, v));
+    most = std::max(most, n);
+    here = here && at_hand(c, v);
+  }
+  return here && most <= c.small;
+}
+
+int64_t execution::domain() {
+  if (op.domain.what == SIZE_ONE) return 1;
+  const cvl_value &v = values[op.domain.param];
+  return op.domain.what == SIZE_TOTAL ? total_of(c, v) : length_bound(v);
+}
+
+void execution::launch_kernel(const kernel_entry &entry) {
+  work w(c, site, {}, INT64_MAX); /* on the device */
+  arguments a;
+  const int64_t n = domain();
+  segments slotted{};
+  int64_t count = n;
+  if (plan.by_slots) {
+    slotted = w.view(values[op.segments]);
+    count = slot_count(slotted.total, slotted.count, CVL_REDUCE_BLOCK);
+  }
+  std::vector<void *> partials(op.node_count);
+  std::vector<ref<cvl_vector>> written(op.value_count);
+  for (uint32_t i = 0; i < plan.member_count; i++) {
+    const fused_member &m = plan.members[i];
+    const cvl_elem elem = (cvl_elem)m.elem;
+    switch ((fused_member_kind)m.kind) {
+    case MEMBER_OPERAND:
+      with_type(elem, [&](auto t) { a.add(plain(w.read<decltype(t)>(values[m.number]))); });
+      break;
+    case MEMBER_SEGMENTS: a.add(plain(w.view(values[m.number], m.looked_up))); break;
+    case MEMBER_WRITTEN:
+      written[m.number] = w.make(elem, n);
+      with_type(elem, [&](auto t) { a.add(address(w.data<decltype(t)>(written[m.number]))); });
+      break;
+    case MEMBER_PARTIALS:
+      with_type(elem, [&](auto t) {
+        partials[m.number] = address(w.scratch<decltype(t)>(count));
+        a.add(partials[m.number]);
+      });
+      break;
+    }
+  }
+  a.add(w.bad());
+  a.add(count);
+  const bool slots = plan.by_slots;
+  w.run({"superoperator", slots ? (count + FUSED_BLOCK_SLOTS - 1) / FUSED_BLOCK_SLOTS : count,
+         slots ? FUSED_BLOCK_SLOTS * WARP : 0, entry.kernel, entry.on_host, nullptr,
+         a.bytes.data(), (uint32_t)a.bytes.size()});
+  finish_reductions(w, slotted, partials);
+  for (uint32_t v = 0; v < op.value_count; v++) {
+    if (written[v]) w.give(&values[v], written[v]);
+  }
+}
+
+void execution::finish_reductions(work &w, const segments &d,
+                                  const std::vector<void *> &partials) {
+  for (uint32_t i = 0; i < plan.member_count; i++) {
+    const fused_member &m = plan.members[i];
+    if (m.kind != MEMBER_PARTIALS) continue;
+    const superop_node &node = op.nodes[m.number];
+    with_type((cvl_elem)m.elem, [&](auto t) {
+      using T = decltype(t);
+      const ref<cvl_vector> r = w.make((cvl_elem)m.elem, d.count);
+      finish_reduction<T>(w, opcode_info((opcode)node.op)->operation, d,
+                          pointer_to<const T>(partials[m.number]), w.data<T>(r));
+      w.give(&values[node.result], r);
+    });
+  }
+}
+
+/* ---- after the kernel ---- */
+
+void execution::run_scatter(const superop_node &node, uint64_t at) {
+  const struct opcode_info &info = *opcode_info((opcode)node.op);
+  cvl_permute_args args{};
+  args.op = info.operation;
+  args.values = values[node.operands[0]];
+  args.index = values[node.operands[1]];
+  bool has_source = false;
+  for (uint32_t i = 2; i < node.operand_count; i++) {
+    const cvl_value &v = values[node.operands[i]];
+    if (info.operands[i] == 'b') {
+      args.flags = v;
+    } else if (info.operands[i] == 'T') {
+      args.defaults = v;
+    } else {
+      if (!has_source) args.s = v;
+      args.d = v; /* the last one; PERMUTE has one, which is both */
+      has_source = true;
+    }
+  }
+  for (cvl_value *v :
+       {&args.values, &args.index, &args.flags, &args.defaults, &args.s, &args.d})
+    v->owned = 0;
+  permute(c, at, args, &values[node.result]);
+}
+
+void execution::run_node(uint32_t k) {
+  const superop_node &node = op.nodes[k];
+  const uint64_t at = site + k;
+  const cvl_op operation = opcode_info((opcode)node.op)->operation;
+  cvl_value v[3] = {}, *out = &values[node.result];
+  for (uint32_t i = 0; i < node.operand_count && i < 3; i++) {
+    v[i] = values[node.operands[i]];
+    v[i].owned = 0;
+  }
+  switch ((superop_role)node.role) {
+  case ROLE_SPREAD: dist(c, at, v[0], v[1], out); break;
+  case ROLE_INDEX: index(c, at, v[0], v[1], v[2], out); break;
+  case ROLE_SCAN: scan(c, at, operation, v[0], v[1], out); break;
+  case ROLE_PACK: pack(c, at, v[0], v[1], v[2], out, out + 1); break;
+  case ROLE_SCATTER: run_scatter(node, at); break;
+  default: break;
+  }
+}
+
+void execution::follow() {
+  for (uint32_t k = 0; k < op.node_count; k++) {
+    const superop_node &node = op.nodes[k];
+    if (node.role == ROLE_CONST) values[node.result] = node.constant;
+    if (plan.tasks[k] == TASK_LIBRARY || plan.spread[node.result]) run_node(k);
+    for (uint32_t i = 0; i < node.operand_count; i++) {
+      const uint32_t v = node.operands[i];
+      if (v >= op.param_count && op.last_use[v] == k) drop(v);
+    }
+  }
+}
+
+void execution::give(cvl_value *outs) {
+  for (uint32_t i = 0; i < op.output_count; i++) {
+    outs[i] = values[op.outputs[i]];
+    values[op.outputs[i]] = cvl_value{};
+  }
+}
+
+} // namespace
+
+bool run_kernel(context &c, uint64_t site, cvl_kernel *k, const cvl_value *operands,
+                cvl_value *outs) {
+  kernel_store &store = *c.kernels;
+  const kernel_entry *entry =
+      store.waits ? store.tools.wait(k->code) : store.tools.poll(k->code);
+  if (entry == nullptr) return false;
+  execution e(c, site, *k, operands);
+  if (e.is_small()) return false;
+  k->last_run = c.work_queue.epoch;
+  e.launch_kernel(*entry);
+  k->last_run = c.work_queue.epoch;
+  e.follow();
+  e.give(outs);
+  return true;
+}
+
+} // namespace ravel
