@@ -78,6 +78,7 @@ void finish(context &c) {
   c.runs_seen = c.work_queue.runs;
   c.work_queue.finish();
   fault_slot seen;
+  c.device->host_reads(c.seen_faults->at, sizeof seen);
   memcpy(&seen, c.seen_faults->at, sizeof seen);
   note_slot(c, seen);
 }
@@ -92,6 +93,7 @@ static void look(context &c) {
       c.outstanding[kept++] = q;
       continue;
     }
+    c.device->host_reads(q->mirror->at, sizeof q->value);
     memcpy(&q->value, q->mirror->at, sizeof q->value);
     q->known = true;
     c.settled[q->symbol] = q->value;
@@ -211,8 +213,7 @@ work::~work() {
 void work::run(const launch &l) {
   if (l.count == 0) return;
   if (on_host) {
-    const order forward{1, 0};
-    l.on_host(l.body, l.count, &forward);
+    c.device->run_here(l);
   } else {
     note_written(c.work_queue.run(l));
   }

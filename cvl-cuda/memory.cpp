@@ -38,7 +38,7 @@ static char *carve(heap &h, place side, size_t size, bool *own_chunk) {
   char *&end = on_device ? h.chunk_end : h.pinned_end;
   std::vector<void *> &all = on_device ? h.chunks : h.pinned_chunks;
   const size_t chunk = on_device ? CHUNK : PINNED_CHUNK;
-  *own_chunk = size > chunk / 4;
+  *own_chunk = size > chunk / 4 || h.device->blocks_apart();
   if (!*own_chunk && (size_t)(end - at) >= size) {
     char *p = at;
     at += size;
@@ -46,7 +46,7 @@ static char *carve(heap &h, place side, size_t size, bool *own_chunk) {
   }
   const size_t want = *own_chunk ? size : chunk;
   char *p = (char *)(on_device ? h.device->allocate(want) : h.device->allocate_pinned(want));
-  if (p == nullptr) return nullptr;
+  if (p == nullptr || h.device->blocks_apart()) return p;
   all.push_back(p);
   if (!*own_chunk) {
     at = p + size;
@@ -121,8 +121,12 @@ void release(block *b) {
   heap &h = *b->home;
   h.live -= b->bytes;
   if (b->side == place::device) h.order->returned(b->at, b->bytes);
-  (b->side == place::device ? h.free_device : h.free_host)[b->capacity].push_back(
-      {b->at, b->own_chunk, h.order->number});
+  if (h.device->blocks_apart()) {
+    if (b->side == place::host) h.device->free_pinned(b->at);
+  } else {
+    (b->side == place::device ? h.free_device : h.free_host)[b->capacity].push_back(
+        {b->at, b->own_chunk, h.order->number});
+  }
   delete b;
 }
 

@@ -41,8 +41,17 @@ struct stream {
   virtual void *allocate_pinned(size_t bytes) = 0;
   virtual void free_pinned(void *) = 0;
 
+  /* Whether every block is to be an allocation of its own, for the checking emulation: it tells
+   * then what lies behind a block, and what was a block's. `returned` gives such a one back. */
+  virtual bool blocks_apart() { return false; }
+
   /* In order, some time later. Host memory is pinned and stays as it is until then. */
   virtual void run(const launch &) = 0;
+  /* On the host, now. */
+  virtual void run_here(const launch &l) {
+    const order forward{1, 0};
+    l.on_host(l.body, l.count, &forward);
+  }
   virtual void copy_up(void *device, const void *pinned, size_t bytes) = 0;
   virtual void copy_down(void *pinned, const void *device, size_t bytes) = 0;
   virtual void fill(void *device, uint8_t byte, size_t bytes) = 0;

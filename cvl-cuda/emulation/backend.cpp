@@ -8,7 +8,13 @@
 #include "cvl-cuda/emulation/stream.hpp"
 
 static cvl_context *open_emulation(const cvl_options *o, const char **why) {
-  return ravel::open_context(ravel::failing_stream(ravel::emulated_stream()), *o, why);
+  ravel::emulation_options how;
+  *why = how.from_environment();
+  if (*why) return nullptr;
+  ravel::stream *device = ravel::failing_stream(ravel::emulated_stream(how), how.fails);
+  ravel::context *c = ravel::open_context(device, *o, why);
+  if (c && how.has_small) c->small = how.small;
+  return c;
 }
 
 static unsigned devices(cvl_device *out, unsigned most, const char **) {

@@ -1,4 +1,195 @@
-/* checked.hpp - pointers that the emulated device checks. */
+/* checked.hpp - the pointers of emulation builds: like plain ones to whoever writes a kernel,
+ * but every access goes through the checker (checker.hpp), which knows the thread that makes
+ * it.
+ *
+ * Read before the prelude. A ptr<T> has the layout of a T *: bodies are handed to generated
+ * kernels, which were compiled with plain pointers. Where no device checks, an access costs one
+ * branch.
+ */
 #ifndef RAVEL_EMULATION_CHECKED_HPP
 #define RAVEL_EMULATION_CHECKED_HPP
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <type_traits>
+
+#define RAVEL_HAS_PTR
+
+namespace ravel {
+
+/* What the checker is told. */
+namespace emulation {
+
+/* Who touched a place last: numbers of thread executions (checker.hpp). */
+struct cell {
+  uint32_t write = 0, read = 0, other = 0;
+};
+/* Whose a byte is, and whether it has a value. */
+enum state : uint8_t { NOBODY, TAKEN, WRITTEN, GIVEN_BACK };
+/* An element of the memory of a block. */
+struct shared_cell {
+  cell access;
+  int32_t index = 0;
+  state memory = TAKEN;
+};
+
+/* Whether any device of this process checks. */
+extern bool checking;
+
+/* An access by the thread that runs now; false if it must not be made. `shared`: of the
+ * element, where it is an element of a shared_array. */
+bool reads(const void *, size_t width, size_t alignment, shared_cell *shared);
+bool writes(const void *, size_t width, size_t alignment, shared_cell *shared);
+bool changes(const void *, size_t width, size_t alignment); /* atomically */
+bool shared_index(int64_t i, int64_t n);
+
+void tell_thread(int64_t thread);
+void tell_block(int64_t block);
+void tell_phase_end();
+
+template <class T> T load(const T *p, shared_cell *shared = nullptr) {
+  if (checking && !reads(p, sizeof(T), alignof(T), shared)) return T();
+  return *p;
+}
+template <class T> void store(T *p, const T &x, shared_cell *shared = nullptr) {
+  if (checking && !writes(p, sizeof(T), alignof(T), shared)) return;
+  *p = x;
+}
+
+/* What p[i] gives for memory that may be written: it can be assigned to, and converts to a T.
+ * It does neither once it has a name: `auto x = p[i]` would read later than it seems to. */
+template <class T> class element {
+public:
+  explicit element(T *at, shared_cell *shared = nullptr) : at_(at), shared_(shared) {}
+  element(const element &) = delete;
+  operator T() const && { return get(); }
+  T operator=(const T &x) && { return set(x); }
+  T operator=(element &&x) && { return set(x.get()); }
+  T operator+=(T x) && { return set((T)(get() + x)); }
+  T operator-=(T x) && { return set((T)(get() - x)); }
+  T operator*=(T x) && { return set((T)(get() * x)); }
+  T operator|=(T x) && { return set((T)(get() | x)); }
+  T operator&=(T x) && { return set((T)(get() & x)); }
+  T operator^=(T x) && { return set((T)(get() ^ x)); }
+  T operator++() && { return set((T)(get() + 1)); }
+  T operator--() && { return set((T)(get() - 1)); }
+
+private:
+  T *at_;
+  shared_cell *shared_;
+  T get() const { return load(at_, shared_); }
+  T set(const T &x) const {
+    store(at_, x, shared_);
+    return x;
+  }
+};
+
+/* The type of p[i]: the value itself where it cannot be written. */
+template <class T> struct access {
+  typedef element<T> type;
+  static type to(T *p) { return type(p); }
+};
+template <class T> struct access<const T> {
+  typedef T type;
+  static type to(const T *p) { return load(p); }
+};
+
+} // namespace emulation
+
+template <class T> class ptr {
+public:
+  ptr() = default;
+  ptr(decltype(nullptr)) : at_(nullptr) {}
+  explicit ptr(T *at) : at_(at) {}
+  template <class U, class = std::enable_if_t<std::is_same<const U, T>::value>>
+  ptr(ptr<U> p) : at_(p.address()) {}
+
+  T *address() const { return at_; }
+  template <class I> typename emulation::access<T>::type operator[](I i) const {
+    return emulation::access<T>::to(at_ + i);
+  }
+  typename emulation::access<T>::type operator*() const {
+    return emulation::access<T>::to(at_);
+  }
+  explicit operator bool() const { return at_ != nullptr; }
+
+  template <class I> ptr operator+(I i) const { return ptr(at_ + i); }
+  template <class I, class = std::enable_if_t<std::is_integral<I>::value>>
+  ptr operator-(I i) const {
+    return ptr(at_ - i);
+  }
+  ptrdiff_t operator-(ptr p) const { return at_ - p.at_; }
+  template <class I> ptr &operator+=(I i) {
+    at_ += i;
+    return *this;
+  }
+  template <class I> ptr &operator-=(I i) {
+    at_ -= i;
+    return *this;
+  }
+  ptr &operator++() {
+    ++at_;
+    return *this;
+  }
+  friend bool operator==(ptr a, ptr b) { return a.at_ == b.at_; }
+  friend bool operator!=(ptr a, ptr b) { return a.at_ != b.at_; }
+  friend bool operator<(ptr a, ptr b) { return a.at_ < b.at_; }
+
+private:
+  T *at_;
+};
+
+template <class T> T *address(ptr<T> p) {
+  return p.address();
+}
+template <class T> ptr<T> pointer_to(void *p) {
+  return ptr<T>((T *)p);
+}
+
+/* Where an atomic operation on *p is to be made: elsewhere if it must not be made there. */
+template <class T> T *atomic_place(ptr<T> p) {
+  static thread_local T nowhere;
+  if (emulation::checking && !emulation::changes(p.address(), sizeof(T), alignof(T)))
+    return &nowhere;
+  return p.address();
+}
+
+/* Memory shared by the threads of a block: N elements that are checked like those of the
+ * device. */
+template <class T, int N> class shared_array {
+public:
+  template <class I> emulation::element<T> operator[](I i) {
+    const int64_t k = at(i);
+    return emulation::element<T>(&elements_[k], &cells_[k]);
+  }
+  template <class I> T operator[](I i) const {
+    const int64_t k = at(i);
+    return emulation::load(&elements_[k], &cells_[k]);
+  }
+
+private:
+  T elements_[N];
+  mutable emulation::shared_cell cells_[N];
+
+  template <class I> int64_t at(I i) const {
+    if (!emulation::checking) return (int64_t)i;
+    if (!emulation::shared_index((int64_t)i, N)) return 0;
+    cells_[i].index = (int32_t)i;
+    return (int64_t)i;
+  }
+};
+
+/* What the execution of a kernel on the host tells: see the prelude. */
+inline void thread_starts(int64_t thread) {
+  if (emulation::checking) emulation::tell_thread(thread);
+}
+inline void block_starts(int64_t block) {
+  if (emulation::checking) emulation::tell_block(block);
+}
+inline void phase_ends() {
+  if (emulation::checking) emulation::tell_phase_end();
+}
+
+} // namespace ravel
 #endif

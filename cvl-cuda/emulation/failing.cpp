@@ -39,6 +39,8 @@ struct failing final : stream {
   void run(const launch &l) override {
     if (good("launch", l.name)) inner_->run(l);
   }
+  void run_here(const launch &l) override { inner_->run_here(l); }
+  bool blocks_apart() override { return inner_->blocks_apart(); }
   void copy_up(void *to, const void *from, size_t bytes) override {
     if (good("copy to the device")) inner_->copy_up(to, from, bytes);
   }

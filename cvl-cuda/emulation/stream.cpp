@@ -1,42 +1,211 @@
-/* stream.cpp - a device made of the host: what is issued is done at once. */
+/* stream.cpp - a device made of the host: what is issued waits in a queue, until somebody waits
+ * for it or until the options (options.hpp) say so, and is then executed in order. */
 #include "cvl-cuda/emulation/stream.hpp"
-
-#include "cvl-cuda/emulation/host-toolchain.hpp"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include <deque>
+#include <memory>
+
+#include "cvl-cuda/emulation/checker.hpp"
+#include "cvl-cuda/emulation/host-toolchain.hpp"
+
 namespace ravel {
 namespace {
 
-struct emulated final : stream {
-  uint64_t marked = 0;
+struct command {
+  enum what { RUN, UP, DOWN, FILL, TAKEN, RETURNED, MARK } kind;
+  void *to;
+  const void *from;
+  size_t bytes;
+  uint64_t number; /* MARK: the epoch; FILL: the byte; DOWN: whether nothing else was to come */
+  launch l;
+  std::unique_ptr<char[]> copy; /* RUN: of the body; UP: of the source, where that is checked */
+};
 
+struct emulated final : stream {
+  const emulation_options options_;
+  std::unique_ptr<emulation::checker> check_;
+  std::deque<command> queue_;
+  uint64_t marked_ = 0, launches_ = 0, drawn_;
+
+  explicit emulated(const emulation_options &o) : options_(o), drawn_(o.threads.seed) {
+    if (o.check) check_.reset(new emulation::checker);
+  }
+
+  static void *plain(size_t bytes) { return aligned_alloc(256, (bytes + 255) / 256 * 256); }
   void *allocate(size_t bytes) override {
-    return aligned_alloc(256, (bytes + 255) / 256 * 256);
+    return check_ ? check_->device.allocate(bytes) : plain(bytes);
   }
-  void free(void *p) override { ::free(p); }
-  void *allocate_pinned(size_t bytes) override { return allocate(bytes); }
-  void free_pinned(void *p) override { ::free(p); }
-  void run(const launch &l) override {
-    const order forward{1, 0};
-    l.on_host(l.body, l.count, &forward);
+  void free(void *p) override {
+    if (!check_) ::free(p);
   }
-  void copy_up(void *to, const void *from, size_t bytes) override { memcpy(to, from, bytes); }
-  void copy_down(void *to, const void *from, size_t bytes) override { memcpy(to, from, bytes); }
-  void fill(void *p, uint8_t byte, size_t bytes) override { memset(p, byte, bytes); }
-  void mark(uint64_t epoch) override { marked = epoch; }
-  uint64_t reached() override { return marked; }
-  void wait(uint64_t) override {}
+  void *allocate_pinned(size_t bytes) override {
+    return check_ ? check_->pinned.allocate(bytes) : plain(bytes);
+  }
+  void free_pinned(void *p) override {
+    if (check_)
+      check_->pinned.free(p);
+    else
+      ::free(p);
+  }
+  bool blocks_apart() override { return options_.check; }
+
+  void run(const launch &l) override;
+  void run_here(const launch &) override;
+  void copy_up(void *to, const void *from, size_t bytes) override;
+  void copy_down(void *to, const void *from, size_t bytes) override;
+  void fill(void *p, uint8_t byte, size_t bytes) override {
+    issue(command::FILL, p, nullptr, bytes).number = byte;
+    maybe_execute();
+  }
+  void taken(void *p, size_t bytes) override {
+    if (check_) issue(command::TAKEN, p, nullptr, bytes);
+    maybe_execute();
+  }
+  void returned(void *p, size_t bytes) override {
+    if (check_) issue(command::RETURNED, p, nullptr, bytes);
+    maybe_execute();
+  }
+  void mark(uint64_t epoch) override {
+    if (check_) check_->marked(epoch, false);
+    issue(command::MARK, nullptr, nullptr, 0).number = epoch;
+    maybe_execute();
+  }
+  uint64_t reached() override;
+  void wait(uint64_t epoch) override;
+  void host_reads(const void *p, size_t bytes) override {
+    if (check_ && check_->pinned.has(p)) check_->host_reads("the host", p, bytes);
+  }
   const char *failure() override { return nullptr; }
   int processors() override { return 4; }
-  toolchain *new_toolchain() override { return host_toolchain().release(); }
+  toolchain *new_toolchain() override { return host_toolchain("").release(); }
+
+  command &issue(enum command::what, void *to, const void *from, size_t bytes);
+  void maybe_execute();
+  void execute_first();
+  void execute(const command &);
+  order next_order();
+  uint64_t draw(uint64_t n);
 };
+
+command &emulated::issue(enum command::what kind, void *to, const void *from, size_t bytes) {
+  queue_.push_back({kind, to, from, bytes, 0, launch{}, nullptr});
+  return queue_.back();
+}
+
+static std::unique_ptr<char[]> copy_of(const void *p, size_t bytes) {
+  std::unique_ptr<char[]> copy(new char[bytes]);
+  memcpy(copy.get(), p, bytes);
+  return copy;
+}
+
+void emulated::run(const launch &l) {
+  command &c = issue(command::RUN, nullptr, nullptr, 0);
+  c.l = l;
+  c.copy = copy_of(l.body, l.size);
+  c.l.body = c.copy.get();
+  maybe_execute();
+}
+
+void emulated::run_here(const launch &l) {
+  emulation::run_on_host(l, next_order());
+}
+
+void emulated::copy_up(void *to, const void *from, size_t bytes) {
+  command &c = issue(command::UP, to, from, bytes);
+  if (check_) c.copy = copy_of(from, bytes);
+  maybe_execute();
+}
+
+void emulated::copy_down(void *to, const void *from, size_t bytes) {
+  command &c = issue(command::DOWN, to, from, bytes);
+  if (check_) {
+    c.number = check_->expect(to, bytes, false);
+    memset(to, emulation::POISON, bytes);
+  }
+  maybe_execute();
+}
+
+/* ---- when ---- */
+
+/* Numbers in 0 .. n-1: the generator splitmix64. */
+uint64_t emulated::draw(uint64_t n) {
+  uint64_t x = drawn_ += 0x9e3779b97f4a7c15u;
+  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+  x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+  return (x ^ x >> 31) % n;
+}
+
+order emulated::next_order() {
+  order o = options_.threads;
+  if (o.direction == 0) o.seed += ++launches_ * 0x9e3779b97f4a7c15u;
+  return o;
+}
+
+void emulated::maybe_execute() {
+  size_t n = queue_.size();
+  if (options_.executed == emulation_options::ON_WAIT) return;
+  if (options_.executed == emulation_options::AT_RANDOM)
+    n = draw(4) == 0 ? (size_t)draw(n + 1) : 0;
+  while (n-- > 0) execute_first();
+}
+
+uint64_t emulated::reached() {
+  maybe_execute();
+  if (check_) check_->known(marked_);
+  return marked_;
+}
+
+void emulated::wait(uint64_t epoch) {
+  while (marked_ < epoch && !queue_.empty()) execute_first();
+  if (check_) check_->known(marked_);
+}
+
+/* ---- what ---- */
+
+void emulated::execute_first() {
+  const command c = std::move(queue_.front());
+  queue_.pop_front();
+  execute(c);
+}
+
+void emulated::execute(const command &c) {
+  switch (c.kind) {
+  case command::RUN: {
+    const order o = next_order();
+    if (check_)
+      check_->run(c.l, o);
+    else
+      c.l.on_host(c.l.body, c.l.count, &o);
+    break;
+  }
+  case command::UP:
+    if (check_ && !check_->copies_up(c.to, c.from, c.copy.get(), c.bytes)) break;
+    memcpy(c.to, c.from, c.bytes);
+    break;
+  case command::DOWN:
+    if (check_ && !check_->copies_down(c.to, c.from, c.bytes, c.number != 0)) break;
+    memcpy(c.to, c.from, c.bytes);
+    break;
+  case command::FILL:
+    if (check_ && !check_->fills(c.to, c.bytes)) break;
+    memset(c.to, (int)c.number, c.bytes);
+    break;
+  case command::TAKEN: check_->taken(c.to, c.bytes); break;
+  case command::RETURNED: check_->returned(c.to, c.bytes); break;
+  case command::MARK:
+    marked_ = c.number;
+    if (check_) check_->marked(marked_, true);
+    break;
+  }
+}
 
 } // namespace
 
-stream *emulated_stream() {
-  return new emulated;
+stream *emulated_stream(const emulation_options &o) {
+  return new emulated(o);
 }
 
 } // namespace ravel

@@ -1,0 +1,512 @@
+/* checker.cpp - see checker.hpp. */
+#include "cvl-cuda/emulation/checker.hpp"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <mutex>
+
+namespace ravel {
+namespace emulation {
+
+bool checking = false;
+
+/* Atomic changes are marked in cell::write; SEVERAL: by more than one thread. */
+enum : uint32_t { ATOMIC = 1u << 31, SEVERAL = 1u << 30, NUMBER = SEVERAL - 1 };
+
+static std::string text_of(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static std::string text_of(const char *format, ...) {
+  char text[256];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  return text;
+}
+
+/* ---- reports ---- */
+
+enum { REPORTS_SHOWN = 20, EXIT_STATUS = 70 };
+
+static struct {
+  std::mutex lock;
+  std::vector<report> kept; /* the first REPORTS_SHOWN */
+  uint64_t count = 0;
+  bool at_exit = false;
+} reports;
+
+/* Whatever the program thinks of its run. */
+static void fail_at_exit() {
+  if (reports.count == 0) return;
+  fprintf(stderr, "emulation: %" PRIu64 " reports\n", reports.count);
+  fflush(nullptr);
+  _exit(EXIT_STATUS);
+}
+
+void add_report(finding what, const std::string &text) {
+  const std::lock_guard<std::mutex> guard(reports.lock);
+  if (!reports.at_exit) reports.at_exit = atexit(fail_at_exit) == 0;
+  if (reports.count++ >= REPORTS_SHOWN) return;
+  reports.kept.push_back({what, text});
+  fprintf(stderr, "emulation: %s\n", text.c_str());
+  if (reports.count == REPORTS_SHOWN)
+    fprintf(stderr, "emulation: further reports are only counted\n");
+}
+
+std::vector<report> take_reports() {
+  const std::lock_guard<std::mutex> guard(reports.lock);
+  std::vector<report> all;
+  all.swap(reports.kept);
+  reports.count = 0;
+  return all;
+}
+
+uint64_t count_reports() {
+  const std::lock_guard<std::mutex> guard(reports.lock);
+  return reports.count;
+}
+
+/* ---- which checker ---- */
+
+static thread_local checker *running = nullptr;        /* of the launch on this thread */
+static thread_local const char *on_host_now = nullptr; /* the body run on the host */
+
+static struct {
+  std::mutex lock;
+  std::vector<checker *> all;
+} checkers;
+
+void run_on_host(const launch &l, const order &o) {
+  on_host_now = l.name;
+  l.on_host(l.body, l.count, &o);
+  on_host_now = nullptr;
+}
+
+static const char *who_on_host() {
+  return on_host_now ? on_host_now : "the host";
+}
+
+/* An access by the host: not to memory of a device, and not to what has not arrived. */
+static bool host_touches(const void *p, size_t width, bool read) {
+  const std::lock_guard<std::mutex> guard(checkers.lock);
+  for (checker *c : checkers.all) {
+    if (c->device.has(p)) {
+      add_report(DEVICE_MEMORY, text_of("\"%s\" on the host %s memory of the device, ",
+                                        who_on_host(), read ? "reads" : "writes") +
+                                    c->place(p, width));
+      return false;
+    }
+    if (read && c->pinned.has(p)) c->host_reads(who_on_host(), p, width);
+  }
+  return true;
+}
+
+bool reads(const void *p, size_t width, size_t alignment, shared_cell *shared) {
+  if (running) return running->reads({p, width, shared}, alignment);
+  return shared || host_touches(p, width, true);
+}
+bool writes(const void *p, size_t width, size_t alignment, shared_cell *shared) {
+  if (running) return running->writes({p, width, shared}, alignment);
+  return shared || host_touches(p, width, false);
+}
+bool changes(const void *p, size_t width, size_t alignment) {
+  if (running) return running->changes({p, width, nullptr}, alignment);
+  return host_touches(p, width, true);
+}
+bool shared_index(int64_t i, int64_t n) {
+  return running ? running->shared_index(i, n) : true;
+}
+void tell_thread(int64_t thread) {
+  if (running) running->thread_starts(thread);
+}
+void tell_block(int64_t block) {
+  if (running) running->block_starts(block);
+}
+void tell_phase_end() {
+  if (running) running->phase_ends();
+}
+
+checker::checker() : device(true), pinned(false) {
+  const std::lock_guard<std::mutex> guard(checkers.lock);
+  checkers.all.push_back(this);
+  checking = true;
+}
+
+checker::~checker() {
+  const std::lock_guard<std::mutex> guard(checkers.lock);
+  checkers.all.erase(std::find(checkers.all.begin(), checkers.all.end(), this));
+}
+
+/* ---- blocks ---- */
+
+void checker::taken(void *p, size_t bytes) {
+  const size_t at = device.offset(p);
+  /* What stood there before is nobody's any more. */
+  blocks_.erase(blocks_.lower_bound(at), blocks_.lower_bound(at + std::max<size_t>(bytes, 1)));
+  blocks_[at] = {++last_block_, bytes};
+  memset(device.states + at, TAKEN, bytes);
+  memset(p, POISON, bytes);
+}
+
+void checker::returned(void *p, size_t bytes) {
+  memset(device.states + device.offset(p), GIVEN_BACK, bytes);
+  device.free(p);
+}
+
+std::string checker::place(const void *p, size_t width) const {
+  if (pinned.has(p)) return text_of("pinned memory + %zu", pinned.offset(p));
+  if (!device.has(p)) return text_of("address %p", p);
+  const size_t at = device.offset(p);
+  auto b = blocks_.upper_bound(at);
+  if (b == blocks_.begin()) return text_of("before all blocks");
+  --b;
+  const size_t in_block = at - b->first;
+  return text_of("block %" PRIu64 " (%zu bytes), element %zu of %zu bytes%s", b->second.number,
+                 b->second.bytes, in_block / width, width,
+                 in_block % width ? ", not at its start" : "");
+}
+
+/* ---- a launch ---- */
+
+/* Numbers of threads begin anew before they run out. */
+void checker::next() {
+  if (++now_ < NUMBER) return;
+  device.forget_accesses();
+  now_ = launch_first_ = block_first_ = phase_first_ = 1;
+  block_firsts_.clear();
+}
+
+void checker::run(const launch &l, const order &o) {
+  launch_ = &l;
+  launch_number_++;
+  order_ = o;
+  block_firsts_.clear();
+  block_ = thread_ = -1;
+  told_ = false;
+  next();
+  launch_first_ = block_first_ = phase_first_ = now_;
+  running = this;
+  l.on_host(l.body, l.count, &o);
+  running = nullptr;
+  if (!told_) initialise_blocks_of(l);
+  launch_ = nullptr;
+}
+
+void checker::thread_starts(int64_t thread) {
+  told_ = true;
+  thread_ = thread;
+  next();
+}
+
+void checker::block_starts(int64_t block) {
+  told_ = true;
+  block_ = block;
+  thread_ = -1;
+  next();
+  block_first_ = phase_first_ = now_;
+  block_firsts_.emplace_back(now_, block);
+}
+
+void checker::phase_ends() {
+  thread_ = -1;
+  next();
+  phase_first_ = now_;
+}
+
+/* A kernel that was compiled with plain pointers (generated text) tells nothing: whatever its
+ * body points to counts as written. */
+void checker::initialise_blocks_of(const launch &l) {
+  const char *body = (const char *)l.body;
+  for (size_t k = 0; k + sizeof(char *) <= l.size; k += sizeof(char *)) {
+    const char *p;
+    memcpy(&p, body + k, sizeof p);
+    if (!device.has(p)) continue;
+    auto b = blocks_.upper_bound(device.offset(p));
+    if (b == blocks_.begin()) continue;
+    --b;
+    std::replace(device.states + b->first, device.states + b->first + b->second.bytes, TAKEN,
+                 WRITTEN);
+  }
+}
+
+/* ---- reports of a launch ---- */
+
+std::string checker::in_launch() const {
+  return text_of("kernel \"%s\" (launch %" PRIu64 "): ", launch_->name, launch_number_);
+}
+
+/* The thread with a number of this launch. */
+std::string checker::who(uint32_t number) const {
+  if (launch_->threads == 0) {
+    if (number <= launch_first_) return "the whole launch";
+    const int64_t k = (int64_t)number - launch_first_ - 1;
+    return text_of("thread %" PRId64, walk(order_, launch_->count).after(k));
+  }
+  auto b = std::upper_bound(block_firsts_.begin(), block_firsts_.end(),
+                            std::make_pair(number, INT64_MAX));
+  if (b == block_firsts_.begin()) return "a block";
+  --b;
+  const int64_t in_phase = (int64_t)(number - b->first) % (launch_->threads + 1);
+  if (in_phase == 0) return text_of("all threads of block %" PRId64, b->second);
+  return text_of("thread %" PRId64 " of block %" PRId64,
+                 walk(order_, launch_->threads).after(in_phase - 1), b->second);
+}
+
+void checker::add(finding what, const std::string &says, const touched &x) {
+  add_report(what, in_launch() + says + " " +
+                       (x.shared ? text_of("element %d of a shared array", (int)x.shared->index)
+                                 : place(x.at, x.width)));
+}
+
+/* ---- conflicts ---- */
+
+/* Whether an access by the thread with this number has no order to one made now. */
+bool checker::conflicts(uint32_t number) const {
+  return number >= launch_first_ && number != now_ &&
+         !(number >= block_first_ && number < phase_first_);
+}
+
+/* Every byte of an element has a cell, but an access is reported once. */
+void checker::note_read(cell *cells, size_t n, const touched &x) {
+  bool reported = false;
+  for (size_t k = 0; k < n; k++) {
+    cell &c = cells[k];
+    const uint32_t writer = c.write & NUMBER;
+    const bool several = (c.write & SEVERAL) && writer == now_;
+    if (!reported && (several || conflicts(writer))) {
+      reported = true;
+      if (c.write & ATOMIC)
+        add(PLAIN_AND_ATOMIC,
+            who(now_) + " reads what " +
+                (several ? "others change" : who(writer) + " changes") + " atomically,",
+            x);
+      else
+        add(READ_AND_WRITTEN, who(now_) + " reads what " + who(writer) + " writes,", x);
+    }
+    if (c.read == now_) continue;
+    const bool by_other_block = c.other >= launch_first_ && c.other < block_first_;
+    if (c.read >= launch_first_ && !by_other_block) c.other = c.read;
+    c.read = now_;
+  }
+}
+
+void checker::note_write(cell *cells, size_t n, bool atomic, const touched &x) {
+  const char *does = atomic ? " changes atomically what " : " writes what ";
+  bool reported = false;
+  for (size_t k = 0; k < n; k++) {
+    cell &c = cells[k];
+    const uint32_t writer = c.write & NUMBER;
+    const uint32_t reader = conflicts(c.read) ? c.read : conflicts(c.other) ? c.other : 0;
+    const bool was_atomic = (c.write & ATOMIC) != 0, by_other = conflicts(writer);
+    const bool several = (c.write & SEVERAL) && writer == now_;
+    if (reported) {
+      /* enough */
+    } else if (several && !atomic) {
+      add(PLAIN_AND_ATOMIC, who(now_) + does + "others change atomically,", x);
+      reported = true;
+    } else if (by_other && atomic != was_atomic) {
+      add(PLAIN_AND_ATOMIC,
+          who(now_) + does + who(writer) + (was_atomic ? " changes atomically," : " writes,"),
+          x);
+      reported = true;
+    } else if (by_other && !atomic) {
+      add(WRITTEN_TWICE, who(writer) + " and " + who(now_) + " both write", x);
+      reported = true;
+    } else if (reader != 0) {
+      add(atomic ? PLAIN_AND_ATOMIC : READ_AND_WRITTEN,
+          who(now_) + does + who(reader) + " reads,", x);
+      reported = true;
+    }
+    c.write = now_;
+    if (atomic) c.write |= ATOMIC;
+    if (atomic && (several || (by_other && was_atomic))) c.write |= SEVERAL;
+  }
+}
+
+/* ---- accesses ---- */
+
+static bool all_are(const state *s, size_t n, state least, state most) {
+  bool good = true;
+  for (size_t k = 0; k < n; k++) good = good && s[k] >= least && s[k] <= most;
+  return good;
+}
+
+/* Whether bytes of the device belong to somebody. */
+bool checker::owned(const void *p, size_t n, const std::string &who_does) {
+  const size_t at = device.offset(p);
+  size_t k = 0;
+  while (k < n && (device.states[at + k] == TAKEN || device.states[at + k] == WRITTEN)) k++;
+  if (k == n) return true;
+  const bool nobody = device.states[at + k] == NOBODY;
+  add_report(nobody ? OUT_OF_BOUNDS : FREED,
+             who_does + (nobody ? " out of bounds: " : " freed memory: ") + place(p, n));
+  return false;
+}
+
+bool checker::reach(const touched &x, size_t alignment, const char *does) {
+  told_ = true;
+  if ((uintptr_t)x.at % alignment != 0) {
+    add(MISALIGNED, who(now_) + " " + does + " at an address that is not aligned,", x);
+    return false;
+  }
+  if (pinned.has(x.at)) return true;
+  if (!device.has(x.at)) {
+    add(HOST_MEMORY, who(now_) + " " + does + " memory of the host,", x);
+    return false;
+  }
+  return all_are(device.states + device.offset(x.at), x.width, TAKEN, WRITTEN) ||
+         owned(x.at, x.width, in_launch() + who(now_) + " " + does);
+}
+
+bool checker::reads(const touched &x, size_t alignment) {
+  state *states;
+  cell *cells;
+  size_t n = 1;
+  if (x.shared) {
+    told_ = true;
+    states = &x.shared->memory;
+    cells = &x.shared->access;
+  } else {
+    if (!reach(x, alignment, "reads")) return false;
+    if (pinned.has(x.at)) return true;
+    states = device.states + device.offset(x.at);
+    cells = device.cells + device.offset(x.at);
+    n = x.width;
+  }
+  if (!all_are(states, n, WRITTEN, WRITTEN)) {
+    add(UNINITIALISED, who(now_) + " reads what nobody has written,", x);
+    memset(states, WRITTEN, n); /* said once */
+  }
+  note_read(cells, n, x);
+  return true;
+}
+
+bool checker::writes(const touched &x, size_t alignment) {
+  if (!x.shared && !reach(x, alignment, "writes")) return false;
+  if (block_ >= 0 && thread_ < 0) add(OUTSIDE_PHASE, who(now_) + " write", x);
+  if (x.shared) {
+    told_ = true;
+    x.shared->memory = WRITTEN;
+    note_write(&x.shared->access, 1, false, x);
+  } else if (pinned.has(x.at)) {
+    expect(x.at, x.width, true);
+  } else {
+    const size_t at = device.offset(x.at);
+    memset(device.states + at, WRITTEN, x.width);
+    note_write(device.cells + at, x.width, false, x);
+  }
+  return true;
+}
+
+bool checker::changes(const touched &x, size_t alignment) {
+  if (!reach(x, alignment, "changes")) return false;
+  if (block_ >= 0 && thread_ < 0) add(OUTSIDE_PHASE, who(now_) + " change", x);
+  if (pinned.has(x.at)) return true;
+  const size_t at = device.offset(x.at);
+  if (!all_are(device.states + at, x.width, WRITTEN, WRITTEN)) {
+    add(UNINITIALISED, who(now_) + " changes atomically what nobody has written,", x);
+    memset(device.states + at, WRITTEN, x.width);
+  }
+  note_write(device.cells + at, x.width, true, x);
+  return true;
+}
+
+bool checker::shared_index(int64_t i, int64_t n) {
+  if (i >= 0 && i < n) return true;
+  add_report(
+      OUT_OF_BOUNDS,
+      in_launch() + who(now_) +
+          text_of(" uses element %" PRId64 " of a shared array of %" PRId64 " elements", i, n));
+  return false;
+}
+
+/* ---- commands ---- */
+
+bool checker::command_writes(const char *does, const void *p, size_t bytes) {
+  if (!device.has(p)) {
+    add_report(HOST_MEMORY, std::string(does) + " memory of the host: " + place(p, bytes));
+    return false;
+  }
+  if (!owned(p, bytes, does)) return false;
+  memset(device.states + device.offset(p), WRITTEN, bytes);
+  return true;
+}
+
+bool checker::fills(const void *p, size_t bytes) {
+  return command_writes("a fill writes", p, bytes);
+}
+
+bool checker::copies_up(const void *to, const void *from, const void *as_issued, size_t bytes) {
+  if (memcmp(from, as_issued, bytes) != 0)
+    add_report(SOURCE_CHANGED,
+               "the source of a copy changed before the copy was made: " + place(from, bytes));
+  return command_writes("a copy from the host writes", to, bytes);
+}
+
+bool checker::copies_down(const void *to, const void *from, size_t bytes, bool alone) {
+  const char *does = "a copy to the host reads";
+  if (!device.has(from)) {
+    add_report(HOST_MEMORY, std::string(does) + " memory of the host: " + place(from, bytes));
+    return false;
+  }
+  if (!owned(from, bytes, does)) return false;
+  if (!all_are(device.states + device.offset(from), bytes, WRITTEN, WRITTEN))
+    add_report(UNINITIALISED,
+               std::string(does) + " what nobody has written: " + place(from, bytes));
+  const uint8_t *there = (const uint8_t *)to;
+  size_t same = 0;
+  while (same < bytes && there[same] == POISON) same++;
+  if (alone && same < bytes)
+    add_report(DESTINATION_CHANGED,
+               "the host wrote where a copy was to arrive: " + place(there + same, 1));
+  return true;
+}
+
+/* ---- what the host knows ---- */
+
+bool checker::expect(const void *p, size_t bytes, bool by_kernel) {
+  return arrivals_.insert({pinned.offset(p), {bytes, UINT64_MAX, by_kernel}}).second;
+}
+
+void checker::marked(uint64_t epoch, bool executed) {
+  for (auto &a : arrivals_) {
+    if (a.second.epoch == UINT64_MAX && a.second.by_kernel == executed) a.second.epoch = epoch;
+  }
+}
+
+void checker::known(uint64_t epoch) {
+  for (auto a = arrivals_.begin(); a != arrivals_.end();) {
+    a = a->second.epoch <= epoch ? arrivals_.erase(a) : std::next(a);
+  }
+}
+
+/* Eight bytes of POISON are no result, nor are less if there are no more. */
+static bool poisoned(const void *p, size_t bytes) {
+  const uint8_t *b = (const uint8_t *)p;
+  const size_t step = bytes < 8 ? bytes : 8;
+  for (size_t k = 0; step > 0 && k + step <= bytes; k += step) {
+    size_t same = 0;
+    while (same < step && b[k + same] == POISON) same++;
+    if (same == step) return true;
+  }
+  return false;
+}
+
+void checker::host_reads(const char *who_reads, const void *p, size_t bytes) {
+  const size_t at = pinned.offset(p);
+  auto a = arrivals_.lower_bound(at + bytes);
+  const bool early = a != arrivals_.begin() && (--a, a->first + a->second.bytes > at);
+  if (early || poisoned(p, bytes))
+    add_report(NOT_READY,
+               std::string(who_reads) + " reads a result " +
+                   (early ? "before it is known to be there, " : "that is not there, ") +
+                   place(p, bytes));
+}
+
+} // namespace emulation
+} // namespace ravel

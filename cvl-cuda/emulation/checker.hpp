@@ -1,0 +1,169 @@
+/* checker.hpp - what the emulated device looks for while kernels run.
+ *
+ * Memory of a checked device lies in one reserved range of addresses. Beside each byte of it
+ * stand its state (whose it is, whether it has a value) and the threads that touched it last:
+ * every execution of a thread has a number, higher than all before it. So an earlier access
+ * conflicts with one of the running thread if its number is of this launch, is another
+ * thread's, and no barrier stands between: barriers order the phases of one block, nothing
+ * orders blocks.
+ *
+ * Statements of a cooperative kernel outside of each() are made by all threads of the block:
+ * they count as one more thread in the phase that follows, which may read only.
+ *
+ * Host memory that the device copies from and to ("pinned") lies in a range of its own, filled
+ * with POISON when it is handed out, and where a copy is to arrive.
+ */
+#ifndef RAVEL_EMULATION_CHECKER_HPP
+#define RAVEL_EMULATION_CHECKER_HPP
+
+#include <deque>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "cvl-cuda/stream.hpp"
+
+namespace ravel {
+namespace emulation {
+
+enum finding {
+  WRITTEN_TWICE,       /* two threads of a launch write one element */
+  READ_AND_WRITTEN,    /* one reads what another writes */
+  PLAIN_AND_ATOMIC,    /* one changes atomically what another does not */
+  OUTSIDE_PHASE,       /* a write outside of each(): by all threads of a block */
+  UNINITIALISED,       /* a read of what nobody has written */
+  OUT_OF_BOUNDS,       /* not in any block, or in the gap behind one */
+  FREED,               /* in a block that its owner has given back */
+  MISALIGNED,          /* an address that a device cannot use */
+  HOST_MEMORY,         /* a body on the device touches memory of the host */
+  DEVICE_MEMORY,       /* a body on the host touches memory of the device */
+  NOT_READY,           /* the host reads a result that it does not know to be there */
+  SOURCE_CHANGED,      /* the source of a copy changed before the copy was made */
+  DESTINATION_CHANGED, /* the host wrote where a copy was to arrive */
+};
+
+struct report {
+  finding what;
+  std::string text;
+};
+
+/* The reports of this process. The first few are printed, all are counted; if any are left at
+ * its end, its exit status is 70. */
+void add_report(finding, const std::string &text);
+std::vector<report> take_reports(); /* and forgets them */
+uint64_t count_reports();
+
+enum : uint8_t { POISON = 0xA5 };
+
+/* A range of addresses from which one device hands out pieces. A piece given back is not
+ * handed out again for a while; behind each there is a gap. */
+class range {
+public:
+  explicit range(bool with_shadow);
+  ~range();
+  range(const range &) = delete;
+  range &operator=(const range &) = delete;
+
+  void *allocate(size_t bytes);
+  void free(void *);
+  bool has(const void *p) const { return (uintptr_t)p - (uintptr_t)base_ < size_; }
+  size_t offset(const void *p) const { return (size_t)((const char *)p - base_); }
+  void forget_accesses();
+
+  state *states = nullptr; /* of each byte; likewise: */
+  cell *cells = nullptr;
+
+private:
+  char *base_ = nullptr;
+  size_t size_ = 0, top_ = 0, waiting_bytes_ = 0;
+  bool with_shadow_;
+  std::map<size_t, size_t> sizes_; /* of pieces handed out, by offset */
+  std::map<size_t, std::vector<size_t>> free_;
+  std::deque<std::pair<size_t, size_t>> waiting_; /* offsets and sizes */
+};
+
+class checker {
+public:
+  checker();
+  ~checker();
+
+  /* Memory, as in struct stream. */
+  range device, pinned;
+  void taken(void *, size_t);
+  void returned(void *, size_t);
+
+  /* A launch, in an order. */
+  void run(const launch &, const order &);
+  /* Other commands, as they are executed: whether they may be. `as_issued`: what the source
+   * was then; `alone`: nothing else was to arrive at `to` since. */
+  bool fills(const void *, size_t);
+  bool copies_up(const void *to, const void *from, const void *as_issued, size_t);
+  bool copies_down(const void *to, const void *from, size_t, bool alone);
+
+  /* Pinned memory that a copy or a kernel writes: the host must not look at it until it knows
+   * of an epoch marked later. `marked`: when the mark is issued, for copies, and when it is
+   * executed, for kernels. False if something is to arrive at this place already. */
+  bool expect(const void *, size_t, bool by_kernel);
+  void marked(uint64_t epoch, bool executed);
+  void known(uint64_t epoch);
+  void host_reads(const char *who, const void *, size_t);
+
+  /* An access by the running thread. */
+  struct touched {
+    const void *at;
+    size_t width;
+    shared_cell *shared;
+  };
+  bool reads(const touched &, size_t alignment);
+  bool writes(const touched &, size_t alignment);
+  bool changes(const touched &, size_t alignment);
+  bool shared_index(int64_t i, int64_t n);
+  void thread_starts(int64_t thread);
+  void block_starts(int64_t block);
+  void phase_ends();
+
+  /* "block 12 (800 bytes), element 3 of 8 bytes" */
+  std::string place(const void *, size_t width) const;
+
+private:
+  struct piece {
+    uint64_t number;
+    size_t bytes;
+  };
+  struct arrival {
+    size_t bytes;
+    uint64_t epoch; /* UINT64_MAX: not marked yet */
+    bool by_kernel;
+  };
+  std::map<size_t, piece> blocks_;     /* also those given back, by offset */
+  std::map<size_t, arrival> arrivals_; /* by offset in `pinned` */
+  uint64_t last_block_ = 0, launch_number_ = 0;
+
+  /* the launch that runs */
+  const launch *launch_ = nullptr;
+  order order_{1, 0};
+  uint32_t now_ = 1; /* number of the running thread */
+  uint32_t launch_first_ = 1, block_first_ = 1, phase_first_ = 1;
+  int64_t block_ = -1, thread_ = -1; /* -1: none, or all threads */
+  bool told_ = false;                /* it tells of its threads or accesses */
+  std::vector<std::pair<uint32_t, int64_t>> block_firsts_;
+
+  void next();
+  bool conflicts(uint32_t) const;
+  std::string who(uint32_t) const;
+  std::string in_launch() const;
+  void add(finding, const std::string &says, const touched &);
+  bool owned(const void *, size_t, const std::string &who_does);
+  bool command_writes(const char *does, const void *, size_t);
+  bool reach(const touched &, size_t alignment, const char *does);
+  void note_read(cell *, size_t n, const touched &);
+  void note_write(cell *, size_t n, bool atomic, const touched &);
+  void initialise_blocks_of(const launch &);
+};
+
+/* A body on the host, where the checker is to know whose accesses they are. */
+void run_on_host(const launch &, const order &);
+
+} // namespace emulation
+} // namespace ravel
+#endif
