@@ -1,10 +1,316 @@
-/* reduce.cu */
+/* reduce.cu - reductions, in the tree of cvl.h.
+ *
+ * One launch if no segment is longer than a block of the tree (1024), and one more for each
+ * level of the tree above. A launch does all segments that end on its level, and one level of
+ * those that do not, whose partial results go to slots (prelude.hpp). Segments that end here
+ * are shared out by number, and within a block by length: a thread alone does up to eight
+ * elements, a warp does more. Blocks of longer ones are found by tree.hpp, a warp for each.
+ *
+ * Bytes moved: the operand once, the descriptor's offsets once and a result for each segment;
+ * above the first level a thousandth of that.
+ */
+#include <algorithm>
+
+#include "cvl-cuda/combine.hpp"
 #include "cvl-cuda/ops.hpp"
+#include "cvl-cuda/tree.hpp"
 
 namespace ravel {
+namespace {
 
-void reduce(context &, uint64_t, cvl_op, const cvl_value &, const cvl_value &, cvl_value *) {
-  fail(CVL_E_DEVICE, 0);
+constexpr int BLOCK_BITS = 10;
+constexpr int64_t BLOCK = (int64_t)1 << BLOCK_BITS;
+static_assert(BLOCK == (int)CVL_REDUCE_BLOCK && (int)WARP == (int)CVL_REDUCE_LANES,
+              "the tree of cvl.h");
+
+/* ---- on the device ---- */
+
+/* One level of the tree. An entry is an element on the lowest level, where bits = 0; above, it
+ * stands for a block of 2^bits elements, and entry k of a segment is in slot k of its slots of
+ * that size. Segments of at most `done` elements are left alone. */
+template <class C> struct reduction {
+  using T = typename C::type;
+  enum { threads = 256 };
+  static constexpr int WARPS = threads / WARP, ALONE = 8, UNROLL = 8, STAGED = 2048;
+
+  struct shared {
+    shared_array<T, STAGED + STAGED / 8> staged;
+    shared_array<int32_t, threads> waiting; /* segments for a warp, and how many there are */
+    shared_array<int32_t, WARPS> of_warp;
+  };
+
+  segments d;
+  operand<T> x;
+  int32_t bits, per_block; /* segments for each of the first blocks */
+  int64_t done, short_blocks;
+  chunks longer;
+  ptr<T> partial, out;
+
+  HD int64_t entries(int64_t length) const {
+    return (length + ((int64_t)1 << bits) - 1) >> bits;
+  }
+  HD int64_t first_entry(int64_t s) const {
+    return bits == 0 ? d.start(s) : slot_of(d, s, bits);
+  }
+  /* Spreads elements so that threads that read eight in a row do not meet in a bank. */
+  HD static int32_t spread(int64_t i) { return (int32_t)(i + (i >> 3)); }
+
+  /* What a lane of a warp has of n entries before the lanes are folded. */
+  template <class X> HD static T lane_of(const X &at, int64_t first, int64_t n, int lane) {
+    T sum = C::pad();
+    for (int64_t k = lane; k < n; k += WARP * UNROLL) {
+      T v[UNROLL];
+      RAVEL_UNROLL
+      for (int q = 0; q < UNROLL; q++) {
+        const int64_t i = k + q * WARP;
+        v[q] = i < n ? at(first + i) : C::pad();
+      }
+      RAVEL_UNROLL
+      for (int q = 0; q < UNROLL; q++) sum = C{}(sum, v[q]);
+    }
+    return sum;
+  }
+  /* Up to eight entries: the tree, of which all other lanes would be padding. */
+  template <class X> HD static T alone(const X &at, int64_t first, int64_t n) {
+    if (n == 0) return C::identity();
+    T v[ALONE];
+    RAVEL_UNROLL
+    for (int q = 0; q < ALONE; q++) v[q] = q < n ? at(first + q) : C::pad();
+    RAVEL_UNROLL
+    for (int w = ALONE / 2; w > 0; w /= 2) {
+      RAVEL_UNROLL
+      for (int q = 0; q < w; q++) v[q] = C{}(v[q], v[q + w]);
+    }
+    return v[0];
+  }
+
+  /* A block of a longer segment for each warp. */
+  template <class B> HD void one_level(B &block) const {
+    typename B::template reg<T> sum;
+    typename B::template reg<int64_t> slot;
+    const int64_t group = block.index() - short_blocks;
+    block.each([&](int t) {
+      const int64_t candidate = group * WARPS + t / WARP;
+      chunk at{};
+      sum[t] = C::pad();
+      slot[t] = -1;
+      if (candidate >= longer.candidates || !longer.find(d, candidate, at)) return;
+      const int64_t n = entries(d.length(at.segment)) - at.number * BLOCK;
+      slot[t] = slot_of(d, at.segment, longer.bits) + at.number;
+      sum[t] =
+          lane_of([&](int64_t i) { return x[i]; }, first_entry(at.segment) + at.number * BLOCK,
+                  n < BLOCK ? n : BLOCK, t % WARP);
+    });
+    block.fold(sum, C{});
+    block.each([&](int t) {
+      if (t % WARP == 0 && slot[t] >= 0) partial[slot[t]] = sum[t];
+    });
+  }
+
+  /* Segments `first` and following, those which end on this level. */
+  template <class B> HD void to_the_end(B &block, int64_t first) const {
+    const int64_t left = d.count - first, count = left < per_block ? left : per_block;
+    /* Many short ones together: their elements are read side by side, whatever their lengths */
+    const int64_t base = d.start(first),
+                  span = d.start(first + count - 1) - base + d.length(first + count - 1);
+    const bool staged = bits == 0 && count > WARP && span <= STAGED;
+    auto &memory = block.shared;
+    if (staged) {
+      block.each([&](int t) {
+        T v[STAGED / threads];
+        RAVEL_UNROLL
+        for (int q = 0; q < STAGED / threads; q++) {
+          const int64_t i = q * threads + t;
+          v[q] = i < span ? x[base + i] : C::pad();
+        }
+        RAVEL_UNROLL
+        for (int q = 0; q < STAGED / threads; q++) {
+          const int64_t i = q * threads + t;
+          if (i < span) memory.staged[spread(i)] = v[q];
+        }
+      });
+    }
+    const auto at = [&](int64_t i) -> T {
+      return staged ? (T)memory.staged[spread(i - base)] : x[i];
+    };
+
+    typename B::template reg<uint32_t> waits, together;
+    block.each([&](int t) {
+      waits[t] = 0;
+      if (t >= count) return;
+      const int64_t s = first + t, length = d.length(s), n = entries(length);
+      if (length <= done || n > BLOCK) return;
+      waits[t] = n > ALONE;
+      if (n <= ALONE) out[s] = alone(at, first_entry(s), n);
+    });
+    block.ballot(together, waits);
+    block.each([&](int t) {
+      if (t % WARP == 0) memory.of_warp[t / WARP] = count_bits(together[t]);
+    });
+    typename B::template reg<int32_t> total;
+    block.each([&](int t) {
+      int32_t before = 0, all = 0;
+      for (int w = 0; w < WARPS; w++) {
+        if (w < t / WARP) before += memory.of_warp[w];
+        all += memory.of_warp[w];
+      }
+      total[t] = all;
+      const uint32_t lower = together[t] & (((uint32_t)1 << t % WARP) - 1);
+      if (waits[t]) memory.waiting[before + count_bits(lower)] = t;
+    });
+    const int32_t waiting = total[0]; /* the same in all threads */
+    typename B::template reg<T> sum;
+    for (int32_t k = 0; k < waiting; k += WARPS) {
+      block.each([&](int t) {
+        sum[t] = C::pad();
+        if (k + t / WARP >= waiting) return;
+        const int64_t s = first + memory.waiting[k + t / WARP];
+        sum[t] = lane_of(at, first_entry(s), entries(d.length(s)), t % WARP);
+      });
+      block.fold(sum, C{});
+      block.each([&](int t) {
+        if (t % WARP == 0 && k + t / WARP < waiting)
+          out[first + memory.waiting[k + t / WARP]] = sum[t];
+      });
+    }
+  }
+
+  template <class B> HD void operator()(B &block) const {
+    if (block.index() >= short_blocks) {
+      one_level(block);
+    } else {
+      to_the_end(block, block.index() * per_block);
+    }
+  }
+};
+
+/* Levels from the one whose entries stand for 2^bits elements. */
+template <class C, class T>
+void levels(work &w, const segments &d, operand<T> x, int bits, int64_t longest, ptr<T> out) {
+  const int64_t warps = (int64_t)w.c.device->processors() * reduction<C>::WARPS;
+  const int64_t share = d.count / warps + 1;
+  reduction<C> r{};
+  r.d = d;
+  r.out = out;
+  r.done = -1;
+  const int64_t least = reduction<C>::WARPS, most = reduction<C>::threads;
+  r.per_block = (int32_t)std::min(std::max(share, least), most);
+  for (bool more = true; more; bits += BLOCK_BITS) {
+    const int next = bits + BLOCK_BITS;
+    more = longest > (int64_t)1 << next;
+    r.bits = bits;
+    r.x = x;
+    r.short_blocks = more && d.equal >= 0 ? 0 : (d.count + r.per_block - 1) / r.per_block;
+    r.longer = more ? all_chunks(d, next) : chunks{next, 0, 0};
+    if (more) r.partial = w.scratch<T>(slots(d, next));
+    const int64_t long_blocks =
+        (r.longer.candidates + reduction<C>::WARPS - 1) / reduction<C>::WARPS;
+    w.run(launch_blocks("reduce", r.short_blocks + long_blocks, r));
+    r.done = (int64_t)1 << next;
+    x = in_memory<T>(r.partial);
+  }
 }
+
+/* ---- on the host ---- */
+
+/* The tree of one segment of n elements from x[first]. */
+template <class C, class X> struct host_tree {
+  using T = typename C::type;
+  const X &x;
+  int64_t first, n;
+
+  int64_t entries(int level) const {
+    int64_t count = n;
+    for (; level > 0; level--) count = (count + BLOCK - 1) / BLOCK;
+    return count;
+  }
+  T entry(int level, int64_t k) const {
+    return level == 0 ? (T)x[first + k] : block(level - 1, k);
+  }
+  /* The combination of block k of a level's entries. */
+  T block(int level, int64_t k) const {
+    const int64_t begin = k * BLOCK, all = entries(level);
+    const int64_t count = all - begin < BLOCK ? all - begin : BLOCK;
+    T lane[CVL_REDUCE_LANES];
+    for (int64_t j = 0; j < CVL_REDUCE_LANES; j++)
+      lane[j] = j < count ? entry(level, begin + j) : C::pad();
+    for (int64_t j = CVL_REDUCE_LANES; j < count; j++) {
+      T &sum = lane[j % CVL_REDUCE_LANES];
+      sum = C{}(sum, entry(level, begin + j));
+    }
+    int w = CVL_REDUCE_LANES / 2;
+    while (w >= count && w > 1) w /= 2; /* the upper lanes are padding */
+    for (; w > 0; w /= 2) {
+      for (int j = 0; j < w; j++) lane[j] = C{}(lane[j], lane[j + w]);
+    }
+    return lane[0];
+  }
+  T reduce() const {
+    if (n == 0) return C::identity();
+    if constexpr (C::exact != 0) {
+      T sum = x[first];
+      for (int64_t i = 1; i < n; i++) sum = C{}(sum, x[first + i]);
+      return sum;
+    }
+    int top = 0;
+    while (entries(top) > 1) top++;
+    return entry(top, 0);
+  }
+};
+
+template <class C, class T>
+void reduce_as(work &w, const cvl_value &v, const cvl_value &dv, cvl_value *out) {
+  const segments d = w.view(dv);
+  const operand<T> x = w.read<T>(v);
+  const ref<cvl_vector> r = w.make(elem_of<T>(), d.count);
+  const ptr<T> to = w.data<T>(r);
+  if (w.on_host) {
+    for (int64_t s = 0; s < d.count; s++)
+      to[s] = host_tree<C, operand<T>>{x, d.start(s), d.length(s)}.reduce();
+  } else {
+    levels<C, T>(w, d, x, 0, longest_segment(w.c, dv), to);
+  }
+  w.give(out, r);
+}
+
+template <class C, class T>
+void finish_as(work &w, const segments &d, ptr<const T> partial, ptr<T> out) {
+  if (!w.on_host) {
+    levels<C, T>(w, d, in_memory<T>(partial), BLOCK_BITS, d.equal >= 0 ? d.equal : d.total,
+                 out);
+    return;
+  }
+  for (int64_t s = 0; s < d.count; s++) {
+    out[s] = host_tree<C, ptr<const T>>{partial, slot_of(d, s, BLOCK_BITS),
+                                        (d.length(s) + BLOCK - 1) / BLOCK}
+                 .reduce();
+  }
+}
+
+} // namespace
+
+void reduce(context &c, uint64_t site, cvl_op op, const cvl_value &v, const cvl_value &d,
+            cvl_value *out) {
+  work w(c, site, {&v, &d}, 0);
+  with_type((cvl_elem)v.elem, [&](auto of_type) {
+    using T = decltype(of_type);
+    with_combination<T>(op, [&](auto of) { reduce_as<decltype(of), T>(w, v, d, out); });
+  });
+}
+
+template <class T>
+void finish_reduction(work &w, cvl_op op, const segments &d, ptr<const T> partial, ptr<T> out) {
+  with_combination<T>(op, [&](auto of) { finish_as<decltype(of), T>(w, d, partial, out); });
+}
+
+template void finish_reduction(work &, cvl_op, const segments &, ptr<const int32_t>,
+                               ptr<int32_t>);
+template void finish_reduction(work &, cvl_op, const segments &, ptr<const int64_t>,
+                               ptr<int64_t>);
+template void finish_reduction(work &, cvl_op, const segments &, ptr<const float>, ptr<float>);
+template void finish_reduction(work &, cvl_op, const segments &, ptr<const double>,
+                               ptr<double>);
+template void finish_reduction(work &, cvl_op, const segments &, ptr<const uint8_t>,
+                               ptr<uint8_t>);
 
 } // namespace ravel

@@ -1,0 +1,81 @@
+/* combine.hpp - the combining operations of operations.def as functors, for reductions and
+ * scans: combination<T, OP> for an element type T, with
+ *
+ *     type            T
+ *     exact           whether every order of combination gives the same bits
+ *     identity()      what the program gets for no elements
+ *     pad()           neutral on either side, in every bit
+ *     operator()      x combined with y
+ */
+#ifndef RAVEL_CUDA_COMBINE_HPP
+#define RAVEL_CUDA_COMBINE_HPP
+
+#include "cvl-cuda/context.hpp"
+
+namespace ravel {
+
+template <class T, cvl_op OP> struct combination {
+  enum { exists = 0 };
+};
+
+#define COMBINATION(op, T, identity_, pad_, exact_, expression)                                \
+  template <> struct combination<T, OP_##op> {                                                 \
+    using type = T;                                                                            \
+    enum { exists = 1, exact = exact_ };                                                       \
+    HD static T identity() { return (T)(identity_); }                                          \
+    HD static T pad() { return (T)(pad_); }                                                    \
+    HD T operator()(T x, T y) const { return (T)(expression); }                                \
+  };
+#define COMBINE_I(op, ...) COMBINATION(op, TYPE_I, __VA_ARGS__)
+#define COMBINE_F(op, ...) COMBINATION(op, TYPE_F, __VA_ARGS__)
+
+} // namespace ravel
+
+#define INT_BITS   32
+#define FLOAT_BITS 32
+#include "cvl/expressions.h"
+namespace ravel {
+#define COMBINE_B(op, ...)      COMBINATION(op, TYPE_B, __VA_ARGS__)
+#define COMBINE(op, class, ...) COMBINE_##class(op, __VA_ARGS__)
+#include "tables/operations.def"
+#undef COMBINE_B
+} // namespace ravel
+#undef INT_BITS
+#undef FLOAT_BITS
+
+#define INT_BITS   64
+#define FLOAT_BITS 64
+#include "cvl/expressions.h"
+namespace ravel {
+#define COMBINE_B(op, ...)      /* has but one width */
+#define COMBINE(op, class, ...) COMBINE_##class(op, __VA_ARGS__)
+#include "tables/operations.def"
+#undef COMBINE_B
+} // namespace ravel
+#undef INT_BITS
+#undef FLOAT_BITS
+#undef COMBINE_I
+#undef COMBINE_F
+#undef COMBINATION
+
+namespace ravel {
+
+template <class T, cvl_op OP, class G> bool with_this(cvl_op op, G &g) {
+  if constexpr (combination<T, OP>::exists != 0) {
+    if (op == OP) g(combination<T, OP>{});
+    return op == OP;
+  }
+  return false;
+}
+
+/* g(c) for the combination of an operation on elements of type T. */
+template <class T, class G> void with_combination(cvl_op op, G g) {
+  if (with_this<T, OP_ADD>(op, g) || with_this<T, OP_MUL>(op, g) ||
+      with_this<T, OP_MAX>(op, g) || with_this<T, OP_MIN>(op, g) ||
+      with_this<T, OP_AND>(op, g) || with_this<T, OP_OR>(op, g) || with_this<T, OP_XOR>(op, g))
+    return;
+  fail(CVL_E_DEVICE, 0); /* operations.def has no such row */
+}
+
+} // namespace ravel
+#endif

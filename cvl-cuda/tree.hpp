@@ -1,0 +1,99 @@
+/* tree.hpp - what reductions and scans share: how the chunks of long segments are shared out,
+ * however few or many segments there are.
+ *
+ * A chunk is W consecutive elements of a segment, counted from its start; the last is shorter.
+ * The chunks of all segments of more than W elements are numbered by *candidates*, each a tile
+ * of W consecutive elements of the whole vector: in a tile at most one long segment begins, the
+ * one that holds the tile's last element, and at most one chunk of a segment that began before,
+ * the one that holds the tile's first. So there are 2 total / W candidates, not one for each
+ * segment, and each is found by one look at the descriptor.
+ */
+#ifndef RAVEL_CUDA_TREE_HPP
+#define RAVEL_CUDA_TREE_HPP
+
+#include "cvl-cuda/context.hpp"
+
+/* Before a loop whose arrays are to be registers: all of its turns one after another. */
+#ifdef __CUDACC__
+#define RAVEL_UNROLL _Pragma("unroll")
+#else
+#define RAVEL_UNROLL
+#endif
+
+namespace ravel {
+
+struct chunk {
+  int64_t segment, number;
+};
+
+/* The chunks of 2^bits elements of all segments longer than that. */
+struct chunks {
+  int32_t bits;
+  int64_t firsts, candidates; /* first chunks come first */
+
+  /* The chunk of a candidate; false if it has none. */
+  HD bool find(const segments &d, int64_t candidate, chunk &at) const {
+    const int64_t w = (int64_t)1 << bits;
+    if (candidate < firsts) {
+      at.number = 0;
+      at.segment = candidate;
+      if (firsts == d.count) return d.length(candidate) > w;
+      const int64_t first = candidate << bits, end = first + w < d.total ? first + w : d.total;
+      at.segment = d.of(end - 1);
+      return d.start(at.segment) >= first && d.length(at.segment) > w;
+    }
+    const int64_t first = (candidate - firsts) << bits;
+    at.segment = d.of(first);
+    const int64_t start = d.start(at.segment), length = d.length(at.segment);
+    at.number = (first - start + w - 1) >> bits;
+    return at.number > 0 && at.number << bits < length;
+  }
+};
+
+/* The first chunks only, one for each long segment. */
+inline chunks first_chunks(const segments &d, int bits) {
+  const int64_t tiles = (d.total + ((int64_t)1 << bits) - 1) >> bits;
+  const int64_t firsts = d.count < tiles ? d.count : tiles;
+  return {bits, firsts, firsts};
+}
+
+inline chunks all_chunks(const segments &d, int bits) {
+  chunks c = first_chunks(d, bits);
+  c.candidates += (d.total + ((int64_t)1 << bits) - 1) >> bits;
+  return c;
+}
+
+/* Slots (prelude.hpp) of 2^bits elements. */
+HD inline int64_t slot_of(const segments &d, int64_t s, int bits) {
+  return (d.start(s) >> bits) + s;
+}
+inline int64_t slots(const segments &d, int bits) {
+  return (d.total >> bits) + d.count;
+}
+
+/* An operand in memory. */
+template <class T> operand<T> in_memory(ptr<const T> data) {
+  operand<T> x{};
+  x.kind = FROM_MEMORY;
+  x.data = data;
+  return x;
+}
+
+/* No segment is longer than this, as far as it is known without waiting or looking for long. */
+inline int64_t longest_segment(context &c, const cvl_value &d) {
+  enum { LOOKED_AT = 1024 };
+  if (d.form != CVL_SEGDES) return (int64_t)d.as.one_segment;
+  const cvl_segdes &s = *d.as.segdes;
+  if (s.equal >= 0) return s.equal;
+  const int64_t total = settled_total(c, s);
+  if (s.count > LOOKED_AT || !at_hand(c, d)) return total;
+  const int64_t *offsets = (const int64_t *)(const void *)s.host_offsets->at;
+  int64_t longest = 0;
+  for (int64_t k = 0; k < s.count; k++) {
+    if (offsets[k + 1] - offsets[k] > longest) longest = offsets[k + 1] - offsets[k];
+  }
+  return longest;
+}
+
+} // namespace ravel
+#endif
