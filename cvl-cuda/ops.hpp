@@ -55,6 +55,8 @@ void lengths(context &, uint64_t site, const cvl_value &d, cvl_value *out);
 void length_of(context &, uint64_t site, const cvl_value &v, cvl_value *out);
 /* The rank directory of a descriptor with offsets, in the place of `w`. */
 void make_ranks(work &w, cvl_segdes &);
+/* The expanded ids of a descriptor on the device: the segment of each element, as int64_t. */
+void make_ids(work &w, cvl_segdes &);
 
 } // namespace ravel
 #endif

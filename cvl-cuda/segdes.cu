@@ -1,48 +1,447 @@
-/* segdes.cu */
+/* segdes.cu - descriptors from lengths, and lengths from descriptors.
+ *
+ * Equal lengths that the host knows of make a descriptor without any memory. Else a descriptor
+ * is its offsets: on the device one launch for up to OFFSETS_TILE lengths (I + 8 bytes for
+ * each), three for more (2 I + 8). The total is known if the sum of the lengths is (LENGTHS,
+ * and what is made of it), and pending if not; nobody waits here. LENGTHS is one launch (8 + I
+ * bytes), the first time. A rank directory is one launch: 16 bytes for each 64 elements, and a
+ * search for each of those among the offsets.
+ */
+#include <limits.h>
+
+#include "cvl-cuda/counts.hpp"
 #include "cvl-cuda/ops.hpp"
 
 namespace ravel {
 
-void make_segdes(context &, uint64_t, const cvl_value &, cvl_value *) {
-  fail(CVL_E_DEVICE, 0);
+/* ---- on the host ---- */
+
+static int64_t most_of_int(const context &c) {
+  return c.int_elem == CVL_I32 ? INT32_MAX : INT64_MAX;
+}
+
+static void give_one(cvl_value *out, int64_t length) {
+  *out = cvl_value{};
+  out->form = CVL_ONE_SEGMENT;
+  out->as.one_segment = (uint64_t)length;
+}
+
+static ref<cvl_segdes> equal_segdes(int64_t count, int64_t length) {
+  ref<cvl_segdes> d(new cvl_segdes);
+  d->count = count;
+  d->equal = length;
+  d->total = count * length;
+  return d;
+}
+
+/* From lengths that the host has; `length` gives each. */
+template <class G>
+static ref<cvl_segdes> segdes_on_host(context &c, uint64_t site, int64_t count, G length) {
+  ref<cvl_segdes> d(new cvl_segdes);
+  d->count = count;
+  d->host_offsets =
+      ref<block>(c.memory.take(place::host, (size_t)(count + 1) * sizeof(int64_t), site));
+  int64_t *offsets = (int64_t *)(void *)d->host_offsets->at;
+  bool equal = true;
+  offsets[0] = 0;
+  for (int64_t k = 0; k < count; k++) {
+    const int64_t x = length(k);
+    if (x < 0) fail(CVL_E_NEGATIVE_LENGTH, site, k, x);
+    if (x > INT64_MAX - offsets[k]) fail(CVL_E_TOTAL, site, k);
+    offsets[k + 1] = offsets[k] + x;
+    equal = equal && x == offsets[1];
+  }
+  d->total = offsets[count];
+  if (equal) {
+    d->equal = count > 0 ? offsets[1] : 0;
+    d->host_offsets = nullptr;
+  }
+  return d;
 }
 
 void segdes_from_host(context &c, uint64_t site, uint64_t n, const int64_t *lengths,
                       cvl_value *out) {
   if (n == 1) {
-    out->form = CVL_ONE_SEGMENT;
-    out->as.one_segment = (uint64_t)lengths[0];
+    give_one(out, lengths[0]);
     return;
   }
-  ref<cvl_segdes> d(new cvl_segdes);
-  d->count = (int64_t)n;
-  d->host_offsets = ref<block>(c.memory.take(place::host, (n + 1) * sizeof(int64_t), site));
-  int64_t *offsets = (int64_t *)(void *)d->host_offsets->at;
-  bool equal = true;
-  offsets[0] = 0;
-  for (uint64_t k = 0; k < n; k++) {
-    offsets[k + 1] = offsets[k] + lengths[k];
-    equal = equal && lengths[k] == lengths[0];
-  }
-  d->total = offsets[n];
-  if (equal) {
-    d->equal = n > 0 ? lengths[0] : 0;
-    d->host_offsets = nullptr;
+  out->form = CVL_SEGDES;
+  out->as.segdes =
+      segdes_on_host(c, site, (int64_t)n, [&](int64_t k) { return lengths[k]; }).give();
+}
+
+/* All lengths are x: nothing but that is kept. */
+static void give_equal(uint64_t site, int64_t count, int64_t x, cvl_value *out) {
+  if (count > 0 && x < 0) fail(CVL_E_NEGATIVE_LENGTH, site, 0, x);
+  if (x > 0 && count > INT64_MAX / x) fail(CVL_E_TOTAL, site, INT64_MAX / x);
+  if (count == 1) {
+    give_one(out, x);
+    return;
   }
   out->form = CVL_SEGDES;
-  out->as.segdes = d.give();
+  out->as.segdes = equal_segdes(count, count > 0 ? x : 0).give();
 }
 
-void lengths(context &, uint64_t, const cvl_value &, cvl_value *) {
-  fail(CVL_E_DEVICE, 0);
+/* ---- offsets on the device ---- */
+
+namespace {
+
+enum { OFFSETS_THREADS = 512, OFFSETS_EACH = 8, OFFSETS_TILE = OFFSETS_THREADS * OFFSETS_EACH };
+
+/* The place of the r-th length of thread t: a warp reads neighbours. */
+HD inline int64_t place_in_tile(int t, int r) {
+  return (int64_t)(t / WARP * WARP * OFFSETS_EACH + r * WARP + t % WARP);
 }
 
-void length_of(context &, uint64_t, const cvl_value &, cvl_value *) {
-  fail(CVL_E_DEVICE, 0);
+/* The sum of each tile, TOO_LARGE also if a length is negative. */
+template <class T> struct sum_lengths {
+  enum { threads = OFFSETS_THREADS };
+  struct shared {
+    shared_array<uint64_t, threads / WARP> of_warp;
+  };
+  operand<T> lengths;
+  int64_t count;
+  ptr<uint64_t> sums;
+  faults bad;
+
+  template <class B> HD void operator()(B &block) const {
+    const add_counts add;
+    typename B::template reg<uint64_t> sum;
+    block.each([&](int t) {
+      T x[OFFSETS_EACH];
+      for (int r = 0; r < OFFSETS_EACH; r++) {
+        const int64_t k = block.index() * OFFSETS_TILE + place_in_tile(t, r);
+        x[r] = k < count ? lengths[k] : 0;
+      }
+      uint64_t all = 0;
+      for (int r = 0; r < OFFSETS_EACH; r++) {
+        const int64_t k = block.index() * OFFSETS_TILE + place_in_tile(t, r);
+        if (x[r] < 0) bad.report(CVL_E_NEGATIVE_LENGTH, k, x[r], 0, 0);
+        all = add(all, x[r] < 0 ? (uint64_t)TOO_LARGE : (uint64_t)x[r]);
+      }
+      sum[t] = all;
+    });
+    block.fold(sum, add);
+    block.each([&](int t) {
+      if (t % WARP == 0) block.shared.of_warp[t / WARP] = sum[t];
+    });
+    block.each([&](int t) {
+      if (t != 0) return;
+      uint64_t all = 0;
+      for (int w = 0; w < threads / WARP; w++) all = add(all, block.shared.of_warp[w]);
+      sums[block.index()] = all;
+    });
+  }
+};
+
+/* The offsets. `before` has the prefix sums of the tiles and then the total, or is null: there
+ * is but one tile, whose lengths this has to check. If any length is at fault the descriptor
+ * becomes one of empty segments but for the last one, which has `fallback` elements. */
+template <class T> struct write_offsets {
+  enum { threads = OFFSETS_THREADS };
+  struct shared {
+    shared_array<uint64_t, threads / WARP> of_warp;
+    shared_array<uint32_t, threads / WARP> negative;
+  };
+  operand<T> lengths;
+  int64_t count, tiles;
+  ptr<const uint64_t> before;
+  ptr<int64_t> offsets, total; /* total: null if it is known */
+  int64_t fallback;
+  faults bad;
+
+  template <class B> HD void operator()(B &block) const {
+    const add_counts add;
+    const int64_t first = block.index() * OFFSETS_TILE;
+    typename B::template reg<uint64_t> x[OFFSETS_EACH], last, carry;
+    typename B::template reg<uint32_t> negative;
+    block.each([&](int t) {
+      T length[OFFSETS_EACH];
+      for (int r = 0; r < OFFSETS_EACH; r++) {
+        const int64_t k = first + place_in_tile(t, r);
+        length[r] = k < count ? lengths[k] : 0;
+      }
+      carry[t] = negative[t] = 0;
+      for (int r = 0; r < OFFSETS_EACH; r++) {
+        x[r][t] = length[r] < 0 ? 0 : (uint64_t)length[r];
+        if (length[r] >= 0) continue;
+        negative[t] = 1;
+        if (before == nullptr)
+          bad.report(CVL_E_NEGATIVE_LENGTH, first + place_in_tile(t, r), length[r], 0, 0);
+      }
+    });
+    block.ballot(negative, negative);
+    for (int r = 0; r < OFFSETS_EACH; r++) { /* inclusive prefixes within a warp */
+      block.prefix(x[r], WARP, add);
+      block.broadcast(last, x[r], WARP - 1);
+      block.each([&](int t) {
+        x[r][t] = add(carry[t], x[r][t]);
+        carry[t] = add(carry[t], last[t]);
+      });
+    }
+    block.each([&](int t) {
+      if (t % WARP != 0) return;
+      block.shared.of_warp[t / WARP] = carry[t];
+      block.shared.negative[t / WARP] = negative[t];
+    });
+    block.each([&](int t) {
+      const uint64_t start = before == nullptr ? 0 : (uint64_t)before[block.index()];
+      uint64_t here = start, all = start;
+      for (int w = 0; w < threads / WARP; w++) {
+        if (w < t / WARP) here = add(here, block.shared.of_warp[w]);
+        all = add(all, block.shared.of_warp[w]);
+        if (block.shared.negative[w] != 0) all = TOO_LARGE;
+      }
+      if (before != nullptr) all = before[tiles];
+      write(block.index(), t, x, start, here, all);
+    });
+  }
+
+  /* What thread t writes: offset k + 1 is the sum up to length k. */
+  template <class R>
+  HD void write(int64_t tile, int t, const R *x, uint64_t start, uint64_t here,
+                uint64_t all) const {
+    const bool good = all < TOO_LARGE;
+    bool reported = start == TOO_LARGE; /* by an earlier tile */
+    for (int r = 0; r < OFFSETS_EACH; r++) {
+      const int64_t k = tile * OFFSETS_TILE + place_in_tile(t, r);
+      const uint64_t end = add_counts()(here, x[r][t]);
+      if (k >= count) continue;
+      if (end == TOO_LARGE && !reported) {
+        bad.report(CVL_E_TOTAL, k, 0, 0, 0);
+        reported = true;
+      }
+      offsets[k + 1] = good ? (int64_t)end : k + 1 == count ? fallback : 0;
+    }
+    if (tile != 0 || t != 0) return;
+    offsets[0] = 0;
+    if (total != nullptr) *total = good ? (int64_t)all : 0;
+  }
+};
+
+} // namespace
+
+/* Lengths of which the host knows the sum at most. */
+template <class T>
+static void make_on_device(work &w, const cvl_value &v, int64_t count, cvl_value *out) {
+  const cvl_vector &vector = *v.as.vector;
+  const int64_t tiles = (count + OFFSETS_TILE - 1) / OFFSETS_TILE;
+  const bool known = vector.has_sum;
+  const int64_t total = known && vector.sum > 0 ? vector.sum : 0;
+  write_offsets<T> body{};
+  body.lengths = w.read<T>(v);
+  body.count = count;
+  body.tiles = tiles;
+  body.bad = w.bad();
+  body.fallback = total;
+  const ref<cvl_segdes> d = w.make_segdes(count, total);
+  body.offsets = w.offsets(d);
+  if (tiles > 1) {
+    const ptr<uint64_t> sums = w.scratch<uint64_t>(tiles + 1);
+    w.run(launch_blocks("sum lengths", tiles,
+                        sum_lengths<T>{body.lengths, count, sums, w.bad()}));
+    w.run(launch_blocks("scan counts", 1, scan_counts{sums, tiles, nullptr}));
+    body.before = sums;
+  }
+  if (!known) {
+    int64_t bound;
+    if (vector.elem == CVL_I64 || __builtin_mul_overflow(count, (int64_t)INT32_MAX, &bound))
+      bound = INT64_MAX;
+    d->size = w.later(bound, &body.total);
+    d->total = bound;
+  }
+  w.run(launch_blocks("offsets", tiles, body));
+  d->lengths = ref<cvl_vector>::to(v.as.vector);
+  w.give(out, d);
 }
 
-void make_ranks(work &, cvl_segdes &) {
-  fail(CVL_E_DEVICE, 0);
+template <class T>
+static void make_on_host(work &w, const cvl_value &v, int64_t count, cvl_value *out) {
+  const operand<T> x = w.read<T>(v);
+  const ref<cvl_segdes> d = segdes_on_host(w.c, w.site, count, [&](int64_t k) { return x[k]; });
+  cvl_vector &lengths = *v.as.vector;
+  d->lengths = ref<cvl_vector>::to(&lengths);
+  lengths.made = d.get();
+  w.give(out, d);
+}
+
+/* What all lengths are, if the host knows that. */
+static bool one_length(const cvl_value &v, int64_t *length) {
+  if (v.form == CVL_SCALAR) {
+    *length = cvl_int_of(&v);
+    return true;
+  }
+  const cvl_vector &x = *v.as.vector;
+  if (x.kind != ALL_EQUAL) return false;
+  *length = x.elem == CVL_I32 ? (int32_t)(uint32_t)x.first : (int64_t)x.first;
+  return true;
+}
+
+void make_segdes(context &c, uint64_t site, const cvl_value &v, cvl_value *out) {
+  int64_t length;
+  if (v.form == CVL_VECTOR) exact(c, *v.as.vector);
+  if (one_length(v, &length)) {
+    give_equal(site, length_bound(v), length, out);
+    return;
+  }
+  cvl_vector &lengths = *v.as.vector;
+  if (lengths.made) { /* these are the lengths of a descriptor that is still there */
+    *out = cvl_value{};
+    out->form = CVL_SEGDES;
+    out->as.segdes = ref<cvl_segdes>::to(lengths.made).give();
+    return;
+  }
+  const int64_t count = lengths.length;
+  if (lengths.has_sum && count == 1) {
+    give_equal(site, count, lengths.sum, out);
+    return;
+  }
+  work w(c, site, {&v}, count);
+  with_int(lengths.elem, [&](auto zero) {
+    typedef decltype(zero) T;
+    if (w.on_host) {
+      make_on_host<T>(w, v, count, out);
+    } else {
+      make_on_device<T>(w, v, count, out);
+    }
+    return 0;
+  });
+}
+
+/* ---- lengths ---- */
+
+namespace {
+
+template <class T> struct length_at {
+  ptr<const int64_t> offsets;
+  int64_t most;
+  faults bad;
+
+  HD T operator()(int64_t k) const {
+    const int64_t length = (int64_t)offsets[k + 1] - (int64_t)offsets[k];
+    if (length > most) bad.report(CVL_E_INT_RANGE, k, length, 0, 0);
+    return (T)length;
+  }
+};
+
+} // namespace
+
+static void give_int(const context &c, cvl_value *out, int64_t x) {
+  *out = cvl_scalar_int(c.int_elem, x);
+}
+
+/* The same length `count` times. */
+static void give_lengths(const context &c, uint64_t site, int64_t count, int64_t length,
+                         cvl_value *out) {
+  if (count > 0 && length > most_of_int(c)) fail(CVL_E_INT_RANGE, site, 0, length);
+  if (count == 1) {
+    give_int(c, out, length);
+    return;
+  }
+  ref<cvl_vector> v(new cvl_vector);
+  v->elem = c.int_elem;
+  v->length = count;
+  v->kind = ALL_EQUAL;
+  v->first = (uint64_t)length;
+  v->has_sum = true;
+  v->sum = count * length;
+  v->least = v->most = length;
+  out->form = CVL_VECTOR;
+  out->elem = (uint8_t)v->elem;
+  out->as.vector = v.give();
+}
+
+void lengths(context &c, uint64_t site, const cvl_value &v, cvl_value *out) {
+  if (v.form == CVL_ONE_SEGMENT) {
+    give_lengths(c, site, 1, (int64_t)v.as.one_segment, out);
+    return;
+  }
+  cvl_segdes &d = *v.as.segdes;
+  if (d.count == 1) exact(c, d);
+  if (d.equal >= 0) {
+    give_lengths(c, site, d.count, d.equal, out);
+    return;
+  }
+  work w(c, site, {}, d.count); /* the total may go on being pending */
+  w.on_host = w.on_host && at_hand(c, v);
+  if (!d.lengths) {
+    const ref<cvl_vector> r = w.make(c.int_elem, d.count);
+    with_int(c.int_elem, [&](auto zero) {
+      typedef decltype(zero) T;
+      const length_at<T> f{w.offsets_here(d), most_of_int(c), w.bad()};
+      w.run(launch_map("lengths", d.count, map_body<length_at<T>, T>{f, w.data<T>(r)}));
+      return 0;
+    });
+    if (!d.size) {
+      r->has_sum = true;
+      r->sum = r->most = d.total;
+      r->least = 0;
+    }
+    if (d.total > most_of_int(c)) { /* perhaps a fault, which is to be found again */
+      w.give(out, r);
+      return;
+    }
+    d.lengths = r;
+    r->made = &d;
+  }
+  w.give(out, d.lengths);
+}
+
+void length_of(context &c, uint64_t site, const cvl_value &v, cvl_value *out) {
+  if (v.form == CVL_VECTOR) exact(c, *v.as.vector);
+  const int64_t n = length_bound(v);
+  if (n > most_of_int(c)) fail(CVL_E_INT_RANGE, site, 0, n);
+  give_int(c, out, n);
+}
+
+/* ---- where elements are ---- */
+
+namespace {
+
+/* A word of the directory (prelude.hpp). The first empty segment among those that begin in the
+ * word ends the walk, since then nobody reads the bits: at most 63 steps, whatever the run of
+ * empty segments. An empty one before the word's first element, or after its last, does not
+ * matter. */
+struct word_at {
+  segments s;
+
+  HD rank_word operator()(int64_t word) const {
+    const int64_t first = word * 64;
+    const int64_t end = s.total - first < 64 ? s.total : first + 64;
+    rank_word w{0, s.search(first, 0, s.count - 1)};
+    for (int64_t k = w.base + 1; k < s.count; k++) {
+      const int64_t at = s.offsets[k];
+      if (at >= end) break;
+      if ((int64_t)s.offsets[k + 1] == at) {
+        w.heads |= 1;
+        break;
+      }
+      w.heads |= (uint64_t)1 << (at - first);
+    }
+    return w;
+  }
+};
+
+struct id_at {
+  segments s;
+  HD int64_t operator()(int64_t i) const { return s.of(i); }
+};
+
+} // namespace
+
+void make_ranks(work &w, cvl_segdes &d) {
+  const int64_t words = (d.total + 63) / 64;
+  const ref<cvl_vector> r = w.make(CVL_I64, 2 * words); /* rank_word is two of them */
+  w.run(launch_map("ranks", words,
+                   map_body<word_at, rank_word>{{w.view(&d)}, w.data<rank_word>(r)}));
+  (w.on_host ? d.host_ranks : d.device_ranks) = w.on_host ? r->host : r->device;
+}
+
+void make_ids(work &w, cvl_segdes &d) {
+  const segments s = w.view(&d, true);
+  const ref<cvl_vector> r = w.make(CVL_I64, s.total);
+  w.run(launch_map("segment ids", s.total, map_body<id_at, int64_t>{{s}, w.data<int64_t>(r)}));
+  if (!w.on_host) d.device_ids = r->device;
 }
 
 } // namespace ravel
