@@ -1,16 +1,98 @@
-/* extract.cu */
+/* extract.cu - one element of each segment: EXTRACT reads it, REPLACE sets it. One launch each
+ * on a device; EXTRACTs of tuples one for up to 16 vectors in a row. REPLACE writes into the
+ * memory of a vector that nobody else holds; else it copies and replaces in one. */
+#include "cvl-cuda/moves.hpp"
 #include "cvl-cuda/ops.hpp"
 
 namespace ravel {
 
-void extract(context &, uint64_t, const cvl_value &, const cvl_value &, const cvl_value &,
-             cvl_value *) {
-  fail(CVL_E_DEVICE, 0);
+/* Segment k of the vector is meant by element k of the index. */
+template <class I>
+static addresses<I> one_of_each(work &w, const cvl_value &index, const cvl_value &d) {
+  addresses<I> x{};
+  x.near.count = x.near.total = count_of(d);
+  x.near.equal = 1;
+  x.far = w.view(d);
+  x.index = w.read<I>(index);
+  x.flags.kind = ALL_EQUAL;
+  x.flags.first = 1;
+  x.bad = w.bad();
+  return x;
 }
 
-void replace(context &, uint64_t, const cvl_value &, const cvl_value &, const cvl_value &,
-             const cvl_value &, cvl_value *) {
-  fail(CVL_E_DEVICE, 0);
+/* A vector as bits. */
+static operand<uint64_t> read_bits(work &w, const cvl_value &v) {
+  switch (elem_info((cvl_elem)v.elem)->bytes) {
+  case 1: return retyped<uint64_t>(w.read<uint8_t>(v));
+  case 4: return retyped<uint64_t>(w.read<uint32_t>(v));
+  default: return retyped<uint64_t>(w.read<uint64_t>(v));
+  }
+}
+
+static moved move_to(work &w, const ref<cvl_vector> &to, operand<uint64_t> from) {
+  moved m{};
+  m.width = (int32_t)elem_info(to->elem)->bytes;
+  m.from = from;
+  m.to = w.data<uint64_t>(to);
+  return m;
+}
+
+template <class I>
+static void extract_by(context &c, uint64_t site, const cvl_value &v, const cvl_value &at,
+                       const cvl_value &d, cvl_value *out) {
+  work w(c, site, {&v, &at, &d}, 0);
+  const int64_t m = count_of(d);
+  const ref<cvl_vector> r = w.make((cvl_elem)v.elem, m);
+  gather_body<I> body{};
+  body.from = one_of_each<I>(w, at, d);
+  body.vectors.count = 1;
+  body.vectors.list[0] = move_to(w, r, read_bits(w, v));
+  w.run_joined(launch_together("extract", m, body), join_moves<gather_body<I>>);
+  w.give(out, r);
+}
+
+void extract(context &c, uint64_t site, const cvl_value &v, const cvl_value &at,
+             const cvl_value &d, cvl_value *out) {
+  if (c.int_elem == CVL_I32) {
+    extract_by<int32_t>(c, site, v, at, d, out);
+  } else {
+    extract_by<int64_t>(c, site, v, at, d, out);
+  }
+}
+
+static bool same_vector(const cvl_value &a, const cvl_value &b) {
+  return a.form == CVL_VECTOR && b.form == CVL_VECTOR && a.as.vector == b.as.vector;
+}
+
+template <class I>
+static void replace_by(context &c, uint64_t site, const cvl_value &v, const cvl_value &at,
+                       const cvl_value &x, const cvl_value &d, cvl_value *out) {
+  work w(c, site, {&v, &at, &x, &d}, 0);
+  const int64_t n = total_of(c, d), m = count_of(d);
+  ref<cvl_vector> r;
+  if (!same_vector(v, at) && !same_vector(v, x)) r = w.take_over(v);
+  if (r) {
+    const place_body<I> body{one_of_each<I>(w, at, d), move_to(w, r, read_bits(w, x))};
+    w.run(launch_together("replace", m, body));
+  } else {
+    r = w.make((cvl_elem)v.elem, n);
+    replace_body<I> body{};
+    body.to = one_of_each<I>(w, at, d);
+    body.to.far = w.view(d, true);
+    body.old = move_to(w, r, read_bits(w, v));
+    body.replacing = move_to(w, r, read_bits(w, x));
+    w.run(launch_together("replace", n > m ? n : m, body));
+  }
+  w.give(out, r);
+}
+
+void replace(context &c, uint64_t site, const cvl_value &v, const cvl_value &at,
+             const cvl_value &x, const cvl_value &d, cvl_value *out) {
+  if (c.int_elem == CVL_I32) {
+    replace_by<int32_t>(c, site, v, at, x, d, out);
+  } else {
+    replace_by<int64_t>(c, site, v, at, x, d, out);
+  }
 }
 
 } // namespace ravel

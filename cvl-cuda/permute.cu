@@ -1,10 +1,249 @@
-/* permute.cu */
+/* permute.cu - the six forms of PERMUTE. Launches on a device:
+ *
+ *   BPERMUTE, BFPERMUTE             one; of tuples one for up to 16 vectors in a row
+ *   PERMUTE                         two
+ *   DPERMUTE, FPERMUTE, DFPERMUTE   three: of several sources the highest must win, so they
+ *                                   claim their places first, and places fetch from the winner
+ *   a scatter by an index again     one, of tuples one for up to 16 vectors in a row
+ *   PERMUTE ... of few elements     one: the same bodies in one block
+ *
+ * The claims of a scatter are its inverse. They are kept with the index vector, where they turn
+ * all later scatters by it into gathers that need not look for segments and cannot be at fault.
+ */
+#include <string.h>
+
+#include "cvl-cuda/moves.hpp"
 #include "cvl-cuda/ops.hpp"
 
 namespace ravel {
 
-void permute(context &, uint64_t, const cvl_permute_args &, cvl_value *) {
-  fail(CVL_E_DEVICE, 0);
+static_assert((int)LATE_FAULT == (int)CVL_E_DUPLICATE, "the prelude knows it by number");
+
+/* ---- claims that are kept ---- */
+
+/* Which descriptor it was, without a reference to it: that might close a circle. */
+struct descriptor_mark {
+  int64_t count = 1, total = 0, equal = 0;
+  ref<block> offsets;
+
+  explicit descriptor_mark(const cvl_value &d) {
+    if (d.form != CVL_SEGDES) {
+      total = equal = (int64_t)d.as.one_segment;
+      return;
+    }
+    const cvl_segdes &s = *d.as.segdes;
+    count = s.count;
+    total = s.total;
+    equal = s.equal;
+    if (equal < 0) offsets = s.device_offsets;
+  }
+  bool operator==(const descriptor_mark &x) const {
+    return count == x.count && total == x.total && equal == x.equal &&
+           offsets.get() == x.offsets.get();
+  }
+};
+
+/* The claims of the sources under `s` to the places under `d`, checked if nobody has been told
+ * of a fault since. `last`: see claim_of. */
+struct scatter_plan {
+  ref<cvl_vector> claims;
+  int64_t last;
+  descriptor_mark s, d;
+  uint64_t faults_taken;
+};
+
+/* ---- one operation ---- */
+
+/* Elements up to which a device does all in one block: it takes some three microseconds, as
+ * much as each of two or three launches. An estimate. So many sources have claims of 32 bits:
+ * all ones is no claim. */
+enum : int64_t { FEW = 4096, NARROW_CLAIMS = UINT32_MAX };
+
+struct permutation {
+  context &c;
+  const cvl_permute_args &a;
+  work w;
+  const bool gathers, exclusive; /* exclusive: no two sources may meet */
+  int64_t n, sources;            /* of the result; of the index */
+  ref<cvl_vector> result;
+
+  permutation(context &ctx, uint64_t at_site, const cvl_permute_args &args)
+      : c(ctx), a(args),
+        w(ctx, at_site, {&a.values, &a.index, &a.flags, &a.defaults, &a.s, &a.d}, 0),
+        gathers(a.op == OP_BPERMUTE || a.op == OP_BFPERMUTE), exclusive(a.op == OP_PERMUTE),
+        n(total_of(ctx, a.d)), sources(gathers ? n : total_of(ctx, a.s)) {}
+
+  template <class I> void run();
+  template <class I> addresses<I> find_addresses();
+  moved describe();
+  template <class T> void describe_as(moved *);
+  bool may_take_over() const;
+  void give(cvl_value *out) { w.give(out, result); }
+
+private:
+  template <class I> void gather();
+  template <class I, class C> void scatter();
+  template <class C> deliver_body<C> delivery(ptr<const C> claims, int64_t last);
+  template <class C> bool deliver_again();
+  ref<cvl_vector> keep_claims(int64_t last, size_t width);
+};
+
+template <class I> addresses<I> permutation::find_addresses() {
+  addresses<I> x{};
+  x.near = w.view(gathers ? a.d : a.s, true);
+  x.far = w.view(gathers ? a.s : a.d);
+  x.index = w.read<I>(a.index);
+  if (a.flags.form == CVL_NOTHING) {
+    x.flags.kind = ALL_EQUAL;
+    x.flags.first = 1;
+  } else {
+    x.flags = w.read<uint8_t>(a.flags);
+  }
+  x.bad = w.bad();
+  return x;
+}
+
+/* Whether the result may be made where the defaults are, while all else is read. */
+bool permutation::may_take_over() const {
+  for (const cvl_value *v : {&a.values, &a.index, &a.flags}) {
+    if (v->form == CVL_VECTOR && v->as.vector == a.defaults.as.vector) return false;
+  }
+  return true;
+}
+
+template <class T> void permutation::describe_as(moved *m) {
+  m->width = sizeof(T);
+  m->from = retyped<uint64_t>(w.read<T>(a.values));
+  m->rest = ZERO;
+  if (a.defaults.form == CVL_VECTOR && may_take_over()) {
+    result = w.take_over(a.defaults);
+    if (result) m->rest = KEEP;
+  }
+  if (!result) {
+    if (a.defaults.form != CVL_NOTHING) {
+      m->rest = DEFAULT;
+      m->defaults = retyped<uint64_t>(w.read<T>(a.defaults));
+    }
+    result = w.make((cvl_elem)a.values.elem, n);
+  }
+  m->to = retyped<uint64_t>(w.data<T>(result));
+}
+
+/* Also makes the result. */
+moved permutation::describe() {
+  moved m{};
+  switch (elem_info((cvl_elem)a.values.elem)->bytes) {
+  case 1: describe_as<uint8_t>(&m); break;
+  case 4: describe_as<uint32_t>(&m); break;
+  default: describe_as<uint64_t>(&m); break;
+  }
+  return m;
+}
+
+/* ---- gathers ---- */
+
+template <class I> void permutation::gather() {
+  gather_body<I> body{};
+  body.from = find_addresses<I>();
+  body.vectors.count = 1;
+  body.vectors.list[0] = describe();
+  w.run_joined(launch_together("gather", n, body), join_moves<gather_body<I>>);
+}
+
+/* ---- scatters ---- */
+
+template <class C> deliver_body<C> permutation::delivery(ptr<const C> claims, int64_t last) {
+  deliver_body<C> body{};
+  body.claims = claims;
+  body.last = last;
+  body.vectors.count = 1;
+  body.vectors.list[0] = describe();
+  return body;
+}
+
+/* By the claims of an earlier scatter, if the index vector has them. */
+template <class C> bool permutation::deliver_again() {
+  if (w.on_host || a.index.form != CVL_VECTOR || a.flags.form != CVL_NOTHING) return false;
+  const scatter_plan *p = a.index.as.vector->scatter.get();
+  if (p == nullptr || p->faults_taken != c.faults_taken || (p->last < 0) != exclusive ||
+      !(p->s == descriptor_mark(a.s)) || !(p->d == descriptor_mark(a.d)))
+    return false;
+  cvl_value claims{};
+  claims.form = CVL_VECTOR;
+  claims.elem = (uint8_t)p->claims->elem;
+  claims.as.vector = p->claims.get();
+  const deliver_body<C> body = delivery<C>(w.elements<C>(claims), p->last);
+  const launch l = launch_together("deliver", n, body);
+  if (body.vectors.list[0].rest == KEEP) { /* what it writes may be read until now */
+    w.run(l);
+  } else {
+    w.run_joined(l, join_moves<deliver_body<C>>);
+  }
+  return true;
+}
+
+/* New claims; they stay with the index if that stays. */
+ref<cvl_vector> permutation::keep_claims(int64_t last, size_t width) {
+  const ref<cvl_vector> claims = w.make(width == 4 ? CVL_I32 : CVL_I64, n);
+  const cvl_value &v = a.index;
+  const bool stays = v.form == CVL_VECTOR && !(v.owned && v.as.vector->refs == 1);
+  if (stays && !w.on_host && a.flags.form == CVL_NOTHING)
+    v.as.vector->scatter.reset(new scatter_plan{claims, last, descriptor_mark(a.s),
+                                                descriptor_mark(a.d), c.faults_taken});
+  return claims;
+}
+
+template <class I, class C> void permutation::scatter() {
+  if (deliver_again<C>()) return;
+  const bool few = !w.on_host && n <= FEW && sources <= FEW;
+  const addresses<I> to = find_addresses<I>();
+  const int64_t last = exclusive ? -1 : sources > 0 ? sources - 1 : 0;
+  const ptr<C> claims = w.data<C>(keep_claims(last, sizeof(C)));
+  if (exclusive) {
+    const moved m = describe();
+    const prepare_body<C> prepare{claims, m};
+    const claim_and_move_body<I, C> move{to, claims, m};
+    if (few) {
+      w.run(launch_blocks("permute few", 1, one_block_of(prepare, n, move, sources)));
+      return;
+    }
+    w.run(launch_together("prepare", n, prepare));
+    w.run(launch_together("permute", sources, move));
+    return;
+  }
+  const unclaim_body<C> unclaim{claims};
+  const claim_body<I, C> claim{to, claims, last};
+  const deliver_body<C> deliver = delivery<C>(claims, last);
+  if (few) {
+    w.run(
+        launch_blocks("scatter few", 1, one_block_of(unclaim, n, claim, sources, deliver, n)));
+    return;
+  }
+  w.run(launch_together("unclaim", n, unclaim));
+  w.run(launch_together("claim", sources, claim));
+  w.run(launch_together("deliver", n, deliver));
+}
+
+/* ---- the operation ---- */
+
+template <class I> void permutation::run() {
+  if (gathers) {
+    gather<I>();
+  } else if (sources < NARROW_CLAIMS) {
+    scatter<I, uint32_t>();
+  } else {
+    scatter<I, uint64_t>();
+  }
+}
+
+void permute(context &c, uint64_t site, const cvl_permute_args &a, cvl_value *out) {
+  permutation p(c, site, a);
+  if (c.int_elem == CVL_I32) {
+    p.run<int32_t>();
+  } else {
+    p.run<int64_t>();
+  }
+  p.give(out);
 }
 
 } // namespace ravel

@@ -43,6 +43,9 @@ template <class F> launch launch_together(const char *name, int64_t n, const F &
 
 /* One body after the other: what would be a launch each is one, of a single block. For few
  * elements, where a launch costs more than what it does. */
+struct no_body {
+  HD void operator()(int64_t) const {}
+};
 template <class A, class B, class C> struct in_one_block {
   enum { threads = ONE_BLOCK_THREADS };
   struct shared {};
@@ -63,6 +66,11 @@ template <class A, class B, class C> struct in_one_block {
     });
   }
 };
+template <class A, class B, class C = no_body>
+in_one_block<A, B, C> one_block_of(const A &a, int64_t n_a, const B &b, int64_t n_b,
+                                   const C &c = C(), int64_t n_c = 0) {
+  return {a, b, c, n_a, n_b, n_c};
+}
 
 /* ---- elements of an operand and of a descriptor ---- */
 
