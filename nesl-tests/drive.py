@@ -2,7 +2,8 @@
 """The one driver of program tests: runs suites of programs over configurations of vinterp.
 
     nesl-tests/drive.py [--vinterp PATH] [--suite NAME ...] [--config NAME ...]
-                        [--sample PERCENT [--seed TEXT]] [--jobs N] [--only PATTERN]
+                        [--backend NAME [--device N]] [--sample PERCENT [--seed TEXT]]
+                        [--jobs N] [--only PATTERN] [--seconds N] [--json FILE]
 
 Suites:
     own        nesl-tests/vcode: expectations stand in comments of the programs themselves
@@ -12,14 +13,18 @@ Suites:
     fcode-2012 the .fcode files of the corpus as they are, with the .sop beside each
 Each program runs in an empty directory of its own. An optimised run (-O, or through fcodeopt and
 a file) must also agree with the plain one: the same bytes on standard output, the same writes,
-and where it fails the same place and text. Prints failures with a command that reproduces them,
-a table of suites against configurations, and "N passed, N failed".
+and where it fails the same place and text; so must any run on another back end than the CPU's,
+for which the plain one is the CPU's. Of programs that print times only the first line counts.
+Prints failures with a command that reproduces them, a table of suites against configurations,
+and "N passed, N failed".
 """
 
 import argparse
 import concurrent.futures
 import fnmatch
 import hashlib
+import json
+import math
 import os
 import re
 import subprocess
@@ -32,7 +37,8 @@ from compare import TOLERANCE, difference
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
-CORPUS = ROOT.parent / "shared" / "corpus" / "vcode"
+CORPORA = [ROOT.parent / "shared" / "corpus", ROOT / ".local" / "corpus"]
+CORPUS = next((c for c in CORPORA if c.is_dir()), CORPORA[0]) / "vcode"
 
 # name: (flags, width of INT, width of FLOAT). FILE in front: fcodeopt writes a file in these
 # widths (with the flags up to "--"), which vinterp runs with the other flags.
@@ -65,6 +71,7 @@ CONFIGS = {
 PERMISSIONS = ["--allow-files", "--allow-spawn"]
 SECONDS = 60  # that a program may take; the real ones LONG_SECONDS
 LONG_SECONDS = 600
+OUTCOMES = ("passed", "failed", "skipped", "left out")
 
 
 class Case:
@@ -191,21 +198,34 @@ def complaint(case, run, float_width, optimised=False):
 
 
 class Commands:
-    """Where vinterp and fcodeopt are, and what compiled superoperators are kept in."""
+    """Where vinterp and fcodeopt are, what they run on, and what compiled superoperators are
+    kept in."""
 
-    def __init__(self, vinterp, cache):
+    def __init__(self, vinterp, cache, end=math.inf, backend="cpu", device=None):
         self.vinterp = vinterp
+        self.end = end  # of all: nothing is waited for any longer
+        self.backend = backend
+        self.place = [] if device is None else ["--device", str(device)]
         self.fcodeopt = str(Path(vinterp).with_name("fcodeopt"))
         self.environment = {**os.environ, "XDG_CACHE_HOME": cache}
         self.plain = {}  # runs without optimiser, by case and widths
 
     def run(self, command, case, scratch):
+        left = max(0.1, self.end - time.time())
         return subprocess.run(command, input=case.stdin, capture_output=True, cwd=scratch,
-                              timeout=case.seconds, check=False, env=self.environment)
+                              timeout=min(case.seconds, left), check=False,
+                              env=self.environment)
+
+    def on(self, flags):
+        """Where to run: on the back end under test, unless the configuration has its own."""
+        if "--backend" in flags:
+            return []
+        return ["--backend", self.backend, *(self.place if self.backend != "cpu" else [])]
 
     def execute(self, case, flags):
         """The command that tells, and its run (None: no end)."""
-        command = [self.vinterp, *flags, *PERMISSIONS, *case.flags, str(case.path)]
+        command = [self.vinterp, *flags, *self.on(flags), *PERMISSIONS, *case.flags,
+                   str(case.path)]
         with tempfile.TemporaryDirectory(prefix="ravel-") as scratch:
             try:
                 if flags[0] == FILE:
@@ -215,8 +235,8 @@ class Commands:
                     run = self.run(command, case, scratch)
                     if run.returncode:
                         return command, run
-                    command = [self.vinterp, *flags[split + 1:], *PERMISSIONS, *case.flags,
-                               f"{scratch}/program.fcode"]
+                    command = [self.vinterp, *flags[split + 1:], *self.on(flags), *PERMISSIONS,
+                               *case.flags, f"{scratch}/program.fcode"]
                     with tempfile.TemporaryDirectory(prefix="ravel-") as empty:
                         return command, self.run(command, case, empty)
                 return command, self.run(command, case, scratch)
@@ -226,7 +246,8 @@ class Commands:
     def plain_run(self, case, int_width, float_width):
         key = (case.suite, case.name, int_width, float_width)
         if key not in self.plain:
-            flags = ["--threads", "1", "--int", str(int_width), "--float", str(float_width)]
+            flags = ["--backend", "cpu", "--threads", "1", "--int", str(int_width), "--float",
+                     str(float_width)]
             self.plain[key] = self.execute(case, flags)[1]
         return self.plain[key]
 
@@ -235,10 +256,13 @@ class Commands:
 LIMIT = b" would exceed the limit"
 
 
-def said(run):
-    """What of a run must not depend on the optimiser: standard error up to the first error, of
-    which place and text count, not where it stands in an optimised file."""
+def said(run, clock):
+    """What of a run must not depend on the optimiser or the back end: standard error up to the
+    first error, of which place and text count, not where it stands in an optimised file. Of
+    what prints times only the first line, which is no time."""
     lines = run.stderr.decode("latin-1").split("\n")
+    if clock:
+        return run.returncode, run.stdout.split(b"\n")[0], ""
     for k, line in enumerate(lines):
         if ": error: " in line:
             lines[k:] = [re.sub(r" \(at [^()]*\)$", "", line)]
@@ -246,11 +270,11 @@ def said(run):
     return run.returncode, run.stdout, "\n".join(lines)
 
 
-def disagreement(run, plain):
-    """How an optimised run differs from the plain one, or None."""
+def disagreement(run, plain, clock):
+    """How a run differs from the plain one, or None."""
     if plain is None:
         return "the plain program does not end"
-    got, want = said(run), said(plain)
+    got, want = said(run, clock), said(plain, clock)
     for what, a, b in zip(("exit status", "standard output", "standard error"), got, want):
         if a != b:
             return f"{what} is not that of the plain program: {str(a)[-300:]!r}, not {str(b)[-300:]!r}"
@@ -259,19 +283,24 @@ def disagreement(run, plain):
 
 def one(commands, case, config):
     flags, int_width, float_width = CONFIGS[config]
+    if time.time() > commands.end:
+        return case, config, "left out", ""
     if case.widths is not None and (int_width, float_width) not in case.widths:
         return case, config, "skipped", ""
     optimised = flags[0] in ("-O", FILE)
     command, run = commands.execute(case, flags)
-    plain = commands.plain_run(case, int_width, float_width) if optimised else None
+    compared = optimised or commands.backend != "cpu"
+    plain = commands.plain_run(case, int_width, float_width) if compared else None
+    if time.time() > commands.end and (run is None or compared and plain is None):
+        return case, config, "left out", ""
     if run is None:
         wrong = f"no end within {case.seconds} s"
     elif plain is not None and LIMIT in plain.stderr:
         wrong = None if LIMIT in run.stderr else "no message of the limit"
     else:
         wrong = complaint(case, run, float_width, optimised)
-        if wrong is None and optimised and not case.clock:
-            wrong = disagreement(run, plain)
+        if wrong is None and compared and (case.suite == "real" or not case.clock):
+            wrong = disagreement(run, plain, case.clock)
     if wrong is None:
         return case, config, "passed", ""
     shown = " ".join(command).replace(str(ROOT) + "/", "")
@@ -294,6 +323,11 @@ def main():
     parser.add_argument("--seed", default="", help="what the sample is drawn by")
     parser.add_argument("--only", default="*", help="pattern of program names")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--backend", default="cpu", help="of configurations that name none")
+    parser.add_argument("--device", type=int, help="of that back end")
+    parser.add_argument("--seconds", type=float, default=math.inf,
+                        help="after which what is not done is left out")
+    parser.add_argument("--json", type=Path, help="file for the counts and the failures")
     options = parser.parse_args()
     suites = options.suite or ["own", "examples", "ops", "programs", "bad", "fcode",
                                   "fcode-2012"]
@@ -305,9 +339,10 @@ def main():
     started, counts, failures = time.time(), {}, []
     with (tempfile.TemporaryDirectory(prefix="ravel-cache-") as cache,
           concurrent.futures.ThreadPoolExecutor(options.jobs) as pool):
-        commands = Commands(str(Path(options.vinterp).resolve()), cache)
+        commands = Commands(str(Path(options.vinterp).resolve()), cache,
+                            started + options.seconds, options.backend, options.device)
         for case, config, outcome, text in pool.map(lambda w: one(commands, *w), work):
-            cell = counts.setdefault((case.suite, config), {"passed": 0, "failed": 0, "skipped": 0})
+            cell = counts.setdefault((case.suite, config), dict.fromkeys(OUTCOMES, 0))
             cell[outcome] += 1
             if outcome == "failed":
                 failures.append(text)
@@ -323,10 +358,16 @@ def main():
                 shown += f" !{cell['failed']}"
             row += shown.rjust(15)
         print(row)
-    total = {k: sum(c[k] for c in counts.values()) for k in ("passed", "failed", "skipped")}
+    total = {k: sum(c[k] for c in counts.values()) for k in OUTCOMES}
     missing = [s for s in suites if not any(c.suite == s for c in cases)]
     if missing:
         print("not there:", ", ".join(missing))
+    if total["left out"]:
+        print(f"{total['left out']} runs left out: no time")
+    if options.json:
+        suite_counts = {f"{suite} {config}": cell for (suite, config), cell in counts.items()}
+        options.json.write_text(json.dumps({"backend": options.backend, **total, "failures": failures,
+                                            "runs": suite_counts}, indent=1) + "\n")
     print(f"{total['skipped']} runs skipped: expectations for other widths;"
           f" {time.time() - started:.1f} s")
     print(f"{total['passed']} passed, {total['failed']} failed")
