@@ -1,4 +1,4 @@
-/* queue.cu - the window, and the one kernel it has of its own: many small copies at once. */
+/* queue.cu - the window, and the one kernel it has of its own: many small uploads at once. */
 #include "cvl-cuda/queue.hpp"
 
 #include <string.h>
@@ -46,32 +46,40 @@ struct copies_body {
 
 } // namespace
 
-void queue::issue_copies(const char *name, std::vector<copy> &list, bool up) {
-  if (list.size() == 1) {
-    for (const copy &c : list) {
-      if (up)
-        device->copy_up(c.to->at, c.from->at, c.bytes);
-      else
-        device->copy_down(c.to->at, c.from->at, c.bytes);
-    }
-  } else {
-    for (size_t first_item = 0; first_item < list.size(); first_item += copies_body::most) {
-      copies_body body{};
-      int64_t n = 0;
-      for (size_t k = first_item; k < list.size() && n < copies_body::most; k++) {
-        body.items[n++] = {pointer_to<uint32_t>(list[k].to->at),
-                           pointer_to<const uint32_t>(list[k].from->at),
-                           pointer_to<uint8_t>(list[k].to->at),
-                           pointer_to<const uint8_t>(list[k].from->at), (int64_t)list[k].bytes};
-      }
-      issue_launch(launch_blocks(name, n, body));
-    }
+/* The uploads of the window. */
+void queue::issue_uploads() {
+  if (uploads_.size() == 1) {
+    device->copy_up(uploads_[0].to->at, uploads_[0].from->at, uploads_[0].bytes);
   }
-  for (const copy &c : list) {
-    (up ? bytes_up : bytes_down) += c.bytes;
-    in_flight_.emplace_back(epoch, up ? c.from : c.to);
+  for (size_t first_item = 0; uploads_.size() > 1 && first_item < uploads_.size();
+       first_item += copies_body::most) {
+    copies_body body{};
+    int64_t n = 0;
+    for (size_t k = first_item; k < uploads_.size() && n < copies_body::most; k++) {
+      const copy &c = uploads_[k];
+      body.items[n++] = {pointer_to<uint32_t>(c.to->at), pointer_to<const uint32_t>(c.from->at),
+                         pointer_to<uint8_t>(c.to->at), pointer_to<const uint8_t>(c.from->at),
+                         (int64_t)c.bytes};
+    }
+    issue_launch(launch_blocks("upload", n, body));
   }
-  list.clear();
+  for (const copy &c : uploads_) {
+    bytes_up += c.bytes;
+    in_flight_.emplace_back(epoch, c.from);
+  }
+  uploads_.clear();
+}
+
+/* The small results of the window that somebody still has. The stream puts them and the news
+ * that the epoch is done into one launch. */
+void queue::issue_mirrors() {
+  for (const copy &m : mirrors_) {
+    if (m.from->refs == 1) continue;
+    device->copy_down(m.to->at, m.from->at, m.bytes);
+    bytes_down += m.bytes;
+    in_flight_.emplace_back(epoch, m.to);
+  }
+  mirrors_.clear();
 }
 
 /* ---- the window ---- */
@@ -192,17 +200,13 @@ void queue::issue(const command &c) {
 
 void queue::flush() {
   if (window_.empty() && uploads_.empty() && mirrors_.empty()) return;
-  issue_copies("upload", uploads_, true);
+  issue_uploads();
   for (const command &c : window_) issue(c);
-  std::vector<copy> wanted;
-  for (copy &m : mirrors_) {
-    if (m.from->refs > 1) wanted.push_back(std::move(m));
-  }
-  mirrors_.clear();
-  issue_copies("mirror", wanted, false);
+  issue_mirrors();
   window_.clear();
   held_ = 0;
   device->mark(epoch++);
+  launches++; /* it is one on a device */
   first = number + 1;
 }
 

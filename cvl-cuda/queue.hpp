@@ -84,7 +84,8 @@ private:
   command &push(enum command::what);
   void issue(const command &);
   void issue_launch(const launch &);
-  void issue_copies(const char *name, std::vector<copy> &, bool up);
+  void issue_uploads();
+  void issue_mirrors();
   void maybe_flush();
 };
 
