@@ -92,12 +92,20 @@ template <class ROW, class A, class F> struct select_body {
   HD typename ROW::R operator()(int64_t i) const { return ROW::of(f[i], x[i], y[i]); }
 };
 
-/* The result of a body in new memory. */
-template <class ROW, class B> ref<cvl_vector> map(work &w, const B &body, int64_t n) {
-  using R = typename ROW::R;
+/* The result of a body in new memory, where all operands are plain: loads are grouped. */
+template <class R, class B>
+ref<cvl_vector> map_plain(work &w, const char *name, const B &body, int64_t n) {
   const ref<cvl_vector> r = w.make(elem_of<R>(), n);
-  const map_body<B, R> m{body, w.data<R>(r)};
-  w.run(launch_map(ROW::name(), n, m));
+  w.run(launch_map(name, n, map_body<B, R>{body, w.data<R>(r)}));
+  return r;
+}
+
+/* The same with operands that are computed: those wait for their descriptors anyway, nothing
+ * would be gained by several elements at a time, and registers would run out. */
+template <class R, class B>
+ref<cvl_vector> map_computed(work &w, const char *name, const B &body, int64_t n) {
+  const ref<cvl_vector> r = w.make(elem_of<R>(), n);
+  w.run(launch_n(name, n, map_body<B, R>{body, w.data<R>(r)}));
   return r;
 }
 
@@ -105,39 +113,53 @@ template <class ROW, class B> ref<cvl_vector> map(work &w, const B &body, int64_
 
 template <class ROW> ref<cvl_vector> run_unary(work &w, const cvl_value *v, int64_t n) {
   using X = typename ROW::X;
+  using R = typename ROW::R;
   X a;
   if (constant(v[0], &a)) return all_equal(ROW::of(a), n);
   const operand<X> x = w.read<X>(v[0]);
-  if (is_plain(x)) return map<ROW>(w, unary_body<ROW, plain_operand<X>>{plain(x)}, n);
-  return map<ROW>(w, unary_body<ROW, operand<X>>{x}, n);
+  if (is_plain(x)) {
+    const unary_body<ROW, plain_operand<X>> body{plain(x)};
+    return map_plain<R>(w, ROW::name(), body, n);
+  }
+  const unary_body<ROW, operand<X>> body{x};
+  return map_computed<R>(w, ROW::name(), body, n);
 }
 
 template <class ROW> ref<cvl_vector> run_binary(work &w, const cvl_value *v, int64_t n) {
   using X = typename ROW::X;
+  using R = typename ROW::R;
   X a, b;
   if (constant(v[0], &a) && constant(v[1], &b)) return all_equal(ROW::of(a, b), n);
   const operand<X> x = w.read<X>(v[0]), y = w.read<X>(v[1]);
-  if (is_plain(x) && is_plain(y))
-    return map<ROW>(w, binary_body<ROW, plain_operand<X>>{plain(x), plain(y)}, n);
-  return map<ROW>(w, binary_body<ROW, operand<X>>{x, y}, n);
+  if (is_plain(x) && is_plain(y)) {
+    const binary_body<ROW, plain_operand<X>> body{plain(x), plain(y)};
+    return map_plain<R>(w, ROW::name(), body, n);
+  }
+  const binary_body<ROW, operand<X>> body{x, y};
+  return map_computed<R>(w, ROW::name(), body, n);
 }
 
 template <class ROW> ref<cvl_vector> run_checked(work &w, const cvl_value *v, int64_t n) {
   using X = typename ROW::X;
+  using R = typename ROW::R;
   X a, b;
   if (constant(v[0], &a) && constant(v[1], &b)) {
     if (ROW::good(a, b)) return all_equal(ROW::of(a, b), n);
     if (n > 0) fail((cvl_error_kind)ROW::error, w.site);
-    return all_equal(typename ROW::R{}, n);
+    return all_equal(R{}, n);
   }
   const operand<X> x = w.read<X>(v[0]), y = w.read<X>(v[1]);
-  if (is_plain(x) && is_plain(y))
-    return map<ROW>(w, checked_body<ROW, plain_operand<X>>{plain(x), plain(y), w.bad()}, n);
-  return map<ROW>(w, checked_body<ROW, operand<X>>{x, y, w.bad()}, n);
+  if (is_plain(x) && is_plain(y)) {
+    const checked_body<ROW, plain_operand<X>> body{plain(x), plain(y), w.bad()};
+    return map_plain<R>(w, ROW::name(), body, n);
+  }
+  const checked_body<ROW, operand<X>> body{x, y, w.bad()};
+  return map_computed<R>(w, ROW::name(), body, n);
 }
 
 template <class ROW> ref<cvl_vector> run_select(work &w, const cvl_value *v, int64_t n) {
   using X = typename ROW::X;
+  using R = typename ROW::R;
   using flag = uint8_t;
   flag c;
   X a, b;
@@ -146,10 +168,12 @@ template <class ROW> ref<cvl_vector> run_select(work &w, const cvl_value *v, int
   const operand<flag> f = w.read<flag>(v[0]);
   const operand<X> x = w.read<X>(v[1]), y = w.read<X>(v[2]);
   if (is_plain(f) && is_plain(x) && is_plain(y)) {
-    using body = select_body<ROW, plain_operand<X>, plain_operand<flag>>;
-    return map<ROW>(w, body{plain(f), plain(x), plain(y)}, n);
+    const select_body<ROW, plain_operand<X>, plain_operand<flag>> body{plain(f), plain(x),
+                                                                       plain(y)};
+    return map_plain<R>(w, ROW::name(), body, n);
   }
-  return map<ROW>(w, select_body<ROW, operand<X>, operand<flag>>{f, x, y}, n);
+  const select_body<ROW, operand<X>, operand<flag>> body{f, x, y};
+  return map_computed<R>(w, ROW::name(), body, n);
 }
 
 } // namespace ravel
