@@ -5,37 +5,13 @@
  * measured without a line here. What cannot be bound by memory (division and remainder of INT,
  * the elementary functions, random access) is reported without a target.
  */
+#include "bench/calls.h"
 #include "bench/streams.h"
-#include "bench/vectors.h"
 
 #include <string.h>
 
 /* Targets: parts of the limit. */
 static const double PLAIN = 0.85, SCANNING = 0.70, REPORTED = 0.0;
-
-static bool run_map(struct bench *b, const struct work *w, struct cvl_value *out) {
-  return b->backend->elementwise(b->context, 1, w->op, w->arity, w->in, out);
-}
-static bool run_reduce(struct bench *b, const struct work *w, struct cvl_value *out) {
-  return b->backend->reduce(b->context, 1, w->op, &w->in[0], &w->d, out);
-}
-static bool run_scan(struct bench *b, const struct work *w, struct cvl_value *out) {
-  return b->backend->scan(b->context, 1, w->op, &w->in[0], &w->d, out);
-}
-static bool run_dist(struct bench *b, const struct work *w, struct cvl_value *out) {
-  return b->backend->dist(b->context, 1, &w->in[0], &w->d, out);
-}
-static bool run_index(struct bench *b, const struct work *w, struct cvl_value *out) {
-  return b->backend->index(b->context, 1, &w->in[0], &w->in[1], &w->d, out);
-}
-static bool run_pack(struct bench *b, const struct work *w, struct cvl_value *out) {
-  return b->backend->pack(b->context, 1, &w->in[0], &w->in[1], &w->d, &out[0], &out[1]);
-}
-static bool run_permute(struct bench *b, const struct work *w, struct cvl_value *out) {
-  const struct cvl_permute_args args = {
-      .op = w->op, .values = w->in[0], .index = w->in[1], .s = w->d, .d = w->d};
-  return b->backend->permute(b->context, 1, &args, out);
-}
 
 /* Measures one operation against its streams; *s remembers the best loop between calls. */
 static void measure(struct bench *b, const struct work *w, enum elem_class class,

@@ -6,9 +6,9 @@
  */
 #include <string.h>
 
+#include "bench/calls.h"
 #include "bench/radix.h"
 #include "bench/streams.h"
-#include "bench/vectors.h"
 
 enum { ELEMENTS = 1 << 24 };
 
@@ -57,36 +57,6 @@ static const struct distribution {
     {"giant", giant, false},        {"power law", power_law, false},
     {"0 and 2", zero_or_two, true}, {"half empty", half_empty, true},
 };
-
-static bool run_scan(struct bench *b, const struct work *w, struct cvl_value *out) {
-  return b->backend->scan(b->context, 1, w->op, &w->in[0], &w->d, out);
-}
-static bool run_reduce(struct bench *b, const struct work *w, struct cvl_value *out) {
-  return b->backend->reduce(b->context, 1, w->op, &w->in[0], &w->d, out);
-}
-static bool run_dist(struct bench *b, const struct work *w, struct cvl_value *out) {
-  return b->backend->dist(b->context, 1, &w->in[0], &w->d, out);
-}
-static bool run_index(struct bench *b, const struct work *w, struct cvl_value *out) {
-  return b->backend->index(b->context, 1, &w->in[0], &w->in[0], &w->d, out);
-}
-static bool run_pack(struct bench *b, const struct work *w, struct cvl_value *out) {
-  return b->backend->pack(b->context, 1, &w->in[0], &w->in[1], &w->d, &out[0], &out[1]);
-}
-static bool run_extract(struct bench *b, const struct work *w, struct cvl_value *out) {
-  return b->backend->extract(b->context, 1, &w->in[0], &w->in[1], &w->d, out);
-}
-static bool run_permute(struct bench *b, const struct work *w, struct cvl_value *out) {
-  const struct cvl_permute_args args = {
-      .op = w->op, .values = w->in[0], .index = w->in[1], .s = w->d, .d = w->d};
-  return b->backend->permute(b->context, 1, &args, out);
-}
-static bool run_make(struct bench *b, const struct work *w, struct cvl_value *out) {
-  return b->backend->make_segdes(b->context, 1, &w->in[0], out);
-}
-static bool run_rank(struct bench *b, const struct work *w, struct cvl_value *out) {
-  return b->backend->rank(b->context, 1, w->op, &w->in[0], &w->d, out);
-}
 
 static void report(struct bench *b, const struct work *w, enum elem_class class, double bytes,
                    double *time, double *limit) {
@@ -194,7 +164,7 @@ static void measure_segments(struct bench *b, const struct segments *s, bool emp
           (struct streams){.reads = 2, .writes = 1, .bytes = {c * size, d, n * size}});
   w.name = "INDEX";
   w.run = run_index;
-  w.in[0] = s->starts;
+  w.in[0] = w.in[1] = s->starts;
   measure(
       b, &w, CLASS_INT,
       (struct streams){.reads = 2, .writes = 1, .bytes = {c * index_size, d, n * index_size}});

@@ -3,10 +3,17 @@
 
 #include <stdlib.h>
 
+#include "commands/plugin.h"
 #include "cvl-cpu/cvl-cpu.h"
+#ifdef RAVEL_HAS_CUDA_EMULATION
+#include "cvl-cuda/emulation.h"
+#endif
 
 const struct cvl_backend *const *cvl_backends(void) {
-  static const struct cvl_backend *const all[] = {&cvl_cpu_backend, NULL};
+  static const struct cvl_backend *all[] = {&cvl_cpu_backend, NULL, NULL};
+#ifdef RAVEL_HAS_CUDA_EMULATION
+  all[1] = cvl_cuda_emulation_backend();
+#endif
   return all;
 }
 
@@ -16,8 +23,10 @@ static _Noreturn void give_up(const struct bench *b, const char *what) {
 }
 
 void bench_open(struct bench *b, bool wide, unsigned threads) {
+  char none[PLUGIN_WHY_MAX];
   b->backend = cvl_backend_find(b->options->backend);
-  if (!b->backend) give_up(b, "no such back end");
+  if (!b->backend) b->backend = plugin_open(b->options->backend, none);
+  if (!b->backend) give_up(b, none);
   b->elem_of[CLASS_INT] = wide ? CVL_I64 : CVL_I32;
   b->elem_of[CLASS_FLOAT] = wide ? CVL_F64 : CVL_F32;
   b->elem_of[CLASS_BOOL] = CVL_BOOL;
