@@ -127,7 +127,7 @@ static bool emit_cuda(struct program *p, const struct superop *const *ops, uint3
                       const char *file) {
   struct output cu;
   if (!output_begin(&cu, file, &p->diags)) return false;
-  fused_emit_cuda(ops, count, p->widths, cu.stream);
+  fused_emit_cuda(&p->arena, ops, count, p->widths, cu.stream);
   return output_end(&cu, file, &p->diags);
 }
 

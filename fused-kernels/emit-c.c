@@ -224,7 +224,7 @@ static void guard(const char *name, FILE *h) {
 
 void fused_emit_c(const struct superop *const *ops, uint32_t count, struct widths widths,
                   const char *header_name, FILE *c, FILE *h) {
-  struct emit_needs needs = {false, false};
+  struct emit_needs needs = {false};
   for (uint32_t i = 0; i < count; i++) emit_add_needs(&needs, ops[i]);
   fputs("/* Made from superoperators by Ravel's optimiser. */\n#ifndef RAVEL_FUSED_", h);
   guard(header_name, h);
@@ -238,7 +238,7 @@ void fused_emit_c(const struct superop *const *ops, uint32_t count, struct width
       "#include \"%s\"\n\n#include <stdlib.h>\n",
       header_name);
   emit_prelude(widths, needs, c);
-  emit_helpers(ops, count, widths, false, c);
+  emit_helpers(ops, count, widths, c);
   for (uint32_t i = 0; i < count; i++) {
     struct emitter e = {ops[i], widths, c, main_descriptor(ops[i]), has_ordered(ops[i])};
     comment(&e, h);

@@ -1,18 +1,16 @@
-/* emit-cuda.c - superoperators as kernels and the host functions that launch them.
- *
- * One kernel evaluates all nodes at every place, a thread for each; under a descriptor of
- * reductions a warp takes 1024 places of one segment, the unit of the reproducible tree, and
- * keeps a lane of it in each thread. What needs to know of other places (the results of blocks,
- * prefixes, positions of what is kept, which of several sources wins) follows in small kernels
- * that all superoperators share (emit-helpers.c).
+/* emit-cuda.c - superoperators as CUDA for other programs: the kernels that the back end runs
+ * (emit-kernel.h), and for each superoperator a host function that launches its own and does
+ * what the plan leaves over by small kernels that all share (emit-cuda-helpers.c).
  */
 #include "fused-kernels/emit-helpers.h"
+#include "fused-kernels/emit-kernel.h"
 #include "fused-kernels/fused.h"
 
 #include <string.h>
 
 struct cuda {
   const struct superop *op;
+  const struct fused_kernel *k;
   struct widths widths;
   FILE *out;
 };
@@ -32,249 +30,10 @@ static const char *size_text(struct superop_size size, char dst[16]) {
   return dst;
 }
 
-static bool is_flagged(const struct superop_node *node) {
-  return node->op == OPC_BFPERMUTE || node->op == OPC_FPERMUTE || node->op == OPC_DFPERMUTE;
-}
-
-/* The descriptor that a place's segment is of, and the one that an index refers to. */
-static uint32_t near_of(const struct superop_node *node) {
-  unsigned last = node->operand_count - 1U;
-  switch ((enum superop_role)node->role) {
-  case ROLE_SPREAD:
-  case ROLE_INDEX:
-  case ROLE_GATHER: return node->operands[last];
-  case ROLE_SCATTER: return node->operands[node->op == OPC_PERMUTE ? last : last - 1];
-  default: return SUPEROP_NONE;
-  }
-}
-
-static uint32_t far_of(const struct superop_node *node) {
-  unsigned last = node->operand_count - 1U;
-  return node->operands[node->role == ROLE_GATHER ? last - 1 : last];
-}
-
-/* The type of what a consumer takes. */
-static const char *taken_type(const struct cuda *c, const struct superop_node *node) {
-  return type_of(c, node->operands[0]);
-}
-
-/* ---- arguments ---- */
-
-static void arguments(const struct cuda *c) {
-  const struct superop *op = c->op;
-  fprintf(c->out, "struct op%u_arguments {\n", op->number);
-  for (uint32_t k = 0; k < op->param_count; k++) {
-    fprintf(c->out, "  const %s *p%u;\n  uint64_t n%u;\n", type_of(c, k), k, k);
-  }
-  for (uint32_t i = 0; i < op->output_count; i++) {
-    fprintf(c->out, "  %s *out%u;\n", type_of(c, op->outputs[i]), op->outputs[i]);
-  }
-  for (uint32_t k = 0; k < op->node_count; k++) {
-    const struct superop_node *node = &op->nodes[k];
-    if (node->role == ROLE_REDUCE) {
-      fprintf(c->out, "  %s *total%u; /* of blocks */\n", type_of(c, node->result), k);
-    } else if (node->role == ROLE_SCAN || node->role == ROLE_PACK ||
-               node->role == ROLE_SCATTER) {
-      fprintf(c->out, "  %s *taken%u; /* of places */\n", taken_type(c, node), k);
-    }
-    if (node->role == ROLE_PACK) fprintf(c->out, "  uint64_t *keep%u;\n", k);
-    if (node->role == ROLE_SCATTER) {
-      fprintf(c->out, "  uint64_t *target%u;\n  unsigned long long *owner%u;\n", k, k);
-    }
-  }
-  fputs("  uint64_t *fault; /* of nodes: the first place; then of second uses likewise "
-        "*/\n};\n\n",
-        c->out);
-}
-
-/* ---- a place ---- */
-
-static void operand(const struct cuda *c, uint32_t v) {
-  if (v < c->op->param_count)
-    fprintf(c->out, "a.p%u[i]", v);
-  else
-    fprintf(c->out, "v%u", v);
-}
-
-/* Of DIST and INDEX: a parameter's element for the segment, or a CONST. */
-static void source(const struct cuda *c, const struct superop_node *node, unsigned i) {
-  uint32_t v = node->operands[i];
-  if (v < c->op->param_count)
-    fprintf(c->out, "a.p%u[s%u]", v, near_of(node));
-  else
-    fprintf(c->out, "v%u", v);
-}
-
-/* okK and atK: where the index of gathers and scatters leads. */
-static void target(const struct cuda *c, const struct superop_node *node, uint32_t k) {
-  uint32_t far = node->role == ROLE_PICK ? node->operands[2] : far_of(node);
-  char segment[16];
-  if (node->role == ROLE_PICK)
-    strcpy(segment, "i");
-  else
-    snprintf(segment, sizeof segment, "s%u", near_of(node));
-  fprintf(c->out, "    const int64_t begin%u = a.p%u[%s], index%u = ", k, far, segment, k);
-  operand(c, node->operands[1]);
-  fputs(";\n", c->out);
-  fprintf(c->out, "    const bool wanted%u = ", k);
-  if (is_flagged(node))
-    operand(c, node->operands[2]);
-  else
-    fputs("true", c->out);
-  fprintf(c->out, ", ok%u = wanted%u", k, k);
-  if (node->checked) {
-    fprintf(c->out,
-            " && (uint64_t)index%u < (uint64_t)(a.p%u[%s + 1] - begin%u);\n"
-            "    if (wanted%u && !ok%u) note(a.fault + %u, i)",
-            k, far, segment, k, k, k, k);
-  }
-  fprintf(c->out, ";\n    const uint64_t at%u = (uint64_t)(begin%u + index%u);\n", k, k, k);
-}
-
-static void place_map(const struct cuda *c, const struct superop_node *node, uint32_t k) {
-  const struct map_row *row = emit_row(node);
-  const char *type = type_of(c, node->result);
-  if (node->checked) {
-    fprintf(c->out, "    const bool ok%u = ", k);
-    emit_map(row->condition, node, c->out);
-    fprintf(c->out, ";\n    if (!ok%u) note(a.fault + %u, i);\n", k, k);
-  }
-  fprintf(c->out, "    const %s v%u = ", type, node->result);
-  if (node->checked) fprintf(c->out, "!ok%u ? (%s)0 : ", k, type);
-  fprintf(c->out, "(%s)(", type);
-  emit_map(row->expression, node, c->out);
-  fputs(");\n", c->out);
-}
-
-static void place_consumer(const struct cuda *c, const struct superop_node *node, uint32_t k) {
-  if (node->role == ROLE_REDUCE) {
-    const struct combine_row *row = emit_combination(node);
-    fprintf(c->out, "    acc%u = %s_%c(acc%u, ", k, emit_combination_name(row),
-            "ifb"[row->klass], k);
-    operand(c, node->operands[0]);
-    fputs(");\n", c->out);
-    return;
-  }
-  if (node->role == ROLE_SCATTER) target(c, node, k);
-  fprintf(c->out, "    a.taken%u[i] = ", k);
-  operand(c, node->operands[0]);
-  fputs(";\n", c->out);
-  if (node->role == ROLE_PACK) {
-    fprintf(c->out, "    a.keep%u[i] = ", k);
-    operand(c, node->operands[1]);
-    fputs(";\n", c->out);
-  } else if (node->role == ROLE_SCATTER) {
-    fprintf(c->out,
-            "    a.target%u[i] = ok%u ? at%u : NOWHERE;\n"
-            "    if (ok%u) %s(&a.owner%u[at%u], (unsigned long long)i + 1);\n",
-            k, k, k, k, node->op == OPC_PERMUTE ? "atomicMin" : "atomicMax", k, k);
-  }
-}
-
-static void place_node(const struct cuda *c, uint32_t k) {
-  const struct superop_node *node = &c->op->nodes[k];
-  uint32_t v = node->result;
-  const char *type = type_of(c, v);
-  switch ((enum superop_role)node->role) {
-  case ROLE_CONST:
-    fprintf(c->out, "    const %s v%u = ", type, v);
-    emit_literal(&node->constant, c->out);
-    fputs(";\n", c->out);
-    return;
-  case ROLE_SPREAD:
-    fprintf(c->out, "    const %s v%u = ", type, v);
-    source(c, node, 0);
-    fputs(";\n", c->out);
-    break;
-  case ROLE_INDEX:
-    fprintf(c->out, "    const %s v%u = WRAP(U(", type, v);
-    source(c, node, 0);
-    fprintf(c->out, ") + U(i - (uint64_t)a.p%u[s%u]) * U(", near_of(node), near_of(node));
-    source(c, node, 1);
-    fputs("));\n", c->out);
-    break;
-  case ROLE_GATHER:
-  case ROLE_PICK:
-    target(c, node, k);
-    fprintf(c->out, "    const %s v%u = ok%u ? a.p%u[at%u] : (%s)0;\n", type, v, k,
-            node->operands[0], k, type);
-    break;
-  case ROLE_MAP: place_map(c, node, k); break;
-  case ROLE_REDUCE:
-  case ROLE_SCAN:
-  case ROLE_PACK:
-  case ROLE_SCATTER: place_consumer(c, node, k); return;
-  }
-  if (is_output(c->op, v)) fprintf(c->out, "    a.out%u[i] = v%u;\n", v, v);
-}
-
-static void place(const struct cuda *c) {
-  bool needed[SUPEROP_VALUES_MAX] = {false}, read[SUPEROP_VALUES_MAX] = {false};
-  for (uint32_t k = 0; k < c->op->node_count; k++) {
-    const struct superop_node *node = &c->op->nodes[k];
-    uint32_t near = near_of(node);
-    bool constant = node->role == ROLE_SPREAD && node->operands[0] >= c->op->param_count;
-    if (near != SUPEROP_NONE && !constant) needed[near] = true;
-    for (unsigned i = 0; node->role == ROLE_MAP && i < node->operand_count; i++) {
-      read[node->operands[i]] = true;
-    }
-  }
-  for (uint32_t v = 0; v < c->op->param_count; v++) {
-    if (needed[v] && v != c->op->segments) {
-      fprintf(c->out, "    const uint64_t s%u = segment_of(a.p%u, a.n%u, i);\n", v, v, v);
-    }
-    if (read[v]) fprintf(c->out, "    const %s v%u = a.p%u[i];\n", type_of(c, v), v, v);
-  }
-  for (uint32_t k = 0; k < c->op->node_count; k++) place_node(c, k);
-}
-
-/* ---- the kernel ---- */
-
-static void segmented_kernel(const struct cuda *c) {
-  const struct superop *op = c->op;
-  uint32_t s = op->segments;
-  fprintf(
-      c->out,
-      "/* A warp for each slot. */\n"
-      "static __global__ void op%u_places(const struct op%u_arguments a, uint64_t slots) {\n"
-      "  const uint64_t j = threadIdx.x %% 32, warps = (uint64_t)gridDim.x * blockDim.x / 32;\n"
-      "  uint64_t slot = ((uint64_t)blockIdx.x * blockDim.x + threadIdx.x) / 32;\n"
-      "  for (; slot < slots; slot += warps) {\n"
-      "  const uint64_t s%u = slot_segment(a.p%u, a.n%u, slot);\n"
-      "  const uint64_t start = (uint64_t)a.p%u[s%u], end = (uint64_t)a.p%u[s%u + 1];\n"
-      "  const uint64_t first = start + (slot - start / BLOCK - s%u) * BLOCK;\n"
-      "  if (first >= end) continue;\n"
-      "  const uint64_t last = end - first < BLOCK ? end : first + BLOCK;\n",
-      op->number, op->number, s, s, s, s, s, s, s, s);
-  for (uint32_t k = 0; k < op->node_count; k++) {
-    const struct superop_node *node = &op->nodes[k];
-    if (node->role != ROLE_REDUCE) continue;
-    fprintf(c->out, "  %s acc%u = (%s)(%s);\n", type_of(c, node->result), k,
-            type_of(c, node->result), emit_combination(node)->pad);
-  }
-  fputs("  for (uint64_t i = first + j; i < last; i += 32) {\n", c->out);
-  place(c);
-  fputs("  }\n", c->out);
-  for (uint32_t k = 0; k < op->node_count; k++) {
-    const struct superop_node *node = &op->nodes[k];
-    if (node->role != ROLE_REDUCE) continue;
-    const struct combine_row *row = emit_combination(node);
-    fprintf(c->out, "  acc%u = %s_%c_fold(acc%u);\n  if (j == 0) a.total%u[slot] = acc%u;\n", k,
-            emit_combination_name(row), "ifb"[row->klass], k, k, k);
-  }
-  fputs("  }\n}\n\n", c->out);
-}
-
-static void flat_kernel(const struct cuda *c) {
-  fprintf(c->out,
-          "/* A thread for each place. */\n"
-          "static __global__ void op%u_places(const struct op%u_arguments a, uint64_t n) {\n"
-          "  const uint64_t threads = (uint64_t)gridDim.x * blockDim.x;\n"
-          "  uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;\n"
-          "  for (; i < n; i += threads) {\n",
-          c->op->number, c->op->number);
-  place(c);
-  fputs("  }\n}\n\n", c->out);
+/* Where the elements of a parameter, or of a value that the kernel has written, are. */
+static const char *elements(const struct cuda *c, uint32_t v, char dst[16]) {
+  snprintf(dst, 16, v < c->op->param_count ? "p%u" : "f.o%u", v);
+  return dst;
 }
 
 /* ---- the host function ---- */
@@ -295,77 +54,122 @@ static void signature(const struct cuda *c) {
 
 static void checks(const struct cuda *c) {
   char a[16], b[16];
-  fputs("  *fault = ravel_fault{RAVEL_OK, 0, 0};\n", c->out);
+  fputs("  *fault = ravel_fault{RAVEL_OK, 0, 0, 0, 0, 0};\n", c->out);
   for (uint32_t r = c->op->rule_count; r-- > 0;) { /* the first one stays */
     const struct superop_rule *rule = &c->op->rules[r];
-    fprintf(c->out, "  if (%s != %s) *fault = ravel_fault{RAVEL_SIZE, %u, 0};\n",
-            size_text(rule->a, a), size_text(rule->b, b), rule->node);
+    size_text(rule->a, a);
+    size_text(rule->b, b);
+    fprintf(c->out,
+            "  if (%s != %s) {\n"
+            "    *fault = ravel_fault{RAVEL_SIZE, %u, 0, (int64_t)%s, (int64_t)%s, 0};\n  }\n",
+            size_text(rule->a, a), size_text(rule->b, b), rule->node, a, b);
   }
   fputs("  if (fault->kind != RAVEL_OK) return cudaSuccess;\n", c->out);
 }
 
+static void memory_for_scatter(const struct cuda *c, uint32_t k) {
+  const struct superop_node *node = &c->op->nodes[k];
+  uint32_t far = node->operands[node->operand_count - 1];
+  fprintf(c->out,
+          "  aim a%u = {};\n"
+          "  a%u.target = memory.take<uint64_t>(n, 0);\n"
+          "  a%u.owner = memory.take<unsigned long long>(t%u, %s);\n",
+          k, k, k, far, node->op == OPC_PERMUTE ? "0xff" : "0");
+}
+
 static void memory(const struct cuda *c) {
-  const struct superop *op = c->op;
-  for (uint32_t k = 0; k < op->param_count; k++) {
-    fprintf(c->out, "  a.p%u = p%u;\n  a.n%u = n%u;\n", k, k, k, k);
-  }
-  for (uint32_t i = 0; i < op->output_count; i++) {
-    fprintf(c->out, "  a.out%u = out%u;\n", op->outputs[i], op->outputs[i]);
-  }
-  fprintf(c->out, "  a.fault = memory.take<uint64_t>(%u, 0xff);\n", 2 * op->node_count);
-  for (uint32_t k = 0; k < op->node_count; k++) {
-    const struct superop_node *node = &op->nodes[k];
-    if (node->role == ROLE_REDUCE) {
-      fprintf(c->out, "  a.total%u = memory.take<%s>(slots, 0);\n", k,
-              type_of(c, node->result));
-    } else if (node->role == ROLE_SCAN || node->role == ROLE_PACK ||
-               node->role == ROLE_SCATTER) {
-      fprintf(c->out, "  a.taken%u = memory.take<%s>(n, 0);\n", k, taken_type(c, node));
+  fprintf(c->out,
+          "  scratch memory(stream);\n"
+          "  ravel::faults bad = {memory.take<ravel::fault_slot>(1, 0), 0};\n"
+          "  struct op%u_places f = {};\n",
+          c->op->number);
+  for (uint32_t i = 0; i < c->k->member_count; i++) {
+    const struct fused_member *m = &c->k->members[i];
+    uint32_t v = m->number;
+    switch ((enum fused_member_kind)m->kind) {
+    case MEMBER_OPERAND: fprintf(c->out, "  f.p%u = elements(p%u);\n", v, v); break;
+    case MEMBER_SEGMENTS:
+      fprintf(c->out, "  f.p%u = segments(p%u, n%u, t%u);\n", v, v, v, v);
+      break;
+    case MEMBER_WRITTEN:
+      if (is_output(c->op, v))
+        fprintf(c->out, "  f.o%u = out%u;\n", v, v);
+      else
+        fprintf(c->out, "  f.o%u = memory.take<%s>(n, 0);\n", v, type_of(c, v));
+      break;
+    case MEMBER_PARTIALS:
+      fprintf(c->out, "  f.t%u = memory.take<%s>(slots, 0);\n", v,
+              type_of(c, c->op->nodes[v].result));
+      break;
     }
-    if (node->role == ROLE_PACK) {
-      fprintf(c->out, "  a.keep%u = memory.take<uint64_t>(n, 0);\n", k);
-    } else if (node->role == ROLE_SCATTER) {
-      fprintf(c->out,
-              "  a.target%u = memory.take<uint64_t>(n, 0);\n"
-              "  a.owner%u = memory.take<unsigned long long>(t%u, %s);\n",
-              k, k, far_of(node), node->op == OPC_PERMUTE ? "0xff" : "0");
-    }
+  }
+  for (uint32_t k = 0; k < c->op->node_count; k++) {
+    if (c->k->tasks[k] != TASK_LIBRARY) continue;
+    if (c->op->nodes[k].role == ROLE_PACK)
+      fprintf(c->out, "  uint64_t *keep%u = memory.take<uint64_t>(n, 0);\n", k);
+    if (c->op->nodes[k].role == ROLE_SCATTER) memory_for_scatter(c, k);
   }
   fputs("  if (memory.error != cudaSuccess) return memory.error;\n", c->out);
 }
 
-static void launch_combination(const struct cuda *c, const struct superop_node *node,
-                               uint32_t k) {
+static void launch_kernel(const struct cuda *c) {
+  if (c->k->is_empty) return;
+  fprintf(c->out, "  f.bad = bad;\n  f.n = (int64_t)%s;\n", c->k->by_slots ? "slots" : "n");
+  if (c->k->by_slots)
+    fprintf(c->out,
+            "  const int64_t blocks = (int64_t)(slots + %d) / %d;\n"
+            "  op%u_places_kernel<<<grid(256 * (uint64_t)blocks), %d, 0, stream>>>(f, "
+            "blocks);\n",
+            FUSED_BLOCK_SLOTS - 1, FUSED_BLOCK_SLOTS, c->op->number, 32 * FUSED_BLOCK_SLOTS);
+  else
+    fprintf(c->out, "  op%u_places_kernel<<<grid(n), 256, 0, stream>>>(f, (int64_t)n);\n",
+            c->op->number);
+}
+
+static void launch_combination(const struct cuda *c, uint32_t k) {
+  const struct superop_node *node = &c->op->nodes[k];
   const struct combine_row *row = emit_combination(node);
   bool reduces = node->role == ROLE_REDUCE;
   uint32_t s = c->op->segments;
-  if (!is_output(c->op, node->result)) return;
-  fprintf(
-      c->out,
-      "  %s_%c_%s<<<grid(32 * n%u), 256, 0, stream>>>(a.%s%u, p%u, n%u, (%s)(%s), out%u);\n",
-      emit_combination_name(row), "ifb"[row->klass], reduces ? "totals" : "prefixes", s,
-      reduces ? "total" : "taken", k, s, s, type_of(c, node->result), row->identity,
-      node->result);
+  char from[16];
+  if (reduces)
+    snprintf(from, sizeof from, "f.t%u", k);
+  else
+    elements(c, node->operands[0], from);
+  fprintf(c->out,
+          "  %s_%c_%s<<<grid(32 * n%u), 256, 0, stream>>>(%s, p%u, n%u, (%s)(%s), out%u);\n",
+          emit_combination_name(row), "ifb"[row->klass], reduces ? "totals" : "prefixes", s,
+          from, s, s, type_of(c, node->result), row->identity, node->result);
 }
 
-static void launch_pack(const struct cuda *c, const struct superop_node *node, uint32_t k) {
+static void launch_pack(const struct cuda *c, uint32_t k) {
+  const struct superop_node *node = &c->op->nodes[k];
   uint32_t s = c->op->segments;
-  fprintf(c->out, "  memory.positions(a.keep%u, n + 1);\n", k);
-  fputs("  if (memory.error != cudaSuccess) return memory.error;\n", c->out);
+  char x[16], flags[16];
+  fprintf(c->out,
+          "  widen<<<grid(n), 256, 0, stream>>>(n, %s, keep%u);\n"
+          "  memory.positions(keep%u, n + 1);\n"
+          "  if (memory.error != cudaSuccess) return memory.error;\n",
+          elements(c, node->operands[1], flags), k, k);
   if (is_output(c->op, node->result)) {
-    fprintf(c->out, "  compact<<<grid(n), 256, 0, stream>>>(n, a.keep%u, a.taken%u, out%u);\n",
-            k, k, node->result);
+    fprintf(c->out, "  compact<<<grid(n), 256, 0, stream>>>(n, keep%u, %s, out%u);\n", k,
+            elements(c, node->operands[0], x), node->result);
   }
   if (is_output(c->op, node->result + 1)) {
-    fprintf(c->out,
-            "  kept_lengths<<<grid(n%u), 256, 0, stream>>>(n%u, p%u, a.keep%u, out%u);\n", s, s,
-            s, k, node->result + 1);
+    fprintf(c->out, "  kept_lengths<<<grid(n%u), 256, 0, stream>>>(n%u, p%u, keep%u, out%u);\n",
+            s, s, s, k, node->result + 1);
   }
 }
 
-static void launch_scatter(const struct cuda *c, const struct superop_node *node, uint32_t k) {
-  uint32_t far = far_of(node), v = node->result;
+static void launch_scatter(const struct cuda *c, uint32_t k) {
+  const struct superop_node *node = &c->op->nodes[k];
+  uint32_t far = node->operands[node->operand_count - 1], v = node->result;
   bool output = is_output(c->op, v), permutes = node->op == OPC_PERMUTE;
+  uint32_t near = permutes ? far : node->operands[node->operand_count - 2];
+  bool flagged = node->op == OPC_FPERMUTE || node->op == OPC_DFPERMUTE;
+  char x[16], index[16], flags[16];
+  elements(c, node->operands[0], x);
+  elements(c, node->operands[1], index);
   if (output && node->op == OPC_FPERMUTE) {
     fprintf(c->out, "  cudaMemsetAsync(out%u, 0, t%u * sizeof *out%u, stream);\n", v, far, v);
   } else if (output && !permutes) {
@@ -376,68 +180,47 @@ static void launch_scatter(const struct cuda *c, const struct superop_node *node
             v, defaults, far, v);
   }
   fprintf(c->out,
-          "  deliver<<<grid(n), 256, 0, stream>>>(n, a.target%u, a.owner%u, a.taken%u, ", k, k,
-          k);
+          "  a%u.from = segments(p%u, n%u, t%u);\n  a%u.to = segments(p%u, n%u, t%u);\n"
+          "  a%u.bad = bad;\n  a%u.node = %u;\n  a%u.checked = %s;\n  a%u.first = %s;\n",
+          k, near, near, near, k, far, far, far, k, k, k, k, node->checked ? "true" : "false",
+          k, permutes ? "true" : "false");
+  if (flagged) fprintf(c->out, "  a%u.flags = %s;\n", k, elements(c, node->operands[2], flags));
+  fprintf(c->out, "  take_aim<<<grid(n), 256, 0, stream>>>(n, %s, a%u);\n", index, k);
+  fprintf(c->out, "  deliver<<<grid(n), 256, 0, stream>>>(n, a%u, %s, %s, ", k, index, x);
   if (output)
-    fprintf(c->out, "out%u, ", v);
+    fprintf(c->out, "out%u);\n", v);
   else
-    fprintf(c->out, "(%s *)nullptr, ", type_of(c, v));
-  if (permutes && node->checked)
-    fprintf(c->out, "a.fault + %u);\n", c->op->node_count + k);
-  else
-    fputs("(uint64_t *)nullptr);\n", c->out);
-}
-
-static void faults(const struct cuda *c) {
-  const struct superop *op = c->op;
-  fprintf(c->out, "  static const int kind[] = {");
-  for (uint32_t k = 0; k < op->node_count; k++) {
-    fprintf(c->out, "%s",
-            op->nodes[k].role == ROLE_MAP ? "RAVEL_DIVIDE_BY_ZERO, " : "RAVEL_INDEX, ");
-  }
-  fprintf(c->out,
-          "};\n  uint64_t found[%u];\n"
-          "  cudaMemcpyAsync(found, a.fault, sizeof found, cudaMemcpyDeviceToHost, stream);\n"
-          "  const cudaError_t error = cudaStreamSynchronize(stream);\n"
-          "  if (error != cudaSuccess) return error;\n"
-          "  for (uint32_t k = 0; k < %u && fault->kind == RAVEL_OK; k++) {\n"
-          "    const uint64_t twice = found[%u + k];\n"
-          "    if (found[k] != NOWHERE) *fault = ravel_fault{kind[k], k, found[k]};\n"
-          "    else if (twice != NOWHERE) *fault = ravel_fault{RAVEL_DUPLICATE, k, twice};\n"
-          "  }\n"
-          "  return cudaGetLastError();\n}\n\n",
-          2 * op->node_count, op->node_count, op->node_count);
+    fprintf(c->out, "(%s *)nullptr);\n", type_of(c, v));
 }
 
 static void function(const struct cuda *c) {
   const struct superop *op = c->op;
-  char size[16], formula[400];
-  fprintf(c->out, "/* ---- %s ---- */\n\n", fused_formula(op, formula, sizeof formula));
-  arguments(c);
-  if (op->segments != SUPEROP_NONE)
-    segmented_kernel(c);
-  else
-    flat_kernel(c);
+  char size[16], name[32];
+  snprintf(name, sizeof name, "op%u_places", op->number);
+  fused_emit_kernel_body(c->k, name, c->out);
+  if (!c->k->is_empty) {
+    fprintf(c->out, "%s(%s)\n", c->k->by_slots ? "RAVEL_KERNEL_BLOCKS" : "RAVEL_KERNEL_N",
+            name);
+  }
+  fputs("\n", c->out);
   signature(c);
   fputs(" {\n", c->out);
   checks(c);
   fprintf(c->out, "  const uint64_t n = %s;\n", size_text(op->domain, size));
-  if (op->segments != SUPEROP_NONE) {
+  if (c->k->by_slots) {
     fprintf(c->out, "  const uint64_t slots = t%u / BLOCK + n%u;\n", op->segments,
             op->segments);
   }
-  fprintf(c->out, "  scratch memory(stream);\n  struct op%u_arguments a = {};\n", op->number);
   memory(c);
-  bool segmented = op->segments != SUPEROP_NONE;
-  fprintf(c->out, "  op%u_places<<<grid(%s), 256, 0, stream>>>(a, %s);\n", op->number,
-          segmented ? "32 * slots" : "n", segmented ? "slots" : "n");
+  launch_kernel(c);
   for (uint32_t k = 0; k < op->node_count; k++) {
-    const struct superop_node *node = &op->nodes[k];
-    if (node->role == ROLE_REDUCE || node->role == ROLE_SCAN) launch_combination(c, node, k);
-    if (node->role == ROLE_PACK) launch_pack(c, node, k);
-    if (node->role == ROLE_SCATTER) launch_scatter(c, node, k);
+    enum superop_role role = (enum superop_role)op->nodes[k].role;
+    if (c->k->tasks[k] == TASK_NONE) continue;
+    if (role == ROLE_REDUCE || role == ROLE_SCAN) launch_combination(c, k);
+    if (role == ROLE_PACK) launch_pack(c, k);
+    if (role == ROLE_SCATTER) launch_scatter(c, k);
   }
-  faults(c);
+  fputs("  (void)n;\n  return found(bad.slot, fault, stream);\n}\n\n", c->out);
 }
 
 /* ---- the file ---- */
@@ -466,27 +249,46 @@ static const char fault_text[] =
     "RAVEL_DUPLICATE };\n"
     "struct ravel_fault {\n"
     "  int kind;\n"
-    "  uint32_t node;     /* the operation: the number of those before it */\n"
-    "  uint64_t position; /* the first at fault */\n"
+    "  uint32_t node;        /* the operation: the number of those before it */\n"
+    "  uint64_t position;    /* the first at fault */\n"
+    "  int64_t value, limit; /* SIZE: the two sizes; INDEX, DUPLICATE: the index, the limit "
+    "*/\n"
+    "  uint64_t segment;     /* INDEX, DUPLICATE: the one that is pointed into */\n"
     "};\n"
-    "#endif\n\n";
+    "#endif\n\n"
+    "/* What kernels have reported, after waiting for them. */\n"
+    "static inline cudaError_t found(const ravel::fault_slot *slot, ravel_fault *fault,\n"
+    "                                cudaStream_t stream) {\n"
+    "  ravel::fault_slot s;\n"
+    "  cudaError_t error = cudaMemcpyAsync(&s, slot, sizeof s, cudaMemcpyDeviceToHost, "
+    "stream);\n"
+    "  if (error == cudaSuccess) error = cudaStreamSynchronize(stream);\n"
+    "  if (error != cudaSuccess) return error;\n"
+    "  if (s.kind == 0) return cudaGetLastError();\n"
+    "  const int kind = s.kind == DIVIDE_BY_ZERO ? RAVEL_DIVIDE_BY_ZERO\n"
+    "                   : s.kind == OUTSIDE      ? RAVEL_INDEX\n"
+    "                                            : RAVEL_DUPLICATE;\n"
+    "  *fault = ravel_fault{kind,    (uint32_t)s.site, (uint64_t)s.position,\n"
+    "                       s.value, s.limit,          (uint64_t)s.segment};\n"
+    "  return cudaGetLastError();\n"
+    "}\n\n";
 
-void fused_emit_cuda(const struct superop *const *ops, uint32_t count, struct widths widths,
-                     FILE *cu) {
-  struct emit_needs needs = {false, true};
+void fused_emit_cuda(struct arena *arena, const struct superop *const *ops, uint32_t count,
+                     struct widths widths, FILE *cu) {
   bool packs = false;
   for (uint32_t i = 0; i < count; i++) {
-    emit_add_needs(&needs, ops[i]);
     for (uint32_t k = 0; k < ops[i]->node_count; k++)
       packs |= ops[i]->nodes[k].role == ROLE_PACK;
   }
   fputs(file_text, cu);
   if (packs) fputs("#include <cub/cub.cuh>\n", cu); /* it takes the compiler seconds */
-  emit_prelude(widths, needs, cu);
+  fused_emit_kernel_prelude(ops, count, widths, cu);
   fputs(fault_text, cu);
-  emit_helpers(ops, count, widths, true, cu);
+  emit_cuda_helpers(ops, count, widths, cu);
   for (uint32_t i = 0; i < count; i++) {
-    struct cuda c = {ops[i], widths, cu};
+    struct fused_kernel k;
+    fused_kernel_plan(arena, ops[i], widths, false, &k);
+    struct cuda c = {ops[i], &k, widths, cu};
     function(&c);
   }
 }

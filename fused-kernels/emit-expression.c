@@ -110,38 +110,9 @@ void emit_add_needs(struct emit_needs *needs, const struct superop *op) {
 
 extern const char *const fused_elementary_text[];
 
-static bool begins(const char *line, const char *with) {
-  return strncmp(line, with, strlen(with)) == 0;
-}
-
-/* A line of the text as CUDA has it: for the device, without the loops over arrays. */
-static void cuda_line(const char *line, FILE *out) {
-  static const char *const changes[][2] = {
-      {"#define E_INLINE ", "#define E_INLINE static __device__ __forceinline__\n"},
-      {"E_PLAIN(", "E_SINGLE("},
-      {"E_REDUCED(", "E_SINGLE("},
-      {"static ", "static __device__ "},
-      {"struct e_angle elementary_reduce(",
-       "static __device__ struct e_angle elementary_reduce("}};
-  for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
-    if (!begins(line, changes[i][0])) continue;
-    fputs(changes[i][1], out);
-    if (i != 0) fputs(line + strlen(changes[i][0]), out);
-    return;
-  }
-  fputs(line, out);
-}
-
 /* The elementary functions. What elementary.h declares is static here, for which a declaration
  * before it is enough. */
-static void elementary(bool cuda, FILE *out) {
-  if (cuda) {
-    fputs("#define __builtin_clzll(x) __clzll((long long)(x))\n", out);
-    for (const char *const *line = fused_elementary_text; *line != NULL; line++) {
-      cuda_line(*line, out);
-    }
-    return;
-  }
+static void elementary(FILE *out) {
   fputs("#ifdef __GNUC__ /* not all of these are used */\n"
         "#pragma GCC diagnostic push\n"
         "#pragma GCC diagnostic ignored \"-Wunused-function\"\n"
@@ -160,7 +131,7 @@ void emit_prelude(struct widths w, struct emit_needs needs, FILE *out) {
   const char *least = wide ? "0x1p63" : "0x1p31", *suffix = fine ? "" : "F";
   fputs("#include <math.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <string.h>\n\n",
         out);
-  if (needs.functions) elementary(needs.cuda, out);
+  if (needs.functions) elementary(out);
   fprintf(
       out,
       "/* What the expressions are written in. INT wraps; a FLOAT that fits no INT becomes\n"
@@ -179,9 +150,8 @@ void emit_prelude(struct widths w, struct emit_needs needs, FILE *out) {
     fprintf(out, "#define MATH(fn, x) ((%s)fn(x))\n", f);
   fprintf(out,
           "#define TO_INT(x) to_int(x)\n"
-          "static %sinline %s to_int(%s x) {\n"
+          "static inline %s to_int(%s x) {\n"
           "  return (%s)(x >= -%s%s && x < %s%s ? x : -%s%s);\n"
           "}\n\n",
-          needs.cuda ? "__device__ " : "", i, f, i, least, suffix, least, suffix, least,
-          suffix);
+          i, f, i, least, suffix, least, suffix, least, suffix);
 }

@@ -23,10 +23,9 @@ void emit_map(const char *text, const struct superop_node *, FILE *);
 /* What a file needs before its expressions. */
 struct emit_needs {
   bool functions; /* exp, sin ...: the elementary functions */
-  bool cuda;      /* for the device */
 };
 void emit_add_needs(struct emit_needs *, const struct superop *);
-/* Includes and macros for them. */
+/* Includes and macros for them, in C. */
 void emit_prelude(struct widths, struct emit_needs, FILE *);
 
 #endif

@@ -1,11 +1,10 @@
-/* emit-helpers.c - the functions that emitted C and CUDA call, as text. In a text, @T is the
- * type of the elements, @N the name of the combination, @P what is neutral for it in every bit.
+/* emit-helpers.c - the functions that emitted C calls, as text, and what CUDA shares with it.
  */
 #include "fused-kernels/emit-helpers.h"
 
 #include <string.h>
 
-static const char combine_text[] = "@Sinline @T @N(@T x, @T y) {\n  return (@T)(";
+static const char combine_text[] = "@S@T @N(@T x, @T y) {\n  return (@T)(";
 
 static const char reduction_text[] =
     "/* A combination of many elements in a fixed order: blocks of 1024 elements, each as 32\n"
@@ -134,176 +133,6 @@ static const char common_text[] =
     "  *f = (struct ravel_fault){kind, node, position, value, (int64_t)limit, segment};\n"
     "}\n\n";
 
-static const char cuda_common_text[] =
-    "/* ---- what kernels share ---- */\n\n"
-    "/* Memory for the time of a call. */\n"
-    "struct scratch {\n"
-    "  cudaStream_t stream;\n"
-    "  cudaError_t error = cudaSuccess;\n"
-    "  int count = 0;\n"
-    "  void *items[64];\n"
-    "  explicit scratch(cudaStream_t s) : stream(s) {}\n"
-    "  ~scratch() {\n"
-    "    while (count > 0) cudaFreeAsync(items[--count], stream);\n"
-    "  }\n"
-    "  template <class T> T *take(uint64_t n, int fill) {\n"
-    "    void *p = nullptr;\n"
-    "    const size_t bytes = (n + 1) * sizeof(T);\n"
-    "    if (error == cudaSuccess && count == 64) error = cudaErrorMemoryAllocation;\n"
-    "    if (error == cudaSuccess) error = cudaMallocAsync(&p, bytes, stream);\n"
-    "    if (error != cudaSuccess) return nullptr;\n"
-    "    items[count++] = p;\n"
-    "    error = cudaMemsetAsync(p, fill, bytes, stream);\n"
-    "    return static_cast<T *>(p);\n"
-    "  }\n"
-    "#ifdef CUB_VERSION\n"
-    "  /* Instead of flags, how many are set before each. */\n"
-    "  void positions(uint64_t *flags, uint64_t n) {\n"
-    "    size_t bytes = 0;\n"
-    "    if (error == cudaSuccess) {\n"
-    "      error = cub::DeviceScan::ExclusiveSum(nullptr, bytes, flags, flags, n, stream);\n"
-    "    }\n"
-    "    void *room = take<char>(bytes, 0);\n"
-    "    if (error == cudaSuccess) {\n"
-    "      error = cub::DeviceScan::ExclusiveSum(room, bytes, flags, flags, n, stream);\n"
-    "    }\n"
-    "  }\n"
-    "#endif\n"
-    "};\n\n"
-    "static inline unsigned grid(uint64_t threads) {\n"
-    "  const uint64_t blocks = (threads + 255) / 256;\n"
-    "  return blocks < 1 ? 1 : blocks > 65536 ? 65536 : (unsigned)blocks;\n"
-    "}\n\n"
-    "/* The segment of place i: the last that begins at or before it. */\n"
-    "static __device__ uint64_t segment_of(const int64_t *offsets, uint64_t n, uint64_t i) {\n"
-    "  uint64_t low = 0, high = n;\n"
-    "  while (high - low > 1) {\n"
-    "    const uint64_t middle = low + (high - low) / 2;\n"
-    "    if ((uint64_t)offsets[middle] <= i) low = middle;\n"
-    "    else high = middle;\n"
-    "  }\n"
-    "  return low;\n"
-    "}\n\n"
-    "/* A segment of n places has its blocks of BLOCK places in slots of its own, from slot\n"
-    " * start / BLOCK + segment on: at least as many as it needs. */\n"
-    "static __device__ uint64_t slot_segment(const int64_t *offsets, uint64_t n, uint64_t "
-    "slot) {\n"
-    "  uint64_t low = 0, high = n;\n"
-    "  while (high - low > 1) {\n"
-    "    const uint64_t middle = low + (high - low) / 2;\n"
-    "    if ((uint64_t)offsets[middle] / BLOCK + middle <= slot) low = middle;\n"
-    "    else high = middle;\n"
-    "  }\n"
-    "  return low;\n"
-    "}\n\n"
-    "static __device__ void note(uint64_t *fault, uint64_t place) {\n"
-    "  atomicMin((unsigned long long *)fault, (unsigned long long)place);\n"
-    "}\n\n"
-    "#define NOWHERE UINT64_MAX\n"
-    "#define EACH_PLACE(i, n)                                                      \\\n"
-    "  uint64_t i = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; i < (n);      \\\n"
-    "  i += (uint64_t)gridDim.x * blockDim.x\n\n"
-    "/* The places that are kept: those after which one more is. */\n"
-    "template <class T>\n"
-    "__global__ void compact(uint64_t n, const uint64_t *position, const T *x, T *out) {\n"
-    "  for (EACH_PLACE(i, n)) {\n"
-    "    if (position[i + 1] != position[i]) out[position[i]] = x[i];\n"
-    "  }\n"
-    "}\n\n"
-    "static __global__ void kept_lengths(uint64_t segments, const int64_t *offsets,\n"
-    "                                    const uint64_t *position, int64_t *out) {\n"
-    "  for (EACH_PLACE(s, segments)) {\n"
-    "    out[s] = (int64_t)(position[offsets[s + 1]] - position[offsets[s]]);\n"
-    "  }\n"
-    "}\n\n"
-    "/* Every source whose target it owns goes there; `twice` notes the others, if not null. "
-    "*/\n"
-    "template <class T>\n"
-    "__global__ void deliver(uint64_t n, const uint64_t *target, const unsigned long long "
-    "*owner,\n"
-    "                        const T *x, T *out, uint64_t *twice) {\n"
-    "  for (EACH_PLACE(i, n)) {\n"
-    "    if (target[i] == NOWHERE) continue;\n"
-    "    const bool owns = owner[target[i]] == i + 1;\n"
-    "    if (owns && out != nullptr) out[target[i]] = x[i];\n"
-    "    if (!owns && twice != nullptr) note(twice, i);\n"
-    "  }\n"
-    "}\n\n";
-
-static const char cuda_reduction_text[] =
-    "static __device__ @T @N_fold(@T lane) {\n"
-    "  for (int w = 16; w >= 1; w /= 2) lane = @N(lane, (@T)__shfl_down_sync(~0U, lane, w));\n"
-    "  return lane;\n"
-    "}\n\n"
-    "/* From the results of blocks to those of segments, a warp for each: blocks of blocks. "
-    "*/\n"
-    "static __global__ void @N_totals(@T *total, const int64_t *offsets, uint64_t segments,\n"
-    "                                 @T identity, @T *out) {\n"
-    "  const uint64_t j = threadIdx.x % 32, warps = (uint64_t)gridDim.x * blockDim.x / 32;\n"
-    "  uint64_t s = ((uint64_t)blockIdx.x * blockDim.x + threadIdx.x) / 32;\n"
-    "  for (; s < segments; s += warps) {\n"
-    "    const uint64_t start = (uint64_t)offsets[s], length = (uint64_t)offsets[s + 1] - "
-    "start;\n"
-    "    @T *x = total + start / BLOCK + s;\n"
-    "    uint64_t n = (length + BLOCK - 1) / BLOCK;\n"
-    "    while (n > 1) {\n"
-    "      const uint64_t blocks = (n + BLOCK - 1) / BLOCK;\n"
-    "      for (uint64_t k = 0; k < blocks; k++) {\n"
-    "        @T lane = @P;\n"
-    "        for (uint64_t i = k * BLOCK + j; i < n && i < (k + 1) * BLOCK; i += 32) {\n"
-    "          lane = @N(lane, x[i]);\n"
-    "        }\n"
-    "        lane = @N_fold(lane);\n"
-    "        __syncwarp();\n"
-    "        if (j == 0) x[k] = lane;\n"
-    "        __syncwarp();\n"
-    "      }\n"
-    "      n = blocks;\n"
-    "    }\n"
-    "    if (j == 0) out[s] = length == 0 ? identity : x[0];\n"
-    "  }\n"
-    "}\n\n";
-
-static const char cuda_scan_text[] =
-    "/* Prefixes of each segment, a warp for each segment: at a time 32 windows of 8 "
-    "elements,\n"
-    " * one for each lane; the windows above are kept by every lane alike. x and out may be "
-    "the\n"
-    " * same. */\n"
-    "static __global__ void @N_prefixes(const @T *x, const int64_t *offsets, uint64_t "
-    "segments,\n"
-    "                                   @T identity, @T *out) {\n"
-    "  const uint64_t j = threadIdx.x % 32, warps = (uint64_t)gridDim.x * blockDim.x / 32;\n"
-    "  uint64_t s = ((uint64_t)blockIdx.x * blockDim.x + threadIdx.x) / 32;\n"
-    "  struct @N_scan above;\n"
-    "  for (; s < segments; s += warps) {\n"
-    "    const uint64_t start = (uint64_t)offsets[s], end = (uint64_t)offsets[s + 1];\n"
-    "    @N_restart(&above);\n"
-    "    for (uint64_t first = start; first < end; first += 256) {\n"
-    "      const uint64_t mine = first + 8 * j;\n"
-    "      @T a[8];\n"
-    "      for (int k = 0; k < 8; k++) a[k] = mine + k < end ? x[mine + k] : (@T)(@P);\n"
-    "      for (int d = 1; d < 8; d *= 2) {\n"
-    "        for (int k = 7; k >= d; k--) a[k] = @N(a[k - d], a[k]);\n"
-    "      }\n"
-    "      @T window = a[7];\n"
-    "      for (unsigned d = 1; d < 32; d *= 2) {\n"
-    "        const @T left = (@T)__shfl_up_sync(~0U, window, d);\n"
-    "        if (j >= d) window = @N(left, window);\n"
-    "      }\n"
-    "      const @T all = @N_prefix(&above, 1);\n"
-    "      const @T left = (@T)__shfl_up_sync(~0U, window, 1);\n"
-    "      const @T before = j == 0 ? all : @N(all, left);\n"
-    "      for (int k = 0; k < 8; k++) {\n"
-    "        if (mine + k >= end) break;\n"
-    "        out[mine + k] = mine + k == start ? identity : k == 0 ? before : @N(before, a[k - "
-    "1]);\n"
-    "      }\n"
-    "      @N_take(&above, 1, (@T)__shfl_sync(~0U, window, 31));\n"
-    "    }\n"
-    "  }\n"
-    "}\n\n";
-
 const char *emit_combination_name(const struct combine_row *row) {
   switch (row->op) {
   case OP_ADD: return "add";
@@ -321,11 +150,8 @@ bool emit_is_ordered(const struct superop_node *node) {
          !emit_combination(node)->exact;
 }
 
-static const char class_letters[] = "ifb";
-
-/* A text with its parameters filled in. */
-static void fill(const char *text, const struct combine_row *row, struct widths w, bool cuda,
-                 FILE *out) {
+void emit_fill(const char *text, const struct combine_row *row, struct widths w,
+               const char *linkage, FILE *out) {
   for (; *text != '\0'; text++) {
     if (*text != '@') {
       fputc(*text, out);
@@ -333,18 +159,15 @@ static void fill(const char *text, const struct combine_row *row, struct widths 
     }
     switch (*++text) {
     case 'T': fputs(emit_type(w, (enum superop_kind)row->klass), out); break;
-    case 'N':
-      fprintf(out, "%s_%c", emit_combination_name(row), class_letters[row->klass]);
-      break;
-    case 'S': fputs(cuda ? "static __device__ " : "static ", out); break;
+    case 'N': fprintf(out, "%s_%c", emit_combination_name(row), "ifb"[row->klass]); break;
+    case 'S': fputs(linkage, out); break;
     default: fputs(row->pad, out);
     }
   }
 }
 
-/* Whether any node combines so in this role. */
-static bool is_needed(const struct superop *const *ops, uint32_t count,
-                      const struct combine_row *row, enum superop_role role) {
+bool emit_combines(const struct superop *const *ops, uint32_t count,
+                   const struct combine_row *row, enum superop_role role) {
   for (uint32_t i = 0; i < count; i++) {
     for (uint32_t k = 0; k < ops[i]->node_count; k++) {
       const struct superop_node *node = &ops[i]->nodes[k];
@@ -354,38 +177,39 @@ static bool is_needed(const struct superop *const *ops, uint32_t count,
   return false;
 }
 
-/* The functions of one combination. */
-static void emit_one(const struct superop *const *ops, uint32_t count,
-                     const struct combine_row *row, struct widths w, bool cuda, FILE *out) {
+void emit_combination_function(const struct combine_row *row, struct widths w,
+                               const char *linkage, FILE *out) {
   static const char *const xy[] = {"x", "y"};
-  bool reduces = is_needed(ops, count, row, ROLE_REDUCE),
-       scans = is_needed(ops, count, row, ROLE_SCAN);
-  if (!reduces && !scans) return;
-  fill(combine_text, row, w, cuda, out);
+  emit_fill(combine_text, row, w, linkage, out);
   emit_expression(row->expression, 2, xy, out);
   fputs(");\n}\n\n", out);
-  if (cuda && reduces) fill(cuda_reduction_text, row, w, cuda, out);
-  if (scans && (cuda || !row->exact)) fill(scan_text, row, w, cuda, out);
-  if (cuda && scans) fill(cuda_scan_text, row, w, cuda, out);
-  if (!cuda && reduces && !row->exact) fill(reduction_text, row, w, cuda, out);
 }
 
-void emit_helpers(const struct superop *const *ops, uint32_t count, struct widths w, bool cuda,
+void emit_scan_functions(const struct combine_row *row, struct widths w, const char *linkage,
+                         FILE *out) {
+  emit_fill(scan_text, row, w, linkage, out);
+}
+
+/* The functions of one combination. */
+static void emit_one(const struct superop *const *ops, uint32_t count,
+                     const struct combine_row *row, struct widths w, FILE *out) {
+  bool reduces = emit_combines(ops, count, row, ROLE_REDUCE),
+       scans = emit_combines(ops, count, row, ROLE_SCAN);
+  if (!reduces && !scans) return;
+  emit_combination_function(row, w, "static inline ", out);
+  if (scans && !row->exact) emit_scan_functions(row, w, "static ", out);
+  if (reduces && !row->exact) emit_fill(reduction_text, row, w, "static ", out);
+}
+
+void emit_helpers(const struct superop *const *ops, uint32_t count, struct widths w,
                   FILE *out) {
   size_t rows;
   const struct combine_row *row = combine_rows(&rows);
-  if (!cuda) {
-    fputs("#ifdef __GNUC__ /* not all of these are used */\n"
-          "#pragma GCC diagnostic ignored \"-Wunused-function\"\n"
-          "#endif\n\n",
-          out);
-  }
-  fputs("enum { BLOCK = 1024, TREE_LEVELS = 7, SCAN_LEVELS = 14 };\n\n", out);
-  if (cuda) {
-    fputs(cuda_common_text, out);
-  } else {
-    fputs(common_text, out);
-    fputs(cursor_text, out);
-  }
-  for (; rows-- > 0; row++) emit_one(ops, count, row, w, cuda, out);
+  fputs("#ifdef __GNUC__ /* not all of these are used */\n"
+        "#pragma GCC diagnostic ignored \"-Wunused-function\"\n"
+        "#endif\n\n" EMIT_LEVELS,
+        out);
+  fputs(common_text, out);
+  fputs(cursor_text, out);
+  for (; rows-- > 0; row++) emit_one(ops, count, row, w, out);
 }

@@ -163,38 +163,21 @@ static void macros(struct widths w, FILE *out) {
           i, f, i, least, suffix, least, suffix, least, suffix);
 }
 
-/* Whether some reduction combines so. */
-static bool is_reduced(const struct superop *const *ops, uint32_t count,
-                       const struct combine_row *row) {
-  for (uint32_t i = 0; i < count; i++) {
-    for (uint32_t k = 0; k < ops[i]->node_count; k++) {
-      const struct superop_node *node = &ops[i]->nodes[k];
-      if (node->role == ROLE_REDUCE && emit_combination(node) == row) return true;
-    }
-  }
-  return false;
-}
-
+/* Those of scans are for what follows in a file with more than one kernel. */
 static void combinations(const struct superop *const *ops, uint32_t count, struct widths w,
                          FILE *out) {
-  static const enum superop_kind kinds[] = {SUPEROP_INT, SUPEROP_FLOAT, SUPEROP_BOOL};
-  static const char *const operands[] = {"x", "y"};
   size_t rows;
   const struct combine_row *row = combine_rows(&rows);
   for (; rows-- > 0; row++) {
-    if (!is_reduced(ops, count, row)) continue;
-    const char *type = emit_type(w, kinds[row->klass]);
-    fprintf(out, "HERE_INLINE %s %s_%c(%s x, %s y) {\n  return (%s)(", type,
-            emit_combination_name(row), "ifb"[row->klass], type, type, type);
-    emit_expression(row->expression, 2, operands, out);
-    fputs(");\n}\n", out);
+    if (emit_combines(ops, count, row, ROLE_REDUCE) ||
+        emit_combines(ops, count, row, ROLE_SCAN))
+      emit_combination_function(row, w, "HERE_INLINE ", out);
   }
-  fputs("\n", out);
 }
 
 void fused_emit_kernel_prelude(const struct superop *const *ops, uint32_t count,
                                struct widths widths, FILE *out) {
-  struct emit_needs needs = {false, false};
+  struct emit_needs needs = {false};
   for (uint32_t i = 0; i < count; i++) emit_add_needs(&needs, ops[i]);
   for (const char *const *line = fused_prelude_text; *line != NULL; line++) fputs(*line, out);
   fputs(basic_text, out);

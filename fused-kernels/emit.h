@@ -17,9 +17,10 @@
 void fused_emit_c(const struct superop *const *, uint32_t count, struct widths,
                   const char *header_name, FILE *c, FILE *h);
 
-/* The same for CUDA: one file with kernels and, for each superoperator, a host function that
- * launches them, on device pointers. */
-void fused_emit_cuda(const struct superop *const *, uint32_t count, struct widths, FILE *cu);
+/* The same for CUDA: one file with kernels, those of emit-kernel.h, and for each superoperator
+ * a host function that launches them, on device pointers. Plans are made in the arena. */
+void fused_emit_cuda(struct arena *, const struct superop *const *, uint32_t count,
+                     struct widths, FILE *cu);
 
 /* ---- the elementwise part, block by block, for a back end ---- */
 

@@ -169,7 +169,7 @@ Test(emit_cuda, compiles) {
   struct built b;
   make_directory(&b);
   FILE *cu = create(&b, "emitted.cu");
-  fused_emit_cuda(r.ops, SOME, w, cu);
+  fused_emit_cuda(&r.arena, r.ops, SOME, w, cu);
   fclose(cu);
   snprintf(command, sizeof command,
            "cd %s && %s -std=c++17 -arch=sm_90 --fmad=false -Werror all-warnings -c emitted.cu",
