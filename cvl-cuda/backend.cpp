@@ -150,7 +150,8 @@ static void read_lengths(context &c, const cvl_value &d, uint64_t first, uint64_
     if (n > 0) dst[0] = (int64_t)d.as.one_segment;
     return;
   }
-  const cvl_segdes &s = *d.as.segdes;
+  cvl_segdes &s = *d.as.segdes;
+  if (s.count == 1) exact(c, s);
   if (s.equal >= 0) {
     for (uint64_t k = 0; k < n; k++) dst[k] = s.equal;
     return;

@@ -72,6 +72,8 @@ static void note_slot(context &c, const fault_slot &s) {
       c, {(cvl_error_kind)s.kind, s.site, s.position, s.value, s.limit, s.segment, nullptr});
 }
 
+static void look(context &);
+
 void finish(context &c) {
   if (c.work_queue.runs != c.runs_seen) /* else nothing can have gone wrong since */
     c.work_queue.download(c.seen_faults->at, c.device_faults->at, sizeof(fault_slot));
@@ -81,6 +83,7 @@ void finish(context &c) {
   c.device->host_reads(c.seen_faults->at, sizeof seen);
   memcpy(&seen, c.seen_faults->at, sizeof seen);
   note_slot(c, seen);
+  look(c);
 }
 
 /* ---- pending numbers ---- */
@@ -105,10 +108,7 @@ static void look(context &c) {
 
 int64_t settle(context &c, pending &p) {
   if (!p.known) look(c);
-  if (!p.known) {
-    finish(c);
-    look(c);
-  }
+  if (!p.known) finish(c);
   return p.value;
 }
 
@@ -413,7 +413,7 @@ static void mirror_block(context &c, const ref<block> &device, ref<block> &host,
 }
 
 void work::give(cvl_value *out, const ref<cvl_vector> &v) {
-  if (!v->size && v->length <= c.small) mirror_block(c, v->device, v->host, v->arrives);
+  if (v->length <= c.small) mirror_block(c, v->device, v->host, v->arrives);
   *out = cvl_value{};
   if (on_host && v->length == 1 && !v->size) { /* known: no need of a vector */
     out->form = CVL_SCALAR;

@@ -145,6 +145,10 @@ struct work {
   template <class T> ptr<const T> elements(const cvl_value &v) {
     return pointer_to<const T>(materialised(v, sizeof(T)));
   }
+  /* A block of the device that this operation reads. */
+  template <class T> ptr<const T> elements_of(const ref<block> &b) {
+    return pointer_to<const T>(reads(b));
+  }
   /* A descriptor; `ranked`: with a rank directory unless its form makes `of` cheap anyway. */
   segments view(const cvl_value &d, bool ranked = false);
   segments view(cvl_segdes *d, bool ranked = false);

@@ -23,8 +23,9 @@ enum { MAP_UNROLL = 4, MAP_THREADS = 256 };
 template <class F> __global__ void __launch_bounds__(256) kernel_n(const F f, int64_t n) {
   run_n(f, n);
 }
+/* A bound without a number of blocks makes ptxas spill small kernels to reach 32 registers. */
 template <class F>
-__global__ void __launch_bounds__(F::threads) kernel_blocks(const F f, int64_t blocks) {
+__global__ void __launch_bounds__(F::threads, 1) kernel_blocks(const F f, int64_t blocks) {
   run_blocks(f, blocks);
 }
 template <class F, class R>

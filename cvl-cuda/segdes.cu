@@ -34,6 +34,16 @@ static ref<cvl_segdes> equal_segdes(int64_t count, int64_t length) {
   return d;
 }
 
+void recognise_equal(cvl_segdes &d) {
+  const int64_t *offsets = (const int64_t *)(const void *)d.host_offsets->at;
+  const int64_t length = d.count > 0 ? offsets[1] : 0;
+  for (int64_t k = 0; k < d.count; k++) {
+    if (offsets[k + 1] - offsets[k] != length) return;
+  }
+  d.equal = length;
+  d.host_offsets = nullptr;
+}
+
 /* From lengths that the host has; `length` gives each. */
 template <class G>
 static ref<cvl_segdes> segdes_on_host(context &c, uint64_t site, int64_t count, G length) {
@@ -42,20 +52,15 @@ static ref<cvl_segdes> segdes_on_host(context &c, uint64_t site, int64_t count, 
   d->host_offsets =
       ref<block>(c.memory.take(place::host, (size_t)(count + 1) * sizeof(int64_t), site));
   int64_t *offsets = (int64_t *)(void *)d->host_offsets->at;
-  bool equal = true;
   offsets[0] = 0;
   for (int64_t k = 0; k < count; k++) {
     const int64_t x = length(k);
     if (x < 0) fail(CVL_E_NEGATIVE_LENGTH, site, k, x);
     if (x > INT64_MAX - offsets[k]) fail(CVL_E_TOTAL, site, k);
     offsets[k + 1] = offsets[k] + x;
-    equal = equal && x == offsets[1];
   }
   d->total = offsets[count];
-  if (equal) {
-    d->equal = count > 0 ? offsets[1] : 0;
-    d->host_offsets = nullptr;
-  }
+  recognise_equal(*d.get());
   return d;
 }
 
