@@ -53,16 +53,15 @@ static void signature(const struct cuda *c) {
 }
 
 static void checks(const struct cuda *c) {
-  char a[16], b[16];
+  char a_text[16], b_text[16];
   fputs("  *fault = ravel_fault{RAVEL_OK, 0, 0, 0, 0, 0};\n", c->out);
   for (uint32_t r = c->op->rule_count; r-- > 0;) { /* the first one stays */
     const struct superop_rule *rule = &c->op->rules[r];
-    size_text(rule->a, a);
-    size_text(rule->b, b);
+    const char *a = size_text(rule->a, a_text), *b = size_text(rule->b, b_text);
     fprintf(c->out,
             "  if (%s != %s) {\n"
             "    *fault = ravel_fault{RAVEL_SIZE, %u, 0, (int64_t)%s, (int64_t)%s, 0};\n  }\n",
-            size_text(rule->a, a), size_text(rule->b, b), rule->node, a, b);
+            a, b, rule->node, a, b);
   }
   fputs("  if (fault->kind != RAVEL_OK) return cudaSuccess;\n", c->out);
 }
