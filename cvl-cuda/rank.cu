@@ -1,10 +1,216 @@
-/* rank.cu */
-#include "cvl-cuda/ops.hpp"
+/* rank.cu - stable ranks within segments.
+ *
+ * Where no segment can be long, an element is compared with all others of its segment: one
+ * launch, which reads the elements of a segment over and over, out of the cache. Otherwise the
+ * elements' order is that of unsigned numbers (the keys), which are sorted together with their
+ * positions: segment number and key at once if they fit into 64 bits, else first by key, then,
+ * stably, by segment. Segments stand where they stood, so that the element that comes k-th has
+ * rank k less the start of k's segment.
+ *
+ * Launches: keys, sort, ranks; keys, sort, segments, sort, ranks for segments of 64-bit
+ * elements. Bytes of one element: E + 4 + K for the keys, what the sort needs (passes of 8 bits
+ * of the key that read and write key and position), 4 + I at random for the ranks.
+ */
+#include "cvl-cuda/elementwise.hpp"
+#include "cvl-cuda/sort.hpp"
+#include "cvl/elementary.h"
 
 namespace ravel {
+namespace {
 
-void rank(context &, uint64_t, cvl_op, const cvl_value &, const cvl_value &, cvl_value *) {
-  fail(CVL_E_DEVICE, 0);
+/* Elements of a segment that are compared with each other: then that costs no more than the
+ * dozen passes of a sort. */
+enum { COMPARED = 64 };
+
+/* ---- keys ---- */
+
+HD uint32_t ascending(int32_t x) {
+  return (uint32_t)x ^ (uint32_t)1 << 31;
+}
+HD uint64_t ascending(int64_t x) {
+  return (uint64_t)x ^ (uint64_t)1 << 63;
+}
+/* Negative numbers count downwards from the sign on. */
+HD uint32_t ascending(float x) {
+  const uint32_t bits = bits_of_f32(x);
+  return bits >> 31 ? ~bits : bits | (uint32_t)1 << 31;
+}
+HD uint64_t ascending(double x) {
+  const uint64_t bits = bits_of_f64(x);
+  return bits >> 63 ? ~bits : bits | (uint64_t)1 << 63;
+}
+
+template <class T> using key_of = decltype(ascending(T{}));
+
+/* An unsigned number for the place of x in the order: both zeros at one place, NaN last. */
+template <class T> HD key_of<T> key(T x, bool down) {
+  if (x != x) return (key_of<T>)~(key_of<T>)0;
+  const key_of<T> k = ascending(x == 0 ? (T)0 : x);
+  return down ? (key_of<T>)~k : k;
+}
+
+/* ---- by comparing ---- */
+
+template <class T, class I> struct compare_body {
+  ptr<const T> x;
+  segments d;
+  bool down;
+
+  HD I operator()(int64_t i) const {
+    const int64_t s = d.of(i), first = d.start(s), last = first + d.length(s);
+    const key_of<T> mine = key((T)x[i], down);
+    int64_t before = 0;
+    for (int64_t j = first; j < last; j++) {
+      const key_of<T> other = key((T)x[j], down);
+      before += other < mine || (other == mine && j < i);
+    }
+    return (I)before;
+  }
+};
+
+/* ---- by sorting: K the type of keys, V that of positions ---- */
+
+template <class T, class K, class V> struct keys_body {
+  operand<T> x;
+  segments d;
+  bool down, with_segment; /* the segment's number above the key */
+  ptr<K> keys;
+  ptr<V> positions;
+
+  HD void operator()(int64_t i) const {
+    const K k = key(x[i], down);
+    /* Shifted by half of K: only a K of 64 bits has room for both. */
+    keys[i] = with_segment ? (K)((K)d.of(i) << 4 * sizeof(K) | k) : k;
+    positions[i] = (V)i;
+  }
+};
+
+template <class K, class V> struct segments_body {
+  segments d;
+  ptr<const V> positions;
+  HD K operator()(int64_t k) const { return (K)d.of((int64_t)positions[k]); }
+};
+
+template <class V, class I> struct ranks_body {
+  segments d;
+  ptr<const V> positions;
+  ptr<I> out;
+  HD void operator()(int64_t k) const {
+    out[(int64_t)positions[k]] = (I)(k - d.start(d.of(k)));
+  }
+};
+
+/* Keys with positions, and room to sort them. */
+template <class K, class V> struct sorter {
+  work &w;
+  int64_t n;
+  ptr<K> keys, sorted_keys;
+  ptr<V> positions, sorted;
+  ptr<uint8_t> room;
+  int64_t room_bytes;
+
+  sorter(work &at, int64_t count)
+      : w(at), n(count), keys(w.scratch<K>(n)), sorted_keys(w.scratch<K>(n)),
+        positions(w.scratch<V>(n)), sorted(w.scratch<V>(n)), room(nullptr),
+        room_bytes(sort_scratch<K, V>(w.on_host, n)) {
+    if (room_bytes > 0) room = w.scratch<uint8_t>(room_bytes);
+  }
+  /* By the lowest `bits` bits of the keys. */
+  void sort(int bits) {
+    const sort_job<K, V> job{keys, positions, sorted_keys, sorted, 0, bits, room, room_bytes};
+    w.run(launch_sort("sort", n, job));
+  }
+};
+
+int bits_of(int64_t most) {
+  int bits = 0;
+  for (; most > 0; most >>= 1) bits++;
+  return bits;
+}
+
+template <class T, class K, class V, class I>
+void rank_by_sorting(work &w, const cvl_value &v, const segments &d, bool down, ptr<I> out) {
+  const int key_bits = 8 * (int)sizeof(key_of<T>);
+  const int segment_bits = d.count > 1 ? bits_of(d.count - 1) : 0;
+  const bool at_once = key_bits + segment_bits <= 8 * (int)sizeof(K);
+  const operand<T> x = w.read<T>(v);
+  sorter<K, V> s(w, d.total);
+  w.run(launch_n(
+      "rank: keys", d.total,
+      keys_body<T, K, V>{x, d, down, at_once && segment_bits > 0, s.keys, s.positions}));
+  s.sort(at_once ? key_bits + segment_bits : key_bits);
+  if (!at_once) {
+    const segments_body<K, V> segment{d, s.sorted};
+    w.run(launch_map("rank: segments", d.total,
+                     map_body<segments_body<K, V>, K>{segment, s.keys}));
+    const ptr<V> first = s.positions;
+    s.positions = s.sorted;
+    s.sorted = first;
+    s.sort(segment_bits);
+  }
+  w.run(launch_n("rank", d.total, ranks_body<V, I>{d, s.sorted, out}));
+}
+
+/* Keys with room for the segment's number if there is more than one segment; positions of 32
+ * bits while they are enough. */
+template <class T, class I>
+void rank_any(work &w, const cvl_value &v, const segments &d, bool down, ptr<I> out) {
+  const bool narrow = d.total <= (int64_t)UINT32_MAX;
+  if (d.count == 1) {
+    if (narrow)
+      rank_by_sorting<T, key_of<T>, uint32_t>(w, v, d, down, out);
+    else
+      rank_by_sorting<T, key_of<T>, uint64_t>(w, v, d, down, out);
+  } else if (narrow) {
+    rank_by_sorting<T, uint64_t, uint32_t>(w, v, d, down, out);
+  } else {
+    rank_by_sorting<T, uint64_t, uint64_t>(w, v, d, down, out);
+  }
+}
+
+/* ---- ranks that do not fit an INT ---- */
+
+struct fits_body {
+  segments d;
+  int64_t most;
+  faults bad;
+  HD void operator()(int64_t s) const {
+    if (d.length(s) > most) bad.report(CVL_E_INT_RANGE, s, d.length(s), 0, 0);
+  }
+};
+
+void require_fit(work &w, const segments &d) {
+  if (w.c.int_elem == CVL_I64 || d.total <= INT32_MAX) return;
+  if (d.equal > INT32_MAX && d.count > 0) fail(CVL_E_INT_RANGE, w.site, 0, d.equal);
+  if (d.equal < 0) w.run(launch_n("rank: fits", d.count, fits_body{d, INT32_MAX, w.bad()}));
+}
+
+} // namespace
+
+void rank(context &c, uint64_t site, cvl_op op, const cvl_value &v, const cvl_value &d,
+          cvl_value *out) {
+  work w(c, site, {&v, &d}, 0);
+  const segments s = w.view(d, true);
+  const int64_t longest = s.equal >= 0 ? s.equal : s.total;
+  const bool down = op == OP_RANK_DOWN;
+  require_fit(w, s);
+  const ref<cvl_vector> r = w.make(c.int_elem, s.total);
+  with_int(c.int_elem, [&](auto zero) {
+    using I = decltype(zero);
+    const ptr<I> to = w.data<I>(r);
+    with_type((cvl_elem)v.elem, [&](auto element) {
+      using T = decltype(element);
+      if constexpr (sizeof(T) > 1) { /* BOOL has no ranks */
+        if (longest > COMPARED) {
+          rank_any<T, I>(w, v, s, down, to);
+        } else {
+          const compare_body<T, I> body{w.elements<T>(v), s, down};
+          w.run(launch_map("rank", s.total, map_body<compare_body<T, I>, I>{body, to}));
+        }
+      }
+    });
+  });
+  w.give(out, r);
 }
 
 } // namespace ravel
