@@ -75,7 +75,11 @@ struct index_flags {
     const int64_t tile = block.index(), first = tile * PACK_TILE;
     block.each([&](int t) {
       uint64_t x[INDEX_EACH];
-      for (int r = 0; r < INDEX_EACH; r++) x[r] = eight_flags(first + (r * threads + t) * 8);
+      if (first + PACK_TILE <= n) { /* without a question for each */
+        for (int r = 0; r < INDEX_EACH; r++) x[r] = eights[first / 8 + r * threads + t];
+      } else {
+        for (int r = 0; r < INDEX_EACH; r++) x[r] = eight_flags(first + (r * threads + t) * 8);
+      }
       for (int r = 0; r < INDEX_EACH; r++)
         block.shared.bits[r * threads + t] = bits_of_bytes(x[r]);
     });
@@ -136,22 +140,30 @@ template <class T> struct keep {
   template <class B> HD void operator()(B &block) const {
     const int64_t b = block.index();
     if (b < moves) {
-      block.each([&](int t) { move(b * KEEP_TILE + t); });
+      block.each([&](int t) { move(b, t); });
     } else {
       block.each([&](int t) { put_offsets((b - moves) * KEEP_TILE + t); });
     }
   }
-  HD void move(int64_t first) const {
+  /* A warp moves neighbours, KEEP_EACH to a thread, all of the same few words. */
+  HD void move(int64_t tile, int t) const {
+    enum { WORDS = KEEP_EACH * WARP / 64 };
+    const int64_t first = tile * KEEP_TILE + t / WARP * (KEEP_EACH * WARP);
+    const int64_t lane = t % WARP, last_word = (ranks.n - 1) >> 6;
+    const int64_t before = (int64_t)ranks.tiles[first / PACK_TILE];
+    pack_word w[WORDS];
     T x[KEEP_EACH];
     int64_t to[KEEP_EACH];
-    const int64_t before = (int64_t)ranks.tiles[first / PACK_TILE];
+    for (int k = 0; k < WORDS; k++) {
+      const int64_t word = (first >> 6) + k;
+      w[k] = ranks.words[word < last_word ? word : last_word];
+    }
     for (int r = 0; r < KEEP_EACH; r++) {
-      const int64_t i = first + r * threads;
+      const int64_t i = first + r * WARP + lane;
+      const pack_word &mine = w[r * WARP / 64];
       to[r] = -1;
-      if (i >= ranks.n) continue;
-      const pack_word w = ranks.words[i >> 6];
-      if ((w.bits >> (i & 63) & 1) == 0) continue;
-      to[r] = before + w.before + flag_ranks::below(w, i);
+      if (i >= ranks.n || (mine.bits >> (i & 63) & 1) == 0) continue;
+      to[r] = before + mine.before + flag_ranks::below(mine, i);
       x[r] = values[i];
     }
     for (int r = 0; r < KEEP_EACH; r++) {
@@ -160,7 +172,7 @@ template <class T> struct keep {
     if (!to_the_end) return;
     const int64_t kept = ranks.all();
     for (int r = 0; r < KEEP_EACH; r++) {
-      const int64_t i = first + r * threads;
+      const int64_t i = first + r * WARP + lane;
       if (i >= kept && i < ranks.n) out[i] = 0;
     }
   }

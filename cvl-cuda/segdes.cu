@@ -285,6 +285,10 @@ static bool one_length(const cvl_value &v, int64_t *length) {
 void make_segdes(context &c, uint64_t site, const cvl_value &v, cvl_value *out) {
   int64_t length;
   if (v.form == CVL_VECTOR) exact(c, *v.as.vector);
+  if (length_bound(v) == 0) {
+    give_equal(site, 0, 0, out);
+    return;
+  }
   if (one_length(v, &length)) {
     give_equal(site, length_bound(v), length, out);
     return;

@@ -87,17 +87,29 @@ static void sweep_from_host(struct suite *s, const struct host_value *h) {
   }
 }
 
-/* Doubles vectors until the limit says no, and then works on. */
+static struct host_value some_ints(struct suite *s, uint64_t n) {
+  struct host_value h = host_vector(&s->heap, s->int_elem, n);
+  for (uint64_t i = 0; i < n; i++) host_put_int(&h, i, (int64_t)i);
+  return h;
+}
+
+/* Doubles a vector again and again, keeping all, until the limit says no; and then works on. A
+ * sum, since a back end may have better things to do with DIST than to take memory. */
 static void fill_memory(struct suite *s, uint64_t limit) {
   enum { MOST = 64, N = 10000 };
-  struct cvl_value held[MOST], out, d = cvl_one_segment(N);
+  struct cvl_value held[MOST], out, v, d = cvl_one_segment(N);
   int64_t zero[2] = {0, 0};
   int count = 0;
   bool refused = false;
+  struct host_value h = some_ints(s, N);
   struct cvl_value x = cvl_scalar_int(s->int_elem, 3);
+  const bool uploaded = suite_upload(s, &h, false, &v);
+  host_free(&s->heap, &h);
+  if (!uploaded) return;
   while (count < MOST && !refused) {
     struct cvl_error e;
-    bool ok = s->b->dist(s->ctx, ++s->site, &x, &d, &held[count]);
+    const struct cvl_value twice[2] = {v, v};
+    bool ok = s->b->elementwise(s->ctx, ++s->site, OP_ADD, 2, twice, &held[count]);
     count += ok;
     refused = s->b->check(s->ctx, true, &e);
     if (refused && (e.kind != CVL_E_MEMORY || e.value <= 0 || e.limit < 0)) {
@@ -114,6 +126,7 @@ static void fill_memory(struct suite *s, uint64_t limit) {
                now.peak_bytes, limit);
   }
   for (int i = 0; i < count; i++) s->b->release(s->ctx, &held[i]);
+  s->b->release(s->ctx, &v);
   if (s->failed || !suite_quiet(s)) return;
   if (!s->b->dist(s->ctx, ++s->site, &x, &d, &out) ||
       !s->b->to_host(s->ctx, &out, 9999, 1, zero)) {
