@@ -70,9 +70,10 @@ void segdes_from_host(context &c, uint64_t site, uint64_t n, const int64_t *leng
     give_one(out, lengths[0]);
     return;
   }
+  ref<cvl_segdes> d =
+      segdes_on_host(c, site, (int64_t)n, [&](int64_t k) { return lengths[k]; });
   out->form = CVL_SEGDES;
-  out->as.segdes =
-      segdes_on_host(c, site, (int64_t)n, [&](int64_t k) { return lengths[k]; }).give();
+  out->as.segdes = d.give();
 }
 
 /* All lengths are x: nothing but that is kept. */
