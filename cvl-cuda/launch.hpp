@@ -20,16 +20,17 @@ template <class F, class R> struct map_body {
 #ifdef __CUDACC__
 enum { MAP_UNROLL = 4, MAP_THREADS = 256 };
 
-template <class F> __global__ void __launch_bounds__(256) kernel_n(const F f, int64_t n) {
+/* A bound without a number of blocks makes ptxas spill small kernels to reach 32 registers. */
+template <class F> __global__ void __launch_bounds__(256, 1) kernel_n(const F f, int64_t n) {
   run_n(f, n);
 }
-/* A bound without a number of blocks makes ptxas spill small kernels to reach 32 registers. */
 template <class F>
 __global__ void __launch_bounds__(F::threads, 1) kernel_blocks(const F f, int64_t blocks) {
   run_blocks(f, blocks);
 }
 template <class F, class R>
-__global__ void __launch_bounds__(MAP_THREADS) kernel_map(const map_body<F, R> m, int64_t n) {
+__global__ void __launch_bounds__(MAP_THREADS, 1)
+    kernel_map(const map_body<F, R> m, int64_t n) {
   const int64_t step = (int64_t)gridDim.x * MAP_THREADS;
   int64_t i = (int64_t)blockIdx.x * MAP_THREADS + threadIdx.x;
   for (; i + (MAP_UNROLL - 1) * step < n; i += MAP_UNROLL * step) {
