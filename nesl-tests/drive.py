@@ -41,8 +41,10 @@ CORPORA = [ROOT.parent / "shared" / "corpus", ROOT / ".local" / "corpus"]
 CORPUS = next((c for c in CORPORA if c.is_dir()), CORPORA[0]) / "vcode"
 
 # name: (flags, width of INT, width of FLOAT). FILE in front: fcodeopt writes a file in these
-# widths (with the flags up to "--"), which vinterp runs with the other flags.
+# widths (with the flags up to "--"), which vinterp runs with the other flags. EMULATED with words
+# behind it: on the emulated GPU, which is told how by them (cvl-cuda/emulation/options.hpp).
 FILE = "file:"
+EMULATED = "RAVEL_EMULATION="
 CONFIGS = {
     "classic": (["--classic", "--threads", "1"], 32, 64),
     "classic-2t": (["--classic", "--threads", "2"], 32, 64),
@@ -66,6 +68,20 @@ CONFIGS = {
     "native-64": (["-O", "--native=wait", "--threads", "2"], 64, 64),
     "file": ([FILE, "--classic", "--", "--threads", "2"], 32, 64),
     "file-64": ([FILE, "--", "--threads", "1"], 64, 64),
+    # The emulated GPU, which checks what kernels do. small=0 leaves the host nothing.
+    "cuda-emu": ([EMULATED + "check,deferred,order=shuffled,seed=1", "--classic"], 32, 64),
+    "cuda-emu-64": ([EMULATED + "check,deferred=random,order=reverse,seed=2,small=0"], 64, 64),
+    "cuda-emu-32-32": ([EMULATED + "check,deferred,order=shuffled,seed=3,small=0", "--int", "32",
+                        "--float", "32"], 32, 32),
+    "cuda-emu-forward": ([EMULATED + "check,small=0", "--classic"], 32, 64),
+    "cuda-emu-plain": ([EMULATED + "deferred=random,seed=4"], 64, 64),
+    "cuda-emu-fused": ([EMULATED + "check,deferred,order=reverse,small=0", "-O", "--classic"],
+                       32, 64),
+    "cuda-emu-fused-64": ([EMULATED + "check,deferred=random,order=shuffled,seed=5", "-O"],
+                          64, 64),
+    # Superoperators as kernels of the host's compiler.
+    "cuda-emu-native": ([EMULATED + "check,deferred,order=shuffled,seed=6,small=0", "-O",
+                         "--native=wait"], 64, 64),
     "file-vcode": ([FILE, "--classic", "--no-fusion", "--", "--threads", "2"], 32, 64),
 }
 PERMISSIONS = ["--allow-files", "--allow-spawn"]
@@ -224,7 +240,10 @@ class Commands:
 
     def execute(self, case, flags):
         """The command that tells, and its run (None: no end)."""
-        command = [self.vinterp, *flags, *self.on(flags), *PERMISSIONS, *case.flags,
+        where = []
+        if flags[0].startswith(EMULATED):
+            where, flags = ["env", flags[0]], [*flags[1:], "--backend", "cuda-emu"]
+        command = [*where, self.vinterp, *flags, *self.on(flags), *PERMISSIONS, *case.flags,
                    str(case.path)]
         with tempfile.TemporaryDirectory(prefix="ravel-") as scratch:
             try:
@@ -287,14 +306,17 @@ def one(commands, case, config):
         return case, config, "left out", ""
     if case.widths is not None and (int_width, float_width) not in case.widths:
         return case, config, "skipped", ""
-    optimised = flags[0] in ("-O", FILE)
+    optimised, emulated = "-O" in flags or flags[0] == FILE, flags[0].startswith(EMULATED)
     command, run = commands.execute(case, flags)
-    compared = optimised or commands.backend != "cpu"
+    compared = optimised or emulated or commands.backend != "cpu"
     plain = commands.plain_run(case, int_width, float_width) if compared else None
     if time.time() > commands.end and (run is None or compared and plain is None):
         return case, config, "left out", ""
     if run is None:
         wrong = f"no end within {case.seconds} s"
+    elif b"\nemulation: " in b"\n" + run.stderr:
+        wrong = next(line for line in run.stderr.decode("latin-1").split("\n")
+                     if line.startswith("emulation: "))
     elif plain is not None and LIMIT in plain.stderr:
         wrong = None if LIMIT in run.stderr else "no message of the limit"
     else:

@@ -14,9 +14,9 @@ namespace emulation {
 enum : size_t {
   UNIT = 256, /* of all pieces and gaps */
   MOST_GAP = 4096,
-  LARGE = (size_t)1 << 20,    /* pieces that are given back to the system */
-  WAITING = (size_t)32 << 20, /* bytes given back before one is used again */
-  SIZE = (size_t)32 << 30,    /* of addresses; less if there are not so many */
+  LARGE = (size_t)1 << 20,   /* pieces that are given back to the system */
+  WAITING = (size_t)4 << 20, /* bytes given back before one is used again */
+  SIZE = (size_t)32 << 30,   /* of addresses; less if there are not so many */
   LEAST_SIZE = (size_t)256 << 20,
 };
 
