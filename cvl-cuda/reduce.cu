@@ -35,7 +35,7 @@ template <class C> struct reduction {
 
   struct shared {
     shared_array<T, STAGED + STAGED / 8> staged;
-    shared_array<int32_t, threads> waiting; /* segments for a warp, and how many there are */
+    shared_array<int32_t, threads> waiting; /* segments that a warp is to do */
     shared_array<int32_t, WARPS> of_warp;
   };
 
@@ -55,16 +55,20 @@ template <class C> struct reduction {
   /* Spreads elements so that threads that read eight in a row do not meet in a bank. */
   HD static int32_t spread(int64_t i) { return (int32_t)(i + (i >> 3)); }
 
-  /* What a lane of a warp has of n entries before the lanes are folded. */
+  /* What a lane of a warp has of n entries before the lanes are folded. Entries in memory are
+   * loaded several at a time; nothing may stand between the loads, not even a question. */
   template <class X> HD static T lane_of(const X &at, int64_t first, int64_t n, int lane) {
+    T sum = C::pad();
+    for (int64_t i = lane; i < n; i += WARP) sum = C{}(sum, at(first + i));
+    return sum;
+  }
+  HD static T lane_in_memory(const ptr<const T> from, int64_t n, int lane) {
     T sum = C::pad();
     for (int64_t k = lane; k < n; k += WARP * UNROLL) {
       T v[UNROLL];
       RAVEL_UNROLL
-      for (int q = 0; q < UNROLL; q++) {
-        const int64_t i = k + q * WARP;
-        v[q] = i < n ? at(first + i) : C::pad();
-      }
+      for (int q = 0; q < UNROLL; q++)
+        v[q] = k + q * WARP < n ? (T)from[k + q * WARP] : C::pad();
       RAVEL_UNROLL
       for (int q = 0; q < UNROLL; q++) sum = C{}(sum, v[q]);
     }
@@ -113,15 +117,16 @@ template <class C> struct reduction {
     /* Many short ones together: their elements are read side by side, whatever their lengths */
     const int64_t base = d.start(first),
                   span = d.start(first + count - 1) - base + d.length(first + count - 1);
-    const bool staged = bits == 0 && count > WARP && span <= STAGED;
+    const bool staged = bits == 0 && x.kind == FROM_MEMORY && count > WARP && span <= STAGED;
     auto &memory = block.shared;
     if (staged) {
       block.each([&](int t) {
         T v[STAGED / threads];
+        const ptr<const T> from = x.data + base;
         RAVEL_UNROLL
         for (int q = 0; q < STAGED / threads; q++) {
           const int64_t i = q * threads + t;
-          v[q] = i < span ? x[base + i] : C::pad();
+          v[q] = i < span ? (T)from[i] : C::pad();
         }
         RAVEL_UNROLL
         for (int q = 0; q < STAGED / threads; q++) {
@@ -134,7 +139,7 @@ template <class C> struct reduction {
       return staged ? (T)memory.staged[spread(i - base)] : x[i];
     };
 
-    typename B::template reg<uint32_t> waits, together;
+    typename B::template reg<uint32_t> waits;
     block.each([&](int t) {
       waits[t] = 0;
       if (t >= count) return;
@@ -143,29 +148,16 @@ template <class C> struct reduction {
       waits[t] = n > ALONE;
       if (n <= ALONE) out[s] = alone(at, first_entry(s), n);
     });
-    block.ballot(together, waits);
-    block.each([&](int t) {
-      if (t % WARP == 0) memory.of_warp[t / WARP] = count_bits(together[t]);
-    });
-    typename B::template reg<int32_t> total;
-    block.each([&](int t) {
-      int32_t before = 0, all = 0;
-      for (int w = 0; w < WARPS; w++) {
-        if (w < t / WARP) before += memory.of_warp[w];
-        all += memory.of_warp[w];
-      }
-      total[t] = all;
-      const uint32_t lower = together[t] & (((uint32_t)1 << t % WARP) - 1);
-      if (waits[t]) memory.waiting[before + count_bits(lower)] = t;
-    });
-    const int32_t waiting = total[0]; /* the same in all threads */
+    const int32_t waiting = list_marked(block, waits, memory.waiting, memory.of_warp, WARPS);
     typename B::template reg<T> sum;
     for (int32_t k = 0; k < waiting; k += WARPS) {
       block.each([&](int t) {
         sum[t] = C::pad();
         if (k + t / WARP >= waiting) return;
         const int64_t s = first + memory.waiting[k + t / WARP];
-        sum[t] = lane_of(at, first_entry(s), entries(d.length(s)), t % WARP);
+        const int64_t begin = first_entry(s), n = entries(d.length(s));
+        sum[t] = !staged && x.kind == FROM_MEMORY ? lane_in_memory(x.data + begin, n, t % WARP)
+                                                  : lane_of(at, begin, n, t % WARP);
       });
       block.fold(sum, C{});
       block.each([&](int t) {
@@ -201,7 +193,7 @@ void levels(work &w, const segments &d, operand<T> x, int bits, int64_t longest,
     r.bits = bits;
     r.x = x;
     r.short_blocks = more && d.equal >= 0 ? 0 : (d.count + r.per_block - 1) / r.per_block;
-    r.longer = more ? all_chunks(d, next) : chunks{next, 0, 0};
+    r.longer = more ? chunks_of(d, next, next, true) : chunks{next, next, 0, 0};
     if (more) r.partial = w.scratch<T>(slots(d, next));
     const int64_t long_blocks =
         (r.longer.candidates + reduction<C>::WARPS - 1) / reduction<C>::WARPS;

@@ -1,10 +1,154 @@
-/* scan.cu */
+/* scan.cu - exclusive scans, in the tree of cvl.h; the kernels are in scan-kernels.hpp.
+ *
+ * One launch if no segment has more than 8192 elements, and for longer ones two more, up to
+ * 2^28 elements; four more beyond. Elements of segments of up to 8192 are read once and written
+ * once; those of longer ones are read twice. Added to that are the descriptor's offsets, once.
+ */
 #include "cvl-cuda/ops.hpp"
+#include "cvl-cuda/scan-kernels.hpp"
 
 namespace ravel {
+namespace {
 
-void scan(context &, uint64_t, cvl_op, const cvl_value &, const cvl_value &, cvl_value *) {
-  fail(CVL_E_DEVICE, 0);
+/* ---- on the device ---- */
+
+constexpr int PIECE_BITS = 15, LEVEL_BITS = CHUNK_BITS + PIECE_BITS;
+
+/* From the totals of chunks to the prefixes before each. */
+template <class C, class T>
+void scan_totals(work &w, const segments &d, int64_t longest, ptr<T> totals) {
+  const char *name = "scan-totals";
+  upper_levels<C> u{
+      d,      CHUNK_BITS, PIECE_BITS, false, chunks_of(d, LEVEL_BITS, CHUNK_BITS, false),
+      totals, nullptr};
+  if (longest > (int64_t)1 << LEVEL_BITS) {
+    u.above = w.scratch<T>(slots(d, LEVEL_BITS));
+    u.totals_only = true;
+    u.pieces = chunks_of(d, LEVEL_BITS, LEVEL_BITS, true);
+    w.run(launch_blocks(name, u.pieces.candidates, u));
+    upper_levels<C> top = u; /* memory for longer segments does not exist */
+    top.bits = LEVEL_BITS;
+    top.entry = u.above;
+    top.above = nullptr;
+    top.totals_only = false;
+    top.pieces = chunks_of(d, LEVEL_BITS + PIECE_BITS, LEVEL_BITS, false);
+    w.run(launch_blocks(name, top.pieces.candidates, top));
+    u.totals_only = false;
+    u.pieces = chunks_of(d, LEVEL_BITS, CHUNK_BITS, true);
+  }
+  w.run(launch_blocks(name, u.pieces.candidates, u));
+}
+
+template <class C, class T>
+void scan_on_device(work &w, const segments &d, const operand<T> &x, int64_t longest,
+                    ptr<T> out) {
+  first_pass<C> f{};
+  f.d = d;
+  f.x = x;
+  f.out = out;
+  f.longest = (int32_t)(longest < CHUNK ? longest : CHUNK);
+  f.longer = {CHUNK_BITS, CHUNK_BITS, 0, 0};
+  const bool more = longest > CHUNK;
+  if (!more || d.equal < 0) f.short_blocks = (slots(d, f.SLOT_BITS) + f.SLOTS - 1) / f.SLOTS;
+  if (more) {
+    f.longer = chunks_of(d, CHUNK_BITS, CHUNK_BITS, true);
+    f.totals = w.scratch<T>(slots(d, CHUNK_BITS));
+  }
+  w.run(launch_blocks("scan", f.short_blocks + f.longer.candidates, f));
+  if (!more) return;
+  scan_totals<C, T>(w, d, longest, f.totals);
+  w.run(launch_blocks("scan-chunks", f.longer.candidates,
+                      last_pass<C>{d, x, out, f.longer, f.totals}));
+}
+
+/* ---- on the host ---- */
+
+/* The tree, one element after another: for each level the prefixes of its current window, after
+ * 0, 1, 2 ... steps of Kogge and Stone, and what stands before the window. */
+template <class C> struct host_prefix {
+  using T = typename C::type;
+  static constexpr int LEVELS = 12, STEPS = 5;
+  struct level {
+    int filled;
+    T before, total, prefix[STEPS + 1][CVL_SCAN_WINDOW];
+  };
+  level levels[LEVELS];
+
+  static int steps(int k) { return k == 0 ? 3 : STEPS; }
+
+  void begin() {
+    for (level &l : levels) {
+      l.filled = 0;
+      l.before = C::pad();
+    }
+  }
+  /* The prefix of all that was put into level k. */
+  T now(int k) const {
+    const level &l = levels[k];
+    return l.filled == 0 ? l.before : C{}(l.before, l.total);
+  }
+  void put(int k, T x) {
+    level &l = levels[k];
+    const int j = l.filled++, all = steps(k);
+    l.prefix[0][j] = x;
+    for (int s = 0; s < all; s++) {
+      const int earlier = j - (1 << s);
+      l.prefix[s + 1][j] =
+          earlier < 0 ? l.prefix[s][j] : C{}(l.prefix[s][earlier], l.prefix[s][j]);
+    }
+    l.total = l.prefix[all][j];
+    if (l.filled < 1 << all) return;
+    l.filled = 0;
+    put(k + 1, l.total);
+    l.before = now(k + 1);
+  }
+};
+
+template <class C, class T>
+void scan_on_host(const segments &d, const operand<T> &x, ptr<T> out) {
+  host_prefix<C> tree;
+  for (int64_t s = 0; s < d.count; s++) {
+    const int64_t start = d.start(s), end = start + d.length(s);
+    if (C::exact || end - start <= 2) {
+      T sum = C::identity();
+      for (int64_t i = start; i < end; i++) {
+        const T y = x[i];
+        out[i] = sum;
+        sum = i == start ? y : C{}(sum, y);
+      }
+      continue;
+    }
+    tree.begin();
+    for (int64_t i = start; i < end; i++) {
+      const T y = x[i];
+      out[i] = i == start ? C::identity() : tree.now(0);
+      tree.put(0, y);
+    }
+  }
+}
+
+template <class C, class T>
+void scan_as(work &w, const cvl_value &v, const cvl_value &dv, cvl_value *out) {
+  const segments d = w.view(dv);
+  const operand<T> x = w.read<T>(v);
+  const ref<cvl_vector> r = w.make(elem_of<T>(), d.total);
+  if (w.on_host) {
+    scan_on_host<C, T>(d, x, w.data<T>(r));
+  } else {
+    scan_on_device<C, T>(w, d, x, longest_segment(w.c, dv), w.data<T>(r));
+  }
+  w.give(out, r);
+}
+
+} // namespace
+
+void scan(context &c, uint64_t site, cvl_op op, const cvl_value &v, const cvl_value &d,
+          cvl_value *out) {
+  work w(c, site, {&v, &d}, 0);
+  with_type((cvl_elem)v.elem, [&](auto of_type) {
+    using T = decltype(of_type);
+    with_combination<T>(op, [&](auto of) { scan_as<decltype(of), T>(w, v, d, out); });
+  });
 }
 
 } // namespace ravel

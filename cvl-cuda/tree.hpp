@@ -26,41 +26,35 @@ struct chunk {
   int64_t segment, number;
 };
 
-/* The chunks of 2^bits elements of all segments longer than that. */
+/* The chunks of 2^bits elements of all segments of more than 2^long_bits, which is not more. */
 struct chunks {
-  int32_t bits;
+  int32_t bits, long_bits;
   int64_t firsts, candidates; /* first chunks come first */
 
   /* The chunk of a candidate; false if it has none. */
   HD bool find(const segments &d, int64_t candidate, chunk &at) const {
-    const int64_t w = (int64_t)1 << bits;
     if (candidate < firsts) {
+      const int64_t tile = (int64_t)1 << long_bits, first = candidate << long_bits;
       at.number = 0;
       at.segment = candidate;
-      if (firsts == d.count) return d.length(candidate) > w;
-      const int64_t first = candidate << bits, end = first + w < d.total ? first + w : d.total;
-      at.segment = d.of(end - 1);
-      return d.start(at.segment) >= first && d.length(at.segment) > w;
+      if (firsts == d.count) return d.length(candidate) > tile;
+      at.segment = d.of((first + tile < d.total ? first + tile : d.total) - 1);
+      return d.start(at.segment) >= first && d.length(at.segment) > tile;
     }
     const int64_t first = (candidate - firsts) << bits;
     at.segment = d.of(first);
-    const int64_t start = d.start(at.segment), length = d.length(at.segment);
-    at.number = (first - start + w - 1) >> bits;
-    return at.number > 0 && at.number << bits < length;
+    const int64_t before = first - d.start(at.segment);
+    at.number = (before + ((int64_t)1 << bits) - 1) >> bits;
+    return at.number > 0 && at.number << bits < d.length(at.segment);
   }
 };
 
-/* The first chunks only, one for each long segment. */
-inline chunks first_chunks(const segments &d, int bits) {
-  const int64_t tiles = (d.total + ((int64_t)1 << bits) - 1) >> bits;
+/* `later`: not only the first chunk of each segment. */
+inline chunks chunks_of(const segments &d, int bits, int long_bits, bool later) {
+  const int64_t tiles = (d.total + ((int64_t)1 << long_bits) - 1) >> long_bits;
   const int64_t firsts = d.count < tiles ? d.count : tiles;
-  return {bits, firsts, firsts};
-}
-
-inline chunks all_chunks(const segments &d, int bits) {
-  chunks c = first_chunks(d, bits);
-  c.candidates += (d.total + ((int64_t)1 << bits) - 1) >> bits;
-  return c;
+  return {bits, long_bits, firsts,
+          firsts + (later ? (d.total + ((int64_t)1 << bits) - 1) >> bits : 0)};
 }
 
 /* Slots (prelude.hpp) of 2^bits elements. */
@@ -69,6 +63,30 @@ HD inline int64_t slot_of(const segments &d, int64_t s, int bits) {
 }
 inline int64_t slots(const segments &d, int bits) {
   return (d.total >> bits) + d.count;
+}
+
+/* The threads of a block whose mark is set, in order, in `list`; gives how many there are.
+ * `of_warp` is scratch. */
+template <class B, class MARKS, class LIST, class COUNTS>
+HD int32_t list_marked(B &block, const MARKS &marks, LIST &list, COUNTS &of_warp, int warps) {
+  MARKS together;
+  typename B::template reg<int32_t> total;
+  block.ballot(together, marks);
+  block.each([&](int t) {
+    if (t % WARP == 0) of_warp[t / WARP] = count_bits(together[t]);
+  });
+  block.each([&](int t) {
+    int32_t before = 0, all = 0;
+    for (int w = 0; w < warps; w++) {
+      const int32_t n = of_warp[w];
+      if (w < t / WARP) before += n;
+      all += n;
+    }
+    total[t] = all;
+    const uint32_t lower = together[t] & (((uint32_t)1 << t % WARP) - 1);
+    if (marks[t]) list[before + count_bits(lower)] = t;
+  });
+  return total[0]; /* the same in all threads */
 }
 
 /* An operand in memory. */
