@@ -18,9 +18,10 @@ namespace ravel {
 
 /* ---- from exceptions to faults ---- */
 
+/* A result of an operation that threw half-way may not have its object yet. */
 static void release_value(const cvl_value &v) {
-  if (v.form == CVL_VECTOR) release(v.as.vector);
-  if (v.form == CVL_SEGDES) release(v.as.segdes);
+  if (v.form == CVL_VECTOR && v.as.vector) release(v.as.vector);
+  if (v.form == CVL_SEGDES && v.as.segdes) release(v.as.segdes);
 }
 
 static void release_owned(const cvl_value &v) {
