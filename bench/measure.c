@@ -13,7 +13,8 @@
 static void measure_usage(const char *program) {
   fprintf(stderr,
           "usage: %s [--json FILE] [--only TEXT] [--backend NAME] [--rounds N] [--mib N]\n"
-          "       [--threads N,N...] [--width 32|64] [--clock wall|cpu]\n",
+          "       [--threads N,N...] [--width 32|64] [--clock wall|cpu]\n"
+          "       [--sizes LOG2,LOG2...] [--seconds N]\n",
           program);
   exit(2);
 }
@@ -25,13 +26,16 @@ static uint64_t parse_count(const char *program, const char *text, uint64_t most
   return value;
 }
 
-static void parse_threads(struct measure_options *o, const char *program, char *list) {
-  o->thread_counts = 0;
+/* At most `room` numbers between commas; returns how many. */
+static unsigned parse_list(const char *program, char *list, uint64_t most, unsigned *out,
+                           unsigned room) {
+  unsigned count = 0;
   for (char *word = strtok(list, ","); word; word = strtok(NULL, ",")) {
-    if (o->thread_counts == MOST_THREAD_COUNTS) measure_usage(program);
-    o->threads[o->thread_counts++] = (unsigned)parse_count(program, word, 1024);
+    if (count == room) measure_usage(program);
+    out[count++] = (unsigned)parse_count(program, word, most);
   }
-  if (o->thread_counts == 0) measure_usage(program);
+  if (count == 0) measure_usage(program);
+  return count;
 }
 
 struct measure_options measure_options(int argc, char **argv) {
@@ -41,6 +45,9 @@ struct measure_options measure_options(int argc, char **argv) {
                               .bytes = UINT64_C(1) << 30,
                               .threads = {1, (unsigned)cores},
                               .thread_counts = cores > 1 ? 2 : 1,
+                              .sizes = {28, 24, 20, 16},
+                              .size_count = 4,
+                              .seconds = 1e9,
                               .narrow = true,
                               .wide = true};
   for (int i = 1; i < argc; i += 2) {
@@ -57,7 +64,11 @@ struct measure_options measure_options(int argc, char **argv) {
     } else if (strcmp(argv[i], "--mib") == 0) {
       o.bytes = parse_count(argv[0], value, 1 << 20) << 20;
     } else if (strcmp(argv[i], "--threads") == 0) {
-      parse_threads(&o, argv[0], value);
+      o.thread_counts = parse_list(argv[0], value, 1024, o.threads, MOST_THREAD_COUNTS);
+    } else if (strcmp(argv[i], "--sizes") == 0) {
+      o.size_count = parse_list(argv[0], value, MOST_LOG_SIZE, o.sizes, MOST_SIZES);
+    } else if (strcmp(argv[i], "--seconds") == 0) {
+      o.seconds = (double)parse_count(argv[0], value, 1 << 20);
     } else if (strcmp(argv[i], "--clock") == 0) {
       o.cpu_clock = strcmp(value, "cpu") == 0;
       if (!o.cpu_clock && strcmp(value, "wall") != 0) measure_usage(argv[0]);

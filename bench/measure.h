@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-enum { MOST_ROUNDS = 64, MOST_THREAD_COUNTS = 8 };
+enum { MOST_ROUNDS = 64, MOST_THREAD_COUNTS = 8, MOST_SIZES = 16, MOST_LOG_SIZE = 34 };
 
 /* The command line, the same for all programs; see measure_usage in measure.c. */
 struct measure_options {
@@ -18,7 +18,11 @@ struct measure_options {
   uint64_t bytes; /* of a working set */
   unsigned threads[MOST_THREAD_COUNTS], thread_counts;
   bool narrow, wide; /* i32 and f32, i64 and f64 */
-  bool cpu_clock;    /* time is the processor's, a thread, not the wall's: see measure_now */
+  /* Of those that measure by the number of elements (gpu-ops): powers of two, and the seconds
+   * after which what is not done is left out. */
+  unsigned sizes[MOST_SIZES], size_count;
+  double seconds;
+  bool cpu_clock; /* time is the processor's, a thread, not the wall's: see measure_now */
 };
 
 /* Parses the command line; on a wrong one says so and exits with status 2. */

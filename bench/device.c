@@ -1,0 +1,227 @@
+/* device.c - see device.h. */
+#include "bench/device.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+  COPY_BYTES = 1 << 28, /* of a buffer: several times what caches hold */
+  COPIES = 4,
+  MOST_TIMES = 1000, /* an operation in a sequence */
+  MOST_FRESH = 8     /* operands never seen before, at a time */
+};
+static const double SEQUENCE = 5e-3; /* seconds that a sequence should take */
+
+void device_open(struct device *d, const struct measure_options *o) {
+  *d = (struct device){.b = {.options = o}};
+  const bool on_gpu = strcmp(o->backend, "cuda") == 0;
+  const char *why = copier_open(&d->copier, on_gpu ? COPY_BYTES : COPY_BYTES / 16, on_gpu);
+  if (why) {
+    fprintf(stderr, "%s: %s\n", o->backend, why);
+    exit(1);
+  }
+  d->end = measure_now(o, 1) + o->seconds;
+  if (o->json && !(d->json = fopen(o->json, "w"))) {
+    perror(o->json);
+    exit(1);
+  }
+  copier_seconds(&d->copier, COPIES); /* warms up */
+  const double seconds = copier_seconds(&d->copier, COPIES);
+  const double bandwidth = 2.0 * (double)d->copier.bytes / seconds;
+  printf("%s, copies by %s at %.1f GB/s, %u rounds\n", o->backend, d->copier.what,
+         1e-9 * bandwidth, o->rounds);
+  if (d->json) {
+    fprintf(d->json,
+            "{\"backend\": \"%s\", \"copies\": \"%s\", \"copy_bytes_per_second\": %.6g}\n",
+            o->backend, d->copier.what, bandwidth);
+  }
+  printf("%-22s %-5s %-13s %-12s %11s %9s %7s %-13s %8s  %s\n", "what", "elem", "shape", "n",
+         "us", "GB/s", "% copy", "least..most", "launches", "target");
+}
+
+void device_close(struct device *d) {
+  if (d->left_out) printf("%u rows left out: no time\n", d->left_out);
+  if (d->json) {
+    fprintf(d->json, "{\"left_out\": %u}\n", d->left_out);
+    fclose(d->json);
+  }
+  copier_close(&d->copier);
+}
+
+bool device_wants(struct device *d, const char *name) {
+  if (!measure_wants(d->b.options, name)) return false;
+  if (measure_now(d->b.options, 1) < d->end) return true;
+  d->left_out++;
+  return false;
+}
+
+/* ---- operands ---- */
+
+static bool good(struct device *d, bool done, const char *what) {
+  struct cvl_error error;
+  if (!d->b.backend->check(d->b.context, true, &error) && done) return true;
+  fprintf(stderr, "%s: fault of kind %d\n", what, (int)error.kind);
+  return false;
+}
+
+struct cvl_value device_map(struct device *d, enum cvl_op op, const struct cvl_value *x,
+                            const struct cvl_value *y) {
+  struct cvl_value operands[2] = {*x, *y}, out = {.form = CVL_NOTHING};
+  if (x->form == CVL_NOTHING || y->form == CVL_NOTHING) return out;
+  const unsigned arity = op_info(op)->arity;
+  const bool done = d->b.backend->elementwise(d->b.context, 1, op, arity, operands, &out);
+  if (!good(d, done, "making operands")) return (struct cvl_value){.form = CVL_NOTHING};
+  return out;
+}
+
+/* A number in n places. */
+static struct cvl_value spread_number(struct device *d, const struct cvl_value *number,
+                                      uint64_t n) {
+  const struct cvl_value one = cvl_one_segment(n);
+  struct cvl_value v = {.form = CVL_NOTHING};
+  const bool done = d->b.backend->dist(d->b.context, 1, number, &one, &v);
+  if (!good(d, done, "making operands")) return (struct cvl_value){.form = CVL_NOTHING};
+  return v;
+}
+
+struct cvl_value device_with(struct device *d, enum cvl_op op, const struct cvl_value *x,
+                             struct cvl_value number, uint64_t n) {
+  struct cvl_value y = spread_number(d, &number, n);
+  const struct cvl_value out = device_map(d, op, x, &y);
+  drop(&d->b, &y);
+  return out;
+}
+
+/* Replaces *v by what op makes of it and the number. */
+static void apply(struct device *d, enum cvl_op op, struct cvl_value *v,
+                  struct cvl_value number, uint64_t n) {
+  const struct cvl_value out = device_with(d, op, v, number, n);
+  drop(&d->b, v);
+  *v = out;
+}
+
+struct cvl_value device_vector(struct device *d, enum elem_class class, uint64_t n,
+                               uint64_t seed) {
+  const enum cvl_elem ints = d->b.elem_of[CLASS_INT], floats = d->b.elem_of[CLASS_FLOAT];
+  const struct cvl_value bound = cvl_scalar_int(ints, class == CLASS_BOOL ? 2 : 1 << 30);
+  struct cvl_value bounds = spread_number(d, &bound, n), v = {.form = CVL_NOTHING};
+  if (bounds.form == CVL_NOTHING) return v;
+  const bool done = d->b.backend->random(d->b.context, 1, seed, 0, &bounds, &v);
+  drop(&d->b, &bounds);
+  if (!good(d, done, "making operands")) return (struct cvl_value){.form = CVL_NOTHING};
+  switch (class) {
+  case CLASS_INT: apply(d, OP_ADD, &v, cvl_scalar_int(ints, 1), n); break;
+  case CLASS_FLOAT:
+    apply(d, OP_I_TO_F, &v, cvl_scalar_int(ints, 0), n);
+    apply(d, OP_MUL, &v, cvl_scalar_float(floats, 0.9 * 0x1p-30), n);
+    apply(d, OP_ADD, &v, cvl_scalar_float(floats, 0.1), n);
+    break;
+  case CLASS_BOOL: apply(d, OP_I_TO_B, &v, cvl_scalar_int(ints, 0), n); break;
+  }
+  return v;
+}
+
+/* ---- time ---- */
+
+/* Seconds for each of `times` runs, issued without a wait between; negative after a fault. Run
+ * k has operand fresh - 1 from `fresh_ones`. */
+static double sequence(struct device *d, const struct row *row, unsigned times,
+                       const struct cvl_value *fresh_ones) {
+  struct bench *b = &d->b;
+  struct work w = row->work;
+  struct cvl_error error = {.kind = CVL_E_NONE};
+  bool done = true;
+  const double start = measure_now(b->options, b->threads);
+  for (unsigned i = 0; i < times && done; i++) {
+    struct cvl_value out[2] = {{.form = CVL_NOTHING}, {.form = CVL_NOTHING}};
+    if (row->fresh) w.in[row->fresh - 1] = fresh_ones[i];
+    done = w.run(b, &w, out);
+    if (!done) break;
+    drop(b, &out[0]);
+    drop(b, &out[1]);
+  }
+  const bool fault = b->backend->check(b->context, true, &error);
+  const double seconds = measure_now(b->options, b->threads) - start;
+  if (done && !fault) return seconds / times;
+  fprintf(stderr, "%s %s: fault of kind %d\n", w.name, w.detail, (int)error.kind);
+  return -1.0;
+}
+
+/* A sequence on fresh operands, which are made and dropped outside of the time. */
+static double fresh_sequence(struct device *d, const struct row *row, unsigned times) {
+  struct cvl_value fresh_ones[MOST_FRESH] = {{.form = CVL_NOTHING}};
+  bool made = true;
+  for (unsigned i = 0; row->fresh && i < times; i++) {
+    const struct cvl_value *like = &row->work.in[row->fresh - 1];
+    fresh_ones[i] = device_map(d, OP_OR, like, like);
+    made = made && fresh_ones[i].form != CVL_NOTHING;
+  }
+  const double seconds = made ? sequence(d, row, times, fresh_ones) : -1.0;
+  for (unsigned i = 0; row->fresh && i < times; i++) drop(&d->b, &fresh_ones[i]);
+  return seconds;
+}
+
+/* ---- reports ---- */
+
+struct result {
+  struct spread seconds, part; /* of the copy bandwidth */
+  double launches;             /* a run */
+  unsigned times;
+};
+
+static void report_row(struct device *d, const struct row *row, const struct result *r) {
+  const struct work *w = &row->work;
+  const char *elem = elem_text(&d->b, row->class);
+  /* What takes no launch was computed elsewhere or not at all. */
+  const bool counts = row->target > 0.0 && row->bytes >= LEAST_BYTES &&
+                      (r->launches >= 1.0 || !d->copier.driver);
+  const bool met = r->part.median >= row->target;
+  char verdict[32] = "-";
+  if (counts)
+    snprintf(verdict, sizeof verdict, ">= %.0f%s", 100 * row->target, met ? "" : " MISSED");
+  printf("%-22s %-5s %-13s %-12llu %11.2f %9.1f %7.1f %5.1f..%-6.1f %8.2f  %s\n", w->name, elem,
+         w->detail, (unsigned long long)row->n, 1e6 * r->seconds.median,
+         1e-9 * row->bytes / r->seconds.median, 100 * r->part.median, 100 * r->part.least,
+         100 * r->part.most, r->launches, verdict);
+  fflush(stdout);
+  if (!d->json) return;
+  fprintf(d->json,
+          "{\"family\": \"%s\", \"name\": \"%s\", \"elem\": \"%s\", \"int\": \"%s\", "
+          "\"shape\": \"%s\", \"n\": %llu, \"bytes\": %.0f, \"seconds\": %.6g, "
+          "\"least_seconds\": %.6g, \"most_seconds\": %.6g, \"part\": %.4f, \"least\": %.4f, "
+          "\"most\": %.4f, \"times\": %u, \"launches\": %.2f, \"target\": %.3f, \"met\": %s}\n",
+          row->family, w->name, elem, elem_text(&d->b, CLASS_INT), w->detail,
+          (unsigned long long)row->n, row->bytes, r->seconds.median, r->seconds.least,
+          r->seconds.most, r->part.median, r->part.least, r->part.most, r->times, r->launches,
+          row->target, counts ? met ? "true" : "false" : "null");
+  fflush(d->json);
+}
+
+void device_measure(struct device *d, const struct row *row) {
+  const unsigned rounds = d->b.options->rounds;
+  double seconds[MOST_ROUNDS], part[MOST_ROUNDS];
+  struct result r = {.times = 1};
+  /* Warms up: memory, code, what the back end keeps. Then as many as fill the time. */
+  if (fresh_sequence(d, row, 1) < 0.0) return;
+  double once = fresh_sequence(d, row, 1);
+  const unsigned most = row->fresh ? MOST_FRESH : MOST_TIMES;
+  for (int tries = 0; tries < 2 && once > 0.0; tries++) {
+    const double wanted = SEQUENCE / once;
+    r.times = wanted < 1.0 ? 1 : wanted > most ? most : (unsigned)wanted;
+    once = fresh_sequence(d, row, r.times);
+  }
+  if (once <= 0.0) return;
+  const uint64_t before = d->b.backend->statistics(d->b.context).launches;
+  for (unsigned i = 0; i < rounds; i++) {
+    const double copy = copier_seconds(&d->copier, COPIES);
+    seconds[i] = fresh_sequence(d, row, r.times);
+    if (copy <= 0.0 || seconds[i] <= 0.0) return;
+    part[i] = row->bytes / seconds[i] / (2.0 * (double)d->copier.bytes / copy);
+  }
+  const uint64_t after = d->b.backend->statistics(d->b.context).launches;
+  r.launches = (double)(after - before) / ((double)rounds * r.times);
+  if (row->fresh && r.launches >= 1.0) r.launches -= 1.0; /* that made the operand */
+  r.seconds = measure_spread(seconds, rounds);
+  r.part = measure_spread(part, rounds);
+  report_row(d, row, &r);
+}

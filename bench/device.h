@@ -1,0 +1,53 @@
+/* device.h - measuring a back end with memory of its own: operands made there, operations
+ * issued one after the other and waited for once, times against the copy bandwidth of the same
+ * minute.
+ */
+#ifndef RAVEL_BENCH_DEVICE_H
+#define RAVEL_BENCH_DEVICE_H
+
+#include "bench/calls.h"
+#include "bench/copy.h"
+
+struct device {
+  struct bench b;
+  struct copier copier;
+  FILE *json;        /* a line an object, or NULL */
+  double end;        /* by measure_now: after that rows are left out */
+  unsigned left_out; /* rows */
+};
+
+/* What is measured: one operation on one size and shape. */
+struct row {
+  const char *family; /* what it has its target from */
+  struct work work;   /* detail: the shape of the segments */
+  enum elem_class class;
+  uint64_t n;
+  double bytes;  /* that must move: the table of bytes for each element in README.md */
+  double target; /* part of the copy bandwidth, from LEAST_BYTES on; 0: reported only */
+  /* 1 + the operand that must not have been seen before, because a back end may keep what it
+   * finds out about it; 0: none. */
+  unsigned fresh;
+};
+
+/* Fewer bytes are over before bandwidth decides: no target. */
+#define LEAST_BYTES 256e6
+
+void device_open(struct device *, const struct measure_options *);
+void device_close(struct device *);
+
+/* Whether there is time for a row with this name, and it is wanted. Counts what is left out. */
+bool device_wants(struct device *, const char *name);
+/* Measures a row and reports it. */
+void device_measure(struct device *, const struct row *);
+
+/* n elements made by the back end itself, nothing copied: INT from 1 to 2^30, FLOAT between 0.1
+ * and 1, BOOL either. CVL_NOTHING if that failed, after a message. */
+struct cvl_value device_vector(struct device *, enum elem_class, uint64_t n, uint64_t seed);
+/* An elementwise operation with a number in each place of the second operand. */
+struct cvl_value device_with(struct device *, enum cvl_op, const struct cvl_value *,
+                             struct cvl_value number, uint64_t n);
+/* Likewise of two vectors. */
+struct cvl_value device_map(struct device *, enum cvl_op, const struct cvl_value *,
+                            const struct cvl_value *);
+
+#endif

@@ -1,0 +1,224 @@
+/* gpu-segments.c - segmented operations on n elements by the shape of their segments. Each has
+ * to be done within 1.5 times what its bytes take, whatever the shape.
+ *
+ * Operations on a descriptor that was used before: what is made for it on first use is measured
+ * apart, with the making of a descriptor. Permutations reverse each segment.
+ */
+#include "bench/gpu-ops.h"
+
+#include <stdlib.h>
+
+static const double SHAPED = 1.0 / 1.5;
+static const double DIRECTORY = 0.2; /* bytes an element: which segment it is in */
+
+/* Length of segment k of each shape; the last one is cut to what is left of n. */
+static uint64_t one(uint64_t k, uint64_t n) {
+  return (void)k, n;
+}
+static uint64_t equal_4(uint64_t k, uint64_t n) {
+  return (void)k, (void)n, 4;
+}
+static uint64_t equal_32(uint64_t k, uint64_t n) {
+  return (void)k, (void)n, 32;
+}
+static uint64_t equal_1000(uint64_t k, uint64_t n) {
+  return (void)k, (void)n, 1000;
+}
+static uint64_t equal_100000(uint64_t k, uint64_t n) {
+  return (void)k, (void)n, 100000;
+}
+static uint64_t random_length(uint64_t k, uint64_t n) {
+  return (void)n, 1 + measure_random(5, k) % 63;
+}
+static uint64_t half_empty(uint64_t k, uint64_t n) {
+  const uint64_t u = measure_random(6, k);
+  return (void)n, u & 1 ? 1 + (u >> 32) % 31 : 0;
+}
+/* Half of all in one segment, in the middle of many of two elements. */
+static uint64_t giant_and_tiny(uint64_t k, uint64_t n) {
+  return k == n / 8 ? n / 2 : 2;
+}
+
+static const struct shape {
+  const char *name;
+  uint64_t (*length)(uint64_t k, uint64_t n);
+} shapes[] = {{"one", one},
+              {"4 each", equal_4},
+              {"32 each", equal_32},
+              {"1000 each", equal_1000},
+              {"100000 each", equal_100000},
+              {"random", random_length},
+              {"half empty", half_empty},
+              {"giant, tiny", giant_and_tiny}};
+
+/* A descriptor of one shape and what goes with it. */
+struct segments {
+  const char *shape;
+  uint64_t n, count;
+  struct cvl_value lengths; /* INT, a segment */
+  struct cvl_value d;
+  struct cvl_value reversal;            /* INT: the reverse of each segment */
+  struct cvl_value start, stride, each; /* a segment: INT, INT, FLOAT */
+};
+
+/* INT lengths in host memory; returns how many. The caller frees them. */
+static void *shape_lengths(const struct device *d, const struct shape *shape, uint64_t n,
+                           uint64_t *count) {
+  const bool wide = elem_bytes(&d->b, CLASS_INT) == 8;
+  *count = 0;
+  for (uint64_t at = 0; at < n; ++*count) {
+    const uint64_t length = shape->length(*count, n);
+    at += length < n - at ? length : n - at;
+  }
+  void *const memory = malloc(*count * 8);
+  if (!memory) return NULL;
+  uint64_t at = 0;
+  for (uint64_t k = 0; k < *count; k++) {
+    const uint64_t wanted = shape->length(k, n), length = wanted < n - at ? wanted : n - at;
+    if (wide) {
+      ((int64_t *)memory)[k] = (int64_t)length;
+    } else {
+      ((int32_t *)memory)[k] = (int32_t)length;
+    }
+    at += length;
+  }
+  return memory;
+}
+
+/* length - 1 - j at place j of each segment. */
+static bool make_reversal(struct device *d, struct segments *s) {
+  struct bench *b = &d->b;
+  const struct cvl_value last = cvl_scalar_int(b->elem_of[CLASS_INT], 1);
+  struct cvl_value length = {.form = CVL_NOTHING}, place = {.form = CVL_NOTHING};
+  bool done = b->backend->dist(b->context, 1, &s->lengths, &s->d, &length) &&
+              b->backend->index(b->context, 1, &s->start, &s->stride, &s->d, &place);
+  if (done) {
+    struct cvl_value after = device_map(d, OP_SUB, &length, &place);
+    s->reversal = device_with(d, OP_SUB, &after, last, s->n);
+    drop(b, &after);
+    done = s->reversal.form != CVL_NOTHING;
+  }
+  drop(b, &length);
+  drop(b, &place);
+  return done;
+}
+
+static void segments_drop(struct device *d, struct segments *s) {
+  drop(&d->b, &s->lengths);
+  drop(&d->b, &s->d);
+  drop(&d->b, &s->reversal);
+  drop(&d->b, &s->start);
+  drop(&d->b, &s->stride);
+  drop(&d->b, &s->each);
+}
+
+static bool segments_make(struct device *d, const struct shape *shape, uint64_t n,
+                          struct segments *s) {
+  struct bench *b = &d->b;
+  *s = (struct segments){.shape = shape->name, .n = n};
+  void *lengths = shape_lengths(d, shape, n, &s->count);
+  if (!lengths) return false;
+  s->lengths = vector_of(b, CLASS_INT, s->count, lengths);
+  free(lengths);
+  const struct cvl_value all = cvl_one_segment(s->count);
+  const struct cvl_value zero = cvl_scalar_int(b->elem_of[CLASS_INT], 0),
+                         step = cvl_scalar_int(b->elem_of[CLASS_INT], 1);
+  bool done = b->backend->make_segdes(b->context, 1, &s->lengths, &s->d) &&
+              b->backend->dist(b->context, 1, &zero, &all, &s->start) &&
+              b->backend->dist(b->context, 1, &step, &all, &s->stride);
+  s->each = device_vector(d, CLASS_FLOAT, s->count, 11);
+  return done && s->each.form != CVL_NOTHING && make_reversal(d, s);
+}
+
+/* Makes a descriptor and scans under it: with all that is needed for first use. */
+static bool run_make_scan(struct bench *b, const struct work *w, struct cvl_value *out) {
+  struct cvl_value made = {.form = CVL_NOTHING};
+  if (!b->backend->make_segdes(b->context, 1, &w->in[0], &made)) return false;
+  const bool done = b->backend->scan(b->context, 1, w->op, &w->in[1], &made, out);
+  drop(b, &made);
+  return done;
+}
+
+/* Measures one operation; fields of `work` that do not change with the operation are set. */
+static void measure_one(struct device *d, const struct segments *s, struct work work,
+                        enum elem_class class, double bytes, double target, unsigned fresh) {
+  if (!device_wants(d, work.name)) return;
+  work.detail = s->shape;
+  work.d = s->d;
+  device_measure(d, &(struct row){.family = "segmented",
+                                  .work = work,
+                                  .class = class,
+                                  .n = s->n,
+                                  .bytes = bytes,
+                                  .target = target,
+                                  .fresh = fresh});
+}
+
+static void measure_shape(struct device *d, const struct segments *s,
+                          const struct cvl_value *data) {
+  const double n = (double)s->n, m = (double)s->count;
+  const double ints = (double)elem_bytes(&d->b, CLASS_INT),
+               floats = (double)elem_bytes(&d->b, CLASS_FLOAT);
+  const double offsets = 8.0 * m, directory = s->count == 1 ? 0.0 : DIRECTORY * n;
+  for (enum elem_class class = CLASS_INT; class <= CLASS_FLOAT; class ++) {
+    const double size = class == CLASS_INT ? ints : floats;
+    measure_one(
+        d, s,
+        (struct work){.name = "+_SCAN", .run = run_scan, .op = OP_ADD, .in = {data[class]}},
+        class, 2 * size * n + directory, SHAPED, 0);
+    measure_one(
+        d, s,
+        (struct work){.name = "+_REDUCE", .run = run_reduce, .op = OP_ADD, .in = {data[class]}},
+        class, size * n + directory + m * size + offsets, SHAPED, 0);
+  }
+  measure_one(
+      d, s,
+      (struct work){.name = "DIST, +", .run = run_dist_add, .in = {data[CLASS_FLOAT], s->each}},
+      CLASS_FLOAT, 2 * floats * n + directory + floats * m, SHAPED, 0);
+  measure_one(d, s,
+              (struct work){.name = "INDEX, +",
+                            .run = run_index_add,
+                            .in = {data[CLASS_INT], s->start, s->stride}},
+              CLASS_INT, 2 * ints * n + directory + 2 * ints * m + offsets, SHAPED, 0);
+  measure_one(d, s,
+              (struct work){.name = "PACK, new flags",
+                            .run = run_pack,
+                            .in = {data[CLASS_FLOAT], data[CLASS_BOOL]}},
+              CLASS_FLOAT, n * (1.0 + 3.0 / 8 + 1.5 * floats) + 2 * offsets, SHAPED, 2);
+  measure_one(d, s,
+              (struct work){.name = "BPERMUTE",
+                            .run = run_permute,
+                            .op = OP_BPERMUTE,
+                            .in = {data[CLASS_FLOAT], s->reversal}},
+              CLASS_FLOAT, n * (2 * floats + ints) + directory, SHAPED, 0);
+  measure_one(d, s,
+              (struct work){.name = "PERMUTE",
+                            .run = run_permute,
+                            .op = OP_PERMUTE,
+                            .in = {data[CLASS_FLOAT], s->reversal}},
+              CLASS_FLOAT, n * (2 * floats + ints) + directory, SHAPED, 0);
+  measure_one(d, s, (struct work){.name = "make", .run = run_make, .in = {s->lengths}},
+              CLASS_INT, m * (ints + 16), 0.0, 1);
+  measure_one(d, s,
+              (struct work){.name = "make, +_SCAN",
+                            .run = run_make_scan,
+                            .op = OP_ADD,
+                            .in = {s->lengths, data[CLASS_INT]}},
+              CLASS_INT, m * (ints + 16) + 2 * ints * n + 2 * directory, 0.0, 1);
+}
+
+void measure_shapes(struct device *d, uint64_t n) {
+  struct cvl_value data[CLASS_BOOL + 1];
+  bool made = true;
+  for (enum elem_class class = CLASS_INT; class <= CLASS_BOOL; class ++) {
+    data[class] = device_vector(d, class, n, 20 + class);
+    made = made && data[class].form != CVL_NOTHING;
+  }
+  for (size_t k = 0; made && k < sizeof shapes / sizeof *shapes; k++) {
+    struct segments s;
+    if (segments_make(d, &shapes[k], n, &s)) measure_shape(d, &s, data);
+    segments_drop(d, &s);
+  }
+  for (enum elem_class class = CLASS_INT; class <= CLASS_BOOL; class ++)
+    drop(&d->b, &data[class]);
+}
