@@ -22,11 +22,22 @@ extern "C" {
 }
 #pragma GCC diagnostic pop
 
+namespace ravel {
+
+/* One of the kernels that a superoperator may run by. */
+struct variant {
+  fused_source source{};
+  bool made = false;
+  compilation *code = nullptr; /* null: there is nothing for a kernel to do, or no kernel */
+};
+
+} // namespace ravel
+
 struct cvl_kernel {
   const superop *op;
-  fused_source source;
-  ravel::compilation *code; /* null: there is no kernel for it */
-  uint64_t last_run;        /* epoch of the last launch */
+  ravel::variant whole;   /* reduces too; for long segments */
+  ravel::variant written; /* leaves reductions to the library; for short ones */
+  uint64_t last_run;      /* epoch of the last launch */
 };
 
 namespace ravel {
@@ -34,6 +45,10 @@ namespace ravel {
 /* The arguments of a kernel are part of its launch: what the oldest devices and compilers in
  * use take, less what is added to every launch. */
 enum { MOST_ARGUMENT_BYTES = 4000 };
+
+/* Segments this long on the average keep a warp busy for as long as it takes to find them: an
+ * estimate, from some twenty reads of the second-level cache, one after the other. */
+enum { LONG_SEGMENT = 256 };
 
 /* ---- kernels of a context ---- */
 
@@ -73,24 +88,32 @@ static size_t argument_bytes(const fused_kernel &k) {
   return bytes;
 }
 
+static void make_variant(context &c, const superop *op, unsigned leave, variant &v) {
+  v.made = true;
+  if (!fused_source_make(op, {c.int_elem, c.float_elem}, leave, "fused", &v.source)) return;
+  const fused_kernel &plan = v.source.kernel;
+  if (plan.is_empty || argument_bytes(plan) > MOST_ARGUMENT_BYTES) return;
+  v.code = c.kernels->tools.request(v.source.text, "fused");
+}
+
+static void end_variant(context &c, variant &v) {
+  if (v.code) c.kernels->tools.discard(v.code);
+  if (v.source.memory) fused_source_free(&v.source);
+}
+
 cvl_kernel *prepare_kernel(context &c, const superop *op) {
   if (!c.kernels) return nullptr;
-  std::unique_ptr<cvl_kernel> k(new cvl_kernel{op, {}, nullptr, 0});
-  if (!fused_source_make(op, {c.int_elem, c.float_elem}, true, "fused", &k->source))
-    return nullptr;
-  const fused_kernel &plan = k->source.kernel;
-  if (plan.is_empty || argument_bytes(plan) > MOST_ARGUMENT_BYTES) {
-    fused_source_free(&k->source);
-    return nullptr;
-  }
-  k->code = c.kernels->tools.request(k->source.text, "fused");
-  return k.release();
+  std::unique_ptr<cvl_kernel> k(new cvl_kernel{op, {}, {}, 0});
+  make_variant(c, op, LEAVE_SPREADS, k->whole);
+  if (k->whole.code) return k.release();
+  end_variant(c, k->whole);
+  return nullptr;
 }
 
 void discard_kernel(context &c, cvl_kernel *k) {
   if (!c.work_queue.reached(k->last_run)) c.work_queue.finish();
-  c.kernels->tools.discard(k->code);
-  fused_source_free(&k->source);
+  end_variant(c, k->whole);
+  end_variant(c, k->written);
   delete k;
 }
 
@@ -140,11 +163,10 @@ struct execution {
   context &c;
   const uint64_t site;
   const superop &op;
-  const fused_kernel &plan;
   std::vector<cvl_value> values; /* by number; results that are set are held here */
 
-  execution(context &ctx, uint64_t at, const cvl_kernel &k, const cvl_value *operands)
-      : c(ctx), site(at), op(*k.op), plan(k.source.kernel), values(k.op->value_count) {
+  execution(context &ctx, uint64_t at, const superop &o, const cvl_value *operands)
+      : c(ctx), site(at), op(o), values(o.value_count) {
     std::copy(operands, operands + op.param_count, values.begin());
   }
   ~execution() {
@@ -154,14 +176,16 @@ struct execution {
   execution &operator=(const execution &) = delete;
 
   bool is_small();
-  void launch_kernel(const kernel_entry &);
-  void follow();
+  bool has_short_segments();
+  void launch_kernel(const fused_kernel &, const kernel_entry &);
+  void follow(const fused_kernel &);
   void give(cvl_value *outs);
 
 private:
   int64_t domain();
   void drop(uint32_t v);
-  void finish_reductions(work &, const segments &, const std::vector<void *> &partials);
+  void finish_reductions(work &, const fused_kernel &, const segments &,
+                         const std::vector<void *> &partials);
   void run_node(uint32_t k);
   void run_scatter(const superop_node &, uint64_t at);
 };
@@ -188,13 +212,19 @@ bool execution::is_small() {
   return here && most <= c.small;
 }
 
+bool execution::has_short_segments() {
+  if (op.segments == SUPEROP_NONE) return false;
+  const cvl_value &d = values[op.segments];
+  return total_of(c, d) / LONG_SEGMENT < count_of(d) && count_of(d) > 1;
+}
+
 int64_t execution::domain() {
   if (op.domain.what == SIZE_ONE) return 1;
   const cvl_value &v = values[op.domain.param];
   return op.domain.what == SIZE_TOTAL ? total_of(c, v) : length_bound(v);
 }
 
-void execution::launch_kernel(const kernel_entry &entry) {
+void execution::launch_kernel(const fused_kernel &plan, const kernel_entry &entry) {
   work w(c, site, {}, INT64_MAX); /* on the device */
   arguments a;
   const int64_t n = domain();
@@ -232,13 +262,13 @@ void execution::launch_kernel(const kernel_entry &entry) {
   w.run({"superoperator", slots ? (count + FUSED_BLOCK_SLOTS - 1) / FUSED_BLOCK_SLOTS : count,
          slots ? FUSED_BLOCK_SLOTS * WARP : 0, entry.kernel, entry.on_host, nullptr,
          a.bytes.data(), (uint32_t)a.bytes.size()});
-  finish_reductions(w, slotted, partials);
+  finish_reductions(w, plan, slotted, partials);
   for (uint32_t v = 0; v < op.value_count; v++) {
     if (written[v]) w.give(&values[v], written[v]);
   }
 }
 
-void execution::finish_reductions(work &w, const segments &d,
+void execution::finish_reductions(work &w, const fused_kernel &plan, const segments &d,
                                   const std::vector<void *> &partials) {
   for (uint32_t i = 0; i < plan.member_count; i++) {
     const fused_member &m = plan.members[i];
@@ -293,6 +323,7 @@ void execution::run_node(uint32_t k) {
   switch ((superop_role)node.role) {
   case ROLE_SPREAD: dist(c, at, v[0], v[1], out); break;
   case ROLE_INDEX: index(c, at, v[0], v[1], v[2], out); break;
+  case ROLE_REDUCE: reduce(c, at, operation, v[0], v[1], out); break;
   case ROLE_SCAN: scan(c, at, operation, v[0], v[1], out); break;
   case ROLE_PACK: pack(c, at, v[0], v[1], v[2], out, out + 1); break;
   case ROLE_SCATTER: run_scatter(node, at); break;
@@ -300,7 +331,7 @@ void execution::run_node(uint32_t k) {
   }
 }
 
-void execution::follow() {
+void execution::follow(const fused_kernel &plan) {
   for (uint32_t k = 0; k < op.node_count; k++) {
     const superop_node &node = op.nodes[k];
     if (node.role == ROLE_CONST) values[node.result] = node.constant;
@@ -324,15 +355,17 @@ void execution::give(cvl_value *outs) {
 bool run_kernel(context &c, uint64_t site, cvl_kernel *k, const cvl_value *operands,
                 cvl_value *outs) {
   kernel_store &store = *c.kernels;
-  const kernel_entry *entry =
-      store.waits ? store.tools.wait(k->code) : store.tools.poll(k->code);
-  if (entry == nullptr) return false;
-  execution e(c, site, *k, operands);
+  execution e(c, site, *k->op, operands);
   if (e.is_small()) return false;
-  k->last_run = c.work_queue.epoch;
-  e.launch_kernel(*entry);
-  k->last_run = c.work_queue.epoch;
-  e.follow();
+  const bool leave = k->whole.source.kernel.by_slots && e.has_short_segments();
+  variant &v = leave ? k->written : k->whole;
+  if (!v.made) make_variant(c, k->op, LEAVE_SPREADS | LEAVE_REDUCTIONS, v);
+  if (!v.code) return false;
+  const kernel_entry *entry = store.waits ? store.tools.wait(v.code) : store.tools.poll(v.code);
+  if (entry == nullptr) return false;
+  e.launch_kernel(v.source.kernel, *entry);
+  k->last_run = c.work_queue.epoch; /* the window it is in; a later one if that was full */
+  e.follow(v.source.kernel);
   e.give(outs);
   return true;
 }

@@ -286,7 +286,7 @@ void fused_emit_cuda(struct arena *arena, const struct superop *const *ops, uint
   emit_cuda_helpers(ops, count, widths, cu);
   for (uint32_t i = 0; i < count; i++) {
     struct fused_kernel k;
-    fused_kernel_plan(arena, ops[i], widths, false, &k);
+    fused_kernel_plan(arena, ops[i], widths, LEAVE_NOTHING, &k);
     struct cuda c = {ops[i], &k, widths, cu};
     function(&c);
   }

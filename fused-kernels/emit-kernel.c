@@ -46,15 +46,16 @@ static bool is_constant_spread(const struct superop *op, const struct superop_no
 }
 
 /* What is wanted of consumers, and so which values are needed after the kernel. */
-static void plan_consumers(struct fused_kernel *k) {
+static void plan_consumers(struct fused_kernel *k, unsigned leave) {
   const struct superop *op = k->op;
   for (uint32_t i = 0; i < op->node_count; i++) {
     const struct superop_node *node = &op->nodes[i];
     bool wanted = node->role == ROLE_SCATTER && node->checked;
     for (unsigned r = 0; r < node->result_count; r++) wanted |= is_output(op, node->result + r);
     if (!is_consumer(node) || !wanted) continue;
-    k->tasks[i] = node->role == ROLE_REDUCE ? TASK_INSIDE : TASK_LIBRARY;
-    for (unsigned j = 0; node->role != ROLE_REDUCE && j < node->operand_count; j++) {
+    bool inside = node->role == ROLE_REDUCE && !(leave & LEAVE_REDUCTIONS);
+    k->tasks[i] = inside ? TASK_INSIDE : TASK_LIBRARY;
+    for (unsigned j = 0; !inside && j < node->operand_count; j++) {
       if (node->operands[j] >= op->param_count) k->written[node->operands[j]] = true;
     }
   }
@@ -62,14 +63,15 @@ static void plan_consumers(struct fused_kernel *k) {
 }
 
 /* Which nodes the kernel evaluates: backwards from what it writes, reduces and checks. */
-static void plan_nodes(struct fused_kernel *k, bool spreads) {
+static void plan_nodes(struct fused_kernel *k, unsigned leave) {
   const struct superop *op = k->op;
   for (uint32_t i = op->node_count; i-- > 0;) {
     const struct superop_node *node = &op->nodes[i];
     uint32_t v = node->result;
     if (is_consumer(node)) {
       for (unsigned r = 0; r < node->result_count; r++) k->written[v + r] = false;
-    } else if (spreads && (node->role == ROLE_SPREAD || node->role == ROLE_INDEX)) {
+    } else if ((leave & LEAVE_SPREADS) &&
+               (node->role == ROLE_SPREAD || node->role == ROLE_INDEX)) {
       k->spread[v] = k->written[v];
       k->written[v] = false;
     }
@@ -106,15 +108,15 @@ static void add_member(struct fused_kernel *k, enum fused_member_kind kind, uint
 }
 
 void fused_kernel_plan(struct arena *arena, const struct superop *op, struct widths widths,
-                       bool spreads, struct fused_kernel *k) {
+                       unsigned leave, struct fused_kernel *k) {
   *k = (struct fused_kernel){.op = op, .widths = widths, .is_empty = true};
   k->tasks = arena_alloc(arena, op->node_count + 1);
   k->written = arena_alloc(arena, (op->value_count + 1) * sizeof *k->written);
   k->spread = arena_alloc(arena, (op->value_count + 1) * sizeof *k->spread);
   k->read = arena_alloc(arena, (op->value_count + 1) * sizeof *k->read);
   k->members = arena_alloc(arena, (op->value_count + op->node_count + 1) * sizeof *k->members);
-  plan_consumers(k);
-  plan_nodes(k, spreads);
+  plan_consumers(k, leave);
+  plan_nodes(k, leave);
   for (uint32_t v = 0; v < op->param_count; v++) {
     if (!k->read[v]) continue;
     add_member(k, op->kinds[v] == SUPEROP_SEGDES ? MEMBER_SEGMENTS : MEMBER_OPERAND, v, v);
@@ -394,7 +396,7 @@ struct fused_source_memory {
   struct arena arena;
 };
 
-bool fused_source_make(const struct superop *op, struct widths widths, bool spreads,
+bool fused_source_make(const struct superop *op, struct widths widths, unsigned leave,
                        const char *name, struct fused_source *s) {
   size_t length;
   *s = (struct fused_source){.memory = malloc(sizeof *s->memory)};
@@ -405,7 +407,7 @@ bool fused_source_make(const struct superop *op, struct widths widths, bool spre
     fused_source_free(s);
     return false;
   }
-  fused_kernel_plan(&s->memory->arena, op, widths, spreads, &s->kernel);
+  fused_kernel_plan(&s->memory->arena, op, widths, leave, &s->kernel);
   if (s->kernel.is_empty) return true;
   FILE *out = open_memstream(&s->text, &length);
   if (out == NULL) {

@@ -17,7 +17,8 @@
 enum fused_task {
   TASK_NONE,   /* nothing: its results are not wanted, and it cannot fail */
   TASK_INSIDE, /* the kernel evaluates it; a reduction: the partial results of slots */
-  TASK_LIBRARY /* an operation of the library, after the kernel: scans, packs, scatters */
+  TASK_LIBRARY /* an operation of the library, after the kernel: scans, packs, scatters, and
+                  reductions if they are left */
 };
 
 /* The arguments of the kernel, in order: members of a struct, each at the next multiple of 8
@@ -56,9 +57,16 @@ struct fused_kernel {
 
 enum { FUSED_BLOCK_SLOTS = 4 };
 
-/* Plans the kernel, in the arena. `spreads`: results of DIST and INDEX that are needed outside
- * are `spread`, not `written`. */
-void fused_kernel_plan(struct arena *, const struct superop *, struct widths, bool spreads,
+/* What else a kernel leaves to the library, as a set of bits:
+ *
+ *   LEAVE_SPREADS     results of DIST and INDEX that are needed after it are `spread`, not
+ *                     `written`
+ *   LEAVE_REDUCTIONS  their operands are written and they are TASK_LIBRARY: better where
+ *                     segments are short, of which a warp has little to do */
+enum { LEAVE_NOTHING = 0, LEAVE_SPREADS = 1, LEAVE_REDUCTIONS = 2 };
+
+/* Plans the kernel, in the arena. */
+void fused_kernel_plan(struct arena *, const struct superop *, struct widths, unsigned leave,
                        struct fused_kernel *);
 
 /* Writes the whole text for a kernel that is not empty: the functions of prelude.hpp, the
@@ -76,7 +84,7 @@ struct fused_source {
 
 /* Plans and writes a kernel called `name`; the superoperator is borrowed and must last as long.
  * False if memory fails. */
-bool fused_source_make(const struct superop *, struct widths, bool spreads, const char *name,
+bool fused_source_make(const struct superop *, struct widths, unsigned leave, const char *name,
                        struct fused_source *);
 void fused_source_free(struct fused_source *);
 

@@ -306,7 +306,7 @@ static const struct mixture mixtures[] = {
     {.maps = 12, .spreads = 4, .gathers = 3, .wild = true},
 };
 
-static void check_random(struct widths w, uint64_t seed, bool spreads, const char *compiler) {
+static void check_random(struct widths w, uint64_t seed, unsigned leave, const char *compiler) {
   static const uint64_t sizes[] = {0, 1, 7, 33, 1024, 1025, 5000};
   char command[96];
   snprintf(command, sizeof command, "%s --version > /dev/null 2>&1", compiler);
@@ -318,7 +318,7 @@ static void check_random(struct widths w, uint64_t seed, bool spreads, const cha
   make_directory(&b);
   for (uint32_t i = 0; i < CASES; i++) {
     char name[32];
-    fused_kernel_plan(&r.arena, r.ops[i], w, spreads, &kernels[i]);
+    fused_kernel_plan(&r.arena, r.ops[i], w, leave, &kernels[i]);
     if (kernels[i].is_empty) continue;
     snprintf(name, sizeof name, "emitted%u.cpp", i);
     FILE *file = create(&b, name);
@@ -345,15 +345,15 @@ static void check_random(struct widths w, uint64_t seed, bool spreads, const cha
 }
 
 Test(kernel, same_as_the_oracle_in_classic_widths) {
-  check_random((struct widths){CVL_I32, CVL_F64}, 1, false, "g++");
+  check_random((struct widths){CVL_I32, CVL_F64}, 1, LEAVE_NOTHING, "g++");
 }
 
 Test(kernel, same_as_the_oracle_in_wide_widths) {
-  check_random((struct widths){CVL_I64, CVL_F64}, 2, true, "clang++");
+  check_random((struct widths){CVL_I64, CVL_F64}, 2, LEAVE_SPREADS, "clang++");
 }
 
 Test(kernel, same_as_the_oracle_in_narrow_widths) {
-  check_random((struct widths){CVL_I32, CVL_F32}, 3, true, "g++");
+  check_random((struct widths){CVL_I32, CVL_F32}, 3, LEAVE_SPREADS | LEAVE_REDUCTIONS, "g++");
 }
 
 /* ---- devices ---- */
@@ -374,7 +374,7 @@ static void write_texts(struct random *r, struct widths w, uint32_t count, char 
     struct fused_kernel k;
     size_t length;
     texts[i] = NULL;
-    fused_kernel_plan(&r->arena, r->ops[i], w, false, &k);
+    fused_kernel_plan(&r->arena, r->ops[i], w, LEAVE_NOTHING, &k);
     cr_assert_not(k.is_empty);
     FILE *out = open_memstream(&texts[i], &length);
     fused_emit_kernel(&k, "kernel", out);
@@ -449,7 +449,7 @@ Test(kernel, functions_give_the_bits_of_one_element) {
   struct built b;
   load(&l, definition, w);
   cr_assert_not_null(l.ops[0]);
-  fused_kernel_plan(&l.arena, l.ops[0], w, false, &k);
+  fused_kernel_plan(&l.arena, l.ops[0], w, LEAVE_NOTHING, &k);
   make_directory(&b);
   FILE *file = create(&b, "kernel.cpp");
   fused_emit_kernel(&k, "op0", file);
