@@ -1,19 +1,19 @@
 /* rank.cu - stable ranks within segments.
  *
- * Where no segment can be long, an element is compared with all others of its segment: one
- * launch, which reads the elements of a segment over and over, out of the cache. Otherwise the
- * elements' order is that of unsigned numbers (the keys), which are sorted together with their
- * positions: segment number and key at once if they fit into 64 bits, else first by key, then,
- * stably, by segment. Segments stand where they stood, so that the element that comes k-th has
- * rank k less the start of k's segment.
+ * Where the host knows that no segment is long, an element is compared with all others of its
+ * segment: one launch, which reads the elements of a segment over and over, out of the cache.
+ * Otherwise the elements' order is that of unsigned numbers (the keys), which are sorted
+ * together with their positions: segment number and key at once if they fit into 64 bits, else
+ * first by key, then, stably, by segment. Segments stand where they stood, so that the element
+ * that comes k-th has rank k less the start of k's segment.
  *
  * Launches: keys, sort, ranks; keys, sort, segments, sort, ranks for segments of 64-bit
  * elements. Bytes of one element: E + 4 + K for the keys, what the sort needs (passes of 8 bits
  * of the key that read and write key and position), 4 + I at random for the ranks.
  */
-#include "cvl-cuda/elementwise.hpp"
+#include "cvl-cuda/ops.hpp"
+#include "cvl-cuda/rank-kernels.hpp"
 #include "cvl-cuda/sort.hpp"
-#include "cvl/elementary.h"
 
 namespace ravel {
 namespace {
@@ -21,84 +21,6 @@ namespace {
 /* Elements of a segment that are compared with each other: then that costs no more than the
  * dozen passes of a sort. */
 enum { COMPARED = 64 };
-
-/* ---- keys ---- */
-
-HD uint32_t ascending(int32_t x) {
-  return (uint32_t)x ^ (uint32_t)1 << 31;
-}
-HD uint64_t ascending(int64_t x) {
-  return (uint64_t)x ^ (uint64_t)1 << 63;
-}
-/* Negative numbers count downwards from the sign on. */
-HD uint32_t ascending(float x) {
-  const uint32_t bits = bits_of_f32(x);
-  return bits >> 31 ? ~bits : bits | (uint32_t)1 << 31;
-}
-HD uint64_t ascending(double x) {
-  const uint64_t bits = bits_of_f64(x);
-  return bits >> 63 ? ~bits : bits | (uint64_t)1 << 63;
-}
-
-template <class T> using key_of = decltype(ascending(T{}));
-
-/* An unsigned number for the place of x in the order: both zeros at one place, NaN last. */
-template <class T> HD key_of<T> key(T x, bool down) {
-  if (x != x) return (key_of<T>)~(key_of<T>)0;
-  const key_of<T> k = ascending(x == 0 ? (T)0 : x);
-  return down ? (key_of<T>)~k : k;
-}
-
-/* ---- by comparing ---- */
-
-template <class T, class I> struct compare_body {
-  ptr<const T> x;
-  segments d;
-  bool down;
-
-  HD I operator()(int64_t i) const {
-    const int64_t s = d.of(i), first = d.start(s), last = first + d.length(s);
-    const key_of<T> mine = key((T)x[i], down);
-    int64_t before = 0;
-    for (int64_t j = first; j < last; j++) {
-      const key_of<T> other = key((T)x[j], down);
-      before += other < mine || (other == mine && j < i);
-    }
-    return (I)before;
-  }
-};
-
-/* ---- by sorting: K the type of keys, V that of positions ---- */
-
-template <class T, class K, class V> struct keys_body {
-  operand<T> x;
-  segments d;
-  bool down, with_segment; /* the segment's number above the key */
-  ptr<K> keys;
-  ptr<V> positions;
-
-  HD void operator()(int64_t i) const {
-    const K k = key(x[i], down);
-    /* Shifted by half of K: only a K of 64 bits has room for both. */
-    keys[i] = with_segment ? (K)((K)d.of(i) << 4 * sizeof(K) | k) : k;
-    positions[i] = (V)i;
-  }
-};
-
-template <class K, class V> struct segments_body {
-  segments d;
-  ptr<const V> positions;
-  HD K operator()(int64_t k) const { return (K)d.of((int64_t)positions[k]); }
-};
-
-template <class V, class I> struct ranks_body {
-  segments d;
-  ptr<const V> positions;
-  ptr<I> out;
-  HD void operator()(int64_t k) const {
-    out[(int64_t)positions[k]] = (I)(k - d.start(d.of(k)));
-  }
-};
 
 /* Keys with positions, and room to sort them. */
 template <class K, class V> struct sorter {
@@ -168,16 +90,20 @@ void rank_any(work &w, const cvl_value &v, const segments &d, bool down, ptr<I> 
   }
 }
 
-/* ---- ranks that do not fit an INT ---- */
-
-struct fits_body {
-  segments d;
-  int64_t most;
-  faults bad;
-  HD void operator()(int64_t s) const {
-    if (d.length(s) > most) bad.report(CVL_E_INT_RANGE, s, d.length(s), 0, 0);
+/* The longest segment, or a bound of it if only the device knows. */
+int64_t longest_known(context &c, const cvl_value &d, const segments &s) {
+  if (s.equal >= 0) return s.equal;
+  if (!at_hand(c, d)) return s.total;
+  const int64_t *offsets = (const int64_t *)(const void *)d.as.segdes->host_offsets->at;
+  int64_t longest = 0;
+  for (int64_t k = 0; k < s.count; k++) {
+    const int64_t length = offsets[k + 1] - offsets[k];
+    if (length > longest) longest = length;
   }
-};
+  return longest;
+}
+
+/* ---- ranks that do not fit an INT ---- */
 
 void require_fit(work &w, const segments &d) {
   if (w.c.int_elem == CVL_I64 || d.total <= INT32_MAX) return;
@@ -191,7 +117,7 @@ void rank(context &c, uint64_t site, cvl_op op, const cvl_value &v, const cvl_va
           cvl_value *out) {
   work w(c, site, {&v, &d}, 0);
   const segments s = w.view(d, true);
-  const int64_t longest = s.equal >= 0 ? s.equal : s.total;
+  const int64_t longest = longest_known(c, d, s);
   const bool down = op == OP_RANK_DOWN;
   require_fit(w, s);
   const ref<cvl_vector> r = w.make(c.int_elem, s.total);

@@ -1,0 +1,101 @@
+/* rank-kernels.hpp - the bodies of rank.cu: the order of elements as that of unsigned numbers,
+ * and what is done before and after these are sorted. */
+#ifndef RAVEL_CUDA_RANK_KERNELS_HPP
+#define RAVEL_CUDA_RANK_KERNELS_HPP
+
+#include "cvl-cuda/context.hpp"
+#include "cvl/elementary.h"
+
+namespace ravel {
+
+/* ---- keys ---- */
+
+HD inline uint32_t ascending(int32_t x) {
+  return (uint32_t)x ^ (uint32_t)1 << 31;
+}
+HD inline uint64_t ascending(int64_t x) {
+  return (uint64_t)x ^ (uint64_t)1 << 63;
+}
+/* Negative numbers count downwards from the sign on. */
+HD inline uint32_t ascending(float x) {
+  const uint32_t bits = bits_of_f32(x);
+  return bits >> 31 ? ~bits : bits | (uint32_t)1 << 31;
+}
+HD inline uint64_t ascending(double x) {
+  const uint64_t bits = bits_of_f64(x);
+  return bits >> 63 ? ~bits : bits | (uint64_t)1 << 63;
+}
+
+template <class T> using key_of = decltype(ascending(T{}));
+
+/* An unsigned number for the place of x in the order: both zeros at one place, NaN last. */
+template <class T> HD key_of<T> key(T x, bool down) {
+  if (x != x) return (key_of<T>)~(key_of<T>)0;
+  const key_of<T> k = ascending(x == 0 ? (T)0 : x);
+  return down ? (key_of<T>)~k : k;
+}
+
+/* ---- by comparing ---- */
+
+template <class T, class I> struct compare_body {
+  ptr<const T> x;
+  segments d;
+  bool down;
+
+  HD I operator()(int64_t i) const {
+    const int64_t s = d.of(i), first = d.start(s), last = first + d.length(s);
+    const key_of<T> mine = key((T)x[i], down);
+    int64_t before = 0;
+    for (int64_t j = first; j < last; j++) {
+      const key_of<T> other = key((T)x[j], down);
+      before += other < mine || (other == mine && j < i);
+    }
+    return (I)before;
+  }
+};
+
+/* ---- by sorting: K the type of keys, V that of positions ---- */
+
+template <class T, class K, class V> struct keys_body {
+  operand<T> x;
+  segments d;
+  bool down, with_segment; /* the segment's number above the key */
+  ptr<K> keys;
+  ptr<V> positions;
+
+  HD void operator()(int64_t i) const {
+    const K k = key(x[i], down);
+    /* Shifted by half of K: only a K of 64 bits has room for both. */
+    keys[i] = with_segment ? (K)((K)d.of(i) << 4 * sizeof(K) | k) : k;
+    positions[i] = (V)i;
+  }
+};
+
+template <class K, class V> struct segments_body {
+  segments d;
+  ptr<const V> positions;
+  HD K operator()(int64_t k) const { return (K)d.of((int64_t)positions[k]); }
+};
+
+template <class V, class I> struct ranks_body {
+  segments d;
+  ptr<const V> positions;
+  ptr<I> out;
+  HD void operator()(int64_t k) const {
+    out[(int64_t)positions[k]] = (I)(k - d.start(d.of(k)));
+  }
+};
+
+/* ---- ranks that do not fit an INT ---- */
+
+struct fits_body {
+  segments d;
+  int64_t most;
+  faults bad;
+  HD void operator()(int64_t s) const {
+    if (d.length(s) > most) bad.report(CVL_E_INT_RANGE, s, d.length(s), 0, 0);
+  }
+};
+
+} // namespace ravel
+#endif

@@ -1,0 +1,180 @@
+/* test-elementwise.cpp - what conformance does not see of elementwise operations, ranks and
+ * assertions: which of them are computed without a kernel, what the host knows of their
+ * results, and indices beyond 32 bits, on operands that take no memory. */
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "cvl-cuda/backend.hpp"
+#include "cvl-cuda/emulation/stream.hpp"
+#include "cvl-cuda/ops.hpp"
+#include "cvl-cuda/rank-kernels.hpp"
+
+using namespace ravel;
+
+/* ---- a context whose operations all run on the device ---- */
+
+struct rig {
+  cvl_backend table = backend_over_streams();
+  context *c;
+
+  explicit rig(cvl_elem int_elem) {
+    cvl_options o{};
+    o.int_elem = int_elem;
+    o.float_elem = CVL_F64;
+    const char *why = nullptr;
+    c = open_context(emulated_stream(), o, &why);
+    cr_assert(c, "%s", why);
+    c->small = 0;
+  }
+  ~rig() { table.close(c); }
+
+  cvl_value integer(int64_t x) const { return cvl_scalar_int(c->int_elem, x); }
+  cvl_value repeat(int64_t x, uint64_t n) {
+    cvl_value v = integer(x), d = cvl_one_segment(n), out;
+    dist(*c, 1, v, d, &out);
+    return out;
+  }
+  /* The lengths of segments, of which the host knows the sum. */
+  cvl_value some_lengths(std::vector<int64_t> lengths_of) {
+    cvl_value d, out;
+    segdes_from_host(*c, 1, lengths_of.size(), lengths_of.data(), &d);
+    lengths(*c, 1, d, &out);
+    release(d.as.segdes);
+    return out;
+  }
+  cvl_value apply(cvl_op op, cvl_value x, cvl_value y) {
+    const cvl_value operands[] = {x, y};
+    cvl_value out;
+    elementwise(*c, 1, op, 2, operands, &out);
+    return out;
+  }
+  void drop(cvl_value v) { table.release(c, &v); }
+};
+
+/* ---- constants ---- */
+
+Test(elementwise, constants_take_no_kernel) {
+  rig r(CVL_I64);
+  const cvl_value two = r.repeat(2, 1000), three = r.repeat(3, 1000);
+  const uint64_t before = r.c->work_queue.runs;
+  const cvl_value five = r.apply(OP_ADD, two, three);
+  cr_expect(r.c->work_queue.runs == before);
+  cr_assert(five.form == CVL_VECTOR && five.as.vector->length == 1000);
+  cr_expect(five.as.vector->kind == ALL_EQUAL && five.as.vector->first == 5);
+  for (cvl_value v : {two, three, five}) r.drop(v);
+}
+
+Test(elementwise, division_of_constants_by_zero) {
+  rig r(CVL_I32);
+  const cvl_value x = r.repeat(7, 10), zero = r.repeat(0, 10);
+  bool failed = false;
+  try {
+    r.apply(OP_DIV, x, zero);
+  } catch (const failure &f) {
+    failed = f.error.kind == CVL_E_DIVIDE_BY_ZERO && f.error.position == 0;
+  }
+  cr_expect(failed);
+  const cvl_value none = r.repeat(7, 0), no_zero = r.repeat(0, 0);
+  const cvl_value good = r.apply(OP_DIV, none, no_zero);
+  cr_expect(good.as.vector->length == 0);
+  for (cvl_value v : {x, zero, none, no_zero, good}) r.drop(v);
+}
+
+/* ---- known sums ---- */
+
+Test(elementwise, sums_and_differences_of_known_sums) {
+  rig r(CVL_I32);
+  const cvl_value a = r.some_lengths({3, 0, 4}), b = r.some_lengths({1, 1, 8});
+  const cvl_value sum = r.apply(OP_ADD, a, b), difference = r.apply(OP_SUB, a, b);
+  cr_expect(sum.as.vector->has_sum && sum.as.vector->sum == 17);
+  cr_expect(difference.as.vector->has_sum && difference.as.vector->sum == -3);
+  const cvl_value product = r.apply(OP_MUL, a, b);
+  cr_expect(!product.as.vector->has_sum);
+  for (cvl_value v : {a, b, sum, difference, product}) r.drop(v);
+}
+
+Test(elementwise, sums_that_may_wrap_are_not_known) {
+  rig r(CVL_I32);
+  const int64_t half = (int64_t)1 << 30;
+  const cvl_value a = r.some_lengths({half, 0}), b = r.some_lengths({0, half - 1});
+  const cvl_value good = r.apply(OP_ADD, a, b); /* bounds add up to the greatest INT */
+  cr_expect(good.as.vector->has_sum && good.as.vector->sum == 2 * half - 1);
+  const cvl_value bad = r.apply(OP_ADD, a, a);
+  cr_expect(!bad.as.vector->has_sum);
+  for (cvl_value v : {a, b, good, bad}) r.drop(v);
+}
+
+Test(elementwise, sums_of_known_sums_need_no_wait) {
+  rig r(CVL_I64);
+  const cvl_value a = r.some_lengths({3, 0, 4}), b = r.some_lengths({1, 1, 8});
+  const cvl_value sum = r.apply(OP_ADD, a, b);
+  const uint64_t before = r.c->work_queue.waits;
+  cvl_value d;
+  make_segdes(*r.c, 1, sum, &d);
+  const cvl_size size = r.table.length(r.c, &d);
+  cr_expect(size.symbol == 0 && size.bound == 17);
+  cr_expect(r.c->work_queue.waits == before);
+  for (cvl_value v : {a, b, sum, d}) r.drop(v);
+}
+
+/* ---- indices beyond 32 bits ---- */
+
+enum : int64_t { FAR = (int64_t)1 << 31 };
+
+/* A pointer whose element `at` is *p: it is used for no other. */
+template <class T> static ptr<T> only(T *p, int64_t at) {
+  return pointer_to<T>((void *)((uintptr_t)p - (uintptr_t)at * sizeof(T)));
+}
+
+/* Three segments of 2^31 elements, all 5. */
+static segments three_far() {
+  segments d{};
+  d.count = 3;
+  d.equal = FAR;
+  d.total = 3 * FAR;
+  return d;
+}
+
+Test(rank, keys_and_ranks_beyond_32_bits) {
+  const int64_t i = 2 * FAR + 7;
+  uint64_t stored_key = 0, stored_position = 0;
+  operand<int32_t> x{};
+  x.kind = ALL_EQUAL;
+  x.first = 5;
+  const keys_body<int32_t, uint64_t, uint64_t> keys{
+      x, three_far(), false, true, only(&stored_key, i), only(&stored_position, i)};
+  keys(i);
+  cr_expect(stored_position == (uint64_t)i);
+  cr_expect(stored_key == ((uint64_t)2 << 32 | 0x80000005u));
+
+  uint64_t position = (uint64_t)FAR + 1;
+  int64_t rank_there = -1;
+  const ranks_body<uint64_t, int64_t> ranks{three_far(), only<const uint64_t>(&position, i),
+                                            only(&rank_there, FAR + 1)};
+  ranks(i);
+  cr_expect(rank_there == 7);
+}
+
+Test(rank, segments_whose_ranks_do_not_fit) {
+  int64_t offsets[] = {0, FAR - 1, FAR - 1, 2 * FAR - 1, 2 * FAR};
+  segments d{};
+  d.count = 4;
+  d.total = 2 * FAR;
+  d.equal = -1;
+  d.offsets = pointer_to<const int64_t>(offsets);
+  fault_slot slot{};
+  const fits_body body{d, INT32_MAX, {&slot, 9}};
+  for (int64_t s = 3; s >= 0; s--) body(s);
+  cr_expect(slot.kind == CVL_E_INT_RANGE && slot.site == 9);
+  cr_expect(slot.position == 2 && slot.value == FAR);
+}
+
+Test(rank, keys_order_zeros_and_nan) {
+  for (bool down : {false, true}) {
+    cr_expect(key(0.0, down) == key(-0.0, down));
+    cr_expect(key(1.0f, down) < key(2.0f, down) || down);
+    cr_expect(key(INFINITY, down) < key((float)NAN, down));
+    cr_expect(key(-INFINITY, down) < key((float)NAN, down));
+    cr_expect(key(-(double)NAN, down) == key((double)NAN, down));
+  }
+}
