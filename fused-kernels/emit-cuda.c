@@ -197,10 +197,7 @@ static void function(const struct cuda *c) {
   char size[16], name[32];
   snprintf(name, sizeof name, "op%u_places", op->number);
   fused_emit_kernel_body(c->k, name, c->out);
-  if (!c->k->is_empty) {
-    fprintf(c->out, "%s(%s)\n", c->k->by_slots ? "RAVEL_KERNEL_BLOCKS" : "RAVEL_KERNEL_N",
-            name);
-  }
+  if (!c->k->is_empty) fused_emit_kernel_entry(c->k, name, c->out);
   fputs("\n", c->out);
   signature(c);
   fputs(" {\n", c->out);

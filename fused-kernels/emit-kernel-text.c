@@ -27,10 +27,12 @@ static const char basic_text[] =
     "#include <string.h>\n"
     "#endif\n"
     "#if defined(__CUDACC__) || defined(__CUDACC_RTC__)\n"
+    "#define EVERY_TIME   _Pragma(\"unroll\")\n"
     "#define HERE         __device__\n"
     "#define HERE_INLINE  __device__ __forceinline__\n"
     "#else\n"
     "#pragma GCC diagnostic ignored \"-Wtautological-compare\" /* x == x */\n"
+    "#define EVERY_TIME\n"
     "#define HERE\n"
     "#define HERE_INLINE  inline __attribute__((always_inline))\n"
     "#endif\n\n";

@@ -137,7 +137,7 @@ struct body {
   const struct fused_kernel *k;
   const struct superop *op;
   FILE *out;
-  const char *indent; /* of the statements of a place */
+  const char *indent; /* of statements */
 };
 
 static const char *type_of(const struct body *b, uint32_t v) {
@@ -253,10 +253,6 @@ static void evaluate(const struct body *b, uint32_t k) {
   case ROLE_PICK: gather(b, node, k); break;
   case ROLE_MAP: map(b, node, k); break;
   case ROLE_REDUCE:
-    fprintf(b->out, "%sa%u = ", b->indent, k);
-    combining(node, b->out);
-    fprintf(b->out, "(a%u, v%u);\n", k, node->operands[0]);
-    break;
   case ROLE_SCAN:
   case ROLE_PACK:
   case ROLE_SCATTER: break;
@@ -280,27 +276,100 @@ static bool is_loaded(const struct body *b, uint32_t v) {
   return false;
 }
 
-static void place(const struct body *b) {
-  const struct superop *op = b->op;
-  bool checked = false;
-  for (uint32_t k = 0; k < op->node_count; k++) {
-    checked |= b->k->tasks[k] == TASK_INSIDE && op->nodes[k].checked;
+/* What a place has to give: the values that are written, and those that are reduced. */
+static bool is_given(const struct body *b, uint32_t v) {
+  if (b->k->written[v]) return true;
+  for (uint32_t i = 0; i < b->k->member_count; i++) {
+    const struct fused_member *m = &b->k->members[i];
+    if (m->kind == MEMBER_PARTIALS && reduction(b, m)->operands[0] == v) return true;
   }
-  if (checked) fprintf(b->out, "%sravel::fault_note fault;\n", b->indent);
+  return false;
+}
+
+static void results(const struct body *b) {
+  fputs("  struct results {\n", b->out);
+  for (uint32_t v = 0; v < b->op->value_count; v++) {
+    if (is_given(b, v)) fprintf(b->out, "    %s v%u;\n", type_of(b, v), v);
+  }
+  fputs("  };\n\n", b->out);
+}
+
+static bool is_checked(const struct fused_kernel *k) {
+  for (uint32_t i = 0; i < k->op->node_count; i++) {
+    if (k->tasks[i] == TASK_INSIDE && k->op->nodes[i].checked) return true;
+  }
+  return false;
+}
+
+/* The segment of a slot is handed on to its places. */
+static bool hands_segment(const struct body *b) {
+  for (uint32_t k = 0; b->k->by_slots && k < b->op->node_count; k++) {
+    const struct superop_node *node = &b->op->nodes[k];
+    if (b->k->tasks[k] == TASK_INSIDE && near_of(node) == b->op->segments &&
+        !is_constant_spread(b->op, node))
+      return true;
+  }
+  return false;
+}
+
+/* Loads, nodes. */
+static void at_place(const struct body *b) {
+  const struct superop *op = b->op;
+  bool checked = is_checked(b->k), first = true;
+  fputs("  HERE results at(int64_t i", b->out);
+  if (hands_segment(b)) fprintf(b->out, ", int64_t s%u", op->segments);
+  fputs(") const {\n", b->out);
+  if (checked) fputs("    ravel::fault_note fault;\n", b->out);
   for (uint32_t v = 0; v < op->param_count; v++) {
     if (!b->k->read[v]) continue;
     if (op->kinds[v] != SUPEROP_SEGDES && is_loaded(b, v)) {
-      fprintf(b->out, "%sconst %s v%u = p%u[i];\n", b->indent, type_of(b, v), v, v);
+      fprintf(b->out, "    const %s v%u = p%u[i];\n", type_of(b, v), v, v);
     }
     if (op->kinds[v] == SUPEROP_SEGDES && is_looked_up(b->k, v)) {
-      fprintf(b->out, "%sconst int64_t s%u = p%u.of(i);\n", b->indent, v, v);
+      fprintf(b->out, "    const int64_t s%u = p%u.of(i);\n", v, v);
     }
   }
   for (uint32_t k = 0; k < op->node_count; k++) evaluate(b, k);
-  for (uint32_t v = op->param_count; v < op->value_count; v++) {
-    if (b->k->written[v]) fprintf(b->out, "%so%u[i] = v%u;\n", b->indent, v, v);
+  if (checked) fputs("    fault.report(bad, i);\n", b->out);
+  fputs("    return {", b->out);
+  for (uint32_t v = 0; v < op->value_count; v++) {
+    if (is_given(b, v)) fprintf(b->out, "%sv%u", first ? "" : ", ", v);
+    if (is_given(b, v)) first = false;
   }
-  if (checked) fprintf(b->out, "%sfault.report(bad, i);\n", b->indent);
+  fputs("};\n  }\n", b->out);
+}
+
+/* Stores. */
+static void put_place(const struct body *b) {
+  bool any = false;
+  for (uint32_t v = 0; v < b->op->value_count; v++) any |= b->k->written[v];
+  if (!any) {
+    fputs("  HERE void put(int64_t, const results &) const {}\n", b->out);
+    return;
+  }
+  fputs("  HERE void put(int64_t i, const results &r) const {\n", b->out);
+  for (uint32_t v = 0; v < b->op->value_count; v++) {
+    if (b->k->written[v]) fprintf(b->out, "    o%u[i] = r.v%u;\n", v, v);
+  }
+  fputs("  }\n", b->out);
+}
+
+/* For how many places a thread loads before it stores: so many that a few thousand threads of a
+ * multiprocessor have enough under way, 32 bytes each. Only where that costs little: not with
+ * faults, whose report is a store, and not with much to compute, which takes registers. */
+static unsigned unrolled(const struct fused_kernel *k) {
+  enum { BYTES = 32, MOST = 4, MOST_NODES = 24 };
+  size_t bytes = 0;
+  uint32_t nodes = 0;
+  struct emit_needs needs = {false};
+  emit_add_needs(&needs, k->op);
+  for (uint32_t i = 0; i < k->member_count; i++) {
+    const struct fused_member *m = &k->members[i];
+    if (m->kind == MEMBER_OPERAND) bytes += elem_info((enum cvl_elem)m->elem)->bytes;
+  }
+  for (uint32_t i = 0; i < k->op->node_count; i++) nodes += k->tasks[i] == TASK_INSIDE;
+  if (bytes == 0 || is_checked(k) || needs.functions || nodes > MOST_NODES) return 1;
+  return bytes > BYTES / 2 ? 1 : bytes > BYTES / MOST ? 2 : MOST;
 }
 
 /* ---- the body ---- */
@@ -313,11 +382,61 @@ static void for_reductions(const struct body *b, const char *format) {
   }
 }
 
+/* What a lane does with the results of a place, in its order. */
+static void take_place(const struct body *b) {
+  fputs("  struct lane {\n", b->out);
+  for (uint32_t i = 0; i < b->k->member_count; i++) {
+    const struct fused_member *m = &b->k->members[i];
+    if (m->kind != MEMBER_PARTIALS) continue;
+    const char *type = type_of(b, reduction(b, m)->result);
+    fprintf(b->out, "    %s a%u = (%s)(%s);\n", type, m->number, type,
+            emit_combination(reduction(b, m))->pad);
+  }
+  fputs("  };\n  HERE static void take(lane &l, const results &r) {\n", b->out);
+  for (uint32_t i = 0; i < b->k->member_count; i++) {
+    const struct fused_member *m = &b->k->members[i];
+    if (m->kind != MEMBER_PARTIALS) continue;
+    fprintf(b->out, "    l.a%u = ", m->number);
+    combining(reduction(b, m), b->out);
+    fprintf(b->out, "(l.a%u, r.v%u);\n", m->number, reduction(b, m)->operands[0]);
+  }
+  fputs("  }\n\n", b->out);
+}
+
+/* The loop of a lane over the places of its slot. */
+static void lane_loop(const struct body *b) {
+  char more[16] = "";
+  if (hands_segment(b)) snprintf(more, sizeof more, ", s%u", b->op->segments);
+  fputs("      int64_t i = first + t % ravel::WARP;\n", b->out);
+  if (unrolled(b->k) > 1) {
+    fprintf(b->out,
+            "      for (; i + (unroll - 1) * ravel::WARP < last; i += unroll * ravel::WARP) {\n"
+            "        results r[unroll];\n"
+            "        EVERY_TIME\n"
+            "        for (int k = 0; k < unroll; k++) r[k] = at(i + k * ravel::WARP%s);\n"
+            "        EVERY_TIME\n"
+            "        for (int k = 0; k < unroll; k++) {\n"
+            "          take(l, r[k]);\n"
+            "          put(i + k * ravel::WARP, r[k]);\n"
+            "        }\n"
+            "      }\n",
+            more);
+  }
+  fprintf(b->out,
+          "      for (; i < last; i += ravel::WARP) {\n"
+          "        const results r = at(i%s);\n"
+          "        take(l, r);\n"
+          "        put(i, r);\n"
+          "      }\n",
+          more);
+}
+
 static void by_slots(const struct body *b) {
   uint32_t s = b->op->segments;
+  take_place(b);
   fprintf(b->out,
           "  enum { threads = %d * ravel::WARP };\n"
-          "  struct shared {};\n\n"
+          "  struct shared {};\n"
           "  template <class B> HERE void operator()(B &block) const {\n",
           FUSED_BLOCK_SLOTS);
   for (uint32_t i = 0; i < b->k->member_count; i++) {
@@ -326,30 +445,21 @@ static void by_slots(const struct body *b) {
     fprintf(b->out, "    typename B::template reg<%s> r%u;\n",
             type_of(b, reduction(b, m)->result), m->number);
   }
-  fputs("    block.each([&](int t) {\n", b->out);
-  for (uint32_t i = 0; i < b->k->member_count; i++) {
-    const struct fused_member *m = &b->k->members[i];
-    if (m->kind != MEMBER_PARTIALS) continue;
-    const char *type = type_of(b, reduction(b, m)->result);
-    fprintf(b->out, "      %s a%u = (%s)(%s);\n", type, m->number, type,
-            emit_combination(reduction(b, m))->pad);
-  }
   fprintf(b->out,
+          "    block.each([&](int t) {\n"
           "      const int64_t slot = block.index() * %d + t / ravel::WARP;\n"
-          "      int64_t first = 0, last = 0;\n"
-          "      int64_t s%u = 0;\n"
+          "      int64_t s%u = 0, first = 0, last = 0;\n"
           "      if (slot < n) {\n"
           "        s%u = ravel::slot_segment(p%u, slot, %d);\n"
           "        const int64_t start = p%u.start(s%u), end = start + p%u.length(s%u);\n"
           "        first = start + (slot - ravel::first_slot(p%u, s%u, %d)) * %d;\n"
           "        last = first + %d < end ? first + %d : end;\n"
           "      }\n"
-          "      for (int64_t i = first + t %% ravel::WARP; i < last; i += ravel::WARP) {\n",
+          "      lane l;\n",
           FUSED_BLOCK_SLOTS, s, s, s, CVL_REDUCE_BLOCK, s, s, s, s, s, s, CVL_REDUCE_BLOCK,
           CVL_REDUCE_BLOCK, CVL_REDUCE_BLOCK, CVL_REDUCE_BLOCK);
-  place(b);
-  fputs("      }\n", b->out);
-  for_reductions(b, "      r%u[t] = a%u;\n");
+  lane_loop(b);
+  for_reductions(b, "      r%u[t] = l.a%u;\n");
   fputs("    });\n", b->out);
   for (uint32_t i = 0; i < b->k->member_count; i++) {
     const struct fused_member *m = &b->k->members[i];
@@ -369,24 +479,32 @@ static void by_slots(const struct body *b) {
 }
 
 void fused_emit_kernel_body(const struct fused_kernel *k, const char *name, FILE *out) {
-  struct body b = {k, k->op, out, k->by_slots ? "        " : "    "};
+  struct body b = {k, k->op, out, "    "};
   char formula[400];
   fprintf(out, "/* %s */\nstruct %s {\n", fused_formula(k->op, formula, sizeof formula), name);
   members(&b);
-  if (k->by_slots) {
+  fprintf(out, "  enum { unroll = %u };\n", unrolled(k));
+  results(&b);
+  at_place(&b);
+  put_place(&b);
+  if (k->by_slots)
     by_slots(&b);
-  } else {
-    fputs("  HERE void operator()(int64_t i) const {\n", out);
-    place(&b);
-    fputs("  }\n", out);
-  }
+  else
+    fputs("  HERE void operator()(int64_t i) const { put(i, at(i)); }\n", out);
   fputs("};\n", out);
+}
+
+void fused_emit_kernel_entry(const struct fused_kernel *k, const char *name, FILE *out) {
+  const char *entry = k->by_slots        ? "RAVEL_KERNEL_BLOCKS"
+                      : unrolled(k) == 1 ? "RAVEL_KERNEL_N"
+                                         : "RAVEL_KERNEL_MAP";
+  fprintf(out, "%s(%s)\n", entry, name);
 }
 
 void fused_emit_kernel(const struct fused_kernel *k, const char *name, FILE *out) {
   fused_emit_kernel_prelude(&k->op, 1, k->widths, out);
   fused_emit_kernel_body(k, name, out);
-  fprintf(out, "%s(%s)\n", k->by_slots ? "RAVEL_KERNEL_BLOCKS" : "RAVEL_KERNEL_N", name);
+  fused_emit_kernel_entry(k, name, out);
 }
 
 /* ---- both ---- */

@@ -88,10 +88,11 @@ bool fused_source_make(const struct superop *, struct widths, unsigned leave, co
                        struct fused_source *);
 void fused_source_free(struct fused_source *);
 
-/* The text in two parts: what comes once for all kernels of a file in the same widths, and the
- * body of one without entry points. */
+/* The text in parts: what comes once for all kernels of a file in the same widths, the body of
+ * one, and its entry points. */
 void fused_emit_kernel_prelude(const struct superop *const *, uint32_t count, struct widths,
                                FILE *);
 void fused_emit_kernel_body(const struct fused_kernel *, const char *name, FILE *);
+void fused_emit_kernel_entry(const struct fused_kernel *, const char *name, FILE *);
 
 #endif

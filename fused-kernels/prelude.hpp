@@ -487,6 +487,20 @@ template <class F> __device__ void run_n(const F &f, int64_t n) {
   const int64_t threads = (int64_t)gridDim.x * blockDim.x;
   for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += threads) f(i);
 }
+/* A body in two halves: at(i) loads and computes, put(i, results) stores. Several of the one
+ * come before any of the other, since a compiler cannot move a load over a store. */
+template <class F> __device__ void run_map(const F &f, int64_t n) {
+  const int64_t step = (int64_t)gridDim.x * blockDim.x;
+  int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+  for (; i + (F::unroll - 1) * step < n; i += F::unroll * step) {
+    typename F::results r[F::unroll];
+#pragma unroll
+    for (int k = 0; k < F::unroll; k++) r[k] = f.at(i + k * step);
+#pragma unroll
+    for (int k = 0; k < F::unroll; k++) f.put(i + k * step, r[k]);
+  }
+  for (; i < n; i += step) f(i);
+}
 template <class F> __device__ void run_blocks(const F &f, int64_t blocks) {
   __shared__ typename F::shared memory;
   for (int64_t k = blockIdx.x; k < blocks; k += gridDim.x) {
@@ -507,6 +521,11 @@ template <class F> __device__ void run_blocks(const F &f, int64_t blocks) {
       NAME##_kernel(const __grid_constant__ NAME f, int64_t n) {                               \
     ravel::run_n(f, n);                                                                        \
   }
+#define RAVEL_KERNEL_MAP(NAME)                                                                 \
+  extern "C" __global__ void __launch_bounds__(256, 1)                                         \
+      NAME##_kernel(const __grid_constant__ NAME f, int64_t n) {                               \
+    ravel::run_map(f, n);                                                                      \
+  }
 #define RAVEL_KERNEL_BLOCKS(NAME)                                                              \
   extern "C" __global__ void __launch_bounds__(NAME::threads, 1)                               \
       NAME##_kernel(const __grid_constant__ NAME f, int64_t blocks) {                          \
@@ -517,6 +536,7 @@ template <class F> __device__ void run_blocks(const F &f, int64_t blocks) {
   extern "C" void NAME##_host(const void *f, int64_t n, const ravel::order *o) {               \
     ravel::run_n_on_host<NAME>(f, n, o);                                                       \
   }
+#define RAVEL_KERNEL_MAP(NAME) RAVEL_KERNEL_N(NAME)
 #define RAVEL_KERNEL_BLOCKS(NAME)                                                              \
   extern "C" void NAME##_host(const void *f, int64_t blocks, const ravel::order *o) {          \
     ravel::run_blocks_on_host<NAME>(f, blocks, o);                                             \

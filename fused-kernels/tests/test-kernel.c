@@ -263,6 +263,7 @@ static bool check_run(struct suite *s, const struct superop_case *c,
   const struct superop *op = &c->op;
   enum shape shape = n == 0 ? (enum shape)(SHAPE_NONE + rng_below(&s->rng, 3))
                             : (enum shape)rng_below(&s->rng, SHAPES);
+  if (n >= CVL_REDUCE_BLOCK && rng_one_in(&s->rng, 3)) shape = SHAPE_ONE; /* many slots */
   struct host_value params[SUPEROP_PARAMS];
   superop_case_data(s, c, n, shape, spoil, params);
   struct host_value *values = calloc(op->value_count, sizeof *values);
