@@ -109,6 +109,68 @@ ref<cvl_vector> map_computed(work &w, const char *name, const B &body, int64_t n
   return r;
 }
 
+/* ---- rows of BOOL only: words of eight flags ---- */
+
+/* A load of one byte keeps too little of a memory busy, however many threads make one. */
+template <class ROW> HD uint8_t row_of(const uint8_t (&v)[1]) {
+  return ROW::of(v[0]);
+}
+template <class ROW> HD uint8_t row_of(const uint8_t (&v)[2]) {
+  return ROW::of(v[0], v[1]);
+}
+template <class ROW> HD uint8_t row_of(const uint8_t (&v)[3]) {
+  return ROW::of(v[0], v[1], v[2]);
+}
+
+/* Index k stands for word k, or for the flags that do not fill one. */
+template <class ROW, int ARITY> struct flags_body {
+  plain_operand<uint8_t> flags[ARITY];
+  plain_operand<uint64_t> words[ARITY]; /* the same */
+  ptr<uint8_t> out;
+  ptr<uint64_t> out_words;
+  int64_t n;
+
+  HD void operator()(int64_t k) const {
+    if (k == n / 8) {
+      for (int64_t i = 8 * k; i < n; i++) out[i] = flag(i);
+    } else {
+      out_words[k] = word(k);
+    }
+  }
+  HD uint8_t flag(int64_t i) const {
+    uint8_t v[ARITY];
+    for (int a = 0; a < ARITY; a++) v[a] = flags[a][i];
+    return row_of<ROW>(v);
+  }
+  HD uint64_t word(int64_t k) const {
+    uint64_t from[ARITY], to = 0;
+    for (int a = 0; a < ARITY; a++) from[a] = words[a][k];
+    for (int bit = 0; bit < 64; bit += 8) {
+      uint8_t v[ARITY];
+      for (int a = 0; a < ARITY; a++) v[a] = (uint8_t)(from[a] >> bit);
+      to |= (uint64_t)row_of<ROW>(v) << bit;
+    }
+    return to;
+  }
+};
+
+/* Vectors begin where blocks of memory do, which words may stand at. */
+template <class ROW, int ARITY>
+ref<cvl_vector> map_flags(work &w, const plain_operand<uint8_t> (&x)[ARITY], int64_t n) {
+  const ref<cvl_vector> r = w.make(CVL_BOOL, n);
+  flags_body<ROW, ARITY> body{};
+  for (int a = 0; a < ARITY; a++) {
+    body.flags[a] = x[a];
+    void *const at = (void *)(uintptr_t)address(x[a].data);
+    body.words[a] = {pointer_to<const uint64_t>(at), x[a].first * (~(uint64_t)0 / 255)};
+  }
+  body.out = w.data<uint8_t>(r);
+  body.out_words = w.data<uint64_t>(r);
+  body.n = n;
+  w.run(launch_n(ROW::name(), n / 8 + (n % 8 != 0), body));
+  return r;
+}
+
 /* ---- rows ---- */
 
 template <class ROW> ref<cvl_vector> run_unary(work &w, const cvl_value *v, int64_t n) {
@@ -117,7 +179,9 @@ template <class ROW> ref<cvl_vector> run_unary(work &w, const cvl_value *v, int6
   X a;
   if (constant(v[0], &a)) return all_equal(ROW::of(a), n);
   const operand<X> x = w.read<X>(v[0]);
-  if (is_plain(x)) {
+  if constexpr (sizeof(X) == 1 && sizeof(R) == 1) {
+    if (is_plain(x)) return map_flags<ROW, 1>(w, {plain(x)}, n);
+  } else if (is_plain(x)) {
     const unary_body<ROW, plain_operand<X>> body{plain(x)};
     return map_plain<R>(w, ROW::name(), body, n);
   }
@@ -131,7 +195,10 @@ template <class ROW> ref<cvl_vector> run_binary(work &w, const cvl_value *v, int
   X a, b;
   if (constant(v[0], &a) && constant(v[1], &b)) return all_equal(ROW::of(a, b), n);
   const operand<X> x = w.read<X>(v[0]), y = w.read<X>(v[1]);
-  if (is_plain(x) && is_plain(y)) {
+  const bool all_plain = is_plain(x) && is_plain(y);
+  if constexpr (sizeof(X) == 1 && sizeof(R) == 1) {
+    if (all_plain) return map_flags<ROW, 2>(w, {plain(x), plain(y)}, n);
+  } else if (all_plain) {
     const binary_body<ROW, plain_operand<X>> body{plain(x), plain(y)};
     return map_plain<R>(w, ROW::name(), body, n);
   }
@@ -167,7 +234,10 @@ template <class ROW> ref<cvl_vector> run_select(work &w, const cvl_value *v, int
     return all_equal(ROW::of(c, a, b), n);
   const operand<flag> f = w.read<flag>(v[0]);
   const operand<X> x = w.read<X>(v[1]), y = w.read<X>(v[2]);
-  if (is_plain(f) && is_plain(x) && is_plain(y)) {
+  const bool all_plain = is_plain(f) && is_plain(x) && is_plain(y);
+  if constexpr (sizeof(X) == 1) {
+    if (all_plain) return map_flags<ROW, 3>(w, {plain(f), plain(x), plain(y)}, n);
+  } else if (all_plain) {
     const select_body<ROW, plain_operand<X>, plain_operand<flag>> body{plain(f), plain(x),
                                                                        plain(y)};
     return map_plain<R>(w, ROW::name(), body, n);
