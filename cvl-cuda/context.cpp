@@ -79,6 +79,7 @@ void finish(context &c) {
     c.work_queue.download(c.seen_faults->at, c.device_faults->at, sizeof(fault_slot));
   c.runs_seen = c.work_queue.runs;
   c.work_queue.finish();
+  if (c.device->failure()) fail(CVL_E_DEVICE, UINT64_MAX); /* with the reason: backend.cpp */
   fault_slot seen;
   c.device->host_reads(c.seen_faults->at, sizeof seen);
   memcpy(&seen, c.seen_faults->at, sizeof seen);
@@ -336,7 +337,7 @@ segments work::view(cvl_segdes *d, bool ranked) {
   s.equal = d->equal;
   if (d->equal >= 0) return s;
   s.offsets = offsets_here(*d);
-  if (ranked && !on_host) {
+  if (ranked && !on_host && (d->device_ranks || ranks_pay(c, *d))) {
     if (!d->device_ranks) make_ranks(*this, *d);
     s.ranks = pointer_to<const rank_word>(reads(d->device_ranks));
   }

@@ -59,7 +59,8 @@ struct stream {
   virtual void taken(void *, size_t) {}
   virtual void returned(void *, size_t) {}
 
-  /* From now on: `reached() >= epoch` says that all before it is done. Epochs increase. */
+  /* From now on: `reached() >= epoch` says that all before it is done. Epochs increase. When
+   * the device is lost, no more epochs are reached, and no wait takes longer. */
   virtual void mark(uint64_t epoch) = 0;
   virtual uint64_t reached() = 0;
   virtual void wait(uint64_t epoch) = 0;

@@ -261,9 +261,7 @@ void gpu::mark(uint64_t epoch) {
   deliver_due(epoch);
 }
 
-/* Nothing of a lost device is waited for. */
 uint64_t gpu::reached() {
-  if (lost_) return UINT64_MAX;
   return __atomic_load_n(word_, __ATOMIC_ACQUIRE);
 }
 

@@ -8,8 +8,8 @@
 namespace ravel {
 
 /* `inner`, which it owns, until the call that `c` wants to fail: the device is lost then, as a
- * GPU is (cuda/stream.cu): memory stays, nothing is done any more, everything seems reached,
- * and failure() says which call it was. */
+ * GPU is (cuda/stream.cu): memory stays, nothing is done any more, no epoch is reached, and
+ * failure() says which call it was. */
 stream *failing_stream(stream *inner, const calls &c = calls());
 
 } // namespace ravel
