@@ -59,6 +59,7 @@ template <class C> struct reduction {
    * loaded several at a time; nothing may stand between the loads, not even a question. */
   template <class X> HD static T lane_of(const X &at, int64_t first, int64_t n, int lane) {
     T sum = C::pad();
+    RAVEL_ROLLED
     for (int64_t i = lane; i < n; i += WARP) sum = C{}(sum, at(first + i));
     return sum;
   }

@@ -1,11 +1,13 @@
 /* scan-kernels.hpp - the kernels of scans, in the tree of cvl.h.
  *
- * A thread does a window of 8 elements, a warp a window of 32 of those (a *row*), a block a
- * window of 32 rows (a *chunk* of 8192). The tree above goes on with windows of 32 chunks.
+ * A thread does a window of 8 elements, a warp a window of 32 of those (a *row* of 256), a
+ * block a window of 32 rows (a *chunk* of 8192). The tree above goes on with windows of 32
+ * chunks.
  *
- *   first_pass   all segments of up to a chunk; of longer ones the totals of the chunks
- *   upper        the totals of chunks become the prefixes of what stands before each chunk
- *   last_pass    chunks of longer segments, with these
+ *   scan_pass, the first    all segments of up to a chunk; of the chunks of longer ones the
+ *                           prefixes of their rows, and their totals
+ *   upper_levels            the totals become the prefixes of what stands before each chunk
+ *   scan_pass, the last     the chunks of longer segments, with these
  *
  * Elements are read and written by neighbouring threads side by side, and change places in the
  * memory of the block to get to the thread that does their window.
@@ -44,161 +46,132 @@ template <class C, class T> HD void exclude(eight<T> &a, T before) {
   a.v[0] = before;
 }
 
-/* ---- a chunk ---- */
+/* ---- rows ---- */
 
 enum { SCAN_THREADS = 512 };
 
-template <class T> struct chunk_memory {
+template <class T> struct row_memory {
   static constexpr int WARPS = SCAN_THREADS / WARP;
   /* One place is left out after each 128 bytes, so that threads which read eight elements in a
    * row do not meet in a bank. */
   static constexpr int BANKS = 128 / (int)sizeof(T);
-  static constexpr int ROW_PLACES = ROW_LENGTH + ROW_LENGTH / BANKS;
+  static constexpr int PLACES = SCAN_THREADS * SCAN_ROW;
 
-  shared_array<T, WARPS * ROW_PLACES> places;
-  shared_array<T, WARP> of_row;
+  shared_array<T, PLACES + PLACES / BANKS> places; /* of elements */
+  shared_array<T, WARP> of_row;                    /* of the rows of a chunk */
 
   HD static int place(int i) { return i + i / BANKS; }
 };
 
-/* One block's work on up to 8192 elements of a segment, which are in two rounds: a warp does a
- * row of each round. */
-template <class C, class B> struct chunk_scan {
+/* A row for each warp of a block, in registers. */
+template <class C, class B> struct rows {
   using T = typename C::type;
-  using memory = chunk_memory<T>;
-  static constexpr int ROUNDS = WARP / memory::WARPS;
+  using memory = row_memory<T>;
 
   B &block;
   memory &m;
-  int64_t begin, n; /* elements begin .. begin + n - 1 */
+  const operand<T> &x;
+  typename B::template reg<eight<T>> a;
+  typename B::template reg<T> window;
 
-  typename B::template reg<eight<T>> a[ROUNDS];
-  typename B::template reg<T> of_window[ROUNDS], before;
-
-  HD static int64_t of_thread(int round, int t) {
-    return (int64_t)(round * memory::WARPS + t / WARP) * ROW_LENGTH + t % WARP;
+  /* Element `t` of the row of thread t's warp, and how many of the row there are from it on,
+   * where the rows are rows first, first + 1 ... of n elements from `begin`. */
+  HD static int64_t of_thread(int32_t first, int t) {
+    return (int64_t)(first + t / WARP) * ROW_LENGTH + t % WARP;
   }
-  HD bool used(int round) const { return (int64_t)round * memory::WARPS * ROW_LENGTH < n; }
+  HD static int own(int t) { return t / WARP * ROW_LENGTH; }
 
-  /* Element q of thread t is element 32 q + t of its row ... */
-  HD void load(const operand<T> &x) {
+  /* Loads rows; then inclusive prefixes of elements in windows and of windows in rows. */
+  HD void up(int64_t begin, int64_t n, int32_t first) {
     block.each([&](int t) {
-      RAVEL_UNROLL
-      for (int r = 0; r < ROUNDS; r++) {
-        const int64_t k = of_thread(r, t);
-        if (x.kind == FROM_MEMORY) {
-          const ptr<const T> from = x.data + (begin + k);
-          RAVEL_UNROLL
-          for (int q = 0; q < SCAN_ROW; q++)
-            a[r][t].v[q] = k + q * WARP < n ? (T)from[q * WARP] : C::pad();
-        } else {
-          for (int q = 0; q < SCAN_ROW; q++)
-            a[r][t].v[q] = k + q * WARP < n ? x[begin + k + q * WARP] : C::pad();
-        }
-      }
-    });
-  }
-  HD void store(ptr<T> out) {
-    block.each([&](int t) {
-      RAVEL_UNROLL
-      for (int r = 0; r < ROUNDS; r++) {
-        const int64_t k = of_thread(r, t);
-        const ptr<T> to = out + (begin + k);
+      const int64_t k = of_thread(first, t);
+      if (x.kind == FROM_MEMORY) {
+        const ptr<const T> from = x.data + (begin + k);
+        T v[SCAN_ROW];
         RAVEL_UNROLL
+        for (int q = 0; q < SCAN_ROW; q++)
+          v[q] = k + q * WARP < n ? (T)from[q * WARP] : C::pad();
+        RAVEL_UNROLL
+        for (int q = 0; q < SCAN_ROW; q++)
+          m.places[memory::place(own(t) + t % WARP + q * WARP)] = v[q];
+      } else {
+        RAVEL_ROLLED
         for (int q = 0; q < SCAN_ROW; q++) {
-          if (k + q * WARP < n) to[q * WARP] = a[r][t].v[q];
+          m.places[memory::place(own(t) + t % WARP + q * WARP)] =
+              k + q * WARP < n ? x[begin + k + q * WARP] : C::pad();
         }
       }
     });
-  }
-  /* ... and becomes element 8 t + q; or the other way about. */
-  HD void exchange(int r, bool to_windows) {
-    const int side_by_side = to_windows ? WARP : 1, in_window = to_windows ? 1 : WARP;
     block.each([&](int t) {
-      const int row = t / WARP * memory::ROW_PLACES, lane = t % WARP;
-      const int first = to_windows ? lane : lane * SCAN_ROW;
       RAVEL_UNROLL
       for (int q = 0; q < SCAN_ROW; q++)
-        m.places[row + memory::place(first + q * side_by_side)] = a[r][t].v[q];
+        a[t].v[q] = m.places[memory::place(own(t) + t % WARP * SCAN_ROW + q)];
+      prefix_of_eight<C>(a[t]);
+      window[t] = a[t].v[SCAN_ROW - 1];
+    });
+    block.prefix(window, WARP, C{});
+  }
+
+  /* After `up` and with the prefixes of rows: what stands before each element, which is stored.
+   * `before`: what stands before row 0, the start of a segment if `at_start`. */
+  HD void down(int64_t begin, int64_t n, int32_t first, T before, bool at_start, ptr<T> out) {
+    block.shift_up(window, window, 1);
+    block.each([&](int t) {
+      const int32_t row = first + t / WARP;
+      T so_far = row == 0 ? before : C{}(before, (T)m.of_row[row - 1]);
+      if (t % WARP != 0) so_far = C{}(so_far, window[t]);
+      exclude<C>(a[t], so_far);
+      if (at_start && row == 0 && t == 0) a[t].v[0] = C::identity();
+      RAVEL_UNROLL
+      for (int q = 0; q < SCAN_ROW; q++)
+        m.places[memory::place(own(t) + t % WARP * SCAN_ROW + q)] = a[t].v[q];
     });
     block.each([&](int t) {
-      const int row = t / WARP * memory::ROW_PLACES, lane = t % WARP;
-      const int first = to_windows ? lane * SCAN_ROW : lane;
+      const int64_t k = of_thread(first, t);
+      const ptr<T> to = out + (begin + k);
       RAVEL_UNROLL
-      for (int q = 0; q < SCAN_ROW; q++)
-        a[r][t].v[q] = m.places[row + memory::place(first + q * in_window)];
+      for (int q = 0; q < SCAN_ROW; q++) {
+        if (k + q * WARP < n)
+          to[q * WARP] = m.places[memory::place(own(t) + t % WARP + q * WARP)];
+      }
     });
   }
 
-  /* Inclusive prefixes of elements in their windows, of windows in their rows, and of rows in
-   * the chunk (m.of_row). */
-  HD void upwards() {
-    RAVEL_UNROLL
-    for (int r = 0; r < ROUNDS; r++) {
-      if (used(r)) exchange(r, true);
-      block.each([&](int t) {
-        prefix_of_eight<C>(a[r][t]);
-        of_window[r][t] = a[r][t].v[SCAN_ROW - 1];
-      });
-      block.prefix(of_window[r], WARP, C{});
-      block.each([&](int t) {
-        if (t % WARP == WARP - 1) m.of_row[r * memory::WARPS + t / WARP] = of_window[r][t];
-      });
-    }
-    block.each([&](int t) { before[t] = m.of_row[t % WARP]; });
-    block.prefix(before, WARP, C{});
+  /* Inclusive prefixes of the rows of a chunk: of its n elements the totals of rows. */
+  HD void up_all(int64_t begin, int64_t n) {
     block.each([&](int t) {
-      if (t < WARP) m.of_row[t] = before[t];
+      if (t < WARP) m.of_row[t] = C::pad();
     });
-  }
-  /* The combination of all elements; only after `upwards`. */
-  HD T total() const { return m.of_row[WARP - 1]; }
-
-  /* From there to the prefixes of what stands before each element, `of_chunk` before all. */
-  HD void downwards(T of_chunk, bool at_start) {
-    typename B::template reg<T> window;
-    RAVEL_UNROLL
-    for (int r = 0; r < ROUNDS; r++) {
-      if (!used(r)) continue;
-      block.shift_up(window, of_window[r], 1);
+    for (int32_t first = 0; (int64_t)first * ROW_LENGTH < n; first += memory::WARPS) {
+      up(begin, n, first);
       block.each([&](int t) {
-        const int row = r * memory::WARPS + t / WARP;
-        T x = row == 0 ? of_chunk : C{}(of_chunk, m.of_row[row - 1]);
-        if (t % WARP != 0) x = C{}(x, window[t]);
-        exclude<C>(a[r][t], x);
-        if (at_start && row == 0 && t == 0) a[r][t].v[0] = C::identity();
+        if (t % WARP == WARP - 1) m.of_row[first + t / WARP] = window[t];
       });
-      exchange(r, false);
     }
+    typename B::template reg<T> row;
+    block.each([&](int t) { row[t] = m.of_row[t % WARP]; });
+    block.prefix(row, WARP, C{});
+    block.each([&](int t) {
+      if (t < WARP) m.of_row[t] = row[t];
+    });
   }
 };
 
-/* All of it. */
-template <class C, class B, class T>
-HD void scan_chunk(B &block, chunk_memory<T> &m, const operand<T> &x, int64_t begin, int64_t n,
-                   T before, bool at_start, ptr<T> out) {
-  chunk_scan<C, B> c{block, m, begin, n, {}, {}, {}};
-  c.load(x);
-  c.upwards();
-  c.downwards(before, at_start);
-  c.store(out);
-}
-
-/* ---- segments that end within a chunk ---- */
+/* ---- segments that end within a chunk, and chunks of others ---- */
 
 /* Segments of up to a row are done together, by a thread for each window: windows have slots
  * of 8 elements, and a block has all slots of the segments whose first slot is among its own;
  * so much of a segment may stand after them. The segments of more than a row that begin there
- * are done one after another by the whole block: they are few, as slots are many for them. */
-template <class C> struct first_pass {
+ * are done one after another by the whole block: they are few, as slots are many for them.
+ * Blocks beyond these do a chunk of a longer segment each. */
+template <class C> struct scan_pass {
   using T = typename C::type;
   enum { threads = SCAN_THREADS };
   static constexpr int WARPS = threads / WARP, SLOT_BITS = 3;
   static constexpr int SLOTS = threads - ROW_LENGTH / SCAN_ROW; /* of a block */
-  static constexpr int STAGED = threads * SCAN_ROW;
 
   struct shared {
-    chunk_memory<T> m;
+    row_memory<T> m;
     shared_array<T, threads> of_window;
     shared_array<int32_t, threads> start, length, slot; /* of segments, from the first */
     shared_array<int32_t, WARPS> longer, of_warp;
@@ -209,9 +182,10 @@ template <class C> struct first_pass {
   operand<T> x;
   ptr<T> out;
   int64_t short_blocks;
-  int32_t longest; /* of segments; more than a row: many windows */
+  int32_t longest; /* segments; more than a row counts as that */
+  bool last;       /* pass */
   chunks longer;
-  ptr<T> totals; /* of chunks of longer segments, in their slots */
+  ptr<T> of_rows, of_chunks; /* of longer segments, in their slots */
 
   /* The first segment whose first slot is `slot` or a later one. */
   HD int64_t segment_from(int64_t slot) const {
@@ -271,33 +245,25 @@ template <class C> struct first_pass {
     }
   }
 
-  template <class B> HD void short_ones(B &block) const {
+  /* Segments of up to a row among the `found` that begin here. If their elements, with all that
+   * stands between them, have places for all, they are read and written side by side; else each
+   * thread reads and writes its own. */
+  template <class B>
+  HD void short_ones(B &block, int64_t first, int32_t found, bool any_longer) const {
     auto &m = block.shared;
-    const int64_t first_slot = block.index() * SLOTS, first = segment_from(first_slot);
-    typename B::template reg<uint32_t> is_longer;
-    const int32_t found = look(block, first_slot, first, is_longer);
-    if (found == 0) return;
-    const int32_t longer_ones = list_marked(block, is_longer, m.longer, m.of_warp, WARPS);
-    const int64_t base = d.start(first), last = first + found - 1;
-    const int64_t span = d.start(last) + d.length(last) - base;
-    const bool staged = span <= STAGED && longer_ones == 0;
-
-    if (staged) {
+    using places = row_memory<T>;
+    const int64_t base = d.start(first), last_one = first + found - 1;
+    const int64_t span = d.start(last_one) + d.length(last_one) - base;
+    const bool together = x.kind == FROM_MEMORY && span <= places::PLACES && !any_longer;
+    if (together) {
       block.each([&](int t) {
-        eight<T> a;
-        if (x.kind == FROM_MEMORY) {
-          const ptr<const T> from = x.data + (base + t);
-          RAVEL_UNROLL
-          for (int q = 0; q < SCAN_ROW; q++)
-            a.v[q] = t + q * threads < span ? (T)from[q * threads] : C::pad();
-        } else {
-          for (int q = 0; q < SCAN_ROW; q++)
-            a.v[q] = t + q * threads < span ? x[base + t + q * threads] : C::pad();
-        }
+        const ptr<const T> from = x.data + (base + t);
+        T v[SCAN_ROW];
         RAVEL_UNROLL
-        for (int q = 0; q < SCAN_ROW; q++) {
-          if (t + q * threads < span) m.m.places[m.m.place(t + q * threads)] = a.v[q];
-        }
+        for (int q = 0; q < SCAN_ROW; q++)
+          v[q] = t + q * threads < span ? (T)from[q * threads] : C::pad();
+        RAVEL_UNROLL
+        for (int q = 0; q < SCAN_ROW; q++) m.m.places[places::place(t + q * threads)] = v[q];
       });
     }
 
@@ -318,12 +284,15 @@ template <class C> struct first_pass {
       number[t] = left > 0 ? k : 0;
       at[t] = m.start[low] + k * SCAN_ROW;
       count[t] = left < 0 ? 0 : left < SCAN_ROW ? left : SCAN_ROW;
-      RAVEL_UNROLL
-      for (int q = 0; q < SCAN_ROW; q++) {
-        a[t].v[q] = q >= count[t] ? C::pad()
-                    : staged      ? (T)m.m.places[m.m.place(at[t] + q)]
-                                  : x[base + at[t] + q];
+      const int place = together ? at[t] : t * SCAN_ROW;
+      if (!together) {
+        RAVEL_ROLLED
+        for (int q = 0; q < count[t]; q++)
+          m.m.places[places::place(place + q)] = x[base + at[t] + q];
       }
+      RAVEL_UNROLL
+      for (int q = 0; q < SCAN_ROW; q++)
+        a[t].v[q] = q < count[t] ? (T)m.m.places[places::place(place + q)] : C::pad();
       prefix_of_eight<C>(a[t]);
       m.of_window[t] = a[t].v[SCAN_ROW - 1];
     });
@@ -331,76 +300,85 @@ template <class C> struct first_pass {
     block.each([&](int t) {
       exclude<C>(a[t], number[t] > 0 ? (T)m.of_window[t - 1] : C::pad());
       if (number[t] == 0) a[t].v[0] = C::identity();
+      const int place = together ? at[t] : t * SCAN_ROW;
       RAVEL_UNROLL
       for (int q = 0; q < SCAN_ROW; q++) {
-        if (q >= count[t]) continue;
-        if (staged) {
-          m.m.places[m.m.place(at[t] + q)] = a[t].v[q];
-        } else {
-          out[base + at[t] + q] = a[t].v[q];
-        }
+        if (q < count[t]) m.m.places[places::place(place + q)] = a[t].v[q];
+      }
+      if (!together) {
+        RAVEL_ROLLED
+        for (int q = 0; q < count[t]; q++)
+          out[base + at[t] + q] = m.m.places[places::place(place + q)];
       }
     });
-    if (staged) {
+    if (together) {
       block.each([&](int t) {
-        for (int64_t i = t; i < span; i += threads)
-          out[base + i] = m.m.places[m.m.place((int)i)];
+        RAVEL_UNROLL
+        for (int q = 0; q < SCAN_ROW; q++) {
+          const int i = t + q * threads;
+          if (i < span) out[base + i] = m.m.places[places::place(i)];
+        }
       });
     }
-    for (int32_t k = 0; k < longer_ones; k++) {
-      const int64_t s = first + m.longer[k];
-      scan_chunk<C>(block, m.m, x, d.start(s), d.length(s), C::pad(), true, out);
-    }
-  }
-
-  /* The total of a chunk that is not the last of its segment. */
-  template <class B> HD void chunk_total(B &block) const {
-    chunk at{};
-    if (!longer.find(d, block.index() - short_blocks, at)) return;
-    if ((at.number + 1) << CHUNK_BITS >= d.length(at.segment)) return;
-    chunk_scan<C, B> c{
-        block, block.shared.m, d.start(at.segment) + (at.number << CHUNK_BITS), CHUNK, {}, {},
-        {}};
-    c.load(x);
-    c.upwards();
-    block.each([&](int t) {
-      if (t == 0) totals[slot_of(d, at.segment, CHUNK_BITS) + at.number] = c.total();
-    });
   }
 
   template <class B> HD void operator()(B &block) const {
-    if (block.index() < short_blocks) {
-      short_ones(block);
+    auto &m = block.shared;
+    const bool is_short = block.index() < short_blocks;
+    int64_t first = 0;
+    int32_t jobs = 0;
+    chunk at{};
+    if (is_short) {
+      const int64_t first_slot = block.index() * SLOTS;
+      first = segment_from(first_slot);
+      typename B::template reg<uint32_t> is_longer;
+      const int32_t found = look(block, first_slot, first, is_longer);
+      if (found == 0) return;
+      jobs = list_marked(block, is_longer, m.longer, m.of_warp, WARPS);
+      short_ones(block, first, found, jobs > 0);
     } else {
-      chunk_total(block);
+      jobs = longer.find(d, block.index() - short_blocks, at) ? 1 : 0;
+    }
+    /* What the whole block does: segments of up to a chunk, or a chunk of one. */
+    typename B::template reg<int32_t> segment;
+    for (int32_t job = 0; job < jobs; job++) {
+      if (is_short) {
+        block.each([&](int t) { segment[t] = m.longer[job]; });
+        at.segment = first + segment[0];
+      }
+      const int64_t skipped = at.number << CHUNK_BITS;
+      const int64_t begin = d.start(at.segment) + skipped;
+      const int64_t left = d.length(at.segment) - skipped, n = left < CHUNK ? left : CHUNK;
+      const int64_t row_slot =
+          slot_of(d, at.segment, ROW_BITS) + (at.number << (CHUNK_BITS - ROW_BITS));
+      const int64_t slot = slot_of(d, at.segment, CHUNK_BITS) + at.number;
+      rows<C, B> r{block, m.m, x, {}, {}};
+      if (last) {
+        block.each([&](int t) {
+          if (t < WARP)
+            m.m.of_row[t] = (int64_t)t * ROW_LENGTH < n ? (T)of_rows[row_slot + t] : C::pad();
+        });
+      } else {
+        r.up_all(begin, n);
+        if (!is_short) {
+          block.each([&](int t) {
+            if (t < WARP && (int64_t)t * ROW_LENGTH < n) of_rows[row_slot + t] = m.m.of_row[t];
+            if (t == 0 && left > CHUNK) of_chunks[slot] = m.m.of_row[WARP - 1];
+          });
+          continue;
+        }
+      }
+      const T before = at.number == 0 ? C::pad() : (T)of_chunks[slot];
+      const bool at_hand = !last && n <= WARPS * ROW_LENGTH; /* one turn, which is done */
+      for (int32_t turn = 0; (int64_t)turn * ROW_LENGTH < n; turn += WARPS) {
+        if (!at_hand) r.up(begin, n, turn);
+        r.down(begin, n, turn, before, at.number == 0, out);
+      }
     }
   }
 };
 
 /* ---- longer segments ---- */
-
-/* A chunk of a longer segment. */
-template <class C> struct last_pass {
-  using T = typename C::type;
-  enum { threads = SCAN_THREADS };
-  using shared = chunk_memory<T>;
-
-  segments d;
-  operand<T> x;
-  ptr<T> out;
-  chunks longer;
-  ptr<const T> before; /* each chunk, in its slot */
-
-  template <class B> HD void operator()(B &block) const {
-    chunk at{};
-    if (!longer.find(d, block.index(), at)) return;
-    const int64_t first = at.number << CHUNK_BITS, n = d.length(at.segment) - first;
-    const T so_far =
-        at.number == 0 ? C::pad() : (T)before[slot_of(d, at.segment, CHUNK_BITS) + at.number];
-    scan_chunk<C>(block, block.shared, x, d.start(at.segment) + first, n < CHUNK ? n : CHUNK,
-                  so_far, at.number == 0, out);
-  }
-};
 
 /* Above the chunks the tree has windows of 32 on all levels. An entry is the total of 2^bits
  * elements, in its slot; a block does a piece of 2^piece_bits entries, three levels of windows,

@@ -42,23 +42,25 @@ void scan_totals(work &w, const segments &d, int64_t longest, ptr<T> totals) {
 template <class C, class T>
 void scan_on_device(work &w, const segments &d, const operand<T> &x, int64_t longest,
                     ptr<T> out) {
-  first_pass<C> f{};
-  f.d = d;
-  f.x = x;
-  f.out = out;
-  f.longest = (int32_t)(longest < CHUNK ? longest : CHUNK);
-  f.longer = {CHUNK_BITS, CHUNK_BITS, 0, 0};
+  scan_pass<C> p{};
+  p.d = d;
+  p.x = x;
+  p.out = out;
+  p.longest = (int32_t)(longest < ROW_LENGTH ? longest : ROW_LENGTH);
+  p.longer = {CHUNK_BITS, CHUNK_BITS, 0, 0};
   const bool more = longest > CHUNK;
-  if (!more || d.equal < 0) f.short_blocks = (slots(d, f.SLOT_BITS) + f.SLOTS - 1) / f.SLOTS;
+  if (!more || d.equal < 0) p.short_blocks = (slots(d, p.SLOT_BITS) + p.SLOTS - 1) / p.SLOTS;
   if (more) {
-    f.longer = chunks_of(d, CHUNK_BITS, CHUNK_BITS, true);
-    f.totals = w.scratch<T>(slots(d, CHUNK_BITS));
+    p.longer = chunks_of(d, CHUNK_BITS, CHUNK_BITS, true);
+    p.of_rows = w.scratch<T>(slots(d, ROW_BITS));
+    p.of_chunks = w.scratch<T>(slots(d, CHUNK_BITS));
   }
-  w.run(launch_blocks("scan", f.short_blocks + f.longer.candidates, f));
+  w.run(launch_blocks("scan", p.short_blocks + p.longer.candidates, p));
   if (!more) return;
-  scan_totals<C, T>(w, d, longest, f.totals);
-  w.run(launch_blocks("scan-chunks", f.longer.candidates,
-                      last_pass<C>{d, x, out, f.longer, f.totals}));
+  scan_totals<C, T>(w, d, longest, p.of_chunks);
+  p.last = true;
+  p.short_blocks = 0;
+  w.run(launch_blocks("scan-chunks", p.longer.candidates, p));
 }
 
 /* ---- on the host ---- */

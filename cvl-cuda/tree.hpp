@@ -13,11 +13,14 @@
 
 #include "cvl-cuda/context.hpp"
 
-/* Before a loop whose arrays are to be registers: all of its turns one after another. */
+/* Before a loop: its arrays are to be registers, so all turns are written out; or its body is
+ * too long for that. */
 #ifdef __CUDACC__
 #define RAVEL_UNROLL _Pragma("unroll")
+#define RAVEL_ROLLED _Pragma("unroll 1")
 #else
 #define RAVEL_UNROLL
+#define RAVEL_ROLLED
 #endif
 
 namespace ravel {
