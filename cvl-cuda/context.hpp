@@ -149,7 +149,7 @@ struct work {
   template <class T> ptr<const T> elements_of(const ref<block> &b) {
     return pointer_to<const T>(reads(b));
   }
-  /* A descriptor; `ranked`: with a rank directory unless its form makes `of` cheap anyway. */
+  /* A descriptor; `ranked`: with a rank directory unless `of` is cheap anyway (ranks_pay). */
   segments view(const cvl_value &d, bool ranked = false);
   segments view(cvl_segdes *d, bool ranked = false);
   /* The offsets of a descriptor that has some; its total may be pending. */

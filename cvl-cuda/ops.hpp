@@ -55,6 +55,8 @@ void lengths(context &, uint64_t site, const cvl_value &d, cvl_value *out);
 void length_of(context &, uint64_t site, const cvl_value &v, cvl_value *out);
 /* Looks whether the lengths of a descriptor with offsets on the host are all the same. */
 void recognise_equal(cvl_segdes &);
+/* Whether a rank directory is worth its launch. */
+bool ranks_pay(const context &, const cvl_segdes &);
 /* The rank directory of a descriptor with offsets, in the place of `w`. */
 void make_ranks(work &w, cvl_segdes &);
 /* The expanded ids of a descriptor on the device: the segment of each element, as int64_t. */
