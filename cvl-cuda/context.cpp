@@ -79,6 +79,7 @@ void finish(context &c) {
     c.work_queue.download(c.seen_faults->at, c.device_faults->at, sizeof(fault_slot));
   c.runs_seen = c.work_queue.runs;
   c.work_queue.finish();
+  if (c.device->failure()) fail(CVL_E_DEVICE, UINT64_MAX); /* with the reason: backend.cpp */
   fault_slot seen;
   c.device->host_reads(c.seen_faults->at, sizeof seen);
   memcpy(&seen, c.seen_faults->at, sizeof seen);
