@@ -2,6 +2,7 @@
 #include "cvl-cuda/emulation/checker.hpp"
 
 #include <inttypes.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -131,8 +132,30 @@ void tell_phase_end() {
   if (running) running->phase_ends();
 }
 
-checker::checker() : device(true), pinned(false) {
+/* Code of the host that goes around the pointers ends here, if the memory is that of a device:
+ * with a message, and without a way back. */
+static struct sigaction system_action;
+
+static void on_segv(int signal_number, siginfo_t *info, void *) {
+  for (checker *c : checkers.all) {
+    if (!c->device.has(info->si_addr)) continue;
+    fprintf(stderr, "emulation: the host touches memory of the device: %s\n",
+            c->place(info->si_addr, 1).c_str());
+    fflush(nullptr);
+    _exit(EXIT_STATUS);
+  }
+  sigaction(signal_number, &system_action, nullptr); /* and again, as if we were not there */
+}
+
+checker::checker(uint32_t first) : device(true), pinned(false), now_(first) {
   const std::lock_guard<std::mutex> guard(checkers.lock);
+  if (!checking) {
+    struct sigaction ours;
+    memset(&ours, 0, sizeof ours);
+    ours.sa_sigaction = on_segv;
+    ours.sa_flags = SA_SIGINFO;
+    sigaction(SIGSEGV, &ours, &system_action);
+  }
   checkers.all.push_back(this);
   checking = true;
 }

@@ -69,6 +69,8 @@ public:
   bool has(const void *p) const { return (uintptr_t)p - (uintptr_t)base_ < size_; }
   size_t offset(const void *p) const { return (size_t)((const char *)p - base_); }
   void forget_accesses();
+  /* Whether the host can touch the memory at all; else it ends the process. */
+  void open(bool);
 
   state *states = nullptr; /* of each byte; likewise: */
   cell *cells = nullptr;
@@ -84,13 +86,18 @@ private:
 
 class checker {
 public:
-  checker();
+  /* `first`: the number of the first thread, for tests. */
+  explicit checker(uint32_t first = 1);
   ~checker();
 
   /* Memory, as in struct stream. */
   range device, pinned;
   void taken(void *, size_t);
   void returned(void *, size_t);
+
+  /* Between these the device executes commands; at other times its memory is out of reach. */
+  void commands_start() { device.open(true); }
+  void commands_end() { device.open(false); }
 
   /* A launch, in an order. */
   void run(const launch &, const order &);

@@ -12,7 +12,8 @@ namespace ravel {
 namespace emulation {
 
 enum : size_t {
-  UNIT = 256, /* of all pieces and gaps */
+  PAGE = 65536, /* of any system */
+  UNIT = 256,   /* of all pieces and gaps */
   MOST_GAP = 4096,
   LARGE = (size_t)1 << 20,   /* pieces that are given back to the system */
   WAITING = (size_t)4 << 20, /* bytes given back before one is used again */
@@ -28,9 +29,8 @@ static void *reserve(size_t bytes) {
 
 /* Makes all bytes 0, and needs no memory for them. */
 static void clear(void *p, size_t bytes) {
-  const uintptr_t page = 4096;
-  const uintptr_t first = ((uintptr_t)p + page - 1) / page * page;
-  const uintptr_t end = ((uintptr_t)p + bytes) / page * page;
+  const uintptr_t first = ((uintptr_t)p + PAGE - 1) / PAGE * PAGE;
+  const uintptr_t end = ((uintptr_t)p + bytes) / PAGE * PAGE;
   if (first >= end) {
     memset(p, 0, bytes);
     return;
@@ -99,6 +99,12 @@ void range::free(void *p) {
     clear(states + oldest.first, oldest.second);
     clear(cells + oldest.first, oldest.second * sizeof(cell));
   }
+}
+
+void range::open(bool open) {
+  const size_t bytes = std::min((top_ + PAGE - 1) / PAGE * PAGE, size_);
+  if (bytes > 0 && mprotect(base_, bytes, open ? PROT_READ | PROT_WRITE : PROT_NONE) != 0)
+    perror("emulation: mprotect");
 }
 
 void range::forget_accesses() {

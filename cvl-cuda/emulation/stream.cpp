@@ -84,7 +84,7 @@ struct emulated final : stream {
 
   command &issue(enum command::what, void *to, const void *from, size_t bytes);
   void maybe_execute();
-  void execute_first();
+  void execute_first(size_t n);
   void execute(const command &);
   order next_order();
   uint64_t draw(uint64_t n);
@@ -149,7 +149,7 @@ void emulated::maybe_execute() {
   if (options_.executed == emulation_options::ON_WAIT) return;
   if (options_.executed == emulation_options::AT_RANDOM)
     n = draw(4) == 0 ? (size_t)draw(n + 1) : 0;
-  while (n-- > 0) execute_first();
+  execute_first(n);
 }
 
 uint64_t emulated::reached() {
@@ -159,16 +159,25 @@ uint64_t emulated::reached() {
 }
 
 void emulated::wait(uint64_t epoch) {
-  while (marked_ < epoch && !queue_.empty()) execute_first();
+  size_t n = 0;
+  while (n < queue_.size() &&
+         !(n > 0 && queue_[n - 1].kind == command::MARK && queue_[n - 1].number >= epoch))
+    n++;
+  if (marked_ < epoch) execute_first(n);
   if (check_) check_->known(marked_);
 }
 
 /* ---- what ---- */
 
-void emulated::execute_first() {
-  const command c = std::move(queue_.front());
-  queue_.pop_front();
-  execute(c);
+void emulated::execute_first(size_t n) {
+  if (n == 0) return;
+  if (check_) check_->commands_start();
+  while (n-- > 0) {
+    const command c = std::move(queue_.front());
+    queue_.pop_front();
+    execute(c);
+  }
+  if (check_) check_->commands_end();
 }
 
 void emulated::execute(const command &c) {

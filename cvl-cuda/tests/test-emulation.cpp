@@ -729,6 +729,26 @@ Test(checker, finds_memory_of_the_device_on_the_host) {
           });
 }
 
+/* Not through a ptr: nothing is known but the address, and there is no way to go on. */
+Test(checker, ends_a_host_that_goes_around_the_pointers) {
+  for (bool defect : {true, false}) {
+    fflush(nullptr);
+    const pid_t child = fork();
+    if (child == 0) {
+      rig r("check");
+      const ptr<int64_t> a = r.upload(numbers(3));
+      r.finish();
+      volatile int64_t *there = defect ? address(a) : r.pinned<int64_t>(1);
+      there[0] = 1;
+      _exit(0);
+    }
+    int status = 0;
+    cr_assert_eq(waitpid(child, &status, 0), child);
+    cr_assert(WIFEXITED(status));
+    cr_assert_eq(WEXITSTATUS(status), defect ? 70 : 0);
+  }
+}
+
 Test(checker, lets_kernels_use_pinned_memory) {
   for (const char *way : ways) {
     rig r(way);
@@ -878,17 +898,24 @@ Test(checker, ends_the_process_with_its_status) {
   }
 }
 
-/* Thread numbers run out after 2^30 executions: an old one must not look new. */
+/* Thread numbers run out after 2^30 executions: an old one must not look new, and what happens
+ * across that moment is seen. */
 Test(checker, begins_its_numbers_anew) {
-  checker c;
-  void *p = c.device.allocate(8);
-  c.taken(p, 8);
-  const squares body{pointer_to<int64_t>(p)};
-  const launch l = launch_n("squares", 1, body);
-  const order forward{1, 0};
-  c.run(l, forward);
-  for (uint32_t k = 0; k < (1u << 30); k++) c.thread_starts(0);
-  c.run(l, forward);
-  c.run(l, forward);
-  expect_clean();
+  for (uint32_t before = 2; before < 40; before++) {
+    checker c((1u << 30) - before);
+    c.commands_start();
+    void *p = c.device.allocate(80);
+    c.taken(p, 80);
+    const squares right{pointer_to<int64_t>(p)};
+    const halves wrong{pointer_to<int64_t>(p), 2};
+    const order forward{1, 0};
+    for (int k = 0; k < 5; k++) {
+      const launch l = launch_n("squares", 10, right);
+      c.run(l, forward);
+    }
+    expect_clean();
+    const launch l = launch_n("halves", 10, wrong);
+    c.run(l, forward);
+    expect_found(WRITTEN_TWICE, {"halves"});
+  }
 }
