@@ -32,6 +32,28 @@ def build(preset, *targets):
             f"cmake --build {folder}{only}")
 
 
+def emulated_gpu(everything, seed, full, drive, sample, small):
+    """The CUDA back end on the host: cvl-cuda/emulation/options.hpp says what the words mean."""
+    number = int(seed[:7], 16) if seed != "none" else 0
+
+    def conformance(how):
+        return (f"RAVEL_EMULATION={how},seed={number} build/bin/conformance --backend cuda-emu"
+                f" --seed 8 {full}")
+    yield ("conformance, emulated GPU",
+           conformance("check,deferred,order=shuffled,small=0"))
+    yield ("conformance, emulated GPU beside the host",
+           conformance("deferred=random,order=reverse"))
+    if everything:
+        for order in ("forward", "reverse", "shuffled"):
+            yield (f"conformance, emulated GPU, {order}",
+                   conformance(f"check,deferred=random,order={order}"))
+    yield "programs, emulated GPU", f"{drive} --config cuda-emu-64"
+    yield ("programs, emulated GPU in other ways", drive + sample + "".join(
+        f" --config cuda-emu{c}" for c in ("", "-forward", "-32-32", "-plain", "-fused",
+                                           "-fused-64")))
+    yield "programs, emulated GPU, native", f"{drive}{small} --config cuda-emu-native"
+
+
 def stages(everything, seed):
     """Pairs of a name and a shell command, in order. A name starting with 'build' is a
     condition for what follows it."""
@@ -59,6 +81,8 @@ def stages(everything, seed):
         f" --config {c}" for c in ("optimised", "optimised-64", "fused", "fused-64", "fused-32-32",
                                    "fused-delayed", "fused-checked", "file", "file-vcode")))
     yield "programs, native", f"{drive}{small} --config native --config native-64"
+    if shutil.which("c++"):
+        yield from emulated_gpu(everything, seed, full, drive, sample, small)
     yield "passes over memory", "python3 nesl-tests/passes.py"
     yield "the optimiser's page", "python3 nesl-tests/page.py"
     yield "reproducibility", "python3 nesl-tests/reproducible.py" + sample
@@ -77,6 +101,13 @@ def stages(everything, seed):
     yield ("address sanitizer: programs", f"{drive} --vinterp build-asan/bin/vinterp-tests"
            f"{sample} --config classic-2t --config checked --config delayed-64"
            " --config fused-2t --config fused-delayed --config file-64")
+    if shutil.which("c++"):
+        yield ("address sanitizer: programs, emulated GPU", f"{drive} --vinterp"
+               f" build-asan/bin/vinterp-tests{small} --config cuda-emu-plain"
+               " --config cuda-emu-64 --config cuda-emu-fused")
+        yield ("address sanitizer: conformance, emulated GPU",
+               "RAVEL_EMULATION=deferred=random,order=reverse,small=0 build-asan/bin/conformance"
+               f" --backend cuda-emu --quick --seed 9{'' if everything else ' --int 64'}")
     if everything:
         yield "address sanitizer: conformance", "build-asan/bin/conformance --quick --seed 5"
     yield "build tsan", build("tsan", "conformance", "vinterp-tests")
