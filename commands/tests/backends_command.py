@@ -1,18 +1,20 @@
 """Back ends that vinterp opens at run time, from outside: found, listed, chosen, refused.
 
-usage: backends_command.py VINTERP VINTERP-TESTS PLUGIN PLUGIN-WITHOUT-ENTRY [unittest options]
+usage: backends_command.py VINTERP VINTERP-TESTS PLUGIN PLUGIN-WITHOUT-ENTRY CONFORMANCE
+           [unittest options]
 """
 
 import json
 import os
 import shutil
+import subprocess
 import sys
 import unittest
 
 import vinterp_command
 from vinterp_command import SUM, CommandTest
 
-VINTERP = VINTERP_TESTS = PLUGIN = WITHOUT_ENTRY = None
+VINTERP = VINTERP_TESTS = PLUGIN = WITHOUT_ENTRY = CONFORMANCE = None
 NO_PAPER = "there is no paper: buy some"
 REMEDY = "  --devices lists what there is; --backend cpu needs nothing else\n"
 
@@ -229,7 +231,31 @@ class Counted(Backends):
                       "--trace", "--profile=device")
 
 
+class Suite(Backends):
+    """The conformance suite opens the same modules."""
+
+    def conformance(self, backend, plugin=""):
+        environment = dict(os.environ, RAVEL_TEST_PLUGIN=plugin,
+                           RAVEL_BACKENDS=self.path("given"))
+        return subprocess.run([CONFORMANCE, "--backend", backend, "--only", "LENGTHS"],
+                              capture_output=True, text=True, env=environment, check=False)
+
+    def test_a_module(self):
+        self.module("cvl-paper.so")
+        run = self.conformance("paper")
+        self.assertEqual((run.returncode, run.stderr), (0, ""))
+        self.assertRegex(run.stdout, r"conformance: paper, .* \d{3,} cases, 0 failures\n$")
+
+    def test_none_to_be_had(self):
+        self.module("cvl-paper.so")
+        for backend, plugin, why in (("paper", "refuse", NO_PAPER),
+                                     ("silk", "", f"there is no cvl-silk.so in {self.path('given')}")):
+            run = self.conformance(backend, plugin)
+            self.assertEqual((run.returncode, run.stdout), (2, ""))
+            self.assertIn(f"the back end {backend} cannot be had: {why}", run.stderr)
+
+
 if __name__ == "__main__":
-    VINTERP, VINTERP_TESTS, PLUGIN, WITHOUT_ENTRY = (os.path.abspath(sys.argv.pop(1))
-                                                     for _ in range(4))
+    VINTERP, VINTERP_TESTS, PLUGIN, WITHOUT_ENTRY, CONFORMANCE = (
+        os.path.abspath(sys.argv.pop(1)) for _ in range(5))
     unittest.main()
