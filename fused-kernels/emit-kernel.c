@@ -1,4 +1,4 @@
-/* emit-kernel.c - the plan of a superoperator's kernel, and the struct that is its body.
+/* emit-kernel.c - the struct that is the body of a superoperator's kernel.
  *
  * At a place all parameters are loaded, then the nodes are evaluated in order, then what is
  * wanted is stored: a compiler cannot move a load over a store. Faults of a place are noted and
@@ -10,126 +10,8 @@
 #include "fused-kernels/emit-kernel.h"
 
 #include "fused-kernels/emit-helpers.h"
+#include "fused-kernels/emit-kernel-plan.h"
 #include "fused-kernels/fused.h"
-
-#include <stdlib.h>
-#include <string.h>
-
-/* ---- the plan ---- */
-
-static enum cvl_elem elem_of(struct widths w, uint8_t kind) {
-  return kind == SUPEROP_INT ? w.int_elem : kind == SUPEROP_FLOAT ? w.float_elem : CVL_BOOL;
-}
-
-static bool is_output(const struct superop *op, uint32_t v) {
-  return op->last_use[v] == op->node_count;
-}
-
-static bool is_consumer(const struct superop_node *node) {
-  return node->role >= ROLE_REDUCE;
-}
-
-/* The descriptor that gives a place its segment, for a node that asks for it. */
-static uint32_t near_of(const struct superop_node *node) {
-  bool asks =
-      node->role == ROLE_SPREAD || node->role == ROLE_INDEX || node->role == ROLE_GATHER;
-  return asks ? node->operands[node->operand_count - 1] : SUPEROP_NONE;
-}
-
-/* The descriptor that the index of a gather refers to. */
-static uint32_t far_of(const struct superop_node *node) {
-  return node->operands[node->role == ROLE_PICK ? 2 : node->operand_count - 2];
-}
-
-static bool is_constant_spread(const struct superop *op, const struct superop_node *node) {
-  return node->role == ROLE_SPREAD && node->operands[0] >= op->param_count;
-}
-
-/* What is wanted of consumers, and so which values are needed after the kernel. */
-static void plan_consumers(struct fused_kernel *k, unsigned leave) {
-  const struct superop *op = k->op;
-  for (uint32_t i = 0; i < op->node_count; i++) {
-    const struct superop_node *node = &op->nodes[i];
-    bool wanted = node->role == ROLE_SCATTER && node->checked;
-    for (unsigned r = 0; r < node->result_count; r++) wanted |= is_output(op, node->result + r);
-    if (!is_consumer(node) || !wanted) continue;
-    bool inside = node->role == ROLE_REDUCE && !(leave & LEAVE_REDUCTIONS);
-    k->tasks[i] = inside ? TASK_INSIDE : TASK_LIBRARY;
-    for (unsigned j = 0; !inside && j < node->operand_count; j++) {
-      if (node->operands[j] >= op->param_count) k->written[node->operands[j]] = true;
-    }
-  }
-  for (uint32_t i = 0; i < op->output_count; i++) k->written[op->outputs[i]] = true;
-}
-
-/* Which nodes the kernel evaluates: backwards from what it writes, reduces and checks. */
-static void plan_nodes(struct fused_kernel *k, unsigned leave) {
-  const struct superop *op = k->op;
-  for (uint32_t i = op->node_count; i-- > 0;) {
-    const struct superop_node *node = &op->nodes[i];
-    uint32_t v = node->result;
-    if (is_consumer(node)) {
-      for (unsigned r = 0; r < node->result_count; r++) k->written[v + r] = false;
-    } else if ((leave & LEAVE_SPREADS) &&
-               (node->role == ROLE_SPREAD || node->role == ROLE_INDEX)) {
-      k->spread[v] = k->written[v];
-      k->written[v] = false;
-    }
-    if (!is_consumer(node) && (k->written[v] || k->read[v] || node->checked)) {
-      k->tasks[i] = TASK_INSIDE;
-    }
-    if (k->tasks[i] != TASK_INSIDE) continue;
-    unsigned count = is_constant_spread(op, node) ? 1 : node->operand_count;
-    for (unsigned j = 0; j < count; j++) k->read[node->operands[j]] = true;
-    if (node->role == ROLE_REDUCE) k->by_slots = true;
-    k->is_empty &= node->role == ROLE_CONST;
-  }
-}
-
-/* Whether the kernel asks for the segments of places under descriptor v. Slots lie in one
- * segment of theirs, which is known. */
-static bool is_looked_up(const struct fused_kernel *k, uint32_t v) {
-  if (k->by_slots && v == k->op->segments) return false;
-  for (uint32_t i = 0; i < k->op->node_count; i++) {
-    const struct superop_node *node = &k->op->nodes[i];
-    bool asks = near_of(node) == v && !is_constant_spread(k->op, node);
-    if (asks && k->tasks[i] == TASK_INSIDE) return true;
-  }
-  return false;
-}
-
-static void add_member(struct fused_kernel *k, enum fused_member_kind kind, uint32_t number,
-                       uint32_t value) {
-  k->members[k->member_count++] =
-      (struct fused_member){.kind = (uint8_t)kind,
-                            .elem = (uint8_t)elem_of(k->widths, k->op->kinds[value]),
-                            .looked_up = kind == MEMBER_SEGMENTS && is_looked_up(k, value),
-                            .number = number};
-}
-
-void fused_kernel_plan(struct arena *arena, const struct superop *op, struct widths widths,
-                       unsigned leave, struct fused_kernel *k) {
-  *k = (struct fused_kernel){.op = op, .widths = widths, .is_empty = true};
-  k->tasks = arena_alloc(arena, op->node_count + 1);
-  k->written = arena_alloc(arena, (op->value_count + 1) * sizeof *k->written);
-  k->spread = arena_alloc(arena, (op->value_count + 1) * sizeof *k->spread);
-  k->read = arena_alloc(arena, (op->value_count + 1) * sizeof *k->read);
-  k->members = arena_alloc(arena, (op->value_count + op->node_count + 1) * sizeof *k->members);
-  plan_consumers(k, leave);
-  plan_nodes(k, leave);
-  for (uint32_t v = 0; v < op->param_count; v++) {
-    if (!k->read[v]) continue;
-    add_member(k, op->kinds[v] == SUPEROP_SEGDES ? MEMBER_SEGMENTS : MEMBER_OPERAND, v, v);
-  }
-  for (uint32_t v = op->param_count; v < op->value_count; v++) {
-    if (k->written[v]) add_member(k, MEMBER_WRITTEN, v, v);
-  }
-  for (uint32_t i = 0; i < op->node_count; i++) {
-    if (op->nodes[i].role == ROLE_REDUCE && k->tasks[i] == TASK_INSIDE) {
-      add_member(k, MEMBER_PARTIALS, i, op->nodes[i].result);
-    }
-  }
-}
 
 /* ---- the struct ---- */
 
@@ -200,7 +82,7 @@ static void map(const struct body *b, const struct superop_node *node, uint32_t 
 static void source(const struct body *b, const struct superop_node *node, unsigned i) {
   uint32_t v = node->operands[i];
   if (v < b->op->param_count)
-    fprintf(b->out, "p%u[s%u]", v, near_of(node));
+    fprintf(b->out, "p%u[s%u]", v, kernel_near(node));
   else
     fprintf(b->out, "v%u", v);
 }
@@ -210,11 +92,11 @@ static void gather(const struct body *b, const struct superop_node *node, uint32
   bool wanted = b->k->read[node->result] || b->k->written[node->result];
   const char *type = type_of(b, node->result), *indent = b->indent;
   char s[16] = "i", flag[32] = "";
-  if (node->role == ROLE_GATHER) snprintf(s, sizeof s, "s%u", near_of(node));
+  if (node->role == ROLE_GATHER) snprintf(s, sizeof s, "s%u", kernel_near(node));
   if (flagged) snprintf(flag, sizeof flag, "v%u && ", node->operands[2]);
   fprintf(b->out, "%sconst int64_t x%u = v%u;\n", indent, k, node->operands[1]);
   if (node->checked) {
-    fprintf(b->out, "%sconst int64_t l%u = p%u.length(%s);\n", indent, k, far_of(node), s);
+    fprintf(b->out, "%sconst int64_t l%u = p%u.length(%s);\n", indent, k, kernel_far(node), s);
     fprintf(b->out, "%sconst bool ok%u = (uint64_t)x%u < (uint64_t)l%u;\n", indent, k, k, k);
     fprintf(b->out, "%sif (%s!ok%u) fault.note(OUTSIDE, x%u, l%u, %s, %u);\n", indent, flag, k,
             k, k, s, k);
@@ -223,12 +105,12 @@ static void gather(const struct body *b, const struct superop_node *node, uint32
   fprintf(b->out, "%sconst %s v%u = ", indent, type, node->result);
   if (node->checked) fprintf(b->out, "!ok%u ? (%s)0 : ", k, type);
   if (flagged) fprintf(b->out, "!v%u ? (%s)0 : ", node->operands[2], type);
-  fprintf(b->out, "p%u[p%u.start(%s) + x%u];\n", node->operands[0], far_of(node), s, k);
+  fprintf(b->out, "p%u[p%u.start(%s) + x%u];\n", node->operands[0], kernel_far(node), s, k);
 }
 
 static void evaluate(const struct body *b, uint32_t k) {
   const struct superop_node *node = &b->op->nodes[k];
-  uint32_t v = node->result, near = near_of(node);
+  uint32_t v = node->result, near = kernel_near(node);
   const char *type = type_of(b, v);
   if (b->k->tasks[k] != TASK_INSIDE) return;
   switch ((enum superop_role)node->role) {
@@ -305,8 +187,8 @@ static bool is_checked(const struct fused_kernel *k) {
 static bool hands_segment(const struct body *b) {
   for (uint32_t k = 0; b->k->by_slots && k < b->op->node_count; k++) {
     const struct superop_node *node = &b->op->nodes[k];
-    if (b->k->tasks[k] == TASK_INSIDE && near_of(node) == b->op->segments &&
-        !is_constant_spread(b->op, node))
+    if (b->k->tasks[k] == TASK_INSIDE && kernel_near(node) == b->op->segments &&
+        !kernel_constant_spread(b->op, node))
       return true;
   }
   return false;
@@ -325,7 +207,7 @@ static void at_place(const struct body *b) {
     if (op->kinds[v] != SUPEROP_SEGDES && is_loaded(b, v)) {
       fprintf(b->out, "    const %s v%u = p%u[i];\n", type_of(b, v), v, v);
     }
-    if (op->kinds[v] == SUPEROP_SEGDES && is_looked_up(b->k, v)) {
+    if (op->kinds[v] == SUPEROP_SEGDES && kernel_looks_up(b->k, v)) {
       fprintf(b->out, "    const int64_t s%u = p%u.of(i);\n", v, v);
     }
   }
@@ -505,42 +387,4 @@ void fused_emit_kernel(const struct fused_kernel *k, const char *name, FILE *out
   fused_emit_kernel_prelude(&k->op, 1, k->widths, out);
   fused_emit_kernel_body(k, name, out);
   fused_emit_kernel_entry(k, name, out);
-}
-
-/* ---- both ---- */
-
-struct fused_source_memory {
-  struct heap heap;
-  struct arena arena;
-};
-
-bool fused_source_make(const struct superop *op, struct widths widths, unsigned leave,
-                       const char *name, struct fused_source *s) {
-  size_t length;
-  *s = (struct fused_source){.memory = malloc(sizeof *s->memory)};
-  if (s->memory == NULL) return false;
-  heap_init(&s->memory->heap, 0);
-  arena_init(&s->memory->arena, &s->memory->heap);
-  if (setjmp(s->memory->arena.out_of_memory)) {
-    fused_source_free(s);
-    return false;
-  }
-  fused_kernel_plan(&s->memory->arena, op, widths, leave, &s->kernel);
-  if (s->kernel.is_empty) return true;
-  FILE *out = open_memstream(&s->text, &length);
-  if (out == NULL) {
-    fused_source_free(s);
-    return false;
-  }
-  fused_emit_kernel(&s->kernel, name, out);
-  if (fclose(out) == 0) return true;
-  fused_source_free(s);
-  return false;
-}
-
-void fused_source_free(struct fused_source *s) {
-  free(s->text);
-  arena_free(&s->memory->arena);
-  free(s->memory);
-  *s = (struct fused_source){.text = NULL};
 }

@@ -1,0 +1,154 @@
+/* emit-kernel-plan.c - what the kernel of a superoperator does, and what is left to its host.
+ */
+#include "fused-kernels/emit-kernel-plan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static enum cvl_elem elem_of(struct widths w, uint8_t kind) {
+  return kind == SUPEROP_INT ? w.int_elem : kind == SUPEROP_FLOAT ? w.float_elem : CVL_BOOL;
+}
+
+static bool is_output(const struct superop *op, uint32_t v) {
+  return op->last_use[v] == op->node_count;
+}
+
+static bool is_consumer(const struct superop_node *node) {
+  return node->role >= ROLE_REDUCE;
+}
+
+uint32_t kernel_near(const struct superop_node *node) {
+  bool asks =
+      node->role == ROLE_SPREAD || node->role == ROLE_INDEX || node->role == ROLE_GATHER;
+  return asks ? node->operands[node->operand_count - 1] : SUPEROP_NONE;
+}
+
+uint32_t kernel_far(const struct superop_node *node) {
+  return node->operands[node->role == ROLE_PICK ? 2 : node->operand_count - 2];
+}
+
+bool kernel_constant_spread(const struct superop *op, const struct superop_node *node) {
+  return node->role == ROLE_SPREAD && node->operands[0] >= op->param_count;
+}
+
+/* What is wanted of consumers, and so which values are needed after the kernel. */
+static void plan_consumers(struct fused_kernel *k, unsigned leave) {
+  const struct superop *op = k->op;
+  for (uint32_t i = 0; i < op->node_count; i++) {
+    const struct superop_node *node = &op->nodes[i];
+    bool wanted = node->role == ROLE_SCATTER && node->checked;
+    for (unsigned r = 0; r < node->result_count; r++) wanted |= is_output(op, node->result + r);
+    if (!is_consumer(node) || !wanted) continue;
+    bool inside = node->role == ROLE_REDUCE && !(leave & LEAVE_REDUCTIONS);
+    k->tasks[i] = inside ? TASK_INSIDE : TASK_LIBRARY;
+    for (unsigned j = 0; !inside && j < node->operand_count; j++) {
+      if (node->operands[j] >= op->param_count) k->written[node->operands[j]] = true;
+    }
+  }
+  for (uint32_t i = 0; i < op->output_count; i++) k->written[op->outputs[i]] = true;
+}
+
+/* Which nodes the kernel evaluates: backwards from what it writes, reduces and checks. */
+static void plan_nodes(struct fused_kernel *k, unsigned leave) {
+  const struct superop *op = k->op;
+  for (uint32_t i = op->node_count; i-- > 0;) {
+    const struct superop_node *node = &op->nodes[i];
+    uint32_t v = node->result;
+    if (is_consumer(node)) {
+      for (unsigned r = 0; r < node->result_count; r++) k->written[v + r] = false;
+    } else if ((leave & LEAVE_SPREADS) &&
+               (node->role == ROLE_SPREAD || node->role == ROLE_INDEX)) {
+      k->spread[v] = k->written[v];
+      k->written[v] = false;
+    }
+    if (!is_consumer(node) && (k->written[v] || k->read[v] || node->checked)) {
+      k->tasks[i] = TASK_INSIDE;
+    }
+    if (k->tasks[i] != TASK_INSIDE) continue;
+    unsigned count = kernel_constant_spread(op, node) ? 1 : node->operand_count;
+    for (unsigned j = 0; j < count; j++) k->read[node->operands[j]] = true;
+    if (node->role == ROLE_REDUCE) k->by_slots = true;
+    k->is_empty &= node->role == ROLE_CONST;
+  }
+}
+
+bool kernel_looks_up(const struct fused_kernel *k, uint32_t v) {
+  if (k->by_slots && v == k->op->segments) return false;
+  for (uint32_t i = 0; i < k->op->node_count; i++) {
+    const struct superop_node *node = &k->op->nodes[i];
+    bool asks = kernel_near(node) == v && !kernel_constant_spread(k->op, node);
+    if (asks && k->tasks[i] == TASK_INSIDE) return true;
+  }
+  return false;
+}
+
+static void add_member(struct fused_kernel *k, enum fused_member_kind kind, uint32_t number,
+                       uint32_t value) {
+  k->members[k->member_count++] =
+      (struct fused_member){.kind = (uint8_t)kind,
+                            .elem = (uint8_t)elem_of(k->widths, k->op->kinds[value]),
+                            .looked_up = kind == MEMBER_SEGMENTS && kernel_looks_up(k, value),
+                            .number = number};
+}
+
+void fused_kernel_plan(struct arena *arena, const struct superop *op, struct widths widths,
+                       unsigned leave, struct fused_kernel *k) {
+  *k = (struct fused_kernel){.op = op, .widths = widths, .is_empty = true};
+  k->tasks = arena_alloc(arena, op->node_count + 1);
+  k->written = arena_alloc(arena, (op->value_count + 1) * sizeof *k->written);
+  k->spread = arena_alloc(arena, (op->value_count + 1) * sizeof *k->spread);
+  k->read = arena_alloc(arena, (op->value_count + 1) * sizeof *k->read);
+  k->members = arena_alloc(arena, (op->value_count + op->node_count + 1) * sizeof *k->members);
+  plan_consumers(k, leave);
+  plan_nodes(k, leave);
+  for (uint32_t v = 0; v < op->param_count; v++) {
+    if (!k->read[v]) continue;
+    add_member(k, op->kinds[v] == SUPEROP_SEGDES ? MEMBER_SEGMENTS : MEMBER_OPERAND, v, v);
+  }
+  for (uint32_t v = op->param_count; v < op->value_count; v++) {
+    if (k->written[v]) add_member(k, MEMBER_WRITTEN, v, v);
+  }
+  for (uint32_t i = 0; i < op->node_count; i++) {
+    if (op->nodes[i].role == ROLE_REDUCE && k->tasks[i] == TASK_INSIDE) {
+      add_member(k, MEMBER_PARTIALS, i, op->nodes[i].result);
+    }
+  }
+}
+
+/* ---- the plan and its text ---- */
+
+struct fused_source_memory {
+  struct heap heap;
+  struct arena arena;
+};
+
+bool fused_source_make(const struct superop *op, struct widths widths, unsigned leave,
+                       const char *name, struct fused_source *s) {
+  size_t length;
+  *s = (struct fused_source){.memory = malloc(sizeof *s->memory)};
+  if (s->memory == NULL) return false;
+  heap_init(&s->memory->heap, 0);
+  arena_init(&s->memory->arena, &s->memory->heap);
+  if (setjmp(s->memory->arena.out_of_memory)) {
+    fused_source_free(s);
+    return false;
+  }
+  fused_kernel_plan(&s->memory->arena, op, widths, leave, &s->kernel);
+  if (s->kernel.is_empty) return true;
+  FILE *out = open_memstream(&s->text, &length);
+  if (out == NULL) {
+    fused_source_free(s);
+    return false;
+  }
+  fused_emit_kernel(&s->kernel, name, out);
+  if (fclose(out) == 0) return true;
+  fused_source_free(s);
+  return false;
+}
+
+void fused_source_free(struct fused_source *s) {
+  free(s->text);
+  arena_free(&s->memory->arena);
+  free(s->memory);
+  *s = (struct fused_source){.text = NULL};
+}

@@ -1,0 +1,17 @@
+/* emit-kernel-plan.h - what the plan and the text of kernels share. Private to this room. */
+#ifndef RAVEL_FUSED_EMIT_KERNEL_PLAN_H
+#define RAVEL_FUSED_EMIT_KERNEL_PLAN_H
+
+#include "fused-kernels/emit-kernel.h"
+
+/* The descriptor that gives a place its segment, for a node that asks for it. */
+uint32_t kernel_near(const struct superop_node *);
+/* The descriptor that the index of a gather refers to. */
+uint32_t kernel_far(const struct superop_node *);
+/* Whether the node is a DIST of a CONST: the same everywhere, whatever its descriptor. */
+bool kernel_constant_spread(const struct superop *, const struct superop_node *);
+/* Whether the kernel asks for the segments of places under descriptor v. Slots lie in one
+ * segment of theirs, which is known. */
+bool kernel_looks_up(const struct fused_kernel *, uint32_t v);
+
+#endif
