@@ -1,5 +1,6 @@
 /* elementwise.cu - elementwise operations: which row is meant, and what is known of its result.
- * The rows are in elementwise-*.cu. */
+ * The rows are in elementwise-*.cu. No kernel touches the elements where all operands are
+ * constant, or computed from values of the segments of one descriptor. */
 #include "cvl-cuda/elementwise.hpp"
 
 namespace ravel {
@@ -43,11 +44,7 @@ static void keep_sum(cvl_op op, const cvl_value *v, cvl_vector &r) {
   r.most = z.most;
 }
 
-/* ---- the operation ---- */
-
-static cvl_elem elem_of_class(const context &c, elem_class k) {
-  return k == CLASS_INT ? c.int_elem : k == CLASS_FLOAT ? c.float_elem : CVL_BOOL;
-}
+/* ---- what is computed stays computed ---- */
 
 /* The one element of a constant vector. */
 static void give_scalar(cvl_value *out, const cvl_vector &v) {
@@ -55,6 +52,131 @@ static void give_scalar(cvl_value *out, const cvl_vector &v) {
   out->form = CVL_SCALAR;
   out->elem = (uint8_t)v.elem;
   memcpy(&out->as, &v.first, elem_info(v.elem)->bytes);
+}
+
+/* Whether two descriptors are known to be equal. */
+static bool same_segments(const cvl_segdes *a, const cvl_segdes *b) {
+  return a == b || (a->equal >= 0 && a->equal == b->equal && a->count == b->count);
+}
+
+/* The descriptor under which all operands are computed, from a constant or from values of its
+ * segments; null if there is none. Then `*kind` is the least simple kind there is. */
+static cvl_segdes *computed_alike(unsigned arity, const cvl_value *v, operand_kind *kind) {
+  cvl_segdes *d = nullptr;
+  *kind = ALL_EQUAL;
+  for (unsigned k = 0; k < arity; k++) {
+    if (v[k].form == CVL_SCALAR || v[k].as.vector->kind == ALL_EQUAL) continue;
+    const cvl_vector &x = *v[k].as.vector;
+    if (x.kind == FROM_MEMORY || (d && !same_segments(d, x.under.get()))) return nullptr;
+    d = x.under.get();
+    if (x.kind == PROGRESSION) *kind = PROGRESSION;
+    if (x.kind == SPREAD && *kind == ALL_EQUAL) *kind = SPREAD;
+  }
+  return d;
+}
+
+/* Where a computed vector begins in each segment. */
+static cvl_value start_of(const cvl_value &v) {
+  cvl_value start = v;
+  start.owned = 0;
+  if (v.form == CVL_SCALAR) return start;
+  if (v.as.vector->data)
+    start.as.vector = v.as.vector->data.get();
+  else
+    give_scalar(&start, *v.as.vector);
+  return start;
+}
+
+/* The operation on the values of the segments, spread like the operands: nobody waits, and no
+ * kernel touches the elements. */
+static void map_spread(context &c, uint64_t site, cvl_op op, unsigned arity, const cvl_value *v,
+                       cvl_segdes *d, cvl_value *out) {
+  cvl_value of_segments[3], result;
+  ref<cvl_vector> r(new cvl_vector);
+  r->under = ref<cvl_segdes>::to(d);
+  for (unsigned k = 0; k < arity; k++) {
+    of_segments[k] = start_of(v[k]);
+    if (v[k].form == CVL_VECTOR) {
+      r->length = v[k].as.vector->length;
+      r->size = v[k].as.vector->size;
+    }
+  }
+  elementwise(c, site, op, arity, of_segments, &result);
+  r->elem = (cvl_elem)result.elem;
+  if (result.form == CVL_SCALAR) {
+    r->kind = ALL_EQUAL;
+    memcpy(&r->first, &result.as, elem_info(r->elem)->bytes);
+  } else {
+    r->kind = SPREAD;
+    r->data = ref<cvl_vector>(result.as.vector);
+  }
+  *out = cvl_value{};
+  out->form = CVL_VECTOR;
+  out->elem = result.elem;
+  out->as.vector = r.give();
+}
+
+/* By how much it goes on. */
+static cvl_value step_of(const cvl_value &v) {
+  cvl_value step = v;
+  step.owned = 0;
+  step.form = CVL_SCALAR;
+  step.as.i64 = 0;
+  if (v.form == CVL_SCALAR || v.as.vector->kind != PROGRESSION) return step;
+  if (v.as.vector->steps) {
+    step.form = CVL_VECTOR;
+    step.as.vector = v.as.vector->steps.get();
+  } else {
+    memcpy(&step.as, &v.as.vector->step, sizeof(uint64_t));
+  }
+  return step;
+}
+
+/* A value that is released with its scope. */
+struct held_value {
+  cvl_value v{};
+  ~held_value() {
+    if (v.form == CVL_VECTOR) release(v.as.vector);
+  }
+};
+
+/* The sum or difference of progressions is one, wrapping included. */
+static void map_progression(context &c, uint64_t site, cvl_op op, const cvl_value *v,
+                            cvl_segdes *d, cvl_value *out) {
+  const cvl_value starts[] = {start_of(v[0]), start_of(v[1])};
+  const cvl_value steps[] = {step_of(v[0]), step_of(v[1])};
+  held_value start, step;
+  cvl_value under{};
+  elementwise(c, site, op, 2, starts, &start.v);
+  elementwise(c, site, op, 2, steps, &step.v);
+  under.form = CVL_SEGDES;
+  under.as.segdes = d;
+  index(c, site, start.v, step.v, under, out);
+}
+
+/* A row that finds faults needs the elements themselves, for their positions; and where most
+ * segments are empty there are fewer elements than values. */
+static bool map_computed(context &c, uint64_t site, cvl_op op, unsigned arity,
+                         const cvl_value *v, cvl_value *out) {
+  operand_kind kind;
+  cvl_segdes *const d = computed_alike(arity, v, &kind);
+  if (d == nullptr || d->count > d->total) return false;
+  const elem_class k = elem_info((cvl_elem)v[arity - 1].elem)->klass;
+  if (kind == SPREAD && !map_row(op, k)->checked) {
+    map_spread(c, site, op, arity, v, d, out);
+    return true;
+  }
+  if (kind == PROGRESSION && (op == OP_ADD || op == OP_SUB)) {
+    map_progression(c, site, op, v, d, out);
+    return true;
+  }
+  return false;
+}
+
+/* ---- the operation ---- */
+
+static cvl_elem elem_of_class(const context &c, elem_class k) {
+  return k == CLASS_INT ? c.int_elem : k == CLASS_FLOAT ? c.float_elem : CVL_BOOL;
 }
 
 static int64_t length_of_operands(context &c, unsigned arity, const cvl_value *v) {
@@ -67,6 +189,7 @@ static int64_t length_of_operands(context &c, unsigned arity, const cvl_value *v
 void elementwise(context &c, uint64_t site, cvl_op op, unsigned arity, const cvl_value *v,
                  cvl_value *out) {
   const cvl_value none{};
+  if (map_computed(c, site, op, arity, v, out)) return;
   const int64_t n = length_of_operands(c, arity, v);
   work w(c, site, {&v[0], arity > 1 ? &v[1] : &none, arity > 2 ? &v[2] : &none}, n);
   const cvl_elem in = (cvl_elem)v[arity - 1].elem;

@@ -80,6 +80,98 @@ Test(elementwise, division_of_constants_by_zero) {
   for (cvl_value v : {x, zero, none, no_zero, good}) r.drop(v);
 }
 
+/* ---- operands that are computed ---- */
+
+/* A vector of the device. */
+static cvl_value vector_of(rig &r, const std::vector<int64_t> &x) {
+  cvl_value v;
+  cr_assert(r.table.from_host(r.c, 1, CVL_I64, x.size(), x.data(), &v));
+  return v;
+}
+static std::vector<int64_t> elements_of(rig &r, const cvl_value &v) {
+  cvl_size n = r.table.length(r.c, &v);
+  cr_assert(r.table.resolve(r.c, &n));
+  std::vector<int64_t> x(n.bound);
+  cr_assert(r.table.to_host(r.c, &v, 0, n.bound, x.data()));
+  return x;
+}
+
+/* Segments of 3, 0, 1 and 2 elements, with values 5, 6, 7, 8; and counted from them by tens. */
+struct spread_rig : rig {
+  cvl_value d, values, tens, spread, counted;
+
+  explicit spread_rig(int64_t small) : rig(CVL_I64) {
+    const int64_t lengths_of[] = {3, 0, 1, 2};
+    c->small = small;
+    segdes_from_host(*c, 1, 4, lengths_of, &d);
+    values = vector_of(*this, {5, 6, 7, 8});
+    tens = vector_of(*this, {10, 10, 10, 20});
+    dist(*c, 1, values, d, &spread);
+    index(*c, 1, values, tens, d, &counted);
+  }
+  ~spread_rig() {
+    for (cvl_value v : {d, values, tens, spread, counted}) drop(v);
+  }
+};
+
+Test(elementwise, computed_operands_on_either_side) {
+  for (int64_t small : {0, 100}) {
+    spread_rig r(small);
+    const cvl_value x = vector_of(r, {1, 2, 3, 4, 5, 6});
+    cr_assert(r.spread.as.vector->kind == SPREAD && r.counted.as.vector->kind == PROGRESSION);
+    const cvl_value sum = r.apply(OP_ADD, r.spread, x),
+                    both = r.apply(OP_SUB, r.counted, r.spread),
+                    rest = r.apply(OP_MOD, r.counted, x);
+    cr_expect(elements_of(r, sum) == (std::vector<int64_t>{6, 7, 8, 11, 13, 14}));
+    cr_expect(elements_of(r, both) == (std::vector<int64_t>{0, 10, 20, 0, 0, 20}));
+    cr_expect(elements_of(r, rest) == (std::vector<int64_t>{0, 1, 1, 3, 3, 4}));
+    for (cvl_value v : {x, sum, both, rest}) r.drop(v);
+  }
+}
+
+Test(elementwise, what_is_spread_stays_spread) {
+  for (int64_t small : {0, 100}) {
+    spread_rig r(small);
+    const cvl_value three = r.repeat(3, 6);
+    const cvl_value sum = r.apply(OP_ADD, r.spread, three),
+                    square = r.apply(OP_MUL, sum, r.spread);
+    cr_expect(square.as.vector->kind == SPREAD &&
+              square.as.vector->under.get() == r.d.as.segdes);
+    cr_expect(square.as.vector->data->length == 4);
+    cr_expect(elements_of(r, square) == (std::vector<int64_t>{40, 40, 40, 70, 88, 88}));
+    for (cvl_value v : {three, sum, square}) r.drop(v);
+  }
+}
+
+Test(elementwise, progressions_add_up_to_one) {
+  for (int64_t small : {0, 100}) {
+    spread_rig r(small);
+    const cvl_value three = r.repeat(3, 6);
+    const cvl_value sum = r.apply(OP_ADD, r.counted, r.spread),
+                    twice = r.apply(OP_ADD, sum, r.counted),
+                    less = r.apply(OP_SUB, three, twice),
+                    none = r.apply(OP_SUB, r.counted, r.counted);
+    cr_expect(twice.as.vector->kind == PROGRESSION && less.as.vector->kind == PROGRESSION);
+    cr_expect(elements_of(r, less) == (std::vector<int64_t>{-12, -32, -52, -18, -21, -61}));
+    cr_expect(elements_of(r, none) == std::vector<int64_t>(6, 0));
+    for (cvl_value v : {three, sum, twice, less, none}) r.drop(v);
+  }
+}
+
+/* A value of an empty segment is no element: it is not at fault. */
+Test(elementwise, faults_are_those_of_elements) {
+  spread_rig r(100);
+  const cvl_value divisors = vector_of(r, {1, 0, 2, 0});
+  cvl_value by, out;
+  dist(*r.c, 1, divisors, r.d, &by);
+  const cvl_value operands[] = {r.spread, by};
+  cr_expect(!r.table.elementwise(r.c, 4, OP_DIV, 2, operands, &out));
+  cvl_error e{};
+  cr_expect(r.table.check(r.c, true, &e));
+  cr_expect(e.kind == CVL_E_DIVIDE_BY_ZERO && e.site == 4 && e.position == 4);
+  for (cvl_value v : {divisors, by}) r.drop(v);
+}
+
 /* ---- known sums ---- */
 
 Test(elementwise, sums_and_differences_of_known_sums) {
