@@ -375,6 +375,14 @@ ref<cvl_vector> work::take_over(const cvl_value &x) {
   return v;
 }
 
+void work::is_written(const ref<cvl_vector> &v) {
+  const ref<block> &b = on_host ? v->host : v->device;
+  for (size_t k = 0; k < made_.size(); k++) {
+    if (made_[k].get() == b.get()) made_.erase(made_.begin() + (std::ptrdiff_t)k--);
+  }
+  reads(b);
+}
+
 ref<cvl_segdes> work::make_segdes(int64_t count, int64_t total) {
   ref<cvl_segdes> d(new cvl_segdes);
   d->count = count;

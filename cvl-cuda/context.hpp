@@ -165,6 +165,8 @@ struct work {
   /* A vector to be written in the memory of an operand, with what it holds, if nobody else has
    * that; else null. */
   ref<cvl_vector> take_over(const cvl_value &);
+  /* A vector made here is only read by the launches from now on, which may so be joined. */
+  void is_written(const ref<cvl_vector> &);
   /* A descriptor of `count` segments with offsets to be written by this operation. */
   ref<cvl_segdes> make_segdes(int64_t count, int64_t total);
   ptr<int64_t> offsets(const ref<cvl_segdes> &d) {

@@ -28,6 +28,7 @@ template <class I> struct addresses {
   operand<uint8_t> flags;
   faults bad;
 
+  HD bool simple() const { return is_simple(index) && is_simple(flags); }
   /* at[k]: the place that element i + k * step says; -1: none, or a fault, which is reported.
    * Bytes: I + R (+ 1), offsets from the cache. */
   template <int U> HD void find(int64_t i, int64_t step, int64_t (&at)[U]) const {
@@ -68,21 +69,21 @@ struct moved {
   operand<uint64_t> from, defaults;
   ptr<uint64_t> to; /* elements of that width, like those of the operands */
 
+  HD bool simple() const { return is_simple(from) && (rest != DEFAULT || is_simple(defaults)); }
+
   /* Element i + k * step becomes that at place at[k], if there is one. */
   template <class T, int U>
   HD void fetch_as(int64_t i, int64_t step, const int64_t (&at)[U]) const {
     const operand<T> x = retyped<T>(from), other = retyped<T>(defaults);
     const ptr<T> out = retyped<T>(to);
     T v[U];
-    if (x.kind == FROM_MEMORY) {
-      for (int k = 0; k < U; k++) v[k] = at[k] < 0 ? (T)0 : (T)x.data[at[k]];
-    } else {
-      for (int k = 0; k < U; k++) v[k] = at[k] < 0 ? (T)0 : x[at[k]];
-    }
+    load_at(x, at, v);
     if (rest == DEFAULT) {
-      for (int k = 0; k < U; k++) {
-        if (at[k] < 0) v[k] = other[i + k * step];
-      }
+      T w[U];
+      int64_t own[U];
+      for (int k = 0; k < U; k++) own[k] = at[k] < 0 ? i + k * step : -1;
+      load_at(other, own, w);
+      for (int k = 0; k < U; k++) v[k] = at[k] < 0 ? w[k] : v[k];
     }
     for (int k = 0; k < U; k++) {
       if (at[k] >= 0 || rest != KEEP) out[i + k * step] = v[k];
@@ -133,6 +134,12 @@ struct moves {
   int32_t count;
   moved list[MOST_MOVES];
 
+  HD bool simple() const {
+    for (int m = 0; m < count; m++) {
+      if (!list[m].simple()) return false;
+    }
+    return true;
+  }
   template <int U> HD void fetch(int64_t i, int64_t step, const int64_t (&at)[U]) const {
     for (int m = 0; m < count; m++) list[m].fetch(i, step, at);
   }
@@ -155,6 +162,7 @@ template <class I> struct gather_body {
   moves vectors;
 
   bool same_places(const gather_body &other) const { return same(from, other.from); }
+  HD bool simple() const { return from.simple() && vectors.simple(); }
   template <int U> HD void together(int64_t i, int64_t step) const {
     int64_t at[U];
     from.find(i, step, at);
@@ -181,6 +189,7 @@ template <class C> HD inline int64_t source_of(C claim, int64_t last) {
 template <class C> struct unclaim_body {
   ptr<C> claims;
 
+  HD bool simple() const { return true; }
   template <int U> HD void together(int64_t i, int64_t step) const {
     for (int k = 0; k < U; k++) claims[i + k * step] = unclaimed<C>();
   }
@@ -193,6 +202,7 @@ template <class I, class C> struct claim_body {
   ptr<C> claims;
   int64_t last;
 
+  HD bool simple() const { return to.simple(); }
   template <int U> HD void together(int64_t i, int64_t step) const {
     int64_t at[U];
     to.find(i, step, at);
@@ -212,6 +222,7 @@ template <class C> struct deliver_body {
   bool same_places(const deliver_body &other) const {
     return claims == other.claims && last == other.last;
   }
+  HD bool simple() const { return vectors.simple(); }
   template <int U> HD void together(int64_t i, int64_t step) const {
     C c[U];
     int64_t at[U];
@@ -222,35 +233,21 @@ template <class C> struct deliver_body {
   HD void operator()(int64_t i) const { together<1>(i, 0); }
 };
 
-/* ---- scatters that must not meet ---- */
+/* ---- scatters that must not meet: PERMUTE ---- */
 
-/* Bytes: C + E. */
-template <class C> struct prepare_body {
-  ptr<C> claims;
-  moved vector;
-
-  template <int U> HD void together(int64_t i, int64_t step) const {
-    for (int k = 0; k < U; k++) claims[i + k * step] = unclaimed<C>();
-    vector.clear<U>(i, step);
-  }
-  HD void operator()(int64_t i) const { together<1>(i, 0); }
-};
-
-/* Source i claims its place and goes there, if it is the first to come. Of two that meet the
- * later position is reported; whoever comes second, the lowest of all these is the second use
- * of some place: when the last of the two lowest users of a place comes, the claim is the other
- * one. Bytes: I + R + 2C + 2E. */
-template <class I, class C> struct claim_and_move_body {
+/* Source i claims its place, if it is the first to come. Of two that meet the later position is
+ * reported; whoever comes second, the lowest of all these is the second use of some place: when
+ * the last of the two lowest users of a place comes, the claim is the other one. */
+template <class I, class C> struct exclusive_claim {
   addresses<I> to;
   ptr<C> claims;
-  moved vector;
 
   HD void report(int64_t i, int64_t other) const {
     const int64_t position = i > other ? i : other, s = to.near.of(position);
     to.bad.report(CVL_E_DUPLICATE, position, (int64_t)to.index[position], to.far.length(s), s);
   }
-  template <int U> HD void together(int64_t i, int64_t step) const {
-    int64_t at[U];
+  /* at[k]: the place that is now its own, or -1. */
+  template <int U> HD void take(int64_t i, int64_t step, int64_t (&at)[U]) const {
     C old[U];
     to.find(i, step, at);
     for (int k = 0; k < U; k++) {
@@ -261,9 +258,103 @@ template <class I, class C> struct claim_and_move_body {
       report(i + k * step, (int64_t)old[k]);
       at[k] = -1;
     }
+  }
+};
+
+/* Bytes: C + E. */
+template <class C> struct prepare_body {
+  ptr<C> claims;
+  moved vector;
+
+  HD bool simple() const { return true; }
+  template <int U> HD void together(int64_t i, int64_t step) const {
+    for (int k = 0; k < U; k++) claims[i + k * step] = unclaimed<C>();
+    vector.clear<U>(i, step);
+  }
+  HD void operator()(int64_t i) const { together<1>(i, 0); }
+};
+
+/* Bytes: I + R + 2C + 2E. */
+template <class I, class C> struct claim_and_move_body {
+  exclusive_claim<I, C> claim;
+  moved vector;
+
+  HD bool simple() const { return claim.to.simple() && vector.simple(); }
+  template <int U> HD void together(int64_t i, int64_t step) const {
+    int64_t at[U];
+    claim.take(i, step, at);
     vector.place(i, step, at);
   }
   HD void operator()(int64_t i) const { together<1>(i, 0); }
+};
+
+/* The same for many elements, without atomics and with a byte for a claim: if no place stays
+ * without a mark, no two sources met. Should any have met, either may have come last; and what
+ * was at fault is found by mend_body. Bytes: I + R + 1 + 2E. */
+template <class I> struct mark_and_move_body {
+  addresses<I> to;
+  ptr<uint8_t> marks;
+  moved vector;
+
+  HD bool simple() const { return to.simple() && vector.simple(); }
+  template <int U> HD void together(int64_t i, int64_t step) const {
+    int64_t at[U];
+    to.find(i, step, at);
+    for (int k = 0; k < U; k++) {
+      if (at[k] >= 0) marks[at[k]] = 1;
+    }
+    vector.place(i, step, at);
+  }
+  HD void operator()(int64_t i) const { together<1>(i, 0); }
+};
+
+/* Looks at eight marks, of n in all. Bytes: 1 for each mark. */
+struct look_body {
+  ptr<const uint64_t> marks;
+  int64_t n;
+  ptr<uint32_t> missing; /* becomes 1 if any is */
+
+  HD bool simple() const { return true; }
+  template <int U> HD void together(int64_t i, int64_t step) const {
+    const uint64_t ones = 0x0101010101010101;
+    uint64_t m[U];
+    for (int k = 0; k < U; k++) m[k] = marks[i + k * step];
+    for (int k = 0; k < U; k++) {
+      const int64_t left = n - 8 * (i + k * step);
+      const uint64_t want = left >= 8 ? ones : ones >> (64 - 8 * left);
+      if ((m[k] & want) != want) atomic_max(missing, (uint32_t)1);
+    }
+  }
+  HD void operator()(int64_t i) const { together<1>(i, 0); }
+};
+
+/* If a place was missed: finds and reports the lowest second use, and clears what nobody has
+ * got. One block, since this ends a program; else it does nothing. */
+template <class I, class C> struct mend_body {
+  enum { threads = ONE_BLOCK_THREADS };
+  struct shared {};
+  ptr<const uint32_t> missing;
+  exclusive_claim<I, C> claim;
+  moved vector;
+  int64_t n;
+
+  template <class K> HD void operator()(K &block) const {
+    block.each([&](int t) {
+      const int64_t end = missing[0] == 0 ? 0 : n;
+      for (int64_t i = t; i < end; i += threads) claim.claims[i] = unclaimed<C>();
+    });
+    block.each([&](int t) {
+      const int64_t end = missing[0] == 0 ? 0 : n;
+      int64_t at[1];
+      for (int64_t i = t; i < end; i += threads) claim.take(i, 0, at);
+    });
+    block.each([&](int t) {
+      const int64_t end = missing[0] == 0 ? 0 : n;
+      for (int64_t i = t; i < end; i += threads) {
+        if ((C)claim.claims[i] == unclaimed<C>()) vector.clear<1>(i, 0);
+      }
+    });
+  }
 };
 
 /* ---- REPLACE ---- */
@@ -273,6 +364,7 @@ template <class I> struct place_body {
   addresses<I> to;
   moved vector;
 
+  HD bool simple() const { return to.simple() && vector.simple(); }
   template <int U> HD void together(int64_t i, int64_t step) const {
     int64_t at[U];
     to.find(i, step, at);
@@ -287,6 +379,7 @@ template <class I> struct replace_body {
   addresses<I> to;      /* near: a segment for each index */
   moved old, replacing; /* from `replacing`, else from `old`, to old.to */
 
+  HD bool simple() const { return to.simple() && old.simple() && replacing.simple(); }
   template <class T, int U> HD void copy_as(int64_t i, int64_t step) const {
     const operand<T> x = retyped<T>(old.from), y = retyped<T>(replacing.from);
     const ptr<T> out = retyped<T>(old.to);
@@ -295,9 +388,12 @@ template <class I> struct replace_body {
     load(x, i, step, v);
     load_segments(to.far, i, step, s);
     load_bounds(to.far, s, start, length);
-    for (int k = 0; k < U; k++) {
-      if ((int64_t)to.index[s[k]] == i + k * step - start[k]) v[k] = y[s[k]];
-    }
+    I at[U];
+    load_at(to.index, s, at);
+    T w[U];
+    for (int k = 0; k < U; k++) s[k] = (int64_t)at[k] == i + k * step - start[k] ? s[k] : -1;
+    load_at(y, s, w);
+    for (int k = 0; k < U; k++) v[k] = s[k] < 0 ? v[k] : w[k];
     for (int k = 0; k < U; k++) out[i + k * step] = v[k];
   }
   template <int U> HD void together(int64_t i, int64_t step) const {

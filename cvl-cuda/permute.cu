@@ -1,7 +1,7 @@
 /* permute.cu - the six forms of PERMUTE. Launches on a device:
  *
  *   BPERMUTE, BFPERMUTE             one; of tuples one for up to 16 vectors in a row
- *   PERMUTE                         two
+ *   PERMUTE                         two; four for many elements, which then cost few bytes
  *   DPERMUTE, FPERMUTE, DFPERMUTE   three: of several sources the highest must win, so they
  *                                   claim their places first, and places fetch from the winner
  *   a scatter by an index again     one, of tuples one for up to 16 vectors in a row
@@ -10,8 +10,6 @@
  * The claims of a scatter are its inverse. They are kept with the index vector, where they turn
  * all later scatters by it into gathers that need not look for segments and cannot be at fault.
  */
-#include <string.h>
-
 #include "cvl-cuda/moves.hpp"
 #include "cvl-cuda/ops.hpp"
 
@@ -54,10 +52,11 @@ struct scatter_plan {
 
 /* ---- one operation ---- */
 
-/* Elements up to which a device does all in one block: it takes some three microseconds, as
- * much as each of two or three launches. An estimate. So many sources have claims of 32 bits:
- * all ones is no claim. */
-enum : int64_t { FEW = 4096, NARROW_CLAIMS = UINT32_MAX };
+/* Up to FEW elements a device does all in one block: it takes some three microseconds, as much
+ * as each of two or three launches. From MANY on, PERMUTE takes two launches more to move 3
+ * bytes for an element beside the vectors, not 3C + E. Both are estimates. NARROW_CLAIMS: so
+ * many sources have claims of 32 bits; all ones is no claim. */
+enum : int64_t { FEW = 4096, MANY = (int64_t)1 << 22, NARROW_CLAIMS = UINT32_MAX };
 
 struct permutation {
   context &c;
@@ -78,14 +77,19 @@ struct permutation {
   moved describe();
   template <class T> void describe_as(moved *);
   bool may_take_over() const;
+  bool few() const { return !w.on_host && n <= FEW && sources <= FEW; }
   void give(cvl_value *out) { w.give(out, result); }
 
 private:
   template <class I> void gather();
   template <class I, class C> void scatter();
-  template <class C> deliver_body<C> delivery(ptr<const C> claims, int64_t last);
+  template <class I, class C> void scatter_exclusively();
+  template <class I, class C> void permute_many();
+  template <class C> deliver_body<C> delivery(ptr<const C> claims, int64_t last, const moved &);
+  template <class C> void deliver(const deliver_body<C> &);
   template <class C> bool deliver_again();
-  ref<cvl_vector> keep_claims(int64_t last, size_t width);
+  template <class C> ref<cvl_vector> make_claims();
+  void keep(const ref<cvl_vector> &claims, int64_t last);
 };
 
 template <class I> addresses<I> permutation::find_addresses() {
@@ -152,13 +156,23 @@ template <class I> void permutation::gather() {
 
 /* ---- scatters ---- */
 
-template <class C> deliver_body<C> permutation::delivery(ptr<const C> claims, int64_t last) {
+template <class C>
+deliver_body<C> permutation::delivery(ptr<const C> claims, int64_t last, const moved &m) {
   deliver_body<C> body{};
   body.claims = claims;
   body.last = last;
   body.vectors.count = 1;
-  body.vectors.list[0] = describe();
+  body.vectors.list[0] = m;
   return body;
+}
+
+template <class C> void permutation::deliver(const deliver_body<C> &body) {
+  const launch l = launch_together("deliver", n, body);
+  if (body.vectors.list[0].rest == KEEP) { /* somebody may read until now what it writes */
+    w.run(l);
+  } else {
+    w.run_joined(l, join_moves<deliver_body<C>>);
+  }
 }
 
 /* By the claims of an earlier scatter, if the index vector has them. */
@@ -172,67 +186,87 @@ template <class C> bool permutation::deliver_again() {
   claims.form = CVL_VECTOR;
   claims.elem = (uint8_t)p->claims->elem;
   claims.as.vector = p->claims.get();
-  const deliver_body<C> body = delivery<C>(w.elements<C>(claims), p->last);
-  const launch l = launch_together("deliver", n, body);
-  if (body.vectors.list[0].rest == KEEP) { /* what it writes may be read until now */
-    w.run(l);
-  } else {
-    w.run_joined(l, join_moves<deliver_body<C>>);
-  }
+  deliver(delivery<C>(w.elements<C>(claims), p->last, describe()));
   return true;
 }
 
-/* New claims; they stay with the index if that stays. */
-ref<cvl_vector> permutation::keep_claims(int64_t last, size_t width) {
-  const ref<cvl_vector> claims = w.make(width == 4 ? CVL_I32 : CVL_I64, n);
+template <class C> ref<cvl_vector> permutation::make_claims() {
+  return w.make(sizeof(C) == 4 ? CVL_I32 : CVL_I64, n);
+}
+
+/* Claims that kernels will have made stay with the index if that stays. */
+void permutation::keep(const ref<cvl_vector> &claims, int64_t last) {
   const cvl_value &v = a.index;
   const bool stays = v.form == CVL_VECTOR && !(v.owned && v.as.vector->refs == 1);
-  if (stays && !w.on_host && a.flags.form == CVL_NOTHING)
-    v.as.vector->scatter.reset(new scatter_plan{claims, last, descriptor_mark(a.s),
-                                                descriptor_mark(a.d), c.faults_taken});
-  return claims;
+  if (!stays || w.on_host || a.flags.form != CVL_NOTHING) return;
+  v.as.vector->scatter.reset(new scatter_plan{claims, last, descriptor_mark(a.s),
+                                              descriptor_mark(a.d), c.faults_taken});
 }
 
 template <class I, class C> void permutation::scatter() {
-  if (deliver_again<C>()) return;
-  const bool few = !w.on_host && n <= FEW && sources <= FEW;
   const addresses<I> to = find_addresses<I>();
-  const int64_t last = exclusive ? -1 : sources > 0 ? sources - 1 : 0;
-  const ptr<C> claims = w.data<C>(keep_claims(last, sizeof(C)));
-  if (exclusive) {
-    const moved m = describe();
-    const prepare_body<C> prepare{claims, m};
-    const claim_and_move_body<I, C> move{to, claims, m};
-    if (few) {
-      w.run(launch_blocks("permute few", 1, one_block_of(prepare, n, move, sources)));
-      return;
-    }
+  const int64_t last = sources > 0 ? sources - 1 : 0;
+  const ref<cvl_vector> claims = make_claims<C>();
+  const ptr<C> at = w.data<C>(claims);
+  const unclaim_body<C> unclaim{at};
+  const claim_body<I, C> claim{to, at, last};
+  const deliver_body<C> fetch = delivery<C>(at, last, describe());
+  if (few()) {
+    w.run(launch_blocks("scatter few", 1, one_block_of(unclaim, n, claim, sources, fetch, n)));
+  } else {
+    w.run(launch_together("unclaim", n, unclaim));
+    w.run(launch_together("claim", sources, claim));
+    w.is_written(claims);
+    deliver(fetch);
+  }
+  keep(claims, last);
+}
+
+/* ---- PERMUTE ---- */
+
+template <class I, class C> void permutation::scatter_exclusively() {
+  const addresses<I> to = find_addresses<I>();
+  const moved m = describe();
+  const ref<cvl_vector> claims = make_claims<C>();
+  const prepare_body<C> prepare{w.data<C>(claims), m};
+  const claim_and_move_body<I, C> move{{to, w.data<C>(claims)}, m};
+  if (few()) {
+    w.run(launch_blocks("permute few", 1, one_block_of(prepare, n, move, n)));
+  } else {
     w.run(launch_together("prepare", n, prepare));
-    w.run(launch_together("permute", sources, move));
-    return;
+    w.run(launch_together("permute", n, move));
   }
-  const unclaim_body<C> unclaim{claims};
-  const claim_body<I, C> claim{to, claims, last};
-  const deliver_body<C> deliver = delivery<C>(claims, last);
-  if (few) {
-    w.run(
-        launch_blocks("scatter few", 1, one_block_of(unclaim, n, claim, sources, deliver, n)));
-    return;
-  }
-  w.run(launch_together("unclaim", n, unclaim));
-  w.run(launch_together("claim", sources, claim));
-  w.run(launch_together("deliver", n, deliver));
+  keep(claims, -1);
+}
+
+template <class I, class C> void permutation::permute_many() {
+  const addresses<I> to = find_addresses<I>();
+  const moved m = describe();
+  const int64_t words = (n + 7) / 8;
+  const ptr<uint64_t> marks = w.scratch<uint64_t>(words + 1);
+  const ptr<uint32_t> missing = retyped<uint32_t>(marks + words);
+  const ptr<C> claims = w.scratch<C>(n); /* untouched unless something is at fault */
+  w.fill(marks, 0, words + 1);
+  w.run(launch_together("permute many", n,
+                        mark_and_move_body<I>{to, retyped<uint8_t>(marks), m}));
+  w.run(launch_together("look", words, look_body{marks, n, missing}));
+  w.run(launch_blocks("mend", 1, mend_body<I, C>{missing, {to, claims}, m, n}));
 }
 
 /* ---- the operation ---- */
 
 template <class I> void permutation::run() {
+  const bool narrow = sources < NARROW_CLAIMS;
   if (gathers) {
     gather<I>();
-  } else if (sources < NARROW_CLAIMS) {
-    scatter<I, uint32_t>();
+  } else if (narrow ? deliver_again<uint32_t>() : deliver_again<uint64_t>()) {
+    return;
+  } else if (!exclusive) {
+    narrow ? scatter<I, uint32_t>() : scatter<I, uint64_t>();
+  } else if (n < MANY) {
+    scatter_exclusively<I, uint32_t>();
   } else {
-    scatter<I, uint64_t>();
+    narrow ? permute_many<I, uint32_t>() : permute_many<I, uint64_t>();
   }
 }
 

@@ -4,8 +4,9 @@
  * The body is a functor of one element, as for launch_n, that can also do U of them:
  *
  *     struct body {
- *       template <int U> HD void together(int64_t i, int64_t step) const;  // i + k * step
- *       HD void operator()(int64_t i) const { together<1>(i, 0); }
+ *       HD bool simple() const;                                            // whether U > 1 may
+ * be template <int U> HD void together(int64_t i, int64_t step) const;  // i + k * step HD void
+ * operator()(int64_t i) const { together<1>(i, 0); }
  *     };
  *
  * Memory of elements whose type is known at run time only, as their width, is reached through
@@ -28,8 +29,10 @@ __global__ void __launch_bounds__(TOGETHER_THREADS, 1)
     kernel_together(const __grid_constant__ F f, int64_t n) {
   const int64_t step = (int64_t)gridDim.x * TOGETHER_THREADS;
   int64_t i = (int64_t)blockIdx.x * TOGETHER_THREADS + threadIdx.x;
-  for (; i + (TOGETHER - 1) * step < n; i += TOGETHER * step)
-    f.template together<TOGETHER>(i, step);
+  if (f.simple()) {
+    for (; i + (TOGETHER - 1) * step < n; i += TOGETHER * step)
+      f.template together<TOGETHER>(i, step);
+  }
   for (; i < n; i += step) f.template together<1>(i, step);
 }
 #endif
@@ -74,12 +77,33 @@ in_one_block<A, B, C> one_block_of(const A &a, int64_t n_a, const B &b, int64_t 
 
 /* ---- elements of an operand and of a descriptor ---- */
 
+/* Whether an operand is in memory or the same everywhere: what is computed for each element
+ * takes too many registers for several at a time. */
+template <class T> HD bool is_simple(const operand<T> &x) {
+  return x.kind == FROM_MEMORY || x.kind == ALL_EQUAL;
+}
+
+/* Several elements of a simple operand, or one of any. */
 template <class T, int U>
 HD void load(const operand<T> &x, int64_t i, int64_t step, T (&to)[U]) {
-  if (x.kind == FROM_MEMORY) {
+  if (U == 1) {
+    to[0] = x[i];
+  } else if (x.kind == FROM_MEMORY) {
     for (int k = 0; k < U; k++) to[k] = x.data[i + k * step];
   } else {
-    for (int k = 0; k < U; k++) to[k] = x[i + k * step];
+    for (int k = 0; k < U; k++) to[k] = x.first;
+  }
+}
+
+/* Likewise elements at places of their own; 0 where the place is -1. */
+template <class T, int U>
+HD void load_at(const operand<T> &x, const int64_t (&at)[U], T (&to)[U]) {
+  if (U == 1) {
+    to[0] = at[0] < 0 ? (T)0 : x[at[0]];
+  } else if (x.kind == FROM_MEMORY) {
+    for (int k = 0; k < U; k++) to[k] = at[k] < 0 ? (T)0 : (T)x.data[at[k]];
+  } else {
+    for (int k = 0; k < U; k++) to[k] = at[k] < 0 ? (T)0 : x.first;
   }
 }
 
