@@ -2,10 +2,10 @@
  *
  * Equal lengths that the host knows of make a descriptor without any memory. Else a descriptor
  * is its offsets: on the device one launch for up to OFFSETS_TILE lengths (I + 8 bytes for
- * each), three for more (2 I + 8). The total is known if the sum of the lengths is (LENGTHS,
- * and what is made of it), and pending if not; nobody waits here. LENGTHS is one launch (8 + I
- * bytes), the first time. A rank directory is one launch: 16 bytes for each 64 elements, and a
- * search for each of those among the offsets.
+ * each), two for more (2 I + 8), three beyond 2^21. The total is known if the sum of the
+ * lengths is (LENGTHS, and what is made of it), and pending if not; nobody waits here. LENGTHS
+ * is one launch (8 + I bytes), the first time. A rank directory is one launch: 16 bytes for
+ * each 64 elements, and a search for each of those among the offsets.
  */
 #include <limits.h>
 
@@ -140,18 +140,20 @@ template <class T> struct sum_lengths {
   }
 };
 
-/* The offsets. `before` has the prefix sums of the tiles and then the total, or is null: there
- * is but one tile, whose lengths this has to check. If any length is at fault the descriptor
+/* The offsets. `sums` has a sum for each tile, or their prefix sums and then the total
+ * (`scanned`: for more tiles than there are threads), or is null: there is but one tile, whose
+ * lengths this has to check. If any length is at fault the descriptor
  * becomes one of empty segments but for the last one, which has `fallback` elements. */
 template <class T> struct write_offsets {
   enum { threads = OFFSETS_THREADS };
   struct shared {
-    shared_array<uint64_t, threads / WARP> of_warp;
+    shared_array<uint64_t, threads / WARP> of_warp, of_tiles, of_tiles_before;
     shared_array<uint32_t, threads / WARP> negative;
   };
   operand<T> lengths;
   int64_t count, tiles;
-  ptr<const uint64_t> before;
+  ptr<const uint64_t> sums;
+  bool scanned;
   ptr<int64_t> offsets, total; /* total: null if it is known */
   int64_t fallback;
   faults bad;
@@ -159,7 +161,7 @@ template <class T> struct write_offsets {
   template <class B> HD void operator()(B &block) const {
     const add_counts add;
     const int64_t first = block.index() * OFFSETS_TILE;
-    typename B::template reg<uint64_t> x[OFFSETS_EACH], last, carry;
+    typename B::template reg<uint64_t> x[OFFSETS_EACH], last, carry, tile, tile_before;
     typename B::template reg<uint32_t> negative;
     block.each([&](int t) {
       T length[OFFSETS_EACH];
@@ -168,15 +170,19 @@ template <class T> struct write_offsets {
         length[r] = k < count ? lengths[k] : 0;
       }
       carry[t] = negative[t] = 0;
+      tile[t] = sums != nullptr && !scanned && t < tiles ? (uint64_t)sums[t] : 0;
+      tile_before[t] = t < block.index() ? tile[t] : 0;
       for (int r = 0; r < OFFSETS_EACH; r++) {
         x[r][t] = length[r] < 0 ? 0 : (uint64_t)length[r];
         if (length[r] >= 0) continue;
         negative[t] = 1;
-        if (before == nullptr)
+        if (sums == nullptr)
           bad.report(CVL_E_NEGATIVE_LENGTH, first + place_in_tile(t, r), length[r], 0, 0);
       }
     });
     block.ballot(negative, negative);
+    block.fold(tile, add);
+    block.fold(tile_before, add);
     for (int r = 0; r < OFFSETS_EACH; r++) { /* inclusive prefixes within a warp */
       block.prefix(x[r], WARP, add);
       block.broadcast(last, x[r], WARP - 1);
@@ -189,16 +195,19 @@ template <class T> struct write_offsets {
       if (t % WARP != 0) return;
       block.shared.of_warp[t / WARP] = carry[t];
       block.shared.negative[t / WARP] = negative[t];
+      block.shared.of_tiles[t / WARP] = tile[t];
+      block.shared.of_tiles_before[t / WARP] = tile_before[t];
     });
     block.each([&](int t) {
-      const uint64_t start = before == nullptr ? 0 : (uint64_t)before[block.index()];
-      uint64_t here = start, all = start;
-      for (int w = 0; w < threads / WARP; w++) {
-        if (w < t / WARP) here = add(here, block.shared.of_warp[w]);
-        all = add(all, block.shared.of_warp[w]);
+      uint64_t start = scanned ? (uint64_t)sums[block.index()] : 0;
+      uint64_t all = scanned ? (uint64_t)sums[tiles] : 0;
+      for (int w = 0; w < threads / WARP && !scanned; w++) {
+        start = add(start, block.shared.of_tiles_before[w]);
+        all = add(all, sums == nullptr ? block.shared.of_warp[w] : block.shared.of_tiles[w]);
         if (block.shared.negative[w] != 0) all = TOO_LARGE;
       }
-      if (before != nullptr) all = before[tiles];
+      uint64_t here = start;
+      for (int w = 0; w < t / WARP; w++) here = add(here, block.shared.of_warp[w]);
       write(block.index(), t, x, start, here, all);
     });
   }
@@ -246,8 +255,9 @@ static void make_on_device(work &w, const cvl_value &v, int64_t count, cvl_value
     const ptr<uint64_t> sums = w.scratch<uint64_t>(tiles + 1);
     w.run(launch_blocks("sum lengths", tiles,
                         sum_lengths<T>{body.lengths, count, sums, w.bad()}));
-    w.run(launch_blocks("scan counts", 1, scan_counts{sums, tiles, nullptr}));
-    body.before = sums;
+    body.sums = sums;
+    body.scanned = tiles > OFFSETS_THREADS;
+    if (body.scanned) w.run(launch_blocks("scan counts", 1, scan_counts{sums, tiles, nullptr}));
   }
   if (!known) {
     int64_t bound;
