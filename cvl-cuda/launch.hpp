@@ -17,6 +17,15 @@ template <class F, class R> struct map_body {
   HD void operator()(int64_t i) const { out[i] = f(i); }
 };
 
+/* How many blocks of a cooperative body are to find room on a multiprocessor at once: its
+ * constant `resident`, which bounds the registers of a thread; else one. */
+template <class F, class = void> struct resident_blocks {
+  enum { value = 1 };
+};
+template <class F> struct resident_blocks<F, std::void_t<decltype(F::resident)>> {
+  enum { value = F::resident };
+};
+
 #ifdef __CUDACC__
 enum { MAP_UNROLL = 4, MAP_THREADS = 256 };
 
@@ -25,7 +34,8 @@ template <class F> __global__ void __launch_bounds__(256, 1) kernel_n(const F f,
   run_n(f, n);
 }
 template <class F>
-__global__ void __launch_bounds__(F::threads, 1) kernel_blocks(const F f, int64_t blocks) {
+__global__ void __launch_bounds__(F::threads, resident_blocks<F>::value)
+    kernel_blocks(const F f, int64_t blocks) {
   run_blocks(f, blocks);
 }
 template <class F, class R>

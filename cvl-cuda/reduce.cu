@@ -30,7 +30,7 @@ static_assert(BLOCK == (int)CVL_REDUCE_BLOCK && (int)WARP == (int)CVL_REDUCE_LAN
  * that size. Segments of at most `done` elements are left alone. */
 template <class C> struct reduction {
   using T = typename C::type;
-  enum { threads = 256 };
+  enum { threads = 256, resident = 4 };
   static constexpr int WARPS = threads / WARP, ALONE = 8, UNROLL = 8, STAGED = 2048;
 
   struct shared {
