@@ -169,7 +169,8 @@ static void measure_moves(struct device *d, struct operands *x) {
                              .d = all},
                     .class = CLASS_FLOAT,
                     .n = x->n,
-                    .bytes = (double)x->n * (2.0 * size + ints)};
+                    .bytes = (double)x->n * (2.0 * size + ints),
+                    .fresh = 2}; /* or many were one, with one reading of the index */
     if (device_wants(d, r.work.name)) device_measure(d, &r);
   }
   drop(&d->b, &line);

@@ -190,13 +190,13 @@ static void measure_shape(struct device *d, const struct segments *s,
                             .run = run_permute,
                             .op = OP_BPERMUTE,
                             .in = {data[CLASS_FLOAT], s->reversal}},
-              CLASS_FLOAT, n * (2 * floats + ints) + directory, SHAPED, 0);
+              CLASS_FLOAT, n * (2 * floats + ints) + directory, SHAPED, 2);
   measure_one(d, s,
               (struct work){.name = "PERMUTE",
                             .run = run_permute,
                             .op = OP_PERMUTE,
                             .in = {data[CLASS_FLOAT], s->reversal}},
-              CLASS_FLOAT, n * (2 * floats + ints) + directory, SHAPED, 0);
+              CLASS_FLOAT, n * (2 * floats + ints) + directory, SHAPED, 2);
   measure_one(d, s, (struct work){.name = "make", .run = run_make, .in = {s->lengths}},
               CLASS_INT, m * (ints + 16), 0.0, 1);
   measure_one(d, s,

@@ -66,6 +66,7 @@ CONFIGS = {
     "fused-checked": (["-O", "--classic", "--threads", "2", "--checked"], 32, 64),
     "native": (["-O", "--native=wait", "--classic", "--threads", "2"], 32, 64),
     "native-64": (["-O", "--native=wait", "--threads", "2"], 64, 64),
+    "background-64": (["-O", "--native", "--threads", "2"], 64, 64),
     "file": ([FILE, "--classic", "--", "--threads", "2"], 32, 64),
     "file-64": ([FILE, "--", "--threads", "1"], 64, 64),
     # The emulated GPU, which checks what kernels do. small=0 leaves the host nothing.
