@@ -35,7 +35,7 @@ template <class F> __global__ void __launch_bounds__(256, 1) kernel_n(const F f,
 }
 template <class F>
 __global__ void __launch_bounds__(F::threads, resident_blocks<F>::value)
-    kernel_blocks(const F f, int64_t blocks) {
+    kernel_blocks(const __grid_constant__ F f, int64_t blocks) { /* read where it lies */
   run_blocks(f, blocks);
 }
 template <class F, class R>

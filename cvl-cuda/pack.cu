@@ -2,8 +2,9 @@
  *
  * Flags become words of 64 bits with the number of flags before each (pack_word): that is kept
  * with the flags, so that the next vector packed by them is one launch, which moves
- * E + 0.25 + E k/n bytes for each of n elements, k of them kept. The first time there are one
- * (up to PACK_TILE flags) or two more, 1.25 bytes for each flag. The new offset of a segment is
+ * E + 0.25 + E k/n bytes for each of n elements, k of them kept, or a part of one that is still
+ * in the window. The first time there is one more (two from 2^22 flags on), 1.25 bytes for each
+ * flag. The new offset of a segment is
  * the number of flags before its start, whatever lies between: empty segments cost nothing
  * else.
  *
@@ -15,6 +16,7 @@
 
 #include "cvl-cuda/counts.hpp"
 #include "cvl-cuda/ops.hpp"
+#include "cvl-cuda/together.hpp"
 
 namespace ravel {
 
@@ -26,9 +28,10 @@ struct pack_word {
 
 /* What is known of some flags. */
 struct pack_plan {
-  ref<block> words; /* on the device: pack_word for each 64 flags */
-  ref<block> tiles; /* int64_t: flags set before each tile; then all. Both null: not made yet */
-  ref<pending> kept;    /* how many are set, once it was asked */
+  ref<block> words;  /* on the device: pack_word for each 64 flags */
+  ref<block> tiles;  /* int64_t: flags set in each tile; or, from KEEP_THREADS tiles on, before
+                        each; then all. Both null: not made yet */
+  ref<pending> kept; /* how many are set, once it was asked */
   bool counted = false; /* then `count` are */
   int64_t count = 0;
   ref<cvl_segdes> d, out; /* the last descriptor, null: one segment; and what it became */
@@ -59,8 +62,6 @@ struct index_flags {
   int64_t n;
   ptr<pack_word> words;
   ptr<uint64_t> tiles;
-  bool single;        /* there is but one tile: then */
-  ptr<int64_t> total; /* gets the number of all, unless it is null */
 
   HD uint64_t eight_flags(int64_t first) const {
     if (first + 8 <= n) return eights[first / 8];
@@ -97,97 +98,162 @@ struct index_flags {
       for (int w = 0; w < t / WARP; w++) before += block.shared.of_warp[w];
       if (first + t * 64 < n) words[tile * threads + t] = {word[t], (int64_t)before};
       if (t != threads - 1) return;
-      tiles[tile] = single ? 0 : before + count[t];
-      if (!single) return;
-      tiles[1] = before + count[t];
-      if (total != nullptr) *total = (int64_t)(before + count[t]);
+      tiles[tile] = before + count[t];
     });
   }
 };
 
-/* How many flags are set before flag i. */
-struct flag_ranks {
-  ptr<const pack_word> words;
-  ptr<const uint64_t> tiles;
-  int64_t n;
+enum {
+  KEEP_THREADS = 256,
+  KEEP_EACH = 8,
+  KEEP_TILE = KEEP_THREADS * KEEP_EACH,
+  MOST_KEPT = 16
+};
 
-  HD int64_t all() const { return (int64_t)tiles[(n + PACK_TILE - 1) / PACK_TILE]; }
-  HD int64_t operator()(int64_t i) const {
-    if (i == n) return all();
-    const pack_word w = words[i >> 6];
-    return (int64_t)tiles[i / PACK_TILE] + w.before + below(w, i);
+/* One of the vectors packed by the same flags; elements are moved as bits. */
+struct kept_vector {
+  int32_t width;
+  bool to_the_end; /* write also the places after the last one kept: they go to the host */
+  operand<uint64_t> from;
+  ptr<uint64_t> to;
+};
+
+/* The elements, in the first `moves` blocks; in those after them the new offsets. */
+struct keep {
+  enum { threads = KEEP_THREADS };
+  struct shared {
+    shared_array<int64_t, threads + 1> before; /* flags set before each tile */
+    shared_array<int64_t, threads / WARP> of_warp;
+  };
+  struct add {
+    HD int64_t operator()(int64_t a, int64_t b) const { return a + b; }
+  };
+  ptr<const pack_word> words;
+  ptr<const int64_t> sums; /* of the tiles; or their prefixes, if there are many */
+  int64_t n, tiles, moves;
+  segments d;
+  ptr<int64_t> offsets, total; /* null: not wanted */
+  int32_t count;
+  kept_vector list[MOST_KEPT];
+
+  HD bool scanned() const { return tiles > threads; }
+
+  template <class B> HD void operator()(B &block) const {
+    typename B::template reg<int64_t> x;
+    if (!scanned()) {
+      block.each([&](int t) { x[t] = t < tiles ? (int64_t)sums[t] : 0; });
+      block.prefix(x, WARP, add());
+      block.each([&](int t) {
+        if (t % WARP == WARP - 1) block.shared.of_warp[t / WARP] = x[t];
+      });
+      block.each([&](int t) {
+        int64_t here = x[t];
+        for (int w = 0; w < t / WARP; w++) here += block.shared.of_warp[w];
+        block.shared.before[t + 1] = here;
+        if (t == 0) block.shared.before[0] = 0;
+      });
+    }
+    const int64_t b = block.index();
+    block.each([&](int t) {
+      if (b < moves) {
+        move(block.shared, b, t);
+      } else {
+        put_offsets(block.shared, (b - moves) * KEEP_TILE + t);
+      }
+      if (b == 0 && t == 0 && total != nullptr) *total = before(block.shared, tiles);
+    });
   }
-  /* Flags of its word that are set before flag i. */
+
+  HD int64_t before(const shared &s, int64_t tile) const {
+    return scanned() ? (int64_t)sums[tile] : (int64_t)s.before[tile];
+  }
+  /* Flags of a word that are set before flag i. */
   HD static int64_t below(const pack_word &w, int64_t i) {
     return count_bits(w.bits & (((uint64_t)1 << (i & 63)) - 1));
   }
-};
 
-enum { KEEP_THREADS = 256, KEEP_EACH = 8, KEEP_TILE = KEEP_THREADS * KEEP_EACH };
-
-/* The elements, in the first `moves` blocks; in those after them the new offsets. */
-template <class T> struct keep {
-  enum { threads = KEEP_THREADS };
-  struct shared {};
-  operand<T> values;
-  flag_ranks ranks;
-  ptr<T> out;
-  int64_t moves;
-  bool to_the_end; /* write also the places after the last one kept: they go to the host */
-  segments d;
-  ptr<int64_t> offsets;
-
-  template <class B> HD void operator()(B &block) const {
-    const int64_t b = block.index();
-    if (b < moves) {
-      block.each([&](int t) { move(b, t); });
-    } else {
-      block.each([&](int t) { put_offsets((b - moves) * KEEP_TILE + t); });
-    }
-  }
   /* A warp moves neighbours, KEEP_EACH to a thread, all of the same few words. */
-  HD void move(int64_t tile, int t) const {
+  HD void move(const shared &s, int64_t tile, int t) const {
     enum { WORDS = KEEP_EACH * WARP / 64 };
     const int64_t first = tile * KEEP_TILE + t / WARP * (KEEP_EACH * WARP);
-    const int64_t lane = t % WARP, last_word = (ranks.n - 1) >> 6;
-    const int64_t before = (int64_t)ranks.tiles[first / PACK_TILE];
+    const int64_t lane = t % WARP, last_word = (n - 1) >> 6;
+    const int64_t start = before(s, first / PACK_TILE);
     pack_word w[WORDS];
-    T x[KEEP_EACH];
-    int64_t to[KEEP_EACH];
+    int64_t from[KEEP_EACH], to[KEEP_EACH];
     for (int k = 0; k < WORDS; k++) {
       const int64_t word = (first >> 6) + k;
-      w[k] = ranks.words[word < last_word ? word : last_word];
+      w[k] = words[word < last_word ? word : last_word];
     }
     for (int r = 0; r < KEEP_EACH; r++) {
       const int64_t i = first + r * WARP + lane;
       const pack_word &mine = w[r * WARP / 64];
-      to[r] = -1;
-      if (i >= ranks.n || (mine.bits >> (i & 63) & 1) == 0) continue;
-      to[r] = before + mine.before + flag_ranks::below(mine, i);
-      x[r] = values[i];
+      const bool kept = i < n && (mine.bits >> (i & 63) & 1) != 0;
+      from[r] = kept ? i : -1;
+      to[r] = start + mine.before + below(mine, i);
     }
-    for (int r = 0; r < KEEP_EACH; r++) {
-      if (to[r] >= 0) out[to[r]] = x[r];
-    }
-    if (!to_the_end) return;
-    const int64_t kept = ranks.all();
-    for (int r = 0; r < KEEP_EACH; r++) {
-      const int64_t i = first + r * WARP + lane;
-      if (i >= kept && i < ranks.n) out[i] = 0;
+    for (int v = 0; v < count; v++) {
+      switch (list[v].width) {
+      case 1: move_as<uint8_t>(list[v], from, to); break;
+      case 4: move_as<uint32_t>(list[v], from, to); break;
+      default: move_as<uint64_t>(list[v], from, to); break;
+      }
+      if (list[v].to_the_end) clear(list[v], before(s, tiles), first + lane);
     }
   }
-  HD void put_offsets(int64_t first) const {
+  template <class T>
+  HD void move_as(const kept_vector &v, const int64_t (&from)[KEEP_EACH],
+                  const int64_t (&to)[KEEP_EACH]) const {
+    const operand<T> x = retyped<T>(v.from);
+    const ptr<T> out = retyped<T>(v.to);
+    T y[KEEP_EACH];
+    if (is_simple(x)) {
+      load_at(x, from, y);
+      for (int r = 0; r < KEEP_EACH; r++) {
+        if (from[r] >= 0) out[to[r]] = y[r];
+      }
+    } else {
+      for (int r = 0; r < KEEP_EACH; r++) {
+        if (from[r] >= 0) out[to[r]] = x[from[r]];
+      }
+    }
+  }
+  /* Few elements (a small vector): no haste. */
+  HD void clear(const kept_vector &v, int64_t kept, int64_t first) const {
+    for (int r = 0; r < KEEP_EACH; r++) {
+      const int64_t i = first + r * WARP;
+      if (i < kept || i >= n) continue;
+      if (v.width == 1) retyped<uint8_t>(v.to)[i] = 0;
+      if (v.width == 4) retyped<uint32_t>(v.to)[i] = 0;
+      if (v.width == 8) v.to[i] = 0;
+    }
+  }
+  HD void put_offsets(const shared &s, int64_t first) const {
     int64_t x[KEEP_EACH];
     for (int r = 0; r < KEEP_EACH; r++) {
-      const int64_t s = first + r * threads;
-      x[r] = s > d.count ? 0 : ranks(s == d.count ? ranks.n : d.start(s));
+      const int64_t k = first + r * threads;
+      const int64_t i = k < d.count ? d.start(k) : n;
+      x[r] = i < n ? before(s, i / PACK_TILE) + rank_in_tile(i) : before(s, tiles);
     }
     for (int r = 0; r < KEEP_EACH; r++) {
-      const int64_t s = first + r * threads;
-      if (s <= d.count) offsets[s] = x[r];
+      const int64_t k = first + r * threads;
+      if (k <= d.count) offsets[k] = x[r];
     }
   }
+  HD int64_t rank_in_tile(int64_t i) const {
+    const pack_word w = words[i >> 6];
+    return w.before + below(w, i);
+  }
 };
+
+/* One more vector for a launch that packs by the same flags. */
+bool join_keeps(void *waiting, launch *, const void *body) {
+  keep &x = *(keep *)waiting;
+  const keep &y = *(const keep *)body;
+  if (x.count == MOST_KEPT || x.words != y.words || y.offsets != nullptr || y.total != nullptr)
+    return false;
+  x.list[x.count++] = y.list[0];
+  return true;
+}
 
 } // namespace
 
@@ -226,75 +292,77 @@ static void index_on_device(context &c, uint64_t site, const cvl_value &flags, i
   body.n = n;
   body.words = w.data<pack_word>(words);
   body.tiles = w.data<uint64_t>(sums);
-  body.single = tiles == 1;
-  ptr<int64_t> total = nullptr;
-  if (!plan.counted) plan.kept = w.later(n, &total);
-  if (body.single) body.total = total;
   w.run(launch_blocks("index flags", tiles, body));
-  if (!body.single)
-    w.run(launch_blocks("scan counts", 1, scan_counts{body.tiles, tiles, total}));
+  if (tiles > KEEP_THREADS)
+    w.run(launch_blocks("scan counts", 1, scan_counts{body.tiles, tiles, nullptr}));
   plan.words = words->device;
   plan.tiles = sums->device;
 }
 
 /* ---- on the device ---- */
 
-/* Memory for what is kept: as much as there are elements, while nobody knows. If that cannot be
- * had somebody has to. */
-static ref<cvl_vector> memory_for(work &w, cvl_elem elem, pack_plan &plan) {
-  if (!plan.counted && plan.kept->known) {
-    plan.counted = true;
-    plan.count = plan.kept->value;
-  }
-  if (!plan.counted) {
-    try {
-      const ref<cvl_vector> r = w.make(elem, plan.kept->bound);
-      r->size = plan.kept;
-      return r;
-    } catch (const failure &) {
-      plan.count = settle(w.c, *plan.kept.get());
-      plan.counted = true;
-    }
-  }
-  return w.make(elem, plan.count);
-}
-
 /* The descriptor of the result, its offsets to be written. */
-static ref<cvl_segdes> new_segments(work &w, int64_t count, const pack_plan &plan) {
-  const int64_t total = plan.counted ? plan.count : plan.kept->bound;
-  ref<cvl_segdes> d;
-  if (count == 1) {
-    d = ref<cvl_segdes>(new cvl_segdes);
-    d->count = 1;
-    d->total = total;
-  } else {
-    d = w.make_segdes(count, total);
-  }
-  if (!plan.counted) d->size = plan.kept;
+static ref<cvl_segdes> new_segments(work &w, int64_t count, int64_t total) {
+  if (count != 1) return w.make_segdes(count, total);
+  ref<cvl_segdes> d(new cvl_segdes);
+  d->count = 1;
+  d->total = total;
   return d;
 }
 
-/* T only has the width of the elements. */
-template <class T>
+/* How many flags are set, by a wait: a launch that moves nothing tells. */
+static void count_now(context &c, uint64_t site, int64_t n, pack_plan &plan) {
+  {
+    work w(c, site, {}, 0);
+    w.on_host = false;
+    keep body{};
+    body.words = w.elements_of<pack_word>(plan.words);
+    body.sums = w.elements_of<int64_t>(plan.tiles);
+    body.n = n;
+    body.tiles = (n + PACK_TILE - 1) / PACK_TILE;
+    body.moves = 1;
+    if (!plan.kept) plan.kept = w.later(n, &body.total);
+    if (body.total != nullptr) w.run(launch_blocks("count", 1, body));
+  }
+  plan.count = settle(c, *plan.kept.get());
+  plan.counted = true;
+}
+
 static void pack_on_device(work &w, const cvl_value &v, const cvl_value &d, int64_t n,
                            pack_plan &plan, cvl_value *out, cvl_value *out_d) {
-  keep<T> body{};
-  const ref<cvl_vector> r = memory_for(w, (cvl_elem)v.elem, plan);
+  if (!plan.counted && plan.kept && plan.kept->known) {
+    plan.counted = true;
+    plan.count = plan.kept->value;
+  }
+  const int64_t bound = plan.counted ? plan.count : n;
+  const ref<cvl_vector> r = w.make((cvl_elem)v.elem, bound);
   ref<cvl_segdes> kept = known_segments(plan, d);
   const bool segments_known = (bool)kept;
-  if (!kept) kept = new_segments(w, count_of(d), plan);
-  body.values = w.read<T>(v);
-  body.ranks = {w.elements_of<pack_word>(plan.words), w.elements_of<uint64_t>(plan.tiles), n};
-  body.out = w.data<T>(r);
+  if (!kept) kept = new_segments(w, count_of(d), bound);
+  keep body{};
+  body.words = w.elements_of<pack_word>(plan.words);
+  body.sums = w.elements_of<int64_t>(plan.tiles);
+  body.n = n;
+  body.tiles = (n + PACK_TILE - 1) / PACK_TILE;
   body.moves = (n + KEEP_TILE - 1) / KEEP_TILE;
-  body.to_the_end = r->size && r->length <= w.c.small;
+  body.count = 1;
+  kept_vector &mine = body.list[0];
+  mine.width = (int32_t)elem_info((cvl_elem)v.elem)->bytes;
+  mine.from = mine.width == 1   ? retyped<uint64_t>(w.read<uint8_t>(v))
+              : mine.width == 4 ? retyped<uint64_t>(w.read<uint32_t>(v))
+                                : w.read<uint64_t>(v);
+  mine.to = w.data<uint64_t>(r);
+  mine.to_the_end = !plan.counted && n <= w.c.small;
   int64_t blocks = body.moves;
   if (!segments_known && kept->count > 1) {
     body.d = w.view(d);
     body.offsets = w.offsets(kept);
     blocks += (kept->count + KEEP_TILE) / KEEP_TILE;
   }
-  w.run(launch_blocks("pack", blocks, body));
+  if (!plan.counted && !plan.kept) plan.kept = w.later(n, &body.total);
+  if (!plan.counted) r->size = plan.kept;
+  if (!plan.counted && !segments_known) kept->size = plan.kept;
+  w.run_joined(launch_blocks("pack", blocks, body), join_keeps);
   note_segments(plan, d, kept);
   w.give(out, r);
   w.give(out_d, kept);
@@ -348,28 +416,35 @@ static void pack_nothing(work &w, const cvl_value &v, const cvl_value &d, cvl_va
   w.give(out_d, kept);
 }
 
-template <class T>
-static void pack_width(context &c, uint64_t site, const cvl_value &v, const cvl_value &flags,
-                       const cvl_value &d, cvl_value *out, cvl_value *out_d) {
-  work w(c, site, {&v, &flags, &d}, 0);
-  const int64_t n = total_of(c, d);
-  const std::shared_ptr<pack_plan> plan = plan_of(flags);
-  if (n == 0) {
-    pack_nothing(w, v, d, out, out_d);
-  } else if (w.on_host) {
-    pack_on_host<T>(w, v, flags, d, *plan, out, out_d);
-  } else {
-    index_on_device(c, site, flags, n, *plan);
-    pack_on_device<T>(w, v, d, n, *plan, out, out_d);
+static void pack_here(work &w, const cvl_value &v, const cvl_value &flags, const cvl_value &d,
+                      pack_plan &plan, cvl_value *out, cvl_value *out_d) {
+  switch (elem_info((cvl_elem)v.elem)->bytes) {
+  case 1: pack_on_host<uint8_t>(w, v, flags, d, plan, out, out_d); break;
+  case 4: pack_on_host<uint32_t>(w, v, flags, d, plan, out, out_d); break;
+  default: pack_on_host<uint64_t>(w, v, flags, d, plan, out, out_d); break;
   }
 }
 
 void pack(context &c, uint64_t site, const cvl_value &v, const cvl_value &flags,
           const cvl_value &d, cvl_value *out, cvl_value *out_d) {
-  switch (elem_info((cvl_elem)v.elem)->bytes) {
-  case 1: pack_width<uint8_t>(c, site, v, flags, d, out, out_d); break;
-  case 4: pack_width<uint32_t>(c, site, v, flags, d, out, out_d); break;
-  default: pack_width<uint64_t>(c, site, v, flags, d, out, out_d); break;
+  work w(c, site, {&v, &flags, &d}, 0);
+  const int64_t n = total_of(c, d);
+  const std::shared_ptr<pack_plan> plan = plan_of(flags);
+  if (n == 0) {
+    pack_nothing(w, v, d, out, out_d);
+    return;
+  }
+  if (w.on_host) {
+    pack_here(w, v, flags, d, *plan, out, out_d);
+    return;
+  }
+  index_on_device(c, site, flags, n, *plan);
+  try {
+    pack_on_device(w, v, d, n, *plan, out, out_d);
+  } catch (const failure &) { /* no memory for all; perhaps for what is kept */
+    if (plan->counted) throw;
+    count_now(c, site, n, *plan);
+    pack_on_device(w, v, d, n, *plan, out, out_d);
   }
 }
 
