@@ -231,6 +231,27 @@ class Counted(Backends):
                       "--trace", "--profile=device")
 
 
+class Lost(Backends):
+    def test_a_device_that_is_lost_ends_the_program(self):
+        """At any of its first calls; nothing waits for it for ever."""
+        vinterp_command.VINTERP = VINTERP_TESTS
+        self.program("FUNC MAIN\nCONST INT 0\nCONST INT 1\nCONST INT 100000\nMAKE_SEGDES\n"
+                     "INDEX\nCONST INT 100000\nMAKE_SEGDES\n+_REDUCE INT\nRET\n")
+        if "cuda-emu" not in self.vinterp("--devices").out:
+            self.skipTest("there is no emulated GPU")
+        lost = 0
+        for call in range(1, 20, 3):
+            environment = dict(os.environ, RAVEL_EMULATION=f"fail={call}")
+            result = self.vinterp("prog.vcode", "--backend", "cuda-emu", env=environment)
+            if result.status:
+                self.assertEqual((result.status, result.out), (1, ""))
+                self.assertIn("error: ", result.err)
+                lost += 1
+            else:
+                self.assertEqual(result.out, "( 4999950000 )\n")
+        self.assertGreater(lost, 2)
+
+
 class Suite(Backends):
     """The conformance suite opens the same modules."""
 
