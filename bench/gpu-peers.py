@@ -9,6 +9,7 @@ bench-gpu-ops. Without a GPU or a library a line says so."""
 
 import argparse
 import importlib
+import itertools
 import json
 import os
 import sys
@@ -116,6 +117,29 @@ def measure(operation, wait, rounds):
     return seconds[len(seconds) // 2], seconds[0], seconds[-1], times
 
 
+def one_line(why):
+    return (str(why).splitlines() or [repr(why)])[0][:100]
+
+
+def rows_of(name, elem, n, rounds, end):
+    """Measures all operations of a peer on one element type: a row each. Raises whatever a
+    library raises that is not there."""
+    operations, wait = PEERS[name](elem, n)
+    wait()
+    for what, operation in operations.items():
+        if time.time() > end:
+            print(f"{name} {elem} 2^{n.bit_length() - 1}: left out from {what} on: no time")
+            return
+        try:
+            median, least, most, times = measure(operation, wait, rounds)
+        except Exception as why:  # no memory, an operation it does not have
+            print(f"{name} {what} {elem} 2^{n.bit_length() - 1}: {one_line(why)}")
+            continue
+        yield {"peer": name, "name": what, "elem": elem,
+               "shape": "random" if what == "BPERMUTE" else "one", "n": n, "seconds": median,
+               "least_seconds": least, "most_seconds": most, "times": times}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -124,43 +148,22 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=1e9)
     options = parser.parse_args()
-    end, left_out, skipped = time.time() + options.seconds, 0, set()
-    sink = open(options.json, "w", encoding="ascii") if options.json else None
-    for size in map(int, options.sizes.split(",")):
-        for name, make in PEERS.items():
-            for elem in ELEMS:
-                if name in skipped:
-                    continue
-                if time.time() > end:
-                    left_out += 1
-                    continue
-                try:
-                    operations, wait = make(elem, 1 << size)
-                    wait()
-                except Exception as why:  # a library that is not there fails in its own way
-                    print(f"{name} SKIPPED: {str(why).splitlines()[0] if str(why) else why!r}")
-                    skipped.add(name)
-                    continue
-                for what, operation in operations.items():
-                    if time.time() > end:
-                        left_out += 1
-                        continue
-                    try:
-                        median, least, most, times = measure(operation, wait, options.rounds)
-                    except Exception as why:  # no memory, an operation it does not have
-                        print(f"{name} {what} {elem} 2^{size}: {str(why)[:100]}")
-                        continue
-                    shape = "random" if what == "BPERMUTE" else "one"
-                    print(f"{name:8} {what:18} {elem:5} {shape:12} {1 << size:<12} "
-                          f"{1e6 * median:11.2f} us", flush=True)
-                    if sink:
-                        sink.write(json.dumps({"peer": name, "name": what, "elem": elem,
-                                               "shape": shape, "n": 1 << size, "seconds": median,
-                                               "least_seconds": least, "most_seconds": most,
-                                               "times": times}) + "\n")
-                        sink.flush()
-    if left_out:
-        print(f"{left_out} lines left out: no time")
+    end, skipped = time.time() + options.seconds, set()
+    sizes = [1 << int(size) for size in options.sizes.split(",")]
+    with open(options.json or os.devnull, "w", encoding="ascii") as sink:
+        for n, name, elem in itertools.product(sizes, PEERS, ELEMS):
+            if name in skipped or time.time() > end:
+                continue
+            try:
+                for row in rows_of(name, elem, n, options.rounds, end):
+                    print(f"{name:8} {row['name']:18} {elem:5} {row['shape']:12} {n:<12} "
+                          f"{1e6 * row['seconds']:11.2f} us", flush=True)
+                    print(json.dumps(row), file=sink, flush=True)
+            except Exception as why:  # a library that is not there fails in its own way
+                print(f"{name} SKIPPED: {one_line(why)}")
+                skipped.add(name)
+    if time.time() > end:
+        print("cut off: some is left out")
     return 0
 
 
