@@ -74,17 +74,17 @@ template <class C, class B> struct rows {
   typename B::template reg<eight<T>> a;
   typename B::template reg<T> window;
 
-  /* Element `t` of the row of thread t's warp, and how many of the row there are from it on,
-   * where the rows are rows first, first + 1 ... of n elements from `begin`. */
-  HD static int64_t of_thread(int32_t first, int t) {
-    return (int64_t)(first + t / WARP) * ROW_LENGTH + t % WARP;
+  /* Of rows first, first + 1 ... for one warp each: the first element that thread t loads,
+   * counted from row 0, and where its row's places begin. */
+  HD static int32_t of_thread(int32_t first, int t) {
+    return (first + t / WARP) * ROW_LENGTH + t % WARP;
   }
   HD static int own(int t) { return t / WARP * ROW_LENGTH; }
 
   /* Loads rows; then inclusive prefixes of elements in windows and of windows in rows. */
-  HD void up(int64_t begin, int64_t n, int32_t first) {
+  HD void up(int64_t begin, int32_t n, int32_t first) {
     block.each([&](int t) {
-      const int64_t k = of_thread(first, t);
+      const int32_t k = of_thread(first, t);
       if (x.kind == FROM_MEMORY) {
         const ptr<const T> from = x.data + (begin + k);
         T v[SCAN_ROW];
@@ -114,7 +114,7 @@ template <class C, class B> struct rows {
 
   /* After `up` and with the prefixes of rows: what stands before each element, which is stored.
    * `before`: what stands before row 0, the start of a segment if `at_start`. */
-  HD void down(int64_t begin, int64_t n, int32_t first, T before, bool at_start, ptr<T> out) {
+  HD void down(int64_t begin, int32_t n, int32_t first, T before, bool at_start, ptr<T> out) {
     block.shift_up(window, window, 1);
     block.each([&](int t) {
       const int32_t row = first + t / WARP;
@@ -127,7 +127,7 @@ template <class C, class B> struct rows {
         m.places[memory::place(own(t) + t % WARP * SCAN_ROW + q)] = a[t].v[q];
     });
     block.each([&](int t) {
-      const int64_t k = of_thread(first, t);
+      const int32_t k = of_thread(first, t);
       const ptr<T> to = out + (begin + k);
       RAVEL_UNROLL
       for (int q = 0; q < SCAN_ROW; q++) {
@@ -138,11 +138,11 @@ template <class C, class B> struct rows {
   }
 
   /* Inclusive prefixes of the rows of a chunk: of its n elements the totals of rows. */
-  HD void up_all(int64_t begin, int64_t n) {
+  HD void up_all(int64_t begin, int32_t n) {
     block.each([&](int t) {
       if (t < WARP) m.of_row[t] = C::pad();
     });
-    for (int32_t first = 0; (int64_t)first * ROW_LENGTH < n; first += memory::WARPS) {
+    for (int32_t first = 0; first * ROW_LENGTH < n; first += memory::WARPS) {
       up(begin, n, first);
       block.each([&](int t) {
         if (t % WARP == WARP - 1) m.of_row[first + t / WARP] = window[t];
@@ -165,8 +165,10 @@ template <class C, class B> struct rows {
  * are done one after another by the whole block: they are few, as slots are many for them.
  * Blocks beyond these do a chunk of a longer segment each. */
 template <class C> struct scan_pass {
+  using wide_product = combination<int64_t, OP_MUL>;
   using T = typename C::type;
-  enum { threads = SCAN_THREADS };
+  /* Two blocks leave a thread 64 registers: too few for products of 64-bit integers. */
+  enum { threads = SCAN_THREADS, resident = std::is_same<C, wide_product>::value ? 1 : 2 };
   static constexpr int WARPS = threads / WARP, SLOT_BITS = 3;
   static constexpr int SLOTS = threads - ROW_LENGTH / SCAN_ROW; /* of a block */
 
@@ -187,6 +189,12 @@ template <class C> struct scan_pass {
   chunks longer;
   ptr<T> of_rows, of_chunks; /* of longer segments, in their slots */
 
+  HD int64_t slot(const chunk &at) const {
+    return slot_of(d, at.segment, CHUNK_BITS) + at.number;
+  }
+  HD int64_t row_slot(const chunk &at) const {
+    return slot_of(d, at.segment, ROW_BITS) + (at.number << (CHUNK_BITS - ROW_BITS));
+  }
   /* The first segment whose first slot is `slot` or a later one. */
   HD int64_t segment_from(int64_t slot) const {
     const int64_t earlier = slot - (d.total >> SLOT_BITS);
@@ -348,29 +356,27 @@ template <class C> struct scan_pass {
       }
       const int64_t skipped = at.number << CHUNK_BITS;
       const int64_t begin = d.start(at.segment) + skipped;
-      const int64_t left = d.length(at.segment) - skipped, n = left < CHUNK ? left : CHUNK;
-      const int64_t row_slot =
-          slot_of(d, at.segment, ROW_BITS) + (at.number << (CHUNK_BITS - ROW_BITS));
-      const int64_t slot = slot_of(d, at.segment, CHUNK_BITS) + at.number;
+      const int64_t left = d.length(at.segment) - skipped;
+      const int32_t n = (int32_t)(left < CHUNK ? left : CHUNK);
       rows<C, B> r{block, m.m, x, {}, {}};
       if (last) {
         block.each([&](int t) {
           if (t < WARP)
-            m.m.of_row[t] = (int64_t)t * ROW_LENGTH < n ? (T)of_rows[row_slot + t] : C::pad();
+            m.m.of_row[t] = t * ROW_LENGTH < n ? (T)of_rows[row_slot(at) + t] : C::pad();
         });
       } else {
         r.up_all(begin, n);
         if (!is_short) {
           block.each([&](int t) {
-            if (t < WARP && (int64_t)t * ROW_LENGTH < n) of_rows[row_slot + t] = m.m.of_row[t];
-            if (t == 0 && left > CHUNK) of_chunks[slot] = m.m.of_row[WARP - 1];
+            if (t < WARP && t * ROW_LENGTH < n) of_rows[row_slot(at) + t] = m.m.of_row[t];
+            if (t == 0 && left > CHUNK) of_chunks[slot(at)] = m.m.of_row[WARP - 1];
           });
           continue;
         }
       }
-      const T before = at.number == 0 ? C::pad() : (T)of_chunks[slot];
+      const T before = at.number == 0 ? C::pad() : (T)of_chunks[slot(at)];
       const bool at_hand = !last && n <= WARPS * ROW_LENGTH; /* one turn, which is done */
-      for (int32_t turn = 0; (int64_t)turn * ROW_LENGTH < n; turn += WARPS) {
+      for (int32_t turn = 0; turn * ROW_LENGTH < n; turn += WARPS) {
         if (!at_hand) r.up(begin, n, turn);
         r.down(begin, n, turn, before, at.number == 0, out);
       }
@@ -467,6 +473,37 @@ template <class C> struct upper_levels {
     }
   }
 };
+
+/* From the totals of 2^bits elements of the longer segments to the prefixes before each: what
+ * is to be run, one after another. `above`: room for pieces of 2^piece_bits entries, if any
+ * segment has more than one. No segment has more than 2^piece_bits pieces. */
+template <class C, class T, class RUN>
+void scan_totals(const segments &d, int64_t longest, int bits, int piece_bits, ptr<T> totals,
+                 ptr<T> above, RUN run) {
+  const int above_bits = bits + piece_bits;
+  const bool many = longest > (int64_t)1 << above_bits;
+  upper_levels<C> u{};
+  u.d = d;
+  u.bits = bits;
+  u.piece_bits = piece_bits;
+  u.entry = totals;
+  u.above = above;
+  if (many) {
+    u.totals_only = true;
+    u.pieces = chunks_of(d, above_bits, above_bits, true);
+    run(u);
+    upper_levels<C> top = u;
+    top.totals_only = false;
+    top.bits = above_bits;
+    top.entry = above;
+    top.above = ptr<T>{};
+    top.pieces = chunks_of(d, above_bits + piece_bits, above_bits, false);
+    run(top);
+  }
+  u.totals_only = false;
+  u.pieces = chunks_of(d, above_bits, bits, many);
+  run(u);
+}
 
 } // namespace ravel
 #endif

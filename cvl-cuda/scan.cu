@@ -12,32 +12,7 @@ namespace {
 
 /* ---- on the device ---- */
 
-constexpr int PIECE_BITS = 15, LEVEL_BITS = CHUNK_BITS + PIECE_BITS;
-
-/* From the totals of chunks to the prefixes before each. */
-template <class C, class T>
-void scan_totals(work &w, const segments &d, int64_t longest, ptr<T> totals) {
-  const char *name = "scan-totals";
-  upper_levels<C> u{
-      d,      CHUNK_BITS, PIECE_BITS, false, chunks_of(d, LEVEL_BITS, CHUNK_BITS, false),
-      totals, nullptr};
-  if (longest > (int64_t)1 << LEVEL_BITS) {
-    u.above = w.scratch<T>(slots(d, LEVEL_BITS));
-    u.totals_only = true;
-    u.pieces = chunks_of(d, LEVEL_BITS, LEVEL_BITS, true);
-    w.run(launch_blocks(name, u.pieces.candidates, u));
-    upper_levels<C> top = u; /* memory for longer segments does not exist */
-    top.bits = LEVEL_BITS;
-    top.entry = u.above;
-    top.above = nullptr;
-    top.totals_only = false;
-    top.pieces = chunks_of(d, LEVEL_BITS + PIECE_BITS, LEVEL_BITS, false);
-    w.run(launch_blocks(name, top.pieces.candidates, top));
-    u.totals_only = false;
-    u.pieces = chunks_of(d, LEVEL_BITS, CHUNK_BITS, true);
-  }
-  w.run(launch_blocks(name, u.pieces.candidates, u));
-}
+constexpr int PIECE_BITS = 15;
 
 template <class C, class T>
 void scan_on_device(work &w, const segments &d, const operand<T> &x, int64_t longest,
@@ -57,7 +32,10 @@ void scan_on_device(work &w, const segments &d, const operand<T> &x, int64_t lon
   }
   w.run(launch_blocks("scan", p.short_blocks + p.longer.candidates, p));
   if (!more) return;
-  scan_totals<C, T>(w, d, longest, p.of_chunks);
+  const bool many = longest > (int64_t)1 << (CHUNK_BITS + PIECE_BITS);
+  const ptr<T> above = many ? w.scratch<T>(slots(d, CHUNK_BITS + PIECE_BITS)) : ptr<T>{};
+  scan_totals<C>(d, longest, CHUNK_BITS, PIECE_BITS, p.of_chunks, above,
+                 [&](auto u) { w.run(launch_blocks("scan-totals", u.pieces.candidates, u)); });
   p.last = true;
   p.short_blocks = 0;
   w.run(launch_blocks("scan-chunks", p.longer.candidates, p));
