@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <algorithm>
 #include <numeric>
 #include <vector>
 
@@ -141,10 +142,29 @@ Test(moves, kept_claims_are_of_one_descriptor_and_one_operation) {
                (ints{SOME - 1, -1}));
   cr_assert_eq(s.read(s.move(OP_DPERMUTE, v, at, longer, one_segment_value(3))),
                (ints{SOME - 1, -2, -1}));
+  cr_assert_eq(s.read(s.move(OP_DPERMUTE, v, at, v, one_segment_value(SOME)))[0], SOME - 1);
   s.permute(v, at);
-  const cvl_error e1 = s.fault();
-  cr_assert_eq(e1.kind, CVL_E_DUPLICATE);
-  cr_assert_eq(e1.position, 1);
+  const cvl_error fault = s.fault();
+  cr_assert_eq(fault.kind, CVL_E_DUPLICATE);
+  cr_assert_eq(fault.position, 1);
+}
+
+Test(moves, gathers_are_joined_by_their_index) {
+  session s(checked);
+  const cvl_value v = s.upload(iota(SOME, 10)), forward = s.upload(iota(SOME, 0)),
+                  backward = s.upload(reversed(SOME));
+  enum { VECTORS = ravel::MOST_MOVES + 1 };
+  cvl_value kept[VECTORS], turned[VECTORS];
+  const uint64_t before = s.launches();
+  for (int k = 0; k < VECTORS; k++) {
+    kept[k] = s.move(OP_BPERMUTE, v, forward, cvl_value{}, one_segment_value(SOME));
+    turned[k] = s.move(OP_BPERMUTE, kept[0], backward, cvl_value{}, one_segment_value(SOME));
+  }
+  cr_assert_eq(s.launches() - before - WINDOW, 4);
+  ints want = iota(SOME, 10);
+  for (const cvl_value &x : kept) cr_assert_eq(s.read(x), want);
+  std::reverse(want.begin(), want.end());
+  for (const cvl_value &x : turned) cr_assert_eq(s.read(x), want);
 }
 
 Test(moves, an_index_at_fault_is_at_fault_again) {
