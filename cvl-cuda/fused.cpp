@@ -187,7 +187,8 @@ private:
   void finish_reductions(work &, const fused_kernel &, const segments &,
                          const std::vector<void *> &partials);
   void run_node(uint32_t k);
-  void run_scatter(const superop_node &, uint64_t at);
+  bool is_last_use(uint32_t v, uint32_t k) const;
+  void run_scatter(uint32_t k);
 };
 
 void execution::drop(uint32_t v) {
@@ -286,29 +287,42 @@ void execution::finish_reductions(work &w, const fused_kernel &plan, const segme
 
 /* ---- after the kernel ---- */
 
-void execution::run_scatter(const superop_node &node, uint64_t at) {
+/* Whether nobody needs the elements of value v once node k has them: they may be written over.
+ * One object may stand for several parameters. */
+bool execution::is_last_use(uint32_t v, uint32_t k) const {
+  if (!values[v].owned || op.last_use[v] != k) return false;
+  for (uint32_t p = 0; p < op.param_count; p++) {
+    const bool same = p != v && values[p].form == CVL_VECTOR && values[v].form == CVL_VECTOR &&
+                      values[p].as.vector == values[v].as.vector;
+    if (same && op.last_use[p] >= k && op.last_use[p] != SUPEROP_NONE) return false;
+  }
+  return true;
+}
+
+void execution::run_scatter(uint32_t k) {
+  const superop_node &node = op.nodes[k];
   const struct opcode_info &info = *opcode_info((opcode)node.op);
   cvl_permute_args args{};
   args.op = info.operation;
   args.values = values[node.operands[0]];
   args.index = values[node.operands[1]];
+  args.values.owned = args.index.owned = 0;
   bool has_source = false;
   for (uint32_t i = 2; i < node.operand_count; i++) {
-    const cvl_value &v = values[node.operands[i]];
+    cvl_value v = values[node.operands[i]];
+    v.owned = 0;
     if (info.operands[i] == 'b') {
       args.flags = v;
     } else if (info.operands[i] == 'T') {
       args.defaults = v;
+      args.defaults.owned = is_last_use(node.operands[i], k);
     } else {
       if (!has_source) args.s = v;
       args.d = v; /* the last one; PERMUTE has one, which is both */
       has_source = true;
     }
   }
-  for (cvl_value *v :
-       {&args.values, &args.index, &args.flags, &args.defaults, &args.s, &args.d})
-    v->owned = 0;
-  permute(c, at, args, &values[node.result]);
+  permute(c, site + k, args, &values[node.result]);
 }
 
 void execution::run_node(uint32_t k) {
@@ -326,7 +340,7 @@ void execution::run_node(uint32_t k) {
   case ROLE_REDUCE: reduce(c, at, operation, v[0], v[1], out); break;
   case ROLE_SCAN: scan(c, at, operation, v[0], v[1], out); break;
   case ROLE_PACK: pack(c, at, v[0], v[1], v[2], out, out + 1); break;
-  case ROLE_SCATTER: run_scatter(node, at); break;
+  case ROLE_SCATTER: run_scatter(k); break;
   default: break;
   }
 }
