@@ -26,23 +26,33 @@ using namespace ravel::emulation;
 struct rig {
   std::unique_ptr<stream> device;
   uint64_t epoch = 0;
+  std::vector<void *> of_device, of_host;
 
   explicit rig(const char *options) {
     emulation_options o;
     cr_assert(o.parse(options));
     device.reset(emulated_stream(o));
   }
+  ~rig() {
+    finish();
+    for (void *p : of_device) device->free(p);
+    for (void *p : of_host) device->free_pinned(p);
+  }
+  rig(const rig &) = delete;
+  rig &operator=(const rig &) = delete;
   void finish() {
     device->mark(++epoch);
     device->wait(epoch);
   }
   template <class T> ptr<T> fresh(int64_t n) {
     void *p = device->allocate((size_t)n * sizeof(T));
+    of_device.push_back(p);
     device->taken(p, (size_t)n * sizeof(T));
     return pointer_to<T>(p);
   }
   template <class T> T *pinned(int64_t n) {
-    return (T *)device->allocate_pinned((size_t)n * sizeof(T));
+    of_host.push_back(device->allocate_pinned((size_t)n * sizeof(T)));
+    return (T *)of_host.back();
   }
   template <class T> ptr<T> upload(const std::vector<T> &x) {
     const size_t bytes = x.size() * sizeof(T);
@@ -231,7 +241,8 @@ struct squares {
 struct doubled {
   ptr<const int64_t> in;
   ptr<int64_t> out;
-  HD void operator()(int64_t i) const { out[i] = 2 * in[i]; }
+  /* Unsigned: where a defect is planted, anything may stand there. */
+  HD void operator()(int64_t i) const { out[i] = (int64_t)(2 * (uint64_t)in[i]); }
 };
 
 Test(queue, executes_in_order_whatever_the_way) {
