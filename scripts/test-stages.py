@@ -51,6 +51,8 @@ def emulated_gpu(everything, seed, full, drive, sample, small):
     yield ("programs, emulated GPU in other ways", drive + sample + "".join(
         f" --config cuda-emu{c}" for c in ("", "-forward", "-32-32", "-plain", "-fused",
                                            "-fused-64")))
+    where = "" if everything else " examples ../shared/corpus/vcode/real"
+    yield "kernels of superoperators, by NVRTC", "scripts/check-kernels" + where
     yield "programs, emulated GPU, native", f"{drive}{small} --config cuda-emu-native"
 
 
@@ -142,6 +144,13 @@ def execute(name, command):
     return status == 0, log.read_text(errors="replace")
 
 
+def cuda_missing():
+    """Why there is no module, as CMake said when it looked for nvcc."""
+    cache = (ROOT / "build/CMakeCache.txt").read_text(errors="replace")
+    found = re.search(r"^RAVEL_NVCC:FILEPATH=(.*)$", cache, re.MULTILINE)
+    return "it was not built" if found and not found[1].endswith("NOTFOUND") else "no nvcc"
+
+
 def main():
     parser = argparse.ArgumentParser(description="runs the stages of scripts/test")
     parser.add_argument("--all", action="store_true", help="whole matrices instead of samples")
@@ -159,8 +168,8 @@ def main():
         failed += 0 if good or any(int(f) for _, f in counts) else 1
         if not good and name == "build release":
             break
-    if shutil.which("nvcc"):
-        print("note: nvcc is here; the CUDA back end does not exist yet")
+    if not list(ROOT.glob("build/lib/ravel/cvl-cuda.so")):
+        print("SKIPPED: the CUDA module: " + cuda_missing())
     print(f"{passed} passed, {failed} failed")
     return 1 if failed else 0
 
