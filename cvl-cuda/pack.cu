@@ -120,7 +120,7 @@ struct kept_vector {
 
 /* The elements, in the first `moves` blocks; in those after them the new offsets. */
 struct keep {
-  enum { threads = KEEP_THREADS };
+  enum { threads = KEEP_THREADS, resident = 3 };
   struct shared {
     shared_array<int64_t, threads + 1> before; /* flags set before each tile */
     shared_array<int64_t, threads / WARP> of_warp;

@@ -1,0 +1,152 @@
+/* test-descriptors.cpp - what conformance cannot see of PACK and of descriptors: what is kept
+ * and shared, how many launches that saves, and vectors too long for a single tile of sums. */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+
+#include <vector>
+
+#include "cvl-cuda/emulation.h"
+
+typedef std::vector<int64_t> ints;
+
+struct session {
+  const cvl_backend *b = cvl_cuda_emulation_backend();
+  cvl_context *c = nullptr;
+  uint64_t site = 0;
+
+  session() {
+    setenv("RAVEL_EMULATION", "order=shuffled,seed=5,deferred,small=0", 1);
+    cvl_options o{};
+    o.int_elem = CVL_I64;
+    o.float_elem = CVL_F64;
+    const char *why = "";
+    c = b->open(&o, &why);
+    cr_assert(c != nullptr, "%s", why);
+  }
+  ~session() { b->close(c); }
+
+  cvl_value upload(const ints &x) {
+    cvl_value v{};
+    cr_assert(b->from_host(c, ++site, CVL_I64, x.size(), x.data(), &v));
+    return v;
+  }
+  cvl_value upload(const std::vector<uint8_t> &x) {
+    cvl_value v{};
+    cr_assert(b->from_host(c, ++site, CVL_BOOL, x.size(), x.data(), &v));
+    return v;
+  }
+  ints fetch(const cvl_value &v) {
+    cvl_size n = v.form == CVL_SEGDES ? b->count(c, &v) : b->length(c, &v);
+    cr_assert(b->resolve(c, &n));
+    ints x(n.bound);
+    cr_assert(b->to_host(c, &v, 0, n.bound, x.data()));
+    return x;
+  }
+  uint64_t launches() { return b->statistics(c).launches; }
+};
+
+static ints numbers(int64_t n) {
+  ints x((size_t)n);
+  for (int64_t i = 0; i < n; i++) x[(size_t)i] = i * 3;
+  return x;
+}
+
+/* More flags than one block adds up tiles of. */
+Test(descriptors, many_flags) {
+  enum { N = (1 << 22) + 20001, SEGMENTS = 3 };
+  session s;
+  const ints x = numbers(N), lengths = {70000, 0, N - 70000};
+  std::vector<uint8_t> set(N);
+  ints want, want_lengths(SEGMENTS);
+  for (int64_t i = 0; i < N; i++) {
+    set[(size_t)i] = i % 7 < 3 || i > N - 5;
+    if (!set[(size_t)i]) continue;
+    want.push_back(x[(size_t)i]);
+    want_lengths[i < 70000 ? 0 : 2]++;
+  }
+  cvl_value v = s.upload(x), f = s.upload(set), d{}, out{}, out_d{};
+  cr_assert(s.b->segdes_from_host(s.c, ++s.site, SEGMENTS, lengths.data(), &d));
+  cr_assert(s.b->pack(s.c, ++s.site, &v, &f, &d, &out, &out_d));
+  cr_assert(s.fetch(out) == want);
+  cr_assert(s.fetch(out_d) == want_lengths);
+  for (const cvl_value *p : {&v, &f, &d, &out, &out_d}) s.b->release(s.c, p);
+}
+
+/* Vectors packed by the same flags have one length, one descriptor and one launch. */
+Test(descriptors, same_flags) {
+  enum { N = 50000, VECTORS = 5 };
+  session s;
+  std::vector<uint8_t> set(N);
+  for (size_t i = 0; i < N; i++) set[i] = i % 3 == 0;
+  ints lengths = {N / 2, 0, N / 2};
+  cvl_value f = s.upload(set), d{}, v[VECTORS], out[VECTORS], out_d[VECTORS];
+  cr_assert(s.b->segdes_from_host(s.c, ++s.site, 3, lengths.data(), &d));
+  for (cvl_value &x : v) x = s.upload(numbers(N));
+  ints first = s.fetch(v[0]); /* all that was issued is done */
+  const uint64_t before = s.launches(), waits = s.b->statistics(s.c).waits;
+  for (int k = 0; k < VECTORS; k++) {
+    cr_assert(s.b->pack(s.c, ++s.site, &v[k], &f, &d, &out[k], &out_d[k]));
+    cr_assert(s.b->same(s.c, &out_d[0], &out_d[k]));
+    cr_assert_eq(s.b->length(s.c, &out[k]).symbol, s.b->length(s.c, &out_d[0]).symbol);
+    cr_assert_neq(s.b->length(s.c, &out[k]).symbol, 0);
+  }
+  cr_assert_eq(s.b->statistics(s.c).waits, waits);
+  cvl_size n = s.b->length(s.c, &out[0]);
+  cr_assert(s.b->resolve(s.c, &n));
+  cr_assert_eq(n.bound, (N + 2) / 3);
+  cr_assert_leq(s.launches() - before, 4, "index, pack, upload and news, but %d launches",
+                (int)(s.launches() - before));
+  for (int k = 0; k < VECTORS; k++) {
+    const ints x = s.fetch(out[k]);
+    cr_assert_eq(x.size(), n.bound);
+    for (size_t i = 0; i < x.size(); i++) cr_assert_eq(x[i], first[i * 3]);
+  }
+  for (int k = 0; k < VECTORS; k++) {
+    for (const cvl_value *p : {&v[k], &out[k], &out_d[k]}) s.b->release(s.c, p);
+  }
+  for (const cvl_value *p : {&f, &d}) s.b->release(s.c, p);
+}
+
+/* Offsets of more lengths than one block adds up tiles of; and their sum, known beforehand. */
+Test(descriptors, many_lengths) {
+  enum { N = (1 << 21) + 5000 };
+  session s;
+  ints lengths(N);
+  int64_t total = 0;
+  for (size_t i = 0; i < N; i++) total += lengths[i] = (int64_t)(i * i % 11);
+  cvl_value v = s.upload(lengths), d{}, again{}, more{};
+  cr_assert(s.b->make_segdes(s.c, ++s.site, &v, &d));
+  cvl_size size = s.b->length(s.c, &d);
+  cr_assert_neq(size.symbol, 0);
+  cr_assert(s.b->resolve(s.c, &size));
+  cr_assert_eq(size.bound, (uint64_t)total);
+  cr_assert(s.fetch(d) == lengths);
+  cr_assert(s.b->lengths(s.c, ++s.site, &d, &again));
+  cr_assert(s.b->same(s.c, &v, &again), "the vector that it was made from");
+  lengths[N - 1] = lengths[12345] = -4;
+  cvl_value bad = s.upload(lengths);
+  cr_assert(s.b->make_segdes(s.c, ++s.site, &bad, &more));
+  cvl_error e;
+  cr_assert(s.b->check(s.c, true, &e));
+  cr_assert_eq(e.kind, CVL_E_NEGATIVE_LENGTH);
+  cr_assert_eq(e.position, 12345);
+  for (const cvl_value *p : {&v, &d, &again, &more, &bad}) s.b->release(s.c, p);
+}
+
+/* LENGTHS of a descriptor and the descriptor of those lengths take nothing. */
+Test(descriptors, there_and_back) {
+  session s;
+  const ints lengths = {3, 0, 5, 9};
+  cvl_value d{}, l{}, back{}, more{};
+  cr_assert(s.b->segdes_from_host(s.c, ++s.site, lengths.size(), lengths.data(), &d));
+  cr_assert(s.b->lengths(s.c, ++s.site, &d, &l));
+  cr_assert(s.fetch(l) == lengths);
+  const uint64_t before = s.launches();
+  cr_assert(s.b->make_segdes(s.c, ++s.site, &l, &back));
+  cr_assert(s.b->lengths(s.c, ++s.site, &back, &more));
+  cr_assert(s.b->same(s.c, &d, &back));
+  cr_assert(s.b->same(s.c, &l, &more));
+  cr_assert_eq(s.launches(), before);
+  cr_assert(s.fetch(more) == lengths);
+  for (const cvl_value *p : {&d, &l, &back, &more}) s.b->release(s.c, p);
+}
