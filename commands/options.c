@@ -91,6 +91,7 @@ static bool apply(void *options, unsigned id, const char *value) {
   case OPT_NO_FUSION: o->no_fusion = true; break;
   case OPT_SOP: o->source.sop = value; break;
   case OPT_NATIVE: return native_value(value, o);
+  case OPT_KERNELS: m->kernels = value; break;
   case OPT_TRACE: o->trace = value; break;
   case OPT_THREADS:
     ok = int_value("vinterp", name, value, 1, 4096, &x);

@@ -52,6 +52,19 @@ compiler::~compiler() {
   for (const shared &c : known_) {
     if (c->loaded) tools_->unload(c->loaded);
   }
+  if (module_) tools_->unload(module_);
+}
+
+/* ---- compiled ahead of time ---- */
+
+bool compiler::use_module(const std::string &bytes, std::string &why) {
+  module_ = tools_->load(bytes, why);
+  return module_ != nullptr;
+}
+
+bool compiler::in_module(const std::string &name, kernel_entry &entry) {
+  std::string why;
+  return module_ && tools_->entry_of(module_, name, entry, why);
 }
 
 /* ---- the thread ---- */
@@ -150,8 +163,11 @@ void compiler::speak(bool &said, const std::string &line) {
 void compiler::settle(compilation &c) {
   c.settled = true;
   if (c.stage == MADE) {
-    c.loaded = tools_->load(c.bytes, c.name, c.entry, c.why);
-    c.stage = c.loaded ? READY : FAILED;
+    c.loaded = tools_->load(c.bytes, c.why);
+    const bool found = c.loaded && tools_->entry_of(c.loaded, c.name, c.entry, c.why);
+    if (c.loaded && !found) tools_->unload(c.loaded);
+    if (!found) c.loaded = nullptr;
+    c.stage = found ? READY : FAILED;
     c.bytes = std::string();
   }
   if (c.stage == FAILED) {

@@ -36,6 +36,12 @@ struct compiler {
   compiler(const compiler &) = delete;
   compiler &operator=(const compiler &) = delete;
 
+  /* Kernels compiled ahead of time: bytes as compile() of the toolchain gives them, of many
+   * kernels. False with a reason if they cannot be used. Called once at most. */
+  bool use_module(const std::string &bytes, std::string &why);
+  /* The kernel NAME of that module; false if there is none. */
+  bool in_module(const std::string &name, kernel_entry &entry);
+
   /* Begins with kernel NAME of the text, or shares what others asked for. Never waits. Owned by
    * the caller, for discard(). */
   compilation *request(const std::string &text, const std::string &name);
@@ -58,6 +64,7 @@ private:
   /* The owner's. */
   std::unique_ptr<toolchain> tools_;
   speaker say_;
+  void *module_ = nullptr;
   std::vector<shared> known_;
   std::thread thread_;
   bool said_failure_ = false, said_cache_ = false;

@@ -8,7 +8,11 @@
  */
 #include "cvl-cuda/fused.hpp"
 
+#include <stdio.h>
 #include <string.h>
+
+#include <fstream>
+#include <iterator>
 
 #include "cvl-cuda/compiler.hpp"
 #include "cvl-cuda/ops.hpp"
@@ -28,7 +32,11 @@ namespace ravel {
 struct variant {
   fused_source source{};
   bool made = false;
-  compilation *code = nullptr; /* null: there is nothing for a kernel to do, or no kernel */
+  kernel_entry ready; /* compiled ahead of time, or empty */
+  compilation *code =
+      nullptr; /* else; null: there is nothing for a kernel to do, or no kernel */
+
+  bool has_kernel() const { return code || ready.kernel || ready.on_host; }
 };
 
 } // namespace ravel
@@ -55,23 +63,39 @@ enum { LONG_SEGMENT = 256 };
 struct kernel_store {
   compiler tools;
   bool waits;
+  bool compiles; /* what is not in the module */
 
-  kernel_store(std::unique_ptr<toolchain> t, cache kept, bool wait)
-      : tools(std::move(t), std::move(kept)), waits(wait) {}
+  kernel_store(std::unique_ptr<toolchain> t, cache kept, bool wait, bool compile)
+      : tools(std::move(t), std::move(kept)), waits(wait), compiles(compile) {}
 };
+
+/* The kernels compiled ahead of time; what cannot be used is said and done without. */
+static void use_module(compiler &tools, const char *name) {
+  std::ifstream file(name, std::ios::binary);
+  const std::string bytes((std::istreambuf_iterator<char>(file)),
+                          std::istreambuf_iterator<char>());
+  std::string why = "cannot be read";
+  if (!file || bytes.empty() || !tools.use_module(bytes, why))
+    fprintf(stderr, "vinterp: the kernels in %s are not used: %s\n", name, why.c_str());
+}
 
 std::shared_ptr<kernel_store> open_kernels(stream *s, const cvl_options &o) {
   static const char wait[] = "wait:";
   const char *folder = o.native;
+  bool compiles = true;
 #ifdef RAVEL_EMULATION
-  if (folder == nullptr) return nullptr;
+  compiles = folder != nullptr;
+  if (!compiles && o.kernels == nullptr) return nullptr;
 #endif
   const bool waits = folder && strncmp(folder, wait, sizeof wait - 1) == 0;
   if (waits) folder += sizeof wait - 1;
   std::unique_ptr<toolchain> tools(s->new_toolchain());
   if (!tools) return nullptr;
   cache kept(folder && *folder ? std::string(folder) : cache_folder());
-  return std::make_shared<kernel_store>(std::move(tools), std::move(kept), waits);
+  const auto store =
+      std::make_shared<kernel_store>(std::move(tools), std::move(kept), waits, compiles);
+  if (o.kernels) use_module(store->tools, o.kernels);
+  return store;
 }
 
 /* Bytes of the arguments: what `arguments` below will add up to. */
@@ -93,6 +117,7 @@ static void make_variant(context &c, const superop *op, unsigned leave, variant 
   if (!fused_source_make(op, {c.int_elem, c.float_elem}, leave, "fused", &v.source)) return;
   const fused_kernel &plan = v.source.kernel;
   if (plan.is_empty || argument_bytes(plan) > MOST_ARGUMENT_BYTES) return;
+  if (c.kernels->tools.in_module(v.source.key, v.ready) || !c.kernels->compiles) return;
   v.code = c.kernels->tools.request(v.source.text, "fused");
 }
 
@@ -105,7 +130,7 @@ cvl_kernel *prepare_kernel(context &c, const superop *op) {
   if (!c.kernels) return nullptr;
   std::unique_ptr<cvl_kernel> k(new cvl_kernel{op, {}, {}, 0});
   make_variant(c, op, LEAVE_SPREADS, k->whole);
-  if (k->whole.code) return k.release();
+  if (k->whole.has_kernel()) return k.release();
   end_variant(c, k->whole);
   return nullptr;
 }
@@ -374,8 +399,9 @@ bool run_kernel(context &c, uint64_t site, cvl_kernel *k, const cvl_value *opera
   const bool leave = k->whole.source.kernel.by_slots && e.has_short_segments();
   variant &v = leave ? k->written : k->whole;
   if (!v.made) make_variant(c, k->op, LEAVE_SPREADS | LEAVE_REDUCTIONS, v);
-  if (!v.code) return false;
-  const kernel_entry *entry = store.waits ? store.tools.wait(v.code) : store.tools.poll(v.code);
+  if (!v.has_kernel()) return false;
+  const kernel_entry *entry = &v.ready;
+  if (v.code) entry = store.waits ? store.tools.wait(v.code) : store.tools.poll(v.code);
   if (entry == nullptr) return false;
   e.launch_kernel(v.source.kernel, *entry);
   k->last_run = c.work_queue.epoch; /* the window it is in; a later one if that was full */

@@ -72,8 +72,9 @@ struct nvrtc : toolchain {
   std::string identity() override;
   bool compile(const std::string &text, const std::string &name, const std::atomic<bool> &stop,
                std::string &bytes, std::string &why) override;
-  void *load(const std::string &bytes, const std::string &name, kernel_entry &entry,
-             std::string &why) override;
+  void *load(const std::string &bytes, std::string &why) override;
+  bool entry_of(void *loaded, const std::string &name, kernel_entry &entry,
+                std::string &why) override;
   void unload(void *loaded) override;
 
   bool find_library(std::string &why);
@@ -234,13 +235,17 @@ bool nvrtc::compile(const std::string &text, const std::string &name,
 
 /* ---- loading ---- */
 
-void *nvrtc::load(const std::string &bytes, const std::string &name, kernel_entry &entry,
-                  std::string &why) {
+void *nvrtc::load(const std::string &bytes, std::string &why) {
   if (!loader_.load) {
     why = "there is no device to load it on";
     return nullptr;
   }
-  return loader_.load(bytes, name + "_kernel", entry, why);
+  return loader_.load(bytes, why);
+}
+
+bool nvrtc::entry_of(void *loaded, const std::string &name, kernel_entry &entry,
+                     std::string &why) {
+  return loader_.entry_of(loaded, name + "_kernel", entry, why);
 }
 
 void nvrtc::unload(void *loaded) {

@@ -10,10 +10,11 @@
 
 namespace ravel {
 
-/* Loading, as toolchain::load and toolchain::unload; null where there is no device. */
+/* Loading, as the functions of a toolchain; null where there is no device. */
 struct kernel_loader {
-  void *(*load)(const std::string &bytes, const std::string &kernel, kernel_entry &entry,
-                std::string &why) = nullptr;
+  void *(*load)(const std::string &bytes, std::string &why) = nullptr;
+  bool (*entry_of)(void *loaded, const std::string &kernel, kernel_entry &entry,
+                   std::string &why) = nullptr;
   void (*unload)(void *loaded) = nullptr;
 };
 

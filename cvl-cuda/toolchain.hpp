@@ -41,10 +41,12 @@ struct toolchain {
 
   /* -- from the thread that owns the device -- */
 
-  /* The kernel NAME in these bytes; null with a reason if they cannot be used. */
-  virtual void *load(const std::string &bytes, const std::string &name, kernel_entry &entry,
-                     std::string &why) = 0;
-  /* What load() gave; its kernel must not be running. */
+  /* Compiled bytes made ready; null with a reason if they cannot be used. */
+  virtual void *load(const std::string &bytes, std::string &why) = 0;
+  /* The kernel NAME in them; false with a reason if there is none. */
+  virtual bool entry_of(void *loaded, const std::string &name, kernel_entry &entry,
+                        std::string &why) = 0;
+  /* What load() gave; its kernels must not be running. */
   virtual void unload(void *loaded) = 0;
 };
 

@@ -169,6 +169,8 @@ struct cvl_options {
   const char *native;       /* superoperators may be compiled by the machine's C compiler and
                                kept in this directory; NULL: no. Results do not depend on it.
                                "wait:" before the name: compilations are waited for */
+  const char *kernels;      /* a file with superoperators compiled ahead of time for a device
+                               (fcodeopt --emit-cuda); NULL: none */
   bool measure;             /* the times of cvl_statistics are wanted, at some cost: else a
                                back end may leave them 0 */
 };

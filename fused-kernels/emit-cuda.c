@@ -234,6 +234,11 @@ static const char file_text[] =
     "*fault\n"
     " * says whether an operation was at fault: outputs have no meaning then. Prefixes are\n"
     " * computed by one warp for each segment.\n"
+    " *\n"
+    " * With RAVEL_MODULE defined there are only the kernels that vinterp runs them by:\n"
+    " *   nvcc -std=c++17 --fmad=false -arch=sm_90 -cubin -DRAVEL_MODULE -o prog.cubin "
+    "prog.cu\n"
+    " *   vinterp --backend cuda --kernels prog.cubin prog.fcode\n"
     " */\n"
     "#include <cuda_runtime.h>\n"
     "#pragma nv_diag_suppress 177 /* not all functions are used */\n";
@@ -269,6 +274,47 @@ static const char fault_text[] =
     "  return cudaGetLastError();\n"
     "}\n\n";
 
+/* ---- the module ---- */
+
+static bool reduces(const struct superop *op) {
+  for (uint32_t k = 0; k < op->node_count; k++) {
+    if (op->nodes[k].role == ROLE_REDUCE) return true;
+  }
+  return false;
+}
+
+/* The keys of the kernels written so far. */
+struct module {
+  char (*keys)[40];
+  uint32_t count;
+};
+
+/* One of the kernels that the back end runs a superoperator by, under the name by which it
+ * looks for it; once, though superoperators may be equal but for what a kernel does not see. */
+static void module_kernel(struct module *m, const struct superop *op, struct widths widths,
+                          unsigned leave, FILE *cu) {
+  struct fused_source s;
+  if (!fused_source_make(op, widths, leave, "fused", &s)) return;
+  bool wanted = !s.kernel.is_empty;
+  for (uint32_t k = 0; k < m->count && wanted; k++) wanted = strcmp(m->keys[k], s.key) != 0;
+  if (wanted) {
+    memcpy(m->keys[m->count++], s.key, sizeof s.key);
+    fused_emit_kernel_body(&s.kernel, s.key, cu);
+    fused_emit_kernel_entry(&s.kernel, s.key, cu);
+  }
+  fused_source_free(&s);
+}
+
+static void module_kernels(struct arena *arena, const struct superop *const *ops,
+                           uint32_t count, struct widths widths, FILE *cu) {
+  struct module m = {arena_alloc(arena, 2 * (size_t)count * sizeof *m.keys), 0};
+  for (uint32_t i = 0; i < count; i++) {
+    module_kernel(&m, ops[i], widths, LEAVE_SPREADS, cu);
+    if (reduces(ops[i]))
+      module_kernel(&m, ops[i], widths, LEAVE_SPREADS | LEAVE_REDUCTIONS, cu);
+  }
+}
+
 void fused_emit_cuda(struct arena *arena, const struct superop *const *ops, uint32_t count,
                      struct widths widths, FILE *cu) {
   bool packs = false;
@@ -276,9 +322,14 @@ void fused_emit_cuda(struct arena *arena, const struct superop *const *ops, uint
     for (uint32_t k = 0; k < ops[i]->node_count; k++)
       packs |= ops[i]->nodes[k].role == ROLE_PACK;
   }
+  fputs("#ifndef RAVEL_MODULE\n", cu);
   fputs(file_text, cu);
   if (packs) fputs("#include <cub/cub.cuh>\n", cu); /* it takes the compiler seconds */
+  fputs("#endif\n\n", cu);
   fused_emit_kernel_prelude(ops, count, widths, cu);
+  fputs("#ifdef RAVEL_MODULE\n\n", cu);
+  module_kernels(arena, ops, count, widths, cu);
+  fputs("\n#else\n\n", cu);
   fputs(fault_text, cu);
   emit_cuda_helpers(ops, count, widths, cu);
   for (uint32_t i = 0; i < count; i++) {
@@ -287,4 +338,5 @@ void fused_emit_cuda(struct arena *arena, const struct superop *const *ops, uint
     struct cuda c = {ops[i], &k, widths, cu};
     function(&c);
   }
+  fputs("\n#endif\n", cu);
 }

@@ -44,17 +44,14 @@ struct machine *machine_new(const struct machine_options *options, struct diag_l
     m->profile = profile_new(&m->heap, m->backend->name, !options->undisturbed);
     if (!m->profile) return fail_new(m, diags, "out of memory");
   }
-  if (options->trace) {
-    m->trace = trace_new(&m->heap, options->trace, machine_clock(), TRACE_MAX_EVENTS);
-    if (!m->trace) return fail_new(m, diags, "out of memory");
-  }
-  m->measured = (m->profile && !options->undisturbed) || m->trace;
+  m->measured = (m->profile && !options->undisturbed) || options->trace;
   struct cvl_options cvl = {.int_elem = options->widths.int_elem,
                             .float_elem = options->widths.float_elem,
                             .threads = options->threads,
                             .device = options->device,
                             .memory_limit = memory - memory / MACHINE_PART,
                             .native = options->native,
+                            .kernels = options->kernels,
                             .measure = options->profile};
   const char *why = "the back end gives no reason";
   if (m->backend->version != CVL_VERSION) {
@@ -66,6 +63,10 @@ struct machine *machine_new(const struct machine_options *options, struct diag_l
              "the back end %s cannot be had: %s", m->backend->name, why);
     machine_free(m);
     return NULL;
+  }
+  if (options->trace) { /* not before: another back end may be tried */
+    m->trace = trace_new(&m->heap, options->trace, machine_clock(), TRACE_MAX_EVENTS);
+    if (!m->trace) return fail_new(m, diags, "out of memory");
   }
   m->store = (struct value_store){m->backend, m->context, &m->heap};
   return m;

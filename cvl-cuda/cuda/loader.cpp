@@ -12,21 +12,19 @@ static bool good(cudaError_t e, const char *what, std::string &why) {
   return false;
 }
 
-static void *load(const std::string &bytes, const std::string &name, kernel_entry &entry,
-                  std::string &why) {
+static void *load(const std::string &bytes, std::string &why) {
   cudaLibrary_t library = nullptr;
-  if (!good(cudaLibraryLoadData(&library, bytes.c_str(), nullptr, nullptr, 0, nullptr, nullptr,
-                                0),
-            "cudaLibraryLoadData", why))
-    return nullptr;
+  const cudaError_t e =
+      cudaLibraryLoadData(&library, bytes.c_str(), nullptr, nullptr, 0, nullptr, nullptr, 0);
+  return good(e, "cudaLibraryLoadData", why) ? library : nullptr;
+}
+
+static bool entry_of(void *loaded, const std::string &name, kernel_entry &entry,
+                     std::string &why) {
   cudaKernel_t kernel = nullptr;
-  if (!good(cudaLibraryGetKernel(&kernel, library, name.c_str()), "cudaLibraryGetKernel",
-            why)) {
-    cudaLibraryUnload(library);
-    return nullptr;
-  }
+  const cudaError_t e = cudaLibraryGetKernel(&kernel, (cudaLibrary_t)loaded, name.c_str());
   entry.kernel = (const void *)kernel;
-  return library;
+  return good(e, "cudaLibraryGetKernel", why);
 }
 
 static void unload(void *loaded) {
@@ -36,6 +34,7 @@ static void unload(void *loaded) {
 kernel_loader cuda_loader() {
   kernel_loader l;
   l.load = load;
+  l.entry_of = entry_of;
   l.unload = unload;
   return l;
 }

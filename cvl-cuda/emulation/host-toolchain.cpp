@@ -155,8 +155,9 @@ struct host_compiler : toolchain {
   std::string identity() override;
   bool compile(const std::string &text, const std::string &name, const std::atomic<bool> &stop,
                std::string &bytes, std::string &why) override;
-  void *load(const std::string &bytes, const std::string &name, kernel_entry &entry,
-             std::string &why) override;
+  void *load(const std::string &bytes, std::string &why) override;
+  bool entry_of(void *loaded, const std::string &name, kernel_entry &entry,
+                std::string &why) override;
   void unload(void *loaded) override { dlclose(loaded); }
 
   bool ask_version(std::string &why);
@@ -239,23 +240,22 @@ bool host_compiler::compile(const std::string &text, const std::string &name,
   return false;
 }
 
-void *host_compiler::load(const std::string &bytes, const std::string &name,
-                          kernel_entry &entry, std::string &why) {
+void *host_compiler::load(const std::string &bytes, std::string &why) {
   workplace here; /* a name of its own, or dlopen would give what it has under that name */
   if (!here.make(why)) return nullptr;
   const std::string library = here.file("kernel.so");
   if (!write_file(library, bytes, why)) return nullptr;
   void *loaded = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (!loaded) {
-    why = dlerror();
-    return nullptr;
-  }
+  if (!loaded) why = dlerror();
+  return loaded;
+}
+
+bool host_compiler::entry_of(void *loaded, const std::string &name, kernel_entry &entry,
+                             std::string &why) {
   entry.on_host =
       reinterpret_cast<decltype(entry.on_host)>(dlsym(loaded, (name + "_host").c_str()));
-  if (entry.on_host) return loaded;
-  why = "kernel " + name + " is not in its text";
-  dlclose(loaded);
-  return nullptr;
+  if (!entry.on_host) why = "kernel " + name + " is not in its text";
+  return entry.on_host != nullptr;
 }
 
 std::unique_ptr<toolchain> host_toolchain(std::string command) {

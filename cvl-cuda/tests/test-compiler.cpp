@@ -63,16 +63,18 @@ struct made_up : ravel::toolchain {
     bytes = "code of " + text;
     return true;
   }
-  void *load(const std::string &bytes, const std::string &, kernel_entry &entry,
-             std::string &why) override {
+  void *load(const std::string &bytes, std::string &why) override {
     if (s.unloadable) {
       why = "cannot load";
       return nullptr;
     }
     s.loads++;
-    char *copy = strdup(bytes.c_str());
-    entry.kernel = copy;
-    return copy;
+    return strdup(bytes.c_str());
+  }
+  bool entry_of(void *loaded, const std::string &, kernel_entry &entry,
+                std::string &) override {
+    entry.kernel = loaded;
+    return true;
   }
   void unload(void *loaded) override {
     s.unloads++;
@@ -377,8 +379,7 @@ Test(nvrtc, compiles_for_a_device_that_is_not_there) {
   cr_assert(contains(bytes, "doubling_kernel"));
   cr_assert(contains(tool->identity(), "sm_90"));
   cr_assert(contains(tool->identity(), "--fmad=false"));
-  kernel_entry e;
-  cr_assert_null(tool->load(bytes, "doubling", e, why));
+  cr_assert_null(tool->load(bytes, why));
   cr_assert(contains(why, "no device"));
 }
 

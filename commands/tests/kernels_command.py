@@ -1,0 +1,77 @@
+"""Superoperators compiled ahead of time: fcodeopt --emit-cuda, a compiler, vinterp --kernels.
+
+    kernels_command.py FCODEOPT VINTERP-TESTS C++-COMPILER
+"""
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+FCODEOPT, VINTERP, COMPILER = (str(Path(p).resolve()) for p in sys.argv[1:4])
+PROGRAM = """FUNC MAIN
+CONST INT 1000
+MAKE_SEGDES
+CONST INT 0
+CONST INT 3
+COPY 1 2
+INDEX
+COPY 1 0
+* INT
+COPY 1 0
+- INT
+CONST INT 1
+COPY 1 2
+DIST INT
++ INT
+COPY 1 0
+* INT
+COPY 1 1
++_REDUCE INT
+POP 1 1
+RET
+"""
+
+
+class Kernels(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.path = Path(self.folder.name)
+        (self.path / "prog.vcode").write_text(PROGRAM)
+        self.command(FCODEOPT, "--emit-cuda", "prog.cu", "prog.vcode")
+        self.command(COMPILER, "-std=c++17", "-shared", "-fPIC", "-O1", "-ffp-contract=off",
+                     "-DRAVEL_MODULE", "-x", "c++", "-o", "prog.so", "prog.cu")
+
+    def tearDown(self):
+        self.folder.cleanup()
+
+    def command(self, *words):
+        done = subprocess.run(words, cwd=self.path, capture_output=True, text=True, check=False,
+                              env=dict(os.environ, RAVEL_EMULATION="small=0"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout, done.stderr
+
+    def launches(self, *options):
+        out, err = self.command(VINTERP, "--backend", "cuda-emu", "--profile=device", *options,
+                                "prog.fcode")
+        self.assertEqual(re.findall(r"\d+", out), ["1000"])
+        return int(re.search(r"launches (\d+)", err)[1]), err
+
+    def test_kernels_are_found(self):
+        without, _ = self.launches()
+        with_kernels, err = self.launches("--kernels", "prog.so")
+        self.assertLess(with_kernels, without)
+        self.assertNotIn("not used", err)
+
+    def test_what_cannot_be_used_is_said(self):
+        without, _ = self.launches()
+        for name, reason in (("nothing.so", "cannot be read"), ("prog.cu", "")):
+            launches, err = self.launches("--kernels", name)
+            self.assertEqual(launches, without)
+            self.assertIn(f"the kernels in {name} are not used: {reason}", err)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
