@@ -9,6 +9,9 @@
 /* Measured in the model of traffic between host and device: the best for all programs. */
 enum { SMALL = 2048 };
 
+/* Sizes are asked for soon after they were handed out: so many are remembered. */
+enum { MOST_SETTLED = 1 << 16 };
+
 cvl_context::cvl_context(ravel::stream *s, const cvl_options &o)
     : device(s), memory(s), work_queue(s), int_elem(o.int_elem), float_elem(o.float_elem),
       small(SMALL) {
@@ -101,6 +104,7 @@ static void look(context &c) {
     memcpy(&q->value, q->mirror->at, sizeof q->value);
     q->known = true;
     c.settled[q->symbol] = q->value;
+    if (c.settled.size() > MOST_SETTLED) c.settled.erase(c.settled.begin());
     q->at = nullptr;
     q->mirror = nullptr;
   }

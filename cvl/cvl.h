@@ -209,6 +209,7 @@ struct cvl_backend {
   uint32_t version; /* CVL_VERSION */
   const char *name; /* "cpu", "cuda" ... */
   const char *doc;  /* one line for --devices */
+  bool own_memory; /* vectors are not in the memory of the host, whose size says nothing then */
 
   /* How many devices there are, numbered from 0; describes the first `most` of them. 0 with a
    * text in *why if none can be used. The text is one line without a full stop: what is

@@ -49,7 +49,9 @@ struct machine *machine_new(const struct machine_options *options, struct diag_l
                             .float_elem = options->widths.float_elem,
                             .threads = options->threads,
                             .device = options->device,
-                            .memory_limit = memory - memory / MACHINE_PART,
+                            .memory_limit = m->backend->own_memory && !options->memory_limit
+                                                ? 0
+                                                : memory - memory / MACHINE_PART,
                             .native = options->native,
                             .kernels = options->kernels,
                             .measure = options->profile};

@@ -16,7 +16,8 @@ struct machine_options {
   const struct cvl_backend *backend;
   unsigned threads;      /* 0: all */
   int device;            /* -1: any */
-  uint64_t memory_limit; /* bytes, machine and vectors together; 0: machine_default_memory() */
+  uint64_t memory_limit; /* bytes, machine and vectors together; 0: machine_default_memory(),
+                            and on a device all that it has */
   double time_limit;     /* seconds; 0: none */
   uint64_t max_depth;    /* of calls; 0: 1,000,000 */
   uint64_t seed;         /* of RAND */

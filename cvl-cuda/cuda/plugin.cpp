@@ -21,6 +21,7 @@ ravel_backend(uint32_t version) {
   static const cvl_backend backend = [] {
     cvl_backend b = ravel::backend_over_streams();
     b.name = "cuda";
+    b.own_memory = true;
     b.doc = "NVIDIA GPUs";
     b.open = open_device;
     b.devices = ravel::cuda_devices;
