@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <exception>
+#include <fstream>
+#include <iterator>
 #include <system_error>
 
 #include "cvl-cuda/digest.hpp"
@@ -57,9 +59,13 @@ compiler::~compiler() {
 
 /* ---- compiled ahead of time ---- */
 
-bool compiler::use_module(const std::string &bytes, std::string &why) {
-  module_ = tools_->load(bytes, why);
-  return module_ != nullptr;
+void compiler::use_module(const std::string &file) {
+  std::ifstream in(file, std::ios::binary);
+  const std::string bytes((std::istreambuf_iterator<char>(in)),
+                          std::istreambuf_iterator<char>());
+  std::string why = "it cannot be read";
+  if (in && !bytes.empty()) module_ = tools_->load(bytes, why);
+  if (!module_) say_("the kernels in " + file + " are not used: " + why);
 }
 
 bool compiler::in_module(const std::string &name, kernel_entry &entry) {

@@ -36,9 +36,9 @@ struct compiler {
   compiler(const compiler &) = delete;
   compiler &operator=(const compiler &) = delete;
 
-  /* Kernels compiled ahead of time: bytes as compile() of the toolchain gives them, of many
-   * kernels. False with a reason if they cannot be used. Called once at most. */
-  bool use_module(const std::string &bytes, std::string &why);
+  /* Kernels compiled ahead of time: a file of bytes as compile() of the toolchain gives them,
+   * of many kernels. What cannot be used is said, and done without. Called once at most. */
+  void use_module(const std::string &file);
   /* The kernel NAME of that module; false if there is none. */
   bool in_module(const std::string &name, kernel_entry &entry);
 

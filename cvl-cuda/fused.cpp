@@ -8,11 +8,7 @@
  */
 #include "cvl-cuda/fused.hpp"
 
-#include <stdio.h>
 #include <string.h>
-
-#include <fstream>
-#include <iterator>
 
 #include "cvl-cuda/compiler.hpp"
 #include "cvl-cuda/ops.hpp"
@@ -69,16 +65,6 @@ struct kernel_store {
       : tools(std::move(t), std::move(kept)), waits(wait), compiles(compile) {}
 };
 
-/* The kernels compiled ahead of time; what cannot be used is said and done without. */
-static void use_module(compiler &tools, const char *name) {
-  std::ifstream file(name, std::ios::binary);
-  const std::string bytes((std::istreambuf_iterator<char>(file)),
-                          std::istreambuf_iterator<char>());
-  std::string why = "cannot be read";
-  if (!file || bytes.empty() || !tools.use_module(bytes, why))
-    fprintf(stderr, "vinterp: the kernels in %s are not used: %s\n", name, why.c_str());
-}
-
 std::shared_ptr<kernel_store> open_kernels(stream *s, const cvl_options &o) {
   static const char wait[] = "wait:";
   const char *folder = o.native;
@@ -94,7 +80,7 @@ std::shared_ptr<kernel_store> open_kernels(stream *s, const cvl_options &o) {
   cache kept(folder && *folder ? std::string(folder) : cache_folder());
   const auto store =
       std::make_shared<kernel_store>(std::move(tools), std::move(kept), waits, compiles);
-  if (o.kernels) use_module(store->tools, o.kernels);
+  if (o.kernels) store->tools.use_module(o.kernels);
   return store;
 }
 

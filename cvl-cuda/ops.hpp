@@ -59,8 +59,6 @@ void recognise_equal(cvl_segdes &);
 bool ranks_pay(const context &, const cvl_segdes &);
 /* The rank directory of a descriptor with offsets, in the place of `w`. */
 void make_ranks(work &w, cvl_segdes &);
-/* The expanded ids of a descriptor on the device: the segment of each element, as int64_t. */
-void make_ids(work &w, cvl_segdes &);
 
 } // namespace ravel
 #endif

@@ -442,11 +442,6 @@ struct word_at {
   }
 };
 
-struct id_at {
-  segments s;
-  HD int64_t operator()(int64_t i) const { return s.of(i); }
-};
-
 } // namespace
 
 /* A search among so few offsets that they stay in the first cache costs less than the launch:
@@ -469,13 +464,6 @@ void make_ranks(work &w, cvl_segdes &d) {
   w.run(launch_map("ranks", words,
                    map_body<word_at, rank_word>{{w.view(&d)}, w.data<rank_word>(r)}));
   (w.on_host ? d.host_ranks : d.device_ranks) = w.on_host ? r->host : r->device;
-}
-
-void make_ids(work &w, cvl_segdes &d) {
-  const segments s = w.view(&d, true);
-  const ref<cvl_vector> r = w.make(CVL_I64, s.total);
-  w.run(launch_map("segment ids", s.total, map_body<id_at, int64_t>{{s}, w.data<int64_t>(r)}));
-  if (!w.on_host) d.device_ids = r->device;
 }
 
 } // namespace ravel

@@ -64,7 +64,6 @@ struct cvl_segdes {
   ravel::ref<ravel::block> host_offsets, device_offsets;
   uint64_t arrives = 0; /* of host_offsets */
   ravel::ref<ravel::block> host_ranks, device_ranks;
-  ravel::ref<ravel::block> device_ids; /* the expanded segment ids of 2012, where asked for */
   ravel::ref<cvl_vector> lengths;      /* as a vector, if somebody has asked for it */
 };
 

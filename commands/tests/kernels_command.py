@@ -67,7 +67,7 @@ class Kernels(unittest.TestCase):
 
     def test_what_cannot_be_used_is_said(self):
         without, _ = self.launches()
-        for name, reason in (("nothing.so", "cannot be read"), ("prog.cu", "")):
+        for name, reason in (("nothing.so", "it cannot be read"), ("prog.cu", "")):
             launches, err = self.launches("--kernels", name)
             self.assertEqual(launches, without)
             self.assertIn(f"the kernels in {name} are not used: {reason}", err)

@@ -1,35 +1,11 @@
 /* test-descriptors.cpp - what conformance cannot see of PACK and of descriptors: what is kept
  * and shared, how many launches that saves, and vectors too long for a single tile of sums. */
-#include <criterion/criterion.h>
-#include <stdlib.h>
+#include "cvl-cuda/tests/session.hpp"
 
-#include <vector>
+struct session : emulated_session {
+  session() : emulated_session("order=shuffled,seed=5,deferred,small=0") {}
 
-#include "cvl-cuda/emulation.h"
-
-typedef std::vector<int64_t> ints;
-
-struct session {
-  const cvl_backend *b = cvl_cuda_emulation_backend();
-  cvl_context *c = nullptr;
-  uint64_t site = 0;
-
-  session() {
-    setenv("RAVEL_EMULATION", "order=shuffled,seed=5,deferred,small=0", 1);
-    cvl_options o{};
-    o.int_elem = CVL_I64;
-    o.float_elem = CVL_F64;
-    const char *why = "";
-    c = b->open(&o, &why);
-    cr_assert(c != nullptr, "%s", why);
-  }
-  ~session() { b->close(c); }
-
-  cvl_value upload(const ints &x) {
-    cvl_value v{};
-    cr_assert(b->from_host(c, ++site, CVL_I64, x.size(), x.data(), &v));
-    return v;
-  }
+  using emulated_session::upload;
   cvl_value upload(const std::vector<uint8_t> &x) {
     cvl_value v{};
     cr_assert(b->from_host(c, ++site, CVL_BOOL, x.size(), x.data(), &v));
@@ -42,7 +18,6 @@ struct session {
     cr_assert(b->to_host(c, &v, 0, n.bound, x.data()));
     return x;
   }
-  uint64_t launches() { return b->statistics(c).launches; }
 };
 
 static ints numbers(int64_t n) {

@@ -1,19 +1,14 @@
 /* test-moves.cpp - what conformance cannot see of moves: claims that stay with an index,
  * launches that are joined, results in the memory of an operand, very long vectors. */
-#include <criterion/criterion.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <algorithm>
 #include <numeric>
-#include <vector>
 
-#include "cvl-cuda/emulation.h"
 #include "cvl-cuda/moves.hpp"
+#include "cvl-cuda/tests/session.hpp"
 
 using ravel::pointer_to;
-
-typedef std::vector<int64_t> ints;
 
 /* WINDOW: each window takes a launch to tell the host that it is done. */
 enum { WINDOW = 1, FEW = 1000, SOME = 6000, MANY = (1 << 22) + 5 };
@@ -30,27 +25,9 @@ static cvl_value one_segment_value(uint64_t length) {
   return v;
 }
 
-struct session {
-  const cvl_backend *b = cvl_cuda_emulation_backend();
-  cvl_context *c = nullptr;
-  uint64_t site = 0;
+struct session : emulated_session {
+  using emulated_session::emulated_session;
 
-  explicit session(const char *how) {
-    setenv("RAVEL_EMULATION", how, 1);
-    cvl_options o{};
-    o.int_elem = CVL_I64;
-    o.float_elem = CVL_F64;
-    const char *why = "";
-    c = b->open(&o, &why);
-    cr_assert(c != nullptr, "%s", why);
-  }
-  ~session() { b->close(c); }
-
-  cvl_value upload(const ints &x) {
-    cvl_value v{};
-    cr_assert(b->from_host(c, ++site, CVL_I64, x.size(), x.data(), &v));
-    return v;
-  }
   cvl_value move(cvl_op op, const cvl_value &v, const cvl_value &at, const cvl_value &defaults,
                  const cvl_value &d) {
     cvl_permute_args a{};
