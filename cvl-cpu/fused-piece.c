@@ -14,13 +14,17 @@
 
 enum { BLOCKS_OF_WHOLE = FUSED_WHOLE / CVL_REDUCE_BLOCK };
 
+static bool no_fault(const struct cvl_kernel *k) {
+  return atomic_load_explicit(&k->failed, memory_order_relaxed) == FUSED_NONE;
+}
+
 /* ---- tiles ---- */
 
 /* Evaluates a tile, strip by strip. False after a fault: consumers then miss tiles and may not
  * be asked again, not even for a tile of no places. */
 static bool tile(struct fused_worker *w, uint64_t first, uint64_t n) {
   const uint64_t strip = w->k->strip;
-  bool good = atomic_load_explicit(&w->k->failed, memory_order_relaxed) == FUSED_NONE;
+  bool good = no_fault(w->k);
   w->origin[IN_TILE] = first;
   for (uint64_t i = 0; i < n; i += strip) {
     good &= fused_strip(w, first + i, n - i < strip ? n - i : strip);
@@ -270,12 +274,15 @@ void fused_piece(void *kernel, uint64_t first, uint64_t last, unsigned worker) {
   if (out.from_start) giant(w, whole, out.begin, out.end);
 
   uint64_t *base = w->kept + k->pack_count;
-  const bool good = atomic_load_explicit(&k->failed, memory_order_relaxed) == FUSED_NONE;
   if (k->scan_count + k->pack_count > 0) {
+    bool good = no_fault(k);
     if (good) find_totals(w, &in, 0);
     if (good) find_totals(w, &out, 1);
     const uint64_t piece = first / k->grain;
     await_turn(&k->turn, piece);
+    /* A piece before this one may have failed while this one waited. It has then not moved the
+     * states on, which may not even be started; all later pieces see that in their turn. */
+    good = no_fault(k);
     if (good) use_states(w, &in, 0);
     if (good) use_states(w, &out, 1);
     for (uint32_t i = 0; i < k->pack_count; i++) {

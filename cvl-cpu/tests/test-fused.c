@@ -564,6 +564,71 @@ Test(fused, random) {
   cr_assert(seed || good >= rounds, "only %u superoperators without faults", good);
 }
 
+/* A fault in the piece that would start the state of a long segment's scan, while pieces after
+ * it wait for their turn: they must not go on with a state that nobody has started, which is
+ * what the last user of the memory left there. Sines of large numbers take their time, so the
+ * pieces after are there first; whether they are is still a matter of time, hence the runs. */
+Test(fused, fault_while_pieces_wait) {
+  enum { SHORT = 10, MANY = 4000, BEFORE = SHORT * MANY, N = 3 * BEFORE, RUNS = 200 };
+  const int64_t wild = INT64_C(0x4142434445464748); /* as an index, it ends outside of memory */
+  const struct cvl_options options = {.int_elem = CVL_I64, .float_elem = CVL_F64, .threads = 3};
+  const char *why;
+  struct cvl_context *c = cpu->open(&options, &why);
+  cr_assert_not_null(c);
+  const uint8_t kinds[] = {SUPEROP_SEGDES, SUPEROP_INT, SUPEROP_INT, SUPEROP_FLOAT};
+  struct superop_node nodes[] = {
+      {.op = OPC_SIN, .type = TW_NONE, .operand_count = 1, .operands = {3}},
+      {.op = OPC_DIV, .type = TW_INT, .checked = true, .operand_count = 2, .operands = {1, 2}},
+      {.op = OPC_MIN_SCAN, .type = TW_INT, .operand_count = 2, .operands = {5, 0}}};
+  const uint32_t outputs[] = {4, 6};
+  struct superop op = {.param_count = 4,
+                       .node_count = 3,
+                       .output_count = 2,
+                       .params = kinds,
+                       .nodes = nodes,
+                       .outputs = outputs};
+  struct heap heap;
+  heap_init(&heap, 0);
+  struct arena a;
+  arena_init(&a, &heap);
+  uint32_t node;
+  cr_assert(superop_complete(&a, &op, &why, &node), "node %u: %s", node, why);
+  struct cvl_kernel *k = cpu->prepare(c, &op);
+  cr_assert_not_null(k);
+  int64_t *x = malloc(N * sizeof *x);
+  double *y = malloc(N * sizeof *y);
+  for (int i = 0; i < MANY; i++) x[i] = SHORT;
+  x[MANY] = N - BEFORE;
+  struct cvl_value operands[4] = {segdes(c, MANY + 1, x)}, got[2], other;
+  for (int i = 0; i < N; i++) x[i] = wild;
+  operands[1] = ints(c, N, x);
+  struct random r = {1};
+  for (int run = 0; run < RUNS; run++) {
+    for (int i = 0; i < 8; i++) { /* memory for the run, whichever it takes */
+      cr_assert(cpu->from_host(c, 0, CVL_I64, (uint64_t)N >> i, x, &other));
+      cpu->release(c, &other);
+    }
+    const uint64_t at = BEFORE + below(&r, N / 4);
+    for (uint64_t i = 0; i < N; i++) y[i] = i <= at ? 1e300 : 0;
+    x[at] = 0;
+    operands[2] = ints(c, N, x);
+    x[at] = wild;
+    cr_assert(cpu->from_host(c, 0, CVL_F64, N, y, &operands[3]));
+    cr_assert_not(cpu->run(c, 1, k, operands, got));
+    struct cvl_error e;
+    cr_assert(cpu->check(c, true, &e));
+    cr_assert(e.kind == CVL_E_DIVIDE_BY_ZERO && e.position == (int64_t)at,
+              "run %d: kind %d at %lld", run, e.kind, (long long)e.position);
+    cpu->release(c, &operands[2]);
+    cpu->release(c, &operands[3]);
+  }
+  cpu->discard(c, k);
+  arena_free(&a);
+  free(x);
+  free(y);
+  cpu->close(c);
+}
+
 /* Compiled functions, each compiled before it is run; in the cache the second time. */
 Test(fused, native) {
   char directory[] = "/tmp/ravel-native-XXXXXX", option[64], command[64];
