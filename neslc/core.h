@@ -1,0 +1,165 @@
+/* core.h - NESL checked: typed trees in which every name is resolved.
+ *
+ * The checker makes them from syntax.h; the flattener (flatten.h) and the direct interpreter
+ * (direct.h) execute them. Operators, indexing, ranges, strings of a form are applications of
+ * library functions; optional arguments have been filled in; several generators stay several
+ * (no zip is called for them). Types may contain the generic variables of the function around
+ * them: whoever executes carries the ground types they stand for.
+ */
+#ifndef RAVEL_NESLC_CORE_H
+#define RAVEL_NESLC_CORE_H
+
+#include "neslc/syntax.h"
+#include "neslc/types.h"
+#include "neslc/value.h"
+
+/* A variable of a parameter, let, lambda or generator: bound once. */
+struct local {
+  const struct name *name;
+  struct type *type;
+  struct span at;
+  uint32_t number; /* 0, 1 ... within the function (or form) it belongs to, lambdas included */
+};
+
+enum core_pattern_kind { PATTERN_LOCAL, PATTERN_PAIR, PATTERN_CONTENTS };
+struct core_pattern {
+  uint8_t kind;
+  struct type *type;
+  struct local *local;               /* LOCAL */
+  struct core_pattern *left, *right; /* PAIR; CONTENTS: left, of the value of a datatype */
+};
+
+enum core_kind {
+  CORE_INT,    /* integer */
+  CORE_FLOAT,  /* real */
+  CORE_BOOL,   /* integer 0 or 1 */
+  CORE_CHAR,   /* integer */
+  CORE_STRING, /* string: of type [char] */
+  CORE_EMPTY,  /* [] of the node's type */
+  CORE_LOCAL,
+  CORE_GLOBAL, /* a function as a value, or a global variable's value */
+  CORE_PAIR,   /* left, right */
+  CORE_APPLY,  /* left(right) */
+  CORE_LAMBDA,
+  CORE_IF,   /* third ? left : right */
+  CORE_LET,  /* pattern = left in right */
+  CORE_LIST, /* [items...] */
+  CORE_EACH,
+  CORE_TIME /* time(left): a pair of the value and seconds */
+};
+
+struct core_generator {
+  struct core_pattern *pattern;
+  struct core *source;
+};
+
+struct core {
+  uint8_t kind; /* enum core_kind */
+  struct type *type;
+  const struct source *source;
+  struct span at;
+  union {
+    int64_t integer;
+    double real;
+    struct {
+      const char *text;
+      size_t length;
+    } string;
+    struct local *local;
+    struct {
+      struct global *global;
+      uint32_t count;          /* of its scheme's variables */
+      struct type **arguments; /* what they are here; within the function itself (monomorphic
+                                  recursion) its own generic variables */
+    } use;
+    struct {
+      struct core *left, *right, *third;
+      struct core_pattern *pattern;
+    } part;
+    struct core_lambda *lambda;
+    struct {
+      struct core **items;
+      size_t count;
+    } list;
+    struct {
+      struct core_generator *generators;
+      size_t count;
+      struct core *body, *sieve; /* sieve may be NULL */
+      bool serial;               /* {* ... } */
+    } each;
+  } as;
+};
+
+/* pattern => body. Its identity type has one argument for each generic variable (of the
+ * function around it) that its body or its captured variables mention, in `variables`. */
+struct core_lambda {
+  uint32_t number; /* unique in the session */
+  const struct source *source;
+  struct span at;
+  struct core_pattern *parameter;
+  struct core *body;
+  uint32_t captured_count;
+  struct local **captured; /* locals from around it, in order of first mention; a value of the
+                              lambda is these, as a right-nested tuple */
+  uint32_t scheme_count;   /* generic variables of the function around it: 0 in an expression */
+  uint32_t variable_count;
+  struct type **variables; /* those it mentions; ->number < scheme_count */
+};
+
+enum global_kind { GLOBAL_FUNCTION, GLOBAL_VARIABLE, GLOBAL_CONSTRUCTOR };
+
+/* What a top-level name means. Functions compiled earlier refer to the struct: a redefinition
+ * with the same type changes it in place (and its version), one with another type makes
+ * another. */
+struct global {
+  const struct name *name;
+  uint8_t kind; /* enum global_kind */
+  bool builtin;
+  bool serial_only;
+  uint32_t number;  /* unique in the session */
+  uint32_t version; /* changes with each new body or value */
+  struct scheme scheme;
+  const struct form *form; /* where it was defined; NULL for it and what nothing defined */
+  const char *documentation;
+
+  /* FUNCTION: exactly one of body and primitive; neither if it was only declared. */
+  struct core_pattern *parameter;
+  struct core *body;
+  uint32_t local_count; /* numbers of locals are below this */
+  int primitive;        /* enum primitive, or -1 */
+  uint32_t optional_count;
+  struct core_option {
+    const struct name *name;
+    const struct syntax *value; /* checked at each call */
+  } * options;                  /* trailing parameters with := */
+
+  /* VARIABLE */
+  struct nesl_value value;
+
+  /* CONSTRUCTOR */
+  const struct datatype *datatype;
+};
+
+/* The callee if the expression is an application of a named function: the flattener then knows
+ * the target without looking at identities. NULL otherwise. */
+static inline struct global *core_callee(const struct core *e) {
+  if (e->kind != CORE_APPLY || e->as.part.left->kind != CORE_GLOBAL) return NULL;
+  struct global *g = e->as.part.left->as.use.global;
+  return g->kind == GLOBAL_VARIABLE ? NULL : g;
+}
+
+/* ---- primitives ---- */
+
+/* Functions that are not written in NESL: primitives.def. In files of the library, and only
+ * there, a function body may be `primitive`: then the function of that name is the primitive
+ * of primitives.def. */
+enum primitive {
+#define PRIMITIVE(id, name, doc) PRIM_##id,
+#include "neslc/primitives.def"
+  PRIMITIVES
+};
+
+/* Writes a checked tree with its types, for --print-after check and tests. */
+void core_show(const struct core *, FILE *);
+
+#endif

@@ -1,0 +1,26 @@
+/* derive.h - bodies of the functions that follow the structure of a type: eql, select,
+ * identity, hash_any, string.
+ *
+ * At a ground argument type such a function is ordinary NESL: eql on [T] compares lengths and
+ * then all({eql(a, b) : a in x; b in y}); string on [T] is seq_string({string(e) : e in x}).
+ * The body is made here as a core tree over library functions, so that flattener and direct
+ * interpreter need to know nothing but the base cases.
+ */
+#ifndef RAVEL_NESLC_DERIVE_H
+#define RAVEL_NESLC_DERIVE_H
+
+#include "neslc/session.h"
+
+struct derived {
+  struct core_pattern *parameter; /* of the argument's type */
+  struct core *body;              /* NULL: a base case, which the caller executes itself (eql on
+                                     scalars: ==, or not xor for bool; select on scalars;
+                                     identity of scalars; hash_any of scalars) */
+  uint32_t local_count;
+};
+
+/* The function `primitive` at a ground argument type, made once for each type and kept by the
+ * session. */
+const struct derived *derive(struct session *, enum primitive, struct type *argument);
+
+#endif

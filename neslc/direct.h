@@ -1,0 +1,27 @@
+/* direct.h - a small interpreter of the unflattened semantics: one value after another, as
+ * section 6 reads. Slow and obvious on purpose; it checks the compiler in the tests, and counts
+ * work and depth in the sense of section 8 for `nesl cost`.
+ */
+#ifndef RAVEL_NESLC_DIRECT_H
+#define RAVEL_NESLC_DIRECT_H
+
+#include "neslc/session.h"
+
+struct direct_options {
+  FILE *out;           /* what print functions write */
+  uint64_t most_steps; /* 0: no limit */
+  uint64_t most_depth; /* of calls; 0: 10,000 */
+  uint64_t seed;
+};
+
+struct direct_cost {
+  double work, depth;
+};
+
+/* Evaluates a checked expression. The value is the arena's. On a run-time error complains
+ * (NESL_RUNTIME with the documented sentence first, NESL_USER, NESL_LIMIT) and returns false.
+ * INTs have the width of the session (32 bits if classic). */
+bool direct_evaluate(struct session *, const struct checked *, const struct direct_options *,
+                     struct complaints *, struct nesl_value *value, struct direct_cost *cost);
+
+#endif

@@ -1,0 +1,29 @@
+/* flatten.h - from checked NESL to the let-form of flat vector operations (ir/).
+ *
+ * The compiler proper: specialises functions to the ground types they are called at, decides
+ * how values are represented in each context, lifts bodies over all instances at once.
+ * README.md tells how; flatten-private.h holds the structures.
+ */
+#ifndef RAVEL_NESLC_FLATTEN_H
+#define RAVEL_NESLC_FLATTEN_H
+
+#include "ir/ir.h"
+#include "neslc/session.h"
+
+struct flatten_options {
+  struct widths widths;
+  bool unchecked; /* leave the argument checks of section 7 out */
+};
+
+/* A program whose entry function takes nothing and leaves the columns of the expression's value
+ * (value.h), in order. Never fails for a checked expression but by memory (the arena jumps):
+ * what is not supported would be an internal error, reported in complaints. Every run-time
+ * check is an ASSERT whose text begins with the sentence of section 7, and has an origin. */
+struct ir_program *flatten_expression(struct session *, struct core *expression,
+                                      uint32_t local_count, const struct flatten_options *,
+                                      struct complaints *);
+/* Likewise for a function: the entry takes the columns of an argument of this ground type. */
+struct ir_program *flatten_function(struct session *, struct global *, struct type *argument,
+                                    const struct flatten_options *, struct complaints *);
+
+#endif

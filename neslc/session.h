@@ -1,0 +1,60 @@
+/* session.h - the top level: what is defined, and the checker's way in.
+ * (NESL specification, section 4.)
+ *
+ * A session owns every tree, type and value of a prompt or of a program; all of it lives in
+ * one arena until the session ends. Evaluation is somebody else's: a form is read (syntax.h),
+ * checked here, compiled (flatten.h) or interpreted (direct.h), and its results bound here.
+ */
+#ifndef RAVEL_NESLC_SESSION_H
+#define RAVEL_NESLC_SESSION_H
+
+#include "neslc/core.h"
+
+struct session {
+  struct arena *arena;
+  struct intern names;
+  struct table *globals; /* name -> struct global, the newest with that name */
+  struct table *types;   /* name -> struct datatype */
+  struct table *derived;
+  uint32_t next_number; /* of globals and lambdas */
+  bool in_library; /* while the library is loaded: `primitive` is a body, names are builtin */
+  bool argument_checks; /* set arg_check; initially true */
+  bool classic;
+};
+
+/* A session with the library in it. NULL, and errors in diags, only if the library is broken or
+ * memory runs out (the arena jumps). */
+struct session *session_new(struct arena *, bool classic, struct diag_list *);
+
+/* The global of that name, or NULL. */
+struct global *session_global(struct session *, const char *name);
+/* Calls visit for every global, in alphabetical order of names (apropos, completion). */
+void session_each(struct session *, void (*visit)(void *, struct global *), void *context);
+/* The defined name nearest to this one, or NULL if none is near. */
+const char *session_nearest(struct session *, const char *name);
+
+/* What a checked form is. */
+struct checked {
+  const struct form *form;
+  /* EXPRESSION, ASSIGN: */
+  struct core *value; /* its type is what is printed; may keep variables (ground: int) */
+  uint32_t local_count;
+  struct core_pattern *pattern; /* ASSIGN: locals named as the globals to bind */
+  /* FUNCTION, DATATYPE: defined already */
+  struct global *global;
+  const char *notice; /* "Redefining X with a new type. ..." or NULL */
+};
+
+/* Checks a form: names, patterns, types, classes, serial-only functions, optional arguments.
+ * FUNCTION and DATATYPE define what they say; the others define nothing. False after
+ * complaining; then the session is as it was. Not for commands. */
+bool check_form(struct session *, const struct form *, struct complaints *, struct checked *);
+
+/* Binds the name (`it`, or a variable of the pattern) to a value, by the rules of section 4.2.
+ * `scheme` tells its type: generic for function values. The columns are copied. */
+struct global *session_bind(struct session *, const struct name *, const struct scheme *,
+                            const struct nesl_value *);
+/* Binds all variables of an evaluated form: `it`, or those of the pattern. */
+void session_bind_checked(struct session *, const struct checked *, const struct nesl_value *);
+
+#endif

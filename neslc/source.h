@@ -1,0 +1,68 @@
+/* source.h - NESL source text, places in it, and what is wrong with it.
+ *
+ * Every tree of the compiler carries spans, so that a message can show the line and mark the
+ * place, and a failing run can name the line it came from.
+ */
+#ifndef RAVEL_NESLC_SOURCE_H
+#define RAVEL_NESLC_SOURCE_H
+
+#include "base/diag.h"
+
+/* A text that forms were read from: a file, or what was typed at the prompt. Owned by the
+ * arena of the session: functions refer to theirs for as long as they are defined. */
+struct source {
+  const char *name; /* file name as the user gave it, "<prompt>", or "library/NAME.nesl" */
+  const char *text; /* NUL behind the end; the text may contain NUL */
+  size_t length;
+  uint32_t first_line; /* number of the first line, for forms of a prompt: usually 1 */
+};
+
+/* Bytes start <= i < end of a source's text. */
+struct span {
+  uint32_t start, end;
+};
+
+/* From the beginning of the first to the end of the second. */
+static inline struct span span_over(struct span first, struct span second) {
+  return (struct span){first.start, second.end};
+}
+
+struct source_pos source_position(const struct source *, uint32_t offset);
+
+/* Kinds of errors, as `nesl --outcomes` names them. */
+enum nesl_error {
+  NESL_OK,
+  NESL_PARSE,
+  NESL_TYPE,
+  NESL_UNBOUND,
+  NESL_PATTERN,      /* not a legal pattern or variable */
+  NESL_DUPLICATE,    /* a variable twice in a pattern */
+  NESL_RESERVED,     /* t, f, time */
+  NESL_BUILTIN,      /* a library name redefined */
+  NESL_UNKNOWN_TYPE, /* or class */
+  NESL_NO_BODY,      /* declared only */
+  NESL_SERIAL_ONLY,  /* within an apply-to-each */
+  NESL_OPTIONAL_ARGUMENT,
+  NESL_NONFINITE, /* infinity or NaN as a result, --classic */
+  NESL_RUNTIME,
+  NESL_USER, /* error(s) */
+  NESL_LIMIT /* memory, time, nesting */
+};
+const char *nesl_error_name(enum nesl_error); /* "parse", "unknown-type" ... */
+
+/* What goes wrong with one form: the first error counts, more may follow it in diags. */
+struct complaints {
+  struct diag_list *diags;
+  enum nesl_error first;
+  uint32_t count;
+};
+
+/* Adds an error: FILE:LINE:COLUMN: error: MESSAGE, the line of the source, and marks under the
+ * span (under its first line if it has several). */
+void complain(struct complaints *, enum nesl_error, const struct source *, struct span,
+              const char *format, ...) __attribute__((format(printf, 5, 6)));
+/* A note to the error before it, likewise with its line: "it is [int] because of this". */
+void remark(struct complaints *, const struct source *, struct span, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+#endif

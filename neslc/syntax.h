@@ -1,0 +1,186 @@
+/* syntax.h - NESL as written: the tree the parser makes. (NESL specification, sections 2, 3.)
+ *
+ * Operators are applications: `a + b` is APPLY(NAME "+", PAIR(a, b)), `#e` APPLY(NAME "length",
+ * e), `a[i]` APPLY(NAME "elt", PAIR(a, i)), `-e` of "negate", `@e` of "string", `[s:e:d]` of
+ * "iseq" to (s, d, e), d = 1 if it was left out. Such names say `builtin`: they mean the
+ * library's function whatever variables are in scope, and `written` how they were spelled.
+ * Names are folded to lower case. A tuple is right-nested PAIRs. Patterns are expressions until
+ * the checker looks at them.
+ */
+#ifndef RAVEL_NESLC_SYNTAX_H
+#define RAVEL_NESLC_SYNTAX_H
+
+#include "base/intern.h"
+#include "neslc/source.h"
+
+enum syntax_kind {
+  SYNTAX_INT,
+  SYNTAX_FLOAT,
+  SYNTAX_CHAR,
+  SYNTAX_STRING,
+  SYNTAX_NAME,   /* t and f too: the checker knows them */
+  SYNTAX_PAIR,   /* left, right */
+  SYNTAX_APPLY,  /* left(right) */
+  SYNTAX_LAMBDA, /* left => right; left a pattern */
+  SYNTAX_OPTION, /* left := right, left a NAME: in parameters and arguments only */
+  SYNTAX_IF,     /* condition, left, right */
+  SYNTAX_LET,    /* left = right in body; several bindings are nested LETs */
+  SYNTAX_LIST,   /* [items...], at least one */
+  SYNTAX_EMPTY,  /* [] type */
+  SYNTAX_EACH    /* { body : generators | sieve } */
+};
+
+struct syntax_type;
+
+struct syntax_generator {
+  struct syntax *pattern, *source; /* of a lone `v` both are that NAME */
+};
+
+struct syntax {
+  uint8_t kind;       /* enum syntax_kind */
+  bool builtin;       /* NAME: the library's, from an operator */
+  bool parenthesised; /* stood in ( ) of its own: for show code, and tuples on the left */
+  bool serial;        /* EACH: {* ... } */
+  struct span at;     /* the whole expression */
+  struct span mark;   /* what a message points at: the operator, the name; else = at */
+  union {
+    int64_t integer;   /* INT: nonnegative, saturated at INT64_MAX; `too_large` below */
+    double real;       /* FLOAT */
+    uint8_t character; /* CHAR */
+    struct {
+      const char *text; /* escapes resolved; may contain NUL */
+      size_t length;
+    } string;
+    struct {
+      const struct name *name;
+      const char *written; /* builtin: "+", "[]", "#" ...; else as name */
+    } name;
+    struct {
+      struct syntax *left, *right, *third; /* third: IF condition, LET body */
+    } part;
+    struct {
+      struct syntax **items;
+      size_t count;
+    } list;
+    struct syntax_type *type; /* EMPTY: the element type */
+    struct {
+      struct syntax *body; /* of the short form: the first generator's pattern */
+      struct syntax_generator *generators;
+      size_t count;
+      struct syntax *sieve; /* or NULL */
+    } each;
+  } as;
+};
+
+enum syntax_type_kind {
+  SYNTAX_TYPE_NAME,
+  SYNTAX_TYPE_SEQUENCE,
+  SYNTAX_TYPE_PAIR,
+  SYNTAX_TYPE_FUNCTION
+};
+
+struct syntax_type {
+  uint8_t kind;
+  struct span at;
+  const struct name *name;          /* NAME: int, a, point ... */
+  struct syntax_type *left, *right; /* PAIR; FUNCTION: argument, result; SEQUENCE: left;
+                                       NAME: left = its parameters as a tuple, or NULL */
+};
+
+struct syntax_constraint { /* a in number */
+  const struct name *variable, *class_name;
+  struct span at;
+};
+
+struct syntax_annotation {
+  struct syntax_type *type;
+  struct syntax_constraint *constraints;
+  size_t count;
+};
+
+enum form_kind {
+  FORM_EXPRESSION, /* value */
+  FORM_ASSIGN,     /* pattern = value */
+  FORM_FUNCTION,
+  FORM_DATATYPE, /* name annotation */
+  FORM_COMMAND
+};
+
+struct form {
+  uint8_t kind; /* enum form_kind */
+  const struct source *source;
+  struct span at;                 /* without the terminator */
+  struct syntax *pattern, *value; /* ASSIGN; EXPRESSION: value; FUNCTION: parameters, body
+                                     (NULL: declared only) */
+  const struct name *name;        /* FUNCTION, DATATYPE; COMMAND: its word */
+  struct span name_at;
+  struct syntax_annotation *annotation; /* FUNCTION: NULL without; DATATYPE: the contents */
+  const char *documentation;            /* FUNCTION; NULL */
+  const struct token *words; /* COMMAND: the tokens after the word, up to the terminator */
+  size_t word_count;
+  struct syntax *argument; /* COMMAND: the words as an expression where they are one (load EXP,
+                              dump vcode "F" EXP: the last expression); else NULL */
+};
+
+/* ---- tokens ---- */
+
+enum token_kind {
+  TOKEN_END,
+  TOKEN_INT,
+  TOKEN_FLOAT,
+  TOKEN_CHAR,
+  TOKEN_STRING,
+  TOKEN_WORD,   /* identifier or keyword, folded */
+  TOKEN_SYMBOL, /* an operator or punctuation */
+  TOKEN_INVALID /* already complained about */
+};
+
+struct token {
+  uint8_t kind;
+  struct span at;
+  const struct name *name; /* WORD, SYMBOL: its spelling */
+  int64_t integer;
+  double real;
+  const char *text; /* STRING, CHAR: bytes */
+  size_t length;
+};
+
+/* ---- reading ---- */
+
+/* Reads one form after another from a source. Memory is the arena's (which jumps when there is
+ * none left: base/arena.h). */
+struct reader {
+  struct arena *arena;
+  struct intern *names;
+  const struct source *source;
+  uint32_t at; /* of the next form */
+  /* private to parse.c: */
+  struct token token, ahead;
+  struct complaints *complaints;
+  unsigned depth; /* nesting now: an error beyond NESL_MOST_NESTING */
+};
+
+enum { NESL_MOST_NESTING = 2000 };
+
+void reader_init(struct reader *, struct arena *, struct intern *, const struct source *);
+
+enum reading {
+  READ_FORM,   /* *form is set */
+  READ_END,    /* nothing but white space and comments is left */
+  READ_BROKEN, /* complained; the reader stands behind the form's terminator */
+  READ_MORE    /* the text ends within a form: at a prompt, ask for another line. Complained
+                  too: in a file it is an error */
+};
+/* The next form. A form that ends with the text and no terminator is READ_MORE. */
+enum reading read_form(struct reader *, struct complaints *, struct form *);
+
+/* Reads a type, [int] or a, b -> c: for primitives.def and tests. NULL if it is none. */
+struct syntax_annotation *read_annotation(struct arena *, struct intern *, const char *text,
+                                          struct complaints *);
+
+/* Writes an expression or a form in canonical layout (show code; round trips: reading what was
+ * written gives an equal tree). */
+void show_syntax(const struct syntax *, FILE *);
+void show_form(const struct form *, FILE *);
+
+#endif

@@ -1,0 +1,126 @@
+/* types.h - NESL's types and their classes; unification; schemes; printing.
+ * (NESL specification, section 5, and 10.3.)
+ *
+ * Types are terms in an arena. A variable has a class and, once it is unified with something,
+ * a link to it: look at types through type_of() only. Function types carry an identity: which
+ * function of the program the value is. An identity is a variable until it is known; then it is
+ * a global function or a lambda expression, with the types that its code still depends on.
+ */
+#ifndef RAVEL_NESLC_TYPES_H
+#define RAVEL_NESLC_TYPES_H
+
+#include <stdbool.h>
+
+#include "base/intern.h"
+#include "neslc/source.h"
+
+struct global;
+struct core_lambda;
+
+enum type_tag {
+  TYPE_INT,
+  TYPE_FLOAT,
+  TYPE_BOOL,
+  TYPE_CHAR,
+  TYPE_STREAM,   /* the library's type of files: represented as an INT */
+  TYPE_SEQUENCE, /* part[0] */
+  TYPE_PAIR,     /* part[0], part[1] */
+  TYPE_FUNCTION, /* argument part[0], result part[1], identity part[2] */
+  TYPE_DATA,     /* a datatype and its arguments */
+  TYPE_IDENTITY, /* of a function: global or lambda, and its arguments */
+  TYPE_VARIABLE  /* to be found out, or one of a scheme */
+};
+
+enum type_class {
+  CLASS_ANY,
+  CLASS_SCALAR,
+  CLASS_ORDINAL,
+  CLASS_NUMBER,
+  CLASS_LOGICAL,
+  CLASSES
+};
+const char *type_class_name(enum type_class);
+
+struct datatype {
+  const struct name *name;
+  uint32_t parameter_count;
+  struct type **parameters;   /* variables of the scheme */
+  struct type *contents;      /* over them */
+  struct global *constructor; /* contents -> the type */
+  bool builtin;
+};
+
+struct type {
+  uint8_t tag;     /* enum type_tag */
+  uint8_t klass;   /* VARIABLE: enum type_class */
+  bool generic;    /* VARIABLE: of a scheme; never linked */
+  uint32_t number; /* VARIABLE: in order of making; generic: index in its scheme */
+  struct type *part[3];
+  struct type *link; /* VARIABLE: what it was unified with, or NULL */
+  const struct datatype *data;
+  const struct global *global;      /* IDENTITY of a function or constructor, else NULL */
+  const struct core_lambda *lambda; /* IDENTITY of a lambda expression, else NULL */
+  uint32_t argument_count;          /* DATA, IDENTITY: arguments */
+  struct type **arguments;
+  struct span from; /* where this became a type: a literal, an operator; for messages */
+  const struct source *from_source; /* NULL: unknown */
+};
+
+/* Follows links to what the type is. Never NULL for non-NULL. */
+static inline struct type *type_of(struct type *t) {
+  while (t->link) t = t->link;
+  return t;
+}
+
+/* Makers; everything is the arena's. Base types without a place are shared constants. */
+struct type *type_base(struct arena *, enum type_tag);
+struct type *type_sequence(struct arena *, struct type *element);
+struct type *type_pair(struct arena *, struct type *left, struct type *right);
+struct type *type_function(struct arena *, struct type *argument, struct type *result,
+                           struct type *identity);
+struct type *type_data(struct arena *, const struct datatype *, struct type **arguments);
+struct type *type_identity(struct arena *, const struct global *, const struct core_lambda *,
+                           uint32_t count, struct type **arguments);
+struct type *type_variable(struct arena *, enum type_class);
+
+enum unify_result { UNIFY_OK, UNIFY_CLASH, UNIFY_CLASS, UNIFY_INFINITE, UNIFY_IDENTITY };
+/* Makes both the same, linking variables. On failure some variables may be linked already;
+ * *a_part and *b_part are the innermost parts that clash. */
+enum unify_result type_unify(struct type *a, struct type *b, struct type **a_part,
+                             struct type **b_part);
+
+/* ---- schemes ---- */
+
+struct scheme {
+  uint32_t count;
+  struct type **variables; /* generic, with their classes, index = number */
+  struct type *type;       /* over them */
+};
+
+/* Turns every variable left in the type (identities too) into a generic one, in place: in the
+ * whole typed tree that shares them. */
+struct scheme type_generalise(struct arena *, struct type *);
+/* A copy with fresh variables; arguments[i] (of scheme->count) is what variable i became. */
+struct type *type_instantiate(struct arena *, const struct scheme *, struct type **arguments);
+/* The type with generic variable i replaced by arguments[i]; variables that nothing determined
+ * become int. The result has no variables: it is ground. Hash-consed in no way. */
+struct type *type_ground(struct arena *, struct type *, uint32_t count,
+                         struct type **arguments);
+/* Equality of ground types, identities and their arguments included; and a hash of them. */
+bool type_same(const struct type *, const struct type *);
+uint64_t type_hash(const struct type *);
+
+/* Writes `[int], int` with the outermost rules of 10.3: names a b c ... in order of first
+ * appearance, and, if `context`, " :: (a in any; ...)". */
+void type_show(struct type *, bool context, FILE *);
+/* The same into the arena; `also` (or NULL) is a second type whose variables get the same
+ * names, for messages that show both. */
+const char *type_text(struct arena *, struct type *, bool context);
+void type_texts(struct arena *, struct type *a, struct type *b, const char **a_text,
+                const char **b_text);
+
+/* Whether values of the (ground) type consist of INT, BOOL, FLOAT columns only, no sequences.
+ */
+bool type_is_flat(struct type *);
+
+#endif

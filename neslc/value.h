@@ -1,0 +1,48 @@
+/* value.h - NESL values outside of a run: the flat columns of section 11.1, on the host.
+ *
+ * A value of type T is a list of columns that T alone determines, in this order: INT, BOOL,
+ * FLOAT and CHAR one column; a pair or a datatype those of its parts; [T] a SEGDES (one segment
+ * for each sequence at that level: the lengths), then the columns of T; a function those of its
+ * captured variables. A whole value stands in a context of one: its scalars have length 1.
+ */
+#ifndef RAVEL_NESLC_VALUE_H
+#define RAVEL_NESLC_VALUE_H
+
+#include "neslc/types.h"
+
+enum column_kind { COLUMN_INT, COLUMN_FLOAT, COLUMN_BOOL, COLUMN_SEGDES };
+
+struct column {
+  uint8_t kind; /* enum column_kind */
+  uint64_t length;
+  union {
+    const int64_t *ints; /* INT, SEGDES (lengths of segments), chars and streams */
+    const double *floats;
+    const uint8_t *bools; /* 0 or 1 */
+  } as;
+};
+
+struct nesl_value {
+  struct type *type; /* ground */
+  uint32_t count;
+  struct column *columns;
+};
+
+/* The kinds of the columns of a ground type, appended to list: as many as the value has. */
+struct column_kinds {
+  struct arena *arena;
+  ARRAY(uint8_t) list;
+};
+void value_columns(struct type *ground, struct column_kinds *);
+
+/* Prints the value as section 10 says, without its type. */
+struct value_layout {
+  uint64_t print_length; /* longest sequence printed in full */
+};
+void value_show(const struct nesl_value *, const struct value_layout *, FILE *);
+/* Whether any FLOAT in it is an infinity or NaN. */
+bool value_nonfinite(const struct nesl_value *);
+/* A float as section 10.2 prints it: 15 significant digits, shortest. dst: NUMBER_TEXT_MAX. */
+size_t nesl_format_float(char *dst, double);
+
+#endif
