@@ -8,6 +8,8 @@
  */
 #include "bench/gpu-ops.h"
 
+#include <stdlib.h>
+
 /* Targets: parts of the copy bandwidth. */
 static const double PLAIN = 0.90, EXACT_SCAN = 0.80, FLOAT_SCAN = 0.60, PACKING = 0.80;
 
@@ -178,13 +180,16 @@ static void measure_moves(struct device *d, struct operands *x) {
   drop(&d->b, &random);
 }
 
+/* A pass of eight bits reads and writes keys and positions; then the ranks are scattered. */
+double rank_bytes(double size) {
+  const double passes = size;
+  return size + passes * 2 * (size + 4) + 8;
+}
+
 /* RANK: against the peers' sort of as many keys with positions. */
 static void measure_ranks(struct device *d, struct operands *x) {
   for (enum elem_class class = CLASS_INT; class <= CLASS_FLOAT; class ++) {
     const double size = (double)elem_bytes(&d->b, class);
-    /* A pass of eight bits reads and writes keys and positions; then the ranks are scattered.
-     */
-    const double passes = size, bytes = size + passes * 2 * (size + 4) + 8;
     if (!device_wants(d, "RANK_UP")) continue;
     device_measure(d, &(struct row){.family = "rank",
                                     .work = {.name = "RANK_UP",
@@ -195,7 +200,7 @@ static void measure_ranks(struct device *d, struct operands *x) {
                                              .d = cvl_one_segment(x->n)},
                                     .class = class,
                                     .n = x->n,
-                                    .bytes = bytes * (double)x->n});
+                                    .bytes = rank_bytes(size) * (double)x->n});
   }
 }
 
@@ -225,6 +230,15 @@ static void measure_size(struct device *d, uint64_t n) {
   }
 }
 
+/* The same ranks where the back end looks every segment up. */
+static void measure_without_ids(struct device *d, int wide, uint64_t n) {
+  setenv("RAVEL_CUDA_IDS", "0", 1);
+  bench_open(&d->b, wide, 1);
+  measure_ranks_under(d, n, false);
+  bench_close(&d->b);
+  unsetenv("RAVEL_CUDA_IDS");
+}
+
 int main(int argc, char **argv) {
   const struct measure_options o = measure_options(argc, argv);
   struct device d;
@@ -235,8 +249,11 @@ int main(int argc, char **argv) {
       bench_open(&d.b, wide, 1);
       measure_size(&d, UINT64_C(1) << o.sizes[s]);
       /* Segments in one size: a quarter of the largest. */
-      if (s == 0) measure_shapes(&d, UINT64_C(1) << (o.sizes[0] > 4 ? o.sizes[0] - 2 : 4));
+      const uint64_t n = UINT64_C(1) << (o.sizes[0] > 4 ? o.sizes[0] - 2 : 4);
+      if (s == 0) measure_shapes(&d, n);
+      if (s == 0) measure_ranks_under(&d, n, true);
       bench_close(&d.b);
+      if (s == 0) measure_without_ids(&d, wide, n);
     }
   }
   device_close(&d);

@@ -42,14 +42,15 @@ static uint64_t giant_and_tiny(uint64_t k, uint64_t n) {
 static const struct shape {
   const char *name;
   uint64_t (*length)(uint64_t k, uint64_t n);
-} shapes[] = {{"one", one},
-              {"4 each", equal_4},
-              {"32 each", equal_32},
-              {"1000 each", equal_1000},
-              {"100000 each", equal_100000},
-              {"random", random_length},
-              {"half empty", half_empty},
-              {"giant, tiny", giant_and_tiny}};
+  bool ragged; /* lengths differ: a descriptor with offsets */
+} shapes[] = {{"one", one, false},
+              {"4 each", equal_4, false},
+              {"32 each", equal_32, false},
+              {"1000 each", equal_1000, false},
+              {"100000 each", equal_100000, false},
+              {"random", random_length, true},
+              {"half empty", half_empty, true},
+              {"giant, tiny", giant_and_tiny, true}};
 
 /* A descriptor of one shape and what goes with it. */
 struct segments {
@@ -139,6 +140,15 @@ static bool run_make_scan(struct bench *b, const struct work *w, struct cvl_valu
   return done;
 }
 
+/* Makes a descriptor and ranks under it. */
+static bool run_make_rank(struct bench *b, const struct work *w, struct cvl_value *out) {
+  struct work ranks = {.op = w->op, .in = {w->in[1]}};
+  if (!b->backend->make_segdes(b->context, 1, &w->in[0], &ranks.d)) return false;
+  const bool done = run_rank(b, &ranks, out);
+  drop(b, &ranks.d);
+  return done;
+}
+
 /* Measures one operation; fields of `work` that do not change with the operation are set. */
 static void measure_one(struct device *d, const struct segments *s, struct work work,
                         enum elem_class class, double bytes, double target, unsigned fresh) {
@@ -205,6 +215,39 @@ static void measure_shape(struct device *d, const struct segments *s,
                             .op = OP_ADD,
                             .in = {s->lengths, data[CLASS_INT]}},
               CLASS_INT, m * (ints + 16) + 2 * ints * n + 2 * directory, 0.0, 1);
+}
+
+/* RANK under a descriptor used before, and under a new one: with all that is made for it. */
+static void measure_ranked(struct device *d, const struct segments *s,
+                           const struct cvl_value *data, const char *name,
+                           const char *make_name) {
+  const double n = (double)s->n, m = (double)s->count,
+               ints = (double)elem_bytes(&d->b, CLASS_INT), bytes = n * rank_bytes(ints);
+  measure_one(
+      d, s,
+      (struct work){.name = name, .run = run_rank, .op = OP_RANK_UP, .in = {data[CLASS_INT]}},
+      CLASS_INT, bytes, 0.0, 0);
+  measure_one(d, s,
+              (struct work){.name = make_name,
+                            .run = run_make_rank,
+                            .op = OP_RANK_UP,
+                            .in = {s->lengths, data[CLASS_INT]}},
+              CLASS_INT, bytes + m * (ints + 16), 0.0, 1);
+}
+
+void measure_ranks_under(struct device *d, uint64_t n, bool ids) {
+  struct cvl_value data[CLASS_BOOL + 1] = {{.form = CVL_NOTHING}};
+  data[CLASS_INT] = device_vector(d, CLASS_INT, n, 20);
+  for (size_t k = 0; data[CLASS_INT].form != CVL_NOTHING && k < sizeof shapes / sizeof *shapes;
+       k++) {
+    if (!shapes[k].ragged) continue;
+    struct segments s;
+    if (segments_make(d, &shapes[k], n, &s))
+      measure_ranked(d, &s, data, ids ? "RANK_UP" : "RANK_UP, no ids",
+                     ids ? "make, RANK_UP" : "make, RANK_UP, no ids");
+    segments_drop(d, &s);
+  }
+  drop(&d->b, &data[CLASS_INT]);
 }
 
 void measure_shapes(struct device *d, uint64_t n) {

@@ -3,6 +3,7 @@
 #include "cvl-cuda/backend.hpp"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <new>
@@ -74,10 +75,13 @@ static bool guarded(context *c, uint64_t site, cvl_value *out, cvl_value *more, 
 
 /* ---- opening and closing ---- */
 
+/* RAVEL_CUDA_IDS is for measurements: 0 makes operations do without expanded ids. */
 context *open_context(stream *s, const cvl_options &o, const char **why) {
   static thread_local char reason[256]; /* of the stream, which does not last */
   try {
     context *c = new context(s, o);
+    const char *ids = getenv("RAVEL_CUDA_IDS");
+    if (ids) c->ids = strcmp(ids, "0") != 0;
     c->kernels = open_kernels(s, o);
     if (s->failure() == nullptr) return c;
     delete c;

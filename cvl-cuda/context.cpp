@@ -356,6 +356,21 @@ segments work::view(const cvl_value &d, bool ranked) {
   return s;
 }
 
+ptr<const uint32_t> work::segment_ids(const cvl_value &d, const segments &s) {
+  enum : int64_t { MOST = (int64_t)UINT32_MAX + 1 };
+  if (!c.ids || s.ranks == nullptr || s.count > MOST) return nullptr;
+  ref<block> &kept = d.as.segdes->device_ids;
+  if (!kept) {
+    const ref<block> b(
+        c.memory.take_if_easy(place::device, (size_t)s.total * sizeof(uint32_t)));
+    if (!b) return nullptr;
+    made_.push_back(b);
+    make_ids(*this, s, pointer_to<uint32_t>(b->at));
+    kept = b;
+  }
+  return pointer_to<const uint32_t>(reads(kept));
+}
+
 ref<cvl_vector> work::make(cvl_elem elem, int64_t n) {
   ref<cvl_vector> v(new cvl_vector);
   v->elem = elem;

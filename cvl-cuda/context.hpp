@@ -36,7 +36,8 @@ struct cvl_context {
   ravel::heap memory;
   ravel::queue work_queue;
   cvl_elem int_elem, float_elem;
-  int64_t small; /* operations on up to so many elements may run on the host */
+  int64_t small;   /* operations on up to so many elements may run on the host */
+  bool ids = true; /* expanded ids are made (RAVEL_CUDA_IDS) */
   ravel::fault_slot host_faults{};        /* of bodies that ran on the host */
   ravel::ref<ravel::block> device_faults; /* one fault_slot on the device */
   ravel::ref<ravel::block> seen_faults;   /* pinned: its copy as of the last wait */
@@ -152,6 +153,10 @@ struct work {
   /* A descriptor; `ranked`: with a rank directory unless `of` is cheap anyway (ranks_pay). */
   segments view(const cvl_value &d, bool ranked = false);
   segments view(cvl_segdes *d, bool ranked = false);
+  /* The expanded ids of a descriptor, seen as `s`: the number of each element's segment, for
+   * operations that look it up several times. Null, and `s` has to do, where there is no rank
+   * directory either, where memory is short, and where the numbers do not fit. */
+  ptr<const uint32_t> segment_ids(const cvl_value &d, const segments &s);
   /* The offsets of a descriptor that has some; its total may be pending. */
   ptr<const int64_t> offsets_here(cvl_segdes &d);
 

@@ -59,6 +59,8 @@ void recognise_equal(cvl_segdes &);
 bool ranks_pay(const context &, const cvl_segdes &);
 /* The rank directory of a descriptor with offsets, in the place of `w`. */
 void make_ranks(work &w, cvl_segdes &);
+/* The segment of each element of `s`, of which there are at most 2^32. */
+void make_ids(work &w, const segments &s, ptr<uint32_t> ids);
 
 } // namespace ravel
 #endif

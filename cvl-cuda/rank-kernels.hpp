@@ -56,9 +56,17 @@ template <class T, class I> struct compare_body {
 
 /* ---- by sorting: K the type of keys, V that of positions ---- */
 
+/* Segments, of which each element's number is looked up or was written down (ids). */
+struct numbered_segments {
+  segments d;
+  ptr<const uint32_t> ids; /* or null */
+
+  HD int64_t of(int64_t i) const { return ids == nullptr ? d.of(i) : (int64_t)ids[i]; }
+};
+
 template <class T, class K, class V> struct keys_body {
   operand<T> x;
-  segments d;
+  numbered_segments d;
   bool down, with_segment; /* the segment's number above the key */
   ptr<K> keys;
   ptr<V> positions;
@@ -72,17 +80,17 @@ template <class T, class K, class V> struct keys_body {
 };
 
 template <class K, class V> struct segments_body {
-  segments d;
+  numbered_segments d;
   ptr<const V> positions;
   HD K operator()(int64_t k) const { return (K)d.of((int64_t)positions[k]); }
 };
 
 template <class V, class I> struct ranks_body {
-  segments d;
+  numbered_segments d;
   ptr<const V> positions;
   ptr<I> out;
   HD void operator()(int64_t k) const {
-    out[(int64_t)positions[k]] = (I)(k - d.start(d.of(k)));
+    out[(int64_t)positions[k]] = (I)(k - d.d.start(d.of(k)));
   }
 };
 

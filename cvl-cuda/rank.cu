@@ -9,7 +9,10 @@
  *
  * Launches: keys, sort, ranks; keys, sort, segments, sort, ranks for segments of 64-bit
  * elements. Bytes of one element: E + 4 + K for the keys, what the sort needs (passes of 8 bits
- * of the key that read and write key and position), 4 + I at random for the ranks.
+ * of the key that read and write key and position), 4 + I at random for the ranks. An element's
+ * segment is looked up twice, or thrice for 64-bit elements and then once at random: by
+ * expanded ids where the directory would be asked too (2 or 3 times 4 bytes, and 4 to make them
+ * once), or in the directory (R each): segdes.cu.
  */
 #include "cvl-cuda/ops.hpp"
 #include "cvl-cuda/rank-kernels.hpp"
@@ -51,18 +54,20 @@ int bits_of(int64_t most) {
 }
 
 template <class T, class K, class V, class I>
-void rank_by_sorting(work &w, const cvl_value &v, const segments &d, bool down, ptr<I> out) {
+void rank_by_sorting(work &w, const cvl_value &v, const cvl_value &descriptor,
+                     const segments &d, bool down, ptr<I> out) {
   const int key_bits = 8 * (int)sizeof(key_of<T>);
   const int segment_bits = d.count > 1 ? bits_of(d.count - 1) : 0;
   const bool at_once = key_bits + segment_bits <= 8 * (int)sizeof(K);
   const operand<T> x = w.read<T>(v);
   sorter<K, V> s(w, d.total);
+  const numbered_segments numbered{d, w.segment_ids(descriptor, d)};
   w.run(launch_n(
       "rank: keys", d.total,
-      keys_body<T, K, V>{x, d, down, at_once && segment_bits > 0, s.keys, s.positions}));
+      keys_body<T, K, V>{x, numbered, down, at_once && segment_bits > 0, s.keys, s.positions}));
   s.sort(at_once ? key_bits + segment_bits : key_bits);
   if (!at_once) {
-    const segments_body<K, V> segment{d, s.sorted};
+    const segments_body<K, V> segment{numbered, s.sorted};
     w.run(launch_map("rank: segments", d.total,
                      map_body<segments_body<K, V>, K>{segment, s.keys}));
     const ptr<V> first = s.positions;
@@ -70,23 +75,24 @@ void rank_by_sorting(work &w, const cvl_value &v, const segments &d, bool down, 
     s.sorted = first;
     s.sort(segment_bits);
   }
-  w.run(launch_n("rank", d.total, ranks_body<V, I>{d, s.sorted, out}));
+  w.run(launch_n("rank", d.total, ranks_body<V, I>{numbered, s.sorted, out}));
 }
 
 /* Keys with room for the segment's number if there is more than one segment; positions of 32
  * bits while they are enough. */
 template <class T, class I>
-void rank_any(work &w, const cvl_value &v, const segments &d, bool down, ptr<I> out) {
+void rank_any(work &w, const cvl_value &v, const cvl_value &descriptor, const segments &d,
+              bool down, ptr<I> out) {
   const bool narrow = d.total <= (int64_t)UINT32_MAX;
   if (d.count == 1) {
     if (narrow)
-      rank_by_sorting<T, key_of<T>, uint32_t>(w, v, d, down, out);
+      rank_by_sorting<T, key_of<T>, uint32_t>(w, v, descriptor, d, down, out);
     else
-      rank_by_sorting<T, key_of<T>, uint64_t>(w, v, d, down, out);
+      rank_by_sorting<T, key_of<T>, uint64_t>(w, v, descriptor, d, down, out);
   } else if (narrow) {
-    rank_by_sorting<T, uint64_t, uint32_t>(w, v, d, down, out);
+    rank_by_sorting<T, uint64_t, uint32_t>(w, v, descriptor, d, down, out);
   } else {
-    rank_by_sorting<T, uint64_t, uint64_t>(w, v, d, down, out);
+    rank_by_sorting<T, uint64_t, uint64_t>(w, v, descriptor, d, down, out);
   }
 }
 
@@ -128,7 +134,7 @@ void rank(context &c, uint64_t site, cvl_op op, const cvl_value &v, const cvl_va
       using T = decltype(element);
       if constexpr (sizeof(T) > 1) { /* BOOL has no ranks */
         if (longest > COMPARED) {
-          rank_any<T, I>(w, v, s, down, to);
+          rank_any<T, I>(w, v, d, s, down, to);
         } else {
           const compare_body<T, I> body{w.elements<T>(v), s, down};
           w.run(launch_map("rank", s.total, map_body<compare_body<T, I>, I>{body, to}));

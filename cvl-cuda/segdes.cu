@@ -4,8 +4,17 @@
  * is its offsets: on the device one launch for up to OFFSETS_TILE lengths (I + 8 bytes for
  * each), two for more (2 I + 8), three beyond 2^21. The total is known if the sum of the
  * lengths is (LENGTHS, and what is made of it), and pending if not; nobody waits here. LENGTHS
- * is one launch (8 + I bytes), the first time. A rank directory is one launch: 16 bytes for
- * each 64 elements, and a search for each of those among the offsets.
+ * is one launch (8 + I bytes), the first time.
+ *
+ * Two answers to "which segment is element i in?", made when first asked for, a launch each,
+ * and kept. The rank directory: 16 bytes for each 64 elements, and a search for each of those
+ * among the offsets. The expanded ids of 2012, from the directory: 4 bytes an element. In
+ * order, a look costs R = 1/4 byte of the one and 4 bytes of the other, where the directory
+ * also counts bits, and searches where segments are empty. At random it costs a sector of 32
+ * bytes either way, but the directory is a sixteenth of the size and sooner all in the
+ * second-level cache. So by bytes ids lose, and what they can save is instructions; no GPU has
+ * measured which weighs more (RANK_UP in bench-gpu-ops, with ids and without). RANK uses them:
+ * rank.cu.
  */
 #include <limits.h>
 
@@ -442,6 +451,11 @@ struct word_at {
   }
 };
 
+struct id_at {
+  segments s;
+  HD uint32_t operator()(int64_t i) const { return (uint32_t)s.of(i); }
+};
+
 } // namespace
 
 /* A search among so few offsets that they stay in the first cache costs less than the launch:
@@ -464,6 +478,10 @@ void make_ranks(work &w, cvl_segdes &d) {
   w.run(launch_map("ranks", words,
                    map_body<word_at, rank_word>{{w.view(&d)}, w.data<rank_word>(r)}));
   (w.on_host ? d.host_ranks : d.device_ranks) = w.on_host ? r->host : r->device;
+}
+
+void make_ids(work &w, const segments &s, ptr<uint32_t> ids) {
+  w.run(launch_map("segment ids", s.total, map_body<id_at, uint32_t>{{s}, ids}));
 }
 
 } // namespace ravel

@@ -56,15 +56,16 @@ struct cvl_vector {
 };
 
 /* Immutable. `equal` >= 0: all lengths are that. Otherwise offsets (count + 1 of int64_t) are
- * on the host, on the device or both; rank directories are made when somebody needs them. */
+ * on the host, on the device or both; rank directories, and the numbers of the elements'
+ * segments (segment_ids in context.hpp), are made when somebody needs them. */
 struct cvl_segdes {
   uint32_t refs = 1;
   int64_t count = 0, total = 0, equal = -1; /* total: a bound while `size` is unknown */
   ravel::ref<ravel::pending> size;          /* of the total */
   ravel::ref<ravel::block> host_offsets, device_offsets;
   uint64_t arrives = 0; /* of host_offsets */
-  ravel::ref<ravel::block> host_ranks, device_ranks;
-  ravel::ref<cvl_vector> lengths;      /* as a vector, if somebody has asked for it */
+  ravel::ref<ravel::block> host_ranks, device_ranks, device_ids;
+  ravel::ref<cvl_vector> lengths; /* as a vector, if somebody has asked for it */
 };
 
 #endif

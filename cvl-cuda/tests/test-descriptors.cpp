@@ -1,5 +1,8 @@
 /* test-descriptors.cpp - what conformance cannot see of PACK and of descriptors: what is kept
  * and shared, how many launches that saves, and vectors too long for a single tile of sums. */
+#include <string.h>
+
+#include "cvl-cuda/context.hpp"
 #include "cvl-cuda/tests/session.hpp"
 
 struct session : emulated_session {
@@ -124,4 +127,123 @@ Test(descriptors, there_and_back) {
   cr_assert_eq(s.launches(), before);
   cr_assert(s.fetch(more) == lengths);
   for (const cvl_value *p : {&d, &l, &back, &more}) s.b->release(s.c, p);
+}
+
+/* ---- expanded ids ---- */
+
+/* Long segments, which are sorted, and empty ones: at the ends, between others, in rows longer
+ * than a word of the directory. */
+static ints lengths_with_empty() {
+  ints x = {0, 0, 100, 0, 63, 64, 1, 0, 0, 0, 300, 1, 0, 1, 0, 65};
+  x.insert(x.end(), 150, 0);
+  x.insert(x.end(), {1000, 0, 2, 0});
+  return x;
+}
+
+static ints segment_of_each(const ints &lengths) {
+  ints all;
+  for (size_t s = 0; s < lengths.size(); s++)
+    all.insert(all.end(), (size_t)lengths[s], (int64_t)s);
+  return all;
+}
+
+static ints ranks_of(const ints &x, const ints &lengths) {
+  ints ranks;
+  for (size_t s = 0, first = 0; s < lengths.size(); first += (size_t)lengths[s++]) {
+    for (size_t i = first; i < first + (size_t)lengths[s]; i++) {
+      int64_t before = 0;
+      for (size_t j = first; j < first + (size_t)lengths[s]; j++)
+        before += x[j] < x[i] || (x[j] == x[i] && j < i);
+      ranks.push_back(before);
+    }
+  }
+  return ranks;
+}
+
+/* A descriptor, something to rank, and what RANK under it takes. */
+struct ranking : session {
+  const ints lengths = lengths_with_empty(), ids = segment_of_each(lengths);
+  ints x;
+  cvl_value v{}, d{};
+  uint64_t empty; /* bytes in use before all this */
+
+  ranking() : empty(b->statistics(c).live_bytes) {
+    for (size_t i = 0; i < ids.size(); i++) x.push_back((int64_t)(i * 7919 % 1009) - 500);
+    v = upload(x);
+    cr_assert(b->segdes_from_host(c, ++site, lengths.size(), lengths.data(), &d));
+    cr_assert(fetch(v) == x);
+  }
+  ~ranking() {
+    b->release(c, &v);
+    b->release(c, &d);
+  }
+  /* The launches of one RANK. */
+  uint64_t rank() {
+    cvl_value r{};
+    const uint64_t before = launches();
+    cr_assert(b->rank(c, ++site, OP_RANK_UP, &v, &d, &r));
+    cr_assert(fetch(r) == ranks_of(x, lengths));
+    b->release(c, &r);
+    return launches() - before;
+  }
+  const ravel::block *kept() { return d.as.segdes->device_ids.get(); }
+};
+
+Test(descriptors, ids_number_the_segment_of_each_element) {
+  ranking r;
+  cr_assert_null(r.kept());
+  r.rank();
+  cr_assert_not_null(r.kept());
+  cr_assert_eq(r.kept()->bytes, r.ids.size() * sizeof(uint32_t));
+  for (size_t i = 0; i < r.ids.size(); i++) {
+    uint32_t id;
+    memcpy(&id, r.kept()->at + i * sizeof id, sizeof id);
+    cr_assert_eq(id, r.ids[i], "element %zu", i);
+  }
+}
+
+Test(descriptors, ids_take_one_launch_the_first_time) {
+  uint64_t first[2], again[2];
+  for (int made : {0, 1}) {
+    ranking r;
+    r.c->ids = made != 0;
+    first[made] = r.rank();
+    const ravel::block *block = r.kept();
+    again[made] = r.rank();
+    cr_assert_eq(r.kept(), block);
+    cr_assert_eq(block != nullptr, made != 0);
+  }
+  cr_assert_eq(first[1], first[0] + 1);
+  cr_assert_eq(again[1], again[0]);
+}
+
+Test(descriptors, ids_are_counted_and_end_with_their_descriptor) {
+  uint64_t live[2];
+  for (int made : {0, 1}) {
+    ranking r;
+    r.c->ids = made != 0;
+    r.rank();
+    live[made] = r.b->statistics(r.c).live_bytes;
+    r.b->release(r.c, &r.v);
+    r.b->release(r.c, &r.d);
+    r.v = r.d = cvl_value{};
+    cr_assert_eq(r.b->statistics(r.c).live_bytes, r.empty);
+  }
+  cr_assert_eq(live[1], live[0] + 4 * segment_of_each(lengths_with_empty()).size());
+}
+
+/* Too little memory for ids is enough for RANK. */
+Test(descriptors, ids_are_done_without) {
+  uint64_t peak;
+  {
+    ranking r;
+    r.c->ids = false;
+    r.rank();
+    peak = r.b->statistics(r.c).peak_bytes;
+  }
+  ranking r;
+  r.c->memory.limit = peak;
+  r.rank();
+  cr_assert_null(r.kept());
+  cr_assert_leq(r.b->statistics(r.c).peak_bytes, peak);
 }

@@ -234,15 +234,15 @@ Test(rank, keys_and_ranks_beyond_32_bits) {
   x.kind = ALL_EQUAL;
   x.first = 5;
   const keys_body<int32_t, uint64_t, uint64_t> keys{
-      x, three_far(), false, true, only(&stored_key, i), only(&stored_position, i)};
+      x, {three_far(), nullptr}, false, true, only(&stored_key, i), only(&stored_position, i)};
   keys(i);
   cr_expect(stored_position == (uint64_t)i);
   cr_expect(stored_key == ((uint64_t)2 << 32 | 0x80000005u));
 
   uint64_t position = (uint64_t)FAR + 1;
   int64_t rank_there = -1;
-  const ranks_body<uint64_t, int64_t> ranks{three_far(), only<const uint64_t>(&position, i),
-                                            only(&rank_there, FAR + 1)};
+  const ranks_body<uint64_t, int64_t> ranks{
+      {three_far(), nullptr}, only<const uint64_t>(&position, i), only(&rank_there, FAR + 1)};
   ranks(i);
   cr_expect(rank_there == 7);
 }
