@@ -27,6 +27,8 @@ cvl_context::cvl_context(ravel::stream *s, const cvl_options &o)
   memory.fail_in = o.fail_allocation;
   work_queue.finish();
   work_queue.launches = work_queue.waits = 0;
+  work_queue.launch_ns = work_queue.wait_ns = 0;
+  if (o.measure) device->measure();
 }
 
 namespace ravel {

@@ -2,8 +2,8 @@
 #include "cvl-cuda/queue.hpp"
 
 #include <string.h>
-#include <time.h>
 
+#include "cvl-cuda/clock.hpp"
 #include "cvl-cuda/launch.hpp"
 
 namespace ravel {
@@ -11,12 +11,6 @@ namespace ravel {
 /* Launches held back at most, and when the device is idle: enough to put uploads and mirrors
  * together, few enough to keep the device busy while the host goes on. */
 enum { WINDOW = 64, WINDOW_IDLE = 16, SMALL_COPY = 32 << 10 };
-
-static uint64_t now_ns() {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 /* ---- many small copies ---- */
 
@@ -177,20 +171,22 @@ void queue::returned(void *p, size_t bytes) {
   c.bytes = bytes;
 }
 
-void queue::issue_launch(const launch &l) {
+/* Puts into the stream what is a launch for a device. */
+template <class G> void queue::issue_timed(G give) {
   const uint64_t start = now_ns();
-  device->run(l);
+  give();
   launch_ns += now_ns() - start;
   launches++;
+}
+
+void queue::issue_launch(const launch &l) {
+  issue_timed([&] { device->run(l); });
 }
 
 void queue::issue(const command &c) {
   switch (c.kind) {
   case command::LAUNCH: issue_launch(c.l); break;
-  case command::FILL:
-    device->fill(c.to, c.byte, c.bytes);
-    launches++;
-    break;
+  case command::FILL: issue_timed([&] { device->fill(c.to, c.byte, c.bytes); }); break;
   case command::COPY_UP: device->copy_up(c.to, c.from, c.bytes); break;
   case command::COPY_DOWN: device->copy_down(c.to, c.from, c.bytes); break;
   case command::TAKEN: device->taken(c.to, c.bytes); break;
@@ -205,8 +201,7 @@ void queue::flush() {
   issue_mirrors();
   window_.clear();
   held_ = 0;
-  device->mark(epoch++);
-  launches++; /* it is one on a device */
+  issue_timed([&] { device->mark(epoch++); }); /* a launch on a device */
   first = number + 1;
 }
 

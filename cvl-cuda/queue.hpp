@@ -83,6 +83,7 @@ private:
 
   command &push(enum command::what);
   void issue(const command &);
+  template <class G> void issue_timed(G give);
   void issue_launch(const launch &);
   void issue_uploads();
   void issue_mirrors();

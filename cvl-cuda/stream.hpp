@@ -69,9 +69,12 @@ struct stream {
 
   /* Why the device can no longer be used; null while it can. */
   virtual const char *failure() = 0;
-  /* How many multiprocessors to spread over; and the time kernels took so far, 0 if unknown. */
+  /* How many multiprocessors to spread over. */
   virtual int processors() = 0;
-  virtual uint64_t kernel_ns() { return 0; }
+  /* From now on the time that launches and fills take on the device is added up. */
+  virtual void measure() = 0;
+  /* The sum so far, of what is known to be done: never waits. */
+  virtual uint64_t kernel_ns() = 0;
   /* What compiles kernels for this device (toolchain.hpp); owned by the caller. */
   virtual toolchain *new_toolchain() { return nullptr; }
 };

@@ -19,6 +19,7 @@
 #include "cvl-cuda/calls.hpp"
 #include "cvl-cuda/cuda/loader.hpp"
 #include "cvl-cuda/nvrtc.hpp"
+#include "cvl-cuda/spans.hpp"
 
 namespace ravel {
 namespace {
@@ -62,7 +63,7 @@ enum { BLOCKS_PER_PROCESSOR = 32, MAP_BLOCK = 256 };
 /* How long a wait spins before it looks after the device, and before it lets others run. */
 enum { SPINS_BETWEEN_LOOKS = 4096, LOOKS_BEFORE_YIELD = 64 };
 
-struct gpu final : stream {
+struct gpu final : stream, event_clock {
   int device_ = 0, processors_ = 0, architecture_ = 0;
   cudaStream_t stream_ = nullptr;
   uint64_t *word_ = nullptr; /* pinned: the epoch reached */
@@ -70,6 +71,8 @@ struct gpu final : stream {
   calls calls_;
   bool lost_ = false;
   char why_[256];
+  bool measures_ = false;
+  spans kernels_{*this};
 
   ~gpu() override;
   bool open(int device);
@@ -87,15 +90,25 @@ struct gpu final : stream {
   void wait(uint64_t epoch) override;
   const char *failure() override { return lost_ ? why_ : nullptr; }
   int processors() override { return processors_; }
+  void measure() override { measures_ = true; }
+  uint64_t kernel_ns() override;
   toolchain *new_toolchain() override {
     return nvrtc_toolchain(architecture_, cuda_loader()).release();
   }
+
+  event make_event() override;
+  void end_event(event) override;
+  bool record(event, const char *of) override;
+  bool elapsed(event from, event to, uint64_t *ns) override;
 
   bool usable();
   bool good(cudaError_t, const char *what, const char *of = "");
   void lose(const char *what, const char *of, const char *why);
   void *given(cudaError_t, void *p, const char *what, cudaError_t (*give_back)(void *));
   void deliver_due(uint64_t epoch);
+  void issue(const launch &);
+  template <class G> void measured(const char *of, G launch);
+  void spin_until(uint64_t epoch);
 };
 
 void gpu::lose(const char *what, const char *of, const char *why) {
@@ -146,6 +159,7 @@ bool gpu::open(int device) {
 /* Whatever happened, all is given back as far as it can be; errors tell nobody anything. */
 gpu::~gpu() {
   if (stream_) cudaStreamSynchronize(stream_);
+  kernels_.end();
   if (word_) cudaFreeHost(word_);
   if (stream_) cudaStreamDestroy(stream_);
   cudaGetLastError();
@@ -194,9 +208,20 @@ static unsigned grid_for(int64_t blocks, int processors) {
   return (unsigned)(blocks < most ? blocks : most);
 }
 
+/* With its time on the device, if that is wanted. */
+template <class G> void gpu::measured(const char *of, G launch) {
+  if (measures_) kernels_.before(of);
+  if (!lost_) launch();
+  if (measures_) kernels_.after(of);
+}
+
 void gpu::run(const launch &l) {
   deliver_due(0);
   if (!usable() || l.count <= 0) return;
+  measured(l.name, [&] { issue(l); });
+}
+
+void gpu::issue(const launch &l) {
   if (l.on_device) {
     const char *why = l.on_device(l.body, l.count, stream_);
     if (why == nullptr) {
@@ -238,7 +263,8 @@ void gpu::copy_down(void *pinned, const void *device, size_t bytes) {
 void gpu::fill(void *device, uint8_t byte, size_t bytes) {
   deliver_due(0);
   if (!usable() || bytes == 0) return;
-  good(cudaMemsetAsync(device, byte, bytes, stream_), "cudaMemsetAsync");
+  measured("fill",
+           [&] { good(cudaMemsetAsync(device, byte, bytes, stream_), "cudaMemsetAsync"); });
 }
 
 /* ---- epochs ---- */
@@ -250,9 +276,11 @@ void gpu::deliver_due(uint64_t epoch) {
   due_.epoch = epoch;
   void *arguments[] = {&due_};
   if (usable()) {
-    good(cudaLaunchKernel((const void *)deliver, dim3(1), dim3(DELIVERY_THREADS), arguments, 0,
-                          stream_),
-         "launch", "delivery");
+    measured("delivery", [&] {
+      good(cudaLaunchKernel((const void *)deliver, dim3(1), dim3(DELIVERY_THREADS), arguments,
+                            0, stream_),
+           "launch", "delivery");
+    });
   }
   due_.count = 0;
 }
@@ -265,8 +293,13 @@ uint64_t gpu::reached() {
   return __atomic_load_n(word_, __ATOMIC_ACQUIRE);
 }
 
-/* A kernel that fails never lets the word be written: now and then the device is asked. */
 void gpu::wait(uint64_t epoch) {
+  spin_until(epoch);
+  if (measures_) kernels_.collect();
+}
+
+/* A kernel that fails never lets the word be written: now and then the device is asked. */
+void gpu::spin_until(uint64_t epoch) {
   for (unsigned looks = 0; !lost_; looks++) {
     for (int i = 0; i < SPINS_BETWEEN_LOOKS; i++) {
       if (reached() >= epoch) return;
@@ -280,6 +313,40 @@ void gpu::wait(uint64_t epoch) {
       lose("wait", "", "the device is idle, but its work was not done");
     }
   }
+}
+
+/* ---- the time of launches: spans.hpp ---- */
+
+event_clock::event gpu::make_event() {
+  cudaEvent_t e = nullptr;
+  if (!usable() || good(cudaEventCreate(&e), "cudaEventCreate")) return e;
+  if (e) cudaEventDestroy(e);
+  return nullptr;
+}
+
+void gpu::end_event(event e) {
+  cudaEventDestroy((cudaEvent_t)e);
+}
+
+bool gpu::record(event e, const char *of) {
+  return usable() && good(cudaEventRecord((cudaEvent_t)e, stream_), "cudaEventRecord", of);
+}
+
+bool gpu::elapsed(event from, event to, uint64_t *ns) {
+  if (!usable()) return false;
+  float ms = 0;
+  const cudaError_t e = cudaEventElapsedTime(&ms, (cudaEvent_t)from, (cudaEvent_t)to);
+  if (e == cudaErrorNotReady) {
+    cudaGetLastError();
+    return false;
+  }
+  *ns = (uint64_t)((double)ms * 1e6);
+  return good(e, "cudaEventElapsedTime");
+}
+
+uint64_t gpu::kernel_ns() {
+  kernels_.collect();
+  return kernels_.ns;
 }
 
 } // namespace

@@ -64,6 +64,7 @@ struct failing final : stream {
   }
   const char *failure() override { return lost_ ? why_ : inner_->failure(); }
   int processors() override { return inner_->processors(); }
+  void measure() override { inner_->measure(); }
   uint64_t kernel_ns() override { return inner_->kernel_ns(); }
   toolchain *new_toolchain() override { return inner_->new_toolchain(); }
 };

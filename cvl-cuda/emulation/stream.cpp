@@ -8,6 +8,7 @@
 #include <deque>
 #include <memory>
 
+#include "cvl-cuda/clock.hpp"
 #include "cvl-cuda/emulation/checker.hpp"
 #include "cvl-cuda/emulation/host-toolchain.hpp"
 
@@ -29,6 +30,8 @@ struct emulated final : stream {
   std::unique_ptr<emulation::checker> check_;
   std::deque<command> queue_;
   uint64_t marked_ = 0, launches_ = 0, drawn_;
+  bool measures_ = false;
+  uint64_t kernel_ns_ = 0;
 
   explicit emulated(const emulation_options &o) : options_(o), drawn_(o.threads.seed) {
     if (o.check) check_.reset(new emulation::checker);
@@ -80,12 +83,15 @@ struct emulated final : stream {
   }
   const char *failure() override { return nullptr; }
   int processors() override { return 4; }
+  void measure() override { measures_ = true; }
+  uint64_t kernel_ns() override { return kernel_ns_; }
   toolchain *new_toolchain() override { return host_toolchain("").release(); }
 
   command &issue(enum command::what, void *to, const void *from, size_t bytes);
   void maybe_execute();
   void execute_first(size_t n);
   void execute(const command &);
+  void execute_measured(const command &);
   order next_order();
   uint64_t draw(uint64_t n);
 };
@@ -175,9 +181,16 @@ void emulated::execute_first(size_t n) {
   while (n-- > 0) {
     const command c = std::move(queue_.front());
     queue_.pop_front();
-    execute(c);
+    execute_measured(c);
   }
   if (check_) check_->commands_end();
+}
+
+void emulated::execute_measured(const command &c) {
+  const bool measured = measures_ && (c.kind == command::RUN || c.kind == command::FILL);
+  const uint64_t start = measured ? now_ns() : 0;
+  execute(c);
+  if (measured) kernel_ns_ += now_ns() - start;
 }
 
 void emulated::execute(const command &c) {

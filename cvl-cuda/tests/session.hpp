@@ -17,11 +17,12 @@ struct emulated_session {
   uint64_t site = 0;
 
   /* `how`: as RAVEL_EMULATION, see emulation/options.hpp. */
-  explicit emulated_session(const char *how) {
+  explicit emulated_session(const char *how, bool measure = false) {
     setenv("RAVEL_EMULATION", how, 1);
     cvl_options o{};
     o.int_elem = CVL_I64;
     o.float_elem = CVL_F64;
+    o.measure = measure;
     const char *why = "";
     c = b->open(&o, &why);
     cr_assert(c != nullptr, "%s", why);
