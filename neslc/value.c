@@ -1,0 +1,325 @@
+/* value.c - NESL values on the host: which columns a type has, and how a value prints.
+ * (NESL specification, sections 10 and 11.1.)
+ *
+ * A type is walked together with the columns. Datatypes and lambdas mention generic variables
+ * of their own, which stand for the arguments of the type that mentions them: an environment on
+ * the C stack says which, so that no type is ever copied for a look at a value.
+ */
+#include "neslc/value.h"
+
+#include "base/number.h"
+#include "neslc/core.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- types with what their variables stand for ---- */
+
+/* What the generic variables within a datatype's contents or a lambda's captured variables
+ * are: arguments over the variables of `outer`. */
+struct scope {
+  const struct scope *outer;
+  const struct core_lambda *lambda; /* variable lambda->variables[i] is arguments[i]; NULL:
+                                       variable number i is */
+  uint32_t count;
+  struct type **arguments;
+};
+
+/* A type and the scope of its variables. */
+struct scoped {
+  struct type *type;
+  const struct scope *scope;
+};
+
+static struct type *argument_for(const struct scope *scope, uint32_t number) {
+  if (!scope->lambda) return number < scope->count ? scope->arguments[number] : NULL;
+  for (uint32_t i = 0; i < scope->count && i < scope->lambda->variable_count; i++) {
+    if (type_of(scope->lambda->variables[i])->number == number) return scope->arguments[i];
+  }
+  return NULL;
+}
+
+/* Follows links and variables to what a type is; an undetermined one stays a variable. */
+static struct scoped resolve(struct type *type, const struct scope *scope) {
+  type = type_of(type);
+  while (type->tag == TYPE_VARIABLE && type->generic && scope) {
+    struct type *argument = argument_for(scope, type->number);
+    if (!argument) break;
+    type = type_of(argument);
+    scope = scope->outer;
+  }
+  return (struct scoped){type, scope};
+}
+
+static struct scope scope_of_data(struct scoped data) {
+  return (struct scope){.outer = data.scope,
+                        .count = data.type->argument_count,
+                        .arguments = data.type->arguments};
+}
+
+/* The scope of a lambda's captured variables, of a function type whose identity is known. */
+static struct scope scope_of_lambda(struct scoped identity) {
+  return (struct scope){.outer = identity.scope,
+                        .lambda = identity.type->lambda,
+                        .count = identity.type->argument_count,
+                        .arguments = identity.type->arguments};
+}
+
+/* The lambda that a function type is known to be; NULL: its values are nothing. */
+static const struct core_lambda *lambda_of(struct scoped function, struct scoped *identity) {
+  if (!function.type->part[2]) return NULL;
+  *identity = resolve(function.type->part[2], function.scope);
+  return identity->type->tag == TYPE_IDENTITY ? identity->type->lambda : NULL;
+}
+
+/* ---- columns ---- */
+
+static void add_column(struct column_kinds *kinds, enum column_kind kind) {
+  *array_push(kinds->arena, &kinds->list) = (uint8_t)kind;
+}
+
+static void add_columns(struct type *type, const struct scope *scope,
+                        struct column_kinds *kinds) {
+  struct scoped t = resolve(type, scope), identity;
+  struct scope inner;
+  const struct core_lambda *lambda;
+  switch ((enum type_tag)t.type->tag) {
+  case TYPE_INT:
+  case TYPE_CHAR:
+  case TYPE_STREAM:
+  case TYPE_VARIABLE: add_column(kinds, COLUMN_INT); break; /* nothing determined it: int */
+  case TYPE_FLOAT: add_column(kinds, COLUMN_FLOAT); break;
+  case TYPE_BOOL: add_column(kinds, COLUMN_BOOL); break;
+  case TYPE_SEQUENCE:
+    add_column(kinds, COLUMN_SEGDES);
+    add_columns(t.type->part[0], t.scope, kinds);
+    break;
+  case TYPE_PAIR:
+    add_columns(t.type->part[0], t.scope, kinds);
+    add_columns(t.type->part[1], t.scope, kinds);
+    break;
+  case TYPE_DATA:
+    inner = scope_of_data(t);
+    add_columns(t.type->data->contents, &inner, kinds);
+    break;
+  case TYPE_FUNCTION:
+    lambda = lambda_of(t, &identity);
+    if (!lambda) break;
+    inner = scope_of_lambda(identity);
+    for (uint32_t i = 0; i < lambda->captured_count; i++) {
+      add_columns(lambda->captured[i]->type, &inner, kinds);
+    }
+    break;
+  case TYPE_IDENTITY: break;
+  }
+}
+
+void value_columns(struct type *ground, struct column_kinds *kinds) {
+  add_columns(ground, NULL, kinds);
+}
+
+bool value_nonfinite(const struct nesl_value *value) {
+  for (uint32_t c = 0; c < value->count; c++) {
+    const struct column *column = &value->columns[c];
+    if (column->kind != COLUMN_FLOAT) continue;
+    for (uint64_t i = 0; i < column->length; i++) {
+      if (!isfinite(column->as.floats[i])) return true;
+    }
+  }
+  return false;
+}
+
+/* ---- floats ---- */
+
+size_t nesl_format_float(char *dst, double x) {
+  enum { DIGITS = 15, PLAIN_LEAST = -3, PLAIN_MOST = 6 };
+  if (isnan(x)) return strlen(strcpy(dst, "nan"));
+  if (isinf(x)) return strlen(strcpy(dst, x < 0 ? "-infinity" : "infinity"));
+  if (x == 0) return strlen(strcpy(dst, "0.0"));
+  char text[NUMBER_TEXT_MAX]; /* "-d.dddddddddddddde+dd" */
+  format_float(text, x);
+  const char *p = text;
+  char *out = dst;
+  if (*p == '-') *out++ = *p++;
+  char digits[DIGITS];
+  digits[0] = p[0];
+  memcpy(digits + 1, p + 2, DIGITS - 1);
+  int exponent = atoi(strchr(p, 'e') + 1);
+  int count = DIGITS;
+  while (count > 1 && digits[count - 1] == '0') count--;
+
+  bool plain = exponent >= PLAIN_LEAST && exponent <= PLAIN_MOST;
+  int before = plain ? exponent + 1 : 1; /* digits before the point */
+  if (before <= 0) {
+    *out++ = '0';
+    *out++ = '.';
+    for (int k = before; k < 0; k++) *out++ = '0';
+    memcpy(out, digits, (size_t)count);
+    out += count;
+  } else {
+    for (int k = 0; k < before; k++) *out++ = k < count ? digits[k] : '0';
+    *out++ = '.';
+    if (count <= before) *out++ = '0';
+    for (int k = before; k < count; k++) *out++ = digits[k];
+  }
+  if (!plain) {
+    *out++ = 'E';
+    return (size_t)(out - dst) + format_int(out, exponent);
+  }
+  *out = '\0';
+  return (size_t)(out - dst);
+}
+
+/* ---- printing ---- */
+
+/* Columns are gone through from front to back: every element is printed or skipped once, in
+ * order, so that one position for each column says all. */
+struct printer {
+  const struct column *columns;
+  uint64_t *positions; /* of the next element, or segment, of each column */
+  uint64_t print_length;
+  FILE *out;
+};
+
+/* Passes over n values of a type whose first column is `column`; the column behind its last. */
+static uint32_t skip(struct printer *p, struct type *type, const struct scope *scope,
+                     uint32_t column, uint64_t n) {
+  struct scoped t = resolve(type, scope), identity;
+  struct scope inner;
+  uint64_t total = 0;
+  const struct core_lambda *lambda;
+  switch ((enum type_tag)t.type->tag) {
+  case TYPE_SEQUENCE:
+    for (uint64_t i = 0; i < n; i++) {
+      total += (uint64_t)p->columns[column].as.ints[p->positions[column]++];
+    }
+    return skip(p, t.type->part[0], t.scope, column + 1, total);
+  case TYPE_PAIR:
+    column = skip(p, t.type->part[0], t.scope, column, n);
+    return skip(p, t.type->part[1], t.scope, column, n);
+  case TYPE_DATA:
+    inner = scope_of_data(t);
+    return skip(p, t.type->data->contents, &inner, column, n);
+  case TYPE_FUNCTION:
+    lambda = lambda_of(t, &identity);
+    if (!lambda) return column;
+    inner = scope_of_lambda(identity);
+    for (uint32_t i = 0; i < lambda->captured_count; i++) {
+      column = skip(p, lambda->captured[i]->type, &inner, column, n);
+    }
+    return column;
+  case TYPE_IDENTITY: return column;
+  case TYPE_INT:
+  case TYPE_FLOAT:
+  case TYPE_BOOL:
+  case TYPE_CHAR:
+  case TYPE_STREAM:
+  case TYPE_VARIABLE: break;
+  }
+  p->positions[column] += n;
+  return column + 1;
+}
+
+/* The string whose `length` characters come next in the column. */
+static void show_string(struct printer *p, uint32_t column, uint64_t length) {
+  const int64_t *chars = p->columns[column].as.ints + p->positions[column];
+  fputc('"', p->out);
+  for (uint64_t i = 0; i < length; i++) {
+    if (chars[i] == '"' || chars[i] == '\\') fputc('\\', p->out);
+    fputc((unsigned char)chars[i], p->out);
+  }
+  fputc('"', p->out);
+  p->positions[column] += length;
+}
+
+static uint32_t show(struct printer *, struct type *, const struct scope *, uint32_t column);
+
+static uint32_t show_sequence(struct printer *p, struct scoped t, uint32_t column) {
+  uint64_t length = (uint64_t)p->columns[column].as.ints[p->positions[column]++];
+  struct scoped element = resolve(t.type->part[0], t.scope);
+  if (element.type->tag == TYPE_CHAR) {
+    show_string(p, column + 1, length);
+    return column + 2;
+  }
+  uint64_t shown = length < p->print_length ? length : p->print_length;
+  fputc('[', p->out);
+  for (uint64_t i = 0; i < shown; i++) {
+    if (i > 0) fputs(", ", p->out);
+    show(p, element.type, element.scope, column + 1);
+  }
+  if (shown < length) fputs(shown > 0 ? ",..." : "...", p->out);
+  fputc(']', p->out);
+  return skip(p, element.type, element.scope, column + 1, length - shown);
+}
+
+/* The parts of a right-nested tuple, without parentheses. */
+static uint32_t show_tuple(struct printer *p, struct type *type, const struct scope *scope,
+                           uint32_t column) {
+  struct scoped t = resolve(type, scope);
+  while (t.type->tag == TYPE_PAIR) {
+    column = show(p, t.type->part[0], t.scope, column);
+    fputs(", ", p->out);
+    t = resolve(t.type->part[1], t.scope);
+  }
+  return show(p, t.type, t.scope, column);
+}
+
+static void show_scalar(struct printer *p, enum type_tag tag, uint32_t column) {
+  const struct column *c = &p->columns[column];
+  uint64_t i = p->positions[column]++;
+  char text[NUMBER_TEXT_MAX];
+  if (tag == TYPE_BOOL) {
+    fputc(c->as.bools[i] ? 'T' : 'F', p->out);
+  } else if (tag == TYPE_CHAR) {
+    fputc('`', p->out);
+    fputc((unsigned char)c->as.ints[i], p->out);
+  } else {
+    size_t n = tag == TYPE_FLOAT ? nesl_format_float(text, c->as.floats[i])
+                                 : format_int(text, c->as.ints[i]);
+    fwrite(text, 1, n, p->out);
+  }
+}
+
+/* Prints the next value of a type whose first column is `column`; the column behind its last.
+ */
+static uint32_t show(struct printer *p, struct type *type, const struct scope *scope,
+                     uint32_t column) {
+  struct scoped t = resolve(type, scope);
+  struct scope inner;
+  switch ((enum type_tag)t.type->tag) {
+  case TYPE_SEQUENCE: return show_sequence(p, t, column);
+  case TYPE_PAIR:
+    fputc('(', p->out);
+    column = show_tuple(p, t.type, t.scope, column);
+    fputc(')', p->out);
+    return column;
+  case TYPE_DATA:
+    inner = scope_of_data(t);
+    fprintf(p->out, "%s(", t.type->data->name->text);
+    column = show_tuple(p, t.type->data->contents, &inner, column);
+    fputc(')', p->out);
+    return column;
+  case TYPE_FUNCTION: fputs("fn", p->out); return skip(p, t.type, t.scope, column, 1);
+  case TYPE_IDENTITY: return column;
+  case TYPE_INT:
+  case TYPE_FLOAT:
+  case TYPE_BOOL:
+  case TYPE_CHAR:
+  case TYPE_STREAM:
+  case TYPE_VARIABLE: break;
+  }
+  show_scalar(p, (enum type_tag)t.type->tag, column);
+  return column + 1;
+}
+
+void value_show(const struct nesl_value *value, const struct value_layout *layout, FILE *out) {
+  uint64_t *positions = calloc(value->count ? value->count : 1, sizeof *positions);
+  if (!positions) {
+    fputs("(out of memory)", out);
+    return;
+  }
+  struct printer p = {value->columns, positions, layout->print_length, out};
+  show(&p, value->type, NULL, 0);
+  free(positions);
+}
