@@ -15,6 +15,7 @@ struct session {
   struct intern names;
   struct table *globals; /* name -> struct global, the newest with that name */
   struct table *types;   /* name -> struct datatype */
+  struct table *library; /* name -> struct global: the library's, whatever was redefined */
   struct table *derived;
   uint32_t next_number; /* of globals and lambdas */
   bool in_library; /* while the library is loaded: `primitive` is a body, names are builtin */
@@ -28,6 +29,8 @@ struct session *session_new(struct arena *, bool classic, struct diag_list *);
 
 /* The global of that name, or NULL. */
 struct global *session_global(struct session *, const char *name);
+/* The library's function of that name, whatever the user redefined; NULL if there is none. */
+struct global *session_library(struct session *, const char *name);
 /* Calls visit for every global, in alphabetical order of names (apropos, completion). */
 void session_each(struct session *, void (*visit)(void *, struct global *), void *context);
 /* The defined name nearest to this one, or NULL if none is near. */
@@ -49,6 +52,12 @@ struct checked {
  * FUNCTION and DATATYPE define what they say; the others define nothing. False after
  * complaining; then the session is as it was. Not for commands. */
 bool check_form(struct session *, const struct form *, struct complaints *, struct checked *);
+
+/* Looks through everything that evaluating the expression may reach, before it is evaluated:
+ * complains and returns true if there is a call of a function that was declared only
+ * (NESL_NO_BODY), or one of a serial-only function in parallel that came about by a later
+ * redefinition (NESL_SERIAL_ONLY). */
+bool session_find_missing(struct session *, const struct core *, struct complaints *);
 
 /* Binds the name (`it`, or a variable of the pattern) to a value, by the rules of section 4.2.
  * `scheme` tells its type: generic for function values. The columns are copied. */

@@ -44,6 +44,8 @@ const char *type_class_name(enum type_class);
 struct datatype {
   const struct name *name;
   uint32_t parameter_count;
+  uint32_t shown_count;       /* parameters that are written; behind them the identities of
+                                 functions in the contents, which nobody sees */
   struct type **parameters;   /* variables of the scheme */
   struct type *contents;      /* over them */
   struct global *constructor; /* contents -> the type */
@@ -102,8 +104,16 @@ struct scheme {
 struct scheme type_generalise(struct arena *, struct type *);
 /* A copy with fresh variables; arguments[i] (of scheme->count) is what variable i became. */
 struct type *type_instantiate(struct arena *, const struct scheme *, struct type **arguments);
+/* The same; every part of the copy says that it comes from this place. */
+struct type *type_instantiate_at(struct arena *, const struct scheme *, struct type **arguments,
+                                 const struct source *, struct span);
+/* What a value of a datatype's type consists of: the contents with its arguments. */
+struct type *type_contents(struct arena *, struct type *data);
+/* Whether two schemes are the same but for the names of variables, identities included. */
+bool scheme_same(const struct scheme *, const struct scheme *);
 /* The type with generic variable i replaced by arguments[i]; variables that nothing determined
- * become int. The result has no variables: it is ground. Hash-consed in no way. */
+ * become int, and so do generic ones of count and above. The result has no variables: it is
+ * ground. Hash-consed in no way; a type that is ground already is returned as it is. */
 struct type *type_ground(struct arena *, struct type *, uint32_t count,
                          struct type **arguments);
 /* Equality of ground types, identities and their arguments included; and a hash of them. */
