@@ -222,6 +222,7 @@ void queue::finish() {
   device->wait(last);
   wait_ns += now_ns() - start;
   reached(last);
+  if (device->failure()) in_flight_.clear(); /* nothing will arrive any more */
 }
 
 } // namespace ravel

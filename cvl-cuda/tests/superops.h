@@ -1,0 +1,17 @@
+/* superops.h - superoperators from a text, for tests: 64-bit INT and FLOAT. */
+#ifndef RAVEL_CUDA_TESTS_SUPEROPS_H
+#define RAVEL_CUDA_TESTS_SUPEROPS_H
+
+#include "cvl/superop.h"
+
+struct superops {
+  unsigned count;
+  const struct superop **ops;
+};
+
+/* Definitions in the notation of FCODE files; ends the process, saying why, if they are none.
+ * Owned by the caller. */
+struct superops *superops_load(const char *text);
+void superops_free(struct superops *);
+
+#endif
