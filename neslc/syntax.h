@@ -41,10 +41,11 @@ struct syntax {
   bool builtin;       /* NAME: the library's, from an operator */
   bool parenthesised; /* stood in ( ) of its own: for show code, and tuples on the left */
   bool serial;        /* EACH: {* ... } */
+  uint16_t height;    /* of the tree: at most NESL_MOST_NESTING */
   struct span at;     /* the whole expression */
   struct span mark;   /* what a message points at: the operator, the name; else = at */
   union {
-    int64_t integer;   /* INT: nonnegative, saturated at INT64_MAX; `too_large` below */
+    int64_t integer;   /* INT: nonnegative; the checker knows the width */
     double real;       /* FLOAT */
     uint8_t character; /* CHAR */
     struct {
@@ -112,7 +113,9 @@ struct form {
   struct span at;                 /* without the terminator */
   struct syntax *pattern, *value; /* ASSIGN; EXPRESSION: value; FUNCTION: parameters, body
                                      (NULL: declared only) */
-  const struct name *name;        /* FUNCTION, DATATYPE; COMMAND: its word */
+  const struct name *name;        /* FUNCTION, DATATYPE; COMMAND: its word. A FUNCTION's may be
+                                     an operator, `function +(x, y)` or `function nand(x, y)`:
+                                     the library defines those, for others they are builtin */
   struct span name_at;
   struct syntax_annotation *annotation; /* FUNCTION: NULL without; DATATYPE: the contents */
   const char *documentation;            /* FUNCTION; NULL */
@@ -136,7 +139,8 @@ enum token_kind {
 };
 
 struct token {
-  uint8_t kind;
+  uint8_t kind;   /* enum token_kind */
+  uint8_t lexeme; /* which keyword or symbol: private to the parser */
   struct span at;
   const struct name *name; /* WORD, SYMBOL: its spelling */
   int64_t integer;
@@ -154,10 +158,14 @@ struct reader {
   struct intern *names;
   const struct source *source;
   uint32_t at; /* of the next form */
-  /* private to parse.c: */
-  struct token token, ahead;
+  /* private to the parser: */
+  const struct name **spellings; /* of the keywords and symbols */
+  struct token token, before;    /* the one to look at, and the one it follows */
   struct complaints *complaints;
-  unsigned depth; /* nesting now: an error beyond NESL_MOST_NESTING */
+  unsigned depth;      /* nesting now: an error beyond NESL_MOST_NESTING */
+  bool failed, more;   /* complained; because the text ended */
+  bool options;        /* name := value may stand here */
+  struct span suspect; /* where a `;` may be missing: behind this; empty: nowhere */
 };
 
 enum { NESL_MOST_NESTING = 2000 };
@@ -171,7 +179,10 @@ enum reading {
   READ_MORE    /* the text ends within a form: at a prompt, ask for another line. Complained
                   too: in a file it is an error */
 };
-/* The next form. A form that ends with the text and no terminator is READ_MORE. */
+/* The next form. A form that ends with the text and no terminator is READ_MORE. After
+ * READ_BROKEN and READ_MORE the reader stands behind the terminator that the form was most
+ * likely meant to have, or at the end: reading on is safe, and finds the next form. A form
+ * complains at most once (with remarks). */
 enum reading read_form(struct reader *, struct complaints *, struct form *);
 
 /* Reads a type, [int] or a, b -> c: for primitives.def and tests. NULL if it is none. */

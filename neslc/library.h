@@ -1,0 +1,29 @@
+/* library.h - the functions of the language that are written in the language: library/.
+ *
+ * The files are part of the program: the build makes a C file of them. A session reads them in
+ * this order. Where a function cannot be written in NESL its body is the word `primitive`. The
+ * name of a function may be an operator there: `function +(x, y) : ...`.
+ *
+ * Names that begin with `_`, and all names of files that are additions (section 15.12), are not
+ * protected (struct global: library, but not builtin).
+ */
+#ifndef RAVEL_NESLC_LIBRARY_H
+#define RAVEL_NESLC_LIBRARY_H
+
+#include "neslc/session.h"
+
+struct library_file {
+  const char *name; /* "library/scans.nesl" */
+  const char *text; /* NUL behind the end */
+  size_t length;
+  bool addition;
+};
+
+extern const struct library_file library_files[];
+extern const size_t library_file_count;
+
+/* Binds the constants of the library: pi, max_int, newline, stdin, user ... Before the files
+ * are loaded. */
+void library_bind_constants(struct session *);
+
+#endif
