@@ -136,7 +136,7 @@ namespace {
 
 /* ---- arguments, as the text of kernels lays them out ---- */
 
-/* Generated text has plain pointers; those of the emulation are more than that. */
+/* Generated text has plain pointers, or those of the emulation, which have the same layout. */
 struct plain_segments {
   int64_t count, total, equal;
   const int64_t *offsets;

@@ -46,10 +46,11 @@ static void members(const struct body *b) {
       break;
     case MEMBER_SEGMENTS: fprintf(b->out, "  ravel::segments p%u;\n", m->number); break;
     case MEMBER_WRITTEN:
-      fprintf(b->out, "  %s *o%u;\n", type_of(b, m->number), m->number);
+      fprintf(b->out, "  ravel::ptr<%s> o%u;\n", type_of(b, m->number), m->number);
       break;
     case MEMBER_PARTIALS:
-      fprintf(b->out, "  %s *t%u;\n", type_of(b, reduction(b, m)->result), m->number);
+      fprintf(b->out, "  ravel::ptr<%s> t%u;\n", type_of(b, reduction(b, m)->result),
+              m->number);
       break;
     }
   }

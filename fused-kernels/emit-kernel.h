@@ -26,11 +26,12 @@ enum fused_task {
  *
  *   MEMBER_OPERAND    ravel::operand<T> of a vector parameter
  *   MEMBER_SEGMENTS   ravel::segments of a descriptor parameter
- *   MEMBER_WRITTEN    T *, where the elements of a value go: one for each place
- *   MEMBER_PARTIALS   T *, where the partial results of a reduction go: one for each slot;
- *                     those of slots that are not used have no meaning
+ *   MEMBER_WRITTEN    ravel::ptr<T>, where the elements of a value go: one for each place
+ *   MEMBER_PARTIALS   ravel::ptr<T>, where the partial results of a reduction go: one for each
+ *                     slot; those of slots that are not used have no meaning
  *
- * After these come `ravel::faults` and `int64_t n`, the number of places, or of slots. */
+ * Pointers are plain (T *), or have their layout. After these come `ravel::faults` and
+ * `int64_t n`, the number of places, or of slots. */
 enum fused_member_kind { MEMBER_OPERAND, MEMBER_SEGMENTS, MEMBER_WRITTEN, MEMBER_PARTIALS };
 
 struct fused_member {

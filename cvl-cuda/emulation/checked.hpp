@@ -3,8 +3,9 @@
  * it.
  *
  * Read before the prelude. A ptr<T> has the layout of a T *: bodies are handed to generated
- * kernels, which were compiled with plain pointers. Where no device checks, an access costs one
- * branch.
+ * kernels, which have plain pointers unless their device checks. Then this file, with
+ * RAVEL_WATCHED defined, is the beginning of their text (watching.hpp): it includes nothing of
+ * this room. Where no device checks, an access costs one branch.
  */
 #ifndef RAVEL_EMULATION_CHECKED_HPP
 #define RAVEL_EMULATION_CHECKED_HPP
@@ -47,6 +48,46 @@ bool shared_index(int64_t i, int64_t n);
 void tell_thread(int64_t thread);
 void tell_block(int64_t block);
 void tell_phase_end();
+
+/* These functions, as a generated kernel is given them when it is loaded. */
+struct watcher {
+  bool (*reads)(const void *, size_t width, size_t alignment, shared_cell *);
+  bool (*writes)(const void *, size_t width, size_t alignment, shared_cell *);
+  bool (*changes)(const void *, size_t width, size_t alignment);
+  bool (*shared_index)(int64_t i, int64_t n);
+  void (*tell_thread)(int64_t);
+  void (*tell_block)(int64_t);
+  void (*tell_phase_end)();
+};
+
+#ifdef RAVEL_WATCHED
+bool checking = true;
+static const watcher *watched_by;
+bool reads(const void *p, size_t width, size_t alignment, shared_cell *shared) {
+  return watched_by->reads(p, width, alignment, shared);
+}
+bool writes(const void *p, size_t width, size_t alignment, shared_cell *shared) {
+  return watched_by->writes(p, width, alignment, shared);
+}
+bool changes(const void *p, size_t width, size_t alignment) {
+  return watched_by->changes(p, width, alignment);
+}
+bool shared_index(int64_t i, int64_t n) {
+  return watched_by->shared_index(i, n);
+}
+void tell_thread(int64_t thread) {
+  watched_by->tell_thread(thread);
+}
+void tell_block(int64_t block) {
+  watched_by->tell_block(block);
+}
+void tell_phase_end() {
+  watched_by->tell_phase_end();
+}
+extern "C" void ravel_watched_by(const watcher *w) {
+  watched_by = w;
+}
+#endif
 
 template <class T> T load(const T *p, shared_cell *shared = nullptr) {
   if (checking && !reads(p, sizeof(T), alignof(T), shared)) return T();

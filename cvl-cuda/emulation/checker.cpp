@@ -241,7 +241,7 @@ void checker::phase_ends() {
   phase_first_ = now_;
 }
 
-/* A kernel that was compiled with plain pointers (generated text) tells nothing: whatever its
+/* A kernel that was compiled ahead of time, with plain pointers, tells nothing: whatever its
  * body points to counts as written. */
 void checker::initialise_blocks_of(const launch &l) {
   const char *body = (const char *)l.body;

@@ -16,7 +16,10 @@
 
 #include <iterator>
 #include <sstream>
+#include <utility>
 #include <vector>
+
+#include "cvl-cuda/digest.hpp"
 
 extern char **environ;
 
@@ -143,8 +146,11 @@ static bool finish(pid_t process, const std::atomic<bool> *stop) {
 struct host_compiler : toolchain {
   std::vector<std::string> command_;
   std::string version_;
+  companion beside_;
 
-  explicit host_compiler(const std::string &command) { set(command); }
+  host_compiler(const std::string &command, companion beside) : beside_(std::move(beside)) {
+    set(command);
+  }
   void set(const std::string &command) {
     std::istringstream words(command);
     command_.clear();
@@ -200,6 +206,7 @@ std::string host_compiler::identity() {
   std::string text = version_ + (uname(&system) == 0 ? system.machine : "");
   for (const std::string &word : command_) text += " " + word;
   for (const char *flag : flags) text += std::string(" ") + flag;
+  if (!beside_.text.empty()) text += " " + sha256().add(beside_.text).hex();
   return text;
 }
 
@@ -218,7 +225,7 @@ bool host_compiler::compile(const std::string &text, const std::string &name,
   if (!here.make(why)) return false;
   const std::string source = here.file("kernel.cpp"), library = here.file("kernel.so"),
                     log = here.file("log");
-  if (!write_file(source, text, why)) return false;
+  if (!write_file(source, beside_.text + text, why)) return false;
   std::vector<std::string> words = command_;
   words.insert(words.end(), std::begin(flags), std::end(flags));
   for (const std::string &w : {source, std::string("-o"), library, std::string("-lm")})
@@ -246,7 +253,15 @@ void *host_compiler::load(const std::string &bytes, std::string &why) {
   const std::string library = here.file("kernel.so");
   if (!write_file(library, bytes, why)) return nullptr;
   void *loaded = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (!loaded) why = dlerror();
+  if (!loaded) {
+    why = dlerror();
+    return nullptr;
+  }
+  if (!beside_.function.empty()) {
+    typedef void function(const void *);
+    const auto call = reinterpret_cast<function *>(dlsym(loaded, beside_.function.c_str()));
+    if (call) call(beside_.argument);
+  }
   return loaded;
 }
 
@@ -258,8 +273,8 @@ bool host_compiler::entry_of(void *loaded, const std::string &name, kernel_entry
   return entry.on_host != nullptr;
 }
 
-std::unique_ptr<toolchain> host_toolchain(std::string command) {
-  return std::unique_ptr<toolchain>(new host_compiler(command));
+std::unique_ptr<toolchain> host_toolchain(std::string command, companion beside) {
+  return std::unique_ptr<toolchain>(new host_compiler(command, std::move(beside)));
 }
 
 } // namespace ravel

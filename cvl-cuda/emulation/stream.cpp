@@ -10,7 +10,7 @@
 
 #include "cvl-cuda/clock.hpp"
 #include "cvl-cuda/emulation/checker.hpp"
-#include "cvl-cuda/emulation/host-toolchain.hpp"
+#include "cvl-cuda/emulation/watching.hpp"
 
 namespace ravel {
 namespace {
@@ -85,7 +85,9 @@ struct emulated final : stream {
   int processors() override { return 4; }
   void measure() override { measures_ = true; }
   uint64_t kernel_ns() override { return kernel_ns_; }
-  toolchain *new_toolchain() override { return host_toolchain("").release(); }
+  toolchain *new_toolchain() override {
+    return host_toolchain("", check_ ? watching() : companion()).release();
+  }
 
   command &issue(enum command::what, void *to, const void *from, size_t bytes);
   void maybe_execute();

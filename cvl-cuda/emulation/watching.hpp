@@ -1,0 +1,13 @@
+/* watching.hpp - what makes the accesses of a generated kernel known to the checker: the
+ * pointers of checked.hpp as the beginning of its text, and the functions that they call. */
+#ifndef RAVEL_EMULATION_WATCHING_HPP
+#define RAVEL_EMULATION_WATCHING_HPP
+
+#include "cvl-cuda/emulation/host-toolchain.hpp"
+
+namespace ravel {
+
+companion watching();
+
+} // namespace ravel
+#endif

@@ -1,0 +1,205 @@
+/* test-watched.cpp - what the checker finds in generated kernels: the text of a superoperator,
+ * compiled as the emulation compiles it, with a defect planted in the text. */
+#include "cvl-cuda/tests/rig.hpp"
+
+#include <atomic>
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wpedantic"
+#pragma GCC diagnostic ignored "-Wshadow"
+extern "C" {
+#include "cvl-cuda/tests/superops.h"
+#include "fused-kernels/emit-kernel.h"
+}
+#pragma GCC diagnostic pop
+
+#include "cvl-cuda/toolchain.hpp"
+
+/* ---- a superoperator's text ---- */
+
+struct generated {
+  superops *ops;
+  fused_source source{};
+  std::string text;
+
+  explicit generated(const char *definition) : ops(superops_load(definition)) {
+    cr_assert(
+        fused_source_make(ops->ops[0], {CVL_I64, CVL_F64}, LEAVE_NOTHING, "fused", &source));
+    text = source.text;
+  }
+  ~generated() {
+    fused_source_free(&source);
+    superops_free(ops);
+  }
+  generated(const generated &) = delete;
+  generated &operator=(const generated &) = delete;
+
+  /* The text with `instead` in the only place of `what`. */
+  std::string with(const std::string &what, const std::string &instead) const {
+    const size_t at = text.rfind(what);
+    cr_assert_neq(at, std::string::npos, "no \"%s\" in\n%s", what.c_str(),
+                  text.substr(text.rfind("struct fused {")).c_str());
+    return text.substr(0, at) + instead + text.substr(at + what.size());
+  }
+};
+
+/* A text compiled as a device of the emulation does it. */
+struct built {
+  std::unique_ptr<toolchain> tools;
+  void *loaded = nullptr;
+  kernel_entry entry;
+
+  built(const char *way, const std::string &text) {
+    emulation_options o;
+    cr_assert(o.parse(way));
+    const std::unique_ptr<stream> device(emulated_stream(o));
+    tools.reset(device->new_toolchain());
+    const std::atomic<bool> stop{false};
+    std::string bytes, why;
+    cr_assert(tools->open(why) && tools->compile(text, "fused", stop, bytes, why), "%s",
+              why.c_str());
+    loaded = tools->load(bytes, why);
+    cr_assert(loaded && tools->entry_of(loaded, "fused", entry, why), "%s", why.c_str());
+  }
+  ~built() { tools->unload(loaded); }
+  built(const built &) = delete;
+  built &operator=(const built &) = delete;
+};
+
+template <class T> static operand<T> in_memory(ptr<const T> p) {
+  operand<T> x{};
+  x.data = p;
+  return x;
+}
+
+/* Runs g(device, kernel, whether it has the defect) with the text as it is and with the defect,
+ * in every way. */
+template <class G>
+static void planted_in(const generated &k, const std::string &what, const std::string &instead,
+                       finding found, const std::vector<std::string> &words, G g) {
+  const built good("check", k.text), bad("check", k.with(what, instead));
+  for (const char *way : ways) {
+    for (const built *b : {&bad, &good}) {
+      {
+        rig r(way);
+        g(r, b->entry, b == &bad);
+        r.finish();
+      }
+      if (b == &bad)
+        expect_found(found, words);
+      else
+        expect_clean();
+    }
+  }
+}
+
+/* ---- a thread for each place ---- */
+
+static const char twice_text[] = "fused OP0#1 ($0 : INT, $1 : INT) = (+ INT @ $0 $1)\n";
+
+struct twice_body {
+  operand<int64_t> x, y;
+  ptr<int64_t> out;
+  faults bad;
+  int64_t n;
+};
+
+enum { N = 50 };
+
+static void add(rig &r, const kernel_entry &kernel, ptr<int64_t> x, ptr<int64_t> out) {
+  const twice_body body{in_memory<int64_t>(x), in_memory<int64_t>(x), out, {}, N};
+  r.device->run({"superoperator", N, 0, nullptr, kernel.on_host, nullptr, &body, sizeof body});
+}
+
+static void run_twice(rig &r, const kernel_entry &kernel, bool) {
+  const ptr<int64_t> x = r.upload(numbers(N));
+  add(r, kernel, x, r.fresh<int64_t>(N));
+}
+
+Test(watched, a_write_behind_the_end) {
+  planted_in(generated(twice_text), "o2[i] =", "o2[i + 1] =", OUT_OF_BOUNDS,
+             {"kernel \"superoperator\"", "thread ", "writes out of bounds: "}, run_twice);
+}
+
+Test(watched, a_read_behind_the_end) {
+  planted_in(generated(twice_text), "= p1[i];", "= p1[i + 1];", OUT_OF_BOUNDS,
+             {"kernel \"superoperator\"", "thread 49 reads out of bounds: "}, run_twice);
+}
+
+Test(watched, two_threads_that_write_one_place) {
+  planted_in(generated(twice_text), "o2[i] =", "o2[i / 2] =", WRITTEN_TWICE,
+             {"kernel \"superoperator\"", "both write block 2 (400 bytes), element "},
+             run_twice);
+}
+
+Test(watched, a_read_of_what_nobody_has_written) {
+  planted_in(generated(twice_text), "= p1[i];", "= o2[i];", UNINITIALISED,
+             {"kernel \"superoperator\"", "reads what nobody has written, block 2"}, run_twice);
+}
+
+/* What a kernel leaves out is not written: the next one finds that. */
+Test(watched, a_place_that_is_left_out) {
+  planted_in(generated(twice_text), "o2[i] =", "if (i != 7) o2[i] =", UNINITIALISED,
+             {"(launch 2): thread 7 reads what nobody has written, block 2"},
+             [](rig &r, const kernel_entry &kernel, bool defect) {
+               const ptr<int64_t> x = r.upload(numbers(N)), once = r.fresh<int64_t>(N),
+                                  twice = r.fresh<int64_t>(N);
+               add(r, kernel, x, once);
+               add(r, kernel, once, twice);
+               if (!defect) cr_assert_eq(r.download(twice, N)[7], 4 * 70);
+             });
+}
+
+/* ---- a warp for each slot ---- */
+
+static const char sum_text[] =
+    "fused OP0#1 ($0 : INT, $1 : SEGDES) = (+_REDUCE INT @ (+ INT @ $0 $0) $1)\n";
+
+struct sum_body {
+  operand<int64_t> x;
+  segments d;
+  ptr<int64_t> partial;
+  faults bad;
+  int64_t n;
+};
+
+enum { SEGMENTS = 5, EACH = 10 };
+
+Test(watched, a_lane_that_is_not_the_first) {
+  planted_in(
+      generated(sum_text), "if (t % ravel::WARP != 0 || slot >= n)",
+      "if (t % ravel::WARP > 1 || slot >= n)", WRITTEN_TWICE,
+      {"kernel \"superoperator\"", " of block ", "both write block 2 (40 bytes)"},
+      [](rig &r, const kernel_entry &kernel, bool defect) {
+        const ptr<int64_t> x = r.upload(numbers(SEGMENTS * EACH));
+        sum_body body{in_memory<int64_t>(x), {}, r.fresh<int64_t>(SEGMENTS), {}, SEGMENTS};
+        body.d.count = SEGMENTS;
+        body.d.equal = EACH;
+        body.d.total = SEGMENTS * EACH;
+        const int64_t blocks = (SEGMENTS + FUSED_BLOCK_SLOTS - 1) / FUSED_BLOCK_SLOTS;
+        r.device->run({"superoperator", blocks, FUSED_BLOCK_SLOTS * WARP, nullptr,
+                       kernel.on_host, nullptr, &body, sizeof body});
+        if (defect) return;
+        const std::vector<int64_t> sums = r.download(body.partial, SEGMENTS);
+        for (int64_t s = 0; s < SEGMENTS; s++) cr_assert_eq(sums[(size_t)s], 2000 * s + 900);
+      });
+}
+
+/* ---- where nobody looks ---- */
+
+/* A device that does not check has other kernels, with plain pointers. */
+Test(watched, only_where_a_device_checks) {
+  const generated k(twice_text);
+  const built plain("", k.text), watched("check", k.text);
+  cr_assert_neq(plain.tools->identity(), watched.tools->identity());
+  int64_t x[2] = {1, 2}, y[2];
+  const twice_body body{in_memory<int64_t>(pointer_to<const int64_t>(x)),
+                        in_memory<int64_t>(pointer_to<const int64_t>(x)),
+                        pointer_to<int64_t>(y),
+                        {},
+                        2};
+  const order forward{1, 0};
+  plain.entry.on_host(&body, 2, &forward);
+  cr_assert_eq(y[1], 4);
+  expect_clean();
+}
