@@ -45,8 +45,8 @@ static bool set(emulation_options &o, const std::string &name, const std::string
   if (name == "seed") return number(value, &o.threads.seed);
   if (name == "small") return o.has_small = number(value, &o.small);
   if (name == "fail") return set_failing(o, value);
-  if (name == "check") {
-    o.check = true;
+  if (name == "check" || name == "nvrtc") {
+    (name == "check" ? o.check : o.nvrtc) = true;
     return value.empty();
   }
   o.executed = value == "random" ? emulation_options::AT_RANDOM : emulation_options::ON_WAIT;

@@ -12,6 +12,8 @@
  *               error; a process with reports ends with status 70
  *   small=N     operations on up to N elements may run on the host (context::small): 0 and -1
  *               leave it nothing that has elements, or nothing at all
+ *   nvrtc       superoperators are compiled by NVRTC, for a GPU that is not there: they never
+ *               run as kernels, and what the program says of that is what it says on a GPU
  *   fail=N      the device is lost at its N-th call (calls.hpp)
  *   fail=memory@N
  *               from its N-th call on it has no memory left
@@ -32,6 +34,7 @@ struct emulation_options {
   order threads{1, 0};
   when executed = AT_ONCE;
   bool check = false;
+  bool nvrtc = false;
   bool has_small = false;
   int64_t small = 0;
   calls fails;

@@ -11,6 +11,7 @@
 #include "cvl-cuda/clock.hpp"
 #include "cvl-cuda/emulation/checker.hpp"
 #include "cvl-cuda/emulation/watching.hpp"
+#include "cvl-cuda/nvrtc.hpp"
 
 namespace ravel {
 namespace {
@@ -86,6 +87,7 @@ struct emulated final : stream {
   void measure() override { measures_ = true; }
   uint64_t kernel_ns() override { return kernel_ns_; }
   toolchain *new_toolchain() override {
+    if (options_.nvrtc) return nvrtc_toolchain(90, kernel_loader()).release();
     return host_toolchain("", check_ ? watching() : companion()).release();
   }
 

@@ -1,8 +1,13 @@
-/* fake-nvrtc.c - a library that says it is an NVRTC of long ago, for test-compiler.cpp. It has
- * all that is used of one, so that nothing but its number gives it away. */
+/* fake-nvrtc.c - a library that says it is an NVRTC, of long ago unless FAKE_MAJOR says another
+ * version, for tests. It has all that is used of one, so that nothing but its number gives it
+ * away; but it compiles nothing. */
+#ifndef FAKE_MAJOR
+#define FAKE_MAJOR 11
+#endif
+
 int nvrtcVersion(int *major, int *minor);
 int nvrtcVersion(int *major, int *minor) {
-  *major = 11;
+  *major = FAKE_MAJOR;
   *minor = 8;
   return 0;
 }
