@@ -1,0 +1,333 @@
+/* direct-call.c - calls in the direct interpreter: functions at ground types, closures,
+ * constructors, the frames of their variables.
+ *
+ * Most code does not care for types, but a few primitives do (the sum of nothing is 0 or 0.0).
+ * So each frame knows its `special`: its function and the ground types that the function's
+ * generic variables stand for. There is one special for each function and types, found again
+ * by a table, and remembered for each place that mentions a function.
+ */
+#include "neslc/direct-private.h"
+
+#include <string.h>
+
+enum { DEFAULT_MOST_DEPTH = 10000 };
+
+/* ---- tables ---- */
+
+static uint64_t mixed(uint64_t h, uint64_t x) {
+  h = (h ^ x) * UINT64_C(0x9E3779B97F4A7C15);
+  return h ^ h >> 29;
+}
+
+static size_t memo_slot(const struct direct *d, const void *node, const void *context) {
+  size_t i = (size_t)mixed(mixed(1, (uintptr_t)node), (uintptr_t)context);
+  for (;; i++) {
+    const struct memo *m = &d->memos[i & (d->memo_capacity - 1)];
+    if (!m->node || (m->node == node && m->context == context)) break;
+  }
+  return i & (d->memo_capacity - 1);
+}
+
+static void grow_memos(struct direct *d) {
+  const struct memo *old = d->memos;
+  const size_t old_capacity = d->memo_capacity;
+  d->memo_capacity = old_capacity ? old_capacity * 2 : 256;
+  d->memos = arena_alloc(d->arena, d->memo_capacity * sizeof *d->memos);
+  for (size_t i = 0; i < old_capacity; i++) {
+    if (old[i].node) d->memos[memo_slot(d, old[i].node, old[i].context)] = old[i];
+  }
+}
+
+void **direct_memo(struct direct *d, const void *node, const void *context, bool *found) {
+  if (d->memo_count * 2 >= d->memo_capacity) grow_memos(d);
+  struct memo *m = &d->memos[memo_slot(d, node, context)];
+  *found = m->node != NULL;
+  if (!*found) {
+    *m = (struct memo){node, context, NULL};
+    d->memo_count++;
+  }
+  return &m->value;
+}
+
+/* Components of a primitive's argument: those that its declared type shows. */
+static uint32_t arity_of(const struct global *g) {
+  uint32_t arity = 1;
+  struct type *t = type_of(type_of(g->scheme.type)->part[0]);
+  for (; t->tag == TYPE_PAIR && arity < DIRECT_ARGUMENTS; t = type_of(t->part[1])) arity++;
+  return arity;
+}
+
+static bool special_is(const struct special *s, const struct special *wanted) {
+  if (s->hash != wanted->hash || s->global != wanted->global || s->lambda != wanted->lambda ||
+      s->count != wanted->count) {
+    return false;
+  }
+  for (uint32_t i = 0; i < s->count; i++) {
+    if (!type_same(s->types[i], wanted->types[i])) return false;
+  }
+  return true;
+}
+
+static void grow_specials(struct direct *d) {
+  struct special **old = d->specials;
+  const size_t old_capacity = d->special_capacity;
+  d->special_capacity = old_capacity ? old_capacity * 2 : 64;
+  d->specials = arena_alloc(d->arena, d->special_capacity * sizeof *d->specials);
+  for (size_t i = 0; i < old_capacity; i++) {
+    for (struct special *s = old[i], *next; s; s = next) {
+      struct special **chain = &d->specials[s->hash & (d->special_capacity - 1)];
+      next = s->next;
+      s->next = *chain;
+      *chain = s;
+    }
+  }
+}
+
+const struct special *special_find(struct direct *d, const struct global *global,
+                                   const struct core_lambda *lambda, uint32_t count,
+                                   struct type **types) {
+  struct special wanted = {.global = global, .lambda = lambda, .count = count, .types = types};
+  wanted.hash = mixed(mixed(2, (uintptr_t)global), (uintptr_t)lambda);
+  for (uint32_t i = 0; i < count; i++) wanted.hash = mixed(wanted.hash, type_hash(types[i]));
+  if (d->special_count >= d->special_capacity) grow_specials(d);
+  struct special **chain = &d->specials[wanted.hash & (d->special_capacity - 1)];
+  for (const struct special *s = *chain; s; s = s->next) {
+    if (special_is(s, &wanted)) return s;
+  }
+  struct special *made = arena_alloc(d->arena, sizeof *made);
+  *made = wanted;
+  made->types = arena_alloc(d->arena, count * sizeof *types);
+  for (uint32_t i = 0; i < count; i++) made->types[i] = types[i];
+  if (global && global->kind == GLOBAL_FUNCTION && global->primitive >= 0) {
+    made->arity = arity_of(global);
+    made->argument = type_of(global->scheme.type)->part[0];
+  }
+  made->next = *chain;
+  *chain = made;
+  d->special_count++;
+  return made;
+}
+
+struct type *special_ground(struct direct *d, const struct special *s, struct type *t) {
+  return type_ground(d->arena, t, s->count, s->types);
+}
+
+struct type *special_argument(struct direct *d, const struct special *s) {
+  bool found;
+  void **known = direct_memo(d, s, &s->argument, &found);
+  if (!found) {
+    struct type *ground = special_ground(d, s, s->argument);
+    known = direct_memo(d, s, &s->argument, &found);
+    *known = ground;
+  }
+  return *known;
+}
+
+/* ---- functions as values ---- */
+
+/* The special that a mention of a global means in this frame. */
+static const struct special *special_of_use(struct direct *d, const struct frame *frame,
+                                            const struct core *e) {
+  const uint32_t count = e->as.use.count;
+  bool found;
+  void **known = direct_memo(d, e, count ? frame->special : NULL, &found);
+  if (found) return *known;
+  struct type **types = arena_alloc(d->arena, count * sizeof *types);
+  for (uint32_t i = 0; i < count; i++) {
+    types[i] = special_ground(d, frame->special, e->as.use.arguments[i]);
+  }
+  *known = (void *)(uintptr_t)special_find(d, e->as.use.global, NULL, count, types);
+  return *known;
+}
+
+static struct datum function_datum(struct direct *d, const struct special *special,
+                                   const struct datum *captured, double size) {
+  struct datum_function *f = arena_alloc(d->arena, sizeof *f);
+  *f = (struct datum_function){special, captured, size};
+  return (struct datum){.kind = DATUM_FUNCTION, .as.function = f};
+}
+
+/* The value of a global variable, at the types that this mention of it asks for. */
+static struct datum variable_value(struct direct *d, const struct special *special) {
+  const struct global *g = special->global;
+  bool found;
+  void **known = direct_memo(d, special, g, &found);
+  if (!found) {
+    struct datum *made = arena_alloc(d->arena, sizeof *made);
+    *known = made;
+    *made = direct_from_columns(d, special_ground(d, special, g->scheme.type), &g->value);
+    return *made;
+  }
+  return *(const struct datum *)*known;
+}
+
+bool direct_global_value(struct direct *d, struct frame *frame, const struct core *e,
+                         struct datum *out) {
+  const struct special *special = special_of_use(d, frame, e);
+  if (special->global->kind == GLOBAL_VARIABLE) {
+    *out = variable_value(d, special);
+  } else {
+    *out = function_datum(d, special, NULL, 1);
+  }
+  return true;
+}
+
+struct datum direct_closure(struct direct *d, struct frame *frame,
+                            const struct core_lambda *lambda) {
+  const struct special *around = frame->special;
+  const struct special *special = special_find(d, NULL, lambda, around->count, around->types);
+  struct datum *captured = direct_items(d, lambda->captured_count);
+  double size = 1;
+  for (uint32_t i = 0; i < lambda->captured_count; i++) {
+    captured[i] = frame->locals[lambda->captured[i]->number];
+    size += datum_size(captured[i]);
+  }
+  return function_datum(d, special, captured, size);
+}
+
+/* ---- frames ---- */
+
+/* A list of free arrays of locals, of one size. */
+struct slots {
+  struct slots *next;
+};
+
+static unsigned slots_class(uint32_t count) {
+  unsigned log = 2;
+  while ((UINT32_C(1) << log) < count) log++;
+  return log;
+}
+
+static void frame_open(struct direct *d, struct frame *frame, struct frame *caller,
+                       const struct special *special, const struct core *call,
+                       uint32_t local_count) {
+  const unsigned k = slots_class(local_count);
+  *frame = (struct frame){.special = special, .call = call, .caller = caller};
+  frame->count = UINT32_C(1) << k;
+  if (d->free_slots[k]) {
+    frame->locals = (void *)d->free_slots[k];
+    d->free_slots[k] = d->free_slots[k]->next;
+  } else {
+    frame->locals = direct_items(d, frame->count);
+  }
+  d->calls++;
+}
+
+static void frame_close(struct direct *d, struct frame *frame) {
+  struct slots *slots = (void *)frame->locals;
+  const unsigned k = slots_class(frame->count);
+  slots->next = d->free_slots[k];
+  d->free_slots[k] = slots;
+  d->calls--;
+}
+
+static bool may_call(struct direct *d, struct frame *frame, const struct core *apply) {
+  const uint64_t most = d->options->most_depth ? d->options->most_depth : DEFAULT_MOST_DEPTH;
+  if (d->calls < most) return true;
+  return direct_fail(d, frame, apply, NESL_LIMIT, "more than %" PRIu64 " calls are active",
+                     most);
+}
+
+/* ---- primitives ---- */
+
+/* Evaluates the components of a primitive's argument; the pairs around them cost nothing. */
+static bool eval_arguments(struct direct *d, struct frame *frame, const struct core *e,
+                           uint32_t arity, struct datum *arguments) {
+  if (arity == 1) return direct_eval(d, frame, e, arguments);
+  if (e->kind == CORE_PAIR) {
+    if (!direct_eval_part(d, frame, e->as.part.left, 0, arguments)) return false;
+    direct_enter(d, 1);
+    bool ok = eval_arguments(d, frame, e->as.part.right, arity - 1, arguments + 1);
+    direct_leave(d);
+    return ok;
+  }
+  if (!direct_eval(d, frame, e, arguments)) return false;
+  for (; arity > 1; arity--, arguments++) {
+    arguments[1] = arguments[0].as.pair->right;
+    arguments[0] = arguments[0].as.pair->left;
+  }
+  return true;
+}
+
+/* A function that follows the structure of its argument's type: derive.h. */
+static bool apply_derived(struct direct *d, const struct primitive_call *call,
+                          const struct derived *derived, struct datum *out) {
+  struct datum argument = call->argument[call->special->arity - 1];
+  for (uint32_t i = call->special->arity - 1; i-- > 0;) {
+    argument = datum_pair(d, call->argument[i], argument);
+  }
+  if (!may_call(d, call->frame, call->apply)) return false;
+  struct frame frame;
+  frame_open(d, &frame, call->frame, special_find(d, NULL, NULL, 0, NULL), call->apply,
+             derived->local_count);
+  direct_bind(d, &frame, derived->parameter, argument);
+  bool ok = direct_eval_part(d, &frame, derived->body, 2, out);
+  frame_close(d, &frame);
+  return ok;
+}
+
+static bool apply_primitive(struct direct *d, struct frame *frame,
+                            const struct special *special, const struct core *e,
+                            struct datum *out) {
+  struct primitive_call call = {.primitive = (enum primitive)special->global->primitive,
+                                .special = special,
+                                .frame = frame,
+                                .apply = e};
+  direct_enter(d, 1);
+  bool ok = eval_arguments(d, frame, e->as.part.right, special->arity, call.argument);
+  direct_leave(d);
+  if (!ok) return false;
+  const struct derived *derived = direct_derived(d, &call);
+  if (derived && derived->body) return apply_derived(d, &call, derived, out);
+  direct_enter(d, 2);
+  ok = direct_primitive(d, &call, out);
+  direct_leave(d);
+  return ok;
+}
+
+/* ---- calls ---- */
+
+/* Calls a function or lambda that has a body; captured: values of the lambda's variables. */
+static bool apply_body(struct direct *d, struct frame *frame, const struct special *special,
+                       const struct datum *captured, const struct core *e, struct datum *out) {
+  const struct global *g = special->global;
+  const struct core_lambda *lambda = special->lambda;
+  if (g && !g->body) {
+    return direct_fail(d, frame, e, NESL_NO_BODY,
+                       "the function `%s` is declared but not defined", g->name->text);
+  }
+  if (!may_call(d, frame, e)) return false;
+  struct frame inner;
+  frame_open(d, &inner, frame, special, e, g ? g->local_count : 0);
+  for (uint32_t i = 0; lambda && i < lambda->captured_count; i++) {
+    const struct core_pattern p = {.kind = PATTERN_LOCAL, .local = lambda->captured[i]};
+    direct_bind(d, &inner, &p, captured[i]);
+  }
+  direct_enter(d, 1);
+  bool ok = direct_eval_bind(d, frame, e->as.part.right, &inner,
+                             g ? g->parameter : lambda->parameter);
+  direct_leave(d);
+  ok = ok && direct_eval_part(d, &inner, g ? g->body : lambda->body, 2, out);
+  frame_close(d, &inner);
+  return ok;
+}
+
+bool direct_apply(struct direct *d, struct frame *frame, const struct core *e,
+                  struct datum *out) {
+  const struct special *special;
+  const struct datum *captured = NULL;
+  if (core_callee(e)) {
+    special = special_of_use(d, frame, e->as.part.left);
+  } else {
+    struct datum f;
+    if (!direct_eval_part(d, frame, e->as.part.left, 0, &f)) return false;
+    special = f.as.function->special;
+    captured = f.as.function->captured;
+  }
+  const struct global *g = special->global;
+  if (g && g->kind == GLOBAL_CONSTRUCTOR) {
+    return direct_eval_part(d, frame, e->as.part.right, 1, out);
+  }
+  if (g && g->primitive >= 0) return apply_primitive(d, frame, special, e, out);
+  return apply_body(d, frame, special, captured, e, out);
+}

@@ -1,0 +1,310 @@
+/* direct-eval.c - expressions of the direct interpreter: one value after another, in the order
+ * of section 6.1 of the NESL specification, with the costs of section 8.
+ *
+ * Costs are composed as the table there says: work and depth of parts add up in d->cost; an
+ * apply-to-each sets the depth back before each instance and keeps the greatest.
+ */
+#include "neslc/direct-private.h"
+
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+static bool eval_node(struct direct *d, struct frame *frame, const struct core *e,
+                      struct datum *out);
+
+/* ---- variables ---- */
+
+static void set_local(struct direct *d, struct frame *frame, uint32_t number, struct datum x) {
+  if (number >= frame->count) {    /* lambdas do not know the variables around them */
+    uint32_t count = frame->count; /* a power of two: direct-call.c counts on it */
+    while (count <= number) count *= 2;
+    struct datum *locals = direct_items(d, count);
+    memcpy(locals, frame->locals, frame->count * sizeof *locals);
+    frame->locals = locals;
+    frame->count = count;
+  }
+  frame->locals[number] = x;
+}
+
+void direct_bind(struct direct *d, struct frame *frame, const struct core_pattern *p,
+                 struct datum x) {
+  switch ((enum core_pattern_kind)p->kind) {
+  case PATTERN_LOCAL: set_local(d, frame, p->local->number, x); return;
+  case PATTERN_PAIR:
+    charge(d, 1, 1);
+    direct_bind(d, frame, p->left, x.as.pair->left);
+    direct_bind(d, frame, p->right, x.as.pair->right);
+    return;
+  case PATTERN_CONTENTS:
+    charge(d, 1, 1);
+    direct_bind(d, frame, p->left, x);
+    return;
+  }
+}
+
+bool direct_eval_bind(struct direct *d, struct frame *from, const struct core *e,
+                      struct frame *to, const struct core_pattern *p) {
+  if (e->kind != CORE_PAIR || p->kind != PATTERN_PAIR) {
+    struct datum x;
+    if (!direct_eval(d, from, e, &x)) return false;
+    direct_bind(d, to, p, x);
+    return true;
+  }
+  charge(d, 2, 2); /* of the pair made, and of the pair taken apart */
+  direct_enter(d, 0);
+  bool ok = direct_eval_bind(d, from, e->as.part.left, to, p->left);
+  direct_leave(d);
+  if (!ok) return false;
+  direct_enter(d, 1);
+  ok = direct_eval_bind(d, from, e->as.part.right, to, p->right);
+  direct_leave(d);
+  return ok;
+}
+
+/* ---- apply-to-each ---- */
+
+/* One run of an apply-to-each. */
+struct each {
+  const struct core *core;
+  const struct datum_sequence **sources;
+  uint64_t count; /* instances */
+  double start;   /* depth before them */
+  double *depths; /* of instances, after their sieve */
+  double deepest;
+  bool failed;
+  struct failure failure; /* the one that comes first */
+};
+
+static void bind_instance(struct direct *d, struct frame *frame, const struct each *each,
+                          uint64_t i) {
+  for (size_t g = 0; g < each->core->as.each.count; g++) {
+    direct_bind(d, frame, each->core->as.each.generators[g].pattern,
+                each->sources[g]->items[i]);
+  }
+}
+
+/* Notes how an instance ended. False if nothing more may run. */
+static bool instance_ended(struct direct *d, struct each *each, bool ok) {
+  if (d->cost.depth > each->deepest) each->deepest = d->cost.depth;
+  if (ok) return true;
+  if (!each->failed || direct_failed_earlier(&d->failure, &each->failure)) {
+    each->failure = d->failure;
+  }
+  each->failed = true;
+  return !each->core->as.each.serial && d->failure.kind != NESL_LIMIT;
+}
+
+/* Runs a part of an apply-to-each (its sieve or its body) for the element i. */
+static bool run_instance(struct direct *d, struct frame *frame, const struct each *each,
+                         const struct core *part, uint32_t place, uint64_t i,
+                         struct datum *out) {
+  bind_instance(d, frame, each, i);
+  direct_enter(d, place);
+  if (each->core->as.each.serial) direct_enter(d, (uint32_t)i);
+  bool ok = direct_eval(d, frame, part, out);
+  if (each->core->as.each.serial) direct_leave(d);
+  direct_leave(d);
+  return ok;
+}
+
+/* The elements that the sieve keeps, in `kept`; their number in *count. */
+static bool run_sieve(struct direct *d, struct frame *frame, struct each *each, uint64_t *kept,
+                      uint64_t *count) {
+  *count = 0;
+  for (uint64_t i = 0; i < each->count; i++) {
+    struct datum flag = {0};
+    d->cost.depth = each->start;
+    bool ok = run_instance(d, frame, each, each->core->as.each.sieve,
+                           (uint32_t)each->core->as.each.count, i, &flag);
+    if (!instance_ended(d, each, ok)) return false;
+    each->depths[i] = d->cost.depth;
+    if (ok && flag.as.integer) kept[(*count)++] = i;
+  }
+  return true;
+}
+
+/* Runs all instances; results in items, their number in *count. */
+static bool run_instances(struct direct *d, struct frame *frame, struct each *each,
+                          struct datum *items, uint64_t *count) {
+  const struct core *e = each->core;
+  uint64_t *kept = NULL;
+  *count = each->count;
+  if (e->as.each.sieve) {
+    kept = arena_alloc(d->arena, each->count * sizeof *kept);
+    each->depths = arena_alloc(d->arena, each->count * sizeof *each->depths);
+    if (!run_sieve(d, frame, each, kept, count)) return false;
+  }
+  for (uint64_t k = 0; k < *count; k++) {
+    uint64_t i = kept ? kept[k] : k;
+    d->cost.depth = kept ? each->depths[i] : each->start;
+    bool ok = run_instance(d, frame, each, e->as.each.body, (uint32_t)e->as.each.count + 1, i,
+                           &items[k]);
+    if (!instance_ended(d, each, ok)) return false;
+  }
+  return true;
+}
+
+static bool eval_sources(struct direct *d, struct frame *frame, struct each *each) {
+  const struct core *e = each->core;
+  for (size_t g = 0; g < e->as.each.count; g++) {
+    struct datum source;
+    if (!direct_eval_part(d, frame, e->as.each.generators[g].source, (uint32_t)g, &source)) {
+      return false;
+    }
+    each->sources[g] = source.as.sequence;
+  }
+  each->count = each->sources[0]->count;
+  for (size_t g = 1; g < e->as.each.count; g++) {
+    if (each->sources[g]->count == each->count) continue;
+    return direct_fail(d, frame, e, NESL_RUNTIME,
+                       "Length mismatch in an apply-to-each.: the sequences have lengths "
+                       "%" PRIu64 " and %" PRIu64,
+                       each->count, each->sources[g]->count);
+  }
+  return true;
+}
+
+static bool eval_each(struct direct *d, struct frame *frame, const struct core *e,
+                      struct datum *out) {
+  struct each each = {.core = e};
+  each.sources = arena_alloc(d->arena, e->as.each.count * sizeof *each.sources);
+  if (!eval_sources(d, frame, &each)) return false;
+  const bool serial = e->as.each.serial;
+  if (!serial && d->parallel++ == 0) d->parallel_path = d->path.count;
+  each.start = each.deepest = d->cost.depth;
+  struct datum *items = direct_items(d, each.count);
+  uint64_t count;
+  run_instances(d, frame, &each, items, &count);
+  d->cost.depth = each.deepest;
+  if (!serial && --d->parallel == 0) direct_settle(d, each.failed ? &each.failure : NULL);
+  if (each.failed) {
+    d->failure = each.failure;
+    return false;
+  }
+  *out = datum_sequence(d, items, count);
+  if (e->as.each.sieve) {
+    charge(d, out->as.sequence->size + (double)each.count, ceil(log2((double)each.count + 1)));
+  }
+  return true;
+}
+
+/* ---- the other constructs ---- */
+
+static bool eval_pair(struct direct *d, struct frame *frame, const struct core *e,
+                      struct datum *out) {
+  struct datum left, right;
+  if (!direct_eval_part(d, frame, e->as.part.left, 0, &left)) return false;
+  if (!direct_eval_part(d, frame, e->as.part.right, 1, &right)) return false;
+  *out = datum_pair(d, left, right);
+  return true;
+}
+
+/* In lifted code the instances of the first branch run before those of the second. */
+static bool eval_if(struct direct *d, struct frame *frame, const struct core *e,
+                    struct datum *out) {
+  struct datum flag;
+  if (!direct_eval_part(d, frame, e->as.part.third, 0, &flag)) return false;
+  if (flag.as.integer) return direct_eval_part(d, frame, e->as.part.left, 1, out);
+  return direct_eval_part(d, frame, e->as.part.right, 2, out);
+}
+
+static bool eval_let(struct direct *d, struct frame *frame, const struct core *e,
+                     struct datum *out) {
+  direct_enter(d, 0);
+  bool ok = direct_eval_bind(d, frame, e->as.part.left, frame, e->as.part.pattern);
+  direct_leave(d);
+  return ok && direct_eval_part(d, frame, e->as.part.right, 1, out);
+}
+
+static bool eval_list(struct direct *d, struct frame *frame, const struct core *e,
+                      struct datum *out) {
+  const size_t count = e->as.list.count;
+  struct datum *items = direct_items(d, count);
+  for (size_t i = 0; i < count; i++) {
+    if (!direct_eval_part(d, frame, e->as.list.items[i], (uint32_t)i, &items[i])) return false;
+  }
+  charge(d, (double)count, 0);
+  *out = datum_sequence(d, items, count);
+  return true;
+}
+
+static bool eval_time(struct direct *d, struct frame *frame, const struct core *e,
+                      struct datum *out) {
+  struct timespec before, after;
+  struct datum x;
+  clock_gettime(CLOCK_MONOTONIC, &before);
+  if (!direct_eval(d, frame, e->as.part.left, &x)) return false;
+  clock_gettime(CLOCK_MONOTONIC, &after);
+  double seconds =
+      (double)(after.tv_sec - before.tv_sec) + 1e-9 * (double)(after.tv_nsec - before.tv_nsec);
+  *out = datum_pair(d, x, datum_float(seconds));
+  return true;
+}
+
+/* Texts are made once for each place that mentions them. */
+static struct datum eval_string(struct direct *d, const struct core *e) {
+  bool found;
+  void **known = direct_memo(d, e, NULL, &found);
+  if (!found) {
+    struct datum *made = arena_alloc(d->arena, sizeof *made);
+    *known = made;
+    *made = datum_string(d, e->as.string.text, e->as.string.length);
+  }
+  return *(const struct datum *)*known;
+}
+
+/* Whether evaluation may go on: steps, the stack. */
+static bool within_limits(struct direct *d, struct frame *frame, const struct core *e) {
+  const uint64_t most = d->options->most_steps;
+  if (most && d->steps >= most) {
+    return direct_fail(d, frame, e, NESL_LIMIT,
+                       "the evaluation takes more than %" PRIu64 " steps", most);
+  }
+  d->steps++;
+  if ((const char *)__builtin_frame_address(0) < d->stack_end) {
+    return direct_fail(d, frame, e, NESL_LIMIT,
+                       "the evaluation nests too deeply: %" PRIu64 " calls are active",
+                       d->calls);
+  }
+  return true;
+}
+
+bool direct_eval(struct direct *d, struct frame *frame, const struct core *e,
+                 struct datum *out) {
+  if (!within_limits(d, frame, e)) return false;
+  charge(d, 1, 1);
+  return eval_node(d, frame, e, out);
+}
+
+bool direct_eval_part(struct direct *d, struct frame *frame, const struct core *e,
+                      uint32_t part, struct datum *out) {
+  direct_enter(d, part);
+  bool ok = direct_eval(d, frame, e, out);
+  direct_leave(d);
+  return ok;
+}
+
+static bool eval_node(struct direct *d, struct frame *frame, const struct core *e,
+                      struct datum *out) {
+  switch ((enum core_kind)e->kind) {
+  case CORE_INT:
+  case CORE_CHAR: *out = datum_int(e->as.integer); return true;
+  case CORE_FLOAT: *out = datum_float(e->as.real); return true;
+  case CORE_BOOL: *out = datum_bool(e->as.integer); return true;
+  case CORE_STRING: *out = eval_string(d, e); return true;
+  case CORE_EMPTY: *out = datum_sequence(d, NULL, 0); return true;
+  case CORE_LOCAL: *out = frame->locals[e->as.local->number]; return true;
+  case CORE_GLOBAL: return direct_global_value(d, frame, e, out);
+  case CORE_PAIR: return eval_pair(d, frame, e, out);
+  case CORE_APPLY: return direct_apply(d, frame, e, out);
+  case CORE_LAMBDA: *out = direct_closure(d, frame, e->as.lambda); return true;
+  case CORE_IF: return eval_if(d, frame, e, out);
+  case CORE_LET: return eval_let(d, frame, e, out);
+  case CORE_LIST: return eval_list(d, frame, e, out);
+  case CORE_EACH: return eval_each(d, frame, e, out);
+  case CORE_TIME: return eval_time(d, frame, e, out);
+  }
+  return direct_fail(d, frame, e, NESL_LIMIT, "internal error: expression %d not supported",
+                     e->kind);
+}

@@ -1,0 +1,135 @@
+/* direct-primitives.c - which primitive of the direct interpreter is whose; effects; the base
+ * cases of the functions that follow the structure of a type.
+ */
+#include "neslc/direct-private.h"
+
+#include <string.h>
+
+/* ---- making values ---- */
+
+double datum_size(struct datum x) {
+  switch ((enum datum_kind)x.kind) {
+  case DATUM_INT:
+  case DATUM_FLOAT:
+  case DATUM_BOOL: return 1;
+  case DATUM_PAIR: return x.as.pair->size;
+  case DATUM_SEQUENCE: return x.as.sequence->size;
+  case DATUM_FUNCTION: return x.as.function->size;
+  }
+  return 1;
+}
+
+struct datum *direct_items(struct direct *d, uint64_t count) {
+  if (count >
+      SIZE_MAX / sizeof(struct datum) / 2) { /* more than there is, but the arena knows */
+    count = SIZE_MAX / sizeof(struct datum) / 2;
+  }
+  return arena_alloc(d->arena, (size_t)count * sizeof(struct datum));
+}
+
+struct datum datum_pair(struct direct *d, struct datum left, struct datum right) {
+  struct datum_pair *pair = arena_alloc(d->arena, sizeof *pair);
+  *pair = (struct datum_pair){left, right, datum_size(left) + datum_size(right)};
+  return (struct datum){.kind = DATUM_PAIR, .as.pair = pair};
+}
+
+struct datum datum_sequence(struct direct *d, const struct datum *items, uint64_t count) {
+  struct datum_sequence *s = arena_alloc(d->arena, sizeof *s);
+  *s = (struct datum_sequence){count, items, 1};
+  for (uint64_t i = 0; i < count; i++) s->size += datum_size(items[i]);
+  return (struct datum){.kind = DATUM_SEQUENCE, .as.sequence = s};
+}
+
+struct datum datum_string(struct direct *d, const char *text, size_t length) {
+  struct datum *items = direct_items(d, length);
+  for (size_t i = 0; i < length; i++) items[i] = datum_int((unsigned char)text[i]);
+  return datum_sequence(d, items, length);
+}
+
+const char *direct_text(struct direct *d, struct datum s, size_t *length) {
+  const struct datum_sequence *chars = s.as.sequence;
+  char *text = arena_alloc(d->arena, (size_t)chars->count + 1);
+  for (uint64_t i = 0; i < chars->count; i++) text[i] = (char)chars->items[i].as.integer;
+  *length = (size_t)chars->count;
+  return text;
+}
+
+/* ---- derived functions ---- */
+
+const struct derived *direct_derived(struct direct *d, const struct primitive_call *call) {
+  switch ((int)call->primitive) {
+  case PRIM_EQL:
+  case PRIM_SELECT:
+  case PRIM_IDENTITY:
+  case PRIM_DEFAULT:
+  case PRIM_HASH:
+  case PRIM_STRING: break;
+  default: return NULL;
+  }
+  bool found;
+  void **known = direct_memo(d, call->special, call->special, &found);
+  if (!found) {
+    *known = (void *)(uintptr_t)derive(d->session, call->primitive,
+                                       special_argument(d, call->special));
+    known = direct_memo(d, call->special, call->special, &found);
+  }
+  return *known;
+}
+
+/* The functions on scalars that derive.h leaves to its caller. */
+static bool derived_base(struct direct *d, const struct primitive_call *call,
+                         struct datum *out) {
+  const struct datum *x = call->argument;
+  switch ((int)call->primitive) {
+  case PRIM_EQL:
+    if (x[0].kind != DATUM_BOOL) return direct_operation(d, OP_EQ, x, 2, out);
+    *out = datum_bool(x[0].as.integer == x[1].as.integer);
+    return true;
+  case PRIM_SELECT: *out = x[0].as.integer ? x[1] : x[2]; return true;
+  default:
+    return call_fail(d, call, "internal error: `%s` of this type is not supported",
+                     call->special->global->name->text);
+  }
+}
+
+/* ---- effects ---- */
+
+static bool effect(struct direct *d, const struct primitive_call *call, struct datum *out) {
+  const struct datum *x = call->argument;
+  size_t length;
+  const char *text;
+  *out = datum_bool(true);
+  switch ((int)call->primitive) {
+  case PRIM_PRINT_STRING:
+    text = direct_text(d, x[0], &length);
+    direct_print(d, text, length);
+    charge(d, (double)length, 0);
+    return true;
+  case PRIM_ERROR:
+    text = direct_text(d, x[0], &length);
+    return direct_fail(d, call->frame, call->apply, NESL_USER, "%s", text);
+  case PRIM_CHECK:
+    if (x[0].as.integer || !d->session->argument_checks) return true;
+    text = direct_text(d, x[1], &length);
+    return call_fail(d, call, "%s: %" PRId64 " (of %" PRId64 ")", text, x[2].as.integer,
+                     x[3].as.integer);
+  case PRIM_RAND_SEED:
+    d->seed = (uint64_t)x[0].as.integer;
+    d->random_count = 0;
+    return true;
+  default:
+    return direct_fail(d, call->frame, call->apply, NESL_LIMIT,
+                       "`%s`: the direct interpreter knows no files and processes",
+                       call->special->global->name->text);
+  }
+}
+
+bool direct_primitive(struct direct *d, const struct primitive_call *call, struct datum *out) {
+  bool known;
+  bool ok = direct_scalar(d, call, out, &known);
+  if (!known) ok = direct_reduction(d, call, out, &known);
+  if (!known) ok = direct_sequence(d, call, out, &known);
+  if (known) return ok;
+  if (direct_derived(d, call)) return derived_base(d, call, out);
+  return effect(d, call, out);
+}

@@ -1,0 +1,253 @@
+/* direct-private.h - what the files of the direct interpreter share.
+ *
+ *   direct.c            the way in: memory, stack, what a run leaves behind
+ *   direct-eval.c       expressions, patterns, environments
+ *   direct-call.c       calls: functions at ground types, closures, constructors
+ *   direct-primitives.c  which primitive is whose; effects; derived functions
+ *   direct-events.c     printing and failing in the order of section 6.8
+ *   direct-scalars.c    primitives on scalars
+ *   direct-sequences.c  primitives on sequences; direct-reduce.c: reductions, scans, ranks
+ *   direct-value.c      trees to and from the flat columns of value.h
+ *
+ * Everything of a run lives in an arena of its own. Functions that can fail return false after
+ * fail(); only want of memory jumps.
+ */
+#ifndef RAVEL_NESLC_DIRECT_PRIVATE_H
+#define RAVEL_NESLC_DIRECT_PRIVATE_H
+
+#include <inttypes.h>
+
+#include "cvl/cvl.h"
+#include "neslc/derive.h"
+#include "neslc/direct.h"
+
+/* ---- values ---- */
+
+enum datum_kind {
+  DATUM_INT, /* chars and streams too */
+  DATUM_FLOAT,
+  DATUM_BOOL, /* integer 0 or 1 */
+  DATUM_PAIR,
+  DATUM_SEQUENCE,
+  DATUM_FUNCTION
+};
+
+/* A value as a tree. A value of a datatype is its contents. Immutable. */
+struct datum {
+  uint8_t kind; /* enum datum_kind */
+  union {
+    int64_t integer;
+    double real;
+    const struct datum_pair *pair;
+    const struct datum_sequence *sequence;
+    const struct datum_function *function;
+  } as;
+};
+
+struct datum_pair {
+  struct datum left, right;
+  double size; /* S of section 8 */
+};
+
+struct datum_sequence {
+  uint64_t count;
+  const struct datum *items;
+  double size;
+};
+
+struct datum_function {
+  const struct special *special; /* the global or lambda, and the types it is used at */
+  const struct datum *captured;  /* of a lambda */
+  double size;
+};
+
+static inline struct datum datum_int(int64_t x) {
+  return (struct datum){.kind = DATUM_INT, .as.integer = x};
+}
+static inline struct datum datum_bool(bool x) {
+  return (struct datum){.kind = DATUM_BOOL, .as.integer = x};
+}
+static inline struct datum datum_float(double x) {
+  return (struct datum){.kind = DATUM_FLOAT, .as.real = x};
+}
+
+/* S(v) of section 8. */
+double datum_size(struct datum);
+
+/* ---- a run ---- */
+
+/* A function at ground types: one for each (function, types), so pointers tell them apart. Code
+ * outside of functions has one too, of neither. */
+struct special {
+  const struct global *global; /* or NULL */
+  const struct core_lambda *lambda;
+  uint32_t count; /* generic variables of the global, or of the function around the lambda */
+  struct type **types;
+  uint32_t arity;        /* of a primitive: components of its argument, by its scheme */
+  struct type *argument; /* of a primitive, as declared; ground: special_argument() */
+  struct special *next;  /* in its chain of the table */
+  uint64_t hash;
+};
+
+/* The variables of one activation of a function. */
+struct frame {
+  struct datum *locals;
+  uint32_t count;                /* slots */
+  const struct special *special; /* the code that runs here */
+  const struct core *call;       /* the application that made it, or NULL */
+  struct frame *caller;
+};
+
+/* Why evaluation stopped. */
+struct failure {
+  enum nesl_error kind;
+  const char *message;
+  const uint32_t *key; /* where, for comparison with other instances */
+  size_t key_count;
+  struct place { /* innermost first */
+    const struct source *source;
+    struct span at;
+    const struct name *function; /* whose code this is, or NULL */
+  } * trail;
+  size_t trail_count;
+};
+
+/* Output that waits until all instances have run. */
+struct event {
+  const uint32_t *key;
+  size_t key_count;
+  size_t number; /* in order of happening */
+  const char *text;
+  size_t length;
+};
+
+enum { DIRECT_FREE_LISTS = 32, DIRECT_ARGUMENTS = 6 };
+
+struct direct {
+  struct session *session;
+  struct arena *arena; /* of the run */
+  const struct direct_options *options;
+  enum cvl_elem int_elem;
+  struct direct_cost cost; /* so far; depth along the present path */
+  uint64_t steps, calls;   /* calls: active now */
+  uint64_t seed, random_count;
+  const char *stack_end; /* no deeper than here */
+
+  /* Where evaluation is: one number for each part of an expression and each call entered, so
+   * that parts evaluated earlier compare less. See direct-events.c. */
+  ARRAY(uint32_t) path;
+  size_t parallel;      /* apply-to-eaches around */
+  size_t parallel_path; /* path.count at the outermost of them */
+  ARRAY(struct event) events;
+  struct failure failure; /* valid after a function returned false */
+
+  struct slots *free_slots[DIRECT_FREE_LISTS]; /* by binary logarithm of their number */
+  struct special **specials;
+  size_t special_count, special_capacity;
+  struct memo {
+    const void *node, *context;
+    void *value;
+  } * memos;
+  size_t memo_count, memo_capacity;
+};
+
+static inline void charge(struct direct *d, double work, double depth) {
+  d->cost.work += work;
+  d->cost.depth += depth;
+}
+
+/* ---- direct-eval.c ---- */
+
+bool direct_eval(struct direct *, struct frame *, const struct core *, struct datum *);
+/* Evaluates a part of an expression; `part` is its place in the order of evaluation. */
+bool direct_eval_part(struct direct *, struct frame *, const struct core *, uint32_t part,
+                      struct datum *);
+void direct_bind(struct direct *, struct frame *, const struct core_pattern *, struct datum);
+/* Evaluates e in `from` and binds it in `to`, without making pairs that are taken apart at
+ * once. */
+bool direct_eval_bind(struct direct *, struct frame *from, const struct core *e,
+                      struct frame *to, const struct core_pattern *);
+
+/* ---- direct-call.c ---- */
+
+bool direct_apply(struct direct *, struct frame *, const struct core *apply, struct datum *);
+/* A function as a value. */
+bool direct_global_value(struct direct *, struct frame *, const struct core *, struct datum *);
+struct datum direct_closure(struct direct *, struct frame *, const struct core_lambda *);
+/* The one special of this function at these ground types. */
+const struct special *special_find(struct direct *, const struct global *,
+                                   const struct core_lambda *, uint32_t count,
+                                   struct type **types);
+struct type *special_ground(struct direct *, const struct special *, struct type *);
+struct type *special_argument(struct direct *, const struct special *);
+/* What was remembered for a node and a context, in place until the next call; *found tells
+ * whether there was anything. */
+void **direct_memo(struct direct *, const void *node, const void *context, bool *found);
+
+/* ---- primitives ---- */
+
+/* A call of a primitive: its arguments, and where it stands, for failures. */
+struct primitive_call {
+  enum primitive primitive;
+  const struct special *special;
+  struct datum argument[DIRECT_ARGUMENTS];
+  struct frame *frame;
+  const struct core *apply;
+};
+
+/* The body of a primitive that follows the structure of its argument's type; NULL for others.
+ */
+const struct derived *direct_derived(struct direct *, const struct primitive_call *);
+/* Executes a primitive whose derived function, if it has one, has no body. */
+bool direct_primitive(struct direct *, const struct primitive_call *, struct datum *);
+/* Each charges what section 8 and the tables of section 9 say beyond the 1 of the call itself.
+ * They set *known false and do nothing if the primitive is not of its group. */
+bool direct_scalar(struct direct *, const struct primitive_call *, struct datum *, bool *known);
+bool direct_sequence(struct direct *, const struct primitive_call *, struct datum *,
+                     bool *known);
+bool direct_reduction(struct direct *, const struct primitive_call *, struct datum *,
+                      bool *known);
+/* One operation of operations.def on scalars; false if its check fails. */
+bool direct_operation(struct direct *, enum cvl_op, const struct datum *operands, size_t count,
+                      struct datum *);
+
+/* Makers of values. Items belong to the arena already. */
+struct datum datum_pair(struct direct *, struct datum left, struct datum right);
+struct datum datum_sequence(struct direct *, const struct datum *items, uint64_t count);
+struct datum datum_string(struct direct *, const char *text, size_t length);
+/* The bytes of a [char], in the arena. */
+const char *direct_text(struct direct *, struct datum, size_t *length);
+struct datum *direct_items(struct direct *, uint64_t count);
+
+/* ---- direct-events.c ---- */
+
+/* Notes a failure at an application and returns false. */
+bool direct_fail(struct direct *, struct frame *, const struct core *at, enum nesl_error,
+                 const char *format, ...) __attribute__((format(printf, 5, 6)));
+#define call_fail(d, call, ...)                                                                \
+  direct_fail((d), (call)->frame, (call)->apply, NESL_RUNTIME, __VA_ARGS__)
+/* Writes text now, or after the apply-to-each around. */
+void direct_print(struct direct *, const char *text, size_t length);
+/* Whether a failure comes before another in the order of section 6.8. */
+bool direct_failed_earlier(const struct failure *, const struct failure *);
+/* Writes what waited, as far as it comes before the failure (or NULL). */
+void direct_settle(struct direct *, const struct failure *);
+/* Complains of the failure that stopped the run. */
+void direct_report(struct direct *, struct complaints *);
+
+static inline void direct_enter(struct direct *d, uint32_t part) {
+  *array_push(d->arena, &d->path) = part;
+}
+static inline void direct_leave(struct direct *d) {
+  d->path.count--;
+}
+
+/* ---- direct-value.c ---- */
+
+/* The tree of a value, and the value of a tree: its columns are made in `arena`. */
+struct datum direct_from_columns(struct direct *, struct type *ground,
+                                 const struct nesl_value *);
+struct nesl_value direct_to_columns(struct direct *, struct arena *, struct type *ground,
+                                    struct datum);
+
+#endif

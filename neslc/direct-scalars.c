@@ -1,0 +1,196 @@
+/* direct-scalars.c - primitives on scalars: each is one operation of operations.def, so that
+ * its bits are those of the vector library; some are checked first. (Section 7.)
+ */
+#include "neslc/direct-private.h"
+
+static struct cvl_value to_cvl(const struct direct *d, struct datum x) {
+  switch ((enum datum_kind)x.kind) {
+  case DATUM_INT: return cvl_scalar_int(d->int_elem, x.as.integer);
+  case DATUM_FLOAT: return cvl_scalar_float(CVL_F64, x.as.real);
+  case DATUM_BOOL: return cvl_scalar_bool(x.as.integer);
+  case DATUM_PAIR:
+  case DATUM_SEQUENCE:
+  case DATUM_FUNCTION: break;
+  }
+  return (struct cvl_value){0};
+}
+
+bool direct_operation(struct direct *d, enum cvl_op op, const struct datum *operands,
+                      size_t count, struct datum *out) {
+  struct cvl_value values[3], result;
+  enum cvl_error_kind fault;
+  for (size_t i = 0; i < count; i++) values[i] = to_cvl(d, operands[i]);
+  if (!cvl_scalar_op(d->int_elem, CVL_F64, op, values, &result, &fault)) return false;
+  if (result.elem == CVL_BOOL) {
+    *out = datum_bool(result.as.b);
+  } else if (result.elem == CVL_F64) {
+    *out = datum_float(result.as.f64);
+  } else {
+    *out = datum_int(cvl_int_of(&result));
+  }
+  return true;
+}
+
+/* ---- numbers of the type of another ---- */
+
+static struct datum converted(struct direct *d, struct datum x, uint8_t kind) {
+  if (x.kind == kind) return x;
+  struct datum out = x;
+  direct_operation(d, kind == DATUM_INT ? OP_ROUND : OP_I_TO_F, &x, 1, &out);
+  return out;
+}
+
+/* ---- random numbers ---- */
+
+/* Philox 4x32-10 (Salmon, Moraes, Dror, Shaw: "Parallel random numbers: as easy as 1, 2, 3"),
+ * the block of counter (0, k): element 0 of the k-th RAND of a run. (VCODE specification,
+ * section 21.3.) Instances of an apply-to-each get a k each here, so only serial calls give the
+ * numbers of the compiled program. */
+static uint64_t random_word(uint64_t seed, uint64_t k, bool wide) {
+  uint32_t c[4] = {0, 0, (uint32_t)k, (uint32_t)(k >> 32)};
+  uint32_t key0 = (uint32_t)seed, key1 = (uint32_t)(seed >> 32);
+  for (int round = 0; round < 10; round++) {
+    const uint64_t p = (uint64_t)c[0] * UINT32_C(0xD2511F53);
+    const uint64_t q = (uint64_t)c[2] * UINT32_C(0xCD9E8D57);
+    const uint32_t first = (uint32_t)(q >> 32) ^ c[1] ^ key0;
+    c[2] = (uint32_t)(p >> 32) ^ c[3] ^ key1;
+    c[3] = (uint32_t)p;
+    c[1] = (uint32_t)q;
+    c[0] = first;
+    key0 += UINT32_C(0x9E3779B9);
+    key1 += UINT32_C(0xBB67AE85);
+  }
+  return wide ? (uint64_t)c[1] << 32 | c[0] : c[0];
+}
+
+/* The upper half of u * bound, u of `bits` bits. */
+static int64_t scaled(uint64_t u, int64_t bound, bool wide) {
+  if (!wide) return (int64_t)(u * (uint64_t)bound >> 32);
+  const uint64_t b = (uint64_t)bound, low = (u & UINT32_MAX) * (b & UINT32_MAX);
+  const uint64_t middle = (u >> 32) * (b & UINT32_MAX) + (low >> 32);
+  const uint64_t other = (u & UINT32_MAX) * (b >> 32) + (middle & UINT32_MAX);
+  return (int64_t)((u >> 32) * (b >> 32) + (middle >> 32) + (other >> 32));
+}
+
+static bool random_number(struct direct *d, const struct primitive_call *call,
+                          struct datum *out) {
+  const bool wide = d->int_elem == CVL_I64;
+  const struct datum bound = call->argument[0];
+  const bool real = bound.kind == DATUM_FLOAT;
+  if (real ? !(bound.as.real > 0) : bound.as.integer <= 0) {
+    return real ? call_fail(d, call, "Rand only works with positive numbers.: the bound is %g",
+                            bound.as.real)
+                : call_fail(d, call,
+                            "Rand only works with positive numbers.: the bound is "
+                            "%" PRId64,
+                            bound.as.integer);
+  }
+  const uint64_t u = random_word(d->seed, d->random_count++, wide);
+  const int64_t most = wide ? INT64_MAX : INT32_MAX;
+  *out = real ? datum_float(bound.as.real * ((double)scaled(u, most, wide) / (double)most))
+              : datum_int(scaled(u, bound.as.integer, wide));
+  return true;
+}
+
+/* ---- checks ---- */
+
+static bool is_zero(struct datum x) {
+  return x.kind == DATUM_FLOAT ? x.as.real == 0 : x.as.integer == 0;
+}
+
+/* Whether the condition of section 7 holds. */
+static bool checked(struct direct *d, const struct primitive_call *call) {
+  const struct datum *x = call->argument;
+  switch ((int)call->primitive) {
+  case PRIM_DIV:
+    if (!is_zero(x[1])) return true;
+    if (x[0].kind == DATUM_FLOAT) {
+      return call_fail(d, call, "Divide by zero.: %g / 0.0", x[0].as.real);
+    }
+    return call_fail(d, call, "Divide by zero.: %" PRId64 " / 0", x[0].as.integer);
+  case PRIM_REM:
+    if (!is_zero(x[1])) return true;
+    return call_fail(d, call, "Divide by zero in function REM.: rem(%" PRId64 ", 0)",
+                     x[0].as.integer);
+  case PRIM_SQRT:
+    if (!(x[0].as.real < 0)) return true;
+    return call_fail(d, call, "Sqrt of negative number.: sqrt(%g)", x[0].as.real);
+  case PRIM_LN:
+    if (!(x[0].as.real < 0)) return true;
+    return call_fail(d, call, "Ln of negative number.: ln(%g)", x[0].as.real);
+  default: return true;
+  }
+}
+
+/* ---- the table ---- */
+
+/* The operation that a primitive is, and how many operands it has. */
+static bool operation_of(enum primitive p, enum cvl_op *op, size_t *count) {
+#define IS(primitive, operation, operands)                                                     \
+  case PRIM_##primitive:                                                                       \
+    *op = OP_##operation;                                                                      \
+    *count = operands;                                                                         \
+    return true;
+  switch ((int)p) {
+    IS(ADD, ADD, 2)
+    IS(SUB, SUB, 2)
+    IS(MUL, MUL, 2)
+    IS(DIV, DIV, 2)
+    IS(REM, MOD, 2)
+    IS(EQ, EQ, 2)
+    IS(NE, NE, 2)
+    IS(LT, LT, 2)
+    IS(GT, GT, 2)
+    IS(LE, LE, 2)
+    IS(GE, GE, 2)
+    IS(NOT, NOT, 1)
+    IS(AND, AND, 2)
+    IS(OR, OR, 2)
+    IS(XOR, XOR, 2)
+    IS(LSHIFT, LSHIFT, 2)
+    IS(RSHIFT, RSHIFT, 2)
+    IS(BTOI, B_TO_I, 1)
+    IS(FLOAT, I_TO_F, 1)
+    IS(FLOOR, FLOOR, 1)
+    IS(CEIL, CEIL, 1)
+    IS(TRUNC, TRUNC, 1)
+    IS(ROUND, ROUND, 1)
+    IS(SQRT, SQRT, 1)
+    IS(LN, LOG, 1)
+    IS(EXP, EXP, 1)
+    IS(SIN, SIN, 1)
+    IS(COS, COS, 1)
+    IS(TAN, TAN, 1)
+    IS(ASIN, ASIN, 1)
+    IS(ACOS, ACOS, 1)
+    IS(ATAN, ATAN, 1)
+    IS(SINH, SINH, 1)
+    IS(COSH, COSH, 1)
+    IS(TANH, TANH, 1)
+  default: return false;
+  }
+#undef IS
+}
+
+bool direct_scalar(struct direct *d, const struct primitive_call *call, struct datum *out,
+                   bool *known) {
+  enum cvl_op op;
+  size_t count;
+  const struct datum *x = call->argument;
+  *known = true;
+  if (operation_of(call->primitive, &op, &count)) {
+    if (!checked(d, call)) return false;
+    if (direct_operation(d, op, x, count, out)) return true;
+    return call_fail(d, call, "internal error: `%s` failed unforeseen",
+                     call->special->global->name->text);
+  }
+  switch ((int)call->primitive) {
+  case PRIM_CHAR_CODE:
+  case PRIM_CODE_CHAR: *out = x[0]; return true;
+  case PRIM_RAND: return random_number(d, call, out);
+  case PRIM_INT_TO_ANY:
+  case PRIM_FLOAT_TO_ANY: *out = converted(d, x[0], x[1].kind); return true;
+  case PRIM_FLOAT_NUM: *out = converted(d, x[0], DATUM_FLOAT); return true;
+  default: *known = false; return false;
+  }
+}

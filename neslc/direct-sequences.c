@@ -1,0 +1,307 @@
+/* direct-sequences.c - primitives on sequences of anything: building, indexing, moving and
+ * nesting, with the checks of section 7 of the NESL specification.
+ *
+ * Work is charged by the sizes that section 9.4, 9.6 and 9.7 name.
+ */
+#include "neslc/direct-private.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Whether a checked position is inside of a sequence of `length`. */
+static bool inside(int64_t i, uint64_t length) {
+  return i >= 0 && (uint64_t)i < length;
+}
+
+#define OUTSIDE "index %" PRId64 " is outside a sequence of length %" PRIu64
+
+/* ---- building ---- */
+
+static bool element(struct direct *d, const struct primitive_call *call, struct datum *out) {
+  const struct datum_sequence *v = call->argument[0].as.sequence;
+  const int64_t i = call->argument[1].as.integer;
+  if (!inside(i, v->count)) {
+    return call_fail(d, call, "Sequence reference (a[i]) out of bounds.: " OUTSIDE, i,
+                     v->count);
+  }
+  *out = v->items[i];
+  charge(d, datum_size(*out), 0);
+  return true;
+}
+
+static bool distribute(struct direct *d, const struct primitive_call *call, struct datum *out) {
+  const int64_t n = call->argument[1].as.integer;
+  if (n < 0) {
+    return call_fail(d, call, "Bad count in function DIST.: the count is %" PRId64, n);
+  }
+  struct datum *items = direct_items(d, (uint64_t)n);
+  for (int64_t i = 0; i < n; i++) items[i] = call->argument[0];
+  *out = datum_sequence(d, items, (uint64_t)n);
+  charge(d, out->as.sequence->size, 0);
+  return true;
+}
+
+static struct datum series(struct direct *d, int64_t start, int64_t stride, uint64_t count) {
+  struct datum *items = direct_items(d, count);
+  for (uint64_t i = 0; i < count; i++) {
+    const uint64_t x = (uint64_t)start + i * (uint64_t)stride;
+    items[i] = datum_int(d->int_elem == CVL_I32 ? (int32_t)(uint32_t)x : (int64_t)x);
+  }
+  charge(d, (double)count, 0);
+  return datum_sequence(d, items, count);
+}
+
+static bool range(struct direct *d, const struct primitive_call *call, struct datum *out) {
+  const int64_t start = call->argument[0].as.integer, stride = call->argument[1].as.integer,
+                end = call->argument[2].as.integer;
+  if (start > end || stride < 1) {
+    return call_fail(d, call,
+                     "In [s:e:l], e must be >= to s, and l must be positive.: s is %" PRId64
+                     ", e is %" PRId64 ", l is %" PRId64,
+                     start, end, stride);
+  }
+  const uint64_t span = (uint64_t)end - (uint64_t)start, step = (uint64_t)stride;
+  const uint64_t count = span / step + (span % step != 0);
+  *out = series(d, start, stride, count);
+  return true;
+}
+
+static struct datum *copy_of(struct direct *d, const struct datum_sequence *v) {
+  struct datum *items = direct_items(d, v->count);
+  if (v->count) memcpy(items, v->items, (size_t)v->count * sizeof *items);
+  return items;
+}
+
+static bool replace(struct direct *d, const struct primitive_call *call, struct datum *out) {
+  const struct datum_sequence *v = call->argument[0].as.sequence;
+  const int64_t i = call->argument[2].as.integer;
+  if (!inside(i, v->count)) {
+    return call_fail(d, call, "Index out of bounds for function REP.: " OUTSIDE, i, v->count);
+  }
+  struct datum *items = copy_of(d, v);
+  items[i] = call->argument[1];
+  *out = datum_sequence(d, items, v->count);
+  charge(d, v->size + datum_size(call->argument[1]), 0);
+  return true;
+}
+
+/* ---- moving ---- */
+
+static bool gather(struct direct *d, const struct primitive_call *call, struct datum *out) {
+  const struct datum_sequence *v = call->argument[0].as.sequence;
+  const struct datum_sequence *at = call->argument[1].as.sequence;
+  struct datum *items = direct_items(d, at->count);
+  for (uint64_t k = 0; k < at->count; k++) {
+    const int64_t i = at->items[k].as.integer;
+    if (!inside(i, v->count)) {
+      return call_fail(d, call, "Index out of bounds for function ->.: " OUTSIDE, i, v->count);
+    }
+    items[k] = v->items[i];
+  }
+  *out = datum_sequence(d, items, at->count);
+  charge(d, out->as.sequence->size, 0);
+  return true;
+}
+
+static bool scatter(struct direct *d, const struct primitive_call *call, struct datum *out) {
+  const struct datum_sequence *v = call->argument[0].as.sequence;
+  const struct datum_sequence *writes = call->argument[1].as.sequence;
+  struct datum *items = copy_of(d, v);
+  for (uint64_t k = 0; k < writes->count; k++) {
+    const struct datum_pair *write = writes->items[k].as.pair;
+    const int64_t i = write->left.as.integer;
+    if (!inside(i, v->count)) {
+      return call_fail(d, call, "Index out of bounds for function <-.: " OUTSIDE, i, v->count);
+    }
+    items[i] = write->right;
+  }
+  *out = datum_sequence(d, items, v->count);
+  charge(d, v->size + writes->size, 0);
+  return true;
+}
+
+static bool permute(struct direct *d, const struct primitive_call *call, struct datum *out) {
+  const struct datum_sequence *v = call->argument[0].as.sequence;
+  const struct datum_sequence *at = call->argument[1].as.sequence;
+  if (at->count != v->count) {
+    return call_fail(d, call,
+                     "Bad arguments to function PERMUTE.: %" PRIu64 " elements and %" PRIu64
+                     " positions",
+                     v->count, at->count);
+  }
+  struct datum *items = direct_items(d, v->count);
+  bool *taken = arena_alloc(d->arena, (size_t)v->count);
+  for (uint64_t k = 0; k < v->count; k++) {
+    const int64_t i = at->items[k].as.integer;
+    if (!inside(i, v->count)) {
+      return call_fail(d, call, "Bad arguments to function PERMUTE.: " OUTSIDE, i, v->count);
+    }
+    if (taken[i]) {
+      return call_fail(
+          d, call, "Bad arguments to function PERMUTE.: index %" PRId64 " appears twice", i);
+    }
+    taken[i] = true;
+    items[i] = v->items[k];
+  }
+  *out = datum_sequence(d, items, v->count);
+  charge(d, v->size, 0);
+  return true;
+}
+
+static bool pack(struct direct *d, const struct primitive_call *call, struct datum *out) {
+  const struct datum_sequence *v = call->argument[0].as.sequence;
+  struct datum *items = direct_items(d, v->count);
+  uint64_t count = 0;
+  for (uint64_t i = 0; i < v->count; i++) {
+    if (v->items[i].as.pair->right.as.integer) items[count++] = v->items[i].as.pair->left;
+  }
+  *out = datum_sequence(d, items, count);
+  charge(d, v->size, ceil(log2((double)v->count + 1)));
+  return true;
+}
+
+static bool append(struct direct *d, const struct primitive_call *call, struct datum *out) {
+  const struct datum_sequence *u = call->argument[0].as.sequence;
+  const struct datum_sequence *v = call->argument[1].as.sequence;
+  struct datum *items = direct_items(d, u->count + v->count);
+  if (u->count) memcpy(items, u->items, (size_t)u->count * sizeof *items);
+  if (v->count) memcpy(items + u->count, v->items, (size_t)v->count * sizeof *items);
+  *out = datum_sequence(d, items, u->count + v->count);
+  charge(d, u->size + v->size, 0);
+  return true;
+}
+
+/* ---- nesting ---- */
+
+static bool flatten(struct direct *d, const struct primitive_call *call, struct datum *out) {
+  const struct datum_sequence *v = call->argument[0].as.sequence;
+  uint64_t count = 0;
+  for (uint64_t i = 0; i < v->count; i++) count += v->items[i].as.sequence->count;
+  struct datum *items = direct_items(d, count), *next = items;
+  for (uint64_t i = 0; i < v->count; i++) {
+    const struct datum_sequence *part = v->items[i].as.sequence;
+    if (part->count) memcpy(next, part->items, (size_t)part->count * sizeof *next);
+    next += part->count;
+  }
+  *out = datum_sequence(d, items, count);
+  charge(d, v->size, ceil(log2((double)v->count + 1)));
+  return true;
+}
+
+static bool partition(struct direct *d, const struct primitive_call *call, struct datum *out) {
+  const struct datum_sequence *v = call->argument[0].as.sequence;
+  const struct datum_sequence *counts = call->argument[1].as.sequence;
+  struct datum *items = direct_items(d, counts->count);
+  uint64_t first = 0;
+  for (uint64_t k = 0; k < counts->count; k++) {
+    const int64_t n = counts->items[k].as.integer;
+    if (n < 0) {
+      return call_fail(
+          d, call, "Length mismatch in function PARTITION.: the count %" PRId64 " is negative",
+          n);
+    }
+    if ((uint64_t)n <= v->count - first)
+      items[k] = datum_sequence(d, v->items + first, (uint64_t)n);
+    first += (uint64_t)n;
+    if (first > v->count) break;
+  }
+  if (first != v->count) {
+    return call_fail(d, call,
+                     "Length mismatch in function PARTITION.: the counts add up to %s%" PRIu64
+                     " for a sequence of length %" PRIu64,
+                     first > v->count ? "at least " : "", first, v->count);
+  }
+  *out = datum_sequence(d, items, counts->count);
+  charge(d, (double)counts->count, 0);
+  return true;
+}
+
+static bool zip(struct direct *d, const struct primitive_call *call, struct datum *out) {
+  const struct datum_sequence *u = call->argument[0].as.sequence;
+  const struct datum_sequence *v = call->argument[1].as.sequence;
+  if (u->count != v->count) {
+    return call_fail(d, call,
+                     "Length mismatch in function ZIP.: the sequences have lengths %" PRIu64
+                     " and %" PRIu64,
+                     u->count, v->count);
+  }
+  struct datum *items = direct_items(d, u->count);
+  for (uint64_t i = 0; i < u->count; i++) items[i] = datum_pair(d, u->items[i], v->items[i]);
+  *out = datum_sequence(d, items, u->count);
+  charge(d, (double)u->count, 0);
+  return true;
+}
+
+static bool unzip(struct direct *d, const struct primitive_call *call, struct datum *out) {
+  const struct datum_sequence *v = call->argument[0].as.sequence;
+  struct datum *lefts = direct_items(d, v->count), *rights = direct_items(d, v->count);
+  for (uint64_t i = 0; i < v->count; i++) {
+    lefts[i] = v->items[i].as.pair->left;
+    rights[i] = v->items[i].as.pair->right;
+  }
+  *out = datum_pair(d, datum_sequence(d, lefts, v->count), datum_sequence(d, rights, v->count));
+  charge(d, (double)v->count, 0);
+  return true;
+}
+
+/* ---- what only the library calls ---- */
+
+/* scatter from two sequences */
+static bool put(struct direct *d, const struct primitive_call *call, struct datum *out) {
+  const struct datum_sequence *at = call->argument[1].as.sequence;
+  const struct datum_sequence *x = call->argument[2].as.sequence;
+  if (x->count != at->count) {
+    return call_fail(d, call,
+                     "internal error: `put` of %" PRIu64 " elements to %" PRIu64 " positions",
+                     x->count, at->count);
+  }
+  struct datum *pairs = direct_items(d, at->count);
+  for (uint64_t k = 0; k < at->count; k++) pairs[k] = datum_pair(d, at->items[k], x->items[k]);
+  struct primitive_call write = *call;
+  write.argument[1] = datum_sequence(d, pairs, at->count);
+  return scatter(d, &write, out);
+}
+
+static bool counted_series(struct direct *d, const struct primitive_call *call,
+                           struct datum *out) {
+  const int64_t count = call->argument[2].as.integer;
+  if (count < 0)
+    return call_fail(d, call, "Bad count of a series.: the count is %" PRId64, count);
+  *out = series(d, call->argument[0].as.integer, call->argument[1].as.integer, (uint64_t)count);
+  return true;
+}
+
+/* ---- the table ---- */
+
+bool direct_sequence(struct direct *d, const struct primitive_call *call, struct datum *out,
+                     bool *known) {
+  *known = true;
+  switch ((int)call->primitive) {
+  case PRIM_LENGTH:
+    *out = datum_int((int64_t)call->argument[0].as.sequence->count);
+    return true;
+  case PRIM_POSITIONS:
+    *out = series(d, 0, 1, call->argument[0].as.sequence->count);
+    return true;
+  case PRIM_SERIES: return counted_series(d, call, out);
+  case PRIM_ELT_NOCHECK:
+  case PRIM_ELT: return element(d, call, out);
+  case PRIM_DIST: return distribute(d, call, out);
+  case PRIM_ISEQ: return range(d, call, out);
+  case PRIM_REP: return replace(d, call, out);
+  case PRIM_GET:
+  case PRIM_READ: return gather(d, call, out);
+  case PRIM_WRITE: return scatter(d, call, out);
+  case PRIM_PUT: return put(d, call, out);
+  case PRIM_PERMUTE_NOCHECK:
+  case PRIM_PERMUTE: return permute(d, call, out);
+  case PRIM_PACK: return pack(d, call, out);
+  case PRIM_APPEND: return append(d, call, out);
+  case PRIM_FLATTEN: return flatten(d, call, out);
+  case PRIM_PARTITION_NOCHECK:
+  case PRIM_PARTITION: return partition(d, call, out);
+  case PRIM_ZIP: return zip(d, call, out);
+  case PRIM_UNZIP: return unzip(d, call, out);
+  default: *known = false; return false;
+  }
+}

@@ -1,0 +1,111 @@
+/* direct.c - the way into the direct interpreter: its memory, its stack, and what a run leaves
+ * behind. direct-private.h tells which file does what.
+ *
+ * An evaluation recurses as deep as the program does, so it runs on a thread with a large
+ * stack, of which the system gives only the pages that are touched; how much is left is looked
+ * at with every expression. Everything it makes is in an arena that goes when it ends; only the
+ * value is copied into the session's. Both arenas jump into that thread when there is no
+ * memory.
+ */
+#include "neslc/direct-private.h"
+
+#include <pthread.h>
+#include <string.h>
+
+enum {
+  STACK_BYTES = 512 << 20,
+  LESSER_STACK_BYTES =
+      1 << 20,             /* of the caller's stack, if there is no thread: 8 MiB is usual */
+  STACK_MARGIN = 128 << 10 /* for what is called without looking */
+};
+
+/* What the thread is to do, and what came of it. */
+struct evaluation {
+  struct direct d;
+  const struct checked *checked;
+  struct nesl_value *value;
+  size_t stack_bytes;
+  bool done, out_of_memory;
+};
+
+/* The code around an expression is of no function; its undetermined types are int. */
+static bool evaluate(struct evaluation *run) {
+  struct direct *d = &run->d;
+  const struct core *e = run->checked->value;
+  const struct special *outside = special_find(d, NULL, NULL, 0, NULL);
+  uint32_t slots = 4;
+  while (slots < run->checked->local_count) slots *= 2;
+  struct frame frame = {
+      .locals = direct_items(d, slots), .count = slots, .special = outside, .call = NULL};
+  struct datum x;
+  if (!direct_eval(d, &frame, e, &x)) return false;
+  struct arena *kept = d->session->arena;
+  *run->value = direct_to_columns(d, kept, type_ground(kept, e->type, 0, NULL), x);
+  return true;
+}
+
+static void evaluate_here(struct evaluation *run) {
+  struct arena *own = run->d.arena, *kept = run->d.session->arena;
+  jmp_buf before;
+  memcpy(&before, &kept->out_of_memory, sizeof before);
+  run->out_of_memory = true;
+  if (setjmp(own->out_of_memory) == 0) {
+    if (setjmp(kept->out_of_memory) == 0) {
+      run->d.stack_end =
+          (const char *)__builtin_frame_address(0) - run->stack_bytes + STACK_MARGIN;
+      run->done = evaluate(run);
+      run->out_of_memory = false;
+    }
+  }
+  memcpy(&kept->out_of_memory, &before, sizeof before);
+}
+
+static void *evaluate_on_thread(void *run) {
+  evaluate_here(run);
+  return NULL;
+}
+
+static void evaluate_on_large_stack(struct evaluation *run) {
+  pthread_attr_t attributes;
+  pthread_t thread;
+  bool started = false;
+  if (pthread_attr_init(&attributes) == 0) {
+    run->stack_bytes = STACK_BYTES;
+    started = pthread_attr_setstacksize(&attributes, STACK_BYTES) == 0 &&
+              pthread_create(&thread, &attributes, evaluate_on_thread, run) == 0;
+    pthread_attr_destroy(&attributes);
+  }
+  if (started) {
+    pthread_join(thread, NULL);
+    return;
+  }
+  run->stack_bytes = LESSER_STACK_BYTES;
+  evaluate_here(run);
+}
+
+bool direct_evaluate(struct session *session, const struct checked *checked,
+                     const struct direct_options *options, struct complaints *complaints,
+                     struct nesl_value *value, struct direct_cost *cost) {
+  struct arena arena;
+  arena_init(&arena, session->arena->heap);
+  struct evaluation run = {
+      .d = {.session = session,
+            .arena = &arena,
+            .options = options,
+            .int_elem = session->classic ? CVL_I32 : CVL_I64,
+            .seed = options->seed},
+      .checked = checked,
+      .value = value,
+  };
+  evaluate_on_large_stack(&run);
+  if (run.out_of_memory) {
+    complain(complaints, NESL_LIMIT, checked->value->source, checked->value->at,
+             "there is not enough memory for the evaluation");
+  } else if (!run.done) {
+    direct_report(&run.d, complaints);
+  } else if (cost) {
+    *cost = run.d.cost;
+  }
+  arena_free(&arena);
+  return run.done;
+}
