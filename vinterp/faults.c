@@ -68,10 +68,14 @@ static void tell_superop(struct machine *m, const struct place *node) {
 }
 
 /* Adds the error of the run and its trace. */
-static void tell(struct machine *m, const struct call_trace *trace, const char *message) {
+static void tell(struct machine *m, const struct call_trace *trace, enum machine_cause cause,
+                 const char *message) {
   struct place place = code_place(m->code, trace->location);
   const char *type = type_word_text((enum type_word)place.type);
   m->faulted = true;
+  m->failure.cause = cause;
+  m->failure.place = origin_of(m, place.origin);
+  if (place.origin) m->failure.function = m->program->origins[place.origin].name;
   diag_add(m->diags, SEVERITY_ERROR, m->program->file, place.pos, origin_of(m, place.origin),
            "%s%s%s: %s", opcode_info((enum opcode)place.op)->spelling, *type ? " " : "", type,
            message);
@@ -144,6 +148,24 @@ static void describe(const struct place *place, const struct cvl_error *e, char 
   }
 }
 
+static enum machine_cause cause_of(enum cvl_error_kind kind) {
+  switch (kind) {
+  case CVL_E_MEMORY: return MACHINE_CAUSE_LIMIT;
+  case CVL_E_ASSERT: return MACHINE_CAUSE_ASSERT;
+  case CVL_E_NONE:
+  case CVL_E_DEVICE: return MACHINE_CAUSE_DEVICE;
+  case CVL_E_SIZE:
+  case CVL_E_DIVIDE_BY_ZERO:
+  case CVL_E_INDEX:
+  case CVL_E_DUPLICATE:
+  case CVL_E_NEGATIVE_LENGTH:
+  case CVL_E_TOTAL:
+  case CVL_E_INT_RANGE:
+  case CVL_E_BOUND: break;
+  }
+  return MACHINE_CAUSE_OPERATION;
+}
+
 /* Tells a fault of the back end. Its site says which operation of the past it was; one that is
  * not recorded is told at the present instruction. */
 static void tell_backend_error(struct machine *m, const struct machine_site *site,
@@ -155,30 +177,52 @@ static void tell_backend_error(struct machine *m, const struct machine_site *sit
   char message[MESSAGE_BYTES];
   struct place place = code_place(m->code, trace.location);
   describe(&place, e, message, sizeof message);
-  tell(m, &trace, message);
+  if (e->kind == CVL_E_ASSERT) {
+    m->failure = (struct machine_failure){.text = place.text,
+                                          .text_length = place.text_length,
+                                          .value = e->value,
+                                          .limit = e->limit,
+                                          .position = e->position};
+  }
+  tell(m, &trace, cause_of(e->kind), message);
   call_trace_free(&m->heap, &trace);
 }
 
 /* ---- the functions of the header ---- */
 
-bool machine_fault(struct machine *m, const struct machine_site *site, const char *format,
-                   ...) {
-  if (m->faulted) return false;
+/* Tells a fault that the machine found, or an earlier one that the back end knows of. */
+static void fault(struct machine *m, const struct machine_site *site, enum machine_cause cause,
+                  const char *format, va_list arguments) {
+  if (m->faulted) return;
   struct cvl_error earlier = {.kind = CVL_E_NONE};
   m->backend->check(m->context, true, &earlier);
   if (earlier.kind != CVL_E_NONE) {
     tell_backend_error(m, site, &earlier);
-    return false;
+    return;
   }
   char message[MESSAGE_BYTES];
-  va_list arguments;
-  va_start(arguments, format);
   vsnprintf(message, sizeof message, format, arguments);
-  va_end(arguments);
   struct call_trace trace;
   history_present(&m->heap, site->location, m->frames, m->depth, &trace);
-  tell(m, &trace, message);
+  tell(m, &trace, cause, message);
   call_trace_free(&m->heap, &trace);
+}
+
+bool machine_fault(struct machine *m, const struct machine_site *site, const char *format,
+                   ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  fault(m, site, MACHINE_CAUSE_OPERATION, format, arguments);
+  va_end(arguments);
+  return false;
+}
+
+bool machine_limit_fault(struct machine *m, const struct machine_site *site, const char *format,
+                         ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  fault(m, site, MACHINE_CAUSE_LIMIT, format, arguments);
+  va_end(arguments);
   return false;
 }
 
@@ -186,9 +230,9 @@ bool machine_memory_fault(struct machine *m, const struct machine_site *site, ui
   char asked[NUMBER_TEXT_MAX], limit[NUMBER_TEXT_MAX];
   format_bytes(asked, bytes);
   format_bytes(limit, m->heap.limit);
-  return machine_fault(m, site,
-                       "out of memory: %s for the machine itself could not be had (limit %s)",
-                       asked, limit);
+  return machine_limit_fault(
+      m, site, "out of memory: %s for the machine itself could not be had (limit %s)", asked,
+      limit);
 }
 
 bool machine_backend_fault(struct machine *m, const struct machine_site *site) {

@@ -3,8 +3,8 @@
  * Where things are: value.h what the stack holds; code.h the flat code of typed functions;
  * execute.c runs it; stack-interpreter.c runs stack code; checks.c agreement of sizes;
  * operations.c one instruction on the back end; fused.c a superoperator; faults.c messages and
- * call traces; io.c and streams.c input and output; print.c results; run.c what the executors
- * share.
+ * call traces; io.c and streams.c input and output; print.c and items.c results; run.c what the
+ * executors share.
  */
 #ifndef RAVEL_MACHINE_PRIVATE_H
 #define RAVEL_MACHINE_PRIVATE_H
@@ -49,9 +49,10 @@ struct machine {
   const struct ir_program *program;
   struct diag_list *diags;
   struct code *code;
-  struct fused *fused; /* NULL without superoperators */
-  bool faulted;        /* a diagnostic was added; everything unwinds */
-  bool interrupted;    /* ... because of options.interrupt */
+  struct fused *fused;            /* NULL without superoperators */
+  bool faulted;                   /* a diagnostic was added; everything unwinds */
+  bool interrupted;               /* ... because of options.interrupt */
+  struct machine_failure failure; /* what it was */
 
   struct value *stack; /* frames' slots and the items of stack code, one above another; */
   uint64_t capacity;   /* everything above the live ones holds no counted value */
@@ -73,6 +74,9 @@ struct machine {
  * back end knows of an earlier fault, that one is reported instead. Always false, so that one
  * may say `return machine_fault(...)`. */
 bool machine_fault(struct machine *, const struct machine_site *, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* The same where a limit of the run was reached. */
+bool machine_limit_fault(struct machine *, const struct machine_site *, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* The same for memory of the host side. */
 bool machine_memory_fault(struct machine *, const struct machine_site *, uint64_t bytes);
@@ -110,6 +114,12 @@ static inline struct value machine_scalar_int(const struct machine *m, int64_t x
 static inline struct value machine_scalar_bool(bool x) {
   return value_of(cvl_scalar_bool(x));
 }
+
+/* Puts the items on the empty stack. False after a fault. */
+bool machine_push_items(struct machine *, const struct machine_site *,
+                        const struct machine_item *, uint64_t count);
+/* Copies the stack to the host; *results is empty after a fault. */
+bool machine_collect(struct machine *, const struct machine_site *, struct machine_results *);
 
 /* ---- one instruction on values: checks.c, operations.c ---- */
 
@@ -163,6 +173,8 @@ enum step {
 enum step execute(struct machine *, uint32_t *location);
 enum step interpret(struct machine *, uint32_t *location);
 
+/* Whether the top of the stack holds what a typed function was inferred for. */
+bool machine_arguments_fit(struct machine *, const struct ir_function *);
 /* Makes room for `needed` values on the stack, which may move. */
 bool machine_reserve(struct machine *, const struct machine_site *, uint64_t needed);
 /* Begins a call of a function, whose frame starts at base, from an instruction. */

@@ -112,6 +112,7 @@ static bool begin_run(struct machine *m, const struct ir_program *program) {
   history_clear(&m->history);
   m->program = program;
   m->faulted = m->interrupted = false;
+  m->failure = (struct machine_failure){0};
   m->top = m->depth = 0;
   m->fuel = 0;
   m->seed = m->options.seed;
@@ -158,17 +159,27 @@ static void end_run(struct machine *m) {
   }
 }
 
-static enum step run_entry(struct machine *m) {
+/* Runs the entry function on these items: its let-form if they are what that was inferred for,
+ * else its stack code, which fails where it finds that they are not. */
+static enum step run_entry(struct machine *m, const struct machine_item *items,
+                           uint64_t count) {
   uint32_t entry = m->program->entry;
   const struct code_function *f = &m->code->functions[entry];
-  /* An entry function that wants arguments gets none; its stack code fails where it does. */
-  bool typed = f->runs_typed && f->param_count == 0;
-  uint32_t location = typed ? f->entry : f->stack_entry;
-  struct machine_site site = {.location = location};
+  const struct ir_function *function = &m->program->functions[entry];
+  struct machine_site site = {.location = function->stack ? f->stack_entry : f->entry};
   if (!machine_push_frame(m, &site, entry, 0) ||
-      !machine_reserve(m, &site, (uint64_t)f->slots + f->result_count)) {
+      !machine_reserve(m, &site, count + f->slots + f->result_count) ||
+      !machine_push_items(m, &site, items, count)) {
     return STEP_FAULT;
   }
+  bool typed = f->runs_typed && count == f->param_count && machine_arguments_fit(m, function);
+  if (!typed && !function->stack) {
+    machine_fault(m, &site, "the entry function %s takes other arguments",
+                  function->name->text);
+    return STEP_FAULT;
+  }
+  uint32_t location = typed ? f->entry : f->stack_entry;
+  if (typed) m->top = 0; /* they are slots of the frame now */
   enum step step;
   do {
     step = code_is_stack(m->code, location) ? interpret(m, &location) : execute(m, &location);
@@ -230,6 +241,15 @@ static bool results_send(struct results *r, FILE *out) {
   return !ferror(r->file);
 }
 
+/* The time of a program ends with its last instruction. What tells a wait for input of a limit
+ * must not cut off its results: they may wait for a slow reader. */
+static void alarms_block(sigset_t *before) {
+  sigset_t alarms;
+  sigemptyset(&alarms);
+  sigaddset(&alarms, SIGALRM);
+  pthread_sigmask(SIG_BLOCK, &alarms, before);
+}
+
 static bool fail_results(struct machine *m, const char *why) {
   if (!m->faulted) {
     diag_add(m->diags, SEVERITY_ERROR, m->program->file, (struct source_pos){0, 0}, NULL,
@@ -239,12 +259,17 @@ static bool fail_results(struct machine *m, const char *why) {
   return false;
 }
 
-/* Prints the stack, all of it or nothing. The place of a fault is the entry function's end. */
-static bool print_results(struct machine *m) {
+/* Where a fault of the results is told: at the entry function's end. */
+static struct machine_site end_site(const struct machine *m) {
   const struct ir_function *f = &m->program->functions[m->program->entry];
   uint32_t end = m->code->functions[m->program->entry].stack_entry;
   if (f->stack) end += f->stack->length - 1;
-  struct machine_site site = {m->site, end};
+  return (struct machine_site){m->site, end};
+}
+
+/* Prints the stack, all of it or nothing. */
+static bool print_results(struct machine *m) {
+  struct machine_site site = end_site(m);
   if (!machine_settle(m, &site)) return false;
   if (m->top == 0 || !streams_results_wanted(m->streams)) return true;
   if (m->options.progress_fd >= 0) progress_erase(&m->progress); /* perhaps the same terminal */
@@ -258,34 +283,64 @@ static bool print_results(struct machine *m) {
   if (!ok) {
     fail_results(m, errno ? strerror(errno) : "out of memory");
   } else if (!results_send(&r, m->options.out) || fflush(m->options.out) != 0) {
-    ok = fail_results(m, strerror(errno));
+    int error = errno;
+    bool asked_to_end = m->options.interrupt && *m->options.interrupt;
+    ok = asked_to_end ? machine_poll(m, &site) : fail_results(m, strerror(error));
   }
   if (r.file) fclose(r.file);
   heap_free(&m->heap, r.text, r.capacity);
   return ok;
 }
 
-enum machine_outcome machine_run(struct machine *m, const struct ir_program *program,
-                                 struct diag_list *diags) {
+/* One run; what it leaves goes into *results, or is printed if that is NULL. */
+static enum machine_outcome run(struct machine *m, const struct ir_program *program,
+                                const struct machine_item *items, uint64_t count,
+                                struct machine_results *results, struct diag_list *diags) {
   m->diags = diags;
   enum step step = STEP_FAULT;
   if (begin_run(m, program)) {
-    step = run_entry(m);
+    step = run_entry(m, items, count);
   } else {
     m->faulted = true;
+    m->failure.cause = MACHINE_CAUSE_LIMIT;
     diag_add(diags, SEVERITY_ERROR, program->file, (struct source_pos){0, 0}, NULL,
              "out of memory before the program began");
   }
   struct pipe_guard guard; /* whoever reads may be gone: a failed write, no signal */
   pipe_guard_begin(&guard);
-  if (step == STEP_DONE && !print_results(m)) step = STEP_FAULT;
+  sigset_t before;
+  alarms_block(&before);
+  if (step == STEP_DONE && results) {
+    struct machine_site site = end_site(m);
+    if (!machine_settle(m, &site) || !machine_collect(m, &site, results)) step = STEP_FAULT;
+  } else if (step == STEP_DONE) {
+    if (!print_results(m)) step = STEP_FAULT;
+  }
   end_run(m);
   fflush(m->options.out);
   fflush(m->options.err);
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
   pipe_guard_end(&guard);
   if (step == STEP_DONE) return MACHINE_DONE;
   if (step == STEP_EXIT) return MACHINE_EXIT;
   return m->interrupted ? MACHINE_INTERRUPTED : MACHINE_ERROR;
+}
+
+enum machine_outcome machine_run(struct machine *m, const struct ir_program *program,
+                                 struct diag_list *diags) {
+  return run(m, program, NULL, 0, NULL, diags);
+}
+
+enum machine_outcome machine_evaluate(struct machine *m, const struct ir_program *program,
+                                      const struct machine_item *arguments,
+                                      uint64_t argument_count, struct machine_results *results,
+                                      struct diag_list *diags) {
+  *results = (struct machine_results){0};
+  return run(m, program, arguments, argument_count, results, diags);
+}
+
+const struct machine_failure *machine_failure(const struct machine *m) {
+  return &m->failure;
 }
 
 void machine_profile(const struct machine *m, FILE *out, bool json) {

@@ -62,6 +62,57 @@ void machine_free(struct machine *);
 enum machine_outcome machine_run(struct machine *, const struct ir_program *,
                                  struct diag_list *);
 
+/* ---- values in and out, without text ---- */
+
+enum machine_item_kind { MACHINE_INT, MACHINE_FLOAT, MACHINE_BOOL, MACHINE_SEGDES };
+
+/* One item of the stack in host memory; elements are 64 bits wide whatever the widths. */
+struct machine_item {
+  uint8_t kind; /* enum machine_item_kind */
+  uint64_t length;
+  union {
+    const int64_t *ints; /* INT; SEGDES: the lengths of its segments */
+    const double *floats;
+    const uint8_t *bools; /* 0 or 1 */
+  } as;
+};
+
+/* What an evaluation left on the stack, deepest first. The machine's memory, until
+ * machine_results_free, which must come before machine_free. */
+struct machine_results {
+  struct machine_item *items;
+  uint64_t count;
+};
+
+/* Like machine_run, on a stack of the items (`arguments` and what they point to are borrowed),
+ * and what is left goes into *results instead of `out`; nothing unless MACHINE_DONE. An INT
+ * that the widths cannot hold, a descriptor with a bad length, pairs on the stack are errors.
+ */
+enum machine_outcome machine_evaluate(struct machine *, const struct ir_program *,
+                                      const struct machine_item *arguments,
+                                      uint64_t argument_count, struct machine_results *results,
+                                      struct diag_list *);
+void machine_results_free(struct machine *, struct machine_results *);
+
+/* Why a run ended in MACHINE_ERROR, for callers that word it themselves. */
+enum machine_cause {
+  MACHINE_CAUSE_NONE,
+  MACHINE_CAUSE_ASSERT,    /* an ASSERT of the program failed */
+  MACHINE_CAUSE_OPERATION, /* an instruction did: index, divisor, sizes, I/O ... */
+  MACHINE_CAUSE_LIMIT,     /* memory, time, depth */
+  MACHINE_CAUSE_DEVICE     /* the back end broke */
+};
+struct machine_failure {
+  enum machine_cause cause;
+  const char *text; /* ASSERT: its text, not NUL-terminated; the program's */
+  uint32_t text_length;
+  int64_t value, limit, position; /* ASSERT: the two INTs, and where */
+  const char *place;              /* origin of the instruction, "file:line:column", or NULL */
+  const char *function;           /* the function of the origin, perhaps ""; or NULL */
+};
+/* Of the latest run; valid as long as its program. */
+const struct machine_failure *machine_failure(const struct machine *);
+
 /* The profile of all runs so far: a table for people, or JSON. Counts as vcode.md, 21.8. */
 void machine_profile(const struct machine *, FILE *, bool json);
 

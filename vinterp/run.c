@@ -45,7 +45,7 @@ static bool grow_frames(struct machine *m, const struct machine_site *site) {
 bool machine_push_frame(struct machine *m, const struct machine_site *site, uint32_t function,
                         uint64_t base) {
   if (m->depth >= m->max_depth) {
-    return machine_fault(m, site, "more than %" PRIu64 " calls are open", m->max_depth);
+    return machine_limit_fault(m, site, "more than %" PRIu64 " calls are open", m->max_depth);
   }
   if (m->depth == m->frame_capacity && !grow_frames(m, site)) return false;
   m->frames[m->depth++] =
@@ -95,8 +95,8 @@ bool machine_poll(struct machine *m, const struct machine_site *site) {
     return machine_fault(m, site, "interrupted");
   }
   if (m->options.time_limit > 0 && machine_clock() > m->deadline) {
-    return machine_fault(m, site, "the time limit of %g seconds is over",
-                         m->options.time_limit);
+    return machine_limit_fault(m, site, "the time limit of %g seconds is over",
+                               m->options.time_limit);
   }
   if (m->options.progress_fd >= 0) {
     struct cvl_statistics s = m->backend->statistics(m->context);

@@ -203,8 +203,7 @@ static bool is_of_kind(const struct value *v, const struct ir_kind *kind,
                                   is_of_kind(&v->pair->right, kind->right, bound, nested + 1));
 }
 
-/* Whether the top of the stack holds what a typed function was inferred for. */
-static bool arguments_fit(struct machine *m, const struct ir_function *f) {
+bool machine_arguments_fit(struct machine *m, const struct ir_function *f) {
   if (f->param_count > m->top) return false;
   size_t bytes = (size_t)f->kind_variables * sizeof(const struct value *);
   const struct value **bound = heap_alloc(&m->heap, bytes);
@@ -225,7 +224,7 @@ static enum step call(struct machine *m, const struct machine_site *site, uint32
   const struct code_function *callee = &m->code->functions[function];
   const struct ir_function *f = &m->program->functions[function];
   if (--m->fuel < 0 && !machine_poll(m, site)) return STEP_FAULT;
-  bool typed = callee->runs_typed && arguments_fit(m, f);
+  bool typed = callee->runs_typed && machine_arguments_fit(m, f);
   if (!typed && !f->stack) { /* where in its body it would fail is not known any more */
     machine_fault(m, site, "the stack does not hold what %s takes", f->name->text);
     return STEP_FAULT;

@@ -1,0 +1,162 @@
+/* items.c - values between the stack and host memory, for callers that want data and no text:
+ * always 64 bits wide there, whatever the widths of the run.
+ */
+#include "vinterp/machine-private.h"
+
+#include <inttypes.h>
+
+/* Elements converted at a time, so that the narrow ones need little memory of their own. */
+enum { PIECE = 4096 };
+
+union narrow {
+  int32_t i32[PIECE];
+  float f32[PIECE];
+};
+
+/* ---- in ---- */
+
+/* All lengths of a descriptor: not negative, with a sum that is a length. */
+static bool check_lengths(struct machine *m, const struct machine_site *site,
+                          const struct machine_item *item) {
+  int64_t total = 0;
+  for (uint64_t k = 0; k < item->length; k++) {
+    int64_t length = item->as.ints[k];
+    if (length < 0 || length > INT64_MAX - total) {
+      return machine_fault(
+          m, site, "segment %" PRIu64 " of an argument has the bad length %" PRId64, k, length);
+    }
+    total += length;
+  }
+  return true;
+}
+
+/* Fills `data` with the item's elements in the width of the run. */
+static bool narrow(struct machine *m, const struct machine_site *site,
+                   const struct machine_item *item, void *data) {
+  for (uint64_t k = 0; k < item->length; k++) {
+    if (item->kind == MACHINE_FLOAT) {
+      ((float *)data)[k] = (float)item->as.floats[k];
+      continue;
+    }
+    int64_t x = item->as.ints[k];
+    if (x < INT32_MIN || x > INT32_MAX) {
+      return machine_fault(m, site, "the argument %" PRId64 " does not fit an INT of 32 bits",
+                           x);
+    }
+    ((int32_t *)data)[k] = (int32_t)x;
+  }
+  return true;
+}
+
+static bool push_narrow(struct machine *m, const struct machine_site *site, enum cvl_elem elem,
+                        const struct machine_item *item, struct value *out) {
+  size_t bytes = (size_t)item->length * elem_info(elem)->bytes;
+  void *data = heap_alloc(&m->heap, bytes);
+  if (!data) return machine_memory_fault(m, site, bytes);
+  bool ok =
+      narrow(m, site, item, data) && machine_from_host(m, site, elem, item->length, data, out);
+  heap_free(&m->heap, data, bytes);
+  return ok;
+}
+
+static bool push_item(struct machine *m, const struct machine_site *site,
+                      const struct machine_item *item, struct value *out) {
+  enum cvl_elem elem = m->widths.int_elem;
+  const void *data = item->as.ints;
+  switch ((enum machine_item_kind)item->kind) {
+  case MACHINE_SEGDES:
+    return check_lengths(m, site, item) &&
+           machine_segdes(m, site, item->length, item->as.ints, out);
+  case MACHINE_BOOL:
+    return machine_from_host(m, site, CVL_BOOL, item->length, item->as.bools, out);
+  case MACHINE_FLOAT:
+    elem = m->widths.float_elem;
+    data = item->as.floats;
+    break;
+  case MACHINE_INT: break;
+  }
+  if (elem == CVL_I32 || elem == CVL_F32) return push_narrow(m, site, elem, item, out);
+  return machine_from_host(m, site, elem, item->length, data, out);
+}
+
+bool machine_push_items(struct machine *m, const struct machine_site *site,
+                        const struct machine_item *items, uint64_t count) {
+  for (uint64_t k = 0; k < count; k++) {
+    struct value value = {.form = CVL_NOTHING};
+    if (!push_item(m, site, &items[k], &value)) return false;
+    m->stack[m->top++] = value;
+  }
+  return true;
+}
+
+/* ---- out ---- */
+
+static size_t item_bytes(const struct machine_item *item) {
+  size_t each = item->kind == MACHINE_BOOL ? sizeof *item->as.bools : sizeof *item->as.ints;
+  return (size_t)item->length * each;
+}
+
+/* Fetches n narrow elements and widens them. */
+static bool fetch_narrow(struct machine *m, const struct machine_site *site,
+                         const struct value *v, uint64_t n, void *data) {
+  union narrow piece;
+  for (uint64_t first = 0; first < n; first += PIECE) {
+    uint64_t here = n - first < PIECE ? n - first : PIECE;
+    if (!machine_to_host(m, site, v, first, here, &piece)) return false;
+    for (uint64_t k = 0; k < here; k++) {
+      if (v->flat.elem == CVL_F32) {
+        ((double *)data)[first + k] = (double)piece.f32[k];
+      } else {
+        ((int64_t *)data)[first + k] = piece.i32[k];
+      }
+    }
+  }
+  return true;
+}
+
+static bool collect_item(struct machine *m, const struct machine_site *site,
+                         const struct value *v, struct machine_item *item) {
+  struct machine_item it = {.kind = MACHINE_INT};
+  switch (value_kind(v)) {
+  case IR_INT: break;
+  case IR_FLOAT: it.kind = MACHINE_FLOAT; break;
+  case IR_BOOL: it.kind = MACHINE_BOOL; break;
+  case IR_SEGDES: it.kind = MACHINE_SEGDES; break;
+  case IR_PAIR:
+  case IR_ANY: return machine_fault(m, site, "a result of the program is a pair");
+  }
+  if (!machine_length(m, site, v, &it.length)) return false;
+  void *data = heap_alloc(&m->heap, item_bytes(&it));
+  if (!data) return machine_memory_fault(m, site, item_bytes(&it));
+  it.as.ints = data;
+  *item = it; /* freed with the others even if what follows fails */
+  bool is_narrow = it.kind != MACHINE_SEGDES && it.kind != MACHINE_BOOL &&
+                   (v->flat.elem == CVL_I32 || v->flat.elem == CVL_F32);
+  return is_narrow ? fetch_narrow(m, site, v, it.length, data)
+                   : machine_to_host(m, site, v, 0, it.length, data);
+}
+
+bool machine_collect(struct machine *m, const struct machine_site *site,
+                     struct machine_results *results) {
+  size_t bytes = (size_t)m->top * sizeof *results->items;
+  results->items = heap_alloc(&m->heap, bytes);
+  if (!results->items) return machine_memory_fault(m, site, bytes);
+  results->count = m->top;
+  for (uint64_t k = 0; k < m->top; k++) results->items[k] = (struct machine_item){0};
+  for (uint64_t k = 0; k < m->top; k++) {
+    if (!collect_item(m, site, &m->stack[k], &results->items[k])) {
+      machine_results_free(m, results);
+      return false;
+    }
+  }
+  return true;
+}
+
+void machine_results_free(struct machine *m, struct machine_results *results) {
+  for (uint64_t k = 0; k < results->count; k++) {
+    struct machine_item *item = &results->items[k];
+    heap_free(&m->heap, (void *)(uintptr_t)item->as.ints, item_bytes(item));
+  }
+  heap_free(&m->heap, results->items, (size_t)results->count * sizeof *results->items);
+  *results = (struct machine_results){0};
+}

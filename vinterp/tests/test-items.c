@@ -1,0 +1,209 @@
+/* test-items.c - runs that take and leave host data, and what is known of their failures. */
+#include "vinterp/tests/fixture.h"
+
+#include "cvl/oracle.h"
+#include <criterion/criterion.h>
+#include <string.h>
+
+/* A program at hand. */
+struct evaluation {
+  struct heap heap;
+  struct arena arena;
+  struct diag_list diags;
+  struct machine *machine;
+  const struct ir_program *program;
+  struct machine_results results;
+  enum machine_outcome outcome;
+};
+
+static const char *message(const struct evaluation *e) {
+  return e->diags.list.count ? e->diags.list.items[0].message : "";
+}
+
+static void evaluate(struct evaluation *e, const char *text, struct machine_options options,
+                     const struct machine_item *arguments, uint64_t count) {
+  *e = (struct evaluation){0};
+  heap_init(&e->heap, 0);
+  arena_init(&e->arena, &e->heap);
+  diag_list_init(&e->diags, &e->arena);
+  cr_assert_eq(setjmp(e->arena.out_of_memory), 0);
+  struct vcode_program *vcode =
+      vcode_parse(&e->arena, "test.vcode", text, strlen(text), options.widths, &e->diags);
+  cr_assert(vcode, "%s: %s", text, message(e));
+  struct ir_program *program = ir_build(&e->arena, vcode, options.widths, &e->diags);
+  cr_assert(program, "%s: %s", text, message(e));
+  /* The last function: MAIN itself is not allowed to take anything. */
+  program->entry = program->function_count - 1;
+  e->program = program;
+  e->machine = machine_new(&options, &e->diags);
+  cr_assert(e->machine);
+  e->outcome =
+      machine_evaluate(e->machine, e->program, arguments, count, &e->results, &e->diags);
+}
+
+static void end(struct evaluation *e) {
+  machine_results_free(e->machine, &e->results);
+  machine_free(e->machine);
+  arena_free(&e->arena);
+  cr_expect_eq(e->heap.live, 0);
+}
+
+static void expect_ints(const struct machine_item *item, enum machine_item_kind kind,
+                        uint64_t count, const int64_t *ints) {
+  cr_expect_eq(item->kind, kind);
+  cr_assert_eq(item->length, count);
+  for (uint64_t i = 0; i < count; i++) cr_expect_eq(item->as.ints[i], ints[i]);
+}
+
+static const struct widths all_widths[] = {{CVL_I64, CVL_F64}, {CVL_I32, CVL_F32}};
+
+Test(items, results_are_host_data) {
+  for (size_t w = 0; w < 2; w++) {
+    struct machine_options options = quiet_options();
+    options.widths = all_widths[w];
+    struct evaluation e;
+    evaluate(
+        &e,
+        "FUNC MAIN CONST INT -7 CONST INT (1 2 3) CONST FLOAT (0.5 -1.25) CONST BOOL (T F) "
+        "CONST SEGDES (2 0 5) CONST SEGDES (4) CONST INT () RET",
+        options, NULL, 0);
+    cr_assert_eq(e.outcome, MACHINE_DONE, "%s", message(&e));
+    cr_assert_eq(e.results.count, 7);
+    const struct machine_item *items = e.results.items;
+    expect_ints(&items[0], MACHINE_INT, 1, (int64_t[]){-7});
+    expect_ints(&items[1], MACHINE_INT, 3, (int64_t[]){1, 2, 3});
+    cr_expect_eq(items[2].kind, MACHINE_FLOAT);
+    cr_expect(items[2].length == 2 && items[2].as.floats[0] == 0.5 &&
+              items[2].as.floats[1] == -1.25);
+    cr_expect_eq(items[3].kind, MACHINE_BOOL);
+    cr_expect(items[3].length == 2 && items[3].as.bools[0] == 1 && items[3].as.bools[1] == 0);
+    expect_ints(&items[4], MACHINE_SEGDES, 3, (int64_t[]){2, 0, 5});
+    expect_ints(&items[5], MACHINE_SEGDES, 1, (int64_t[]){4});
+    expect_ints(&items[6], MACHINE_INT, 0, NULL);
+    end(&e);
+  }
+}
+
+Test(items, arguments_are_on_the_stack) {
+  static const int64_t ints[] = {10, 20, 30}, lengths[] = {1, 0, 4};
+  static const double floats[] = {2.5};
+  static const uint8_t bools[] = {1, 0};
+  const struct machine_item arguments[] = {
+      {.kind = MACHINE_FLOAT, .length = 1, .as.floats = floats},
+      {.kind = MACHINE_BOOL, .length = 2, .as.bools = bools},
+      {.kind = MACHINE_INT, .length = 3, .as.ints = ints},
+      {.kind = MACHINE_SEGDES, .length = 3, .as.ints = lengths}};
+  for (size_t k = 0; k < 4; k++) {
+    struct machine_options options = quiet_options();
+    options.widths = all_widths[k % 2];
+    options.checked = k / 2;
+    struct evaluation e;
+    evaluate(&e, "FUNC MAIN RET FUNC FN LENGTHS - INT RET", options, arguments, 4);
+    cr_assert_eq(e.outcome, MACHINE_DONE, "%s", message(&e));
+    cr_assert_eq(e.results.count, 3);
+    cr_expect_eq(e.results.items[0].as.floats[0], 2.5);
+    cr_expect_eq(e.results.items[1].as.bools[1], 0);
+    expect_ints(&e.results.items[2], MACHINE_INT, 3, (int64_t[]){9, 20, 26});
+    end(&e);
+    evaluate(&e, "FUNC MAIN RET FUNC FN LENGTHS - INT RET", options, arguments + 2, 2);
+    cr_assert_eq(e.outcome, MACHINE_DONE, "%s", message(&e));
+    cr_assert_eq(e.results.count, 1);
+    expect_ints(&e.results.items[0], MACHINE_INT, 3, (int64_t[]){9, 20, 26});
+    end(&e);
+  }
+}
+
+static void expect_bad(const char *text, struct machine_options options,
+                       struct machine_item argument, const char *complaint) {
+  struct evaluation e;
+  evaluate(&e, text, options, &argument, 1);
+  cr_expect_eq(e.outcome, MACHINE_ERROR);
+  cr_expect_eq(e.results.count, 0);
+  cr_expect(strstr(message(&e), complaint), "%s", message(&e));
+  cr_expect_eq(machine_failure(e.machine)->cause, MACHINE_CAUSE_OPERATION);
+  end(&e);
+}
+
+Test(items, bad_arguments_are_errors) {
+  static const int64_t large[] = {INT64_C(1) << 40}, lengths[] = {3, -1};
+  static const int64_t huge[] = {INT64_MAX, 1};
+  struct machine_options narrow = quiet_options();
+  narrow.widths = all_widths[1];
+  struct machine_item item = {.kind = MACHINE_INT, .length = 1, .as.ints = large};
+  expect_bad("FUNC MAIN RET FUNC FN CONST INT 1 + INT RET", narrow, item, "does not fit");
+  expect_bad("FUNC MAIN RET FUNC FN NOT BOOL RET", quiet_options(), item, "");
+  expect_bad("FUNC MAIN RET FUNC FN + INT RET", quiet_options(), item, "");
+  item = (struct machine_item){.kind = MACHINE_SEGDES, .length = 2, .as.ints = lengths};
+  expect_bad("FUNC MAIN RET FUNC FN LENGTHS RET", quiet_options(), item, "bad length -1");
+  item.as.ints = huge;
+  expect_bad("FUNC MAIN RET FUNC FN LENGTHS RET", quiet_options(), item, "bad length 1");
+}
+
+Test(items, a_pair_is_no_result) {
+  struct evaluation e;
+  evaluate(&e, "FUNC MAIN CONST INT (1 2) CONST INT 1 CONST INT 2 PAIR RET", quiet_options(),
+           NULL, 0);
+  cr_expect_eq(e.outcome, MACHINE_ERROR);
+  cr_expect_eq(e.results.count, 0);
+  cr_expect(strstr(message(&e), "pair"), "%s", message(&e));
+  end(&e);
+}
+
+Test(items, a_failure_is_known_by_its_parts) {
+  struct evaluation e;
+  evaluate(&e,
+           "FUNC MAIN {@ prog.nesl:12:3 search } CONST BOOL (T F) CONST INT (1 7) CONST INT "
+           "(2 3) ASSERT \"Out of bounds.\" CONST INT 1 RET",
+           quiet_options(), NULL, 0);
+  cr_assert_eq(e.outcome, MACHINE_ERROR);
+  const struct machine_failure *f = machine_failure(e.machine);
+  cr_expect_eq(f->cause, MACHINE_CAUSE_ASSERT);
+  cr_expect_eq(f->text_length, strlen("Out of bounds."));
+  cr_expect_eq(strncmp(f->text, "Out of bounds.", f->text_length), 0);
+  cr_expect_eq(f->value, 7);
+  cr_expect_eq(f->limit, 3);
+  cr_expect_eq(f->position, 1);
+  cr_expect_str_eq(f->place, "prog.nesl:12:3");
+  cr_expect_str_eq(f->function, "search");
+  end(&e);
+
+  struct machine_options options = quiet_options();
+  options.max_depth = 100;
+  evaluate(&e, "FUNC MAIN CALL DOWN RET FUNC DOWN CONST BOOL F IF ELSE CALL DOWN ENDIF RET",
+           options, NULL, 0);
+  cr_expect_eq(e.outcome, MACHINE_ERROR);
+  cr_expect_eq(machine_failure(e.machine)->cause, MACHINE_CAUSE_LIMIT);
+  end(&e);
+
+  evaluate(&e, "FUNC MAIN CONST INT 1 CONST INT 0 / INT RET", quiet_options(), NULL, 0);
+  cr_expect_eq(e.outcome, MACHINE_ERROR);
+  cr_expect_eq(machine_failure(e.machine)->cause, MACHINE_CAUSE_OPERATION);
+  cr_expect_null(machine_failure(e.machine)->place);
+  end(&e);
+}
+
+/* Whatever allocation fails, it is an error and nothing is left behind. */
+Test(items, failing_allocations) {
+  static const int64_t ints[] = {10, 20, 30};
+  const struct machine_item item = {.kind = MACHINE_INT, .length = 3, .as.ints = ints};
+  enum { ENOUGH = 200 };
+  unsigned failed = 0, done = 0;
+  for (uint64_t n = 1; n <= ENOUGH; n++) {
+    struct machine_options options = quiet_options();
+    options.widths = all_widths[n / 2 % 2];
+    options.fail_allocation = n;
+    struct evaluation e;
+    evaluate(&e, "FUNC MAIN RET FUNC FN COPY 1 0 + INT CONST SEGDES (1 2) RET", options, &item,
+             1);
+    if (e.outcome == MACHINE_DONE) {
+      done++;
+      cr_expect_eq(e.results.count, 2);
+    } else {
+      failed++;
+      cr_expect_eq(e.results.count, 0);
+      cr_expect_eq(machine_failure(e.machine)->cause, MACHINE_CAUSE_LIMIT, "%s", message(&e));
+    }
+    end(&e);
+  }
+  cr_expect(failed > 5 && done > 5, "%u failed, %u did not", failed, done);
+}
