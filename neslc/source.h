@@ -27,7 +27,11 @@ static inline struct span span_over(struct span first, struct span second) {
   return (struct span){first.start, second.end};
 }
 
+/* Line and column of a byte; columns count characters (of UTF-8). */
 struct source_pos source_position(const struct source *, uint32_t offset);
+/* The number of bytes of the character at `offset` (below length): 1 .. 4 where it is valid
+ * UTF-8, else 1. */
+size_t source_character(const struct source *, uint32_t offset);
 
 /* Kinds of errors, as `nesl --outcomes` names them. */
 enum nesl_error {

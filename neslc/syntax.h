@@ -164,7 +164,7 @@ struct reader {
   struct complaints *complaints;
   unsigned depth;      /* nesting now: an error beyond NESL_MOST_NESTING */
   bool failed, more;   /* complained; because the text ended */
-  bool options;        /* name := value may stand here */
+  uint8_t options;     /* whether name := value may stand here: enum options of parse.h */
   struct span suspect; /* where a `;` may be missing: behind this; empty: nowhere */
 };
 

@@ -1,0 +1,316 @@
+/* lex.c - tokens of NESL. (NESL specification, section 2.) */
+#include "neslc/parse.h"
+
+#include "base/number.h"
+
+#include <math.h>
+#include <string.h>
+
+const struct lexeme_facts lexeme_facts[LEXEMES] = {
+#define WORD(id, text, left, right, prefix, hint) {text, left, right, prefix, hint},
+#define PAIR_MARK                                 WORD
+#define MARK                                      WORD
+    {"", STRENGTH_ARGUMENT, 0, NULL, NULL},
+#include "neslc/lexemes.def"
+};
+
+/* The symbols by their characters. */
+static const struct {
+  char first, second;
+  uint8_t lexeme;
+} pairs[] = {
+#define PAIR_MARK(id, text, left, right, prefix, hint) {text[0], text[1], LEX_##id},
+#include "neslc/lexemes.def"
+};
+
+static const struct {
+  char text[2];
+  uint8_t lexeme;
+} marks[] = {
+#define MARK(id, text, left, right, prefix, hint) {text, LEX_##id},
+#include "neslc/lexemes.def"
+};
+
+void reader_init(struct reader *r, struct arena *arena, struct intern *names,
+                 const struct source *source) {
+  memset(r, 0, sizeof *r);
+  r->arena = arena;
+  r->names = names;
+  r->source = source;
+  r->spellings = arena_alloc(arena, LEXEMES * sizeof(const struct name *));
+  for (int i = LEX_NONE + 1; i < LEXEMES; i++) {
+    r->spellings[i] = intern_name(names, lexeme_facts[i].text, strlen(lexeme_facts[i].text));
+  }
+}
+
+bool token_is_name(const struct token *token) {
+  return token->kind == TOKEN_WORD && token->lexeme == LEX_NONE;
+}
+
+const char *token_text(struct reader *r, const struct token *token) {
+  enum { SHOWN = 32 };
+  unsigned length = token->at.end - token->at.start;
+  const char *dots = length > SHOWN ? "..." : "", *text = r->source->text + token->at.start;
+  int shown = length > SHOWN ? SHOWN : (int)length;
+  switch ((enum token_kind)token->kind) {
+  case TOKEN_END: return "the end of the text";
+  case TOKEN_INT:
+  case TOKEN_FLOAT: return arena_printf(r->arena, "the number %.*s%s", shown, text, dots);
+  case TOKEN_CHAR: return "a character";
+  case TOKEN_STRING: return "a string";
+  case TOKEN_WORD:
+    if (token->lexeme == LEX_NONE) {
+      return arena_printf(r->arena, "the name `%.*s%s`", shown, text, dots);
+    }
+    break;
+  case TOKEN_SYMBOL:
+  case TOKEN_INVALID: break;
+  }
+  return arena_printf(r->arena, "`%.*s%s`", shown, text, dots);
+}
+
+/* ---- white space ---- */
+
+static bool is_space(char c) {
+  return c == ' ' || (c >= '\t' && c <= '\r' && c != '\v');
+}
+
+static bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+static bool is_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+/* Like parse_failed, where the text ends within a token: another line may mend that. */
+static void open_end(struct reader *r, uint32_t start, uint32_t end, const char *what) {
+  if (!r->failed) r->more = true;
+  parse_failed(r, (struct span){start, end}, "the %s that begins here is never closed", what);
+}
+
+/* The first byte at or after `at` that is neither white space nor comment. */
+static uint32_t skip_space(struct reader *r, uint32_t at) {
+  const char *text = r->source->text;
+  uint32_t end = (uint32_t)r->source->length;
+  if (at == 0 && end >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) at = 3; /* byte order mark */
+  if (at == 0 && end >= 2 && memcmp(text, "#!", 2) == 0) {
+    while (at < end && text[at] != '\n') at++;
+  }
+  for (;;) {
+    while (at < end && is_space(text[at])) at++;
+    if (at >= end || text[at] != '%') return at;
+    const char *close = memchr(text + at + 1, '%', end - at - 1);
+    if (close == NULL) {
+      open_end(r, at, at + 1, "comment");
+      return end;
+    }
+    at = (uint32_t)(close - text) + 1;
+  }
+}
+
+/* ---- tokens: each begins at r->token.at.start and sets at.end ---- */
+
+static void read_word(struct reader *r, uint32_t at) {
+  enum { SHORT = 128 };
+  struct token *token = &r->token;
+  const char *text = r->source->text;
+  uint32_t start = at, end = (uint32_t)r->source->length;
+  while (at < end && (is_letter(text[at]) || is_digit(text[at]))) at++;
+  char buffer[SHORT],
+      *folded = at - start <= SHORT ? buffer : arena_alloc(r->arena, at - start);
+  for (uint32_t i = start; i < at; i++) {
+    folded[i - start] = text[i] >= 'A' && text[i] <= 'Z' ? (char)(text[i] | 0x20) : text[i];
+  }
+  token->kind = TOKEN_WORD;
+  token->at.end = at;
+  token->name = intern_name(r->names, folded, at - start);
+#define WORD(id, text, left, right, prefix, hint)                                              \
+  if (token->name == r->spellings[LEX_##id]) token->lexeme = LEX_##id;
+#include "neslc/lexemes.def"
+}
+
+static uint32_t skip_digits(const struct source *source, uint32_t at) {
+  while (at < source->length && is_digit(source->text[at])) at++;
+  return at;
+}
+
+static void int_value(struct reader *r) {
+  struct token *token = &r->token;
+  size_t length = token->at.end - token->at.start;
+  if (!parse_int(r->source->text + token->at.start, length, 0, INT64_MAX, &token->integer)) {
+    parse_failed(r, token->at, "this number is too large for an int: the greatest is %lld",
+                 (long long)INT64_MAX);
+  }
+}
+
+static void float_value(struct reader *r) {
+  struct token *token = &r->token;
+  size_t length = token->at.end - token->at.start;
+  token->real = parse_real(r->source->text + token->at.start, length);
+  if (isinf(token->real)) {
+    parse_failed(r, token->at,
+                 "this number is too large for a float: the greatest is 1.797E308");
+  }
+}
+
+static void read_number(struct reader *r, uint32_t at) {
+  const struct source *source = r->source;
+  const char *text = source->text;
+  struct token *token = &r->token;
+  token->kind = TOKEN_INT;
+  at = skip_digits(source, at);
+  if (at < source->length && text[at] == '.') {
+    token->kind = TOKEN_FLOAT;
+    at = skip_digits(source, at + 1);
+  }
+  if (at < source->length && (text[at] == 'e' || text[at] == 'E')) {
+    uint32_t digits = at + 1;
+    if (digits < source->length && (text[digits] == '+' || text[digits] == '-')) digits++;
+    if (digits < source->length && is_digit(text[digits])) {
+      token->kind = TOKEN_FLOAT;
+      at = skip_digits(source, digits);
+    } else if (digits > at + 1 || digits >= source->length || !is_letter(text[digits])) {
+      token->at.end = digits;
+      parse_failed(r, token->at, "the exponent of this number has no digits");
+      return;
+    }
+  }
+  token->at.end = at;
+  if (at < source->length && is_letter(text[at])) {
+    uint32_t end = at;
+    while (end < source->length && (is_letter(text[end]) || is_digit(text[end]))) end++;
+    parse_failed(r, (struct span){token->at.start, end},
+                 "letters directly after a number: put a space between `%.*s` and `%.*s`, or "
+                 "begin the name with a letter",
+                 (int)(at - token->at.start), text + token->at.start, (int)(end - at),
+                 text + at);
+  } else if (token->kind == TOKEN_INT) {
+    int_value(r);
+  } else {
+    float_value(r);
+  }
+}
+
+static void read_string(struct reader *r, uint32_t at) {
+  const struct source *source = r->source;
+  struct token *token = &r->token;
+  uint32_t start = at + 1, end = (uint32_t)source->length;
+  for (at = start; at < end && source->text[at] != '"'; at++) {
+    if (source->text[at] == '\\') at++;
+  }
+  if (at >= end) {
+    open_end(r, token->at.start, start, "string");
+    return;
+  }
+  token->kind = TOKEN_STRING;
+  token->at.end = at + 1;
+  char *text = arena_copy(r->arena, source->text + start, at - start);
+  size_t length = 0;
+  for (uint32_t i = 0; i < at - start; i++) {
+    if (text[i] == '\\') i++;
+    text[length++] = text[i];
+  }
+  text[length] = '\0';
+  token->text = text;
+  token->length = length;
+}
+
+static void read_character(struct reader *r, uint32_t at) {
+  const struct source *source = r->source;
+  struct token *token = &r->token;
+  if (at + 1 >= source->length) {
+    open_end(r, at, at + 1, "character");
+    return;
+  }
+  size_t bytes = source_character(source, at + 1);
+  token->at.end = at + 1 + (uint32_t)bytes;
+  if (bytes != 1) {
+    parse_failed(r, token->at,
+                 "a character is one byte, this one has %zu in UTF-8: write it in a string",
+                 bytes);
+    return;
+  }
+  token->kind = TOKEN_CHAR;
+  token->text = source->text + at + 1;
+  token->length = 1;
+}
+
+/* Characters that look like NESL's own and are none, as editors and web pages like to make. */
+static const char *meant(const char *character) {
+  static const char *const lookalikes[][2] = {
+      {"\xe2\x80\x9c", "\""}, {"\xe2\x80\x9d", "\""}, {"\xe2\x80\x98", "`"},
+      {"\xe2\x80\x99", "`"},  {"\xe2\x88\x92", "-"},  {"\xe2\x80\x93", "-"},
+      {"\xc3\x97", "*"},      {"\xc3\xb7", "/"},      {"\xe2\x89\xa0", "/="},
+      {"\xe2\x89\xa4", "<="}, {"\xe2\x89\xa5", ">="}, {"\xe2\x86\x92", "->"},
+      {"\xe2\x86\x90", "<-"}, {"\xe2\x87\x92", "=>"}, {"\xc2\xa0", " "}};
+  for (size_t i = 0; i < sizeof lookalikes / sizeof *lookalikes; i++) {
+    if (strcmp(lookalikes[i][0], character) == 0) return lookalikes[i][1];
+  }
+  return NULL;
+}
+
+static void unknown_character(struct reader *r, uint32_t at) {
+  const struct source *source = r->source;
+  size_t bytes = source_character(source, at);
+  struct span span = {at, at + (uint32_t)bytes};
+  r->token.at = span;
+  const char *character = arena_copy(r->arena, source->text + at, bytes);
+  const char *own = meant(character);
+  unsigned char byte = (unsigned char)character[0];
+  if (own != NULL) {
+    parse_failed(r, span, "the character `%s` is not NESL's `%s`", character, own);
+  } else if (bytes == 1 && (byte < ' ' || byte > '~')) {
+    parse_failed(r, span, "the byte %u means nothing outside of strings and comments", byte);
+  } else {
+    parse_failed(r, span,
+                 "the character `%s` means nothing outside of strings and comments; names "
+                 "consist of letters, digits and `_`",
+                 character);
+  }
+}
+
+static enum lexeme symbol_at(const struct source *source, uint32_t at) {
+  char first = source->text[at], second = source->text[at + 1]; /* at worst the final NUL */
+  for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+    if (pairs[i].first == first && pairs[i].second == second) return pairs[i].lexeme;
+  }
+  for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
+    if (marks[i].text[0] == first) return marks[i].lexeme;
+  }
+  return LEX_NONE;
+}
+
+static void read_symbol(struct reader *r, uint32_t at) {
+  enum lexeme lexeme = symbol_at(r->source, at);
+  if (lexeme == LEX_NONE) {
+    unknown_character(r, at);
+    return;
+  }
+  r->token.kind = TOKEN_SYMBOL;
+  r->token.lexeme = (uint8_t)lexeme;
+  r->token.name = r->spellings[lexeme];
+  r->token.at.end = at + r->token.name->length;
+}
+
+void read_token(struct reader *r) {
+  if (r->failed) return;
+  r->before = r->token;
+  uint32_t at = skip_space(r, r->token.at.end);
+  if (r->failed) return;
+  r->token = (struct token){.kind = TOKEN_END, .at = {at, at}};
+  if (at >= r->source->length) return;
+  char c = r->source->text[at];
+  bool fraction = c == '.' && is_digit(r->source->text[at + 1]);
+  if (is_letter(c)) {
+    read_word(r, at);
+  } else if (is_digit(c) || fraction) {
+    read_number(r, at);
+  } else if (c == '"') {
+    read_string(r, at);
+  } else if (c == '`') {
+    read_character(r, at);
+  } else {
+    read_symbol(r, at);
+  }
+}

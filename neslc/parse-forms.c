@@ -1,0 +1,223 @@
+/* parse-forms.c - the forms of the top level, one after another. (NESL specification, 3.1, 4.)
+ */
+#include "neslc/parse.h"
+
+#include <string.h>
+
+static bool at_terminator(const struct reader *r) {
+  return r->token.lexeme == LEX_END || r->token.lexeme == LEX_END_ALSO;
+}
+
+/* ---- definitions ---- */
+
+/* The name a definition gives. Operators have their definitions in the library. */
+static void parse_name(struct reader *r, struct form *form, const char *what) {
+  const struct token *token = &r->token;
+  bool operator= form->kind == FORM_FUNCTION && lexeme_facts[token->lexeme].right != 0 &&
+      token->lexeme != LEX_COMMA && token->lexeme != LEX_LAMBDA && token->lexeme != LEX_OPTION;
+  bool literal = token->kind >= TOKEN_INT && token->kind <= TOKEN_STRING;
+  if (literal && !r->failed) { /* where a variable stands */
+    parse_failed_as(r, NESL_PATTERN, token->at, "expected the name of the %s, read %s", what,
+                    token_text(r, token));
+  } else if (!token_is_name(token) && !operator) {
+    parse_unexpected(r, arena_printf(r->arena, "the name of the %s", what));
+  }
+  form->name = token->name;
+  form->name_at = token->at;
+  read_token(r);
+}
+
+static struct syntax_annotation *parse_annotation(struct reader *r) {
+  struct syntax_annotation *annotation = arena_alloc(r->arena, sizeof *annotation);
+  annotation->type = parse_type(r);
+  parse_context(r, annotation);
+  return annotation;
+}
+
+/* Documentation: a string directly behind the parameters or a context in parentheses. (Behind
+ * a bare type the language has none.) */
+static void parse_documentation(struct reader *r, struct form *form) {
+  if (r->token.kind != TOKEN_STRING) return;
+  if (form->documentation != NULL) {
+    parse_failed(r, r->token.at,
+                 "a function has one text of documentation, this is the second");
+  } else if (form->annotation != NULL && r->before.lexeme != LEX_CLOSE) {
+    parse_unexpected(r, "`=` or `;` behind the type; documentation stands before the `:` or "
+                        "behind a context in parentheses");
+  }
+  form->documentation = r->token.text;
+  read_token(r);
+}
+
+static void parse_function(struct reader *r, struct form *form) {
+  form->kind = FORM_FUNCTION;
+  read_token(r);
+  parse_name(r, form, "function");
+  if (r->token.lexeme == LEX_COLON || r->token.lexeme == LEX_EQUALS) {
+    parse_unexpected(r, "the parameters of the function: it takes exactly one argument, "
+                        "which may be a tuple");
+  }
+  form->pattern = parse_parameters(r);
+  parse_documentation(r, form);
+  if (take(r, LEX_COLON)) {
+    form->annotation = parse_annotation(r);
+    parse_documentation(r, form);
+  }
+  if (take(r, LEX_EQUALS)) {
+    form->value = parse_expression(r, STRENGTH_WHOLE);
+  } else if (form->annotation == NULL) {
+    parse_unexpected(r, "`:` and a type, or `=` and a body, behind the parameters");
+  } else if (!at_terminator(r)) {
+    parse_unexpected(r, "`=` and the body of the function, or `;`");
+  }
+}
+
+static void parse_datatype(struct reader *r, struct form *form) {
+  form->kind = FORM_DATATYPE;
+  read_token(r);
+  parse_name(r, form, "datatype");
+  form->annotation = parse_annotation(r);
+}
+
+/* ---- expressions and assignments ---- */
+
+/* What ends a form is there; if not, says what is there instead. */
+static void expect_terminator(struct reader *r, const struct form *form) {
+  if (at_terminator(r)) return;
+  switch (r->token.lexeme) {
+  case LEX_CLOSE:
+  case LEX_CLOSE_LIST:
+  case LEX_CLOSE_EACH:
+    parse_failed(r, r->token.at, "nothing is open here that %s closes",
+                 token_text(r, &r->token));
+    return;
+  case LEX_EQUALS:
+    if (form->kind != FORM_EXPRESSION) {
+      parse_unexpected(r, "`;` at the end of the form");
+      return;
+    }
+    break;
+  case LEX_THEN:
+  case LEX_ELSE:
+    parse_failed(r, r->token.at, "%s without an `if` that is open", token_text(r, &r->token));
+    return;
+  default: break;
+  }
+  parse_unexpected(r, "`;` or an operator behind the expression");
+}
+
+static void parse_value(struct reader *r, struct form *form) {
+  form->value = parse_expression(r, STRENGTH_ASSIGNED);
+  if (!take(r, LEX_EQUALS)) return;
+  form->kind = FORM_ASSIGN;
+  form->pattern = form->value;
+  form->value = parse_expression(r, STRENGTH_ASSIGNED);
+}
+
+/* ---- commands ---- */
+
+/* How many words of a command stand before its expression; -1: it has none. */
+static int words_before_argument(const struct name *command) {
+  static const struct {
+    const char *word;
+    int before;
+  } arguments[] = {{"load", 0}, {"edit", 0}, {"shell", 0}, {"dump", 2}};
+  for (size_t i = 0; i < sizeof arguments / sizeof *arguments; i++) {
+    if (strcmp(arguments[i].word, command->text) == 0) return arguments[i].before;
+  }
+  return -1;
+}
+
+static bool is_command(const struct token *token) {
+  static const char *const commands[] = {"help",    "exit", "lisp", "describe",
+                                         "apropos", "get",  "set",  "show",
+                                         "shell",   "dump", "edit", "load"};
+  if (token->lexeme == LEX_HELP) return true;
+  if (token->kind != TOKEN_WORD) return false;
+  for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+    if (strcmp(commands[i], token->name->text) == 0) return true;
+  }
+  return false;
+}
+
+/* Lets the reader stand before a token it has read already. */
+static void go_back(struct reader *r, const struct token *before) {
+  r->token = *before;
+  read_token(r);
+}
+
+static void parse_command(struct reader *r, struct form *form) {
+  struct token word = r->token;
+  ARRAY(struct token) words = {0};
+  form->kind = FORM_COMMAND;
+  form->name = word.name;
+  form->name_at = word.at;
+  read_token(r);
+  if (word.lexeme == LEX_HELP) return; /* needs no terminator */
+  int before = words_before_argument(form->name);
+  for (int i = 0; i < before && !at_terminator(r) && r->token.kind != TOKEN_END; i++) {
+    read_token(r);
+  }
+  if (before >= 0 && !at_terminator(r)) {
+    form->argument = parse_expression(r, STRENGTH_ASSIGNED);
+    expect_terminator(r, form);
+  }
+  uint32_t end = r->before.at.end; /* of the argument, which may contain `;` */
+  go_back(r, &word);
+  while (!r->failed && r->token.kind != TOKEN_END &&
+         (!at_terminator(r) || r->token.at.start < end)) {
+    *array_push(r->arena, &words) = r->token;
+    read_token(r);
+  }
+  form->words = words.items;
+  form->word_count = words.count;
+  if (r->token.kind == TOKEN_END) parse_unexpected(r, "`;` at the end of the command");
+}
+
+/* ---- reading ---- */
+
+static void parse_form(struct reader *r, struct form *form) {
+  if (at_terminator(r)) {
+    parse_failed(r, r->token.at, "expected a form before %s", token_text(r, &r->token));
+  } else if (r->token.lexeme == LEX_FUNCTION) {
+    parse_function(r, form);
+  } else if (r->token.lexeme == LEX_DATATYPE) {
+    parse_datatype(r, form);
+  } else if (is_command(&r->token)) {
+    parse_command(r, form);
+  } else {
+    parse_value(r, form);
+  }
+  form->at = since(r, form->at);
+  if (form->name != NULL && form->name == r->spellings[LEX_HELP]) {
+    r->at = at_terminator(r) ? r->token.at.end : form->at.end;
+    return;
+  }
+  expect_terminator(r, form);
+  r->at = r->token.at.end;
+}
+
+enum reading read_form(struct reader *r, struct complaints *complaints, struct form *form) {
+  if (r->source->length >= UINT32_MAX) {
+    complain(complaints, NESL_LIMIT, r->source, (struct span){0, 0}, "this text is too long");
+    r->at = UINT32_MAX;
+    return READ_BROKEN;
+  }
+  r->complaints = complaints;
+  r->failed = r->more = false;
+  r->options = OPTIONS_NONE;
+  r->depth = 0;
+  r->suspect = (struct span){0, 0};
+  r->token = (struct token){.kind = TOKEN_END, .at = {r->at, r->at}};
+  uint32_t start = r->at;
+  read_token(r);
+  if (!r->failed) {
+    start = r->token.at.start;
+    if (r->token.kind == TOKEN_END) return READ_END;
+    *form = (struct form){.kind = FORM_EXPRESSION, .source = r->source, .at = r->token.at};
+    parse_form(r, form);
+  }
+  if (!r->failed) return READ_FORM;
+  r->at = recovery_point(r->source, start);
+  return r->more ? READ_MORE : READ_BROKEN;
+}

@@ -1,0 +1,300 @@
+/* parse-operand.c - operands: literals, names, brackets, if, let, apply-to-each; and the makers
+ * of trees. (NESL specification, 3.1, 3.3.) */
+#include "neslc/parse.h"
+
+#include <string.h>
+
+/* ---- makers ---- */
+
+struct syntax *make_syntax(struct reader *r, enum syntax_kind kind, struct span at) {
+  struct syntax *e = arena_alloc(r->arena, sizeof *e);
+  e->kind = (uint8_t)kind;
+  e->at = e->mark = at;
+  e->height = 1;
+  return e;
+}
+
+void raise_above(struct reader *r, struct syntax *e, const struct syntax *child) {
+  if (e->height > child->height) return;
+  e->height = child->height;
+  if (e->height < NESL_MOST_NESTING) {
+    e->height++;
+  } else {
+    parse_failed(r, r->before.at, "this expression is nested more than %d deep",
+                 NESL_MOST_NESTING);
+  }
+}
+
+static struct syntax *make_parts(struct reader *r, enum syntax_kind kind, struct syntax *left,
+                                 struct syntax *right) {
+  struct syntax *e = make_syntax(r, kind, span_over(left->at, right->at));
+  e->as.part.left = left;
+  e->as.part.right = right;
+  raise_above(r, e, left);
+  raise_above(r, e, right);
+  return e;
+}
+
+struct syntax *make_pair(struct reader *r, struct syntax *left, struct syntax *right) {
+  return make_parts(r, SYNTAX_PAIR, left, right);
+}
+
+struct syntax *make_apply(struct reader *r, struct syntax *function, struct syntax *argument) {
+  return make_parts(r, SYNTAX_APPLY, function, argument);
+}
+
+struct syntax *make_builtin(struct reader *r, const char *name, const char *written,
+                            struct span at) {
+  struct syntax *e = make_syntax(r, SYNTAX_NAME, at);
+  e->builtin = true;
+  e->as.name.name = intern_name(r->names, name, strlen(name));
+  e->as.name.written = written;
+  return e;
+}
+
+/* ---- literals and names ---- */
+
+static struct syntax *parse_atom(struct reader *r, enum syntax_kind kind) {
+  struct syntax *e = make_syntax(r, kind, r->token.at);
+  const struct token *token = &r->token;
+  if (kind == SYNTAX_INT) e->as.integer = token->integer;
+  if (kind == SYNTAX_FLOAT) e->as.real = token->real;
+  if (kind == SYNTAX_CHAR) e->as.character = (uint8_t)token->text[0];
+  if (kind == SYNTAX_STRING) {
+    e->as.string.text = token->text;
+    e->as.string.length = token->length;
+  }
+  if (kind == SYNTAX_NAME) {
+    e->as.name.name = token->name;
+    e->as.name.written = token->name->text;
+  }
+  read_token(r);
+  return e;
+}
+
+/* #e, @e, -e. */
+static struct syntax *parse_prefix(struct reader *r) {
+  const struct lexeme_facts *facts = &lexeme_facts[r->token.lexeme];
+  struct span mark = r->token.at;
+  read_token(r);
+  struct syntax *operand = parse_expression(r, STRENGTH_PREFIX);
+  struct syntax *e = make_apply(r, make_builtin(r, facts->prefix, facts->text, mark), operand);
+  e->mark = mark;
+  return e;
+}
+
+/* ---- brackets ---- */
+
+static struct syntax *parse_parenthesised(struct reader *r) {
+  struct span opener = r->token.at;
+  uint8_t options = r->options;
+  r->options = options == OPTIONS_IN_PARENTHESES ? OPTIONS_HERE : OPTIONS_NONE;
+  read_token(r);
+  if (r->token.lexeme == LEX_CLOSE) {
+    parse_failed(
+        r, span_over(opener, r->token.at),
+        "expected an expression within `()`: every function takes exactly one argument");
+  }
+  struct syntax *e = parse_expression(r, STRENGTH_WHOLE);
+  expect(r, LEX_CLOSE, "to close the `(`", opener);
+  r->options = options;
+  e->parenthesised = true;
+  return e;
+}
+
+/* [] type */
+static struct syntax *parse_empty(struct reader *r, struct span opener) {
+  read_token(r);
+  struct syntax *e = make_syntax(r, SYNTAX_EMPTY, opener);
+  bool type = token_is_name(&r->token) || r->token.lexeme == LEX_OPEN ||
+              r->token.lexeme == LEX_OPEN_LIST;
+  if (!type) parse_unexpected(r, "the type of the elements behind `[]`, as in [] int");
+  e->as.type = parse_element_type(r);
+  e->at = since(r, opener);
+  return e;
+}
+
+/* [start : end : stride], read up to the first colon. */
+static struct syntax *parse_range(struct reader *r, struct span opener, struct syntax *start) {
+  struct span colon = r->token.at;
+  read_token(r);
+  struct syntax *end = parse_expression(r, STRENGTH_WHOLE), *stride;
+  if (take(r, LEX_COLON)) {
+    stride = parse_expression(r, STRENGTH_WHOLE);
+  } else {
+    stride = make_syntax(r, SYNTAX_INT, colon);
+    stride->as.integer = 1;
+  }
+  expect(r, LEX_CLOSE_LIST, "to close the range that began with `[`", opener);
+  struct syntax *e = make_apply(r, make_builtin(r, "iseq", "[:]", since(r, opener)),
+                                make_pair(r, start, make_pair(r, stride, end)));
+  e->at = e->mark = since(r, opener);
+  return e;
+}
+
+static struct syntax *parse_list(struct reader *r) {
+  struct span opener = r->token.at;
+  read_token(r);
+  if (r->token.lexeme == LEX_CLOSE_LIST) return parse_empty(r, opener);
+  struct syntax *e = make_syntax(r, SYNTAX_LIST, opener);
+  ARRAY(struct syntax *) items = {0};
+  do {
+    struct syntax *item = parse_expression(r, STRENGTH_ELEMENT);
+    if (items.count == 0 && r->token.lexeme == LEX_COLON) return parse_range(r, opener, item);
+    *array_push(r->arena, &items) = item;
+    raise_above(r, e, item);
+  } while (take(r, LEX_COMMA));
+  expect(r, LEX_CLOSE_LIST, "to close the `[`", opener);
+  e->as.list.items = items.items;
+  e->as.list.count = items.count;
+  e->at = e->mark = since(r, opener);
+  return e;
+}
+
+/* ---- if and let ---- */
+
+static struct syntax *parse_if(struct reader *r) {
+  struct span opener = r->token.at;
+  struct syntax *e = make_syntax(r, SYNTAX_IF, opener);
+  read_token(r);
+  e->as.part.third = parse_expression(r, STRENGTH_WHOLE);
+  expect(r, LEX_THEN, "after the condition of the `if`", opener);
+  e->as.part.left = parse_expression(r, STRENGTH_WHOLE);
+  expect(r, LEX_ELSE, "after the first branch of the `if`", opener);
+  e->as.part.right = parse_expression(r, STRENGTH_WHOLE);
+  raise_above(r, e, e->as.part.third);
+  raise_above(r, e, e->as.part.left);
+  raise_above(r, e, e->as.part.right);
+  e->at = since(r, opener);
+  return e;
+}
+
+/* The `=` of a binding, and what to say where it is not. */
+static void expect_binding(struct reader *r, struct span opener) {
+  if (r->token.lexeme == LEX_IN) {
+    parse_failed(r, r->token.at, "expected `=` behind the name that `let` binds, read `in`");
+  }
+  expect(r, LEX_EQUALS, "behind what the `let` binds", opener);
+}
+
+static struct syntax *parse_let(struct reader *r) {
+  struct span opener = r->token.at;
+  ARRAY(struct syntax *) bindings = {0};
+  read_token(r);
+  do {
+    if (bindings.count > 0 && r->token.lexeme == LEX_IN) break;
+    struct syntax *binding = make_syntax(r, SYNTAX_LET, r->token.at);
+    binding->as.part.left = parse_expression(r, STRENGTH_WHOLE);
+    binding->mark = r->token.at;
+    expect_binding(r, opener);
+    binding->as.part.right = parse_expression(r, STRENGTH_WHOLE);
+    *array_push(r->arena, &bindings) = binding;
+  } while (take(r, LEX_END));
+  if (r->token.lexeme == LEX_EQUALS) parse_unexpected(r, "`;` or `in` after the binding");
+  expect(r, LEX_IN, "after the bindings of the `let`", opener);
+  struct syntax *e = parse_expression(r, STRENGTH_WHOLE);
+  for (size_t i = bindings.count; i-- > 0;) {
+    struct syntax *let = bindings.items[i];
+    let->as.part.third = e;
+    let->at = since(r, i == 0 ? opener : let->at);
+    raise_above(r, let, let->as.part.left);
+    raise_above(r, let, let->as.part.right);
+    raise_above(r, let, e);
+    e = let;
+  }
+  return e;
+}
+
+/* ---- apply-to-each ---- */
+
+/* pattern in source, or a lone variable. `first`: read already, or NULL. */
+static struct syntax_generator parse_generator(struct reader *r, struct syntax *first) {
+  struct syntax *pattern = first != NULL ? first : parse_expression(r, STRENGTH_WHOLE);
+  if (take(r, LEX_IN)) {
+    return (struct syntax_generator){pattern, parse_expression(r, STRENGTH_WHOLE)};
+  }
+  if (pattern->kind != SYNTAX_NAME && !r->failed) {
+    parse_unexpected(r, "`in` behind the pattern of this generator");
+  }
+  return (struct syntax_generator){pattern, pattern};
+}
+
+static struct syntax *parse_each(struct reader *r) {
+  struct span opener = r->token.at;
+  struct syntax *e = make_syntax(r, SYNTAX_EACH, opener);
+  read_token(r);
+  e->serial = take(r, LEX_TIMES);
+  if (r->token.lexeme == LEX_CLOSE_EACH) {
+    parse_failed(r, span_over(opener, r->token.at),
+                 "expected a body and generators within `{}`, "
+                 "as in {x + 1 : x in v}");
+  }
+  struct syntax *first = parse_expression(r, STRENGTH_WHOLE);
+  bool has_body = take(r, LEX_COLON);
+  ARRAY(struct syntax_generator) generators = {0};
+  do {
+    bool shared = generators.count == 0 && !has_body;
+    struct syntax_generator generator = parse_generator(r, shared ? first : NULL);
+    raise_above(r, e, generator.pattern);
+    raise_above(r, e, generator.source);
+    *array_push(r->arena, &generators) = generator;
+  } while (take(r, LEX_END));
+  e->as.each.body = first;
+  e->as.each.generators = generators.items;
+  e->as.each.count = generators.count;
+  raise_above(r, e, first);
+  if (take(r, LEX_BAR)) {
+    e->as.each.sieve = parse_expression(r, STRENGTH_WHOLE);
+    raise_above(r, e, e->as.each.sieve);
+  }
+  expect(r, LEX_CLOSE_EACH, "to close the `{`", opener);
+  e->at = since(r, opener);
+  return e;
+}
+
+/* ---- all of them ---- */
+
+/* Nothing that an operand can begin with. */
+static struct syntax *no_operand(struct reader *r) {
+  struct syntax *nothing = make_syntax(r, SYNTAX_INT, r->token.at);
+  if (r->failed) return nothing;
+  const struct token *before = &r->before;
+  bool behind = before->lexeme != LEX_NONE;
+  parse_unexpected(
+      r, behind ? arena_printf(r->arena, "an expression behind %s", token_text(r, before))
+                : "an expression");
+  return nothing;
+}
+
+/* What stands within brackets of its own has no optional arguments. */
+static struct syntax *parse_closed(struct reader *r, struct syntax *(*parse)(struct reader *)) {
+  uint8_t options = r->options;
+  r->options = OPTIONS_NONE;
+  struct syntax *e = parse(r);
+  r->options = options;
+  return e;
+}
+
+struct syntax *parse_operand(struct reader *r) {
+  switch ((enum token_kind)r->token.kind) {
+  case TOKEN_INT: return parse_atom(r, SYNTAX_INT);
+  case TOKEN_FLOAT: return parse_atom(r, SYNTAX_FLOAT);
+  case TOKEN_CHAR: return parse_atom(r, SYNTAX_CHAR);
+  case TOKEN_STRING: return parse_atom(r, SYNTAX_STRING);
+  case TOKEN_WORD:
+    if (r->token.lexeme == LEX_NONE) return parse_atom(r, SYNTAX_NAME);
+    break;
+  case TOKEN_SYMBOL: break;
+  case TOKEN_END:
+  case TOKEN_INVALID: return no_operand(r);
+  }
+  switch (r->token.lexeme) {
+  case LEX_OPEN: return parse_parenthesised(r);
+  case LEX_OPEN_LIST: return parse_closed(r, parse_list);
+  case LEX_OPEN_EACH: return parse_closed(r, parse_each);
+  case LEX_IF: return parse_closed(r, parse_if);
+  case LEX_LET: return parse_closed(r, parse_let);
+  default:
+    return lexeme_facts[r->token.lexeme].prefix != NULL ? parse_prefix(r) : no_operand(r);
+  }
+}

@@ -1,0 +1,228 @@
+/* parse.c - the core of the parser: look-ahead, complaints, and operators by strength.
+ *
+ * A precedence parser after Pratt (Top down operator precedence, POPL 1973), as section 3.3 of
+ * the NESL specification describes it: parse_expression(r, n) reads an operand and then lets
+ * the tokens behind it extend it for as long as they are stronger than n. What can begin an
+ * operand is a token of strength 30 there: the argument of an application.
+ */
+#include "neslc/parse.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- complaints ---- */
+
+/* An argument that begins a line, directly below what it would be an argument of: most often
+ * the beginning of another form. */
+static void remember_suspect(struct reader *r) {
+  uint32_t start = r->token.at.start;
+  bool line_start = start > 0 && r->source->text[start - 1] == '\n';
+  bool inside = r->before.kind != TOKEN_END; /* not the first of the form */
+  if (line_start && inside && r->suspect.end == 0 &&
+      lexeme_facts[r->token.lexeme].left == STRENGTH_ARGUMENT) {
+    r->suspect = r->before.at;
+  }
+}
+
+static void fail(struct reader *r, enum nesl_error kind, struct span at, const char *format,
+                 va_list args) {
+  if (r->failed) return;
+  r->failed = true;
+  char message[1024]; /* long enough: names in messages are cut to 32 bytes */
+  vsnprintf(message, sizeof message, format, args);
+  complain(r->complaints, kind, r->source, at, "%s", message);
+  if (r->suspect.end != 0) {
+    remark(r->complaints, r->source, r->suspect, "is a `;` missing behind this?");
+  }
+  r->token.kind = TOKEN_INVALID;
+  r->token.lexeme = LEX_NONE;
+}
+
+void parse_failed(struct reader *r, struct span at, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  fail(r, NESL_PARSE, at, format, args);
+  va_end(args);
+}
+
+void parse_failed_as(struct reader *r, enum nesl_error kind, struct span at, const char *format,
+                     ...) {
+  va_list args;
+  va_start(args, format);
+  fail(r, kind, at, format, args);
+  va_end(args);
+}
+
+/* What may be behind a token that does not belong where it stands; "" or "; ...". */
+static const char *hint(const struct reader *r) {
+  const struct token *token = &r->token, *before = &r->before;
+  bool joined = token->at.start == before->at.end;
+  switch (token->lexeme) {
+  case LEX_EQUALS:
+    if (before->lexeme == LEX_BANG && joined) return "; \"different\" is written `/=`";
+    return r->options == OPTIONS_HERE ? "; `==` compares, `:=` gives an optional argument"
+                                      : "; `==` compares, `=` gives a name to a value";
+  case LEX_OPTION: return "; `:=` stands only in parameters and arguments of functions";
+  case LEX_GREATER:
+    if (before->lexeme == LEX_LESS && joined) return "; \"different\" is written `/=`";
+    return "";
+  case LEX_TIMES:
+    if (before->lexeme == LEX_TIMES && joined) return "; a power is written `^`";
+    return "";
+  case LEX_BAR: return "; a sieve stands at the end of { ... | condition }";
+  case LEX_SUCH_THAT: return "; `::` stands behind the type of a definition";
+  default: return "";
+  }
+}
+
+void parse_unexpected(struct reader *r, const char *expected) {
+  if (r->failed) return;
+  if (r->token.kind == TOKEN_END) r->more = true;
+  const char *own = lexeme_facts[r->token.lexeme].hint;
+  remember_suspect(r);
+  parse_failed(r, r->token.at, "expected %s, read %s%s%s", expected, token_text(r, &r->token),
+               own != NULL ? "; " : "", own != NULL ? own : hint(r));
+}
+
+bool take(struct reader *r, enum lexeme lexeme) {
+  if (r->token.lexeme != lexeme) return false;
+  read_token(r);
+  return true;
+}
+
+bool expect(struct reader *r, enum lexeme lexeme, const char *why, struct span opener) {
+  if (take(r, lexeme)) return true;
+  if (r->failed) return false;
+  uint32_t line = source_position(r->source, opener.start).line;
+  bool near = line == source_position(r->source, r->token.at.start).line;
+  char place[32] = "";
+  if (!near) snprintf(place, sizeof place, " at line %u", line);
+  parse_unexpected(r,
+                   arena_printf(r->arena, "`%s` %s%s", lexeme_facts[lexeme].text, why, place));
+  return false;
+}
+
+struct span since(const struct reader *r, struct span start) {
+  return span_over(start, r->before.at);
+}
+
+bool nest(struct reader *r) {
+  if (r->depth++ < NESL_MOST_NESTING) return true;
+  parse_failed(r, r->token.at, "this is nested more than %d deep", NESL_MOST_NESTING);
+  return false;
+}
+
+void unnest(struct reader *r) {
+  r->depth--;
+}
+
+/* ---- operators ---- */
+
+static int left_strength(const struct token *token) {
+  if (token->kind == TOKEN_INVALID || token->kind == TOKEN_END) return -1;
+  return lexeme_facts[token->lexeme].left;
+}
+
+/* left OP right. */
+static struct syntax *extend_infix(struct reader *r, struct syntax *left) {
+  const struct lexeme_facts *facts = &lexeme_facts[r->token.lexeme];
+  struct span mark = r->token.at;
+  read_token(r);
+  struct syntax *right = parse_expression(r, facts->right);
+  struct syntax *function = make_builtin(r, facts->text, facts->text, mark);
+  struct syntax *e = make_apply(r, function, make_pair(r, left, right));
+  e->at = span_over(left->at, right->at);
+  e->mark = mark;
+  return e;
+}
+
+static struct syntax *extend_tuple(struct reader *r, struct syntax *left) {
+  read_token(r);
+  return make_pair(r, left, parse_expression(r, lexeme_facts[LEX_COMMA].right));
+}
+
+/* Lambdas and optional arguments. */
+static struct syntax *extend_binding(struct reader *r, struct syntax *left) {
+  bool lambda = r->token.lexeme == LEX_LAMBDA;
+  uint8_t options = r->options;
+  struct span mark = r->token.at;
+  if (!lambda && options != OPTIONS_HERE) {
+    parse_unexpected(r, "the end of the expression");
+  } else if (!lambda && (left->kind != SYNTAX_NAME || left->parenthesised)) {
+    parse_failed(r, left->at, "expected the name of an optional argument before `:=`");
+  }
+  r->options = OPTIONS_NONE;
+  read_token(r);
+  struct syntax *e = make_syntax(r, lambda ? SYNTAX_LAMBDA : SYNTAX_OPTION, left->at);
+  e->as.part.left = left;
+  e->as.part.right = parse_expression(r, lexeme_facts[lambda ? LEX_LAMBDA : LEX_OPTION].right);
+  r->options = options;
+  raise_above(r, e, left);
+  raise_above(r, e, e->as.part.right);
+  e->at = span_over(left->at, e->as.part.right->at);
+  e->mark = mark;
+  return e;
+}
+
+static struct syntax *extend_index(struct reader *r, struct syntax *left) {
+  uint8_t options = r->options;
+  r->options = OPTIONS_NONE;
+  struct span opener = r->token.at;
+  read_token(r);
+  if (r->token.lexeme == LEX_CLOSE_LIST) {
+    parse_failed(r, span_over(opener, r->token.at),
+                 "an index is missing: `[` directly behind an expression is indexing");
+  }
+  struct syntax *index = parse_expression(r, STRENGTH_WHOLE);
+  if (r->token.lexeme == LEX_COLON) {
+    parse_failed(r, r->token.at,
+                 "expected `]` behind the index, read `:`; [ directly behind an "
+                 "expression is indexing: subseq(v, start, end) cuts a piece");
+  }
+  expect(r, LEX_CLOSE_LIST, "to close the `[`", opener);
+  r->options = options;
+  struct span bracket = since(r, opener);
+  struct syntax *function = make_builtin(r, "elt", "[]", bracket);
+  struct syntax *e = make_apply(r, function, make_pair(r, left, index));
+  e->at = span_over(left->at, bracket);
+  e->mark = bracket;
+  return e;
+}
+
+/* f(x), f x: any operand directly behind a complete one. */
+static struct syntax *extend_application(struct reader *r, struct syntax *left) {
+  remember_suspect(r);
+  uint8_t options = r->options;
+  r->options = r->token.lexeme == LEX_OPEN ? OPTIONS_IN_PARENTHESES : OPTIONS_NONE;
+  struct syntax *argument = parse_expression(r, STRENGTH_ARGUMENT);
+  r->options = options;
+  return make_apply(r, left, argument);
+}
+
+static struct syntax *extend(struct reader *r, struct syntax *left) {
+  switch (r->token.lexeme) {
+  case LEX_COMMA: return extend_tuple(r, left);
+  case LEX_LAMBDA:
+  case LEX_OPTION: return extend_binding(r, left);
+  case LEX_OPEN_LIST: return extend_index(r, left);
+  default:
+    if (lexeme_facts[r->token.lexeme].right != 0) return extend_infix(r, left);
+    return extend_application(r, left);
+  }
+}
+
+struct syntax *parse_expression(struct reader *r, int strength) {
+  nest(r);
+  struct syntax *e = parse_operand(r);
+  while (left_strength(&r->token) > strength) e = extend(r, e);
+  unnest(r);
+  return e;
+}
+
+struct syntax *parse_parameters(struct reader *r) {
+  r->options = r->token.lexeme == LEX_OPEN ? OPTIONS_IN_PARENTHESES : OPTIONS_NONE;
+  struct syntax *parameters = parse_expression(r, STRENGTH_ARGUMENT);
+  r->options = OPTIONS_NONE;
+  return parameters;
+}

@@ -1,0 +1,98 @@
+/* parse.h - what the files of the parser share: lexemes, the look-ahead, complaints, makers.
+ *
+ * After its first complaint about a form a reader has `failed`, and looks at a TOKEN_INVALID
+ * for ever: that is an operand which needs no more complaints, and ends every loop. So parsing
+ * functions always return a tree, never NULL, and need not ask; read_form drops it.
+ */
+#ifndef RAVEL_NESLC_PARSE_H
+#define RAVEL_NESLC_PARSE_H
+
+#include "neslc/syntax.h"
+
+enum lexeme {
+  LEX_NONE,
+#define WORD(id, text, left, right, prefix, hint) LEX_##id,
+#define PAIR_MARK                                 WORD
+#define MARK                                      WORD
+#include "neslc/lexemes.def"
+  LEXEMES
+};
+
+struct lexeme_facts {
+  const char *text;
+  int left, right;
+  const char *prefix, *hint;
+};
+extern const struct lexeme_facts lexeme_facts[LEXEMES];
+
+/* How tightly operands are read: what may stand in them is what binds tighter. (Section 3.3) */
+enum strength {
+  STRENGTH_ASSIGNED = 2, /* the sides of a top-level `=` */
+  STRENGTH_WHOLE = 3,    /* tuples too: what stands in brackets, in parts of if and let */
+  STRENGTH_ELEMENT = 4,  /* no tuples */
+  STRENGTH_PREFIX = 25,
+  STRENGTH_ARGUMENT = 30 /* an operand alone */
+};
+
+/* Where name := value may stand: in the parentheses of an argument or of parameters. */
+enum options { OPTIONS_NONE, OPTIONS_IN_PARENTHESES, OPTIONS_HERE };
+
+/* ---- lex.c ---- */
+
+/* Steps to the next token, or to TOKEN_INVALID after complaining. */
+void read_token(struct reader *);
+bool token_is_name(const struct token *); /* a word that is no keyword */
+/* "`then`", "the number 3", "the end of the text". */
+const char *token_text(struct reader *, const struct token *);
+
+/* ---- parse.c ---- */
+
+/* Complains, unless this form has failed already. */
+void parse_failed(struct reader *, struct span, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* The same with another kind of error. */
+void parse_failed_as(struct reader *, enum nesl_error, struct span, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+/* At the token looked at; a reader at the end of the text then wants more of it. `expected`
+ * says what should stand here; a hint is found by itself. */
+void parse_unexpected(struct reader *, const char *expected);
+/* Takes the token if it is this one. */
+bool take(struct reader *, enum lexeme);
+/* Takes it, or complains: "expected `)` to close the `(` at line 3, read ...", where `why` is
+ * "to close the `(`" and `opener` the place it speaks of. */
+bool expect(struct reader *, enum lexeme, const char *why, struct span opener);
+/* From the beginning of `start` to the end of the token before. */
+struct span since(const struct reader *, struct span start);
+/* Enters and leaves one level of nesting; false (after complaining) where it is too deep. */
+bool nest(struct reader *);
+void unnest(struct reader *);
+
+struct syntax *parse_expression(struct reader *, int strength);
+/* Function parameters: name := value is allowed. */
+struct syntax *parse_parameters(struct reader *);
+
+/* ---- parse-operand.c ---- */
+
+struct syntax *parse_operand(struct reader *);
+struct syntax *make_syntax(struct reader *, enum syntax_kind, struct span);
+struct syntax *make_pair(struct reader *, struct syntax *left, struct syntax *right);
+/* A library function by name, however it was written. */
+struct syntax *make_builtin(struct reader *, const char *name, const char *written,
+                            struct span);
+struct syntax *make_apply(struct reader *, struct syntax *function, struct syntax *argument);
+/* Makes a tree at least as high as is needed above this child. */
+void raise_above(struct reader *, struct syntax *, const struct syntax *child);
+
+/* ---- parse-types.c ---- */
+
+struct syntax_type *parse_type(struct reader *);         /* a, b -> c */
+struct syntax_type *parse_element_type(struct reader *); /* one that needs no brackets */
+/* What follows a type: `:: (a in any)`, or nothing. */
+void parse_context(struct reader *, struct syntax_annotation *);
+
+/* ---- recover.c ---- */
+
+/* Where the form that begins at `start` was most likely meant to end: behind its terminator. */
+uint32_t recovery_point(const struct source *, uint32_t start);
+
+#endif

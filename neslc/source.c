@@ -1,0 +1,254 @@
+/* source.c - places in source text, and complaints that show them.
+ *
+ * A complaint quotes the line it is about, with marks below:
+ *
+ *     prog.nesl:3:6: error: expected `then` after the condition of the `if`, read `=`
+ *         3 | if a = 3 then 4 else 5;
+ *           |      ^
+ *
+ * The line is shown as a terminal shows it: tabs are expanded, long lines cut around the marks,
+ * and nothing that a terminal would obey is passed on.
+ */
+#include "neslc/source.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+/* ---- characters ---- */
+
+/* The code point at text[0..length), and its bytes; -1 and 1 byte for what is not UTF-8. */
+static int32_t decode(const char *text, size_t length, size_t *bytes) {
+  unsigned char first = (unsigned char)text[0];
+  *bytes = 1;
+  if (first < 0x80) return first;
+  size_t count = first >= 0xf0 && first < 0xf5 ? 4 : first >= 0xe0 ? 3 : 2;
+  if (first < 0xc2 || first > 0xf4 || count > length) return -1;
+  int32_t code = first & (0xff >> (count + 1));
+  for (size_t i = 1; i < count; i++) {
+    unsigned char next = (unsigned char)text[i];
+    if ((next & 0xc0) != 0x80) return -1;
+    code = code << 6 | (next & 0x3f);
+  }
+  bool overlong = (count == 3 && code < 0x800) || (count == 4 && code < 0x10000);
+  bool surrogate = code >= 0xd800 && code < 0xe000;
+  if (overlong || surrogate || code > 0x10ffff) return -1;
+  *bytes = count;
+  return code;
+}
+
+size_t source_character(const struct source *source, uint32_t offset) {
+  size_t bytes;
+  decode(source->text + offset, source->length - offset, &bytes);
+  return bytes;
+}
+
+/* Terminal columns of a code point: the blocks of combining and of East Asian wide characters
+ * (Unicode Standard Annex 11), roughly. */
+static unsigned width_of(int32_t code) {
+  static const struct {
+    int32_t first, last;
+    unsigned width;
+  } ranges[] = {{0x0300, 0x036f, 0},  {0x200b, 0x200f, 0}, {0x20d0, 0x20ff, 0},
+                {0xfe00, 0xfe0f, 0},  {0x1100, 0x115f, 2}, {0x2e80, 0xa4cf, 2},
+                {0xac00, 0xd7a3, 2},  {0xf900, 0xfaff, 2}, {0xfe30, 0xfe6f, 2},
+                {0xff00, 0xff60, 2},  {0xffe0, 0xffe6, 2}, {0x1f300, 0x1faff, 2},
+                {0x20000, 0x3fffd, 2}};
+  for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
+    if (code >= ranges[i].first && code <= ranges[i].last) return ranges[i].width;
+  }
+  return 1;
+}
+
+/* ---- lines ---- */
+
+/* The beginning of the line that the byte is in. */
+static size_t line_start(const struct source *source, size_t offset) {
+  while (offset > 0 && source->text[offset - 1] != '\n') offset--;
+  return offset;
+}
+
+static size_t line_end(const struct source *source, size_t offset) {
+  const char *newline = memchr(source->text + offset, '\n', source->length - offset);
+  size_t end = newline == NULL ? source->length : (size_t)(newline - source->text);
+  if (end > offset && source->text[end - 1] == '\r') end--;
+  return end;
+}
+
+struct source_pos source_position(const struct source *source, uint32_t offset) {
+  size_t at = offset < source->length ? offset : source->length;
+  struct source_pos pos = {source->first_line, 1};
+  size_t start = line_start(source, at), bytes;
+  for (const char *p = source->text, *end = source->text + start; p < end; p++, pos.line++) {
+    p = memchr(p, '\n', (size_t)(end - p)); /* there is one: start is behind it */
+  }
+  for (size_t i = start; i < at; i += bytes, pos.column++) {
+    decode(source->text + i, at - i, &bytes);
+  }
+  return pos;
+}
+
+/* ---- quoting ---- */
+
+enum {
+  TAB = 8,
+  SHOWN_WIDTH = 96, /* columns of a line that are shown */
+  MARGIN = 24       /* of them before the marks, where a long line is cut */
+};
+
+struct text {
+  struct arena *arena;
+  ARRAY(char) list;
+};
+
+static void put(struct text *text, const char *bytes, size_t count) {
+  for (size_t i = 0; i < count; i++) *array_push(text->arena, &text->list) = bytes[i];
+}
+
+static void put_times(struct text *text, char c, unsigned count) {
+  for (unsigned i = 0; i < count; i++) *array_push(text->arena, &text->list) = c;
+}
+
+/* One character as it is shown: its bytes and its columns at this column of the line. */
+static unsigned show_character(const char *from, size_t length, unsigned column,
+                               const char **bytes, size_t *read, size_t *count) {
+  static const char spaces[] = "        ", replacement[] = "\xef\xbf\xbd";
+  int32_t code = decode(from, length, read);
+  if (code == '\t') {
+    *bytes = spaces;
+    *count = TAB - column % TAB;
+    return (unsigned)*count;
+  }
+  bool control = code < ' ' || (code >= 0x7f && code < 0xa0) ||
+                 (code >= 0x200b && code <= 0x200f) || (code >= 0x2028 && code <= 0x202e) ||
+                 (code >= 0x2066 && code <= 0x2069); /* and what turns text around */
+  *bytes = control ? replacement : from;
+  *count = control ? sizeof replacement - 1 : *read;
+  return control ? 1 : width_of(code);
+}
+
+/* The columns of a line's first `bytes` bytes. */
+static unsigned columns(const char *line, size_t bytes) {
+  unsigned column = 0;
+  size_t read, count;
+  const char *shown;
+  for (size_t i = 0; i < bytes; i += read) {
+    column += show_character(line + i, bytes - i, column, &shown, &read, &count);
+  }
+  return column;
+}
+
+/* The characters of the line in columns first <= c < last; at least those in full. */
+static void put_columns(struct text *text, const char *line, size_t length, unsigned first,
+                        unsigned last) {
+  unsigned column = 0;
+  size_t read, count;
+  const char *shown;
+  for (size_t i = 0; i < length; i += read) {
+    unsigned width = show_character(line + i, length - i, column, &shown, &read, &count);
+    if (column >= first && column + width <= last) {
+      put(text, shown, count);
+    } else if (column < first && column + width > first) {
+      put_times(text, ' ', column + width - first); /* half of a wide one, a part of a tab */
+    }
+    column += width;
+  }
+}
+
+/* "\n   12 | line\n      |   ^^^^" */
+static void put_quotation(struct text *text, const struct source *source, struct span span) {
+  size_t at = span.start < source->length ? span.start : source->length;
+  size_t start = line_start(source, at), end = line_end(source, at);
+  if (at > end) at = end;
+  size_t stop = span.end < end ? span.end : end;
+  const char *line = source->text + start;
+  unsigned width = columns(line, end - start), from = columns(line, at - start);
+  unsigned to = stop > at ? columns(line, stop - start) : from + 1;
+  unsigned first = 0, last = width;
+  if (width > SHOWN_WIDTH) {
+    if (from > SHOWN_WIDTH - MARGIN) first = from - MARGIN;
+    if (last > first + SHOWN_WIDTH) last = first + SHOWN_WIDTH;
+  }
+  if (to > last + 1) to = last + 1;
+  if (to <= from) to = from + 1;
+  const char *cut = first > 0 ? "..." : "", *more = last < width ? "..." : "";
+  char number[16];
+  int digits =
+      snprintf(number, sizeof number, "%5u", source_position(source, (uint32_t)at).line);
+  put(text, "\n", 1);
+  put(text, number, (size_t)digits);
+  put(text, " | ", 3);
+  put(text, cut, strlen(cut));
+  put_columns(text, line, end - start, first, last);
+  put(text, more, strlen(more));
+  put(text, "\n", 1);
+  put_times(text, ' ', (unsigned)digits);
+  put(text, " | ", 3);
+  put_times(text, ' ', (unsigned)strlen(cut) + from - first);
+  put_times(text, '^', to - from);
+}
+
+static void add(struct complaints *complaints, enum severity severity,
+                const struct source *source, struct span span, const char *format,
+                va_list args) {
+  struct source_pos pos = source_position(source, span.start);
+  struct text text = {.arena = complaints->diags->arena};
+  char place[64] = "";
+  if (severity == SEVERITY_NOTE) { /* diag.h prints no place of a note */
+    put(&text, source->name, strlen(source->name));
+    put(&text, place,
+        (size_t)snprintf(place, sizeof place, ":%u:%u: note: ", pos.line, pos.column));
+  }
+  va_list again;
+  va_copy(again, args);
+  int length = vsnprintf(NULL, 0, format, args);
+  size_t size = length < 0 ? 1 : (size_t)length + 1;
+  char *message = arena_alloc(text.arena, size);
+  vsnprintf(message, size, format, again);
+  va_end(again);
+  put(&text, message, strlen(message));
+  put_quotation(&text, source, span);
+  diag_add(complaints->diags, severity, source->name, pos, NULL, "%.*s", (int)text.list.count,
+           text.list.items);
+}
+
+/* ---- complaints ---- */
+
+const char *nesl_error_name(enum nesl_error error) {
+  switch (error) {
+  case NESL_OK: return "ok";
+  case NESL_PARSE: return "parse";
+  case NESL_TYPE: return "type";
+  case NESL_UNBOUND: return "unbound";
+  case NESL_PATTERN: return "pattern";
+  case NESL_DUPLICATE: return "duplicate";
+  case NESL_RESERVED: return "reserved";
+  case NESL_BUILTIN: return "builtin";
+  case NESL_UNKNOWN_TYPE: return "unknown-type";
+  case NESL_NO_BODY: return "no-body";
+  case NESL_SERIAL_ONLY: return "serial-only";
+  case NESL_OPTIONAL_ARGUMENT: return "optional-argument";
+  case NESL_NONFINITE: return "nonfinite";
+  case NESL_RUNTIME: return "runtime";
+  case NESL_USER: return "user";
+  case NESL_LIMIT: return "limit";
+  }
+  return "";
+}
+
+void complain(struct complaints *complaints, enum nesl_error error, const struct source *source,
+              struct span span, const char *format, ...) {
+  if (complaints->first == NESL_OK) complaints->first = error;
+  complaints->count++;
+  va_list args;
+  va_start(args, format);
+  add(complaints, SEVERITY_ERROR, source, span, format, args);
+  va_end(args);
+}
+
+void remark(struct complaints *complaints, const struct source *source, struct span span,
+            const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  add(complaints, SEVERITY_NOTE, source, span, format, args);
+  va_end(args);
+}
