@@ -32,7 +32,8 @@ static bool element(struct direct *d, const struct primitive_call *call, struct 
 static bool distribute(struct direct *d, const struct primitive_call *call, struct datum *out) {
   const int64_t n = call->argument[1].as.integer;
   if (n < 0) {
-    return call_fail(d, call, "Bad count in function DIST.: the count is %" PRId64, n);
+    return call_fail(
+        d, call, "The argument for the function DIST must not be negative.: it is %" PRId64, n);
   }
   struct datum *items = direct_items(d, (uint64_t)n);
   for (int64_t i = 0; i < n; i++) items[i] = call->argument[0];
