@@ -18,11 +18,30 @@
 /* Set by Ctrl-C; a signal handler has nothing else to write to. */
 static volatile sig_atomic_t interrupted;
 
+/* Ends a wait for input by coming. The machine may have looked at `interrupted` just before it
+ * began to wait: then another alarm finds it waiting. */
+static void on_alarm(int signal_number) {
+  (void)signal_number;
+  if (interrupted) alarm(1);
+}
+
+static void catch_alarms(void) {
+  struct sigaction action = {.sa_handler = on_alarm}; /* no SA_RESTART */
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGALRM, &action, NULL);
+}
+
+static void stop_alarms(void) {
+  setitimer(ITIMER_REAL, &(struct itimerval){0}, NULL);
+}
+
 /* The first Ctrl-C asks the run to end, the second does not ask. */
 static void on_interrupt(int signal_number) {
   (void)signal_number;
   if (interrupted) _exit(STATUS_INTERRUPTED);
   interrupted = 1;
+  catch_alarms();
+  alarm(1);
 }
 
 static void catch_signals(void) {
@@ -34,17 +53,11 @@ static void catch_signals(void) {
   }
 }
 
-static void on_alarm(int signal_number) {
-  (void)signal_number;
-}
-
 /* The machine looks at the clock itself, but not while it waits for input: alarms end the wait,
  * the first when the time is over, more in case it came between two waits. */
 static void wake_when_over(double seconds) {
   enum { AGAIN_MICROSECONDS = 100000 };
-  struct sigaction action = {.sa_handler = on_alarm};
-  sigemptyset(&action.sa_mask);
-  sigaction(SIGALRM, &action, NULL);
+  catch_alarms();
   double whole = seconds < 1e8 ? seconds : 1e8;
   struct itimerval timer = {.it_interval = {0, AGAIN_MICROSECONDS}};
   timer.it_value.tv_sec = (time_t)whole;
@@ -79,6 +92,7 @@ static int run(struct program *p, const struct command_options *o,
   if (!machine) return STATUS_FAILED;
   if (options->time_limit > 0) wake_when_over(options->time_limit);
   int status = status_of(machine_run(machine, p->ir, &p->diags));
+  stop_alarms();
   double end = seconds_now();
   if (o->elapsed) fprintf(stderr, "elapsed time = %.6f seconds\n", end - start);
   if (options->profile) machine_profile(machine, stderr, o->json);
