@@ -18,8 +18,8 @@
  */
 #include <limits.h>
 
-#include "cvl-cuda/counts.hpp"
 #include "cvl-cuda/ops.hpp"
+#include "cvl-cuda/segdes-kernels.hpp"
 
 namespace ravel {
 
@@ -98,152 +98,6 @@ static void give_equal(uint64_t site, int64_t count, int64_t x, cvl_value *out) 
 }
 
 /* ---- offsets on the device ---- */
-
-namespace {
-
-enum { OFFSETS_THREADS = 512, OFFSETS_EACH = 8, OFFSETS_TILE = OFFSETS_THREADS * OFFSETS_EACH };
-
-/* The place of the r-th length of thread t: a warp reads neighbours. */
-HD inline int64_t place_in_tile(int t, int r) {
-  return (int64_t)(t / WARP * WARP * OFFSETS_EACH + r * WARP + t % WARP);
-}
-
-/* The sum of each tile, TOO_LARGE also if a length is negative. */
-template <class T> struct sum_lengths {
-  enum { threads = OFFSETS_THREADS };
-  struct shared {
-    shared_array<uint64_t, threads / WARP> of_warp;
-  };
-  operand<T> lengths;
-  int64_t count;
-  ptr<uint64_t> sums;
-  faults bad;
-
-  template <class B> HD void operator()(B &block) const {
-    const add_counts add;
-    typename B::template reg<uint64_t> sum;
-    block.each([&](int t) {
-      T x[OFFSETS_EACH];
-      for (int r = 0; r < OFFSETS_EACH; r++) {
-        const int64_t k = block.index() * OFFSETS_TILE + place_in_tile(t, r);
-        x[r] = k < count ? lengths[k] : 0;
-      }
-      uint64_t all = 0;
-      for (int r = 0; r < OFFSETS_EACH; r++) {
-        const int64_t k = block.index() * OFFSETS_TILE + place_in_tile(t, r);
-        if (x[r] < 0) bad.report(CVL_E_NEGATIVE_LENGTH, k, x[r], 0, 0);
-        all = add(all, x[r] < 0 ? (uint64_t)TOO_LARGE : (uint64_t)x[r]);
-      }
-      sum[t] = all;
-    });
-    block.fold(sum, add);
-    block.each([&](int t) {
-      if (t % WARP == 0) block.shared.of_warp[t / WARP] = sum[t];
-    });
-    block.each([&](int t) {
-      if (t != 0) return;
-      uint64_t all = 0;
-      for (int w = 0; w < threads / WARP; w++) all = add(all, block.shared.of_warp[w]);
-      sums[block.index()] = all;
-    });
-  }
-};
-
-/* The offsets. `sums` has a sum for each tile, or their prefix sums and then the total
- * (`scanned`: for more tiles than there are threads), or is null: there is but one tile, whose
- * lengths this has to check. If any length is at fault the descriptor
- * becomes one of empty segments but for the last one, which has `fallback` elements. */
-template <class T> struct write_offsets {
-  enum { threads = OFFSETS_THREADS };
-  struct shared {
-    shared_array<uint64_t, threads / WARP> of_warp, of_tiles, of_tiles_before;
-    shared_array<uint32_t, threads / WARP> negative;
-  };
-  operand<T> lengths;
-  int64_t count, tiles;
-  ptr<const uint64_t> sums;
-  bool scanned;
-  ptr<int64_t> offsets, total; /* total: null if it is known */
-  int64_t fallback;
-  faults bad;
-
-  template <class B> HD void operator()(B &block) const {
-    const add_counts add;
-    const int64_t first = block.index() * OFFSETS_TILE;
-    typename B::template reg<uint64_t> x[OFFSETS_EACH], last, carry, tile, tile_before;
-    typename B::template reg<uint32_t> negative;
-    block.each([&](int t) {
-      T length[OFFSETS_EACH];
-      for (int r = 0; r < OFFSETS_EACH; r++) {
-        const int64_t k = first + place_in_tile(t, r);
-        length[r] = k < count ? lengths[k] : 0;
-      }
-      carry[t] = negative[t] = 0;
-      tile[t] = sums != nullptr && !scanned && t < tiles ? (uint64_t)sums[t] : 0;
-      tile_before[t] = t < block.index() ? tile[t] : 0;
-      for (int r = 0; r < OFFSETS_EACH; r++) {
-        x[r][t] = length[r] < 0 ? 0 : (uint64_t)length[r];
-        if (length[r] >= 0) continue;
-        negative[t] = 1;
-        if (sums == nullptr)
-          bad.report(CVL_E_NEGATIVE_LENGTH, first + place_in_tile(t, r), length[r], 0, 0);
-      }
-    });
-    block.ballot(negative, negative);
-    block.fold(tile, add);
-    block.fold(tile_before, add);
-    for (int r = 0; r < OFFSETS_EACH; r++) { /* inclusive prefixes within a warp */
-      block.prefix(x[r], WARP, add);
-      block.broadcast(last, x[r], WARP - 1);
-      block.each([&](int t) {
-        x[r][t] = add(carry[t], x[r][t]);
-        carry[t] = add(carry[t], last[t]);
-      });
-    }
-    block.each([&](int t) {
-      if (t % WARP != 0) return;
-      block.shared.of_warp[t / WARP] = carry[t];
-      block.shared.negative[t / WARP] = negative[t];
-      block.shared.of_tiles[t / WARP] = tile[t];
-      block.shared.of_tiles_before[t / WARP] = tile_before[t];
-    });
-    block.each([&](int t) {
-      uint64_t start = scanned ? (uint64_t)sums[block.index()] : 0;
-      uint64_t all = scanned ? (uint64_t)sums[tiles] : 0;
-      for (int w = 0; w < threads / WARP && !scanned; w++) {
-        start = add(start, block.shared.of_tiles_before[w]);
-        all = add(all, sums == nullptr ? block.shared.of_warp[w] : block.shared.of_tiles[w]);
-        if (block.shared.negative[w] != 0) all = TOO_LARGE;
-      }
-      uint64_t here = start;
-      for (int w = 0; w < t / WARP; w++) here = add(here, block.shared.of_warp[w]);
-      write(block.index(), t, x, start, here, all);
-    });
-  }
-
-  /* What thread t writes: offset k + 1 is the sum up to length k. */
-  template <class R>
-  HD void write(int64_t tile, int t, const R *x, uint64_t start, uint64_t here,
-                uint64_t all) const {
-    const bool good = all < TOO_LARGE;
-    bool reported = start == TOO_LARGE; /* by an earlier tile */
-    for (int r = 0; r < OFFSETS_EACH; r++) {
-      const int64_t k = tile * OFFSETS_TILE + place_in_tile(t, r);
-      const uint64_t end = add_counts()(here, x[r][t]);
-      if (k >= count) continue;
-      if (end == TOO_LARGE && !reported) {
-        bad.report(CVL_E_TOTAL, k, 0, 0, 0);
-        reported = true;
-      }
-      offsets[k + 1] = good ? (int64_t)end : k + 1 == count ? fallback : 0;
-    }
-    if (tile != 0 || t != 0) return;
-    offsets[0] = 0;
-    if (total != nullptr) *total = good ? (int64_t)all : 0;
-  }
-};
-
-} // namespace
 
 /* Lengths of which the host knows the sum at most. */
 template <class T>
@@ -339,22 +193,6 @@ void make_segdes(context &c, uint64_t site, const cvl_value &v, cvl_value *out) 
 
 /* ---- lengths ---- */
 
-namespace {
-
-template <class T> struct length_at {
-  ptr<const int64_t> offsets;
-  int64_t most;
-  faults bad;
-
-  HD T operator()(int64_t k) const {
-    const int64_t length = (int64_t)offsets[k + 1] - (int64_t)offsets[k];
-    if (length > most) bad.report(CVL_E_INT_RANGE, k, length, 0, 0);
-    return (T)length;
-  }
-};
-
-} // namespace
-
 static void give_int(const context &c, cvl_value *out, int64_t x) {
   *out = cvl_scalar_int(c.int_elem, x);
 }
@@ -424,39 +262,6 @@ void length_of(context &c, uint64_t site, const cvl_value &v, cvl_value *out) {
 }
 
 /* ---- where elements are ---- */
-
-namespace {
-
-/* A word of the directory (prelude.hpp). The first empty segment among those that begin in the
- * word ends the walk, since then nobody reads the bits: at most 63 steps, whatever the run of
- * empty segments. An empty one before the word's first element, or after its last, does not
- * matter. */
-struct word_at {
-  segments s;
-
-  HD rank_word operator()(int64_t word) const {
-    const int64_t first = word * 64;
-    const int64_t end = s.total - first < 64 ? s.total : first + 64;
-    rank_word w{0, s.search(first, 0, s.count - 1)};
-    for (int64_t k = w.base + 1; k < s.count; k++) {
-      const int64_t at = s.offsets[k];
-      if (at >= end) break;
-      if ((int64_t)s.offsets[k + 1] == at) {
-        w.heads |= 1;
-        break;
-      }
-      w.heads |= (uint64_t)1 << (at - first);
-    }
-    return w;
-  }
-};
-
-struct id_at {
-  segments s;
-  HD uint32_t operator()(int64_t i) const { return (uint32_t)s.of(i); }
-};
-
-} // namespace
 
 /* A search among so few offsets that they stay in the first cache costs less than the launch:
  * estimated, at 0.5 ps for each step of each element and four uses of a descriptor, against

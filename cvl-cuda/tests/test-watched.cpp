@@ -2,69 +2,15 @@
  * compiled as the emulation compiles it, with a defect planted in the text. */
 #include "cvl-cuda/tests/rig.hpp"
 
-#include <atomic>
+#include "cvl-cuda/tests/generated.hpp"
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wpedantic"
-#pragma GCC diagnostic ignored "-Wshadow"
-extern "C" {
-#include "cvl-cuda/tests/superops.h"
-#include "fused-kernels/emit-kernel.h"
+/* The toolchain of such a device. */
+static std::unique_ptr<toolchain> tools_of(const char *way) {
+  emulation_options o;
+  cr_assert(o.parse(way));
+  const std::unique_ptr<stream> device(emulated_stream(o));
+  return std::unique_ptr<toolchain>(device->new_toolchain());
 }
-#pragma GCC diagnostic pop
-
-#include "cvl-cuda/toolchain.hpp"
-
-/* ---- a superoperator's text ---- */
-
-struct generated {
-  superops *ops;
-  fused_source source{};
-  std::string text;
-
-  explicit generated(const char *definition) : ops(superops_load(definition)) {
-    cr_assert(
-        fused_source_make(ops->ops[0], {CVL_I64, CVL_F64}, LEAVE_NOTHING, "fused", &source));
-    text = source.text;
-  }
-  ~generated() {
-    fused_source_free(&source);
-    superops_free(ops);
-  }
-  generated(const generated &) = delete;
-  generated &operator=(const generated &) = delete;
-
-  /* The text with `instead` in the only place of `what`. */
-  std::string with(const std::string &what, const std::string &instead) const {
-    const size_t at = text.rfind(what);
-    cr_assert_neq(at, std::string::npos, "no \"%s\" in\n%s", what.c_str(),
-                  text.substr(text.rfind("struct fused {")).c_str());
-    return text.substr(0, at) + instead + text.substr(at + what.size());
-  }
-};
-
-/* A text compiled as a device of the emulation does it. */
-struct built {
-  std::unique_ptr<toolchain> tools;
-  void *loaded = nullptr;
-  kernel_entry entry;
-
-  built(const char *way, const std::string &text) {
-    emulation_options o;
-    cr_assert(o.parse(way));
-    const std::unique_ptr<stream> device(emulated_stream(o));
-    tools.reset(device->new_toolchain());
-    const std::atomic<bool> stop{false};
-    std::string bytes, why;
-    cr_assert(tools->open(why) && tools->compile(text, "fused", stop, bytes, why), "%s",
-              why.c_str());
-    loaded = tools->load(bytes, why);
-    cr_assert(loaded && tools->entry_of(loaded, "fused", entry, why), "%s", why.c_str());
-  }
-  ~built() { tools->unload(loaded); }
-  built(const built &) = delete;
-  built &operator=(const built &) = delete;
-};
 
 template <class T> static operand<T> in_memory(ptr<const T> p) {
   operand<T> x{};
@@ -77,7 +23,7 @@ template <class T> static operand<T> in_memory(ptr<const T> p) {
 template <class G>
 static void planted_in(const generated &k, const std::string &what, const std::string &instead,
                        finding found, const std::vector<std::string> &words, G g) {
-  const built good("check", k.text), bad("check", k.with(what, instead));
+  const built good(tools_of("check"), k.text), bad(tools_of("check"), k.with(what, instead));
   for (const char *way : ways) {
     for (const built *b : {&bad, &good}) {
       {
@@ -190,7 +136,7 @@ Test(watched, a_lane_that_is_not_the_first) {
 /* A device that does not check has other kernels, with plain pointers. */
 Test(watched, only_where_a_device_checks) {
   const generated k(twice_text);
-  const built plain("", k.text), watched("check", k.text);
+  const built plain(tools_of(""), k.text), watched(tools_of("check"), k.text);
   cr_assert_neq(plain.tools->identity(), watched.tools->identity());
   int64_t x[2] = {1, 2}, y[2];
   const twice_body body{in_memory<int64_t>(pointer_to<const int64_t>(x)),

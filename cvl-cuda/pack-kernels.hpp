@@ -1,0 +1,223 @@
+/* pack-kernels.hpp - the bodies of pack.cu: flags become words, and elements and offsets move
+ * by these. */
+#ifndef RAVEL_CUDA_PACK_KERNELS_HPP
+#define RAVEL_CUDA_PACK_KERNELS_HPP
+
+#include "cvl-cuda/together.hpp"
+
+namespace ravel {
+
+/* 64 flags, and the number of those set before them in the tile. */
+struct pack_word {
+  uint64_t bits;
+  int64_t before;
+};
+
+enum { INDEX_THREADS = 256, INDEX_EACH = 8, PACK_TILE = INDEX_THREADS * 64 };
+
+/* Flags seen as numbers of 8 bytes 0 or 1: the bits. */
+HD inline uint8_t bits_of_bytes(uint64_t flags) {
+  return (uint8_t)((flags * 0x0102040810204080u) >> 56);
+}
+
+/* Words of a tile of flags. A thread reads 8 flags at a time, next to its neighbours', and then
+ * makes one word. */
+struct index_flags {
+  enum { threads = INDEX_THREADS };
+  struct shared {
+    shared_array<uint8_t, threads * 8> bits;
+    shared_array<uint32_t, threads / WARP> of_warp;
+  };
+  struct add {
+    HD uint32_t operator()(uint32_t a, uint32_t b) const { return a + b; }
+  };
+  ptr<const uint8_t> flags;
+  ptr<const uint64_t> eights; /* the same memory */
+  int64_t n;
+  ptr<pack_word> words;
+  ptr<uint64_t> tiles;
+
+  HD uint64_t eight_flags(int64_t first) const {
+    if (first + 8 <= n) return eights[first / 8];
+    uint64_t x = 0;
+    for (int k = 0; first + k < n; k++) x |= (uint64_t)flags[first + k] << 8 * k;
+    return x;
+  }
+
+  template <class B> HD void operator()(B &block) const {
+    typename B::template reg<uint32_t> count, upto;
+    typename B::template reg<uint64_t> word;
+    const int64_t tile = block.index(), first = tile * PACK_TILE;
+    block.each([&](int t) {
+      uint64_t x[INDEX_EACH];
+      if (first + PACK_TILE <= n) { /* without a question for each */
+        for (int r = 0; r < INDEX_EACH; r++) x[r] = eights[first / 8 + r * threads + t];
+      } else {
+        for (int r = 0; r < INDEX_EACH; r++) x[r] = eight_flags(first + (r * threads + t) * 8);
+      }
+      for (int r = 0; r < INDEX_EACH; r++)
+        block.shared.bits[r * threads + t] = bits_of_bytes(x[r]);
+    });
+    block.each([&](int t) {
+      word[t] = 0;
+      for (int k = 0; k < 8; k++) word[t] |= (uint64_t)block.shared.bits[t * 8 + k] << 8 * k;
+      count[t] = upto[t] = (uint32_t)count_bits(word[t]);
+    });
+    block.prefix(upto, WARP, add());
+    block.each([&](int t) {
+      if (t % WARP == WARP - 1) block.shared.of_warp[t / WARP] = upto[t];
+    });
+    block.each([&](int t) {
+      uint32_t before = upto[t] - count[t];
+      for (int w = 0; w < t / WARP; w++) before += block.shared.of_warp[w];
+      if (first + t * 64 < n) words[tile * threads + t] = {word[t], (int64_t)before};
+      if (t != threads - 1) return;
+      tiles[tile] = before + count[t];
+    });
+  }
+};
+
+enum {
+  KEEP_THREADS = 256,
+  KEEP_EACH = 8,
+  KEEP_TILE = KEEP_THREADS * KEEP_EACH,
+  MOST_KEPT = 16
+};
+
+/* One of the vectors packed by the same flags; elements are moved as bits. */
+struct kept_vector {
+  int32_t width;
+  bool to_the_end; /* write also the places after the last one kept: they go to the host */
+  operand<uint64_t> from;
+  ptr<uint64_t> to;
+};
+
+/* The elements, in the first `moves` blocks; in those after them the new offsets. */
+struct keep {
+  enum { threads = KEEP_THREADS, resident = 3 };
+  struct shared {
+    shared_array<int64_t, threads + 1> before; /* flags set before each tile */
+    shared_array<int64_t, threads / WARP> of_warp;
+  };
+  struct add {
+    HD int64_t operator()(int64_t a, int64_t b) const { return a + b; }
+  };
+  ptr<const pack_word> words;
+  ptr<const int64_t> sums; /* of the tiles; or their prefixes, if there are many */
+  int64_t n, tiles, moves;
+  segments d;
+  ptr<int64_t> offsets, total; /* null: not wanted */
+  int32_t count;
+  kept_vector list[MOST_KEPT];
+
+  HD bool scanned() const { return tiles > threads; }
+
+  template <class B> HD void operator()(B &block) const {
+    typename B::template reg<int64_t> x;
+    if (!scanned()) {
+      block.each([&](int t) { x[t] = t < tiles ? (int64_t)sums[t] : 0; });
+      block.prefix(x, WARP, add());
+      block.each([&](int t) {
+        if (t % WARP == WARP - 1) block.shared.of_warp[t / WARP] = x[t];
+      });
+      block.each([&](int t) {
+        int64_t here = x[t];
+        for (int w = 0; w < t / WARP; w++) here += block.shared.of_warp[w];
+        block.shared.before[t + 1] = here;
+        if (t == 0) block.shared.before[0] = 0;
+      });
+    }
+    const int64_t b = block.index();
+    block.each([&](int t) {
+      if (b < moves) {
+        move(block.shared, b, t);
+      } else {
+        put_offsets(block.shared, (b - moves) * KEEP_TILE + t);
+      }
+      if (b == 0 && t == 0 && total != nullptr) *total = before(block.shared, tiles);
+    });
+  }
+
+  HD int64_t before(const shared &s, int64_t tile) const {
+    return scanned() ? (int64_t)sums[tile] : (int64_t)s.before[tile];
+  }
+  /* Flags of a word that are set before flag i. */
+  HD static int64_t below(const pack_word &w, int64_t i) {
+    return count_bits(w.bits & (((uint64_t)1 << (i & 63)) - 1));
+  }
+
+  /* A warp moves neighbours, KEEP_EACH to a thread, all of the same few words. */
+  HD void move(const shared &s, int64_t tile, int t) const {
+    enum { WORDS = KEEP_EACH * WARP / 64 };
+    const int64_t first = tile * KEEP_TILE + t / WARP * (KEEP_EACH * WARP);
+    const int64_t lane = t % WARP, last_word = (n - 1) >> 6;
+    const int64_t start = before(s, first / PACK_TILE);
+    pack_word w[WORDS];
+    int64_t from[KEEP_EACH], to[KEEP_EACH];
+    for (int k = 0; k < WORDS; k++) {
+      const int64_t word = (first >> 6) + k;
+      w[k] = words[word < last_word ? word : last_word];
+    }
+    for (int r = 0; r < KEEP_EACH; r++) {
+      const int64_t i = first + r * WARP + lane;
+      const pack_word &mine = w[r * WARP / 64];
+      const bool kept = i < n && (mine.bits >> (i & 63) & 1) != 0;
+      from[r] = kept ? i : -1;
+      to[r] = start + mine.before + below(mine, i);
+    }
+    for (int v = 0; v < count; v++) {
+      switch (list[v].width) {
+      case 1: move_as<uint8_t>(list[v], from, to); break;
+      case 4: move_as<uint32_t>(list[v], from, to); break;
+      default: move_as<uint64_t>(list[v], from, to); break;
+      }
+      if (list[v].to_the_end) clear(list[v], before(s, tiles), first + lane);
+    }
+  }
+  template <class T>
+  HD void move_as(const kept_vector &v, const int64_t (&from)[KEEP_EACH],
+                  const int64_t (&to)[KEEP_EACH]) const {
+    const operand<T> x = retyped<T>(v.from);
+    const ptr<T> out = retyped<T>(v.to);
+    T y[KEEP_EACH];
+    if (is_simple(x)) {
+      load_at(x, from, y);
+      for (int r = 0; r < KEEP_EACH; r++) {
+        if (from[r] >= 0) out[to[r]] = y[r];
+      }
+    } else {
+      for (int r = 0; r < KEEP_EACH; r++) {
+        if (from[r] >= 0) out[to[r]] = x[from[r]];
+      }
+    }
+  }
+  /* Few elements (a small vector): no haste. */
+  HD void clear(const kept_vector &v, int64_t kept, int64_t first) const {
+    for (int r = 0; r < KEEP_EACH; r++) {
+      const int64_t i = first + r * WARP;
+      if (i < kept || i >= n) continue;
+      if (v.width == 1) retyped<uint8_t>(v.to)[i] = 0;
+      if (v.width == 4) retyped<uint32_t>(v.to)[i] = 0;
+      if (v.width == 8) v.to[i] = 0;
+    }
+  }
+  HD void put_offsets(const shared &s, int64_t first) const {
+    int64_t x[KEEP_EACH];
+    for (int r = 0; r < KEEP_EACH; r++) {
+      const int64_t k = first + r * threads;
+      const int64_t i = k < d.count ? d.start(k) : n;
+      x[r] = i < n ? before(s, i / PACK_TILE) + rank_in_tile(i) : before(s, tiles);
+    }
+    for (int r = 0; r < KEEP_EACH; r++) {
+      const int64_t k = first + r * threads;
+      if (k <= d.count) offsets[k] = x[r];
+    }
+  }
+  HD int64_t rank_in_tile(int64_t i) const {
+    const pack_word w = words[i >> 6];
+    return w.before + below(w, i);
+  }
+};
+
+} // namespace ravel
+#endif
