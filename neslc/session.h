@@ -18,7 +18,8 @@ struct session {
   struct table *library; /* name -> struct global: the library's, whatever was redefined */
   struct table *derived;
   uint32_t next_number; /* of globals and lambdas */
-  bool in_library; /* while the library is loaded: `primitive` is a body, names are builtin */
+  bool in_library;   /* while the library is loaded: `primitive` is a body, names are builtin */
+  bool in_additions; /* and so are names of additions, which may be redefined (15.12) */
   bool argument_checks; /* set arg_check; initially true */
   bool classic;
 };

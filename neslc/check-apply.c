@@ -1,0 +1,289 @@
+/* check-apply.c - applications: functions at their types, arguments, optional arguments, and
+ * the forms that only look like applications. (NESL specification, sections 3.4, 5.3, 5.9.)
+ */
+#include "neslc/check.h"
+
+#include <string.h>
+
+/* ---- functions and global variables ---- */
+
+/* The function itself, within its own body: monomorphic. What its generic variables are is
+ * filled in when it is complete. */
+static struct core *check_self(struct checker *ck, const struct syntax *e) {
+  struct core *core = core_make(ck, CORE_GLOBAL, e, ck->self_type);
+  core->as.use.global = ck->self;
+  *array_push(ck->arena, &ck->self_uses) = core;
+  return core;
+}
+
+struct core *check_global_use(struct checker *ck, const struct syntax *e,
+                              struct global *global) {
+  if (global == ck->self) return check_self(ck, e);
+  struct core *core = core_make(ck, CORE_GLOBAL, e, NULL);
+  struct type **arguments =
+      arena_alloc(ck->arena, (global->scheme.count + 1) * sizeof *arguments);
+  core->type = type_instantiate_at(ck->arena, &global->scheme, arguments, ck->source, e->mark);
+  core->as.use.global = global;
+  core->as.use.count = global->scheme.count;
+  core->as.use.arguments = arguments;
+  for (uint32_t i = 0; i < global->scheme.count; i++) { /* classes come from this place */
+    arguments[i]->from = e->mark;
+    arguments[i]->from_source = ck->source;
+  }
+  if (global->serial_only) {
+    ck->serial_only = true;
+    if (ck->parallel) {
+      complain(ck->complaints, NESL_SERIAL_ONLY, ck->source, e->mark,
+               "`%s` cannot be called in parallel: it has to do with files or the state of the "
+               "machine",
+               global->name->text);
+    }
+  }
+  return core;
+}
+
+/* ---- applying ---- */
+
+static struct core *make_apply(struct checker *ck, const struct syntax *e, struct core *callee,
+                               struct core *argument, struct type *result) {
+  struct core *core = core_make(ck, CORE_APPLY, e, result);
+  core->as.part.left = callee;
+  core->as.part.right = argument;
+  return core;
+}
+
+/* Unifies component after component, so that the one that is wrong is known. */
+static void check_argument(struct checker *ck, const struct syntax *e, struct core *callee,
+                           struct type *wanted, struct core *argument) {
+  struct core *part = argument;
+  struct clash clash;
+  unsigned number = 0;
+  bool fits;
+  while (true) {
+    wanted = type_of(wanted);
+    bool both = wanted->tag == TYPE_PAIR && part->kind == CORE_PAIR;
+    struct core *component = both ? part->as.part.left : part;
+    fits = unify(&clash, both ? wanted->part[0] : wanted, component->type);
+    if (!fits || !both) {
+      part = component;
+      break;
+    }
+    wanted = wanted->part[1];
+    part = part->as.part.right;
+    number++;
+  }
+  if (!fits) complain_argument(ck, e, callee, argument, part, number, &clash);
+}
+
+static struct core *apply(struct checker *ck, const struct syntax *e, struct core *callee,
+                          struct core *argument) {
+  struct type *function = type_of(callee->type);
+  if (function->tag == TYPE_VARIABLE) {
+    struct type *made =
+        type_function(ck->arena, argument->type, type_variable(ck->arena, CLASS_ANY),
+                      type_variable(ck->arena, CLASS_ANY));
+    made = type_from(ck, made, callee->at);
+    struct clash clash;
+    if (!unify(&clash, function, made)) {
+      complain_clash(ck, callee->at, &clash, "this cannot be a function of type %s",
+                     shown(ck, made));
+    }
+    function = made;
+  }
+  if (function->tag != TYPE_FUNCTION) {
+    complain(ck->complaints, NESL_TYPE, ck->source, callee->at,
+             "this is applied to an argument, but it is no function: it is %s",
+             shown(ck, function));
+    if (function->from_source &&
+        (function->from.start != callee->at.start || function->from.end != callee->at.end)) {
+      remark(ck->complaints, function->from_source, function->from, "%s because of this",
+             shown(ck, function));
+    }
+    return make_apply(ck, e, callee, argument, type_variable(ck->arena, CLASS_ANY));
+  }
+  check_argument(ck, e, callee, function->part[0], argument);
+  struct core *core = make_apply(ck, e, callee, argument, function->part[1]);
+  if (ck->parallel && callee->kind != CORE_GLOBAL) {
+    *array_push(ck->arena, &ck->parallel_calls) = core;
+  }
+  return core;
+}
+
+/* ---- optional arguments ---- */
+
+/* What is written for the components of an argument; the tuple itself may stand in parentheses
+ * of its own, as f((x, k := 1)). */
+struct written {
+  const struct syntax **positional;
+  const struct syntax **named; /* by option; NULL: the default */
+  uint32_t positional_count;
+};
+
+static void complain_option(struct checker *ck, const struct syntax *e,
+                            const struct global *global, const char *format,
+                            const struct name *name) {
+  const char *message = arena_printf(ck->arena, format, name ? name->text : global->name->text);
+  complain(ck->complaints, NESL_OPTIONAL_ARGUMENT, ck->source, e->at, "%s", message);
+}
+
+static void sort_named(struct checker *ck, const struct syntax *option,
+                       const struct global *global, struct written *w) {
+  const struct name *name = option->as.part.left->as.name.name;
+  for (uint32_t i = 0; i < global->optional_count; i++) {
+    if (global->options[i].name != name) continue;
+    if (w->named[i]) {
+      complain_option(ck, option, global, "the optional argument `%s` is given twice", name);
+    }
+    w->named[i] = option->as.part.right;
+    return;
+  }
+  const char *format =
+      arena_printf(ck->arena, "`%s` has no optional argument `%%s`", global->name->text);
+  complain_option(ck, option, global, format, name);
+}
+
+/* Number of parameters that are not optional. */
+static uint32_t positional_parameters(const struct global *global) {
+  uint32_t n = 1;
+  const struct syntax *p = global->form->pattern;
+  for (bool more = p->kind == SYNTAX_PAIR; more; more = tuple_continues(p)) {
+    n++;
+    p = p->as.part.right;
+  }
+  return n - global->optional_count;
+}
+
+static struct written sort_arguments(struct checker *ck, const struct syntax *argument,
+                                     const struct global *global) {
+  struct written w = {0};
+  uint32_t most = 1;
+  for (const struct syntax *e = argument; e->kind == SYNTAX_PAIR; e = e->as.part.right) most++;
+  w.positional = arena_alloc(ck->arena, most * sizeof *w.positional);
+  w.named = arena_alloc(ck->arena, (global->optional_count + 1) * sizeof *w.named);
+  const struct syntax *rest = argument;
+  bool named = false;
+  while (rest) {
+    bool more = rest == argument ? rest->kind == SYNTAX_PAIR : tuple_continues(rest);
+    const struct syntax *part = more ? rest->as.part.left : rest;
+    if (part->kind == SYNTAX_OPTION) {
+      sort_named(ck, part, global, &w);
+      named = true;
+    } else if (named) {
+      complain_option(ck, part, global,
+                      "arguments of `%s` that are not named come before the optional ones",
+                      NULL);
+    } else {
+      w.positional[w.positional_count++] = part;
+    }
+    rest = more ? rest->as.part.right : NULL;
+  }
+  uint32_t wanted = positional_parameters(global);
+  if (w.positional_count > wanted) {
+    complain_option(ck, w.positional[wanted], global,
+                    "the optional arguments of `%s` are given by name: name := value", NULL);
+    w.positional_count = wanted;
+  }
+  return w;
+}
+
+/* A default is checked as if it stood at top level where the function was defined. */
+static struct core *check_default(struct checker *ck, const struct global *global, uint32_t i) {
+  const struct binding *scope = ck->scope;
+  const struct source *source = ck->source;
+  ck->scope = NULL;
+  ck->source = global->form->source;
+  struct core *value = check_expression(ck, global->options[i].value);
+  ck->scope = scope;
+  ck->source = source;
+  return value;
+}
+
+static struct core *check_options(struct checker *ck, const struct syntax *argument,
+                                  const struct global *global) {
+  struct written w = sort_arguments(ck, argument, global);
+  uint32_t total = w.positional_count + global->optional_count;
+  struct core **parts = arena_alloc(ck->arena, total * sizeof(struct core *));
+  for (uint32_t i = 0; i < w.positional_count; i++) {
+    parts[i] = check_expression(ck, w.positional[i]);
+  }
+  for (uint32_t i = 0; i < global->optional_count; i++) {
+    parts[w.positional_count + i] =
+        w.named[i] ? check_expression(ck, w.named[i]) : check_default(ck, global, i);
+  }
+  struct core *tuple = parts[total - 1];
+  for (uint32_t i = total - 1; i-- > 0;) {
+    struct type *type = type_pair(ck->arena, parts[i]->type, tuple->type);
+    struct core *pair = core_make(ck, CORE_PAIR, argument, type);
+    pair->as.part.left = parts[i];
+    pair->as.part.right = tuple;
+    tuple = pair;
+  }
+  return tuple;
+}
+
+/* ---- special forms ---- */
+
+static struct core *check_time(struct checker *ck, const struct syntax *e) {
+  struct core *value = check_expression(ck, e->as.part.right);
+  struct type *seconds = type_from(ck, type_base(ck->arena, TYPE_FLOAT), e->at);
+  struct type *type = type_pair(ck->arena, value->type, seconds);
+  struct core *core = core_make(ck, CORE_TIME, e, type_from(ck, type, e->at));
+  core->as.part.left = value;
+  return core;
+}
+
+/* The exponent of e ^ 2 and e ^ 3; 0 for everything else. */
+static int64_t small_power(const struct syntax *e) {
+  const struct syntax *f = e->as.part.left, *argument = e->as.part.right;
+  if (f->kind != SYNTAX_NAME || !f->builtin || strcmp(f->as.name.name->text, "^") != 0)
+    return 0;
+  if (argument->kind != SYNTAX_PAIR || argument->as.part.right->kind != SYNTAX_INT) return 0;
+  int64_t exponent = argument->as.part.right->as.integer;
+  return exponent == 2 || exponent == 3 ? exponent : 0;
+}
+
+/* let x = e in x * x (* x). The type is checked as that of ^, whose words errors have then. */
+static struct core *check_power(struct checker *ck, const struct syntax *e, int64_t exponent) {
+  const struct syntax *base = e->as.part.right->as.part.left;
+  struct core *power = check_name(ck, e->as.part.left);
+  struct core *pair = check_expression(ck, e->as.part.right);
+  struct type *result = apply(ck, e, power, pair)->type;
+  struct core *value = pair->as.part.left;
+  struct global *times = session_library(ck->session, "*");
+  if (!times) return make_apply(ck, e, power, pair, result);
+
+  struct local *local = arena_alloc(ck->arena, sizeof *local);
+  *local = (struct local){intern_name(&ck->session->names, "x", 1), value->type, base->at,
+                          ck->local_count++};
+  struct core_pattern *pattern = arena_alloc(ck->arena, sizeof *pattern);
+  *pattern = (struct core_pattern){.kind = PATTERN_LOCAL, .type = value->type, .local = local};
+  struct core *product = core_local(ck, base, local);
+  for (int64_t i = 1; i < exponent; i++) {
+    struct core *factor = core_local(ck, base, local);
+    struct core *both =
+        core_make(ck, CORE_PAIR, e, type_pair(ck->arena, product->type, factor->type));
+    both->as.part.left = product;
+    both->as.part.right = factor;
+    product = apply(ck, e, check_global_use(ck, e->as.part.left, times), both);
+  }
+  struct core *core = core_make(ck, CORE_LET, e, product->type);
+  core->as.part.left = value;
+  core->as.part.right = product;
+  core->as.part.pattern = pattern;
+  return core;
+}
+
+struct core *check_apply(struct checker *ck, const struct syntax *e) {
+  const struct syntax *f = e->as.part.left;
+  if (f->kind == SYNTAX_NAME && !f->builtin && strcmp(f->as.name.name->text, "time") == 0) {
+    return check_time(ck, e);
+  }
+  int64_t exponent = small_power(e);
+  if (exponent) return check_power(ck, e, exponent);
+  const struct global *named = named_function(ck, f);
+  struct core *callee = check_expression(ck, f);
+  struct core *argument = named && named->optional_count
+                              ? check_options(ck, e->as.part.right, named)
+                              : check_expression(ck, e->as.part.right);
+  return apply(ck, e, callee, argument);
+}

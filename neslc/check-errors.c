@@ -1,0 +1,224 @@
+/* check-errors.c - the wording of type errors: both types, where each came from, and the
+ * expression.
+ */
+#include "neslc/check.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+bool unify(struct clash *clash, struct type *a, struct type *b) {
+  clash->a = clash->b = NULL;
+  clash->result = type_unify(a, b, &clash->a, &clash->b);
+  return clash->result == UNIFY_OK;
+}
+
+const char *shown(struct checker *ck, struct type *type) {
+  return type_text(ck->arena, type, false);
+}
+
+struct type *type_from(struct checker *ck, struct type *type, struct span at) {
+  if (type->tag == TYPE_VARIABLE) return type; /* what it becomes has a place of its own */
+  struct type *copy = arena_alloc(ck->arena, sizeof *copy);
+  *copy = *type;
+  copy->from = at;
+  copy->from_source = ck->source;
+  return copy;
+}
+
+/* "a number" */
+static const char *member_of(enum type_class klass) {
+  switch (klass) {
+  case CLASS_ANY: return "anything";
+  case CLASS_SCALAR: return "a scalar (int, float, bool or char)";
+  case CLASS_ORDINAL: return "of an ordered type (int, float or char)";
+  case CLASS_NUMBER: return "a number (int or float)";
+  case CLASS_LOGICAL: return "a logical value (int or bool)";
+  case CLASSES: break;
+  }
+  return "?";
+}
+
+/* "two numbers" */
+static const char *two_of(enum type_class klass) {
+  switch (klass) {
+  case CLASS_ANY: return "two values";
+  case CLASS_SCALAR: return "two scalars";
+  case CLASS_ORDINAL: return "two ints, floats or chars";
+  case CLASS_NUMBER: return "two numbers";
+  case CLASS_LOGICAL: return "two bools or ints";
+  case CLASSES: break;
+  }
+  return "?";
+}
+
+/* ---- reasons ---- */
+
+static bool is_class(const struct type *t) {
+  return t->tag == TYPE_VARIABLE && t->klass != CLASS_ANY;
+}
+
+/* Why it failed, in words to be put behind the message; empty where both types say it. */
+static const char *reason(struct checker *ck, const struct clash *clash) {
+  struct type *a = clash->a, *b = clash->b;
+  switch (clash->result) {
+  case UNIFY_CLASS:
+    if (is_class(a) && is_class(b)) {
+      return arena_printf(ck->arena, ": nothing can be both %s and %s here",
+                          member_of((enum type_class)a->klass),
+                          member_of((enum type_class)b->klass));
+    }
+    if (is_class(b)) {
+      struct type *swap = a;
+      a = b;
+      b = swap;
+    }
+    return arena_printf(ck->arena, ": %s is not %s", shown(ck, b),
+                        member_of((enum type_class)a->klass));
+  case UNIFY_INFINITE: return ": the type would contain itself without end";
+  case UNIFY_IDENTITY:
+    return ": these are different functions, and which function a value is is part of its "
+           "type";
+  case UNIFY_OK:
+  case UNIFY_CLASH: break;
+  }
+  return "";
+}
+
+static void remark_on(struct checker *ck, struct type *part) {
+  if (!part->from_source) return;
+  if (part->tag == TYPE_VARIABLE) {
+    if (!is_class(part)) return;
+    remark(ck->complaints, part->from_source, part->from, "%s because of this",
+           member_of((enum type_class)part->klass));
+  } else if (part->tag == TYPE_IDENTITY) {
+    remark(ck->complaints, part->from_source, part->from, "one function is this");
+  } else {
+    remark(ck->complaints, part->from_source, part->from, "%s because of this",
+           shown(ck, part));
+  }
+}
+
+static void complain_because(struct checker *ck, struct span at, const struct clash *clash,
+                             const char *message) {
+  complain(ck->complaints, NESL_TYPE, ck->source, at, "%s%s", message, reason(ck, clash));
+  remark_on(ck, clash->a);
+  bool same_place = clash->a->from_source == clash->b->from_source &&
+                    clash->a->from.start == clash->b->from.start &&
+                    clash->a->from.end == clash->b->from.end;
+  if (!same_place) remark_on(ck, clash->b);
+}
+
+void complain_clash(struct checker *ck, struct span at, const struct clash *clash,
+                    const char *format, ...) {
+  va_list args, again;
+  va_start(args, format);
+  va_copy(again, args);
+  int length = vsnprintf(NULL, 0, format, args);
+  va_end(args);
+  size_t size = length < 0 ? 1 : (size_t)length + 1;
+  char *message = arena_alloc(ck->arena, size);
+  vsnprintf(message, size, format, again);
+  va_end(again);
+  complain_because(ck, at, clash, message);
+}
+
+/* ---- arguments ---- */
+
+static const char *ordinal_word(struct checker *ck, unsigned n) {
+  static const char *const words[] = {"first", "second", "third", "fourth", "fifth"};
+  return n < sizeof words / sizeof *words ? words[n] : arena_printf(ck->arena, "%uth", n + 1);
+}
+
+static unsigned tuple_length(struct type *type) {
+  unsigned n = 1;
+  for (type = type_of(type); type->tag == TYPE_PAIR; type = type_of(type->part[1])) n++;
+  return n;
+}
+
+/* " :: (a in number)" where a type has variables of classes that say something. */
+static const char *classes_of(struct checker *ck, struct type *type) {
+  const char *context = type_text(ck->arena, type, true) + strlen(shown(ck, type));
+  for (int k = CLASS_SCALAR; k < CLASSES; k++) {
+    if (strstr(context, type_class_name((enum type_class)k))) return context;
+  }
+  return "";
+}
+
+/* The class of an operator's operands if it is (a, a) -> ... or a -> ..., else CLASSES. */
+static enum type_class operand_class(const struct global *global, bool *binary) {
+  struct type *t = type_of(global->scheme.type);
+  if (t->tag != TYPE_FUNCTION) return CLASSES;
+  t = type_of(t->part[0]);
+  *binary = t->tag == TYPE_PAIR;
+  if (*binary) {
+    if (type_of(t->part[0]) != type_of(t->part[1])) return CLASSES;
+    t = type_of(t->part[0]);
+  }
+  return is_class(t) ? (enum type_class)t->klass : CLASSES;
+}
+
+/* `+`, `sort`, or "this function". */
+static const char *callee_name(struct checker *ck, const struct syntax *callee) {
+  if (callee->kind != SYNTAX_NAME) return "this function";
+  return arena_printf(ck->arena, "`%s`", callee->as.name.written);
+}
+
+/* `+` wants two numbers of one type ... False if the function is none of that form. */
+static bool complain_operands(struct checker *ck, const struct syntax *apply,
+                              const struct global *global, const struct core *argument,
+                              const struct clash *clash) {
+  bool binary = false;
+  enum type_class klass = operand_class(global, &binary);
+  if (klass == CLASSES) return false;
+  const char *name = callee_name(ck, apply->as.part.left);
+  if (!binary) {
+    complain(ck->complaints, NESL_TYPE, ck->source, argument->at, "%s wants %s, but this is %s",
+             name, member_of(klass), shown(ck, argument->type));
+    remark_on(ck, clash->a);
+    remark_on(ck, clash->b);
+    return true;
+  }
+  struct type *t = type_of(argument->type);
+  if (t->tag != TYPE_PAIR || type_of(t->part[1])->tag == TYPE_PAIR) return false;
+  const char *left, *right;
+  type_texts(ck->arena, t->part[0], t->part[1], &left, &right);
+  struct span at = apply->as.part.left->builtin ? apply->as.part.left->mark : argument->at;
+  complain_clash(ck, at, clash,
+                 strcmp(left, right) == 0 ? "%s wants %s, but these are %s"
+                                          : "%s wants %s of one type, but these are %s and %s",
+                 name, two_of(klass), left, right);
+  return true;
+}
+
+void complain_argument(struct checker *ck, const struct syntax *apply,
+                       const struct core *callee, const struct core *argument,
+                       const struct core *part, unsigned number, const struct clash *clash) {
+  const char *name = callee_name(ck, apply->as.part.left);
+  struct type *wanted = type_of(callee->type)->part[0];
+  if (callee->kind == CORE_GLOBAL && callee->as.use.global != ck->self) {
+    const struct global *global = callee->as.use.global;
+    if (complain_operands(ck, apply, global, argument, clash)) return;
+    /* As it is declared, not as far as it was unified. */
+    struct type **fresh = arena_alloc(ck->arena, (global->scheme.count + 1) * sizeof *fresh);
+    struct type *type = type_of(type_instantiate(ck->arena, &global->scheme, fresh));
+    if (type->tag == TYPE_FUNCTION) wanted = type->part[0];
+  }
+  unsigned parameters = tuple_length(wanted), arguments = tuple_length(argument->type);
+  if (arguments < parameters || part == argument) {
+    complain_clash(ck, argument->at, clash,
+                   parameters == 1 ? "%s takes %s%s, but its argument is %s"
+                                   : "%s takes (%s)%s, but its argument is (%s)",
+                   name, shown(ck, wanted), classes_of(ck, wanted), shown(ck, argument->type));
+    return;
+  }
+  struct type *component = type_of(wanted);
+  for (unsigned i = 0; i < number && component->tag == TYPE_PAIR; i++) {
+    component = type_of(component->part[1]);
+  }
+  if (component->tag == TYPE_PAIR && number + 1 < parameters) {
+    component = type_of(component->part[0]);
+  }
+  complain_clash(ck, part->at, clash, "the %s argument of %s is to be %s%s, but this is %s",
+                 ordinal_word(ck, number), name, shown(ck, component),
+                 classes_of(ck, component), shown(ck, part->type));
+}

@@ -1,0 +1,234 @@
+/* check-exp.c - expressions: their types, and what they mean. (NESL specification, section 5.)
+ */
+#include "neslc/check.h"
+
+struct core *core_make(struct checker *ck, enum core_kind kind, const struct syntax *e,
+                       struct type *type) {
+  struct core *core = arena_alloc(ck->arena, sizeof *core);
+  core->kind = (uint8_t)kind;
+  core->type = type;
+  core->source = ck->source;
+  core->at = e->at;
+  return core;
+}
+
+struct core *core_local(struct checker *ck, const struct syntax *e, struct local *local) {
+  struct core *core = core_make(ck, CORE_LOCAL, e, local->type);
+  core->as.local = local;
+  return core;
+}
+
+static struct type *base_from(struct checker *ck, enum type_tag tag, const struct syntax *e) {
+  return type_from(ck, type_base(ck->arena, tag), e->at);
+}
+
+/* ---- literals ---- */
+
+static struct core *check_int(struct checker *ck, const struct syntax *e) {
+  struct core *core = core_make(ck, CORE_INT, e, base_from(ck, TYPE_INT, e));
+  core->as.integer = e->as.integer;
+  if (ck->session->classic) {
+    /* 2^31 is let pass for the sake of -2147483648, and wraps around to it. */
+    if (e->as.integer > (int64_t)INT32_MAX + 1) {
+      complain(ck->complaints, NESL_TYPE, ck->source, e->at,
+               "this number does not fit into the 32 bits of an int");
+    } else if (e->as.integer > INT32_MAX) {
+      core->as.integer = INT32_MIN;
+    }
+  }
+  return core;
+}
+
+static struct core *check_string(struct checker *ck, const struct syntax *e) {
+  struct type *type = type_sequence(ck->arena, base_from(ck, TYPE_CHAR, e));
+  struct core *core = core_make(ck, CORE_STRING, e, type_from(ck, type, e->at));
+  core->as.string.text = e->as.string.text;
+  core->as.string.length = e->as.string.length;
+  return core;
+}
+
+static struct core *check_empty(struct checker *ck, const struct syntax *e) {
+  struct type_names none = {0};
+  struct type *element = check_type(ck, e->as.type, &none);
+  return core_make(ck, CORE_EMPTY, e, type_from(ck, type_sequence(ck->arena, element), e->at));
+}
+
+static struct core *check_list(struct checker *ck, const struct syntax *e) {
+  struct core *core = core_make(ck, CORE_LIST, e, NULL);
+  core->as.list.count = e->as.list.count;
+  core->as.list.items = arena_alloc(ck->arena, e->as.list.count * sizeof(struct core *));
+  struct core *first = NULL;
+  for (size_t i = 0; i < e->as.list.count; i++) {
+    struct core *item = check_expression(ck, e->as.list.items[i]);
+    core->as.list.items[i] = item;
+    if (!first) first = item;
+    struct clash clash;
+    if (unify(&clash, first->type, item->type)) continue;
+    complain_clash(ck, item->at, &clash,
+                   "the elements of a list have one type, but the first is %s and this is %s",
+                   shown(ck, first->type), shown(ck, item->type));
+  }
+  core->type = type_from(ck, type_sequence(ck->arena, first->type), e->at);
+  return core;
+}
+
+/* ---- conditionals, let, lambdas ---- */
+
+static void require_bool(struct checker *ck, const struct core *condition, const char *what) {
+  struct clash clash;
+  if (unify(&clash, type_base(ck->arena, TYPE_BOOL), condition->type)) return;
+  complain_clash(ck, condition->at, &clash, "%s is to be bool, but this is %s", what,
+                 shown(ck, condition->type));
+}
+
+static struct core *check_if(struct checker *ck, const struct syntax *e) {
+  struct core *condition = check_expression(ck, e->as.part.third);
+  require_bool(ck, condition, "the condition of `if`");
+  struct core *yes = check_expression(ck, e->as.part.left);
+  struct core *no = check_expression(ck, e->as.part.right);
+  struct clash clash;
+  if (!unify(&clash, yes->type, no->type)) {
+    complain_clash(ck, no->at, &clash,
+                   "the branches of `if` have one type, but `then` gives %s and `else` %s",
+                   shown(ck, yes->type), shown(ck, no->type));
+  }
+  struct core *core = core_make(ck, CORE_IF, e, yes->type);
+  core->as.part.left = yes;
+  core->as.part.right = no;
+  core->as.part.third = condition;
+  return core;
+}
+
+static struct core *check_let(struct checker *ck, const struct syntax *e) {
+  const struct binding *outside = ck->scope;
+  struct core *value = check_expression(ck, e->as.part.right);
+  struct core_pattern *pattern =
+      check_pattern(ck, e->as.part.left, value->type, PATTERN_OF_LET, outside);
+  struct core *body = check_expression(ck, e->as.part.third);
+  ck->scope = outside;
+  struct core *core = core_make(ck, CORE_LET, e, body->type);
+  core->as.part.left = value;
+  core->as.part.right = body;
+  core->as.part.pattern = pattern;
+  return core;
+}
+
+static struct core *check_lambda(struct checker *ck, const struct syntax *e) {
+  const struct binding *outside = ck->scope;
+  struct lambda_frame frame = {.depth = ck->frame->depth + 1, .outer = ck->frame};
+  struct core_lambda *lambda = arena_alloc(ck->arena, sizeof *lambda);
+  ck->frame = &frame;
+  lambda->number = ck->session->next_number++;
+  lambda->source = ck->source;
+  lambda->at = e->at;
+  struct type *argument = type_variable(ck->arena, CLASS_ANY);
+  lambda->parameter =
+      check_pattern(ck, e->as.part.left, argument, PATTERN_OF_PARAMETERS, outside);
+  lambda->body = check_expression(ck, e->as.part.right);
+  lambda->captured = frame.captured.items;
+  lambda->captured_count = (uint32_t)frame.captured.count;
+  ck->scope = outside;
+  ck->frame = frame.outer;
+
+  struct type *identity = type_from(ck, type_identity(ck->arena, NULL, lambda, 0, NULL), e->at);
+  *array_push(ck->arena, &ck->lambdas) =
+      (struct lambda_note){.lambda = lambda, .identity = identity};
+  struct type *type = type_function(ck->arena, argument, lambda->body->type, identity);
+  struct core *core = core_make(ck, CORE_LAMBDA, e, type_from(ck, type, e->at));
+  core->as.lambda = lambda;
+  return core;
+}
+
+/* ---- apply-to-each ---- */
+
+/* The type of the elements of a generator's source. */
+static struct type *element_type(struct checker *ck, const struct core *source) {
+  struct type *type = type_of(source->type);
+  if (type->tag == TYPE_SEQUENCE) return type->part[0];
+  struct type *element = type_variable(ck->arena, CLASS_ANY);
+  struct type *wanted = type_from(ck, type_sequence(ck->arena, element), source->at);
+  struct clash clash;
+  if (!unify(&clash, wanted, type)) {
+    complain_clash(ck, source->at, &clash,
+                   "what follows `in` in an apply-to-each is to be a sequence, but this is %s",
+                   shown(ck, type));
+  }
+  return element;
+}
+
+static struct core *check_each(struct checker *ck, const struct syntax *e) {
+  const struct binding *outside = ck->scope;
+  size_t count = e->as.each.count;
+  struct core *core = core_make(ck, CORE_EACH, e, NULL);
+  struct core_generator *generators = arena_alloc(ck->arena, count * sizeof *generators);
+  for (size_t i = 0; i < count; i++) {
+    generators[i].source = check_expression(ck, e->as.each.generators[i].source);
+  }
+  for (size_t i = 0; i < count; i++) {
+    generators[i].pattern =
+        check_pattern(ck, e->as.each.generators[i].pattern,
+                      element_type(ck, generators[i].source), PATTERN_OF_LET, outside);
+  }
+  ck->parallel++;
+  struct core *sieve = NULL;
+  struct core *body = check_expression(ck, e->as.each.body);
+  if (e->as.each.sieve) {
+    sieve = check_expression(ck, e->as.each.sieve);
+    require_bool(ck, sieve, "the condition behind `|`");
+  }
+  ck->parallel--;
+  ck->scope = outside;
+  core->type = type_from(ck, type_sequence(ck->arena, body->type), e->at);
+  core->as.each.generators = generators;
+  core->as.each.count = count;
+  core->as.each.body = body;
+  core->as.each.sieve = sieve;
+  core->as.each.serial = e->serial;
+  return core;
+}
+
+/* ---- all ---- */
+
+static struct core *check_pair(struct checker *ck, const struct syntax *e) {
+  struct core *left = check_expression(ck, e->as.part.left);
+  struct core *right = check_expression(ck, e->as.part.right);
+  struct type *type = type_pair(ck->arena, left->type, right->type);
+  struct core *core = core_make(ck, CORE_PAIR, e, type_from(ck, type, e->at));
+  core->as.part.left = left;
+  core->as.part.right = right;
+  return core;
+}
+
+static struct core *check_unchecked_option(struct checker *ck, const struct syntax *e) {
+  complain(ck->complaints, NESL_OPTIONAL_ARGUMENT, ck->source, e->mark,
+           "`:=` names an optional argument: it stands in the arguments of a function that has "
+           "some, called by its own name");
+  return core_make(ck, CORE_INT, e, type_variable(ck->arena, CLASS_ANY));
+}
+
+struct core *check_expression(struct checker *ck, const struct syntax *e) {
+  struct core *core;
+  switch ((enum syntax_kind)e->kind) {
+  case SYNTAX_INT: return check_int(ck, e);
+  case SYNTAX_FLOAT:
+    core = core_make(ck, CORE_FLOAT, e, base_from(ck, TYPE_FLOAT, e));
+    core->as.real = e->as.real;
+    return core;
+  case SYNTAX_CHAR:
+    core = core_make(ck, CORE_CHAR, e, base_from(ck, TYPE_CHAR, e));
+    core->as.integer = e->as.character;
+    return core;
+  case SYNTAX_STRING: return check_string(ck, e);
+  case SYNTAX_NAME: return check_name(ck, e);
+  case SYNTAX_PAIR: return check_pair(ck, e);
+  case SYNTAX_APPLY: return check_apply(ck, e);
+  case SYNTAX_LAMBDA: return check_lambda(ck, e);
+  case SYNTAX_OPTION: return check_unchecked_option(ck, e);
+  case SYNTAX_IF: return check_if(ck, e);
+  case SYNTAX_LET: return check_let(ck, e);
+  case SYNTAX_LIST: return check_list(ck, e);
+  case SYNTAX_EMPTY: return check_empty(ck, e);
+  case SYNTAX_EACH: return check_each(ck, e);
+  }
+  return core_make(ck, CORE_INT, e, type_variable(ck->arena, CLASS_ANY));
+}

@@ -1,0 +1,335 @@
+/* check-forms.c - definitions: functions, declarations, datatypes, and what a redefinition
+ * changes. (NESL specification, sections 4.2, 5.5, 5.6, 5.9.)
+ */
+#include "neslc/check.h"
+
+#include <string.h>
+
+struct global *global_make(struct session *session, enum global_kind kind,
+                           const struct name *name) {
+  struct global *global = arena_alloc(session->arena, sizeof *global);
+  global->name = name;
+  global->kind = (uint8_t)kind;
+  global->number = session->next_number++;
+  global->primitive = -1;
+  global->library = session->in_library;
+  global->builtin = session->in_library && !session->in_additions && name->text[0] != '_';
+  return global;
+}
+
+/* ---- redefinition ---- */
+
+bool check_definable(struct checker *ck, const struct name *name, struct span at) {
+  if (reserved_word(name)) {
+    complain(ck->complaints, NESL_RESERVED, ck->source, at,
+             "`%s` is reserved: it cannot be defined", name->text);
+    return false;
+  }
+  const struct global *global = table_get(ck->session->library, name);
+  if (ck->session->in_library || !global || !global->builtin) return true;
+  complain(ck->complaints, NESL_BUILTIN, ck->source, at,
+           "`%s` is built in, it cannot be redefined", name->text);
+  return false;
+}
+
+bool global_changes_in_place(const struct global *global, enum global_kind kind,
+                             const struct scheme *scheme) {
+  return global && !global->library && global->kind == (uint8_t)kind &&
+         scheme_same(&global->scheme, scheme);
+}
+
+const char *redefinition_notice(struct checker *ck, const struct name *name) {
+  return arena_printf(
+      ck->arena, "Redefining %s with a new type.  Old calls will not be modified.", name->text);
+}
+
+static void define(struct checker *ck, struct global *global, struct checked *out) {
+  struct session *session = ck->session;
+  const struct global *before = table_get(session->globals, global->name);
+  if (before && !before->library) out->notice = redefinition_notice(ck, global->name);
+  if (session->in_library) table_set(session->library, global->name, global);
+  table_set(session->globals, global->name, global);
+  out->global = global;
+}
+
+/* ---- functions ---- */
+
+/* The parameters with `name := value` replaced by the name; the options go to the function. */
+static const struct syntax *strip_options(struct checker *ck, const struct syntax *parameters) {
+  ARRAY(struct core_option) options = {0};
+  struct syntax *chain = arena_alloc(ck->arena, sizeof *chain);
+  struct syntax *whole = chain;
+  const struct syntax *rest = parameters;
+  bool more = rest->kind == SYNTAX_PAIR;
+  while (true) {
+    const struct syntax *part = more ? rest->as.part.left : rest;
+    if (part->kind == SYNTAX_OPTION) {
+      *array_push(ck->arena, &options) =
+          (struct core_option){part->as.part.left->as.name.name, part->as.part.right};
+      part = part->as.part.left;
+    } else if (options.count) {
+      complain(ck->complaints, NESL_OPTIONAL_ARGUMENT, ck->source, part->at,
+               "parameters that are not optional come before those that are");
+    }
+    *chain = more ? *rest : *part;
+    if (!more) break;
+    chain->as.part.left = arena_alloc(ck->arena, sizeof *chain);
+    *chain->as.part.left = *part;
+    chain->as.part.right = arena_alloc(ck->arena, sizeof *chain);
+    chain = chain->as.part.right;
+    rest = rest->as.part.right;
+    more = tuple_continues(rest);
+  }
+  ck->self->options = options.items;
+  ck->self->optional_count = (uint32_t)options.count;
+  return options.count ? whole : parameters;
+}
+
+/* Defaults are checked at each call; here only whether they can be. */
+static void check_defaults(struct checker *ck) {
+  for (uint32_t i = 0; i < ck->self->optional_count; i++) {
+    check_expression(ck, ck->self->options[i].value);
+  }
+}
+
+static int primitive_named(const char *name) {
+  static const char *const names[] = {
+#define PRIMITIVE(id, text, doc) [PRIM_##id] = text,
+#include "neslc/primitives.def"
+  };
+  for (int i = 0; i < PRIMITIVES; i++) {
+    if (strcmp(names[i], name) == 0) return i;
+  }
+  return -1;
+}
+
+static bool primitive_is_serial(int primitive) {
+  switch (primitive) {
+  case PRIM_RAND_SEED:
+  case PRIM_OPEN_FILE:
+  case PRIM_CLOSE_FILE:
+  case PRIM_READ_STRING:
+  case PRIM_WRITE_STRING:
+  case PRIM_READ_INTS:
+  case PRIM_READ_FLOATS:
+  case PRIM_WRITE_INTS:
+  case PRIM_WRITE_FLOATS:
+  case PRIM_READ_COLUMNS:
+  case PRIM_WRITE_COLUMNS:
+  case PRIM_SPAWN: return true;
+  default: return false; /* all others are functions of their arguments, or print */
+  }
+}
+
+static bool is_primitive(const struct checker *ck, const struct form *form) {
+  return ck->session->in_library && form->value && form->value->kind == SYNTAX_NAME &&
+         strcmp(form->value->as.name.name->text, "primitive") == 0;
+}
+
+/* The type of the function before its body is looked at: what the annotation says, or fresh
+ * variables. */
+static void begin_type(struct checker *ck, const struct form *form) {
+  struct type *type = NULL;
+  if (form->annotation) {
+    struct type_names names = {0};
+    check_constraints(ck, form->annotation, &names);
+    type = type_of(check_type(ck, form->annotation->type, &names));
+    if (type->tag != TYPE_FUNCTION) {
+      complain(ck->complaints, NESL_TYPE, ck->source, form->annotation->type->at,
+               "this is not the type of a function: %s; a tuple before `->` needs parentheses",
+               shown(ck, type));
+      type = NULL;
+    }
+  }
+  struct type *argument = type ? type->part[0] : type_variable(ck->arena, CLASS_ANY);
+  struct type *result = type ? type->part[1] : type_variable(ck->arena, CLASS_ANY);
+  ck->self_identity = type_identity(ck->arena, ck->self, NULL, 0, NULL);
+  type = type_function(ck->arena, argument, result, ck->self_identity);
+  ck->self_type = type_from(ck, type, form->name_at);
+}
+
+static void check_body(struct checker *ck, const struct form *form) {
+  struct core *body = check_expression(ck, form->value);
+  ck->self->body = body;
+  struct type *result = ck->self_type->part[1];
+  struct clash clash;
+  if (unify(&clash, result, body->type)) return;
+  complain_clash(ck, body->at, &clash,
+                 form->annotation
+                     ? "the annotation of `%s` says that it gives %s, but its body "
+                       "is %s"
+                     : "`%s` is used within itself as giving %s, but its body is %s",
+                 form->name->text, shown(ck, result), shown(ck, body->type));
+}
+
+/* The type is complete: it becomes a scheme, and uses within the body are of its own variables.
+ */
+static void finish_type(struct checker *ck) {
+  struct global *self = ck->self;
+  self->scheme = type_generalise(ck->arena, ck->self_type);
+  ck->self_identity->arguments = self->scheme.variables;
+  ck->self_identity->argument_count = self->scheme.count;
+  for (size_t i = 0; i < ck->self_uses.count; i++) {
+    ck->self_uses.items[i]->as.use.count = self->scheme.count;
+    ck->self_uses.items[i]->as.use.arguments = self->scheme.variables;
+  }
+  finish_lambdas(ck, &self->scheme);
+}
+
+/* The new definition's contents move into the old struct, which callers refer to. */
+static void replace(struct checker *ck, struct global *old, const struct global *new) {
+  if (!new->body &&new->primitive < 0) return; /* declared again: nothing new */
+  struct global replaced = *new;
+  replaced.number = old->number;
+  replaced.version = old->version + 1;
+  *old = replaced;
+  for (size_t i = 0; i < ck->self_uses.count; i++) {
+    ck->self_uses.items[i]->as.use.global = old;
+  }
+}
+
+static void install(struct checker *ck, struct checked *out) {
+  struct global *old = table_get(ck->session->globals, ck->self->name);
+  if (old && !old->library) {
+    /* Seen as the old function it may have the old type, in which identities count. */
+    ck->self_identity->global = old;
+    if (global_changes_in_place(old, GLOBAL_FUNCTION, &ck->self->scheme)) {
+      replace(ck, old, ck->self);
+      out->global = old;
+      return;
+    }
+    ck->self_identity->global = ck->self;
+  }
+  define(ck, ck->self, out);
+}
+
+bool check_function(struct checker *ck, const struct form *form, struct checked *out) {
+  if (!check_definable(ck, form->name, form->name_at)) return false;
+  struct global *self = global_make(ck->session, GLOBAL_FUNCTION, form->name);
+  self->form = form;
+  self->documentation = form->documentation;
+  ck->self = self;
+  const struct syntax *parameters = strip_options(ck, form->pattern);
+  begin_type(ck, form);
+  check_defaults(ck);
+  self->parameter =
+      check_pattern(ck, parameters, ck->self_type->part[0], PATTERN_OF_PARAMETERS, NULL);
+  if (is_primitive(ck, form)) {
+    self->primitive = primitive_named(form->name->text);
+    ck->serial_only = primitive_is_serial(self->primitive);
+    if (self->primitive < 0) {
+      complain(ck->complaints, NESL_UNBOUND, ck->source, form->value->at,
+               "there is no primitive `%s`", form->name->text);
+    }
+  } else if (form->value) {
+    check_body(ck, form);
+  }
+  if (ck->complaints->count) return false;
+  check_parallel_calls(ck);
+  finish_type(ck);
+  if (ck->complaints->count) return false;
+  self->local_count = ck->local_count;
+  self->serial_only = ck->serial_only;
+  install(ck, out);
+  return true;
+}
+
+/* ---- datatypes ---- */
+
+static bool is_base_type(const struct name *name) {
+  static const char *const names[] = {"int", "float", "bool", "char", "stream"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    if (strcmp(names[i], name->text) == 0) return true;
+  }
+  return false;
+}
+
+static bool check_type_definable(struct checker *ck, const struct form *form) {
+  const struct datatype *data = table_get(ck->session->types, form->name);
+  if (is_base_type(form->name) || (data && data->builtin && !ck->session->in_library)) {
+    complain(ck->complaints, NESL_BUILTIN, ck->source, form->name_at,
+             "the type `%s` is built in, it cannot be redefined", form->name->text);
+    return false;
+  }
+  return check_definable(ck, form->name, form->name_at);
+}
+
+/* Identities of functions in the contents become parameters that nobody sees: so a value of the
+ * datatype is known by its type to contain this function or that. */
+static void add_identities(struct checker *ck, struct type *t, struct type_names *parameters) {
+  t = type_of(t);
+  if (t->tag == TYPE_VARIABLE) {
+    for (size_t i = 0; i < parameters->list.count; i++) {
+      if (parameters->list.items[i].type == t) return;
+    }
+    *array_push(ck->arena, &parameters->list) = (struct type_name){NULL, t};
+  }
+  for (unsigned i = 0; i < 3; i++) {
+    if (t->part[i]) add_identities(ck, t->part[i], parameters);
+  }
+  for (uint32_t i = 0; i < t->argument_count; i++) {
+    add_identities(ck, t->arguments[i], parameters);
+  }
+}
+
+static struct datatype *make_datatype(struct checker *ck, const struct form *form) {
+  struct type_names names = {0};
+  check_constraints(ck, form->annotation, &names);
+  struct datatype *data = arena_alloc(ck->arena, sizeof *data);
+  data->name = form->name;
+  data->shown_count = (uint32_t)names.list.count;
+  data->builtin = ck->session->in_library;
+  data->contents = check_type(ck, form->annotation->type, &names);
+  add_identities(ck, data->contents, &names);
+  data->parameter_count = (uint32_t)names.list.count;
+  data->parameters = arena_alloc(ck->arena, (names.list.count + 1) * sizeof *data->parameters);
+  for (uint32_t i = 0; i < data->parameter_count; i++) {
+    data->parameters[i] = type_of(names.list.items[i].type);
+    data->parameters[i]->generic = true;
+    data->parameters[i]->number = i;
+  }
+  return data;
+}
+
+static struct global *make_constructor(struct checker *ck, const struct form *form,
+                                       struct datatype *data) {
+  struct global *constructor = global_make(ck->session, GLOBAL_CONSTRUCTOR, form->name);
+  constructor->form = form;
+  constructor->datatype = data;
+  struct type *whole = type_data(ck->arena, data, data->parameters);
+  struct type *identity =
+      type_identity(ck->arena, constructor, NULL, data->parameter_count, data->parameters);
+  constructor->scheme =
+      (struct scheme){data->parameter_count, data->parameters,
+                      type_function(ck->arena, data->contents, whole, identity)};
+  return constructor;
+}
+
+/* Declared once more with the same contents it is the same type. */
+static bool same_datatype(const struct datatype *a, const struct datatype *b) {
+  if (!a || a->builtin || a->shown_count != b->shown_count) return false;
+  if (a->parameter_count != b->parameter_count) return false;
+  for (uint32_t i = 0; i < a->parameter_count; i++) {
+    if (a->parameters[i]->klass != b->parameters[i]->klass) return false;
+  }
+  return type_same(a->contents, b->contents);
+}
+
+bool check_datatype(struct checker *ck, const struct form *form, struct checked *out) {
+  if (!check_type_definable(ck, form)) return false;
+  ck->datatype = form->name;
+  struct datatype *data = make_datatype(ck, form);
+  if (ck->complaints->count) return false;
+  const struct datatype *before = table_get(ck->session->types, form->name);
+  if (same_datatype(before, data)) {
+    if (table_get(ck->session->globals, form->name) != before->constructor) {
+      define(ck, before->constructor, out);
+    }
+    out->global = before->constructor;
+    return true;
+  }
+  data->constructor = make_constructor(ck, form, data);
+  table_set(ck->session->types, form->name, data);
+  define(ck, data->constructor, out);
+  return true;
+}

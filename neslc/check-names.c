@@ -1,0 +1,111 @@
+/* check-names.c - what names mean: variables in scope, captured ones, what the session defines.
+ * (NESL specification, sections 2.4, 4.2.)
+ */
+#include "neslc/check.h"
+
+#include <string.h>
+
+bool reserved_word(const struct name *name) {
+  static const char *const words[] = {"t", "f", "time", "pair", "closure", "defconfig"};
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+    if (strcmp(name->text, words[i]) == 0) return true;
+  }
+  return false;
+}
+
+void scope_push(struct checker *ck, struct local *local) {
+  struct binding *binding = arena_alloc(ck->arena, sizeof *binding);
+  *binding = (struct binding){local, ck->frame->depth, ck->scope};
+  ck->scope = binding;
+}
+
+static const struct binding *in_scope(const struct checker *ck, const struct name *name) {
+  const struct binding *b = ck->scope;
+  while (b && b->local->name != name) b = b->outer;
+  return b;
+}
+
+/* A variable of an outer function is captured by every lambda between it and its use. */
+static void capture(struct checker *ck, const struct binding *binding) {
+  for (struct lambda_frame *f = ck->frame; f->depth > binding->depth; f = f->outer) {
+    bool known = false;
+    for (size_t i = 0; i < f->captured.count; i++) {
+      known |= f->captured.items[i] == binding->local;
+    }
+    if (!known) *array_push(ck->arena, &f->captured) = binding->local;
+  }
+}
+
+/* What a name stands for that is no variable in scope. */
+static struct global *global_of(struct checker *ck, const struct syntax *e) {
+  const struct name *name = e->as.name.name;
+  if (e->builtin) return table_get(ck->session->library, name);
+  if (ck->self && ck->self->name == name) return ck->self;
+  return table_get(ck->session->globals, name);
+}
+
+struct global *named_function(struct checker *ck, const struct syntax *e) {
+  if (e->kind != SYNTAX_NAME) return NULL;
+  if (!e->builtin && in_scope(ck, e->as.name.name)) return NULL;
+  struct global *global = global_of(ck, e);
+  return global && global->kind != GLOBAL_VARIABLE ? global : NULL;
+}
+
+/* ---- unbound names ---- */
+
+static const char *nearest(struct checker *ck, const char *name) {
+  const char *best = session_nearest(ck->session, name);
+  size_t length = strlen(name);
+  unsigned limit = length < 3 ? 0 : length < 6 ? 1 : 2;
+  unsigned least = best ? edit_distance(name, best, limit) : limit + 1;
+  for (const struct binding *b = ck->scope; b; b = b->outer) {
+    unsigned distance = edit_distance(name, b->local->name->text, limit);
+    if (distance <= limit && distance <= least) {
+      if (distance == least && best) continue;
+      best = b->local->name->text;
+      least = distance;
+    }
+  }
+  return best;
+}
+
+static struct core *unbound(struct checker *ck, const struct syntax *e) {
+  const char *name = e->as.name.name->text;
+  if (strcmp(name, "time") == 0) {
+    complain(ck->complaints, NESL_RESERVED, ck->source, e->mark,
+             "`time` is no value: time(e) gives the value of e and the seconds that it took");
+  } else if (strcmp(name, "true") == 0 || strcmp(name, "false") == 0) {
+    complain(ck->complaints, NESL_UNBOUND, ck->source, e->mark,
+             "`%s` is not defined; the constants are called t and f", name);
+  } else {
+    const char *near = nearest(ck, name);
+    complain(ck->complaints, NESL_UNBOUND, ck->source, e->mark,
+             near ? "`%s` is not defined; did you mean `%s`?" : "`%s` is not defined", name,
+             near);
+  }
+  return core_make(ck, CORE_INT, e, type_variable(ck->arena, CLASS_ANY));
+}
+
+/* ---- all names ---- */
+
+static struct core *check_bool(struct checker *ck, const struct syntax *e, bool value) {
+  struct type *type = type_from(ck, type_base(ck->arena, TYPE_BOOL), e->at);
+  struct core *core = core_make(ck, CORE_BOOL, e, type);
+  core->as.integer = value;
+  return core;
+}
+
+struct core *check_name(struct checker *ck, const struct syntax *e) {
+  const struct name *name = e->as.name.name;
+  if (!e->builtin) {
+    if (strcmp(name->text, "t") == 0) return check_bool(ck, e, true);
+    if (strcmp(name->text, "f") == 0) return check_bool(ck, e, false);
+    const struct binding *binding = in_scope(ck, name);
+    if (binding) {
+      capture(ck, binding);
+      return core_local(ck, e, binding->local);
+    }
+  }
+  struct global *global = global_of(ck, e);
+  return global ? check_global_use(ck, e, global) : unbound(ck, e);
+}

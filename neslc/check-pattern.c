@@ -1,0 +1,148 @@
+/* check-pattern.c - patterns, which are read as expressions: (NESL specification, sections 3.4,
+ * 5.3.)
+ *
+ * A pattern is held against the type of what it takes apart, so that a mistake is found at the
+ * component that has it.
+ */
+#include "neslc/check.h"
+
+#include <string.h>
+
+struct pattern_check {
+  struct checker *ck;
+  enum pattern_use use;
+  const struct binding *first; /* in no variable behind this may a name be repeated */
+};
+
+static struct core_pattern *check(struct pattern_check *, const struct syntax *, struct type *);
+
+static struct core_pattern *make(struct checker *ck, enum core_pattern_kind kind,
+                                 struct type *type) {
+  struct core_pattern *pattern = arena_alloc(ck->arena, sizeof *pattern);
+  pattern->kind = (uint8_t)kind;
+  pattern->type = type;
+  return pattern;
+}
+
+static struct core_pattern *bind(struct checker *ck, const struct name *name, struct type *type,
+                                 struct span at) {
+  struct local *local = arena_alloc(ck->arena, sizeof *local);
+  *local = (struct local){name, type, at, ck->local_count++};
+  struct core_pattern *pattern = make(ck, PATTERN_LOCAL, type);
+  pattern->local = local;
+  scope_push(ck, local);
+  return pattern;
+}
+
+/* A variable that nobody can name stands for what was wrong. */
+static struct core_pattern *wrong(struct checker *ck, struct type *type, struct span at) {
+  return bind(ck, intern_name(&ck->session->names, "", 0), type, at);
+}
+
+static const struct local *bound_before(const struct pattern_check *p,
+                                        const struct name *name) {
+  for (const struct binding *b = p->ck->scope; b != p->first; b = b->outer) {
+    if (b->local->name == name) return b->local;
+  }
+  return NULL;
+}
+
+static struct core_pattern *check_variable(struct pattern_check *p, const struct syntax *e,
+                                           struct type *type) {
+  struct checker *ck = p->ck;
+  const struct name *name = e->as.name.name;
+  const struct local *before = bound_before(p, name);
+  if (reserved_word(name)) {
+    complain(ck->complaints, NESL_RESERVED, ck->source, e->at,
+             "`%s` is reserved: it cannot be a variable", name->text);
+  } else if (p->use == PATTERN_OF_ASSIGNMENT && !check_definable(ck, name, e->at)) {
+    return wrong(ck, type, e->at);
+  } else if (before && !(p->use == PATTERN_OF_PARAMETERS && strcmp(name->text, "_") == 0)) {
+    complain(ck->complaints, NESL_DUPLICATE, ck->source, e->at,
+             "the variable `%s` occurs twice in this pattern", name->text);
+    remark(ck->complaints, ck->source, before->at, "it is here already");
+  }
+  return bind(ck, name, type, e->at);
+}
+
+static struct core_pattern *check_pair(struct pattern_check *p, const struct syntax *e,
+                                       struct type *type) {
+  struct checker *ck = p->ck;
+  struct type *pair = type_of(type);
+  if (pair->tag != TYPE_PAIR) {
+    struct type *wanted = type_pair(ck->arena, type_variable(ck->arena, CLASS_ANY),
+                                    type_variable(ck->arena, CLASS_ANY));
+    wanted = type_from(ck, wanted, e->at);
+    struct clash clash;
+    if (!unify(&clash, wanted, type)) {
+      unsigned n = 2;
+      for (const struct syntax *r = e->as.part.right; r->kind == SYNTAX_PAIR;
+           r = r->as.part.right) {
+        n++;
+      }
+      complain_clash(ck, e->at, &clash,
+                     "this pattern takes a tuple of %u apart, but what it is given is %s", n,
+                     shown(ck, type));
+    }
+    pair = wanted;
+  }
+  struct core_pattern *pattern = make(ck, PATTERN_PAIR, pair);
+  pattern->left = check(p, e->as.part.left, pair->part[0]);
+  pattern->right = check(p, e->as.part.right, pair->part[1]);
+  return pattern;
+}
+
+static struct core_pattern *check_contents(struct pattern_check *p, const struct syntax *e,
+                                           struct type *type) {
+  struct checker *ck = p->ck;
+  const struct syntax *constructor = e->as.part.left;
+  const struct name *name = constructor->as.name.name;
+  const struct datatype *data = table_get(ck->session->types, name);
+  if (!data) {
+    complain(
+        ck->complaints, NESL_PATTERN, ck->source, constructor->at,
+        "a pattern %s(...) takes a value of a datatype apart, but there is no datatype `%s`",
+        name->text, name->text);
+    return wrong(ck, type, e->at);
+  }
+  if (p->use == PATTERN_OF_ASSIGNMENT) {
+    complain(ck->complaints, NESL_PATTERN, ck->source, e->at,
+             "an assignment takes no datatypes apart; `let %s(...) = ... in` does", name->text);
+    return wrong(ck, type, e->at);
+  }
+  struct type **arguments =
+      arena_alloc(ck->arena, (data->parameter_count + 1) * sizeof *arguments);
+  for (uint32_t i = 0; i < data->parameter_count; i++) {
+    arguments[i] = type_variable(ck->arena, (enum type_class)data->parameters[i]->klass);
+  }
+  struct type *whole = type_from(ck, type_data(ck->arena, data, arguments), e->at);
+  struct clash clash;
+  if (!unify(&clash, whole, type)) {
+    complain_clash(ck, e->at, &clash,
+                   "this pattern takes a %s apart, but what it is given is %s", name->text,
+                   shown(ck, type));
+  }
+  struct core_pattern *pattern = make(ck, PATTERN_CONTENTS, whole);
+  pattern->left = check(p, e->as.part.right, type_contents(ck->arena, whole));
+  return pattern;
+}
+
+static struct core_pattern *check(struct pattern_check *p, const struct syntax *e,
+                                  struct type *type) {
+  if (e->kind == SYNTAX_NAME && !e->builtin) return check_variable(p, e, type);
+  if (e->kind == SYNTAX_PAIR) return check_pair(p, e, type);
+  if (e->kind == SYNTAX_APPLY && e->as.part.left->kind == SYNTAX_NAME &&
+      !e->as.part.left->builtin) {
+    return check_contents(p, e, type);
+  }
+  complain(p->ck->complaints, NESL_PATTERN, p->ck->source, e->at,
+           "this is not a pattern: patterns consist of variables, tuples and datatypes");
+  return wrong(p->ck, type, e->at);
+}
+
+struct core_pattern *check_pattern(struct checker *ck, const struct syntax *e,
+                                   struct type *type, enum pattern_use use,
+                                   const struct binding *first) {
+  struct pattern_check p = {ck, use, first};
+  return check(&p, e, type);
+}

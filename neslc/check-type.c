@@ -1,0 +1,136 @@
+/* check-type.c - types as they are written, in annotations, datatypes and `[] T`.
+ * (NESL specification, sections 3.1, 5.5.)
+ */
+#include "neslc/check.h"
+
+#include <string.h>
+
+static bool class_named(const struct name *name, enum type_class *klass) {
+  for (int k = CLASS_ANY; k < CLASSES; k++) {
+    *klass = (enum type_class)k;
+    if (strcmp(name->text, type_class_name(*klass)) == 0) return true;
+  }
+  return false;
+}
+
+void check_constraints(struct checker *ck, const struct syntax_annotation *annotation,
+                       struct type_names *names) {
+  for (size_t i = 0; i < annotation->count; i++) {
+    const struct syntax_constraint *c = &annotation->constraints[i];
+    enum type_class klass = CLASS_ANY;
+    if (!class_named(c->class_name, &klass)) {
+      complain(ck->complaints, NESL_UNKNOWN_TYPE, ck->source, c->at,
+               "there is no class `%s`; the classes are any, scalar, ordinal, number and "
+               "logical",
+               c->class_name->text);
+    }
+    struct type *variable = type_variable(ck->arena, klass);
+    variable->from = c->at;
+    variable->from_source = ck->source;
+    *array_push(ck->arena, &names->list) = (struct type_name){c->variable, variable};
+  }
+}
+
+static struct type *variable_named(const struct type_names *names, const struct name *name) {
+  for (size_t i = 0; i < names->list.count; i++) {
+    if (names->list.items[i].name == name) return names->list.items[i].type;
+  }
+  return NULL;
+}
+
+static bool base_named(const struct name *name, enum type_tag *tag) {
+  static const char *const names[] = {
+      [TYPE_INT] = "int",   [TYPE_FLOAT] = "float",   [TYPE_BOOL] = "bool",
+      [TYPE_CHAR] = "char", [TYPE_STREAM] = "stream",
+  };
+  for (int k = 0; k <= TYPE_STREAM; k++) {
+    *tag = (enum type_tag)k;
+    if (strcmp(name->text, names[k]) == 0) return true;
+  }
+  return false;
+}
+
+static struct type *unknown(struct checker *ck, const struct syntax_type *t) {
+  const char *name = t->name->text;
+  complain(ck->complaints, NESL_UNKNOWN_TYPE, ck->source, t->at,
+           strlen(name) <= 2 ? "there is no type `%s`; a type variable is declared: "
+                               ":: (%s in any)"
+                             : "there is no type `%s`",
+           name, name);
+  return type_variable(ck->arena, CLASS_ANY);
+}
+
+static struct type *check_data(struct checker *ck, const struct syntax_type *t,
+                               const struct datatype *data, const struct type_names *names) {
+  struct type **arguments =
+      arena_alloc(ck->arena, (data->parameter_count + 1) * sizeof *arguments);
+  for (uint32_t i = 0; i < data->parameter_count; i++) {
+    arguments[i] = type_variable(ck->arena, (enum type_class)data->parameters[i]->klass);
+  }
+  const struct syntax_type *rest = t->left;
+  for (uint32_t i = 0; i < data->shown_count; i++) {
+    bool last = i + 1 == data->shown_count; /* takes the rest of a tuple */
+    if (!rest || (!last && rest->kind != SYNTAX_TYPE_PAIR)) {
+      complain(ck->complaints, NESL_TYPE, ck->source, t->at,
+               "the datatype %s has %u parameter%s, here are fewer", data->name->text,
+               data->shown_count, data->shown_count == 1 ? "" : "s");
+      return type_variable(ck->arena, CLASS_ANY);
+    }
+    struct type *argument = check_type(ck, last ? rest : rest->left, names);
+    rest = last ? NULL : rest->right;
+    struct clash clash;
+    if (!unify(&clash, arguments[i], argument)) {
+      complain_clash(ck, t->at, &clash, "this cannot be a parameter of %s: %s",
+                     data->name->text, shown(ck, argument));
+    }
+  }
+  if (rest) {
+    complain(ck->complaints, NESL_TYPE, ck->source, t->at, "the datatype %s has no parameters",
+             data->name->text);
+  }
+  return type_data(ck->arena, data, arguments);
+}
+
+static struct type *check_named(struct checker *ck, const struct syntax_type *t,
+                                const struct type_names *names) {
+  struct type *variable = variable_named(names, t->name);
+  enum type_tag tag;
+  if (!variable && base_named(t->name, &tag)) variable = type_base(ck->arena, tag);
+  if (variable) {
+    if (t->left) {
+      complain(ck->complaints, NESL_TYPE, ck->source, t->at, "the type %s has no parameters",
+               t->name->text);
+    }
+    return variable;
+  }
+  if (t->name == ck->datatype) {
+    complain(ck->complaints, NESL_UNKNOWN_TYPE, ck->source, t->at,
+             "the datatype `%s` cannot contain itself", t->name->text);
+    return type_variable(ck->arena, CLASS_ANY);
+  }
+  const struct datatype *data = table_get(ck->session->types, t->name);
+  return data ? check_data(ck, t, data, names) : unknown(ck, t);
+}
+
+struct type *check_type(struct checker *ck, const struct syntax_type *t,
+                        const struct type_names *names) {
+  struct type *type = NULL;
+  struct type *left, *right;
+  switch ((enum syntax_type_kind)t->kind) {
+  case SYNTAX_TYPE_NAME: type = check_named(ck, t, names); break;
+  case SYNTAX_TYPE_SEQUENCE:
+    type = type_sequence(ck->arena, check_type(ck, t->left, names));
+    break;
+  case SYNTAX_TYPE_PAIR:
+    left = check_type(ck, t->left, names);
+    right = check_type(ck, t->right, names);
+    type = type_pair(ck->arena, left, right);
+    break;
+  case SYNTAX_TYPE_FUNCTION:
+    left = check_type(ck, t->left, names);
+    right = check_type(ck, t->right, names);
+    type = type_function(ck->arena, left, right, type_variable(ck->arena, CLASS_ANY));
+    break;
+  }
+  return type_from(ck, type, t->at);
+}

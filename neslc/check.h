@@ -1,0 +1,171 @@
+/* check.h - what the files of the checker share.
+ *
+ *   check.c           the way in: forms that are values; what their types become
+ *   check-forms.c     function definitions, datatypes, redefinition
+ *   check-exp.c       expressions
+ *   check-apply.c     applications: arguments, optional arguments, powers, time
+ *   check-names.c     what names mean: scopes, captured variables, globals
+ *   check-pattern.c   patterns
+ *   check-type.c      types as written
+ *   check-lambda.c    which types lambdas depend on, once the types of a form are known
+ *   check-reach.c     what evaluating an expression may reach
+ *   check-errors.c    the wording of type errors
+ *
+ * A part that is wrong gets the type of a fresh variable, which fits everything: one mistake is
+ * reported once, and others behind it are found too. Complaints are counted; a form with any
+ * defines nothing.
+ */
+#ifndef RAVEL_NESLC_CHECK_H
+#define RAVEL_NESLC_CHECK_H
+
+#include "neslc/session.h"
+#include "neslc/table.h"
+
+/* A variable in scope. */
+struct binding {
+  struct local *local;
+  unsigned depth; /* of the lambda it belongs to */
+  const struct binding *outer;
+};
+
+/* The lambda that is being checked; depth 0 is the function or form itself. */
+struct lambda_frame {
+  unsigned depth;
+  ARRAY(struct local *) captured;
+  struct lambda_frame *outer;
+};
+
+/* What is remembered of a lambda until the form's types are known. */
+struct lambda_note {
+  struct core_lambda *lambda;
+  struct type *identity;
+  bool *mentions; /* generic variables by number */
+  uint8_t visit;  /* of the search for lambdas that contain themselves */
+};
+
+struct checker {
+  struct session *session;
+  struct arena *arena;
+  struct complaints *complaints;
+  const struct source *source; /* of the text that is being checked */
+  const struct binding *scope;
+  struct lambda_frame *frame;
+  uint32_t local_count;
+  unsigned parallel; /* apply-to-eaches around */
+  bool serial_only;  /* a serial-only function was mentioned */
+
+  /* The function that is being defined: monomorphic until it is complete. */
+  struct global *self;
+  struct type *self_type, *self_identity;
+  ARRAY(struct core *) self_uses;
+  const struct name *datatype; /* that is being defined */
+
+  ARRAY(struct lambda_note) lambdas;
+  ARRAY(struct core *) parallel_calls; /* of function values, within an apply-to-each */
+};
+
+/* ---- check-exp.c ---- */
+
+/* Never NULL; complains where something is wrong. */
+struct core *check_expression(struct checker *, const struct syntax *);
+struct core *core_make(struct checker *, enum core_kind, const struct syntax *, struct type *);
+/* A reference to a local of the function or lambda it stands in. */
+struct core *core_local(struct checker *, const struct syntax *, struct local *);
+
+/* ---- check-apply.c ---- */
+
+struct core *check_apply(struct checker *, const struct syntax *);
+/* The type that a function has where it is used: a fresh copy that comes from this place. */
+struct core *check_global_use(struct checker *, const struct syntax *, struct global *);
+
+/* ---- check-names.c ---- */
+
+struct core *check_name(struct checker *, const struct syntax *);
+/* The function, or constructor, that an expression names; NULL for everything else. Says
+ * nothing. */
+struct global *named_function(struct checker *, const struct syntax *);
+void scope_push(struct checker *, struct local *);
+/* Whether the word is t, f, time ... which cannot be bound. */
+bool reserved_word(const struct name *);
+
+/* ---- check-pattern.c ---- */
+
+enum pattern_use { PATTERN_OF_LET, PATTERN_OF_PARAMETERS, PATTERN_OF_ASSIGNMENT };
+
+/* Binds a pattern to values of the type: its variables are in scope from now on. `first` is the
+ * scope before the group of patterns in which no variable may occur twice. */
+struct core_pattern *check_pattern(struct checker *, const struct syntax *, struct type *,
+                                   enum pattern_use, const struct binding *first);
+
+/* ---- check-type.c ---- */
+
+/* Variables of an annotation and what they stand for. */
+struct type_names {
+  ARRAY(struct type_name {
+    const struct name *name;
+    struct type *type;
+  })
+  list;
+};
+
+/* Makes fresh variables of the classes that the constraints say. */
+void check_constraints(struct checker *, const struct syntax_annotation *, struct type_names *);
+/* The type that is written; identities of functions are fresh variables. */
+struct type *check_type(struct checker *, const struct syntax_type *,
+                        const struct type_names *);
+
+/* ---- check-lambda.c ---- */
+
+/* Fills in what lambdas mention of the generic variables of the form around them, and complains
+ * of lambdas that would contain themselves. */
+void finish_lambdas(struct checker *, const struct scheme *);
+/* Complains of serial-only function values that are called in parallel. */
+void check_parallel_calls(struct checker *);
+
+/* ---- check-reach.c ---- */
+
+/* Whether a call of this needs the machine's state: it cannot run in parallel. */
+bool identity_is_serial(const struct type *identity);
+/* Calls visit for the direct parts of an expression, bodies of lambdas included. `parallel`
+ * tells whether the part is evaluated once for each element. */
+void core_parts(const struct core *, void (*visit)(void *, struct core *, bool parallel),
+                void *context);
+
+/* ---- check-forms.c ---- */
+
+bool check_function(struct checker *, const struct form *, struct checked *);
+bool check_datatype(struct checker *, const struct form *, struct checked *);
+/* Whether another component of a tuple follows: one in parentheses is a component itself. */
+static inline bool tuple_continues(const struct syntax *e) {
+  return e->kind == SYNTAX_PAIR && !e->parenthesised;
+}
+/* Whether a name may be defined by the user; complains if not. */
+bool check_definable(struct checker *, const struct name *, struct span);
+const char *redefinition_notice(struct checker *, const struct name *);
+/* Whether the global is the user's, of this kind and type: then it is changed in place. */
+bool global_changes_in_place(const struct global *, enum global_kind, const struct scheme *);
+/* A new global, not in the session yet. */
+struct global *global_make(struct session *, enum global_kind, const struct name *);
+
+/* ---- check-errors.c ---- */
+
+/* How two types failed to be one: the innermost parts. */
+struct clash {
+  enum unify_result result;
+  struct type *a, *b;
+};
+/* type_unify() that fills a clash; true if all is well. */
+bool unify(struct clash *, struct type *a, struct type *b);
+/* A type error: the message, why, and where both types come from. */
+void complain_clash(struct checker *, struct span, const struct clash *, const char *format,
+                    ...) __attribute__((format(printf, 4, 5)));
+/* The argument of a function is wrong: the component `argument` (from 0) of `count`, or all of
+ * it if the numbers differ. */
+void complain_argument(struct checker *, const struct syntax *apply, const struct core *callee,
+                       const struct core *argument, const struct core *part, unsigned number,
+                       const struct clash *);
+const char *shown(struct checker *, struct type *);
+/* The type said to come from this place. */
+struct type *type_from(struct checker *, struct type *, struct span);
+
+#endif

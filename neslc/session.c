@@ -1,0 +1,139 @@
+/* session.c - what is defined: the library, names, values of variables. (NESL specification,
+ * section 4.2.)
+ */
+#include "neslc/session.h"
+
+#include "neslc/check.h"
+#include "neslc/library.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the library ---- */
+
+static bool load_library(struct session *session, struct diag_list *diags) {
+  struct complaints complaints = {.diags = diags};
+  session->in_library = true;
+  session->in_additions = false;
+  library_bind_constants(session);
+  for (size_t i = 0; i < library_file_count; i++) {
+    const struct library_file *file = &library_files[i];
+    session->in_additions = file->addition;
+    struct source *source = arena_alloc(session->arena, sizeof *source);
+    *source = (struct source){file->name, file->text, file->length, 1};
+    struct reader reader;
+    reader_init(&reader, session->arena, &session->names, source);
+    while (true) {
+      struct form *form = arena_alloc(session->arena, sizeof *form);
+      enum reading reading = read_form(&reader, &complaints, form);
+      if (reading == READ_END) break;
+      if (reading != READ_FORM) continue;
+      struct checked checked;
+      check_form(session, form, &complaints, &checked);
+    }
+  }
+  session->in_library = false;
+  return complaints.count == 0;
+}
+
+struct session *session_new(struct arena *arena, bool classic, struct diag_list *diags) {
+  struct session *session = arena_alloc(arena, sizeof *session);
+  session->arena = arena;
+  intern_init(&session->names, arena);
+  session->globals = table_new(arena);
+  session->types = table_new(arena);
+  session->library = table_new(arena);
+  session->derived = table_new(arena);
+  session->argument_checks = true;
+  session->classic = classic;
+  return load_library(session, diags) ? session : NULL;
+}
+
+/* ---- names ---- */
+
+struct global *session_global(struct session *session, const char *name) {
+  return table_get(session->globals, intern_name(&session->names, name, strlen(name)));
+}
+
+struct global *session_library(struct session *session, const char *name) {
+  return table_get(session->library, intern_name(&session->names, name, strlen(name)));
+}
+
+static int by_name(const void *a, const void *b) {
+  const struct global *const *x = a, *const *y = b;
+  return strcmp((*x)->name->text, (*y)->name->text);
+}
+
+void session_each(struct session *session, void (*visit)(void *, struct global *),
+                  void *context) {
+  const struct table *table = session->globals;
+  struct global **all = arena_alloc(session->arena, (table->count + 1) * sizeof *all);
+  size_t n = 0;
+  for (size_t i = 0; i < table->capacity; i++) {
+    if (table->entries[i].key) all[n++] = table->entries[i].value;
+  }
+  qsort(all, n, sizeof *all, by_name);
+  for (size_t i = 0; i < n; i++) visit(context, all[i]);
+}
+
+struct nearest {
+  const char *name, *best;
+  unsigned distance;
+};
+
+static void look_nearer(void *context, struct global *global) {
+  struct nearest *nearest = context;
+  const char *name = global->name->text;
+  if (name[0] == '_' || nearest->distance == 0) return; /* the library's own */
+  unsigned distance = edit_distance(nearest->name, name, nearest->distance - 1);
+  if (distance >= nearest->distance) return;
+  nearest->best = name;
+  nearest->distance = distance;
+}
+
+const char *session_nearest(struct session *session, const char *name) {
+  size_t length = strlen(name);
+  unsigned most = length < 3 ? 0 : length < 6 ? 1 : 2; /* more would be another word */
+  struct nearest nearest = {name, NULL, most + 1};
+  session_each(session, look_nearer, &nearest);
+  return nearest.best;
+}
+
+/* ---- values ---- */
+
+static size_t column_bytes(const struct column *column) {
+  switch ((enum column_kind)column->kind) {
+  case COLUMN_INT:
+  case COLUMN_SEGDES: return column->length * sizeof *column->as.ints;
+  case COLUMN_FLOAT: return column->length * sizeof *column->as.floats;
+  case COLUMN_BOOL: return column->length * sizeof *column->as.bools;
+  }
+  return 0;
+}
+
+static struct nesl_value copy_value(struct session *session, const struct nesl_value *value) {
+  struct nesl_value copy = *value;
+  copy.columns = arena_alloc(session->arena, (value->count + 1) * sizeof *copy.columns);
+  for (uint32_t i = 0; i < value->count; i++) {
+    copy.columns[i] = value->columns[i];
+    size_t bytes = column_bytes(&value->columns[i]);
+    void *data = arena_alloc(session->arena, bytes ? bytes : 1);
+    if (bytes) memcpy(data, value->columns[i].as.ints, bytes);
+    copy.columns[i].as.ints = data;
+  }
+  return copy;
+}
+
+struct global *session_bind(struct session *session, const struct name *name,
+                            const struct scheme *scheme, const struct nesl_value *value) {
+  struct global *global = table_get(session->globals, name);
+  if (!global_changes_in_place(global, GLOBAL_VARIABLE, scheme)) {
+    global = global_make(session, GLOBAL_VARIABLE, name);
+    global->scheme = *scheme;
+    table_set(session->globals, name, global);
+    if (session->in_library) table_set(session->library, name, global);
+  }
+  global->value = copy_value(session, value);
+  global->version++;
+  return global;
+}

@@ -1,0 +1,164 @@
+/* type-show.c - types as text. (NESL specification, section 10.3.)
+ *
+ * Variables are named in order of first appearance. Identities of functions are not shown, nor
+ * the variables that only they mention.
+ */
+#include "neslc/types.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Up to this many variables are called a b c d e; more are a0 a1 a2 ... */
+enum { LETTERS = 5 };
+
+struct shower {
+  struct arena *arena;
+  ARRAY(char) text;
+  ARRAY(struct type *) variables;
+};
+
+static uint32_t shown_arguments(const struct type *t) {
+  return t->tag == TYPE_DATA ? t->data->shown_count : 0;
+}
+
+static void collect(struct shower *s, struct type *t) {
+  t = type_of(t);
+  if (t->tag == TYPE_VARIABLE) {
+    for (size_t i = 0; i < s->variables.count; i++) {
+      if (s->variables.items[i] == t) return;
+    }
+    *array_push(s->arena, &s->variables) = t;
+  }
+  for (unsigned i = 0; i < 2; i++) {
+    if (t->part[i]) collect(s, t->part[i]);
+  }
+  for (uint32_t i = 0; i < shown_arguments(t); i++) collect(s, t->arguments[i]);
+}
+
+static void put(struct shower *s, const char *text) {
+  for (; *text; text++) *array_push(s->arena, &s->text) = *text;
+}
+
+static void put_variable(struct shower *s, const struct type *t) {
+  size_t i = 0;
+  while (s->variables.items[i] != t) i++;
+  char name[24];
+  if (s->variables.count <= LETTERS) {
+    snprintf(name, sizeof name, "%c", (char)('a' + i));
+  } else {
+    snprintf(name, sizeof name, "a%zu", i);
+  }
+  put(s, name);
+}
+
+static void show(struct shower *, struct type *);
+
+static void show_parenthesised(struct shower *s, struct type *t) {
+  put(s, "(");
+  show(s, t);
+  put(s, ")");
+}
+
+/* A component of a tuple, or the result of a function, which a pair must not run into. */
+static void show_component(struct shower *s, struct type *t) {
+  if (type_of(t)->tag == TYPE_PAIR) {
+    show_parenthesised(s, t);
+  } else {
+    show(s, t);
+  }
+}
+
+static void show_function(struct shower *s, struct type *t) {
+  struct type *argument = type_of(t->part[0]);
+  if (argument->tag == TYPE_FUNCTION) {
+    show_parenthesised(s, argument);
+  } else {
+    show_component(s, argument);
+  }
+  put(s, " -> ");
+  show_component(s, t->part[1]);
+}
+
+static void show_data(struct shower *s, struct type *t) {
+  put(s, t->data->name->text);
+  for (uint32_t i = 0; i < t->data->shown_count; i++) {
+    put(s, i == 0 ? "(" : ", ");
+    show_component(s, t->arguments[i]);
+  }
+  if (t->data->shown_count) put(s, ")");
+}
+
+/* A tuple without parentheses. */
+static void show(struct shower *s, struct type *t) {
+  t = type_of(t);
+  switch ((enum type_tag)t->tag) {
+  case TYPE_INT: put(s, "int"); break;
+  case TYPE_FLOAT: put(s, "float"); break;
+  case TYPE_BOOL: put(s, "bool"); break;
+  case TYPE_CHAR: put(s, "char"); break;
+  case TYPE_STREAM: put(s, "stream"); break;
+  case TYPE_SEQUENCE:
+    put(s, "[");
+    show_component(s, t->part[0]);
+    put(s, "]");
+    break;
+  case TYPE_PAIR:
+    show_component(s, t->part[0]);
+    put(s, ", ");
+    show(s, t->part[1]);
+    break;
+  case TYPE_FUNCTION: show_function(s, t); break;
+  case TYPE_DATA: show_data(s, t); break;
+  case TYPE_IDENTITY: put(s, "(identity)"); break;
+  case TYPE_VARIABLE: put_variable(s, t); break;
+  }
+}
+
+static void show_context(struct shower *s) {
+  for (size_t i = 0; i < s->variables.count; i++) {
+    put(s, i == 0 ? " :: (" : "; ");
+    put_variable(s, s->variables.items[i]);
+    put(s, " in ");
+    put(s, type_class_name((enum type_class)s->variables.items[i]->klass));
+  }
+  if (s->variables.count) put(s, ")");
+}
+
+static const char *finish(struct shower *s) {
+  *array_push(s->arena, &s->text) = '\0';
+  const char *text = s->text.items;
+  memset(&s->text, 0, sizeof s->text);
+  return text;
+}
+
+const char *type_text(struct arena *arena, struct type *type, bool context) {
+  struct shower s = {.arena = arena};
+  collect(&s, type);
+  show(&s, type);
+  if (context) show_context(&s);
+  return finish(&s);
+}
+
+void type_texts(struct arena *arena, struct type *a, struct type *b, const char **a_text,
+                const char **b_text) {
+  struct shower s = {.arena = arena};
+  collect(&s, a);
+  collect(&s, b);
+  show(&s, a);
+  *a_text = finish(&s);
+  show(&s, b);
+  *b_text = finish(&s);
+}
+
+void type_show(struct type *type, bool context, FILE *out) {
+  struct heap heap;
+  struct arena arena;
+  heap_init(&heap, 0);
+  arena_init(&arena, &heap);
+  if (setjmp(arena.out_of_memory)) {
+    fputs("(out of memory)", out);
+  } else {
+    fputs(type_text(&arena, type, context), out);
+  }
+  arena_free(&arena);
+}

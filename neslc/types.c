@@ -1,0 +1,309 @@
+/* types.c - making, copying and comparing types. */
+#include "neslc/types.h"
+
+#include "neslc/core.h"
+
+#include <string.h>
+
+/* ---- makers ---- */
+
+static struct type *make(struct arena *arena, enum type_tag tag) {
+  struct type *t = arena_alloc(arena, sizeof *t);
+  t->tag = (uint8_t)tag;
+  return t;
+}
+
+struct type *type_base(struct arena *arena, enum type_tag tag) {
+  /* Never written to: only variables change, and places are given to copies. */
+  static const struct type shared[] = {
+      [TYPE_INT] = {.tag = TYPE_INT},       [TYPE_FLOAT] = {.tag = TYPE_FLOAT},
+      [TYPE_BOOL] = {.tag = TYPE_BOOL},     [TYPE_CHAR] = {.tag = TYPE_CHAR},
+      [TYPE_STREAM] = {.tag = TYPE_STREAM},
+  };
+  if (tag <= TYPE_STREAM) return (struct type *)&shared[tag];
+  return make(arena, tag);
+}
+
+struct type *type_sequence(struct arena *arena, struct type *element) {
+  struct type *t = make(arena, TYPE_SEQUENCE);
+  t->part[0] = element;
+  return t;
+}
+
+struct type *type_pair(struct arena *arena, struct type *left, struct type *right) {
+  struct type *t = make(arena, TYPE_PAIR);
+  t->part[0] = left;
+  t->part[1] = right;
+  return t;
+}
+
+struct type *type_function(struct arena *arena, struct type *argument, struct type *result,
+                           struct type *identity) {
+  struct type *t = make(arena, TYPE_FUNCTION);
+  t->part[0] = argument;
+  t->part[1] = result;
+  t->part[2] = identity;
+  return t;
+}
+
+struct type *type_data(struct arena *arena, const struct datatype *data,
+                       struct type **arguments) {
+  struct type *t = make(arena, TYPE_DATA);
+  t->data = data;
+  t->argument_count = data->parameter_count;
+  t->arguments = arguments;
+  return t;
+}
+
+struct type *type_identity(struct arena *arena, const struct global *global,
+                           const struct core_lambda *lambda, uint32_t count,
+                           struct type **arguments) {
+  struct type *t = make(arena, TYPE_IDENTITY);
+  t->global = global;
+  t->lambda = lambda;
+  t->argument_count = count;
+  t->arguments = arguments;
+  return t;
+}
+
+struct type *type_variable(struct arena *arena, enum type_class klass) {
+  struct type *t = make(arena, TYPE_VARIABLE);
+  t->klass = (uint8_t)klass;
+  return t;
+}
+
+const char *type_class_name(enum type_class klass) {
+  switch (klass) {
+  case CLASS_ANY: return "any";
+  case CLASS_SCALAR: return "scalar";
+  case CLASS_ORDINAL: return "ordinal";
+  case CLASS_NUMBER: return "number";
+  case CLASS_LOGICAL: return "logical";
+  case CLASSES: break;
+  }
+  return "?";
+}
+
+/* How many entries of part[] a type uses. */
+static unsigned part_count(const struct type *t) {
+  switch ((enum type_tag)t->tag) {
+  case TYPE_SEQUENCE: return 1;
+  case TYPE_PAIR: return 2;
+  case TYPE_FUNCTION: return 3;
+  case TYPE_INT:
+  case TYPE_FLOAT:
+  case TYPE_BOOL:
+  case TYPE_CHAR:
+  case TYPE_STREAM:
+  case TYPE_DATA:
+  case TYPE_IDENTITY:
+  case TYPE_VARIABLE: break;
+  }
+  return 0;
+}
+
+/* ---- schemes ---- */
+
+struct generaliser {
+  struct arena *arena;
+  ARRAY(struct type *) variables;
+};
+
+static void generalise(struct generaliser *g, struct type *t) {
+  t = type_of(t);
+  if (t->tag == TYPE_VARIABLE && !t->generic) {
+    t->generic = true;
+    t->number = (uint32_t)g->variables.count;
+    *array_push(g->arena, &g->variables) = t;
+  }
+  for (unsigned i = 0; i < part_count(t); i++) generalise(g, t->part[i]);
+  for (uint32_t i = 0; i < t->argument_count; i++) generalise(g, t->arguments[i]);
+}
+
+struct scheme type_generalise(struct arena *arena, struct type *type) {
+  struct generaliser g = {.arena = arena};
+  generalise(&g, type);
+  return (struct scheme){(uint32_t)g.variables.count, g.variables.items, type};
+}
+
+/* ---- copies ---- */
+
+struct substitution {
+  struct arena *arena;
+  uint32_t count; /* generic variable i becomes arguments[i] */
+  struct type **arguments;
+  bool ground;                /* all other variables become int */
+  const struct source *place; /* given to everything copied, if not NULL */
+  struct span at;
+};
+
+static struct type *substitute(const struct substitution *, struct type *);
+
+static struct type **substitute_all(const struct substitution *s, struct type *t) {
+  struct type **copies = NULL;
+  for (uint32_t i = 0; i < t->argument_count; i++) {
+    struct type *copy = substitute(s, t->arguments[i]);
+    if (copy == t->arguments[i] && !copies) continue;
+    if (!copies) {
+      copies = arena_alloc(s->arena, t->argument_count * sizeof *copies);
+      memcpy(copies, t->arguments, i * sizeof *copies);
+    }
+    copies[i] = copy;
+  }
+  return copies ? copies : t->arguments;
+}
+
+/* The type itself where nothing in it changes. */
+static struct type *substitute(const struct substitution *s, struct type *t) {
+  t = type_of(t);
+  if (t->tag == TYPE_VARIABLE) {
+    if (t->generic && t->number < s->count) return s->arguments[t->number];
+    return s->ground ? type_base(s->arena, TYPE_INT) : t;
+  }
+  struct type copy = *t;
+  bool changed = s->place != NULL;
+  for (unsigned i = 0; i < part_count(t); i++) {
+    copy.part[i] = substitute(s, t->part[i]);
+    changed |= copy.part[i] != t->part[i];
+  }
+  copy.arguments = substitute_all(s, t);
+  changed |= copy.arguments != t->arguments;
+  if (!changed) return t;
+  if (s->place) {
+    copy.from = s->at;
+    copy.from_source = s->place;
+  }
+  struct type *made = make(s->arena, (enum type_tag)t->tag);
+  *made = copy;
+  return made;
+}
+
+struct type *type_instantiate_at(struct arena *arena, const struct scheme *scheme,
+                                 struct type **arguments, const struct source *source,
+                                 struct span at) {
+  for (uint32_t i = 0; i < scheme->count; i++) {
+    arguments[i] = type_variable(arena, (enum type_class)scheme->variables[i]->klass);
+  }
+  struct substitution s = {.arena = arena,
+                           .count = scheme->count,
+                           .arguments = arguments,
+                           .place = source,
+                           .at = at};
+  return substitute(&s, scheme->type);
+}
+
+struct type *type_instantiate(struct arena *arena, const struct scheme *scheme,
+                              struct type **arguments) {
+  return type_instantiate_at(arena, scheme, arguments, NULL, (struct span){0, 0});
+}
+
+struct type *type_ground(struct arena *arena, struct type *type, uint32_t count,
+                         struct type **arguments) {
+  struct substitution s = {
+      .arena = arena, .count = count, .arguments = arguments, .ground = true};
+  return substitute(&s, type);
+}
+
+struct type *type_contents(struct arena *arena, struct type *data) {
+  data = type_of(data);
+  struct substitution s = {
+      .arena = arena, .count = data->argument_count, .arguments = data->arguments};
+  return substitute(&s, data->data->contents);
+}
+
+/* ---- comparing ---- */
+
+/* type_of() for types that are only looked at. */
+static const struct type *look(const struct type *t) {
+  while (t->link) t = t->link;
+  return t;
+}
+
+bool type_same(const struct type *a, const struct type *b) {
+  a = look(a);
+  b = look(b);
+  if (a == b) return true;
+  if (a->tag != b->tag || a->argument_count != b->argument_count) return false;
+  if (a->tag == TYPE_VARIABLE) {
+    return a->generic && b->generic && a->number == b->number && a->klass == b->klass;
+  }
+  if (a->data != b->data || a->global != b->global || a->lambda != b->lambda) return false;
+  for (unsigned i = 0; i < part_count(a); i++) {
+    if (!type_same(a->part[i], b->part[i])) return false;
+  }
+  for (uint32_t i = 0; i < a->argument_count; i++) {
+    if (!type_same(a->arguments[i], b->arguments[i])) return false;
+  }
+  return true;
+}
+
+bool scheme_same(const struct scheme *a, const struct scheme *b) {
+  /* Variables are numbered in the order a type mentions them: equal numbers correspond. */
+  return a->count == b->count && type_same(a->type, b->type);
+}
+
+static uint64_t mix(uint64_t hash, uint64_t x) {
+  return (hash ^ x) * 0x100000001b3u + (hash >> 29); /* FNV's prime */
+}
+
+uint64_t type_hash(const struct type *t) {
+  t = look(t);
+  uint64_t hash = mix(0xcbf29ce484222325u, t->tag);
+  if (t->tag == TYPE_VARIABLE) return mix(hash, t->number);
+  hash = mix(hash, (uintptr_t)t->data);
+  hash = mix(hash, (uintptr_t)t->global);
+  hash = mix(hash, (uintptr_t)t->lambda);
+  for (unsigned i = 0; i < part_count(t); i++) hash = mix(hash, type_hash(t->part[i]));
+  for (uint32_t i = 0; i < t->argument_count; i++) {
+    hash = mix(hash, type_hash(t->arguments[i]));
+  }
+  return hash;
+}
+
+/* ---- flat types ---- */
+
+/* What generic variables stand for within the contents of a datatype or captured variables. */
+struct binding {
+  const struct type *of; /* its arguments; of a lambda, in the order of lambda->variables */
+  const struct binding *outer;
+};
+
+static const struct type *bound(const struct type *variable, const struct binding *binding) {
+  const struct core_lambda *lambda = binding->of->lambda;
+  for (uint32_t i = 0; i < binding->of->argument_count; i++) {
+    uint32_t number = lambda ? type_of(lambda->variables[i])->number : i;
+    if (number == variable->number) return binding->of->arguments[i];
+  }
+  return NULL;
+}
+
+static bool flat(const struct type *t, const struct binding *binding) {
+  t = look(t);
+  while (t->tag == TYPE_VARIABLE && t->generic && binding) {
+    const struct type *argument = bound(t, binding);
+    if (!argument) return true; /* nothing determined it: int */
+    t = look(argument);
+    binding = binding->outer;
+  }
+  switch ((enum type_tag)t->tag) {
+  case TYPE_INT:
+  case TYPE_FLOAT:
+  case TYPE_BOOL:
+  case TYPE_CHAR:
+  case TYPE_STREAM:
+  case TYPE_VARIABLE: return true;
+  case TYPE_SEQUENCE: return false;
+  case TYPE_PAIR: return flat(t->part[0], binding) && flat(t->part[1], binding);
+  case TYPE_DATA: return flat(t->data->contents, &(struct binding){t, binding});
+  case TYPE_FUNCTION: return flat(t->part[2], binding);
+  case TYPE_IDENTITY: break;
+  }
+  for (uint32_t i = 0; t->lambda && i < t->lambda->captured_count; i++) {
+    if (!flat(t->lambda->captured[i]->type, &(struct binding){t, binding})) return false;
+  }
+  return true;
+}
+
+bool type_is_flat(struct type *t) {
+  return flat(t, NULL);
+}
