@@ -1,0 +1,280 @@
+/* flatten-call.c - applications: what is called, expanded in place or as a function of its own.
+ */
+#include <string.h>
+
+#include "neslc/flatten-private.h"
+
+enum {
+  EXPAND_NODES = 60,  /* a body of at most so many nodes is expanded where it is called ... */
+  EXPAND_DEPTH = 10,  /* ... within so many others that were ... */
+  EXPAND_TOTAL = 4000 /* ... and up to so many nodes in one function: code stays linear */
+};
+
+/* What is called, at which types, with which value. */
+struct call {
+  struct global *global;            /* or NULL */
+  const struct core_lambda *lambda; /* or NULL */
+  const struct derived *derived;    /* or NULL */
+  uint32_t count;                   /* of the types its generic variables are */
+  struct type **arguments;
+  const struct rep *captured; /* lambda: its captured values; or NULL */
+  const struct rep *argument;
+  struct type *argument_type, *result_type;
+};
+
+static const struct core *body_of(const struct call *k) {
+  return k->lambda ? k->lambda->body : k->derived ? k->derived->body : k->global->body;
+}
+static const struct core_pattern *parameter_of(const struct call *k) {
+  return k->lambda    ? k->lambda->parameter
+         : k->derived ? k->derived->parameter
+                      : k->global->parameter;
+}
+
+/* ---- in place ---- */
+
+static const struct rep *expand(struct flattener *f, struct context *c, const struct call *k) {
+  struct frame *caller = f->frame;
+  struct frame frame = {.count = k->count,
+                        .arguments = k->arguments,
+                        .global = k->global ? k->global : caller->global,
+                        .depth = caller->depth + 1};
+  f->frame = &frame;
+  const struct rep *captured = k->captured;
+  const uint32_t count = k->lambda ? k->lambda->captured_count : 0;
+  for (uint32_t i = 0; i < count; i++) {
+    const bool last = i + 1 == count;
+    bind_local(f, c, k->lambda->captured[i], last ? captured : captured->left);
+    captured = captured->right;
+  }
+  bind_pattern(f, c, parameter_of(k), k->argument);
+  const struct rep *r = flatten(f, c, body_of(k));
+  f->frame = caller;
+  return r;
+}
+
+/* ---- as a function ---- */
+
+static uint64_t call_hash(const struct call *k, const char *signature, bool lifted) {
+  uint64_t h = (uint64_t)(uintptr_t)body_of(k) * UINT64_C(0x9E3779B97F4A7C15) + lifted;
+  for (const char *s = signature; *s; s++) h = (h ^ (uint8_t)*s) * UINT64_C(0x100000001B3);
+  for (uint32_t i = 0; i < k->count; i++) {
+    if (k->arguments[i]) h = h * 31 + type_hash(k->arguments[i]);
+  }
+  return h * 31 + type_hash(k->argument_type);
+}
+
+static bool same_version(const struct version *v, const struct call *k, uint64_t hash,
+                         const char *signature, bool lifted) {
+  if (v->hash != hash || v->lifted != lifted || v->global != k->global ||
+      v->lambda != k->lambda || v->derived != k->derived || v->count != k->count ||
+      strcmp(v->signature, signature) != 0 || !type_same(v->argument, k->argument_type)) {
+    return false;
+  }
+  for (uint32_t i = 0; i < k->count; i++) {
+    if ((v->arguments[i] == NULL) != (k->arguments[i] == NULL)) return false;
+    if (v->arguments[i] && !type_same(v->arguments[i], k->arguments[i])) return false;
+  }
+  return true;
+}
+
+/* The function for this call; `argument` as versions take it, captured values on its left. */
+static uint32_t find_version(struct flattener *f, const struct call *k,
+                             const struct rep *captured, const struct rep *argument,
+                             bool lifted) {
+  const struct rep *both = captured ? rep_pair(f, captured, argument) : argument;
+  const char *signature = rep_signature(f, both);
+  const uint64_t hash = call_hash(k, signature, lifted);
+  for (size_t i = 0; i < f->versions.count; i++) {
+    const struct version *v = &f->versions.items[i];
+    if (same_version(v, k, hash, signature, lifted)) return v->function;
+  }
+  const uint32_t function = (uint32_t)f->functions.count;
+  *array_push(f->arena, &f->functions) = (struct ir_function){0};
+  *array_push(f->arena, &f->versions) = (struct version){.hash = hash,
+                                                         .function = function,
+                                                         .global = k->global,
+                                                         .lambda = k->lambda,
+                                                         .derived = k->derived,
+                                                         .lifted = lifted,
+                                                         .argument = k->argument_type,
+                                                         .count = k->count,
+                                                         .arguments = k->arguments,
+                                                         .signature = signature,
+                                                         .shape = argument,
+                                                         .captured = captured};
+  return function;
+}
+
+static const struct rep *call_version(struct flattener *f, struct context *c,
+                                      const struct call *k, bool guarded) {
+  const bool lifted = !context_serial(c);
+  const struct rep *captured = k->captured ? rep_argument(f, c, k->captured) : NULL;
+  const struct rep *argument = rep_argument(f, c, k->argument);
+  const uint32_t function = find_version(f, k, captured, argument, lifted);
+  struct vars operands = {.arena = f->arena};
+  if (lifted) *array_push(f->arena, &operands.list) = c->one;
+  if (captured) rep_argument_columns(captured, &operands);
+  rep_argument_columns(argument, &operands);
+  const struct ir_kind **kinds;
+  uint32_t count;
+  type_kinds(f, k->result_type, &kinds, &count);
+  ir_var *results = arena_alloc(f->arena, (count + 1) * sizeof *results);
+  ir_var any = 0;
+  struct block *b = NULL;
+  if (guarded) { /* recursion ends where there are no instances */
+    any = EMIT(f, GT, INT, EMIT(f, LENGTHS, NONE, c->one), emit_int(f, 0));
+    b = block_begin(f);
+  }
+  emit_call(f, function, (uint32_t)operands.list.count, operands.list.items, count, kinds,
+            results);
+  if (guarded) {
+    struct ir_block *then = block_end(f, b, count, results);
+    b = block_begin(f);
+    struct vars none = {.arena = f->arena};
+    rep_columns(rep_empty(f, k->result_type), &none);
+    struct ir_block *otherwise = block_end(f, b, count, none.list.items);
+    flat_if(f, any, then, otherwise, count, results);
+  }
+  const ir_var *next = results;
+  return rep_from_columns(f, k->result_type, c->one, !lifted, &next);
+}
+
+/* ---- choosing ---- */
+
+struct once {
+  const struct call *call;
+};
+static const struct rep *once_body(struct flattener *f, void *closure) {
+  return call_version(f, &f->serial, ((struct once *)closure)->call, false);
+}
+
+static const struct rep *call(struct flattener *f, struct context *c, const struct call *k) {
+  const struct core *body = body_of(k);
+  if (!body) {
+    unsupported(f, "a function without a body");
+    return rep_empty(f, k->result_type);
+  }
+  struct traits t = {0};
+  if (k->global && !k->lambda && !k->derived) {
+    t = *global_traits(f, k->global);
+  } else {
+    t.size = core_size(f, body);
+    t.effects = has_effects(f, body);
+    t.recursive = k->derived != NULL; /* as deep as the type, which ends */
+  }
+  const bool small = t.size <= EXPAND_NODES && f->frame->depth < EXPAND_DEPTH &&
+                     f->expanded + t.size <= EXPAND_TOTAL;
+  if (small && !t.recursive) {
+    f->expanded += t.size;
+    return expand(f, c, k);
+  }
+  if (!context_serial(c) && !t.effects && rep_all_shared(k->argument) &&
+      (!k->captured || rep_all_shared(k->captured))) {
+    struct once once = {k};
+    return flatten_if_any(f, c, k->result_type, once_body, &once);
+  }
+  return call_version(f, c, k, !context_serial(c) && t.recursive);
+}
+
+/* ---- applications ---- */
+
+/* A value of function type that is not named where it is called. */
+static bool unfold_identity(struct flattener *f, struct type *function, const struct rep *value,
+                            struct call *k) {
+  struct type *identity = type_of(type_of(function)->part[2]);
+  if (identity->lambda) {
+    const struct core_lambda *l = identity->lambda;
+    k->lambda = l;
+    k->captured = value->kind == REP_NOTHING ? NULL : value;
+    k->count = l->scheme_count;
+    k->arguments = arena_alloc(f->arena, (k->count + 1) * sizeof *k->arguments);
+    for (uint32_t i = 0; i < l->variable_count; i++) {
+      k->arguments[type_of(l->variables[i])->number] = type_of(identity->arguments[i]);
+    }
+    return true;
+  }
+  if (!identity->global) return false;
+  k->global = (struct global *)(uintptr_t)identity->global;
+  k->count = identity->argument_count;
+  k->arguments = identity->arguments;
+  return true;
+}
+
+static bool is_derived(enum primitive p) {
+  switch (p) {
+  case PRIM_EQL:
+  case PRIM_SELECT:
+  case PRIM_IDENTITY:
+  case PRIM_DEFAULT:
+  case PRIM_HASH:
+  case PRIM_STRING:
+  case PRIM_WRITE_COLUMNS:
+  case PRIM_READ_COLUMNS: return true;
+  default: return false;
+  }
+}
+
+struct each_closed {
+  const struct core *e;
+};
+static const struct rep *closed_body(struct flattener *f, void *closure) {
+  return flatten(f, &f->serial, ((struct each_closed *)closure)->e);
+}
+
+const struct rep *flatten_closed(struct flattener *f, struct context *c, const struct core *e) {
+  struct each_closed closed = {e};
+  return flatten_if_any(f, c, ground(f, e->type), closed_body, &closed);
+}
+
+/* _check(condition, "sentence", v, w) */
+static const struct rep *check(struct flattener *f, struct context *c, const struct core *e) {
+  const struct core *x = e->as.part.right, *text = x->as.part.right->as.part.left;
+  const struct core *numbers = x->as.part.right->as.part.right;
+  const struct rep *condition = flatten(f, c, x->as.part.left);
+  const struct rep *v = flatten(f, c, numbers->as.part.left);
+  const struct rep *w = flatten(f, c, numbers->as.part.right);
+  emit_assert(f, rep_each_scalar(f, c, condition), rep_each_scalar(f, c, v),
+              rep_each_scalar(f, c, w),
+              arena_printf(f->arena, "%.*s ({v}, {w})", (int)text->as.string.length,
+                           text->as.string.text));
+  return rep_scalar(f, TW_BOOL, emit_bool(f, true), true);
+}
+
+const struct rep *flatten_apply(struct flattener *f, struct context *c, const struct core *e) {
+  struct call k = {.argument_type = ground(f, e->as.part.right->type),
+                   .result_type = ground(f, e->type)};
+  struct global *g = core_callee(e);
+  const uint32_t origin = f->origin;
+  if (g) {
+    const struct core *use = e->as.part.left;
+    k.global = g;
+    k.count = use->as.use.count;
+    k.arguments = arena_alloc(f->arena, (k.count + 1) * sizeof *k.arguments);
+    for (uint32_t i = 0; i < k.count; i++) k.arguments[i] = ground(f, use->as.use.arguments[i]);
+  } else {
+    const struct rep *function = flatten(f, c, e->as.part.left);
+    if (!unfold_identity(f, ground(f, e->as.part.left->type), function, &k)) {
+      unsupported(f, "a function that is not known");
+      return rep_empty(f, k.result_type);
+    }
+  }
+  if (g && g->primitive == PRIM_CHECK && g->kind == GLOBAL_FUNCTION) return check(f, c, e);
+  k.argument = flatten(f, c, e->as.part.right);
+  f->origin = origin;
+  if (k.lambda) return call(f, c, &k);
+  if (k.global->kind == GLOBAL_CONSTRUCTOR) return k.argument;
+  if (k.global->kind == GLOBAL_FUNCTION && k.global->primitive >= 0) {
+    const enum primitive p = (enum primitive)k.global->primitive;
+    if (is_derived(p)) {
+      k.derived = derive(f->session, p, k.argument_type);
+      if (k.derived->body) {
+        k.count = 0;
+        k.arguments = NULL;
+        return call(f, c, &k);
+      }
+    }
+    return flatten_primitive(f, c, p, k.argument, k.argument_type, k.result_type);
+  }
+  return call(f, c, &k);
+}

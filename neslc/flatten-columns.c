@@ -1,0 +1,303 @@
+/* flatten-columns.c - representations as lists of variables: what functions take and leave. */
+#include <string.h>
+
+#include "neslc/flatten-private.h"
+
+enum type_word type_to_word(struct type *t) {
+  switch ((enum type_tag)type_of(t)->tag) {
+  case TYPE_FLOAT: return TW_FLOAT;
+  case TYPE_BOOL: return TW_BOOL;
+  default: return TW_INT;
+  }
+}
+
+static struct rep *fresh(struct flattener *f, enum rep_kind kind) {
+  struct rep *r = arena_alloc(f->arena, sizeof *r);
+  r->kind = (uint8_t)kind;
+  return r;
+}
+
+static void put(struct vars *out, ir_var v) {
+  *array_push(out->arena, &out->list) = v;
+}
+
+/* ---- physical values ---- */
+
+void rep_columns(const struct rep *r, struct vars *out) {
+  switch ((enum rep_kind)r->kind) {
+  case REP_NOTHING: return;
+  case REP_SCALAR: put(out, r->v); return;
+  case REP_PAIR:
+    rep_columns(r->left, out);
+    rep_columns(r->right, out);
+    return;
+  case REP_SEQUENCE:
+    put(out, r->segdes);
+    rep_columns(r->elements, out);
+    return;
+  }
+}
+
+/* The types of what a value of a function type holds: of its captured variables, last to first,
+ * given to `visit` as a right-nested tuple would hold them. */
+static struct type *captured_type(struct flattener *f, struct type *function) {
+  struct type *identity = type_of(type_of(function)->part[2]);
+  const struct core_lambda *l = identity->lambda;
+  if (!l || l->captured_count == 0) return NULL;
+  struct type **arguments = arena_alloc(f->arena, (l->scheme_count + 1) * sizeof *arguments);
+  for (uint32_t i = 0; i < l->variable_count; i++) {
+    arguments[type_of(l->variables[i])->number] = identity->arguments[i];
+  }
+  struct type *t = NULL;
+  for (uint32_t i = l->captured_count; i-- > 0;) {
+    struct type *one = type_ground(f->arena, l->captured[i]->type, l->scheme_count, arguments);
+    t = t ? type_pair(f->arena, one, t) : one;
+  }
+  return t;
+}
+
+const struct rep *rep_from_columns(struct flattener *f, struct type *type, ir_var outer,
+                                   bool shared, const ir_var **next) {
+  struct type *t = type_of(type);
+  switch ((enum type_tag)t->tag) {
+  case TYPE_PAIR: {
+    struct rep *r = fresh(f, REP_PAIR);
+    r->left = rep_from_columns(f, t->part[0], outer, shared, next);
+    r->right = rep_from_columns(f, t->part[1], outer, shared, next);
+    return r;
+  }
+  case TYPE_DATA: return rep_from_columns(f, type_contents(f->arena, t), outer, shared, next);
+  case TYPE_FUNCTION: {
+    struct type *captured = captured_type(f, t);
+    if (!captured) return fresh(f, REP_NOTHING);
+    return rep_from_columns(f, captured, outer, shared, next);
+  }
+  case TYPE_SEQUENCE: {
+    struct rep *r = fresh(f, REP_SEQUENCE);
+    r->shared = shared;
+    r->outer = outer;
+    r->segdes = *(*next)++;
+    r->elements = rep_from_columns(f, t->part[0], seq_elements_one(f, r), false, next);
+    return r;
+  }
+  default: {
+    struct rep *r = fresh(f, REP_SCALAR);
+    r->word = (uint8_t)type_to_word(t);
+    r->shared = shared;
+    r->v = *(*next)++;
+    return r;
+  }
+  }
+}
+
+static void add_kinds(struct flattener *f, struct type *type, struct vars *out) {
+  struct type *t = type_of(type);
+  switch ((enum type_tag)t->tag) {
+  case TYPE_PAIR:
+    add_kinds(f, t->part[0], out);
+    add_kinds(f, t->part[1], out);
+    return;
+  case TYPE_DATA: add_kinds(f, type_contents(f->arena, t), out); return;
+  case TYPE_FUNCTION: {
+    struct type *captured = captured_type(f, t);
+    if (captured) add_kinds(f, captured, out);
+    return;
+  }
+  case TYPE_SEQUENCE:
+    put(out, IR_SEGDES);
+    add_kinds(f, t->part[0], out);
+    return;
+  default: put(out, type_to_word(t)); return;
+  }
+}
+
+void type_kinds(struct flattener *f, struct type *t, const struct ir_kind ***kinds,
+                uint32_t *count) {
+  struct vars list = {.arena = f->arena};
+  add_kinds(f, t, &list);
+  *count = (uint32_t)list.list.count;
+  *kinds = arena_alloc(f->arena, (*count + 1) * sizeof **kinds);
+  for (uint32_t i = 0; i < *count; i++) (*kinds)[i] = &flat_kinds[list.list.items[i]];
+}
+
+const struct rep *rep_empty(struct flattener *f, struct type *t) {
+  const struct ir_kind **kinds;
+  uint32_t count;
+  type_kinds(f, t, &kinds, &count);
+  ir_var *columns = arena_alloc(f->arena, (count + 1) * sizeof *columns);
+  for (uint32_t i = 0; i < count; i++) {
+    struct vcode_constant *k = arena_alloc(f->arena, sizeof *k);
+    *k = (struct vcode_constant){.type = (enum type_word)kinds[i]->tag, .vector = true};
+    k->as.ints = arena_alloc(f->arena, 8);
+    columns[i] = emit_constant(f, k);
+  }
+  const ir_var *next = columns;
+  return rep_from_columns(f, t, emit_one_segment(f, 0), false, &next);
+}
+
+/* ---- arguments ---- */
+
+static const struct rep *physical_elements(struct flattener *f, const struct rep *plain) {
+  const struct context inside = context_elements(f, plain);
+  return rep_sequence(f, plain->segdes, plain->outer, rep_physical(f, &inside, plain->elements),
+                      plain->shared);
+}
+
+const struct rep *rep_argument(struct flattener *f, const struct context *c,
+                               const struct rep *r) {
+  switch ((enum rep_kind)r->kind) {
+  case REP_NOTHING: return r;
+  case REP_SCALAR:
+    return context_serial(c) ? rep_scalar(f, (enum type_word)r->word, r->v, true) : r;
+  case REP_PAIR: return rep_pair(f, rep_argument(f, c, r->left), rep_argument(f, c, r->right));
+  case REP_SEQUENCE: break;
+  }
+  if (context_serial(c)) {
+    const struct rep *p = rep_no_view(f, c, r);
+    return physical_elements(f, rep_sequence(f, p->segdes, p->outer, p->elements, true));
+  }
+  if (r->base) return rep_view(f, physical_elements(f, r->base), r->owner);
+  return physical_elements(f, r);
+}
+
+static void sign(struct vars *out, const struct rep *r, bool inside) {
+  switch ((enum rep_kind)r->kind) {
+  case REP_NOTHING: put(out, '.'); return;
+  case REP_SCALAR:
+    put(out, (ir_var)(r->shared && !inside ? "ifb"[r->word] : "IFB"[r->word]));
+    return;
+  case REP_PAIR:
+    put(out, '(');
+    sign(out, r->left, inside);
+    sign(out, r->right, inside);
+    return;
+  case REP_SEQUENCE:
+    put(out, inside ? 'P' : r->base ? 'V' : r->shared ? 'S' : 'P');
+    sign(out, r->base ? r->base->elements : r->elements, true);
+    return;
+  }
+}
+
+const char *rep_signature(struct flattener *f, const struct rep *r) {
+  struct vars list = {.arena = f->arena};
+  sign(&list, r, false);
+  char *text = arena_alloc(f->arena, list.list.count + 1);
+  for (size_t i = 0; i < list.list.count; i++) text[i] = (char)list.list.items[i];
+  return text;
+}
+
+void rep_argument_columns(const struct rep *r, struct vars *out) {
+  switch ((enum rep_kind)r->kind) {
+  case REP_NOTHING: return;
+  case REP_SCALAR: put(out, r->v); return;
+  case REP_PAIR:
+    rep_argument_columns(r->left, out);
+    rep_argument_columns(r->right, out);
+    return;
+  case REP_SEQUENCE:
+    if (r->base) {
+      put(out, r->owner);
+      put(out, r->base->outer);
+      put(out, r->base->segdes);
+      rep_columns(r->base->elements, out);
+    } else {
+      put(out, r->segdes);
+      rep_columns(r->elements, out);
+    }
+    return;
+  }
+}
+
+static const struct rep *elements_like(struct flattener *f, const struct rep *shape,
+                                       ir_var outer);
+
+static const struct rep *sequence_like(struct flattener *f, const struct rep *shape,
+                                       ir_var outer, bool shared) {
+  struct rep *r = fresh(f, REP_SEQUENCE);
+  r->shared = shared;
+  r->outer = outer;
+  r->segdes = flat_var(f, &flat_kinds[IR_SEGDES]);
+  r->elements = elements_like(f, shape->elements, 0);
+  return r;
+}
+
+/* Variables of parameters are made before any binding is: descriptors of elements, which need
+ * operations, are filled in afterwards by finish_outer. */
+static const struct rep *elements_like(struct flattener *f, const struct rep *shape,
+                                       ir_var outer) {
+  switch ((enum rep_kind)shape->kind) {
+  case REP_NOTHING: return shape;
+  case REP_SCALAR:
+    return rep_scalar(f, (enum type_word)shape->word, flat_var(f, &flat_kinds[shape->word]),
+                      false);
+  case REP_PAIR: {
+    const struct rep *left = elements_like(f, shape->left, outer);
+    return rep_pair(f, left, elements_like(f, shape->right, outer));
+  }
+  case REP_SEQUENCE: return sequence_like(f, shape, outer, false);
+  }
+  return NULL;
+}
+
+static const struct rep *finish_outer(struct flattener *f, const struct rep *r, ir_var outer,
+                                      bool inside) {
+  switch ((enum rep_kind)r->kind) {
+  case REP_NOTHING:
+  case REP_SCALAR: return r;
+  case REP_PAIR: {
+    const struct rep *left = finish_outer(f, r->left, outer, inside);
+    return rep_pair(f, left, finish_outer(f, r->right, outer, inside));
+  }
+  case REP_SEQUENCE: break;
+  }
+  if (r->base) {
+    const struct rep *base = finish_outer(f, r->base, r->base->outer, true);
+    return rep_view(f, base, r->owner);
+  }
+  struct rep *s = fresh(f, REP_SEQUENCE);
+  *s = *r;
+  s->outer = r->shared ? emit_one_segment(f, 1) : outer;
+  s->elements = finish_outer(f, r->elements, seq_elements_one(f, s), true);
+  return s;
+}
+
+static const struct rep *parameters_like(struct flattener *f, const struct rep *shape) {
+  switch ((enum rep_kind)shape->kind) {
+  case REP_NOTHING: return shape;
+  case REP_SCALAR:
+    return rep_scalar(f, (enum type_word)shape->word, flat_var(f, &flat_kinds[shape->word]),
+                      shape->shared);
+  case REP_PAIR: {
+    const struct rep *left = parameters_like(f, shape->left);
+    return rep_pair(f, left, parameters_like(f, shape->right));
+  }
+  case REP_SEQUENCE: break;
+  }
+  if (!shape->base) return sequence_like(f, shape, 0, shape->shared);
+  const ir_var owner = flat_var(f, &flat_kinds[IR_INT]);
+  const ir_var outer = flat_var(f, &flat_kinds[IR_SEGDES]);
+  return rep_view(f, sequence_like(f, shape->base, outer, false), owner);
+}
+
+const struct rep *rep_parameters(struct flattener *f, const struct rep *shape, ir_var one) {
+  return finish_outer(f, parameters_like(f, shape), one, false);
+}
+
+/* ---- constants ---- */
+
+const struct rep *rep_constant(struct flattener *f, const struct nesl_value *value) {
+  ir_var *columns = arena_alloc(f->arena, (value->count + 1) * sizeof *columns);
+  for (uint32_t i = 0; i < value->count; i++) {
+    const struct column *c = &value->columns[i];
+    static const uint8_t words[] = {TW_INT, TW_FLOAT, TW_BOOL, TW_SEGDES};
+    struct vcode_constant *k = arena_alloc(f->arena, sizeof *k);
+    *k = (struct vcode_constant){.type = (enum type_word)words[c->kind],
+                                 .vector = c->length != 1 || c->kind == COLUMN_SEGDES,
+                                 .length = c->length};
+    k->as.ints = c->as.ints;
+    if (c->length == 0) k->as.ints = arena_alloc(f->arena, 8);
+    columns[i] = emit_constant(f, k);
+  }
+  const ir_var *next = columns;
+  return rep_from_columns(f, value->type, emit_one_segment(f, 1), true, &next);
+}

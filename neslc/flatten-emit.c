@@ -1,0 +1,319 @@
+/* flatten-emit.c - bindings, blocks and constants of the function being made.
+ *
+ * Pure operations are numbered by value: one that was executed before, in this block or around
+ * it, is not executed again. That is what makes lifting on demand cheap, and descriptors
+ * shared.
+ */
+#include <string.h>
+
+#include "neslc/flatten-private.h"
+
+const struct ir_kind flat_kinds[4] = {
+    {.tag = IR_INT}, {.tag = IR_FLOAT}, {.tag = IR_BOOL}, {.tag = IR_SEGDES}};
+
+ir_var flat_var(struct flattener *f, const struct ir_kind *kind) {
+  *array_push(f->arena, &f->kinds) = kind;
+  return (ir_var)(f->kinds.count - 1);
+}
+
+static struct ir_binding make_binding(struct flattener *f, uint8_t form, uint32_t operands,
+                                      uint32_t results) {
+  struct ir_binding x = {.form = form,
+                         .type = TW_NONE,
+                         .origin = f->origin,
+                         .operand_count = operands,
+                         .result_count = results};
+  const size_t count = (size_t)operands + results;
+  x.operands = arena_alloc(f->arena, count * (sizeof(ir_var) + sizeof(bool)) + 1);
+  x.results = x.operands + operands;
+  x.last = (bool *)(x.results + results);
+  x.unused = x.last + operands;
+  return x;
+}
+
+static void append(struct flattener *f, const struct ir_binding *x) {
+  *array_push(f->arena, &f->block->bindings) = *x;
+}
+
+/* ---- values known already ---- */
+
+static uint64_t mix(uint64_t h, uint64_t x) {
+  h = (h ^ x) * UINT64_C(0x9E3779B97F4A7C15);
+  return h ^ h >> 29;
+}
+
+static uint64_t constant_hash(const struct vcode_constant *k) {
+  uint64_t h = mix((uint64_t)k->type, k->length);
+  if (k->length > 0) {
+    switch (k->type) {
+    case TW_BOOL: h = mix(h, k->as.bools[0]); break;
+    case TW_FLOAT: {
+      uint64_t bits;
+      memcpy(&bits, k->as.floats, sizeof bits);
+      h = mix(h, bits);
+      break;
+    }
+    default: h = mix(h, (uint64_t)k->as.ints[0]); break;
+    }
+  }
+  return h;
+}
+
+static bool constant_same(const struct vcode_constant *a, const struct vcode_constant *b) {
+  if (a->type != b->type || a->length != b->length || a->vector != b->vector) return false;
+  const size_t bytes = a->type == TW_BOOL ? 1 : 8;
+  return a->length == 0 || memcmp(a->as.ints, b->as.ints, a->length * bytes) == 0;
+}
+
+static bool pure(enum opcode op) {
+  switch (opcode_info(op)->klass) {
+  case OC_ELEMENTWISE:
+  case OC_REDUCE:
+  case OC_SCAN:
+  case OC_RANK:
+  case OC_PERMUTE:
+  case OC_VECTOR:
+  case OC_SEGMENT: return true;
+  default: return false;
+  }
+}
+
+static uint64_t binding_hash(const struct ir_binding *x) {
+  if (x->form == IR_CONST) return constant_hash(x->as.constant);
+  uint64_t h = mix(x->op, x->type);
+  for (uint32_t i = 0; i < x->operand_count; i++) h = mix(h, x->operands[i]);
+  return h;
+}
+
+static bool binding_same(const struct ir_binding *a, const struct ir_binding *b) {
+  if (a->form != b->form) return false;
+  if (a->form == IR_CONST) return constant_same(a->as.constant, b->as.constant);
+  return a->op == b->op && a->type == b->type && a->operand_count == b->operand_count &&
+         memcmp(a->operands, b->operands, a->operand_count * sizeof *a->operands) == 0;
+}
+
+static const struct ir_binding *find_known(struct flattener *f, const struct ir_binding *x,
+                                           uint64_t hash) {
+  for (size_t i = f->known.count; i-- > 0;) {
+    if (f->known.items[i].hash == hash && binding_same(f->known.items[i].binding, x)) {
+      return f->known.items[i].binding;
+    }
+  }
+  return NULL;
+}
+
+static void remember(struct flattener *f, const struct ir_binding *x, uint64_t hash) {
+  struct ir_binding *copy = arena_alloc(f->arena, sizeof *copy);
+  *copy = *x;
+  *array_push(f->arena, &f->known) = (struct known_value){hash, copy};
+}
+
+/* ---- operations ---- */
+
+static const struct ir_kind *result_kind(char letter, enum type_word word) {
+  switch (letter) {
+  case 'i': return &flat_kinds[IR_INT];
+  case 'f': return &flat_kinds[IR_FLOAT];
+  case 'b': return &flat_kinds[IR_BOOL];
+  case 's': return &flat_kinds[IR_SEGDES];
+  default: return &flat_kinds[word == TW_CHAR ? IR_INT : (enum ir_kind_tag)word];
+  }
+}
+
+void emit_results(struct flattener *f, enum opcode op, enum type_word word, unsigned count,
+                  const ir_var *operands, unsigned results, ir_var *result) {
+  const struct opcode_info *info = opcode_info(op);
+  struct ir_binding x = make_binding(f, IR_OP, count, results);
+  x.op = (uint16_t)op;
+  x.type = info->types == NO_TYPE ? TW_NONE : (uint8_t)word;
+  memcpy(x.operands, operands, count * sizeof *operands);
+  const uint64_t hash = binding_hash(&x);
+  const struct ir_binding *known = pure(op) ? find_known(f, &x, hash) : NULL;
+  if (known) {
+    memcpy(result, known->results, results * sizeof *result);
+    return;
+  }
+  for (unsigned i = 0; i < results; i++) {
+    result[i] = x.results[i] = flat_var(f, result_kind(info->results[i], word));
+  }
+  append(f, &x);
+  if (pure(op)) remember(f, &x, hash);
+}
+
+ir_var emit(struct flattener *f, enum opcode op, enum type_word word, unsigned count,
+            const ir_var *operands) {
+  ir_var result[MAX_RESULTS] = {0};
+  unsigned results = 0;
+  while (opcode_info(op)->results[results]) results++;
+  emit_results(f, op, word, count, operands, results, result);
+  return result[0];
+}
+
+ir_var emit_constant(struct flattener *f, const struct vcode_constant *k) {
+  struct ir_binding x = make_binding(f, IR_CONST, 0, 1);
+  x.as.constant = k;
+  const uint64_t hash = binding_hash(&x);
+  const struct ir_binding *known = find_known(f, &x, hash);
+  if (known) return known->results[0];
+  x.results[0] = flat_var(f, result_kind('T', k->type));
+  append(f, &x);
+  remember(f, &x, hash);
+  return x.results[0];
+}
+
+static ir_var emit_scalar(struct flattener *f, enum type_word word, const void *value,
+                          size_t bytes) {
+  struct vcode_constant *k = arena_alloc(f->arena, sizeof *k);
+  void *data = arena_alloc(f->arena, 8);
+  memcpy(data, value, bytes);
+  *k = (struct vcode_constant){.type = word, .length = 1};
+  k->as.ints = data;
+  return emit_constant(f, k);
+}
+
+ir_var emit_int(struct flattener *f, int64_t x) {
+  return emit_scalar(f, TW_INT, &x, sizeof x);
+}
+ir_var emit_float(struct flattener *f, double x) {
+  return emit_scalar(f, TW_FLOAT, &x, sizeof x);
+}
+ir_var emit_bool(struct flattener *f, bool x) {
+  const uint8_t byte = x;
+  return emit_scalar(f, TW_BOOL, &byte, sizeof byte);
+}
+
+ir_var emit_empty_int(struct flattener *f) {
+  struct vcode_constant *k = arena_alloc(f->arena, sizeof *k);
+  *k = (struct vcode_constant){.type = TW_INT, .vector = true};
+  k->as.ints = arena_alloc(f->arena, sizeof(int64_t));
+  return emit_constant(f, k);
+}
+
+ir_var emit_zero(struct flattener *f, enum type_word word) {
+  return word == TW_INT     ? emit_int(f, 0)
+         : word == TW_FLOAT ? emit_float(f, 0)
+                            : emit_bool(f, 0);
+}
+
+ir_var emit_one_segment(struct flattener *f, int64_t length) {
+  struct vcode_constant *k = arena_alloc(f->arena, sizeof *k);
+  int64_t *data = arena_alloc(f->arena, sizeof *data);
+  *data = length;
+  *k = (struct vcode_constant){.type = TW_SEGDES, .vector = true, .length = 1};
+  k->as.ints = data;
+  return emit_constant(f, k);
+}
+
+/* The constant of one element that a variable is; NULL if it is none. */
+static const struct vcode_constant *known_constant(struct flattener *f, ir_var v,
+                                                   enum type_word type) {
+  for (size_t i = f->known.count; i-- > 0;) {
+    const struct ir_binding *x = f->known.items[i].binding;
+    if (x->result_count == 0 || x->results[0] != v) continue;
+    const bool fits =
+        x->form == IR_CONST && x->as.constant->type == type && x->as.constant->length == 1;
+    return fits ? x->as.constant : NULL;
+  }
+  return NULL;
+}
+
+bool known_int(struct flattener *f, ir_var v, int64_t *out) {
+  const struct vcode_constant *k = known_constant(f, v, TW_INT);
+  if (k) *out = k->as.ints[0];
+  return k != NULL;
+}
+
+bool known_float(struct flattener *f, ir_var v, double *out) {
+  const struct vcode_constant *k = known_constant(f, v, TW_FLOAT);
+  if (k) *out = k->as.floats[0];
+  return k != NULL;
+}
+
+void emit_assert(struct flattener *f, ir_var flags, ir_var v, ir_var w, const char *text) {
+  if (f->options->unchecked) return;
+  struct ir_binding x = make_binding(f, IR_OP, 3, 0);
+  x.op = OPC_ASSERT;
+  x.operands[0] = flags;
+  x.operands[1] = v;
+  x.operands[2] = w;
+  x.as.text.text = text;
+  x.as.text.length = (uint32_t)strlen(text);
+  const uint64_t hash = binding_hash(&x);
+  if (find_known(f, &x, hash)) return; /* checked already */
+  append(f, &x);
+  remember(f, &x, hash);
+}
+
+/* ---- blocks ---- */
+
+struct block *block_begin(struct flattener *f) {
+  struct block *b = arena_alloc(f->arena, sizeof *b);
+  b->outer = f->block;
+  b->known = f->known.count;
+  f->block = b;
+  return b;
+}
+
+static struct ir_block *close_block(struct flattener *f, struct block *b, uint8_t end,
+                                    uint32_t count) {
+  struct ir_block *out = arena_alloc(f->arena, sizeof *out);
+  *out = (struct ir_block){.bindings = b->bindings.items,
+                           .count = (uint32_t)b->bindings.count,
+                           .end = end,
+                           .result_count = count};
+  out->results = arena_alloc(f->arena, count * (sizeof(ir_var) + sizeof(bool)) + 1);
+  out->last = (bool *)(out->results + count);
+  f->known.count = b->known;
+  f->block = b->outer;
+  return out;
+}
+
+struct ir_block *block_end(struct flattener *f, struct block *b, uint32_t count,
+                           const ir_var *results) {
+  struct ir_block *out = close_block(f, b, IR_YIELD, count);
+  if (count > 0) memcpy(out->results, results, count * sizeof *results);
+  return out;
+}
+
+struct ir_block *block_end_exit(struct flattener *f, struct block *b) {
+  return close_block(f, b, IR_EXIT, 0);
+}
+
+void flat_if(struct flattener *f, ir_var condition, struct ir_block *then,
+             struct ir_block *otherwise, uint32_t count, ir_var *results) {
+  struct ir_binding x = make_binding(f, IR_IF, 1, count);
+  x.operands[0] = condition;
+  x.as.arms.then = then;
+  x.as.arms.otherwise = otherwise;
+  const struct ir_block *yields = then->end == IR_YIELD ? then : otherwise;
+  for (uint32_t i = 0; i < count; i++) {
+    results[i] = x.results[i] = flat_var(f, f->kinds.items[yields->results[i]]);
+  }
+  append(f, &x);
+}
+
+void emit_call(struct flattener *f, uint32_t function, uint32_t count, const ir_var *operands,
+               uint32_t result_count, const struct ir_kind *const *kinds, ir_var *results) {
+  struct ir_binding x = make_binding(f, IR_CALL, count, result_count);
+  x.as.callee = function;
+  if (count > 0) memcpy(x.operands, operands, count * sizeof *operands);
+  for (uint32_t i = 0; i < result_count; i++) {
+    results[i] = x.results[i] = flat_var(f, kinds[i]);
+  }
+  append(f, &x);
+}
+
+void set_origin(struct flattener *f, const struct core *e) {
+  if (!e->source) return;
+  const struct source_pos pos = source_position(e->source, e->at.start);
+  const char *place = arena_printf(f->arena, "%s:%u:%u", e->source->name, pos.line, pos.column);
+  const char *name = f->frame->global ? f->frame->global->name->text : "";
+  const struct vcode_origin *last = &f->origins.items[f->origins.count - 1];
+  if (f->origins.count > 1 && strcmp(last->place, place) == 0 &&
+      strcmp(last->name, name) == 0) {
+    f->origin = (uint32_t)(f->origins.count - 1);
+    return;
+  }
+  *array_push(f->arena, &f->origins) = (struct vcode_origin){place, name};
+  f->origin = (uint32_t)(f->origins.count - 1);
+}

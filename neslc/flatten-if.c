@@ -1,0 +1,156 @@
+/* flatten-if.c - conditionals.
+ *
+ * One instance, or a condition that is the same for all: an IF. Otherwise the instances are
+ * split: each branch is generated once, for a context that holds only the instances that take
+ * it, and the results are scattered to their places. Branches that are cheap and cannot fail
+ * are both evaluated, and each instance selects.
+ */
+#include "neslc/flatten-private.h"
+
+enum { SIMPLE_NODES = 24 }; /* of both branches: about what packing and merging would cost */
+
+static ir_var count_of(struct flattener *f, const struct context *c) {
+  return EMIT(f, LENGTHS, NONE, c->one);
+}
+
+/* ---- IF ---- */
+
+static struct ir_block *arm(struct flattener *f, struct context *c, const struct core *e,
+                            struct vars *columns) {
+  struct block *b = block_begin(f);
+  const struct rep *r = rep_physical(f, c, flatten(f, c, e));
+  rep_columns(r, columns);
+  return block_end(f, b, (uint32_t)columns->list.count, columns->list.items);
+}
+
+static const struct rep *branch(struct flattener *f, struct context *c, const struct core *e,
+                                ir_var condition) {
+  struct vars left = {.arena = f->arena}, right = {.arena = f->arena};
+  struct ir_block *then = arm(f, c, e->as.part.left, &left);
+  struct ir_block *otherwise = arm(f, c, e->as.part.right, &right);
+  const uint32_t count = (uint32_t)left.list.count;
+  ir_var *results = arena_alloc(f->arena, (count + 1) * sizeof *results);
+  flat_if(f, condition, then, otherwise, count, results);
+  const ir_var *next = results;
+  return rep_from_columns(f, ground(f, e->type), c->one, context_serial(c), &next);
+}
+
+/* A value of one instance, of whatever: nobody reads it. */
+static const struct rep *placeholder(struct flattener *f, struct type *type) {
+  const struct rep *none = rep_empty(f, type);
+  const struct source_part part = {none, emit_empty_int(f), emit_one_segment(f, 0)};
+  return rep_merge(f, type, &part, 1, f->serial.one);
+}
+
+const struct rep *flatten_if_any(struct flattener *f, struct context *c, struct type *result,
+                                 const struct rep *(*body)(struct flattener *, void *),
+                                 void *closure) {
+  if (context_serial(c)) return body(f, closure);
+  const ir_var any = EMIT(f, GT, INT, count_of(f, c), emit_int(f, 0));
+  struct block *b = block_begin(f);
+  struct vars columns = {.arena = f->arena};
+  rep_columns(rep_physical(f, &f->serial, body(f, closure)), &columns);
+  const uint32_t count = (uint32_t)columns.list.count;
+  struct ir_block *then = block_end(f, b, count, columns.list.items);
+  b = block_begin(f);
+  struct vars nothing = {.arena = f->arena};
+  rep_columns(placeholder(f, result), &nothing);
+  struct ir_block *otherwise = block_end(f, b, count, nothing.list.items);
+  ir_var *results = arena_alloc(f->arena, (count + 1) * sizeof *results);
+  flat_if(f, any, then, otherwise, count, results);
+  const ir_var *next = results;
+  return rep_from_columns(f, result, f->serial.one, true, &next);
+}
+
+/* ---- both branches, and select ---- */
+
+static const struct rep *select_each(struct flattener *f, struct context *c,
+                                     const struct rep *condition, const struct rep *a,
+                                     const struct rep *b) {
+  if (a->kind == REP_PAIR) {
+    const struct rep *left = select_each(f, c, condition, a->left, b->left);
+    return rep_pair(f, left, select_each(f, c, condition, a->right, b->right));
+  }
+  if (a->kind != REP_SCALAR) return a;
+  const bool shared = condition->shared && a->shared && b->shared;
+  const enum type_word word = (enum type_word)a->word;
+  ir_var v[3] = {condition->v, a->v, b->v};
+  if (!shared) {
+    v[0] = rep_each_scalar(f, c, condition);
+    v[1] = rep_each_scalar(f, c, a);
+    v[2] = rep_each_scalar(f, c, b);
+  }
+  return rep_scalar(f, word, emit(f, OPC_SELECT, word, 3, v), shared || context_serial(c));
+}
+
+/* ---- splitting ---- */
+
+static struct context *packed_context(struct flattener *f, struct context *c, ir_var flags) {
+  ir_var out[2];
+  emit_results(f, OPC_PACK, TW_BOOL, 3, (ir_var[]){flags, flags, c->one}, 2, out);
+  struct context *p = arena_alloc(f->arena, sizeof *p);
+  *p = (struct context){
+      .kind = CONTEXT_PACKED, .parent = c, .one = out[1], .flags = flags, .around = c->one};
+  return p;
+}
+
+/* The numbers, in the parent, of the instances of a packed context. */
+static ir_var numbers(struct flattener *f, const struct context *p) {
+  const ir_var zero = emit_int(f, 0), one = emit_int(f, 1);
+  const ir_var all = EMIT(f, INDEX, NONE, zero, one, p->parent->one);
+  ir_var out[2];
+  emit_results(f, OPC_PACK, TW_INT, 3, (ir_var[]){all, p->flags, p->around}, 2, out);
+  return out[0];
+}
+
+/* What instances of `p` have over what all have. */
+static const struct rep *scatter_over(struct flattener *f, const struct context *c,
+                                      const struct rep *all, const struct rep *some,
+                                      const struct context *p, ir_var at) {
+  if (all->kind == REP_PAIR) {
+    const struct rep *left = scatter_over(f, c, all->left, some->left, p, at);
+    return rep_pair(f, left, scatter_over(f, c, all->right, some->right, p, at));
+  }
+  if (all->kind != REP_SCALAR) return all;
+  const enum type_word word = (enum type_word)all->word;
+  return rep_scalar(f, word,
+                    emit(f, OPC_DPERMUTE, word, 5,
+                         (ir_var[]){some->v, at, rep_each_scalar(f, c, all), p->one, c->one}),
+                    false);
+}
+
+static const struct rep *split(struct flattener *f, struct context *c, const struct core *e,
+                               ir_var flags) {
+  const struct core *then = e->as.part.left, *otherwise = e->as.part.right;
+  const ir_var others = EMIT(f, NOT, BOOL, flags);
+  unsigned budget = SIMPLE_NODES;
+  const bool then_simple = is_simple(f, then, &budget);
+  budget = SIMPLE_NODES;
+  const bool otherwise_simple = is_simple(f, otherwise, &budget);
+  if (then_simple != otherwise_simple) {
+    struct context *p = packed_context(f, c, then_simple ? others : flags);
+    const struct rep *all = flatten(f, c, then_simple ? then : otherwise);
+    const struct rep *some = rep_physical(f, p, flatten(f, p, then_simple ? otherwise : then));
+    return scatter_over(f, c, all, some, p, numbers(f, p));
+  }
+  struct context *t = packed_context(f, c, flags), *o = packed_context(f, c, others);
+  struct source_part parts[2];
+  parts[0].rep = rep_physical(f, t, flatten(f, t, then));
+  parts[0].index = numbers(f, t);
+  parts[0].one = t->one;
+  parts[1].rep = rep_physical(f, o, flatten(f, o, otherwise));
+  parts[1].index = numbers(f, o);
+  parts[1].one = o->one;
+  return rep_merge(f, ground(f, e->type), parts, 2, c->one);
+}
+
+const struct rep *flatten_if(struct flattener *f, struct context *c, const struct core *e) {
+  const struct rep *condition = flatten(f, c, e->as.part.third);
+  unsigned budget = SIMPLE_NODES;
+  if (is_simple(f, e->as.part.left, &budget) && is_simple(f, e->as.part.right, &budget)) {
+    const struct rep *left = flatten(f, c, e->as.part.left);
+    return select_each(f, c, condition, left, flatten(f, c, e->as.part.right));
+  }
+  if (condition->shared || context_serial(c)) return branch(f, c, e, condition->v);
+  return split(f, c, e, condition->v);
+}

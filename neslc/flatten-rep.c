@@ -1,0 +1,275 @@
+/* flatten-rep.c - representations: making them, and making them plain where an operation wants
+ * elements side by side. */
+#include <string.h>
+
+#include "neslc/flatten-private.h"
+
+static struct rep *new_rep(struct flattener *f, enum rep_kind kind) {
+  struct rep *r = arena_alloc(f->arena, sizeof *r);
+  r->kind = (uint8_t)kind;
+  return r;
+}
+
+const struct rep *rep_scalar(struct flattener *f, enum type_word word, ir_var v, bool shared) {
+  struct rep *r = new_rep(f, REP_SCALAR);
+  r->word = (uint8_t)word;
+  r->v = v;
+  r->shared = shared;
+  return r;
+}
+
+const struct rep *rep_pair(struct flattener *f, const struct rep *left,
+                           const struct rep *right) {
+  struct rep *r = new_rep(f, REP_PAIR);
+  r->left = left;
+  r->right = right;
+  return r;
+}
+
+const struct rep *rep_sequence(struct flattener *f, ir_var segdes, ir_var outer,
+                               const struct rep *elements, bool shared) {
+  struct rep *r = new_rep(f, REP_SEQUENCE);
+  r->segdes = segdes;
+  r->outer = outer;
+  r->elements = elements;
+  r->shared = shared;
+  return r;
+}
+
+const struct rep *rep_view(struct flattener *f, const struct rep *base, ir_var owner) {
+  struct rep *r = new_rep(f, REP_SEQUENCE);
+  r->base = base;
+  r->owner = owner;
+  return r;
+}
+
+bool rep_all_shared(const struct rep *r) {
+  switch ((enum rep_kind)r->kind) {
+  case REP_NOTHING: return true;
+  case REP_PAIR: return rep_all_shared(r->left) && rep_all_shared(r->right);
+  case REP_SCALAR:
+  case REP_SEQUENCE: return r->shared;
+  }
+  return false;
+}
+
+/* ---- descriptors ---- */
+
+ir_var one_segment(struct flattener *f, ir_var length) {
+  return EMIT(f, MAKE_SEGDES, NONE, length);
+}
+
+ir_var seq_lengths(struct flattener *f, const struct rep *s) {
+  return EMIT(f, LENGTHS, NONE, s->segdes);
+}
+
+ir_var seq_offsets(struct flattener *f, const struct rep *s) {
+  return EMIT(f, ADD_SCAN, INT, seq_lengths(f, s), s->outer);
+}
+
+ir_var seq_elements_one(struct flattener *f, const struct rep *s) {
+  if (s->shared || s->segdes == s->outer) return s->segdes;
+  return one_segment(f, EMIT(f, ADD_REDUCE, INT, seq_lengths(f, s), s->outer));
+}
+
+/* ---- gathering instances ---- */
+
+static ir_var absolute_index(struct flattener *f, const struct gather *g) {
+  if (g->absolute) return g->index;
+  return EMIT(f, ADD, INT, EMIT(f, DIST, INT, g->base, g->to), g->index);
+}
+
+const struct rep *rep_gather_by(struct flattener *f, const struct rep *r,
+                                const struct gather *g) {
+  switch ((enum rep_kind)r->kind) {
+  case REP_NOTHING: return r;
+  case REP_PAIR:
+    return rep_pair(f, rep_gather_by(f, r->left, g), rep_gather_by(f, r->right, g));
+  case REP_SCALAR:
+    if (r->shared) return r;
+    return rep_scalar(f, (enum type_word)r->word,
+                      emit(f, OPC_BPERMUTE, (enum type_word)r->word, 4,
+                           (ir_var[]){r->v, g->index, g->from, g->to}),
+                      false);
+  case REP_SEQUENCE: break;
+  }
+  if (r->shared) return r;
+  if (!r->base) return rep_view(f, r, absolute_index(f, g));
+  return rep_view(f, r->base, EMIT(f, BPERMUTE, INT, r->owner, g->index, g->from, g->to));
+}
+
+const struct rep *rep_gather(struct flattener *f, const struct rep *r, ir_var index,
+                             ir_var from, ir_var to) {
+  return rep_gather_by(
+      f, r, &(struct gather){.index = index, .from = from, .to = to, .absolute = true});
+}
+
+/* ---- making plain ---- */
+
+ir_var rep_each_scalar(struct flattener *f, const struct context *c, const struct rep *r) {
+  if (!r->shared || context_serial(c)) return r->v;
+  return emit(f, OPC_DIST, (enum type_word)r->word, 2, (ir_var[]){r->v, c->one});
+}
+
+static ir_var spread(struct flattener *f, ir_var scalar, ir_var one) {
+  return EMIT(f, DIST, INT, scalar, one);
+}
+
+/* Sequences side by side, one for each instance of the context: of lengths and beginnings
+ * (absolute, in the elements of `base`). */
+static const struct rep *copy_segments(struct flattener *f, const struct context *c,
+                                       const struct rep *base, ir_var lengths, ir_var begin) {
+  const ir_var segdes = EMIT(f, MAKE_SEGDES, NONE, lengths);
+  const ir_var stride = spread(f, emit_int(f, 1), c->one);
+  const ir_var index = EMIT(f, INDEX, NONE, begin, stride, segdes);
+  struct rep *r = new_rep(f, REP_SEQUENCE);
+  r->segdes = segdes;
+  r->outer = c->one;
+  r->shared = context_serial(c);
+  r->elements =
+      rep_gather(f, base->elements, index, seq_elements_one(f, base), seq_elements_one(f, r));
+  return r;
+}
+
+const struct rep *rep_no_view(struct flattener *f, const struct context *c,
+                              const struct rep *r) {
+  if (r->kind != REP_SEQUENCE || !r->base) return r;
+  const struct rep *b = r->base;
+  const ir_var lengths = EMIT(f, BPERMUTE, INT, seq_lengths(f, b), r->owner, b->outer, c->one);
+  const ir_var begin = EMIT(f, BPERMUTE, INT, seq_offsets(f, b), r->owner, b->outer, c->one);
+  return copy_segments(f, c, b, lengths, begin);
+}
+
+const struct rep *rep_plain(struct flattener *f, const struct context *c, const struct rep *r) {
+  if (r->base) return rep_no_view(f, c, r);
+  if (!r->shared || context_serial(c)) return r;
+  return copy_segments(f, c, r, spread(f, seq_lengths(f, r), c->one),
+                       spread(f, emit_int(f, 0), c->one));
+}
+
+struct context context_elements(struct flattener *f, const struct rep *plain) {
+  return (struct context){.kind = CONTEXT_LIFTED, .one = seq_elements_one(f, plain)};
+}
+
+const struct rep *rep_physical(struct flattener *f, const struct context *c,
+                               const struct rep *r) {
+  switch ((enum rep_kind)r->kind) {
+  case REP_NOTHING: return r;
+  case REP_PAIR: return rep_pair(f, rep_physical(f, c, r->left), rep_physical(f, c, r->right));
+  case REP_SCALAR:
+    return rep_scalar(f, (enum type_word)r->word, rep_each_scalar(f, c, r), context_serial(c));
+  case REP_SEQUENCE: break;
+  }
+  const struct rep *p = rep_plain(f, c, r);
+  const struct context inside = context_elements(f, p);
+  return rep_sequence(f, p->segdes, p->outer, rep_physical(f, &inside, p->elements),
+                      context_serial(c));
+}
+
+/* ---- merging ---- */
+
+/* Scatters scalars of all sources. */
+static ir_var merge_scalars(struct flattener *f, enum type_word word, const ir_var *values,
+                            const struct source_part *parts, unsigned count, ir_var dest) {
+  ir_var out = emit(f, OPC_DIST, word, 2, (ir_var[]){emit_zero(f, word), dest});
+  for (unsigned i = 0; i < count; i++) {
+    out = emit(f, OPC_DPERMUTE, word, 5,
+               (ir_var[]){values[i], parts[i].index, out, parts[i].one, dest});
+  }
+  return out;
+}
+
+const struct rep *rep_merge(struct flattener *f, struct type *type,
+                            const struct source_part *parts, unsigned count, ir_var dest) {
+  const struct rep *first = parts[0].rep;
+  struct source_part *inner = arena_alloc(f->arena, count * sizeof *inner);
+  ir_var *values = arena_alloc(f->arena, count * sizeof *values);
+  memcpy(inner, parts, count * sizeof *inner);
+  switch ((enum rep_kind)first->kind) {
+  case REP_NOTHING: return first;
+  case REP_PAIR: {
+    for (unsigned i = 0; i < count; i++) inner[i].rep = parts[i].rep->left;
+    const struct rep *left = rep_merge(f, type, inner, count, dest);
+    for (unsigned i = 0; i < count; i++) inner[i].rep = parts[i].rep->right;
+    return rep_pair(f, left, rep_merge(f, type, inner, count, dest));
+  }
+  case REP_SCALAR:
+    for (unsigned i = 0; i < count; i++) values[i] = parts[i].rep->v;
+    return rep_scalar(f, (enum type_word)first->word,
+                      merge_scalars(f, (enum type_word)first->word, values, parts, count, dest),
+                      false);
+  case REP_SEQUENCE: break;
+  }
+  /* Lengths first; then each element knows where its sequence begins. */
+  for (unsigned i = 0; i < count; i++) values[i] = seq_lengths(f, parts[i].rep);
+  const ir_var lengths = merge_scalars(f, TW_INT, values, parts, count, dest);
+  struct rep *r = new_rep(f, REP_SEQUENCE);
+  r->segdes = EMIT(f, MAKE_SEGDES, NONE, lengths);
+  r->outer = dest;
+  const ir_var begin = seq_offsets(f, r);
+  for (unsigned i = 0; i < count; i++) {
+    const struct rep *s = parts[i].rep;
+    const ir_var at = EMIT(f, BPERMUTE, INT, begin, parts[i].index, dest, parts[i].one);
+    const ir_var stride = spread(f, emit_int(f, 1), parts[i].one);
+    inner[i].index = EMIT(f, INDEX, NONE, at, stride, s->segdes);
+    inner[i].one = seq_elements_one(f, s);
+    inner[i].rep = s->elements;
+  }
+  r->elements = rep_merge(f, type, inner, count, seq_elements_one(f, r));
+  return r;
+}
+
+/* ---- from one context into another ---- */
+
+/* A value of the serial context as all contexts inside see it: shared. */
+static const struct rep *shared_by_all(struct flattener *f, const struct context *serial,
+                                       const struct rep *r) {
+  switch ((enum rep_kind)r->kind) {
+  case REP_NOTHING: return r;
+  case REP_PAIR:
+    return rep_pair(f, shared_by_all(f, serial, r->left), shared_by_all(f, serial, r->right));
+  case REP_SCALAR: return rep_scalar(f, (enum type_word)r->word, r->v, true);
+  case REP_SEQUENCE: break;
+  }
+  const struct rep *p = rep_no_view(f, serial, r);
+  return rep_sequence(f, p->segdes, p->outer, p->elements, true);
+}
+
+static const struct rep *lift_step(struct flattener *f, const struct rep *r,
+                                   const struct context *to) {
+  switch ((enum rep_kind)r->kind) {
+  case REP_NOTHING: return r;
+  case REP_PAIR: return rep_pair(f, lift_step(f, r->left, to), lift_step(f, r->right, to));
+  case REP_SCALAR:
+  case REP_SEQUENCE: break;
+  }
+  if (r->shared) return r;
+  const bool each = to->kind == CONTEXT_EACH;
+  ir_var v = r->v;
+  if (r->kind == REP_SEQUENCE && r->base) v = r->owner;
+  if (r->kind == REP_SEQUENCE && !r->base) { /* the numbers of the parent's instances */
+    const ir_var zero = emit_int(f, 0), one = emit_int(f, 1);
+    v = EMIT(f, INDEX, NONE, zero, one, to->parent->one);
+  }
+  const enum type_word word = r->kind == REP_SCALAR ? (enum type_word)r->word : TW_INT;
+  if (each) {
+    v = emit(f, OPC_DIST, word, 2, (ir_var[]){v, to->segdes});
+  } else {
+    ir_var out[2];
+    emit_results(f, OPC_PACK, word, 3, (ir_var[]){v, to->flags, to->around}, 2, out);
+    v = out[0];
+  }
+  if (r->kind == REP_SCALAR) return rep_scalar(f, word, v, false);
+  return rep_view(f, r->base ? r->base : r, v);
+}
+
+const struct rep *context_lift(struct flattener *f, const struct rep *r,
+                               const struct context *from, const struct context *to) {
+  if (from == to || rep_all_shared(r)) return r;
+  if (context_serial(from)) return shared_by_all(f, from, r);
+  if (!to->parent) {
+    unsupported(f, "a value of a context that is not around its use");
+    return r;
+  }
+  return lift_step(f, context_lift(f, r, from, to->parent), to);
+}

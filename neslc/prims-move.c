@@ -1,0 +1,257 @@
+/* prims-move.c - primitives that move elements: indexing, gathering, writing, permuting.
+ *
+ * Elements that are scalars (or pairs of them) are moved themselves. Sequences are not: it is
+ * computed where each comes from, and the result is a view, whose elements are copied once they
+ * are wanted.
+ */
+#include "neslc/prims.h"
+
+/* 0 <= i < n, or an error; all of one length. */
+static void check_range(struct flattener *f, ir_var i, ir_var n, ir_var zero,
+                        const char *text) {
+  const ir_var good = EMIT(f, AND, BOOL, EMIT(f, GE, INT, i, zero), EMIT(f, LT, INT, i, n));
+  emit_assert(f, good, i, n, text);
+}
+
+static ir_var length_of(struct flattener *f, const struct context *c, const struct rep *v) {
+  const struct rep *n =
+      prim_sequence(f, (struct context *)(uintptr_t)c, PRIM_LENGTH, v, NULL, NULL);
+  return rep_each_scalar(f, c, n);
+}
+
+/* ---- one element ---- */
+
+static const struct rep *extract(struct flattener *f, const struct context *c,
+                                 const struct rep *v, const struct rep *elements, ir_var i) {
+  switch ((enum rep_kind)elements->kind) {
+  case REP_NOTHING: return elements;
+  case REP_PAIR: {
+    const struct rep *left = extract(f, c, v, elements->left, i);
+    return rep_pair(f, left, extract(f, c, v, elements->right, i));
+  }
+  case REP_SCALAR:
+    if (elements->shared) return elements;
+    return rep_scalar(f, (enum type_word)elements->word,
+                      emit(f, OPC_EXTRACT, (enum type_word)elements->word, 3,
+                           (ir_var[]){elements->v, i, v->segdes}),
+                      context_serial(c));
+  case REP_SEQUENCE: break;
+  }
+  const ir_var at = context_serial(c) ? i : EMIT(f, ADD, INT, seq_offsets(f, v), i);
+  return rep_gather(f, elements, at, seq_elements_one(f, v), c->one);
+}
+
+static const struct rep *element(struct flattener *f, const struct context *c,
+                                 const struct rep *argument, bool checked) {
+  const struct rep *v = argument->left;
+  const ir_var i = rep_each_scalar(f, c, argument->right);
+  if (checked) {
+    check_range(f, i, length_of(f, c, v), each_int(f, c, 0),
+                "Sequence reference (a[i]) out of bounds. (index {v}, length {w})");
+  }
+  if (context_serial(c)) v = rep_no_view(f, c, v);
+  if (v->base) {
+    const struct rep *b = v->base;
+    const ir_var begin = EMIT(f, BPERMUTE, INT, seq_offsets(f, b), v->owner, b->outer, c->one);
+    return rep_gather(f, b->elements, EMIT(f, ADD, INT, begin, i), seq_elements_one(f, b),
+                      c->one);
+  }
+  if (v->shared && !context_serial(c)) {
+    return rep_gather(f, v->elements, i, v->segdes, c->one);
+  }
+  return extract(f, c, v, v->elements, i);
+}
+
+/* ---- many elements ---- */
+
+static const struct rep *gather(struct flattener *f, const struct context *c,
+                                const struct rep *argument, bool checked) {
+  const struct rep *v = argument->left, *index = rep_plain(f, c, argument->right);
+  const ir_var i = element_scalars(f, index), all = seq_elements_one(f, index);
+  if (checked) {
+    const struct context inside = context_elements(f, index);
+    const ir_var n = EMIT(f, DIST, INT, length_of(f, c, v), index->segdes);
+    check_range(f, i, n, each_int(f, &inside, 0),
+                "Index out of bounds for function ->. (index {v}, length {w})");
+  }
+  struct gather g = {.index = i, .to = all, .absolute = true};
+  if (context_serial(c)) v = rep_no_view(f, c, v);
+  const struct rep *elements = v->elements;
+  if (v->base) {
+    const struct rep *b = v->base;
+    const ir_var begin = EMIT(f, BPERMUTE, INT, seq_offsets(f, b), v->owner, b->outer, c->one);
+    g.index = EMIT(f, ADD, INT, EMIT(f, DIST, INT, begin, index->segdes), i);
+    g.from = seq_elements_one(f, b);
+    elements = b->elements;
+  } else if (v->shared || context_serial(c)) {
+    g.from = v->segdes;
+  } else {
+    g = (struct gather){.index = i, .from = v->segdes, .to = index->segdes};
+    g.base = seq_offsets(f, v);
+  }
+  return rep_sequence(f, index->segdes, index->outer, rep_gather_by(f, elements, &g),
+                      context_serial(c));
+}
+
+/* ---- writing ---- */
+
+static bool flat_elements(struct type *sequence) {
+  return type_is_flat(type_of(sequence)->part[0]);
+}
+
+/* The instances of two values behind each other: those of b from position `first` on. */
+static const struct rep *behind(struct flattener *f, struct type *type, const struct rep *a,
+                                const struct context *ca, const struct rep *b,
+                                const struct context *cb, ir_var *dest) {
+  const ir_var na = EMIT(f, LENGTHS, NONE, ca->one), nb = EMIT(f, LENGTHS, NONE, cb->one);
+  const ir_var zero = emit_int(f, 0), one = emit_int(f, 1);
+  *dest = one_segment(f, EMIT(f, ADD, INT, na, nb));
+  const struct source_part parts[2] = {
+      {rep_physical(f, ca, a), EMIT(f, INDEX, NONE, zero, one, ca->one), ca->one},
+      {rep_physical(f, cb, b), EMIT(f, INDEX, NONE, na, one, cb->one), cb->one}};
+  return rep_merge(f, type, parts, 2, *dest);
+}
+
+/* Scalars of x, at the places i of their own segments of v's. */
+static const struct rep *write_flat(struct flattener *f, const struct rep *v,
+                                    const struct context *cv, const struct rep *x,
+                                    const struct context *cx, ir_var i, ir_var from,
+                                    ir_var to) {
+  if (v->kind == REP_PAIR) {
+    const struct rep *left = write_flat(f, v->left, cv, x->left, cx, i, from, to);
+    return rep_pair(f, left, write_flat(f, v->right, cv, x->right, cx, i, from, to));
+  }
+  if (v->kind != REP_SCALAR) return v;
+  const enum type_word word = (enum type_word)v->word;
+  return rep_scalar(
+      f, word,
+      emit(f, OPC_DPERMUTE, word, 5,
+           (ir_var[]){rep_each_scalar(f, cx, x), i, rep_each_scalar(f, cv, v), from, to}),
+      false);
+}
+
+/* v with the elements x, one for each element of i's segments (descriptor `from`, context cx),
+ * at the places i. Of several at one place the last stays. */
+static const struct rep *write(struct flattener *f, const struct context *c,
+                               const struct rep *v, struct type *type, const struct rep *x,
+                               const struct context *cx, ir_var i, ir_var from) {
+  const struct context cv = context_elements(f, v);
+  if (flat_elements(type)) {
+    return rep_sequence(f, v->segdes, v->outer,
+                        write_flat(f, v->elements, &cv, x, cx, i, from, v->segdes), v->shared);
+  }
+  /* Where each element comes from, in v's elements and x's behind them. */
+  const ir_var zero = emit_int(f, 0), one = emit_int(f, 1);
+  const ir_var old = EMIT(f, INDEX, NONE, zero, one, cv.one);
+  const ir_var count = EMIT(f, LENGTHS, NONE, cv.one);
+  const ir_var new = EMIT(f, INDEX, NONE, count, one, cx->one);
+  const ir_var source = EMIT(f, DPERMUTE, INT, new, i, old, from, v->segdes);
+  ir_var both;
+  const struct rep *all = behind(f, type_of(type)->part[0], v->elements, &cv, x, cx, &both);
+  (void)c;
+  return rep_sequence(f, v->segdes, v->outer, rep_gather(f, all, source, both, cv.one),
+                      v->shared);
+}
+
+static const struct rep *write_pairs(struct flattener *f, const struct context *c,
+                                     const struct rep *argument, struct type *type) {
+  const struct rep *v = rep_plain(f, c, argument->left);
+  const struct rep *pairs = rep_plain(f, c, argument->right);
+  const struct context inside = context_elements(f, pairs);
+  const ir_var i = rep_each_scalar(f, &inside, pairs->elements->left);
+  const ir_var n = EMIT(f, DIST, INT, seq_lengths(f, v), pairs->segdes);
+  check_range(f, i, n, each_int(f, &inside, 0),
+              "Index out of bounds for function <-. (index {v}, length {w})");
+  return write(f, c, v, type_of(type)->part[0], pairs->elements->right, &inside, i,
+               pairs->segdes);
+}
+
+static const struct rep *put(struct flattener *f, const struct context *c,
+                             const struct rep *argument, struct type *type) {
+  const struct rep *v = rep_plain(f, c, argument->left);
+  const struct rep *index = rep_plain(f, c, argument->right->left);
+  const struct rep *x = rep_plain(f, c, argument->right->right);
+  const struct context inside = context_elements(f, index);
+  return write(f, c, v, type_of(type)->part[0], x->elements, &inside, element_scalars(f, index),
+               index->segdes);
+}
+
+/* (v, x, i) */
+static const struct rep *replace(struct flattener *f, const struct context *c,
+                                 const struct rep *argument, struct type *type) {
+  const struct rep *v = rep_plain(f, c, argument->left), *x = argument->right->left;
+  const ir_var i = rep_each_scalar(f, c, argument->right->right);
+  check_range(f, i, seq_lengths(f, v), each_int(f, c, 0),
+              "Index out of bounds for function REP. (index {v}, length {w})");
+  /* One element for each segment. */
+  const ir_var from =
+      context_serial(c) ? c->one : EMIT(f, MAKE_SEGDES, NONE, each_int(f, c, 1));
+  return write(f, c, v, type_of(type)->part[0], x, c, i, from);
+}
+
+/* ---- permuting ---- */
+
+static const struct rep *permute_flat(struct flattener *f, const struct rep *v,
+                                      const struct context *cv, ir_var i, ir_var segdes) {
+  if (v->kind == REP_PAIR) {
+    const struct rep *left = permute_flat(f, v->left, cv, i, segdes);
+    return rep_pair(f, left, permute_flat(f, v->right, cv, i, segdes));
+  }
+  if (v->kind != REP_SCALAR || v->shared) return v;
+  const enum type_word word = (enum type_word)v->word;
+  return rep_scalar(
+      f, word, emit(f, OPC_PERMUTE, word, 3, (ir_var[]){rep_each_scalar(f, cv, v), i, segdes}),
+      false);
+}
+
+/* i must be a permutation of each of v's segments. */
+static void check_permutation(struct flattener *f, const struct rep *v, const struct rep *index,
+                              ir_var i) {
+  const struct context inside = context_elements(f, index);
+  const ir_var n = seq_lengths(f, v), m = seq_lengths(f, index);
+  if (n != m) {
+    emit_assert(f, EMIT(f, EQ, INT, n, m), n, m,
+                "Bad arguments to function PERMUTE. (lengths {v} and {w})");
+  }
+  const ir_var zero = each_int(f, &inside, 0), one = each_int(f, &inside, 1);
+  check_range(f, i, EMIT(f, DIST, INT, n, index->segdes), zero,
+              "Bad arguments to function PERMUTE. (index {v}, length {w})");
+  const ir_var hit = EMIT(f, DPERMUTE, INT, one, i, zero, index->segdes, index->segdes);
+  const ir_var at = EMIT(f, INDEX, NONE, emit_int(f, 0), emit_int(f, 1), inside.one);
+  emit_assert(f, EMIT(f, EQ, INT, hit, one), at, at,
+              "Bad arguments to function PERMUTE. (nothing is sent to position {v})");
+}
+
+static const struct rep *permute(struct flattener *f, const struct context *c,
+                                 const struct rep *argument, struct type *type, bool checked) {
+  const struct rep *v = rep_plain(f, c, argument->left);
+  const struct rep *index = rep_plain(f, c, argument->right);
+  const ir_var i = element_scalars(f, index);
+  if (checked) check_permutation(f, v, index, i);
+  const struct context cv = context_elements(f, v);
+  const struct rep *elements;
+  if (flat_elements(type_of(type)->part[0])) {
+    elements = permute_flat(f, v->elements, &cv, i, v->segdes);
+  } else { /* where each comes from */
+    const ir_var at = EMIT(f, INDEX, NONE, emit_int(f, 0), emit_int(f, 1), cv.one);
+    const ir_var source = EMIT(f, PERMUTE, INT, at, i, v->segdes);
+    elements = rep_gather(f, v->elements, source, cv.one, cv.one);
+  }
+  return rep_sequence(f, v->segdes, v->outer, elements, v->shared);
+}
+
+const struct rep *prim_move(struct flattener *f, struct context *c, enum primitive p,
+                            const struct rep *x, struct type *type, struct type *result) {
+  switch (p) {
+  case PRIM_ELT: return element(f, c, x, true);
+  case PRIM_ELT_NOCHECK: return element(f, c, x, false);
+  case PRIM_READ: return gather(f, c, x, true);
+  case PRIM_GET: return gather(f, c, x, false);
+  case PRIM_WRITE: return write_pairs(f, c, x, type);
+  case PRIM_PUT: return put(f, c, x, type);
+  case PRIM_REP: return replace(f, c, x, type);
+  case PRIM_PERMUTE: return permute(f, c, x, type, true);
+  case PRIM_PERMUTE_NOCHECK: return permute(f, c, x, type, false);
+  default: unsupported(f, "a primitive on sequences"); return rep_empty(f, result);
+  }
+}

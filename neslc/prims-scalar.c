@@ -1,0 +1,185 @@
+/* prims-scalar.c - primitives on scalars: one operation for all instances. */
+#include "neslc/prims.h"
+
+void emit_check(struct flattener *f, ir_var flags, const char *text) {
+  const ir_var number = EMIT(f, B_TO_I, NONE, flags); /* texts without numbers want some */
+  emit_assert(f, flags, number, number, text);
+}
+
+/* The scalars of an argument: x, or (x, y). */
+struct scalars {
+  const struct rep *part[3];
+  unsigned count;
+};
+
+static void collect(const struct rep *r, struct scalars *out) {
+  if (r->kind == REP_PAIR && out->count < 2) {
+    collect(r->left, out);
+    collect(r->right, out);
+    return;
+  }
+  if (out->count < 3) out->part[out->count++] = r;
+}
+
+static const struct rep *apply(struct flattener *f, const struct context *c, enum opcode op,
+                               enum type_word word, enum type_word result,
+                               const struct scalars *x, bool may_fail) {
+  bool shared = !may_fail || context_serial(c);
+  ir_var v[3];
+  for (unsigned i = 0; i < x->count; i++) shared &= x->part[i]->shared || context_serial(c);
+  for (unsigned i = 0; i < x->count; i++) {
+    v[i] = shared ? x->part[i]->v : rep_each_scalar(f, c, x->part[i]);
+  }
+  return rep_scalar(f, result, emit(f, op, word, x->count, v), shared);
+}
+
+/* Both arguments as vectors, a check that y is not zero, and the operation. */
+static const struct rep *divide(struct flattener *f, const struct context *c, enum opcode op,
+                                const struct scalars *x, const char *text) {
+  const enum type_word word = (enum type_word)x->part[0]->word;
+  const struct rep *divisor = x->part[1];
+  int64_t known;
+  double real;
+  const bool safe = word == TW_INT ? known_int(f, divisor->v, &known) && known != 0
+                                   : known_float(f, divisor->v, &real) && real != 0;
+  if (!safe) {
+    const ir_var y = rep_each_scalar(f, c, divisor);
+    const struct rep *zero = rep_scalar(f, word, emit_zero(f, word), true);
+    const ir_var good = emit(f, OPC_NE, word, 2, (ir_var[]){y, rep_each_scalar(f, c, zero)});
+    if (word == TW_INT) {
+      const ir_var a = rep_each_scalar(f, c, x->part[0]);
+      emit_assert(f, good, a, y, text);
+    } else {
+      emit_check(f, good, text);
+    }
+  }
+  return apply(f, c, op, word, word, x, !safe);
+}
+
+static const struct rep *not_negative(struct flattener *f, const struct context *c,
+                                      enum opcode op, const struct scalars *x,
+                                      const char *text) {
+  const ir_var v = rep_each_scalar(f, c, x->part[0]);
+  const struct rep *zero = rep_scalar(f, TW_FLOAT, emit_float(f, 0), true);
+  /* NaN passes: only numbers below zero are wrong. */
+  const ir_var bad = emit(f, OPC_LT, TW_FLOAT, 2, (ir_var[]){v, rep_each_scalar(f, c, zero)});
+  emit_check(f, EMIT(f, NOT, BOOL, bad), text);
+  return apply(f, c, op, TW_FLOAT, TW_FLOAT, x, true);
+}
+
+static const struct rep *random_number(struct flattener *f, const struct context *c,
+                                       const struct rep *bound) {
+  enum { BITS = 30 };
+  static const char text[] = "Rand only works with positive numbers. {}";
+  const enum type_word word = (enum type_word)bound->word;
+  const ir_var v = rep_each_scalar(f, c, bound);
+  const struct rep *zero = rep_scalar(f, word, emit_zero(f, word), true);
+  const ir_var good = emit(f, OPC_GT, word, 2, (ir_var[]){v, rep_each_scalar(f, c, zero)});
+  emit_check(f, good, text);
+  if (word == TW_INT) {
+    return rep_scalar(f, TW_INT, emit(f, OPC_RAND, TW_NONE, 1, &v), context_serial(c));
+  }
+  const double scale = (double)(1 << BITS);
+  const struct rep *range = rep_scalar(f, TW_INT, emit_int(f, 1 << BITS), true);
+  const struct rep *unit = rep_scalar(f, TW_FLOAT, emit_float(f, 1 / scale), true);
+  const ir_var bounds = rep_each_scalar(f, c, range);
+  const ir_var drawn = EMIT(f, I_TO_F, NONE, emit(f, OPC_RAND, TW_NONE, 1, &bounds));
+  const ir_var part = EMIT(f, MUL, FLOAT, drawn, rep_each_scalar(f, c, unit));
+  return rep_scalar(f, TW_FLOAT, EMIT(f, MUL, FLOAT, part, v), context_serial(c));
+}
+
+static const struct rep *equal(struct flattener *f, const struct context *c,
+                               const struct scalars *x) {
+  const enum type_word word = (enum type_word)x->part[0]->word;
+  if (word != TW_BOOL) return apply(f, c, OPC_EQ, word, TW_BOOL, x, false);
+  const struct rep *differ = apply(f, c, OPC_XOR, TW_BOOL, TW_BOOL, x, false);
+  return apply(f, c, OPC_NOT, TW_BOOL, TW_BOOL, &(struct scalars){{differ}, 1}, false);
+}
+
+/* Those that are one opcode, which cannot fail. `result` says of what kind: that of the
+ * operands (TW_NONE), or another. */
+static const struct plain_row {
+  uint8_t primitive, op, result;
+} plain_rows[] = {{PRIM_ADD, OPC_ADD, TW_NONE},       {PRIM_SUB, OPC_SUB, TW_NONE},
+                  {PRIM_MUL, OPC_MUL, TW_NONE},       {PRIM_NE, OPC_NE, TW_BOOL},
+                  {PRIM_LT, OPC_LT, TW_BOOL},         {PRIM_GT, OPC_GT, TW_BOOL},
+                  {PRIM_LE, OPC_LE, TW_BOOL},         {PRIM_GE, OPC_GE, TW_BOOL},
+                  {PRIM_NOT, OPC_NOT, TW_NONE},       {PRIM_AND, OPC_AND, TW_NONE},
+                  {PRIM_OR, OPC_OR, TW_NONE},         {PRIM_XOR, OPC_XOR, TW_NONE},
+                  {PRIM_LSHIFT, OPC_LSHIFT, TW_NONE}, {PRIM_RSHIFT, OPC_RSHIFT, TW_NONE},
+                  {PRIM_BTOI, OPC_B_TO_I, TW_INT},    {PRIM_FLOAT, OPC_I_TO_F, TW_FLOAT},
+                  {PRIM_FLOOR, OPC_FLOOR, TW_INT},    {PRIM_CEIL, OPC_CEIL, TW_INT},
+                  {PRIM_TRUNC, OPC_TRUNC, TW_INT},    {PRIM_ROUND, OPC_ROUND, TW_INT},
+                  {PRIM_EXP, OPC_EXP, TW_NONE},       {PRIM_SIN, OPC_SIN, TW_NONE},
+                  {PRIM_COS, OPC_COS, TW_NONE},       {PRIM_TAN, OPC_TAN, TW_NONE},
+                  {PRIM_ASIN, OPC_ASIN, TW_NONE},     {PRIM_ACOS, OPC_ACOS, TW_NONE},
+                  {PRIM_ATAN, OPC_ATAN, TW_NONE},     {PRIM_SINH, OPC_SINH, TW_NONE},
+                  {PRIM_COSH, OPC_COSH, TW_NONE},     {PRIM_TANH, OPC_TANH, TW_NONE}};
+
+static const struct plain_row *plain_row(enum primitive p) {
+  for (size_t i = 0; i < sizeof plain_rows / sizeof *plain_rows; i++) {
+    if (plain_rows[i].primitive == p) return &plain_rows[i];
+  }
+  return NULL;
+}
+
+bool primitive_is_scalar(enum primitive p) {
+  switch (p) {
+  case PRIM_EQ:
+  case PRIM_EQL:
+  case PRIM_SELECT:
+  case PRIM_DIV:
+  case PRIM_REM:
+  case PRIM_SQRT:
+  case PRIM_LN:
+  case PRIM_RAND:
+  case PRIM_CHAR_CODE:
+  case PRIM_CODE_CHAR:
+  case PRIM_INT_TO_ANY:
+  case PRIM_FLOAT_TO_ANY:
+  case PRIM_FLOAT_NUM: return true;
+  default: return plain_row(p) != NULL;
+  }
+}
+
+const struct rep *prim_scalar(struct flattener *f, struct context *c, enum primitive p,
+                              const struct rep *argument, struct type *result) {
+  struct scalars x = {0};
+  collect(argument, &x);
+  const enum type_word word = (enum type_word)x.part[0]->word;
+  const struct plain_row *row = plain_row(p);
+  if (row) {
+    const enum type_word to = row->result == TW_NONE ? word : (enum type_word)row->result;
+    return apply(f, c, (enum opcode)row->op, word, to, &x, false);
+  }
+  switch (p) {
+  case PRIM_EQ:
+  case PRIM_EQL: return equal(f, c, &x);
+  case PRIM_DIV:
+    return divide(f, c, OPC_DIV, &x,
+                  word == TW_INT ? "Divide by zero. ({v} / {w})" : "Divide by zero. {}");
+  case PRIM_REM: return divide(f, c, OPC_MOD, &x, "Divide by zero in function REM. ({v}, {w})");
+  case PRIM_SQRT: return not_negative(f, c, OPC_SQRT, &x, "Sqrt of negative number. {}");
+  case PRIM_LN: return not_negative(f, c, OPC_LOG, &x, "Ln of negative number. {}");
+  case PRIM_CHAR_CODE:
+  case PRIM_CODE_CHAR: return argument;
+  case PRIM_RAND: return random_number(f, c, x.part[0]);
+  case PRIM_FLOAT_NUM:
+    return word == TW_FLOAT ? argument : apply(f, c, OPC_I_TO_F, TW_NONE, TW_FLOAT, &x, false);
+  case PRIM_INT_TO_ANY:
+    x.count = 1;
+    return type_to_word(result) == TW_INT
+               ? x.part[0]
+               : apply(f, c, OPC_I_TO_F, TW_NONE, TW_FLOAT, &x, false);
+  case PRIM_FLOAT_TO_ANY:
+    x.count = 1;
+    return type_to_word(result) == TW_FLOAT
+               ? x.part[0]
+               : apply(f, c, OPC_ROUND, TW_NONE, TW_INT, &x, false);
+  case PRIM_SELECT: {
+    const enum type_word of = (enum type_word)x.part[1]->word;
+    return apply(f, c, OPC_SELECT, of, of, &x, false);
+  }
+  default: unsupported(f, "a primitive on scalars"); return rep_empty(f, result);
+  }
+}

@@ -1,0 +1,365 @@
+/* prims-sequence.c - primitives on sequences, and which primitive is made where.
+ *
+ * A primitive whose argument is the same for all instances is executed once, in the serial
+ * context; what could fail then runs only if there is an instance (flatten_if_any).
+ */
+#include "neslc/prims.h"
+
+bool primitive_has_effects(enum primitive p) {
+  switch (p) {
+  case PRIM_RAND:
+  case PRIM_PRINT_STRING:
+  case PRIM_ERROR:
+  case PRIM_RAND_SEED:
+  case PRIM_OPEN_FILE:
+  case PRIM_CLOSE_FILE:
+  case PRIM_READ_STRING:
+  case PRIM_WRITE_STRING:
+  case PRIM_READ_INTS:
+  case PRIM_READ_FLOATS:
+  case PRIM_WRITE_INTS:
+  case PRIM_WRITE_FLOATS:
+  case PRIM_READ_COLUMNS:
+  case PRIM_WRITE_COLUMNS:
+  case PRIM_SPAWN: return true;
+  default: return false;
+  }
+}
+
+bool primitive_may_fail(enum primitive p) {
+  switch (p) {
+  case PRIM_DIV:
+  case PRIM_REM:
+  case PRIM_SQRT:
+  case PRIM_LN:
+  case PRIM_RAND:
+  case PRIM_ELT:
+  case PRIM_ELT_NOCHECK:
+  case PRIM_DIST:
+  case PRIM_ISEQ:
+  case PRIM_SERIES:
+  case PRIM_REP:
+  case PRIM_READ:
+  case PRIM_GET:
+  case PRIM_WRITE:
+  case PRIM_PUT:
+  case PRIM_PERMUTE:
+  case PRIM_PERMUTE_NOCHECK:
+  case PRIM_PARTITION:
+  case PRIM_PARTITION_NOCHECK:
+  case PRIM_MAX_VAL:
+  case PRIM_MIN_VAL:
+  case PRIM_MAX_SCAN:
+  case PRIM_MIN_SCAN:
+  case PRIM_CHECK:
+  case PRIM_ZIP: return true;
+  default: return primitive_has_effects(p);
+  }
+}
+
+/* ---- parts of sequences ---- */
+
+ir_var element_scalars(struct flattener *f, const struct rep *plain) {
+  const struct context inside = context_elements(f, plain);
+  return rep_each_scalar(f, &inside, plain->elements);
+}
+
+const struct rep *int_sequence(struct flattener *f, const struct rep *like, ir_var v) {
+  return rep_sequence(f, like->segdes, like->outer, rep_scalar(f, TW_INT, v, false),
+                      like->shared);
+}
+
+/* A scalar for each instance of the context: constants spread. */
+ir_var each_int(struct flattener *f, const struct context *c, int64_t x) {
+  const struct rep r = {
+      .kind = REP_SCALAR, .word = TW_INT, .shared = true, .v = emit_int(f, x)};
+  return rep_each_scalar(f, c, &r);
+}
+
+ir_var element_positions(struct flattener *f, const struct context *c,
+                         const struct rep *plain) {
+  return EMIT(f, INDEX, NONE, each_int(f, c, 0), each_int(f, c, 1), plain->segdes);
+}
+
+static const struct rep *length(struct flattener *f, const struct context *c,
+                                const struct rep *v) {
+  if (v->base) {
+    const ir_var lengths = seq_lengths(f, v->base);
+    return rep_scalar(f, TW_INT,
+                      EMIT(f, BPERMUTE, INT, lengths, v->owner, v->base->outer, c->one),
+                      context_serial(c));
+  }
+  return rep_scalar(f, TW_INT, seq_lengths(f, v), v->shared || context_serial(c));
+}
+
+/* ---- reductions and scans ---- */
+
+static enum opcode reduction(enum primitive p) {
+  switch (p) {
+  case PRIM_SUM: return OPC_ADD_REDUCE;
+  case PRIM_PRODUCT: return OPC_MUL_REDUCE;
+  case PRIM_MAX_VAL: return OPC_MAX_REDUCE;
+  case PRIM_MIN_VAL: return OPC_MIN_REDUCE;
+  case PRIM_ANY: return OPC_OR_REDUCE;
+  case PRIM_ALL: return OPC_AND_REDUCE;
+  case PRIM_PARITY: return OPC_XOR_REDUCE;
+  default: return OPC_COUNT;
+  }
+}
+
+static enum opcode scan(enum primitive p) {
+  switch (p) {
+  case PRIM_PLUS_SCAN: return OPC_ADD_SCAN;
+  case PRIM_MULT_SCAN: return OPC_MUL_SCAN;
+  case PRIM_MAX_SCAN: return OPC_MAX_SCAN;
+  case PRIM_MIN_SCAN: return OPC_MIN_SCAN;
+  case PRIM_OR_SCAN: return OPC_OR_SCAN;
+  case PRIM_AND_SCAN: return OPC_AND_SCAN;
+  case PRIM_XOR_SCAN: return OPC_XOR_SCAN;
+  case PRIM_RANK: return OPC_RANK_UP;
+  case PRIM_RANK_DOWN: return OPC_RANK_DOWN;
+  default: return OPC_COUNT;
+  }
+}
+
+/* Of chars there is no greatest or least of none. */
+static void require_chars(struct flattener *f, const struct context *c, const struct rep *v,
+                          struct type *type) {
+  if (type_of(type_of(type)->part[0])->tag != TYPE_CHAR) return;
+  const struct rep *n = length(f, c, v);
+  const ir_var lengths = rep_each_scalar(f, c, n);
+  const ir_var good = EMIT(f, GT, INT, lengths, each_int(f, c, 0));
+  emit_check(f, good, "An empty sequence of characters has no greatest or least. {}");
+}
+
+static const struct rep *reduce(struct flattener *f, const struct context *c, enum opcode op,
+                                const struct rep *v) {
+  const struct rep *s = v->base ? v->base : rep_plain(f, c, v);
+  const ir_var x = element_scalars(f, s);
+  const enum type_word word = (enum type_word)s->elements->word;
+  ir_var r = emit(f, op, word, 2, (ir_var[]){x, s->segdes});
+  if (v->base) { /* once for each sequence that there is */
+    r = emit(f, OPC_BPERMUTE, word, 4, (ir_var[]){r, v->owner, s->outer, c->one});
+  }
+  return rep_scalar(f, word, r, context_serial(c));
+}
+
+static const struct rep *scan_sequence(struct flattener *f, const struct context *c,
+                                       enum opcode op, const struct rep *v) {
+  const struct rep *s = rep_plain(f, c, v);
+  const ir_var x = element_scalars(f, s);
+  const enum type_word word = (enum type_word)s->elements->word;
+  const bool ranks = opcode_info(op)->klass == OC_RANK;
+  const ir_var r = emit(f, op, word, 2, (ir_var[]){x, s->segdes});
+  return rep_sequence(f, s->segdes, s->outer, rep_scalar(f, ranks ? TW_INT : word, r, false),
+                      s->shared);
+}
+
+/* ---- making sequences ---- */
+
+static const struct rep *distribute(struct flattener *f, struct context *c,
+                                    const struct rep *argument) {
+  const struct rep *x = argument->left, *n = argument->right;
+  int64_t known;
+  const bool safe = known_int(f, n->v, &known) && known >= 0;
+  const ir_var count = rep_each_scalar(f, c, n);
+  if (!safe) {
+    emit_assert(f, EMIT(f, GE, INT, count, each_int(f, c, 0)), count, count,
+                "Negative count in function DIST. (count {v})");
+  }
+  const ir_var segdes = EMIT(f, MAKE_SEGDES, NONE, count);
+  const struct rep *r = rep_sequence(f, segdes, c->one, NULL, context_serial(c));
+  const struct context inside = {
+      .kind = CONTEXT_EACH, .parent = c, .one = seq_elements_one(f, r), .segdes = segdes};
+  return rep_sequence(f, segdes, c->one, context_lift(f, x, c, &inside), context_serial(c));
+}
+
+static const struct rep *series(struct flattener *f, const struct context *c, ir_var start,
+                                ir_var stride, ir_var count) {
+  const ir_var segdes = EMIT(f, MAKE_SEGDES, NONE, count);
+  const ir_var v = EMIT(f, INDEX, NONE, start, stride, segdes);
+  return rep_sequence(f, segdes, c->one, rep_scalar(f, TW_INT, v, false), context_serial(c));
+}
+
+/* (start, stride, end): start, start + stride ... below end. */
+static const struct rep *range(struct flattener *f, const struct context *c,
+                               const struct rep *argument) {
+  const struct rep *s = argument->left, *d = argument->right->left, *e = argument->right->right;
+  int64_t first = 0, step = 0, end = 0;
+  const bool known_first = known_int(f, s->v, &first), known_step = known_int(f, d->v, &step),
+             known_end = known_int(f, e->v, &end);
+  const ir_var start = rep_each_scalar(f, c, s), stride = rep_each_scalar(f, c, d),
+               limit = rep_each_scalar(f, c, e);
+  const bool good_step = known_step && step >= 1;
+  if (!(known_first && known_end && first <= end)) {
+    emit_assert(f, EMIT(f, LE, INT, start, limit), start, limit,
+                "In [s:e:l], e must be >= to s, and l must be positive. (s {v}, e {w})");
+  }
+  if (!good_step) {
+    emit_assert(f, EMIT(f, GE, INT, stride, each_int(f, c, 1)), stride, stride,
+                "In [s:e:l], e must be >= to s, and l must be positive. (l {v})");
+  }
+  ir_var count = known_first && first == 0 ? limit : EMIT(f, SUB, INT, limit, start);
+  if (!(good_step && step == 1)) {
+    const ir_var more = EMIT(f, SUB, INT, stride, each_int(f, c, 1));
+    count = EMIT(f, DIV, INT, EMIT(f, ADD, INT, count, more), stride);
+  }
+  return series(f, c, start, stride, count);
+}
+
+static const struct rep *append(struct flattener *f, const struct context *c,
+                                const struct rep *argument, struct type *type) {
+  const struct rep *a = rep_plain(f, c, argument->left);
+  const struct rep *b = rep_plain(f, c, argument->right);
+  const ir_var la = seq_lengths(f, a), lb = seq_lengths(f, b);
+  const ir_var segdes = EMIT(f, MAKE_SEGDES, NONE, EMIT(f, ADD, INT, la, lb));
+  const struct rep *r = rep_sequence(f, segdes, c->one, NULL, context_serial(c));
+  const ir_var begin = context_serial(c) ? emit_int(f, 0) : seq_offsets(f, r);
+  const ir_var one = each_int(f, c, 1);
+  const struct context ca = context_elements(f, a), cb = context_elements(f, b);
+  const struct source_part parts[2] = {
+      {rep_physical(f, &ca, a->elements), EMIT(f, INDEX, NONE, begin, one, a->segdes), ca.one},
+      {rep_physical(f, &cb, b->elements),
+       EMIT(f, INDEX, NONE, EMIT(f, ADD, INT, begin, la), one, b->segdes), cb.one}};
+  struct type *element = type_of(type_of(type)->part[0])->part[0];
+  return rep_sequence(f, segdes, c->one,
+                      rep_merge(f, element, parts, 2, seq_elements_one(f, r)),
+                      context_serial(c));
+}
+
+/* ---- nesting ---- */
+
+static const struct rep *pack(struct flattener *f, const struct context *c,
+                              const struct rep *argument) {
+  const struct rep *s = rep_plain(f, c, argument);
+  struct context inside = context_elements(f, s);
+  const ir_var flags = rep_each_scalar(f, &inside, s->elements->right);
+  ir_var out[2];
+  emit_results(f, OPC_PACK, TW_BOOL, 3, (ir_var[]){flags, flags, s->segdes}, 2, out);
+  const struct rep *kept = rep_sequence(f, out[1], s->outer, NULL, s->shared);
+  const struct context packed = {.kind = CONTEXT_PACKED,
+                                 .parent = &inside,
+                                 .one = seq_elements_one(f, kept),
+                                 .flags = flags,
+                                 .around = s->segdes};
+  return rep_sequence(f, out[1], s->outer, context_lift(f, s->elements->left, &inside, &packed),
+                      s->shared);
+}
+
+static const struct rep *flatten_sequence(struct flattener *f, const struct context *c,
+                                          const struct rep *v) {
+  const struct rep *outer = rep_plain(f, c, v);
+  const struct context inside = context_elements(f, outer);
+  const struct rep *inner = rep_plain(f, &inside, outer->elements);
+  const ir_var lengths = EMIT(f, ADD_REDUCE, INT, seq_lengths(f, inner), outer->segdes);
+  return rep_sequence(f, EMIT(f, MAKE_SEGDES, NONE, lengths), outer->outer, inner->elements,
+                      outer->shared);
+}
+
+static const struct rep *partition(struct flattener *f, const struct context *c,
+                                   const struct rep *argument, bool checked) {
+  const struct rep *v = rep_plain(f, c, argument->left);
+  const struct rep *counts = rep_plain(f, c, argument->right);
+  const ir_var x = element_scalars(f, counts);
+  if (checked) {
+    const struct context inside = context_elements(f, counts);
+    emit_assert(f, EMIT(f, GE, INT, x, each_int(f, &inside, 0)), x, x,
+                "Length mismatch in function PARTITION. (a count is {v})");
+    const ir_var sum = EMIT(f, ADD_REDUCE, INT, x, counts->segdes), n = seq_lengths(f, v);
+    emit_assert(f, EMIT(f, EQ, INT, sum, n), sum, n,
+                "Length mismatch in function PARTITION. (counts add up to {v}, length {w})");
+  }
+  const struct rep *inner = rep_sequence(f, EMIT(f, MAKE_SEGDES, NONE, x),
+                                         seq_elements_one(f, counts), v->elements, false);
+  return rep_sequence(f, counts->segdes, counts->outer, inner, counts->shared);
+}
+
+static const struct rep *zip(struct flattener *f, const struct context *c,
+                             const struct rep *argument) {
+  const struct rep *a = rep_plain(f, c, argument->left);
+  const struct rep *b = rep_plain(f, c, argument->right);
+  if (a->segdes != b->segdes) {
+    const ir_var x = seq_lengths(f, a), y = seq_lengths(f, b);
+    if (x != y) {
+      emit_assert(f, EMIT(f, EQ, INT, x, y), x, y,
+                  "Length mismatch in function ZIP. (lengths {v} and {w})");
+    }
+  }
+  return rep_sequence(f, a->segdes, a->outer, rep_pair(f, a->elements, b->elements), a->shared);
+}
+
+static const struct rep *unzip(struct flattener *f, const struct context *c,
+                               const struct rep *v) {
+  const struct rep *s = rep_no_view(f, c, v);
+  return rep_pair(f, rep_sequence(f, s->segdes, s->outer, s->elements->left, s->shared),
+                  rep_sequence(f, s->segdes, s->outer, s->elements->right, s->shared));
+}
+
+/* ---- all of them ---- */
+
+const struct rep *prim_sequence(struct flattener *f, struct context *c, enum primitive p,
+                                const struct rep *x, struct type *type, struct type *result) {
+  switch (p) {
+  case PRIM_SUM:
+  case PRIM_PRODUCT:
+  case PRIM_ANY:
+  case PRIM_ALL:
+  case PRIM_PARITY: return reduce(f, c, reduction(p), x);
+  case PRIM_MAX_VAL:
+  case PRIM_MIN_VAL: require_chars(f, c, x, type); return reduce(f, c, reduction(p), x);
+  case PRIM_MAX_SCAN:
+  case PRIM_MIN_SCAN:
+  case PRIM_PLUS_SCAN:
+  case PRIM_MULT_SCAN:
+  case PRIM_OR_SCAN:
+  case PRIM_AND_SCAN:
+  case PRIM_XOR_SCAN:
+  case PRIM_RANK:
+  case PRIM_RANK_DOWN: return scan_sequence(f, c, scan(p), x);
+  case PRIM_LENGTH: return length(f, c, x);
+  case PRIM_DIST: return distribute(f, c, x);
+  case PRIM_ISEQ: return range(f, c, x);
+  case PRIM_SERIES:
+    return series(f, c, rep_each_scalar(f, c, x->left), rep_each_scalar(f, c, x->right->left),
+                  rep_each_scalar(f, c, x->right->right));
+  case PRIM_POSITIONS: {
+    const struct rep *s = rep_plain(f, c, x);
+    return int_sequence(f, s, element_positions(f, c, s));
+  }
+  case PRIM_APPEND: return append(f, c, x, type);
+  case PRIM_PACK: return pack(f, c, x);
+  case PRIM_FLATTEN: return flatten_sequence(f, c, x);
+  case PRIM_PARTITION: return partition(f, c, x, true);
+  case PRIM_PARTITION_NOCHECK: return partition(f, c, x, false);
+  case PRIM_ZIP: return zip(f, c, x);
+  case PRIM_UNZIP: return unzip(f, c, x);
+  default: return prim_move(f, c, p, x, type, result);
+  }
+}
+
+struct shared_call {
+  enum primitive p;
+  const struct rep *argument;
+  struct type *type, *result;
+};
+static const struct rep *shared_body(struct flattener *f, void *closure) {
+  const struct shared_call *k = closure;
+  return prim_sequence(f, &f->serial, k->p, k->argument, k->type, k->result);
+}
+
+const struct rep *flatten_primitive(struct flattener *f, struct context *c, enum primitive p,
+                                    const struct rep *x, struct type *type,
+                                    struct type *result) {
+  if (primitive_is_scalar(p)) return prim_scalar(f, c, p, x, result);
+  if (primitive_has_effects(p)) return prim_effect(f, c, p, x, type, result);
+  if (context_serial(c) || !rep_all_shared(x)) return prim_sequence(f, c, p, x, type, result);
+  if (!primitive_may_fail(p)) {
+    return context_lift(f, prim_sequence(f, &f->serial, p, x, type, result), &f->serial, c);
+  }
+  int64_t n;
+  if (p == PRIM_DIST && known_int(f, x->right->v, &n) && n >= 0) {
+    return context_lift(f, prim_sequence(f, &f->serial, p, x, type, result), &f->serial, c);
+  }
+  struct shared_call k = {p, x, type, result};
+  return flatten_if_any(f, c, result, shared_body, &k);
+}

@@ -1,0 +1,254 @@
+/* traits.c - what is known of functions and expressions by looking at them. */
+#include <string.h>
+
+#include "neslc/flatten-private.h"
+
+struct traits_entry {
+  struct traits traits;
+  bool known, open;
+};
+
+/* ---- walking ---- */
+
+struct walk {
+  struct flattener *f;
+  uint32_t size;
+  bool effects;
+  ARRAY(struct global *) mentioned;
+};
+
+static void walk(struct walk *w, const struct core *e) {
+  w->size++;
+  switch ((enum core_kind)e->kind) {
+  case CORE_INT:
+  case CORE_FLOAT:
+  case CORE_BOOL:
+  case CORE_CHAR:
+  case CORE_STRING:
+  case CORE_EMPTY:
+  case CORE_LOCAL: return;
+  case CORE_GLOBAL: *array_push(w->f->arena, &w->mentioned) = e->as.use.global; return;
+  case CORE_PAIR:
+    walk(w, e->as.part.left);
+    walk(w, e->as.part.right);
+    return;
+  case CORE_APPLY:
+    if (!core_callee(e)) w->effects = true; /* who knows what is called */
+    walk(w, e->as.part.left);
+    walk(w, e->as.part.right);
+    return;
+  case CORE_LAMBDA: walk(w, e->as.lambda->body); return;
+  case CORE_IF:
+    walk(w, e->as.part.third);
+    walk(w, e->as.part.left);
+    walk(w, e->as.part.right);
+    return;
+  case CORE_LET:
+    walk(w, e->as.part.left);
+    walk(w, e->as.part.right);
+    return;
+  case CORE_LIST:
+    for (size_t i = 0; i < e->as.list.count; i++) walk(w, e->as.list.items[i]);
+    return;
+  case CORE_EACH:
+    for (size_t i = 0; i < e->as.each.count; i++) walk(w, e->as.each.generators[i].source);
+    walk(w, e->as.each.body);
+    if (e->as.each.sieve) walk(w, e->as.each.sieve);
+    return;
+  case CORE_TIME:
+    w->effects = true;
+    walk(w, e->as.part.left);
+    return;
+  }
+}
+
+/* ---- functions ---- */
+
+static struct traits_entry *entry_of(struct flattener *f, uint32_t number) {
+  if (number >= f->traits_capacity) {
+    const size_t larger = 2 * (size_t)number + 64;
+    struct traits_entry *t = arena_alloc(f->arena, larger * sizeof *t);
+    if (f->traits_capacity > 0) memcpy(t, f->traits, f->traits_capacity * sizeof *t);
+    f->traits = t;
+    f->traits_capacity = larger;
+  }
+  return &f->traits[number];
+}
+
+/* Everything that a function may call, directly or not. */
+struct reach {
+  struct flattener *f;
+  bool *seen; /* by number of global */
+  uint32_t most;
+  bool effects;
+  ARRAY(struct global *) list;
+};
+
+static void add_reached(struct reach *r, struct global *g) {
+  if (g->number >= r->most || r->seen[g->number]) return;
+  r->seen[g->number] = true;
+  *array_push(r->f->arena, &r->list) = g;
+}
+
+const struct traits *global_traits(struct flattener *f, struct global *g) {
+  struct traits_entry *known = entry_of(f, g->number);
+  if (known->known) return &known->traits;
+  struct traits t = {0};
+  struct reach r = {.f = f, .most = f->session->next_number};
+  r.seen = arena_alloc(f->arena, r.most + 1);
+  *array_push(f->arena, &r.list) = g;
+  for (size_t i = 0; i < r.list.count; i++) {
+    const struct global *at = r.list.items[i];
+    if (at->primitive >= 0) r.effects |= primitive_has_effects((enum primitive)at->primitive);
+    if (at->kind != GLOBAL_FUNCTION || !at->body) continue;
+    struct walk w = {.f = f};
+    walk(&w, at->body);
+    if (i == 0) t.size = w.size;
+    r.effects |= w.effects;
+    for (size_t k = 0; k < w.mentioned.count; k++) add_reached(&r, w.mentioned.items[k]);
+  }
+  t.recursive = r.seen[g->number];
+  t.effects = r.effects;
+  known = entry_of(f, g->number);
+  known->traits = t;
+  known->known = true;
+  return &known->traits;
+}
+
+bool has_effects(struct flattener *f, const struct core *e) {
+  struct walk w = {.f = f};
+  walk(&w, e);
+  bool effects = w.effects;
+  for (size_t i = 0; i < w.mentioned.count && !effects; i++) {
+    struct global *g = w.mentioned.items[i];
+    effects = g->kind == GLOBAL_FUNCTION && global_traits(f, g)->effects;
+  }
+  return effects;
+}
+
+uint32_t core_size(struct flattener *f, const struct core *e) {
+  struct walk w = {.f = f};
+  walk(&w, e);
+  return w.size;
+}
+
+/* ---- simple expressions ---- */
+
+static bool scalars_only(struct flattener *f, struct type *type, bool foreign) {
+  struct type *t = type_of(type);
+  switch ((enum type_tag)t->tag) {
+  case TYPE_INT:
+  case TYPE_FLOAT:
+  case TYPE_BOOL:
+  case TYPE_CHAR: return true;
+  case TYPE_PAIR:
+    return scalars_only(f, t->part[0], foreign) && scalars_only(f, t->part[1], foreign);
+  case TYPE_VARIABLE:
+    if (t->klass != CLASS_ANY) return true;
+    return !foreign && t->generic && scalars_only(f, f->frame->arguments[t->number], true);
+  default: return false;
+  }
+}
+
+static bool simple(struct flattener *f, const struct core *e, unsigned *budget, bool foreign) {
+  if (*budget == 0) return false;
+  --*budget;
+  switch ((enum core_kind)e->kind) {
+  case CORE_INT:
+  case CORE_FLOAT:
+  case CORE_BOOL:
+  case CORE_CHAR: return true;
+  case CORE_LOCAL: return scalars_only(f, e->type, foreign);
+  case CORE_PAIR:
+    return simple(f, e->as.part.left, budget, foreign) &&
+           simple(f, e->as.part.right, budget, foreign);
+  case CORE_IF:
+    return simple(f, e->as.part.third, budget, foreign) &&
+           simple(f, e->as.part.left, budget, foreign) &&
+           simple(f, e->as.part.right, budget, foreign);
+  case CORE_LET:
+    return simple(f, e->as.part.left, budget, foreign) &&
+           simple(f, e->as.part.right, budget, foreign);
+  case CORE_APPLY: {
+    struct global *g = core_callee(e);
+    if (!g || g->kind != GLOBAL_FUNCTION) return false;
+    if (!simple(f, e->as.part.right, budget, foreign)) return false;
+    if (g->primitive >= 0) {
+      const enum primitive p = (enum primitive)g->primitive;
+      return primitive_is_scalar(p) && !primitive_may_fail(p) && !primitive_has_effects(p);
+    }
+    return g->body && !global_traits(f, g)->recursive && simple(f, g->body, budget, true);
+  }
+  default: return false;
+  }
+}
+
+bool is_simple(struct flattener *f, const struct core *e, unsigned *budget) {
+  return simple(f, e, budget, false);
+}
+
+/* ---- closed expressions ---- */
+
+struct free_walk {
+  struct flattener *f;
+  bool *bound; /* by number of local */
+  size_t most;
+};
+
+static void bind(struct free_walk *w, const struct core_pattern *p) {
+  if (p->kind == PATTERN_LOCAL) {
+    if (p->local->number < w->most) w->bound[p->local->number] = true;
+    return;
+  }
+  bind(w, p->left);
+  if (p->kind == PATTERN_PAIR) bind(w, p->right);
+}
+
+static bool same_for_all(struct free_walk *w, const struct core *e) {
+  switch ((enum core_kind)e->kind) {
+  case CORE_INT:
+  case CORE_FLOAT:
+  case CORE_BOOL:
+  case CORE_CHAR:
+  case CORE_STRING:
+  case CORE_EMPTY:
+  case CORE_GLOBAL: return true;
+  case CORE_LOCAL: {
+    const uint32_t n = e->as.local->number;
+    if (n >= w->most || w->bound[n]) return true;
+    const struct place *p = &w->f->frame->locals.items[n];
+    return p->rep && (context_serial(p->context) || rep_all_shared(p->rep));
+  }
+  case CORE_PAIR:
+  case CORE_APPLY: return same_for_all(w, e->as.part.left) && same_for_all(w, e->as.part.right);
+  case CORE_LAMBDA:
+    bind(w, e->as.lambda->parameter);
+    return same_for_all(w, e->as.lambda->body);
+  case CORE_IF:
+    return same_for_all(w, e->as.part.third) && same_for_all(w, e->as.part.left) &&
+           same_for_all(w, e->as.part.right);
+  case CORE_LET:
+    bind(w, e->as.part.pattern);
+    return same_for_all(w, e->as.part.left) && same_for_all(w, e->as.part.right);
+  case CORE_LIST:
+    for (size_t i = 0; i < e->as.list.count; i++) {
+      if (!same_for_all(w, e->as.list.items[i])) return false;
+    }
+    return true;
+  case CORE_EACH:
+    for (size_t i = 0; i < e->as.each.count; i++) {
+      if (!same_for_all(w, e->as.each.generators[i].source)) return false;
+      bind(w, e->as.each.generators[i].pattern);
+    }
+    return same_for_all(w, e->as.each.body) &&
+           (!e->as.each.sieve || same_for_all(w, e->as.each.sieve));
+  case CORE_TIME: return false;
+  }
+  return false;
+}
+
+bool is_closed(struct flattener *f, const struct core *e) {
+  struct free_walk w = {.f = f, .most = f->frame->locals.count};
+  w.bound = arena_alloc(f->arena, w.most + 1);
+  return same_for_all(&w, e) && !has_effects(f, e);
+}
