@@ -91,6 +91,11 @@ static struct core *check_if(struct checker *ck, const struct syntax *e) {
     complain_clash(ck, no->at, &clash,
                    "the branches of `if` have one type, but `then` gives %s and `else` %s",
                    shown(ck, yes->type), shown(ck, no->type));
+    const struct syntax *last = e->as.part.right;
+    if (last->kind == SYNTAX_PAIR && !last->parenthesised) {
+      remark(ck->complaints, ck->source, last->at,
+             "`else` extends over commas: put the `if` into parentheses to end it before one");
+    }
   }
   struct core *core = core_make(ck, CORE_IF, e, yes->type);
   core->as.part.left = yes;
