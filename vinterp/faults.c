@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 enum {
   MESSAGE_BYTES = 512,
@@ -76,8 +77,12 @@ static void tell(struct machine *m, const struct call_trace *trace, enum machine
   m->failure.cause = cause;
   m->failure.place = origin_of(m, place.origin);
   if (place.origin) m->failure.function = m->program->origins[place.origin].name;
+  /* A text with braces is a whole message: its compiler speaks of its own language. */
+  const bool whole =
+      cause == MACHINE_CAUSE_ASSERT && place.text && memchr(place.text, '{', place.text_length);
+  const char *spelling = opcode_info((enum opcode)place.op)->spelling;
   diag_add(m->diags, SEVERITY_ERROR, m->program->file, place.pos, origin_of(m, place.origin),
-           "%s%s%s: %s", opcode_info((enum opcode)place.op)->spelling, *type ? " " : "", type,
+           "%s%s%s%s%s", whole ? "" : spelling, *type ? " " : "", type, whole ? "" : ": ",
            message);
   if (place.superop != NO_SUPEROP) tell_superop(m, &place);
   tell_trace(m, trace);
@@ -87,6 +92,34 @@ static void tell(struct machine *m, const struct call_trace *trace, enum machine
 
 static void describe_segment(const struct cvl_error *e, char *dst, size_t size) {
   snprintf(dst, size, "segment %" PRId64 ", whose length is %" PRId64, e->segment, e->limit);
+}
+
+/* The text of an ASSERT. Where it has braces, {v} and {w} become the two INTs and {} nothing;
+ * without any, the numbers are added as they are. */
+static void describe_assert(const struct place *place, const struct cvl_error *e, char *dst,
+                            size_t size) {
+  enum { MOST_TEXT = 300 };
+  const char *text = place->text ? place->text : "";
+  const uint32_t length = place->text_length < MOST_TEXT ? place->text_length : MOST_TEXT;
+  if (!memchr(text, '{', length)) {
+    snprintf(dst, size, "%.*s: %" PRId64 " (of %" PRId64 ") at position %" PRId64, (int)length,
+             text, e->value, e->limit, e->position);
+    return;
+  }
+  size_t used = 0;
+  for (uint32_t i = 0; i < length && used + NUMBER_TEXT_MAX < size;) {
+    const uint32_t left = length - i;
+    if (left >= 3 && (memcmp(text + i, "{v}", 3) == 0 || memcmp(text + i, "{w}", 3) == 0)) {
+      used += format_int(dst + used, text[i + 1] == 'v' ? e->value : e->limit);
+      i += 3;
+    } else if (left >= 2 && memcmp(text + i, "{}", 2) == 0) {
+      i += 2;
+    } else {
+      dst[used++] = text[i++];
+    }
+  }
+  while (used > 0 && dst[used - 1] == ' ') used--;
+  dst[used] = '\0';
 }
 
 static void describe(const struct place *place, const struct cvl_error *e, char *dst,
@@ -137,11 +170,7 @@ static void describe(const struct place *place, const struct cvl_error *e, char 
     snprintf(dst, size, "the bound %" PRId64 " at position %" PRId64 " is not positive",
              e->value, e->position);
     return;
-  case CVL_E_ASSERT:
-    snprintf(dst, size, "%.*s: %" PRId64 " (of %" PRId64 ") at position %" PRId64,
-             (int)(place->text_length < 300 ? place->text_length : 300),
-             place->text ? place->text : "", e->value, e->limit, e->position);
-    return;
+  case CVL_E_ASSERT: describe_assert(place, e, dst, size); return;
   case CVL_E_DEVICE:
     snprintf(dst, size, "the device failed: %s", e->text ? e->text : "for an unknown reason");
     return;
