@@ -10,8 +10,6 @@
 
 #include <string.h>
 
-enum { DEFAULT_MOST_DEPTH = 10000 };
-
 /* ---- tables ---- */
 
 static uint64_t mixed(uint64_t h, uint64_t x) {
@@ -222,8 +220,8 @@ static void frame_close(struct direct *d, struct frame *frame) {
 }
 
 static bool may_call(struct direct *d, struct frame *frame, const struct core *apply) {
-  const uint64_t most = d->options->most_depth ? d->options->most_depth : DEFAULT_MOST_DEPTH;
-  if (d->calls < most) return true;
+  const uint64_t most = d->options->most_depth;
+  if (!most || d->calls < most) return true;
   return direct_fail(d, frame, apply, NESL_LIMIT, "more than %" PRIu64 " calls are active",
                      most);
 }
