@@ -136,32 +136,12 @@ namespace {
 
 /* ---- arguments, as the text of kernels lays them out ---- */
 
-/* Generated text has plain pointers, or those of the emulation, which have the same layout. */
-struct plain_segments {
-  int64_t count, total, equal;
-  const int64_t *offsets;
-  const rank_word *ranks;
-};
-
-template <class T> struct plain_operand {
-  int32_t kind;
-  T first, step;
-  const T *data, *steps;
-  plain_segments under;
-};
-
-plain_segments plain(const segments &s) {
-  return {s.count, s.total, s.equal, address(s.offsets), address(s.ranks)};
-}
-
-template <class T> plain_operand<T> plain(const operand<T> &x) {
-  return {x.kind, x.first, x.step, address(x.data), address(x.steps), plain(x.under)};
-}
-
+/* Pointers have one layout, whether plain, as in that text on most devices, or not. */
 struct arguments {
   std::vector<char> bytes;
 
   template <class M> void add(const M &member) {
+    static_assert(std::is_trivially_copyable<M>::value, "copied as bytes");
     const size_t at = (bytes.size() + 7) / 8 * 8;
     bytes.resize(at + sizeof member);
     memcpy(&bytes[at], &member, sizeof member);
@@ -253,12 +233,12 @@ void execution::launch_kernel(const fused_kernel &plan, const kernel_entry &entr
     const cvl_elem elem = (cvl_elem)m.elem;
     switch ((fused_member_kind)m.kind) {
     case MEMBER_OPERAND:
-      with_type(elem, [&](auto t) { a.add(plain(w.read<decltype(t)>(values[m.number]))); });
+      with_type(elem, [&](auto t) { a.add(w.read<decltype(t)>(values[m.number])); });
       break;
-    case MEMBER_SEGMENTS: a.add(plain(w.view(values[m.number], m.looked_up))); break;
+    case MEMBER_SEGMENTS: a.add(w.view(values[m.number], m.looked_up)); break;
     case MEMBER_WRITTEN:
       written[m.number] = w.make(elem, n);
-      with_type(elem, [&](auto t) { a.add(address(w.data<decltype(t)>(written[m.number]))); });
+      with_type(elem, [&](auto t) { a.add(w.data<decltype(t)>(written[m.number])); });
       break;
     case MEMBER_PARTIALS:
       with_type(elem, [&](auto t) {

@@ -46,7 +46,7 @@ def emulated_gpu(everything, seed, full, drive, sample, small):
     # Every random superoperator is compiled by the host's compiler, and watched: minutes for all.
     for width in (64, 32) if everything else (64,):
         for item in ("SUPEROP",) if everything else ("SUPEROP.REDUCTIONS", "SUPEROP.GATHERS",
-                                                     "SUPEROP.FAULTS"):
+                                                     "SUPEROP.MIXED"):
             yield (f"conformance, emulated GPU, compiled {item} {width}",
                    "mkdir -p build/kernels && RAVEL_EMULATION=check,deferred,order=shuffled,"
                    f"seed={number},small=0 build/bin/conformance --backend cuda-emu --quick"
