@@ -128,14 +128,12 @@ static int words_before_argument(const struct name *command) {
   return -1;
 }
 
-static bool is_command(const struct token *token) {
+bool is_command_word(const char *word) {
   static const char *const commands[] = {"help",    "exit", "lisp", "describe",
                                          "apropos", "get",  "set",  "show",
                                          "shell",   "dump", "edit", "load"};
-  if (token->lexeme == LEX_HELP) return true;
-  if (token->kind != TOKEN_WORD) return false;
   for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
-    if (strcmp(commands[i], token->name->text) == 0) return true;
+    if (strcmp(commands[i], word) == 0) return true;
   }
   return false;
 }
@@ -177,13 +175,15 @@ static void parse_command(struct reader *r, struct form *form) {
 /* ---- reading ---- */
 
 static void parse_form(struct reader *r, struct form *form) {
+  bool command = r->token.lexeme == LEX_HELP ||
+                 (r->token.kind == TOKEN_WORD && is_command_word(r->token.name->text));
   if (at_terminator(r)) {
     parse_failed(r, r->token.at, "expected a form before %s", token_text(r, &r->token));
   } else if (r->token.lexeme == LEX_FUNCTION) {
     parse_function(r, form);
   } else if (r->token.lexeme == LEX_DATATYPE) {
     parse_datatype(r, form);
-  } else if (is_command(&r->token)) {
+  } else if (command) {
     parse_command(r, form);
   } else {
     parse_value(r, form);

@@ -90,6 +90,11 @@ struct syntax_type *parse_element_type(struct reader *); /* one that needs no br
 /* What follows a type: `:: (a in any)`, or nothing. */
 void parse_context(struct reader *, struct syntax_annotation *);
 
+/* ---- parse-forms.c ---- */
+
+/* Whether a form that begins with this word is a command. */
+bool is_command_word(const char *word);
+
 /* ---- recover.c ---- */
 
 /* Where the form that begins at `start` was most likely meant to end: behind its terminator. */

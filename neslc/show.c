@@ -1,0 +1,473 @@
+/* show.c - forms as text again, in a canonical layout: reading it gives an equal tree.
+ *
+ * Parentheses stand where the tree would be read differently without them, around arguments
+ * and parameters, and around tuples that are a part of something. Whether that is so depends on
+ * both neighbours: an expression that the reader reads with parse_expression(r, least) must
+ * bind tighter than `least`; and one that ends in an operand must not let that operand swallow
+ * what follows: a token of strength `next`.
+ */
+#include "neslc/layout.h"
+#include "neslc/parse.h"
+
+#include "base/number.h"
+
+#include <string.h>
+
+enum { WIDTH = 80, INDENT = 2 };
+
+static void show(struct layout *, const struct syntax *, int least, int next);
+
+/* ---- what binds how ---- */
+
+/* How an application of a library function is written: as an infix or prefix operator, as
+ * indexing, a range; or as any application. */
+enum notation {
+  NOTATION_CALL,
+  NOTATION_INFIX,
+  NOTATION_PREFIX,
+  NOTATION_INDEX,
+  NOTATION_RANGE
+};
+
+static enum notation notation(const struct syntax *e, const struct lexeme_facts **facts) {
+  *facts = &lexeme_facts[LEX_OPEN];
+  if (e->kind != SYNTAX_APPLY || !e->as.part.left->builtin) return NOTATION_CALL;
+  const struct syntax *argument = e->as.part.right;
+  const char *written = e->as.part.left->as.name.written;
+  if (strcmp(written, "[]") == 0) return NOTATION_INDEX;
+  if (strcmp(written, "[:]") == 0) return NOTATION_RANGE;
+  for (int i = LEX_NONE + 1; i < LEXEMES; i++) {
+    if (strcmp(lexeme_facts[i].text, written) != 0) continue;
+    *facts = &lexeme_facts[i];
+    const char *prefix = lexeme_facts[i].prefix;
+    bool is_prefix = prefix != NULL && strcmp(e->as.part.left->as.name.name->text, prefix) == 0;
+    if (is_prefix) return NOTATION_PREFIX;
+    if (lexeme_facts[i].right != 0 && argument->kind == SYNTAX_PAIR) return NOTATION_INFIX;
+  }
+  return NOTATION_CALL;
+}
+
+enum { BINDS_TIGHTEST = 100 }; /* brackets, names, literals */
+
+/* How tightly the expression binds, and with which strength its last operand is read. */
+static void binding(const struct syntax *e, int *left, int *right) {
+  const struct lexeme_facts *facts = NULL;
+  *left = *right = BINDS_TIGHTEST;
+  switch ((enum syntax_kind)e->kind) {
+  case SYNTAX_PAIR: facts = &lexeme_facts[LEX_COMMA]; break;
+  case SYNTAX_LAMBDA: facts = &lexeme_facts[LEX_LAMBDA]; break;
+  case SYNTAX_OPTION: facts = &lexeme_facts[LEX_OPTION]; break;
+  case SYNTAX_IF:
+  case SYNTAX_LET: *right = STRENGTH_WHOLE; return;
+  case SYNTAX_EMPTY: *right = STRENGTH_ARGUMENT - 1; return; /* ( would belong to the type */
+  case SYNTAX_APPLY:
+    switch (notation(e, &facts)) {
+    case NOTATION_RANGE: return;
+    case NOTATION_PREFIX: *right = STRENGTH_PREFIX; return;
+    case NOTATION_INFIX: break;
+    case NOTATION_CALL:
+    case NOTATION_INDEX: *left = STRENGTH_ARGUMENT; return;
+    }
+    break;
+  case SYNTAX_INT:
+  case SYNTAX_FLOAT:
+  case SYNTAX_CHAR:
+  case SYNTAX_STRING:
+  case SYNTAX_NAME:
+  case SYNTAX_LIST:
+  case SYNTAX_EACH: return;
+  }
+  *left = facts->left;
+  *right = facts->right;
+}
+
+/* ---- literals ---- */
+
+static void show_number(struct layout *l, const struct syntax *e) {
+  char text[NUMBER_TEXT_MAX + 2];
+  size_t length;
+  if (e->kind == SYNTAX_INT) {
+    length = format_int(text, e->as.integer);
+  } else {
+    length = format_float_exact(text, e->as.real);
+    if (strpbrk(text, ".e") == NULL) { /* reads as an int otherwise */
+      memcpy(text + length, ".0", 3);
+      length += 2;
+    }
+  }
+  layout_bytes(l, arena_copy(l->arena, text, length), length);
+}
+
+static void show_string(struct layout *l, const char *text, size_t length) {
+  char *quoted = arena_alloc(l->arena, 2 * length + 2);
+  size_t n = 0;
+  quoted[n++] = '"';
+  for (size_t i = 0; i < length; i++) {
+    if (text[i] == '"' || text[i] == '\\') quoted[n++] = '\\';
+    quoted[n++] = text[i];
+  }
+  quoted[n++] = '"';
+  layout_bytes(l, quoted, n);
+}
+
+static void show_name(struct layout *l, const struct name *name) {
+  layout_bytes(l, name->text, name->length);
+}
+
+/* ---- types ---- */
+
+enum type_place { TYPE_ANYWHERE, TYPE_OF_FUNCTION, TYPE_ALONE }; /* a, b; a -> b; a */
+
+static void show_type(struct layout *l, const struct syntax_type *type, enum type_place place) {
+  bool pair = type->kind == SYNTAX_TYPE_PAIR, function = type->kind == SYNTAX_TYPE_FUNCTION;
+  bool closed = (pair && place != TYPE_ANYWHERE) || (function && place == TYPE_ALONE);
+  if (closed) layout_text(l, "(");
+  switch ((enum syntax_type_kind)type->kind) {
+  case SYNTAX_TYPE_NAME:
+    show_name(l, type->name);
+    if (type->left == NULL) break;
+    layout_text(l, "(");
+    show_type(l, type->left, TYPE_ANYWHERE);
+    layout_text(l, ")");
+    break;
+  case SYNTAX_TYPE_SEQUENCE:
+    layout_text(l, "[");
+    show_type(l, type->left, TYPE_OF_FUNCTION);
+    layout_text(l, "]");
+    break;
+  case SYNTAX_TYPE_PAIR:
+    show_type(l, type->left, TYPE_OF_FUNCTION);
+    layout_text(l, ", ");
+    show_type(l, type->right, TYPE_ANYWHERE);
+    break;
+  case SYNTAX_TYPE_FUNCTION:
+    show_type(l, type->left, TYPE_ALONE);
+    layout_text(l, " -> ");
+    show_type(l, type->right, TYPE_OF_FUNCTION);
+    break;
+  }
+  if (closed) layout_text(l, ")");
+}
+
+static void show_context(struct layout *l, const struct syntax_annotation *annotation) {
+  for (size_t i = 0; i < annotation->count; i++) {
+    layout_text(l, i == 0 ? " :: (" : "; ");
+    show_name(l, annotation->constraints[i].variable);
+    layout_text(l, " in ");
+    show_name(l, annotation->constraints[i].class_name);
+  }
+  if (annotation->count > 0) layout_text(l, ")");
+}
+
+/* ---- expressions ---- */
+
+static void show_infix(struct layout *l, const struct syntax *left, const char *operator,
+                       const struct syntax * right, const struct lexeme_facts *facts, int least,
+                       int next) {
+  layout_open(l, 0);
+  show(l, left, least, facts->left);
+  layout_text(l, operator);
+  layout_break(l, 1);
+  show(l, right, facts->right, next);
+  layout_close(l);
+}
+
+/* a, b, c: nested pairs on the right in one group. */
+static void show_tuple(struct layout *l, const struct syntax *e, int least, int next) {
+  const struct lexeme_facts *facts = &lexeme_facts[LEX_COMMA];
+  layout_open(l, 0);
+  for (; e->kind == SYNTAX_PAIR; e = e->as.part.right, least = facts->right) {
+    show(l, e->as.part.left, least, facts->left);
+    layout_text(l, facts->text);
+    layout_break(l, 1);
+  }
+  show(l, e, facts->right, next);
+  layout_close(l);
+}
+
+static void show_application(struct layout *l, const struct syntax *e, int least, int next) {
+  const struct lexeme_facts *facts;
+  const struct syntax *left = e->as.part.left, *right = e->as.part.right;
+  switch (notation(e, &facts)) {
+  case NOTATION_INFIX:
+    show_infix(l, right->as.part.left, arena_printf(l->arena, " %s", facts->text),
+               right->as.part.right, facts, least, next);
+    return;
+  case NOTATION_PREFIX:
+    layout_text(l, facts->text);
+    show(l, right, STRENGTH_PREFIX, next);
+    return;
+  case NOTATION_INDEX:
+    show(l, right->as.part.left, least, STRENGTH_ARGUMENT);
+    layout_text(l, "[");
+    show(l, right->as.part.right, STRENGTH_WHOLE, 0);
+    layout_text(l, "]");
+    return;
+  case NOTATION_RANGE: {
+    const struct syntax *rest = right->as.part.right, *stride = rest->as.part.left;
+    layout_text(l, "[");
+    show(l, right->as.part.left, STRENGTH_ELEMENT, 0);
+    layout_text(l, ":");
+    show(l, rest->as.part.right, STRENGTH_WHOLE, 0);
+    if (stride->kind != SYNTAX_INT || stride->as.integer != 1) {
+      layout_text(l, ":");
+      show(l, stride, STRENGTH_WHOLE, 0);
+    }
+    layout_text(l, "]");
+    return;
+  }
+  case NOTATION_CALL:
+    show(l, left, least, STRENGTH_ARGUMENT);
+    layout_text(l, "(");
+    layout_open_here(l);
+    show(l, right, STRENGTH_WHOLE, 0);
+    layout_close(l);
+    layout_text(l, ")");
+    return;
+  }
+}
+
+/* A part that may be broken into lines, which then begin below its first. Tuples stand in
+ * parentheses there, for the reader's sake. */
+static void show_part(struct layout *l, const char *before, const struct syntax *e, int next) {
+  layout_text(l, before);
+  layout_open_here(l);
+  show(l, e, STRENGTH_ELEMENT, next);
+  layout_close(l);
+}
+
+/* A chain of else if stays in one group. */
+static void show_if(struct layout *l, const struct syntax *e, int next) {
+  layout_open(l, 0);
+  for (;; e = e->as.part.right) {
+    show_part(l, "if ", e->as.part.third, 0);
+    layout_break(l, 1);
+    show_part(l, "then ", e->as.part.left, 0);
+    layout_break(l, 1);
+    if (e->as.part.right->kind != SYNTAX_IF) break;
+    layout_text(l, "else ");
+  }
+  show_part(l, "else ", e->as.part.right, next);
+  layout_close(l);
+}
+
+/* Nested lets are the bindings of one. */
+static void show_let(struct layout *l, const struct syntax *e, int next) {
+  layout_open(l, 0);
+  layout_text(l, "let ");
+  layout_open_here(l);
+  for (;; e = e->as.part.third) {
+    layout_open(l, INDENT);
+    show(l, e->as.part.left, STRENGTH_ELEMENT, lexeme_facts[LEX_EQUALS].left);
+    layout_text(l, " =");
+    layout_break(l, 1);
+    show(l, e->as.part.right, STRENGTH_ELEMENT, 0);
+    layout_close(l);
+    if (e->as.part.third->kind != SYNTAX_LET) break;
+    layout_text(l, ";");
+    layout_break(l, 1);
+  }
+  layout_close(l);
+  layout_break(l, 1);
+  show_part(l, "in ", e->as.part.third, next);
+  layout_close(l);
+}
+
+static void show_list(struct layout *l, const struct syntax *e) {
+  layout_text(l, "[");
+  layout_open_here(l);
+  for (size_t i = 0; i < e->as.list.count; i++) {
+    if (i > 0) {
+      layout_text(l, ",");
+      layout_break(l, 1);
+    }
+    show(l, e->as.list.items[i], STRENGTH_ELEMENT, 0);
+  }
+  layout_close(l);
+  layout_text(l, "]");
+}
+
+static void show_each(struct layout *l, const struct syntax *e) {
+  const struct syntax_generator *generators = e->as.each.generators;
+  layout_text(l, e->serial ? "{* " : "{");
+  layout_open_here(l);
+  if (e->as.each.body != generators[0].pattern) {
+    show(l, e->as.each.body, STRENGTH_ELEMENT, 0);
+    layout_break(l, 1);
+    layout_text(l, ": ");
+  }
+  for (size_t i = 0; i < e->as.each.count; i++) {
+    if (i > 0) {
+      layout_text(l, ";");
+      layout_break(l, 1);
+    }
+    show(l, generators[i].pattern, STRENGTH_ELEMENT, 0);
+    if (generators[i].source == generators[i].pattern) continue;
+    layout_text(l, " in ");
+    show(l, generators[i].source, STRENGTH_ELEMENT, 0);
+  }
+  if (e->as.each.sieve != NULL) {
+    layout_break(l, 1);
+    layout_text(l, "| ");
+    show(l, e->as.each.sieve, STRENGTH_ELEMENT, 0);
+  }
+  layout_close(l);
+  layout_text(l, "}");
+}
+
+static void show_bare(struct layout *l, const struct syntax *e, int least, int next) {
+  switch ((enum syntax_kind)e->kind) {
+  case SYNTAX_INT:
+  case SYNTAX_FLOAT: show_number(l, e); return;
+  case SYNTAX_CHAR:
+    layout_text(l, "`");
+    layout_bytes(l, (const char *)&e->as.character, 1);
+    return;
+  case SYNTAX_STRING: show_string(l, e->as.string.text, e->as.string.length); return;
+  case SYNTAX_NAME: show_name(l, e->as.name.name); return;
+  case SYNTAX_PAIR: show_tuple(l, e, least, next); return;
+  case SYNTAX_APPLY: show_application(l, e, least, next); return;
+  case SYNTAX_LAMBDA:
+    show_infix(l, e->as.part.left, " =>", e->as.part.right, &lexeme_facts[LEX_LAMBDA], least,
+               next);
+    return;
+  case SYNTAX_OPTION:
+    show_infix(l, e->as.part.left, " :=", e->as.part.right, &lexeme_facts[LEX_OPTION], least,
+               next);
+    return;
+  case SYNTAX_IF: show_if(l, e, next); return;
+  case SYNTAX_LET: show_let(l, e, next); return;
+  case SYNTAX_LIST: show_list(l, e); return;
+  case SYNTAX_EMPTY:
+    layout_text(l, "[] ");
+    show_type(l, e->as.type, TYPE_ALONE);
+    return;
+  case SYNTAX_EACH: show_each(l, e); return;
+  }
+}
+
+static void show(struct layout *l, const struct syntax *e, int least, int next) {
+  int left, right;
+  binding(e, &left, &right);
+  if (left > least && next <= right) {
+    show_bare(l, e, least, next);
+    return;
+  }
+  layout_text(l, "(");
+  layout_open_here(l);
+  show_bare(l, e, STRENGTH_WHOLE, 0);
+  layout_close(l);
+  layout_text(l, ")");
+}
+
+/* ---- forms ---- */
+
+/* The side of an `=` or the whole of a form, whose first word must not become a command. */
+static void show_side(struct layout *l, const struct syntax *e) {
+  int least = STRENGTH_ASSIGNED;
+  const struct syntax *first = e;
+  const struct lexeme_facts *facts;
+  for (bool descend = true; descend;) {
+    switch (first->kind) {
+    case SYNTAX_APPLY:
+      if (notation(first, &facts) == NOTATION_INFIX ||
+          notation(first, &facts) == NOTATION_INDEX) {
+        first = first->as.part.right->as.part.left;
+      } else if (notation(first, &facts) == NOTATION_CALL) {
+        first = first->as.part.left;
+      } else {
+        descend = false;
+      }
+      break;
+    case SYNTAX_PAIR:
+    case SYNTAX_LAMBDA: first = first->as.part.left; break;
+    default: descend = false;
+    }
+  }
+  if (first->kind == SYNTAX_NAME && !first->builtin &&
+      is_command_word(first->as.name.name->text)) {
+    least = BINDS_TIGHTEST; /* in parentheses, whatever it is */
+  }
+  show(l, e, least, least == BINDS_TIGHTEST ? 0 : lexeme_facts[LEX_EQUALS].left);
+}
+
+static void show_function(struct layout *l, const struct form *form) {
+  const struct syntax_annotation *annotation = form->annotation;
+  bool last = annotation != NULL && annotation->count > 0; /* where documentation may stand */
+  layout_open(l, INDENT);
+  layout_text(l, "function ");
+  show_name(l, form->name);
+  layout_text(l, "(");
+  show(l, form->pattern, STRENGTH_WHOLE, 0);
+  layout_text(l, ")");
+  for (int place = 0; place < 2; place++) {
+    if (form->documentation != NULL && last == (place == 1)) {
+      layout_break(l, 1);
+      show_string(l, form->documentation, strlen(form->documentation));
+    }
+    if (place == 0 && annotation != NULL) {
+      layout_text(l, " : ");
+      show_type(l, annotation->type, TYPE_ANYWHERE);
+      show_context(l, annotation);
+    }
+  }
+  if (form->value != NULL) {
+    layout_text(l, " =");
+    layout_break(l, 1);
+    show(l, form->value, STRENGTH_WHOLE, 0);
+  }
+  layout_close(l);
+}
+
+static void show_contents(struct layout *l, const struct form *form) {
+  switch ((enum form_kind)form->kind) {
+  case FORM_EXPRESSION: show_side(l, form->value); break;
+  case FORM_ASSIGN:
+    layout_open(l, INDENT);
+    show_side(l, form->pattern);
+    layout_text(l, " =");
+    layout_break(l, 1);
+    show(l, form->value, STRENGTH_ASSIGNED, 0);
+    layout_close(l);
+    break;
+  case FORM_FUNCTION: show_function(l, form); break;
+  case FORM_DATATYPE:
+    layout_text(l, "datatype ");
+    show_name(l, form->name);
+    layout_text(l, "(");
+    show_type(l, form->annotation->type, TYPE_ANYWHERE);
+    layout_text(l, ")");
+    show_context(l, form->annotation);
+    break;
+  case FORM_COMMAND:
+    layout_bytes(l, form->source->text + form->at.start, form->at.end - form->at.start);
+    break;
+  }
+  layout_text(l, ";");
+}
+
+/* ---- the way in ---- */
+
+/* Lays out one of them, in memory of its own. */
+static void lay_out(const struct syntax *e, const struct form *form, FILE *file) {
+  struct heap heap;
+  struct arena arena;
+  heap_init(&heap, 0);
+  arena_init(&arena, &heap);
+  if (setjmp(arena.out_of_memory) == 0) {
+    struct layout layout = {.arena = &arena};
+    if (form != NULL) show_contents(&layout, form);
+    if (e != NULL) show(&layout, e, STRENGTH_ASSIGNED, 0);
+    layout_print(&layout, WIDTH, file);
+  }
+  arena_free(&arena);
+}
+
+void show_syntax(const struct syntax *e, FILE *file) {
+  lay_out(e, NULL, file);
+}
+
+void show_form(const struct form *form, FILE *file) {
+  lay_out(NULL, form, file);
+  fputc('\n', file);
+}
