@@ -1,0 +1,55 @@
+/* derive-build.h - makers of checked trees at ground types, for derived functions. */
+#ifndef RAVEL_NESLC_DERIVE_BUILD_H
+#define RAVEL_NESLC_DERIVE_BUILD_H
+
+#include "neslc/session.h"
+
+/* One derived function in the making. */
+struct build {
+  struct session *session;
+  struct arena *arena;
+  const struct source *source; /* of the library's declaration: its nodes' place */
+  struct span at;
+  uint32_t local_count;
+};
+
+struct type *build_sequence_type(struct build *, struct type *element);
+
+struct core *build_int(struct build *, enum type_tag, int64_t); /* INT, BOOL or CHAR */
+struct core *build_float(struct build *, double);
+struct core *build_string(struct build *, const char *);
+struct core *build_empty(struct build *, struct type *element);
+struct core *build_pair(struct build *, struct core *left, struct core *right);
+struct core *build_if(struct build *, struct core *condition, struct core *yes,
+                      struct core *no);
+struct core *build_let(struct build *, struct core_pattern *, struct core *value,
+                       struct core *body);
+/* items: at least one, all of one type. */
+struct core *build_list(struct build *, struct core **items, size_t count);
+
+/* The library's function of that name applied to an argument, at the types that this gives. */
+struct core *build_call(struct build *, const char *name, struct core *argument);
+struct core *build_call2(struct build *, const char *name, struct core *, struct core *);
+/* contents as a value of a datatype. */
+struct core *build_data(struct build *, struct type *data, struct core *contents);
+
+/* { body : pattern in source; more } of one or two generators. */
+struct core *build_each(struct build *, struct core_pattern *, struct core *source,
+                        struct core *body);
+struct core *build_each2(struct build *, struct core_pattern *, struct core *source,
+                         struct core_pattern *, struct core *source2, struct core *body);
+
+/* A new variable; and its value. */
+struct core_pattern *build_local(struct build *, const char *name, struct type *);
+struct core *build_use(struct build *, const struct core_pattern *local);
+struct core_pattern *build_pair_pattern(struct build *, struct core_pattern *left,
+                                        struct core_pattern *right);
+/* A pattern for a value of a datatype, or of a function that captures something, whose contents
+ * (of type build_contents) are matched by `inner`. */
+struct core_pattern *build_contents_pattern(struct build *, struct type *,
+                                            struct core_pattern *inner);
+/* What a datatype consists of; the captured values of a function as a tuple, NULL if there are
+ * none. */
+struct type *build_contents(struct build *, struct type *);
+
+#endif

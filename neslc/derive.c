@@ -1,0 +1,380 @@
+/* derive.c - the functions that follow the structure of a type, one case for each type.
+ *
+ * Whatever does not depend on the type stands in the library, as functions whose names begin
+ * with `_`: here is only how they are put together.
+ */
+#include "neslc/derive.h"
+
+#include "neslc/derive-build.h"
+#include "neslc/table.h"
+
+#include <assert.h>
+
+static struct core *call(struct build *b, const char *name, struct core *argument) {
+  return build_call(b, name, argument);
+}
+static struct core *call2(struct build *b, const char *name, struct core *x, struct core *y) {
+  return build_call2(b, name, x, y);
+}
+
+static bool is_scalar(const struct type *t) {
+  return t->tag == TYPE_INT || t->tag == TYPE_FLOAT || t->tag == TYPE_BOOL ||
+         t->tag == TYPE_CHAR || t->tag == TYPE_STREAM;
+}
+
+/* Variables for the parts of a value, and the pattern that binds them: a pair's two parts, the
+ * contents of a datatype, the captured values of a function. Of other types the value itself.
+ */
+struct parts {
+  struct core_pattern *pattern;
+  struct core_pattern *left, *right; /* right: of a pair */
+};
+static struct parts take_apart(struct build *b, struct type *type, const char *name) {
+  struct parts p = {0};
+  if (type->tag == TYPE_PAIR) {
+    p.left = build_local(b, name, type->part[0]);
+    p.right = build_local(b, name, type->part[1]);
+    p.pattern = build_pair_pattern(b, p.left, p.right);
+    return p;
+  }
+  struct type *contents =
+      type->tag == TYPE_DATA || type->tag == TYPE_FUNCTION ? build_contents(b, type) : NULL;
+  p.left = build_local(b, name, contents ? contents : type);
+  p.pattern = contents ? build_contents_pattern(b, type, p.left) : p.left;
+  return p;
+}
+static struct core *left(struct build *b, const struct parts *p) {
+  return build_use(b, p->left);
+}
+static struct core *right(struct build *b, const struct parts *p) {
+  return build_use(b, p->right);
+}
+
+/* ---- eql(x, y) ---- */
+
+/* Sequences that have different lengths are not compared. */
+static struct core *sequences_equal(struct build *b, struct type *type, const struct parts *x,
+                                    const struct parts *y) {
+  struct core_pattern *a = build_local(b, "a", type->part[0]);
+  struct core_pattern *c = build_local(b, "b", type->part[0]);
+  struct core *same = call2(b, "eql", build_use(b, a), build_use(b, c));
+  struct core *lengths =
+      call2(b, "==", call(b, "length", left(b, x)), call(b, "length", left(b, y)));
+  struct core *each = build_each2(b, a, left(b, x), c, left(b, y), same);
+  return build_if(b, lengths, call(b, "all", each), build_int(b, TYPE_BOOL, 0));
+}
+
+static struct core *equal(struct build *b, struct type *argument,
+                          struct core_pattern **parameter) {
+  struct type *type = type_of(argument->part[0]);
+  if (is_scalar(type)) return NULL;
+  struct parts x = take_apart(b, type, "x"), y = take_apart(b, type, "y");
+  *parameter = build_pair_pattern(b, x.pattern, y.pattern);
+  if (type->tag == TYPE_SEQUENCE) return sequences_equal(b, type, &x, &y);
+  if (type->tag == TYPE_PAIR) {
+    return call2(b, "and", call2(b, "eql", left(b, &x), left(b, &y)),
+                 call2(b, "eql", right(b, &x), right(b, &y)));
+  }
+  if (x.pattern == x.left) return build_int(b, TYPE_BOOL, 1); /* captures nothing */
+  return call2(b, "eql", left(b, &x), left(b, &y));
+}
+
+/* ---- select(c, x, y) ---- */
+
+static struct core *select_of(struct build *b, struct core *c, struct core *x, struct core *y) {
+  return call2(b, "select", c, build_pair(b, x, y));
+}
+
+static struct core *selection(struct build *b, struct type *argument,
+                              struct core_pattern **parameter) {
+  struct type *type = type_of(type_of(argument->part[1])->part[0]);
+  if (is_scalar(type)) return NULL;
+  struct core_pattern *c = build_local(b, "c", type_base(b->arena, TYPE_BOOL));
+  struct parts x, y;
+  if (type->tag == TYPE_PAIR || type->tag == TYPE_DATA) {
+    x = take_apart(b, type, "x");
+    y = take_apart(b, type, "y");
+  } else {
+    x.pattern = x.left = build_local(b, "x", type);
+    y.pattern = y.left = build_local(b, "y", type);
+  }
+  *parameter = build_pair_pattern(b, c, build_pair_pattern(b, x.pattern, y.pattern));
+  if (type->tag == TYPE_PAIR) {
+    return build_pair(b, select_of(b, build_use(b, c), left(b, &x), left(b, &y)),
+                      select_of(b, build_use(b, c), right(b, &x), right(b, &y)));
+  }
+  if (type->tag == TYPE_DATA) {
+    return build_data(b, type, select_of(b, build_use(b, c), left(b, &x), left(b, &y)));
+  }
+  return build_if(b, build_use(b, c), left(b, &x), left(b, &y));
+}
+
+/* ---- identity(x), _default(v) ---- */
+
+/* The neutral value of a scalar or sequence. */
+static struct core *neutral(struct build *b, struct type *type) {
+  switch (type->tag) {
+  case TYPE_INT: return build_int(b, TYPE_INT, 0);
+  case TYPE_FLOAT: return build_float(b, 0.0);
+  case TYPE_BOOL: return build_int(b, TYPE_BOOL, 0);
+  case TYPE_CHAR: return build_int(b, TYPE_CHAR, ' ');
+  case TYPE_SEQUENCE: return build_empty(b, type->part[0]);
+  default: return NULL;
+  }
+}
+
+/* Streams and functions have no neutral value: they are their own. */
+static struct core *identity(struct build *b, struct type *argument,
+                             struct core_pattern **parameter) {
+  bool whole = argument->tag == TYPE_FUNCTION;
+  struct parts x = {0};
+  if (whole) {
+    x.pattern = x.left = build_local(b, "x", argument);
+  } else {
+    x = take_apart(b, argument, "x");
+  }
+  *parameter = x.pattern;
+  if (argument->tag == TYPE_PAIR) {
+    return build_pair(b, call(b, "identity", left(b, &x)), call(b, "identity", right(b, &x)));
+  }
+  if (argument->tag == TYPE_DATA) {
+    return build_data(b, argument, call(b, "identity", left(b, &x)));
+  }
+  struct core *e = neutral(b, argument);
+  return e ? e : left(b, &x);
+}
+
+/* The contents of all values of a datatype in a sequence. */
+static struct core *all_contents(struct build *b, struct type *data, struct core *sequence) {
+  struct parts p = take_apart(b, data, "x");
+  return build_each(b, p.pattern, sequence, left(b, &p));
+}
+
+/* A sequence of contents as one of values of the datatype. */
+static struct core *all_data(struct build *b, struct type *data, struct core *sequence) {
+  struct core_pattern *x = build_local(b, "x", type_of(sequence->type)->part[0]);
+  return build_each(b, x, sequence, build_data(b, data, build_use(b, x)));
+}
+
+/* The two sequences of the parts of pairs, as variables around what is made of them. */
+static struct parts unzipped(struct build *b, struct type *pair) {
+  struct parts p = {.left = build_local(b, "x", build_sequence_type(b, pair->part[0])),
+                    .right = build_local(b, "y", build_sequence_type(b, pair->part[1]))};
+  p.pattern = build_pair_pattern(b, p.left, p.right);
+  return p;
+}
+
+static struct core *defaults(struct build *b, struct type *argument,
+                             struct core_pattern **parameter) {
+  struct type *type = type_of(argument->part[0]);
+  struct core_pattern *v = *parameter = build_local(b, "v", argument);
+  if (type->tag == TYPE_PAIR) {
+    struct parts p = unzipped(b, type);
+    return build_let(
+        b, p.pattern, call(b, "unzip", build_use(b, v)),
+        build_pair(b, call(b, "_default", left(b, &p)), call(b, "_default", right(b, &p))));
+  }
+  if (type->tag == TYPE_DATA) {
+    return build_data(b, type, call(b, "_default", all_contents(b, type, build_use(b, v))));
+  }
+  struct core *e = neutral(b, type);
+  return e ? e : call2(b, "elt", build_use(b, v), build_int(b, TYPE_INT, 0));
+}
+
+/* ---- hash_any(x), string(x) ---- */
+
+/* name of each element of a sequence. */
+static struct core *of_elements(struct build *b, struct type *sequence, const char *name,
+                                struct core *value) {
+  struct core_pattern *e = build_local(b, "e", sequence->part[0]);
+  return build_each(b, e, value, call(b, name, build_use(b, e)));
+}
+
+static struct core *hash(struct build *b, struct type *type, struct core_pattern **parameter) {
+  struct parts x = take_apart(b, type, "x");
+  *parameter = x.pattern;
+  switch ((enum type_tag)type->tag) {
+  case TYPE_INT: return call(b, "_hash_int", left(b, &x));
+  case TYPE_FLOAT: return call(b, "_hash_float", left(b, &x));
+  case TYPE_BOOL: return call(b, "_hash_int", call(b, "btoi", left(b, &x)));
+  case TYPE_CHAR: return call(b, "_hash_int", call(b, "char_code", left(b, &x)));
+  case TYPE_SEQUENCE:
+    return call(b, "_hash_sequence", of_elements(b, type, "hash_any", left(b, &x)));
+  case TYPE_PAIR:
+    return call2(b, "_hash_pair", call(b, "hash_any", left(b, &x)),
+                 call(b, "hash_any", right(b, &x)));
+  case TYPE_DATA:
+  case TYPE_FUNCTION:
+    if (x.pattern != x.left) return call(b, "hash_any", left(b, &x));
+    return build_int(b, TYPE_INT, 0); /* captures nothing: all are equal */
+  case TYPE_STREAM:
+  case TYPE_IDENTITY:
+  case TYPE_VARIABLE: break;
+  }
+  return build_int(b, TYPE_INT, 0);
+}
+
+/* All components of a tuple, however many, are within one pair of parentheses. */
+static struct core *tuple_string(struct build *b, struct type *type,
+                                 struct core_pattern **parameter) {
+  size_t count = 1;
+  for (struct type *t = type; t->tag == TYPE_PAIR; t = type_of(t->part[1])) count++;
+  struct core_pattern **components = arena_alloc(b->arena, count * sizeof *components);
+  struct core **strings = arena_alloc(b->arena, count * sizeof *strings);
+  for (size_t i = 0; i < count; i++) {
+    components[i] = build_local(b, "x", i + 1 < count ? type->part[0] : type);
+    strings[i] = call(b, "string", build_use(b, components[i]));
+    if (i + 1 < count) type = type_of(type->part[1]);
+  }
+  struct core_pattern *p = components[count - 1];
+  for (size_t i = count - 1; i-- > 0;) p = build_pair_pattern(b, components[i], p);
+  *parameter = p;
+  return call(b, "_tuple_string", build_list(b, strings, count));
+}
+
+static struct core *string(struct build *b, struct type *type,
+                           struct core_pattern **parameter) {
+  if (type->tag == TYPE_PAIR) return tuple_string(b, type, parameter);
+  struct parts x = take_apart(b, type, "x");
+  *parameter = x.pattern;
+  switch ((enum type_tag)type->tag) {
+  case TYPE_INT: return call(b, "int_string", left(b, &x));
+  case TYPE_FLOAT: return call(b, "float_string", left(b, &x));
+  case TYPE_BOOL: return call(b, "bool_string", left(b, &x));
+  case TYPE_CHAR: return call(b, "char_string", left(b, &x));
+  case TYPE_STREAM: return build_string(b, "stream");
+  case TYPE_SEQUENCE:
+    return call(b, "_sequence_string", of_elements(b, type, "string", left(b, &x)));
+  case TYPE_DATA: return call(b, "string", left(b, &x));
+  case TYPE_PAIR:
+  case TYPE_FUNCTION:
+  case TYPE_IDENTITY:
+  case TYPE_VARIABLE: break;
+  }
+  return build_string(b, "function");
+}
+
+/* ---- _write_columns(v, st), _read_columns(v, st) ---- */
+
+static struct core *write_columns(struct build *b, struct type *argument,
+                                  struct core_pattern **parameter) {
+  struct type *type = type_of(type_of(argument->part[0])->part[0]);
+  struct core_pattern *v = build_local(b, "v", argument->part[0]);
+  struct core_pattern *st = build_local(b, "st", argument->part[1]);
+  *parameter = build_pair_pattern(b, v, st);
+  struct core *value = build_use(b, v), *stream = build_use(b, st);
+  switch ((enum type_tag)type->tag) {
+  case TYPE_INT: return call2(b, "_write_ints", value, stream);
+  case TYPE_FLOAT: return call2(b, "_write_floats", value, stream);
+  case TYPE_BOOL: return call2(b, "_write_bools", value, stream);
+  case TYPE_CHAR: return call2(b, "_write_chars", value, stream);
+  case TYPE_SEQUENCE:
+    return call2(b, "_written", call2(b, "_write_ints", call(b, "_lengths", value), stream),
+                 call2(b, "_write_columns", call(b, "flatten", value), stream));
+  case TYPE_PAIR: {
+    struct parts p = unzipped(b, type);
+    return build_let(b, p.pattern, call(b, "unzip", value),
+                     call2(b, "_written", call2(b, "_write_columns", left(b, &p), stream),
+                           call2(b, "_write_columns", right(b, &p), stream)));
+  }
+  case TYPE_DATA: return call2(b, "_write_columns", all_contents(b, type, value), stream);
+  case TYPE_STREAM:
+  case TYPE_FUNCTION:
+  case TYPE_IDENTITY:
+  case TYPE_VARIABLE: break;
+  }
+  return call2(b, "_write_likes", value, stream);
+}
+
+/* (v, ok, message) of contents as the same of the datatype's values. */
+static struct core *read_data(struct build *b, struct type *data, struct core *contents) {
+  struct type *result = type_of(contents->type);
+  struct core_pattern *v = build_local(b, "v", result->part[0]);
+  struct core_pattern *status = build_local(b, "status", result->part[1]);
+  return build_let(b, build_pair_pattern(b, v, status), contents,
+                   build_pair(b, all_data(b, data, build_use(b, v)), build_use(b, status)));
+}
+
+static struct core *read_columns(struct build *b, struct type *argument,
+                                 struct core_pattern **parameter) {
+  struct type *type = type_of(type_of(argument->part[0])->part[0]);
+  struct core_pattern *v = build_local(b, "v", argument->part[0]);
+  struct core_pattern *st = build_local(b, "st", argument->part[1]);
+  *parameter = build_pair_pattern(b, v, st);
+  struct core *value = build_use(b, v), *stream = build_use(b, st);
+  switch ((enum type_tag)type->tag) {
+  case TYPE_INT: return call(b, "read_int_seq", stream);
+  case TYPE_FLOAT: return call(b, "read_float_seq", stream);
+  case TYPE_BOOL: return call(b, "_read_bools", stream);
+  case TYPE_CHAR: return call(b, "_read_chars", stream);
+  case TYPE_SEQUENCE:
+    return call2(b, "_read_sequences", call(b, "read_int_seq", stream),
+                 call2(b, "_read_columns", call(b, "flatten", value), stream));
+  case TYPE_PAIR: {
+    struct parts p = unzipped(b, type);
+    return build_let(b, p.pattern, call(b, "unzip", value),
+                     call2(b, "_read_pairs", call2(b, "_read_columns", left(b, &p), stream),
+                           call2(b, "_read_columns", right(b, &p), stream)));
+  }
+  case TYPE_DATA:
+    return read_data(b, type, call2(b, "_read_columns", all_contents(b, type, value), stream));
+  case TYPE_STREAM:
+  case TYPE_FUNCTION:
+  case TYPE_IDENTITY:
+  case TYPE_VARIABLE: break;
+  }
+  return call2(b, "_read_likes", value, stream);
+}
+
+/* ---- all of them ---- */
+
+struct derivable {
+  const char *name;
+  struct core *(*body)(struct build *, struct type *, struct core_pattern **);
+};
+
+static struct derivable derivable(enum primitive p) {
+  switch (p) {
+  case PRIM_EQL: return (struct derivable){"eql", equal};
+  case PRIM_SELECT: return (struct derivable){"select", selection};
+  case PRIM_IDENTITY: return (struct derivable){"identity", identity};
+  case PRIM_DEFAULT: return (struct derivable){"_default", defaults};
+  case PRIM_HASH: return (struct derivable){"hash_any", hash};
+  case PRIM_STRING: return (struct derivable){"string", string};
+  case PRIM_WRITE_COLUMNS: return (struct derivable){"_write_columns", write_columns};
+  case PRIM_READ_COLUMNS: return (struct derivable){"_read_columns", read_columns};
+  default: return (struct derivable){0};
+  }
+}
+
+/* What was made already, in lists by a number of primitive and type. */
+struct derivation {
+  struct derived derived;
+  enum primitive primitive;
+  struct type *argument;
+  struct derivation *next;
+};
+
+const struct derived *derive(struct session *session, enum primitive primitive,
+                             struct type *argument) {
+  argument = type_of(argument);
+  const uint64_t hashed = type_hash(argument) * 64 + (uint64_t)primitive;
+  const void *key = (const void *)(uintptr_t)(hashed | 1);
+  struct derivation *first = table_get(session->derived, key);
+  for (struct derivation *d = first; d; d = d->next) {
+    if (d->primitive == primitive && type_same(d->argument, argument)) return &d->derived;
+  }
+  const struct derivable what = derivable(primitive);
+  assert(what.body);
+  const struct global *g = session_library(session, what.name);
+  struct build b = {.session = session,
+                    .arena = session->arena,
+                    .source = g->form->source,
+                    .at = g->form->at};
+  struct derivation *d = arena_alloc(session->arena, sizeof *d);
+  *d = (struct derivation){.primitive = primitive, .argument = argument, .next = first};
+  d->derived.body = what.body(&b, argument, &d->derived.parameter);
+  d->derived.local_count = b.local_count;
+  table_set(session->derived, key, d);
+  return &d->derived;
+}
