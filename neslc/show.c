@@ -414,7 +414,7 @@ static void show_function(struct layout *l, const struct form *form) {
   if (form->value != NULL) {
     layout_text(l, " =");
     layout_break(l, 1);
-    show(l, form->value, STRENGTH_WHOLE, 0);
+    show(l, form->value, STRENGTH_ELEMENT, 0);
   }
   layout_close(l);
 }
