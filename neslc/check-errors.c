@@ -84,8 +84,13 @@ static const char *reason(struct checker *ck, const struct clash *clash) {
   return "";
 }
 
-static void remark_on(struct checker *ck, struct type *part) {
-  if (!part->from_source) return;
+static bool comes_from(const struct type *t, const struct source *source, struct span at) {
+  return t->from_source == source && t->from.start == at.start && t->from.end == at.end;
+}
+
+/* Where a type came from, unless the error points there already. */
+static void remark_on(struct checker *ck, struct span error, struct type *part) {
+  if (!part->from_source || comes_from(part, ck->source, error)) return;
   if (part->tag == TYPE_VARIABLE) {
     if (!is_class(part)) return;
     remark(ck->complaints, part->from_source, part->from, "%s because of this",
@@ -101,11 +106,10 @@ static void remark_on(struct checker *ck, struct type *part) {
 static void complain_because(struct checker *ck, struct span at, const struct clash *clash,
                              const char *message) {
   complain(ck->complaints, NESL_TYPE, ck->source, at, "%s%s", message, reason(ck, clash));
-  remark_on(ck, clash->a);
-  bool same_place = clash->a->from_source == clash->b->from_source &&
-                    clash->a->from.start == clash->b->from.start &&
-                    clash->a->from.end == clash->b->from.end;
-  if (!same_place) remark_on(ck, clash->b);
+  remark_on(ck, at, clash->a);
+  if (!comes_from(clash->a, clash->b->from_source, clash->b->from)) {
+    remark_on(ck, at, clash->b);
+  }
 }
 
 void complain_clash(struct checker *ck, struct span at, const struct clash *clash,
@@ -174,8 +178,8 @@ static bool complain_operands(struct checker *ck, const struct syntax *apply,
   if (!binary) {
     complain(ck->complaints, NESL_TYPE, ck->source, argument->at, "%s wants %s, but this is %s",
              name, member_of(klass), shown(ck, argument->type));
-    remark_on(ck, clash->a);
-    remark_on(ck, clash->b);
+    remark_on(ck, argument->at, clash->a);
+    remark_on(ck, argument->at, clash->b);
     return true;
   }
   struct type *t = type_of(argument->type);

@@ -86,8 +86,10 @@ static struct core *check_if(struct checker *ck, const struct syntax *e) {
   require_bool(ck, condition, "the condition of `if`");
   struct core *yes = check_expression(ck, e->as.part.left);
   struct core *no = check_expression(ck, e->as.part.right);
+  struct type *type = yes->type;
   struct clash clash;
   if (!unify(&clash, yes->type, no->type)) {
+    type = type_variable(ck->arena, CLASS_ANY); /* either might have been meant */
     complain_clash(ck, no->at, &clash,
                    "the branches of `if` have one type, but `then` gives %s and `else` %s",
                    shown(ck, yes->type), shown(ck, no->type));
@@ -97,7 +99,7 @@ static struct core *check_if(struct checker *ck, const struct syntax *e) {
              "`else` extends over commas: put the `if` into parentheses to end it before one");
     }
   }
-  struct core *core = core_make(ck, CORE_IF, e, yes->type);
+  struct core *core = core_make(ck, CORE_IF, e, type);
   core->as.part.left = yes;
   core->as.part.right = no;
   core->as.part.third = condition;
