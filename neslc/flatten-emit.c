@@ -13,6 +13,7 @@ const struct ir_kind flat_kinds[4] = {
 
 ir_var flat_var(struct flattener *f, const struct ir_kind *kind) {
   *array_push(f->arena, &f->kinds) = kind;
+  *array_push(f->arena, &f->definitions) = NULL;
   return (ir_var)(f->kinds.count - 1);
 }
 
@@ -94,10 +95,9 @@ static bool binding_same(const struct ir_binding *a, const struct ir_binding *b)
 
 static const struct ir_binding *find_known(struct flattener *f, const struct ir_binding *x,
                                            uint64_t hash) {
-  for (size_t i = f->known.count; i-- > 0;) {
-    if (f->known.items[i].hash == hash && binding_same(f->known.items[i].binding, x)) {
-      return f->known.items[i].binding;
-    }
+  for (uint32_t i = f->buckets[hash % KNOWN_BUCKETS]; i > 0; i = f->known.items[i - 1].next) {
+    const struct known_value *k = &f->known.items[i - 1];
+    if (k->hash == hash && binding_same(k->binding, x)) return k->binding;
   }
   return NULL;
 }
@@ -105,7 +105,28 @@ static const struct ir_binding *find_known(struct flattener *f, const struct ir_
 static void remember(struct flattener *f, const struct ir_binding *x, uint64_t hash) {
   struct ir_binding *copy = arena_alloc(f->arena, sizeof *copy);
   *copy = *x;
-  *array_push(f->arena, &f->known) = (struct known_value){hash, copy};
+  uint32_t *bucket = &f->buckets[hash % KNOWN_BUCKETS];
+  *array_push(f->arena, &f->known) = (struct known_value){hash, copy, *bucket};
+  *bucket = (uint32_t)f->known.count;
+  if (x->result_count > 0) f->definitions.items[x->results[0]] = copy;
+}
+
+/* Forgets what was learnt since there were `count` values. */
+static void forget(struct flattener *f, size_t count) {
+  while (f->known.count > count) {
+    const struct known_value *k = &f->known.items[--f->known.count];
+    f->buckets[k->hash % KNOWN_BUCKETS] = k->next;
+  }
+}
+
+const struct vcode_constant *constant_of(const struct flattener *f, ir_var v) {
+  const struct ir_binding *x = f->definitions.items[v];
+  return x && x->form == IR_CONST ? x->as.constant : NULL;
+}
+
+const struct ir_binding *defined_by(const struct flattener *f, ir_var v, enum opcode op) {
+  const struct ir_binding *x = f->definitions.items[v];
+  return x && x->form == IR_OP && x->op == op && x->results[0] == v ? x : NULL;
 }
 
 /* ---- operations ---- */
@@ -143,6 +164,7 @@ void emit_results(struct flattener *f, enum opcode op, enum type_word word, unsi
 ir_var emit(struct flattener *f, enum opcode op, enum type_word word, unsigned count,
             const ir_var *operands) {
   ir_var result[MAX_RESULTS] = {0};
+  if (count > 0 && fold(f, op, operands, result)) return result[0];
   unsigned results = 0;
   while (opcode_info(op)->results[results]) results++;
   emit_results(f, op, word, count, operands, results, result);
@@ -207,14 +229,8 @@ ir_var emit_one_segment(struct flattener *f, int64_t length) {
 /* The constant of one element that a variable is; NULL if it is none. */
 static const struct vcode_constant *known_constant(struct flattener *f, ir_var v,
                                                    enum type_word type) {
-  for (size_t i = f->known.count; i-- > 0;) {
-    const struct ir_binding *x = f->known.items[i].binding;
-    if (x->result_count == 0 || x->results[0] != v) continue;
-    const bool fits =
-        x->form == IR_CONST && x->as.constant->type == type && x->as.constant->length == 1;
-    return fits ? x->as.constant : NULL;
-  }
-  return NULL;
+  const struct vcode_constant *k = constant_of(f, v);
+  return k && k->type == type && k->length == 1 ? k : NULL;
 }
 
 bool known_int(struct flattener *f, ir_var v, int64_t *out) {
@@ -231,6 +247,8 @@ bool known_float(struct flattener *f, ir_var v, double *out) {
 
 void emit_assert(struct flattener *f, ir_var flags, ir_var v, ir_var w, const char *text) {
   if (f->options->unchecked) return;
+  const struct vcode_constant *good = constant_of(f, flags);
+  if (good && good->length == 1 && good->as.bools[0]) return; /* it is known to hold */
   struct ir_binding x = make_binding(f, IR_OP, 3, 0);
   x.op = OPC_ASSERT;
   x.operands[0] = flags;
@@ -263,7 +281,7 @@ static struct ir_block *close_block(struct flattener *f, struct block *b, uint8_
                            .result_count = count};
   out->results = arena_alloc(f->arena, count * (sizeof(ir_var) + sizeof(bool)) + 1);
   out->last = (bool *)(out->results + count);
-  f->known.count = b->known;
+  forget(f, b->known);
   f->block = b->outer;
   return out;
 }

@@ -94,7 +94,9 @@ struct block {
 struct known_value { /* an operation that was executed where we are */
   uint64_t hash;
   const struct ir_binding *binding; /* copy */
+  uint32_t next;                    /* older one in its bucket, from 1; 0: none */
 };
+enum { KNOWN_BUCKETS = 1024 };
 
 /* A function of the program to be made: a global or a lambda at ground types, for one or for
  * many instances, with its argument represented in some way. */
@@ -127,15 +129,25 @@ struct flattener {
 
   /* The function being made: */
   ARRAY(const struct ir_kind *) kinds; /* of its variables */
+  ARRAY(const struct ir_binding *)
+  definitions; /* of each variable that is the first result of
+                  a pure operation or a constant; else NULL */
   struct block *block;
   ARRAY(struct known_value) known;
+  uint32_t *buckets;     /* of known: newest, from 1 */
   struct context serial; /* its context of one instance */
   struct frame *frame;
   uint32_t origin; /* of what is emitted now */
   size_t expanded; /* nodes of bodies expanded in it */
 };
 
-/* ---- emitting: flatten-emit.c ---- */
+/* ---- emitting: flatten-emit.c, flatten-fold.c ---- */
+
+/* A variable that has the value of the operation, if one is known without executing it. */
+bool fold(struct flattener *, enum opcode, const ir_var *operands, ir_var *result);
+/* The operation that a variable is the result of, if its opcode is this one; or NULL. */
+const struct ir_binding *defined_by(const struct flattener *, ir_var, enum opcode);
+const struct vcode_constant *constant_of(const struct flattener *, ir_var);
 
 extern const struct ir_kind flat_kinds[4]; /* INT FLOAT BOOL SEGDES */
 

@@ -282,7 +282,10 @@ const struct rep *flatten(struct flattener *f, struct context *c, const struct c
 static void begin_function(struct flattener *f) {
   f->kinds.items = NULL;
   f->kinds.count = f->kinds.capacity = 0;
+  f->definitions.items = NULL;
+  f->definitions.count = f->definitions.capacity = 0;
   f->known.count = 0;
+  memset(f->buckets, 0, KNOWN_BUCKETS * sizeof *f->buckets);
   f->block = NULL;
   f->expanded = 0;
   f->origin = 0;
@@ -394,6 +397,7 @@ static struct flattener *new_flattener(struct session *s, const struct flatten_o
   f->session = s;
   f->options = options;
   f->complaints = complaints;
+  f->buckets = arena_alloc(f->arena, KNOWN_BUCKETS * sizeof *f->buckets);
   *array_push(f->arena, &f->origins) = (struct vcode_origin){"", ""};
   *array_push(f->arena, &f->functions) = (struct ir_function){0};
   return f;

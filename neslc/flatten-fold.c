@@ -1,0 +1,130 @@
+/* flatten-fold.c - operations whose result is known while code is made: descriptors made of
+ * their own lengths, arithmetic on constants, gathers of everything.
+ *
+ * Only what lifting produces itself again and again; the optimiser does the rest. */
+#include "neslc/flatten-private.h"
+
+static bool is_int(struct flattener *f, ir_var v, int64_t x) {
+  int64_t known;
+  return known_int(f, v, &known) && known == x;
+}
+
+/* Arithmetic and comparison of two known numbers that cannot overflow 32 bits. */
+static bool fold_numbers(struct flattener *f, enum opcode op, int64_t a, int64_t b,
+                         ir_var *result) {
+  enum { SMALL = 1 << 14 };
+  const bool small = a > -SMALL && a < SMALL && b > -SMALL && b < SMALL;
+  switch (op) {
+  case OPC_LT: *result = emit_bool(f, a < b); return true;
+  case OPC_LE: *result = emit_bool(f, a <= b); return true;
+  case OPC_GT: *result = emit_bool(f, a > b); return true;
+  case OPC_GE: *result = emit_bool(f, a >= b); return true;
+  case OPC_EQ: *result = emit_bool(f, a == b); return true;
+  case OPC_NE: *result = emit_bool(f, a != b); return true;
+  case OPC_ADD:
+    if (small) *result = emit_int(f, a + b);
+    return small;
+  case OPC_SUB:
+    if (small) *result = emit_int(f, a - b);
+    return small;
+  case OPC_MUL:
+    if (small) *result = emit_int(f, a * b);
+    return small;
+  default: return false;
+  }
+}
+
+static bool known_bool(struct flattener *f, ir_var v, bool *out) {
+  const struct vcode_constant *k = constant_of(f, v);
+  if (!k || k->type != TW_BOOL || k->length != 1) return false;
+  *out = k->as.bools[0];
+  return true;
+}
+
+bool fold(struct flattener *f, enum opcode op, const ir_var *x, ir_var *result) {
+  int64_t a, b;
+  bool p;
+  const struct ir_binding *d;
+  switch (op) {
+  case OPC_LENGTHS: {
+    d = defined_by(f, x[0], OPC_MAKE_SEGDES);
+    const struct vcode_constant *k = constant_of(f, x[0]);
+    if (d) {
+      *result = d->operands[0];
+    } else if (k && k->length == 1) {
+      *result = emit_int(f, k->as.ints[0]);
+    } else {
+      return false;
+    }
+    return true;
+  }
+  case OPC_MAKE_SEGDES:
+    d = defined_by(f, x[0], OPC_LENGTHS);
+    if (d) {
+      *result = d->operands[0];
+      return true;
+    }
+    if (!known_int(f, x[0], &a) || a < 0) return false;
+    *result = emit_one_segment(f, a);
+    return true;
+  case OPC_EQ:
+  case OPC_LE:
+  case OPC_GE:
+    if (x[0] == x[1] && f->kinds.items[x[0]]->tag == IR_INT && constant_of(f, x[0]) &&
+        constant_of(f, x[0])->length == 1) {
+      *result = emit_bool(f, true);
+      return true;
+    }
+    break;
+  case OPC_ADD:
+    if (is_int(f, x[0], 0) && !known_int(f, x[1], &b)) {
+      /* A scalar 0 is added to a scalar only. */
+      *result = x[1];
+      return true;
+    }
+    if (is_int(f, x[1], 0) && !known_int(f, x[0], &a)) {
+      *result = x[0];
+      return true;
+    }
+    break;
+  case OPC_SUB:
+    if (is_int(f, x[1], 0) && !known_int(f, x[0], &a)) {
+      *result = x[0];
+      return true;
+    }
+    break;
+  case OPC_AND:
+    if (known_bool(f, x[0], &p) && p) {
+      *result = x[1];
+      return true;
+    }
+    if (known_bool(f, x[1], &p) && p) {
+      *result = x[0];
+      return true;
+    }
+    return false;
+  case OPC_ADD_SCAN: /* of one segment's only length: where it begins */
+    if (known_int(f, x[0], &a)) {
+      *result = emit_int(f, 0);
+      return true;
+    }
+    return false;
+  case OPC_ADD_REDUCE:
+    if (known_int(f, x[0], &a)) {
+      *result = x[0];
+      return true;
+    }
+    return false;
+  case OPC_DIST: { /* over one place */
+    const struct vcode_constant *k = constant_of(f, x[1]);
+    if (!k || k->length != 1 || k->as.ints[0] != 1) return false;
+    *result = x[0];
+    return true;
+  }
+  default: break;
+  }
+  if (known_int(f, x[0], &a) && opcode_info(op)->operands[1] && known_int(f, x[1], &b)) {
+    return fold_numbers(f, op, a, b, result);
+  }
+  return false;
+}
