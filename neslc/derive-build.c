@@ -4,6 +4,21 @@
 #include <assert.h>
 #include <string.h>
 
+struct type *build_lasting_type(struct build *b, struct type *type) {
+  type = type_of(type);
+  struct type *copy = arena_alloc(b->arena, sizeof *copy);
+  *copy = *type;
+  for (int i = 0; i < 3; i++) {
+    if (type->part[i]) copy->part[i] = build_lasting_type(b, type->part[i]);
+  }
+  if (type->argument_count == 0) return copy;
+  copy->arguments = arena_alloc(b->arena, type->argument_count * sizeof *copy->arguments);
+  for (uint32_t i = 0; i < type->argument_count; i++) {
+    copy->arguments[i] = build_lasting_type(b, type->arguments[i]);
+  }
+  return copy;
+}
+
 struct type *build_sequence_type(struct build *b, struct type *element) {
   return type_sequence(b->arena, element);
 }

@@ -371,6 +371,7 @@ const struct derived *derive(struct session *session, enum primitive primitive,
                     .arena = session->arena,
                     .source = g->form->source,
                     .at = g->form->at};
+  argument = build_lasting_type(&b, argument);
   struct derivation *d = arena_alloc(session->arena, sizeof *d);
   *d = (struct derivation){.primitive = primitive, .argument = argument, .next = first};
   d->derived.body = what.body(&b, argument, &d->derived.parameter);
