@@ -164,7 +164,7 @@ void emit_results(struct flattener *f, enum opcode op, enum type_word word, unsi
 ir_var emit(struct flattener *f, enum opcode op, enum type_word word, unsigned count,
             const ir_var *operands) {
   ir_var result[MAX_RESULTS] = {0};
-  if (count > 0 && fold(f, op, operands, result)) return result[0];
+  if (count > 0 && fold_operation(f, op, operands, result)) return result[0];
   unsigned results = 0;
   while (opcode_info(op)->results[results]) results++;
   emit_results(f, op, word, count, operands, results, result);

@@ -41,7 +41,7 @@ static bool known_bool(struct flattener *f, ir_var v, bool *out) {
   return true;
 }
 
-bool fold(struct flattener *f, enum opcode op, const ir_var *x, ir_var *result) {
+bool fold_operation(struct flattener *f, enum opcode op, const ir_var *x, ir_var *result) {
   int64_t a, b;
   bool p;
   const struct ir_binding *d;

@@ -144,7 +144,7 @@ struct flattener {
 /* ---- emitting: flatten-emit.c, flatten-fold.c ---- */
 
 /* A variable that has the value of the operation, if one is known without executing it. */
-bool fold(struct flattener *, enum opcode, const ir_var *operands, ir_var *result);
+bool fold_operation(struct flattener *, enum opcode, const ir_var *operands, ir_var *result);
 /* The operation that a variable is the result of, if its opcode is this one; or NULL. */
 const struct ir_binding *defined_by(const struct flattener *, ir_var, enum opcode);
 const struct vcode_constant *constant_of(const struct flattener *, ir_var);
