@@ -142,6 +142,7 @@ static bool parse_short(const struct command_line *c, const char *argument,
 }
 
 static bool take_file(const struct command_line *c, const char *argument) {
+  if (c->operand) return c->operand(c->options, argument);
   if (*c->file) {
     return usage_error(c->command, "one program at a time: %.200s or %.200s?", *c->file,
                        argument);

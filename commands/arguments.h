@@ -1,6 +1,6 @@
 /* arguments.h - reading a command line by a table of options.
  *
- * Options and the file may come in any order; a value follows as --name=value or as the next
+ * Options and files may come in any order; a value follows as --name=value or as the next
  * argument; "--" ends the options. Parser, help and suggestions are made of the same rows.
  */
 #ifndef RAVEL_ARGUMENTS_H
@@ -25,7 +25,10 @@ struct command_line {
   /* Does what the option in row `id` says; value is NULL if it has none. False after a
    * complaint. */
   bool (*apply)(void *options, unsigned id, const char *value);
-  const char **file; /* becomes the one argument that is no option */
+  /* Takes an argument that is no option; false after a complaint. NULL: there may be one, which
+   * becomes *file. */
+  bool (*operand)(void *options, const char *argument);
+  const char **file;
 };
 
 /* Reads all arguments. False after one line on standard error about what is wrong. */

@@ -26,8 +26,8 @@ struct program {
   struct heap message_heap; /* without limit: the program's must not silence messages */
   struct arena messages;
   struct diag_list diags;
-  struct source source;
-  struct source sop;
+  struct source_text source;
+  struct source_text sop;
   /* Paths made here: diagnostics borrow them. */
   char sop_path[4096], output_path[4096], header_path[4096], cache_path[4096];
   struct widths widths; /* those of the run */

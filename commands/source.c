@@ -31,7 +31,7 @@ static int open_source(const char *file, struct diag_list *diags) {
   return -1;
 }
 
-static bool read_all(struct source *s, struct heap *heap, int fd, const char *file,
+static bool read_all(struct source_text *s, struct heap *heap, int fd, const char *file,
                      struct diag_list *diags) {
   for (;;) {
     if (s->length == s->capacity) {
@@ -48,9 +48,9 @@ static bool read_all(struct source *s, struct heap *heap, int fd, const char *fi
   }
 }
 
-bool source_read(struct source *s, struct heap *heap, const char *file,
+bool source_read(struct source_text *s, struct heap *heap, const char *file,
                  struct diag_list *diags) {
-  *s = (struct source){0};
+  *s = (struct source_text){0};
   int fd = open_source(file, diags);
   if (fd < 0) return false;
   bool ok = read_all(s, heap, fd, file, diags);
@@ -58,12 +58,12 @@ bool source_read(struct source *s, struct heap *heap, const char *file,
   return ok;
 }
 
-void source_free(struct source *s, struct heap *heap) {
+void source_free(struct source_text *s, struct heap *heap) {
   heap_free(heap, s->text, s->capacity);
-  *s = (struct source){0};
+  *s = (struct source_text){0};
 }
 
-bool source_is_binary(const struct source *s) {
+bool source_is_binary(const struct source_text *s) {
   for (size_t i = 0; i < s->length; i++) {
     unsigned char c = (unsigned char)s->text[i];
     bool white = c == ' ' || (c >= '\t' && c <= '\r');

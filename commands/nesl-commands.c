@@ -1,0 +1,317 @@
+/* nesl-commands.c - the commands of the top level. (NESL specification, section 4.4.) */
+#include "commands/nesl.h"
+#include "commands/output.h"
+#include "fcode-opt/fcode-opt.h"
+#include "neslc/flatten.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+enum { MOST_LOADS = 100 }; /* files that load each other */
+
+/* A command as it was read. */
+struct command {
+  struct nesl *n;
+  const struct form *form;
+  const struct token *words;
+  size_t count;
+};
+
+static struct span words_span(const struct command *c) {
+  if (c->count == 0) return c->form->name_at;
+  return span_over(c->words[0].at, c->words[c->count - 1].at);
+}
+
+#define command_error(c, ...)                                                                  \
+  (complain(&(c)->n->complaints, NESL_PARSE, (c)->form->source, words_span(c), __VA_ARGS__),   \
+   false)
+
+static bool is_word(const struct command *c, size_t i, const char *text) {
+  return i < c->count && c->words[i].kind == TOKEN_WORD &&
+         strcmp(c->words[i].name->text, text) == 0;
+}
+
+/* The words as they were written, the arena's. */
+static const char *written(const struct command *c) {
+  struct span at = words_span(c);
+  if (c->count == 0) return "";
+  return arena_copy(&c->n->arena, c->form->source->text + at.start, at.end - at.start);
+}
+
+/* ---- help ---- */
+
+static bool help(struct command *c) {
+  static const char text[] =
+      "Forms end with `;` and may span lines:\n"
+      "  EXPRESSION;                      evaluate and print; `it` is the latest value\n"
+      "  PATTERN = EXPRESSION;            bind global variables\n"
+      "  function NAME(PARAMETERS) = EXPRESSION;\n"
+      "  datatype NAME(TYPE);\n"
+      "Commands:\n"
+      "  help;  or  ?                     this text\n"
+      "  describe NAME;                   what a function is and does\n"
+      "  apropos TEXT;                    names that contain TEXT, with their types\n"
+      "  set arg_check on;  or  off       checks of arguments at run time\n"
+      "  set print_length N;              longest sequence printed in full\n"
+      "  set verbose on;  or  off         whether notices are printed\n"
+      "  show status;                     the switches\n"
+      "  show code NAME;                  the source of a function\n"
+      "  load \"FILE\";                     execute the forms of a file; load; repeats the "
+      "last\n"
+      "  dump vcode \"FILE\" EXPRESSION;    write the VCODE of an expression\n"
+      "  edit \"FILE\";  shell \"COMMAND\";   with --allow-spawn\n"
+      "  exit;                            leave, as the end of input does\n";
+  if (!c->n->quiet) fputs(text, c->n->out);
+  return true;
+}
+
+/* ---- describe, apropos ---- */
+
+static void put_type(struct global *g, FILE *out) {
+  fprintf(out, "%s : ", g->name->text);
+  type_show(g->scheme.type, true, out);
+  fputc('\n', out);
+}
+
+static struct global *find_global(const struct command *c, const struct token *word) {
+  struct global *g = word->name ? session_global(c->n->session, word->name->text) : NULL;
+  if (g) return g;
+  const char *name = word->name ? word->name->text : "this";
+  const char *nearest = word->name ? session_nearest(c->n->session, name) : NULL;
+  complain(&c->n->complaints, NESL_UNBOUND, c->form->source, word->at,
+           "%s is not defined%s%s%s", name, nearest ? "; did you mean " : "",
+           nearest ? nearest : "", nearest ? "?" : "");
+  return NULL;
+}
+
+/* At most so many lines of a text. */
+static void put_lines(const char *text, unsigned most, FILE *out) {
+  for (; *text && most > 0; most--) {
+    size_t n = strcspn(text, "\n");
+    fprintf(out, "  %.*s\n", (int)n, text);
+    text += n + (text[n] == '\n');
+  }
+  if (*text) fputs("  ...\n", out);
+}
+
+static bool describe(struct command *c) {
+  enum { LINES = 8 };
+  if (c->count != 1) return command_error(c, "describe takes one name");
+  struct global *g = find_global(c, &c->words[0]);
+  if (!g) return false;
+  if (c->n->quiet) return true;
+  FILE *out = c->n->out;
+  put_type(g, out);
+  if (g->documentation) put_lines(g->documentation, UINT32_MAX, out);
+  if (g->kind == GLOBAL_CONSTRUCTOR) fputs("  The constructor of a datatype.\n", out);
+  if (!g->form || g->form->kind != FORM_FUNCTION || g->primitive >= 0) return true;
+  char *text = NULL;
+  size_t size;
+  FILE *code = open_memstream(&text, &size);
+  if (!code) return true;
+  show_form(g->form, code);
+  if (fclose(code) == 0) put_lines(text, LINES, out);
+  free(text);
+  return true;
+}
+
+struct apropos {
+  const char *text;
+  FILE *out;
+  unsigned found;
+};
+
+static void look_at(void *context, struct global *g) {
+  struct apropos *a = context;
+  if (!strstr(g->name->text, a->text) || g->name->text[0] == '_') return;
+  a->found++;
+  if (a->out) put_type(g, a->out);
+}
+
+static bool apropos(struct command *c) {
+  if (c->count == 0) return command_error(c, "apropos takes a text");
+  char *text = arena_printf(&c->n->arena, "%s", written(c));
+  for (char *p = text; *p; p++) {
+    if (*p >= 'A' && *p <= 'Z') *p = (char)(*p - 'A' + 'a');
+  }
+  struct apropos a = {text, c->n->quiet ? NULL : c->n->out, 0};
+  session_each(c->n->session, look_at, &a);
+  if (a.found == 0 && a.out) fprintf(a.out, "No name contains %s.\n", text);
+  return true;
+}
+
+/* ---- set, show ---- */
+
+static bool set_switch(struct command *c, bool *value) {
+  if (c->count == 2 && (is_word(c, 1, "on") || is_word(c, 1, "off"))) {
+    *value = is_word(c, 1, "on");
+    return true;
+  }
+  return command_error(c, "set %s takes on or off", c->words[0].name->text);
+}
+
+static bool set(struct command *c) {
+  struct nesl *n = c->n;
+  if (is_word(c, 0, "arg_check")) return set_switch(c, &n->session->argument_checks);
+  if (is_word(c, 0, "verbose")) return set_switch(c, &n->verbose);
+  if (is_word(c, 0, "print_length")) {
+    if (c->count != 2 || c->words[1].kind != TOKEN_INT) {
+      return command_error(c, "set print_length takes an integer that is not negative");
+    }
+    n->print_length = (uint64_t)c->words[1].integer;
+    return true;
+  }
+  return command_error(c, "set takes arg_check, print_length or verbose");
+}
+
+static bool show_code(struct command *c) {
+  if (c->count != 2) return command_error(c, "show code takes one name");
+  struct global *g = find_global(c, &c->words[1]);
+  if (!g) return false;
+  if (!g->form || g->form->kind == FORM_EXPRESSION || g->form->kind == FORM_ASSIGN) {
+    return command_error(c, "%s is no function", g->name->text);
+  }
+  if (!c->n->quiet) {
+    show_form(g->form, c->n->out);
+    fputc('\n', c->n->out);
+  }
+  return true;
+}
+
+static bool show(struct command *c) {
+  const struct nesl *n = c->n;
+  if (is_word(c, 0, "code")) return show_code(c);
+  if (!is_word(c, 0, "status") || c->count != 1) {
+    return command_error(c, "show takes status or code NAME");
+  }
+  if (n->quiet) return true;
+  fprintf(n->out, "arg_check %s\nprint_length %llu\nverbose %s\nevaluation %s%s on %s\n",
+          n->session->argument_checks ? "on" : "off", (unsigned long long)n->print_length,
+          n->verbose ? "on" : "off", n->options->direct ? "direct" : "compiled",
+          n->options->optimise ? ", optimised," : "",
+          n->options->direct ? "one value at a time" : n->options->backend_name);
+  return true;
+}
+
+/* ---- load, dump ---- */
+
+/* Evaluates the command's argument, which must be a string; the arena's. NULL after
+ * complaining. */
+static const char *string_argument(struct command *c) {
+  struct nesl *n = c->n;
+  struct form form = {.kind = FORM_EXPRESSION,
+                      .source = c->form->source,
+                      .at = c->form->argument->at,
+                      .value = c->form->argument};
+  struct checked checked = {0};
+  struct nesl_value value;
+  if (!check_form(n->session, &form, &n->complaints, &checked)) return NULL;
+  struct type *type = type_of(checked.value->type);
+  if (type->tag != TYPE_SEQUENCE || type_of(type->part[0])->tag != TYPE_CHAR) {
+    complain(&n->complaints, NESL_TYPE, form.source, form.at, "%s takes a string, this is %s",
+             c->form->name->text, type_text(&n->arena, type, true));
+    return NULL;
+  }
+  const struct evaluation e = {n->session, &checked, &n->complaints, &n->sources};
+  if (!n->evaluator->evaluate(n->evaluator, &e, &value)) return NULL;
+  const struct column *chars = &value.columns[1];
+  char *text = arena_alloc(&n->arena, (size_t)chars->length + 1);
+  for (uint64_t i = 0; i < chars->length; i++) text[i] = (char)chars->as.ints[i];
+  return text;
+}
+
+static bool load(struct command *c) {
+  struct nesl *n = c->n;
+  const char *file = c->form->argument ? string_argument(c) : n->last_loaded;
+  if (!c->form->argument && !file) return command_error(c, "no file was loaded before");
+  if (!file) return false;
+  static const char extension[] = ".nesl";
+  size_t length = strlen(file), end = sizeof extension - 1;
+  if (length < end || strcmp(file + length - end, extension) != 0) {
+    file = arena_printf(&n->arena, "%s%s", file, extension);
+  }
+  if (n->load_depth == MOST_LOADS) {
+    return command_error(c, "more than %d files load each other", MOST_LOADS);
+  }
+  n->last_loaded = file;
+  const struct source *source = nesl_read_file(n, file);
+  if (!source) return false;
+  n->load_depth++;
+  unsigned failed = nesl_run_source(n, source);
+  n->load_depth--;
+  nesl_forget(n);
+  if (failed == 0) return true;
+  return command_error(c, "%u form%s of %s failed", failed, failed == 1 ? "" : "s", file);
+}
+
+static bool dump(struct command *c) {
+  struct nesl *n = c->n;
+  if (!is_word(c, 0, "vcode") || c->count < 2 || c->words[1].kind != TOKEN_STRING ||
+      !c->form->argument) {
+    return command_error(c, "dump takes vcode, a file name in quotes and an expression");
+  }
+  struct form form = {.kind = FORM_EXPRESSION,
+                      .source = c->form->source,
+                      .at = c->form->argument->at,
+                      .value = c->form->argument};
+  struct checked checked = {0};
+  if (!check_form(n->session, &form, &n->complaints, &checked)) return false;
+  const struct flatten_options options = {.widths = n->options->widths,
+                                          .unchecked = !n->session->argument_checks};
+  const struct ir_program *program = flatten_expression(
+      n->session, checked.value, checked.local_count, &options, &n->complaints);
+  if (!program) return false;
+  struct vcode_program *vcode = fcode_opt_stack_code(&n->arena, program, &n->diags);
+  const char *file = arena_copy(&n->arena, c->words[1].text, c->words[1].length);
+  struct output out;
+  if (!vcode || !output_begin(&out, file, &n->diags)) return false;
+  vcode_print(vcode, out.stream);
+  return output_end(&out, file, &n->diags);
+}
+
+/* ---- what leaves the process ---- */
+
+static bool run_command(struct command *c, const char *line) {
+  fflush(c->n->out);
+  int status = system(line);
+  if (status == 0) return true;
+  return command_error(c, "the command ended with status %d",
+                       WIFEXITED(status) ? WEXITSTATUS(status) : status);
+}
+
+static bool shell(struct command *c) {
+  bool edits = strcmp(c->form->name->text, "edit") == 0;
+  if (!c->n->options->machine.allow_spawn) {
+    return command_error(c, "%s starts a process, which needs --allow-spawn",
+                         c->form->name->text);
+  }
+  if (!c->form->argument) return command_error(c, "%s takes a string", c->form->name->text);
+  const char *text = string_argument(c);
+  if (!text) return false;
+  if (!edits) return run_command(c, text);
+  if (strchr(text, '\'')) return command_error(c, "a file name with a quote in it");
+  const char *editor = getenv("EDITOR");
+  return run_command(
+      c, arena_printf(&c->n->arena, "%s '%s'", editor && editor[0] ? editor : "vi", text));
+}
+
+static bool leave(struct command *c) {
+  c->n->leave = true;
+  return true;
+}
+
+bool nesl_command(struct nesl *n, const struct form *form) {
+  static const struct {
+    const char *word;
+    bool (*execute)(struct command *);
+  } commands[] = {{"help", help},       {"?", help},    {"describe", describe},
+                  {"apropos", apropos}, {"set", set},   {"show", show},
+                  {"load", load},       {"dump", dump}, {"edit", shell},
+                  {"shell", shell},     {"exit", leave}};
+  struct command c = {n, form, form->words, form->word_count};
+  for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
+    if (strcmp(form->name->text, commands[i].word) == 0) return commands[i].execute(&c);
+  }
+  return command_error(&c, "the command %s has no meaning here; see help", form->name->text);
+}

@@ -1,0 +1,159 @@
+/* nesl-compiled.c - evaluation by compiling: flattened, optimised if wanted, run on a machine.
+ */
+#include "commands/choose.h"
+#include "commands/nesl-evaluate.h"
+#include "fcode-opt/fcode-opt.h"
+#include "neslc/flatten.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct compiled {
+  struct evaluator base;
+  const struct nesl_options *options;
+  struct machine *machine; /* made for the first evaluation */
+  struct heap heap;
+  struct arena work; /* of one evaluation */
+  struct machine_results results;
+};
+
+/* ---- what went wrong ---- */
+
+static bool of_library(const char *place) {
+  return strncmp(place, "library/", strlen("library/")) == 0;
+}
+
+/* The innermost place of the program's own: where the instruction is from, or a call. */
+static const char *own_place(const struct machine_failure *f, const struct diag_list *told) {
+  if (f->place && !of_library(f->place)) return f->place;
+  for (size_t i = 0; i < told->list.count; i++) {
+    const char *origin = told->list.items[i].origin;
+    if (origin && !of_library(origin)) return origin;
+  }
+  return f->place;
+}
+
+/* Says what the machine said, without its instruction: that was not the user's. */
+static void tell_failure(const struct compiled *c, const struct evaluation *e,
+                         const struct diag_list *told) {
+  static const char instruction[] = "ASSERT: ";
+  const struct machine_failure *f = machine_failure(c->machine);
+  enum nesl_error error = f->cause == MACHINE_CAUSE_LIMIT ? NESL_LIMIT : NESL_RUNTIME;
+  const char *message = told->list.count > 0 ? told->list.items[0].message : "out of memory";
+  if (f->cause == MACHINE_CAUSE_ASSERT &&
+      strncmp(message, instruction, sizeof instruction - 1) == 0) {
+    message += sizeof instruction - 1;
+  }
+  complain_at_place(e, error, own_place(f, told), message);
+}
+
+/* ---- one evaluation ---- */
+
+static const struct ir_program *compile(struct compiled *c, const struct evaluation *e) {
+  const struct flatten_options flatten = {.widths = c->options->widths,
+                                          .unchecked = !e->session->argument_checks};
+  const struct ir_program *program = flatten_expression(
+      e->session, e->form->value, e->form->local_count, &flatten, e->complaints);
+  if (!program || !c->options->optimise) return program;
+  struct fcode_opt_options optimiser = fcode_opt_default_options();
+  optimiser.fuse = !c->options->no_fusion;
+  program = fcode_opt(&c->work, program, &optimiser, NULL, NULL, e->complaints->diags);
+  if (!program && e->complaints->first == NESL_OK) e->complaints->first = NESL_LIMIT;
+  return program;
+}
+
+static enum column_kind kind_of(const struct machine_item *item) {
+  switch ((enum machine_item_kind)item->kind) {
+  case MACHINE_INT: return COLUMN_INT;
+  case MACHINE_FLOAT: return COLUMN_FLOAT;
+  case MACHINE_BOOL: return COLUMN_BOOL;
+  case MACHINE_SEGDES: break;
+  }
+  return COLUMN_SEGDES;
+}
+
+/* What the machine left as a value of the type; false if it is none: a fault of Ravel. */
+static bool value_of_results(const struct compiled *c, const struct evaluation *e,
+                             struct nesl_value *value) {
+  struct arena *arena = e->session->arena;
+  struct type *type = type_ground(arena, e->form->value->type, 0, NULL);
+  struct column_kinds kinds = {.arena = arena};
+  value_columns(type, &kinds);
+  bool fits = kinds.list.count == c->results.count;
+  *value = (struct nesl_value){.type = type, .count = (uint32_t)kinds.list.count};
+  value->columns = arena_alloc(arena, kinds.list.count * sizeof *value->columns);
+  for (size_t i = 0; i < kinds.list.count && fits; i++) {
+    const struct machine_item *item = &c->results.items[i];
+    struct column *column = &value->columns[i];
+    column->kind = (uint8_t)kind_of(item);
+    column->length = item->length;
+    fits = column->kind == kinds.list.items[i];
+    if (item->kind == MACHINE_FLOAT) {
+      column->as.floats = item->as.floats;
+    } else if (item->kind == MACHINE_BOOL) {
+      column->as.bools = item->as.bools;
+    } else {
+      column->as.ints = item->as.ints;
+    }
+  }
+  if (!fits) {
+    complain(e->complaints, NESL_RUNTIME, e->form->value->source, e->form->value->at,
+             "internal error: the compiled expression left something of another type");
+  }
+  return fits;
+}
+
+static bool evaluate(struct evaluator *base, const struct evaluation *e,
+                     struct nesl_value *value) {
+  struct compiled *c = (struct compiled *)base;
+  const struct core *expression = e->form->value;
+  if (!c->machine) {
+    c->machine =
+        choose_machine(c->options->backend_name, &c->options->machine, e->complaints->diags);
+    if (!c->machine) e->complaints->first = NESL_LIMIT;
+    if (!c->machine) return false;
+  }
+  const struct ir_program *program = compile(c, e);
+  if (!program) return false;
+  struct diag_list told;
+  diag_list_init(&told, e->complaints->diags->arena);
+  switch (machine_evaluate(c->machine, program, NULL, 0, &c->results, &told)) {
+  case MACHINE_DONE: return value_of_results(c, e, value);
+  case MACHINE_EXIT:
+    complain(e->complaints, NESL_USER, expression->source, expression->at,
+             "the evaluation was stopped by `error`");
+    break;
+  case MACHINE_ERROR: tell_failure(c, e, &told); break;
+  case MACHINE_INTERRUPTED:
+    complain(e->complaints, NESL_LIMIT, expression->source, expression->at, "interrupted");
+    break;
+  }
+  return false;
+}
+
+static void release(struct evaluator *base) {
+  struct compiled *c = (struct compiled *)base;
+  if (c->machine) machine_results_free(c->machine, &c->results);
+  arena_free(&c->work);
+}
+
+static void close_compiled(struct evaluator *base) {
+  struct compiled *c = (struct compiled *)base;
+  release(base);
+  machine_free(c->machine);
+  free(c);
+}
+
+struct evaluator *evaluator_compiled(const struct nesl_options *options,
+                                     struct diag_list *diags) {
+  struct compiled *c = calloc(1, sizeof *c);
+  if (!c) {
+    diag_add(diags, SEVERITY_ERROR, NULL, (struct source_pos){0}, NULL, "out of memory");
+    return NULL;
+  }
+  c->base = (struct evaluator){evaluate, release, close_compiled};
+  c->options = options;
+  heap_init(&c->heap, options->machine.memory_limit);
+  arena_init(&c->work, &c->heap);
+  return &c->base;
+}

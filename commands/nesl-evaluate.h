@@ -1,0 +1,41 @@
+/* nesl-evaluate.h - ways to evaluate a checked form: compiled and run on a machine, or
+ * interpreted directly. Whoever reads forms and prints results knows no more than this.
+ */
+#ifndef RAVEL_NESL_EVALUATE_H
+#define RAVEL_NESL_EVALUATE_H
+
+#include "commands/nesl-options.h"
+#include "neslc/session.h"
+
+/* What an evaluation may use of its surroundings. */
+struct evaluation {
+  struct session *session;
+  const struct checked *form;
+  struct complaints *complaints;
+  const struct nesl_sources *sources; /* for places that are known by name only */
+};
+
+struct evaluator {
+  /* Evaluates the value of the form. False after complaining. The value's columns are the
+   * evaluator's, until `release`, which must follow (after a jump for memory too). */
+  bool (*evaluate)(struct evaluator *, const struct evaluation *, struct nesl_value *);
+  void (*release)(struct evaluator *);
+  void (*close)(struct evaluator *);
+};
+
+/* Both write what the program prints to options->machine.out. NULL with diagnostics if memory
+ * or the back end is not to be had. */
+struct evaluator *evaluator_compiled(const struct nesl_options *, struct diag_list *);
+struct evaluator *evaluator_direct(const struct nesl_options *, struct diag_list *);
+
+/* Texts that forms were read from, by name and line. */
+struct nesl_sources {
+  ARRAY(const struct source *) list;
+};
+
+/* Complains about "FILE:LINE:COLUMN": with the line itself if it is of one of the sources, or
+ * of the library. */
+void complain_at_place(const struct evaluation *, enum nesl_error, const char *place,
+                       const char *message);
+
+#endif

@@ -1,0 +1,241 @@
+/* nesl-forms.c - reading forms, evaluating them, and the line that says what came of each. */
+#include "commands/nesl.h"
+#include "commands/source.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- complaints ---- */
+
+void nesl_forget(struct nesl *n) {
+  arena_free(&n->messages);
+  diag_list_init(&n->diags, &n->messages);
+  n->complaints = (struct complaints){.diags = &n->diags};
+}
+
+void nesl_complain(struct nesl *n) {
+  enum { MOST = 20 };
+  fflush(n->out);
+  diag_print(&n->diags, "nesl", MOST, stderr);
+}
+
+/* Memory ran out: said without any. */
+static void complain_of_memory(struct nesl *n) {
+  diag_add(&n->diags, SEVERITY_ERROR, NULL, (struct source_pos){0}, NULL,
+           "out of memory: the session may use %llu bytes; see --memory",
+           (unsigned long long)n->heap.limit);
+  if (n->complaints.first == NESL_OK) n->complaints.first = NESL_LIMIT;
+  n->complaints.count++;
+}
+
+/* ---- results ---- */
+
+/* The names of a pattern as they are printed: (a, b), ((a, b), c). */
+static void show_pattern(const struct core_pattern *p, FILE *out) {
+  switch ((enum core_pattern_kind)p->kind) {
+  case PATTERN_LOCAL: fputs(p->local->name->text, out); break;
+  case PATTERN_PAIR:
+    fputc('(', out);
+    for (; p->kind == PATTERN_PAIR; p = p->right) {
+      show_pattern(p->left, out);
+      fputs(", ", out);
+    }
+    show_pattern(p, out);
+    fputc(')', out);
+    break;
+  case PATTERN_CONTENTS: show_pattern(p->left, out); break;
+  }
+}
+
+static void show_value(const struct nesl *n, const struct checked *c,
+                       const struct nesl_value *value, FILE *out) {
+  const struct value_layout layout = {.print_length = n->print_length};
+  if (c->pattern) {
+    show_pattern(c->pattern, out);
+  } else {
+    fputs("it", out);
+  }
+  fputs(" = ", out);
+  value_show(value, &layout, out);
+  fputs(" : ", out);
+  type_show(c->value->type, true, out);
+}
+
+static void show_definition(const struct checked *c, FILE *out) {
+  fprintf(out, "%s = fn : ", c->global->name->text);
+  type_show(c->global->scheme.type, true, out);
+}
+
+/* ---- one form ---- */
+
+static bool evaluate(struct nesl *n, const struct checked *c, FILE *out) {
+  const struct evaluation e = {n->session, c, &n->complaints, &n->sources};
+  struct nesl_value value;
+  if (session_find_missing(n->session, c->value, &n->complaints)) return false;
+  if (!n->evaluates) return true;
+  bool fine = n->evaluator->evaluate(n->evaluator, &e, &value);
+  if (fine && n->options->classic && value_nonfinite(&value)) {
+    complain(&n->complaints, NESL_NONFINITE, c->value->source, c->value->at,
+             "the result contains an infinity or a NaN");
+    fine = false;
+  }
+  if (fine) {
+    session_bind_checked(n->session, c, &value);
+    show_value(n, c, &value, out);
+  }
+  return fine;
+}
+
+static bool execute(struct nesl *n, const struct form *form, FILE *out) {
+  struct checked checked = {0};
+  if (form->kind == FORM_COMMAND) return nesl_command(n, form);
+  if (!check_form(n->session, form, &n->complaints, &checked)) return false;
+  if (checked.notice && !n->quiet) fprintf(n->out, "%s\n", checked.notice);
+  if (form->kind == FORM_EXPRESSION || form->kind == FORM_ASSIGN) {
+    return evaluate(n, &checked, out);
+  }
+  show_definition(&checked, out);
+  return true;
+}
+
+struct nesl_outcome nesl_execute(struct nesl *n, const struct form *form) {
+  struct nesl_outcome outcome = {.error = NESL_OK};
+  char *text = NULL;
+  size_t size = 0;
+  volatile bool fine = false; /* written between setjmp and a jump */
+  jmp_buf outer;              /* forms may load others */
+  memcpy(&outer, &n->arena.out_of_memory, sizeof outer);
+  FILE *volatile out = open_memstream(&text, &size);
+  if (!out || setjmp(n->arena.out_of_memory)) {
+    complain_of_memory(n);
+  } else {
+    fine = execute(n, form, out);
+  }
+  n->evaluator->release(n->evaluator);
+  memcpy(&n->arena.out_of_memory, &outer, sizeof outer);
+  if (out && fclose(out) != 0 && fine) {
+    complain_of_memory(n);
+    fine = false;
+  }
+  if (!fine) {
+    outcome.error = n->complaints.first != NESL_OK ? n->complaints.first : NESL_RUNTIME;
+    outcome.interrupted = nesl_was_interrupted();
+  }
+  if (fine && size > 0) {
+    outcome.result = text;
+  } else {
+    free(text);
+  }
+  return outcome;
+}
+
+/* ---- sources ---- */
+
+const struct source *nesl_source(struct nesl *n, const char *name, const char *text,
+                                 size_t length, uint32_t first_line) {
+  const struct source *volatile made = NULL;
+  jmp_buf outer;
+  memcpy(&outer, &n->arena.out_of_memory, sizeof outer);
+  if (setjmp(n->arena.out_of_memory)) {
+    complain_of_memory(n);
+  } else {
+    struct source *source = arena_alloc(&n->arena, sizeof *source);
+    *source = (struct source){.name = arena_copy(&n->arena, name, strlen(name)),
+                              .text = arena_copy(&n->arena, text, length),
+                              .length = length,
+                              .first_line = first_line};
+    *array_push(&n->arena, &n->sources.list) = source;
+    made = source;
+  }
+  memcpy(&n->arena.out_of_memory, &outer, sizeof outer);
+  return made;
+}
+
+const struct source *nesl_read_file(struct nesl *n, const char *file) {
+  struct source_text text;
+  const struct source *source = NULL;
+  if (source_read(&text, &n->message_heap, file, &n->diags)) {
+    if (text.length >= 2 && memcmp(text.text, "#!", 2) == 0) { /* a script: its line stays */
+      for (size_t i = 0; i < text.length && text.text[i] != '\n'; i++) text.text[i] = ' ';
+    }
+    const char *name = strcmp(file, "-") == 0 ? "<standard input>" : file;
+    source = nesl_source(n, name, text.text, text.length, 1);
+  } else if (n->complaints.first == NESL_OK) {
+    n->complaints.first = NESL_RUNTIME;
+  }
+  source_free(&text, &n->message_heap);
+  return source;
+}
+
+/* Reads a form; one that runs out of memory is broken. */
+static enum reading read_one(struct nesl *n, struct reader *reader, struct form *form) {
+  volatile enum reading reading = READ_BROKEN;
+  jmp_buf outer;
+  memcpy(&outer, &n->arena.out_of_memory, sizeof outer);
+  if (setjmp(n->arena.out_of_memory)) {
+    complain_of_memory(n);
+  } else {
+    *form = (struct form){0};
+    reading = read_form(reader, &n->complaints, form);
+  }
+  memcpy(&n->arena.out_of_memory, &outer, sizeof outer);
+  return reading;
+}
+
+static bool begin_reading(struct nesl *n, struct reader *reader, const struct source *source) {
+  volatile bool fine = false;
+  jmp_buf outer;
+  memcpy(&outer, &n->arena.out_of_memory, sizeof outer);
+  if (setjmp(n->arena.out_of_memory)) {
+    complain_of_memory(n);
+  } else {
+    reader_init(reader, &n->arena, &n->session->names, source);
+    fine = true;
+  }
+  memcpy(&n->arena.out_of_memory, &outer, sizeof outer);
+  return fine;
+}
+
+void nesl_each_form(struct nesl *n, const struct source *source, nesl_visit *done,
+                    void *context, uint32_t *more) {
+  struct reader reader;
+  if (!begin_reading(n, &reader, source)) return;
+  bool go_on = true;
+  while (go_on && !n->leave) {
+    nesl_forget(n);
+    struct form form;
+    uint32_t start = reader.at;
+    enum reading reading = read_one(n, &reader, &form);
+    if (reading == READ_END) break;
+    if (reading == READ_MORE && more) {
+      *more = start;
+      break;
+    }
+    struct nesl_done it = {.form = reading == READ_FORM ? &form : NULL,
+                           .behind = {reader.at, (uint32_t)source->length},
+                           .outcome.error = n->complaints.first};
+    if (it.form) it.outcome = nesl_execute(n, &form);
+    go_on = done(n, context, &it) && !it.outcome.interrupted;
+    free(it.outcome.result);
+    if (!it.form && it.outcome.error == NESL_LIMIT) break; /* no memory to read on with */
+  }
+}
+
+/* ---- running ---- */
+
+bool nesl_print_done(struct nesl *n, void *failed, const struct nesl_done *it) {
+  if (it->outcome.error != NESL_OK) {
+    ++*(unsigned *)failed;
+    nesl_complain(n);
+  } else if (it->outcome.result && !n->quiet) {
+    fprintf(n->out, "\n%s\n", it->outcome.result);
+  }
+  fflush(n->out);
+  return true;
+}
+
+unsigned nesl_run_source(struct nesl *n, const struct source *source) {
+  unsigned failed = 0;
+  nesl_each_form(n, source, nesl_print_done, &failed, NULL);
+  return failed;
+}

@@ -1,0 +1,185 @@
+/* nesl-lines.c - see nesl-lines.h. */
+#include "commands/nesl-lines.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#ifdef RAVEL_HAS_LIBEDIT
+#include <histedit.h>
+#endif
+
+struct lines {
+  bool interactive;
+  lines_complete *complete;
+  void *context;
+  const char *prompt;
+  char *line; /* plain */
+  size_t capacity;
+#ifdef RAVEL_HAS_LIBEDIT
+  EditLine *editor;
+  History *history;
+  char *history_file;
+#endif
+};
+
+static const char *read_plain(struct lines *l, const char *prompt, size_t *length) {
+  if (l->interactive) {
+    fputs(prompt, stdout);
+    fflush(stdout);
+  }
+  errno = 0;
+  ssize_t n = getline(&l->line, &l->capacity, stdin);
+  if (n < 0) {
+    if (errno == EINTR) clearerr(stdin);
+    return NULL;
+  }
+  *length = (size_t)n;
+  return l->line;
+}
+
+#ifdef RAVEL_HAS_LIBEDIT
+
+enum { HISTORY_LINES = 1000 };
+
+/* ---- completion ---- */
+
+/* The names that fit what stands before the cursor. */
+struct candidates {
+  size_t typed; /* bytes of them that are there already */
+  unsigned count;
+  char common[128]; /* what all have in common */
+  FILE *list;       /* gets them one after the other; NULL: only count */
+  unsigned column;
+};
+
+static void add_candidate(void *context, const char *name) {
+  enum { WIDTH = 78, CELL = 20 };
+  struct candidates *c = context;
+  if (c->count++ == 0) {
+    snprintf(c->common, sizeof c->common, "%s", name);
+  } else {
+    size_t n = 0;
+    while (c->common[n] && c->common[n] == name[n]) n++;
+    c->common[n] = '\0';
+  }
+  if (!c->list) return;
+  c->column += fprintf(c->list, "%-*s ", CELL - 1, name) > 0 ? CELL : 0;
+  if (c->column + CELL > WIDTH) {
+    fputc('\n', c->list);
+    c->column = 0;
+  }
+}
+
+static bool in_name(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+static unsigned char complete_name(EditLine *editor, int key) {
+  (void)key;
+  struct lines *l = NULL;
+  el_get(editor, EL_CLIENTDATA, &l);
+  const LineInfo *info = el_line(editor);
+  const char *start = info->cursor;
+  while (start > info->buffer && in_name(start[-1])) start--;
+  struct candidates c = {.typed = (size_t)(info->cursor - start)};
+  if (c.typed == 0 || !l) return CC_ERROR;
+  l->complete(l->context, start, c.typed, add_candidate, &c);
+  if (c.count == 0) return CC_ERROR;
+  if (strlen(c.common) > c.typed) {
+    return el_insertstr(editor, c.common + c.typed) == 0 ? CC_REFRESH : CC_ERROR;
+  }
+  if (c.count == 1) return CC_NORM;
+  struct candidates shown = {.typed = c.typed, .list = stdout};
+  fputc('\n', stdout);
+  l->complete(l->context, start, c.typed, add_candidate, &shown);
+  if (shown.column > 0) fputc('\n', stdout);
+  return CC_REDISPLAY;
+}
+
+/* ---- editing ---- */
+
+static char *prompt_of(EditLine *editor) {
+  struct lines *l = NULL;
+  static char none[] = "";
+  el_get(editor, EL_CLIENTDATA, &l);
+  return l ? (char *)(uintptr_t)l->prompt : none;
+}
+
+static void open_editor(struct lines *l, const char *file) {
+  HistEvent event;
+  l->editor = el_init("nesl", stdin, stdout, stderr);
+  l->history = history_init();
+  if (!l->editor || !l->history) return;
+  el_set(l->editor, EL_CLIENTDATA, l);
+  el_set(l->editor, EL_PROMPT, prompt_of);
+  el_set(l->editor, EL_EDITOR, "emacs");
+  el_set(l->editor, EL_HIST, history, l->history);
+  el_set(l->editor, EL_ADDFN, "complete-name", "Completes a name", complete_name);
+  el_set(l->editor, EL_BIND, "^I", "complete-name", NULL);
+  el_set(l->editor, EL_BIND, "^R", "em-inc-search-prev", NULL);
+  el_source(l->editor, NULL);
+  history(l->history, &event, H_SETSIZE, HISTORY_LINES);
+  history(l->history, &event, H_SETUNIQUE, 1);
+  l->history_file = file ? strdup(file) : NULL;
+  if (l->history_file) history(l->history, &event, H_LOAD, l->history_file);
+}
+
+static void close_editor(struct lines *l) {
+  HistEvent event;
+  if (l->history && l->history_file) history(l->history, &event, H_SAVE, l->history_file);
+  if (l->editor) el_end(l->editor);
+  if (l->history) history_end(l->history);
+  free(l->history_file);
+}
+
+static const char *read_edited(struct lines *l, const char *prompt, size_t *length) {
+  int count = 0;
+  HistEvent event;
+  l->prompt = prompt;
+  errno = 0;
+  const char *line = el_gets(l->editor, &count);
+  if (!line || count <= 0) return NULL;
+  *length = (size_t)count;
+  if (line[strspn(line, " \t\n")]) history(l->history, &event, H_ENTER, line);
+  return line;
+}
+
+#endif
+
+struct lines *lines_open(const char *file, lines_complete *complete, void *context) {
+  struct lines *l = calloc(1, sizeof *l);
+  if (!l) return NULL;
+  l->interactive = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
+  l->complete = complete;
+  l->context = context;
+#ifdef RAVEL_HAS_LIBEDIT
+  if (l->interactive) open_editor(l, file);
+#else
+  (void)file;
+#endif
+  return l;
+}
+
+void lines_close(struct lines *l) {
+  if (!l) return;
+#ifdef RAVEL_HAS_LIBEDIT
+  close_editor(l);
+#endif
+  free(l->line);
+  free(l);
+}
+
+bool lines_interactive(const struct lines *l) {
+  return l->interactive;
+}
+
+const char *lines_read(struct lines *l, const char *prompt, size_t *length) {
+#ifdef RAVEL_HAS_LIBEDIT
+  if (l->editor && l->history) return read_edited(l, prompt, length);
+#endif
+  return read_plain(l, prompt, length);
+}

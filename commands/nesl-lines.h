@@ -1,0 +1,25 @@
+/* nesl-lines.h - lines that a person types: with history, editing and completion of names where
+ * libedit is to be had and standard input is a terminal, plain ones elsewhere.
+ */
+#ifndef RAVEL_NESL_LINES_H
+#define RAVEL_NESL_LINES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct lines;
+
+/* Calls found for every name that begins with these bytes. */
+typedef void lines_complete(void *context, const char *prefix, size_t length,
+                            void (*found)(void *, const char *name), void *found_context);
+
+/* `history` is a file that keeps the history, or NULL. NULL without memory. */
+struct lines *lines_open(const char *history, lines_complete *, void *context);
+void lines_close(struct lines *);
+/* Whether somebody sees the prompt. */
+bool lines_interactive(const struct lines *);
+/* The next line with its line break, valid until the next call; NULL at the end, or if a signal
+ * came (then errno is EINTR). */
+const char *lines_read(struct lines *, const char *prompt, size_t *length);
+
+#endif

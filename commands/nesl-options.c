@@ -1,0 +1,185 @@
+/* nesl-options.c - the command line of nesl: what its options mean. */
+#include "commands/nesl-options.h"
+#include "base/number.h"
+#include "commands/arguments.h"
+#include "commands/choose.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum option_id {
+#define OPTION(id, letter, name, argument, help) OPT_##id,
+#include "commands/nesl-options.def"
+  OPT_COUNT
+};
+
+static const struct option_row rows[OPT_COUNT] = {
+#define OPTION(id, letter, name, argument, help) {letter, name, argument, help},
+#include "commands/nesl-options.def"
+};
+
+enum { DEFAULT_PRINT_LENGTH = 100 };
+
+void nesl_options_help(FILE *out) {
+  fputs(
+      "usage: nesl [options] [FILE...]          load the files, then read forms at a prompt\n"
+      "       nesl [options] run FILE           run the forms of a file\n"
+      "       nesl [options] run FILE --entry F [ARGUMENT...]\n"
+      "                                         and call a function of it\n"
+      "       nesl [options] -e EXPR            evaluate an expression\n"
+      "       nesl [options] check FILE         look for errors, evaluate nothing\n"
+      "       nesl [options] test FILE          compare results with the comments beside them\n"
+      "       nesl [options] --outcomes FILE    one line for each form\n\n",
+      out);
+  arguments_help(rows, OPT_COUNT, out);
+  fputs("\nExit status: 0 done, 1 an error was reported, 2 wrong usage, 130 interrupted.\n",
+        out);
+}
+
+/* ---- values ---- */
+
+static bool count_value(const char *name, const char *text, int64_t least, int64_t most,
+                        int64_t *x) {
+  return int_value("nesl", name, text, least, most, x);
+}
+
+static bool seconds_value(const char *text, double *x) {
+  char *end;
+  *x = strtod(text, &end);
+  if (end != text && *end == '\0' && isfinite(*x) && *x > 0) return true;
+  return usage_error("nesl", "--time must be a positive number of seconds, not '%.40s'", text);
+}
+
+static bool backend_value(const char *text, const char **name) {
+  *name = text;
+  if (choose_knows(text)) return true;
+  return usage_error("nesl", "there is no back end '%.40s'; vinterp --devices lists them",
+                     text);
+}
+
+static void be_classic(struct nesl_options *o) {
+  o->classic = true;
+  o->widths = (struct widths){CVL_I32, CVL_F64};
+}
+
+static bool apply(void *options, unsigned id, const char *value) {
+  struct nesl_options *o = options;
+  struct machine_options *m = &o->machine;
+  const char *name = rows[id].name;
+  int64_t x = 0;
+  bool ok = true;
+  switch ((enum option_id)id) {
+  case OPT_EXPRESSION: o->expression = value; break;
+  case OPT_OUTCOMES: o->mode = NESL_OUTCOMES_OF; break;
+  case OPT_ENTRY: o->entry = value; break;
+  case OPT_DIRECT: o->direct = true; break;
+  case OPT_OPTIMISE: o->optimise = true; break;
+  case OPT_NO_FUSION: o->no_fusion = true; break;
+  case OPT_UNCHECKED: o->unchecked = true; break;
+  case OPT_LENGTH:
+    ok = count_value(name, value, 0, INT64_MAX, &x);
+    o->print_length = (uint64_t)x;
+    break;
+  case OPT_INT: return width_value("nesl", "int", value, CVL_I32, CVL_I64, &o->widths.int_elem);
+  case OPT_FLOAT:
+    return width_value("nesl", "float", value, CVL_F32, CVL_F64, &o->widths.float_elem);
+  case OPT_CLASSIC: be_classic(o); break;
+  case OPT_THREADS:
+    ok = count_value(name, value, 1, 4096, &x);
+    m->threads = (unsigned)x;
+    break;
+  case OPT_BACKEND: return backend_value(value, &o->backend_name);
+  case OPT_SEED:
+    ok = count_value(name, value, INT64_MIN, INT64_MAX, &x);
+    m->seed = (uint64_t)x;
+    break;
+  case OPT_MEMORY:
+    if (parse_bytes(value, &m->memory_limit)) break;
+    return usage_error("nesl", "--memory must be a size such as 512M or 8G, not '%.40s'",
+                       value);
+  case OPT_TIME: return seconds_value(value, &m->time_limit);
+  case OPT_MAX_DEPTH:
+    ok = count_value(name, value, 1, INT64_MAX, &x);
+    m->max_depth = (uint64_t)x;
+    break;
+  case OPT_ALLOW_FILES: m->allow_files = true; break;
+  case OPT_ALLOW_SPAWN: m->allow_spawn = true; break;
+  case OPT_HELP: o->help = true; break;
+  case OPT_VERSION: o->version = true; break;
+  case OPT_COUNT: break;
+  }
+  return ok;
+}
+
+/* ---- the whole command line ---- */
+
+/* The first argument that is no option may be a word that says what to do. */
+static bool take_operand(void *options, const char *argument) {
+  static const struct {
+    const char *word;
+    enum nesl_mode mode;
+  } words[] = {{"run", NESL_RUN}, {"check", NESL_CHECK}, {"test", NESL_TEST}};
+  struct nesl_options *o = options;
+  for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+    if (o->operand_count > 0 || o->mode != NESL_PROMPT) break;
+    if (strcmp(argument, words[i].word) != 0) continue;
+    o->mode = words[i].mode;
+    return true;
+  }
+  if (o->operand_count == NESL_MOST_OPERANDS) {
+    return usage_error("nesl", "more than %d files or arguments", NESL_MOST_OPERANDS);
+  }
+  o->operands[o->operand_count++] = argument;
+  return true;
+}
+
+static const char *mode_word(enum nesl_mode mode) {
+  switch (mode) {
+  case NESL_PROMPT: break;
+  case NESL_RUN: return "run";
+  case NESL_CHECK: return "check";
+  case NESL_TEST: return "test";
+  case NESL_OUTCOMES_OF: return "--outcomes";
+  }
+  return "nesl";
+}
+
+/* What holds between options. */
+static bool check_together(struct nesl_options *o) {
+  if (o->help || o->version) return true;
+  if (o->expression) {
+    if (o->mode == NESL_PROMPT) o->mode = NESL_RUN;
+    if (o->mode != NESL_RUN || o->entry) {
+      return usage_error("nesl", "-e goes with nothing but files to load first");
+    }
+    return true;
+  }
+  if (o->mode != NESL_PROMPT && o->operand_count == 0) {
+    return usage_error("nesl", "%s which program? FILE is missing", mode_word(o->mode));
+  }
+  if (o->entry && o->mode != NESL_RUN) return usage_error("nesl", "--entry goes with run");
+  if (o->mode != NESL_PROMPT && !o->entry && o->operand_count > 1) {
+    return usage_error("nesl", "one program at a time: %.200s or %.200s?", o->operands[0],
+                       o->operands[1]);
+  }
+  if (o->no_fusion && !o->optimise) return usage_error("nesl", "--no-fusion goes with -O");
+  if (o->direct && o->optimise) {
+    return usage_error("nesl", "--direct compiles nothing that -O could optimise");
+  }
+  return true;
+}
+
+bool nesl_options_parse(struct nesl_options *o, int argc, char **argv) {
+  *o = (struct nesl_options){.machine = machine_default_options(),
+                             .widths = {CVL_I64, CVL_F64},
+                             .backend_name = "auto",
+                             .print_length = DEFAULT_PRINT_LENGTH};
+  const struct command_line line = {.command = "nesl",
+                                    .rows = rows,
+                                    .row_count = OPT_COUNT,
+                                    .options = o,
+                                    .apply = apply,
+                                    .operand = take_operand};
+  return arguments_parse(&line, argc, argv) && check_together(o);
+}

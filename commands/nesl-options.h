@@ -1,0 +1,36 @@
+/* nesl-options.h - the command line of nesl as data. */
+#ifndef RAVEL_NESL_OPTIONS_H
+#define RAVEL_NESL_OPTIONS_H
+
+#include "vinterp/machine.h"
+
+enum nesl_mode {
+  NESL_PROMPT,     /* nesl, nesl FILE...: the files are loaded first */
+  NESL_RUN,        /* nesl run FILE, nesl -e EXPR */
+  NESL_CHECK,      /* nesl check FILE: nothing is evaluated */
+  NESL_TEST,       /* nesl test FILE: forms beside what they should print */
+  NESL_OUTCOMES_OF /* nesl --outcomes FILE */
+};
+
+enum { NESL_MOST_OPERANDS = 256 };
+
+struct nesl_options {
+  enum nesl_mode mode;
+  const char *operands[NESL_MOST_OPERANDS]; /* files; with --entry, arguments behind the file */
+  unsigned operand_count;
+  const char *expression, *entry; /* or NULL */
+  struct machine_options machine; /* widths and backend are not set */
+  struct widths widths;
+  const char *backend_name;
+  uint64_t print_length;
+  bool direct, optimise, no_fusion, unchecked, classic;
+  bool help, version;
+};
+
+/* Reads the command line. False after one line about what is wrong with it on standard error.
+ */
+bool nesl_options_parse(struct nesl_options *, int argc, char **argv);
+/* What --help says. */
+void nesl_options_help(FILE *);
+
+#endif

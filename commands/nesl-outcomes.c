@@ -1,0 +1,210 @@
+/* nesl-outcomes.c - what came of each form in one line: for the corpus (--outcomes), and beside
+ * what the comments of a file expect (test).
+ *
+ *     name = VALUE : TYPE             a result or a definition
+ *     out "TEXT" name = VALUE : TYPE  the form printed TEXT first (\n \" \\ escaped)
+ *     ok                              a command
+ *     error KIND                      rejected; the kinds of neslc/source.h
+ *     error runtime: SENTENCE         stopped by a check
+ *     error user: TEXT                stopped by error(TEXT)
+ */
+#include "commands/nesl.h"
+#include "commands/process.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void put_escaped(const char *text, size_t length, FILE *out) {
+  for (size_t i = 0; i < length; i++) {
+    if (text[i] == '\n') {
+      fputs("\\n", out);
+      continue;
+    }
+    if (text[i] == '"' || text[i] == '\\') fputc('\\', out);
+    fputc(text[i], out);
+  }
+}
+
+/* A line break inside of a result would make two lines of it. */
+static void put_line(const char *text, size_t length, FILE *out) {
+  for (size_t i = 0; i < length; i++) {
+    if (text[i] == '\n') {
+      fputs("\\n", out);
+    } else {
+      fputc(text[i], out);
+    }
+  }
+}
+
+/* ---- errors ---- */
+
+static const char *first_message(const struct nesl *n) {
+  for (size_t i = 0; i < n->diags.list.count; i++) {
+    if (n->diags.list.items[i].severity == SEVERITY_ERROR) {
+      return n->diags.list.items[i].message;
+    }
+  }
+  return "";
+}
+
+/* The sentence that the language documents: the beginning of a message, to its first stop. */
+static void put_sentence(const char *message, FILE *out) {
+  size_t line = strcspn(message, "\n"), stop = strcspn(message, ".");
+  put_line(message, stop < line ? stop + 1 : line, out);
+}
+
+/* The text given to error(): the machine leaves it in what was printed, the direct interpreter
+ * in the message. */
+static void put_user_text(const struct nesl *n, const char *printed, size_t length, FILE *out) {
+  static const char mark[] = "ERROR: ";
+  const size_t mark_length = sizeof mark - 1;
+  for (size_t at = length; at >= mark_length; at--) {
+    if (memcmp(printed + at - mark_length, mark, mark_length) != 0) continue;
+    if (length > at && printed[length - 1] == '\n') length--;
+    put_line(printed + at, length - at, out);
+    return;
+  }
+  const char *message = first_message(n);
+  put_line(message, strcspn(message, "\n"), out);
+}
+
+static void put_outcome(struct nesl *n, const struct nesl_done *it, FILE *out) {
+  struct nesl_capture *capture = &n->capture;
+  fflush(n->out);
+  const char *printed = capture->text + capture->seen;
+  size_t length = capture->size - capture->seen;
+  capture->seen = capture->size;
+  enum nesl_error error = it->outcome.error;
+  if (error != NESL_OK) {
+    fprintf(out, "error %s", nesl_error_name(error));
+    if (error == NESL_RUNTIME || error == NESL_USER) fputs(": ", out);
+    if (error == NESL_RUNTIME) put_sentence(first_message(n), out);
+    if (error == NESL_USER) put_user_text(n, printed, length, out);
+  } else if (!it->outcome.result) {
+    fputs("ok", out);
+  } else {
+    if (length > 0) {
+      fputs("out \"", out);
+      put_escaped(printed, length, out);
+      fputs("\" ", out);
+    }
+    put_line(it->outcome.result, strlen(it->outcome.result), out);
+  }
+}
+
+/* ---- --outcomes ---- */
+
+static bool print_outcome(struct nesl *n, void *context, const struct nesl_done *it) {
+  (void)context;
+  put_outcome(n, it, stdout);
+  fputc('\n', stdout);
+  return true;
+}
+
+int nesl_outcomes(struct nesl *n, const struct source *source) {
+  n->quiet = true;
+  nesl_each_form(n, source, print_outcome, NULL, NULL);
+  return STATUS_DONE;
+}
+
+/* ---- test ---- */
+
+/* An expectation is a comment behind a form: %= OUTCOME %, where a result may be shortened to
+ * "VALUE : TYPE", to "VALUE", or an error to its kind. */
+struct tests {
+  const struct source *source;
+  unsigned forms, expectations, failures;
+};
+
+/* The expectation behind a form, before the next one; false if there is none. */
+static bool find_expectation(const struct source *source, struct span behind,
+                             struct span *expected) {
+  const char *text = source->text;
+  uint32_t at = behind.start;
+  for (;;) {
+    while (at < behind.end && (text[at] == ' ' || (text[at] >= '\t' && text[at] <= '\r'))) at++;
+    if (at >= behind.end || text[at] != '%') return false;
+    const char *end = memchr(text + at + 1, '%', behind.end - at - 1);
+    if (!end) return false;
+    bool is_one = text[at + 1] == '=';
+    *expected = (struct span){at + 2, (uint32_t)(end - text)};
+    if (is_one) return true;
+    at = (uint32_t)(end - text) + 1;
+  }
+}
+
+/* Copies a text with every stretch of white space outside of strings as one space, none at the
+ * ends. Owned by the caller; NULL without memory. */
+static char *squeeze(const char *text, size_t length) {
+  char *squeezed = malloc(length + 1), *out = squeezed;
+  bool in_string = false, space = false;
+  for (size_t i = 0; squeezed && i < length; i++) {
+    char c = text[i];
+    if (!in_string && (c == ' ' || (c >= '\t' && c <= '\r'))) {
+      space = out != squeezed;
+      continue;
+    }
+    if (space) *out++ = ' ';
+    space = false;
+    *out++ = c;
+    if (in_string && c == '\\' && i + 1 < length) *out++ = text[++i];
+    if (c == '"') in_string = !in_string;
+  }
+  if (squeezed) *out = '\0';
+  return squeezed;
+}
+
+/* Whether an outcome begins with the text that is left of `wanted`, and goes on as it may. */
+static bool holds(const char *outcome, const char *wanted) {
+  if (strcmp(outcome, wanted) == 0) return true;
+  size_t n = strlen(wanted);
+  if (strncmp(outcome, "error ", 6) == 0) {
+    return strncmp(outcome, wanted, n) == 0 && outcome[n] == ':';
+  }
+  if (strncmp(outcome, "out ", 4) == 0) return false; /* what is printed is to be expected */
+  const char *value = strstr(outcome, " = ");
+  if (!value) return false;
+  value += 3;
+  return strncmp(value, wanted, n) == 0 &&
+         (value[n] == '\0' || strncmp(value + n, " : ", 3) == 0);
+}
+
+static bool compare_done(struct nesl *n, void *context, const struct nesl_done *it) {
+  struct tests *tests = context;
+  struct span at = {0, 0};
+  char *text = NULL;
+  size_t size = 0;
+  FILE *out = open_memstream(&text, &size);
+  if (!out) return false;
+  put_outcome(n, it, out);
+  if (fclose(out) != 0) return false;
+  tests->forms++;
+  bool expects = find_expectation(tests->source, it->behind, &at);
+  char *outcome = squeeze(text, size);
+  char *wanted = expects ? squeeze(tests->source->text + at.start, at.end - at.start) : NULL;
+  bool fine =
+      expects ? outcome && wanted && holds(outcome, wanted) : it->outcome.error == NESL_OK;
+  tests->expectations += expects;
+  if (!fine) {
+    uint32_t place = expects ? at.start : it->form ? it->form->at.start : it->behind.start;
+    struct source_pos pos = source_position(tests->source, place);
+    tests->failures++;
+    printf("%s:%u:%u: expected %s\n  but it is  %s\n", tests->source->name, pos.line,
+           pos.column, wanted ? wanted : "no error", outcome ? outcome : "");
+    fflush(stdout);
+    if (it->outcome.error != NESL_OK) nesl_complain(n);
+  }
+  free(wanted);
+  free(outcome);
+  free(text);
+  return true;
+}
+
+int nesl_test(struct nesl *n, const struct source *source) {
+  struct tests tests = {.source = source};
+  n->quiet = true;
+  nesl_each_form(n, source, compare_done, &tests, NULL);
+  printf("%s: %u forms, %u expectations, %u failed\n", source->name, tests.forms,
+         tests.expectations, tests.failures);
+  return tests.failures ? STATUS_FAILED : STATUS_DONE;
+}

@@ -1,0 +1,130 @@
+/* nesl-prompt.c - forms typed line by line: a form may span lines, a line may hold several. */
+#include "commands/nesl-lines.h"
+#include "commands/nesl.h"
+#include "commands/output.h"
+#include "commands/process.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What was typed and not executed yet: the beginning of a form. */
+struct pending {
+  char *text;
+  size_t length, capacity;
+  uint32_t first_line; /* number of its first line in the session */
+};
+
+static bool add_line(struct pending *p, const char *line, size_t length) {
+  if (p->capacity - p->length < length) {
+    size_t capacity = 2 * (p->length + length);
+    char *text = realloc(p->text, capacity);
+    if (!text) return false;
+    p->text = text;
+    p->capacity = capacity;
+  }
+  memcpy(p->text + p->length, line, length);
+  p->length += length;
+  return true;
+}
+
+/* Drops what has been executed. */
+static void drop(struct pending *p, size_t bytes) {
+  for (size_t i = 0; i < bytes; i++) p->first_line += p->text[i] == '\n';
+  if (bytes < p->length) memmove(p->text, p->text + bytes, p->length - bytes);
+  p->length -= bytes;
+}
+
+/* ---- completion ---- */
+
+struct completion {
+  const char *prefix;
+  size_t length;
+  void (*found)(void *, const char *);
+  void *context;
+};
+
+static void offer(const struct completion *c, const char *name) {
+  for (size_t i = 0; i < c->length; i++) {
+    char typed = c->prefix[i];
+    if (typed >= 'A' && typed <= 'Z') typed = (char)(typed - 'A' + 'a');
+    if (typed != name[i]) return;
+  }
+  c->found(c->context, name);
+}
+
+static void offer_global(void *context, struct global *g) {
+  if (g->name->text[0] != '_') offer(context, g->name->text);
+}
+
+static void complete(void *context, const char *prefix, size_t length,
+                     void (*found)(void *, const char *), void *found_context) {
+  static const char *const words[] = {"apropos", "datatype", "describe",     "dump",     "else",
+                                      "exit",    "function", "help",         "if",       "in",
+                                      "let",     "load",     "set",          "show",     "then",
+                                      "time",    "verbose",  "print_length", "arg_check"};
+  struct nesl *n = context;
+  struct completion c = {prefix, length, found, found_context};
+  session_each(n->session, offer_global, &c);
+  for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) offer(&c, words[i]);
+}
+
+/* ---- the loop ---- */
+
+/* Executes the forms that are complete; those of a text that has ended, all. */
+static void execute_pending(struct nesl *n, struct pending *p, bool ended, unsigned *failed) {
+  const struct source *source = nesl_source(n, "<prompt>", p->text, p->length, p->first_line);
+  uint32_t more = source ? (uint32_t)source->length : 0;
+  if (source) {
+    nesl_each_form(n, source, nesl_print_done, failed, ended ? NULL : &more);
+  } else {
+    nesl_complain(n);
+    more = (uint32_t)p->length;
+  }
+  drop(p, more);
+}
+
+static struct lines *open_lines(struct nesl *n) {
+  enum { PATH_BYTES = 4096 };
+  static const char name[] = "/nesl-history";
+  char path[PATH_BYTES];
+  struct diag_list ignored; /* without a place for it the history ends with the session */
+  diag_list_init(&ignored, &n->messages);
+  bool kept = output_cache_folder(path, sizeof path - sizeof name, &ignored);
+  if (kept) memcpy(path + strlen(path), name, sizeof name);
+  return lines_open(kept ? path : NULL, complete, n);
+}
+
+int nesl_prompt(struct nesl *n) {
+  struct lines *lines = open_lines(n);
+  struct pending pending = {.first_line = 1};
+  unsigned failed = 0;
+  if (!lines) return STATUS_FAILED;
+  if (lines_interactive(lines)) {
+    fputs("NESL of Ravel " RAVEL_VERSION ". `help;` lists what there is, `exit;` leaves.\n",
+          n->out);
+  }
+  while (!n->leave) {
+    size_t length = 0;
+    const char *line = lines_read(lines, pending.length > 0 ? "> " : "<Nesl> ", &length);
+    if (nesl_was_interrupted()) { /* back to an empty prompt */
+      fputc('\n', n->out);
+      drop(&pending, pending.length);
+    } else if (!line && errno == EINTR) {
+      continue;
+    } else if (!line) {
+      break;
+    } else if (!add_line(&pending, line, length)) {
+      fputs("nesl: error: out of memory\n", stderr);
+      drop(&pending, pending.length);
+    } else {
+      execute_pending(n, &pending, false, &failed);
+    }
+  }
+  if (!n->leave && pending.length > 0) execute_pending(n, &pending, true, &failed);
+  bool interactive = lines_interactive(lines);
+  if (interactive && !n->leave) fputc('\n', n->out);
+  lines_close(lines);
+  free(pending.text);
+  return interactive || failed == 0 ? STATUS_DONE : STATUS_FAILED;
+}

@@ -1,0 +1,190 @@
+/* nesl.c - the command for NESL: options, files, and one of its modes (nesl.h). */
+#include "commands/nesl.h"
+#include "commands/process.h"
+#include "commands/source.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- signals ---- */
+
+/* Set by Ctrl-C; a signal handler has nothing else to write to. */
+static volatile sig_atomic_t interrupted;
+
+/* The first Ctrl-C asks the evaluation to end, the second does not ask. */
+static void on_interrupt(int signal_number) {
+  (void)signal_number;
+  if (interrupted) _exit(STATUS_INTERRUPTED);
+  interrupted = 1;
+}
+
+static void catch_interrupts(void) {
+  struct sigaction action = {.sa_handler = on_interrupt}; /* no SA_RESTART: ends a read, too */
+  sigemptyset(&action.sa_mask);
+  struct sigaction inherited;
+  if (sigaction(SIGINT, NULL, &inherited) == 0 && inherited.sa_handler != SIG_IGN) {
+    sigaction(SIGINT, &action, NULL);
+  }
+}
+
+bool nesl_was_interrupted(void) {
+  bool was = interrupted != 0;
+  interrupted = 0;
+  return was;
+}
+
+/* ---- a session ---- */
+
+static bool begin_session(struct nesl *n) {
+  if (setjmp(n->arena.out_of_memory)) return false;
+  n->session = session_new(&n->arena, n->options->classic, &n->diags);
+  if (n->session) n->session->argument_checks = !n->options->unchecked;
+  return n->session != NULL;
+}
+
+/* Makes everything that forms need; false with diagnostics. `options` gets what it leaves open.
+ */
+static bool begin(struct nesl *n, struct nesl_options *options) {
+  bool captures = options->mode == NESL_OUTCOMES_OF || options->mode == NESL_TEST;
+  n->options = options;
+  n->out = stdout;
+  n->print_length = options->print_length;
+  n->evaluates = options->mode != NESL_CHECK;
+  uint64_t limit = options->machine.memory_limit;
+  heap_init(&n->heap, limit ? limit : machine_default_memory());
+  arena_init(&n->arena, &n->heap);
+  nesl_forget(n);
+  if (captures) n->out = open_memstream(&n->capture.text, &n->capture.size);
+  if (!n->out) return false;
+  options->machine.out = n->out;
+  options->machine.widths = options->widths;
+  options->machine.interrupt = &interrupted;
+  n->evaluator = options->direct ? evaluator_direct(options, &n->diags)
+                                 : evaluator_compiled(options, &n->diags);
+  return n->evaluator && begin_session(n);
+}
+
+static void end(struct nesl *n) {
+  if (n->evaluator) n->evaluator->close(n->evaluator);
+  if (n->out && n->out != stdout) fclose(n->out);
+  free(n->capture.text);
+  arena_free(&n->arena);
+  arena_free(&n->messages);
+}
+
+/* ---- modes ---- */
+
+/* The forms of a text given on the command line, which needs no terminator. */
+static const struct source *command_line_source(struct nesl *n, const char *text) {
+  size_t length = strlen(text);
+  char *ended = malloc(length + 2);
+  if (!ended) return NULL;
+  memcpy(ended, text, length);
+  while (length > 0 && strchr(" \t\n", ended[length - 1])) length--;
+  if (length == 0 || !strchr(";$", ended[length - 1])) ended[length++] = ';';
+  const struct source *source = nesl_source(n, "<command line>", ended, length, 1);
+  free(ended);
+  return source;
+}
+
+/* F((ARGUMENT), (ARGUMENT) ...) as a source. */
+static const struct source *entry_source(struct nesl *n) {
+  const struct nesl_options *o = n->options;
+  char *text = NULL;
+  size_t size = 0;
+  FILE *out = open_memstream(&text, &size);
+  if (!out) return NULL;
+  fprintf(out, "%s(", o->entry);
+  for (unsigned i = 1; i < o->operand_count; i++) {
+    fprintf(out, "%s(%s)", i > 1 ? ", " : "", o->operands[i]);
+  }
+  fputs(");", out);
+  const struct source *source =
+      fclose(out) == 0 ? nesl_source(n, "<command line>", text, size, 1) : NULL;
+  free(text);
+  return source;
+}
+
+static const struct source *read_operand(struct nesl *n, unsigned i) {
+  const struct source *source = nesl_read_file(n, n->options->operands[i]);
+  if (!source) nesl_complain(n);
+  return source;
+}
+
+/* Loads the files named first, in silence; false if one has errors. */
+static bool load_operands(struct nesl *n, unsigned count) {
+  bool fine = true, quiet = n->quiet;
+  n->quiet = true;
+  for (unsigned i = 0; i < count && fine && !n->leave; i++) {
+    const struct source *source = read_operand(n, i);
+    fine = source && nesl_run_source(n, source) == 0;
+  }
+  n->quiet = quiet;
+  return fine;
+}
+
+static int run_command_line(struct nesl *n) {
+  const struct nesl_options *o = n->options;
+  bool calls = o->entry != NULL;
+  if (!load_operands(n, calls ? 1 : o->operand_count)) return STATUS_FAILED;
+  nesl_forget(n);
+  const struct source *source = calls ? entry_source(n) : command_line_source(n, o->expression);
+  if (!source) nesl_complain(n);
+  return source && nesl_run_source(n, source) == 0 ? STATUS_DONE : STATUS_FAILED;
+}
+
+static int run_mode(struct nesl *n) {
+  const struct nesl_options *o = n->options;
+  if (o->expression || o->entry) return run_command_line(n);
+  if (o->mode == NESL_PROMPT) {
+    bool fine = load_operands(n, o->operand_count);
+    int status = nesl_prompt(n);
+    return fine ? status : STATUS_FAILED;
+  }
+  const struct source *source = read_operand(n, 0);
+  if (!source) return STATUS_FAILED;
+  switch (o->mode) {
+  case NESL_TEST: return nesl_test(n, source);
+  case NESL_OUTCOMES_OF: return nesl_outcomes(n, source);
+  case NESL_CHECK: n->quiet = true; break;
+  case NESL_RUN:
+  case NESL_PROMPT: break;
+  }
+  return nesl_run_source(n, source) == 0 ? STATUS_DONE : STATUS_FAILED;
+}
+
+static int execute(struct nesl_options *options) {
+  struct nesl n = {0};
+  int status = STATUS_FAILED;
+  catch_interrupts();
+  heap_init(&n.message_heap, 0);
+  arena_init(&n.messages, &n.message_heap);
+  if (setjmp(n.messages.out_of_memory)) { /* not even for a message */
+    fputs("nesl: error: out of memory\n", stderr);
+    return STATUS_FAILED;
+  }
+  if (begin(&n, options)) {
+    status = run_mode(&n);
+  } else {
+    nesl_complain(&n);
+  }
+  end(&n);
+  return status;
+}
+
+int main(int argc, char **argv) {
+  process_begin();
+  struct nesl_options options;
+  int status = STATUS_DONE;
+  if (!nesl_options_parse(&options, argc, argv)) return STATUS_USAGE;
+  if (options.help) {
+    nesl_options_help(stdout);
+  } else if (options.version) {
+    puts("nesl (Ravel) " RAVEL_VERSION);
+  } else {
+    status = execute(&options);
+  }
+  return process_end("nesl", status);
+}

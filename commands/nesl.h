@@ -1,0 +1,97 @@
+/* nesl.h - what the files of the command nesl share: a session with everything around it.
+ *
+ *   nesl.c             options, files, one mode after the other
+ *   nesl-forms.c       reading forms, evaluating them, saying what came of them
+ *   nesl-commands.c    help, describe, set, load ... (NESL specification, section 4.4)
+ *   nesl-prompt.c      lines from a terminal: history, editing, completion
+ *   nesl-outcomes.c    --outcomes and test
+ *   nesl-compiled.c, nesl-direct.c    the two ways to evaluate (nesl-evaluate.h)
+ */
+#ifndef RAVEL_NESL_H
+#define RAVEL_NESL_H
+
+#include "commands/nesl-evaluate.h"
+#include "neslc/syntax.h"
+
+/* What programs print, kept for --outcomes and test. */
+struct nesl_capture {
+  char *text;
+  size_t size;
+  size_t seen; /* up to here by forms that are over */
+};
+
+struct nesl {
+  const struct nesl_options *options;
+  struct heap heap;
+  struct arena arena; /* of the session */
+  struct heap message_heap;
+  struct arena messages; /* of the complaints about one form */
+  struct diag_list diags;
+  struct complaints complaints;
+  struct session *session;
+  struct evaluator *evaluator;
+  struct nesl_sources sources;
+  FILE *out;                   /* results, and what programs print */
+  struct nesl_capture capture; /* with --outcomes and test: what `out` writes to */
+  uint64_t print_length;
+  bool verbose, quiet; /* quiet: no notices and no output of commands */
+  bool evaluates;      /* else forms are only checked */
+  bool leave;          /* exit was read */
+  const char *last_loaded;
+  unsigned load_depth;
+};
+
+/* ---- forms ---- */
+
+/* What came of a form. */
+struct nesl_outcome {
+  enum nesl_error error;
+  bool interrupted;
+  char *result; /* "name = VALUE : TYPE"; NULL for a command; to be freed */
+};
+
+/* Executes a form: commands too, which print to n->out. Memory that runs out is a complaint
+ * like others; the session is then as it was before the form. */
+struct nesl_outcome nesl_execute(struct nesl *, const struct form *);
+/* Begins complaints about another form. */
+void nesl_forget(struct nesl *);
+/* Says on standard error what was complained of. */
+void nesl_complain(struct nesl *);
+
+/* A form that was read and executed, or could not be read: then `form` is NULL. */
+struct nesl_done {
+  const struct form *form;
+  struct span behind; /* from the end of the form to the end of the source */
+  struct nesl_outcome outcome;
+};
+/* Executes the forms of a source and calls `done` after each; stops when it returns false.
+ * Where the text ends within a form and `more` is not NULL, *more is where that form begins,
+ * and it is not complained of. */
+typedef bool nesl_visit(struct nesl *, void *context, const struct nesl_done *);
+void nesl_each_form(struct nesl *, const struct source *, nesl_visit *done, void *context,
+                    uint32_t *more);
+
+/* Executes the forms of a source and prints results; the number of forms that failed. */
+unsigned nesl_run_source(struct nesl *, const struct source *);
+/* Prints what came of a form: a nesl_done whose context counts failures (unsigned). */
+bool nesl_print_done(struct nesl *, void *failed, const struct nesl_done *);
+/* The text of a file as a source; NULL after complaining. */
+const struct source *nesl_read_file(struct nesl *, const char *file);
+/* A text of its own as a source. */
+const struct source *nesl_source(struct nesl *, const char *name, const char *text,
+                                 size_t length, uint32_t first_line);
+
+/* Executes a command; false after complaining. */
+bool nesl_command(struct nesl *, const struct form *);
+
+/* ---- modes ---- */
+
+/* Reads forms from standard input until it ends; the exit status. */
+int nesl_prompt(struct nesl *);
+int nesl_outcomes(struct nesl *, const struct source *);
+int nesl_test(struct nesl *, const struct source *);
+
+/* Whether Ctrl-C was pressed; forgets it. */
+bool nesl_was_interrupted(void);
+
+#endif
