@@ -27,6 +27,15 @@ static void set_local(struct direct *d, struct frame *frame, uint32_t number, st
   frame->locals[number] = x;
 }
 
+/* The contents of a function, for derived functions: its captured values. */
+static struct datum captured_tuple(struct direct *d, struct datum x) {
+  const struct datum_function *f = x.as.function;
+  uint32_t i = f->special->lambda->captured_count;
+  struct datum tuple = f->captured[--i];
+  while (i > 0) tuple = datum_pair(d, f->captured[--i], tuple);
+  return tuple;
+}
+
 void direct_bind(struct direct *d, struct frame *frame, const struct core_pattern *p,
                  struct datum x) {
   switch ((enum core_pattern_kind)p->kind) {
@@ -38,7 +47,7 @@ void direct_bind(struct direct *d, struct frame *frame, const struct core_patter
     return;
   case PATTERN_CONTENTS:
     charge(d, 1, 1);
-    direct_bind(d, frame, p->left, x);
+    direct_bind(d, frame, p->left, x.kind == DATUM_FUNCTION ? captured_tuple(d, x) : x);
     return;
   }
 }
