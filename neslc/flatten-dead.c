@@ -60,9 +60,83 @@ static bool keep_block(struct ir_block *b, bool *used) {
   return effects;
 }
 
+/* ---- packs of flags by themselves, wanted for the descriptor ---- */
+
+struct rename {
+  ir_var *to; /* per variable; itself if it stays */
+};
+
+static void rename_block(const struct rename *r, struct ir_block *b) {
+  for (uint32_t i = 0; i < b->count; i++) {
+    struct ir_binding *x = &b->bindings[i];
+    for (uint32_t k = 0; k < x->operand_count; k++) x->operands[k] = r->to[x->operands[k]];
+    if (x->form != IR_IF) continue;
+    rename_block(r, x->as.arms.then);
+    rename_block(r, x->as.arms.otherwise);
+  }
+  for (uint32_t i = 0; i < b->result_count; i++) b->results[i] = r->to[b->results[i]];
+}
+
+static bool is_pack(const struct ir_binding *x) {
+  return x->form == IR_OP && x->op == OPC_PACK;
+}
+
+/* Where a pack of some vector by the same flags follows, whose vector is there already, that
+ * one gives the descriptor too. True if something was renamed. */
+static bool merge_packs(struct ir_block *b, const bool *used, uint32_t *bound_at,
+                        struct rename *r) {
+  bool changed = false;
+  for (uint32_t i = 0; i < b->count; i++) {
+    for (uint32_t k = 0; k < b->bindings[i].result_count; k++) {
+      bound_at[b->bindings[i].results[k]] = i + 1;
+    }
+  }
+  for (uint32_t i = 0; i < b->count; i++) {
+    struct ir_binding *x = &b->bindings[i];
+    if (x->form == IR_IF) {
+      changed |= merge_packs(x->as.arms.then, used, bound_at, r);
+      changed |= merge_packs(x->as.arms.otherwise, used, bound_at, r);
+      continue;
+    }
+    if (!is_pack(x) || used[x->results[0]] || x->operands[0] != x->operands[1]) continue;
+    for (uint32_t j = i + 1; j < b->count; j++) {
+      struct ir_binding *y = &b->bindings[j];
+      if (!is_pack(y) || y->operands[1] != x->operands[1] || y->operands[2] != x->operands[2] ||
+          bound_at[y->operands[0]] > i) {
+        continue;
+      }
+      r->to[x->results[1]] = y->results[1];
+      const struct ir_binding pack = *y;
+      for (uint32_t k = j; k > i; k--) b->bindings[k] = b->bindings[k - 1];
+      b->bindings[i] = pack;
+      for (uint32_t k = i; k <= j; k++) {
+        for (uint32_t n = 0; n < b->bindings[k].result_count; n++) {
+          bound_at[b->bindings[k].results[n]] = k + 1;
+        }
+      }
+      changed = true;
+      break;
+    }
+  }
+  for (uint32_t i = 0; i < b->count;
+       i++) { /* outside of the block they count as there before */
+    for (uint32_t k = 0; k < b->bindings[i].result_count; k++) {
+      bound_at[b->bindings[i].results[k]] = 0;
+    }
+  }
+  return changed;
+}
+
 void flat_dead(struct flattener *f, struct ir_program *p) {
   for (uint32_t i = 0; i < p->function_count; i++) {
-    bool *used = arena_alloc(f->arena, p->functions[i].var_count + 1);
-    keep_block(p->functions[i].body, used);
+    struct ir_function *g = &p->functions[i];
+    bool *used = arena_alloc(f->arena, g->var_count + 1);
+    keep_block(g->body, used);
+    struct rename r = {arena_alloc(f->arena, (g->var_count + 1) * sizeof *r.to)};
+    uint32_t *bound_at = arena_alloc(f->arena, (g->var_count + 1) * sizeof *bound_at);
+    for (uint32_t k = 0; k < g->var_count; k++) r.to[k] = k;
+    if (merge_packs(g->body, used, bound_at, &r)) rename_block(&r, g->body);
+    used = arena_alloc(f->arena, g->var_count + 1);
+    keep_block(g->body, used);
   }
 }
