@@ -235,9 +235,7 @@ static const struct rep *check(struct flattener *f, struct context *c, const str
   const struct rep *v = flatten(f, c, numbers->as.part.left);
   const struct rep *w = flatten(f, c, numbers->as.part.right);
   emit_assert(f, rep_each_scalar(f, c, condition), rep_each_scalar(f, c, v),
-              rep_each_scalar(f, c, w),
-              arena_printf(f->arena, "%.*s ({v}, {w})", (int)text->as.string.length,
-                           text->as.string.text));
+              rep_each_scalar(f, c, w), text->as.string.text);
   return rep_scalar(f, TW_BOOL, emit_bool(f, true), true);
 }
 
