@@ -153,6 +153,21 @@ static uint32_t positional_parameters(const struct global *global) {
   return n - global->optional_count;
 }
 
+static bool has_option(const struct syntax *argument) {
+  while (argument->kind == SYNTAX_PAIR && argument->as.part.left->kind != SYNTAX_OPTION) {
+    argument = argument->as.part.right;
+  }
+  return argument->kind == SYNTAX_PAIR || argument->kind == SYNTAX_OPTION;
+}
+
+/* Whether the whole argument is the one positional parameter, which takes a tuple apart: f(x,
+ * y) and f((x, y)) are the same tree. */
+static bool is_whole(const struct syntax *argument, const struct global *global) {
+  const struct syntax *parameters = global->form->pattern;
+  return positional_parameters(global) == 1 && parameters->kind == SYNTAX_PAIR &&
+         parameters->as.part.left->kind == SYNTAX_PAIR && !has_option(argument);
+}
+
 static struct written sort_arguments(struct checker *ck, const struct syntax *argument,
                                      const struct global *global) {
   struct written w = {0};
@@ -162,8 +177,8 @@ static struct written sort_arguments(struct checker *ck, const struct syntax *ar
   w.named = arena_alloc(ck->arena, (global->optional_count + 1) * sizeof *w.named);
   const struct syntax *rest = argument;
   bool named = false;
+  bool more = rest->kind == SYNTAX_PAIR && !is_whole(argument, global);
   while (rest) {
-    bool more = rest == argument ? rest->kind == SYNTAX_PAIR : tuple_continues(rest);
     const struct syntax *part = more ? rest->as.part.left : rest;
     if (part->kind == SYNTAX_OPTION) {
       sort_named(ck, part, global, &w);
@@ -176,6 +191,7 @@ static struct written sort_arguments(struct checker *ck, const struct syntax *ar
       w.positional[w.positional_count++] = part;
     }
     rest = more ? rest->as.part.right : NULL;
+    more = rest && tuple_continues(rest);
   }
   uint32_t wanted = positional_parameters(global);
   if (w.positional_count > wanted) {

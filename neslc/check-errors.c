@@ -51,11 +51,17 @@ static const char *two_of(enum type_class klass) {
   return "?";
 }
 
-/* ---- reasons ---- */
-
 static bool is_class(const struct type *t) {
   return t->tag == TYPE_VARIABLE && t->klass != CLASS_ANY;
 }
+
+/* A type, or what is known of it. */
+static const char *described(struct checker *ck, struct type *type) {
+  type = type_of(type);
+  return is_class(type) ? member_of((enum type_class)type->klass) : shown(ck, type);
+}
+
+/* ---- reasons ---- */
 
 /* Why it failed, in words to be put behind the message; empty where both types say it. */
 static const char *reason(struct checker *ck, const struct clash *clash) {
@@ -184,8 +190,7 @@ static bool complain_operands(struct checker *ck, const struct syntax *apply,
   }
   struct type *t = type_of(argument->type);
   if (t->tag != TYPE_PAIR || type_of(t->part[1])->tag == TYPE_PAIR) return false;
-  const char *left, *right;
-  type_texts(ck->arena, t->part[0], t->part[1], &left, &right);
+  const char *left = described(ck, t->part[0]), *right = described(ck, t->part[1]);
   struct span at = apply->as.part.left->builtin ? apply->as.part.left->mark : argument->at;
   complain_clash(ck, at, clash,
                  strcmp(left, right) == 0 ? "%s wants %s, but these are %s"

@@ -106,8 +106,14 @@ static struct core *check_if(struct checker *ck, const struct syntax *e) {
   return core;
 }
 
+/* What stands for an expression that cannot be made sense of: it fits everything. */
+static struct core *wrong(struct checker *ck, const struct syntax *e) {
+  return core_make(ck, CORE_INT, e, type_variable(ck->arena, CLASS_ANY));
+}
+
 static struct core *check_let(struct checker *ck, const struct syntax *e) {
   const struct binding *outside = ck->scope;
+  if (!pattern_is_legal(ck, e->as.part.left, PATTERN_OF_LET)) return wrong(ck, e);
   struct core *value = check_expression(ck, e->as.part.right);
   struct core_pattern *pattern =
       check_pattern(ck, e->as.part.left, value->type, PATTERN_OF_LET, outside);
@@ -121,6 +127,7 @@ static struct core *check_let(struct checker *ck, const struct syntax *e) {
 }
 
 static struct core *check_lambda(struct checker *ck, const struct syntax *e) {
+  if (!pattern_is_legal(ck, e->as.part.left, PATTERN_OF_PARAMETERS)) return wrong(ck, e);
   const struct binding *outside = ck->scope;
   struct lambda_frame frame = {.depth = ck->frame->depth + 1, .outer = ck->frame};
   struct core_lambda *lambda = arena_alloc(ck->arena, sizeof *lambda);
@@ -166,6 +173,11 @@ static struct type *element_type(struct checker *ck, const struct core *source) 
 static struct core *check_each(struct checker *ck, const struct syntax *e) {
   const struct binding *outside = ck->scope;
   size_t count = e->as.each.count;
+  for (size_t i = 0; i < count; i++) {
+    if (!pattern_is_legal(ck, e->as.each.generators[i].pattern, PATTERN_OF_LET)) {
+      return wrong(ck, e);
+    }
+  }
   struct core *core = core_make(ck, CORE_EACH, e, NULL);
   struct core_generator *generators = arena_alloc(ck->arena, count * sizeof *generators);
   for (size_t i = 0; i < count; i++) {
@@ -210,7 +222,7 @@ static struct core *check_unchecked_option(struct checker *ck, const struct synt
   complain(ck->complaints, NESL_OPTIONAL_ARGUMENT, ck->source, e->mark,
            "`:=` names an optional argument: it stands in the arguments of a function that has "
            "some, called by its own name");
-  return core_make(ck, CORE_INT, e, type_variable(ck->arena, CLASS_ANY));
+  return wrong(ck, e);
 }
 
 struct core *check_expression(struct checker *ck, const struct syntax *e) {
@@ -237,5 +249,5 @@ struct core *check_expression(struct checker *ck, const struct syntax *e) {
   case SYNTAX_EMPTY: return check_empty(ck, e);
   case SYNTAX_EACH: return check_each(ck, e);
   }
-  return core_make(ck, CORE_INT, e, type_variable(ck->arena, CLASS_ANY));
+  return wrong(ck, e);
 }

@@ -210,6 +210,7 @@ bool check_function(struct checker *ck, const struct form *form, struct checked 
   self->documentation = form->documentation;
   ck->self = self;
   const struct syntax *parameters = strip_options(ck, form->pattern);
+  if (!pattern_is_legal(ck, parameters, PATTERN_OF_PARAMETERS)) return false;
   begin_type(ck, form);
   check_defaults(ck);
   self->parameter =

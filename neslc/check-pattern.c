@@ -34,11 +34,6 @@ static struct core_pattern *bind(struct checker *ck, const struct name *name, st
   return pattern;
 }
 
-/* A variable that nobody can name stands for what was wrong. */
-static struct core_pattern *wrong(struct checker *ck, struct type *type, struct span at) {
-  return bind(ck, intern_name(&ck->session->names, "", 0), type, at);
-}
-
 static const struct local *bound_before(const struct pattern_check *p,
                                         const struct name *name) {
   for (const struct binding *b = p->ck->scope; b != p->first; b = b->outer) {
@@ -52,12 +47,7 @@ static struct core_pattern *check_variable(struct pattern_check *p, const struct
   struct checker *ck = p->ck;
   const struct name *name = e->as.name.name;
   const struct local *before = bound_before(p, name);
-  if (reserved_word(name)) {
-    complain(ck->complaints, NESL_RESERVED, ck->source, e->at,
-             "`%s` is reserved: it cannot be a variable", name->text);
-  } else if (p->use == PATTERN_OF_ASSIGNMENT && !check_definable(ck, name, e->at)) {
-    return wrong(ck, type, e->at);
-  } else if (before && !(p->use == PATTERN_OF_PARAMETERS && strcmp(name->text, "_") == 0)) {
+  if (before && !(p->use == PATTERN_OF_PARAMETERS && strcmp(name->text, "_") == 0)) {
     complain(ck->complaints, NESL_DUPLICATE, ck->source, e->at,
              "the variable `%s` occurs twice in this pattern", name->text);
     remark(ck->complaints, ck->source, before->at, "it is here already");
@@ -98,18 +88,6 @@ static struct core_pattern *check_contents(struct pattern_check *p, const struct
   const struct syntax *constructor = e->as.part.left;
   const struct name *name = constructor->as.name.name;
   const struct datatype *data = table_get(ck->session->types, name);
-  if (!data) {
-    complain(
-        ck->complaints, NESL_PATTERN, ck->source, constructor->at,
-        "a pattern %s(...) takes a value of a datatype apart, but there is no datatype `%s`",
-        name->text, name->text);
-    return wrong(ck, type, e->at);
-  }
-  if (p->use == PATTERN_OF_ASSIGNMENT) {
-    complain(ck->complaints, NESL_PATTERN, ck->source, e->at,
-             "an assignment takes no datatypes apart; `let %s(...) = ... in` does", name->text);
-    return wrong(ck, type, e->at);
-  }
   struct type **arguments =
       arena_alloc(ck->arena, (data->parameter_count + 1) * sizeof *arguments);
   for (uint32_t i = 0; i < data->parameter_count; i++) {
@@ -129,15 +107,9 @@ static struct core_pattern *check_contents(struct pattern_check *p, const struct
 
 static struct core_pattern *check(struct pattern_check *p, const struct syntax *e,
                                   struct type *type) {
-  if (e->kind == SYNTAX_NAME && !e->builtin) return check_variable(p, e, type);
+  if (e->kind == SYNTAX_NAME) return check_variable(p, e, type);
   if (e->kind == SYNTAX_PAIR) return check_pair(p, e, type);
-  if (e->kind == SYNTAX_APPLY && e->as.part.left->kind == SYNTAX_NAME &&
-      !e->as.part.left->builtin) {
-    return check_contents(p, e, type);
-  }
-  complain(p->ck->complaints, NESL_PATTERN, p->ck->source, e->at,
-           "this is not a pattern: patterns consist of variables, tuples and datatypes");
-  return wrong(p->ck, type, e->at);
+  return check_contents(p, e, type);
 }
 
 struct core_pattern *check_pattern(struct checker *ck, const struct syntax *e,
@@ -145,4 +117,48 @@ struct core_pattern *check_pattern(struct checker *ck, const struct syntax *e,
                                    const struct binding *first) {
   struct pattern_check p = {ck, use, first};
   return check(&p, e, type);
+}
+
+/* ---- legal patterns ---- */
+
+static bool legal_variable(struct checker *ck, const struct syntax *e, enum pattern_use use) {
+  const struct name *name = e->as.name.name;
+  if (use == PATTERN_OF_ASSIGNMENT) return check_definable(ck, name, e->at);
+  if (!reserved_word(name)) return true;
+  complain(ck->complaints, NESL_RESERVED, ck->source, e->at,
+           "`%s` is reserved: it cannot be a variable", name->text);
+  return false;
+}
+
+static bool legal_contents(struct checker *ck, const struct syntax *e, enum pattern_use use) {
+  const struct syntax *constructor = e->as.part.left;
+  const char *name = constructor->as.name.name->text;
+  if (!table_get(ck->session->types, constructor->as.name.name)) {
+    complain(
+        ck->complaints, NESL_PATTERN, ck->source, constructor->at,
+        "a pattern %s(...) takes a value of a datatype apart, but there is no datatype `%s`",
+        name, name);
+    return false;
+  }
+  if (use == PATTERN_OF_ASSIGNMENT) {
+    complain(ck->complaints, NESL_PATTERN, ck->source, e->at,
+             "an assignment takes no datatypes apart; `let %s(...) = ... in` does", name);
+    return false;
+  }
+  return pattern_is_legal(ck, e->as.part.right, use);
+}
+
+bool pattern_is_legal(struct checker *ck, const struct syntax *e, enum pattern_use use) {
+  if (e->kind == SYNTAX_NAME && !e->builtin) return legal_variable(ck, e, use);
+  if (e->kind == SYNTAX_PAIR) {
+    return pattern_is_legal(ck, e->as.part.left, use) &&
+           pattern_is_legal(ck, e->as.part.right, use);
+  }
+  if (e->kind == SYNTAX_APPLY && e->as.part.left->kind == SYNTAX_NAME &&
+      !e->as.part.left->builtin) {
+    return legal_contents(ck, e, use);
+  }
+  complain(ck->complaints, NESL_PATTERN, ck->source, e->at,
+           "this is not a pattern: patterns consist of variables, tuples and datatypes");
+  return false;
 }

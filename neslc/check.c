@@ -59,6 +59,10 @@ static void notice_pattern(struct checker *ck, const struct core_pattern *p,
 }
 
 static bool check_value(struct checker *ck, const struct form *form, struct checked *out) {
+  if (form->kind == FORM_ASSIGN &&
+      !pattern_is_legal(ck, form->pattern, PATTERN_OF_ASSIGNMENT)) {
+    return false;
+  }
   out->value = check_expression(ck, form->value);
   if (form->kind == FORM_ASSIGN) {
     out->pattern =

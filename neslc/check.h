@@ -92,8 +92,11 @@ bool reserved_word(const struct name *);
 
 enum pattern_use { PATTERN_OF_LET, PATTERN_OF_PARAMETERS, PATTERN_OF_ASSIGNMENT };
 
-/* Binds a pattern to values of the type: its variables are in scope from now on. `first` is the
- * scope before the group of patterns in which no variable may occur twice. */
+/* Whether this can be a pattern, whatever is matched with it; complains if not: such a mistake
+ * is the first to be told. */
+bool pattern_is_legal(struct checker *, const struct syntax *, enum pattern_use);
+/* Binds a legal pattern to values of the type: its variables are in scope from now on. `first`
+ * is the scope before the group of patterns in which no variable may occur twice. */
 struct core_pattern *check_pattern(struct checker *, const struct syntax *, struct type *,
                                    enum pattern_use, const struct binding *first);
 

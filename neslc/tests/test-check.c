@@ -1,0 +1,542 @@
+/* test-check.c - the checker and the session: types of forms, kinds and words of errors, what
+ * redefinition changes; and all forms of the corpus, where it stands.
+ */
+#include "neslc/session.h"
+
+#include <criterion/criterion.h>
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct heap heap;
+static struct arena arena;
+static struct session *session;
+
+static void setup(void) {
+  heap_init(&heap, 0);
+  arena_init(&arena, &heap);
+  if (setjmp(arena.out_of_memory)) cr_assert(false, "out of memory");
+  struct diag_list diags;
+  diag_list_init(&diags, &arena);
+  session = session_new(&arena, true, &diags);
+  if (!session) diag_print(&diags, "library", 5, stderr);
+  cr_assert_not_null(session);
+}
+
+static void teardown(void) {
+  arena_free(&arena);
+}
+
+TestSuite(check, .init = setup, .fini = teardown);
+
+/* ---- forms and what they come to ---- */
+
+/* What a form comes to: its type, as the prompt shows it, or "error KIND". */
+struct outcome {
+  const char *text;
+  const char *notice;
+  const char *messages; /* diagnostics as they are printed */
+  struct checked checked;
+};
+
+/* A value whose columns have no data: good enough to be bound where nothing is evaluated. */
+static void bind_nothing(const struct checked *checked) {
+  struct type *ground = type_ground(&arena, checked->value->type, 0, NULL);
+  struct column_kinds kinds = {.arena = &arena};
+  value_columns(ground, &kinds);
+  struct nesl_value value = {ground, (uint32_t)kinds.list.count, NULL};
+  value.columns = arena_alloc(&arena, (value.count + 1) * sizeof *value.columns);
+  for (uint32_t i = 0; i < value.count; i++) value.columns[i].kind = kinds.list.items[i];
+  session_bind_checked(session, checked, &value);
+}
+
+static const char *printed(const struct diag_list *diags) {
+  char *text;
+  size_t length;
+  FILE *out = open_memstream(&text, &length);
+  diag_print(diags, "nesl", 0, out);
+  fclose(out);
+  const char *copy = arena_copy(&arena, text, length);
+  free(text);
+  return copy;
+}
+
+/* Reads and checks the next form, and defines what it defines. False at the end. */
+static bool next(struct reader *reader, struct outcome *out) {
+  struct diag_list diags;
+  diag_list_init(&diags, &arena);
+  struct complaints complaints = {.diags = &diags};
+  struct form *form = arena_alloc(&arena, sizeof *form);
+  *out = (struct outcome){0};
+  enum reading reading = read_form(reader, &complaints, form);
+  if (reading == READ_END) return false;
+  bool good = reading == READ_FORM;
+  if (good && form->kind == FORM_COMMAND) {
+    out->text = "ok";
+    return true;
+  }
+  good = good && check_form(session, form, &complaints, &out->checked);
+  cr_expect_eq(good, complaints.count == 0, "complaints and failure go together");
+  if (good && out->checked.value) {
+    good = !session_find_missing(session, out->checked.value, &complaints);
+  }
+  out->messages = printed(&diags);
+  if (!good) {
+    out->text = arena_printf(&arena, "error %s", nesl_error_name(complaints.first));
+    return true;
+  }
+  out->notice = out->checked.notice;
+  struct type *type =
+      out->checked.value ? out->checked.value->type : type_of(out->checked.global->scheme.type);
+  out->text = type_text(&arena, type, true);
+  if (out->checked.value) bind_nothing(&out->checked);
+  return true;
+}
+
+/* The outcome of the last form of a text. */
+static struct outcome check(const char *text) {
+  struct source *source = arena_alloc(&arena, sizeof *source);
+  *source = (struct source){"test.nesl", text, strlen(text), 1};
+  struct reader reader;
+  reader_init(&reader, &arena, &session->names, source);
+  struct outcome last = {.text = "nothing"}, outcome;
+  while (next(&reader, &outcome)) last = outcome;
+  return last;
+}
+
+static void expect(const char *text, const char *wanted) {
+  struct outcome outcome = check(text);
+  cr_expect_str_eq(outcome.text, wanted, "%s\n  is %s, not %s\n%s", text, outcome.text, wanted,
+                   outcome.messages);
+}
+
+/* ---- inference: sections 5.3, 5.4 ---- */
+
+Test(check, inferred_types) {
+  expect("function same(x) = x;", "a -> a :: (a in any)");
+  expect("function swap(x, y) = (y, x);", "(a, b) -> (b, a) :: (a in any; b in any)");
+  expect("function square(x) = x * x;", "a -> a :: (a in number)");
+  expect("function addone(x) = x + 1;", "int -> int");
+  expect("function less(x, y) = x < y;", "(a, a) -> bool :: (a in ordinal)");
+  expect("function inv(x) = not(x);", "a -> a :: (a in logical)");
+  expect("function both(x, y) = (x < y) or (x + y == x);", "(a, a) -> bool :: (a in number)");
+  expect("function dotp(x, y) = sum({x * y : x; y});", "([a], [a]) -> a :: (a in number)");
+  expect("function loop(n) = loop(n) + 1;", "a -> int :: (a in any)");
+  expect("function apply1(g, x) = g(x);", "(a -> b, a) -> b :: (a in any; b in any)");
+  expect("function adder(n) = x => x + n;", "a -> a -> a :: (a in number)");
+  expect("function compose(g, h) = x => g(h(x));",
+         "(a -> b, c -> a) -> c -> b :: (a in any; b in any; c in any)");
+  expect("function absorb(x, y, z) = z; absorb(1, 2, 3, 4);", "int, int");
+  expect("function curry(g) = x => (y => g(x, y));",
+         "((a, b) -> c) -> a -> b -> c :: (a in any; b in any; c in any)");
+  expect("x => x;", "a -> a :: (a in any)");
+  expect("time(1 + 2);", "int, float");
+  expect("{x in [1, 2] | x > 1};", "[int]");
+  expect("2.5 ^ 3;", "float");
+  expect("-2147483648;", "int");
+  expect("2147483649;", "error type");
+}
+
+Test(check, generalisation_is_at_top_level_only) {
+  expect("let g = x => x in (g(1), g(2.0));", "error type");
+  expect("g = x => x; (g(1), g(2.0));", "int, float");
+  expect("function poly(n) = (poly(1), poly(2.0));", "error type");
+}
+
+Test(check, classes_do_not_intersect) {
+  expect("function h(x, y) = (x + y) and x;", "error type");
+}
+
+Test(check, infinite_types) {
+  expect("function s(x) = x(x);", "error type");
+  expect("function s(x) = [x] ++ x;", "error type");
+  /* A closure that would contain itself. */
+  expect("function r(n, g) = if n == 0 then g(1) else r(n - 1, x => g(x) + 1);", "error type");
+}
+
+/* ---- functions as values: section 5.7 ---- */
+
+Test(check, identities) {
+  expect("[sin, sin];", "[float -> float]");
+  expect("[sin, cos];", "error type");
+  expect("if t then x => x else y => y;", "error type");
+  expect("function adder(n) = x => x + n; if t then adder(1) else adder(2);", "int -> int");
+  expect("[adder(1), adder(2)];", "[int -> int]");
+  expect("(adder(1), adder(2.0));", "int -> int, float -> float");
+  expect("function ap(g, x) = g(x); (ap(sin, 1.0), ap(adder(2), 3));", "float, int");
+}
+
+Test(check, lambdas_know_the_types_they_depend_on) {
+  struct outcome o = check("function k(a, b, c) = (x => (let y = a in (#b, x)));");
+  struct type *result = type_of(type_of(o.checked.global->scheme.type)->part[1]);
+  struct type *identity = type_of(result->part[2]);
+  cr_assert_eq(identity->tag, TYPE_IDENTITY);
+  const struct core_lambda *lambda = identity->lambda;
+  cr_expect_eq(lambda->captured_count, 2);
+  cr_expect_str_eq(lambda->captured[0]->name->text, "a");
+  cr_expect_str_eq(lambda->captured[1]->name->text, "b");
+  cr_expect_eq(lambda->scheme_count, o.checked.global->scheme.count);
+  cr_expect_eq(lambda->variable_count, 3, "the types of a, of elements of b, of x; not of c");
+  cr_expect_eq(identity->argument_count, 3);
+  for (uint32_t i = 0; i < 3; i++) {
+    cr_expect_eq(lambda->variables[i],
+                 o.checked.global->scheme.variables[lambda->variables[i]->number]);
+  }
+}
+
+Test(check, inner_lambdas_capture_through_outer_ones) {
+  struct outcome o = check("function c(n) = x => (y => n);");
+  struct core *outer = o.checked.global->body;
+  cr_assert_eq(outer->kind, CORE_LAMBDA);
+  cr_expect_eq(outer->as.lambda->captured_count, 1);
+  cr_assert_eq(outer->as.lambda->body->kind, CORE_LAMBDA);
+  cr_expect_eq(outer->as.lambda->body->as.lambda->captured_count, 1);
+}
+
+/* ---- names and patterns ---- */
+
+Test(check, kinds_of_errors) {
+  static const struct {
+    const char *text, *kind;
+  } cases[] = {
+      {"undefined_variable;", "unbound"},
+      {"{y : x in [1,2]};", "unbound"},
+      {"let x = x in x;", "unbound"},
+      {"function h1(x) = y;", "unbound"},
+      {"true;", "unbound"},
+      {"let (q, q) = (1, 2) in q;", "duplicate"},
+      {"{q : q in [1]; q in [2]};", "duplicate"},
+      {"let (_, _) = (1, 2) in 3;", "duplicate"},
+      {"function d(x, x) = x;", "duplicate"},
+      {"let t = 3 in t;", "reserved"},
+      {"f = 4;", "reserved"},
+      {"time = 5;", "reserved"},
+      {"time;", "reserved"},
+      {"function t(x) = x;", "reserved"},
+      {"let 3 = 3 in 4;", "pattern"},
+      {"let [a, b] = [1, 2] in a;", "pattern"},
+      {"let g(x) = x in g(3);", "pattern"},
+      {"\"abc\" = 3;", "pattern"},
+      {"datatype pp(int); pp(n) = pp(3);", "pattern"},
+      {"pi = 3;", "builtin"},
+      {"function rank(x) = x;", "builtin"},
+      {"datatype one(int);", "builtin"},
+      {"datatype int(float);", "builtin"},
+      {"[] foo;", "unknown-type"},
+      {"[] a;", "unknown-type"},
+      {"datatype rr(int, rr);", "unknown-type"},
+      {"function u(x) : a -> a = x;", "unknown-type"},
+      {"function u(x) : a -> a :: (a in numbers) = x;", "unknown-type"},
+      {"function undefd(n) : int -> int; undefd(3);", "no-body"},
+      {"function viaundefd(n) = undefd(n); viaundefd(3);", "no-body"},
+      {"(x => undefd(x));", "no-body"},
+      {"{rand_seed(i) : i in [1,2]};", "serial-only"},
+      {"function seeds(i) = rand_seed(i); {seeds(i) : i in [1,2]};", "serial-only"},
+      {"let g = rand_seed in {g(i) : i in [1]};", "serial-only"},
+      {"let g = x => rand_seed(x) in {g(i) : i in [1]};", "serial-only"},
+      {"function nf(x) : int = x;", "type"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    expect(cases[i].text, arena_printf(&arena, "error %s", cases[i].kind));
+  }
+}
+
+Test(check, parameters_may_shadow) {
+  expect("function s(sum) = sum + 1;", "int -> int");
+  expect("let pi = 3 in -pi;", "int");
+  expect("let length = 3; elt = 4 in (#[length], [1][0]);", "int, int");
+  expect("function ignore(_, _) = 3;", "(a, b) -> int :: (a in any; b in any)");
+}
+
+/* A later body, or another one, may make calls in parallel wrong that were right. */
+Test(check, serial_only_by_a_later_body) {
+  expect("function later(n) : int -> bool; function use(v) = {later(x) : x in v};",
+         "[int] -> [bool]");
+  expect("function later(n) : int -> bool = rand_seed(n);", "int -> bool");
+  expect("use([1]);", "error serial-only");
+}
+
+/* ---- annotations, declarations, redefinition ---- */
+
+Test(check, variables_of_annotations_are_flexible) {
+  expect("function n1(x) : a -> b :: (a in any; b in any) = x;", "a -> a :: (a in any)");
+  expect("function n2(x) : a -> a :: (a in any) = x + 1;", "int -> int");
+  expect("function n3(x) : int -> float = x;", "error type");
+}
+
+Test(check, a_new_body_of_the_same_type_replaces_the_old) {
+  struct outcome first = check("function g1(x) = x + 1;");
+  struct global *g1 = first.checked.global;
+  uint32_t version = g1->version;
+  const struct core *body = g1->body;
+  struct outcome second = check("function g1(x) = if x == 0 then 1 else g1(x - 1);");
+  cr_expect_eq(second.checked.global, g1);
+  cr_expect_null(second.notice);
+  cr_expect_neq(g1->version, version);
+  cr_expect_neq(g1->body, body);
+  cr_expect_eq(core_callee(g1->body->as.part.right), g1, "recursion is to the function itself");
+}
+
+Test(check, a_new_type_makes_a_new_function) {
+  struct global *old = check("function g2(x) = x + 1;").checked.global;
+  struct global *user = check("function calls_g2(x) = g2(x);").checked.global;
+  struct outcome second = check("function g2(x) = x + 1.0;");
+  cr_assert_not_null(second.notice);
+  cr_expect_str_eq(second.notice,
+                   "Redefining g2 with a new type.  Old calls will not be modified.");
+  cr_expect_neq(second.checked.global, old);
+  cr_expect_eq(core_callee(user->body), old);
+  cr_expect_eq(session_global(session, "g2"), second.checked.global);
+}
+
+Test(check, a_closure_of_another_lambda_is_a_new_type) {
+  struct global *old = check("function mk(n) = x => x + n;").checked.global;
+  cr_expect_neq(check("function mk(n) = x => x - n;").checked.global, old);
+}
+
+Test(check, a_declared_function_gets_its_body_in_place) {
+  struct global *declared = check("function ev(n) : int -> bool;").checked.global;
+  expect("function od(n) : int -> bool = if n == 0 then f else ev(n - 1);", "int -> bool");
+  expect("od(3);", "error no-body");
+  struct outcome body =
+      check("function ev(n) : int -> bool = if n == 0 then t else od(n - 1);");
+  cr_expect_eq(body.checked.global, declared);
+  expect("od(3);", "bool");
+}
+
+Test(check, variables_keep_their_struct_while_the_type_stays) {
+  check("v1 = 3;");
+  struct global *v1 = session_global(session, "v1");
+  cr_expect_null(check("v1 = 4;").notice);
+  cr_expect_eq(session_global(session, "v1"), v1);
+  cr_expect_eq(v1->version, 2);
+  cr_expect_not_null(check("(v0, v1) = (1, 2.5);").notice);
+  cr_expect_neq(session_global(session, "v1"), v1);
+  check("1; 2.0;");
+  cr_expect_str_eq(type_text(&arena, session_global(session, "it")->scheme.type, true),
+                   "float");
+}
+
+Test(check, a_form_that_fails_defines_nothing) {
+  check("function w(x) = x + 1;");
+  struct global *w = session_global(session, "w");
+  const struct core *body = w->body;
+  expect("function w(x) = x + nothing;", "error unbound");
+  cr_expect_eq(session_global(session, "w"), w);
+  cr_expect_eq(w->body, body);
+}
+
+/* Names of the library that begin with _ are not protected; it goes on using its own. */
+Test(check, internal_names_may_be_redefined) {
+  struct global *own = session_library(session, "_get");
+  cr_assert_not_null(own);
+  expect("function _get(v, i) : ([a], [int]) -> [a] :: (a in any) = v;",
+         "([a], [int]) -> [a] :: (a in any)");
+  cr_expect_neq(session_global(session, "_get"), own);
+  cr_expect_eq(session_library(session, "_get"), own);
+  cr_expect_geq(own->primitive, 0);
+}
+
+/* ---- datatypes ---- */
+
+Test(check, datatypes) {
+  expect("datatype point(float, float);", "(float, float) -> point");
+  expect("function px(point(x, y)) = x;", "point -> float");
+  expect("{x * y : point(x, y) in [point(1.0, 2.0)]};", "[float]");
+  expect("datatype tagged(a, int) :: (a in any);", "(a, int) -> tagged(a) :: (a in any)");
+  expect("function tag_of(tagged(v, n)) = n;", "tagged(a) -> int :: (a in any)");
+  expect("tagged(1.5, 2);", "tagged(float)");
+  expect("datatype num(a) :: (a in number); num(t);", "error type");
+  expect("function tf(x) : tagged(int) -> int = tag_of(x);", "tagged(int) -> int");
+  expect("function tf2(x) : num(bool) -> int = 1;", "error type");
+  expect("px((1.0, 2.0));", "error type");
+}
+
+Test(check, datatypes_of_functions_know_which) {
+  expect("datatype fn(int -> int);", "(int -> int) -> fn");
+  expect("(fn(x => x), fn(x => x + 1));", "fn, fn");
+  expect("[fn(x => x), fn(x => x + 1)];", "error type");
+  expect("function call(fn(g), x) = g(x);", "(fn, int) -> int");
+  expect("call(fn(abs), 3);", "int");
+}
+
+Test(check, a_datatype_declared_again_is_the_same) {
+  check("datatype pt(int); p = pt(3);");
+  expect("datatype pt(int); function un(pt(n)) = n; un(p);", "int");
+  expect("datatype pt(float); function un(pt(n)) = n; un(p);", "error type");
+}
+
+/* ---- optional arguments: section 5.9 ---- */
+
+Test(check, optional_arguments) {
+  expect("function scaled(x, k := 2) = x * k;", "(a, a) -> a :: (a in number)");
+  expect("scaled(5);", "int");
+  expect("scaled(5, k := 10);", "int");
+  expect("scaled(2.5, k := 1.5);", "float");
+  expect("scaled(2.5);", "error type");
+  expect("opt = 1; scaled(1, 10);", "error optional-argument");
+  expect("scaled(1, z := 10);", "error optional-argument");
+  expect("scaled(1, k := 1, k := 2);", "error optional-argument");
+  expect("sin(x := 1.0);", "error optional-argument");
+  expect("function three(x, lo := 0, hi := 9) = (x, lo, hi);",
+         "(a, b, c) -> (a, b, c) :: (a in any; b in any; c in any)");
+  expect("three(1, hi := \"x\", lo := 7);", "int, int, [char]");
+  expect("function rec(n, acc := 0) = if n == 0 then acc else rec(n - 1, acc := acc + n);",
+         "(int, int) -> int");
+  expect("function pairs((a, b), k := 1) = a + b + k; pairs((1, 2));", "int");
+  expect("function bad(k := 1, x) = x;", "error optional-argument");
+  expect("function unb(x, k := nothing) = x;", "error unbound");
+}
+
+/* ---- the trees ---- */
+
+static const char *tree(const char *text) {
+  struct outcome o = check(text);
+  cr_assert(o.checked.value, "%s", o.messages);
+  char *shown;
+  size_t length;
+  FILE *out = open_memstream(&shown, &length);
+  core_show(o.checked.value, out);
+  fclose(out);
+  const char *copy = arena_copy(&arena, shown, length);
+  free(shown);
+  return copy;
+}
+
+Test(check, trees) {
+  cr_expect_str_eq(tree("1 + 2 * 3;"), "+<int>(1, *<int>(2, 3))");
+  cr_expect_str_eq(tree("let x = 1 in x;"), "(let x.0 = 1 in x.0)");
+  cr_expect_str_eq(tree("(2 + 3) ^ 3;"),
+                   "(let x.0 = +<int>(2, 3) in *<int>(*<int>(x.0, x.0), x.0))");
+  cr_expect_str_eq(tree("2 ^ 4;"), "^<int>(2, 4)");
+  cr_expect_str_eq(tree("{x : x in [1:9] | t};"), "{x.0 : x.0 in iseq(1, (1, 9)) | t}");
+  cr_expect_str_eq(tree("function sc(x, k := 2, l := 3) = x; sc(5, l := 9);"),
+                   "sc<int; int; int>(5, (2, 9))");
+}
+
+/* ---- words ---- */
+
+/* The first line of what is said. */
+static void expect_message(const char *text, const char *wanted) {
+  struct outcome o = check(text);
+  cr_expect(strstr(o.messages, wanted), "%s\n  does not say: %s\n%s", text, wanted, o.messages);
+}
+
+Test(check, messages_say_both_types_and_where_they_come_from) {
+  expect_message("1 + 2.0;", "`+` wants two numbers of one type, but these are int and float");
+  expect_message("1 + 2.0;", "int because of this");
+  expect_message("1 + 2.0;", "float because of this");
+  expect_message("[1] + [2];", "[int] is not a number");
+  expect_message("abs(\"x\");", "`abs` wants a number");
+  expect_message("take([1], 2.0);",
+                 "the second argument of `take` is to be int, but this is float");
+  expect_message("partition([1], 2);", "the second argument of `partition` is to be [int]");
+  expect_message("if 1 then 2 else 3;", "the condition of `if` is to be bool, but this is int");
+  expect_message("if t then 1 else 2.0;", "`then` gives int and `else` float");
+  expect_message("if t then 1 else 2, 3;", "`else` extends over commas");
+  expect_message("{x : x in 5};", "is to be a sequence, but this is int");
+  expect_message("{x : x in [1] | 3};", "behind `|` is to be bool");
+  expect_message("[1, 2.0];", "the first is int and this is float");
+  expect_message("3(4);", "it is no function: it is int");
+  expect_message("[sin, cos];", "different functions");
+  expect_message("function an(x) : int -> float = x;",
+                 "says that it gives float, but its body is int");
+  expect_message("function ad(x, y, z) = x + y + z; ad(1, 2);",
+                 "`ad` takes (a, a, a) :: (a in number)");
+  expect_message("let (a, b) = 3 in a;", "a tuple of 2 apart, but what it is given is int");
+  expect_message("undefined_varable = 1; undefined_variable;",
+                 "did you mean `undefined_varable`?");
+  expect_message("let number = 1 in nunber;", "did you mean `number`?");
+  expect_message("true;", "called t and f");
+  expect_message("[] a;", "a type variable is declared");
+  expect_message("function h(x, y) = (x + y) and x;", "nothing can be both");
+}
+
+Test(check, one_mistake_is_one_error) {
+  struct outcome o = check("function m(x) = undefined_thing + undefined_thing2(x);");
+  cr_expect(strstr(o.messages, "undefined_thing2"), "later mistakes are found too");
+  cr_expect_null(strstr(o.messages, "because of"), "%s", o.messages);
+}
+
+/* ---- the corpus ---- */
+
+static char *read_all(const char *path, size_t *length) {
+  FILE *in = fopen(path, "rb");
+  if (!in) return NULL;
+  char *text = NULL;
+  size_t size = 0;
+  FILE *out = open_memstream(&text, &size);
+  for (int c; (c = getc(in)) != EOF;) putc(c, out);
+  fclose(in);
+  fclose(out);
+  *length = size;
+  return text;
+}
+
+/* What the checker has to say to an expected line: its type, a kind of error of its own, or
+ * NULL where only evaluation could tell. */
+static const char *expected_of(const char *line) {
+  static const char *const own[] = {
+      "parse",   "type",         "unbound", "pattern",     "duplicate",        "reserved",
+      "builtin", "unknown-type", "no-body", "serial-only", "optional-argument"};
+  if (strncmp(line, "error ", 6) == 0) {
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
+      if (strcmp(line + 6, own[i]) == 0) return line;
+    }
+    return NULL;
+  }
+  if (strcmp(line, "ok") == 0) return line;
+  const char *type = NULL;
+  for (const char *p = line; (p = strstr(p, " : ")); p += 3) type = p + 3;
+  return type;
+}
+
+static size_t compare_file(const char *path) {
+  size_t length = 0, expected_length = 0, wrong = 0;
+  char *text = read_all(path, &length);
+  char *expected_path = arena_printf(&arena, "%s", path);
+  strcpy(strstr(expected_path, ".nesl"), "");
+  char *expected =
+      read_all(arena_printf(&arena, "%s.expected", expected_path), &expected_length);
+  cr_assert(text && expected, "%s", path);
+  struct source source = {path, text, length, 1};
+  struct reader reader;
+  reader_init(&reader, &arena, &session->names, &source);
+  struct outcome o;
+  char *rest = expected;
+  while (next(&reader, &o)) {
+    char *line = strsep(&rest, "\n");
+    cr_assert(line, "%s has more forms than lines are expected", path);
+    const char *wanted = expected_of(line);
+    bool good = wanted ? strcmp(o.text, wanted) == 0 : strncmp(o.text, "error ", 6) != 0;
+    if (good) continue;
+    wrong++;
+    cr_expect(good, "%s: %s\n  is %s\n%s", path, line, o.text, o.messages ? o.messages : "");
+  }
+  cr_expect(!rest || !*rest, "%s: expected but not there: %s", path, rest);
+  free(text);
+  free(expected);
+  return wrong;
+}
+
+Test(check, corpus) {
+  static const char *const folders[] = {"types",  "errors",  "basic",
+                                        "nested", "library", "programs"};
+  size_t files = 0;
+  for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+    const char *folder = arena_printf(&arena, "%s/%s", CORPUS, folders[i]);
+    DIR *directory = opendir(folder);
+    if (!directory) continue;
+    for (struct dirent *entry; (entry = readdir(directory));) {
+      if (!strstr(entry->d_name, ".nesl")) continue;
+      const char *path = arena_printf(&arena, "%s/%s", folder, entry->d_name);
+      struct diag_list diags;
+      diag_list_init(&diags, &arena);
+      session = session_new(&arena, true, &diags);
+      compare_file(path);
+      files++;
+    }
+    closedir(directory);
+  }
+  if (!files) cr_skip_test("no corpus");
+}

@@ -1,0 +1,274 @@
+/* test-types.c - types by themselves: unification, schemes, grounding, comparing, printing. */
+#include "neslc/core.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+static struct heap heap;
+static struct arena arena;
+
+static void setup(void) {
+  heap_init(&heap, 0);
+  arena_init(&arena, &heap);
+  if (setjmp(arena.out_of_memory)) cr_assert(false, "out of memory");
+}
+
+static void teardown(void) {
+  arena_free(&arena);
+}
+
+TestSuite(types, .init = setup, .fini = teardown);
+
+static struct type *base(enum type_tag tag) {
+  return type_base(&arena, tag);
+}
+static struct type *variable(enum type_class klass) {
+  return type_variable(&arena, klass);
+}
+static struct type *seq(struct type *t) {
+  return type_sequence(&arena, t);
+}
+static struct type *pair(struct type *a, struct type *b) {
+  return type_pair(&arena, a, b);
+}
+static struct type *function(struct type *a, struct type *b) {
+  return type_function(&arena, a, b, variable(CLASS_ANY));
+}
+
+static enum unify_result unify(struct type *a, struct type *b) {
+  struct type *x = NULL, *y = NULL;
+  enum unify_result result = type_unify(a, b, &x, &y);
+  cr_expect((result == UNIFY_OK) == (x == NULL), "parts are set exactly on failure");
+  return result;
+}
+
+/* ---- classes ---- */
+
+/* Section 5.2: what each class contains. */
+static const char members[CLASSES][5] = {
+    /*                int float bool char stream */
+    [CLASS_ANY] = {1, 1, 1, 1, 1},     [CLASS_SCALAR] = {1, 1, 1, 1, 0},
+    [CLASS_ORDINAL] = {1, 1, 0, 1, 0}, [CLASS_NUMBER] = {1, 1, 0, 0, 0},
+    [CLASS_LOGICAL] = {1, 0, 1, 0, 0},
+};
+
+Test(types, variables_take_members_of_their_class) {
+  for (int klass = 0; klass < CLASSES; klass++) {
+    for (int tag = TYPE_INT; tag <= TYPE_STREAM; tag++) {
+      struct type *v = variable((enum type_class)klass), *b = base((enum type_tag)tag);
+      enum unify_result wanted = members[klass][tag] ? UNIFY_OK : UNIFY_CLASS;
+      cr_expect_eq(unify(v, b), wanted, "%s, %d", type_class_name((enum type_class)klass), tag);
+      cr_expect(wanted != UNIFY_OK || type_of(v) == b);
+      cr_expect_eq(unify(b, variable((enum type_class)klass)), wanted);
+    }
+    enum unify_result wanted = klass == CLASS_ANY ? UNIFY_OK : UNIFY_CLASS;
+    cr_expect_eq(unify(variable((enum type_class)klass), seq(base(TYPE_INT))), wanted);
+    cr_expect_eq(unify(pair(base(TYPE_INT), base(TYPE_INT)), variable((enum type_class)klass)),
+                 wanted);
+  }
+}
+
+/* The class of two variables made one; CLASSES where that fails. */
+static const enum type_class merged[CLASSES][CLASSES] = {
+    [CLASS_ANY] = {CLASS_ANY, CLASS_SCALAR, CLASS_ORDINAL, CLASS_NUMBER, CLASS_LOGICAL},
+    [CLASS_SCALAR] = {CLASS_SCALAR, CLASS_SCALAR, CLASS_ORDINAL, CLASS_NUMBER, CLASS_LOGICAL},
+    [CLASS_ORDINAL] = {CLASS_ORDINAL, CLASS_ORDINAL, CLASS_ORDINAL, CLASS_NUMBER, CLASSES},
+    [CLASS_NUMBER] = {CLASS_NUMBER, CLASS_NUMBER, CLASS_NUMBER, CLASS_NUMBER, CLASSES},
+    [CLASS_LOGICAL] = {CLASS_LOGICAL, CLASS_LOGICAL, CLASSES, CLASSES, CLASS_LOGICAL},
+};
+
+Test(types, classes_merge_by_membership_not_by_intersection) {
+  for (int i = 0; i < CLASSES; i++) {
+    for (int j = 0; j < CLASSES; j++) {
+      struct type *a = variable((enum type_class)i), *b = variable((enum type_class)j);
+      enum type_class wanted = merged[i][j];
+      cr_expect_eq(unify(a, b), wanted == CLASSES ? UNIFY_CLASS : UNIFY_OK, "%d %d", i, j);
+      if (wanted == CLASSES) continue;
+      cr_expect_eq(type_of(a), type_of(b));
+      cr_expect_eq(type_of(a)->klass, wanted, "%d %d", i, j);
+    }
+  }
+}
+
+/* ---- structure ---- */
+
+Test(types, the_innermost_clash_is_told) {
+  struct type *left = base(TYPE_FLOAT), *right = base(TYPE_CHAR);
+  struct type *x = NULL, *y = NULL;
+  struct type *a = seq(pair(base(TYPE_INT), seq(left)));
+  struct type *b = seq(pair(variable(CLASS_NUMBER), seq(right)));
+  cr_expect_eq(type_unify(a, b, &x, &y), UNIFY_CLASH);
+  cr_expect(x == left && y == right);
+}
+
+Test(types, no_type_contains_itself) {
+  struct type *v = variable(CLASS_ANY);
+  cr_expect_eq(unify(v, seq(v)), UNIFY_INFINITE);
+  struct type *w = variable(CLASS_ANY);
+  cr_expect_eq(unify(function(w, base(TYPE_INT)), w), UNIFY_INFINITE);
+  struct type *same = variable(CLASS_ANY);
+  cr_expect_eq(unify(same, same), UNIFY_OK);
+}
+
+Test(types, identities_of_functions_are_part_of_them) {
+  struct global sin_function = {0}, cos_function = {0};
+  struct type *s = type_identity(&arena, &sin_function, NULL, 0, NULL);
+  struct type *c = type_identity(&arena, &cos_function, NULL, 0, NULL);
+  struct type *f = type_function(&arena, base(TYPE_FLOAT), base(TYPE_FLOAT), s);
+  struct type *g = type_function(&arena, base(TYPE_FLOAT), base(TYPE_FLOAT), c);
+  cr_expect_eq(unify(f, g), UNIFY_IDENTITY);
+  struct type *parameter = function(variable(CLASS_ANY), variable(CLASS_ANY));
+  cr_expect_eq(unify(parameter, f), UNIFY_OK);
+  cr_expect_eq(unify(parameter, g), UNIFY_IDENTITY);
+  /* Closures of one lambda differ where their types do. */
+  struct core_lambda lambda = {0};
+  struct type *one[1] = {base(TYPE_INT)}, *other[1] = {base(TYPE_FLOAT)};
+  struct type *open[1] = {variable(CLASS_NUMBER)};
+  struct type *i = type_identity(&arena, NULL, &lambda, 1, one);
+  cr_expect_eq(unify(i, type_identity(&arena, NULL, &lambda, 1, other)), UNIFY_CLASH);
+  cr_expect_eq(unify(type_identity(&arena, NULL, &lambda, 1, open), i), UNIFY_OK);
+  cr_expect_eq(type_of(open[0])->tag, TYPE_INT);
+}
+
+/* ---- schemes ---- */
+
+Test(types, schemes_generalise_and_instantiate) {
+  struct type *a = variable(CLASS_NUMBER), *b = variable(CLASS_ANY);
+  struct type *t = function(pair(a, seq(b)), pair(b, a));
+  struct scheme scheme = type_generalise(&arena, t);
+  cr_assert_eq(scheme.count, 3, "a, b and the identity");
+  cr_expect(scheme.variables[0] == a && scheme.variables[1] == b);
+  struct type *fresh[3];
+  struct type *use = type_instantiate(&arena, &scheme, fresh);
+  cr_expect_eq(unify(fresh[0], base(TYPE_FLOAT)), UNIFY_OK);
+  cr_expect_str_eq(type_text(&arena, use, true), "(float, [a]) -> (a, float) :: (a in any)");
+  cr_expect_str_eq(type_text(&arena, t, true), "(a, [b]) -> (b, a) :: (a in number; b in any)");
+  struct type *again[3];
+  type_instantiate(&arena, &scheme, again);
+  cr_expect_neq(type_of(again[0]), type_of(fresh[0]));
+}
+
+Test(types, schemes_compare_but_for_names) {
+  struct type *a = variable(CLASS_ANY), *b = variable(CLASS_ANY), *c = variable(CLASS_NUMBER);
+  struct scheme x = type_generalise(&arena, pair(a, seq(a)));
+  struct scheme y = type_generalise(&arena, pair(b, seq(b)));
+  struct scheme z = type_generalise(&arena, pair(c, seq(c)));
+  struct scheme w =
+      type_generalise(&arena, pair(variable(CLASS_ANY), seq(variable(CLASS_ANY))));
+  cr_expect(scheme_same(&x, &y));
+  cr_expect_not(scheme_same(&x, &z));
+  cr_expect_not(scheme_same(&x, &w));
+}
+
+Test(types, grounding_leaves_no_variable) {
+  struct type *a = variable(CLASS_ANY);
+  struct scheme scheme = type_generalise(&arena, seq(a));
+  struct type *arguments[] = {pair(variable(CLASS_NUMBER), base(TYPE_BOOL))};
+  struct type *ground = type_ground(&arena, scheme.type, 1, arguments);
+  ground = type_ground(&arena, ground, 0, NULL);
+  cr_expect_str_eq(type_text(&arena, ground, true), "[(int, bool)]");
+  cr_expect_eq(type_ground(&arena, ground, 0, NULL), ground, "nothing to do, nothing copied");
+  cr_expect_str_eq(type_text(&arena, type_ground(&arena, scheme.type, 0, NULL), true), "[int]");
+}
+
+Test(types, equal_types_hash_equally) {
+  struct type *v = variable(CLASS_ANY);
+  unify(v, base(TYPE_INT));
+  struct type *x = pair(v, seq(base(TYPE_CHAR))),
+              *y = pair(base(TYPE_INT), seq(base(TYPE_CHAR)));
+  struct type *z = pair(seq(base(TYPE_INT)), base(TYPE_CHAR));
+  cr_expect(type_same(x, y));
+  cr_expect_eq(type_hash(x), type_hash(y));
+  cr_expect_not(type_same(x, z));
+  cr_expect_neq(type_hash(x), type_hash(z));
+}
+
+/* ---- datatypes ---- */
+
+static struct datatype *tagged(void) {
+  static struct datatype data;
+  static struct type *parameters[1];
+  static union {
+    struct name name;
+    char bytes[sizeof(struct name) + 8];
+  } name;
+  memcpy(name.name.text, "tagged", 7);
+  parameters[0] = variable(CLASS_ANY);
+  parameters[0]->generic = true;
+  data = (struct datatype){.name = &name.name,
+                           .parameter_count = 1,
+                           .shown_count = 1,
+                           .parameters = parameters,
+                           .contents = pair(parameters[0], base(TYPE_INT))};
+  return &data;
+}
+
+Test(types, datatypes_have_contents) {
+  struct type *arguments[] = {seq(base(TYPE_CHAR))};
+  struct type *t = type_data(&arena, tagged(), arguments);
+  cr_expect_str_eq(type_text(&arena, t, true), "tagged([char])");
+  cr_expect_str_eq(type_text(&arena, type_contents(&arena, t), true), "[char], int");
+  struct type *other[] = {variable(CLASS_ANY)};
+  cr_expect_eq(unify(t, type_data(&arena, t->data, other)), UNIFY_OK);
+  cr_expect_eq(type_of(other[0]), arguments[0]);
+}
+
+Test(types, flat_types_have_no_sequences) {
+  struct type *flat[] = {pair(base(TYPE_INT), base(TYPE_BOOL))}, *deep[] = {seq(flat[0])};
+  cr_expect(type_is_flat(flat[0]));
+  cr_expect_not(type_is_flat(deep[0]));
+  cr_expect(type_is_flat(type_data(&arena, tagged(), flat)));
+  cr_expect_not(type_is_flat(type_data(&arena, tagged(), deep)));
+  /* A closure is what it captures. */
+  struct type *a = variable(CLASS_ANY);
+  type_generalise(&arena, a);
+  struct local captured = {.type = a};
+  struct local *list[] = {&captured};
+  struct core_lambda lambda = {
+      .captured_count = 1, .captured = list, .variable_count = 1, .variables = &a};
+  struct type *int_type = base(TYPE_INT);
+  cr_expect(type_is_flat(type_function(&arena, int_type, int_type,
+                                       type_identity(&arena, NULL, &lambda, 1, flat))));
+  cr_expect_not(type_is_flat(type_function(&arena, int_type, int_type,
+                                           type_identity(&arena, NULL, &lambda, 1, deep))));
+}
+
+/* ---- printing: section 10.3 ---- */
+
+Test(types, text) {
+  struct type *i = base(TYPE_INT), *f = base(TYPE_FLOAT);
+  struct type *a = variable(CLASS_ANY), *b = variable(CLASS_ORDINAL);
+  struct {
+    struct type *type;
+    const char *text;
+  } cases[] = {
+      {pair(i, pair(f, base(TYPE_BOOL))), "int, float, bool"},
+      {seq(pair(i, i)), "[(int, int)]"},
+      {pair(pair(i, i), i), "(int, int), int"},
+      {seq(pair(i, pair(i, i))), "[(int, int, int)]"},
+      {function(pair(a, b), pair(b, a)), "(a, b) -> (b, a) :: (a in any; b in ordinal)"},
+      {function(pair(function(i, i), i), i), "(int -> int, int) -> int"},
+      {function(function(i, f), f), "(int -> float) -> float"},
+      {function(i, function(i, i)), "int -> int -> int"},
+      {pair(i, function(i, i)), "int, int -> int"},
+      {base(TYPE_STREAM), "stream"},
+      {pair(b, a), "a, b :: (a in ordinal; b in any)"},
+  };
+  for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+    cr_expect_str_eq(type_text(&arena, cases[k].type, true), cases[k].text);
+  }
+}
+
+Test(types, more_than_five_variables_have_numbers) {
+  struct type *t = variable(CLASS_ANY);
+  for (int k = 0; k < 5; k++) t = pair(variable(CLASS_ANY), t);
+  cr_expect_str_eq(type_text(&arena, t, false), "a0, a1, a2, a3, a4, a5");
+}
+
+Test(types, two_types_share_names) {
+  struct type *a = variable(CLASS_ANY), *b = variable(CLASS_ANY);
+  const char *left, *right;
+  type_texts(&arena, seq(a), pair(b, a), &left, &right);
+  cr_expect_str_eq(left, "[a]");
+  cr_expect_str_eq(right, "b, a");
+}
