@@ -33,6 +33,14 @@ static const char *own_place(const struct machine_failure *f, const struct diag_
   return f->place;
 }
 
+/* The sentence for an instruction that fails on its own, where the compiler adds no check. */
+static const char *sentence_of(const struct machine_failure *f) {
+  if (f->cause != MACHINE_CAUSE_OPERATION) return NULL;
+  if (f->op == OPC_DIV) return "Divide by zero.";
+  if (f->op == OPC_MOD) return "Divide by zero in function REM.";
+  return NULL;
+}
+
 /* Says what the machine said, without its instruction: that was not the user's. */
 static void tell_failure(const struct compiled *c, const struct evaluation *e,
                          const struct diag_list *told) {
@@ -44,6 +52,7 @@ static void tell_failure(const struct compiled *c, const struct evaluation *e,
       strncmp(message, instruction, sizeof instruction - 1) == 0) {
     message += sizeof instruction - 1;
   }
+  if (sentence_of(f)) message = sentence_of(f);
   complain_at_place(e, error, own_place(f, told), message);
 }
 

@@ -167,15 +167,17 @@ const struct source *nesl_read_file(struct nesl *n, const char *file) {
   return source;
 }
 
-/* Reads a form; one that runs out of memory is broken. */
-static enum reading read_one(struct nesl *n, struct reader *reader, struct form *form) {
+/* Reads a form, which functions refer to as long as they are defined; one that runs out of
+ * memory is broken. */
+static enum reading read_one(struct nesl *n, struct reader *reader, struct form **read) {
   volatile enum reading reading = READ_BROKEN;
   jmp_buf outer;
   memcpy(&outer, &n->arena.out_of_memory, sizeof outer);
   if (setjmp(n->arena.out_of_memory)) {
     complain_of_memory(n);
   } else {
-    *form = (struct form){0};
+    struct form *form = arena_alloc(&n->arena, sizeof *form);
+    *read = form;
     reading = read_form(reader, &n->complaints, form);
   }
   memcpy(&n->arena.out_of_memory, &outer, sizeof outer);
@@ -203,7 +205,7 @@ void nesl_each_form(struct nesl *n, const struct source *source, nesl_visit *don
   bool go_on = true;
   while (go_on && !n->leave) {
     nesl_forget(n);
-    struct form form;
+    struct form *form = NULL;
     uint32_t start = reader.at;
     enum reading reading = read_one(n, &reader, &form);
     if (reading == READ_END) break;
@@ -211,10 +213,10 @@ void nesl_each_form(struct nesl *n, const struct source *source, nesl_visit *don
       *more = start;
       break;
     }
-    struct nesl_done it = {.form = reading == READ_FORM ? &form : NULL,
+    struct nesl_done it = {.form = reading == READ_FORM ? form : NULL,
                            .behind = {reader.at, (uint32_t)source->length},
                            .outcome.error = n->complaints.first};
-    if (it.form) it.outcome = nesl_execute(n, &form);
+    if (it.form) it.outcome = nesl_execute(n, form);
     go_on = done(n, context, &it) && !it.outcome.interrupted;
     free(it.outcome.result);
     if (!it.form && it.outcome.error == NESL_LIMIT) break; /* no memory to read on with */

@@ -98,6 +98,7 @@ static bool print_outcome(struct nesl *n, void *context, const struct nesl_done 
   (void)context;
   put_outcome(n, it, stdout);
   fputc('\n', stdout);
+  fflush(stdout); /* whatever comes of the next one */
   return true;
 }
 
