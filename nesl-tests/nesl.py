@@ -5,9 +5,9 @@ A suite is a folder with NAME.nesl and NAME.expected beside it, one line for eac
 format stands in the corpus' README). Every file runs in a fresh process, in several
 configurations: interpreted directly, compiled, compiled and optimised.
 
-    nesl.py NESL                        the corpus and nesl-tests/nesl, every configuration
-    nesl.py NESL --config direct FILE   one file, one configuration
-    nesl.py NESL --list                 the configurations
+    nesl.py                        the corpus and nesl-tests/nesl, in the usual configurations
+    nesl.py --config direct FILE   one file, one configuration
+    nesl.py --list                 the configurations
 
 Comparison: white space outside of strings is squeezed; floats agree within 1e-9 relative or
 1e-12 absolute; type variables may have other names. Of an error the kind must agree, and where
@@ -33,6 +33,10 @@ CONFIGS = {
     "optimised": ["--backend", "cpu", "-O"],
     "no-fusion": ["--backend", "cpu", "-O", "--no-fusion"],
     "one-thread": ["--backend", "cpu", "-O", "--threads", "1"],
+    "delayed": ["--backend", "delayed"],
+    "delayed-optimised": ["--backend", "delayed", "-O"],
+    "cuda-emu": ["--backend", "cuda-emu"],
+    "cuda-emu-optimised": ["--backend", "cuda-emu", "-O"],
 }
 DEFAULT_CONFIGS = ["direct", "compiled", "optimised"]
 
@@ -230,7 +234,8 @@ def print_table(totals, configs):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("nesl", help="the command")
+    parser.add_argument("--nesl", default=str(HERE.parent / "build" / "bin" / "nesl-tests"),
+                        help="the command")
     parser.add_argument("files", nargs="*", help="instead of every suite")
     parser.add_argument("--config", action="append", choices=CONFIGS)
     parser.add_argument("--direct", action="store_true", help="as --config direct")

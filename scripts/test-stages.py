@@ -93,6 +93,12 @@ def stages(everything, seed):
     yield "programs, native", f"{drive}{small} --config native --config native-64"
     if shutil.which("c++"):
         yield from emulated_gpu(everything, seed, full, drive, sample, small)
+    nesl = "python3 nesl-tests/nesl.py"
+    yield "NESL forms", f"{nesl} --config direct --config compiled --config optimised"
+    yield ("NESL forms, other ways",
+           f"{nesl} --config no-fusion --config one-thread --config delayed-optimised")
+    if shutil.which("c++"):
+        yield "NESL forms, emulated GPU", f"{nesl} --config cuda-emu-optimised"
     yield "passes over memory", "python3 nesl-tests/passes.py"
     yield "the optimiser's page", "python3 nesl-tests/page.py"
     yield "reproducibility", "python3 nesl-tests/reproducible.py" + sample
@@ -114,6 +120,8 @@ def stages(everything, seed):
     yield ("address sanitizer: programs", f"{drive} --vinterp build-asan/bin/vinterp-tests"
            f"{sample} --config classic-2t --config checked --config delayed-64"
            " --config fused-2t --config fused-delayed --config file-64")
+    yield ("address sanitizer: NESL forms", f"{nesl} --nesl build-asan/bin/nesl-tests"
+           " --timeout 300 --config direct --config optimised")
     if shutil.which("c++"):
         yield ("address sanitizer: programs, emulated GPU", f"{drive} --vinterp"
                f" build-asan/bin/vinterp-tests{small} --config cuda-emu-plain"
