@@ -131,12 +131,15 @@ void flat_dead(struct flattener *f, struct ir_program *p) {
   for (uint32_t i = 0; i < p->function_count; i++) {
     struct ir_function *g = &p->functions[i];
     bool *used = arena_alloc(f->arena, g->var_count + 1);
+    const struct vars *kept = &f->kept.items[i];
+    for (size_t k = 0; k < kept->list.count; k++) used[kept->list.items[k]] = true;
     keep_block(g->body, used);
     struct rename r = {arena_alloc(f->arena, (g->var_count + 1) * sizeof *r.to)};
     uint32_t *bound_at = arena_alloc(f->arena, (g->var_count + 1) * sizeof *bound_at);
     for (uint32_t k = 0; k < g->var_count; k++) r.to[k] = k;
     if (merge_packs(g->body, used, bound_at, &r)) rename_block(&r, g->body);
     used = arena_alloc(f->arena, g->var_count + 1);
+    for (size_t k = 0; k < kept->list.count; k++) used[kept->list.items[k]] = true;
     keep_block(g->body, used);
   }
 }

@@ -46,6 +46,11 @@ struct rep {
   ir_var owner;           /* which one, for each instance */
 };
 
+struct vars {
+  struct arena *arena;
+  ARRAY(ir_var) list;
+};
+
 /* ---- contexts ---- */
 
 enum context_kind {
@@ -121,6 +126,7 @@ struct flattener {
   const struct flatten_options *options;
   struct complaints *complaints;
   ARRAY(struct ir_function) functions;
+  ARRAY(struct vars) kept;        /* by function: its `wanted` */
   ARRAY(struct version) versions; /* version i is functions[i + 1]; the entry is 0 */
   size_t made;                    /* versions below this have bodies */
   ARRAY(struct vcode_origin) origins;
@@ -137,8 +143,9 @@ struct flattener {
   uint32_t *buckets;     /* of known: newest, from 1 */
   struct context serial; /* its context of one instance */
   struct frame *frame;
-  uint32_t origin; /* of what is emitted now */
-  size_t expanded; /* nodes of bodies expanded in it */
+  uint32_t origin;      /* of what is emitted now */
+  ARRAY(ir_var) wanted; /* results of operations that may fail, and are the only check for it */
+  size_t expanded;      /* nodes of bodies expanded in it */
 };
 
 /* ---- emitting: flatten-emit.c, flatten-fold.c ---- */
@@ -246,10 +253,6 @@ const struct rep *context_lift(struct flattener *, const struct rep *,
                                const struct context *from, const struct context *to);
 
 /* Columns: of physical values (value.h) and of arguments of versions. */
-struct vars {
-  struct arena *arena;
-  ARRAY(ir_var) list;
-};
 void rep_columns(const struct rep *physical, struct vars *);
 const struct rep *rep_from_columns(struct flattener *, struct type *, ir_var outer, bool shared,
                                    const ir_var **next);

@@ -286,6 +286,8 @@ static void begin_function(struct flattener *f) {
   f->definitions.count = f->definitions.capacity = 0;
   f->known.count = 0;
   memset(f->buckets, 0, KNOWN_BUCKETS * sizeof *f->buckets);
+  f->wanted.items = NULL;
+  f->wanted.count = f->wanted.capacity = 0;
   f->block = NULL;
   f->expanded = 0;
   f->origin = 0;
@@ -296,6 +298,9 @@ static void finish_function(struct flattener *f, uint32_t index, const struct na
   struct vars results = {.arena = f->arena};
   rep_columns(physical, &results);
   struct ir_block *b = block_end(f, body, (uint32_t)results.list.count, results.list.items);
+  while (f->kept.count <= index) *array_push(f->arena, &f->kept) = (struct vars){0};
+  f->kept.items[index].list.items = f->wanted.items;
+  f->kept.items[index].list.count = f->wanted.count;
   struct ir_function *out = &f->functions.items[index];
   *out = (struct ir_function){.name = name,
                               .typed = true,

@@ -33,7 +33,7 @@ static const struct rep *apply(struct flattener *f, const struct context *c, enu
   return rep_scalar(f, result, emit(f, op, word, x->count, v), shared);
 }
 
-/* Both arguments as vectors, a check that y is not zero, and the operation. */
+/* Division of INTs fails by itself where the divisor is zero. That of FLOATs wants a check. */
 static const struct rep *divide(struct flattener *f, const struct context *c, enum opcode op,
                                 const struct scalars *x, const char *text) {
   const enum type_word word = (enum type_word)x->part[0]->word;
@@ -42,18 +42,14 @@ static const struct rep *divide(struct flattener *f, const struct context *c, en
   double real;
   const bool safe = word == TW_INT ? known_int(f, divisor->v, &known) && known != 0
                                    : known_float(f, divisor->v, &real) && real != 0;
-  if (!safe) {
+  if (!safe && word == TW_FLOAT) {
     const ir_var y = rep_each_scalar(f, c, divisor);
     const struct rep *zero = rep_scalar(f, word, emit_zero(f, word), true);
-    const ir_var good = emit(f, OPC_NE, word, 2, (ir_var[]){y, rep_each_scalar(f, c, zero)});
-    if (word == TW_INT) {
-      const ir_var a = rep_each_scalar(f, c, x->part[0]);
-      emit_assert(f, good, a, y, text);
-    } else {
-      emit_check(f, good, text);
-    }
+    emit_check(f, emit(f, OPC_NE, word, 2, (ir_var[]){y, rep_each_scalar(f, c, zero)}), text);
   }
-  return apply(f, c, op, word, word, x, !safe);
+  const struct rep *r = apply(f, c, op, word, word, x, !safe);
+  if (!safe && word == TW_INT) *array_push(f->arena, &f->wanted) = r->v;
+  return r;
 }
 
 static const struct rep *not_negative(struct flattener *f, const struct context *c,
@@ -155,10 +151,8 @@ const struct rep *prim_scalar(struct flattener *f, struct context *c, enum primi
   switch (p) {
   case PRIM_EQ:
   case PRIM_EQL: return equal(f, c, &x);
-  case PRIM_DIV:
-    return divide(f, c, OPC_DIV, &x,
-                  word == TW_INT ? "Divide by zero. ({v} / {w})" : "Divide by zero. {}");
-  case PRIM_REM: return divide(f, c, OPC_MOD, &x, "Divide by zero in function REM. ({v}, {w})");
+  case PRIM_DIV: return divide(f, c, OPC_DIV, &x, "Divide by zero. {}");
+  case PRIM_REM: return divide(f, c, OPC_MOD, &x, NULL);
   case PRIM_SQRT: return not_negative(f, c, OPC_SQRT, &x, "Sqrt of negative number. {}");
   case PRIM_LN: return not_negative(f, c, OPC_LOG, &x, "Ln of negative number. {}");
   case PRIM_CHAR_CODE:

@@ -75,6 +75,7 @@ static void tell(struct machine *m, const struct call_trace *trace, enum machine
   const char *type = type_word_text((enum type_word)place.type);
   m->faulted = true;
   m->failure.cause = cause;
+  m->failure.op = place.op;
   m->failure.place = origin_of(m, place.origin);
   if (place.origin) m->failure.function = m->program->origins[place.origin].name;
   /* A text with braces is a whole message: its compiler speaks of its own language. */
