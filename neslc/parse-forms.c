@@ -82,7 +82,7 @@ static void parse_datatype(struct reader *r, struct form *form) {
 /* ---- expressions and assignments ---- */
 
 /* What ends a form is there; if not, says what is there instead. */
-static void expect_terminator(struct reader *r, const struct form *form) {
+static void expect_terminator(struct reader *r) {
   if (at_terminator(r)) return;
   switch (r->token.lexeme) {
   case LEX_CLOSE:
@@ -91,19 +91,15 @@ static void expect_terminator(struct reader *r, const struct form *form) {
     parse_failed(r, r->token.at, "nothing is open here that %s closes",
                  token_text(r, &r->token));
     return;
-  case LEX_EQUALS:
-    if (form->kind != FORM_EXPRESSION) {
-      parse_unexpected(r, "`;` at the end of the form");
-      return;
-    }
-    break;
+  case LEX_EQUALS: parse_puzzled(r, "`;` at the end of the form"); return;
   case LEX_THEN:
   case LEX_ELSE:
     parse_failed(r, r->token.at, "%s without an `if` that is open", token_text(r, &r->token));
     return;
   default: break;
   }
-  parse_unexpected(r, "`;` or an operator behind the expression");
+  parse_puzzled(r, r->token.kind == TOKEN_END ? "`;` at the end of the form"
+                                              : "`;` or an operator behind the expression");
 }
 
 static void parse_value(struct reader *r, struct form *form) {
@@ -158,7 +154,7 @@ static void parse_command(struct reader *r, struct form *form) {
   }
   if (before >= 0 && !at_terminator(r)) {
     form->argument = parse_expression(r, STRENGTH_ASSIGNED);
-    expect_terminator(r, form);
+    expect_terminator(r);
   }
   uint32_t end = r->before.at.end; /* of the argument, which may contain `;` */
   go_back(r, &word);
@@ -193,7 +189,7 @@ static void parse_form(struct reader *r, struct form *form) {
     r->at = at_terminator(r) ? r->token.at.end : form->at.end;
     return;
   }
-  expect_terminator(r, form);
+  expect_terminator(r);
   r->at = r->token.at.end;
 }
 

@@ -169,14 +169,6 @@ static struct syntax *parse_if(struct reader *r) {
   return e;
 }
 
-/* The `=` of a binding, and what to say where it is not. */
-static void expect_binding(struct reader *r, struct span opener) {
-  if (r->token.lexeme == LEX_IN) {
-    parse_failed(r, r->token.at, "expected `=` behind the name that `let` binds, read `in`");
-  }
-  expect(r, LEX_EQUALS, "behind what the `let` binds", opener);
-}
-
 static struct syntax *parse_let(struct reader *r) {
   struct span opener = r->token.at;
   ARRAY(struct syntax *) bindings = {0};
@@ -186,11 +178,11 @@ static struct syntax *parse_let(struct reader *r) {
     struct syntax *binding = make_syntax(r, SYNTAX_LET, r->token.at);
     binding->as.part.left = parse_expression(r, STRENGTH_WHOLE);
     binding->mark = r->token.at;
-    expect_binding(r, opener);
+    expect(r, LEX_EQUALS, "behind what the `let` binds", opener);
     binding->as.part.right = parse_expression(r, STRENGTH_WHOLE);
     *array_push(r->arena, &bindings) = binding;
   } while (take(r, LEX_END));
-  if (r->token.lexeme == LEX_EQUALS) parse_unexpected(r, "`;` or `in` after the binding");
+  if (r->token.lexeme == LEX_EQUALS) parse_puzzled(r, "`;` or `in` after the binding");
   expect(r, LEX_IN, "after the bindings of the `let`", opener);
   struct syntax *e = parse_expression(r, STRENGTH_WHOLE);
   for (size_t i = bindings.count; i-- > 0;) {
@@ -208,13 +200,17 @@ static struct syntax *parse_let(struct reader *r) {
 /* ---- apply-to-each ---- */
 
 /* pattern in source, or a lone variable. `first`: read already, or NULL. */
-static struct syntax_generator parse_generator(struct reader *r, struct syntax *first) {
+static struct syntax_generator parse_generator(struct reader *r, struct syntax *first,
+                                               struct span opener) {
   struct syntax *pattern = first != NULL ? first : parse_expression(r, STRENGTH_WHOLE);
   if (take(r, LEX_IN)) {
     return (struct syntax_generator){pattern, parse_expression(r, STRENGTH_WHOLE)};
   }
   if (pattern->kind != SYNTAX_NAME && !r->failed) {
+    uint32_t line = source_position(r->source, opener.start).line;
+    bool near = line == source_position(r->source, r->token.at.start).line;
     parse_unexpected(r, "`in` behind the pattern of this generator");
+    if (!near) remark(r->complaints, r->source, opener, "this `{` is still open");
   }
   return (struct syntax_generator){pattern, pattern};
 }
@@ -234,7 +230,7 @@ static struct syntax *parse_each(struct reader *r) {
   ARRAY(struct syntax_generator) generators = {0};
   do {
     bool shared = generators.count == 0 && !has_body;
-    struct syntax_generator generator = parse_generator(r, shared ? first : NULL);
+    struct syntax_generator generator = parse_generator(r, shared ? first : NULL, opener);
     raise_above(r, e, generator.pattern);
     raise_above(r, e, generator.source);
     *array_push(r->arena, &generators) = generator;
@@ -260,7 +256,7 @@ static struct syntax *no_operand(struct reader *r) {
   if (r->failed) return nothing;
   const struct token *before = &r->before;
   bool behind = before->lexeme != LEX_NONE;
-  parse_unexpected(
+  parse_puzzled(
       r, behind ? arena_printf(r->arena, "an expression behind %s", token_text(r, before))
                 : "an expression");
   return nothing;

@@ -19,7 +19,7 @@ static void remember_suspect(struct reader *r) {
   uint32_t start = r->token.at.start;
   bool line_start = start > 0 && r->source->text[start - 1] == '\n';
   bool inside = r->before.kind != TOKEN_END; /* not the first of the form */
-  if (line_start && inside && r->suspect.end == 0 &&
+  if (line_start && inside && r->suspect.end == 0 && r->token.kind != TOKEN_END &&
       lexeme_facts[r->token.lexeme].left == STRENGTH_ARGUMENT) {
     r->suspect = r->before.at;
   }
@@ -58,31 +58,52 @@ void parse_failed_as(struct reader *r, enum nesl_error kind, struct span at, con
 static const char *hint(const struct reader *r) {
   const struct token *token = &r->token, *before = &r->before;
   bool joined = token->at.start == before->at.end;
+  const struct lexeme_facts *facts = &lexeme_facts[token->lexeme];
   switch (token->lexeme) {
   case LEX_EQUALS:
-    if (before->lexeme == LEX_BANG && joined) return "; \"different\" is written `/=`";
     return r->options == OPTIONS_HERE ? "; `==` compares, `:=` gives an optional argument"
                                       : "; `==` compares, `=` gives a name to a value";
   case LEX_OPTION: return "; `:=` stands only in parameters and arguments of functions";
   case LEX_GREATER:
     if (before->lexeme == LEX_LESS && joined) return "; \"different\" is written `/=`";
-    return "";
+    break;
   case LEX_TIMES:
     if (before->lexeme == LEX_TIMES && joined) return "; a power is written `^`";
-    return "";
+    break;
   case LEX_BAR: return "; a sieve stands at the end of { ... | condition }";
   case LEX_SUCH_THAT: return "; `::` stands behind the type of a definition";
-  default: return "";
+  default: break;
   }
+  bool as_value = before->lexeme == LEX_OPEN || before->lexeme == LEX_COMMA ||
+                  before->lexeme == LEX_EQUALS || before->kind == TOKEN_END;
+  if (facts->right > STRENGTH_ELEMENT + 1 && as_value) {
+    return arena_printf(r->arena, "; an operator is no value: write (x, y) => x %s y",
+                        facts->text);
+  }
+  return "";
+}
+
+static void unexpected(struct reader *r, const char *expected, const char *also) {
+  if (r->token.kind == TOKEN_END) r->more = true;
+  remember_suspect(r);
+  parse_failed(r, r->token.at, "expected %s, read %s%s", expected, token_text(r, &r->token),
+               also);
 }
 
 void parse_unexpected(struct reader *r, const char *expected) {
+  if (!r->failed) unexpected(r, expected, "");
+}
+
+void parse_puzzled(struct reader *r, const char *expected) {
   if (r->failed) return;
-  if (r->token.kind == TOKEN_END) r->more = true;
-  const char *own = lexeme_facts[r->token.lexeme].hint;
-  remember_suspect(r);
-  parse_failed(r, r->token.at, "expected %s, read %s%s%s", expected, token_text(r, &r->token),
-               own != NULL ? "; " : "", own != NULL ? own : hint(r));
+  const char *meant = lexeme_facts[r->token.lexeme].hint;
+  if (meant == NULL) {
+    unexpected(r, expected, hint(r));
+  } else {
+    remember_suspect(r);
+    parse_failed(r, r->token.at, "%s has no meaning in an expression; %s",
+                 token_text(r, &r->token), meant);
+  }
 }
 
 bool take(struct reader *r, enum lexeme lexeme) {
@@ -98,8 +119,7 @@ bool expect(struct reader *r, enum lexeme lexeme, const char *why, struct span o
   bool near = line == source_position(r->source, r->token.at.start).line;
   char place[32] = "";
   if (!near) snprintf(place, sizeof place, " at line %u", line);
-  parse_unexpected(r,
-                   arena_printf(r->arena, "`%s` %s%s", lexeme_facts[lexeme].text, why, place));
+  parse_puzzled(r, arena_printf(r->arena, "`%s` %s%s", lexeme_facts[lexeme].text, why, place));
   return false;
 }
 
@@ -148,7 +168,7 @@ static struct syntax *extend_binding(struct reader *r, struct syntax *left) {
   uint8_t options = r->options;
   struct span mark = r->token.at;
   if (!lambda && options != OPTIONS_HERE) {
-    parse_unexpected(r, "the end of the expression");
+    parse_puzzled(r, "the end of the expression");
   } else if (!lambda && (left->kind != SYNTAX_NAME || left->parenthesised)) {
     parse_failed(r, left->at, "expected the name of an optional argument before `:=`");
   }

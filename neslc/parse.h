@@ -53,9 +53,11 @@ void parse_failed(struct reader *, struct span, const char *format, ...)
 /* The same with another kind of error. */
 void parse_failed_as(struct reader *, enum nesl_error, struct span, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-/* At the token looked at; a reader at the end of the text then wants more of it. `expected`
- * says what should stand here; a hint is found by itself. */
+/* Complains about the token looked at: "expected %s, read `then`". A reader at the end of the
+ * text then wants more of it. */
 void parse_unexpected(struct reader *, const char *expected);
+/* The same within an expression, with a hint at what may have been meant. */
+void parse_puzzled(struct reader *, const char *expected);
 /* Takes the token if it is this one. */
 bool take(struct reader *, enum lexeme);
 /* Takes it, or complains: "expected `)` to close the `(` at line 3, read ...", where `why` is

@@ -69,10 +69,11 @@ static bool push(struct scan *s, char open) {
   return true;
 }
 
-static bool pop(struct scan *s, char open) {
-  if (s->depth == 0 || s->open[s->depth - 1] != open) return false;
-  s->depth--;
-  return true;
+/* Closes what was opened so, and what was forgotten within; nothing if there is none. */
+static void pop(struct scan *s, char open) {
+  unsigned depth = s->depth;
+  while (depth > 0 && s->open[depth - 1] != open) depth--;
+  if (depth > 0) s->depth = depth - 1;
 }
 
 static bool scan_word(struct scan *s) {
@@ -81,7 +82,10 @@ static bool scan_word(struct scan *s) {
   size_t length = s->at - start;
   const char *word = s->source->text + start;
   if (length == 3 && strncasecmp(word, "let", 3) == 0) return push(s, 'l');
-  if (length == 2 && strncasecmp(word, "in", 2) == 0) pop(s, 'l'); /* else a generator's */
+  if (length == 2 && strncasecmp(word, "in", 2) == 0 && s->depth > 0 &&
+      s->open[s->depth - 1] == 'l') { /* else a generator's */
+    s->depth--;
+  }
   return true;
 }
 
@@ -103,9 +107,9 @@ static enum scanned scan_token(struct scan *s) {
   case '(':
   case '[':
   case '{': balanced = push(s, c); break;
-  case ')': balanced = s->depth == 0 || pop(s, '('); break;
-  case ']': balanced = s->depth == 0 || pop(s, '['); break;
-  case '}': balanced = s->depth == 0 || pop(s, '{'); break;
+  case ')': pop(s, '('); break;
+  case ']': pop(s, '['); break;
+  case '}': pop(s, '{'); break;
   case '$': s->at++; return SCAN_TERMINATOR;
   case ';':
     if (s->depth == 0) {

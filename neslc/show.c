@@ -281,7 +281,8 @@ static void show_list(struct layout *l, const struct syntax *e) {
       layout_text(l, ",");
       layout_break(l, 1);
     }
-    show(l, e->as.list.items[i], STRENGTH_ELEMENT, 0);
+    bool last = i + 1 == e->as.list.count;
+    show(l, e->as.list.items[i], STRENGTH_ELEMENT, last ? 0 : lexeme_facts[LEX_COMMA].left);
   }
   layout_close(l);
   layout_text(l, "]");

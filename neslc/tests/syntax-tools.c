@@ -107,10 +107,9 @@ bool same_form(const struct form *a, const struct form *b) {
          same_syntax(a->argument, b->argument);
 }
 
-char *shown_form(const struct form *form) {
+char *shown_form(const struct form *form, size_t *length) {
   char *text = NULL;
-  size_t length = 0;
-  FILE *file = open_memstream(&text, &length);
+  FILE *file = open_memstream(&text, length);
   if (file == NULL) abort();
   show_form(form, file);
   fclose(file);

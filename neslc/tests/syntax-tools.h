@@ -25,7 +25,7 @@ void reading_end(struct reading_test *);
 bool same_syntax(const struct syntax *, const struct syntax *);
 bool same_form(const struct form *, const struct form *);
 
-/* A form as show_form writes it, for free(). */
-char *shown_form(const struct form *);
+/* A form as show_form writes it, for free(); it may contain NUL. */
+char *shown_form(const struct form *, size_t *length);
 
 #endif

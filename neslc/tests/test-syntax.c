@@ -9,11 +9,12 @@
 static void check_same(const char *text, const char *meaning) {
   struct reading_test a, b;
   struct form x, y;
+  size_t length;
   reading_begin(&a, text, strlen(text));
   reading_begin(&b, meaning, strlen(meaning));
   cr_assert_eq(reading_next(&a, &x), READ_FORM, "%s", text);
   cr_assert_eq(reading_next(&b, &y), READ_FORM, "%s", meaning);
-  cr_assert(same_form(&x, &y), "%s is not %s but %s", text, meaning, shown_form(&x));
+  cr_assert(same_form(&x, &y), "%s is not %s but %s", text, meaning, shown_form(&x, &length));
   cr_assert_eq(reading_next(&a, &x), READ_END, "%s", text);
   reading_end(&a);
   reading_end(&b);
@@ -25,7 +26,8 @@ static void check_shown(const char *text, const char *canonical) {
   struct form form;
   reading_begin(&t, text, strlen(text));
   cr_assert_eq(reading_next(&t, &form), READ_FORM, "%s", text);
-  char *shown = shown_form(&form);
+  size_t length;
+  char *shown = shown_form(&form, &length);
   shown[strlen(shown) - 1] = '\0'; /* the line's end */
   cr_assert_str_eq(shown, canonical);
   free(shown);

@@ -1,0 +1,274 @@
+/* test-syntax-errors.c - what is said about broken forms, where, and where reading goes on. */
+#include "neslc/tests/syntax-tools.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+struct expected {
+  const char *text;
+  unsigned line, column;
+  const char *message; /* its beginning */
+  bool more;           /* another line may mend it */
+};
+
+static void check(const struct expected *e) {
+  struct reading_test t;
+  struct form form;
+  reading_begin(&t, e->text, strlen(e->text));
+  enum reading result = reading_next(&t, &form);
+  cr_assert_eq(result, e->more ? READ_MORE : READ_BROKEN, "%s: %d", e->text, result);
+  cr_assert_eq(t.complaints.count, 1, "%s", e->text);
+  cr_assert_eq(t.complaints.first, NESL_PARSE, "%s", e->text);
+  const struct diag *d = &t.diags.list.items[0];
+  cr_assert_eq(strncmp(d->message, e->message, strlen(e->message)), 0, "%s: %s", e->text,
+               d->message);
+  cr_assert(d->pos.line == e->line && d->pos.column == e->column, "%s: %u:%u %s", e->text,
+            d->pos.line, d->pos.column, d->message);
+  reading_end(&t);
+}
+
+Test(syntax_errors, each_kind_says_what_was_read_and_what_was_expected) {
+  static const struct expected table[] = {
+      {"if a = 3 then 1 else 2;", 1, 6,
+       "expected `then` after the condition of the `if`, read `=`; `==` compares", false},
+      {"if a\n\n;", 3, 1, "expected `then` after the condition of the `if` at line 1, read `;`",
+       false},
+      {"if a then 4;", 1, 12, "expected `else` after the first branch of the `if`, read `;`",
+       false},
+      {"(1 + 2;", 1, 7, "expected `)` to close the `(`, read `;`", false},
+      {"[1, 2;", 1, 6, "expected `]` to close the `[`, read `;`", false},
+      {"{x in v | x > 1;", 1, 16, "expected `}` to close the `{`, read `;`", false},
+      {"v[1;", 1, 4, "expected `]` to close the `[`, read `;`", false},
+      {"f();", 1, 2, "expected an expression within `()`: every function takes", false},
+      {"function g() = 3;", 1, 11, "expected an expression within `()`", false},
+      {"3foo;", 1, 1, "letters directly after a number", false},
+      {"1.5_;", 1, 1, "letters directly after a number", false},
+      {"2else;", 1, 1, "letters directly after a number", false},
+      {"1e+;", 1, 1, "the exponent of this number has no digits", false},
+      {"1e;", 1, 1, "the exponent of this number has no digits", false},
+      {"9223372036854775808;", 1, 1, "this number is too large for an int", false},
+      {"1e999;", 1, 1, "this number is too large for a float", false},
+      {"a ~ b;", 1, 3, "the character `~` means nothing outside of strings", false},
+      {"\xc3\xa9;", 1, 1, "the character `\xc3\xa9` means nothing outside of strings", false},
+      {"\xe2\x80\x9c"
+       "abc;",
+       1, 1, "the character `\xe2\x80\x9c` is not NESL's `\"`", false},
+      {"\xff;", 1, 1, "the byte 255 means nothing", false},
+      {"\x01;", 1, 1, "the byte 1 means nothing", false},
+      {"`\xc3\xa9;", 1, 1, "a character is one byte, this one has 2", false},
+      {"\"abc;", 1, 1, "the string that begins here is never closed", true},
+      {"\"abc\\\";", 1, 1, "the string that begins here is never closed", true},
+      {"1 + % abc", 1, 5, "the comment that begins here is never closed", true},
+      {"`", 1, 1, "the character that begins here is never closed", true},
+      {"3", 1, 2, "expected `;` at the end of the form, read the end of the text", true},
+      {"(1 +", 1, 5, "expected an expression behind `+`, read the end of the text", true},
+      {"{x : x in [1];\n", 2, 1, "expected an expression behind `;`, read the end", true},
+      {"set print_length", 1, 17, "expected `;` at the end of the command", true},
+      {"scan(+, 0, v);", 1, 6,
+       "expected an expression behind `(`, read `+`; an operator is no value: write (x, y) => "
+       "x + y",
+       false},
+      {"1 + * 2;", 1, 5, "expected an expression behind `+`, read `*`\n", false},
+      {"a != b;", 1, 3, "`!` has no meaning in an expression; negation is", false},
+      {"a && b;", 1, 3, "`&` has no meaning in an expression; the conjunction is", false},
+      {"a.b;", 1, 2, "`.` has no meaning in an expression; fields", false},
+      {"'a;", 1, 1, "`'` has no meaning in an expression; a character", false},
+      {"\\x;", 1, 1, "`\\` has no meaning in an expression; functions", false},
+      {"a ? b;", 1, 3, "`?` has no meaning in an expression; conditions", false},
+      {"a >> b;", 1, 3, "`>>` has no meaning in an expression; arrows", false},
+      {"x |= 3;", 1, 3, "`|=` has no meaning in an expression; values in files", false},
+      {"a <> b;", 1, 4, "expected an expression behind `<`, read `>`; \"different\"", false},
+      {"a ** b;", 1, 4, "expected an expression behind `*`, read `*`; a power", false},
+      {"[1,2,];", 1, 6, "expected an expression behind `,`, read `]`", false},
+      {"[];", 1, 3, "expected the type of the elements behind `[]`, as in [] int, read `;`",
+       false},
+      {"[1:2:3:4];", 1, 7, "expected `]` to close the range that began with `[`, read `:`",
+       false},
+      {"v[1:2];", 1, 4, "expected `]` behind the index, read `:`", false},
+      {"v[];", 1, 2, "an index is missing", false},
+      {"{};", 1, 1, "expected a body and generators within `{}`", false},
+      {"{x : 3};", 1, 7, "expected `in` behind the pattern of this generator, read `}`", false},
+      {"{x : x in v |};", 1, 14, "expected an expression behind `|`, read `}`", false},
+      {"{x : x in v | a | b};", 1, 17, "expected `}` to close the `{`, read `|`", false},
+      {"let a = 1, b = 2 in a;", 1, 14, "expected `;` or `in` after the binding, read `=`",
+       false},
+      {"let a = 1; b in a;", 1, 14, "expected `=` behind what the `let` binds, read `in`",
+       false},
+      {"let a = 1;", 1, 11, "expected an expression behind `;`, read the end of the text",
+       true},
+      {"let a = 1 then b;", 1, 11, "expected `in` after the bindings of the `let`, read `then`",
+       false},
+      {"1 + ) 3;", 1, 5, "expected an expression behind `+`, read `)`", false},
+      {"1);", 1, 2, "nothing is open here that `)` closes", false},
+      {"1 then 2;", 1, 3, "`then` without an `if` that is open", false},
+      {"then;", 1, 1, "expected an expression, read `then`", false},
+      {"a : b;", 1, 3, "expected `;` or an operator behind the expression, read `:`", false},
+      {";", 1, 1, "expected a form before `;`", false},
+      {"f(x = 3);", 1, 5,
+       "expected `)` to close the `(`, read `=`; `==` compares, `:=` gives an optional "
+       "argument",
+       false},
+      {"f(3 := 4);", 1, 3, "expected the name of an optional argument before `:=`", false},
+      {"x := 3;", 1, 3, "expected the end of the expression, read `:=`", false},
+      {"f((k := 1));", 1, 6, "expected the end of the expression, read `:=`", false},
+      {"f(x, (k := 1));", 1, 9, "expected the end of the expression, read `:=`", false},
+      {"f([k := 1]);", 1, 6, "expected the end of the expression, read `:=`", false},
+      {"x = y = z;", 1, 7, "expected `;` at the end of the form, read `=`", false},
+      {"function f(x) : int -> int \"doc\" = x;", 1, 28,
+       "expected `=` or `;` behind the type; documentation stands", false},
+      {"function f(x);", 1, 14, "expected `:` and a type, or `=` and a body", false},
+      {"function f = 3;", 1, 12, "expected the parameters of the function", false},
+      {"function if(x) = x;", 1, 10, "expected the name of the function, read `if`", false},
+      {"function f(x) : int -> = x;", 1, 24, "expected a type, read `=`\n", false},
+      {"function f(x) : [int = x;", 1, 22, "expected `]` to close the `[`, read `=`", false},
+      {"function f(x) : a -> a :: (a) = x;", 1, 29,
+       "expected `in` behind the type variable, read `)`", false},
+      {"datatype d(a) :: a in any;", 1, 26,
+       "without parentheses `;` continues the context: write :: (a in any)", false},
+      {"datatype (int);", 1, 10, "expected the name of the datatype, read `(`", false},
+      {"load 3 +;", 1, 9, "expected an expression behind `+`, read `;`", false},
+  };
+  for (size_t i = 0; i < sizeof table / sizeof *table; i++) check(&table[i]);
+}
+
+enum { TOLD = 4096 };
+
+/* The text of all diagnostics of the first form. */
+static void tell(const char *text, char *out) {
+  struct reading_test t;
+  struct form form;
+  reading_begin(&t, text, strlen(text));
+  reading_next(&t, &form);
+  FILE *file = fmemopen(out, TOLD, "w");
+  diag_print(&t.diags, "test", 0, file);
+  fclose(file);
+  reading_end(&t);
+}
+
+static void check_told(const char *text, const char *expected) {
+  char out[TOLD];
+  tell(text, out);
+  cr_assert_str_eq(out, expected);
+}
+
+Test(syntax_errors, messages_show_the_line) {
+  check_told("x =\n  (1 + 22foo);",
+             "test.nesl:2:8: error: letters directly after a number: put a space between `22` "
+             "and `foo`, or begin the name with a letter\n"
+             "    2 |   (1 + 22foo);\n"
+             "      |        ^^^^^\n");
+  /* tabs are eight columns wide, wide characters two, combining ones none */
+  check_told("\t\"\xe6\xbc\xa2\"\t\"e\xcc\x81\" ~ 3;",
+             "test.nesl:1:11: error: the character `~` means nothing outside of strings and "
+             "comments; names consist of letters, digits and `_`\n"
+             "    1 |         \"\xe6\xbc\xa2\"    \"e\xcc\x81\" ~ 3;\n"
+             "      |                     ^\n");
+  /* what a terminal would obey is not passed on */
+  check_told("\"\x1b[31m\x7f\xff\" 3 )",
+             "test.nesl:1:13: error: nothing is open here that `)` closes\n"
+             "    1 | \"\xef\xbf\xbd[31m\xef\xbf\xbd\xef\xbf\xbd\" 3 )\n"
+             "      |             ^\n");
+  check_told(
+      "x = 3\ny = 4;",
+      "test.nesl:2:3: error: expected `;` at the end of the form, read `=`; `==` compares, "
+      "`=` gives a name to a value\n"
+      "    2 | y = 4;\n"
+      "      |   ^\n"
+      "  test.nesl:1:5: note: is a `;` missing behind this?\n"
+      "    1 | x = 3\n"
+      "      |     ^\n");
+}
+
+Test(syntax_errors, long_lines_are_cut_around_the_marks) {
+  char text[600];
+  memset(text, 'a', sizeof text);
+  memcpy(text + 300, " ~~~ ", 5);
+  text[sizeof text - 1] = '\0';
+  char out[TOLD];
+  tell(text, out);
+  const char *line = strchr(out, '\n') + 1, *marks = strchr(line, '\n') + 1;
+  cr_assert_lt(marks - line, 120);
+  cr_assert_eq(strncmp(line, "    1 | ...aaaa", 15), 0, "%s", out);
+  cr_assert_not_null(strstr(line, "aaa...\n"));
+  const char *mark = strchr(marks, '^');
+  cr_assert_eq(line[mark - marks], '~', "%s", out);
+  cr_assert_eq(mark[1], '\n');
+}
+
+/* One letter per form: F read, B broken, M wanting more; the form's first name. */
+static void check_recovery(const char *text, const char *expected) {
+  struct reading_test t;
+  struct form form;
+  char out[64];
+  size_t n = 0;
+  reading_begin(&t, text, strlen(text));
+  for (;;) {
+    enum reading result = reading_next(&t, &form);
+    if (result == READ_END) break;
+    cr_assert_lt(n, sizeof out - 1);
+    out[n++] = result == READ_FORM ? 'F' : result == READ_MORE ? 'M' : 'B';
+  }
+  out[n] = '\0';
+  cr_assert_str_eq(out, expected, "%s: %s", text, out);
+  reading_end(&t);
+}
+
+Test(syntax_errors, reading_goes_on_behind_the_terminator) {
+  check_recovery("1 + ; 2; 3;", "BFF");
+  check_recovery("1 + ) 4 $ 2; 3;", "BFF");
+  check_recovery("f(\";\", `;, %;% ]); 2;", "BF");
+  check_recovery("let a = 1; b = ] in b; 2;", "BF");
+  check_recovery("{x ~ 1 : x in v; y in w}; 2;", "BF");
+  check_recovery("(1; 2);\n2;", "BF");
+  check_recovery("{x : x in v;\n2;\n3;", "BFF");
+  check_recovery("let a = 1;\n2;\n3;", "BFF");
+  check_recovery("let a =\n  3;\n  b = ];\n2;", "BF");
+  check_recovery("let a = 1;\nb = ) 2\nin a;\n3;", "BF");
+  check_recovery("\"abc;\n2;\n3;", "MFF");
+  check_recovery("% abc;\n2;\n3;", "MFF");
+  check_recovery("(1 + 2;\n[3;\n{4;\n5;", "BBBF");
+  check_recovery("f(x, k := ) 3);\n2;", "BF");
+  check_recovery("1", "M");
+  check_recovery("1 +\n2;", "F");
+  check_recovery("  % nothing % ", "");
+}
+
+Test(syntax_errors, nesting_has_a_limit) {
+  static const char *const openers[] = {"(",        "[",     "{x : x in ", "if ",
+                                        "let a = ", "-",     "f ((",       "x => ",
+                                        "1, ",      "1 -> ", "[] [",       "function f(x) : ("};
+  for (size_t i = 0; i < sizeof openers / sizeof *openers; i++) {
+    size_t length = strlen(openers[i]), times = 100000;
+    char *text = malloc(times * length + 1);
+    for (size_t k = 0; k < times; k++) memcpy(text + k * length, openers[i], length);
+    text[times * length] = '\0';
+    struct reading_test t;
+    struct form form;
+    reading_begin(&t, text, times * length);
+    enum reading result = reading_next(&t, &form);
+    cr_assert(result == READ_BROKEN || result == READ_MORE, "%s", openers[i]);
+    cr_assert_eq(t.complaints.count, 1, "%s", openers[i]);
+    reading_end(&t);
+    free(text);
+  }
+  /* Trees that grow to the left without recursion are as high. */
+  enum { TERMS = 100000 };
+  char *sum = malloc(2 * TERMS + 1);
+  for (size_t k = 0; k < TERMS; k++) memcpy(sum + 2 * k, "1+", 2);
+  memcpy(sum + 2 * TERMS - 1, ";", 2);
+  struct reading_test t;
+  struct form form;
+  reading_begin(&t, sum, 2 * TERMS);
+  cr_assert_eq(reading_next(&t, &form), READ_BROKEN);
+  cr_assert_eq(t.diags.list.count, 1);
+  reading_end(&t);
+  memcpy(sum + 2 * 900 - 1, ";", 2);
+  reading_begin(&t, sum, 2 * 900);
+  cr_assert_eq(reading_next(&t, &form), READ_FORM);
+  cr_assert_leq(form.value->height, NESL_MOST_NESTING);
+  size_t length;
+  char *shown = shown_form(&form, &length);
+  free(shown);
+  reading_end(&t);
+  free(sum);
+}
