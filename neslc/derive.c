@@ -181,7 +181,7 @@ static struct core *defaults(struct build *b, struct type *argument,
   return e ? e : call2(b, "elt", build_use(b, v), build_int(b, TYPE_INT, 0));
 }
 
-/* ---- hash_any(x), string(x) ---- */
+/* ---- _hash(x), string(x) ---- */
 
 /* name of each element of a sequence. */
 static struct core *of_elements(struct build *b, struct type *sequence, const char *name,
@@ -199,13 +199,13 @@ static struct core *hash(struct build *b, struct type *type, struct core_pattern
   case TYPE_BOOL: return call(b, "_hash_int", call(b, "btoi", left(b, &x)));
   case TYPE_CHAR: return call(b, "_hash_int", call(b, "char_code", left(b, &x)));
   case TYPE_SEQUENCE:
-    return call(b, "_hash_sequence", of_elements(b, type, "hash_any", left(b, &x)));
+    return call(b, "_hash_sequence", of_elements(b, type, "_hash", left(b, &x)));
   case TYPE_PAIR:
-    return call2(b, "_hash_pair", call(b, "hash_any", left(b, &x)),
-                 call(b, "hash_any", right(b, &x)));
+    return call2(b, "_hash_pair", call(b, "_hash", left(b, &x)),
+                 call(b, "_hash", right(b, &x)));
   case TYPE_DATA:
   case TYPE_FUNCTION:
-    if (x.pattern != x.left) return call(b, "hash_any", left(b, &x));
+    if (x.pattern != x.left) return call(b, "_hash", left(b, &x));
     return build_int(b, TYPE_INT, 0); /* captures nothing: all are equal */
   case TYPE_STREAM:
   case TYPE_IDENTITY:
@@ -339,7 +339,7 @@ static struct derivable derivable(enum primitive p) {
   case PRIM_SELECT: return (struct derivable){"select", selection};
   case PRIM_IDENTITY: return (struct derivable){"identity", identity};
   case PRIM_DEFAULT: return (struct derivable){"_default", defaults};
-  case PRIM_HASH: return (struct derivable){"hash_any", hash};
+  case PRIM_HASH: return (struct derivable){"_hash", hash};
   case PRIM_STRING: return (struct derivable){"string", string};
   case PRIM_WRITE_COLUMNS: return (struct derivable){"_write_columns", write_columns};
   case PRIM_READ_COLUMNS: return (struct derivable){"_read_columns", read_columns};

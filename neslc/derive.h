@@ -1,5 +1,5 @@
 /* derive.h - bodies of the functions that follow the structure of a type: eql, select,
- * identity, hash_any, string, and those of reading and writing values.
+ * identity, _hash, string, and those of reading and writing values.
  *
  * At a ground argument type such a function is ordinary NESL: eql on [T] compares lengths and
  * then all({eql(a, b) : a in x; b in y}); string on [T] is seq_string({string(e) : e in x}).
