@@ -13,7 +13,8 @@ bool unify(struct clash *clash, struct type *a, struct type *b) {
 }
 
 const char *shown(struct checker *ck, struct type *type) {
-  return type_text(ck->arena, type, false);
+  const char *text = type_text(ck->arena, type, false);
+  return type_of(type)->tag == TYPE_PAIR ? arena_printf(ck->arena, "(%s)", text) : text;
 }
 
 struct type *type_from(struct checker *ck, struct type *type, struct span at) {
@@ -147,7 +148,8 @@ static unsigned tuple_length(struct type *type) {
 
 /* " :: (a in number)" where a type has variables of classes that say something. */
 static const char *classes_of(struct checker *ck, struct type *type) {
-  const char *context = type_text(ck->arena, type, true) + strlen(shown(ck, type));
+  const char *context = type_text(ck->arena, type, true);
+  context += strlen(type_text(ck->arena, type, false));
   for (int k = CLASS_SCALAR; k < CLASSES; k++) {
     if (strstr(context, type_class_name((enum type_class)k))) return context;
   }
@@ -199,9 +201,40 @@ static bool complain_operands(struct checker *ck, const struct syntax *apply,
   return true;
 }
 
-void complain_argument(struct checker *ck, const struct syntax *apply,
-                       const struct core *callee, const struct core *argument,
-                       const struct core *part, unsigned number, const struct clash *clash) {
+/* "the second argument of `take`", "the end of a range". */
+static const char *argument_words(struct checker *ck, const struct syntax *f, unsigned number) {
+  static const char *const range[] = {"start", "stride", "end"};
+  bool builtin = f->kind == SYNTAX_NAME && f->builtin;
+  if (builtin && strcmp(f->as.name.name->text, "iseq") == 0 && number < 3) {
+    return arena_printf(ck->arena, "the %s of a range", range[number]);
+  }
+  if (builtin && strcmp(f->as.name.name->text, "elt") == 0) {
+    return number == 0 ? "what is indexed" : "an index";
+  }
+  return arena_printf(ck->arena, "the %s argument of %s", ordinal_word(ck, number),
+                      callee_name(ck, f));
+}
+
+/* sum [1, 2] and abs -3 are not what they look like. */
+static void remark_on_spelling(struct checker *ck, const struct syntax *apply,
+                               const struct core *argument) {
+  const struct syntax *f = apply->as.part.left;
+  if (f->kind != SYNTAX_NAME || !f->builtin || argument->kind != CORE_PAIR) return;
+  if (type_of(argument->as.part.left->type)->tag != TYPE_FUNCTION) return;
+  const char *name = f->as.name.name->text;
+  if (strcmp(name, "elt") == 0) {
+    remark(ck->complaints, ck->source, f->mark,
+           "`[` behind an operand is indexing: a list as an argument needs parentheses");
+  } else if (strcmp(name, "-") == 0) {
+    remark(ck->complaints, ck->source, f->mark,
+           "`-` behind an operand is subtraction: a negative argument needs parentheses");
+  }
+}
+
+static void explain_argument(struct checker *ck, const struct syntax *apply,
+                             const struct core *callee, const struct core *argument,
+                             const struct core *part, unsigned number,
+                             const struct clash *clash) {
   const char *name = callee_name(ck, apply->as.part.left);
   struct type *wanted = type_of(callee->type)->part[0];
   if (callee->kind == CORE_GLOBAL && callee->as.use.global != ck->self) {
@@ -212,22 +245,34 @@ void complain_argument(struct checker *ck, const struct syntax *apply,
     struct type *type = type_of(type_instantiate(ck->arena, &global->scheme, fresh));
     if (type->tag == TYPE_FUNCTION) wanted = type->part[0];
   }
-  unsigned parameters = tuple_length(wanted), arguments = tuple_length(argument->type);
-  if (arguments < parameters || part == argument) {
-    complain_clash(ck, argument->at, clash,
-                   parameters == 1 ? "%s takes %s%s, but its argument is %s"
-                                   : "%s takes (%s)%s, but its argument is (%s)",
-                   name, shown(ck, wanted), classes_of(ck, wanted), shown(ck, argument->type));
+  unsigned parameters = tuple_length(wanted);
+  if (tuple_length(argument->type) < parameters) { /* which part clashed says nothing */
+    complain(ck->complaints, NESL_TYPE, ck->source, argument->at,
+             "%s takes %s%s, but its argument is %s", name, shown(ck, wanted),
+             classes_of(ck, wanted), shown(ck, argument->type));
     return;
   }
-  struct type *component = type_of(wanted);
+  if (part == argument) {
+    complain_clash(ck, argument->at, clash, "%s takes %s%s, but its argument is %s", name,
+                   shown(ck, wanted), classes_of(ck, wanted), shown(ck, argument->type));
+    return;
+  }
+  /* What the arguments before this one made of it. */
+  struct type *component = type_of(number ? type_of(callee->type)->part[0] : wanted);
   for (unsigned i = 0; i < number && component->tag == TYPE_PAIR; i++) {
     component = type_of(component->part[1]);
   }
   if (component->tag == TYPE_PAIR && number + 1 < parameters) {
     component = type_of(component->part[0]);
   }
-  complain_clash(ck, part->at, clash, "the %s argument of %s is to be %s%s, but this is %s",
-                 ordinal_word(ck, number), name, shown(ck, component),
+  complain_clash(ck, part->at, clash, "%s is to be %s%s, but this is %s",
+                 argument_words(ck, apply->as.part.left, number), shown(ck, component),
                  classes_of(ck, component), shown(ck, part->type));
+}
+
+void complain_argument(struct checker *ck, const struct syntax *apply,
+                       const struct core *callee, const struct core *argument,
+                       const struct core *part, unsigned number, const struct clash *clash) {
+  explain_argument(ck, apply, callee, argument, part, number, clash);
+  remark_on_spelling(ck, apply, argument);
 }

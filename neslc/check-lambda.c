@@ -28,16 +28,24 @@ static void mention(struct finder *f, uint32_t number) {
   f->mentions[number] = true;
 }
 
+/* Whether the identity is of a lambda of this form; then what it mentions is mentioned. */
+static bool mention_lambda_of(struct finder *f, const struct type *identity) {
+  const struct lambda_note *own = identity->lambda ? note_of(f->ck, identity->lambda) : NULL;
+  for (uint32_t i = 0; own && i < f->scheme->count; i++) {
+    if (own->mentions[i]) mention(f, i);
+  }
+  return own != NULL;
+}
+
 static void mention_type(struct finder *f, struct type *t) {
   t = type_of(t);
   if (t->tag == TYPE_VARIABLE) {
     if (t->generic && t->number < f->scheme->count) mention(f, t->number);
     return;
   }
-  const struct lambda_note *own = t->lambda ? note_of(f->ck, t->lambda) : NULL;
-  for (uint32_t i = 0; own && i < f->scheme->count; i++) {
-    if (own->mentions[i]) mention(f, i);
-  }
+  /* A lambda mentions the types of its argument and its result. */
+  const struct type *identity = t->tag == TYPE_FUNCTION ? type_of(t->part[2]) : t;
+  if (mention_lambda_of(f, identity)) return;
   for (unsigned i = 0; i < 3; i++) {
     if (t->part[i]) mention_type(f, t->part[i]);
   }
@@ -57,7 +65,7 @@ static void mention_core(void *context, struct core *e, bool parallel) {
   if (e->kind == CORE_GLOBAL) {
     for (uint32_t i = 0; i < e->as.use.count; i++) mention_type(f, e->as.use.arguments[i]);
   } else if (e->kind == CORE_LAMBDA) {
-    mention_pattern(f, e->as.lambda->parameter);
+    return; /* its type has said it */
   } else if (e->kind == CORE_LET) {
     mention_pattern(f, e->as.part.pattern);
   } else if (e->kind == CORE_EACH) {

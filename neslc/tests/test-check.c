@@ -443,6 +443,12 @@ Test(check, messages_say_both_types_and_where_they_come_from) {
                  "says that it gives float, but its body is int");
   expect_message("function ad(x, y, z) = x + y + z; ad(1, 2);",
                  "`ad` takes (a, a, a) :: (a in number)");
+  expect_message("[1][0.5];", "an index is to be int, but this is float");
+  expect_message("[1:2.0];", "the end of a range is to be int, but this is float");
+  expect_message("\"a\" ++ [1];", "is to be [char], but this is [int]");
+  expect_message("sum [1, 2];", "a list as an argument needs parentheses");
+  expect_message("abs -3;", "a negative argument needs parentheses");
+  expect_message("time(3) + 1;", "these are (int, float) and int");
   expect_message("let (a, b) = 3 in a;", "a tuple of 2 apart, but what it is given is int");
   expect_message("undefined_varable = 1; undefined_variable;",
                  "did you mean `undefined_varable`?");
