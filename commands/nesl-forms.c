@@ -68,11 +68,27 @@ static void show_definition(const struct checked *c, FILE *out) {
 
 /* ---- one form ---- */
 
+/* Binds the names of a form that is not evaluated, so that others may mention them. */
+static bool bind_nothing(struct nesl *n, const struct checked *c) {
+  struct type *type = type_ground(&n->arena, c->value->type, 0, NULL);
+  struct column_kinds kinds = {.arena = &n->arena};
+  value_columns(type, &kinds);
+  struct nesl_value value = {.type = type, .count = (uint32_t)kinds.list.count};
+  value.columns = arena_alloc(&n->arena, kinds.list.count * sizeof *value.columns + 1);
+  for (uint32_t i = 0; i < value.count; i++) value.columns[i].kind = kinds.list.items[i];
+  session_bind_checked(n->session, c, &value);
+  return true;
+}
+
+static bool is_evaluated(const struct nesl *n, const struct checked *c) {
+  return n->extent == EVALUATE_ALL || (n->extent == EVALUATE_ASSIGNMENTS && c->pattern);
+}
+
 static bool evaluate(struct nesl *n, const struct checked *c, FILE *out) {
   const struct evaluation e = {n->session, c, &n->complaints, &n->sources};
   struct nesl_value value;
   if (session_find_missing(n->session, c->value, &n->complaints)) return false;
-  if (!n->evaluates) return true;
+  if (!is_evaluated(n, c)) return bind_nothing(n, c);
   bool fine = n->evaluator->evaluate(n->evaluator, &e, &value);
   if (fine && n->options->classic && value_nonfinite(&value)) {
     complain(&n->complaints, NESL_NONFINITE, c->value->source, c->value->at,
@@ -90,7 +106,7 @@ static bool execute(struct nesl *n, const struct form *form, FILE *out) {
   struct checked checked = {0};
   if (form->kind == FORM_COMMAND) return nesl_command(n, form);
   if (!check_form(n->session, form, &n->complaints, &checked)) return false;
-  if (checked.notice && !n->quiet) fprintf(n->out, "%s\n", checked.notice);
+  if (checked.notice && n->verbose && !n->quiet) fprintf(n->out, "%s\n", checked.notice);
   if (form->kind == FORM_EXPRESSION || form->kind == FORM_ASSIGN) {
     return evaluate(n, &checked, out);
   }
@@ -119,7 +135,7 @@ struct nesl_outcome nesl_execute(struct nesl *n, const struct form *form) {
   }
   if (!fine) {
     outcome.error = n->complaints.first != NESL_OK ? n->complaints.first : NESL_RUNTIME;
-    outcome.interrupted = nesl_was_interrupted();
+    outcome.interrupted = nesl_was_interrupted(n);
   }
   if (fine && size > 0) {
     outcome.result = text;
@@ -158,7 +174,7 @@ const struct source *nesl_read_file(struct nesl *n, const char *file) {
     if (text.length >= 2 && memcmp(text.text, "#!", 2) == 0) { /* a script: its line stays */
       for (size_t i = 0; i < text.length && text.text[i] != '\n'; i++) text.text[i] = ' ';
     }
-    const char *name = strcmp(file, "-") == 0 ? "<standard input>" : file;
+    const char *name = strcmp(file, "-") == 0 ? "<stdin>" : file;
     source = nesl_source(n, name, text.text, text.length, 1);
   } else if (n->complaints.first == NESL_OK) {
     n->complaints.first = NESL_RUNTIME;

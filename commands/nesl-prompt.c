@@ -107,7 +107,7 @@ int nesl_prompt(struct nesl *n) {
   while (!n->leave) {
     size_t length = 0;
     const char *line = lines_read(lines, pending.length > 0 ? "> " : "<Nesl> ", &length);
-    if (nesl_was_interrupted()) { /* back to an empty prompt */
+    if (nesl_was_interrupted(n)) { /* back to an empty prompt */
       fputc('\n', n->out);
       drop(&pending, pending.length);
     } else if (!line && errno == EINTR) {

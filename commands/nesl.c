@@ -29,51 +29,6 @@ static void catch_interrupts(void) {
   }
 }
 
-bool nesl_was_interrupted(void) {
-  bool was = interrupted != 0;
-  interrupted = 0;
-  return was;
-}
-
-/* ---- a session ---- */
-
-static bool begin_session(struct nesl *n) {
-  if (setjmp(n->arena.out_of_memory)) return false;
-  n->session = session_new(&n->arena, n->options->classic, &n->diags);
-  if (n->session) n->session->argument_checks = !n->options->unchecked;
-  return n->session != NULL;
-}
-
-/* Makes everything that forms need; false with diagnostics. `options` gets what it leaves open.
- */
-static bool begin(struct nesl *n, struct nesl_options *options) {
-  bool captures = options->mode == NESL_OUTCOMES_OF || options->mode == NESL_TEST;
-  n->options = options;
-  n->out = stdout;
-  n->print_length = options->print_length;
-  n->evaluates = options->mode != NESL_CHECK;
-  uint64_t limit = options->machine.memory_limit;
-  heap_init(&n->heap, limit ? limit : machine_default_memory());
-  arena_init(&n->arena, &n->heap);
-  nesl_forget(n);
-  if (captures) n->out = open_memstream(&n->capture.text, &n->capture.size);
-  if (!n->out) return false;
-  options->machine.out = n->out;
-  options->machine.widths = options->widths;
-  options->machine.interrupt = &interrupted;
-  n->evaluator = options->direct ? evaluator_direct(options, &n->diags)
-                                 : evaluator_compiled(options, &n->diags);
-  return n->evaluator && begin_session(n);
-}
-
-static void end(struct nesl *n) {
-  if (n->evaluator) n->evaluator->close(n->evaluator);
-  if (n->out && n->out != stdout) fclose(n->out);
-  free(n->capture.text);
-  arena_free(&n->arena);
-  arena_free(&n->messages);
-}
-
 /* ---- modes ---- */
 
 /* The forms of a text given on the command line, which needs no terminator. */
@@ -84,7 +39,7 @@ static const struct source *command_line_source(struct nesl *n, const char *text
   memcpy(ended, text, length);
   while (length > 0 && strchr(" \t\n", ended[length - 1])) length--;
   if (length == 0 || !strchr(";$", ended[length - 1])) ended[length++] = ';';
-  const struct source *source = nesl_source(n, "<command line>", ended, length, 1);
+  const struct source *source = nesl_source(n, "<command-line>", ended, length, 1);
   free(ended);
   return source;
 }
@@ -102,7 +57,7 @@ static const struct source *entry_source(struct nesl *n) {
   }
   fputs(");", out);
   const struct source *source =
-      fclose(out) == 0 ? nesl_source(n, "<command line>", text, size, 1) : NULL;
+      fclose(out) == 0 ? nesl_source(n, "<command-line>", text, size, 1) : NULL;
   free(text);
   return source;
 }
@@ -113,10 +68,10 @@ static const struct source *read_operand(struct nesl *n, unsigned i) {
   return source;
 }
 
-/* Loads the files named first, in silence; false if one has errors. */
-static bool load_operands(struct nesl *n, unsigned count) {
+/* Loads the files named first; false if one has errors. */
+static bool load_operands(struct nesl *n, unsigned count, bool silent) {
   bool fine = true, quiet = n->quiet;
-  n->quiet = true;
+  n->quiet = silent;
   for (unsigned i = 0; i < count && fine && !n->leave; i++) {
     const struct source *source = read_operand(n, i);
     fine = source && nesl_run_source(n, source) == 0;
@@ -128,7 +83,7 @@ static bool load_operands(struct nesl *n, unsigned count) {
 static int run_command_line(struct nesl *n) {
   const struct nesl_options *o = n->options;
   bool calls = o->entry != NULL;
-  if (!load_operands(n, calls ? 1 : o->operand_count)) return STATUS_FAILED;
+  if (!load_operands(n, calls ? 1 : o->operand_count, true)) return STATUS_FAILED;
   nesl_forget(n);
   const struct source *source = calls ? entry_source(n) : command_line_source(n, o->expression);
   if (!source) nesl_complain(n);
@@ -139,7 +94,7 @@ static int run_mode(struct nesl *n) {
   const struct nesl_options *o = n->options;
   if (o->expression || o->entry) return run_command_line(n);
   if (o->mode == NESL_PROMPT) {
-    bool fine = load_operands(n, o->operand_count);
+    bool fine = load_operands(n, o->operand_count, false);
     int status = nesl_prompt(n);
     return fine ? status : STATUS_FAILED;
   }
@@ -157,20 +112,26 @@ static int run_mode(struct nesl *n) {
 
 static int execute(struct nesl_options *options) {
   struct nesl n = {0};
+  FILE *out = stdout;
+  bool captures = options->mode == NESL_OUTCOMES_OF || options->mode == NESL_TEST;
   int status = STATUS_FAILED;
   catch_interrupts();
   heap_init(&n.message_heap, 0);
   arena_init(&n.messages, &n.message_heap);
-  if (setjmp(n.messages.out_of_memory)) { /* not even for a message */
+  if (captures) out = open_memstream(&n.capture.text, &n.capture.size);
+  if (!out || setjmp(n.messages.out_of_memory)) { /* not even for a message */
     fputs("nesl: error: out of memory\n", stderr);
     return STATUS_FAILED;
   }
-  if (begin(&n, options)) {
+  if (nesl_begin(&n, options, out, &interrupted)) {
+    if (options->mode == NESL_CHECK) n.extent = EVALUATE_NOTHING;
     status = run_mode(&n);
   } else {
     nesl_complain(&n);
   }
-  end(&n);
+  nesl_end(&n);
+  if (captures) fclose(out);
+  free(n.capture.text);
   return status;
 }
 

@@ -1,6 +1,7 @@
 /* nesl.h - what the files of the command nesl share: a session with everything around it.
  *
  *   nesl.c             options, files, one mode after the other
+ *   nesl-session.c     making a session and what it needs
  *   nesl-forms.c       reading forms, evaluating them, saying what came of them
  *   nesl-commands.c    help, describe, set, load ... (NESL specification, section 4.4)
  *   nesl-prompt.c      lines from a terminal: history, editing, completion
@@ -35,11 +36,23 @@ struct nesl {
   struct nesl_capture capture; /* with --outcomes and test: what `out` writes to */
   uint64_t print_length;
   bool verbose, quiet; /* quiet: no notices and no output of commands */
-  bool evaluates;      /* else forms are only checked */
-  bool leave;          /* exit was read */
+  enum nesl_extent { EVALUATE_NOTHING, EVALUATE_ASSIGNMENTS, EVALUATE_ALL } extent;
+  volatile sig_atomic_t *interrupt; /* set by Ctrl-C; or NULL */
+  bool leave;                       /* exit was read */
   const char *last_loaded;
   unsigned load_depth;
 };
+
+/* ---- a session ---- */
+
+/* Makes all that forms need, in *n, whose arena of messages is ready. The options'
+ * `machine` gets out, widths and interrupt. False with diagnostics. */
+bool nesl_begin(struct nesl *n, struct nesl_options *, FILE *out,
+                volatile sig_atomic_t *interrupt);
+/* Frees everything; not `out`. */
+void nesl_end(struct nesl *);
+/* Whether Ctrl-C was pressed; forgets it. */
+bool nesl_was_interrupted(struct nesl *);
 
 /* ---- forms ---- */
 
@@ -90,8 +103,5 @@ bool nesl_command(struct nesl *, const struct form *);
 int nesl_prompt(struct nesl *);
 int nesl_outcomes(struct nesl *, const struct source *);
 int nesl_test(struct nesl *, const struct source *);
-
-/* Whether Ctrl-C was pressed; forgets it. */
-bool nesl_was_interrupted(void);
 
 #endif

@@ -26,4 +26,8 @@ struct ir_program *flatten_expression(struct session *, struct core *expression,
 struct ir_program *flatten_function(struct session *, struct global *, struct type *argument,
                                     const struct flatten_options *, struct complaints *);
 
+/* Replaces what only Ravel's machine knows: a failed check prints its sentence and leaves the
+ * program. In place; new memory is the arena's. */
+void flatten_portable(struct arena *, struct ir_program *);
+
 #endif

@@ -1,0 +1,47 @@
+/* nesl-session.c - making a session, with everything that forms need around it. */
+#include "commands/nesl.h"
+
+/* The library is read here; it may be broken, or too large for the memory. */
+static bool make_session(struct nesl *n) {
+  if (setjmp(n->arena.out_of_memory)) return false;
+  n->session = session_new(&n->arena, n->options->classic, &n->diags);
+  if (n->session) n->session->argument_checks = !n->options->unchecked;
+  return n->session != NULL;
+}
+
+bool nesl_begin(struct nesl *n, struct nesl_options *options, FILE *out,
+                volatile sig_atomic_t *interrupt) {
+  n->options = options;
+  n->out = out;
+  n->interrupt = interrupt;
+  n->print_length = options->print_length;
+  n->verbose = true;
+  n->extent = EVALUATE_ALL;
+  uint64_t limit = options->machine.memory_limit;
+  heap_init(&n->heap, limit ? limit : machine_default_memory());
+  arena_init(&n->arena, &n->heap);
+  nesl_forget(n);
+  options->machine.out = out;
+  options->machine.widths = options->widths;
+  options->machine.interrupt = interrupt;
+  n->evaluator = options->direct ? evaluator_direct(options, &n->diags)
+                                 : evaluator_compiled(options, &n->diags);
+  if (n->evaluator && make_session(n)) return true;
+  if (n->diags.errors == 0) {
+    diag_add(&n->diags, SEVERITY_ERROR, NULL, (struct source_pos){0}, NULL,
+             "out of memory: a session needs more than --memory allows");
+  }
+  return false;
+}
+
+void nesl_end(struct nesl *n) {
+  if (n->evaluator) n->evaluator->close(n->evaluator);
+  arena_free(&n->arena);
+  arena_free(&n->messages);
+}
+
+bool nesl_was_interrupted(struct nesl *n) {
+  bool was = n->interrupt && *n->interrupt != 0;
+  if (n->interrupt) *n->interrupt = 0;
+  return was;
+}

@@ -1,0 +1,96 @@
+/* neslc-options.c - the command line of neslc: what its options mean. */
+#include "commands/neslc-options.h"
+#include "commands/arguments.h"
+
+#include <string.h>
+
+enum option_id {
+#define OPTION(id, letter, name, argument, help) OPT_##id,
+#include "commands/neslc-options.def"
+  OPT_COUNT
+};
+
+static const struct option_row rows[OPT_COUNT] = {
+#define OPTION(id, letter, name, argument, help) {letter, name, argument, help},
+#include "commands/neslc-options.def"
+};
+
+void neslc_options_help(FILE *out) {
+  fputs("usage: neslc [options] FILE.nesl\n"
+        "Compiles an expression or a function of a NESL program to VCODE, for vinterp and "
+        "fcodeopt;\nFILE may be - for standard input, and the result then goes to standard "
+        "output.\n\n",
+        out);
+  arguments_help(rows, OPT_COUNT, out);
+  fputs("\nWhat --print-after prints goes to standard output, or to standard error if the "
+        "program goes there.\n"
+        "Exit status: 0 done, 1 an error was reported, 2 wrong usage.\n",
+        out);
+}
+
+static bool phase_value(const char *text, struct neslc_options *o) {
+  bool all = strcmp(text, "all") == 0;
+  bool parse = all || strcmp(text, "parse") == 0;
+  bool check = all || strcmp(text, "check") == 0;
+  bool flatten = all || strcmp(text, "flatten") == 0;
+  o->after_parse |= parse;
+  o->after_check |= check;
+  o->after_flatten |= flatten;
+  if (parse || check || flatten) return true;
+  return usage_error("neslc", "--print-after must be parse, check, flatten or all, not '%.40s'",
+                     text);
+}
+
+static void be_classic(struct nesl_options *o) {
+  o->classic = true;
+  o->widths = (struct widths){CVL_I32, CVL_F64};
+}
+
+static bool apply(void *options, unsigned id, const char *value) {
+  struct neslc_options *o = options;
+  struct widths *widths = &o->session.widths;
+  switch ((enum option_id)id) {
+  case OPT_OUTPUT: o->output = value; break;
+  case OPT_EXPRESSION: o->expression = value; break;
+  case OPT_ENTRY: o->entry = value; break;
+  case OPT_PORTABLE:
+    o->portable = true;
+    be_classic(&o->session);
+    break;
+  case OPT_UNCHECKED: o->session.unchecked = true; break;
+  case OPT_INT: return width_value("neslc", "int", value, CVL_I32, CVL_I64, &widths->int_elem);
+  case OPT_FLOAT:
+    return width_value("neslc", "float", value, CVL_F32, CVL_F64, &widths->float_elem);
+  case OPT_CLASSIC: be_classic(&o->session); break;
+  case OPT_PRINT_AFTER: return phase_value(value, o);
+  case OPT_HELP: o->help = true; break;
+  case OPT_VERSION: o->version = true; break;
+  case OPT_COUNT: break;
+  }
+  return true;
+}
+
+/* What holds between options. */
+static bool check_together(const struct neslc_options *o) {
+  if (o->help || o->version) return true;
+  if (!o->file) return usage_error("neslc", "which program? FILE is missing");
+  if (o->file[0] == '\0') return usage_error("neslc", "the file name is empty");
+  if (o->output && o->output[0] == '\0') {
+    return usage_error("neslc", "the name of the output is empty");
+  }
+  if (o->expression && o->entry) return usage_error("neslc", "either -e or --entry");
+  return true;
+}
+
+bool neslc_options_parse(struct neslc_options *o, int argc, char **argv) {
+  *o = (struct neslc_options){.session = {.machine = machine_default_options(),
+                                          .widths = {CVL_I64, CVL_F64},
+                                          .direct = true}};
+  const struct command_line line = {.command = "neslc",
+                                    .rows = rows,
+                                    .row_count = OPT_COUNT,
+                                    .options = o,
+                                    .apply = apply,
+                                    .file = &o->file};
+  return arguments_parse(&line, argc, argv) && check_together(o);
+}

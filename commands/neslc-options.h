@@ -1,0 +1,21 @@
+/* neslc-options.h - the command line of neslc as data. */
+#ifndef RAVEL_NESLC_OPTIONS_H
+#define RAVEL_NESLC_OPTIONS_H
+
+#include "commands/nesl-options.h"
+
+struct neslc_options {
+  struct nesl_options session; /* what forms of the file that are evaluated need */
+  const char *file, *output, *expression, *entry; /* NULL where not given */
+  bool portable;
+  bool after_parse, after_check, after_flatten; /* to be printed */
+  bool help, version;
+};
+
+/* Reads the command line. False after one line about what is wrong with it on standard error.
+ */
+bool neslc_options_parse(struct neslc_options *, int argc, char **argv);
+/* What --help says. */
+void neslc_options_help(FILE *);
+
+#endif

@@ -1,0 +1,186 @@
+/* neslc.c - the command that compiles NESL to VCODE.
+ *
+ * The forms of the file are read as `nesl` would; of them only assignments are evaluated, by
+ * the direct interpreter, since what is compiled may mention their variables.
+ */
+#include "commands/nesl.h"
+#include "commands/neslc-options.h"
+#include "commands/output.h"
+#include "commands/process.h"
+#include "fcode-opt/fcode-opt.h"
+#include "neslc/flatten.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct compilation {
+  const struct neslc_options *options;
+  const struct form *last; /* the last expression of the file, or NULL */
+  unsigned failed;
+  FILE *say; /* for --print-after */
+  struct ir_program *program;
+};
+
+/* ---- reading ---- */
+
+static bool note_form(struct nesl *n, void *context, const struct nesl_done *it) {
+  struct compilation *c = context;
+  if (it->outcome.error != NESL_OK) {
+    c->failed++;
+    nesl_complain(n);
+  } else if (it->form->kind == FORM_EXPRESSION) {
+    c->last = it->form;
+  }
+  if (it->form && c->options->after_parse) {
+    show_form(it->form, c->say);
+    fputc('\n', c->say);
+  }
+  return true;
+}
+
+/* Reads one form from -e; NULL after complaining. */
+static const struct form *read_expression(struct nesl *n, const char *text) {
+  size_t length = strlen(text);
+  char *ended = arena_alloc(&n->arena, length + 2);
+  memcpy(ended, text, length);
+  while (length > 0 && strchr(" \t\n", ended[length - 1])) length--;
+  if (length == 0 || !strchr(";$", ended[length - 1])) ended[length++] = ';';
+  struct source *source = arena_alloc(&n->arena, sizeof *source);
+  *source = (struct source){"<command-line>", ended, length, 1};
+  struct reader reader;
+  struct form *form = arena_alloc(&n->arena, sizeof *form);
+  reader_init(&reader, &n->arena, &n->session->names, source);
+  return read_form(&reader, &n->complaints, form) == READ_FORM ? form : NULL;
+}
+
+/* ---- compiling ---- */
+
+static bool wrong_target(struct nesl *n, const char *file, const char *what, const char *name) {
+  diag_add(&n->diags, SEVERITY_ERROR, file, (struct source_pos){0}, NULL, "%s%s", what, name);
+  return false;
+}
+
+static bool compile_function(struct nesl *n, struct compilation *c,
+                             const struct flatten_options *flatten) {
+  const char *file = c->options->file, *name = c->options->entry;
+  struct global *g = session_global(n->session, name);
+  if (!g) return wrong_target(n, file, "there is no function ", name);
+  struct type *type = type_of(g->scheme.type);
+  if (g->kind == GLOBAL_VARIABLE || type->tag != TYPE_FUNCTION) {
+    return wrong_target(n, file, "this is no function: ", name);
+  }
+  if (c->options->after_check && g->body) {
+    core_show(g->body, c->say);
+    fputc('\n', c->say);
+  }
+  struct type *argument = type_ground(&n->arena, type->part[0], 0, NULL);
+  c->program = flatten_function(n->session, g, argument, flatten, &n->complaints);
+  return c->program != NULL;
+}
+
+static bool compile_form(struct nesl *n, struct compilation *c, const struct form *form,
+                         const struct flatten_options *flatten) {
+  struct checked checked = {0};
+  if (!check_form(n->session, form, &n->complaints, &checked)) return false;
+  if (!checked.value || checked.pattern) {
+    complain(&n->complaints, NESL_PARSE, form->source, form->at, "this is no expression");
+    return false;
+  }
+  if (session_find_missing(n->session, checked.value, &n->complaints)) return false;
+  if (c->options->after_check) {
+    core_show(checked.value, c->say);
+    fputc('\n', c->say);
+  }
+  c->program = flatten_expression(n->session, checked.value, checked.local_count, flatten,
+                                  &n->complaints);
+  return c->program != NULL;
+}
+
+static bool compile(struct nesl *n, struct compilation *c) {
+  const struct neslc_options *o = c->options;
+  const struct flatten_options flatten = {.widths = o->session.widths,
+                                          .unchecked = o->session.unchecked};
+  nesl_forget(n);
+  if (o->entry) {
+    if (!compile_function(n, c, &flatten)) return false;
+  } else {
+    const struct form *form = o->expression ? read_expression(n, o->expression) : c->last;
+    if (!form && !o->expression) {
+      return wrong_target(n, o->file, "there is no expression to compile; see -e and --entry",
+                          "");
+    }
+    if (!form || !compile_form(n, c, form, &flatten)) return false;
+  }
+  if (o->portable) flatten_portable(&n->arena, c->program);
+  if (o->after_flatten) ir_print(c->program, c->say);
+  return true;
+}
+
+/* ---- the command ---- */
+
+/* PROGRAM.vcode for PROGRAM.nesl, "-" for "-"; the arena's. */
+static const char *output_name(struct nesl *n, const struct neslc_options *o) {
+  if (o->output) return o->output;
+  if (strcmp(o->file, "-") == 0) return "-";
+  const char *point = strrchr(o->file, '.');
+  bool known = point && strcmp(point, ".nesl") == 0;
+  return arena_printf(&n->arena, "%.*s.vcode",
+                      (int)(known ? (size_t)(point - o->file) : strlen(o->file)), o->file);
+}
+
+static bool write_program(struct nesl *n, const struct compilation *c, const char *file) {
+  struct vcode_program *vcode = fcode_opt_stack_code(&n->arena, c->program, &n->diags);
+  struct output out;
+  if (!vcode || !output_begin(&out, file, &n->diags)) return false;
+  vcode_print(vcode, out.stream);
+  return output_end(&out, file, &n->diags);
+}
+
+static bool execute(struct nesl *n, const struct neslc_options *o) {
+  if (setjmp(n->arena.out_of_memory)) {
+    diag_add(&n->diags, SEVERITY_ERROR, o->file, (struct source_pos){0}, NULL, "out of memory");
+    return false;
+  }
+  const char *file = output_name(n, o);
+  struct compilation c = {.options = o, .say = strcmp(file, "-") == 0 ? stderr : stdout};
+  const struct source *source = nesl_read_file(n, o->file);
+  if (!source) return false;
+  nesl_each_form(n, source, note_form, &c, NULL);
+  if (c.failed > 0) {
+    nesl_forget(n); /* told already */
+    return false;
+  }
+  return compile(n, &c) && write_program(n, &c, file);
+}
+
+static int run(struct neslc_options *o) {
+  struct nesl n = {0};
+  heap_init(&n.message_heap, 0);
+  arena_init(&n.messages, &n.message_heap);
+  if (setjmp(n.messages.out_of_memory)) { /* not even for a message */
+    fputs("neslc: error: out of memory\n", stderr);
+    return STATUS_FAILED;
+  }
+  bool fine = nesl_begin(&n, &o->session, stderr, NULL);
+  n.extent = EVALUATE_ASSIGNMENTS;
+  n.quiet = true;
+  fine = fine && execute(&n, o);
+  if (!fine) diag_print(&n.diags, "neslc", MAX_ERRORS_SHOWN, stderr);
+  nesl_end(&n);
+  return fine ? STATUS_DONE : STATUS_FAILED;
+}
+
+int main(int argc, char **argv) {
+  process_begin();
+  struct neslc_options options;
+  int status = STATUS_DONE;
+  if (!neslc_options_parse(&options, argc, argv)) return STATUS_USAGE;
+  if (options.help) {
+    neslc_options_help(stdout);
+  } else if (options.version) {
+    puts("neslc (Ravel) " RAVEL_VERSION);
+  } else {
+    status = run(&options);
+  }
+  return process_end("neslc", status);
+}

@@ -1,0 +1,147 @@
+/* portable.c - programs for interpreters that know no ASSERT: each becomes an IF that prints
+ * the sentence of the failed check and leaves the program (NESL specification, section 11.10).
+ *
+ *     ASSERT "text" f v w   becomes   n = LENGTH f; d = MAKE_SEGDES n; ok = AND_REDUCE f d
+ *                                     if ok {} else { write "RUNTIME ERROR: text"; exit }
+ */
+#include "neslc/flatten.h"
+
+#include <string.h>
+
+enum { STREAM_OUT = 1 };
+
+static const struct ir_kind kind_int = {.tag = IR_INT};
+static const struct ir_kind kind_bool = {.tag = IR_BOOL};
+static const struct ir_kind kind_segdes = {.tag = IR_SEGDES};
+
+/* A function on its way: new variables come behind its own. */
+struct portable {
+  struct arena *arena;
+  ARRAY(const struct ir_kind *) kinds;
+};
+
+typedef ARRAY(struct ir_binding) bindings;
+
+static ir_var new_var(struct portable *p, const struct ir_kind *kind) {
+  *array_push(p->arena, &p->kinds) = kind;
+  return (ir_var)(p->kinds.count - 1);
+}
+
+/* A binding at the place of another, with room for so many operands and results. */
+static struct ir_binding binding_like(struct portable *p, const struct ir_binding *like,
+                                      enum ir_form form, uint32_t operands, uint32_t results) {
+  struct ir_binding b = {.form = (uint8_t)form,
+                         .pos = like->pos,
+                         .origin = like->origin,
+                         .operand_count = operands,
+                         .result_count = results};
+  b.operands = arena_alloc(p->arena, operands * sizeof *b.operands + 1);
+  b.results = arena_alloc(p->arena, results * sizeof *b.results + 1);
+  b.last = arena_alloc(p->arena, operands * sizeof *b.last + 1);
+  b.unused = arena_alloc(p->arena, results * sizeof *b.unused + 1);
+  return b;
+}
+
+static ir_var add_operation(struct portable *p, bindings *list, const struct ir_binding *like,
+                            enum opcode op, enum type_word type, uint32_t count,
+                            const ir_var *operands, const struct ir_kind *kind) {
+  struct ir_binding b = binding_like(p, like, IR_OP, count, 1);
+  b.op = (uint16_t)op;
+  b.type = (uint8_t)type;
+  memcpy(b.operands, operands, count * sizeof *operands);
+  b.results[0] = new_var(p, kind);
+  *array_push(p->arena, list) = b;
+  return b.results[0];
+}
+
+static ir_var add_ints(struct portable *p, bindings *list, const struct ir_binding *like,
+                       const int64_t *ints, uint64_t count, bool vector) {
+  struct vcode_constant *k = arena_alloc(p->arena, sizeof *k);
+  *k = (struct vcode_constant){.type = TW_INT, .vector = vector, .length = count};
+  k->as.ints = ints;
+  struct ir_binding b = binding_like(p, like, IR_CONST, 0, 1);
+  b.as.constant = k;
+  b.results[0] = new_var(p, &kind_int);
+  *array_push(p->arena, list) = b;
+  return b.results[0];
+}
+
+/* "RUNTIME ERROR: " and the sentence of a check, as characters. */
+static int64_t *message_of(struct portable *p, const struct ir_binding *check,
+                           uint64_t *count) {
+  const char *text = check->as.text.text;
+  const char *stop = memchr(text, '.', check->as.text.length);
+  int length = stop ? (int)(stop - text) + 1 : (int)check->as.text.length;
+  const char *line = arena_printf(p->arena, "RUNTIME ERROR: %.*s\n", length, text);
+  *count = strlen(line);
+  int64_t *chars = arena_alloc(p->arena, (size_t)*count * sizeof *chars);
+  for (uint64_t i = 0; i < *count; i++) chars[i] = (unsigned char)line[i];
+  return chars;
+}
+
+static struct ir_block *failure_block(struct portable *p, const struct ir_binding *check) {
+  bindings list = {0};
+  uint64_t count;
+  int64_t *chars = message_of(p, check, &count);
+  int64_t *stream = arena_alloc(p->arena, sizeof *stream);
+  *stream = STREAM_OUT;
+  ir_var text = add_ints(p, &list, check, chars, count, true);
+  ir_var out = add_ints(p, &list, check, stream, 1, false);
+  struct ir_binding write = binding_like(p, check, IR_OP, 2, 2);
+  write.op = OPC_FWRITE;
+  write.type = TW_CHAR;
+  write.operands[0] = text;
+  write.operands[1] = out;
+  write.results[0] = new_var(p, &kind_int);
+  write.results[1] = new_var(p, &kind_bool);
+  *array_push(p->arena, &list) = write;
+  struct ir_block *block = arena_alloc(p->arena, sizeof *block);
+  *block = (struct ir_block){
+      .bindings = list.items, .count = (uint32_t)list.count, .end = IR_EXIT, .pos = check->pos};
+  return block;
+}
+
+static void replace_check(struct portable *p, bindings *list, const struct ir_binding *check) {
+  ir_var flags = check->operands[0];
+  ir_var length = add_operation(p, list, check, OPC_LENGTH, TW_BOOL, 1, &flags, &kind_int);
+  ir_var segdes =
+      add_operation(p, list, check, OPC_MAKE_SEGDES, TW_NONE, 1, &length, &kind_segdes);
+  ir_var ok = add_operation(p, list, check, OPC_AND_REDUCE, TW_BOOL, 2,
+                            (ir_var[]){flags, segdes}, &kind_bool);
+  struct ir_binding branch = binding_like(p, check, IR_IF, 1, 0);
+  branch.operands[0] = ok;
+  branch.as.arms.then = arena_alloc(p->arena, sizeof(struct ir_block));
+  *branch.as.arms.then = (struct ir_block){.end = IR_YIELD, .pos = check->pos};
+  branch.as.arms.otherwise = failure_block(p, check);
+  *array_push(p->arena, list) = branch;
+}
+
+static void make_block_portable(struct portable *p, struct ir_block *block) {
+  bindings list = {0};
+  for (uint32_t i = 0; i < block->count; i++) {
+    const struct ir_binding *b = &block->bindings[i];
+    if (b->form == IR_IF) {
+      make_block_portable(p, b->as.arms.then);
+      make_block_portable(p, b->as.arms.otherwise);
+    }
+    if (b->form == IR_OP && b->op == OPC_ASSERT) {
+      replace_check(p, &list, b);
+    } else {
+      *array_push(p->arena, &list) = *b;
+    }
+  }
+  block->bindings = list.items;
+  block->count = (uint32_t)list.count;
+}
+
+void flatten_portable(struct arena *arena, struct ir_program *program) {
+  for (uint32_t i = 0; i < program->function_count; i++) {
+    struct ir_function *f = &program->functions[i];
+    struct portable p = {.arena = arena};
+    for (uint32_t v = 0; v < f->var_count; v++) *array_push(arena, &p.kinds) = f->vars[v];
+    make_block_portable(&p, f->body);
+    f->vars = p.kinds.items;
+    f->var_count = (uint32_t)p.kinds.count;
+  }
+  ir_liveness(arena, program);
+}
