@@ -13,6 +13,7 @@ static struct core *check_self(struct checker *ck, const struct syntax *e) {
   struct core *core = core_make(ck, CORE_GLOBAL, e, ck->self_type);
   core->as.use.global = ck->self;
   *array_push(ck->arena, &ck->self_uses) = core;
+  if (ck->parallel) ck->parallel_self = core;
   return core;
 }
 
@@ -32,12 +33,7 @@ struct core *check_global_use(struct checker *ck, const struct syntax *e,
   }
   if (global->serial_only) {
     ck->serial_only = true;
-    if (ck->parallel) {
-      complain(ck->complaints, NESL_SERIAL_ONLY, ck->source, e->mark,
-               "`%s` cannot be called in parallel: it has to do with files or the state of the "
-               "machine",
-               global->name->text);
-    }
+    if (ck->parallel) complain_serial(ck, e->mark, global->name->text);
   }
   return core;
 }
@@ -103,7 +99,7 @@ static struct core *apply(struct checker *ck, const struct syntax *e, struct cor
   }
   check_argument(ck, e, callee, function->part[0], argument);
   struct core *core = make_apply(ck, e, callee, argument, function->part[1]);
-  if (ck->parallel && callee->kind != CORE_GLOBAL) {
+  if (ck->parallel && !core_callee(core)) {
     *array_push(ck->arena, &ck->parallel_calls) = core;
   }
   return core;

@@ -276,3 +276,10 @@ void complain_argument(struct checker *ck, const struct syntax *apply,
   explain_argument(ck, apply, callee, argument, part, number, clash);
   remark_on_spelling(ck, apply, argument);
 }
+
+void complain_serial(struct checker *ck, struct span at, const char *function) {
+  complain(
+      ck->complaints, NESL_SERIAL_ONLY, ck->source, at,
+      "%s cannot be called in parallel: it has to do with files or the state of the machine",
+      function);
+}

@@ -52,6 +52,13 @@ static void define(struct checker *ck, struct global *global, struct checked *ou
   out->global = global;
 }
 
+/* A copy of a form for as long as the session lasts; its parts do so anyway. */
+static const struct form *kept(struct checker *ck, const struct form *form) {
+  struct form *copy = arena_alloc(ck->arena, sizeof *copy);
+  *copy = *form;
+  return copy;
+}
+
 /* ---- functions ---- */
 
 /* The parameters with `name := value` replaced by the name; the options go to the function. */
@@ -206,7 +213,7 @@ static void install(struct checker *ck, struct checked *out) {
 bool check_function(struct checker *ck, const struct form *form, struct checked *out) {
   if (!check_definable(ck, form->name, form->name_at)) return false;
   struct global *self = global_make(ck->session, GLOBAL_FUNCTION, form->name);
-  self->form = form;
+  self->form = kept(ck, form);
   self->documentation = form->documentation;
   ck->self = self;
   const struct syntax *parameters = strip_options(ck, form->pattern);
@@ -237,17 +244,11 @@ bool check_function(struct checker *ck, const struct form *form, struct checked 
 
 /* ---- datatypes ---- */
 
-static bool is_base_type(const struct name *name) {
-  static const char *const names[] = {"int", "float", "bool", "char", "stream"};
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-    if (strcmp(names[i], name->text) == 0) return true;
-  }
-  return false;
-}
-
 static bool check_type_definable(struct checker *ck, const struct form *form) {
   const struct datatype *data = table_get(ck->session->types, form->name);
-  if (is_base_type(form->name) || (data && data->builtin && !ck->session->in_library)) {
+  enum type_tag tag;
+  if (base_type_named(form->name, &tag) ||
+      (data && data->builtin && !ck->session->in_library)) {
     complain(ck->complaints, NESL_BUILTIN, ck->source, form->name_at,
              "the type `%s` is built in, it cannot be redefined", form->name->text);
     return false;
@@ -295,7 +296,7 @@ static struct datatype *make_datatype(struct checker *ck, const struct form *for
 static struct global *make_constructor(struct checker *ck, const struct form *form,
                                        struct datatype *data) {
   struct global *constructor = global_make(ck->session, GLOBAL_CONSTRUCTOR, form->name);
-  constructor->form = form;
+  constructor->form = kept(ck, form);
   constructor->datatype = data;
   struct type *whole = type_data(ck->arena, data, data->parameters);
   struct type *identity =

@@ -162,8 +162,9 @@ void check_parallel_calls(struct checker *ck) {
     struct type *function = type_of(call->as.part.left->type);
     if (function->tag != TYPE_FUNCTION) continue;
     if (!identity_is_serial(type_of(function->part[2]))) continue;
-    complain(ck->complaints, NESL_SERIAL_ONLY, ck->source, call->at,
-             "this function cannot be called in parallel: it has to do with files or the state "
-             "of the machine");
+    complain_serial(ck, call->at, "this function");
+  }
+  if (ck->parallel_self && ck->serial_only) {
+    complain_serial(ck, ck->parallel_self->at, ck->self->name->text);
   }
 }

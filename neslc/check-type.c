@@ -38,25 +38,56 @@ static struct type *variable_named(const struct type_names *names, const struct 
   return NULL;
 }
 
-static bool base_named(const struct name *name, enum type_tag *tag) {
-  static const char *const names[] = {
-      [TYPE_INT] = "int",   [TYPE_FLOAT] = "float",   [TYPE_BOOL] = "bool",
-      [TYPE_CHAR] = "char", [TYPE_STREAM] = "stream",
-  };
+static const char *const base_names[] = {
+    [TYPE_INT] = "int",   [TYPE_FLOAT] = "float",   [TYPE_BOOL] = "bool",
+    [TYPE_CHAR] = "char", [TYPE_STREAM] = "stream",
+};
+
+bool base_type_named(const struct name *name, enum type_tag *tag) {
   for (int k = 0; k <= TYPE_STREAM; k++) {
     *tag = (enum type_tag)k;
-    if (strcmp(name->text, names[k]) == 0) return true;
+    if (strcmp(name->text, base_names[k]) == 0) return true;
   }
   return false;
 }
 
+static const char *nearest_type(struct checker *ck, const char *name) {
+  const char *best = NULL;
+  unsigned least = strlen(name) < 4 ? 2 : 3; /* nearer than this */
+  for (int k = 0; k <= TYPE_STREAM; k++) {
+    unsigned distance = edit_distance(name, base_names[k], least);
+    if (distance >= least) continue;
+    best = base_names[k];
+    least = distance;
+  }
+  const struct table *types = ck->session->types;
+  for (size_t i = 0; i < types->capacity; i++) {
+    if (!types->entries[i].key) continue;
+    const char *text = ((const struct name *)types->entries[i].key)->text;
+    unsigned distance = edit_distance(name, text, least);
+    if (distance >= least) continue;
+    best = text;
+    least = distance;
+  }
+  return best;
+}
+
 static struct type *unknown(struct checker *ck, const struct syntax_type *t) {
   const char *name = t->name->text;
-  complain(ck->complaints, NESL_UNKNOWN_TYPE, ck->source, t->at,
-           strlen(name) <= 2 ? "there is no type `%s`; a type variable is declared: "
-                               ":: (%s in any)"
-                             : "there is no type `%s`",
-           name, name);
+  enum { LIKE_A_VARIABLE = 2 }; /* at most so many letters: a, b1 */
+  const char *near = nearest_type(ck, name);
+  if (strlen(name) <= LIKE_A_VARIABLE) {
+    complain(ck->complaints, NESL_UNKNOWN_TYPE, ck->source, t->at,
+             "there is no type `%s`; a type variable is declared behind the type: "
+             ":: (%s in any)",
+             name, name);
+  } else if (near) {
+    complain(ck->complaints, NESL_UNKNOWN_TYPE, ck->source, t->at,
+             "there is no type `%s`; did you mean `%s`?", name, near);
+  } else {
+    complain(ck->complaints, NESL_UNKNOWN_TYPE, ck->source, t->at, "there is no type `%s`",
+             name);
+  }
   return type_variable(ck->arena, CLASS_ANY);
 }
 
@@ -95,7 +126,7 @@ static struct type *check_named(struct checker *ck, const struct syntax_type *t,
                                 const struct type_names *names) {
   struct type *variable = variable_named(names, t->name);
   enum type_tag tag;
-  if (!variable && base_named(t->name, &tag)) variable = type_base(ck->arena, tag);
+  if (!variable && base_type_named(t->name, &tag)) variable = type_base(ck->arena, tag);
   if (variable) {
     if (t->left) {
       complain(ck->complaints, NESL_TYPE, ck->source, t->at, "the type %s has no parameters",

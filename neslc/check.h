@@ -58,7 +58,8 @@ struct checker {
   struct global *self;
   struct type *self_type, *self_identity;
   ARRAY(struct core *) self_uses;
-  const struct name *datatype; /* that is being defined */
+  const struct core *parallel_self; /* a use within an apply-to-each, or NULL */
+  const struct name *datatype;      /* that is being defined */
 
   ARRAY(struct lambda_note) lambdas;
   ARRAY(struct core *) parallel_calls; /* of function values, within an apply-to-each */
@@ -101,6 +102,8 @@ struct core_pattern *check_pattern(struct checker *, const struct syntax *, stru
                                    enum pattern_use, const struct binding *first);
 
 /* ---- check-type.c ---- */
+
+bool base_type_named(const struct name *, enum type_tag *);
 
 /* Variables of an annotation and what they stand for. */
 struct type_names {
@@ -167,6 +170,9 @@ void complain_clash(struct checker *, struct span, const struct clash *, const c
 void complain_argument(struct checker *, const struct syntax *apply, const struct core *callee,
                        const struct core *argument, const struct core *part, unsigned number,
                        const struct clash *);
+/* A serial-only function, called in parallel. */
+void complain_serial(struct checker *, struct span, const char *function);
+/* A type within a message. */
 const char *shown(struct checker *, struct type *);
 /* The type said to come from this place. */
 struct type *type_from(struct checker *, struct type *, struct span);

@@ -101,7 +101,8 @@ struct core_lambda {
   uint32_t captured_count;
   struct local **captured; /* locals from around it, in order of first mention; a value of the
                               lambda is these, as a right-nested tuple */
-  uint32_t scheme_count;   /* generic variables of the function around it: 0 in an expression */
+  uint32_t scheme_count;   /* generic variables of the function or form around it: of a form
+                              only where its value is a function whose type is open */
   uint32_t variable_count;
   struct type **variables; /* those it mentions; ->number < scheme_count */
 };

@@ -232,6 +232,8 @@ Test(check, kinds_of_errors) {
       {"(x => undefd(x));", "no-body"},
       {"{rand_seed(i) : i in [1,2]};", "serial-only"},
       {"function seeds(i) = rand_seed(i); {seeds(i) : i in [1,2]};", "serial-only"},
+      {"function rs(i) = let s = rand_seed(i) in #{rs(j) : j in [1]};", "serial-only"},
+      {"seed = rand_seed; {seed(i) : i in [1]};", "serial-only"},
       {"let g = rand_seed in {g(i) : i in [1]};", "serial-only"},
       {"let g = x => rand_seed(x) in {g(i) : i in [1]};", "serial-only"},
       {"function nf(x) : int = x;", "type"},
@@ -455,6 +457,7 @@ Test(check, messages_say_both_types_and_where_they_come_from) {
   expect_message("let number = 1 in nunber;", "did you mean `number`?");
   expect_message("true;", "called t and f");
   expect_message("[] a;", "a type variable is declared");
+  expect_message("[] flaot;", "did you mean `float`?");
   expect_message("function h(x, y) = (x + y) and x;", "nothing can be both");
 }
 
