@@ -45,8 +45,7 @@ static bool distribute(struct direct *d, const struct primitive_call *call, stru
 static struct datum series(struct direct *d, int64_t start, int64_t stride, uint64_t count) {
   struct datum *items = direct_items(d, count);
   for (uint64_t i = 0; i < count; i++) {
-    const uint64_t x = (uint64_t)start + i * (uint64_t)stride;
-    items[i] = datum_int(d->int_elem == CVL_I32 ? (int32_t)(uint32_t)x : (int64_t)x);
+    items[i] = datum_int((int64_t)((uint64_t)start + i * (uint64_t)stride));
   }
   charge(d, (double)count, 0);
   return datum_sequence(d, items, count);

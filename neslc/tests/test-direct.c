@@ -136,6 +136,13 @@ Test(direct, functions_and_closures) {
          "(7, [1, 1, 1, 1])");
   expect("function total(v) = sum(v);\n (total([] float), total([] int));", "(0.0, 0)");
   expect("(a, b) = (1, [2.5]);\n b;", "[2.5]");
+  expect("v = [[1, 2], [3]];\n v[1];", "[3]");
+  expect("function total_of(v) = n => sum(take(v, n));\n h = total_of([1.5, 2.5]);\n (h(0), "
+         "h(2));",
+         "(0.0, 4.0)");
+  expect(
+      "function adder(n) = x => x + n;\n (eql(adder(1), adder(1)), eql(adder(1), adder(2)));",
+      "(T, F)");
 }
 
 Test(direct, primitives) {
@@ -146,8 +153,8 @@ Test(direct, primitives) {
          "(-3, -2, -2, -2, -3)");
   expect("(sum([] int), sum([1, 2, 3]), product([2, 3, 4]), max_val([3, 9, 4]));",
          "(0, 6, 24, 9)");
-  expect("(any([f, t]), all([f, t]), parity([t, t]), any([] bool), all([] bool));",
-         "(T, F, F, F, T)");
+  expect("(any([f, t]), all([f, t]), parity([t, t]), any([] bool), not(all([] bool)));",
+         "(T, F, F, F, F)");
   expect("plus_scan([3, 1, 4]);", "[0, 3, 4]");
   expect("max_scan([3.0, 1.0, 4.0])[2];", "3.0");
   expect("or_scan([f, t, f]);", "[F, F, T]");
@@ -155,6 +162,7 @@ Test(direct, primitives) {
   expect("rank([2.5, -1.0, 0.0, -3.5]);", "[3, 1, 2, 0]");
   expect("(#[1, 2], [5, 6, 7][1], dist(\"ab\", 2), [2:11:3]);",
          "(2, 6, [\"ab\", \"ab\"], [2, 5, 8])");
+  expect("([2:10:3], [2:2]);", "([2, 5, 8], [])");
   expect("rep([1, 2, 3], 9, 1);", "[1, 9, 3]");
   expect("[10, 20, 30] -> [2, 0, 2];", "[30, 10, 30]");
   expect("[0, 0, 0] <- [(1, 5), (2, 6), (1, 7)];", "[0, 7, 6]");
@@ -226,6 +234,11 @@ Test(direct, failures_say_what_happened) {
   expect("partition([1, 2], [1]);",
          "runtime: Length mismatch in function PARTITION.: the counts "
          "add up to 1 for a sequence of length 2");
+  expect("partition([1, 2], [1, -1]);",
+         "runtime: Length mismatch in function PARTITION.: the count -1 is negative");
+  expect("rand(0);", "runtime: Rand only works with positive numbers.: the bound is 0");
+  expect("max_val(\"\");", "runtime: The argument for the function MAX_VAL must not be empty.: "
+                           "characters have no least or greatest");
   expect("zip([1], [2, 3]);",
          "runtime: Length mismatch in function ZIP.: the sequences have lengths 1 and 2");
   expect("error(\"no way\");", "user: no way");
@@ -251,6 +264,48 @@ Test(direct, failures_say_where) {
   cr_expect_eq(d[1].pos.line, 3);
   cr_expect_eq(d[2].pos.line, 4);
   run_close(&r);
+}
+
+Test(direct, checks_of_the_library_can_be_left_out) {
+  struct run r;
+  run_open(&r, false);
+  run_text(&r, "mod(7, 0);");
+  cr_expect_str_eq(r.shown, "runtime: Divide by zero in function MOD. (7, 0)");
+  r.session->argument_checks = false;
+  run_text(&r, "mod(7, 0);"); /* the division itself checks */
+  cr_expect_str_eq(r.shown, "runtime: Divide by zero in function REM.: rem(7, 0)");
+  run_close(&r);
+}
+
+/* What the k-th serial RAND of a run gives for a bound. */
+static int64_t random_expected(uint64_t seed, uint32_t k, int64_t bound, bool wide) {
+  const uint32_t counter[4] = {0, 0, k, 0}, key[2] = {(uint32_t)seed, (uint32_t)(seed >> 32)};
+  uint32_t word[4];
+  oracle_philox(counter, key, word);
+  if (!wide) return (int64_t)((uint64_t)word[0] * (uint64_t)bound >> 32);
+  const uint64_t u = (uint64_t)word[1] << 32 | word[0];
+  const long double product = (long double)u * (long double)bound / 18446744073709551616.0L;
+  return (int64_t)product; /* exact for small bounds */
+}
+
+Test(direct, random_numbers_are_those_of_the_machine) {
+  for (int wide = 0; wide < 2; wide++) {
+    struct run r;
+    char expected[100];
+    run_open(&r, !wide);
+    r.options.seed = UINT64_C(0x123456789abcdef0);
+    run_text(&r, "(rand(1000), rand(77));");
+    snprintf(expected, sizeof expected, "(%d, %d)",
+             (int)random_expected(r.options.seed, 0, 1000, wide),
+             (int)random_expected(r.options.seed, 1, 77, wide));
+    cr_expect_str_eq(r.shown, expected);
+    run_text(&r, "(rand(1000), rand_seed(42), rand(1000000));");
+    snprintf(expected, sizeof expected, "(%d, T, %d)",
+             (int)random_expected(r.options.seed, 0, 1000, wide),
+             (int)random_expected(42, 0, 1000000, wide));
+    cr_expect_str_eq(r.shown, expected);
+    run_close(&r);
+  }
 }
 
 Test(direct, limits) {
@@ -349,6 +404,8 @@ Test(direct, costs) {
   expect_cost("v = [[1, 2], [3]];\n #v;", 2, 2);
   expect_cost("v = [[1, 2], [3]];\n v[0];", 1 + 2 + 3, 1 + 2);
   expect_cost("dist((1, 2), 10);", 1 + 3 + 1 + 21, 1 + 3 + 1);
+  expect_cost("function holder(v) = i => v[i];\n v = dist(holder([1]), 10);\n v[0];", 1 + 2 + 3,
+              1 + 2);
   expect_cost("function one_of(x) = 1;\n one_of(2);", 1 + 1 + 1, 1 + 1 + 1);
   expect_cost("{if x == 0 then 1 else 1 + 2 + 3 : x in [0, 1]};",
               1 + 5 + (1 + 3 + 1) + (1 + 3 + 5), 1 + 3 + (1 + 3 + 5));
