@@ -197,7 +197,7 @@ static void replace(struct checker *ck, struct global *old, const struct global 
 
 static void install(struct checker *ck, struct checked *out) {
   struct global *old = table_get(ck->session->globals, ck->self->name);
-  if (old && !old->library) {
+  if (old) {
     /* Seen as the old function it may have the old type, in which identities count. */
     ck->self_identity->global = old;
     if (global_changes_in_place(old, GLOBAL_FUNCTION, &ck->self->scheme)) {

@@ -130,6 +130,8 @@ Test(check, inferred_types) {
   expect("function curry(g) = x => (y => g(x, y));",
          "((a, b) -> c) -> a -> b -> c :: (a in any; b in any; c in any)");
   expect("x => x;", "a -> a :: (a in any)");
+  expect("function lp(n) = lp(n); lp(3);", "int");
+  expect("let b = lp(3) in (b, x => x);", "int, a -> a :: (a in any)");
   expect("time(1 + 2);", "int, float");
   expect("{x in [1, 2] | x > 1};", "[int]");
   expect("2.5 ^ 3;", "float");
@@ -182,6 +184,14 @@ Test(check, lambdas_know_the_types_they_depend_on) {
     cr_expect_eq(lambda->variables[i],
                  o.checked.global->scheme.variables[lambda->variables[i]->number]);
   }
+}
+
+/* The first lambda is made before the second, which alone mentions the type of b. */
+Test(check, lambdas_depend_on_what_lambdas_they_take_depend_on) {
+  struct outcome o = check("function z(a, b) = let call = k => k(a) in call(x => (x, #[b]));");
+  const struct core *call = o.checked.global->body->as.part.left;
+  cr_assert_eq(call->kind, CORE_LAMBDA);
+  cr_expect_eq(call->as.lambda->variable_count, 2);
 }
 
 Test(check, inner_lambdas_capture_through_outer_ones) {

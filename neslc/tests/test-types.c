@@ -208,6 +208,10 @@ Test(types, datatypes_have_contents) {
   struct type *t = type_data(&arena, tagged(), arguments);
   cr_expect_str_eq(type_text(&arena, t, true), "tagged([char])");
   cr_expect_str_eq(type_text(&arena, type_contents(&arena, t), true), "[char], int");
+  struct type *open[] = {variable(CLASS_ANY)};
+  struct scheme scheme = type_generalise(&arena, seq(type_data(&arena, t->data, open)));
+  struct type *ground = type_ground(&arena, scheme.type, 1, arguments);
+  cr_expect_str_eq(type_text(&arena, ground, true), "[tagged([char])]");
   struct type *other[] = {variable(CLASS_ANY)};
   cr_expect_eq(unify(t, type_data(&arena, t->data, other)), UNIFY_OK);
   cr_expect_eq(type_of(other[0]), arguments[0]);
