@@ -44,14 +44,10 @@ static const char *sentence_of(const struct machine_failure *f) {
 /* Says what the machine said, without its instruction: that was not the user's. */
 static void tell_failure(const struct compiled *c, const struct evaluation *e,
                          const struct diag_list *told) {
-  static const char instruction[] = "ASSERT: ";
   const struct machine_failure *f = machine_failure(c->machine);
   enum nesl_error error = f->cause == MACHINE_CAUSE_LIMIT ? NESL_LIMIT : NESL_RUNTIME;
-  const char *message = told->list.count > 0 ? told->list.items[0].message : "out of memory";
-  if (f->cause == MACHINE_CAUSE_ASSERT &&
-      strncmp(message, instruction, sizeof instruction - 1) == 0) {
-    message += sizeof instruction - 1;
-  }
+  const char *message = "out of memory";
+  if (told->list.count > 0) message = told->list.items[0].message + f->instruction;
   if (sentence_of(f)) message = sentence_of(f);
   complain_at_place(e, error, own_place(f, told), message);
 }

@@ -167,6 +167,9 @@ static bool check_together(struct nesl_options *o) {
   if (o->direct && o->optimise) {
     return usage_error("nesl", "--direct compiles nothing that -O could optimise");
   }
+  if (o->direct && o->machine.time_limit > 0) {
+    return usage_error("nesl", "--direct has no clock; --time goes with compiled programs");
+  }
   return true;
 }
 

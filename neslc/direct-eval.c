@@ -263,7 +263,7 @@ static struct datum eval_string(struct direct *d, const struct core *e) {
   return *(const struct datum *)*known;
 }
 
-/* Whether evaluation may go on: steps, the stack. */
+/* Whether evaluation may go on: steps, interrupts, the stack. */
 static bool within_limits(struct direct *d, struct frame *frame, const struct core *e) {
   const uint64_t most = d->options->most_steps;
   if (most && d->steps >= most) {
@@ -271,6 +271,9 @@ static bool within_limits(struct direct *d, struct frame *frame, const struct co
                        "the evaluation takes more than %" PRIu64 " steps", most);
   }
   d->steps++;
+  if (d->options->interrupt && *d->options->interrupt) {
+    return direct_fail(d, frame, e, NESL_LIMIT, "interrupted");
+  }
   if ((const char *)__builtin_frame_address(0) < d->stack_end) {
     return direct_fail(d, frame, e, NESL_LIMIT,
                        "the evaluation nests too deeply: %" PRIu64 " calls are active",

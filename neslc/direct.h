@@ -6,12 +6,14 @@
 #define RAVEL_NESLC_DIRECT_H
 
 #include "neslc/session.h"
+#include <signal.h>
 
 struct direct_options {
   FILE *out;           /* what print functions write */
   uint64_t most_steps; /* 0: no limit */
   uint64_t most_depth; /* of calls; 0: as far as the stack reaches, about 300,000 */
   uint64_t seed;
+  const volatile sig_atomic_t *interrupt; /* not zero asks the evaluation to end; or NULL */
 };
 
 struct direct_cost {

@@ -81,10 +81,14 @@ static void tell(struct machine *m, const struct call_trace *trace, enum machine
   /* A text with braces is a whole message: its compiler speaks of its own language. */
   const bool whole =
       cause == MACHINE_CAUSE_ASSERT && place.text && memchr(place.text, '{', place.text_length);
-  const char *spelling = opcode_info((enum opcode)place.op)->spelling;
+  char instruction[64] = "";
+  if (!whole) {
+    snprintf(instruction, sizeof instruction,
+             "%s%s%s: ", opcode_info((enum opcode)place.op)->spelling, *type ? " " : "", type);
+  }
+  m->failure.instruction = strlen(instruction);
   diag_add(m->diags, SEVERITY_ERROR, m->program->file, place.pos, origin_of(m, place.origin),
-           "%s%s%s%s%s", whole ? "" : spelling, *type ? " " : "", type, whole ? "" : ": ",
-           message);
+           "%s%s", instruction, message);
   if (place.superop != NO_SUPEROP) tell_superop(m, &place);
   tell_trace(m, trace);
 }

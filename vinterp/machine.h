@@ -104,8 +104,9 @@ enum machine_cause {
 };
 struct machine_failure {
   enum machine_cause cause;
-  uint16_t op;      /* OPERATION: enum opcode of the instruction */
-  const char *text; /* ASSERT: its text, not NUL-terminated; the program's */
+  size_t instruction; /* bytes of the diagnostic's message that name the instruction */
+  uint16_t op;        /* OPERATION: enum opcode of the instruction */
+  const char *text;   /* ASSERT: its text, not NUL-terminated; the program's */
   uint32_t text_length;
   int64_t value, limit, position; /* ASSERT: the two INTs, and where */
   const char *place;              /* origin of the instruction, "file:line:column", or NULL */

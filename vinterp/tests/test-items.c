@@ -177,8 +177,10 @@ Test(items, a_failure_is_known_by_its_parts) {
 
   evaluate(&e, "FUNC MAIN CONST INT 1 CONST INT 0 / INT RET", quiet_options(), NULL, 0);
   cr_expect_eq(e.outcome, MACHINE_ERROR);
-  cr_expect_eq(machine_failure(e.machine)->cause, MACHINE_CAUSE_OPERATION);
-  cr_expect_null(machine_failure(e.machine)->place);
+  f = machine_failure(e.machine);
+  cr_expect_eq(f->cause, MACHINE_CAUSE_OPERATION);
+  cr_expect_null(f->place);
+  cr_expect_str_eq(message(&e) + f->instruction, "division by zero at element 0");
   end(&e);
 }
 
