@@ -239,40 +239,59 @@ static const struct rep *check(struct flattener *f, struct context *c, const str
   return rep_scalar(f, TW_BOOL, emit_bool(f, true), true);
 }
 
-const struct rep *flatten_apply(struct flattener *f, struct context *c, const struct core *e) {
+/* What calls of a named function have in common. */
+static struct call named_call(struct flattener *f, const struct core *e) {
+  const struct core *use = e->as.part.left;
   struct call k = {.argument_type = ground(f, e->as.part.right->type),
-                   .result_type = ground(f, e->type)};
+                   .result_type = ground(f, e->type),
+                   .global = use->as.use.global,
+                   .count = use->as.use.count};
+  k.arguments = arena_alloc(f->arena, (k.count + 1) * sizeof *k.arguments);
+  for (uint32_t i = 0; i < k.count; i++) k.arguments[i] = ground(f, use->as.use.arguments[i]);
+  return k;
+}
+
+const struct rep *flatten_call(struct flattener *f, struct context *c, const struct core *e,
+                               const struct rep *argument) {
+  struct call k = named_call(f, e);
+  k.argument = argument;
+  return call(f, c, &k);
+}
+
+static const struct rep *apply_primitive(struct flattener *f, struct context *c,
+                                         struct call *k) {
+  const enum primitive p = (enum primitive)k->global->primitive;
+  if (is_derived(p)) {
+    k->derived = derive(f->session, p, k->argument_type);
+    k->count = 0;
+    k->arguments = NULL;
+    if (k->derived->body) return call(f, c, k);
+  }
+  return flatten_primitive(f, c, p, k->argument, k->argument_type, k->result_type);
+}
+
+const struct rep *flatten_apply(struct flattener *f, struct context *c, const struct core *e) {
   struct global *g = core_callee(e);
   const uint32_t origin = f->origin;
+  struct call k;
   if (g) {
-    const struct core *use = e->as.part.left;
-    k.global = g;
-    k.count = use->as.use.count;
-    k.arguments = arena_alloc(f->arena, (k.count + 1) * sizeof *k.arguments);
-    for (uint32_t i = 0; i < k.count; i++) k.arguments[i] = ground(f, use->as.use.arguments[i]);
+    if (g->kind == GLOBAL_FUNCTION && g->primitive == PRIM_CHECK) return check(f, c, e);
+    k = named_call(f, e);
   } else {
+    k = (struct call){.argument_type = ground(f, e->as.part.right->type),
+                      .result_type = ground(f, e->type)};
     const struct rep *function = flatten(f, c, e->as.part.left);
     if (!unfold_identity(f, ground(f, e->as.part.left->type), function, &k)) {
       unsupported(f, "a function that is not known");
       return rep_empty(f, k.result_type);
     }
   }
-  if (g && g->primitive == PRIM_CHECK && g->kind == GLOBAL_FUNCTION) return check(f, c, e);
   k.argument = flatten(f, c, e->as.part.right);
   f->origin = origin;
   if (k.lambda) return call(f, c, &k);
   if (k.global->kind == GLOBAL_CONSTRUCTOR) return k.argument;
   if (k.global->kind == GLOBAL_FUNCTION && k.global->primitive >= 0) {
-    const enum primitive p = (enum primitive)k.global->primitive;
-    if (is_derived(p)) {
-      k.derived = derive(f->session, p, k.argument_type);
-      if (k.derived->body) {
-        k.count = 0;
-        k.arguments = NULL;
-        return call(f, c, &k);
-      }
-    }
-    return flatten_primitive(f, c, p, k.argument, k.argument_type, k.result_type);
+    return apply_primitive(f, c, &k);
   }
   return call(f, c, &k);
 }

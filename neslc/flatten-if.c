@@ -7,8 +7,6 @@
  */
 #include "neslc/flatten-private.h"
 
-enum { SIMPLE_NODES = 24 }; /* of both branches: about what packing and merging would cost */
-
 static ir_var count_of(struct flattener *f, const struct context *c) {
   return EMIT(f, LENGTHS, NONE, c->one);
 }
@@ -83,67 +81,6 @@ static const struct rep *select_each(struct flattener *f, struct context *c,
   return rep_scalar(f, word, emit(f, OPC_SELECT, word, 3, v), shared || context_serial(c));
 }
 
-/* ---- splitting ---- */
-
-static struct context *packed_context(struct flattener *f, struct context *c, ir_var flags) {
-  ir_var out[2];
-  emit_results(f, OPC_PACK, TW_BOOL, 3, (ir_var[]){flags, flags, c->one}, 2, out);
-  struct context *p = arena_alloc(f->arena, sizeof *p);
-  *p = (struct context){
-      .kind = CONTEXT_PACKED, .parent = c, .one = out[1], .flags = flags, .around = c->one};
-  return p;
-}
-
-/* The numbers, in the parent, of the instances of a packed context. */
-static ir_var numbers(struct flattener *f, const struct context *p) {
-  const ir_var zero = emit_int(f, 0), one = emit_int(f, 1);
-  const ir_var all = EMIT(f, INDEX, NONE, zero, one, p->parent->one);
-  ir_var out[2];
-  emit_results(f, OPC_PACK, TW_INT, 3, (ir_var[]){all, p->flags, p->around}, 2, out);
-  return out[0];
-}
-
-/* What instances of `p` have over what all have. */
-static const struct rep *scatter_over(struct flattener *f, const struct context *c,
-                                      const struct rep *all, const struct rep *some,
-                                      const struct context *p, ir_var at) {
-  if (all->kind == REP_PAIR) {
-    const struct rep *left = scatter_over(f, c, all->left, some->left, p, at);
-    return rep_pair(f, left, scatter_over(f, c, all->right, some->right, p, at));
-  }
-  if (all->kind != REP_SCALAR) return all;
-  const enum type_word word = (enum type_word)all->word;
-  return rep_scalar(f, word,
-                    emit(f, OPC_DPERMUTE, word, 5,
-                         (ir_var[]){some->v, at, rep_each_scalar(f, c, all), p->one, c->one}),
-                    false);
-}
-
-static const struct rep *split(struct flattener *f, struct context *c, const struct core *e,
-                               ir_var flags) {
-  const struct core *then = e->as.part.left, *otherwise = e->as.part.right;
-  const ir_var others = EMIT(f, NOT, BOOL, flags);
-  unsigned budget = SIMPLE_NODES;
-  const bool then_simple = is_simple(f, then, &budget);
-  budget = SIMPLE_NODES;
-  const bool otherwise_simple = is_simple(f, otherwise, &budget);
-  if (then_simple != otherwise_simple) {
-    struct context *p = packed_context(f, c, then_simple ? others : flags);
-    const struct rep *all = flatten(f, c, then_simple ? then : otherwise);
-    const struct rep *some = rep_physical(f, p, flatten(f, p, then_simple ? otherwise : then));
-    return scatter_over(f, c, all, some, p, numbers(f, p));
-  }
-  struct context *t = packed_context(f, c, flags), *o = packed_context(f, c, others);
-  struct source_part parts[2];
-  parts[0].rep = rep_physical(f, t, flatten(f, t, then));
-  parts[0].index = numbers(f, t);
-  parts[0].one = t->one;
-  parts[1].rep = rep_physical(f, o, flatten(f, o, otherwise));
-  parts[1].index = numbers(f, o);
-  parts[1].one = o->one;
-  return rep_merge(f, ground(f, e->type), parts, 2, c->one);
-}
-
 const struct rep *flatten_if(struct flattener *f, struct context *c, const struct core *e) {
   const struct rep *condition = flatten(f, c, e->as.part.third);
   unsigned budget = SIMPLE_NODES;
@@ -152,5 +89,5 @@ const struct rep *flatten_if(struct flattener *f, struct context *c, const struc
     return select_each(f, c, condition, left, flatten(f, c, e->as.part.right));
   }
   if (condition->shared || context_serial(c)) return branch(f, c, e, condition->v);
-  return split(f, c, e, condition->v);
+  return flatten_split(f, c, e, condition->v);
 }

@@ -272,8 +272,14 @@ const struct rep *rep_constant(struct flattener *, const struct nesl_value *);
 const struct rep *flatten(struct flattener *, struct context *, const struct core *);
 const struct rep *flatten_each(struct flattener *, struct context *, const struct core *);
 const struct rep *flatten_if(struct flattener *, struct context *, const struct core *);
+/* An IF whose condition is not the same for all instances. */
+const struct rep *flatten_split(struct flattener *, struct context *, const struct core *,
+                                ir_var flags);
 const struct rep *flatten_list(struct flattener *, struct context *, const struct core *);
 const struct rep *flatten_apply(struct flattener *, struct context *, const struct core *);
+/* An application of a named function whose argument has been evaluated. */
+const struct rep *flatten_call(struct flattener *, struct context *, const struct core *,
+                               const struct rep *argument);
 void bind_pattern(struct flattener *, struct context *, const struct core_pattern *,
                   const struct rep *);
 void bind_local(struct flattener *, struct context *, const struct local *, const struct rep *);
@@ -295,6 +301,7 @@ struct traits {
   uint32_t size;  /* nodes */
 };
 const struct traits *global_traits(struct flattener *, struct global *);
+enum { SIMPLE_NODES = 24 }; /* of a branch: about what packing and merging would cost */
 /* Whether an expression is cheap and cannot fail or have effects, scalar throughout: both arms
  * of an if may then be evaluated. `budget` nodes at most. */
 bool is_simple(struct flattener *, const struct core *, unsigned *budget);

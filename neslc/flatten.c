@@ -397,8 +397,9 @@ static struct ir_program *finish(struct flattener *f) {
 
 static struct flattener *new_flattener(struct session *s, const struct flatten_options *options,
                                        struct complaints *complaints) {
-  struct flattener *f = arena_alloc(s->arena, sizeof *f);
-  f->arena = s->arena;
+  struct arena *arena = options->arena ? options->arena : s->arena;
+  struct flattener *f = arena_alloc(arena, sizeof *f);
+  f->arena = arena;
   f->session = s;
   f->options = options;
   f->complaints = complaints;
@@ -430,22 +431,22 @@ struct ir_program *flatten_function(struct session *s, struct global *g, struct 
                                     struct complaints *complaints) {
   struct flattener *f = new_flattener(s, options, complaints);
   begin_function(f);
-  struct type **arguments = arena_alloc(s->arena, (g->scheme.count + 1) * sizeof *arguments);
-  struct type *t = type_instantiate(s->arena, &g->scheme, arguments);
+  struct type **arguments = arena_alloc(f->arena, (g->scheme.count + 1) * sizeof *arguments);
+  struct type *t = type_instantiate(f->arena, &g->scheme, arguments);
   struct type *a, *b;
   if (type_unify(type_of(t)->part[0], argument, &a, &b) != UNIFY_OK) {
     unsupported(f, "an argument of another type");
     return NULL;
   }
   for (uint32_t i = 0; i < g->scheme.count; i++) {
-    arguments[i] = type_ground(s->arena, arguments[i], 0, NULL);
+    arguments[i] = type_ground(f->arena, arguments[i], 0, NULL);
   }
   struct frame frame = {.count = g->scheme.count, .arguments = arguments, .global = g};
   f->frame = &frame;
   const struct ir_kind **kinds;
   uint32_t count;
   type_kinds(f, argument, &kinds, &count);
-  ir_var *params = arena_alloc(s->arena, (count + 1) * sizeof *params);
+  ir_var *params = arena_alloc(f->arena, (count + 1) * sizeof *params);
   for (uint32_t i = 0; i < count; i++) params[i] = flat_var(f, kinds[i]);
   struct block *body = block_begin(f);
   f->serial = (struct context){.kind = CONTEXT_SERIAL};

@@ -11,6 +11,8 @@
 #include "neslc/session.h"
 
 struct flatten_options {
+  struct arena *arena; /* of the program and all that is needed on the way, which lives until
+                          the program is not needed any more; NULL: the session's */
   struct widths widths;
   bool unchecked; /* leave the argument checks of section 7 out */
 };
