@@ -3,7 +3,7 @@
 
     nesl-tests/drive.py [--vinterp PATH] [--suite NAME ...] [--config NAME ...]
                         [--backend NAME [--device N]] [--sample PERCENT [--seed TEXT]]
-                        [--jobs N] [--only PATTERN] [--seconds N] [--json FILE]
+                        [--jobs N] [--only PATTERN ...] [--seconds N] [--json FILE]
 
 Suites:
     own        nesl-tests/vcode: expectations stand in comments of the programs themselves
@@ -344,7 +344,7 @@ def main():
     parser.add_argument("--config", action="append", choices=list(CONFIGS))
     parser.add_argument("--sample", type=int, default=100, help="percent of the runs to make")
     parser.add_argument("--seed", default="", help="what the sample is drawn by")
-    parser.add_argument("--only", default="*", help="pattern of program names")
+    parser.add_argument("--only", action="append", help="pattern of program names")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--backend", default="cpu", help="of configurations that name none")
     parser.add_argument("--device", type=int, help="of that back end")
@@ -356,7 +356,9 @@ def main():
                                   "fcode-2012"]
     configs = options.config or ["classic", "64-2t"]
 
-    cases = [c for s in suites for c in gather(s) if fnmatch.fnmatch(c.name, options.only)]
+    gathered = {s: gather(s) for s in suites}
+    cases = [c for s in suites for c in gathered[s]
+             if any(fnmatch.fnmatch(c.name, pattern) for pattern in options.only or ["*"])]
     work = [(c, k) for c in cases for k in configs
             if sampled(c, k, options.sample, options.seed)]
     started, counts, failures = time.time(), {}, []
@@ -382,9 +384,9 @@ def main():
             row += shown.rjust(15)
         print(row)
     total = {k: sum(c[k] for c in counts.values()) for k in OUTCOMES}
-    missing = [s for s in suites if not any(c.suite == s for c in cases)]
+    missing = [s for s in suites if not gathered[s]]
     if missing:
-        print("not there:", ", ".join(missing))
+        print(f"SKIPPED: {', '.join(missing)}: not here")
     if total["left out"]:
         print(f"{total['left out']} runs left out: no time")
     if options.json:

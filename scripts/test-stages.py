@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """The stages of scripts/test, one after the other, with a summary.
 
-A stage is a command; its log is kept in build/test-logs and shown when it fails. The stages of
+A stage is a command; its log is kept in build/test-logs and shown when it fails; lines of it that
+begin with SKIPPED are shown too: what is not here was not tested. The stages of
 a normal run (CI) are samples where whole matrices would take too long: samples are drawn by the
 commit, so that many commits cover everything; --all runs everything.
 """
@@ -62,6 +63,13 @@ def emulated_gpu(everything, seed, full, drive, sample, small):
     where = "" if everything else " examples ../shared/corpus/vcode/real"
     yield "kernels of superoperators, by NVRTC", "scripts/check-kernels" + where
     yield "programs, emulated GPU, native", f"{drive}{small} --config cuda-emu-native"
+    if everything:
+        # Those of the sizes that an emulation with all its checks runs in a minute or two.
+        yield ("real programs, emulated GPU", f"{drive} --suite real --only muladd --only bh.100"
+               " --only dotp.100000 --only '*.1000' --config cuda-emu --config cuda-emu-64"
+               " --config cuda-emu-fused-64")
+        yield ("what checks a GPU, on the emulated one", "scripts/gpu-check --emulated --whole"
+               " --build build --only conformance corpus fused big --minutes 60")
 
 
 def stages(everything, seed):
@@ -153,13 +161,17 @@ def execute(name, command):
         status = subprocess.run(["sh", "-c", command], cwd=ROOT, stdout=sink,
                                 stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
                                 check=False).returncode
-    print(f"{'ok    ' if status == 0 else 'FAILED'} {name} ({time.time() - started:.0f} s)",
-          flush=True)
+    text = log.read_text(errors="replace")
+    skipped = re.findall(r"^SKIPPED:? .*", text, re.MULTILINE)
+    nothing = skipped and not re.search(r"^[1-9]\d* passed", text, re.MULTILINE)
+    outcome = "FAILED" if status else "SKIPPED" if nothing else "ok"
+    print(f"{outcome:7} {name} ({time.time() - started:.0f} s)", flush=True)
+    for line in skipped:
+        print("    " + line, flush=True)
     if status != 0:
-        text = log.read_text(errors="replace").splitlines()
-        print("\n".join("    " + line for line in text[-60:]))
+        print("\n".join("    " + line for line in text.splitlines()[-60:]))
         print(f"    command: {command}\n    log: {log.relative_to(ROOT)}", flush=True)
-    return status == 0, log.read_text(errors="replace")
+    return outcome, text
 
 
 def cuda_missing():
@@ -179,12 +191,12 @@ def main():
     for name, command in stages(options.all, commit()):
         if options.only and options.only not in name and not name.startswith("build"):
             continue
-        good, text = execute(name, command)
+        outcome, text = execute(name, command)
         counts = re.findall(r"^(\d+) passed, (\d+) failed", text, re.MULTILINE)
-        passed += sum(int(p) for p, _ in counts) + (1 if good and not counts else 0)
+        passed += sum(int(p) for p, _ in counts) + (1 if outcome == "ok" and not counts else 0)
         failed += sum(int(f) for _, f in counts)
-        failed += 0 if good or any(int(f) for _, f in counts) else 1
-        if not good and name == "build release":
+        failed += 1 if outcome == "FAILED" and not any(int(f) for _, f in counts) else 0
+        if outcome == "FAILED" and name == "build release":
             break
     if not list(ROOT.glob("build/lib/ravel/cvl-cuda.so")):
         print("SKIPPED: the CUDA module: " + cuda_missing())
