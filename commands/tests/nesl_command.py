@@ -1,0 +1,380 @@
+"""The commands nesl and neslc from outside: modes, commands of the top level, the prompt on a
+terminal, compiled programs.
+
+usage: nesl_command.py NESL NESLC VINTERP [unittest options]
+"""
+
+import os
+import pty
+import select
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+NESL = NESLC = VINTERP = None
+
+INTERRUPT = "\x03"
+WAIT_AND_INTERRUPT = "wait"  # until the evaluation is under way
+
+QUICK = """% sorts %
+function quick(a) =
+  if #a < 2 then a else
+    let p = a[#a / 2];
+        less = {e in a | e < p};
+        same = {e in a | e == p};
+        more = {e in a | e > p};
+        r = {quick(x) : x in [less, more]}
+    in r[0] ++ same ++ r[1];
+v = [3, 1, 2];
+"""
+
+
+class CommandTest(unittest.TestCase):
+    def setUp(self):
+        self.scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(self.scratch.cleanup)
+
+    def file(self, text, name="prog.nesl"):
+        with open(os.path.join(self.scratch.name, name), "w", encoding="latin-1") as file:
+            file.write(text)
+        return name
+
+    def text(self, name):
+        with open(os.path.join(self.scratch.name, name), encoding="latin-1") as file:
+            return file.read()
+
+    def run_command(self, *command, stdin=""):
+        return subprocess.run(command, cwd=self.scratch.name, input=stdin, timeout=60,
+                              capture_output=True, text=True, check=False)
+
+    def nesl(self, *arguments, stdin=""):
+        return self.run_command(NESL, "--backend", "cpu", *arguments, stdin=stdin)
+
+    def expect(self, ran, status, out=None, err=None):
+        self.assertEqual(ran.returncode, status, ran.stdout + ran.stderr)
+        if out is not None:
+            self.assertEqual(ran.stdout, out)
+        if err is None:
+            self.assertEqual(ran.stderr, "")
+        else:
+            self.assertIn(err, ran.stderr)
+
+
+class Modes(CommandTest):
+    def test_expression(self):
+        for flags in ([], ["--direct"], ["-O"], ["-O", "--no-fusion"], ["--threads", "1"]):
+            ran = self.nesl(*flags, "-e", "sum({x * x : x in [1:5]})")
+            self.expect(ran, 0, "\nit = 30 : int\n")
+        self.expect(self.nesl("-e", "x = 1; (x, 2.5);"), 0,
+                    "\nx = 1 : int\n\nit = (1, 2.5) : int, float\n")
+        self.expect(self.nesl("-e", "1 + 2.5"), 1, "", "<command-line>:1:")
+
+    def test_widths(self):
+        self.expect(self.nesl("-e", "2147483647 + 1"), 0, "\nit = 2147483648 : int\n")
+        self.expect(self.nesl("--int", "32", "-e", "2147483647 + 1"), 0,
+                    "\nit = -2147483648 : int\n")
+        self.expect(self.nesl("-e", "1.0e300 * 1.0e300"), 0, "\nit = infinity : float\n")
+        self.expect(self.nesl("--classic", "-e", "1.0e300 * 1.0e300"), 1, "", "infinity")
+
+    def test_run(self):
+        prog = self.file("#!/usr/bin/env -S nesl run\n" + QUICK + "quick(v ++ [9, 0]);\n")
+        ran = self.nesl("run", prog)
+        self.expect(ran, 0)
+        self.assertTrue(ran.stdout.endswith("\nit = [0, 1, 2, 3, 9] : [int]\n"))
+        self.expect(self.nesl("run", "nothing.nesl"), 1, "", "nothing.nesl: error: No such file")
+
+    def test_entry(self):
+        prog = self.file(QUICK + "function scale(v, k) = {x * k : x in v};\n")
+        self.expect(self.nesl("run", prog, "--entry", "quick", "[5, 2, 9]"), 0,
+                    "\nit = [2, 5, 9] : [int]\n")
+        self.expect(self.nesl("run", prog, "--entry", "scale", "[5, 2]", "1 + 1"), 0,
+                    "\nit = [10, 4] : [int]\n")
+        self.expect(self.nesl("run", prog, "--entry", "none", "1"), 1, "", "none")
+
+    def test_check_evaluates_nothing(self):
+        prog = self.file(QUICK + "w = error(\"boo\"); print_string(\"out\"); w; quick(v);")
+        self.expect(self.nesl("check", prog), 0, "")
+        prog = self.file(QUICK + "quick(3);\nnone(v);\n")
+        ran = self.nesl("check", prog)
+        self.expect(ran, 1, "", "prog.nesl:11:")
+        self.assertIn("prog.nesl:12:1: error: `none` is not defined", ran.stderr)
+
+    def test_test(self):
+        good = ("1 + 2; %= 3 %\n[1.5]; % why % %= it = [1.5] : [float] %\n"
+                "1 + 2.0; %= error type %\n[1][3]; %= error runtime %\n"
+                "print_string(\"a\"); %= out \"a\" it = T : bool %\n4; %= 4 : int %\n5;\n")
+        self.expect(self.nesl("test", self.file(good)), 0,
+                    "prog.nesl: 7 forms, 6 expectations, 0 failed\n")
+        for bad in ("1 + 2; %= 4 %", "1; %= 1 : float %", "1 + 2.0;", "1; %= error type %",
+                    "[1][3]; %= error type %", "print_string(\"a\"); %= T %", "12; %= 1 %"):
+            ran = self.run_command(NESL, "test", self.file(bad))
+            self.assertEqual(ran.returncode, 1, bad)
+            self.assertIn("1 failed", ran.stdout)
+
+    def test_outcomes(self):
+        prog = self.file("1 + 2;\nfunction inc(x) = x + 1;\n(a, b) = (1, \"x\\\"y\");\n"
+                         "set print_length 2;\n[1, 2, 3];\nprint_string(\"p \\\"q\");\n1 +;\n"
+                         "none;\n1 / 0;\nerror(\"boo\");\n")
+        for flags in ([], ["--direct"], ["-O"]):
+            self.expect(
+                self.nesl(*flags, "--outcomes", prog), 0,
+                "it = 3 : int\ninc = fn : int -> int\n(a, b) = (1, \"x\\\"y\") : int, [char]\n"
+                "ok\nit = [1, 2,...] : [int]\nout \"p \\\"q\" it = T : bool\nerror parse\n"
+                "error unbound\nerror runtime: Divide by zero.\nerror user: boo\n")
+
+    def test_limits(self):
+        loop = self.file("function loop(n) = if n < 0 then n else loop(n + 1);\nloop(0);\n1;\n")
+        for flags in (["--max-depth", "100"], ["--max-depth", "50", "--direct"],
+                      ["--time", "0.2", "--max-depth", "1000000000"]):
+            ran = self.nesl(*flags, "--outcomes", loop)
+            self.expect(ran, 0)
+            self.assertEqual(ran.stdout.splitlines()[1:], ["error limit", "it = 1 : int"])
+        ran = self.nesl("--memory", "64M", "--outcomes", self.file("sum([0:100000000]);\n1;\n"))
+        self.expect(ran, 0, "error limit\nit = 1 : int\n")
+        self.expect(self.nesl("--memory", "64K", "-e", "1"), 1, "", "memory")
+
+    def test_unchecked(self):
+        take = "take([1, 2, 3], 2)"
+        self.expect(self.nesl("--unchecked", "-e", take), 0, "\nit = [1, 2] : [int]\n")
+        self.expect(self.nesl("-e", "take([1, 2, 3], 7)"), 1, "", "Bounds error for function TAKE.")
+
+    def test_usage(self):
+        for arguments in (["run"], ["check"], ["test"], ["--outcomes"], ["run", "a", "b"],
+                          ["--nothing"], ["--entry", "f"], ["--no-fusion"],
+                          ["--direct", "-O"], ["--direct", "--time", "1"], ["-e", "1", "check"],
+                          ["--int", "16"], ["--backend", "none"], ["--print-length", "-1"]):
+            ran = self.run_command(NESL, *arguments)
+            self.assertEqual(ran.returncode, 2, arguments)
+            self.assertEqual(ran.stderr.count("\n"), 1, ran.stderr)
+        self.assertIn("usage: nesl", self.run_command(NESL, "--help").stdout)
+        self.assertIn("nesl (Ravel)", self.run_command(NESL, "--version").stdout)
+
+
+class Commands(CommandTest):
+    def forms(self, text, *flags):
+        return self.nesl(*flags, stdin=text)
+
+    def test_several_lines_and_several_forms(self):
+        self.expect(self.forms("1 +\n2; 3;\n4\n;"), 0,
+                    "\nit = 3 : int\n\nit = 3 : int\n\nit = 4 : int\n")
+        self.expect(self.forms("1 +"), 1, "", "<prompt>:1:4: error")
+        self.expect(self.forms("1;\n2;\nnone;\n"), 1, None, "<prompt>:3:1: error")
+
+    def test_errors_leave_the_session_intact(self):
+        ran = self.forms("x = 5;\nx = none;\nfunction sum(v) = 3;\nx[1];\n1 / 0;\nx;\nit;\n")
+        self.expect(ran, 1, "\nx = 5 : int\n\nit = 5 : int\n\nit = 5 : int\n", "built in")
+
+    def test_describe_and_apropos(self):
+        ran = self.forms("describe plus_scan;\n")
+        self.expect(ran, 0)
+        self.assertIn("plus_scan : [a] -> [a] :: (a in number)\n", ran.stdout)
+        self.expect(self.forms("describe plus_scam;"), 1, "", "did you mean plus_scan?")
+        ran = self.forms("apropos SCAN;\napropos zzz;\n")
+        self.expect(ran, 0)
+        self.assertIn("max_scan : ", ran.stdout)
+        self.assertIn("No name contains zzz.", ran.stdout)
+        ran = self.forms("help;\n?\n")
+        self.expect(ran, 0)
+        self.assertEqual(ran.stdout.count("print_length"), 2)
+
+    def test_set_and_show(self):
+        ran = self.forms("set print_length 1; [1, 2];\nset arg_check off;\nset verbose off;\n"
+                         "show status;\n")
+        self.expect(ran, 0)
+        self.assertIn("it = [1,...] : [int]\n", ran.stdout)
+        self.assertIn("arg_check off\nprint_length 1\nverbose off\n", ran.stdout)
+        for bad in ("set arg_check 3;", "set verbose;", "set print_length on;", "set nothing 3;",
+                    "show nothing;", "show code none;", "lisp;"):
+            self.expect(self.forms(bad), 1, "", "<prompt>:1:")
+
+    def test_show_code_is_read_again(self):
+        ran = self.forms(QUICK + "show code quick;\n")
+        self.expect(ran, 0)
+        code = ran.stdout[ran.stdout.index("function") :]
+        self.assertIn("quick = fn : [a] -> [a] :: (a in ordinal)", self.forms(code).stdout)
+
+    def test_redefinition(self):
+        ran = self.forms("function g(x) = x + 1;\nfunction h(x) = g(x);\nfunction g(x) = x + 2;\n"
+                         "h(1);\nfunction g(x) = x + 2.0;\nh(1);\n")
+        self.expect(ran, 0)
+        self.assertEqual(ran.stdout.count("Redefining g with a new type."), 1)
+        self.assertEqual(ran.stdout.count("it = 3 : int"), 2)
+
+    def test_load(self):
+        self.file("x = 7;\n", "seven.nesl")
+        self.file("load \"self\";\n", "self.nesl")
+        self.file("y = none;\n", "bad.nesl")
+        self.expect(self.forms("load \"seven\";\nx;\nload;\n"), 0,
+                    "\nx = 7 : int\n\nit = 7 : int\n\nx = 7 : int\n")
+        self.expect(self.forms("load \"se\" ++ \"ven.nesl\";"), 0, "\nx = 7 : int\n")
+        self.expect(self.nesl("seven.nesl", stdin="x + 1;"), 0,
+                    "\nx = 7 : int\n\nit = 8 : int\n")
+        self.expect(self.forms("load \"self\";"), 1, "", "files load each other")
+        self.expect(self.forms("load \"bad\";"), 1, "", "bad.nesl:1:5: error")
+        self.expect(self.forms("load \"none\";"), 1, "", "none.nesl: error: No such file")
+        self.expect(self.forms("load 3;"), 1, "", "takes a string")
+        self.expect(self.forms("load;"), 1, "", "no file was loaded before")
+
+    def test_dump(self):
+        self.expect(self.forms("dump vcode \"d.vcode\" sum([1, 2]);"), 0, "")
+        self.expect(self.run_command(VINTERP, "d.vcode"), 0, "( 3 )\n")
+
+    def test_processes_need_permission(self):
+        self.expect(self.forms("shell \"echo boo\";"), 1, "", "--allow-spawn")
+        self.expect(self.forms("shell \"echo boo\";", "--allow-spawn"), 0, "boo\n")
+
+    def test_exit(self):
+        self.expect(self.forms("1; exit; 2;\n3;\n"), 0, "\nit = 1 : int\n")
+
+
+class Terminal(CommandTest):
+    """What a person types, on a terminal of its own."""
+
+    def talk(self, steps, *flags):
+        pid, fd = pty.fork()
+        if pid == 0:
+            os.environ["TERM"] = "dumb"
+            os.environ["XDG_CACHE_HOME"] = self.scratch.name
+            os.execv(NESL, [NESL, "--backend", "cpu", *flags])
+        seen = self.ahead = ""
+        try:
+            for wanted, typed in steps:
+                seen += self.wait_for(fd, wanted)
+                if typed == WAIT_AND_INTERRUPT:
+                    time.sleep(0.3)
+                    typed = INTERRUPT
+                os.write(fd, typed.encode())
+            deadline = time.time() + 20
+            while time.time() < deadline:
+                done, status = os.waitpid(pid, os.WNOHANG)
+                if done:
+                    return seen, os.waitstatus_to_exitcode(status)
+                seen += self.read(fd)
+            return self.fail("it did not end: " + seen)
+        finally:
+            os.close(fd)
+            try:
+                os.kill(pid, signal.SIGKILL)
+                os.waitpid(pid, 0)
+            except (ProcessLookupError, ChildProcessError):
+                pass
+
+    @staticmethod
+    def read(fd):
+        if not select.select([fd], [], [], 0.05)[0]:
+            return ""
+        try:
+            return os.read(fd, 65536).decode("latin-1").replace("\r", "")
+        except OSError:
+            return ""
+
+    def wait_for(self, fd, wanted):
+        """Reads until this appears; what comes behind it is for the next call."""
+        deadline = time.time() + 20
+        while wanted not in self.ahead:
+            self.assertLess(time.time(), deadline, "no %r in %r" % (wanted, self.ahead))
+            self.ahead += self.read(fd)
+        end = self.ahead.index(wanted) + len(wanted)
+        seen, self.ahead = self.ahead[:end], self.ahead[end:]
+        return seen
+
+    def test_forms(self):
+        seen, status = self.talk([("<Nesl> ", "1 +\n"), ("> ", "2;\n"),
+                                  ("it = 3 : int\n", ""), ("<Nesl> ", "exit;\n")])
+        self.assertEqual(status, 0, seen)
+
+    def test_an_interrupt_returns_to_the_prompt(self):
+        for flags in ([], ["-O"], ["--direct"]):
+            steps = [("<Nesl> ", "function one(n) = if n == 0 then 0 else one(n - 1);\n"),
+                     ("fn :", "function two(n) = if n == 0 then 0 else one(2000) + two(n - 1);\n"),
+                     ("fn :", "function six(n) = if n == 0 then 0 else two(2000) + six(n - 1);\n"),
+                     ("fn :", "six(2000);\n"), ("six(2000);", WAIT_AND_INTERRUPT),
+                     ("interrupted", ""),
+                     ("<Nesl> ", "half a form\n"), ("> ", INTERRUPT), ("<Nesl> ", "1;\n"),
+                     ("it = 1 : int", "exit;\n")]
+            seen, status = self.talk(steps, *flags)
+            self.assertEqual(status, 0, seen)
+
+    def test_names_are_completed(self):
+        if not self.has_editing():
+            self.skipTest("built without libedit")
+        seen, status = self.talk([("<Nesl> ", "plus_s\t([1, 2, 3]);\n"),
+                                  ("it = [0, 1, 3]", "max_\t"), ("max_val", ""),
+                                  ("max_", "val([4]);\n"), ("it = 4", "exit;\n")])
+        self.assertEqual(status, 0, seen)
+
+    def test_lines_are_kept(self):
+        if not self.has_editing():
+            self.skipTest("built without libedit")
+        seen, status = self.talk([("<Nesl> ", "40 + 2;\n"), ("it = 42", "exit;\n")])
+        self.assertEqual(status, 0, seen)
+        self.assertIn("40", self.text("ravel/nesl-history"))
+        previous = "\x10\x10\n"  # before exit; comes 40 + 2;
+        seen, status = self.talk([("<Nesl> ", previous), ("it = 42", "exit;\n")])
+        self.assertEqual(status, 0, seen)
+
+    def has_editing(self):
+        return "libedit" in self.run_command("ldd", NESL).stdout
+
+
+class Compiler(CommandTest):
+    def neslc(self, *arguments, stdin=""):
+        return self.run_command(NESLC, *arguments, stdin=stdin)
+
+    def test_an_expression_runs(self):
+        prog = self.file(QUICK + "quick(v ++ [9, 0]);\n")
+        self.expect(self.neslc(prog), 0, "")
+        self.expect(self.run_command(VINTERP, "prog.vcode"), 0, "[ 5 ]\n( 0 1 2 3 9 )\n")
+        self.expect(self.neslc(prog, "-e", "sum(v)", "-o", "sum.vcode"), 0, "")
+        self.expect(self.run_command(VINTERP, "sum.vcode"), 0, "( 6 )\n")
+        ran = self.neslc("-", stdin="1.5 + 2.0;")
+        self.expect(ran, 0)
+        self.assertIn("FUNC MAIN", ran.stdout)
+
+    def test_origins_and_checks(self):
+        prog = self.file("function at(v, i) =\n  v[i];\nat([1, 2], 5);\n")
+        self.expect(self.neslc(prog, "-o", "f.vcode"), 0, "")
+        self.expect(self.run_command(VINTERP, "f.vcode"), 1, "",
+                    "prog.nesl:2:3: error: Sequence reference (a[i]) out of bounds.")
+
+    def test_portable(self):
+        prog = self.file("function at(v, i) = v[i];\nat([1, 2], 5);\n")
+        self.expect(self.neslc(prog, "--portable"), 0, "")
+        self.assertNotIn("ASSERT", self.text("prog.vcode"))
+        self.expect(self.run_command(VINTERP, "--classic", "prog.vcode"), 0,
+                    "RUNTIME ERROR: Sequence reference (a[i]) out of bounds.\n")
+        self.expect(self.neslc(prog, "--portable", "-e", "at([1, 2], 1)"), 0, "")
+        self.expect(self.run_command(VINTERP, "--classic", "prog.vcode"), 0, "( 2 )\n")
+
+    def test_entry(self):
+        prog = self.file(QUICK)
+        ran = self.neslc(prog, "--entry", "quick", "-o", "-")
+        self.expect(ran, 0)
+        self.assertIn("FUNC", ran.stdout)
+        self.expect(self.neslc(prog, "--entry", "none"), 1, "", "there is no function none")
+        self.expect(self.neslc(prog, "--entry", "v"), 1, "", "this is no function: v")
+
+    def test_print_after(self):
+        prog = self.file("1 + 2 * 3;\n")
+        for phase, text in (("parse", "1 + 2 * 3"), ("check", "int"), ("flatten", "let-form")):
+            ran = self.neslc(prog, "--print-after", phase)
+            self.expect(ran, 0)
+            self.assertIn(text, ran.stdout)
+        self.expect(self.neslc(prog, "--print-after", "none"), 2, "", "parse, check")
+
+    def test_errors(self):
+        self.expect(self.neslc("none.nesl"), 1, "", "No such file")
+        self.expect(self.neslc(self.file("x = none;")), 1, "", "prog.nesl:1:5: error")
+        self.expect(self.neslc(self.file("x = 3;")), 1, "", "no expression to compile")
+        self.expect(self.neslc(self.file("1;"), "-e", "1 +"), 1, "", "<command-line>:1:")
+        self.expect(self.neslc(self.file("1;"), "-e", "x = 3"), 1, "", "no expression")
+        for arguments in ([], ["a", "b"], ["a", "-e", "1", "--entry", "f"]):
+            self.assertEqual(self.neslc(*arguments).returncode, 2)
+
+
+if __name__ == "__main__":
+    NESL, NESLC, VINTERP = map(os.path.abspath, sys.argv[1:4])
+    unittest.main(argv=[sys.argv[0], *sys.argv[4:]])
