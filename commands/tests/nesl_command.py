@@ -288,10 +288,10 @@ class Terminal(CommandTest):
 
     def test_an_interrupt_returns_to_the_prompt(self):
         for flags in ([], ["-O"], ["--direct"]):
-            steps = [("<Nesl> ", "function one(n) = if n == 0 then 0 else one(n - 1);\n"),
-                     ("fn :", "function two(n) = if n == 0 then 0 else one(2000) + two(n - 1);\n"),
-                     ("fn :", "function six(n) = if n == 0 then 0 else two(2000) + six(n - 1);\n"),
-                     ("fn :", "six(2000);\n"), ("six(2000);", WAIT_AND_INTERRUPT),
+            steps = [("<Nesl> ", "function spin(n) = if n == 0 then 0 else spin(n - 1);\n"),
+                     ("fn :", "function more(n) = if n == 0 then 0 else spin(2000) + more(n - 1);\n"),
+                     ("fn :", "function most(n) = if n == 0 then 0 else more(2000) + most(n - 1);\n"),
+                     ("fn :", "most(2000);\n"), ("most(2000);", WAIT_AND_INTERRUPT),
                      ("interrupted", ""),
                      ("<Nesl> ", "half a form\n"), ("> ", INTERRUPT), ("<Nesl> ", "1;\n"),
                      ("it = 1 : int", "exit;\n")]
