@@ -166,10 +166,9 @@ static bool eval_sources(struct direct *d, struct frame *frame, struct each *eac
   each->count = each->sources[0]->count;
   for (size_t g = 1; g < e->as.each.count; g++) {
     if (each->sources[g]->count == each->count) continue;
-    return direct_fail(d, frame, e, NESL_RUNTIME,
-                       "Length mismatch in an apply-to-each.: the sequences have lengths "
-                       "%" PRIu64 " and %" PRIu64,
-                       each->count, each->sources[g]->count);
+    return direct_fail(d, frame, e, NESL_RUNTIME, "%s",
+                       direct_worded(d, check_text(CHECK_EACH), (int64_t)each->count,
+                                     (int64_t)each->sources[g]->count));
   }
   return true;
 }

@@ -65,6 +65,31 @@ bool direct_fail(struct direct *d, struct frame *frame, const struct core *at,
   return false;
 }
 
+const char *direct_worded(struct direct *d, const char *text, int64_t v, int64_t w) {
+  const char *result = "";
+  for (const char *next; *text; text = next) {
+    const size_t plain = *text == '{' ? 1 : strcspn(text, "{");
+    next = text + plain;
+    if (strncmp(text, "{v}", 3) == 0 || strncmp(text, "{w}", 3) == 0) {
+      result = arena_printf(d->arena, "%s%" PRId64, result, text[1] == 'v' ? v : w);
+      next = text + 3;
+    } else if (strncmp(text, "{}", 2) == 0) {
+      next = text + 2;
+    } else {
+      result = arena_printf(d->arena, "%s%.*s", result, (int)plain, text);
+    }
+  }
+  size_t length = strlen(result);
+  while (length > 0 && result[length - 1] == ' ') length--;
+  return arena_copy(d->arena, result, length);
+}
+
+bool direct_check_fails(struct direct *d, const struct primitive_call *call, enum check check,
+                        int64_t v, int64_t w) {
+  return direct_fail(d, call->frame, call->apply, NESL_RUNTIME, "%s",
+                     direct_worded(d, check_text(check), v, w));
+}
+
 bool direct_failed_earlier(const struct failure *a, const struct failure *b) {
   if (a->kind == NESL_LIMIT || b->kind == NESL_LIMIT) return a->kind == NESL_LIMIT;
   return compare_keys(a->key, a->key_count, b->key, b->key_count) < 0;

@@ -87,32 +87,13 @@ static bool derived_base(struct direct *d, const struct primitive_call *call,
     return true;
   case PRIM_SELECT: *out = x[0].as.integer ? x[1] : x[2]; return true;
   default:
-    return call_fail(d, call, "internal error: `%s` of this type is not supported",
-                     call->special->global->name->text);
+    return direct_fail(d, call->frame, call->apply, NESL_LIMIT,
+                       "internal error: `%s` of this type is not supported",
+                       call->special->global->name->text);
   }
 }
 
 /* ---- effects ---- */
-
-/* The sentence of a check with its numbers in place of {v} and {w}, and {} left out. */
-static const char *with_numbers(struct direct *d, const char *text, int64_t v, int64_t w) {
-  const char *result = "";
-  while (*text) {
-    const size_t plain = strcspn(text, "{");
-    result = arena_printf(d->arena, "%s%.*s", result, (int)plain, text);
-    text += plain;
-    if (strncmp(text, "{v}", 3) == 0 || strncmp(text, "{w}", 3) == 0) {
-      result = arena_printf(d->arena, "%s%" PRId64, result, text[1] == 'v' ? v : w);
-      text += 3;
-    } else if (strncmp(text, "{}", 2) == 0) {
-      text += 2;
-    } else if (*text) {
-      result = arena_printf(d->arena, "%s{", result);
-      text++;
-    }
-  }
-  return result;
-}
 
 static bool effect(struct direct *d, const struct primitive_call *call, struct datum *out) {
   const struct datum *x = call->argument;
@@ -131,7 +112,8 @@ static bool effect(struct direct *d, const struct primitive_call *call, struct d
   case PRIM_CHECK:
     if (x[0].as.integer || !d->session->argument_checks) return true;
     text = direct_text(d, x[1], &length);
-    return call_fail(d, call, "%s", with_numbers(d, text, x[2].as.integer, x[3].as.integer));
+    return direct_fail(d, call->frame, call->apply, NESL_RUNTIME, "%s",
+                       direct_worded(d, text, x[2].as.integer, x[3].as.integer));
   case PRIM_RAND_SEED:
     d->seed = (uint64_t)x[0].as.integer;
     d->random_count = 0;

@@ -18,6 +18,7 @@
 #include <inttypes.h>
 
 #include "cvl/cvl.h"
+#include "neslc/checks.h"
 #include "neslc/derive.h"
 #include "neslc/direct.h"
 
@@ -224,8 +225,11 @@ struct datum *direct_items(struct direct *, uint64_t count);
 /* Notes a failure at an application and returns false. */
 bool direct_fail(struct direct *, struct frame *, const struct core *at, enum nesl_error,
                  const char *format, ...) __attribute__((format(printf, 5, 6)));
-#define call_fail(d, call, ...)                                                                \
-  direct_fail((d), (call)->frame, (call)->apply, NESL_RUNTIME, __VA_ARGS__)
+/* A primitive's check failed, on these two INTs. */
+bool direct_check_fails(struct direct *, const struct primitive_call *, enum check, int64_t v,
+                        int64_t w);
+/* The text of a check with its numbers in place of {v} and {w}, and {} left out. */
+const char *direct_worded(struct direct *, const char *text, int64_t v, int64_t w);
 /* Writes text now, or after the apply-to-each around. */
 void direct_print(struct direct *, const char *text, size_t length);
 /* Whether a failure comes before another in the order of section 6.8. */

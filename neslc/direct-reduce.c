@@ -227,10 +227,7 @@ bool direct_reduction(struct direct *d, const struct primitive_call *call, struc
   const double n = (double)v->count, levels = ceil(log2(n + 1));
   charge(d, kind == RANK ? n * levels : n, levels);
   if (kind == REDUCTION && v->count == 0 && c.element == TYPE_CHAR) {
-    return call_fail(d, call,
-                     "The argument for the function %s must not be empty.: characters have no "
-                     "least or greatest",
-                     op == OP_MAX ? "MAX_VAL" : "MIN_VAL");
+    return direct_check_fails(d, call, CHECK_NO_CHARACTER, 0, 0);
   }
   *out = kind == REDUCTION ? reduce(d, c, v)
          : kind == SCAN    ? scan(d, c, v)

@@ -3,6 +3,8 @@
  */
 #include "neslc/direct-private.h"
 
+#include "base/number.h"
+
 static struct cvl_value to_cvl(const struct direct *d, struct datum x) {
   switch ((enum datum_kind)x.kind) {
   case DATUM_INT: return cvl_scalar_int(d->int_elem, x.as.integer);
@@ -29,6 +31,19 @@ bool direct_operation(struct direct *d, enum cvl_op op, const struct datum *oper
     *out = datum_int(cvl_int_of(&result));
   }
   return true;
+}
+
+/* A check failed because of the argument x. */
+static bool scalar_fails(struct direct *d, const struct primitive_call *call, enum check check,
+                         struct datum x) {
+  char number[NUMBER_TEXT_MAX];
+  if (x.kind == DATUM_FLOAT) {
+    nesl_format_float(number, x.as.real);
+  } else {
+    format_int(number, x.as.integer);
+  }
+  return direct_fail(d, call->frame, call->apply, NESL_RUNTIME, "%s (the argument is %s)",
+                     direct_worded(d, check_text(check), 0, 0), number);
 }
 
 /* ---- numbers of the type of another ---- */
@@ -78,17 +93,16 @@ static bool random_number(struct direct *d, const struct primitive_call *call,
   const struct datum bound = call->argument[0];
   const bool real = bound.kind == DATUM_FLOAT;
   if (real ? !(bound.as.real > 0) : bound.as.integer <= 0) {
-    return real ? call_fail(d, call, "Rand only works with positive numbers.: the bound is %g",
-                            bound.as.real)
-                : call_fail(d, call,
-                            "Rand only works with positive numbers.: the bound is "
-                            "%" PRId64,
-                            bound.as.integer);
+    return scalar_fails(d, call, CHECK_RAND, bound);
   }
   const uint64_t u = random_word(d->seed, d->random_count++, wide);
-  const int64_t most = wide ? INT64_MAX : INT32_MAX;
-  *out = real ? datum_float(bound.as.real * ((double)scaled(u, most, wide) / (double)most))
-              : datum_int(scaled(u, bound.as.integer, wide));
+  if (!real) {
+    *out = datum_int(scaled(u, bound.as.integer, wide));
+  } else { /* as in the flattened program: an INT below a power of two, scaled */
+    enum { BITS = 30 };
+    const double unit = 1.0 / (double)(1 << BITS);
+    *out = datum_float((double)scaled(u, 1 << BITS, wide) * unit * bound.as.real);
+  }
   return true;
 }
 
@@ -102,22 +116,10 @@ static bool is_zero(struct datum x) {
 static bool checked(struct direct *d, const struct primitive_call *call) {
   const struct datum *x = call->argument;
   switch ((int)call->primitive) {
-  case PRIM_DIV:
-    if (!is_zero(x[1])) return true;
-    if (x[0].kind == DATUM_FLOAT) {
-      return call_fail(d, call, "Divide by zero.: %g / 0.0", x[0].as.real);
-    }
-    return call_fail(d, call, "Divide by zero.: %" PRId64 " / 0", x[0].as.integer);
-  case PRIM_REM:
-    if (!is_zero(x[1])) return true;
-    return call_fail(d, call, "Divide by zero in function REM.: rem(%" PRId64 ", 0)",
-                     x[0].as.integer);
-  case PRIM_SQRT:
-    if (!(x[0].as.real < 0)) return true;
-    return call_fail(d, call, "Sqrt of negative number.: sqrt(%g)", x[0].as.real);
-  case PRIM_LN:
-    if (!(x[0].as.real < 0)) return true;
-    return call_fail(d, call, "Ln of negative number.: ln(%g)", x[0].as.real);
+  case PRIM_DIV: return !is_zero(x[1]) || scalar_fails(d, call, CHECK_DIV, x[0]);
+  case PRIM_REM: return !is_zero(x[1]) || scalar_fails(d, call, CHECK_REM, x[0]);
+  case PRIM_SQRT: return !(x[0].as.real < 0) || scalar_fails(d, call, CHECK_SQRT, x[0]);
+  case PRIM_LN: return !(x[0].as.real < 0) || scalar_fails(d, call, CHECK_LN, x[0]);
   default: return true;
   }
 }
@@ -181,8 +183,9 @@ bool direct_scalar(struct direct *d, const struct primitive_call *call, struct d
   if (operation_of(call->primitive, &op, &count)) {
     if (!checked(d, call)) return false;
     if (direct_operation(d, op, x, count, out)) return true;
-    return call_fail(d, call, "internal error: `%s` failed unforeseen",
-                     call->special->global->name->text);
+    return direct_fail(d, call->frame, call->apply, NESL_LIMIT,
+                       "internal error: `%s` failed unforeseen",
+                       call->special->global->name->text);
   }
   switch ((int)call->primitive) {
   case PRIM_CHAR_CODE:

@@ -13,7 +13,12 @@ static bool inside(int64_t i, uint64_t length) {
   return i >= 0 && (uint64_t)i < length;
 }
 
-#define OUTSIDE "index %" PRId64 " is outside a sequence of length %" PRIu64
+/* The library called one of its own primitives with what it should not. */
+static bool broken(struct direct *d, const struct primitive_call *call) {
+  return direct_fail(d, call->frame, call->apply, NESL_LIMIT,
+                     "internal error: bad arguments of `%s` of the library",
+                     call->special->global->name->text);
+}
 
 /* ---- building ---- */
 
@@ -21,8 +26,7 @@ static bool element(struct direct *d, const struct primitive_call *call, struct 
   const struct datum_sequence *v = call->argument[0].as.sequence;
   const int64_t i = call->argument[1].as.integer;
   if (!inside(i, v->count)) {
-    return call_fail(d, call, "Sequence reference (a[i]) out of bounds.: " OUTSIDE, i,
-                     v->count);
+    return direct_check_fails(d, call, CHECK_ELT, i, (int64_t)v->count);
   }
   *out = v->items[i];
   charge(d, datum_size(*out), 0);
@@ -32,8 +36,7 @@ static bool element(struct direct *d, const struct primitive_call *call, struct 
 static bool distribute(struct direct *d, const struct primitive_call *call, struct datum *out) {
   const int64_t n = call->argument[1].as.integer;
   if (n < 0) {
-    return call_fail(
-        d, call, "The argument for the function DIST must not be negative.: it is %" PRId64, n);
+    return direct_check_fails(d, call, CHECK_DIST, n, 0);
   }
   struct datum *items = direct_items(d, (uint64_t)n);
   for (int64_t i = 0; i < n; i++) items[i] = call->argument[0];
@@ -54,12 +57,8 @@ static struct datum series(struct direct *d, int64_t start, int64_t stride, uint
 static bool range(struct direct *d, const struct primitive_call *call, struct datum *out) {
   const int64_t start = call->argument[0].as.integer, stride = call->argument[1].as.integer,
                 end = call->argument[2].as.integer;
-  if (start > end || stride < 1) {
-    return call_fail(d, call,
-                     "In [s:e:l], e must be >= to s, and l must be positive.: s is %" PRId64
-                     ", e is %" PRId64 ", l is %" PRId64,
-                     start, end, stride);
-  }
+  if (start > end) return direct_check_fails(d, call, CHECK_ISEQ_END, start, end);
+  if (stride < 1) return direct_check_fails(d, call, CHECK_ISEQ_STRIDE, stride, 0);
   const uint64_t span = (uint64_t)end - (uint64_t)start, step = (uint64_t)stride;
   const uint64_t count = span / step + (span % step != 0);
   *out = series(d, start, stride, count);
@@ -76,7 +75,7 @@ static bool replace(struct direct *d, const struct primitive_call *call, struct 
   const struct datum_sequence *v = call->argument[0].as.sequence;
   const int64_t i = call->argument[2].as.integer;
   if (!inside(i, v->count)) {
-    return call_fail(d, call, "Index out of bounds for function REP.: " OUTSIDE, i, v->count);
+    return direct_check_fails(d, call, CHECK_REP, i, (int64_t)v->count);
   }
   struct datum *items = copy_of(d, v);
   items[i] = call->argument[1];
@@ -94,7 +93,7 @@ static bool gather(struct direct *d, const struct primitive_call *call, struct d
   for (uint64_t k = 0; k < at->count; k++) {
     const int64_t i = at->items[k].as.integer;
     if (!inside(i, v->count)) {
-      return call_fail(d, call, "Index out of bounds for function ->.: " OUTSIDE, i, v->count);
+      return direct_check_fails(d, call, CHECK_READ, i, (int64_t)v->count);
     }
     items[k] = v->items[i];
   }
@@ -111,7 +110,7 @@ static bool scatter(struct direct *d, const struct primitive_call *call, struct 
     const struct datum_pair *write = writes->items[k].as.pair;
     const int64_t i = write->left.as.integer;
     if (!inside(i, v->count)) {
-      return call_fail(d, call, "Index out of bounds for function <-.: " OUTSIDE, i, v->count);
+      return direct_check_fails(d, call, CHECK_WRITE, i, (int64_t)v->count);
     }
     items[i] = write->right;
   }
@@ -123,25 +122,20 @@ static bool scatter(struct direct *d, const struct primitive_call *call, struct 
 static bool permute(struct direct *d, const struct primitive_call *call, struct datum *out) {
   const struct datum_sequence *v = call->argument[0].as.sequence;
   const struct datum_sequence *at = call->argument[1].as.sequence;
+  const int64_t n = (int64_t)v->count;
   if (at->count != v->count) {
-    return call_fail(d, call,
-                     "Bad arguments to function PERMUTE.: %" PRIu64 " elements and %" PRIu64
-                     " positions",
-                     v->count, at->count);
+    return direct_check_fails(d, call, CHECK_PERMUTE_LENGTHS, n, (int64_t)at->count);
   }
   struct datum *items = direct_items(d, v->count);
   bool *taken = arena_alloc(d->arena, (size_t)v->count);
   for (uint64_t k = 0; k < v->count; k++) {
     const int64_t i = at->items[k].as.integer;
-    if (!inside(i, v->count)) {
-      return call_fail(d, call, "Bad arguments to function PERMUTE.: " OUTSIDE, i, v->count);
-    }
-    if (taken[i]) {
-      return call_fail(
-          d, call, "Bad arguments to function PERMUTE.: index %" PRId64 " appears twice", i);
-    }
+    if (!inside(i, v->count)) return direct_check_fails(d, call, CHECK_PERMUTE_INDEX, i, n);
     taken[i] = true;
     items[i] = v->items[k];
+  }
+  for (int64_t i = 0; i < n; i++) {
+    if (!taken[i]) return direct_check_fails(d, call, CHECK_PERMUTE_GAP, i, n);
   }
   *out = datum_sequence(d, items, v->count);
   charge(d, v->size, 0);
@@ -191,25 +185,21 @@ static bool flatten(struct direct *d, const struct primitive_call *call, struct 
 static bool partition(struct direct *d, const struct primitive_call *call, struct datum *out) {
   const struct datum_sequence *v = call->argument[0].as.sequence;
   const struct datum_sequence *counts = call->argument[1].as.sequence;
-  struct datum *items = direct_items(d, counts->count);
-  uint64_t first = 0;
+  int64_t total = 0; /* no more than INT64_MAX, which no sequence has */
   for (uint64_t k = 0; k < counts->count; k++) {
     const int64_t n = counts->items[k].as.integer;
-    if (n < 0) {
-      return call_fail(
-          d, call, "Length mismatch in function PARTITION.: the count %" PRId64 " is negative",
-          n);
-    }
-    if ((uint64_t)n <= v->count - first)
-      items[k] = datum_sequence(d, v->items + first, (uint64_t)n);
-    first += (uint64_t)n;
-    if (first > v->count) break;
+    if (n < 0) return direct_check_fails(d, call, CHECK_PARTITION_COUNT, n, 0);
+    total = n > INT64_MAX - total ? INT64_MAX : total + n;
   }
-  if (first != v->count) {
-    return call_fail(d, call,
-                     "Length mismatch in function PARTITION.: the counts add up to %s%" PRIu64
-                     " for a sequence of length %" PRIu64,
-                     first > v->count ? "at least " : "", first, v->count);
+  if (total != (int64_t)v->count) {
+    return direct_check_fails(d, call, CHECK_PARTITION_TOTAL, total, (int64_t)v->count);
+  }
+  struct datum *items = direct_items(d, counts->count);
+  const struct datum *next = v->items;
+  for (uint64_t k = 0; k < counts->count; k++) {
+    const uint64_t n = (uint64_t)counts->items[k].as.integer;
+    items[k] = datum_sequence(d, next, n);
+    next += n;
   }
   *out = datum_sequence(d, items, counts->count);
   charge(d, (double)counts->count, 0);
@@ -220,10 +210,7 @@ static bool zip(struct direct *d, const struct primitive_call *call, struct datu
   const struct datum_sequence *u = call->argument[0].as.sequence;
   const struct datum_sequence *v = call->argument[1].as.sequence;
   if (u->count != v->count) {
-    return call_fail(d, call,
-                     "Length mismatch in function ZIP.: the sequences have lengths %" PRIu64
-                     " and %" PRIu64,
-                     u->count, v->count);
+    return direct_check_fails(d, call, CHECK_ZIP, (int64_t)u->count, (int64_t)v->count);
   }
   struct datum *items = direct_items(d, u->count);
   for (uint64_t i = 0; i < u->count; i++) items[i] = datum_pair(d, u->items[i], v->items[i]);
@@ -250,11 +237,7 @@ static bool unzip(struct direct *d, const struct primitive_call *call, struct da
 static bool put(struct direct *d, const struct primitive_call *call, struct datum *out) {
   const struct datum_sequence *at = call->argument[1].as.sequence;
   const struct datum_sequence *x = call->argument[2].as.sequence;
-  if (x->count != at->count) {
-    return call_fail(d, call,
-                     "internal error: `put` of %" PRIu64 " elements to %" PRIu64 " positions",
-                     x->count, at->count);
-  }
+  if (x->count != at->count) return broken(d, call);
   struct datum *pairs = direct_items(d, at->count);
   for (uint64_t k = 0; k < at->count; k++) pairs[k] = datum_pair(d, at->items[k], x->items[k]);
   struct primitive_call write = *call;
@@ -265,8 +248,7 @@ static bool put(struct direct *d, const struct primitive_call *call, struct datu
 static bool counted_series(struct direct *d, const struct primitive_call *call,
                            struct datum *out) {
   const int64_t count = call->argument[2].as.integer;
-  if (count < 0)
-    return call_fail(d, call, "Bad count of a series.: the count is %" PRId64, count);
+  if (count < 0) return broken(d, call);
   *out = series(d, call->argument[0].as.integer, call->argument[1].as.integer, (uint64_t)count);
   return true;
 }

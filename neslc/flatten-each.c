@@ -6,8 +6,7 @@ static void check_lengths(struct flattener *f, const struct rep *a, const struct
   if (a->segdes == b->segdes) return;
   const ir_var x = seq_lengths(f, a), y = seq_lengths(f, b);
   if (x == y) return;
-  emit_assert(f, EMIT(f, EQ, INT, x, y), x, y,
-              "Length mismatch in an apply-to-each. (lengths {v} and {w})");
+  emit_assert(f, EMIT(f, EQ, INT, x, y), x, y, check_text(CHECK_EACH));
 }
 
 const struct rep *flatten_each(struct flattener *f, struct context *c, const struct core *e) {

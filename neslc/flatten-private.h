@@ -19,6 +19,7 @@
 #ifndef RAVEL_NESLC_FLATTEN_PRIVATE_H
 #define RAVEL_NESLC_FLATTEN_PRIVATE_H
 
+#include "neslc/checks.h"
 #include "neslc/derive.h"
 #include "neslc/flatten.h"
 
@@ -290,6 +291,8 @@ struct type *ground(struct flattener *, struct type *);
 bool literal_value(struct flattener *, const struct core *, struct nesl_value *);
 /* Code that runs only if the context has instances, and gives shared values: `body` is
  * generated in the serial context. */
+/* (rep_placeholder: a shared value of the type that nobody reads.) */
+const struct rep *rep_placeholder(struct flattener *, struct type *);
 const struct rep *flatten_if_any(struct flattener *, struct context *, struct type *result,
                                  const struct rep *(*body)(struct flattener *, void *),
                                  void *closure);

@@ -46,8 +46,7 @@ static const struct rep *element(struct flattener *f, const struct context *c,
   const struct rep *v = argument->left;
   const ir_var i = rep_each_scalar(f, c, argument->right);
   if (checked) {
-    check_range(f, i, length_of(f, c, v), each_int(f, c, 0),
-                "Sequence reference (a[i]) out of bounds. (index {v}, length {w})");
+    check_range(f, i, length_of(f, c, v), each_int(f, c, 0), check_text(CHECK_ELT));
   }
   if (context_serial(c)) v = rep_no_view(f, c, v);
   if (v->base) {
@@ -71,8 +70,7 @@ static const struct rep *gather(struct flattener *f, const struct context *c,
   if (checked) {
     const struct context inside = context_elements(f, index);
     const ir_var n = EMIT(f, DIST, INT, length_of(f, c, v), index->segdes);
-    check_range(f, i, n, each_int(f, &inside, 0),
-                "Index out of bounds for function ->. (index {v}, length {w})");
+    check_range(f, i, n, each_int(f, &inside, 0), check_text(CHECK_READ));
   }
   struct gather g = {.index = i, .to = all, .absolute = true};
   if (context_serial(c)) v = rep_no_view(f, c, v);
@@ -160,8 +158,7 @@ static const struct rep *write_pairs(struct flattener *f, const struct context *
   const struct context inside = context_elements(f, pairs);
   const ir_var i = rep_each_scalar(f, &inside, pairs->elements->left);
   const ir_var n = EMIT(f, DIST, INT, seq_lengths(f, v), pairs->segdes);
-  check_range(f, i, n, each_int(f, &inside, 0),
-              "Index out of bounds for function <-. (index {v}, length {w})");
+  check_range(f, i, n, each_int(f, &inside, 0), check_text(CHECK_WRITE));
   return write(f, c, v, type_of(type)->part[0], pairs->elements->right, &inside, i,
                pairs->segdes);
 }
@@ -181,8 +178,7 @@ static const struct rep *replace(struct flattener *f, const struct context *c,
                                  const struct rep *argument, struct type *type) {
   const struct rep *v = rep_plain(f, c, argument->left), *x = argument->right->left;
   const ir_var i = rep_each_scalar(f, c, argument->right->right);
-  check_range(f, i, seq_lengths(f, v), each_int(f, c, 0),
-              "Index out of bounds for function REP. (index {v}, length {w})");
+  check_range(f, i, seq_lengths(f, v), each_int(f, c, 0), check_text(CHECK_REP));
   /* One element for each segment. */
   const ir_var from =
       context_serial(c) ? c->one : EMIT(f, MAKE_SEGDES, NONE, each_int(f, c, 1));
@@ -210,16 +206,14 @@ static void check_permutation(struct flattener *f, const struct rep *v, const st
   const struct context inside = context_elements(f, index);
   const ir_var n = seq_lengths(f, v), m = seq_lengths(f, index);
   if (n != m) {
-    emit_assert(f, EMIT(f, EQ, INT, n, m), n, m,
-                "Bad arguments to function PERMUTE. (lengths {v} and {w})");
+    emit_assert(f, EMIT(f, EQ, INT, n, m), n, m, check_text(CHECK_PERMUTE_LENGTHS));
   }
   const ir_var zero = each_int(f, &inside, 0), one = each_int(f, &inside, 1);
   check_range(f, i, EMIT(f, DIST, INT, n, index->segdes), zero,
-              "Bad arguments to function PERMUTE. (index {v}, length {w})");
+              check_text(CHECK_PERMUTE_INDEX));
   const ir_var hit = EMIT(f, DPERMUTE, INT, one, i, zero, index->segdes, index->segdes);
   const ir_var at = EMIT(f, INDEX, NONE, emit_int(f, 0), emit_int(f, 1), inside.one);
-  emit_assert(f, EMIT(f, EQ, INT, hit, one), at, at,
-              "Bad arguments to function PERMUTE. (nothing is sent to position {v})");
+  emit_assert(f, EMIT(f, EQ, INT, hit, one), at, at, check_text(CHECK_PERMUTE_GAP));
 }
 
 static const struct rep *permute(struct flattener *f, const struct context *c,

@@ -66,12 +66,11 @@ static const struct rep *not_negative(struct flattener *f, const struct context 
 static const struct rep *random_number(struct flattener *f, const struct context *c,
                                        const struct rep *bound) {
   enum { BITS = 30 };
-  static const char text[] = "Rand only works with positive numbers. {}";
   const enum type_word word = (enum type_word)bound->word;
   const ir_var v = rep_each_scalar(f, c, bound);
   const struct rep *zero = rep_scalar(f, word, emit_zero(f, word), true);
   const ir_var good = emit(f, OPC_GT, word, 2, (ir_var[]){v, rep_each_scalar(f, c, zero)});
-  emit_check(f, good, text);
+  emit_check(f, good, check_text(CHECK_RAND));
   if (word == TW_INT) {
     return rep_scalar(f, TW_INT, emit(f, OPC_RAND, TW_NONE, 1, &v), context_serial(c));
   }
@@ -151,10 +150,10 @@ const struct rep *prim_scalar(struct flattener *f, struct context *c, enum primi
   switch (p) {
   case PRIM_EQ:
   case PRIM_EQL: return equal(f, c, &x);
-  case PRIM_DIV: return divide(f, c, OPC_DIV, &x, "Divide by zero. {}");
+  case PRIM_DIV: return divide(f, c, OPC_DIV, &x, check_text(CHECK_DIV));
   case PRIM_REM: return divide(f, c, OPC_MOD, &x, NULL);
-  case PRIM_SQRT: return not_negative(f, c, OPC_SQRT, &x, "Sqrt of negative number. {}");
-  case PRIM_LN: return not_negative(f, c, OPC_LOG, &x, "Ln of negative number. {}");
+  case PRIM_SQRT: return not_negative(f, c, OPC_SQRT, &x, check_text(CHECK_SQRT));
+  case PRIM_LN: return not_negative(f, c, OPC_LOG, &x, check_text(CHECK_LN));
   case PRIM_CHAR_CODE:
   case PRIM_CODE_CHAR: return argument;
   case PRIM_RAND: return random_number(f, c, x.part[0]);

@@ -129,7 +129,7 @@ static void require_chars(struct flattener *f, const struct context *c, const st
   const struct rep *n = length(f, c, v);
   const ir_var lengths = rep_each_scalar(f, c, n);
   const ir_var good = EMIT(f, GT, INT, lengths, each_int(f, c, 0));
-  emit_check(f, good, "An empty sequence of characters has no greatest or least. {}");
+  emit_check(f, good, check_text(CHECK_NO_CHARACTER));
 }
 
 static const struct rep *reduce(struct flattener *f, const struct context *c, enum opcode op,
@@ -165,7 +165,7 @@ static const struct rep *distribute(struct flattener *f, struct context *c,
   const ir_var count = rep_each_scalar(f, c, n);
   if (!safe) {
     emit_assert(f, EMIT(f, GE, INT, count, each_int(f, c, 0)), count, count,
-                "Negative count in function DIST. (count {v})");
+                check_text(CHECK_DIST));
   }
   const ir_var segdes = EMIT(f, MAKE_SEGDES, NONE, count);
   const struct rep *r = rep_sequence(f, segdes, c->one, NULL, context_serial(c));
@@ -192,12 +192,11 @@ static const struct rep *range(struct flattener *f, const struct context *c,
                limit = rep_each_scalar(f, c, e);
   const bool good_step = known_step && step >= 1;
   if (!(known_first && known_end && first <= end)) {
-    emit_assert(f, EMIT(f, LE, INT, start, limit), start, limit,
-                "In [s:e:l], e must be >= to s, and l must be positive. (s {v}, e {w})");
+    emit_assert(f, EMIT(f, LE, INT, start, limit), start, limit, check_text(CHECK_ISEQ_END));
   }
   if (!good_step) {
     emit_assert(f, EMIT(f, GE, INT, stride, each_int(f, c, 1)), stride, stride,
-                "In [s:e:l], e must be >= to s, and l must be positive. (l {v})");
+                check_text(CHECK_ISEQ_STRIDE));
   }
   ir_var count = known_first && first == 0 ? limit : EMIT(f, SUB, INT, limit, start);
   if (!(good_step && step == 1)) {
@@ -264,10 +263,9 @@ static const struct rep *partition(struct flattener *f, const struct context *c,
   if (checked) {
     const struct context inside = context_elements(f, counts);
     emit_assert(f, EMIT(f, GE, INT, x, each_int(f, &inside, 0)), x, x,
-                "Length mismatch in function PARTITION. (a count is {v})");
+                check_text(CHECK_PARTITION_COUNT));
     const ir_var sum = EMIT(f, ADD_REDUCE, INT, x, counts->segdes), n = seq_lengths(f, v);
-    emit_assert(f, EMIT(f, EQ, INT, sum, n), sum, n,
-                "Length mismatch in function PARTITION. (counts add up to {v}, length {w})");
+    emit_assert(f, EMIT(f, EQ, INT, sum, n), sum, n, check_text(CHECK_PARTITION_TOTAL));
   }
   const struct rep *inner = rep_sequence(f, EMIT(f, MAKE_SEGDES, NONE, x),
                                          seq_elements_one(f, counts), v->elements, false);
@@ -281,8 +279,7 @@ static const struct rep *zip(struct flattener *f, const struct context *c,
   if (a->segdes != b->segdes) {
     const ir_var x = seq_lengths(f, a), y = seq_lengths(f, b);
     if (x != y) {
-      emit_assert(f, EMIT(f, EQ, INT, x, y), x, y,
-                  "Length mismatch in function ZIP. (lengths {v} and {w})");
+      emit_assert(f, EMIT(f, EQ, INT, x, y), x, y, check_text(CHECK_ZIP));
     }
   }
   return rep_sequence(f, a->segdes, a->outer, rep_pair(f, a->elements, b->elements), a->shared);

@@ -191,7 +191,7 @@ Test(direct, nothing_runs_for_no_instance) {
          "4");
   expect("{1 / 0 : x in [] int};", "[]");
   expect("{if x > 0 then x else 1 / 0 : x in [1, 2]};", "[1, 2]");
-  expect("t or 1 / 0 == 1;", "runtime: Divide by zero.: 1 / 0");
+  expect("t or 1 / 0 == 1;", "runtime: Divide by zero. (the argument is 1)");
 }
 
 /* Outputs of one call over all instances together, in order of the program. */
@@ -216,31 +216,41 @@ Test(direct, order_of_printing) {
 
 Test(direct, failures_say_what_happened) {
   expect("[1, 2, 3][7];",
-         "runtime: Sequence reference (a[i]) out of bounds.: index 7 is outside "
-         "a sequence of length 3");
-  expect("3.0 / 0.0;", "runtime: Divide by zero.: 3 / 0.0");
-  expect("rem(7, 0);", "runtime: Divide by zero in function REM.: rem(7, 0)");
-  expect("sqrt(-2.5);", "runtime: Sqrt of negative number.: sqrt(-2.5)");
+         "runtime: Sequence reference (a[i]) out of bounds. (index 7 is outside "
+         "a sequence of length 3)");
+  expect("3.0 / 0.0;", "runtime: Divide by zero. (the argument is 3.0)");
+  expect("rem(7, 0);", "runtime: Divide by zero in function REM. (the argument is 7)");
+  expect("sqrt(-2.5);", "runtime: Sqrt of negative number. (the argument is -2.5)");
+  expect("rand(0);", "runtime: Rand only works with positive numbers. (the argument is 0)");
   expect("[5:2];",
-         "runtime: In [s:e:l], e must be >= to s, and l must be positive.: s is 5, e is "
-         "2, l is 1");
+         "runtime: In [s:e:l], e must be >= to s, and l must be positive. (s is 5, e is 2)");
+  expect("[2:5:0];",
+         "runtime: In [s:e:l], e must be >= to s, and l must be positive. (l is 0)");
   expect("{x + y : x in [1]; y in [2, 3]};",
-         "runtime: Length mismatch in an apply-to-each.: the sequences have lengths 1 and 2");
+         "runtime: Length mismatch in an apply-to-each. (the sequences have lengths 1 and 2)");
   expect("[1] -> [0, -1];",
-         "runtime: Index out of bounds for function ->.: index -1 is outside a "
-         "sequence of length 1");
+         "runtime: Index out of bounds for function ->. (index -1 is outside a "
+         "sequence of length 1)");
+  expect("[1] <- [(1, 2)];",
+         "runtime: Index out of bounds for function <-. (index 1 is outside a "
+         "sequence of length 1)");
   expect("permute([1, 2], [0, 0]);",
-         "runtime: Bad arguments to function PERMUTE.: index 0 appears twice");
+         "runtime: Bad arguments to function PERMUTE. (nothing is sent to position 1)");
   expect("partition([1, 2], [1]);",
-         "runtime: Length mismatch in function PARTITION.: the counts "
-         "add up to 1 for a sequence of length 2");
-  expect("partition([1, 2], [1, -1]);",
-         "runtime: Length mismatch in function PARTITION.: the count -1 is negative");
-  expect("rand(0);", "runtime: Rand only works with positive numbers.: the bound is 0");
-  expect("max_val(\"\");", "runtime: The argument for the function MAX_VAL must not be empty.: "
-                           "characters have no least or greatest");
+         "runtime: Length mismatch in function PARTITION. (the counts "
+         "add up to 1, the length is 2)");
+  expect("partition([1, 2], [3, -1]);",
+         "runtime: Length mismatch in function PARTITION. (a count is -1)");
+  expect("partition([1, 2], [max_int, max_int, 4]);",
+         "runtime: Length mismatch in function PARTITION. (the counts add up to "
+         "9223372036854775807, the length is 2)");
+  expect("max_val(\"\");",
+         "runtime: An empty sequence of characters has no greatest or least.");
   expect("zip([1], [2, 3]);",
-         "runtime: Length mismatch in function ZIP.: the sequences have lengths 1 and 2");
+         "runtime: Length mismatch in function ZIP. (the sequences have lengths 1 and 2)");
+  expect("dist(1, -2);",
+         "runtime: The argument for the function DIST must not be negative. (the "
+         "count is -2)");
   expect("error(\"no way\");", "user: no way");
 }
 
@@ -248,9 +258,10 @@ Test(direct, failures_say_what_happened) {
  * printed before that appears, what comes after does not. */
 Test(direct, order_of_failing) {
   expect_in(false, "{(print_char(c), 1 / (char_code(c) - 97), print_char(`-)) : c in \"bac\"};",
-            "runtime: Divide by zero.: 1 / 0", "bac");
-  expect("{(10 / x, [5][x]) : x in [1, 0]};", "runtime: Divide by zero.: 10 / 0");
-  expect("{if x > 0 then 1 / 0 else 2 / 0 : x in [0, 1]};", "runtime: Divide by zero.: 1 / 0");
+            "runtime: Divide by zero. (the argument is 1)", "bac");
+  expect("{(10 / x, [5][x]) : x in [1, 0]};", "runtime: Divide by zero. (the argument is 10)");
+  expect("{if x > 0 then 1 / 0 else 2 / 0 : x in [0, 1]};",
+         "runtime: Divide by zero. (the argument is 1)");
 }
 
 Test(direct, failures_say_where) {
@@ -273,7 +284,7 @@ Test(direct, checks_of_the_library_can_be_left_out) {
   cr_expect_str_eq(r.shown, "runtime: Divide by zero in function MOD. (7, 0)");
   r.session->argument_checks = false;
   run_text(&r, "mod(7, 0);"); /* the division itself checks */
-  cr_expect_str_eq(r.shown, "runtime: Divide by zero in function REM.: rem(7, 0)");
+  cr_expect_str_eq(r.shown, "runtime: Divide by zero in function REM. (the argument is 7)");
   run_close(&r);
 }
 
