@@ -5,6 +5,8 @@
 #include "neslc/flatten-private.h"
 
 enum {
+  MOST_VERSIONS = 10000, /* functions of one program */
+  MOST_DEPTH = 150,      /* of an argument's type */
   EXPAND_NODES = 60,  /* a body of at most so many nodes is expanded where it is called ... */
   EXPAND_DEPTH = 10,  /* ... within so many others that were ... */
   EXPAND_TOTAL = 4000 /* ... and up to so many nodes in one function: code stays linear */
@@ -78,6 +80,29 @@ static bool same_version(const struct version *v, const struct call *k, uint64_t
   return true;
 }
 
+/* Depth of a type's sequences and tuples. */
+static unsigned type_depth(struct type *type) {
+  struct type *t = type_of(type);
+  unsigned deepest = 0;
+  for (unsigned i = 0; i < 2; i++) {
+    if (t->tag != TYPE_SEQUENCE && t->tag != TYPE_PAIR) break;
+    if (i == 1 && t->tag == TYPE_SEQUENCE) break;
+    const unsigned depth = type_depth(t->part[i]);
+    if (depth > deepest) deepest = depth;
+  }
+  return deepest + 1;
+}
+
+/* Only functions that call each other at ever larger types come here: forward declarations make
+ * that possible. */
+static void too_many(struct flattener *f, const struct call *k) {
+  const struct form *form = k->global ? k->global->form : NULL;
+  if (!form || f->complaints->count > 0) return;
+  complain(f->complaints, NESL_LIMIT, form->source, form->name_at,
+           "`%s` is needed at too many types: does it call itself at ever larger ones?",
+           k->global->name->text);
+}
+
 /* The function for this call; `argument` as versions take it, captured values on its left. */
 static uint32_t find_version(struct flattener *f, const struct call *k,
                              const struct rep *captured, const struct rep *argument,
@@ -88,6 +113,9 @@ static uint32_t find_version(struct flattener *f, const struct call *k,
   for (size_t i = 0; i < f->versions.count; i++) {
     const struct version *v = &f->versions.items[i];
     if (same_version(v, k, hash, signature, lifted)) return v->function;
+  }
+  if (f->versions.count == MOST_VERSIONS || type_depth(k->argument_type) > MOST_DEPTH) {
+    too_many(f, k);
   }
   const uint32_t function = (uint32_t)f->functions.count;
   *array_push(f->arena, &f->functions) = (struct ir_function){0};
@@ -282,8 +310,10 @@ const struct rep *flatten_apply(struct flattener *f, struct context *c, const st
                       .result_type = ground(f, e->type)};
     const struct rep *function = flatten(f, c, e->as.part.left);
     if (!unfold_identity(f, ground(f, e->as.part.left->type), function, &k)) {
-      unsupported(f, "a function that is not known");
-      return rep_empty(f, k.result_type);
+      /* Nothing says which function: there is none, as in {g(3) : g in [] (int -> int)}. */
+      flatten(f, c, e->as.part.right);
+      return context_serial(c) ? rep_placeholder(f, k.result_type)
+                               : rep_empty(f, k.result_type);
     }
   }
   k.argument = flatten(f, c, e->as.part.right);

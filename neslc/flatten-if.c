@@ -34,7 +34,7 @@ static const struct rep *branch(struct flattener *f, struct context *c, const st
 }
 
 /* A value of one instance, of whatever: nobody reads it. */
-static const struct rep *placeholder(struct flattener *f, struct type *type) {
+const struct rep *rep_placeholder(struct flattener *f, struct type *type) {
   const struct rep *none = rep_empty(f, type);
   const struct source_part part = {none, emit_empty_int(f), emit_one_segment(f, 0)};
   return rep_merge(f, type, &part, 1, f->serial.one);
@@ -52,7 +52,7 @@ const struct rep *flatten_if_any(struct flattener *f, struct context *c, struct 
   struct ir_block *then = block_end(f, b, count, columns.list.items);
   b = block_begin(f);
   struct vars nothing = {.arena = f->arena};
-  rep_columns(placeholder(f, result), &nothing);
+  rep_columns(rep_placeholder(f, result), &nothing);
   struct ir_block *otherwise = block_end(f, b, count, nothing.list.items);
   ir_var *results = arena_alloc(f->arena, (count + 1) * sizeof *results);
   flat_if(f, any, then, otherwise, count, results);
