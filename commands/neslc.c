@@ -46,7 +46,8 @@ static const struct form *read_expression(struct nesl *n, const char *text) {
   while (length > 0 && strchr(" \t\n", ended[length - 1])) length--;
   if (length == 0 || !strchr(";$", ended[length - 1])) ended[length++] = ';';
   struct source *source = arena_alloc(&n->arena, sizeof *source);
-  *source = (struct source){"<command-line>", ended, length, 1};
+  *source = (struct source){
+      .name = "<command-line>", .text = ended, .length = length, .first_line = 1};
   struct reader reader;
   struct form *form = arena_alloc(&n->arena, sizeof *form);
   reader_init(&reader, &n->arena, &n->session->names, source);
