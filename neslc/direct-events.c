@@ -106,7 +106,7 @@ void direct_report(struct direct *d, struct complaints *complaints) {
   while (first < f->trail_count && of_library(&f->trail[first])) first++;
   if (first == f->trail_count) first = 0;
   if (f->trail_count == 0) {
-    static const struct source nowhere = {"<expression>", "", 0, 1};
+    static const struct source nowhere = {"<expression>", "", 0, 1, false};
     complain(complaints, f->kind, &nowhere, (struct span){0, 0}, "%s", f->message);
     return;
   }

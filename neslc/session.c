@@ -20,7 +20,7 @@ static bool load_library(struct session *session, struct diag_list *diags) {
     const struct library_file *file = &library_files[i];
     session->in_additions = file->addition;
     struct source *source = arena_alloc(session->arena, sizeof *source);
-    *source = (struct source){file->name, file->text, file->length, 1};
+    *source = (struct source){file->name, file->text, file->length, 1, true};
     struct reader reader;
     reader_init(&reader, session->arena, &session->names, source);
     while (true) {

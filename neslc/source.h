@@ -15,6 +15,7 @@ struct source {
   const char *text; /* NUL behind the end; the text may contain NUL */
   size_t length;
   uint32_t first_line; /* number of the first line, for forms of a prompt: usually 1 */
+  bool library;        /* of the library: errors within are told where it is called */
 };
 
 /* Bytes start <= i < end of a source's text. */
