@@ -1,0 +1,398 @@
+/* nesl-random.c - random NESL programs, each evaluated in several ways that must agree: by the
+ * direct interpreter of the unflattened semantics, and compiled, optimised, fused, on one
+ * thread and on several, on a back end that does everything late. Values must be equal to the
+ * bit, what is printed to the byte, errors in their kind and sentence.
+ *
+ *     nesl-random [--seed S] [--first N] [--count N] [--seconds T] [--show]
+ *
+ * Every evaluation is a process of its own, forked with the library loaded: what crashes or
+ * does not end is an outcome like others. A program whose outcomes differ is shrunk and shown.
+ * The last line is "N passed, N failed".
+ */
+#include "commands/nesl-evaluate.h"
+#include "commands/tests/random-nesl.h"
+#include "neslc/direct.h"
+#include "neslc/syntax.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* ---- ways ---- */
+
+struct way {
+  const char *name, *backend; /* NULL: the direct interpreter */
+  unsigned threads;
+  bool optimise, fuse;
+};
+
+static const struct way ways[] = {
+    {"interpreted directly", NULL, 1, false, false},
+    {"compiled", "cpu", 1, false, false},
+    {"compiled, 3 threads", "cpu", 3, false, false},
+    {"optimised", "cpu", 1, true, false},
+    {"fused", "cpu", 1, true, true},
+    {"fused, 3 threads", "cpu", 3, true, true},
+    {"delayed", "delayed", 1, false, false},
+    {"delayed, fused", "delayed", 1, true, true},
+};
+enum { WAYS = sizeof ways / sizeof *ways };
+
+/* ---- one evaluation, in a process of its own ---- */
+
+enum {
+  MOST_SECONDS = 20, /* of processor time */
+  MOST_STEPS = 300000,
+  MOST_TEXT = 1 << 20
+};
+
+/* One line for each column of a value: what is equal here is equal to the bit, but for the
+ * payloads of NaNs. */
+static void show_columns(const struct nesl_value *v, FILE *out) {
+  for (uint32_t i = 0; i < v->count; i++) {
+    const struct column *c = &v->columns[i];
+    fprintf(out, "\n %u:", c->kind);
+    for (uint64_t k = 0; k < c->length; k++) {
+      switch ((enum column_kind)c->kind) {
+      case COLUMN_INT:
+      case COLUMN_SEGDES: fprintf(out, " %" PRId64, c->as.ints[k]); break;
+      case COLUMN_FLOAT:
+        if (c->as.floats[k] != c->as.floats[k]) {
+          fputs(" nan", out);
+        } else {
+          fprintf(out, " %a", c->as.floats[k]);
+        }
+        break;
+      case COLUMN_BOOL: fprintf(out, " %d", c->as.bools[k] != 0); break;
+      }
+    }
+  }
+}
+
+static void show_error(const struct complaints *complaints, FILE *out) {
+  const char *message = "";
+  for (size_t i = complaints->diags->list.count; i-- > 0;) {
+    const struct diag *d = &complaints->diags->list.items[i];
+    if (d->severity == SEVERITY_ERROR) message = d->message;
+  }
+  fprintf(out, "error %s", nesl_error_name(complaints->first));
+  size_t line = strcspn(message, "\n"), stop = strcspn(message, ".(");
+  if (complaints->first == NESL_USER) line = 0; /* the machine prints the text */
+  fprintf(out, ": %.*s", (int)(stop < line ? stop : line), message);
+}
+
+/* evaluator: NULL for the direct interpreter. */
+static bool run_form(struct evaluator *evaluator, const struct evaluation *e,
+                     const struct form *form, bool last, FILE *printed, FILE *out) {
+  const struct direct_options direct = {.out = printed, .most_steps = MOST_STEPS};
+  struct direct_cost cost;
+  struct checked checked = {0};
+  struct evaluation here = *e;
+  struct nesl_value value;
+  here.form = &checked;
+  if (!check_form(e->session, form, e->complaints, &checked)) return false;
+  if (!checked.value) return true;
+  if (session_find_missing(e->session, checked.value, e->complaints)) return false;
+  bool fine =
+      evaluator ? evaluator->evaluate(evaluator, &here, &value)
+                : direct_evaluate(e->session, &checked, &direct, e->complaints, &value, &cost);
+  if (!fine) return false;
+  session_bind_checked(e->session, &checked, &value);
+  if (last) {
+    fputs("value", out);
+    show_columns(&value, out);
+  }
+  if (evaluator) evaluator->release(evaluator);
+  return true;
+}
+
+static void run_text(struct session *session, const struct way *way, const char *text,
+                     FILE *out) {
+  struct diag_list diags;
+  struct complaints complaints = {.diags = &diags};
+  struct nesl_sources sources = {.list = {0}};
+  char *printed = NULL;
+  size_t printed_size = 0;
+  struct nesl_options options = {.machine = machine_default_options()};
+  options.widths = (struct widths){session->classic ? CVL_I32 : CVL_I64, CVL_F64};
+  options.classic = session->classic;
+  options.machine.widths = options.widths;
+  options.machine.out = open_memstream(&printed, &printed_size);
+  options.machine.memory_limit = (uint64_t)1 << 30;
+  options.machine.threads = way->threads;
+  options.backend_name = way->backend;
+  options.optimise = way->optimise;
+  options.no_fusion = !way->fuse;
+  diag_list_init(&diags, session->arena);
+  const struct evaluation e = {session, NULL, &complaints, &sources};
+  struct evaluator *evaluator = way->backend ? evaluator_compiled(&options, &diags) : NULL;
+  if (setjmp(session->arena->out_of_memory)) {
+    fputs("error limit: memory", out);
+    return;
+  }
+  struct source *source = arena_alloc(session->arena, sizeof *source);
+  *source = (struct source){
+      .name = "random.nesl", .text = text, .length = strlen(text), .first_line = 1};
+  *array_push(session->arena, &sources.list) = source;
+  struct reader reader;
+  reader_init(&reader, session->arena, &session->names, source);
+  bool fine = options.machine.out && (evaluator || !way->backend);
+  while (fine && reader.at < source->length) {
+    struct form *form = arena_alloc(session->arena, sizeof *form);
+    enum reading reading = read_form(&reader, &complaints, form);
+    if (reading == READ_END) break;
+    bool last = strspn(text + reader.at, "\n") == source->length - reader.at;
+    fine =
+        reading == READ_FORM && run_form(evaluator, &e, form, last, options.machine.out, out);
+  }
+  if (!fine) {
+    show_error(&complaints, out);
+  } else if (fflush(options.machine.out) == 0 && printed_size > 0) {
+    fprintf(out, "\nprinted: %s", printed);
+  }
+}
+
+/* What came of an evaluation. */
+struct outcome {
+  int from; /* the pipe it comes through, */
+  pid_t process;
+  char *text;
+};
+
+static void start(struct outcome *o, struct session *session, const struct way *way,
+                  const char *text) {
+  int ends[2];
+  fflush(stdout);
+  if (pipe(ends) != 0 || (o->process = fork()) < 0) {
+    perror("nesl-random");
+    exit(2);
+  }
+  if (o->process == 0) {
+    const struct rlimit limit = {MOST_SECONDS, MOST_SECONDS};
+    const struct rlimit none = {0, 0};
+    setrlimit(RLIMIT_CPU, &limit);
+    setrlimit(RLIMIT_CORE, &none);
+    FILE *out = fdopen(ends[1], "w");
+    close(ends[0]);
+    if (out) run_text(session, way, text, out);
+    _exit(!out || fclose(out) != 0);
+  }
+  close(ends[1]);
+  o->from = ends[0];
+}
+
+static void finish(struct outcome *o) {
+  char *text = calloc(1, MOST_TEXT + 64);
+  size_t length = 0;
+  ssize_t got = 1;
+  int status = 0;
+  if (!text) exit(2);
+  while (length < MOST_TEXT && got > 0) {
+    got = read(o->from, text + length, MOST_TEXT - length);
+    if (got > 0) length += (size_t)got;
+  }
+  close(o->from);
+  waitpid(o->process, &status, 0);
+  if (WIFSIGNALED(status)) sprintf(text, "killed by signal %d", WTERMSIG(status));
+  if (WIFEXITED(status) && WEXITSTATUS(status) != 0) {
+    sprintf(text, "exit status %d", WEXITSTATUS(status));
+  }
+  o->text = text;
+}
+
+/* ---- programs ---- */
+
+struct tester {
+  struct session *session;
+  const char *text;   /* that is being compared */
+  char *told[WAYS];   /* outcomes, the first that of the direct interpreter */
+  unsigned differing; /* the way whose outcome differs from it; 0: none */
+  unsigned only;      /* while shrinking: this way alone is asked; 0: all */
+};
+
+static void forget(struct tester *t) {
+  for (unsigned i = 0; i < WAYS; i++) {
+    free(t->told[i]);
+    t->told[i] = NULL;
+  }
+}
+
+static bool begins(const char *text, const char *with) {
+  return strncmp(text, with, strlen(with)) == 0;
+}
+
+/* Programs that are too large say nothing; nor do those that are not well-typed after all:
+ * the checker's judgement is the same in every way. */
+static bool is_moot(const char *told) {
+  return begins(told, "error ") && !begins(told, "error runtime") &&
+         !begins(told, "error user");
+}
+
+static bool differs(void *context, const char *text) {
+  struct tester *t = context;
+  struct outcome outcomes[WAYS];
+  forget(t);
+  t->differing = 0;
+  start(&outcomes[0], t->session, &ways[0], text);
+  finish(&outcomes[0]);
+  t->told[0] = outcomes[0].text;
+  if (is_moot(t->told[0])) return false;
+  for (unsigned i = 1; i < WAYS; i++) {
+    if (!t->only || t->only == i) start(&outcomes[i], t->session, &ways[i], text);
+  }
+  for (unsigned i = 1; i < WAYS; i++) {
+    if (t->only && t->only != i) continue;
+    finish(&outcomes[i]);
+    t->told[i] = outcomes[i].text;
+    if (!t->differing && strcmp(t->told[i], t->told[0]) != 0) t->differing = i;
+  }
+  return t->differing != 0;
+}
+
+static void show_difference(struct tester *t, struct random_program *program, uint64_t seed,
+                            uint64_t number) {
+  enum { QUESTIONS = 1500, MOST_SHOWN = 1000 };
+  printf("FAILED program %" PRIu64 " (--seed %" PRIu64 " --first %" PRIu64 " --count 1)\n",
+         number, seed, number);
+  t->only = t->differing;
+  random_program_shrink(program, QUESTIONS, differs, t);
+  char *text = random_program_text(program);
+  if (!text || !differs(t, text)) {
+    printf("the difference does not show again\n");
+    t->differing = t->only;
+  }
+  printf("%s%s: %.*s\n%s: %.*s\n\n", text, ways[0].name, MOST_SHOWN, t->told[0],
+         ways[t->differing].name, MOST_SHOWN, t->told[t->differing]);
+  fflush(stdout);
+  free(text);
+  t->only = 0;
+}
+
+struct tally {
+  unsigned passed, failed, moot, errors;
+};
+
+static void test(struct tester *t, uint64_t seed, uint64_t number, struct tally *tally) {
+  struct heap heap;
+  struct arena arena;
+  heap_init(&heap, 0);
+  arena_init(&arena, &heap);
+  if (setjmp(arena.out_of_memory)) exit(2);
+  struct random_program *program = random_program(&arena, seed, number);
+  char *text = random_program_text(program);
+  if (!text) exit(2);
+  if (differs(t, text)) {
+    tally->failed++;
+    show_difference(t, program, seed, number);
+  } else if (is_moot(t->told[0])) {
+    tally->moot++;
+    if (!begins(t->told[0], "error limit")) {
+      printf("program %" PRIu64 " is rejected: %s\n", number, t->told[0]);
+    }
+  } else {
+    tally->passed++;
+    tally->errors += begins(t->told[0], "error");
+  }
+  free(text);
+  arena_free(&arena);
+}
+
+/* ---- the command ---- */
+
+struct wishes {
+  uint64_t seed, first, count;
+  double seconds;
+  bool show;
+};
+
+static bool read_wishes(struct wishes *w, int argc, char **argv) {
+  for (int i = 1; i < argc; i++) {
+    const char *name = argv[i];
+    if (strcmp(name, "--show") == 0) {
+      w->show = true;
+      continue;
+    }
+    if (i + 1 == argc) return false;
+    char *end;
+    const char *value = argv[++i];
+    uint64_t number = strtoull(value, &end, 0);
+    if (strcmp(name, "--seed") == 0) {
+      w->seed = number;
+    } else if (strcmp(name, "--first") == 0) {
+      w->first = number;
+    } else if (strcmp(name, "--count") == 0) {
+      w->count = number;
+    } else if (strcmp(name, "--seconds") == 0) {
+      w->seconds = (double)number;
+    } else {
+      return false;
+    }
+    if (end == value || *end) return false;
+  }
+  return true;
+}
+
+static void show_program(const struct wishes *w, uint64_t number) {
+  struct heap heap;
+  struct arena arena;
+  heap_init(&heap, 0);
+  arena_init(&arena, &heap);
+  if (setjmp(arena.out_of_memory)) exit(2);
+  char *text = random_program_text(random_program(&arena, w->seed, number));
+  printf("%s\n", text ? text : "");
+  free(text);
+  arena_free(&arena);
+}
+
+static struct session *open_session(struct arena *arena, bool classic) {
+  struct diag_list diags;
+  diag_list_init(&diags, arena);
+  return setjmp(arena->out_of_memory) ? NULL : session_new(arena, classic, &diags);
+}
+
+int main(int argc, char **argv) {
+  struct wishes w = {.seed = 1, .count = UINT64_MAX, .seconds = 30};
+  if (!read_wishes(&w, argc, argv)) {
+    fputs("usage: nesl-random [--seed S] [--first N] [--count N] [--seconds T] [--show]\n",
+          stderr);
+    return 2;
+  }
+  struct heap heap;
+  struct arena arenas[2];
+  struct tester testers[2] = {{.only = 0}, {.only = 0}};
+  struct tally tally = {0};
+  heap_init(&heap, 0);
+  for (int classic = 0; classic < 2; classic++) {
+    arena_init(&arenas[classic], &heap);
+    testers[classic].session = open_session(&arenas[classic], classic);
+    if (!testers[classic].session) return 2;
+  }
+  struct timespec begun, now;
+  clock_gettime(CLOCK_MONOTONIC, &begun);
+  uint64_t number = w.first;
+  double passed = 0;
+  while (number - w.first < w.count && (w.count != UINT64_MAX || passed < w.seconds)) {
+    if (w.show) {
+      show_program(&w, number);
+    } else {
+      test(&testers[number % 4 == 3], w.seed, number, &tally);
+    }
+    number++;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    passed = (double)(now.tv_sec - begun.tv_sec);
+  }
+  for (int classic = 0; classic < 2; classic++) {
+    forget(&testers[classic]);
+    arena_free(&arenas[classic]);
+  }
+  if (w.show) return 0;
+  printf("seed %" PRIu64 ": %" PRIu64 " programs in %.0f s, of which %u end with an error and"
+         " %u are too large\n%u passed, %u failed\n",
+         w.seed, number - w.first, passed, tally.errors, tally.moot, tally.passed,
+         tally.failed);
+  return tally.failed != 0;
+}
