@@ -13,8 +13,8 @@
 
 struct derived {
   struct core_pattern *parameter; /* of the argument's type */
-  struct core *body;              /* NULL: a base case, which the caller executes itself: eql and
-                                     select on scalars and streams, and no others */
+  struct core *body; /* NULL: a base case, which the caller executes itself: eql and
+                        select on scalars and streams, and no others */
   uint32_t local_count;
 };
 
