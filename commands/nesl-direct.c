@@ -36,6 +36,7 @@ struct evaluator *evaluator_direct(const struct nesl_options *options,
   }
   d->base = (struct evaluator){evaluate, release, close_direct};
   d->options = (struct direct_options){.out = options->machine.out,
+                                       .widths = &options->widths,
                                        .most_depth = options->machine.max_depth,
                                        .seed = options->machine.seed,
                                        .interrupt = options->machine.interrupt};

@@ -4,7 +4,7 @@
 /* The library is read here; it may be broken, or too large for the memory. */
 static bool make_session(struct nesl *n) {
   if (setjmp(n->arena.out_of_memory)) return false;
-  n->session = session_new(&n->arena, n->options->classic, &n->diags);
+  n->session = session_new(&n->arena, n->options->widths.int_elem == CVL_I32, &n->diags);
   if (n->session) n->session->argument_checks = !n->options->unchecked;
   return n->session != NULL;
 }

@@ -246,7 +246,7 @@ static bool eval_time(struct direct *d, struct frame *frame, const struct core *
   clock_gettime(CLOCK_MONOTONIC, &after);
   double seconds =
       (double)(after.tv_sec - before.tv_sec) + 1e-9 * (double)(after.tv_nsec - before.tv_nsec);
-  *out = datum_pair(d, x, datum_float(seconds));
+  *out = datum_pair(d, x, datum_float(rounded(d, seconds)));
   return true;
 }
 
@@ -301,7 +301,7 @@ static bool eval_node(struct direct *d, struct frame *frame, const struct core *
   switch ((enum core_kind)e->kind) {
   case CORE_INT:
   case CORE_CHAR: *out = datum_int(e->as.integer); return true;
-  case CORE_FLOAT: *out = datum_float(e->as.real); return true;
+  case CORE_FLOAT: *out = datum_float(rounded(d, e->as.real)); return true;
   case CORE_BOOL: *out = datum_bool(e->as.integer); return true;
   case CORE_STRING: *out = eval_string(d, e); return true;
   case CORE_EMPTY: *out = datum_sequence(d, NULL, 0); return true;

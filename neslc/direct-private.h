@@ -128,7 +128,7 @@ struct direct {
   struct session *session;
   struct arena *arena; /* of the run */
   const struct direct_options *options;
-  enum cvl_elem int_elem;
+  struct widths widths;
   struct direct_cost cost; /* so far; depth along the present path */
   uint64_t steps, calls;   /* calls: active now */
   uint64_t seed, random_count;
@@ -151,6 +151,11 @@ struct direct {
   } * memos;
   size_t memo_count, memo_capacity;
 };
+
+/* A FLOAT as the run keeps it: rounded to its width. */
+static inline double rounded(const struct direct *d, double x) {
+  return d->widths.float_elem == CVL_F32 ? (double)(float)x : x;
+}
 
 static inline void charge(struct direct *d, double work, double depth) {
   d->cost.work += work;

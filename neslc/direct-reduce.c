@@ -12,10 +12,11 @@
 struct combining {
   enum cvl_op op;
   enum type_tag element;
+  bool single; /* FLOATs of 32 bits */
 };
 
 static struct datum identity_of(const struct direct *d, struct combining c) {
-  const bool narrow = d->int_elem == CVL_I32;
+  const bool narrow = d->widths.int_elem == CVL_I32;
   if (c.element == TYPE_BOOL) return datum_bool(c.op == OP_AND);
   if (c.element == TYPE_FLOAT) {
     switch ((int)c.op) {
@@ -57,7 +58,8 @@ static struct datum combine(struct direct *d, struct combining c, struct datum x
 /* ---- the reproducible tree ---- */
 
 static double plus_or_times(struct combining c, double x, double y) {
-  return c.op == OP_ADD ? x + y : x * y;
+  const double z = c.op == OP_ADD ? x + y : x * y;
+  return c.single ? (double)(float)z : z; /* correctly rounded: 53 bits are enough for both */
 }
 static double padding(struct combining c) {
   return c.op == OP_ADD ? -0.0 : 1.0;
@@ -223,7 +225,7 @@ bool direct_reduction(struct direct *d, const struct primitive_call *call, struc
   if (!*known) return false;
   const struct datum_sequence *v = call->argument[0].as.sequence;
   const struct type *element = type_of(special_argument(d, call->special)->part[0]);
-  const struct combining c = {op, (enum type_tag)element->tag};
+  const struct combining c = {op, (enum type_tag)element->tag, d->widths.float_elem == CVL_F32};
   const double n = (double)v->count, levels = ceil(log2(n + 1));
   charge(d, kind == RANK ? n * levels : n, levels);
   if (kind == REDUCTION && v->count == 0 && c.element == TYPE_CHAR) {

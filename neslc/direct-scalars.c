@@ -7,8 +7,8 @@
 
 static struct cvl_value to_cvl(const struct direct *d, struct datum x) {
   switch ((enum datum_kind)x.kind) {
-  case DATUM_INT: return cvl_scalar_int(d->int_elem, x.as.integer);
-  case DATUM_FLOAT: return cvl_scalar_float(CVL_F64, x.as.real);
+  case DATUM_INT: return cvl_scalar_int(d->widths.int_elem, x.as.integer);
+  case DATUM_FLOAT: return cvl_scalar_float(d->widths.float_elem, x.as.real);
   case DATUM_BOOL: return cvl_scalar_bool(x.as.integer);
   case DATUM_PAIR:
   case DATUM_SEQUENCE:
@@ -22,11 +22,12 @@ bool direct_operation(struct direct *d, enum cvl_op op, const struct datum *oper
   struct cvl_value values[3], result;
   enum cvl_error_kind fault;
   for (size_t i = 0; i < count; i++) values[i] = to_cvl(d, operands[i]);
-  if (!cvl_scalar_op(d->int_elem, CVL_F64, op, values, &result, &fault)) return false;
+  if (!cvl_scalar_op(d->widths.int_elem, d->widths.float_elem, op, values, &result, &fault))
+    return false;
   if (result.elem == CVL_BOOL) {
     *out = datum_bool(result.as.b);
-  } else if (result.elem == CVL_F64) {
-    *out = datum_float(result.as.f64);
+  } else if (result.elem == d->widths.float_elem) {
+    *out = datum_float(cvl_float_of(&result));
   } else {
     *out = datum_int(cvl_int_of(&result));
   }
@@ -89,7 +90,7 @@ static int64_t scaled(uint64_t u, int64_t bound, bool wide) {
 
 static bool random_number(struct direct *d, const struct primitive_call *call,
                           struct datum *out) {
-  const bool wide = d->int_elem == CVL_I64;
+  const bool wide = d->widths.int_elem == CVL_I64;
   const struct datum bound = call->argument[0];
   const bool real = bound.kind == DATUM_FLOAT;
   if (real ? !(bound.as.real > 0) : bound.as.integer <= 0) {
@@ -101,7 +102,8 @@ static bool random_number(struct direct *d, const struct primitive_call *call,
   } else { /* as in the flattened program: an INT below a power of two, scaled */
     enum { BITS = 30 };
     const double unit = 1.0 / (double)(1 << BITS);
-    *out = datum_float((double)scaled(u, 1 << BITS, wide) * unit * bound.as.real);
+    const double part = rounded(d, (double)scaled(u, 1 << BITS, wide)) * unit; /* exact */
+    *out = datum_float(rounded(d, part * bound.as.real));
   }
   return true;
 }

@@ -86,13 +86,14 @@ static void evaluate_on_large_stack(struct evaluation *run) {
 bool direct_evaluate(struct session *session, const struct checked *checked,
                      const struct direct_options *options, struct complaints *complaints,
                      struct nesl_value *value, struct direct_cost *cost) {
+  const struct widths of_session = {session->classic ? CVL_I32 : CVL_I64, CVL_F64};
   struct arena arena;
   arena_init(&arena, session->arena->heap);
   struct evaluation run = {
       .d = {.session = session,
             .arena = &arena,
             .options = options,
-            .int_elem = session->classic ? CVL_I32 : CVL_I64,
+            .widths = options->widths ? *options->widths : of_session,
             .seed = options->seed},
       .checked = checked,
       .value = value,

@@ -6,6 +6,7 @@
 #define RAVEL_NESLC_DIRECT_H
 
 #include "neslc/session.h"
+#include "vcode/vcode.h"
 #include <signal.h>
 
 struct direct_options {
@@ -13,6 +14,7 @@ struct direct_options {
   uint64_t most_steps; /* 0: no limit */
   uint64_t most_depth; /* of calls; 0: as far as the stack reaches, about 300,000 */
   uint64_t seed;
+  const struct widths *widths; /* NULL: 64-bit FLOATs, and INTs of the session's width */
   const volatile sig_atomic_t *interrupt; /* not zero asks the evaluation to end; or NULL */
 };
 
@@ -21,8 +23,7 @@ struct direct_cost {
 };
 
 /* Evaluates a checked expression. The value is the arena's. On a run-time error complains
- * (NESL_RUNTIME with the documented sentence first, NESL_USER, NESL_LIMIT) and returns false.
- * INTs have the width of the session (32 bits if classic). */
+ * (NESL_RUNTIME with the documented sentence first, NESL_USER, NESL_LIMIT) and returns false. */
 bool direct_evaluate(struct session *, const struct checked *, const struct direct_options *,
                      struct complaints *, struct nesl_value *value, struct direct_cost *cost);
 

@@ -185,6 +185,16 @@ Test(direct, widths) {
   expect_in(true, "sum([2000000000, 2000000000]);", "-294967296", "");
 }
 
+Test(direct, single_floats) {
+  struct run r;
+  run_open(&r, false);
+  r.options.widths = &(struct widths){CVL_I64, CVL_F32};
+  run_text(&r, "(0.1, 0.1 + 0.2, 16777216.0 + 1.0, sum(dist(0.1, 3)), float(16777217));");
+  cr_expect_str_eq(r.shown, "(0.100000001490116, 0.300000011920929, 1.6777216E7, "
+                            "0.300000011920929, 1.6777216E7)");
+  run_close(&r);
+}
+
 Test(direct, nothing_runs_for_no_instance) {
   expect("function tsize(ch, v) = 1 + sum({tsize(ch, c) : c in ch[v]});\n"
          "tsize([[1, 2], [3], [] int, [] int], 0);",
