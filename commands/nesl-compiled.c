@@ -19,18 +19,32 @@ struct compiled {
 
 /* ---- what went wrong ---- */
 
-static bool of_library(const char *place) {
-  return strncmp(place, "library/", strlen("library/")) == 0;
+enum { MOST_PLACES = 64 };
+
+struct trail {
+  struct failure_place places[MOST_PLACES];
+  size_t count;
+};
+
+static void add_place(const struct evaluation *e, struct trail *trail, const char *place,
+                      size_t length) {
+  if (trail->count == MOST_PLACES) return;
+  if (find_place(e, place, length, &trail->places[trail->count])) trail->count++;
 }
 
-/* The innermost place of the program's own: where the instruction is from, or a call. */
-static const char *own_place(const struct machine_failure *f, const struct diag_list *told) {
-  if (f->place && !of_library(f->place)) return f->place;
-  for (size_t i = 0; i < told->list.count; i++) {
-    const char *origin = told->list.items[i].origin;
-    if (origin && !of_library(origin)) return origin;
+/* An origin, with the calls that were expanded around it: they follow the function's name. */
+static void add_origin(const struct evaluation *e, struct trail *trail,
+                       const struct ir_program *program, const char *place) {
+  uint32_t i = 1;
+  while (i < program->origin_count && program->origins[i].place != place) i++;
+  add_place(e, trail, place, strlen(place));
+  if (i == program->origin_count) return;
+  const char *calls = program->origins[i].name;
+  for (calls += strcspn(calls, "<"); *calls == '<';) {
+    const size_t length = strcspn(++calls, "<");
+    add_place(e, trail, calls, length);
+    calls += length;
   }
-  return f->place;
 }
 
 /* The sentence for an instruction that fails on its own, where the compiler adds no check. */
@@ -43,13 +57,26 @@ static const char *sentence_of(const struct machine_failure *f) {
 
 /* Says what the machine said, without its instruction: that was not the user's. */
 static void tell_failure(const struct compiled *c, const struct evaluation *e,
-                         const struct diag_list *told) {
+                         const struct ir_program *program, const struct diag_list *told) {
   const struct machine_failure *f = machine_failure(c->machine);
   enum nesl_error error = f->cause == MACHINE_CAUSE_LIMIT ? NESL_LIMIT : NESL_RUNTIME;
   const char *message = "out of memory";
   if (told->list.count > 0) message = told->list.items[0].message + f->instruction;
   if (sentence_of(f)) message = sentence_of(f);
-  complain_at_place(e, error, own_place(f, told), message);
+  if (f->cause == MACHINE_CAUSE_ASSERT && f->text == flatten_error_text) {
+    error = NESL_USER;
+    message = failure_by_error;
+  }
+  struct trail trail = {.count = 0};
+  for (size_t i = 0; i < told->list.count; i++) {
+    const char *origin = told->list.items[i].origin;
+    if (origin) add_origin(e, &trail, program, origin);
+  }
+  const struct core *whole = e->form->value;
+  if (trail.count == 0) {
+    trail.places[trail.count++] = (struct failure_place){whole->source, whole->at, whole};
+  }
+  complain_of_failure(e->complaints, error, message, trail.places, trail.count);
 }
 
 /* ---- one evaluation ---- */
@@ -124,11 +151,8 @@ static bool evaluate(struct evaluator *base, const struct evaluation *e,
   diag_list_init(&told, e->complaints->diags->arena);
   switch (machine_evaluate(c->machine, program, NULL, 0, &c->results, &told)) {
   case MACHINE_DONE: return value_of_results(c, e, value);
-  case MACHINE_EXIT:
-    complain(e->complaints, NESL_USER, expression->source, expression->at,
-             "the evaluation was stopped by `error`");
-    break;
-  case MACHINE_ERROR: tell_failure(c, e, &told); break;
+  case MACHINE_EXIT: /* follows the failure that `error` makes */
+  case MACHINE_ERROR: tell_failure(c, e, program, &told); break;
   case MACHINE_INTERRUPTED:
     complain(e->complaints, NESL_LIMIT, expression->source, expression->at, "interrupted");
     break;

@@ -5,6 +5,7 @@
 #define RAVEL_NESL_EVALUATE_H
 
 #include "commands/nesl-options.h"
+#include "neslc/failure.h"
 #include "neslc/session.h"
 
 /* What an evaluation may use of its surroundings. */
@@ -33,9 +34,9 @@ struct nesl_sources {
   ARRAY(const struct source *) list;
 };
 
-/* Complains about "FILE:LINE:COLUMN": with the line itself if it is of one of the sources, or
- * of the library. */
-void complain_at_place(const struct evaluation *, enum nesl_error, const char *place,
-                       const char *message);
+/* The expression at "FILE:LINE:COLUMN", an origin of compiled code. False if no source has that
+ * place. nesl-places.c */
+bool find_place(const struct evaluation *, const char *place, size_t length,
+                struct failure_place *);
 
 #endif

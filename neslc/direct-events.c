@@ -36,13 +36,15 @@ static int compare_keys(const uint32_t *a, size_t a_count, const uint32_t *b, si
 
 /* ---- failures ---- */
 
+/* Places that differ: of a recursion the one call, not each of its levels. */
 static void leave_trail(struct direct *d, const struct frame *frame, const struct core *at) {
-  struct place *trail = arena_alloc(d->arena, MOST_PLACES * sizeof *trail);
+  struct failure_place *trail = arena_alloc(d->arena, MOST_PLACES * sizeof *trail);
   size_t count = 0;
   for (; frame && count < MOST_PLACES; at = frame->call, frame = frame->caller) {
     if (!at || !at->source) continue;
-    const struct global *g = frame->special->global;
-    trail[count++] = (struct place){at->source, at->at, g ? g->name : NULL};
+    size_t known = 0;
+    while (known < count && trail[known].node != at) known++;
+    if (known == count) trail[count++] = (struct failure_place){at->source, at->at, at};
   }
   d->failure.trail = trail;
   d->failure.trail_count = count;
@@ -95,35 +97,14 @@ bool direct_failed_earlier(const struct failure *a, const struct failure *b) {
   return compare_keys(a->key, a->key_count, b->key, b->key_count) < 0;
 }
 
-static bool of_library(const struct place *place) {
-  return strncmp(place->source->name, "library/", strlen("library/")) == 0;
-}
-
-/* The program's own innermost place gets the marks; then come the calls around it. */
 void direct_report(struct direct *d, struct complaints *complaints) {
   const struct failure *f = &d->failure;
-  size_t first = 0;
-  while (first < f->trail_count && of_library(&f->trail[first])) first++;
-  if (first == f->trail_count) first = 0;
-  if (f->trail_count == 0) {
-    static const struct source nowhere = {"<expression>", "", 0, 1, false};
-    complain(complaints, f->kind, &nowhere, (struct span){0, 0}, "%s", f->message);
-    return;
+  const char *message = f->message;
+  if (f->kind == NESL_USER) {
+    fprintf(d->options->out, "ERROR: %s\n", message);
+    message = failure_by_error;
   }
-  const struct place *own = &f->trail[first];
-  complain(complaints, f->kind, own->source, own->at, "%s", f->message);
-  if (first > 0 && f->trail[first - 1].function) {
-    const struct place *inner = &f->trail[0];
-    remark(complaints, inner->source, inner->at, "found within `%s` of the library",
-           f->trail[first - 1].function->text);
-  }
-  for (size_t i = first + 1; i < f->trail_count; i++) {
-    const struct place *place = &f->trail[i];
-    const struct name *called = f->trail[i - 1].function;
-    if (of_library(place)) continue;
-    remark(complaints, place->source, place->at, "%s%s%s called here", called ? "`" : "",
-           called ? called->text : "a function without a name", called ? "`" : "");
-  }
+  complain_of_failure(complaints, f->kind, message, f->trail, f->trail_count);
 }
 
 /* ---- output ---- */

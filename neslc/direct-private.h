@@ -21,6 +21,7 @@
 #include "neslc/checks.h"
 #include "neslc/derive.h"
 #include "neslc/direct.h"
+#include "neslc/failure.h"
 
 /* ---- values ---- */
 
@@ -105,11 +106,7 @@ struct failure {
   const char *message;
   const uint32_t *key; /* where, for comparison with other instances */
   size_t key_count;
-  struct place { /* innermost first */
-    const struct source *source;
-    struct span at;
-    const struct name *function; /* whose code this is, or NULL */
-  } * trail;
+  const struct failure_place *trail; /* innermost first */
   size_t trail_count;
 };
 

@@ -6,6 +6,8 @@
 #include <ctype.h>
 #include <string.h>
 
+const char failure_by_error[] = "the program stopped itself by `error`";
+
 enum { MOST_CALLS = 6 }; /* that are shown: the innermost */
 
 /* ---- places ---- */
@@ -78,8 +80,7 @@ static bool told_before(const struct failure_place *told, size_t count,
 }
 
 void complain_of_failure(struct complaints *complaints, enum nesl_error error,
-                         const char *message, const struct failure_place *trail,
-                         size_t count) {
+                         const char *message, const struct failure_place *trail, size_t count) {
   struct failure_place told[1 + MOST_CALLS];
   size_t told_count = 0;
   for (size_t i = 0; i < count && told_count <= MOST_CALLS; i++) {

@@ -20,6 +20,9 @@ struct failure_place {
 void complain_of_failure(struct complaints *, enum nesl_error, const char *message,
                          const struct failure_place *trail, size_t count);
 
+/* The message for error(s): s itself has been printed. */
+extern const char failure_by_error[];
+
 /* The byte that names an expression among all of its source, and origins of instructions hold:
  * where its operator stands, or its bracket, or else where it begins. */
 uint32_t core_mark(const struct core *);

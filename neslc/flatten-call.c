@@ -40,7 +40,8 @@ static const struct rep *expand(struct flattener *f, struct context *c, const st
   struct frame frame = {.count = k->count,
                         .arguments = k->arguments,
                         .global = k->global ? k->global : caller->global,
-                        .depth = caller->depth + 1};
+                        .depth = caller->depth + 1,
+                        .calls = expanded_calls(f)};
   f->frame = &frame;
   const struct rep *captured = k->captured;
   const uint32_t count = k->lambda ? k->lambda->captured_count : 0;

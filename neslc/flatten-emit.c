@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "neslc/failure.h"
 #include "neslc/flatten-private.h"
 
 const struct ir_kind flat_kinds[4] = {
@@ -245,10 +246,8 @@ bool known_float(struct flattener *f, ir_var v, double *out) {
   return k != NULL;
 }
 
-void emit_assert(struct flattener *f, ir_var flags, ir_var v, ir_var w, const char *text) {
-  if (f->options->unchecked) return;
-  const struct vcode_constant *good = constant_of(f, flags);
-  if (good && good->length == 1 && good->as.bools[0]) return; /* it is known to hold */
+static void append_assert(struct flattener *f, ir_var flags, ir_var v, ir_var w,
+                          const char *text) {
   struct ir_binding x = make_binding(f, IR_OP, 3, 0);
   x.op = OPC_ASSERT;
   x.operands[0] = flags;
@@ -260,6 +259,18 @@ void emit_assert(struct flattener *f, ir_var flags, ir_var v, ir_var w, const ch
   if (find_known(f, &x, hash)) return; /* checked already */
   append(f, &x);
   remember(f, &x, hash);
+}
+
+void emit_assert(struct flattener *f, ir_var flags, ir_var v, ir_var w, const char *text) {
+  if (f->options->unchecked) return;
+  const struct vcode_constant *good = constant_of(f, flags);
+  if (good && good->length == 1 && good->as.bools[0]) return; /* it is known to hold */
+  append_assert(f, flags, v, w, text);
+}
+
+void emit_stop(struct flattener *f, const char *text) {
+  const ir_var zero = emit_int(f, 0);
+  append_assert(f, emit_bool(f, false), zero, zero, text);
 }
 
 /* ---- blocks ---- */
@@ -321,12 +332,15 @@ void emit_call(struct flattener *f, uint32_t function, uint32_t count, const ir_
   append(f, &x);
 }
 
+/* The bodies of the library's functions that are expanded keep the origin of the call: whoever
+ * reads a message has not written them. */
 void set_origin(struct flattener *f, const struct core *e) {
-  if (!e->source) return;
-  const struct source_pos pos = source_position(e->source, e->at.start);
+  if (!e->source || (e->source->library && f->frame->depth > 0)) return;
+  const struct source_pos pos = source_position(e->source, core_mark(e));
   const char *place = arena_printf(f->arena, "%s:%u:%u", e->source->name, pos.line, pos.column);
-  const char *name = f->frame->global ? f->frame->global->name->text : "";
+  const char *function = f->frame->global ? f->frame->global->name->text : "";
   const struct vcode_origin *last = &f->origins.items[f->origins.count - 1];
+  const char *name = arena_printf(f->arena, "%s%s", function, f->frame->calls);
   if (f->origins.count > 1 && strcmp(last->place, place) == 0 &&
       strcmp(last->name, name) == 0) {
     f->origin = (uint32_t)(f->origins.count - 1);
@@ -334,4 +348,10 @@ void set_origin(struct flattener *f, const struct core *e) {
   }
   *array_push(f->arena, &f->origins) = (struct vcode_origin){place, name};
   f->origin = (uint32_t)(f->origins.count - 1);
+}
+
+const char *expanded_calls(struct flattener *f) {
+  if (f->origin == 0) return "";
+  const struct vcode_origin *call = &f->origins.items[f->origin];
+  return arena_printf(f->arena, "<%s%s", call->place, call->name + strcspn(call->name, "<"));
 }

@@ -89,6 +89,7 @@ struct frame {
   struct type **arguments;     /* ... and the ground types they are */
   const struct global *global; /* or NULL */
   unsigned depth;              /* of expansion */
+  const char *calls;           /* that were expanded: as in names of origins, from `<` on */
 };
 
 struct block {
@@ -182,6 +183,9 @@ bool known_float(struct flattener *, ir_var, double *);
 /* A check: fails with the text where flags are F. All of one length. Texts: see assert_text. */
 void emit_assert(struct flattener *, ir_var flags, ir_var v, ir_var w, const char *text);
 
+/* Ends the program with this text. */
+void emit_stop(struct flattener *, const char *text);
+
 /* Blocks: begin one, emit into it, end it; flat_if puts two of them into an IF. */
 struct block *block_begin(struct flattener *);
 struct ir_block *block_end(struct flattener *, struct block *, uint32_t count,
@@ -192,7 +196,11 @@ void flat_if(struct flattener *, ir_var condition, struct ir_block *then,
              struct ir_block *otherwise, uint32_t count, ir_var *results);
 void emit_call(struct flattener *, uint32_t function, uint32_t count, const ir_var *operands,
                uint32_t result_count, const struct ir_kind *const *kinds, ir_var *results);
+/* Origins name the function, and of expanded ones the places of the calls around them:
+ * FUNCTION<PLACE<PLACE, innermost first. */
 void set_origin(struct flattener *, const struct core *);
+/* frame.calls for a body that is expanded where the origin is now. */
+const char *expanded_calls(struct flattener *);
 /* Removes bindings that nothing uses, all through the program: flatten-dead.c. */
 void flat_dead(struct flattener *, struct ir_program *);
 

@@ -338,7 +338,8 @@ static const struct name *version_name(struct flattener *f, const struct version
 static void make_version(struct flattener *f, size_t number) {
   const struct version v = f->versions.items[number];
   begin_function(f);
-  struct frame frame = {.count = v.count, .arguments = v.arguments, .global = v.global};
+  struct frame frame = {
+      .count = v.count, .arguments = v.arguments, .global = v.global, .calls = ""};
   f->frame = &frame;
   /* Parameters are the first variables. */
   const ir_var one = v.lifted ? flat_var(f, &flat_kinds[IR_SEGDES]) : 0;
@@ -361,7 +362,7 @@ static void make_version(struct flattener *f, size_t number) {
       bind_local(f, c, v.lambda->captured[i], last ? captured : captured->left);
       captured = captured->right;
     }
-    bind_pattern(f, c, v.lambda->parameter, argument->right);
+    bind_pattern(f, c, v.lambda->parameter, v.captured ? argument->right : argument);
     result = flatten(f, c, v.lambda->body);
   } else if (v.derived) {
     bind_pattern(f, c, v.derived->parameter, argument);
@@ -416,7 +417,7 @@ struct ir_program *flatten_expression(struct session *s, struct core *expression
   (void)local_count;
   struct flattener *f = new_flattener(s, options, complaints);
   begin_function(f);
-  struct frame frame = {0};
+  struct frame frame = {.calls = ""};
   f->frame = &frame;
   struct block *body = block_begin(f);
   f->serial = (struct context){.kind = CONTEXT_SERIAL};
@@ -441,7 +442,8 @@ struct ir_program *flatten_function(struct session *s, struct global *g, struct 
   for (uint32_t i = 0; i < g->scheme.count; i++) {
     arguments[i] = type_ground(f->arena, arguments[i], 0, NULL);
   }
-  struct frame frame = {.count = g->scheme.count, .arguments = arguments, .global = g};
+  struct frame frame = {
+      .count = g->scheme.count, .arguments = arguments, .global = g, .calls = ""};
   f->frame = &frame;
   const struct ir_kind **kinds;
   uint32_t count;

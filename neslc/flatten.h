@@ -17,6 +17,9 @@ struct flatten_options {
   bool unchecked; /* leave the argument checks of section 7 out */
 };
 
+/* The text of the ASSERT that ends a program after error(s) has printed. */
+extern const char flatten_error_text[];
+
 /* A program whose entry function takes nothing and leaves the columns of the expression's value
  * (value.h), in order. Never fails for a checked expression but by memory (the arena jumps):
  * what is not supported would be an internal error, reported in complaints. Every run-time

@@ -125,7 +125,8 @@ static void make_block_portable(struct portable *p, struct ir_block *block) {
       make_block_portable(p, b->as.arms.otherwise);
     }
     if (b->form == IR_OP && b->op == OPC_ASSERT) {
-      replace_check(p, &list, b);
+      /* error(s) has printed s, and EXIT follows */
+      if (b->as.text.text != flatten_error_text) replace_check(p, &list, b);
     } else {
       *array_push(p->arena, &list) = *b;
     }

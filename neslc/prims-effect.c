@@ -3,6 +3,8 @@
 
 enum { STREAM_OUT = 1 };
 
+const char flatten_error_text[] = "the program stopped itself by `error` {}";
+
 /* The elements of strings, all instances one behind the other. */
 static ir_var characters(struct flattener *f, const struct context *c, const struct rep *s) {
   return element_scalars(f, rep_plain(f, c, s));
@@ -38,6 +40,7 @@ static const struct rep *stop(struct flattener *f, const struct context *c,
   print(f, literal_text(f, "ERROR: "));
   print(f, characters(f, &f->serial, first));
   print(f, literal_text(f, "\n"));
+  emit_stop(f, flatten_error_text); /* says where */
   struct ir_block *then = block_end_exit(f, b);
   b = block_begin(f);
   struct ir_block *otherwise = block_end(f, b, 0, NULL);

@@ -1,0 +1,80 @@
+/* nesl-places.c - what stands at a place that is known by name only. */
+#include "commands/nesl-evaluate.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct wanted {
+  const char *name; /* of the source */
+  size_t length;
+  struct source_pos pos;
+  struct failure_place *found;
+};
+
+/* The byte of a line and column, from 1; false if the source has no such line. */
+static bool find_offset(const struct source *source, struct source_pos pos, uint32_t *offset) {
+  if (pos.line < source->first_line) return false;
+  const char *p = source->text, *end = source->text + source->length;
+  for (uint32_t line = source->first_line; line < pos.line; line++) {
+    p = memchr(p, '\n', (size_t)(end - p));
+    if (!p++) return false;
+  }
+  uint32_t at = (uint32_t)(p - source->text);
+  for (uint32_t column = 1; column < pos.column && at < source->length; column++) {
+    at += (uint32_t)source_character(source, at);
+  }
+  *offset = at;
+  return true;
+}
+
+static bool look_at_source(const struct wanted *w, const struct source *source) {
+  uint32_t at;
+  if (strlen(source->name) != w->length || memcmp(source->name, w->name, w->length) != 0) {
+    return false;
+  }
+  if (!find_offset(source, w->pos, &at)) return false;
+  *w->found = (struct failure_place){.source = source, .at = {at, at + 1}};
+  return true;
+}
+
+static void look_at_form(void *context, struct global *g) {
+  const struct wanted *w = context;
+  if (!w->found->source && g->form) look_at_source(w, g->form->source);
+}
+
+static void look_for(struct failure_place *found, struct core *whole) {
+  if (found->node) return;
+  const struct core *node = core_at_mark(whole, found->source, found->at.start);
+  if (!node) return;
+  found->node = node;
+  found->at = node->at;
+}
+
+static void look_into(void *context, struct global *g) {
+  if (g->body) look_for(context, g->body);
+}
+
+/* Takes ":NUMBER" from the end of text[0..*length). */
+static uint32_t take_number(const char *text, size_t *length) {
+  size_t at = *length;
+  while (at > 0 && text[at - 1] != ':') at--;
+  if (at == 0) return 0;
+  *length = at - 1;
+  return (uint32_t)strtoul(text + at, NULL, 10);
+}
+
+bool find_place(const struct evaluation *e, const char *place, size_t length,
+                struct failure_place *found) {
+  *found = (struct failure_place){.source = NULL};
+  struct wanted w = {.name = place, .length = length, .found = found};
+  w.pos.column = take_number(place, &w.length);
+  w.pos.line = take_number(place, &w.length);
+  for (size_t i = e->sources->list.count; i-- > 0 && !found->source;) {
+    look_at_source(&w, e->sources->list.items[i]);
+  }
+  if (!found->source) session_each(e->session, look_at_form, &w);
+  if (!found->source) return false;
+  look_for(found, e->form->value);
+  session_each(e->session, look_into, found);
+  return true;
+}
