@@ -214,6 +214,7 @@ static const char *string_argument(struct command *c) {
     return NULL;
   }
   const struct evaluation e = {n->session, &checked, &n->complaints, &n->sources};
+  if (session_find_missing(n->session, checked.value, &n->complaints)) return NULL;
   if (!n->evaluator->evaluate(n->evaluator, &e, &value)) return NULL;
   const struct column *chars = &value.columns[1];
   char *text = arena_alloc(&n->arena, (size_t)chars->length + 1);
@@ -256,14 +257,17 @@ static bool dump(struct command *c) {
                       .at = c->form->argument->at,
                       .value = c->form->argument};
   struct checked checked = {0};
-  if (!check_form(n->session, &form, &n->complaints, &checked)) return false;
+  if (!check_form(n->session, &form, &n->complaints, &checked) ||
+      session_find_missing(n->session, checked.value, &n->complaints)) {
+    return false;
+  }
   const struct flatten_options options = {.widths = n->options->widths,
                                           .unchecked = !n->session->argument_checks};
   const struct ir_program *program = flatten_expression(
       n->session, checked.value, checked.local_count, &options, &n->complaints);
   if (!program) return false;
-  struct vcode_program *vcode = fcode_opt_stack_code(&n->arena, program, &n->diags);
   const char *file = arena_copy(&n->arena, c->words[1].text, c->words[1].length);
+  struct vcode_program *vcode = fcode_opt_stack_code(&n->arena, program, &n->diags);
   struct output out;
   if (!vcode || !output_begin(&out, file, &n->diags)) return false;
   vcode_print(vcode, out.stream);

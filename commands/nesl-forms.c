@@ -136,6 +136,7 @@ struct nesl_outcome nesl_execute(struct nesl *n, const struct form *form) {
   if (!fine) {
     outcome.error = n->complaints.first != NESL_OK ? n->complaints.first : NESL_RUNTIME;
     outcome.interrupted = nesl_was_interrupted(n);
+    n->interrupted |= outcome.interrupted;
   }
   if (fine && size > 0) {
     outcome.result = text;

@@ -126,6 +126,7 @@ static int execute(struct nesl_options *options) {
   if (nesl_begin(&n, options, out, &interrupted)) {
     if (options->mode == NESL_CHECK) n.extent = EVALUATE_NOTHING;
     status = run_mode(&n);
+    if (n.interrupted && options->mode != NESL_PROMPT) status = STATUS_INTERRUPTED;
   } else {
     nesl_complain(&n);
   }

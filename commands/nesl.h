@@ -7,6 +7,7 @@
  *   nesl-prompt.c      lines from a terminal: history, editing, completion
  *   nesl-outcomes.c    --outcomes and test
  *   nesl-compiled.c, nesl-direct.c    the two ways to evaluate (nesl-evaluate.h)
+ *   nesl-places.c      what stands at a place of compiled code
  */
 #ifndef RAVEL_NESL_H
 #define RAVEL_NESL_H
@@ -39,6 +40,7 @@ struct nesl {
   enum nesl_extent { EVALUATE_NOTHING, EVALUATE_ASSIGNMENTS, EVALUATE_ALL } extent;
   volatile sig_atomic_t *interrupt; /* set by Ctrl-C; or NULL */
   bool leave;                       /* exit was read */
+  bool interrupted;                 /* an evaluation was, by Ctrl-C */
   const char *last_loaded;
   unsigned load_depth;
 };

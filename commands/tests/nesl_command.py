@@ -136,6 +136,24 @@ class Modes(CommandTest):
         self.expect(ran, 0, "error limit\nit = 1 : int\n")
         self.expect(self.nesl("--memory", "64K", "-e", "1"), 1, "", "memory")
 
+    def test_an_interrupt_ends_a_run(self):
+        prog = self.file("function spin(n) = if n == 0 then 0 else spin(n - 1);\n"
+                         "function more(n) = if n == 0 then 0 else spin(2000) + more(n - 1);\n"
+                         "function most(n) = if n == 0 then 0 else more(2000) + most(n - 1);\n"
+                         "print_string(\"under way\");\nmost(2000);\n1;\n")
+        for flags in ([], ["--direct"]):
+            with subprocess.Popen([NESL, *flags, "run", prog], cwd=self.scratch.name,
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE) as run:
+                out = b""
+                while b"it = T" not in out:
+                    out += os.read(run.stdout.fileno(), 4096)
+                time.sleep(0.2)
+                run.send_signal(signal.SIGINT)
+                rest, err = run.communicate(timeout=60)
+            self.assertEqual(run.returncode, 130, err)
+            self.assertIn(b"interrupted", err)
+            self.assertNotIn(b"it = 1", rest)
+
     def test_unchecked(self):
         take = "take([1, 2, 3], 2)"
         self.expect(self.nesl("--unchecked", "-e", take), 0, "\nit = [1, 2] : [int]\n")
@@ -337,8 +355,9 @@ class Compiler(CommandTest):
     def test_origins_and_checks(self):
         prog = self.file("function at(v, i) =\n  v[i];\nat([1, 2], 5);\n")
         self.expect(self.neslc(prog, "-o", "f.vcode"), 0, "")
-        self.expect(self.run_command(VINTERP, "f.vcode"), 1, "",
-                    "prog.nesl:2:3: error: Sequence reference (a[i]) out of bounds.")
+        ran = self.run_command(VINTERP, "f.vcode")
+        self.expect(ran, 1, "", ": error: Sequence reference (a[i]) out of bounds.")
+        self.assertTrue(ran.stderr.startswith("prog.nesl:2:"), ran.stderr)
 
     def test_portable(self):
         prog = self.file("function at(v, i) = v[i];\nat([1, 2], 5);\n")
