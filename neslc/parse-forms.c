@@ -206,6 +206,7 @@ enum reading read_form(struct reader *r, struct complaints *complaints, struct f
   r->suspect = (struct span){0, 0};
   r->token = (struct token){.kind = TOKEN_END, .at = {r->at, r->at}};
   uint32_t start = r->at;
+  parse_begin(r, start);
   read_token(r);
   if (!r->failed) {
     start = r->token.at.start;

@@ -207,10 +207,9 @@ static struct syntax_generator parse_generator(struct reader *r, struct syntax *
     return (struct syntax_generator){pattern, parse_expression(r, STRENGTH_WHOLE)};
   }
   if (pattern->kind != SYNTAX_NAME && !r->failed) {
-    uint32_t line = source_position(r->source, opener.start).line;
-    bool near = line == source_position(r->source, r->token.at.start).line;
+    bool near = parse_line(r, opener.start) == parse_line(r, r->token.at.start);
     parse_unexpected(r, "`in` behind the pattern of this generator");
-    if (!near) remark(r->complaints, r->source, opener, "this `{` is still open");
+    if (!near) parse_remark(r, opener, "this `{` is still open");
   }
   return (struct syntax_generator){pattern, pattern};
 }

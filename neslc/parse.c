@@ -25,16 +25,51 @@ static void remember_suspect(struct reader *r) {
   }
 }
 
+void parse_begin(struct reader *r, uint32_t start) {
+  if (start < r->counted || r->line == 0) { /* the first, or the caller went back */
+    r->line_start = r->counted = 0;
+    r->line = r->source->first_line;
+  }
+  const char *text = r->source->text, *newline;
+  while ((newline = memchr(text + r->counted, '\n', start - r->counted)) != NULL) {
+    r->line_start = r->counted = (uint32_t)(newline - text) + 1;
+    r->line++;
+  }
+  r->counted = start;
+}
+
+/* The source from the form's first line on, so that telling of many forms is not slow: the
+ * place is that within it. */
+static struct source view(const struct reader *r, struct span *place) {
+  struct source rest = *r->source;
+  rest.text += r->line_start;
+  rest.length -= r->line_start;
+  rest.first_line = r->line;
+  place->start -= r->line_start;
+  place->end -= r->line_start;
+  return rest;
+}
+
+uint32_t parse_line(const struct reader *r, uint32_t offset) {
+  struct span place = {offset, offset};
+  struct source rest = view(r, &place);
+  return source_position(&rest, place.start).line;
+}
+
+void parse_remark(struct reader *r, struct span at, const char *message) {
+  struct source rest = view(r, &at);
+  remark(r->complaints, &rest, at, "%s", message);
+}
+
 static void fail(struct reader *r, enum nesl_error kind, struct span at, const char *format,
                  va_list args) {
   if (r->failed) return;
   r->failed = true;
   char message[1024]; /* long enough: names in messages are cut to 32 bytes */
   vsnprintf(message, sizeof message, format, args);
-  complain(r->complaints, kind, r->source, at, "%s", message);
-  if (r->suspect.end != 0) {
-    remark(r->complaints, r->source, r->suspect, "is a `;` missing behind this?");
-  }
+  struct source rest = view(r, &at);
+  complain(r->complaints, kind, &rest, at, "%s", message);
+  if (r->suspect.end != 0) parse_remark(r, r->suspect, "is a `;` missing behind this?");
   r->token.kind = TOKEN_INVALID;
   r->token.lexeme = LEX_NONE;
 }
@@ -115,8 +150,8 @@ bool take(struct reader *r, enum lexeme lexeme) {
 bool expect(struct reader *r, enum lexeme lexeme, const char *why, struct span opener) {
   if (take(r, lexeme)) return true;
   if (r->failed) return false;
-  uint32_t line = source_position(r->source, opener.start).line;
-  bool near = line == source_position(r->source, r->token.at.start).line;
+  uint32_t line = parse_line(r, opener.start);
+  bool near = line == parse_line(r, r->token.at.start);
   char place[32] = "";
   if (!near) snprintf(place, sizeof place, " at line %u", line);
   parse_puzzled(r, arena_printf(r->arena, "`%s` %s%s", lexeme_facts[lexeme].text, why, place));

@@ -58,6 +58,12 @@ void parse_failed_as(struct reader *, enum nesl_error, struct span, const char *
 void parse_unexpected(struct reader *, const char *expected);
 /* The same within an expression, with a hint at what may have been meant. */
 void parse_puzzled(struct reader *, const char *expected);
+/* A remark to the complaint before it. */
+void parse_remark(struct reader *, struct span, const char *message);
+/* The number of the line in which a place of this form is. */
+uint32_t parse_line(const struct reader *, uint32_t offset);
+/* Counts lines up to the form that begins here. */
+void parse_begin(struct reader *, uint32_t start);
 /* Takes the token if it is this one. */
 bool take(struct reader *, enum lexeme);
 /* Takes it, or complains: "expected `)` to close the `(` at line 3, read ...", where `why` is

@@ -12,7 +12,7 @@
 
 enum {
   MOST_OPEN = 64,     /* brackets remembered; deeper ones do not balance */
-  MOST_LOOK = 1 << 14 /* bytes looked at beyond the end that the layout tells, or for the end
+  MOST_LOOK = 1 << 12 /* bytes looked at beyond the end that the layout tells, or for the end
                          of a string: the work for each form is bounded */
 };
 

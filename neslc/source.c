@@ -63,8 +63,8 @@ static unsigned width_of(int32_t code) {
 
 /* The beginning of the line that the byte is in. */
 static size_t line_start(const struct source *source, size_t offset) {
-  while (offset > 0 && source->text[offset - 1] != '\n') offset--;
-  return offset;
+  const char *newline = memrchr(source->text, '\n', offset);
+  return newline == NULL ? 0 : (size_t)(newline - source->text) + 1;
 }
 
 static size_t line_end(const struct source *source, size_t offset) {
@@ -77,12 +77,12 @@ static size_t line_end(const struct source *source, size_t offset) {
 struct source_pos source_position(const struct source *source, uint32_t offset) {
   size_t at = offset < source->length ? offset : source->length;
   struct source_pos pos = {source->first_line, 1};
-  size_t start = line_start(source, at), bytes;
+  size_t start = line_start(source, at);
   for (const char *p = source->text, *end = source->text + start; p < end; p++, pos.line++) {
     p = memchr(p, '\n', (size_t)(end - p)); /* there is one: start is behind it */
   }
-  for (size_t i = start; i < at; i += bytes, pos.column++) {
-    decode(source->text + i, at - i, &bytes);
+  for (size_t i = start; i < at; i++) { /* all but the bytes that continue a character */
+    pos.column += (source->text[i] & 0xc0) != 0x80;
   }
   return pos;
 }
@@ -92,7 +92,8 @@ struct source_pos source_position(const struct source *source, uint32_t offset) 
 enum {
   TAB = 8,
   SHOWN_WIDTH = 96, /* columns of a line that are shown */
-  MARGIN = 24       /* of them before the marks, where a long line is cut */
+  MARGIN = 24,      /* of them before the marks, where a long line is cut */
+  LOOKED_AT = 1024  /* bytes of a line before and behind the place: no more can be shown */
 };
 
 struct text {
@@ -159,6 +160,9 @@ static void put_quotation(struct text *text, const struct source *source, struct
   size_t at = span.start < source->length ? span.start : source->length;
   size_t start = line_start(source, at), end = line_end(source, at);
   if (at > end) at = end;
+  bool from_middle = at - start > LOOKED_AT, to_middle = end - at > LOOKED_AT;
+  if (from_middle) start = at - LOOKED_AT;
+  if (to_middle) end = at + LOOKED_AT;
   size_t stop = span.end < end ? span.end : end;
   const char *line = source->text + start;
   unsigned width = columns(line, end - start), from = columns(line, at - start);
@@ -170,7 +174,8 @@ static void put_quotation(struct text *text, const struct source *source, struct
   }
   if (to > last + 1) to = last + 1;
   if (to <= from) to = from + 1;
-  const char *cut = first > 0 ? "..." : "", *more = last < width ? "..." : "";
+  const char *cut = first > 0 || from_middle ? "..." : "";
+  const char *more = last < width || to_middle ? "..." : "";
   char number[16];
   int digits =
       snprintf(number, sizeof number, "%5u", source_position(source, (uint32_t)at).line);

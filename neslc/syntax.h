@@ -162,6 +162,9 @@ struct reader {
   const struct name **spellings; /* of the keywords and symbols */
   struct token token, before;    /* the one to look at, and the one it follows */
   struct complaints *complaints;
+  uint32_t line_start; /* where the line begins that the form begins in, */
+  uint32_t line;       /* and its number: places are counted from there */
+  uint32_t counted;    /* lines have been counted up to here */
   unsigned depth;      /* nesting now: an error beyond NESL_MOST_NESTING */
   bool failed, more;   /* complained; because the text ended */
   uint8_t options;     /* whether name := value may stand here: enum options of parse.h */
