@@ -28,6 +28,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+SECONDS = 300  # that a run may take: far more than it does on a busy machine
 WAYS = [["--threads", "1"], ["--threads", "2"], ["--threads", "2", "--backend", "delayed"],
         ["--threads", "2", "--checked"]]
 OPTIMISED = [["-O", "--no-fusion", "--threads", "1"], ["-O", "--threads", "1"],
@@ -625,7 +626,7 @@ class Ways:
         self.fcodeopt = str(Path(vinterp).with_name("fcodeopt"))
 
     def run(self, *command):
-        return subprocess.run(command, capture_output=True, timeout=60, check=False,
+        return subprocess.run(command, capture_output=True, timeout=SECONDS, check=False,
                               stdin=subprocess.DEVNULL, env=self.environment)
 
     def through_file(self, path, widths):
@@ -659,7 +660,7 @@ class Ways:
                 if got != want:
                     return f"{way} against {self.ways[0]}: {got!r:.600} against {want!r:.600}"
         except subprocess.TimeoutExpired as late:
-            return f"{late.cmd}: no end within 60 s"
+            return f"{late.cmd}: no end within {SECONDS} s"
         return None
 
 

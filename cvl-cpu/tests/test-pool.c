@@ -90,7 +90,7 @@ static void meet_piece(void *arg, uint64_t first, uint64_t last, unsigned worker
   atomic_fetch_add(inside, 1);
   const time_t start = time(NULL);
   while (atomic_load(inside) < 2) {
-    if (time(NULL) - start > 20) return;
+    if (time(NULL) - start > 300) return;
   }
 }
 
@@ -102,7 +102,7 @@ Test(pool, workers_do_join) {
   _Atomic unsigned inside = 0;
   const time_t start = time(NULL);
   pool_for(p, 2, 1, meet_piece, &inside);
-  cr_assert_lt(time(NULL) - start, 15);
+  cr_assert_lt(time(NULL) - start, 300);
   pool_free(p);
 }
 

@@ -118,7 +118,7 @@ Test(compiler, becomes_ready_without_being_waited_for) {
   script s;
   compiler c(tools(s), cache(""));
   compilation *k = c.request("text", "k");
-  for (int i = 0; i < 10000 && !c.poll(k); i++) pause_briefly();
+  for (int i = 0; i < 200000 && !c.poll(k); i++) pause_briefly();
   cr_assert_not_null(c.poll(k));
 }
 
@@ -304,25 +304,25 @@ Test(host_toolchain, has_an_identity_with_its_options) {
   cr_assert(contains(plain->identity(), "-ffp-contract=off"));
 }
 
-/* A compiler with a child that would take a minute: both are ended. */
+/* A compiler with a child that would take an hour: both are ended. */
 Test(host_toolchain, is_stopped_with_all_it_started) {
   temporary t;
   const std::string slow = t.file("slow");
   write_contents(slow, "#!/bin/sh\n[ \"$1\" = --version ] && exec echo slow\n"
-                       "sleep 60 & echo $! >" +
+                       "sleep 3600 & echo $! >" +
                            t.file("started") + "\nwait\n");
   cr_assert_eq(chmod(slow.c_str(), 0700), 0);
   const double begin = now();
   {
     compiler c(ravel::host_toolchain(slow), cache(""));
     c.request(doubling_text(), "doubling");
-    while (contents(t.file("started")).empty() && now() - begin < 30) pause_briefly();
+    while (contents(t.file("started")).empty() && now() - begin < 300) pause_briefly();
   }
-  cr_assert_lt(now() - begin, 30);
+  cr_assert_lt(now() - begin, 1000);
   const int child = atoi(contents(t.file("started")).c_str());
   cr_assert_gt(child, 0);
   const std::string process = "/proc/" + std::to_string(child) + "/stat";
-  for (int i = 0; i < 2000; i++) {
+  for (int i = 0; i < 200000; i++) {
     const std::string state = contents(process);
     if (state.empty() || contains(state, ") Z")) return;
     pause_briefly();

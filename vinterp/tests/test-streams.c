@@ -49,7 +49,7 @@ static void end(void) {
   remove_directory();
 }
 
-TestSuite(streams, .init = begin, .fini = end, .timeout = 20);
+TestSuite(streams, .init = begin, .fini = end, .timeout = 300);
 
 static void expect_failure(struct stream_status status, const char *part) {
   cr_assert(!status.ok);
