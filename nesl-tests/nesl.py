@@ -1,9 +1,17 @@
 #!/usr/bin/env python3
 """nesl.py - runs NESL forms through `nesl --outcomes` and compares what comes of each.
 
-A suite is a folder with NAME.nesl and NAME.expected beside it, one line for each form (the
-format stands in the corpus' README). Every file runs in a fresh process, in several
-configurations: interpreted directly, compiled, compiled and optimised.
+A suite is a folder of .nesl files. What is expected stands either in NAME.expected, one line for
+each form (the format stands in the corpus' README), or behind each form in a comment:
+
+    1 + 2;
+    %= 3 : int %
+
+where "it = " may be left out, the type too, and a form without one must only not fail. (`nesl
+test` understands the same.) Comments at the top of such a file say how it runs: `% widths: classic
+%` or `% widths: 64 %` if what is expected depends on the widths, `% seeds: 1 2 3 %` to run it with
+each of these seeds. Every file runs in a fresh process, in several configurations: interpreted
+directly, compiled, compiled and optimised; the corpus in the classic widths only.
 
     nesl.py                        the corpus and nesl-tests/nesl, in the usual configurations
     nesl.py --config direct FILE   one file, one configuration
@@ -26,8 +34,9 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 CORPUS = HERE.parent.parent / "shared" / "corpus" / "nesl"
+COMMAND = str(HERE.parent / "build" / "bin" / "nesl-tests")
 
-CONFIGS = {
+WAYS = {
     "direct": ["--direct"],
     "compiled": ["--backend", "cpu"],
     "optimised": ["--backend", "cpu", "-O"],
@@ -38,6 +47,9 @@ CONFIGS = {
     "cuda-emu": ["--backend", "cuda-emu"],
     "cuda-emu-optimised": ["--backend", "cuda-emu", "-O"],
 }
+# In the classic widths, and in 64/64.
+CONFIGS = {name: ["--classic", *flags] for name, flags in WAYS.items()}
+CONFIGS.update({name + "-64": flags for name, flags in WAYS.items()})
 DEFAULT_CONFIGS = ["direct", "compiled", "optimised"]
 
 
@@ -58,6 +70,42 @@ def split_forms(text):
     return [(number, form) for number, form in forms]
 
 
+class File:
+    """The forms of a .nesl file, what is expected of each (None: no error), and how it runs."""
+
+    def __init__(self, path):
+        self.path, self.widths, self.seeds = path, {"classic", "64"}, [None]
+        text = path.read_text("latin-1")
+        self.forms = split_forms(text)
+        beside = path.with_suffix(".expected")
+        if beside.exists():
+            self.widths = {"classic"}
+            self.expected = beside.read_text("latin-1").removesuffix("\n").split("\n")
+            if len(self.forms) != len(self.expected):
+                sys.exit("%s: %d forms, %d expected lines"
+                         % (path, len(self.forms), len(self.expected)))
+        else:
+            self.read_comments(text)
+
+    def read_comments(self, text):
+        places = {number: at for at, (number, _) in enumerate(self.forms)}
+        self.expected, form = [None] * len(self.forms), None
+        for number, line in enumerate(text.split("\n"), 1):
+            form = places.get(number, form)
+            comment = line.strip().strip("%").strip()
+            if line.startswith("%= "):
+                if form is None or self.expected[form] is not None:
+                    sys.exit("%s:%d: an expectation without a form" % (self.path, number))
+                self.expected[form] = comment.removeprefix("=").strip()
+            elif line.startswith("% widths: "):
+                self.widths = set(comment.split()[1:])
+            elif line.startswith("% seeds: "):
+                self.seeds = comment.split()[1:]
+
+    def runs_in(self, config):
+        return ("64" if config.endswith("-64") else "classic") in self.widths
+
+
 # ---- comparison ----
 
 TOKEN = re.compile(
@@ -68,6 +116,7 @@ TOKEN = re.compile(
     re.DOTALL,
 )
 FLOAT = re.compile(r"-?\d+\.\d*(?:[Ee][-+]?\d+)?$|-?\d+[Ee][-+]?\d+$")
+RESULT = re.compile(r'(out "(?:\\.|[^"\\])*" )?([A-Za-z_]\w*|\([\w, ()]*\)) = ')
 VARIABLE = re.compile(r"[a-z]\d*$")
 
 
@@ -109,6 +158,9 @@ def canonical_type(text):
 
 
 def agrees(expected, actual):
+    """Whether an outcome is the expected one; None stands for any but an error."""
+    if expected is None:
+        return not actual.startswith("error ")
     if expected == actual:
         return True
     if expected.startswith("error "):
@@ -121,6 +173,9 @@ def agrees(expected, actual):
         return False
     value, type_text = split_type(expected)
     actual_value, actual_type = split_type(actual)
+    if not RESULT.match(value):
+        value = "it = " + value
+        actual_type = actual_type if type_text else ""
     return same_values(value, actual_value) and canonical_type(type_text) == canonical_type(
         actual_type
     )
@@ -131,7 +186,7 @@ def agrees(expected, actual):
 
 def outcomes(nesl, flags, path, timeout):
     """(lines, what went wrong with the process or None)."""
-    command = [nesl, "--classic", *flags, "--outcomes", str(path)]
+    command = [nesl, *flags, "--outcomes", str(path)]
     try:
         ran = subprocess.run(command, capture_output=True, timeout=timeout)
     except subprocess.TimeoutExpired as late:
@@ -146,32 +201,27 @@ def outcomes(nesl, flags, path, timeout):
 
 
 class Failure:
-    def __init__(self, path, config, line, form, expected, actual):
-        self.path, self.config, self.line = path, config, line
+    def __init__(self, path, flags, config, line, form, expected, actual):
+        self.path, self.flags, self.config, self.line = path, flags, config, line
         self.form, self.expected, self.actual = form, expected, actual
         self.follows = False
 
 
-def run_file(nesl, path, config, timeout):
+def run_file(nesl, file, config, seed, timeout):
     """(forms, failures) of a file in a configuration."""
-    forms = split_forms(path.read_text("latin-1"))
-    expected = path.with_suffix(".expected").read_text("latin-1").split("\n")
-    if expected and expected[-1] == "":
-        expected.pop()
-    if len(forms) != len(expected):
-        sys.exit("%s: %d forms, %d expected lines" % (path, len(forms), len(expected)))
-    lines, trouble = outcomes(nesl, CONFIGS[config], path, timeout)
+    flags = CONFIGS[config] + (["--seed", seed] if seed else [])
+    lines, trouble = outcomes(nesl, flags, file.path, timeout)
     failures = []
-    for at, ((number, form), want) in enumerate(zip(forms, expected)):
+    for at, ((number, form), want) in enumerate(zip(file.forms, file.expected)):
         gone = trouble or "nothing: there were only %d lines" % len(lines)
-        got = lines[at] if at < len(lines) else gone
+        got = lines[at] if at < len(lines) else "error process: " + gone
         if not agrees(want, got):
-            failures.append(Failure(path, config, number, form, want, got))
+            failures.append(Failure(file.path, flags, config, number, form, want, got))
             failures[-1].follows = at > len(lines)  # the process was gone before
-    if not failures and (trouble or len(lines) != len(forms)):
-        what = trouble or "%d lines for %d forms" % (len(lines), len(forms))
-        failures.append(Failure(path, config, 0, "", "a line for each form", what))
-    return len(forms), failures
+    if not failures and (trouble or len(lines) != len(file.forms)):
+        what = trouble or "%d lines for %d forms" % (len(lines), len(file.forms))
+        failures.append(Failure(file.path, flags, config, 0, "", "a line for each form", what))
+    return len(file.forms), failures
 
 
 # ---- the shortest program that shows a failure ----
@@ -186,9 +236,9 @@ def reproduce(nesl, failure, timeout):
         with tempfile.NamedTemporaryFile("w", suffix=".nesl", encoding="latin-1") as file:
             file.write("\n".join(kept) + "\n")
             file.flush()
-            lines, trouble = outcomes(nesl, CONFIGS[failure.config], file.name, timeout)
+            lines, trouble = outcomes(nesl, failure.flags, file.name, timeout)
         if len(lines) < len(kept):
-            return trouble is not None and failure.actual.startswith(trouble[:9])
+            return trouble is not None and trouble[:9] in failure.actual
         return lines[-1] == failure.actual
 
     if not forms or not fails(forms):
@@ -212,7 +262,7 @@ def suite_files(arguments):
     for root in (CORPUS, HERE / "nesl"):
         if root.exists():
             files += sorted(root.rglob("*.nesl"))
-    return [f for f in files if f.with_suffix(".expected").exists()]
+    return files
 
 
 def suite_of(path):
@@ -220,22 +270,22 @@ def suite_of(path):
 
 
 def print_table(totals, configs):
+    """Suites against configurations: how many forms ran, and how many failed."""
     suites = sorted({suite for suite, _ in totals})
     width = max(len(s) for s in suites + ["all"])
-    print("%-*s %7s" % (width, "", "forms"), *("%12s" % c for c in configs))
+    print("%-*s" % (width, ""), *("%18s" % c for c in configs))
     for suite in [*suites, "all"]:
-        cells, forms = [], 0
+        cells = []
         for config in configs:
             rows = [v for (s, c), v in totals.items() if c == config and suite in (s, "all")]
             forms, failed = sum(r[0] for r in rows), sum(r[1] for r in rows)
-            cells.append("%12s" % ("all pass" if not failed else "%d fail" % failed))
-        print("%-*s %7d" % (width, suite, forms), *cells)
+            cells.append("%d pass" % forms if not failed else "%d of %d fail" % (failed, forms))
+        print("%-*s" % (width, suite), *("%18s" % c for c in cells))
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--nesl", default=str(HERE.parent / "build" / "bin" / "nesl-tests"),
-                        help="the command")
+    parser.add_argument("--nesl", default=COMMAND, help="the command")
     parser.add_argument("files", nargs="*", help="instead of every suite")
     parser.add_argument("--config", action="append", choices=CONFIGS)
     parser.add_argument("--direct", action="store_true", help="as --config direct")
@@ -249,16 +299,16 @@ def main():
             print(name, *flags)
         return 0
     configs = options.config or (["direct"] if options.direct else DEFAULT_CONFIGS)
-    files = suite_files(options.files)
+    files = [File(path) for path in suite_files(options.files)]
     if not files:
         print("nesl.py: no suite is here")
         return 1
     totals, failures = {}, []
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        jobs = [(f, c) for f in files for c in configs]
+        jobs = [(f, c, s) for f in files for c in configs if f.runs_in(c) for s in f.seeds]
         ran = pool.map(lambda job: run_file(options.nesl, *job, options.timeout), jobs)
-        for (path, config), (forms, failed) in zip(jobs, ran):
-            total = totals.setdefault((suite_of(path), config), [0, 0])
+        for (file, config, _), (forms, failed) in zip(jobs, ran):
+            total = totals.setdefault((suite_of(file.path), config), [0, 0])
             total[0] += forms
             total[1] += len(failed)
             failures += failed
@@ -266,8 +316,9 @@ def main():
     failed = bool(failures)
     failures = [f for f in failures if not f.follows]
     for failure in failures[: options.most]:
-        print("\n%s:%d (%s)" % (failure.path, failure.line, failure.config))
-        print("  expected %s\n  but it is %s" % (failure.expected, failure.actual))
+        print("\n%s:%d (%s: nesl %s)" % (failure.path, failure.line, failure.config,
+                                         " ".join(failure.flags)))
+        print("  expected %s\n  but it is %s" % (failure.expected or "no error", failure.actual))
         for form in reproduce(options.nesl, failure, options.timeout):
             print("    " + form)
     if len(failures) > options.most:
