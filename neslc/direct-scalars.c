@@ -3,7 +3,6 @@
  */
 #include "neslc/direct-private.h"
 
-#include "base/number.h"
 
 static struct cvl_value to_cvl(const struct direct *d, struct datum x) {
   switch ((enum datum_kind)x.kind) {
@@ -34,19 +33,6 @@ bool direct_operation(struct direct *d, enum cvl_op op, const struct datum *oper
   return true;
 }
 
-/* A check failed because of the argument x. */
-static bool scalar_fails(struct direct *d, const struct primitive_call *call, enum check check,
-                         struct datum x) {
-  char number[NUMBER_TEXT_MAX];
-  if (x.kind == DATUM_FLOAT) {
-    nesl_format_float(number, x.as.real);
-  } else {
-    format_int(number, x.as.integer);
-  }
-  return direct_fail(d, call->frame, call->apply, NESL_RUNTIME, "%s (the argument is %s)",
-                     direct_worded(d, check_text(check), 0, 0), number);
-}
-
 /* ---- numbers of the type of another ---- */
 
 static struct datum converted(struct direct *d, struct datum x, uint8_t kind) {
@@ -54,6 +40,12 @@ static struct datum converted(struct direct *d, struct datum x, uint8_t kind) {
   struct datum out = x;
   direct_operation(d, kind == DATUM_INT ? OP_ROUND : OP_I_TO_F, &x, 1, &out);
   return out;
+}
+
+/* A check of a number failed; FLOATs are told rounded, as compiled programs tell them. */
+static bool number_fails(struct direct *d, const struct primitive_call *call, enum check check,
+                         struct datum x) {
+  return direct_check_fails(d, call, check, converted(d, x, DATUM_INT).as.integer, 0);
 }
 
 /* ---- random numbers ---- */
@@ -94,7 +86,7 @@ static bool random_number(struct direct *d, const struct primitive_call *call,
   const struct datum bound = call->argument[0];
   const bool real = bound.kind == DATUM_FLOAT;
   if (real ? !(bound.as.real > 0) : bound.as.integer <= 0) {
-    return scalar_fails(d, call, CHECK_RAND, bound);
+    return number_fails(d, call, real ? CHECK_RAND_FLOAT : CHECK_RAND, bound);
   }
   const uint64_t u = random_word(d->seed, d->random_count++, wide);
   if (!real) {
@@ -118,10 +110,10 @@ static bool is_zero(struct datum x) {
 static bool checked(struct direct *d, const struct primitive_call *call) {
   const struct datum *x = call->argument;
   switch ((int)call->primitive) {
-  case PRIM_DIV: return !is_zero(x[1]) || scalar_fails(d, call, CHECK_DIV, x[0]);
-  case PRIM_REM: return !is_zero(x[1]) || scalar_fails(d, call, CHECK_REM, x[0]);
-  case PRIM_SQRT: return !(x[0].as.real < 0) || scalar_fails(d, call, CHECK_SQRT, x[0]);
-  case PRIM_LN: return !(x[0].as.real < 0) || scalar_fails(d, call, CHECK_LN, x[0]);
+  case PRIM_DIV: return !is_zero(x[1]) || direct_check_fails(d, call, CHECK_DIV, 0, 0);
+  case PRIM_REM: return !is_zero(x[1]) || direct_check_fails(d, call, CHECK_REM, 0, 0);
+  case PRIM_SQRT: return !(x[0].as.real < 0) || number_fails(d, call, CHECK_SQRT, x[0]);
+  case PRIM_LN: return !(x[0].as.real < 0) || number_fails(d, call, CHECK_LN, x[0]);
   default: return true;
   }
 }

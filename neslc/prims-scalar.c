@@ -52,14 +52,22 @@ static const struct rep *divide(struct flattener *f, const struct context *c, en
   return r;
 }
 
+/* A check of a number that its text tells: a FLOAT as the nearest INT, which is all that an
+ * ASSERT takes. */
+static void check_number(struct flattener *f, ir_var good, enum type_word word, ir_var x,
+                         enum check check) {
+  const ir_var n = word == TW_FLOAT ? EMIT(f, ROUND, NONE, x) : x;
+  emit_assert(f, good, n, n, check_text(check));
+}
+
 static const struct rep *not_negative(struct flattener *f, const struct context *c,
                                       enum opcode op, const struct scalars *x,
-                                      const char *text) {
+                                      enum check check) {
   const ir_var v = rep_each_scalar(f, c, x->part[0]);
   const struct rep *zero = rep_scalar(f, TW_FLOAT, emit_float(f, 0), true);
   /* NaN passes: only numbers below zero are wrong. */
   const ir_var bad = emit(f, OPC_LT, TW_FLOAT, 2, (ir_var[]){v, rep_each_scalar(f, c, zero)});
-  emit_check(f, EMIT(f, NOT, BOOL, bad), text);
+  check_number(f, EMIT(f, NOT, BOOL, bad), TW_FLOAT, v, check);
   return apply(f, c, op, TW_FLOAT, TW_FLOAT, x, true);
 }
 
@@ -70,7 +78,7 @@ static const struct rep *random_number(struct flattener *f, const struct context
   const ir_var v = rep_each_scalar(f, c, bound);
   const struct rep *zero = rep_scalar(f, word, emit_zero(f, word), true);
   const ir_var good = emit(f, OPC_GT, word, 2, (ir_var[]){v, rep_each_scalar(f, c, zero)});
-  emit_check(f, good, check_text(CHECK_RAND));
+  check_number(f, good, word, v, word == TW_FLOAT ? CHECK_RAND_FLOAT : CHECK_RAND);
   if (word == TW_INT) {
     return rep_scalar(f, TW_INT, emit(f, OPC_RAND, TW_NONE, 1, &v), context_serial(c));
   }
@@ -152,8 +160,8 @@ const struct rep *prim_scalar(struct flattener *f, struct context *c, enum primi
   case PRIM_EQL: return equal(f, c, &x);
   case PRIM_DIV: return divide(f, c, OPC_DIV, &x, check_text(CHECK_DIV));
   case PRIM_REM: return divide(f, c, OPC_MOD, &x, NULL);
-  case PRIM_SQRT: return not_negative(f, c, OPC_SQRT, &x, check_text(CHECK_SQRT));
-  case PRIM_LN: return not_negative(f, c, OPC_LOG, &x, check_text(CHECK_LN));
+  case PRIM_SQRT: return not_negative(f, c, OPC_SQRT, &x, CHECK_SQRT);
+  case PRIM_LN: return not_negative(f, c, OPC_LOG, &x, CHECK_LN);
   case PRIM_CHAR_CODE:
   case PRIM_CODE_CHAR: return argument;
   case PRIM_RAND: return random_number(f, c, x.part[0]);

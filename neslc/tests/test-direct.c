@@ -201,7 +201,7 @@ Test(direct, nothing_runs_for_no_instance) {
          "4");
   expect("{1 / 0 : x in [] int};", "[]");
   expect("{if x > 0 then x else 1 / 0 : x in [1, 2]};", "[1, 2]");
-  expect("t or 1 / 0 == 1;", "runtime: Divide by zero. (the argument is 1)");
+  expect("t or 1 / 0 == 1;", "runtime: Divide by zero.");
 }
 
 /* Outputs of one call over all instances together, in order of the program. */
@@ -228,9 +228,9 @@ Test(direct, failures_say_what_happened) {
   expect("[1, 2, 3][7];",
          "runtime: Sequence reference (a[i]) out of bounds. (index 7 is outside "
          "a sequence of length 3)");
-  expect("3.0 / 0.0;", "runtime: Divide by zero. (the argument is 3.0)");
-  expect("rem(7, 0);", "runtime: Divide by zero in function REM. (the argument is 7)");
-  expect("sqrt(-2.5);", "runtime: Sqrt of negative number. (the argument is -2.5)");
+  expect("3.0 / 0.0;", "runtime: Divide by zero.");
+  expect("rem(7, 0);", "runtime: Divide by zero in function REM.");
+  expect("sqrt(-2.5);", "runtime: Sqrt of negative number. (the argument is about -2)");
   expect("rand(0);", "runtime: Rand only works with positive numbers. (the argument is 0)");
   expect("[5:2];",
          "runtime: In [s:e:l], e must be >= to s, and l must be positive. (s is 5, e is 2)");
@@ -269,10 +269,10 @@ Test(direct, failures_say_what_happened) {
  * printed before that appears, what comes after does not. */
 Test(direct, order_of_failing) {
   expect_in(false, "{(print_char(c), 1 / (char_code(c) - 97), print_char(`-)) : c in \"bac\"};",
-            "runtime: Divide by zero. (the argument is 1)", "bac");
-  expect("{(10 / x, [5][x]) : x in [1, 0]};", "runtime: Divide by zero. (the argument is 10)");
+            "runtime: Divide by zero.", "bac");
+  expect("{(10 / x, [5][x]) : x in [1, 0]};", "runtime: Divide by zero.");
   expect("{if x > 0 then 1 / 0 else 2 / 0 : x in [0, 1]};",
-         "runtime: Divide by zero. (the argument is 1)");
+         "runtime: Divide by zero.");
 }
 
 Test(direct, failures_say_where) {
@@ -296,7 +296,7 @@ Test(direct, checks_of_the_library_can_be_left_out) {
   r.session->argument_checks = false;
   run_text(&r, "mod(7, 0);"); /* the division itself checks */
   cr_expect_str_eq(r.shown,
-                   "runtime: Divide by zero in function REM. (the argument is 7), in `mod`");
+                   "runtime: Divide by zero in function REM., in `mod`");
   run_close(&r);
 }
 
