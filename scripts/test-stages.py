@@ -145,7 +145,7 @@ def stages(everything, seed):
     if shutil.which("clang"):
         # As above.
         yield "fuzzing the loader", "scripts/fuzz " + ("300" if everything else "--same 400000")
-        yield "fuzzing the reader", "scripts/fuzz syntax " + ("60" if everything else "--same 100000")
+        yield "fuzzing the reader", "scripts/fuzz syntax " + ("60" if everything else "--same 10000")
     if everything:
         yield "aarch64, emulated", "scripts/aarch64"
     if everything and shutil.which("gcovr"):
