@@ -109,12 +109,12 @@ bool fold_operation(struct flattener *f, enum opcode op, const ir_var *x, ir_var
       return true;
     }
     return false;
-  case OPC_ADD_REDUCE:
-    if (known_int(f, x[0], &a)) {
-      *result = x[0];
-      return true;
-    }
-    return false;
+  case OPC_ADD_REDUCE: { /* of one number in one segment; others may be empty beside it */
+    const struct vcode_constant *k = constant_of(f, x[1]);
+    if (!k || k->length != 1 || !known_int(f, x[0], &a)) return false;
+    *result = x[0];
+    return true;
+  }
   case OPC_DIST: { /* over one place */
     const struct vcode_constant *k = constant_of(f, x[1]);
     if (!k || k->length != 1 || k->as.ints[0] != 1) return false;

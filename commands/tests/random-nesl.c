@@ -501,7 +501,8 @@ static struct piece *each(gen *g, const struct rtype *type, int depth) {
   /* The sequence has a name, so that it is as long wherever it stands. */
   struct piece *inner[4] = {parts[1], parts[0], parts[2], parts[3]};
   return piece(g, type,
-               arena_printf(g->arena, "(let %s = \1 in {\1 : %s in %s\1\1})", name, p, name),
+               arena_printf(g->arena, "(let %s = \1 in {%s \1 : %s in %s\1\1})", name,
+                            chance(g, 10) ? "*" : "", p, name),
                inner, 4);
 }
 
@@ -713,15 +714,15 @@ static void add_global(gen *g) {
 static void add_forms(gen *g) {
   static void (*const kinds[])(gen *) = {add_datatype,  add_plain, add_plain,     add_recursion,
                                          add_recursion, add_maker, add_unguarded, add_global};
-  size_t count = below(g, 5);
+  size_t count = below(g, 6);
   for (size_t i = 0; i < count; i++) {
     size_t globals = g->scope.count;
     void (*add)(gen *) = kinds[below(g, LENGTH(kinds))];
-    g->budget = SMALL_BUDGET;
+    g->budget = SMALL_BUDGET + (int)below(g, SMALL_BUDGET);
     add(g);
     if (add != add_global) g->scope.count = globals;
   }
-  g->budget = BUDGET;
+  g->budget = BUDGET + (int)below(g, BUDGET);
   add_form(g, "\1;", make(g, some_type(g, 3), DEPTH + 1));
 }
 
