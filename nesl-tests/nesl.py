@@ -13,7 +13,7 @@ test` understands the same.) Comments at the top of such a file say how it runs:
 each of these seeds. Every file runs in a fresh process, in several configurations: interpreted
 directly, compiled, compiled and optimised; the corpus in the classic widths only.
 
-    nesl.py                        the corpus and nesl-tests/nesl, in the usual configurations
+    nesl.py                        the corpus, nesl-tests/nesl and examples, in the usual ways
     nesl.py --config direct FILE   one file, one configuration
     nesl.py --list                 the configurations
 
@@ -61,7 +61,8 @@ def split_forms(text):
     white space and goes on over lines that begin with it."""
     forms = []
     for number, line in enumerate(text.split("\n"), 1):
-        if not line.strip() or (line.startswith("%") and line.rstrip().endswith("%")):
+        if not line.strip() or line.startswith("#!") or (
+                line.startswith("%") and line.rstrip().endswith("%")):
             continue
         if line[0] in " \t" and forms:
             forms[-1][1] += " " + line.strip()
@@ -259,7 +260,7 @@ def suite_files(arguments):
     if arguments:
         return [pathlib.Path(a).resolve() for a in arguments]
     files = []
-    for root in (CORPUS, HERE / "nesl"):
+    for root in (CORPUS, HERE / "nesl", HERE.parent / "examples"):
         if root.exists():
             files += sorted(root.rglob("*.nesl"))
     return files
