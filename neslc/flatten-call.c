@@ -48,7 +48,7 @@ static const struct rep *expand(struct flattener *f, struct context *c, const st
   for (uint32_t i = 0; i < count; i++) {
     const bool last = i + 1 == count;
     bind_local(f, c, k->lambda->captured[i], last ? captured : captured->left);
-    captured = captured->right;
+    if (!last) captured = captured->right;
   }
   bind_pattern(f, c, parameter_of(k), k->argument);
   const struct rep *r = flatten(f, c, body_of(k));
@@ -215,7 +215,7 @@ static bool unfold_identity(struct flattener *f, struct type *function, const st
   if (identity->lambda) {
     const struct core_lambda *l = identity->lambda;
     k->lambda = l;
-    k->captured = value->kind == REP_NOTHING ? NULL : value;
+    k->captured = l->captured_count > 0 ? value : NULL; /* all of it may be REP_NOTHING */
     k->count = l->scheme_count;
     k->arguments = arena_alloc(f->arena, (k->count + 1) * sizeof *k->arguments);
     for (uint32_t i = 0; i < l->variable_count; i++) {
@@ -256,15 +256,17 @@ const struct rep *flatten_closed(struct flattener *f, struct context *c, const s
   return flatten_if_any(f, c, ground(f, e->type), closed_body, &closed);
 }
 
-/* _check(condition, "sentence", v, w) */
+/* _check(condition, "sentence", "detail", v, w) */
 static const struct rep *check(struct flattener *f, struct context *c, const struct core *e) {
-  const struct core *x = e->as.part.right, *text = x->as.part.right->as.part.left;
-  const struct core *numbers = x->as.part.right->as.part.right;
+  const struct core *x = e->as.part.right, *texts = x->as.part.right;
+  const struct core *sentence = texts->as.part.left, *rest = texts->as.part.right;
+  const struct core *detail = rest->as.part.left, *numbers = rest->as.part.right;
   const struct rep *condition = flatten(f, c, x->as.part.left);
   const struct rep *v = flatten(f, c, numbers->as.part.left);
   const struct rep *w = flatten(f, c, numbers->as.part.right);
   emit_assert(f, rep_each_scalar(f, c, condition), rep_each_scalar(f, c, v),
-              rep_each_scalar(f, c, w), text->as.string.text);
+              rep_each_scalar(f, c, w),
+              check_worded(f->arena, sentence->as.string.text, detail->as.string.text));
   return rep_scalar(f, TW_BOOL, emit_bool(f, true), true);
 }
 
@@ -301,7 +303,7 @@ static const struct rep *apply_primitive(struct flattener *f, struct context *c,
 
 const struct rep *flatten_apply(struct flattener *f, struct context *c, const struct core *e) {
   struct global *g = core_callee(e);
-  const uint32_t origin = f->origin;
+  const struct origin_at at = f->at;
   struct call k;
   if (g) {
     if (g->kind == GLOBAL_FUNCTION && g->primitive == PRIM_CHECK) return check(f, c, e);
@@ -318,7 +320,7 @@ const struct rep *flatten_apply(struct flattener *f, struct context *c, const st
     }
   }
   k.argument = flatten(f, c, e->as.part.right);
-  f->origin = origin;
+  f->at = at;
   if (k.lambda) return call(f, c, &k);
   if (k.global->kind == GLOBAL_CONSTRUCTOR) return k.argument;
   if (k.global->kind == GLOBAL_FUNCTION && k.global->primitive >= 0) {

@@ -6,7 +6,6 @@
  */
 #include <string.h>
 
-#include "neslc/failure.h"
 #include "neslc/flatten-private.h"
 
 const struct ir_kind flat_kinds[4] = {
@@ -22,7 +21,7 @@ static struct ir_binding make_binding(struct flattener *f, uint8_t form, uint32_
                                       uint32_t results) {
   struct ir_binding x = {.form = form,
                          .type = TW_NONE,
-                         .origin = f->origin,
+                         .origin = current_origin(f),
                          .operand_count = operands,
                          .result_count = results};
   const size_t count = (size_t)operands + results;
@@ -330,28 +329,4 @@ void emit_call(struct flattener *f, uint32_t function, uint32_t count, const ir_
     results[i] = x.results[i] = flat_var(f, kinds[i]);
   }
   append(f, &x);
-}
-
-/* The bodies of the library's functions that are expanded keep the origin of the call: whoever
- * reads a message has not written them. */
-void set_origin(struct flattener *f, const struct core *e) {
-  if (!e->source || (e->source->library && f->frame->depth > 0)) return;
-  const struct source_pos pos = source_position(e->source, core_mark(e));
-  const char *place = arena_printf(f->arena, "%s:%u:%u", e->source->name, pos.line, pos.column);
-  const char *function = f->frame->global ? f->frame->global->name->text : "";
-  const struct vcode_origin *last = &f->origins.items[f->origins.count - 1];
-  const char *name = arena_printf(f->arena, "%s%s", function, f->frame->calls);
-  if (f->origins.count > 1 && strcmp(last->place, place) == 0 &&
-      strcmp(last->name, name) == 0) {
-    f->origin = (uint32_t)(f->origins.count - 1);
-    return;
-  }
-  *array_push(f->arena, &f->origins) = (struct vcode_origin){place, name};
-  f->origin = (uint32_t)(f->origins.count - 1);
-}
-
-const char *expanded_calls(struct flattener *f) {
-  if (f->origin == 0) return "";
-  const struct vcode_origin *call = &f->origins.items[f->origin];
-  return arena_printf(f->arena, "<%s%s", call->place, call->name + strcspn(call->name, "<"));
 }

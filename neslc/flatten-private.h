@@ -122,6 +122,21 @@ struct version {
   const struct rep *captured; /* LAMBDA: likewise */
 };
 
+/* A place in the source, in a body that is being generated. It gets its number once something
+ * is emitted there. */
+struct origin_at {
+  const struct source *source; /* NULL: nowhere */
+  const struct global *global; /* the function it is in; or NULL */
+  const char *calls;           /* frame.calls */
+  uint32_t offset;
+  uint32_t number; /* in origins; 0: none yet */
+};
+
+struct line_index { /* where the lines of a source begin */
+  const struct source *source;
+  ARRAY(uint32_t) starts;
+};
+
 struct flattener {
   struct arena *arena;
   struct session *session;
@@ -145,7 +160,10 @@ struct flattener {
   uint32_t *buckets;     /* of known: newest, from 1 */
   struct context serial; /* its context of one instance */
   struct frame *frame;
-  uint32_t origin;      /* of what is emitted now */
+  struct origin_at at;            /* of what is emitted now */
+  struct origin_at *origin_table; /* those that have numbers: open addressing */
+  size_t origin_capacity;
+  ARRAY(struct line_index) lines;
   ARRAY(ir_var) wanted; /* results of operations that may fail, and are the only check for it */
   size_t expanded;      /* nodes of bodies expanded in it */
 };
@@ -199,6 +217,8 @@ void emit_call(struct flattener *, uint32_t function, uint32_t count, const ir_v
 /* Origins name the function, and of expanded ones the places of the calls around them:
  * FUNCTION<PLACE<PLACE, innermost first. */
 void set_origin(struct flattener *, const struct core *);
+/* The number of the origin where the flattener is. */
+uint32_t current_origin(struct flattener *);
 /* frame.calls for a body that is expanded where the origin is now. */
 const char *expanded_calls(struct flattener *);
 /* Removes bindings that nothing uses, all through the program: flatten-dead.c. */

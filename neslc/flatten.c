@@ -270,10 +270,10 @@ static const struct rep *expression(struct flattener *f, struct context *c,
 }
 
 const struct rep *flatten(struct flattener *f, struct context *c, const struct core *e) {
-  const uint32_t before = f->origin;
+  const struct origin_at before = f->at;
   set_origin(f, e);
   const struct rep *r = expression(f, c, e);
-  f->origin = before;
+  f->at = before;
   return r;
 }
 
@@ -290,7 +290,7 @@ static void begin_function(struct flattener *f) {
   f->wanted.count = f->wanted.capacity = 0;
   f->block = NULL;
   f->expanded = 0;
-  f->origin = 0;
+  f->at = (struct origin_at){0};
 }
 
 static void finish_function(struct flattener *f, uint32_t index, const struct name *name,
@@ -360,7 +360,7 @@ static void make_version(struct flattener *f, size_t number) {
     for (uint32_t i = 0; i < v.lambda->captured_count; i++) {
       const bool last = i + 1 == v.lambda->captured_count;
       bind_local(f, c, v.lambda->captured[i], last ? captured : captured->left);
-      captured = captured->right;
+      if (!last) captured = captured->right;
     }
     bind_pattern(f, c, v.lambda->parameter, v.captured ? argument->right : argument);
     result = flatten(f, c, v.lambda->body);

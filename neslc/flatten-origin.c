@@ -1,0 +1,107 @@
+/* flatten-origin.c - which place of the program an operation comes from.
+ *
+ * An origin is a place, and a name: the function it is in, then, for bodies expanded where they
+ * are called, the calls that led there, each behind a `<`.
+ */
+#include <string.h>
+
+#include "neslc/failure.h"
+#include "neslc/flatten-private.h"
+
+/* The bodies of the library's functions that are expanded keep the origin of the call: whoever
+ * reads a message has not written them. */
+void set_origin(struct flattener *f, const struct core *e) {
+  if (!e->source || (e->source->library && f->frame->depth > 0)) return;
+  const uint32_t offset = core_mark(e);
+  if (f->at.source == e->source && f->at.offset == offset && f->at.global == f->frame->global &&
+      f->at.calls == f->frame->calls) {
+    return;
+  }
+  f->at = (struct origin_at){e->source, f->frame->global, f->frame->calls, offset, 0};
+}
+
+/* ---- places ---- */
+
+static const struct line_index *lines_of(struct flattener *f, const struct source *source) {
+  for (size_t i = 0; i < f->lines.count; i++) {
+    if (f->lines.items[i].source == source) return &f->lines.items[i];
+  }
+  struct line_index index = {.source = source};
+  *array_push(f->arena, &index.starts) = 0;
+  for (size_t i = 0; i < source->length; i++) {
+    if (source->text[i] == '\n') *array_push(f->arena, &index.starts) = (uint32_t)i + 1;
+  }
+  *array_push(f->arena, &f->lines) = index;
+  return &f->lines.items[f->lines.count - 1];
+}
+
+/* As source_position, which looks at all of the text. */
+static struct source_pos position(struct flattener *f, const struct source *source,
+                                  uint32_t offset) {
+  const struct line_index *index = lines_of(f, source);
+  size_t low = 0, high = index->starts.count;
+  while (high - low > 1) {
+    const size_t middle = (low + high) / 2;
+    if (index->starts.items[middle] <= offset) {
+      low = middle;
+    } else {
+      high = middle;
+    }
+  }
+  const struct source line = {.text = source->text + index->starts.items[low],
+                              .length = source->length - index->starts.items[low],
+                              .first_line = source->first_line + (uint32_t)low};
+  return source_position(&line, offset - index->starts.items[low]);
+}
+
+/* ---- numbers ---- */
+
+static struct origin_at *find(struct origin_at *table, size_t capacity,
+                              const struct origin_at *at) {
+  uint64_t h = (uint64_t)(uintptr_t)at->source ^ (uint64_t)(uintptr_t)at->global << 7 ^
+               (uint64_t)(uintptr_t)at->calls << 13 ^ at->offset;
+  h *= UINT64_C(0x9E3779B97F4A7C15);
+  for (size_t i = (size_t)(h >> 32) & (capacity - 1);; i = (i + 1) & (capacity - 1)) {
+    struct origin_at *entry = &table[i];
+    if (entry->number == 0 || (entry->source == at->source && entry->offset == at->offset &&
+                               entry->global == at->global && entry->calls == at->calls)) {
+      return entry;
+    }
+  }
+}
+
+static void grow(struct flattener *f) {
+  enum { FIRST = 256 };
+  const size_t capacity = f->origin_capacity ? 2 * f->origin_capacity : FIRST;
+  struct origin_at *table = arena_alloc(f->arena, capacity * sizeof *table);
+  for (size_t i = 0; i < f->origin_capacity; i++) {
+    const struct origin_at *entry = &f->origin_table[i];
+    if (entry->number != 0) *find(table, capacity, entry) = *entry;
+  }
+  f->origin_table = table;
+  f->origin_capacity = capacity;
+}
+
+uint32_t current_origin(struct flattener *f) {
+  if (!f->at.source || f->at.number != 0) return f->at.number;
+  if (2 * f->origins.count >= f->origin_capacity) grow(f);
+  struct origin_at *entry = find(f->origin_table, f->origin_capacity, &f->at);
+  if (entry->number == 0) {
+    const struct source_pos pos = position(f, f->at.source, f->at.offset);
+    const char *function = f->at.global ? f->at.global->name->text : "";
+    f->at.number = (uint32_t)f->origins.count;
+    *array_push(f->arena, &f->origins) = (struct vcode_origin){
+        arena_printf(f->arena, "%s:%u:%u", f->at.source->name, pos.line, pos.column),
+        arena_printf(f->arena, "%s%s", function, f->at.calls)};
+    *entry = f->at;
+  }
+  f->at.number = entry->number;
+  return f->at.number;
+}
+
+const char *expanded_calls(struct flattener *f) {
+  const uint32_t number = current_origin(f);
+  if (number == 0) return "";
+  const struct vcode_origin *call = &f->origins.items[number];
+  return arena_printf(f->arena, "<%s%s", call->place, call->name + strcspn(call->name, "<"));
+}
