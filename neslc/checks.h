@@ -2,10 +2,20 @@
 #ifndef RAVEL_NESLC_CHECKS_H
 #define RAVEL_NESLC_CHECKS_H
 
+#include "base/arena.h"
+
 enum check {
 #define CHECK(id, text) CHECK_##id,
 #include "neslc/checks.def"
 };
+
+/* The text of a check of the library: a sentence, and a detail in which {v} and {w} stand for its
+ * numbers; "" if there is none. */
+static inline const char *check_worded(struct arena *arena, const char *sentence,
+                                       const char *detail) {
+  return *detail ? arena_printf(arena, "%s (%s)", sentence, detail)
+                 : arena_printf(arena, "%s {}", sentence);
+}
 
 static inline const char *check_text(enum check check) {
   static const char *const texts[] = {

@@ -112,9 +112,9 @@ static bool effect(struct direct *d, const struct primitive_call *call, struct d
     return direct_fail(d, call->frame, call->apply, NESL_USER, "%s", text);
   case PRIM_CHECK:
     if (x[0].as.integer || !d->session->argument_checks) return true;
-    text = direct_text(d, x[1], &length);
+    text = check_worded(d->arena, direct_text(d, x[1], &length), direct_text(d, x[2], &length));
     return direct_fail(d, call->frame, call->apply, NESL_RUNTIME, "%s",
-                       direct_worded(d, text, x[2].as.integer, x[3].as.integer));
+                       direct_worded(d, text, x[3].as.integer, x[4].as.integer));
   case PRIM_RAND_SEED:
     d->seed = (uint64_t)x[0].as.integer;
     d->random_count = 0;

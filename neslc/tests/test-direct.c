@@ -292,7 +292,7 @@ Test(direct, checks_of_the_library_can_be_left_out) {
   struct run r;
   run_open(&r, false);
   run_text(&r, "mod(7, 0);");
-  cr_expect_str_eq(r.shown, "runtime: Divide by zero in function MOD. (7, 0)");
+  cr_expect_str_eq(r.shown, "runtime: Divide by zero in function MOD. (mod(7, 0))");
   r.session->argument_checks = false;
   run_text(&r, "mod(7, 0);"); /* the division itself checks */
   cr_expect_str_eq(r.shown,
