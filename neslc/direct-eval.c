@@ -81,6 +81,7 @@ struct each {
   double start;   /* depth before them */
   double *depths; /* of instances, after their sieve */
   double deepest;
+  bool serial; /* one instance after the other; within others in step, they are in step, too */
   bool failed;
   struct failure failure; /* the one that comes first */
 };
@@ -101,7 +102,7 @@ static bool instance_ended(struct direct *d, struct each *each, bool ok) {
     each->failure = d->failure;
   }
   each->failed = true;
-  return !each->core->as.each.serial && d->failure.kind != NESL_LIMIT;
+  return !each->serial && d->failure.kind != NESL_LIMIT;
 }
 
 /* Runs a part of an apply-to-each (its sieve or its body) for the element i. */
@@ -110,9 +111,7 @@ static bool run_instance(struct direct *d, struct frame *frame, const struct eac
                          struct datum *out) {
   bind_instance(d, frame, each, i);
   direct_enter(d, place);
-  if (each->core->as.each.serial) direct_enter(d, (uint32_t)i);
   bool ok = direct_eval(d, frame, part, out);
-  if (each->core->as.each.serial) direct_leave(d);
   direct_leave(d);
   return ok;
 }
@@ -133,12 +132,36 @@ static bool run_sieve(struct direct *d, struct frame *frame, struct each *each, 
   return true;
 }
 
+/* The sieve and the body of each element before those of the next. */
+static bool run_in_turn(struct direct *d, struct frame *frame, struct each *each,
+                        struct datum *items, uint64_t *count) {
+  const struct core *e = each->core;
+  *count = 0;
+  for (uint64_t i = 0; i < each->count; i++) {
+    struct datum flag = {.as.integer = 1};
+    bool ok = true;
+    d->cost.depth = each->start;
+    if (e->as.each.sieve) {
+      ok = run_instance(d, frame, each, e->as.each.sieve, (uint32_t)e->as.each.count, i, &flag);
+    }
+    const bool kept = ok && flag.as.integer;
+    if (kept) {
+      ok = run_instance(d, frame, each, e->as.each.body, (uint32_t)e->as.each.count + 1, i,
+                        &items[*count]);
+    }
+    *count += kept;
+    if (!instance_ended(d, each, ok)) return false;
+  }
+  return true;
+}
+
 /* Runs all instances; results in items, their number in *count. */
 static bool run_instances(struct direct *d, struct frame *frame, struct each *each,
                           struct datum *items, uint64_t *count) {
   const struct core *e = each->core;
   uint64_t *kept = NULL;
   *count = each->count;
+  if (each->serial) return run_in_turn(d, frame, each, items, count);
   if (e->as.each.sieve) {
     kept = arena_alloc(d->arena, each->count * sizeof *kept);
     each->depths = arena_alloc(d->arena, each->count * sizeof *each->depths);
@@ -175,17 +198,16 @@ static bool eval_sources(struct direct *d, struct frame *frame, struct each *eac
 
 static bool eval_each(struct direct *d, struct frame *frame, const struct core *e,
                       struct datum *out) {
-  struct each each = {.core = e};
+  struct each each = {.core = e, .serial = e->as.each.serial && d->parallel == 0};
   each.sources = arena_alloc(d->arena, e->as.each.count * sizeof *each.sources);
   if (!eval_sources(d, frame, &each)) return false;
-  const bool serial = e->as.each.serial;
-  if (!serial && d->parallel++ == 0) d->parallel_path = d->path.count;
+  if (!each.serial && d->parallel++ == 0) d->parallel_path = d->path.count;
   each.start = each.deepest = d->cost.depth;
   struct datum *items = direct_items(d, each.count);
   uint64_t count;
   run_instances(d, frame, &each, items, &count);
   d->cost.depth = each.deepest;
-  if (!serial && --d->parallel == 0) direct_settle(d, each.failed ? &each.failure : NULL);
+  if (!each.serial && --d->parallel == 0) direct_settle(d, each.failed ? &each.failure : NULL);
   if (each.failed) {
     d->failure = each.failure;
     return false;

@@ -17,6 +17,7 @@ const struct rep *flatten_each(struct flattener *f, struct context *c, const str
   }
   const struct rep *s = sources[0];
   for (size_t i = 1; i < n; i++) check_lengths(f, s, sources[i]);
+  if (is_serial_each(f, c, e)) return flatten_serial_each(f, c, e, sources);
   struct context *inside = arena_alloc(f->arena, sizeof *inside);
   *inside = (struct context){
       .kind = CONTEXT_EACH, .parent = c, .one = seq_elements_one(f, s), .segdes = s->segdes};

@@ -300,6 +300,11 @@ const struct rep *rep_constant(struct flattener *, const struct nesl_value *);
 
 const struct rep *flatten(struct flattener *, struct context *, const struct core *);
 const struct rep *flatten_each(struct flattener *, struct context *, const struct core *);
+/* Whether an apply-to-each is {* ... } and its elements have to be evaluated one after the
+ * other; then: from its sources, which are plain and of one length. flatten-serial.c */
+bool is_serial_each(struct flattener *, const struct context *, const struct core *);
+const struct rep *flatten_serial_each(struct flattener *, struct context *, const struct core *,
+                                      const struct rep *const *sources);
 const struct rep *flatten_if(struct flattener *, struct context *, const struct core *);
 /* An IF whose condition is not the same for all instances. */
 const struct rep *flatten_split(struct flattener *, struct context *, const struct core *,
@@ -337,6 +342,8 @@ enum { SIMPLE_NODES = 24 }; /* of a branch: about what packing and merging would
  * of an if may then be evaluated. `budget` nodes at most. */
 bool is_simple(struct flattener *, const struct core *, unsigned *budget);
 bool has_effects(struct flattener *, const struct core *);
+/* The same of an expression of the body being generated: more is known of what it calls. */
+bool has_effects_here(struct flattener *, const struct core *);
 uint32_t core_size(struct flattener *, const struct core *);
 /* Whether an expression has the same value in all instances: its free variables are shared, and
  * it has no effects. */

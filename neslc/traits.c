@@ -14,8 +14,28 @@ struct walk {
   struct flattener *f;
   uint32_t size;
   bool effects;
+  bool
+      here; /* types are those of the body being generated: function values are known by them */
   ARRAY(struct global *) mentioned;
 };
+
+static void walk(struct walk *w, const struct core *e);
+
+/* What is called by an expression that is no named function. */
+static void walk_callee(struct walk *w, const struct core *e) {
+  struct type *function = w->here ? type_of(ground(w->f, e->type)) : NULL;
+  const struct type *identity =
+      function && function->tag == TYPE_FUNCTION ? type_of(function->part[2]) : NULL;
+  if (identity && identity->lambda) {
+    w->here = false; /* the lambda may be of another function */
+    walk(w, identity->lambda->body);
+    w->here = true;
+  } else if (identity && identity->global) {
+    *array_push(w->f->arena, &w->mentioned) = (struct global *)(uintptr_t)identity->global;
+  } else {
+    w->effects = true; /* who knows what is called */
+  }
+}
 
 static void walk(struct walk *w, const struct core *e) {
   w->size++;
@@ -33,7 +53,7 @@ static void walk(struct walk *w, const struct core *e) {
     walk(w, e->as.part.right);
     return;
   case CORE_APPLY:
-    if (!core_callee(e)) w->effects = true; /* who knows what is called */
+    if (!core_callee(e)) walk_callee(w, e->as.part.left);
     walk(w, e->as.part.left);
     walk(w, e->as.part.right);
     return;
@@ -115,8 +135,8 @@ const struct traits *global_traits(struct flattener *f, struct global *g) {
   return &known->traits;
 }
 
-bool has_effects(struct flattener *f, const struct core *e) {
-  struct walk w = {.f = f};
+static bool walk_finds_effects(struct flattener *f, const struct core *e, bool here) {
+  struct walk w = {.f = f, .here = here};
   walk(&w, e);
   bool effects = w.effects;
   for (size_t i = 0; i < w.mentioned.count && !effects; i++) {
@@ -124,6 +144,14 @@ bool has_effects(struct flattener *f, const struct core *e) {
     effects = g->kind == GLOBAL_FUNCTION && global_traits(f, g)->effects;
   }
   return effects;
+}
+
+bool has_effects(struct flattener *f, const struct core *e) {
+  return walk_finds_effects(f, e, false);
+}
+
+bool has_effects_here(struct flattener *f, const struct core *e) {
+  return walk_finds_effects(f, e, true);
 }
 
 uint32_t core_size(struct flattener *f, const struct core *e) {
