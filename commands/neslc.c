@@ -97,7 +97,33 @@ static bool compile_form(struct nesl *n, struct compilation *c, const struct for
   return c->program != NULL;
 }
 
+/* Where functions were defined: for showing their lines. */
+struct sources {
+  struct arena *arena;
+  ARRAY(const struct source *) list;
+};
+
+static void add_source(struct sources *s, const struct source *source) {
+  for (size_t i = 0; i < s->list.count; i++) {
+    if (s->list.items[i] == source) return;
+  }
+  *array_push(s->arena, &s->list) = source;
+}
+
+static void add_source_of(void *context, struct global *g) {
+  if (g->form) add_source(context, g->form->source);
+}
+
+static void show_flattened(struct nesl *n, const struct compilation *c,
+                           const struct form *form) {
+  struct sources s = {.arena = &n->arena};
+  if (form) add_source(&s, form->source);
+  session_each(n->session, add_source_of, &s);
+  flatten_show(c->program, s.list.items, s.list.count, c->say);
+}
+
 static bool compile(struct nesl *n, struct compilation *c) {
+  const struct form *form = NULL;
   const struct neslc_options *o = c->options;
   const struct flatten_options flatten = {.widths = o->session.widths,
                                           .unchecked = o->session.unchecked};
@@ -105,7 +131,7 @@ static bool compile(struct nesl *n, struct compilation *c) {
   if (o->entry) {
     if (!compile_function(n, c, &flatten)) return false;
   } else {
-    const struct form *form = o->expression ? read_expression(n, o->expression) : c->last;
+    form = o->expression ? read_expression(n, o->expression) : c->last;
     if (!form && !o->expression) {
       return wrong_target(n, o->file, "there is no expression to compile; see -e and --entry",
                           "");
@@ -113,7 +139,7 @@ static bool compile(struct nesl *n, struct compilation *c) {
     if (!form || !compile_form(n, c, form, &flatten)) return false;
   }
   if (o->portable) flatten_portable(&n->arena, c->program);
-  if (o->after_flatten) ir_print(c->program, c->say);
+  if (o->after_flatten) show_flattened(n, c, form);
   return true;
 }
 

@@ -35,4 +35,9 @@ struct ir_program *flatten_function(struct session *, struct global *, struct ty
  * program. In place; new memory is the arena's. */
 void flatten_portable(struct arena *, struct ir_program *);
 
+/* Writes a flattened program for people: each operation with the line and column it comes from,
+ * each line of the source where it begins to matter. `sources`: those whose lines are shown. */
+void flatten_show(const struct ir_program *, const struct source *const *sources, size_t count,
+                  FILE *);
+
 #endif

@@ -1,0 +1,117 @@
+/* flatten-show.c - the flattened form beside its source, for people.
+ *
+ * The let-form as ir/ prints it, but each operation says which line and column it comes from,
+ * and where the line changes it is shown.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "neslc/flatten.h"
+
+enum { PLACE_COLUMN = 64 }; /* where places stand, if there is room */
+
+static const struct source *find_source(const struct source *const *sources, size_t count,
+                                        const char *name, size_t length) {
+  for (size_t i = 0; i < count; i++) {
+    if (strlen(sources[i]->name) == length && memcmp(sources[i]->name, name, length) == 0) {
+      return sources[i];
+    }
+  }
+  return NULL;
+}
+
+/* FILE:LINE:COLUMN in its parts. */
+struct where {
+  const char *place;
+  size_t name_length;
+  uint32_t line;
+};
+
+static struct where parse_place(const char *place) {
+  struct where w = {.place = place, .name_length = strlen(place)};
+  const char *column = strrchr(place, ':');
+  if (!column) return w;
+  const char *line = column;
+  while (line > place && line[-1] != ':') line--;
+  if (line == place) return w;
+  w.name_length = (size_t)(line - 1 - place);
+  w.line = (uint32_t)strtoul(line, NULL, 10);
+  return w;
+}
+
+/* The text of a line of the source, without what it begins and ends with. */
+static void show_line(const struct source *s, uint32_t line, FILE *out) {
+  size_t at = 0;
+  for (uint32_t n = s->first_line; n < line && at < s->length; at++) n += s->text[at] == '\n';
+  size_t end = at;
+  while (end < s->length && s->text[end] != '\n') end++;
+  while (at < end && s->text[at] == ' ') at++;
+  fwrite(s->text + at, 1, end - at, out);
+}
+
+/* The number of the origin that ends a printed line, and where it begins; 0: none. */
+static uint32_t origin_of_line(const char *line, size_t length, size_t *suffix) {
+  static const char mark[] = " @0:0";
+  *suffix = length;
+  for (size_t i = length; i-- > 0;) {
+    if (length - i < sizeof mark - 1 || memcmp(line + i, mark, sizeof mark - 1) != 0) continue;
+    *suffix = i;
+    const char *number = line + i + sizeof mark - 1;
+    return *number == '#' ? (uint32_t)strtoul(number + 1, NULL, 10) : 0;
+  }
+  return 0;
+}
+
+struct shower {
+  const struct ir_program *program;
+  const struct source *const *sources;
+  size_t count;
+  struct where last;
+  FILE *out;
+};
+
+static void show_binding(struct shower *s, const char *line, size_t length) {
+  size_t suffix;
+  const uint32_t number = origin_of_line(line, length, &suffix);
+  if (number == 0 || number >= s->program->origin_count) {
+    fprintf(s->out, "%.*s\n", (int)suffix, line);
+    return;
+  }
+  const struct where w = parse_place(s->program->origins[number].place);
+  const bool same = s->last.place && w.line == s->last.line &&
+                    w.name_length == s->last.name_length &&
+                    memcmp(w.place, s->last.place, w.name_length) == 0;
+  const struct source *source = find_source(s->sources, s->count, w.place, w.name_length);
+  if (!same) {
+    fprintf(s->out, "\n; %.*s:%u  ", (int)w.name_length, w.place, w.line);
+    if (source) show_line(source, w.line, s->out);
+    fputc('\n', s->out);
+    s->last = w;
+  }
+  const int gap = suffix < PLACE_COLUMN ? (int)(PLACE_COLUMN - suffix) : 1;
+  fprintf(s->out, "%.*s%*s; %s\n", (int)suffix, line, gap, "", w.place + w.name_length + 1);
+}
+
+static void show_function(struct shower *s, uint32_t function) {
+  char *text = NULL;
+  size_t length = 0;
+  FILE *memory = open_memstream(&text, &length);
+  if (!memory) return;
+  ir_print_function(s->program, function, memory);
+  fclose(memory);
+  s->last = (struct where){0};
+  for (const char *line = text; line < text + length;) {
+    const char *end = memchr(line, '\n', (size_t)(text + length - line));
+    if (!end) end = text + length;
+    show_binding(s, line, (size_t)(end - line));
+    line = end + 1;
+  }
+  fputc('\n', s->out);
+  free(text);
+}
+
+void flatten_show(const struct ir_program *program, const struct source *const *sources,
+                  size_t count, FILE *out) {
+  struct shower s = {program, sources, count, {0}, out};
+  for (uint32_t i = 0; i < program->function_count; i++) show_function(&s, i);
+}
