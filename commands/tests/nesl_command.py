@@ -378,7 +378,7 @@ class Compiler(CommandTest):
 
     def test_print_after(self):
         prog = self.file("1 + 2 * 3;\n")
-        for phase, text in (("parse", "1 + 2 * 3"), ("check", "int"), ("flatten", "let-form")):
+        for phase, text in (("parse", "1 + 2 * 3"), ("check", "int"), ("flatten", "fun MAIN")):
             ran = self.neslc(prog, "--print-after", phase)
             self.expect(ran, 0)
             self.assertIn(text, ran.stdout)
