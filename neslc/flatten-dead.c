@@ -44,20 +44,18 @@ static bool keep(struct ir_binding *x, bool *used) {
   return true;
 }
 
-/* Cleans a block whose results are used. True if something with an effect is in it. */
+/* Cleans a block whose results are used. True if there is more to it than its results: of an
+ * arm that yields nothing, whatever stays is there for an effect or because it may fail. */
 static bool keep_block(struct ir_block *b, bool *used) {
-  bool effects = b->end != IR_YIELD;
   for (uint32_t i = 0; i < b->result_count; i++) used[b->results[i]] = true;
   uint32_t kept = b->count;
   for (uint32_t i = b->count; i-- > 0;) {
     if (!keep(&b->bindings[i], used)) continue;
-    const struct ir_binding *x = &b->bindings[i];
-    effects |= x->form == IR_IF ? true : has_effect(x);
     b->bindings[--kept] = b->bindings[i];
   }
   b->bindings += kept;
   b->count -= kept;
-  return effects;
+  return b->end != IR_YIELD || b->count > 0;
 }
 
 /* ---- packs of flags by themselves, wanted for the descriptor ---- */
