@@ -1,0 +1,141 @@
+#!/usr/bin/env python3
+"""Whether the pages that show NESL are true: everything on them is executed, in order.
+
+    nesl-tests/pages.py [--bin FOLDER] [PAGE ...]       default: all pages with such blocks
+
+Blocks of a page:
+
+    ```nesl          a session, one for the whole page: lines that begin with the prompt, lines of
+                     a form that goes on, and what is printed then
+    ```nesl FILE     a file, which later commands find
+    ```console       commands that begin with `$ `, and what each prints
+
+A line `...` stands for any lines, a `...` at the end of a line for any text (but not behind a
+comma: that is how sequences end). Empty lines, and the numbers of lines that were typed, do not
+count. Commands run in a folder of their own, where examples/ and docs/ are found."""
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = ["README.md", "docs/tutorial.md", "docs/guide.md", "docs/language.md"]
+BLOCK = re.compile(r"^```(nesl|console) ?(\S*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+PROMPT, MORE = "<Nesl> ", "> "
+MARK = "apropos zzz%dzzz;\n"  # says so, and leaves `it` alone
+MARKED = re.compile(r"^No name contains zzz(\d+)zzz\.\n", re.MULTILINE)
+
+
+def normal(text):
+    """The lines of a text, without what does not count."""
+    text = re.sub(r"<prompt>:\d+:", "<prompt>:N:", text)
+    lines = [re.sub(r"^( *)\d+ \|", r"\1N |", line.rstrip()) for line in text.split("\n")]
+    return [re.sub(r"^ +(N? *\|)", r"\1", line) for line in lines if line]
+
+
+def same(want, got):
+    if want.endswith("...") and not want.endswith(",..."):
+        return got.startswith(want[:-3])
+    return want == got
+
+
+def agrees(want, got):
+    """Whether lines are those of the page, where `...` may be any."""
+    if not want:
+        return not got
+    if want[0] == "...":
+        return any(agrees(want[1:], got[at:]) for at in range(len(got) + 1))
+    return bool(got) and same(want[0], got[0]) and agrees(want[1:], got[1:])
+
+
+class Page:
+    def __init__(self, path, folder, bin_folder):
+        self.path, self.folder = path, folder
+        self.environment = dict(os.environ, PATH=f"{bin_folder}:{os.environ['PATH']}")
+        self.forms, self.passed, self.failed = [], 0, 0  # forms: (line, text, printed)
+
+    def compare(self, line, what, want, got):
+        if agrees(normal(want), normal(got)):
+            self.passed += 1
+            return
+        self.failed += 1
+        print(f"{self.path}:{line}: {what.strip()}\n  page: " + "\n        ".join(normal(want)) +
+              "\n  is:   " + "\n        ".join(normal(got)))
+
+    def execute(self, text):
+        return subprocess.run(["sh", "-c", text], cwd=self.folder, env=self.environment,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                              stdin=subprocess.DEVNULL, timeout=120, check=False).stdout
+
+    def read_session(self, line, text):
+        for number, typed in enumerate(text.splitlines(), line):
+            if typed.startswith(PROMPT):
+                self.forms.append([number, typed.removeprefix(PROMPT) + "\n", ""])
+            elif typed.startswith(MORE) and not self.forms[-1][2]:
+                self.forms[-1][1] += typed.removeprefix(MORE) + "\n"
+            else:
+                self.forms[-1][2] += typed + "\n"
+
+    def run_session(self):
+        """What came of each form, all in one session."""
+        typed = "".join(form + MARK % at for at, (_, form, _) in enumerate(self.forms))
+        printed = subprocess.run(["nesl", "--backend", "cpu"], input=typed, cwd=self.folder,
+                                 env=self.environment, stdout=subprocess.PIPE, text=True,
+                                 stderr=subprocess.STDOUT, timeout=300, check=False).stdout
+        pieces = MARKED.split(printed)
+        got = dict(zip(map(int, pieces[1::2]), pieces[0::2]))
+        for at, (line, form, want) in enumerate(self.forms):
+            self.compare(line, form, want, got.get(at, "nothing"))
+
+    def run_commands(self, line, text):
+        commands = []
+        for number, shown in enumerate(text.splitlines(), line):
+            if shown.startswith("$ "):
+                commands.append([number, shown[2:], ""])
+            else:
+                commands[-1][2] += shown + "\n"
+        for number, command, want in commands:
+            self.compare(number, command, want, self.execute(command))
+
+    def run(self):
+        text = (ROOT / self.path).read_text()
+        for block in BLOCK.finditer(text):
+            kind, file, inside = block.groups()
+            line = text.count("\n", 0, block.start(3)) + 1
+            if kind == "console":
+                self.run_commands(line, inside)
+            elif file:
+                (self.folder / file).write_text(inside)
+            else:
+                self.read_session(line, inside)
+        if self.forms:
+            self.run_session()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--bin", type=Path, default=ROOT / "build" / "bin")
+    parser.add_argument("pages", nargs="*", default=PAGES)
+    options = parser.parse_args()
+    passed = failed = 0
+    for path in options.pages:
+        with tempfile.TemporaryDirectory() as folder:
+            for beside in ("examples", "docs"):
+                (Path(folder) / beside).symlink_to(ROOT / beside)
+            page = Page(path, Path(folder), options.bin.resolve())
+            page.run()
+        if page.passed + page.failed == 0:
+            print(f"{path}: nothing on it is executed")
+            failed += 1
+        passed, failed = passed + page.passed, failed + page.failed
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
