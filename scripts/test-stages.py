@@ -118,6 +118,9 @@ def stages(everything, seed):
     # of inputs are fixed here, however fast the machine is, and --all looks for new ones.
     yield ("random programs", "python3 nesl-tests/random_programs.py" +
            (f" --seconds 600 --native --seed {seed[:8]}" if everything else " --count 5000"))
+    number = f"0x{seed[:7]}" if everything and seed != "none" else 1
+    length = "--seconds 600" if everything else "--count 800"
+    yield "random NESL programs", f"build/bin/nesl-random --seed {number} {length}"
     yield ("mutations of the tables", "scripts/mutate-tables --all" if everything else
            "scripts/mutate-tables --sample 4 --seed 93554231")
     yield "build asan", build("asan")
@@ -128,6 +131,8 @@ def stages(everything, seed):
            " --config fused-2t --config fused-delayed --config file-64")
     yield ("address sanitizer: NESL forms", f"{nesl} --nesl build-asan/bin/nesl-tests"
            " --timeout 300 --config direct --config optimised")
+    yield ("address sanitizer: random NESL programs", "build-asan/bin/nesl-random"
+           f" --seed {number} {'--seconds 300' if everything else '--count 100'}")
     if shutil.which("c++"):
         yield ("address sanitizer: programs, emulated GPU", f"{drive} --vinterp"
                f" build-asan/bin/vinterp-tests{small} --config cuda-emu-plain"

@@ -394,5 +394,10 @@ int main(int argc, char **argv) {
          " %u are too large\n%u passed, %u failed\n",
          w.seed, number - w.first, passed, tally.errors, tally.moot, tally.passed,
          tally.failed);
+  enum { FEW = 20 };
+  if (tally.moot > FEW + tally.passed / 10) {
+    puts("too many programs say nothing: the generator makes what it should not");
+    return 1;
+  }
   return tally.failed != 0;
 }
