@@ -8,6 +8,11 @@
 #include "fcode-opt/passes.h"
 #include "ir/kinds.h"
 
+#include <string.h>
+
+/* Calls that the name of an origin tells at most, and bytes of it. */
+enum { MOST_TOLD = 1000 };
+
 /* The program may grow to this many times its bindings, and by some more if it is small. */
 enum { GROWTH = 4, GROWTH_FREE = 1000 };
 
@@ -19,8 +24,71 @@ struct inliner {
   ir_var *map;         /* what has become of its variables */
   uint32_t mapped, map_capacity;
   ARRAY(uint32_t) kept; /* functions with one call site that could not be inlined there */
+  ARRAY(struct vcode_origin) origins;
+  struct told {
+    uint32_t inner, call, both;
+  } * told; /* origins of instructions in bodies that took the place of calls; open addressing
+             */
+  uint32_t told_count, told_capacity;
   bool changed;
 };
+
+/* ---- origins ---- */
+
+static struct told *find_told(struct told *table, uint32_t capacity, uint32_t inner,
+                              uint32_t call) {
+  uint64_t h = ((uint64_t)inner << 32 | call) * UINT64_C(0x9E3779B97F4A7C15);
+  for (uint32_t i = (uint32_t)(h >> 32) & (capacity - 1);; i = (i + 1) & (capacity - 1)) {
+    struct told *t = &table[i];
+    if (t->both == 0 || (t->inner == inner && t->call == call)) return t;
+  }
+}
+
+static void grow_told(struct inliner *in) {
+  uint32_t capacity = in->told_capacity ? 2 * in->told_capacity : 256;
+  struct told *table = arena_alloc(in->o->scratch, capacity * sizeof *table);
+  for (uint32_t i = 0; i < in->told_capacity; i++) {
+    const struct told *t = &in->told[i];
+    if (t->both) *find_told(table, capacity, t->inner, t->call) = *t;
+  }
+  in->told = table;
+  in->told_capacity = capacity;
+}
+
+/* The origin of an instruction of a body that takes the place of a call: its own place, and in
+ * the name, behind a `<` each, the call and those that led to it. So messages lose nothing. */
+static uint32_t origin_within(struct inliner *in, uint32_t inner, uint32_t call) {
+  if (inner == 0 || call == 0) return inner;
+  if (2 * in->told_count >= in->told_capacity) grow_told(in);
+  struct told *t = find_told(in->told, in->told_capacity, inner, call);
+  if (t->both) return t->both;
+  const struct vcode_origin *x = &in->origins.items[inner], *c = &in->origins.items[call];
+  const char *led = strchr(c->name, '<');
+  uint32_t both = inner;
+  if (strlen(x->name) + strlen(c->place) + strlen(c->name) < MOST_TOLD) {
+    both = (uint32_t)in->origins.count;
+    struct vcode_origin told = {
+        /* a copy: who is told of a place finds its origin by it */
+        arena_printf(in->o->arena, "%s", x->place),
+        arena_printf(in->o->arena, "%s<%s%s", x->name, c->place, led ? led : "")};
+    *array_push(in->o->arena, &in->origins) = told;
+  }
+  *t = (struct told){inner, call, both};
+  in->told_count++;
+  return both;
+}
+
+static void tell_call(struct inliner *in, struct ir_block *block, uint32_t call) {
+  for (uint32_t i = 0; i < block->count; i++) {
+    struct ir_binding *x = &block->bindings[i];
+    x->origin = origin_within(in, x->origin, call);
+    if (x->form != IR_IF) continue;
+    tell_call(in, x->as.arms.then, call);
+    tell_call(in, x->as.arms.otherwise, call);
+  }
+}
+
+/* ---- what to inline ---- */
 
 /* Whether its only call is to be replaced by it. */
 static bool called_once(const struct inliner *in, uint32_t f) {
@@ -90,7 +158,10 @@ static struct ir_block *expand(struct inliner *in, const struct ir_binding *call
   if (calls->depth[in->f] < deepest) calls->depth[in->f] = deepest;
   o->stats->inlined++;
   in->changed = true;
-  return rewrite_copy(o, f, callee, callee->body, map, instance_of(in, f, callee, call));
+  struct ir_block *body =
+      rewrite_copy(o, f, callee, callee->body, map, instance_of(in, f, callee, call));
+  tell_call(in, body, call->origin);
+  return body;
 }
 
 static void inline_block(struct inliner *, struct ir_block *, uint32_t depth, uint32_t chain);
@@ -145,11 +216,15 @@ bool pass_inline(struct opt *o) {
   uint32_t n = o->program->function_count;
   for (uint32_t f = 0; f < n; f++) in.bulk += in.calls.bulk[f];
   in.most = GROWTH * in.bulk + GROWTH_FREE;
+  for (uint32_t i = 0; i < o->program->origin_count; i++)
+    *array_push(o->arena, &in.origins) = o->program->origins[i];
   for (uint32_t i = 0; i < n; i++) {
     uint32_t f = in.calls.order[i];
     if (!called_once(&in, f)) inline_function(&in, f);
   }
   while (in.kept.count > 0) inline_function(&in, in.kept.items[--in.kept.count]);
+  o->program->origins = in.origins.items;
+  o->program->origin_count = (uint32_t)in.origins.count;
   calls_drop_unreachable(o);
   return in.changed;
 }
