@@ -109,6 +109,7 @@ def stages(everything, seed):
         yield "NESL forms, emulated GPU", f"{nesl} --config cuda-emu-optimised"
     yield "passes over memory", "python3 nesl-tests/passes.py"
     yield "the optimiser's page", "python3 nesl-tests/page.py"
+    yield "messages of NESL", "python3 nesl-tests/errors.py"
     yield "reproducibility", "python3 nesl-tests/reproducible.py" + sample
     if everything:
         yield ("real programs", f"{drive} --suite real --jobs 1" + "".join(
