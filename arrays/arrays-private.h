@@ -1,0 +1,57 @@
+/* arrays-private.h - what the files of this room share. */
+#ifndef RAVEL_ARRAYS_PRIVATE_H
+#define RAVEL_ARRAYS_PRIVATE_H
+
+#include "arrays/arrays.h"
+
+enum { ARRAY_MOST_DIMENSIONS = 32 };
+
+/* "int", "float", ...: as a program calls it. */
+const char *array_leaf_name(enum array_leaf);
+/* The column of a part, of a text that of its lengths. */
+uint32_t array_leaf_column(const struct array_type *, uint32_t leaf);
+
+/* A column of the arena with room for this many. */
+struct array_column array_ints(struct arena *, uint64_t length);
+struct array_column array_floats(struct arena *, uint64_t length);
+
+/* Characters on their way into a column. */
+struct array_text {
+  ARRAY(int64_t) chars;
+};
+struct array_column array_chars(const struct array_text *);
+
+/* How numpy stores one part of an element. */
+struct npy_field {
+  char kind; /* 'i', 'u', 'f', 'b', 'S', 'U' */
+  bool big;  /* most significant byte first */
+  uint32_t size, offset;
+};
+
+struct npy_header {
+  bool structured, fortran;
+  uint32_t field_count, dimension_count;
+  struct npy_field *fields;
+  uint64_t record; /* bytes of an element */
+  uint64_t dimensions[ARRAY_MOST_DIMENSIONS];
+  size_t data; /* where the elements begin */
+};
+
+bool npy_header_parse(struct arena *, const char *bytes, size_t length, struct npy_header *,
+                      const char **problem);
+/* "float64", "big-endian int16": as numpy calls it. */
+const char *npy_field_name(struct arena *, const struct npy_field *);
+
+bool npy_read(struct arena *, const struct array_type *, const char *bytes, size_t length,
+              struct array_columns *, const char **problem);
+bool npy_write(struct arena *, const struct array_type *, const struct array_columns *, FILE *,
+               const char **problem);
+bool csv_read(struct arena *, const struct array_type *, const char *bytes, size_t length,
+              struct array_columns *, const char **problem);
+bool csv_write(struct arena *, const struct array_type *, const struct array_columns *, FILE *,
+               const char **problem);
+
+/* Sets the problem; false. */
+#define array_fail(arena, problem, ...) (*(problem) = arena_printf((arena), __VA_ARGS__), false)
+
+#endif

@@ -1,0 +1,61 @@
+/* arrays.h - numpy's .npy files and CSV files, to and from columns.
+ *
+ * A value is described by a signature, its type in prefix form: i f b c for INT, FLOAT, BOOL
+ * and CHAR, [T for a sequence, (LR for a pair. An array is a nest of sequences of elements; an
+ * element is a scalar, a text ([c), or a tuple of these. Its columns, in order: for each level
+ * of sequences their lengths (of the outermost: one), then for each part of the element a
+ * column of numbers, of a text the lengths and then the characters.
+ *
+ * A numpy array of d dimensions is d levels; a structured one holds tuples. An array whose last
+ * dimension is as long as a tuple may be read as tuples, too. Text is S or U (as UTF-8). A CSV
+ * file is a sequence of rows, each a tuple, or a sequence of sequences of scalars.
+ */
+#ifndef RAVEL_ARRAYS_H
+#define RAVEL_ARRAYS_H
+
+#include "base/arena.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+enum array_format { ARRAY_NPY, ARRAY_CSV };
+enum array_leaf { ARRAY_INT, ARRAY_FLOAT, ARRAY_BOOL, ARRAY_CHAR, ARRAY_TEXT };
+
+struct array_type {
+  uint32_t depth; /* levels of sequences */
+  uint32_t leaf_count;
+  uint8_t *leaves; /* enum array_leaf; parts of an element from left to right */
+};
+
+struct array_column {
+  bool is_float;
+  uint64_t length;
+  union {
+    int64_t *ints; /* bools are 0 and 1 */
+    double *floats;
+  } as;
+};
+
+struct array_columns {
+  uint32_t count;
+  struct array_column *items;
+};
+
+/* Everything made here is the arena's, which jumps if memory runs out. What returns false has
+ * set *problem to a sentence. */
+
+/* Reads a signature. False if values of that type are no array. */
+bool array_type_parse(struct arena *, const char *signature, size_t length, struct array_type *,
+                      const char **problem);
+/* How many columns a value has, and whether column k holds floats. */
+uint32_t array_column_count(const struct array_type *);
+bool array_column_is_float(const struct array_type *, uint32_t k);
+
+/* The value of that type in the bytes of a file. */
+bool array_read(enum array_format, struct arena *, const struct array_type *, const char *bytes,
+                size_t length, struct array_columns *out, const char **problem);
+/* Writes a file with the value. Errors of the stream are the caller's to look for. */
+bool array_write(enum array_format, struct arena *, const struct array_type *,
+                 const struct array_columns *, FILE *, const char **problem);
+
+#endif

@@ -1,0 +1,189 @@
+/* npy-header.c - what a numpy file says of itself: a magic number, a version, and a Python
+ * dictionary with the keys descr, fortran_order and shape. (The format is numpy's, documented
+ * with numpy.lib.format.)
+ */
+#include "arrays/arrays-private.h"
+
+#include <string.h>
+
+struct cursor {
+  struct arena *arena;
+  const char *next, *end;
+  const char **problem;
+};
+
+static bool malformed(struct cursor *c) {
+  return array_fail(c->arena, c->problem, "the header of the numpy file is not understood");
+}
+
+static void skip_spaces(struct cursor *c) {
+  while (c->next < c->end && (*c->next == ' ' || *c->next == '\n')) c->next++;
+}
+
+static bool take(struct cursor *c, char wanted) {
+  skip_spaces(c);
+  if (c->next == c->end || *c->next != wanted) return false;
+  c->next++;
+  return true;
+}
+
+static bool take_string(struct cursor *c, const char **text, size_t *length) {
+  skip_spaces(c);
+  if (c->next == c->end || (*c->next != '\'' && *c->next != '"')) return malformed(c);
+  const char quote = *c->next++;
+  const char *close = memchr(c->next, quote, (size_t)(c->end - c->next));
+  if (!close) return malformed(c);
+  *text = c->next;
+  *length = (size_t)(close - c->next);
+  c->next = close + 1;
+  return true;
+}
+
+static bool take_number(struct cursor *c, uint64_t *x) {
+  skip_spaces(c);
+  const char *start = c->next;
+  for (*x = 0; c->next < c->end && *c->next >= '0' && *c->next <= '9'; c->next++) {
+    if (*x > (UINT64_MAX >> 5)) return malformed(c); /* longer than any array */
+    *x = *x * 10 + (uint64_t)(*c->next - '0');
+  }
+  return c->next > start || malformed(c);
+}
+
+/* A type such as <f8, |b1, >i4, <U7. */
+static bool take_type(struct cursor *c, struct npy_header *h, struct npy_field *field) {
+  const char *text;
+  size_t length;
+  if (!take_string(c, &text, &length)) return false;
+  struct cursor digits = {c->arena, text + 2, text + length, c->problem};
+  uint64_t size;
+  if (length < 3 || !take_number(&digits, &size) || digits.next != digits.end) {
+    return array_fail(c->arena, c->problem, "numpy's type '%.*s' is not supported", (int)length,
+                      text);
+  }
+  const char kind = text[1];
+  bool known = false;
+  if (kind == 'i' || kind == 'u') known = size == 1 || size == 2 || size == 4 || size == 8;
+  if (kind == 'f') known = size == 2 || size == 4 || size == 8;
+  if (kind == 'b') known = size == 1;
+  if (kind == 'S' || kind == 'U') known = size < 1 << 28;
+  if (!known) {
+    return array_fail(c->arena, c->problem, "numpy's type '%.*s' is not supported", (int)length,
+                      text);
+  }
+  if (kind == 'U') size *= 4;
+  if (h->record + size > UINT32_MAX) return malformed(c);
+  *field = (struct npy_field){kind, text[0] == '>', (uint32_t)size, (uint32_t)h->record};
+  h->record += size;
+  return true;
+}
+
+/* [('name', '<f8'), ('other', '<i4')] */
+static bool take_fields(struct cursor *c, struct npy_header *h) {
+  ARRAY(struct npy_field) fields = {0};
+  const char *name;
+  size_t length;
+  while (!take(c, ']')) {
+    struct npy_field field;
+    if (!take(c, '(') || !take_string(c, &name, &length) || !take(c, ',')) return malformed(c);
+    skip_spaces(c);
+    if (c->next < c->end && *c->next == '[') {
+      return array_fail(c->arena, c->problem, "the field '%.*s' has fields of its own",
+                        (int)length, name);
+    }
+    if (!take_type(c, h, &field)) return false;
+    if (!take(c, ')')) {
+      return array_fail(c->arena, c->problem, "the field '%.*s' is an array of its own",
+                        (int)length, name);
+    }
+    *array_push(c->arena, &fields) = field;
+    (void)take(c, ',');
+  }
+  h->structured = true;
+  h->field_count = (uint32_t)fields.count;
+  h->fields = fields.items;
+  return true;
+}
+
+static bool take_descr(struct cursor *c, struct npy_header *h) {
+  h->record = 0;
+  if (take(c, '[')) return take_fields(c, h);
+  h->structured = false;
+  h->field_count = 1;
+  h->fields = arena_alloc(c->arena, sizeof *h->fields);
+  return take_type(c, h, h->fields);
+}
+
+static bool take_shape(struct cursor *c, struct npy_header *h) {
+  if (!take(c, '(')) return malformed(c);
+  for (h->dimension_count = 0; !take(c, ')'); h->dimension_count++) {
+    if (h->dimension_count == ARRAY_MOST_DIMENSIONS) return malformed(c);
+    if (!take_number(c, &h->dimensions[h->dimension_count])) return false;
+    (void)take(c, ',');
+  }
+  return true;
+}
+
+static bool take_word(struct cursor *c, const char *word) {
+  skip_spaces(c);
+  size_t length = strlen(word);
+  if ((size_t)(c->end - c->next) < length || memcmp(c->next, word, length) != 0) return false;
+  c->next += length;
+  return true;
+}
+
+static bool take_order(struct cursor *c, struct npy_header *h) {
+  h->fortran = take_word(c, "True");
+  return h->fortran || take_word(c, "False") || malformed(c);
+}
+
+static bool take_dictionary(struct cursor *c, struct npy_header *h) {
+  unsigned seen = 0;
+  if (!take(c, '{')) return malformed(c);
+  while (!take(c, '}')) {
+    const char *key;
+    size_t length;
+    bool fine = false;
+    if (!take_string(c, &key, &length) || !take(c, ':')) return malformed(c);
+    if (length == 5 && memcmp(key, "descr", 5) == 0)
+      fine = take_descr(c, h);
+    else if (length == 5 && memcmp(key, "shape", 5) == 0)
+      fine = take_shape(c, h);
+    else if (length == 13 && memcmp(key, "fortran_order", 13) == 0)
+      fine = take_order(c, h);
+    else
+      return malformed(c);
+    if (!fine) return false;
+    (void)take(c, ',');
+    seen++;
+  }
+  return seen == 3 || malformed(c);
+}
+
+bool npy_header_parse(struct arena *arena, const char *bytes, size_t length,
+                      struct npy_header *h, const char **problem) {
+  enum { MAGIC = 6, SHORT_LENGTH = 10, LONG_LENGTH = 12 };
+  *h = (struct npy_header){.field_count = 0};
+  if (length < LONG_LENGTH || memcmp(bytes, "\x93NUMPY", MAGIC) != 0) {
+    return array_fail(arena, problem, "not a numpy file: it does not begin with \\x93NUMPY");
+  }
+  const unsigned char *b = (const unsigned char *)bytes;
+  size_t start = b[MAGIC] == 1 ? SHORT_LENGTH : LONG_LENGTH;
+  size_t header = (size_t)b[8] | (size_t)b[9] << 8;
+  if (b[MAGIC] > 1) header |= (size_t)b[10] << 16 | (size_t)b[11] << 24;
+  struct cursor c = {arena, bytes + start, bytes + start + header, problem};
+  if (b[MAGIC] < 1 || b[MAGIC] > 3 || header > length - start) return malformed(&c);
+  h->data = start + header;
+  return take_dictionary(&c, h);
+}
+
+const char *npy_field_name(struct arena *arena, const struct npy_field *f) {
+  const char *order = f->big && f->size > 1 && f->kind != 'S' ? "big-endian " : "";
+  switch (f->kind) {
+  case 'i': return arena_printf(arena, "%sint%u", order, f->size * 8);
+  case 'u': return arena_printf(arena, "%suint%u", order, f->size * 8);
+  case 'f': return arena_printf(arena, "%sfloat%u", order, f->size * 8);
+  case 'b': return "bool";
+  case 'S': return arena_printf(arena, "text of %u bytes", f->size);
+  default: return arena_printf(arena, "%stext of %u characters", order, f->size / 4);
+  }
+}

@@ -1,0 +1,124 @@
+/* type.c - signatures, and the columns that follow from them. */
+#include "arrays/arrays-private.h"
+
+struct parse {
+  struct arena *arena;
+  const char *next, *end;
+  const char **problem;
+  ARRAY(uint8_t) leaves;
+};
+
+static int peek(const struct parse *p, size_t ahead) {
+  return (size_t)(p->end - p->next) > ahead ? p->next[ahead] : '\0';
+}
+
+static bool leaf(struct parse *p, enum array_leaf kind, unsigned chars) {
+  p->next += chars;
+  *array_push(p->arena, &p->leaves) = (uint8_t)kind;
+  return true;
+}
+
+static bool no_array(struct parse *p, const char *what) {
+  return array_fail(p->arena, p->problem, "%s has no place in a file of arrays", what);
+}
+
+/* The elements: tuples are right-nested pairs, which are visited from left to right. */
+static bool parse_element(struct parse *p) {
+  uint64_t wanted = 1;
+  for (; wanted > 0; wanted--) {
+    bool fine = true;
+    switch (peek(p, 0)) {
+    case '(':
+      p->next++;
+      wanted += 2;
+      break;
+    case 'i': fine = leaf(p, ARRAY_INT, 1); break;
+    case 'f': fine = leaf(p, ARRAY_FLOAT, 1); break;
+    case 'b': fine = leaf(p, ARRAY_BOOL, 1); break;
+    case 'c': fine = leaf(p, ARRAY_CHAR, 1); break;
+    case '[':
+      fine = peek(p, 1) == 'c' ? leaf(p, ARRAY_TEXT, 2) : no_array(p, "a tuple of sequences");
+      break;
+    default: fine = no_array(p, "a function or a stream");
+    }
+    if (!fine) return false;
+  }
+  return true;
+}
+
+bool array_type_parse(struct arena *arena, const char *signature, size_t length,
+                      struct array_type *type, const char **problem) {
+  struct parse p = {
+      .arena = arena, .next = signature, .end = signature + length, .problem = problem};
+  *type = (struct array_type){.depth = 0};
+  for (; peek(&p, 0) == '[' && peek(&p, 1) != 'c'; p.next++) type->depth++;
+  if (type->depth > ARRAY_MOST_DIMENSIONS) {
+    return array_fail(arena, problem, "more than %d dimensions", ARRAY_MOST_DIMENSIONS);
+  }
+  if (!parse_element(&p)) return false;
+  if (p.next != p.end) return array_fail(arena, problem, "not a signature");
+  type->leaf_count = (uint32_t)p.leaves.count;
+  type->leaves = p.leaves.items;
+  return true;
+}
+
+const char *array_leaf_name(enum array_leaf kind) {
+  switch (kind) {
+  case ARRAY_INT: return "int";
+  case ARRAY_FLOAT: return "float";
+  case ARRAY_BOOL: return "bool";
+  case ARRAY_CHAR: return "char";
+  case ARRAY_TEXT: break;
+  }
+  return "[char]";
+}
+
+uint32_t array_leaf_column(const struct array_type *type, uint32_t wanted) {
+  uint32_t column = type->depth;
+  for (uint32_t i = 0; i < wanted; i++) column += type->leaves[i] == ARRAY_TEXT ? 2 : 1;
+  return column;
+}
+
+uint32_t array_column_count(const struct array_type *type) {
+  return array_leaf_column(type, type->leaf_count);
+}
+
+bool array_column_is_float(const struct array_type *type, uint32_t k) {
+  uint32_t column = type->depth;
+  for (uint32_t i = 0; i < type->leaf_count && column <= k; i++) {
+    if (column == k) return type->leaves[i] == ARRAY_FLOAT;
+    column += type->leaves[i] == ARRAY_TEXT ? 2 : 1;
+  }
+  return false;
+}
+
+struct array_column array_ints(struct arena *arena, uint64_t length) {
+  struct array_column column = {.length = length};
+  column.as.ints = arena_alloc(arena, (size_t)length * sizeof *column.as.ints);
+  return column;
+}
+
+struct array_column array_floats(struct arena *arena, uint64_t length) {
+  struct array_column column = {.is_float = true, .length = length};
+  column.as.floats = arena_alloc(arena, (size_t)length * sizeof *column.as.floats);
+  return column;
+}
+
+struct array_column array_chars(const struct array_text *text) {
+  struct array_column column = {.length = text->chars.count};
+  column.as.ints = text->chars.items;
+  return column;
+}
+
+bool array_read(enum array_format format, struct arena *arena, const struct array_type *type,
+                const char *bytes, size_t length, struct array_columns *out,
+                const char **problem) {
+  return format == ARRAY_NPY ? npy_read(arena, type, bytes, length, out, problem)
+                             : csv_read(arena, type, bytes, length, out, problem);
+}
+
+bool array_write(enum array_format format, struct arena *arena, const struct array_type *type,
+                 const struct array_columns *columns, FILE *out, const char **problem) {
+  return format == ARRAY_NPY ? npy_write(arena, type, columns, out, problem)
+                             : csv_write(arena, type, columns, out, problem);
+}
