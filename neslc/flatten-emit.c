@@ -147,7 +147,7 @@ void emit_results(struct flattener *f, enum opcode op, enum type_word word, unsi
   struct ir_binding x = make_binding(f, IR_OP, count, results);
   x.op = (uint16_t)op;
   x.type = info->types == NO_TYPE ? TW_NONE : (uint8_t)word;
-  memcpy(x.operands, operands, count * sizeof *operands);
+  if (count > 0) memcpy(x.operands, operands, count * sizeof *operands);
   const uint64_t hash = binding_hash(&x);
   const struct ir_binding *known = pure(op) ? find_known(f, &x, hash) : NULL;
   if (known) {
