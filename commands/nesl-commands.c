@@ -219,6 +219,7 @@ static const char *string_argument(struct command *c) {
   const struct column *chars = &value.columns[1];
   char *text = arena_alloc(&n->arena, (size_t)chars->length + 1);
   for (uint64_t i = 0; i < chars->length; i++) text[i] = (char)chars->as.ints[i];
+  n->evaluator->release(n->evaluator); /* the command may evaluate more */
   return text;
 }
 
