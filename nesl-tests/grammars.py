@@ -109,7 +109,7 @@ class Tests:
 
 NESL_CASES = [
     ("x % a t `\nin \" % y", {"x": "variable", "a t `": "comment.block", "y": "variable"}),
-    ("%= [1] % [2]", {"%=": "punctuation", "[1]": "comment.block.documentation",
+    ("%= [1] % [2]", {"%=": "comment.block", "[1]": "comment.block.documentation",
                       "2": "constant.numeric"}),
     ("#!/usr/bin/env -S nesl run\nsum(v)", {"#!/usr/bin/env -S nesl run": "comment.line",
                                             "sum": "entity.name.function.call"}),

@@ -109,6 +109,9 @@ def stages(everything, seed):
         yield "NESL forms, emulated GPU", f"{nesl} --config cuda-emu-optimised"
     yield "passes over memory", "python3 nesl-tests/passes.py"
     yield "the optimiser's page", "python3 nesl-tests/page.py"
+    yield "the pages about NESL", "python3 nesl-tests/pages.py"
+    yield "manual pages", "python3 nesl-tests/manuals.py"
+    yield "grammars for editors", "python3 nesl-tests/grammars.py"
     yield "messages of NESL", "python3 nesl-tests/errors.py"
     yield "reproducibility", "python3 nesl-tests/reproducible.py" + sample
     if everything:

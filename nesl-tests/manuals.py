@@ -1,0 +1,61 @@
+#!/usr/bin/env python3
+"""Whether the manual pages in docs/ name every option of their command, and no other.
+
+    nesl-tests/manuals.py
+
+The options are the rows of commands/*options.def, from which the commands make their parsers."""
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+TABLES = {"vinterp": "options.def", "fcodeopt": "fcodeopt-options.def",
+          "nesl": "nesl-options.def", "neslc": "neslc-options.def"}
+ROW = re.compile(r"^OPTION\(\w+, *(0|'.'), *(NULL|\"[\w-]+\")", re.MULTILINE)
+
+OPTION = re.compile(r"(?<![\w-])(--[a-z][\w-]*|-[A-Za-z](?![\w-]))")
+IGNORED = {"-c", "-m", "-g"}  # of vinterp: accepted, for old scripts
+
+
+def options_of(command):
+    options = set()
+    for letter, name in ROW.findall((ROOT / "commands" / TABLES[command]).read_text()):
+        if letter != "0":
+            options.add("-" + letter[1])
+        if name != "NULL":
+            options.add("--" + name.strip('"'))
+    return options
+
+
+def problems(command):
+    page = (ROOT / "docs" / f"{command}.1").read_text()
+    text = re.sub(r"\\f.", " ", page).replace("\\-", "-")
+    tags = " ".join(re.findall(r"^\.TP\n(.*)", text, re.MULTILINE))
+    for option in sorted(options_of(command) - set(OPTION.findall(text))):
+        yield f"docs/{command}.1 does not name {option}"
+    for option in sorted(set(OPTION.findall(tags)) - options_of(command) - IGNORED):
+        yield f"docs/{command}.1 names {option}, which is no option"
+    if shutil.which("groff"):
+        said = subprocess.run(["groff", "-man", "-Tascii", "-ww", "-z"], input=page, text=True,
+                              capture_output=True, check=False).stderr
+        for line in said.splitlines():
+            yield f"docs/{command}.1: groff: {line}"
+
+
+def main():
+    passed = failed = 0
+    for command in TABLES:
+        if not options_of(command):
+            sys.exit(f"commands/{TABLES[command]} has no rows")
+        found = list(problems(command))
+        print(*found, sep="\n", end="\n" if found else "")
+        passed, failed = passed + (not found), failed + bool(found)
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
