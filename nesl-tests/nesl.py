@@ -47,9 +47,15 @@ WAYS = {
     "cuda-emu": ["--backend", "cuda-emu"],
     "cuda-emu-optimised": ["--backend", "cuda-emu", "-O"],
 }
-# In the classic widths, and in 64/64.
-CONFIGS = {name: ["--classic", *flags] for name, flags in WAYS.items()}
-CONFIGS.update({name + "-64": flags for name, flags in WAYS.items()})
+# Classic, 64/64, and those with single precision.
+WIDTHS = {
+    "": ["--classic"],
+    "-64": [],
+    "-32-32": ["--int", "32", "--float", "32"],
+    "-64-32": ["--int", "64", "--float", "32"],
+}
+CONFIGS = {way + widths: [*WIDTHS[widths], *flags]
+           for widths in WIDTHS for way, flags in WAYS.items()}
 DEFAULT_CONFIGS = ["direct", "compiled", "optimised"]
 
 
@@ -104,7 +110,8 @@ class File:
                 self.seeds = comment.split()[1:]
 
     def runs_in(self, config):
-        return ("64" if config.endswith("-64") else "classic") in self.widths
+        wanted = {"-64": "64", "": "classic"}
+        return any(config == way + w and wanted[w] in self.widths for way in WAYS for w in wanted)
 
 
 # ---- comparison ----
@@ -136,15 +143,15 @@ def split_type(text):
     return (text[:last], text[last:]) if last is not None else (text, "")
 
 
-def same_number(a, b):
+def same_number(a, b, tolerance):
     x, y = float(a), float(b)
-    return x == y or abs(x - y) <= max(1e-12, 1e-9 * max(abs(x), abs(y)))
+    return x == y or abs(x - y) <= max(tolerance / 1000, tolerance * max(abs(x), abs(y)))
 
 
-def same_values(a, b):
+def same_values(a, b, tolerance):
     a, b = tokens(a), tokens(b)
     return len(a) == len(b) and all(
-        x == y or (FLOAT.match(x) and FLOAT.match(y) and same_number(x, y))
+        x == y or (FLOAT.match(x) and FLOAT.match(y) and same_number(x, y, tolerance))
         for x, y in zip(a, b)
     )
 
@@ -158,7 +165,7 @@ def canonical_type(text):
     ]
 
 
-def agrees(expected, actual):
+def agrees(expected, actual, tolerance=1e-9):
     """Whether an outcome is the expected one; None stands for any but an error."""
     if expected is None:
         return not actual.startswith("error ")
@@ -177,7 +184,7 @@ def agrees(expected, actual):
     if not RESULT.match(value):
         value = "it = " + value
         actual_type = actual_type if type_text else ""
-    return same_values(value, actual_value) and canonical_type(type_text) == canonical_type(
+    return same_values(value, actual_value, tolerance) and canonical_type(type_text) == canonical_type(
         actual_type
     )
 
