@@ -54,7 +54,11 @@ bool array_column_is_float(const struct array_type *, uint32_t k);
 /* The value of that type in the bytes of a file. */
 bool array_read(enum array_format, struct arena *, const struct array_type *, const char *bytes,
                 size_t length, struct array_columns *out, const char **problem);
-/* Writes a file with the value. Errors of the stream are the caller's to look for. */
+/* Whether the value can be written: no rows of different lengths, for one. */
+bool array_check(enum array_format, struct arena *, const struct array_type *,
+                 const struct array_columns *, const char **problem);
+/* Writes a file with the value, which array_check found good. Errors of the stream are the
+ * caller's to look for. */
 bool array_write(enum array_format, struct arena *, const struct array_type *,
                  const struct array_columns *, FILE *, const char **problem);
 

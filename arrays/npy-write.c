@@ -28,6 +28,16 @@ static bool dimension(struct writing *w, uint32_t level, uint64_t *length) {
   return true;
 }
 
+bool npy_check(struct arena *arena, const struct array_type *type,
+               const struct array_columns *columns, const char **problem) {
+  struct writing w = {.arena = arena, .type = type, .columns = columns, .problem = problem};
+  uint64_t length;
+  for (uint32_t level = 0; level < type->depth; level++) {
+    if (!dimension(&w, level, &length)) return false;
+  }
+  return true;
+}
+
 static bool print_shape(struct writing *w, FILE *to) {
   w->count = 1;
   fputs("(", to);

@@ -110,6 +110,42 @@ struct array_column array_chars(const struct array_text *text) {
   return column;
 }
 
+/* ---- consistency ---- */
+
+static bool add_lengths(const struct array_column *c, uint64_t *total) {
+  *total = 0;
+  for (uint64_t i = 0; i < c->length; i++) {
+    if (c->as.ints[i] < 0 || (uint64_t)c->as.ints[i] > INT64_MAX - *total) return false;
+    *total += (uint64_t)c->as.ints[i];
+  }
+  return true;
+}
+
+/* Whether columns are as long as the lengths before them say. */
+static bool fit_together(const struct array_type *t, const struct array_columns *columns) {
+  const struct array_column *c = columns->items;
+  uint64_t count = 1, chars;
+  for (uint32_t level = 0; level < t->depth; level++, c++) {
+    if (c->length != count || !add_lengths(c, &count)) return false;
+  }
+  for (uint32_t i = 0; i < t->leaf_count; i++, c++) {
+    if (c->length != count) return false;
+    if (t->leaves[i] != ARRAY_TEXT) continue;
+    if (!add_lengths(c, &chars)) return false;
+    if ((++c)->length != chars) return false;
+  }
+  return true;
+}
+
+bool array_check(enum array_format format, struct arena *arena, const struct array_type *type,
+                 const struct array_columns *columns, const char **problem) {
+  if (!fit_together(type, columns)) {
+    return array_fail(arena, problem, "lengths that do not fit the elements");
+  }
+  return format == ARRAY_NPY ? npy_check(arena, type, columns, problem)
+                             : csv_check(arena, type, problem);
+}
+
 bool array_read(enum array_format format, struct arena *arena, const struct array_type *type,
                 const char *bytes, size_t length, struct array_columns *out,
                 const char **problem) {

@@ -134,8 +134,29 @@ static bool push_status(struct call *c, struct stream_status status) {
 
 /* ---- the instructions ---- */
 
+/* Hands the operand to a stream that is an array. */
+static bool write_column(struct call *c, int64_t stream) {
+  uint64_t length;
+  const enum cvl_elem elem =
+      c->type == TW_FLOAT ? c->m->widths.float_elem : c->m->widths.int_elem;
+  const enum ir_kind_tag wanted = c->type == TW_FLOAT ? IR_FLOAT : IR_INT;
+  if (value_kind(&c->operands[0]) != wanted) {
+    return machine_fault(c->m, c->site, "operand 0 is no value for a file of arrays");
+  }
+  if (!machine_length(c->m, c->site, &c->operands[0], &length)) return false;
+  const size_t bytes = (size_t)length * elem_info(elem)->bytes;
+  void *data = heap_alloc(&c->m->heap, bytes);
+  if (!data) return machine_memory_fault(c->m, c->site, bytes);
+  bool ok = machine_to_host(c->m, c->site, &c->operands[0], 0, length, data);
+  struct stream_status status = {.ok = false};
+  if (ok) status = stream_write_column(c->m->streams, stream, c->type, elem, data, length);
+  heap_free(&c->m->heap, data, bytes);
+  return ok && push_status(c, status);
+}
+
 static bool write_value(struct call *c, int64_t stream) {
   struct stream_sink to;
+  if (stream_has_columns(c->m->streams, stream)) return write_column(c, stream);
   stream_sink_init(&to, c->m->streams, stream);
   bool printed = c->type == TW_CHAR ? print_chars(c->m, c->site, &c->operands[0], &to.sink)
                                     : print_value(c->m, c->site, &c->operands[0], &to.sink);
@@ -179,10 +200,16 @@ static bool fread_chars(struct call *c) {
   return push_status(c, status);
 }
 
+static bool is_array_mode(int64_t mode) {
+  return mode == STREAM_READ_NPY || mode == STREAM_WRITE_NPY || mode == STREAM_READ_CSV ||
+         mode == STREAM_WRITE_CSV;
+}
+
 static bool open_file(struct call *c) {
   int64_t mode, stream;
   if (!scalar_operand(c, 1, "mode", &mode)) return false;
-  if (mode < STREAM_READ || mode > STREAM_APPEND) {
+  const bool text = mode >= STREAM_READ && mode <= STREAM_APPEND;
+  if (!text && !is_array_mode(mode)) {
     return machine_fault(c->m, c->site,
                          "operand 1 (the mode) is %lld; it must be 1 (read), 2 (write) or 3 "
                          "(append)",
@@ -191,8 +218,8 @@ static bool open_file(struct call *c) {
   uint64_t length;
   char *name = string_operand(c, 0, "name", &length);
   if (!name) return false;
-  struct stream_status status =
-      stream_open(c->m->streams, name, (size_t)length, (enum stream_mode)mode, &stream);
+  struct stream_status status = (text ? stream_open : stream_open_columns)(
+      c->m->streams, name, (size_t)length, (enum stream_mode)mode, &stream);
   heap_free(&c->m->heap, name, (size_t)length);
   push_int(c, stream);
   return push_status(c, status);

@@ -270,6 +270,11 @@ static bool reader_begin(struct reader *r, struct streams *s, int64_t stream,
 struct stream_status stream_read_value(struct streams *s, int64_t stream, enum type_word type,
                                        struct widths widths, struct stream_value *out) {
   struct reader r;
+  const struct stream *from = stream_find(s, stream);
+  if (from && from->columns) {
+    *out = (struct stream_value){.elem = elem_of(type, widths)};
+    return stream_read_column(s, from->columns, type, out);
+  }
   if (reader_begin(&r, s, stream, elem_of(type, widths), out) &&
       !read_typed(&r, type, widths)) {
     stream_value_free(s, out);

@@ -10,7 +10,8 @@
 struct stream {
   FILE *file;
   bool readable, writable;
-  bool owned; /* opened here, to be closed here */
+  bool owned;                     /* opened here, to be closed here */
+  struct stream_columns *columns; /* of a file of arrays, which is no text; else NULL */
 };
 
 struct streams {
@@ -49,5 +50,12 @@ void streams_reap(struct streams *);
  * then nothing changed. */
 uint64_t streams_reserve(struct heap *, void **items, size_t count, size_t *capacity,
                          size_t size);
+
+/* columns.c: the next column of an array as a value, whose elem is set. */
+struct stream_status stream_read_column(struct streams *, struct stream_columns *,
+                                        enum type_word, struct stream_value *out);
+/* Writes the file of an array, which is complete now; of one that is read does nothing. */
+struct stream_status stream_columns_finish(struct streams *, struct stream_columns *, FILE *);
+void stream_columns_free(struct streams *, struct stream_columns *); /* NULL is ignored */
 
 #endif

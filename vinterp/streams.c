@@ -131,7 +131,7 @@ uint64_t stream_add(struct streams *s, FILE *file, bool readable, bool writable,
     if (lacking) return lacking;
     s->count++;
   }
-  s->table[number] = (struct stream){file, readable, writable, true};
+  s->table[number] = (struct stream){file, readable, writable, true, NULL};
   *stream = (int64_t)number;
   return 0;
 }
@@ -195,7 +195,7 @@ static FILE *open_file(const char *path, enum stream_mode mode) {
   switch (mode) {
   case STREAM_READ: flags |= O_RDONLY; break;
   case STREAM_WRITE: flags |= O_WRONLY | O_CREAT | O_TRUNC; break;
-  case STREAM_APPEND: flags |= O_WRONLY | O_CREAT | O_APPEND; break;
+  default: flags |= O_WRONLY | O_CREAT | O_APPEND; break;
   }
   int fd = open(path, flags, 0666);
   if (fd < 0) return NULL;
@@ -243,11 +243,14 @@ struct stream_status stream_close(struct streams *s, int64_t stream) {
   if (!found) return not_open(s, stream);
   struct stream_status status = stream_ok();
   FILE *file = found->file;
+  struct stream_columns *columns = found->columns;
   bool owned = found->owned;
   if (file == s->table[STREAM_OUT].file && !owned) s->results_wanted = false;
   found->file = NULL;
   struct pipe_guard guard;
   pipe_guard_begin(&guard);
+  if (columns) status = stream_columns_finish(s, columns, file);
+  stream_columns_free(s, columns);
   errno = 0;
   if (owned ? fclose(file) != 0 : found->writable && fflush(file) != 0) {
     status = stream_fail_errno(s, errno ? errno : EIO);

@@ -19,7 +19,15 @@
 
 enum { STREAM_NULL = -1, STREAM_IN = 0, STREAM_OUT = 1, STREAM_ERR = 2 };
 
-enum stream_mode { STREAM_READ = 1, STREAM_WRITE = 2, STREAM_APPEND = 3 };
+enum stream_mode {
+  STREAM_READ = 1,
+  STREAM_WRITE = 2,
+  STREAM_APPEND = 3,
+  STREAM_READ_NPY = 11,  /* an array, column by column: arrays/arrays.h. Its signature and a */
+  STREAM_WRITE_NPY = 12, /* colon stand before the name of the file */
+  STREAM_READ_CSV = 21,
+  STREAM_WRITE_CSV = 22
+};
 
 struct streams;
 
@@ -75,7 +83,17 @@ void stream_value_free(struct streams *, struct stream_value *);
 /* Opens the file with this name (bytes, not NUL-terminated). *stream is -1 on failure. */
 struct stream_status stream_open(struct streams *, const char *name, size_t length,
                                  enum stream_mode, int64_t *stream);
+/* The same in one of the modes for arrays. A file that is written keeps what it holds until the
+ * stream is closed. */
+struct stream_status stream_open_columns(struct streams *, const char *name, size_t length,
+                                         enum stream_mode, int64_t *stream);
 struct stream_status stream_close(struct streams *, int64_t stream);
+
+/* Whether the stream was opened in one of the modes for arrays. */
+bool stream_has_columns(struct streams *, int64_t stream);
+/* Writes the next column of such a stream: INT or FLOAT, `length` elements of elem. */
+struct stream_status stream_write_column(struct streams *, int64_t stream, enum type_word,
+                                         enum cvl_elem elem, const void *data, uint64_t length);
 
 /* SPAWN: runs the words of command with the three streams, each -1 for a new pipe. On success
  * in_out_err holds the program's ends or the numbers given; on failure three times -1. */
