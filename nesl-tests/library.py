@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """library.py - every function of the library at every type, serial and in parallel.
 
-    library.py [--config NAME ...] [--only NAME ...] [--seed TEXT] [--sample PERCENT] [--show]
+    library.py [--config NAME ...] [--only NAME ...] [--data TEXT] [--sample PERCENT [--seed TEXT]]
+    library.py --show [--only NAME ...]
 
 For every row of library_cases.py and every type of its elements this makes forms that call the
 function: alone; for each of several arguments; nested twice, with empty inner sequences; for no
 instances; in both branches of a conditional; under a sieve; with arguments that are free in the
 body; through a function of the program's own. What they should come to is computed in Python.
-Arguments are random and follow from the seed.
+Arguments are random and follow from --data; which rows a sample has, from --seed.
 """
 
 import argparse
@@ -125,11 +126,11 @@ def own_function(c):
 WAYS = [serial, each, nested, nothing, branches, sieved, free, own_function]
 
 
-def forms_of(row, seed):
+def forms_of(row, data):
     """(form, expected outcome or None) of a row: None where it need only be accepted."""
     forms = [(d, None) for d in DECLARATIONS]
     for at, t in enumerate(row.types):
-        c = Calls(row, t, random.Random("%s %s %d" % (seed, row.call, at)))
+        c = Calls(row, t, random.Random("%s %s %d" % (data, row.call, at)))
         if at == 0:
             forms.append(("function tried%s = %s;" % (c.pattern("p") if len(c.parameters) > 1
                                                       else "(p0)", c.body()), None))
@@ -144,9 +145,9 @@ def sampled(row, config, options):
     return int(hashlib.sha256(key).hexdigest(), 16) % 100 < options.sample
 
 
-def run_row(command, row, config, seed, folder):
+def run_row(command, row, config, data, folder):
     """(forms, failures) of a row in a configuration."""
-    forms = forms_of(row, seed)
+    forms = forms_of(row, data)
     path = pathlib.Path(folder) / ("%d-%s.nesl" % (TABLE.index(row), config))
     path.write_text("".join(form + "\n" for form, _ in forms), "latin-1")
     lines, trouble = nesl.outcomes(command, nesl.CONFIGS[config], path, 120)
@@ -166,15 +167,16 @@ def main():
     parser.add_argument("--nesl", default=nesl.COMMAND)
     parser.add_argument("--config", action="append", choices=nesl.CONFIGS)
     parser.add_argument("--only", action="append", help="names of functions")
-    parser.add_argument("--seed", default="ravel")
+    parser.add_argument("--data", default="ravel", help="what the arguments follow from")
     parser.add_argument("--sample", type=int, default=100, help="percent of the rows")
+    parser.add_argument("--seed", default="", help="which rows the sample has")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--show", action="store_true", help="print the forms instead")
     options = parser.parse_args()
     rows = [row for row in TABLE if not options.only or row.name in options.only]
     if options.show:
         for row in rows:
-            for form, expected in forms_of(row, options.seed):
+            for form, expected in forms_of(row, options.data):
                 print(form + ("\n%%= %s %%" % expected if expected else ""))
         return 0
     configs = options.config or nesl.DEFAULT_CONFIGS
@@ -183,12 +185,12 @@ def main():
             concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         jobs = [(row, c) for row in rows for c in configs if sampled(row, c, options)]
         for forms, failed in pool.map(
-                lambda job: run_row(options.nesl, *job, options.seed, folder), jobs):
+                lambda job: run_row(options.nesl, *job, options.data, folder), jobs):
             total += forms
             failures += failed
     for row, config, form, want, got in failures[:20]:
-        print("\n%s (%s, seed %s)\n    %s\n  expected %s\n  but it is %s"
-              % (row.name, config, options.seed, form, want, got))
+        print("\n%s (%s, --data %s)\n    %s\n  expected %s\n  but it is %s"
+              % (row.name, config, options.data, form, want, got))
     print("\n%d functions, %s: %d passed, %d failed"
           % (len(rows), ", ".join(configs), total - len(failures), len(failures)))
     return 1 if failures else 0

@@ -102,9 +102,19 @@ def stages(everything, seed):
     if shutil.which("c++"):
         yield from emulated_gpu(everything, seed, full, drive, sample, small)
     nesl = "python3 nesl-tests/nesl.py"
-    yield "NESL forms", f"{nesl} --config direct --config compiled --config optimised"
+    main = "".join(f" --config {c}{w}" for c in ("direct", "compiled", "optimised")
+                   for w in ("", "-64"))
+    yield "NESL forms", nesl + main
     yield ("NESL forms, other ways",
            f"{nesl} --config no-fusion --config one-thread --config delayed-optimised")
+    library = "python3 nesl-tests/library.py"
+    yield "library of NESL", library + main
+    yield ("library of NESL, other ways", library + sample + "".join(
+        f" --config {c}" for c in ("no-fusion", "delayed-optimised", "delayed-64",
+                                   "one-thread-64", "direct-32-32", "optimised-32-32",
+                                   "compiled-64-32", "optimised-64-32")))
+    if everything:
+        yield "library of NESL, other data", f"{library} --data {seed[:8]}{main}"
     if shutil.which("c++"):
         yield "NESL forms, emulated GPU", f"{nesl} --config cuda-emu-optimised"
     yield "passes over memory", "python3 nesl-tests/passes.py"
