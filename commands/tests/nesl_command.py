@@ -65,7 +65,7 @@ class CommandTest(unittest.TestCase):
 
 class Modes(CommandTest):
     def test_expression(self):
-        for flags in ([], ["--direct"], ["-O"], ["-O", "--no-fusion"], ["--threads", "1"]):
+        for flags in ([], ["--direct"], ["--no-optimise"], ["--no-fusion"], ["--threads", "1"]):
             ran = self.nesl(*flags, "-e", "sum({x * x : x in [1:5]})")
             self.expect(ran, 0, "\nit = 30 : int\n")
         self.expect(self.nesl("-e", "x = 1; (x, 2.5);"), 0,
@@ -118,7 +118,7 @@ class Modes(CommandTest):
         prog = self.file("1 + 2;\nfunction inc(x) = x + 1;\n(a, b) = (1, \"x\\\"y\");\n"
                          "set print_length 2;\n[1, 2, 3];\nprint_string(\"p \\\"q\");\n1 +;\n"
                          "none;\n1 / 0;\nerror(\"boo\");\n")
-        for flags in ([], ["--direct"], ["-O"]):
+        for flags in ([], ["--direct"], ["--no-optimise"]):
             self.expect(
                 self.nesl(*flags, "--outcomes", prog), 0,
                 "it = 3 : int\ninc = fn : int -> int\n(a, b) = (1, \"x\\\"y\") : int, [char]\n"
@@ -132,7 +132,7 @@ class Modes(CommandTest):
             ran = self.nesl(*flags, "--outcomes", loop)
             self.expect(ran, 0)
             self.assertEqual(ran.stdout.splitlines()[1:], ["error limit", "it = 1 : int"])
-        ran = self.nesl("--memory", "64M", "--outcomes", self.file("sum([0:100000000]);\n1;\n"))
+        ran = self.nesl("--memory", "64M", "--outcomes", self.file("v = [0:100000000];\n1;\n"))
         self.expect(ran, 0, "error limit\nit = 1 : int\n")
         self.expect(self.nesl("--memory", "64K", "-e", "1"), 1, "", "memory")
 
@@ -161,8 +161,8 @@ class Modes(CommandTest):
 
     def test_usage(self):
         for arguments in (["run"], ["check"], ["test"], ["--outcomes"], ["run", "a", "b"],
-                          ["--nothing"], ["--entry", "f"], ["--no-fusion"],
-                          ["--direct", "-O"], ["--direct", "--time", "1"], ["-e", "1", "check"],
+                          ["--nothing"], ["--entry", "f"], ["--no-fusion", "--no-optimise"],
+                          ["--direct", "--no-optimise"], ["--direct", "--no-fusion"], ["--direct", "--time", "1"], ["-e", "1", "check"],
                           ["--int", "16"], ["--backend", "none"], ["--print-length", "-1"]):
             ran = self.run_command(NESL, *arguments)
             self.assertEqual(ran.returncode, 2, arguments)
@@ -305,7 +305,7 @@ class Terminal(CommandTest):
         self.assertEqual(status, 0, seen)
 
     def test_an_interrupt_returns_to_the_prompt(self):
-        for flags in ([], ["-O"], ["--direct"]):
+        for flags in ([], ["--no-optimise"], ["--direct"]):
             steps = [("<Nesl> ", "function spin(n) = if n == 0 then 0 else spin(n - 1);\n"),
                      ("fn :", "function more(n) = if n == 0 then 0 else spin(2000) + more(n - 1);\n"),
                      ("fn :", "function most(n) = if n == 0 then 0 else more(2000) + most(n - 1);\n"),

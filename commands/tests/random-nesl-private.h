@@ -1,0 +1,119 @@
+/* random-nesl-private.h - what the files of the generator share.
+ *
+ *   random-nesl-types.c        types, names, scopes
+ *   random-nesl-expressions.c  expressions of a type that is wanted
+ *   random-nesl-forms.c        functions, datatypes, globals: whole programs
+ *   random-nesl-shrink.c       texts of programs; smaller programs
+ */
+#ifndef RAVEL_RANDOM_NESL_PRIVATE_H
+#define RAVEL_RANDOM_NESL_PRIVATE_H
+
+#include "commands/tests/random-nesl.h"
+
+/* ---- types ---- */
+
+enum rtype_kind { R_INT, R_FLOAT, R_BOOL, R_CHAR, R_SEQUENCE, R_PAIR, R_DATA, R_FUNCTION };
+
+struct rtype {
+  enum rtype_kind kind;
+  const struct rtype *left, *right; /* SEQUENCE: left; FUNCTION: from left to right */
+  const struct maker *maker;        /* DATA: its constructor; FUNCTION: what makes values */
+};
+
+/* A function of the program, to be called: constructors and makers of closures, too. */
+struct maker {
+  const char *name;
+  const struct rtype *parameter, *result;
+  bool counts; /* the first part of the parameter is how often it may still call itself */
+};
+
+/* ---- trees ---- */
+
+/* A piece of text with parts at its \1s. */
+struct piece {
+  const struct rtype *type; /* of an expression; NULL: something that may be left out */
+  const char *text;
+  struct piece **parts;
+  size_t part_count;
+  const char *least; /* the least text that would do instead; NULL: none */
+};
+
+struct variable {
+  const char *name;
+  const struct rtype *type;
+  bool kept; /* must not be hidden */
+};
+
+struct random_program {
+  struct arena *arena;
+  ARRAY(struct piece *) forms;
+};
+
+/* What is being made, and what it may mention. */
+typedef struct generator {
+  struct arena *arena;
+  uint64_t random;
+  struct random_program *program;
+  ARRAY(struct variable) scope;
+  ARRAY(const struct maker *) functions;
+  const struct maker *self; /* the function that is being made, if it may call itself */
+  const char *counter;      /* and its count */
+  unsigned names;
+  int budget; /* pieces that may still be made in this form */
+  int self_calls;
+  bool risky; /* one piece that may fail is still to come */
+} gen;
+
+
+#define LENGTH(array) (sizeof(array) / sizeof *(array))
+enum { MOST_PARTS = 16 };
+
+/* Variables of a pattern that are in scope later. */
+struct pending {
+  struct variable items[MOST_PARTS];
+  size_t count;
+};
+
+/* ---- random-nesl-types.c ---- */
+
+extern const struct rtype base_types[4];
+
+uint64_t next_random(uint64_t *state);
+/* A number below n; and whether so many of a hundred times. */
+unsigned below(gen *, unsigned n);
+bool chance(gen *, unsigned percent);
+
+bool same(const struct rtype *, const struct rtype *);
+/* Whether values contain functions: such a type has no notation. */
+bool has_function(const struct rtype *);
+const struct rtype *make_type(gen *, enum rtype_kind, const struct rtype *left,
+                              const struct rtype *right, const struct maker *);
+const struct rtype *sequence_of(gen *, const struct rtype *);
+const struct rtype *pair_of(gen *, const struct rtype *, const struct rtype *);
+/* A type of at most this many nested sequences. */
+const struct rtype *some_type(gen *, unsigned nesting);
+/* A type in NESL's notation. */
+char *type_text_of(gen *, const struct rtype *);
+/* The least expression of a type, as text. */
+const char *least(gen *, const struct rtype *);
+/* type: NULL for what may be left out. */
+struct piece *piece(gen *, const struct rtype *type, const char *text, struct piece **parts,
+                    size_t count);
+
+const char *fresh_name(gen *);
+void declare(gen *, const char *name, const struct rtype *, bool kept);
+/* The text of a pattern for a type; its variables are in scope after declare_all. */
+const char *pattern(gen *, const struct rtype *, struct pending *);
+void declare_all(gen *, struct pending *);
+/* A variable in scope of this type (or, if `result`, a function with this result); NULL: none.
+ */
+const struct variable *variable_of(gen *, const struct rtype *, bool result);
+
+/* ---- random-nesl-expressions.c ---- */
+
+/* A literal, a variable, or a value made of such. */
+struct piece *leaf(gen *, const struct rtype *);
+/* An expression of at most this many nested pieces. */
+struct piece *make(gen *, const struct rtype *, int depth);
+
+#endif
