@@ -63,6 +63,9 @@ static void tell_failure(const struct compiled *c, const struct evaluation *e,
   const char *message = "out of memory";
   if (told->list.count > 0) message = told->list.items[0].message + f->instruction;
   if (sentence_of(f)) message = sentence_of(f);
+  if (f->cause == MACHINE_CAUSE_LIMIT && f->op == OPC_CALL) {
+    message = arena_printf(e->complaints->diags->arena, "%s: does the recursion end?", message);
+  }
   if (f->cause == MACHINE_CAUSE_ASSERT && f->text == flatten_error_text) {
     error = NESL_USER;
     message = failure_by_error;

@@ -64,6 +64,11 @@ static const char *described(struct checker *ck, struct type *type) {
 
 /* ---- reasons ---- */
 
+static bool are_int_and_float(const struct type *a, const struct type *b) {
+  return (a->tag == TYPE_INT && b->tag == TYPE_FLOAT) ||
+         (a->tag == TYPE_FLOAT && b->tag == TYPE_INT);
+}
+
 /* Why it failed, in words to be put behind the message; empty where both types say it. */
 static const char *reason(struct checker *ck, const struct clash *clash) {
   struct type *a = clash->a, *b = clash->b;
@@ -79,14 +84,21 @@ static const char *reason(struct checker *ck, const struct clash *clash) {
       a = b;
       b = swap;
     }
-    return arena_printf(ck->arena, ": %s is not %s", shown(ck, b),
-                        member_of((enum type_class)a->klass));
+    return arena_printf(ck->arena, ": %s is not %s%s", shown(ck, b),
+                        member_of((enum type_class)a->klass),
+                        type_of(b)->tag == TYPE_SEQUENCE && a->klass == CLASS_NUMBER
+                            ? "; {... : x in v} is for each element"
+                            : "");
   case UNIFY_INFINITE: return ": the type would contain itself without end";
   case UNIFY_IDENTITY:
     return ": these are different functions, and which function a value is is part of its "
            "type";
-  case UNIFY_OK:
-  case UNIFY_CLASH: break;
+  case UNIFY_CLASH:
+    if (are_int_and_float(type_of(a), type_of(b))) {
+      return "; `float` makes a float of an int, `round` and `trunc` an int of a float";
+    }
+    break;
+  case UNIFY_OK: break;
   }
   return "";
 }
@@ -194,10 +206,14 @@ static bool complain_operands(struct checker *ck, const struct syntax *apply,
   if (t->tag != TYPE_PAIR || type_of(t->part[1])->tag == TYPE_PAIR) return false;
   const char *left = described(ck, t->part[0]), *right = described(ck, t->part[1]);
   struct span at = apply->as.part.left->builtin ? apply->as.part.left->mark : argument->at;
+  const char *wanted = two_of(klass);
+  if (strcmp(global->name->text, "==") == 0 || strcmp(global->name->text, "/=") == 0) {
+    wanted = arena_printf(ck->arena, "%s (`eql` compares values of all types)", wanted);
+  }
   complain_clash(ck, at, clash,
                  strcmp(left, right) == 0 ? "%s wants %s, but these are %s"
                                           : "%s wants %s of one type, but these are %s and %s",
-                 name, two_of(klass), left, right);
+                 name, wanted, left, right);
   return true;
 }
 
@@ -245,8 +261,11 @@ static void explain_argument(struct checker *ck, const struct syntax *apply,
     struct type *type = type_of(type_instantiate(ck->arena, &global->scheme, fresh));
     if (type->tag == TYPE_FUNCTION) wanted = type->part[0];
   }
-  unsigned parameters = tuple_length(wanted);
-  if (tuple_length(argument->type) < parameters) { /* which part clashed says nothing */
+  const unsigned parameters = tuple_length(wanted);
+  const bool fewer = tuple_length(argument->type) < parameters;
+  const bool more =
+      part != argument && number + 1 == parameters && type_of(part->type)->tag == TYPE_PAIR;
+  if (fewer || more) { /* which part clashed says nothing */
     complain(ck->complaints, NESL_TYPE, ck->source, argument->at,
              "%s takes %s%s, but its argument is %s", name, shown(ck, wanted),
              classes_of(ck, wanted), shown(ck, argument->type));

@@ -22,7 +22,7 @@ struct global *global_make(struct session *session, enum global_kind kind,
 bool check_definable(struct checker *ck, const struct name *name, struct span at) {
   if (reserved_word(name)) {
     complain(ck->complaints, NESL_RESERVED, ck->source, at,
-             "`%s` is reserved: it cannot be defined", name->text);
+             "`%s` is reserved%s: it cannot be defined", name->text, reserved_meaning(name));
     return false;
   }
   const struct global *global = table_get(ck->session->library, name);
@@ -113,6 +113,7 @@ static int primitive_named(const char *name) {
 static bool primitive_is_serial(int primitive) {
   switch (primitive) {
   case PRIM_RAND_SEED:
+  case PRIM_SIGNATURE:
   case PRIM_OPEN_FILE:
   case PRIM_CLOSE_FILE:
   case PRIM_READ_STRING:

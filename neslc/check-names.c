@@ -13,6 +13,11 @@ bool reserved_word(const struct name *name) {
   return false;
 }
 
+const char *reserved_meaning(const struct name *name) {
+  if (strcmp(name->text, "t") == 0) return ", it means true";
+  return strcmp(name->text, "f") == 0 ? ", it means false" : "";
+}
+
 void scope_push(struct checker *ck, struct local *local) {
   struct binding *binding = arena_alloc(ck->arena, sizeof *binding);
   *binding = (struct binding){local, ck->frame->depth, ck->scope};
@@ -69,14 +74,45 @@ static const char *nearest(struct checker *ck, const char *name) {
   return best;
 }
 
+/* Words of other languages, and how it is said here. */
+static const char *said_here(const char *word) {
+  static const struct {
+    const char *words, *hint; /* words: between blanks */
+  } table[] = {
+      {" true false ", "the constants are called t and f"},
+      {" for foreach while loop repeat do ",
+       "there are no loops: {... : x in v} does something for each element, recursion repeats"},
+      {" return ", "the value of a function is that of its body"},
+      {" def define fun func fn proc lambda ",
+       "functions are written `function NAME(PARAMETERS) = BODY`, or x => e without a name"},
+      {" var val const ",
+       "values get names by `let x = e in ...`, at the top level by `x = e`"},
+      {" len size ", "the length of v is #v"},
+      {" map ", "a function is applied to each element by {g(x) : x in v}"},
+      {" filter ", "elements are chosen by {x in v | condition}"},
+      {" fold foldl foldr reduce ", "there are sum, product, max_val, min_val, any, all"},
+      {" range ",
+       "the ints from s to e are [s:e], e excluded; index(n) are those from 0 to n-1"},
+      {" append concat ", "sequences are joined by ++, nested ones by `flatten`"},
+      {" null nil none ", "there is no such value"},
+  };
+  char padded[16];
+  if (strlen(word) + 3 > sizeof padded) return NULL;
+  snprintf(padded, sizeof padded, " %s ", word);
+  for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+    if (strstr(table[i].words, padded)) return table[i].hint;
+  }
+  return NULL;
+}
+
 static struct core *unbound(struct checker *ck, const struct syntax *e) {
   const char *name = e->as.name.name->text;
   if (strcmp(name, "time") == 0) {
     complain(ck->complaints, NESL_RESERVED, ck->source, e->mark,
              "`time` is no value: time(e) gives the value of e and the seconds that it took");
-  } else if (strcmp(name, "true") == 0 || strcmp(name, "false") == 0) {
-    complain(ck->complaints, NESL_UNBOUND, ck->source, e->mark,
-             "`%s` is not defined; the constants are called t and f", name);
+  } else if (said_here(name)) {
+    complain(ck->complaints, NESL_UNBOUND, ck->source, e->mark, "`%s` is not defined; %s", name,
+             said_here(name));
   } else {
     const char *near = nearest(ck, name);
     complain(ck->complaints, NESL_UNBOUND, ck->source, e->mark,

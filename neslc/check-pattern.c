@@ -126,7 +126,7 @@ static bool legal_variable(struct checker *ck, const struct syntax *e, enum patt
   if (use == PATTERN_OF_ASSIGNMENT) return check_definable(ck, name, e->at);
   if (!reserved_word(name)) return true;
   complain(ck->complaints, NESL_RESERVED, ck->source, e->at,
-           "`%s` is reserved: it cannot be a variable", name->text);
+           "`%s` is reserved%s: it cannot be a variable", name->text, reserved_meaning(name));
   return false;
 }
 
@@ -158,7 +158,13 @@ bool pattern_is_legal(struct checker *ck, const struct syntax *e, enum pattern_u
       !e->as.part.left->builtin) {
     return legal_contents(ck, e, use);
   }
+  bool element = e->kind == SYNTAX_APPLY && e->as.part.left->kind == SYNTAX_NAME &&
+                 e->as.part.left->builtin &&
+                 strcmp(e->as.part.left->as.name.name->text, "elt") == 0;
   complain(ck->complaints, NESL_PATTERN, ck->source, e->at,
-           "this is not a pattern: patterns consist of variables, tuples and datatypes");
+           element
+               ? "this is not a pattern: values do not change; rep(v, x, i) gives a copy of v "
+                 "with x at i"
+               : "this is not a pattern: patterns consist of variables, tuples and datatypes");
   return false;
 }

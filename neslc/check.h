@@ -88,6 +88,8 @@ struct global *named_function(struct checker *, const struct syntax *);
 void scope_push(struct checker *, struct local *);
 /* Whether the word is t, f, time ... which cannot be bound. */
 bool reserved_word(const struct name *);
+/* ", it means true" for t and f, else "". */
+const char *reserved_meaning(const struct name *);
 
 /* ---- check-pattern.c ---- */
 

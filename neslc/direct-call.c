@@ -222,8 +222,8 @@ static void frame_close(struct direct *d, struct frame *frame) {
 static bool may_call(struct direct *d, struct frame *frame, const struct core *apply) {
   const uint64_t most = d->options->most_depth;
   if (!most || d->calls < most) return true;
-  return direct_fail(d, frame, apply, NESL_LIMIT, "more than %" PRIu64 " calls are active",
-                     most);
+  return direct_fail(d, frame, apply, NESL_LIMIT,
+                     "more than %" PRIu64 " calls are open: does the recursion end?", most);
 }
 
 /* ---- primitives ---- */

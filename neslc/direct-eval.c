@@ -296,8 +296,9 @@ static bool within_limits(struct direct *d, struct frame *frame, const struct co
     return direct_fail(d, frame, e, NESL_LIMIT, "interrupted");
   }
   if ((const char *)__builtin_frame_address(0) < d->stack_end) {
-    return direct_fail(d, frame, e, NESL_LIMIT,
-                       "the evaluation nests too deeply: %" PRIu64 " calls are active",
+    const bool called = frame->call != NULL; /* told at the call, as others are */
+    return direct_fail(d, called ? frame->caller : frame, called ? frame->call : e, NESL_LIMIT,
+                       "more than %" PRIu64 " calls are open: does the recursion end?",
                        d->calls);
   }
   return true;

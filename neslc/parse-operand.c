@@ -182,7 +182,11 @@ static struct syntax *parse_let(struct reader *r) {
     binding->as.part.right = parse_expression(r, STRENGTH_WHOLE);
     *array_push(r->arena, &bindings) = binding;
   } while (take(r, LEX_END));
-  if (r->token.lexeme == LEX_EQUALS) parse_puzzled(r, "`;` or `in` after the binding");
+  if (r->token.lexeme == LEX_EQUALS && !r->failed) {
+    parse_failed(r, r->token.at,
+                 "expected `;` or `in` after the binding, read `=`; bindings are separated by "
+                 "`;`, and `==` compares");
+  }
   expect(r, LEX_IN, "after the bindings of the `let`", opener);
   struct syntax *e = parse_expression(r, STRENGTH_WHOLE);
   for (size_t i = bindings.count; i-- > 0;) {
@@ -205,6 +209,9 @@ static struct syntax_generator parse_generator(struct reader *r, struct syntax *
   struct syntax *pattern = first != NULL ? first : parse_expression(r, STRENGTH_WHOLE);
   if (take(r, LEX_IN)) {
     return (struct syntax_generator){pattern, parse_expression(r, STRENGTH_WHOLE)};
+  }
+  if (first != NULL && pattern->kind != SYNTAX_NAME && pattern->kind != SYNTAX_PAIR) {
+    parse_unexpected(r, "`:` and a generator behind the body, as in {x + 1 : x in v}");
   }
   if (pattern->kind != SYNTAX_NAME && !r->failed) {
     bool near = parse_line(r, opener.start) == parse_line(r, r->token.at.start);
@@ -241,6 +248,10 @@ static struct syntax *parse_each(struct reader *r) {
   if (take(r, LEX_BAR)) {
     e->as.each.sieve = parse_expression(r, STRENGTH_WHOLE);
     raise_above(r, e, e->as.each.sieve);
+  }
+  if (r->token.lexeme == LEX_IN && !r->failed) {
+    parse_failed(r, r->token.at,
+                 "expected `}` to close the `{`, read `in`; generators are separated by `;`");
   }
   expect(r, LEX_CLOSE_EACH, "to close the `{`", opener);
   e->at = since(r, opener);

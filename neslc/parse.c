@@ -98,6 +98,10 @@ static const char *hint(const struct reader *r) {
   case LEX_EQUALS:
     return r->options == OPTIONS_HERE ? "; `==` compares, `:=` gives an optional argument"
                                       : "; `==` compares, `=` gives a name to a value";
+  case LEX_IN:
+    return "; `in` stands in `let` and in the generators of { ... : x in v }: there are no "
+           "other "
+           "loops";
   case LEX_OPTION: return "; `:=` stands only in parameters and arguments of functions";
   case LEX_GREATER:
     if (before->lexeme == LEX_LESS && joined) return "; \"different\" is written `/=`";
