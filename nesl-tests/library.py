@@ -191,7 +191,7 @@ def main():
     for row, config, form, want, got in failures[:20]:
         print("\n%s (%s, --data %s)\n    %s\n  expected %s\n  but it is %s"
               % (row.name, config, options.data, form, want, got))
-    print("\n%d functions, %s: %d passed, %d failed"
+    print("\n%d functions, %s\n%d passed, %d failed"
           % (len(rows), ", ".join(configs), total - len(failures), len(failures)))
     return 1 if failures else 0
 
