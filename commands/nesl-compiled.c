@@ -40,8 +40,8 @@ static void add_origin(const struct evaluation *e, struct trail *trail,
   add_place(e, trail, place, strlen(place));
   if (i == program->origin_count) return;
   const char *calls = program->origins[i].name;
-  for (calls += strcspn(calls, "<"); *calls == '<';) {
-    const size_t length = strcspn(++calls, "<");
+  for (calls += strcspn(calls, "|"); *calls == '|';) {
+    const size_t length = strcspn(++calls, "|");
     add_place(e, trail, calls, length);
     calls += length;
   }

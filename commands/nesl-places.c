@@ -50,8 +50,20 @@ static void look_for(struct failure_place *found, struct core *whole) {
   found->at = node->at;
 }
 
+/* Functions without a name are known by the types of what holds them. */
+static void look_into_type(struct failure_place *found, struct type *type) {
+  type = type_of(type);
+  if (type->lambda) look_for(found, type->lambda->body);
+  for (int i = 0; i < 3 && !found->node; i++) {
+    if (type->part[i]) look_into_type(found, type->part[i]);
+  }
+}
+
 static void look_into(void *context, struct global *g) {
-  if (g->body) look_for(context, g->body);
+  struct failure_place *found = context;
+  if (found->node) return;
+  if (g->body) look_for(found, g->body);
+  if (g->kind == GLOBAL_VARIABLE) look_into_type(found, g->scheme.type);
 }
 
 /* Takes ":NUMBER" from the end of text[0..*length). */

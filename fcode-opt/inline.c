@@ -56,21 +56,21 @@ static void grow_told(struct inliner *in) {
 }
 
 /* The origin of an instruction of a body that takes the place of a call: its own place, and in
- * the name, behind a `<` each, the call and those that led to it. So messages lose nothing. */
+ * the name, behind a `|` each, the call and those that led to it. So messages lose nothing. */
 static uint32_t origin_within(struct inliner *in, uint32_t inner, uint32_t call) {
   if (inner == 0 || call == 0) return inner;
   if (2 * in->told_count >= in->told_capacity) grow_told(in);
   struct told *t = find_told(in->told, in->told_capacity, inner, call);
   if (t->both) return t->both;
   const struct vcode_origin *x = &in->origins.items[inner], *c = &in->origins.items[call];
-  const char *led = strchr(c->name, '<');
+  const char *led = strchr(c->name, '|');
   uint32_t both = inner;
   if (strlen(x->name) + strlen(c->place) + strlen(c->name) < MOST_TOLD) {
     both = (uint32_t)in->origins.count;
     struct vcode_origin told = {
         /* a copy: who is told of a place finds its origin by it */
         arena_printf(in->o->arena, "%s", x->place),
-        arena_printf(in->o->arena, "%s<%s%s", x->name, c->place, led ? led : "")};
+        arena_printf(in->o->arena, "%s|%s%s", x->name, c->place, led ? led : "")};
     *array_push(in->o->arena, &in->origins) = told;
   }
   *t = (struct told){inner, call, both};

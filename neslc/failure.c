@@ -68,6 +68,14 @@ static const char *called_of_library(const struct core *node) {
   return g && g->library && g->body ? g->name->text : NULL;
 }
 
+/* As the program names it; NULL for a function without a name. */
+static const char *name_of_called(const struct core *node) {
+  if (!node || node->kind != CORE_APPLY) return NULL;
+  const struct core *f = node->as.part.left;
+  if (f->kind == CORE_GLOBAL) return f->as.use.global->name->text;
+  return f->kind == CORE_LOCAL ? f->as.local->name->text : NULL;
+}
+
 static bool told_before(const struct failure_place *told, size_t count,
                         const struct failure_place *place) {
   for (size_t i = 0; i < count; i++) {
@@ -86,14 +94,14 @@ void complain_of_failure(struct complaints *complaints, enum nesl_error error,
   for (size_t i = 0; i < count && told_count <= MOST_CALLS; i++) {
     const struct failure_place *place = &trail[i];
     if (place->source->library || told_before(told, told_count, place)) continue;
-    const struct global *callee = place->node ? core_callee(place->node) : NULL;
     if (told_count == 0) {
       const char *within = called_of_library(place->node);
       if (within && mentions(message, within)) within = NULL;
       complain(complaints, error, place->source, place->at, "%s%s%s%s", message,
                within ? ", in `" : "", within ? within : "", within ? "`" : "");
-    } else if (callee) {
-      remark(complaints, place->source, place->at, "`%s` was called here", callee->name->text);
+    } else if (name_of_called(place->node)) {
+      remark(complaints, place->source, place->at, "`%s` was called here",
+             name_of_called(place->node));
     } else {
       remark(complaints, place->source, place->at, "called here");
     }

@@ -89,7 +89,7 @@ struct frame {
   struct type **arguments;     /* ... and the ground types they are */
   const struct global *global; /* or NULL */
   unsigned depth;              /* of expansion */
-  const char *calls;           /* that were expanded: as in names of origins, from `<` on */
+  const char *calls;           /* that were expanded: as in names of origins, from `|` on */
 };
 
 struct block {
@@ -215,7 +215,7 @@ void flat_if(struct flattener *, ir_var condition, struct ir_block *then,
 void emit_call(struct flattener *, uint32_t function, uint32_t count, const ir_var *operands,
                uint32_t result_count, const struct ir_kind *const *kinds, ir_var *results);
 /* Origins name the function, and of expanded ones the places of the calls around them:
- * FUNCTION<PLACE<PLACE, innermost first. */
+ * FUNCTION|PLACE|PLACE, innermost first. */
 void set_origin(struct flattener *, const struct core *);
 /* The number of the origin where the flattener is. */
 uint32_t current_origin(struct flattener *);

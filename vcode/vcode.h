@@ -62,7 +62,8 @@ struct vcode_instruction {
 /* {@ file:line:column name } (section 21.7). */
 struct vcode_origin {
   const char *place; /* "file:line:column" */
-  const char *name;  /* the source function; "" if not given */
+  const char *name;  /* the source function, "" if not given; of code that took the place of
+                        calls, then "|" and the place of each, innermost first */
 };
 
 /* The definition of a superoperator, from the word `fused` up to the next definition or
