@@ -10,7 +10,8 @@ each form (the format stands in the corpus' README), or behind each form in a co
 where "it = " may be left out, the type too, and a form without one must only not fail. (`nesl
 test` understands the same.) Comments at the top of such a file say how it runs: `% widths: classic
 %` or `% widths: 64 %` if what is expected depends on the widths, `% seeds: 1 2 3 %` to run it with
-each of these seeds. Every file runs in a fresh process, in several configurations: interpreted
+each of these seeds, `% needs: files %` to let it open files and start processes, which compiled
+programs can, in an empty directory. Every file runs in a fresh process, in several configurations: interpreted
 directly, compiled, compiled and optimised; the corpus in the classic widths only.
 
     nesl.py                        the corpus, nesl-tests/nesl and examples, in the usual ways
@@ -82,6 +83,7 @@ class File:
 
     def __init__(self, path):
         self.path, self.widths, self.seeds = path, {"classic", "64"}, [None]
+        self.files = False
         text = path.read_text("latin-1")
         self.forms = split_forms(text)
         beside = path.with_suffix(".expected")
@@ -108,8 +110,12 @@ class File:
                 self.widths = set(comment.split()[1:])
             elif line.startswith("% seeds: "):
                 self.seeds = comment.split()[1:]
+            elif line.startswith("% needs: files"):
+                self.files = True
 
     def runs_in(self, config):
+        if self.files and config.startswith("direct"):
+            return False
         wanted = {"-64": "64", "": "classic"}
         return any(config == way + w and wanted[w] in self.widths for way in WAYS for w in wanted)
 
@@ -196,7 +202,9 @@ def outcomes(nesl, flags, path, timeout):
     """(lines, what went wrong with the process or None)."""
     command = [nesl, *flags, "--outcomes", str(path)]
     try:
-        ran = subprocess.run(command, capture_output=True, timeout=timeout)
+        with tempfile.TemporaryDirectory(prefix="ravel-") as scratch:
+            ran = subprocess.run(command, capture_output=True, timeout=timeout, cwd=scratch,
+                                 stdin=subprocess.DEVNULL)
     except subprocess.TimeoutExpired as late:
         return (late.stdout or b"").decode("latin-1").splitlines(), "more than %d s" % timeout
     lines = ran.stdout.decode("latin-1").split("\n")
@@ -218,6 +226,8 @@ class Failure:
 def run_file(nesl, file, config, seed, timeout):
     """(forms, failures) of a file in a configuration."""
     flags = CONFIGS[config] + (["--seed", seed] if seed else [])
+    if file.files:
+        flags = [*flags, "--allow-files", "--allow-spawn"]
     lines, trouble = outcomes(nesl, flags, file.path, timeout)
     failures = []
     for at, ((number, form), want) in enumerate(zip(file.forms, file.expected)):
@@ -302,6 +312,7 @@ def main():
     parser.add_argument("--timeout", type=int, default=60, help="seconds for one file")
     parser.add_argument("--most", type=int, default=20, help="failures shown in full")
     options = parser.parse_args()
+    options.nesl = str(pathlib.Path(options.nesl).resolve())
     if options.list:
         for name, flags in CONFIGS.items():
             print(name, *flags)
