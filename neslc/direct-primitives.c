@@ -107,6 +107,10 @@ static bool effect(struct direct *d, const struct primitive_call *call, struct d
     direct_print(d, text, length);
     charge(d, (double)length, 0);
     return true;
+  case PRIM_SIGNATURE:
+    text = value_signature(d->arena, special_argument(d, call->special));
+    *out = datum_string(d, text, strlen(text));
+    return true;
   case PRIM_ERROR:
     text = direct_text(d, x[0], &length);
     return direct_fail(d, call->frame, call->apply, NESL_USER, "%s", text);

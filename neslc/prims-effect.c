@@ -104,8 +104,8 @@ static const struct rep *spawn(struct flattener *f, const struct rep *x) {
 /* One INT where the type has a stream, which is a value of a datatype of one INT. */
 const struct rep *prim_effect(struct flattener *f, struct context *c, enum primitive p,
                               const struct rep *x, struct type *type, struct type *result) {
-  (void)type;
   switch (p) {
+  case PRIM_SIGNATURE: return message(f, literal_text(f, value_signature(f->arena, type)));
   case PRIM_PRINT_STRING: print(f, characters(f, c, x)); return truth(f);
   case PRIM_ERROR: return stop(f, c, x);
   case PRIM_RAND_SEED:

@@ -8,6 +8,7 @@
 bool primitive_has_effects(enum primitive p) {
   switch (p) {
   case PRIM_RAND:
+  case PRIM_SIGNATURE: /* of a type, which only prim_effect knows */
   case PRIM_PRINT_STRING:
   case PRIM_ERROR:
   case PRIM_RAND_SEED:

@@ -119,6 +119,45 @@ void value_columns(struct type *ground, struct column_kinds *kinds) {
   add_columns(ground, NULL, kinds);
 }
 
+/* ---- signatures ---- */
+
+struct signature {
+  ARRAY(char) text;
+};
+
+static void show_signature(struct type *type, const struct scope *scope, struct arena *arena,
+                           struct signature *s) {
+  struct scoped t = resolve(type, scope);
+  struct scope inner;
+  char letter = '?';
+  switch ((enum type_tag)t.type->tag) {
+  case TYPE_INT:
+  case TYPE_VARIABLE: letter = 'i'; break;
+  case TYPE_FLOAT: letter = 'f'; break;
+  case TYPE_BOOL: letter = 'b'; break;
+  case TYPE_CHAR: letter = 'c'; break;
+  case TYPE_SEQUENCE: letter = '['; break;
+  case TYPE_PAIR: letter = '('; break;
+  case TYPE_DATA:
+    inner = scope_of_data(t);
+    show_signature(t.type->data->contents, &inner, arena, s);
+    return;
+  case TYPE_STREAM:
+  case TYPE_FUNCTION:
+  case TYPE_IDENTITY: break;
+  }
+  *array_push(arena, &s->text) = letter;
+  if (letter == '[' || letter == '(') show_signature(t.type->part[0], t.scope, arena, s);
+  if (letter == '(') show_signature(t.type->part[1], t.scope, arena, s);
+}
+
+const char *value_signature(struct arena *arena, struct type *ground) {
+  struct signature s = {.text = {0}};
+  show_signature(ground, NULL, arena, &s);
+  *array_push(arena, &s.text) = '\0';
+  return s.text.items;
+}
+
 bool value_nonfinite(const struct nesl_value *value) {
   for (uint32_t c = 0; c < value->count; c++) {
     const struct column *column = &value->columns[c];

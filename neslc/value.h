@@ -35,6 +35,9 @@ struct column_kinds {
 };
 void value_columns(struct type *ground, struct column_kinds *);
 
+/* The signature of the type for files of arrays: i f b c, [T, (LR; ? for what is no data. */
+const char *value_signature(struct arena *, struct type *ground);
+
 /* Prints the value as section 10 says, without its type. */
 struct value_layout {
   uint64_t print_length; /* longest sequence printed in full */
