@@ -53,7 +53,7 @@ static bool keep_block(struct ir_block *b, bool *used) {
     if (!keep(&b->bindings[i], used)) continue;
     b->bindings[--kept] = b->bindings[i];
   }
-  b->bindings += kept;
+  if (kept > 0) b->bindings += kept; /* an empty block has none */
   b->count -= kept;
   return b->end != IR_YIELD || b->count > 0;
 }

@@ -165,6 +165,8 @@ def stages(everything, seed):
         # As above.
         yield "fuzzing the loader", "scripts/fuzz " + ("300" if everything else "--same 400000")
         yield "fuzzing the reader", "scripts/fuzz syntax " + ("60" if everything else "--same 10000")
+        yield ("fuzzing the checker and the flattener",
+               "scripts/fuzz forms " + ("300" if everything else "--same 1000"))
     if everything:
         yield "aarch64, emulated", "scripts/aarch64"
     if everything and shutil.which("gcovr"):

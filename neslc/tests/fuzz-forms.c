@@ -1,0 +1,135 @@
+/* fuzz-forms.c - any bytes at all through reader, checker and flattener, with libFuzzer (clang,
+ * RAVEL_FUZZ). Nothing is executed.
+ *
+ * Whatever is not accepted is complained about; whatever the checker accepts is compiled, and
+ * the let-form holds together (debug builds verify it; then that is an internal error). Values
+ * of names are left empty. Run: fuzz-forms CORPUS nesl-tests/nesl
+ */
+#include "neslc/flatten.h"
+#include "neslc/table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+  MEMORY = 512 << 20, /* of one input */
+  MOST_FORMS = 64
+};
+
+static void fail(const char *what, const struct diag_list *diags) {
+  fprintf(stderr, "fuzz-forms: %s\n", what);
+  diag_print(diags, "fuzz-forms", 0, stderr);
+  abort();
+}
+
+/* ---- sessions ---- */
+
+/* The library is read once. It is never changed: definitions go to tables of their own. */
+static const struct session *library_session(void) {
+  static struct heap heap;
+  static struct arena arena;
+  static const struct session *session;
+  if (session) return session;
+  struct diag_list diags;
+  heap_init(&heap, 0);
+  arena_init(&arena, &heap);
+  diag_list_init(&diags, &arena);
+  if (setjmp(arena.out_of_memory)) abort();
+  session = session_new(&arena, false, &diags);
+  if (!session) fail("the library is broken", &diags);
+  return session;
+}
+
+static struct table *copied(struct arena *arena, const struct table *from) {
+  struct table *table = arena_alloc(arena, sizeof *table);
+  *table = *from;
+  table->arena = arena;
+  table->entries = arena_alloc(arena, from->capacity * sizeof *table->entries);
+  memcpy(table->entries, from->entries, from->capacity * sizeof *table->entries);
+  return table;
+}
+
+/* A session that knows what another one does, in an arena of its own. */
+static struct session *session_like(struct arena *arena, const struct session *from) {
+  struct session *s = arena_alloc(arena, sizeof *s);
+  *s = *from;
+  s->arena = arena;
+  s->names.arena = arena;
+  s->names.slots = arena_alloc(arena, from->names.capacity * sizeof *s->names.slots);
+  memcpy(s->names.slots, from->names.slots, from->names.capacity * sizeof *s->names.slots);
+  s->globals = copied(arena, from->globals);
+  s->types = copied(arena, from->types);
+  s->library = copied(arena, from->library);
+  s->derived = copied(arena, from->derived);
+  return s;
+}
+
+/* ---- forms ---- */
+
+/* Binds names to values without elements, so that forms may mention them. */
+static void bind_nothing(struct session *s, const struct checked *c) {
+  struct type *type = type_ground(s->arena, c->value->type, 0, NULL);
+  struct column_kinds kinds = {.arena = s->arena};
+  value_columns(type, &kinds);
+  struct nesl_value value = {.type = type, .count = (uint32_t)kinds.list.count};
+  value.columns = arena_alloc(s->arena, kinds.list.count * sizeof *value.columns + 1);
+  for (uint32_t i = 0; i < value.count; i++) value.columns[i].kind = kinds.list.items[i];
+  session_bind_checked(s, c, &value);
+}
+
+static void compile(struct session *s, const struct checked *c, struct complaints *complaints) {
+  const struct flatten_options options = {.widths = {CVL_I64, CVL_F64}};
+  if (session_find_missing(s, c->value, complaints)) return;
+  const struct ir_program *program =
+      flatten_expression(s, c->value, c->local_count, &options, complaints);
+  if (!program && complaints->count == 0)
+    fail("refused without a complaint", complaints->diags);
+  if (program) bind_nothing(s, c);
+}
+
+static void look_for_internal_errors(const struct diag_list *diags) {
+  static const char mark[] = "internal error";
+  for (size_t i = 0; i < diags->list.count; i++) {
+    if (strncmp(diags->list.items[i].message, mark, sizeof mark - 1) == 0) {
+      fail("an internal error", diags);
+    }
+  }
+}
+
+static void run_forms(struct arena *arena, const uint8_t *data, size_t size) {
+  struct session *s = session_like(arena, library_session());
+  struct source *source = arena_alloc(arena, sizeof *source);
+  *source = (struct source){.name = "fuzz",
+                            .text = arena_copy(arena, (const char *)data, size),
+                            .length = size,
+                            .first_line = 1};
+  struct reader reader;
+  reader_init(&reader, arena, &s->names, source);
+  for (int i = 0; i < MOST_FORMS; i++) {
+    struct diag_list diags;
+    struct complaints complaints = {.diags = &diags};
+    struct checked checked = {0};
+    diag_list_init(&diags, arena);
+    struct form *form = arena_alloc(arena, sizeof *form);
+    enum reading reading = read_form(&reader, &complaints, form);
+    if (reading == READ_END || reading == READ_MORE) return;
+    if (reading != READ_FORM || form->kind == FORM_COMMAND) continue;
+    bool fine = check_form(s, form, &complaints, &checked);
+    if (fine != (complaints.count == 0)) fail("complaints", &diags);
+    if (fine && checked.value) compile(s, &checked, &complaints);
+    look_for_internal_errors(&diags);
+  }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  struct heap heap;
+  struct arena arena;
+  library_session();
+  heap_init(&heap, MEMORY);
+  arena_init(&arena, &heap);
+  if (setjmp(arena.out_of_memory) == 0) run_forms(&arena, data, size);
+  arena_free(&arena);
+  if (heap.live != 0) abort();
+  return 0;
+}
