@@ -34,11 +34,17 @@ static bool fold_numbers(struct flattener *f, enum opcode op, int64_t a, int64_t
   }
 }
 
-static bool known_bool(struct flattener *f, ir_var v, bool *out) {
+bool known_bool(struct flattener *f, ir_var v, bool *out) {
   const struct vcode_constant *k = constant_of(f, v);
   if (!k || k->type != TW_BOOL || k->length != 1) return false;
   *out = k->as.bools[0];
   return true;
+}
+
+/* One known INT at all places of one segment. */
+static bool known_spread(struct flattener *f, ir_var v, ir_var segdes, int64_t *scalar) {
+  const struct ir_binding *d = defined_by(f, v, OPC_DIST);
+  return d && d->operands[1] == segdes && known_int(f, d->operands[0], scalar);
 }
 
 bool fold_operation(struct flattener *f, enum opcode op, const ir_var *x, ir_var *result) {
@@ -87,6 +93,12 @@ bool fold_operation(struct flattener *f, enum opcode op, const ir_var *x, ir_var
       return true;
     }
     break;
+  case OPC_MUL:
+    if (is_int(f, x[1], 1) && !known_int(f, x[0], &a)) {
+      *result = x[0];
+      return true;
+    }
+    break;
   case OPC_SUB:
     if (is_int(f, x[1], 0) && !known_int(f, x[0], &a)) {
       *result = x[0];
@@ -108,8 +120,16 @@ bool fold_operation(struct flattener *f, enum opcode op, const ir_var *x, ir_var
       *result = emit_int(f, 0);
       return true;
     }
+    if (known_spread(f, x[0], x[1], &a)) {
+      *result = EMIT(f, INDEX, NONE, emit_int(f, 0), emit_int(f, a), x[1]);
+      return true;
+    }
     return false;
   case OPC_ADD_REDUCE: { /* of one number in one segment; others may be empty beside it */
+    if (known_spread(f, x[0], x[1], &a)) {
+      *result = EMIT(f, MUL, INT, EMIT(f, LENGTHS, NONE, x[1]), emit_int(f, a));
+      return true;
+    }
     const struct vcode_constant *k = constant_of(f, x[1]);
     if (!k || k->length != 1 || !known_int(f, x[0], &a)) return false;
     *result = x[0];

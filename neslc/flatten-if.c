@@ -83,6 +83,10 @@ static const struct rep *select_each(struct flattener *f, struct context *c,
 
 const struct rep *flatten_if(struct flattener *f, struct context *c, const struct core *e) {
   const struct rep *condition = flatten(f, c, e->as.part.third);
+  bool taken;
+  if (condition->shared && known_bool(f, condition->v, &taken)) {
+    return flatten(f, c, taken ? e->as.part.left : e->as.part.right);
+  }
   unsigned budget = SIMPLE_NODES;
   if (is_simple(f, e->as.part.left, &budget) && is_simple(f, e->as.part.right, &budget)) {
     const struct rep *left = flatten(f, c, e->as.part.left);

@@ -194,9 +194,10 @@ ir_var emit_bool(struct flattener *, bool);
 ir_var emit_empty_int(struct flattener *);            /* an INT vector without elements */
 ir_var emit_zero(struct flattener *, enum type_word); /* a scalar 0, 0.0, F */
 ir_var emit_one_segment(struct flattener *, int64_t length); /* constant descriptor */
-/* The INT constant that a variable is known to be. */
+/* The constant that a variable is known to be. */
 bool known_int(struct flattener *, ir_var, int64_t *);
 bool known_float(struct flattener *, ir_var, double *);
+bool known_bool(struct flattener *, ir_var, bool *);
 
 /* A check: fails with the text where flags are F. All of one length. Texts: see assert_text. */
 void emit_assert(struct flattener *, ir_var flags, ir_var v, ir_var w, const char *text);

@@ -168,11 +168,34 @@ const struct rep *rep_physical(struct flattener *f, const struct context *c,
 
 /* ---- merging ---- */
 
-/* Scatters scalars of all sources. */
+/* How many instances a part is known to have, or -1. */
+static int64_t known_count(struct flattener *f, const struct source_part *part) {
+  const struct vcode_constant *k = constant_of(f, part->one);
+  return k && k->length == 1 ? k->as.ints[0] : -1;
+}
+
+/* Whether all instances of a part have the same scalar, and which. */
+static bool uniform(struct flattener *f, ir_var value, const struct source_part *part,
+                    ir_var *scalar) {
+  const struct ir_binding *d = defined_by(f, value, OPC_DIST);
+  const bool spread_out = d && d->operands[1] == part->one;
+  *scalar = spread_out ? d->operands[0] : value;
+  return spread_out || known_count(f, part) == 1;
+}
+
+/* Scatters scalars of all sources. A part with one scalar for all of its instances needs no
+ * scatter: that scalar is what the places of the other parts are cut out of. */
 static ir_var merge_scalars(struct flattener *f, enum type_word word, const ir_var *values,
                             const struct source_part *parts, unsigned count, ir_var dest) {
-  ir_var out = emit(f, OPC_DIST, word, 2, (ir_var[]){emit_zero(f, word), dest});
+  ir_var ground_value = 0, scalar;
+  unsigned from = 0;
+  while (from < count && !uniform(f, values[from], &parts[from], &ground_value)) from++;
+  if (from == count) ground_value = emit_zero(f, word);
+  ir_var out = emit(f, OPC_DIST, word, 2, (ir_var[]){ground_value, dest});
   for (unsigned i = 0; i < count; i++) {
+    const bool there =
+        from < count && uniform(f, values[i], &parts[i], &scalar) && scalar == ground_value;
+    if (there || known_count(f, &parts[i]) == 0) continue;
     out = emit(f, OPC_DPERMUTE, word, 5,
                (ir_var[]){values[i], parts[i].index, out, parts[i].one, dest});
   }

@@ -160,6 +160,7 @@ static const struct rep *put_together(struct flattener *f, const struct group *g
                                       const struct rep *const *values) {
   const struct rep *first = values[0];
   const unsigned n = g->count;
+  if (n == 1) return first;
   const struct rep **part = arena_alloc(f->arena, n * sizeof *part);
   ir_var *v = arena_alloc(f->arena, n * sizeof *v);
   bool shared = rep_all_shared(first), views = first->kind == REP_SEQUENCE && first->base;
@@ -223,7 +224,7 @@ static const struct rep *call_together(struct tree *t, size_t first, const struc
   **together = (struct context){.kind = CONTEXT_LIFTED, .one = one_segment(f, total)};
   const struct group g = {contexts, parts, n, (*together)->one};
   const struct rep *argument = put_together(f, &g, values);
-  *at = group_scalars(f, &g, TW_INT, places);
+  *at = n == 1 ? places[0] : group_scalars(f, &g, TW_INT, places);
   return flatten_call(f, *together, t->leaves.items[first].call, argument);
 }
 

@@ -171,30 +171,87 @@ bool literal_value(struct flattener *f, const struct core *e, struct nesl_value 
   return true;
 }
 
+/* A value of the serial context as that of the one element of a sequence. */
+static const struct rep *as_element(struct flattener *f, const struct rep *r) {
+  switch ((enum rep_kind)r->kind) {
+  case REP_NOTHING: return r;
+  case REP_PAIR: {
+    const struct rep *left = as_element(f, r->left);
+    return rep_pair(f, left, as_element(f, r->right));
+  }
+  case REP_SCALAR: return rep_scalar(f, (enum type_word)r->word, r->v, false);
+  case REP_SEQUENCE: return rep_sequence(f, r->segdes, r->outer, r->elements, false);
+  }
+  return r;
+}
+
+/* Scalars of sequences with n elements each (segments of `segdes`): the first of `items` is
+ * spread, the others are scattered over it. */
+static ir_var list_scalars(struct flattener *f, const struct context *c, enum type_word word,
+                           const ir_var *items, size_t n, ir_var segdes, ir_var dest) {
+  const ir_var length = emit_int(f, (int64_t)n);
+  ir_var out = emit(f, OPC_DIST, word, 2, (ir_var[]){items[0], segdes});
+  for (size_t i = 1; i < n; i++) {
+    if (items[i] == items[0]) continue;
+    const ir_var first = emit_int(f, (int64_t)i); /* instance k's is at k n + i */
+    const ir_var at = context_serial(c) ? first : EMIT(f, INDEX, NONE, first, length, c->one);
+    out = emit(f, OPC_DPERMUTE, word, 5, (ir_var[]){items[i], at, out, c->one, dest});
+  }
+  return out;
+}
+
+static const struct rep *list_elements(struct flattener *f, const struct context *c,
+                                       struct type *type, const struct rep *const *items,
+                                       size_t n, ir_var segdes, ir_var dest) {
+  const struct rep *first = items[0];
+  const struct rep **part = arena_alloc(f->arena, n * sizeof *part);
+  switch ((enum rep_kind)first->kind) {
+  case REP_NOTHING: return first;
+  case REP_PAIR: {
+    for (size_t i = 0; i < n; i++) part[i] = items[i]->left;
+    const struct rep *left = list_elements(f, c, type, part, n, segdes, dest);
+    for (size_t i = 0; i < n; i++) part[i] = items[i]->right;
+    return rep_pair(f, left, list_elements(f, c, type, part, n, segdes, dest));
+  }
+  case REP_SCALAR: {
+    ir_var *v = arena_alloc(f->arena, n * sizeof *v);
+    for (size_t i = 0; i < n; i++) v[i] = items[i]->v;
+    const enum type_word word = (enum type_word)first->word;
+    return rep_scalar(f, word, list_scalars(f, c, word, v, n, segdes, dest), false);
+  }
+  case REP_SEQUENCE: break;
+  }
+  struct source_part *parts = arena_alloc(f->arena, n * sizeof *parts);
+  const ir_var length = emit_int(f, (int64_t)n);
+  for (size_t i = 0; i < n; i++) {
+    const ir_var at = emit_int(f, (int64_t)i);
+    parts[i].rep = items[i];
+    parts[i].one = c->one;
+    parts[i].index = context_serial(c) ? at : EMIT(f, INDEX, NONE, at, length, c->one);
+  }
+  return rep_merge(f, type, parts, (unsigned)n, dest);
+}
+
 const struct rep *flatten_list(struct flattener *f, struct context *c, const struct core *e) {
   struct nesl_value value;
   if (literal_value(f, e, &value)) return rep_constant(f, &value);
   const size_t n = e->as.list.count;
+  const struct rep **items = arena_alloc(f->arena, n * sizeof *items);
+  for (size_t i = 0; i < n; i++) items[i] = flatten(f, c, e->as.list.items[i]);
+  for (size_t i = 0; i < n; i++) items[i] = rep_physical(f, c, items[i]);
   const ir_var length = emit_int(f, (int64_t)n);
-  struct source_part *parts = arena_alloc(f->arena, n * sizeof *parts);
-  for (size_t i = 0; i < n; i++) {
-    const struct rep *x = flatten(f, c, e->as.list.items[i]);
-    parts[i].rep = x;
-  }
   const ir_var segdes = context_serial(c)
                             ? emit_one_segment(f, (int64_t)n)
                             : EMIT(f, MAKE_SEGDES, NONE, EMIT(f, DIST, INT, length, c->one));
   const struct rep *r = rep_sequence(f, segdes, c->one, NULL, context_serial(c));
-  const ir_var dest = seq_elements_one(f, r);
-  for (size_t i = 0; i < n; i++) { /* element i of instance k goes to k n + i */
-    parts[i].rep = rep_physical(f, c, parts[i].rep);
-    parts[i].one = c->one;
-    const ir_var first = emit_int(f, (int64_t)i);
-    parts[i].index = context_serial(c) ? first : EMIT(f, INDEX, NONE, first, length, c->one);
+  const struct rep *elements;
+  if (n == 1) { /* what is one for each instance is one for each element */
+    elements = context_serial(c) ? as_element(f, items[0]) : items[0];
+  } else {
+    struct type *element = type_of(ground(f, e->type))->part[0];
+    elements = list_elements(f, c, element, items, n, segdes, seq_elements_one(f, r));
   }
-  struct type *element = type_of(ground(f, e->type))->part[0];
-  return rep_sequence(f, segdes, c->one, rep_merge(f, element, parts, (unsigned)n, dest),
-                      context_serial(c));
+  return rep_sequence(f, segdes, c->one, elements, context_serial(c));
 }
 
 /* ---- functions as values ---- */
