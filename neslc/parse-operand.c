@@ -27,7 +27,7 @@ void raise_above(struct reader *r, struct syntax *e, const struct syntax *child)
 
 static struct syntax *make_parts(struct reader *r, enum syntax_kind kind, struct syntax *left,
                                  struct syntax *right) {
-  struct syntax *e = make_syntax(r, kind, span_over(left->at, right->at));
+  struct syntax *e = make_syntax(r, kind, span_over(syntax_whole(left), syntax_whole(right)));
   e->as.part.left = left;
   e->as.part.right = right;
   raise_above(r, e, left);
@@ -99,6 +99,7 @@ static struct syntax *parse_parenthesised(struct reader *r) {
   expect(r, LEX_CLOSE, "to close the `(`", opener);
   r->options = options;
   e->parenthesised = true;
+  e->around = since(r, opener);
   return e;
 }
 

@@ -191,7 +191,7 @@ static struct syntax *extend_infix(struct reader *r, struct syntax *left) {
   struct syntax *right = parse_expression(r, facts->right);
   struct syntax *function = make_builtin(r, facts->text, facts->text, mark);
   struct syntax *e = make_apply(r, function, make_pair(r, left, right));
-  e->at = span_over(left->at, right->at);
+  e->at = span_over(syntax_whole(left), syntax_whole(right));
   e->mark = mark;
   return e;
 }
@@ -219,7 +219,7 @@ static struct syntax *extend_binding(struct reader *r, struct syntax *left) {
   r->options = options;
   raise_above(r, e, left);
   raise_above(r, e, e->as.part.right);
-  e->at = span_over(left->at, e->as.part.right->at);
+  e->at = span_over(syntax_whole(left), syntax_whole(e->as.part.right));
   e->mark = mark;
   return e;
 }
@@ -244,7 +244,7 @@ static struct syntax *extend_index(struct reader *r, struct syntax *left) {
   struct span bracket = since(r, opener);
   struct syntax *function = make_builtin(r, "elt", "[]", bracket);
   struct syntax *e = make_apply(r, function, make_pair(r, left, index));
-  e->at = span_over(left->at, bracket);
+  e->at = span_over(syntax_whole(left), bracket);
   e->mark = bracket;
   return e;
 }

@@ -42,7 +42,8 @@ struct syntax {
   bool parenthesised; /* stood in ( ) of its own: for show code, and tuples on the left */
   bool serial;        /* EACH: {* ... } */
   uint16_t height;    /* of the tree: at most NESL_MOST_NESTING */
-  struct span at;     /* the whole expression */
+  struct span at;     /* the whole expression, without parentheses around it */
+  struct span around; /* with them, if it is parenthesised */
   struct span mark;   /* what a message points at: the operator, the name; else = at */
   union {
     int64_t integer;   /* INT: nonnegative; the checker knows the width */
@@ -72,6 +73,10 @@ struct syntax {
     } each;
   } as;
 };
+
+static inline struct span syntax_whole(const struct syntax *e) {
+  return e->parenthesised ? e->around : e->at;
+}
 
 enum syntax_type_kind {
   SYNTAX_TYPE_NAME,
