@@ -53,9 +53,8 @@ static void put_sentence(const char *message, FILE *out) {
   put_line(message, stop < line ? stop + 1 : line, out);
 }
 
-/* The text given to error(): the machine leaves it in what was printed, the direct interpreter
- * in the message. */
-static void put_user_text(const struct nesl *n, const char *printed, size_t length, FILE *out) {
+/* The text given to error(): the last thing that was printed. */
+static void put_user_text(const char *printed, size_t length, FILE *out) {
   static const char mark[] = "ERROR: ";
   const size_t mark_length = sizeof mark - 1;
   for (size_t at = length; at >= mark_length; at--) {
@@ -64,8 +63,6 @@ static void put_user_text(const struct nesl *n, const char *printed, size_t leng
     put_line(printed + at, length - at, out);
     return;
   }
-  const char *message = first_message(n);
-  put_line(message, strcspn(message, "\n"), out);
 }
 
 static void put_outcome(struct nesl *n, const struct nesl_done *it, FILE *out) {
@@ -79,7 +76,7 @@ static void put_outcome(struct nesl *n, const struct nesl_done *it, FILE *out) {
     fprintf(out, "error %s", nesl_error_name(error));
     if (error == NESL_RUNTIME || error == NESL_USER) fputs(": ", out);
     if (error == NESL_RUNTIME) put_sentence(first_message(n), out);
-    if (error == NESL_USER) put_user_text(n, printed, length, out);
+    if (error == NESL_USER) put_user_text(printed, length, out);
   } else if (!it->outcome.result) {
     fputs("ok", out);
   } else {
