@@ -21,12 +21,12 @@ INT, FLOAT, BOOL, CHAR = ["int"], ["float"], ["bool"], ["char"]
 
 class Row:
     """name: of the function, for --only. call: an expression in {0}, {1} ... types: element types
-    T it is tried at. parameters(T), result(T): its types at T. arguments(r, T, n): a list of
+    T it is tried at. definitions: forms before. double: not in single precision. parameters(T), result(T): its types at T. arguments(r, T, n): a list of
     arguments of size n, or None. model: from arguments to the result; model.t is T."""
 
     def __init__(self, name, call, types, parameters, result, arguments, model, typed=False):
         self.name, self.call, self.types = name, call, types
-        self.parameters, self.result = parameters, result
+        self.parameters, self.result, self.definitions, self.double = parameters, result, [], False
         self.arguments, self.model, self.typed = arguments, model, typed
 
     def expected(self, t, args):
