@@ -44,6 +44,10 @@ const char *npy_field_name(struct arena *, const struct npy_field *);
 
 bool npy_read(struct arena *, const struct array_type *, const char *bytes, size_t length,
               struct array_columns *, const char **problem);
+bool npy_guess(struct arena *, const char *bytes, size_t length, struct array_type *,
+               const char **problem);
+bool csv_guess(struct arena *, const char *bytes, size_t length, struct array_type *,
+               const char **problem);
 bool npy_check(struct arena *, const struct array_type *, const struct array_columns *,
                const char **problem);
 bool csv_check(struct arena *, const struct array_type *, const char **problem);

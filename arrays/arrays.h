@@ -54,6 +54,10 @@ bool array_column_is_float(const struct array_type *, uint32_t k);
 /* The value of that type in the bytes of a file. */
 bool array_read(enum array_format, struct arena *, const struct array_type *, const char *bytes,
                 size_t length, struct array_columns *out, const char **problem);
+/* The type that a file says, or CSV suggests: its columns are ints, else floats, bools, texts.
+ */
+bool array_guess(enum array_format, struct arena *, const char *bytes, size_t length,
+                 struct array_type *, const char **problem);
 /* Whether the value can be written: no rows of different lengths, for one. */
 bool array_check(enum array_format, struct arena *, const struct array_type *,
                  const struct array_columns *, const char **problem);

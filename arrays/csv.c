@@ -248,7 +248,7 @@ static void make_columns(struct reading *r, const struct rows *rows,
   }
 }
 
-static bool read_rows(struct reading *r, struct array_columns *out) {
+static bool read_rows(struct reading *r, void *out) {
   struct rows rows = {.lengths = {0}};
   bool first = true;
   rows.ints = arena_alloc(r->arena, r->type->leaf_count * sizeof *rows.ints);
@@ -263,27 +263,82 @@ static bool read_rows(struct reading *r, struct array_columns *out) {
   return true;
 }
 
+/* Begins reading, reads in one of two ways, ends. */
+static bool read_with(struct reading *r, size_t length,
+                      bool (*read)(struct reading *, void *result), void *result) {
+  static const char mark[] = "\xEF\xBB\xBF"; /* some programs write it in front of UTF-8 */
+  if (length >= 3 && memcmp(r->next, mark, 3) == 0) r->next += 3;
+  r->field = arena_alloc(r->arena, length + 1);
+  r->plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+  if (!r->plain) return array_fail(r->arena, r->problem, "out of memory");
+  jmp_buf outer; /* the locale is not the arena's */
+  memcpy(&outer, &r->arena->out_of_memory, sizeof outer);
+  if (setjmp(r->arena->out_of_memory)) {
+    freelocale(r->plain);
+    memcpy(&r->arena->out_of_memory, &outer, sizeof outer);
+    longjmp(r->arena->out_of_memory, 1);
+  }
+  const bool fine = read(r, result);
+  memcpy(&r->arena->out_of_memory, &outer, sizeof outer);
+  freelocale(r->plain);
+  return fine;
+}
+
 bool csv_read(struct arena *arena, const struct array_type *type, const char *bytes,
               size_t length, struct array_columns *out, const char **problem) {
-  static const char mark[] = "\xEF\xBB\xBF"; /* some programs write it in front of UTF-8 */
   if (!csv_check(arena, type, problem)) return false;
   struct reading r = {
       .arena = arena, .type = type, .next = bytes, .end = bytes + length, .problem = problem};
-  if (length >= 3 && memcmp(bytes, mark, 3) == 0) r.next += 3;
-  r.field = arena_alloc(arena, length + 1);
-  r.plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-  if (!r.plain) return array_fail(arena, problem, "out of memory");
-  jmp_buf outer; /* the locale is not the arena's */
-  memcpy(&outer, &arena->out_of_memory, sizeof outer);
-  if (setjmp(arena->out_of_memory)) {
-    freelocale(r.plain);
-    memcpy(&arena->out_of_memory, &outer, sizeof outer);
-    longjmp(arena->out_of_memory, 1);
+  return read_with(&r, length, read_rows, out);
+}
+
+/* ---- guessing ---- */
+
+/* The least of the types, in this order, that every field of a column has. */
+static enum array_leaf wider(enum array_leaf leaf, bool may_be_bool) {
+  if (leaf == ARRAY_INT) return ARRAY_FLOAT;
+  return leaf == ARRAY_FLOAT && may_be_bool ? ARRAY_BOOL : ARRAY_TEXT;
+}
+
+/* `fresh`: nothing is known of the columns yet. A column of bools has nothing but bools; 2.5
+ * and True are texts. */
+static bool guess_row(struct reading *r, struct array_type *type, bool is_first, bool fresh) {
+  uint32_t i = 0;
+  do {
+    struct csv_cell cell;
+    if (!take_field(r)) return false;
+    if (is_first) type->leaf_count = i + 1;
+    if (i == type->leaf_count) {
+      return array_fail(r->arena, r->problem, "line %" PRIu64 ": more than %u fields", r->line,
+                        type->leaf_count);
+    }
+    enum array_leaf leaf = (enum array_leaf)type->leaves[i];
+    while (!read_cell(r, leaf, &cell)) leaf = wider(leaf, fresh);
+    type->leaves[i++] = (uint8_t)leaf;
+  } while (!r->ends_row);
+  return true;
+}
+
+/* The first row counts only if there is no other: it may hold names. */
+static bool guess_rows(struct reading *r, void *result) {
+  struct array_type *type = result;
+  type->depth = 1;
+  type->leaves = arena_alloc(r->arena, (size_t)(r->end - r->next) + 1);
+  if (!another_row(r)) return array_fail(r->arena, r->problem, "the file is empty");
+  if (!guess_row(r, type, true, true)) return false;
+  for (bool second = true; another_row(r); second = false) {
+    if (second) memset(type->leaves, ARRAY_INT, type->leaf_count);
+    if (!guess_row(r, type, false, second)) return false;
   }
-  const bool fine = read_rows(&r, out);
-  memcpy(&arena->out_of_memory, &outer, sizeof outer);
-  freelocale(r.plain);
-  return fine;
+  return true;
+}
+
+bool csv_guess(struct arena *arena, const char *bytes, size_t length, struct array_type *type,
+               const char **problem) {
+  *type = (struct array_type){.depth = 1};
+  struct reading r = {
+      .arena = arena, .type = type, .next = bytes, .end = bytes + length, .problem = problem};
+  return read_with(&r, length, guess_rows, type);
 }
 
 /* ---- writing ---- */

@@ -268,3 +268,20 @@ bool npy_read(struct arena *arena, const struct array_type *type, const char *by
   }
   return true;
 }
+
+bool npy_guess(struct arena *arena, const char *bytes, size_t length, struct array_type *type,
+               const char **problem) {
+  struct npy_header h;
+  if (!npy_header_parse(arena, bytes, length, &h, problem)) return false;
+  *type = (struct array_type){.depth = h.dimension_count, .leaf_count = h.field_count};
+  type->leaves = arena_alloc(arena, h.field_count);
+  for (uint32_t i = 0; i < h.field_count; i++) {
+    const struct npy_field *f = &h.fields[i];
+    enum array_leaf leaf = ARRAY_TEXT;
+    if (is_integer(f)) leaf = ARRAY_INT;
+    if (f->kind == 'f') leaf = ARRAY_FLOAT;
+    if (f->kind == 'b') leaf = ARRAY_BOOL;
+    type->leaves[i] = (uint8_t)leaf;
+  }
+  return h.field_count > 0 || array_fail(arena, problem, "elements without parts");
+}

@@ -153,6 +153,12 @@ bool array_read(enum array_format format, struct arena *arena, const struct arra
                              : csv_read(arena, type, bytes, length, out, problem);
 }
 
+bool array_guess(enum array_format format, struct arena *arena, const char *bytes,
+                 size_t length, struct array_type *type, const char **problem) {
+  return format == ARRAY_NPY ? npy_guess(arena, bytes, length, type, problem)
+                             : csv_guess(arena, bytes, length, type, problem);
+}
+
 bool array_write(enum array_format format, struct arena *arena, const struct array_type *type,
                  const struct array_columns *columns, FILE *out, const char **problem) {
   return format == ARRAY_NPY ? npy_write(arena, type, columns, out, problem)

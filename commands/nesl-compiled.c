@@ -176,6 +176,11 @@ static void close_compiled(struct evaluator *base) {
   free(c);
 }
 
+struct machine_totals evaluator_totals(const struct evaluator *base) {
+  const struct compiled *c = (const struct compiled *)base;
+  return c->machine ? machine_totals(c->machine) : (struct machine_totals){0};
+}
+
 struct evaluator *evaluator_compiled(const struct nesl_options *options,
                                      struct diag_list *diags) {
   struct compiled *c = calloc(1, sizeof *c);

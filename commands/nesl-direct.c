@@ -7,13 +7,14 @@
 struct direct_evaluator {
   struct evaluator base;
   struct direct_options options;
+  struct direct_cost cost; /* of the latest evaluation */
 };
 
 static bool evaluate(struct evaluator *base, const struct evaluation *e,
                      struct nesl_value *value) {
   struct direct_evaluator *d = (struct direct_evaluator *)base;
-  struct direct_cost cost;
-  return direct_evaluate(e->session, e->form, &d->options, e->complaints, value, &cost);
+  d->cost = (struct direct_cost){0};
+  return direct_evaluate(e->session, e->form, &d->options, e->complaints, value, &d->cost);
 }
 
 static void release(struct evaluator *base) {
@@ -22,6 +23,10 @@ static void release(struct evaluator *base) {
 
 static void close_direct(struct evaluator *base) {
   free(base);
+}
+
+struct direct_cost evaluator_cost(const struct evaluator *base) {
+  return ((const struct direct_evaluator *)base)->cost;
 }
 
 struct evaluator *evaluator_direct(const struct nesl_options *options,

@@ -5,6 +5,7 @@
 #define RAVEL_NESL_EVALUATE_H
 
 #include "commands/nesl-options.h"
+#include "neslc/direct.h"
 #include "neslc/failure.h"
 #include "neslc/session.h"
 
@@ -28,6 +29,11 @@ struct evaluator {
  * or the back end is not to be had. */
 struct evaluator *evaluator_compiled(const struct nesl_options *, struct diag_list *);
 struct evaluator *evaluator_direct(const struct nesl_options *, struct diag_list *);
+
+/* Of an evaluator of these sorts: work and depth of the latest evaluation; and the sums of all
+ * runs so far, if machine.profile is set. */
+struct direct_cost evaluator_cost(const struct evaluator *direct);
+struct machine_totals evaluator_totals(const struct evaluator *compiled);
 
 /* Texts that forms were read from, by name and line. */
 struct nesl_sources {

@@ -3,6 +3,7 @@
 #include "base/number.h"
 #include "commands/arguments.h"
 #include "commands/choose.h"
+#include "commands/nesl.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -25,9 +26,11 @@ void nesl_options_help(FILE *out) {
   fputs(
       "usage: nesl [options] [FILE...]          load the files, then read forms at a prompt\n"
       "       nesl [options] run FILE           run the forms of a file\n"
-      "       nesl [options] run FILE --entry F [ARGUMENT...]\n"
+      "       nesl [options] run FILE --entry F [ARGUMENT...] [-o RESULT...]\n"
       "                                         and call a function of it\n"
       "       nesl [options] -e EXPR            evaluate an expression\n"
+      "       nesl [options] cost EXPR [FILE...]\n"
+      "                                         evaluate it, and say what that costs\n"
       "       nesl [options] check FILE         look for errors, evaluate nothing\n"
       "       nesl [options] test FILE          compare results with the comments beside them\n"
       "       nesl [options] --outcomes FILE    one line for each form\n\n",
@@ -73,8 +76,17 @@ static bool apply(void *options, unsigned id, const char *value) {
   case OPT_EXPRESSION: o->expression = value; break;
   case OPT_OUTCOMES: o->mode = NESL_OUTCOMES_OF; break;
   case OPT_ENTRY: o->entry = value; break;
+  case OPT_OUTPUT:
+    if (o->output_count == NESL_MOST_OUTPUTS) {
+      return usage_error("nesl", "more than %d results", NESL_MOST_OUTPUTS);
+    }
+    if (!nesl_is_array_file(value)) {
+      return usage_error("nesl", "-o writes .npy and .csv files, not '%.40s'", value);
+    }
+    o->outputs[o->output_count++] = value;
+    break;
   case OPT_DIRECT: o->direct = true; break;
-  case OPT_OPTIMISE: o->optimise = true; break;
+  case OPT_PLAIN: o->optimise = false; break;
   case OPT_NO_FUSION: o->no_fusion = true; break;
   case OPT_UNCHECKED: o->unchecked = true; break;
   case OPT_LENGTH:
@@ -119,7 +131,8 @@ static bool take_operand(void *options, const char *argument) {
   static const struct {
     const char *word;
     enum nesl_mode mode;
-  } words[] = {{"run", NESL_RUN}, {"check", NESL_CHECK}, {"test", NESL_TEST}};
+  } words[] = {
+      {"run", NESL_RUN}, {"check", NESL_CHECK}, {"test", NESL_TEST}, {"cost", NESL_COST}};
   struct nesl_options *o = options;
   for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
     if (o->operand_count > 0 || o->mode != NESL_PROMPT) break;
@@ -140,6 +153,7 @@ static const char *mode_word(enum nesl_mode mode) {
   case NESL_RUN: return "run";
   case NESL_CHECK: return "check";
   case NESL_TEST: return "test";
+  case NESL_COST: return "cost";
   case NESL_OUTCOMES_OF: return "--outcomes";
   }
   return "nesl";
@@ -148,6 +162,15 @@ static const char *mode_word(enum nesl_mode mode) {
 /* What holds between options. */
 static bool check_together(struct nesl_options *o) {
   if (o->help || o->version) return true;
+  if (o->output_count > 0 && !o->expression && !o->entry) {
+    return usage_error("nesl", "-o goes with -e and --entry, which have a result");
+  }
+  if (o->mode == NESL_COST && !o->expression) {
+    if (o->operand_count == 0) return usage_error("nesl", "cost of what? EXPR is missing");
+    if (o->direct) return usage_error("nesl", "cost evaluates in both ways already");
+    o->machine.profile = true;
+    return !o->entry || usage_error("nesl", "--entry goes with run");
+  }
   if (o->expression) {
     if (o->mode == NESL_PROMPT) o->mode = NESL_RUN;
     if (o->mode != NESL_RUN || o->entry) {
@@ -163,9 +186,11 @@ static bool check_together(struct nesl_options *o) {
     return usage_error("nesl", "one program at a time: %.200s or %.200s?", o->operands[0],
                        o->operands[1]);
   }
-  if (o->no_fusion && !o->optimise) return usage_error("nesl", "--no-fusion goes with -O");
-  if (o->direct && o->optimise) {
-    return usage_error("nesl", "--direct compiles nothing that -O could optimise");
+  if (o->no_fusion && !o->optimise) {
+    return usage_error("nesl", "--no-optimise makes no superoperators anyway");
+  }
+  if (o->direct && (o->no_fusion || !o->optimise)) {
+    return usage_error("nesl", "--direct compiles nothing: there is nothing to optimise");
   }
   if (o->direct && o->machine.time_limit > 0) {
     return usage_error("nesl", "--direct has no clock; --time goes with compiled programs");
@@ -177,6 +202,7 @@ bool nesl_options_parse(struct nesl_options *o, int argc, char **argv) {
   *o = (struct nesl_options){.machine = machine_default_options(),
                              .widths = {CVL_I64, CVL_F64},
                              .backend_name = "auto",
+                             .optimise = true,
                              .print_length = DEFAULT_PRINT_LENGTH};
   const struct command_line line = {.command = "nesl",
                                     .rows = rows,

@@ -9,16 +9,19 @@ enum nesl_mode {
   NESL_RUN,        /* nesl run FILE, nesl -e EXPR */
   NESL_CHECK,      /* nesl check FILE: nothing is evaluated */
   NESL_TEST,       /* nesl test FILE: forms beside what they should print */
+  NESL_COST,       /* nesl cost EXPR FILE...: what evaluating it costs, in theory and in fact */
   NESL_OUTCOMES_OF /* nesl --outcomes FILE */
 };
 
-enum { NESL_MOST_OPERANDS = 256 };
+enum { NESL_MOST_OPERANDS = 256, NESL_MOST_OUTPUTS = 16 };
 
 struct nesl_options {
   enum nesl_mode mode;
   const char *operands[NESL_MOST_OPERANDS]; /* files; with --entry, arguments behind the file */
   unsigned operand_count;
-  const char *expression, *entry; /* or NULL */
+  const char *expression, *entry;         /* or NULL */
+  const char *outputs[NESL_MOST_OUTPUTS]; /* files for the parts of the result */
+  unsigned output_count;
   struct machine_options machine; /* widths and backend are not set */
   struct widths widths;
   const char *backend_name;

@@ -44,20 +44,29 @@ static const struct source *command_line_source(struct nesl *n, const char *text
   return source;
 }
 
-/* F((ARGUMENT), (ARGUMENT) ...) as a source. */
+/* F((ARGUMENT), (ARGUMENT) ...) as a source; what stands in a file of arrays has a name. */
 static const struct source *entry_source(struct nesl *n) {
   const struct nesl_options *o = n->options;
+  const struct global *function = session_global(n->session, o->entry);
   char *text = NULL;
   size_t size = 0;
   FILE *out = open_memstream(&text, &size);
   if (!out) return NULL;
   fprintf(out, "%s(", o->entry);
-  for (unsigned i = 1; i < o->operand_count; i++) {
-    fprintf(out, "%s(%s)", i > 1 ? ", " : "", o->operands[i]);
+  bool fine = true;
+  for (unsigned i = 1; i < o->operand_count && fine; i++) {
+    const char *argument = o->operands[i];
+    char name[32];
+    if (function && nesl_is_array_file(argument)) {
+      snprintf(name, sizeof name, "_argument_%u", i);
+      fine = nesl_bind_argument(n, function, i - 1, o->operand_count - 1, name, argument);
+      argument = name;
+    }
+    fprintf(out, "%s(%s)", i > 1 ? ", " : "", argument);
   }
   fputs(");", out);
   const struct source *source =
-      fclose(out) == 0 ? nesl_source(n, "<command-line>", text, size, 1) : NULL;
+      fclose(out) == 0 && fine ? nesl_source(n, "<command-line>", text, size, 1) : NULL;
   free(text);
   return source;
 }
@@ -68,11 +77,11 @@ static const struct source *read_operand(struct nesl *n, unsigned i) {
   return source;
 }
 
-/* Loads the files named first; false if one has errors. */
-static bool load_operands(struct nesl *n, unsigned count, bool silent) {
+/* Loads the files first .. end-1 of those named; false if one has errors. */
+static bool load_operands(struct nesl *n, unsigned first, unsigned end, bool silent) {
   bool fine = true, quiet = n->quiet;
   n->quiet = silent;
-  for (unsigned i = 0; i < count && fine && !n->leave; i++) {
+  for (unsigned i = first; i < end && fine && !n->leave; i++) {
     const struct source *source = read_operand(n, i);
     fine = source && nesl_run_source(n, source) == 0;
   }
@@ -83,21 +92,34 @@ static bool load_operands(struct nesl *n, unsigned count, bool silent) {
 static int run_command_line(struct nesl *n) {
   const struct nesl_options *o = n->options;
   bool calls = o->entry != NULL;
-  if (!load_operands(n, calls ? 1 : o->operand_count, true)) return STATUS_FAILED;
+  if (!load_operands(n, 0, calls ? 1 : o->operand_count, true)) return STATUS_FAILED;
   nesl_forget(n);
   const struct source *source = calls ? entry_source(n) : command_line_source(n, o->expression);
   if (!source) nesl_complain(n);
-  return source && nesl_run_source(n, source) == 0 ? STATUS_DONE : STATUS_FAILED;
+  if (o->output_count > 0) n->quiet = true;
+  if (!source || nesl_run_source(n, source) > 0) return STATUS_FAILED;
+  if (o->output_count == 0 || nesl_write_results(n)) return STATUS_DONE;
+  nesl_complain(n);
+  return STATUS_FAILED;
+}
+
+/* The expression comes first, the files after it. */
+static int run_cost(struct nesl *n) {
+  const struct source *source = command_line_source(n, n->options->operands[0]);
+  if (!source) nesl_complain(n);
+  if (!source || !load_operands(n, 1, n->options->operand_count, true)) return STATUS_FAILED;
+  return nesl_cost(n, source);
 }
 
 static int run_mode(struct nesl *n) {
   const struct nesl_options *o = n->options;
   if (o->expression || o->entry) return run_command_line(n);
   if (o->mode == NESL_PROMPT) {
-    bool fine = load_operands(n, o->operand_count, false);
+    bool fine = load_operands(n, 0, o->operand_count, false);
     int status = nesl_prompt(n);
     return fine ? status : STATUS_FAILED;
   }
+  if (o->mode == NESL_COST) return run_cost(n);
   const struct source *source = read_operand(n, 0);
   if (!source) return STATUS_FAILED;
   switch (o->mode) {
@@ -105,6 +127,7 @@ static int run_mode(struct nesl *n) {
   case NESL_OUTCOMES_OF: return nesl_outcomes(n, source);
   case NESL_CHECK: n->quiet = true; break;
   case NESL_RUN:
+  case NESL_COST:
   case NESL_PROMPT: break;
   }
   return nesl_run_source(n, source) == 0 ? STATUS_DONE : STATUS_FAILED;

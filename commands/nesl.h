@@ -6,6 +6,8 @@
  *   nesl-commands.c    help, describe, set, load ... (NESL specification, section 4.4)
  *   nesl-prompt.c      lines from a terminal: history, editing, completion
  *   nesl-outcomes.c    --outcomes and test
+ *   nesl-cost.c        cost
+ *   nesl-arrays.c      arguments and results in files of arrays
  *   nesl-compiled.c, nesl-direct.c    the two ways to evaluate (nesl-evaluate.h)
  *   nesl-places.c      what stands at a place of compiled code
  */
@@ -105,5 +107,19 @@ bool nesl_command(struct nesl *, const struct form *);
 int nesl_prompt(struct nesl *);
 int nesl_outcomes(struct nesl *, const struct source *);
 int nesl_test(struct nesl *, const struct source *);
+/* Evaluates the expressions of a source directly and compiled; prints results and costs. */
+int nesl_cost(struct nesl *, const struct source *);
+
+/* ---- arrays in files ---- */
+
+/* Whether the name ends in .npy or .csv. */
+bool nesl_is_array_file(const char *);
+/* Binds argument `index` (from 0) of `count` of a function to what a file holds, by the type
+ * the function wants, and where that is open by the type of the file. False after complaining.
+ */
+bool nesl_bind_argument(struct nesl *, const struct global *function, unsigned index,
+                        unsigned count, const char *name, const char *file);
+/* Writes the value of `it` into the files of the options. False after complaining. */
+bool nesl_write_results(struct nesl *);
 
 #endif

@@ -343,6 +343,10 @@ const struct machine_failure *machine_failure(const struct machine *m) {
   return &m->failure;
 }
 
+struct machine_totals machine_totals(const struct machine *m) {
+  return m->profile ? profile_totals(m->profile) : (struct machine_totals){0};
+}
+
 void machine_profile(const struct machine *m, FILE *out, bool json) {
   if (m->profile) profile_print(m->profile, out, json);
 }

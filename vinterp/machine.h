@@ -115,6 +115,13 @@ struct machine_failure {
 /* Of the latest run; valid as long as its program. */
 const struct machine_failure *machine_failure(const struct machine *);
 
+/* The sums of all runs so far, of a machine that collects a profile; else all 0. */
+struct machine_totals {
+  uint64_t instructions, work, steps; /* as vcode.md, 21.8, counts them */
+  double seconds;                     /* elapsed in runs */
+};
+struct machine_totals machine_totals(const struct machine *);
+
 /* The profile of all runs so far: a table for people, or JSON. Counts as vcode.md, 21.8. */
 void machine_profile(const struct machine *, FILE *, bool json);
 

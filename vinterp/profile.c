@@ -397,6 +397,13 @@ static void print_json(const struct profile *p, FILE *out, const struct lines *t
   fputs("}\n", out);
 }
 
+struct machine_totals profile_totals(const struct profile *p) {
+  return (struct machine_totals){.instructions = p->total.instructions,
+                                 .work = p->total.read + p->total.written,
+                                 .steps = p->total.steps,
+                                 .seconds = p->elapsed};
+}
+
 void profile_print(const struct profile *p, FILE *out, bool json) {
   struct lines tables[TABLES] = {
       [OPCODE_TABLE] = opcode_lines(p),

@@ -12,6 +12,7 @@
 
 #include "base/heap.h"
 #include "cvl/cvl.h"
+#include "vinterp/machine.h"
 #include <stdio.h>
 
 struct profile;
@@ -46,6 +47,7 @@ void profile_instruction(struct profile *, uint32_t function, const struct profi
  * so far. */
 void profile_run(struct profile *, double seconds, const struct cvl_statistics *);
 
+struct machine_totals profile_totals(const struct profile *);
 /* Tables for people, most time first, or one JSON object with the same numbers. */
 void profile_print(const struct profile *, FILE *, bool json);
 
