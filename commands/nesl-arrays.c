@@ -1,0 +1,278 @@
+/* nesl-arrays.c - arguments and results of a function in files of arrays.
+ *
+ * What a file must hold is said by the function's type; where that is open (a number of any
+ * sort) the file says what it has.
+ */
+#include "arrays/arrays.h"
+#include "commands/nesl.h"
+#include "commands/output.h"
+#include "commands/source.h"
+
+#include <string.h>
+
+static bool has_ending(const char *file, const char *ending) {
+  const size_t length = strlen(file);
+  return length > strlen(ending) && strcmp(file + length - strlen(ending), ending) == 0;
+}
+
+bool nesl_is_array_file(const char *file) {
+  return has_ending(file, ".npy") || has_ending(file, ".csv");
+}
+
+static enum array_format format_of(const char *file) {
+  return has_ending(file, ".npy") ? ARRAY_NPY : ARRAY_CSV;
+}
+
+static bool complain_of_file(struct nesl *n, const char *file, const char *problem) {
+  diag_add(&n->diags, SEVERITY_ERROR, file, (struct source_pos){0}, NULL, "%s", problem);
+  if (n->complaints.first == NESL_OK) n->complaints.first = NESL_RUNTIME;
+  n->complaints.count++;
+  return false;
+}
+
+/* Calls work with the session's memory; false after complaining that it ran out. */
+static bool with_memory(struct nesl *n, const char *file, bool (*work)(struct nesl *, void *),
+                        void *context) {
+  volatile bool fine = false;
+  jmp_buf outer;
+  memcpy(&outer, &n->arena.out_of_memory, sizeof outer);
+  if (setjmp(n->arena.out_of_memory)) {
+    complain_of_file(n, file, "out of memory; see --memory");
+  } else {
+    fine = work(n, context);
+  }
+  memcpy(&n->arena.out_of_memory, &outer, sizeof outer);
+  return fine;
+}
+
+/* ---- types ---- */
+
+static struct type *leaf_type(struct arena *arena, enum array_leaf leaf) {
+  switch (leaf) {
+  case ARRAY_INT: return type_base(arena, TYPE_INT);
+  case ARRAY_FLOAT: return type_base(arena, TYPE_FLOAT);
+  case ARRAY_BOOL: return type_base(arena, TYPE_BOOL);
+  case ARRAY_CHAR: return type_base(arena, TYPE_CHAR);
+  case ARRAY_TEXT: break;
+  }
+  return type_sequence(arena, type_base(arena, TYPE_CHAR));
+}
+
+static struct type *type_of_array(struct arena *arena, const struct array_type *array) {
+  uint32_t i = array->leaf_count - 1;
+  struct type *type = leaf_type(arena, (enum array_leaf)array->leaves[i]);
+  while (i-- > 0) {
+    type = type_pair(arena, leaf_type(arena, (enum array_leaf)array->leaves[i]), type);
+  }
+  for (uint32_t level = 0; level < array->depth; level++) type = type_sequence(arena, type);
+  return type;
+}
+
+/* Whether a type has variables that decide what a value consists of. */
+static bool is_open(struct type *type) {
+  type = type_of(type);
+  bool open = type->tag == TYPE_VARIABLE;
+  if (type->tag == TYPE_SEQUENCE) open = is_open(type->part[0]);
+  if (type->tag == TYPE_PAIR) open = is_open(type->part[0]) || is_open(type->part[1]);
+  for (uint32_t i = 0; type->tag == TYPE_DATA && i < type->argument_count; i++) {
+    open |= is_open(type->arguments[i]);
+  }
+  return open;
+}
+
+/* The type of a tuple's component, the last one being the rest; NULL if there is none. */
+static struct type *component(struct type *tuple, unsigned index, unsigned count) {
+  struct type *type = type_of(tuple);
+  for (unsigned i = 0; i < index; i++) {
+    if (type->tag != TYPE_PAIR) return NULL;
+    type = type_of(type->part[1]);
+  }
+  if (index + 1 == count) return type;
+  return type->tag == TYPE_PAIR ? type_of(type->part[0]) : NULL;
+}
+
+/* ---- arguments ---- */
+
+struct argument {
+  const struct global *function;
+  unsigned index, count;
+  const char *name, *file;
+  const struct source_text *text;
+};
+
+/* The type of an argument: of the function, and where that is open of the file. */
+static bool find_type(struct nesl *n, const struct argument *a, struct type **type) {
+  const struct scheme *scheme = &a->function->scheme;
+  const char *problem = NULL;
+  struct type **fresh = arena_alloc(&n->arena, (scheme->count + 1) * sizeof *fresh);
+  struct type *whole = type_of(type_instantiate(&n->arena, scheme, fresh));
+  *type = whole->tag == TYPE_FUNCTION ? component(whole->part[0], a->index, a->count) : NULL;
+  if (!*type) {
+    return complain_of_file(n, a->file,
+                            arena_printf(&n->arena, "`%s` does not take %u argument%s",
+                                         a->function->name->text, a->count,
+                                         a->count == 1 ? "" : "s"));
+  }
+  if (is_open(*type)) {
+    struct array_type array;
+    struct type *one, *other;
+    if (!array_guess(format_of(a->file), &n->arena, a->text->text, a->text->length, &array,
+                     &problem)) {
+      return complain_of_file(n, a->file, problem);
+    }
+    struct type *guessed = type_of_array(&n->arena, &array);
+    if (type_unify(*type, guessed, &one, &other) != UNIFY_OK) {
+      return complain_of_file(
+          n, a->file,
+          arena_printf(&n->arena, "the file holds %s, which is no argument of `%s`",
+                       type_text(&n->arena, guessed, false), a->function->name->text));
+    }
+  }
+  *type = type_ground(&n->arena, *type, 0, NULL);
+  return true;
+}
+
+/* Columns of a file as those of a value: bools are bytes, lengths descriptors. */
+static struct nesl_value value_of(struct arena *arena, struct type *type,
+                                  const struct array_columns *columns) {
+  struct column_kinds kinds = {.arena = arena};
+  value_columns(type, &kinds);
+  struct nesl_value value = {.type = type, .count = columns->count};
+  value.columns = arena_alloc(arena, columns->count * sizeof *value.columns);
+  for (uint32_t i = 0; i < columns->count; i++) {
+    const struct array_column *from = &columns->items[i];
+    struct column *to = &value.columns[i];
+    *to = (struct column){.kind = kinds.list.items[i], .length = from->length};
+    if (to->kind == COLUMN_FLOAT) {
+      to->as.floats = from->as.floats;
+    } else if (to->kind == COLUMN_BOOL) {
+      uint8_t *bools = arena_alloc(arena, (size_t)from->length);
+      for (uint64_t k = 0; k < from->length; k++) bools[k] = from->as.ints[k] != 0;
+      to->as.bools = bools;
+    } else {
+      to->as.ints = from->as.ints;
+    }
+  }
+  return value;
+}
+
+/* The first int that is none of the session's width, or NULL. */
+static const int64_t *too_wide(const struct nesl_value *value) {
+  for (uint32_t i = 0; i < value->count; i++) {
+    const struct column *c = &value->columns[i];
+    for (uint64_t k = 0; c->kind == COLUMN_INT && k < c->length; k++) {
+      if (c->as.ints[k] < INT32_MIN || c->as.ints[k] > INT32_MAX) return &c->as.ints[k];
+    }
+  }
+  return NULL;
+}
+
+static bool bind_argument(struct nesl *n, void *context) {
+  const struct argument *a = context;
+  struct array_type array;
+  struct array_columns columns;
+  const char *problem = NULL;
+  struct type *type;
+  if (!find_type(n, a, &type)) return false;
+  const char *signature = value_signature(&n->arena, type);
+  if (!array_type_parse(&n->arena, signature, strlen(signature), &array, &problem) ||
+      !array_read(format_of(a->file), &n->arena, &array, a->text->text, a->text->length,
+                  &columns, &problem)) {
+    return complain_of_file(n, a->file,
+                            arena_printf(&n->arena, "%s; argument %u of `%s` is to be %s",
+                                         problem, a->index + 1, a->function->name->text,
+                                         type_text(&n->arena, type, false)));
+  }
+  const struct nesl_value value = value_of(&n->arena, type, &columns);
+  const int64_t *wide = n->options->widths.int_elem == CVL_I32 ? too_wide(&value) : NULL;
+  if (wide) {
+    return complain_of_file(
+        n, a->file,
+        arena_printf(&n->arena, "%lld does not fit an int of 32 bits", (long long)*wide));
+  }
+  const struct scheme scheme = {.count = 0, .type = type};
+  session_bind(n->session, intern_name(&n->session->names, a->name, strlen(a->name)), &scheme,
+               &value);
+  return true;
+}
+
+bool nesl_bind_argument(struct nesl *n, const struct global *function, unsigned index,
+                        unsigned count, const char *name, const char *file) {
+  struct source_text text;
+  bool fine = false;
+  if (source_read(&text, &n->message_heap, file, &n->diags)) {
+    struct argument a = {function, index, count, name, file, &text};
+    fine = with_memory(n, file, bind_argument, &a);
+  } else if (n->complaints.first == NESL_OK) {
+    n->complaints.first = NESL_RUNTIME;
+  }
+  source_free(&text, &n->message_heap);
+  return fine;
+}
+
+/* ---- results ---- */
+
+/* Columns first .. of a value as those of a file. */
+static struct array_columns columns_of(struct arena *arena, const struct array_type *array,
+                                       const struct column *from) {
+  struct array_columns columns = {.count = array_column_count(array)};
+  columns.items = arena_alloc(arena, columns.count * sizeof *columns.items);
+  for (uint32_t i = 0; i < columns.count; i++) {
+    struct array_column *to = &columns.items[i];
+    *to = (struct array_column){.is_float = from[i].kind == COLUMN_FLOAT,
+                                .length = from[i].length};
+    if (from[i].kind == COLUMN_FLOAT) {
+      to->as.floats = (double *)(uintptr_t)from[i].as.floats;
+    } else if (from[i].kind == COLUMN_BOOL) {
+      to->as.ints = arena_alloc(arena, (size_t)from[i].length * sizeof *to->as.ints);
+      for (uint64_t k = 0; k < from[i].length; k++) to->as.ints[k] = from[i].as.bools[k];
+    } else {
+      to->as.ints = (int64_t *)(uintptr_t)from[i].as.ints;
+    }
+  }
+  return columns;
+}
+
+/* Writes one part of the result, whose columns begin at *columns, and passes them. */
+static bool write_part(struct nesl *n, struct type *type, const char *file,
+                       const struct column **columns) {
+  const char *problem = NULL, *signature = value_signature(&n->arena, type);
+  struct array_type array;
+  struct output out;
+  if (!array_type_parse(&n->arena, signature, strlen(signature), &array, &problem)) {
+    return complain_of_file(n, file, problem);
+  }
+  const struct array_columns part = columns_of(&n->arena, &array, *columns);
+  *columns += part.count;
+  if (!array_check(format_of(file), &n->arena, &array, &part, &problem)) {
+    return complain_of_file(n, file, problem);
+  }
+  if (!output_begin(&out, file, &n->diags)) return false;
+  (void)array_write(format_of(file), &n->arena, &array, &part, out.stream, &problem);
+  return output_end(&out, file, &n->diags);
+}
+
+static bool write_results(struct nesl *n, void *context) {
+  (void)context;
+  const struct nesl_options *o = n->options;
+  const struct global *it = session_global(n->session, "it");
+  if (!it) return complain_of_file(n, o->outputs[0], "there is no result");
+  const struct column *columns = it->value.columns;
+  for (unsigned i = 0; i < o->output_count; i++) {
+    const char *file = o->outputs[i];
+    struct type *type = component(it->value.type, i, o->output_count);
+    if (!type) {
+      return complain_of_file(n, file,
+                              arena_printf(&n->arena, "the result, %s, has no %u parts",
+                                           type_text(&n->arena, it->value.type, false),
+                                           o->output_count));
+    }
+    if (!write_part(n, type, file, &columns)) return false;
+  }
+  return true;
+}
+
+bool nesl_write_results(struct nesl *n) {
+  nesl_forget(n);
+  return with_memory(n, n->options->outputs[0], write_results, NULL);
+}

@@ -1,0 +1,72 @@
+/* nesl-cost.c - what an evaluation costs: work and depth of the language's cost model (NESL
+ * specification, section 8), counted by the direct interpreter, beside what the compiled
+ * program did and how long it took.
+ */
+#include "commands/nesl.h"
+#include "commands/process.h"
+
+#include <stdlib.h>
+
+/* The other evaluator, and whether a form failed. */
+struct costs {
+  struct evaluator *direct, *compiled;
+  bool failed;
+};
+
+static void print_costs(struct nesl *n, const struct direct_cost *model,
+                        const struct machine_totals *before,
+                        const struct machine_totals *after) {
+  fprintf(n->out,
+          "\n"
+          "                         work         depth\n"
+          "in the model  %15.0f  %12.0f\n"
+          "\n"
+          "                         work         steps  instructions       seconds\n"
+          "as compiled   %15llu  %12llu  %12llu  %12.6f\n",
+          model->work, model->depth, (unsigned long long)(after->work - before->work),
+          (unsigned long long)(after->steps - before->steps),
+          (unsigned long long)(after->instructions - before->instructions),
+          after->seconds - before->seconds);
+}
+
+/* The form was evaluated directly; now compiled, which prints its result. */
+static bool compare(struct nesl *n, void *context, const struct nesl_done *it) {
+  struct costs *costs = context;
+  unsigned failed = 0;
+  if (it->outcome.error != NESL_OK) {
+    costs->failed = true;
+    return nesl_print_done(n, &failed, it);
+  }
+  const struct direct_cost model = evaluator_cost(costs->direct);
+  const struct machine_totals before = evaluator_totals(costs->compiled);
+  n->evaluator = costs->compiled;
+  struct nesl_done compiled = *it;
+  compiled.outcome = nesl_execute(n, it->form);
+  n->evaluator = costs->direct;
+  nesl_print_done(n, &failed, &compiled);
+  free(compiled.outcome.result);
+  const struct machine_totals after = evaluator_totals(costs->compiled);
+  if (failed == 0 && it->form->kind == FORM_EXPRESSION) {
+    print_costs(n, &model, &before, &after);
+  }
+  costs->failed |= failed > 0;
+  return failed == 0;
+}
+
+int nesl_cost(struct nesl *n, const struct source *source) {
+  struct nesl_options silent = *n->options;
+  silent.machine.out = fopen("/dev/null", "w"); /* what is printed comes from the second run */
+  struct costs costs = {.compiled = n->evaluator, .failed = true};
+  if (silent.machine.out) costs.direct = evaluator_direct(&silent, &n->diags);
+  if (costs.direct) {
+    costs.failed = false;
+    n->evaluator = costs.direct;
+    nesl_each_form(n, source, compare, &costs, NULL);
+    n->evaluator = costs.compiled;
+    costs.direct->close(costs.direct);
+  } else {
+    nesl_complain(n);
+  }
+  if (silent.machine.out) fclose(silent.machine.out);
+  return costs.failed ? STATUS_FAILED : STATUS_DONE;
+}
