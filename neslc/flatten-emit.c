@@ -262,8 +262,8 @@ static void append_assert(struct flattener *f, ir_var flags, ir_var v, ir_var w,
 
 void emit_assert(struct flattener *f, ir_var flags, ir_var v, ir_var w, const char *text) {
   if (f->options->unchecked) return;
-  const struct vcode_constant *good = constant_of(f, flags);
-  if (good && good->length == 1 && good->as.bools[0]) return; /* it is known to hold */
+  bool good;
+  if (known_bool(f, flags, &good) && good) return; /* it is known to hold */
   append_assert(f, flags, v, w, text);
 }
 

@@ -35,6 +35,10 @@ static bool fold_numbers(struct flattener *f, enum opcode op, int64_t a, int64_t
 }
 
 bool known_bool(struct flattener *f, ir_var v, bool *out) {
+  for (size_t i = 0; i < f->assumed.count; i++) {
+    *out = f->assumed.items[i].value;
+    if (f->assumed.items[i].condition == v) return true;
+  }
   const struct vcode_constant *k = constant_of(f, v);
   if (!k || k->type != TW_BOOL || k->length != 1) return false;
   *out = k->as.bools[0];

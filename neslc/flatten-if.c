@@ -14,9 +14,11 @@ static ir_var count_of(struct flattener *f, const struct context *c) {
 /* ---- IF ---- */
 
 static struct ir_block *arm(struct flattener *f, struct context *c, const struct core *e,
-                            struct vars *columns) {
+                            struct assumption known, struct vars *columns) {
   struct block *b = block_begin(f);
+  *array_push(f->arena, &f->assumed) = known;
   const struct rep *r = rep_physical(f, c, flatten(f, c, e));
+  f->assumed.count--;
   rep_columns(r, columns);
   return block_end(f, b, (uint32_t)columns->list.count, columns->list.items);
 }
@@ -24,8 +26,10 @@ static struct ir_block *arm(struct flattener *f, struct context *c, const struct
 static const struct rep *branch(struct flattener *f, struct context *c, const struct core *e,
                                 ir_var condition) {
   struct vars left = {.arena = f->arena}, right = {.arena = f->arena};
-  struct ir_block *then = arm(f, c, e->as.part.left, &left);
-  struct ir_block *otherwise = arm(f, c, e->as.part.right, &right);
+  struct ir_block *then =
+      arm(f, c, e->as.part.left, (struct assumption){condition, true}, &left);
+  struct ir_block *otherwise =
+      arm(f, c, e->as.part.right, (struct assumption){condition, false}, &right);
   const uint32_t count = (uint32_t)left.list.count;
   ir_var *results = arena_alloc(f->arena, (count + 1) * sizeof *results);
   flat_if(f, condition, then, otherwise, count, results);

@@ -105,6 +105,11 @@ struct known_value { /* an operation that was executed where we are */
 };
 enum { KNOWN_BUCKETS = 1024 };
 
+struct assumption { /* what the condition of an IF is in an arm of it */
+  ir_var condition;
+  bool value;
+};
+
 /* A function of the program to be made: a global or a lambda at ground types, for one or for
  * many instances, with its argument represented in some way. */
 struct version {
@@ -157,8 +162,9 @@ struct flattener {
                   a pure operation or a constant; else NULL */
   struct block *block;
   ARRAY(struct known_value) known;
-  uint32_t *buckets;     /* of known: newest, from 1 */
-  struct context serial; /* its context of one instance */
+  uint32_t *buckets;                /* of known: newest, from 1 */
+  struct context serial;            /* its context of one instance */
+  ARRAY(struct assumption) assumed; /* in the arms around */
   struct frame *frame;
   struct origin_at at;            /* of what is emitted now */
   struct origin_at *origin_table; /* those that have numbers: open addressing */

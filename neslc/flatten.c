@@ -342,6 +342,8 @@ static void begin_function(struct flattener *f) {
   f->definitions.items = NULL;
   f->definitions.count = f->definitions.capacity = 0;
   f->known.count = 0;
+  f->assumed.items = NULL;
+  f->assumed.count = f->assumed.capacity = 0;
   memset(f->buckets, 0, KNOWN_BUCKETS * sizeof *f->buckets);
   f->wanted.items = NULL;
   f->wanted.count = f->wanted.capacity = 0;
