@@ -133,7 +133,7 @@ def stages(everything, seed):
     yield ("random programs", "python3 nesl-tests/random_programs.py" +
            (f" --seconds 600 --native --seed {seed[:8]}" if everything else " --count 5000"))
     number = f"0x{seed[:7]}" if everything and seed != "none" else 1
-    length = "--seconds 600" if everything else "--count 800"
+    length = "--seconds 600" if everything else "--count 400"
     yield "random NESL programs", f"build/bin/nesl-random --seed {number} {length}"
     yield ("mutations of the tables", "scripts/mutate-tables --all" if everything else
            "scripts/mutate-tables --sample 4 --seed 93554231")

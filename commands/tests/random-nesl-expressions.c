@@ -270,6 +270,10 @@ static struct piece *call(gen *g, const struct rtype *type, int depth) {
 
 static struct piece *make_construct(gen *g, const struct rtype *type, int depth) {
   unsigned k = below(g, 100);
+  if (g->nested && chance(g, 50)) {
+    if (type->kind == R_SEQUENCE && chance(g, 80)) return each(g, type, depth);
+    return chance(g, 50) ? conditional(g, type, depth) : call(g, type, depth);
+  }
   if (k < 10) return conditional(g, type, depth);
   if (k < 20) return let(g, type, depth);
   if (k < 40) return call(g, type, depth);

@@ -174,7 +174,10 @@ static void add_global(gen *g) {
 /* function f(p, k := e) = body, called with k and without */
 static void add_optional(gen *g) {
   struct pending pending = {.count = 0};
-  struct maker *plain = new_function(g, "o", some_type(g, 2), some_type(g, 2));
+  const struct rtype *first = some_type(g, 2);
+  while (first->kind == R_PAIR)
+    first = first->left; /* several arguments would be one too many */
+  struct maker *plain = new_function(g, "o", first, some_type(g, 2));
   const char *k = fresh_name(g);
   const struct rtype *type = some_type(g, 0);
   struct piece *parts[2] = {leaf(g, type), NULL};
@@ -272,6 +275,7 @@ struct random_program *random_program(struct arena *arena, uint64_t seed, uint64
   gen g = {.arena = arena, .program = program, .random = seed};
   g.random = next_random(&g.random) ^ number;
   g.risky = chance(&g, 30);
+  g.nested = chance(&g, 40);
   add_forms(&g);
   return program;
 }

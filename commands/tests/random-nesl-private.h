@@ -61,9 +61,9 @@ typedef struct generator {
   unsigned names;
   int budget; /* pieces that may still be made in this form */
   int self_calls;
-  bool risky; /* one piece that may fail is still to come */
+  bool risky;  /* one piece that may fail is still to come */
+  bool nested; /* mostly an apply-to-each within another, and conditionals in them */
 } gen;
-
 
 #define LENGTH(array) (sizeof(array) / sizeof *(array))
 enum { MOST_PARTS = 16 };

@@ -93,12 +93,12 @@ const struct rtype *pair_of(gen *g, const struct rtype *a, const struct rtype *b
 /* A type of at most this many nested sequences. */
 const struct rtype *some_type(gen *g, unsigned nesting) {
   unsigned k = below(g, 20);
-  if (k < 4 && nesting > 0) return sequence_of(g, some_type(g, nesting - 1));
-  if (k < 7 && nesting > 0) {
+  if (k < (g->nested ? 7 : 4) && nesting > 0) return sequence_of(g, some_type(g, nesting - 1));
+  if (k < (g->nested ? 9 : 7) && nesting > 0) {
     const struct rtype *left = some_type(g, nesting - 1);
     return pair_of(g, left, some_type(g, nesting - 1));
   }
-  if (k < 9 && g->functions.count > 0) {
+  if (k < (g->nested ? 11 : 9) && g->functions.count > 0) {
     const struct maker *m = g->functions.items[below(g, (unsigned)g->functions.count)];
     if (m->result->kind == R_DATA || m->result->kind == R_FUNCTION) return m->result;
   }
