@@ -68,6 +68,29 @@ static struct type *type_of_array(struct arena *arena, const struct array_type *
   return type;
 }
 
+struct type *nesl_type_of_file(void *context, bool csv, const char *name, size_t length,
+                               const char **problem) {
+  struct nesl *n = context;
+  const char *file = arena_copy(&n->arena, name, length);
+  struct source_text text;
+  struct array_type array;
+  struct type *type = NULL;
+  struct diag_list told;
+  diag_list_init(&told, &n->arena);
+  if (!n->options->machine.allow_files) {
+    *problem = "files may not be opened without --allow-files";
+    return NULL;
+  }
+  if (!source_read(&text, &n->message_heap, file, &told)) {
+    *problem = told.list.count > 0 ? told.list.items[0].message : "out of memory";
+  } else if (array_guess(csv ? ARRAY_CSV : ARRAY_NPY, &n->arena, text.text, text.length, &array,
+                         problem)) {
+    type = type_of_array(&n->arena, &array);
+  }
+  source_free(&text, &n->message_heap);
+  return type;
+}
+
 /* Whether a type has variables that decide what a value consists of. */
 static bool is_open(struct type *type) {
   type = type_of(type);

@@ -5,8 +5,11 @@
 static bool make_session(struct nesl *n) {
   if (setjmp(n->arena.out_of_memory)) return false;
   n->session = session_new(&n->arena, n->options->widths.int_elem == CVL_I32, &n->diags);
-  if (n->session) n->session->argument_checks = !n->options->unchecked;
-  return n->session != NULL;
+  if (!n->session) return false;
+  n->session->argument_checks = !n->options->unchecked;
+  n->session->file_type = nesl_type_of_file;
+  n->session->file_context = n;
+  return true;
 }
 
 bool nesl_begin(struct nesl *n, struct nesl_options *options, FILE *out,

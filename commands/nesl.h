@@ -7,7 +7,7 @@
  *   nesl-prompt.c      lines from a terminal: history, editing, completion
  *   nesl-outcomes.c    --outcomes and test
  *   nesl-cost.c        cost
- *   nesl-arrays.c      arguments and results in files of arrays
+ *   nesl-arrays.c      files of arrays: their types, arguments and results in them
  *   nesl-compiled.c, nesl-direct.c    the two ways to evaluate (nesl-evaluate.h)
  *   nesl-places.c      what stands at a place of compiled code
  */
@@ -112,6 +112,9 @@ int nesl_cost(struct nesl *, const struct source *);
 
 /* ---- arrays in files ---- */
 
+/* session.h: file_type; the context is a struct nesl. */
+struct type *nesl_type_of_file(void *context, bool csv, const char *name, size_t length,
+                               const char **problem);
 /* Whether the name ends in .npy or .csv. */
 bool nesl_is_array_file(const char *);
 /* Binds argument `index` (from 0) of `count` of a function to what a file holds, by the type

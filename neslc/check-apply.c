@@ -294,8 +294,14 @@ struct core *check_apply(struct checker *ck, const struct syntax *e) {
   if (exponent) return check_power(ck, e, exponent);
   const struct global *named = named_function(ck, f);
   struct core *callee = check_expression(ck, f);
-  struct core *argument = named && named->optional_count
-                              ? check_options(ck, e->as.part.right, named)
-                              : check_expression(ck, e->as.part.right);
+  const struct syntax *written = e->as.part.right;
+  struct core *argument;
+  if (named && named->optional_count) {
+    argument = check_options(ck, written, named);
+  } else if (names_array_file(ck, named, written)) {
+    argument = check_array_file(ck, named, written);
+  } else {
+    argument = check_expression(ck, written);
+  }
   return apply(ck, e, callee, argument);
 }

@@ -4,6 +4,7 @@
  *   check-forms.c     function definitions, datatypes, redefinition
  *   check-exp.c       expressions
  *   check-apply.c     applications: arguments, optional arguments, powers, time
+ *   check-files.c     read_npy("FILE"), whose type the file tells
  *   check-names.c     what names mean: scopes, captured variables, globals
  *   check-pattern.c   patterns
  *   check-type.c      types as written
@@ -78,6 +79,15 @@ struct core *core_local(struct checker *, const struct syntax *, struct local *)
 struct core *check_apply(struct checker *, const struct syntax *);
 /* The type that a function has where it is used: a fresh copy that comes from this place. */
 struct core *check_global_use(struct checker *, const struct syntax *, struct global *);
+
+/* ---- check-files.c ---- */
+
+/* Whether this is read_npy("FILE") or read_csv("FILE"), the library's. */
+bool names_array_file(struct checker *, const struct global *function,
+                      const struct syntax *argument);
+/* Its argument, with a value of the type before it. */
+struct core *check_array_file(struct checker *, const struct global *function,
+                              const struct syntax *argument);
 
 /* ---- check-names.c ---- */
 

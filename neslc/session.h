@@ -22,6 +22,12 @@ struct session {
   bool in_additions; /* and so are names of additions, which may be redefined (15.12) */
   bool argument_checks; /* set arg_check; initially true */
   bool classic;
+
+  /* The type of what a file of arrays holds, of numpy's or CSV, for read_npy("FILE"); NULL and a
+   * sentence about why not. NULL itself where nobody may look at files. */
+  struct type *(*file_type)(void *context, bool csv, const char *name, size_t length,
+                            const char **problem);
+  void *file_context;
 };
 
 /* A session with the library in it. NULL, and errors in diags, only if the library is broken or
