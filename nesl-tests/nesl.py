@@ -39,14 +39,14 @@ COMMAND = str(HERE.parent / "build" / "bin" / "nesl-tests")
 
 WAYS = {
     "direct": ["--direct"],
-    "compiled": ["--backend", "cpu"],
-    "optimised": ["--backend", "cpu", "-O"],
-    "no-fusion": ["--backend", "cpu", "-O", "--no-fusion"],
-    "one-thread": ["--backend", "cpu", "-O", "--threads", "1"],
-    "delayed": ["--backend", "delayed"],
-    "delayed-optimised": ["--backend", "delayed", "-O"],
-    "cuda-emu": ["--backend", "cuda-emu"],
-    "cuda-emu-optimised": ["--backend", "cuda-emu", "-O"],
+    "compiled": ["--backend", "cpu", "--no-optimise"],
+    "optimised": ["--backend", "cpu"],
+    "no-fusion": ["--backend", "cpu", "--no-fusion"],
+    "one-thread": ["--backend", "cpu", "--threads", "1"],
+    "delayed": ["--backend", "delayed", "--no-optimise"],
+    "delayed-optimised": ["--backend", "delayed"],
+    "cuda-emu": ["--backend", "cuda-emu", "--no-optimise"],
+    "cuda-emu-optimised": ["--backend", "cuda-emu"],
 }
 # Classic, 64/64, and those with single precision.
 WIDTHS = {
