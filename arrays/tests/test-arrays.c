@@ -1,0 +1,210 @@
+/* test-arrays.c - signatures; what is written is read again; broken files are complained of. */
+#include "arrays/arrays.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct heap heap;
+static struct arena arena;
+
+static void start(void) {
+  heap_init(&heap, 0);
+  arena_init(&arena, &heap);
+}
+
+static void stop(void) {
+  arena_free(&arena);
+  cr_expect_eq(heap.live, 0);
+}
+
+static struct array_type type_of(const char *signature) {
+  struct array_type type = {0};
+  const char *problem = "";
+  cr_assert(array_type_parse(&arena, signature, strlen(signature), &type, &problem), "%s: %s",
+            signature, problem);
+  return type;
+}
+
+static const char *refusal(const char *signature) {
+  struct array_type type;
+  const char *problem = "";
+  cr_expect_not(array_type_parse(&arena, signature, strlen(signature), &type, &problem));
+  return problem;
+}
+
+Test(arrays, signatures, .init = start, .fini = stop) {
+  struct array_type t = type_of("[[(i(f(b([cc");
+  cr_expect_eq(t.depth, 2);
+  cr_expect_eq(t.leaf_count, 5);
+  const uint8_t leaves[] = {ARRAY_INT, ARRAY_FLOAT, ARRAY_BOOL, ARRAY_TEXT, ARRAY_CHAR};
+  cr_expect_arr_eq(t.leaves, leaves, sizeof leaves);
+  cr_expect_eq(array_column_count(&t), 2 + 6);
+  cr_expect_not(array_column_is_float(&t, 2));
+  cr_expect(array_column_is_float(&t, 3));
+  cr_expect_not(array_column_is_float(&t, 6)); /* characters */
+  t = type_of("((iff");                        /* pairs on the left */
+  cr_expect_eq(t.leaf_count, 3);
+  cr_expect_eq(type_of("[c").depth, 0);
+  cr_expect_eq(type_of("[[c").depth, 1);
+  cr_expect_str_eq(refusal("([ii"), "a tuple of sequences has no place in a file of arrays");
+  cr_expect_str_eq(refusal("[?"), "a function or a stream has no place in a file of arrays");
+  cr_expect_str_eq(refusal("ii"), "not a signature");
+  refusal("");
+  refusal("(i");
+  refusal("[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[i");
+}
+
+/* ---- files ---- */
+
+struct file {
+  char *bytes;
+  size_t length;
+};
+
+static struct file written(enum array_format format, const char *signature,
+                           const struct array_columns *columns) {
+  struct array_type type = type_of(signature);
+  struct file file = {0};
+  const char *problem = "";
+  cr_assert(array_check(format, &arena, &type, columns, &problem), "%s", problem);
+  FILE *out = open_memstream(&file.bytes, &file.length);
+  cr_assert(array_write(format, &arena, &type, columns, out, &problem), "%s", problem);
+  fclose(out);
+  return file;
+}
+
+/* [(int, float, bool, [char])] of three elements. */
+static int64_t count[] = {3}, ints[] = {1, -2, INT64_MIN}, bools[] = {0, 1, 1},
+               lengths[] = {2, 0, 4}, chars[] = {'a', 'b', '"', ',', '\n', 'x'};
+static double floats[] = {0.1, -1e300, 3};
+static struct array_column mixed_columns[] = {
+    {.length = 1, .as.ints = count},   {.length = 3, .as.ints = ints},
+    {true, 3, .as.floats = floats},    {.length = 3, .as.ints = bools},
+    {.length = 3, .as.ints = lengths}, {.length = 6, .as.ints = chars},
+};
+static const struct array_columns mixed = {6, mixed_columns};
+static const char mixed_signature[] = "[(i(f(b[c";
+
+static void expect_same(const struct array_columns *a, const struct array_columns *b) {
+  cr_assert_eq(a->count, b->count);
+  for (uint32_t i = 0; i < a->count; i++) {
+    cr_expect_eq(a->items[i].is_float, b->items[i].is_float);
+    cr_assert_eq(a->items[i].length, b->items[i].length);
+    cr_expect_arr_eq(a->items[i].as.ints, b->items[i].as.ints, a->items[i].length * 8);
+  }
+}
+
+static void expect_read_back(enum array_format format) {
+  struct file file = written(format, mixed_signature, &mixed);
+  struct array_type type = type_of(mixed_signature), guessed;
+  struct array_columns again;
+  const char *problem = "";
+  cr_assert(array_read(format, &arena, &type, file.bytes, file.length, &again, &problem), "%s",
+            problem);
+  expect_same(&mixed, &again);
+  cr_assert(array_guess(format, &arena, file.bytes, file.length, &guessed, &problem));
+  cr_expect_eq(guessed.depth, 1);
+  cr_assert_eq(guessed.leaf_count, 4);
+  cr_expect_arr_eq(guessed.leaves, type.leaves, 4);
+  free(file.bytes);
+}
+
+Test(arrays, what_is_written_is_read_again, .init = start, .fini = stop) {
+  expect_read_back(ARRAY_NPY);
+  expect_read_back(ARRAY_CSV);
+}
+
+Test(arrays, elements_begin_at_a_multiple_of_64, .init = start, .fini = stop) {
+  struct file file = written(ARRAY_NPY, mixed_signature, &mixed);
+  cr_expect_eq((file.length - 3 * (8 + 8 + 1 + 4)) % 64, 0);
+  free(file.bytes);
+}
+
+Test(arrays, rows_must_fit, .init = start, .fini = stop) {
+  int64_t outer[] = {2}, rows[] = {1, 2}, data[] = {1, 2, 3};
+  struct array_column columns[] = {{.length = 1, .as.ints = outer},
+                                   {.length = 2, .as.ints = rows},
+                                   {.length = 3, .as.ints = data}};
+  const struct array_columns ragged = {3, columns};
+  struct array_type type = type_of("[[i");
+  const char *problem = "";
+  cr_expect_not(array_check(ARRAY_NPY, &arena, &type, &ragged, &problem));
+  cr_expect_str_eq(problem, "sequences of lengths 1 and 2: a numpy array is rectangular");
+  struct file file = written(ARRAY_CSV, "[[i", &ragged);
+  cr_expect_eq(file.length, 6);
+  cr_expect_arr_eq(file.bytes, "1\n2,3\n", 6);
+  free(file.bytes);
+  rows[1] = 3;
+  cr_expect_not(array_check(ARRAY_CSV, &arena, &type, &ragged, &problem));
+  cr_expect_str_eq(problem, "lengths that do not fit the elements");
+}
+
+static const char *csv_problem(const char *signature, const char *text) {
+  struct array_type type = type_of(signature);
+  struct array_columns columns;
+  const char *problem = "none";
+  array_read(ARRAY_CSV, &arena, &type, text, strlen(text), &columns, &problem);
+  return problem;
+}
+
+Test(arrays, csv_says_where, .init = start, .fini = stop) {
+  cr_expect_str_eq(csv_problem("[(if", "1,2\n\n3,x\n"), "line 3: field 2 is no float: 'x'");
+  cr_expect_str_eq(csv_problem("[(if", "1,2\n3\n"),
+                   "line 2: 1 fields where the program's rows have 2");
+  cr_expect_str_eq(csv_problem("[(if", "1,2\n3,4,5\n"), "line 2: more than 2 fields");
+  cr_expect_str_eq(csv_problem("[(i[c", "1,\"a\nb\n"),
+                   "line 1: the quote of a field is not closed");
+  cr_expect_str_eq(csv_problem("[(i[c", "1,\"a\"b\n"),
+                   "line 1: something follows the closing quote of a field");
+  cr_expect_str_eq(csv_problem("[(i[c", "1,\"a\nb\"\nx,c\n"), "line 3: field 1 is no int: 'x'");
+  cr_expect_str_eq(csv_problem("[[(if", "1,2\n"),
+                   "a CSV file is a sequence of tuples or of sequences of scalars");
+  cr_expect_str_eq(csv_problem("[(if", "a,b\r\n1, 2.5 \r\n\r\n"), "none");
+}
+
+/* Whatever the bytes, the answer is columns or a sentence, or more memory than there is. */
+static void try_bytes(enum array_format format, const char *bytes, size_t length) {
+  struct array_type type = type_of(mixed_signature), guessed;
+  struct array_columns columns;
+  const char *problem = NULL;
+  char *exact = malloc(length ? length : 1); /* so that tools see reads behind the end */
+  heap.limit = heap.live + (1 << 20);        /* sizes may become large */
+  if (setjmp(arena.out_of_memory)) {
+    free(exact);
+    heap.limit = 0;
+    return;
+  }
+  memcpy(exact, bytes, length);
+  if (!array_read(format, &arena, &type, exact, length, &columns, &problem)) {
+    cr_expect(problem && *problem);
+  }
+  (void)array_guess(format, &arena, exact, length, &guessed, &problem);
+  free(exact);
+  heap.limit = 0;
+}
+
+Test(arrays, broken_files, .init = start, .fini = stop) {
+  for (int format = ARRAY_NPY; format <= ARRAY_CSV; format++) {
+    struct file file = written(format, mixed_signature, &mixed);
+    struct array_type type = type_of(mixed_signature);
+    struct array_columns columns;
+    const char *problem;
+    for (size_t n = 0; n < file.length; n++) {
+      try_bytes(format, file.bytes, n);
+      cr_expect(format == ARRAY_CSV ||
+                !array_read(format, &arena, &type, file.bytes, n, &columns, &problem));
+    }
+    for (size_t i = 0; i < file.length; i++) {
+      const char kept = file.bytes[i];
+      static const char others[] = {'\0', ' ', ',', '\'', '"',  '[', ']',
+                                    '(',  ')', '0', '9',  '\n', -1};
+      for (size_t k = 0; k < sizeof others; k++) {
+        file.bytes[i] = others[k];
+        try_bytes(format, file.bytes, file.length);
+      }
+      file.bytes[i] = kept;
+    }
+    free(file.bytes);
+  }
+}
