@@ -2,11 +2,14 @@
 #include "commands/nesl-lines.h"
 
 #include <errno.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <wchar.h>
 
 #ifdef RAVEL_HAS_LIBEDIT
 #include <histedit.h>
@@ -17,7 +20,8 @@ struct lines {
   lines_complete *complete;
   void *context;
   const char *prompt;
-  char *line; /* plain */
+  sigset_t unblocked; /* signals blocked outside of lines_read */
+  char *line;         /* plain */
   size_t capacity;
 #ifdef RAVEL_HAS_LIBEDIT
   EditLine *editor;
@@ -26,10 +30,26 @@ struct lines {
 #endif
 };
 
+/* Waits until there is something to read. -1 with EINTR if SIGINT comes, or came since it was
+ * blocked: a signal between a look at its flag and a read would be noticed only with the next
+ * line. Everything around it has the signal blocked. */
+static int await_input(const sigset_t *unblocked) {
+  struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
+  return ppoll(&input, 1, NULL, unblocked);
+}
+
+static void block_interrupts(sigset_t *before) {
+  sigset_t interrupts;
+  sigemptyset(&interrupts);
+  sigaddset(&interrupts, SIGINT);
+  sigprocmask(SIG_BLOCK, &interrupts, before);
+}
+
 static const char *read_plain(struct lines *l, const char *prompt, size_t *length) {
   if (l->interactive) {
     fputs(prompt, stdout);
     fflush(stdout);
+    if (await_input(&l->unblocked) < 0) return NULL;
   }
   errno = 0;
   ssize_t n = getline(&l->line, &l->capacity, stdin);
@@ -109,12 +129,32 @@ static char *prompt_of(EditLine *editor) {
   return l ? (char *)(uintptr_t)l->prompt : none;
 }
 
+/* One character of the terminal: 1, 0 at its end, -1 when interrupted. */
+static int read_character(EditLine *editor, wchar_t *c) {
+  struct lines *l = NULL;
+  el_get(editor, EL_CLIENTDATA, &l);
+  mbstate_t state = {0};
+  for (;;) {
+    char byte;
+    if (await_input(&l->unblocked) < 0) return -1;
+    const ssize_t n = read(STDIN_FILENO, &byte, 1);
+    if (n <= 0) return (int)n;
+    const size_t used = mbrtowc(c, &byte, 1, &state);
+    if (used == (size_t)-1) {
+      *c = (unsigned char)byte; /* no character of this locale */
+      return 1;
+    }
+    if (used != (size_t)-2) return 1; /* else there is more of it to come */
+  }
+}
+
 static void open_editor(struct lines *l, const char *file) {
   HistEvent event;
   l->editor = el_init("nesl", stdin, stdout, stderr);
   l->history = history_init();
   if (!l->editor || !l->history) return;
   el_set(l->editor, EL_CLIENTDATA, l);
+  el_set(l->editor, EL_GETCFN, read_character);
   el_set(l->editor, EL_PROMPT, prompt_of);
   el_set(l->editor, EL_EDITOR, "emacs");
   el_set(l->editor, EL_HIST, history, l->history);
@@ -177,9 +217,18 @@ bool lines_interactive(const struct lines *l) {
   return l->interactive;
 }
 
-const char *lines_read(struct lines *l, const char *prompt, size_t *length) {
+static const char *read_some(struct lines *l, const char *prompt, size_t *length) {
 #ifdef RAVEL_HAS_LIBEDIT
   if (l->editor && l->history) return read_edited(l, prompt, length);
 #endif
   return read_plain(l, prompt, length);
+}
+
+const char *lines_read(struct lines *l, const char *prompt, size_t *length) {
+  block_interrupts(&l->unblocked);
+  const char *line = read_some(l, prompt, length);
+  const int error = errno;
+  sigprocmask(SIG_SETMASK, &l->unblocked, NULL);
+  errno = error;
+  return line;
 }

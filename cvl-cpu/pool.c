@@ -10,6 +10,7 @@
  * the other's, hence sequential consistency (Dekker's argument).
  */
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -147,6 +148,23 @@ unsigned pool_default_threads(void) {
   return processors > 0 ? (unsigned)processors : 1;
 }
 
+/* Starts the workers. Signals are for the threads that wait for them: one that a worker took
+ * would not end the read or the sleep that it is meant to end. */
+static bool start_workers(struct pool *p) {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  bool good = true;
+  while (good && p->started + 1 < p->threads) {
+    struct worker *w = &p->workers[p->started];
+    *w = (struct worker){.pool = p, .number = p->started + 1};
+    good = pthread_create(&w->thread, NULL, worker_main, w) == 0;
+    p->started += good;
+  }
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  return good;
+}
+
 struct pool *pool_new(struct heap *heap, unsigned threads) {
   const unsigned processors = pool_default_threads();
   if (threads == 0) threads = processors;
@@ -163,14 +181,9 @@ struct pool *pool_new(struct heap *heap, unsigned threads) {
   atomic_init(&p->quit, false);
   pthread_mutex_init(&p->lock, NULL);
   pthread_cond_init(&p->wake, NULL);
-  while (p->started + 1 < threads) {
-    struct worker *w = &p->workers[p->started];
-    *w = (struct worker){.pool = p, .number = p->started + 1};
-    if (pthread_create(&w->thread, NULL, worker_main, w) != 0) {
-      pool_free(p);
-      return NULL;
-    }
-    p->started++;
+  if (!start_workers(p)) {
+    pool_free(p);
+    return NULL;
   }
   return p;
 }
