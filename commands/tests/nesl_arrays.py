@@ -1,0 +1,309 @@
+"""Files of arrays, costs and drawings, from outside: read_npy and its kin, arguments and results of
+`nesl run --entry`, `nesl cost`, `plot`. What numpy writes is read and what it reads is written;
+without numpy those tests are skipped.
+
+usage: nesl_arrays.py NESL NESLC VINTERP [unittest options]
+"""
+
+import os
+import re
+import subprocess
+import sys
+import unittest
+import xml.dom.minidom
+
+try:
+    import numpy
+except ImportError:
+    numpy = None
+    SYSTEM = "/usr/bin/python3"  # distributions put numpy there
+    if (os.path.exists(SYSTEM) and os.path.realpath(SYSTEM) != os.path.realpath(sys.executable)
+            and subprocess.run([SYSTEM, "-c", "import numpy"], capture_output=True,
+                               check=False).returncode == 0):
+        os.execv(SYSTEM, [SYSTEM] + sys.argv)
+
+import nesl_command
+from nesl_command import CommandTest
+
+KERNELS = """
+function mv(A, x) : ([[float]], [float]) -> [float] = {sum({a * b : a in r; b in x}) : r in A};
+function squares(v) = {x * x : x in v};
+function halves(v) = ({x in v | x < 3}, {x in v | x >= 3}, #v);
+function swap(v) : [(float, int)] -> [(int, float)] = {(b, a) : (a, b) in v};
+function plus(a, b) = a + b;
+"""
+
+
+class ArrayTest(CommandTest):
+    def path(self, name):
+        return os.path.join(self.scratch.name, name)
+
+    def kernels(self, entry, *arguments):
+        return self.nesl("run", self.file(KERNELS, "kernels.nesl"), "--entry", entry, *arguments)
+
+    def value(self, expression, *flags):
+        """What evaluating with files gives: the value as it is printed."""
+        ran = self.nesl("--allow-files", *flags, "-e", expression)
+        self.assertEqual(ran.returncode, 0, ran.stdout + ran.stderr)
+        return re.sub(r" : [^:]*$", "", ran.stdout.strip().split("\nit = ")[-1])
+
+
+@unittest.skipUnless(numpy, "numpy is not installed")
+class Numpy(ArrayTest):
+    def save(self, name, array):
+        numpy.save(self.path(name), array)
+        return name
+
+    def load(self, name):
+        return numpy.load(self.path(name))
+
+    def test_numbers_of_all_sorts(self):
+        for order in "<>":
+            for kind in ("i1", "i2", "i4", "i8"):
+                name = self.save("v.npy", numpy.array([-100, 0, 7], order + kind))
+                self.assertEqual(self.value(f'read_npy([] int, "{name}")'), "it = [-100, 0, 7]")
+                self.assertEqual(self.value(f'read_npy([] float, "{name}")'),
+                                 "it = [-100.0, 0.0, 7.0]")
+            for kind in ("u1", "u2", "u4", "u8"):
+                name = self.save("v.npy", numpy.array([200, 0, 7], order + kind))
+                self.assertEqual(self.value(f'read_npy([] int, "{name}")'), "it = [200, 0, 7]")
+            for kind in ("f2", "f4", "f8"):
+                name = self.save("v.npy", numpy.array([0.5, -2.25, 1024, -0.0], order + kind))
+                self.assertEqual(self.value(f'read_npy([] float, "{name}")'),
+                                 "it = [0.5, -2.25, 1024.0, 0.0]")
+        name = self.save("v.npy", numpy.array([True, False]))
+        self.assertEqual(self.value(f'read_npy([] bool, "{name}")'), "it = [T, F]")
+        name = self.save("v.npy", numpy.array([6e-8, 65504, numpy.inf], "f2"))  # half precision
+        self.assertEqual(self.value(f'read_npy("{name}")'),
+                         "it = [5.96046447753906E-8, 65504.0, infinity]")
+
+    def test_limits(self):
+        name = self.save("v.npy", numpy.array([2**63], "u8"))
+        self.expect(self.nesl("--allow-files", "-e", f'read_npy([] int, "{name}")'), 1,
+                    err="stopped itself")
+        name = self.save("v.npy", numpy.array([2**40]))
+        ran = self.nesl("--allow-files", "--int", "32", "-e", f'read_npy([] int, "{name}")')
+        self.assertIn("1099511627776 does not fit an INT of 32 bits", ran.stdout)
+        ran = self.nesl("--int", "32", "run", self.file(KERNELS), "--entry", "squares", name)
+        self.expect(ran, 1, "", "1099511627776 does not fit an int of 32 bits")
+
+    def test_dimensions(self):
+        shapes = {(): "7", (3,): "[0, 1, 2]", (2, 3): "[[0, 1, 2], [3, 4, 5]]",
+                  (2, 0): "[[], []]", (0, 2): "[]", (1, 2, 2): "[[[0, 1], [2, 3]]]"}
+        for shape, text in shapes.items():
+            array = numpy.arange(numpy.prod(shape, dtype=int)).reshape(shape) if shape else 7
+            name = self.save("v.npy", numpy.array(array))
+            self.assertEqual(self.value(f'read_npy("{name}")'), "it = " + text)
+            ran = self.value(f'write_npy(read_npy("{name}"), "w.npy")')
+            self.assertTrue(ran.endswith("T"))
+            again = self.load("w.npy")
+            self.assertEqual(again.dtype, numpy.int64)
+            if 0 not in shape:
+                numpy.testing.assert_array_equal(again, array)
+
+    def test_structures_and_tuples(self):
+        rows = numpy.array([(1, 2.5, True, b"ab", "\u00e9"), (-3, 4.0, False, b"", "xyz")],
+                           [("a", "<i4"), ("b", ">f8"), ("c", "?"), ("d", "S5"), ("e", "<U4")])
+        name = self.save("s.npy", rows)
+        text = 'it = [(1, 2.5, T, "ab", "\u00e9"), (-3, 4.0, F, "", "xyz")]'
+        for sample in ("", "[] (int, float, bool, [char], [char]), "):
+            self.assertEqual(self.value(f'read_npy({sample}"{name}")'), text)
+        self.value(f'write_npy(read_npy("{name}"), "w.npy")')
+        again = self.load("w.npy")
+        for field, new in zip("abcd", again.dtype.names):
+            numpy.testing.assert_array_equal(again[new], rows[field])
+        points = self.save("p.npy", numpy.arange(6.0).reshape(3, 2))
+        self.assertEqual(self.value(f'read_npy([] (float, float), "{points}")'),
+                         "it = [(0.0, 1.0), (2.0, 3.0), (4.0, 5.0)]")
+
+    def test_random_values_come_back(self):
+        random = numpy.random.default_rng(1)
+        for array in (random.standard_normal(1000), random.integers(-2**63, 2**63 - 1, 1000),
+                      random.standard_normal((20, 50)), random.integers(0, 2, 1000).astype(bool)):
+            name = self.save("v.npy", array)
+            for flags in ([], ["--threads", "1"], ["--no-optimise"]):
+                self.value(f'write_npy(read_npy("{name}"), "w.npy")', *flags)
+                again = self.load("w.npy")
+                self.assertEqual(again.dtype, array.dtype)
+                numpy.testing.assert_array_equal(again, array)
+
+    def test_what_is_no_array_of_the_type(self):
+        cases = {"float64 where the program wants int": ("[] int", numpy.ones(3)),
+                 "has 2 dimensions, shape (2, 2)": ("[] int", numpy.ones((2, 2), int)),
+                 "type '<c16' is not supported": ("[] float", numpy.ones(3, complex)),
+                 "Fortran order": ("[] [float]", numpy.asfortranarray(numpy.ones((2, 3)))),
+                 "have 1 parts": ("[] (int, int)", numpy.ones(3, int)),
+                 "is an array of its own": ("[] float", numpy.zeros(3, [("a", "f8", (2,))]))}
+        for message, (sample, array) in cases.items():
+            name = self.save("v.npy", array)
+            ran = self.nesl("--allow-files", "-e", f'read_npy({sample}, "{name}")')
+            self.expect(ran, 1, err="stopped itself")
+            self.assertIn(message, ran.stdout)
+
+    def test_arguments_and_results(self):
+        matrix = numpy.arange(12.0).reshape(3, 4)
+        files = [self.save("A.npy", matrix.astype(">i2")), self.save("x.npy", numpy.ones(4, "f4"))]
+        self.expect(self.kernels("mv", *files, "-o", "y.npy"), 0, "")
+        numpy.testing.assert_array_equal(self.load("y.npy"), matrix.sum(axis=1))
+        self.expect(self.kernels("mv", *files), 0, "\nit = [6.0, 22.0, 38.0] : [float]\n")
+        # Types that the function leaves open are those of the file.
+        for array in (numpy.arange(5), numpy.arange(5) / 2):
+            self.expect(self.kernels("squares", self.save("v.npy", array), "-o", "w.npy"), 0, "")
+            numpy.testing.assert_array_equal(self.load("w.npy"), array * array)
+        self.expect(self.kernels("halves", self.save("v.npy", numpy.arange(5)), "-o", "a.npy",
+                                 "-o", "b.npy", "-o", "n.npy"), 0, "")
+        numpy.testing.assert_array_equal(self.load("a.npy"), [0, 1, 2])
+        numpy.testing.assert_array_equal(self.load("b.npy"), [3, 4])
+        self.assertEqual(self.load("n.npy"), 5)
+        self.expect(self.kernels("mv", self.save("u.npy", numpy.array(["a"])), files[1]), 1, "",
+                    "u.npy: error:")
+        self.expect(self.kernels("squares", "u.npy"), 1, "", "no argument of `squares`")
+
+
+class Text(ArrayTest):
+    """CSV, and what needs no numpy."""
+
+    def test_rows_come_back(self):
+        rows = r'[(1, 2.5, "a,b", t), (-2, -1.0e300, "\"quoted\"", f)]'
+        self.assertTrue(self.value(f'write_csv({rows}, "v.csv")').endswith("T"))
+        self.assertEqual(self.text("v.csv"),
+                         '1,2.5,"a,b",True\n-2,-1e+300,"""quoted""",False\n')
+        for sample in ("", "[] (int, float, [char], bool), "):
+            self.assertEqual(self.value(f'read_csv({sample}"v.csv")'),
+                             r'it = [(1, 2.5, "a,b", T), (-2, -1.0E300, "\"quoted\"", F)]')
+
+    def test_names_of_columns_are_skipped(self):
+        self.file("name,x\r\n\r\nab,1\r\n\"c\nd\",2\r\n", "v.csv")
+        same = self.value('{(eql(s, "c" ++ [newline] ++ "d"), i) : (s, i) in read_csv("v.csv")}')
+        self.assertEqual(same, "it = [(F, 1), (T, 2)]")
+
+    def test_rows_of_their_own_lengths(self):
+        self.file("1,2,3\n4\n5,6\n", "v.csv")
+        self.assertEqual(self.value('read_csv([] [int], "v.csv")'),
+                         "it = [[1, 2, 3], [4], [5, 6]]")
+
+    def test_errors_say_where(self):
+        self.file("1,2\n3,x\n", "v.csv")
+        ran = self.nesl("--allow-files", "-e", 'read_csv([] (int, int), "v.csv")')
+        self.assertIn("v.csv: line 2: field 2 is no int: 'x'", ran.stdout)
+        ran = self.nesl("-e", 'read_csv("v.csv")')
+        self.expect(ran, 1, "", "may not be opened without --allow-files")
+        ran = self.nesl("-e", 'write_csv([1], "w.csv")')
+        self.assertIn("may not be opened without --allow-files", ran.stdout)
+        self.assertFalse(os.path.exists(self.path("w.csv")))
+
+    def test_a_value_that_fits_no_array_changes_no_file(self):
+        self.file("kept", "v.npy")
+        ran = self.nesl("--allow-files", "-e", 'write_npy([[1], [2, 3]], "v.npy")')
+        self.assertIn("a numpy array is rectangular", ran.stdout)
+        self.assertEqual(self.text("v.npy"), "kept")
+        ran = self.kernels("squares", "[1]", "-o", "v.npy", "-o", "w.npy")
+        self.expect(ran, 1, "", "has no 2 parts")
+        self.assertEqual(self.text("v.npy"), "kept")
+
+    def test_arguments_and_results(self):
+        self.file("1.5,2\n2.5,3\n", "v.csv")
+        self.expect(self.kernels("swap", "v.csv", "-o", "w.csv"), 0, "")
+        self.assertEqual(self.text("w.csv"), "2,1.5\n3,2.5\n")
+        self.expect(self.nesl("-e", "[1, 2]", "-o", "w.csv"), 0, "")
+        self.assertEqual(self.text("w.csv"), "1\n2\n")
+        self.expect(self.kernels("swap", "nothing.csv"), 1, "", "nothing.csv: error: No such file")
+        self.expect(self.kernels("plus", "1", "w.csv", "3"), 1, "", "does not take 3 arguments")
+        self.expect(self.nesl("-e", "1", "-o", "w.txt"), 2, "", "-o writes .npy and .csv files")
+        self.expect(self.nesl("-o", "w.npy"), 2, "", "-o goes with -e and --entry")
+        self.expect(self.nesl("-e", "1", "-o", "no/w.npy"), 1, "", "no/w.npy: error: No such file")
+
+    def test_programs_may_define_the_names_themselves(self):
+        self.expect(self.nesl("-e", "function plot(v) = #v; plot([1, 2])"), 0,
+                    "\nplot = fn : [a] -> int :: (a in any)\n\nit = 2 : int\n")
+
+    def test_compiled_programs_read_files(self):
+        self.file("1,2.5\n2,3.5\n", "v.csv")
+        self.file('sum({x : (i, x) in read_csv([] (int, float), "v.csv")});', "prog.nesl")
+        self.expect(self.run_command(nesl_command.NESLC, "prog.nesl"), 0)
+        ran = self.run_command(nesl_command.VINTERP, "--allow-files", "prog.vcode")
+        self.expect(ran, 0, "( 6.00000000000000e+00 )\n")
+
+
+class Cost(ArrayTest):
+    def costs(self, expression):
+        ran = self.nesl("cost", expression, self.file(KERNELS))
+        self.expect(ran, 0)
+        numbers = re.search(r"model +(\d+) +(\d+)\n.*compiled +(\d+) +(\d+) +(\d+) +([\d.]+)\n",
+                            ran.stdout, re.DOTALL)
+        return [int(x) for x in numbers.groups()[:5]]
+
+    def test_work_and_depth_are_those_of_the_model(self):
+        small, large = (self.costs(f"squares([0:{n}])") for n in (1000, 4000))
+        self.assertAlmostEqual(large[0] / small[0], 4, delta=0.1)
+        self.assertEqual(large[1], small[1])
+        self.assertGreater(small[0], 1000)
+        self.assertGreaterEqual(small[2], 1000)
+        reduced, more = (self.costs(f"sum(squares([0:{n}]))") for n in (1000, 4000))
+        self.assertEqual(more[1] - reduced[1], 2)  # the depth of a sum is logarithmic
+
+    def test_the_result_is_printed_once(self):
+        ran = self.nesl("cost", 'let u = print_line("once") in 7')
+        self.assertEqual(ran.stdout.count("once"), 1)
+        self.assertIn("it = 7 : int", ran.stdout)
+
+    def test_errors(self):
+        self.expect(self.nesl("cost", "1 / 0"), 1, "", "Divide by zero.")
+        self.expect(self.nesl("cost"), 2, "", "cost of what?")
+        self.expect(self.nesl("--direct", "cost", "1"), 2, "", "in both ways already")
+
+
+class Drawings(ArrayTest):
+    def drawing(self, expression, name="plot.svg"):
+        self.assertTrue(self.value(expression).endswith("T"))
+        document = xml.dom.minidom.parse(self.path(name))
+        self.assertEqual(document.documentElement.tagName, "svg")
+        return document
+
+    def places(self, document, tag, *names):
+        return [tuple(int(e.getAttribute(n)) for n in names)
+                for e in document.getElementsByTagName(tag)]
+
+    def test_points(self):
+        drawn = self.drawing("plot([(0, 0.0), (1, 1.0), (2, 4.0)])")
+        at = self.places(drawn, "circle", "cx", "cy")
+        self.assertEqual(len(at), 3)
+        self.assertEqual(at[0], (800, 4200))  # zero is at the edge
+        self.assertAlmostEqual(at[1][0] - at[0][0], at[2][0] - at[1][0], delta=1)
+        self.assertAlmostEqual(4 * (at[0][1] - at[1][1]), at[0][1] - at[2][1], delta=4)
+
+    def test_lines(self):
+        drawn = self.drawing("plot_lines({(x, x * x) : x in [-10:11]})")
+        line, = drawn.getElementsByTagName("polyline")
+        self.assertEqual(len(line.getAttribute("points").split()), 21)
+
+    def test_bars(self):
+        drawn = self.drawing("plot_bars([1, 2, 3])")
+        heights = [h for h, in self.places(drawn, "rect", "height")]
+        self.assertAlmostEqual(heights[2], 3 * heights[0], delta=3)
+
+    def test_ticks_and_title(self):
+        drawn = self.drawing('plot_to("d.svg", "a < b & c", [("lines", [(0.0, 0.0), '
+                             '(0.5, 120.0)]), ("points", [(0.1, 1.0)])])', "d.svg")
+        texts = [e.firstChild.data for e in drawn.getElementsByTagName("text") if e.firstChild]
+        self.assertIn("a < b & c", texts)
+        for tick in ("0", "0.1", "0.5", "50", "100"):
+            self.assertIn(tick, texts)
+
+    def test_odd_data(self):
+        for points in ("[] (float, float)", "[(1, 1)]", "[(1.0e300, 0.0), (1.0e300, 1.0)]",
+                       "[(0.0, 1.0e200 * 1.0e200), (1.0, 2.0)]"):
+            self.drawing(f"plot({points})")
+            self.drawing(f"plot_lines({points})")
+        self.drawing("plot_bars([] int)")
+        self.drawing("plot_bars([-1, 0, 2])")
+
+    def test_files_need_permission(self):
+        ran = self.nesl("-e", "plot([(1, 1)])")
+        self.assertIn("may not be opened without --allow-files", ran.stdout)
+
+
+if __name__ == "__main__":
+    nesl_command.NESL, nesl_command.NESLC, nesl_command.VINTERP = map(os.path.abspath,
+                                                                      sys.argv[1:4])
+    unittest.main(argv=sys.argv[:1] + sys.argv[4:])
