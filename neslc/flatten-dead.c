@@ -79,11 +79,20 @@ static bool is_pack(const struct ir_binding *x) {
   return x->form == IR_OP && x->op == OPC_PACK;
 }
 
+/* Adds `each` to the number of packs by some flags, for those of a block (not of arms in it).
+ */
+static void count_packs(const struct ir_block *b, uint32_t each, uint32_t *packed_by) {
+  for (uint32_t i = 0; i < b->count; i++) {
+    if (is_pack(&b->bindings[i])) packed_by[b->bindings[i].operands[1]] += each;
+  }
+}
+
 /* Where a pack of some vector by the same flags follows, whose vector is there already, that
  * one gives the descriptor too. True if something was renamed. */
 static bool merge_packs(struct ir_block *b, const bool *used, uint32_t *bound_at,
-                        struct rename *r) {
+                        uint32_t *packed_by, struct rename *r) {
   bool changed = false;
+  count_packs(b, 1, packed_by);
   for (uint32_t i = 0; i < b->count; i++) {
     for (uint32_t k = 0; k < b->bindings[i].result_count; k++) {
       bound_at[b->bindings[i].results[k]] = i + 1;
@@ -92,11 +101,14 @@ static bool merge_packs(struct ir_block *b, const bool *used, uint32_t *bound_at
   for (uint32_t i = 0; i < b->count; i++) {
     struct ir_binding *x = &b->bindings[i];
     if (x->form == IR_IF) {
-      changed |= merge_packs(x->as.arms.then, used, bound_at, r);
-      changed |= merge_packs(x->as.arms.otherwise, used, bound_at, r);
+      changed |= merge_packs(x->as.arms.then, used, bound_at, packed_by, r);
+      changed |= merge_packs(x->as.arms.otherwise, used, bound_at, packed_by, r);
       continue;
     }
-    if (!is_pack(x) || used[x->results[0]] || x->operands[0] != x->operands[1]) continue;
+    if (!is_pack(x) || used[x->results[0]] || x->operands[0] != x->operands[1] ||
+        packed_by[x->operands[1]] < 2 || r->to[x->results[1]] != x->results[1]) {
+      continue;
+    }
     for (uint32_t j = i + 1; j < b->count; j++) {
       struct ir_binding *y = &b->bindings[j];
       if (!is_pack(y) || y->operands[1] != x->operands[1] || y->operands[2] != x->operands[2] ||
@@ -122,6 +134,7 @@ static bool merge_packs(struct ir_block *b, const bool *used, uint32_t *bound_at
       bound_at[b->bindings[i].results[k]] = 0;
     }
   }
+  count_packs(b, UINT32_MAX, packed_by);
   return changed;
 }
 
@@ -134,8 +147,9 @@ void flat_dead(struct flattener *f, struct ir_program *p) {
     keep_block(g->body, used);
     struct rename r = {arena_alloc(f->arena, (g->var_count + 1) * sizeof *r.to)};
     uint32_t *bound_at = arena_alloc(f->arena, (g->var_count + 1) * sizeof *bound_at);
+    uint32_t *packed_by = arena_alloc(f->arena, (g->var_count + 1) * sizeof *packed_by);
     for (uint32_t k = 0; k < g->var_count; k++) r.to[k] = k;
-    if (merge_packs(g->body, used, bound_at, &r)) rename_block(&r, g->body);
+    if (merge_packs(g->body, used, bound_at, packed_by, &r)) rename_block(&r, g->body);
     used = arena_alloc(f->arena, g->var_count + 1);
     for (size_t k = 0; k < kept->list.count; k++) used[kept->list.items[k]] = true;
     keep_block(g->body, used);

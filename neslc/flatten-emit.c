@@ -95,17 +95,39 @@ static bool binding_same(const struct ir_binding *a, const struct ir_binding *b)
 
 static const struct ir_binding *find_known(struct flattener *f, const struct ir_binding *x,
                                            uint64_t hash) {
-  for (uint32_t i = f->buckets[hash % KNOWN_BUCKETS]; i > 0; i = f->known.items[i - 1].next) {
+  for (uint32_t i = f->buckets[hash % f->bucket_count]; i > 0; i = f->known.items[i - 1].next) {
     const struct known_value *k = &f->known.items[i - 1];
     if (k->hash == hash && binding_same(k->binding, x)) return k->binding;
   }
   return NULL;
 }
 
+void known_reset(struct flattener *f) {
+  if (!f->first_buckets) {
+    f->first_buckets = arena_alloc(f->arena, FIRST_BUCKETS * sizeof *f->buckets);
+  }
+  f->buckets = f->first_buckets;
+  f->bucket_count = FIRST_BUCKETS;
+  memset(f->buckets, 0, FIRST_BUCKETS * sizeof *f->buckets);
+  f->known.count = 0;
+}
+
+/* Newer values stay before older ones, as forget wants them. */
+static void more_buckets(struct flattener *f) {
+  f->bucket_count *= 8;
+  f->buckets = arena_alloc(f->arena, f->bucket_count * sizeof *f->buckets);
+  for (size_t i = 0; i < f->known.count; i++) {
+    uint32_t *bucket = &f->buckets[f->known.items[i].hash % f->bucket_count];
+    f->known.items[i].next = *bucket;
+    *bucket = (uint32_t)i + 1;
+  }
+}
+
 static void remember(struct flattener *f, const struct ir_binding *x, uint64_t hash) {
   struct ir_binding *copy = arena_alloc(f->arena, sizeof *copy);
   *copy = *x;
-  uint32_t *bucket = &f->buckets[hash % KNOWN_BUCKETS];
+  if (f->known.count > f->bucket_count) more_buckets(f);
+  uint32_t *bucket = &f->buckets[hash % f->bucket_count];
   *array_push(f->arena, &f->known) = (struct known_value){hash, copy, *bucket};
   *bucket = (uint32_t)f->known.count;
   if (x->result_count > 0) f->definitions.items[x->results[0]] = copy;
@@ -115,7 +137,7 @@ static void remember(struct flattener *f, const struct ir_binding *x, uint64_t h
 static void forget(struct flattener *f, size_t count) {
   while (f->known.count > count) {
     const struct known_value *k = &f->known.items[--f->known.count];
-    f->buckets[k->hash % KNOWN_BUCKETS] = k->next;
+    f->buckets[k->hash % f->bucket_count] = k->next;
   }
 }
 

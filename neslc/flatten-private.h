@@ -103,7 +103,7 @@ struct known_value { /* an operation that was executed where we are */
   const struct ir_binding *binding; /* copy */
   uint32_t next;                    /* older one in its bucket, from 1; 0: none */
 };
-enum { KNOWN_BUCKETS = 1024 };
+enum { FIRST_BUCKETS = 1024 };
 
 struct assumption { /* what the condition of an IF is in an arm of it */
   ir_var condition;
@@ -162,7 +162,9 @@ struct flattener {
                   a pure operation or a constant; else NULL */
   struct block *block;
   ARRAY(struct known_value) known;
-  uint32_t *buckets;                /* of known: newest, from 1 */
+  uint32_t *buckets; /* of known: newest, from 1 */
+  size_t bucket_count;
+  uint32_t *first_buckets;          /* of every function, until they are too few */
   struct context serial;            /* its context of one instance */
   ARRAY(struct assumption) assumed; /* in the arms around */
   struct frame *frame;
@@ -181,6 +183,9 @@ bool fold_operation(struct flattener *, enum opcode, const ir_var *operands, ir_
 /* The operation that a variable is the result of, if its opcode is this one; or NULL. */
 const struct ir_binding *defined_by(const struct flattener *, ir_var, enum opcode);
 const struct vcode_constant *constant_of(const struct flattener *, ir_var);
+
+/* Forgets all values: a function begins. */
+void known_reset(struct flattener *);
 
 extern const struct ir_kind flat_kinds[4]; /* INT FLOAT BOOL SEGDES */
 

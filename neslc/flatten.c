@@ -341,10 +341,9 @@ static void begin_function(struct flattener *f) {
   f->kinds.count = f->kinds.capacity = 0;
   f->definitions.items = NULL;
   f->definitions.count = f->definitions.capacity = 0;
-  f->known.count = 0;
   f->assumed.items = NULL;
   f->assumed.count = f->assumed.capacity = 0;
-  memset(f->buckets, 0, KNOWN_BUCKETS * sizeof *f->buckets);
+  known_reset(f);
   f->wanted.items = NULL;
   f->wanted.count = f->wanted.capacity = 0;
   f->block = NULL;
@@ -463,7 +462,6 @@ static struct flattener *new_flattener(struct session *s, const struct flatten_o
   f->session = s;
   f->options = options;
   f->complaints = complaints;
-  f->buckets = arena_alloc(f->arena, KNOWN_BUCKETS * sizeof *f->buckets);
   *array_push(f->arena, &f->origins) = (struct vcode_origin){"", ""};
   *array_push(f->arena, &f->functions) = (struct ir_function){0};
   return f;
