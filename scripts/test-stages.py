@@ -117,6 +117,9 @@ def stages(everything, seed):
         yield "library of NESL, other data", f"{library} --data {seed[:8]}{main}"
     if shutil.which("c++"):
         yield "NESL forms, emulated GPU", f"{nesl} --config cuda-emu-optimised"
+        yield ("library of NESL, emulated GPU",
+               "RAVEL_EMULATION=check,deferred,order=shuffled,seed=1,small=0 "
+               f"{library}{small} --config cuda-emu --config cuda-emu-optimised-64")
     yield "work of compiled NESL", "python3 nesl-tests/work.py"
     yield "passes over memory", "python3 nesl-tests/passes.py"
     yield "the optimiser's page", "python3 nesl-tests/page.py"
