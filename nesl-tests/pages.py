@@ -23,7 +23,7 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = ["README.md", "docs/tutorial.md", "docs/guide.md", "docs/language.md"]
+PAGES = ["README.md", "docs/tutorial.md", "docs/guide.md", "docs/language.md", "docs/data.md"]
 BLOCK = re.compile(r"^```(nesl|console) ?(\S*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PROMPT, MORE = "<Nesl> ", "> "
 MARK = "apropos zzz%dzzz;\n"  # says so, and leaves `it` alone
