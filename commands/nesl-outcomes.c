@@ -131,8 +131,8 @@ static bool find_expectation(const struct source *source, struct span behind,
   }
 }
 
-/* Copies a text with every stretch of white space outside of strings as one space, none at the
- * ends. Owned by the caller; NULL without memory. */
+/* Copies a text with every stretch of white space outside of strings and characters as one
+ * space, none at the ends. Owned by the caller; NULL without memory. */
 static char *squeeze(const char *text, size_t length) {
   char *squeezed = malloc(length + 1), *out = squeezed;
   bool in_string = false, space = false;
@@ -145,7 +145,8 @@ static char *squeeze(const char *text, size_t length) {
     if (space) *out++ = ' ';
     space = false;
     *out++ = c;
-    if (in_string && c == '\\' && i + 1 < length) *out++ = text[++i];
+    const bool quotes = in_string ? c == '\\' : c == '`'; /* the character behind it */
+    if (quotes && i + 1 < length) *out++ = text[++i];
     if (c == '"') in_string = !in_string;
   }
   if (squeezed) *out = '\0';

@@ -105,9 +105,10 @@ class Modes(CommandTest):
     def test_test(self):
         good = ("1 + 2; %= 3 %\n[1.5]; % why % %= it = [1.5] : [float] %\n"
                 "1 + 2.0; %= error type %\n[1][3]; %= error runtime %\n"
-                "print_string(\"a\"); %= out \"a\" it = T : bool %\n4; %= 4 : int %\n5;\n")
+                "print_string(\"a\"); %= out \"a\" it = T : bool %\n4; %= 4 : int %\n5;\n"
+                "(`\", ` ); %=  (`\",  ` )  :  char, char  %\n")
         self.expect(self.nesl("test", self.file(good)), 0,
-                    "prog.nesl: 7 forms, 6 expectations, 0 failed\n")
+                    "prog.nesl: 8 forms, 7 expectations, 0 failed\n")
         for bad in ("1 + 2; %= 4 %", "1; %= 1 : float %", "1 + 2.0;", "1; %= error type %",
                     "[1][3]; %= error type %", "print_string(\"a\"); %= T %", "12; %= 1 %"):
             ran = self.run_command(NESL, "test", self.file(bad))
