@@ -144,10 +144,6 @@ void check_parallel_calls(struct checker *);
 
 /* Whether a call of this needs the machine's state: it cannot run in parallel. */
 bool identity_is_serial(const struct type *identity);
-/* Calls visit for the direct parts of an expression, bodies of lambdas included. `parallel`
- * tells whether the part is evaluated once for each element. */
-void core_parts(const struct core *, void (*visit)(void *, struct core *, bool parallel),
-                void *context);
 
 /* ---- check-forms.c ---- */
 

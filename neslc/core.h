@@ -150,6 +150,16 @@ static inline struct global *core_callee(const struct core *e) {
   return g->kind == GLOBAL_VARIABLE ? NULL : g;
 }
 
+/* ---- looking through expressions: core-walk.c ---- */
+
+/* Calls visit for the direct parts of an expression, bodies of lambdas included. `parallel`
+ * tells whether the part is evaluated once for each element. */
+void core_parts(const struct core *, void (*visit)(void *, struct core *, bool parallel),
+                void *context);
+/* Calls visit for each local that the expression itself binds: by its pattern, parameter or
+ * generators. Locals have numbers of their own, so that the order does not matter. */
+void core_binds(const struct core *, void (*visit)(void *, struct local *), void *context);
+
 /* ---- primitives ---- */
 
 /* Functions that are not written in NESL: primitives.def. In files of the library, and only

@@ -15,55 +15,22 @@ struct mentions {
   ARRAY(struct local *) list;
 };
 
-static void bind_inside(struct mentions *m, const struct core_pattern *p) {
-  if (p->kind == PATTERN_LOCAL) {
-    if (p->local->number < m->f->frame->locals.count) m->seen[p->local->number] = true;
-    return;
-  }
-  bind_inside(m, p->left);
-  if (p->kind == PATTERN_PAIR) bind_inside(m, p->right);
+static void bind_inside(void *context, struct local *local) {
+  struct mentions *m = context;
+  if (local->number < m->f->frame->locals.count) m->seen[local->number] = true;
 }
 
-/* Locals are numbered within a function: where one is bound it is met before it is used. */
-static void look(struct mentions *m, const struct core *e) {
-  switch ((enum core_kind)e->kind) {
-  case CORE_INT:
-  case CORE_FLOAT:
-  case CORE_BOOL:
-  case CORE_CHAR:
-  case CORE_STRING:
-  case CORE_EMPTY:
-  case CORE_GLOBAL: return;
-  case CORE_LOCAL: {
+static void look(void *context, struct core *e, bool parallel) {
+  (void)parallel;
+  struct mentions *m = context;
+  if (e->kind == CORE_LOCAL) {
     const uint32_t n = e->as.local->number;
     if (n >= m->f->frame->locals.count || m->seen[n]) return;
     m->seen[n] = true;
     *array_push(m->f->arena, &m->list) = e->as.local;
-    return;
   }
-  case CORE_LAMBDA:
-    bind_inside(m, e->as.lambda->parameter);
-    look(m, e->as.lambda->body);
-    return;
-  case CORE_IF: look(m, e->as.part.third); break;
-  case CORE_LET: bind_inside(m, e->as.part.pattern); break;
-  case CORE_LIST:
-    for (size_t i = 0; i < e->as.list.count; i++) look(m, e->as.list.items[i]);
-    return;
-  case CORE_EACH:
-    for (size_t i = 0; i < e->as.each.count; i++) {
-      look(m, e->as.each.generators[i].source);
-      bind_inside(m, e->as.each.generators[i].pattern);
-    }
-    if (e->as.each.sieve) look(m, e->as.each.sieve);
-    look(m, e->as.each.body);
-    return;
-  case CORE_TIME: look(m, e->as.part.left); return;
-  case CORE_PAIR:
-  case CORE_APPLY: break;
-  }
-  look(m, e->as.part.left);
-  look(m, e->as.part.right);
+  core_binds(e, bind_inside, m);
+  core_parts(e, look, m);
 }
 
 /* ---- the body as a function ---- */
@@ -120,11 +87,9 @@ static void mention_variables(struct flattener *f, struct core_lambda *l,
 static struct core *body_function(struct flattener *f, const struct core *e) {
   struct mentions m = {.f = f};
   m.seen = arena_alloc(f->arena, f->frame->locals.count + 1);
-  for (size_t i = 0; i < e->as.each.count; i++) {
-    bind_inside(&m, e->as.each.generators[i].pattern);
-  }
-  if (e->as.each.sieve) look(&m, e->as.each.sieve);
-  look(&m, e->as.each.body);
+  core_binds(e, bind_inside, &m);
+  if (e->as.each.sieve) look(&m, e->as.each.sieve, true);
+  look(&m, e->as.each.body, true);
   struct core_lambda *l = arena_alloc(f->arena, sizeof *l);
   *l = (struct core_lambda){.number = f->session->next_number++,
                             .source = e->source,

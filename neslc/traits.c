@@ -19,7 +19,7 @@ struct walk {
   ARRAY(struct global *) mentioned;
 };
 
-static void walk(struct walk *w, const struct core *e);
+static void walk(void *context, struct core *e, bool parallel);
 
 /* What is called by an expression that is no named function. */
 static void walk_callee(struct walk *w, const struct core *e) {
@@ -28,7 +28,7 @@ static void walk_callee(struct walk *w, const struct core *e) {
       function && function->tag == TYPE_FUNCTION ? type_of(function->part[2]) : NULL;
   if (identity && identity->lambda) {
     w->here = false; /* the lambda may be of another function */
-    walk(w, identity->lambda->body);
+    walk(w, identity->lambda->body, false);
     w->here = true;
   } else if (identity && identity->global) {
     *array_push(w->f->arena, &w->mentioned) = (struct global *)(uintptr_t)identity->global;
@@ -37,49 +37,20 @@ static void walk_callee(struct walk *w, const struct core *e) {
   }
 }
 
-static void walk(struct walk *w, const struct core *e) {
+static void walk(void *context, struct core *e, bool parallel) {
+  (void)parallel;
+  struct walk *w = context;
   w->size++;
-  switch ((enum core_kind)e->kind) {
-  case CORE_INT:
-  case CORE_FLOAT:
-  case CORE_BOOL:
-  case CORE_CHAR:
-  case CORE_STRING:
-  case CORE_EMPTY:
-  case CORE_LOCAL: return;
-  case CORE_GLOBAL: *array_push(w->f->arena, &w->mentioned) = e->as.use.global; return;
-  case CORE_PAIR:
-    walk(w, e->as.part.left);
-    walk(w, e->as.part.right);
-    return;
-  case CORE_APPLY:
-    if (!core_callee(e)) walk_callee(w, e->as.part.left);
-    walk(w, e->as.part.left);
-    walk(w, e->as.part.right);
-    return;
-  case CORE_LAMBDA: walk(w, e->as.lambda->body); return;
-  case CORE_IF:
-    walk(w, e->as.part.third);
-    walk(w, e->as.part.left);
-    walk(w, e->as.part.right);
-    return;
-  case CORE_LET:
-    walk(w, e->as.part.left);
-    walk(w, e->as.part.right);
-    return;
-  case CORE_LIST:
-    for (size_t i = 0; i < e->as.list.count; i++) walk(w, e->as.list.items[i]);
-    return;
-  case CORE_EACH:
-    for (size_t i = 0; i < e->as.each.count; i++) walk(w, e->as.each.generators[i].source);
-    walk(w, e->as.each.body);
-    if (e->as.each.sieve) walk(w, e->as.each.sieve);
-    return;
-  case CORE_TIME:
-    w->effects = true;
-    walk(w, e->as.part.left);
-    return;
-  }
+  if (e->kind == CORE_GLOBAL) *array_push(w->f->arena, &w->mentioned) = e->as.use.global;
+  if (e->kind == CORE_APPLY && !core_callee(e)) walk_callee(w, e->as.part.left);
+  if (e->kind == CORE_TIME) w->effects = true;
+  core_parts(e, walk, w);
+}
+
+static struct walk walk_all(struct flattener *f, const struct core *e, bool here) {
+  struct walk w = {.f = f, .here = here};
+  walk(&w, (struct core *)(uintptr_t)e, false);
+  return w;
 }
 
 /* ---- functions ---- */
@@ -121,8 +92,7 @@ const struct traits *global_traits(struct flattener *f, struct global *g) {
     const struct global *at = r.list.items[i];
     if (at->primitive >= 0) r.effects |= primitive_has_effects((enum primitive)at->primitive);
     if (at->kind != GLOBAL_FUNCTION || !at->body) continue;
-    struct walk w = {.f = f};
-    walk(&w, at->body);
+    const struct walk w = walk_all(f, at->body, false);
     if (i == 0) t.size = w.size;
     r.effects |= w.effects;
     for (size_t k = 0; k < w.mentioned.count; k++) add_reached(&r, w.mentioned.items[k]);
@@ -136,8 +106,7 @@ const struct traits *global_traits(struct flattener *f, struct global *g) {
 }
 
 static bool walk_finds_effects(struct flattener *f, const struct core *e, bool here) {
-  struct walk w = {.f = f, .here = here};
-  walk(&w, e);
+  const struct walk w = walk_all(f, e, here);
   bool effects = w.effects;
   for (size_t i = 0; i < w.mentioned.count && !effects; i++) {
     struct global *g = w.mentioned.items[i];
@@ -155,9 +124,7 @@ bool has_effects_here(struct flattener *f, const struct core *e) {
 }
 
 uint32_t core_size(struct flattener *f, const struct core *e) {
-  struct walk w = {.f = f};
-  walk(&w, e);
-  return w.size;
+  return walk_all(f, e, false).size;
 }
 
 /* ---- simple expressions ---- */
@@ -221,62 +188,31 @@ struct free_walk {
   struct flattener *f;
   bool *bound; /* by number of local */
   size_t most;
+  bool shared; /* nothing else was found yet */
 };
 
-static void bind(struct free_walk *w, const struct core_pattern *p) {
-  if (p->kind == PATTERN_LOCAL) {
-    if (p->local->number < w->most) w->bound[p->local->number] = true;
-    return;
-  }
-  bind(w, p->left);
-  if (p->kind == PATTERN_PAIR) bind(w, p->right);
+static void bind(void *context, struct local *local) {
+  struct free_walk *w = context;
+  if (local->number < w->most) w->bound[local->number] = true;
 }
 
-static bool same_for_all(struct free_walk *w, const struct core *e) {
-  switch ((enum core_kind)e->kind) {
-  case CORE_INT:
-  case CORE_FLOAT:
-  case CORE_BOOL:
-  case CORE_CHAR:
-  case CORE_STRING:
-  case CORE_EMPTY:
-  case CORE_GLOBAL: return true;
-  case CORE_LOCAL: {
+static void find_free(void *context, struct core *e, bool parallel) {
+  (void)parallel;
+  struct free_walk *w = context;
+  if (e->kind == CORE_TIME) w->shared = false;
+  if (e->kind == CORE_LOCAL) {
     const uint32_t n = e->as.local->number;
-    if (n >= w->most || w->bound[n]) return true;
+    if (n >= w->most || w->bound[n]) return;
     const struct place *p = &w->f->frame->locals.items[n];
-    return p->rep && (context_serial(p->context) || rep_all_shared(p->rep));
+    w->shared &= p->rep && (context_serial(p->context) || rep_all_shared(p->rep));
   }
-  case CORE_PAIR:
-  case CORE_APPLY: return same_for_all(w, e->as.part.left) && same_for_all(w, e->as.part.right);
-  case CORE_LAMBDA:
-    bind(w, e->as.lambda->parameter);
-    return same_for_all(w, e->as.lambda->body);
-  case CORE_IF:
-    return same_for_all(w, e->as.part.third) && same_for_all(w, e->as.part.left) &&
-           same_for_all(w, e->as.part.right);
-  case CORE_LET:
-    bind(w, e->as.part.pattern);
-    return same_for_all(w, e->as.part.left) && same_for_all(w, e->as.part.right);
-  case CORE_LIST:
-    for (size_t i = 0; i < e->as.list.count; i++) {
-      if (!same_for_all(w, e->as.list.items[i])) return false;
-    }
-    return true;
-  case CORE_EACH:
-    for (size_t i = 0; i < e->as.each.count; i++) {
-      if (!same_for_all(w, e->as.each.generators[i].source)) return false;
-      bind(w, e->as.each.generators[i].pattern);
-    }
-    return same_for_all(w, e->as.each.body) &&
-           (!e->as.each.sieve || same_for_all(w, e->as.each.sieve));
-  case CORE_TIME: return false;
-  }
-  return false;
+  core_binds(e, bind, w);
+  if (w->shared) core_parts(e, find_free, w);
 }
 
 bool is_closed(struct flattener *f, const struct core *e) {
-  struct free_walk w = {.f = f, .most = f->frame->locals.count};
+  struct free_walk w = {.f = f, .most = f->frame->locals.count, .shared = true};
   w.bound = arena_alloc(f->arena, w.most + 1);
-  return same_for_all(&w, e) && !has_effects(f, e);
+  find_free(&w, (struct core *)(uintptr_t)e, false);
+  return w.shared && !has_effects(f, e);
 }
