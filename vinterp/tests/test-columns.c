@@ -1,0 +1,160 @@
+/* test-columns.c - streams that are files of arrays: columns in order, of the right type, and
+ * files that change only when a value is complete. */
+#include "vinterp/streams.h"
+
+#include <criterion/criterion.h>
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct heap heap;
+static struct streams *s;
+static char directory[32];
+static const struct widths wide = {CVL_I64, CVL_F64}, narrow = {CVL_I32, CVL_F32};
+
+static void begin(void) {
+  strcpy(directory, "/tmp/ravel-columns-XXXXXX");
+  cr_assert(mkdtemp(directory));
+  cr_assert_eq(chdir(directory), 0);
+  heap_init(&heap, 0);
+  s = streams_new(&heap, stdin, stdout, stderr, true, false);
+  cr_assert(s);
+}
+
+static void end(void) {
+  streams_free(s);
+  cr_assert_eq(heap.live, 0);
+  DIR *files = opendir(directory);
+  for (struct dirent *file; (file = readdir(files));) {
+    if (file->d_name[0] != '.') unlinkat(dirfd(files), file->d_name, 0);
+  }
+  closedir(files);
+  cr_assert_eq(rmdir(directory), 0);
+}
+
+TestSuite(columns, .init = begin, .fini = end, .timeout = 300);
+
+static void expect_failure(struct stream_status status, const char *part) {
+  cr_assert(!status.ok);
+  cr_assert_eq(status.memory, 0);
+  cr_assert(strstr(status.message, part), "\"%s\" lacks \"%s\"", status.message, part);
+}
+
+static struct stream_status try_open(const char *name, enum stream_mode mode, int64_t *n) {
+  return stream_open_columns(s, name, strlen(name), mode, n);
+}
+
+static int64_t must_open(const char *name, enum stream_mode mode) {
+  int64_t n;
+  struct stream_status status = try_open(name, mode, &n);
+  cr_assert(status.ok, "%s: %s", name, status.message);
+  cr_assert(stream_has_columns(s, n));
+  return n;
+}
+
+/* A file of (int, float) rows: (7, 0.5), (-8, 2.0). */
+static void write_rows(const char *name, enum stream_mode mode) {
+  const int64_t lengths[] = {2};
+  const int32_t ints[] = {7, -8};
+  const float floats[] = {0.5F, 2.0F};
+  int64_t n = must_open(name, mode);
+  cr_assert(stream_write_column(s, n, TW_INT, CVL_I64, lengths, 1).ok);
+  expect_failure(stream_write_column(s, n, TW_FLOAT, CVL_F32, floats, 2), "one of INT");
+  cr_assert(stream_write_column(s, n, TW_INT, CVL_I32, ints, 2).ok);
+  cr_assert(stream_write_column(s, n, TW_FLOAT, CVL_F32, floats, 2).ok);
+  expect_failure(stream_write_column(s, n, TW_FLOAT, CVL_F32, floats, 2), "no further column");
+  cr_assert(stream_close(s, n).ok);
+}
+
+static struct stream_value read_column(int64_t n, enum type_word type, struct widths widths) {
+  struct stream_value v;
+  struct stream_status status = stream_read_value(s, n, type, widths, &v);
+  cr_assert(status.ok, "%s", status.message);
+  return v;
+}
+
+static void expect_rows(const char *name, enum stream_mode mode) {
+  int64_t n = must_open(name, mode);
+  struct stream_value v = read_column(n, TW_INT, wide);
+  cr_assert_eq(v.length, 1);
+  cr_assert_eq(*(int64_t *)v.data, 2);
+  stream_value_free(s, &v);
+  expect_failure(stream_read_value(s, n, TW_FLOAT, wide, &v), "one of INT");
+  v = read_column(n, TW_INT, narrow);
+  cr_assert_eq(v.length, 2);
+  cr_assert_eq(((int32_t *)v.data)[1], -8);
+  stream_value_free(s, &v);
+  v = read_column(n, TW_FLOAT, wide);
+  cr_assert_eq(((double *)v.data)[0], 0.5);
+  stream_value_free(s, &v);
+  expect_failure(stream_read_value(s, n, TW_INT, wide, &v), "no further column");
+  cr_assert(stream_close(s, n).ok);
+}
+
+Test(columns, are_moved_in_order) {
+  write_rows("[(if:v.npy", STREAM_WRITE_NPY);
+  expect_rows("[(if:v.npy", STREAM_READ_NPY);
+  write_rows("[(if:v.csv", STREAM_WRITE_CSV);
+  expect_rows("[(if:v.csv", STREAM_READ_CSV);
+}
+
+Test(columns, are_no_text) {
+  const bool none[256] = {false};
+  struct stream_value v;
+  int64_t stop;
+  write_rows("[(if:v.csv", STREAM_WRITE_CSV);
+  int64_t n = must_open("[(if:v.csv", STREAM_READ_CSV);
+  expect_failure(stream_read_chars(s, n, none, -1, CVL_I64, &v, &stop), "not open for reading");
+  expect_failure(stream_write(s, n, "x", 1), "not open for writing");
+  expect_failure(stream_write_column(s, n, TW_INT, CVL_I64, NULL, 0), "not open for writing");
+  n = must_open("[(if:w.csv", STREAM_WRITE_CSV);
+  expect_failure(stream_write(s, n, "x", 1), "not open for writing");
+  expect_failure(stream_read_value(s, n, TW_INT, wide, &v), "not open for reading");
+  expect_failure(stream_close(s, n), "not written to its end");
+}
+
+Test(columns, a_file_changes_only_if_the_value_is_complete) {
+  const int64_t two[] = {2}, many[] = {1, 2, 3};
+  write_rows("[(if:v.npy", STREAM_WRITE_NPY);
+  int64_t n = must_open("[i:v.npy", STREAM_WRITE_NPY);
+  cr_assert(stream_write_column(s, n, TW_INT, CVL_I64, two, 1).ok);
+  expect_failure(stream_close(s, n), "not written to its end");
+  n = must_open("[i:v.npy", STREAM_WRITE_NPY);
+  cr_assert(stream_write_column(s, n, TW_INT, CVL_I64, two, 1).ok);
+  cr_assert(stream_write_column(s, n, TW_INT, CVL_I64, many, 3).ok);
+  expect_failure(stream_close(s, n), "do not fit the elements");
+  expect_rows("[(if:v.npy", STREAM_READ_NPY);
+}
+
+Test(columns, opening_fails_with_a_reason) {
+  int64_t n;
+  expect_failure(try_open("v.npy", STREAM_READ_NPY, &n), "a signature and a colon");
+  expect_failure(try_open("[i:none.npy", STREAM_READ_NPY, &n), "No such file");
+  write_rows("[(if:v.npy", STREAM_WRITE_NPY);
+  expect_failure(try_open("[x:v.npy", STREAM_READ_NPY, &n), "has no place");
+  expect_failure(try_open("[(ff:v.npy", STREAM_READ_CSV, &n), "is no float");
+  expect_failure(try_open("[(ii:v.npy", STREAM_READ_NPY, &n),
+                 "float64 where the program wants");
+  cr_assert_eq(n, STREAM_NULL);
+  cr_assert(try_open("[(if:v.npy", STREAM_READ_NPY, &n).ok);
+  cr_assert_eq(n, 3); /* what failed left nothing open */
+}
+
+Test(columns, memory_may_run_out_anywhere) {
+  write_rows("[(if:v.npy", STREAM_WRITE_NPY);
+  for (uint64_t k = 1; k < 100; k++) {
+    int64_t n;
+    heap.fail_at = heap.count + k;
+    struct stream_status status = try_open("[(if:v.npy", STREAM_READ_NPY, &n);
+    const bool failed = heap.count >= heap.fail_at;
+    heap.fail_at = 0;
+    cr_assert_eq(status.ok, !failed);
+    if (failed) cr_assert_gt(status.memory, 0);
+    if (status.ok) {
+      cr_assert(stream_close(s, n).ok);
+      return;
+    }
+  }
+  cr_assert_fail("it never succeeded");
+}
