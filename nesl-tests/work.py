@@ -89,6 +89,10 @@ PROGRAMS = {
                      "{sum(index(N)) + sum(index(x)) : x in index(N) | x == 3}"),
     "one branch": (1000, linear, 39, once, "",
                    "let v = index(N) in {if i == 3 then sum({v[j] + i : j in v}) else i : i in v}"),
+    "what one arm uses": (200, linear, 16, once, "",
+                          "let v = {i : i in index(N) | i > 5};"
+                          " all_pairs = sum({sum({i * j : j in v}) : i in v})"
+                          " in if #v < 3 then sum({all_pairs + i : i in v}) else #v"),
     "quicksort": (512, sort_work, 95, math.log2, SORT,
                   "qsort({rem(i * 7919, 65537) : i in index(N)})"),
     "tree without if": (511, linear, 182, math.log2, SIZE,

@@ -1,7 +1,7 @@
 /* flatten-dead.c - takes out what nothing uses: lifting on demand makes more than is wanted. */
 #include "neslc/flatten-private.h"
 
-static bool has_effect(const struct ir_binding *x) {
+bool binding_has_effect(const struct ir_binding *x) {
   if (x->form == IR_CALL) return true;
   if (x->form != IR_OP) return false;
   switch (opcode_info((enum opcode)x->op)->klass) {
@@ -17,7 +17,7 @@ static bool keep_block(struct ir_block *, bool *used);
 
 /* Whether a binding stays; if so its operands are used. Arms of an IF are cleaned first. */
 static bool keep(struct ir_binding *x, bool *used) {
-  bool wanted = has_effect(x);
+  bool wanted = binding_has_effect(x);
   for (uint32_t i = 0; i < x->result_count; i++) wanted |= used[x->results[i]];
   if (x->form == IR_IF) {
     /* What is not used is not yielded either. */
@@ -153,5 +153,6 @@ void flat_dead(struct flattener *f, struct ir_program *p) {
     used = arena_alloc(f->arena, g->var_count + 1);
     for (size_t k = 0; k < kept->list.count; k++) used[kept->list.items[k]] = true;
     keep_block(g->body, used);
+    flat_sink(f, g, kept);
   }
 }

@@ -235,6 +235,10 @@ uint32_t current_origin(struct flattener *);
 const char *expanded_calls(struct flattener *);
 /* Removes bindings that nothing uses, all through the program: flatten-dead.c. */
 void flat_dead(struct flattener *, struct ir_program *);
+bool binding_has_effect(const struct ir_binding *);
+/* Moves what one arm of an IF uses alone into it, but for the variables `kept`: flatten-sink.c.
+ */
+void flat_sink(struct flattener *, struct ir_function *, const struct vars *kept);
 
 /* ---- representations: flatten-rep.c ---- */
 
