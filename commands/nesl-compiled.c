@@ -84,11 +84,22 @@ static void tell_failure(const struct compiled *c, const struct evaluation *e,
 
 /* ---- one evaluation ---- */
 
-static const struct ir_program *compile(struct compiled *c, const struct evaluation *e) {
-  const struct flatten_options flatten = {.widths = c->options->widths,
+/* Everything that is made on the way is gone with the evaluation. */
+static const struct ir_program *flattened(struct compiled *c, const struct evaluation *e) {
+  if (setjmp(c->work.out_of_memory)) {
+    complain(e->complaints, NESL_LIMIT, e->form->value->source, e->form->value->at,
+             "out of memory while this is compiled");
+    return NULL;
+  }
+  const struct flatten_options options = {.arena = &c->work,
+                                          .widths = c->options->widths,
                                           .unchecked = !e->session->argument_checks};
-  const struct ir_program *program = flatten_expression(
-      e->session, e->form->value, e->form->local_count, &flatten, e->complaints);
+  return flatten_expression(e->session, e->form->value, e->form->local_count, &options,
+                            e->complaints);
+}
+
+static const struct ir_program *compile(struct compiled *c, const struct evaluation *e) {
+  const struct ir_program *program = flattened(c, e);
   if (!program || !c->options->optimise) return program;
   struct fcode_opt_options optimiser = fcode_opt_default_options();
   optimiser.fuse = !c->options->no_fusion;
