@@ -153,7 +153,13 @@ static const struct rep *call_version(struct flattener *f, struct context *c,
   struct block *b = NULL;
   if (guarded) { /* recursion ends where there are no instances */
     any = EMIT(f, GT, INT, EMIT(f, LENGTHS, NONE, c->one), emit_int(f, 0));
-    b = block_begin(f);
+    bool some;
+    if (known_bool(f, any, &some)) {
+      if (!some) return rep_empty(f, k->result_type);
+      guarded = false;
+    } else {
+      b = block_begin(f);
+    }
   }
   emit_call(f, function, (uint32_t)operands.list.count, operands.list.items, count, kinds,
             results);

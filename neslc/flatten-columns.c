@@ -40,7 +40,7 @@ void rep_columns(const struct rep *r, struct vars *out) {
 
 /* The types of what a value of a function type holds: of its captured variables, last to first,
  * given to `visit` as a right-nested tuple would hold them. */
-static struct type *captured_type(struct flattener *f, struct type *function) {
+struct type *type_captured(struct flattener *f, struct type *function) {
   struct type *identity = type_of(type_of(function)->part[2]);
   const struct core_lambda *l = identity->lambda;
   if (!l || l->captured_count == 0) return NULL;
@@ -68,7 +68,7 @@ const struct rep *rep_from_columns(struct flattener *f, struct type *type, ir_va
   }
   case TYPE_DATA: return rep_from_columns(f, type_contents(f->arena, t), outer, shared, next);
   case TYPE_FUNCTION: {
-    struct type *captured = captured_type(f, t);
+    struct type *captured = type_captured(f, t);
     if (!captured) return fresh(f, REP_NOTHING);
     return rep_from_columns(f, captured, outer, shared, next);
   }
@@ -99,7 +99,7 @@ static void add_kinds(struct flattener *f, struct type *type, struct vars *out) 
     return;
   case TYPE_DATA: add_kinds(f, type_contents(f->arena, t), out); return;
   case TYPE_FUNCTION: {
-    struct type *captured = captured_type(f, t);
+    struct type *captured = type_captured(f, t);
     if (captured) add_kinds(f, captured, out);
     return;
   }

@@ -285,7 +285,8 @@ static void append_assert(struct flattener *f, ir_var flags, ir_var v, ir_var w,
 void emit_assert(struct flattener *f, ir_var flags, ir_var v, ir_var w, const char *text) {
   if (f->options->unchecked) return;
   bool good;
-  if (known_bool(f, flags, &good) && good) return; /* it is known to hold */
+  const struct ir_binding *all = defined_by(f, flags, OPC_DIST);
+  if (known_bool(f, all ? all->operands[0] : flags, &good) && good) return; /* it holds */
   append_assert(f, flags, v, w, text);
 }
 

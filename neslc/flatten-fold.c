@@ -98,6 +98,10 @@ bool fold_operation(struct flattener *f, enum opcode op, const ir_var *x, ir_var
     }
     break;
   case OPC_MUL:
+    if (is_int(f, x[0], 1) && !known_int(f, x[1], &b)) {
+      *result = x[1];
+      return true;
+    }
     if (is_int(f, x[1], 1) && !known_int(f, x[0], &a)) {
       *result = x[0];
       return true;
@@ -130,8 +134,9 @@ bool fold_operation(struct flattener *f, enum opcode op, const ir_var *x, ir_var
     }
     return false;
   case OPC_ADD_REDUCE: { /* of one number in one segment; others may be empty beside it */
-    if (known_spread(f, x[0], x[1], &a)) {
-      *result = EMIT(f, MUL, INT, EMIT(f, LENGTHS, NONE, x[1]), emit_int(f, a));
+    d = defined_by(f, x[0], OPC_DIST);
+    if (d && d->operands[1] == x[1] && f->kinds.items[x[0]]->tag == IR_INT) {
+      *result = EMIT(f, MUL, INT, EMIT(f, LENGTHS, NONE, x[1]), d->operands[0]);
       return true;
     }
     const struct vcode_constant *k = constant_of(f, x[1]);

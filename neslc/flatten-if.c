@@ -39,9 +39,26 @@ static const struct rep *branch(struct flattener *f, struct context *c, const st
 
 /* A value of one instance, of whatever: nobody reads it. */
 const struct rep *rep_placeholder(struct flattener *f, struct type *type) {
-  const struct rep *none = rep_empty(f, type);
-  const struct source_part part = {none, emit_empty_int(f), emit_one_segment(f, 0)};
-  return rep_merge(f, type, &part, 1, f->serial.one);
+  struct type *t = type_of(type);
+  switch ((enum type_tag)t->tag) {
+  case TYPE_PAIR: {
+    const struct rep *left = rep_placeholder(f, t->part[0]);
+    return rep_pair(f, left, rep_placeholder(f, t->part[1]));
+  }
+  case TYPE_DATA: return rep_placeholder(f, type_contents(f->arena, t));
+  case TYPE_SEQUENCE:
+    return rep_sequence(f, emit_one_segment(f, 0), f->serial.one, rep_empty(f, t->part[0]),
+                        true);
+  case TYPE_FUNCTION: {
+    struct type *captured = type_captured(f, t);
+    if (captured) return rep_placeholder(f, captured);
+    return rep_empty(f, t);
+  }
+  default: {
+    const enum type_word word = type_to_word(t);
+    return rep_scalar(f, word, emit_zero(f, word), true);
+  }
+  }
 }
 
 const struct rep *flatten_if_any(struct flattener *f, struct context *c, struct type *result,
@@ -49,6 +66,10 @@ const struct rep *flatten_if_any(struct flattener *f, struct context *c, struct 
                                  void *closure) {
   if (context_serial(c)) return body(f, closure);
   const ir_var any = EMIT(f, GT, INT, count_of(f, c), emit_int(f, 0));
+  bool some;
+  if (known_bool(f, any, &some)) {
+    return some ? rep_physical(f, &f->serial, body(f, closure)) : rep_placeholder(f, result);
+  }
   struct block *b = block_begin(f);
   struct vars columns = {.arena = f->arena};
   rep_columns(rep_physical(f, &f->serial, body(f, closure)), &columns);

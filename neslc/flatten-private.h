@@ -302,6 +302,8 @@ void rep_columns(const struct rep *physical, struct vars *);
 const struct rep *rep_from_columns(struct flattener *, struct type *, ir_var outer, bool shared,
                                    const ir_var **next);
 void type_kinds(struct flattener *, struct type *, const struct ir_kind ***, uint32_t *count);
+/* Of what a value of a function type captured, as one tuple; NULL if nothing. */
+struct type *type_captured(struct flattener *, struct type *function);
 const struct rep *rep_empty(struct flattener *, struct type *); /* physical, no instances */
 /* An argument's form as versions take it: outermost sequences shared, plain or views, all
  * inside physical. Its variables, and back. */

@@ -207,8 +207,69 @@ static const struct rep *range(struct flattener *f, const struct context *c,
   return series(f, c, start, stride, count);
 }
 
+/* Whether the scalars v of a sequence (elements in context c) are the same within each of its
+ * segments, and which: those of one element sequences and of copies. */
+static bool same_within(struct flattener *f, const struct context *c, const struct rep *s,
+                        ir_var v, ir_var *each) {
+  int64_t one;
+  const ir_var lengths = seq_lengths(f, s);
+  const struct ir_binding *d = defined_by(f, v, OPC_DIST);
+  const struct ir_binding *n = defined_by(f, lengths, OPC_DIST);
+  const bool ones =
+      known_int(f, n && n->operands[1] == c->one ? n->operands[0] : lengths, &one);
+  *each = d && d->operands[1] == s->segdes ? d->operands[0] : v;
+  return (d && d->operands[1] == s->segdes) || (ones && one == 1);
+}
+
+struct joined {
+  const struct rep *sequences[2]; /* plain */
+  struct context inside[2];       /* of their elements */
+  ir_var place[2];                /* where their elements go */
+  ir_var segdes, all;             /* of what is made of both */
+};
+
+/* Scalars of both sequences. One that is the same all through a segment is spread over the
+ * segments, and the other scattered over it. */
+static ir_var join_scalars(struct flattener *f, const struct context *c, const struct joined *j,
+                           enum type_word word, const ir_var v[2]) {
+  ir_var each;
+  for (int k = 0; k < 2; k++) {
+    if (!same_within(f, c, j->sequences[k], v[k], &each)) continue;
+    const ir_var out = emit(f, OPC_DIST, word, 2, (ir_var[]){each, j->segdes});
+    return emit(f, OPC_DPERMUTE, word, 5,
+                (ir_var[]){v[1 - k], j->place[1 - k], out, j->inside[1 - k].one, j->all});
+  }
+  struct source_part parts[2];
+  for (int k = 0; k < 2; k++) {
+    parts[k] =
+        (struct source_part){rep_scalar(f, word, v[k], false), j->place[k], j->inside[k].one};
+  }
+  return rep_merge(f, NULL, parts, 2, j->all)->v;
+}
+
+static const struct rep *join_elements(struct flattener *f, const struct context *c,
+                                       const struct joined *j, const struct rep *a,
+                                       const struct rep *b) {
+  switch ((enum rep_kind)a->kind) {
+  case REP_NOTHING: return a;
+  case REP_PAIR: {
+    const struct rep *left = join_elements(f, c, j, a->left, b->left);
+    return rep_pair(f, left, join_elements(f, c, j, a->right, b->right));
+  }
+  case REP_SCALAR: {
+    const enum type_word word = (enum type_word)a->word;
+    const ir_var v[2] = {a->v, b->v};
+    return rep_scalar(f, word, join_scalars(f, c, j, word, v), false);
+  }
+  case REP_SEQUENCE: break;
+  }
+  const struct source_part parts[2] = {{a, j->place[0], j->inside[0].one},
+                                       {b, j->place[1], j->inside[1].one}};
+  return rep_merge(f, NULL, parts, 2, j->all);
+}
+
 static const struct rep *append(struct flattener *f, const struct context *c,
-                                const struct rep *argument, struct type *type) {
+                                const struct rep *argument) {
   const struct rep *a = rep_plain(f, c, argument->left);
   const struct rep *b = rep_plain(f, c, argument->right);
   const ir_var la = seq_lengths(f, a), lb = seq_lengths(f, b);
@@ -216,14 +277,16 @@ static const struct rep *append(struct flattener *f, const struct context *c,
   const struct rep *r = rep_sequence(f, segdes, c->one, NULL, context_serial(c));
   const ir_var begin = context_serial(c) ? emit_int(f, 0) : seq_offsets(f, r);
   const ir_var one = each_int(f, c, 1);
-  const struct context ca = context_elements(f, a), cb = context_elements(f, b);
-  const struct source_part parts[2] = {
-      {rep_physical(f, &ca, a->elements), EMIT(f, INDEX, NONE, begin, one, a->segdes), ca.one},
-      {rep_physical(f, &cb, b->elements),
-       EMIT(f, INDEX, NONE, EMIT(f, ADD, INT, begin, la), one, b->segdes), cb.one}};
-  struct type *element = type_of(type_of(type)->part[0])->part[0];
+  const struct joined j = {
+      .sequences = {a, b},
+      .inside = {context_elements(f, a), context_elements(f, b)},
+      .place = {EMIT(f, INDEX, NONE, begin, one, a->segdes),
+                EMIT(f, INDEX, NONE, EMIT(f, ADD, INT, begin, la), one, b->segdes)},
+      .segdes = segdes,
+      .all = seq_elements_one(f, r)};
   return rep_sequence(f, segdes, c->one,
-                      rep_merge(f, element, parts, 2, seq_elements_one(f, r)),
+                      join_elements(f, c, &j, rep_physical(f, &j.inside[0], a->elements),
+                                    rep_physical(f, &j.inside[1], b->elements)),
                       context_serial(c));
 }
 
@@ -324,7 +387,7 @@ const struct rep *prim_sequence(struct flattener *f, struct context *c, enum pri
     const struct rep *s = rep_plain(f, c, x);
     return int_sequence(f, s, element_positions(f, c, s));
   }
-  case PRIM_APPEND: return append(f, c, x, type);
+  case PRIM_APPEND: return append(f, c, x);
   case PRIM_PACK: return pack(f, c, x);
   case PRIM_FLATTEN: return flatten_sequence(f, c, x);
   case PRIM_PARTITION: return partition(f, c, x, true);
