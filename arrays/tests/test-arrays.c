@@ -119,6 +119,10 @@ Test(arrays, elements_begin_at_a_multiple_of_64, .init = start, .fini = stop) {
   struct file file = written(ARRAY_NPY, mixed_signature, &mixed);
   cr_expect_eq((file.length - 3 * (8 + 8 + 1 + 4)) % 64, 0);
   free(file.bytes);
+  const struct array_columns column = {2, mixed_columns};
+  file = written(ARRAY_NPY, "[i", &column);
+  cr_expect_eq((file.length - 3 * 8) % 64, 0);
+  free(file.bytes);
 }
 
 Test(arrays, rows_must_fit, .init = start, .fini = stop) {
