@@ -93,7 +93,7 @@ PROGRAMS = {
                           "let v = {i : i in index(N) | i > 5};"
                           " all_pairs = sum({sum({i * j : j in v}) : i in v})"
                           " in if #v < 3 then sum({all_pairs + i : i in v}) else #v"),
-    "quicksort": (512, sort_work, 95, math.log2, SORT,
+    "quicksort": (512, sort_work, 91, math.log2, SORT,
                   "qsort({rem(i * 7919, 65537) : i in index(N)})"),
     "tree without if": (511, linear, 182, math.log2, SIZE,
                         "let tree = {[2 * i + 1 : min(2 * i + 3, max(N, 2 * i + 1))] : i in index(N)}"

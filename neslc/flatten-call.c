@@ -307,6 +307,26 @@ static const struct rep *apply_primitive(struct flattener *f, struct context *c,
   return flatten_primitive(f, c, p, k->argument, k->argument_type, k->result_type);
 }
 
+static bool is_append(const struct core *e) {
+  const struct global *g = core_callee(e);
+  return g && g->kind == GLOBAL_FUNCTION && g->primitive == PRIM_APPEND &&
+         e->as.part.right->kind == CORE_PAIR;
+}
+
+/* The argument of an append: an operand that is an append itself becomes a pair of its own
+ * operands, so that all are put in their places at once. */
+static const struct rep *flatten_appended(struct flattener *f, struct context *c,
+                                          const struct core *e) {
+  const struct core *const sides[2] = {e->as.part.right->as.part.left,
+                                       e->as.part.right->as.part.right};
+  const struct rep *values[2];
+  for (int k = 0; k < 2; k++) {
+    const bool inside = is_append(sides[k]) && (context_serial(c) || !is_closed(f, sides[k]));
+    values[k] = inside ? flatten_appended(f, c, sides[k]) : flatten(f, c, sides[k]);
+  }
+  return rep_pair(f, values[0], values[1]);
+}
+
 const struct rep *flatten_apply(struct flattener *f, struct context *c, const struct core *e) {
   struct global *g = core_callee(e);
   const struct origin_at at = f->at;
@@ -325,7 +345,7 @@ const struct rep *flatten_apply(struct flattener *f, struct context *c, const st
                                : rep_empty(f, k.result_type);
     }
   }
-  k.argument = flatten(f, c, e->as.part.right);
+  k.argument = is_append(e) ? flatten_appended(f, c, e) : flatten(f, c, e->as.part.right);
   f->at = at;
   if (k.lambda) return call(f, c, &k);
   if (k.global->kind == GLOBAL_CONSTRUCTOR) return k.argument;

@@ -221,72 +221,105 @@ static bool same_within(struct flattener *f, const struct context *c, const stru
   return (d && d->operands[1] == s->segdes) || (ones && one == 1);
 }
 
-struct joined {
-  const struct rep *sequences[2]; /* plain */
-  struct context inside[2];       /* of their elements */
-  ir_var place[2];                /* where their elements go */
-  ir_var segdes, all;             /* of what is made of both */
+struct part {
+  const struct rep *sequence; /* plain */
+  struct context inside;      /* of its elements */
+  ir_var place;               /* where they go */
 };
 
-/* Scalars of both sequences. One that is the same all through a segment is spread over the
- * segments, and the other scattered over it. */
+struct joined {
+  ARRAY(struct part) parts;
+  ir_var segdes, all; /* of what is made of them */
+};
+
+/* Scalars of all parts. One that is the same all through a segment is spread over the segments,
+ * and the others are scattered over it. */
 static ir_var join_scalars(struct flattener *f, const struct context *c, const struct joined *j,
-                           enum type_word word, const ir_var v[2]) {
-  ir_var each;
-  for (int k = 0; k < 2; k++) {
-    if (!same_within(f, c, j->sequences[k], v[k], &each)) continue;
-    const ir_var out = emit(f, OPC_DIST, word, 2, (ir_var[]){each, j->segdes});
-    return emit(f, OPC_DPERMUTE, word, 5,
-                (ir_var[]){v[1 - k], j->place[1 - k], out, j->inside[1 - k].one, j->all});
+                           enum type_word word, const ir_var *v) {
+  const size_t n = j->parts.count;
+  ir_var each, ground_value = 0;
+  size_t from = 0;
+  while (from < n &&
+         !same_within(f, c, j->parts.items[from].sequence, v[from], &ground_value)) {
+    from++;
   }
-  struct source_part parts[2];
-  for (int k = 0; k < 2; k++) {
-    parts[k] =
-        (struct source_part){rep_scalar(f, word, v[k], false), j->place[k], j->inside[k].one};
+  ir_var out = from < n ? emit(f, OPC_DIST, word, 2, (ir_var[]){ground_value, j->segdes})
+                        : emit(f, OPC_DIST, word, 2, (ir_var[]){emit_zero(f, word), j->all});
+  for (size_t i = 0; i < n; i++) {
+    const struct part *p = &j->parts.items[i];
+    if (from < n && same_within(f, c, p->sequence, v[i], &each) && each == ground_value)
+      continue;
+    out =
+        emit(f, OPC_DPERMUTE, word, 5, (ir_var[]){v[i], p->place, out, p->inside.one, j->all});
   }
-  return rep_merge(f, NULL, parts, 2, j->all)->v;
+  return out;
 }
 
+/* `elements`: those of each part, physical. */
 static const struct rep *join_elements(struct flattener *f, const struct context *c,
-                                       const struct joined *j, const struct rep *a,
-                                       const struct rep *b) {
-  switch ((enum rep_kind)a->kind) {
-  case REP_NOTHING: return a;
+                                       const struct joined *j,
+                                       const struct rep *const *elements) {
+  const size_t n = j->parts.count;
+  const struct rep *first = elements[0];
+  switch ((enum rep_kind)first->kind) {
+  case REP_NOTHING: return first;
   case REP_PAIR: {
-    const struct rep *left = join_elements(f, c, j, a->left, b->left);
-    return rep_pair(f, left, join_elements(f, c, j, a->right, b->right));
+    const struct rep **side = arena_alloc(f->arena, n * sizeof *side);
+    for (size_t i = 0; i < n; i++) side[i] = elements[i]->left;
+    const struct rep *left = join_elements(f, c, j, side);
+    for (size_t i = 0; i < n; i++) side[i] = elements[i]->right;
+    return rep_pair(f, left, join_elements(f, c, j, side));
   }
   case REP_SCALAR: {
-    const enum type_word word = (enum type_word)a->word;
-    const ir_var v[2] = {a->v, b->v};
+    const enum type_word word = (enum type_word)first->word;
+    ir_var *v = arena_alloc(f->arena, n * sizeof *v);
+    for (size_t i = 0; i < n; i++) v[i] = elements[i]->v;
     return rep_scalar(f, word, join_scalars(f, c, j, word, v), false);
   }
   case REP_SEQUENCE: break;
   }
-  const struct source_part parts[2] = {{a, j->place[0], j->inside[0].one},
-                                       {b, j->place[1], j->inside[1].one}};
-  return rep_merge(f, NULL, parts, 2, j->all);
+  struct source_part *parts = arena_alloc(f->arena, n * sizeof *parts);
+  for (size_t i = 0; i < n; i++) {
+    const struct part *p = &j->parts.items[i];
+    parts[i] = (struct source_part){elements[i], p->place, p->inside.one};
+  }
+  return rep_merge(f, NULL, parts, (unsigned)n, j->all);
+}
+
+/* The sequences of an argument: pairs are appends within it (flatten_appended). */
+static void add_parts(struct flattener *f, const struct context *c, const struct rep *r,
+                      struct joined *j) {
+  if (r->kind == REP_PAIR) {
+    add_parts(f, c, r->left, j);
+    add_parts(f, c, r->right, j);
+    return;
+  }
+  struct part *p = array_push(f->arena, &j->parts);
+  p->sequence = rep_plain(f, c, r);
+  p->inside = context_elements(f, p->sequence);
 }
 
 static const struct rep *append(struct flattener *f, const struct context *c,
                                 const struct rep *argument) {
-  const struct rep *a = rep_plain(f, c, argument->left);
-  const struct rep *b = rep_plain(f, c, argument->right);
-  const ir_var la = seq_lengths(f, a), lb = seq_lengths(f, b);
-  const ir_var segdes = EMIT(f, MAKE_SEGDES, NONE, EMIT(f, ADD, INT, la, lb));
-  const struct rep *r = rep_sequence(f, segdes, c->one, NULL, context_serial(c));
-  const ir_var begin = context_serial(c) ? emit_int(f, 0) : seq_offsets(f, r);
-  const ir_var one = each_int(f, c, 1);
-  const struct joined j = {
-      .sequences = {a, b},
-      .inside = {context_elements(f, a), context_elements(f, b)},
-      .place = {EMIT(f, INDEX, NONE, begin, one, a->segdes),
-                EMIT(f, INDEX, NONE, EMIT(f, ADD, INT, begin, la), one, b->segdes)},
-      .segdes = segdes,
-      .all = seq_elements_one(f, r)};
-  return rep_sequence(f, segdes, c->one,
-                      join_elements(f, c, &j, rep_physical(f, &j.inside[0], a->elements),
-                                    rep_physical(f, &j.inside[1], b->elements)),
+  struct joined j = {0};
+  add_parts(f, c, argument, &j);
+  const size_t n = j.parts.count;
+  ir_var lengths = seq_lengths(f, j.parts.items[0].sequence);
+  for (size_t i = 1; i < n; i++) {
+    lengths = EMIT(f, ADD, INT, lengths, seq_lengths(f, j.parts.items[i].sequence));
+  }
+  j.segdes = EMIT(f, MAKE_SEGDES, NONE, lengths);
+  const struct rep *r = rep_sequence(f, j.segdes, c->one, NULL, context_serial(c));
+  j.all = seq_elements_one(f, r);
+  ir_var begin = context_serial(c) ? emit_int(f, 0) : seq_offsets(f, r);
+  const struct rep **elements = arena_alloc(f->arena, n * sizeof *elements);
+  for (size_t i = 0; i < n; i++) {
+    struct part *p = &j.parts.items[i];
+    p->place = EMIT(f, INDEX, NONE, begin, each_int(f, c, 1), p->sequence->segdes);
+    elements[i] = rep_physical(f, &p->inside, p->sequence->elements);
+    begin = EMIT(f, ADD, INT, begin, seq_lengths(f, p->sequence));
+  }
+  return rep_sequence(f, j.segdes, c->one, join_elements(f, c, &j, elements),
                       context_serial(c));
 }
 
