@@ -274,6 +274,7 @@ class Commands:
 
 # An optimised program may reach a limit elsewhere: what it does with memory is its own affair.
 LIMIT = b" would exceed the limit"
+CLOCK = "the time limit of "
 
 
 def said(run, clock):
@@ -284,6 +285,9 @@ def said(run, clock):
     if clock:
         return run.returncode, run.stdout.split(b"\n")[0], ""
     for k, line in enumerate(lines):
+        if CLOCK in line:  # what was being executed then is the clock's affair
+            lines[k:] = [line[line.index(CLOCK):]]
+            break
         if ": error: " in line:
             lines[k:] = [re.sub(r" \(at [^()]*\)$", "", line)]
             break
