@@ -1,5 +1,6 @@
 /* nesl-lines.c - see nesl-lines.h. */
 #include "commands/nesl-lines.h"
+#include "base/sanitizers.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -64,6 +65,14 @@ static const char *read_plain(struct lines *l, const char *prompt, size_t *lengt
 #ifdef RAVEL_HAS_LIBEDIT
 
 enum { HISTORY_LINES = 1000 };
+
+#ifdef RAVEL_ASAN
+/* libedit copies the names of added functions (EL_ADDFN) and never frees them. */
+const char *__lsan_default_suppressions(void);
+const char *__lsan_default_suppressions(void) {
+  return "leak:wcsdup\n";
+}
+#endif
 
 /* ---- completion ---- */
 
