@@ -285,10 +285,9 @@ def said(run, clock):
     if clock:
         return run.returncode, run.stdout.split(b"\n")[0], ""
     for k, line in enumerate(lines):
-        if CLOCK in line:  # what was being executed then is the clock's affair
-            lines[k:] = [line[line.index(CLOCK):]]
-            break
         if ": error: " in line:
+            if CLOCK in line:  # what was being executed then is the clock's affair
+                line = line[line.index(CLOCK):]
             lines[k:] = [re.sub(r" \(at [^()]*\)$", "", line)]
             break
     return run.returncode, run.stdout, "\n".join(lines)
