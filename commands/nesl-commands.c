@@ -264,8 +264,8 @@ static bool dump(struct command *c) {
   }
   const struct flatten_options options = {.widths = n->options->widths,
                                           .unchecked = !n->session->argument_checks};
-  const struct ir_program *program = flatten_expression(
-      n->session, checked.value, checked.local_count, &options, &n->complaints);
+  const struct ir_program *program =
+      flatten_expression(n->session, checked.value, &options, &n->complaints);
   if (!program) return false;
   const char *file = arena_copy(&n->arena, c->words[1].text, c->words[1].length);
   struct vcode_program *vcode = fcode_opt_stack_code(&n->arena, program, &n->diags);

@@ -94,8 +94,7 @@ static const struct ir_program *flattened(struct compiled *c, const struct evalu
   const struct flatten_options options = {.arena = &c->work,
                                           .widths = c->options->widths,
                                           .unchecked = !e->session->argument_checks};
-  return flatten_expression(e->session, e->form->value, e->form->local_count, &options,
-                            e->complaints);
+  return flatten_expression(e->session, e->form->value, &options, e->complaints);
 }
 
 static const struct ir_program *compile(struct compiled *c, const struct evaluation *e) {

@@ -92,8 +92,7 @@ static bool compile_form(struct nesl *n, struct compilation *c, const struct for
     core_show(checked.value, c->say);
     fputc('\n', c->say);
   }
-  c->program = flatten_expression(n->session, checked.value, checked.local_count, flatten,
-                                  &n->complaints);
+  c->program = flatten_expression(n->session, checked.value, flatten, &n->complaints);
   return c->program != NULL;
 }
 

@@ -110,7 +110,7 @@ static int primitive_named(const char *name) {
   return -1;
 }
 
-static bool primitive_is_serial(int primitive) {
+bool primitive_is_serial(int primitive) {
   switch (primitive) {
   case PRIM_RAND_SEED:
   case PRIM_SIGNATURE:

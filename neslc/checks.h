@@ -9,8 +9,8 @@ enum check {
 #include "neslc/checks.def"
 };
 
-/* The text of a check of the library: a sentence, and a detail in which {v} and {w} stand for its
- * numbers; "" if there is none. */
+/* The text of a check of the library: a sentence, and a detail in which {v} and {w} stand for
+ * its numbers; "" if there is none. */
 static inline const char *check_worded(struct arena *arena, const char *sentence,
                                        const char *detail) {
   return *detail ? arena_printf(arena, "%s (%s)", sentence, detail)

@@ -171,6 +171,10 @@ enum primitive {
   PRIMITIVES
 };
 
+/* Whether it touches the outside world, so that it may not be called in an apply-to-each
+ * (section 5.10): check-forms.c. */
+bool primitive_is_serial(int primitive);
+
 /* Writes a checked tree with its types, for --print-after check and tests. */
 void core_show(const struct core *, FILE *);
 

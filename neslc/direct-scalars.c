@@ -3,7 +3,6 @@
  */
 #include "neslc/direct-private.h"
 
-
 static struct cvl_value to_cvl(const struct direct *d, struct datum x) {
   switch ((enum datum_kind)x.kind) {
   case DATUM_INT: return cvl_scalar_int(d->widths.int_elem, x.as.integer);

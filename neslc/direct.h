@@ -23,7 +23,8 @@ struct direct_cost {
 };
 
 /* Evaluates a checked expression. The value is the arena's. On a run-time error complains
- * (NESL_RUNTIME with the documented sentence first, NESL_USER, NESL_LIMIT) and returns false. */
+ * (NESL_RUNTIME with the documented sentence first, NESL_USER, NESL_LIMIT) and returns false.
+ */
 bool direct_evaluate(struct session *, const struct checked *, const struct direct_options *,
                      struct complaints *, struct nesl_value *value, struct direct_cost *cost);
 

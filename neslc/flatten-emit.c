@@ -226,13 +226,6 @@ ir_var emit_bool(struct flattener *f, bool x) {
   return emit_scalar(f, TW_BOOL, &byte, sizeof byte);
 }
 
-ir_var emit_empty_int(struct flattener *f) {
-  struct vcode_constant *k = arena_alloc(f->arena, sizeof *k);
-  *k = (struct vcode_constant){.type = TW_INT, .vector = true};
-  k->as.ints = arena_alloc(f->arena, sizeof(int64_t));
-  return emit_constant(f, k);
-}
-
 ir_var emit_zero(struct flattener *f, enum type_word word) {
   return word == TW_INT     ? emit_int(f, 0)
          : word == TW_FLOAT ? emit_float(f, 0)

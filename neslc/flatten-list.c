@@ -42,15 +42,10 @@ struct literal_builder {
   struct column_builder *columns;
 };
 
-static void add_kinds_of(struct flattener *f, struct type *type, struct column_kinds *kinds) {
-  (void)f;
-  value_columns(type, kinds);
-}
-
 /* How many columns a value of the type has. */
 static uint32_t width(struct flattener *f, struct type *t) {
   struct column_kinds kinds = {.arena = f->arena};
-  add_kinds_of(f, t, &kinds);
+  value_columns(t, &kinds);
   return (uint32_t)kinds.list.count;
 }
 
@@ -95,7 +90,7 @@ bool literal_value(struct flattener *f, const struct core *e, struct nesl_value 
   if (!literal(f, e)) return false;
   struct type *t = ground(f, e->type);
   struct column_kinds kinds = {.arena = f->arena};
-  add_kinds_of(f, t, &kinds);
+  value_columns(t, &kinds);
   const uint32_t count = (uint32_t)kinds.list.count;
   struct literal_builder b = {f, arena_alloc(f->arena, count * sizeof *b.columns + 1)};
   fill(&b, e, 0);
@@ -182,7 +177,7 @@ static const struct rep *list_elements(struct flattener *f, const struct context
     parts[i].one = c->one;
     parts[i].index = context_serial(c) ? at : EMIT(f, INDEX, NONE, at, length, c->one);
   }
-  return rep_merge(f, type, parts, (unsigned)n, dest);
+  return rep_merge(f, parts, (unsigned)n, dest);
 }
 
 const struct rep *flatten_list(struct flattener *f, struct context *c, const struct core *e) {

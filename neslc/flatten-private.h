@@ -202,8 +202,7 @@ ir_var emit_constant(struct flattener *, const struct vcode_constant *);
 ir_var emit_int(struct flattener *, int64_t);
 ir_var emit_float(struct flattener *, double);
 ir_var emit_bool(struct flattener *, bool);
-ir_var emit_empty_int(struct flattener *);            /* an INT vector without elements */
-ir_var emit_zero(struct flattener *, enum type_word); /* a scalar 0, 0.0, F */
+ir_var emit_zero(struct flattener *, enum type_word);        /* a scalar 0, 0.0, F */
 ir_var emit_one_segment(struct flattener *, int64_t length); /* constant descriptor */
 /* The constant that a variable is known to be. */
 bool known_int(struct flattener *, ir_var, int64_t *);
@@ -290,8 +289,8 @@ struct source_part {
   ir_var index; /* destinations */
   ir_var one;   /* descriptor of one segment over its instances */
 };
-const struct rep *rep_merge(struct flattener *, struct type *, const struct source_part *,
-                            unsigned count, ir_var dest);
+const struct rep *rep_merge(struct flattener *, const struct source_part *, unsigned count,
+                            ir_var dest);
 
 /* Brings a value into a context inside of the one where it is. */
 const struct rep *context_lift(struct flattener *, const struct rep *,

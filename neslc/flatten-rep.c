@@ -202,8 +202,8 @@ static ir_var merge_scalars(struct flattener *f, enum type_word word, const ir_v
   return out;
 }
 
-const struct rep *rep_merge(struct flattener *f, struct type *type,
-                            const struct source_part *parts, unsigned count, ir_var dest) {
+const struct rep *rep_merge(struct flattener *f, const struct source_part *parts,
+                            unsigned count, ir_var dest) {
   const struct rep *first = parts[0].rep;
   struct source_part *inner = arena_alloc(f->arena, count * sizeof *inner);
   ir_var *values = arena_alloc(f->arena, count * sizeof *values);
@@ -212,9 +212,9 @@ const struct rep *rep_merge(struct flattener *f, struct type *type,
   case REP_NOTHING: return first;
   case REP_PAIR: {
     for (unsigned i = 0; i < count; i++) inner[i].rep = parts[i].rep->left;
-    const struct rep *left = rep_merge(f, type, inner, count, dest);
+    const struct rep *left = rep_merge(f, inner, count, dest);
     for (unsigned i = 0; i < count; i++) inner[i].rep = parts[i].rep->right;
-    return rep_pair(f, left, rep_merge(f, type, inner, count, dest));
+    return rep_pair(f, left, rep_merge(f, inner, count, dest));
   }
   case REP_SCALAR:
     for (unsigned i = 0; i < count; i++) values[i] = parts[i].rep->v;
@@ -238,7 +238,7 @@ const struct rep *rep_merge(struct flattener *f, struct type *type,
     inner[i].one = seq_elements_one(f, s);
     inner[i].rep = s->elements;
   }
-  r->elements = rep_merge(f, type, inner, count, seq_elements_one(f, r));
+  r->elements = rep_merge(f, inner, count, seq_elements_one(f, r));
   return r;
 }
 

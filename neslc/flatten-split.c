@@ -151,7 +151,7 @@ static ir_var group_scalars(struct flattener *f, const struct group *g, enum typ
     parts[i] = g->parts[i];
     parts[i].rep = rep_scalar(f, word, values[i], false);
   }
-  return rep_merge(f, NULL, parts, g->count, g->dest)->v;
+  return rep_merge(f, parts, g->count, g->dest)->v;
 }
 
 /* The values of all parts, one part behind the other. What all share stays shared, and views
@@ -189,7 +189,7 @@ static const struct rep *put_together(struct flattener *f, const struct group *g
     parts[i] = g->parts[i];
     parts[i].rep = rep_physical(f, g->contexts[i], values[i]);
   }
-  return rep_merge(f, NULL, parts, n, g->dest);
+  return rep_merge(f, parts, n, g->dest);
 }
 
 /* Makes the call of leaf `first` for all leaves with the same; *at is where in the root the
@@ -251,7 +251,7 @@ static const struct rep *join(struct tree *t) {
     }
     part->one = c->one;
   }
-  return rep_merge(f, ground(f, t->top->type), parts, n, t->root->one);
+  return rep_merge(f, parts, n, t->root->one);
 }
 
 const struct rep *flatten_split(struct flattener *f, struct context *c, const struct core *e,

@@ -266,10 +266,8 @@ static struct flattener *new_flattener(struct session *s, const struct flatten_o
 }
 
 struct ir_program *flatten_expression(struct session *s, struct core *expression_,
-                                      uint32_t local_count,
                                       const struct flatten_options *options,
                                       struct complaints *complaints) {
-  (void)local_count;
   struct flattener *f = new_flattener(s, options, complaints);
   begin_function(f);
   struct frame frame = {.calls = ""};

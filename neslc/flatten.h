@@ -25,8 +25,7 @@ extern const char flatten_error_text[];
  * what is not supported would be an internal error, reported in complaints. Every run-time
  * check is an ASSERT whose text begins with the sentence of section 7, and has an origin. */
 struct ir_program *flatten_expression(struct session *, struct core *expression,
-                                      uint32_t local_count, const struct flatten_options *,
-                                      struct complaints *);
+                                      const struct flatten_options *, struct complaints *);
 /* Likewise for a function: the entry takes the columns of an argument of this ground type. */
 struct ir_program *flatten_function(struct session *, struct global *, struct type *argument,
                                     const struct flatten_options *, struct complaints *);

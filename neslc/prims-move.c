@@ -98,7 +98,7 @@ static bool flat_elements(struct type *sequence) {
 }
 
 /* The instances of two values behind each other: those of b from position `first` on. */
-static const struct rep *behind(struct flattener *f, struct type *type, const struct rep *a,
+static const struct rep *behind(struct flattener *f, const struct rep *a,
                                 const struct context *ca, const struct rep *b,
                                 const struct context *cb, ir_var *dest) {
   const ir_var na = EMIT(f, LENGTHS, NONE, ca->one), nb = EMIT(f, LENGTHS, NONE, cb->one);
@@ -107,7 +107,7 @@ static const struct rep *behind(struct flattener *f, struct type *type, const st
   const struct source_part parts[2] = {
       {rep_physical(f, ca, a), EMIT(f, INDEX, NONE, zero, one, ca->one), ca->one},
       {rep_physical(f, cb, b), EMIT(f, INDEX, NONE, na, one, cb->one), cb->one}};
-  return rep_merge(f, type, parts, 2, *dest);
+  return rep_merge(f, parts, 2, *dest);
 }
 
 /* Scalars of x, at the places i of their own segments of v's. */
@@ -130,9 +130,9 @@ static const struct rep *write_flat(struct flattener *f, const struct rep *v,
 
 /* v with the elements x, one for each element of i's segments (descriptor `from`, context cx),
  * at the places i. Of several at one place the last stays. */
-static const struct rep *write(struct flattener *f, const struct context *c,
-                               const struct rep *v, struct type *type, const struct rep *x,
-                               const struct context *cx, ir_var i, ir_var from) {
+static const struct rep *write(struct flattener *f, const struct rep *v, struct type *type,
+                               const struct rep *x, const struct context *cx, ir_var i,
+                               ir_var from) {
   const struct context cv = context_elements(f, v);
   if (flat_elements(type)) {
     return rep_sequence(f, v->segdes, v->outer,
@@ -145,8 +145,7 @@ static const struct rep *write(struct flattener *f, const struct context *c,
   const ir_var new = EMIT(f, INDEX, NONE, count, one, cx->one);
   const ir_var source = EMIT(f, DPERMUTE, INT, new, i, old, from, v->segdes);
   ir_var both;
-  const struct rep *all = behind(f, type_of(type)->part[0], v->elements, &cv, x, cx, &both);
-  (void)c;
+  const struct rep *all = behind(f, v->elements, &cv, x, cx, &both);
   return rep_sequence(f, v->segdes, v->outer, rep_gather(f, all, source, both, cv.one),
                       v->shared);
 }
@@ -159,8 +158,7 @@ static const struct rep *write_pairs(struct flattener *f, const struct context *
   const ir_var i = rep_each_scalar(f, &inside, pairs->elements->left);
   const ir_var n = EMIT(f, DIST, INT, seq_lengths(f, v), pairs->segdes);
   check_range(f, i, n, each_int(f, &inside, 0), check_text(CHECK_WRITE));
-  return write(f, c, v, type_of(type)->part[0], pairs->elements->right, &inside, i,
-               pairs->segdes);
+  return write(f, v, type_of(type)->part[0], pairs->elements->right, &inside, i, pairs->segdes);
 }
 
 static const struct rep *put(struct flattener *f, const struct context *c,
@@ -169,7 +167,7 @@ static const struct rep *put(struct flattener *f, const struct context *c,
   const struct rep *index = rep_plain(f, c, argument->right->left);
   const struct rep *x = rep_plain(f, c, argument->right->right);
   const struct context inside = context_elements(f, index);
-  return write(f, c, v, type_of(type)->part[0], x->elements, &inside, element_scalars(f, index),
+  return write(f, v, type_of(type)->part[0], x->elements, &inside, element_scalars(f, index),
                index->segdes);
 }
 
@@ -182,7 +180,7 @@ static const struct rep *replace(struct flattener *f, const struct context *c,
   /* One element for each segment. */
   const ir_var from =
       context_serial(c) ? c->one : EMIT(f, MAKE_SEGDES, NONE, each_int(f, c, 1));
-  return write(f, c, v, type_of(type)->part[0], x, c, i, from);
+  return write(f, v, type_of(type)->part[0], x, c, i, from);
 }
 
 /* ---- permuting ---- */

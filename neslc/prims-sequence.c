@@ -8,22 +8,9 @@
 bool primitive_has_effects(enum primitive p) {
   switch (p) {
   case PRIM_RAND:
-  case PRIM_SIGNATURE: /* of a type, which only prim_effect knows */
   case PRIM_PRINT_STRING:
-  case PRIM_ERROR:
-  case PRIM_RAND_SEED:
-  case PRIM_OPEN_FILE:
-  case PRIM_CLOSE_FILE:
-  case PRIM_READ_STRING:
-  case PRIM_WRITE_STRING:
-  case PRIM_READ_INTS:
-  case PRIM_READ_FLOATS:
-  case PRIM_WRITE_INTS:
-  case PRIM_WRITE_FLOATS:
-  case PRIM_READ_COLUMNS:
-  case PRIM_WRITE_COLUMNS:
-  case PRIM_SPAWN: return true;
-  default: return false;
+  case PRIM_ERROR: return true;
+  default: return primitive_is_serial((int)p);
   }
 }
 
@@ -283,7 +270,7 @@ static const struct rep *join_elements(struct flattener *f, const struct context
     const struct part *p = &j->parts.items[i];
     parts[i] = (struct source_part){elements[i], p->place, p->inside.one};
   }
-  return rep_merge(f, NULL, parts, (unsigned)n, j->all);
+  return rep_merge(f, parts, (unsigned)n, j->all);
 }
 
 /* The sequences of an argument: pairs are appends within it (flatten_appended). */

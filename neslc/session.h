@@ -23,8 +23,8 @@ struct session {
   bool argument_checks; /* set arg_check; initially true */
   bool classic;
 
-  /* The type of what a file of arrays holds, of numpy's or CSV, for read_npy("FILE"); NULL and a
-   * sentence about why not. NULL itself where nobody may look at files. */
+  /* The type of what a file of arrays holds, of numpy's or CSV, for read_npy("FILE"); NULL and
+   * a sentence about why not. NULL itself where nobody may look at files. */
   struct type *(*file_type)(void *context, bool csv, const char *name, size_t length,
                             const char **problem);
   void *file_context;

@@ -5,7 +5,7 @@
 
 struct traits_entry {
   struct traits traits;
-  bool known, open;
+  bool known;
 };
 
 /* ---- walking ---- */
