@@ -25,6 +25,7 @@ import nesl
 from algorithm_cases import ALGORITHMS
 from library_cases import TABLE
 from library_model import DECLARATIONS, literal, pair, seq, show, show_type, val_pair
+from matrix import CONFIGS
 
 ROWS = TABLE + ALGORITHMS
 SIZES = (0, 1, 5, 3, 7, 2)
@@ -148,13 +149,21 @@ def sampled(row, config, options):
     return int(hashlib.sha256(key).hexdigest(), 16) % 100 < options.sample
 
 
+def single(config):
+    return CONFIGS[config].widths in ("32-32", "64-32")
+
+
+def runs_in(row, config):
+    return not (row.double and single(config))
+
+
 def run_row(command, row, config, data, folder):
     """(forms, failures) of a row in a configuration."""
     forms = forms_of(row, data)
     path = pathlib.Path(folder) / ("%d-%s.nesl" % (ROWS.index(row), config))
     path.write_text("".join(form + "\n" for form, _ in forms), "latin-1")
-    lines, trouble = nesl.outcomes(command, nesl.CONFIGS[config], path, 120)
-    tolerance = 2e-6 if config.endswith("-32") else 1e-9
+    lines, trouble = nesl.outcomes(command, CONFIGS[config].flags, path, 120)
+    tolerance = 2e-6 if single(config) else 1e-9
     failures = []
     for at, (form, want) in enumerate(forms):
         got = lines[at] if at < len(lines) else "error process: %s" % trouble
@@ -165,10 +174,16 @@ def run_row(command, row, config, data, folder):
     return len(forms), failures
 
 
+def show_failure(failure, data):
+    row, config, form, want, got = failure
+    print("\n%s (%s, --data %s)\n    %s\n  expected %s\n  but it is %s"
+          % (row.name, config, data, form, want, got))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--nesl", default=nesl.COMMAND)
-    parser.add_argument("--config", action="append", choices=nesl.CONFIGS)
+    parser.add_argument("--config", action="append", choices=CONFIGS)
     parser.add_argument("--only", action="append", help="names of functions")
     parser.add_argument("--data", default="ravel", help="what the arguments follow from")
     parser.add_argument("--sample", type=int, default=100, help="percent of the rows")
@@ -187,14 +202,13 @@ def main():
     with tempfile.TemporaryDirectory(prefix="ravel-") as folder, \
             concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         jobs = [(row, c) for row in rows for c in configs if sampled(row, c, options)
-                and not (row.double and c.endswith("-32"))]
+                and runs_in(row, c)]
         for forms, failed in pool.map(
                 lambda job: run_row(options.nesl, *job, options.data, folder), jobs):
             total += forms
             failures += failed
-    for row, config, form, want, got in failures[:20]:
-        print("\n%s (%s, --data %s)\n    %s\n  expected %s\n  but it is %s"
-              % (row.name, config, options.data, form, want, got))
+    for failure in failures[:20]:
+        show_failure(failure, options.data)
     print("\n%d functions, %s\n%d passed, %d failed"
           % (len(rows), ", ".join(configs), total - len(failures), len(failures)))
     return 1 if failures else 0

@@ -33,31 +33,13 @@ import subprocess
 import sys
 import tempfile
 
+from matrix import CONFIGS
+
 HERE = pathlib.Path(__file__).resolve().parent
 CORPUS = HERE.parent.parent / "shared" / "corpus" / "nesl"
 COMMAND = str(HERE.parent / "build" / "bin" / "nesl-tests")
 
-WAYS = {
-    "direct": ["--direct"],
-    "compiled": ["--backend", "cpu", "--no-optimise"],
-    "optimised": ["--backend", "cpu"],
-    "no-fusion": ["--backend", "cpu", "--no-fusion"],
-    "one-thread": ["--backend", "cpu", "--threads", "1"],
-    "delayed": ["--backend", "delayed", "--no-optimise"],
-    "delayed-optimised": ["--backend", "delayed"],
-    "cuda-emu": ["--backend", "cuda-emu", "--no-optimise"],
-    "cuda-emu-optimised": ["--backend", "cuda-emu"],
-}
-# Classic, 64/64, and those with single precision.
-WIDTHS = {
-    "": ["--classic"],
-    "-64": [],
-    "-32-32": ["--int", "32", "--float", "32"],
-    "-64-32": ["--int", "64", "--float", "32"],
-}
-CONFIGS = {way + widths: [*WIDTHS[widths], *flags]
-           for widths in WIDTHS for way, flags in WAYS.items()}
-DEFAULT_CONFIGS = ["direct", "compiled", "optimised"]
+DEFAULT_CONFIGS = ["direct", "unoptimised", "fused"]
 
 
 # ---- forms of a file ----
@@ -114,10 +96,9 @@ class File:
                 self.files = True
 
     def runs_in(self, config):
-        if self.files and config.startswith("direct"):
+        if self.files and CONFIGS[config].way == "direct":
             return False
-        wanted = {"-64": "64", "": "classic"}
-        return any(config == way + w and wanted[w] in self.widths for way in WAYS for w in wanted)
+        return CONFIGS[config].widths in self.widths
 
 
 # ---- comparison ----
@@ -225,7 +206,7 @@ class Failure:
 
 def run_file(nesl, file, config, seed, timeout):
     """(forms, failures) of a file in a configuration."""
-    flags = CONFIGS[config] + (["--seed", seed] if seed else [])
+    flags = CONFIGS[config].flags + (["--seed", seed] if seed else [])
     if file.files:
         flags = [*flags, "--allow-files", "--allow-spawn"]
     lines, trouble = outcomes(nesl, flags, file.path, timeout)
@@ -268,6 +249,14 @@ def reproduce(nesl, failure, timeout):
             forms = without
         at -= 1
     return forms
+
+
+def show_failure(nesl, failure, timeout):
+    print("\n%s:%d (%s: nesl %s)" % (failure.path, failure.line, failure.config,
+                                     " ".join(failure.flags)))
+    print("  expected %s\n  but it is %s" % (failure.expected or "no error", failure.actual))
+    for form in reproduce(nesl, failure, timeout):
+        print("    " + form)
 
 
 # ---- the command ----
@@ -314,8 +303,8 @@ def main():
     options = parser.parse_args()
     options.nesl = str(pathlib.Path(options.nesl).resolve())
     if options.list:
-        for name, flags in CONFIGS.items():
-            print(name, *flags)
+        for config in CONFIGS.values():
+            print(config.name, *config.flags)
         return 0
     configs = options.config or (["direct"] if options.direct else DEFAULT_CONFIGS)
     files = [File(path) for path in suite_files(options.files)]
@@ -335,11 +324,7 @@ def main():
     failed = bool(failures)
     failures = [f for f in failures if not f.follows]
     for failure in failures[: options.most]:
-        print("\n%s:%d (%s: nesl %s)" % (failure.path, failure.line, failure.config,
-                                         " ".join(failure.flags)))
-        print("  expected %s\n  but it is %s" % (failure.expected or "no error", failure.actual))
-        for form in reproduce(options.nesl, failure, options.timeout):
-            print("    " + form)
+        show_failure(options.nesl, failure, options.timeout)
     if len(failures) > options.most:
         print("\n%d more failures; --most shows them" % (len(failures) - options.most))
     return 1 if failed else 0

@@ -1,0 +1,161 @@
+#!/usr/bin/env python3
+"""matrix.py - every form of NESL there is, in every way that Ravel can run it, with one table.
+
+    matrix.py                                every configuration, whole
+    matrix.py --sample P [--seed TEXT]       P percent of what runs outside of CORE, drawn by TEXT
+    matrix.py --way fused --widths 64 ...    only these ways, widths, threads, back ends
+    matrix.py --list                         the configurations
+
+A configuration is WAY[-BACKEND][-WIDTHS][-THREADS]: `fused` is what `nesl` does by default, in the
+classic widths; `unoptimised-delayed-64`, `native-64-2t` ... What is run are the suites of nesl.py
+(the corpus, nesl-tests/nesl, examples) and the rows of library.py, in parallel. The ways are
+{direct, unoptimised, optimised, fused, native}, the threads {1, 2, 8}, the widths {32/64, 64/64,
+32/32, 64/32}, the back ends those that are there: that of the CPU, the one that delays results, the
+emulated GPU, and a real one. Not every product means something: `direct` has no back end, only the
+CPU has threads. A failure is shown as the least program that has it.
+"""
+
+import argparse
+import concurrent.futures
+import hashlib
+import os
+import subprocess
+import sys
+import tempfile
+
+FLAGS = {
+    "direct": ["--direct"],
+    "unoptimised": ["--no-optimise"],
+    "optimised": ["--no-fusion"],
+    "fused": [],
+    "native": ["--native"],
+}
+BACKENDS = ["cpu", "delayed", "cuda-emu", "cuda"]
+WIDTHS = {
+    "classic": ["--classic"],
+    "64": [],
+    "32-32": ["--int", "32", "--float", "32"],
+    "64-32": ["--int", "64", "--float", "32"],
+}
+THREADS = [None, 1, 2, 8]
+# Whole in every run of scripts/test.
+CORE = ["direct", "direct-64", "unoptimised", "unoptimised-64", "fused", "fused-64"]
+
+
+class Config:
+    """One way to run NESL: its name, and the options of `nesl` that mean it."""
+
+    def __init__(self, way, backend, widths, threads):
+        self.way, self.backend, self.widths, self.threads = way, backend, widths, threads
+        parts = [way, *([backend] if backend != "cpu" else []),
+                 *([widths] if widths != "classic" else []), *([f"{threads}t"] if threads else [])]
+        self.name = "-".join(parts)
+        self.flags = [*FLAGS[way], *([] if way == "direct" else ["--backend", backend]),
+                      *WIDTHS[widths], *(["--threads", str(threads)] if threads else [])]
+
+
+def meaningful(way, backend, threads):
+    if way == "direct":
+        return backend == "cpu" and threads is None
+    if backend != "cpu":
+        return threads is None and (way != "native" or backend != "delayed")
+    return True
+
+
+CONFIGS = {c.name: c for c in (
+    Config(way, backend, widths, threads)
+    for way in FLAGS for backend in BACKENDS for widths in WIDTHS for threads in THREADS
+    if meaningful(way, backend, threads))}
+
+
+def wanted(command, options):
+    """The configurations of the command line whose back end is there."""
+    chosen = [c for c in CONFIGS.values()
+              if (not options.way or c.way in options.way)
+              and (not options.backend or c.backend in options.backend)
+              and (not options.widths or c.widths in options.widths)
+              and (not options.threads or str(c.threads or "all") in options.threads)]
+    there = {}
+    for c in chosen:
+        way = c.way, c.backend
+        if way not in there:
+            there[way] = subprocess.run([command, *c.flags, "-e", "1"], stdin=subprocess.DEVNULL,
+                                        capture_output=True, check=False).returncode == 0
+            if not there[way]:
+                print(f"SKIPPED: {c.way} on {c.backend}, which is not here")
+    return [c.name for c in chosen if there[c.way, c.backend]]
+
+
+def drawn(what, config, options):
+    """Whether a sample has this; what CORE names is always whole."""
+    if config in CORE:
+        return True
+    key = hashlib.sha256(f"{what} {config} {options.seed}".encode()).hexdigest()
+    return int(key, 16) % 1000 < 10 * options.sample
+
+
+def print_table(configs, totals):
+    """Configurations against suites."""
+    suites = ["forms", "library"]
+    width = max(len(c) for c in configs + ["configuration"])
+    print(f"{'configuration':{width}}", *(f"{s:>20}" for s in suites))
+    for config in configs:
+        cells = []
+        for suite in suites:
+            ran, failed = totals.get((suite, config), (0, 0))
+            cells.append(f"{failed} of {ran} fail" if failed else f"{ran} pass" if ran else "-")
+        print(f"{config:{width}}", *(f"{c:>20}" for c in cells))
+
+
+def main():
+    import library  # which knows the configurations above, as nesl does
+    import nesl
+
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("--nesl", default=nesl.COMMAND, help="the command")
+    parser.add_argument("--sample", type=float, default=100, help="percent of what is not CORE")
+    parser.add_argument("--seed", default="", help="which ones a sample has")
+    parser.add_argument("--data", default="ravel", help="what the library's arguments follow from")
+    parser.add_argument("--way", action="append", choices=FLAGS)
+    parser.add_argument("--backend", action="append", choices=BACKENDS)
+    parser.add_argument("--widths", action="append", choices=WIDTHS)
+    parser.add_argument("--threads", action="append", choices=["all", "1", "2", "8"])
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--timeout", type=int, default=120, help="seconds for one file")
+    parser.add_argument("--list", action="store_true", help="print the configurations")
+    options = parser.parse_args()
+    if options.list:
+        for config in CONFIGS.values():
+            print(config.name, *config.flags)
+        return 0
+    configs = wanted(options.nesl, options)
+    files = [nesl.File(path) for path in nesl.suite_files([])]
+    totals, shown = {}, []
+    with tempfile.TemporaryDirectory(prefix="ravel-") as folder, \
+            concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        jobs = [("forms", c, pool.submit(nesl.run_file, options.nesl, f, c, s, options.timeout))
+                for c in configs for f in files if f.runs_in(c)
+                for s in f.seeds if drawn(f"{f.path.name} {s}", c, options)]
+        jobs += [("library", c, pool.submit(library.run_row, options.nesl, row, c, options.data,
+                                            folder))
+                 for c in configs for row in library.ROWS if library.runs_in(row, c)
+                 and drawn(row.call, c, options)]
+        for suite, config, job in jobs:
+            ran, failed = job.result()
+            total = totals.setdefault((suite, config), [0, 0])
+            total[0] += ran
+            total[1] += len(failed)
+            shown += [(suite, failure) for failure in failed]
+    print_table(configs, totals)
+    for suite, failure in shown[:20]:
+        if suite == "forms":
+            nesl.show_failure(options.nesl, failure, options.timeout)
+        else:
+            library.show_failure(failure, options.data)
+    ran, failed = (sum(t[k] for t in totals.values()) for k in (0, 1))
+    print(f"{ran - failed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
