@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/* ---- what a run keeps of superoperators ---- */
+/* ---- what a program keeps of superoperators ---- */
 
 struct prepared {
   struct cvl_kernel *kernel;

@@ -263,10 +263,21 @@ static bool dispatch(struct call *c, enum opcode op) {
   }
 }
 
+/* Whether a program that is run repeatedly may do this: nothing that finds the world as the run
+ * before left it. */
+static bool is_repeatable(enum opcode op) {
+  return op == OPC_WRITE || op == OPC_FWRITE || op == OPC_FCLOSE;
+}
+
 bool io_execute(struct machine *m, const struct machine_site *site, enum opcode op,
                 enum type_word type, const struct value *operands, struct value *results) {
   struct call c = {
       .m = m, .site = site, .type = type, .operands = operands, .results = results};
+  if (m->repeated && !is_repeatable(op)) {
+    return machine_fault(m, site,
+                         "a program that is run repeatedly may not read, open files or start "
+                         "processes");
+  }
   bool may_end = m->options.interrupt != NULL || m->options.time_limit > 0;
   /* A signal may have ended a wait, with a status that nobody is to see. */
   if (dispatch(&c, op) && (!may_end || machine_poll(m, site))) return true;

@@ -89,6 +89,34 @@ bool machine_push_items(struct machine *m, const struct machine_site *site,
   return true;
 }
 
+/* ---- held from run to run ---- */
+
+bool machine_hold(struct machine *m, const struct machine_site *site) {
+  size_t bytes = (size_t)m->top * sizeof *m->held;
+  m->held = heap_alloc(&m->heap, bytes);
+  if (!m->held) return machine_memory_fault(m, site, bytes);
+  m->held_count = m->top;
+  for (uint64_t k = 0; k < m->top; k++) {
+    m->held[k] = m->stack[k];
+    value_retain(&m->store, &m->held[k]);
+  }
+  return true;
+}
+
+void machine_push_held(struct machine *m) {
+  for (uint64_t k = 0; k < m->held_count; k++) {
+    m->stack[m->top++] = m->held[k];
+    value_retain(&m->store, &m->held[k]);
+  }
+}
+
+void machine_forget_held(struct machine *m) {
+  for (uint64_t k = 0; k < m->held_count; k++) value_release(&m->store, &m->held[k]);
+  heap_free(&m->heap, m->held, (size_t)m->held_count * sizeof *m->held);
+  m->held = NULL;
+  m->held_count = 0;
+}
+
 /* ---- out ---- */
 
 static size_t item_bytes(const struct machine_item *item) {

@@ -3,7 +3,8 @@
  * Where things are: value.h what the stack holds; code.h the flat code of typed functions;
  * execute.c runs it; stack-interpreter.c runs stack code; checks.c agreement of sizes;
  * operations.c one instruction on the back end; fused.c a superoperator; faults.c messages and
- * call traces; io.c and streams.c input and output; print.c and items.c results; run.c what the
+ * call traces; io.c and streams.c input and output; results.c, print.c and items.c arguments
+ * and results; evaluate.c a program from beginning to end, once or repeatedly; run.c what the
  * executors share.
  */
 #ifndef RAVEL_MACHINE_PRIVATE_H
@@ -45,11 +46,16 @@ struct machine {
   bool measured;           /* there is a profile or a trace: instructions are timed */
   struct progress progress;
 
-  /* One run. */
+  /* One program. */
   const struct ir_program *program;
   struct diag_list *diags;
   struct code *code;
-  struct fused *fused;            /* NULL without superoperators */
+  struct fused *fused; /* NULL without superoperators */
+  struct value *held;  /* arguments of a program that is run repeatedly, or NULL */
+  uint64_t held_count;
+  bool repeated; /* it is: nothing may go on differently the next time */
+
+  /* One run. */
   bool faulted;                   /* a diagnostic was added; everything unwinds */
   bool interrupted;               /* ... because of options.interrupt */
   struct machine_failure failure; /* what it was */
@@ -118,6 +124,15 @@ static inline struct value machine_scalar_bool(bool x) {
 /* Puts the items on the empty stack. False after a fault. */
 bool machine_push_items(struct machine *, const struct machine_site *,
                         const struct machine_item *, uint64_t count);
+/* Keeps what is on the stack for the runs after this one; puts it on the empty stack again; and
+ * forgets it. */
+bool machine_hold(struct machine *, const struct machine_site *);
+void machine_push_held(struct machine *);
+void machine_forget_held(struct machine *);
+/* Prints the stack to options.out, all of it or nothing. */
+bool machine_print_results(struct machine *);
+/* Where a fault of the results is told: at the entry function's end. */
+struct machine_site machine_end_site(const struct machine *);
 /* Copies the stack to the host; *results is empty after a fault. */
 bool machine_collect(struct machine *, const struct machine_site *, struct machine_results *);
 
@@ -144,7 +159,7 @@ bool operation_execute(struct machine *, uint32_t location, enum opcode, enum ty
 
 /* ---- superoperators: fused.c ---- */
 
-/* Begins and ends what a run needs for them; false if memory fails. */
+/* Begins and ends what a program needs for them; false if memory fails. */
 bool fused_new(struct machine *, const struct ir_program *);
 void fused_free(struct machine *);
 /* Where fused_execute finds the operands and leaves the results. */

@@ -94,6 +94,36 @@ enum machine_outcome machine_evaluate(struct machine *, const struct ir_program 
                                       struct diag_list *);
 void machine_results_free(struct machine *, struct machine_results *);
 
+/* ---- the same program again and again, for measuring ---- */
+
+struct machine_repetition {
+  uint64_t runs;                 /* to be timed; 0: one run, which is not */
+  bool counts;                   /* fill in `totals`, by an untimed run before the others */
+  void (*placed)(void *context); /* called once, when the arguments are in the back end and
+                                    their memory is not needed any more; or NULL */
+  void *context;
+  double *seconds; /* gets the time of each timed run: from arguments in place to results in
+                      place, the back end having done everything. The caller's */
+  struct machine_totals {
+    uint64_t instructions, work, steps; /* as vcode.md, 21.8, counts them */
+    double seconds;                     /* elapsed in runs */
+  } totals;                             /* of one run */
+  uint64_t launches, waits;             /* of a timed run: see cvl_statistics */
+  uint64_t peak_bytes; /* of vectors in the back end, arguments included, since the machine was
+                          made */
+};
+
+/* Like machine_evaluate, but after a run that warms up there are `runs` timed ones, all on the
+ * same arguments, which stay in the back end, and from the same state: RAND begins anew each
+ * time. Superoperators are prepared once. What the program writes is written by the first run
+ * only; *results are the last one's. A program that reads, opens files or starts processes may
+ * go on differently the next time: that is an error, where it happens. Only after MACHINE_DONE
+ * do the fields that are filled in mean anything. */
+enum machine_outcome machine_repeat(struct machine *, const struct ir_program *,
+                                    const struct machine_item *arguments,
+                                    uint64_t argument_count, struct machine_repetition *,
+                                    struct machine_results *results, struct diag_list *diags);
+
 /* Why a run ended in MACHINE_ERROR, for callers that word it themselves. */
 enum machine_cause {
   MACHINE_CAUSE_NONE,
@@ -116,10 +146,6 @@ struct machine_failure {
 const struct machine_failure *machine_failure(const struct machine *);
 
 /* The sums of all runs so far, of a machine that collects a profile; else all 0. */
-struct machine_totals {
-  uint64_t instructions, work, steps; /* as vcode.md, 21.8, counts them */
-  double seconds;                     /* elapsed in runs */
-};
 struct machine_totals machine_totals(const struct machine *);
 
 /* The profile of all runs so far: a table for people, or JSON. Counts as vcode.md, 21.8. */

@@ -1,0 +1,254 @@
+/* test-repeat.c - a program run again and again on the same arguments: every run is like the
+ * first, superoperators are prepared once, and nothing is left behind.
+ */
+#include "vinterp/tests/fixture.h"
+
+#include "cvl/delayed.h"
+#include "cvl/oracle.h"
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+DELAYED_BACKEND(delayed_oracle, "delayed", cvl_oracle_backend)
+
+enum { RUNS = 5 };
+
+/* A program that was run repeatedly, or once with runs = 0. */
+struct repeated {
+  struct heap heap;
+  struct arena arena;
+  struct diag_list diags;
+  struct machine *machine;
+  struct machine_repetition repetition;
+  struct machine_results results;
+  enum machine_outcome outcome;
+  double seconds[RUNS];
+  char *out;
+  size_t out_size;
+};
+
+static const char *message(const struct repeated *r) {
+  return r->diags.list.count ? r->diags.list.items[0].message : "";
+}
+
+/* The entry is the last function: MAIN itself is not allowed to take anything. */
+static void repeat(struct repeated *r, const char *text, struct machine_options options,
+                   const struct machine_item *arguments, uint64_t count,
+                   struct machine_repetition repetition) {
+  *r = (struct repeated){.repetition = repetition};
+  heap_init(&r->heap, 0);
+  arena_init(&r->arena, &r->heap);
+  diag_list_init(&r->diags, &r->arena);
+  cr_assert_eq(setjmp(r->arena.out_of_memory), 0);
+  struct vcode_program *vcode =
+      vcode_parse(&r->arena, "test.vcode", text, strlen(text), options.widths, &r->diags);
+  cr_assert(vcode, "%s: %s", text, message(r));
+  struct ir_program *program = ir_build(&r->arena, vcode, options.widths, &r->diags);
+  cr_assert(program, "%s: %s", text, message(r));
+  program->entry = program->function_count - 1;
+  options.out = options.err = open_memstream(&r->out, &r->out_size);
+  r->machine = machine_new(&options, &r->diags);
+  cr_assert(r->machine && options.out);
+  for (int k = 0; k < RUNS; k++) r->seconds[k] = -1;
+  r->repetition.seconds = r->seconds;
+  r->outcome = machine_repeat(r->machine, program, arguments, count, &r->repetition,
+                              &r->results, &r->diags);
+  fclose(options.out);
+}
+
+static void end(struct repeated *r) {
+  machine_results_free(r->machine, &r->results);
+  machine_free(r->machine);
+  arena_free(&r->arena);
+  free(r->out);
+  cr_expect_eq(r->heap.live, 0);
+}
+
+static void expect_ints(const struct machine_item *item, uint64_t count, const int64_t *ints) {
+  cr_assert_eq(item->length, count);
+  for (uint64_t i = 0; i < count; i++) cr_expect_eq(item->as.ints[i], ints[i]);
+}
+
+static const int64_t numbers[] = {10, 20, 30}, lengths[] = {1, 0, 4};
+static const struct machine_item arguments[] = {
+    {.kind = MACHINE_INT, .length = 3, .as.ints = numbers},
+    {.kind = MACHINE_SEGDES, .length = 3, .as.ints = lengths}};
+
+static const struct machine_repetition timed = {.runs = RUNS},
+                                       counted = {.runs = RUNS, .counts = true};
+
+Test(repeat, every_run_is_like_a_single_one) {
+  static const char *const texts[] = {
+      "FUNC MAIN RET FUNC FN LENGTHS - INT CONST INT (7 7 7) + INT RET",
+      "FUNC MAIN RET FUNC FN LENGTHS POP 1 0 RAND RAND RET", /* from the seed each time */
+      "FUNC MAIN RET FUNC FN LENGTHS COPY 1 0 + INT RET FUNC LAST CALL FN + INT RET"};
+  struct cvl_backend late;
+  for (size_t t = 0; t < sizeof texts / sizeof texts[0]; t++) {
+    for (int way = 0; way < 8; way++) {
+      struct machine_options options = quiet_options();
+      options.seed = 42;
+      options.checked = way & 1;
+      if (way & 2) options.widths = (struct widths){CVL_I32, CVL_F32};
+      if (way & 4) options.backend = delayed_oracle(&late);
+      if (way & 4) options.device = way;
+      struct repeated once, often;
+      repeat(&once, texts[t], options, arguments, 2, (struct machine_repetition){.runs = 0});
+      repeat(&often, texts[t], options, arguments, 2, way & 1 ? counted : timed);
+      cr_assert_eq(once.outcome, MACHINE_DONE, "%s", message(&once));
+      cr_assert_eq(often.outcome, MACHINE_DONE, "%s", message(&often));
+      cr_assert_eq(often.results.count, once.results.count);
+      for (uint64_t k = 0; k < once.results.count; k++) {
+        const struct machine_item *item = &once.results.items[k];
+        cr_expect_eq(often.results.items[k].kind, item->kind);
+        expect_ints(&often.results.items[k], item->length, item->as.ints);
+      }
+      for (int k = 0; k < RUNS; k++) {
+        cr_expect_geq(often.seconds[k], 0);
+        cr_expect_eq(once.seconds[k], -1);
+      }
+      end(&once);
+      end(&often);
+    }
+  }
+}
+
+/* ---- what stays in the back end ---- */
+
+static unsigned uploads, prepared;
+
+static bool note_upload(struct cvl_context *context, uint64_t site, enum cvl_elem elem,
+                        uint64_t n, const void *data, struct cvl_value *out) {
+  uploads++;
+  return cvl_oracle_backend.from_host(context, site, elem, n, data, out);
+}
+
+static struct cvl_kernel *note_prepare(struct cvl_context *context, const struct superop *op) {
+  prepared++;
+  return cvl_oracle_backend.prepare(context, op);
+}
+
+static void wipe(void *context) {
+  int64_t *memory = context;
+  memory[0] = memory[1] = memory[2] = -1;
+}
+
+Test(repeat, arguments_are_placed_and_superoperators_prepared_once) {
+  struct cvl_backend noting = cvl_oracle_backend;
+  noting.from_host = note_upload;
+  noting.prepare = note_prepare;
+  struct machine_options options = quiet_options();
+  options.backend = &noting;
+  for (uint64_t runs = 0; runs <= RUNS; runs += RUNS) {
+    int64_t memory[] = {3, 4, 5};
+    const struct machine_item item = {.kind = MACHINE_INT, .length = 3, .as.ints = memory};
+    struct machine_repetition repetition = {.runs = runs, .placed = wipe, .context = memory};
+    uploads = prepared = 0;
+    struct repeated r;
+    repeat(&r,
+           "fused OP0#1 ($0 : INT) = (+ INT @ (* INT @ $0 $0) $0)\n"
+           "FUNC MAIN RET FUNC FN FUSED 0 RET",
+           options, &item, 1, repetition);
+    cr_assert_eq(r.outcome, MACHINE_DONE, "%s", message(&r));
+    expect_ints(&r.results.items[0], 3, (int64_t[]){12, 20, 30});
+    cr_expect_eq(uploads, 1, "%u uploads", uploads);
+    cr_expect_eq(prepared, 1, "prepared %u times", prepared);
+    cr_expect_eq(memory[0], -1);
+    if (runs > 0) cr_expect_geq(r.repetition.peak_bytes, 2 * sizeof memory);
+    end(&r);
+  }
+}
+
+Test(repeat, counts_are_those_of_one_run) {
+  struct repeated r;
+  repeat(&r, "FUNC MAIN RET FUNC FN COPY 1 0 + INT CONST SEGDES 3 +_REDUCE INT RET",
+         quiet_options(), arguments, 1, counted);
+  cr_assert_eq(r.outcome, MACHINE_DONE, "%s", message(&r));
+  expect_ints(&r.results.items[0], 1, (int64_t[]){120});
+  cr_expect_eq(r.repetition.totals.instructions, 2);
+  cr_expect_eq(r.repetition.totals.work, 3 + 3 + 3 + 3 + 1 + 1);
+  cr_expect_eq(r.repetition.totals.steps, 1 + 2);
+  end(&r);
+  repeat(&r, "FUNC MAIN RET FUNC FN COPY 1 0 + INT RET", quiet_options(), arguments, 1, timed);
+  cr_expect_eq(r.repetition.totals.instructions, 0);
+  end(&r);
+}
+
+/* ---- the world ---- */
+
+Test(repeat, output_is_written_once) {
+  for (int way = 0; way < 2; way++) {
+    struct repeated r;
+    repeat(&r,
+           "FUNC MAIN CONST CHAR \"hello\" CONST INT 1 FWRITE CHAR POP 2 0 CONST INT 7 WRITE "
+           "INT POP 2 0 RET",
+           quiet_options(), NULL, 0, way ? counted : timed);
+    cr_expect_eq(r.outcome, MACHINE_DONE, "%s", message(&r));
+    cr_expect_str_eq(r.out, "hello( 7 )\n");
+    end(&r);
+  }
+}
+
+Test(repeat, what_may_differ_the_next_time_is_refused) {
+  static const char *const texts[] = {
+      "FUNC MAIN READ INT POP 2 0 RET", "FUNC MAIN CONST INT 0 FREAD INT POP 2 0 RET",
+      "FUNC MAIN CONST CHAR \"/dev/null\" CONST INT 2 FOPEN RET",
+      "FUNC MAIN CONST CHAR \"true\" CONST INT 0 CONST INT 1 CONST INT 2 SPAWN RET"};
+  for (size_t t = 0; t < sizeof texts / sizeof texts[0]; t++) {
+    struct machine_options options = quiet_options();
+    options.allow_files = options.allow_spawn = true;
+    options.in = tmpfile();
+    struct repeated r;
+    repeat(&r, texts[t], options, NULL, 0, timed);
+    cr_expect_eq(r.outcome, MACHINE_ERROR);
+    cr_expect(strstr(message(&r), "that is run repeatedly may not read"), "%s", message(&r));
+    end(&r);
+    repeat(&r, texts[t], options, NULL, 0, (struct machine_repetition){.runs = 0});
+    cr_expect_eq(r.outcome, MACHINE_DONE, "%s", message(&r));
+    end(&r);
+    fclose(options.in);
+  }
+}
+
+/* ---- runs that end early ---- */
+
+Test(repeat, a_failure_ends_it) {
+  struct repeated r;
+  for (int way = 0; way < 2; way++) {
+    repeat(&r, "FUNC MAIN RET FUNC FN CONST INT (1 0 1) / INT RET", quiet_options(), arguments,
+           1, way ? counted : timed);
+    cr_expect_eq(r.outcome, MACHINE_ERROR);
+    cr_expect_eq(r.diags.list.count, 1);
+    cr_expect(strstr(message(&r), "division by zero at element 1"), "%s", message(&r));
+    cr_expect_eq(r.seconds[0], -1);
+    end(&r);
+    repeat(&r, "FUNC MAIN EXIT RET", quiet_options(), NULL, 0, way ? counted : timed);
+    cr_expect_eq(r.outcome, MACHINE_EXIT, "%s", message(&r));
+    end(&r);
+  }
+}
+
+/* Whatever allocation fails, in whichever run, it is an error and nothing is left behind. */
+Test(repeat, failing_allocations) {
+  enum { ENOUGH = 600 };
+  unsigned failed = 0, done = 0;
+  for (uint64_t n = 1; n <= ENOUGH; n++) {
+    struct machine_options options = quiet_options();
+    if (n / 2 % 2) options.widths = (struct widths){CVL_I32, CVL_F32};
+    options.fail_allocation = n;
+    struct repeated r;
+    repeat(&r,
+           "fused OP0#1 ($0 : INT) = (+ INT @ (* INT @ $0 $0) $0)\n"
+           "FUNC MAIN RET FUNC FN LENGTHS COPY 1 0 + INT + INT FUSED 0 CONST INT (1 2) RET",
+           options, arguments, 2, n % 3 ? timed : counted);
+    if (r.outcome == MACHINE_DONE) {
+      done++;
+      cr_expect_eq(r.results.count, 2);
+    } else {
+      failed++;
+      cr_expect_eq(r.results.count, 0);
+      cr_expect_eq(machine_failure(r.machine)->cause, MACHINE_CAUSE_LIMIT, "%s", message(&r));
+    }
+    end(&r);
+  }
+  cr_expect(failed > 50 && done > 50, "%u failed, %u did not", failed, done);
+}
