@@ -1,0 +1,156 @@
+"""Programs of options, matrices, bodies, points and pictures: most have nesting in them."""
+
+import math
+
+import numpy
+
+from case import Case, Limit
+
+# ---- Black-Scholes: the ranges of the samples of NVIDIA's SDK ----
+
+
+def contracts(n, rng):
+    return [rng.uniform(5, 30, n), rng.uniform(1, 100, n), rng.uniform(0.25, 10, n), 0.02, 0.3]
+
+
+def black_scholes(arguments):
+    """The formula of the program, with its approximation of the normal distribution."""
+    prices, strikes, years, rate, volatility = arguments
+
+    def below(d):
+        k = 1 / (1 + 0.2316419 * abs(d))
+        series = numpy.polynomial.Polynomial(
+            [0, 0.31938153, -0.356563782, 1.781477937, -1.821255978, 1.330274429])(k)
+        return numpy.where(d > 0, 1 - series * density(d), series * density(d))
+
+    def density(d):
+        return numpy.exp(-d ** 2 / 2) / math.sqrt(2 * math.pi)
+
+    d1 = ((numpy.log(prices / strikes) + (rate + volatility ** 2 / 2) * years)
+          / (volatility * numpy.sqrt(years)))
+    n1, n2 = below(d1), below(d1 - volatility * numpy.sqrt(years))
+    calls = prices * n1 - strikes * numpy.exp(-rate * years) * n2
+    return [calls, calls - prices + strikes * numpy.exp(-rate * years)]
+
+
+def black_scholes_check(arguments, results):
+    """The prices against those with the normal distribution itself."""
+    if len(arguments[0]) > 10**5:
+        return None
+    rate, volatility = arguments[3:]
+    for price, strike, years, call in zip(*arguments[:3], results[0]):
+        spread = volatility * math.sqrt(years)
+        d1 = (math.log(price / strike) + (rate + volatility ** 2 / 2) * years) / spread
+        n1, n2 = (math.erfc(-d / math.sqrt(2)) / 2 for d in (d1, d1 - spread))
+        right = price * n1 - strike * math.exp(-rate * years) * n2
+        if abs(call - right) > 1e-7 * (price + strike):
+            return f"a call is priced {call} instead of {right}"
+    return None
+
+
+# ---- Sparse matrices with the row lengths of Table 3 of the Accelerate paper ----
+#
+# name: values at full size, columns in a row on average, their standard deviation, and how they
+# lie: "band" near the diagonal, as in finite elements; "even" anywhere; "skew" anywhere, a few
+# columns and a few rows having very many. The paper gives the first two; the deviations are of
+# the kind of problem, and the matrices are generated at any size. All are square but LP's.
+MATRICES = {
+    "dense": (4.0e6, 2000, 0, "dense"),
+    "protein": (4.3e6, 119, 32, "band"),
+    "fem-spheres": (6.0e6, 72, 19, "band"),
+    "fem-cantilever": (4.0e6, 65, 14, "band"),
+    "wind-tunnel": (11.6e6, 53, 5, "band"),
+    "fem-harbour": (2.37e6, 50, 28, "band"),
+    "qcd": (1.9e6, 39, 0, "band"),
+    "fem-ship": (3.98e6, 28, 6, "band"),
+    "economics": (1.27e6, 6, 4.4, "even"),
+    "epidemiology": (1.27e6, 4, 0.3, "band"),
+    "fem-accelerator": (2.62e6, 22, 14, "band"),
+    "circuit": (0.959e6, 6, 4.4, "skew"),
+    "webbase": (3.1e6, 3, 25, "skew"),
+    "lp": (11.3e6, 2825, 4200, "skew"),
+}
+
+
+def row_lengths(rows, mean, deviation, rng):
+    """Normally distributed where that makes positive lengths, else log-normally."""
+    if deviation == 0:
+        return numpy.full(rows, mean)
+    if deviation < mean / 2:
+        return numpy.maximum(1, numpy.rint(rng.normal(mean, deviation, rows))).astype(int)
+    spread = math.log(1 + (deviation / mean) ** 2)
+    lengths = rng.lognormal(math.log(mean) - spread / 2, math.sqrt(spread), rows)
+    return numpy.minimum(numpy.rint(lengths), 1e6).astype(int)
+
+
+def matrix(name):
+    """make of a matrix with about n values, and no more than n; without values for n = 0."""
+    _, mean, deviation, kind = MATRICES[name]
+
+    def make(n, rng):
+        per_row = min(mean, math.isqrt(n)) if kind == "dense" else mean
+        rows = max(1, n // per_row) if n else 2
+        lengths = row_lengths(rows, per_row, deviation, rng) if n else numpy.zeros(2, int)
+        total = int(lengths.sum())
+        columns = {"dense": max(1, per_row), "skew": 256 * rows if name == "lp" else rows}.get(kind, rows)
+        row = numpy.repeat(numpy.arange(rows), lengths)
+        if kind == "dense":
+            column = numpy.tile(numpy.arange(columns), rows)[:total]
+        elif kind == "band":
+            column = numpy.clip(row + rng.integers(-2 * mean, 2 * mean + 1, total), 0, columns - 1)
+        elif kind == "even":
+            column = rng.integers(0, columns, total)
+        else:
+            column = (columns * rng.random(total) ** 3).astype(int)
+        if kind != "dense":
+            column = numpy.sort(row * columns + column) % columns
+        return [lengths, column, rng.standard_normal(total), rng.standard_normal(columns)]
+    return make
+
+
+def sparse_matrix_vector(arguments):
+    lengths, columns, values, x = arguments
+    row = numpy.repeat(numpy.arange(len(lengths)), lengths)
+    return [numpy.bincount(row, values * x[columns], len(lengths)).astype(float)]
+
+
+def sparse_limit(n, arguments):
+    lengths, columns, _, x = arguments
+    return Limit(bytes=16 * len(columns) + 16 * len(lengths) + 8 * len(x))
+
+
+# ---- Bodies that pull each other ----
+
+
+def bodies(dimensions):
+    def make(n, rng):
+        return [*(rng.random(n) for _ in range(dimensions)), rng.uniform(0.5, 1.5, n)]
+    return make
+
+
+def all_pairs(places, masses, softening):
+    """The accelerations, a component for each of the places, in blocks of rows."""
+    places = numpy.array(places)
+    parts = []
+    for first in range(0, places.shape[1], 512):
+        difference = places[:, None, :] - places[:, first:first + 512, None]
+        squares = (difference ** 2).sum(0) + softening
+        parts.append((difference * (masses / squares ** 1.5)).sum(2))
+    return list(numpy.concatenate(parts, 1)) if parts else [numpy.zeros(0)] * len(places)
+
+
+CASES = [
+    Case("black-scholes", "Black-Scholes", "NESL/GPU",
+         sizes=[10**4, 10**5, 10**6, 10**7], test_sizes=[0, 1, 1000],
+         make=contracts, reference=black_scholes, check=black_scholes_check,
+         limit=lambda n, a: Limit(bytes=40 * n, flops=80 * n), target=1.2, unit="contracts"),
+    Case("sparse-matrix-vector", "Sparse matrix times vector", "Accelerate",
+         sizes=[10**4, 10**5, 10**6, 4 * 10**6], test_sizes=[0, 1, 5000],
+         make=matrix("protein"), reference=sparse_matrix_vector, limit=sparse_limit, target=1.3,
+         unit="values", variants={name: matrix(name) for name in ["protein", *MATRICES]}),
+    Case("n-body", "Bodies, all pairs", "Accelerate",
+         sizes=[512, 2048, 8192, 32768], test_sizes=[0, 1, 2, 300],
+         make=bodies(3), reference=lambda a: all_pairs(a[:3], a[3], 1e-4),
+         limit=lambda n, a: Limit(bytes=56 * n, flops=20 * n * n), work=lambda n: n * n,
+         unit="bodies", target=2, memory=lambda n: 10**8 + 1000 * n),
+]
