@@ -1,0 +1,301 @@
+"""The systems that are compared: whether they are here, how a program of theirs is made, and the
+command that runs it on arguments from files.
+
+Every command prints, or leaves in a file, {"seconds": [...]} of repeated runs after a first one
+that does not count, and writes its results as .npy files.
+"""
+
+import functools
+import hashlib
+import json
+import math
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from collection import BASELINES, BENCH, ROOT, WORK, BenchError, baseline, c_lines, nesl_lines
+from collection import program, python_lines, relative
+from machine import find_nvcc, gpu
+
+WIDTHS = {"64": ["--int", "64", "--float", "64"], "classic": ["--classic"],
+          "32": ["--int", "32", "--float", "32"]}
+INT_BITS = {"64": 64, "classic": 32, "32": 32}
+FLOAT_BITS = {"64": 64, "classic": 64, "32": 32}
+WARNINGS = ["-Wall", "-Wextra", "-Wshadow", "-Wconversion", "-Werror"]
+
+
+def nesl_number(x):
+    """As an expression; in parentheses, lest a sign is taken for an option."""
+    if isinstance(x, bool):
+        return "T" if x else "F"
+    if isinstance(x, float) and not math.isfinite(x):
+        raise BenchError("arguments must be finite numbers")
+    return repr(x) if x >= 0 else f"({x!r})"
+
+
+def plain_number(x):
+    return str(x).lower() if isinstance(x, bool) else repr(x)
+
+
+class System:
+    """One column of the tables."""
+    name = ""
+    parallel = False   # whether the number of threads says anything
+    title = ""
+
+    def available(self, case):
+        """None, or why it is not here for this case."""
+        raise NotImplementedError
+
+    def command(self, data, widths, outputs, threads=1, repeat=0, times=None):
+        """Words of a command line. repeat 0: run once, only the results count."""
+        raise NotImplementedError
+
+    def environment(self, threads):
+        return {"OMP_NUM_THREADS": str(threads), "OPENBLAS_NUM_THREADS": str(threads),
+                "MKL_NUM_THREADS": str(threads)}
+
+    def prepare(self, case, widths):
+        """Compiles what has to be."""
+
+    def lines(self, case):
+        return None
+
+
+# ---- Ravel ----
+
+class Ravel(System):
+    parallel = True
+
+    def __init__(self, name, title, options, nesl, backend):
+        self.name, self.title, self.options = name, title, options
+        self.nesl, self.backend = Path(nesl), backend
+
+    def available(self, case):
+        if not self.nesl.exists():
+            return f"{relative(self.nesl)} is not built"
+        if not program(case).exists():
+            return f"there is no {relative(program(case))}"
+        return None
+
+    def can_repeat(self):
+        said = subprocess.run([self.nesl, "--help"], capture_output=True, text=True, check=True)
+        return "--repeat" in said.stdout
+
+    def command(self, data, widths, outputs, threads=1, repeat=0, times=None):
+        words = [relative(self.nesl), *WIDTHS[widths], "--backend", self.backend,
+                 "--threads", str(threads), *self.options]
+        if repeat:
+            words += ["--repeat", str(repeat), "--times", str(times)]
+        words += ["run", relative(program(data.case)), "--entry", "bench",
+                  *data.words(nesl_number)]
+        for output in outputs:
+            words += ["-o", str(output)]
+        return words
+
+    def lines(self, case):
+        return nesl_lines(program(case).read_text())
+
+
+# ---- what is compiled ----
+
+def own_flags(source):
+    """Those that a comment of the file asks for: /* flags: -fopenmp-simd */"""
+    found = re.search(r"/\*\s*flags:(.*?)\*/", source.read_text(), re.DOTALL)
+    return shlex.split(found[1]) if found else []
+
+
+@functools.lru_cache
+def compiler_version(compiler):
+    return subprocess.run([compiler, "--version"], capture_output=True, text=True,
+                          check=True).stdout
+
+
+def standard_flags(source, openmp, contract, widths):
+    # Without OpenMP its pragmas for vectors still count, those for threads do not.
+    return ["-std=gnu11" if source.suffix == ".c" else "-std=c++17", "-O3", "-march=native",
+            "-fno-math-errno", f"-ffp-contract={'fast' if contract else 'off'}",
+            *(["-fopenmp"] if openmp else ["-fopenmp-simd", "-Wno-unknown-pragmas"]), *WARNINGS,
+            f"-DINT_BITS={INT_BITS[widths]}", f"-DFLOAT_BITS={FLOAT_BITS[widths]}",
+            f"-I{relative(BASELINES)}", *own_flags(source)]
+
+
+def build(commands, target, sources):
+    """Runs the commands, which make $dir/program, unless they did so before from the same sources
+    and headers of the baselines. Returns where it is: a file named after `target`."""
+    key = hashlib.sha256()
+    for source in [*sources, *sorted(BASELINES.glob("*.h"))]:
+        key.update(source.read_bytes())
+    for command in commands:
+        key.update("\0".join(command).encode() + compiler_version(command[0]).encode())
+    path = WORK / "baselines" / f"{target}.{key.hexdigest()[:16]}"
+    if path.exists():
+        return path
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=path.parent) as folder:
+        for command in commands:
+            words = [w.replace("$dir", relative(folder)) for w in command]
+            run = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
+            if run.returncode:
+                raise BenchError(f"{shlex.join(words)}\n{run.stderr[:3000]}")
+        os.replace(Path(folder) / "program", path)
+    return path
+
+
+def compiled(source, openmp=False, contract=False, widths="64", compiler=None):
+    """A baseline with its main, as an executable file."""
+    compiler = compiler or ("cc" if source.suffix == ".c" else "c++")
+    serve = BASELINES / "serve.c"
+    flags = standard_flags(source, openmp, contract, widths)
+    name = f"{source.stem}{source.suffix}" + ("-openmp" if openmp else "") + \
+        ("-fast" if contract else "")
+    serving = standard_flags(serve, openmp, contract, widths)
+    commands = [["cc", *serving, "-c", relative(serve), "-o", "$dir/serve.o"],
+                [compiler, *flags, "-c", relative(source), "-o", "$dir/baseline.o"],
+                [compiler, "$dir/baseline.o", "$dir/serve.o", "-o", "$dir/program",
+                 *(["-fopenmp"] if openmp else []), *own_flags(source), "-lm"]]
+    return build(commands, name, [serve, source])
+
+
+def read_by_clang(source, openmp, widths):
+    """Has clang warn of what it finds; flags of the file's own are gcc's."""
+    own = own_flags(source)
+    flags = [f for f in standard_flags(source, openmp, False, widths) if f not in own]
+    try:
+        build([["clang" if source.suffix == ".c" else "clang++", *flags, "-Wno-pass-failed",
+                "-Wno-unknown-attributes", "-fsyntax-only", relative(source)],
+               ["touch", "$dir/program"]],
+              f"{source.name}-clang{'-openmp' if openmp else ''}", [source])
+    except BenchError as error:
+        # Which OpenMP clang comes with is its own affair.
+        if "'omp.h' file not found" not in str(error):
+            raise
+
+
+class Compiled(System):
+    """A program in C, C++ or CUDA by hand."""
+
+    def __init__(self, name, title, suffix, openmp=False, contract=False):
+        self.name, self.title, self.suffix = name, title, suffix
+        self.parallel, self.contract = openmp, contract
+        self.made = {}
+
+    def available(self, case):
+        source = baseline(case, self.suffix)
+        if not source:
+            return f"{relative(BASELINES / (case.name + self.suffix))} is missing"
+        compiler = "cc" if self.suffix == ".c" else "c++"
+        return None if shutil.which(compiler) else f"no {compiler}"
+
+    def prepare(self, case, widths):
+        if (case.name, widths) not in self.made:
+            self.made[case.name, widths] = self.compile(baseline(case, self.suffix), widths)
+
+    def compile(self, source, widths):
+        return compiled(source, self.parallel, self.contract, widths)
+
+    def command(self, data, widths, outputs, threads=1, repeat=0, times=None):
+        self.prepare(data.case, widths)
+        words = [relative(self.made[data.case.name, widths]), "--repeat", str(repeat),
+                 "--threads", str(threads)]
+        for output in outputs:
+            words += ["-o", str(output)]
+        return words + data.words(plain_number)
+
+    def lines(self, case):
+        return c_lines(baseline(case, self.suffix).read_text())
+
+
+class Cuda(Compiled):
+    def available(self, case):
+        if not baseline(case, ".cu"):
+            return f"{relative(BASELINES / (case.name + '.cu'))} is missing"
+        if not gpu():
+            return "no GPU"
+        return None if find_nvcc() else "no nvcc"
+
+    def compile(self, source, widths):
+        return compiled_cuda(source, widths, link=True)
+
+
+def compiled_cuda(source, widths, link, arch="native"):
+    """A baseline for the GPU; not linked where there is none, only to see that it compiles."""
+    nvcc, serve = find_nvcc(), BASELINES / "serve.cu"
+    flags = ["-std=c++17", "-O3", f"-arch={arch}", "--extended-lambda", "-Werror", "all-warnings",
+             "-Xcompiler", "-Wall,-Wextra", f"-DINT_BITS={INT_BITS[widths]}",
+             f"-DFLOAT_BITS={FLOAT_BITS[widths]}", f"-I{relative(BASELINES)}", *own_flags(source)]
+    commands = [[nvcc, *flags, "-c", relative(s), "-o", f"$dir/{s.stem}.o"]
+                for s in (serve, source)]
+    commands.append([nvcc, f"-arch={arch}", f"$dir/{source.stem}.o", "$dir/serve.o", "-o",
+                     "$dir/program", "-lcublas"] if link else
+                    ["/bin/cp", f"$dir/{source.stem}.o", "$dir/program"])
+    return build(commands, f"{source.stem}.cu", [serve, source])
+
+
+# ---- Python ----
+
+class Peer(System):
+    """An array library of Python, through peer.py."""
+    def __init__(self, name, title):
+        self.name, self.title = name, title
+
+    def available(self, case):
+        source = baseline(case, ".py")
+        if not source:
+            return f"{relative(BASELINES / (case.name + '.py'))} is missing"
+        if not re.search(rf"^def {self.name}\(", source.read_text(), re.MULTILINE):
+            return f"{relative(source)} has no function {self.name}"
+        return self.missing()
+
+    def missing(self):
+        run = subprocess.run([peer_python(), str(BENCH / "peer.py"), "--have", self.name],
+                             capture_output=True, text=True, check=False)
+        return None if run.returncode == 0 else run.stdout.strip() or run.stderr[-200:]
+
+    def command(self, data, widths, outputs, threads=1, repeat=0, times=None):
+        words = [peer_python(), relative(BENCH / "peer.py"), "--system", self.name,
+                 "--repeat", str(repeat), "--widths", widths]
+        for output in outputs:
+            words += ["-o", str(output)]
+        return [*words, "--", relative(baseline(data.case, ".py")), *data.words(plain_number)]
+
+    def lines(self, case):
+        return python_lines(baseline(case, ".py").read_text(), self.name)
+
+
+def peer_python():
+    """That of the environment for the peers, if there is one: RAVEL_PEERS_PYTHON; else ours."""
+    return os.environ.get("RAVEL_PEERS_PYTHON", sys.executable)
+
+
+# ---- all of them ----
+
+def all_systems(backend="cpu", folder=ROOT / "build"):
+    nesl = Path(folder) / "bin" / ("nesl-tests" if backend == "cuda-emu" else "nesl")
+    systems = [
+        Ravel("ravel", "Ravel", [], nesl, backend),
+        Ravel("ravel-unfused", "Ravel, no fusion", ["--no-fusion"], nesl, backend),
+        Ravel("ravel-base", "Ravel, not optimised", ["--no-optimise"], nesl, backend),
+        Ravel("ravel-native", "Ravel, compiled superoperators", ["--native=wait"], nesl, backend),
+        Ravel("direct", "Ravel, interpreted directly", ["--direct"], nesl, backend),
+        Compiled("c", "C", ".c"),
+        Compiled("openmp", "OpenMP C", ".c", openmp=True),
+        Compiled("c-fast", "C, contracted", ".c", contract=True),
+        Compiled("openmp-fast", "OpenMP C, contracted", ".c", openmp=True, contract=True),
+        Compiled("c++", "C++", ".cc"),
+        Peer("numpy", "NumPy"), Peer("scipy", "SciPy"),
+        Peer("torch", "PyTorch"), Peer("jax", "JAX"),
+        Peer("cupy", "CuPy"), Cuda("cuda", "CUDA", ".cu"),
+    ]
+    return {s.name: s for s in systems}
+
+
+def read_times(system, stdout, times):
+    """What a run said about itself."""
+    text = Path(times).read_text() if isinstance(system, Ravel) else stdout.strip().split("\n")[-1]
+    return json.loads(text)
