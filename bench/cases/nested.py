@@ -139,6 +139,44 @@ def all_pairs(places, masses, softening):
     return list(numpy.concatenate(parts, 1)) if parts else [numpy.zeros(0)] * len(places)
 
 
+# ---- Points whose hull is wanted ----
+
+
+def square(n, rng):
+    return [rng.random(n), rng.random(n)]
+
+
+def disc(n, rng):
+    """Evenly in a disc: about 3.4 times the cube root of n are on the hull."""
+    angle, radius = 2 * math.pi * rng.random(n), numpy.sqrt(rng.random(n))
+    return [radius * numpy.cos(angle), radius * numpy.sin(angle)]
+
+
+def circle(n, rng):
+    """On a circle: all points are on the hull."""
+    angle = 2 * math.pi * rng.random(n)
+    return [numpy.cos(angle), numpy.sin(angle)]
+
+
+def hull(arguments):
+    """Clockwise from the leftmost point, by Andrew's monotone chain."""
+    points = sorted(zip(*arguments))
+
+    def chain(ordered):
+        done = []
+        for x, y in ordered:
+            while len(done) > 1:
+                (ax, ay), (bx, by) = done[-2:]
+                if (bx - ax) * (y - ay) - (by - ay) * (x - ax) < 0:
+                    break
+                done.pop()
+            done.append((x, y))
+        return done[:-1]
+
+    around = chain(points) + chain(points[::-1]) if len(points) > 1 else points
+    return [numpy.array([p[k] for p in around]) for k in range(2)]
+
+
 CASES = [
     Case("black-scholes", "Black-Scholes", "NESL/GPU",
          sizes=[10**4, 10**5, 10**6, 10**7], test_sizes=[0, 1, 1000],
@@ -153,4 +191,8 @@ CASES = [
          make=bodies(3), reference=lambda a: all_pairs(a[:3], a[3], 1e-4),
          limit=lambda n, a: Limit(bytes=56 * n, flops=20 * n * n), work=lambda n: n * n,
          unit="bodies", target=2, memory=lambda n: 10**8 + 1000 * n),
+    Case("quickhull", "Convex hull", "NESL/GPU",
+         sizes=[5 * 10**3, 5 * 10**4, 5 * 10**5, 5 * 10**6], test_sizes=[0, 1, 2, 3, 2000],
+         make=square, reference=hull, tolerance=0.0, limit=lambda n, a: Limit(bytes=32 * n),
+         unit="points", target=2, variants={"square": square, "disc": disc, "circle": circle}),
 ]
