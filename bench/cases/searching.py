@@ -1,0 +1,207 @@
+"""Sorting, searching and counting: divide and conquer, trees of cases, texts."""
+
+import collections
+import math
+
+import numpy
+
+from case import Case, Limit
+
+LETTERS = numpy.frombuffer(b"etaoinshrdlcumwfgypbvkjxqz", numpy.uint8)
+# Partial placements of n queens that no queen attacks, of all columns together: what has to be
+# looked at, for n = 0, 1, ...
+PLACEMENTS = [1, 2, 3, 6, 17, 54, 153, 552, 2057, 8394, 35539, 166926, 856189, 4674890, 27358553]
+
+
+# ---- data
+
+def distinct(n, rng):
+    return [rng.permutation(n)]
+
+
+def ordered(n, rng):
+    return [numpy.arange(n)]
+
+
+def few_values(n, rng):
+    return [rng.integers(0, 100, n)]
+
+
+def whole_range(n, rng):
+    return [rng.integers(-2**63, 2**63, n)]
+
+
+def four_bytes(n, rng):
+    return [rng.integers(-2**31, 2**31, n)]
+
+
+def words(count, rng):
+    """Words of 1 to about 15 random letters, as vocabularies have them: short and long."""
+    lengths = numpy.minimum(1 + rng.poisson(5, count), 15)
+    shares = 1 / numpy.arange(1, 27)
+    letters = LETTERS[rng.choice(26, int(lengths.sum()), p=shares / shares.sum())]
+    return numpy.split(letters, numpy.cumsum(lengths)[:-1])
+
+
+def prose(n, rng):
+    """n characters of words with frequencies as Zipf's law has them, with a space between."""
+    vocabulary = [word.tobytes() for word in words(max(n // 200, 20), rng)]
+    shares = 1 / numpy.arange(1, len(vocabulary) + 1)
+    picks = rng.choice(len(vocabulary), n // 4 + 1, p=shares / shares.sum())
+    text = b" ".join([vocabulary[k] for k in picks])
+    return numpy.frombuffer(text.ljust(n)[:n], numpy.uint8)
+
+
+def genome(n, rng):
+    """Four letters, with repeats: most of it are mutated copies of what stands before."""
+    text = rng.integers(0, 4, n)
+    for k in range(1000, n - 1000, max(n // 50, 1000)):
+        text[k:k + 1000] = text[k - 1000:k]
+    return [numpy.frombuffer(b"ACGT", numpy.uint8)[text]]
+
+
+def patterns(n, rng, count=100):
+    """A text and patterns, most of which occur in it."""
+    text = prose(n, rng)
+    starts = rng.integers(0, max(n - 12, 1), min(count, n) * 9 // 10)
+    lengths = rng.integers(4, 13, len(starts))
+    found = [text[s:s + k] for s, k in zip(starts, lengths)]
+    found = [p for p in found if len(p) >= 4]
+    others = [rng.permutation(p) for p in found[:count // 10]]
+    chosen = found + others or [text[:1]] * min(n, 1)
+    return [text, numpy.concatenate(chosen or [text]),
+            numpy.array([len(p) for p in chosen], numpy.int64)]
+
+
+def rows(lengths_of):
+    """Random ints cut into rows: n of them, or a few less than one row more."""
+    def make(n, rng):
+        lengths = lengths_of(n, rng)
+        return [rng.integers(0, 2**31, int(lengths.sum())), lengths]
+    return make
+
+
+def power_law(n, rng):
+    """Most rows are short, and a tenth of all elements is in the longest ones."""
+    lengths = numpy.minimum(rng.zipf(1.6, n // 4 + 1) - 1, n // 10 + 1)
+    return lengths[:int(numpy.searchsorted(numpy.cumsum(lengths), n))]
+
+
+ROWS = {
+    "power law": power_law,
+    "0 to 20": lambda n, rng: rng.integers(0, 21, n // 10),
+    "1000 each": lambda n, rng: numpy.full(n // 1000, 1000),
+    "one half, ones": lambda n, rng: numpy.concatenate(
+        [numpy.ones(n // 4, numpy.int64), [n // 2], numpy.ones(n // 4, numpy.int64)]),
+}
+
+
+# ---- results
+
+def counted_words(arguments):
+    counts = collections.Counter(arguments[0].tobytes().lower().split())
+    found = counts.most_common()   # of equal numbers, first the one that occurred first
+    letters = b"".join(word for word, _ in found)
+    return [numpy.frombuffer(letters, numpy.uint8), numpy.array([len(w) for w, _ in found], int),
+            numpy.array([c for _, c in found], int)]
+
+
+def suffixes(arguments):
+    text = arguments[0].tobytes()
+    return [numpy.array(sorted(range(len(text)), key=lambda i: text[i:]), int)]
+
+
+def sorted_rows(arguments):
+    values, lengths = arguments
+    ends = numpy.cumsum(lengths)
+    return [numpy.concatenate([numpy.sort(values[e - k:e]) for e, k in zip(ends, lengths)]
+                              + [values[:0]])]
+
+
+def occurrences(arguments):
+    text, letters, lengths = arguments
+    text, ends, found = text.tobytes(), numpy.cumsum(lengths), []
+    for number, (end, length) in enumerate(zip(ends, lengths)):
+        pattern = letters[end - length:end].tobytes()
+        at = text.find(pattern)
+        while at >= 0:
+            found.append((at, number))
+            at = text.find(pattern, at + 1)
+    found.sort()
+    return [numpy.array([x[k] for x in found], int) for k in (0, 1)]
+
+
+def queens(arguments):
+    """Rows of all columns at once as permutations, diagonals compared pairwise; for small n."""
+    import itertools
+    n = arguments[0]
+    return [sum(len({c + r for c, r in enumerate(p)}) == n == len({c - r for c, r in enumerate(p)})
+                for p in itertools.permutations(range(n)))]
+
+
+def oscillation(arguments):
+    """With u = 1/x the integral is that of sin(u)/u^2 from 1 to n: Gauss's rule on pieces of 1."""
+    nodes, weights = numpy.polynomial.legendre.leggauss(12)
+    total = 0.0
+    for start in range(1, arguments[0]):
+        u = start + 0.5 + 0.5 * nodes
+        total += float((0.5 * weights * numpy.sin(u) / u**2).sum())
+    return [total]
+
+
+def sieve(arguments):
+    n = arguments[0]
+    prime = numpy.ones(max(n, 2), bool)
+    prime[:2] = False
+    for p in range(2, math.isqrt(max(n, 1)) + 1):
+        if prime[p]:
+            prime[p * p::p] = False
+    return [numpy.flatnonzero(prime[:n])]
+
+
+def n_log_n(n):
+    return n * math.log2(max(n, 2))
+
+
+def in_order(arguments):
+    return [numpy.sort(arguments[0])]
+
+
+TENS = [10**4, 10**5, 10**6]
+
+CASES = [
+    Case("quicksort", "Quicksort", "NESL/GPU", sizes=[*TENS, 10**7],
+         test_sizes=[0, 1, 2, 1000], make=distinct, reference=in_order,
+         limit=lambda n, a: Limit(bytes=8 * n), work=n_log_n, widths="classic", target=4,
+         variants={"distinct": distinct, "ordered": ordered, "few values": few_values}),
+    Case("sort", "Sort (library)", "beyond", sizes=[*TENS, 10**7], test_sizes=[0, 1, 2, 1000],
+         make=four_bytes, reference=in_order, limit=lambda n, a: Limit(bytes=16 * n), target=1.5,
+         variants={"32 bits": four_bytes, "64 bits": whole_range, "few values": few_values}),
+    Case("radix-sort", "Radix sort", "Accelerate", sizes=[*TENS, 4 * 10**6],
+         test_sizes=[0, 1, 2, 1000], make=four_bytes, reference=in_order,
+         limit=lambda n, a: Limit(bytes=8 * n), widths="classic"),
+    Case("word-count", "Word count", "beyond", sizes=[*TENS, 10**7], test_sizes=[0, 1, 10, 3000],
+         make=lambda n, rng: [prose(n, rng)], reference=counted_words,
+         limit=lambda n, a: Limit(bytes=n), unit="characters"),
+    Case("suffix-array", "Suffix array", "beyond", sizes=[*TENS, 4 * 10**6],
+         test_sizes=[0, 1, 2, 2000], make=lambda n, rng: [prose(n, rng)], reference=suffixes,
+         limit=lambda n, a: Limit(bytes=9 * n), work=n_log_n, unit="characters",
+         variants={"prose": lambda n, rng: [prose(n, rng)], "genome": genome}),
+    Case("ragged-sort", "Ragged row sort", "beyond", sizes=[*TENS, 10**7],
+         test_sizes=[0, 1, 5, 3000], make=rows(power_law), reference=sorted_rows,
+         limit=lambda n, a: Limit(bytes=16 * n),
+         variants={name: rows(shape) for name, shape in ROWS.items()}),
+    Case("n-queens", "Queens on a board", "beyond", sizes=[8, 9, 10, 11, 12, 13],
+         test_sizes=[1, 2, 3, 7], make=lambda n, rng: [n], reference=queens,
+         work=lambda n: PLACEMENTS[n], unit="columns"),
+    Case("adaptive-integration", "Adaptive integration", "beyond",
+         sizes=[100, 1000, 10**4, 10**5], test_sizes=[1, 2, 50], make=lambda n, rng: [n],
+         reference=oscillation, tolerance=1e-6, unit="1/lower end"),
+    Case("string-search", "String search", "beyond", sizes=[*TENS, 10**7],
+         test_sizes=[1, 30, 3000], make=patterns, reference=occurrences,
+         limit=lambda n, a: Limit(bytes=n), unit="characters"),
+    Case("primes", "Primes", "beyond", sizes=[*TENS, 10**7], test_sizes=[1, 2, 3, 4, 100, 1000],
+         make=lambda n, rng: [n], reference=sieve,
+         work=lambda n: n * math.log(math.log(max(n, 16))), unit="numbers",
+         memory=lambda n: 10 * n + 2**28),
+]
