@@ -67,9 +67,10 @@ def check_size(case, variant, n, systems, failed, folder):
                    re.sub(r" -o \S+", "", run.command))
 
 
-def check_case(name, system_names, backend, build, examples):
+def check_case(name, system_names, backend, build, sources):
     """(how many systems are right, lines about those that are not, lines about what is not
-    here), for one case at its test sizes. Runs in a process of its own."""
+    here), for one case at its test sizes. With `sources` clang reads the baselines, too, and the
+    examples of the program are run."""
     case = load_cases()[name]
     failed, lines, skipped, systems = set(), [], [], []
     for system in all_systems(backend, build).values():
@@ -89,7 +90,7 @@ def check_case(name, system_names, backend, build, examples):
         elif not reason.startswith("bench/baselines"):
             skipped.append(f"{system.name}: {reason}")
     passed = 0
-    for suffix in (".c", ".cc") if shutil.which("clang") else ():
+    for suffix in (".c", ".cc") if sources and shutil.which("clang") else ():
         source = baseline(case, suffix)
         for openmp in (False, True) if source else ():
             try:
@@ -98,7 +99,7 @@ def check_case(name, system_names, backend, build, examples):
             except BenchError as error:
                 lines.append(f"FAILED {name}, clang: {error}")
                 failed.add("clang")
-    if examples and program(case).exists():
+    if sources and program(case).exists():
         passed += 1
         lines += check_examples(case, build)
     folder = tempfile.mkdtemp(prefix=f"{name}-", dir=WORK)

@@ -81,11 +81,14 @@ class Ravel(System):
             return f"{relative(self.nesl)} is not built"
         if not program(case).exists():
             return f"there is no {relative(program(case))}"
+        for option in self.options:
+            if not self.has(option.split("=")[0]):
+                return f"{relative(self.nesl)} does not know {option}"
         return None
 
-    def can_repeat(self):
+    def has(self, option):
         said = subprocess.run([self.nesl, "--help"], capture_output=True, text=True, check=True)
-        return "--repeat" in said.stdout
+        return option in said.stdout
 
     def command(self, data, widths, outputs, threads=1, repeat=0, times=None):
         words = [relative(self.nesl), *WIDTHS[widths], "--backend", self.backend,

@@ -101,9 +101,11 @@ class Contender:
 
     def __init__(self, system, threads):
         self.system, self.threads = system, threads
-        self.repeat, self.cost = 1, 0.0
+        self.repeat = 1
+        self.seconds = self.cost = 0.0  # of a run, and of the rest of its process
         self.rounds = []       # seconds of the repeats, a list a round
-        self.peak, self.facts, self.problem = 0, {}, None
+        self.peak, self.facts, self.command = 0, {}, ""
+        self.problem, self.wrong = None, False   # why it is not timed, and whether that is bad
 
     def round(self, data, widths, limit):
         run = run_system(self.system, data, widths, [], self.threads, self.repeat, limit)

@@ -1,0 +1,174 @@
+"""Times of programs, systems side by side, as bench/run writes them down."""
+
+import re
+import shutil
+import sys
+import tempfile
+
+from case import numpy
+from checking import check_case, complaint, computed, expected
+from collection import WORK, BenchError, Data, results, variants
+from hardware import limit_seconds
+from noise import median
+from systems import Ravel
+from timing import Contender, alternate
+
+# What --times of `nesl` counts, kept under these names.
+FACTS = ("instructions", "work", "steps", "launches", "waits", "peak_bytes", "compile_seconds",
+         "load_seconds", "device")
+
+
+class Plan:
+    """What bench/run was asked to measure."""
+
+    def __init__(self, systems, threads, options, limits):
+        self.systems, self.threads, self.limits = systems, threads, limits
+        self.rounds, self.budget = options.rounds, options.seconds
+        self.quick, self.largest, self.sizes = options.quick, options.largest, options.sizes
+        self.variants, self.widths = options.variants, options.widths
+        self.backend, self.build = options.backend, options.build
+        self.timeout = options.limit
+
+    def points(self, case):
+        """Pairs of a variant and a size: all sizes of the first, the largest of the others."""
+        sizes = self.sizes or sorted(case.sizes)
+        if not self.sizes and self.largest:
+            sizes = sizes[-1:]
+        elif not self.sizes and self.quick:
+            sizes = sizes[:2]
+        names = [name for name, _ in variants(case)]
+        points = [(names[0], n) for n in sizes]
+        if self.variants and not self.quick:
+            points += [(name, sizes[-1]) for name in names[1:]]
+        return points
+
+
+def contenders(plan, systems, case):
+    found, missing = [], {}
+    for system in systems:
+        reason = system.available(case)
+        if reason:
+            missing[system.name] = reason
+            continue
+        system.prepare(case, case.widths)
+        for threads in plan.threads if system.parallel else (1,):
+            found.append(Contender(system, threads))
+    return found, missing
+
+
+def verify(plan, data, found_systems, folder):
+    """Runs each once: those whose results are wrong have a problem, and are not timed. At
+    measured sizes the case's check decides; without one plain C is compared with the reference,
+    and the others with plain C."""
+    count, wanted = len(results(data.case)), None
+    for c in sorted(found_systems, key=lambda c: c.system.name != "c"):
+        try:
+            run, found = computed(c.system, data, c.threads, folder, count, plan.timeout, 2)
+            c.command = re.sub(r" (-o|--times) \S+", "", run.command)
+        except (OSError, ValueError) as error:
+            c.problem, c.wrong = f"no results: {error}", True
+            continue
+        if found is None:
+            c.problem, c.wrong = run.complaint(), not run.gave_up()
+            continue
+        if wanted is None and not data.case.check:
+            wanted = expected(data)
+        c.problem = complaint(data, found, wanted)
+        c.wrong = bool(c.problem)
+        if c.system.name == "c" and not c.problem and not data.case.check:
+            wanted = [numpy.array(f) for f in found]
+        c.seconds = min(run.times["seconds"])
+        c.cost = max(0.0, run.wall - sum(run.times["seconds"]))
+
+
+def rounded(x):
+    return float(f"{x:.5g}")
+
+
+def record(c):
+    """A contender's measurements as JSON."""
+    entry = {"system": c.system.name, "threads": c.threads}
+    if c.problem:
+        return {**entry, "problem": c.problem, "wrong": c.wrong}
+    times = [t for r in c.rounds for t in r]
+    entry.update(seconds=rounded(median(times)), least=rounded(min(times)),
+                 most=rounded(max(times)), repeats=c.repeat,
+                 rounds=[rounded(median(r)) for r in c.rounds], process_bytes=c.peak)
+    for name in FACTS:
+        if name in c.facts:
+            # What a baseline says of its peak is that of its process.
+            key = "vector_bytes" if name == "peak_bytes" else name
+            if key != "vector_bytes" or isinstance(c.system, Ravel):
+                entry[key] = c.facts[name]
+    return entry
+
+
+def measure_point(plan, systems, case, variant, n, share):
+    """The measurements of all systems at a size."""
+    data = Data(case, variant, n)
+    arguments = data.arguments(memory_map=True)
+    limit = case.limit(n, arguments)
+    point = {"n": n, "variant": variant, "data_bytes": data.bytes(),
+             "work": float(case.work(n)),
+             "limit": {"bytes": float(limit.bytes), "gathers": float(limit.gathers),
+                       "flops": float(limit.flops)},
+             "memory_promise": float(case.memory(n)) if case.memory else None,
+             "facts": case.facts(arguments) if case.facts else {}}
+    if plan.limits:
+        point["limit_seconds"] = rounded(limit_seconds(plan.limits, limit))
+    found, missing = contenders(plan, systems, case)
+    folder = tempfile.mkdtemp(prefix=f"{case.name}-", dir=WORK)
+    try:
+        verify(plan, data, found, folder)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    alternate([c for c in found if not c.problem], data, case.widths, plan.rounds, share,
+              plan.timeout)
+    for c in found:
+        say(case, variant, n, c)
+    point["systems"] = [record(c) for c in found]
+    point["missing"] = missing
+    return point
+
+
+def say(case, variant, n, c):
+    where = f"{case.name} {variant + ' ' if variant else ''}{n}"
+    if c.problem:
+        what = ("WRONG: " if c.wrong else "not measured: ") + c.problem.split("\n")[0]
+        print(f"  {where:40} {c.system.name:14} {c.threads}  {what}", flush=True)
+        if c.wrong:
+            print(f"    {c.command}", flush=True)
+        return
+    times = [t for r in c.rounds for t in r]
+    print(f"  {where:40} {c.system.name:14} {c.threads} {median(times) * 1e3:11.4f} ms "
+          f"({min(times) * 1e3:.4f} to {max(times) * 1e3:.4f}), {len(c.rounds)} rounds of "
+          f"{c.repeat}", flush=True)
+
+
+def measure(plan, case):
+    """Everything about one program; its results are checked at small sizes first."""
+    _, wrong, _ = check_case(case.name, [s.name for s in plan.systems], plan.backend, plan.build, sources=False)
+    for line in wrong:
+        print(line, flush=True)
+    broken = {line.split(", ")[1].split(":")[0] for line in wrong if ", " in line}
+    systems = [s for s in plan.systems if s.name not in broken]
+    program = {"name": case.name, "title": case.title, "paper": case.paper, "unit": case.unit,
+               "widths": case.widths, "target": case.target, "against": case.against,
+               "remark": case.remark, "wrong": wrong,
+               "lines": {s.name: s.lines(case) for s in systems if not s.available(case)},
+               "sizes": []}
+    points = plan.points(case)
+    try:
+        for variant, n in points:
+            program["sizes"].append(
+                measure_point(plan, systems, case, variant, n, plan.budget / len(points)))
+    except (BenchError, MemoryError) as error:
+        print(f"FAILED {case.name}: {error}", file=sys.stderr, flush=True)
+        program["wrong"].append(str(error))
+    return program
+
+
+def failures(programs):
+    """How many systems were wrong."""
+    return sum(len(p["wrong"]) + sum(1 for size in p["sizes"] for s in size["systems"]
+                                     if s.get("wrong")) for p in programs)

@@ -1,0 +1,50 @@
+"""Medians, and how sure one can be of them. Plain Python: for reports, which need nothing else."""
+
+from math import comb, exp, isfinite, log
+
+CONFIDENCE = 0.9
+
+
+def median(values):
+    values = sorted(values)
+    middle = len(values) // 2
+    return values[middle] if len(values) % 2 else (values[middle - 1] + values[middle]) / 2
+
+
+def interval(values):
+    """(low, high, confidence): between two of the values, which enclose the median of what they
+    are drawn from with that probability, whatever its distribution (order statistics: the k-th
+    least and the k-th largest of n miss it if fewer than k fall on one of its sides). The
+    narrowest with a confidence of CONFIDENCE, or the widest there is: of 5 values least and most,
+    0.94."""
+    values = sorted(values)
+    n = len(values)
+
+    def confidence(k):
+        return 1 - 2 * sum(comb(n, i) for i in range(k)) / 2 ** n
+    k = 1
+    while k + 1 <= (n + 1) // 2 and confidence(k + 1) >= CONFIDENCE:
+        k += 1
+    return values[k - 1], values[n - k], max(0.0, confidence(k))
+
+
+def ratios(times, others):
+    """Of two systems' rounds, which had their turns one after the other: whatever disturbed a
+    round disturbed both."""
+    return [t / o for t, o in zip(times, others) if o > 0]
+
+
+def exponent(sizes, times):
+    """The slope of times against sizes, both as logarithms, by least squares; None for fewer
+    than three."""
+    points = [(log(n), log(t)) for n, t in zip(sizes, times) if n > 0 and t > 0]
+    if len(points) < 3:
+        return None
+    x, y = (sum(p[k] for p in points) / len(points) for k in (0, 1))
+    spread = sum((p[0] - x) ** 2 for p in points)
+    return sum((p[0] - x) * (p[1] - y) for p in points) / spread if spread else None
+
+
+def geometric_mean(values):
+    values = [v for v in values if v > 0 and isfinite(v)]
+    return exp(sum(log(v) for v in values) / len(values)) if values else None
