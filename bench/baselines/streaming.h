@@ -25,7 +25,7 @@
 #include <immintrin.h>
 #endif
 
-enum { BLOCK = 1024, STREAMED_BYTES = 4 << 20 };
+enum { BLOCK = 512, STREAMED_BYTES = 4 << 20 };
 
 struct block {
   _Alignas(64) real buffer[BLOCK];

@@ -1,0 +1,5 @@
+"""A filter with NumPy: a mask."""
+
+
+def numpy(x):
+    return [x[x > 0]]
