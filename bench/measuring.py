@@ -5,7 +5,6 @@ import shutil
 import sys
 import tempfile
 
-from case import numpy
 from checking import check_case, complaint, computed, expected
 from collection import WORK, BenchError, Data, results, variants
 from hardware import limit_seconds
@@ -57,9 +56,9 @@ def contenders(plan, systems, case):
 
 
 def verify(plan, data, found_systems, folder):
-    """Runs each once: those whose results are wrong have a problem, and are not timed. At
-    measured sizes the case's check decides; without one plain C is compared with the reference,
-    and the others with plain C."""
+    """Runs each: those whose results are wrong have a problem, and are not timed. At measured
+    sizes results are compared with those of plain C, which was compared with the reference at
+    small ones, and given to the case's check; where they are not unique, to that alone."""
     count, wanted = len(results(data.case)), None
     for c in sorted(found_systems, key=lambda c: c.system.name != "c"):
         try:
@@ -71,12 +70,14 @@ def verify(plan, data, found_systems, folder):
         if found is None:
             c.problem, c.wrong = run.complaint(), not run.gave_up()
             continue
-        if wanted is None and not data.case.check:
+        plain = c.system.name == "c"
+        if wanted is None and not plain:
             wanted = expected(data)
-        c.problem = complaint(data, found, wanted)
-        c.wrong = bool(c.problem)
-        if c.system.name == "c" and not c.problem and not data.case.check:
-            wanted = [numpy.array(f) for f in found]
+        if data.case.check or not plain:
+            c.problem = complaint(data, found, wanted)
+            c.wrong = bool(c.problem)
+        if plain and not c.problem and data.case.reference:
+            wanted = found
         c.seconds = min(run.times["seconds"])
         c.cost = max(0.0, run.wall - sum(run.times["seconds"]))
 
