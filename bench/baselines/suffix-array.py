@@ -1,0 +1,20 @@
+"""The suffix array in NumPy: prefix doubling with sorting by pairs of order numbers."""
+
+import numpy as np
+
+
+def numpy(text):
+    n = len(text)
+    _, order = np.unique(text, return_inverse=True)
+    known = 1
+    while True:
+        behind = np.zeros(n, np.int64)
+        behind[:n - min(known, n)] = order[known:] + 1
+        keys = order * (n + 1) + behind
+        places = np.argsort(keys, kind="stable")
+        differs = np.diff(keys[places], prepend=keys[places[:1]]) != 0
+        order = np.empty(n, np.int64)
+        order[places] = np.cumsum(differs)
+        if n == 0 or order[places[-1]] == n - 1:
+            return [places]
+        known *= 2
