@@ -1,119 +1,114 @@
-/* minimum-spanning-tree.c - Boruvka's: each vertex takes its lightest edge, trees become the
- * vertices of a smaller graph. Threads share the edges; the lightest edge of a vertex is found
- * by compare and swap. What lies within a tree is dropped in every round. */
-#include "baseline.h"
+/* minimum-spanning-tree.c - Kruskal's: edges in ascending order (radix.h), each that joins two
+ * trees. Edges are taken in portions: threads share the search for those that still join two
+ * trees, as soon as few do; the joining is one thread's. (After the filter-Kruskal of Osipov,
+ * Sanders and Singler, 2009.) */
+#include "radix.h"
 
+/* Vertices fit into 32 bits: an edge is moved several times. */
 struct edge {
   real weight;
-  int64_t u, v, name;
+  int32_t u, v;
+  int64_t name;
 };
 
-/* The lightest edge of v becomes e, if it is lighter. */
-static void offer(int64_t *lightest, const struct edge *edges, int64_t v, int64_t e) {
-  int64_t old = __atomic_load_n(&lightest[v], __ATOMIC_RELAXED);
-  while (old < 0 || edges[e].weight < edges[old].weight) {
+/* A number without sign that orders weights as they are. */
+static inline uint64_t weight_key(struct edge e) {
+  const double weight = e.weight;
+  uint64_t bits;
+  memcpy(&bits, &weight, sizeof bits);
+  return bits >> 63 ? ~bits : bits | (uint64_t)1 << 63;
+}
+
+RADIX_SORT(sort_edges, struct edge, weight_key)
+
+static struct edge *sorted_edges(const struct array *arguments, int64_t m) {
+  struct edge *edges = scratch(0, (size_t)m * sizeof *edges);
+  struct edge *other = scratch(1, (size_t)m * sizeof *edges);
+  uint64_t least = UINT64_MAX, most = 0;
+#pragma omp parallel for reduction(min : least) reduction(max : most)
+  for (int64_t e = 0; e < m; e++) {
+    edges[e] = (struct edge){arguments[3].as.r[e], (int32_t)arguments[1].as.i[e],
+                             (int32_t)arguments[2].as.i[e], e};
+    const uint64_t key = weight_key(edges[e]);
+    least = key < least ? key : least;
+    most = key > most ? key : most;
+  }
+  const int bits = m > 0 ? radix_bits(most - least) : 0;
+  sort_edges(edges, other, m, bits, least, radix_scratch(2));
+  return edges;
+}
+
+/* The root of v; every second pointer on the way is made to skip one. */
+static int32_t find(int32_t *parent, int32_t v) {
+  for (;;) {
+    const int32_t p = __atomic_load_n(&parent[v], __ATOMIC_RELAXED);
+    const int32_t q = __atomic_load_n(&parent[p], __ATOMIC_RELAXED);
+    if (p == q) return p;
+    __atomic_store_n(&parent[v], q, __ATOMIC_RELAXED);
+    v = q;
+  }
+}
+
+/* Edges that join two trees are chosen, one after the other. */
+static real join(const struct edge *edges, int64_t m, int32_t *parent, uint8_t *chosen) {
+  enum { AHEAD = 16 };
+  real total = 0;
+  for (int64_t e = 0; e < m; e++) {
+    if (e + AHEAD < m) {
+      __builtin_prefetch(&parent[edges[e + AHEAD].u], 1);
+      __builtin_prefetch(&parent[edges[e + AHEAD].v], 1);
+    }
+    const int32_t u = find(parent, edges[e].u), v = find(parent, edges[e].v);
+    if (u == v) continue;
+    parent[u > v ? u : v] = u > v ? v : u;
+    chosen[edges[e].name] = 1;
+    total += edges[e].weight;
+  }
+  return total;
+}
+
 #ifdef _OPENMP
-    if (__atomic_compare_exchange_n(&lightest[v], &old, e, true, __ATOMIC_RELAXED,
-                                    __ATOMIC_RELAXED))
-      return;
-#else
-    lightest[v] = e;
-    return;
-#endif
-  }
-}
-
-/* Each vertex points to the other end of its lightest edge, of two that point to each other the
- * lesser one to itself; then to the root of its tree. */
-static void point(int64_t n, const struct edge *edges, const int64_t *lightest,
-                  int64_t *pointers) {
-#pragma omp parallel for
-  for (int64_t v = 0; v < n; v++) {
-    const int64_t e = lightest[v];
-    const int64_t w = e < 0 ? v : edges[e].u + edges[e].v - v;
-    pointers[v] = e >= 0 && lightest[w] == e && v < w ? v : w;
-  }
-#pragma omp parallel for
-  for (int64_t v = 0; v < n; v++) {
-    int64_t root = __atomic_load_n(&pointers[v], __ATOMIC_RELAXED);
-    for (int64_t p; (p = __atomic_load_n(&pointers[root], __ATOMIC_RELAXED)) != root;) root = p;
-    __atomic_store_n(&pointers[v], root, __ATOMIC_RELAXED);
-  }
-}
-
-/* Edges between different trees, in blocks of which each counts its own first. */
-static int64_t contract(struct edge *from, int64_t m, const int64_t *root,
-                        const int64_t *number, struct edge *to) {
+/* Leaves those that join two trees, in order; says how many. */
+static int64_t filter(struct edge *edges, int64_t m, int32_t *parent) {
   enum { BLOCKS = 64 };
-  int64_t before[BLOCKS + 1] = {0};
+  int64_t kept[BLOCKS];
   const int64_t block = m / BLOCKS + 1;
-#pragma omp parallel for
+#pragma omp parallel for schedule(dynamic)
   for (int b = 0; b < BLOCKS; b++) {
     int64_t count = 0;
     for (int64_t e = b * block; e < m && e < (b + 1) * block; e++) {
-      from[e].u = root[from[e].u];
-      from[e].v = root[from[e].v];
-      count += from[e].u != from[e].v;
+      if (find(parent, edges[e].u) == find(parent, edges[e].v)) continue;
+      edges[b * block + count++] = edges[e];
     }
-    before[b + 1] = count;
+    kept[b] = count;
   }
-  for (int b = 0; b < BLOCKS; b++) before[b + 1] += before[b];
-#pragma omp parallel for
+  int64_t all = 0;
   for (int b = 0; b < BLOCKS; b++) {
-    int64_t at = before[b];
-    for (int64_t e = b * block; e < m && e < (b + 1) * block; e++) {
-      if (from[e].u == from[e].v) continue;
-      to[at++] = (struct edge){.weight = from[e].weight,
-                               .u = number[from[e].u],
-                               .v = number[from[e].v],
-                               .name = from[e].name};
-    }
+    for (int64_t e = 0; e < kept[b]; e++) edges[all++] = edges[b * block + e];
   }
-  return before[BLOCKS];
+  return all;
 }
+#endif
 
 void baseline(const struct array *arguments, struct array *results) {
-  int64_t n = arguments[0].as.i[0], m = arguments[1].length;
-  const int64_t all = m;
-  const real *weights = arguments[3].as.r;
-  struct edge *edges = scratch(0, (size_t)m * sizeof *edges);
-  struct edge *fewer = scratch(1, (size_t)m * sizeof *edges);
-  int64_t *lightest = scratch(2, (size_t)n * sizeof *lightest);
-  int64_t *pointers = scratch(3, (size_t)n * sizeof *pointers);
-  int64_t *number = scratch(4, (size_t)n * sizeof *number);
-  real *total = result(results, 0, ARRAY_REAL, 1)->as.r;
+  const int64_t n = arguments[0].as.i[0], m = arguments[1].length;
+  int32_t *parent = scratch(3, (size_t)n * sizeof *parent);
   uint8_t *chosen = result(results, 1, ARRAY_BOOL, m)->as.b;
+  struct edge *edges = sorted_edges(arguments, m);
 #pragma omp parallel for
-  for (int64_t e = 0; e < m; e++) {
-    edges[e] = (struct edge){weights[e], arguments[1].as.i[e], arguments[2].as.i[e], e};
-    chosen[e] = 0;
-  }
-  while (m > 0) {
+  for (int64_t v = 0; v < n; v++) parent[v] = (int32_t)v;
 #pragma omp parallel for
-    for (int64_t v = 0; v < n; v++) lightest[v] = -1;
-#pragma omp parallel for schedule(static)
-    for (int64_t e = 0; e < m; e++) {
-      if (edges[e].u == edges[e].v) continue;
-      offer(lightest, edges, edges[e].u, e);
-      offer(lightest, edges, edges[e].v, e);
-    }
-    point(n, edges, lightest, pointers);
-    int64_t roots = 0;
-    for (int64_t v = 0; v < n; v++) {
-      if (lightest[v] >= 0) chosen[edges[lightest[v]].name] = 1;
-      number[v] = roots;
-      roots += pointers[v] == v;
-    }
-    m = contract(edges, m, pointers, number, fewer);
-    n = roots;
-    struct edge *other = edges;
-    edges = fewer;
-    fewer = other;
+  for (int64_t e = 0; e < m; e++) chosen[e] = 0;
+  real total = 0;
+#ifdef _OPENMP
+  /* Of the first n/2 edges most are chosen. */
+  for (int64_t done = 0, portion = n / 2 + 1; done < m; done += portion) {
+    int64_t count = m - done < portion ? m - done : portion;
+    if (done > 0) count = filter(edges + done, count, parent);
+    total += join(edges + done, count, parent, chosen);
   }
-  real sum = 0;
-#pragma omp parallel for reduction(+ : sum)
-  for (int64_t e = 0; e < all; e++) {
-    if (chosen[e]) sum += weights[e];
-  }
-  *total = sum;
+#else
+  total = join(edges, m, parent, chosen);
+#endif
+  result(results, 0, ARRAY_REAL, 1)->as.r[0] = total;
 }
