@@ -68,19 +68,25 @@ static struct array read_npy(const char *name) {
   const char *descr = strstr(header, "'descr': '"), *shape = strstr(header, "'shape': (");
   if (!descr || !shape) fail(name, "no array of numbers");
   descr += strlen("'descr': '");
-  const int64_t count = strtoll(shape + strlen("'shape': ("), NULL, 10);
-  const size_t width = width_of(descr);
+  int64_t count = strtoll(shape + strlen("'shape': ("), NULL, 10);
+  size_t width = width_of(descr);
+  if (descr[1] == 'S' && count == 0) { /* one text: its characters */
+    count = (int64_t)width;
+    width = 1;
+  }
   char *raw = malloc((size_t)count * width + 1);
   if (!raw) fail(name, "too large");
   if (fread(raw, width, (size_t)count, file) != (size_t)count) fail(name, "cut off");
   fclose(file);
+  if (descr[1] == 'S' && count == 1 && raw[0] == '\0') count = 0; /* numpy's empty text */
 
   struct array a = {.length = count};
   switch (descr[1]) {
   case 'i': a.type = ARRAY_INTEGER; break;
   case 'f': a.type = ARRAY_REAL; break;
   case 'b': a.type = ARRAY_BOOL; break;
-  case 'u': a.type = ARRAY_CHAR; break;
+  case 'u':
+  case 'S': a.type = ARRAY_CHAR; break;
   default: fail(name, "elements of a type that is not known here");
   }
   struct block block = {0};
