@@ -139,6 +139,46 @@ def all_pairs(places, masses, softening):
     return list(numpy.concatenate(parts, 1)) if parts else [numpy.zeros(0)] * len(places)
 
 
+def step(dimensions):
+    """make of bodies at rest but for a little, with the opening and the length of a time step."""
+    def make(n, rng):
+        return [*bodies(dimensions)(n, rng), *(0.01 * rng.standard_normal((dimensions, n))),
+                0.5, 0.001]
+    return make
+
+
+def clustered(dimensions):
+    """Most bodies are in clusters of very different density: the tree is deep there."""
+    def make(n, rng):
+        made = step(dimensions)(n, rng)
+        middles = rng.random((dimensions, 8))
+        cluster = rng.integers(0, 8, n)
+        radius = 0.3 * rng.random(n) ** 4
+        away = rng.standard_normal((dimensions, n))
+        away /= numpy.sqrt((away ** 2).sum(0)) if n else 1
+        return [*(middles[:, cluster] + radius * away), *made[dimensions:]]
+    return make
+
+
+def step_check(dimensions):
+    """The pulls that the velocities show, against those of all pairs; and places moved by them."""
+    def check(arguments, results):
+        if not 0 < len(arguments[0]) <= 5000:
+            return None
+        places, masses = arguments[:dimensions], arguments[dimensions]
+        velocities, dt = arguments[dimensions + 1:-2], arguments[-1]
+        exact = numpy.array(all_pairs(places, masses, 1e-6))
+        found = (numpy.array(results[dimensions:]) - velocities) / dt
+        error = numpy.sqrt(((found - exact) ** 2).mean())
+        if error > 0.01 * numpy.sqrt((exact ** 2).mean()) + 1e-9:
+            return f"pulls are off by {error:.3g} on average"
+        moved = numpy.array(places) + dt * numpy.array(results[dimensions:])
+        if abs(moved - results[:dimensions]).max(initial=0) > 1e-9:
+            return "bodies are not where their velocities take them"
+        return None
+    return check
+
+
 # ---- Points whose hull is wanted ----
 
 
@@ -195,4 +235,16 @@ CASES = [
          sizes=[5 * 10**3, 5 * 10**4, 5 * 10**5, 5 * 10**6], test_sizes=[0, 1, 2, 3, 2000],
          make=square, reference=hull, tolerance=0.0, limit=lambda n, a: Limit(bytes=32 * n),
          unit="points", target=2, variants={"square": square, "disc": disc, "circle": circle}),
+    Case("barnes-hut", "Barnes-Hut in the plane", "NESL/GPU",
+         sizes=[750, 7500, 75000, 750000], test_sizes=[0, 1, 2, 1000],
+         make=step(2), check=step_check(2), tolerance=1e-7, work=lambda n: n * math.log2(n + 2),
+         limit=lambda n, a: Limit(bytes=72 * n), unit="bodies", target=5,
+         memory=lambda n: 2**28 + 5000 * n,
+         variants={"even": step(2), "clustered": clustered(2)}),
+    Case("barnes-hut-3d", "Barnes-Hut in space", "beyond",
+         sizes=[750, 7500, 75000, 200000], test_sizes=[0, 1, 2, 1000],
+         make=step(3), check=step_check(3), tolerance=1e-7, work=lambda n: n * math.log2(n + 2),
+         limit=lambda n, a: Limit(bytes=104 * n), unit="bodies", target=5,
+         memory=lambda n: 2**29 + 5000 * n,
+         variants={"even": step(3), "clustered": clustered(3)}),
 ]
