@@ -50,7 +50,7 @@ class Case:
     limit: Callable = field(default=lambda n, arguments: Limit())
     work: Callable = field(default=lambda n: n)   # the algorithm's, for the fit of the exponent
     unit: str = "elements"       # what n counts
-    target: Optional[float] = None   # most that time over that of `against` may be, on two threads
+    target: Optional[float] = None   # most that time over `against` may be, on two threads
     against: str = "openmp"      # the system that the target is relative to
     memory: Optional[Callable] = None   # memory(n): most bytes of vectors, a promise of issue 6
     widths: str = "64"           # "64" (64/64), "classic" (32-bit int) or "32" (32/32)
@@ -76,7 +76,8 @@ def relative_error(found, wanted):
         return 0.0
     scale = numpy.abs(wanted[numpy.isfinite(wanted)]).max(initial=0.0) or 1.0
     with numpy.errstate(invalid="ignore"):
-        return float(numpy.nan_to_num(numpy.abs(found - wanted)[~same] / scale, nan=numpy.inf).max())
+        errors = numpy.abs(found - wanted)[~same] / scale
+    return float(numpy.nan_to_num(errors, nan=numpy.inf).max())
 
 
 def wrong(found, wanted, tolerance):

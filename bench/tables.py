@@ -1,0 +1,272 @@
+"""The tables of docs/results.md, each a list of lines, from an Outcome."""
+
+import published
+
+RAVEL = ("ravel-base", "ravel-unfused", "ravel", "ravel-native")
+NESL_GPU = ("dot-product", "quicksort", "black-scholes", "quickhull", "barnes-hut")
+ACCELERATE = ("black-scholes", "canny", "dot-product", "fluid-flow", "mandelbrot", "n-body",
+              "radix-sort", "sparse-matrix-vector")
+
+
+# ---- words ----
+
+def digits(x):
+    """Three significant digits, without exponents."""
+    if x is None:
+        return ""
+    if x >= 100:
+        return f"{x:,.0f}"
+    return f"{x:.{2 if x >= 1 else 3}f}" if x >= 0.1 else f"{x:.2g}"
+
+
+def milliseconds(seconds):
+    return digits(seconds * 1e3) if seconds is not None else ""
+
+
+def mebibytes(size):
+    return digits(size / 2**20) if size is not None else ""
+
+
+def as_ratio(found):
+    return f"{found[0]:.2f} ({found[1]:.2f} to {found[2]:.2f})" if found else ""
+
+
+def time_cell(point, system):
+    return milliseconds(point.seconds(system)) or point.problem(system) or ""
+
+
+def grid(header, rows):
+    """A table in Markdown; all columns but the first are numbers."""
+    if not rows:
+        return ["Nothing of this was measured.", ""]
+    lines = ["| " + " | ".join(header) + " |", "|---" + "|---:" * (len(header) - 1) + "|"]
+    return lines + ["| " + " | ".join(str(c) for c in row) + " |" for row in rows] + [""]
+
+
+def made_by(outcome, programs, options=""):
+    if not programs:
+        return []
+    names = " ".join(p.name for p in programs)
+    backend = f" --backend {outcome.backend}" if outcome.backend != "cpu" else ""
+    return [f"`bench/run {names}{backend}{options} --out R.json && bench/report R.json`", ""]
+
+
+def some(outcome, names):
+    return [outcome.programs[n] for n in names if n in outcome.programs and
+            outcome.programs[n].largest()]
+
+
+def of_paper(outcome, paper):
+    return [p for p in outcome.programs.values() if p.paper == paper and p.largest()]
+
+
+def systems_of(outcome, programs, points=None):
+    """Those that were timed, or tried, on any of the programs."""
+    points = points or [p.largest() for p in programs]
+    return [s for s in outcome.titles if any(s in p.systems for p in points)]
+
+
+# ---- targets ----
+
+def targets(outcome):
+    """Time over that of the program by hand, at the largest size."""
+    rows, programs = [], [p for p in outcome.programs.values() if p.largest()]
+    for p in programs:
+        point = p.largest()
+        found = point.ratio("ravel", p.against)
+        native = point.ratio("ravel-native", p.against)
+        verdict = ""
+        if p.wrong:
+            verdict = "**wrong**"
+        elif p.target and found:
+            verdict = ("met" if found[0] <= p.target else
+                       "met if compiled" if native and native[0] <= p.target else "**missed**")
+        seconds, limit = point.seconds("ravel"), point.limit_seconds
+        rows.append([p.title, f"{point.n:,}", milliseconds(seconds),
+                     time_cell(point, p.against), outcome.titles.get(p.against, p.against),
+                     as_ratio(found), f"{native[0]:.2f}" if native else "",
+                     digits(p.target) if p.target else "", verdict,
+                     f"{seconds / limit:.1f}" if seconds and limit else ""])
+    header = ["program", "size", "Ravel, ms", "peer, ms", "peer", "ratio", "compiled", "target",
+              "", "times the limit"]
+    lines = grid(header, rows) + made_by(outcome, programs, " --largest")
+    missed = [p for p in programs if p.remark and
+              (f := p.largest().ratio("ravel", p.against)) and p.target and f[0] > p.target]
+    return lines + [f"* {p.title}: {p.remark}" for p in missed] + ([""] if missed else [])
+
+
+# ---- in the shape of the papers' tables ----
+
+def lines_cell(program, system):
+    return program.lines.get(system) or ""
+
+
+def nesl_gpu(outcome):
+    programs = some(outcome, NESL_GPU)
+    systems = [s for s in systems_of(outcome, programs) if s not in
+               ("ravel-base", "ravel-unfused", "c-fast", "openmp-fast")]
+    rows = []
+    for p in programs:
+        point = p.largest()
+        rows.append([p.title, f"{point.n:,}", lines_cell(p, "ravel"), lines_cell(p, "c"),
+                     *(time_cell(point, s) for s in systems)])
+    result = grid(["program", "size", "lines, NESL", "lines, C",
+                   *(f"{outcome.title(s)}, ms" for s in systems)], rows)
+    result += made_by(outcome, programs, " --largest")
+    paper = []
+    for p in programs:
+        size, times = published.NESL_GPU[p.name]
+        lines = published.NESL_GPU_LINES[p.name]
+        paper.append([p.title, f"{size:,}", *("" if n is None else n for n in lines),
+                      *("" if t is None else t if isinstance(t, str) else f"{t:,}"
+                        for t in times)])
+    return result + [f"As published ({published.NESL_GPU_MACHINE}):", ""] + grid(
+        ["program", "size", "lines, NESL", "lines, CUDA", *published.NESL_GPU_SYSTEMS], paper)
+
+
+def normalised(outcome):
+    """Time over that of the program as the compiler leaves it."""
+    programs = [p for p in outcome.programs.values() if p.largest()]
+    rows = []
+    for p in programs:
+        # The largest size that the program can take without being optimised, too.
+        points = [q for q in p.main() if q.seconds("ravel-base") and q.seconds("ravel")]
+        if not points:
+            continue
+        point = points[-1]
+        base = point.seconds("ravel-base")
+        paper = published.NESL_GPU_NORMALISED.get(p.name, ("", ""))
+        rows.append([p.title, f"{point.n:,}", milliseconds(base), "1.0",
+                     *(f"{point.seconds(s) / base:.2f}" if point.seconds(s)
+                       else point.problem(s) or "" for s in RAVEL[1:]), *paper])
+    return grid(["program", "size", "base, ms", "base", "optimised", "fused", "compiled",
+                 "optimised, paper", "fused, paper"], rows) + made_by(
+        outcome, programs, " --systems ravel,ravel-unfused,ravel-base,ravel-native")
+
+
+def percent(point, system, contender):
+    seconds, other = point.seconds(system), point.seconds(contender)
+    if not seconds:
+        return point.problem(system) or ""
+    return f"{milliseconds(seconds)} ({100 * seconds / other:.0f}%)" if other else \
+        milliseconds(seconds)
+
+
+def accelerate(outcome):
+    programs = some(outcome, ACCELERATE)
+    contender = "cuda" if outcome.backend == "cuda" else "openmp"
+    rows = []
+    for p in programs:
+        point = p.largest()
+        rows.append([p.title, f"{point.n:,}", time_cell(point, contender),
+                     percent(point, "ravel", contender),
+                     percent(point, "ravel-unfused", contender)])
+    result = grid(["program", "size", f"contender ({outcome.titles.get(contender, contender)}), ms",
+                   "Ravel, full, ms", "Ravel, no fusion, ms"], rows)
+    result += made_by(outcome, programs, f" --largest --systems ravel,ravel-unfused,{contender}")
+    paper = []
+    for p in programs:
+        size, peer, time, full, unfused = published.ACCELERATE[p.name]
+        paper.append([p.title, size, f"{time:,} ({peer})", f"{full} ({100 * full / time:.0f}%)",
+                      "" if unfused is None else unfused if isinstance(unfused, str) else
+                      f"{unfused} ({100 * unfused / time:.0f}%)"])
+    return result + ["As published (Accelerate 2013, Table 2: their GPU, ms):", ""] + grid(
+        ["program", "size", "contender", "Accelerate, full", "no fusion"], paper)
+
+
+def sparse(outcome):
+    """Rates of sparse matrix times vector: two operations for each value."""
+    programs = some(outcome, ["sparse-matrix-vector"])
+    if not programs:
+        return grid([], [])
+    points = [p for p in programs[0].variants() if "values" in p.facts]
+    systems = [s for s in systems_of(outcome, programs, points)
+               if s not in ("c-fast", "openmp-fast", "ravel-base")]
+
+    def rate(point, system):
+        seconds = point.seconds(system)
+        return digits(2e-9 * point.facts["values"] / seconds) if seconds else \
+            point.problem(system) or ""
+    rows = []
+    for point in points:
+        f = point.facts
+        found = point.ratio("ravel", "openmp")
+        rows.append([point.variant, f"{f['rows']:,}", f"{f['values']:,}",
+                     digits(f["values"] / f["rows"]) if f["rows"] else "",
+                     digits(f["row_deviation"]), *(rate(point, s) for s in systems),
+                     f"{found[0]:.2f}" if found else "",
+                     *map(digits, published.SPARSE.get(point.variant, (None,) * 3))])
+    header = ["matrix", "rows", "values", "values a row", "deviation",
+              *(outcome.title(s) for s in systems), "time over OpenMP C", "CUSP, paper",
+              "Accelerate, paper", "no fusion, paper"]
+    return ["GFLOP/s; generated matrices with rows like those of the paper's matrices:", "",
+            *grid(header, rows), *made_by(outcome, programs)]
+
+
+def by_size(outcome, paper):
+    """Time of each system at each size."""
+    result, programs = [], of_paper(outcome, paper)
+    for p in programs:
+        points = p.main()
+        systems = systems_of(outcome, [p], points)
+        header = [p.unit, *(f"{outcome.title(s)}, ms" for s in systems)]
+        rows = [[f"{q.n:,}", *(time_cell(q, s) for s in systems)] for q in points]
+        if p.name == "mandelbrot":
+            header += ["GTX 680, paper", "Tesla, paper"]
+            for q, row in zip(points, rows):
+                row += published.OBSIDIAN_MANDELBROT.get(q.n, ("", ""))
+        result += [f"**{p.title}**", "", *grid(header, rows)]
+    if not programs:
+        return grid([], [])
+    return result + made_by(outcome, programs)
+
+
+# ---- memory, growth, what was executed ----
+
+def memory(outcome):
+    programs = [p for p in outcome.programs.values() if p.largest()]
+    rows = []
+    for p in programs:
+        point = p.largest()
+        vectors = point.get("ravel", "vector_bytes")
+        promise = point.promise
+        rows.append([p.title, f"{point.n:,}", mebibytes(point.data_bytes), mebibytes(vectors),
+                     f"{vectors / point.data_bytes:.1f}" if vectors and point.data_bytes else "",
+                     mebibytes(point.get("ravel", "process_bytes")),
+                     mebibytes(point.get("openmp", "process_bytes")), mebibytes(promise),
+                     "" if not promise or not vectors else
+                     "kept" if vectors <= promise else "**broken**"])
+    return grid(["program", "size", "data, MiB", "Ravel's vectors, MiB", "over data",
+                 "Ravel's process, MiB", "OpenMP C's process, MiB", "promised, MiB", ""],
+                rows) + made_by(outcome, programs, " --largest --systems ravel,openmp")
+
+
+GROWS = 1.1   # an exponent above this is flagged
+
+
+def growth(outcome):
+    programs = [p for p in outcome.programs.values() if p.growth("ravel") is not None]
+    rows = []
+    for p in programs:
+        ours, other = p.growth("ravel"), p.growth(p.against)
+        points = p.series("ravel")
+        rows.append([p.title, f"{points[0][0]:,} to {points[-1][0]:,}", f"{ours:.2f}",
+                     f"{other:.2f}" if other is not None else "",
+                     "**faster than its work**" if ours > GROWS else ""])
+    return grid(["program", "sizes", "exponent, Ravel", "exponent, by hand", ""],
+                rows) + made_by(outcome, programs, " --systems ravel,openmp")
+
+
+def executed(outcome):
+    programs = [p for p in outcome.programs.values()
+                if p.largest() and p.largest().get("ravel", "instructions")]
+    rows = []
+    for p in programs:
+        point = p.largest()
+        base = point.get("ravel-base", "instructions")
+        rows.append([p.title, f"{point.n:,}", f"{base:,}" if base else "",
+                     *(f"{point.get('ravel', k):,}" if point.get("ravel", k) is not None else ""
+                       for k in ("instructions", "work", "steps", "launches", "waits"))])
+    return grid(["program", "size", "instructions, base", "instructions", "work", "steps",
+                 "launches", "waits"], rows) + made_by(
+        outcome, programs, " --largest --systems ravel,ravel-base")
