@@ -1,5 +1,5 @@
-/* mandelbrot.c - the steps after which points leave: so many points at once as vectors hold, until
- * all of them have left. */
+/* mandelbrot.c - the steps after which points leave: so many points at once as vectors hold,
+ * until all of them have left. */
 #include "baseline.h"
 
 enum { LANES = 16 };

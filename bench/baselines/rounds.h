@@ -1,5 +1,5 @@
-/* rounds.h - what loops have in common whose threads work on neighbouring pieces in rounds, each
- * piece small enough to stay in the second-level cache until it is read again. */
+/* rounds.h - what loops have in common whose threads work on neighbouring pieces in rounds,
+ * each piece small enough to stay in the second-level cache until it is read again. */
 #ifndef RAVEL_BENCH_ROUNDS_H
 #define RAVEL_BENCH_ROUNDS_H
 

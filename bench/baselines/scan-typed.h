@@ -1,8 +1,8 @@
 /* scan-typed.h - scan.c for elements of TYPE; the functions' names end in it. */
 #define JOINED(a, b) a##b
-#define NAMED(a, b) JOINED(a, b)
-#define TOTAL NAMED(total_, TYPE)
-#define SCAN_PIECE NAMED(scan_piece_, TYPE)
+#define NAMED(a, b)  JOINED(a, b)
+#define TOTAL        NAMED(total_, TYPE)
+#define SCAN_PIECE   NAMED(scan_piece_, TYPE)
 
 static TYPE TOTAL(const TYPE *x, int64_t n) {
   TYPE sum = 0;
