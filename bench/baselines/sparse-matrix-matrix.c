@@ -1,7 +1,8 @@
-/* sparse-matrix-matrix.c - row by row (Gustavson, 1978). The columns of a row are added up in a
- * table with hashing, which is as small as the row, so that it stays in the cache; then they
- * are sorted. Each thread makes blocks of rows in a place that is large enough in any case;
- * when all lengths are known, they move to where they belong. */
+/* sparse-matrix-matrix.c - row by row (Gustavson, 1978). The columns of a long row are added up
+ * in a table with hashing, which is as small as the row, so that it stays in the cache; then
+ * they are sorted. Of a short row the products are sorted. Each thread makes blocks of rows in
+ * a place that is large enough in any case; when all lengths are known, they move to where they
+ * belong. */
 #include "csr.h"
 
 #ifdef _OPENMP
@@ -18,6 +19,8 @@ static struct csr matrix(const struct array *arguments, int64_t *offsets) {
   offsets_of(arguments[0].as.i, arguments[0].length, offsets);
   return (struct csr){arguments[0].as.i, arguments[1].as.i, arguments[2].as.r, offsets};
 }
+
+enum { SHORT = 64 };
 
 struct entry {
   integer column;
@@ -77,6 +80,37 @@ static int64_t products(const struct csr *a, const struct csr *b, int64_t i) {
   return count;
 }
 
+/* A row of few products, all of them side by side: the place of each is the number of those
+ * that come before it, which is counted for all of them at once and without branches. */
+static int64_t multiply_short_row(const struct csr *a, const struct csr *b, int64_t i,
+                                  struct entry *out) {
+  integer keys[SHORT], order[SHORT], ranks[SHORT];
+  real values[SHORT];
+  int count = 0;
+  for (int64_t e = a->offsets[i]; e < a->offsets[i + 1]; e++) {
+    const int64_t row = a->columns[e];
+    for (int64_t d = b->offsets[row]; d < b->offsets[row + 1]; d++) {
+      keys[count] = b->columns[d] * SHORT + count;
+      values[count++] = a->values[e] * b->values[d];
+    }
+  }
+  for (int k = 0; k < count; k++) ranks[k] = 0;
+  for (int j = 0; j < count; j++) {
+#pragma omp simd
+    for (int k = 0; k < count; k++) ranks[k] += keys[j] < keys[k];
+  }
+  for (int k = 0; k < count; k++) order[ranks[k]] = k;
+  int64_t last = -1;
+  for (int k = 0; k < count; k++) {
+    const integer column = keys[order[k]] / SHORT;
+    const real value = values[order[k]];
+    const bool new = last < 0 || out[last].column != column;
+    last += new;
+    out[last] = (struct entry){column, new ? value : out[last].value + value};
+  }
+  return last + 1;
+}
+
 static int64_t multiply_row(const struct csr *a, const struct csr *b, int64_t i, int64_t most,
                             struct entry *table, struct entry *out) {
   uint64_t size = 16;
@@ -130,7 +164,9 @@ void baseline(const struct array *arguments, struct array *results) {
 #endif
 #pragma omp for schedule(dynamic, PART)
     for (int64_t i = 0; i < n; i++) {
-      lengths[i] = (integer)multiply_row(&a, &b, i, most[i], table, rows + room[i]);
+      struct entry *out = rows + room[i];
+      lengths[i] = (integer)(most[i] <= SHORT ? multiply_short_row(&a, &b, i, out)
+                                              : multiply_row(&a, &b, i, most[i], table, out));
     }
   }
   int64_t *offsets = scratch(6, (size_t)(n + 1) * sizeof *offsets);
