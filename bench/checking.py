@@ -9,7 +9,7 @@ from pathlib import Path
 from case import numpy, wrong
 from collection import (WORK, BenchError, Data, baseline, chosen, load, load_cases, program,
                         relative, results, variants)
-from systems import Ravel, all_systems, read_by_clang
+from systems import Ravel, all_systems, compiled_cuda, read_by_clang
 from timing import execute, result_files, run_system
 
 CHECK_SECONDS = 60.0
@@ -67,10 +67,10 @@ def check_size(case, variant, n, systems, failed, folder):
                    re.sub(r" -o \S+", "", run.command))
 
 
-def check_case(name, system_names, backend, build, sources):
+def check_case(name, system_names, backend, build, sources, gpu_sources=False):
     """(how many systems are right, lines about those that are not, lines about what is not
     here), for one case at its test sizes. With `sources` clang reads the baselines, too, and the
-    examples of the program are run."""
+    examples of the program are run; with `gpu_sources` nvcc compiles the baseline for a GPU."""
     case = load_cases()[name]
     failed, lines, skipped, systems = set(), [], [], []
     for system in all_systems(backend, build).values():
@@ -99,6 +99,12 @@ def check_case(name, system_names, backend, build, sources):
             except BenchError as error:
                 lines.append(f"FAILED {name}, clang: {error}")
                 failed.add("clang")
+    if gpu_sources and baseline(case, ".cu"):
+        try:
+            compiled_cuda(baseline(case, ".cu"), case.widths, arch="sm_90", link=False)
+            passed += 1
+        except BenchError as error:
+            lines.append(f"FAILED {name}, nvcc: {error}")
     if sources and program(case).exists():
         passed += 1
         lines += check_examples(case, build)
@@ -126,14 +132,15 @@ def check_examples(case, build):
     return [f"FAILED {case.name}, its examples: {run.complaint()}\n    {run.command}"]
 
 
-def check(names, system_names, backend, build, jobs):
+def check(names, system_names, backend, build, jobs, gpu_sources):
     """Prints what is wrong; the number of systems of cases that failed."""
     cases = chosen(load_cases(), names)
     WORK.mkdir(parents=True, exist_ok=True)
     passed = failed = 0
     missing = set()
     with ProcessPoolExecutor(max_workers=jobs) as pool:
-        running = [(case, pool.submit(check_case, case.name, system_names, backend, build, True))
+        running = [(case, pool.submit(check_case, case.name, system_names, backend, build, True,
+                                      gpu_sources))
                    for case in cases]
         for case, future in running:
             right, lines, skipped = future.result()

@@ -223,21 +223,23 @@ class Cuda(Compiled):
         return None if find_nvcc() else "no nvcc"
 
     def compile(self, source, widths):
-        return compiled_cuda(source, widths, link=True)
+        return compiled_cuda(source, widths)
 
 
-def compiled_cuda(source, widths, link, arch="native"):
-    """A baseline for the GPU; not linked where there is none, only to see that it compiles."""
-    nvcc, serve = find_nvcc(), BASELINES / "serve.cu"
+def compiled_cuda(source, widths, arch="native", link=True):
+    """A baseline for the GPU; not linked where it is only to be seen that it compiles."""
+    nvcc, serve = find_nvcc(), BASELINES / "serve.c"
     flags = ["-std=c++17", "-O3", f"-arch={arch}", "--extended-lambda", "-Werror", "all-warnings",
              "-Xcompiler", "-Wall,-Wextra", f"-DINT_BITS={INT_BITS[widths]}",
              f"-DFLOAT_BITS={FLOAT_BITS[widths]}", f"-I{relative(BASELINES)}", *own_flags(source)]
-    commands = [[nvcc, *flags, "-c", relative(s), "-o", f"$dir/{s.stem}.o"]
-                for s in (serve, source)]
-    commands.append([nvcc, f"-arch={arch}", f"$dir/{source.stem}.o", "$dir/serve.o", "-o",
-                     "$dir/program", "-lcublas"] if link else
-                    ["/bin/cp", f"$dir/{source.stem}.o", "$dir/program"])
-    return build(commands, f"{source.stem}.cu", [serve, source])
+    sources = [BASELINES / "serve.cu", source]
+    commands = [["cc", *standard_flags(serve, False, False, widths), "-DON_GPU", "-c",
+                 relative(serve), "-o", "$dir/serve.o"],
+                *([nvcc, *flags, "-c", relative(s), "-o", f"$dir/{s.stem}.cu.o"] for s in sources)]
+    objects = ["$dir/serve.o", *(f"$dir/{s.stem}.cu.o" for s in sources)]
+    commands.append([nvcc, f"-arch={arch}", *objects, "-o", "$dir/program", "-lcublas"] if link
+                    else ["cp", objects[-1], "$dir/program"])
+    return build(commands, f"{source.stem}.cu-{arch}", [serve, *sources])
 
 
 # ---- Python ----

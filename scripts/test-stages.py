@@ -111,7 +111,8 @@ def stages(everything, seed):
     yield "work of compiled NESL", "python3 nesl-tests/work.py"
     yield "passes over memory", "python3 nesl-tests/passes.py"
     yield "benchmark harness", "bench/tests/harness.py"
-    yield "benchmark programs", "bench/run --check" + ("" if everything else " --quick")
+    yield "benchmark programs", "bench/run --check" + (
+        " --compile-cuda" if everything else " --quick")
     yield "the optimiser's page", "python3 nesl-tests/page.py"
     yield "the pages about NESL", "python3 nesl-tests/pages.py"
     yield "manual pages", "python3 nesl-tests/manuals.py"

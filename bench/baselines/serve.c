@@ -1,4 +1,8 @@
-/* serve.c - main of every program by hand: baseline.h says how it is called. */
+/* serve.c - main of every program by hand: baseline.h says how it is called.
+ *
+ * With ON_GPU arrays and scratch memory are the device's, by the functions of serve.cu;
+ * arguments that are numbers stay on the host.
+ */
 #include "baseline.h"
 
 #include <errno.h>
@@ -19,6 +23,25 @@ static _Noreturn void fail(const char *what, const char *why) {
 
 /* ---- memory ---- */
 
+static void *host_allocate(size_t bytes) {
+  void *at;
+  if (posix_memalign(&at, 2 << 20, bytes)) fail("memory", "there is not enough");
+  madvise(at, bytes, MADV_HUGEPAGE);
+  return at;
+}
+
+#ifdef ON_GPU
+#include "serve-gpu.h"
+#else /* the host is the device */
+static void *device_allocate(size_t bytes) {
+  return host_allocate(bytes);
+}
+static void device_free(void *at) {
+  free(at);
+}
+static void device_wait(void) {}
+#endif
+
 struct block {
   void *at;
   size_t size;
@@ -27,12 +50,36 @@ static struct block scratch_blocks[MOST_SCRATCH], result_blocks[MOST_RESULTS];
 
 static void *grown(struct block *block, size_t bytes) {
   if (bytes > block->size) {
-    free(block->at);
+    device_free(block->at);
     block->size = bytes + bytes / 4 + 64;
-    if (posix_memalign(&block->at, 2 << 20, block->size)) fail("memory", "there is not enough");
-    madvise(block->at, block->size, MADV_HUGEPAGE);
+    block->at = device_allocate(block->size);
   }
   return block->at;
+}
+
+/* From the host's memory to where the program wants its arguments. */
+static void *settled(void *host, size_t bytes) {
+#ifdef ON_GPU
+  void *at = device_allocate(bytes + 1);
+  device_copy_in(at, host, bytes);
+  free(host);
+  return at;
+#else
+  (void)bytes;
+  return host;
+#endif
+}
+
+/* And back: in memory that is the caller's to free. */
+static void *fetched(void *at, size_t bytes) {
+  void *host = malloc(bytes + 1);
+  if (!host) fail("memory", "there is not enough");
+#ifdef ON_GPU
+  device_copy_out(host, at, bytes);
+#else
+  memcpy(host, at, bytes);
+#endif
+  return host;
 }
 
 void *scratch(int k, size_t bytes) {
@@ -56,6 +103,24 @@ static size_t width_of(const char *descr) {
   return (size_t)strtoul(descr + 2, NULL, 10);
 }
 
+/* Elements of the file's width to those of the program's, in place. */
+static void narrow(const char *name, const struct array *a, char *raw, size_t width) {
+  const size_t wanted = element_size(a->type);
+  if (width == wanted) return;
+  if (width != 8 || wanted != 4) fail(name, "elements of a width that is not known here");
+  for (int64_t i = 0; i < a->length; i++) {
+    if (a->type == ARRAY_INTEGER) {
+      int64_t x;
+      memcpy(&x, raw + 8 * i, sizeof x);
+      memcpy(raw + 4 * i, &(int32_t){(int32_t)x}, sizeof(int32_t));
+    } else {
+      double x;
+      memcpy(&x, raw + 8 * i, sizeof x);
+      memcpy(raw + 4 * i, &(float){(float)x}, sizeof(float));
+    }
+  }
+}
+
 static struct array read_npy(const char *name) {
   FILE *file = fopen(name, "rb");
   if (!file) fail(name, strerror(errno));
@@ -74,8 +139,7 @@ static struct array read_npy(const char *name) {
     count = (int64_t)width;
     width = 1;
   }
-  char *raw = malloc((size_t)count * width + 1);
-  if (!raw) fail(name, "too large");
+  char *raw = host_allocate((size_t)count * width + 1);
   if (fread(raw, width, (size_t)count, file) != (size_t)count) fail(name, "cut off");
   fclose(file);
   if (descr[1] == 'S' && count == 1 && raw[0] == '\0') count = 0; /* numpy's empty text */
@@ -89,18 +153,8 @@ static struct array read_npy(const char *name) {
   case 'S': a.type = ARRAY_CHAR; break;
   default: fail(name, "elements of a type that is not known here");
   }
-  struct block block = {0};
-  a.as.b = grown(&block, (size_t)count * element_size(a.type) + 1);
-  if (a.type == ARRAY_INTEGER && width == 8) {
-    for (int64_t i = 0; i < count; i++) a.as.i[i] = (integer)((int64_t *)raw)[i];
-  } else if (a.type == ARRAY_REAL && width == 8) {
-    for (int64_t i = 0; i < count; i++) a.as.r[i] = (real)((double *)raw)[i];
-  } else if (width == element_size(a.type)) {
-    memcpy(a.as.b, raw, (size_t)count * width);
-  } else {
-    fail(name, "elements of a width that is not known here");
-  }
-  free(raw);
+  narrow(name, &a, raw, width);
+  a.as.b = settled(raw, (size_t)count * element_size(a.type));
   return a;
 }
 
@@ -117,14 +171,15 @@ static void write_npy(const char *name, const struct array *a) {
   if (!file) fail(name, strerror(errno));
   fwrite("\x93NUMPY\x01\0\x76\0", 1, 10, file);
   fwrite(header, 1, 118, file);
-  fwrite(a->as.b, width, (size_t)a->length, file);
+  void *host = fetched(a->as.b, (size_t)a->length * width);
+  fwrite(host, width, (size_t)a->length, file);
+  free(host);
   if (fclose(file)) fail(name, strerror(errno));
 }
 
 static struct array read_number(const char *text) {
   struct array a = {.length = 1};
-  struct block block = {0};
-  a.as.b = grown(&block, sizeof(double));
+  a.as.b = host_allocate(sizeof(double));
   char *end;
   if (!strcmp(text, "true") || !strcmp(text, "false")) {
     a.type = ARRAY_BOOL;
@@ -175,10 +230,12 @@ int main(int argc, char **argv) {
     }
   }
   baseline(arguments, results);
+  device_wait();
   printf("{\"seconds\": [");
   for (long k = 0; k < repeat; k++) {
     const double start = now();
     baseline(arguments, results);
+    device_wait();
     printf("%s%.9f", k ? ", " : "", now() - start);
   }
   struct rusage used;

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Tests of what surrounds the benchmark programs: statistics, comparisons, the report, data on disk,
-and that wrong results, crashes and endless programs are found."""
+"""Tests of what surrounds the benchmark programs: statistics, comparisons, the report, data on
+disk, and that wrong results, crashes and endless programs are found."""
 
 import json
 import re
