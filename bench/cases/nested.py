@@ -217,6 +217,64 @@ def hull(arguments):
     return [numpy.array([p[k] for p in around]) for k in range(2)]
 
 
+# ---- Pictures ----
+
+
+def picture(n, rng):
+    """Discs of many colours, one upon the other, each with some noise: n by n pixels."""
+    red, green, blue = (rng.integers(60, 120, (n, n)) for _ in range(3))
+    for _ in range(40 if n else 0):
+        middle, radius = rng.random(2) * n, (0.02 + 0.15 * rng.random()) * n
+        top, left = (max(0, int(m - radius)) for m in middle)
+        bottom, right = (int(m + radius) + 1 for m in middle)
+        part = (slice(top, bottom), slice(left, right))
+        i, j = numpy.ogrid[top:min(bottom, n), left:min(right, n)]
+        within = (i - middle[0]) ** 2 + (j - middle[1]) ** 2 < radius ** 2
+        for plane in (red, green, blue):
+            plane[part][within] = rng.integers(0, 240) + rng.integers(0, 12, within.sum())
+    return [(red << 16 | green << 8 | blue).ravel(), n, 60.0, 160.0]
+
+
+def edges(arguments):
+    """Canny on tables of two dimensions. All numbers are sums of powers of two: exact."""
+    pixels, width, low, high = arguments
+    grey = numpy.zeros(len(pixels))
+    for share, byte in ((77, 16), (150, 8), (29, 0)):
+        grey += share / 256 * ((pixels >> byte) % 256)
+    if width < 9 or len(pixels) < 9 * width:
+        return [grey < 0]
+    kernel = numpy.outer([1, 4, 6, 4, 1], [1, 4, 6, 4, 1]) / 256
+    smooth = stencil(grey.reshape(-1, width), kernel)
+    sobel = numpy.outer([1, 2, 1], [-1, 0, 1])
+    gx, gy = stencil(smooth, sobel), stencil(smooth, sobel.T)
+    steep = abs(gx) + abs(gy)
+    inner = slice(1, -1), slice(1, -1)
+    with numpy.errstate(divide="ignore", invalid="ignore"):
+        tangent = abs(gy[inner] / gx[inner])
+    tangent[numpy.isnan(tangent)] = numpy.inf
+    sign = numpy.sign(gx * gy)[inner]
+    way = numpy.select([tangent < 0.41421356, tangent > 2.41421356], [0, 1],
+                       numpy.where(sign > 0, 2, 3))
+    ridge = numpy.zeros(way.shape, bool)
+    h, w = steep.shape
+    for k, (i, j) in enumerate([(0, 1), (1, 0), (1, 1), (1, -1)]):
+        before, behind = (steep[1 + s * i:h - 1 + s * i, 1 + s * j:w - 1 + s * j] for s in (-1, 1))
+        ridge |= (way == k) & (steep[inner] > before) & (steep[inner] >= behind)
+    some, found = (numpy.pad(ridge & (steep[inner] >= t), 5) for t in (low, high))
+    while True:  # by one pixel more in each round
+        wider = some[1:-1, 1:-1] & (stencil(found.astype(int), numpy.ones((3, 3), int)) > 0)
+        if (wider == found[1:-1, 1:-1]).all():
+            return [found[1:-1, 1:-1].ravel()]
+        found = numpy.pad(wider, 1)
+
+
+def stencil(table, kernel):
+    """Where the kernel lies wholly within the table."""
+    (h, w), (kh, kw) = table.shape, kernel.shape
+    return sum(kernel[i, j] * table[i:h - kh + 1 + i, j:w - kw + 1 + j]
+               for i in range(kh) for j in range(kw))
+
+
 CASES = [
     Case("black-scholes", "Black-Scholes", "NESL/GPU",
          sizes=[10**4, 10**5, 10**6, 10**7], test_sizes=[0, 1, 1000],
@@ -247,4 +305,8 @@ CASES = [
          limit=lambda n, a: Limit(bytes=104 * n), unit="bodies", target=5,
          memory=lambda n: 2**29 + 5000 * n,
          variants={"even": step(3), "clustered": clustered(3)}),
+    Case("canny", "Canny edge detection", "Accelerate",
+         sizes=[256, 512, 1024, 2048, 4096], test_sizes=[0, 1, 8, 9, 10, 100], make=picture,
+         reference=edges, limit=lambda n, a: Limit(bytes=9 * n * n), work=lambda n: n * n,
+         unit="pixels a side", target=2),
 ]
