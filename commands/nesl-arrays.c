@@ -6,6 +6,7 @@
 #include "arrays/arrays.h"
 #include "commands/nesl.h"
 #include "commands/output.h"
+#include "commands/process.h"
 #include "commands/source.h"
 
 #include <string.h>
@@ -36,7 +37,7 @@ static bool with_memory(struct nesl *n, const char *file, bool (*work)(struct ne
   volatile bool fine = false;
   jmp_buf outer;
   memcpy(&outer, &n->arena.out_of_memory, sizeof outer);
-  if (setjmp(n->arena.out_of_memory)) {
+  if (setjmp(n->arena.out_of_memory) || setjmp(n->arguments.out_of_memory)) {
     complain_of_file(n, file, "out of memory; see --memory");
   } else {
     fine = work(n, context);
@@ -155,13 +156,14 @@ static bool find_type(struct nesl *n, const struct argument *a, struct type **ty
   return true;
 }
 
-/* Columns of a file as those of a value: bools are bytes, lengths descriptors. */
-static struct nesl_value value_of(struct arena *arena, struct type *type,
+/* Columns of a file, which are n->arguments', as those of a value: bools are bytes, lengths
+ * descriptors. */
+static struct nesl_value value_of(struct nesl *n, struct type *type,
                                   const struct array_columns *columns) {
-  struct column_kinds kinds = {.arena = arena};
+  struct column_kinds kinds = {.arena = &n->arena};
   value_columns(type, &kinds);
   struct nesl_value value = {.type = type, .count = columns->count};
-  value.columns = arena_alloc(arena, columns->count * sizeof *value.columns);
+  value.columns = arena_alloc(&n->arena, columns->count * sizeof *value.columns);
   for (uint32_t i = 0; i < columns->count; i++) {
     const struct array_column *from = &columns->items[i];
     struct column *to = &value.columns[i];
@@ -169,7 +171,7 @@ static struct nesl_value value_of(struct arena *arena, struct type *type,
     if (to->kind == COLUMN_FLOAT) {
       to->as.floats = from->as.floats;
     } else if (to->kind == COLUMN_BOOL) {
-      uint8_t *bools = arena_alloc(arena, (size_t)from->length);
+      uint8_t *bools = arena_alloc(&n->arguments, (size_t)from->length);
       for (uint64_t k = 0; k < from->length; k++) bools[k] = from->as.ints[k] != 0;
       to->as.bools = bools;
     } else {
@@ -199,14 +201,14 @@ static bool bind_argument(struct nesl *n, void *context) {
   if (!find_type(n, a, &type)) return false;
   const char *signature = value_signature(&n->arena, type);
   if (!array_type_parse(&n->arena, signature, strlen(signature), &array, &problem) ||
-      !array_read(format_of(a->file), &n->arena, &array, a->text->text, a->text->length,
+      !array_read(format_of(a->file), &n->arguments, &array, a->text->text, a->text->length,
                   &columns, &problem)) {
     return complain_of_file(n, a->file,
                             arena_printf(&n->arena, "%s; argument %u of `%s` is to be %s",
                                          problem, a->index + 1, a->function->name->text,
                                          type_text(&n->arena, type, false)));
   }
-  const struct nesl_value value = value_of(&n->arena, type, &columns);
+  const struct nesl_value value = value_of(n, type, &columns);
   const int64_t *wide = n->options->widths.int_elem == CVL_I32 ? too_wide(&value) : NULL;
   if (wide) {
     return complain_of_file(
@@ -214,7 +216,7 @@ static bool bind_argument(struct nesl *n, void *context) {
         arena_printf(&n->arena, "%lld does not fit an int of 32 bits", (long long)*wide));
   }
   const struct scheme scheme = {.count = 0, .type = type};
-  session_bind(n->session, intern_name(&n->session->names, a->name, strlen(a->name)), &scheme,
+  session_lend(n->session, intern_name(&n->session->names, a->name, strlen(a->name)), &scheme,
                &value);
   return true;
 }
@@ -223,6 +225,7 @@ bool nesl_bind_argument(struct nesl *n, const struct global *function, unsigned 
                         unsigned count, const char *name, const char *file) {
   struct source_text text;
   bool fine = false;
+  const double before = seconds_now();
   if (source_read(&text, &n->message_heap, file, &n->diags)) {
     struct argument a = {function, index, count, name, file, &text};
     fine = with_memory(n, file, bind_argument, &a);
@@ -230,6 +233,7 @@ bool nesl_bind_argument(struct nesl *n, const struct global *function, unsigned 
     n->complaints.first = NESL_RUNTIME;
   }
   source_free(&text, &n->message_heap);
+  n->load_seconds += seconds_now() - before;
   return fine;
 }
 

@@ -213,7 +213,10 @@ static const char *string_argument(struct command *c) {
              c->form->name->text, type_text(&n->arena, type, true));
     return NULL;
   }
-  const struct evaluation e = {n->session, &checked, &n->complaints, &n->sources};
+  const struct evaluation e = {.session = n->session,
+                               .form = &checked,
+                               .complaints = &n->complaints,
+                               .sources = &n->sources};
   if (session_find_missing(n->session, checked.value, &n->complaints)) return NULL;
   if (!n->evaluator->evaluate(n->evaluator, &e, &value)) return NULL;
   const struct column *chars = &value.columns[1];

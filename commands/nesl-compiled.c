@@ -2,6 +2,7 @@
  */
 #include "commands/choose.h"
 #include "commands/nesl-evaluate.h"
+#include "commands/process.h"
 #include "fcode-opt/fcode-opt.h"
 #include "neslc/flatten.h"
 
@@ -11,9 +12,12 @@
 struct compiled {
   struct evaluator base;
   const struct nesl_options *options;
-  struct machine *machine; /* made for the first evaluation */
+  struct machine *machine; /* made for the first evaluation; and for one that is measured */
   struct heap heap;
+  bool used;         /* it has evaluated something */
   struct arena work; /* of one evaluation */
+  struct machine_item *arguments;
+  uint64_t argument_count;
   struct machine_results results;
 };
 
@@ -84,6 +88,34 @@ static void tell_failure(const struct compiled *c, const struct evaluation *e,
 
 /* ---- one evaluation ---- */
 
+static enum machine_item_kind item_kind_of(enum column_kind kind) {
+  switch (kind) {
+  case COLUMN_INT: return MACHINE_INT;
+  case COLUMN_FLOAT: return MACHINE_FLOAT;
+  case COLUMN_BOOL: return MACHINE_BOOL;
+  case COLUMN_SEGDES: break;
+  }
+  return MACHINE_SEGDES;
+}
+
+/* The values of the parameters as the machine takes them. */
+static void collect_arguments(struct compiled *c, const struct evaluation *e) {
+  uint64_t count = 0;
+  for (uint32_t i = 0; i < e->parameter_count; i++) count += e->parameters[i]->value.count;
+  c->arguments = arena_alloc(&c->work, (count + 1) * sizeof *c->arguments);
+  c->argument_count = 0;
+  for (uint32_t i = 0; i < e->parameter_count; i++) {
+    const struct nesl_value *value = &e->parameters[i]->value;
+    for (uint32_t k = 0; k < value->count; k++) {
+      const struct column *column = &value->columns[k];
+      struct machine_item *item = &c->arguments[c->argument_count++];
+      item->kind = (uint8_t)item_kind_of((enum column_kind)column->kind);
+      item->length = column->length;
+      item->as.ints = column->as.ints;
+    }
+  }
+}
+
 /* Everything that is made on the way is gone with the evaluation. */
 static const struct ir_program *flattened(struct compiled *c, const struct evaluation *e) {
   if (setjmp(c->work.out_of_memory)) {
@@ -93,7 +125,10 @@ static const struct ir_program *flattened(struct compiled *c, const struct evalu
   }
   const struct flatten_options options = {.arena = &c->work,
                                           .widths = c->options->widths,
-                                          .unchecked = !e->session->argument_checks};
+                                          .unchecked = !e->session->argument_checks,
+                                          .parameters = e->parameters,
+                                          .parameter_count = e->parameter_count};
+  collect_arguments(c, e);
   return flatten_expression(e->session, e->form->value, &options, e->complaints);
 }
 
@@ -148,21 +183,72 @@ static bool value_of_results(const struct compiled *c, const struct evaluation *
   return fits;
 }
 
+/* Makes the machine if there is none. What is measured gets one that has done nothing else, so
+ * that its peak of memory is its own. */
+static bool make_machine(struct compiled *c, const struct evaluation *e) {
+  if (c->used && e->measurement) {
+    machine_free(c->machine);
+    c->machine = NULL;
+  }
+  if (!c->machine) {
+    c->machine =
+        choose_machine(c->options->backend_name, &c->options->machine, e->complaints->diags);
+  }
+  c->used = true;
+  if (!c->machine) e->complaints->first = NESL_LIMIT;
+  return c->machine != NULL;
+}
+
+/* How many threads the back end has; 0 for a device of its own. */
+static unsigned threads_of(const struct compiled *c, const struct cvl_backend *backend) {
+  struct cvl_device device = {.processors = 0};
+  const char *why;
+  if (backend->own_memory) return 0;
+  if (c->options->machine.threads > 0) return c->options->machine.threads;
+  return backend->devices(&device, 1, &why) > 0 ? device.processors : 0;
+}
+
+/* The clock of loading: it runs until the machine has the arguments. */
+struct loading {
+  const struct evaluation *evaluation;
+  double begin, seconds;
+};
+
+static void note_placed(void *context) {
+  struct loading *loading = context;
+  loading->seconds = seconds_now() - loading->begin;
+  if (loading->evaluation->placed) loading->evaluation->placed(loading->evaluation->context);
+}
+
+/* Runs the program: once, or as often as it is measured. */
+static enum machine_outcome run(struct compiled *c, const struct evaluation *e,
+                                const struct ir_program *program, struct diag_list *told) {
+  struct measurement once = {.machine = {.runs = 0}};
+  struct measurement *m = e->measurement ? e->measurement : &once;
+  struct loading loading = {.evaluation = e, .begin = seconds_now()};
+  m->machine.placed = note_placed;
+  m->machine.context = &loading;
+  const enum machine_outcome outcome = machine_repeat(
+      c->machine, program, c->arguments, c->argument_count, &m->machine, &c->results, told);
+  const struct cvl_backend *backend = machine_backend(c->machine);
+  m->load_seconds += loading.seconds;
+  m->backend = backend->name;
+  m->threads = threads_of(c, backend);
+  return outcome;
+}
+
 static bool evaluate(struct evaluator *base, const struct evaluation *e,
                      struct nesl_value *value) {
   struct compiled *c = (struct compiled *)base;
   const struct core *expression = e->form->value;
-  if (!c->machine) {
-    c->machine =
-        choose_machine(c->options->backend_name, &c->options->machine, e->complaints->diags);
-    if (!c->machine) e->complaints->first = NESL_LIMIT;
-    if (!c->machine) return false;
-  }
+  if (!make_machine(c, e)) return false;
+  const double before = seconds_now();
   const struct ir_program *program = compile(c, e);
   if (!program) return false;
+  if (e->measurement) e->measurement->compile_seconds = seconds_now() - before;
   struct diag_list told;
   diag_list_init(&told, e->complaints->diags->arena);
-  switch (machine_evaluate(c->machine, program, NULL, 0, &c->results, &told)) {
+  switch (run(c, e, program, &told)) {
   case MACHINE_DONE: return value_of_results(c, e, value);
   case MACHINE_EXIT: /* follows the failure that `error` makes */
   case MACHINE_ERROR: tell_failure(c, e, program, &told); break;

@@ -9,12 +9,29 @@
 #include "neslc/failure.h"
 #include "neslc/session.h"
 
+/* An evaluation that is repeated to be measured: `machine` says how often, and gets what came
+ * of it. */
+struct measurement {
+  struct machine_repetition machine;
+  double compile_seconds;
+  double load_seconds; /* reading arguments, evaluating them, bringing them into the back end */
+  const char *backend; /* its name */
+  unsigned threads;    /* of it; 0: a device */
+};
+
 /* What an evaluation may use of its surroundings. */
 struct evaluation {
   struct session *session;
   const struct checked *form;
   struct complaints *complaints;
   const struct nesl_sources *sources; /* for places that are known by name only */
+  /* Variables whose values the machine gets as arguments, if the program is compiled; `placed`
+   * is called when it has them. */
+  struct global *const *parameters;
+  uint32_t parameter_count;
+  void (*placed)(void *context); /* or NULL */
+  void *context;
+  struct measurement *measurement; /* or NULL: evaluated once; compiled programs only */
 };
 
 struct evaluator {

@@ -85,11 +85,24 @@ static bool is_evaluated(const struct nesl *n, const struct checked *c) {
 }
 
 static bool evaluate(struct nesl *n, const struct checked *c, FILE *out) {
-  const struct evaluation e = {n->session, c, &n->complaints, &n->sources};
+  struct evaluation e = {
+      .session = n->session, .form = c, .complaints = &n->complaints, .sources = &n->sources};
   struct nesl_value value;
+  struct measurement measurement;
+  const bool measures = n->measures && !c->pattern;
   if (session_find_missing(n->session, c->value, &n->complaints)) return false;
   if (!is_evaluated(n, c)) return bind_nothing(n, c);
+  if (n->is_call && !nesl_take_arguments(n, c)) return false;
+  if (n->is_call && !n->options->direct) {
+    e.parameters = n->parameters;
+    e.parameter_count = n->parameter_count;
+    e.placed = nesl_forget_arguments;
+    e.context = n;
+  }
+  if (measures) measurement = nesl_measurement(n);
+  if (measures) e.measurement = &measurement;
   bool fine = n->evaluator->evaluate(n->evaluator, &e, &value);
+  if (fine && measures) fine = nesl_report(n, &measurement);
   if (fine && n->options->classic && value_nonfinite(&value)) {
     complain(&n->complaints, NESL_NONFINITE, c->value->source, c->value->at,
              "the result contains an infinity or a NaN");
@@ -122,7 +135,7 @@ struct nesl_outcome nesl_execute(struct nesl *n, const struct form *form) {
   jmp_buf outer;              /* forms may load others */
   memcpy(&outer, &n->arena.out_of_memory, sizeof outer);
   FILE *volatile out = open_memstream(&text, &size);
-  if (!out || setjmp(n->arena.out_of_memory)) {
+  if (!out || setjmp(n->arena.out_of_memory) || setjmp(n->arguments.out_of_memory)) {
     complain_of_memory(n);
   } else {
     fine = execute(n, form, out);

@@ -61,6 +61,13 @@ static bool backend_value(const char *text, const char **name) {
                      text);
 }
 
+static bool native_value(const char *text, struct nesl_options *o) {
+  o->native = true;
+  o->native_waits = text != NULL;
+  if (!text || strcmp(text, "wait") == 0) return true;
+  return usage_error("nesl", "--native may be followed by =wait, not '%.40s'", text);
+}
+
 static void be_classic(struct nesl_options *o) {
   o->classic = true;
   o->widths = (struct widths){CVL_I32, CVL_F64};
@@ -85,9 +92,15 @@ static bool apply(void *options, unsigned id, const char *value) {
     }
     o->outputs[o->output_count++] = value;
     break;
+  case OPT_REPEAT:
+    ok = count_value(name, value, 1, NESL_MOST_RUNS, &x);
+    o->repeat = (uint64_t)x;
+    break;
+  case OPT_TIMES: o->times = value; break;
   case OPT_DIRECT: o->direct = true; break;
   case OPT_PLAIN: o->optimise = false; break;
   case OPT_NO_FUSION: o->no_fusion = true; break;
+  case OPT_NATIVE: return native_value(value, o);
   case OPT_UNCHECKED: o->unchecked = true; break;
   case OPT_LENGTH:
     ok = count_value(name, value, 0, INT64_MAX, &x);
@@ -159,9 +172,26 @@ static const char *mode_word(enum nesl_mode mode) {
   return "nesl";
 }
 
+/* What holds between the options that measure, or make fast, and others. */
+static bool check_measuring(const struct nesl_options *o) {
+  if (o->repeat > 0 && !o->expression && !o->entry) {
+    return usage_error("nesl", "--repeat goes with -e and --entry, which have a result");
+  }
+  if (o->times && o->repeat == 0) return usage_error("nesl", "--times goes with --repeat");
+  if (o->repeat > 0 && o->direct) {
+    return usage_error("nesl",
+                       "--repeat measures compiled programs; --direct compiles nothing");
+  }
+  if (o->native && (o->no_fusion || !o->optimise || o->direct)) {
+    return usage_error("nesl", "--native compiles superoperators, and there will be none");
+  }
+  return true;
+}
+
 /* What holds between options. */
 static bool check_together(struct nesl_options *o) {
   if (o->help || o->version) return true;
+  if (!check_measuring(o)) return false;
   if (o->output_count > 0 && !o->expression && !o->entry) {
     return usage_error("nesl", "-o goes with -e and --entry, which have a result");
   }

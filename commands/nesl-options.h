@@ -13,7 +13,7 @@ enum nesl_mode {
   NESL_OUTCOMES_OF /* nesl --outcomes FILE */
 };
 
-enum { NESL_MOST_OPERANDS = 256, NESL_MOST_OUTPUTS = 16 };
+enum { NESL_MOST_OPERANDS = 256, NESL_MOST_OUTPUTS = 16, NESL_MOST_RUNS = 1000000 };
 
 struct nesl_options {
   enum nesl_mode mode;
@@ -26,6 +26,10 @@ struct nesl_options {
   struct widths widths;
   const char *backend_name;
   uint64_t print_length;
+  uint64_t repeat;   /* timed runs; 0: expressions are evaluated once */
+  const char *times; /* file for what was measured, or NULL */
+  bool native, native_waits;
+  char cache[4096]; /* options.native of the machine */
   bool direct, optimise, no_fusion, unchecked, classic;
   bool help, version;
 };

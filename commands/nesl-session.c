@@ -1,5 +1,6 @@
 /* nesl-session.c - making a session, with everything that forms need around it. */
 #include "commands/nesl.h"
+#include "commands/output.h"
 
 /* The library is read here; it may be broken, or too large for the memory. */
 static bool make_session(struct nesl *n) {
@@ -10,6 +11,15 @@ static bool make_session(struct nesl *n) {
   n->session->file_type = nesl_type_of_file;
   n->session->file_context = n;
   return true;
+}
+
+/* Where superoperators are compiled, and whether that is waited for: measured runs begin when
+ * everything is ready. */
+static bool set_native(struct nesl *n, struct nesl_options *o) {
+  const bool measures = o->repeat > 0;
+  o->machine.native = o->native ? o->cache : measures ? "wait:" : NULL;
+  return !o->native || output_native_folder(o->cache, sizeof o->cache,
+                                            o->native_waits || measures, &n->diags);
 }
 
 bool nesl_begin(struct nesl *n, struct nesl_options *options, FILE *out,
@@ -23,10 +33,12 @@ bool nesl_begin(struct nesl *n, struct nesl_options *options, FILE *out,
   uint64_t limit = options->machine.memory_limit;
   heap_init(&n->heap, limit ? limit : machine_default_memory());
   arena_init(&n->arena, &n->heap);
+  arena_init(&n->arguments, &n->heap);
   nesl_forget(n);
   options->machine.out = out;
   options->machine.widths = options->widths;
   options->machine.interrupt = interrupt;
+  if (!set_native(n, options)) return false;
   n->evaluator = options->direct ? evaluator_direct(options, &n->diags)
                                  : evaluator_compiled(options, &n->diags);
   if (n->evaluator && make_session(n)) return true;
@@ -39,6 +51,7 @@ bool nesl_begin(struct nesl *n, struct nesl_options *options, FILE *out,
 
 void nesl_end(struct nesl *n) {
   if (n->evaluator) n->evaluator->close(n->evaluator);
+  arena_free(&n->arguments);
   arena_free(&n->arena);
   arena_free(&n->messages);
 }

@@ -44,33 +44,6 @@ static const struct source *command_line_source(struct nesl *n, const char *text
   return source;
 }
 
-/* F((ARGUMENT), (ARGUMENT) ...) as a source; what stands in a file of arrays has a name. */
-static const struct source *entry_source(struct nesl *n) {
-  const struct nesl_options *o = n->options;
-  const struct global *function = session_global(n->session, o->entry);
-  char *text = NULL;
-  size_t size = 0;
-  FILE *out = open_memstream(&text, &size);
-  if (!out) return NULL;
-  fprintf(out, "%s(", o->entry);
-  bool fine = true;
-  for (unsigned i = 1; i < o->operand_count && fine; i++) {
-    const char *argument = o->operands[i];
-    char name[32];
-    if (function && nesl_is_array_file(argument)) {
-      snprintf(name, sizeof name, "_argument_%u", i);
-      fine = nesl_bind_argument(n, function, i - 1, o->operand_count - 1, name, argument);
-      argument = name;
-    }
-    fprintf(out, "%s(%s)", i > 1 ? ", " : "", argument);
-  }
-  fputs(");", out);
-  const struct source *source =
-      fclose(out) == 0 && fine ? nesl_source(n, "<command-line>", text, size, 1) : NULL;
-  free(text);
-  return source;
-}
-
 static const struct source *read_operand(struct nesl *n, unsigned i) {
   const struct source *source = nesl_read_file(n, n->options->operands[i]);
   if (!source) nesl_complain(n);
@@ -94,8 +67,11 @@ static int run_command_line(struct nesl *n) {
   bool calls = o->entry != NULL;
   if (!load_operands(n, 0, calls ? 1 : o->operand_count, true)) return STATUS_FAILED;
   nesl_forget(n);
-  const struct source *source = calls ? entry_source(n) : command_line_source(n, o->expression);
+  const struct source *source =
+      calls ? nesl_entry_source(n) : command_line_source(n, o->expression);
   if (!source) nesl_complain(n);
+  n->is_call = calls;
+  n->measures = o->repeat > 0;
   if (o->output_count > 0) n->quiet = true;
   if (!source || nesl_run_source(n, source) > 0) return STATUS_FAILED;
   if (o->output_count == 0 || nesl_write_results(n)) return STATUS_DONE;

@@ -7,6 +7,8 @@
  *   nesl-prompt.c      lines from a terminal: history, editing, completion
  *   nesl-outcomes.c    --outcomes and test
  *   nesl-cost.c        cost
+ *   nesl-entry.c       --entry: a call, and its arguments as values
+ *   nesl-measure.c     --repeat and --times: what came of a repeated evaluation
  *   nesl-arrays.c      files of arrays: their types, arguments and results in them
  *   nesl-compiled.c, nesl-direct.c    the two ways to evaluate (nesl-evaluate.h)
  *   nesl-places.c      what stands at a place of compiled code
@@ -35,7 +37,13 @@ struct nesl {
   struct session *session;
   struct evaluator *evaluator;
   struct nesl_sources sources;
-  FILE *out;                   /* results, and what programs print */
+  struct arena arguments;     /* values for the call of --entry, until the machine has them */
+  struct global **parameters; /* their variables */
+  uint32_t parameter_count;
+  double load_seconds; /* spent on reading and evaluating them */
+  bool is_call;        /* the form that is read now is this call */
+  bool measures; /* expressions are evaluated repeatedly, and it is said how long it took */
+  FILE *out;     /* results, and what programs print */
   struct nesl_capture capture; /* with --outcomes and test: what `out` writes to */
   uint64_t print_length;
   bool verbose, quiet; /* quiet: no notices and no output of commands */
@@ -122,7 +130,24 @@ bool nesl_is_array_file(const char *);
  */
 bool nesl_bind_argument(struct nesl *, const struct global *function, unsigned index,
                         unsigned count, const char *name, const char *file);
+/* The call of --entry with the arguments of the options as a source; what stands in a file of
+ * arrays has a name and is bound. NULL after complaining. nesl-entry.c */
+const struct source *nesl_entry_source(struct nesl *);
+/* Evaluates what the checked call is given, and makes all of it `parameters`. False after
+ * complaining. */
+bool nesl_take_arguments(struct nesl *, const struct checked *call);
+/* Frees their values: the machine has them. The context is a struct nesl. */
+void nesl_forget_arguments(void *context);
+
 /* Writes the value of `it` into the files of the options. False after complaining. */
 bool nesl_write_results(struct nesl *);
+
+/* ---- repeated evaluations ---- */
+
+/* One as the options want it. nesl-measure.c */
+struct measurement nesl_measurement(struct nesl *);
+/* Says on standard error what came of it, and in the file of --times. False with a diagnostic.
+ */
+bool nesl_report(struct nesl *, const struct measurement *);
 
 #endif

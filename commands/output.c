@@ -119,3 +119,9 @@ bool output_cache_folder(char *path, size_t size, struct diag_list *diags) {
   memcpy(path + length, own, sizeof own);
   return make_folder(path, diags);
 }
+
+bool output_native_folder(char *option, size_t size, bool waits, struct diag_list *diags) {
+  strcpy(option, waits ? "wait:" : "");
+  const size_t prefix = strlen(option);
+  return output_cache_folder(option + prefix, size - prefix, diags);
+}

@@ -25,6 +25,8 @@ bool output_end(struct output *, const char *file, struct diag_list *);
 /* Where what may be made again is kept: $XDG_CACHE_HOME/ravel or ~/.cache/ravel, made if it is
  * not there. False with a diagnostic. */
 bool output_cache_folder(char *path, size_t size, struct diag_list *);
+/* The same for machine_options.native, whose runs wait for compilations if wanted. */
+bool output_native_folder(char *option, size_t size, bool waits, struct diag_list *);
 
 /* Adds the system's words on an error number; returns false. */
 bool output_complain(struct diag_list *, const char *file, int error);

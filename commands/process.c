@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 void process_begin(void) {
@@ -14,6 +15,12 @@ void process_begin(void) {
   while (fd >= 0 && fd <= STDERR_FILENO) fd = open("/dev/null", O_RDONLY);
   if (fd > STDERR_FILENO) close(fd);
   signal(SIGPIPE, SIG_IGN);
+}
+
+double seconds_now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
 int process_end(const char *command, int status) {

@@ -14,6 +14,9 @@ enum {
  * standard output, and that a closed pipe is a failed write with a message. */
 void process_begin(void);
 
+/* A clock that only goes on. */
+double seconds_now(void);
+
 /* The exit status: `status`, unless output was lost as late as now. */
 int process_end(const char *command, int status);
 

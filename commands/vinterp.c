@@ -68,12 +68,6 @@ static void wake_when_over(double seconds) {
 
 /* ---- running ---- */
 
-static double seconds_now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 static int status_of(enum machine_outcome outcome) {
   switch (outcome) {
   case MACHINE_DONE:
@@ -106,9 +100,7 @@ static int prepare_and_run(struct program *p, const struct command_options *o) {
   options.widths = p->widths;
   options.interrupt = &interrupted;
   if (o->native) {
-    strcpy(p->cache_path, o->native_waits ? "wait:" : "");
-    size_t prefix = strlen(p->cache_path);
-    if (!output_cache_folder(p->cache_path + prefix, sizeof p->cache_path - prefix, &p->diags))
+    if (!output_native_folder(p->cache_path, sizeof p->cache_path, o->native_waits, &p->diags))
       return STATUS_FAILED;
     options.native = p->cache_path;
   }

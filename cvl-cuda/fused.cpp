@@ -69,12 +69,12 @@ std::shared_ptr<kernel_store> open_kernels(stream *s, const cvl_options &o) {
   static const char wait[] = "wait:";
   const char *folder = o.native;
   bool compiles = true;
-#ifdef RAVEL_EMULATION
-  compiles = folder != nullptr;
-  if (!compiles && o.kernels == nullptr) return nullptr;
-#endif
   const bool waits = folder && strncmp(folder, wait, sizeof wait - 1) == 0;
   if (waits) folder += sizeof wait - 1;
+#ifdef RAVEL_EMULATION
+  compiles = folder && *folder;
+  if (!compiles && o.kernels == nullptr) return nullptr;
+#endif
   std::unique_ptr<toolchain> tools(s->new_toolchain());
   if (!tools) return nullptr;
   cache kept(folder && *folder ? std::string(folder) : cache_folder());

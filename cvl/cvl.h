@@ -168,7 +168,8 @@ struct cvl_options {
   uint64_t fail_allocation; /* tests: the n-th allocation from now fails; 0: none */
   const char *native;       /* superoperators may be compiled by the machine's C compiler and
                                kept in this directory; NULL: no. Results do not depend on it.
-                               "wait:" before the name: compilations are waited for */
+                               "wait:" before the name: compilations are waited for;
+                               without a name, those that a back end does anyway */
   const char *kernels;      /* a file with superoperators compiled ahead of time for a device
                                (fcodeopt --emit-cuda); NULL: none */
   bool measure;             /* the times of cvl_statistics are wanted, at some cost: else a

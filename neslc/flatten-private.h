@@ -168,7 +168,8 @@ struct flattener {
   struct context serial;            /* its context of one instance */
   ARRAY(struct assumption) assumed; /* in the arms around */
   struct frame *frame;
-  struct origin_at at;            /* of what is emitted now */
+  const ir_var *parameters; /* columns of options->parameters; NULL but in the entry function */
+  struct origin_at at;      /* of what is emitted now */
   struct origin_at *origin_table; /* those that have numbers: open addressing */
   size_t origin_capacity;
   ARRAY(struct line_index) lines;

@@ -67,8 +67,22 @@ static const struct rep *lambda_value(struct flattener *f, struct context *c,
   return nothing;
 }
 
+/* The columns of a variable that is a parameter of this function; NULL if it is none. */
+static const ir_var *parameter_columns(const struct flattener *f, const struct global *g) {
+  const ir_var *columns = f->parameters;
+  for (uint32_t i = 0; columns && i < f->options->parameter_count; i++) {
+    if (f->options->parameters[i] == g) return columns;
+    columns += f->options->parameters[i]->value.count;
+  }
+  return NULL;
+}
+
 static const struct rep *global_value(struct flattener *f, const struct core *e) {
   const struct global *g = e->as.use.global;
+  const ir_var *columns = parameter_columns(f, g);
+  if (columns) {
+    return rep_from_columns(f, ground(f, e->type), emit_one_segment(f, 1), true, &columns);
+  }
   if (g->kind == GLOBAL_VARIABLE) {
     /* The columns are those of its own type; the use may have made that more special. */
     struct nesl_value value = g->value;
@@ -146,6 +160,7 @@ static void begin_function(struct flattener *f) {
   f->wanted.count = f->wanted.capacity = 0;
   f->block = NULL;
   f->expanded = 0;
+  f->parameters = NULL;
   f->at = (struct origin_at){0};
 }
 
@@ -265,6 +280,23 @@ static struct flattener *new_flattener(struct session *s, const struct flatten_o
   return f;
 }
 
+/* The parameters of an expression's program; how many columns they are. */
+static uint32_t make_parameters(struct flattener *f) {
+  uint32_t count = 0, next = 0;
+  for (uint32_t i = 0; i < f->options->parameter_count; i++) {
+    count += f->options->parameters[i]->value.count;
+  }
+  ir_var *columns = arena_alloc(f->arena, (count + 1) * sizeof *columns);
+  for (uint32_t i = 0; i < f->options->parameter_count; i++) {
+    const struct ir_kind **kinds;
+    uint32_t n;
+    type_kinds(f, f->options->parameters[i]->value.type, &kinds, &n);
+    for (uint32_t k = 0; k < n; k++) columns[next++] = flat_var(f, kinds[k]);
+  }
+  f->parameters = columns;
+  return count;
+}
+
 struct ir_program *flatten_expression(struct session *s, struct core *expression_,
                                       const struct flatten_options *options,
                                       struct complaints *complaints) {
@@ -272,11 +304,12 @@ struct ir_program *flatten_expression(struct session *s, struct core *expression
   begin_function(f);
   struct frame frame = {.calls = ""};
   f->frame = &frame;
+  const uint32_t columns = make_parameters(f);
   struct block *body = block_begin(f);
   f->serial = (struct context){.kind = CONTEXT_SERIAL};
   f->serial.one = emit_one_segment(f, 1);
   const struct rep *result = rep_physical(f, &f->serial, flatten(f, &f->serial, expression_));
-  finish_function(f, 0, intern_name(&s->names, "MAIN", 4), 0, body, result);
+  finish_function(f, 0, intern_name(&s->names, "MAIN", 4), columns, body, result);
   return finish(f);
 }
 

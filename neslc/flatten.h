@@ -15,15 +15,19 @@ struct flatten_options {
                           the program is not needed any more; NULL: the session's */
   struct widths widths;
   bool unchecked; /* leave the argument checks of section 7 out */
+  /* Variables whose values are no constants of the program. */
+  struct global *const *parameters;
+  uint32_t parameter_count;
 };
 
 /* The text of the ASSERT that ends a program after error(s) has printed. */
 extern const char flatten_error_text[];
 
-/* A program whose entry function takes nothing and leaves the columns of the expression's value
- * (value.h), in order. Never fails for a checked expression but by memory (the arena jumps):
- * what is not supported would be an internal error, reported in complaints. Every run-time
- * check is an ASSERT whose text begins with the sentence of section 7, and has an origin. */
+/* A program whose entry function takes the columns of the parameters' values, in order, and
+ * leaves those of the expression's value (value.h). Never fails for a checked expression but by
+ * memory (the arena jumps): what is not supported would be an internal error, reported in
+ * complaints. Every run-time check is an ASSERT whose text begins with the sentence of section
+ * 7, and has an origin. */
 struct ir_program *flatten_expression(struct session *, struct core *expression,
                                       const struct flatten_options *, struct complaints *);
 /* Likewise for a function: the entry takes the columns of an argument of this ground type. */

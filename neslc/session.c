@@ -101,30 +101,16 @@ const char *session_nearest(struct session *session, const char *name) {
 
 /* ---- values ---- */
 
-static size_t column_bytes(const struct column *column) {
-  switch ((enum column_kind)column->kind) {
-  case COLUMN_INT:
-  case COLUMN_SEGDES: return column->length * sizeof *column->as.ints;
-  case COLUMN_FLOAT: return column->length * sizeof *column->as.floats;
-  case COLUMN_BOOL: return column->length * sizeof *column->as.bools;
-  }
-  return 0;
-}
-
 static struct nesl_value copy_value(struct session *session, const struct nesl_value *value) {
   struct nesl_value copy = *value;
   copy.columns = arena_alloc(session->arena, (value->count + 1) * sizeof *copy.columns);
   for (uint32_t i = 0; i < value->count; i++) {
-    copy.columns[i] = value->columns[i];
-    size_t bytes = column_bytes(&value->columns[i]);
-    void *data = arena_alloc(session->arena, bytes ? bytes : 1);
-    if (bytes) memcpy(data, value->columns[i].as.ints, bytes);
-    copy.columns[i].as.ints = data;
+    copy.columns[i] = column_copy(session->arena, &value->columns[i]);
   }
   return copy;
 }
 
-struct global *session_bind(struct session *session, const struct name *name,
+struct global *session_lend(struct session *session, const struct name *name,
                             const struct scheme *scheme, const struct nesl_value *value) {
   struct global *global = table_get(session->globals, name);
   if (!global_changes_in_place(global, GLOBAL_VARIABLE, scheme)) {
@@ -133,7 +119,13 @@ struct global *session_bind(struct session *session, const struct name *name,
     table_set(session->globals, name, global);
     if (session->in_library) table_set(session->library, name, global);
   }
-  global->value = copy_value(session, value);
+  global->value = *value;
   global->version++;
   return global;
+}
+
+struct global *session_bind(struct session *session, const struct name *name,
+                            const struct scheme *scheme, const struct nesl_value *value) {
+  const struct nesl_value copy = copy_value(session, value);
+  return session_lend(session, name, scheme, &copy);
 }

@@ -70,6 +70,9 @@ bool session_find_missing(struct session *, const struct core *, struct complain
  * `scheme` tells its type: generic for function values. The columns are copied. */
 struct global *session_bind(struct session *, const struct name *, const struct scheme *,
                             const struct nesl_value *);
+/* Likewise, but the columns are borrowed: they must last as long as the variable is used. */
+struct global *session_lend(struct session *, const struct name *, const struct scheme *,
+                            const struct nesl_value *);
 /* Binds all variables of an evaluated form: `it`, or those of the pattern. */
 void session_bind_checked(struct session *, const struct checked *, const struct nesl_value *);
 

@@ -14,6 +14,27 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* ---- columns ---- */
+
+static size_t column_bytes(const struct column *column) {
+  switch ((enum column_kind)column->kind) {
+  case COLUMN_INT:
+  case COLUMN_SEGDES: return column->length * sizeof *column->as.ints;
+  case COLUMN_FLOAT: return column->length * sizeof *column->as.floats;
+  case COLUMN_BOOL: return column->length * sizeof *column->as.bools;
+  }
+  return 0;
+}
+
+struct column column_copy(struct arena *arena, const struct column *column) {
+  struct column copy = *column;
+  const size_t bytes = column_bytes(column);
+  void *data = arena_alloc(arena, bytes ? bytes : 1);
+  if (bytes) memcpy(data, column->as.ints, bytes);
+  copy.as.ints = data;
+  return copy;
+}
+
 /* ---- types with what their variables stand for ---- */
 
 /* What the generic variables within a datatype's contents or a lambda's captured variables

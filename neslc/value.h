@@ -28,6 +28,9 @@ struct nesl_value {
   struct column *columns;
 };
 
+/* A column with its elements in the arena. */
+struct column column_copy(struct arena *, const struct column *);
+
 /* The kinds of the columns of a ground type, appended to list: as many as the value has. */
 struct column_kinds {
   struct arena *arena;

@@ -80,6 +80,10 @@ void machine_free(struct machine *m) {
   free(m);
 }
 
+const struct cvl_backend *machine_backend(const struct machine *m) {
+  return m->backend;
+}
+
 const struct machine_failure *machine_failure(const struct machine *m) {
   return &m->failure;
 }

@@ -54,6 +54,7 @@ uint64_t machine_default_memory(void);
 /* Makes a machine; NULL with a diagnostic if memory or the back end is not to be had. */
 struct machine *machine_new(const struct machine_options *, struct diag_list *);
 void machine_free(struct machine *);
+const struct cvl_backend *machine_backend(const struct machine *);
 
 /* Runs the entry function of a built program on an empty stack and prints what it leaves.
  * Everything the program wrote is flushed when this returns. A run-time error adds one

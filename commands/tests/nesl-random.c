@@ -132,7 +132,8 @@ static void run_text(struct session *session, const struct way *way, const char 
   options.no_fusion = !way->fuse;
   session->argument_checks = !way->unchecked;
   diag_list_init(&diags, session->arena);
-  const struct evaluation e = {session, NULL, &complaints, &sources};
+  const struct evaluation e = {
+      .session = session, .complaints = &complaints, .sources = &sources};
   struct evaluator *evaluator = way->backend ? evaluator_compiled(&options, &diags) : NULL;
   if (setjmp(session->arena->out_of_memory)) {
     fputs("error limit: memory", out);

@@ -1,0 +1,162 @@
+/* nesl-entry.c - `nesl run FILE --entry F ARGUMENT...`: the call, and its arguments as values.
+ *
+ * The call is checked as a whole, so that arguments have the types that F wants. Then those
+ * that are expressions are evaluated, all together, and every argument is a variable of its own
+ * whose value the machine gets on its stack: the compiled program does not know it, and the
+ * host forgets it when the machine has it.
+ */
+#include "commands/nesl.h"
+#include "commands/process.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the call ---- */
+
+const struct source *nesl_entry_source(struct nesl *n) {
+  const struct nesl_options *o = n->options;
+  const struct global *function = session_global(n->session, o->entry);
+  char *text = NULL;
+  size_t size = 0;
+  FILE *out = open_memstream(&text, &size);
+  if (!out) return NULL;
+  fprintf(out, "%s(", o->entry);
+  bool fine = true;
+  for (unsigned i = 1; i < o->operand_count && fine; i++) {
+    const char *argument = o->operands[i];
+    char name[32];
+    if (function && nesl_is_array_file(argument)) {
+      snprintf(name, sizeof name, "_argument_%u", i);
+      fine = nesl_bind_argument(n, function, i - 1, o->operand_count - 1, name, argument);
+      argument = name;
+    }
+    fprintf(out, "%s(%s)", i > 1 ? ", " : "", argument);
+  }
+  fputs(");", out);
+  const struct source *source =
+      fclose(out) == 0 && fine ? nesl_source(n, "<command-line>", text, size, 1) : NULL;
+  free(text);
+  return source;
+}
+
+/* ---- its arguments ---- */
+
+/* Whether values of the type are data: functions stay where they stand, since the compiler
+ * wants to know them. */
+static bool is_data(struct type *type) {
+  type = type_of(type);
+  bool data = type->tag != TYPE_FUNCTION;
+  if (type->tag == TYPE_SEQUENCE) data = is_data(type->part[0]);
+  if (type->tag == TYPE_PAIR) data = is_data(type->part[0]) && is_data(type->part[1]);
+  for (uint32_t i = 0; type->tag == TYPE_DATA && i < type->argument_count; i++) {
+    data &= is_data(type->arguments[i]);
+  }
+  return data;
+}
+
+struct arguments {
+  struct nesl *n;
+  ARRAY(struct global *) parameters;
+  ARRAY(struct core *) expressions; /* to be evaluated */
+};
+
+/* Looks for arguments in a tuple of them. */
+static void find_arguments(struct arguments *a, struct core *e) {
+  if (e->kind == CORE_PAIR) {
+    find_arguments(a, e->as.part.left);
+    find_arguments(a, e->as.part.right);
+  } else if (!is_data(e->type)) {
+    return;
+  } else if (e->kind != CORE_GLOBAL) {
+    *array_push(&a->n->arena, &a->expressions) = e;
+  } else if (e->as.use.global->kind == GLOBAL_VARIABLE) {
+    *array_push(&a->n->arena, &a->parameters) = e->as.use.global;
+  }
+}
+
+/* The expressions as one, a tuple; its types are ground. */
+static struct core *tuple_of(struct arena *arena, struct core *const *expressions,
+                             size_t count) {
+  struct core *tuple = arena_alloc(arena, sizeof *tuple);
+  *tuple = *expressions[0];
+  tuple->type = type_ground(arena, tuple->type, 0, NULL);
+  if (count == 1) return tuple;
+  struct core *pair = arena_alloc(arena, sizeof *pair);
+  *pair = (struct core){.kind = CORE_PAIR, .source = tuple->source, .at = tuple->at};
+  pair->as.part.left = tuple;
+  pair->as.part.right = tuple_of(arena, expressions + 1, count - 1);
+  pair->type = type_pair(arena, tuple->type, pair->as.part.right->type);
+  return pair;
+}
+
+/* Keeps the columns of a part of a value as a variable that is used where its expression was.
+ */
+static void make_variable(struct arguments *a, size_t number, struct core *e, struct type *type,
+                          const struct column **columns) {
+  struct nesl *n = a->n;
+  struct column_kinds kinds = {.arena = &n->arena};
+  value_columns(type, &kinds);
+  struct nesl_value value = {.type = type, .count = (uint32_t)kinds.list.count};
+  value.columns = arena_alloc(&n->arena, value.count * sizeof *value.columns + 1);
+  for (uint32_t i = 0; i < value.count; i++) {
+    value.columns[i] = column_copy(&n->arguments, *columns + i);
+  }
+  *columns += value.count;
+  const char *name = arena_printf(&n->arena, "_expression_%zu", number);
+  const struct scheme scheme = {.count = 0, .type = type};
+  struct global *variable = session_lend(
+      n->session, intern_name(&n->session->names, name, strlen(name)), &scheme, &value);
+  e->kind = CORE_GLOBAL;
+  e->type = type;
+  memset(&e->as, 0, sizeof e->as);
+  e->as.use.global = variable;
+  *array_push(&n->arena, &a->parameters) = variable;
+}
+
+static bool evaluate_expressions(struct arguments *a, const struct checked *call) {
+  struct nesl *n = a->n;
+  struct checked form = *call;
+  struct nesl_value value;
+  form.value = tuple_of(&n->arena, a->expressions.items, a->expressions.count);
+  const struct evaluation e = {.session = n->session,
+                               .form = &form,
+                               .complaints = &n->complaints,
+                               .sources = &n->sources};
+  const bool fine = n->evaluator->evaluate(n->evaluator, &e, &value);
+  const struct column *columns = fine ? value.columns : NULL;
+  struct type *rest = form.value->type;
+  for (size_t i = 0; i < a->expressions.count && fine; i++) {
+    const bool last = i + 1 == a->expressions.count;
+    make_variable(a, i, a->expressions.items[i], last ? rest : type_of(rest->part[0]),
+                  &columns);
+    if (!last) rest = type_of(rest->part[1]);
+  }
+  n->evaluator->release(n->evaluator);
+  return fine;
+}
+
+bool nesl_take_arguments(struct nesl *n, const struct checked *call) {
+  struct core *apply = call->value;
+  struct arguments a = {.n = n};
+  if (apply->kind != CORE_APPLY) return true;
+  find_arguments(&a, apply->as.part.right);
+  const double before = seconds_now();
+  if (a.expressions.count > 0 && !evaluate_expressions(&a, call)) return false;
+  n->load_seconds += seconds_now() - before;
+  n->parameters = a.parameters.items;
+  n->parameter_count = (uint32_t)a.parameters.count;
+  return true;
+}
+
+void nesl_forget_arguments(void *context) {
+  struct nesl *n = context;
+  for (uint32_t i = 0; i < n->parameter_count; i++) {
+    struct nesl_value *value = &n->parameters[i]->value;
+    if (n->parameters[i]->name->text[0] != '_') continue; /* the user's own variable */
+    for (uint32_t k = 0; k < value->count; k++) {
+      value->columns[k].length = 0;
+      value->columns[k].as.ints = NULL;
+    }
+  }
+  arena_free(&n->arguments);
+}
