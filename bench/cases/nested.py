@@ -275,6 +275,61 @@ def stencil(table, kernel):
                for i in range(kh) for j in range(kw))
 
 
+# ---- A fluid in a box ----
+
+
+def fluid(n, rng):
+    """Some drops in some whirls, in a box of n by n cells whose walls are 0."""
+    i, j = numpy.mgrid[0:n, 0:n] / n
+    density, u, v = (numpy.zeros((n, n)) for _ in range(3))
+    for x, y, size, spin in zip(*rng.random((4, 12))):
+        near = numpy.exp(-((i - y) ** 2 + (j - x) ** 2) / (0.002 + 0.02 * size))
+        density += near
+        u += 20 * (spin - 0.5) * n * near * (i - y)
+        v -= 20 * (spin - 0.5) * n * near * (j - x)
+    for field in (density, u, v):
+        field[[0, -1]] = 0
+        field[:, [0, -1]] = 0
+    return [density.ravel(), u.ravel(), v.ravel(), n, 0.2, 0.5, 0.1]
+
+
+def fluid_step(arguments):
+    """With matrices for the neighbours, and with the hat functions that interpolate."""
+    density, u, v, columns, dt, diffusion, viscosity = arguments
+    n = len(density)
+    row, column = numpy.divmod(numpy.arange(n), columns)
+    inner = (row > 0) & (row < n // columns - 1) & (column > 0) & (column < columns - 1)
+
+    def neighbour(away):
+        return inner[:, None] * numpy.eye(n, k=away)
+
+    around = sum(neighbour(k) for k in (1, -1, columns, -columns))
+
+    def relax(x, x0, a, k):
+        for _ in range(40):
+            x = k * (inner * x0 + a * (around @ x))
+        return x
+
+    def project(u, v):
+        across = (neighbour(1) - neighbour(-1)) / 2
+        down = (neighbour(columns) - neighbour(-columns)) / 2
+        pressure = relax(0 * u, -across @ u - down @ v, 1, 1 / 4)
+        return u - across @ pressure, v - down @ pressure
+
+    def advect(field, u, v):
+        x = numpy.minimum(numpy.maximum(column - dt * u, 0.5), columns - 1.5)
+        y = numpy.minimum(numpy.maximum(row - dt * v, 0.5), n // columns - 1.5)
+        weights = (numpy.maximum(0, 1 - abs(x[:, None] - column))
+                   * numpy.maximum(0, 1 - abs(y[:, None] - row)))
+        return inner * (weights @ field)
+
+    rate = viscosity * dt
+    u, v = project(*(relax(w, w, rate, 1 / (1 + 4 * rate)) for w in (u, v)))
+    u, v = project(advect(u, u, v), advect(v, u, v))
+    rate = diffusion * dt
+    return [advect(relax(density, density, rate, 1 / (1 + 4 * rate)), u, v), u, v]
+
+
 CASES = [
     Case("black-scholes", "Black-Scholes", "NESL/GPU",
          sizes=[10**4, 10**5, 10**6, 10**7], test_sizes=[0, 1, 1000],
@@ -309,4 +364,8 @@ CASES = [
          sizes=[256, 512, 1024, 2048, 4096], test_sizes=[0, 1, 8, 9, 10, 100], make=picture,
          reference=edges, limit=lambda n, a: Limit(bytes=9 * n * n), work=lambda n: n * n,
          unit="pixels a side", target=2),
+    Case("fluid-flow", "Fluid flow", "Accelerate",
+         sizes=[64, 128, 256, 512, 1024, 1448], test_sizes=[3, 4, 10, 24], make=fluid,
+         reference=fluid_step, limit=lambda n, a: Limit(bytes=5 * 40 * 24 * n * n),
+         work=lambda n: n * n, unit="cells a side", target=2),
 ]
