@@ -92,7 +92,7 @@ def matrix(name):
         rows = max(1, n // per_row) if n else 2
         lengths = row_lengths(rows, per_row, deviation, rng) if n else numpy.zeros(2, int)
         total = int(lengths.sum())
-        columns = {"dense": max(1, per_row), "skew": 256 * rows if name == "lp" else rows}.get(kind, rows)
+        columns = max(1, per_row) if kind == "dense" else 256 * rows if name == "lp" else rows
         row = numpy.repeat(numpy.arange(rows), lengths)
         if kind == "dense":
             column = numpy.tile(numpy.arange(columns), rows)[:total]
