@@ -89,6 +89,8 @@ PROGRAMS = {
                      "{sum(index(N)) + sum(index(x)) : x in index(N) | x == 3}"),
     "one branch": (1000, linear, 39, once, "",
                    "let v = index(N) in {if i == 3 then sum({v[j] + i : j in v}) else i : i in v}"),
+    "the length of a sequence in a branch": (
+        1000, linear, 20, once, "", "max_index({rem(i * 7, N) : i in index(N)})"),
     "what one arm uses": (200, linear, 16, once, "",
                           "let v = {i : i in index(N) | i > 5};"
                           " all_pairs = sum({sum({i * j : j in v}) : i in v})"

@@ -167,6 +167,8 @@ static bool simple(struct flattener *f, const struct core *e, unsigned *budget, 
   case CORE_APPLY: {
     struct global *g = core_callee(e);
     if (!g || g->kind != GLOBAL_FUNCTION) return false;
+    /* The length of a sequence that has a name is a column that is there. */
+    if (g->primitive == PRIM_LENGTH && e->as.part.right->kind == CORE_LOCAL) return true;
     if (!simple(f, e->as.part.right, budget, foreign)) return false;
     if (g->primitive >= 0) {
       const enum primitive p = (enum primitive)g->primitive;
