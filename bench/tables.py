@@ -1,5 +1,7 @@
 """The tables of docs/results.md, each a list of lines, from an Outcome."""
 
+from math import isqrt
+
 import published
 
 RAVEL = ("ravel-base", "ravel-unfused", "ravel", "ravel-native")
@@ -203,18 +205,18 @@ def sparse(outcome):
             *grid(header, rows), *made_by(outcome, programs)]
 
 
-def by_size(outcome, paper):
+def by_size(outcome, programs):
     """Time of each system at each size."""
-    result, programs = [], of_paper(outcome, paper)
+    result = []
     for p in programs:
         points = p.main()
         systems = systems_of(outcome, [p], points)
         header = [p.unit, *(f"{outcome.title(s)}, ms" for s in systems)]
         rows = [[f"{q.n:,}", *(time_cell(q, s) for s in systems)] for q in points]
         if p.name == "mandelbrot":
-            header += ["GTX 680, paper", "Tesla, paper"]
+            header += ["Obsidian on GTX 680, paper", "on Tesla, paper"]
             for q, row in zip(points, rows):
-                row += published.OBSIDIAN_MANDELBROT.get(q.n, ("", ""))
+                row += published.OBSIDIAN_MANDELBROT.get(isqrt(q.n), ("", ""))
         result += [f"**{p.title}**", "", *grid(header, rows)]
     if not programs:
         return grid([], [])

@@ -173,6 +173,7 @@ CASES = [
     Case("quicksort", "Quicksort", "NESL/GPU", sizes=[*TENS, 10**7],
          test_sizes=[0, 1, 2, 1000], make=distinct, reference=in_order,
          limit=lambda n, a: Limit(bytes=8 * n), work=n_log_n, widths="classic", target=4,
+         against="c++",
          variants={"distinct": distinct, "ordered": ordered, "few values": few_values}),
     Case("sort", "Sort (library)", "beyond", sizes=[*TENS, 10**7], test_sizes=[0, 1, 2, 1000],
          make=four_bytes, reference=in_order, limit=lambda n, a: Limit(bytes=16 * n), target=1.5,
