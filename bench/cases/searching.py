@@ -60,17 +60,13 @@ def genome(n, rng):
     return [numpy.frombuffer(b"ACGT", numpy.uint8)[text]]
 
 
-def patterns(n, rng, count=100):
-    """A text and patterns, most of which occur in it."""
+def patterns(n, rng):
+    """A text and a hundred patterns of 8 to 20 characters; nine of ten occur in it."""
     text = prose(n, rng)
-    starts = rng.integers(0, max(n - 12, 1), min(count, n) * 9 // 10)
-    lengths = rng.integers(4, 13, len(starts))
-    found = [text[s:s + k] for s, k in zip(starts, lengths)]
-    found = [p for p in found if len(p) >= 4]
-    others = [rng.permutation(p) for p in found[:count // 10]]
-    chosen = found + others or [text[:1]] * min(n, 1)
-    return [text, numpy.concatenate(chosen or [text]),
-            numpy.array([len(p) for p in chosen], numpy.int64)]
+    starts = rng.integers(0, max(n - 20, 1), 100)
+    chosen = [text[s:s + k] for s, k in zip(starts, rng.integers(8, 21, 100))]
+    chosen = [rng.permutation(p) if k % 10 == 9 else p for k, p in enumerate(chosen)]
+    return [text, numpy.concatenate(chosen), numpy.array([len(p) for p in chosen])]
 
 
 def rows(lengths_of):
@@ -194,7 +190,8 @@ CASES = [
          variants={name: rows(shape) for name, shape in ROWS.items()}),
     Case("n-queens", "Queens on a board", "beyond", sizes=[8, 9, 10, 11, 12, 13],
          test_sizes=[1, 2, 3, 7], make=lambda n, rng: [n], reference=queens,
-         work=lambda n: PLACEMENTS[n], unit="columns"),
+         work=lambda n: PLACEMENTS[n], unit="columns",
+         memory=lambda n: 16 * PLACEMENTS[n] + 2**22),
     Case("adaptive-integration", "Adaptive integration", "beyond",
          sizes=[100, 1000, 10**4, 10**5], test_sizes=[1, 2, 50], make=lambda n, rng: [n],
          reference=oscillation, tolerance=1e-6, unit="1/lower end"),
