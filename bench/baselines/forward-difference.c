@@ -8,9 +8,8 @@ void baseline(const struct array *arguments, struct array *results) {
 #pragma omp parallel for
   for (int64_t at = 0; at < n; at += BLOCK) {
     struct block block;
-    block_begin(&block, n, at);
-    real *restrict out = block_of(&block, d);
+    real *restrict out = block_begin(&block, d, sizeof *d, n, at);
     for (int64_t k = 0; k < block.count; k++) out[k] = x[at + k + 1] - x[at + k];
-    block_end(&block, d);
+    block_end(&block);
   }
 }

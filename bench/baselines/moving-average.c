@@ -8,8 +8,7 @@ void baseline(const struct array *arguments, struct array *results) {
 #pragma omp parallel for
   for (int64_t at = 0; at < n; at += BLOCK) {
     struct block block;
-    block_begin(&block, n, at);
-    real *restrict out = block_of(&block, average);
+    real *restrict out = block_begin(&block, average, sizeof *average, n, at);
     for (int64_t k = 0; k < block.count; k++) {
       const real *m = x + at + k + 7; /* in the middle */
       out[k] =
@@ -17,6 +16,6 @@ void baseline(const struct array *arguments, struct array *results) {
            3 * (m[-4] + m[4]) - 5 * (m[-5] + m[5]) - 6 * (m[-6] + m[6]) - 3 * (m[-7] + m[7])) *
           ((real)1 / 320);
     }
-    block_end(&block, average);
+    block_end(&block);
   }
 }

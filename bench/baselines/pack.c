@@ -4,6 +4,10 @@
  * it knows the counts of the others. So memory is read once. */
 #include "rounds.h"
 
+#ifdef __AVX512F__
+#include <immintrin.h>
+#endif
+
 static int64_t count_positive(const real *x, int64_t n) {
   int64_t count = 0;
 #pragma omp simd reduction(+ : count)
@@ -11,11 +15,19 @@ static int64_t count_positive(const real *x, int64_t n) {
   return count;
 }
 
-/* Without branches: each element is written, and the place moves on if it stays. The last one
- * to be written is at y + room at most. */
+/* Without branches: each element is written, and the place moves on if it stays. Nothing is
+ * written from y + room on. */
 static int64_t copy_positive(const real *restrict x, int64_t n, real *restrict y,
                              int64_t room) {
   int64_t i = 0, to = 0;
+#if defined __AVX512F__ && FLOAT_BITS == 64
+  for (; i + 8 <= n && to + 8 <= room; i += 8) {
+    const __m512d v = _mm512_loadu_pd(x + i);
+    const __mmask8 stays = _mm512_cmp_pd_mask(v, _mm512_setzero_pd(), _CMP_GT_OQ);
+    _mm512_storeu_pd(y + to, _mm512_maskz_compress_pd(stays, v));
+    to += __builtin_popcount(stays);
+  }
+#endif
   for (; i < n && to < room; i++) {
     y[to] = x[i];
     to += x[i] > 0;

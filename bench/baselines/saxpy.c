@@ -9,10 +9,9 @@ void baseline(const struct array *arguments, struct array *results) {
 #pragma omp parallel for
   for (int64_t at = 0; at < n; at += BLOCK) {
     struct block block;
-    block_begin(&block, n, at);
-    real *restrict out = block_of(&block, z);
+    real *restrict out = block_begin(&block, z, sizeof *z, n, at);
 #pragma omp simd
     for (int64_t k = 0; k < block.count; k++) out[k] = a * x[at + k] + y[at + k];
-    block_end(&block, z);
+    block_end(&block);
   }
 }

@@ -1,8 +1,11 @@
-/* scan-typed.h - scan.c for elements of TYPE; the functions' names end in it. */
+/* scan-typed.h - scan.c for elements of TYPE. */
 #define JOINED(a, b) a##b
 #define NAMED(a, b)  JOINED(a, b)
 #define TOTAL        NAMED(total_, TYPE)
-#define SCAN_PIECE   NAMED(scan_piece_, TYPE)
+#define SCAN_BLOCK   NAMED(scan_block_, TYPE)
+#define FOUR NAMED(four_, TYPE)
+
+typedef TYPE FOUR __attribute__((vector_size(4 * sizeof(TYPE))));
 
 static TYPE TOTAL(const TYPE *x, int64_t n) {
   TYPE sum = 0;
@@ -11,23 +14,20 @@ static TYPE TOTAL(const TYPE *x, int64_t n) {
   return sum;
 }
 
-/* Writes the sums, each with `before` added, and returns the last. Eight at a time, so that the
- * chain from sum to sum has one addition for all of them. */
-static TYPE SCAN_PIECE(const TYPE *restrict x, TYPE *restrict y, int64_t n, TYPE before) {
+/* Writes `before` and the sums that follow; returns the last, which is behind the block. From
+ * four elements to the next four there is one addition; the sums among them do not wait for it.
+ */
+static TYPE SCAN_BLOCK(const TYPE *restrict x, TYPE *restrict y, int64_t n, TYPE before) {
+  const FOUR zero = {0};
   int64_t i = 0;
-  for (; i + 8 <= n; i += 8) {
-    const TYPE *v = x + i;
-    const TYPE ab = v[0] + v[1], cd = v[2] + v[3], ef = v[4] + v[5], gh = v[6] + v[7];
-    const TYPE abcd = ab + cd;
-    y[i] = before;
-    y[i + 1] = before + v[0];
-    y[i + 2] = before + ab;
-    y[i + 3] = before + (ab + v[2]);
-    y[i + 4] = before + abcd;
-    y[i + 5] = before + (abcd + v[4]);
-    y[i + 6] = before + (abcd + ef);
-    y[i + 7] = before + (abcd + ef + v[6]);
-    before += abcd + (ef + gh);
+  for (; i + 4 <= n; i += 4) {
+    FOUR v;
+    memcpy(&v, x + i, sizeof v);
+    v += __builtin_shufflevector(v, zero, 4, 0, 1, 2);
+    v += __builtin_shufflevector(v, zero, 4, 4, 0, 1);
+    const FOUR sums = __builtin_shufflevector(v, zero, 4, 0, 1, 2) + before;
+    memcpy(y + i, &sums, sizeof sums);
+    before += v[3];
   }
   for (; i < n; i++) {
     y[i] = before;
@@ -45,16 +45,20 @@ static void NAMED(scan_, TYPE)(const TYPE *x, TYPE *y, int64_t n) {
     int round = 0;
     for (int64_t at = 0; at < n; at += (int64_t)threads * PIECE, round ^= 1) {
       const int64_t first = min(n, at + (int64_t)me * PIECE), end = min(n, first + PIECE);
-      if (threads == 1) {
-        before = SCAN_PIECE(x + first, y + first, end - first, before);
-        continue;
-      }
-      totals[round][me] = TOTAL(x + first, end - first);
+      TYPE sum = before;
+      if (threads > 1) {
+        totals[round][me] = TOTAL(x + first, end - first);
 #pragma omp barrier
-      TYPE left = before;
-      for (int k = 0; k < me; k++) left += totals[round][k];
-      for (int k = 0; k < threads; k++) before += totals[round][k];
-      SCAN_PIECE(x + first, y + first, end - first, left);
+        for (int k = 0; k < me; k++) sum += totals[round][k];
+        for (int k = 0; k < threads; k++) before += totals[round][k];
+      }
+      for (int64_t i = first; i < end; i += BLOCK) {
+        struct block block;
+        TYPE *out = block_begin(&block, y, sizeof *y, n, i);
+        sum = SCAN_BLOCK(x + i, out, min(block.count, end - i), sum);
+        block_end(&block);
+      }
+      if (threads == 1) before = sum;
     }
   }
 }
@@ -62,5 +66,6 @@ static void NAMED(scan_, TYPE)(const TYPE *x, TYPE *y, int64_t n) {
 #undef JOINED
 #undef NAMED
 #undef TOTAL
-#undef SCAN_PIECE
+#undef SCAN_BLOCK
+#undef FOUR
 #undef TYPE

@@ -4,6 +4,7 @@
  * knows the sums of the others. So memory is read once. */
 /* flags: -fwrapv */
 #include "rounds.h"
+#include "streaming.h"
 
 #define TYPE integer
 #include "scan-typed.h"

@@ -22,57 +22,70 @@ static void one_by_one(const real *x, const integer *lengths, int64_t rows, real
 }
 
 #ifdef _OPENMP
-/* The row in which value number `value` lies, or the end of all. */
-static int64_t row_of(const int64_t *starts, int64_t rows, int64_t value) {
-  int64_t low = 0, high = rows;
-  while (low < high) {
+enum { GROUP = 4096 }; /* rows */
+
+/* Where a row begins. */
+struct place {
+  int64_t row, value;
+};
+
+/* The last row that begins at or before `value`; starts: where each group of rows begins. */
+static struct place place_of(const int64_t *starts, const integer *lengths, int64_t rows,
+                             int64_t value) {
+  int64_t low = 0, high = (rows + GROUP - 1) / GROUP;
+  while (high - low > 1) {
     const int64_t middle = (low + high) / 2;
-    if (starts[middle + 1] <= value)
-      low = middle + 1;
+    if (starts[middle] <= value)
+      low = middle;
     else
       high = middle;
   }
-  return low;
+  struct place at = {low * GROUP, starts[low]};
+  for (; at.row < rows && at.value + lengths[at.row] <= value; at.row++)
+    at.value += lengths[at.row];
+  return at;
 }
 
 static void in_parallel(const real *x, const integer *lengths, int64_t rows, real *sums) {
-  int64_t *starts = scratch(0, (size_t)(rows + 1) * sizeof *starts);
-  int64_t totals[MOST_THREADS];
-  real carried[MOST_THREADS]; /* of the row with which a thread begins, if another began it */
+  const int64_t groups = (rows + GROUP - 1) / GROUP;
+  int64_t *starts = scratch(0, (size_t)(groups + 1) * sizeof *starts);
+  real carried[MOST_THREADS]; /* of the row that a thread begins with, if another began it */
   int64_t carried_to[MOST_THREADS];
   int used = 1;
 #pragma omp parallel
   {
-    const int threads = omp_get_num_threads(), me = omp_get_thread_num();
-    /* Where rows start: a scan of the lengths. */
-    const int64_t first_row = rows * me / threads, last_row = rows * (me + 1) / threads;
-    int64_t total = 0;
-    for (int64_t row = first_row; row < last_row; row++) total += lengths[row];
-    totals[me] = total;
-#pragma omp barrier
-    int64_t start = 0;
-    for (int k = 0; k < me; k++) start += totals[k];
-    for (int64_t row = first_row; row < last_row; row++) {
-      starts[row] = start;
-      start += lengths[row];
+#pragma omp for
+    for (int64_t group = 0; group < groups; group++) {
+      int64_t total = 0;
+      for (int64_t row = group * GROUP; row < min(rows, (group + 1) * GROUP); row++)
+        total += lengths[row];
+      starts[group + 1] = total;
     }
-    if (me == threads - 1) starts[rows] = start;
-#pragma omp barrier
-    /* Values first to end are this thread's, and the rows that begin in them. */
-    const int64_t n = starts[rows], first = n * me / threads, end = n * (me + 1) / threads;
-    int64_t row = me ? row_of(starts, rows, first) : 0;
-    const int64_t stop = me < threads - 1 ? row_of(starts, rows, end) : rows;
+#pragma omp single
+    {
+      starts[0] = 0;
+      for (int64_t group = 0; group < groups; group++) starts[group + 1] += starts[group];
+      used = omp_get_num_threads();
+    }
+    /* Values `first` to `end` are this thread's, and the rows that begin in them. */
+    const int me = omp_get_thread_num();
+    const int64_t n = starts[groups], first = n * me / used, end = n * (me + 1) / used;
+    struct place at = me ? place_of(starts, lengths, rows, first) : (struct place){0, 0};
+    const int64_t stop =
+        me < used - 1 ? place_of(starts, lengths, rows, end).row : rows; /* another's first */
     carried[me] = 0;
-    carried_to[me] = row;
-    if (row < rows && starts[row] < first) {
-      carried[me] = sum_of(x + first, min(starts[row + 1], end) - first);
-      if (starts[row + 1] <= end) row++;
+    carried_to[me] = at.row;
+    if (at.row < rows && at.value < first) {
+      const int64_t next = at.value + lengths[at.row];
+      carried[me] = sum_of(x + first, min(next, end) - first);
+      if (next <= end) at = (struct place){at.row + 1, next};
     }
-    for (; row < stop; row++)
-      sums[row] = sum_of(x + starts[row], starts[row + 1] - starts[row]);
-    if (stop < rows && starts[stop] < end && starts[stop] >= first)
-      sums[stop] = sum_of(x + starts[stop], end - starts[stop]);
-    if (me == 0) used = threads;
+    for (; at.row < stop; at.row++) {
+      sums[at.row] = sum_of(x + at.value, lengths[at.row]);
+      at.value += lengths[at.row];
+    }
+    if (stop < rows && at.row == stop && first <= at.value && at.value < end)
+      sums[stop] = sum_of(x + at.value, end - at.value);
   }
   for (int k = 1; k < used; k++)
     if (carried[k] != 0) sums[carried_to[k]] += carried[k];

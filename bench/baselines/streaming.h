@@ -7,10 +7,9 @@
  *     #pragma omp parallel for
  *     for (int64_t at = 0; at < n; at += BLOCK) {
  *       struct block block;
- *       block_begin(&block, n, at);
- *       real *out = block_of(&block, z);
+ *       real *out = block_begin(&block, z, sizeof *z, n, at);
  *       for (int64_t k = 0; k < block.count; k++) out[k] = ...x[at + k]...;
- *       block_end(&block, z);
+ *       block_end(&block);
  *     }
  *
  * where `out` is the place in the result or, if that is large, a buffer that stays in the first
@@ -25,36 +24,34 @@
 #include <immintrin.h>
 #endif
 
-enum { BLOCK = 512, STREAMED_BYTES = 4 << 20 };
+enum { BLOCK = 512, MOST_BYTES_OF_ELEMENT = 8, STREAMED_BYTES = 4 << 20 };
 
 struct block {
-  _Alignas(64) real buffer[BLOCK];
-  int64_t at, count;
-  bool streamed;
+  _Alignas(64) unsigned char buffer[BLOCK * MOST_BYTES_OF_ELEMENT];
+  unsigned char *to;
+  int64_t count; /* of elements */
+  size_t bytes;  /* if streamed, otherwise 0 */
 };
 
-static inline void block_begin(struct block *block, int64_t n, int64_t at) {
-  block->at = at;
+/* Elements from `at` on, BLOCK of them or what is left, of a result of n: where to put them.
+ * `at` is a multiple of BLOCK, and the result aligned, as `result` of baseline.h makes it. */
+static inline void *block_begin(struct block *block, void *result, size_t element, int64_t n,
+                                int64_t at) {
+  block->to = (unsigned char *)result + (size_t)at * element;
   block->count = n - at < BLOCK ? n - at : BLOCK;
-  block->streamed = n * (int64_t)sizeof(real) > STREAMED_BYTES;
+  const bool streamed = (size_t)n * element > STREAMED_BYTES;
+  block->bytes = streamed ? (size_t)block->count * element : 0;
+  return streamed ? block->buffer : block->to;
 }
 
-/* Where to put the elements of the block. */
-static inline real *block_of(struct block *block, real *result) {
-  return block->streamed ? block->buffer : result + block->at;
-}
-
-/* The result is aligned, as `result` of baseline.h makes it. */
-static inline void block_end(struct block *block, real *result) {
-  if (!block->streamed) return;
-  int64_t k = 0;
+static inline void block_end(const struct block *block) {
+  size_t k = 0;
 #ifdef __AVX__
-  enum { LANES = 32 / sizeof(real) };
-  for (; k + LANES <= block->count; k += LANES)
-    _mm256_stream_si256((__m256i *)(void *)(result + block->at + k),
+  for (; k + 32 <= block->bytes; k += 32)
+    _mm256_stream_si256((__m256i *)(void *)(block->to + k),
                         _mm256_load_si256((const __m256i *)(const void *)(block->buffer + k)));
 #endif
-  memcpy(result + block->at + k, block->buffer + k, (size_t)(block->count - k) * sizeof(real));
+  memcpy(block->to + k, block->buffer + k, block->bytes - k);
 }
 
 #endif
