@@ -55,8 +55,8 @@ def path_edges(n, rng):
 
 def rows(n, us, vs):
     """CSR of pairs (row, column): lengths and columns, ascending in each row."""
-    order = numpy.argsort(us * max(n, 1) + vs)
-    return numpy.bincount(us, minlength=n).astype(numpy.int64), vs[order]
+    keys = numpy.sort(us * max(n, 1) + vs)
+    return numpy.bincount(us, minlength=n).astype(numpy.int64), keys % max(n, 1)
 
 
 def adjacency(edges):
