@@ -315,6 +315,15 @@ static enum folded fold_select(struct simplifier *s, struct ir_binding *x) {
   return a.as.b ? become(s, x, v[0]) : become_not(s, x, v[0]);
 }
 
+/* What was added to a number and is taken from the sum again; INT wraps, so it is exact. */
+static enum folded fold_taken_back(struct simplifier *s, struct ir_binding *x) {
+  if (x->op != OPC_SUB || x->type != TW_INT) return FOLD_NOT;
+  const struct ir_binding *sum = known_op(s, x->operands[0], OPC_ADD);
+  if (!sum || sum->type != TW_INT) return FOLD_NOT;
+  if (sum->operands[0] == x->operands[1]) return become(s, x, sum->operands[1]);
+  return sum->operands[1] == x->operands[1] ? become(s, x, sum->operands[0]) : FOLD_NOT;
+}
+
 static enum folded fold_elementwise(struct simplifier *s, struct ir_binding *x) {
   enum folded folded = fold_constants(s, x);
   if (folded == FOLD_NOT) folded = fold_spread(s, x);
@@ -322,6 +331,7 @@ static enum folded fold_elementwise(struct simplifier *s, struct ir_binding *x) 
   if (x->op == OPC_SELECT) return fold_select(s, x);
   if (x->operand_count == 1) return fold_unary(s, x);
   folded = fold_twice(s, x);
+  if (folded == FOLD_NOT) folded = fold_taken_back(s, x);
   return folded != FOLD_NOT ? folded : fold_identity(s, x);
 }
 
@@ -469,6 +479,25 @@ static enum folded fold_pair(struct simplifier *s, struct ir_binding *x) {
                                                       : FOLD_NOT;
 }
 
+/* ---- checks ---- */
+
+static bool equally_long(const struct simplifier *s, ir_var a, ir_var b) {
+  int64_t length = known_size(s, a, SIZE_LEN);
+  if (length >= 0 && length == known_size(s, b, SIZE_LEN)) return true;
+  return a == b || (a < s->known && b < s->known &&
+                    sizes_class(s->sizes, s->index, a, SIZE_LEN) ==
+                        sizes_class(s->sizes, s->index, b, SIZE_LEN));
+}
+
+/* A check that holds everywhere is none. */
+static enum folded fold_check(struct simplifier *s, const struct ir_binding *x) {
+  const ir_var *v = x->operands;
+  return is_uniform(s, v[0], CLASS_BOOL, 1) && equally_long(s, v[0], v[1]) &&
+                 equally_long(s, v[0], v[2])
+             ? FOLD_GONE
+             : FOLD_NOT;
+}
+
 /* ---- all ---- */
 
 const struct vcode_constant *fold_known_constant(struct simplifier *s, ir_var v) {
@@ -509,8 +538,8 @@ enum folded fold(struct simplifier *s, struct ir_binding *x) {
   case OC_CONTROL:
   case OC_CONSTANT:
   case OC_IO:
-  case OC_TIMER:
-  case OC_CHECK: return FOLD_NOT; /* not touched */
+  case OC_TIMER: return FOLD_NOT; /* not touched */
+  case OC_CHECK: return fold_check(s, x);
   }
   return folded == FOLD_NOT ? fold_known(s, x) : folded;
 }

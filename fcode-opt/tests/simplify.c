@@ -89,6 +89,47 @@ Test(simplify, sizes_that_may_not_agree_keep_the_operation) {
               "INT, INT");
 }
 
+Test(simplify, what_was_added_is_taken_back) {
+  expect_body("  v5 = + INT v0 v1\n"
+              "  v6 = - INT v5 v0\n"
+              "  v7 = - INT v5 v1\n"
+              "  v8 = - INT v0 v5\n"
+              "  yield v5 v6 v7 v8\n",
+              "  v5 = + INT v0 v1\n"
+              "  v6 = - INT v0 v5\n"
+              "  yield v5 v1 v0 v6\n",
+              "INT, INT, INT, INT");
+}
+
+/* One goes only if its operands are as long as each other. */
+Test(simplify, checks_that_hold) {
+  expect_body("  v5 = CONST BOOL T\n"
+              "  v6 = CONST BOOL F\n"
+              "  v7 = CONST INT 7\n"
+              "  v8 = CONST INT (1 2)\n"
+              "  ASSERT \"one\" v5 v7 v7\n"
+              "  ASSERT \"two\" v6 v7 v7\n"
+              "  ASSERT \"three\" v5 v7 v8\n"
+              "  v9 = DIST BOOL v5 v4\n"
+              "  v10 = DIST INT v7 v4\n"
+              "  ASSERT \"four\" v9 v10 v10\n"
+              "  ASSERT \"five\" v9 v10 v0\n"
+              "  ASSERT \"six\" v3 v0 v0\n"
+              "  yield v0\n",
+              "  v5 = CONST BOOL T\n"
+              "  v6 = CONST BOOL F\n"
+              "  v7 = CONST INT 7\n"
+              "  v8 = CONST INT (1 2)\n"
+              "  ASSERT \"two\" v6 v7 v7\n"
+              "  ASSERT \"three\" v5 v7 v8\n"
+              "  v9 = DIST BOOL v5 v4\n"
+              "  v10 = DIST INT v7 v4\n"
+              "  ASSERT \"five\" v9 v10 v0\n"
+              "  ASSERT \"six\" v3 v0 v0\n"
+              "  yield v0\n",
+              "INT");
+}
+
 Test(simplify, contraries) {
   expect_body("  v5 = < INT v0 v1\n"
               "  v6 = NOT BOOL v5\n"
