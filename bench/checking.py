@@ -67,10 +67,12 @@ def check_size(case, variant, n, systems, failed, folder):
                    re.sub(r" -o \S+", "", run.command))
 
 
-def check_case(name, system_names, backend, build, sources, gpu_sources=False):
+def check_case(name, system_names, backend, build, sources=False, quick=True,
+               gpu_sources=False):
     """(how many systems are right, lines about those that are not, lines about what is not
-    here), for one case at its test sizes. With `sources` clang reads the baselines, too, and the
-    examples of the program are run; with `gpu_sources` nvcc compiles the baseline for a GPU."""
+    here), for one case at its test sizes; if `quick` of all kinds of data but the first only at
+    the largest of these. With `sources` clang reads the baselines, too, and the examples of the
+    program are run; with `gpu_sources` nvcc compiles the baseline for a GPU."""
     case = load_cases()[name]
     failed, lines, skipped, systems = set(), [], [], []
     for system in all_systems(backend, build).values():
@@ -111,8 +113,9 @@ def check_case(name, system_names, backend, build, sources, gpu_sources=False):
     folder = tempfile.mkdtemp(prefix=f"{name}-", dir=WORK)
     try:
         if systems:
-            for variant, _ in variants(case):
-                for n in sorted(case.test_sizes):
+            for k, (variant, _) in enumerate(variants(case)):
+                sizes = sorted(case.test_sizes)
+                for n in sizes[-1:] if quick and k > 0 else sizes:
                     lines += check_size(case, variant, n, systems, failed, folder)
     except BenchError as error:
         lines.append(f"FAILED {name}: {error}")
@@ -132,7 +135,7 @@ def check_examples(case, build):
     return [f"FAILED {case.name}, its examples: {run.complaint()}\n    {run.command}"]
 
 
-def check(names, system_names, backend, build, jobs, gpu_sources):
+def check(names, system_names, backend, build, jobs, quick, gpu_sources):
     """Prints what is wrong; the number of systems of cases that failed."""
     cases = chosen(load_cases(), names)
     WORK.mkdir(parents=True, exist_ok=True)
@@ -140,7 +143,7 @@ def check(names, system_names, backend, build, jobs, gpu_sources):
     missing = set()
     with ProcessPoolExecutor(max_workers=jobs) as pool:
         running = [(case, pool.submit(check_case, case.name, system_names, backend, build, True,
-                                      gpu_sources))
+                                      quick, gpu_sources))
                    for case in cases]
         for case, future in running:
             right, lines, skipped = future.result()

@@ -153,8 +153,7 @@ def say(case, variant, n, c):
 
 def measure(plan, case):
     """Everything about one program; its results are checked at small sizes first."""
-    _, wrong, _ = check_case(case.name, [s.name for s in plan.systems], plan.backend, plan.build,
-                             sources=False)
+    _, wrong, _ = check_case(case.name, [s.name for s in plan.systems], plan.backend, plan.build)
     for line in wrong:
         print(line, flush=True)
     broken = {line.split(", ")[1].split(":")[0] for line in wrong if ", " in line}

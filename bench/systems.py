@@ -72,6 +72,8 @@ class System:
 class Ravel(System):
     parallel = True
 
+    memory = None    # most for its vectors, as --memory wants it; None: what nesl takes
+
     def __init__(self, name, title, options, nesl, backend):
         self.name, self.title, self.options = name, title, options
         self.nesl, self.backend = Path(nesl), backend
@@ -93,6 +95,8 @@ class Ravel(System):
     def command(self, data, widths, outputs, threads=1, repeat=0, times=None):
         words = [relative(self.nesl), *WIDTHS[widths], "--backend", self.backend,
                  "--threads", str(threads), *self.options]
+        if self.memory:
+            words += ["--memory", self.memory]
         if repeat:
             words += ["--repeat", str(repeat), "--times", str(times)]
         words += ["run", relative(program(data.case)), "--entry", "bench",

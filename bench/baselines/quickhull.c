@@ -25,11 +25,11 @@ struct side {
 
 enum { ALONE = 4096, CHUNKED = 1 << 17, MOST_CHUNKS = 64 };
 
-/* Twice the area of the triangle a b p. The products are rounded before they are subtracted
- * even where contraction is on: a point of the line itself must have area 0. */
+/* Twice the area of the triangle a b p. The products must be rounded before they are subtracted,
+ * else a point of the line itself need not have area 0: never contracted. */
+/* flags: -ffp-contract=off */
 static inline real area(struct point a, struct point b, struct point p) {
-  return __builtin_assoc_barrier((b.x - a.x) * (p.y - a.y)) -
-         __builtin_assoc_barrier((b.y - a.y) * (p.x - a.x));
+  return (b.x - a.x) * (p.y - a.y) - (b.y - a.y) * (p.x - a.x);
 }
 
 /* Puts those of n points that are left of one of two lines to the beginning of `to`, those left
