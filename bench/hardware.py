@@ -85,10 +85,39 @@ def limits(folder, threads):
             "scatters": moves["scatter"], "flops": flops(threads)}
 
 
+def device_rows(folder, backend, only, log_size):
+    """(bytes a second that the device copies, rows of bench-gpu-ops)"""
+    with tempfile.NamedTemporaryFile(prefix="ravel-bench-", suffix=".json") as file:
+        run = execute([relative(Path(folder) / "bin" / "bench-gpu-ops"), "--backend", backend,
+                       "--only", only, "--sizes", str(log_size), "--rounds", "5", "--width", "64",
+                       "--seconds", "30", "--json", file.name])
+        if run.status:
+            raise BenchError(f"{run.command}: {run.complaint()}")
+        first, *rows = map(json.loads, Path(file.name).read_text().splitlines())
+    return first["copy_bytes_per_second"], [r for r in rows if r.get("elem") == "f64"]
+
+
+def device_limits(folder, backend):
+    """Of a GPU: copies by its driver, random access, and what a launch costs: an operation of
+    64 Ki elements, which takes hardly more. Arithmetic is not measured there."""
+    _, small = device_rows(folder, backend, "ADD", 16)
+    bandwidth, moves = device_rows(folder, backend, "PERMUTE", 24 if backend == "cuda" else 16)
+    rates = {r["name"]: r["n"] / r["seconds"] for r in moves if r["shape"] == "random"
+             and r["launches"] > 0}
+    launches = [r["seconds"] / r["launches"] for r in small if r["name"] == "ADD"
+                and r["launches"] > 0]
+    return {"threads": 0, "bandwidth": [[1 << 40, bandwidth]], "gathers": rates.get("BPERMUTE"),
+            "scatters": rates.get("PERMUTE"), "flops": None,
+            "launch_seconds": min(launches, default=None)}
+
+
 def limit_seconds(machine, limit):
     """What the hardware alone would take for a case's Limit: the largest of its parts. Streams
     are as fast as in the best of the working sets that are as large, or in the largest."""
     rates = [rate for size, rate in machine["bandwidth"] if size >= limit.bytes]
     rate = max(rates) if rates else machine["bandwidth"][-1][1]
-    return max(limit.bytes / rate, limit.gathers / machine["gathers"],
-               limit.flops / machine["flops"])
+    parts = [limit.bytes / rate]
+    for name in ("gathers", "flops"):
+        if machine[name]:
+            parts.append(getattr(limit, name) / machine[name])
+    return max(parts)
