@@ -215,7 +215,7 @@ class Compiled(System):
         return words + data.words(plain_number)
 
     def lines(self, case):
-        return c_lines(baseline(case, self.suffix).read_text())
+        return c_lines(baseline(case, self.suffix))
 
 
 class Cuda(Compiled):
@@ -241,7 +241,8 @@ def compiled_cuda(source, widths, arch="native", link=True):
                  relative(serve), "-o", "$dir/serve.o"],
                 *([nvcc, *flags, "-c", relative(s), "-o", f"$dir/{s.stem}.cu.o"] for s in sources)]
     objects = ["$dir/serve.o", *(f"$dir/{s.stem}.cu.o" for s in sources)]
-    commands.append([nvcc, f"-arch={arch}", *objects, "-o", "$dir/program", "-lcublas"] if link
+    commands.append([nvcc, f"-arch={arch}", *objects, "-o", "$dir/program", "-lcublas",
+                     "-lcusparse"] if link
                     else ["cp", objects[-1], "$dir/program"])
     return build(commands, f"{source.stem}.cu-{arch}", [serve, *sources])
 

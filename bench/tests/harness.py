@@ -142,7 +142,11 @@ class Programs(unittest.TestCase):
             "% a\n comment %\n\nfunction f(x) =\n  let y = 1;\n  in x + y;\n\nf(1);\n%= 2 %\n"), 3)
 
     def test_c_lines(self):
-        self.assertEqual(collection.c_lines("/* a\n b */\nint x; // y\n\n// z\n"), 1)
+        with tempfile.TemporaryDirectory() as folder:
+            (Path(folder) / "b.h").write_text("int y;\nint z;\n")
+            path = Path(folder) / "a.c"
+            path.write_text('/* a\n b */\n#include "baseline.h"\n#include "b.h"\nint x; // y\n\n')
+            self.assertEqual(collection.c_lines(path), 5)
 
     def test_python_lines(self):
         text = 'def numpy(x):\n    """A."""\n    # b\n    return x\n\n\ndef jax(x):\n    return x\n'
