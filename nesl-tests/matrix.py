@@ -28,7 +28,7 @@ FLAGS = {
     "unoptimised": ["--no-optimise"],
     "optimised": ["--no-fusion"],
     "fused": [],
-    "native": ["--native"],
+    "native": ["--native=wait"],
 }
 BACKENDS = ["cpu", "delayed", "cuda-emu", "cuda"]
 WIDTHS = {
