@@ -15,8 +15,10 @@
 #define SQRT __builtin_sqrt
 #define ABS  __builtin_fabs
 #endif
-__attribute__((simd("notinbranch"))) real EXP(real);
-__attribute__((simd("notinbranch"))) real LOG(real);
+#pragma omp declare simd notinbranch
+real EXP(real);
+#pragma omp declare simd notinbranch
+real LOG(real);
 
 /* The share of a normal distribution below d. */
 static inline real below(real d) {
