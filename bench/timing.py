@@ -67,10 +67,12 @@ def execute(words, environment=None, limit=60.0):
         try:
             out, err = child.communicate(timeout=limit)
             status = child.returncode
-        except subprocess.TimeoutExpired:
+        except BaseException as error:  # whatever ends this must not leave it running
             os.killpg(child.pid, signal.SIGKILL)
             out, err = child.communicate()
             status = -1
+            if not isinstance(error, subprocess.TimeoutExpired):
+                raise
         wall = time.monotonic() - started
         peak = int(memory.read() or 0) * 1024
     return Run(shlex.join(words), status, out, err, wall, peak, {})
