@@ -161,6 +161,14 @@ struct driver {
   bool broken; /* a pass broke a rule of the let-form */
 };
 
+/* What --print-after shows: not the functions that nobody calls any more. */
+static void print_program(struct opt *o, const char *pass) {
+  const struct calls calls = calls_make(o);
+  fprintf(o->options->dump, "--- after %s ---\n", pass);
+  ir_print_functions(o->program, calls.reachable, o->options->dump);
+  arena_free(o->scratch);
+}
+
 /* Runs a pass; whether it changed anything. */
 static bool run(struct driver *d, struct pass pass) {
   struct opt *o = &d->o;
@@ -173,8 +181,7 @@ static bool run(struct driver *d, struct pass pass) {
   ir_liveness(o->arena, o->program);
   const char *wanted = o->options->print_after;
   if (wanted && (strcmp(wanted, "all") == 0 || strcmp(wanted, pass.name) == 0)) {
-    fprintf(o->options->dump, "--- after %s ---\n", pass.name);
-    ir_print(o->program, o->options->dump);
+    print_program(o, pass.name);
   }
   if (o->options->verify && !ir_verify(o->arena, o->program, d->diags)) {
     diag_add(d->diags, SEVERITY_ERROR, o->program->file, (struct source_pos){0, 0}, NULL,

@@ -286,6 +286,10 @@ static void put_superops(const struct ir_program *program, FILE *out) {
 }
 
 void ir_print(const struct ir_program *program, FILE *out) {
+  ir_print_functions(program, NULL, out);
+}
+
+void ir_print_functions(const struct ir_program *program, const bool *wanted, FILE *out) {
   fputs("let-form ", out);
   put_string(out, program->file, strlen(program->file));
   fprintf(out, " %s %s entry %s\n", elem_info(program->widths.int_elem)->text,
@@ -300,6 +304,7 @@ void ir_print(const struct ir_program *program, FILE *out) {
   }
   put_superops(program, out);
   for (uint32_t i = 0; i < program->function_count; i++) {
+    if (wanted && !wanted[i]) continue;
     putc('\n', out);
     ir_print_function(program, i, out);
   }

@@ -5,6 +5,7 @@ usage: fcodeopt_command.py FCODEOPT VINTERP [unittest options]
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -139,6 +140,13 @@ class Files(CommandTest):
         done = self.fcodeopt("prog.vcode", "--stats")
         self.fine(done)
         self.assertIn("functions before", done.stdout)
+
+    def test_functions_that_nobody_calls_any_more_are_not_shown(self):
+        self.program("FUNC MAIN CONST INT 3 CALL A RET FUNC A CONST INT 1 + INT RET "
+                     "FUNC NEVER CONST INT 1 RET")
+        done = self.fcodeopt("prog.vcode", "--print-after", "inline")
+        self.fine(done)
+        self.assertEqual(re.findall(r"^fun (\w+)", done.stdout, re.MULTILINE), ["MAIN"])
 
     def test_the_program_is_not_replaced(self):
         self.program(SQUARES, "prog.fcode")
