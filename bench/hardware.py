@@ -50,7 +50,7 @@ def streams(folder, mib, threads, random=False):
                  str(threads), "--rounds", "5", "--width", "64", "--json", file.name]
         if not random:
             words += ["--only", "read"]
-        run = execute(words)
+        run = execute(words, limit=600)
         if run.status:
             raise BenchError(f"{run.command}: {run.complaint()}")
         lines = json.loads(Path(file.name).read_text())["lines"]
@@ -65,7 +65,7 @@ def flops(threads):
     program = build([["cc", "-std=gnu11", "-O3", "-march=native", "-mprefer-vector-width=512",
                       "-ffp-contract=off", "-fopenmp", *WARNINGS, relative(source), "-o",
                       "$dir/program"]], "flops", [source])
-    run = execute([relative(program), str(threads)])
+    run = execute([relative(program), str(threads)], limit=600)
     if run.status:
         raise BenchError(f"{run.command}: {run.complaint()}")
     return float(run.stdout)
