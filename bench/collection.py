@@ -18,7 +18,7 @@ from case import numpy, rng
 
 BENCH = Path(__file__).resolve().parent
 ROOT = BENCH.parent
-WORK = ROOT / "build" / "bench"
+WORK = ROOT / "build" / "benchmarks"
 PROGRAMS = BENCH / "programs"
 BASELINES = BENCH / "baselines"
 
