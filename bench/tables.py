@@ -268,7 +268,8 @@ def executed(outcome):
         base = point.get("ravel-base", "instructions")
         rows.append([p.title, f"{point.n:,}", f"{base:,}" if base else "",
                      *(f"{point.get('ravel', k):,}" if point.get("ravel", k) is not None else ""
-                       for k in ("instructions", "work", "steps", "launches", "waits"))])
+                       for k in ("instructions", "work", "steps", "launches", "waits")),
+                     milliseconds(point.get("ravel", "compile_seconds"))])
     return grid(["program", "size", "instructions, base", "instructions", "work", "steps",
-                 "launches", "waits"], rows) + made_by(
+                 "launches", "waits", "compiling, ms"], rows) + made_by(
         outcome, programs, " --largest --systems ravel,ravel-base")
