@@ -31,11 +31,20 @@ static int open_source(const char *file, struct diag_list *diags) {
   return -1;
 }
 
+/* Room for what a file says it has, and a byte more, so that its end is found without growing;
+ * for others something to begin with. */
+static size_t first_capacity(int fd) {
+  enum { SOME = 1 << 16 };
+  struct stat about;
+  if (fstat(fd, &about) != 0 || !S_ISREG(about.st_mode) || about.st_size < SOME) return SOME;
+  return (size_t)about.st_size + 1;
+}
+
 static bool read_all(struct source_text *s, struct heap *heap, int fd, const char *file,
                      struct diag_list *diags) {
   for (;;) {
     if (s->length == s->capacity) {
-      size_t wanted = s->capacity ? s->capacity * 2 : (size_t)1 << 16;
+      size_t wanted = s->capacity ? s->capacity * 2 : first_capacity(fd);
       char *text = heap_grow(heap, s->text, s->capacity, wanted);
       if (!text) return complain(diags, file, "the program does not fit into memory");
       s->text = text;
