@@ -1,6 +1,7 @@
 /* radix.h - radix sort for the baselines that sort: the highest digit cuts the keys into
- * buckets, which are sorted by the next one, until they have few keys. The first cut is made by
- * all threads, the buckets, which fit in the cache, are then shared out among them. Stable.
+ * buckets; those of many keys that differ in few bits are then sorted from the lowest digit on,
+ * others by the next digit, until they have few keys. The first cut is made by all threads, the
+ * buckets, which fit in the cache, are shared out among them. Stable.
  */
 #ifndef RAVEL_BENCH_RADIX_H
 #define RAVEL_BENCH_RADIX_H
@@ -16,6 +17,7 @@ enum {
   RADIX_BITS = 8,
   RADIX_DIGITS = 1 << RADIX_BITS,
   RADIX_FEW = 24,
+  RADIX_MANY = 1000,
   RADIX_PARALLEL_LEAST = 20000
 };
 
@@ -75,6 +77,26 @@ static inline int radix_bits(uint64_t most) {
     }                                                                                          \
   }                                                                                            \
                                                                                                \
+  /* From the lowest digit on; for many keys of few bits. */                                   \
+  static void NAME##_digits(ELEMENT *keys, ELEMENT *other, int64_t n, int bits, uint64_t base, \
+                            bool swap) {                                                       \
+    const ELEMENT *const wanted = swap ? other : keys;                                         \
+    for (int shift = 0; shift < bits; shift += RADIX_BITS) {                                   \
+      int64_t places[RADIX_DIGITS] = {0}, sum = 0;                                             \
+      NAME##_count(keys, n, shift, RADIX_DIGITS - 1, base, places);                            \
+      for (int d = 0; d < RADIX_DIGITS; d++) {                                                 \
+        const int64_t count = places[d];                                                       \
+        places[d] = sum;                                                                       \
+        sum += count;                                                                          \
+      }                                                                                        \
+      NAME##_move(keys, n, shift, RADIX_DIGITS - 1, base, places, other);                      \
+      ELEMENT *const moved = other;                                                            \
+      other = keys;                                                                            \
+      keys = moved;                                                                            \
+    }                                                                                          \
+    if (keys != wanted) memcpy(other, keys, (size_t)n * sizeof *keys);                         \
+  }                                                                                            \
+                                                                                               \
   static void NAME##_bucket(ELEMENT *keys, ELEMENT *other, int64_t n, int bits, uint64_t base, \
                             bool swap) {                                                       \
     if (n <= RADIX_FEW || bits == 0) {                                                         \
@@ -85,6 +107,10 @@ static inline int radix_bits(uint64_t most) {
         for (; k > 0 && bits && KEY(to[k - 1]) > KEY(x); k--) to[k] = to[k - 1];               \
         to[k] = x;                                                                             \
       }                                                                                        \
+      return;                                                                                  \
+    }                                                                                          \
+    if (n >= RADIX_MANY && bits <= 3 * RADIX_BITS) {                                           \
+      NAME##_digits(keys, other, n, bits, base, swap);                                         \
       return;                                                                                  \
     }                                                                                          \
     const int wide = radix_bits((uint64_t)n) - 2,                                              \
