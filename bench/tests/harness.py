@@ -18,6 +18,7 @@ sys.path.insert(0, str(BENCH))
 import case  # noqa: E402  (first: it finds a python that has numpy)
 import checking  # noqa: E402
 import collection  # noqa: E402
+import hardware  # noqa: E402
 import measuring  # noqa: E402
 import noise  # noqa: E402
 import timing  # noqa: E402
@@ -54,6 +55,23 @@ class Statistics(unittest.TestCase):
         self.assertEqual(timing.repeats_for(0.1), 3)
         self.assertEqual(timing.repeats_for(9.0), 1)
         self.assertEqual(timing.repeats_for(0.0), timing.MOST_REPEATS)
+
+
+class Limits(unittest.TestCase):
+    MACHINE = {"bandwidth": [[1000, 100.0], [2000, 50.0], [4000, 20.0]], "gathers": 10.0,
+               "flops": None}
+
+    def seconds(self, **parts):
+        return hardware.limit_seconds(self.MACHINE, case.Limit(**parts))
+
+    def test_bytes(self):
+        self.assertEqual(self.seconds(bytes=1000), 10)
+        self.assertEqual(self.seconds(bytes=1500), 30)
+        self.assertEqual(self.seconds(bytes=8000), 400)
+
+    def test_largest_part_counts(self):
+        self.assertEqual(self.seconds(bytes=1000, gathers=300), 30)
+        self.assertEqual(self.seconds(bytes=1000, flops=1e9), 10)   # not known there
 
 
 class Comparison(unittest.TestCase):
