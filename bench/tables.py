@@ -84,7 +84,7 @@ def targets(outcome):
             verdict = ("met" if found[0] <= p.target else
                        "met if compiled" if native and native[0] <= p.target else "**missed**")
         seconds, limit = point.seconds("ravel"), point.limit_seconds
-        rows.append([p.title, f"{point.n:,}", milliseconds(seconds),
+        rows.append([p.title, f"{point.n:,}", time_cell(point, "ravel"),
                      time_cell(point, p.against), outcome.titles.get(p.against, p.against),
                      as_ratio(found), f"{native[0]:.2f}" if native else "",
                      digits(p.target) if p.target else "", verdict,
