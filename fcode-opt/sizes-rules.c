@@ -89,6 +89,14 @@ static bool elements_fine(const struct walk *w, const struct ir_binding *x) {
   }
 }
 
+/* Whether the program says itself that elements_fine would find so: neslc checks every index,
+ * or makes it so that it is right. */
+static bool guarded(const struct walk *w, const struct ir_binding *x) {
+  if (!w->sizes->o->program->guarded) return false;
+  return opcode_info(x->op)->klass == OC_PERMUTE || x->op == OPC_EXTRACT ||
+         x->op == OPC_REPLACE;
+}
+
 static bool has_effect(const struct opcode_info *info) {
   return info->klass == OC_IO || info->klass == OC_TIMER || info->klass == OC_CHECK ||
          info->klass == OC_RANDOM;
@@ -325,7 +333,9 @@ struct verdict rules_execute(struct walk *w, const struct ir_binding *x) {
     if (!facts_equal(w->facts, a, b)) verdict.agrees = false;
     if (a != b && facts_checked(w->facts, a)) verdict.rests = true;
   }
-  verdict.safe = verdict.agrees && !has_effect(info) && elements_fine(w, x);
+  bool fine = elements_fine(w, x);
+  if (!fine) verdict.rests = true;
+  verdict.safe = verdict.agrees && !has_effect(info) && (fine || guarded(w, x));
   for (const struct size_rule *r = info->rules; r->a; r++)
     facts_unite_checked(w->facts, size_term(w, x, r->a), size_term(w, x, r->b));
   if (x->result_count == 0) return verdict;

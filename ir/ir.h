@@ -128,6 +128,7 @@ struct ir_program {
   const struct superop *const *superops; /* number i at index i */
   uint32_t superop_count;
   const struct vcode_program *vcode; /* NULL if the form was not built from VCODE */
+  bool guarded; /* indices are within what they point into, unless an ASSERT before fails */
 };
 
 /* What operand i of a superoperator is, and output i: INT, FLOAT, BOOL or SEGDES. */

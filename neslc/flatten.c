@@ -255,7 +255,8 @@ static struct ir_program *finish(struct flattener *f) {
                            .functions = f->functions.items,
                            .function_count = (uint32_t)f->functions.count,
                            .origins = f->origins.items,
-                           .origin_count = (uint32_t)f->origins.count};
+                           .origin_count = (uint32_t)f->origins.count,
+                           .guarded = !f->options->unchecked};
   flat_dead(f, p);
   ir_liveness(f->arena, p);
 #ifdef RAVEL_DEBUG

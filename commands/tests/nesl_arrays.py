@@ -242,6 +242,12 @@ class Cost(ArrayTest):
         reduced, more = (self.costs(f"sum(squares([0:{n}]))") for n in (1000, 4000))
         self.assertEqual(more[1] - reduced[1], 2)  # the depth of a sum is logarithmic
 
+    def test_gathers_that_checks_protect_are_one_pass(self):
+        # The length is known at run time only, and each of the three is checked by itself.
+        work = self.costs("let v = index(1000); n = #v - rand(3) - 2 in sum({a * b + c "
+                          ": a in subseq(v, 0, n); b in subseq(v, 1, n + 1); c in drop(v, #v - n)})")
+        self.assertLess(work[2], 3000)  # to read and to write a vector for each would be 8000
+
     def test_the_result_is_printed_once(self):
         ran = self.nesl("cost", 'let u = print_line("once") in 7')
         self.assertEqual(ran.stdout.count("once"), 1)
