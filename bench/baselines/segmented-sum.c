@@ -2,11 +2,15 @@
  * are: one that crosses from thread to thread is put together at the end. */
 #include "rounds.h"
 
-/* Vectors pay for long rows only. */
-static real sum_of(const real *x, int64_t n) {
+/* Vectors pay for long rows only; the additions of short ones should not wait for each other.
+ */
+static inline real sum_of(const real *x, int64_t n) {
   real sum = 0;
-  if (n < 16) {
-    for (int64_t i = 0; i < n; i++) sum += x[i];
+  if (n == 1) return x[0];
+  if (n < 32) {
+    int64_t i = 0;
+    for (; i + 4 <= n; i += 4) sum += (x[i] + x[i + 1]) + (x[i + 2] + x[i + 3]);
+    for (; i < n; i++) sum += x[i];
   } else {
 #pragma omp simd reduction(+ : sum)
     for (int64_t i = 0; i < n; i++) sum += x[i];
