@@ -39,6 +39,7 @@ def first_line(*command):
 
 def description():
     return {**describe(), "processor": processor(), "memory": memory(),
+            "load": os.getloadavg()[0],
             "compilers": {name: first_line(name, "--version") for name in ("cc", "c++", "clang")},
             "numpy": numpy.__version__, "python": platform.python_version()}
 

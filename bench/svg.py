@@ -8,7 +8,8 @@ LEFT, RIGHT, TOP, BOTTOM = 72, 190, 36, 52
 # Of Okabe and Ito, told apart by the colour-blind too; (on light, on dark).
 COLOURS = [("#0072b2", "#56b4e9"), ("#d55e00", "#ff9e4a"), ("#009e73", "#2fd0a5"),
            ("#a3528c", "#e58fc8"), ("#8a6d00", "#f0e442"), ("#5a5a5a", "#b5b5b5"),
-           ("#7a3b00", "#d9a066"), ("#3b3ba3", "#9d9df5")]
+           ("#7a3b00", "#d9a066"), ("#3b3ba3", "#9d9df5"),
+           ("#00707a", "#5fd3dd"), ("#9b1c31", "#ff8fa0")]
 STYLE = """
 text { font: 12px system-ui, sans-serif; fill: #1f2328; }
 .title { font-size: 14px; font-weight: 600; }

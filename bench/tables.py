@@ -48,9 +48,12 @@ def grid(header, rows):
 def made_by(outcome, programs, options=""):
     if not programs:
         return []
-    names = " ".join(p.name for p in programs)
-    backend = f" --backend {outcome.backend}" if outcome.backend != "cpu" else ""
-    return [f"`bench/run {names}{backend}{options} --out R.json && bench/report R.json`", ""]
+    words = ["bench/run"]
+    if len(programs) < len(outcome.programs):
+        words += [p.name for p in programs]
+    if outcome.backend != "cpu":
+        words.append(f"--backend {outcome.backend}")
+    return [f"`{' '.join(words)}{options} --out R.json && bench/report R.json`", ""]
 
 
 def some(outcome, names):
@@ -88,7 +91,7 @@ def targets(outcome):
                      time_cell(point, p.against), outcome.titles.get(p.against, p.against),
                      as_ratio(found), f"{native[0]:.2f}" if native else "",
                      digits(p.target) if p.target else "", verdict,
-                     f"{seconds / limit:.1f}" if seconds and limit else ""])
+                     digits(seconds / limit) if seconds and limit else ""])
     header = ["program", "size", "Ravel, ms", "peer, ms", "peer", "ratio", "compiled", "target",
               "", "times the limit"]
     lines = grid(header, rows) + made_by(outcome, programs, " --largest")
