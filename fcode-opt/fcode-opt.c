@@ -18,7 +18,7 @@ struct fcode_opt_options fcode_opt_default_options(void) {
 #ifdef RAVEL_DEBUG
       .verify = true,
 #endif
-      .inline_limit = 40,
+      .inline_limit = 160,
   };
 }
 

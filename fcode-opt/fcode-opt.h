@@ -14,7 +14,7 @@ struct fcode_opt_options {
   bool fuse;             /* else the program stays VCODE */
   bool verify;           /* ir_verify after every pass */
   bool origins;          /* instructions that may fail get an origin: their place in the file */
-  unsigned inline_limit; /* size up to which a function is inlined everywhere; default 40 */
+  unsigned inline_limit; /* size up to which a function is inlined everywhere; default 160 */
   const char *print_after; /* name of a pass, "all" or NULL */
   FILE *dump;              /* where print_after prints */
 };
