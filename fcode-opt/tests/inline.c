@@ -18,9 +18,6 @@ Test(inline, small_and_called_once) {
                "  v2 = - INT v1 v0\n"
                "  v3 = - INT v2 v2\n"
                "  yield v3 v0\n"
-               "end\n"
-               "fun SMALL () -> ()\n"
-               "  exit\n"
                "end\n");
 }
 
@@ -39,9 +36,6 @@ Test(inline, kinds_become_those_of_the_call) {
                "  v2: PAIR(INT, BOOL) = PAIR v0 v1\n"
                "  v3: INT, v4: BOOL = UNPAIR v2\n"
                "  yield v4 v3\n"
-               "end\n"
-               "fun SWAP () -> ()\n"
-               "  exit\n"
                "end\n");
 }
 
@@ -66,9 +60,6 @@ Test(inline, what_never_returns) {
                "    exit\n"
                "  end\n"
                "  yield v1\n"
-               "end\n"
-               "fun STOP () -> ()\n"
-               "  exit\n"
                "end\n");
 }
 
