@@ -75,6 +75,7 @@ def verify(plan, data, found_systems, folder):
         if found is None:
             c.problem, c.wrong = run.complaint(), not run.gave_up()
             continue
+        c.result_bytes = sum(f.nbytes for f in found)
         plain = c.system.name == "c"
         if wanted is None and not plain:
             wanted = expected(data)
@@ -132,6 +133,7 @@ def measure_point(plan, systems, case, variant, n, share):
               plan.timeout)
     for c in found:
         say(case, variant, n, c)
+    point["result_bytes"] = max((c.result_bytes for c in found), default=0)
     point["systems"] = [record(c) for c in found]
     point["missing"] = missing
     return point

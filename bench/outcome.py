@@ -64,7 +64,8 @@ class Point:
 
     def __init__(self, found):
         self.n, self.variant, self.work = found["n"], found["variant"], found["work"]
-        self.data_bytes, self.limit = found["data_bytes"], found["limit"]
+        self.data_bytes = found["data_bytes"] + found["result_bytes"]   # in and out
+        self.limit = found["limit"]
         self.limit_seconds = found.get("limit_seconds") or None
         self.promise, self.facts = found["memory_promise"], found["facts"]
         # Of a system on several numbers of threads the one on most.

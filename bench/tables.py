@@ -236,12 +236,12 @@ def memory(outcome):
         vectors = point.get("ravel", "vector_bytes")
         promise = point.promise
         rows.append([p.title, f"{point.n:,}", mebibytes(point.data_bytes), mebibytes(vectors),
-                     f"{vectors / point.data_bytes:.1f}" if vectors and point.data_bytes else "",
+                     digits(vectors / point.data_bytes) if vectors and point.data_bytes else "",
                      mebibytes(point.get("ravel", "process_bytes")),
                      mebibytes(point.get("openmp", "process_bytes")), mebibytes(promise),
                      "" if not promise or not vectors else
                      "kept" if vectors <= promise else "**broken**"])
-    return grid(["program", "size", "data, MiB", "Ravel's vectors, MiB", "over data",
+    return grid(["program", "size", "data in and out, MiB", "Ravel's vectors, MiB", "over data",
                  "Ravel's process, MiB", "OpenMP C's process, MiB", "promised, MiB", ""],
                 rows) + made_by(outcome, programs, " --largest --systems ravel,openmp")
 

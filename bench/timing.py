@@ -107,6 +107,7 @@ class Contender:
         self.seconds = self.cost = 0.0  # of a run, and of the rest of its process
         self.rounds = []       # seconds of the repeats, a list a round
         self.peak, self.facts, self.command = 0, {}, ""
+        self.result_bytes = 0
         self.problem, self.wrong = None, False   # why it is not timed, and whether that is bad
 
     def round(self, data, widths, limit):
