@@ -184,7 +184,8 @@ void fused_bind(struct cvl_kernel *k, const struct cvl_value *operands) {
     case ROLE_REDUCE:
     case ROLE_SCAN:
     case ROLE_PACK:
-    case ROLE_SCATTER: break;
+    case ROLE_SCATTER:
+    case ROLE_ASSERT: break;
     }
   }
   find_live_steps(k);

@@ -31,6 +31,7 @@ static bool reads_places(const struct superop_node *node, unsigned i) {
   case ROLE_PACK: return i < 2;
   case ROLE_SCATTER: /* of two vectors of values the second holds the defaults */
     return info->operands[i] != 's' && (i == 0 || info->operands[i] != 'T');
+  case ROLE_ASSERT: return i == 0;
   case ROLE_CONST:
   case ROLE_SPREAD:
   case ROLE_INDEX: break;
@@ -175,7 +176,8 @@ static void plan_nodes(struct cvl_kernel *k) {
                               .wants_descriptor = k->values[node->result + 1].is_output};
       break;
     case ROLE_CONST:
-    case ROLE_SCATTER: break;
+    case ROLE_SCATTER:
+    case ROLE_ASSERT: break;
     }
   }
   for (uint32_t i = 0; i < k->op->param_count; i++) {
@@ -192,6 +194,7 @@ static void plan_nodes(struct cvl_kernel *k) {
 struct cvl_kernel *cpu_prepare(struct cvl_context *c, const struct superop *op) {
   uint32_t reductions = 0, scans = 0, packs = 0;
   for (uint32_t n = 0; n < op->node_count; n++) {
+    if (op->nodes[n].role == ROLE_ASSERT) return NULL; /* node by node */
     reductions += op->nodes[n].role == ROLE_REDUCE;
     scans += op->nodes[n].role == ROLE_SCAN;
     packs += op->nodes[n].role == ROLE_PACK;

@@ -89,6 +89,8 @@ void items_make(struct item_list *list) {
   add_chapter(list, "SUPEROP.SCATTERS", chapter_superop_scatters);
   add_chapter(list, "SUPEROP.MIXED", chapter_superop_mixed);
   add_chapter(list, "SUPEROP.DIVISIONS", chapter_superop_divisions);
+  add_chapter(list, "SUPEROP.ASSERTS", chapter_superop_asserts);
+  add_chapter(list, "SUPEROP.FAILING-ASSERTS", chapter_superop_failing_asserts);
   add_chapter(list, "SUPEROP.FAULTS", chapter_superop_faults);
 }
 

@@ -127,8 +127,8 @@ static struct host_value fold(struct suite *s, const struct test_case *t,
            elem_info((enum cvl_elem)r.elem)->bytes);
   }
   if (!faults && !s->failed) {
-    suite_compare(s, &want->out[0], &out,
-                  op_is_approximate(c->op) ? CONFORMANCE_ULPS : 0, "cvl_scalar_op");
+    suite_compare(s, &want->out[0], &out, op_is_approximate(c->op) ? CONFORMANCE_ULPS : 0,
+                  "cvl_scalar_op");
   }
   return out;
 }

@@ -161,6 +161,8 @@ void chapter_superop_packs(struct suite *);
 void chapter_superop_scatters(struct suite *);
 void chapter_superop_mixed(struct suite *);
 void chapter_superop_divisions(struct suite *);
+void chapter_superop_asserts(struct suite *);
+void chapter_superop_failing_asserts(struct suite *);
 void chapter_superop_faults(struct suite *);
 
 #endif

@@ -65,9 +65,15 @@ static void spoil(struct suite *s, enum data_kind data, struct host_value *v) {
   static const int64_t outside[] = {-1, 1000, INT32_MAX, INT32_MIN, 0, 1, 4};
   bool repeat = data == DATA_PERMUTATION && rng_one_in(&s->rng, 2);
   if (v->n == 0 || rng_one_in(&s->rng, 3)) return;
+  if (data == DATA_TRUE && rng_one_in(&s->rng, 4)) { /* all of them */
+    memset(v->data, 0, v->n);
+    return;
+  }
   for (uint64_t i = 1 + rng_below(&s->rng, 3); i > 0; i--) {
     uint64_t at = rng_below(&s->rng, v->n);
-    if (data == DATA_NONZERO) {
+    if (data == DATA_TRUE) {
+      ((uint8_t *)v->data)[at] = 0;
+    } else if (data == DATA_NONZERO) {
       host_put_int(v, at, 0);
     } else if (repeat) { /* a duplicate, if it is in the same segment */
       host_copy(v, at, v, at ? at - 1 : 0);
@@ -77,12 +83,15 @@ static void spoil(struct suite *s, enum data_kind data, struct host_value *v) {
   }
 }
 
+enum { SPOILED = 5 }; /* kinds of data that can be wrong */
+
 /* Which parameters are spoiled: those of one kind, as a rule, so that every sort of fault is
  * the first one now and then. */
 static bool is_chosen(enum data_kind data, uint64_t style) {
-  static const enum data_kind kinds[] = {DATA_NONZERO, DATA_PICK, DATA_INDEX, DATA_PERMUTATION};
-  for (uint64_t i = 0; i < 4; i++) {
-    if (data == kinds[i]) return style == i || style > 3;
+  static const enum data_kind kinds[SPOILED] = {DATA_NONZERO, DATA_PICK, DATA_INDEX,
+                                                DATA_PERMUTATION, DATA_TRUE};
+  for (uint64_t i = 0; i < SPOILED; i++) {
+    if (data == kinds[i]) return style == i || style == SPOILED;
   }
   return false;
 }
@@ -103,6 +112,10 @@ static struct host_value make(struct suite *s, const struct superop_case *c, uin
       if (host_int(&v, i) == 0) host_put_int(&v, i, i % 2 ? -1 : 3);
     }
     return v;
+  case DATA_TRUE:
+    v = host_vector(&s->heap, CVL_BOOL, n);
+    memset(v.data, 1, n);
+    return v;
   case DATA_SEGMENTS: return copy(s, d);
   case DATA_ONE:
     v = host_segdes(&s->heap, 1);
@@ -114,6 +127,7 @@ static struct host_value make(struct suite *s, const struct superop_case *c, uin
   case DATA_PICK: return segdes_places(s, of);
   case DATA_PARTNER: return segdes_partner(s, of, false, false);
   case DATA_INDEX:
+  case DATA_SOUND:
     return segdes_indices(s, of, &params[r->into],
                           r->flags == SUPEROP_NONE ? &none : &params[r->flags]);
   case DATA_PERMUTATION: return segdes_permutation(s, of);
@@ -129,7 +143,7 @@ static struct host_value make(struct suite *s, const struct superop_case *c, uin
 void superop_case_data(struct suite *s, const struct superop_case *c, uint64_t n,
                        enum shape shape, bool spoiled, struct host_value *params) {
   struct host_value d = shape_make(s, shape, n);
-  uint64_t style = rng_below(&s->rng, 5);
+  uint64_t style = rng_below(&s->rng, SPOILED + 1);
   for (uint32_t p = 0; p < c->op.param_count; p++) {
     enum data_kind data = (enum data_kind)c->recipes[p].data;
     params[p] = make(s, c, p, &d, params);

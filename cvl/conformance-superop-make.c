@@ -27,7 +27,7 @@ static bool chance(struct maker *m, uint64_t n) {
 
 /* Whether there is room for what one step of the generator makes at most. */
 static bool has_room(const struct maker *m) {
-  return m->param_count + 10 < SUPEROP_PARAMS && m->node_count + 8 < SUPEROP_NODES;
+  return m->param_count + 16 < SUPEROP_PARAMS && m->node_count + 10 < SUPEROP_NODES;
 }
 
 /* ---- parameters ---- */
@@ -66,6 +66,10 @@ static void keep(struct maker *m, enum superop_kind kind, uint32_t value) {
 
 /* ---- nodes ---- */
 
+static uint32_t results_of(uint16_t op) {
+  return op == OPC_PACK ? 2 : op == OPC_ASSERT ? 0 : 1;
+}
+
 /* Adds a node; its first result is returned, and kept as a value of the domain if it is one. */
 static uint32_t add_node(struct maker *m, enum opcode op, enum type_word type, bool checked,
                          enum superop_kind domain_kind, uint32_t n, const uint32_t *operands) {
@@ -80,7 +84,7 @@ static uint32_t add_node(struct maker *m, enum opcode op, enum type_word type, b
     if (operands[i] >= RESULTS) m->used[operands[i] - RESULTS]++;
   }
   uint32_t result = RESULTS + m->value_count;
-  m->value_count += op == OPC_PACK ? 2 : 1;
+  m->value_count += results_of((uint16_t)op);
   keep(m, domain_kind, result);
   return result;
 }
@@ -303,15 +307,71 @@ static void add_pack(struct maker *m) {
            OPERANDS(v, f, segments(m)));
 }
 
+/* ---- assertions ---- */
+
+/* A number for a message, often one that nothing else needs. */
+static uint32_t told(struct maker *m) {
+  uint32_t x = some_value(m, SUPEROP_INT), d;
+  switch (rng_below(&m->s->rng, 6)) {
+  case 0: return x;
+  case 1: return add_flat(m, SUPEROP_INT, 7);
+  case 2: {
+    uint32_t f = some_value(m, SUPEROP_FLOAT);
+    uint32_t y = add_node(m, OPC_ROUND, TW_NONE, false, SUPEROP_SEGDES, 1, OPERANDS(f));
+    return add_node(m, OPC_SUB, TW_INT, false, SUPEROP_SEGDES, 2, OPERANDS(x, y));
+  }
+  case 3: {
+    d = some_segments(m);
+    uint32_t start = add_data(m, SUPEROP_INT, DATA_PER_SEGMENT, d);
+    uint32_t stride = add_data(m, SUPEROP_INT, DATA_PER_SEGMENT, d);
+    return add_node(m, OPC_INDEX, TW_NONE, false, SUPEROP_SEGDES, 3,
+                    OPERANDS(start, stride, d));
+  }
+  case 4: {
+    d = some_segments(m);
+    uint32_t v = add_data(m, SUPEROP_INT, DATA_PER_SEGMENT, d);
+    uint32_t y = add_node(m, OPC_DIST, TW_INT, false, SUPEROP_SEGDES, 2, OPERANDS(v, d));
+    return add_node(m, OPC_MUL, TW_INT, false, SUPEROP_SEGDES, 2, OPERANDS(y, x));
+  }
+  default: {
+    d = some_segments(m);
+    uint32_t source = add_data(m, SUPEROP_SEGDES, DATA_PARTNER, d);
+    uint32_t v = add_data(m, SUPEROP_INT, DATA_VALUES, source);
+    uint32_t i =
+        add_param(m, SUPEROP_INT, (struct recipe){DATA_SOUND, d, source, SUPEROP_NONE});
+    return add_node(m, OPC_BPERMUTE, TW_INT, chance(m, 4), SUPEROP_SEGDES, 4,
+                    OPERANDS(v, i, source, d));
+  }
+  }
+}
+
+static void add_assert(struct maker *m) {
+  static const char text[] = "flags of {v} and {w}";
+  uint32_t flags = add_data(m, SUPEROP_BOOL, DATA_TRUE, 0);
+  if (m->mix->wild && chance(m, 10)) {
+    flags = some_value(m, SUPEROP_BOOL);
+  } else if (chance(m, 2)) {
+    uint32_t yes = add_flat(m, SUPEROP_BOOL, 1);
+    flags = add_node(m, OPC_AND, TW_BOOL, false, SUPEROP_BOOL, 2, OPERANDS(flags, yes));
+  }
+  uint32_t v = told(m), w = chance(m, 4) ? v : told(m);
+  add_node(m, OPC_ASSERT, TW_NONE, m->mix->wild || chance(m, 2), SUPEROP_SEGDES, 3,
+           OPERANDS(flags, v, w));
+  struct superop_node *node = &m->c->nodes[m->node_count - 1];
+  node->text = text;
+  node->text_length = (uint32_t)(1 + rng_below(&m->s->rng, sizeof text - 1));
+}
+
 /* ---- the whole ---- */
 
 /* Nodes of all kinds in random order. */
 static void add_nodes(struct maker *m) {
   void (*const add[])(struct maker *) = {add_map, add_spread, add_gather};
-  uint32_t left[7] = {m->mix->maps,  m->mix->spreads, m->mix->gathers, m->mix->reductions,
-                      m->mix->scans, m->mix->packs,   m->mix->scatters};
+  enum { KINDS = 8 };
+  uint32_t left[KINDS] = {m->mix->maps,  m->mix->spreads, m->mix->gathers,  m->mix->reductions,
+                          m->mix->scans, m->mix->packs,   m->mix->scatters, m->mix->asserts};
   uint32_t total = 0;
-  for (int i = 0; i < 7; i++) {
+  for (int i = 0; i < KINDS; i++) {
     if (left[i] > 1) left[i] = 1 + (uint32_t)rng_below(&m->s->rng, left[i]);
     total += left[i];
   }
@@ -325,19 +385,21 @@ static void add_nodes(struct maker *m) {
     case 4: add_combination(m, OC_SCAN); break;
     case 5: add_pack(m); break;
     case 6: add_scatter(m); break;
+    case 7: add_assert(m); break;
     default: add[kind](m); break;
     }
   }
 }
 
-/* All that nobody uses, but for a few, and some of the rest; at least one. */
+/* All that nobody uses, but for a few, and some of the rest; at least one, unless there are
+ * ASSERTs. */
 static void choose_outputs(struct maker *m) {
   struct superop *op = &m->c->op;
   uint32_t *out = m->c->outputs, result = 0, last = SUPEROP_NONE;
   op->output_count = 0;
   for (uint32_t k = 0; k < m->node_count; k++) {
-    uint32_t results = m->c->nodes[k].op == OPC_PACK ? 2 : 1;
-    if (m->c->nodes[k].op != OPC_CONST) last = result;
+    uint32_t results = results_of(m->c->nodes[k].op);
+    if (m->c->nodes[k].op != OPC_CONST && results > 0) last = result;
     for (uint32_t r = 0; r < results && m->c->nodes[k].op != OPC_CONST; r++) {
       if (m->used[result + r] ? chance(m, 5) : !chance(m, 12)) {
         out[op->output_count++] = RESULTS + result + r;
@@ -345,7 +407,10 @@ static void choose_outputs(struct maker *m) {
     }
     result += results;
   }
-  if (op->output_count == 0) out[op->output_count++] = RESULTS + last;
+  bool asserts = false;
+  for (uint32_t k = 0; k < m->node_count; k++) asserts |= m->c->nodes[k].op == OPC_ASSERT;
+  bool alone = asserts && (last == SUPEROP_NONE || chance(m, 3));
+  if (op->output_count == 0 && !alone) out[op->output_count++] = RESULTS + last;
   for (uint32_t i = op->output_count; i > 1; i--) { /* in any order */
     uint32_t j = (uint32_t)rng_below(&m->s->rng, i), x = out[j];
     out[j] = out[i - 1];
@@ -395,7 +460,9 @@ void superop_case_print(const struct superop_case *c, FILE *out) {
   for (uint32_t k = 0; k < op->node_count; k++) {
     const struct superop_node *node = &op->nodes[k];
     const char *type = type_word_text((enum type_word)node->type);
-    fprintf(out, "    %2u: $%u = (%s%s%s%s", k, node->result, node->checked ? "" : "! ",
+    fprintf(out, "    %2u: ", k);
+    if (node->result_count > 0) fprintf(out, "$%u = ", node->result);
+    fprintf(out, "(%s%s%s%s", node->checked ? "" : "! ",
             opcode_info((enum opcode)node->op)->spelling, *type ? " " : "", type);
     if (node->op == OPC_CONST && node->type == TW_FLOAT) {
       fprintf(out, " %g", cvl_float_of(&node->constant));

@@ -447,6 +447,26 @@ void chapter_superop_divisions(struct suite *s) {
              .maps = 14, .spreads = 2, .reductions = 2, .scans = 1, .packs = 1, .wild = true});
 }
 
+void chapter_superop_asserts(struct suite *s) {
+  run_mixture(s, (struct mixture){.maps = 4,
+                                  .spreads = 2,
+                                  .gathers = 1,
+                                  .reductions = 2,
+                                  .scans = 1,
+                                  .packs = 1,
+                                  .asserts = 3});
+}
+
+void chapter_superop_failing_asserts(struct suite *s) {
+  run_mixture(s, (struct mixture){.maps = 4,
+                                  .spreads = 1,
+                                  .gathers = 2,
+                                  .reductions = 1,
+                                  .scatters = 1,
+                                  .asserts = 3,
+                                  .wild = true});
+}
+
 void chapter_superop_faults(struct suite *s) {
   run_mixture(s, (struct mixture){.maps = 8,
                                   .spreads = 2,

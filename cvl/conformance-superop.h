@@ -10,12 +10,13 @@
 #include "cvl/conformance-suite.h"
 #include "cvl/superop.h"
 
-enum { SUPEROP_PARAMS = 48, SUPEROP_NODES = 40 };
+enum { SUPEROP_PARAMS = 54, SUPEROP_NODES = 42 };
 
 /* How the data of a parameter is made, for n places in the shape of the run. */
 enum data_kind {
   DATA_PLACES,      /* vector of n */
   DATA_NONZERO,     /* INT, n: no zeros */
+  DATA_TRUE,        /* BOOL, n: all true */
   DATA_SEGMENTS,    /* descriptor of total n in the shape of the run */
   DATA_ONE,         /* one segment of n */
   DATA_OTHER,       /* descriptor of total n in another shape */
@@ -23,6 +24,7 @@ enum data_kind {
   DATA_PICK,        /* INT, n: an element of each segment of descriptor `of` */
   DATA_PARTNER,     /* descriptor with as many segments as `of`, for indices to point into */
   DATA_INDEX,       /* INT, n: indices of the segments of `of` into those of `into` */
+  DATA_SOUND,       /* the same, never wrong */
   DATA_PERMUTATION, /* INT, n: a permutation of each segment of `of` */
   DATA_VALUES,      /* vector as long as the total of descriptor `of` */
   DATA_PER_SEGMENT, /* vector with an element for each segment of `of` */
@@ -40,9 +42,9 @@ struct recipe {
 
 /* What a superoperator is made of: how many of each. */
 struct mixture {
-  uint32_t maps, spreads, gathers, reductions, scans, packs, scatters; /* at most */
+  uint32_t maps, spreads, gathers, reductions, scans, packs, scatters, asserts; /* at most */
   bool approximate; /* with functions that differ between back ends */
-  bool wild;        /* with indices and divisors that may be wrong */
+  bool wild;        /* with indices, divisors and flags that may be wrong */
 };
 
 struct superop_case {

@@ -36,6 +36,7 @@ static enum call_kind kind_of(enum superop_role role) {
   case ROLE_REDUCE: return CALL_REDUCE;
   case ROLE_SCAN: return CALL_SCAN;
   case ROLE_PACK: return CALL_PACK;
+  case ROLE_ASSERT: return CALL_ASSERT;
   case ROLE_GATHER:
   case ROLE_SCATTER: return CALL_PERMUTE;
   case ROLE_CONST: break;

@@ -94,6 +94,7 @@ static bool execute(struct run *r, const struct superop_node *node, const struct
   case ROLE_REDUCE: return b->reduce(r->ctx, r->site, info->operation, &v[0], &v[1], out);
   case ROLE_SCAN: return b->scan(r->ctx, r->site, info->operation, &v[0], &v[1], out);
   case ROLE_PACK: return b->pack(r->ctx, r->site, &v[0], &v[1], &v[2], &out[0], &out[1]);
+  case ROLE_ASSERT: return b->assert_all(r->ctx, r->site, &v[0], &v[1], &v[2]);
   case ROLE_GATHER:
   case ROLE_SCATTER: return execute_permute(r, info, v, out);
   }

@@ -29,6 +29,7 @@ static const struct part_row part_rows[] = {
     {OPC_DPERMUTE, ROLE_SCATTER, "ddpss"},
     {OPC_FPERMUTE, ROLE_SCATTER, "dddss"},
     {OPC_DFPERMUTE, ROLE_SCATTER, "dddpss"},
+    {OPC_ASSERT, ROLE_ASSERT, "ddd"},
 };
 
 const char *superop_parts(enum opcode op, enum superop_role *role) {
@@ -47,14 +48,16 @@ const char *superop_parts(enum opcode op, enum superop_role *role) {
 }
 
 static bool is_consumer(enum superop_role role) {
-  return role == ROLE_REDUCE || role == ROLE_SCAN || role == ROLE_PACK || role == ROLE_SCATTER;
+  return role == ROLE_REDUCE || role == ROLE_SCAN || role == ROLE_PACK ||
+         role == ROLE_SCATTER || role == ROLE_ASSERT;
 }
 
 bool superop_may_fail(const struct superop_node *node) {
   switch ((enum superop_role)node->role) {
   case ROLE_GATHER:
   case ROLE_PICK:
-  case ROLE_SCATTER: return true;
+  case ROLE_SCATTER:
+  case ROLE_ASSERT: return true;
   case ROLE_MAP: {
     const struct opcode_info *info = opcode_info((enum opcode)node->op);
     bool reals = node->type == TW_FLOAT || strchr(info->operands, 'f');
@@ -304,7 +307,9 @@ static bool complete_node(struct shape *s) {
 static bool check_outputs(struct shape *s) {
   struct superop *op = s->op;
   s->node = op->node_count;
-  if (op->output_count == 0) return refuse(s, "it has no output");
+  bool asserts = false;
+  for (uint32_t k = 0; k < op->node_count; k++) asserts |= op->nodes[k].role == ROLE_ASSERT;
+  if (op->output_count == 0 && !asserts) return refuse(s, "it has no output");
   for (uint32_t i = 0; i < op->output_count; i++) {
     uint32_t value = op->outputs[i];
     if (value >= op->value_count) {
@@ -322,6 +327,23 @@ static bool check_outputs(struct shape *s) {
     op->last_use[value] = op->node_count;
   }
   return true;
+}
+
+/* Backwards: a node is cold unless something else than messages has been found to need it. */
+static void find_cold(struct shape *s) {
+  struct superop *op = s->op;
+  bool *cold = arena_alloc(s->arena, op->node_count + 1);
+  bool *needed = arena_alloc(s->arena, (size_t)op->value_count + 1);
+  op->cold = cold;
+  for (uint32_t i = 0; i < op->output_count; i++) needed[op->outputs[i]] = true;
+  for (uint32_t k = op->node_count; k-- > 0;) {
+    const struct superop_node *node = &op->nodes[k];
+    bool plain = !is_consumer((enum superop_role)node->role) && node->role != ROLE_CONST;
+    cold[k] = plain && !node->checked && op->uses[node->result] > 0 && !needed[node->result];
+    for (uint32_t i = 0; i < node->operand_count; i++) {
+      if (!cold[k] && superop_matters(node, i)) needed[node->operands[i]] = true;
+    }
+  }
 }
 
 static bool complete(struct shape *s) {
@@ -353,6 +375,7 @@ static bool complete(struct shape *s) {
     if (!complete_node(s)) return false;
   }
   if (!check_outputs(s)) return false;
+  find_cold(s);
   op->rule_count = (uint32_t)s->rules.count;
   op->rules = s->rules.items;
   return true;
@@ -382,12 +405,18 @@ static bool constant_same(const struct cvl_value *a, const struct cvl_value *b) 
          memcmp(&a->as, &b->as, elem_info((enum cvl_elem)a->elem)->bytes) == 0;
 }
 
+static bool text_same(const struct superop_node *a, const struct superop_node *b) {
+  return a->text_length == b->text_length &&
+         (a->text_length == 0 || memcmp(a->text, b->text, a->text_length) == 0);
+}
+
 static bool node_same(const struct superop_node *a, const struct superop_node *b) {
   if (a->op != b->op || a->type != b->type || a->checked != b->checked ||
       a->operand_count != b->operand_count) {
     return false;
   }
   if (a->op == OPC_CONST) return constant_same(&a->constant, &b->constant);
+  if (a->op == OPC_ASSERT && !text_same(a, b)) return false;
   return memcmp(a->operands, b->operands, a->operand_count * sizeof *a->operands) == 0;
 }
 
@@ -402,7 +431,8 @@ bool superop_same(const struct superop *a, const struct superop *b) {
   for (uint32_t k = 0; k < a->node_count; k++) {
     if (!node_same(&a->nodes[k], &b->nodes[k])) return false;
   }
-  return memcmp(a->outputs, b->outputs, a->output_count * sizeof *a->outputs) == 0;
+  return a->output_count == 0 ||
+         memcmp(a->outputs, b->outputs, a->output_count * sizeof *a->outputs) == 0;
 }
 
 /* FNV-1a (Fowler, Noll, Vo) over words. */
@@ -421,6 +451,9 @@ uint64_t superop_hash(const struct superop *op) {
              elem_info((enum cvl_elem)node->constant.elem)->bytes);
     }
     hash = mix(mix(mix(mix(hash, node->op), node->type), node->checked), constant);
+    for (uint32_t i = 0; node->op == OPC_ASSERT && i < node->text_length; i++) {
+      hash = mix(hash, (unsigned char)node->text[i]);
+    }
     for (uint32_t i = 0; i < node->operand_count; i++) hash = mix(hash, node->operands[i]);
   }
   for (uint32_t i = 0; i < op->output_count; i++) hash = mix(hash, op->outputs[i]);

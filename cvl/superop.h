@@ -16,6 +16,7 @@
  *     EXTRACT        gather: values a parameter, index of the domain, under a descriptor
  *                    parameter with n segments
  *     elementwise    of operands of the domain
+ *   or ASSERT, which has no result: of flags, v and w of the domain
  *   or a consumer, whose results are outputs and no operands:
  *     reductions     of an operand of the domain, under a descriptor parameter with total n
  *     scans          likewise
@@ -26,6 +27,10 @@
  * All reductions, scans and packs of one superoperator have the same descriptor parameter.
  * DIST, INDEX and gathers may have others. A scatter is the only consumer of its superoperator
  * that may fail after others wrote (results are dropped then).
+ *
+ * Where several nodes fail, the first of them in the order of nodes is told, at its lowest
+ * place. What only the message of an ASSERT says, v and w, need not be computed unless a flag
+ * is false: nodes that nothing else needs are *cold*.
  *
  * An operand is a *value number*: parameters come first, 0 to param_count-1, then the results
  * of the nodes in order (PACK has two).
@@ -51,7 +56,8 @@ enum superop_role {
   ROLE_REDUCE,
   ROLE_SCAN,
   ROLE_PACK,
-  ROLE_SCATTER
+  ROLE_SCATTER,
+  ROLE_ASSERT
 };
 
 struct superop_node {
@@ -60,14 +66,16 @@ struct superop_node {
   uint8_t role; /* enum superop_role; by superop_complete */
   uint8_t operand_count;
   uint8_t result_count; /* by superop_complete */
-  bool checked; /* its elements have to be checked: divisors, indices. False only for an
-                   operation without conditions (superop_complete sees to that), or where they
-                   are proven to hold */
+  bool checked;         /* its elements have to be checked: divisors, indices. False only for an
+                           operation without conditions (superop_complete sees to that), or where they
+                           are proven to hold */
   uint32_t operands[MAX_OPERANDS]; /* value numbers, deepest first */
   uint32_t result;                 /* number of its first result; by superop_complete */
   struct cvl_value constant;       /* CONST: CVL_SCALAR */
-  struct source_pos pos;           /* of the instruction it was */
-  uint32_t origin;                 /* as in struct vcode_instruction */
+  const char *text;                /* ASSERT: not NUL-terminated; borrowed */
+  uint32_t text_length;
+  struct source_pos pos; /* of the instruction it was */
+  uint32_t origin;       /* as in struct vcode_instruction */
 };
 
 /* A size: SIZE_ONE, or SIZE_LEN, SIZE_TOTAL or SIZE_COUNT of a parameter. SIZE_UNKNOWN: only
@@ -88,7 +96,8 @@ struct superop {
   uint32_t param_count, node_count, output_count;
   const uint8_t *params; /* enum superop_kind */
   struct superop_node *nodes;
-  const uint32_t *outputs; /* value numbers, of nodes; a value may not occur twice */
+  const uint32_t *outputs; /* value numbers, of nodes; a value may not occur twice. There may
+                              be none only where there is an ASSERT */
 
   /* Derived by superop_complete. */
   uint32_t value_count;
@@ -97,6 +106,9 @@ struct superop {
   uint32_t *uses;                   /* of every value: as an operand, and as an output */
   uint32_t *last_use;               /* of every value: the last node that has it as an operand,
                                        node_count of an output, SUPEROP_NONE if there is no use */
+  const bool *cold;                 /* of every node: no output, nothing that is checked and
+                                       no CONST, and its result is used as v or w of ASSERTs
+                                       and by other cold nodes only */
   struct superop_size domain;       /* n */
   uint32_t segments;                /* descriptor parameter of reductions, scans and packs, or
                                        SUPEROP_NONE */
@@ -128,6 +140,12 @@ bool superop_complete(struct arena *, struct superop *, const char **why, uint32
 /* Whether the operation of a completed node has conditions on its elements: the node is checked
  * unless they are proven. */
 bool superop_may_fail(const struct superop_node *);
+
+/* Whether an operand of a node matters to results and to whether it fails; else it is v or w of
+ * an ASSERT. */
+static inline bool superop_matters(const struct superop_node *node, uint32_t operand) {
+  return node->role != ROLE_ASSERT || operand == 0;
+}
 
 /* Whether two superoperators compute the same: equal in everything but numbers, positions and
  * origins. superop_hash agrees with it. */

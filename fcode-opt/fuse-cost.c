@@ -74,7 +74,8 @@ double fuse_work(const struct fuse *fuse, const struct ir_binding *x) {
   case ROLE_REDUCE:
   case ROLE_SCAN:
   case ROLE_PACK:
-  case ROLE_SCATTER: break;
+  case ROLE_SCATTER:
+  case ROLE_ASSERT: break;
   }
   return WORK_SIMPLE;
 }

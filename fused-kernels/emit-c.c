@@ -37,7 +37,8 @@ uint32_t emitter_near(const struct superop_node *node, uint32_t *far) {
     return node->op == OPC_PERMUTE ? operands[last] : operands[last - 1];
   case ROLE_CONST:
   case ROLE_PICK:
-  case ROLE_MAP: break;
+  case ROLE_MAP:
+  case ROLE_ASSERT: break;
   }
   return SUPEROP_NONE;
 }

@@ -138,7 +138,8 @@ static void evaluate(const struct body *b, uint32_t k) {
   case ROLE_REDUCE:
   case ROLE_SCAN:
   case ROLE_PACK:
-  case ROLE_SCATTER: break;
+  case ROLE_SCATTER:
+  case ROLE_ASSERT: break;
   }
 }
 

@@ -2,7 +2,8 @@
  * subscripts.
  *
  * Parameters are called by kind: x FLOAT, i INT, p BOOL, s SEGDES, numbered where there are
- * several. What is used more than once is called t and defined before.
+ * several. What is used more than once is called t and defined before. Of an ASSERT only its
+ * flags are shown, in front.
  */
 #include "base/number.h"
 #include "fused-kernels/fused.h"
@@ -15,6 +16,7 @@ struct formula {
   const struct superop *op;
   char *dst;
   size_t size, used;
+  uint16_t uses[SUPEROP_VALUES_MAX]; /* of every value, where they are shown */
 };
 
 static void put(struct formula *f, const char *text) {
@@ -57,15 +59,26 @@ static uint32_t maker_of(const struct superop *op, uint32_t value) {
 }
 
 /* Whether a node is called t, and defined before it is used. */
-static bool is_shared(const struct superop *op, const struct superop_node *node) {
+static bool is_shared(const struct formula *f, const struct superop_node *node) {
   return node->role != ROLE_CONST && node->role != ROLE_SPREAD && node->result_count == 1 &&
-         op->uses[node->result] > 1;
+         f->uses[node->result] > 1;
 }
 
-static uint32_t shared_before(const struct superop *op, uint32_t node) {
+static uint32_t shared_before(const struct formula *f, uint32_t node) {
   uint32_t count = 0;
-  for (uint32_t k = 0; k < node; k++) count += is_shared(op, &op->nodes[k]);
+  for (uint32_t k = 0; k < node; k++) count += is_shared(f, &f->op->nodes[k]);
   return count;
+}
+
+static void count_uses(struct formula *f) {
+  const struct superop *op = f->op;
+  for (uint32_t i = 0; i < op->output_count; i++) f->uses[op->outputs[i]]++;
+  for (uint32_t k = 0; k < op->node_count; k++) {
+    const struct superop_node *node = &op->nodes[k];
+    for (unsigned i = 0; i < node->operand_count && !op->cold[k]; i++) {
+      if (superop_matters(node, i)) f->uses[node->operands[i]]++;
+    }
+  }
 }
 
 static void put_node(struct formula *f, const struct superop_node *node, unsigned depth);
@@ -78,8 +91,8 @@ static void put_value(struct formula *f, uint32_t v, unsigned depth) {
   }
   uint32_t k = maker_of(f->op, v);
   const struct superop_node *node = &f->op->nodes[k];
-  if (is_shared(f->op, node)) {
-    put_numbered(f, "t", shared_before(f->op, k) + 1);
+  if (is_shared(f, node)) {
+    put_numbered(f, "t", shared_before(f, k) + 1);
   } else if (depth == DEEPEST) {
     put(f, "...");
   } else {
@@ -200,6 +213,10 @@ static void put_node(struct formula *f, const struct superop_node *node, unsigne
   case ROLE_MAP: put_map(f, node, depth); break;
   case ROLE_REDUCE:
   case ROLE_SCAN: put_combination(f, node, depth); break;
+  case ROLE_ASSERT:
+    put(f, "assert ");
+    put_value(f, node->operands[0], 0);
+    break;
   case ROLE_PACK:
   case ROLE_SCATTER:
     put_function(f, opcode_info((enum opcode)node->op)->spelling,
@@ -213,15 +230,22 @@ static void put_node(struct formula *f, const struct superop_node *node, unsigne
 }
 
 char *fused_formula(const struct superop *op, char *dst, size_t size) {
-  struct formula f = {op, dst, size, 0};
+  struct formula f = {op, dst, size, 0, {0}};
   dst[0] = '\0';
+  count_uses(&f);
+  bool ended = true;
   for (uint32_t k = 0; k < op->node_count && f.used + 1 < size; k++) {
-    if (!is_shared(op, &op->nodes[k])) continue;
-    put_numbered(&f, "t", shared_before(op, k) + 1);
-    put(&f, " = ");
+    bool shared = is_shared(&f, &op->nodes[k]);
+    if (!shared && op->nodes[k].role != ROLE_ASSERT) continue;
+    if (!ended) put(&f, "; ");
+    if (shared) {
+      put_numbered(&f, "t", shared_before(&f, k) + 1);
+      put(&f, " = ");
+    }
     put_node(&f, &op->nodes[k], 1);
-    put(&f, "; ");
+    ended = false;
   }
+  if (!ended && op->output_count > 0) put(&f, "; ");
   bool first = true;
   uint32_t seen = SUPEROP_NONE; /* a pack, both of whose results are outputs */
   for (uint32_t i = 0; i < op->output_count && f.used + 1 < size; i++) {
@@ -231,8 +255,8 @@ char *fused_formula(const struct superop *op, char *dst, size_t size) {
     seen = k;
     if (!first) put(&f, ", ");
     first = false;
-    if (is_shared(op, node))
-      put_numbered(&f, "t", shared_before(op, k) + 1);
+    if (is_shared(&f, node))
+      put_numbered(&f, "t", shared_before(&f, k) + 1);
     else
       put_node(&f, node, 1);
   }

@@ -23,8 +23,8 @@
  * in which their closing parentheses stand, which is the order of execution. An operation may
  * be written `(! op ...)` when nothing of its elements has to be checked although its kind of
  * operation may fail ("proven"). A comment {@ file:line:column name } sets the origin of the
- * nodes that close after it within the definition. The complete grammar: README.md of this
- * room.
+ * nodes that close after it within the definition. `(ASSERT "text" @ flags v w)` has no result
+ * and stands by itself, between bindings. The complete grammar: README.md of this room.
  */
 #ifndef RAVEL_FUSED_H
 #define RAVEL_FUSED_H

@@ -38,8 +38,11 @@ static bool report(struct parser *p, struct source_pos pos, const char *message)
 
 static const char *token_text(struct parser *p, const struct scan_token *t) {
   size_t n = t->length < SHOWN ? t->length : SHOWN;
-  return arena_printf(p->arena, "%s%.*s%s", t->kind == SCAN_VALUE ? "$" : "", (int)n, t->text,
-                      n < t->length ? "..." : "");
+  const char *before = t->kind == SCAN_VALUE ? "$" : t->kind == SCAN_STRING ? "\"" : "";
+  return arena_printf(p->arena, "%s%.*s%s", before, (int)n, t->text,
+                      n < t->length            ? "..."
+                      : t->kind == SCAN_STRING ? "\""
+                                               : "");
 }
 
 /* "WHAT, found FOUND" at the next token. */
@@ -48,6 +51,9 @@ static bool expected(struct parser *p, const char *what) {
   const char *found = "the end of the definition";
   if (t->kind == SCAN_BAD && *t->text == '{') {
     return report(p, t->pos, "the comment that starts here is never closed: } is missing");
+  }
+  if (t->kind == SCAN_BAD && *t->text == '"') {
+    return report(p, t->pos, "the string that starts here is never closed: \" is missing");
   }
   if (t->kind == SCAN_BAD && t->length == 1 && (*t->text < ' ' || *t->text > '~')) {
     found = arena_printf(p->arena, "a byte of value %u", (unsigned char)*t->text);
@@ -232,6 +238,18 @@ static bool literal(struct parser *p, struct superop_node *node) {
   return true;
 }
 
+/* What follows ASSERT. */
+static bool assertion_text(struct parser *p, struct superop_node *node) {
+  const struct scan_token *t = &p->token;
+  if (t->kind != SCAN_STRING) {
+    return expected(p, "ASSERT must be followed by a string in double quotes");
+  }
+  node->text = arena_copy(p->arena, t->text, t->length);
+  node->text_length = (uint32_t)t->length;
+  next(p);
+  return true;
+}
+
 /* What follows the opening parenthesis, up to the operands: the node goes to the open ones. */
 static bool operation(struct parser *p) {
   struct superop_node node = {.type = TW_NONE, .checked = true};
@@ -264,6 +282,7 @@ static bool operation(struct parser *p) {
     node.type = (uint8_t)type;
     next(p);
   }
+  if (op == OPC_ASSERT && !assertion_text(p, &node)) return false;
   if (op == OPC_CONST) {
     if (!literal(p, &node)) return false;
   } else if (!mark(p, '@', "an operation must be followed by @ and its operands")) {
@@ -318,6 +337,11 @@ static bool add_operand(struct parser *p, uint32_t operand, struct source_pos po
 /* At ) of an operation inside another, whose operand its only result becomes. */
 static bool close_inner(struct parser *p, const struct superop_node *node) {
   if (node->result_count == 1) return add_operand(p, node->result, node->pos);
+  if (node->result_count == 0) {
+    return report(p, node->pos,
+                  arena_printf(p->arena, "%s has no result and stands on a line of its own",
+                               opcode_info((enum opcode)node->op)->spelling));
+  }
   return report(p, node->pos,
                 arena_printf(p->arena,
                              "the %u results of %s need names, on a line of their own",
@@ -396,14 +420,17 @@ static bool output_list(struct parser *p) {
   return true;
 }
 
-static bool last_expression(struct parser *p) {
+/* An expression without a name: an operation without results, or the last one, whose value is
+ * the only output. */
+static bool unnamed(struct parser *p, bool *last) {
   struct source_pos pos = p->token.pos;
   uint32_t out, count;
   if (!expression(p, &out, &count)) return false;
-  if (count != 1) {
+  *last = count != 0;
+  if (count > 1) {
     return report(p, pos, "an operation with two results needs names and a list -> of outputs");
   }
-  return add_output(p, out, pos);
+  return count == 0 || add_output(p, out, pos);
 }
 
 /* Whether $k at the next token is a name that is not taken: a binding begins. */
@@ -414,10 +441,20 @@ static bool at_binding(const struct parser *p) {
 }
 
 static bool body(struct parser *p) {
-  while (at_binding(p)) {
-    if (!binding(p)) return false;
+  bool last = false, asserts = false;
+  while (!last) {
+    if (at_binding(p)) {
+      if (!binding(p)) return false;
+    } else if (at_word(p, "->")) {
+      if (!output_list(p)) return false;
+      last = true;
+    } else if (p->token.kind == SCAN_END && asserts) {
+      last = true;
+    } else {
+      if (!unnamed(p, &last)) return false;
+      asserts |= !last;
+    }
   }
-  if (!(at_word(p, "->") ? output_list(p) : last_expression(p))) return false;
   if (p->token.kind == SCAN_END) return true;
   return expected(p, at_word(p, "=") ? "names have to be new, and in order"
                                      : "the definition must end here");

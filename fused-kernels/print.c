@@ -161,6 +161,14 @@ static void put_origin(struct printer *p) {
       (unsigned)fprintf(p->file, " {@ %s%s%s }", o->place, *o->name ? " " : "", o->name);
 }
 
+/* Strings have no escapes: what stands between the quotes is what was read there. */
+static void put_text(struct printer *p, const struct superop_node *node) {
+  fputs(" \"", p->file);
+  fwrite(node->text, 1, node->text_length, p->file);
+  fputc('"', p->file);
+  p->column += 3 + node->text_length;
+}
+
 static void put_operation(struct printer *p, const struct superop_node *node) {
   const struct opcode_info *info = opcode_info((enum opcode)node->op);
   char text[NUMBER_TEXT_MAX + 64], number[NUMBER_TEXT_MAX] = "";
@@ -175,6 +183,7 @@ static void put_operation(struct printer *p, const struct superop_node *node) {
            node->type == TW_NONE ? "" : " ", type_word_text((enum type_word)node->type),
            *number ? " " : "", number);
   put(p, text, true);
+  if (node->op == OPC_ASSERT) put_text(p, node);
   if (node->operand_count != 0) put(p, " @", false);
 }
 
@@ -206,7 +215,7 @@ static void put_statement(struct printer *p, uint32_t first, uint32_t k) {
   }
   fputs("\n ", p->file);
   p->column = 1;
-  if (!(p->bare && k + 1 == p->op->node_count)) {
+  if (node->result_count != 0 && !(p->bare && k + 1 == p->op->node_count)) {
     for (uint32_t r = 0; r < node->result_count; r++) put_name(p, p->names[node->result + r]);
     put(p, "=", true);
   }
@@ -240,7 +249,7 @@ void fused_print(const struct superop *op, uint32_t uses, const struct vcode_ori
     put_statement(&p, first, k);
     first = k + 1;
   }
-  if (!p.bare) {
+  if (!p.bare && op->output_count != 0) {
     fputs("\n ", file);
     p.column = 1;
     put(&p, "->", true);

@@ -56,6 +56,16 @@ static struct scan_token value(struct scan *s) {
   return t;
 }
 
+static struct scan_token string(struct scan *s) {
+  struct scan_token t = {SCAN_STRING, s->pos, s->next + 1, 0};
+  do advance(s);
+  while (s->next < s->end && *s->next != '"');
+  t.length = (size_t)(s->next - t.text);
+  if (s->next == s->end) return (struct scan_token){SCAN_BAD, t.pos, t.text - 1, 1};
+  advance(s);
+  return t;
+}
+
 struct scan_token scan_next(struct scan *s) {
   while (s->next < s->end) {
     char c = *s->next;
@@ -66,6 +76,8 @@ struct scan_token scan_next(struct scan *s) {
       if (!comment(s)) return (struct scan_token){SCAN_BAD, one.pos, one.text, 1};
     } else if (c == '$') {
       return value(s);
+    } else if (c == '"') {
+      return string(s);
     } else if (lexer_word_byte((unsigned char)c)) {
       return word(s);
     } else {

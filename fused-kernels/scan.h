@@ -8,8 +8,9 @@ enum scan_kind {
   SCAN_WORD,    /* opcode, type word, =, ->, ! */
   SCAN_INTEGER, /* as in VCODE */
   SCAN_REAL,
-  SCAN_VALUE, /* $ and digits; text is the digits */
-  SCAN_MARK,  /* one of ( ) @ : , # */
+  SCAN_VALUE,  /* $ and digits; text is the digits */
+  SCAN_STRING, /* text is between the quotes */
+  SCAN_MARK,   /* one of ( ) @ : , # */
   SCAN_BAD,
   SCAN_END
 };
@@ -29,8 +30,9 @@ struct scan {
 };
 
 void scan_init(struct scan *, const struct vcode_fused *);
-/* The next token; comments and blanks are passed over. A comment that is not closed and bytes
- * without a meaning here come as BAD, and the text does not go on behind the former. */
+/* The next token; comments and blanks are passed over. A comment or string that is not closed
+ * and bytes without a meaning here come as BAD, and the text does not go on behind the former.
+ */
 struct scan_token scan_next(struct scan *);
 
 #endif

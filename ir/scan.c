@@ -147,9 +147,10 @@ static bool begins_item(const char *word, size_t length) {
 struct token scanner_definition(struct scanner *s) {
   struct token definition = s->token;
   while (s->at < s->end) {
-    const char *word = s->at;
-    if (*word == '{') {
-      while (s->at < s->end && *s->at != '}') step(s);
+    const char *word = s->at, close = *word == '{' ? '}' : *word == '"' ? '"' : '\0';
+    if (close) {
+      do step(s);
+      while (s->at < s->end && *s->at != close);
     } else if (is_word_char(*word)) {
       while (s->at < s->end && is_word_char(*s->at)) s->at++;
       if (!begins_item(word, (size_t)(s->at - word))) continue;

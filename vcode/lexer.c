@@ -144,6 +144,9 @@ const char *lexer_skip_definition(struct lexer *lx) {
       advance(lx);
     } else if (c == '{') {
       if (!comment(lx)) return end;
+    } else if (c == '"') {
+      if (string(lx).kind == TOKEN_BAD) return end;
+      end = lx->next;
     } else if (lexer_word_byte(c)) {
       struct lexer before = *lx;
       struct token t = word(lx);

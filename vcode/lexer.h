@@ -42,7 +42,7 @@ void lexer_init(struct lexer *, const char *file, const char *text, size_t lengt
 struct token lexer_next(struct lexer *);
 /* After the word `fused`: goes on to the next `fused` or FUNC (or the end) and returns where
  * the definition ends, blanks and comments behind it left out. Its inside is not looked at, but
- * a comment that never closes and bytes that no text has are reported. */
+ * a comment or a string that never closes and bytes that no text has are reported. */
 const char *lexer_skip_definition(struct lexer *);
 /* Whether a definition or a function begins with the word text[0..n). */
 bool lexer_begins_item(const char *text, size_t n);

@@ -11,6 +11,8 @@ struct place code_node_place(const struct superop *op, uint32_t node,
   place.type = n->type;
   if (n->pos.line > 0) place.pos = n->pos;
   if (n->origin) place.origin = n->origin;
+  place.text = n->text;
+  place.text_length = n->text_length;
   return place;
 }
 

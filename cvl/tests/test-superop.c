@@ -295,6 +295,55 @@ Test(superop, equality, .init = start, .fini = finish) {
   cr_expect_not(superop_same(&x, &y));
 }
 
+/* ---- assertions ---- */
+
+/* An ASSERT that $0 < $1, which tells -$0 and $0 - $1. */
+static struct sketch ordered(void) {
+  struct sketch k = {2,
+                     {I, I},
+                     5,
+                     {NODE(LT, INT, 2, 0, 1), NODE(NOT, INT, 1, 0), NODE(SUB, INT, 2, 0, 1),
+                      NODE(ASSERT, NONE, 3, 2, 3, 4), NODE(MUL, INT, 2, 0, 1)},
+                     1,
+                     {5}};
+  k.nodes[3].text = "more than";
+  k.nodes[3].text_length = 4;
+  return k;
+}
+
+Test(superop, assertions, .init = start, .fini = finish) {
+  struct sketch k = ordered();
+  struct superop op = completed(&k);
+  cr_expect_eq(op.nodes[3].result_count, 0);
+  cr_expect_eq(op.nodes[4].result, 5);
+  const bool cold[] = {false, true, true, false, false};
+  for (uint32_t i = 0; i < 5; i++) cr_expect_eq(op.cold[i], cold[i], "node %u", i);
+  k = ordered();
+  k.output_count = 0; /* an ASSERT needs no outputs */
+  k.node_count = 4;
+  op = completed(&k);
+  cr_expect(op.cold[2]);
+  k = ordered();
+  k.outputs[k.output_count++] = 4; /* what is delivered is needed */
+  op = completed(&k);
+  cr_expect(op.cold[1] && !op.cold[2]);
+}
+
+Test(superop, assertions_differ_by_their_text, .init = start, .fini = finish) {
+  struct sketch a = ordered(), b = ordered();
+  char copy[] = "moreover";
+  b.nodes[3].text = copy;
+  struct superop x = completed(&a), y = completed(&b);
+  cr_expect(superop_same(&x, &y));
+  cr_expect_eq(superop_hash(&x), superop_hash(&y));
+  copy[3] = 'a';
+  cr_expect_not(superop_same(&x, &y));
+  cr_expect_neq(superop_hash(&x), superop_hash(&y));
+  b.nodes[3].text_length = 3;
+  y = completed(&b);
+  cr_expect_not(superop_same(&x, &y));
+}
+
 /* ---- executing it ---- */
 
 static struct cvl_context *open_oracle(void) {
@@ -369,6 +418,28 @@ Test(superop, run_with_faults, .init = start, .fini = finish) {
   cr_assert(superop_run(b, ctx, 30, &op, in, out));
   b->release(ctx, &out[0]);
   b->release(ctx, &out[1]);
+  cr_expect_eq(b->statistics(ctx).live_bytes, 0);
+  b->close(ctx);
+}
+
+Test(superop, run_with_a_failing_assert, .init = start, .fini = finish) {
+  const struct cvl_backend *b = &cvl_oracle_backend;
+  struct sketch k = ordered();
+  struct superop op = completed(&k);
+  struct cvl_context *ctx = open_oracle();
+  struct cvl_error e;
+  struct cvl_value in[2] = {ints(ctx, 3, (int64_t[]){1, 20, 30}),
+                            ints(ctx, 3, (int64_t[]){2, 30, 31})},
+                   out;
+  cr_assert(superop_run(b, ctx, 10, &op, in, &out));
+  b->release(ctx, &out);
+  b->release(ctx, &in[1]);
+  in[1] = ints(ctx, 3, (int64_t[]){2, 10, 25});
+  in[0].owned = in[1].owned = 1;
+  cr_assert_not(superop_run(b, ctx, 20, &op, in, &out));
+  cr_assert(b->check(ctx, true, &e));
+  cr_expect(e.kind == CVL_E_ASSERT && e.site == 23 && e.position == 1);
+  cr_expect(e.value == ~20 && e.limit == 10);
   cr_expect_eq(b->statistics(ctx).live_bytes, 0);
   b->close(ctx);
 }

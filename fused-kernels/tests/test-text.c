@@ -127,7 +127,10 @@ static const struct fault {
     {HEAD "\n$3 = (NOT INT @ $0) -> $0", 2, 24, {"parameter", NULL}},
     {HEAD "\n$3 = (NOT INT @ $0) -> $3 )", 2, 27, {"end here", "found )"}},
     {HEAD "\n(NOT INT @ $0) $0", 2, 16, {"end here", "found $0"}},
-    {HEAD "\n(NOT INT @ \"$0)", 2, 12, {"operand", "character \""}},
+    {HEAD "\n(NOT INT @ \"$0\")", 2, 12, {"operand", "found \"$0\""}},
+    {HEAD "\n(ASSERT @ (I_TO_B @ $0) $0 $0)", 2, 9, {"string in double quotes", "found @"}},
+    {HEAD "\n(NOT BOOL @ (ASSERT \"x\" @ (I_TO_B @ $0) $0 $0))", 2, 14, {"no result", "line"}},
+    {HEAD "\n$3 = (ASSERT \"x\" @ (I_TO_B @ $0) $0 $0)", 2, 1, {"1 name", "0 results"}},
 };
 
 Test(parse, faults_say_what_and_where) {
@@ -233,6 +236,21 @@ Test(print, what_is_executed_between_gets_a_name) {
                    classic);
 }
 
+Test(print, assertions) {
+  static const char text[] = "fused OP0#1 ($0 : INT, $1 : BOOL, $2 : SEGDES) =\n"
+                             "  $3 = (- INT @ $0 $0)\n"
+                             "  (ASSERT \"{v} of FUNC\" @ (NOT BOOL @ $1) $0 (NOT INT @ $3))\n"
+                             "  (! ASSERT \"\" @ $1 $0 $3)\n";
+  struct loaded l;
+  load(&l, text, classic);
+  cr_assert_not_null(l.ops[0], "%s", first_message(&l));
+  cr_expect_eq(l.ops[0]->output_count, 0);
+  char *again = printed(&l, 0);
+  cr_expect_str_eq(again, text);
+  free(again);
+  unload(&l);
+}
+
 Test(print, constants_to_the_last_bit) {
   static const char text[] = "fused OP0#1 ($0 : SEGDES) = (DIST FLOAT @ (CONST FLOAT %s) $0)";
   static const char *const reals[] = {"0.1",     "-0.0",    "1.0E999", "-1.0e999",  "5.0e-324",
@@ -289,8 +307,15 @@ static void random_definition(uint64_t seed, char *text, size_t size) {
   size_t n = (size_t)snprintf(text, size,
                               "fused OP0#1 ($0 : INT, $1 : INT, $2 : SEGDES, $3 : BOOL) =\n");
   for (uint32_t k = 0; k < nodes; k++) {
-    uint64_t which = draw(&state, k == 0 ? 5 : 7), x = domain[draw(&state, count)],
+    uint64_t which = draw(&state, k == 0 ? 5 : 8), x = domain[draw(&state, count)],
              y = domain[draw(&state, count)];
+    if (which == 7) { /* what would end a definition or begin a comment, in a string */
+      n += (size_t)snprintf(
+          text + n, size - n,
+          "{@ p:%u:1 f } (ASSERT \" {v} FUNC } ( fused OP1 {\" @ $3 $%u $%u)\n",
+          (unsigned)draw(&state, 3), (unsigned)x, (unsigned)y);
+      continue;
+    }
     n += (size_t)snprintf(text + n, size - n, "{@ p:%u:1 f } $%u = (%s @ %s$%u",
                           (unsigned)draw(&state, 3), name, ops[which], which == 4 ? "$3 " : "",
                           (unsigned)x);
@@ -371,6 +396,12 @@ static void check_formula(const char *definition, const char *wanted) {
 }
 
 Test(formula, what_people_write) {
+  check_formula("fused OP0#1 ($0 : FLOAT, $1 : SEGDES) ="
+                "$2 = (* FLOAT @ $0 $0)"
+                "(ASSERT \"x\" @ (< FLOAT @ $2 $0) (ROUND @ $2) (ROUND @ (- FLOAT @ $2 $0)))"
+                "(+_REDUCE FLOAT @ (SQRT @ $2) $1)",
+                "t1 = x * x; assert t1 < x; sum by s (sqrt(t1))");
+  check_formula("fused OP0#1 ($0 : BOOL, $1 : INT) = (ASSERT \"x\" @ $0 $1 $1)", "assert p");
   check_formula("fused OP0#1 ($0 : FLOAT, $1 : FLOAT, $2 : INT, $3 : SEGDES, $4 : SEGDES) ="
                 "(+_REDUCE FLOAT @ (* FLOAT @ $0 (BPERMUTE FLOAT @ $1 $2 $3 $4)) $4)",
                 "sum by s2 (x1 * x2[i])");
