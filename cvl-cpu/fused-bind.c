@@ -145,6 +145,13 @@ static void find_live_steps(struct cvl_kernel *k) {
   for (uint32_t i = k->step_count; i-- > 0;) {
     const uint32_t n = k->steps[i];
     const struct superop_node *node = &k->op->nodes[n];
+    if (node->role == ROLE_ASSERT) {
+      struct fused_value *flags = &k->values[node->operands[0]];
+      if (!node->checked) continue;
+      if (!k->compiled || flags->read_by_blocks) flags->needed = true;
+      if (!k->compiled) k->live_steps[--live] = n; /* else blocks look at the flags */
+      continue;
+    }
     struct fused_value *v = &k->values[node->result];
     if (node->checked || (k->compiled && node->role == ROLE_MAP)) v->needed = true;
     if (!v->needed || k->nodes[n].action == ACT_NOT) continue;
@@ -184,8 +191,8 @@ void fused_bind(struct cvl_kernel *k, const struct cvl_value *operands) {
     case ROLE_REDUCE:
     case ROLE_SCAN:
     case ROLE_PACK:
-    case ROLE_SCATTER:
-    case ROLE_ASSERT: break;
+    case ROLE_SCATTER: break;
+    case ROLE_ASSERT: p->action = ACT_ASSERT; break;
     }
   }
   find_live_steps(k);
@@ -194,8 +201,8 @@ void fused_bind(struct cvl_kernel *k, const struct cvl_value *operands) {
 /* ---- what is the same in all places ---- */
 
 static bool wants_room(const struct cvl_kernel *k, uint32_t step) {
-  const struct fused_value *v = &k->values[k->op->nodes[step].result];
-  return v->needed && v->place == IN_ALL_PLACES;
+  const struct fused_value *v = fused_result(k, step);
+  return v && v->needed && v->place == IN_ALL_PLACES;
 }
 
 static size_t room_of(const struct cvl_kernel *k, const struct fused_value *v) {

@@ -24,12 +24,8 @@ struct fused_native {
   uint32_t slots;
 };
 
-static bool is_map(const struct fused_native *f, uint32_t node) {
-  return f->k->op->nodes[node].role == ROLE_MAP;
-}
-
 static bool of_stage(const struct fused_native *f, uint32_t node, uint32_t stage) {
-  return is_map(f, node) && f->plan.stage[node] == stage;
+  return fused_in_blocks(f->k->op, node) && f->plan.stage[node] == stage;
 }
 
 /* DIST of a CONST stands in the compiled text. */
@@ -57,9 +53,13 @@ static void describe(struct fused_native *f, uint32_t number) {
   for (uint32_t n = 0; n < op->node_count; n++) {
     const struct superop_node *node = &op->nodes[n];
     if (!of_stage(f, n, number)) continue;
-    if (f->plan.written[node->result]) written[s->written_count++] = node->result;
+    if (node->result_count > 0 && f->plan.written[node->result]) {
+      written[s->written_count++] = node->result;
+    }
     if (node->checked) checked[s->checked_count++] = n;
-    for (unsigned i = 0; i < node->operand_count; i++) reads[node->operands[i]] = true;
+    for (unsigned i = 0; i < node->operand_count; i++) {
+      if (superop_matters(node, i)) reads[node->operands[i]] = true;
+    }
   }
   for (uint32_t v = 0; v < op->value_count; v++) {
     const uint32_t maker = f->k->values[v].node;
@@ -78,8 +78,9 @@ static void assign_slots(struct fused_native *f) {
   const struct superop *op = f->k->op;
   for (uint32_t i = 0; i < f->k->step_count; i++) {
     const uint32_t n = f->k->steps[i];
-    struct fused_value *v = &f->k->values[op->nodes[n].result];
-    if (v->home == IN_STRIP && (!is_map(f, n) || f->plan.written[op->nodes[n].result])) {
+    struct fused_value *v = fused_result(f->k, n);
+    if (!v || v->home != IN_STRIP) continue;
+    if (!fused_in_blocks(op, n) || f->plan.written[op->nodes[n].result]) {
       v->native_slot = f->slots++;
     }
   }
@@ -159,7 +160,7 @@ static void other_steps(struct fused_worker *w, uint32_t stage, uint64_t first, 
   const struct cvl_kernel *k = w->k;
   for (uint32_t i = k->live_from; i < k->step_count; i++) {
     const uint32_t number = k->live_steps[i];
-    if (is_map(k->native, number) || k->native->plan.stage[number] != stage) continue;
+    if (fused_in_blocks(k->op, number) || k->native->plan.stage[number] != stage) continue;
     const uint64_t done = fused_step(w, number, first, n);
     if (done == n) continue;
     fused_remember(w, number, first, first + done);

@@ -31,7 +31,7 @@ static bool reads_places(const struct superop_node *node, unsigned i) {
   case ROLE_PACK: return i < 2;
   case ROLE_SCATTER: /* of two vectors of values the second holds the defaults */
     return info->operands[i] != 's' && (i == 0 || info->operands[i] != 'T');
-  case ROLE_ASSERT: return i == 0;
+  case ROLE_ASSERT: return true;
   case ROLE_CONST:
   case ROLE_SPREAD:
   case ROLE_INDEX: break;
@@ -41,7 +41,47 @@ static bool reads_places(const struct superop_node *node, unsigned i) {
 
 static bool is_step(const struct superop_node *node) {
   return node->role == ROLE_SPREAD || node->role == ROLE_INDEX || node->role == ROLE_GATHER ||
-         node->role == ROLE_PICK || node->role == ROLE_MAP;
+         node->role == ROLE_PICK || node->role == ROLE_MAP || node->role == ROLE_ASSERT;
+}
+
+/* Operand i of a node: in which way it is read. */
+static void note_reader(struct cvl_kernel *k, uint32_t n, unsigned i) {
+  const struct superop_node *node = &k->op->nodes[n];
+  struct fused_value *v = &k->values[node->operands[i]];
+  const bool places = reads_places(node, i);
+  const bool cold = k->op->cold[n] || !superop_matters(node, i);
+  if (!cold) v->last_read = n;
+  if (places && !cold && v->node == SUPEROP_NONE) v->read_places = true;
+  if (!places || !is_step(node)) v->only_read_so = false;
+  if (!places || is_step(node)) return;
+  v->consumed = true;
+  if (node->role == ROLE_SCATTER) v->scattered = true;
+  if (node->role == ROLE_SCAN) v->home = IN_PIECE;
+  if ((node->role == ROLE_REDUCE || node->role == ROLE_PACK) && v->home == IN_STRIP) {
+    v->home = IN_TILE;
+  }
+}
+
+/* What messages rest on stays as it is up to the last ASSERT that they are of; until: of every
+ * value, this node, counted from 1. */
+static void note_told(struct cvl_kernel *k, uint32_t *until) {
+  const struct superop *op = k->op;
+  for (uint32_t n = op->node_count; n-- > 0;) {
+    const struct superop_node *node = &op->nodes[n];
+    uint32_t last = node->role == ROLE_ASSERT ? n + 1 : 0;
+    for (unsigned r = 0; r < node->result_count; r++) {
+      if (last < until[node->result + r]) last = until[node->result + r];
+    }
+    for (unsigned i = 0; i < node->operand_count && last > 0; i++) {
+      const uint32_t v = node->operands[i];
+      if (node->role == ROLE_ASSERT && superop_matters(node, i)) continue;
+      if (until[v] < last) until[v] = last;
+      if (reads_places(node, i)) k->values[v].told = true;
+    }
+  }
+  for (uint32_t v = 0; v < op->param_count; v++) {
+    if (k->values[v].last_read + 1 < until[v]) k->values[v].last_read = until[v] - 1;
+  }
 }
 
 static void describe_values(struct cvl_kernel *k) {
@@ -58,20 +98,7 @@ static void describe_values(struct cvl_kernel *k) {
   for (uint32_t n = 0; n < op->node_count; n++) {
     const struct superop_node *node = &op->nodes[n];
     for (unsigned i = 0; i < node->result_count; i++) k->values[node->result + i].node = n;
-    for (unsigned i = 0; i < node->operand_count; i++) {
-      struct fused_value *v = &k->values[node->operands[i]];
-      const bool places = reads_places(node, i);
-      v->last_read = n;
-      if (places && v->node == SUPEROP_NONE) v->read_places = true;
-      if (!places || !is_step(node)) v->only_read_so = false;
-      if (!places || is_step(node)) continue;
-      v->consumed = true;
-      if (node->role == ROLE_SCATTER) v->scattered = true;
-      if (node->role == ROLE_SCAN) v->home = IN_PIECE;
-      if ((node->role == ROLE_REDUCE || node->role == ROLE_PACK) && v->home == IN_STRIP) {
-        v->home = IN_TILE;
-      }
-    }
+    for (unsigned i = 0; i < node->operand_count; i++) note_reader(k, n, i);
   }
 }
 
@@ -93,9 +120,9 @@ static void assign_slots(struct cvl_kernel *k, uint32_t *free_slots) {
   for (uint32_t i = 0; i < k->step_count; i++) {
     const uint32_t n = k->steps[i];
     const struct superop_node *node = &k->op->nodes[n];
-    struct fused_value *result = &k->values[node->result];
-    const bool wants_slot = result->home == IN_STRIP;
-    if (result->home == IN_TILE) result->slot = k->tile_slots++;
+    struct fused_value *result = fused_result(k, n);
+    const bool wants_slot = result && result->home == IN_STRIP;
+    if (result && result->home == IN_TILE) result->slot = k->tile_slots++;
     bool given = false;
     for (unsigned j = 0; j < node->operand_count; j++) {
       struct fused_value *v = &k->values[node->operands[j]];
@@ -147,8 +174,8 @@ static void plan_nodes(struct cvl_kernel *k) {
     struct fused_node *p = &k->nodes[n];
     struct fused_value *first = &k->values[node->operands[0]];
     p->op = opcode_info((enum opcode)node->op)->operation;
-    if (is_step(node)) k->steps[k->step_count++] = n;
-    if (node->role != ROLE_CONST) k->cost += cost_of(p, node);
+    if (is_step(node) && !k->op->cold[n]) k->steps[k->step_count++] = n;
+    if (node->role != ROLE_CONST && !k->op->cold[n]) k->cost += cost_of(p, node);
     switch ((enum superop_role)node->role) {
     case ROLE_MAP: {
       const struct fused_value *last = &k->values[node->operands[node->operand_count - 1]];
@@ -194,7 +221,6 @@ static void plan_nodes(struct cvl_kernel *k) {
 struct cvl_kernel *cpu_prepare(struct cvl_context *c, const struct superop *op) {
   uint32_t reductions = 0, scans = 0, packs = 0;
   for (uint32_t n = 0; n < op->node_count; n++) {
-    if (op->nodes[n].role == ROLE_ASSERT) return NULL; /* node by node */
     reductions += op->nodes[n].role == ROLE_REDUCE;
     scans += op->nodes[n].role == ROLE_SCAN;
     packs += op->nodes[n].role == ROLE_PACK;
@@ -226,9 +252,11 @@ struct cvl_kernel *cpu_prepare(struct cvl_context *c, const struct superop *op) 
   k->steps = (uint32_t *)(void *)(block + steps_at);
   k->copies = (uint32_t *)(void *)(block + copies_at);
   k->live_steps = (uint32_t *)(void *)(block + live_at);
+  uint32_t *scratch = (uint32_t *)(void *)(block + free_at);
   describe_values(k);
+  note_told(k, scratch);
   plan_nodes(k);
-  assign_slots(k, (uint32_t *)(void *)(block + free_at));
+  assign_slots(k, scratch);
   for (uint32_t n = 0; n < op->node_count; n++) atomic_init(&k->fault[n], FUSED_NONE);
   k->native = fused_native_new(k);
   if (k->native) fused_native_ready(k->native); /* begin now */

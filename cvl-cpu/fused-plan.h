@@ -13,6 +13,7 @@
  *   fused-strip.c  evaluation of a strip
  *   fused-piece.c  evaluation of a piece: tiles, reductions, packs, scans
  *   fused-native.c the maps of a strip as compiled functions
+ *   fused-message.c what the message of a failing ASSERT tells
  *   fused.c        run: memory, results, scatters, faults
  */
 #ifndef RAVEL_CPU_FUSED_PLAN_H
@@ -49,6 +50,7 @@ struct fused_value {
   uint32_t last_read;   /* parameter: last node that reads it place by place */
   bool read_places;     /* parameter: somebody reads it place by place */
   bool only_read_so;    /* parameter: there are no other readers */
+  bool told;            /* the message of an ASSERT rests on its element at that place */
   bool consumed;        /* by a reduction, scan, pack or scatter */
   bool scattered;       /* by a scatter: has to be in memory as a whole */
   bool is_output;
@@ -66,7 +68,7 @@ struct fused_value {
   struct cvl_value whole; /* of a node's result: what is delivered or scattered, if anything */
 };
 
-enum fused_action { ACT_NOT, ACT_MAP, ACT_DIST, ACT_INDEX, ACT_GATHER, ACT_PICK };
+enum fused_action { ACT_NOT, ACT_MAP, ACT_DIST, ACT_INDEX, ACT_GATHER, ACT_PICK, ACT_ASSERT };
 
 struct fused_node {
   enum cvl_op op;
@@ -165,6 +167,12 @@ struct fused_worker {
   char **packed;       /* of each pack: what the piece keeps */
 };
 
+/* What a step makes: NULL for an ASSERT. */
+static inline struct fused_value *fused_result(const struct cvl_kernel *k, uint32_t step) {
+  const struct superop_node *node = &k->op->nodes[step];
+  return node->result_count > 0 ? &k->values[node->result] : NULL;
+}
+
 /* The element of a value at place p of the strip, tile or piece at hand. */
 static inline char *fused_at(const struct fused_worker *w, const struct fused_value *v,
                              uint64_t p) {
@@ -189,6 +197,11 @@ uint64_t fused_step(struct fused_worker *, uint32_t node, uint64_t first, uint64
 /* Remembers a fault at a place of the strip that begins with `first`. */
 void fused_remember(struct fused_worker *, uint32_t node, uint64_t first, uint64_t place);
 void fused_note(struct cvl_kernel *, uint32_t node, uint64_t place);
+
+/* fused-message.c: the INTs that the message of an ASSERT tells, which has failed at a place.
+ */
+void fused_message(const struct cvl_kernel *, uint32_t assertion, uint64_t place,
+                   struct cvl_error *);
 
 /* fused-piece.c: bodies for pool_for over the path of k->segments, or over places. */
 void fused_piece(void *kernel, uint64_t first, uint64_t last, unsigned worker);

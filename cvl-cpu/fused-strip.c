@@ -58,13 +58,19 @@ static uint64_t gather(struct fused_worker *w, const struct superop_node *node,
   return located;
 }
 
+/* n, or the first of n flags that is false. */
+static uint64_t all_true(const char *flags, uint64_t n) {
+  const char *found = memchr(flags, 0, n);
+  return found ? (uint64_t)(found - flags) : n;
+}
+
 uint64_t fused_step(struct fused_worker *w, uint32_t number, uint64_t first, uint64_t n) {
   const struct cvl_kernel *k = w->k;
   const struct superop_node *node = &k->op->nodes[number];
   const struct fused_node *p = &k->nodes[number];
   const struct move_kernels *move = k->c->kernels->move;
-  const struct fused_value *result = &k->values[node->result];
-  char *out = fused_at(w, result, first);
+  const struct fused_value *result = fused_result(k, number);
+  char *out = result ? fused_at(w, result, first) : NULL;
   switch ((enum fused_action)p->action) {
   case ACT_MAP: {
     const void *in[MAX_OPERANDS];
@@ -82,6 +88,7 @@ uint64_t fused_step(struct fused_worker *w, uint32_t number, uint64_t first, uin
     return n;
   case ACT_GATHER:
   case ACT_PICK: return gather(w, node, p, first, n, out);
+  case ACT_ASSERT: return all_true(fused_at(w, &k->values[node->operands[0]], first), n);
   case ACT_NOT: break;
   }
   return n;
@@ -111,7 +118,7 @@ void fused_remember(struct fused_worker *w, uint32_t number, uint64_t first, uin
   if (number > w->fault_node || (number == w->fault_node && place > w->fault_place)) return;
   w->fault_node = number;
   w->fault_place = place;
-  if (node->role == ROLE_MAP) return;
+  if (node->role == ROLE_MAP || node->role == ROLE_ASSERT) return;
   const struct fused_value *v = &k->values[node->operands[1]];
   struct cvl_value index = {.form = CVL_SCALAR, .elem = v->elem};
   memcpy(&index.as, fused_at(w, v, first) + (place - first) * v->step, v->bytes);

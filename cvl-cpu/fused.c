@@ -83,8 +83,8 @@ static bool make_results(struct cvl_kernel *k, const struct cvl_value *operands)
   k->copy_count = 0;
   k->streams = false;
   for (uint32_t i = 0; i < k->step_count; i++) {
-    struct fused_value *v = &k->values[k->op->nodes[k->steps[i]].result];
-    if ((v->is_output || v->scattered) && !make_vector(k, v, operands)) return false;
+    struct fused_value *v = fused_result(k, k->steps[i]);
+    if (v && (v->is_output || v->scattered) && !make_vector(k, v, operands)) return false;
   }
   for (uint32_t i = 0; i < k->reduction_count; i++) {
     struct fused_reduction *r = &k->reductions[i];
@@ -240,6 +240,9 @@ static void report(struct cvl_kernel *k) {
   struct cvl_error e = {.site = k->site + number, .position = (int64_t)place};
   if (node->role == ROLE_MAP) {
     e.kind = (enum cvl_error_kind)p->entry->error;
+  } else if (node->role == ROLE_ASSERT) {
+    e.kind = CVL_E_ASSERT;
+    fused_message(k, (uint32_t)number, place, &e);
   } else {
     const uint64_t s = node->role == ROLE_PICK ? place : segment_at(&p->near, place);
     e.kind = CVL_E_INDEX;
@@ -310,7 +313,8 @@ static struct worker_layout lay_out_worker(struct cvl_kernel *k) {
   const size_t strips = part(&l, slots * strip);
   const size_t tiles = part(&l, k->tile_slots * tile);
   for (uint32_t i = 0; i < k->step_count; i++) {
-    struct fused_value *v = &k->values[k->op->nodes[k->steps[i]].result];
+    struct fused_value *v = fused_result(k, k->steps[i]);
+    if (!v) continue;
     if (v->place == IN_STRIP) {
       v->offset = strips + (k->compiled ? v->native_slot : v->slot) * strip;
     }

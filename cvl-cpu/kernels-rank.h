@@ -10,7 +10,7 @@
 #include "cvl/cvl.h"
 
 enum {
-  RANK_FEW = 8,  /* segments of so few elements are ranked side by side */
+  RANK_FEW = 8,   /* segments of so few elements are ranked side by side */
   RANK_SOME = 128 /* and of so few by comparing all with all */
 };
 

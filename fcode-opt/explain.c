@@ -60,7 +60,7 @@ static const char *operation(struct explain *e, const struct ir_binding *x) {
 /* ---- traffic ---- */
 
 static double written(const struct fuse *fuse, const struct fuse_unit *u) {
-  if (u->role == ROLE_REDUCE) return 0;
+  if (u->role == ROLE_REDUCE || u->role == ROLE_ASSERT) return 0;
   return fuse_bytes(fuse, u->x->results[0]);
 }
 
@@ -92,7 +92,8 @@ static double traffic_of_item(const struct fuse_block *b, const struct fuse_item
       fuse->seen[m->x->results[i]] = fuse->stamp;
     if (m->unit == NO_UNIT) continue;
     const struct fuse_unit *u = &b->list[m->unit];
-    if (&b->items.items[u->item] == it && b->wanted[u->x->results[0]])
+    if (&b->items.items[u->item] == it && u->role != ROLE_ASSERT &&
+        b->wanted[u->x->results[0]])
       bytes += written(fuse, u);
   }
   return bytes;

@@ -21,6 +21,7 @@ struct builder {
   ARRAY(uint32_t) outputs;
   ARRAY(ir_var) results;
   uint32_t values;
+  bool asserts; /* there are ASSERTs among the nodes */
 };
 
 static bool known(const struct builder *s, ir_var v) {
@@ -121,6 +122,11 @@ static void add_member(struct builder *s, const struct fuse_member *m) {
   }
   struct superop_node *node = add_node(s, x, !sizes_safe(fuse->sizes, fuse->function, x));
   node->operand_count = (uint8_t)x->operand_count;
+  if (x->op == OPC_ASSERT) {
+    node->text = x->as.text.text;
+    node->text_length = x->as.text.length;
+    s->asserts = true;
+  }
   memcpy(node->operands, operands, x->operand_count * sizeof *operands);
   for (uint32_t k = 0; k < x->result_count; k++) number(s, x->results[k], s->values++);
 }
@@ -132,7 +138,8 @@ static void find_outputs(struct builder *s) {
   for (uint32_t i = 0; i < s->count; i++) {
     const struct fuse_member *m = &s->members[i];
     bool own = m->unit != NO_UNIT && b->list[m->unit].item == b->item;
-    bool last = i + 1 == s->count && s->outputs.count == 0; /* there has to be one */
+    /* There has to be one, unless there are ASSERTs. */
+    bool last = i + 1 == s->count && s->outputs.count == 0 && !s->asserts;
     for (uint32_t k = 0; k < m->x->result_count && own; k++) {
       ir_var v = m->x->results[k];
       if (!b->wanted[v] && !last) continue;

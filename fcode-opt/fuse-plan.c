@@ -234,7 +234,8 @@ static void assign_stage(struct planner *p) {
   }
   if (u->parts) {
     place(p, stage);
-    u->cost = u->ordered ? fuse_bytes(b->fuse, u->x->results[0]) : cost_of(b, u);
+    if (u->x->result_count > 0)
+      u->cost = u->ordered ? fuse_bytes(b->fuse, u->x->results[0]) : cost_of(b, u);
   } else {
     u->stage = stage;
   }

@@ -1,7 +1,8 @@
 /* emit-block.c - one C function for the maps of a stage: loads, expressions, stores, in one
  * loop that compilers vectorise. Division is left to the scalar units, as anywhere; sine,
  * cosine and tangent are computed by their vector form first and, where an argument was large,
- * all again.
+ * all again. Of ASSERTs the loop only finds out whether any flag was false; all is then gone
+ * through once more to see which.
  */
 #include "fused-kernels/emit-expression.h"
 #include "fused-kernels/fused.h"
@@ -19,21 +20,24 @@ bool fused_blocks_plan(struct arena *arena, const struct superop *op, struct fus
   uint32_t *makers = arena_alloc(arena, (op->value_count + 1) * sizeof *makers);
   for (uint32_t k = 0; k < op->node_count; k++) {
     const struct superop_node *node = &op->nodes[k];
-    unsigned stage = 0;
-    for (unsigned i = 0; i < node->operand_count; i++) {
+    unsigned stage = 0, count = node->operand_count;
+    bool in_blocks = fused_in_blocks(op, k);
+    if (op->cold[k]) count = 0; /* waits for nothing, and needs nothing */
+    if (node->role == ROLE_ASSERT) count = in_blocks;
+    for (unsigned i = 0; i < count; i++) {
       if (node->operands[i] < op->param_count) continue;
       uint32_t maker = makers[node->operands[i]];
-      bool waits = op->nodes[maker].role == ROLE_MAP && node->role != ROLE_MAP;
+      bool waits = op->nodes[maker].role == ROLE_MAP && !in_blocks;
       unsigned s = b->stage[maker] + (waits ? 1U : 0U);
       if (s > stage) stage = s;
     }
     if (stage >= MOST_STAGES) return false;
     b->stage[k] = (uint8_t)stage;
-    if (node->role == ROLE_MAP && stage >= b->stage_count) b->stage_count = stage + 1;
-    for (unsigned i = 0; i < node->operand_count; i++) {
+    if (in_blocks && stage >= b->stage_count) b->stage_count = stage + 1;
+    for (unsigned i = 0; i < count; i++) {
       uint32_t v = node->operands[i];
       if (v >= op->param_count && op->nodes[makers[v]].role == ROLE_MAP &&
-          (node->role != ROLE_MAP || b->stage[makers[v]] != stage)) {
+          (!in_blocks || b->stage[makers[v]] != stage)) {
         b->written[v] = true;
       }
     }
@@ -58,7 +62,7 @@ struct block {
 };
 
 static bool is_in_stage(const struct block *b, uint32_t k) {
-  return b->op->nodes[k].role == ROLE_MAP && b->plan->stage[k] == b->stage;
+  return fused_in_blocks(b->op, k) && b->plan->stage[k] == b->stage;
 }
 
 static const char *type_of(const struct block *b, uint32_t v) {
@@ -84,12 +88,12 @@ static const struct cvl_value *spread_constant(const struct superop *op, uint32_
 static bool is_read(const struct block *b, uint32_t v) {
   for (uint32_t k = 0; k < b->op->node_count; k++) {
     const struct superop_node *node = &b->op->nodes[k];
-    if (is_in_stage(b, k) && node->result == v) return false;
+    if (is_in_stage(b, k) && node->result_count > 0 && node->result == v) return false;
   }
   for (uint32_t k = 0; k < b->op->node_count; k++) {
     const struct superop_node *node = &b->op->nodes[k];
     for (unsigned i = 0; is_in_stage(b, k) && i < node->operand_count; i++) {
-      if (node->operands[i] == v) return true;
+      if (node->operands[i] == v && superop_matters(node, i)) return true;
     }
   }
   return false;
@@ -97,6 +101,13 @@ static bool is_read(const struct block *b, uint32_t v) {
 
 static bool is_reduced(const struct superop_node *node) {
   return node->op == OPC_SIN || node->op == OPC_COS || node->op == OPC_TAN;
+}
+
+static bool has_asserts(const struct block *b) {
+  for (uint32_t k = 0; k < b->op->node_count; k++) {
+    if (is_in_stage(b, k) && b->op->nodes[k].role == ROLE_ASSERT) return true;
+  }
+  return false;
 }
 
 static bool has_reduced(const struct block *b) {
@@ -130,9 +141,26 @@ static void declarations(const struct block *b) {
   }
 }
 
-/* vV = the node's expression; `near`: sin and the like where the argument is not large. */
-static void assignment(const struct block *b, uint32_t k, bool near) {
+/* What a loop over the places does. */
+enum pass {
+  PASS_NEAR,  /* sin and the like where the argument is not large */
+  PASS_WHOLE, /* everything, but for which flags of ASSERTs are false */
+  PASS_FLAGS  /* everything, and that */
+};
+
+/* vV = the node's expression; an ASSERT has none. */
+static void assignment(const struct block *b, uint32_t k, enum pass pass) {
   const struct superop_node *node = &b->op->nodes[k];
+  const bool near = pass == PASS_NEAR;
+  if (node->role == ROLE_ASSERT) {
+    const uint32_t v = node->operands[0];
+    if (pass == PASS_FLAGS) {
+      fprintf(b->out, "    fault%u = !v%u && i < fault%u ? i : fault%u;\n", k, v, k, k);
+    } else {
+      fprintf(b->out, "    wrong |= (uint64_t)!v%u;\n", v);
+    }
+    return;
+  }
   const struct map_row *row = emit_row(node);
   const char *type = type_of(b, node->result);
   if (node->checked) {
@@ -155,7 +183,7 @@ static void assignment(const struct block *b, uint32_t k, bool near) {
 
 /* Compilers give up on the restrict of many pointers, and then on vectors: they are told again
  * that no output overlaps anything. */
-static void loop(const struct block *b, bool near, const char *condition) {
+static void loop(const struct block *b, enum pass pass, const char *condition) {
   fputs("#ifdef __clang__\n"
         "#pragma clang loop vectorize(assume_safety)\n"
         "#elif defined(__GNUC__)\n"
@@ -172,7 +200,8 @@ static void loop(const struct block *b, bool near, const char *condition) {
   for (uint32_t k = 0; k < b->op->node_count; k++) {
     uint32_t v = b->op->nodes[k].result;
     if (!is_in_stage(b, k)) continue;
-    assignment(b, k, near);
+    assignment(b, k, pass);
+    if (b->op->nodes[k].result_count == 0) continue;
     if (b->plan->written[v])
       fprintf(b->out, "    out%u[i] = v%u;\n", v, v);
     else if (b->op->uses[v] == 0)
@@ -198,10 +227,12 @@ void fused_emit_block(const struct superop *op, const struct fused_blocks *plan,
       fprintf(out, "  uint64_t fault%u = UINT64_MAX;\n", k);
     }
   }
-  bool twice = has_reduced(&b);
+  bool twice = has_reduced(&b), asserts = has_asserts(&b);
   if (twice) fputs("  uint64_t far = 0;\n", out);
-  loop(&b, twice, "");
-  if (twice) loop(&b, false, "far != 0 && ");
+  if (asserts) fputs("  uint64_t wrong = 0;\n", out);
+  loop(&b, twice ? PASS_NEAR : PASS_WHOLE, "");
+  if (twice) loop(&b, PASS_WHOLE, "far != 0 && ");
+  if (asserts) loop(&b, PASS_FLAGS, "wrong != 0 && ");
   for (uint32_t k = 0; k < op->node_count; k++) {
     if (is_in_stage(&b, k) && op->nodes[k].checked) {
       fprintf(out, "  fault[%u] = fault%u;\n", k, k);

@@ -24,12 +24,19 @@ void fused_emit_cuda(struct arena *, const struct superop *const *, uint32_t cou
 
 /* ---- the elementwise part, block by block, for a back end ---- */
 
+/* Whether a node is done by functions for blocks: maps, and the flags of ASSERTs, but no cold
+ * nodes. */
+static inline bool fused_in_blocks(const struct superop *op, uint32_t node) {
+  return (op->nodes[node].role == ROLE_MAP && !op->cold[node]) ||
+         (op->nodes[node].role == ROLE_ASSERT && op->nodes[node].checked);
+}
+
 /* Which values functions for blocks read and write. A superoperator has stages: a map node
  * whose operands are parameters, or spreads, progressions or gathers of them, belongs to stage
  * 0; one that needs the result of a gather whose index is a map of stage s belongs to stage
- * s + 1. One function for each stage. */
+ * s + 1. An ASSERT belongs to the stage of its flags. One function for each stage. */
 struct fused_blocks {
-  uint32_t stage_count; /* 0: there are no map nodes */
+  uint32_t stage_count; /* 0: there are no nodes for blocks */
   uint8_t *stage;       /* of every node: of a map the stage that computes it, of any other the
                            first stage that may read it */
   bool *written; /* of every value: a map's that something else needs than the maps of its
@@ -52,9 +59,9 @@ void fused_emit_block_prelude(struct widths, FILE *);
  * or one element where uniform[v] (not NULL) says that all places have the same; out[v] gets n
  * elements of every value of the stage that is `written`. Other entries are not looked at.
  * DIST of a CONST is written into the function and never read. No array may overlap an output.
- * fault[k] of every
- * checked map node k of the stage becomes the first place whose element is at fault, or
- * UINT64_MAX; elements at fault are 0. BOOL elements are bytes. */
+ * fault[k] of every checked node k of the stage becomes the first place whose element is at
+ * fault, of an ASSERT the first whose flag is false, or UINT64_MAX; elements at fault are 0.
+ * What an ASSERT would tell is not looked at. BOOL elements are bytes. */
 void fused_emit_block(const struct superop *, const struct fused_blocks *, struct widths,
                       uint32_t stage, const bool *uniform, const char *name, FILE *);
 

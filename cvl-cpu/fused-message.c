@@ -1,0 +1,116 @@
+/* fused-message.c - the two INTs that the message of a failing ASSERT tells. Steps that nothing
+ * else needs are not executed in a run (superop.h: cold nodes); here everything the INTs rest
+ * on is computed once more, for the one place at fault. Nodes before the ASSERT have not
+ * failed there, or one of them would be reported.
+ */
+#include <string.h>
+
+#include "cvl-cpu/fused-plan.h"
+#include "cvl-cpu/kernels.h"
+
+/* An element with what kernels may read behind it. */
+struct element {
+  _Alignas(VECTOR_SLACK) char bytes[2 * VECTOR_SLACK];
+};
+
+struct message {
+  const struct cvl_kernel *k;
+  uint64_t place;
+  bool wanted[SUPEROP_VALUES_MAX];
+  uint64_t element[SUPEROP_VALUES_MAX]; /* of wanted values, in the first bytes */
+};
+
+/* Backwards from v and w: which values are wanted. */
+static void find_wanted(struct message *m, uint32_t assertion) {
+  const struct superop *op = m->k->op;
+  for (uint32_t n = assertion + 1; n-- > 0;) {
+    const struct superop_node *node = &op->nodes[n];
+    const bool last = n == assertion;
+    bool needed = last;
+    for (unsigned r = 0; r < node->result_count; r++) needed |= m->wanted[node->result + r];
+    for (unsigned i = 0; needed && i < node->operand_count; i++) {
+      if (!last || !superop_matters(node, i)) m->wanted[node->operands[i]] = true;
+    }
+  }
+}
+
+static int64_t int_of(const struct message *m, uint32_t value) {
+  struct cvl_value v = {.form = CVL_SCALAR, .elem = m->k->values[value].elem};
+  memcpy(&v.as, &m->element[value], m->k->values[value].bytes);
+  return cvl_int_of(&v);
+}
+
+static int64_t int_at(const struct message *m, const void *ints, uint64_t i) {
+  struct cvl_value v = {.form = CVL_SCALAR, .elem = (uint8_t)m->k->c->int_elem};
+  const size_t bytes = elem_bytes(v.elem);
+  memcpy(&v.as, (const char *)ints + i * bytes, bytes);
+  return cvl_int_of(&v);
+}
+
+static void compute_map(struct message *m, const struct superop_node *node,
+                        const struct fused_node *p) {
+  struct element in[MAX_OPERANDS], out;
+  const void *from[MAX_OPERANDS];
+  for (unsigned i = 0; i < node->operand_count; i++) {
+    memset(&in[i], 0, sizeof in[i]);
+    memcpy(in[i].bytes, &m->element[node->operands[i]], sizeof *m->element);
+    from[i] = in[i].bytes;
+  }
+  p->entry->run(1, from, out.bytes);
+  memcpy(&m->element[node->result], out.bytes, m->k->values[node->result].bytes);
+}
+
+static void compute(struct message *m, uint32_t number) {
+  const struct superop_node *node = &m->k->op->nodes[number];
+  const struct fused_node *p = &m->k->nodes[number];
+  const size_t bytes = m->k->values[node->result].bytes;
+  void *out = &m->element[node->result];
+  const bool walks =
+      node->role == ROLE_SPREAD || node->role == ROLE_INDEX || node->role == ROLE_GATHER;
+  const uint64_t s = walks ? segment_at(&p->near, m->place) : m->place;
+  switch ((enum superop_role)node->role) {
+  case ROLE_CONST: memcpy(out, &node->constant.as, bytes); break;
+  case ROLE_SPREAD: memcpy(out, (const char *)p->values + s * bytes, bytes); break;
+  case ROLE_INDEX: {
+    const uint64_t x =
+        (uint64_t)int_at(m, p->values, s) +
+        (m->place - segment_start(&p->near, s)) * (uint64_t)int_at(m, p->strides, s);
+    memcpy(out, &x, bytes); /* wraps; little endian, as kernels-scan-flags.h asks for */
+    break;
+  }
+  case ROLE_GATHER:
+  case ROLE_PICK: {
+    const bool flagged = node->op == OPC_BFPERMUTE;
+    bool flag = true;
+    if (flagged) memcpy(&flag, &m->element[node->operands[2]], sizeof flag);
+    if (!flag) break; /* 0 */
+    const uint64_t at = segment_start(&p->far, s) + (uint64_t)int_of(m, node->operands[1]);
+    memcpy(out, (const char *)p->values + at * bytes, bytes);
+    break;
+  }
+  case ROLE_MAP: compute_map(m, node, p); break;
+  case ROLE_REDUCE:
+  case ROLE_SCAN:
+  case ROLE_PACK:
+  case ROLE_SCATTER:
+  case ROLE_ASSERT: break;
+  }
+}
+
+void fused_message(const struct cvl_kernel *k, uint32_t assertion, uint64_t place,
+                   struct cvl_error *e) {
+  const struct superop *op = k->op;
+  const struct superop_node *node = &op->nodes[assertion];
+  struct message m = {.k = k, .place = place};
+  find_wanted(&m, assertion);
+  for (uint32_t v = 0; v < op->param_count; v++) {
+    const struct fused_value *p = &k->values[v];
+    if (!m.wanted[v] || !p->told) continue;
+    memcpy(&m.element[v], p->base + place * p->bytes, p->bytes);
+  }
+  for (uint32_t n = 0; n < assertion; n++) {
+    if (op->nodes[n].result_count > 0 && m.wanted[op->nodes[n].result]) compute(&m, n);
+  }
+  e->value = int_of(&m, node->operands[1]);
+  e->limit = int_of(&m, node->operands[2]);
+}
