@@ -114,9 +114,6 @@ static void end_variant(context &c, variant &v) {
 
 cvl_kernel *prepare_kernel(context &c, const superop *op) {
   if (!c.kernels) return nullptr;
-  for (uint32_t k = 0; k < op->node_count; k++) {
-    if (op->nodes[k].role == ROLE_ASSERT) return nullptr; /* node by node */
-  }
   std::unique_ptr<cvl_kernel> k(new cvl_kernel{op, {}, {}, 0});
   make_variant(c, op, LEAVE_SPREADS, k->whole);
   if (k->whole.has_kernel()) return k.release();

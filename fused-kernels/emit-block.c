@@ -84,12 +84,8 @@ static const struct cvl_value *spread_constant(const struct superop *op, uint32_
   return maker == NULL ? NULL : &maker->constant;
 }
 
-/* Whether the stage reads value v and does not compute it. */
-static bool is_read(const struct block *b, uint32_t v) {
-  for (uint32_t k = 0; k < b->op->node_count; k++) {
-    const struct superop_node *node = &b->op->nodes[k];
-    if (is_in_stage(b, k) && node->result_count > 0 && node->result == v) return false;
-  }
+/* Whether nodes of the stage need value v. */
+static bool is_needed(const struct block *b, uint32_t v) {
   for (uint32_t k = 0; k < b->op->node_count; k++) {
     const struct superop_node *node = &b->op->nodes[k];
     for (unsigned i = 0; is_in_stage(b, k) && i < node->operand_count; i++) {
@@ -97,6 +93,15 @@ static bool is_read(const struct block *b, uint32_t v) {
     }
   }
   return false;
+}
+
+/* Whether the stage reads value v and does not compute it. */
+static bool is_read(const struct block *b, uint32_t v) {
+  for (uint32_t k = 0; k < b->op->node_count; k++) {
+    const struct superop_node *node = &b->op->nodes[k];
+    if (is_in_stage(b, k) && node->result_count > 0 && node->result == v) return false;
+  }
+  return is_needed(b, v);
 }
 
 static bool is_reduced(const struct superop_node *node) {
@@ -204,7 +209,7 @@ static void loop(const struct block *b, enum pass pass, const char *condition) {
     if (b->op->nodes[k].result_count == 0) continue;
     if (b->plan->written[v])
       fprintf(b->out, "    out%u[i] = v%u;\n", v, v);
-    else if (b->op->uses[v] == 0)
+    else if (!is_needed(b, v))
       fprintf(b->out, "    (void)v%u;\n", v);
   }
   fputs("  }\n", b->out);

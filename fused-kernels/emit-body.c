@@ -81,7 +81,7 @@ static void declare_scatter(const struct emitter *e, const struct superop_node *
 static void declare(const struct emitter *e, uint32_t k) {
   const struct superop_node *node = &e->op->nodes[k];
   uint32_t far, near = emitter_near(node, &far), v = node->result;
-  const char *type = emitter_type(e, v);
+  const char *type = node->result_count > 0 ? emitter_type(e, v) : "";
   if (node->checked) {
     fprintf(e->out, "  struct ravel_fault fault%u = {RAVEL_OK, 0, 0, 0, 0, 0};\n", k);
   }
@@ -125,8 +125,8 @@ void emit_segment_begin(const struct emitter *e) {
   for (uint32_t k = 0; k < e->op->node_count; k++) {
     const struct superop_node *node = &e->op->nodes[k];
     uint32_t v = node->result;
+    if (has_cursor(e, node) || node->result_count == 0) continue;
     const char *type = emitter_type(e, v);
-    if (has_cursor(e, node)) continue;
     if (node->role == ROLE_SPREAD && !is_spread_of_constant(e, node)) {
       fprintf(e->out, "    const %s v%u = ", type, v);
       put_source(e, k, node->operands[0]);
@@ -309,12 +309,61 @@ static void place_params(const struct emitter *e) {
   }
   for (uint32_t v = 0; v < e->op->param_count; v++) {
     if (read[v]) fprintf(e->out, "      const %s v%u = p%u[i];\n", emitter_type(e, v), v, v);
+    if (read[v] && e->idle[v]) fprintf(e->out, "      (void)v%u;\n", v);
   }
+}
+
+/* ---- assertions ---- */
+
+void emit_find_late(struct emitter *e) {
+  const struct superop *op = e->op;
+  bool needed[SUPEROP_VALUES_MAX] = {false};
+  for (uint32_t k = op->node_count; k-- > 0;) {
+    const struct superop_node *node = &op->nodes[k];
+    e->late[k] = node->role == ROLE_MAP && op->cold[k] && !needed[node->result];
+    for (unsigned i = 0; i < node->operand_count && !e->late[k]; i++) {
+      if (superop_matters(node, i)) needed[node->operands[i]] = true;
+    }
+  }
+  for (uint32_t v = 0; v < op->value_count; v++) e->idle[v] = true;
+  for (uint32_t k = 0; k < op->node_count; k++) {
+    const struct superop_node *node = &op->nodes[k];
+    bool emitted = !e->late[k] && (node->role != ROLE_ASSERT || node->checked);
+    bool moves = node->role == ROLE_PACK || node->role == ROLE_SCATTER;
+    for (unsigned i = 0; emitted && i < node->operand_count; i++) {
+      bool dropped = moves && i == 0 && !emitter_is_output(op, node->result);
+      if (!dropped) e->idle[node->operands[i]] = false;
+    }
+  }
+}
+
+static void place_assert(const struct emitter *e, const struct superop_node *node, uint32_t k) {
+  bool wanted[SUPEROP_VALUES_MAX] = {false};
+  if (!node->checked) return;
+  wanted[node->operands[1]] = wanted[node->operands[2]] = true;
+  for (uint32_t j = k; j-- > 0;) {
+    const struct superop_node *maker = &e->op->nodes[j];
+    if (!e->late[j] || !wanted[maker->result]) continue;
+    for (unsigned i = 0; i < maker->operand_count; i++) wanted[maker->operands[i]] = true;
+  }
+  fputs("      if (!", e->out);
+  put_operand(e, node->operands[0]);
+  fputs(") {\n", e->out);
+  for (uint32_t j = 0; j < k; j++) {
+    const struct superop_node *maker = &e->op->nodes[j];
+    if (e->late[j] && wanted[maker->result]) place_map(e, maker, j);
+  }
+  fprintf(e->out, "      note(&fault%u, RAVEL_ASSERT, %u, i, ", k, k);
+  put_operand(e, node->operands[1]);
+  fputs(", (uint64_t)", e->out);
+  put_operand(e, node->operands[2]);
+  fputs(", 0);\n      }\n", e->out);
 }
 
 static void place_node(const struct emitter *e, uint32_t k) {
   const struct superop_node *node = &e->op->nodes[k];
   uint32_t v = node->result;
+  if (e->late[k]) return;
   if (has_cursor(e, node) && !is_spread_of_constant(e, node)) {
     fprintf(e->out, "      cursor_next(&c%u);\n", k);
   }
@@ -335,11 +384,11 @@ static void place_node(const struct emitter *e, uint32_t k) {
   case ROLE_SCAN: place_scan(e, node, k); return;
   case ROLE_PACK: place_pack(e, node, k); return;
   case ROLE_SCATTER: place_scatter(e, node, k); return;
-  case ROLE_ASSERT: return;
+  case ROLE_ASSERT: place_assert(e, node, k); return;
   }
   if (emitter_is_output(e->op, v))
     fprintf(e->out, "      out%u[i] = v%u;\n", v, v);
-  else if (e->op->uses[v] == 0)
+  else if (e->idle[v])
     fprintf(e->out, "      (void)v%u;\n", v);
 }
 

@@ -207,7 +207,8 @@ static const char header_text[] =
     "  RAVEL_INDEX,          /* at position: value is not in 0 .. limit-1, those of segment "
     "*/\n"
     "  RAVEL_DUPLICATE,      /* at position: value was an index of this segment before */\n"
-    "  RAVEL_MEMORY\n"
+    "  RAVEL_MEMORY,\n"
+    "  RAVEL_ASSERT          /* at position: value and limit are the two INTs of an ASSERT */\n"
     "};\n"
     "struct ravel_fault {\n"
     "  int kind;\n"
@@ -241,7 +242,9 @@ void fused_emit_c(const struct superop *const *ops, uint32_t count, struct width
   emit_prelude(widths, needs, c);
   emit_helpers(ops, count, widths, c);
   for (uint32_t i = 0; i < count; i++) {
-    struct emitter e = {ops[i], widths, c, main_descriptor(ops[i]), has_ordered(ops[i])};
+    struct emitter e = {ops[i], widths, c, main_descriptor(ops[i]), has_ordered(ops[i]),
+                        {0},    {0}};
+    emit_find_late(&e);
     comment(&e, h);
     signature(&e, "", h);
     fputs(";\n\n", h);

@@ -15,6 +15,11 @@ struct emitter {
   FILE *out;
   uint32_t main; /* the descriptor whose segments the function goes through: SUPEROP_NONE */
   bool blocks;   /* there are ordered reductions: goes through segments by blocks */
+  bool idle[SUPEROP_VALUES_MAX]; /* of every value: perhaps nothing uses it, which compilers
+                                    have to be told */
+  bool late[SUPEROP_VALUES_MAX]; /* of every node: a map that is computed only where an ASSERT
+                                    fails. Other cold nodes have cursors to be moved on, or are
+                                    cheap */
 };
 
 /* C type of a value's elements. */
@@ -25,6 +30,7 @@ bool emitter_is_output(const struct superop *, uint32_t value);
 uint32_t emitter_near(const struct superop_node *, uint32_t *far);
 
 /* emit-body.c: parts of the function of a superoperator. */
+void emit_find_late(struct emitter *);           /* first of all */
 void emit_declarations(const struct emitter *);  /* before all loops */
 void emit_segment_begin(const struct emitter *); /* for segment s of `main` */
 void emit_place(const struct emitter *);         /* for place i: every node in order */

@@ -16,7 +16,13 @@ static bool is_output(const struct superop *op, uint32_t v) {
 }
 
 static bool is_consumer(const struct superop_node *node) {
-  return node->role >= ROLE_REDUCE;
+  return node->role == ROLE_REDUCE || node->role == ROLE_SCAN || node->role == ROLE_PACK ||
+         node->role == ROLE_SCATTER;
+}
+
+/* Whether its result is an element for each place, or a constant. */
+static bool is_place(const struct superop_node *node) {
+  return !is_consumer(node) && node->role != ROLE_ASSERT;
 }
 
 uint32_t kernel_near(const struct superop_node *node) {
@@ -50,47 +56,60 @@ static void plan_consumers(struct fused_kernel *k, unsigned leave) {
   for (uint32_t i = 0; i < op->output_count; i++) k->written[op->outputs[i]] = true;
 }
 
+/* What a node that is evaluated needs of its operands. */
+static void need_operands(struct fused_kernel *k, uint32_t i) {
+  const struct superop_node *node = &k->op->nodes[i];
+  unsigned count = kernel_constant_spread(k->op, node) ? 1 : node->operand_count;
+  for (unsigned j = 0; j < count; j++) {
+    bool hot = k->tasks[i] == TASK_INSIDE && superop_matters(node, j);
+    (hot ? k->read : k->told)[node->operands[j]] = true;
+  }
+}
+
 /* Which nodes the kernel evaluates: backwards from what it writes, reduces and checks. */
 static void plan_nodes(struct fused_kernel *k, unsigned leave) {
   const struct superop *op = k->op;
   for (uint32_t i = op->node_count; i-- > 0;) {
     const struct superop_node *node = &op->nodes[i];
     uint32_t v = node->result;
-    if (is_consumer(node)) {
+    if (node->role == ROLE_ASSERT) {
+      k->tasks[i] = node->checked ? TASK_INSIDE : TASK_NONE;
+    } else if (is_consumer(node)) {
       for (unsigned r = 0; r < node->result_count; r++) k->written[v + r] = false;
     } else if ((leave & LEAVE_SPREADS) &&
                (node->role == ROLE_SPREAD || node->role == ROLE_INDEX)) {
       k->spread[v] = k->written[v];
       k->written[v] = false;
     }
-    if (!is_consumer(node) && (k->written[v] || k->read[v] || node->checked)) {
-      k->tasks[i] = TASK_INSIDE;
+    if (is_place(node)) {
+      bool inside = k->written[v] || k->read[v] || node->checked;
+      if (inside || k->told[v]) k->tasks[i] = inside ? TASK_INSIDE : TASK_TOLD;
     }
-    if (k->tasks[i] != TASK_INSIDE) continue;
-    unsigned count = kernel_constant_spread(op, node) ? 1 : node->operand_count;
-    for (unsigned j = 0; j < count; j++) k->read[node->operands[j]] = true;
+    if (k->tasks[i] != TASK_INSIDE && k->tasks[i] != TASK_TOLD) continue;
+    need_operands(k, i);
     if (node->role == ROLE_REDUCE) k->by_slots = true;
     k->is_empty &= node->role == ROLE_CONST;
   }
 }
 
-bool kernel_looks_up(const struct fused_kernel *k, uint32_t v) {
+bool kernel_looks_up(const struct fused_kernel *k, uint32_t v, enum fused_task task) {
   if (k->by_slots && v == k->op->segments) return false;
   for (uint32_t i = 0; i < k->op->node_count; i++) {
     const struct superop_node *node = &k->op->nodes[i];
     bool asks = kernel_near(node) == v && !kernel_constant_spread(k->op, node);
-    if (asks && k->tasks[i] == TASK_INSIDE) return true;
+    if (asks && k->tasks[i] == task) return true;
   }
   return false;
 }
 
 static void add_member(struct fused_kernel *k, enum fused_member_kind kind, uint32_t number,
                        uint32_t value) {
-  k->members[k->member_count++] =
-      (struct fused_member){.kind = (uint8_t)kind,
-                            .elem = (uint8_t)elem_of(k->widths, k->op->kinds[value]),
-                            .looked_up = kind == MEMBER_SEGMENTS && kernel_looks_up(k, value),
-                            .number = number};
+  k->members[k->member_count++] = (struct fused_member){
+      .kind = (uint8_t)kind,
+      .elem = (uint8_t)elem_of(k->widths, k->op->kinds[value]),
+      .looked_up = kind == MEMBER_SEGMENTS && (kernel_looks_up(k, value, TASK_INSIDE) ||
+                                               kernel_looks_up(k, value, TASK_TOLD)),
+      .number = number};
 }
 
 void fused_kernel_plan(struct arena *arena, const struct superop *op, struct widths widths,
@@ -100,11 +119,12 @@ void fused_kernel_plan(struct arena *arena, const struct superop *op, struct wid
   k->written = arena_alloc(arena, (op->value_count + 1) * sizeof *k->written);
   k->spread = arena_alloc(arena, (op->value_count + 1) * sizeof *k->spread);
   k->read = arena_alloc(arena, (op->value_count + 1) * sizeof *k->read);
+  k->told = arena_alloc(arena, (op->value_count + 1) * sizeof *k->told);
   k->members = arena_alloc(arena, (op->value_count + op->node_count + 1) * sizeof *k->members);
   plan_consumers(k, leave);
   plan_nodes(k, leave);
   for (uint32_t v = 0; v < op->param_count; v++) {
-    if (!k->read[v]) continue;
+    if (!k->read[v] && !k->told[v]) continue;
     add_member(k, op->kinds[v] == SUPEROP_SEGDES ? MEMBER_SEGMENTS : MEMBER_OPERAND, v, v);
   }
   for (uint32_t v = op->param_count; v < op->value_count; v++) {

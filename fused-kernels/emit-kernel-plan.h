@@ -10,8 +10,8 @@ uint32_t kernel_near(const struct superop_node *);
 uint32_t kernel_far(const struct superop_node *);
 /* Whether the node is a DIST of a CONST: the same everywhere, whatever its descriptor. */
 bool kernel_constant_spread(const struct superop *, const struct superop_node *);
-/* Whether the kernel asks for the segments of places under descriptor v. Slots lie in one
- * segment of theirs, which is known. */
-bool kernel_looks_up(const struct fused_kernel *, uint32_t v);
+/* Whether nodes of this task ask for the segments of places under descriptor v. Slots lie in
+ * one segment of theirs, which is known. */
+bool kernel_looks_up(const struct fused_kernel *, uint32_t v, enum fused_task);
 
 #endif

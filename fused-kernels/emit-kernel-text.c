@@ -147,7 +147,7 @@ static void macros(struct widths w, FILE *out) {
       out,
       "/* What the expressions are written in. INT wraps; a FLOAT that fits no INT becomes\n"
       " * the least one. */\n"
-      "enum { DIVIDE_BY_ZERO = %d, OUTSIDE = %d };\n"
+      "enum { DIVIDE_BY_ZERO = %d, OUTSIDE = %d, FALSE_FLAG = %d };\n"
       "#define BITS        %d\n"
       "#define U(x)        ((u%s)(x))\n"
       "#define WRAP(u)     ((%s)(u))\n"
@@ -157,7 +157,7 @@ static void macros(struct widths w, FILE *out) {
       "#define INFINITE    ((%s)INFINITY)\n"
       "#define MATH(fn, x) ravel_##fn##_f%d(x)\n"
       "#define TO_INT(x)   to_int(x)\n",
-      CVL_E_DIVIDE_BY_ZERO, CVL_E_INDEX, ints, i, i, ints, ints, f, f, floats);
+      CVL_E_DIVIDE_BY_ZERO, CVL_E_INDEX, CVL_E_ASSERT, ints, i, i, ints, ints, f, f, floats);
   fprintf(out,
           "HERE_INLINE %s to_int(%s x) {\n"
           "  return (%s)(x >= -%s%s && x < %s%s ? x : -%s%s);\n"

@@ -2,7 +2,8 @@
  *
  * At a place all parameters are loaded, then the nodes are evaluated in order, then what is
  * wanted is stored: a compiler cannot move a load over a store. Faults of a place are noted and
- * reported once, at the end: the first node at fault is the one that counts.
+ * reported once, at the end: the first node at fault is the one that counts. What only the
+ * report of an ASSERT needs is loaded and evaluated where its flag is false.
  *
  * Value V is vV at a place, descriptor K's segment there sK; parameter K is pK, a written value
  * oV, the partial results of reduction K tK.
@@ -12,6 +13,8 @@
 #include "fused-kernels/emit-helpers.h"
 #include "fused-kernels/emit-kernel-plan.h"
 #include "fused-kernels/fused.h"
+
+#include <string.h>
 
 /* ---- the struct ---- */
 
@@ -59,6 +62,11 @@ static void members(const struct body *b) {
 
 /* ---- a place ---- */
 
+/* Whether the value of a node is used, once it has been checked. */
+static bool is_used(const struct body *b, const struct superop_node *node) {
+  return b->k->read[node->result] || b->k->written[node->result] || b->k->told[node->result];
+}
+
 static void map(const struct body *b, const struct superop_node *node, uint32_t k) {
   const struct map_row *row = emit_row(node);
   const char *type = type_of(b, node->result);
@@ -67,7 +75,7 @@ static void map(const struct body *b, const struct superop_node *node, uint32_t 
     emit_map(row->condition, node, b->out);
     fprintf(b->out, ";\n%sif (!ok%u) fault.note(DIVIDE_BY_ZERO, 0, 0, 0, %u);\n", b->indent, k,
             k);
-    if (!b->k->read[node->result] && !b->k->written[node->result]) {
+    if (!is_used(b, node)) {
       fprintf(b->out, "%s(void)v%u;\n", b->indent, node->operands[0]);
       return;
     }
@@ -90,7 +98,7 @@ static void source(const struct body *b, const struct superop_node *node, unsign
 
 static void gather(const struct body *b, const struct superop_node *node, uint32_t k) {
   bool flagged = node->op == OPC_BFPERMUTE;
-  bool wanted = b->k->read[node->result] || b->k->written[node->result];
+  bool wanted = is_used(b, node);
   const char *type = type_of(b, node->result), *indent = b->indent;
   char s[16] = "i", flag[32] = "";
   if (node->role == ROLE_GATHER) snprintf(s, sizeof s, "s%u", kernel_near(node));
@@ -112,8 +120,7 @@ static void gather(const struct body *b, const struct superop_node *node, uint32
 static void evaluate(const struct body *b, uint32_t k) {
   const struct superop_node *node = &b->op->nodes[k];
   uint32_t v = node->result, near = kernel_near(node);
-  const char *type = type_of(b, v);
-  if (b->k->tasks[k] != TASK_INSIDE) return;
+  const char *type = node->result_count > 0 ? type_of(b, v) : "";
   switch ((enum superop_role)node->role) {
   case ROLE_CONST:
     fprintf(b->out, "%sconst %s v%u = ", b->indent, type, v);
@@ -143,22 +150,78 @@ static void evaluate(const struct body *b, uint32_t k) {
   }
 }
 
-/* Whether the kernel reads the elements of parameter v at every place: not as the operand of
- * DIST or INDEX, or as what a gather takes from. */
+/* Whether operand i of a node is read at the place: not that of DIST or INDEX, or what a gather
+ * takes from. */
+static bool is_at_place(const struct superop_node *node, unsigned i) {
+  enum superop_role role = (enum superop_role)node->role;
+  return role == ROLE_MAP || role == ROLE_REDUCE || role == ROLE_ASSERT ||
+         ((role == ROLE_GATHER || role == ROLE_PICK) && i != 0);
+}
+
+/* Whether the kernel reads the elements of parameter v at every place. */
 static bool is_loaded(const struct body *b, uint32_t v) {
   const struct superop *op = b->op;
   for (uint32_t k = 0; k < op->node_count; k++) {
     const struct superop_node *node = &op->nodes[k];
     if (b->k->tasks[k] != TASK_INSIDE) continue;
     for (unsigned i = 0; i < node->operand_count; i++) {
-      enum superop_role role = (enum superop_role)node->role;
-      bool at_place = role == ROLE_MAP || role == ROLE_REDUCE ||
-                      ((role == ROLE_GATHER || role == ROLE_PICK) && i != 0);
-      if (at_place && node->operands[i] == v) return true;
+      if (is_at_place(node, i) && superop_matters(node, i) && node->operands[i] == v)
+        return true;
     }
   }
   return false;
 }
+
+/* ---- what is reported of an ASSERT ---- */
+
+/* What the report of ASSERT k needs and is not at hand. */
+struct report {
+  bool node[SUPEROP_VALUES_MAX];   /* to be evaluated */
+  bool load[SUPEROP_VALUES_MAX];   /* parameters at the place */
+  bool lookup[SUPEROP_VALUES_MAX]; /* descriptors, for the segment of the place */
+};
+
+static void find_report(const struct body *b, uint32_t k, struct report *r) {
+  const struct superop *op = b->op;
+  bool wanted[SUPEROP_VALUES_MAX] = {false};
+  memset(r, 0, sizeof *r);
+  for (uint32_t j = k + 1; j-- > 0;) {
+    const struct superop_node *node = &op->nodes[j];
+    r->node[j] = j < k && b->k->tasks[j] == TASK_TOLD && wanted[node->result];
+    if (j < k && !r->node[j]) continue;
+    unsigned first = j == k ? 1 : 0; /* v and w */
+    unsigned count = kernel_constant_spread(op, node) ? 1 : node->operand_count;
+    for (unsigned i = first; i < count; i++) {
+      wanted[node->operands[i]] = true;
+      if (is_at_place(node, i)) r->load[node->operands[i]] = true;
+    }
+    uint32_t near = kernel_near(node);
+    if (near != SUPEROP_NONE && count > 1) r->lookup[near] = true;
+  }
+  for (uint32_t v = 0; v < op->param_count; v++) {
+    bool vector = op->kinds[v] != SUPEROP_SEGDES, slots = b->k->by_slots && v == op->segments;
+    r->load[v] = r->load[v] && vector && !is_loaded(b, v);
+    r->lookup[v] = r->lookup[v] && !slots && !kernel_looks_up(b->k, v, TASK_INSIDE);
+  }
+}
+
+static void assertion(const struct body *b, uint32_t k) {
+  const uint32_t *v = b->op->nodes[k].operands;
+  struct body inner = {b->k, b->op, b->out, "      "};
+  struct report r;
+  find_report(b, k, &r);
+  fprintf(b->out, "    if (!v%u) {\n", v[0]);
+  for (uint32_t p = 0; p < b->op->param_count; p++) {
+    if (r.load[p]) fprintf(b->out, "      const %s v%u = p%u[i];\n", type_of(b, p), p, p);
+    if (r.lookup[p]) fprintf(b->out, "      const int64_t s%u = p%u.of(i);\n", p, p);
+  }
+  for (uint32_t j = 0; j < k; j++) {
+    if (r.node[j]) evaluate(&inner, j);
+  }
+  fprintf(b->out, "      fault.note(FALSE_FLAG, v%u, v%u, 0, %u);\n    }\n", v[1], v[2], k);
+}
+
+/* ---- all of a place ---- */
 
 /* What a place has to give: the values that are written, and those that are reduced. */
 static bool is_given(const struct body *b, uint32_t v) {
@@ -189,7 +252,8 @@ static bool is_checked(const struct fused_kernel *k) {
 static bool hands_segment(const struct body *b) {
   for (uint32_t k = 0; b->k->by_slots && k < b->op->node_count; k++) {
     const struct superop_node *node = &b->op->nodes[k];
-    if (b->k->tasks[k] == TASK_INSIDE && kernel_near(node) == b->op->segments &&
+    bool evaluated = b->k->tasks[k] == TASK_INSIDE || b->k->tasks[k] == TASK_TOLD;
+    if (evaluated && kernel_near(node) == b->op->segments &&
         !kernel_constant_spread(b->op, node))
       return true;
   }
@@ -209,11 +273,17 @@ static void at_place(const struct body *b) {
     if (op->kinds[v] != SUPEROP_SEGDES && is_loaded(b, v)) {
       fprintf(b->out, "    const %s v%u = p%u[i];\n", type_of(b, v), v, v);
     }
-    if (op->kinds[v] == SUPEROP_SEGDES && kernel_looks_up(b->k, v)) {
+    if (op->kinds[v] == SUPEROP_SEGDES && kernel_looks_up(b->k, v, TASK_INSIDE)) {
       fprintf(b->out, "    const int64_t s%u = p%u.of(i);\n", v, v);
     }
   }
-  for (uint32_t k = 0; k < op->node_count; k++) evaluate(b, k);
+  for (uint32_t k = 0; k < op->node_count; k++) {
+    if (b->k->tasks[k] != TASK_INSIDE) continue;
+    if (op->nodes[k].role == ROLE_ASSERT)
+      assertion(b, k);
+    else
+      evaluate(b, k);
+  }
   if (checked) fputs("    fault.report(bad, i);\n", b->out);
   fputs("    return {", b->out);
   for (uint32_t v = 0; v < op->value_count; v++) {

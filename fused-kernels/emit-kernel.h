@@ -17,6 +17,7 @@
 enum fused_task {
   TASK_NONE,   /* nothing: its results are not wanted, and it cannot fail */
   TASK_INSIDE, /* the kernel evaluates it; a reduction: the partial results of slots */
+  TASK_TOLD,   /* the kernel evaluates it where a flag of an ASSERT is false, to report it */
   TASK_LIBRARY /* an operation of the library, after the kernel: scans, packs, scatters, and
                   reductions if they are left */
 };
@@ -52,6 +53,7 @@ struct fused_kernel {
   bool *spread;   /* of every value: the result of a DIST or INDEX that is needed after the
                      kernel, and is to be made by the library, which keeps it virtual */
   bool *read;     /* of every value: the kernel needs it at places */
+  bool *told;     /* of every value: the report of an ASSERT rests on it */
   uint32_t member_count;
   struct fused_member *members;
 };

@@ -43,6 +43,7 @@ static int kind_of(enum cvl_error_kind kind) {
   case CVL_E_DIVIDE_BY_ZERO: return 2;
   case CVL_E_INDEX: return 3;
   case CVL_E_DUPLICATE: return 4;
+  case CVL_E_ASSERT: return 6;
   default: return -1;
   }
 }
@@ -71,12 +72,13 @@ static bool check_run(struct suite *s, const struct superop_case *c, caller *cal
   cr_expect_eq(result, kind_of(error.kind), "%d for %d", result, (int)error.kind);
   cr_expect_eq(result, fault.kind);
   if (!fine) {
-    bool element = error.kind == CVL_E_INDEX || error.kind == CVL_E_DUPLICATE;
+    bool asserted = error.kind == CVL_E_ASSERT;
+    bool element = error.kind == CVL_E_INDEX || error.kind == CVL_E_DUPLICATE || asserted;
     cr_expect_eq(fault.node, error.site);
     cr_expect_eq((int64_t)fault.position, error.position);
     cr_expect(!element || fault.value == error.value, "%ld %ld", fault.value, error.value);
     cr_expect(!element || (int64_t)fault.segment == error.segment);
-    cr_expect(error.kind != CVL_E_INDEX || fault.limit == error.limit);
+    cr_expect((error.kind != CVL_E_INDEX && !asserted) || fault.limit == error.limit);
   }
   for (uint32_t k = 0; fine && k < c->op.output_count; k++) {
     cr_expect(same_elements(&values[c->op.outputs[k]], out[k]), "output %u of op%u", k,
@@ -97,10 +99,12 @@ static void check_random(struct widths w, uint64_t seed) {
       {.maps = 6, .spreads = 3, .gathers = 2, .reductions = 1, .packs = 1, .wild = true},
       {.maps = 4, .spreads = 2, .gathers = 1, .scans = 2, .scatters = 2, .wild = true},
       {.maps = 12, .spreads = 4, .wild = true},
+      {.maps = 6, .spreads = 2, .gathers = 1, .scans = 1, .asserts = 3, .wild = true},
+      {.maps = 3, .spreads = 1, .reductions = 2, .packs = 1, .asserts = 3, .wild = true},
   };
   static const uint64_t sizes[] = {0, 1, 7, 33, 1024, 1025, 5000};
   struct random r;
-  random_make(&r, w, seed, mixtures, 4, CASES);
+  random_make(&r, w, seed, mixtures, 6, CASES);
   struct superop_case *cases = r.cases;
   struct built b;
   make_directory(&b);
@@ -197,7 +201,7 @@ static bool has_operands(const struct superop *op, uint64_t site) {
     default: break;
     }
   }
-  return op->nodes[site].role == ROLE_MAP;
+  return fused_in_blocks(op, (uint32_t)site);
 }
 
 /* All stages on what the oracle computed; every map's elements, and the lowest fault. */
@@ -213,8 +217,10 @@ static void check_blocks(struct suite *s, const struct built *b, const struct su
   bool decided = fine || has_operands(op, error.site);
   uint64_t n = 0;
   for (uint32_t k = 0; k < op->node_count; k++) {
-    const struct host_value *v = &values[op->nodes[k].result];
-    if (op->nodes[k].role == ROLE_MAP && v->form == HOST_VECTOR) n = v->n;
+    const struct host_value *v =
+        &values[op->nodes[k].role == ROLE_ASSERT ? op->nodes[k].operands[0]
+                                                 : op->nodes[k].result];
+    if (fused_in_blocks(op, k) && v->form == HOST_VECTOR) n = v->n;
   }
   const void **in = calloc(op->value_count, sizeof *in);
   void **out = calloc(op->value_count, sizeof *out);
@@ -229,12 +235,12 @@ static void check_blocks(struct suite *s, const struct built *b, const struct su
   }
   for (uint32_t k = 0; decided && n != 0 && k < op->node_count; k++) {
     const struct superop_node *node = &op->nodes[k];
-    if (node->role != ROLE_MAP) continue;
+    if (!fused_in_blocks(op, k)) continue;
     bool at_fault = !fine && k == error.site;
     cr_expect(!node->checked || k > error.site ||
                   fault[k] == (at_fault ? (uint64_t)error.position : UINT64_MAX),
               "node %u of block%u", k, op->number);
-    if (fine && plan->written[node->result]) {
+    if (fine && node->result_count > 0 && plan->written[node->result]) {
       cr_expect(same_elements(&values[node->result], out[node->result]), "value %u of block%u",
                 node->result, op->number);
     }
@@ -255,10 +261,11 @@ Test(emit_block, same_as_the_oracle) {
   static const struct mixture mixtures[] = {
       {.maps = 12, .spreads = 3, .gathers = 3, .wild = true},
       {.maps = 20, .spreads = 3, .wild = true},
+      {.maps = 10, .spreads = 2, .gathers = 2, .asserts = 3, .wild = true},
   };
   const struct widths w = {CVL_I64, CVL_F64};
   struct random r;
-  random_make(&r, w, 4, mixtures, 2, CASES);
+  random_make(&r, w, 4, mixtures, 3, CASES);
   struct superop_case *cases = r.cases;
   struct fused_blocks plans[CASES];
   struct built b;

@@ -238,7 +238,8 @@ static bool execute_all(struct run *r, kernel *call) {
   for (uint32_t i = 0; i < r->op->node_count; i++) {
     const struct superop_node *node = &r->op->nodes[i];
     if (r->fault.kind != 0 && r->fault.site <= i) break;
-    bool library = r->k->tasks[i] == TASK_LIBRARY || r->k->spread[node->result];
+    bool spread = node->result_count > 0 && r->k->spread[node->result];
+    bool library = r->k->tasks[i] == TASK_LIBRARY || spread;
     if (library && !execute(r, i)) return false;
     if (node->role == ROLE_REDUCE && r->k->tasks[i] == TASK_INSIDE) finish(r, i);
   }
@@ -305,6 +306,8 @@ static const struct mixture mixtures[] = {
     {.maps = 6, .spreads = 3, .gathers = 2, .reductions = 1, .packs = 1, .wild = true},
     {.maps = 4, .spreads = 2, .gathers = 1, .scans = 2, .scatters = 2, .wild = true},
     {.maps = 12, .spreads = 4, .gathers = 3, .wild = true},
+    {.maps = 4, .spreads = 2, .gathers = 1, .scans = 1, .asserts = 3, .wild = true},
+    {.maps = 4, .spreads = 1, .reductions = 2, .scatters = 1, .asserts = 3, .wild = true},
 };
 
 static void check_random(struct widths w, uint64_t seed, unsigned leave, const char *compiler) {
@@ -313,7 +316,7 @@ static void check_random(struct widths w, uint64_t seed, unsigned leave, const c
   snprintf(command, sizeof command, "%s --version > /dev/null 2>&1", compiler);
   if (system(command) != 0) cr_skip_test("no %s here", compiler);
   struct random r;
-  random_make(&r, w, seed, mixtures, 4, CASES);
+  random_make(&r, w, seed, mixtures, 6, CASES);
   struct fused_kernel kernels[CASES];
   struct built b;
   make_directory(&b);
