@@ -14,6 +14,9 @@
  *    need is either written to memory by its own, or computed again in each of them, by the
  *    cost below.
  *
+ *    An ASSERT is one more reader of what it checks; what it tells it needs place by place too,
+ *    since back ends compute that only where it fails.
+ *
  * 3. What is connected in a group becomes a superoperator (fuse-build.c); the block is put
  *    together again, as near to the old order as the new bindings allow (fuse.c).
  *

@@ -266,6 +266,57 @@ Test(fuse, what_may_fail_is_fused_in_order) {
 
 /* The product is safe only because the sum has been checked: it is not computed with the NOT,
  * before the EXTRACT, although all of them have one length if all is well. */
+/* What is told of a failure costs no memory: nothing is an output for it. */
+Test(fuse, assertions_are_fused_in_order) {
+  struct fused t;
+  fuse(&t, "fun M (v0: INT, v1: INT) -> (INT) @1:1\n"
+           "v2 = < INT v0 v1 @2:1\n"
+           "v3 = * INT v0 v1 @3:1\n"
+           "ASSERT \"in order\" v2 v0 v3 @4:1\n"
+           "v4 = / INT v0 v1 @5:1\n"
+           "v5 = + INT v4 v0 @6:1\n"
+           "yield v5\nend\n");
+  expect_formulas(&t, "assert i1 < i2; (i1 / i2) + i1\n");
+  const struct superop *op = superop(&t, 0);
+  cr_assert_eq(op->node_count, 5);
+  cr_expect_eq(op->output_count, 1);
+  cr_expect(op->nodes[2].op == OPC_ASSERT && op->nodes[3].op == OPC_DIV);
+  cr_expect(op->cold[1] && !op->cold[0]);
+  cr_expect_eq(op->nodes[2].text_length, 8);
+  cr_expect_eq(memcmp(op->nodes[2].text, "in order", 8), 0);
+  rewriting_free(&t.r);
+}
+
+Test(fuse, assertions_alone_have_no_output) {
+  struct fused t;
+  fuse(&t, "fun M (v0: INT, v1: INT) -> (INT) @1:1\n"
+           "v2 = < INT v0 v1 @2:1\n"
+           "ASSERT \"in order\" v2 v0 v1 @3:1\n"
+           "v3 = CONST INT 3 @4:1\n"
+           "yield v3\nend\n");
+  expect_formulas(&t, "assert i1 < i2\n");
+  cr_expect_eq(superop(&t, 0)->output_count, 0);
+  cr_expect(strstr(t.body, "\n  FUSED 0 v0 v1 @3:1\n"), "%s", t.body);
+  rewriting_free(&t.r);
+}
+
+/* Different domains: the order is kept by another pass. */
+Test(fuse, assertions_keep_their_order) {
+  struct fused t;
+  fuse(&t, "fun M (v0: INT, v1: INT, v2: BOOL, v3: INT) -> (INT) @1:1\n"
+           "v4 = < INT v0 v1 @2:1\n"
+           "ASSERT \"first\" v4 v0 v1 @3:1\n"
+           "v5 = NOT BOOL v2 @4:1\n"
+           "ASSERT \"second\" v5 v3 v3 @5:1\n"
+           "v6 = < INT v1 v0 @6:1\n"
+           "ASSERT \"third\" v6 v0 v1 @7:1\n"
+           "yield v0\nend\n");
+  expect_formulas(&t, "assert i1 < i2\nassert not(p)\nassert i1 < i2\n");
+  cr_expect(strstr(t.body, "FUSED 0 v0 v1 @3:1\n  FUSED 1 v2 v3 @5:1\n  FUSED 2 v1 v0"), "%s",
+            t.body);
+  rewriting_free(&t.r);
+}
+
 Test(fuse, what_rests_on_a_check_stays_behind_it) {
   struct fused t;
   fuse(&t, "fun M (v0: INT, v1: INT, v2: INT) -> (INT, INT, INT, INT) @1:1\n"
