@@ -5,8 +5,10 @@ without numpy those tests are skipped.
 usage: nesl_arrays.py NESL NESLC VINTERP [unittest options]
 """
 
+import base64
 import os
 import re
+import struct
 import subprocess
 import sys
 import unittest
@@ -270,9 +272,15 @@ class Drawings(ArrayTest):
         return [tuple(int(e.getAttribute(n)) for n in names)
                 for e in document.getElementsByTagName(tag)]
 
+    def paths(self, document, kind):
+        """The places that each path of a kind goes through."""
+        found = [e.getAttribute("d") for e in document.getElementsByTagName("path")
+                 if e.getAttribute("class") == kind]
+        return [[(int(x), int(y)) for x, y in re.findall(r"(\d+) (\d+)", d)] for d in found]
+
     def test_points(self):
         drawn = self.drawing("plot([(0, 0.0), (1, 1.0), (2, 4.0)])")
-        at = self.places(drawn, "circle", "cx", "cy")
+        at, = self.paths(drawn, "points")
         self.assertEqual(len(at), 3)
         self.assertEqual(at[0], (800, 4200))  # zero is at the edge
         self.assertAlmostEqual(at[1][0] - at[0][0], at[2][0] - at[1][0], delta=1)
@@ -280,12 +288,19 @@ class Drawings(ArrayTest):
 
     def test_lines(self):
         drawn = self.drawing("plot_lines({(x, x * x) : x in [-10:11]})")
-        line, = drawn.getElementsByTagName("polyline")
-        self.assertEqual(len(line.getAttribute("points").split()), 21)
+        line, = self.paths(drawn, "lines")
+        self.assertEqual(len(line), 21)
+
+    def test_a_line_ends_where_there_is_no_number(self):
+        self.drawing("plot_lines([(0.0, 0.0), (1.0, 1.0), (1.0e200 * 1.0e200, 5.0), (2.0, 0.0), "
+                     "(3.0, 2.0)])")
+        line = re.search("class='lines' d='([^']*)'", self.text("plot.svg")).group(1)
+        self.assertRegex(line, r"^M\d+ \d+ \d+ \d+M\d+ \d+ \d+ \d+$")
 
     def test_bars(self):
         drawn = self.drawing("plot_bars([1, 2, 3])")
-        heights = [h for h, in self.places(drawn, "rect", "height")]
+        back, *heights = [h for h, in self.places(drawn, "rect", "height")]
+        self.assertEqual(back, 4800)
         self.assertAlmostEqual(heights[2], 3 * heights[0], delta=3)
 
     def test_ticks_and_title(self):
@@ -295,6 +310,56 @@ class Drawings(ArrayTest):
         self.assertIn("a < b & c", texts)
         for tick in ("0", "0.1", "0.5", "50", "100"):
             self.assertIn(tick, texts)
+
+    def test_names_of_axes_and_series(self):
+        self.drawing('plot_to("d.svg", "", [("x: n", [] (float, float)), ("y: t < 1", '
+                     '[] (float, float)), ("lines", [(0.0, 0.0), (1.0, 1.0)]), '
+                     '("dots: a:b", [(0.5, 0.5)])])', "d.svg")
+        text = self.text("d.svg")
+        for name in (">n</text>", ">t &lt; 1</text>", "class='name' x='1130' y='430'>a:b</text>"):
+            self.assertIn(name, text)
+        self.assertEqual(len(re.findall("class='key'", text)), 1)
+        self.assertRegex(text, "<g class='s1'>\n<path class='dots'")
+
+    def test_one_scale_for_both_axes(self):
+        drawn = self.drawing('plot_to("d.svg", "", [("equal", [] (float, float)), '
+                             '("points", [(0.0, 0.0), (2.0, 1.0), (0.0, 3.0)])])', "d.svg")
+        (x1, y1), (x2, y2), (x3, y3) = self.paths(drawn, "points")[0]
+        self.assertAlmostEqual((x2 - x1) / 2, y1 - y2, delta=2)
+        self.assertAlmostEqual(y1 - y3, 3 * (y1 - y2), delta=4)
+
+    def gif(self, name):
+        """Size and pixels of the first image in a drawing, whose GIF is read by the letter."""
+        data = base64.b64decode(re.search("base64,([^']*)'", self.text(name)).group(1))
+        self.assertEqual(data[:6], b"GIF89a")
+        columns, rows = struct.unpack("<HH", data[6:10])
+        at, pixels = 13 + 3 * 128 + 10, []
+        self.assertEqual((data[10], data[at - 10], data[at]), (0xf6, 0x2c, 7))
+        at += 1
+        while data[at]:
+            codes = data[at + 1:at + 1 + data[at]]
+            if codes != b"\x81":
+                self.assertEqual(codes[0], 128)
+                self.assertLessEqual(len(codes), 127)
+                pixels += codes[1:]
+            at += 1 + data[at]
+        self.assertEqual(data[at:], b"\0;")
+        return columns, rows, pixels
+
+    def test_images(self):
+        self.drawing("plot_image([[0, 1, 2], [3, 4], [5, 6, 7]])")
+        self.assertEqual(self.gif("plot.svg"), (3, 3, [0, 18, 36, 54, 73, 0, 91, 109, 127]))
+        self.drawing('image_to("i.svg", "a", {{float(i + j) : j in [0:300]} : i in [0:5]})',
+                     "i.svg")
+        columns, rows, pixels = self.gif("i.svg")
+        self.assertEqual((columns, rows, len(pixels)), (300, 5, 1500))
+        self.assertEqual(pixels, [min(127, 128 * (i + j) // 303) for i in range(5)
+                                  for j in range(300)])
+        self.drawing('let x = 1.0e200 * 1.0e200 '
+                     'in image_to("i.svg", "", [[x, x - x, -x, 1.0, 2.0]])', "i.svg")
+        self.assertEqual(self.gif("i.svg")[2], [127, 0, 0, 0, 127])
+        for rows in ("[] [float]", "[[] float]", "[[1.0]]", "dist([2.0], 500)"):
+            self.drawing(f"plot_image({rows})")
 
     def test_odd_data(self):
         for points in ("[] (float, float)", "[(1, 1)]", "[(1.0e300, 0.0), (1.0e300, 1.0)]",
