@@ -181,6 +181,13 @@ static void assignment(const struct block *b, uint32_t k, enum pass pass) {
     fprintf(b->out, "    far |= (uint64_t)e_is_far((double)v%u);\n", node->operands[0]);
     return;
   }
+  if (node->op == OPC_I_TO_F && !is_read(b, node->operands[0])) {
+    /* gcc 12 makes one truncation of FLOAT to INT to FLOAT, which leaves -0.0 as it is: an
+     * addition between the two, of what no compiler knows to be 0, keeps it from that. */
+    fprintf(b->out, "(%s)(v%u + (%s)(n >> 63));\n", type, node->operands[0],
+            type_of(b, node->operands[0]));
+    return;
+  }
   fprintf(b->out, "(%s)(", type);
   emit_map(row->expression, node, b->out);
   fputs(");\n", b->out);
