@@ -58,6 +58,11 @@ class Program:
         points = [(p.work, p.seconds(system)) for p in self.main() if p.seconds(system)]
         return exponent([w for w, _ in points], [t for _, t in points])
 
+    def limit_growth(self):
+        """The same for the limit of the hardware: above 1 where larger data leave the caches."""
+        points = [(p.work, p.limit_seconds) for p in self.main() if p.limit_seconds]
+        return exponent([w for w, _ in points], [t for _, t in points])
+
 
 class Point:
     """One variant at one size."""

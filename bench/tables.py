@@ -246,19 +246,20 @@ def memory(outcome):
                 rows) + made_by(outcome, programs, " --largest --systems ravel,openmp")
 
 
-GROWS = 1.1   # an exponent above this is flagged
+GROWS = 0.1   # so much more of an exponent is flagged
 
 
 def growth(outcome):
     programs = [p for p in outcome.programs.values() if p.growth("ravel") is not None]
     rows = []
     for p in programs:
-        ours, other = p.growth("ravel"), p.growth(p.against)
+        ours, other, limit = p.growth("ravel"), p.growth(p.against), p.limit_growth()
+        allowed = max(g for g in (1.0, other, limit) if g is not None) + GROWS
         points = p.series("ravel")
         rows.append([p.title, f"{points[0][0]:,} to {points[-1][0]:,}", f"{ours:.2f}",
-                     f"{other:.2f}" if other is not None else "",
-                     "**faster than its work**" if ours > GROWS else ""])
-    return grid(["program", "sizes", "exponent, Ravel", "exponent, by hand", ""],
+                     *(f"{g:.2f}" if g is not None else "" for g in (limit, other)),
+                     "**faster than its work**" if ours > allowed else ""])
+    return grid(["program", "sizes", "exponent, Ravel", "of the limit", "by hand", ""],
                 rows) + made_by(outcome, programs, " --systems ravel,openmp")
 
 
