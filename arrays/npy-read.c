@@ -247,14 +247,22 @@ static bool check_shape(struct reading *r, bool *last_is_tuple) {
   return true;
 }
 
+/* Whether the last dimension is that of texts, their characters being the elements. Its columns
+ * are those of the type: a text is its length and its characters, as a sequence is. */
+static bool is_array_of_chars(const struct npy_header *h, const struct array_type *t) {
+  return !h->structured && t->leaf_count == 1 && t->leaves[0] == ARRAY_TEXT &&
+         h->dimension_count == t->depth + 1 && field_fits(ARRAY_CHAR, &h->fields[0]);
+}
+
 bool npy_read(struct arena *arena, const struct array_type *type, const char *bytes,
               size_t length, struct array_columns *out, const char **problem) {
+  uint8_t one_char[] = {ARRAY_CHAR};
+  const struct array_type chars = {type->depth + 1, 1, one_char};
   struct reading r = {.arena = arena, .type = type, .out = out, .problem = problem};
   bool last_is_tuple;
-  if (!npy_header_parse(arena, bytes, length, &r.header, problem) ||
-      !check_shape(&r, &last_is_tuple) || !check_size(&r, length)) {
-    return false;
-  }
+  if (!npy_header_parse(arena, bytes, length, &r.header, problem)) return false;
+  if (is_array_of_chars(&r.header, type)) r.type = type = &chars;
+  if (!check_shape(&r, &last_is_tuple) || !check_size(&r, length)) return false;
   r.data = (const unsigned char *)bytes + r.header.data;
   out->count = array_column_count(type);
   out->items = arena_alloc(arena, out->count * sizeof *out->items);

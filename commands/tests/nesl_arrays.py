@@ -118,6 +118,17 @@ class Numpy(ArrayTest):
         self.assertEqual(self.value(f'read_npy([] (float, float), "{points}")'),
                          "it = [(0.0, 1.0), (2.0, 3.0), (4.0, 5.0)]")
 
+    def test_bytes_are_characters(self):
+        for kind in ("u1", "i1", "S1"):
+            name = self.save("v.npy", numpy.frombuffer(b"naive", "u1").astype("u1").view(kind))
+            self.assertEqual(self.value(f'read_npy([] char, "{name}")'), 'it = "naive"')
+            rows = self.save("w.npy", numpy.frombuffer(b"abcdef", "u1").view(kind).reshape(3, 2))
+            self.assertEqual(self.value(f'read_npy([] [char], "{rows}")'),
+                             'it = ["ab", "cd", "ef"]')
+        cube = self.save("v.npy", numpy.zeros((1, 1, 1), "u1"))
+        ran = self.nesl("--allow-files", "-e", f'read_npy([] [char], "{cube}")')
+        self.assertIn("has 3 dimensions", ran.stdout)
+
     def test_random_values_come_back(self):
         random = numpy.random.default_rng(1)
         for array in (random.standard_normal(1000), random.integers(-2**63, 2**63 - 1, 1000),
