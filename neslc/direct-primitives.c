@@ -96,6 +96,13 @@ static bool derived_base(struct direct *d, const struct primitive_call *call,
 
 /* ---- effects ---- */
 
+/* What comes of opening a file: no stream, F, and why. Programs tell it, and go on. */
+static struct datum no_stream(struct direct *d) {
+  static const char why[] = "the direct interpreter opens no files";
+  const struct datum text = datum_string(d, why, sizeof why - 1);
+  return datum_pair(d, datum_int(-1), datum_pair(d, datum_bool(false), text));
+}
+
 static bool effect(struct direct *d, const struct primitive_call *call, struct datum *out) {
   const struct datum *x = call->argument;
   size_t length;
@@ -119,6 +126,7 @@ static bool effect(struct direct *d, const struct primitive_call *call, struct d
     text = check_worded(d->arena, direct_text(d, x[1], &length), direct_text(d, x[2], &length));
     return direct_fail(d, call->frame, call->apply, NESL_RUNTIME, "%s",
                        direct_worded(d, text, x[3].as.integer, x[4].as.integer));
+  case PRIM_OPEN_FILE: *out = no_stream(d); return true;
   case PRIM_RAND_SEED:
     d->seed = (uint64_t)x[0].as.integer;
     d->random_count = 0;

@@ -115,6 +115,7 @@ def stages(everything, seed):
         " --compile-cuda" if everything else " --quick")
     yield "the optimiser's page", "python3 nesl-tests/page.py"
     yield "the pages about NESL", "python3 nesl-tests/pages.py"
+    yield "the gallery", "scripts/gallery --check"
     yield "manual pages", "python3 nesl-tests/manuals.py"
     yield "grammars for editors", "python3 nesl-tests/grammars.py"
     yield "messages of NESL", "python3 nesl-tests/errors.py"
