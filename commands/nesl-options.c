@@ -228,6 +228,14 @@ static bool check_together(struct nesl_options *o) {
   return true;
 }
 
+/* What would let a file that is run open files, if that can be said in a line. */
+static void tell_permitting(struct nesl_options *o) {
+  const int length = snprintf(o->permitting, sizeof o->permitting, "nesl --allow-files run %s",
+                              o->operands[0]);
+  if (length > 0 && (size_t)length < sizeof o->permitting)
+    o->machine.permitting = o->permitting;
+}
+
 bool nesl_options_parse(struct nesl_options *o, int argc, char **argv) {
   *o = (struct nesl_options){.machine = machine_default_options(),
                              .widths = {CVL_I64, CVL_F64},
@@ -240,5 +248,7 @@ bool nesl_options_parse(struct nesl_options *o, int argc, char **argv) {
                                     .options = o,
                                     .apply = apply,
                                     .operand = take_operand};
-  return arguments_parse(&line, argc, argv) && check_together(o);
+  if (!arguments_parse(&line, argc, argv) || !check_together(o)) return false;
+  if (o->mode == NESL_RUN && !o->expression && !o->entry) tell_permitting(o);
+  return true;
 }

@@ -1,7 +1,11 @@
 /* source.c - reading a program's text from whatever the name stands for. */
 #include "commands/source.h"
+#include "base/intern.h"
+
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -16,11 +20,64 @@ static bool complain_errno(struct diag_list *diags, const char *file, int error)
   return complain(diags, file, strerror_r(error, buffer, sizeof buffer));
 }
 
+/* ---- a file that is not there ---- */
+
+/* How far a name is from the one wanted: 0 where only what follows the point is lacking,
+ * otherwise letters to change, counted as far as most + 1. */
+static unsigned name_distance(const char *wanted, const char *name, unsigned most) {
+  const size_t length = strlen(wanted);
+  if (!strchr(wanted, '.') && strncmp(wanted, name, length) == 0 && name[length] == '.')
+    return 0;
+  return edit_distance(wanted, name, most);
+}
+
+/* Puts the file of the folder whose name is nearest to the one wanted into best, the first in
+ * alphabetical order of several; false if none is near. */
+static bool nearest_file(const char *folder, const char *wanted, char best[NAME_MAX + 1]) {
+  const size_t stem = strcspn(wanted, ".");
+  const unsigned most = stem < 3 ? 0 : stem < 6 ? 1 : 2; /* more would be another name */
+  unsigned least = most + 1;
+  DIR *entries = opendir(folder);
+  if (!entries) return false;
+  for (struct dirent *entry; (entry = readdir(entries));) {
+    const char *name = entry->d_name;
+    const unsigned distance = name_distance(wanted, name, most);
+    if (entry->d_type == DT_DIR || distance > most || distance > least) continue;
+    if (distance == least && strcmp(name, best) > 0) continue;
+    memcpy(best, name, strlen(name) + 1);
+    least = distance;
+  }
+  closedir(entries);
+  return least <= most;
+}
+
+static void complain_missing(struct diag_list *diags, const char *file) {
+  char folder[PATH_MAX], best[NAME_MAX + 1];
+  const char *slash = strrchr(file, '/');
+  const size_t length = slash ? (size_t)(slash - file) + 1 : 0;
+  if (length >= sizeof folder) {
+    complain_errno(diags, file, ENOENT);
+    return;
+  }
+  memcpy(folder, file, length);
+  folder[length] = '\0';
+  if (!nearest_file(length ? folder : ".", file + length, best)) {
+    complain_errno(diags, file, ENOENT);
+    return;
+  }
+  diag_add(diags, SEVERITY_ERROR, file, (struct source_pos){0}, NULL,
+           "No such file or directory; did you mean %s%s?", folder, best);
+}
+
+/* ---- reading ---- */
+
 /* The descriptor to read from, or -1 after a diagnostic. */
 static int open_source(const char *file, struct diag_list *diags) {
   int fd = strcmp(file, "-") == 0 ? STDIN_FILENO : open(file, O_RDONLY | O_CLOEXEC | O_NOCTTY);
   struct stat about;
-  if (fd < 0 || fstat(fd, &about) != 0) {
+  if (fd < 0 && errno == ENOENT) {
+    complain_missing(diags, file);
+  } else if (fd < 0 || fstat(fd, &about) != 0) {
     complain_errno(diags, file, errno);
   } else if (S_ISDIR(about.st_mode)) {
     complain_errno(diags, file, EISDIR);

@@ -22,7 +22,9 @@ struct machine_options {
   uint64_t max_depth;    /* of calls; 0: 1,000,000 */
   uint64_t seed;         /* of RAND */
   bool allow_files, allow_spawn;
-  bool profile;        /* collect what machine_profile prints */
+  const char *permitting; /* the command that lets this program open files, for the refusal; or
+                             NULL */
+  bool profile;           /* collect what machine_profile prints */
   bool undisturbed;    /* with it: only the sums of the run, since it means waiting to know what
                           each instruction took */
   const char *native;  /* folder of compiled superoperators: cvl_options.native; or NULL */

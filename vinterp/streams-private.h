@@ -22,6 +22,7 @@ struct streams {
   size_t child_count, child_capacity;
   locale_t plain; /* the "C" locale, for strtod_l */
   bool allow_files, allow_spawn;
+  const char *permitting; /* or NULL */
   bool results_wanted;
   char message[256];
 };

@@ -216,11 +216,16 @@ static FILE *open_file(const char *path, enum stream_mode mode) {
   return file;
 }
 
+void streams_tell_permitting(struct streams *s, const char *command) {
+  s->permitting = command;
+}
+
 struct stream_status stream_open(struct streams *s, const char *name, size_t length,
                                  enum stream_mode mode, int64_t *stream) {
   *stream = STREAM_NULL;
   if (!s->allow_files) {
-    return stream_fail(s, "files may not be opened without --allow-files");
+    return stream_fail(s, "files may not be opened without --allow-files%s%s",
+                       s->permitting ? ": " : "", s->permitting ? s->permitting : "");
   }
   if (memchr(name, '\0', length)) return stream_fail(s, "the file name contains a NUL");
   size_t bytes = length + 1;

@@ -52,6 +52,8 @@ struct stream_value {
  * fails. The permissions gate stream_open and stream_spawn. */
 struct streams *streams_new(struct heap *, FILE *in, FILE *out, FILE *err, bool allow_files,
                             bool allow_spawn);
+/* What one would type to let the program open files: follows the refusal to. */
+void streams_tell_permitting(struct streams *, const char *command);
 /* Closes what the program opened and reaps its children; one that does not end soon after its
  * pipes are closed is left to itself. NULL is ignored. */
 void streams_free(struct streams *);

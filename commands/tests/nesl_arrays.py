@@ -202,7 +202,12 @@ class Text(ArrayTest):
         ran = self.nesl("-e", 'read_csv("v.csv")')
         self.expect(ran, 1, "", "may not be opened without --allow-files")
         ran = self.nesl("-e", 'write_csv([1], "w.csv")')
-        self.assertIn("may not be opened without --allow-files", ran.stdout)
+        self.assertIn("may not be opened without --allow-files\n", ran.stdout)
+        self.file("plot([(1, 1)]);", "dot.nesl")
+        ran = self.nesl("run", "dot.nesl")
+        self.assertIn("without --allow-files: nesl --allow-files run dot.nesl\n", ran.stdout)
+        ran = self.nesl("--direct", "run", "dot.nesl")
+        self.assertIn("the direct interpreter opens no files\n\nit = F", ran.stdout)
         self.assertFalse(os.path.exists(self.path("w.csv")))
 
     def test_a_value_that_fits_no_array_changes_no_file(self):

@@ -86,6 +86,18 @@ class Modes(CommandTest):
         self.assertTrue(ran.stdout.endswith("\nit = [0, 1, 2, 3, 9] : [int]\n"))
         self.expect(self.nesl("run", "nothing.nesl"), 1, "", "nothing.nesl: error: No such file")
 
+    def test_files_with_similar_names_are_suggested(self):
+        for name in ("two-words.nesl", "b.nesl", "words.vcode", "words.nesl"):
+            self.file("1;", name)
+        for typed, meant in (("two_words.nesl", "two-words.nesl"),
+                             ("tow-words.nesl", "two-words.nesl"),
+                             ("./words", "./words.nesl"), ("wurds.nesl", "words.nesl")):
+            self.expect(self.nesl("run", typed), 1, "", f"directory; did you mean {meant}?")
+        for typed in ("a.nesl", "nothing.nesl", "none/words.nesl", "x" * 300):
+            ran = self.nesl("run", typed)
+            self.assertEqual(ran.returncode, 1)
+            self.assertNotIn("did you mean", ran.stderr)
+
     def test_entry(self):
         prog = self.file(QUICK + "function scale(v, k) = {x * k : x in v};\n")
         self.expect(self.nesl("run", prog, "--entry", "quick", "[5, 2, 9]"), 0,
