@@ -93,6 +93,7 @@ struct cpu_kernels; /* the kernels of one instruction set: kernels.h */
 
 struct cvl_context {
   enum cvl_elem int_elem, float_elem;
+  struct cvl_stop stop;
   uint64_t memory_limit; /* of the options; the heap's includes the context's own needs */
   struct heap heap;
   struct memory *memory;

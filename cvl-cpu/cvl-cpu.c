@@ -35,6 +35,7 @@ static struct cvl_context *cpu_open(const struct cvl_options *options, const cha
     return NULL;
   }
   c->int_elem = options->int_elem;
+  c->stop = options->stop;
   c->float_elem = options->float_elem;
   c->kernels = cpu_kernels_choose();
   c->map_rows = &c->kernels->map->widths[c->int_elem == CVL_I64][c->float_elem == CVL_F64];

@@ -188,6 +188,12 @@ void fused_bind(struct cvl_kernel *k, const struct cvl_value *operands) {
     case ROLE_MAP: bind_map(k, node, p); break;
     case ROLE_GATHER:
     case ROLE_PICK: bind_gather(k, node, p, operands); break;
+    case ROLE_CARRY:
+    case ROLE_NEXT:
+      p->action = ACT_LOOP;
+      k->values[node->result].needed = true;
+      break;
+    case ROLE_WHILE:
     case ROLE_REDUCE:
     case ROLE_SCAN:
     case ROLE_PACK:

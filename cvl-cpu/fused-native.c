@@ -14,18 +14,28 @@ struct stage {
   uint32_t read_count, written_count, checked_count;
 };
 
+/* As fused_emit_loop says. */
+typedef bool loop_block(uint64_t n, const void *const *in, void *const *out,
+                        bool (*asks)(void *), void *with);
+
 struct fused_native {
   struct cvl_kernel *k;
   struct arena arena;
   struct fused_blocks plan;
   struct stage *stages;
+  loop_block **loops; /* of the first node of each */
   struct native_code *code;
   bool loaded;
   uint32_t slots;
 };
 
+/* Whether the function of a stage does it. */
+static bool in_blocks(const struct fused_native *f, uint32_t node) {
+  return fused_in_blocks(f->k->op, node) && !f->plan.looped[node];
+}
+
 static bool of_stage(const struct fused_native *f, uint32_t node, uint32_t stage) {
-  return fused_in_blocks(f->k->op, node) && f->plan.stage[node] == stage;
+  return in_blocks(f, node) && f->plan.stage[node] == stage;
 }
 
 /* DIST of a CONST stands in the compiled text. */
@@ -80,10 +90,15 @@ static void assign_slots(struct fused_native *f) {
     const uint32_t n = f->k->steps[i];
     struct fused_value *v = fused_result(f->k, n);
     if (!v || v->home != IN_STRIP) continue;
-    if (!fused_in_blocks(op, n) || f->plan.written[op->nodes[n].result]) {
+    if (!in_blocks(f, n) || f->plan.written[op->nodes[n].result]) {
       v->native_slot = f->slots++;
     }
   }
+}
+
+static bool begins_loop(const struct fused_native *f, uint32_t n) {
+  const struct superop_node *nodes = f->k->op->nodes;
+  return nodes[n].role == ROLE_CARRY && (n == 0 || nodes[n - 1].role != ROLE_CARRY);
 }
 
 static void emit(const struct fused_native *f, FILE *out) {
@@ -94,14 +109,19 @@ static void emit(const struct fused_native *f, FILE *out) {
     snprintf(name, sizeof name, "block%u", s);
     fused_emit_block(f->k->op, &f->plan, widths, s, NULL, name, out);
   }
+  for (uint32_t n = 0; n < f->k->op->node_count; n++) {
+    char name[32];
+    snprintf(name, sizeof name, "loop%u", n);
+    if (begins_loop(f, n)) fused_emit_loop(f->k->op, n, widths, name, out);
+  }
 }
 
 /* The border to the arena: false if memory fails. */
 static bool make(struct fused_native *f) {
   if (setjmp(f->arena.out_of_memory) != 0) return false;
-  if (!fused_blocks_plan(&f->arena, f->k->op, &f->plan) || f->plan.stage_count == 0) {
-    return false;
-  }
+  if (!fused_blocks_plan(&f->arena, f->k->op, &f->plan)) return false;
+  if (f->plan.stage_count == 0 && !superop_has_loops(f->k->op)) return false;
+  f->loops = arena_alloc(&f->arena, (f->k->op->node_count + 1) * sizeof *f->loops);
   f->stages = arena_alloc(&f->arena, f->plan.stage_count * sizeof *f->stages);
   for (uint32_t s = 0; s < f->plan.stage_count; s++) describe(f, s);
   assign_slots(f);
@@ -146,6 +166,14 @@ bool fused_native_ready(struct fused_native *f) {
     if (!function) return false;
     memcpy(&f->stages[s].run, &function, sizeof function); /* as POSIX means it */
   }
+  for (uint32_t n = 0; n < f->k->op->node_count; n++) {
+    char name[32];
+    if (!begins_loop(f, n)) continue;
+    snprintf(name, sizeof name, "loop%u", n);
+    void *function = native_function(f->code, name);
+    if (!function) return false;
+    memcpy(&f->loops[n], &function, sizeof function);
+  }
   f->loaded = true;
   return true;
 }
@@ -156,11 +184,34 @@ uint32_t fused_native_slots(const struct fused_native *f) {
 
 /* ---- running ---- */
 
+/* The loop that begins with node n. Where it is stopped, what it has not done is 0. */
+static void run_loop(struct fused_worker *w, uint32_t number, uint64_t first, uint64_t n) {
+  struct cvl_kernel *k = w->k;
+  const struct superop_loop l = superop_loop_at(k->op, number);
+  for (uint32_t i = 0; i < l.count; i++) {
+    const uint32_t from = k->op->nodes[l.first + i].operands[0];
+    const uint32_t to = k->op->nodes[l.next + i].result;
+    w->in[from] = fused_at(w, &k->values[from], first);
+    w->out[to] = fused_at(w, &k->values[to], first);
+  }
+  /* On what a fault has left a loop might not end. */
+  const bool sound = atomic_load_explicit(&k->failed, memory_order_relaxed) > l.test;
+  const struct cvl_stop *stop = &k->c->stop;
+  if (sound && k->native->loops[number](n, w->in, w->out, stop->asks, stop->with)) return;
+  if (sound) fused_note(k, l.test, first);
+  for (uint32_t i = l.next; i <= l.last; i++) {
+    const uint32_t to = k->op->nodes[i].result;
+    memset(w->out[to], 0, n * k->values[to].bytes);
+  }
+}
+
 static void other_steps(struct fused_worker *w, uint32_t stage, uint64_t first, uint64_t n) {
   const struct cvl_kernel *k = w->k;
   for (uint32_t i = k->live_from; i < k->step_count; i++) {
     const uint32_t number = k->live_steps[i];
-    if (fused_in_blocks(k->op, number) || k->native->plan.stage[number] != stage) continue;
+    if (in_blocks(k->native, number) || k->native->plan.stage[number] != stage) continue;
+    if (begins_loop(k->native, number)) run_loop(w, number, first, n);
+    if (k->native->plan.looped[number]) continue;
     const uint64_t done = fused_step(w, number, first, n);
     if (done == n) continue;
     fused_remember(w, number, first, first + done);

@@ -21,9 +21,12 @@ static enum cvl_elem elem_of(const struct cvl_context *c, uint8_t kind) {
 
 /* Whether operand i of a node is read place by place, as opposed to as a whole. */
 static bool reads_places(const struct superop_node *node, unsigned i) {
-  const struct opcode_info *info = opcode_info((enum opcode)node->op);
+  const struct opcode_info *info = superop_info(node->op);
   switch ((enum superop_role)node->role) {
-  case ROLE_MAP: return true;
+  case ROLE_MAP:
+  case ROLE_CARRY:
+  case ROLE_WHILE:
+  case ROLE_NEXT: return true;
   case ROLE_GATHER: return i > 0 && info->operands[i] != 's'; /* index and flags */
   case ROLE_PICK: return i == 1;
   case ROLE_REDUCE:
@@ -41,7 +44,8 @@ static bool reads_places(const struct superop_node *node, unsigned i) {
 
 static bool is_step(const struct superop_node *node) {
   return node->role == ROLE_SPREAD || node->role == ROLE_INDEX || node->role == ROLE_GATHER ||
-         node->role == ROLE_PICK || node->role == ROLE_MAP || node->role == ROLE_ASSERT;
+         node->role == ROLE_PICK || node->role == ROLE_MAP || node->role == ROLE_CARRY ||
+         node->role == ROLE_NEXT || node->role == ROLE_ASSERT;
 }
 
 /* Operand i of a node: in which way it is read. */
@@ -59,6 +63,15 @@ static void note_reader(struct cvl_kernel *k, uint32_t n, unsigned i) {
   if (node->role == ROLE_SCAN) v->home = IN_PIECE;
   if ((node->role == ROLE_REDUCE || node->role == ROLE_PACK) && v->home == IN_STRIP) {
     v->home = IN_TILE;
+  }
+}
+
+/* What a round of a loop finds is read to its end. */
+static void note_loops(struct cvl_kernel *k) {
+  const struct superop *op = k->op;
+  for (uint32_t v = 0; v < op->value_count && superop_has_loops(op); v++) {
+    const uint32_t last = op->last_use[v];
+    if (last != SUPEROP_NONE && last > k->values[v].last_read) k->values[v].last_read = last;
   }
 }
 
@@ -113,17 +126,63 @@ struct slots {
   uint32_t free_count, made;
 };
 
+static uint32_t take_slot(struct slots *s) {
+  return s->free_count ? s->free[--s->free_count] : s->made++;
+}
+
+/* The buffers that a loop needs from its beginning: results are written while it runs. A
+ * carried value that becomes another one needs one more. */
+static void begin_loop(struct cvl_kernel *k, struct slots *s, struct superop_loop l) {
+  for (uint32_t i = l.next; i <= l.last; i++) {
+    const struct superop_node *next = &k->op->nodes[i];
+    struct fused_value *result = &k->values[next->result];
+    if (result->home == IN_STRIP) result->slot = take_slot(s);
+    const uint32_t from = next->operands[1], maker = k->values[from].node;
+    result->has_spare = maker < l.first + l.count && from != next->operands[0];
+    if (result->has_spare) result->spare_slot = take_slot(s);
+  }
+}
+
+/* The carried value whose buffer the result of step n, after the WHILE of this loop, may be
+ * computed in: it is the next value of that one alone, which nobody reads any more. Or NULL. */
+static struct fused_value *carried_by(struct cvl_kernel *k, struct superop_loop l, uint32_t n) {
+  const uint32_t value = k->op->nodes[n].result;
+  struct fused_value *carried = NULL;
+  if (n <= l.test || k->op->uses[value] != 1) return NULL;
+  for (uint32_t i = l.next; i <= l.last && !carried; i++) {
+    const struct superop_node *next = &k->op->nodes[i];
+    if (next->operands[1] == value) carried = &k->values[next->operands[0]];
+  }
+  for (uint32_t i = n + 1; i <= l.last && carried; i++) {
+    const struct superop_node *node = &k->op->nodes[i];
+    for (unsigned j = node->role == ROLE_NEXT; j < node->operand_count; j++) {
+      if (carried == &k->values[node->operands[j]]) return NULL;
+    }
+  }
+  return carried;
+}
+
 /* Gives the result of every step its buffer. A result may take over that of an operand whose
  * last use this is: kernels work in place where elements are of one size. */
 static void assign_slots(struct cvl_kernel *k, uint32_t *free_slots) {
   struct slots s = {.free = free_slots};
+  struct superop_loop loop = {0};
   for (uint32_t i = 0; i < k->step_count; i++) {
     const uint32_t n = k->steps[i];
     const struct superop_node *node = &k->op->nodes[n];
     struct fused_value *result = fused_result(k, n);
-    const bool wants_slot = result && result->home == IN_STRIP;
+    if (node->role == ROLE_CARRY && n > loop.last) {
+      loop = superop_loop_at(k->op, n);
+      begin_loop(k, &s, loop);
+    }
+    const bool wants_slot = result && result->home == IN_STRIP && node->role != ROLE_NEXT;
+    struct fused_value *carried = loop.last > n ? carried_by(k, loop, n) : NULL;
     if (result && result->home == IN_TILE) result->slot = k->tile_slots++;
-    bool given = false;
+    bool given = carried != NULL;
+    if (given) {
+      result->slot = carried->slot;
+      result->last_read = 0; /* the buffer is not its own to give away */
+    }
     for (unsigned j = 0; j < node->operand_count; j++) {
       struct fused_value *v = &k->values[node->operands[j]];
       if (v->node == SUPEROP_NONE || k->op->nodes[v->node].role == ROLE_CONST) continue;
@@ -140,7 +199,7 @@ static void assign_slots(struct cvl_kernel *k, uint32_t *free_slots) {
         v->slot |= UINT32_C(1) << 31; /* to be freed below, when the result has its own */
       }
     }
-    if (wants_slot && !given) result->slot = s.free_count ? s.free[--s.free_count] : s.made++;
+    if (wants_slot && !given) result->slot = take_slot(&s);
     for (unsigned j = 0; j < node->operand_count; j++) {
       struct fused_value *v = &k->values[node->operands[j]];
       if (!(v->slot >> 31)) continue;
@@ -168,14 +227,18 @@ static uint32_t cost_of(const struct fused_node *node, const struct superop_node
 }
 
 static void plan_nodes(struct cvl_kernel *k) {
+  enum { LOOP_ROUNDS = 16 }; /* a guess */
   const struct map_rows *rows = k->c->map_rows;
+  uint32_t loop_end = 0;
   for (uint32_t n = 0; n < k->op->node_count; n++) {
     const struct superop_node *node = &k->op->nodes[n];
     struct fused_node *p = &k->nodes[n];
     struct fused_value *first = &k->values[node->operands[0]];
-    p->op = opcode_info((enum opcode)node->op)->operation;
+    p->op = superop_info(node->op)->operation;
     if (is_step(node) && !k->op->cold[n]) k->steps[k->step_count++] = n;
-    if (node->role != ROLE_CONST && !k->op->cold[n]) k->cost += cost_of(p, node);
+    if (node->role == ROLE_CARRY) loop_end = superop_loop_at(k->op, n).last;
+    const uint32_t times = n < loop_end ? LOOP_ROUNDS : 1;
+    if (node->role != ROLE_CONST && !k->op->cold[n]) k->cost += times * cost_of(p, node);
     switch ((enum superop_role)node->role) {
     case ROLE_MAP: {
       const struct fused_value *last = &k->values[node->operands[node->operand_count - 1]];
@@ -203,6 +266,9 @@ static void plan_nodes(struct cvl_kernel *k) {
                               .wants_descriptor = k->values[node->result + 1].is_output};
       break;
     case ROLE_CONST:
+    case ROLE_CARRY:
+    case ROLE_WHILE:
+    case ROLE_NEXT:
     case ROLE_SCATTER:
     case ROLE_ASSERT: break;
     }
@@ -254,6 +320,7 @@ struct cvl_kernel *cpu_prepare(struct cvl_context *c, const struct superop *op) 
   k->live_steps = (uint32_t *)(void *)(block + live_at);
   uint32_t *scratch = (uint32_t *)(void *)(block + free_at);
   describe_values(k);
+  note_loops(k);
   note_told(k, scratch);
   plan_nodes(k);
   assign_slots(k, scratch);

@@ -11,6 +11,7 @@
  *   fused-plan.c   prepare and discard: which buffers, which order
  *   fused-bind.c   the start of a run: where every value lies, given the operands
  *   fused-strip.c  evaluation of a strip
+ *   fused-loop.c   the loops of a strip
  *   fused-piece.c  evaluation of a piece: tiles, reductions, packs, scans
  *   fused-native.c the maps of a strip as compiled functions
  *   fused-message.c what the message of a failing ASSERT tells
@@ -54,6 +55,8 @@ struct fused_value {
   bool consumed;        /* by a reduction, scan, pack or scatter */
   bool scattered;       /* by a scatter: has to be in memory as a whole */
   bool is_output;
+  bool has_spare;      /* NEXT: the next value is another one that is carried ... */
+  uint32_t spare_slot; /* ... and waits in this buffer */
   /* This run. */
   uint8_t place;
   bool released;   /* parameter: the reference that was passed is given up already */
@@ -62,13 +65,23 @@ struct fused_value {
   bool streaming;  /* past the caches */
   uint8_t step;    /* bytes from an element to the next: 0 if IN_ALL_PLACES */
   size_t offset;   /* in a worker's memory */
+  size_t spare;    /* likewise */
   char *base;      /* IN_MEMORY: of the whole vector; IN_ALL_PLACES: of a strip */
   const void *one; /* IN_ALL_PLACES: the element */
   uint64_t start, stride;
   struct cvl_value whole; /* of a node's result: what is delivered or scattered, if anything */
 };
 
-enum fused_action { ACT_NOT, ACT_MAP, ACT_DIST, ACT_INDEX, ACT_GATHER, ACT_PICK, ACT_ASSERT };
+enum fused_action {
+  ACT_NOT,
+  ACT_MAP,
+  ACT_DIST,
+  ACT_INDEX,
+  ACT_GATHER,
+  ACT_PICK,
+  ACT_ASSERT,
+  ACT_LOOP
+};
 
 struct fused_node {
   enum cvl_op op;
@@ -202,6 +215,9 @@ void fused_note(struct cvl_kernel *, uint32_t node, uint64_t place);
  */
 void fused_message(const struct cvl_kernel *, uint32_t assertion, uint64_t place,
                    struct cvl_error *);
+/* fused-loop.c: the loop whose first CARRY is the live step *step, on such places; then *step
+ * is its last. False if it was stopped, which is noted. */
+bool fused_loop(struct fused_worker *, uint32_t *step, uint64_t first, uint64_t n);
 
 /* fused-piece.c: bodies for pool_for over the path of k->segments, or over places. */
 void fused_piece(void *kernel, uint64_t first, uint64_t last, unsigned worker);

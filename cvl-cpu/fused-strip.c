@@ -89,6 +89,7 @@ uint64_t fused_step(struct fused_worker *w, uint32_t number, uint64_t first, uin
   case ACT_GATHER:
   case ACT_PICK: return gather(w, node, p, first, n, out);
   case ACT_ASSERT: return all_true(fused_at(w, &k->values[node->operands[0]], first), n);
+  case ACT_LOOP: /* fused-loop.c */
   case ACT_NOT: break;
   }
   return n;
@@ -157,6 +158,10 @@ bool fused_strip(struct fused_worker *w, uint64_t first, uint64_t n) {
       if (number > failed) {
         end = failed;
         break;
+      }
+      if (k->op->nodes[number].role == ROLE_CARRY) {
+        if (!fused_loop(w, &i, first, n)) end = number;
+        continue;
       }
       const uint64_t done = fused_step(w, number, first, n);
       if (done == n) continue;

@@ -46,7 +46,8 @@ static bool make_vector(struct cvl_kernel *k, struct fused_value *v,
   v->streaming = !reuse && k->n * v->bytes >= STREAM_BYTES;
   k->streams |= v->streaming;
   const uint8_t action = k->nodes[v->node].action;
-  const bool writes_exactly = action == ACT_MAP || action == ACT_GATHER || action == ACT_PICK;
+  const bool writes_exactly =
+      action == ACT_MAP || action == ACT_GATHER || action == ACT_PICK || action == ACT_LOOP;
   if (writes_exactly && v->place == v->home && !v->streaming) {
     v->place = IN_MEMORY;
     v->base = result_data(&v->whole);
@@ -238,7 +239,9 @@ static void report(struct cvl_kernel *k) {
   const struct superop_node *node = &k->op->nodes[number];
   const struct fused_node *p = &k->nodes[number];
   struct cvl_error e = {.site = k->site + number, .position = (int64_t)place};
-  if (node->role == ROLE_MAP) {
+  if (node->role == ROLE_WHILE) {
+    e.kind = CVL_E_STOPPED;
+  } else if (node->role == ROLE_MAP) {
     e.kind = (enum cvl_error_kind)p->entry->error;
   } else if (node->role == ROLE_ASSERT) {
     e.kind = CVL_E_ASSERT;
@@ -315,6 +318,7 @@ static struct worker_layout lay_out_worker(struct cvl_kernel *k) {
   for (uint32_t i = 0; i < k->step_count; i++) {
     struct fused_value *v = fused_result(k, k->steps[i]);
     if (!v) continue;
+    if (v->has_spare) v->spare = strips + v->spare_slot * strip;
     if (v->place == IN_STRIP) {
       v->offset = strips + (k->compiled ? v->native_slot : v->slot) * strip;
     }

@@ -428,7 +428,9 @@ static bool assert_entry(context *c, uint64_t site, const cvl_value *flags, cons
 
 /* ---- superoperators: fused.cpp ---- */
 
+/* A loop is left to superop_run, which can be stopped: a kernel cannot. */
 static cvl_kernel *prepare(context *c, const superop *op) {
+  if (superop_has_loops(op)) return nullptr;
   try {
     return prepare_kernel(*c, op);
   } catch (const std::bad_alloc &) {
@@ -444,7 +446,7 @@ static bool run_entry(context *c, uint64_t site, cvl_kernel *k, const cvl_value 
   for (uint32_t i = 0; i < op->output_count; i++) outs[i] = cvl_value{};
   const bool good = guarded(c, site, nullptr, nullptr,
                             [&] { done = run_kernel(*c, site, k, operands, outs); });
-  if (good && !done) return superop_run(&nodes, c, site, op, operands, outs);
+  if (good && !done) return superop_run(&nodes, c, site, op, nullptr, operands, outs);
   for (uint32_t p = 0; p < op->param_count; p++) release_owned(operands[p]);
   for (uint32_t i = 0; i < op->output_count && !good; i++) {
     release_value(outs[i]);

@@ -173,8 +173,9 @@ bool suite_compare(struct suite *s, const struct host_value *want, const struct 
 
 const char *error_kind_name(enum cvl_error_kind kind) {
   static const char *const names[] = {
-      "NONE",  "MEMORY",    "SIZE",  "DIVIDE_BY_ZERO", "INDEX",  "DUPLICATE", "NEGATIVE_LENGTH",
-      "TOTAL", "INT_RANGE", "BOUND", "ASSERT",         "DEVICE",
+      "NONE",      "MEMORY",          "SIZE",   "DIVIDE_BY_ZERO", "INDEX",
+      "DUPLICATE", "NEGATIVE_LENGTH", "TOTAL",  "INT_RANGE",      "BOUND",
+      "ASSERT",    "STOPPED",         "DEVICE",
   };
   return names[kind];
 }

@@ -154,6 +154,7 @@ void chapter_memory(struct suite *);
 /* Random superoperators (conformance-superop.c). */
 void chapter_superop_maps(struct suite *);
 void chapter_superop_functions(struct suite *);
+void chapter_superop_loops(struct suite *);
 void chapter_superop_gathers(struct suite *);
 void chapter_superop_reductions(struct suite *);
 void chapter_superop_scans(struct suite *);

@@ -19,6 +19,9 @@ struct maker {
   uint32_t pool[3][POOL], pool_count[3];         /* values of the domain, by class */
   uint32_t segments;   /* the parameter of DATA_SEGMENTS, once there */
   uint32_t used[POOL]; /* of results: how often */
+  bool hidden[POOL];   /* of results: inside of a loop */
+  bool inside;         /* a loop is being made: pools are what is known in it */
+  uint32_t odd;        /* there: a divisor */
 };
 
 static bool chance(struct maker *m, uint64_t n) {
@@ -66,12 +69,12 @@ static void keep(struct maker *m, enum superop_kind kind, uint32_t value) {
 
 /* ---- nodes ---- */
 
-static uint32_t results_of(uint16_t op) {
-  return op == OPC_PACK ? 2 : op == OPC_ASSERT ? 0 : 1;
+static uint32_t results_of(uint32_t op) {
+  return op == OPC_PACK ? 2 : op == OPC_ASSERT || op == SUPEROP_WHILE ? 0 : 1;
 }
 
 /* Adds a node; its first result is returned, and kept as a value of the domain if it is one. */
-static uint32_t add_node(struct maker *m, enum opcode op, enum type_word type, bool checked,
+static uint32_t add_node(struct maker *m, uint32_t op, enum type_word type, bool checked,
                          enum superop_kind domain_kind, uint32_t n, const uint32_t *operands) {
   if (m->node_count == SUPEROP_NODES) abort();
   struct superop_node *node = &m->c->nodes[m->node_count++];
@@ -84,7 +87,8 @@ static uint32_t add_node(struct maker *m, enum opcode op, enum type_word type, b
     if (operands[i] >= RESULTS) m->used[operands[i] - RESULTS]++;
   }
   uint32_t result = RESULTS + m->value_count;
-  m->value_count += results_of((uint16_t)op);
+  m->hidden[m->value_count] = m->inside;
+  m->value_count += results_of(op);
   keep(m, domain_kind, result);
   return result;
 }
@@ -116,7 +120,7 @@ static uint32_t add_flat(struct maker *m, enum superop_kind kind, int64_t x) {
  * is listed again. */
 static uint32_t some_value(struct maker *m, enum superop_kind kind) {
   uint32_t n = m->pool_count[kind];
-  if (n == 0 || chance(m, 5)) {
+  if (!m->inside && (n == 0 || chance(m, 5))) {
     uint32_t p = add_data(m, kind, DATA_PLACES, 0);
     keep(m, kind, p);
     return p;
@@ -131,6 +135,7 @@ static uint32_t some_value(struct maker *m, enum superop_kind kind) {
 
 /* A divisor that is not zero. */
 static uint32_t divisor(struct maker *m) {
+  if (m->inside) return m->odd;
   if (chance(m, 2)) return add_data(m, SUPEROP_INT, DATA_NONZERO, 0);
   uint32_t odd = add_flat(m, SUPEROP_INT, 1), x = some_value(m, SUPEROP_INT);
   return add_node(m, OPC_OR, TW_INT, false, SUPEROP_INT, 2, OPERANDS(x, odd));
@@ -167,12 +172,12 @@ static void add_map(struct maker *m) {
   uint32_t v[MAX_OPERANDS], n = (uint32_t)strlen(info->operands);
   bool divides = op == OPC_MOD || (op == OPC_DIV && type == TW_INT);
   for (uint32_t i = 0; i < n; i++) {
-    bool careful = divides && i == 1 && !(m->mix->wild && chance(m, 6));
+    bool careful = divides && i == 1 && (m->inside || !(m->mix->wild && chance(m, 6)));
     v[i] = careful ? divisor(m) : some_value(m, kind_of_letter(info->operands[i], type));
   }
   if (op_is_approximate(info->operation)) m->c->approximate = true;
-  add_node(m, op, type, m->mix->wild || chance(m, 2), kind_of_letter(info->results[0], type), n,
-           v);
+  bool checked = !m->inside && (m->mix->wild || chance(m, 2));
+  add_node(m, op, type, checked, kind_of_letter(info->results[0], type), n, v);
 }
 
 /* ---- spreads ---- */
@@ -362,14 +367,63 @@ static void add_assert(struct maker *m) {
   node->text_length = (uint32_t)(1 + rng_below(&m->s->rng, sizeof text - 1));
 }
 
+/* ---- loops ---- */
+
+/* A loop that ends: it counts down from 7 at most, or 63. */
+static void add_loop(struct maker *m) {
+  enum { CARRIED = 5, ROOM = 34, BODY = 4 };
+  struct maker outside = *m;
+  enum superop_kind kinds[CARRIED] = {SUPEROP_INT, SUPEROP_BOOL, SUPEROP_FLOAT};
+  uint32_t carried[CARRIED], start[CARRIED] = {0};
+  uint32_t count = 3 + (uint32_t)rng_below(&m->s->rng, CARRIED - 2);
+  if (m->node_count + ROOM > SUPEROP_NODES) return;
+  uint32_t zero = add_flat(m, SUPEROP_INT, 0), one = add_flat(m, SUPEROP_INT, 1);
+  uint32_t mask = add_flat(m, SUPEROP_INT, chance(m, 4) ? 63 : 7);
+  m->odd = one;
+  for (uint32_t i = 0; i < count; i++) {
+    if (i >= 3) kinds[i] = (enum superop_kind)rng_below(&m->s->rng, 3);
+    start[i] = some_value(m, kinds[i]);
+  }
+  start[0] = add_node(m, OPC_AND, TW_INT, false, SUPEROP_SEGDES, 2, OPERANDS(start[0], mask));
+  memcpy(outside.pool, m->pool, sizeof m->pool); /* with what has been added for the start */
+  memcpy(outside.pool_count, m->pool_count, sizeof m->pool_count);
+  m->inside = true;
+  memset(m->pool_count, 0, sizeof m->pool_count);
+  for (uint32_t i = 0; i < count; i++) {
+    carried[i] = add_node(m, SUPEROP_CARRY, (enum type_word)kinds[i], false, kinds[i], 1,
+                          OPERANDS(start[i]));
+  }
+  for (uint64_t k = rng_below(&m->s->rng, BODY); k > 0; k--) add_map(m);
+  uint32_t on = add_node(m, OPC_GT, TW_INT, false, SUPEROP_BOOL, 2, OPERANDS(carried[0], zero));
+  if (chance(m, 2)) {
+    uint32_t also = some_value(m, SUPEROP_BOOL);
+    on = add_node(m, OPC_AND, TW_BOOL, false, SUPEROP_BOOL, 2, OPERANDS(on, also));
+  }
+  add_node(m, SUPEROP_WHILE, TW_NONE, false, SUPEROP_SEGDES, 1, OPERANDS(on));
+  for (uint64_t k = rng_below(&m->s->rng, BODY); k > 0; k--) add_map(m);
+  uint32_t next[CARRIED] = {
+      add_node(m, OPC_SUB, TW_INT, false, SUPEROP_SEGDES, 2, OPERANDS(carried[0], one))};
+  for (uint32_t i = 1; i < count; i++) {
+    next[i] = chance(m, 4) ? carried[i] : some_value(m, kinds[i]);
+  }
+  m->inside = false;
+  memcpy(m->pool, outside.pool, sizeof m->pool);
+  memcpy(m->pool_count, outside.pool_count, sizeof m->pool_count);
+  for (uint32_t i = 0; i < count; i++) {
+    add_node(m, SUPEROP_NEXT, (enum type_word)kinds[i], false, kinds[i], 2,
+             OPERANDS(carried[i], next[i]));
+  }
+}
+
 /* ---- the whole ---- */
 
 /* Nodes of all kinds in random order. */
 static void add_nodes(struct maker *m) {
   void (*const add[])(struct maker *) = {add_map, add_spread, add_gather};
-  enum { KINDS = 8 };
-  uint32_t left[KINDS] = {m->mix->maps,  m->mix->spreads, m->mix->gathers,  m->mix->reductions,
-                          m->mix->scans, m->mix->packs,   m->mix->scatters, m->mix->asserts};
+  enum { KINDS = 9 };
+  uint32_t left[KINDS] = {m->mix->maps,       m->mix->spreads, m->mix->gathers,
+                          m->mix->reductions, m->mix->scans,   m->mix->packs,
+                          m->mix->scatters,   m->mix->asserts, m->mix->loops};
   uint32_t total = 0;
   for (int i = 0; i < KINDS; i++) {
     if (left[i] > 1) left[i] = 1 + (uint32_t)rng_below(&m->s->rng, left[i]);
@@ -386,6 +440,7 @@ static void add_nodes(struct maker *m) {
     case 5: add_pack(m); break;
     case 6: add_scatter(m); break;
     case 7: add_assert(m); break;
+    case 8: add_loop(m); break;
     default: add[kind](m); break;
     }
   }
@@ -399,7 +454,11 @@ static void choose_outputs(struct maker *m) {
   op->output_count = 0;
   for (uint32_t k = 0; k < m->node_count; k++) {
     uint32_t results = results_of(m->c->nodes[k].op);
-    if (m->c->nodes[k].op != OPC_CONST && results > 0) last = result;
+    if (results == 0 || m->hidden[result]) {
+      result += results;
+      continue;
+    }
+    if (m->c->nodes[k].op != OPC_CONST) last = result;
     for (uint32_t r = 0; r < results && m->c->nodes[k].op != OPC_CONST; r++) {
       if (m->used[result + r] ? chance(m, 5) : !chance(m, 12)) {
         out[op->output_count++] = RESULTS + result + r;
@@ -462,8 +521,8 @@ void superop_case_print(const struct superop_case *c, FILE *out) {
     const char *type = type_word_text((enum type_word)node->type);
     fprintf(out, "    %2u: ", k);
     if (node->result_count > 0) fprintf(out, "$%u = ", node->result);
-    fprintf(out, "(%s%s%s%s", node->checked ? "" : "! ",
-            opcode_info((enum opcode)node->op)->spelling, *type ? " " : "", type);
+    fprintf(out, "(%s%s%s%s", node->checked ? "" : "! ", superop_info(node->op)->spelling,
+            *type ? " " : "", type);
     if (node->op == OPC_CONST && node->type == TW_FLOAT) {
       fprintf(out, " %g", cvl_float_of(&node->constant));
     } else if (node->op == OPC_CONST) {

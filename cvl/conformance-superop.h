@@ -10,7 +10,7 @@
 #include "cvl/conformance-suite.h"
 #include "cvl/superop.h"
 
-enum { SUPEROP_PARAMS = 54, SUPEROP_NODES = 42 };
+enum { SUPEROP_PARAMS = 54, SUPEROP_NODES = 72 };
 
 /* How the data of a parameter is made, for n places in the shape of the run. */
 enum data_kind {
@@ -42,7 +42,8 @@ struct recipe {
 
 /* What a superoperator is made of: how many of each. */
 struct mixture {
-  uint32_t maps, spreads, gathers, reductions, scans, packs, scatters, asserts; /* at most */
+  uint32_t maps, spreads, gathers, reductions, scans, packs, scatters, asserts,
+      loops;        /* at most; not asserts and loops */
   bool approximate; /* with functions that differ between back ends */
   bool wild;        /* with indices, divisors and flags that may be wrong */
 };

@@ -140,6 +140,7 @@ enum cvl_error_kind {
   CVL_E_INT_RANGE,       /* a length does not fit an INT: value: the length; position */
   CVL_E_BOUND,           /* RAND: position; value: the bound that is not positive */
   CVL_E_ASSERT,          /* position; value, limit: the two INTs there */
+  CVL_E_STOPPED,         /* options.stop asked a loop of a superoperator to end */
   CVL_E_DEVICE           /* the device failed; text says how */
 };
 
@@ -159,6 +160,13 @@ struct cvl_context; /* opaque: the back end's */
 struct cvl_kernel;  /* likewise: a superoperator made ready */
 struct superop;     /* superop.h */
 
+/* Who may want work without a limit to end. Asked now and then, by any thread of a back end,
+ * until the operation returns. */
+struct cvl_stop {
+  bool (*asks)(void *with); /* NULL: nobody */
+  void *with;
+};
+
 struct cvl_options {
   enum cvl_elem int_elem;   /* CVL_I32 or CVL_I64 */
   enum cvl_elem float_elem; /* CVL_F32 or CVL_F64 */
@@ -174,6 +182,7 @@ struct cvl_options {
                                (fcodeopt --emit-cuda); NULL: none */
   bool measure;             /* the times of cvl_statistics are wanted, at some cost: else a
                                back end may leave them 0 */
+  struct cvl_stop stop;     /* ends loops of superoperators: CVL_E_STOPPED */
 };
 
 /* Something a back end can run on. */

@@ -255,7 +255,7 @@ static bool perform(struct cvl_context *ctx, struct task *t) {
     return true;
   }
   if (!t->kernel->inner) {
-    return superop_run(ctx->b, ctx->inner, t->site, t->kernel->op, t->inner, t->result);
+    return superop_run(ctx->b, ctx->inner, t->site, t->kernel->op, NULL, t->inner, t->result);
   }
   return ctx->b->run(ctx->inner, t->site, t->kernel->inner, t->inner, t->result);
 }

@@ -355,7 +355,11 @@ static void oracle_discard(struct cvl_context *ctx, struct cvl_kernel *kernel) {
 
 static bool oracle_run_kernel(struct cvl_context *ctx, uint64_t site, struct cvl_kernel *kernel,
                               operand *operands, struct cvl_value *outs) {
-  return superop_run(&cvl_oracle_backend, ctx, site, kernel->op, operands, outs);
+  if (superop_run(&cvl_oracle_backend, ctx, site, kernel->op, &ctx->options.stop, operands,
+                  outs))
+    return true;
+  if (ctx->error.kind != CVL_E_NONE) return false;
+  return fault(ctx, site, (struct cvl_error){.kind = CVL_E_STOPPED});
 }
 
 const struct cvl_backend cvl_oracle_backend = {

@@ -39,7 +39,10 @@ static enum call_kind kind_of(enum superop_role role) {
   case ROLE_ASSERT: return CALL_ASSERT;
   case ROLE_GATHER:
   case ROLE_SCATTER: return CALL_PERMUTE;
-  case ROLE_CONST: break;
+  case ROLE_CONST:
+  case ROLE_CARRY: /* by hand, below */
+  case ROLE_WHILE:
+  case ROLE_NEXT: break;
   }
   return CALL_KINDS;
 }
@@ -64,36 +67,130 @@ static struct host_value constant(struct heap *heap, const struct cvl_value *c) 
   return v;
 }
 
+struct oracle {
+  struct heap *heap;
+  const struct superop *op;
+  enum cvl_elem int_elem, float_elem;
+  struct host_value *values;
+  struct cvl_error *e;
+};
+
+static bool fail(const struct oracle *o, uint32_t k, struct cvl_error e) {
+  *o->e = e;
+  o->e->site = k;
+  return false;
+}
+
+static bool execute_node(const struct oracle *o, uint32_t k) {
+  const struct superop_node *node = &o->op->nodes[k];
+  const struct opcode_info *info = superop_info(node->op);
+  struct host_value *result = &o->values[node->result];
+  if (node->role == ROLE_CONST) {
+    *result = constant(o->heap, &node->constant);
+    return true;
+  }
+  struct host_value v[MAX_OPERANDS] = {{0}};
+  struct oracle_call call = {.kind = kind_of((enum superop_role)node->role),
+                             .op = info->operation,
+                             .int_elem = o->int_elem,
+                             .float_elem = o->float_elem};
+  for (uint32_t i = 0; i < node->operand_count; i++) v[i] = o->values[node->operands[i]];
+  call.count = call_operands(call.kind, call.op);
+  if (call.kind == CALL_PERMUTE) {
+    order_permute(info, v, call.operand);
+  } else {
+    memcpy(call.operand, v, sizeof v);
+  }
+  struct oracle_outcome outcome = {0};
+  if (!sizes_agree(info, v, &outcome.error) || !oracle_run(o->heap, &call, &outcome)) {
+    return fail(o, k, outcome.error);
+  }
+  for (uint32_t i = 0; i < node->result_count; i++) {
+    host_free(o->heap, &result[i]); /* of the round before */
+    result[i] = outcome.out[i];
+  }
+  return true;
+}
+
+static struct host_value copy(const struct oracle *o, const struct host_value *from) {
+  struct host_value v = host_vector(o->heap, (enum cvl_elem)from->elem, from->n);
+  for (uint64_t i = 0; i < from->n; i++) host_copy(&v, i, from, i);
+  return v;
+}
+
+static bool has_places(const struct oracle *o, uint32_t k, uint64_t n, uint32_t value) {
+  if (o->values[value].n == n) return true;
+  return fail(o, k,
+              (struct cvl_error){.kind = CVL_E_SIZE,
+                                 .value = (int64_t)n,
+                                 .limit = (int64_t)o->values[value].n});
+}
+
+/* A loop: round by round, all places at once, with a mark for those that have not left. The
+ * results are what the carried values are changed in. */
+static bool execute_loop(const struct oracle *o, struct superop_loop l, uint8_t *live) {
+  const struct superop_node *nodes = o->op->nodes;
+  const uint64_t n = o->values[nodes[l.first].operands[0]].n;
+  for (uint32_t i = 0; i < l.count; i++) {
+    if (!has_places(o, l.first + i, n, nodes[l.first + i].operands[0])) return false;
+  }
+  for (uint32_t i = 0; i < l.count; i++) {
+    o->values[nodes[l.first + i].result] = copy(o, &o->values[nodes[l.first + i].operands[0]]);
+  }
+  memset(live, 1, n);
+  for (;;) {
+    for (uint32_t k = l.first + l.count; k < l.test; k++) {
+      if (!execute_node(o, k)) return false;
+    }
+    const struct host_value *flags = &o->values[nodes[l.test].operands[0]];
+    if (!has_places(o, l.test, n, nodes[l.test].operands[0])) return false;
+    bool any = false;
+    for (uint64_t p = 0; p < n; p++) {
+      live[p] = live[p] && host_int(flags, p);
+      any = any || live[p];
+    }
+    if (!any) break;
+    for (uint32_t k = l.test + 1; k < l.next; k++) {
+      if (!execute_node(o, k)) return false;
+    }
+    for (uint32_t k = l.next; k <= l.last; k++) {
+      const struct host_value *x = &o->values[nodes[k].operands[0]];
+      const struct host_value *next = &o->values[nodes[k].operands[1]];
+      if (!has_places(o, k, x->n, nodes[k].operands[1])) return false;
+      struct host_value *to = &o->values[nodes[k].result];
+      *to = copy(o, x);
+      for (uint64_t p = 0; p < n; p++) {
+        if (live[p]) host_copy(to, p, next, p);
+      }
+    }
+    for (uint32_t k = l.next; k <= l.last; k++) {
+      host_free(o->heap, &o->values[nodes[k].operands[0]]);
+      o->values[nodes[k].operands[0]] = o->values[nodes[k].result];
+      o->values[nodes[k].result] = (struct host_value){0};
+    }
+  }
+  for (uint32_t k = l.next; k <= l.last; k++) {
+    o->values[nodes[k].result] = copy(o, &o->values[nodes[k].operands[0]]);
+  }
+  return true;
+}
+
 bool oracle_superop(struct heap *heap, const struct superop *op, enum cvl_elem int_elem,
                     enum cvl_elem float_elem, struct host_value *values, struct cvl_error *e) {
+  const struct oracle o = {heap, op, int_elem, float_elem, values, e};
   for (uint32_t k = 0; k < op->node_count; k++) {
-    const struct superop_node *node = &op->nodes[k];
-    const struct opcode_info *info = opcode_info((enum opcode)node->op);
-    struct host_value *result = &values[node->result];
-    if (node->role == ROLE_CONST) {
-      *result = constant(heap, &node->constant);
+    if (op->nodes[k].role != ROLE_CARRY) {
+      if (!execute_node(&o, k)) return false;
       continue;
     }
-    struct host_value v[MAX_OPERANDS] = {{0}};
-    struct oracle_call call = {.kind = kind_of((enum superop_role)node->role),
-                               .op = info->operation,
-                               .int_elem = int_elem,
-                               .float_elem = float_elem};
-    for (uint32_t i = 0; i < node->operand_count; i++) v[i] = values[node->operands[i]];
-    call.count = call_operands(call.kind, call.op);
-    if (call.kind == CALL_PERMUTE) {
-      order_permute(info, v, call.operand);
-    } else {
-      memcpy(call.operand, v, sizeof v);
-    }
-    struct oracle_outcome outcome = {0};
-    bool ok = sizes_agree(info, v, &outcome.error) && oracle_run(heap, &call, &outcome);
-    if (!ok) {
-      *e = outcome.error;
-      e->site = k;
-      return false;
-    }
-    for (uint32_t i = 0; i < node->result_count; i++) result[i] = outcome.out[i];
+    const struct superop_loop l = superop_loop_at(op, k);
+    const uint64_t n = values[op->nodes[k].operands[0]].n;
+    uint8_t *live = heap_alloc(heap, n + 1);
+    if (!live) return fail(&o, k, (struct cvl_error){.kind = CVL_E_MEMORY});
+    bool ok = execute_loop(&o, l, live);
+    heap_free(heap, live, n + 1);
+    if (!ok) return false;
+    k = l.last;
   }
   return true;
 }

@@ -1,6 +1,8 @@
 /* superop-run.c - what a superoperator means: its nodes executed in order, each by the function
  * of the back end that its opcode names.
  *
+ * A loop is executed on all places in step: those that have left keep what they carry.
+ *
  * Values that are held here are marked `owned`. An operation gets the reference with the last
  * use of a value, so that it may work in place; but not if the same object stands twice among
  * its operands or among those of the superoperator, since another use may still need it.
@@ -15,6 +17,7 @@ struct run {
   const struct superop *op;
   uint64_t site;            /* of the node being executed */
   struct cvl_value *values; /* of every number; owned: a reference is held */
+  const struct cvl_stop *stop;
 };
 
 static void give_up(struct run *r, uint32_t value) {
@@ -33,7 +36,7 @@ static struct cvl_size size_of(const struct run *r, const struct superop_node *n
 }
 
 static bool require_sizes(struct run *r, const struct superop_node *node) {
-  const struct size_rule *rules = opcode_info((enum opcode)node->op)->rules;
+  const struct size_rule *rules = superop_info(node->op)->rules;
   for (int k = 0; rules[k].a; k++) {
     struct cvl_size a = size_of(r, node, rules[k].a), b = size_of(r, node, rules[k].b);
     bool equal = a.symbol == b.symbol && (a.symbol || a.bound == b.bound);
@@ -82,7 +85,7 @@ static bool execute_permute(struct run *r, const struct opcode_info *info,
 static bool execute(struct run *r, const struct superop_node *node, const struct cvl_value *v,
                     struct cvl_value *out) {
   const struct cvl_backend *b = r->b;
-  const struct opcode_info *info = opcode_info((enum opcode)node->op);
+  const struct opcode_info *info = superop_info(node->op);
   switch ((enum superop_role)node->role) {
   case ROLE_CONST: out[0] = node->constant; return true;
   case ROLE_SPREAD: return b->dist(r->ctx, r->site, &v[0], &v[1], out);
@@ -97,6 +100,9 @@ static bool execute(struct run *r, const struct superop_node *node, const struct
   case ROLE_ASSERT: return b->assert_all(r->ctx, r->site, &v[0], &v[1], &v[2]);
   case ROLE_GATHER:
   case ROLE_SCATTER: return execute_permute(r, info, v, out);
+  case ROLE_CARRY: /* loops are executed as a whole */
+  case ROLE_WHILE:
+  case ROLE_NEXT: break;
   }
   return false;
 }
@@ -136,6 +142,148 @@ static bool execute_node(struct run *r, uint32_t k) {
   return true;
 }
 
+/* ---- loops ---- */
+
+struct rounds {
+  struct superop_loop at;
+  uint64_t site;           /* of node 0 */
+  struct cvl_value length; /* of the domain: a value that has it */
+  struct cvl_value live;   /* where the places are left that have not left; owned: held */
+};
+
+static void set_live(struct run *r, struct rounds *l, struct cvl_value flags) {
+  if (l->live.owned) {
+    l->live.owned = 0;
+    r->b->release(r->ctx, &l->live);
+  }
+  l->live = flags;
+  l->live.owned = 1;
+}
+
+/* Node k, part of a loop, needs a value as long as the domain is. */
+static bool require_places(struct run *r, struct rounds *l, uint32_t k, uint32_t value) {
+  struct cvl_size a = r->b->length(r->ctx, &l->length);
+  struct cvl_size b = r->b->length(r->ctx, &r->values[value]);
+  r->site = l->site + k;
+  if (a.symbol == b.symbol && (a.symbol || a.bound == b.bound)) return true;
+  return r->b->require_equal(r->ctx, r->site, a, b, 0);
+}
+
+static void used(struct run *r, uint32_t k) {
+  const struct superop_node *node = &r->op->nodes[k];
+  for (uint32_t i = 0; i < node->operand_count; i++) {
+    if (r->op->last_use[node->operands[i]] == k) give_up(r, node->operands[i]);
+  }
+}
+
+/* The carried values before the first round. */
+static bool carry(struct run *r, struct rounds *l) {
+  const struct superop_node *nodes = &r->op->nodes[l->at.first];
+  l->length = r->values[nodes[0].operands[0]];
+  for (uint32_t i = 0; i < l->at.count; i++) {
+    if (!require_places(r, l, l->at.first + i, nodes[i].operands[0])) return false;
+  }
+  for (uint32_t i = 0; i < l->at.count; i++) {
+    struct cvl_value *v = &r->values[nodes[i].result];
+    *v = r->values[nodes[i].operands[0]];
+    r->b->retain(r->ctx, v);
+    v->owned = 1;
+  }
+  l->length = r->values[nodes[0].result];
+  for (uint32_t i = 0; i < l->at.count; i++) used(r, l->at.first + i);
+  return true;
+}
+
+/* At WHILE: takes those that leave out of `live`; false after a fault, *any: some are left. */
+static bool test(struct run *r, struct rounds *l, bool *any) {
+  const struct cvl_value *flags = &r->values[r->op->nodes[l->at.test].operands[0]];
+  struct cvl_value v[2] = {l->live, *flags}, live = *flags, all, found;
+  if (!require_places(r, l, l->at.test, r->op->nodes[l->at.test].operands[0])) return false;
+  v[0].owned = v[1].owned = 0;
+  if (l->live.form == CVL_NOTHING) {
+    r->b->retain(r->ctx, &live);
+  } else if (!r->b->elementwise(r->ctx, r->site, OP_AND, 2, v, &live)) {
+    return false;
+  }
+  set_live(r, l, live);
+  live.owned = 0;
+  struct cvl_size n = r->b->length(r->ctx, &live);
+  if (n.symbol && !r->b->resolve(r->ctx, &n)) return false;
+  const struct cvl_value one = cvl_one_segment(n.bound);
+  if (!r->b->reduce(r->ctx, r->site, OP_OR, &live, &one, &all)) return false;
+  bool known = r->b->scalar(r->ctx, &all, &found);
+  r->b->release(r->ctx, &all);
+  *any = known && found.as.b;
+  used(r, l->at.test);
+  return known;
+}
+
+/* All carried values change, at the places that are left. */
+static bool advance(struct run *r, struct rounds *l) {
+  struct cvl_value next[SUPEROP_VALUES_MAX];
+  const struct superop_node *nodes = &r->op->nodes[l->at.next];
+  bool ok = true;
+  uint32_t made = 0;
+  for (; made < l->at.count && ok; made += ok) {
+    struct cvl_value v[3] = {l->live, r->values[nodes[made].operands[1]],
+                             r->values[nodes[made].operands[0]]};
+    for (int i = 0; i < 3; i++) v[i].owned = 0;
+    r->site = l->site + l->at.next + made;
+    ok = require_sizes(r, &nodes[made]) &&
+         r->b->elementwise(r->ctx, r->site, OP_SELECT, 3, v, &next[made]);
+  }
+  for (uint32_t i = 0; i < made && !ok; i++) r->b->release(r->ctx, &next[i]);
+  for (uint32_t i = 0; i < l->at.count && ok; i++) {
+    give_up(r, nodes[i].operands[0]);
+    r->values[nodes[i].operands[0]] = next[i];
+    r->values[nodes[i].operands[0]].owned = 1;
+  }
+  uint32_t inside = r->op->nodes[l->at.first + l->at.count].result;
+  for (uint32_t v = inside; v < nodes->result && ok; v++) give_up(r, v);
+  l->length = r->values[nodes[0].operands[0]];
+  return ok;
+}
+
+static bool execute_nodes(struct run *r, const struct rounds *l, uint32_t k, uint32_t end) {
+  for (; k < end; k++) {
+    r->site = l->site + k;
+    if (!execute_node(r, k)) return false;
+  }
+  return true;
+}
+
+static bool asked_to_stop(const struct run *r) {
+  return r->stop && r->stop->asks && r->stop->asks(r->stop->with);
+}
+
+/* The loop that begins with node `first`; *k: the last one reached. */
+static bool execute_loop(struct run *r, uint32_t first, uint32_t *k) {
+  const struct superop *op = r->op;
+  struct rounds l = {.at = superop_loop_at(op, first), .site = r->site - first};
+  const struct superop_node *nexts = &op->nodes[l.at.next];
+  for (uint32_t v = op->nodes[first].result; v < nexts->result; v++) r->values[v].owned = 0;
+  bool any = true, ok = carry(r, &l);
+  while (ok && any) {
+    ok = !asked_to_stop(r) && execute_nodes(r, &l, first + l.at.count, l.at.test) &&
+         test(r, &l, &any);
+    if (ok && any) ok = execute_nodes(r, &l, l.at.test + 1, l.at.next) && advance(r, &l);
+  }
+  if (l.live.owned) r->b->release(r->ctx, &l.live);
+  *k = l.at.last;
+  for (uint32_t i = 0; i < l.at.count && ok; i++) { /* what is carried is the result */
+    struct cvl_value *from = &r->values[nexts[i].operands[0]];
+    r->values[nexts[i].result] = *from;
+    from->owned = 0;
+    if (op->last_use[nexts[i].result] == SUPEROP_NONE) give_up(r, nexts[i].result);
+  }
+  for (uint32_t v = 0; v < nexts->result; v++) {
+    bool inside = v >= op->nodes[first].result;
+    if (inside || op->last_use[v] == l.at.last) give_up(r, v);
+  }
+  if (!ok) *k = l.at.next;
+  return ok;
+}
+
 /* ---- the whole ---- */
 
 static bool same_object(const struct cvl_value *a, const struct cvl_value *b) {
@@ -158,15 +306,18 @@ static void take_operands(struct run *r, const struct cvl_value *operands, bool 
 }
 
 bool superop_run(const struct cvl_backend *b, struct cvl_context *ctx, uint64_t site,
-                 const struct superop *op, const struct cvl_value *operands,
-                 struct cvl_value *outs) {
+                 const struct superop *op, const struct cvl_stop *stop,
+                 const struct cvl_value *operands, struct cvl_value *outs) {
   struct cvl_value values[SUPEROP_VALUES_MAX];
   bool kept[SUPEROP_VALUES_MAX];
-  struct run r = {.b = b, .ctx = ctx, .op = op, .values = values};
+  struct run r = {.b = b, .ctx = ctx, .op = op, .values = values, .stop = stop};
   take_operands(&r, operands, kept);
   uint32_t k = 0;
-  for (r.site = site; k < op->node_count && execute_node(&r, k); k++) r.site++;
-  bool ok = k == op->node_count;
+  bool ok = true;
+  for (; k < op->node_count && ok; k += ok) {
+    r.site = site + k;
+    ok = op->nodes[k].role == ROLE_CARRY ? execute_loop(&r, k, &k) : execute_node(&r, k);
+  }
   for (uint32_t i = 0; i < op->output_count && ok; i++) {
     outs[i] = values[op->outputs[i]];
     outs[i].owned = values[op->outputs[i]].owned = 0;

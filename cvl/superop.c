@@ -30,10 +30,13 @@ static const struct part_row part_rows[] = {
     {OPC_FPERMUTE, ROLE_SCATTER, "dddss"},
     {OPC_DFPERMUTE, ROLE_SCATTER, "dddpss"},
     {OPC_ASSERT, ROLE_ASSERT, "ddd"},
+    {SUPEROP_CARRY, ROLE_CARRY, "d"},
+    {SUPEROP_WHILE, ROLE_WHILE, "d"},
+    {SUPEROP_NEXT, ROLE_NEXT, "dd"},
 };
 
-const char *superop_parts(enum opcode op, enum superop_role *role) {
-  switch (opcode_info(op)->klass) {
+const char *superop_parts(uint32_t op, enum superop_role *role) {
+  switch (superop_info(op)->klass) {
   case OC_ELEMENTWISE: *role = ROLE_MAP; return "ddd";
   case OC_REDUCE: *role = ROLE_REDUCE; return "dS";
   case OC_SCAN: *role = ROLE_SCAN; return "dS";
@@ -59,7 +62,7 @@ bool superop_may_fail(const struct superop_node *node) {
   case ROLE_SCATTER:
   case ROLE_ASSERT: return true;
   case ROLE_MAP: {
-    const struct opcode_info *info = opcode_info((enum opcode)node->op);
+    const struct opcode_info *info = superop_info(node->op);
     bool reals = node->type == TW_FLOAT || strchr(info->operands, 'f');
     const struct map_row *row = map_row(info->operation, reals                   ? CLASS_FLOAT
                                                          : node->type == TW_BOOL ? CLASS_BOOL
@@ -69,6 +72,9 @@ bool superop_may_fail(const struct superop_node *node) {
   case ROLE_CONST:
   case ROLE_SPREAD:
   case ROLE_INDEX:
+  case ROLE_CARRY:
+  case ROLE_WHILE:
+  case ROLE_NEXT:
   case ROLE_REDUCE:
   case ROLE_SCAN:
   case ROLE_PACK: break;
@@ -99,8 +105,8 @@ static const char *kind_name(enum superop_kind kind) {
 static const char *node_name(struct shape *s) {
   const struct superop_node *node = &s->op->nodes[s->node];
   const char *word = type_word_text((enum type_word)node->type);
-  return arena_printf(s->arena, "%s%s%s", opcode_info((enum opcode)node->op)->spelling,
-                      *word ? " " : "", word);
+  return arena_printf(s->arena, "%s%s%s", superop_info(node->op)->spelling, *word ? " " : "",
+                      word);
 }
 
 static bool refuse(struct shape *s, const char *why) {
@@ -167,7 +173,7 @@ static enum superop_kind kind_of_letter(char letter, enum type_word type) {
 }
 
 static bool check_type(struct shape *s, const struct superop_node *node) {
-  const struct opcode_info *info = opcode_info((enum opcode)node->op);
+  const struct opcode_info *info = superop_info(node->op);
   unsigned types = node->op == OPC_CONST ? T_IFB : info->types;
   if (types == NO_TYPE ? node->type == TW_NONE
                        : node->type < TW_NONE && types >> node->type & 1)
@@ -230,7 +236,7 @@ static bool check_operand(struct shape *s, const struct superop_node *node, uint
                                   node_name(s), value));
   }
   enum superop_kind kind = (enum superop_kind)s->kinds[value],
-                    needed = kind_of_letter(opcode_info((enum opcode)node->op)->operands[i],
+                    needed = kind_of_letter(superop_info(node->op)->operands[i],
                                             (enum type_word)node->type);
   if (kind != needed) {
     return refuse(s, arena_printf(s->arena, "operand %u of %s is %s, not %s", i, node_name(s),
@@ -259,10 +265,10 @@ static void add_results(struct shape *s, const struct superop_node *node, const 
 static bool complete_node(struct shape *s) {
   struct superop_node *node = &s->op->nodes[s->node];
   node->result = s->op->value_count;
-  if (node->op >= OPC_COUNT) return refuse(s, "an opcode does not exist");
-  const struct opcode_info *info = opcode_info((enum opcode)node->op);
+  if (node->op >= SUPEROP_OPS) return refuse(s, "an opcode does not exist");
+  const struct opcode_info *info = superop_info(node->op);
   enum superop_role role;
-  const char *parts = superop_parts((enum opcode)node->op, &role);
+  const char *parts = superop_parts(node->op, &role);
   if (!parts) {
     return refuse(s,
                   arena_printf(s->arena, "%s has no place in a superoperator", info->spelling));
@@ -297,7 +303,7 @@ static bool complete_node(struct shape *s) {
     if (parts[i] == 'd') require_domain(s, s->sizes[node->operands[i]]);
   }
   struct superop_size size = size_of(s, node, info->result_size);
-  if (!is_consumer(role)) require_domain(s, size);
+  if (!is_consumer(role) && role != ROLE_WHILE) require_domain(s, size);
   add_results(s, node, results, size);
   return true;
 }
@@ -374,6 +380,7 @@ static bool complete(struct shape *s) {
   for (; s->node < op->node_count; s->node++) {
     if (!complete_node(s)) return false;
   }
+  if (!superop_complete_loops(op, s->makers, &s->why, &s->node)) return false;
   if (!check_outputs(s)) return false;
   find_cold(s);
   op->rule_count = (uint32_t)s->rules.count;

@@ -17,12 +17,26 @@
  *                    parameter with n segments
  *     elementwise    of operands of the domain
  *   or ASSERT, which has no result: of flags, v and w of the domain
+ *   or part of a loop, which every place runs for itself:
+ *     CARRY          the value of a *carried* value before the first round: of the domain
+ *     WHILE          a BOOL of the domain; a place where it is false leaves the loop
+ *     NEXT           a carried value and what it is in the next round; its result: what it is
+ *                    when the place has left
  *   or a consumer, whose results are outputs and no operands:
  *     reductions     of an operand of the domain, under a descriptor parameter with total n
  *     scans          likewise
  *     PACK           likewise, of values and flags of the domain
  *     PERMUTE ...    scatters: values, index and flags of the domain; defaults a parameter;
  *                    both descriptors parameters, the source's with total n
+ *
+ * A loop is a run of nodes: CARRY once or more, elementwise ones, WHILE, elementwise ones, and
+ * NEXT for every carried value in their order. Rounds are executed while a place is left: the
+ * nodes up to WHILE, then, at the places that stay, those after it, and all carried values
+ * change at once. Operands inside are carried values, what was computed inside before, and DIST
+ * of a CONST; what else a loop needs is carried without change. Nothing inside is used behind
+ * the loop but the results of NEXT, and nothing inside may fail, not even on what places that
+ * have left hold: a back end may go on computing those. A superoperator with loops has no
+ * ASSERT.
  *
  * All reductions, scans and packs of one superoperator have the same descriptor parameter.
  * DIST, INDEX and gathers may have others. A scatter is the only consumer of its superoperator
@@ -53,6 +67,9 @@ enum superop_role {
   ROLE_GATHER,
   ROLE_PICK /* EXTRACT */,
   ROLE_MAP,
+  ROLE_CARRY,
+  ROLE_WHILE,
+  ROLE_NEXT,
   ROLE_REDUCE,
   ROLE_SCAN,
   ROLE_PACK,
@@ -60,8 +77,11 @@ enum superop_role {
   ROLE_ASSERT
 };
 
+/* What is no instruction of a program, beside the opcodes. */
+enum { SUPEROP_CARRY = OPC_COUNT, SUPEROP_WHILE, SUPEROP_NEXT, SUPEROP_OPS };
+
 struct superop_node {
-  uint16_t op;  /* enum opcode */
+  uint16_t op;  /* enum opcode, or one of these */
   uint8_t type; /* enum type_word */
   uint8_t role; /* enum superop_role; by superop_complete */
   uint8_t operand_count;
@@ -119,13 +139,18 @@ struct superop {
   const struct superop_rule *rules;
 };
 
+/* The row of an opcode, or of one that only superoperators have. */
+const struct opcode_info *superop_info(uint32_t op);
+/* The same of a spelling; false if there is none. */
+bool superop_find(const char *text, size_t length, uint32_t *op);
+
 /* What an opcode is in a superoperator, and which part each operand plays, deepest first; NULL
  * if it has no place there.
  *   d  has one element for each place of the domain: a parameter, or the result of a producer
  *   p  a vector parameter          c  a vector parameter or a CONST
  *   s  a descriptor parameter      S  the one that all reductions, scans and packs share
  * Longer than the operands for elementwise operations. */
-const char *superop_parts(enum opcode, enum superop_role *);
+const char *superop_parts(uint32_t op, enum superop_role *);
 
 #define SUPEROP_NONE UINT32_MAX
 enum { SUPEROP_VALUES_MAX = 4096 }; /* parameters and results of one superoperator */
@@ -146,6 +171,20 @@ bool superop_may_fail(const struct superop_node *);
 static inline bool superop_matters(const struct superop_node *node, uint32_t operand) {
   return node->role != ROLE_ASSERT || operand == 0;
 }
+/* The nodes of a loop: CARRY first .. first + count - 1, WHILE `test`, NEXT next .. last. */
+struct superop_loop {
+  uint32_t first, count, test, next, last;
+};
+/* The loop of a completed superoperator that begins with node `first`. */
+struct superop_loop superop_loop_at(const struct superop *, uint32_t first);
+/* The first node of the loop that a CARRY or NEXT, node k, belongs to. */
+uint32_t superop_loop_of(const struct superop *, uint32_t k);
+bool superop_has_loops(const struct superop *);
+/* Part of superop_complete (superop-loop.c), when nodes and uses are known: checks the loops,
+ * and makes last_use what is said above. makers[v]: the node of value v. False with the reason
+ * and the node. */
+bool superop_complete_loops(struct superop *, const uint32_t *makers, const char **why,
+                            uint32_t *node);
 
 /* Whether two superoperators compute the same: equal in everything but numbers, positions and
  * origins. superop_hash agrees with it. */
@@ -154,9 +193,11 @@ uint64_t superop_hash(const struct superop *);
 
 /* Executes the nodes one by one on a back end: the meaning of a superoperator. Operands are
  * as the contract's `run` wants them; rules need not hold: where one does not, the fault is
- * that of the node (CVL_E_SIZE, position = the index of the opcode's rule). */
+ * that of the node (CVL_E_SIZE, position = the index of the opcode's rule; 0 of CARRY and
+ * WHILE, where places are missing). Between rounds of a loop `stop`, which may be NULL, is
+ * asked whether to end: then the result is false, perhaps without a fault. */
 bool superop_run(const struct cvl_backend *, struct cvl_context *, uint64_t site,
-                 const struct superop *, const struct cvl_value *operands,
-                 struct cvl_value *outs);
+                 const struct superop *, const struct cvl_stop *stop,
+                 const struct cvl_value *operands, struct cvl_value *outs);
 
 #endif

@@ -191,17 +191,28 @@ static bool run(struct driver *d, struct pass pass) {
   return changed;
 }
 
-static void run_all(struct driver *d) {
-  static const struct pass inlining = {"inline", pass_inline},
-                           simplifying = {"simplify", pass_simplify},
-                           dead = {"dead", pass_dead}, fusion = {"fuse", pass_fuse};
-  run(d, inlining);
+static const struct pass inlining = {"inline", pass_inline},
+                         simplifying = {"simplify", pass_simplify}, dead = {"dead", pass_dead},
+                         loops = {"loops", pass_loops}, fusion = {"fuse", pass_fuse};
+
+static void simplify_all(struct driver *d) {
   bool changed = true;
   for (int round = 0; changed && round < MAX_ROUNDS; round++) {
     changed = run(d, simplifying);
     changed |= run(d, dead);
   }
-  if (d->o.options->fuse) run(d, fusion);
+}
+
+/* A function that has become a loop may be inlined, since it no longer calls itself. */
+static void run_all(struct driver *d) {
+  run(d, inlining);
+  simplify_all(d);
+  if (!d->o.options->fuse) return;
+  if (run(d, loops)) {
+    run(d, inlining);
+    simplify_all(d);
+  }
+  run(d, fusion);
 }
 
 /* ---- statistics ---- */

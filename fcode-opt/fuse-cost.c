@@ -71,6 +71,9 @@ double fuse_work(const struct fuse *fuse, const struct ir_binding *x) {
   case ROLE_PICK: return WORK_GATHER;
   case ROLE_MAP: return map_work(x);
   case ROLE_CONST:
+  case ROLE_CARRY: /* no binding of a program is part of a loop */
+  case ROLE_WHILE:
+  case ROLE_NEXT:
   case ROLE_REDUCE:
   case ROLE_SCAN:
   case ROLE_PACK:

@@ -13,21 +13,48 @@ enum { MOST_STAGES = UINT8_MAX };
 
 /* ---- the plan ---- */
 
+/* Whether a node is computed by the function of a stage. */
+static bool is_block(const struct superop *op, const struct fused_blocks *b, uint32_t k) {
+  return fused_in_blocks(op, k) && !b->looped[k];
+}
+
+/* The stage that may begin a loop. */
+static unsigned stage_of_loop(const struct superop *op, const struct fused_blocks *b,
+                              const uint32_t *makers, uint32_t first) {
+  unsigned stage = 0;
+  for (uint32_t k = first; op->nodes[k].role == ROLE_CARRY; k++) {
+    const uint32_t v = op->nodes[k].operands[0];
+    if (v < op->param_count) continue;
+    unsigned s = b->stage[makers[v]] + (is_block(op, b, makers[v]) ? 1U : 0U);
+    if (s > stage) stage = s;
+  }
+  return stage;
+}
+
 bool fused_blocks_plan(struct arena *arena, const struct superop *op, struct fused_blocks *b) {
   memset(b, 0, sizeof *b);
   b->stage = arena_alloc(arena, op->node_count + 1);
   b->written = arena_alloc(arena, (op->value_count + 1) * sizeof *b->written);
+  b->looped = arena_alloc(arena, op->node_count + 1);
   uint32_t *makers = arena_alloc(arena, (op->value_count + 1) * sizeof *makers);
+  uint32_t loop_end = 0;
+  unsigned loop_stage = 0;
   for (uint32_t k = 0; k < op->node_count; k++) {
     const struct superop_node *node = &op->nodes[k];
     unsigned stage = 0, count = node->operand_count;
-    bool in_blocks = fused_in_blocks(op, k);
+    if (node->role == ROLE_CARRY && !b->looped[k]) {
+      loop_end = superop_loop_at(op, k).last;
+      loop_stage = stage_of_loop(op, b, makers, k);
+      for (uint32_t i = k; i <= loop_end; i++) b->looped[i] = true;
+    }
+    if (b->looped[k]) stage = loop_stage;
+    bool in_blocks = is_block(op, b, k);
     if (op->cold[k]) count = 0; /* waits for nothing, and needs nothing */
     if (node->role == ROLE_ASSERT) count = in_blocks;
     for (unsigned i = 0; i < count; i++) {
       if (node->operands[i] < op->param_count) continue;
       uint32_t maker = makers[node->operands[i]];
-      bool waits = op->nodes[maker].role == ROLE_MAP && !in_blocks;
+      bool waits = is_block(op, b, maker) && !in_blocks;
       unsigned s = b->stage[maker] + (waits ? 1U : 0U);
       if (s > stage) stage = s;
     }
@@ -36,7 +63,7 @@ bool fused_blocks_plan(struct arena *arena, const struct superop *op, struct fus
     if (in_blocks && stage >= b->stage_count) b->stage_count = stage + 1;
     for (unsigned i = 0; i < count; i++) {
       uint32_t v = node->operands[i];
-      if (v >= op->param_count && op->nodes[makers[v]].role == ROLE_MAP &&
+      if (v >= op->param_count && is_block(op, b, makers[v]) &&
           (!in_blocks || b->stage[makers[v]] != stage)) {
         b->written[v] = true;
       }
@@ -45,7 +72,7 @@ bool fused_blocks_plan(struct arena *arena, const struct superop *op, struct fus
   }
   for (uint32_t i = 0; i < op->output_count; i++) {
     uint32_t v = op->outputs[i];
-    if (op->nodes[makers[v]].role == ROLE_MAP) b->written[v] = true;
+    if (is_block(op, b, makers[v])) b->written[v] = true;
   }
   return true;
 }
@@ -62,7 +89,7 @@ struct block {
 };
 
 static bool is_in_stage(const struct block *b, uint32_t k) {
-  return fused_in_blocks(b->op, k) && b->plan->stage[k] == b->stage;
+  return is_block(b->op, b->plan, k) && b->plan->stage[k] == b->stage;
 }
 
 static const char *type_of(const struct block *b, uint32_t v) {
@@ -251,6 +278,115 @@ void fused_emit_block(const struct superop *op, const struct fused_blocks *plan,
     }
   }
   fputs("}\n\n", out);
+}
+
+/* ---- loops ---- */
+
+/* What stands once: constants, arrays, and the lanes that carry values. */
+static void declare_loop(const struct block *b, struct superop_loop l) {
+  for (uint32_t v = b->op->param_count; v < b->op->value_count; v++) {
+    const struct cvl_value *c = spread_constant(b->op, v);
+    bool used = false;
+    for (uint32_t k = l.first + l.count; k <= l.last && c != NULL; k++) {
+      const struct superop_node *node = &b->op->nodes[k];
+      for (unsigned i = 0; i < node->operand_count; i++) used |= node->operands[i] == v;
+    }
+    if (!used) continue;
+    fprintf(b->out, "  const %s v%u = ", type_of(b, v), v);
+    emit_literal(c, b->out);
+    fputs(";\n", b->out);
+  }
+  for (uint32_t i = 0; i < l.count; i++) {
+    const struct superop_node *carry = &b->op->nodes[l.first + i];
+    const uint32_t result = b->op->nodes[l.next + i].result;
+    const char *type = type_of(b, result);
+    fprintf(b->out,
+            "  const %s *in%u = in[%u];\n  %s *out%u = out[%u];\n  %s c%u[LANES] = {0};\n",
+            type, carry->result, carry->operands[0], type, result, result, type, carry->result);
+  }
+  fprintf(b->out, "  %s on[LANES] = {0};\n", emit_type(b->widths, SUPEROP_INT));
+}
+
+/* Lanes that have left give their results and take the next places. */
+static void refill(const struct block *b, struct superop_loop l) {
+  fputs("    unsigned busy = 0;\n"
+        "    for (unsigned j = 0; j < LANES; j++) {\n"
+        "      if (!on[j] && at[j] < n) {\n",
+        b->out);
+  for (uint32_t i = 0; i < l.count; i++) {
+    fprintf(b->out, "        out%u[at[j]] = c%u[j];\n", b->op->nodes[l.next + i].result,
+            b->op->nodes[l.first + i].result);
+  }
+  fputs("        at[j] = n;\n      }\n      if (at[j] == n && next < n) {\n", b->out);
+  for (uint32_t i = 0; i < l.count; i++) {
+    const uint32_t v = b->op->nodes[l.first + i].result;
+    fprintf(b->out, "        c%u[j] = in%u[next];\n", v, v);
+  }
+  fputs("        on[j] = 1;\n        at[j] = next++;\n      }\n"
+        "      busy += at[j] < n;\n    }\n"
+        "    if (busy == 0) return 1;\n"
+        "    if (asks && turn % UNASKED == 0 && asks(with)) return 0;\n",
+        b->out);
+}
+
+/* A round of all lanes, in one loop that compilers vectorise. */
+static void round_of_lanes(const struct block *b, struct superop_loop l) {
+  const struct superop_node *nodes = b->op->nodes;
+  fputs("#ifdef __clang__\n"
+        "#pragma clang loop vectorize(assume_safety)\n"
+        "#elif defined(__GNUC__)\n"
+        "#pragma GCC ivdep\n"
+        "#endif\n"
+        "      for (unsigned j = 0; j < LANES; j++) {\n",
+        b->out);
+  for (uint32_t k = l.first; k < l.next; k++) {
+    const uint32_t v = nodes[k].result;
+    const char *type = nodes[k].role == ROLE_WHILE ? NULL : type_of(b, v);
+    if (nodes[k].role == ROLE_CARRY) {
+      fprintf(b->out, "        const %s v%u = c%u[j];\n", type, v, v);
+    } else if (nodes[k].role == ROLE_WHILE) {
+      const char *wide = emit_type(b->widths, SUPEROP_INT);
+      fprintf(b->out, "        const %s stays = v%u ? on[j] : (%s)0;\n        on[j] = stays;\n",
+              wide, nodes[k].operands[0], wide);
+    } else {
+      fprintf(b->out, "        const %s v%u = (%s)(", type, v, type);
+      emit_map(emit_row(&nodes[k])->expression, &nodes[k], b->out);
+      fputs(");\n", b->out);
+      if (b->op->uses[v] == 0) fprintf(b->out, "        (void)v%u;\n", v);
+    }
+  }
+  for (uint32_t k = l.next; k <= l.last; k++) {
+    const uint32_t *v = nodes[k].operands;
+    if (v[0] == v[1]) continue;
+    fprintf(b->out, "        c%u[j] = stays ? v%u : v%u;\n", v[0], v[1], v[0]);
+  }
+  fputs("      }\n", b->out);
+}
+
+/* A lane whose place has left waits for at most ROUNDS rounds: looking more often would cost
+ * more than what it computes in vain. */
+void fused_emit_loop(const struct superop *op, uint32_t first, struct widths widths,
+                     const char *name, FILE *out) {
+  struct block b = {.op = op, .widths = widths, .out = out};
+  const struct superop_loop l = superop_loop_at(op, first);
+  for (int declared = 0; declared < 2; declared++) {
+    fprintf(
+        out,
+        "_Bool %s(uint64_t n, const void *const *in, void *const *out, _Bool (*asks)(void *),\n"
+        "    void *with)%s",
+        name, declared ? " {\n" : ";\n");
+  }
+  fputs("  enum { LANES = 16, ROUNDS = 8, UNASKED = 1024 };\n"
+        "  uint64_t at[LANES], next = 0;\n",
+        out);
+  declare_loop(&b, l);
+  fputs("  for (unsigned j = 0; j < LANES; j++) at[j] = n;\n"
+        "  for (uint64_t turn = 1;; turn++) {\n",
+        out);
+  refill(&b, l);
+  fputs("    for (unsigned r = 0; r < ROUNDS; r++) {\n", out);
+  round_of_lanes(&b, l);
+  fputs("    }\n  }\n}\n\n", out);
 }
 
 void fused_emit_block_prelude(struct widths widths, FILE *out) {

@@ -303,7 +303,8 @@ static void place_params(const struct emitter *e) {
   bool read[SUPEROP_VALUES_MAX] = {false};
   for (uint32_t k = 0; k < e->op->node_count; k++) {
     const struct superop_node *node = &e->op->nodes[k];
-    for (unsigned i = 0; node->role == ROLE_MAP && i < node->operand_count; i++) {
+    bool reads = node->role == ROLE_MAP || node->role == ROLE_CARRY;
+    for (unsigned i = 0; reads && i < node->operand_count; i++) {
       read[node->operands[i]] = true;
     }
   }
@@ -380,12 +381,16 @@ static void place_node(const struct emitter *e, uint32_t k) {
   case ROLE_GATHER:
   case ROLE_PICK: place_gather(e, node, k); break;
   case ROLE_MAP: place_map(e, node, k); break;
+  case ROLE_CARRY:
+  case ROLE_WHILE:
+  case ROLE_NEXT: emit_loop_part(e->op, k, e->widths, "      ", "", e->out); break;
   case ROLE_REDUCE: place_reduce(e, node, k); return;
   case ROLE_SCAN: place_scan(e, node, k); return;
   case ROLE_PACK: place_pack(e, node, k); return;
   case ROLE_SCATTER: place_scatter(e, node, k); return;
   case ROLE_ASSERT: place_assert(e, node, k); return;
   }
+  if (node->result_count == 0) return;
   if (emitter_is_output(e->op, v))
     fprintf(e->out, "      out%u[i] = v%u;\n", v, v);
   else if (e->idle[v])

@@ -37,6 +37,9 @@ uint32_t emitter_near(const struct superop_node *node, uint32_t *far) {
     return node->op == OPC_PERMUTE ? operands[last] : operands[last - 1];
   case ROLE_CONST:
   case ROLE_PICK:
+  case ROLE_CARRY:
+  case ROLE_WHILE:
+  case ROLE_NEXT:
   case ROLE_MAP:
   case ROLE_ASSERT: break;
   }

@@ -92,6 +92,42 @@ void emit_map(const char *text, const struct superop_node *node, FILE *out) {
   emit_expression(text, node->operand_count, operands, out);
 }
 
+/* ---- loops ---- */
+
+/* All carried values change at once. */
+static void emit_changes(const struct superop *op, struct superop_loop l, struct widths w,
+                         const char *indent, FILE *out) {
+  for (int pass = 0; pass < 2; pass++) {
+    for (uint32_t i = l.next; i <= l.last; i++) {
+      const uint32_t *v = op->nodes[i].operands, to = op->nodes[i].result;
+      const char *type = emit_type(w, (enum superop_kind)op->kinds[v[0]]);
+      if (v[0] == v[1]) continue;
+      if (pass == 0) fprintf(out, "%s  const %s next%u = v%u;\n", indent, type, to, v[1]);
+      if (pass == 1) fprintf(out, "%s  v%u = next%u;\n", indent, v[0], to);
+    }
+  }
+  fprintf(out, "%s}\n", indent);
+}
+
+void emit_loop_part(const struct superop *op, uint32_t k, struct widths w, const char *indent,
+                    const char *extra, FILE *out) {
+  const struct superop_node *node = &op->nodes[k];
+  if (node->role == ROLE_WHILE) {
+    fprintf(out, "%s  if (!(v%u%s)) break;\n", indent, node->operands[0], extra);
+    return;
+  }
+  const char *type = emit_type(w, (enum superop_kind)op->kinds[node->result]);
+  if (node->role == ROLE_CARRY) {
+    fprintf(out, "%s%s v%u = v%u;\n", indent, type, node->result, node->operands[0]);
+    if (op->nodes[k + 1].role != ROLE_CARRY) fprintf(out, "%sfor (;;) {\n", indent);
+    return;
+  }
+  struct superop_loop l = superop_loop_at(op, superop_loop_of(op, k));
+  if (k == l.next) emit_changes(op, l, w, indent, out);
+  fprintf(out, "%sconst %s v%u = v%u;\n%s(void)v%u;\n", indent, type, node->result,
+          node->operands[0], indent, node->result);
+}
+
 /* ---- what comes before ---- */
 
 /* Functions that are exact in the C library. */
@@ -129,7 +165,10 @@ void emit_prelude(struct widths w, struct emit_needs needs, FILE *out) {
   bool wide = w.int_elem == CVL_I64, fine = w.float_elem == CVL_F64;
   const char *i = emit_type(w, SUPEROP_INT), *f = emit_type(w, SUPEROP_FLOAT);
   const char *least = wide ? "0x1p63" : "0x1p31", *suffix = fine ? "" : "F";
-  fputs("#include <math.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <string.h>\n\n",
+  fputs("#include <math.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <string.h>\n\n"
+        "#ifdef __GNUC__\n"
+        "#pragma GCC diagnostic ignored \"-Wtautological-compare\" /* x != x */\n"
+        "#endif\n\n",
         out);
   if (needs.functions) elementary(out);
   fprintf(

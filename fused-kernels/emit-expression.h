@@ -20,6 +20,11 @@ void emit_expression(const char *text, unsigned count, const char *const *operan
 /* The same for a map node whose operand values v are written vV. */
 void emit_map(const char *text, const struct superop_node *, FILE *);
 
+/* Node k, a part of a loop, whose values v are vV: a `for` around what stands between CARRY and
+ * NEXT. `extra` comes into its condition to go on (" && ..."). */
+void emit_loop_part(const struct superop *, uint32_t k, struct widths, const char *indent,
+                    const char *extra, FILE *);
+
 /* What a file needs before its expressions. */
 struct emit_needs {
   bool functions; /* exp, sin ...: the elementary functions */

@@ -82,7 +82,9 @@ static void plan_nodes(struct fused_kernel *k, unsigned leave) {
       k->written[v] = false;
     }
     if (is_place(node)) {
-      bool inside = k->written[v] || k->read[v] || node->checked;
+      bool in_loop =
+          node->role == ROLE_CARRY || node->role == ROLE_WHILE || node->role == ROLE_NEXT;
+      bool inside = in_loop || k->written[v] || k->read[v] || node->checked;
       if (inside || k->told[v]) k->tasks[i] = inside ? TASK_INSIDE : TASK_TOLD;
     }
     if (k->tasks[i] != TASK_INSIDE && k->tasks[i] != TASK_TOLD) continue;

@@ -142,6 +142,9 @@ static void evaluate(const struct body *b, uint32_t k) {
   case ROLE_GATHER:
   case ROLE_PICK: gather(b, node, k); break;
   case ROLE_MAP: map(b, node, k); break;
+  case ROLE_CARRY:
+  case ROLE_WHILE:
+  case ROLE_NEXT: emit_loop_part(b->op, k, b->k->widths, b->indent, "", b->out); break;
   case ROLE_REDUCE:
   case ROLE_SCAN:
   case ROLE_PACK:
@@ -154,7 +157,7 @@ static void evaluate(const struct body *b, uint32_t k) {
  * takes from. */
 static bool is_at_place(const struct superop_node *node, unsigned i) {
   enum superop_role role = (enum superop_role)node->role;
-  return role == ROLE_MAP || role == ROLE_REDUCE || role == ROLE_ASSERT ||
+  return role == ROLE_MAP || role == ROLE_CARRY || role == ROLE_REDUCE || role == ROLE_ASSERT ||
          ((role == ROLE_GATHER || role == ROLE_PICK) && i != 0);
 }
 

@@ -34,8 +34,10 @@ static inline bool fused_in_blocks(const struct superop *op, uint32_t node) {
 /* Which values functions for blocks read and write. A superoperator has stages: a map node
  * whose operands are parameters, or spreads, progressions or gathers of them, belongs to stage
  * 0; one that needs the result of a gather whose index is a map of stage s belongs to stage
- * s + 1. An ASSERT belongs to the stage of its flags. One function for each stage. */
+ * s + 1. An ASSERT belongs to the stage of its flags. A loop counts as one node, like a gather.
+ * One function for each stage. */
 struct fused_blocks {
+  bool *looped; /* of every node: it is part of a loop, which has a function of its own */
   uint32_t stage_count; /* 0: there are no nodes for blocks */
   uint8_t *stage;       /* of every node: of a map the stage that computes it, of any other the
                            first stage that may read it */
@@ -64,5 +66,16 @@ void fused_emit_block_prelude(struct widths, FILE *);
  * What an ASSERT would tell is not looked at. BOOL elements are bytes. */
 void fused_emit_block(const struct superop *, const struct fused_blocks *, struct widths,
                       uint32_t stage, const bool *uniform, const char *name, FILE *);
+
+/* Writes the function of the loop whose first node is `first`,
+ *
+ *     bool NAME(uint64_t n, const void *const *in, void *const *out, bool (*asks)(void *),
+ *               void *with)
+ *
+ * which runs it for n places: in[v] has n elements of every value v that is carried first,
+ * out[v] gets those of the results. False if asks(with), asked now and then unless it is NULL,
+ * said so; then out[v] is not complete. */
+void fused_emit_loop(const struct superop *, uint32_t first, struct widths, const char *name,
+                     FILE *);
 
 #endif

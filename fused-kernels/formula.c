@@ -17,6 +17,7 @@ struct formula {
   char *dst;
   size_t size, used;
   uint16_t uses[SUPEROP_VALUES_MAX]; /* of every value, where they are shown */
+  uint32_t told; /* one more than the first node of the loop that was told last */
 };
 
 static void put(struct formula *f, const char *text) {
@@ -60,8 +61,8 @@ static uint32_t maker_of(const struct superop *op, uint32_t value) {
 
 /* Whether a node is called t, and defined before it is used. */
 static bool is_shared(const struct formula *f, const struct superop_node *node) {
-  return node->role != ROLE_CONST && node->role != ROLE_SPREAD && node->result_count == 1 &&
-         f->uses[node->result] > 1;
+  return node->role != ROLE_CONST && node->role != ROLE_CARRY && node->role != ROLE_SPREAD &&
+         node->result_count == 1 && f->uses[node->result] > 1;
 }
 
 static uint32_t shared_before(const struct formula *f, uint32_t node) {
@@ -83,6 +84,11 @@ static void count_uses(struct formula *f) {
 
 static void put_node(struct formula *f, const struct superop_node *node, unsigned depth);
 
+/* Carried value i of a loop is called r. */
+static void put_carried(struct formula *f, const struct superop_loop *l, uint32_t i) {
+  put_numbered(f, "r", l->count == 1 ? 0 : i + 1);
+}
+
 /* An operand: a parameter, a shared value's name, or its expression. */
 static void put_value(struct formula *f, uint32_t v, unsigned depth) {
   if (v < f->op->param_count) {
@@ -91,7 +97,10 @@ static void put_value(struct formula *f, uint32_t v, unsigned depth) {
   }
   uint32_t k = maker_of(f->op, v);
   const struct superop_node *node = &f->op->nodes[k];
-  if (is_shared(f, node)) {
+  if (node->role == ROLE_CARRY) {
+    struct superop_loop l = superop_loop_at(f->op, superop_loop_of(f->op, k));
+    put_carried(f, &l, k - l.first);
+  } else if (is_shared(f, node)) {
     put_numbered(f, "t", shared_before(f, k) + 1);
   } else if (depth == DEEPEST) {
     put(f, "...");
@@ -182,6 +191,39 @@ static void put_combination(struct formula *f, const struct superop_node *node,
   put(f, ")");
 }
 
+/* "t3 after t3 = 1.0, t4 = i while t4 < 10: t3 = t3 * x, t4 = t4 + 1": a carried value where
+ * the loop has ended. The loop itself is told once, with its first result. */
+static void put_loop(struct formula *f, const struct superop_node *node) {
+  const struct superop *op = f->op;
+  struct superop_loop l =
+      superop_loop_at(op, superop_loop_of(op, (uint32_t)(node - op->nodes)));
+  put_carried(f, &l, (uint32_t)(node - op->nodes) - l.next);
+  put(f, " after");
+  if (f->told == l.first + 1) {
+    put(f, " that");
+    return;
+  }
+  f->told = l.first + 1;
+  for (uint32_t i = 0; i < l.count; i++) {
+    put(f, i ? ", " : " ");
+    put_carried(f, &l, i);
+    put(f, " = ");
+    put_value(f, op->nodes[l.first + i].operands[0], 1);
+  }
+  put(f, " while ");
+  put_value(f, op->nodes[l.test].operands[0], 1);
+  bool first = true;
+  for (uint32_t i = 0; i < l.count; i++) {
+    const uint32_t *v = op->nodes[l.next + i].operands;
+    if (v[0] == v[1]) continue;
+    put(f, first ? ": " : ", ");
+    first = false;
+    put_carried(f, &l, i);
+    put(f, " = ");
+    put_value(f, v[1], 1);
+  }
+}
+
 static void put_node(struct formula *f, const struct superop_node *node, unsigned depth) {
   bool infix = (node->role == ROLE_MAP && node->operand_count > 1) ||
                (node->role == ROLE_SPREAD && node->operands[0] < f->op->param_count);
@@ -211,6 +253,9 @@ static void put_node(struct formula *f, const struct superop_node *node, unsigne
     put(f, "]");
     break;
   case ROLE_MAP: put_map(f, node, depth); break;
+  case ROLE_CARRY: put_value(f, node->operands[0], depth); break;
+  case ROLE_NEXT: put_loop(f, node); break;
+  case ROLE_WHILE: break;
   case ROLE_REDUCE:
   case ROLE_SCAN: put_combination(f, node, depth); break;
   case ROLE_ASSERT:
@@ -230,7 +275,7 @@ static void put_node(struct formula *f, const struct superop_node *node, unsigne
 }
 
 char *fused_formula(const struct superop *op, char *dst, size_t size) {
-  struct formula f = {op, dst, size, 0, {0}};
+  struct formula f = {op, dst, size, 0, {0}, 0};
   dst[0] = '\0';
   count_uses(&f);
   bool ended = true;

@@ -253,17 +253,18 @@ static bool assertion_text(struct parser *p, struct superop_node *node) {
 /* What follows the opening parenthesis, up to the operands: the node goes to the open ones. */
 static bool operation(struct parser *p) {
   struct superop_node node = {.type = TW_NONE, .checked = true};
-  enum opcode op;
+  uint32_t op;
   if (at_word(p, "!")) {
     node.checked = false;
     next(p);
   }
   node.pos = p->token.pos;
-  if (p->token.kind != SCAN_WORD || !opcode_find(p->token.text, p->token.length, &op)) {
+  if (p->token.kind != SCAN_WORD || !superop_find(p->token.text, p->token.length, &op)) {
     return expected(p, "( must be followed by an operation");
   }
-  const struct opcode_info *info = opcode_info(op);
-  if (op != OPC_CONST && (info->operation == OP_NONE || *info->operands == '\0')) {
+  const struct opcode_info *info = superop_info(op);
+  bool known = op >= OPC_COUNT || (info->operation != OP_NONE && *info->operands != '\0');
+  if (op != OPC_CONST && !known) {
     return report(p, node.pos,
                   arena_printf(p->arena, "%s has no place in a superoperator", info->spelling));
   }
@@ -293,14 +294,13 @@ static bool operation(struct parser *p) {
 }
 
 static uint32_t results_of(const struct superop_node *node) {
-  return node->op == OPC_CONST ? 1
-                               : (uint32_t)strlen(opcode_info((enum opcode)node->op)->results);
+  return node->op == OPC_CONST ? 1 : (uint32_t)strlen(superop_info(node->op)->results);
 }
 
 /* At a closing parenthesis: the innermost open operation is complete. */
 static bool close_operation(struct parser *p, struct superop_node *out) {
   struct superop_node *node = &p->open.items[--p->open.count];
-  const struct opcode_info *info = opcode_info((enum opcode)node->op);
+  const struct opcode_info *info = superop_info(node->op);
   size_t wanted = strlen(info->operands);
   if (node->operand_count != wanted) {
     return report(p, p->token.pos,
@@ -324,11 +324,10 @@ static bool close_operation(struct parser *p, struct superop_node *out) {
 
 static bool add_operand(struct parser *p, uint32_t operand, struct source_pos pos) {
   struct superop_node *node = &p->open.items[p->open.count - 1];
-  if (node->operand_count == strlen(opcode_info((enum opcode)node->op)->operands)) {
+  if (node->operand_count == strlen(superop_info(node->op)->operands)) {
     return report(p, pos,
                   arena_printf(p->arena, "%s takes %u operands, found one more",
-                               opcode_info((enum opcode)node->op)->spelling,
-                               node->operand_count));
+                               superop_info(node->op)->spelling, node->operand_count));
   }
   node->operands[node->operand_count++] = operand;
   return true;
@@ -345,7 +344,7 @@ static bool close_inner(struct parser *p, const struct superop_node *node) {
   return report(p, node->pos,
                 arena_printf(p->arena,
                              "the %u results of %s need names, on a line of their own",
-                             node->result_count, opcode_info((enum opcode)node->op)->spelling));
+                             node->result_count, superop_info(node->op)->spelling));
 }
 
 /* A whole expression: its first value and how many it has. */
@@ -476,7 +475,7 @@ static int kind_of_letter(char letter, uint8_t type) {
 static bool infer_kinds(struct parser *p) {
   for (size_t k = 0; k < p->nodes.count; k++) {
     const struct superop_node *node = &p->nodes.items[k];
-    const char *letters = opcode_info((enum opcode)node->op)->operands;
+    const char *letters = superop_info(node->op)->operands;
     for (unsigned i = 0; i < node->operand_count; i++) {
       uint32_t v = node->operands[i];
       if (v < p->params.count && p->params.items[v] == KIND_ANY) {

@@ -170,7 +170,7 @@ static void put_text(struct printer *p, const struct superop_node *node) {
 }
 
 static void put_operation(struct printer *p, const struct superop_node *node) {
-  const struct opcode_info *info = opcode_info((enum opcode)node->op);
+  const struct opcode_info *info = superop_info(node->op);
   char text[NUMBER_TEXT_MAX + 64], number[NUMBER_TEXT_MAX] = "";
   if (node->op == OPC_CONST) {
     const struct cvl_value *c = &node->constant;

@@ -50,7 +50,8 @@ static size_t describe_size(uint8_t size, uint64_t n, char *dst, size_t room) {
 
 void check_describe(enum opcode op, unsigned rule, uint64_t a, uint64_t b, char *dst,
                     size_t size) {
-  struct size_rule r = opcode_info(op)->rules[rule < MAX_RULES ? rule : MAX_RULES - 1];
+  struct size_rule r =
+      superop_info((uint32_t)op)->rules[rule < MAX_RULES ? rule : MAX_RULES - 1];
   size_t n = describe_size(r.a, a, dst, size);
   if (n + 3 >= size) return;
   n += (size_t)snprintf(dst + n, size - n, ", ");
@@ -72,7 +73,7 @@ static bool agree(struct machine *m, const struct machine_site *site, enum opcod
 
 bool check_sizes(struct machine *m, const struct machine_site *site, enum opcode op,
                  const struct value *operands) {
-  const struct size_rule *rules = opcode_info(op)->rules;
+  const struct size_rule *rules = superop_info((uint32_t)op)->rules;
   for (unsigned k = 0; rules[k].a; k++) {
     struct cvl_size a = size_of(m, rules[k].a, operands), b = size_of(m, rules[k].b, operands);
     if (!agree(m, site, op, k, a, b)) return false;
@@ -82,7 +83,7 @@ bool check_sizes(struct machine *m, const struct machine_site *site, enum opcode
 
 bool check_sizes_now(struct machine *m, const struct machine_site *site, enum opcode op,
                      const struct value *operands) {
-  const struct size_rule *rules = opcode_info(op)->rules;
+  const struct size_rule *rules = superop_info((uint32_t)op)->rules;
   for (unsigned k = 0; rules[k].a; k++) {
     struct cvl_size a = size_of(m, rules[k].a, operands), b = size_of(m, rules[k].b, operands);
     if ((a.symbol && !m->backend->resolve(m->context, &a)) ||

@@ -83,8 +83,8 @@ static void tell(struct machine *m, const struct call_trace *trace, enum machine
       cause == MACHINE_CAUSE_ASSERT && place.text && memchr(place.text, '{', place.text_length);
   char instruction[64] = "";
   if (!whole) {
-    snprintf(instruction, sizeof instruction,
-             "%s%s%s: ", opcode_info((enum opcode)place.op)->spelling, *type ? " " : "", type);
+    snprintf(instruction, sizeof instruction, "%s%s%s: ", superop_info(place.op)->spelling,
+             *type ? " " : "", type);
   }
   m->failure.instruction = strlen(instruction);
   diag_add(m->diags, SEVERITY_ERROR, m->program->file, place.pos, origin_of(m, place.origin),
@@ -176,6 +176,7 @@ static void describe(const struct place *place, const struct cvl_error *e, char 
              e->value, e->position);
     return;
   case CVL_E_ASSERT: describe_assert(place, e, dst, size); return;
+  case CVL_E_STOPPED: return; /* the machine knows why */
   case CVL_E_DEVICE:
     snprintf(dst, size, "the device failed: %s", e->text ? e->text : "for an unknown reason");
     return;
@@ -184,6 +185,7 @@ static void describe(const struct place *place, const struct cvl_error *e, char 
 
 static enum machine_cause cause_of(enum cvl_error_kind kind) {
   switch (kind) {
+  case CVL_E_STOPPED:
   case CVL_E_MEMORY: return MACHINE_CAUSE_LIMIT;
   case CVL_E_ASSERT: return MACHINE_CAUSE_ASSERT;
   case CVL_E_NONE:
@@ -211,6 +213,7 @@ static void tell_backend_error(struct machine *m, const struct machine_site *sit
   char message[MESSAGE_BYTES];
   struct place place = code_place(m->code, trace.location);
   describe(&place, e, message, sizeof message);
+  if (e->kind == CVL_E_STOPPED) machine_tell_stop(m, message, sizeof message);
   if (e->kind == CVL_E_ASSERT) {
     m->failure = (struct machine_failure){.text = place.text,
                                           .text_length = place.text_length,

@@ -181,6 +181,17 @@ static bool is_single(const struct machine *m, const struct superop *op,
   return domain.bound == 1 && domain.symbol == 0;
 }
 
+/* Without a kernel; the library knows how to run loops. */
+static bool run_whole(struct machine *m, const struct machine_site *site,
+                      const struct superop *op, const struct cvl_value *operands,
+                      struct cvl_value *outs) {
+  const struct cvl_stop stop = {machine_asks_to_stop, m};
+  if (superop_run(m->backend, m->context, site->number, op, &stop, operands, outs)) return true;
+  if (machine_asks_to_stop(m)) return machine_poll(m, site);
+  return machine_backend_fault(m, site);
+}
+
+/* `kernel` may be NULL. */
 static bool run_kernel(struct machine *m, const struct superop *op, struct cvl_kernel *kernel,
                        uint32_t first, struct value *values, struct value *results) {
   struct cvl_value *operands = m->fused->flat, *outs = operands + m->fused->values;
@@ -191,7 +202,8 @@ static bool run_kernel(struct machine *m, const struct superop *op, struct cvl_k
   }
   for (uint32_t p = 0; p < op->param_count; p++) operands[p] = values[p].flat;
   for (uint32_t i = 0; i < op->output_count; i++) outs[i] = (struct cvl_value){0};
-  if (!m->backend->run(m->context, site.number, kernel, operands, outs)) {
+  if (!kernel && !run_whole(m, &site, op, operands, outs)) return false;
+  if (kernel && !m->backend->run(m->context, site.number, kernel, operands, outs)) {
     return machine_backend_fault(m, &site);
   }
   for (uint32_t i = 0; i < op->output_count; i++) results[i] = value_of(outs[i]);
@@ -213,8 +225,11 @@ bool fused_execute(struct machine *m, uint32_t location, uint32_t superop) {
   struct value *values = fused_operands(m), *results = fused_results(m);
   uint32_t first = code_first_node(m->code, location);
   struct cvl_kernel *kernel = NULL;
-  if (!is_single(m, op, values) && rules_hold(m, op, values)) kernel = kernel_of(m, superop);
+  const bool loops = superop_has_loops(op);
+  if ((loops || !is_single(m, op, values)) && rules_hold(m, op, values)) {
+    kernel = kernel_of(m, superop);
+  }
   m->fused->one_pass = kernel != NULL;
-  return kernel ? run_kernel(m, op, kernel, first, values, results)
-                : run_nodes(m, op, first, values, results);
+  return kernel || loops ? run_kernel(m, op, kernel, first, values, results)
+                         : run_nodes(m, op, first, values, results);
 }

@@ -202,6 +202,10 @@ bool machine_next_site(struct machine *, uint32_t location, struct machine_site 
 /* Several numbers, for the nodes whose locations begin at this one; the first in the site. */
 bool machine_next_sites(struct machine *, uint32_t location, uint32_t sites,
                         struct machine_site *);
+/* Whether the limit of time is over or an interrupt has come: for cvl_stop, on any thread. Then,
+ * what it is that ended the run, for its message. */
+bool machine_asks_to_stop(void *machine);
+void machine_tell_stop(struct machine *, char *message, size_t size);
 /* Looks at the limit of time and at the interrupt. */
 bool machine_poll(struct machine *, const struct machine_site *);
 /* The value of a constant. */

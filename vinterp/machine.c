@@ -49,6 +49,7 @@ struct machine *machine_new(const struct machine_options *options, struct diag_l
                                                 : memory - memory / MACHINE_PART,
                             .native = options->native,
                             .kernels = options->kernels,
+                            .stop = {machine_asks_to_stop, m},
                             .measure = options->profile};
   const char *why = "the back end gives no reason";
   if (m->backend->version != CVL_VERSION) {

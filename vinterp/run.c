@@ -88,15 +88,35 @@ bool machine_next_site(struct machine *m, uint32_t location, struct machine_site
   return machine_next_sites(m, location, 1, site);
 }
 
+static bool is_interrupted(const struct machine *m) {
+  return m->options.interrupt && *m->options.interrupt;
+}
+
+static bool is_late(const struct machine *m) {
+  return m->options.time_limit > 0 && machine_clock() > m->deadline;
+}
+
+bool machine_asks_to_stop(void *machine) {
+  const struct machine *m = machine;
+  return is_interrupted(m) || is_late(m);
+}
+
+void machine_tell_stop(struct machine *m, char *message, size_t size) {
+  m->interrupted = is_interrupted(m);
+  if (m->interrupted) {
+    snprintf(message, size, "interrupted");
+  } else {
+    snprintf(message, size, "the time limit of %g seconds is over", m->options.time_limit);
+  }
+}
+
 bool machine_poll(struct machine *m, const struct machine_site *site) {
   m->fuel = FUEL;
-  if (m->options.interrupt && *m->options.interrupt) {
-    m->interrupted = true;
-    return machine_fault(m, site, "interrupted");
-  }
-  if (m->options.time_limit > 0 && machine_clock() > m->deadline) {
-    return machine_limit_fault(m, site, "the time limit of %g seconds is over",
-                               m->options.time_limit);
+  if (machine_asks_to_stop(m)) {
+    char message[64];
+    machine_tell_stop(m, message, sizeof message);
+    return m->interrupted ? machine_fault(m, site, "%s", message)
+                          : machine_limit_fault(m, site, "%s", message);
   }
   if (m->options.progress_fd >= 0) {
     struct cvl_statistics s = m->backend->statistics(m->context);

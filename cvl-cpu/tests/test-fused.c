@@ -462,7 +462,7 @@ static bool compare(struct random *r, struct cvl_context *c, const struct supero
   enum { SITE = 1000 };
   struct cvl_value expected[MOST_VALUES], given[PARAMS], got[MOST_VALUES];
   struct cvl_error wanted, found;
-  const bool good = superop_run(cpu, c, SITE, op, operands, expected);
+  const bool good = superop_run(cpu, c, SITE, op, NULL, operands, expected);
   if (!good) cr_assert(cpu->check(c, true, &wanted));
   struct cvl_kernel *k = cpu->prepare(c, op);
   cr_assert_not_null(k);

@@ -156,7 +156,7 @@ struct session {
     const uint64_t at = site + 1;
     site += op->node_count;
     good = kernels[which] ? b->run(c, at, kernels[which], operands.data(), outs.data())
-                          : superop_run(b, c, at, op, operands.data(), outs.data());
+                          : superop_run(b, c, at, op, nullptr, operands.data(), outs.data());
     if (!good) outs.assign(op->output_count, cvl_value{});
     for (const cvl_value &v : outs) keep(v);
     return outs;

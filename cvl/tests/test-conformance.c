@@ -127,7 +127,7 @@ static void discard_nothing(struct cvl_context *ctx, struct cvl_kernel *kernel) 
 static bool run_nodes(struct cvl_context *ctx, uint64_t site, struct cvl_kernel *kernel,
                       const struct cvl_value *operands, struct cvl_value *outs) {
   const struct superop *op = (const struct superop *)(const void *)kernel;
-  return superop_run(&cvl_oracle_backend, ctx, site, op, operands, outs);
+  return superop_run(&cvl_oracle_backend, ctx, site, op, NULL, operands, outs);
 }
 
 static bool run_at_the_next_site(struct cvl_context *ctx, uint64_t site,
@@ -173,7 +173,7 @@ static bool run_with(struct cvl_context *ctx, uint64_t site, struct cvl_kernel *
     if (nodes[k].op == right) nodes[k].op = (uint16_t)wrong;
   }
   op.nodes = nodes;
-  bool ok = superop_run(&cvl_oracle_backend, ctx, site, &op, operands, outs);
+  bool ok = superop_run(&cvl_oracle_backend, ctx, site, &op, NULL, operands, outs);
   free(nodes);
   return ok;
 }

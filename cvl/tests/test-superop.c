@@ -380,7 +380,7 @@ Test(superop, run, .init = start, .fini = finish) {
                             ints(ctx, 3, (int64_t[]){1, 10, 5}), cvl_one_segment(3)},
                    out[2];
   in[0].owned = in[1].owned = 1;
-  cr_assert(superop_run(b, ctx, 10, &op, in, out));
+  cr_assert(superop_run(b, ctx, 10, &op, NULL, in, out));
   int64_t x[3], sum;
   cr_assert(b->to_host(ctx, &out[0], 0, 3, x) && b->to_host(ctx, &out[1], 0, 1, &sum));
   cr_expect(x[0] == 2 && x[1] == 4 && x[2] == 12 && sum == 9);
@@ -401,13 +401,13 @@ Test(superop, run_with_faults, .init = start, .fini = finish) {
                             ints(ctx, 3, (int64_t[]){1, 0, 5}), cvl_one_segment(3)},
                    out[2];
   in[0].owned = 1;
-  cr_assert_not(superop_run(b, ctx, 10, &op, in, out));
+  cr_assert_not(superop_run(b, ctx, 10, &op, NULL, in, out));
   cr_assert(b->check(ctx, true, &e));
   cr_expect(e.kind == CVL_E_DIVIDE_BY_ZERO && e.site == 11 && e.position == 1);
 
   in[0] = ints(ctx, 2, (int64_t[]){1, 2}); /* shorter than in[1] */
   in[0].owned = in[1].owned = 1;
-  cr_assert_not(superop_run(b, ctx, 20, &op, in, out));
+  cr_assert_not(superop_run(b, ctx, 20, &op, NULL, in, out));
   cr_assert(b->check(ctx, true, &e));
   cr_expect(e.kind == CVL_E_SIZE && e.site == 21 && e.position == 0);
   cr_expect(e.value == 2 && e.limit == 3);
@@ -415,7 +415,7 @@ Test(superop, run_with_faults, .init = start, .fini = finish) {
   in[0] = ints(ctx, 3, (int64_t[]){1, 2, 3}); /* one reference for two operands */
   in[1] = in[0];
   in[0].owned = 1;
-  cr_assert(superop_run(b, ctx, 30, &op, in, out));
+  cr_assert(superop_run(b, ctx, 30, &op, NULL, in, out));
   b->release(ctx, &out[0]);
   b->release(ctx, &out[1]);
   cr_expect_eq(b->statistics(ctx).live_bytes, 0);
@@ -431,12 +431,12 @@ Test(superop, run_with_a_failing_assert, .init = start, .fini = finish) {
   struct cvl_value in[2] = {ints(ctx, 3, (int64_t[]){1, 20, 30}),
                             ints(ctx, 3, (int64_t[]){2, 30, 31})},
                    out;
-  cr_assert(superop_run(b, ctx, 10, &op, in, &out));
+  cr_assert(superop_run(b, ctx, 10, &op, NULL, in, &out));
   b->release(ctx, &out);
   b->release(ctx, &in[1]);
   in[1] = ints(ctx, 3, (int64_t[]){2, 10, 25});
   in[0].owned = in[1].owned = 1;
-  cr_assert_not(superop_run(b, ctx, 20, &op, in, &out));
+  cr_assert_not(superop_run(b, ctx, 20, &op, NULL, in, &out));
   cr_assert(b->check(ctx, true, &e));
   cr_expect(e.kind == CVL_E_ASSERT && e.site == 23 && e.position == 1);
   cr_expect(e.value == ~20 && e.limit == 10);
@@ -451,7 +451,7 @@ Test(superop, run_on_scalars, .init = start, .fini = finish) {
   struct superop op = completed(&k);
   struct cvl_context *ctx = open_oracle();
   struct cvl_value in[2] = {cvl_scalar_int(CVL_I64, 3), cvl_scalar_int(CVL_I64, 5)}, out[2];
-  cr_assert(superop_run(&cvl_oracle_backend, ctx, 1, &op, in, out));
+  cr_assert(superop_run(&cvl_oracle_backend, ctx, 1, &op, NULL, in, out));
   cr_expect_eq(out[0].form, CVL_SCALAR);
   cr_expect_eq(out[0].as.b, 1);
   cvl_oracle_backend.release(ctx, &out[1]);

@@ -101,10 +101,11 @@ static void check_random(struct widths w, uint64_t seed) {
       {.maps = 12, .spreads = 4, .wild = true},
       {.maps = 6, .spreads = 2, .gathers = 1, .scans = 1, .asserts = 3, .wild = true},
       {.maps = 3, .spreads = 1, .reductions = 2, .packs = 1, .asserts = 3, .wild = true},
+      {.maps = 4, .spreads = 1, .reductions = 1, .loops = 2},
   };
   static const uint64_t sizes[] = {0, 1, 7, 33, 1024, 1025, 5000};
   struct random r;
-  random_make(&r, w, seed, mixtures, 6, CASES);
+  random_make(&r, w, seed, mixtures, 7, CASES);
   struct superop_case *cases = r.cases;
   struct built b;
   make_directory(&b);

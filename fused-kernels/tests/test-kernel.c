@@ -308,6 +308,7 @@ static const struct mixture mixtures[] = {
     {.maps = 12, .spreads = 4, .gathers = 3, .wild = true},
     {.maps = 4, .spreads = 2, .gathers = 1, .scans = 1, .asserts = 3, .wild = true},
     {.maps = 4, .spreads = 1, .reductions = 2, .scatters = 1, .asserts = 3, .wild = true},
+    {.maps = 4, .spreads = 1, .reductions = 1, .loops = 2},
 };
 
 static void check_random(struct widths w, uint64_t seed, unsigned leave, const char *compiler) {
@@ -316,7 +317,7 @@ static void check_random(struct widths w, uint64_t seed, unsigned leave, const c
   snprintf(command, sizeof command, "%s --version > /dev/null 2>&1", compiler);
   if (system(command) != 0) cr_skip_test("no %s here", compiler);
   struct random r;
-  random_make(&r, w, seed, mixtures, 6, CASES);
+  random_make(&r, w, seed, mixtures, 7, CASES);
   struct fused_kernel kernels[CASES];
   struct built b;
   make_directory(&b);

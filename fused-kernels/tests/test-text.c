@@ -133,6 +133,49 @@ static const struct fault {
     {HEAD "\n$3 = (ASSERT \"x\" @ (I_TO_B @ $0) $0 $0)", 2, 1, {"1 name", "0 results"}},
 };
 
+/* A loop that is whole but for what is in the middle of it and behind it. */
+#define LOOP(inside, after)                                                                    \
+  "fused OP0#1 ($0 : INT, $1 : BOOL, $2 : SEGDES) =\n"                                         \
+  "$3 = (DIST INT @ (CONST INT 2) $2) $4 = (CARRY INT @ $0) $5 = (CARRY BOOL @ $1)\n" inside   \
+  "\n(WHILE @ $5) $6 = (- INT @ $4 $3) $7 = (> INT @ $6 $3)\n" after
+
+static const struct {
+  const char *text, *says;
+} loop_faults[] = {
+    {LOOP("", "$8 = (NEXT INT @ $4 $6)\n-> $8"), "does not end"},
+    {LOOP("", "$8 = (NEXT BOOL @ $5 $7) $9 = (NEXT INT @ $4 $6)\n-> $8"), "order of CARRY"},
+    {LOOP("(WHILE @ $5)", "$8 = (NEXT INT @ $4 $6) $9 = (NEXT BOOL @ $5 $7)\n-> $8"), "once"},
+    {LOOP("", "$8 = (NEXT INT @ $4 $0) $9 = (NEXT BOOL @ $5 $7)\n-> $8"), "not carried"},
+    {LOOP("", "$8 = (NEXT INT @ $4 $6) $9 = (NEXT BOOL @ $5 $7)\n(+ INT @ $8 $4)"), "inside"},
+    {LOOP("", "$8 = (NEXT INT @ $4 $6) $9 = (NEXT BOOL @ $5 $7)\n-> $8 $6"), "inside"},
+    {LOOP("", "$8 = (/ INT @ $6 $4) $9 = (NEXT INT @ $4 $8) $10 = (NEXT BOOL @ $5 $7)\n-> $9"),
+     "may fail"},
+    {LOOP("", "$8 = (+_REDUCE INT @ $0 $2) $9 = (NEXT INT @ $4 $6)\n-> $9"), "elementwise"},
+    {LOOP("", "$8 = (CARRY INT @ $0) $9 = (NEXT INT @ $4 $6)\n-> $9"), "beginning"},
+    {LOOP("", "$8 = (NEXT INT @ $4 $6) $9 = (NEXT BOOL @ $5 $7)\n(ASSERT \"x\" @ $9 $8 $8)"),
+     "ASSERT"},
+    {HEAD "$3 = (NOT INT @ $0) (WHILE @ (I_TO_B @ $0)) -> $3", "once in a loop"},
+    {HEAD "(NEXT INT @ $0 $0)", "end of a loop"},
+};
+
+Test(parse, loops_have_their_shape) {
+  struct loaded l;
+  load(&l, LOOP("", "$8 = (NEXT INT @ $4 $6) $9 = (NEXT BOOL @ $5 $7)\n-> $8"), classic);
+  cr_assert_not_null(l.ops[0], "%s", first_message(&l));
+  char formula[200];
+  cr_expect_str_eq(fused_formula(l.ops[0], formula, sizeof formula),
+                   "t1 = r1 - 2; r1 after r1 = i, r2 = p while r2: r1 = t1, r2 = (t1 > 2)");
+  cr_expect_eq(l.ops[0]->last_use[4], l.ops[0]->node_count - 1, "the constant");
+  unload(&l);
+  for (size_t i = 0; i < sizeof loop_faults / sizeof loop_faults[0]; i++) {
+    load(&l, loop_faults[i].text, classic);
+    cr_expect_null(l.ops[0], "accepted: %s", loop_faults[i].text);
+    cr_expect(strstr(first_message(&l), loop_faults[i].says), "%s\n  %s", loop_faults[i].text,
+              first_message(&l));
+    unload(&l);
+  }
+}
+
 Test(parse, faults_say_what_and_where) {
   for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
     const struct fault *f = &faults[i];

@@ -97,6 +97,61 @@ Test(fused, programs_print_what_they_should) {
   }
 }
 
+/* ---- loops ---- */
+
+/* How often a number can be halved before it is 1 or less; one that does not end. */
+#define LOOPS                                                                                  \
+  "fused OP0#1 ($0 : INT, $1 : SEGDES) =\n"                                                    \
+  "  $2 = (DIST INT @ (CONST INT 1) $1) $3 = (DIST INT @ (CONST INT 0) $1)\n"                  \
+  "  $4 = (CARRY INT @ $0) $5 = (CARRY INT @ $3) (WHILE @ (> INT @ $4 $2))\n"                  \
+  "  $6 = (RSHIFT @ $4 $2) $7 = (+ INT @ $5 $2)\n"                                             \
+  "  $8 = (NEXT INT @ $4 $6) (NEXT INT @ $5 $7)\n"                                             \
+  "fused OP1#1 ($0 : INT) =\n"                                                                 \
+  "  $1 = (CARRY INT @ $0) (WHILE @ (= INT @ $1 $1)) (NEXT INT @ $1 (+ INT @ $1 $1))\n"
+
+Test(fused, loops) {
+  static const struct {
+    const char *text, *expected;
+  } loops[] = {
+      {"FUNC MAIN CONST INT (1 2 3 100 0 1000000) CONST SEGDES 6 FUSED 0 RET",
+       "( 0 1 1 6 0 19 )\n"},
+      {"FUNC MAIN CONST INT 100 CONST SEGDES 1 FUSED 0 RET", "( 6 )\n"},
+      {"FUNC MAIN CONST INT () CONST SEGDES 0 FUSED 0 RET", "( )\n"},
+      {"FUNC MAIN CONST INT () FUSED 1 RET", "( )\n"},
+  };
+  for (int k = 0; k < 2 * WAYS; k++) {
+    for (size_t p = 0; p < sizeof loops / sizeof loops[0]; p++) {
+      char text[2000];
+      snprintf(text, sizeof text, "%s%s", LOOPS, loops[p].text);
+      struct ran ran = run_text(text, way(k / 2, k % 2));
+      cr_expect(printed(&ran, loops[p].expected), "way %d: %s\n%s%s", k, loops[p].text, ran.out,
+                ran.diags);
+      cr_expect_not(ran.leaked, "way %d: %s", k, loops[p].text);
+      ran_free(&ran);
+    }
+  }
+}
+
+/* A back end that is asked for a pass, and the library that does without. */
+Test(fused, endless_loops) {
+  static const char *const late_told[] = {"the time limit of 0.05 seconds is over", NULL};
+  static const char text[] = LOOPS "FUNC MAIN CONST INT (1 2 3) FUSED 1 RET";
+  for (int k = ONE_PASS; k <= DECLINING; k++) {
+    struct machine_options options = way(k, false);
+    options.time_limit = 0.05;
+    struct ran ran = run_text(text, options);
+    cr_expect(failed_with(&ran, late_told), "way %d: %s", k, ran.diags);
+    cr_expect_not(ran.leaked);
+    ran_free(&ran);
+    volatile sig_atomic_t interrupt = 1;
+    options = way(k, false);
+    options.interrupt = &interrupt;
+    ran = run_text(text, options);
+    cr_expect_eq(ran.outcome, MACHINE_INTERRUPTED, "way %d: %s", k, ran.diags);
+    ran_free(&ran);
+  }
+}
+
 /* ---- errors ---- */
 
 static const struct {

@@ -1,0 +1,376 @@
+/* loops-execute.c - symbolic execution of a function, place by place: see loops.h. Whatever is
+ * not understood ends it, and the function stays as it is.
+ */
+#include "fcode-opt/loops.h"
+
+#include <string.h>
+
+/* ---- domains ---- */
+
+uint32_t loops_places(const struct symbolic *s, uint32_t domain) {
+  while (s->domains.items[domain].first != LOOPS_NONE) domain = s->domains.items[domain].parent;
+  return domain;
+}
+
+/* The places of `parent` where a flag holds. */
+static uint32_t packed(struct symbolic *s, uint32_t parent, uint32_t flag) {
+  for (uint32_t i = 0; i < s->domains.count; i++) {
+    const struct domain *d = &s->domains.items[i];
+    if (d->parent == parent && d->flag == flag && d->first == LOOPS_NONE) return i;
+  }
+  *array_push(s->o->scratch, &s->domains) =
+      (struct domain){parent, flag, LOOPS_NONE, LOOPS_NONE};
+  return (uint32_t)s->domains.count - 1;
+}
+
+/* The domain that has the places of both, which together are those of one; or NONE. */
+static uint32_t joined(struct symbolic *s, uint32_t first, uint32_t second) {
+  const struct domain *a = &s->domains.items[loops_places(s, first)];
+  const struct domain *b = &s->domains.items[loops_places(s, second)];
+  if (a->flag == LOOPS_NONE || b->flag == LOOPS_NONE) return LOOPS_NONE;
+  if (loops_places(s, a->parent) != loops_places(s, b->parent) ||
+      !loops_complement(s, a->flag, b->flag)) {
+    return LOOPS_NONE;
+  }
+  const uint32_t parent = a->parent;
+  for (uint32_t i = 0; i < s->domains.count; i++) {
+    const struct domain *d = &s->domains.items[i];
+    if (d->first == first && d->second == second) return i;
+  }
+  *array_push(s->o->scratch, &s->domains) = (struct domain){parent, LOOPS_NONE, first, second};
+  return (uint32_t)s->domains.count - 1;
+}
+
+/* Whether all places of `inner` are places of `outer`. */
+static bool is_within(const struct symbolic *s, uint32_t inner, uint32_t outer) {
+  outer = loops_places(s, outer);
+  for (uint32_t d = loops_places(s, inner);; d = loops_places(s, s->domains.items[d].parent)) {
+    if (d == outer) return true;
+    if (s->domains.items[d].parent == LOOPS_NONE) return false;
+  }
+}
+
+/* SELECT by whether a place of `outer` is one of `inner`. */
+static uint32_t merge(struct symbolic *s, uint32_t inner, uint32_t outer, uint32_t yes,
+                      uint32_t no) {
+  outer = loops_places(s, outer);
+  for (uint32_t d = loops_places(s, inner); d != outer && yes != LOOPS_NONE;) {
+    const struct domain *at = &s->domains.items[d];
+    const uint32_t flag = at->flag, parent = at->parent;
+    yes = loops_select(s, flag, yes, no);
+    d = loops_places(s, parent);
+  }
+  return yes;
+}
+
+/* ---- operations ---- */
+
+static bool set(struct symbolic *s, ir_var v, enum shape shape, uint32_t domain,
+                uint32_t expr) {
+  s->vars[v] = (struct known){(uint8_t)shape, domain, expr};
+  return shape == SHAPE_DOMAIN || expr != LOOPS_NONE;
+}
+
+static bool is_places(const struct symbolic *s, ir_var v, uint32_t domain) {
+  return s->vars[v].shape == SHAPE_PLACES && s->vars[v].domain == domain;
+}
+
+static bool domain_of(const struct symbolic *s, ir_var v, uint32_t *domain) {
+  *domain = s->vars[v].domain;
+  return s->vars[v].shape == SHAPE_DOMAIN;
+}
+
+/* A flag of the places of a domain which says that a divisor is not 0; or NONE. */
+static uint32_t not_zero(const struct symbolic *s, uint32_t divisor, uint32_t domain) {
+  for (uint32_t d = domain; d != LOOPS_NONE; d = s->domains.items[d].parent) {
+    const uint32_t flag = s->domains.items[d].flag;
+    if (flag == LOOPS_NONE) continue;
+    const struct expression *e = &s->exprs.items[flag];
+    const bool negated = e->kind == EXPR_MAP && e->op == OPC_NOT;
+    if (negated) e = &s->exprs.items[e->args[0]];
+    if (e->kind != EXPR_MAP || e->type != TW_INT || e->count != 2) continue;
+    if (e->args[0] != divisor || !loops_is_number(s, e->args[1], 0)) continue;
+    if (negated ? e->op == OPC_EQ : e->op == OPC_NE || e->op == OPC_GT || e->op == OPC_LT) {
+      return flag;
+    }
+  }
+  return LOOPS_NONE;
+}
+
+/* Makes sure that a division may be computed at all places: where the divisor might be 0, which
+ * it is not where the result is wanted, it becomes 1. */
+static bool make_safe(struct symbolic *s, struct expression *e, uint32_t domain) {
+  if (e->op != OPC_MOD && e->op != OPC_DIV) return false;
+  const uint32_t divisor = e->args[1];
+  if (s->exprs.items[divisor].kind == EXPR_CONST) return !loops_is_number(s, divisor, 0);
+  const uint32_t flag = not_zero(s, divisor, domain);
+  if (flag == LOOPS_NONE) return false;
+  e->args[1] = loops_select(s, flag, divisor, loops_number(s, 1));
+  return e->args[1] != LOOPS_NONE;
+}
+
+static uint8_t elem_of(const struct symbolic *s, ir_var v) {
+  switch (s->f->vars[v]->tag) {
+  case IR_FLOAT: return SUPEROP_FLOAT;
+  case IR_BOOL: return SUPEROP_BOOL;
+  case IR_SEGDES: return SUPEROP_SEGDES;
+  case IR_INT:
+  case IR_PAIR:
+  case IR_ANY: break;
+  }
+  return SUPEROP_INT;
+}
+
+/* Elementwise, on vectors of one domain or of length 1. */
+static bool do_map(struct symbolic *s, const struct ir_binding *x) {
+  const struct known *first = &s->vars[x->operands[0]];
+  struct expression e = {.kind = EXPR_MAP,
+                         .op = x->op,
+                         .type = x->type,
+                         .elem = elem_of(s, x->results[0]),
+                         .count = x->operand_count,
+                         .pos = x->pos,
+                         .origin = x->origin};
+  if (first->shape != SHAPE_UNIFORM && first->shape != SHAPE_PLACES) return false;
+  for (uint32_t i = 0; i < x->operand_count; i++) {
+    const struct known *k = &s->vars[x->operands[i]];
+    if (k->shape != first->shape || k->domain != first->domain) return false;
+    e.args[i] = k->expr;
+  }
+  const struct superop_node node = {.op = x->op, .type = x->type, .role = ROLE_MAP};
+  if (superop_may_fail(&node) &&
+      !make_safe(s, &e, first->shape == SHAPE_PLACES ? first->domain : LOOPS_NONE)) {
+    return false;
+  }
+  const uint32_t expr = x->op == OPC_SELECT ? loops_select(s, e.args[0], e.args[1], e.args[2])
+                                            : loops_expression(s, &e);
+  return set(s, x->results[0], (enum shape)first->shape, first->domain, expr);
+}
+
+static bool do_constant(struct symbolic *s, const struct ir_binding *x) {
+  const struct vcode_constant *c = x->as.constant;
+  struct expression e = {
+      .kind = EXPR_CONST, .elem = elem_of(s, x->results[0]), .constant = c, .pos = x->pos};
+  if (c->length != 1 || (c->type != TW_INT && c->type != TW_FLOAT && c->type != TW_BOOL)) {
+    return false;
+  }
+  return set(s, x->results[0], SHAPE_UNIFORM, LOOPS_NONE, loops_expression(s, &e));
+}
+
+static bool do_dist(struct symbolic *s, const struct ir_binding *x) {
+  const struct known *v = &s->vars[x->operands[0]];
+  uint32_t domain;
+  return v->shape == SHAPE_UNIFORM && !s->exprs.items[v->expr].odd &&
+         domain_of(s, x->operands[1], &domain) &&
+         set(s, x->results[0], SHAPE_PLACES, domain, v->expr);
+}
+
+static bool do_pack(struct symbolic *s, const struct ir_binding *x) {
+  const struct known v = s->vars[x->operands[0]], flag = s->vars[x->operands[1]];
+  uint32_t domain;
+  if (!domain_of(s, x->operands[2], &domain) || !is_places(s, x->operands[0], domain) ||
+      !is_places(s, x->operands[1], domain) || s->exprs.items[flag.expr].odd ||
+      s->exprs.items[flag.expr].called) {
+    return false;
+  }
+  const uint32_t some = packed(s, domain, flag.expr);
+  return set(s, x->results[0], SHAPE_PLACES, some, v.expr) &&
+         set(s, x->results[1], SHAPE_DOMAIN, some, LOOPS_NONE);
+}
+
+static bool do_lengths(struct symbolic *s, const struct ir_binding *x) {
+  struct expression e = {.kind = EXPR_COUNT, .elem = SUPEROP_INT};
+  return domain_of(s, x->operands[0], &e.number) &&
+         set(s, x->results[0], SHAPE_UNIFORM, LOOPS_NONE, loops_expression(s, &e));
+}
+
+/* INDEX from 0, or from a count on, by 1. */
+static bool do_index(struct symbolic *s, const struct ir_binding *x) {
+  const struct known *start = &s->vars[x->operands[0]], *stride = &s->vars[x->operands[1]];
+  struct expression e = {.kind = EXPR_INDEX, .elem = SUPEROP_INT, .start = LOOPS_NONE};
+  if (start->shape != SHAPE_UNIFORM || stride->shape != SHAPE_UNIFORM ||
+      !loops_is_number(s, stride->expr, 1) || !domain_of(s, x->operands[2], &e.number)) {
+    return false;
+  }
+  const struct expression *from = &s->exprs.items[start->expr];
+  if (from->kind == EXPR_COUNT) {
+    e.start = from->number;
+  } else if (!loops_is_number(s, start->expr, 0)) {
+    return false;
+  }
+  return set(s, x->results[0], SHAPE_PLACES, e.number, loops_expression(s, &e));
+}
+
+/* The domain whose count an expression is; or NONE. */
+static uint32_t counted(struct symbolic *s, uint32_t expr) {
+  const struct expression *e = &s->exprs.items[expr];
+  if (e->kind == EXPR_COUNT) return e->number;
+  if (e->kind != EXPR_MAP || e->op != OPC_ADD) return LOOPS_NONE;
+  const uint32_t a = e->args[0], b = e->args[1];
+  const uint32_t first = counted(s, a), second = counted(s, b);
+  return first == LOOPS_NONE || second == LOOPS_NONE ? LOOPS_NONE : joined(s, first, second);
+}
+
+static bool do_make_segdes(struct symbolic *s, const struct ir_binding *x) {
+  const struct known *v = &s->vars[x->operands[0]];
+  if (v->shape != SHAPE_UNIFORM) return false;
+  const uint32_t domain = counted(s, v->expr);
+  return domain != LOOPS_NONE && set(s, x->results[0], SHAPE_DOMAIN, domain, LOOPS_NONE);
+}
+
+/* Whether an index sends the places of `from` to their own positions in `to`. */
+static bool is_own_position(const struct symbolic *s, uint32_t expr, uint32_t from,
+                            uint32_t to) {
+  const struct expression *e = &s->exprs.items[expr];
+  const struct domain *d = &s->domains.items[to];
+  if (e->kind != EXPR_INDEX) return false;
+  if (e->start != LOOPS_NONE) {
+    return e->number == from && d->second == from && d->first == e->start;
+  }
+  return e->number == to || (e->number == from && d->first == from);
+}
+
+static bool do_merge(struct symbolic *s, const struct ir_binding *x) {
+  const struct known v = s->vars[x->operands[0]], otherwise = s->vars[x->operands[2]];
+  uint32_t from, to;
+  if (!domain_of(s, x->operands[3], &from) || !domain_of(s, x->operands[4], &to)) return false;
+  if (!is_places(s, x->operands[0], from) || !is_places(s, x->operands[1], from) ||
+      !is_places(s, x->operands[2], to) || !is_within(s, from, to) ||
+      !is_own_position(s, s->vars[x->operands[1]].expr, from, to)) {
+    return false;
+  }
+  return set(s, x->results[0], SHAPE_PLACES, to, merge(s, from, to, v.expr, otherwise.expr));
+}
+
+static bool do_operation(struct symbolic *s, const struct ir_binding *x) {
+  if (opcode_info(x->op)->klass == OC_ELEMENTWISE) return do_map(s, x);
+  switch ((int)x->op) {
+  case OPC_DIST: return do_dist(s, x);
+  case OPC_PACK: return do_pack(s, x);
+  case OPC_LENGTHS: return do_lengths(s, x);
+  case OPC_INDEX: return do_index(s, x);
+  case OPC_MAKE_SEGDES: return do_make_segdes(s, x);
+  case OPC_DPERMUTE: return do_merge(s, x);
+  default: return false;
+  }
+}
+
+/* ---- calls and blocks ---- */
+
+/* The call of itself: its arguments have the shapes of the parameters, in a smaller domain. */
+static bool do_call(struct symbolic *s, const struct ir_binding *x) {
+  if (x->as.callee != s->function || s->call) return false;
+  s->call = x;
+  s->call_domain = LOOPS_NONE;
+  for (uint32_t i = 0; i < x->operand_count; i++) {
+    if (s->vars[s->f->params[i]].shape != SHAPE_DOMAIN) continue;
+    if (!domain_of(s, x->operands[i], &s->call_domain)) return false;
+  }
+  for (uint32_t i = 0; i < x->operand_count; i++) {
+    const struct known *param = &s->vars[s->f->params[i]], *v = &s->vars[x->operands[i]];
+    if (param->shape == SHAPE_DOMAIN) continue;
+    if (v->shape != param->shape || s->exprs.items[v->expr].odd) return false;
+    if (v->shape == SHAPE_PLACES && v->domain != s->call_domain) return false;
+  }
+  for (uint32_t i = 0; i < x->result_count; i++) {
+    struct expression e = {.kind = EXPR_RESULT, .elem = elem_of(s, x->results[i]), .number = i};
+    if (!set(s, x->results[i], SHAPE_PLACES, s->call_domain, loops_expression(s, &e))) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static bool is_empty_constant(const struct ir_binding *x) {
+  return x->form == IR_CONST && x->as.constant->length == 0 &&
+         x->as.constant->type != TW_SEGDES;
+}
+
+static bool do_block(struct symbolic *s, const struct ir_block *block);
+
+/* if the domain has places then ... else empty vectors: then those of the first arm were empty
+ * too, if they are of that domain or a smaller one. */
+static bool do_if(struct symbolic *s, const struct ir_binding *x) {
+  const struct known *condition = &s->vars[x->operands[0]];
+  const struct ir_block *then = x->as.arms.then, *otherwise = x->as.arms.otherwise;
+  if (condition->shape != SHAPE_UNIFORM) return false;
+  const struct expression *e = &s->exprs.items[condition->expr];
+  if (e->kind != EXPR_MAP || e->op != OPC_GT || !loops_is_number(s, e->args[1], 0))
+    return false;
+  const uint32_t domain = counted(s, e->args[0]);
+  if (domain == LOOPS_NONE || otherwise->end != IR_YIELD || then->end != IR_YIELD) return false;
+  for (uint32_t i = 0; i < otherwise->count; i++) {
+    if (!is_empty_constant(&otherwise->bindings[i])) return false;
+  }
+  if (!do_block(s, then)) return false;
+  for (uint32_t i = 0; i < x->result_count; i++) {
+    const struct known v = s->vars[then->results[i]];
+    bool bound_there = false;
+    for (uint32_t k = 0; k < otherwise->count; k++) {
+      bound_there |= otherwise->bindings[k].results[0] == otherwise->results[i];
+    }
+    if (!bound_there || v.shape != SHAPE_PLACES || !is_within(s, v.domain, domain))
+      return false;
+    s->vars[x->results[i]] = v;
+  }
+  return true;
+}
+
+static bool do_block(struct symbolic *s, const struct ir_block *block) {
+  for (uint32_t i = 0; i < block->count; i++) {
+    const struct ir_binding *x = &block->bindings[i];
+    bool fine = false;
+    switch ((enum ir_form)x->form) {
+    case IR_OP: fine = do_operation(s, x); break;
+    case IR_CONST: fine = do_constant(s, x); break;
+    case IR_CALL: fine = do_call(s, x); break;
+    case IR_IF: fine = do_if(s, x); break;
+    case IR_FUSED: break;
+    }
+    if (!fine) return false;
+  }
+  return true;
+}
+
+/* ---- the function ---- */
+
+/* The parameters: one descriptor, of one segment; vectors of its length or of length 1. */
+static bool take_params(struct symbolic *s) {
+  ir_var root = IR_NO_VAR;
+  for (uint32_t i = 0; i < s->f->param_count; i++) {
+    const ir_var v = s->f->params[i];
+    const enum ir_kind_tag tag = s->f->vars[v]->tag;
+    if (tag == IR_PAIR || tag == IR_ANY || (tag == IR_SEGDES && root != IR_NO_VAR))
+      return false;
+    if (tag == IR_SEGDES) root = v;
+  }
+  if (root == IR_NO_VAR || sizes_known(s->sizes, s->function, root, SIZE_COUNT) != 1) {
+    return false;
+  }
+  *array_push(s->o->scratch, &s->domains) =
+      (struct domain){LOOPS_NONE, LOOPS_NONE, LOOPS_NONE, LOOPS_NONE};
+  set(s, root, SHAPE_DOMAIN, 0, LOOPS_NONE);
+  const uint32_t places = sizes_class(s->sizes, s->function, root, SIZE_TOTAL);
+  for (uint32_t i = 0; i < s->f->param_count; i++) {
+    const ir_var v = s->f->params[i];
+    struct expression e = {.kind = EXPR_PARAM, .elem = elem_of(s, v), .number = i};
+    if (v == root) continue;
+    if (sizes_class(s->sizes, s->function, v, SIZE_LEN) == places) {
+      set(s, v, SHAPE_PLACES, 0, loops_expression(s, &e));
+    } else if (sizes_known(s->sizes, s->function, v, SIZE_LEN) == 1) {
+      set(s, v, SHAPE_UNIFORM, LOOPS_NONE, loops_expression(s, &e));
+    } else {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool loops_execute(struct symbolic *s) {
+  const struct ir_block *body = s->f->body;
+  if (body->end != IR_YIELD || !take_params(s) || !do_block(s, body) || !s->call) return false;
+  for (uint32_t i = 0; i < body->result_count; i++) {
+    if (!is_places(s, body->results[i], 0)) return false;
+  }
+  return s->call_domain != LOOPS_NONE && loops_places(s, s->call_domain) != 0;
+}

@@ -1,0 +1,311 @@
+/* loops.c - recursion at the end of a function becomes a loop in a superoperator, which takes
+ * its arguments and gives its results in one pass over memory; see loops.h.
+ *
+ * The function then consists of this superoperator and calls nobody. It does the same to every
+ * bit, except that no depth of calls is exceeded.
+ */
+#include "fcode-opt/loops.h"
+
+#include "fused-kernels/fused.h"
+#include <assert.h>
+#include <string.h>
+
+/* The superoperator being made: parameters are those of the function. */
+struct builder {
+  struct symbolic *s;
+  ARRAY(struct superop_node) nodes;
+  uint32_t values;
+  uint32_t *numbers;        /* of every expression: its value, or LOOPS_NONE */
+  uint32_t root;            /* the parameter that is the domain */
+  ARRAY(uint32_t) literals; /* flags that hold where the call was made */
+};
+
+static const struct expression *expr_of(const struct builder *b, uint32_t e) {
+  return &b->s->exprs.items[e];
+}
+
+/* ---- what the results are ---- */
+
+/* Whether a flag is known where the function goes on; then *holds. */
+static bool is_known(const struct builder *b, uint32_t flag, bool *holds) {
+  for (size_t i = 0; i < b->literals.count; i++) {
+    *holds = flag == b->literals.items[i];
+    if (*holds || loops_complement(b->s, flag, b->literals.items[i])) return true;
+  }
+  return false;
+}
+
+/* Where the function goes on, its result must be that of the call. */
+static bool is_passed_on(const struct builder *b, uint32_t expr, uint32_t result) {
+  const struct expression *e = expr_of(b, expr);
+  bool holds;
+  while (e->kind == EXPR_MAP && e->op == OPC_SELECT && is_known(b, e->args[0], &holds)) {
+    e = expr_of(b, e->args[holds ? 1 : 2]);
+  }
+  return e->kind == EXPR_RESULT && e->number == result;
+}
+
+/* Where it ends: without the arms that are the call's, which are not taken. LOOPS_NONE if the
+ * call is elsewhere too. */
+static uint32_t at_end(const struct builder *b, uint32_t expr) {
+  const struct expression e = *expr_of(b, expr);
+  if (!e.called) return expr;
+  if (e.kind != EXPR_MAP || e.op != OPC_SELECT || expr_of(b, e.args[0])->called) {
+    return LOOPS_NONE;
+  }
+  if (expr_of(b, e.args[1])->kind == EXPR_RESULT) return at_end(b, e.args[2]);
+  if (expr_of(b, e.args[2])->kind == EXPR_RESULT) return at_end(b, e.args[1]);
+  return loops_select(b->s, e.args[0], at_end(b, e.args[1]), at_end(b, e.args[2]));
+}
+
+/* ---- nodes ---- */
+
+static struct superop_node *add(struct builder *b, uint32_t op, uint8_t type,
+                                const struct expression *from) {
+  struct superop_node *node = array_push(b->s->o->arena, &b->nodes);
+  *node = (struct superop_node){.op = (uint16_t)op, .type = type};
+  if (from) node->pos = from->pos;
+  if (from) node->origin = from->origin;
+  if (op != SUPEROP_WHILE) b->values++;
+  return node;
+}
+
+static void operands(struct superop_node *node, uint32_t count, uint32_t x, uint32_t y) {
+  node->operand_count = (uint8_t)count;
+  node->operands[0] = x;
+  node->operands[1] = y;
+}
+
+static struct cvl_value scalar(const struct builder *b, const struct vcode_constant *c) {
+  const struct widths w = b->s->o->program->widths;
+  if (c->type == TW_FLOAT) return cvl_scalar_float(w.float_elem, c->as.floats[0]);
+  if (c->type == TW_BOOL) return cvl_scalar_bool(c->as.bools[0]);
+  return cvl_scalar_int(w.int_elem, c->as.ints[0]);
+}
+
+/* All constants that are needed, spread over the domain, before the loop. */
+static void add_constants(struct builder *b, const bool *needed) {
+  for (uint32_t i = 0; i < b->s->exprs.count; i++) {
+    const struct expression *e = expr_of(b, i);
+    if (!needed[i] || e->kind != EXPR_CONST) continue;
+    add(b, OPC_CONST, e->elem, e)->constant = scalar(b, e->constant);
+    const uint32_t constant = b->values - 1;
+    operands(add(b, OPC_DIST, e->elem, e), 2, constant, b->root);
+    b->numbers[i] = b->values - 1;
+  }
+}
+
+/* The value of an expression whose parameters and constants have theirs. */
+static uint32_t compute(struct builder *b, uint32_t expr) {
+  if (b->numbers[expr] != LOOPS_NONE) return b->numbers[expr];
+  const struct expression e = *expr_of(b, expr);
+  uint32_t values[3];
+  for (uint32_t i = 0; i < e.count; i++) values[i] = compute(b, e.args[i]);
+  struct superop_node *node = add(b, e.op, e.type, &e);
+  node->operand_count = (uint8_t)e.count;
+  memcpy(node->operands, values, e.count * sizeof *values);
+  return b->numbers[expr] = b->values - 1;
+}
+
+static void need(const struct builder *b, bool *needed, uint32_t expr) {
+  const struct expression *e = expr_of(b, expr);
+  if (needed[expr]) return;
+  needed[expr] = true;
+  for (uint32_t i = 0; i < e->count; i++) need(b, needed, e->args[i]);
+}
+
+static uint32_t next_of(const struct builder *b, uint32_t param) {
+  return b->s->vars[b->s->call->operands[param]].expr;
+}
+
+/* ---- the superoperator ---- */
+
+/* What every value of the loop is where a round begins. */
+static void begin_round(struct builder *b, const uint32_t *carried) {
+  for (uint32_t i = 0; i < b->s->exprs.count; i++) {
+    const struct expression *e = expr_of(b, i);
+    if (e->kind == EXPR_PARAM) b->numbers[i] = carried[e->number];
+    if (e->kind == EXPR_MAP) b->numbers[i] = LOOPS_NONE;
+  }
+}
+
+static void add_loop(struct builder *b, uint32_t *carried) {
+  const struct symbolic *s = b->s;
+  uint32_t start[SUPEROP_VALUES_MAX], next[SUPEROP_VALUES_MAX], flag = LOOPS_NONE;
+  const uint32_t params = s->f->param_count;
+  for (uint32_t i = 0; i < params; i++) {
+    const struct known *k = &s->vars[s->f->params[i]];
+    start[i] = i;
+    if (k->shape != SHAPE_UNIFORM) continue;
+    operands(add(b, OPC_DIST, expr_of(b, k->expr)->elem, NULL), 2, i, b->root);
+    start[i] = b->values - 1;
+  }
+  for (uint32_t i = 0; i < params; i++) {
+    if (i == b->root) continue;
+    const uint8_t elem = expr_of(b, s->vars[s->f->params[i]].expr)->elem;
+    operands(add(b, SUPEROP_CARRY, elem, NULL), 1, start[i], 0);
+    carried[i] = b->values - 1;
+  }
+  begin_round(b, carried);
+  for (size_t i = 0; i < b->literals.count; i++) {
+    const uint32_t literal = compute(b, b->literals.items[i]);
+    if (flag == LOOPS_NONE) {
+      flag = literal;
+      continue;
+    }
+    operands(add(b, OPC_AND, TW_BOOL, NULL), 2, flag, literal);
+    flag = b->values - 1;
+  }
+  operands(add(b, SUPEROP_WHILE, TW_NONE, expr_of(b, b->literals.items[0])), 1, flag, 0);
+  for (uint32_t i = 0; i < params; i++) {
+    if (i != b->root) next[i] = compute(b, next_of(b, i));
+  }
+  for (uint32_t i = 0; i < params; i++) {
+    if (i == b->root) continue;
+    const uint8_t elem = expr_of(b, s->vars[s->f->params[i]].expr)->elem;
+    operands(add(b, SUPEROP_NEXT, elem, NULL), 2, carried[i], next[i]);
+    carried[i] = b->values - 1;
+  }
+  begin_round(b, carried);
+}
+
+static struct superop *complete(struct builder *b, const uint32_t *outputs, uint32_t count) {
+  struct opt *o = b->s->o;
+  struct superop *op = arena_alloc(o->arena, sizeof *op);
+  uint8_t *params = arena_alloc(o->arena, b->s->f->param_count + 1);
+  uint32_t *outs = arena_alloc(o->arena, count * sizeof *outs);
+  for (uint32_t i = 0; i < b->s->f->param_count; i++) {
+    const struct known *k = &b->s->vars[b->s->f->params[i]];
+    params[i] = k->shape == SHAPE_DOMAIN ? SUPEROP_SEGDES : expr_of(b, k->expr)->elem;
+  }
+  memcpy(outs, outputs, count * sizeof *outs);
+  *op = (struct superop){.number = o->program->superop_count,
+                         .param_count = b->s->f->param_count,
+                         .params = params,
+                         .node_count = (uint32_t)b->nodes.count,
+                         .nodes = b->nodes.items,
+                         .output_count = count,
+                         .outputs = outs};
+  const char *why;
+  uint32_t node;
+  bool fine = superop_complete(o->arena, op, &why, &node);
+  assert(fine || !why);
+  if (!fine && !why) longjmp(o->arena->out_of_memory, 1);
+  return fine ? op : NULL;
+}
+
+/* An output for each result: no value twice, none of them a constant's. */
+static void add_outputs(struct builder *b, const uint32_t *ends, uint32_t count,
+                        uint32_t *outputs) {
+  for (uint32_t i = 0; i < count; i++) {
+    outputs[i] = compute(b, ends[i]);
+    for (uint32_t k = 0; k < i; k++) {
+      if (outputs[k] != outputs[i]) continue;
+      const struct expression *e = expr_of(b, ends[i]); /* once more */
+      const uint32_t same = outputs[i], flag = compute(b, b->literals.items[0]);
+      struct superop_node *node = add(b, OPC_SELECT, e->elem, e);
+      node->operand_count = 3;
+      node->operands[0] = flag;
+      node->operands[1] = node->operands[2] = same;
+      outputs[i] = b->values - 1;
+      break;
+    }
+  }
+}
+
+/* ---- the function ---- */
+
+static void put_superop(struct opt *o, const struct superop *op) {
+  struct ir_program *p = o->program;
+  const struct superop **all = arena_alloc(o->arena, (p->superop_count + 1) * sizeof *all);
+  for (uint32_t i = 0; i < p->superop_count; i++) all[i] = p->superops[i];
+  all[p->superop_count++] = op;
+  p->superops = all;
+  o->stats->superops++;
+  if (!o->explain) return;
+  char formula[400];
+  fprintf(o->explain, "  its recursion is a loop: OP%u, %s\n", op->number,
+          fused_formula(op, formula, sizeof formula));
+}
+
+static void replace_body(struct opt *o, struct ir_function *f, const struct ir_binding *call,
+                         const struct superop *op) {
+  struct ir_binding x = rewrite_binding(o, OPC_FUSED, TW_NONE, op->param_count,
+                                        op->output_count, call->pos, call->origin);
+  struct ir_block *body = arena_alloc(o->arena, sizeof *body);
+  struct rewrite_block bindings = {0};
+  x.form = IR_FUSED;
+  x.as.superop = op->number;
+  rewrite_yield(o, body, op->output_count);
+  for (uint32_t i = 0; i < op->param_count; i++) x.operands[i] = f->params[i];
+  for (uint32_t i = 0; i < op->output_count; i++) {
+    x.results[i] = body->results[i] = rewrite_var(o, f, ir_superop_output(op, i));
+  }
+  rewrite_append(o, &bindings, &x);
+  rewrite_finish(body, &bindings);
+  f->body = body;
+}
+
+/* The loop that an understood function is, or NULL. */
+static const struct superop *loop_of(struct symbolic *s) {
+  struct builder b = {.s = s, .values = s->f->param_count};
+  const struct ir_block *body = s->f->body;
+  for (uint32_t d = s->call_domain; d != LOOPS_NONE; d = s->domains.items[d].parent) {
+    if (s->domains.items[d].flag == LOOPS_NONE) continue;
+    *array_push(s->o->scratch, &b.literals) = s->domains.items[d].flag;
+  }
+  for (size_t i = 0; 2 * i + 1 < b.literals.count; i++) { /* in the order of the function */
+    uint32_t *x = b.literals.items + i, *y = b.literals.items + b.literals.count - 1 - i;
+    const uint32_t flag = *x;
+    *x = *y;
+    *y = flag;
+  }
+  uint32_t *ends = arena_alloc(s->o->scratch, body->result_count * sizeof *ends);
+  for (uint32_t i = 0; i < body->result_count; i++) {
+    const uint32_t expr = s->vars[body->results[i]].expr;
+    if (!is_passed_on(&b, expr, i)) return NULL;
+    ends[i] = at_end(&b, expr);
+    if (ends[i] == LOOPS_NONE || expr_of(&b, ends[i])->odd) return NULL;
+  }
+  bool *needed = arena_alloc(s->o->scratch, s->exprs.count);
+  b.numbers = arena_alloc(s->o->scratch, s->exprs.count * sizeof *b.numbers);
+  uint32_t *carried = arena_alloc(s->o->scratch, s->f->param_count * sizeof *carried);
+  uint32_t *outputs = arena_alloc(s->o->scratch, body->result_count * sizeof *outputs);
+  for (uint32_t i = 0; i < s->exprs.count; i++) b.numbers[i] = LOOPS_NONE;
+  while (s->vars[s->f->params[b.root]].shape != SHAPE_DOMAIN) b.root++;
+  for (uint32_t i = 0; i < body->result_count; i++) need(&b, needed, ends[i]);
+  for (size_t i = 0; i < b.literals.count; i++) need(&b, needed, b.literals.items[i]);
+  for (uint32_t i = 0; i < s->f->param_count; i++) {
+    if (i == b.root) continue;
+    if (expr_of(&b, next_of(&b, i))->called) return NULL;
+    need(&b, needed, next_of(&b, i));
+  }
+  add_constants(&b, needed);
+  add_loop(&b, carried);
+  add_outputs(&b, ends, body->result_count, outputs);
+  return b.nodes.count > LOOPS_NODES ? NULL : complete(&b, outputs, body->result_count);
+}
+
+static bool try_function(struct opt *o, const struct sizes *sizes, uint32_t function) {
+  struct ir_function *f = &o->program->functions[function];
+  struct symbolic s = {.o = o, .sizes = sizes, .function = function, .f = f};
+  s.vars = arena_alloc(o->scratch, f->var_count * sizeof *s.vars);
+  if (!loops_execute(&s)) return false;
+  const struct superop *op = loop_of(&s);
+  if (!op) return false;
+  if (o->explain) fprintf(o->explain, "function %s\n", f->name->text);
+  put_superop(o, op);
+  replace_body(o, f, s.call, op);
+  return true;
+}
+
+bool pass_loops(struct opt *o) {
+  const struct sizes *sizes = sizes_compute(o);
+  const struct calls calls = calls_make(o);
+  bool changed = false;
+  for (uint32_t i = 0; i < o->program->function_count; i++) {
+    if (!o->program->functions[i].typed || !calls.recursive[i] || !calls.reachable[i]) continue;
+    changed |= try_function(o, sizes, i);
+  }
+  return changed;
+}

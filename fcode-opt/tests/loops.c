@@ -1,0 +1,122 @@
+/* loops.c - which recursive functions become loops, and which must not. The functions are those
+ * that the compiler of NESL makes; every program is verified after the pass.
+ */
+#include "rewriting.h"
+
+#include "fused-kernels/fused.h"
+#include <string.h>
+
+/* What the pass makes of functions; the formula of the loop, or "" if there is none. */
+static const char *loop_of(struct rewriting *r, const char *functions) {
+  static char formula[500];
+  rewriting_begin(r, functions);
+  bool changed = pass_loops(&r->o);
+  rewriting_verify(r);
+  cr_expect_eq(changed, r->o.program->superop_count > 0);
+  formula[0] = '\0';
+  if (changed) fused_formula(r->o.program->superops[0], formula, sizeof formula);
+  return formula;
+}
+
+static void expect(const char *functions, const char *formula) {
+  struct rewriting r;
+  const char *got = loop_of(&r, functions);
+  cr_expect(strcmp(got, formula) == 0, "%s\ninstead of %s", got, formula);
+  rewriting_free(&r);
+}
+
+/* M calls F on n places, v1, with a scalar, v2. */
+#define MAIN                                                                                   \
+  "fun M (v0: INT, v1: INT) -> (INT) @1:1\n"                                                   \
+  "v2 = LENGTH INT v1 @1:1\n"                                                                  \
+  "v3 = MAKE_SEGDES v2 @1:1\n"                                                                 \
+  "v4 = CONST INT 0 @1:1\n"                                                                    \
+  "v5: INT = call F v3 v1 v4 @1:2\n"                                                           \
+  "yield v5\nend\n"
+
+/* F where `flag` holds, v5 of v0, calls itself with `next` on v6 under v7, and the number of
+ * calls; elsewhere its result is `end`. */
+#define RECURSION(flag, next, end)                                                             \
+  "fun F (v0: SEGDES, v1: INT, v2: INT) -> (INT) @2:1\n"                                       \
+  "v3 = CONST INT 1 @2:1\n"                                                                    \
+  "v4 = DIST INT v3 v0 @2:1\n" flag "v6, v7 = PACK INT v1 v5 v0 @2:2\n"                        \
+  "v8 = LENGTHS v7 @2:2\n"                                                                     \
+  "v9 = CONST INT 0 @2:2\n"                                                                    \
+  "v10 = > INT v8 v9 @2:2\n"                                                                   \
+  "v11: INT = if v10 @2:3\n" next "yield v15\n"                                                \
+  "else\nv20 = CONST INT () @2:4\nyield v20\nend\n"                                            \
+  "v21 = INDEX v9 v3 v0 @2:5\n"                                                                \
+  "v22, v23 = PACK INT v21 v5 v0 @2:5\n" end "v25 = DPERMUTE INT v11 v22 v24 v7 v0 @2:6\n"     \
+  "yield v25\nend\n"
+#define FLAG "v5 = > INT v1 v4 @2:1\n"
+#define NEXT                                                                                   \
+  "v12 = DIST INT v3 v7 @3:1\n"                                                                \
+  "v13 = - INT v6 v12 @3:1\n"                                                                  \
+  "v14 = + INT v2 v3 @3:1\n"                                                                   \
+  "v15: INT = call F v7 v13 v14 @3:1\n"
+#define END "v24 = DIST INT v2 v0 @2:5\n"
+
+Test(loops, counting_calls) {
+  expect(MAIN RECURSION(FLAG, NEXT, END),
+         "r2 after r1 = i1, r2 = (i2 over s) while (r1 > 1): r1 = (r1 - 1), r2 = (r2 + 1)");
+}
+
+Test(loops, a_function_that_is_a_loop_calls_nobody) {
+  struct rewriting r;
+  loop_of(&r, MAIN RECURSION(FLAG, NEXT, END));
+  const struct ir_function *f = &r.o.program->functions[function_called(&r, "F")];
+  cr_assert_eq(f->body->count, 1);
+  cr_expect_eq(f->body->bindings[0].form, IR_FUSED);
+  rewriting_free(&r);
+}
+
+/* The divisor is not 0 where the function goes on; elsewhere it is replaced. */
+Test(loops, a_divisor_that_the_flag_excludes) {
+  expect(MAIN RECURSION("v26 = CONST INT 0 @2:1\nv27 = DIST INT v26 v0 @2:1\n"
+                        "v5 = != INT v1 v27 @2:1\n",
+                        "v12 = DIST INT v3 v7 @3:1\nv13 = / INT v12 v6 @3:1\n"
+                        "v15: INT = call F v7 v13 v2 @3:1\n",
+                        END),
+         "t1 = r1 != 0; r2 after r1 = i1, r2 = (i2 over s) while t1: r1 = (1 / (if t1 then r1 "
+         "else 1))");
+  expect(MAIN RECURSION(FLAG,
+                        "v12 = DIST INT v2 v7 @3:1\nv13 = / INT v6 v12 @3:1\n"
+                        "v15: INT = call F v7 v13 v2 @3:1\n",
+                        END),
+         "");
+}
+
+/* What is computed with the result of the call needs it to come back. */
+Test(loops, not_at_the_end) {
+  expect(MAIN RECURSION(FLAG,
+                        "v12 = DIST INT v3 v7 @3:1\nv13 = - INT v6 v12 @3:1\n"
+                        "v14: INT = call F v7 v13 v2 @3:1\nv15 = + INT v14 v12 @3:1\n",
+                        END),
+         "");
+}
+
+Test(loops, two_calls) {
+  expect(MAIN RECURSION(FLAG,
+                        "v12 = DIST INT v3 v7 @3:1\nv13 = - INT v6 v12 @3:1\n"
+                        "v14: INT = call F v7 v13 v2 @3:1\nv15: INT = call F v7 v14 v2 @3:1\n",
+                        END),
+         "");
+}
+
+/* Positions may not be computed with: they are of the places that are left. */
+Test(loops, positions) {
+  expect(MAIN RECURSION(FLAG,
+                        "v12 = DIST INT v3 v7 @3:1\nv13 = INDEX v9 v3 v7 @3:1\n"
+                        "v14 = - INT v6 v13 @3:1\nv15: INT = call F v7 v14 v2 @3:1\n",
+                        END),
+         "");
+}
+
+/* The merge must put every place where it was. */
+Test(loops, places_that_move) {
+  expect(MAIN RECURSION(FLAG, NEXT,
+                        "v26 = NOT BOOL v5 @2:5\nv27, v28 = PACK INT v21 v26 v0 @2:5\n"
+                        "v24 = DIST INT v2 v0 @2:5\n"
+                        "v29 = DPERMUTE INT v11 v27 v24 v7 v0 @2:5\n"),
+         "");
+}
