@@ -112,11 +112,11 @@ Test(loops, positions) {
          "");
 }
 
-/* The merge must put every place where it was. */
+/* The merge must put every place where it was: not the first ones that are left to the front.
+ */
 Test(loops, places_that_move) {
   expect(MAIN RECURSION(FLAG, NEXT,
-                        "v26 = NOT BOOL v5 @2:5\nv27, v28 = PACK INT v21 v26 v0 @2:5\n"
-                        "v24 = DIST INT v2 v0 @2:5\n"
-                        "v29 = DPERMUTE INT v11 v27 v24 v7 v0 @2:5\n"),
+                        "v24 = DIST INT v2 v0 @2:5\nv26 = INDEX v9 v3 v7 @2:5\n"
+                        "v27 = DPERMUTE INT v11 v26 v24 v7 v0 @2:5\n"),
          "");
 }
