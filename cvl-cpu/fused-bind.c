@@ -202,6 +202,7 @@ void fused_bind(struct cvl_kernel *k, const struct cvl_value *operands) {
     }
   }
   find_live_steps(k);
+  fused_stretch_bind(k);
 }
 
 /* ---- what is the same in all places ---- */

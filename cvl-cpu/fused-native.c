@@ -12,6 +12,7 @@ struct stage {
   fused_block *run;
   const uint32_t *read, *written, *checked; /* values, values, nodes */
   uint32_t read_count, written_count, checked_count;
+  bool spared; /* this run */
 };
 
 /* As fused_emit_loop says. */
@@ -182,6 +183,31 @@ uint32_t fused_native_slots(const struct fused_native *f) {
   return f->slots;
 }
 
+/* ---- stretches ---- */
+
+void fused_native_spare_all(struct fused_native *f) {
+  for (uint32_t s = 0; s < f->plan.stage_count; s++) {
+    f->stages[s].spared = f->stages[s].checked_count == 0;
+  }
+}
+
+bool fused_native_keep(struct fused_native *f) {
+  bool changed = false;
+  for (uint32_t s = 0; s < f->plan.stage_count; s++) {
+    struct stage *stage = &f->stages[s];
+    const bool before = stage->spared;
+    for (uint32_t i = 0; i < stage->written_count; i++) {
+      stage->spared &= f->k->nodes[f->k->values[stage->written[i]].node].spared;
+    }
+    changed |= stage->spared != before;
+  }
+  return changed;
+}
+
+bool fused_native_spares(const struct fused_native *f, uint32_t node) {
+  return !fused_in_blocks(f->k->op, node) || f->stages[f->plan.stage[node]].spared;
+}
+
 /* ---- running ---- */
 
 /* The loop that begins with node n. Where it is stopped, what it has not done is 0. */
@@ -212,6 +238,7 @@ static void other_steps(struct fused_worker *w, uint32_t stage, uint64_t first, 
     if (in_blocks(k->native, number) || k->native->plan.stage[number] != stage) continue;
     if (begins_loop(k->native, number)) run_loop(w, number, first, n);
     if (k->native->plan.looped[number]) continue;
+    if (k->stretches && fused_stretch_has(w, number, first, n)) continue;
     const uint64_t done = fused_step(w, number, first, n);
     if (done == n) continue;
     fused_remember(w, number, first, first + done);
@@ -223,6 +250,7 @@ static void other_steps(struct fused_worker *w, uint32_t stage, uint64_t first, 
 static void run_stage(struct fused_worker *w, uint32_t number, uint64_t first, uint64_t n) {
   const struct cvl_kernel *k = w->k;
   const struct stage *s = &k->native->stages[number];
+  if (k->stretches && s->spared && w->sparing) return;
   for (uint32_t i = 0; i < s->read_count; i++) {
     w->in[s->read[i]] = fused_at(w, &k->values[s->read[i]], first);
   }

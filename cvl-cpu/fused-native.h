@@ -19,6 +19,14 @@ bool fused_native_ready(struct fused_native *);
 /* Buffers of a strip that it needs. */
 uint32_t fused_native_slots(const struct fused_native *);
 
+/* Of a run in which indices are followed (fused-stretch.c): whether the stage of a map only
+ * makes indices that are known in a stretch, so that it is spared there. Of all stages that is
+ * assumed first, by _spare_all; _keep takes it back where a step's result is wanted otherwise,
+ * and says whether it has. */
+void fused_native_spare_all(struct fused_native *);
+bool fused_native_keep(struct fused_native *);
+bool fused_native_spares(const struct fused_native *, uint32_t node);
+
 /* The steps on a strip, like fused_strip: but all of them even after a fault, since a stage has
  * nodes from before and after it. */
 void fused_native_strip(struct fused_worker *, uint64_t first, uint64_t n);

@@ -301,7 +301,8 @@ struct cvl_kernel *cpu_prepare(struct cvl_context *c, const struct superop *op) 
   const size_t free_at = steps_at + op->node_count * sizeof(uint32_t);
   const size_t copies_at = free_at + op->value_count * sizeof(uint32_t);
   const size_t live_at = copies_at + op->value_count * sizeof(uint32_t);
-  const size_t bytes = live_at + op->node_count * sizeof(uint32_t);
+  const size_t followed_at = live_at + op->node_count * sizeof(uint32_t);
+  const size_t bytes = followed_at + op->node_count * sizeof(uint32_t);
   char *block = memory_take(c->memory, bytes);
   if (!block) return NULL;
   memset(block, 0, bytes);
@@ -318,11 +319,13 @@ struct cvl_kernel *cpu_prepare(struct cvl_context *c, const struct superop *op) 
   k->steps = (uint32_t *)(void *)(block + steps_at);
   k->copies = (uint32_t *)(void *)(block + copies_at);
   k->live_steps = (uint32_t *)(void *)(block + live_at);
+  k->followed = (uint32_t *)(void *)(block + followed_at);
   uint32_t *scratch = (uint32_t *)(void *)(block + free_at);
   describe_values(k);
   note_loops(k);
   note_told(k, scratch);
   plan_nodes(k);
+  fused_stretch_plan(k);
   assign_slots(k, scratch);
   for (uint32_t n = 0; n < op->node_count; n++) atomic_init(&k->fault[n], FUSED_NONE);
   k->native = fused_native_new(k);

@@ -11,6 +11,7 @@
  *   fused-plan.c   prepare and discard: which buffers, which order
  *   fused-bind.c   the start of a run: where every value lies, given the operands
  *   fused-strip.c  evaluation of a strip
+ *   fused-stretch.c  gathers whose indices count up over a stretch of places
  *   fused-loop.c   the loops of a strip
  *   fused-piece.c  evaluation of a piece: tiles, reductions, packs, scans
  *   fused-native.c the maps of a strip as compiled functions
@@ -36,9 +37,18 @@ enum {
 #define FUSED_NONE UINT64_MAX /* no fault: a node or place behind all others */
 
 /* Where the elements of a value are. The first two have the element of every place of the
- * domain at hand; the others are parts of a worker's memory that hold those of a strip, a tile
- * or a piece. */
-enum fused_place { IN_MEMORY, IN_ALL_PLACES, IN_STRIP, IN_TILE, IN_PIECE, FUSED_PLACES };
+ * domain at hand; the next are parts of a worker's memory that hold those of a strip, a tile
+ * or a piece. IN_STRETCH: those of a strip, in the vector they are gathered from if they follow
+ * each other there, or else in the worker's memory. */
+enum fused_place {
+  IN_MEMORY,
+  IN_ALL_PLACES,
+  IN_STRIP,
+  IN_TILE,
+  IN_PIECE,
+  IN_STRETCH,
+  FUSED_PLACES
+};
 
 struct fused_value {
   /* The plan: which buffer, if it needs one. */
@@ -62,6 +72,7 @@ struct fused_value {
   bool released;   /* parameter: the reference that was passed is given up already */
   bool needed;     /* somebody reads it where it lies */
   bool progresses; /* its element at place p is start + p * stride */
+  bool kept;       /* read by steps that are not spared */
   bool streaming;  /* past the caches */
   uint8_t step;    /* bytes from an element to the next: 0 if IN_ALL_PLACES */
   size_t offset;   /* in a worker's memory */
@@ -69,6 +80,7 @@ struct fused_value {
   char *base;      /* IN_MEMORY: of the whole vector; IN_ALL_PLACES: of a strip */
   const void *one; /* IN_ALL_PLACES: the element */
   uint64_t start, stride;
+  uint32_t shift;         /* of a gather that is followed: its number among them */
   struct cvl_value whole; /* of a node's result: what is delivered or scattered, if anything */
 };
 
@@ -90,6 +102,9 @@ struct fused_node {
   uint32_t walk;                 /* number among those of a worker */
   struct segments near, far;     /* see locate.h; near: what is walked over */
   const void *values, *strides;  /* DIST, INDEX, gathers: the whole vectors */
+  bool wanted; /* a gather whose index can be followed (fused-stretch.c), or such arithmetic */
+  bool followed; /* this run */
+  bool spared;   /* this run: in a stretch only indices rest on it, which are known */
 };
 
 struct fused_reduction {
@@ -138,6 +153,8 @@ struct cvl_kernel {
   struct fused_scan *scans;
   struct fused_pack *packs;
   uint32_t reduction_count, scan_count, pack_count;
+  uint32_t *followed; /* the nodes that are wanted: followed_count of them */
+  uint32_t followed_count;
   uint32_t strip_slots, tile_slots, walks;
   uint64_t strip;              /* places of a strip */
   struct fused_native *native; /* or NULL: fused-native.h */
@@ -150,15 +167,24 @@ struct cvl_kernel {
   bool cut_anywhere;        /* no consumers: pieces may begin at any place */
   bool compiled;            /* maps are done by compiled functions */
   bool streams;             /* something is written past the caches */
-  uint64_t pieces, grain;   /* steps of the segments' path, or places */
-  uint64_t most_places;     /* of a piece */
-  char *workers;            /* memory of the first */
+  bool stretches;           /* gathers are followed: shifted_count of them */
+  uint32_t shifted_count;
+  uint64_t pieces, grain; /* steps of the segments' path, or places */
+  uint64_t most_places;   /* of a piece */
+  char *workers;          /* memory of the first */
   size_t worker_bytes;
   unsigned worker_count;
   uint64_t *giants;        /* as in parts.h */
   _Atomic uint64_t turn;   /* the piece that may use what is handed on */
   _Atomic uint64_t failed; /* lowest node with a fault */
   _Atomic uint64_t *fault; /* of every node: lowest place at fault */
+};
+
+/* The values of an index from some place on: start + j * stride, wrapping; of a BOOL, start.
+ */
+struct fused_course {
+  bool known;
+  int64_t start, stride;
 };
 
 /* What one thread keeps for the piece it works on; its buffers follow. */
@@ -168,7 +194,13 @@ struct fused_worker {
   /* The lowest fault this worker has found, and the index there if it is one. */
   uint64_t fault_node, fault_place;
   int64_t fault_index;
-  const void **in; /* of compiled functions, by value number */
+  /* The stretch at hand, from stretch_first to before stretch_end. */
+  uint64_t stretch_first, stretch_end;
+  bool sparing;                 /* steps are spared */
+  struct fused_course *courses; /* from stretch_first on, by value number */
+  const char **in_order;        /* of gathers: what lies there at stretch_first, or NULL */
+  const char **shifted;         /* of gathers: where the elements of the strip are */
+  const void **in;              /* of compiled functions, by value number */
   void **out;
   uint64_t *block_faults; /* by node */
   struct walk *walks;
@@ -189,7 +221,9 @@ static inline struct fused_value *fused_result(const struct cvl_kernel *k, uint3
 /* The element of a value at place p of the strip, tile or piece at hand. */
 static inline char *fused_at(const struct fused_worker *w, const struct fused_value *v,
                              uint64_t p) {
-  char *base = v->place <= IN_ALL_PLACES ? v->base : (char *)w + v->offset;
+  char *base = v->place <= IN_ALL_PLACES ? v->base
+               : v->place == IN_STRETCH  ? (char *)w->shifted[v->shift]
+                                         : (char *)w + v->offset;
   return base + (p - w->origin[v->place]) * v->step;
 }
 
@@ -210,6 +244,14 @@ uint64_t fused_step(struct fused_worker *, uint32_t node, uint64_t first, uint64
 /* Remembers a fault at a place of the strip that begins with `first`. */
 void fused_remember(struct fused_worker *, uint32_t node, uint64_t first, uint64_t place);
 void fused_note(struct cvl_kernel *, uint32_t node, uint64_t place);
+
+/* fused-stretch.c. Which indices may be followed at all, and in this run: */
+void fused_stretch_plan(struct cvl_kernel *);
+void fused_stretch_bind(struct cvl_kernel *);
+/* So many of n places from `first` on are of one stretch: sets w->shifted. */
+uint64_t fused_stretch(struct fused_worker *, uint64_t first, uint64_t n);
+/* Whether a step is done with that, or need not be done, on these places. */
+bool fused_stretch_has(struct fused_worker *, uint32_t node, uint64_t first, uint64_t n);
 
 /* fused-message.c: the INTs that the message of an ASSERT tells, which has failed at a place.
  */

@@ -12,6 +12,7 @@ void fused_note(struct cvl_kernel *k, uint32_t node, uint64_t place) {
 
 void fused_walks_at(struct fused_worker *w, uint64_t place) {
   const struct cvl_kernel *k = w->k;
+  w->stretch_end = 0;
   for (uint32_t i = k->live_from; i < k->step_count; i++) {
     const struct fused_node *p = &k->nodes[k->live_steps[i]];
     if (p->action != ACT_DIST && p->action != ACT_INDEX && p->action != ACT_GATHER) continue;
@@ -144,11 +145,10 @@ static void prefetch_strip(const struct fused_worker *w, uint64_t first, uint64_
 /* Steps are in the order of their nodes, and of a strip at fault the steps before the fault
  * are all executed: so the lowest node at fault gets its lowest place, whatever was found
  * first. Their results are delivered too: a scatter among them may be at fault itself. */
-bool fused_strip(struct fused_worker *w, uint64_t first, uint64_t n) {
+static bool strip(struct fused_worker *w, uint64_t first, uint64_t n) {
   struct cvl_kernel *k = w->k;
   const uint64_t failed = atomic_load_explicit(&k->failed, memory_order_relaxed);
-  w->origin[IN_STRIP] = first;
-  if (k->pieces > 1 || k->n > PIECE_BYTES) prefetch_strip(w, first + n, n);
+  w->origin[IN_STRIP] = w->origin[IN_STRETCH] = first;
   uint64_t end = FUSED_NONE;
   if (k->compiled) {
     fused_native_strip(w, first, n);
@@ -163,6 +163,7 @@ bool fused_strip(struct fused_worker *w, uint64_t first, uint64_t n) {
         if (!fused_loop(w, &i, first, n)) end = number;
         continue;
       }
+      if (k->stretches && fused_stretch_has(w, number, first, n)) continue;
       const uint64_t done = fused_step(w, number, first, n);
       if (done == n) continue;
       fused_remember(w, number, first, first + done);
@@ -172,4 +173,17 @@ bool fused_strip(struct fused_worker *w, uint64_t first, uint64_t n) {
   deliver(w, first, n,
           end < failed ? end : failed); /* what uniform values need may have failed */
   return atomic_load_explicit(&k->failed, memory_order_relaxed) == FUSED_NONE;
+}
+
+bool fused_strip(struct fused_worker *w, uint64_t first, uint64_t n) {
+  const struct cvl_kernel *k = w->k;
+  if (k->pieces > 1 || k->n > PIECE_BYTES) prefetch_strip(w, first + n, n);
+  if (!k->stretches) return strip(w, first, n);
+  bool good = true;
+  for (uint64_t done = 0; done < n;) {
+    const uint64_t part = fused_stretch(w, first + done, n - done);
+    good &= strip(w, first + done, part);
+    done += part;
+  }
+  return good;
 }

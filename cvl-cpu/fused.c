@@ -274,8 +274,8 @@ static size_t part(struct layout *l, size_t bytes) {
 
 /* Where things lie in the memory of a worker. */
 struct worker_layout {
-  size_t in, out, block_faults, walks, ranks, kept, totals, packed, block_totals, window_totals,
-      packs;
+  size_t in, out, courses, in_order, shifted, block_faults, walks, ranks, kept, totals, packed,
+      block_totals, window_totals, packs;
 };
 
 static uint64_t least_of(uint64_t a, uint64_t b) {
@@ -297,6 +297,10 @@ static struct worker_layout lay_out_worker(struct cvl_kernel *k) {
   const size_t values = k->compiled ? k->op->value_count : 0;
   at.in = part(&l, values * sizeof(void *));
   at.out = part(&l, values * sizeof(void *));
+  const size_t courses = k->stretches ? k->op->value_count : 0;
+  at.courses = part(&l, courses * sizeof(struct fused_course));
+  at.in_order = part(&l, k->shifted_count * sizeof(char *));
+  at.shifted = part(&l, k->shifted_count * sizeof(char *));
   at.block_faults = part(&l, k->compiled ? k->op->node_count * sizeof(uint64_t) : 0);
   at.walks = part(&l, k->walks * sizeof(struct walk));
   at.ranks = part(&l, packs * sizeof(struct walk));
@@ -319,7 +323,7 @@ static struct worker_layout lay_out_worker(struct cvl_kernel *k) {
     struct fused_value *v = fused_result(k, k->steps[i]);
     if (!v) continue;
     if (v->has_spare) v->spare = strips + v->spare_slot * strip;
-    if (v->place == IN_STRIP) {
+    if (v->place == IN_STRIP || v->place == IN_STRETCH) {
       v->offset = strips + (k->compiled ? v->native_slot : v->slot) * strip;
     }
     if (v->place == IN_TILE) v->offset = tiles + v->slot * tile;
@@ -337,6 +341,9 @@ static void set_up_worker(struct cvl_kernel *k, const struct worker_layout *at, 
   struct fused_worker *w = (struct fused_worker *)(void *)memory;
   *w = (struct fused_worker){.k = k,
                              .fault_node = FUSED_NONE,
+                             .courses = (struct fused_course *)(void *)(memory + at->courses),
+                             .in_order = (const char **)(void *)(memory + at->in_order),
+                             .shifted = (const char **)(void *)(memory + at->shifted),
                              .in = (const void **)(void *)(memory + at->in),
                              .out = (void **)(void *)(memory + at->out),
                              .block_faults = (uint64_t *)(void *)(memory + at->block_faults),
