@@ -334,10 +334,9 @@ static void step_all_from(struct fused_worker *w, uint64_t first) {
   const struct cvl_kernel *k = w->k;
   for (uint32_t i = k->live_from; i < k->step_count; i++) {
     const struct fused_node *p = &k->nodes[k->live_steps[i]];
-    const bool walks =
-        p->action == ACT_DIST || p->action == ACT_INDEX || p->action == ACT_GATHER;
-    if (walks && p->near.count > 1) segment_here(w, p, first);
-    if (walks) w->walks[p->walk].position = first;
+    if (p->action == ACT_DIST || p->action == ACT_INDEX || p->action == ACT_GATHER) {
+      segment_here(w, p, first);
+    }
   }
 }
 

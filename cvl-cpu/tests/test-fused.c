@@ -50,6 +50,8 @@ enum {
   P_INDEX,      /* n: into P_SOURCE */
   P_PERMUTED,   /* n: a permutation in each segment of P_MAIN */
   P_PICKED,     /* n: into P_MANY */
+  P_EACH_ONE,   /* 1 for each segment of P_MAIN */
+  P_EACH_LAST,  /* last index of each segment of P_SOURCE */
   PARAMS
 };
 
@@ -58,11 +60,11 @@ static const uint8_t param_kinds[PARAMS] = {
     SUPEROP_INT,    SUPEROP_INT,    SUPEROP_FLOAT,  SUPEROP_FLOAT,  SUPEROP_BOOL,
     SUPEROP_INT,    SUPEROP_FLOAT,  SUPEROP_BOOL,   SUPEROP_INT,    SUPEROP_FLOAT,
     SUPEROP_INT,    SUPEROP_INT,    SUPEROP_FLOAT,  SUPEROP_INT,    SUPEROP_INT,
-    SUPEROP_INT};
+    SUPEROP_INT,    SUPEROP_INT,    SUPEROP_INT};
 
 /* ---- a random superoperator ---- */
 
-enum { MOST_NODES = 24, MOST_VALUES = PARAMS + 2 * MOST_NODES };
+enum { MOST_NODES = 80, MOST_VALUES = PARAMS + 2 * MOST_NODES };
 
 struct maker {
   struct random *r;
@@ -258,14 +260,99 @@ static void add_consumer(struct maker *m) {
   m->outputs[m->output_count++] = out;
 }
 
+/* ---- stencils: gathers whose indices are arithmetic on positions ---- */
+
+static uint32_t number(struct maker *m, int64_t x) {
+  const uint32_t v = add(m, OPC_CONST, TW_INT, 0, (uint32_t[]){0});
+  m->nodes[m->node_count - 1].constant = cvl_scalar_int(m->int_elem, x);
+  m->kinds[v] = SUPEROP_INT;
+  return v;
+}
+
+static uint32_t spread(struct maker *m, int64_t x) {
+  return add(m, OPC_DIST, TW_INT, 2, (uint32_t[]){number(m, x), P_WHOLE});
+}
+
+static uint32_t two(struct maker *m, enum opcode op, uint32_t a, uint32_t b) {
+  return add(m, op, TW_INT, 2, (uint32_t[]){a, b});
+}
+
+static uint32_t select_int(struct maker *m, uint32_t flag, uint32_t a, uint32_t b) {
+  return add(m, OPC_SELECT, TW_INT, 3, (uint32_t[]){flag, a, b});
+}
+
+/* Something about as large as an index of n places, or small. */
+static int64_t bound(struct random *r, uint64_t n) {
+  return (int64_t)below(r, below(r, 2) ? n : 9) - (below(r, 6) == 0);
+}
+
+/* x, shifted, turned, or something else from some bound on. */
+static uint32_t vary(struct maker *m, uint32_t x, uint32_t last, uint64_t n) {
+  static const enum opcode compare[] = {OPC_LT, OPC_LE, OPC_GT, OPC_GE, OPC_EQ, OPC_NE};
+  struct random *r = m->r;
+  const uint32_t c = spread(m, bound(r, n));
+  switch (below(r, 8)) {
+  case 0: return two(m, OPC_ADD, x, c);
+  case 1: return two(m, OPC_SUB, x, c);
+  case 2: return two(m, OPC_SUB, last, x);
+  case 3:
+    return two(m, below(r, 3) ? OPC_MOD : OPC_DIV, x, spread(m, 1 + (int64_t)below(r, n)));
+  case 4: return two(m, OPC_MUL, x, spread(m, bound(r, 3)));
+  case 5: { /* a rotation */
+    const uint32_t back = two(m, OPC_SUB, x, c);
+    return select_int(m, two(m, OPC_LT, x, c), two(m, OPC_ADD, back, last), back);
+  }
+  case 6: {
+    const uint32_t a = two(m, compare[below(r, 6)], x, c);
+    const uint32_t b = two(m, compare[below(r, 6)], spread(m, bound(r, n)), x);
+    const uint32_t both =
+        add(m, below(r, 2) ? OPC_AND : OPC_OR, TW_BOOL, 2, (uint32_t[]){a, b});
+    return select_int(m, both, two(m, OPC_ADD, x, c), x);
+  }
+  default: {
+    const uint32_t flag = two(m, compare[below(r, 6)], x, c);
+    return select_int(m, add(m, OPC_NOT, TW_BOOL, 1, (uint32_t[]){flag}), x, c);
+  }
+  }
+}
+
+/* n places in all, `reach` in what is gathered from. Mostly, indices are kept in range. */
+static void add_stencil(struct maker *m, uint64_t n, uint64_t reach) {
+  struct random *r = m->r;
+  const bool whole = below(r, 2);
+  const uint32_t i =
+      whole ? add(m, OPC_INDEX, TW_NONE, 3, (uint32_t[]){number(m, 0), number(m, 1), P_WHOLE})
+            : add(m, OPC_INDEX, TW_NONE, 3, (uint32_t[]){P_EACH_INT, P_EACH_ONE, P_MAIN});
+  const uint32_t last = whole ? spread(m, (int64_t)reach - 1)
+                              : add(m, OPC_DIST, TW_INT, 2, (uint32_t[]){P_EACH_LAST, P_MAIN});
+  const uint32_t zero = spread(m, 0);
+  uint32_t sum = P_FLOAT;
+  for (uint64_t gathers = 1 + below(r, 3); gathers > 0; gathers--) {
+    uint32_t x = i;
+    for (uint64_t steps = below(r, 3); steps > 0; steps--) x = vary(m, x, last, n);
+    if (below(r, 12) > 0) {
+      x = select_int(m, two(m, OPC_LT, x, zero), zero, x);
+      x = select_int(m, two(m, OPC_GT, x, last), last, x);
+    }
+    if (below(r, 6) == 0) made(m, x, SUPEROP_INT); /* read by others too */
+    const uint32_t found =
+        add(m, OPC_BPERMUTE, TW_FLOAT, 4,
+            (uint32_t[]){P_FAR_FLOAT, x, whole ? P_FAR : P_SOURCE, whole ? P_WHOLE : P_MAIN});
+    made(m, found, SUPEROP_FLOAT);
+    sum = add(m, OPC_ADD, TW_FLOAT, 2, (uint32_t[]){sum, found});
+    made(m, sum, SUPEROP_FLOAT);
+  }
+}
+
 /* NULL if what came out is none. */
 static struct superop *random_superop(struct random *r, struct arena *a, enum cvl_elem ie,
-                                      enum cvl_elem fe) {
+                                      enum cvl_elem fe, uint64_t n, uint64_t reach) {
   struct maker m = {.r = r, .value_count = PARAMS, .int_elem = ie, .float_elem = fe};
   memcpy(m.kinds, param_kinds, sizeof param_kinds);
   for (uint32_t p = P_INT; p <= P_BOOL; p++) m.places[p] = true;
   m.places[P_INDEX] = true;
   const uint64_t steps = 1 + below(r, 9), consumers = below(r, 4);
+  if (n > 0 && below(r, 3) == 0) add_stencil(&m, n, reach);
   for (uint64_t i = 0; i < steps; i++) {
     if (below(r, 3) == 0) {
       add_producer(&m);
@@ -304,7 +391,7 @@ static const struct cvl_backend *const cpu = &cvl_cpu_backend;
 static uint64_t random_lengths(struct random *r, uint64_t n, int64_t *lengths) {
   if (n == 0) return below(r, 2) ? 0 : (lengths[0] = 0, 1);
   uint64_t count = 0, left = n;
-  const uint64_t shape = below(r, 6);
+  const uint64_t shape = below(r, 7);
   uint64_t size = shape == 1 ? 1 : shape == 2 ? 1 + below(r, 9) : 1 + below(r, 40);
   while (left > 0 || (count < n && below(r, 9) == 0)) {
     uint64_t here = size;
@@ -312,6 +399,7 @@ static uint64_t random_lengths(struct random *r, uint64_t n, int64_t *lengths) {
     if (shape == 3) here = below(r, 12);
     if (shape == 4) here = below(r, 4) ? below(r, 20) : below(r, 3000);
     if (shape == 5) here = count == 3 ? n : below(r, 9);
+    if (shape == 6) here = 100 + below(r, 900);
     if (here > left || count + 1 >= n) here = left;
     lengths[count++] = (int64_t)here;
     left -= here;
@@ -376,6 +464,10 @@ static void make_operands(struct random *r, struct cvl_context *c, uint64_t n,
     m += (uint64_t)source[k];
   }
   p[P_SOURCE] = segdes(c, count, source);
+  for (uint64_t k = 0; k < count; k++) x[k] = source[k] - 1;
+  p[P_EACH_LAST] = ints(c, count, x);
+  for (uint64_t k = 0; k < count; k++) x[k] = 1;
+  p[P_EACH_ONE] = ints(c, count, x);
   p[P_FAR] = cvl_one_segment(m);
   /* Rarely, an index is out of range, a divisor zero, a place taken twice. */
   const bool faulty = below(r, 3) == 0;
@@ -542,7 +634,8 @@ static unsigned run_random(uint64_t first, unsigned rounds, uint64_t most, const
     struct cvl_value operands[PARAMS];
     make_operands(&r, c, n, operands);
     for (int i = 0; i < 4; i++) {
-      const struct superop *op = random_superop(&r, &a, options.int_elem, options.float_elem);
+      const struct superop *op = random_superop(&r, &a, options.int_elem, options.float_elem, n,
+                                                cpu->length(c, &operands[P_FAR_INT]).bound);
       if (op) good += compare(&r, c, op, operands, seed);
     }
     arena_free(&a);
