@@ -64,7 +64,7 @@ static const uint8_t param_kinds[PARAMS] = {
 
 /* ---- a random superoperator ---- */
 
-enum { MOST_NODES = 80, MOST_VALUES = PARAMS + 2 * MOST_NODES };
+enum { MOST_NODES = 160, MOST_VALUES = PARAMS + 2 * MOST_NODES };
 
 struct maker {
   struct random *r;
@@ -329,7 +329,7 @@ static void add_stencil(struct maker *m, uint64_t n, uint64_t reach) {
   uint32_t sum = P_FLOAT;
   for (uint64_t gathers = 1 + below(r, 3); gathers > 0; gathers--) {
     uint32_t x = i;
-    for (uint64_t steps = below(r, 3); steps > 0; steps--) x = vary(m, x, last, n);
+    for (uint64_t steps = below(r, 4); steps > 0; steps--) x = vary(m, x, last, n);
     if (below(r, 12) > 0) {
       x = select_int(m, two(m, OPC_LT, x, zero), zero, x);
       x = select_int(m, two(m, OPC_GT, x, last), last, x);
@@ -352,7 +352,7 @@ static struct superop *random_superop(struct random *r, struct arena *a, enum cv
   for (uint32_t p = P_INT; p <= P_BOOL; p++) m.places[p] = true;
   m.places[P_INDEX] = true;
   const uint64_t steps = 1 + below(r, 9), consumers = below(r, 4);
-  if (n > 0 && below(r, 3) == 0) add_stencil(&m, n, reach);
+  if (n > 0 && below(r, 2)) add_stencil(&m, n, reach);
   for (uint64_t i = 0; i < steps; i++) {
     if (below(r, 3) == 0) {
       add_producer(&m);
