@@ -11,8 +11,9 @@ where "it = " may be left out, the type too, and a form without one must only no
 test` understands the same.) Comments at the top of such a file say how it runs: `% widths: classic
 %` or `% widths: 64 %` if what is expected depends on the widths, `% seeds: 1 2 3 %` to run it with
 each of these seeds, `% needs: files %` to let it open files and start processes, which compiled
-programs can, in an empty directory. Every file runs in a fresh process, in several configurations: interpreted
-directly, compiled, compiled and optimised; the corpus in the classic widths only.
+programs can, in an empty directory, `% needs: speed %` if interpreting it directly, or on the
+emulated GPU, would take minutes. Every file runs in a fresh process, in several configurations:
+interpreted directly, compiled, compiled and optimised; the corpus in the classic widths only.
 
     nesl.py                        the corpus, nesl-tests/nesl and examples, in the usual ways
     nesl.py --config direct FILE   one file, one configuration
@@ -65,7 +66,7 @@ class File:
 
     def __init__(self, path):
         self.path, self.widths, self.seeds = path, {"classic", "64"}, [None]
-        self.files = False
+        self.files = self.speed = False
         text = path.read_text("latin-1")
         self.forms = split_forms(text)
         beside = path.with_suffix(".expected")
@@ -94,9 +95,14 @@ class File:
                 self.seeds = comment.split()[1:]
             elif line.startswith("% needs: files"):
                 self.files = True
+            elif line.startswith("% needs: speed"):
+                self.speed = True
 
     def runs_in(self, config):
-        if self.files and CONFIGS[config].way == "direct":
+        way, backend = CONFIGS[config].way, CONFIGS[config].backend
+        if way == "direct" and (self.files or self.speed):
+            return False
+        if backend == "cuda-emu" and self.speed:
             return False
         return CONFIGS[config].widths in self.widths
 
