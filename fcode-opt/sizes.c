@@ -72,6 +72,24 @@ static void boundary_give_up(struct boundary *b) {
   memset(b->facts, 0, b->count);
 }
 
+/* What the layout of the entry's parameters says. */
+static void boundary_lay_out(struct boundary *b, const struct ir_program *program) {
+  const struct ir_function *f = &program->functions[program->entry];
+  for (uint32_t i = 0; i < b->count; i++) {
+    const bool descriptor = f->vars[f->params[i]]->tag == IR_SEGDES;
+    const uint32_t within = program->entry_layout[i];
+    struct term_label *labels = &b->labels[TERMS_PER_VAR * i];
+    struct term_label *many = &labels[descriptor ? TERM_COUNT : TERM_SIZE];
+    if (within == IR_ONE) {
+      many->known = true;
+      many->number = 1;
+    } else {
+      many->class = b->labels[TERMS_PER_VAR * within + TERM_SIZE].class;
+    }
+    if (descriptor) labels[TERM_SIZE].natural = labels[TERM_COUNT].natural = true;
+  }
+}
+
 /* What is known here of the listed variables is all that is still known of b. True if that is
  * less than before. */
 static bool boundary_meet(struct walk *w, struct boundary *b, const struct pair_of_lists *l) {
@@ -439,6 +457,9 @@ struct sizes *sizes_compute(struct opt *o) {
   w.elements = arena_alloc(o->scratch, ((size_t)most + 1) * sizeof *w.elements);
   struct callers callers = callers_make(o);
   begin_at(s, program->entry);
+  if (program->entry_layout && program->functions[program->entry].typed) {
+    boundary_lay_out(&s->functions[program->entry].entry, program);
+  }
   for (uint32_t i = 0; i < n; i++) {
     const struct vcode_function *stack = program->functions[i].stack;
     if (program->functions[i].typed) continue;

@@ -117,6 +117,8 @@ struct ir_function {
   const char *reason; /* not typed: why, for --dump and --explain */
 };
 
+#define IR_ONE UINT32_MAX /* in entry_layout */
+
 struct ir_program {
   const char *file;
   struct widths widths;
@@ -128,6 +130,9 @@ struct ir_program {
   const struct superop *const *superops; /* number i at index i */
   uint32_t superop_count;
   const struct vcode_program *vcode; /* NULL if the form was not built from VCODE */
+  /* Of each parameter of the entry: the parameter whose total is its length, or its number of
+   * segments; IR_ONE: that is 1. NULL: nothing is known. */
+  const uint32_t *entry_layout;
   bool guarded; /* indices are within what they point into, unless an ASSERT before fails */
 };
 

@@ -120,6 +120,34 @@ void type_kinds(struct flattener *f, struct type *t, const struct ir_kind ***kin
   for (uint32_t i = 0; i < *count; i++) (*kinds)[i] = &flat_kinds[list.list.items[i]];
 }
 
+static void add_layout(struct flattener *f, struct type *type, uint32_t within,
+                       struct vars *out) {
+  struct type *t = type_of(type);
+  switch ((enum type_tag)t->tag) {
+  case TYPE_PAIR:
+    add_layout(f, t->part[0], within, out);
+    add_layout(f, t->part[1], within, out);
+    return;
+  case TYPE_DATA: add_layout(f, type_contents(f->arena, t), within, out); return;
+  case TYPE_FUNCTION: {
+    struct type *captured = type_captured(f, t);
+    if (captured) add_layout(f, captured, within, out);
+    return;
+  }
+  case TYPE_SEQUENCE: {
+    const uint32_t segdes = (uint32_t)out->list.count;
+    put(out, within);
+    add_layout(f, t->part[0], segdes, out);
+    return;
+  }
+  default: put(out, within); return;
+  }
+}
+
+void type_layout(struct flattener *f, struct type *t, struct vars *out) {
+  add_layout(f, t, IR_ONE, out);
+}
+
 const struct rep *rep_empty(struct flattener *f, struct type *t) {
   const struct ir_kind **kinds;
   uint32_t count;

@@ -168,6 +168,7 @@ struct flattener {
   struct context serial;            /* its context of one instance */
   ARRAY(struct assumption) assumed; /* in the arms around */
   struct frame *frame;
+  struct vars layout;       /* of the parameters of the entry function */
   const ir_var *parameters; /* columns of options->parameters; NULL but in the entry function */
   struct origin_at at;      /* of what is emitted now */
   struct origin_at *origin_table; /* those that have numbers: open addressing */
@@ -302,6 +303,9 @@ void rep_columns(const struct rep *physical, struct vars *);
 const struct rep *rep_from_columns(struct flattener *, struct type *, ir_var outer, bool shared,
                                    const ir_var **next);
 void type_kinds(struct flattener *, struct type *, const struct ir_kind ***, uint32_t *count);
+/* Adds the layout of the columns of one value, as in struct ir_program: counted from the first
+ * in `out`. */
+void type_layout(struct flattener *, struct type *, struct vars *out);
 /* Of what a value of a function type captured, as one tuple; NULL if nothing. */
 struct type *type_captured(struct flattener *, struct type *function);
 const struct rep *rep_empty(struct flattener *, struct type *); /* physical, no instances */

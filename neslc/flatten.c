@@ -256,6 +256,7 @@ static struct ir_program *finish(struct flattener *f) {
                            .function_count = (uint32_t)f->functions.count,
                            .origins = f->origins.items,
                            .origin_count = (uint32_t)f->origins.count,
+                           .entry_layout = f->layout.list.items,
                            .guarded = !f->options->unchecked};
   flat_dead(f, p);
   ir_liveness(f->arena, p);
@@ -276,6 +277,7 @@ static struct flattener *new_flattener(struct session *s, const struct flatten_o
   f->session = s;
   f->options = options;
   f->complaints = complaints;
+  f->layout.arena = f->arena;
   *array_push(f->arena, &f->origins) = (struct vcode_origin){"", ""};
   *array_push(f->arena, &f->functions) = (struct ir_function){0};
   return f;
@@ -293,6 +295,7 @@ static uint32_t make_parameters(struct flattener *f) {
     uint32_t n;
     type_kinds(f, f->options->parameters[i]->value.type, &kinds, &n);
     for (uint32_t k = 0; k < n; k++) columns[next++] = flat_var(f, kinds[k]);
+    type_layout(f, f->options->parameters[i]->value.type, &f->layout);
   }
   f->parameters = columns;
   return count;
@@ -335,6 +338,7 @@ struct ir_program *flatten_function(struct session *s, struct global *g, struct 
   const struct ir_kind **kinds;
   uint32_t count;
   type_kinds(f, argument, &kinds, &count);
+  type_layout(f, argument, &f->layout);
   ir_var *params = arena_alloc(f->arena, (count + 1) * sizeof *params);
   for (uint32_t i = 0; i < count; i++) params[i] = flat_var(f, kinds[i]);
   struct block *body = block_begin(f);

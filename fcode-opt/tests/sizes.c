@@ -317,3 +317,30 @@ Test(sizes, effects_are_never_safe) {
   cr_expect(!safe(&a, "M", 2));
   rewriting_free(&a.r);
 }
+
+/* A sequence of FLOATs, a number, a sequence of sequences of INTs. */
+Test(sizes, layout_of_what_the_entry_is_given) {
+  static const uint32_t layout[] = {IR_ONE, 0, IR_ONE, IR_ONE, 3, 4};
+  struct analysed a;
+  rewriting_begin(&a.r, "fun M (v0: SEGDES, v1: FLOAT, v2: INT, v3: SEGDES, v4: SEGDES, "
+                        "v5: INT) -> (FLOAT, INT, INT, INT) @1:1\n"
+                        "v6 = +_REDUCE FLOAT v1 v0 @2:1\n"
+                        "v7 = +_REDUCE INT v5 v4 @3:1\n"
+                        "v8 = +_REDUCE INT v7 v3 @4:1\n"
+                        "v9 = +_REDUCE INT v5 v0 @5:1\n"
+                        "yield v6 v7 v8 v9\nend\n");
+  struct ir_program *program = a.r.o.program;
+  program->entry_layout = layout;
+  a.sizes = sizes_compute(&a.r.o);
+  for (ir_var v = 6; v <= 8; v++) cr_expect(safe(&a, "M", v), "v%u", v);
+  cr_expect(!safe(&a, "M", 9));
+  cr_expect_eq(known(&a, "M", 2, SIZE_LEN), 1);
+  cr_expect_eq(known(&a, "M", 3, SIZE_COUNT), 1);
+  cr_expect_eq(known(&a, "M", 4, SIZE_COUNT), -1);
+  cr_expect_eq(known(&a, "M", 8, SIZE_LEN), 1);
+  rewriting_free(&a.r);
+  analyse(&a, "fun M (v0: SEGDES, v1: FLOAT) -> (FLOAT) @1:1\n"
+              "v2 = +_REDUCE FLOAT v1 v0 @2:1\nyield v2\nend\n");
+  cr_expect(!safe(&a, "M", 2));
+  rewriting_free(&a.r);
+}
