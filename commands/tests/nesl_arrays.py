@@ -364,7 +364,11 @@ class Drawings(ArrayTest):
 
     def test_images(self):
         self.drawing("plot_image([[0, 1, 2], [3, 4], [5, 6, 7]])")
-        self.assertEqual(self.gif("plot.svg"), (3, 3, [0, 18, 36, 54, 73, 0, 91, 109, 127]))
+        columns, rows, pixels = self.gif("plot.svg")  # few pixels are squares of many
+        self.assertEqual((columns, rows), (96, 96))
+        colours = (0, 18, 36, 54, 73, 0, 91, 109, 127)
+        self.assertEqual(pixels, [colours[i // 32 * 3 + j // 32] for i in range(96)
+                                  for j in range(96)])
         self.drawing('image_to("i.svg", "a", {{float(i + j) : j in [0:300]} : i in [0:5]})',
                      "i.svg")
         columns, rows, pixels = self.gif("i.svg")
@@ -373,7 +377,7 @@ class Drawings(ArrayTest):
                                   for j in range(300)])
         self.drawing('let x = 1.0e200 * 1.0e200 '
                      'in image_to("i.svg", "", [[x, x - x, -x, 1.0, 2.0]])', "i.svg")
-        self.assertEqual(self.gif("i.svg")[2], [127, 0, 0, 0, 127])
+        self.assertEqual(self.gif("i.svg")[2][:95:19], [127, 0, 0, 0, 127])
         for rows in ("[] [float]", "[[] float]", "[[1.0]]", "dist([2.0], 500)"):
             self.drawing(f"plot_image({rows})")
 
