@@ -259,6 +259,8 @@ struct cvl_kernel *cpu_prepare(struct cvl_context *, const struct superop *);
 void cpu_discard(struct cvl_context *, struct cvl_kernel *);
 bool cpu_run(struct cvl_context *, uint64_t site, struct cvl_kernel *,
              const struct cvl_value *operands, struct cvl_value *outs);
+bool cpu_sort(struct cvl_context *, uint64_t site, enum cvl_op, const struct cvl_value *v,
+              const struct cvl_value *d, struct cvl_value *out);
 bool cpu_rank(struct cvl_context *, uint64_t site, enum cvl_op, const struct cvl_value *v,
               const struct cvl_value *d, struct cvl_value *out);
 

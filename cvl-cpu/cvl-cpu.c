@@ -179,6 +179,15 @@ static bool rank(struct cvl_context *c, uint64_t site, enum cvl_op op, operand *
   return good;
 }
 
+static bool sort(struct cvl_context *c, uint64_t site, enum cvl_op op, operand *v, operand *d,
+                 struct cvl_value *out) {
+  const struct cvl_value in[] = {*v, *d};
+  const bool good = cpu_sort(c, site, op, &in[0], &in[1], out);
+  drop(c, &in[0]);
+  drop(c, &in[1]);
+  return good;
+}
+
 static bool permute(struct cvl_context *c, uint64_t site, const struct cvl_permute_args *args,
                     struct cvl_value *out) {
   const struct cvl_permute_args a = *args;
@@ -295,6 +304,7 @@ const struct cvl_backend cvl_cpu_backend = {
     .reduce = reduce,
     .scan = scan,
     .rank = rank,
+    .sort = sort,
     .permute = permute,
     .extract = extract,
     .replace = replace,

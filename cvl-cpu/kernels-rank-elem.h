@@ -76,6 +76,17 @@ ALWAYS_INLINE void NAMED(some)(const ELEMENT *x, int n, int down, KEY *rank) {
   }
 }
 
+/* n elements of the given segments, in the order of their ranks. */
+ALWAYS_INLINE void NAMED(put)(const ELEMENT *x, const uint64_t *offsets, uint64_t count,
+                              const KEY *rank, ELEMENT *out) {
+  for (uint64_t k = 0; k < count; k++) {
+    for (uint64_t i = offsets[k]; i < offsets[k + 1]; i++) {
+      out[offsets[k] + rank[i - offsets[0]]] = x[i];
+    }
+  }
+}
+
+/* rank_bytes 0: the elements themselves. */
 ALWAYS_INLINE uint64_t NAMED(segments)(const void *data, const uint64_t *offsets,
                                        uint64_t count, int down, size_t rank_bytes, void *out) {
   const ELEMENT *x = data;
@@ -95,7 +106,9 @@ ALWAYS_INLINE uint64_t NAMED(segments)(const void *data, const uint64_t *offsets
       to = k + 1;
     }
     const int n = (int)(offsets[to] - start);
-    if (rank_bytes == sizeof(int32_t)) {
+    if (rank_bytes == 0) {
+      NAMED(put)(x, offsets + k, to - k, rank, out);
+    } else if (rank_bytes == sizeof(int32_t)) {
       int32_t *r = (int32_t *)out + start;
       for (int i = 0; i < n; i++) r[i] = (int32_t)rank[i];
     } else {
@@ -106,6 +119,8 @@ ALWAYS_INLINE uint64_t NAMED(segments)(const void *data, const uint64_t *offsets
   }
   return count;
 }
+
+#include "cvl-cpu/kernels-sort-elem.h"
 
 #define INSTANCES(way, down)                                                                   \
   static struct radix_keys NAMED_FOR(keys, way)(const void *x, uint64_t n) {                   \
@@ -122,6 +137,22 @@ ALWAYS_INLINE uint64_t NAMED(segments)(const void *data, const uint64_t *offsets
   static uint64_t NAMED_FOR(segments, way##_i64)(const void *x, const uint64_t *offsets,       \
                                                  uint64_t count, void *out) {                  \
     return NAMED(segments)(x, offsets, count, down, sizeof(int64_t), out);                     \
+  }                                                                                            \
+  static uint64_t NAMED_FOR(ordered, way)(const void *x, const uint64_t *offsets,              \
+                                          uint64_t count, void *out) {                         \
+    return NAMED(segments)(x, offsets, count, down, 0, out);                                   \
+  }                                                                                            \
+  static void NAMED_FOR(count, way)(const void *x, uint64_t first, uint64_t n,                 \
+                                    const struct radix_digit *d, uint64_t *counts) {           \
+    NAMED(count)((const ELEMENT *)x + first, n, d, down, counts);                              \
+  }                                                                                            \
+  static void NAMED_FOR(move, way)(const void *x, uint64_t first, uint64_t n,                  \
+                                   const struct radix_digit *d, uint64_t *next, void *to) {    \
+    NAMED(move)((const ELEMENT *)x + first, n, d, down, next, to);                             \
+  }                                                                                            \
+  static void NAMED_FOR(bucket, way)(void *at, void *other, uint64_t first, uint64_t n,        \
+                                     const struct radix_bits *b, bool stay) {                  \
+    NAMED(bucket)((ELEMENT *)at + first, (ELEMENT *)other + first, n, b, down, stay);          \
   }
 INSTANCES(up, 0)
 INSTANCES(down, 1)

@@ -1,4 +1,5 @@
-/* kernels-rank.c - keys and ranks of short segments, for every type of elements and ranks. */
+/* kernels-rank.c - keys, ranks of short segments and radix sorting, for every type of elements
+ * and ranks. */
 #include "cvl-cpu/kernels-rank.h"
 
 #include <string.h>
@@ -7,8 +8,11 @@
 #include "cvl-cpu/templates.h"
 
 enum {
-  STRIP = 512, /* short segments are ranked in strips of about so many elements */
-  LANES = 16,  /* what a vector register holds at most of these types */
+  STRIP = 512,        /* short segments are ranked in strips of about so many elements */
+  LANES = 16,         /* what a vector register holds at most of these types */
+  SORT_INSERTED = 24, /* elements that are sorted by insertion */
+  SORT_MANY = 1000,   /* elements that are worth whole passes, */
+  SORT_PASSES = 3     /* if there are no more of them */
 };
 
 /* The order of INT is that of unsigned numbers after the sign is flipped; of FLOAT too, after
@@ -53,12 +57,16 @@ ALWAYS_INLINE uint64_t key_f64(double x, int down) {
 #define KEY     uint64_t
 #include "cvl-cpu/kernels-rank-elem.h"
 
+#define ROW(kind, way, ranks)                                                                  \
+  {                                                                                            \
+    keys_##kind##_##way, items_##kind##_##way, segments_##kind##_##way##_##ranks,              \
+        ordered_##kind##_##way, count_##kind##_##way, move_##kind##_##way,                     \
+        bucket_##kind##_##way                                                                  \
+  }
 #define ROWS(kind)                                                                             \
   {                                                                                            \
-    [CVL_I32] = {{keys_##kind##_up, items_##kind##_up, segments_##kind##_up_i32},              \
-                 {keys_##kind##_down, items_##kind##_down, segments_##kind##_down_i32}},       \
-    [CVL_I64] = {{keys_##kind##_up, items_##kind##_up, segments_##kind##_up_i64},              \
-                 {keys_##kind##_down, items_##kind##_down, segments_##kind##_down_i64}},       \
+    [CVL_I32] = {ROW(kind, up, i32), ROW(kind, down, i32)},                                    \
+    [CVL_I64] = {ROW(kind, up, i64), ROW(kind, down, i64)},                                    \
   }
 const struct rank_kernels KERNEL(rank_kernels) = {{[CVL_I32] = ROWS(i32),
                                                    [CVL_I64] = ROWS(i64),

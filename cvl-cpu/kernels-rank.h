@@ -1,4 +1,5 @@
-/* kernels-rank.h - ranks of short segments, and the keys that longer ones are sorted by.
+/* kernels-rank.h - ranks of short segments, the keys that longer ones are sorted by, and
+ * sorting.
  *
  * A key is an unsigned integer whose order is the order of ranks: ascending or descending, NaN
  * last, equal for 0.0 and -0.0.
@@ -23,6 +24,18 @@ struct rank_row {
   /* Ranks of the segments x[offsets[k] .. offsets[k+1]), k < count, up to the first that has
    * more than RANK_SOME elements; returns its number, or count. */
   uint64_t (*segments)(const void *x, const uint64_t *offsets, uint64_t count, void *out);
+  /* The elements of those segments in the order of their ranks. */
+  uint64_t (*ordered)(const void *x, const uint64_t *offsets, uint64_t count, void *out);
+  /* Adds to counts[digit] how many of x[first .. first + n) have it in their key. */
+  void (*count)(const void *x, uint64_t first, uint64_t n, const struct radix_digit *,
+                uint64_t *counts);
+  /* Moves them to next[digit] of `to`, counting that on. */
+  void (*move)(const void *x, uint64_t first, uint64_t n, const struct radix_digit *,
+               uint64_t *next, void *to);
+  /* Sorts at[first .. first + n) by these bits of the keys; the result is there if they are to
+   * stay, else in the same place of `other`. Both are overwritten. */
+  void (*bucket)(void *at, void *other, uint64_t first, uint64_t n, const struct radix_bits *,
+                 bool stay);
 };
 
 struct rank_kernels {

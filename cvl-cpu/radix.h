@@ -1,4 +1,5 @@
-/* radix.h - stable radix sorting of keys with their positions, delivered as ranks.
+/* radix.h - stable radix sorting of keys with their positions, delivered as ranks; what sorting
+ * of elements (kernels-rank.h) shares with it.
  *
  * Sorting is by least significant digit first, so its time does not depend on the
  * distribution of keys. Digits are taken only from the bits that differ between keys: bits
@@ -45,5 +46,30 @@ void radix_rank(const struct radix_format *, uint64_t n, void *items, void *spar
 void radix_rank_parallel(struct pool *, const struct radix_format *, uint64_t n, void *items,
                          void *spare, uint64_t *counts, size_t rank_bytes, void *ranks);
 size_t radix_counts(unsigned threads);
+
+/* ---- sorting without positions ---- */
+
+enum {
+  SORT_BITS = 8, /* of a digit: as many places to write to as first-level caches keep up with */
+  SORT_DIGITS = 1 << SORT_BITS
+};
+
+/* A digit of key - least, in `bits` bits from bit `shift` on. */
+struct radix_digit {
+  uint64_t least;
+  unsigned shift, bits;
+};
+
+/* The bits low .. high - 1 of key - least, in which keys may differ. */
+struct radix_bits {
+  uint64_t least;
+  unsigned low, high;
+};
+
+/* The highest digit, of at most `most` bits. */
+static inline struct radix_digit radix_highest(const struct radix_bits *b, unsigned most) {
+  const unsigned bits = b->high - b->low < most ? b->high - b->low : most;
+  return (struct radix_digit){b->least, b->high - bits, bits};
+}
 
 #endif

@@ -8,49 +8,28 @@
 #include <string.h>
 
 #include "cvl-cpu/batches.h"
-#include "cvl-cpu/kernels-rank.h"
 #include "cvl-cpu/kernels.h"
-#include "cvl-cpu/radix.h"
+#include "cvl-cpu/rank.h"
 
 enum {
   GIANT = 64 << 10, /* elements: with its spare room about the second-level cache */
   ON_STACK = 256    /* elements that are sorted without allocating */
 };
 
-struct job {
-  struct segments s;
-  const struct rank_row *row;
-  size_t element, rank_bytes;
-  const char *x;
-  char *out;
-  char *room; /* for sorting: room_items items for each worker, and as many to spare */
-  uint64_t room_items;
-  uint64_t *giants; /* [w]: 1 + the giant that starts in window w of GIANT positions */
-};
+/* ---- the walk over segments ---- */
 
-/* A segment of at most j->room_items elements at position p, in the given room. */
-static void rank_segment(const struct job *j, uint64_t p, uint64_t n, void *items,
-                         void *spare) {
-  const char *x = j->x + p * j->element;
-  const struct radix_keys keys = j->row->keys(x, n);
-  const struct radix_format format = radix_format_for(&keys, n);
-  j->row->items(x, 0, n, &format, items);
-  radix_rank(&format, n, items, spare, j->rank_bytes, j->out + p * j->rank_bytes);
-}
-
-static void rank_segments(const struct job *j, uint64_t first, uint64_t last, char *room) {
-  char *spare = room + j->room_items * sizeof(struct wide_item);
+static void rank_segments(const struct rank_job *j, uint64_t first, uint64_t last, char *room) {
   struct batch batch;
   while (first < last) {
     uint64_t many = last - first;
     const uint64_t *offsets = batch_offsets(&batch, &j->s, first, &many);
-    first += j->row->segments(j->x, offsets, many, j->out);
+    first += j->few(j->x, offsets, many, j->out);
     if (first == last) return;
     /* The batch is done, or the segment at `first` is too long for the kernel. */
     const uint64_t p = segment_start(&j->s, first), n = segment_start(&j->s, first + 1) - p;
     if (n <= RANK_SOME) continue;
     if (n <= GIANT) {
-      rank_segment(j, p, n, room, spare);
+      j->some(j, p, n, room);
     } else {
       j->giants[p / GIANT] = first + 1;
     }
@@ -59,16 +38,66 @@ static void rank_segments(const struct job *j, uint64_t first, uint64_t last, ch
 }
 
 static void rank_piece(void *arg, uint64_t first, uint64_t last, unsigned worker) {
-  const struct job *j = arg;
+  const struct rank_job *j = arg;
   const struct place from = segments_split(&j->s, first), to = segments_split(&j->s, last);
-  rank_segments(j, from.segment, to.segment,
-                j->room + 2 * j->room_items * sizeof(struct wide_item) * worker);
+  rank_segments(j, from.segment, to.segment, j->room + j->room_bytes * worker);
 }
 
-/* ---- giants ---- */
+static bool rank_giants(struct cvl_context *c, uint64_t site, const struct rank_job *j) {
+  for (uint64_t w = 0; w <= j->s.total / GIANT; w++) {
+    if (j->giants[w] == 0) continue;
+    const uint64_t k = j->giants[w] - 1, p = segment_start(&j->s, k);
+    if (!j->giant(c, site, j, p, segment_start(&j->s, k + 1) - p)) return false;
+  }
+  return true;
+}
+
+bool rank_run(struct cvl_context *c, uint64_t site, struct rank_job *j) {
+  if (j->s.total <= ON_STACK && j->s.count <= BATCH) {
+    struct wide_item room[2 * ON_STACK];
+    rank_segments(j, 0, j->s.count, (char *)room);
+    return true;
+  }
+  const uint64_t windows = j->s.total / GIANT + 1;
+  j->room_bytes = (size_t)(j->s.total < GIANT ? j->s.total : GIANT) * j->room_each;
+  const size_t giants_bytes = (size_t)windows * sizeof *j->giants;
+  const size_t room_bytes = j->room_bytes * pool_threads(c->pool);
+  char *scratch = scratch_alloc(c, site, giants_bytes + room_bytes);
+  if (!scratch) return false;
+  j->giants = (uint64_t *)(void *)scratch;
+  j->room = scratch + giants_bytes;
+  memset(j->giants, 0, giants_bytes);
+  const uint64_t steps = segments_steps(&j->s);
+  pool_for(c->pool, steps, grain_for(c, steps, sizeof(struct wide_item)), rank_piece, j);
+  const bool good = rank_giants(c, site, j);
+  scratch_free(c, scratch, giants_bytes + room_bytes);
+  return good;
+}
+
+struct radix_keys rank_all_keys(const struct radix_keys *k, uint64_t parts) {
+  struct radix_keys all = k[0];
+  for (uint64_t i = 1; i < parts; i++) {
+    all.varying |= k[i].varying | (k[i].least ^ all.least);
+    if (k[i].least < all.least) all.least = k[i].least;
+    if (k[i].most > all.most) all.most = k[i].most;
+  }
+  return all;
+}
+
+/* ---- one segment ---- */
+
+/* A segment of n <= GIANT elements at position p. */
+static void rank_segment(const struct rank_job *j, uint64_t p, uint64_t n, char *room) {
+  const char *x = j->x + p * j->element;
+  const struct radix_keys keys = j->row->keys(x, n);
+  const struct radix_format format = radix_format_for(&keys, n);
+  j->row->items(x, 0, n, &format, room);
+  radix_rank(&format, n, room, room + n * radix_item_bytes(&format), j->result,
+             j->out + p * j->result);
+}
 
 struct giant {
-  const struct job *job;
+  const struct rank_job *job;
   const char *x;
   uint64_t n, part; /* elements, of all and of one part */
   struct radix_format format;
@@ -88,19 +117,8 @@ static void giant_items(void *arg, uint64_t first, uint64_t last, unsigned worke
   g->job->row->items(g->x, first, last - first, &g->format, g->items);
 }
 
-/* The range of the keys of all parts. */
-static struct radix_keys all_keys(const struct radix_keys *k, uint64_t parts) {
-  struct radix_keys all = k[0];
-  for (uint64_t i = 1; i < parts; i++) {
-    all.varying |= k[i].varying | (k[i].least ^ all.least);
-    if (k[i].least < all.least) all.least = k[i].least;
-    if (k[i].most > all.most) all.most = k[i].most;
-  }
-  return all;
-}
-
-static bool rank_giant(struct cvl_context *c, uint64_t site, const struct job *j, uint64_t k) {
-  const uint64_t p = segment_start(&j->s, k), n = segment_start(&j->s, k + 1) - p;
+static bool rank_giant(struct cvl_context *c, uint64_t site, const struct rank_job *j,
+                       uint64_t p, uint64_t n) {
   const unsigned threads = pool_threads(c->pool);
   struct giant g = {.job = j, .x = j->x + p * j->element, .n = n, .part = n / threads + 1};
   const uint64_t parts = (n + g.part - 1) / g.part;
@@ -110,7 +128,7 @@ static bool rank_giant(struct cvl_context *c, uint64_t site, const struct job *j
   if (!counts) return false;
   g.keys = (struct radix_keys *)(void *)((char *)counts + counts_bytes);
   pool_for(c->pool, n, g.part, giant_keys, &g);
-  const struct radix_keys keys = all_keys(g.keys, parts);
+  const struct radix_keys keys = rank_all_keys(g.keys, parts);
   g.format = radix_format_for(&keys, n);
   const size_t items_bytes = (size_t)n * radix_item_bytes(&g.format);
   void *spare = NULL;
@@ -118,8 +136,8 @@ static bool rank_giant(struct cvl_context *c, uint64_t site, const struct job *j
   if (g.items) spare = scratch_alloc(c, site, items_bytes);
   if (spare) {
     pool_for(c->pool, n, g.part, giant_items, &g);
-    radix_rank_parallel(c->pool, &g.format, n, g.items, spare, counts, j->rank_bytes,
-                        j->out + p * j->rank_bytes);
+    radix_rank_parallel(c->pool, &g.format, n, g.items, spare, counts, j->result,
+                        j->out + p * j->result);
     scratch_free(c, spare, items_bytes);
   }
   if (g.items) scratch_free(c, g.items, items_bytes);
@@ -127,34 +145,7 @@ static bool rank_giant(struct cvl_context *c, uint64_t site, const struct job *j
   return spare != NULL;
 }
 
-static bool rank_giants(struct cvl_context *c, uint64_t site, const struct job *j) {
-  for (uint64_t w = 0; w <= j->s.total / GIANT; w++) {
-    if (j->giants[w] && !rank_giant(c, site, j, j->giants[w] - 1)) return false;
-  }
-  return true;
-}
-
-/* Runs the job with room for sorting. */
-static bool rank_with_room(struct cvl_context *c, uint64_t site, struct job *j) {
-  const uint64_t windows = j->s.total / GIANT + 1;
-  j->room_items = j->s.total < GIANT ? j->s.total : GIANT;
-  const size_t giants_bytes = (size_t)windows * sizeof *j->giants;
-  const size_t room_bytes =
-      2 * (size_t)j->room_items * sizeof(struct wide_item) * pool_threads(c->pool);
-  char *scratch = scratch_alloc(c, site, giants_bytes + room_bytes);
-  if (!scratch) return false;
-  j->room = scratch;
-  j->giants = (uint64_t *)(void *)(scratch + room_bytes);
-  memset(j->giants, 0, giants_bytes);
-  const uint64_t steps = segments_steps(&j->s);
-  pool_for(c->pool, steps, grain_for(c, steps, sizeof(struct wide_item)), rank_piece, j);
-  const bool good = rank_giants(c, site, j);
-  scratch_free(c, scratch, giants_bytes + room_bytes);
-  return good;
-}
-
-/* Requires that the ranks within each segment fit an INT. */
-static bool ranks_fit(struct cvl_context *c, uint64_t site, const struct segments *s) {
+bool ranks_fit(struct cvl_context *c, uint64_t site, const struct segments *s) {
   const uint64_t most = c->int_elem == CVL_I32 ? INT32_MAX : INT64_MAX;
   if (s->total <= most) return true;
   for (uint64_t k = 0; k < s->count; k++) {
@@ -171,21 +162,19 @@ static bool ranks_fit(struct cvl_context *c, uint64_t site, const struct segment
 bool cpu_rank(struct cvl_context *c, uint64_t site, enum cvl_op op, const struct cvl_value *v,
               const struct cvl_value *d, struct cvl_value *out) {
   const enum cvl_elem e = (enum cvl_elem)v->elem;
-  struct job j = {.s = value_segments(d),
-                  .row = &c->kernels->rank->row[e][c->int_elem][op == OP_RANK_DOWN],
-                  .element = elem_info(e)->bytes,
-                  .rank_bytes = elem_info(c->int_elem)->bytes,
-                  .x = value_data(v)};
+  struct rank_job j = {.s = value_segments(d),
+                       .row = &c->kernels->rank->row[e][c->int_elem][op == OP_RANK_DOWN],
+                       .x = value_data(v),
+                       .element = elem_info(e)->bytes,
+                       .result = elem_info(c->int_elem)->bytes,
+                       .room_each = 2 * sizeof(struct wide_item),
+                       .some = rank_segment,
+                       .giant = rank_giant};
+  j.few = j.row->segments;
   if (!ranks_fit(c, site, &j.s)) return false;
   if (!result_new(c, site, c->int_elem, j.s.total, NULL, out)) return false;
   j.out = result_data(out);
-  if (j.s.total <= ON_STACK && j.s.count <= BATCH) {
-    struct wide_item room[2 * ON_STACK];
-    j.room_items = ON_STACK;
-    rank_segments(&j, 0, j.s.count, (char *)room);
-    return true;
-  }
-  if (rank_with_room(c, site, &j)) return true;
+  if (rank_run(c, site, &j)) return true;
   result_drop(c, out);
   return false;
 }

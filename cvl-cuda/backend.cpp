@@ -350,6 +350,23 @@ static bool permute_entry(context *c, uint64_t site, const cvl_permute_args *arg
   return good;
 }
 
+/* A permutation by ranks that nobody else sees. */
+static bool sort_entry(context *c, uint64_t site, cvl_op op, const cvl_value *v,
+                       const cvl_value *d, cvl_value *out) {
+  const cvl_value of = *v, under = *d; /* out may be one of them */
+  cvl_value x = of, s = under, ranks{};
+  x.owned = s.owned = 0;
+  bool good = rank_entry(c, site, op == OP_SORT_UP ? OP_RANK_UP : OP_RANK_DOWN, &x, &s, &ranks);
+  if (good) {
+    ranks.owned = 1;
+    const cvl_permute_args args{OP_PERMUTE, x, ranks, {}, {}, s, s};
+    good = permute_entry(c, site, &args, out);
+  }
+  release_owned(of);
+  release_owned(under);
+  return good;
+}
+
 static bool extract_entry(context *c, uint64_t site, const cvl_value *v, const cvl_value *index,
                           const cvl_value *d, cvl_value *out) {
   const cvl_value x = *v, i = *index, s = *d;
@@ -476,6 +493,7 @@ cvl_backend backend_over_streams() {
   b.reduce = reduce_entry;
   b.scan = scan_entry;
   b.rank = rank_entry;
+  b.sort = sort_entry;
   b.permute = permute_entry;
   b.extract = extract_entry;
   b.replace = replace_entry;

@@ -9,12 +9,12 @@ static const struct {
 } kinds[CALL_KINDS] = {
     [CALL_ELEMENTWISE] = {"vvv", "v"}, [CALL_REDUCE] = {"vs", "v"},
     [CALL_SCAN] = {"vs", "v"},         [CALL_RANK] = {"vs", "v"},
-    [CALL_PERMUTE] = {"vvvvss", "v"},  [CALL_EXTRACT] = {"vvs", "v"},
-    [CALL_REPLACE] = {"vvvs", "v"},    [CALL_DIST] = {"vs", "v"},
-    [CALL_INDEX] = {"vvs", "v"},       [CALL_PACK] = {"vvs", "vs"},
-    [CALL_MAKE_SEGDES] = {"v", "s"},   [CALL_LENGTHS] = {"s", "v"},
-    [CALL_LENGTH_OF] = {"v", "v"},     [CALL_RANDOM] = {"v", "v"},
-    [CALL_ASSERT] = {"vvv", ""},
+    [CALL_SORT] = {"vs", "v"},         [CALL_PERMUTE] = {"vvvvss", "v"},
+    [CALL_EXTRACT] = {"vvs", "v"},     [CALL_REPLACE] = {"vvvs", "v"},
+    [CALL_DIST] = {"vs", "v"},         [CALL_INDEX] = {"vvs", "v"},
+    [CALL_PACK] = {"vvs", "vs"},       [CALL_MAKE_SEGDES] = {"v", "s"},
+    [CALL_LENGTHS] = {"s", "v"},       [CALL_LENGTH_OF] = {"v", "v"},
+    [CALL_RANDOM] = {"v", "v"},        [CALL_ASSERT] = {"vvv", ""},
 };
 
 unsigned call_results(enum call_kind kind) {
@@ -50,6 +50,7 @@ enum cvl_elem call_result_elem(enum call_kind kind, enum cvl_op op, enum cvl_ele
   case CALL_RANDOM: return int_elem;
   case CALL_REDUCE:
   case CALL_SCAN:
+  case CALL_SORT:
   case CALL_PERMUTE:
   case CALL_EXTRACT:
   case CALL_REPLACE:
@@ -70,6 +71,7 @@ bool call_perform(const struct cvl_backend *b, struct cvl_context *ctx, uint64_t
   case CALL_REDUCE: return b->reduce(ctx, site, c->op, &o[0], &o[1], &out[0]);
   case CALL_SCAN: return b->scan(ctx, site, c->op, &o[0], &o[1], &out[0]);
   case CALL_RANK: return b->rank(ctx, site, c->op, &o[0], &o[1], &out[0]);
+  case CALL_SORT: return b->sort(ctx, site, c->op, &o[0], &o[1], &out[0]);
   case CALL_PERMUTE: {
     struct cvl_permute_args args = {c->op, o[0], o[1], o[2], o[3], o[4], o[5]};
     return b->permute(ctx, site, &args, &out[0]);
@@ -109,7 +111,8 @@ bool call_sizes_agree(enum call_kind kind, enum cvl_op op, const struct call_ext
     return true;
   case CALL_REDUCE:
   case CALL_SCAN:
-  case CALL_RANK: return e[0].length == e[1].length;
+  case CALL_RANK:
+  case CALL_SORT: return e[0].length == e[1].length;
   case CALL_PERMUTE: return permute_sizes_agree(op, e, present);
   case CALL_EXTRACT: return e[0].length == e[2].length && e[1].length == e[2].count;
   case CALL_REPLACE:

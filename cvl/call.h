@@ -1,6 +1,6 @@
 /* call.h - one operation of the contract as data: which function of the table, which row, which
  * operands. What treats all operations alike (the oracle, the conformance suite, the delaying
- * back end) is written over calls; only call.c knows the fifteen signatures of cvl.h.
+ * back end) is written over calls; only call.c knows the sixteen signatures of cvl.h.
  */
 #ifndef RAVEL_CVL_CALL_H
 #define RAVEL_CVL_CALL_H
@@ -12,6 +12,7 @@ enum call_kind {
   CALL_REDUCE,      /* v d */
   CALL_SCAN,        /* v d */
   CALL_RANK,        /* v d */
+  CALL_SORT,        /* v d */
   CALL_PERMUTE,     /* values index flags defaults s d; flags, defaults may be CVL_NOTHING */
   CALL_EXTRACT,     /* v index d */
   CALL_REPLACE,     /* v index w d */

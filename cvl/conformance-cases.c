@@ -196,6 +196,7 @@ static void make_aliases(struct suite *s, struct test_case *t) {
   case CALL_REDUCE:
   case CALL_SCAN:
   case CALL_RANK:
+  case CALL_SORT:
   case CALL_EXTRACT:
   case CALL_REPLACE:
   case CALL_DIST:
@@ -216,6 +217,7 @@ static void make_operands(struct suite *s, uint64_t n, enum shape shape, bool gr
   case CALL_REDUCE:
   case CALL_SCAN:
   case CALL_RANK:
+  case CALL_SORT:
     v[1] = shape_make(s, shape, n);
     v[0] = filled(s, e, v[1].total);
     if (grid) data_fill_ties(s, &v[0]);
@@ -330,6 +332,7 @@ bool case_spoil(struct suite *s, struct test_case *t) {
   case CALL_REDUCE:
   case CALL_SCAN:
   case CALL_RANK:
+  case CALL_SORT:
   case CALL_DIST:
   case CALL_INDEX:
   case CALL_PACK:

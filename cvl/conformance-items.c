@@ -71,6 +71,10 @@ void items_make(struct item_list *list) {
     add(list, "", CALL_RANK, OP_RANK_UP, (enum elem_class) class, ITEM_SEGMENTED);
     add(list, "", CALL_RANK, OP_RANK_DOWN, (enum elem_class) class, ITEM_SEGMENTED);
   }
+  for (int class = CLASS_INT; class <= CLASS_FLOAT; class ++) {
+    add(list, "", CALL_SORT, OP_SORT_UP, (enum elem_class) class, ITEM_SEGMENTED);
+    add(list, "", CALL_SORT, OP_SORT_DOWN, (enum elem_class) class, ITEM_SEGMENTED);
+  }
   add_moving(list);
   add_chapter(list, "DEVICES", chapter_devices);
   add_chapter(list, "VALUES", chapter_values);

@@ -71,10 +71,10 @@ enum { MIDDLE = 1023, LARGE = 65537, HUGE_LENGTH = 1000003 };
 static const uint64_t lengths[] = {0,   1,   2,   3,      31,    32,         33,
                                    255, 256, 257, MIDDLE, LARGE, HUGE_LENGTH};
 
-/* How much of the large lengths is worth its time: reductions, scans, ranks, permutations and
- * packs change their algorithm there; the rest only repeats itself. */
+/* How much of the large lengths is worth its time: reductions, scans, ranks, sorting,
+ * permutations and packs change their algorithm there; the rest only repeats itself. */
 static bool is_global(enum call_kind kind) {
-  return kind == CALL_REDUCE || kind == CALL_SCAN || kind == CALL_RANK ||
+  return kind == CALL_REDUCE || kind == CALL_SCAN || kind == CALL_RANK || kind == CALL_SORT ||
          kind == CALL_PERMUTE || kind == CALL_PACK || kind == CALL_MAKE_SEGDES;
 }
 

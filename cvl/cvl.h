@@ -213,7 +213,7 @@ struct cvl_permute_args {
   struct cvl_value values, index, flags, defaults, s, d;
 };
 
-enum { CVL_VERSION = 1 };
+enum { CVL_VERSION = 2 };
 
 struct cvl_backend {
   uint32_t version; /* CVL_VERSION */
@@ -281,6 +281,10 @@ struct cvl_backend {
   /* OP_RANK_UP or OP_RANK_DOWN: stable 0-based INT rank of each element in its segment. NaN is
    * last in both; -0.0 ties with 0.0. Faults: INT_RANGE. */
   bool (*rank)(struct cvl_context *, uint64_t site, enum cvl_op, const struct cvl_value *v,
+               const struct cvl_value *d, struct cvl_value *out);
+  /* OP_SORT_UP or OP_SORT_DOWN: each segment of v under d in the order of its ranks, bit for bit
+   * what permute makes of v and its rank. Faults: INT_RANGE, as rank. */
+  bool (*sort)(struct cvl_context *, uint64_t site, enum cvl_op, const struct cvl_value *v,
                const struct cvl_value *d, struct cvl_value *out);
   /* vcode.md, section 8; of several sources for one destination the highest position wins.
    * Faults: INDEX, DUPLICATE (PERMUTE only; an INDEX fault at any position comes first).

@@ -210,6 +210,7 @@ static void expect_sizes(struct cvl_context *ctx, struct task *t, unsigned r) {
   case CALL_ELEMENTWISE:
   case CALL_SCAN:
   case CALL_RANK:
+  case CALL_SORT:
   case CALL_REPLACE:
   case CALL_RANDOM:
   case CALL_ASSERT:
@@ -266,6 +267,11 @@ static bool delayed_scan(struct cvl_context *ctx, uint64_t site, enum cvl_op op,
 static bool delayed_rank(struct cvl_context *ctx, uint64_t site, enum cvl_op op, operand *v,
                          operand *d, struct cvl_value *out) {
   return issue(ctx, site, CALL(CALL_RANK, op), OPERANDS(*v, *d), 2, out, NULL);
+}
+
+static bool delayed_sort(struct cvl_context *ctx, uint64_t site, enum cvl_op op, operand *v,
+                         operand *d, struct cvl_value *out) {
+  return issue(ctx, site, CALL(CALL_SORT, op), OPERANDS(*v, *d), 2, out, NULL);
 }
 
 static bool delayed_permute(struct cvl_context *ctx, uint64_t site,
@@ -351,6 +357,7 @@ const struct cvl_backend delayed_functions = {
     .reduce = delayed_reduce,
     .scan = delayed_scan,
     .rank = delayed_rank,
+    .sort = delayed_sort,
     .permute = delayed_permute,
     .extract = delayed_extract,
     .replace = delayed_replace,

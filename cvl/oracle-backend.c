@@ -272,6 +272,11 @@ static bool oracle_do_rank(struct cvl_context *ctx, uint64_t site, enum cvl_op o
   return perform(ctx, site, CALL(.kind = CALL_RANK, .op = op), OPERANDS(*v, *d), 2, INTO(out));
 }
 
+static bool oracle_do_sort(struct cvl_context *ctx, uint64_t site, enum cvl_op op, operand *v,
+                           operand *d, struct cvl_value *out) {
+  return perform(ctx, site, CALL(.kind = CALL_SORT, .op = op), OPERANDS(*v, *d), 2, INTO(out));
+}
+
 static bool oracle_do_permute(struct cvl_context *ctx, uint64_t site,
                               const struct cvl_permute_args *a, struct cvl_value *out) {
   return perform(ctx, site, CALL(.kind = CALL_PERMUTE, .op = a->op),
@@ -386,6 +391,7 @@ const struct cvl_backend cvl_oracle_backend = {
     .reduce = oracle_do_reduce,
     .scan = oracle_do_scan,
     .rank = oracle_do_rank,
+    .sort = oracle_do_sort,
     .permute = oracle_do_permute,
     .extract = oracle_do_extract,
     .replace = oracle_do_replace,

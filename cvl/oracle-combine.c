@@ -1,4 +1,5 @@
-/* oracle-combine.c - the oracle's reductions, scans (cvl.h, "The reproducible tree") and ranks.
+/* oracle-combine.c - the oracle's reductions, scans (cvl.h, "The reproducible tree"), ranks and
+ * sorting.
  * INT, BOOL, and FLOAT MAX and MIN give the same bits in any order: strictly left to right
  * here. FLOAT sums and products follow the pseudo-code of cvl.h line by line.
  */
@@ -208,7 +209,7 @@ bool oracle_scan(struct heap *heap, const struct oracle_call *c, struct oracle_o
   return reduce_or_scan(heap, c, o, true);
 }
 
-/* ---- ranks ---- */
+/* ---- ranks and sorting ---- */
 
 /* Whether element a stands strictly before element b when only the keys count. */
 static bool key_precedes(const struct host_value *v, bool up, uint64_t a, uint64_t b) {
@@ -236,19 +237,46 @@ static void sort_positions(const struct host_value *v, bool up, uint64_t *at, ui
   memcpy(at, spare, (size_t)n * sizeof *at);
 }
 
-bool oracle_rank(struct heap *heap, const struct oracle_call *c, struct oracle_outcome *o) {
+/* The positions of all elements, those of each segment in the order of their keys; NULL if
+ * there is no memory. The caller frees 2 n words. */
+static uint64_t *ordered_positions(struct heap *heap, const struct oracle_call *c, bool up,
+                                   struct oracle_outcome *o) {
   const struct host_value *v = &c->operand[0], *d = &c->operand[1];
   size_t bytes = (size_t)v->n * 2 * sizeof(uint64_t);
   uint64_t *at = heap_alloc(heap, bytes);
-  if (!at) return oracle_no_memory(heap, o, bytes);
+  if (!at) {
+    oracle_no_memory(heap, o, bytes);
+    return NULL;
+  }
   uint64_t first = 0;
   for (uint64_t k = 0; k < d->n; k++) {
     uint64_t n = host_segment(d, k);
-    for (uint64_t i = 0; i < n; i++) at[i] = first + i;
-    sort_positions(v, c->op == OP_RANK_UP, at, at + v->n, n);
-    for (uint64_t r = 0; r < n; r++) host_put_int(&o->out[0], at[r], (int64_t)r);
+    for (uint64_t i = 0; i < n; i++) at[first + i] = first + i;
+    sort_positions(v, up, at + first, at + v->n, n);
     first += n;
   }
-  heap_free(heap, at, bytes);
+  return at;
+}
+
+bool oracle_rank(struct heap *heap, const struct oracle_call *c, struct oracle_outcome *o) {
+  const struct host_value *v = &c->operand[0], *d = &c->operand[1];
+  uint64_t *at = ordered_positions(heap, c, c->op == OP_RANK_UP, o);
+  if (!at) return false;
+  uint64_t first = 0;
+  for (uint64_t k = 0; k < d->n; k++) {
+    uint64_t n = host_segment(d, k);
+    for (uint64_t r = 0; r < n; r++) host_put_int(&o->out[0], at[first + r], (int64_t)r);
+    first += n;
+  }
+  heap_free(heap, at, (size_t)v->n * 2 * sizeof *at);
+  return true;
+}
+
+bool oracle_sort(struct heap *heap, const struct oracle_call *c, struct oracle_outcome *o) {
+  const struct host_value *v = &c->operand[0];
+  uint64_t *at = ordered_positions(heap, c, c->op == OP_SORT_UP, o);
+  if (!at) return false;
+  for (uint64_t i = 0; i < v->n; i++) host_copy(&o->out[0], i, v, at[i]);
+  heap_free(heap, at, (size_t)v->n * 2 * sizeof *at);
   return true;
 }

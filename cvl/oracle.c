@@ -258,6 +258,7 @@ static uint64_t result_length(const struct oracle_call *c) {
   case CALL_ELEMENTWISE:
   case CALL_SCAN:
   case CALL_RANK:
+  case CALL_SORT:
   case CALL_REPLACE:
   case CALL_MAKE_SEGDES:
   case CALL_LENGTHS:
@@ -274,6 +275,7 @@ static bool run(struct heap *heap, const struct oracle_call *c, struct oracle_ou
   case CALL_REDUCE: return oracle_reduce(heap, c, o);
   case CALL_SCAN: return oracle_scan(heap, c, o);
   case CALL_RANK: return oracle_rank(heap, c, o);
+  case CALL_SORT: return oracle_sort(heap, c, o);
   case CALL_PERMUTE: return oracle_permute(heap, c, o);
   case CALL_EXTRACT: return oracle_extract(heap, c, o);
   case CALL_REPLACE: return oracle_replace(heap, c, o);

@@ -79,6 +79,7 @@ bool oracle_element(const struct oracle_call *, struct host_value *out, uint64_t
 bool oracle_reduce(struct heap *, const struct oracle_call *, struct oracle_outcome *);
 bool oracle_scan(struct heap *, const struct oracle_call *, struct oracle_outcome *);
 bool oracle_rank(struct heap *, const struct oracle_call *, struct oracle_outcome *);
+bool oracle_sort(struct heap *, const struct oracle_call *, struct oracle_outcome *);
 bool oracle_permute(struct heap *, const struct oracle_call *, struct oracle_outcome *);
 bool oracle_extract(struct heap *, const struct oracle_call *, struct oracle_outcome *);
 bool oracle_replace(struct heap *, const struct oracle_call *, struct oracle_outcome *);

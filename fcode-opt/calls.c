@@ -22,6 +22,7 @@ bool binding_never_fails(const struct ir_binding *x) {
   case OC_REDUCE:
   case OC_SCAN:
   case OC_RANK:
+  case OC_SORT:
   case OC_PERMUTE:
   case OC_STACK:
   case OC_CONTROL:

@@ -193,7 +193,8 @@ static bool run(struct driver *d, struct pass pass) {
 
 static const struct pass inlining = {"inline", pass_inline},
                          simplifying = {"simplify", pass_simplify}, dead = {"dead", pass_dead},
-                         loops = {"loops", pass_loops}, fusion = {"fuse", pass_fuse};
+                         loops = {"loops", pass_loops}, sorting = {"sort", pass_sort},
+                         fusion = {"fuse", pass_fuse};
 
 static void simplify_all(struct driver *d) {
   bool changed = true;
@@ -212,6 +213,7 @@ static void run_all(struct driver *d) {
     run(d, inlining);
     simplify_all(d);
   }
+  run(d, sorting);
   run(d, fusion);
 }
 

@@ -532,7 +532,8 @@ enum folded fold(struct simplifier *s, struct ir_binding *x) {
   case OC_SEGMENT: folded = fold_segment(s, x); break;
   case OC_PAIRING: return fold_pair(s, x);
   case OC_SCAN:
-  case OC_RANK: break;
+  case OC_RANK:
+  case OC_SORT: break;
   case OC_RANDOM:
   case OC_STACK:
   case OC_CONTROL:

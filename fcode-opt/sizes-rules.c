@@ -274,6 +274,7 @@ static void learn_elements(struct walk *w, const struct ir_binding *x) {
   case OC_SEGMENT: learn_vector(w, x); break;
   case OC_PERMUTE: learn_permute(w, x); break;
   case OC_RANK: learn_index(w, x->results[0], x->operands[1], true); break;
+  case OC_SORT: learn(w, x->results[0], facts_of(w, x->operands[0])); break;
   case OC_REDUCE:
     if (x->op == OPC_ADD_REDUCE && x->type == TW_INT) learn_sum(w, x);
     break;

@@ -293,6 +293,7 @@ static enum outcome step(struct walk *w) {
   case OC_REDUCE:
   case OC_SCAN:
   case OC_RANK:
+  case OC_SORT:
   case OC_PERMUTE:
   case OC_VECTOR:
   case OC_SEGMENT:

@@ -419,6 +419,7 @@ static bool execute(struct builder *b) {
     case OC_REDUCE:
     case OC_SCAN:
     case OC_RANK:
+  case OC_SORT:
     case OC_PERMUTE:
     case OC_VECTOR:
     case OC_SEGMENT:

@@ -72,6 +72,7 @@ static bool pure(enum opcode op) {
   case OC_REDUCE:
   case OC_SCAN:
   case OC_RANK:
+  case OC_SORT:
   case OC_PERMUTE:
   case OC_VECTOR:
   case OC_SEGMENT: return true;

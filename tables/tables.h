@@ -89,6 +89,7 @@ enum opcode_class {
   OC_REDUCE,
   OC_SCAN,
   OC_RANK,
+  OC_SORT,
   OC_PERMUTE,
   OC_VECTOR,
   OC_SEGMENT,

@@ -22,6 +22,8 @@ static const struct section sections[] = {
     {OC_SCAN, "Scans",
      "Each element becomes the combination of those before it in its segment."},
     {OC_RANK, "Ranks", "The position each element would have if its segment were sorted."},
+    {OC_SORT, "Sorting",
+     "Of FCODE only: what PERMUTE makes of a vector and its rank, in one instruction."},
     {OC_PERMUTE, "Permutations", "Indices count from 0 within the segment."},
     {OC_VECTOR, "Other vector instructions", "Indices count from 0 within the segment."},
     {OC_SEGMENT, "Segment descriptors", "Lengths of segments to descriptors and back."},

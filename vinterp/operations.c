@@ -200,6 +200,8 @@ static bool execute_on_backend(struct machine *m, const struct machine_site *sit
     return b->scan(c, site->number, info->operation, &v[0].flat, &v[1].flat, &results->flat);
   case OC_RANK:
     return b->rank(c, site->number, info->operation, &v[0].flat, &v[1].flat, &results->flat);
+  case OC_SORT:
+    return b->sort(c, site->number, info->operation, &v[0].flat, &v[1].flat, &results->flat);
   case OC_PERMUTE: return execute_permute(m, site, info, v, results);
   case OC_VECTOR:
   case OC_SEGMENT: return execute_vector(m, site, op, v, results);

@@ -135,7 +135,8 @@ static uint64_t steps_of(const struct profile_entry *e) {
   switch (opcode_info(e->op)->klass) {
   case OC_SCAN:
   case OC_REDUCE:
-  case OC_RANK: break;
+  case OC_RANK:
+  case OC_SORT: break;
   default: return 1;
   }
   uint64_t steps = 0;

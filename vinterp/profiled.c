@@ -63,6 +63,7 @@ static const char *category_of(enum opcode op) {
   case OC_REDUCE: return "reduce";
   case OC_SCAN: return "scan";
   case OC_RANK: return "rank";
+  case OC_SORT: return "sort";
   case OC_PERMUTE: return "permute";
   case OC_VECTOR: return "vector";
   case OC_SEGMENT: return "segment";
@@ -106,7 +107,8 @@ bool operation_profiled(struct machine *m, uint32_t location, enum opcode op,
   struct measured x = {.entry = {.op = op, .type = type}};
   measure(m, &x, &x.entry.read, operands, (uint32_t)strlen(info->operands));
   x.entry.passes = info->klass == OC_ELEMENTWISE && x.longest > 1;
-  bool deep = info->klass == OC_SCAN || info->klass == OC_REDUCE || info->klass == OC_RANK;
+  bool deep = info->klass == OC_SCAN || info->klass == OC_REDUCE || info->klass == OC_RANK ||
+              info->klass == OC_SORT;
   if (deep) x.entry.over = elements(m, &operands[0]);
   x.begin = machine_clock();
   if (!operation_execute(m, location, op, type, operands, results) ||

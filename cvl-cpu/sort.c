@@ -1,0 +1,184 @@
+/* sort.c - sorting within segments, split over threads as ranking is (rank.h).
+ *
+ * Elements move without their positions. A giant is cut by the highest digit of its keys into
+ * buckets, by all threads, which then share out the buckets; a bucket that is large itself,
+ * where keys crowd together, is cut by all again.
+ */
+#include <string.h>
+
+#include "cvl-cpu/kernels.h"
+#include "cvl-cpu/rank.h"
+
+/* A bucket with more than this part of a giant would leave other threads without work. */
+enum { CROWDED = 8, CROWD_LEAST = 128 << 10 };
+
+/* The bits in which keys differ. */
+static struct radix_bits bits_of(const struct radix_keys *k) {
+  const uint64_t range = k->most - k->least;
+  if (range == 0) return (struct radix_bits){.least = k->least};
+  return (struct radix_bits){.least = k->least,
+                             .low = (unsigned)__builtin_ctzll(k->varying),
+                             .high = 64 - (unsigned)__builtin_clzll(range)};
+}
+
+static void sort_segment(const struct rank_job *j, uint64_t p, uint64_t n, char *room) {
+  const char *x = j->x + p * j->element;
+  char *out = j->out + p * j->element;
+  const struct radix_keys keys = j->row->keys(x, n);
+  const struct radix_bits bits = bits_of(&keys);
+  memcpy(out, x, (size_t)n * j->element);
+  j->row->bucket(out, room, 0, n, &bits, true);
+}
+
+/* ---- giants ---- */
+
+struct giant {
+  const struct rank_job *job;
+  unsigned parts;
+  char *out, *spare;
+  struct radix_keys *keys; /* of each part */
+  uint64_t *counts;        /* of each part, SORT_DIGITS each */
+  /* What is being done now. */
+  const char *from;
+  char *to; /* out or spare */
+  uint64_t first, n;
+  struct radix_digit digit;
+  struct radix_bits rest; /* below the digit */
+  const uint64_t *ends;   /* of the buckets */
+  uint64_t most;          /* elements that a bucket for one thread may have */
+};
+
+static uint64_t part_begin(const struct giant *g, uint64_t part) {
+  return g->first + g->n / g->parts * part + (part == g->parts ? g->n % g->parts : 0);
+}
+
+static void find_keys(void *arg, uint64_t first, uint64_t last, unsigned worker) {
+  struct giant *g = arg;
+  (void)worker;
+  for (uint64_t part = first; part < last; part++) {
+    const uint64_t begin = part_begin(g, part);
+    g->keys[part] =
+        g->job->row->keys(g->from + begin * g->job->element, part_begin(g, part + 1) - begin);
+  }
+}
+
+static void count_part(void *arg, uint64_t first, uint64_t last, unsigned worker) {
+  struct giant *g = arg;
+  (void)worker;
+  for (uint64_t part = first; part < last; part++) {
+    uint64_t *counts = g->counts + part * SORT_DIGITS;
+    const uint64_t begin = part_begin(g, part);
+    memset(counts, 0, SORT_DIGITS * sizeof *counts);
+    g->job->row->count(g->from, begin, part_begin(g, part + 1) - begin, &g->digit, counts);
+  }
+}
+
+static void move_part(void *arg, uint64_t first, uint64_t last, unsigned worker) {
+  struct giant *g = arg;
+  (void)worker;
+  for (uint64_t part = first; part < last; part++) {
+    const uint64_t begin = part_begin(g, part);
+    g->job->row->move(g->from, begin, part_begin(g, part + 1) - begin, &g->digit,
+                      g->counts + part * SORT_DIGITS, g->to);
+  }
+}
+
+/* Counts become places, digit by digit and within a digit part by part. */
+static void place(const struct giant *g, uint64_t *ends) {
+  uint64_t sum = g->first;
+  for (unsigned digit = 0; digit < SORT_DIGITS; digit++) {
+    for (unsigned part = 0; part < g->parts; part++) {
+      uint64_t *c = &g->counts[part * SORT_DIGITS + digit];
+      const uint64_t many = *c;
+      *c = sum;
+      sum += many;
+    }
+    ends[digit] = sum;
+  }
+}
+
+/* Where bucket `digit` begins. */
+static uint64_t bucket_begin(const struct giant *g, uint64_t digit) {
+  return digit == 0 ? g->first : g->ends[digit - 1];
+}
+
+static void sort_buckets(void *arg, uint64_t first, uint64_t last, unsigned worker) {
+  const struct giant *g = arg;
+  (void)worker;
+  for (uint64_t digit = first; digit < last; digit++) {
+    const uint64_t begin = bucket_begin(g, digit), n = g->ends[digit] - begin;
+    if (n == 0 || n > g->most) continue;
+    const bool stay = g->to == g->out;
+    g->job->row->bucket(g->to, stay ? g->spare : g->out, begin, n, &g->rest, stay);
+  }
+}
+
+/* Sorts from[first .. first + n) into the same place of g->out, by these bits. */
+static void sort_by_all(struct cvl_context *c, struct giant g, const struct radix_bits *bits) {
+  uint64_t ends[SORT_DIGITS];
+  g.digit = radix_highest(bits, SORT_BITS);
+  g.rest = (struct radix_bits){bits->least, bits->low, g.digit.shift};
+  g.to = g.from == g.spare || g.rest.low == g.rest.high ? g.out : g.spare;
+  if (g.from == g.out) g.to = g.spare;
+  pool_for(c->pool, g.parts, 1, count_part, &g);
+  place(&g, ends);
+  pool_for(c->pool, g.parts, 1, move_part, &g);
+  if (g.to == g.out && g.rest.low == g.rest.high) return;
+  g.ends = ends;
+  g.most = g.n / CROWDED > CROWD_LEAST ? g.n / CROWDED : CROWD_LEAST;
+  if (g.rest.low == g.rest.high) g.most = UINT64_MAX;
+  pool_for(c->pool, SORT_DIGITS, 1, sort_buckets, &g);
+  for (unsigned digit = 0; digit < SORT_DIGITS; digit++) {
+    struct giant large = g;
+    large.first = bucket_begin(&g, digit);
+    large.n = ends[digit] - large.first;
+    large.from = g.to;
+    if (large.n > g.most) sort_by_all(c, large, &g.rest);
+  }
+}
+
+static bool sort_giant(struct cvl_context *c, uint64_t site, const struct rank_job *j,
+                       uint64_t p, uint64_t n) {
+  struct giant g = {.job = j,
+                    .parts = pool_threads(c->pool),
+                    .out = j->out + p * j->element,
+                    .from = j->x + p * j->element,
+                    .n = n};
+  const size_t counts_bytes = g.parts * SORT_DIGITS * sizeof *g.counts;
+  const size_t keys_bytes = g.parts * sizeof *g.keys, spare_bytes = (size_t)n * j->element;
+  char *scratch = scratch_alloc(c, site, counts_bytes + keys_bytes + spare_bytes);
+  if (!scratch) return false;
+  g.counts = (uint64_t *)(void *)scratch;
+  g.keys = (struct radix_keys *)(void *)(scratch + counts_bytes);
+  g.spare = scratch + counts_bytes + keys_bytes;
+  pool_for(c->pool, g.parts, 1, find_keys, &g);
+  const struct radix_keys keys = rank_all_keys(g.keys, g.parts);
+  const struct radix_bits bits = bits_of(&keys);
+  if (bits.low == bits.high) {
+    memcpy(g.out, g.from, spare_bytes);
+  } else {
+    sort_by_all(c, g, &bits);
+  }
+  scratch_free(c, scratch, counts_bytes + keys_bytes + spare_bytes);
+  return true;
+}
+
+bool cpu_sort(struct cvl_context *c, uint64_t site, enum cvl_op op, const struct cvl_value *v,
+              const struct cvl_value *d, struct cvl_value *out) {
+  const enum cvl_elem e = (enum cvl_elem)v->elem;
+  struct rank_job j = {.s = value_segments(d),
+                       .row = &c->kernels->rank->row[e][c->int_elem][op == OP_SORT_DOWN],
+                       .x = value_data(v),
+                       .element = elem_info(e)->bytes,
+                       .result = elem_info(e)->bytes,
+                       .room_each = elem_info(e)->bytes,
+                       .some = sort_segment,
+                       .giant = sort_giant};
+  j.few = j.row->ordered;
+  if (!ranks_fit(c, site, &j.s)) return false;
+  if (!result_new(c, site, e, j.s.total, NULL, out)) return false;
+  j.out = result_data(out);
+  if (rank_run(c, site, &j)) return true;
+  result_drop(c, out);
+  return false;
+}
