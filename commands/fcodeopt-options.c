@@ -30,7 +30,8 @@ void fcodeopt_options_help(FILE *out) {
 }
 
 static bool pass_value(const char *text, const char **pass) {
-  static const char *const passes[] = {"inline", "simplify", "dead", "loops", "fuse", "all"};
+  static const char *const passes[] = {"inline", "simplify", "dead", "loops",
+                                       "sort",   "fuse",     "all"};
   for (size_t i = 0; i < sizeof passes / sizeof passes[0]; i++) {
     if (strcmp(text, passes[i]) != 0) continue;
     *pass = passes[i];
@@ -38,7 +39,8 @@ static bool pass_value(const char *text, const char **pass) {
   }
   return usage_error(
       "fcodeopt",
-      "--print-after must be inline, simplify, dead, loops, fuse or all, not '%.40s'", text);
+      "--print-after must be inline, simplify, dead, loops, sort, fuse or all, not '%.40s'",
+      text);
 }
 
 static bool apply(void *options, unsigned id, const char *value) {

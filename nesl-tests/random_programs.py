@@ -231,10 +231,14 @@ class Generator:
         if pair is None or pair[0][0] == "BOOL":
             return
         (kind, length), d = pair
-        self.emit("COPY 2 0")
-        self.emit(f"RANK_UP {kind}")
-        self.emit("CPOP 1 1")
-        self.emit(f"PERMUTE {kind}")
+        way = self.rng.choice(["UP", "DOWN"])
+        if self.rng.random() < 0.5:
+            self.emit(f"SORT_{way} {kind}")
+        else:
+            self.emit("COPY 2 0")
+            self.emit(f"RANK_{way} {kind}")
+            self.emit("CPOP 1 1")
+            self.emit(f"PERMUTE {kind}")
         self.result(2, (kind, length))
 
     def pack(self):

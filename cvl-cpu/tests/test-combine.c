@@ -222,6 +222,88 @@ Test(combine, every_shape_and_number_of_threads_gives_the_tree) {
   }
 }
 
+/* ---- sorting ---- */
+
+/* Sorting gives bit for bit what permuting by ranks does. */
+static void check_sort(struct cvl_context *c, enum cvl_elem elem, uint64_t n, const void *x,
+                       uint64_t count, const int64_t *lengths, const char *what) {
+  const struct cvl_backend *b = &cvl_cpu_backend;
+  const size_t bytes = (size_t)n * (elem == CVL_I32 || elem == CVL_F32 ? 4 : 8);
+  char *expected = malloc(bytes), *got = malloc(bytes);
+  struct cvl_value v, s, ranks, out;
+  cr_assert(b->from_host(c, 1, elem, n, x, &v));
+  cr_assert(b->segdes_from_host(c, 2, count, lengths, &s));
+  for (int down = 0; down < 2; down++) {
+    cr_assert(b->rank(c, 3, down ? OP_RANK_DOWN : OP_RANK_UP, &v, &s, &ranks));
+    const struct cvl_permute_args args = {
+        .op = OP_PERMUTE, .values = v, .index = ranks, .s = s, .d = s};
+    cr_assert(b->permute(c, 4, &args, &out));
+    cr_assert(b->to_host(c, &out, 0, n, expected));
+    b->release(c, &out);
+    b->release(c, &ranks);
+    cr_assert(b->sort(c, 5, down ? OP_SORT_DOWN : OP_SORT_UP, &v, &s, &out));
+    cr_assert(b->to_host(c, &out, 0, n, got));
+    b->release(c, &out);
+    cr_expect(memcmp(got, expected, bytes) == 0, "%s, %s", what, down ? "down" : "up");
+  }
+  b->release(c, &v);
+  b->release(c, &s);
+  free(expected);
+  free(got);
+}
+
+/* Zeros of both signs and NaNs that differ in what they carry, in every shape. */
+static void check_sort_shape(struct cvl_context *c, unsigned shape) {
+  struct data d = make_data(shape);
+  for (uint64_t i = 0; i < N; i += 7) {
+    const uint64_t nan = UINT64_C(0x7ff8) << 48 | random_below(1000) | random_below(2) << 63;
+    memcpy(&d.x[i], &nan, sizeof nan);
+    d.x[i / 7] = random_below(2) ? 0.0 : -0.0;
+  }
+  check_sort(c, CVL_F64, N, d.x, d.count, d.lengths, "FLOAT");
+  check_sort(c, CVL_I64, N, d.x, d.count, d.lengths, "INT");
+  free(d.x);
+  free(d.lengths);
+}
+
+/* Giants of few bits, of many, and of keys that crowd in one bucket of several levels. */
+static void check_sort_giants(struct cvl_context *c) {
+  enum { GIANT = 700001 };
+  static const char *const what[] = {"all equal", "bytes",   "16 bits",
+                                     "all bits",  "crowded", "two crowds"};
+  int64_t *x = malloc(GIANT * sizeof *x);
+  const int64_t length = GIANT;
+  for (unsigned kind = 0; kind < sizeof what / sizeof what[0]; kind++) {
+    random_state = kind;
+    for (uint64_t i = 0; i < GIANT; i++) {
+      const uint64_t r = random_below(UINT64_C(1) << 31), s = random_below(UINT64_C(1) << 31);
+      const uint64_t keys[] = {5,
+                               r & 255,
+                               r & 65535,
+                               r << 33 ^ s << 3,
+                               i % 100000 == 77 ? s << 32 : r,
+                               i % 2 ? (r & 4095) : UINT64_C(1) << 60 | r};
+      x[i] = (int64_t)keys[kind];
+    }
+    check_sort(c, CVL_I64, GIANT, x, 1, &length, what[kind]);
+  }
+  free(x);
+}
+
+Test(combine, sorting_is_permuting_by_ranks) {
+  const struct cvl_backend *b = &cvl_cpu_backend;
+  for (size_t t = 0; t < sizeof thread_counts / sizeof thread_counts[0]; t++) {
+    const struct cvl_options options = {
+        .int_elem = CVL_I64, .float_elem = CVL_F64, .threads = thread_counts[t], .device = -1};
+    const char *why = NULL;
+    struct cvl_context *c = b->open(&options, &why);
+    cr_assert(c, "%s", why);
+    for (unsigned shape = 0; shape < SHAPES; shape++) check_sort_shape(c, shape);
+    check_sort_giants(c);
+    b->close(c);
+  }
+}
+
 /* ---- the greatest and the least, where comparison alone does not decide ---- */
 
 static void check_extreme(struct cvl_context *c, enum cvl_elem elem, enum cvl_op op,

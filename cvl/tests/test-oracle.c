@@ -94,6 +94,12 @@ Test(oracle, examples_of_the_specification) {
   call.op = OP_RANK_DOWN;
   call.operand[0] = INTS(5, 3, 5, 3), call.operand[1] = SEGDES(4);
   EXPECT(0, 2, 1, 3);
+  call.kind = CALL_SORT, call.op = OP_SORT_UP;
+  call.operand[0] = INTS(5, 3, 9, 3, 5, -1, 0), call.operand[1] = SEGDES(3, 0, 4);
+  EXPECT(3, 5, 9, -1, 0, 3, 5);
+  call.op = OP_SORT_DOWN;
+  call.operand[0] = INTS(5, 3, 9, 3, 5, -1, 0), call.operand[1] = SEGDES(3, 0, 4);
+  EXPECT(9, 5, 3, 5, 3, 0, -1);
   call.kind = CALL_PERMUTE, call.op = OP_PERMUTE, call.count = 6;
   call.operand[0] = INTS(10, 20, 30, 40, 50), call.operand[1] = INTS(1, 0, 2, 0, 1);
   call.operand[4] = SEGDES(2, 0, 3), call.operand[5] = SEGDES(2, 0, 3);
