@@ -149,6 +149,11 @@ static ir_var segments_of(const struct fuse_unit *u) {
   return IR_NO_VAR;
 }
 
+/* Whether operand i is one of the superoperator, if nothing in it makes it. */
+static bool is_param(const struct fuse_block *b, const struct fuse_unit *u, uint32_t i) {
+  return fuse_part(u, i) != 'c' || !fuse_constant(b->fuse, u->x->operands[i]);
+}
+
 static bool accepts(const struct fuse_block *b, uint32_t group, const struct fuse_unit *u) {
   const struct fuse_group *g = &b->groups.items[group];
   if (g->own >= FUSE_NODES_OWN) return false;
@@ -157,7 +162,7 @@ static bool accepts(const struct fuse_block *b, uint32_t group, const struct fus
     return false;
   uint32_t more = 0;
   for (uint32_t i = 0; i < u->x->operand_count; i++)
-    more += !fuse_map_has(&b->inside, group, u->x->operands[i]);
+    more += is_param(b, u, i) && !fuse_map_has(&b->inside, group, u->x->operands[i]);
   return g->params + more <= FUSE_PARAMS_MOST;
 }
 
@@ -175,7 +180,7 @@ static void join(struct fuse_block *b, uint32_t group, struct fuse_unit *u) {
   ir_var segments = segments_of(u);
   if (segments != IR_NO_VAR) g->segments = segments;
   for (uint32_t i = 0; i < u->x->operand_count; i++) {
-    if (note_inside(b, group, u->x->operands[i])) g->params++;
+    if (note_inside(b, group, u->x->operands[i]) && is_param(b, u, i)) g->params++;
   }
   for (uint32_t i = 0; i < u->x->result_count; i++) note_inside(b, group, u->x->results[i]);
 }
