@@ -483,7 +483,7 @@ Test(fuse, long_chains_are_cut) {
 Test(fuse, constants_are_no_parameters) {
   struct fused t;
   static char text[20000];
-  enum { SHIFTS = 30 };
+  enum { SHIFTS = 40 };
   size_t used = (size_t)snprintf(text, sizeof text,
                                  "fun M (v0: INT) -> (INT) @1:1\n"
                                  "v1 = LENGTH INT v0 @1:1\n"
