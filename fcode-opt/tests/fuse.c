@@ -483,7 +483,7 @@ Test(fuse, long_chains_are_cut) {
 Test(fuse, constants_are_no_parameters) {
   struct fused t;
   static char text[20000];
-  enum { SHIFTS = 40 };
+  enum { SHIFTS = 31 };
   size_t used = (size_t)snprintf(text, sizeof text,
                                  "fun M (v0: INT) -> (INT) @1:1\n"
                                  "v1 = LENGTH INT v0 @1:1\n"
@@ -491,13 +491,15 @@ Test(fuse, constants_are_no_parameters) {
                                  "v3 = CONST INT 1 @1:3\n"
                                  "v4 = LENGTH INT v0 @1:4\n");
   unsigned last = 0, v = 5;
-  for (unsigned i = 0; i < SHIFTS; i++, v += 3) {
+  for (unsigned i = 0; i < SHIFTS; i++, v += 4) {
     used += (size_t)snprintf(text + used, sizeof text - used,
                              "v%u = CONST INT %u @%u:1\n"
                              "v%u = INDEX v%u v3 v2 @%u:2\n"
-                             "v%u = + INT v%u v%u @%u:3\n",
-                             v, i + 2, i + 2, v + 1, v, i + 2, v + 2, last, v + 1, i + 2);
-    last = v + 2;
+                             "v%u = BPERMUTE INT v0 v%u v2 v2 @%u:3\n"
+                             "v%u = + INT v%u v%u @%u:4\n",
+                             v, i + 2, i + 2, v + 1, v, i + 2, v + 2, v + 1, i + 2, v + 3, last,
+                             v + 2, i + 2);
+    last = v + 3;
   }
   snprintf(text + used, sizeof text - used, "yield v%u\nend\n", last);
   fuse(&t, text);
