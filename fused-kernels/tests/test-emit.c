@@ -260,9 +260,9 @@ static void check_blocks(struct suite *s, const struct built *b, const struct su
 Test(emit_block, same_as_the_oracle) {
   if (!has_compiler()) cr_skip_test("no compiler here");
   static const struct mixture mixtures[] = {
-      {.maps = 12, .spreads = 3, .gathers = 3, .wild = true},
+      {.maps = 12, .spreads = 3, .gathers = 6, .wild = true},
       {.maps = 20, .spreads = 3, .wild = true},
-      {.maps = 10, .spreads = 2, .gathers = 2, .asserts = 3, .wild = true},
+      {.maps = 10, .spreads = 2, .gathers = 4, .asserts = 3, .wild = true},
   };
   const struct widths w = {CVL_I64, CVL_F64};
   struct random r;
