@@ -12,7 +12,8 @@ classic widths; `unoptimised-delayed-64`, `native-64-2t` ... What is run are the
 {direct, unoptimised, optimised, fused, native}, the threads {1, 2, 8}, the widths {32/64, 64/64,
 32/32, 64/32}, the back ends those that are there: that of the CPU, the one that delays results, the
 emulated GPU, and a real one. Not every product means something: `direct` has no back end, only the
-CPU has threads, and what is compiled runs on the CPU or a real GPU. A failure is shown as the least program that has it.
+CPU has threads, and what is compiled runs on the CPU or a real GPU. A failure is shown as the least
+program that has it.
 """
 
 import argparse
