@@ -105,7 +105,7 @@ def stages(everything, seed):
     # 102 configurations; the emulated GPU watches itself.
     matrix = ("RAVEL_EMULATION=check,deferred,order=shuffled,seed=1,small=0 "
               "python3 nesl-tests/matrix.py")
-    yield "matrix of NESL", matrix + ("" if everything else f" --sample 3 --seed {seed}")
+    yield "matrix of NESL", matrix + ("" if everything else f" --sample 1.5 --seed {seed}")
     if everything:
         yield "matrix of NESL, other data", f"{matrix} --sample 0 --data {seed[:8]}"
     yield "work of compiled NESL", "python3 nesl-tests/work.py"
@@ -127,7 +127,7 @@ def stages(everything, seed):
     # A change must not be refused for an input that it has nothing to do with: seeds and numbers
     # of inputs are fixed here, however fast the machine is, and --all looks for new ones.
     yield ("random programs", "python3 nesl-tests/random_programs.py" +
-           (f" --seconds 600 --native --seed {seed[:8]}" if everything else " --count 5000"))
+           (f" --seconds 600 --native --seed {seed[:8]}" if everything else " --count 3000"))
     number = f"0x{seed[:7]}" if everything and seed != "none" else 1
     length = "--seconds 600" if everything else "--count 400"
     yield "random NESL programs", f"build/bin/nesl-random --seed {number} {length}"
