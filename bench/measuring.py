@@ -23,8 +23,9 @@ AT_THE_LARGEST = ("c-fast", "openmp-fast")
 class Plan:
     """What bench/run was asked to measure."""
 
-    def __init__(self, systems, threads, options, limits):
+    def __init__(self, systems, judge, threads, options, limits):
         self.systems, self.threads, self.limits = systems, threads, limits
+        self.judge = judge  # plain C, which says what is right at measured sizes
         self.rounds, self.budget = options.rounds, options.seconds
         self.quick, self.largest, self.sizes = options.quick, options.largest, options.sizes
         self.variants, self.widths = options.variants, options.widths
@@ -110,7 +111,14 @@ def record(c):
     return entry
 
 
-def measure_point(plan, systems, case, variant, n, share):
+def judges(plan, case):
+    """Plain C where it is not measured itself, and results are not judged by the case's check."""
+    if case.check or plan.judge in plan.systems or plan.judge.available(case):
+        return []
+    return [plan.judge]
+
+
+def measure_point(plan, systems, judging, case, variant, n, share):
     """The measurements of all systems at a size."""
     data = Data(case, variant, n)
     arguments = data.arguments(memory_map=True)
@@ -126,7 +134,7 @@ def measure_point(plan, systems, case, variant, n, share):
     found, missing = contenders(plan, systems, case, n)
     folder = tempfile.mkdtemp(prefix=f"{case.name}-", dir=WORK)
     try:
-        verify(plan, data, found, folder)
+        verify(plan, data, contenders(plan, judging, case, n)[0] + found, folder)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     alternate([c for c in found if not c.problem], data, case.widths, plan.rounds, share,
@@ -155,11 +163,14 @@ def say(case, variant, n, c):
 
 def measure(plan, case):
     """Everything about one program; its results are checked at small sizes first."""
-    _, wrong, _ = check_case(case.name, [s.name for s in plan.systems], plan.backend, plan.build)
+    judging = judges(plan, case)
+    names = [s.name for s in plan.systems + judging]
+    _, wrong, _ = check_case(case.name, names, plan.backend, plan.build)
     for line in wrong:
         print(line, flush=True)
     broken = {line.split(", ")[1].split(":")[0] for line in wrong if ", " in line}
     systems = [s for s in plan.systems if s.name not in broken]
+    judging = [s for s in judging if s.name not in broken]
     program = {"name": case.name, "title": case.title, "paper": case.paper, "unit": case.unit,
                "widths": case.widths, "target": case.target, "against": case.against,
                "remark": case.remark, "wrong": wrong,
@@ -169,7 +180,8 @@ def measure(plan, case):
     try:
         for variant, n in points:
             program["sizes"].append(
-                measure_point(plan, systems, case, variant, n, plan.budget / len(points)))
+                measure_point(plan, systems, judging, case, variant, n,
+                              plan.budget / len(points)))
     except (BenchError, MemoryError) as error:
         print(f"FAILED {case.name}: {error}", file=sys.stderr, flush=True)
         program["wrong"].append(str(error))
