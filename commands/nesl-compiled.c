@@ -231,6 +231,7 @@ static enum machine_outcome run(struct compiled *c, const struct evaluation *e,
   const enum machine_outcome outcome = machine_repeat(
       c->machine, program, c->arguments, c->argument_count, &m->machine, &c->results, told);
   const struct cvl_backend *backend = machine_backend(c->machine);
+  if (outcome == MACHINE_DONE) machine_keep_random(c->machine);
   m->load_seconds += loading.seconds;
   m->backend = backend->name;
   m->threads = threads_of(c, backend);

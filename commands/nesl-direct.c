@@ -7,6 +7,7 @@
 struct direct_evaluator {
   struct evaluator base;
   struct direct_options options;
+  struct direct_random random;
   struct direct_cost cost; /* of the latest evaluation */
 };
 
@@ -37,10 +38,11 @@ struct evaluator *evaluator_direct(const struct nesl_options *options,
     return NULL;
   }
   d->base = (struct evaluator){evaluate, release, close_direct};
+  d->random.seed = options->machine.seed;
   d->options = (struct direct_options){.out = options->machine.out,
                                        .widths = &options->widths,
                                        .most_depth = options->machine.max_depth,
-                                       .seed = options->machine.seed,
+                                       .random = &d->random,
                                        .interrupt = options->machine.interrupt};
   return &d->base;
 }

@@ -94,7 +94,8 @@ bool direct_evaluate(struct session *session, const struct checked *checked,
             .arena = &arena,
             .options = options,
             .widths = options->widths ? *options->widths : of_session,
-            .seed = options->seed},
+            .seed = options->random ? options->random->seed : 0,
+            .random_count = options->random ? options->random->calls : 0},
       .checked = checked,
       .value = value,
   };
@@ -104,8 +105,11 @@ bool direct_evaluate(struct session *session, const struct checked *checked,
              "there is not enough memory for the evaluation");
   } else if (!run.done) {
     direct_report(&run.d, complaints);
-  } else if (cost) {
-    *cost = run.d.cost;
+  } else {
+    if (cost) *cost = run.d.cost;
+    if (options->random) {
+      *options->random = (struct direct_random){run.d.seed, run.d.random_count};
+    }
   }
   arena_free(&arena);
   return run.done;

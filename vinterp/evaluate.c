@@ -108,13 +108,18 @@ static void end_program(struct machine *m) {
 
 /* ---- one run ---- */
 
+void machine_keep_random(struct machine *m) {
+  m->first_seed = m->seed;
+  m->first_random = m->random_count;
+}
+
 /* All runs of a program begin in the same state. */
 static bool begin_run(struct machine *m, FILE *out, FILE *err) {
   history_clear(&m->history);
   m->top = m->depth = 0;
   m->fuel = 0;
-  m->seed = m->options.seed;
-  m->random_count = 0;
+  m->seed = m->first_seed;
+  m->random_count = m->first_random;
   m->start = m->timer = machine_clock();
   m->deadline = m->start + m->options.time_limit;
   if (m->options.progress_fd >= 0) progress_begin(&m->progress, m->options.progress_fd);

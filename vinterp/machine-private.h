@@ -71,6 +71,7 @@ struct machine {
   int64_t fuel;           /* work until limits are looked at again */
 
   uint64_t seed, random_count; /* RAND: key, and the number of the next one */
+  uint64_t first_seed, first_random; /* what they are when a run begins */
   double start, timer, deadline;
 };
 

@@ -30,6 +30,7 @@ struct machine *machine_new(const struct machine_options *options, struct diag_l
   struct machine *m = calloc(1, sizeof *m);
   if (!m) return fail_new(NULL, diags, "out of memory");
   m->options = *options;
+  m->first_seed = options->seed;
   m->widths = options->widths;
   m->backend = options->backend;
   m->max_depth = options->max_depth ? options->max_depth : DEFAULT_DEPTH;

@@ -97,6 +97,10 @@ enum machine_outcome machine_evaluate(struct machine *, const struct ir_program 
                                       struct diag_list *);
 void machine_results_free(struct machine *, struct machine_results *);
 
+/* RAND of the runs to come begins where that of the last run, which ended in MACHINE_DONE, has
+ * ended, and not with options.seed: for one who asks for one thing after the other. */
+void machine_keep_random(struct machine *);
+
 /* ---- the same program again and again, for measuring ---- */
 
 struct machine_repetition {

@@ -316,16 +316,22 @@ Test(direct, random_numbers_are_those_of_the_machine) {
     struct run r;
     char expected[100];
     run_open(&r, !wide);
-    r.options.seed = UINT64_C(0x123456789abcdef0);
+    const uint64_t seed = UINT64_C(0x123456789abcdef0);
+    struct direct_random random = {.seed = seed};
+    r.options.random = &random;
     run_text(&r, "(rand(1000), rand(77));");
     snprintf(expected, sizeof expected, "(%d, %d)",
-             (int)random_expected(r.options.seed, 0, 1000, wide),
-             (int)random_expected(r.options.seed, 1, 77, wide));
+             (int)random_expected(seed, 0, 1000, wide),
+             (int)random_expected(seed, 1, 77, wide));
     cr_expect_str_eq(r.shown, expected);
     run_text(&r, "(rand(1000), rand_seed(42), rand(1000000));");
     snprintf(expected, sizeof expected, "(%d, T, %d)",
-             (int)random_expected(r.options.seed, 0, 1000, wide),
+             (int)random_expected(seed, 2, 1000, wide),
              (int)random_expected(42, 0, 1000000, wide));
+    cr_expect_str_eq(r.shown, expected);
+    run_text(&r, "(rand(1000), 1 / 0);"); /* what fails takes none */
+    run_text(&r, "rand(77);");
+    snprintf(expected, sizeof expected, "%d", (int)random_expected(42, 1, 77, wide));
     cr_expect_str_eq(r.shown, expected);
     run_close(&r);
   }
