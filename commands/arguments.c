@@ -151,13 +151,18 @@ static bool take_file(const struct command_line *c, const char *argument) {
   return true;
 }
 
+/* A negative number is what a program is given: no option is called by a digit. */
+static bool is_option(const char *argument) {
+  return argument[0] == '-' && argument[1] && !(argument[1] >= '0' && argument[1] <= '9');
+}
+
 bool arguments_parse(const struct command_line *c, int argc, char **argv) {
   struct arguments rest = {.next = 1, .count = argc, .list = argv};
   bool options_ended = false;
   while (rest.next < rest.count) {
     const char *argument = rest.list[rest.next++];
     bool ok;
-    if (options_ended || argument[0] != '-' || argument[1] == '\0') {
+    if (options_ended || !is_option(argument)) {
       ok = take_file(c, argument);
     } else if (strcmp(argument, "--") == 0) {
       options_ended = ok = true;

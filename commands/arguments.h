@@ -1,7 +1,8 @@
 /* arguments.h - reading a command line by a table of options.
  *
  * Options and files may come in any order; a value follows as --name=value or as the next
- * argument; "--" ends the options. Parser, help and suggestions are made of the same rows.
+ * argument; "--" ends the options; -1 is none, but a number. Parser, help and suggestions are
+ * made of the same rows.
  */
 #ifndef RAVEL_ARGUMENTS_H
 #define RAVEL_ARGUMENTS_H

@@ -267,6 +267,10 @@ static bool write_part(struct nesl *n, struct type *type, const char *file,
   struct array_type array;
   struct output out;
   if (!array_type_parse(&n->arena, signature, strlen(signature), &array, &problem)) {
+    if (component(type, 0, 2)) {
+      problem = arena_printf(&n->arena, "%s; with -o for each part it goes into several files",
+                             problem);
+    }
     return complain_of_file(n, file, problem);
   }
   const struct array_columns part = columns_of(&n->arena, &array, *columns);

@@ -15,12 +15,12 @@ struct direct_random {
 };
 
 struct direct_options {
-  FILE *out;           /* what print functions write */
-  uint64_t most_steps; /* 0: no limit */
-  uint64_t most_depth; /* of calls; 0: as far as the stack reaches, about 300,000 */
+  FILE *out;                    /* what print functions write */
+  uint64_t most_steps;          /* 0: no limit */
+  uint64_t most_depth;          /* of calls; 0: as far as the stack reaches, about 300,000 */
   struct direct_random *random; /* where RAND begins, and, after a success, where it has ended;
                                    NULL: seed 0, none */
-  const struct widths *widths; /* NULL: 64-bit FLOATs, and INTs of the session's width */
+  const struct widths *widths;  /* NULL: 64-bit FLOATs, and INTs of the session's width */
   const volatile sig_atomic_t *interrupt; /* not zero asks the evaluation to end; or NULL */
 };
 

@@ -104,6 +104,8 @@ class Modes(CommandTest):
                     "\nit = [2, 5, 9] : [int]\n")
         self.expect(self.nesl("run", prog, "--entry", "scale", "[5, 2]", "1 + 1"), 0,
                     "\nit = [10, 4] : [int]\n")
+        self.expect(self.nesl("run", prog, "--entry", "scale", "[5, 2]", "-10"), 0,
+                    "\nit = [-50, -20] : [int]\n")
         self.expect(self.nesl("run", prog, "--entry", "none", "1"), 1, "", "none")
 
     def test_check_evaluates_nothing(self):

@@ -271,8 +271,7 @@ Test(direct, order_of_failing) {
   expect_in(false, "{(print_char(c), 1 / (char_code(c) - 97), print_char(`-)) : c in \"bac\"};",
             "runtime: Divide by zero.", "bac");
   expect("{(10 / x, [5][x]) : x in [1, 0]};", "runtime: Divide by zero.");
-  expect("{if x > 0 then 1 / 0 else 2 / 0 : x in [0, 1]};",
-         "runtime: Divide by zero.");
+  expect("{if x > 0 then 1 / 0 else 2 / 0 : x in [0, 1]};", "runtime: Divide by zero.");
 }
 
 Test(direct, failures_say_where) {
@@ -295,8 +294,7 @@ Test(direct, checks_of_the_library_can_be_left_out) {
   cr_expect_str_eq(r.shown, "runtime: Divide by zero in function MOD. (mod(7, 0))");
   r.session->argument_checks = false;
   run_text(&r, "mod(7, 0);"); /* the division itself checks */
-  cr_expect_str_eq(r.shown,
-                   "runtime: Divide by zero in function REM., in `mod`");
+  cr_expect_str_eq(r.shown, "runtime: Divide by zero in function REM., in `mod`");
   run_close(&r);
 }
 
@@ -320,8 +318,7 @@ Test(direct, random_numbers_are_those_of_the_machine) {
     struct direct_random random = {.seed = seed};
     r.options.random = &random;
     run_text(&r, "(rand(1000), rand(77));");
-    snprintf(expected, sizeof expected, "(%d, %d)",
-             (int)random_expected(seed, 0, 1000, wide),
+    snprintf(expected, sizeof expected, "(%d, %d)", (int)random_expected(seed, 0, 1000, wide),
              (int)random_expected(seed, 1, 77, wide));
     cr_expect_str_eq(r.shown, expected);
     run_text(&r, "(rand(1000), rand_seed(42), rand(1000000));");
