@@ -132,11 +132,28 @@ static void bind_gather(struct cvl_kernel *k, const struct superop_node *node,
   p->far = value_segments(&operands[node->operands[node->operand_count - 2]]);
   p->near = value_segments(&operands[node->operands[node->operand_count - 1]]);
   p->action = ACT_GATHER;
+  p->bound = k->values[node->operands[1]].below;
   const char *first = shifted(k, p, &k->values[node->operands[1]], v->bytes);
   if (first) {
     p->action = ACT_NOT;
     in_memory(v, first);
   }
+}
+
+/* An ASSERT of a range that begins with 0 and is the same for all places: the flags are not
+ * made. What is gathered by such an index after it is in range if the vector is long enough. */
+static void bind_assert(struct cvl_kernel *k, struct fused_node *p) {
+  p->action = ACT_ASSERT;
+  if (k->compiled || p->index == SUPEROP_NONE) return;
+  const struct fused_value *least = &k->values[p->least], *limit = &k->values[p->limit];
+  if (!least->progresses || least->stride != 0 || !limit->progresses || limit->stride != 0)
+    return;
+  if (as_int(least->start, least->bytes) != 0) return;
+  const int64_t most = as_int(limit->start, limit->bytes);
+  p->action = ACT_WITHIN;
+  p->bound = most > 0 ? (uint64_t)most : 0;
+  struct fused_value *index = &k->values[p->index];
+  if (p->bound < index->below) index->below = p->bound;
 }
 
 /* Which steps are left: those whose results are read, or that may fail. */
@@ -148,6 +165,11 @@ static void find_live_steps(struct cvl_kernel *k) {
     if (node->role == ROLE_ASSERT) {
       struct fused_value *flags = &k->values[node->operands[0]];
       if (!node->checked) continue;
+      if (k->nodes[n].action == ACT_WITHIN) {
+        k->values[k->nodes[n].index].needed = true;
+        k->live_steps[--live] = n;
+        continue;
+      }
       if (!k->compiled || flags->read_by_blocks) flags->needed = true;
       if (!k->compiled) k->live_steps[--live] = n; /* else blocks look at the flags */
       continue;
@@ -170,6 +192,7 @@ void fused_bind(struct cvl_kernel *k, const struct cvl_value *operands) {
     struct fused_value *v = &k->values[i];
     v->needed = v->is_output || v->consumed;
     v->progresses = v->streaming = v->released = false;
+    v->below = UINT64_MAX;
     v->whole.form = CVL_NOTHING;
     if (i < op->param_count) {
       if (op->kinds[i] != SUPEROP_SEGDES && op->uses[i]) in_memory(v, value_data(&operands[i]));
@@ -198,7 +221,7 @@ void fused_bind(struct cvl_kernel *k, const struct cvl_value *operands) {
     case ROLE_SCAN:
     case ROLE_PACK:
     case ROLE_SCATTER: break;
-    case ROLE_ASSERT: p->action = ACT_ASSERT; break;
+    case ROLE_ASSERT: bind_assert(k, p); break;
     }
   }
   find_live_steps(k);

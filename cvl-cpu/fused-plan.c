@@ -75,6 +75,29 @@ static void note_loops(struct cvl_kernel *k) {
   }
 }
 
+/* ASSERTs of 0 <= i and i < n, as of an index: where n is the same in all places one look at i
+ * does (bind_assert). So i has to stay up to there. */
+static void note_ranges(struct cvl_kernel *k) {
+  const struct superop_node *nodes = k->op->nodes;
+  for (uint32_t n = 0; n < k->op->node_count; n++) {
+    struct fused_node *p = &k->nodes[n];
+    p->index = SUPEROP_NONE;
+    if (nodes[n].role != ROLE_ASSERT || !nodes[n].checked) continue;
+    const uint32_t both = k->values[nodes[n].operands[0]].node;
+    if (both == SUPEROP_NONE || nodes[both].op != OPC_AND) continue;
+    const uint32_t low = k->values[nodes[both].operands[0]].node;
+    const uint32_t high = k->values[nodes[both].operands[1]].node;
+    if (low == SUPEROP_NONE || high == SUPEROP_NONE) continue;
+    if (nodes[low].op != OPC_GE || nodes[high].op != OPC_LT) continue;
+    const uint32_t index = nodes[low].operands[0];
+    if (nodes[high].operands[0] != index || k->values[index].elem != k->c->int_elem) continue;
+    p->index = index;
+    p->least = nodes[low].operands[1];
+    p->limit = nodes[high].operands[1];
+    if (k->values[index].last_read < n) k->values[index].last_read = n;
+  }
+}
+
 /* What messages rest on stays as it is up to the last ASSERT that they are of; until: of every
  * value, this node, counted from 1. */
 static void note_told(struct cvl_kernel *k, uint32_t *until) {
@@ -323,6 +346,7 @@ struct cvl_kernel *cpu_prepare(struct cvl_context *c, const struct superop *op) 
   uint32_t *scratch = (uint32_t *)(void *)(block + free_at);
   describe_values(k);
   note_loops(k);
+  note_ranges(k);
   note_told(k, scratch);
   plan_nodes(k);
   fused_stretch_plan(k);

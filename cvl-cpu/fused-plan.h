@@ -80,7 +80,8 @@ struct fused_value {
   char *base;      /* IN_MEMORY: of the whole vector; IN_ALL_PLACES: of a strip */
   const void *one; /* IN_ALL_PLACES: the element */
   uint64_t start, stride;
-  uint32_t shift;         /* of a gather that is followed: its number among them */
+  uint64_t below; /* INT: at least 0 and less than this, as an ASSERT says; or UINT64_MAX */
+  uint32_t shift; /* of a gather that is followed: its number among them */
   struct cvl_value whole; /* of a node's result: what is delivered or scattered, if anything */
 };
 
@@ -92,6 +93,7 @@ enum fused_action {
   ACT_GATHER,
   ACT_PICK,
   ACT_ASSERT,
+  ACT_WITHIN,
   ACT_LOOP
 };
 
@@ -105,6 +107,9 @@ struct fused_node {
   bool wanted; /* a gather whose index can be followed (fused-stretch.c), or such arithmetic */
   bool followed; /* this run */
   bool spared;   /* this run: in a stretch only indices rest on it, which are known */
+  /* An ASSERT of 0 <= index < limit: the values; or SUPEROP_NONE. */
+  uint32_t index, least, limit;
+  uint64_t bound; /* WITHIN: the limit in this run; of a gather: known to be met */
 };
 
 struct fused_reduction {
@@ -194,6 +199,10 @@ struct fused_worker {
   /* The lowest fault this worker has found, and the index there if it is one. */
   uint64_t fault_node, fault_place;
   int64_t fault_index;
+  /* What is asked for while the strip is evaluated: places from here on, and how much of them
+   * was (fused_ask_ahead). */
+  uint64_t ahead, ahead_places;
+  uint32_t asked;
   /* The stretch at hand, from stretch_first to before stretch_end. */
   uint64_t stretch_first, stretch_end;
   bool sparing;                 /* steps are spared */
@@ -237,6 +246,8 @@ void fused_fill_room(struct cvl_kernel *, char *room);
 /* fused-strip.c: the steps on places first .. first + n - 1, at most a strip. False after a
  * fault, which is noted. */
 bool fused_strip(struct fused_worker *, uint64_t first, uint64_t n);
+/* Asks for the next strip's operands, until `done` of `steps` equal parts are asked for. */
+void fused_ask_ahead(struct fused_worker *, uint32_t done, uint32_t steps);
 /* Sets the walks of all steps to a place. */
 void fused_walks_at(struct fused_worker *, uint64_t place);
 /* One step on such places; returns n or the first place, counted from `first`, at fault. */

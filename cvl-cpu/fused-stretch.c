@@ -130,6 +130,10 @@ static void find_spared(struct cvl_kernel *k) {
     struct fused_node *p = &k->nodes[n];
     const struct fused_value *v = node->result_count > 0 ? &k->values[node->result] : NULL;
     if (op->cold[n] || (v && !v->needed)) continue;
+    if (p->action == ACT_WITHIN) {
+      k->values[p->index].kept = true;
+      continue;
+    }
     const bool gather = node->role == ROLE_GATHER && p->wanted && p->followed;
     p->spared = p->wanted && p->followed && !gather && !node->checked && !v->kept &&
                 (!k->compiled || fused_native_spares(k->native, n));

@@ -350,8 +350,37 @@ static uint32_t told(struct maker *m) {
   }
 }
 
+/* What is asserted before x[i]: 0 <= i < n, or nearly that; and the gather, before or after. */
+static void add_range(struct maker *m, const char *text) {
+  const bool wild = m->mix->wild, early = chance(m, 4);
+  uint32_t d = some_segments(m), source = add_data(m, SUPEROP_SEGDES, DATA_PARTNER, d);
+  uint32_t x = add_data(m, SUPEROP_FLOAT, DATA_VALUES, source);
+  uint32_t i = some_index(m, d, source, SUPEROP_NONE);
+  int64_t most = wild && chance(m, 2) ? (int64_t)rng_below(&m->s->rng, 40) - 1 : 1 << 20;
+  uint32_t least = add_flat(m, SUPEROP_INT, -(int64_t)chance(m, 8) + (wild && chance(m, 8)));
+  uint32_t n =
+      wild && chance(m, 4) ? some_value(m, SUPEROP_INT) : add_flat(m, SUPEROP_INT, most);
+  if (early) {
+    add_node(m, OPC_BPERMUTE, TW_FLOAT, true, SUPEROP_FLOAT, 4, OPERANDS(x, i, source, d));
+  }
+  uint32_t low = add_node(m, OPC_GE, TW_INT, false, SUPEROP_BOOL, 2, OPERANDS(i, least));
+  uint32_t high = add_node(m, OPC_LT, TW_INT, false, SUPEROP_BOOL, 2, OPERANDS(i, n));
+  uint32_t flags = add_node(m, OPC_AND, TW_BOOL, false, SUPEROP_BOOL, 2, OPERANDS(low, high));
+  add_node(m, OPC_ASSERT, TW_NONE, true, SUPEROP_SEGDES, 3, OPERANDS(flags, i, n));
+  m->c->nodes[m->node_count - 1].text = text;
+  m->c->nodes[m->node_count - 1].text_length = 5;
+  if (!early) {
+    add_node(m, OPC_BPERMUTE, TW_FLOAT, true, SUPEROP_FLOAT, 4, OPERANDS(x, i, source, d));
+  }
+}
+
 static void add_assert(struct maker *m) {
   static const char text[] = "flags of {v} and {w}";
+  enum { ROOM = 16 };
+  if (m->node_count + ROOM <= SUPEROP_NODES && chance(m, 2)) {
+    add_range(m, text);
+    return;
+  }
   uint32_t flags = add_data(m, SUPEROP_BOOL, DATA_TRUE, 0);
   if (m->mix->wild && chance(m, 10)) {
     flags = some_value(m, SUPEROP_BOOL);
