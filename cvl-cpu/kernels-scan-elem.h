@@ -6,13 +6,16 @@
  * the steps of Kogge and Stone: the windows lie side by side in the places of a row, so a step
  * moves nothing. The second visit combines what comes before each row into it, and the buffer
  * goes out.
+ *
+ * INT has no need of that tree: one visit carries the prefix from row to row. (MAX and MIN of
+ * FLOAT must take the first of several NaNs.)
  */
 #include "cvl-cpu/combine.h"
 #include "cvl-cpu/kernels-scan-rows.h"
 
 /* The totals of the rows of SIDE windows: place w of t[r] belongs to row r of window w. */
 struct NAMED(above) {
-  struct NAMED(row) t[CVL_SCAN_WINDOW];
+  _Alignas(LINE) struct NAMED(row) t[CVL_SCAN_WINDOW];
 };
 
 ALWAYS_INLINE void NAMED(set_total)(struct NAMED(above) * above, int r, int w, ELEMENT_TYPE x) {
@@ -24,6 +27,51 @@ ALWAYS_INLINE ELEMENT_TYPE NAMED(get_total)(const struct NAMED(above) * above, i
   memcpy(&x, (const char *)&above->t[r] + (size_t)w * sizeof x, sizeof x);
   return x;
 }
+
+/* ---- in any order: INT ---- */
+
+/* The totals of full windows, place by place in four rows at a time. */
+ALWAYS_INLINE void NAMED(totals_in_any_order)(enum cvl_op op, const ELEMENT_TYPE *x,
+                                              uint64_t windows, ELEMENT_TYPE *totals) {
+  enum { AT_A_TIME = 4 };
+  for (uint64_t k = 0; k < windows; k++, x += SCAN_WINDOW) {
+    struct NAMED(row) sum[AT_A_TIME];
+    for (int j = 0; j < AT_A_TIME; j++) sum[j] = NAMED(load)(x + j * CVL_SCAN_ROW);
+    for (int i = AT_A_TIME; i < CVL_SCAN_WINDOW; i += AT_A_TIME) {
+      for (int j = 0; j < AT_A_TIME; j++) {
+        sum[j] = NAMED(combine_rows)(op, sum[j], NAMED(load)(x + (i + j) * CVL_SCAN_ROW));
+      }
+    }
+    for (int j = 1; j < AT_A_TIME; j++) sum[0] = NAMED(combine_rows)(op, sum[0], sum[j]);
+    ELEMENT_TYPE total[CVL_SCAN_ROW];
+    memcpy(total, sum, sizeof total);
+    for (int j = 1; j < CVL_SCAN_ROW; j++) total[0] = NAMED(combine)(op, total[0], total[j]);
+    totals[k] = total[0];
+  }
+}
+
+/* The scan of n elements after `before`. */
+ALWAYS_INLINE void NAMED(write_in_any_order)(enum cvl_op op, const ELEMENT_TYPE *x, uint64_t n,
+                                             ELEMENT_TYPE before, ELEMENT_TYPE *e,
+                                             scan_put *put) {
+  _Alignas(LINE) ELEMENT_TYPE made[SIDE * SCAN_WINDOW];
+  const struct NAMED(row) pad = NAMED(spread)(NAMED(pad)(op));
+  struct NAMED(row) carried = NAMED(spread)(before);
+  for (uint64_t i = 0; i < n; i += SIDE * SCAN_WINDOW) {
+    const uint64_t m = n - i < SIDE * SCAN_WINDOW ? n - i : SIDE * SCAN_WINDOW;
+    for (uint64_t j = 0; j < m; j += CVL_SCAN_ROW) {
+      struct NAMED(row) r = NAMED(load_some)(x + i + j, m - j);
+      r = NAMED(step)(op, r, 1);
+      r = NAMED(step)(op, r, 2);
+      r = NAMED(step)(op, r, 4);
+      NAMED(store)(made + j, NAMED(combine_rows)(op, carried, NAMED(back)(pad, r, 1)));
+      carried = NAMED(combine_rows)(op, carried, NAMED(spread_last)(r));
+    }
+    put(e + i, made, m * sizeof *e);
+  }
+}
+
+/* ---- in the order of the tree ---- */
 
 /* Makes totals the inclusive prefixes in their windows, for the first `rows` of each. */
 ALWAYS_INLINE void NAMED(prefix_above)(enum cvl_op op, struct NAMED(above) * above, int rows) {
@@ -78,6 +126,10 @@ ALWAYS_INLINE void NAMED(totals)(enum cvl_op op, const void *data, uint64_t wind
                                  void *totals) {
   const ELEMENT_TYPE *x = data;
   ELEMENT_TYPE *y = totals;
+  if (SCAN_FREELY) {
+    NAMED(totals_in_any_order)(op, x, windows, y);
+    return;
+  }
   struct NAMED(above) above;
   NAMED(clear_above)(op, &above);
   for (uint64_t k = 0; k < windows; k += SIDE) {
@@ -91,7 +143,12 @@ ALWAYS_INLINE void NAMED(write)(enum cvl_op op, const void *data, uint64_t n,
                                 const void *before, bool from_start, void *results,
                                 scan_put *put) {
   const ELEMENT_TYPE *x = data, *start = before;
-  ELEMENT_TYPE *e = results, made[SIDE * SCAN_WINDOW];
+  ELEMENT_TYPE *e = results;
+  if (SCAN_FREELY) {
+    NAMED(write_in_any_order)(op, x, n, start[0], e, put);
+    return;
+  }
+  _Alignas(LINE) ELEMENT_TYPE made[SIDE * SCAN_WINDOW];
   struct NAMED(above) above;
   NAMED(clear_above)(op, &above);
   for (uint64_t i = 0; i < n; i += SIDE * SCAN_WINDOW) {
@@ -113,8 +170,12 @@ ALWAYS_INLINE void NAMED(write)(enum cvl_op op, const void *data, uint64_t n,
 /* One segment of more than SCAN_WINDOW elements. */
 ALWAYS_INLINE void NAMED(long_segment)(enum cvl_op op, const ELEMENT_TYPE *x, uint64_t n,
                                        ELEMENT_TYPE *e, scan_put *put) {
+  if (SCAN_FREELY) {
+    NAMED(write_in_any_order)(op, x, n, NAMED(identity)(op), e, put);
+    return;
+  }
   struct scan_state state;
-  ELEMENT_TYPE made[SIDE * SCAN_WINDOW];
+  _Alignas(LINE) ELEMENT_TYPE made[SIDE * SCAN_WINDOW];
   struct NAMED(above) above;
   NAMED(clear_above)(op, &above);
   NAMED(start)(op, &state);

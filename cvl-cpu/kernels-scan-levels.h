@@ -37,7 +37,7 @@ ALWAYS_INLINE void NAMED(advance)(enum cvl_op op, struct scan_state *s, uint64_t
   for (uint64_t k = 0; k < windows; k++) {
     const ELEMENT_TYPE total = t[k];
     t[k] = current;
-    current = NAMED(take)(op, s, total);
+    current = SCAN_FREELY ? NAMED(combine)(op, current, total) : NAMED(take)(op, s, total);
   }
   memcpy(&s->current, &current, sizeof current);
 }

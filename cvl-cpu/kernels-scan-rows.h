@@ -79,6 +79,21 @@ ALWAYS_INLINE struct NAMED(row)
   return r;
 }
 
+/* The last element of r in every place. */
+ALWAYS_INLINE struct NAMED(row) NAMED(spread_last)(struct NAMED(row) r) {
+  const NAMED(lanes) last = r.part[CVL_SCAN_ROW / LANES - 1];
+  for (int i = 0; i < CVL_SCAN_ROW / LANES; i++) {
+#if LANES == 8
+    r.part[i] = __builtin_shufflevector(last, last, 7, 7, 7, 7, 7, 7, 7, 7);
+#elif LANES == 4
+    r.part[i] = __builtin_shufflevector(last, last, 3, 3, 3, 3);
+#else
+    r.part[i] = __builtin_shufflevector(last, last, 1, 1);
+#endif
+  }
+  return r;
+}
+
 /* The combination of x and y, place by place. */
 ALWAYS_INLINE struct NAMED(row)
     NAMED(combine_rows)(enum cvl_op op, struct NAMED(row) x, struct NAMED(row) y) {

@@ -9,8 +9,9 @@
 #include "cvl-cpu/kernels.h"
 
 enum {
-  SIDE = CVL_SCAN_ROW,       /* windows whose totals are scanned side by side */
-  STRIP = SIDE * SCAN_WINDOW /* elements of segments that are scanned side by side */
+  SIDE = CVL_SCAN_ROW,        /* windows whose totals are scanned side by side */
+  STRIP = SIDE * SCAN_WINDOW, /* elements of segments that are scanned side by side */
+  LINE = 64                   /* rows in memory that cross no line cost half */
 };
 
 /* Bytes of a register. */
@@ -73,6 +74,12 @@ static int scan_mark(const uint64_t *offsets, uint64_t count, uint8_t *heads,
   }
   return several;
 }
+
+/* Whether elements of a class are combined in any order. */
+#define SCAN_FREELY_I 1
+#define SCAN_FREELY_F 0
+#define SCAN_FREELY_B 1
+#define SCAN_FREELY   COMBINE_EXPAND(SCAN_FREELY_, CLASS)
 
 #define COMBINE_PART       "cvl-cpu/kernels-scan-elem.h"
 #define COMBINE_FLAGS_PART "cvl-cpu/kernels-scan-flags.h"
