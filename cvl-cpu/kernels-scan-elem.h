@@ -5,7 +5,7 @@
  * each row by itself and sets its total aside. Then the totals of eight windows at a time take
  * the steps of Kogge and Stone: the windows lie side by side in the places of a row, so a step
  * moves nothing. The second visit combines what comes before each row into it, and the buffer
- * goes out.
+ * goes out by windows.
  *
  * INT has no need of that tree: one visit carries the prefix from row to row. (MAX and MIN of
  * FLOAT must take the first of several NaNs.)
@@ -54,11 +54,12 @@ ALWAYS_INLINE void NAMED(totals_in_any_order)(enum cvl_op op, const ELEMENT_TYPE
 ALWAYS_INLINE void NAMED(write_in_any_order)(enum cvl_op op, const ELEMENT_TYPE *x, uint64_t n,
                                              ELEMENT_TYPE before, ELEMENT_TYPE *e,
                                              scan_put *put) {
-  _Alignas(LINE) ELEMENT_TYPE made[SIDE * SCAN_WINDOW];
+  enum { CHUNK = CHUNK_BYTES / sizeof(ELEMENT_TYPE) };
+  _Alignas(LINE) ELEMENT_TYPE made[CHUNK];
   const struct NAMED(row) pad = NAMED(spread)(NAMED(pad)(op));
   struct NAMED(row) carried = NAMED(spread)(before);
-  for (uint64_t i = 0; i < n; i += SIDE * SCAN_WINDOW) {
-    const uint64_t m = n - i < SIDE * SCAN_WINDOW ? n - i : SIDE * SCAN_WINDOW;
+  for (uint64_t i = 0; i < n; i += CHUNK) {
+    const uint64_t m = n - i < CHUNK ? n - i : CHUNK;
     for (uint64_t j = 0; j < m; j += CVL_SCAN_ROW) {
       struct NAMED(row) r = NAMED(load_some)(x + i + j, m - j);
       r = NAMED(step)(op, r, 1);
@@ -82,13 +83,25 @@ ALWAYS_INLINE void NAMED(prefix_above)(enum cvl_op op, struct NAMED(above) * abo
   }
 }
 
+/* Makes totals of the last rows those of their windows: only what prefix_above does for them.
+ */
+ALWAYS_INLINE void NAMED(total_above)(enum cvl_op op, struct NAMED(above) * above) {
+  for (int s = 1; s < CVL_SCAN_WINDOW; s *= 2) {
+    for (int r = 2 * s - 1; r < CVL_SCAN_WINDOW; r += 2 * s) {
+      above->t[r] = NAMED(combine_rows)(op, above->t[r - s], above->t[r]);
+    }
+  }
+}
+
 /* First visit of n elements in full windows, at most SIDE, the last of which may be short: made
- * (NULL: not wanted) gets the scan of each row by itself, above the prefixes of totals. Reads
- * and writes whole rows. */
+ * gets the scan of each row by itself, above the prefixes of totals. Reads and writes whole
+ * rows. made NULL: not wanted, and only the last rows of above are. Memory is asked for early:
+ * so much is done for each row that the processor itself looks only a few lines ahead. */
 ALWAYS_INLINE void NAMED(visit_rows)(enum cvl_op op, const ELEMENT_TYPE *x, uint64_t n,
                                      ELEMENT_TYPE *made, struct NAMED(above) * above) {
   const struct NAMED(row) pad = NAMED(spread)(NAMED(pad)(op));
   for (uint64_t i = 0; i < n; i += CVL_SCAN_ROW) {
+    __builtin_prefetch((const char *)(x + i) + AHEAD);
     struct NAMED(row) r = NAMED(load_some)(x + i, n - i);
     r = NAMED(step)(op, r, 1);
     r = NAMED(step)(op, r, 2);
@@ -99,22 +112,38 @@ ALWAYS_INLINE void NAMED(visit_rows)(enum cvl_op op, const ELEMENT_TYPE *x, uint
     NAMED(set_total)
     (above, (int)(i % SCAN_WINDOW / CVL_SCAN_ROW), (int)(i / SCAN_WINDOW), total);
   }
-  NAMED(prefix_above)(op, above, CVL_SCAN_WINDOW);
+  if (made) {
+    NAMED(prefix_above)(op, above, CVL_SCAN_WINDOW);
+  } else {
+    NAMED(total_above)(op, above);
+  }
 }
 
-/* Second visit: before[w] is before window w. */
-ALWAYS_INLINE void NAMED(visit_again)(enum cvl_op op, uint64_t n, const ELEMENT_TYPE *before,
-                                      const struct NAMED(above) * above, ELEMENT_TYPE *made) {
-  struct NAMED(above) bases;
+/* What is before each row: base->t[r] of the windows that before[0 .. SIDE) is before. */
+ALWAYS_INLINE void NAMED(bases)(enum cvl_op op, const ELEMENT_TYPE *before,
+                                const struct NAMED(above) * above, struct NAMED(above) * base) {
   const struct NAMED(row) b = NAMED(load)(before);
-  bases.t[0] = NAMED(combine_rows)(op, b, NAMED(spread)(NAMED(pad)(op)));
+  base->t[0] = NAMED(combine_rows)(op, b, NAMED(spread)(NAMED(pad)(op)));
   for (int r = 1; r < CVL_SCAN_WINDOW; r++) {
-    bases.t[r] = NAMED(combine_rows)(op, b, above->t[r - 1]);
+    base->t[r] = NAMED(combine_rows)(op, b, above->t[r - 1]);
   }
-  for (uint64_t i = 0; i < n; i += CVL_SCAN_ROW) {
-    const ELEMENT_TYPE base =
-        NAMED(get_total)(&bases, (int)(i % SCAN_WINDOW / CVL_SCAN_ROW), (int)(i / SCAN_WINDOW));
-    NAMED(store)(made + i, NAMED(combine_rows)(op, NAMED(spread)(base), NAMED(load)(made + i)));
+}
+
+/* Second visit, and what is made goes out to e window by window, so that stores past the caches
+ * are under way while the next one is made. */
+ALWAYS_INLINE void NAMED(visit_again)(enum cvl_op op, uint64_t n, bool from_start,
+                                      const struct NAMED(above) * base, ELEMENT_TYPE *made,
+                                      ELEMENT_TYPE *e, scan_put *put) {
+  for (uint64_t i = 0; i < n; i += SCAN_WINDOW) {
+    const uint64_t m = n - i < SCAN_WINDOW ? n - i : SCAN_WINDOW;
+    for (uint64_t j = 0; j < m; j += CVL_SCAN_ROW) {
+      const ELEMENT_TYPE b =
+          NAMED(get_total)(base, (int)(j / CVL_SCAN_ROW), (int)(i / SCAN_WINDOW));
+      ELEMENT_TYPE *row = made + i + j;
+      NAMED(store)(row, NAMED(combine_rows)(op, NAMED(spread)(b), NAMED(load)(row)));
+    }
+    if (i == 0 && from_start) made[0] = NAMED(identity)(op);
+    put(e + i, made + i, m * sizeof *e);
   }
 }
 
@@ -149,7 +178,7 @@ ALWAYS_INLINE void NAMED(write)(enum cvl_op op, const void *data, uint64_t n,
     return;
   }
   _Alignas(LINE) ELEMENT_TYPE made[SIDE * SCAN_WINDOW];
-  struct NAMED(above) above;
+  struct NAMED(above) above, base;
   NAMED(clear_above)(op, &above);
   for (uint64_t i = 0; i < n; i += SIDE * SCAN_WINDOW) {
     const uint64_t m = n - i < SIDE * SCAN_WINDOW ? n - i : SIDE * SCAN_WINDOW;
@@ -157,9 +186,8 @@ ALWAYS_INLINE void NAMED(write)(enum cvl_op op, const void *data, uint64_t n,
     ELEMENT_TYPE known[SIDE] = {0};
     memcpy(known, start + i / SCAN_WINDOW, windows * sizeof *known);
     NAMED(visit_rows)(op, x + i, m, made, &above);
-    NAMED(visit_again)(op, m, known, &above, made);
-    if (i == 0 && from_start) made[0] = NAMED(identity)(op);
-    put(e + i, made, m * sizeof *e);
+    NAMED(bases)(op, known, &above, &base);
+    NAMED(visit_again)(op, m, i == 0 && from_start, &base, made, e + i, put);
   }
 }
 
@@ -176,7 +204,7 @@ ALWAYS_INLINE void NAMED(long_segment)(enum cvl_op op, const ELEMENT_TYPE *x, ui
   }
   struct scan_state state;
   _Alignas(LINE) ELEMENT_TYPE made[SIDE * SCAN_WINDOW];
-  struct NAMED(above) above;
+  struct NAMED(above) above, base;
   NAMED(clear_above)(op, &above);
   NAMED(start)(op, &state);
   for (uint64_t i = 0; i < n; i += SIDE * SCAN_WINDOW) {
@@ -185,9 +213,8 @@ ALWAYS_INLINE void NAMED(long_segment)(enum cvl_op op, const ELEMENT_TYPE *x, ui
     NAMED(visit_rows)(op, x + i, m, made, &above);
     memcpy(before, &above.t[CVL_SCAN_WINDOW - 1], sizeof before);
     NAMED(advance)(op, &state, (m + SCAN_WINDOW - 1) / SCAN_WINDOW, before);
-    NAMED(visit_again)(op, m, before, &above, made);
-    if (i == 0) made[0] = NAMED(identity)(op);
-    put(e + i, made, m * sizeof *e);
+    NAMED(bases)(op, before, &above, &base);
+    NAMED(visit_again)(op, m, i == 0, &base, made, e + i, put);
   }
 }
 

@@ -6,12 +6,14 @@
 #include <immintrin.h>
 #endif
 
+#include "cvl-cpu/cpu.h"
 #include "cvl-cpu/kernels.h"
 
 enum {
   SIDE = CVL_SCAN_ROW,        /* windows whose totals are scanned side by side */
   STRIP = SIDE * SCAN_WINDOW, /* elements of segments that are scanned side by side */
-  LINE = 64                   /* rows in memory that cross no line cost half */
+  AHEAD = 2 << 10,            /* bytes, of what is read to be asked for */
+  LINE = 64                   /* rows in memory should cross none */
 };
 
 /* Bytes of a register. */
