@@ -5,6 +5,7 @@
 #include "cvl-cpu/kernels-map.h"
 #include "cvl-cpu/kernels-move.h"
 #include "cvl-cpu/kernels-random.h"
+#include "cvl-cpu/scan-parts.h"
 
 enum { MOST = 300 };
 
@@ -110,6 +111,83 @@ Test(kernels, sets_agree_on_packing) {
 
 /* The reference values of Philox 4x32-10: key 0 and counter 0 give 6627e8d5 e169c58d ...; all
  * ones give 408f276d 41c83b0e. A bound of a quarter of the range leaves the value over 4. */
+/* ---- scans of INT, element after element ---- */
+
+enum { SCANNED = 20 * SCAN_WINDOW + 5, SCAN_CUT = 7 * SCAN_WINDOW };
+
+static int64_t combine_ints(enum cvl_op op, int64_t x, int64_t y) {
+  switch (op) {
+  case OP_ADD: return (int64_t)((uint64_t)x + (uint64_t)y);
+  case OP_MUL: return (int64_t)((uint64_t)x * (uint64_t)y);
+  case OP_MAX: return x > y ? x : y;
+  case OP_MIN: return x < y ? x : y;
+  case OP_AND: return x & y;
+  case OP_OR: return x | y;
+  default: return x ^ y;
+  }
+}
+
+static int64_t first_of_scan(enum cvl_op op, bool wide) {
+  const int64_t least = wide ? INT64_MIN : INT32_MIN;
+  return op == OP_MUL   ? 1
+         : op == OP_MAX ? least
+         : op == OP_MIN ? -(least + 1)
+         : op == OP_AND ? -1
+                        : 0;
+}
+
+static int64_t int_at(const void *v, uint64_t i, bool wide) {
+  return wide ? ((const int64_t *)v)[i] : ((const int32_t *)v)[i];
+}
+
+/* In one go, and in two parts of which the second is scanned in place. */
+static void check_int_scan(const struct scan_row *row, enum cvl_op op, bool wide,
+                           scan_put *put) {
+  static int64_t x[SCANNED + VECTOR_SLACK], one[SCANNED], parts[SCANNED];
+  const size_t bytes = wide ? sizeof(int64_t) : sizeof(int32_t);
+  uint64_t state = (uint64_t)op;
+  for (uint64_t i = 0; i < SCANNED; i++) {
+    const int64_t r = (int64_t)(next_random(&state) | (op == OP_MUL));
+    if (wide)
+      x[i] = r;
+    else
+      ((int32_t *)(void *)x)[i] = (int32_t)r;
+  }
+  for (uint64_t n = SCAN_WINDOW + 1; n <= SCANNED; n += n < SCAN_CUT ? 77 : 1001) {
+    const uint64_t offsets[] = {0, n};
+    row->segments(x, offsets, 1, one, put);
+    int64_t before = first_of_scan(op, wide);
+    for (uint64_t i = 0; i < n; i++) {
+      cr_assert_eq(int_at(one, i, wide), before, "%s at %d", op_info(op)->name, (int)i);
+      before = combine_ints(op, before, int_at(x, i, wide));
+      if (!wide) before = (int32_t)before;
+    }
+    const uint64_t cut = n > SCAN_CUT ? SCAN_CUT : SCAN_WINDOW;
+    struct scan_state state_of_parts;
+    int64_t totals[SCANNED / SCAN_WINDOW + 1];
+    struct part p = {.begin = 0, .end = cut, .from_start = true};
+    memcpy(parts, x, n * bytes);
+    for (int k = 0; k < 2; k++, p = (struct part){.begin = cut, .end = n}) {
+      char *at = (char *)parts + p.begin * bytes;
+      scan_part_totals(row, bytes, &p, at, (char *)totals);
+      scan_part_advance(row, &p, &state_of_parts, (char *)totals);
+      scan_part_write(row, bytes, &p, at, (char *)totals, (char *)parts, put);
+    }
+    cr_assert_eq(memcmp(one, parts, n * bytes), 0, "%s of %d", op_info(op)->name, (int)n);
+  }
+}
+
+Test(kernels, ints_are_scanned_alike_in_one_go_and_in_parts) {
+  static const enum cvl_op ops[] = {OP_ADD, OP_MUL, OP_MAX, OP_MIN, OP_AND, OP_OR, OP_XOR};
+  const struct cpu_kernels *k;
+  for (unsigned set = 0; (k = cpu_kernels_numbered(set)) != NULL; set++) {
+    for (size_t i = 0; i < sizeof ops / sizeof ops[0]; i++) {
+      check_int_scan(&k->scan->row[CVL_I32][ops[i]], ops[i], false, put_in_caches);
+      check_int_scan(&k->scan->row[CVL_I64][ops[i]], ops[i], true, k->move->stream);
+    }
+  }
+}
+
 Test(kernels, philox_gives_its_reference_values) {
   for (unsigned set = 0; cpu_kernels_numbered(set); set++) {
     const struct random_kernels *k = cpu_kernels_numbered(set)->random;
