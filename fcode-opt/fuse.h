@@ -32,8 +32,8 @@
 #include "fcode-opt/passes.h"
 
 enum {
-  FUSE_NODES_MOST = 128, /* of a superoperator; constants and their DIST are not counted */
-  FUSE_NODES_OWN = 96,   /* of those that are not computed again; the rest is kept for these */
+  FUSE_NODES_MOST = 256, /* of a superoperator; constants and their DIST are not counted */
+  FUSE_NODES_OWN = 192,  /* of those that are not computed again; the rest is kept for these */
   FUSE_PARAMS_MOST = 32, /* of a superoperator, as near as can be told beforehand */
 };
 
