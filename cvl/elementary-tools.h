@@ -102,10 +102,13 @@ E_INLINE double e_power_of_2(double k) {
   return f64_of_bits((bits_of_f64(k + E_ROUNDER) << 52) + 0x3ff0000000000000ULL);
 }
 
-/* x * 2^k for k in -2044 .. 2046, rounded once, for an x near 1. */
+/* x * 2^k for integral k in -2044 .. 2046, rounded once, for an x near 1: half of k, and the
+ * rest. The halves are taken of the integer that the sum holds: E_ROUNDER above it is even, and
+ * goes with the shift. */
 E_INLINE double e_scale(double x, double k) {
-  const double half = (k * 0.5 + E_ROUNDER) - E_ROUNDER;
-  return x * e_power_of_2(half) * e_power_of_2(k - half);
+  const uint64_t whole = bits_of_f64(k + E_ROUNDER), half = whole >> 1;
+  return x * f64_of_bits((half << 52) + 0x3ff0000000000000ULL) *
+         f64_of_bits(((whole - half) << 52) + 0x3ff0000000000000ULL);
 }
 
 E_INLINE double e_abs(double x) {
