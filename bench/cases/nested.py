@@ -363,8 +363,9 @@ CASES = [
          limit=lambda n, a: Limit(bytes=72 * n), unit="bodies", target=5,
          memory=lambda n: 2**28 + 5000 * n,
          variants={"even": step(2), "clustered": clustered(2)},
-         remark="A list of nodes for each body is written and read again once a level, and the pull "
-                "is computed of near nodes too, with a mass of 0. C keeps a stack in the cache."),
+         remark="Each level writes a list of nodes for each body and gathers the nodes again, and "
+                "the pull of near nodes is computed too, with a mass of 0. C has a stack in the "
+                "cache. In a leaf of thousands of bodies the lists take most of the memory."),
     Case("barnes-hut-3d", "Barnes-Hut in space", "NESL/GPU",
          sizes=[750, 7500, 75000, 200000], test_sizes=[0, 1, 2, 1000],
          make=step(3), check=step_check(3), tolerance=1e-7, work=lambda n: n * math.log2(n + 2),
