@@ -8,6 +8,7 @@
  */
 #include <string.h>
 
+#include "cvl-cpu/fused-native.h"
 #include "cvl-cpu/fused-plan.h"
 #include "cvl-cpu/kernels.h"
 
@@ -181,7 +182,8 @@ static void find_live_steps(struct cvl_kernel *k) {
       struct fused_value *from = &k->values[node->operands[j]];
       if (!k->compiled || node->role != ROLE_MAP || from->read_by_blocks) from->needed = true;
     }
-    if (v->place != IN_ALL_PLACES) k->live_steps[--live] = n;
+    if (v->place == IN_ALL_PLACES || (k->compiled && fused_native_does(k->native, n))) continue;
+    k->live_steps[--live] = n;
   }
   k->live_from = live;
 }

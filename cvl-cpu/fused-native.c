@@ -30,13 +30,12 @@ struct fused_native {
   uint32_t slots;
 };
 
-/* Whether the function of a stage does it. */
-static bool in_blocks(const struct fused_native *f, uint32_t node) {
+bool fused_native_does(const struct fused_native *f, uint32_t node) {
   return fused_in_blocks(f->k->op, node) && !f->plan.looped[node];
 }
 
 static bool of_stage(const struct fused_native *f, uint32_t node, uint32_t stage) {
-  return in_blocks(f, node) && f->plan.stage[node] == stage;
+  return fused_native_does(f, node) && f->plan.stage[node] == stage;
 }
 
 /* DIST of a CONST stands in the compiled text. */
@@ -91,7 +90,7 @@ static void assign_slots(struct fused_native *f) {
     const uint32_t n = f->k->steps[i];
     struct fused_value *v = fused_result(f->k, n);
     if (!v || v->home != IN_STRIP) continue;
-    if (!in_blocks(f, n) || f->plan.written[op->nodes[n].result]) {
+    if (!fused_native_does(f, n) || f->plan.written[op->nodes[n].result]) {
       v->native_slot = f->slots++;
     }
   }
@@ -233,9 +232,10 @@ static void run_loop(struct fused_worker *w, uint32_t number, uint64_t first, ui
 
 static void other_steps(struct fused_worker *w, uint32_t stage, uint64_t first, uint64_t n) {
   const struct cvl_kernel *k = w->k;
-  for (uint32_t i = k->live_from; i < k->step_count; i++) {
-    const uint32_t number = k->live_steps[i];
-    if (in_blocks(k->native, number) || k->native->plan.stage[number] != stage) continue;
+  const struct fused_steps steps = fused_steps_here(w);
+  for (uint32_t i = steps.first; i < steps.end; i++) {
+    const uint32_t number = steps.numbers[i];
+    if (k->native->plan.stage[number] != stage) continue;
     if (begins_loop(k->native, number)) run_loop(w, number, first, n);
     if (k->native->plan.looped[number]) continue;
     if (k->stretches && fused_stretch_has(w, number, first, n)) continue;

@@ -16,6 +16,8 @@ struct fused_native *fused_native_new(struct cvl_kernel *);
 void fused_native_free(struct fused_native *);
 /* Whether the functions are there; see native_ready. */
 bool fused_native_ready(struct fused_native *);
+/* Whether a node is computed by the function of a stage. */
+bool fused_native_does(const struct fused_native *, uint32_t node);
 /* Buffers of a strip that it needs. */
 uint32_t fused_native_slots(const struct fused_native *);
 

@@ -140,9 +140,6 @@ static void describe_values(struct cvl_kernel *k) {
 
 /* ---- buffers ---- */
 
-/* So many buffers of FUSED_STRIP places take half of a first-level cache of 48 KB. */
-enum { MANY_SLOTS = 6 };
-
 /* Strip buffers that are free, as a stack. */
 struct slots {
   uint32_t *free;
@@ -231,7 +228,7 @@ static void assign_slots(struct cvl_kernel *k, uint32_t *free_slots) {
     }
   }
   k->strip_slots = s.made;
-  k->strip = s.made > MANY_SLOTS ? FUSED_STRIP / 2 : FUSED_STRIP;
+  k->usual_strip = s.made > FUSED_MANY_SLOTS ? FUSED_STRIP / 2 : FUSED_STRIP;
 }
 
 /* ---- nodes ---- */
@@ -325,7 +322,9 @@ struct cvl_kernel *cpu_prepare(struct cvl_context *c, const struct superop *op) 
   const size_t copies_at = free_at + op->value_count * sizeof(uint32_t);
   const size_t live_at = copies_at + op->value_count * sizeof(uint32_t);
   const size_t followed_at = live_at + op->node_count * sizeof(uint32_t);
-  const size_t bytes = followed_at + op->node_count * sizeof(uint32_t);
+  const size_t stretch_at = followed_at + op->node_count * sizeof(uint32_t);
+  const size_t shifted_at = stretch_at + op->node_count * sizeof(uint32_t);
+  const size_t bytes = shifted_at + op->node_count * sizeof(uint32_t);
   char *block = memory_take(c->memory, bytes);
   if (!block) return NULL;
   memset(block, 0, bytes);
@@ -343,6 +342,8 @@ struct cvl_kernel *cpu_prepare(struct cvl_context *c, const struct superop *op) 
   k->copies = (uint32_t *)(void *)(block + copies_at);
   k->live_steps = (uint32_t *)(void *)(block + live_at);
   k->followed = (uint32_t *)(void *)(block + followed_at);
+  k->stretch_steps = (uint32_t *)(void *)(block + stretch_at);
+  k->shifted = (uint32_t *)(void *)(block + shifted_at);
   uint32_t *scratch = (uint32_t *)(void *)(block + free_at);
   describe_values(k);
   note_loops(k);

@@ -32,6 +32,8 @@
 enum {
   FUSED_STRIP = LOCATE_MOST,
   FUSED_TILE = CVL_REDUCE_BLOCK,
+  FUSED_MANY_SLOTS =
+      6, /* so many buffers of a strip take half of a first-level cache of 48 KB */
   FUSED_WHOLE = 8 * CVL_REDUCE_BLOCK /* a longer segment may be cut between two pieces */
 };
 #define FUSED_NONE UINT64_MAX /* no fault: a node or place behind all others */
@@ -141,6 +143,13 @@ struct fused_pack {
 
 struct fused_native;
 
+/* The elements of a vector that are read in order, as far as its foremost reader is. */
+struct fused_stream {
+  const char *at; /* what that one reads at place 0, wherever that may be */
+  uint32_t param; /* the vector */
+  uint8_t bytes;  /* of an element */
+};
+
 struct cvl_kernel {
   struct cvl_kernel *next, *previous; /* all of a context */
   struct cvl_context *c;
@@ -160,8 +169,11 @@ struct cvl_kernel {
   uint32_t reduction_count, scan_count, pack_count;
   uint32_t *followed; /* the nodes that are wanted: followed_count of them */
   uint32_t followed_count;
+  uint32_t *stretch_steps; /* the live steps that a stretch leaves: stretch_count of them */
+  uint32_t stretch_count;
+  uint32_t *shifted; /* the gathers that are followed: shifted_count of them */
   uint32_t strip_slots, tile_slots, walks;
-  uint64_t strip;              /* places of a strip */
+  uint64_t strip, usual_strip; /* places of a strip: in this run, and without stretches */
   struct fused_native *native; /* or NULL: fused-native.h */
   uint32_t cost;               /* of a place, in bytes of memory traffic that take as long */
   uint64_t serial_steps;       /* so few are not worth the pool */
@@ -206,6 +218,8 @@ struct fused_worker {
   /* The stretch at hand, from stretch_first to before stretch_end. */
   uint64_t stretch_first, stretch_end;
   bool sparing;                 /* steps are spared */
+  struct fused_stream *streams; /* what is read from memory, stream_count of them */
+  uint32_t stream_count;
   struct fused_course *courses; /* from stretch_first on, by value number */
   const char **in_order;        /* of gathers: what lies there at stretch_first, or NULL */
   const char **shifted;         /* of gathers: where the elements of the strip are */
@@ -250,6 +264,10 @@ bool fused_strip(struct fused_worker *, uint64_t first, uint64_t n);
 void fused_ask_ahead(struct fused_worker *, uint32_t done, uint32_t steps);
 /* Sets the walks of all steps to a place. */
 void fused_walks_at(struct fused_worker *, uint64_t place);
+/* What is read in order and may be asked for ahead: at first parameters, then more of these:
+ * elements of a parameter, for place 0 from `at` on. */
+void fused_streams_begin(struct fused_worker *);
+void fused_stream(struct fused_worker *, uint32_t param, const char *at);
 /* One step on such places; returns n or the first place, counted from `first`, at fault. */
 uint64_t fused_step(struct fused_worker *, uint32_t node, uint64_t first, uint64_t n);
 /* Remembers a fault at a place of the strip that begins with `first`. */
@@ -261,8 +279,21 @@ void fused_stretch_plan(struct cvl_kernel *);
 void fused_stretch_bind(struct cvl_kernel *);
 /* So many of n places from `first` on are of one stretch: sets w->shifted. */
 uint64_t fused_stretch(struct fused_worker *, uint64_t first, uint64_t n);
-/* Whether a step is done with that, or need not be done, on these places. */
+/* Whether a step is done with that on these places. */
 bool fused_stretch_has(struct fused_worker *, uint32_t node, uint64_t first, uint64_t n);
+
+/* The steps that the strip at hand wants, in order: those from `first` to before `end`. */
+struct fused_steps {
+  const uint32_t *numbers;
+  uint32_t first, end;
+};
+static inline struct fused_steps fused_steps_here(const struct fused_worker *w) {
+  const struct cvl_kernel *k = w->k;
+  if (k->stretches && w->sparing) {
+    return (struct fused_steps){k->stretch_steps, 0, k->stretch_count};
+  }
+  return (struct fused_steps){k->live_steps, k->live_from, k->step_count};
+}
 
 /* fused-message.c: the INTs that the message of an ASSERT tells, which has failed at a place.
  */

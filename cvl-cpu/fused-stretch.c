@@ -145,9 +145,25 @@ static void find_spared(struct cvl_kernel *k) {
   }
 }
 
+/* The steps that are left in a stretch, and the length of a strip that so few buffers allow. */
+static void find_left(struct cvl_kernel *k) {
+  uint64_t slots = 0; /* a bit each */
+  k->stretch_count = 0;
+  for (uint32_t i = k->live_from; i < k->step_count; i++) {
+    const uint32_t n = k->live_steps[i];
+    const struct fused_value *v = fused_result(k, n);
+    const bool in_place = v && v->place == IN_STRETCH;
+    if (k->nodes[n].wanted && (k->nodes[n].spared || in_place)) continue;
+    k->stretch_steps[k->stretch_count++] = n;
+    if (v && v->place == IN_STRIP) slots |= UINT64_C(1) << (v->slot % 64);
+  }
+  if (k->compiled || __builtin_popcountll(slots) <= FUSED_MANY_SLOTS) k->strip = FUSED_STRIP;
+}
+
 void fused_stretch_bind(struct cvl_kernel *k) {
   k->stretches = false;
   k->shifted_count = 0;
+  k->strip = k->usual_strip;
   if (k->followed_count == 0 || k->n < 2 * STRETCH_LEAST || find_followed(k) == 0) return;
   k->stretches = true;
   for (uint32_t i = 0; i < k->followed_count; i++) {
@@ -155,13 +171,15 @@ void fused_stretch_bind(struct cvl_kernel *k) {
     const struct superop_node *node = &k->op->nodes[n];
     struct fused_value *v = &k->values[node->result];
     if (node->role != ROLE_GATHER || !k->nodes[n].followed) continue;
-    v->shift = k->shifted_count++;
+    v->shift = k->shifted_count;
+    k->shifted[k->shifted_count++] = n;
     if (v->place == IN_STRIP && !v->consumed && !v->is_output) v->place = IN_STRETCH;
   }
   if (k->compiled) fused_native_spare_all(k->native);
   do {
     find_spared(k);
   } while (k->compiled && fused_native_keep(k->native));
+  find_left(k);
 }
 
 /* ---- courses ---- */
@@ -383,6 +401,12 @@ static void find(struct fused_worker *w, uint64_t first) {
     length = STRETCH_BETWEEN;
   }
   if (!w->sparing) step_all_from(w, first);
+  fused_streams_begin(w);
+  for (uint32_t i = 0; i < k->shifted_count; i++) {
+    const struct superop_node *node = &k->op->nodes[k->shifted[i]];
+    const char *at = w->in_order[i];
+    if (at) fused_stream(w, node->operands[0], at - first * k->values[node->result].bytes);
+  }
   w->stretch_first = first;
   w->stretch_end = first + length;
 }
@@ -390,10 +414,8 @@ static void find(struct fused_worker *w, uint64_t first) {
 uint64_t fused_stretch(struct fused_worker *w, uint64_t first, uint64_t n) {
   const struct cvl_kernel *k = w->k;
   if (first < w->stretch_first || first >= w->stretch_end) find(w, first);
-  for (uint32_t i = 0; i < k->followed_count; i++) {
-    const uint32_t number = k->followed[i];
-    if (k->op->nodes[number].role != ROLE_GATHER || !k->nodes[number].followed) continue;
-    const struct fused_value *v = &k->values[k->op->nodes[number].result];
+  for (uint32_t i = 0; i < k->shifted_count; i++) {
+    const struct fused_value *v = &k->values[k->op->nodes[k->shifted[i]].result];
     const char *at = w->in_order[v->shift];
     w->shifted[v->shift] =
         at ? at + (first - w->stretch_first) * v->bytes : (const char *)w + v->offset;
@@ -405,7 +427,7 @@ bool fused_stretch_has(struct fused_worker *w, uint32_t number, uint64_t first, 
   const struct cvl_kernel *k = w->k;
   const struct fused_node *p = &k->nodes[number];
   if (!p->wanted || !p->followed) return false;
-  if (p->action != ACT_GATHER) return p->spared && w->sparing;
+  if (p->action != ACT_GATHER) return false;
   const struct fused_value *v = &k->values[k->op->nodes[number].result];
   if (!w->in_order[v->shift]) return false;
   if (v->place != IN_STRETCH) memcpy(fused_at(w, v, first), w->shifted[v->shift], n * v->bytes);

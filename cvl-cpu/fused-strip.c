@@ -131,6 +131,29 @@ void fused_remember(struct fused_worker *w, uint32_t number, uint64_t first, uin
   w->fault_index = cvl_int_of(&index);
 }
 
+void fused_stream(struct fused_worker *w, uint32_t param, const char *at) {
+  uint32_t i = 0;
+  while (i < w->stream_count && w->streams[i].param != param) i++;
+  if (i < w->stream_count) {
+    if (at > w->streams[i].at) w->streams[i].at = at;
+    return;
+  }
+  w->streams[w->stream_count++] = (struct fused_stream){at, param, w->k->values[param].bytes};
+}
+
+void fused_streams_begin(struct fused_worker *w) {
+  const struct cvl_kernel *k = w->k;
+  w->stream_count = 0;
+  for (uint32_t i = 0; i < k->op->param_count; i++) {
+    if (k->values[i].read_places) fused_stream(w, i, k->values[i].base);
+  }
+  for (uint32_t i = 0; i < k->step_count; i++) {
+    const struct superop_node *node = &k->op->nodes[k->steps[i]];
+    if (node->role != ROLE_GATHER || k->values[node->result].place != IN_MEMORY) continue;
+    fused_stream(w, node->operands[0], k->values[node->result].base);
+  }
+}
+
 /* The processor's own prefetching stops at every page, a strip is a page, and while its steps
  * go from buffer to buffer nothing else would be under way. Without it a sum of squares takes a
  * tenth longer. No more lines are asked for at once than the processor has room to wait for, so
@@ -138,12 +161,10 @@ void fused_remember(struct fused_worker *w, uint32_t number, uint64_t first, uin
  * matrix takes a fifth longer. */
 void fused_ask_ahead(struct fused_worker *w, uint32_t done, uint32_t steps) {
   enum { LINE = 64 };
-  const struct cvl_kernel *k = w->k;
-  for (uint32_t i = 0; i < k->op->param_count && w->ahead_places > 0; i++) {
-    const struct fused_value *v = &k->values[i];
-    if (!v->read_places) continue;
-    const char *at = v->base + w->ahead * v->bytes;
-    const uint64_t lines = (w->ahead_places * v->bytes + LINE - 1) / LINE;
+  for (uint32_t i = 0; i < w->stream_count && w->ahead_places > 0; i++) {
+    const struct fused_stream *s = &w->streams[i];
+    const char *at = s->at + w->ahead * s->bytes;
+    const uint64_t lines = (w->ahead_places * s->bytes + LINE - 1) / LINE;
     for (uint64_t b = lines * w->asked / steps; b < lines * done / steps; b++) {
       __builtin_prefetch(at + b * LINE);
     }
@@ -163,13 +184,14 @@ static bool strip(struct fused_worker *w, uint64_t first, uint64_t n) {
   if (k->compiled) {
     fused_native_strip(w, first, n);
   } else {
-    for (uint32_t i = k->live_from; i < k->step_count && end == FUSED_NONE; i++) {
-      const uint32_t number = k->live_steps[i];
+    const struct fused_steps steps = fused_steps_here(w);
+    for (uint32_t i = steps.first; i < steps.end && end == FUSED_NONE; i++) {
+      const uint32_t number = steps.numbers[i];
       if (number > failed) {
         end = failed;
         break;
       }
-      fused_ask_ahead(w, i + 1 - k->live_from, k->step_count - k->live_from);
+      fused_ask_ahead(w, i + 1 - steps.first, steps.end - steps.first);
       if (k->op->nodes[number].role == ROLE_CARRY) {
         if (!fused_loop(w, &i, first, n)) end = number;
         continue;

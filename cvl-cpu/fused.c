@@ -274,8 +274,8 @@ static size_t part(struct layout *l, size_t bytes) {
 
 /* Where things lie in the memory of a worker. */
 struct worker_layout {
-  size_t in, out, courses, in_order, shifted, block_faults, walks, ranks, kept, totals, packed,
-      block_totals, window_totals, packs;
+  size_t in, out, streams, courses, in_order, shifted, block_faults, walks, ranks, kept, totals,
+      packed, block_totals, window_totals, packs;
 };
 
 static uint64_t least_of(uint64_t a, uint64_t b) {
@@ -297,6 +297,7 @@ static struct worker_layout lay_out_worker(struct cvl_kernel *k) {
   const size_t values = k->compiled ? k->op->value_count : 0;
   at.in = part(&l, values * sizeof(void *));
   at.out = part(&l, values * sizeof(void *));
+  at.streams = part(&l, k->op->param_count * sizeof(struct fused_stream));
   const size_t courses = k->stretches ? k->op->value_count : 0;
   at.courses = part(&l, courses * sizeof(struct fused_course));
   at.in_order = part(&l, k->shifted_count * sizeof(char *));
@@ -341,6 +342,7 @@ static void set_up_worker(struct cvl_kernel *k, const struct worker_layout *at, 
   struct fused_worker *w = (struct fused_worker *)(void *)memory;
   *w = (struct fused_worker){.k = k,
                              .fault_node = FUSED_NONE,
+                             .streams = (struct fused_stream *)(void *)(memory + at->streams),
                              .courses = (struct fused_course *)(void *)(memory + at->courses),
                              .in_order = (const char **)(void *)(memory + at->in_order),
                              .shifted = (const char **)(void *)(memory + at->shifted),
@@ -354,6 +356,7 @@ static void set_up_worker(struct cvl_kernel *k, const struct worker_layout *at, 
                              .block_totals = memory + at->block_totals,
                              .window_totals = memory + at->window_totals,
                              .packed = (char **)(void *)(memory + at->packed)};
+  fused_streams_begin(w);
   char *room = memory + at->packs;
   for (uint32_t i = 0; i < k->pack_count; i++) {
     const struct fused_pack *p = &k->packs[i];
