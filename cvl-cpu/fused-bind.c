@@ -182,7 +182,8 @@ static void find_live_steps(struct cvl_kernel *k) {
       struct fused_value *from = &k->values[node->operands[j]];
       if (!k->compiled || node->role != ROLE_MAP || from->read_by_blocks) from->needed = true;
     }
-    if (v->place == IN_ALL_PLACES || (k->compiled && fused_native_does(k->native, n))) continue;
+    if (v->place == IN_ALL_PLACES) continue;
+    if (k->compiled ? fused_native_does(k->native, n) : k->nodes[n].chained) continue;
     k->live_steps[--live] = n;
   }
   k->live_from = live;
@@ -227,6 +228,7 @@ void fused_bind(struct cvl_kernel *k, const struct cvl_value *operands) {
     }
   }
   find_live_steps(k);
+  if (!k->compiled) fused_chain_bind(k);
   fused_stretch_bind(k);
 }
 

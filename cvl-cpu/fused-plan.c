@@ -191,6 +191,9 @@ static void assign_slots(struct cvl_kernel *k, uint32_t *free_slots) {
     const uint32_t n = k->steps[i];
     const struct superop_node *node = &k->op->nodes[n];
     struct fused_value *result = fused_result(k, n);
+    uint32_t reads[FUSED_CHAIN_NODES + MAX_OPERANDS];
+    if (k->nodes[n].chained) continue; /* its reader reads what it reads */
+    const uint32_t read_count = fused_chain_leaves(k, n, reads);
     if (node->role == ROLE_CARRY && n > loop.last) {
       loop = superop_loop_at(k->op, n);
       begin_loop(k, &s, loop);
@@ -203,14 +206,12 @@ static void assign_slots(struct cvl_kernel *k, uint32_t *free_slots) {
       result->slot = carried->slot;
       result->last_read = 0; /* the buffer is not its own to give away */
     }
-    for (unsigned j = 0; j < node->operand_count; j++) {
-      struct fused_value *v = &k->values[node->operands[j]];
+    for (uint32_t j = 0; j < read_count; j++) {
+      struct fused_value *v = &k->values[reads[j]];
       if (v->node == SUPEROP_NONE || k->op->nodes[v->node].role == ROLE_CONST) continue;
       if (v->home != IN_STRIP || v->last_read != n || v->is_output || v->scattered) continue;
       bool again = false; /* the same operand twice */
-      for (unsigned before = 0; before < j; before++) {
-        again |= node->operands[before] == node->operands[j];
-      }
+      for (uint32_t before = 0; before < j; before++) again |= reads[before] == reads[j];
       if (again) continue;
       if (!given && wants_slot && node->role == ROLE_MAP && v->bytes == result->bytes) {
         result->slot = v->slot;
@@ -220,8 +221,8 @@ static void assign_slots(struct cvl_kernel *k, uint32_t *free_slots) {
       }
     }
     if (wants_slot && !given) result->slot = take_slot(&s);
-    for (unsigned j = 0; j < node->operand_count; j++) {
-      struct fused_value *v = &k->values[node->operands[j]];
+    for (uint32_t j = 0; j < read_count; j++) {
+      struct fused_value *v = &k->values[reads[j]];
       if (!(v->slot >> 31)) continue;
       v->slot &= ~(UINT32_C(1) << 31);
       s.free[s.free_count++] = v->slot;
@@ -324,7 +325,8 @@ struct cvl_kernel *cpu_prepare(struct cvl_context *c, const struct superop *op) 
   const size_t followed_at = live_at + op->node_count * sizeof(uint32_t);
   const size_t stretch_at = followed_at + op->node_count * sizeof(uint32_t);
   const size_t shifted_at = stretch_at + op->node_count * sizeof(uint32_t);
-  const size_t bytes = shifted_at + op->node_count * sizeof(uint32_t);
+  const size_t chains_at = shifted_at + op->node_count * sizeof(uint32_t);
+  const size_t bytes = chains_at + 2 * op->node_count * sizeof(struct fused_chain);
   char *block = memory_take(c->memory, bytes);
   if (!block) return NULL;
   memset(block, 0, bytes);
@@ -344,6 +346,7 @@ struct cvl_kernel *cpu_prepare(struct cvl_context *c, const struct superop *op) 
   k->followed = (uint32_t *)(void *)(block + followed_at);
   k->stretch_steps = (uint32_t *)(void *)(block + stretch_at);
   k->shifted = (uint32_t *)(void *)(block + shifted_at);
+  k->chains = (struct fused_chain *)(void *)(block + chains_at);
   uint32_t *scratch = (uint32_t *)(void *)(block + free_at);
   describe_values(k);
   note_loops(k);
@@ -351,6 +354,7 @@ struct cvl_kernel *cpu_prepare(struct cvl_context *c, const struct superop *op) 
   note_told(k, scratch);
   plan_nodes(k);
   fused_stretch_plan(k);
+  fused_chain_plan(k);
   assign_slots(k, scratch);
   for (uint32_t n = 0; n < op->node_count; n++) atomic_init(&k->fault[n], FUSED_NONE);
   k->native = fused_native_new(k);

@@ -11,6 +11,7 @@
  *   fused-plan.c   prepare and discard: which buffers, which order
  *   fused-bind.c   the start of a run: where every value lies, given the operands
  *   fused-strip.c  evaluation of a strip
+ *   fused-chain.c  expressions of several maps as one step
  *   fused-stretch.c  gathers whose indices count up over a stretch of places
  *   fused-loop.c   the loops of a strip
  *   fused-piece.c  evaluation of a piece: tiles, reductions, packs, scans
@@ -96,7 +97,14 @@ enum fused_action {
   ACT_PICK,
   ACT_ASSERT,
   ACT_WITHIN,
+  ACT_CHAIN,
   ACT_LOOP
+};
+
+/* An operation of a chain, as in kernels-chain.h; its operand is a value. */
+struct fused_chain {
+  uint8_t what;
+  uint32_t value;
 };
 
 struct fused_node {
@@ -106,6 +114,10 @@ struct fused_node {
   uint32_t walk;                 /* number among those of a worker */
   struct segments near, far;     /* see locate.h; near: what is walked over */
   const void *values, *strides;  /* DIST, INDEX, gathers: the whole vectors */
+  bool chained;              /* a map that is computed where its reader is (fused-chain.c) */
+  uint8_t chain_nodes;       /* nodes of the tree that is computed with a map; 0: not there */
+  uint8_t accumulators;      /* that the tree takes */
+  uint32_t chain, chain_ops; /* this run, of an ACT_CHAIN: which of k->chains */
   bool wanted; /* a gather whose index can be followed (fused-stretch.c), or such arithmetic */
   bool followed; /* this run */
   bool spared;   /* this run: in a stretch only indices rest on it, which are known */
@@ -169,6 +181,8 @@ struct cvl_kernel {
   uint32_t reduction_count, scan_count, pack_count;
   uint32_t *followed; /* the nodes that are wanted: followed_count of them */
   uint32_t followed_count;
+  struct fused_chain *chains; /* those of this run: chain_count */
+  uint32_t chain_count;
   uint32_t *stretch_steps; /* the live steps that a stretch leaves: stretch_count of them */
   uint32_t stretch_count;
   uint32_t *shifted; /* the gathers that are followed: shifted_count of them */
@@ -273,6 +287,18 @@ uint64_t fused_step(struct fused_worker *, uint32_t node, uint64_t first, uint64
 /* Remembers a fault at a place of the strip that begins with `first`. */
 void fused_remember(struct fused_worker *, uint32_t node, uint64_t first, uint64_t place);
 void fused_note(struct cvl_kernel *, uint32_t node, uint64_t place);
+
+/* fused-chain.c. Which maps are computed where their readers are; before buffers are assigned.
+ * Such a map has none. */
+enum { FUSED_CHAIN_NODES = 40 };
+void fused_chain_plan(struct cvl_kernel *);
+/* What a step reads as it is executed, some perhaps several times: at most FUSED_CHAIN_NODES +
+ * 1 or MAX_OPERANDS values. */
+uint32_t fused_chain_leaves(const struct cvl_kernel *, uint32_t step, uint32_t *leaves);
+/* The chains of the live steps. */
+void fused_chain_bind(struct cvl_kernel *);
+void fused_chain_run(struct fused_worker *, const struct fused_node *, uint64_t first,
+                     uint64_t n, const struct fused_value *result);
 
 /* fused-stretch.c. Which indices may be followed at all, and in this run: */
 void fused_stretch_plan(struct cvl_kernel *);

@@ -24,7 +24,8 @@ static bool shared(const struct cvl_kernel *k, const struct cvl_value *operands,
  * another: they may go through a strip again. */
 static struct cvl_vector *reusable_for(struct cvl_kernel *k, const struct fused_value *v,
                                        const struct cvl_value *operands) {
-  if (k->nodes[v->node].action != ACT_MAP || k->compiled) return NULL;
+  const uint8_t action = k->nodes[v->node].action;
+  if ((action != ACT_MAP && action != ACT_CHAIN) || k->compiled) return NULL;
   for (uint32_t i = 0; i < k->op->param_count; i++) {
     const struct fused_value *p = &k->values[i];
     if (!p->only_read_so || p->last_read > v->node || k->op->kinds[i] == SUPEROP_SEGDES) {
@@ -46,8 +47,8 @@ static bool make_vector(struct cvl_kernel *k, struct fused_value *v,
   v->streaming = !reuse && k->n * v->bytes >= STREAM_BYTES;
   k->streams |= v->streaming;
   const uint8_t action = k->nodes[v->node].action;
-  const bool writes_exactly =
-      action == ACT_MAP || action == ACT_GATHER || action == ACT_PICK || action == ACT_LOOP;
+  const bool writes_exactly = action == ACT_MAP || action == ACT_CHAIN ||
+                              action == ACT_GATHER || action == ACT_PICK || action == ACT_LOOP;
   if (writes_exactly && v->place == v->home && !v->streaming) {
     v->place = IN_MEMORY;
     v->base = result_data(&v->whole);

@@ -18,6 +18,7 @@ struct random_kernels; /* kernels-random.h: Philox */
 struct reduce_kernels; /* kernels-reduce.h */
 struct scan_kernels;   /* kernels-scan.h */
 struct rank_kernels;   /* kernels-rank.h */
+struct chain_kernels;  /* kernels-chain.h: several maps at once */
 
 struct cpu_kernels {
   const char *name;
@@ -27,6 +28,7 @@ struct cpu_kernels {
   const struct reduce_kernels *reduce;
   const struct scan_kernels *scan;
   const struct rank_kernels *rank;
+  const struct chain_kernels *chain;
 };
 
 /* The best set that this program contains and this processor runs. */
