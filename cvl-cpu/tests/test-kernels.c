@@ -2,6 +2,7 @@
 #include <criterion/criterion.h>
 #include <math.h>
 
+#include "cvl-cpu/kernels-chain.h"
 #include "cvl-cpu/kernels-map.h"
 #include "cvl-cpu/kernels-move.h"
 #include "cvl-cpu/kernels-random.h"
@@ -75,6 +76,73 @@ Test(kernels, sets_agree_on_every_row) {
         cr_assert_eq(p->out, q->out);
         compare_row(p, q, op_info(row[k].op)->arity, elem_of(row[k].in, i, f),
                     op_info(row[k].op)->name);
+      }
+    }
+  }
+}
+
+/* ---- chains ---- */
+
+/* Every code in every form, one after the other, for one place. */
+#define CHAIN_BY_HAND(name, type)                                                              \
+  static type name(const struct chain_op *ops, uint32_t count, uint64_t i) {                   \
+    type acc[2] = {0};                                                                         \
+    for (uint32_t k = 0; k < count; k++) {                                                     \
+      const unsigned form = ops[k].what / CHAIN_CODES;                                         \
+      const type *x = ops[k].x;                                                                \
+      type *r = &acc[form == CHAIN_B_VECTOR || form == CHAIN_B_ONE];                           \
+      const type y = form == CHAIN_A_B                                  ? acc[1]               \
+                     : form == CHAIN_A_VECTOR || form == CHAIN_B_VECTOR ? x[i]                 \
+                                                                        : *x;                  \
+      switch (ops[k].what % CHAIN_CODES) {                                                     \
+      case CHAIN_LOAD: *r = y; break;                                                          \
+      case CHAIN_ADD: *r = *r + y; break;                                                      \
+      case CHAIN_SUB: *r = *r - y; break;                                                      \
+      case CHAIN_RSUB: *r = y - *r; break;                                                     \
+      case CHAIN_MUL: *r = *r * y; break;                                                      \
+      case CHAIN_DIV: *r = *r / y; break;                                                      \
+      default: *r = y / *r; break;                                                             \
+      }                                                                                        \
+    }                                                                                          \
+    return acc[0];                                                                             \
+  }
+CHAIN_BY_HAND(by_hand_f32, float)
+CHAIN_BY_HAND(by_hand_f64, double)
+
+/* Random programs; each vector begins at another place of the memory. */
+Test(kernels, chains_round_like_single_operations) {
+  enum { OPS = 12, OPERANDS = 5 };
+  static double x64[OPERANDS][MOST], r64[MOST];
+  static float x32[OPERANDS][MOST], r32[MOST];
+  uint64_t state = 3;
+  for (int i = 0; i < OPERANDS * MOST; i++) {
+    x64[i / MOST][i % MOST] = (double)(next_random(&state) % 2000) / 7 - 142;
+    x32[i / MOST][i % MOST] = (float)x64[i / MOST][i % MOST];
+  }
+  for (int program = 0; program < 300; program++) {
+    struct chain_op in64[OPS], in32[OPS];
+    const uint64_t n = next_random(&state) % (MOST - OPERANDS);
+    for (int k = 0; k < OPS; k++) {
+      const unsigned operand = (unsigned)(next_random(&state) % OPERANDS);
+      /* First both accumulators get what is not 0. */
+      const unsigned form = k < 2 ? (k == 0 ? CHAIN_A_VECTOR : CHAIN_B_VECTOR)
+                                  : (unsigned)(next_random(&state) % CHAIN_FORMS);
+      const unsigned code = k < 2 ? CHAIN_LOAD : (unsigned)(next_random(&state) % CHAIN_CODES);
+      in64[k] = in32[k] = (struct chain_op){(uint8_t)(code + CHAIN_CODES * form), NULL};
+      in64[k].x = x64[operand] + operand;
+      in32[k].x = x32[operand] + operand;
+    }
+    for (unsigned set = 0; cpu_kernels_numbered(set) != NULL; set++) {
+      const struct cpu_kernels *kernels = cpu_kernels_numbered(set);
+      kernels->chain->f64(n, in64, OPS, r64);
+      kernels->chain->f32(n, in32, OPS, r32);
+      for (uint64_t i = 0; i < n; i++) {
+        const double y64 = by_hand_f64(in64, OPS, i);
+        const float y32 = by_hand_f32(in32, OPS, i);
+        cr_assert(memcmp(&y64, &r64[i], sizeof y64) == 0 || (isnan(y64) && isnan(r64[i])),
+                  "%s, program %d, place %d", kernels->name, program, (int)i);
+        cr_assert(memcmp(&y32, &r32[i], sizeof y32) == 0 || (isnan(y32) && isnan(r32[i])),
+                  "%s, program %d, place %d", kernels->name, program, (int)i);
       }
     }
   }
