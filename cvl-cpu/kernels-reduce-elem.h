@@ -134,13 +134,18 @@ ALWAYS_INLINE void NAMED(segments)(enum cvl_op op, reduce_blocks *blocks, const 
     ELEMENT_TYPE *const out = (ELEMENT_TYPE *)results + k;
     const int many = count - k < GROUP ? (int)(count - k) : GROUP;
     uint64_t longer;
-    if (o[many] - o[0] <= (uint64_t)many * FILLED * ROW) {
+    /* Rows pay unless most segments are too long for the longest ones. */
+    if (o[many] - o[0] <= (uint64_t)many * 16 ||
+        __builtin_popcountll(longer_than(16, o, many)) <= many / 2) {
       longer = NAMED(short_ones)(op, x, o, many, out);
     } else {
       longer = longer_than(0, o, many);
       for (int i = 0; i < many; i++) out[i] = NAMED(identity)(op);
     }
-    for (; longer; longer &= longer - 1) {
+    if (!longer) continue;
+    const uint64_t giant = longer & longer_than(CVL_REDUCE_BLOCK - 1, o, many);
+    if (longer != giant) NAMED(middling_ones)(op, x, o, longer & ~giant, out);
+    for (longer = giant; longer; longer &= longer - 1) {
       const int i = __builtin_ctzll(longer);
       const uint64_t n = o[i + 1] - o[i];
       if (n <= REDUCE_WHOLE) out[i] = NAMED(segment)(blocks, x + o[i], n);

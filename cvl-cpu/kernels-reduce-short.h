@@ -5,6 +5,7 @@
  * the rows of a group of segments lie one after the other. A row holds its lanes in
  * bit-reversed order: then each step of the tree, from half a row down to 1, combines
  * neighbours, and is the same plain loop over the whole group.
+ * Segments of up to a block join in when they are folded to a row.
  */
 
 /* Lanes of a row: as many as fill 16 bytes where that is enough, else 64 bytes, else 16. */
@@ -36,16 +37,9 @@ ALWAYS_INLINE void NAMED(fold_neighbours)(enum cvl_op op, int n,
   for (int i = 0; i < n; i++) to[i] = NAMED(combine)(op, from[2 * i], from[2 * i + 1]);
 }
 
-/* The reductions of `count` <= GROUP segments of at most `lanes` elements; what it gives for
- * longer ones means nothing. */
-ALWAYS_INLINE void NAMED(rows)(enum cvl_op op, int lanes, const ELEMENT_TYPE *x,
-                               const uint64_t *offsets, int count, ELEMENT_TYPE *out) {
-  ELEMENT_TYPE a[GROUP * 16], b[GROUP * 8];
-  uint16_t mask[GROUP];
-  row_masks(offsets, count, lanes, mask);
-  for (int i = 0; i < count; i++) {
-    NAMED(load_row)(op, x + offsets[i], mask[i], lanes, a + i * lanes);
-  }
+/* The rows in a folded to an element each; b has room for half of a. Returns where they are. */
+ALWAYS_INLINE const ELEMENT_TYPE *NAMED(fold_rows)(enum cvl_op op, int lanes, int count,
+                                                   ELEMENT_TYPE *a, ELEMENT_TYPE *b) {
   if (lanes == 16) {
     NAMED(fold_neighbours)(op, count * 8, a, b);
     NAMED(fold_neighbours)(op, count * 4, b, a);
@@ -61,7 +55,20 @@ ALWAYS_INLINE void NAMED(rows)(enum cvl_op op, int lanes, const ELEMENT_TYPE *x,
   } else {
     NAMED(fold_neighbours)(op, count, a, b);
   }
-  const ELEMENT_TYPE *const folded = lanes == 16 || lanes == 4 ? a : b;
+  return lanes == 16 || lanes == 4 ? a : b;
+}
+
+/* The reductions of `count` <= GROUP segments of at most `lanes` elements; what it gives for
+ * longer ones means nothing. */
+ALWAYS_INLINE void NAMED(rows)(enum cvl_op op, int lanes, const ELEMENT_TYPE *x,
+                               const uint64_t *offsets, int count, ELEMENT_TYPE *out) {
+  ELEMENT_TYPE a[GROUP * 16], b[GROUP * 8];
+  uint16_t mask[GROUP];
+  row_masks(offsets, count, lanes, mask);
+  for (int i = 0; i < count; i++) {
+    NAMED(load_row)(op, x + offsets[i], mask[i], lanes, a + i * lanes);
+  }
+  const ELEMENT_TYPE *const folded = NAMED(fold_rows)(op, lanes, count, a, b);
   for (int i = 0; i < count; i++) {
     out[i] = offsets[i + 1] == offsets[i] ? NAMED(identity)(op) : folded[i];
   }
@@ -83,6 +90,33 @@ ALWAYS_INLINE uint64_t NAMED(short_ones)(enum cvl_op op, const ELEMENT_TYPE *x,
   }
   NAMED(rows)(op, ROW, x, offsets, count, out);
   return longer;
+}
+
+/* row = the lanes of x[0 .. n), n <= CVL_REDUCE_BLOCK, combined until they are as many. */
+ALWAYS_INLINE void NAMED(load_folded)(enum cvl_op op, const ELEMENT_TYPE *x, uint64_t n,
+                                      ELEMENT_TYPE *row) {
+  ELEMENT_TYPE lane[WIDTH];
+  for (int j = 0; j < WIDTH; j++) lane[j] = NAMED(pad)(op);
+  NAMED(gather)(op, x, n, lane);
+  for (int w = WIDTH / 2; w >= ROW; w /= 2) {
+    ROLLED for (int j = 0; j < w; j++) lane[j] = NAMED(combine)(op, lane[j], lane[j + w]);
+  }
+  NAMED(load_row)(op, lane, (1U << ROW) - 1, ROW, row);
+}
+
+/* The reductions of those segments of a group that are set in `which`, of at most
+ * CVL_REDUCE_BLOCK elements each: the last steps of the tree side by side. */
+ALWAYS_INLINE void NAMED(middling_ones)(enum cvl_op op, const ELEMENT_TYPE *x,
+                                        const uint64_t *offsets, uint64_t which,
+                                        ELEMENT_TYPE *out) {
+  ELEMENT_TYPE a[GROUP * ROW], b[GROUP * ROW / 2];
+  int count = 0;
+  for (uint64_t left = which; left; left &= left - 1) {
+    const int i = __builtin_ctzll(left);
+    NAMED(load_folded)(op, x + offsets[i], offsets[i + 1] - offsets[i], a + count++ * ROW);
+  }
+  const ELEMENT_TYPE *folded = NAMED(fold_rows)(op, ROW, count, a, b);
+  for (; which; which &= which - 1) out[__builtin_ctzll(which)] = *folded++;
 }
 
 /* The reductions of x[k * n .. k * n + n), k < count, with n <= REDUCE_EQUAL known to the

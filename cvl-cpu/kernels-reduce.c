@@ -7,9 +7,15 @@
 #include "cvl-cpu/templates.h"
 
 enum {
-  GROUP = 64, /* segments taken together: their rows stay in the first-level cache */
-  FILLED = 4  /* rows pay while segments have at most so many times ROW elements on average */
+  GROUP = 64 /* segments taken together: their rows stay in the first-level cache */
 };
+
+/* A loop to be vectorised as it stands. */
+#ifdef __clang__
+#define ROLLED
+#else
+#define ROLLED _Pragma("GCC unroll 1")
+#endif
 
 #ifdef __AVX512BW__
 #include <immintrin.h>
