@@ -173,8 +173,8 @@ CASES = [
          make=noisy_wave,
          reference=lambda a: [numpy.convolve(a[0], SPENCER, "valid")[:len(a[0]) - 14]],
          limit=lambda n, a: Limit(bytes=16 * n, flops=16 * n), target=1.2,
-         remark="The program divides by 320, exactly rounded; C multiplies by 1/320. Uncompiled, all "
-                "but the choice of operations, once for 64 places, is as in a compiled loop."),
+         remark="The program divides by 320, exactly rounded; C multiplies by 1/320. Uncompiled, "
+                "each operation is chosen anew for every 64 places."),
     Case("jacobi", "Jacobi, 20 sweeps", "Barracuda",
          sizes=[64**2, 256**2, 1024**2, 2048**2], test_sizes=[0, 6, 9, 1000],
          make=plate, reference=relaxed, unit="points",
