@@ -107,8 +107,7 @@ ALWAYS_INLINE void NAMED(visit_rows)(enum cvl_op op, const ELEMENT_TYPE *x, uint
     r = NAMED(step)(op, r, 2);
     r = NAMED(step)(op, r, 4);
     if (made) NAMED(store)(made + i, NAMED(back)(pad, r, 1));
-    ELEMENT_TYPE total;
-    memcpy(&total, (const char *)&r + sizeof r - sizeof total, sizeof total);
+    const ELEMENT_TYPE total = r.part[CVL_SCAN_ROW / LANES - 1][LANES - 1];
     NAMED(set_total)
     (above, (int)(i % SCAN_WINDOW / CVL_SCAN_ROW), (int)(i / SCAN_WINDOW), total);
   }

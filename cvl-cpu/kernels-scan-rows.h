@@ -26,19 +26,25 @@ struct NAMED(row) {
 
 ALWAYS_INLINE struct NAMED(row) NAMED(load)(const ELEMENT_TYPE *x) {
   struct NAMED(row) r;
-  memcpy(&r, x, sizeof r);
+  for (int i = 0; i < CVL_SCAN_ROW / LANES; i++) {
+    memcpy(&r.part[i], x + i * LANES, sizeof r.part[i]);
+  }
   return r;
 }
 
 ALWAYS_INLINE void NAMED(store)(ELEMENT_TYPE *to, struct NAMED(row) r) {
-  memcpy(to, &r, sizeof r);
+  for (int i = 0; i < CVL_SCAN_ROW / LANES; i++) {
+    memcpy(to + i * LANES, &r.part[i], sizeof r.part[i]);
+  }
 }
 
 /* x in every place. */
 ALWAYS_INLINE struct NAMED(row) NAMED(spread)(ELEMENT_TYPE x) {
-  ELEMENT_TYPE a[CVL_SCAN_ROW];
-  ROLLED for (int j = 0; j < CVL_SCAN_ROW; j++) a[j] = x;
-  return NAMED(load)(a);
+  struct NAMED(row) r;
+  ELEMENT_TYPE a[LANES];
+  ROLLED for (int j = 0; j < LANES; j++) a[j] = x;
+  for (int i = 0; i < CVL_SCAN_ROW / LANES; i++) memcpy(&r.part[i], a, sizeof a);
+  return r;
 }
 
 /* The first n elements and, if that is less than a row, zeros: nothing is read behind them, as
@@ -69,14 +75,15 @@ ALWAYS_INLINE NAMED(lanes) NAMED(join)(NAMED(lanes) low, NAMED(lanes) high, int 
 ALWAYS_INLINE struct NAMED(row)
     NAMED(back)(struct NAMED(row) before, struct NAMED(row) r, int s) {
   enum { PARTS = CVL_SCAN_ROW / LANES };
-  NAMED(lanes) both[2 * PARTS];
-  memcpy(both, &before, sizeof before);
-  memcpy(both + PARTS, &r, sizeof r);
+  struct NAMED(row) result;
   for (int i = 0; i < PARTS; i++) {
-    const int from = PARTS + i - s / LANES;
-    r.part[i] = s % LANES ? NAMED(join)(both[from - 1], both[from], s % LANES) : both[from];
+    const int from = PARTS + i - s / LANES; /* counted from the first part of before */
+    const NAMED(lanes) high = from < PARTS ? before.part[from] : r.part[from - PARTS];
+    const int to_left = s % LANES ? from - 1 : from;
+    const NAMED(lanes) low = to_left < PARTS ? before.part[to_left] : r.part[to_left - PARTS];
+    result.part[i] = s % LANES ? NAMED(join)(low, high, s % LANES) : high;
   }
-  return r;
+  return result;
 }
 
 /* The last element of r in every place. */
@@ -97,11 +104,14 @@ ALWAYS_INLINE struct NAMED(row) NAMED(spread_last)(struct NAMED(row) r) {
 /* The combination of x and y, place by place. */
 ALWAYS_INLINE struct NAMED(row)
     NAMED(combine_rows)(enum cvl_op op, struct NAMED(row) x, struct NAMED(row) y) {
-  ELEMENT_TYPE a[CVL_SCAN_ROW], b[CVL_SCAN_ROW];
-  memcpy(a, &x, sizeof a);
-  memcpy(b, &y, sizeof b);
-  ROLLED for (int j = 0; j < CVL_SCAN_ROW; j++) a[j] = NAMED(combine)(op, a[j], b[j]);
-  return NAMED(load)(a);
+  for (int i = 0; i < CVL_SCAN_ROW / LANES; i++) {
+    ELEMENT_TYPE a[LANES], b[LANES];
+    memcpy(a, &x.part[i], sizeof a);
+    memcpy(b, &y.part[i], sizeof b);
+    ROLLED for (int j = 0; j < LANES; j++) a[j] = NAMED(combine)(op, a[j], b[j]);
+    memcpy(&x.part[i], a, sizeof a);
+  }
+  return x;
 }
 
 /* x where the bit of the place is set in the mask, elsewhere y. */
