@@ -256,6 +256,36 @@ Test(kernels, ints_are_scanned_alike_in_one_go_and_in_parts) {
   }
 }
 
+/* Short segments, which share strips, and long ones. */
+static void compare_float_scans(const struct cpu_kernels *plain,
+                                const struct cpu_kernels *better, enum cvl_op op,
+                                enum cvl_elem e) {
+  static const uint64_t offsets[] = {0, 1, 1, 8, 17, 300, 301, 2700, 2733, SCANNED};
+  enum { COUNT = sizeof offsets / sizeof offsets[0] - 1 };
+  static double x[SCANNED + VECTOR_SLACK], p[SCANNED], q[SCANNED];
+  uint64_t state = 7;
+  for (uint64_t i = 0; i < SCANNED; i += MOST) {
+    uint64_t some[MOST];
+    fill(e, &state, some);
+    const size_t bytes = elem_info(e)->bytes;
+    memcpy((char *)x + i * bytes, some, (SCANNED - i < MOST ? SCANNED - i : MOST) * bytes);
+  }
+  plain->scan->row[e][op].segments(x, offsets, COUNT, p, put_in_caches);
+  better->scan->row[e][op].segments(x, offsets, COUNT, q, put_in_caches);
+  cr_assert_eq(memcmp(p, q, SCANNED * elem_info(e)->bytes), 0, "%s", op_info(op)->name);
+}
+
+Test(kernels, sets_agree_on_scans_of_float) {
+  static const enum cvl_op ops[] = {OP_ADD, OP_MUL, OP_MAX, OP_MIN};
+  const struct cpu_kernels *better;
+  for (unsigned set = 1; (better = cpu_kernels_numbered(set)) != NULL; set++) {
+    for (size_t i = 0; i < sizeof ops / sizeof ops[0]; i++) {
+      compare_float_scans(cpu_kernels_numbered(0), better, ops[i], CVL_F32);
+      compare_float_scans(cpu_kernels_numbered(0), better, ops[i], CVL_F64);
+    }
+  }
+}
+
 Test(kernels, philox_gives_its_reference_values) {
   for (unsigned set = 0; cpu_kernels_numbered(set); set++) {
     const struct random_kernels *k = cpu_kernels_numbered(set)->random;
