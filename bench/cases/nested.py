@@ -351,9 +351,9 @@ CASES = [
          make=matrix("protein"), reference=sparse_matrix_vector, limit=sparse_limit, target=1.3,
          unit="values", variants={name: matrix(name) for name in ["protein", *MATRICES]},
          facts=rows_of_matrix,
-         remark="The check of the columns, the gather, the product and the sums of rows each go through "
-                "512 values in the first-level cache, where C does all in one loop while the next "
-                "values are on their way from memory."),
+         remark="The check of the columns, the gather, the product and the sums of rows each go "
+                "through 512 values in the first-level cache, where C does all in one loop while "
+                "the next values are on their way from memory."),
     Case("n-body", "Bodies, all pairs", "Accelerate",
          sizes=[512, 2048, 8192, 32768], test_sizes=[0, 1, 2, 300],
          make=bodies(3), reference=lambda a: all_pairs(a[:3], a[3], 1e-4),
