@@ -313,6 +313,19 @@ static void fuse_function(struct fuse *fuse, uint32_t function) {
   if (fuse->explain) explain_end(fuse->explain, fuse);
 }
 
+static bool copy_into_arms(struct fuse *fuse) {
+  const struct ir_program *program = fuse->o->program;
+  bool changed = false;
+  for (uint32_t i = 0; i < program->function_count; i++) {
+    fuse->function = i;
+    fuse->f = &program->functions[i];
+    if (!fuse->f->typed || !fuse->calls.reachable[i] || has_timers(fuse, fuse->f->body))
+      continue;
+    if (fuse_copy(fuse)) changed = true;
+  }
+  return changed;
+}
+
 bool pass_fuse(struct opt *o) {
   struct ir_program *program = o->program;
   struct fuse *fuse = arena_alloc(o->scratch, sizeof *fuse);
@@ -320,6 +333,7 @@ bool pass_fuse(struct opt *o) {
   fuse->sizes = sizes_compute(o);
   if (fuse_lengths(o, fuse->sizes)) fuse->sizes = sizes_compute(o);
   fuse->calls = calls_make(o);
+  if (copy_into_arms(fuse)) fuse->sizes = sizes_compute(o);
   if (o->explain) fuse->explain = explain_make(o);
   for (uint32_t i = 0; i < program->superop_count; i++)
     *array_push(o->arena, &fuse->superops) = program->superops[i];

@@ -167,6 +167,12 @@ bool fuse_flat(const struct fuse *, const struct ir_binding *);
 /* Moves what only one arm of an IF needs into that arm. */
 void fuse_sink(struct fuse *);
 
+/* ---- fuse-copy.c ---- */
+
+/* Copies what an arm of an IF computes more cheaply itself than it reads it into that arm. True
+ * if there are new variables: sizes are to be computed again. */
+bool fuse_copy(struct fuse *);
+
 /* ---- fuse-lengths.c ---- */
 
 /* Takes the lengths of what is computed from what it is computed from, so that nothing waits

@@ -120,6 +120,13 @@ static void learn_elementwise(struct walk *w, const struct ir_binding *x) {
   bool same = true;
   for (uint32_t i = 0; i < x->operand_count; i++) same = same && same_elements(w, v[i]);
   switch ((enum opcode)x->op) {
+  case OPC_NE:
+  case OPC_GT:
+    if (all_are(w, v[1], 0)) w->elements[r].nonempty = w->elements[v[0]].lengths;
+    break;
+  case OPC_GE:
+    if (all_are(w, v[1], 1)) w->elements[r].nonempty = w->elements[v[0]].lengths;
+    break;
   case OPC_B_TO_I:
     learn(w, r, ALL_NATURAL | ALL_LENGTHS);
     w->elements[r].flags = v[0];
@@ -169,6 +176,11 @@ static void learn_sum(struct walk *w, const struct ir_binding *x) {
   } else if (!narrow(w) && w->elements[v].facts & ALL_LENGTHS) {
     learn(w, r, ALL_NATURAL | ALL_LENGTHS);
     if (whole && lengths != IR_NO_VAR) facts_unite(w->facts, term_count(r), term_size(lengths));
+  } else if (!narrow(w) && whole) {
+    /* A descriptor made of them has seen that they are lengths, and this is its total. */
+    uint32_t same = term_same(v);
+    facts_unite_checked(w->facts, term_count(r),
+                        facts_memo(w->facts, KEY_TOTAL, same, same, term_count(r)));
   }
 }
 
@@ -186,6 +198,11 @@ static void learn_pack(struct walk *w, const struct ir_binding *x) {
   ir_var v = x->operands[0], flags = x->operands[1], d = x->operands[2];
   ir_var r = x->results[0], g = x->results[1];
   learn(w, r, facts_of(w, v));
+  /* Of flags for lengths with some left out it is not known which they belong to. */
+  ir_var lengths = w->elements[v].lengths;
+  if (lengths != IR_NO_VAR && w->elements[flags].nonempty == lengths &&
+      facts_equal(w->facts, term_same(v), term_same(lengths)))
+    w->elements[r].lengths = lengths;
   if (same_elements(w, v)) {
     learn(w, r, ALL_THE_SAME);
     facts_unite(w->facts, term_count(r), term_count(v));
@@ -233,6 +250,13 @@ static void learn_vector(struct walk *w, const struct ir_binding *x) {
     facts_unite(w->facts, term_same(r), term_same(v[0]));
     facts_unite(w->facts, term_count(r), term_size(v[0]));
     if (scalar(w, v[0])) facts_unite(w->facts, term_size(r), term_count(v[0]));
+    if (w->elements[v[0]].lengths != IR_NO_VAR)
+      facts_unite(w->facts, term_size(r), term_size(w->elements[v[0]].lengths));
+    if (!are_lengths(w, v[0])) { /* that a sum is the total rests on this being made */
+      uint32_t same = term_same(r),
+               total = facts_memo(w->facts, KEY_TOTAL, same, same, term_size(r));
+      if (total != term_size(r)) facts_unite_checked(w->facts, term_size(r), total);
+    }
     learn_descriptor(w, r);
     break;
   case OPC_PACK: learn_pack(w, x); break;

@@ -22,7 +22,10 @@ struct element_facts {
   bool permutation; /* each segment of `range` holds every index of the segment once */
   ir_var range;     /* a descriptor: laid out under it, each element is an index within its
                        segment; IR_NO_VAR: none is known */
-  ir_var lengths;   /* the descriptor whose LENGTHS it is, or IR_NO_VAR */
+  ir_var lengths;   /* the descriptor whose LENGTHS it is, some 0 perhaps left out, or
+                       IR_NO_VAR */
+  ir_var nonempty;  /* of a BOOL vector: the descriptor whose segments are empty wherever it is
+                       F, or IR_NO_VAR */
   ir_var flags;     /* the BOOL vector whose B_TO_I it is, or IR_NO_VAR */
 };
 

@@ -179,8 +179,8 @@ static void bind(struct walk *w, ir_var v) {
              vector             ? FACT_VECTOR
              : tag == IR_SEGDES ? FACT_DESCRIPTOR
                                 : FACT_OTHER);
-  w->elements[v] =
-      (struct element_facts){.range = IR_NO_VAR, .lengths = IR_NO_VAR, .flags = IR_NO_VAR};
+  w->elements[v] = (struct element_facts){
+      .range = IR_NO_VAR, .lengths = IR_NO_VAR, .nonempty = IR_NO_VAR, .flags = IR_NO_VAR};
 }
 
 /* False: nothing is known to come back yet. */

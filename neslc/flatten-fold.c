@@ -51,6 +51,13 @@ static bool known_spread(struct flattener *f, ir_var v, ir_var segdes, int64_t *
   return d && d->operands[1] == segdes && known_int(f, d->operands[0], scalar);
 }
 
+/* The numbers of all places of one segment, in order. */
+static bool is_all(struct flattener *f, ir_var v, ir_var segdes) {
+  const struct ir_binding *d = defined_by(f, v, OPC_INDEX);
+  return d && d->operands[2] == segdes && is_int(f, d->operands[0], 0) &&
+         is_int(f, d->operands[1], 1);
+}
+
 bool fold_operation(struct flattener *f, enum opcode op, const ir_var *x, ir_var *result) {
   int64_t a, b;
   bool p;
@@ -144,6 +151,12 @@ bool fold_operation(struct flattener *f, enum opcode op, const ir_var *x, ir_var
     *result = x[0];
     return true;
   }
+  case OPC_BPERMUTE: /* of what each segment has, to its places */
+    d = defined_by(f, x[1], OPC_DIST);
+    if (!d || !is_all(f, d->operands[0], x[2])) return false;
+    *result = emit(f, OPC_DIST, (enum type_word)f->kinds.items[x[0]]->tag, 2,
+                   (ir_var[]){x[0], d->operands[1]});
+    return true;
   case OPC_DIST: { /* over one place */
     const struct vcode_constant *k = constant_of(f, x[1]);
     if (!k || k->length != 1 || k->as.ints[0] != 1) return false;

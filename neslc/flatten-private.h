@@ -45,6 +45,9 @@ struct rep {
   /* SEQUENCE that is a view; never shared: */
   const struct rep *base; /* the sequences, not shared, not a view; NULL: no view */
   ir_var owner;           /* which one, for each instance */
+  bool packed;            /* those where `flags` is T (around: as packs are to use it) */
+  bool whole;             /* packed, and none that has elements is left out */
+  ir_var flags, around;
 };
 
 struct vars {
@@ -250,6 +253,8 @@ const struct rep *rep_sequence(struct flattener *, ir_var segdes, ir_var outer,
 const struct rep *rep_view(struct flattener *, const struct rep *base, ir_var owner);
 bool rep_all_shared(const struct rep *);
 
+/* Lengths of the sequences of a view, which has the instances of `one`. */
+ir_var view_lengths(struct flattener *, const struct rep *view, ir_var one);
 /* Of a sequence that is no view: lengths of its segments; where they begin; a descriptor with
  * one segment over all elements. */
 ir_var seq_lengths(struct flattener *, const struct rep *);

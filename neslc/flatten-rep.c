@@ -67,6 +67,15 @@ ir_var seq_offsets(struct flattener *f, const struct rep *s) {
   return EMIT(f, ADD_SCAN, INT, seq_lengths(f, s), s->outer);
 }
 
+ir_var view_lengths(struct flattener *f, const struct rep *view, ir_var one) {
+  const struct rep *b = view->base;
+  const ir_var lengths = seq_lengths(f, b);
+  if (!view->packed) return EMIT(f, BPERMUTE, INT, lengths, view->owner, b->outer, one);
+  ir_var out[2];
+  emit_results(f, OPC_PACK, TW_INT, 3, (ir_var[]){lengths, view->flags, view->around}, 2, out);
+  return out[0];
+}
+
 ir_var seq_elements_one(struct flattener *f, const struct rep *s) {
   if (s->shared || s->segdes == s->outer) return s->segdes;
   return one_segment(f, EMIT(f, ADD_REDUCE, INT, seq_lengths(f, s), s->outer));
@@ -131,11 +140,19 @@ static const struct rep *copy_segments(struct flattener *f, const struct context
   return r;
 }
 
+/* The sequences of a view that leaves out empty ones only: the elements are where they are. */
+static const struct rep *same_elements(struct flattener *f, const struct context *c,
+                                       const struct rep *base, ir_var lengths) {
+  return rep_sequence(f, EMIT(f, MAKE_SEGDES, NONE, lengths), c->one, base->elements,
+                      context_serial(c));
+}
+
 const struct rep *rep_no_view(struct flattener *f, const struct context *c,
                               const struct rep *r) {
   if (r->kind != REP_SEQUENCE || !r->base) return r;
   const struct rep *b = r->base;
-  const ir_var lengths = EMIT(f, BPERMUTE, INT, seq_lengths(f, b), r->owner, b->outer, c->one);
+  const ir_var lengths = view_lengths(f, r, c->one);
+  if (r->whole) return same_elements(f, c, b, lengths);
   const ir_var begin = EMIT(f, BPERMUTE, INT, seq_offsets(f, b), r->owner, b->outer, c->one);
   return copy_segments(f, c, b, lengths, begin);
 }
@@ -258,6 +275,33 @@ static const struct rep *shared_by_all(struct flattener *f, const struct context
   return rep_sequence(f, p->segdes, p->outer, p->elements, true);
 }
 
+/* Whether v is this number, at one place or at all. */
+static bool is_everywhere(struct flattener *f, ir_var v, int64_t number) {
+  const struct ir_binding *spread_out = defined_by(f, v, OPC_DIST);
+  int64_t known;
+  return known_int(f, spread_out ? spread_out->operands[0] : v, &known) && known == number;
+}
+
+/* Whether flags are T wherever `lengths` are not 0: made as `if #v == 0` and the like do. */
+static bool where_not_empty(struct flattener *f, ir_var flags, ir_var lengths) {
+  static const struct {
+    enum opcode compare;
+    int64_t number;
+    bool negated;
+  } forms[] = {{OPC_NE, 0, false}, {OPC_GT, 0, false}, {OPC_GE, 1, false},
+               {OPC_EQ, 0, true},  {OPC_LE, 0, true},  {OPC_LT, 1, true}};
+  const struct ir_binding *not = defined_by(f, flags, OPC_NOT);
+  for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+    if (forms[i].negated != (not != NULL)) continue;
+    const struct ir_binding *x =
+        defined_by(f, not ? not ->operands[0] : flags, forms[i].compare);
+    if (x && x->operands[0] == lengths && is_everywhere(f, x->operands[1], forms[i].number)) {
+      return true;
+    }
+  }
+  return false;
+}
+
 static const struct rep *lift_step(struct flattener *f, const struct rep *r,
                                    const struct context *to) {
   switch ((enum rep_kind)r->kind) {
@@ -283,7 +327,13 @@ static const struct rep *lift_step(struct flattener *f, const struct rep *r,
     v = out[0];
   }
   if (r->kind == REP_SCALAR) return rep_scalar(f, word, v, false);
-  return rep_view(f, r->base ? r->base : r, v);
+  if (each || r->base) return rep_view(f, r->base ? r->base : r, v);
+  struct rep *view = new_rep(f, REP_SEQUENCE);
+  *view = (struct rep){.kind = REP_SEQUENCE, .base = r, .owner = v, .packed = true};
+  view->flags = to->flags;
+  view->around = to->around;
+  view->whole = where_not_empty(f, to->flags, seq_lengths(f, r));
+  return view;
 }
 
 const struct rep *context_lift(struct flattener *f, const struct rep *r,

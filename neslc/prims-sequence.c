@@ -72,10 +72,7 @@ ir_var element_positions(struct flattener *f, const struct context *c,
 static const struct rep *length(struct flattener *f, const struct context *c,
                                 const struct rep *v) {
   if (v->base) {
-    const ir_var lengths = seq_lengths(f, v->base);
-    return rep_scalar(f, TW_INT,
-                      EMIT(f, BPERMUTE, INT, lengths, v->owner, v->base->outer, c->one),
-                      context_serial(c));
+    return rep_scalar(f, TW_INT, view_lengths(f, v, c->one), context_serial(c));
   }
   return rep_scalar(f, TW_INT, seq_lengths(f, v), v->shared || context_serial(c));
 }

@@ -405,6 +405,38 @@ Test(fuse, arms_spread_constants_again) {
   rewriting_free(&t.r);
 }
 
+/* Cheaper than to read it from memory: the spread scalar, and the difference of it and what the
+ * arm reads anyway; not the difference that would need two more vectors there. */
+Test(fuse, arms_compute_again_what_is_cheap) {
+  struct fused t;
+  fuse(&t, "fun M (v0: FLOAT, v1: FLOAT, v2: BOOL) -> (FLOAT, FLOAT) @1:1\n"
+           "v3 = LENGTH FLOAT v0 @2:1\n"
+           "v4 = MAKE_SEGDES v3 @2:2\n"
+           "v5 = MAX_REDUCE FLOAT v1 v4 @2:3\n"
+           "v6 = MIN_REDUCE FLOAT v0 v4 @2:4\n"
+           "v7 = DIST FLOAT v6 v4 @3:1\n"
+           "v8 = - FLOAT v0 v7 @3:2\n"
+           "v9 = SIN v0 @3:3\n"
+           "v10 = COS v0 @3:4\n"
+           "v11 = * FLOAT v9 v10 @3:5\n"
+           "v12: FLOAT = if v2 @4:1\n"
+           "v13 = + FLOAT v8 v0 @5:1\n"
+           "v14 = / FLOAT v13 v11 @5:2\n"
+           "yield v14\n"
+           "else\n"
+           "yield v0\n"
+           "end\n"
+           "v15 = * FLOAT v8 v9 @6:1\n"
+           "v16 = * FLOAT v15 v11 @6:2\n"
+           "yield v12 v16\nend\n");
+  cr_expect(strstr(t.formulas, "((x1 - (x2 over s)) + x1) / x3\n") ||
+                strstr(t.formulas, "((x2 - (x1 over s)) + x2) / x3\n"),
+            "%s", t.formulas);
+  cr_expect(!strstr(t.said, "the result of DIST FLOAT is in memory"), "%s", t.said);
+  cr_expect(!strstr(t.said, "the result of - FLOAT is in memory"), "%s", t.said);
+  rewriting_free(&t.r);
+}
+
 Test(fuse, scalars_stay_with_the_machine) {
   struct fused t;
   fuse(&t, "fun M () -> (INT) @1:1\n"

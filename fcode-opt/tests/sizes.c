@@ -254,6 +254,63 @@ Test(sizes, what_pack_keeps_is_counted) {
   rewriting_free(&a.r);
 }
 
+/* Lengths that are not 0 have the same sum as all: elements stay where they are when empty
+ * segments go. */
+Test(sizes, empty_segments_have_no_elements) {
+  struct analysed a;
+  analyse(&a, "fun M () -> (INT, INT, INT) @1:1\n" READ_VECTOR "v3 = MAKE_SEGDES v0 @2:1\n"
+              "v4 = CONST INT 7 @2:2\n"
+              "v5 = DIST INT v4 v3 @2:3\n"
+              "v6 = LENGTHS v3 @3:1\n"
+              "v7 = LENGTH INT v0 @4:1\n"
+              "v8 = MAKE_SEGDES v7 @5:1\n"
+              "v9 = CONST INT 0 @6:1\n"
+              "v10 = DIST INT v9 v8 @7:1\n"
+              "v11 = != INT v6 v10 @8:1\n"
+              "v12, v13 = PACK INT v6 v11 v8 @9:1\n"
+              "v14 = MAKE_SEGDES v12 @10:1\n"
+              "v15 = +_REDUCE INT v5 v14 @11:1\n"
+              "v16 = CONST INT 1 @12:1\n"
+              "v17 = DIST INT v16 v8 @13:1\n"
+              "v18 = > INT v6 v17 @14:1\n"
+              "v19, v20 = PACK INT v6 v18 v8 @15:1\n"
+              "v21 = MAKE_SEGDES v19 @16:1\n"
+              "v22 = +_REDUCE INT v5 v21 @17:1\n"
+              "v23, v24 = PACK INT v5 v11 v8 @18:1\n"
+              "v25 = MAKE_SEGDES v23 @19:1\n"
+              "v26 = +_REDUCE INT v5 v25 @20:1\n"
+              "yield v15 v22 v26\nend\n");
+  cr_expect(safe(&a, "M", 15));
+  cr_expect(!safe(&a, "M", 22), "segments of one element go as well");
+  cr_expect(!safe(&a, "M", 26), "they are no lengths of these segments");
+  rewriting_free(&a.r);
+}
+
+/* A descriptor could be made of them, so their sum is its total, before or after. */
+Test(sizes, what_became_a_descriptor_has_its_total_as_sum) {
+  struct analysed a;
+  analyse(&a, "fun M () -> (INT, INT) @1:1\n" READ_VECTOR "v3 = LENGTH INT v0 @2:1\n"
+              "v4 = MAKE_SEGDES v3 @3:1\n"
+              "v5 = +_REDUCE INT v0 v4 @4:1\n"
+              "v6 = MAKE_SEGDES v0 @5:1\n"
+              "v7 = CONST INT 7 @6:1\n"
+              "v8 = DIST INT v7 v6 @7:1\n"
+              "v9 = MAKE_SEGDES v5 @8:1\n"
+              "v10 = +_REDUCE INT v8 v9 @9:1\n"
+              "v11, v12, v13 = READ INT @10:1\n"
+              "v14 = LENGTH INT v11 @11:1\n"
+              "v15 = MAKE_SEGDES v14 @12:1\n"
+              "v16 = +_REDUCE INT v11 v15 @13:1\n"
+              "v17 = MAKE_SEGDES v16 @14:1\n"
+              "yield v10 v16\nend\n");
+  cr_expect(safe(&a, "M", 9));
+  cr_expect(safe(&a, "M", 10));
+  cr_expect(sizes_rests(a.sizes, function_called(&a.r, "M"), binding_of(&a.r, "M", 9)),
+            "on line 5");
+  cr_expect(!safe(&a, "M", 17), "nothing was made of these");
+  rewriting_free(&a.r);
+}
+
 /* Two elements of one vector are not the same value because both come from it. */
 Test(sizes, packed_scalars_are_not_equal) {
   struct analysed a;

@@ -1,0 +1,180 @@
+/* fuse-copy.c - what an arm of an IF could as well compute itself is computed there again, so
+ * that it need not be in memory.
+ *
+ * Superoperators end where a block ends: a value that is computed before an IF and read in an
+ * arm is written to memory, even if it is no more than a scalar spread, or the difference of
+ * two vectors that the arm reads anyway. Such operations are copied to the beginning of the
+ * block that reads them, where they become part of what does. By the cost model of fusion a
+ * copy pays if its work, with the reads that it alone needs, is at most the one read that it
+ * saves; the write that it saves if nothing else wants the value in memory comes on top.
+ */
+#include "fcode-opt/fuse.h"
+
+#include <string.h>
+
+struct copier {
+  struct fuse *fuse;
+  uint32_t *blocks; /* of every variable: the block it is bound in; parameters: 0 */
+  uint32_t block_count;
+  /* of the block that reads: */
+  struct ir_block *block;
+  uint32_t number;
+  uint32_t *read;   /* of every variable: `number` if the block reads it place by place ... */
+  uint32_t *whole;  /* ... and if it needs it in memory */
+  ir_var *copies;   /* of every variable: its copy, if ... */
+  uint32_t *copied; /* ... this is `number` */
+  struct rewrite_block out;
+};
+
+static void number_block(struct copier *c, const struct ir_block *block) {
+  const uint32_t number = ++c->block_count;
+  for (uint32_t i = 0; i < block->count; i++) {
+    struct ir_binding *x = &block->bindings[i];
+    for (uint32_t k = 0; k < x->result_count; k++) {
+      c->fuse->makers[x->results[k]] = x;
+      c->blocks[x->results[k]] = number;
+    }
+    if (x->form != IR_IF) continue;
+    number_block(c, x->as.arms.then);
+    number_block(c, x->as.arms.otherwise);
+  }
+}
+
+/* ---- what may be copied ---- */
+
+/* How the operation takes its operands when it is fused; NULL: it will not be. */
+static const char *fused_parts(const struct copier *c, const struct ir_binding *x,
+                               enum superop_role *role) {
+  if (x->form != IR_OP) return NULL;
+  const char *parts = superop_parts(x->op, role);
+  if (!parts) return NULL;
+  const ir_var v = fuse_is_producer((uint8_t)*role) ? x->results[0] : x->operands[0];
+  const bool scalar = sizes_known(c->fuse->sizes, c->fuse->function, v, SIZE_LEN) == 1;
+  return scalar ? NULL : parts;
+}
+
+/* The producer of v in a block around, if it may be executed anywhere; or NULL. */
+static const struct ir_binding *producer(const struct copier *c, ir_var v, const char **parts) {
+  const struct ir_binding *x = c->fuse->makers[v];
+  enum superop_role role;
+  if (!x || c->blocks[v] == c->number) return NULL;
+  *parts = fused_parts(c, x, &role);
+  if (!*parts || (role != ROLE_SPREAD && role != ROLE_INDEX && role != ROLE_MAP)) return NULL;
+  return sizes_safe(c->fuse->sizes, c->fuse->function, x) ? x : NULL;
+}
+
+/* Already at hand in the block: read or computed there, or free. */
+static bool at_hand(const struct copier *c, ir_var v) {
+  const struct ir_binding *x = c->fuse->makers[v];
+  return c->read[v] == c->number || c->whole[v] == c->number || c->copied[v] == c->number ||
+         (x && fuse_flat(c->fuse, x));
+}
+
+/* Bytes for each place of computing v in the block; more than `most` if that is what it costs.
+ * Each step costs something, so that few are taken. */
+static double copy_cost(const struct copier *c, ir_var v, double most) {
+  const char *parts;
+  const struct ir_binding *x = producer(c, v, &parts);
+  if (!x) return most + 1;
+  double cost = fuse_work(c->fuse, x);
+  for (uint32_t i = 0; i < x->operand_count && cost <= most; i++) {
+    const ir_var w = x->operands[i];
+    if (parts[i] != 'd' || at_hand(c, w)) continue;
+    const double again = copy_cost(c, w, most - cost), read = fuse_bytes(c->fuse, w);
+    enum superop_role role;
+    const struct ir_binding *maker = c->fuse->makers[w];
+    const bool fused = maker && fused_parts(c, maker, &role) && fuse_is_producer((uint8_t)role);
+    const double memory = fused ? 2 * read : read; /* it may have to be written for this */
+    cost += again < memory ? again : memory;
+  }
+  return cost;
+}
+
+/* ---- copying ---- */
+
+static bool pays(const struct copier *c, ir_var v) {
+  if (c->whole[v] == c->number || fuse_flat(c->fuse, c->fuse->makers[v])) return false;
+  const double read = fuse_bytes(c->fuse, v);
+  return copy_cost(c, v, read) <= read;
+}
+
+static ir_var copy(struct copier *c, ir_var v) {
+  if (c->copied[v] == c->number) return c->copies[v];
+  struct fuse *fuse = c->fuse;
+  const char *parts;
+  const struct ir_binding *x = producer(c, v, &parts);
+  struct ir_binding y =
+      rewrite_binding(fuse->o, x->op, x->type, x->operand_count, 1, x->pos, x->origin);
+  y.as = x->as;
+  for (uint32_t i = 0; i < x->operand_count; i++) {
+    const ir_var w = x->operands[i];
+    const bool again = parts[i] == 'd' && fuse->makers[w] && c->blocks[w] != c->number &&
+                       (c->copied[w] == c->number || pays(c, w));
+    y.operands[i] = again ? copy(c, w) : w;
+  }
+  y.results[0] = c->copies[v] = rewrite_var(fuse->o, fuse->f, fuse->f->vars[v]);
+  c->copied[v] = c->number;
+  rewrite_append(fuse->o, &c->out, &y);
+  return y.results[0];
+}
+
+/* What the block itself reads, not what blocks in it do. */
+static void note_reads(struct copier *c) {
+  for (uint32_t i = 0; i < c->block->count; i++) {
+    const struct ir_binding *x = &c->block->bindings[i];
+    enum superop_role role;
+    const char *parts = fused_parts(c, x, &role);
+    for (uint32_t k = 0; k < x->operand_count; k++)
+      (parts && parts[k] == 'd' ? c->read : c->whole)[x->operands[k]] = c->number;
+  }
+  for (uint32_t k = 0; k < c->block->result_count; k++)
+    c->whole[c->block->results[k]] = c->number;
+}
+
+static bool copy_into(struct copier *c, struct ir_block *block, bool arm) {
+  const uint32_t number = ++c->block_count;
+  c->block = block;
+  c->number = number;
+  c->out = (struct rewrite_block){0};
+  if (arm) note_reads(c);
+  for (uint32_t i = 0; i < block->count && arm; i++) {
+    struct ir_binding *x = &block->bindings[i];
+    enum superop_role role;
+    const char *parts = fused_parts(c, x, &role);
+    for (uint32_t k = 0; k < x->operand_count && parts; k++) {
+      const ir_var v = x->operands[k];
+      if (parts[k] != 'd' || !c->fuse->makers[v] || c->blocks[v] == number) continue;
+      if (c->copied[v] == number || pays(c, v)) x->operands[k] = copy(c, v);
+    }
+  }
+  bool changed = c->out.count > 0;
+  const struct rewrite_block copies = c->out;
+  for (uint32_t i = 0; i < block->count; i++) {
+    const struct ir_binding *x = &block->bindings[i];
+    if (x->form != IR_IF) continue;
+    if (copy_into(c, x->as.arms.then, true)) changed = true;
+    if (copy_into(c, x->as.arms.otherwise, true)) changed = true;
+  }
+  if (copies.count > 0) {
+    c->out = copies;
+    for (uint32_t i = 0; i < block->count; i++)
+      rewrite_append(c->fuse->o, &c->out, &block->bindings[i]);
+    rewrite_finish(block, &c->out);
+  }
+  return changed;
+}
+
+bool fuse_copy(struct fuse *fuse) {
+  struct arena *scratch = fuse->o->scratch;
+  const size_t n = fuse->f->var_count;
+  struct copier c = {.fuse = fuse};
+  fuse->makers = arena_alloc(scratch, n * sizeof *fuse->makers);
+  c.blocks = arena_alloc(scratch, n * sizeof *c.blocks);
+  c.read = arena_alloc(scratch, n * sizeof *c.read);
+  c.whole = arena_alloc(scratch, n * sizeof *c.whole);
+  c.copied = arena_alloc(scratch, n * sizeof *c.copied);
+  c.copies = arena_alloc(scratch, n * sizeof *c.copies);
+  number_block(&c, fuse->f->body);
+  c.block_count = 0; /* blocks come in the same order again */
+  return copy_into(&c, fuse->f->body, false);
+}
