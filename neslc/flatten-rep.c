@@ -290,11 +290,11 @@ static bool where_not_empty(struct flattener *f, ir_var flags, ir_var lengths) {
     bool negated;
   } forms[] = {{OPC_NE, 0, false}, {OPC_GT, 0, false}, {OPC_GE, 1, false},
                {OPC_EQ, 0, true},  {OPC_LE, 0, true},  {OPC_LT, 1, true}};
-  const struct ir_binding *not = defined_by(f, flags, OPC_NOT);
+  const struct ir_binding *negation = defined_by(f, flags, OPC_NOT);
   for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
-    if (forms[i].negated != (not != NULL)) continue;
+    if (forms[i].negated != (negation != NULL)) continue;
     const struct ir_binding *x =
-        defined_by(f, not ? not ->operands[0] : flags, forms[i].compare);
+        defined_by(f, negation ? negation->operands[0] : flags, forms[i].compare);
     if (x && x->operands[0] == lengths && is_everywhere(f, x->operands[1], forms[i].number)) {
       return true;
     }
