@@ -51,7 +51,8 @@ static bool known_spread(struct flattener *f, ir_var v, ir_var segdes, int64_t *
   return d && d->operands[1] == segdes && known_int(f, d->operands[0], scalar);
 }
 
-/* The numbers of all places of one segment, in order. */
+/* The numbers of all places of `segdes`, which has one segment since the start is one number:
+ * whatever is made of these lies in that segment. */
 static bool is_all(struct flattener *f, ir_var v, ir_var segdes) {
   const struct ir_binding *d = defined_by(f, v, OPC_INDEX);
   return d && d->operands[2] == segdes && is_int(f, d->operands[0], 0) &&
