@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """The stages of scripts/test, one after the other, with a summary.
 
-A stage is a command; its log is kept in build/test-logs and shown when it fails; lines of it that
-begin with SKIPPED are shown too: what is not here was not tested. The stages of
-a normal run (CI) are samples where whole matrices would take too long: samples are drawn by the
-commit, so that many commits cover everything; --all runs everything.
+A stage is a command, or several side by side; its log is kept in build/test-logs and shown when
+it fails; lines of it that begin with SKIPPED are shown too: what is not here was not tested. The
+stages of a normal run (CI) are samples where whole matrices would take too long: samples are drawn
+by the commit, so that many commits cover everything; --all runs everything.
 """
 
 import argparse
@@ -38,8 +38,8 @@ def emulated_gpu(everything, seed, full, drive, sample, small):
     number = int(seed[:7], 16) if everything and seed != "none" else 1
 
     def conformance(how):
-        return (f"RAVEL_EMULATION={how},seed={number} build/bin/conformance --backend cuda-emu"
-                f" --seed 8 {full}")
+        return [f"RAVEL_EMULATION={how},seed={number} build/bin/conformance --backend cuda-emu"
+                f" --seed 8 {full} --int {width}" for width in (32, 64)]
     yield ("conformance, emulated GPU",
            conformance("check,deferred,order=shuffled,small=0"))
     yield ("conformance, emulated GPU beside the host",
@@ -72,8 +72,8 @@ def emulated_gpu(everything, seed, full, drive, sample, small):
 
 
 def stages(everything, seed):
-    """Pairs of a name and a shell command, in order. A name starting with 'build' is a
-    condition for what follows it."""
+    """Pairs of a name and a shell command, or a list of commands that run side by side, in
+    order. A name starting with 'build' is a condition for what follows it."""
     drive = "python3 nesl-tests/drive.py"
     sample = "" if everything else f" --sample 12 --seed {seed}"
     small = "" if everything else f" --sample 5 --seed {seed}"
@@ -156,12 +156,13 @@ def stages(everything, seed):
         yield "address sanitizer: conformance", "build-asan/bin/conformance --quick --seed 5"
     yield "build tsan", build("tsan", "conformance", "vinterp-tests")
     yield ("thread sanitizer: conformance",
-           "build-tsan/bin/conformance --quick --backend cpu --threads 3 --seed 6")
+           [f"build-tsan/bin/conformance --quick --backend cpu --threads 3 --seed 6 --int {width}"
+            for width in (32, 64)])
     yield ("thread sanitizer: programs", f"{drive} --vinterp build-tsan/bin/vinterp-tests"
            f"{small} --config classic-8t --config 64-2t --config fused-2t")
     if shutil.which("clang"):
         # As above.
-        yield "fuzzing the loader", "scripts/fuzz " + ("300" if everything else "--same 400000")
+        yield "fuzzing the loader", "scripts/fuzz " + ("300" if everything else "--same 150000")
         yield "fuzzing the reader", "scripts/fuzz syntax " + ("60" if everything else "--same 10000")
         yield ("fuzzing the checker and the flattener",
                "scripts/fuzz forms " + ("300" if everything else "--same 1000"))
@@ -171,14 +172,29 @@ def stages(everything, seed):
         yield "coverage", "scripts/coverage"
 
 
+def side_by_side(commands, log):
+    """Runs the commands at the same time; their output is in the log, one after the other. The
+    exit status of the first that fails, or 0."""
+    parts = [log.with_suffix(f".{i}.part") for i in range(len(commands))]
+    running = []
+    for command, part in zip(commands, parts):
+        with part.open("wb") as sink:
+            running.append(subprocess.Popen(["sh", "-c", command], cwd=ROOT, stdout=sink,
+                                            stderr=subprocess.STDOUT,
+                                            stdin=subprocess.DEVNULL))
+    statuses = [process.wait() for process in running]
+    log.write_bytes(b"".join(part.read_bytes() for part in parts))
+    for part in parts:
+        part.unlink()
+    return next((status for status in statuses if status != 0), 0)
+
+
 def execute(name, command):
     LOGS.mkdir(parents=True, exist_ok=True)
     log = LOGS / (re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") + ".log")
     started = time.time()
-    with log.open("wb") as sink:
-        status = subprocess.run(["sh", "-c", command], cwd=ROOT, stdout=sink,
-                                stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
-                                check=False).returncode
+    commands = [command] if isinstance(command, str) else command
+    status = side_by_side(commands, log)
     text = log.read_text(errors="replace")
     skipped = re.findall(r"^SKIPPED:? .*", text, re.MULTILINE)
     nothing = skipped and not re.search(r"^[1-9]\d* passed", text, re.MULTILINE)
@@ -188,7 +204,9 @@ def execute(name, command):
         print("    " + line, flush=True)
     if status != 0:
         print("\n".join("    " + line for line in text.splitlines()[-60:]))
-        print(f"    command: {command}\n    log: {log.relative_to(ROOT)}", flush=True)
+        for each in commands:
+            print(f"    command: {each}", flush=True)
+        print(f"    log: {log.relative_to(ROOT)}", flush=True)
     return outcome, text
 
 
