@@ -291,6 +291,7 @@ def all_systems(backend="cpu", folder=ROOT / "build"):
         Ravel("ravel", "Ravel", [], nesl, backend),
         Ravel("ravel-unfused", "Ravel, no fusion", ["--no-fusion"], nesl, backend),
         Ravel("ravel-base", "Ravel, not optimised", ["--no-optimise"], nesl, backend),
+        Ravel("ravel-evaluated", "Ravel, nothing compiled", ["--native=off"], nesl, backend),
         Ravel("ravel-native", "Ravel, compiled superoperators", ["--native=wait"], nesl, backend),
         Ravel("direct", "Ravel, interpreted directly", ["--direct"], nesl, backend),
         Compiled("c", "C", ".c"),

@@ -62,10 +62,8 @@ static bool backend_value(const char *text, const char **name) {
 }
 
 static bool native_value(const char *text, struct nesl_options *o) {
-  o->native = true;
-  o->native_waits = text != NULL;
-  if (!text || strcmp(text, "wait") == 0) return true;
-  return usage_error("nesl", "--native may be followed by =wait, not '%.40s'", text);
+  if (output_native_wish(text, &o->native)) return true;
+  return usage_error("nesl", "--native may be followed by =wait or =off, not '%.40s'", text);
 }
 
 static void be_classic(struct nesl_options *o) {
@@ -182,7 +180,8 @@ static bool check_measuring(const struct nesl_options *o) {
     return usage_error("nesl",
                        "--repeat measures compiled programs; --direct compiles nothing");
   }
-  if (o->native && (o->no_fusion || !o->optimise || o->direct)) {
+  const bool compiles = o->native == NATIVE_BESIDE || o->native == NATIVE_BEFORE;
+  if (compiles && (o->no_fusion || !o->optimise || o->direct)) {
     return usage_error("nesl", "--native compiles superoperators, and there will be none");
   }
   return true;

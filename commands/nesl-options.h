@@ -2,6 +2,7 @@
 #ifndef RAVEL_NESL_OPTIONS_H
 #define RAVEL_NESL_OPTIONS_H
 
+#include "commands/output.h"
 #include "vinterp/machine.h"
 
 enum nesl_mode {
@@ -29,7 +30,7 @@ struct nesl_options {
   uint64_t print_length;
   uint64_t repeat;   /* timed runs; 0: expressions are evaluated once */
   const char *times; /* file for what was measured, or NULL */
-  bool native, native_waits;
+  enum native_wish native;
   char cache[4096]; /* options.native of the machine */
   bool direct, optimise, no_fusion, unchecked, classic;
   bool help, version;

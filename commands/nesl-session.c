@@ -13,15 +13,6 @@ static bool make_session(struct nesl *n) {
   return true;
 }
 
-/* Where superoperators are compiled, and whether that is waited for: measured runs begin when
- * everything is ready. */
-static bool set_native(struct nesl *n, struct nesl_options *o) {
-  const bool measures = o->repeat > 0;
-  o->machine.native = o->native ? o->cache : measures ? "wait:" : NULL;
-  return !o->native || output_native_folder(o->cache, sizeof o->cache,
-                                            o->native_waits || measures, &n->diags);
-}
-
 bool nesl_begin(struct nesl *n, struct nesl_options *options, FILE *out,
                 volatile sig_atomic_t *interrupt) {
   n->options = options;
@@ -38,7 +29,10 @@ bool nesl_begin(struct nesl *n, struct nesl_options *options, FILE *out,
   options->machine.out = out;
   options->machine.widths = options->widths;
   options->machine.interrupt = interrupt;
-  if (!set_native(n, options)) return false;
+  if (!output_native(options->native, options->repeat > 0, options->cache,
+                     sizeof options->cache, &options->machine.native, &n->diags)) {
+    return false;
+  }
   n->evaluator = options->direct ? evaluator_direct(options, &n->diags)
                                  : evaluator_compiled(options, &n->diags);
   if (n->evaluator && make_session(n)) return true;

@@ -52,10 +52,8 @@ static bool backend_value(const char *text, struct command_options *o) {
 }
 
 static bool native_value(const char *text, struct command_options *o) {
-  o->native = true;
-  o->native_waits = text != NULL;
-  if (!text || strcmp(text, "wait") == 0) return true;
-  return complain("--native may be followed by =wait, not '%.40s'", text);
+  if (output_native_wish(text, &o->native)) return true;
+  return complain("--native may be followed by =wait or =off, not '%.40s'", text);
 }
 
 static bool profile_value(const char *text, struct machine_options *m) {

@@ -2,6 +2,7 @@
 #ifndef RAVEL_OPTIONS_H
 #define RAVEL_OPTIONS_H
 
+#include "commands/output.h"
 #include "commands/program.h"
 #include "vinterp/machine.h"
 
@@ -14,8 +15,7 @@ struct command_options {
   const char *trace;        /* file for it, or NULL */
   bool optimise;            /* -O */
   bool no_fusion;           /* with it */
-  bool native;              /* superoperators may be compiled */
-  bool native_waits;        /* and the run waits for that */
+  enum native_wish native;
   enum dump dump;
   bool help, version, devices; /* say something instead of running */
   bool check;                  /* verify only */

@@ -98,30 +98,57 @@ static bool make_folder(const char *path, struct diag_list *diags) {
   return mkdir(path, 0700) == 0 || errno == EEXIST || output_complain(diags, path, errno);
 }
 
-bool output_cache_folder(char *path, size_t size, struct diag_list *diags) {
+/* The name of the folder; 0, or an errno, with ENOENT for no place. */
+static int name_cache_folder(char *path, size_t size) {
   const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-  bool given = cache && cache[0] == '/'; /* the standard: others are to be ignored */
   int length;
-  if (given) {
-    length = snprintf(path, size, "%s", cache);
+  if (cache && cache[0] == '/') { /* the standard: others are to be ignored */
+    length = snprintf(path, size, "%s/ravel", cache);
   } else if (home && home[0]) {
-    length = snprintf(path, size, "%s/.cache", home);
+    length = snprintf(path, size, "%s/.cache/ravel", home);
   } else {
+    return ENOENT;
+  }
+  return length < 0 || (size_t)length >= size ? ENAMETOOLONG : 0;
+}
+
+bool output_cache_folder(char *path, size_t size, struct diag_list *diags) {
+  const int error = name_cache_folder(path, size);
+  if (error == ENOENT) {
     diag_add(diags, SEVERITY_ERROR, NULL, (struct source_pos){0}, NULL,
              "--native needs a place for what it compiles: neither XDG_CACHE_HOME nor HOME is "
              "set");
     return false;
   }
-  static const char own[] = "/ravel";
-  if (length < 0 || (size_t)length + sizeof own > size)
-    return output_complain(diags, given ? cache : home, ENAMETOOLONG);
+  if (error != 0) return output_complain(diags, "the folder of --native", error);
+  char *own = strrchr(path, '/');
+  *own = '\0';
   if (!make_folder(path, diags)) return false;
-  memcpy(path + length, own, sizeof own);
+  *own = '/';
   return make_folder(path, diags);
 }
 
-bool output_native_folder(char *option, size_t size, bool waits, struct diag_list *diags) {
-  strcpy(option, waits ? "wait:" : "");
-  const size_t prefix = strlen(option);
-  return output_cache_folder(option + prefix, size - prefix, diags);
+bool output_native_wish(const char *text, enum native_wish *wish) {
+  *wish = NATIVE_BESIDE;
+  if (!text) return true;
+  *wish = strcmp(text, "off") == 0 ? NATIVE_OFF : NATIVE_BEFORE;
+  return *wish == NATIVE_OFF || strcmp(text, "wait") == 0;
+}
+
+bool output_native(enum native_wish wish, bool measured, char *text, size_t size,
+                   const char **option, struct diag_list *diags) {
+  static const char *const before[] = {
+      [NATIVE_WHEN_IT_PAYS] = "auto:", [NATIVE_BESIDE] = "", [NATIVE_BEFORE] = "wait:"};
+  *option = measured ? "wait:" : NULL;
+  if (wish == NATIVE_OFF) return true;
+  const bool waits = measured && wish != NATIVE_BEFORE;
+  const int prefix = snprintf(text, size, "%s%s", before[wish], waits ? "wait:" : "");
+  char *folder = text + prefix;
+  if (wish != NATIVE_WHEN_IT_PAYS) {
+    if (!output_cache_folder(folder, size - (size_t)prefix, diags)) return false;
+  } else if (name_cache_folder(folder, size - (size_t)prefix) != 0) {
+    return true;
+  }
+  *option = text;
+  return true;
 }

@@ -25,8 +25,21 @@ bool output_end(struct output *, const char *file, struct diag_list *);
 /* Where what may be made again is kept: $XDG_CACHE_HOME/ravel or ~/.cache/ravel, made if it is
  * not there. False with a diagnostic. */
 bool output_cache_folder(char *path, size_t size, struct diag_list *);
-/* The same for machine_options.native, whose runs wait for compilations if wanted. */
-bool output_native_folder(char *option, size_t size, bool waits, struct diag_list *);
+
+/* Whether superoperators are compiled by the machine's C compiler. */
+enum native_wish {
+  NATIVE_WHEN_IT_PAYS, /* nothing was said */
+  NATIVE_OFF,
+  NATIVE_BESIDE, /* all of them, while the program runs */
+  NATIVE_BEFORE  /* all of them, and the program waits */
+};
+/* What may follow --native; text is NULL if nothing does. False if it is something else. */
+bool output_native_wish(const char *text, enum native_wish *);
+/* machine_options.native for a wish, in the folder above; *option is its text or NULL. Measured
+ * runs do not begin before what is compiled anyway. False with a diagnostic; of what nobody
+ * asked for nothing is said: if there is no folder, nothing is compiled. */
+bool output_native(enum native_wish, bool measured, char *text, size_t size,
+                   const char **option, struct diag_list *);
 
 /* Adds the system's words on an error number; returns false. */
 bool output_complain(struct diag_list *, const char *file, int error);

@@ -99,10 +99,9 @@ static int prepare_and_run(struct program *p, const struct command_options *o) {
   struct machine_options options = o->machine;
   options.widths = p->widths;
   options.interrupt = &interrupted;
-  if (o->native) {
-    if (!output_native_folder(p->cache_path, sizeof p->cache_path, o->native_waits, &p->diags))
-      return STATUS_FAILED;
-    options.native = p->cache_path;
+  if (!output_native(o->native, false, p->cache_path, sizeof p->cache_path, &options.native,
+                     &p->diags)) {
+    return STATUS_FAILED;
   }
   FILE *nothing = NULL;
   if (strcmp(o->source.file, "-") ==

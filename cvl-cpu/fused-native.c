@@ -156,6 +156,14 @@ void fused_native_free(struct fused_native *f) {
   heap_free(&f->k->c->heap, f, sizeof *f);
 }
 
+bool fused_native_kept(const struct fused_native *f) {
+  return native_kept(f->code);
+}
+
+bool fused_native_failed(const struct fused_native *f) {
+  return native_failed(f->code);
+}
+
 bool fused_native_ready(struct fused_native *f) {
   if (f->loaded) return true;
   if (!native_ready(f->code)) return false;

@@ -14,8 +14,11 @@ struct fused_native;
  */
 struct fused_native *fused_native_new(struct cvl_kernel *);
 void fused_native_free(struct fused_native *);
-/* Whether the functions are there; see native_ready. */
+/* Whether the functions are there, without compiling; begun or waited for, see native_ready;
+ * or will never be. */
+bool fused_native_kept(const struct fused_native *);
 bool fused_native_ready(struct fused_native *);
+bool fused_native_failed(const struct fused_native *);
 /* Whether a node is computed by the function of a stage. */
 bool fused_native_does(const struct fused_native *, uint32_t node);
 /* Buffers of a strip that it needs. */

@@ -6,6 +6,7 @@
 #include "cvl-cpu/fused-native.h"
 #include "cvl-cpu/fused-plan.h"
 #include "cvl-cpu/kernels.h"
+#include "cvl-cpu/native-compile.h"
 
 /* ---- what a value is ---- */
 
@@ -357,7 +358,7 @@ struct cvl_kernel *cpu_prepare(struct cvl_context *c, const struct superop *op) 
   fused_chain_plan(k);
   assign_slots(k, scratch);
   for (uint32_t n = 0; n < op->node_count; n++) atomic_init(&k->fault[n], FUSED_NONE);
-  k->native = fused_native_new(k);
+  if (c->native && !native_when_it_pays(c->native)) k->native = fused_native_new(k);
   if (k->native) fused_native_ready(k->native); /* begin now */
   k->next = c->prepared;
   if (k->next) k->next->previous = k;

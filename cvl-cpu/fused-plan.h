@@ -16,6 +16,7 @@
  *   fused-loop.c   the loops of a strip
  *   fused-piece.c  evaluation of a piece: tiles, reductions, packs, scans
  *   fused-native.c the maps of a strip as compiled functions
+ *   fused-choice.c whether a run takes those
  *   fused-message.c what the message of a failing ASSERT tells
  *   fused.c        run: memory, results, scatters, faults
  */
@@ -23,6 +24,7 @@
 #define RAVEL_CPU_FUSED_PLAN_H
 
 #include "cvl-cpu/cpu.h"
+#include "cvl-cpu/fused-choice.h"
 #include "cvl-cpu/kernels-map.h"
 #include "cvl-cpu/kernels-move.h"
 #include "cvl-cpu/kernels-reduce.h"
@@ -189,8 +191,9 @@ struct cvl_kernel {
   uint32_t strip_slots, tile_slots, walks;
   uint64_t strip, usual_strip; /* places of a strip: in this run, and without stretches */
   struct fused_native *native; /* or NULL: fused-native.h */
-  uint32_t cost;               /* of a place, in bytes of memory traffic that take as long */
-  uint64_t serial_steps;       /* so few are not worth the pool */
+  struct fused_choice choice;
+  uint32_t cost;         /* of a place, in bytes of memory traffic that take as long */
+  uint64_t serial_steps; /* so few are not worth the pool */
 
   /* This run. */
   uint64_t site, n;

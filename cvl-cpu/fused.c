@@ -1,6 +1,7 @@
 /* fused.c - running a superoperator: its results, the memory of a run, scatters, faults. */
 #include <string.h>
 
+#include "cvl-cpu/fused-choice.h"
 #include "cvl-cpu/fused-native.h"
 #include "cvl-cpu/fused-plan.h"
 #include "cvl-cpu/kernels.h"
@@ -444,7 +445,7 @@ static bool run(struct cvl_kernel *k, const struct cvl_value *operands) {
   k->cut_anywhere = k->reduction_count + k->scan_count + k->pack_count == 0;
   atomic_store_explicit(&k->turn, 0, memory_order_relaxed);
   atomic_store_explicit(&k->failed, FUSED_NONE, memory_order_relaxed);
-  k->compiled = k->native && fused_native_ready(k->native);
+  k->compiled = fused_choose(k);
   fused_bind(k, operands);
   if (!make_results(k, operands)) return false;
   cut(k);
@@ -458,7 +459,10 @@ static bool run(struct cvl_kernel *k, const struct cvl_value *operands) {
 bool cpu_run(struct cvl_context *c, uint64_t site, struct cvl_kernel *k,
              const struct cvl_value *operands, struct cvl_value *outs) {
   k->site = site;
+  const bool timed = fused_choice_open(k);
+  const double start = timed ? fused_clock() : 0;
   const bool good = run(k, operands);
+  if (timed) fused_chosen(k, fused_clock() - start);
   for (uint32_t i = 0; i < k->op->param_count; i++) {
     const struct cvl_value *v = &operands[i];
     if (!v->owned || k->values[i].released) continue;

@@ -16,13 +16,15 @@
 
 extern char **environ;
 
-enum { MOST_AT_ONCE = 2 }; /* compilations: the program wants the processors too */
+/* Compilations: the program wants the processors too. */
+enum { MOST_AT_ONCE = 2, MOST_UNASKED = 1 };
 
 struct native_cache {
   struct heap *heap;
-  bool waits;
+  bool waits, when_it_pays;
   unsigned compiling;
-  uint64_t identity; /* of compiler, flags and processor */
+  bool identified;   /* whether it was tried */
+  uint64_t identity; /* of compiler, flags and processor; 0: there is no compiler */
   char compiler[PATH_MAX];
   char directory[];
 };
@@ -110,30 +112,54 @@ static void own_name(const struct native_code *code, const char *behind, char na
 
 /* ---- the cache ---- */
 
+static bool begins_with(const char **option, const char *word) {
+  const size_t n = strlen(word);
+  if (strncmp(*option, word, n) != 0) return false;
+  *option += n;
+  return true;
+}
+
+/* The folder, and the one it is in, for this user alone. */
+static bool make_folder(const char *folder) {
+  char above[PATH_MAX];
+  const char *own = strrchr(folder, '/');
+  snprintf(above, sizeof above, "%.*s", own ? (int)(own - folder) : 0, folder);
+  if (own && own > folder) (void)mkdir(above, 0700); /* it may be there */
+  return mkdir(folder, 0700) == 0 || errno == EEXIST;
+}
+
 struct native_cache *native_cache_new(struct heap *heap, const char *option) {
-  static const char wait[] = "wait:";
-  const bool waits = strncmp(option, wait, sizeof wait - 1) == 0;
-  const char *directory = waits ? option + sizeof wait - 1 : option;
-  const size_t bytes = strlen(directory) + 1;
-  if (bytes > PATH_MAX - 128) return NULL; /* room for the names of files */
+  const bool when_it_pays = begins_with(&option, "auto:");
+  const bool waits = begins_with(&option, "wait:") && !when_it_pays;
+  const size_t bytes = strlen(option) + 1;
+  if (bytes == 1 || bytes > PATH_MAX - 128) return NULL; /* room for the names of files */
   struct native_cache *c = heap_alloc(heap, sizeof *c + bytes);
   if (!c) return NULL;
   memset(c, 0, sizeof *c);
   c->heap = heap;
   c->waits = waits;
-  memcpy(c->directory, directory, bytes);
+  c->when_it_pays = when_it_pays;
+  memcpy(c->directory, option, bytes);
+  return c;
+}
+
+bool native_when_it_pays(const struct native_cache *c) {
+  return c->when_it_pays;
+}
+
+/* Whether there is a compiler; the first time, what its results depend on. */
+static bool identify(struct native_cache *c) {
   struct stat s;
-  if ((mkdir(directory, 0700) != 0 && errno != EEXIST) || !find_compiler(c->compiler, &s)) {
-    native_cache_free(c);
-    return NULL;
-  }
+  if (c->identified) return c->identity != 0;
+  c->identified = true;
+  if (!find_compiler(c->compiler, &s)) return false;
   const uint64_t facts[] = {(uint64_t)s.st_dev, (uint64_t)s.st_ino, (uint64_t)s.st_size,
                             (uint64_t)s.st_mtim.tv_sec, (uint64_t)s.st_mtim.tv_nsec};
   c->identity = hash_bytes(fnv_basis, facts, sizeof facts);
   for (int i = 0; i < FLAGS; i++)
     c->identity = hash_bytes(c->identity, flags[i], strlen(flags[i]));
-  c->identity = hash_processor(c->identity);
-  return c;
+  c->identity = hash_processor(c->identity) | 1;
+  return true;
 }
 
 void native_cache_free(struct native_cache *c) {
@@ -142,9 +168,17 @@ void native_cache_free(struct native_cache *c) {
 
 /* ---- compiling ---- */
 
+/* A plain file of this user or of the system: what others wrote is not executed. */
+static bool trusted(const char *name) {
+  struct stat s;
+  return lstat(name, &s) == 0 && S_ISREG(s.st_mode) &&
+         (s.st_uid == geteuid() || s.st_uid == 0) && !(s.st_mode & S_IWOTH);
+}
+
 static void load(struct native_code *code) {
   char name[PATH_MAX];
   file_name(code, ".so", name);
+  if (!trusted(name)) return;
   code->library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
   if (code->library) code->state = READY;
 }
@@ -162,7 +196,7 @@ static void start(struct native_code *code) {
   own_name(code, ".c", source);
   own_name(code, ".tmp", object);
   code->state = FAILED;
-  if (!write_source(code, source)) {
+  if (!make_folder(code->cache->directory) || !write_source(code, source)) {
     unlink(source);
     return;
   }
@@ -220,6 +254,7 @@ static void look(struct native_code *code, bool wait) {
 
 struct native_code *native_compile(struct native_cache *cache, const char *source,
                                    size_t length) {
+  if (!identify(cache)) return NULL;
   struct native_code *code = heap_alloc(cache->heap, sizeof *code + length);
   if (!code) return NULL;
   *code = (struct native_code){.cache = cache, .length = length};
@@ -230,10 +265,19 @@ struct native_code *native_compile(struct native_cache *cache, const char *sourc
   return code;
 }
 
+bool native_kept(const struct native_code *code) {
+  return code->state == READY;
+}
+
+bool native_failed(const struct native_code *code) {
+  return code->state == FAILED;
+}
+
 bool native_ready(struct native_code *code) {
-  const bool waits = code->cache->waits;
-  if (code->state == WAITING && (waits || code->cache->compiling < MOST_AT_ONCE)) start(code);
-  if (code->state == COMPILING) look(code, waits);
+  const struct native_cache *cache = code->cache;
+  const unsigned most = cache->when_it_pays ? MOST_UNASKED : MOST_AT_ONCE;
+  if (code->state == WAITING && (cache->waits || cache->compiling < most)) start(code);
+  if (code->state == COMPILING) look(code, cache->waits);
   return code->state == READY;
 }
 

@@ -1,9 +1,11 @@
 /* native-compile.h - C source compiled by the machine's own compiler, in a process in the
- * background, and kept: the cache of `--native`. Private to this room.
+ * background, and kept: that of superoperators, in the directory of cvl_options.native. Private
+ * to this room.
  *
  * A compiled file is named after the hash of all that its contents depend on: the source, the
  * flags, the compiler (its file's identity and date) and the processor. It appears in the
- * directory under that name in one step, so any number of processes may share a directory.
+ * directory under that name in one step, so any number of processes may share a directory; what
+ * another user could have written there is not loaded.
  * Where there is no compiler, or it fails, nothing is said: what runs without, runs on.
  */
 #ifndef RAVEL_CPU_NATIVE_COMPILE_H
@@ -14,14 +16,19 @@
 #include "base/heap.h"
 
 struct native_cache;
-/* The option is the name of a directory, which is made if need be; "wait:" before it says that
- * compilations are waited for. NULL if memory, the directory or a compiler is missing. */
+/* The option is cvl_options.native: the name of a directory, which is made when something is to
+ * be kept there, with "wait:" or "auto:" before it. NULL if memory or the name is missing. */
 struct native_cache *native_cache_new(struct heap *, const char *option);
 void native_cache_free(struct native_cache *);
+/* "auto:": whether to compile is for the caller to decide, superoperator by superoperator. */
+bool native_when_it_pays(const struct native_cache *);
 
-/* One source on its way. NULL: no memory. `source` is copied. */
+/* One source on its way. NULL: no memory, or no compiler. `source` is copied. */
 struct native_code;
 struct native_code *native_compile(struct native_cache *, const char *source, size_t length);
+/* Whether it is ready already, as far as is known; or will never be. Neither looks again. */
+bool native_kept(const struct native_code *);
+bool native_failed(const struct native_code *);
 /* Whether it is ready; looks again if it is not, and begins the compilation once few others
  * are under way. Never waits, unless the cache was made to. */
 bool native_ready(struct native_code *);

@@ -67,17 +67,20 @@ struct kernel_store {
 
 std::shared_ptr<kernel_store> open_kernels(stream *s, const cvl_options &o) {
   static const char wait[] = "wait:";
+  static const char unasked[] = "auto:";
   const char *folder = o.native;
   bool compiles = true;
+  const bool asked = !folder || strncmp(folder, unasked, sizeof unasked - 1) != 0;
+  if (!asked) folder += sizeof unasked - 1;
   const bool waits = folder && strncmp(folder, wait, sizeof wait - 1) == 0;
   if (waits) folder += sizeof wait - 1;
 #ifdef RAVEL_EMULATION
-  compiles = folder && *folder;
+  compiles = asked && folder && *folder;
   if (!compiles && o.kernels == nullptr) return nullptr;
 #endif
   std::unique_ptr<toolchain> tools(s->new_toolchain());
   if (!tools) return nullptr;
-  cache kept(folder && *folder ? std::string(folder) : cache_folder());
+  cache kept(asked && folder && *folder ? std::string(folder) : cache_folder());
   const auto store =
       std::make_shared<kernel_store>(std::move(tools), std::move(kept), waits, compiles);
   if (o.kernels) store->tools.use_module(o.kernels);

@@ -177,7 +177,9 @@ struct cvl_options {
   const char *native;       /* superoperators may be compiled by the machine's C compiler and
                                kept in this directory; NULL: no. Results do not depend on it.
                                "wait:" before the name: compilations are waited for;
-                               without a name, those that a back end does anyway */
+                               without a name, those that a back end does anyway. "auto:"
+                               before that: a back end that does not compile anyway does so
+                               in the background, for what takes long, and where it gains */
   const char *kernels;      /* a file with superoperators compiled ahead of time for a device
                                (fcodeopt --emit-cuda); NULL: none */
   bool measure;             /* the times of cvl_statistics are wanted, at some cost: else a
@@ -282,8 +284,8 @@ struct cvl_backend {
    * last in both; -0.0 ties with 0.0. Faults: INT_RANGE. */
   bool (*rank)(struct cvl_context *, uint64_t site, enum cvl_op, const struct cvl_value *v,
                const struct cvl_value *d, struct cvl_value *out);
-  /* OP_SORT_UP or OP_SORT_DOWN: each segment of v under d in the order of its ranks, bit for bit
-   * what permute makes of v and its rank. Faults: INT_RANGE, as rank. */
+  /* OP_SORT_UP or OP_SORT_DOWN: each segment of v under d in the order of its ranks, bit for
+   * bit what permute makes of v and its rank. Faults: INT_RANGE, as rank. */
   bool (*sort)(struct cvl_context *, uint64_t site, enum cvl_op, const struct cvl_value *v,
                const struct cvl_value *d, struct cvl_value *out);
   /* vcode.md, section 8; of several sources for one destination the highest position wins.

@@ -145,7 +145,7 @@ class Repeated(MeasureTest):
                 (["--repeat", "2", "--direct", "-e", "1"], "--direct compiles nothing"),
                 (["--native", "--direct", "-e", "1"], "there will be none"),
                 (["--native", "--no-fusion", "-e", "1"], "there will be none"),
-                (["--native=never", "-e", "1"], "=wait, not 'never'")):
+                (["--native=never", "-e", "1"], "=wait or =off, not 'never'")):
             self.expect(self.nesl(*flags), 2, "", message)
         self.expect(self.nesl("--repeat", "1", "--times", "no/t.json", "-e", "1"), 1, "",
                     "no/t.json: error: No such file")
@@ -173,6 +173,22 @@ class Native(MeasureTest):
         for flags in (["--native"], ["--native=wait"]):
             self.expect(self.nesl(*flags, "-e", self.EXPRESSION), 0, plain.stdout)
         self.assertEqual(len(self.compiled()), 1)
+
+    def test_when_it_pays(self):
+        long = ("sum({sin(x) * cos(x) + exp(-x * x) : x in {float(i) / 1.0e5 "
+                ": i in [0:300000]}})")
+        off = self.nesl("--native=off", "--repeat", "1000", "-e", long)
+        self.assertEqual(self.compiled(), [])
+        for _ in range(2):
+            ran = self.nesl("--repeat", "1000", "-e", long)
+            self.assertEqual(ran.stdout, off.stdout)
+        self.assertGreaterEqual(len(self.compiled()), 1)
+        self.expect(self.nesl("-e", self.EXPRESSION), 0)  # nothing more for what is short
+        self.assertEqual(len(self.compiled()), 1)
+
+    def test_no_place_and_nobody_asked(self):
+        os.environ["XDG_CACHE_HOME"] = "/dev/null"
+        self.expect(self.nesl("--repeat", "2", "-e", self.EXPRESSION), 0, None, "2 runs")
 
     def test_measured_runs_wait_for_the_compiler(self):
         ran = self.nesl("--native", "--repeat", "2", "-e", self.EXPRESSION)

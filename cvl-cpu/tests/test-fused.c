@@ -7,6 +7,7 @@
 
 #include "cvl-cpu/cpu.h"
 #include "cvl-cpu/cvl-cpu.h"
+#include "cvl-cpu/fused-plan.h"
 #include "cvl/superop.h"
 
 /* ---- random numbers ---- */
@@ -732,6 +733,72 @@ Test(fused, native) {
   snprintf(command, sizeof command, "ls %s | grep -c so$ > /dev/null", directory);
   cr_assert_eq(system(command), 0, "nothing was compiled");
   run_random(1, rounds, 3000, option);
+  snprintf(command, sizeof command, "rm -r %s", directory);
+  cr_assert_eq(system(command), 0);
+}
+
+/* sin(x) * sin(x) of doubles, with the bits of the first run in all runs; until the choice
+ * between evaluating and compiling is made, but not for ever. The number of runs. */
+static unsigned run_until_settled(const char *option) {
+  enum { N = 100000, MOST = 20000 };
+  const struct cvl_options options = {
+      .int_elem = CVL_I64, .float_elem = CVL_F64, .threads = 1, .native = option};
+  const char *why;
+  struct cvl_context *c = cpu->open(&options, &why);
+  cr_assert_not_null(c);
+  const uint8_t kinds[] = {SUPEROP_FLOAT};
+  struct superop_node nodes[] = {
+      {.op = OPC_SIN, .type = TW_NONE, .operand_count = 1, .operands = {0}},
+      {.op = OPC_MUL, .type = TW_FLOAT, .operand_count = 2, .operands = {1, 1}}};
+  const uint32_t outputs[] = {2};
+  struct superop op = {.param_count = 1,
+                       .node_count = 2,
+                       .output_count = 1,
+                       .params = kinds,
+                       .nodes = nodes,
+                       .outputs = outputs};
+  struct heap heap;
+  heap_init(&heap, 0);
+  struct arena a;
+  arena_init(&a, &heap);
+  uint32_t node;
+  cr_assert(superop_complete(&a, &op, &why, &node), "node %u: %s", node, why);
+  struct cvl_kernel *k = cpu->prepare(c, &op);
+  cr_assert_not_null(k);
+  double *x = malloc(N * sizeof *x);
+  for (int i = 0; i < N; i++) x[i] = i * 0.37;
+  struct cvl_value operand, first, got;
+  cr_assert(cpu->from_host(c, 0, CVL_F64, N, x, &operand));
+  cr_assert(cpu->run(c, 1, k, &operand, &first));
+  unsigned runs = 1, compiled = 0;
+  for (; runs < MOST && k->choice.stage != CHOICE_SETTLED; runs++) {
+    cr_assert(cpu->run(c, 1, k, &operand, &got));
+    cr_assert(same_value(c, &first, &got), "run %u", runs);
+    compiled += k->compiled;
+    cpu->release(c, &got);
+  }
+  cr_assert_eq(k->choice.stage, CHOICE_SETTLED);
+  cr_assert_geq(compiled, 3, "it was tried %u times", compiled);
+  cpu->release(c, &first);
+  cpu->release(c, &operand);
+  cpu->discard(c, k);
+  arena_free(&a);
+  free(x);
+  cpu->close(c);
+  return runs;
+}
+
+/* Nobody has asked for it: after a while it is compiled, in the folder that is made for it, and
+ * found there sooner the next time. Where there can be no folder, nothing is. */
+Test(fused, native_when_it_pays) {
+  char directory[] = "/tmp/ravel-native-XXXXXX", option[64], command[64];
+  cr_assert_not_null(mkdtemp(directory));
+  snprintf(option, sizeof option, "auto:%s/cache/ravel", directory);
+  const unsigned runs = run_until_settled(option);
+  snprintf(command, sizeof command, "ls %s/cache/ravel | grep -c so$ > /dev/null", directory);
+  cr_assert_eq(system(command), 0, "nothing was compiled");
+  const unsigned again = run_until_settled(option);
+  cr_assert_lt(again, runs);
   snprintf(command, sizeof command, "rm -r %s", directory);
   cr_assert_eq(system(command), 0);
 }
