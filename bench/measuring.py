@@ -161,6 +161,15 @@ def say(case, variant, n, c):
           f"{c.repeat}", flush=True)
 
 
+def budgets(points, seconds):
+    """Seconds for the rounds of each point: the largest size of the first variant, which is what
+    targets are for, has as many as all others together."""
+    main = max((p for p in points if p[0] == points[0][0]), key=lambda p: p[1])
+    others = max(1, len(points) - 1)
+    return {p: seconds if len(points) == 1 else seconds / 2 / (1 if p == main else others)
+            for p in points}
+
+
 def measure(plan, case):
     """Everything about one program; its results are checked at small sizes first."""
     judging = judges(plan, case)
@@ -176,12 +185,11 @@ def measure(plan, case):
                "remark": case.remark, "wrong": wrong,
                "lines": {s.name: s.lines(case) for s in systems if not s.available(case)},
                "sizes": []}
-    points = plan.points(case)
+    shares = budgets(plan.points(case), plan.budget)
     try:
-        for variant, n in points:
+        for (variant, n), share in shares.items():
             program["sizes"].append(
-                measure_point(plan, systems, judging, case, variant, n,
-                              plan.budget / len(points)))
+                measure_point(plan, systems, judging, case, variant, n, share))
     except (BenchError, MemoryError) as error:
         print(f"FAILED {case.name}: {error}", file=sys.stderr, flush=True)
         program["wrong"].append(str(error))

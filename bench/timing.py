@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from collection import ROOT, relative
+from noise import median
 from systems import read_times
 
 # Starts a command, and writes its most resident kibibytes where it is told.
@@ -28,6 +29,7 @@ sys.exit(os.waitstatus_to_exitcode(status) & 255)
 
 RUN_SECONDS = 0.3      # that a process of a round repeats its work
 MOST_REPEATS = 2000
+FAR = 4                # times what the median takes
 
 
 @dataclass
@@ -110,6 +112,10 @@ class Contender:
         self.result_bytes = 0
         self.problem, self.wrong = None, False   # why it is not timed, and whether that is bad
 
+    def takes(self, each):
+        """Seconds of a round in which it is to work for `each`."""
+        return self.cost + max(each, self.seconds)
+
     def round(self, data, widths, limit):
         run = run_system(self.system, data, widths, [], self.threads, self.repeat, limit)
         if run.status == -1 and self.repeat > 1:  # it was faster once: a busy machine
@@ -125,17 +131,21 @@ class Contender:
 
 def alternate(contenders, data, widths, rounds, budget, limit=120.0):
     """Rounds in which every contender has its turn, each time beginning with another one, within
-    a budget of seconds: first processes repeat less, then there are fewer rounds."""
-    each = RUN_SECONDS
+    a budget of seconds: first processes repeat less, then there are fewer rounds. Who takes far
+    longer than most has one round, so that the others have more."""
+    if not contenders:
+        return
+    far = FAR * median([c.takes(RUN_SECONDS) for c in contenders])
+    near = [c for c in contenders if c.takes(RUN_SECONDS) <= far]
     for attempt in (1.0, 0.5, 0.25):
         each = RUN_SECONDS * attempt
-        a_round = sum(c.cost + max(each, c.seconds) for c in contenders)
-        if a_round * rounds <= budget:
+        first, later = (sum(c.takes(each) for c in group) for group in (contenders, near))
+        if first + later * (rounds - 1) <= budget:
             break
-    rounds = max(1, min(rounds, int(budget / a_round))) if contenders else 0
+    rounds = max(1, min(rounds, 1 + int((budget - first) / later)))
     for c in contenders:
         c.repeat = repeats_for(c.seconds, each)
     for k in range(rounds):
         for c in contenders[k % len(contenders):] + contenders[:k % len(contenders)]:
-            if not c.problem:
+            if not c.problem and (k == 0 or c in near):
                 c.round(data, widths, limit)
