@@ -149,18 +149,6 @@ static void find_outputs(struct builder *s) {
   }
 }
 
-static enum superop_kind kind_of(const struct ir_kind *kind) {
-  switch (kind->tag) {
-  case IR_FLOAT: return SUPEROP_FLOAT;
-  case IR_BOOL: return SUPEROP_BOOL;
-  case IR_SEGDES: return SUPEROP_SEGDES;
-  case IR_INT:
-  case IR_PAIR:
-  case IR_ANY: break;
-  }
-  return SUPEROP_INT;
-}
-
 /* The plan keeps to the shape that superop.h asks for, so that only memory can fail. */
 static struct superop *complete(struct builder *s) {
   struct fuse *fuse = s->b->fuse;
@@ -168,7 +156,7 @@ static struct superop *complete(struct builder *s) {
   struct superop *op = arena_alloc(arena, sizeof *op);
   uint8_t *params = arena_alloc(arena, s->params.count);
   for (size_t i = 0; i < s->params.count; i++)
-    params[i] = (uint8_t)kind_of(fuse->f->vars[s->params.items[i]]);
+    params[i] = ir_superop_kind(fuse->f->vars[s->params.items[i]]);
   op->param_count = (uint32_t)s->params.count;
   op->params = params;
   op->node_count = (uint32_t)s->nodes.count;

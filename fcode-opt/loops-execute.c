@@ -109,25 +109,13 @@ static bool make_safe(struct symbolic *s, struct expression *e, uint32_t domain)
   return e->args[1] != LOOPS_NONE;
 }
 
-static uint8_t elem_of(const struct symbolic *s, ir_var v) {
-  switch (s->f->vars[v]->tag) {
-  case IR_FLOAT: return SUPEROP_FLOAT;
-  case IR_BOOL: return SUPEROP_BOOL;
-  case IR_SEGDES: return SUPEROP_SEGDES;
-  case IR_INT:
-  case IR_PAIR:
-  case IR_ANY: break;
-  }
-  return SUPEROP_INT;
-}
-
 /* Elementwise, on vectors of one domain or of length 1. */
 static bool do_map(struct symbolic *s, const struct ir_binding *x) {
   const struct known *first = &s->vars[x->operands[0]];
   struct expression e = {.kind = EXPR_MAP,
                          .op = x->op,
                          .type = x->type,
-                         .elem = elem_of(s, x->results[0]),
+                         .elem = ir_superop_kind(s->f->vars[x->results[0]]),
                          .count = x->operand_count,
                          .pos = x->pos,
                          .origin = x->origin};
@@ -149,8 +137,10 @@ static bool do_map(struct symbolic *s, const struct ir_binding *x) {
 
 static bool do_constant(struct symbolic *s, const struct ir_binding *x) {
   const struct vcode_constant *c = x->as.constant;
-  struct expression e = {
-      .kind = EXPR_CONST, .elem = elem_of(s, x->results[0]), .constant = c, .pos = x->pos};
+  struct expression e = {.kind = EXPR_CONST,
+                         .elem = ir_superop_kind(s->f->vars[x->results[0]]),
+                         .constant = c,
+                         .pos = x->pos};
   if (c->length != 1 || (c->type != TW_INT && c->type != TW_FLOAT && c->type != TW_BOOL)) {
     return false;
   }
@@ -273,7 +263,8 @@ static bool do_call(struct symbolic *s, const struct ir_binding *x) {
     if (v->shape == SHAPE_PLACES && v->domain != s->call_domain) return false;
   }
   for (uint32_t i = 0; i < x->result_count; i++) {
-    struct expression e = {.kind = EXPR_RESULT, .elem = elem_of(s, x->results[i]), .number = i};
+    struct expression e = {
+        .kind = EXPR_RESULT, .elem = ir_superop_kind(s->f->vars[x->results[i]]), .number = i};
     if (!set(s, x->results[i], SHAPE_PLACES, s->call_domain, loops_expression(s, &e))) {
       return false;
     }
@@ -353,7 +344,8 @@ static bool take_params(struct symbolic *s) {
   const uint32_t places = sizes_class(s->sizes, s->function, root, SIZE_TOTAL);
   for (uint32_t i = 0; i < s->f->param_count; i++) {
     const ir_var v = s->f->params[i];
-    struct expression e = {.kind = EXPR_PARAM, .elem = elem_of(s, v), .number = i};
+    struct expression e = {
+        .kind = EXPR_PARAM, .elem = ir_superop_kind(s->f->vars[v]), .number = i};
     if (v == root) continue;
     if (sizes_class(s->sizes, s->function, v, SIZE_LEN) == places) {
       set(s, v, SHAPE_PLACES, 0, loops_expression(s, &e));

@@ -139,6 +139,8 @@ struct ir_program {
 /* What operand i of a superoperator is, and output i: INT, FLOAT, BOOL or SEGDES. */
 const struct ir_kind *ir_superop_operand(const struct superop *, uint32_t i);
 const struct ir_kind *ir_superop_output(const struct superop *, uint32_t i);
+/* The enum superop_kind of what is no pair; a kind that is not known counts as INT. */
+uint8_t ir_superop_kind(const struct ir_kind *);
 
 /* Builds the let-form of a program. Memory is the arena's, which must outlive the result, as
  * must `vcode`. NULL with at least one error in diags if a violation is certain to happen, or

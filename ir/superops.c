@@ -25,6 +25,18 @@ const struct ir_kind *ir_superop_output(const struct superop *op, uint32_t i) {
   return kind_of(op->kinds[op->outputs[i]]);
 }
 
+uint8_t ir_superop_kind(const struct ir_kind *kind) {
+  switch (kind->tag) {
+  case IR_FLOAT: return SUPEROP_FLOAT;
+  case IR_BOOL: return SUPEROP_BOOL;
+  case IR_SEGDES: return SUPEROP_SEGDES;
+  case IR_INT:
+  case IR_PAIR:
+  case IR_ANY: break;
+  }
+  return SUPEROP_INT;
+}
+
 /* ---- from text ---- */
 
 static bool same_origin(const struct vcode_origin *a, const struct vcode_origin *b) {
