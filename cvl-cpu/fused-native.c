@@ -274,12 +274,13 @@ static void run_stage(struct fused_worker *w, uint32_t number, uint64_t first, u
 
 void fused_native_strip(struct fused_worker *w, uint64_t first, uint64_t n) {
   const uint32_t stages = w->k->native->plan.stage_count;
+  fused_ask_begin(w, 2 * stages + 1);
   for (uint32_t s = 0; s < stages; s++) {
-    fused_ask_ahead(w, 2 * s + 1, 2 * stages + 1);
+    fused_ask_ahead(w, 2 * s + 1);
     other_steps(w, s, first, n);
-    fused_ask_ahead(w, 2 * s + 2, 2 * stages + 1);
+    fused_ask_ahead(w, 2 * s + 2);
     run_stage(w, s, first, n);
   }
-  fused_ask_ahead(w, 2 * stages + 1, 2 * stages + 1);
+  fused_ask_ahead(w, 2 * stages + 1);
   other_steps(w, stages, first, n);
 }

@@ -228,10 +228,12 @@ struct fused_worker {
   /* The lowest fault this worker has found, and the index there if it is one. */
   uint64_t fault_node, fault_place;
   int64_t fault_index;
-  /* What is asked for while the strip is evaluated: places from here on, and how much of them
-   * was (fused_ask_ahead). */
+  /* What is asked for while the strip is evaluated (fused_ask_ahead): places from here on; of
+   * the line that is next its stream and number there; lines in all, and so many as were asked
+   * for; the share of a step, in parts of 2^32 of a line. */
   uint64_t ahead, ahead_places;
-  uint32_t asked;
+  uint32_t ask_stream;
+  uint64_t ask_line, ask_lines, asked, ask_pace;
   /* The stretch at hand, from stretch_first to before stretch_end. */
   uint64_t stretch_first, stretch_end;
   bool sparing;                 /* steps are spared */
@@ -277,8 +279,10 @@ void fused_fill_room(struct cvl_kernel *, char *room);
 /* fused-strip.c: the steps on places first .. first + n - 1, at most a strip. False after a
  * fault, which is noted. */
 bool fused_strip(struct fused_worker *, uint64_t first, uint64_t n);
-/* Asks for the next strip's operands, until `done` of `steps` equal parts are asked for. */
-void fused_ask_ahead(struct fused_worker *, uint32_t done, uint32_t steps);
+/* Settles what is asked for while so many steps of a strip are done; asks for the next strip's
+ * operands, until the shares of `done` steps are asked for. */
+void fused_ask_begin(struct fused_worker *, uint32_t steps);
+void fused_ask_ahead(struct fused_worker *, uint32_t done);
 /* Sets the walks of all steps to a place. */
 void fused_walks_at(struct fused_worker *, uint64_t place);
 /* What is read in order and may be asked for ahead: at first parameters, then more of these:

@@ -155,6 +155,20 @@ void fused_streams_begin(struct fused_worker *w) {
   }
 }
 
+enum { LINE = 64, SECOND_LEVEL = 2 };
+
+static uint64_t ahead_lines(const struct fused_worker *w, const struct fused_stream *s) {
+  return (w->ahead_places * s->bytes + LINE - 1) / LINE;
+}
+
+void fused_ask_begin(struct fused_worker *w, uint32_t steps) {
+  w->ask_stream = 0;
+  w->ask_line = w->ask_lines = w->asked = w->ask_pace = 0;
+  if (w->ahead_places == 0 || steps == 0) return;
+  for (uint32_t i = 0; i < w->stream_count; i++) w->ask_lines += ahead_lines(w, &w->streams[i]);
+  w->ask_pace = (w->ask_lines << 32) / steps + 1; /* so that the last step asks for the last */
+}
+
 /* The processor's own prefetching stops at every page, a strip is a page, and while its steps
  * go from buffer to buffer nothing else would be under way. Without it a sum of squares takes a
  * tenth longer. No more lines are asked for at once than the processor has room to wait for, so
@@ -163,17 +177,20 @@ void fused_streams_begin(struct fused_worker *w) {
  * room for two strips of everything and drops them before their turn, so that on an AMD
  * processor whose first has 32 KB a dot product of 10 million pairs, one thread, takes twice as
  * long (`bench/run dot-product --threads 1 --largest`). */
-void fused_ask_ahead(struct fused_worker *w, uint32_t done, uint32_t steps) {
-  enum { LINE = 64, SECOND_LEVEL = 2 };
-  for (uint32_t i = 0; i < w->stream_count && w->ahead_places > 0; i++) {
-    const struct fused_stream *s = &w->streams[i];
+void fused_ask_ahead(struct fused_worker *w, uint32_t done) {
+  uint64_t due = w->ask_pace * done >> 32;
+  if (due > w->ask_lines) due = w->ask_lines;
+  while (w->asked < due) {
+    const struct fused_stream *s = &w->streams[w->ask_stream];
+    const uint64_t end = ahead_lines(w, s);
     const char *at = s->at + w->ahead * s->bytes;
-    const uint64_t lines = (w->ahead_places * s->bytes + LINE - 1) / LINE;
-    for (uint64_t b = lines * w->asked / steps; b < lines * done / steps; b++) {
-      __builtin_prefetch(at + b * LINE, 0, SECOND_LEVEL);
+    for (; w->asked < due && w->ask_line < end; w->ask_line++, w->asked++) {
+      __builtin_prefetch(at + w->ask_line * LINE, 0, SECOND_LEVEL);
     }
+    if (w->ask_line < end) return;
+    w->ask_line = 0;
+    w->ask_stream++;
   }
-  w->asked = done;
 }
 
 /* Steps are in the order of their nodes, and of a strip at fault the steps before the fault
@@ -184,18 +201,18 @@ static bool strip(struct fused_worker *w, uint64_t first, uint64_t n) {
   const uint64_t failed = atomic_load_explicit(&k->failed, memory_order_relaxed);
   w->origin[IN_STRIP] = w->origin[IN_STRETCH] = first;
   uint64_t end = FUSED_NONE;
-  w->asked = 0;
   if (k->compiled) {
     fused_native_strip(w, first, n);
   } else {
     const struct fused_steps steps = fused_steps_here(w);
+    fused_ask_begin(w, steps.end - steps.first);
     for (uint32_t i = steps.first; i < steps.end && end == FUSED_NONE; i++) {
       const uint32_t number = steps.numbers[i];
       if (number > failed) {
         end = failed;
         break;
       }
-      fused_ask_ahead(w, i + 1 - steps.first, steps.end - steps.first);
+      fused_ask_ahead(w, i + 1 - steps.first);
       if (k->op->nodes[number].role == ROLE_CARRY) {
         if (!fused_loop(w, &i, first, n)) end = number;
         continue;
