@@ -176,7 +176,8 @@ static void find_live_steps(struct cvl_kernel *k) {
       continue;
     }
     struct fused_value *v = &k->values[node->result];
-    if (node->checked || (k->compiled && node->role == ROLE_MAP)) v->needed = true;
+    const bool also = k->nodes[n].stores; /* what others read, perhaps */
+    if (node->checked || also || (k->compiled && node->role == ROLE_MAP)) v->needed = true;
     if (!v->needed || k->nodes[n].action == ACT_NOT) continue;
     for (unsigned j = 0; j < node->operand_count; j++) {
       struct fused_value *from = &k->values[node->operands[j]];

@@ -174,8 +174,10 @@ static struct fused_value *carried_by(struct cvl_kernel *k, struct superop_loop 
     const struct superop_node *next = &k->op->nodes[i];
     if (next->operands[1] == value) carried = &k->values[next->operands[0]];
   }
-  for (uint32_t i = n + 1; i <= l.last && carried; i++) {
+  for (uint32_t i = l.first; i <= l.last && carried; i++) {
     const struct superop_node *node = &k->op->nodes[i];
+    const uint32_t when = k->nodes[i].chained ? k->nodes[i].root : i;
+    if (when <= n) continue;
     for (unsigned j = node->role == ROLE_NEXT; j < node->operand_count; j++) {
       if (carried == &k->values[node->operands[j]]) return NULL;
     }
@@ -192,13 +194,15 @@ static void assign_slots(struct cvl_kernel *k, uint32_t *free_slots) {
     const uint32_t n = k->steps[i];
     const struct superop_node *node = &k->op->nodes[n];
     struct fused_value *result = fused_result(k, n);
-    uint32_t reads[FUSED_CHAIN_NODES + MAX_OPERANDS];
+    uint32_t reads[FUSED_CHAIN_LEAVES], stored[FUSED_CHAIN_NODES];
     if (k->nodes[n].chained) continue; /* its reader reads what it reads */
     const uint32_t read_count = fused_chain_leaves(k, n, reads);
     if (node->role == ROLE_CARRY && n > loop.last) {
       loop = superop_loop_at(k->op, n);
       begin_loop(k, &s, loop);
     }
+    const uint32_t stored_count = fused_chain_stored(k, n, stored);
+    for (uint32_t j = 0; j < stored_count; j++) k->values[stored[j]].slot = take_slot(&s);
     const bool wants_slot = result && result->home == IN_STRIP && node->role != ROLE_NEXT;
     struct fused_value *carried = loop.last > n ? carried_by(k, loop, n) : NULL;
     if (result && result->home == IN_TILE) result->slot = k->tile_slots++;
@@ -327,7 +331,7 @@ struct cvl_kernel *cpu_prepare(struct cvl_context *c, const struct superop *op) 
   const size_t stretch_at = followed_at + op->node_count * sizeof(uint32_t);
   const size_t shifted_at = stretch_at + op->node_count * sizeof(uint32_t);
   const size_t chains_at = shifted_at + op->node_count * sizeof(uint32_t);
-  const size_t bytes = chains_at + 2 * op->node_count * sizeof(struct fused_chain);
+  const size_t bytes = chains_at + 3 * op->node_count * sizeof(struct fused_chain);
   char *block = memory_take(c->memory, bytes);
   if (!block) return NULL;
   memset(block, 0, bytes);

@@ -103,10 +103,10 @@ enum fused_action {
   ACT_LOOP
 };
 
-/* An operation of a chain, as in kernels-chain.h; its operand is a value. */
+/* An operation of a chain, as in kernels-chain.h; its operands are values, or SUPEROP_NONE. */
 struct fused_chain {
   uint8_t what;
-  uint32_t value;
+  uint32_t value, flags, to;
 };
 
 struct fused_node {
@@ -116,9 +116,15 @@ struct fused_node {
   uint32_t walk;                 /* number among those of a worker */
   struct segments near, far;     /* see locate.h; near: what is walked over */
   const void *values, *strides;  /* DIST, INDEX, gathers: the whole vectors */
-  bool chained;              /* a map that is computed where its reader is (fused-chain.c) */
+  /* Maps that are computed where a reader is (fused-chain.c). */
+  bool chained;
+  bool stored;               /* a chained one that others read afterwards */
+  bool stores;               /* a tree of chained ones has such a node */
   uint8_t chain_nodes;       /* nodes of the tree that is computed with a map; 0: not there */
   uint8_t accumulators;      /* that the tree takes */
+  uint32_t into, root;       /* the reader; the last one, with which it is computed */
+  uint32_t before;           /* the tree has to be computed before this node */
+  uint32_t region;           /* trees do not reach across the borders of a loop, or its WHILE */
   uint32_t chain, chain_ops; /* this run, of an ACT_CHAIN: which of k->chains */
   bool wanted; /* a gather whose index can be followed (fused-stretch.c), or such arithmetic */
   bool followed; /* this run */
@@ -296,16 +302,18 @@ void fused_remember(struct fused_worker *, uint32_t node, uint64_t first, uint64
 void fused_note(struct cvl_kernel *, uint32_t node, uint64_t place);
 
 /* fused-chain.c. Which maps are computed where their readers are; before buffers are assigned.
- * Such a map has none. */
-enum { FUSED_CHAIN_NODES = 40 };
+ * Such a map has none, unless it is stored. */
+enum { FUSED_CHAIN_NODES = 40, FUSED_CHAIN_LEAVES = 2 * FUSED_CHAIN_NODES + MAX_OPERANDS };
 void fused_chain_plan(struct cvl_kernel *);
-/* What a step reads as it is executed, some perhaps several times: at most FUSED_CHAIN_NODES +
- * 1 or MAX_OPERANDS values. */
+/* What a step reads as it is executed, some perhaps several times: at most FUSED_CHAIN_LEAVES
+ * values. */
 uint32_t fused_chain_leaves(const struct cvl_kernel *, uint32_t step, uint32_t *leaves);
+/* What a step makes besides its result: at most FUSED_CHAIN_NODES values. */
+uint32_t fused_chain_stored(const struct cvl_kernel *, uint32_t step, uint32_t *values);
 /* The chains of the live steps. */
 void fused_chain_bind(struct cvl_kernel *);
 void fused_chain_run(struct fused_worker *, const struct fused_node *, uint64_t first,
-                     uint64_t n, const struct fused_value *result);
+                     uint64_t n);
 
 /* fused-stretch.c. Which indices may be followed at all, and in this run: */
 void fused_stretch_plan(struct cvl_kernel *);

@@ -90,7 +90,7 @@ uint64_t fused_step(struct fused_worker *w, uint32_t number, uint64_t first, uin
     return n;
   case ACT_GATHER:
   case ACT_PICK: return gather(w, node, p, first, n, out);
-  case ACT_CHAIN: fused_chain_run(w, p, first, n, result); return n;
+  case ACT_CHAIN: fused_chain_run(w, p, first, n); return n;
   case ACT_ASSERT: return all_true(fused_at(w, &k->values[node->operands[0]], first), n);
   case ACT_WITHIN:
     return move_int(move, k->c->int_elem)

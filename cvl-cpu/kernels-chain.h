@@ -2,8 +2,9 @@
  *
  * A *chain* is a program for two accumulators, A and B, that is executed for some dozens of
  * places at a time, so that the accumulators stay in registers: what is between two maps of an
- * expression is never written. Every operation is rounded by itself, in the order of the
- * program: the bits are those of the single maps.
+ * expression is not read back, and not even written unless somebody else wants it. Every
+ * operation is rounded by itself, in the order of the program: the bits are those of the single
+ * maps.
  */
 #ifndef RAVEL_CPU_KERNELS_CHAIN_H
 #define RAVEL_CPU_KERNELS_CHAIN_H
@@ -19,6 +20,17 @@ enum chain_code {
   CHAIN_MUL,
   CHAIN_DIV,
   CHAIN_RDIV,
+  CHAIN_SELECT,  /* by flags: the accumulator, else x */
+  CHAIN_RSELECT, /* x, else the accumulator */
+  CHAIN_LT,      /* comparisons write flags and leave the accumulators as they are */
+  CHAIN_LE,
+  CHAIN_GT,
+  CHAIN_GE,
+  CHAIN_EQ,
+  CHAIN_NE,
+  CHAIN_SQRT, /* these have no operand, but the form tells which accumulator: ..._VECTOR */
+  CHAIN_SQUARE,
+  CHAIN_STORE,
   CHAIN_CODES
 };
 
@@ -33,12 +45,15 @@ enum chain_form {
 };
 
 struct chain_op {
-  uint8_t what;  /* code + CHAIN_CODES * form */
-  const void *x; /* the elements, or the one */
+  uint8_t what;         /* code + CHAIN_CODES * form */
+  const void *x;        /* the elements, or the one */
+  const uint8_t *flags; /* of a SELECT */
+  void *to;             /* of a comparison or STORE: where its results go */
 };
 
-/* out[i] = A after all operations, for i < n. `out` may be one of the operands. */
-typedef void chain_kernel(uint64_t n, const struct chain_op *ops, uint32_t count, void *out);
+/* All operations on places i < n. What is stored last may lie over one of the operands; other
+ * results may not. */
+typedef void chain_kernel(uint64_t n, const struct chain_op *ops, uint32_t count);
 
 struct chain_kernels {
   chain_kernel *f32, *f64;

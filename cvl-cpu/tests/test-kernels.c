@@ -83,10 +83,12 @@ Test(kernels, sets_agree_on_every_row) {
 
 /* ---- chains ---- */
 
-/* Every code in every form, one after the other, for one place. */
-#define CHAIN_BY_HAND(name, type)                                                              \
-  static type name(const struct chain_op *ops, uint32_t count, uint64_t i) {                   \
+/* Every code in every form, one after the other, for one place: the value of A, and flags in
+ * one word, a bit for each comparison. */
+#define CHAIN_BY_HAND(name, type, root)                                                        \
+  static type name(const struct chain_op *ops, uint32_t count, uint64_t i, uint64_t *flags) {  \
     type acc[2] = {0};                                                                         \
+    *flags = 0;                                                                                \
     for (uint32_t k = 0; k < count; k++) {                                                     \
       const unsigned form = ops[k].what / CHAIN_CODES;                                         \
       const type *x = ops[k].x;                                                                \
@@ -94,6 +96,7 @@ Test(kernels, sets_agree_on_every_row) {
       const type y = form == CHAIN_A_B                                  ? acc[1]               \
                      : form == CHAIN_A_VECTOR || form == CHAIN_B_VECTOR ? x[i]                 \
                                                                         : *x;                  \
+      const bool flag = ops[k].flags[i];                                                       \
       switch (ops[k].what % CHAIN_CODES) {                                                     \
       case CHAIN_LOAD: *r = y; break;                                                          \
       case CHAIN_ADD: *r = *r + y; break;                                                      \
@@ -101,49 +104,106 @@ Test(kernels, sets_agree_on_every_row) {
       case CHAIN_RSUB: *r = y - *r; break;                                                     \
       case CHAIN_MUL: *r = *r * y; break;                                                      \
       case CHAIN_DIV: *r = *r / y; break;                                                      \
-      default: *r = y / *r; break;                                                             \
+      case CHAIN_RDIV: *r = y / *r; break;                                                     \
+      case CHAIN_SELECT: *r = flag ? *r : y; break;                                            \
+      case CHAIN_RSELECT: *r = flag ? y : *r; break;                                           \
+      case CHAIN_LT: *flags |= (uint64_t)(*r < y) << k; break;                                 \
+      case CHAIN_LE: *flags |= (uint64_t)(*r <= y) << k; break;                                \
+      case CHAIN_GT: *flags |= (uint64_t)(*r > y) << k; break;                                 \
+      case CHAIN_GE: *flags |= (uint64_t)(*r >= y) << k; break;                                \
+      case CHAIN_EQ: *flags |= (uint64_t)(*r == y) << k; break;                                \
+      case CHAIN_NE: *flags |= (uint64_t)(*r != y) << k; break;                                \
+      case CHAIN_SQRT: *r = root(*r); break;                                                   \
+      case CHAIN_SQUARE: *r = *r * *r; break;                                                  \
+      default: break;                                                                          \
       }                                                                                        \
     }                                                                                          \
     return acc[0];                                                                             \
   }
-CHAIN_BY_HAND(by_hand_f32, float)
-CHAIN_BY_HAND(by_hand_f64, double)
+CHAIN_BY_HAND(by_hand_f32, float, sqrtf)
+CHAIN_BY_HAND(by_hand_f64, double, sqrt)
+
+enum { CHAIN_OPS = 14, CHAIN_OPERANDS = 5 };
+
+static bool is_comparison(const struct chain_op *op) {
+  const unsigned code = op->what % CHAIN_CODES;
+  return CHAIN_LT <= code && code <= CHAIN_NE;
+}
+
+/* What a program has stored, or what it has found true. */
+#define CHECK_CHAIN(suffix, type, ops, stored, truths)                                         \
+  for (uint64_t i = 0; i < n; i++) {                                                           \
+    uint64_t bits;                                                                             \
+    const type y = by_hand_##suffix(ops, CHAIN_OPS, i, &bits);                                 \
+    cr_assert(memcmp(&y, &stored[i], sizeof y) == 0 || (isnan(y) && isnan(stored[i])),         \
+              "%s, program %d, place %d", kernels->name, program, (int)i);                     \
+    for (int k = 0; k < CHAIN_OPS; k++) {                                                      \
+      cr_assert(!is_comparison(&(ops)[k]) || truths[k][i] == (bits >> k & 1),                  \
+                "%s, program %d, place %d: flag", kernels->name, program, (int)i);             \
+    }                                                                                          \
+    cr_assert(stored[n] == 77 && truths[2][n] == 7, "%s writes too much", kernels->name);      \
+  }
 
 /* Random programs; each vector begins at another place of the memory. */
 Test(kernels, chains_round_like_single_operations) {
-  enum { OPS = 12, OPERANDS = 5 };
-  static double x64[OPERANDS][MOST], r64[MOST];
-  static float x32[OPERANDS][MOST], r32[MOST];
+  static double x64[CHAIN_OPERANDS][MOST], r64[MOST], inner64[MOST];
+  static float x32[CHAIN_OPERANDS][MOST], r32[MOST], inner32[MOST];
+  static uint8_t flags[MOST], truths[CHAIN_OPS][MOST];
   uint64_t state = 3;
-  for (int i = 0; i < OPERANDS * MOST; i++) {
-    x64[i / MOST][i % MOST] = (double)(next_random(&state) % 2000) / 7 - 142;
+  for (int i = 0; i < CHAIN_OPERANDS * MOST; i++) {
+    const uint64_t some = next_random(&state) % 2000;
+    x64[i / MOST][i % MOST] = some < 20 ? (double)NAN : (double)some / 7 - 142;
     x32[i / MOST][i % MOST] = (float)x64[i / MOST][i % MOST];
+    flags[i % MOST] = some & 1;
   }
-  for (int program = 0; program < 300; program++) {
-    struct chain_op in64[OPS], in32[OPS];
-    const uint64_t n = next_random(&state) % (MOST - OPERANDS);
-    for (int k = 0; k < OPS; k++) {
-      const unsigned operand = (unsigned)(next_random(&state) % OPERANDS);
-      /* First both accumulators get what is not 0. */
-      const unsigned form = k < 2 ? (k == 0 ? CHAIN_A_VECTOR : CHAIN_B_VECTOR)
-                                  : (unsigned)(next_random(&state) % CHAIN_FORMS);
-      const unsigned code = k < 2 ? CHAIN_LOAD : (unsigned)(next_random(&state) % CHAIN_CODES);
-      in64[k] = in32[k] = (struct chain_op){(uint8_t)(code + CHAIN_CODES * form), NULL};
+  for (int program = 0; program < 500; program++) {
+    struct chain_op in64[CHAIN_OPS], in32[CHAIN_OPS];
+    const uint64_t n = next_random(&state) % (MOST - CHAIN_OPERANDS);
+    for (int k = 0; k < CHAIN_OPS; k++) {
+      const unsigned operand = (unsigned)(next_random(&state) % CHAIN_OPERANDS);
+      /* First both accumulators get what is not 0; last A is stored. */
+      const bool loads = k < 2, last = k == CHAIN_OPS - 1;
+      unsigned code = (unsigned)(next_random(&state) % CHAIN_CODES);
+      unsigned form = (unsigned)(next_random(&state) % CHAIN_FORMS);
+      if (loads) code = CHAIN_LOAD;
+      if (last) code = CHAIN_STORE;
+      if (code >= CHAIN_SQRT) form = form % 2 ? CHAIN_A_VECTOR : CHAIN_B_VECTOR;
+      if (last || k == 0) form = CHAIN_A_VECTOR;
+      if (k == 1) form = CHAIN_B_VECTOR;
+      const uint8_t what = (uint8_t)(code + CHAIN_CODES * form);
+      in64[k] = in32[k] = (struct chain_op){.what = what, .flags = flags + operand};
       in64[k].x = x64[operand] + operand;
       in32[k].x = x32[operand] + operand;
+      in64[k].to = last ? (void *)r64 : code == CHAIN_STORE ? (void *)inner64 : truths[k];
+      in32[k].to = last ? (void *)r32 : code == CHAIN_STORE ? (void *)inner32 : truths[k];
     }
     for (unsigned set = 0; cpu_kernels_numbered(set) != NULL; set++) {
       const struct cpu_kernels *kernels = cpu_kernels_numbered(set);
-      kernels->chain->f64(n, in64, OPS, r64);
-      kernels->chain->f32(n, in32, OPS, r32);
-      for (uint64_t i = 0; i < n; i++) {
-        const double y64 = by_hand_f64(in64, OPS, i);
-        const float y32 = by_hand_f32(in32, OPS, i);
-        cr_assert(memcmp(&y64, &r64[i], sizeof y64) == 0 || (isnan(y64) && isnan(r64[i])),
-                  "%s, program %d, place %d", kernels->name, program, (int)i);
-        cr_assert(memcmp(&y32, &r32[i], sizeof y32) == 0 || (isnan(y32) && isnan(r32[i])),
-                  "%s, program %d, place %d", kernels->name, program, (int)i);
-      }
+      r64[n] = r32[n] = 77;
+      for (int k = 0; k < CHAIN_OPS; k++) truths[k][n] = 7;
+      kernels->chain->f64(n, in64, CHAIN_OPS);
+      CHECK_CHAIN(f64, double, in64, r64, truths)
+      kernels->chain->f32(n, in32, CHAIN_OPS);
+      CHECK_CHAIN(f32, float, in32, r32, truths)
+    }
+  }
+}
+
+/* What a chain stores on its way is what the accumulator is then. */
+Test(kernels, chains_store_what_is_between) {
+  static double x[MOST], half[MOST], square[MOST];
+  for (int i = 0; i < MOST; i++) x[i] = i;
+  const double two = 2;
+  const struct chain_op ops[] = {{.what = CHAIN_LOAD, .x = x},
+                                 {.what = CHAIN_DIV + CHAIN_CODES * CHAIN_A_ONE, .x = &two},
+                                 {.what = CHAIN_STORE, .to = half},
+                                 {.what = CHAIN_SQUARE},
+                                 {.what = CHAIN_STORE, .to = square}};
+  for (unsigned set = 0; cpu_kernels_numbered(set) != NULL; set++) {
+    memset(half, 0, sizeof half);
+    cpu_kernels_numbered(set)->chain->f64(MOST, ops, 5);
+    for (int i = 0; i < MOST; i++) {
+      cr_assert(half[i] == i / 2.0 && square[i] == half[i] * half[i]);
     }
   }
 }
