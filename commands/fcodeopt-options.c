@@ -31,16 +31,16 @@ void fcodeopt_options_help(FILE *out) {
 
 static bool pass_value(const char *text, const char **pass) {
   static const char *const passes[] = {"inline", "simplify", "dead", "loops",
-                                       "sort",   "fuse",     "all"};
+                                       "sort",   "zeros",    "fuse", "all"};
   for (size_t i = 0; i < sizeof passes / sizeof passes[0]; i++) {
     if (strcmp(text, passes[i]) != 0) continue;
     *pass = passes[i];
     return true;
   }
-  return usage_error(
-      "fcodeopt",
-      "--print-after must be inline, simplify, dead, loops, sort, fuse or all, not '%.40s'",
-      text);
+  return usage_error("fcodeopt",
+                     "--print-after must be inline, simplify, dead, loops, sort, zeros, fuse "
+                     "or all, not '%.40s'",
+                     text);
 }
 
 static bool apply(void *options, unsigned id, const char *value) {

@@ -194,7 +194,7 @@ static bool run(struct driver *d, struct pass pass) {
 static const struct pass inlining = {"inline", pass_inline},
                          simplifying = {"simplify", pass_simplify}, dead = {"dead", pass_dead},
                          loops = {"loops", pass_loops}, sorting = {"sort", pass_sort},
-                         fusion = {"fuse", pass_fuse};
+                         zeros = {"zeros", pass_zeros}, fusion = {"fuse", pass_fuse};
 
 static void simplify_all(struct driver *d) {
   bool changed = true;
@@ -214,6 +214,7 @@ static void run_all(struct driver *d) {
     simplify_all(d);
   }
   run(d, sorting);
+  if (run(d, zeros)) run(d, dead);
   run(d, fusion);
 }
 

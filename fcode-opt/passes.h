@@ -37,6 +37,7 @@ bool pass_inline(struct opt *);   /* inline.c: once, callees first */
 bool pass_simplify(struct opt *); /* simplify.c, fold.c, common.c */
 bool pass_dead(struct opt *);     /* dead.c: bindings, parameters, results, to a fixed point */
 bool pass_loops(struct opt *);    /* loops.c */
+bool pass_zeros(struct opt *);    /* zeros.c: once, for FCODE */
 bool pass_sort(struct opt *);     /* sort.c: once, for FCODE */
 bool pass_fuse(struct opt *);     /* fuse.c */
 

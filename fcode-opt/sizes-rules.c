@@ -120,6 +120,10 @@ static void learn_elementwise(struct walk *w, const struct ir_binding *x) {
   bool same = true;
   for (uint32_t i = 0; i < x->operand_count; i++) same = same && same_elements(w, v[i]);
   switch ((enum opcode)x->op) {
+  case OPC_EQ:
+    if (x->type != TW_INT || !scalar(w, r)) break;
+    for (uint32_t i = 0; i < 2; i++) w->elements[r].equal[i] = v[i];
+    break;
   case OPC_NE:
   case OPC_GT:
     if (all_are(w, v[1], 0)) w->elements[r].nonempty = w->elements[v[0]].lengths;
@@ -290,6 +294,13 @@ static void learn_permute(struct walk *w, const struct ir_binding *x) {
   }
 }
 
+/* What an ASSERT has seen: NESL's checks that sequences are as long. */
+static void learn_assert(struct walk *w, const struct ir_binding *x) {
+  const ir_var *equal = w->elements[x->operands[0]].equal;
+  if (equal[0] != IR_NO_VAR)
+    facts_unite_checked(w->facts, term_count(equal[0]), term_count(equal[1]));
+}
+
 static void learn_elements(struct walk *w, const struct ir_binding *x) {
   const struct opcode_info *info = opcode_info(x->op);
   switch (info->klass) {
@@ -363,6 +374,7 @@ struct verdict rules_execute(struct walk *w, const struct ir_binding *x) {
   verdict.safe = verdict.agrees && !has_effect(info) && (fine || guarded(w, x));
   for (const struct size_rule *r = info->rules; r->a; r++)
     facts_unite_checked(w->facts, size_term(w, x, r->a), size_term(w, x, r->b));
+  if (x->op == OPC_ASSERT) learn_assert(w, x);
   if (x->result_count == 0) return verdict;
   uint32_t size = size_term(w, x, info->result_size);
   if (size != NO_TERM) facts_unite(w->facts, term_size(x->results[0]), size);

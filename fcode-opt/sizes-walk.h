@@ -27,6 +27,7 @@ struct element_facts {
   ir_var nonempty;  /* of a BOOL vector: the descriptor whose segments are empty wherever it is
                        F, or IR_NO_VAR */
   ir_var flags;     /* the BOOL vector whose B_TO_I it is, or IR_NO_VAR */
+  ir_var equal[2];  /* of one BOOL: the INTs that are equal if it is T, or IR_NO_VAR */
 };
 
 /* Facts that pass between functions: of a list of terms, which are equal, and the numbers. */

@@ -180,7 +180,11 @@ static void bind(struct walk *w, ir_var v) {
              : tag == IR_SEGDES ? FACT_DESCRIPTOR
                                 : FACT_OTHER);
   w->elements[v] = (struct element_facts){
-      .range = IR_NO_VAR, .lengths = IR_NO_VAR, .nonempty = IR_NO_VAR, .flags = IR_NO_VAR};
+      .range = IR_NO_VAR,
+      .lengths = IR_NO_VAR,
+      .nonempty = IR_NO_VAR,
+      .flags = IR_NO_VAR,
+      .equal = {IR_NO_VAR, IR_NO_VAR}};
 }
 
 /* False: nothing is known to come back yet. */

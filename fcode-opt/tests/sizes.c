@@ -78,6 +78,46 @@ Test(sizes, unknown_lengths_agree_by_construction) {
   rewriting_free(&a.r);
 }
 
+/* NESL's checks that sequences are as long: from the check on, not before. */
+Test(sizes, lengths_that_were_checked_agree) {
+  struct analysed a;
+  analyse(&a, "fun M () -> (INT, INT, INT) @1:1\n"
+              "v0, v1, v2 = READ INT @1:1\n"
+              "v3, v4, v5 = READ INT @2:1\n"
+              "v6 = LENGTH INT v0 @3:1\n"
+              "v7 = LENGTH INT v3 @3:1\n"
+              "v8 = = INT v6 v7 @3:1\n"
+              "v9 = CONST INT 0 @3:1\n"
+              "v10 = MAKE_SEGDES v6 @4:1\n"
+              "v11 = INDEX v9 v9 v10 @4:1\n"
+              "v12 = * INT v3 v3 @4:1\n"
+              "ASSERT \"lengths {v} and {w}\" v8 v6 v7 @5:1\n"
+              "v13 = + INT v0 v3 @6:1\n"
+              "v14 = + INT v11 v12 @6:1\n"
+              "yield v13 v14 v12\nend\n");
+  cr_expect(safe(&a, "M", 13));
+  cr_expect(safe(&a, "M", 14));
+  cr_expect(sizes_rests(a.sizes, function_called(&a.r, "M"), binding_of(&a.r, "M", 13)));
+  cr_expect(!equal(&a, "M", 11, 12)); /* bound before the check */
+  rewriting_free(&a.r);
+}
+
+Test(sizes, what_was_compared_without_a_check_does_not_agree) {
+  struct analysed a;
+  analyse(&a, "fun M () -> (INT, BOOL) @1:1\n"
+              "v0, v1, v2 = READ INT @1:1\n"
+              "v3, v4, v5 = READ INT @2:1\n"
+              "v6 = LENGTH INT v0 @3:1\n"
+              "v7 = LENGTH INT v3 @3:1\n"
+              "v8 = = INT v6 v7 @3:1\n"
+              "v9 = <= INT v6 v7 @3:1\n"
+              "ASSERT \"lengths {v} and {w}\" v9 v6 v7 @5:1\n"
+              "v10 = + INT v0 v3 @6:1\n"
+              "yield v10 v8\nend\n");
+  cr_expect(!safe(&a, "M", 10));
+  rewriting_free(&a.r);
+}
+
 Test(sizes, what_holds_in_one_arm_only_is_taken_back) {
   struct analysed a;
   analyse(&a, "fun M () -> (INT, INT) @1:1\n"
