@@ -108,17 +108,25 @@ static void bind_map(struct cvl_kernel *k, const struct superop_node *node,
   }
 }
 
+bool fused_counts_up(const struct fused_value *index, uint64_t n, uint64_t limit,
+                     uint64_t *start) {
+  const int64_t first = as_int(index->start, index->bytes);
+  const uint64_t most = index->bytes == 8 ? INT64_MAX : INT32_MAX;
+  if (as_int(index->stride, index->bytes) != 1 || first < 0) return false;
+  if (limit > most) limit = most;
+  *start = (uint64_t)first;
+  return *start < limit && n <= limit - *start;
+}
+
 /* The first element gathered, if they follow each other in memory; else NULL. */
 static const char *shifted(const struct cvl_kernel *k, const struct fused_node *p,
                            const struct fused_value *index, size_t bytes) {
-  if (p->op != OP_BPERMUTE || p->near.count != 1 || !index->progresses || k->n == 0)
+  uint64_t start;
+  if (p->op != OP_BPERMUTE || p->near.count != 1 || !index->progresses || k->n == 0 ||
+      !fused_counts_up(index, k->n, p->far.total, &start)) {
     return NULL;
-  const int64_t start = as_int(index->start, index->bytes);
-  const uint64_t most = index->bytes == 8 ? INT64_MAX : INT32_MAX;
-  if (as_int(index->stride, index->bytes) != 1 || start < 0) return NULL;
-  const uint64_t total = p->far.total < most ? p->far.total : most;
-  if ((uint64_t)start >= total || k->n > total - (uint64_t)start) return NULL;
-  return (const char *)p->values + (uint64_t)start * bytes;
+  }
+  return (const char *)p->values + start * bytes;
 }
 
 static void bind_gather(struct cvl_kernel *k, const struct superop_node *node,
@@ -197,6 +205,10 @@ void fused_bind(struct cvl_kernel *k, const struct cvl_value *operands) {
     v->needed = v->is_output || v->consumed;
     v->progresses = v->streaming = v->released = false;
     v->below = UINT64_MAX;
+    v->left = 0;
+    v->unwanted = false;
+    v->placed_by = SUPEROP_NONE;
+    v->before = 0;
     v->whole.form = CVL_NOTHING;
     if (i < op->param_count) {
       if (op->kinds[i] != SUPEROP_SEGDES && op->uses[i]) in_memory(v, value_data(&operands[i]));
@@ -223,8 +235,8 @@ void fused_bind(struct cvl_kernel *k, const struct cvl_value *operands) {
     case ROLE_WHILE:
     case ROLE_REDUCE:
     case ROLE_SCAN:
-    case ROLE_PACK:
-    case ROLE_SCATTER: break;
+    case ROLE_PACK: break;
+    case ROLE_SCATTER: fused_place_bind(k, n, operands); break;
     case ROLE_ASSERT: bind_assert(k, p); break;
     }
   }

@@ -60,6 +60,7 @@ static void note_reader(struct cvl_kernel *k, uint32_t n, unsigned i) {
   if (!places || !is_step(node)) v->only_read_so = false;
   if (!places || is_step(node)) return;
   v->consumed = true;
+  v->consumers++;
   if (node->role == ROLE_SCATTER) v->scattered = true;
   if (node->role == ROLE_SCAN) v->home = IN_PIECE;
   if ((node->role == ROLE_REDUCE || node->role == ROLE_PACK) && v->home == IN_STRIP) {
@@ -358,6 +359,7 @@ struct cvl_kernel *cpu_prepare(struct cvl_context *c, const struct superop *op) 
   note_ranges(k);
   note_told(k, scratch);
   plan_nodes(k);
+  fused_place_plan(k);
   fused_stretch_plan(k);
   fused_chain_plan(k);
   assign_slots(k, scratch);

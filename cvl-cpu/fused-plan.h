@@ -17,6 +17,7 @@
  *   fused-piece.c  evaluation of a piece: tiles, reductions, packs, scans
  *   fused-native.c the maps of a strip as compiled functions
  *   fused-choice.c whether a run takes those
+ *   fused-place.c  scatters that put a vector down as it is
  *   fused-message.c what the message of a failing ASSERT tells
  *   fused.c        run: memory, results, scatters, faults
  */
@@ -69,6 +70,7 @@ struct fused_value {
   bool told;            /* the message of an ASSERT rests on its element at that place */
   bool consumed;        /* by a reduction, scan, pack or scatter */
   bool scattered;       /* by a scatter: has to be in memory as a whole */
+  uint32_t consumers;   /* how many read it so; an operand each */
   bool is_output;
   bool has_spare;      /* NEXT: the next value is another one that is carried ... */
   uint32_t spare_slot; /* ... and waits in this buffer */
@@ -85,8 +87,12 @@ struct fused_value {
   char *base;      /* IN_MEMORY: of the whole vector; IN_ALL_PLACES: of a strip */
   const void *one; /* IN_ALL_PLACES: the element */
   uint64_t start, stride;
-  uint64_t below; /* INT: at least 0 and less than this, as an ASSERT says; or UINT64_MAX */
-  uint32_t shift; /* of a gather that is followed: its number among them */
+  uint64_t below;     /* INT: at least 0 and less than this, as an ASSERT says; or UINT64_MAX */
+  uint32_t left;      /* consumers that do not want it after all (fused-place.c) ... */
+  bool unwanted;      /* ... and these were all */
+  uint32_t placed_by; /* the scatter whose result it is written to, or SUPEROP_NONE ... */
+  uint64_t before;    /* ... and so many elements of `whole` come before its own */
+  uint32_t shift;     /* of a gather that is followed: its number among them */
   struct cvl_value whole; /* of a node's result: what is delivered or scattered, if anything */
 };
 
@@ -127,8 +133,11 @@ struct fused_node {
   uint32_t region;           /* trees do not reach across the borders of a loop, or its WHILE */
   uint32_t chain, chain_ops; /* this run, of an ACT_CHAIN: which of k->chains */
   bool wanted; /* a gather whose index can be followed (fused-stretch.c), or such arithmetic */
-  bool followed; /* this run */
-  bool spared;   /* this run: in a stretch only indices rest on it, which are known */
+  bool followed;  /* this run */
+  bool spared;    /* this run: in a stretch only indices rest on it, which are known */
+  bool placeable; /* a scatter that may be as in fused-place.c */
+  bool placed;    /* this run */
+  uint64_t start; /* of one: where */
   /* An ASSERT of 0 <= index < limit: the values; or SUPEROP_NONE. */
   uint32_t index, least, limit;
   uint64_t bound; /* WITHIN: the limit in this run; of a gather: known to be met */
@@ -281,6 +290,22 @@ void fused_bind(struct cvl_kernel *, const struct cvl_value *operands);
 /* Fills what is the same in all places; `room` has fused_room_bytes. */
 size_t fused_room_bytes(const struct cvl_kernel *);
 void fused_fill_room(struct cvl_kernel *, char *room);
+
+/* Whether the index is j + *start at place j < n, and in range: 0 <= index < limit. */
+bool fused_counts_up(const struct fused_value *index, uint64_t n, uint64_t limit,
+                     uint64_t *start);
+/* Whether another parameter is the same vector: it may be lent and given at once. */
+bool fused_shared(const struct cvl_kernel *, const struct cvl_value *operands, uint32_t param);
+
+/* fused-place.c. Which scatters may be of that kind; which are in this run, their operands
+ * bound. */
+void fused_place_plan(struct cvl_kernel *);
+void fused_place_bind(struct cvl_kernel *, uint32_t scatter, const struct cvl_value *operands);
+/* Makes the result of v->placed_by, for v to be written to. */
+bool fused_place_room(struct cvl_kernel *, struct fused_value *v,
+                      const struct cvl_value *operands);
+/* Executes a scatter that is placed, after all steps. */
+bool fused_place(struct cvl_kernel *, uint32_t scatter, const struct cvl_value *operands);
 
 /* fused-strip.c: the steps on places first .. first + n - 1, at most a strip. False after a
  * fault, which is noted. */

@@ -123,7 +123,8 @@ static uint32_t find_followed(struct cvl_kernel *k) {
 static void find_spared(struct cvl_kernel *k) {
   const struct superop *op = k->op;
   for (uint32_t v = 0; v < op->value_count; v++) {
-    k->values[v].kept = k->values[v].is_output || k->values[v].consumed;
+    struct fused_value *value = &k->values[v];
+    value->kept = value->is_output || (value->consumed && !value->unwanted);
   }
   for (uint32_t n = op->node_count; n-- > 0;) {
     const struct superop_node *node = &op->nodes[n];

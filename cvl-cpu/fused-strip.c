@@ -108,7 +108,7 @@ static void deliver(struct fused_worker *w, uint64_t first, uint64_t n, uint64_t
     struct fused_value *v = &k->values[k->copies[i]];
     if (v->node >= end) continue;
     const char *from = fused_at(w, v, first);
-    char *to = (char *)result_data(&v->whole) + first * v->bytes;
+    char *to = (char *)result_data(&v->whole) + (v->before + first) * v->bytes;
     if (v->streaming) {
       k->c->kernels->move->stream(to, from, n * v->bytes);
     } else {

@@ -9,8 +9,7 @@
 
 /* ---- results ---- */
 
-/* Whether another parameter is the same vector: it may be lent and given at once. */
-static bool shared(const struct cvl_kernel *k, const struct cvl_value *operands, uint32_t i) {
+bool fused_shared(const struct cvl_kernel *k, const struct cvl_value *operands, uint32_t i) {
   for (uint32_t j = 0; j < k->op->param_count; j++) {
     if (j != i && operands[j].form == CVL_VECTOR &&
         operands[j].as.vector == operands[i].as.vector) {
@@ -33,7 +32,7 @@ static struct cvl_vector *reusable_for(struct cvl_kernel *k, const struct fused_
       continue;
     }
     struct cvl_vector *reuse = value_reusable(&operands[i], v->bytes);
-    if (reuse && reuse->length == k->n && !shared(k, operands, i)) return reuse;
+    if (reuse && reuse->length == k->n && !fused_shared(k, operands, i)) return reuse;
   }
   return NULL;
 }
@@ -41,9 +40,14 @@ static struct cvl_vector *reusable_for(struct cvl_kernel *k, const struct fused_
 /* The vector for the result of a step. Where possible the step writes to it. */
 static bool make_vector(struct cvl_kernel *k, struct fused_value *v,
                         const struct cvl_value *operands) {
-  struct cvl_vector *reuse = reusable_for(k, v, operands);
-  if (!result_new(k->c, k->site + v->node, (enum cvl_elem)v->elem, k->n, reuse, &v->whole)) {
-    return false;
+  struct cvl_vector *reuse = NULL;
+  if (v->placed_by != SUPEROP_NONE) {
+    if (!fused_place_room(k, v, operands)) return false;
+  } else {
+    reuse = reusable_for(k, v, operands);
+    if (!result_new(k->c, k->site + v->node, (enum cvl_elem)v->elem, k->n, reuse, &v->whole)) {
+      return false;
+    }
   }
   v->streaming = !reuse && k->n * v->bytes >= STREAM_BYTES;
   k->streams |= v->streaming;
@@ -52,7 +56,7 @@ static bool make_vector(struct cvl_kernel *k, struct fused_value *v,
                               action == ACT_GATHER || action == ACT_PICK || action == ACT_LOOP;
   if (writes_exactly && v->place == v->home && !v->streaming) {
     v->place = IN_MEMORY;
-    v->base = result_data(&v->whole);
+    v->base = (char *)result_data(&v->whole) + v->before * v->bytes;
   } else {
     k->copies[k->copy_count++] = (uint32_t)(v - k->values);
   }
@@ -87,7 +91,8 @@ static bool make_results(struct cvl_kernel *k, const struct cvl_value *operands)
   k->streams = false;
   for (uint32_t i = 0; i < k->step_count; i++) {
     struct fused_value *v = fused_result(k, k->steps[i]);
-    if (v && (v->is_output || v->scattered) && !make_vector(k, v, operands)) return false;
+    if (v && (v->is_output || (v->scattered && !v->unwanted)) && !make_vector(k, v, operands))
+      return false;
   }
   for (uint32_t i = 0; i < k->reduction_count; i++) {
     struct fused_reduction *r = &k->reductions[i];
@@ -160,7 +165,7 @@ static bool is_last_reader(const struct cvl_kernel *k, uint32_t number, uint32_t
   const struct superop *op = k->op;
   if (value >= op->param_count || !operands[value].owned ||
       operands[value].form != CVL_VECTOR || op->last_use[value] != number ||
-      shared(k, operands, value)) {
+      fused_shared(k, operands, value)) {
     return false;
   }
   unsigned times = 0;
@@ -198,6 +203,11 @@ static void release_read(struct cvl_kernel *k, uint32_t number,
 
 static bool scatter(struct cvl_kernel *k, uint32_t number, const struct cvl_value *operands) {
   const struct superop_node *node = &k->op->nodes[number];
+  if (k->nodes[number].placed) {
+    if (!fused_place(k, number, operands)) return false;
+    release_read(k, number, operands);
+    return true;
+  }
   const char *letters = opcode_info((enum opcode)node->op)->operands;
   struct cvl_permute_args a = {.op = k->nodes[number].op};
   unsigned descriptors = 0;

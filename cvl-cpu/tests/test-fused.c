@@ -221,6 +221,25 @@ static void add_map(struct maker *m) {
   }
 }
 
+/* v from some place of P_FAR on, among other elements or zeros. */
+static uint32_t put_down(struct maker *m, enum superop_kind kind, uint32_t v) {
+  static const uint32_t far[] = {P_FAR_INT, P_FAR_FLOAT, P_FAR_BOOL};
+  const uint32_t index =
+      add(m, OPC_INDEX, TW_NONE, 3, (uint32_t[]){P_ONE_INT, P_ONE_STRIDE, P_WHOLE});
+  if (below(m->r, 3) == 0) made(m, index, SUPEROP_INT); /* read by others too */
+  if (below(m->r, 2)) {
+    return add(m, OPC_DPERMUTE, word_of(kind), 5,
+               (uint32_t[]){v, index, far[kind], P_WHOLE, P_FAR});
+  }
+  const uint32_t all = add(m, OPC_CONST, TW_BOOL, 0, (uint32_t[]){0});
+  m->nodes[m->node_count - 1].constant = cvl_scalar_bool(below(m->r, 8) > 0);
+  m->kinds[all] = SUPEROP_BOOL;
+  m->places[all] = false;
+  const uint32_t flags = add(m, OPC_DIST, TW_BOOL, 2, (uint32_t[]){all, P_WHOLE});
+  made(m, flags, SUPEROP_BOOL);
+  return add(m, OPC_FPERMUTE, word_of(kind), 5, (uint32_t[]){v, index, flags, P_WHOLE, P_FAR});
+}
+
 static void add_consumer(struct maker *m) {
   struct random *r = m->r;
   static const enum opcode numbers[] = {OPC_ADD_REDUCE, OPC_MUL_REDUCE, OPC_MAX_REDUCE,
@@ -231,7 +250,7 @@ static void add_consumer(struct maker *m) {
   const uint32_t v = some(m, kind);
   const enum type_word word = word_of(kind);
   uint32_t out;
-  switch (below(r, 7)) {
+  switch (below(r, 9)) {
   case 0:
   case 1:
   case 2:
@@ -250,6 +269,8 @@ static void add_consumer(struct maker *m) {
     out = add(m, OPC_PERMUTE, word, 3,
               (uint32_t[]){v, below(r, 8) ? P_PERMUTED : some(m, SUPEROP_INT), P_MAIN});
     break;
+  case 6:
+  case 7: out = put_down(m, kind, v); break;
   default: {
     const uint32_t far[] = {P_FAR_INT, P_FAR_FLOAT, P_FAR_BOOL};
     out = add(m, OPC_DFPERMUTE, word, 6,
