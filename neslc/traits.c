@@ -154,6 +154,8 @@ static bool simple(struct flattener *f, const struct core *e, unsigned *budget, 
   case CORE_BOOL:
   case CORE_CHAR: return true;
   case CORE_LOCAL: return scalars_only(f, e->type, foreign);
+  case CORE_GLOBAL: /* a constant of the program */
+    return e->as.use.global->kind == GLOBAL_VARIABLE && scalars_only(f, e->type, foreign);
   case CORE_PAIR:
     return simple(f, e->as.part.left, budget, foreign) &&
            simple(f, e->as.part.right, budget, foreign);
