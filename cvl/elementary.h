@@ -12,7 +12,9 @@
  * and every conditional is a choice between two values. So compilers vectorise the loops for
  * any instruction set, and the include of this file is compiled once for each. The one branch
  * is that of sin, cos and tan beyond 2^20, where elementary.c reduces the argument; the loops
- * look for such elements block by block and mend them afterwards.
+ * look for such elements block by block and mend them afterwards. The loops of exp and log look
+ * whether a block has only arguments whose results are normal numbers: then there is less to
+ * do.
  *
  * The float functions compute in double and round. Every NaN result is the same NaN, that of
  * the NAN macro. Otherwise the special cases are those of C.
@@ -80,12 +82,49 @@ E_INLINE struct e_pair e_exponential(double x, double *k) {
   return e_sum_ordered(one.head, one.tail + (r_tail + r2 * p));
 }
 
+/* e^x = 2^k r, r between 0.7 and 1.42; *t = k + E_ROUNDER, which holds k in its lowest bits.
+ * What is subtracted from r1 need not be rounded twice: it goes to the small parts. The error
+ * is below 0.9 of a unit, and half of one is of the last sum. */
+E_INLINE double e_near_exp(double x, double *t) {
+  *t = x * 0x1.71547652b82fep+0 + E_ROUNDER;
+  const double k = *t - E_ROUNDER;
+  const double r1 = x - k * E_LN2_HIGH; /* exact */
+  const double low = k * E_LN2_LOW;
+  const double r = r1 - low;
+  const double r2 = r * r, r4 = r2 * r2;
+  const double p = e_cubic(r, r2, 0x1.0000000000001p-1, 0x1.5555555555556p-3,
+                           0x1.5555555553d34p-5, 0x1.1111111110933p-7) +
+                   r4 * (e_cubic(r, r2, 0x1.6c16c1789e1a1p-10, 0x1.a01a01a80d689p-13,
+                                 0x1.a019b8c6536fap-16, 0x1.71de0cbe60db8p-19) +
+                         r4 * e_line(r, 0x1.2891d98a596b9p-22, 0x1.af3aa939d192bp-26));
+  const struct e_pair one = e_sum_ordered(1.0, r1);
+  return one.head + (one.tail + (r2 * p - low));
+}
+
+/* Arguments whose results are normal numbers: the sign of what e_odd_NAME gives is set for all
+ * others, and for these e_even_NAME gives the bits of ravel_NAME_f64 with less work. */
+E_INLINE uint64_t e_odd_exp(double x) {
+  return bits_of_f64(700.0) - bits_of_f64(e_abs(x));
+}
+E_INLINE double e_even_exp(double x) {
+  double t;
+  const double r = e_near_exp(x, &t);
+  return f64_of_bits(bits_of_f64(r) + (bits_of_f64(t) << 52));
+}
+
+/* The factor 2^k goes half into the exponent, which is exact, and half into a product, which
+ * rounds once. The bounds are set on bits, where NaNs lie beyond infinity: one instruction. */
 E_INLINE double ravel_exp_f64(double x) {
-  double k;
-  double a = x > 710.0 ? 710.0 : x; /* these already give infinity and 0 */
-  a = a < -746.0 ? -746.0 : a;
-  const struct e_pair e = e_exponential(a, &k);
-  return e_settled(e_scale(e.head, k));
+  double t;
+  const int64_t most = (int64_t)bits_of_f64(710.0); /* gives infinity, */
+  const uint64_t least = bits_of_f64(-746.0);       /* and this 0 */
+  const int64_t u = (int64_t)bits_of_f64(x);
+  const uint64_t v = (uint64_t)(u < most ? u : most);
+  const double r = e_near_exp(f64_of_bits(v < least ? v : least), &t);
+  const uint64_t whole = bits_of_f64(t), half = whole >> 1;
+  const double y = f64_of_bits(bits_of_f64(r) + (half << 52)) *
+                   f64_of_bits(((whole - half) << 52) + 0x3ff0000000000000ULL);
+  return x == x ? y : (double)NAN;
 }
 
 /* Beyond 1, (e^x - e^-x) / 2; below it the difference would cancel. */
@@ -140,26 +179,44 @@ E_INLINE double ravel_tanh_f64(double x) {
 
 /* ---- logarithm ---- */
 
-/* x = 2^k (1 + f) with 1 + f between sqrt(1/2) and sqrt(2); with s = f / (2 + f),
- * log(1 + f) = 2 atanh(s) = f - f^2/2 + s (f^2/2 + R(s^2)). */
-E_INLINE double ravel_log_f64(double x) {
-  const int tiny = x < 0x1p-1022;
-  const uint64_t root_half = 0x3fe6a09e00000000ULL;
-  const uint64_t u = bits_of_f64(tiny ? x * 0x1p54 : x) + (0x3ff0000000000000ULL - root_half);
-  const double k = f64_of_bits(u >> 52 | 0x4330000000000000ULL) -
-                   (tiny ? 0x1p52 + 1023.0 + 54.0 : 0x1p52 + 1023.0);
-  const double f = f64_of_bits((u & 0xfffffffffffffULL) + root_half) - 1.0;
+#define E_ROOT_HALF 0x3fe6a09e00000000ULL /* the bits of sqrt(1/2), nearly */
+E_INLINE uint64_t e_log_parts(double x) {
+  return bits_of_f64(x) + (0x3ff0000000000000ULL - E_ROOT_HALF);
+}
+
+/* log of m 2^k, m between sqrt(1/2) and sqrt(2): with f = m - 1 and s = f / (2 + f),
+ * log(1 + f) = 2 atanh(s) = f - f^2/2 + s (f^2/2 + R(s^2)). u holds m and k: what e_log_parts
+ * makes of the bits of a normal number; `bias` is of k. */
+E_INLINE double e_log_of(uint64_t u, double bias) {
+  const double k = f64_of_bits(u >> 52 | 0x4330000000000000ULL) - bias;
+  const double m = f64_of_bits((u & 0xfffffffffffffULL) + E_ROOT_HALF);
+  const double f = m - 1.0;
   const double half_square = 0.5 * f * f;
-  const double s = f / (2.0 + f);
+  const double s = f / (m + 1.0);
   const double z = s * s, z2 = z * z;
-  const double p = e_cubic(z, z2, 0x1.5555555555555p-1, 0x1.9999999999a3ap-2,
-                           0x1.2492492476765p-2, 0x1.c71c7201f207cp-3) +
-                   z2 * z2 *
-                       e_cubic(z, z2, 0x1.745cf8c4c7bcap-3, 0x1.3b1c42e3df02cp-3,
-                               0x1.0fbd2bafa02d6p-3, 0x1.0c1263e1bac13p-3);
+  const double p =
+      e_cubic(z, z2, 0x1.5555555555558p-1, 0x1.9999999995204p-2, 0x1.2492492e09d4dp-2,
+              0x1.c71c62c639fdep-3) +
+      z2 * z2 *
+          e_parabola(z, z2, 0x1.7462bd8f7796ep-3, 0x1.39fd392179a95p-3, 0x1.2b6688a387e03p-3);
   const struct e_pair sum = e_sum_ordered(k * E_LN2_HIGH, f);
   const double small = half_square - (s * (half_square + z * p) + k * E_LN2_LOW);
-  double r = sum.head + (sum.tail - small);
+  return sum.head + (sum.tail - small);
+}
+
+/* Not positive, not normal or not finite; else the function. */
+E_INLINE uint64_t e_odd_log(double x) {
+  const uint64_t u = bits_of_f64(x) - (1ULL << 52);
+  return u | (u + (1ULL << 53));
+}
+E_INLINE double e_even_log(double x) {
+  return e_log_of(e_log_parts(x), 0x1p52 + 1023.0);
+}
+
+E_INLINE double ravel_log_f64(double x) {
+  const int tiny = x < 0x1p-1022;
+  double r = e_log_of(e_log_parts(tiny ? x * 0x1p54 : x),
+                      tiny ? 0x1p52 + 1023.0 + 54.0 : 0x1p52 + 1023.0);
   r = x < (double)INFINITY ? r : (double)INFINITY;
   r = x > 0.0 ? r : (double)NAN;
   return x == 0.0 ? -(double)INFINITY : r;
@@ -371,9 +428,29 @@ E_INLINE double ravel_atan_f64(double x) {
         (type)ravel_##name##_f64((double)x[i]);                                                \
   }
 
+enum { E_BLOCK = 256 };
+
+/* In blocks: where all arguments are even ones, as nearly always, there is less to do. */
+#define E_EVEN_LOOP(name, suffix, type)                                                        \
+  static inline void elementary_##name##_##suffix(const type *x, type *y, size_t n) {          \
+    for (size_t first = 0; first < n; first += E_BLOCK) {                                      \
+      const size_t length = n - first < (size_t)E_BLOCK ? n - first : (size_t)E_BLOCK;         \
+      const type *a = x + first;                                                               \
+      type *b = y + first;                                                                     \
+      uint64_t odd = 0;                                                                        \
+      for (size_t i = 0; i < length; i++) odd |= e_odd_##name((double)a[i]);                   \
+      if (odd >> 63) {                                                                         \
+        E_INDEPENDENT for (size_t i = 0; i < length; i++) b[i] =                               \
+            (type)ravel_##name##_f64((double)a[i]);                                            \
+      } else {                                                                                 \
+        E_INDEPENDENT for (size_t i = 0; i < length; i++) b[i] =                               \
+            (type)e_even_##name((double)a[i]);                                                 \
+      }                                                                                        \
+    }                                                                                          \
+  }
+
 /* In blocks, whose arguments are kept: the vector loop says whether there are any that it could
  * not do, and if so they are done once more. */
-enum { E_BLOCK = 256 };
 #define E_REDUCED_LOOP(name, suffix, type)                                                     \
   static inline void elementary_##name##_##suffix(const type *x, type *y, size_t n) {          \
     double block[E_BLOCK];                                                                     \
@@ -396,13 +473,17 @@ enum { E_BLOCK = 256 };
   E_SINGLE(name)                                                                               \
   E_PLAIN_LOOP(name, f64, double)                                                              \
   E_PLAIN_LOOP(name, f32, float)
+#define E_EVEN(name)                                                                           \
+  E_SINGLE(name)                                                                               \
+  E_EVEN_LOOP(name, f64, double)                                                               \
+  E_EVEN_LOOP(name, f32, float)
 #define E_REDUCED(name)                                                                        \
   E_SINGLE(name)                                                                               \
   E_REDUCED_LOOP(name, f64, double)                                                            \
   E_REDUCED_LOOP(name, f32, float)
 
-E_PLAIN(exp)
-E_PLAIN(log)
+E_EVEN(exp)
+E_EVEN(log)
 E_REDUCED(sin)
 E_REDUCED(cos)
 E_REDUCED(tan)
@@ -417,8 +498,10 @@ E_PLAIN(tanh)
 #undef E_SINGLE
 #undef E_INDEPENDENT
 #undef E_PLAIN_LOOP
+#undef E_EVEN_LOOP
 #undef E_REDUCED_LOOP
 #undef E_PLAIN
+#undef E_EVEN
 #undef E_REDUCED
 
 #endif

@@ -116,6 +116,7 @@ static void elementary_line(const char *line, FILE *out) {
       {"#define E_PUBLIC", "#define E_PUBLIC HERE inline\n", false},
       {"#define E_INDEPENDENT", "#define E_INDEPENDENT\n", false},
       {"E_PLAIN(", "E_SINGLE(", true},
+      {"E_EVEN(", "E_SINGLE(", true},
       {"E_REDUCED(", "E_SINGLE(", true},
   };
   for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {

@@ -17,8 +17,8 @@ static const struct {
   uint64_t checksum64; /* of the fixed samples: see same_bits_with_every_compiler */
   uint64_t checksum32;
 } functions[E_COUNT] = {
-    [E_exp] = {expl, -750.0, 712.0, 1.0, 0xb693f95e0e2bd45d, 0x5445784fccdb6dbd},
-    [E_log] = {logl, 0.0, DBL_MAX, 4.0, 0xb6d25b77706c4428, 0xac1b9d9f6d5a1aec},
+    [E_exp] = {expl, -750.0, 712.0, 1.0, 0xa9ea984ad6159c78, 0x5445784fccdb6dbd},
+    [E_log] = {logl, 0.0, DBL_MAX, 4.0, 0xca5bc6ebb219543d, 0xac1b9d9f6d5a1aec},
     [E_sin] = {sinl, -DBL_MAX, DBL_MAX, 8.0, 0x1390767ff6f7bdcb, 0xccbf3fabb31ea4e8},
     [E_cos] = {cosl, -DBL_MAX, DBL_MAX, 8.0, 0xf40795e936b90e01, 0x54c7bc734a1f1d71},
     [E_tan] = {tanl, -DBL_MAX, DBL_MAX, 8.0, 0x4ea0c99954b8ca95, 0x891aa67c02373f91},
@@ -268,6 +268,73 @@ Test(elementary, position_and_length_do_not_matter) {
           cr_assert(same_f32(y32[i], want32), "%s, %s of float: element %zu of %zu at %zu",
                     set->instruction_set, set->of[f].name, i, length, offset);
         }
+      }
+    }
+  }
+}
+
+/* A stretch of ordinary arguments is done in another way than one that holds an argument whose
+ * result is no normal number: the border between them, and one such argument at every place
+ * around the ends of blocks. */
+Test(elementary, ordinary_stretches_have_the_same_bits) {
+  enum { LENGTH = 3 * 256 + 5 };
+  static const double edges[] = {700.0,
+                                 -700.0,
+                                 0x1.5e00000000001p+9,
+                                 -0x1.5e00000000001p+9,
+                                 0x1p-1022,
+                                 0x1p-1074,
+                                 0x1.ffffffffffffep-1023,
+                                 DBL_MAX,
+                                 -DBL_MAX,
+                                 INFINITY,
+                                 -INFINITY,
+                                 NAN,
+                                 0.0,
+                                 -0.0,
+                                 1.0,
+                                 -1.0,
+                                 710.0,
+                                 -745.5,
+                                 -710.0,
+                                 -0x1p-1022};
+  enum { EDGES = sizeof edges / sizeof *edges };
+  static const size_t places[] = {0, 1, 254, 255, 256, 257, 511, 512, 767, 768, LENGTH - 1};
+  static const size_t names[] = {E_exp, E_log};
+  const struct elementary_set *all[MOST_SETS];
+  const size_t n = sets(all);
+  for (size_t s = 0; s < n * 2; s++) {
+    const struct elementary_set *set = all[s / 2];
+    const size_t f = names[s % 2];
+    double x[LENGTH], y[LENGTH];
+    float x32[LENGTH], y32[LENGTH];
+    uint64_t state = s;
+    for (size_t i = 0; i < LENGTH; i++) {
+      const double unit = (double)(random_bits(&state) >> 11) * 0x1p-53;
+      x[i] =
+          f == E_log ? ldexp(unit + 0x1p-60, (int)(i % 1800) - 900) : (2.0 * unit - 1.0) * 700;
+      x32[i] = (float)(f == E_log ? unit + 0x1p-60 : x[i] / 8.0);
+    }
+    for (size_t e = 0; e <= EDGES; e++) {
+      for (size_t p = 0; p < sizeof places / sizeof *places; p++) {
+        const size_t at = places[p];
+        const double kept = x[at];
+        const float kept32 = x32[at];
+        if (e < EDGES) {
+          x[at] = edges[e];
+          x32[at] = (float)edges[e];
+        }
+        set->of[f].array_f64(x, y, LENGTH);
+        set->of[f].array_f32(x32, y32, LENGTH);
+        for (size_t i = 0; i < LENGTH; i++) {
+          cr_assert(same(y[i], elementary_baseline.of[f].f64(x[i])), "%s, %s(%a) = %a",
+                    set->instruction_set, set->of[f].name, x[i], y[i]);
+          cr_assert(same_f32(y32[i], elementary_baseline.of[f].f32(x32[i])),
+                    "%s, %s of float(%a)", set->instruction_set, set->of[f].name,
+                    (double)x32[i]);
+        }
+        x[at] = kept;
+        x32[at] = kept32;
       }
     }
   }
