@@ -391,6 +391,6 @@ CASES = [
          sizes=[64, 128, 256, 512, 1024, 1448], test_sizes=[3, 4, 10, 24], make=fluid,
          reference=fluid_step, limit=lambda n, a: Limit(bytes=5 * 40 * 24 * n * n),
          work=lambda n: n * n, unit="cells a side", target=2,
-         remark="One pass a round, as in C, but a strip of places at a time through a chain of "
-                "additions; with --native the loop is compiled, and nearer to C."),
+         remark="One pass a round, as in C, but a strip of places at a time, and the border is "
+                "computed and then thrown away."),
 ]
