@@ -232,9 +232,13 @@ static bool strip(struct fused_worker *w, uint64_t first, uint64_t n) {
 bool fused_strip(struct fused_worker *w, uint64_t first, uint64_t n) {
   const struct cvl_kernel *k = w->k;
   const bool asks = (k->pieces > 1 || k->n > PIECE_BYTES) && k->n - first >= 2 * n;
-  w->ahead = first + n;
-  w->ahead_places = asks ? n : 0;
-  if (!k->stretches) return strip(w, first, n);
+  if (!k->stretches) {
+    /* Groups of segments end in shorter strips: on from where the last strip's share ended. */
+    const uint64_t end = first + n + k->strip, next = w->ahead + w->ahead_places;
+    w->ahead = next > first + n && next < end ? next : first + n;
+    w->ahead_places = asks ? end - w->ahead : 0;
+    return strip(w, first, n);
+  }
   bool good = true;
   for (uint64_t done = 0; done < n;) {
     const uint64_t part = fused_stretch(w, first + done, n - done);
