@@ -225,6 +225,15 @@ bool cpu_elementwise(struct cvl_context *, uint64_t site, enum cvl_op, unsigned 
                      const struct cvl_value *operands, struct cvl_value *out);
 bool cpu_permute(struct cvl_context *, uint64_t site, const struct cvl_permute_args *,
                  struct cvl_value *out);
+/* The index of a scatter that nobody has written: in segment r of the source, starts[r],
+ * starts[r] + strides[r] and so on. Its segments need not be those of the source. */
+struct cpu_runs {
+  struct segments segments;
+  const void *starts, *strides; /* INTs */
+};
+/* DPERMUTE by such an index, or FPERMUTE of all; index and flags are not looked at. */
+bool cpu_scatter_runs(struct cvl_context *, uint64_t site, const struct cvl_permute_args *,
+                      const struct cpu_runs *, struct cvl_value *out);
 bool cpu_extract(struct cvl_context *, uint64_t site, const struct cvl_value *v,
                  const struct cvl_value *index, const struct cvl_value *d,
                  struct cvl_value *out);

@@ -36,7 +36,7 @@ static void leave(struct fused_value *v) {
   v->needed = false;
 }
 
-static bool is_true(const struct fused_value *flags) {
+bool fused_is_true(const struct fused_value *flags) {
   return flags->place == IN_ALL_PLACES && flags->one && *(const uint8_t *)flags->one;
 }
 
@@ -52,7 +52,7 @@ void fused_place_bind(struct cvl_kernel *k, uint32_t n, const struct cvl_value *
   struct fused_value *flags = p->op == OP_FPERMUTE ? &k->values[node->operands[OTHER]] : NULL;
   if (p->near.count != 1 || p->far.count != 1 || !index->progresses) return;
   if (!fused_counts_up(index, k->n, p->far.total, &p->start)) return;
-  if (flags && !is_true(flags)) return;
+  if (flags && !fused_is_true(flags)) return;
 
   p->placed = true;
   leave(index);

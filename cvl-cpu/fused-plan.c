@@ -49,6 +49,12 @@ static bool is_step(const struct superop_node *node) {
          node->role == ROLE_NEXT || node->role == ROLE_ASSERT;
 }
 
+/* Whether operand i of a node is the index of a scatter that takes runs. */
+static bool takes_runs(const struct superop_node *node, unsigned i) {
+  return node->role == ROLE_SCATTER && i == 1 &&
+         (node->op == OPC_DPERMUTE || node->op == OPC_FPERMUTE);
+}
+
 /* Operand i of a node: in which way it is read. */
 static void note_reader(struct cvl_kernel *k, uint32_t n, unsigned i) {
   const struct superop_node *node = &k->op->nodes[n];
@@ -56,6 +62,7 @@ static void note_reader(struct cvl_kernel *k, uint32_t n, unsigned i) {
   const bool places = reads_places(node, i);
   const bool cold = k->op->cold[n] || !superop_matters(node, i);
   if (!cold) v->last_read = n;
+  if (!cold && !takes_runs(node, i)) v->as_runs = false;
   if (places && !cold && v->node == SUPEROP_NONE) v->read_places = true;
   if (!places || !is_step(node)) v->only_read_so = false;
   if (!places || is_step(node)) return;
@@ -136,6 +143,7 @@ static void describe_values(struct cvl_kernel *k) {
   for (uint32_t n = 0; n < op->node_count; n++) {
     const struct superop_node *node = &op->nodes[n];
     for (unsigned i = 0; i < node->result_count; i++) k->values[node->result + i].node = n;
+    if (node->role == ROLE_INDEX) k->values[node->result].as_runs = true;
     for (unsigned i = 0; i < node->operand_count; i++) note_reader(k, n, i);
   }
 }

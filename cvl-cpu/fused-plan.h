@@ -71,6 +71,7 @@ struct fused_value {
   bool consumed;        /* by a reduction, scan, pack or scatter */
   bool scattered;       /* by a scatter: has to be in memory as a whole */
   uint32_t consumers;   /* how many read it so; an operand each */
+  bool as_runs;         /* of an INDEX: only scatters read it, as their index */
   bool is_output;
   bool has_spare;      /* NEXT: the next value is another one that is carried ... */
   uint32_t spare_slot; /* ... and waits in this buffer */
@@ -80,6 +81,7 @@ struct fused_value {
   bool needed;     /* somebody reads it where it lies */
   bool progresses; /* its element at place p is start + p * stride */
   bool kept;       /* read by steps that are not spared */
+  bool in_runs;    /* as_runs, and these are long: it is not made (scatter-runs.c) */
   bool streaming;  /* past the caches */
   uint8_t step;    /* bytes from an element to the next: 0 if IN_ALL_PLACES */
   size_t offset;   /* in a worker's memory */
@@ -301,6 +303,8 @@ bool fused_shared(const struct cvl_kernel *, const struct cvl_value *operands, u
  * bound. */
 void fused_place_plan(struct cvl_kernel *);
 void fused_place_bind(struct cvl_kernel *, uint32_t scatter, const struct cvl_value *operands);
+/* Whether flags are T in all places, as one value says. */
+bool fused_is_true(const struct fused_value *flags);
 /* Makes the result of v->placed_by, for v to be written to. */
 bool fused_place_room(struct cvl_kernel *, struct fused_value *v,
                       const struct cvl_value *operands);

@@ -91,8 +91,8 @@ static bool make_results(struct cvl_kernel *k, const struct cvl_value *operands)
   k->streams = false;
   for (uint32_t i = 0; i < k->step_count; i++) {
     struct fused_value *v = fused_result(k, k->steps[i]);
-    if (v && (v->is_output || (v->scattered && !v->unwanted)) && !make_vector(k, v, operands))
-      return false;
+    const bool whole = v && v->scattered && !v->unwanted && !v->in_runs;
+    if (v && (v->is_output || whole) && !make_vector(k, v, operands)) return false;
   }
   for (uint32_t i = 0; i < k->reduction_count; i++) {
     struct fused_reduction *r = &k->reductions[i];
@@ -129,10 +129,19 @@ static void drop_results(struct cvl_kernel *k) {
   }
 }
 
+/* Whether n elements may stay in a vector made for all. To copy what is left of a long vector
+ * takes as long again as to pack it; so up to seven eighths are wasted, but no more than half
+ * where half the memory is taken. */
+static bool may_stay(const struct cvl_kernel *k, uint64_t n, uint64_t bytes) {
+  enum { NO_MATTER = 64 << 10 }; /* bytes */
+  const struct heap *heap = &k->c->heap;
+  const bool plenty = heap->limit == 0 || heap->live <= heap->limit / 2;
+  return n != 1 && (n >= k->n / (plenty ? 8 : 2) || k->n * bytes <= NO_MATTER);
+}
+
 /* The result of a pack, whose length is known now. A vector much longer than that gives its
  * memory back. */
 static bool finish_pack(struct cvl_kernel *k, struct fused_pack *p) {
-  enum { NO_MATTER = 64 << 10 }; /* bytes */
   struct fused_value *result = &k->values[k->op->nodes[p->node].result];
   const uint64_t n = p->kept, bytes = p->v->bytes;
   if (p->wants_descriptor && k->segments.count == 1) result[1].whole = cvl_one_segment(n);
@@ -142,7 +151,7 @@ static bool finish_pack(struct cvl_kernel *k, struct fused_pack *p) {
   }
   if (!p->wants_result) return true;
   struct cvl_vector *v = result->whole.as.vector;
-  if (n != 1 && (n >= k->n / 2 || k->n * bytes <= NO_MATTER)) {
+  if (may_stay(k, n, bytes)) {
     v->length = n;
     return true;
   }
@@ -221,7 +230,16 @@ static bool scatter(struct cvl_kernel *k, uint32_t number, const struct cvl_valu
     }
   }
   if (descriptors == 1) a.d = a.s;
-  if (!cpu_permute(k->c, k->site + number, &a, &k->values[node->result].whole)) return false;
+  const struct fused_value *index = &k->values[node->operands[1]];
+  struct cvl_value *out = &k->values[node->result].whole;
+  const uint64_t site = k->site + number;
+  if (index->in_runs) {
+    const struct fused_node *p = &k->nodes[index->node];
+    const struct cpu_runs runs = {p->near, p->values, p->strides};
+    if (!cpu_scatter_runs(k->c, site, &a, &runs, out)) return false;
+  } else if (!cpu_permute(k->c, site, &a, out)) {
+    return false;
+  }
   release_read(k, number, operands);
   return true;
 }

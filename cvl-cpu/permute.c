@@ -16,6 +16,7 @@
 #include "cvl-cpu/cpu.h"
 #include "cvl-cpu/kernels-move.h"
 #include "cvl-cpu/locate.h"
+#include "cvl-cpu/ranges.h"
 
 enum { STEP = LOCATE_MOST };
 
@@ -119,18 +120,11 @@ static void prepare_range(const struct permute_job *job, uint64_t low, uint64_t 
   }
 }
 
-/* Range r of the destination. Its segments: from the one that `low` lies in to the last that
- * starts before `high`; empty ones at the very end belong to the last range, so that each
- * index is checked at least once. */
 static void scatter_range(struct permute_job *job, uint64_t r) {
-  const uint64_t total = job->far.total, share = total / job->ranges + 1;
-  const uint64_t low = r * share < total ? r * share : total;
-  const uint64_t high = total - low < share ? total : low + share;
+  const struct range range = range_of(&job->far, job->ranges, r);
+  const uint64_t low = range.low, high = range.high, k = range.first;
   prepare_range(job, low, high);
-  uint64_t k = r == 0 ? 0 : segment_from(&job->far, low);
-  if (k) k--;
-  const uint64_t past = r + 1 == job->ranges ? job->far.count : segment_from(&job->far, high);
-  const uint64_t end = segment_start(&job->near, past);
+  const uint64_t end = segment_start(&job->near, range.past);
   struct walk w = walk_from(&job->near, (struct place){k, segment_start(&job->near, k)});
   uint64_t at[STEP + SPREAD_SLACK / sizeof(uint64_t)];
   while (w.position < end && of_interest(job, w.position)) {

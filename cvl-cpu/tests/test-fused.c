@@ -53,6 +53,8 @@ enum {
   P_PICKED,     /* n: into P_MANY */
   P_EACH_ONE,   /* 1 for each segment of P_MAIN */
   P_EACH_LAST,  /* last index of each segment of P_SOURCE */
+  P_RUN_START,  /* for each segment of P_MAIN: an INDEX of P_SOURCE */
+  P_RUN_STRIDE,
   PARAMS
 };
 
@@ -61,7 +63,7 @@ static const uint8_t param_kinds[PARAMS] = {
     SUPEROP_INT,    SUPEROP_INT,    SUPEROP_FLOAT,  SUPEROP_FLOAT,  SUPEROP_BOOL,
     SUPEROP_INT,    SUPEROP_FLOAT,  SUPEROP_BOOL,   SUPEROP_INT,    SUPEROP_FLOAT,
     SUPEROP_INT,    SUPEROP_INT,    SUPEROP_FLOAT,  SUPEROP_INT,    SUPEROP_INT,
-    SUPEROP_INT,    SUPEROP_INT,    SUPEROP_INT};
+    SUPEROP_INT,    SUPEROP_INT,    SUPEROP_INT,    SUPEROP_INT,    SUPEROP_INT};
 
 /* ---- a random superoperator ---- */
 
@@ -221,6 +223,17 @@ static void add_map(struct maker *m) {
   }
 }
 
+/* Flags, nearly always all T. */
+static uint32_t all_flags(struct maker *m) {
+  const uint32_t all = add(m, OPC_CONST, TW_BOOL, 0, (uint32_t[]){0});
+  m->nodes[m->node_count - 1].constant = cvl_scalar_bool(below(m->r, 8) > 0);
+  m->kinds[all] = SUPEROP_BOOL;
+  m->places[all] = false;
+  const uint32_t flags = add(m, OPC_DIST, TW_BOOL, 2, (uint32_t[]){all, P_WHOLE});
+  made(m, flags, SUPEROP_BOOL);
+  return flags;
+}
+
 /* v from some place of P_FAR on, among other elements or zeros. */
 static uint32_t put_down(struct maker *m, enum superop_kind kind, uint32_t v) {
   static const uint32_t far[] = {P_FAR_INT, P_FAR_FLOAT, P_FAR_BOOL};
@@ -231,13 +244,27 @@ static uint32_t put_down(struct maker *m, enum superop_kind kind, uint32_t v) {
     return add(m, OPC_DPERMUTE, word_of(kind), 5,
                (uint32_t[]){v, index, far[kind], P_WHOLE, P_FAR});
   }
-  const uint32_t all = add(m, OPC_CONST, TW_BOOL, 0, (uint32_t[]){0});
-  m->nodes[m->node_count - 1].constant = cvl_scalar_bool(below(m->r, 8) > 0);
-  m->kinds[all] = SUPEROP_BOOL;
-  m->places[all] = false;
-  const uint32_t flags = add(m, OPC_DIST, TW_BOOL, 2, (uint32_t[]){all, P_WHOLE});
-  made(m, flags, SUPEROP_BOOL);
+  const uint32_t flags = all_flags(m);
   return add(m, OPC_FPERMUTE, word_of(kind), 5, (uint32_t[]){v, index, flags, P_WHOLE, P_FAR});
+}
+
+/* A DPERMUTE, or FPERMUTE of all, by an INDEX, the runs of which are segments, all one, or one
+ * for all segments. */
+static uint32_t add_runs(struct maker *m, uint32_t v, enum superop_kind kind) {
+  struct random *r = m->r;
+  const uint32_t far[] = {P_FAR_INT, P_FAR_FLOAT, P_FAR_BOOL};
+  const bool one = below(r, 3) == 0, whole = one || below(r, 3) == 0;
+  const uint32_t runs[] = {one ? P_ONE_INT : P_RUN_START, one ? P_ONE_STRIDE : P_RUN_STRIDE,
+                           one ? P_WHOLE : P_MAIN};
+  const uint32_t index = add(m, OPC_INDEX, TW_NONE, 3, runs);
+  m->kinds[index] = SUPEROP_INT;
+  m->places[index] = below(r, 4) == 0;
+  const uint32_t near = whole ? P_WHOLE : P_MAIN, to = whole ? P_FAR : P_SOURCE;
+  if (below(r, 2)) {
+    const uint32_t flags = all_flags(m);
+    return add(m, OPC_FPERMUTE, word_of(kind), 5, (uint32_t[]){v, index, flags, near, to});
+  }
+  return add(m, OPC_DPERMUTE, word_of(kind), 5, (uint32_t[]){v, index, far[kind], near, to});
 }
 
 static void add_consumer(struct maker *m) {
@@ -270,7 +297,7 @@ static void add_consumer(struct maker *m) {
               (uint32_t[]){v, below(r, 8) ? P_PERMUTED : some(m, SUPEROP_INT), P_MAIN});
     break;
   case 6:
-  case 7: out = put_down(m, kind, v); break;
+  case 7: out = below(r, 2) ? put_down(m, kind, v) : add_runs(m, v, kind); break;
   default: {
     const uint32_t far[] = {P_FAR_INT, P_FAR_FLOAT, P_FAR_BOOL};
     out = add(m, OPC_DFPERMUTE, word, 6,
@@ -470,6 +497,30 @@ static struct cvl_value flags(struct random *r, struct cvl_context *c, uint64_t 
   return v;
 }
 
+/* Runs that fit the segments of the source, forwards or backwards; rarely one does not. */
+static void make_runs(struct random *r, struct cvl_context *c, uint64_t count,
+                      const int64_t *lengths, const int64_t *source, struct cvl_value *p) {
+  int64_t *start = malloc(count * sizeof *start + 1),
+          *stride = malloc(count * sizeof *start + 1);
+  const bool faulty = below(r, 4) == 0;
+  for (uint64_t k = 0; k < count; k++) {
+    const int64_t steps = lengths[k] - 1, last = source[k] - 1;
+    const int64_t most = steps > 0 ? last / steps : 1 << 20;
+    stride[k] = (int64_t)below(r, (uint64_t)most + 1);
+    const int64_t reach = steps > 0 ? stride[k] * steps : 0;
+    start[k] = last > reach ? (int64_t)below(r, (uint64_t)(last - reach) + 1) : 0;
+    if (below(r, 3) == 0) {
+      start[k] += reach;
+      stride[k] = -stride[k];
+    }
+    if (faulty && below(r, count) == 0) *(below(r, 2) ? start : stride) += bound(r, 1 << 20);
+  }
+  p[P_RUN_START] = ints(c, count, start);
+  p[P_RUN_STRIDE] = ints(c, count, stride);
+  free(start);
+  free(stride);
+}
+
 static void make_operands(struct random *r, struct cvl_context *c, uint64_t n,
                           struct cvl_value *p) {
   int64_t *x = malloc((2 * n + 8) * sizeof *x), *lengths = malloc((2 * n + 8) * sizeof *x);
@@ -478,14 +529,16 @@ static void make_operands(struct random *r, struct cvl_context *c, uint64_t n,
   p[P_MAIN] = count == 1 && below(r, 2) ? cvl_one_segment(n) : segdes(c, count, lengths);
   p[P_WHOLE] = cvl_one_segment(n);
   uint64_t m = 0;
-  const bool same = below(r, 2);
+  const bool same = below(r, 2), sparse = below(r, 4) == 0;
   for (uint64_t k = 0; k < count; k++) {
     source[k] = same ? lengths[k] : lengths[k] + (int64_t)below(r, 3);
     if (!same && source[k] > 2 && below(r, 4) == 0) source[k] /= 2;
+    if (sparse) source[k] *= 1 + (int64_t)below(r, 4);
     if (source[k] == 0 && lengths[k]) source[k] = 1;
     m += (uint64_t)source[k];
   }
   p[P_SOURCE] = segdes(c, count, source);
+  make_runs(r, c, count, lengths, source, p);
   for (uint64_t k = 0; k < count; k++) x[k] = source[k] - 1;
   p[P_EACH_LAST] = ints(c, count, x);
   for (uint64_t k = 0; k < count; k++) x[k] = 1;
