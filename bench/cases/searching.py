@@ -209,6 +209,6 @@ CASES = [
          make=lambda n, rng: [n], reference=sieve,
          work=lambda n: n * math.log(math.log(max(n, 16))), unit="numbers",
          memory=lambda n: 2 * n + 2**24,
-         remark="indices of crossed-out numbers are written to memory for the check of `<-`, which "
-                "wants them for its message; computed anew when it fails, they need not be"),
+         remark="each block is crossed out in memory as large as it, and packed in a second pass; "
+                "the primes of the blocks are then joined two by two, where C puts them in place"),
 ]
