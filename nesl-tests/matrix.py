@@ -96,6 +96,11 @@ def drawn(what, config, options):
     return int(key, 16) % 1000 < 10 * options.sample
 
 
+def patience(config, options):
+    """Seconds for one file. The emulation looks at every access of every thread."""
+    return options.timeout * (5 if CONFIGS[config].backend == "cuda-emu" else 1)
+
+
 def print_table(configs, totals):
     """Configurations against suites."""
     suites = ["forms", "library"]
@@ -123,7 +128,7 @@ def main():
     parser.add_argument("--widths", action="append", choices=WIDTHS)
     parser.add_argument("--threads", action="append", choices=["all", "1", "2", "8"])
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
-    parser.add_argument("--timeout", type=int, default=120, help="seconds for one file")
+    parser.add_argument("--timeout", type=int, default=120, help="seconds for one file; five times that on the emulated GPU")
     parser.add_argument("--list", action="store_true", help="print the configurations")
     options = parser.parse_args()
     if options.list:
@@ -135,7 +140,8 @@ def main():
     totals, shown = {}, []
     with tempfile.TemporaryDirectory(prefix="ravel-") as folder, \
             concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        jobs = [("forms", c, pool.submit(nesl.run_file, options.nesl, f, c, s, options.timeout))
+        jobs = [("forms", c, pool.submit(nesl.run_file, options.nesl, f, c, s,
+                                         patience(c, options)))
                 for c in configs for f in files if f.runs_in(c)
                 for s in f.seeds if drawn(f"{f.path.name} {s}", c, options)]
         jobs += [("library", c, pool.submit(library.run_row, options.nesl, row, c, options.data,
