@@ -38,6 +38,11 @@ static struct cvl_context *cpu_open(const struct cvl_options *options, const cha
   c->stop = options->stop;
   c->float_elem = options->float_elem;
   c->kernels = cpu_kernels_choose();
+  if (!c->kernels) {
+    *why = "this program was built for other processors (RAVEL_KERNELS=best)";
+    cpu_close(c);
+    return NULL;
+  }
   c->map_rows = &c->kernels->map->widths[c->int_elem == CVL_I64][c->float_elem == CVL_F64];
   heap_init(&c->heap, 0);
   c->memory = memory_new(&c->heap);

@@ -865,7 +865,7 @@ static unsigned run_until_settled(const char *option) {
 /* Nobody has asked for it: after a while it is compiled, in the folder that is made for it, and
  * found there sooner the next time. Where there can be no folder, nothing is. */
 Test(fused, native_when_it_pays) {
-  char directory[] = "/tmp/ravel-native-XXXXXX", option[64], command[64];
+  char directory[] = "/tmp/ravel-native-XXXXXX", option[64], command[128];
   cr_assert_not_null(mkdtemp(directory));
   snprintf(option, sizeof option, "auto:%s/cache/ravel", directory);
   const unsigned runs = run_until_settled(option);
