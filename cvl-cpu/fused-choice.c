@@ -8,8 +8,14 @@
 
 /* To write the text of a superoperator and look for it takes a good part of a millisecond, to
  * compile it some tenths of a second: but on a processor that would mostly be idle. */
-static const double look_after = 2e-3, compile_after = 100e-3, try_for = 2e-3; /* seconds */
+static const double look_after = 2e-3, compile_after = 100e-3; /* seconds */
+/* So much of either says which is quicker: some runs, or a long one. */
+static const double try_for = 2e-3, try_once = 20e-3;
 enum { TRY_RUNS = 3 };
+
+/* What a place takes at each node, at least: a look that costs less than the run comes first.
+ */
+static const double least_of_node = 0.2e-9;
 
 /* What a run takes beside its places, in places. */
 static const double places_of_a_run = 1000;
@@ -20,7 +26,7 @@ static void settle(struct fused_choice *choice, bool compiled) {
 }
 
 static bool tried(const struct fused_trial *t) {
-  return t->runs >= TRY_RUNS && t->seconds >= try_for;
+  return t->seconds >= (t->runs >= TRY_RUNS ? try_for : try_once);
 }
 
 /* In turns, as runs of a loop may become shorter and shorter. */
@@ -29,13 +35,14 @@ static void try_next(struct fused_choice *choice) {
   if (tried(e) && tried(n)) {
     settle(choice, n->seconds * e->work < e->seconds * n->work);
   } else {
-    choice->compiled = !choice->compiled;
+    choice->compiled = tried(e) || (!tried(n) && !choice->compiled);
   }
 }
 
 static void begin_trial(struct fused_choice *choice) {
   choice->stage = CHOICE_TRIED;
-  choice->evaluated = (struct fused_trial){0};
+  choice->compiled = choice->evaluated.runs == 0; /* the other is next */
+  if (!tried(&choice->evaluated)) choice->evaluated = (struct fused_trial){0};
 }
 
 bool fused_choose(struct cvl_kernel *k) {
@@ -43,7 +50,8 @@ bool fused_choose(struct cvl_kernel *k) {
   if (!native_when_it_pays(k->c->native)) return k->native && fused_native_ready(k->native);
   struct fused_choice *choice = &k->choice;
   const double spent = choice->evaluated.seconds;
-  if (choice->stage == CHOICE_WATCHED && spent >= look_after) {
+  const double soon = least_of_node * (double)k->n * k->op->node_count;
+  if (choice->stage == CHOICE_WATCHED && spent + soon >= look_after) {
     k->native = fused_native_new(k);
     choice->stage = CHOICE_MISSING;
     if (!k->native) {
