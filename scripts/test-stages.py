@@ -79,7 +79,9 @@ def stages(everything, seed):
     small = "" if everything else f" --sample 5 --seed {seed}"
     full = "--full" if everything else "--quick"
     yield "build release", build("release")
-    yield "unit tests", "ctest --test-dir build --output-on-failure -j 2 --no-tests=error"
+    # The next stages run conformance of all back ends themselves.
+    yield ("unit tests", "ctest --test-dir build --output-on-failure -j 2 --no-tests=error"
+           + ("" if everything else " -LE conformance"))
     yield "conformance classic", f"build/bin/conformance {full} --int 32 --float 64 --seed 1"
     yield "conformance 64/64", f"build/bin/conformance {full} --int 64 --float 64 --seed 2"
     items = "SUPEROP" if everything else "SUPEROP.FUNCTIONS"
@@ -104,7 +106,7 @@ def stages(everything, seed):
     # 102 configurations; the emulated GPU watches itself.
     matrix = ("RAVEL_EMULATION=check,deferred,order=shuffled,seed=1,small=0 "
               "python3 nesl-tests/matrix.py")
-    yield "matrix of NESL", matrix + ("" if everything else f" --sample 1.5 --seed {seed}")
+    yield "matrix of NESL", matrix + ("" if everything else f" --sample 1 --seed {seed}")
     if everything:
         yield "matrix of NESL, other data", f"{matrix} --sample 0 --data {seed[:8]}"
     yield "work of compiled NESL", "python3 nesl-tests/work.py"
@@ -126,7 +128,7 @@ def stages(everything, seed):
     # A change must not be refused for an input that it has nothing to do with: seeds and numbers
     # of inputs are fixed here, however fast the machine is, and --all looks for new ones.
     yield ("random programs", "python3 nesl-tests/random_programs.py" +
-           (f" --seconds 600 --native --seed {seed[:8]}" if everything else " --count 1500"))
+           (f" --seconds 600 --native --seed {seed[:8]}" if everything else " --count 1000"))
     number = f"0x{seed[:7]}" if everything and seed != "none" else 1
     length = "--seconds 600" if everything else "--count 200"
     yield "random NESL programs", f"build/bin/nesl-random --seed {number} {length}"
@@ -163,8 +165,8 @@ def stages(everything, seed):
            f"{small} --config classic-8t --config 64-2t --config fused-2t")
     if shutil.which("clang"):
         # As above.
-        yield "fuzzing the loader", "scripts/fuzz " + ("300" if everything else "--same 150000")
-        yield "fuzzing the reader", "scripts/fuzz syntax " + ("60" if everything else "--same 10000")
+        yield "fuzzing the loader", "scripts/fuzz " + ("300" if everything else "--same 100000")
+        yield "fuzzing the reader", "scripts/fuzz syntax " + ("60" if everything else "--same 5000")
         yield ("fuzzing the checker and the flattener",
                "scripts/fuzz forms " + ("300" if everything else "--same 1000"))
     if everything:
