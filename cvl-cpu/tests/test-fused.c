@@ -732,6 +732,16 @@ Test(fused, random) {
   cr_assert(seed || good >= rounds, "only %u superoperators without faults", good);
 }
 
+static struct cvl_kernel *made_ready(struct cvl_context *c, struct arena *a,
+                                     struct superop *op) {
+  const char *why;
+  uint32_t node;
+  cr_assert(superop_complete(a, op, &why, &node), "node %u: %s", node, why);
+  struct cvl_kernel *k = cpu->prepare(c, op);
+  cr_assert_not_null(k);
+  return k;
+}
+
 /* A fault in the piece that would start the state of a long segment's scan, while pieces after
  * it wait for their turn: they must not go on with a state that nobody has started, which is
  * what the last user of the memory left there. Sines of large numbers take their time, so the
@@ -759,10 +769,7 @@ Test(fused, fault_while_pieces_wait) {
   heap_init(&heap, 0);
   struct arena a;
   arena_init(&a, &heap);
-  uint32_t node;
-  cr_assert(superop_complete(&a, &op, &why, &node), "node %u: %s", node, why);
-  struct cvl_kernel *k = cpu->prepare(c, &op);
-  cr_assert_not_null(k);
+  struct cvl_kernel *k = made_ready(c, &a, &op);
   int64_t *x = malloc(N * sizeof *x);
   double *y = malloc(N * sizeof *y);
   for (int i = 0; i < MANY; i++) x[i] = SHORT;
@@ -835,10 +842,7 @@ static unsigned run_until_settled(const char *option) {
   heap_init(&heap, 0);
   struct arena a;
   arena_init(&a, &heap);
-  uint32_t node;
-  cr_assert(superop_complete(&a, &op, &why, &node), "node %u: %s", node, why);
-  struct cvl_kernel *k = cpu->prepare(c, &op);
-  cr_assert_not_null(k);
+  struct cvl_kernel *k = made_ready(c, &a, &op);
   double *x = malloc(N * sizeof *x);
   for (int i = 0; i < N; i++) x[i] = i * 0.37;
   struct cvl_value operand, first, got;

@@ -67,3 +67,16 @@ const struct ir_binding *binding_of(const struct rewriting *r, const char *funct
   cr_assert(x, "no v%u in %s", v, function);
   return x;
 }
+
+bool rewriting_pass(const char *functions, bool (*pass)(struct opt *), char *body,
+                    size_t size) {
+  struct rewriting r;
+  rewriting_begin(&r, functions);
+  const bool changed = pass(&r.o);
+  rewriting_verify(&r);
+  FILE *out = fmemopen(body, size, "w");
+  ir_print_function(r.o.program, function_called(&r, "M"), out);
+  fclose(out);
+  rewriting_free(&r);
+  return changed;
+}

@@ -20,6 +20,8 @@ struct rewriting {
 /* Parses `functions`, written after the first line, with INT and FLOAT of 64 bits and the entry
  * M; fails the test if they are not let-form. */
 void rewriting_begin(struct rewriting *, const char *functions);
+/* M's body after a pass, in at most size bytes; whether the pass changed anything. */
+bool rewriting_pass(const char *functions, bool (*pass)(struct opt *), char *body, size_t size);
 void rewriting_free(struct rewriting *);
 /* Liveness, and the verifier: fails the test if a rule is broken. */
 void rewriting_verify(struct rewriting *);

@@ -1,7 +1,6 @@
 /* sort.c - which permutations by ranks become a SORT, and which must not. */
 #include "rewriting.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* A vector v0 and a descriptor v4 of its length. */
@@ -10,23 +9,10 @@
   "v3 = LENGTH INT v0 @1:2\n"                                                                  \
   "v4 = MAKE_SEGDES v3 @1:3\n"
 
-/* M's body after the pass; whether it changed anything. */
-static bool sort(const char *functions, char *body, size_t size) {
-  struct rewriting r;
-  rewriting_begin(&r, functions);
-  const bool changed = pass_sort(&r.o);
-  rewriting_verify(&r);
-  FILE *out = fmemopen(body, size, "w");
-  ir_print_function(r.o.program, function_called(&r, "M"), out);
-  fclose(out);
-  rewriting_free(&r);
-  return changed;
-}
-
 #define EXPECT_SORTED(functions, sorted)                                                       \
   do {                                                                                         \
     char body[4000] = {0};                                                                     \
-    cr_expect_eq(sort(functions, body, sizeof body), sorted, "%s", body);                      \
+    cr_expect_eq(rewriting_pass(functions, pass_sort, body, sizeof body), sorted, "%s", body); \
     cr_expect_eq(strstr(body, "SORT_") != NULL, sorted, "%s", body);                           \
     cr_expect_eq(strstr(body, "RANK_") == NULL, sorted, "%s", body);                           \
     cr_expect_eq(strstr(body, "PERMUTE") == NULL, sorted, "%s", body);                         \
@@ -48,11 +34,11 @@ Test(sort, a_permutation_by_ranks) {
 /* Sorting fails where ranking did, and before what came between. */
 Test(sort, takes_the_place_of_the_ranks) {
   char body[4000] = {0};
-  sort("fun M () -> (INT, INT) @1:1\n" VECTOR "v5 = RANK_UP INT v0 v4 @2:1\n"
-       "v6 = / INT v0 v0 @3:1\n"
-       "v7 = PERMUTE INT v0 v5 v4 @4:1\n"
-       "yield v6 v7\nend\n",
-       body, sizeof body);
+  rewriting_pass("fun M () -> (INT, INT) @1:1\n" VECTOR "v5 = RANK_UP INT v0 v4 @2:1\n"
+                 "v6 = / INT v0 v0 @3:1\n"
+                 "v7 = PERMUTE INT v0 v5 v4 @4:1\n"
+                 "yield v6 v7\nend\n",
+                 pass_sort, body, sizeof body);
   const char *sorted = strstr(body, "v7 = SORT_UP INT v0 v4 @2:1"),
              *divided = strstr(body, "= / INT");
   cr_expect(sorted && divided && sorted < divided, "%s", body);

@@ -1,7 +1,6 @@
 /* zeros.c - which scatters into defaults are scatters into zeros. */
 #include "rewriting.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* A vector v0 and descriptors v4 of its length, v6 of one more; indices v8. */
@@ -14,23 +13,11 @@
   "v7 = MAKE_SEGDES v6 @1:6\n"                                                                 \
   "v8 = INDEX v5 v5 v4 @1:7\n"
 
-/* M's body after the pass; whether it changed anything. */
-static bool zeros(const char *functions, char *body, size_t size) {
-  struct rewriting r;
-  rewriting_begin(&r, functions);
-  const bool changed = pass_zeros(&r.o);
-  rewriting_verify(&r);
-  FILE *out = fmemopen(body, size, "w");
-  ir_print_function(r.o.program, function_called(&r, "M"), out);
-  fclose(out);
-  rewriting_free(&r);
-  return changed;
-}
-
 #define EXPECT_ZEROS(functions, wanted)                                                        \
   do {                                                                                         \
     char body[4000] = {0};                                                                     \
-    cr_expect_eq(zeros(functions, body, sizeof body), wanted, "%s", body);                     \
+    cr_expect_eq(rewriting_pass(functions, pass_zeros, body, sizeof body), wanted, "%s",       \
+                 body);                                                                        \
     cr_expect_eq(strstr(body, "FPERMUTE FLOAT v0 v8") != NULL, wanted, "%s", body);            \
     cr_expect_eq(strstr(body, "DPERMUTE") == NULL, wanted, "%s", body);                        \
   } while (0)
