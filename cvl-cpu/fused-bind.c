@@ -165,17 +165,6 @@ static void bind_assert(struct cvl_kernel *k, struct fused_node *p) {
   if (p->bound < index->below) index->below = p->bound;
 }
 
-/* Whether a scatter reads a value: it may write over it, or give up its memory. */
-static bool is_scattered(const struct cvl_kernel *k, uint32_t value) {
-  for (uint32_t n = 0; n < k->op->node_count; n++) {
-    const struct superop_node *node = &k->op->nodes[n];
-    for (unsigned i = 0; node->role == ROLE_SCATTER && i < node->operand_count; i++) {
-      if (node->operands[i] == value) return true;
-    }
-  }
-  return false;
-}
-
 /* The indices of DPERMUTEs, and of FPERMUTEs of all, that need not be made, as they are a few
  * runs. */
 static void find_runs(struct cvl_kernel *k, const struct cvl_value *operands) {
@@ -184,9 +173,7 @@ static void find_runs(struct cvl_kernel *k, const struct cvl_value *operands) {
     const struct superop_node *node = &k->op->nodes[n];
     if (node->role == ROLE_INDEX && k->values[node->result].as_runs) {
       struct fused_value *v = &k->values[node->result];
-      v->in_runs = !v->is_output && !v->unwanted &&
-                   k->nodes[n].near.count <= k->n / RUN_LEAST &&
-                   !is_scattered(k, node->operands[0]) && !is_scattered(k, node->operands[1]);
+      v->in_runs = !v->unwanted && k->nodes[n].near.count <= k->n / RUN_LEAST;
     } else if (node->role == ROLE_SCATTER && k->values[node->operands[1]].in_runs) {
       const struct segments near = value_segments(&operands[node->operands[3]]);
       const struct fused_value *flags = &k->values[node->operands[2]];
@@ -274,7 +261,7 @@ void fused_bind(struct cvl_kernel *k, const struct cvl_value *operands) {
     case ROLE_ASSERT: bind_assert(k, p); break;
     }
   }
-  find_runs(k, operands);
+  if (k->has_runs) find_runs(k, operands);
   find_live_steps(k);
   if (!k->compiled) fused_chain_bind(k);
   fused_stretch_bind(k);

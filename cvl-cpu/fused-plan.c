@@ -148,6 +148,29 @@ static void describe_values(struct cvl_kernel *k) {
   }
 }
 
+/* Whether a scatter reads a value: it may write over it, or give up its memory. */
+static bool is_scattered(const struct cvl_kernel *k, uint32_t value) {
+  for (uint32_t n = 0; n < k->op->node_count; n++) {
+    const struct superop_node *node = &k->op->nodes[n];
+    for (unsigned i = 0; node->role == ROLE_SCATTER && i < node->operand_count; i++) {
+      if (node->operands[i] == value) return true;
+    }
+  }
+  return false;
+}
+
+/* Which INDEXes may stay runs, of what is still there when the scatters are executed. */
+static void note_runs(struct cvl_kernel *k) {
+  for (uint32_t n = 0; n < k->op->node_count; n++) {
+    const struct superop_node *node = &k->op->nodes[n];
+    if (node->role != ROLE_INDEX) continue;
+    struct fused_value *v = &k->values[node->result];
+    v->as_runs &= !v->is_output && !is_scattered(k, node->operands[0]) &&
+                  !is_scattered(k, node->operands[1]);
+    k->has_runs |= v->as_runs;
+  }
+}
+
 /* ---- buffers ---- */
 
 /* Strip buffers that are free, as a stack. */
@@ -363,6 +386,7 @@ struct cvl_kernel *cpu_prepare(struct cvl_context *c, const struct superop *op) 
   k->chains = (struct fused_chain *)(void *)(block + chains_at);
   uint32_t *scratch = (uint32_t *)(void *)(block + free_at);
   describe_values(k);
+  note_runs(k);
   note_loops(k);
   note_ranges(k);
   note_told(k, scratch);

@@ -71,7 +71,8 @@ struct fused_value {
   bool consumed;        /* by a reduction, scan, pack or scatter */
   bool scattered;       /* by a scatter: has to be in memory as a whole */
   uint32_t consumers;   /* how many read it so; an operand each */
-  bool as_runs;         /* of an INDEX: only scatters read it, as their index */
+  bool as_runs;         /* of an INDEX: only scatters read it, as their index, and it need not
+                           be written */
   bool is_output;
   bool has_spare;      /* NEXT: the next value is another one that is carried ... */
   uint32_t spare_slot; /* ... and waits in this buffer */
@@ -216,6 +217,7 @@ struct cvl_kernel {
   uint64_t site, n;
   struct segments segments; /* of the consumers; one of all places if there are none */
   bool cut_anywhere;        /* no consumers: pieces may begin at any place */
+  bool has_runs;            /* some value is as_runs */
   bool compiled;            /* maps are done by compiled functions */
   bool streams;             /* something is written past the caches */
   bool stretches;           /* gathers are followed: shifted_count of them */

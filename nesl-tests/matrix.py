@@ -128,7 +128,8 @@ def main():
     parser.add_argument("--widths", action="append", choices=WIDTHS)
     parser.add_argument("--threads", action="append", choices=["all", "1", "2", "8"])
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
-    parser.add_argument("--timeout", type=int, default=120, help="seconds for one file; five times that on the emulated GPU")
+    parser.add_argument("--timeout", type=int, default=120,
+                        help="seconds for one file; five times that on the emulated GPU")
     parser.add_argument("--list", action="store_true", help="print the configurations")
     options = parser.parse_args()
     if options.list:
@@ -157,7 +158,7 @@ def main():
     print_table(configs, totals)
     for suite, failure in shown[:20]:
         if suite == "forms":
-            nesl.show_failure(options.nesl, failure, options.timeout)
+            nesl.show_failure(options.nesl, failure, patience(failure.config, options))
         else:
             library.show_failure(failure, options.data)
     ran, failed = (sum(t[k] for t in totals.values()) for k in (0, 1))

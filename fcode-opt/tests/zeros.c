@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* A vector v0 and descriptors v4 of its length, v6 of one more; indices v8. */
+/* A vector v0 and descriptors v4 of its length, v7 of one more; indices v8. */
 #define VECTORS                                                                                \
   "v0, v1, v2 = READ FLOAT @1:1\n"                                                             \
   "v3 = LENGTH FLOAT v0 @1:2\n"                                                                \
