@@ -27,19 +27,13 @@ ALWAYS_INLINE ELEMENT_TYPE NAMED(fold)(enum cvl_op op, ELEMENT_TYPE *lane) {
   return NAMED(combine)(op, lane[0], lane[1]);
 }
 
-/* Combines x[0 .. n) into the lanes. Where the order is free, two rows are combined with each
- * other first: half the steps that wait for the one before. */
+/* Combines x[0 .. n) into the lanes, row by row: in any other order, which leaves fewer steps
+ * that wait for the one before, processors do not see what is read next, and take twice as long
+ * (bench-ops, ADD_REDUCE of i64). */
 ALWAYS_INLINE void NAMED(gather)(enum cvl_op op, const ELEMENT_TYPE *x, uint64_t n,
                                  ELEMENT_TYPE *lane) {
   const uint64_t width = (uint64_t)WIDTH;
   uint64_t r = 0;
-  for (; NAMED(exact)(op) && r + 2 * width <= n; r += 2 * width) {
-    for (int j = 0; j < WIDTH; j++) {
-      const ELEMENT_TYPE pair =
-          NAMED(combine)(op, x[r + (uint64_t)j], x[r + width + (uint64_t)j]);
-      lane[j] = NAMED(combine)(op, lane[j], pair);
-    }
-  }
   for (; r + width <= n; r += width) {
     for (int j = 0; j < WIDTH; j++) lane[j] = NAMED(combine)(op, lane[j], x[r + (uint64_t)j]);
   }
@@ -66,12 +60,9 @@ ALWAYS_INLINE void NAMED(gather_extreme)(enum cvl_op op, const ELEMENT_TYPE *x,
   TYPE_I odd[WIDTH];
   for (int j = 0; j < WIDTH; j++) best[j] = NAMED(pad)(op);
   for (int j = 0; j < WIDTH; j++) odd[j] = 0;
-  for (int r = 0; r < CVL_REDUCE_BLOCK; r += 2 * WIDTH) {
-    for (int j = 0; j < WIDTH; j++) {
-      const ELEMENT_TYPE y = x[r + j], z = x[r + WIDTH + j];
-      best[j] = NAMED(compare)(op, z, NAMED(compare)(op, y, best[j]));
-      odd[j] |= __builtin_isunordered(y, z);
-    }
+  for (int r = 0; r < CVL_REDUCE_BLOCK; r += WIDTH) {
+    for (int j = 0; j < WIDTH; j++) best[j] = NAMED(compare)(op, x[r + j], best[j]);
+    for (int j = 0; j < WIDTH; j++) odd[j] |= __builtin_isunordered(x[r + j], x[r + j]);
   }
   TYPE_I any = 0;
   for (int j = 0; j < WIDTH; j++) any |= odd[j] | (best[j] == 0);
