@@ -85,7 +85,10 @@ ALWAYS_INLINE uint64_t NAMED(short_ones)(enum cvl_op op, const ELEMENT_TYPE *x,
   }
   const uint64_t longer = longer_than(ROW, offsets, count);
   if (ROW < 16 && __builtin_popcountll(longer) > GROUP / 8) {
-    NAMED(rows)(op, 16, x, offsets, count, out);
+    for (int i = 0; i < count; i += LONG_ROWS) {
+      const int many = count - i < LONG_ROWS ? count - i : LONG_ROWS;
+      NAMED(rows)(op, 16, x, offsets + i, many, out + i);
+    }
     return longer_than(16, offsets, count);
   }
   NAMED(rows)(op, ROW, x, offsets, count, out);

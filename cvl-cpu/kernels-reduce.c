@@ -7,7 +7,9 @@
 #include "cvl-cpu/templates.h"
 
 enum {
-  GROUP = 64 /* segments taken together: their rows stay in the first-level cache */
+  GROUP = 64, /* segments taken together: their rows stay in the first-level cache */
+  LONG_ROWS =
+      16 /* of these, when rows are two lines each: while more are folded, memory idles */
 };
 
 /* A loop to be vectorised as it stands. */
