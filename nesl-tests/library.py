@@ -157,12 +157,12 @@ def runs_in(row, config):
     return not (row.double and single(config))
 
 
-def run_row(command, row, config, data, folder):
-    """(forms, failures) of a row in a configuration."""
+def run_row(command, row, config, data, folder, timeout=120):
+    """(forms, failures) of a row in a configuration; seconds for all of its forms."""
     forms = forms_of(row, data)
     path = pathlib.Path(folder) / ("%d-%s.nesl" % (ROWS.index(row), config))
     path.write_text("".join(form + "\n" for form, _ in forms), "latin-1")
-    lines, trouble = nesl.outcomes(command, CONFIGS[config].flags, path, 120)
+    lines, trouble = nesl.outcomes(command, CONFIGS[config].flags, path, timeout)
     tolerance = 2e-6 if single(config) else 1e-9
     failures = []
     for at, (form, want) in enumerate(forms):

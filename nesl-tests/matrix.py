@@ -97,7 +97,7 @@ def drawn(what, config, options):
 
 
 def patience(config, options):
-    """Seconds for one file. The emulation looks at every access of every thread."""
+    """Seconds for one file, or one row of the library. The emulation looks at every access of every thread."""
     return options.timeout * (5 if CONFIGS[config].backend == "cuda-emu" else 1)
 
 
@@ -129,7 +129,7 @@ def main():
     parser.add_argument("--threads", action="append", choices=["all", "1", "2", "8"])
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--timeout", type=int, default=120,
-                        help="seconds for one file; five times that on the emulated GPU")
+                        help="seconds for one file or row; five times that on the emulated GPU")
     parser.add_argument("--list", action="store_true", help="print the configurations")
     options = parser.parse_args()
     if options.list:
@@ -146,7 +146,7 @@ def main():
                 for c in configs for f in files if f.runs_in(c)
                 for s in f.seeds if drawn(f"{f.path.name} {s}", c, options)]
         jobs += [("library", c, pool.submit(library.run_row, options.nesl, row, c, options.data,
-                                            folder))
+                                            folder, patience(c, options)))
                  for c in configs for row in library.ROWS if library.runs_in(row, c)
                  and drawn(row.call, c, options)]
         for suite, config, job in jobs:
