@@ -97,7 +97,9 @@ def drawn(what, config, options):
 
 
 def patience(config, options):
-    """Seconds for one file, or one row of the library. The emulation looks at every access of every thread."""
+    """Seconds for one file, or one row of the library.
+
+    The emulation looks at every access of every thread."""
     return options.timeout * (5 if CONFIGS[config].backend == "cuda-emu" else 1)
 
 
