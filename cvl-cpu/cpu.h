@@ -23,11 +23,16 @@ struct pool *pool_new(struct heap *, unsigned threads); /* NULL: no memory or no
 void pool_free(struct pool *);
 unsigned pool_default_threads(void); /* as many as the machine has processors */
 unsigned pool_threads(const struct pool *);
-/* Runs body(arg, first, last, worker) over all of [0, items) in pieces of `grain` (the last
- * may be shorter), pieces taken dynamically in increasing order of `first`. Runs on the caller
- * alone when there is one piece. Returns when all is done. */
+/* Runs body(arg, first, last, worker) over all of [0, items) in pieces that begin at multiples
+ * of `grain` (the last may be shorter), taken dynamically, in any order: neighbours mostly by
+ * the same thread. Runs on the caller alone when there is one piece. Returns when all is done.
+ */
 typedef void pool_body(void *arg, uint64_t first, uint64_t last, unsigned worker);
 void pool_for(struct pool *, uint64_t items, uint64_t grain, pool_body *body, void *arg);
+/* The same with pieces taken in increasing order of `first`: for a body that waits for the
+ * pieces before its own. */
+void pool_for_in_order(struct pool *, uint64_t items, uint64_t grain, pool_body *body,
+                       void *arg);
 
 /* ---- memory (memory.c) ---- */
 

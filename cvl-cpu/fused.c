@@ -426,7 +426,12 @@ static void cut(struct cvl_kernel *k) {
 
 static void run_pieces(struct cvl_kernel *k) {
   const uint64_t steps = k->cut_anywhere ? k->n : segments_steps(&k->segments);
-  pool_for(k->c->pool, steps, k->grain, k->cut_anywhere ? fused_plain_piece : fused_piece, k);
+  pool_body *const piece = k->cut_anywhere ? fused_plain_piece : fused_piece;
+  if (k->scan_count + k->pack_count > 0) {
+    pool_for_in_order(k->c->pool, steps, k->grain, piece, k);
+  } else {
+    pool_for(k->c->pool, steps, k->grain, piece, k);
+  }
   if (!k->giants) return;
   for (uint32_t i = 0; i < k->reduction_count; i++) {
     const struct fused_reduction *r = &k->reductions[i];

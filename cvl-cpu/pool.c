@@ -8,6 +8,11 @@
  * counted in. So a worker that wakes late finds the loop closed and nobody waits for it, and
  * none ever sees the fields of a loop change under it. Both sides write one flag and then read
  * the other's, hence sequential consistency (Dekker's argument).
+ *
+ * Pieces that need no order are dealt out as neighbours: each thread has a share of the items,
+ * and takes pieces of the next thread's share when its own is done (Blumofe and Leiserson's
+ * stealing, of one piece at a time). What a thread reads then comes in order, and the share of
+ * a vector that it wrote is what it reads in the next loop.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -27,6 +32,10 @@ struct worker {
   struct pool *pool;
   pthread_t thread;
   unsigned number;
+  /* Its share of the open loop, for any thread to take from: the first item not yet taken, and
+   * where the share ends. */
+  _Alignas(LINE) _Atomic uint64_t next;
+  uint64_t end;
 };
 
 struct pool {
@@ -38,14 +47,13 @@ struct pool {
   pool_body *body;
   void *arg;
   uint64_t items, grain;
-  _Alignas(LINE) _Atomic uint64_t next;   /* first item not yet taken */
   _Alignas(LINE) _Atomic uint64_t ticket; /* counts from 2; odd while a loop is open */
   _Alignas(LINE) _Atomic unsigned joined;
   _Alignas(LINE) _Atomic unsigned sleepers;
   _Atomic bool quit;
   pthread_mutex_t lock;
   pthread_cond_t wake;
-  struct worker workers[]; /* threads - 1 */
+  struct worker workers[]; /* one a thread: the first is the caller */
 };
 
 static inline void pause_briefly(void) {
@@ -56,13 +64,18 @@ static inline void pause_briefly(void) {
 #endif
 }
 
-static void take_pieces(struct pool *p, unsigned worker) {
-  const uint64_t items = p->items, grain = p->grain;
-  for (;;) {
-    const uint64_t first = atomic_fetch_add_explicit(&p->next, grain, memory_order_relaxed);
-    if (first >= items) return;
-    p->body(p->arg, first, items - first < grain ? items : first + grain, worker);
+static void take_share(const struct pool *p, struct worker *from, unsigned worker) {
+  const uint64_t end = from->end, grain = p->grain;
+  while (atomic_load_explicit(&from->next, memory_order_relaxed) < end) {
+    const uint64_t first = atomic_fetch_add_explicit(&from->next, grain, memory_order_relaxed);
+    if (first >= end) return;
+    p->body(p->arg, first, end - first < grain ? end : first + grain, worker);
   }
+}
+
+static void take_pieces(struct pool *p, unsigned worker) {
+  for (unsigned i = worker; i <= p->started; i++) take_share(p, &p->workers[i], worker);
+  for (unsigned i = 0; i < worker; i++) take_share(p, &p->workers[i], worker);
 }
 
 /* Waits until a loop other than `seen` opens; its ticket, or 0 to quit. */
@@ -117,7 +130,22 @@ static void wake_sleepers(struct pool *p, uint64_t pieces) {
   pthread_mutex_unlock(&p->lock);
 }
 
-void pool_for(struct pool *p, uint64_t items, uint64_t grain, pool_body *body, void *arg) {
+/* The first of `shares` shares has what is left over. */
+static void share_out(struct pool *p, unsigned shares) {
+  const uint64_t pieces = (p->items + p->grain - 1) / p->grain;
+  uint64_t begin = 0;
+  for (unsigned i = 0; i <= p->started; i++) {
+    const uint64_t dealt = i < shares ? pieces / shares + (i < pieces % shares) : 0;
+    const uint64_t left = p->items - begin;
+    struct worker *w = &p->workers[i];
+    atomic_store_explicit(&w->next, begin, memory_order_relaxed);
+    begin += dealt * p->grain < left ? dealt * p->grain : left;
+    w->end = begin;
+  }
+}
+
+static void run_loop(struct pool *p, uint64_t items, uint64_t grain, bool in_order,
+                     pool_body *body, void *arg) {
   if (items == 0) return;
   if (items <= grain) {
     body(arg, 0, items, 0);
@@ -127,7 +155,7 @@ void pool_for(struct pool *p, uint64_t items, uint64_t grain, pool_body *body, v
   p->arg = arg;
   p->items = items;
   p->grain = grain;
-  atomic_store_explicit(&p->next, 0, memory_order_relaxed);
+  share_out(p, in_order ? 1 : p->started + 1);
   if (p->started == 0) {
     take_pieces(p, 0);
     return;
@@ -139,8 +167,17 @@ void pool_for(struct pool *p, uint64_t items, uint64_t grain, pool_body *body, v
   while (atomic_load(&p->joined) != 0) pause_briefly();
 }
 
+void pool_for(struct pool *p, uint64_t items, uint64_t grain, pool_body *body, void *arg) {
+  run_loop(p, items, grain, false, body, arg);
+}
+
+void pool_for_in_order(struct pool *p, uint64_t items, uint64_t grain, pool_body *body,
+                       void *arg) {
+  run_loop(p, items, grain, true, body, arg);
+}
+
 static size_t pool_bytes(unsigned threads) {
-  return sizeof(struct pool) + (threads - 1) * sizeof(struct worker);
+  return sizeof(struct pool) + threads * sizeof(struct worker);
 }
 
 unsigned pool_default_threads(void) {
@@ -156,8 +193,9 @@ static bool start_workers(struct pool *p) {
   pthread_sigmask(SIG_SETMASK, &all, &before);
   bool good = true;
   while (good && p->started + 1 < p->threads) {
-    struct worker *w = &p->workers[p->started];
-    *w = (struct worker){.pool = p, .number = p->started + 1};
+    struct worker *w = &p->workers[p->started + 1];
+    w->pool = p;
+    w->number = p->started + 1;
     good = pthread_create(&w->thread, NULL, worker_main, w) == 0;
     p->started += good;
   }
@@ -174,7 +212,7 @@ struct pool *pool_new(struct heap *heap, unsigned threads) {
   p->threads = threads;
   p->started = 0;
   p->spin = processors >= threads ? SPIN_ROUNDS : 0;
-  atomic_init(&p->next, 0);
+  for (unsigned i = 0; i < threads; i++) atomic_init(&p->workers[i].next, 0);
   atomic_init(&p->ticket, 2); /* 0 means quit */
   atomic_init(&p->joined, 0);
   atomic_init(&p->sleepers, 0);
@@ -194,7 +232,7 @@ void pool_free(struct pool *p) {
   pthread_mutex_lock(&p->lock);
   pthread_cond_broadcast(&p->wake);
   pthread_mutex_unlock(&p->lock);
-  for (unsigned i = 0; i < p->started; i++) pthread_join(p->workers[i].thread, NULL);
+  for (unsigned i = 1; i <= p->started; i++) pthread_join(p->workers[i].thread, NULL);
   pthread_cond_destroy(&p->wake);
   pthread_mutex_destroy(&p->lock);
   heap_free(p->heap, p, pool_bytes(p->threads));

@@ -95,7 +95,7 @@ static bool scan_in_pieces(struct cvl_context *c, uint64_t site, struct job *j) 
   if (!j->chain) return false;
   j->totals = (char *)(j->chain + 1);
   atomic_init(&j->chain->turn, 0);
-  pool_for(c->pool, segments_steps(&j->s), j->grain, scan_piece, j);
+  pool_for_in_order(c->pool, segments_steps(&j->s), j->grain, scan_piece, j);
   scratch_free(c, j->chain, bytes);
   return true;
 }

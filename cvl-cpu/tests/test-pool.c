@@ -1,5 +1,5 @@
-/* test-pool.c - the thread pool: every item once, pieces in order, loops back to back, workers
- * that sleep between loops. Meant to be run under ThreadSanitizer as well. */
+/* test-pool.c - the thread pool: every item once, pieces in order or shared out, loops back to
+ * back, workers that sleep between loops. Meant to be run under ThreadSanitizer as well. */
 #include <criterion/criterion.h>
 #include <time.h>
 
@@ -24,10 +24,12 @@ static void tally_piece(void *arg, uint64_t first, uint64_t last, unsigned worke
   atomic_fetch_add(&t->pieces, 1);
 }
 
-static void check_loop(struct pool *p, uint64_t items, uint64_t grain) {
+typedef void pool_loop(struct pool *, uint64_t, uint64_t, pool_body *, void *);
+
+static void check_loop(pool_loop *loop, struct pool *p, uint64_t items, uint64_t grain) {
   struct tally *t = calloc(1, sizeof *t);
   t->grain = grain;
-  pool_for(p, items, grain, tally_piece, t);
+  loop(p, items, grain, tally_piece, t);
   cr_assert_eq(t->items, items);
   cr_assert_eq(t->pieces, (items + grain - 1) / grain);
   for (uint64_t i = 0; i < ITEMS; i++) cr_assert_eq(t->seen[i], i < items, "item %d", (int)i);
@@ -44,7 +46,10 @@ Test(pool, takes_every_item_once) {
     const uint64_t items[] = {0, 1, 2, 63, 64, 65, 1000, ITEMS};
     const uint64_t grains[] = {1, 7, 64, 5000, 20000};
     for (int i = 0; i < 8; i++) {
-      for (int g = 0; g < 5; g++) check_loop(p, items[i], grains[g]);
+      for (int g = 0; g < 5; g++) {
+        check_loop(pool_for, p, items[i], grains[g]);
+        check_loop(pool_for_in_order, p, items[i], grains[g]);
+      }
     }
     pool_free(p);
     cr_assert_eq(h.live, 0);
@@ -78,7 +83,7 @@ Test(pool, wakes_sleepers) {
   struct pool *p = pool_new(&h, 3);
   for (int round = 0; round < 20; round++) {
     nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
-    check_loop(p, ITEMS, 50);
+    check_loop(pool_for, p, ITEMS, 50);
   }
   pool_free(p);
 }
@@ -115,14 +120,67 @@ static void order_piece(void *arg, uint64_t first, uint64_t last, unsigned worke
   latest = first;
 }
 
-Test(pool, hands_out_pieces_in_increasing_order) {
+Test(pool, hands_out_pieces_in_increasing_order_if_asked) {
   struct heap h;
   heap_init(&h, 0);
   struct pool *p = pool_new(&h, 3);
   struct tally *t = calloc(1, sizeof *t);
-  pool_for(p, ITEMS, 3, order_piece, t);
+  pool_for_in_order(p, ITEMS, 3, order_piece, t);
   cr_assert_not(t->out_of_order);
   free(t);
+  pool_free(p);
+}
+
+/* Who takes a piece first, where the first pieces wait for each other. */
+struct meeting {
+  _Atomic unsigned who[4];
+  _Atomic unsigned inside;
+};
+
+static void share_piece(void *arg, uint64_t first, uint64_t last, unsigned worker) {
+  struct meeting *m = arg;
+  (void)last;
+  m->who[first] = worker;
+  meet_piece(&m->inside, 0, 0, 0);
+}
+
+Test(pool, gives_neighbours_to_one_thread) {
+  struct heap h;
+  heap_init(&h, 0);
+  struct pool *p = pool_new(&h, 2);
+  struct meeting m = {0};
+  /* The first pieces of both meet, so each thread has taken of its own share. */
+  pool_for(p, 4, 1, share_piece, &m);
+  cr_assert_eq(m.who[0], 0);
+  cr_assert_eq(m.who[2], 1);
+  pool_free(p);
+  cr_assert_eq(h.live, 0);
+}
+
+/* Who has nothing left takes from others: the caller waits in its first piece for all the rest.
+ */
+struct theft {
+  _Atomic uint64_t done;
+  _Atomic unsigned stolen;
+};
+
+static void theft_piece(void *arg, uint64_t first, uint64_t last, unsigned worker) {
+  struct theft *t = arg;
+  (void)last;
+  const time_t start = time(NULL);
+  while (first == 0 && t->done < 9 && time(NULL) - start <= 300) continue;
+  if (first > 0 && first < 5 && worker == 1) t->stolen++;
+  t->done++;
+}
+
+Test(pool, takes_what_others_have_left) {
+  struct heap h;
+  heap_init(&h, 0);
+  struct pool *p = pool_new(&h, 2);
+  struct theft t = {0};
+  pool_for(p, 10, 1, theft_piece, &t);
+  cr_assert_eq(t.done, 10);
+  cr_assert_eq(t.stolen, 4);
   pool_free(p);
 }
 
