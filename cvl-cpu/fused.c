@@ -396,13 +396,9 @@ static void set_up_worker(struct cvl_kernel *k, const struct worker_layout *at, 
 }
 
 /* How the domain is cut: not at all where the pool would cost more than it gains; otherwise so
- * that what a piece reads and writes stays in the second-level cache. Where nothing is read
- * again pieces may be longer: nobody has asked for the first operands of a piece, and those
- * that its last strip asks for are another thread's. A product with a sparse matrix on two
- * threads takes a quarter longer otherwise (`bench/run sparse-matrix-vector --threads 2
- * --largest`). */
+ * that what a piece reads and writes stays in the second-level cache. */
 static void cut(struct cvl_kernel *k) {
-  enum { LEAST = 2 * FUSED_STRIP, PIECES_OF_THREAD = 32 };
+  enum { LEAST = 2 * FUSED_STRIP };
   const uint64_t steps = k->cut_anywhere ? k->n : segments_steps(&k->segments);
   const unsigned threads = pool_threads(k->c->pool);
   const bool hands_on = k->scan_count + k->pack_count > 0;
@@ -411,9 +407,6 @@ static void cut(struct cvl_kernel *k) {
   k->most_places = k->n;
   if (steps <= k->serial_steps || (threads == 1 && !hands_on)) return;
   uint64_t grain = least_of(PIECE_BYTES / k->cost, steps / threads + 1);
-  if (!hands_on && !superop_has_loops(k->op) && grain < steps / threads / PIECES_OF_THREAD) {
-    grain = steps / threads / PIECES_OF_THREAD;
-  }
   if (grain < LEAST) grain = LEAST;
   grain = (grain + LEAST - 1) / LEAST * LEAST;
   if (grain >= steps) return;
