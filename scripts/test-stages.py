@@ -59,7 +59,7 @@ def emulated_gpu(everything, seed, full, drive, sample, small):
     yield ("programs, emulated GPU in other ways", drive + sample + "".join(
         f" --config cuda-emu{c}" for c in ("", "-forward", "-32-32", "-plain", "-fused",
                                            "-fused-64")))
-    where = "" if everything else " examples ../shared/corpus/vcode/real"
+    where = "" if everything else " examples"
     yield "kernels of superoperators, by NVRTC", "scripts/check-kernels" + where
     yield "programs, emulated GPU, native", f"{drive}{small} --config cuda-emu-native"
     if everything:
@@ -82,8 +82,9 @@ def stages(everything, seed):
     # The next stages run conformance of all back ends themselves.
     yield ("unit tests", "ctest --test-dir build --output-on-failure -j 2 --no-tests=error"
            + ("" if everything else " -LE conformance"))
-    yield "conformance classic", f"build/bin/conformance {full} --int 32 --float 64 --seed 1"
-    yield "conformance 64/64", f"build/bin/conformance {full} --int 64 --float 64 --seed 2"
+    yield ("conformance classic and 64/64",
+           [f"build/bin/conformance {full} --int {width} --float 64 --seed {seed}"
+            for width, seed in ((32, 1), (64, 2))])
     items = "SUPEROP" if everything else "SUPEROP.FUNCTIONS"
     yield ("conformance, compiled superoperators", "mkdir -p build/native && build/bin/conformance "
            f"--quick --backend cpu --int 64 --float 64 --threads 2 --seed 7 "
@@ -137,7 +138,7 @@ def stages(everything, seed):
     yield "build asan", build("asan")
     # Those that take longest under it, and reach little that others do not, wait for --all.
     longest = ("cpu-combine|cuda-superop-faults|fused-kernel|fused-emit|conformance-.*oracle|"
-               "conformance-delayed")
+               "conformance-delayed|nesl-measure|compilation-command")
     yield ("address sanitizer: units",
            "ctest --test-dir build-asan --output-on-failure -j 2 --no-tests=error"
            + ("" if everything else f" -E '{longest}'"))
