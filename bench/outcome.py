@@ -7,7 +7,7 @@ from noise import exponent, interval, median, ratios
 
 
 class Outcome:
-    """A file of results: one machine, one back end."""
+    """Results of one machine and one back end."""
 
     def __init__(self, path):
         document = json.loads(Path(path).read_text())
@@ -15,6 +15,17 @@ class Outcome:
         self.command, self.backend = document["command"], document["backend"]
         self.machine, self.titles = document["machine"], document["systems"]
         self.programs = {p["name"]: Program(p) for p in document["programs"]}
+
+    def beside(self, other):
+        """Whether both are of one machine: files in one folder."""
+        return (self.path.parent, self.backend) == (other.path.parent, other.backend)
+
+    def add(self, other):
+        """What only the other has been asked for; where both measured something, this stays."""
+        self.command += "\n" + other.command
+        self.titles = {**other.titles, **self.titles}
+        for name, program in other.programs.items():
+            self.programs.setdefault(name, program).add(program)
 
     def title(self, system):
         """Of a system on this back end."""
@@ -30,6 +41,17 @@ class Program:
         self.remark, self.lines, self.wrong = found["remark"], found["lines"], found["wrong"]
         self.widths = found["widths"]
         self.points = [Point(p) for p in found["sizes"]]
+
+    def add(self, other):
+        """As Outcome.add."""
+        here = {(p.variant, p.n): p for p in self.points}
+        for point in other.points:
+            mine = here.get((point.variant, point.n))
+            if mine is None:
+                self.points.append(point)
+            elif mine is not point:
+                mine.add(point)
+        self.wrong = self.wrong or other.wrong
 
     def main(self):
         """The sizes of the first variant, rising."""
@@ -79,6 +101,14 @@ class Point:
             if s["system"] not in self.systems or "rounds" in s:
                 self.systems[s["system"]] = s
 
+    def add(self, other):
+        """As Outcome.add. Rounds of different runs are not side by side: there is no ratio of
+        the systems of one to those of the other."""
+        own = set(self.systems)
+        for name, system in other.systems.items():
+            if name not in own:
+                self.systems[name] = {**system, "run": other}
+
     def seconds(self, system):
         return self.systems.get(system, {}).get("seconds")
 
@@ -97,7 +127,7 @@ class Point:
     def ratio(self, system, other):
         """(ratio, least, most) of times, from rounds side by side; None if one was not timed."""
         a, b = self.get(system, "rounds"), self.get(other, "rounds")
-        if not a or not b:
+        if not a or not b or self.get(system, "run") is not self.get(other, "run"):
             return None
         found = ratios(a, b)
         low, high, _ = interval(found)

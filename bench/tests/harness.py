@@ -2,6 +2,7 @@
 """Tests of what surrounds the benchmark programs: statistics, comparisons, the report, data on
 disk, and that wrong results, crashes and endless programs are found."""
 
+import copy
 import json
 import re
 import subprocess
@@ -144,9 +145,34 @@ class Report(unittest.TestCase):
         self.assertIn("**faster than its work**", text)
         self.assertIn("too slow", text)
 
+    def test_two_files(self):
+        """What a first file lacks comes from the second; what both have, from the first."""
+        document = json.loads(RESULTS.read_text())
+        largest = copy.deepcopy(document)
+        for program in largest["programs"]:
+            point = max(program["sizes"], key=lambda p: p["n"])
+            point["systems"] = [s for s in point["systems"] if s["system"] in ("ravel", "openmp")]
+            for system in point["systems"]:
+                for key in ("seconds", "least", "most"):
+                    system[key] = 2 * system[key] if key in system else None
+            program["sizes"] = [point]
+        first = Path(self.folder.name) / "largest.json"
+        second = Path(self.folder.name) / "all.json"
+        first.write_text(json.dumps(largest))
+        second.write_text(json.dumps(document))
+        page = Path(self.folder.name) / "results.md"
+        run = command("report", first, second, "--out", page)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        text, alone = page.read_text(), self.report("a").read_text()
+        self.assertEqual(text.count("### Targets"), 1)
+        self.assertRegex(text, r"Made-up <program> \| 100,000 \| 8\.00 \| 2\.00 \| OpenMP C")
+        sizes = r"\| Made-up <program> \| 1,000 to 100,000 \| 1\.15"
+        self.assertRegex(alone, sizes)
+        self.assertRegex(text, sizes.replace("1\\.15", "1\\.3"))
+
     def test_plot(self):
         page = self.report("a")
-        text = (page.parent / "results/results/made-up.svg").read_text()
+        text = (page.parent / "results/tests/made-up.svg").read_text()
         xml.dom.minidom.parseString(text)
         self.assertIn("Made-up &lt;program&gt;", text)
         # A line for each system that was timed twice or more, and the limit.
