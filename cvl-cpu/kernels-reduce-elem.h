@@ -27,9 +27,9 @@ ALWAYS_INLINE ELEMENT_TYPE NAMED(fold)(enum cvl_op op, ELEMENT_TYPE *lane) {
   return NAMED(combine)(op, lane[0], lane[1]);
 }
 
-/* Combines x[0 .. n) into the lanes, row by row: in any other order, which leaves fewer steps
- * that wait for the one before, processors do not see what is read next, and take twice as long
- * (bench-ops, ADD_REDUCE of i64). */
+/* Combines x[0 .. n) into the lanes, row after row. Two rows combined with each other first are
+ * half the steps that wait for the one before, but lines are then not read in order, which the
+ * prefetching of an AMD processor follows half as fast (bench-ops --only REDUCE, i64). */
 ALWAYS_INLINE void NAMED(gather)(enum cvl_op op, const ELEMENT_TYPE *x, uint64_t n,
                                  ELEMENT_TYPE *lane) {
   const uint64_t width = (uint64_t)WIDTH;

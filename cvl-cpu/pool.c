@@ -130,7 +130,7 @@ static void wake_sleepers(struct pool *p, uint64_t pieces) {
   pthread_mutex_unlock(&p->lock);
 }
 
-/* The first of `shares` shares has what is left over. */
+/* Deals the pieces out to the first `shares` threads; those left over to the first of them. */
 static void share_out(struct pool *p, unsigned shares) {
   const uint64_t pieces = (p->items + p->grain - 1) / p->grain;
   uint64_t begin = 0;
