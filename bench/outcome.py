@@ -14,6 +14,7 @@ class Outcome:
         self.path = Path(path)
         self.command, self.backend = document["command"], document["backend"]
         self.machine, self.titles = document["machine"], document["systems"]
+        self.machines = [self.machine]   # at the time of each file
         self.programs = {p["name"]: Program(p) for p in document["programs"]}
 
     def beside(self, other):
@@ -23,9 +24,13 @@ class Outcome:
     def add(self, other):
         """What only the other has been asked for; where both measured something, this stays."""
         self.command += "\n" + other.command
+        self.machines += other.machines
         self.titles = {**other.titles, **self.titles}
         for name, program in other.programs.items():
-            self.programs.setdefault(name, program).add(program)
+            if name in self.programs:
+                self.programs[name].add(program)
+            else:
+                self.programs[name] = program
 
     def title(self, system):
         """Of a system on this back end."""
@@ -47,10 +52,10 @@ class Program:
         here = {(p.variant, p.n): p for p in self.points}
         for point in other.points:
             mine = here.get((point.variant, point.n))
-            if mine is None:
-                self.points.append(point)
-            elif mine is not point:
+            if mine:
                 mine.add(point)
+            else:
+                self.points.append(point)
         self.wrong = self.wrong or other.wrong
 
     def main(self):
@@ -104,9 +109,8 @@ class Point:
     def add(self, other):
         """As Outcome.add. Rounds of different runs are not side by side: there is no ratio of
         the systems of one to those of the other."""
-        own = set(self.systems)
         for name, system in other.systems.items():
-            if name not in own:
+            if name not in self.systems:
                 self.systems[name] = {**system, "run": other}
 
     def seconds(self, system):

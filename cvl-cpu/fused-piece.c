@@ -274,7 +274,7 @@ void fused_piece(void *kernel, uint64_t first, uint64_t last, unsigned worker) {
   if (out.from_start) giant(w, whole, out.begin, out.end);
 
   uint64_t *base = w->kept + k->pack_count;
-  if (k->scan_count + k->pack_count > 0) {
+  if (fused_hands_on(k)) {
     bool good = no_fault(k);
     if (good) find_totals(w, &in, 0);
     if (good) find_totals(w, &out, 1);

@@ -240,6 +240,11 @@ struct fused_course {
   int64_t start, stride;
 };
 
+/* Whether pieces wait for those before them. */
+static inline bool fused_hands_on(const struct cvl_kernel *k) {
+  return k->scan_count + k->pack_count > 0;
+}
+
 /* What one thread keeps for the piece it works on; its buffers follow. */
 struct fused_worker {
   struct cvl_kernel *k;

@@ -401,11 +401,10 @@ static void cut(struct cvl_kernel *k) {
   enum { LEAST = 2 * FUSED_STRIP };
   const uint64_t steps = k->cut_anywhere ? k->n : segments_steps(&k->segments);
   const unsigned threads = pool_threads(k->c->pool);
-  const bool hands_on = k->scan_count + k->pack_count > 0;
   k->pieces = 1;
   k->grain = steps ? steps : 1;
   k->most_places = k->n;
-  if (steps <= k->serial_steps || (threads == 1 && !hands_on)) return;
+  if (steps <= k->serial_steps || (threads == 1 && !fused_hands_on(k))) return;
   uint64_t grain = least_of(PIECE_BYTES / k->cost, steps / threads + 1);
   if (grain < LEAST) grain = LEAST;
   grain = (grain + LEAST - 1) / LEAST * LEAST;
@@ -420,7 +419,7 @@ static void cut(struct cvl_kernel *k) {
 static void run_pieces(struct cvl_kernel *k) {
   const uint64_t steps = k->cut_anywhere ? k->n : segments_steps(&k->segments);
   pool_body *const piece = k->cut_anywhere ? fused_plain_piece : fused_piece;
-  if (k->scan_count + k->pack_count > 0) {
+  if (fused_hands_on(k)) {
     pool_for_in_order(k->c->pool, steps, k->grain, piece, k);
   } else {
     pool_for(k->c->pool, steps, k->grain, piece, k);

@@ -46,7 +46,7 @@ struct pool {
   /* The open loop: written by the caller while it is closed and nobody is counted in. */
   pool_body *body;
   void *arg;
-  uint64_t items, grain;
+  uint64_t grain;
   _Alignas(LINE) _Atomic uint64_t ticket; /* counts from 2; odd while a loop is open */
   _Alignas(LINE) _Atomic unsigned joined;
   _Alignas(LINE) _Atomic unsigned sleepers;
@@ -131,12 +131,12 @@ static void wake_sleepers(struct pool *p, uint64_t pieces) {
 }
 
 /* Deals the pieces out to the first `shares` threads; those left over to the first of them. */
-static void share_out(struct pool *p, unsigned shares) {
-  const uint64_t pieces = (p->items + p->grain - 1) / p->grain;
+static void share_out(struct pool *p, uint64_t items, unsigned shares) {
+  const uint64_t pieces = (items + p->grain - 1) / p->grain;
   uint64_t begin = 0;
   for (unsigned i = 0; i <= p->started; i++) {
     const uint64_t dealt = i < shares ? pieces / shares + (i < pieces % shares) : 0;
-    const uint64_t left = p->items - begin;
+    const uint64_t left = items - begin;
     struct worker *w = &p->workers[i];
     atomic_store_explicit(&w->next, begin, memory_order_relaxed);
     begin += dealt * p->grain < left ? dealt * p->grain : left;
@@ -153,9 +153,8 @@ static void run_loop(struct pool *p, uint64_t items, uint64_t grain, bool in_ord
   }
   p->body = body;
   p->arg = arg;
-  p->items = items;
   p->grain = grain;
-  share_out(p, in_order ? 1 : p->started + 1);
+  share_out(p, items, in_order ? 1 : p->started + 1);
   if (p->started == 0) {
     take_pieces(p, 0);
     return;

@@ -351,8 +351,7 @@ CASES = [
          facts=rows_of_matrix,
          remark="The check of the columns, the gather, the product and the sums of rows each go "
                 "through 512 values in the first-level cache, while memory waits for the next "
-                "values to be asked for; a gather whose sums are taken in the same loop would not. "
-                "Compiled, the gather is still a step of its own."),
+                "values to be asked for. Compiled, the gather is still a step of its own."),
     Case("n-body", "Bodies, all pairs", "Accelerate",
          sizes=[512, 2048, 8192, 32768], test_sizes=[0, 1, 2, 300],
          make=bodies(3), reference=lambda a: all_pairs(a[:3], a[3], 1e-4),

@@ -22,6 +22,7 @@ import collection  # noqa: E402
 import hardware  # noqa: E402
 import measuring  # noqa: E402
 import noise  # noqa: E402
+import outcome  # noqa: E402
 import timing  # noqa: E402
 from case import numpy  # noqa: E402
 
@@ -169,6 +170,16 @@ class Report(unittest.TestCase):
         sizes = r"\| Made-up <program> \| 1,000 to 100,000 \| 1\.15"
         self.assertRegex(alone, sizes)
         self.assertRegex(text, sizes.replace("1\\.15", "1\\.3"))
+        # Rounds of two files were not side by side.
+        for program in largest["programs"]:
+            for point in program["sizes"]:
+                point["systems"] = [s for s in point["systems"] if s["system"] == "ravel"]
+        first.write_text(json.dumps(largest))
+        both = outcome.Outcome(first)
+        both.add(outcome.Outcome(second))
+        point = next(iter(both.programs.values())).largest()
+        self.assertIsNotNone(point.seconds("openmp"))
+        self.assertIsNone(point.ratio("ravel", "openmp"))
 
     def test_plot(self):
         page = self.report("a")

@@ -9,7 +9,7 @@ enum { ITEMS = 10000 };
 
 struct tally {
   unsigned char seen[ITEMS]; /* plain: two threads on one item are a race */
-  _Atomic uint64_t items, pieces, last_first;
+  _Atomic uint64_t items, pieces;
   _Atomic bool out_of_order;
   uint64_t grain;
 };
@@ -111,6 +111,17 @@ Test(pool, workers_do_join) {
   pool_free(p);
 }
 
+/* A loop in a pool of its own. */
+static void run_on(unsigned threads, pool_loop *loop, uint64_t items, uint64_t grain,
+                   pool_body *body, void *arg) {
+  struct heap h;
+  heap_init(&h, 0);
+  struct pool *p = pool_new(&h, threads);
+  loop(p, items, grain, body, arg);
+  pool_free(p);
+  cr_assert_eq(h.live, 0);
+}
+
 static void order_piece(void *arg, uint64_t first, uint64_t last, unsigned worker) {
   struct tally *t = arg;
   (void)last, (void)worker;
@@ -121,14 +132,10 @@ static void order_piece(void *arg, uint64_t first, uint64_t last, unsigned worke
 }
 
 Test(pool, hands_out_pieces_in_increasing_order_if_asked) {
-  struct heap h;
-  heap_init(&h, 0);
-  struct pool *p = pool_new(&h, 3);
   struct tally *t = calloc(1, sizeof *t);
-  pool_for_in_order(p, ITEMS, 3, order_piece, t);
+  run_on(3, pool_for_in_order, ITEMS, 3, order_piece, t);
   cr_assert_not(t->out_of_order);
   free(t);
-  pool_free(p);
 }
 
 /* The pieces that two threads begin with: they wait for each other there. */
@@ -145,15 +152,10 @@ static void begin_piece(void *arg, uint64_t first, uint64_t last, unsigned worke
 }
 
 Test(pool, gives_neighbours_to_one_thread) {
-  struct heap h;
-  heap_init(&h, 0);
-  struct pool *p = pool_new(&h, 2);
   struct beginnings b = {0};
-  pool_for(p, 4, 1, begin_piece, &b);
+  run_on(2, pool_for, 4, 1, begin_piece, &b);
   cr_assert_eq(b.count, 4);
   cr_assert_eq(b.first[0] + b.first[1], 2); /* 0 and 2, not 0 and 1 */
-  pool_free(p);
-  cr_assert_eq(h.live, 0);
 }
 
 /* Who has nothing left takes from others: the caller waits in its first piece for all the rest.
@@ -173,14 +175,10 @@ static void theft_piece(void *arg, uint64_t first, uint64_t last, unsigned worke
 }
 
 Test(pool, takes_what_others_have_left) {
-  struct heap h;
-  heap_init(&h, 0);
-  struct pool *p = pool_new(&h, 2);
   struct theft t = {0};
-  pool_for(p, 10, 1, theft_piece, &t);
+  run_on(2, pool_for, 10, 1, theft_piece, &t);
   cr_assert_eq(t.done, 10);
   cr_assert_eq(t.stolen, 4);
-  pool_free(p);
 }
 
 Test(pool, fails_without_memory) {
