@@ -128,11 +128,12 @@ def stages(everything, seed):
                                        "file-64", "native")))
     # A change must not be refused for an input that it has nothing to do with: seeds and numbers
     # of inputs are fixed here, however fast the machine is, and --all looks for new ones.
-    yield ("random programs", "python3 nesl-tests/random_programs.py" +
-           (f" --seconds 600 --native --seed {seed[:8]}" if everything else " --count 1000"))
     number = f"0x{seed[:7]}" if everything and seed != "none" else 1
     length = "--seconds 600" if everything else "--count 200"
-    yield "random NESL programs", f"build/bin/nesl-random --seed {number} {length}"
+    yield ("random programs of VCODE and of NESL",
+           ["python3 nesl-tests/random_programs.py" +
+            (f" --seconds 600 --native --seed {seed[:8]}" if everything else " --count 1000"),
+            f"build/bin/nesl-random --seed {number} {length}"])
     yield ("mutations of the tables", "scripts/mutate-tables --all" if everything else
            "scripts/mutate-tables --sample 4 --seed 93554231")
     yield "build asan", build("asan")
@@ -165,20 +166,35 @@ def stages(everything, seed):
     yield ("thread sanitizer: programs", f"{drive} --vinterp build-tsan/bin/vinterp-tests"
            f"{small} --config classic-8t --config 64-2t --config fused-2t")
     if shutil.which("clang"):
-        # As above.
-        yield "fuzzing the loader", "scripts/fuzz " + ("300" if everything else "--same 100000")
-        yield "fuzzing the reader", "scripts/fuzz syntax " + ("60" if everything else "--same 5000")
-        yield ("fuzzing the checker and the flattener",
-               "scripts/fuzz forms " + ("300" if everything else "--same 1000"))
+        yield "build fuzz", build("fuzz", "fuzz-loader", "fuzz-syntax", "fuzz-forms")
+        yield ("fuzzing the loader, the reader, and the checker and the flattener",
+               [f"scripts/fuzz {what}" for what in (
+                   ("300", "syntax 300", "forms 300") if everything else
+                   ("--same 100000", "syntax --same 5000", "forms --same 1000"))])
     if everything:
         yield "aarch64, emulated", "scripts/aarch64"
     if everything and shutil.which("gcovr"):
         yield "coverage", "scripts/coverage"
 
 
+def chosen(every, only):
+    """The stages whose name contains `only` (all for none) and the builds that they need: the
+    release, and the last build before them."""
+    if not only:
+        return every
+    wanted, before = [], every[0]
+    for stage in every:
+        if stage[0].startswith("build"):
+            before = stage
+        elif only in stage[0]:
+            wanted += [before] if before not in wanted else []
+            wanted += [stage]
+    return wanted if every[0] in wanted else [every[0]] + wanted
+
+
 def side_by_side(commands, log):
-    """Runs the commands at the same time; their output is in the log, one after the other. The
-    exit status of the first that fails, or 0."""
+    """Runs the commands at the same time; their output is in the log, one after the other, that of
+    those that fail last, where it is shown. The exit status of the first that fails, or 0."""
     parts = [log.with_suffix(f".{i}.part") for i in range(len(commands))]
     running = []
     for command, part in zip(commands, parts):
@@ -187,7 +203,8 @@ def side_by_side(commands, log):
                                             stderr=subprocess.STDOUT,
                                             stdin=subprocess.DEVNULL))
     statuses = [process.wait() for process in running]
-    log.write_bytes(b"".join(part.read_bytes() for part in parts))
+    by_outcome = sorted(zip(statuses, parts), key=lambda pair: pair[0] != 0)
+    log.write_bytes(b"".join(part.read_bytes() for _, part in by_outcome))
     for part in parts:
         part.unlink()
     return next((status for status in statuses if status != 0), 0)
@@ -228,9 +245,7 @@ def main():
     options = parser.parse_args()
     os.environ.setdefault("CTEST_OUTPUT_ON_FAILURE", "1")
     passed, failed = 0, 0
-    for name, command in stages(options.all, commit()):
-        if options.only and options.only not in name and not name.startswith("build"):
-            continue
+    for name, command in chosen(list(stages(options.all, commit())), options.only):
         outcome, text = execute(name, command)
         counts = re.findall(r"^(\d+) passed, (\d+) failed", text, re.MULTILINE)
         passed += sum(int(p) for p, _ in counts) + (1 if outcome == "ok" and not counts else 0)
