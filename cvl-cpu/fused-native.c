@@ -15,6 +15,17 @@ struct stage {
   bool spared; /* this run */
 };
 
+/* The last stage with reductions. */
+struct fold {
+  fused_fold *run;             /* NULL: there is none */
+  const uint32_t *read, *same; /* values: all it reads but those that are spread; nodes that
+                                  spread one */
+  uint32_t read_count, same_count;
+  bool alone;   /* nothing else is done to a block, and nothing is left of it */
+  bool *spread; /* of values */
+  bool *only;   /* of nodes: one that spreads what nobody else reads */
+};
+
 /* As fused_emit_loop says. */
 typedef bool loop_block(uint64_t n, const void *const *in, void *const *out,
                         bool (*asks)(void *), void *with);
@@ -24,6 +35,8 @@ struct fused_native {
   struct arena arena;
   struct fused_blocks plan;
   struct stage *stages;
+  bool folds;
+  struct fold fold;
   loop_block **loops; /* of the first node of each */
   struct native_code *code;
   bool loaded;
@@ -83,6 +96,77 @@ static void describe(struct fused_native *f, uint32_t number) {
   s->checked = checked;
 }
 
+/* Whether a node is a DIST of anything but a constant. */
+static bool spreads(const struct superop *op, uint32_t node) {
+  return op->nodes[node].role == ROLE_SPREAD && !is_constant(op, op->nodes[node].result);
+}
+
+/* Whether the fold reads value v, which it does not compute. */
+static bool fold_reads(const struct fused_native *f, uint32_t v) {
+  const struct superop *op = f->k->op;
+  const uint32_t maker = f->k->values[v].node, last = f->plan.stage_count - 1;
+  if (is_constant(op, v) || (maker != SUPEROP_NONE && of_stage(f, maker, last))) return false;
+  for (uint32_t n = 0; n < op->node_count; n++) {
+    const struct superop_node *node = &op->nodes[n];
+    if (node->role == ROLE_REDUCE && node->operands[0] == v) return true;
+  }
+  const struct stage *s = &f->stages[last];
+  for (uint32_t i = 0; i < s->read_count; i++) {
+    if (s->read[i] == v) return true;
+  }
+  return false;
+}
+
+/* Whether nobody but the fold reads value v place by place. */
+static bool only_fold_reads(const struct fused_native *f, uint32_t v) {
+  const struct superop *op = f->k->op;
+  if (f->k->values[v].is_output) return false;
+  for (uint32_t n = 0; n < op->node_count; n++) {
+    const struct superop_node *node = &op->nodes[n];
+    if (node->role == ROLE_REDUCE || of_stage(f, n, f->plan.stage_count - 1)) continue;
+    for (unsigned i = 0; i < node->operand_count; i++) {
+      if (node->operands[i] == v) return false;
+    }
+  }
+  return true;
+}
+
+/* Whether a strip takes no steps but the fold (so there is one stage), and no buffers. */
+static bool folds_alone(const struct fused_native *f) {
+  const struct cvl_kernel *k = f->k;
+  for (uint32_t i = 0; i < k->step_count; i++) {
+    const uint32_t n = k->steps[i];
+    const struct fused_value *v = fused_result(k, n);
+    if (v && (v->is_output || v->scattered)) return false;
+    const bool constant = v && is_constant(k->op, k->op->nodes[n].result);
+    if (v && !constant && !fused_native_does(f, n) && !f->fold.only[n]) return false;
+  }
+  return true;
+}
+
+static void describe_fold(struct fused_native *f) {
+  const struct superop *op = f->k->op;
+  uint32_t *read = arena_alloc(&f->arena, op->value_count * sizeof *read);
+  uint32_t *same = arena_alloc(&f->arena, op->node_count * sizeof *same);
+  f->fold.spread = arena_alloc(&f->arena, op->value_count);
+  f->fold.only = arena_alloc(&f->arena, op->node_count);
+  f->fold.read = read;
+  f->fold.same = same;
+  f->folds = f->plan.stage_count > 0 && fused_blocks_fold(op, &f->plan);
+  for (uint32_t v = 0; v < op->value_count && f->folds; v++) {
+    const uint32_t maker = f->k->values[v].node;
+    if (!fold_reads(f, v)) continue;
+    if (maker == SUPEROP_NONE || !spreads(op, maker)) {
+      read[f->fold.read_count++] = v;
+    } else {
+      same[f->fold.same_count++] = maker;
+      f->fold.spread[v] = true;
+      f->fold.only[maker] = only_fold_reads(f, v);
+    }
+  }
+  f->fold.alone = f->folds && folds_alone(f);
+}
+
 /* Buffers of strips are not shared: with the intermediate values gone there are few. */
 static void assign_slots(struct fused_native *f) {
   const struct superop *op = f->k->op;
@@ -114,6 +198,7 @@ static void emit(const struct fused_native *f, FILE *out) {
     snprintf(name, sizeof name, "loop%u", n);
     if (begins_loop(f, n)) fused_emit_loop(f->k->op, n, widths, name, out);
   }
+  if (f->folds) fused_emit_fold(f->k->op, &f->plan, widths, f->fold.spread, "fold", out);
 }
 
 /* The border to the arena: false if memory fails. */
@@ -124,6 +209,7 @@ static bool make(struct fused_native *f) {
   f->loops = arena_alloc(&f->arena, (f->k->op->node_count + 1) * sizeof *f->loops);
   f->stages = arena_alloc(&f->arena, f->plan.stage_count * sizeof *f->stages);
   for (uint32_t s = 0; s < f->plan.stage_count; s++) describe(f, s);
+  describe_fold(f);
   assign_slots(f);
   return true;
 }
@@ -181,6 +267,11 @@ bool fused_native_ready(struct fused_native *f) {
     void *function = native_function(f->code, name);
     if (!function) return false;
     memcpy(&f->loops[n], &function, sizeof function);
+  }
+  if (f->folds) {
+    void *function = native_function(f->code, "fold");
+    if (!function) return false;
+    memcpy(&f->fold.run, &function, sizeof function);
   }
   f->loaded = true;
   return true;
@@ -246,6 +337,7 @@ static void other_steps(struct fused_worker *w, uint32_t stage, uint64_t first, 
     if (k->native->plan.stage[number] != stage) continue;
     if (begins_loop(k->native, number)) run_loop(w, number, first, n);
     if (k->native->plan.looped[number]) continue;
+    if (w->folding && k->native->fold.only[number]) continue;
     if (k->stretches && fused_stretch_has(w, number, first, n)) continue;
     const uint64_t done = fused_step(w, number, first, n);
     if (done == n) continue;
@@ -258,22 +350,74 @@ static void other_steps(struct fused_worker *w, uint32_t stage, uint64_t first, 
 static void run_stage(struct fused_worker *w, uint32_t number, uint64_t first, uint64_t n) {
   const struct cvl_kernel *k = w->k;
   const struct stage *s = &k->native->stages[number];
+  const struct fold *fold = &k->native->fold;
+  const bool folds = w->folding && number + 1 == k->native->plan.stage_count;
   if (k->stretches && s->spared && w->sparing) return;
-  for (uint32_t i = 0; i < s->read_count; i++) {
-    w->in[s->read[i]] = fused_at(w, &k->values[s->read[i]], first);
+  const uint32_t *read = folds ? fold->read : s->read;
+  const uint32_t read_count = folds ? fold->read_count : s->read_count;
+  for (uint32_t i = 0; i < read_count; i++) {
+    w->in[read[i]] = fused_at(w, &k->values[read[i]], first);
   }
   for (uint32_t i = 0; i < s->written_count; i++) {
     w->out[s->written[i]] = fused_at(w, &k->values[s->written[i]], first);
   }
-  s->run(n, w->in, w->out, w->block_faults);
+  if (folds) {
+    for (uint32_t i = 0; i < fold->same_count; i++) {
+      w->in[k->op->nodes[fold->same[i]].result] = w->same[i];
+    }
+    fold->run(n, w->in, w->out, w->block_faults, w->lanes, first == w->origin[IN_TILE]);
+  } else {
+    s->run(n, w->in, w->out, w->block_faults);
+  }
   for (uint32_t i = 0; i < s->checked_count; i++) {
     const uint64_t place = w->block_faults[s->checked[i]];
     if (place != UINT64_MAX) fused_remember(w, s->checked[i], first, first + place);
   }
 }
 
+bool fused_native_folds_alone(const struct fused_worker *w) {
+  return w->folding && w->k->native->fold.alone;
+}
+
+bool fused_native_fold_begin(struct fused_worker *w, uint64_t first, uint64_t n) {
+  const struct cvl_kernel *k = w->k;
+  if (!k->compiled || !k->native->folds) return false;
+  if (k->stretches && fused_stretch(w, first, n) < n) return false;
+  const struct fold *fold = &k->native->fold;
+  bool all_same = true;
+  for (uint32_t i = 0; i < fold->same_count; i++) {
+    const uint32_t number = fold->same[i];
+    const struct fused_node *p = &k->nodes[number];
+    const struct fused_value *v = &k->values[k->op->nodes[number].result];
+    if (v->place == IN_ALL_PLACES) {
+      w->same[i] = v->one;
+    } else if (p->action == ACT_DIST) {
+      const uint64_t segment = fused_segment_here(w, p, first);
+      all_same &= segment_start(&p->near, segment + 1) - first >= n;
+      w->same[i] = (const char *)p->values + segment * v->bytes;
+    } else {
+      all_same = false;
+    }
+  }
+  w->folding = all_same;
+  return all_same;
+}
+
+void fused_native_fold_end(struct fused_worker *w, uint64_t first, uint64_t n) {
+  const struct fused_native *f = w->k->native;
+  w->folding = false;
+  for (uint32_t i = 0; i < f->fold.same_count; i++) {
+    const struct fused_node *p = &w->k->nodes[f->fold.same[i]];
+    if (p->action == ACT_DIST) w->walks[p->walk].position = first + n;
+  }
+}
+
 void fused_native_strip(struct fused_worker *w, uint64_t first, uint64_t n) {
   const uint32_t stages = w->k->native->plan.stage_count;
+  if (fused_native_folds_alone(w)) {
+    run_stage(w, 0, first, n);
+    return;
+  }
   fused_ask_begin(w, 2 * stages + 1);
   for (uint32_t s = 0; s < stages; s++) {
     fused_ask_ahead(w, 2 * s + 1);

@@ -8,6 +8,8 @@
 #include "cvl-cpu/fused-plan.h"
 
 typedef void fused_block(uint64_t n, const void *const *in, void *const *out, uint64_t *fault);
+typedef void fused_fold(uint64_t n, const void *const *in, void *const *out, uint64_t *fault,
+                        void *const *lanes, bool begin);
 
 struct fused_native;
 /* NULL if there is no cache, nothing to compile, or no memory. Sets native_slot of the values.
@@ -31,6 +33,15 @@ uint32_t fused_native_slots(const struct fused_native *);
 void fused_native_spare_all(struct fused_native *);
 bool fused_native_keep(struct fused_native *);
 bool fused_native_spares(const struct fused_native *, uint32_t node);
+
+/* Whether the reductions take their elements of a block of one segment, n places from `first`
+ * on, as the last stage computes them: then the strips of a tile of these places leave them in
+ * w->lanes, FUSED_LANES for each, until _fold_end. What is spread over segments is read from
+ * where it is spread from, as it is the same in all these places. */
+bool fused_native_fold_begin(struct fused_worker *, uint64_t first, uint64_t n);
+/* Whether that is all there is to do to these places: they may then be of one strip. */
+bool fused_native_folds_alone(const struct fused_worker *);
+void fused_native_fold_end(struct fused_worker *, uint64_t first, uint64_t n);
 
 /* The steps on a strip, like fused_strip: but all of them even after a fault, since a stage has
  * nodes from before and after it. */

@@ -8,6 +8,7 @@
  */
 #include <string.h>
 
+#include "cvl-cpu/fused-native.h"
 #include "cvl-cpu/fused-plan.h"
 #include "cvl-cpu/kernels.h"
 #include "cvl-cpu/scan-parts.h"
@@ -23,7 +24,7 @@ static bool no_fault(const struct cvl_kernel *k) {
 /* Evaluates a tile, strip by strip. False after a fault: consumers then miss tiles and may not
  * be asked again, not even for a tile of no places. */
 static bool tile(struct fused_worker *w, uint64_t first, uint64_t n) {
-  const uint64_t strip = w->k->strip;
+  const uint64_t strip = fused_native_folds_alone(w) ? FUSED_TILE : w->k->strip;
   bool good = no_fault(w->k);
   w->origin[IN_TILE] = first;
   for (uint64_t i = 0; i < n; i += strip) {
@@ -79,11 +80,15 @@ static void group(struct fused_worker *w, uint64_t k, uint64_t many, uint64_t p,
 static void blocks(struct fused_worker *w, uint64_t low, uint64_t high, char *const *totals) {
   for (uint64_t p = low; p < high; p += CVL_REDUCE_BLOCK) {
     const uint64_t n = high - p < CVL_REDUCE_BLOCK ? high - p : CVL_REDUCE_BLOCK;
-    if (!tile(w, p, n)) continue;
+    const bool folds = fused_native_fold_begin(w, p, n);
+    const bool good = tile(w, p, n);
+    if (folds) fused_native_fold_end(w, p, n);
+    if (!good) continue;
     const uint64_t block = (p - low) / CVL_REDUCE_BLOCK;
     for (uint32_t i = 0; i < w->k->reduction_count; i++) {
       const struct fused_reduction *r = &w->k->reductions[i];
-      r->row->blocks(fused_at(w, r->v, p), n, totals[i] + block * r->v->bytes);
+      const void *x = folds ? w->lanes[i] : fused_at(w, r->v, p);
+      r->row->blocks(x, folds ? FUSED_LANES : n, totals[i] + block * r->v->bytes);
     }
     pack_tile(w, p, n);
   }

@@ -40,6 +40,7 @@ enum {
       6, /* so many buffers of a strip take half of a first-level cache of 48 KB */
   FUSED_WHOLE = 8 * CVL_REDUCE_BLOCK /* a longer segment may be cut between two pieces */
 };
+enum { FUSED_LANES = CVL_REDUCE_LANES };
 #define FUSED_NONE UINT64_MAX /* no fault: a node or place behind all others */
 
 /* Where the elements of a value are. The first two have the element of every place of the
@@ -269,6 +270,12 @@ struct fused_worker {
   const void **in;              /* of compiled functions, by value number */
   void **out;
   uint64_t *block_faults; /* by node */
+  /* While the tile at hand is a block whose elements go from the last stage into lanes
+   * (fused_native_fold_begin): those of each reduction; of each value that is spread over
+   * segments, the one element that this block has. */
+  bool folding;
+  void **lanes;
+  const void **same;
   struct walk *walks;
   struct walk *ranks;  /* of each pack */
   uint64_t *kept;      /* by each pack in this piece */
@@ -356,6 +363,8 @@ void fused_stretch_plan(struct cvl_kernel *);
 void fused_stretch_bind(struct cvl_kernel *);
 /* So many of n places from `first` on are of one stretch: sets w->shifted. */
 uint64_t fused_stretch(struct fused_worker *, uint64_t first, uint64_t n);
+/* Moves the walk of a DIST, INDEX or gather on to a place; the segment that has it. */
+uint64_t fused_segment_here(struct fused_worker *, const struct fused_node *, uint64_t place);
 /* Whether a step is done with that on these places. */
 bool fused_stretch_has(struct fused_worker *, uint32_t node, uint64_t first, uint64_t n);
 

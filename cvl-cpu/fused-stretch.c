@@ -312,9 +312,8 @@ static struct fused_course map(const struct cvl_kernel *k, const struct superop_
 
 /* ---- stretches ---- */
 
-/* Moves the walk of a step on to a place and returns the segment that has it. */
-static uint64_t segment_here(struct fused_worker *w, const struct fused_node *p,
-                             uint64_t place) {
+uint64_t fused_segment_here(struct fused_worker *w, const struct fused_node *p,
+                            uint64_t place) {
   enum { TRIES = 4 };
   const struct segments *s = &p->near;
   struct walk *walk = &w->walks[p->walk];
@@ -331,7 +330,7 @@ static uint64_t segment_here(struct fused_worker *w, const struct fused_node *p,
 static uint64_t within_segment(struct fused_worker *w, const struct fused_node *p,
                                uint64_t place, uint64_t *length) {
   if (p->near.count == 1) return 0;
-  const uint64_t s = segment_here(w, p, place);
+  const uint64_t s = fused_segment_here(w, p, place);
   shorten(length, segment_start(&p->near, s + 1) - place);
   return s;
 }
@@ -358,7 +357,7 @@ static void step_all_from(struct fused_worker *w, uint64_t first) {
   for (uint32_t i = k->live_from; i < k->step_count; i++) {
     const struct fused_node *p = &k->nodes[k->live_steps[i]];
     if (p->action == ACT_DIST || p->action == ACT_INDEX || p->action == ACT_GATHER) {
-      segment_here(w, p, first);
+      fused_segment_here(w, p, first);
     }
   }
 }

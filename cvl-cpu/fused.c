@@ -304,8 +304,8 @@ static size_t part(struct layout *l, size_t bytes) {
 
 /* Where things lie in the memory of a worker. */
 struct worker_layout {
-  size_t in, out, streams, courses, in_order, shifted, block_faults, walks, ranks, kept, totals,
-      packed, block_totals, window_totals, packs;
+  size_t in, out, lane_starts, lanes, same, streams, courses, in_order, shifted, block_faults,
+      walks, ranks, kept, totals, packed, block_totals, window_totals, packs;
 };
 
 static uint64_t least_of(uint64_t a, uint64_t b) {
@@ -327,6 +327,10 @@ static struct worker_layout lay_out_worker(struct cvl_kernel *k) {
   const size_t values = k->compiled ? k->op->value_count : 0;
   at.in = part(&l, values * sizeof(void *));
   at.out = part(&l, values * sizeof(void *));
+  const size_t folds = k->compiled ? reductions : 0;
+  at.lane_starts = part(&l, folds * sizeof(void *));
+  at.lanes = part(&l, folds * FUSED_LANES * sizeof(uint64_t));
+  at.same = part(&l, k->compiled ? k->op->node_count * sizeof(void *) : 0);
   at.streams = part(&l, k->op->param_count * sizeof(struct fused_stream));
   const size_t courses = k->stretches ? k->op->value_count : 0;
   at.courses = part(&l, courses * sizeof(struct fused_course));
@@ -378,6 +382,8 @@ static void set_up_worker(struct cvl_kernel *k, const struct worker_layout *at, 
                              .shifted = (const char **)(void *)(memory + at->shifted),
                              .in = (const void **)(void *)(memory + at->in),
                              .out = (void **)(void *)(memory + at->out),
+                             .lanes = (void **)(void *)(memory + at->lane_starts),
+                             .same = (const void **)(void *)(memory + at->same),
                              .block_faults = (uint64_t *)(void *)(memory + at->block_faults),
                              .walks = (struct walk *)(void *)(memory + at->walks),
                              .ranks = (struct walk *)(void *)(memory + at->ranks),
@@ -386,6 +392,9 @@ static void set_up_worker(struct cvl_kernel *k, const struct worker_layout *at, 
                              .block_totals = memory + at->block_totals,
                              .window_totals = memory + at->window_totals,
                              .packed = (char **)(void *)(memory + at->packed)};
+  for (uint32_t i = 0; k->compiled && i < k->reduction_count; i++) {
+    w->lanes[i] = memory + at->lanes + i * FUSED_LANES * sizeof(uint64_t);
+  }
   fused_streams_begin(w);
   char *room = memory + at->packs;
   for (uint32_t i = 0; i < k->pack_count; i++) {

@@ -10,6 +10,12 @@
 #include <string.h>
 
 enum { MOST_STAGES = UINT8_MAX };
+#define IVDEP                                                                                  \
+  "#ifdef __clang__\n"                                                                         \
+  "#pragma clang loop vectorize(assume_safety)\n"                                              \
+  "#elif defined(__GNUC__)\n"                                                                  \
+  "#pragma GCC ivdep\n"                                                                        \
+  "#endif\n"
 
 /* ---- the plan ---- */
 
@@ -77,6 +83,30 @@ bool fused_blocks_plan(struct arena *arena, const struct superop *op, struct fus
   return true;
 }
 
+static bool is_reduced(const struct superop_node *node) {
+  return node->op == OPC_SIN || node->op == OPC_COS || node->op == OPC_TAN;
+}
+
+bool fused_blocks_fold(const struct superop *op, const struct fused_blocks *b) {
+  bool computed = false;
+  for (uint32_t k = 0; k < op->node_count; k++) {
+    const struct superop_node *node = &op->nodes[k];
+    const bool last = is_block(op, b, k) && b->stage[k] + 1U == b->stage_count;
+    if (last && is_reduced(node)) return false;
+    if (node->role != ROLE_REDUCE) continue;
+    for (uint32_t m = 0; m < op->node_count; m++) {
+      const struct superop_node *maker = &op->nodes[m];
+      if (maker->result_count == 0 || maker->result != node->operands[0]) continue;
+      if (is_block(op, b, m)) {
+        computed |= b->stage[m] + 1U == b->stage_count;
+      } else if (b->stage[m] >= b->stage_count) {
+        return false;
+      }
+    }
+  }
+  return computed;
+}
+
 /* ---- the function ---- */
 
 struct block {
@@ -85,6 +115,7 @@ struct block {
   struct widths widths;
   uint32_t stage;
   const bool *uniform;
+  bool folds; /* reductions take their elements as they are computed */
   FILE *out;
 };
 
@@ -118,6 +149,7 @@ static bool is_needed(const struct block *b, uint32_t v) {
     for (unsigned i = 0; is_in_stage(b, k) && i < node->operand_count; i++) {
       if (node->operands[i] == v && superop_matters(node, i)) return true;
     }
+    if (b->folds && node->role == ROLE_REDUCE && node->operands[0] == v) return true;
   }
   return false;
 }
@@ -131,8 +163,20 @@ static bool is_read(const struct block *b, uint32_t v) {
   return is_needed(b, v);
 }
 
-static bool is_reduced(const struct superop_node *node) {
-  return node->op == OPC_SIN || node->op == OPC_COS || node->op == OPC_TAN;
+/* Whether value v of the stage is written: not what only reductions want that take it here. */
+static bool is_written(const struct block *b, uint32_t v) {
+  if (!b->folds || !b->plan->written[v]) return b->plan->written[v];
+  for (uint32_t i = 0; i < b->op->output_count; i++) {
+    if (b->op->outputs[i] == v) return true;
+  }
+  for (uint32_t k = 0; k < b->op->node_count; k++) {
+    const struct superop_node *node = &b->op->nodes[k];
+    if (node->role == ROLE_REDUCE || is_in_stage(b, k) || b->op->cold[k]) continue;
+    for (unsigned i = 0; i < node->operand_count; i++) {
+      if (node->operands[i] == v) return true;
+    }
+  }
+  return false;
 }
 
 static bool has_asserts(const struct block *b) {
@@ -167,7 +211,7 @@ static void declarations(const struct block *b) {
   for (uint32_t v = 0; v < b->op->value_count; v++) {
     const struct superop_node *maker = maker_of(b->op, v);
     if (maker == NULL || !is_in_stage(b, (uint32_t)(maker - b->op->nodes))) continue;
-    if (b->plan->written[v]) {
+    if (is_written(b, v)) {
       fprintf(b->out, "  %s *restrict out%u = out[%u];\n", type_of(b, v), v, v);
     }
   }
@@ -220,16 +264,8 @@ static void assignment(const struct block *b, uint32_t k, enum pass pass) {
   fputs(");\n", b->out);
 }
 
-/* Compilers give up on the restrict of many pointers, and then on vectors: they are told again
- * that no output overlaps anything. */
-static void loop(const struct block *b, enum pass pass, const char *condition) {
-  fputs("#ifdef __clang__\n"
-        "#pragma clang loop vectorize(assume_safety)\n"
-        "#elif defined(__GNUC__)\n"
-        "#pragma GCC ivdep\n"
-        "#endif\n",
-        b->out);
-  fprintf(b->out, "  for (uint64_t i = 0; %si < n; i++) {\n", condition);
+/* What is done at place i, with the results of the reductions so far in lane `lane`. */
+static void body(const struct block *b, enum pass pass, const char *lane) {
   for (uint32_t v = 0; v < b->op->value_count; v++) {
     if (is_read(b, v) && spread_constant(b->op, v) == NULL &&
         !(b->uniform != NULL && b->uniform[v])) {
@@ -241,43 +277,134 @@ static void loop(const struct block *b, enum pass pass, const char *condition) {
     if (!is_in_stage(b, k)) continue;
     assignment(b, k, pass);
     if (b->op->nodes[k].result_count == 0) continue;
-    if (b->plan->written[v])
+    if (is_written(b, v))
       fprintf(b->out, "    out%u[i] = v%u;\n", v, v);
-    else if (!is_needed(b, v))
+    else if (b->folds || !is_needed(b, v))
       fprintf(b->out, "    (void)v%u;\n", v);
   }
+  for (uint32_t k = 0; k < b->op->node_count && lane != NULL; k++) {
+    const struct superop_node *node = &b->op->nodes[k];
+    if (node->role != ROLE_REDUCE) continue;
+    char so_far[32], next[16];
+    snprintf(so_far, sizeof so_far, "lane%u[%s]", k, lane);
+    snprintf(next, sizeof next, "v%u", node->operands[0]);
+    fprintf(b->out, "    %s = (%s)(", so_far, type_of(b, node->operands[0]));
+    emit_expression(emit_combination(node)->expression, 2, (const char *const[]){so_far, next},
+                    b->out);
+    fputs(");\n", b->out);
+  }
+}
+
+/* Compilers give up on the restrict of many pointers, and then on vectors: they are told again
+ * that no output overlaps anything. */
+static void loop(const struct block *b, enum pass pass, const char *condition) {
+  fprintf(b->out, IVDEP "  for (uint64_t i = 0; %si < n; i++) {\n", condition);
+  body(b, pass, NULL);
   fputs("  }\n", b->out);
+}
+
+/* Asks for the lines of parameters that a later row reads, into the second-level cache: the
+ * processor's own prefetching stops at every page. AHEAD bytes are some hundred nanoseconds. */
+static void ask_ahead(const struct block *b) {
+  fputs("#ifdef __GNUC__\n", b->out);
+  for (uint32_t v = 0; v < b->op->param_count; v++) {
+    if (!is_read(b, v)) continue;
+    fprintf(b->out,
+            "    for (unsigned j = 0; j < LANES * sizeof *in%u; j += 64) {\n"
+            "      __builtin_prefetch((const char *)(in%u + row) + AHEAD + j, 0, 2);\n"
+            "    }\n",
+            v, v);
+  }
+  fputs("#endif\n", b->out);
+}
+
+/* The same, row by row, for reductions. */
+static void rows(const struct block *b) {
+  fputs("  for (uint64_t row = 0; row + LANES <= n; row += LANES) {\n", b->out);
+  ask_ahead(b);
+  fputs(IVDEP "    for (uint64_t j = 0; j < LANES; j++) {\n"
+              "      const uint64_t i = row + j;\n",
+        b->out);
+  body(b, PASS_WHOLE, "j");
+  fputs("    }\n  }\n  for (uint64_t i = n / LANES * LANES; i < n; i++) {\n", b->out);
+  body(b, PASS_WHOLE, "i % LANES");
+  fputs("  }\n", b->out);
+}
+
+/* Takes the lanes of all reductions from the caller, or begins them; or gives them back. */
+static void lanes(const struct block *b, bool back) {
+  uint32_t number = 0;
+  if (!back) fputs("  enum { LANES = 32, AHEAD = 2048 };\n", b->out);
+  for (uint32_t k = 0; k < b->op->node_count; k++) {
+    const struct superop_node *node = &b->op->nodes[k];
+    if (node->role != ROLE_REDUCE) continue;
+    const char *type = type_of(b, node->operands[0]);
+    if (back) {
+      fprintf(b->out, "  memcpy(lanes[%u], lane%u, sizeof lane%u);\n", number, k, k);
+    } else {
+      fprintf(b->out,
+              "  %s lane%u[LANES];\n"
+              "  if (begin) {\n"
+              "    for (unsigned j = 0; j < LANES; j++) lane%u[j] = (%s)(%s);\n"
+              "  } else {\n"
+              "    memcpy(lane%u, lanes[%u], sizeof lane%u);\n"
+              "  }\n",
+              type, k, k, type, emit_combination(node)->pad, k, number, k);
+    }
+    number++;
+  }
+}
+
+static void emit(const struct block *b, const char *name) {
+  const struct superop *op = b->op;
+  FILE *out = b->out;
+  char formula[400];
+  fprintf(out, "/* Of %s: stage %u. */\n", fused_formula(op, formula, sizeof formula),
+          b->stage);
+  for (int declared = 0; declared < 2; declared++) {
+    fprintf(out,
+            "void %s(uint64_t n, const void *const *in, void *const *out, uint64_t *fault%s)%s",
+            name, b->folds ? ",\n    void *const *lanes, _Bool begin" : "",
+            declared ? " {\n" : ";\n");
+  }
+  declarations(b);
+  fputs("  (void)in, (void)out, (void)fault;\n", out);
+  for (uint32_t k = 0; k < op->node_count; k++) {
+    if (is_in_stage(b, k) && op->nodes[k].checked) {
+      fprintf(out, "  uint64_t fault%u = UINT64_MAX;\n", k);
+    }
+  }
+  bool twice = has_reduced(b), asserts = has_asserts(b);
+  if (twice) fputs("  uint64_t far = 0;\n", out);
+  if (asserts) fputs("  uint64_t wrong = 0;\n", out);
+  if (b->folds) {
+    lanes(b, false);
+    rows(b);
+    lanes(b, true);
+  } else {
+    loop(b, twice ? PASS_NEAR : PASS_WHOLE, "");
+    if (twice) loop(b, PASS_WHOLE, "far != 0 && ");
+  }
+  if (asserts) loop(b, PASS_FLAGS, "wrong != 0 && ");
+  for (uint32_t k = 0; k < op->node_count; k++) {
+    if (is_in_stage(b, k) && op->nodes[k].checked) {
+      fprintf(out, "  fault[%u] = fault%u;\n", k, k);
+    }
+  }
+  fputs("}\n\n", out);
 }
 
 void fused_emit_block(const struct superop *op, const struct fused_blocks *plan,
                       struct widths widths, uint32_t stage, const bool *uniform,
                       const char *name, FILE *out) {
-  struct block b = {op, plan, widths, stage, uniform, out};
-  char formula[400];
-  fprintf(out, "/* Of %s: stage %u. */\n", fused_formula(op, formula, sizeof formula), stage);
-  fprintf(out,
-          "void %s(uint64_t n, const void *const *in, void *const *out, uint64_t *fault);\n"
-          "void %s(uint64_t n, const void *const *in, void *const *out, uint64_t *fault) {\n",
-          name, name);
-  declarations(&b);
-  fputs("  (void)in, (void)out, (void)fault;\n", out);
-  for (uint32_t k = 0; k < op->node_count; k++) {
-    if (is_in_stage(&b, k) && op->nodes[k].checked) {
-      fprintf(out, "  uint64_t fault%u = UINT64_MAX;\n", k);
-    }
-  }
-  bool twice = has_reduced(&b), asserts = has_asserts(&b);
-  if (twice) fputs("  uint64_t far = 0;\n", out);
-  if (asserts) fputs("  uint64_t wrong = 0;\n", out);
-  loop(&b, twice ? PASS_NEAR : PASS_WHOLE, "");
-  if (twice) loop(&b, PASS_WHOLE, "far != 0 && ");
-  if (asserts) loop(&b, PASS_FLAGS, "wrong != 0 && ");
-  for (uint32_t k = 0; k < op->node_count; k++) {
-    if (is_in_stage(&b, k) && op->nodes[k].checked) {
-      fprintf(out, "  fault[%u] = fault%u;\n", k, k);
-    }
-  }
-  fputs("}\n\n", out);
+  const struct block b = {op, plan, widths, stage, uniform, false, out};
+  emit(&b, name);
+}
+
+void fused_emit_fold(const struct superop *op, const struct fused_blocks *plan,
+                     struct widths widths, const bool *uniform, const char *name, FILE *out) {
+  const struct block b = {op, plan, widths, plan->stage_count - 1, uniform, true, out};
+  emit(&b, name);
 }
 
 /* ---- loops ---- */
@@ -332,13 +459,7 @@ static void refill(const struct block *b, struct superop_loop l) {
 /* A round of all lanes, in one loop that compilers vectorise. */
 static void round_of_lanes(const struct block *b, struct superop_loop l) {
   const struct superop_node *nodes = b->op->nodes;
-  fputs("#ifdef __clang__\n"
-        "#pragma clang loop vectorize(assume_safety)\n"
-        "#elif defined(__GNUC__)\n"
-        "#pragma GCC ivdep\n"
-        "#endif\n"
-        "      for (unsigned j = 0; j < LANES; j++) {\n",
-        b->out);
+  fputs(IVDEP "      for (unsigned j = 0; j < LANES; j++) {\n", b->out);
   for (uint32_t k = l.first; k < l.next; k++) {
     const uint32_t v = nodes[k].result;
     const char *type = nodes[k].role == ROLE_WHILE ? NULL : type_of(b, v);

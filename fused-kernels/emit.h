@@ -67,6 +67,24 @@ void fused_emit_block_prelude(struct widths, FILE *);
 void fused_emit_block(const struct superop *, const struct fused_blocks *, struct widths,
                       uint32_t stage, const bool *uniform, const char *name, FILE *);
 
+/* Whether the last stage can hand its elements to reductions as it computes them: every operand
+ * of a reduction is there by then, one at least is of that stage, and that needs no second
+ * look at arguments (sine, cosine, tangent). */
+bool fused_blocks_fold(const struct superop *, const struct fused_blocks *);
+
+/* Writes the function of the last stage for a block of one segment,
+ *
+ *     void NAME(uint64_t n, const void *const *in, void *const *out, uint64_t *fault,
+ *               void *const *lanes, bool begin)
+ *
+ * which does what that of fused_emit_block does, but for results that only reductions want:
+ * these are not written but combined, element i of the block into lane i mod 32 of the
+ * reproducible tree (cvl.h). lanes[r] has the 32 lanes of the r-th reduction; with `begin` they
+ * are begun, else gone on with. All calls of a block but the last take a multiple of 32 places.
+ * in[v] has the operands of reductions too that the stage does not compute. */
+void fused_emit_fold(const struct superop *, const struct fused_blocks *, struct widths,
+                     const bool *uniform, const char *name, FILE *);
+
 /* Writes the function of the loop whose first node is `first`,
  *
  *     bool NAME(uint64_t n, const void *const *in, void *const *out, bool (*asks)(void *),

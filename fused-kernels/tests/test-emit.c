@@ -396,3 +396,79 @@ Test(emit_block, the_first_fault_of_each_node) {
   clean(&b);
   unload(&l);
 }
+
+/* The lanes of a block of 589 places in two calls, beside a plain loop. What is an output too
+ * is written; a parameter and what is spread, one element of it, are read for the reductions.
+ */
+Test(emit_block, reductions_in_lanes) {
+  if (!has_compiler()) cr_skip_test("no compiler here");
+  static const char definition[] =
+      "fused OP0#1 ($0 : FLOAT, $1 : FLOAT, $2 : SEGDES) ="
+      "$3 = (DIST FLOAT @ $1 $2) $4 = (* FLOAT @ $0 $3) $5 = (- FLOAT @ $0 $3)"
+      "$6 = (+_REDUCE FLOAT @ $4 $2) $7 = (MAX_REDUCE FLOAT @ $0 $2)"
+      "$8 = (+_REDUCE INT @ (ROUND @ $5) $2)"
+      "-> $5 $6 $7 $8";
+  enum { N = 589, FIRST = 512, LANES = 32, VALUES = 10 };
+  const struct widths w = {CVL_I32, CVL_F64};
+  struct loaded l;
+  load(&l, definition, w);
+  cr_assert_not_null(l.ops[0]);
+  struct fused_blocks plan;
+  cr_assert(fused_blocks_plan(&l.arena, l.ops[0], &plan));
+  cr_assert(fused_blocks_fold(l.ops[0], &plan));
+  struct built b;
+  make_directory(&b);
+  FILE *c = create(&b, "emitted.c");
+  const bool uniform[VALUES] = {[3] = true};
+  fused_emit_block_prelude(w, c);
+  fused_emit_fold(l.ops[0], &plan, w, uniform, "block0_0", c);
+  fclose(c);
+  cr_assert(compile(&b, COMPILE_C), "%s", dlerror());
+  double x[N], differences[N], sums[LANES], most[LANES];
+  int32_t rounded[LANES];
+  const double factor = 1.7;
+  double wanted_sums[LANES], wanted_most[LANES];
+  int32_t wanted_rounded[LANES] = {0};
+  for (int j = 0; j < LANES; j++) wanted_sums[j] = -0.0;
+  for (int j = 0; j < LANES; j++) wanted_most[j] = -INFINITY;
+  for (int i = 0; i < N; i++) {
+    x[i] = 1.0 / (i + 3) - 0.01 * (i % 7);
+    const int j = i % LANES;
+    wanted_sums[j] += x[i] * factor;
+    wanted_most[j] = x[i] > wanted_most[j] ? x[i] : wanted_most[j];
+    wanted_rounded[j] += (int32_t)round(x[i] - factor);
+  }
+  void *lanes[] = {sums, most, rounded};
+  typedef void fold_function(uint64_t, const void *const *, void *const *, uint64_t *,
+                             void *const *, bool);
+  fold_function *f = (fold_function *)symbol(&b, "block%u_%u", 0, 0);
+  f(FIRST, (const void *[VALUES]){x, [3] = &factor}, (void *[VALUES]){[5] = differences}, NULL,
+    lanes, true);
+  f(N - FIRST, (const void *[VALUES]){x + FIRST, [3] = &factor},
+    (void *[VALUES]){[5] = differences + FIRST}, NULL, lanes, false);
+  cr_expect(memcmp(sums, wanted_sums, sizeof sums) == 0);
+  cr_expect(memcmp(most, wanted_most, sizeof most) == 0);
+  cr_expect(memcmp(rounded, wanted_rounded, sizeof rounded) == 0);
+  for (int i = 0; i < N; i++) cr_expect_eq(differences[i], x[i] - factor, "%d", i);
+  clean(&b);
+  unload(&l);
+}
+
+/* Not where a reduction needs what comes after the last stage, nor where that may look twice.
+ */
+Test(emit_block, reductions_that_are_not_in_lanes) {
+  static const char *const definitions[] = {
+      "fused OP0#1 ($0 : FLOAT, $1 : SEGDES) = (+_REDUCE FLOAT @ $0 $1)",
+      "fused OP0#1 ($0 : FLOAT, $1 : SEGDES) = (+_REDUCE FLOAT @ (SIN @ $0) $1)",
+      "fused OP0#1 ($0 : FLOAT, $1 : INT, $2 : SEGDES, $3 : SEGDES) ="
+      "$4 = (BPERMUTE FLOAT @ $0 (+ INT @ $1 $1) $3 $2) (+_REDUCE FLOAT @ $4 $2)"};
+  for (size_t i = 0; i < sizeof definitions / sizeof definitions[0]; i++) {
+    struct loaded l;
+    load(&l, definitions[i], (struct widths){CVL_I64, CVL_F64});
+    cr_assert_not_null(l.ops[0], "%zu", i);
+    struct fused_blocks plan;
+    cr_assert(fused_blocks_plan(&l.arena, l.ops[0], &plan));
+    cr_expect_not(fused_blocks_fold(l.ops[0], &plan), "%zu", i);
+    unload(&l);
+  }
+}
