@@ -358,8 +358,8 @@ CASES = [
          limit=lambda n, a: Limit(bytes=56 * n, flops=20 * n * n), work=lambda n: n * n,
          unit="bodies", target=2, memory=lambda n: 10**8 + 1000 * n,
          remark="Differences, distance and pull are a few chains of operations over a strip, "
-                "where C's loop keeps all of it in registers. Compiled, what is known of each "
-                "body is repeated for each pair in memory before the loop reads it."),
+                "where C's loop keeps all of it in registers, and so does the compiled one; but "
+                "it also looks whether each root and quotient is defined."),
     Case("quickhull", "Convex hull", "NESL/GPU",
          sizes=[5 * 10**3, 5 * 10**4, 5 * 10**5, 5 * 10**6], test_sizes=[0, 1, 2, 3, 2000],
          make=square, reference=hull, tolerance=0.0, limit=lambda n, a: Limit(bytes=32 * n),
