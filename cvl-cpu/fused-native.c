@@ -17,9 +17,9 @@ struct stage {
 
 /* The last stage with reductions. */
 struct fold {
-  fused_fold *run;             /* NULL: there is none */
-  const uint32_t *read, *same; /* values: all it reads but those that are spread; nodes that
-                                  spread one */
+  fused_fold *run;
+  const uint32_t *read; /* values: all that it reads but those that are spread */
+  const uint32_t *same; /* nodes that spread what it reads */
   uint32_t read_count, same_count;
   bool alone;   /* nothing else is done to a block, and nothing is left of it */
   bool *spread; /* of values */

@@ -2,7 +2,8 @@
  * loop that compilers vectorise. Division is left to the scalar units, as anywhere; sine,
  * cosine and tangent are computed by their vector form first and, where an argument was large,
  * all again. Of ASSERTs the loop only finds out whether any flag was false; all is then gone
- * through once more to see which.
+ * through once more to see which. The last stage has a second function, whose loop hands what
+ * it computes to the reductions.
  */
 #include "fused-kernels/emit-expression.h"
 #include "fused-kernels/fused.h"
