@@ -90,8 +90,9 @@ def stages(everything, seed):
            f"--quick --backend cpu --int 64 --float 64 --threads 2 --seed 7 "
            f"--native wait:build/native --only {items}")
     if everything:
-        yield "conformance 32/32", f"build/bin/conformance {full} --int 32 --float 32 --seed 3"
-        yield "conformance 64/32", f"build/bin/conformance {full} --int 64 --float 32 --seed 4"
+        yield ("conformance 32/32 and 64/32",
+               [f"build/bin/conformance {full} --int {width} --float 32 --seed {seed}"
+                for width, seed in ((32, 3), (64, 4))])
     yield "programs", f"{drive} --config classic --config 64-2t"
     yield ("programs, other ways", drive + sample + "".join(
         f" --config {c}" for c in ("classic-2t", "classic-8t", "64", "32-32", "64-32",
