@@ -1,6 +1,7 @@
 /* fused-choice.c - see fused-choice.h. */
 #include "cvl-cpu/fused-choice.h"
 
+#include <math.h>
 #include <time.h>
 
 #include "cvl-cpu/fused-native.h"
@@ -20,9 +21,14 @@ static const double least_of_node = 0.2e-9;
 /* What a run takes beside its places, in places. */
 static const double places_of_a_run = 1000;
 
-static void settle(struct fused_choice *choice, bool compiled) {
+/* How many times as long as the first turns took one way stays, before the next ones. */
+static const double rest_after_turns = 16;
+
+static void settle(struct fused_choice *choice, bool compiled, double rest) {
   choice->stage = CHOICE_SETTLED;
   choice->compiled = compiled;
+  choice->since = 0;
+  choice->rest = rest;
 }
 
 static bool tried(const struct fused_trial *t) {
@@ -33,16 +39,19 @@ static bool tried(const struct fused_trial *t) {
 static void try_next(struct fused_choice *choice) {
   const struct fused_trial *e = &choice->evaluated, *n = &choice->native;
   if (tried(e) && tried(n)) {
-    settle(choice, n->seconds * e->work < e->seconds * n->work);
+    const double rest =
+        choice->rest > 0 ? 2 * choice->rest : rest_after_turns * (e->seconds + n->seconds);
+    settle(choice, n->seconds * e->work < e->seconds * n->work, rest);
   } else {
     choice->compiled = tried(e) || (!tried(n) && !choice->compiled);
   }
 }
 
+/* Both begin anew: earlier runs may have been of other data. */
 static void begin_trial(struct fused_choice *choice) {
   choice->stage = CHOICE_TRIED;
-  choice->compiled = choice->evaluated.runs == 0; /* the other is next */
-  if (!tried(&choice->evaluated)) choice->evaluated = (struct fused_trial){0};
+  choice->compiled = false; /* the other is next */
+  choice->evaluated = choice->native = (struct fused_trial){0};
 }
 
 bool fused_choose(struct cvl_kernel *k) {
@@ -55,7 +64,7 @@ bool fused_choose(struct cvl_kernel *k) {
     k->native = fused_native_new(k);
     choice->stage = CHOICE_MISSING;
     if (!k->native) {
-      settle(choice, false);
+      settle(choice, false, INFINITY);
     } else if (fused_native_kept(k->native) && fused_native_ready(k->native)) {
       begin_trial(choice);
     }
@@ -66,15 +75,18 @@ bool fused_choose(struct cvl_kernel *k) {
     if (fused_native_ready(k->native)) {
       begin_trial(choice);
     } else if (fused_native_failed(k->native)) {
-      settle(choice, false);
+      settle(choice, false, INFINITY);
     }
+  } else if (choice->stage == CHOICE_SETTLED && choice->since >= choice->rest) {
+    begin_trial(choice);
   }
   if (choice->stage == CHOICE_TRIED) try_next(choice);
   return choice->compiled;
 }
 
 bool fused_choice_open(const struct cvl_kernel *k) {
-  return k->c->native && native_when_it_pays(k->c->native) && k->choice.stage != CHOICE_SETTLED;
+  return k->c->native && native_when_it_pays(k->c->native) &&
+         (k->choice.stage != CHOICE_SETTLED || k->choice.rest < INFINITY);
 }
 
 double fused_clock(void) {
@@ -89,4 +101,5 @@ void fused_chosen(struct cvl_kernel *k, double seconds) {
   t->seconds += seconds;
   t->work += (double)k->n + places_of_a_run;
   t->runs++;
+  choice->since += seconds;
 }

@@ -6,7 +6,9 @@
  * waiting until evaluating it has cost as much as compiling it would never costs more than
  * twice what the best choice had (the rent-or-buy problem: Karlin, Manasse, Rudolph and
  * Sleator, "Competitive snoopy caching", 1988). That it is compiled does not make it quicker:
- * both ways take turns for a few runs, and the quicker one stays.
+ * both ways take turns for a few runs, and the quicker one stays. A few runs may mislead (the
+ * machine was busy, the data change): when many times as long has passed they take turns
+ * again, and each time it is twice as long until the next.
  */
 #ifndef RAVEL_CPU_FUSED_CHOICE_H
 #define RAVEL_CPU_FUSED_CHOICE_H
@@ -34,6 +36,8 @@ struct fused_choice {
   uint8_t stage; /* enum fused_choice_stage */
   bool compiled; /* the last run, or all of them */
   struct fused_trial evaluated, native;
+  /* Settled: what the runs have taken since, and may take before the next turns; in seconds. */
+  double since, rest;
 };
 
 /* Whether the next run is to be compiled; may look for what was kept, and start the compiler.

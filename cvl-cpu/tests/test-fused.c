@@ -933,6 +933,14 @@ static unsigned run_until_settled(const char *option) {
   }
   cr_assert_eq(k->choice.stage, CHOICE_SETTLED);
   cr_assert_geq(compiled, 3, "it was tried %u times", compiled);
+  const double rest = k->choice.rest;
+  bool again = false; /* turns are taken, and one way stays for twice as long */
+  for (unsigned i = 0; i < MOST && !(again && k->choice.stage == CHOICE_SETTLED); i++) {
+    cr_assert(cpu->run(c, 1, k, &operand, &got));
+    again |= k->choice.stage == CHOICE_TRIED;
+    cpu->release(c, &got);
+  }
+  cr_assert(again && k->choice.rest == 2 * rest, "%d %a %a", again, rest, k->choice.rest);
   cpu->release(c, &first);
   cpu->release(c, &operand);
   cpu->discard(c, k);
