@@ -131,9 +131,10 @@ static bool only_fold_reads(const struct fused_native *f, uint32_t v) {
   return true;
 }
 
-/* Whether a strip takes no steps but the fold (so there is one stage), and no buffers. */
+/* Whether there are no steps but the fold (so there is one stage), and no buffers. */
 static bool folds_alone(const struct fused_native *f) {
   const struct cvl_kernel *k = f->k;
+  if (fused_hands_on(k)) return false;
   for (uint32_t i = 0; i < k->step_count; i++) {
     const uint32_t n = k->steps[i];
     const struct fused_value *v = fused_result(k, n);
@@ -347,36 +348,55 @@ static void other_steps(struct fused_worker *w, uint32_t stage, uint64_t first, 
   }
 }
 
-static void run_stage(struct fused_worker *w, uint32_t number, uint64_t first, uint64_t n) {
-  const struct cvl_kernel *k = w->k;
-  const struct stage *s = &k->native->stages[number];
-  const struct fold *fold = &k->native->fold;
-  const bool folds = w->folding && number + 1 == k->native->plan.stage_count;
-  if (k->stretches && s->spared && w->sparing) return;
-  const uint32_t *read = folds ? fold->read : s->read;
-  const uint32_t read_count = folds ? fold->read_count : s->read_count;
-  for (uint32_t i = 0; i < read_count; i++) {
-    w->in[read[i]] = fused_at(w, &k->values[read[i]], first);
+static void read_values(struct fused_worker *w, const uint32_t *values, uint32_t count,
+                        uint64_t first) {
+  for (uint32_t i = 0; i < count; i++) {
+    w->in[values[i]] = fused_at(w, &w->k->values[values[i]], first);
   }
-  for (uint32_t i = 0; i < s->written_count; i++) {
-    w->out[s->written[i]] = fused_at(w, &k->values[s->written[i]], first);
-  }
-  if (folds) {
-    for (uint32_t i = 0; i < fold->same_count; i++) {
-      w->in[k->op->nodes[fold->same[i]].result] = w->same[i];
-    }
-    fold->run(n, w->in, w->out, w->block_faults, w->lanes, first == w->origin[IN_TILE]);
-  } else {
-    s->run(n, w->in, w->out, w->block_faults);
-  }
+}
+
+static void remember_faults(struct fused_worker *w, const struct stage *s, uint64_t first) {
   for (uint32_t i = 0; i < s->checked_count; i++) {
     const uint64_t place = w->block_faults[s->checked[i]];
     if (place != UINT64_MAX) fused_remember(w, s->checked[i], first, first + place);
   }
 }
 
-bool fused_native_folds_alone(const struct fused_worker *w) {
-  return w->folding && w->k->native->fold.alone;
+static void run_fold(struct fused_worker *w, uint64_t first, uint64_t n, bool begin,
+                     bool whole) {
+  const struct cvl_kernel *k = w->k;
+  const struct fold *fold = &k->native->fold;
+  read_values(w, fold->read, fold->read_count, first);
+  for (uint32_t i = 0; i < fold->same_count; i++) {
+    w->in[k->op->nodes[fold->same[i]].result] = w->same[i];
+  }
+  fold->run(n, w->in, w->out, w->block_faults, w->lanes, begin, whole);
+}
+
+static void run_stage(struct fused_worker *w, uint32_t number, uint64_t first, uint64_t n) {
+  const struct cvl_kernel *k = w->k;
+  const struct stage *s = &k->native->stages[number];
+  if (k->stretches && s->spared && w->sparing) return;
+  for (uint32_t i = 0; i < s->written_count; i++) {
+    w->out[s->written[i]] = fused_at(w, &k->values[s->written[i]], first);
+  }
+  if (w->folding && number + 1 == k->native->plan.stage_count) {
+    run_fold(w, first, n, first == w->origin[IN_TILE], false);
+  } else {
+    read_values(w, s->read, s->read_count, first);
+    s->run(n, w->in, w->out, w->block_faults);
+  }
+  remember_faults(w, s, first);
+}
+
+bool fused_native_folds_alone(const struct cvl_kernel *k) {
+  return k->compiled && k->native->fold.alone;
+}
+
+bool fused_native_fold_blocks(struct fused_worker *w, uint64_t first, uint64_t n) {
+  run_fold(w, first, n, true, true);
+  remember_faults(w, &w->k->native->stages[0], first);
+  return atomic_load_explicit(&w->k->failed, memory_order_relaxed) == FUSED_NONE;
 }
 
 bool fused_native_fold_begin(struct fused_worker *w, uint64_t first, uint64_t n) {
@@ -414,10 +434,6 @@ void fused_native_fold_end(struct fused_worker *w, uint64_t first, uint64_t n) {
 
 void fused_native_strip(struct fused_worker *w, uint64_t first, uint64_t n) {
   const uint32_t stages = w->k->native->plan.stage_count;
-  if (fused_native_folds_alone(w)) {
-    run_stage(w, 0, first, n);
-    return;
-  }
   fused_ask_begin(w, 2 * stages + 1);
   for (uint32_t s = 0; s < stages; s++) {
     fused_ask_ahead(w, 2 * s + 1);

@@ -9,7 +9,7 @@
 
 typedef void fused_block(uint64_t n, const void *const *in, void *const *out, uint64_t *fault);
 typedef void fused_fold(uint64_t n, const void *const *in, void *const *out, uint64_t *fault,
-                        void *const *lanes, bool begin);
+                        void *const *lanes, bool begin, bool whole);
 
 struct fused_native;
 /* NULL if there is no cache, nothing to compile, or no memory. Sets native_slot of the values.
@@ -34,14 +34,18 @@ void fused_native_spare_all(struct fused_native *);
 bool fused_native_keep(struct fused_native *);
 bool fused_native_spares(const struct fused_native *, uint32_t node);
 
-/* Whether the reductions take their elements of a block of one segment, n places from `first`
- * on, as the last stage computes them: then the strips of a tile of these places leave them in
+/* Whether the reductions take their elements of these places, which are of one segment, as the
+ * last stage computes them: then the strips of a tile, whose places these are, leave them in
  * w->lanes, FUSED_LANES for each, until _fold_end. What is spread over segments is read from
  * where it is spread from, as it is the same in all these places. */
 bool fused_native_fold_begin(struct fused_worker *, uint64_t first, uint64_t n);
-/* Whether that is all there is to do to these places: they may then be of one strip. */
-bool fused_native_folds_alone(const struct fused_worker *);
 void fused_native_fold_end(struct fused_worker *, uint64_t first, uint64_t n);
+/* Whether there is nothing else to do to such places. Then, after _fold_begin, several blocks
+ * at a time, the last perhaps shorter: w->lanes[r] has a total for each. False after a fault,
+ * which is noted. */
+enum { FUSED_FOLD_MOST = FUSED_WHOLE };
+bool fused_native_folds_alone(const struct cvl_kernel *);
+bool fused_native_fold_blocks(struct fused_worker *, uint64_t first, uint64_t n);
 
 /* The steps on a strip, like fused_strip: but all of them even after a fault, since a stage has
  * nodes from before and after it. */

@@ -24,7 +24,7 @@ static bool no_fault(const struct cvl_kernel *k) {
 /* Evaluates a tile, strip by strip. False after a fault: consumers then miss tiles and may not
  * be asked again, not even for a tile of no places. */
 static bool tile(struct fused_worker *w, uint64_t first, uint64_t n) {
-  const uint64_t strip = fused_native_folds_alone(w) ? FUSED_TILE : w->k->strip;
+  const uint64_t strip = w->k->strip;
   bool good = no_fault(w->k);
   w->origin[IN_TILE] = first;
   for (uint64_t i = 0; i < n; i += strip) {
@@ -75,10 +75,30 @@ static void group(struct fused_worker *w, uint64_t k, uint64_t many, uint64_t p,
   pack_tile(w, p, n);
 }
 
+/* As many of the blocks below as compiled functions do alone, several at a time; where the
+ * others begin. */
+static uint64_t lone_blocks(struct fused_worker *w, uint64_t low, uint64_t high,
+                            char *const *totals) {
+  uint64_t p = low;
+  while (p < high && fused_native_folds_alone(w->k)) {
+    const uint64_t n = high - p < FUSED_FOLD_MOST ? high - p : FUSED_FOLD_MOST;
+    if (!fused_native_fold_begin(w, p, n)) break;
+    const bool good = no_fault(w->k) && fused_native_fold_blocks(w, p, n);
+    fused_native_fold_end(w, p, n);
+    const uint64_t block = (p - low) / CVL_REDUCE_BLOCK;
+    for (uint32_t i = 0; i < w->k->reduction_count && good; i++) {
+      const size_t bytes = w->k->reductions[i].v->bytes;
+      memcpy(totals[i] + block * bytes, w->lanes[i], units_of(n, CVL_REDUCE_BLOCK) * bytes);
+    }
+    p += n;
+  }
+  return p;
+}
+
 /* The blocks of segment k from place `low` to `high`, their totals to totals[i] + at[i] of each
  * reduction i. */
 static void blocks(struct fused_worker *w, uint64_t low, uint64_t high, char *const *totals) {
-  for (uint64_t p = low; p < high; p += CVL_REDUCE_BLOCK) {
+  for (uint64_t p = lone_blocks(w, low, high, totals); p < high; p += CVL_REDUCE_BLOCK) {
     const uint64_t n = high - p < CVL_REDUCE_BLOCK ? high - p : CVL_REDUCE_BLOCK;
     const bool folds = fused_native_fold_begin(w, p, n);
     const bool good = tile(w, p, n);

@@ -319,41 +319,74 @@ static void ask_ahead(const struct block *b) {
   fputs("#endif\n", b->out);
 }
 
-/* The same, row by row, for reductions. */
+static bool is_reduction(const struct block *b, uint32_t k) {
+  return b->op->nodes[k].role == ROLE_REDUCE;
+}
+
+/* The lanes of all reductions are begun, or taken from the caller. */
+static void take_lanes(const struct block *b) {
+  for (uint32_t k = 0, number = 0; k < b->op->node_count; k++) {
+    if (!is_reduction(b, k)) continue;
+    const struct superop_node *node = &b->op->nodes[k];
+    const char *type = type_of(b, node->operands[0]);
+    fprintf(b->out,
+            "    %s lane%u[LANES];\n"
+            "    if (begin) {\n"
+            "      for (unsigned j = 0; j < LANES; j++) lane%u[j] = (%s)(%s);\n"
+            "    } else {\n"
+            "      memcpy(lane%u, lanes[%u], sizeof lane%u);\n"
+            "    }\n",
+            type, k, k, type, emit_combination(node)->pad, k, number, k);
+    number++;
+  }
+}
+
+/* ... and given back, or folded to the total of the block. */
+static void give_lanes(const struct block *b) {
+  enum { HALF = 16 };
+  for (uint32_t k = 0, number = 0; k < b->op->node_count; k++) {
+    if (!is_reduction(b, k)) continue;
+    const struct superop_node *node = &b->op->nodes[k];
+    const char *type = type_of(b, node->operands[0]);
+    fprintf(b->out, "    if (whole) {\n");
+    for (unsigned half = HALF; half > 0; half /= 2) {
+      char low[32], high[32];
+      snprintf(low, sizeof low, "lane%u[j]", k);
+      snprintf(high, sizeof high, "lane%u[j + %u]", k, half);
+      fprintf(b->out, "      for (unsigned j = 0; j < %u; j++) %s = (%s)(", half, low, type);
+      emit_expression(emit_combination(node)->expression, 2, (const char *const[]){low, high},
+                      b->out);
+      fputs(");\n", b->out);
+    }
+    fprintf(b->out,
+            "      ((%s *)lanes[%u])[first / BLOCK] = lane%u[0];\n"
+            "    } else {\n"
+            "      memcpy(lanes[%u], lane%u, sizeof lane%u);\n"
+            "    }\n",
+            type, number, k, number, k, k);
+    number++;
+  }
+}
+
+/* The same, block by block and row by row, for reductions. */
 static void rows(const struct block *b) {
-  fputs("  for (uint64_t row = 0; row + LANES <= n; row += LANES) {\n", b->out);
+  fputs("  enum { LANES = 32, BLOCK = 1024, AHEAD = 2048 };\n"
+        "  for (uint64_t first = 0; first < n; first += BLOCK) {\n"
+        "    const uint64_t end = n - first < BLOCK ? n : first + BLOCK;\n"
+        "    uint64_t row = first;\n",
+        b->out);
+  take_lanes(b);
+  fputs("    for (; row + LANES <= end; row += LANES) {\n", b->out);
   ask_ahead(b);
   fputs(IVDEP "    for (uint64_t j = 0; j < LANES; j++) {\n"
               "      const uint64_t i = row + j;\n",
         b->out);
   body(b, PASS_WHOLE, "j");
-  fputs("    }\n  }\n  for (uint64_t i = n / LANES * LANES; i < n; i++) {\n", b->out);
+  fputs("    }\n    }\n    for (uint64_t i = row; i < end; i++) {\n", b->out);
   body(b, PASS_WHOLE, "i % LANES");
+  fputs("    }\n", b->out);
+  give_lanes(b);
   fputs("  }\n", b->out);
-}
-
-/* Takes the lanes of all reductions from the caller, or begins them; or gives them back. */
-static void lanes(const struct block *b, bool back) {
-  uint32_t number = 0;
-  if (!back) fputs("  enum { LANES = 32, AHEAD = 2048 };\n", b->out);
-  for (uint32_t k = 0; k < b->op->node_count; k++) {
-    const struct superop_node *node = &b->op->nodes[k];
-    if (node->role != ROLE_REDUCE) continue;
-    const char *type = type_of(b, node->operands[0]);
-    if (back) {
-      fprintf(b->out, "  memcpy(lanes[%u], lane%u, sizeof lane%u);\n", number, k, k);
-    } else {
-      fprintf(b->out,
-              "  %s lane%u[LANES];\n"
-              "  if (begin) {\n"
-              "    for (unsigned j = 0; j < LANES; j++) lane%u[j] = (%s)(%s);\n"
-              "  } else {\n"
-              "    memcpy(lane%u, lanes[%u], sizeof lane%u);\n"
-              "  }\n",
-              type, k, k, type, emit_combination(node)->pad, k, number, k);
-    }
-    number++;
-  }
 }
 
 static void emit(const struct block *b, const char *name) {
@@ -365,7 +398,7 @@ static void emit(const struct block *b, const char *name) {
   for (int declared = 0; declared < 2; declared++) {
     fprintf(out,
             "void %s(uint64_t n, const void *const *in, void *const *out, uint64_t *fault%s)%s",
-            name, b->folds ? ",\n    void *const *lanes, _Bool begin" : "",
+            name, b->folds ? ",\n    void *const *lanes, _Bool begin, _Bool whole" : "",
             declared ? " {\n" : ";\n");
   }
   declarations(b);
@@ -379,9 +412,7 @@ static void emit(const struct block *b, const char *name) {
   if (twice) fputs("  uint64_t far = 0;\n", out);
   if (asserts) fputs("  uint64_t wrong = 0;\n", out);
   if (b->folds) {
-    lanes(b, false);
     rows(b);
-    lanes(b, true);
   } else {
     loop(b, twice ? PASS_NEAR : PASS_WHOLE, "");
     if (twice) loop(b, PASS_WHOLE, "far != 0 && ");

@@ -72,15 +72,17 @@ void fused_emit_block(const struct superop *, const struct fused_blocks *, struc
  * look at arguments (sine, cosine, tangent). */
 bool fused_blocks_fold(const struct superop *, const struct fused_blocks *);
 
-/* Writes the function of the last stage for a block of one segment,
+/* Writes the function of the last stage for blocks of one segment,
  *
  *     void NAME(uint64_t n, const void *const *in, void *const *out, uint64_t *fault,
- *               void *const *lanes, bool begin)
+ *               void *const *lanes, bool begin, bool whole)
  *
  * which does what that of fused_emit_block does, but for results that only reductions want:
- * these are not written but combined, element i of the block into lane i mod 32 of the
- * reproducible tree (cvl.h). lanes[r] has the 32 lanes of the r-th reduction; with `begin` they
- * are begun, else gone on with. All calls of a block but the last take a multiple of 32 places.
+ * these are not written but combined, element i of a block into lane i mod 32 of the
+ * reproducible tree (cvl.h). With `whole`, and `begin`, the places are whole blocks, the last
+ * perhaps shorter, and lanes[r] gets the totals of the r-th reduction, one for each block.
+ * Otherwise they are of one block, and lanes[r] has its 32 lanes, which are begun with `begin`
+ * and else gone on with; all calls of the block but the last take a multiple of 32 places.
  * in[v] has the operands of reductions too that the stage does not compute. */
 void fused_emit_fold(const struct superop *, const struct fused_blocks *, struct widths,
                      const bool *uniform, const char *name, FILE *);

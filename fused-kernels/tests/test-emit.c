@@ -397,10 +397,43 @@ Test(emit_block, the_first_fault_of_each_node) {
   unload(&l);
 }
 
-/* The lanes of a block of 589 places in two calls, beside a plain loop. What is an output too
- * is written; a parameter and what is spread, one element of it, are read for the reductions.
- */
-Test(emit_block, reductions_in_lanes) {
+enum { FOLD_LANES = 32, FOLD_BLOCK = 1024, FOLD_PLACES = 2 * FOLD_BLOCK + 77 };
+
+/* What the reductions below make of the places from `first` to `end`, by plain loops: lanes, of
+ * which the first are then the totals of the block. */
+struct folded {
+  double sums[FOLD_LANES], most[FOLD_LANES];
+  int32_t rounded[FOLD_LANES];
+};
+
+static struct folded fold_plainly(const double *x, double factor, int first, int end,
+                                  bool to_totals) {
+  struct folded f;
+  for (int j = 0; j < FOLD_LANES; j++) {
+    f.sums[j] = -0.0;
+    f.most[j] = -INFINITY;
+    f.rounded[j] = 0;
+  }
+  for (int i = first; i < end; i++) {
+    const int j = (i - first) % FOLD_LANES;
+    f.sums[j] += x[i] * factor;
+    f.most[j] = x[i] > f.most[j] ? x[i] : f.most[j];
+    f.rounded[j] += (int32_t)round(x[i] - factor);
+  }
+  for (int half = FOLD_LANES / 2; half > 0 && to_totals; half /= 2) {
+    for (int j = 0; j < half; j++) {
+      f.sums[j] += f.sums[j + half];
+      f.most[j] = f.most[j] > f.most[j + half] ? f.most[j] : f.most[j + half];
+      f.rounded[j] += f.rounded[j + half];
+    }
+  }
+  return f;
+}
+
+/* The lanes of a block in two calls, and the totals of several blocks in one, beside plain
+ * loops. What is an output too is written; a parameter and what is spread, one element of it,
+ * are read for the reductions. */
+Test(emit_block, reductions_as_they_are_computed) {
   if (!has_compiler()) cr_skip_test("no compiler here");
   static const char definition[] =
       "fused OP0#1 ($0 : FLOAT, $1 : FLOAT, $2 : SEGDES) ="
@@ -408,7 +441,7 @@ Test(emit_block, reductions_in_lanes) {
       "$6 = (+_REDUCE FLOAT @ $4 $2) $7 = (MAX_REDUCE FLOAT @ $0 $2)"
       "$8 = (+_REDUCE INT @ (ROUND @ $5) $2)"
       "-> $5 $6 $7 $8";
-  enum { N = 589, FIRST = 512, LANES = 32, VALUES = 10 };
+  enum { N = FOLD_PLACES, SOME = 589, FIRST = 512, VALUES = 10 };
   const struct widths w = {CVL_I32, CVL_F64};
   struct loaded l;
   load(&l, definition, w);
@@ -424,31 +457,31 @@ Test(emit_block, reductions_in_lanes) {
   fused_emit_fold(l.ops[0], &plan, w, uniform, "block0_0", c);
   fclose(c);
   cr_assert(compile(&b, COMPILE_C), "%s", dlerror());
-  double x[N], differences[N], sums[LANES], most[LANES];
-  int32_t rounded[LANES];
-  const double factor = 1.7;
-  double wanted_sums[LANES], wanted_most[LANES];
-  int32_t wanted_rounded[LANES] = {0};
-  for (int j = 0; j < LANES; j++) wanted_sums[j] = -0.0;
-  for (int j = 0; j < LANES; j++) wanted_most[j] = -INFINITY;
-  for (int i = 0; i < N; i++) {
-    x[i] = 1.0 / (i + 3) - 0.01 * (i % 7);
-    const int j = i % LANES;
-    wanted_sums[j] += x[i] * factor;
-    wanted_most[j] = x[i] > wanted_most[j] ? x[i] : wanted_most[j];
-    wanted_rounded[j] += (int32_t)round(x[i] - factor);
-  }
-  void *lanes[] = {sums, most, rounded};
   typedef void fold_function(uint64_t, const void *const *, void *const *, uint64_t *,
-                             void *const *, bool);
+                             void *const *, bool, bool);
   fold_function *f = (fold_function *)symbol(&b, "block%u_%u", 0, 0);
+  static double x[N], differences[N];
+  const double factor = 1.7;
+  for (int i = 0; i < N; i++) x[i] = 1.0 / (i + 3) - 0.01 * (i % 7);
+  struct folded found, wanted = fold_plainly(x, factor, 0, SOME, false);
+  void *lanes[] = {found.sums, found.most, found.rounded};
   f(FIRST, (const void *[VALUES]){x, [3] = &factor}, (void *[VALUES]){[5] = differences}, NULL,
-    lanes, true);
-  f(N - FIRST, (const void *[VALUES]){x + FIRST, [3] = &factor},
-    (void *[VALUES]){[5] = differences + FIRST}, NULL, lanes, false);
-  cr_expect(memcmp(sums, wanted_sums, sizeof sums) == 0);
-  cr_expect(memcmp(most, wanted_most, sizeof most) == 0);
-  cr_expect(memcmp(rounded, wanted_rounded, sizeof rounded) == 0);
+    lanes, true, false);
+  f(SOME - FIRST, (const void *[VALUES]){x + FIRST, [3] = &factor},
+    (void *[VALUES]){[5] = differences + FIRST}, NULL, lanes, false, false);
+  cr_expect(memcmp(found.sums, wanted.sums, sizeof found.sums) == 0);
+  cr_expect(memcmp(found.most, wanted.most, sizeof found.most) == 0);
+  cr_expect(memcmp(found.rounded, wanted.rounded, sizeof found.rounded) == 0);
+  for (int i = 0; i < SOME; i++) cr_expect_eq(differences[i], x[i] - factor, "%d", i);
+  f(N, (const void *[VALUES]){x, [3] = &factor}, (void *[VALUES]){[5] = differences}, NULL,
+    lanes, true, true);
+  for (int first = 0; first < N; first += FOLD_BLOCK) {
+    const int block = first / FOLD_BLOCK, end = first + FOLD_BLOCK;
+    wanted = fold_plainly(x, factor, first, end < N ? end : N, true);
+    cr_expect_eq(found.sums[block], wanted.sums[0], "%d", block);
+    cr_expect_eq(found.most[block], wanted.most[0], "%d", block);
+    cr_expect_eq(found.rounded[block], wanted.rounded[0], "%d", block);
+  }
   for (int i = 0; i < N; i++) cr_expect_eq(differences[i], x[i] - factor, "%d", i);
   clean(&b);
   unload(&l);
@@ -456,7 +489,7 @@ Test(emit_block, reductions_in_lanes) {
 
 /* Not where a reduction needs what comes after the last stage, nor where that may look twice.
  */
-Test(emit_block, reductions_that_are_not_in_lanes) {
+Test(emit_block, reductions_that_wait) {
   static const char *const definitions[] = {
       "fused OP0#1 ($0 : FLOAT, $1 : SEGDES) = (+_REDUCE FLOAT @ $0 $1)",
       "fused OP0#1 ($0 : FLOAT, $1 : SEGDES) = (+_REDUCE FLOAT @ (SIN @ $0) $1)",
