@@ -463,7 +463,7 @@ static uint64_t random_lengths(struct random *r, uint64_t n, int64_t *lengths) {
     if (shape == 4) here = below(r, 4) ? below(r, 20) : below(r, 3000);
     if (shape == 5) here = count == 3 ? n : below(r, 9);
     if (shape == 6) here = 100 + below(r, 900);
-    if (shape == 7) here = below(r, 4) ? 1025 + below(r, 9000) : below(r, 40);
+    if (shape == 7) here = below(r, 4) ? 1025 + below(r, 20000) : below(r, 40);
     if (here > left || count + 1 >= n) here = left;
     lengths[count++] = (int64_t)here;
     left -= here;
@@ -853,15 +853,14 @@ Test(fused, native) {
   cr_assert_eq(system(command), 0);
 }
 
-/* What is spread over long segments is read by two stages, for an index and for what is added
- * up. */
-Test(fused, spread_for_two_stages) {
+/* Compares a superoperator, compiled, on long segments. */
+static void compare_on_long_segments(struct maker *m, uint64_t seed) {
   char directory[] = "/tmp/ravel-native-XXXXXX", option[64], command[64];
   cr_assert_not_null(mkdtemp(directory));
   snprintf(option, sizeof option, "wait:%s", directory);
-  struct random r = {7, true};
+  struct random r = {seed, true};
   const struct cvl_options options = {
-      .int_elem = CVL_I64, .float_elem = CVL_F64, .threads = 2, .native = option};
+      .int_elem = CVL_I64, .float_elem = CVL_F64, .threads = 1 + seed % 2, .native = option};
   const char *why;
   struct cvl_context *c = cpu->open(&options, &why);
   cr_assert_not_null(c);
@@ -870,8 +869,25 @@ Test(fused, spread_for_two_stages) {
   struct arena a;
   arena_init(&a, &heap);
   struct cvl_value operands[PARAMS];
-  make_operands(&r, c, 20000, operands);
-  struct maker m = {.r = &r, .value_count = PARAMS};
+  make_operands(&r, c, 70000, operands);
+  struct superop op = {.param_count = PARAMS,
+                       .node_count = m->node_count,
+                       .output_count = m->output_count,
+                       .params = param_kinds,
+                       .nodes = m->nodes,
+                       .outputs = m->outputs};
+  uint32_t node;
+  cr_assert(superop_complete(&a, &op, &why, &node), "node %u: %s", node, why);
+  compare(&r, c, &op, operands, seed);
+  arena_free(&a);
+  cpu->close(c);
+  snprintf(command, sizeof command, "rm -r %s", directory);
+  cr_assert_eq(system(command), 0);
+}
+
+/* What is spread is read by two stages, for an index and for what is added up. */
+Test(fused, spread_for_two_stages) {
+  struct maker m = {.value_count = PARAMS};
   const uint32_t each = add(&m, OPC_DIST, TW_INT, 2, (uint32_t[]){P_EACH_INT, P_MAIN});
   const uint32_t index = add(&m, OPC_ADD, TW_INT, 2, (uint32_t[]){each, each});
   const uint32_t there =
@@ -879,19 +895,20 @@ Test(fused, spread_for_two_stages) {
   const uint32_t product = add(&m, OPC_MUL, TW_INT, 2, (uint32_t[]){there, each});
   m.outputs[m.output_count++] =
       add(&m, OPC_ADD_REDUCE, TW_INT, 2, (uint32_t[]){product, P_MAIN});
-  struct superop op = {.param_count = PARAMS,
-                       .node_count = m.node_count,
-                       .output_count = m.output_count,
-                       .params = param_kinds,
-                       .nodes = m.nodes,
-                       .outputs = m.outputs};
-  uint32_t node;
-  cr_assert(superop_complete(&a, &op, &why, &node), "node %u: %s", node, why);
-  cr_assert(compare(&r, c, &op, operands, 7));
-  arena_free(&a);
-  cpu->close(c);
-  snprintf(command, sizeof command, "rm -r %s", directory);
-  cr_assert_eq(system(command), 0);
+  compare_on_long_segments(&m, 7);
+}
+
+/* Nothing but maps and reductions: several blocks at a time, of one segment and of many. */
+Test(fused, nothing_but_reductions) {
+  struct maker m = {.value_count = PARAMS};
+  const uint32_t each = add(&m, OPC_DIST, TW_FLOAT, 2, (uint32_t[]){P_EACH_FLOAT, P_MAIN});
+  const uint32_t product = add(&m, OPC_MUL, TW_FLOAT, 2, (uint32_t[]){P_FLOAT, P_FLOAT2});
+  const uint32_t distance = add(&m, OPC_SUB, TW_FLOAT, 2, (uint32_t[]){product, each});
+  m.outputs[m.output_count++] =
+      add(&m, OPC_ADD_REDUCE, TW_FLOAT, 2, (uint32_t[]){distance, P_MAIN});
+  m.outputs[m.output_count++] =
+      add(&m, OPC_MAX_REDUCE, TW_INT, 2, (uint32_t[]){P_INT2, P_MAIN});
+  for (uint64_t seed = 1; seed <= 8; seed++) compare_on_long_segments(&m, seed);
 }
 
 /* sin(x) * sin(x) of doubles, with the bits of the first run in all runs; until the choice
