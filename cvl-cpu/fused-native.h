@@ -36,14 +36,13 @@ bool fused_native_spares(const struct fused_native *, uint32_t node);
 
 /* Whether the reductions take their elements of these places, which are of one segment, as the
  * last stage computes them: then the strips of a tile, whose places these are, leave them in
- * w->lanes, FUSED_LANES for each, until _fold_end. What is spread over segments is read from
- * where it is spread from, as it is the same in all these places. */
+ * w->lanes, CVL_REDUCE_LANES for each, until _fold_end. What is spread over segments is read
+ * from where it is spread from, as it is the same in all these places. */
 bool fused_native_fold_begin(struct fused_worker *, uint64_t first, uint64_t n);
 void fused_native_fold_end(struct fused_worker *, uint64_t first, uint64_t n);
 /* Whether there is nothing else to do to such places. Then, after _fold_begin, several blocks
- * at a time, the last perhaps shorter: w->lanes[r] has a total for each. False after a fault,
- * which is noted. */
-enum { FUSED_FOLD_MOST = FUSED_WHOLE };
+ * at a time, at most FUSED_WHOLE places, the last block perhaps shorter: w->lanes[r] has a
+ * total for each. False after a fault, which is noted. */
 bool fused_native_folds_alone(const struct cvl_kernel *);
 bool fused_native_fold_blocks(struct fused_worker *, uint64_t first, uint64_t n);
 

@@ -81,7 +81,7 @@ static uint64_t lone_blocks(struct fused_worker *w, uint64_t low, uint64_t high,
                             char *const *totals) {
   uint64_t p = low;
   while (p < high && fused_native_folds_alone(w->k)) {
-    const uint64_t n = high - p < FUSED_FOLD_MOST ? high - p : FUSED_FOLD_MOST;
+    const uint64_t n = high - p < FUSED_WHOLE ? high - p : FUSED_WHOLE;
     if (!fused_native_fold_begin(w, p, n)) break;
     const bool good = no_fault(w->k) && fused_native_fold_blocks(w, p, n);
     fused_native_fold_end(w, p, n);
@@ -108,7 +108,7 @@ static void blocks(struct fused_worker *w, uint64_t low, uint64_t high, char *co
     for (uint32_t i = 0; i < w->k->reduction_count; i++) {
       const struct fused_reduction *r = &w->k->reductions[i];
       const void *x = folds ? w->lanes[i] : fused_at(w, r->v, p);
-      r->row->blocks(x, folds ? FUSED_LANES : n, totals[i] + block * r->v->bytes);
+      r->row->blocks(x, folds ? CVL_REDUCE_LANES : n, totals[i] + block * r->v->bytes);
     }
     pack_tile(w, p, n);
   }

@@ -40,7 +40,6 @@ enum {
       6, /* so many buffers of a strip take half of a first-level cache of 48 KB */
   FUSED_WHOLE = 8 * CVL_REDUCE_BLOCK /* a longer segment may be cut between two pieces */
 };
-enum { FUSED_LANES = CVL_REDUCE_LANES };
 #define FUSED_NONE UINT64_MAX /* no fault: a node or place behind all others */
 
 /* Where the elements of a value are. The first two have the element of every place of the

@@ -329,7 +329,7 @@ static struct worker_layout lay_out_worker(struct cvl_kernel *k) {
   at.out = part(&l, values * sizeof(void *));
   const size_t folds = k->compiled ? reductions : 0;
   at.lane_starts = part(&l, folds * sizeof(void *));
-  at.lanes = part(&l, folds * FUSED_LANES * sizeof(uint64_t));
+  at.lanes = part(&l, folds * CVL_REDUCE_LANES * sizeof(uint64_t));
   at.same = part(&l, k->compiled ? k->op->node_count * sizeof(void *) : 0);
   at.streams = part(&l, k->op->param_count * sizeof(struct fused_stream));
   const size_t courses = k->stretches ? k->op->value_count : 0;
@@ -393,7 +393,7 @@ static void set_up_worker(struct cvl_kernel *k, const struct worker_layout *at, 
                              .window_totals = memory + at->window_totals,
                              .packed = (char **)(void *)(memory + at->packed)};
   for (uint32_t i = 0; k->compiled && i < k->reduction_count; i++) {
-    w->lanes[i] = memory + at->lanes + i * FUSED_LANES * sizeof(uint64_t);
+    w->lanes[i] = memory + at->lanes + i * CVL_REDUCE_LANES * sizeof(uint64_t);
   }
   fused_streams_begin(w);
   char *room = memory + at->packs;

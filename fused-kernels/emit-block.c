@@ -305,7 +305,7 @@ static void loop(const struct block *b, enum pass pass, const char *condition) {
 }
 
 /* Asks for the lines of parameters that a later row reads, into the second-level cache: the
- * processor's own prefetching stops at every page. AHEAD bytes are some hundred nanoseconds. */
+ * processor's own prefetching stops at every page. */
 static void ask_ahead(const struct block *b) {
   fputs("#ifdef __GNUC__\n", b->out);
   for (uint32_t v = 0; v < b->op->param_count; v++) {
@@ -343,13 +343,12 @@ static void take_lanes(const struct block *b) {
 
 /* ... and given back, or folded to the total of the block. */
 static void give_lanes(const struct block *b) {
-  enum { HALF = 16 };
   for (uint32_t k = 0, number = 0; k < b->op->node_count; k++) {
     if (!is_reduction(b, k)) continue;
     const struct superop_node *node = &b->op->nodes[k];
     const char *type = type_of(b, node->operands[0]);
     fprintf(b->out, "    if (whole) {\n");
-    for (unsigned half = HALF; half > 0; half /= 2) {
+    for (unsigned half = CVL_REDUCE_LANES / 2; half > 0; half /= 2) {
       char low[32], high[32];
       snprintf(low, sizeof low, "lane%u[j]", k);
       snprintf(high, sizeof high, "lane%u[j + %u]", k, half);
@@ -370,11 +369,12 @@ static void give_lanes(const struct block *b) {
 
 /* The same, block by block and row by row, for reductions. */
 static void rows(const struct block *b) {
-  fputs("  enum { LANES = 32, BLOCK = 1024, AHEAD = 2048 };\n"
-        "  for (uint64_t first = 0; first < n; first += BLOCK) {\n"
-        "    const uint64_t end = n - first < BLOCK ? n : first + BLOCK;\n"
-        "    uint64_t row = first;\n",
-        b->out);
+  fprintf(b->out,
+          "  enum { LANES = %d, BLOCK = %d, AHEAD = 2048 };\n"
+          "  for (uint64_t first = 0; first < n; first += BLOCK) {\n"
+          "    const uint64_t end = n - first < BLOCK ? n : first + BLOCK;\n"
+          "    uint64_t row = first;\n",
+          CVL_REDUCE_LANES, CVL_REDUCE_BLOCK);
   take_lanes(b);
   fputs("    for (; row + LANES <= end; row += LANES) {\n", b->out);
   ask_ahead(b);

@@ -721,6 +721,17 @@ static bool compare(struct random *r, struct cvl_context *c, const struct supero
   return good;
 }
 
+/* A context, and an empty arena for superoperators. */
+static struct cvl_context *opened(const struct cvl_options *options, struct heap *heap,
+                                  struct arena *a) {
+  const char *why;
+  struct cvl_context *c = cpu->open(options, &why);
+  cr_assert_not_null(c, "%s", why);
+  heap_init(heap, 0);
+  arena_init(a, heap);
+  return c;
+}
+
 static unsigned run_random(uint64_t first, unsigned rounds, uint64_t most, bool long_sums,
                            const char *native) {
   static const uint64_t lengths[] = {0, 1, 2, 7, 64, 100, 513, 1024, 3000, 20000, 70000};
@@ -731,13 +742,9 @@ static unsigned run_random(uint64_t first, unsigned rounds, uint64_t most, bool 
                                         .float_elem = below(&r, 2) ? CVL_F64 : CVL_F32,
                                         .threads = 1 + (unsigned)below(&r, 4),
                                         .native = native};
-    const char *why;
-    struct cvl_context *c = cpu->open(&options, &why);
-    cr_assert_not_null(c);
     struct heap heap;
-    heap_init(&heap, 0);
     struct arena a;
-    arena_init(&a, &heap);
+    struct cvl_context *c = opened(&options, &heap, &a);
     uint64_t n = lengths[below(&r, 11)];
     if (n > most) n = below(&r, most);
     struct cvl_value operands[PARAMS];
@@ -861,13 +868,9 @@ static void compare_on_long_segments(struct maker *m, uint64_t seed) {
   struct random r = {seed, true};
   const struct cvl_options options = {
       .int_elem = CVL_I64, .float_elem = CVL_F64, .threads = 1 + seed % 2, .native = option};
-  const char *why;
-  struct cvl_context *c = cpu->open(&options, &why);
-  cr_assert_not_null(c);
   struct heap heap;
-  heap_init(&heap, 0);
   struct arena a;
-  arena_init(&a, &heap);
+  struct cvl_context *c = opened(&options, &heap, &a);
   struct cvl_value operands[PARAMS];
   make_operands(&r, c, 70000, operands);
   struct superop op = {.param_count = PARAMS,
@@ -876,6 +879,7 @@ static void compare_on_long_segments(struct maker *m, uint64_t seed) {
                        .params = param_kinds,
                        .nodes = m->nodes,
                        .outputs = m->outputs};
+  const char *why;
   uint32_t node;
   cr_assert(superop_complete(&a, &op, &why, &node), "node %u: %s", node, why);
   compare(&r, c, &op, operands, seed);

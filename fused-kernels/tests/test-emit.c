@@ -296,6 +296,18 @@ Test(emit_block, same_as_the_oracle) {
   random_free(&r);
 }
 
+/* Loads a definition and begins the file for functions for its blocks. */
+static FILE *begin_blocks(struct loaded *l, const char *definition, struct widths w,
+                          struct fused_blocks *plan, struct built *b) {
+  load(l, definition, w);
+  cr_assert_not_null(l->ops[0]);
+  cr_assert(fused_blocks_plan(&l->arena, l->ops[0], plan));
+  make_directory(b);
+  FILE *c = create(b, "emitted.c");
+  fused_emit_block_prelude(w, c);
+  return c;
+}
+
 /* The functions, of small and of large arguments, against one element at a time; one operand
  * is the same in all places. */
 static void check_functions(struct widths w) {
@@ -308,17 +320,12 @@ static void check_functions(struct widths w) {
                                      1e9, -1e17, 1e30, INFINITY, -INFINITY, NAN, 0.1};
   enum { ARGUMENTS = sizeof arguments / sizeof arguments[0], FACTOR = 3 };
   struct loaded l;
-  load(&l, definition, w);
-  cr_assert_not_null(l.ops[0]);
-  const struct superop *op = l.ops[0];
   struct fused_blocks plan;
-  cr_assert(fused_blocks_plan(&l.arena, op, &plan));
-  cr_assert_eq(plan.stage_count, 1);
   struct built b;
-  make_directory(&b);
-  FILE *c = create(&b, "emitted.c");
-  bool uniform[16] = {[1] = true};
-  fused_emit_block_prelude(w, c);
+  FILE *c = begin_blocks(&l, definition, w, &plan, &b);
+  const struct superop *op = l.ops[0];
+  cr_assert_eq(plan.stage_count, 1);
+  const bool uniform[16] = {[1] = true};
   fused_emit_block(op, &plan, w, 0, uniform, "block0_0", c);
   fclose(c);
   cr_assert(compile(&b, COMPILE_C " -O3 -march=native"), "%s", dlerror());
@@ -372,14 +379,9 @@ Test(emit_block, the_first_fault_of_each_node) {
                                    "-> $3 $4 $5 $6";
   const struct widths w = {CVL_I32, CVL_F64};
   struct loaded l;
-  load(&l, definition, w);
-  cr_assert_not_null(l.ops[0]);
   struct fused_blocks plan;
-  cr_assert(fused_blocks_plan(&l.arena, l.ops[0], &plan));
   struct built b;
-  make_directory(&b);
-  FILE *c = create(&b, "emitted.c");
-  fused_emit_block_prelude(w, c);
+  FILE *c = begin_blocks(&l, definition, w, &plan, &b);
   fused_emit_block(l.ops[0], &plan, w, 0, NULL, "block0_0", c);
   fclose(c);
   cr_assert(compile(&b, COMPILE_C), "%s", dlerror());
@@ -444,16 +446,11 @@ Test(emit_block, reductions_as_they_are_computed) {
   enum { N = FOLD_PLACES, SOME = 589, FIRST = 512, VALUES = 10 };
   const struct widths w = {CVL_I32, CVL_F64};
   struct loaded l;
-  load(&l, definition, w);
-  cr_assert_not_null(l.ops[0]);
   struct fused_blocks plan;
-  cr_assert(fused_blocks_plan(&l.arena, l.ops[0], &plan));
-  cr_assert(fused_blocks_fold(l.ops[0], &plan));
   struct built b;
-  make_directory(&b);
-  FILE *c = create(&b, "emitted.c");
+  FILE *c = begin_blocks(&l, definition, w, &plan, &b);
+  cr_assert(fused_blocks_fold(l.ops[0], &plan));
   const bool uniform[VALUES] = {[3] = true};
-  fused_emit_block_prelude(w, c);
   fused_emit_fold(l.ops[0], &plan, w, uniform, "block0_0", c);
   fclose(c);
   cr_assert(compile(&b, COMPILE_C), "%s", dlerror());
