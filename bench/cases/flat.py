@@ -147,9 +147,8 @@ def check_escapes(a, results):
 
 
 ASKING = ("What the next strip reads is asked for between the steps of this one, as many lines at "
-          "a time as a core can wait for; compiled, each row of a sum asks for a later one. Where "
-          "the processor's own prefetching, which sees C's loop, gets more out of the memory, C is "
-          "ahead.")
+          "a time as a core can wait for. Where the processor's own prefetching, which sees C's "
+          "loop, gets more out of the memory, C is ahead.")
 
 CASES = [
     Case("dot-product", "Dot product", "NESL/GPU",
