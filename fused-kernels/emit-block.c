@@ -11,12 +11,6 @@
 #include <string.h>
 
 enum { MOST_STAGES = UINT8_MAX };
-#define IVDEP                                                                                  \
-  "#ifdef __clang__\n"                                                                         \
-  "#pragma clang loop vectorize(assume_safety)\n"                                              \
-  "#elif defined(__GNUC__)\n"                                                                  \
-  "#pragma GCC ivdep\n"                                                                        \
-  "#endif\n"
 
 /* ---- the plan ---- */
 
@@ -128,21 +122,6 @@ static const char *type_of(const struct block *b, uint32_t v) {
   return emit_type(b->widths, (enum superop_kind)b->op->kinds[v]);
 }
 
-static const struct superop_node *maker_of(const struct superop *op, uint32_t v) {
-  for (uint32_t k = op->node_count; k-- > 0;) {
-    if (v >= op->nodes[k].result) return v < op->param_count ? NULL : &op->nodes[k];
-  }
-  return NULL;
-}
-
-/* The constant behind a value, if it is a DIST of one. */
-static const struct cvl_value *spread_constant(const struct superop *op, uint32_t v) {
-  const struct superop_node *maker = maker_of(op, v);
-  if (maker == NULL || maker->role != ROLE_SPREAD) return NULL;
-  maker = maker_of(op, maker->operands[0]);
-  return maker == NULL ? NULL : &maker->constant;
-}
-
 /* Whether nodes of the stage need value v. */
 static bool is_needed(const struct block *b, uint32_t v) {
   for (uint32_t k = 0; k < b->op->node_count; k++) {
@@ -198,7 +177,7 @@ static void declarations(const struct block *b) {
   for (uint32_t v = 0; v < b->op->value_count; v++) {
     const char *type = type_of(b, v);
     if (!is_read(b, v)) continue;
-    const struct cvl_value *c = spread_constant(b->op, v);
+    const struct cvl_value *c = emit_spread_constant(b->op, v);
     if (c != NULL) {
       fprintf(b->out, "  const %s v%u = ", type, v);
       emit_literal(c, b->out);
@@ -210,7 +189,7 @@ static void declarations(const struct block *b) {
     }
   }
   for (uint32_t v = 0; v < b->op->value_count; v++) {
-    const struct superop_node *maker = maker_of(b->op, v);
+    const struct superop_node *maker = emit_maker_of(b->op, v);
     if (maker == NULL || !is_in_stage(b, (uint32_t)(maker - b->op->nodes))) continue;
     if (is_written(b, v)) {
       fprintf(b->out, "  %s *restrict out%u = out[%u];\n", type_of(b, v), v, v);
@@ -268,7 +247,7 @@ static void assignment(const struct block *b, uint32_t k, enum pass pass) {
 /* What is done at place i, with the results of the reductions so far in lane `lane`. */
 static void body(const struct block *b, enum pass pass, const char *lane) {
   for (uint32_t v = 0; v < b->op->value_count; v++) {
-    if (is_read(b, v) && spread_constant(b->op, v) == NULL &&
+    if (is_read(b, v) && emit_spread_constant(b->op, v) == NULL &&
         !(b->uniform != NULL && b->uniform[v])) {
       fprintf(b->out, "    const %s v%u = in%u[i];\n", type_of(b, v), v, v);
     }
@@ -299,7 +278,7 @@ static void body(const struct block *b, enum pass pass, const char *lane) {
 /* Compilers give up on the restrict of many pointers, and then on vectors: they are told again
  * that no output overlaps anything. */
 static void loop(const struct block *b, enum pass pass, const char *condition) {
-  fprintf(b->out, IVDEP "  for (uint64_t i = 0; %si < n; i++) {\n", condition);
+  fprintf(b->out, EMIT_IVDEP "  for (uint64_t i = 0; %si < n; i++) {\n", condition);
   body(b, pass, NULL);
   fputs("  }\n", b->out);
 }
@@ -378,8 +357,8 @@ static void rows(const struct block *b) {
   take_lanes(b);
   fputs("    for (; row + LANES <= end; row += LANES) {\n", b->out);
   ask_ahead(b);
-  fputs(IVDEP "    for (uint64_t j = 0; j < LANES; j++) {\n"
-              "      const uint64_t i = row + j;\n",
+  fputs(EMIT_IVDEP "    for (uint64_t j = 0; j < LANES; j++) {\n"
+                   "      const uint64_t i = row + j;\n",
         b->out);
   body(b, PASS_WHOLE, "j");
   fputs("    }\n    }\n    for (uint64_t i = row; i < end; i++) {\n", b->out);
@@ -437,109 +416,6 @@ void fused_emit_fold(const struct superop *op, const struct fused_blocks *plan,
                      struct widths widths, const bool *uniform, const char *name, FILE *out) {
   const struct block b = {op, plan, widths, plan->stage_count - 1, uniform, true, out};
   emit(&b, name);
-}
-
-/* ---- loops ---- */
-
-/* What stands once: constants, arrays, and the lanes that carry values. */
-static void declare_loop(const struct block *b, struct superop_loop l) {
-  for (uint32_t v = b->op->param_count; v < b->op->value_count; v++) {
-    const struct cvl_value *c = spread_constant(b->op, v);
-    bool used = false;
-    for (uint32_t k = l.first + l.count; k <= l.last && c != NULL; k++) {
-      const struct superop_node *node = &b->op->nodes[k];
-      for (unsigned i = 0; i < node->operand_count; i++) used |= node->operands[i] == v;
-    }
-    if (!used) continue;
-    fprintf(b->out, "  const %s v%u = ", type_of(b, v), v);
-    emit_literal(c, b->out);
-    fputs(";\n", b->out);
-  }
-  for (uint32_t i = 0; i < l.count; i++) {
-    const struct superop_node *carry = &b->op->nodes[l.first + i];
-    const uint32_t result = b->op->nodes[l.next + i].result;
-    const char *type = type_of(b, result);
-    fprintf(b->out,
-            "  const %s *in%u = in[%u];\n  %s *out%u = out[%u];\n  %s c%u[LANES] = {0};\n",
-            type, carry->result, carry->operands[0], type, result, result, type, carry->result);
-  }
-  fprintf(b->out, "  %s on[LANES] = {0};\n", emit_type(b->widths, SUPEROP_INT));
-}
-
-/* Lanes that have left give their results and take the next places. */
-static void refill(const struct block *b, struct superop_loop l) {
-  fputs("    unsigned busy = 0;\n"
-        "    for (unsigned j = 0; j < LANES; j++) {\n"
-        "      if (!on[j] && at[j] < n) {\n",
-        b->out);
-  for (uint32_t i = 0; i < l.count; i++) {
-    fprintf(b->out, "        out%u[at[j]] = c%u[j];\n", b->op->nodes[l.next + i].result,
-            b->op->nodes[l.first + i].result);
-  }
-  fputs("        at[j] = n;\n      }\n      if (at[j] == n && next < n) {\n", b->out);
-  for (uint32_t i = 0; i < l.count; i++) {
-    const uint32_t v = b->op->nodes[l.first + i].result;
-    fprintf(b->out, "        c%u[j] = in%u[next];\n", v, v);
-  }
-  fputs("        on[j] = 1;\n        at[j] = next++;\n      }\n"
-        "      busy += at[j] < n;\n    }\n"
-        "    if (busy == 0) return 1;\n"
-        "    if (asks && turn % UNASKED == 0 && asks(with)) return 0;\n",
-        b->out);
-}
-
-/* A round of all lanes, in one loop that compilers vectorise. */
-static void round_of_lanes(const struct block *b, struct superop_loop l) {
-  const struct superop_node *nodes = b->op->nodes;
-  fputs(IVDEP "      for (unsigned j = 0; j < LANES; j++) {\n", b->out);
-  for (uint32_t k = l.first; k < l.next; k++) {
-    const uint32_t v = nodes[k].result;
-    const char *type = nodes[k].role == ROLE_WHILE ? NULL : type_of(b, v);
-    if (nodes[k].role == ROLE_CARRY) {
-      fprintf(b->out, "        const %s v%u = c%u[j];\n", type, v, v);
-    } else if (nodes[k].role == ROLE_WHILE) {
-      const char *wide = emit_type(b->widths, SUPEROP_INT);
-      fprintf(b->out, "        const %s stays = v%u ? on[j] : (%s)0;\n        on[j] = stays;\n",
-              wide, nodes[k].operands[0], wide);
-    } else {
-      fprintf(b->out, "        const %s v%u = (%s)(", type, v, type);
-      emit_map(emit_row(&nodes[k])->expression, &nodes[k], b->out);
-      fputs(");\n", b->out);
-      if (b->op->uses[v] == 0) fprintf(b->out, "        (void)v%u;\n", v);
-    }
-  }
-  for (uint32_t k = l.next; k <= l.last; k++) {
-    const uint32_t *v = nodes[k].operands;
-    if (v[0] == v[1]) continue;
-    fprintf(b->out, "        c%u[j] = stays ? v%u : v%u;\n", v[0], v[1], v[0]);
-  }
-  fputs("      }\n", b->out);
-}
-
-/* A lane whose place has left waits for at most ROUNDS rounds: looking more often would cost
- * more than what it computes in vain. */
-void fused_emit_loop(const struct superop *op, uint32_t first, struct widths widths,
-                     const char *name, FILE *out) {
-  struct block b = {.op = op, .widths = widths, .out = out};
-  const struct superop_loop l = superop_loop_at(op, first);
-  for (int declared = 0; declared < 2; declared++) {
-    fprintf(
-        out,
-        "_Bool %s(uint64_t n, const void *const *in, void *const *out, _Bool (*asks)(void *),\n"
-        "    void *with)%s",
-        name, declared ? " {\n" : ";\n");
-  }
-  fputs("  enum { LANES = 16, ROUNDS = 8, UNASKED = 1024 };\n"
-        "  uint64_t at[LANES], next = 0;\n",
-        out);
-  declare_loop(&b, l);
-  fputs("  for (unsigned j = 0; j < LANES; j++) at[j] = n;\n"
-        "  for (uint64_t turn = 1;; turn++) {\n",
-        out);
-  refill(&b, l);
-  fputs("    for (unsigned r = 0; r < ROUNDS; r++) {\n", out);
-  round_of_lanes(&b, l);
-  fputs("    }\n  }\n}\n\n", out);
 }
 
 void fused_emit_block_prelude(struct widths widths, FILE *out) {

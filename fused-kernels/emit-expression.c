@@ -15,6 +15,20 @@ const char *emit_type(struct widths w, enum superop_kind kind) {
   return "uint8_t";
 }
 
+const struct superop_node *emit_maker_of(const struct superop *op, uint32_t v) {
+  for (uint32_t k = op->node_count; k-- > 0;) {
+    if (v >= op->nodes[k].result) return v < op->param_count ? NULL : &op->nodes[k];
+  }
+  return NULL;
+}
+
+const struct cvl_value *emit_spread_constant(const struct superop *op, uint32_t v) {
+  const struct superop_node *maker = emit_maker_of(op, v);
+  if (maker == NULL || maker->role != ROLE_SPREAD) return NULL;
+  maker = emit_maker_of(op, maker->operands[0]);
+  return maker == NULL ? NULL : &maker->constant;
+}
+
 void emit_literal(const struct cvl_value *c, FILE *out) {
   if (elem_info((enum cvl_elem)c->elem)->klass == CLASS_FLOAT) {
     double x = cvl_float_of(c);

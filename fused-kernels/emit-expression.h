@@ -25,6 +25,19 @@ void emit_map(const char *text, const struct superop_node *, FILE *);
 void emit_loop_part(const struct superop *, uint32_t k, struct widths, const char *indent,
                     const char *extra, FILE *);
 
+/* The node that makes value v; NULL for a parameter. */
+const struct superop_node *emit_maker_of(const struct superop *, uint32_t v);
+/* The constant behind value v, if it is a DIST of one; or NULL. */
+const struct cvl_value *emit_spread_constant(const struct superop *, uint32_t v);
+
+/* Before a loop that compilers are to vectorise: no place of it needs what another stores. */
+#define EMIT_IVDEP                                                                             \
+  "#ifdef __clang__\n"                                                                         \
+  "#pragma clang loop vectorize(assume_safety)\n"                                              \
+  "#elif defined(__GNUC__)\n"                                                                  \
+  "#pragma GCC ivdep\n"                                                                        \
+  "#endif\n"
+
 /* What a file needs before its expressions. */
 struct emit_needs {
   bool functions; /* exp, sin ...: the elementary functions */
