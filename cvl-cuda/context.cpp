@@ -432,18 +432,22 @@ ref<pending> work::later(int64_t bound, ptr<int64_t> *at) {
   return p;
 }
 
-/* Small results of the device are wanted on the host sooner or later. */
-static void mirror_block(context &c, const ref<block> &device, ref<block> &host,
+/* Small results of the device are wanted on the host sooner or later. A block may be longer
+ * than its `bytes`: nobody has written the rest. */
+static void mirror_block(context &c, const ref<block> &device, size_t bytes, ref<block> &host,
                          uint64_t &arrives) {
-  if (!device || host || (int64_t)device->bytes > c.small * (int64_t)sizeof(int64_t)) return;
-  host = ref<block>(c.memory.take_if_easy(place::host, device->bytes));
+  if (!device || host) return;
+  host = ref<block>(c.memory.take_if_easy(place::host, bytes));
   if (!host) return;
   arrives = c.work_queue.epoch;
-  c.work_queue.mirror(host, device, device->bytes);
+  c.work_queue.mirror(host, device, bytes);
 }
 
 void work::give(cvl_value *out, const ref<cvl_vector> &v) {
-  if (v->length <= c.small) mirror_block(c, v->device, v->host, v->arrives);
+  if (v->length <= c.small) {
+    mirror_block(c, v->device, (size_t)v->length * elem_info(v->elem)->bytes, v->host,
+                 v->arrives);
+  }
   *out = cvl_value{};
   if (on_host && v->length == 1 && !v->size) { /* known: no need of a vector */
     out->form = CVL_SCALAR;
@@ -457,7 +461,10 @@ void work::give(cvl_value *out, const ref<cvl_vector> &v) {
 }
 
 void work::give(cvl_value *out, const ref<cvl_segdes> &d) {
-  if (d->count <= c.small) mirror_block(c, d->device_offsets, d->host_offsets, d->arrives);
+  if (d->count < c.small) {
+    mirror_block(c, d->device_offsets, (size_t)(d->count + 1) * sizeof(int64_t),
+                 d->host_offsets, d->arrives);
+  }
   *out = cvl_value{};
   if (d->count == 1 && !d->size) {
     out->form = CVL_ONE_SEGMENT;

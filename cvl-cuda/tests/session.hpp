@@ -1,4 +1,5 @@
-/* session.hpp - a context on the emulated GPU, for tests: 64-bit INT and FLOAT. */
+/* session.hpp - a context on the emulated GPU, for tests: 64-bit INT, unless asked for another,
+ * and FLOAT. */
 #ifndef RAVEL_CUDA_TESTS_SESSION_HPP
 #define RAVEL_CUDA_TESTS_SESSION_HPP
 
@@ -17,10 +18,11 @@ struct emulated_session {
   uint64_t site = 0;
 
   /* `how`: as RAVEL_EMULATION, see emulation/options.hpp. */
-  explicit emulated_session(const char *how, bool measure = false) {
+  explicit emulated_session(const char *how, bool measure = false,
+                            cvl_elem int_elem = CVL_I64) {
     setenv("RAVEL_EMULATION", how, 1);
     cvl_options o{};
-    o.int_elem = CVL_I64;
+    o.int_elem = int_elem;
     o.float_elem = CVL_F64;
     o.measure = measure;
     const char *why = "";

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cvl-cuda/context.hpp"
+#include "cvl-cuda/emulation/checker.hpp"
 #include "cvl-cuda/tests/session.hpp"
 
 struct session : emulated_session {
@@ -127,6 +128,29 @@ Test(descriptors, there_and_back) {
   cr_assert_eq(s.launches(), before);
   cr_assert(s.fetch(more) == lengths);
   for (const cvl_value *p : {&d, &l, &back, &more}) s.b->release(s.c, p);
+}
+
+/* Of a vector that is short after all only what it has is copied to the host, not what its
+ * block has room for. */
+Test(descriptors, short_after_all) {
+  enum { N = 150, KEPT = 50 };
+  emulated_session s("check,deferred,small=100", false, CVL_I32);
+  const std::vector<int32_t> ones(N, 1);
+  std::vector<uint8_t> set(N);
+  for (size_t i = 0; i < N; i++) set[i] = i % (N / KEPT) == 0;
+  const int64_t all = N;
+  cvl_value v{}, f{}, d{}, kept{}, kept_d{}, rows{}, lengths{};
+  cr_assert(s.b->from_host(s.c, ++s.site, CVL_I32, N, ones.data(), &v));
+  cr_assert(s.b->from_host(s.c, ++s.site, CVL_BOOL, N, set.data(), &f));
+  cr_assert(s.b->segdes_from_host(s.c, ++s.site, 1, &all, &d));
+  cr_assert(s.b->pack(s.c, ++s.site, &v, &f, &d, &kept, &kept_d));
+  cr_assert(s.b->make_segdes(s.c, ++s.site, &kept, &rows)); /* waits for the length */
+  cr_assert(s.b->lengths(s.c, ++s.site, &rows, &lengths));
+  std::vector<int32_t> seen(KEPT);
+  cr_assert(s.b->to_host(s.c, &lengths, 0, KEPT, seen.data()));
+  cr_assert(seen == std::vector<int32_t>(KEPT, 1));
+  cr_assert_eq(ravel::emulation::count_reports(), (uint64_t)0);
+  for (const cvl_value *p : {&v, &f, &d, &kept, &kept_d, &rows, &lengths}) s.b->release(s.c, p);
 }
 
 /* ---- expanded ids ---- */
