@@ -37,13 +37,14 @@ def emulated_gpu(everything, seed, full, drive, sample, small):
     """The CUDA back end on the host: cvl-cuda/emulation/options.hpp says what the words mean."""
     number = int(seed[:7], 16) if everything and seed != "none" else 1
 
-    def conformance(how, much=full):
+    def conformance(how, much=full, floats=(64,)):
         return [f"RAVEL_EMULATION={how},seed={number} build/bin/conformance --backend cuda-emu"
-                f" --seed 8 {much} --int {width}" for width in (32, 64)]
+                f" --seed 8 {much} --int {width} --float {real}"
+                for real in floats for width in (32, 64)]
     yield ("conformance, emulated GPU",
            conformance("check,deferred,order=shuffled,small=0"))
     yield ("conformance, emulated GPU beside the host",
-           conformance("deferred=random,order=reverse"))
+           conformance("deferred=random,order=reverse", full, (64, 32) if everything else (64,)))
     # Every random superoperator is compiled by the host's compiler, and watched: minutes for all.
     for width in (64, 32) if everything else (64,):
         for item in ("SUPEROP",) if everything else ("SUPEROP.GATHERS", "SUPEROP.MIXED"):
@@ -52,10 +53,10 @@ def emulated_gpu(everything, seed, full, drive, sample, small):
                    f"seed={number},small=0 build/bin/conformance --backend cuda-emu --quick"
                    f" --int {width} --seed {number} --native wait:build/kernels --only {item}")
     if everything:
-        # Full they take half an hour each, and differ from those above in when things happen.
+        # Full conformance of what is checked takes the better part of an hour.
         for order in ("forward", "reverse", "shuffled"):
             yield (f"conformance, emulated GPU, {order}",
-                   conformance(f"check,deferred=random,order={order}", "--quick"))
+                   conformance(f"check,deferred=random,order={order}", "--quick", (64, 32)))
     yield "programs, emulated GPU", f"{drive} --config cuda-emu-64"
     yield ("programs, emulated GPU in other ways", drive + sample + "".join(
         f" --config cuda-emu{c}" for c in ("", "-forward", "-32-32", "-plain", "-fused",
