@@ -24,11 +24,31 @@ except ImportError:
 
 
 @dataclass
+class Streams:
+    """Sequential streams of so many bytes each, read and written once a pass."""
+    reads: list
+    writes: list
+    passes: int = 1
+
+    def bytes(self):
+        return self.passes * (sum(self.reads) + sum(self.writes))
+
+
+@dataclass
 class Limit:
     """What the hardware alone would cost: the larger of its parts counts."""
     bytes: float = 0       # that have to be read or written, in streams
     gathers: float = 0     # elements of 8 bytes fetched at random from memory
     flops: float = 0       # floating-point operations, a division or square root as one
+    # Of a program whose time should be that of its memory: these streams have their turns with
+    # the systems.
+    streams: Optional[Streams] = None
+
+
+def streamed(reads, writes=(), passes=1, flops=0):
+    """The limit of a program that has these streams to read and to write."""
+    streams = Streams([int(b) for b in reads], [int(b) for b in writes], passes)
+    return Limit(bytes=streams.bytes(), flops=flops, streams=streams)
 
 
 @dataclass

@@ -9,7 +9,7 @@ from checking import check_case, complaint, computed, expected
 from collection import WORK, BenchError, Data, results, variants
 from hardware import limit_seconds
 from noise import median
-from systems import Ravel
+from systems import MachineStreams, Ravel
 from timing import Contender, alternate
 
 # What --times of `nesl` counts, kept under these names.
@@ -118,6 +118,20 @@ def judges(plan, case):
     return [plan.judge]
 
 
+def machine_streams(plan, limit):
+    """The contender that only reads and writes what a program has to; None where that does not
+    decide what it takes, or for a device."""
+    if not limit.streams or not plan.limits or plan.backend != "cpu":
+        return None
+    system = MachineStreams(limit.streams, plan.build)
+    missing = system.available(None)
+    if missing:
+        raise BenchError(missing)
+    found = Contender(system, max(plan.threads))
+    found.seconds = limit_seconds(plan.limits, limit)
+    return found
+
+
 def measure_point(plan, systems, judging, case, variant, n, share):
     """The measurements of all systems at a size."""
     data = Data(case, variant, n)
@@ -137,12 +151,14 @@ def measure_point(plan, systems, judging, case, variant, n, share):
         verify(plan, data, contenders(plan, judging, case, n)[0] + found, folder)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    alternate([c for c in found if not c.problem], data, case.widths, plan.rounds, share,
-              plan.timeout)
-    for c in found:
+    streams = machine_streams(plan, limit)
+    timed = [c for c in found if not c.problem] + ([streams] if streams else [])
+    alternate(timed, data, case.widths, plan.rounds, share, plan.timeout)
+    for c in found + ([streams] if streams else []):
         say(case, variant, n, c)
     point["result_bytes"] = max((c.result_bytes for c in found), default=0)
     point["systems"] = [record(c) for c in found]
+    point["streams"] = record(streams) if streams else None
     point["missing"] = missing
     return point
 

@@ -105,6 +105,8 @@ class Point:
         for s in sorted(found["systems"], key=lambda s: s["threads"]):
             if s["system"] not in self.systems or "rounds" in s:
                 self.systems[s["system"]] = s
+        if found.get("streams"):
+            self.systems["streams"] = found["streams"]
 
     def add(self, other):
         """As Outcome.add. Rounds of different runs are not side by side: there is no ratio of

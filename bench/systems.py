@@ -283,6 +283,31 @@ def peer_python():
     return os.environ.get("RAVEL_PEERS_PYTHON", sys.executable)
 
 
+# ---- the machine itself ----
+
+class MachineStreams(System):
+    """No program: what is read and written, and nothing computed (`bench-streams`). It has no
+    results, so that it is none of all_systems."""
+    name, title, parallel = "streams", "the machine's streams", True
+
+    def __init__(self, streams, folder):
+        self.streams, self.program = streams, Path(folder) / "bin" / "bench-streams"
+
+    def available(self, case):
+        if self.program.exists():
+            return None
+        folder = self.program.parent.parent
+        return f"{relative(self.program)} is not built: ninja -C {relative(folder)} bench-streams"
+
+    def command(self, data, widths, outputs, threads=1, repeat=0, times=None):
+        words = [relative(self.program)]
+        for option, sizes in ("--read", self.streams.reads), ("--write", self.streams.writes):
+            if sizes:
+                words += [option, ",".join(map(str, sizes))]
+        return [*words, "--passes", str(self.streams.passes), "--threads", str(threads),
+                "--repeat", str(max(1, repeat))]
+
+
 # ---- all of them ----
 
 def all_systems(backend="cpu", folder=ROOT / "build"):

@@ -100,6 +100,32 @@ def targets(outcome):
     return lines + [f"* {p.title}: {p.remark}" for p in missed] + ([""] if missed else [])
 
 
+LIMIT_REACHED = 0.9   # of a program by hand, for its time to be taken as that of its memory
+
+
+def against_streams(outcome):
+    """Of programs whose time should be that of their memory: which part of the limit each system
+    reaches, from rounds in which the bare streams had their turns."""
+    programs = [p for p in outcome.programs.values()
+                if p.largest() and p.largest().seconds("streams")]
+    systems = [s for s in ("c", "openmp", "ravel", "ravel-native")
+               if any(p.largest().ratio("streams", s) for p in programs)]
+    rows = []
+    for p in programs:
+        point = p.largest()
+        seconds, by_hand = point.seconds("streams"), point.ratio("streams", "openmp")
+        rows.append([p.title, f"{point.n:,}", milliseconds(seconds),
+                     digits(point.limit["bytes"] / seconds / 1e9),
+                     *(as_ratio(point.ratio("streams", s)) for s in systems),
+                     "below" if by_hand and by_hand[0] < LIMIT_REACHED else ""])
+    header = ["program", "size", "streams, ms", "GB/s", *(outcome.title(s) for s in systems),
+              f"by hand below {LIMIT_REACHED}"]
+    return ["The time of the bare streams that a program has to read and to write, which had their",
+            "turns with the systems (`bench-streams`), over that of each system: 1 is the limit. What",
+            "stays in the caches from run to run, or is computed meanwhile, is not looked at.", "",
+            *grid(header, rows), *made_by(outcome, programs, " --largest")]
+
+
 # ---- in the shape of the papers' tables ----
 
 def lines_cell(program, system):

@@ -30,7 +30,7 @@ sys.exit(os.waitstatus_to_exitcode(status) & 255)
 RUN_SECONDS = 0.3      # that a process of a round repeats its work
 MOST_REPEATS = 2000
 FAR = 4                # times what the median takes
-COMPARED = ("ravel", "ravel-native", "openmp", "c++")
+COMPARED = ("ravel", "ravel-native", "openmp", "c++", "streams")
 
 
 @dataclass

@@ -4,7 +4,7 @@ import math
 
 import numpy
 
-from case import Case, Limit
+from case import Case, Limit, streamed
 
 # ---- Black-Scholes: the ranges of the samples of NVIDIA's SDK ----
 
@@ -116,7 +116,8 @@ def sparse_matrix_vector(arguments):
 
 def sparse_limit(n, arguments):
     lengths, columns, _, x = arguments
-    return Limit(bytes=16 * len(columns) + 16 * len(lengths) + 8 * len(x))
+    return streamed([8 * len(columns), 8 * len(columns), 8 * len(lengths), 8 * len(x)],
+                    [8 * len(lengths)])
 
 
 def rows_of_matrix(arguments):

@@ -23,6 +23,7 @@ import hardware  # noqa: E402
 import measuring  # noqa: E402
 import noise  # noqa: E402
 import outcome  # noqa: E402
+import systems  # noqa: E402
 import timing  # noqa: E402
 from case import numpy  # noqa: E402
 
@@ -74,6 +75,34 @@ class Limits(unittest.TestCase):
     def test_largest_part_counts(self):
         self.assertEqual(self.seconds(bytes=1000, gathers=300), 30)
         self.assertEqual(self.seconds(bytes=1000, flops=1e9), 10)   # not known there
+
+    def test_streams(self):
+        limit = case.streamed([1000, 20], [300], passes=2, flops=7)
+        self.assertEqual((limit.bytes, limit.flops), (2640, 7))
+        system = systems.MachineStreams(limit.streams, "build")
+        self.assertEqual(
+            " ".join(system.command(None, "64", [], threads=2, repeat=3)),
+            "build/bin/bench-streams --read 1000,20 --write 300 --passes 2 --threads 2 --repeat 3")
+        system = systems.MachineStreams(case.streamed([8]).streams, "nowhere")
+        self.assertNotIn("--write", system.command(None, "64", []))
+        self.assertIn("ninja -C nowhere bench-streams", system.available(None))
+
+    def test_streams_are_contenders(self):
+        """On the back end for the host only, and for what streams decide."""
+        plan = type("Plan", (), {"limits": {"bandwidth": [[1 << 40, 100.0]], "gathers": None,
+                                            "flops": None},
+                                 "backend": "cpu", "threads": [1, 2], "build": "nowhere"})()
+        self.assertIsNone(measuring.machine_streams(plan, case.Limit(bytes=800)))
+        with self.assertRaises(collection.BenchError):
+            measuring.machine_streams(plan, case.streamed([800]))
+        with tempfile.TemporaryDirectory() as folder:
+            plan.build = Path(folder)
+            (plan.build / "bin").mkdir()
+            (plan.build / "bin" / "bench-streams").touch()
+            found = measuring.machine_streams(plan, case.streamed([800]))
+            self.assertEqual((found.threads, found.seconds), (2, 8))
+            plan.backend = "cuda"
+            self.assertIsNone(measuring.machine_streams(plan, case.streamed([800])))
 
 
 class Comparison(unittest.TestCase):
@@ -180,6 +209,25 @@ class Report(unittest.TestCase):
         point = next(iter(both.programs.values())).largest()
         self.assertIsNotNone(point.seconds("openmp"))
         self.assertIsNone(point.ratio("ravel", "openmp"))
+
+    def test_streams(self):
+        """The memory's part, by rounds side by side, and who by hand is too slow for it."""
+        document = json.loads(RESULTS.read_text())
+        point = max(document["programs"][0]["sizes"], key=lambda p: p["n"])
+        by_hand = next(s["rounds"] for s in point["systems"] if s["system"] == "openmp")
+        first = Path(self.folder.name) / "streams.json"
+        for share, verdict in (0.95, ""), (0.85, "below"):
+            rounds = [share * t for t in by_hand]
+            point["streams"] = {"system": "streams", "threads": 2, "rounds": rounds,
+                                "seconds": noise.median(rounds)}
+            first.write_text(json.dumps(document))
+            page = Path(self.folder.name) / "results.md"
+            self.assertEqual(command("report", first, "--out", page).returncode, 0)
+            text = page.read_text()
+            self.assertRegex(text, rf"Made-up <program> \| 100,000 \| {share}0* \|.*\| {share} "
+                                   rf"\({share} to {share}\) \|.* \| {verdict} \|\n")
+            self.assertNotIn("the machine's streams, ms", text)   # it is no system
+        self.assertEqual(command("compare", RESULTS, first).returncode, 0)
 
     def test_plot(self):
         page = self.report("a")
