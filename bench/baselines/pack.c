@@ -3,6 +3,7 @@
  * In rounds: each thread counts in a piece that its second-level cache holds, and copies once
  * it knows the counts of the others. So memory is read once. */
 #include "rounds.h"
+#include "streaming.h"
 
 #ifdef __AVX512F__
 #include <immintrin.h>
@@ -15,24 +16,49 @@ static int64_t count_positive(const real *x, int64_t n) {
   return count;
 }
 
-/* Without branches: each element is written, and the place moves on if it stays. Nothing is
- * written from y + room on. */
-static int64_t copy_positive(const real *restrict x, int64_t n, real *restrict y,
-                             int64_t room) {
-  int64_t i = 0, to = 0;
+/* Appends what stays of x to `held`, which has room for all of x; returns how many are
+ * held then. Without branches: each element is written, and the place moves on if it stays. */
+static int64_t append_positive(const real *restrict x, int64_t n, real *restrict held,
+                               int64_t count) {
+  int64_t i = 0;
 #if defined __AVX512F__ && FLOAT_BITS == 64
-  for (; i + 8 <= n && to + 8 <= room; i += 8) {
+  for (; i + 8 <= n; i += 8) {
     const __m512d v = _mm512_loadu_pd(x + i);
     const __mmask8 stays = _mm512_cmp_pd_mask(v, _mm512_setzero_pd(), _CMP_GT_OQ);
-    _mm512_storeu_pd(y + to, _mm512_maskz_compress_pd(stays, v));
-    to += __builtin_popcount(stays);
+    _mm512_storeu_pd(held + count, _mm512_maskz_compress_pd(stays, v));
+    count += __builtin_popcount(stays);
   }
 #endif
-  for (; i < n && to < room; i++) {
-    y[to] = x[i];
-    to += x[i] > 0;
+  for (; i < n; i++) {
+    held[count] = x[i];
+    count += x[i] > 0;
   }
-  return to;
+  return count;
+}
+
+/* What stays of x goes to y, in order, and nothing else of y is written. It is held in a buffer
+ * that begins where a line of y does, until a block of them can go past the caches. `next`: how
+ * much further on to ask for memory, or 0. */
+static void copy_positive(const real *x, int64_t n, real *y, bool past, int64_t next) {
+  enum { LINE = 64 / sizeof(real) };
+  _Alignas(64) real held[2 * BLOCK + LINE];
+  const int64_t before = (int64_t)((uintptr_t)y % 64 / sizeof *y); /* another's */
+  real *to = y - before;
+  int64_t count = before, begin = before;
+  for (int64_t i = 0; i < n; i += BLOCK) {
+    if (next) ask(x + i + next, BLOCK_BYTES);
+    count = append_positive(x + i, min(BLOCK, n - i), held, count);
+    if (count < BLOCK) continue;
+    if (past && begin == 0)
+      copy_past(to, held, BLOCK_BYTES);
+    else
+      memcpy(to + begin, held + begin, sizeof(real) * (size_t)(BLOCK - begin));
+    memcpy(held, held + BLOCK, BLOCK_BYTES);
+    to += BLOCK;
+    count -= BLOCK;
+    begin = 0;
+  }
+  memcpy(to + begin, held + begin, sizeof(real) * (size_t)(count - begin));
 }
 
 void baseline(const struct array *arguments, struct array *results) {
@@ -40,6 +66,7 @@ void baseline(const struct array *arguments, struct array *results) {
   const int64_t n = arguments[0].length;
   struct array *packed = result(results, 0, ARRAY_REAL, n);
   real *y = packed->as.r;
+  const bool past = (size_t)n * sizeof *x > STREAMED_BYTES;
   int64_t counts[2][MOST_THREADS], all = 0;
 #pragma omp parallel
   {
@@ -49,7 +76,7 @@ void baseline(const struct array *arguments, struct array *results) {
     for (int64_t at = 0; at < n; at += (int64_t)threads * PIECE, round ^= 1) {
       const int64_t first = min(n, at + (int64_t)me * PIECE), end = min(n, first + PIECE);
       if (threads == 1) {
-        done += copy_positive(x + first, end - first, y + done, n);
+        done = append_positive(x + first, end - first, y, done); /* never before what is read */
         continue;
       }
       const int64_t mine = count_positive(x + first, end - first);
@@ -58,7 +85,8 @@ void baseline(const struct array *arguments, struct array *results) {
       int64_t to = done;
       for (int k = 0; k < me; k++) to += counts[round][k];
       for (int k = 0; k < threads; k++) done += counts[round][k];
-      copy_positive(x + first, end - first, y + to, mine);
+      const int64_t next = (int64_t)threads * PIECE;
+      copy_positive(x + first, end - first, y + to, past, end + next <= n ? next : 0);
     }
     if (me == 0) all = done;
   }

@@ -3,9 +3,9 @@
 #define NAMED(a, b)  JOINED(a, b)
 #define TOTAL        NAMED(total_, TYPE)
 #define SCAN_BLOCK   NAMED(scan_block_, TYPE)
-#define FOUR NAMED(four_, TYPE)
+#define EIGHT        NAMED(eight_, TYPE)
 
-typedef TYPE FOUR __attribute__((vector_size(4 * sizeof(TYPE))));
+typedef TYPE EIGHT __attribute__((vector_size(8 * sizeof(TYPE))));
 
 static TYPE TOTAL(const TYPE *x, int64_t n) {
   TYPE sum = 0;
@@ -15,19 +15,19 @@ static TYPE TOTAL(const TYPE *x, int64_t n) {
 }
 
 /* Writes `before` and the sums that follow; returns the last, which is behind the block. From
- * four elements to the next four there is one addition; the sums among them do not wait for it.
- */
+ * eight elements to the next there is one addition; the sums among them do not wait for it. */
 static TYPE SCAN_BLOCK(const TYPE *restrict x, TYPE *restrict y, int64_t n, TYPE before) {
-  const FOUR zero = {0};
+  const EIGHT zero = {0};
   int64_t i = 0;
-  for (; i + 4 <= n; i += 4) {
-    FOUR v;
+  for (; i + 8 <= n; i += 8) {
+    EIGHT v;
     memcpy(&v, x + i, sizeof v);
-    v += __builtin_shufflevector(v, zero, 4, 0, 1, 2);
-    v += __builtin_shufflevector(v, zero, 4, 4, 0, 1);
-    const FOUR sums = __builtin_shufflevector(v, zero, 4, 0, 1, 2) + before;
+    v += __builtin_shufflevector(v, zero, 8, 0, 1, 2, 3, 4, 5, 6);
+    v += __builtin_shufflevector(v, zero, 8, 8, 0, 1, 2, 3, 4, 5);
+    v += __builtin_shufflevector(v, zero, 8, 8, 8, 8, 0, 1, 2, 3);
+    const EIGHT sums = __builtin_shufflevector(v, zero, 8, 0, 1, 2, 3, 4, 5, 6) + before;
     memcpy(y + i, &sums, sizeof sums);
-    before += v[3];
+    before += v[7];
   }
   for (; i < n; i++) {
     y[i] = before;
@@ -52,9 +52,11 @@ static void NAMED(scan_, TYPE)(const TYPE *x, TYPE *y, int64_t n) {
         for (int k = 0; k < me; k++) sum += totals[round][k];
         for (int k = 0; k < threads; k++) before += totals[round][k];
       }
-      for (int64_t i = first; i < end; i += BLOCK) {
+      const int64_t next = (int64_t)threads * PIECE;
+      for (int64_t i = first; i < end; i += BLOCK_BYTES / (int64_t)sizeof *y) {
         struct block block;
         TYPE *out = block_begin(&block, y, sizeof *y, n, i);
+        if (i + next < n) ask(x + i + next, BLOCK_BYTES);
         sum = SCAN_BLOCK(x + i, out, min(block.count, end - i), sum);
         block_end(&block);
       }
@@ -67,5 +69,5 @@ static void NAMED(scan_, TYPE)(const TYPE *x, TYPE *y, int64_t n) {
 #undef NAMED
 #undef TOTAL
 #undef SCAN_BLOCK
-#undef FOUR
+#undef EIGHT
 #undef TYPE
