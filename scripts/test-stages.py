@@ -47,11 +47,12 @@ def emulated_gpu(everything, seed, full, drive, sample, small):
            conformance("deferred=random,order=reverse", full, (64, 32) if everything else (64,)))
     # Every random superoperator is compiled by the host's compiler, and watched: minutes for all.
     for width in (64, 32) if everything else (64,):
-        for item in ("SUPEROP",) if everything else ("SUPEROP.GATHERS", "SUPEROP.MIXED"):
-            yield (f"conformance, emulated GPU, compiled {item} {width}",
-                   "mkdir -p build/kernels && RAVEL_EMULATION=check,deferred,order=shuffled,"
-                   f"seed={number},small=0 build/bin/conformance --backend cuda-emu --quick"
-                   f" --int {width} --seed {number} --native wait:build/kernels --only {item}")
+        yield (f"conformance, emulated GPU, compiled superoperators {width}",
+               ["mkdir -p build/kernels && RAVEL_EMULATION=check,deferred,order=shuffled,"
+                f"seed={number},small=0 build/bin/conformance --backend cuda-emu --quick"
+                f" --int {width} --seed {number} --native wait:build/kernels --only {item}"
+                for item in (("SUPEROP",) if everything else
+                             ("SUPEROP.GATHERS", "SUPEROP.MIXED"))])
     if everything:
         # Full conformance of what is checked takes the better part of an hour.
         for order in ("forward", "reverse", "shuffled"):
@@ -158,8 +159,9 @@ def stages(everything, seed):
                f" build-asan/bin/vinterp-tests{small} --config cuda-emu-plain"
                " --config cuda-emu-64 --config cuda-emu-fused")
         yield ("address sanitizer: conformance, emulated GPU",
-               "RAVEL_EMULATION=deferred=random,order=reverse,small=0 build-asan/bin/conformance"
-               f" --backend cuda-emu --quick --seed 9{'' if everything else ' --int 64'}")
+               ["RAVEL_EMULATION=deferred=random,order=reverse,small=0 build-asan/bin/conformance"
+                f" --backend cuda-emu --quick --seed 9{'' if everything else ' --int 64'}"
+                f" --float {width}" for width in (32, 64)])
     if everything:
         yield "address sanitizer: conformance", "build-asan/bin/conformance --quick --seed 5"
     yield "build tsan", build("tsan", "conformance", "vinterp-tests")
