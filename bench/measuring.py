@@ -119,17 +119,17 @@ def judges(plan, case):
 
 
 def machine_streams(plan, limit):
-    """The contender that only reads and writes what a program has to; None where that does not
-    decide what it takes, or for a device."""
+    """The contender that only reads and writes what a program has to, in a list; none where that
+    does not decide what it takes, or for a device."""
     if not limit.streams or not plan.limits or plan.backend != "cpu":
-        return None
+        return []
     system = MachineStreams(limit.streams, plan.build)
     missing = system.available(None)
     if missing:
         raise BenchError(missing)
     found = Contender(system, max(plan.threads))
     found.seconds = limit_seconds(plan.limits, limit)
-    return found
+    return [found]
 
 
 def measure_point(plan, systems, judging, case, variant, n, share):
@@ -152,13 +152,13 @@ def measure_point(plan, systems, judging, case, variant, n, share):
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     streams = machine_streams(plan, limit)
-    timed = [c for c in found if not c.problem] + ([streams] if streams else [])
-    alternate(timed, data, case.widths, plan.rounds, share, plan.timeout)
-    for c in found + ([streams] if streams else []):
+    alternate([c for c in found + streams if not c.problem], data, case.widths, plan.rounds,
+              share, plan.timeout)
+    for c in found + streams:
         say(case, variant, n, c)
     point["result_bytes"] = max((c.result_bytes for c in found), default=0)
     point["systems"] = [record(c) for c in found]
-    point["streams"] = record(streams) if streams else None
+    point["streams"] = record(*streams) if streams else None
     point["missing"] = missing
     return point
 

@@ -1,7 +1,7 @@
 /* stream-times.c - what these streams alone take: what bench/run holds a program against whose
  * time is that of its memory, in turn with it.
  *
- *     bench-streams [--read BYTES,...] [--write BYTES,...] [--passes N] [--repeat N]
+ *     bench-stream-times [--read BYTES,...] [--write BYTES,...] [--passes N] [--repeat N]
  *         [--threads N]
  *
  * Each of the passes reads and writes all of them once. Prints one line of JSON, as programs by
@@ -14,10 +14,10 @@
 #include "bench/streams.h"
 
 static _Noreturn void usage(void) {
-  fputs(
-      "usage: bench-streams [--read BYTES,...] [--write BYTES,...] [--passes N] [--repeat N]\n"
-      "       [--threads N]\n",
-      stderr);
+  fputs("usage: bench-stream-times [--read BYTES,...] [--write BYTES,...] [--passes N] "
+        "[--repeat N]\n"
+        "       [--threads N]\n",
+        stderr);
   exit(2);
 }
 

@@ -24,8 +24,8 @@ size_t streams_bytes(const struct streams *s) {
   return sum;
 }
 
-/* What is done to one piece of a stream, a multiple of LINE bytes. `ask` reads and asks for
- * what comes AHEAD bytes later, of the next pieces too. */
+/* What is done to one piece of a stream, a multiple of LINE bytes. `ask` reads, and asks for
+ * what comes AHEAD bytes later. */
 struct piece_loops {
   uint64_t (*read)(const char *, size_t);
   uint64_t (*ask)(const char *, size_t);
@@ -53,24 +53,23 @@ static void write_plain(char *p, size_t bytes, uint64_t value) {
 #if defined(__x86_64__)
 /* The same for one width of vectors. */
 #define WIDE_LOOPS(set, vector, prefix, suffix, lowest)                                        \
-  __attribute__((target(#set))) static uint64_t read_##set(const char *p, size_t bytes) {      \
-    vector a = prefix##_setzero_##suffix();                                                    \
-    for (size_t i = 0; i < bytes; i += sizeof a) {                                             \
-      a = prefix##_xor_##suffix(                                                               \
-          a, prefix##_load_##suffix((const vector *)(const void *)(p + i)));                   \
-    }                                                                                          \
-    return (uint64_t)_mm_cvtsi128_si64(lowest(a));                                             \
-  }                                                                                            \
-  __attribute__((target(#set))) static uint64_t ask_##set(const char *p, size_t bytes) {       \
+  __attribute__((target(#set), always_inline)) static inline uint64_t read_ahead_##set(        \
+      const char *p, size_t bytes, size_t ahead) {                                             \
     vector a = prefix##_setzero_##suffix();                                                    \
     for (size_t i = 0; i < bytes; i += LINE) {                                                 \
-      _mm_prefetch(p + i + AHEAD, _MM_HINT_T1);                                                \
+      if (ahead) _mm_prefetch(p + i + ahead, _MM_HINT_T1);                                     \
       for (size_t k = i; k < i + LINE; k += sizeof a) {                                        \
         a = prefix##_xor_##suffix(                                                             \
             a, prefix##_load_##suffix((const vector *)(const void *)(p + k)));                 \
       }                                                                                        \
     }                                                                                          \
     return (uint64_t)_mm_cvtsi128_si64(lowest(a));                                             \
+  }                                                                                            \
+  __attribute__((target(#set))) static uint64_t read_##set(const char *p, size_t bytes) {      \
+    return read_ahead_##set(p, bytes, 0);                                                      \
+  }                                                                                            \
+  __attribute__((target(#set))) static uint64_t ask_##set(const char *p, size_t bytes) {       \
+    return read_ahead_##set(p, bytes, AHEAD);                                                  \
   }                                                                                            \
   __attribute__((target(#set))) static void write_##set(char *p, size_t bytes, uint64_t u) {   \
     const vector v = prefix##_set1_epi32((int)u);                                              \

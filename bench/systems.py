@@ -286,18 +286,18 @@ def peer_python():
 # ---- the machine itself ----
 
 class MachineStreams(System):
-    """No program: what is read and written, and nothing computed (`bench-streams`). It has no
+    """No program: what is read and written, and nothing computed (`bench-stream-times`). It has no
     results, so that it is none of all_systems."""
     name, title, parallel = "streams", "the machine's streams", True
 
     def __init__(self, streams, folder):
-        self.streams, self.program = streams, Path(folder) / "bin" / "bench-streams"
+        self.streams, self.program = streams, Path(folder) / "bin" / "bench-stream-times"
 
     def available(self, case):
         if self.program.exists():
             return None
-        folder = self.program.parent.parent
-        return f"{relative(self.program)} is not built: ninja -C {relative(folder)} bench-streams"
+        build = relative(self.program.parent.parent)
+        return f"{relative(self.program)} is not built: ninja -C {build} {self.program.name}"
 
     def command(self, data, widths, outputs, threads=1, repeat=0, times=None):
         words = [relative(self.program)]

@@ -121,9 +121,9 @@ def against_streams(outcome):
     header = ["program", "size", "streams, ms", "GB/s", *(outcome.title(s) for s in systems),
               f"by hand below {LIMIT_REACHED}"]
     return ["The time of the bare streams that a program has to read and to write, which had their",
-            "turns with the systems (`bench-streams`), over that of each system: 1 is the limit.",
-            "What stays in the caches from run to run, or is computed meanwhile, is not looked at.",
-            "",
+            "turns with the systems (`bench-stream-times`), over that of each system: 1 is the",
+            "limit. What stays in the caches from run to run, or is computed meanwhile, is not",
+            "looked at.", "",
             *grid(header, rows), *made_by(outcome, programs, " --largest")]
 
 

@@ -56,6 +56,11 @@ def exclusive_sums(a):
     return [numpy.concatenate([[0], numpy.cumsum(a[0])[:-1]]).astype(a[0].dtype)[:len(a[0])]]
 
 
+def scan_limit(n, arguments):
+    size = (4 if arguments[0].dtype.kind == "i" else 8) * n   # of integers those of `widths`
+    return streamed([size], [size])
+
+
 def runs(n, rng):
     """Numbers that keep their sign for a hundred or so."""
     signs = numpy.repeat(rng.choice([-1.0, 1.0], n // 100 + 1), 100)[:n]
@@ -192,8 +197,7 @@ CASES = [
          sizes=[2**14, 2**17, 2**20, 2**24], test_sizes=[0, 1, 7, 1000, 100000],
          make=small_words, reference=exclusive_sums,
          variants={"words": small_words, "doubles": lambda n, rng: [rng.random(n)]},
-         limit=lambda n, a: streamed(*2 * [[(4 if a[0].dtype.kind == "i" else 8) * n]]), target=1.2,
-         widths="classic"),
+         limit=scan_limit, target=1.2, widths="classic"),
     Case("pack", "Filter", "beyond",
          sizes=[10**4, 10**5, 10**6, 10**7], test_sizes=[0, 1, 1000, 100000],
          make=PACKED["half"], variants=PACKED, reference=lambda a: [a[0][a[0] > 0]],

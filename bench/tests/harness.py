@@ -82,27 +82,28 @@ class Limits(unittest.TestCase):
         system = systems.MachineStreams(limit.streams, "build")
         self.assertEqual(
             " ".join(system.command(None, "64", [], threads=2, repeat=3)),
-            "build/bin/bench-streams --read 1000,20 --write 300 --passes 2 --threads 2 --repeat 3")
+            "build/bin/bench-stream-times --read 1000,20 --write 300 --passes 2 --threads 2 "
+            "--repeat 3")
         system = systems.MachineStreams(case.streamed([8]).streams, "nowhere")
         self.assertNotIn("--write", system.command(None, "64", []))
-        self.assertIn("ninja -C nowhere bench-streams", system.available(None))
+        self.assertIn("ninja -C nowhere bench-stream-times", system.available(None))
 
     def test_streams_are_contenders(self):
         """On the back end for the host only, and for what streams decide."""
         plan = type("Plan", (), {"limits": {"bandwidth": [[1 << 40, 100.0]], "gathers": None,
                                             "flops": None},
                                  "backend": "cpu", "threads": [1, 2], "build": "nowhere"})()
-        self.assertIsNone(measuring.machine_streams(plan, case.Limit(bytes=800)))
+        self.assertEqual(measuring.machine_streams(plan, case.Limit(bytes=800)), [])
         with self.assertRaises(collection.BenchError):
             measuring.machine_streams(plan, case.streamed([800]))
         with tempfile.TemporaryDirectory() as folder:
             plan.build = Path(folder)
             (plan.build / "bin").mkdir()
-            (plan.build / "bin" / "bench-streams").touch()
-            found = measuring.machine_streams(plan, case.streamed([800]))
+            (plan.build / "bin" / "bench-stream-times").touch()
+            found, = measuring.machine_streams(plan, case.streamed([800]))
             self.assertEqual((found.threads, found.seconds), (2, 8))
             plan.backend = "cuda"
-            self.assertIsNone(measuring.machine_streams(plan, case.streamed([800])))
+            self.assertEqual(measuring.machine_streams(plan, case.streamed([800])), [])
 
 
 class Comparison(unittest.TestCase):
@@ -211,7 +212,7 @@ class Report(unittest.TestCase):
         self.assertIsNone(point.ratio("ravel", "openmp"))
 
     def test_streams(self):
-        """The memory's part, by rounds side by side, and who by hand is too slow for it."""
+        """Shares of the bandwidth, by rounds side by side, and what by hand has too small a one."""
         document = json.loads(RESULTS.read_text())
         point = max(document["programs"][0]["sizes"], key=lambda p: p["n"])
         by_hand = next(s["rounds"] for s in point["systems"] if s["system"] == "openmp")
