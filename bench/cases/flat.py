@@ -155,8 +155,8 @@ ASKING = ("What the next strip reads is asked for between the steps of this one,
           "a time as a core can wait for. Where the processor's own prefetching, which sees C's "
           "loop, gets more out of the memory, C is ahead.")
 
-STRIPS = ("Results go past the caches by strips of 512 values; C's go by 64, and memory is faster where "
-          "reading and writing have such short turns.")
+STRIPS = ("Results go past the caches by strips of 512 values; C's go by 64, and memory is faster "
+          "where reading and writing have such short turns.")
 
 CASES = [
     Case("dot-product", "Dot product", "NESL/GPU",
