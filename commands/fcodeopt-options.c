@@ -57,7 +57,6 @@ static bool apply(void *options, unsigned id, const char *value) {
     o->optimiser.inline_limit = (unsigned)x;
     break;
   case OPT_SOP: o->source.sop = value; break;
-  case OPT_EMIT_C: o->emit_c = value; break;
   case OPT_EMIT_CUDA: o->emit_cuda = value; break;
   case OPT_EXPLAIN: o->explain = true; break;
   case OPT_STATS: o->stats = true; break;
@@ -78,9 +77,8 @@ static bool check_together(const struct fcodeopt_options *o) {
   if (o->source.file[0] == '\0') return usage_error("fcodeopt", "the file name is empty");
   if (o->output && o->output[0] == '\0')
     return usage_error("fcodeopt", "the name of the output is empty");
-  if ((o->emit_c && strcmp(o->emit_c, "-") == 0) ||
-      (o->emit_cuda && strcmp(o->emit_cuda, "-") == 0))
-    return usage_error("fcodeopt", "--emit-c and --emit-cuda need the name of a file");
+  if (o->emit_cuda && strcmp(o->emit_cuda, "-") == 0)
+    return usage_error("fcodeopt", "--emit-cuda needs the name of a file");
   return true;
 }
 

@@ -8,8 +8,8 @@
 struct fcodeopt_options {
   struct program_options source;
   struct fcode_opt_options optimiser;
-  const char *output;             /* NULL: beside the program */
-  const char *emit_c, *emit_cuda; /* files for the superoperators, or NULL */
+  const char *output;    /* NULL: beside the program */
+  const char *emit_cuda; /* a file for the kernels of superoperators, or NULL */
   bool explain, stats;
   bool help, version; /* say something instead */
 };

@@ -93,50 +93,14 @@ static const struct superop *const *read_superops(struct program *p,
   return ops;
 }
 
-/* FILE.h for FILE.c: its name within the folder is *name. False with a diagnostic. */
-static bool header_beside(struct program *p, const char *file, char *path, size_t size,
-                          const char **name) {
-  const char *point = strrchr(file, '.');
-  int stem = (int)(point && strcmp(point, ".c") == 0 ? (size_t)(point - file) : strlen(file));
-  int length = snprintf(path, size, "%.*s.h", stem, file);
-  if (length < 0 || (size_t)length >= size)
-    return output_complain(&p->diags, file, ENAMETOOLONG);
-  const char *slash = strrchr(path, '/');
-  *name = slash ? slash + 1 : path;
-  return true;
-}
-
-static bool emit_c(struct program *p, const struct superop *const *ops, uint32_t count,
-                   const char *file) {
-  char *header = p->header_path;
-  const char *name = NULL;
-  struct output c, h;
-  if (!header_beside(p, file, header, sizeof p->header_path, &name) ||
-      !output_begin(&h, header, &p->diags)) {
-    return false;
-  }
-  bool fine = output_begin(&c, file, &p->diags);
-  if (fine) {
-    fused_emit_c(ops, count, p->widths, name, c.stream, h.stream);
-    fine = output_end(&c, file, &p->diags);
-  }
-  return output_end(&h, header, &p->diags) && fine;
-}
-
-static bool emit_cuda(struct program *p, const struct superop *const *ops, uint32_t count,
-                      const char *file) {
-  struct output cu;
-  if (!output_begin(&cu, file, &p->diags)) return false;
-  fused_emit_cuda(&p->arena, ops, count, p->widths, cu.stream);
-  return output_end(&cu, file, &p->diags);
-}
-
-static bool emit(struct program *p, const struct fcodeopt_options *o,
-                 struct vcode_program *vcode) {
-  if (!o->emit_c && !o->emit_cuda) return true;
+static bool emit_cuda(struct program *p, const struct fcodeopt_options *o,
+                      struct vcode_program *vcode) {
+  if (!o->emit_cuda) return true;
   const struct superop *const *ops = read_superops(p, vcode);
-  return ops && (!o->emit_c || emit_c(p, ops, vcode->fused_count, o->emit_c)) &&
-         (!o->emit_cuda || emit_cuda(p, ops, vcode->fused_count, o->emit_cuda));
+  struct output cu;
+  if (!ops || !output_begin(&cu, o->emit_cuda, &p->diags)) return false;
+  fused_emit_cuda(&p->arena, ops, vcode->fused_count, p->widths, cu.stream);
+  return output_end(&cu, o->emit_cuda, &p->diags);
 }
 
 static bool optimise(struct program *p, const struct fcodeopt_options *o) {
@@ -152,7 +116,7 @@ static bool optimise(struct program *p, const struct fcodeopt_options *o) {
       fcode_opt(&p->arena, p->ir, &options, &stats, o->explain ? say : NULL, &p->diags);
   if (!ir) return false;
   struct vcode_program *vcode = fcode_opt_stack_code(&p->arena, ir, &p->diags);
-  if (!vcode || !write_program(p, vcode, output) || !emit(p, o, vcode)) return false;
+  if (!vcode || !write_program(p, vcode, output) || !emit_cuda(p, o, vcode)) return false;
   if (o->stats) print_stats(&stats, say);
   return true;
 }

@@ -29,7 +29,7 @@ struct program {
   struct source_text source;
   struct source_text sop;
   /* Paths made here: diagnostics borrow them. */
-  char sop_path[4096], output_path[4096], header_path[4096], cache_path[4096];
+  char sop_path[4096], output_path[4096], cache_path[4096];
   struct widths widths; /* those of the run */
   struct vcode_program *vcode;
   const struct ir_program *ir;

@@ -419,5 +419,5 @@ void fused_emit_fold(const struct superop *op, const struct fused_blocks *plan,
 }
 
 void fused_emit_block_prelude(struct widths widths, FILE *out) {
-  emit_prelude(widths, (struct emit_needs){true}, out);
+  emit_prelude(widths, out);
 }

@@ -77,6 +77,20 @@ static bool letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
+void emit_combination_name(const struct combine_row *row, FILE *out) {
+  const char *name = "xor";
+  switch (row->op) {
+  case OP_ADD: name = "add"; break;
+  case OP_MUL: name = "mul"; break;
+  case OP_MAX: name = "max"; break;
+  case OP_MIN: name = "min"; break;
+  case OP_AND: name = "and"; break;
+  case OP_OR: name = "or"; break;
+  default: break;
+  }
+  fprintf(out, "%s_%c", name, "ifb"[row->klass]);
+}
+
 void emit_expression(const char *text, unsigned count, const char *const *operands, FILE *out) {
   const char *const *x = count == 3 ? operands + 1 : operands;
   while (*text != '\0') {
@@ -124,10 +138,10 @@ static void emit_changes(const struct superop *op, struct superop_loop l, struct
 }
 
 void emit_loop_part(const struct superop *op, uint32_t k, struct widths w, const char *indent,
-                    const char *extra, FILE *out) {
+                    FILE *out) {
   const struct superop_node *node = &op->nodes[k];
   if (node->role == ROLE_WHILE) {
-    fprintf(out, "%s  if (!(v%u%s)) break;\n", indent, node->operands[0], extra);
+    fprintf(out, "%s  if (!v%u) break;\n", indent, node->operands[0]);
     return;
   }
   const char *type = emit_type(w, (enum superop_kind)op->kinds[node->result]);
@@ -175,7 +189,7 @@ static void elementary(FILE *out) {
   fputs("#ifdef __GNUC__\n#pragma GCC diagnostic pop\n#endif\n\n", out);
 }
 
-void emit_prelude(struct widths w, struct emit_needs needs, FILE *out) {
+void emit_prelude(struct widths w, FILE *out) {
   bool wide = w.int_elem == CVL_I64, fine = w.float_elem == CVL_F64;
   const char *i = emit_type(w, SUPEROP_INT), *f = emit_type(w, SUPEROP_FLOAT);
   const char *least = wide ? "0x1p63" : "0x1p31", *suffix = fine ? "" : "F";
@@ -184,7 +198,7 @@ void emit_prelude(struct widths w, struct emit_needs needs, FILE *out) {
         "#pragma GCC diagnostic ignored \"-Wtautological-compare\" /* x != x */\n"
         "#endif\n\n",
         out);
-  if (needs.functions) elementary(out);
+  elementary(out);
   fprintf(
       out,
       "/* What the expressions are written in. INT wraps; a FLOAT that fits no INT becomes\n"
@@ -195,12 +209,9 @@ void emit_prelude(struct widths w, struct emit_needs needs, FILE *out) {
       "#define INT_LEAST INT%d_MIN\n"
       "#define INT_MOST  INT%d_MAX\n"
       "#define REAL(c)   ((%s)(c))\n"
-      "#define INFINITE  ((%s)INFINITY)\n",
-      wide ? 64 : 32, i, i, wide ? 64 : 32, wide ? 64 : 32, f, f);
-  if (needs.functions)
-    fprintf(out, "#define MATH(fn, x) ravel_##fn##_f%d(x)\n", fine ? 64 : 32);
-  else
-    fprintf(out, "#define MATH(fn, x) ((%s)fn(x))\n", f);
+      "#define INFINITE  ((%s)INFINITY)\n"
+      "#define MATH(fn, x) ravel_##fn##_f%d(x)\n",
+      wide ? 64 : 32, i, i, wide ? 64 : 32, wide ? 64 : 32, f, f, fine ? 64 : 32);
   fprintf(out,
           "#define TO_INT(x) to_int(x)\n"
           "static inline %s to_int(%s x) {\n"

@@ -14,6 +14,8 @@ void emit_literal(const struct cvl_value *, FILE *);
 const struct map_row *emit_row(const struct superop_node *);
 /* The row of a node that reduces or scans. */
 const struct combine_row *emit_combination(const struct superop_node *);
+/* "add_f": how the function of a combination is called. */
+void emit_combination_name(const struct combine_row *, FILE *);
 /* An expression or a condition; operands[0 .. count) are C expressions without effect that need
  * no parentheses: of x, of x and y, or of f, x and y. */
 void emit_expression(const char *text, unsigned count, const char *const *operands, FILE *);
@@ -21,9 +23,9 @@ void emit_expression(const char *text, unsigned count, const char *const *operan
 void emit_map(const char *text, const struct superop_node *, FILE *);
 
 /* Node k, a part of a loop, whose values v are vV: a `for` around what stands between CARRY and
- * NEXT. `extra` comes into its condition to go on (" && ..."). */
+ * NEXT. */
 void emit_loop_part(const struct superop *, uint32_t k, struct widths, const char *indent,
-                    const char *extra, FILE *);
+                    FILE *);
 
 /* The node that makes value v; NULL for a parameter. */
 const struct superop_node *emit_maker_of(const struct superop *, uint32_t v);
@@ -38,12 +40,12 @@ const struct cvl_value *emit_spread_constant(const struct superop *, uint32_t v)
   "#pragma GCC ivdep\n"                                                                        \
   "#endif\n"
 
-/* What a file needs before its expressions. */
+/* What a kernel needs before its expressions. */
 struct emit_needs {
   bool functions; /* exp, sin ...: the elementary functions */
 };
 void emit_add_needs(struct emit_needs *, const struct superop *);
-/* Includes and macros for them, in C. */
-void emit_prelude(struct widths, struct emit_needs, FILE *);
+/* What a C file needs before its expressions: includes, macros, the elementary functions. */
+void emit_prelude(struct widths, FILE *);
 
 #endif

@@ -6,7 +6,7 @@
  */
 #include "fused-kernels/emit-kernel.h"
 
-#include "fused-kernels/emit-helpers.h"
+#include "fused-kernels/emit-expression.h"
 
 #include <string.h>
 
@@ -166,15 +166,31 @@ static void macros(struct widths w, FILE *out) {
           i, f, i, least, suffix, least, suffix, least, suffix);
 }
 
-/* Those of scans are for what follows in a file with more than one kernel. */
+static bool reduces_by(const struct superop *const *ops, uint32_t count,
+                       const struct combine_row *row) {
+  for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t k = 0; k < ops[i]->node_count; k++) {
+      const struct superop_node *node = &ops[i]->nodes[k];
+      if (node->role == ROLE_REDUCE && emit_combination(node) == row) return true;
+    }
+  }
+  return false;
+}
+
+/* For each combination that reductions use, the function that combines two elements. */
 static void combinations(const struct superop *const *ops, uint32_t count, struct widths w,
                          FILE *out) {
+  static const char *const operands[] = {"x", "y"};
   size_t rows;
   const struct combine_row *row = combine_rows(&rows);
   for (; rows-- > 0; row++) {
-    if (emit_combines(ops, count, row, ROLE_REDUCE) ||
-        emit_combines(ops, count, row, ROLE_SCAN))
-      emit_combination_function(row, w, "HERE_INLINE ", out);
+    if (!reduces_by(ops, count, row)) continue;
+    const char *type = emit_type(w, (enum superop_kind)row->klass);
+    fprintf(out, "HERE_INLINE %s ", type);
+    emit_combination_name(row, out);
+    fprintf(out, "(%s x, %s y) {\n  return (%s)(", type, type, type);
+    emit_expression(row->expression, 2, operands, out);
+    fputs(");\n}\n\n", out);
   }
 }
 

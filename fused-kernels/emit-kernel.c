@@ -10,7 +10,7 @@
  */
 #include "fused-kernels/emit-kernel.h"
 
-#include "fused-kernels/emit-helpers.h"
+#include "fused-kernels/emit-expression.h"
 #include "fused-kernels/emit-kernel-plan.h"
 #include "fused-kernels/fused.h"
 
@@ -34,10 +34,9 @@ static const struct superop_node *reduction(const struct body *b,
   return &b->op->nodes[m->number];
 }
 
-/* The function that combines elements for a reduction: "add_f". */
+/* The function that combines elements for a reduction. */
 static void combining(const struct superop_node *node, FILE *out) {
-  const struct combine_row *row = emit_combination(node);
-  fprintf(out, "%s_%c", emit_combination_name(row), "ifb"[row->klass]);
+  emit_combination_name(emit_combination(node), out);
 }
 
 static void members(const struct body *b) {
@@ -144,7 +143,7 @@ static void evaluate(const struct body *b, uint32_t k) {
   case ROLE_MAP: map(b, node, k); break;
   case ROLE_CARRY:
   case ROLE_WHILE:
-  case ROLE_NEXT: emit_loop_part(b->op, k, b->k->widths, b->indent, "", b->out); break;
+  case ROLE_NEXT: emit_loop_part(b->op, k, b->k->widths, b->indent, b->out); break;
   case ROLE_REDUCE:
   case ROLE_SCAN:
   case ROLE_PACK:

@@ -1,7 +1,7 @@
-/* emit.h - C and CUDA source from superoperators, for `fcodeopt --emit-c`, `--emit-cuda` and
- * `--native`. The scalar expressions are those of tables/operations.def, so that what is
- * compiled from here gives the bits that every back end gives, as long as floating point is
- * not contracted (-ffp-contract=off, nvcc --fmad=false).
+/* emit.h - C and CUDA source from superoperators, for `--native` and `fcodeopt --emit-cuda`.
+ * The scalar expressions are those of tables/operations.def, so that what is compiled from here
+ * gives the bits that every back end gives, as long as floating point is not contracted
+ * (-ffp-contract=off, nvcc --fmad=false).
  */
 #ifndef RAVEL_FUSED_EMIT_H
 #define RAVEL_FUSED_EMIT_H
@@ -9,16 +9,10 @@
 #include "cvl/superop.h"
 #include "vcode/vcode.h"
 
-/* ---- whole superoperators, for other programs ---- */
+/* ---- kernels ahead of time ---- */
 
-/* Writes a C11 source file of its own (it needs the C library and libm only) to `c` and its
- * header, which is to be called `header_name`, to `h`: one function for each superoperator.
- * What they take and return is explained in the header. */
-void fused_emit_c(const struct superop *const *, uint32_t count, struct widths,
-                  const char *header_name, FILE *c, FILE *h);
-
-/* The same for CUDA: one file with kernels, those of emit-kernel.h, and for each superoperator
- * a host function that launches them, on device pointers. Plans are made in the arena. */
+/* Writes the kernels that the CUDA back end runs the superoperators by (emit-kernel.h) as one
+ * file for nvcc, each under the name by which the back end looks for it. Works in the arena. */
 void fused_emit_cuda(struct arena *, const struct superop *const *, uint32_t count,
                      struct widths, FILE *cu);
 

@@ -86,7 +86,7 @@ class Usage(CommandTest):
         done = self.fcodeopt("--help")
         self.fine(done)
         for name in ("no-fusion print-after explain stats verify no-verify int float classic "
-                     "inline emit-c emit-cuda sop help version").split():
+                     "inline emit-cuda sop help version").split():
             self.assertIn("--" + name, done.stdout)
         done = self.fcodeopt("--version")
         self.assertRegex(done.stdout, r"^fcodeopt \(Ravel\) \d+\.\d+\.\d+\n$")
@@ -100,7 +100,6 @@ class Usage(CommandTest):
         self.wrong(["--int", "16", "p"], "--int must be 32 or 64")
         self.wrong(["-o", "", "p"], "output is empty")
         self.wrong(["p", "-o"], "-o needs a value")
-        self.wrong(["--emit-c", "-", "p"], "--emit-c")
         self.wrong(["--emit-cuda", "-", "p"], "--emit-cuda")
 
 
@@ -195,12 +194,6 @@ class Files(CommandTest):
         self.fine(self.fcodeopt("prog.vcode"))
         self.fine(self.fcodeopt("prog.fcode", "-o", "again.fcode"))
         self.fine(self.vinterp("again.fcode"), "( 285 )\n")
-
-    def test_emitted_c(self):
-        self.program(SQUARES)
-        self.fine(self.fcodeopt("prog.vcode", "--emit-c", "ops.c"))
-        self.assertEqual(self.files(), ["ops.c", "ops.h", "prog.fcode", "prog.vcode"])
-        self.assertIn('#include "ops.h"', self.text("ops.c"))
 
     def test_emitted_cuda(self):
         self.program(SQUARES)

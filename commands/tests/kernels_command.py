@@ -42,7 +42,7 @@ class Kernels(unittest.TestCase):
         (self.path / "prog.vcode").write_text(PROGRAM)
         self.command(FCODEOPT, "--emit-cuda", "prog.cu", "prog.vcode")
         self.command(COMPILER, "-std=c++17", "-shared", "-fPIC", "-O1", "-ffp-contract=off",
-                     "-DRAVEL_MODULE", "-x", "c++", "-o", "prog.so", "prog.cu")
+                     "-x", "c++", "-o", "prog.so", "prog.cu")
 
     def tearDown(self):
         self.folder.cleanup()

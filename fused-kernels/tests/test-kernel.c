@@ -361,6 +361,40 @@ Test(kernel, same_as_the_oracle_in_narrow_widths) {
   check_random((struct widths){CVL_I32, CVL_F32}, 3, LEAVE_SPREADS | LEAVE_REDUCTIONS, "g++");
 }
 
+/* ---- modules ---- */
+
+/* Every kernel is there under its key; once, though two superoperators have the same. */
+Test(kernel, module_has_the_kernels_by_their_keys) {
+  if (system("g++ --version > /dev/null 2>&1") != 0) cr_skip_test("no g++ here");
+  static const unsigned leaves[] = {LEAVE_SPREADS, LEAVE_SPREADS | LEAVE_REDUCTIONS};
+  enum { SOME = 6 };
+  const struct widths w = {CVL_I32, CVL_F64};
+  struct random r;
+  random_make(&r, w, 9, mixtures, 7, SOME);
+  r.ops[SOME] = r.ops[0];
+  struct built b;
+  make_directory(&b);
+  FILE *file = create(&b, "emitted.cpp");
+  fused_emit_cuda(&r.arena, r.ops, SOME + 1, w, file);
+  fclose(file);
+  cr_assert(compile(&b, "g++ -std=c++17 -O0 *.cpp"), "%s", dlerror());
+  unsigned reductions = 0;
+  for (uint32_t i = 0; i < SOME; i++) {
+    struct fused_source s[2];
+    for (int j = 0; j < 2; j++) {
+      char name[64];
+      cr_assert(fused_source_make(r.ops[i], w, leaves[j], "fused", &s[j]));
+      snprintf(name, sizeof name, "%s_host", s[j].key);
+      if (!s[j].kernel.is_empty) cr_expect_not_null(dlsym(b.library, name), "%s", name);
+    }
+    reductions += strcmp(s[0].key, s[1].key) != 0;
+    for (int j = 0; j < 2; j++) fused_source_free(&s[j]);
+  }
+  cr_expect_gt(reductions, 0);
+  clean(&b);
+  random_free(&r);
+}
+
 /* ---- devices ---- */
 
 static const struct mixture everything = {.maps = 10,
