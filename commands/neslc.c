@@ -137,7 +137,7 @@ static bool compile(struct nesl *n, struct compilation *c) {
     }
     if (!form || !compile_form(n, c, form, &flatten)) return false;
   }
-  if (o->portable) flatten_portable(&n->arena, c->program);
+  if (o->portable && !flatten_portable(&n->arena, c->program, o->file, &n->diags)) return false;
   if (o->after_flatten) show_flattened(n, c, form);
   return true;
 }

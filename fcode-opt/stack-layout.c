@@ -95,12 +95,17 @@ static uint32_t place_of(const struct stack_layout *l, ir_var v) {
   return at;
 }
 
+/* More items in one CPOP corrupt the memory of the reference interpreter (VCODE specification,
+ * section 10.1). */
+enum { MOVED_AT_ONCE = 100 };
+
 /* How many of wanted[0 .. count) stand side by side from `at` on and are to be moved (or not)
  * as the first is. Moving clears the mark: a variable that is wanted again is copied. */
 static uint32_t group(struct stack_layout *l, uint32_t at, const ir_var *wanted,
                       uint32_t count) {
   uint32_t n = 0;
   bool move = l->marks[wanted[0]] & MOVE;
+  if (move && count > MOVED_AT_ONCE) count = MOVED_AT_ONCE;
   while (n < count && at + n < l->count && l->items[at + n] == wanted[n] &&
          !l->constants[wanted[n]] && ((l->marks[wanted[n]] & MOVE) != 0) == move) {
     l->marks[wanted[n]] &= (uint8_t)~MOVE;

@@ -34,9 +34,12 @@ struct ir_program *flatten_expression(struct session *, struct core *expression,
 struct ir_program *flatten_function(struct session *, struct global *, struct type *argument,
                                     const struct flatten_options *, struct complaints *);
 
-/* Replaces what only Ravel's machine knows: a failed check prints its sentence and leaves the
- * program. In place; new memory is the arena's. */
-void flatten_portable(struct arena *, struct ir_program *);
+/* Replaces what the interpreters of the 1990s do not know: a failed check prints its sentence
+ * and leaves the program, descriptors are made of vectors. In place; new memory is the arena's.
+ * False with an error for each function of `file` whose conditionals are nested deeper than
+ * they take. */
+bool flatten_portable(struct arena *, struct ir_program *, const char *file,
+                      struct diag_list *);
 
 /* Writes a flattened program for people: each operation with the line and column it comes from,
  * each line of the source where it begins to matter. `sources`: those whose lines are shown. */

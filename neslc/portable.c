@@ -1,14 +1,18 @@
-/* portable.c - programs for interpreters that know no ASSERT: each becomes an IF that prints
- * the sentence of the failed check and leaves the program (NESL specification, section 11.10).
+/* portable.c - programs for the interpreters of the 1990s. They know no ASSERT: each becomes an
+ * IF that prints the sentence of the failed check and leaves the program (NESL specification,
+ * section 11.10). They take constants of one segment only, and SEGDES of several lengths as the
+ * result of MAKE_SEGDES (VCODE specification, sections 18 and 19).
  *
- *     ASSERT "text" f v w   becomes   n = LENGTH f; d = MAKE_SEGDES n; ok = AND_REDUCE f d
- *                                     if ok {} else { write "RUNTIME ERROR: text"; exit }
+ *     ASSERT "text" f v w    becomes   n = LENGTH f; d = MAKE_SEGDES n; ok = AND_REDUCE f d
+ *                                      if ok {} else { write "RUNTIME ERROR: text"; exit }
+ *     d = CONST SEGDES (..)  becomes   n = CONST INT (..); d = MAKE_SEGDES n
  */
 #include "neslc/flatten.h"
 
 #include <string.h>
 
 enum { STREAM_OUT = 1 };
+enum { DEEPEST_IF = 50 }; /* of the reference interpreter */
 
 static const struct ir_kind kind_int = {.tag = IR_INT};
 static const struct ir_kind kind_bool = {.tag = IR_BOOL};
@@ -17,6 +21,7 @@ static const struct ir_kind kind_segdes = {.tag = IR_SEGDES};
 /* A function on its way: new variables come behind its own. */
 struct portable {
   struct arena *arena;
+  uint32_t deepest; /* nesting of IFs so far */
   ARRAY(const struct ir_kind *) kinds;
 };
 
@@ -116,17 +121,34 @@ static void replace_check(struct portable *p, bindings *list, const struct ir_bi
   *array_push(p->arena, list) = branch;
 }
 
-static void make_block_portable(struct portable *p, struct ir_block *block) {
+/* The lengths become a vector, and the variable the descriptor that is made of it. */
+static void replace_segdes(struct portable *p, bindings *list,
+                           const struct ir_binding *segdes) {
+  const struct vcode_constant *k = segdes->as.constant;
+  struct ir_binding make = binding_like(p, segdes, IR_OP, 1, 1);
+  make.op = OPC_MAKE_SEGDES;
+  make.type = TW_NONE;
+  make.operands[0] = add_ints(p, list, segdes, k->as.ints, k->length, k->vector);
+  make.results[0] = segdes->results[0];
+  *array_push(p->arena, list) = make;
+}
+
+/* `depth`: how many IFs the block is in. */
+static void make_block_portable(struct portable *p, struct ir_block *block, uint32_t depth) {
   bindings list = {0};
   for (uint32_t i = 0; i < block->count; i++) {
     const struct ir_binding *b = &block->bindings[i];
+    const bool check = b->form == IR_OP && b->op == OPC_ASSERT;
+    if ((b->form == IR_IF || check) && depth + 1 > p->deepest) p->deepest = depth + 1;
     if (b->form == IR_IF) {
-      make_block_portable(p, b->as.arms.then);
-      make_block_portable(p, b->as.arms.otherwise);
+      make_block_portable(p, b->as.arms.then, depth + 1);
+      make_block_portable(p, b->as.arms.otherwise, depth + 1);
     }
-    if (b->form == IR_OP && b->op == OPC_ASSERT) {
+    if (check) {
       /* error(s) has printed s, and EXIT follows */
       if (b->as.text.text != flatten_error_text) replace_check(p, &list, b);
+    } else if (b->form == IR_CONST && b->as.constant->type == TW_SEGDES) {
+      replace_segdes(p, &list, b);
     } else {
       *array_push(p->arena, &list) = *b;
     }
@@ -135,14 +157,23 @@ static void make_block_portable(struct portable *p, struct ir_block *block) {
   block->count = (uint32_t)list.count;
 }
 
-void flatten_portable(struct arena *arena, struct ir_program *program) {
+bool flatten_portable(struct arena *arena, struct ir_program *program, const char *file,
+                      struct diag_list *diags) {
+  bool fine = true;
   for (uint32_t i = 0; i < program->function_count; i++) {
     struct ir_function *f = &program->functions[i];
     struct portable p = {.arena = arena};
     for (uint32_t v = 0; v < f->var_count; v++) *array_push(arena, &p.kinds) = f->vars[v];
-    make_block_portable(&p, f->body);
+    make_block_portable(&p, f->body, 0);
     f->vars = p.kinds.items;
     f->var_count = (uint32_t)p.kinds.count;
+    if (p.deepest <= DEEPEST_IF) continue;
+    diag_add(diags, SEVERITY_ERROR, file, f->pos, NULL,
+             "conditionals are nested %u deep in what %s became, and interpreters of the 1990s "
+             "take %d: make functions of the inner ones",
+             p.deepest, f->name->text, DEEPEST_IF);
+    fine = false;
   }
   ir_liveness(arena, program);
+  return fine;
 }

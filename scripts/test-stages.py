@@ -125,6 +125,8 @@ def stages(everything, seed):
     yield "manual pages", "python3 nesl-tests/manuals.py"
     yield "grammars for editors", "python3 nesl-tests/grammars.py"
     yield "messages of NESL", "python3 nesl-tests/errors.py"
+    yield ("programs for interpreters of the 1990s", "python3 nesl-tests/portable.py"
+           + (" --forms 100" if everything else ""))
     yield "reproducibility", "python3 nesl-tests/reproducible.py" + sample
     if everything:
         yield ("real programs", f"{drive} --suite real --jobs 1" + "".join(

@@ -389,6 +389,14 @@ class Compiler(CommandTest):
                     "RUNTIME ERROR: Sequence reference (a[i]) out of bounds.\n")
         self.expect(self.neslc(prog, "--portable", "-e", "at([1, 2], 1)"), 0, "")
         self.expect(self.run_command(VINTERP, "--classic", "prog.vcode"), 0, "( 2 )\n")
+        self.expect(self.neslc(prog, "--portable", "-e", "[[1], [2, 3]]"), 0, "")
+        self.assertNotIn("SEGDES (", self.text("prog.vcode"))
+        self.expect(self.run_command(VINTERP, "--classic", "prog.vcode"), 0,
+                    "[ 2 ]\n[ 1 2 ]\n( 1 2 3 )\n")
+        chain = "".join(f"if x == {i} then {i * i} else " for i in range(60))
+        self.expect(self.neslc(self.file(f"function deep(x) = {chain} x;\ndeep(7);"), "--portable"),
+                    1, "",
+                    "prog.nesl: error: conditionals are nested 56 deep in what DEEP_1 became")
 
     def test_entry(self):
         prog = self.file(QUICK)

@@ -99,6 +99,33 @@ Test(stack_code, operands_stand_or_are_moved_or_copied) {
          M_ON_TWO "FUNC FN; COPY 1 0; * INT; + INT; RET");
 }
 
+/* Interpreters of the 1990s do not survive a CPOP of more than 100 items. */
+Test(stack_code, many_items_are_moved_in_several_steps) {
+  enum { ITEMS = 250 };
+  struct fixture t;
+  begin(&t);
+  char *text = arena_alloc(&t.arena, 40 * ITEMS), *to = text;
+  to += sprintf(to, "FUNC M ");
+  for (int i = 0; i <= ITEMS; i++) to += sprintf(to, "CONST INT 9 RAND ");
+  sprintf(to, "CPOP %d 1 RET", ITEMS);
+  struct vcode_program *vcode =
+      vcode_parse(&t.arena, "p", text, strlen(text), classic, &t.diags);
+  struct ir_program *ir = ir_build(&t.arena, vcode, classic, &t.diags);
+  cr_assert(ir, "%s", complaint(&t));
+  vcode = fcode_opt_stack_code(&t.arena, ir, &t.diags);
+  cr_assert(vcode, "%s", complaint(&t));
+  int64_t moved = 0;
+  for (uint32_t i = 0; i < vcode->functions[0].length; i++) {
+    const struct vcode_instruction *in = &vcode->functions[0].code[i];
+    if (in->op != OPC_CPOP) continue;
+    cr_expect_leq(in->as.stack.count, 100);
+    cr_expect_eq(in->as.stack.depth, ITEMS + 1 - (moved < 200 ? 100 : 50));
+    moved += in->as.stack.count;
+  }
+  cr_expect_eq(moved, ITEMS);
+  end(&t);
+}
+
 Test(stack_code, what_is_dead_is_popped_at_once) {
   expect(ON_TWO
          "fun FN (v0: INT, v1: INT) -> (INT) @1:1\n v2 = NOT INT v1 @1:1\n yield v2\nend",
