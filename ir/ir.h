@@ -155,13 +155,11 @@ void ir_liveness(struct arena *, struct ir_program *);
  * or adds an error for each broken rule: a fault of Ravel, not of the user's program. */
 bool ir_verify(struct arena *, const struct ir_program *, struct diag_list *diags);
 
-/* Writes the text form; ir_parse reads it back to an equal program (positions and origins
- * included). Functions without let-form print as VCODE between `stack` and `end`. */
+/* Writes the text form, from which tests make an equal program (tests/parse.h; positions and
+ * origins included). Functions without let-form print as VCODE between `stack` and `end`. */
 void ir_print(const struct ir_program *, FILE *);
 /* The same without the functions f for which wanted[f] is false: nothing else may call them. */
 void ir_print_functions(const struct ir_program *, const bool *wanted, FILE *);
 void ir_print_function(const struct ir_program *, uint32_t function, FILE *);
-struct ir_program *ir_parse(struct arena *, const char *file, const char *text, size_t length,
-                            struct diag_list *diags);
 
 #endif

@@ -150,7 +150,7 @@ static void put_end(const struct printer *p, const struct ir_block *block, unsig
 
 /* Blocks are printed in order of the text. Going back up from an arm needs the block around
  * it and the place in it; they are kept in a list on the heap of the C library, since printing
- * has no arena; a nest that does not fit in memory is cut, and ir_parse will say so. */
+ * has no arena; a nest that does not fit in memory is cut. */
 struct level {
   const struct ir_block *block;
   uint32_t next;
@@ -275,7 +275,7 @@ static void count_uses(const struct ir_function *f, uint32_t *uses, uint32_t sup
 static void put_superops(const struct ir_program *program, FILE *out) {
   uint32_t n = program->superop_count;
   uint32_t *uses = n > 0 ? calloc(n, sizeof *uses) : NULL;
-  if (!uses) return; /* none, or no memory: ir_parse will miss them */
+  if (!uses) return; /* none, or no memory */
   for (uint32_t i = 0; i < program->function_count; i++)
     count_uses(&program->functions[i], uses, n);
   for (uint32_t i = 0; i < n; i++) {

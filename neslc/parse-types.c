@@ -109,21 +109,3 @@ void parse_context(struct reader *r, struct syntax_annotation *annotation) {
   annotation->constraints = constraints.items;
   annotation->count = constraints.count;
 }
-
-struct syntax_annotation *read_annotation(struct arena *arena, struct intern *names,
-                                          const char *text, struct complaints *complaints) {
-  struct source *source = arena_alloc(arena, sizeof *source);
-  *source =
-      (struct source){.name = "type", .text = text, .length = strlen(text), .first_line = 1};
-  struct reader reader;
-  reader_init(&reader, arena, names, source);
-  reader.complaints = complaints;
-  struct syntax_annotation *annotation = arena_alloc(arena, sizeof *annotation);
-  read_token(&reader);
-  annotation->type = parse_type(&reader);
-  parse_context(&reader, annotation);
-  if (!reader.failed && reader.token.kind != TOKEN_END) {
-    parse_unexpected(&reader, "the end of the type");
-  }
-  return reader.failed ? NULL : annotation;
-}

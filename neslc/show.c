@@ -449,26 +449,16 @@ static void show_contents(struct layout *l, const struct form *form) {
 
 /* ---- the way in ---- */
 
-/* Lays out one of them, in memory of its own. */
-static void lay_out(const struct syntax *e, const struct form *form, FILE *file) {
+void show_form(const struct form *form, FILE *file) {
   struct heap heap;
   struct arena arena;
   heap_init(&heap, 0);
   arena_init(&arena, &heap);
   if (setjmp(arena.out_of_memory) == 0) {
     struct layout layout = {.arena = &arena};
-    if (form != NULL) show_contents(&layout, form);
-    if (e != NULL) show(&layout, e, STRENGTH_ASSIGNED, 0);
+    show_contents(&layout, form);
     layout_print(&layout, WIDTH, file);
   }
   arena_free(&arena);
-}
-
-void show_syntax(const struct syntax *e, FILE *file) {
-  lay_out(e, NULL, file);
-}
-
-void show_form(const struct form *form, FILE *file) {
-  lay_out(NULL, form, file);
   fputc('\n', file);
 }

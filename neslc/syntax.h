@@ -193,13 +193,8 @@ enum reading {
  * complains at most once (with remarks). */
 enum reading read_form(struct reader *, struct complaints *, struct form *);
 
-/* Reads a type, [int] or a, b -> c: for primitives.def and tests. NULL if it is none. */
-struct syntax_annotation *read_annotation(struct arena *, struct intern *, const char *text,
-                                          struct complaints *);
-
-/* Writes an expression or a form in canonical layout (show code; round trips: reading what was
- * written gives an equal tree). */
-void show_syntax(const struct syntax *, FILE *);
+/* Writes a form in canonical layout (show code; round trips: reading what was written gives an
+ * equal tree). */
 void show_form(const struct form *, FILE *);
 
 #endif

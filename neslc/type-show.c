@@ -139,17 +139,6 @@ const char *type_text(struct arena *arena, struct type *type, bool context) {
   return finish(&s);
 }
 
-void type_texts(struct arena *arena, struct type *a, struct type *b, const char **a_text,
-                const char **b_text) {
-  struct shower s = {.arena = arena};
-  collect(&s, a);
-  collect(&s, b);
-  show(&s, a);
-  *a_text = finish(&s);
-  show(&s, b);
-  *b_text = finish(&s);
-}
-
 void type_show(struct type *type, bool context, FILE *out) {
   struct heap heap;
   struct arena arena;

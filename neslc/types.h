@@ -123,11 +123,8 @@ uint64_t type_hash(const struct type *);
 /* Writes `[int], int` with the outermost rules of 10.3: names a b c ... in order of first
  * appearance, and, if `context`, " :: (a in any; ...)". */
 void type_show(struct type *, bool context, FILE *);
-/* The same into the arena; `also` (or NULL) is a second type whose variables get the same
- * names, for messages that show both. */
+/* The same into the arena. */
 const char *type_text(struct arena *, struct type *, bool context);
-void type_texts(struct arena *, struct type *a, struct type *b, const char **a_text,
-                const char **b_text);
 
 /* Whether values of the (ground) type consist of INT, BOOL, FLOAT columns only, no sequences.
  */

@@ -6,32 +6,13 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Where text goes: a file, or a buffer that shortens. */
-struct sink {
-  FILE *file;
-  char *buffer;
-  size_t size, used;
-};
-
-static void put_bytes(struct sink *s, const char *text, size_t length) {
-  if (s->file != NULL) {
-    fwrite(text, 1, length, s->file);
-    return;
-  }
-  size_t room = s->size - 1 - s->used;
-  size_t n = length < room ? length : room;
-  memcpy(s->buffer + s->used, text, n);
-  s->used += n;
-  s->buffer[s->used] = '\0';
+static void put(FILE *s, const char *text) {
+  fputs(text, s);
 }
 
-static void put(struct sink *s, const char *text) {
-  put_bytes(s, text, strlen(text));
-}
-
-static void put_int(struct sink *s, int64_t x) {
+static void put_int(FILE *s, int64_t x) {
   char text[NUMBER_TEXT_MAX];
-  put_bytes(s, text, format_int(text, x));
+  fwrite(text, 1, format_int(text, x), s);
 }
 
 /* A literal needs a point, and an infinity is one that overflows. */
@@ -46,12 +27,12 @@ size_t vcode_format_real(char *dst, double x) {
   return n + 2;
 }
 
-static void put_real(struct sink *s, double x) {
+static void put_real(FILE *s, double x) {
   char text[NUMBER_TEXT_MAX];
-  put_bytes(s, text, vcode_format_real(text, x));
+  fwrite(text, 1, vcode_format_real(text, x), s);
 }
 
-static void put_element(struct sink *s, const struct vcode_constant *c, uint64_t i) {
+static void put_element(FILE *s, const struct vcode_constant *c, uint64_t i) {
   static const char *const streams[] = {"NULL_STREAM", "STDIN", "STDOUT", "STDERR"};
   switch (c->type) {
   case TW_FLOAT: put_real(s, c->as.floats[i]); break;
@@ -68,18 +49,14 @@ static void put_element(struct sink *s, const struct vcode_constant *c, uint64_t
   }
 }
 
-enum { SHOWN_ELEMENTS = 8, SHOWN_BYTES = 40 };
-
-static void put_constant(struct sink *s, const struct vcode_constant *c) {
+static void put_constant(FILE *s, const struct vcode_constant *c) {
   put(s, "CONST ");
   put(s, type_word_text(c->type));
   put(s, " ");
-  bool whole = s->file != NULL;
   if (c->type == TW_CHAR) {
-    uint64_t n = whole || c->length <= SHOWN_BYTES ? c->length : SHOWN_BYTES;
     put(s, "\"");
-    put_bytes(s, c->as.chars, n);
-    put(s, n < c->length ? "...\"" : "\"");
+    fwrite(c->as.chars, 1, c->length, s);
+    put(s, "\"");
     return;
   }
   if (!c->vector) {
@@ -89,18 +66,12 @@ static void put_constant(struct sink *s, const struct vcode_constant *c) {
   put(s, "(");
   for (uint64_t i = 0; i < c->length; i++) {
     if (i != 0) put(s, " ");
-    if (!whole && i == SHOWN_ELEMENTS) {
-      put(s, "...");
-      break;
-    }
     put_element(s, c, i);
   }
   put(s, ")");
 }
 
-static void put_instruction(struct sink *s, const struct vcode_program *program,
-                            const struct vcode_instruction *i) {
-  (void)program;
+static void put_instruction(FILE *s, const struct vcode_instruction *i) {
   const char *spelling = opcode_info((enum opcode)i->op)->spelling;
   if (i->op == OPC_CONST) {
     put_constant(s, i->as.constant);
@@ -130,22 +101,14 @@ static void put_instruction(struct sink *s, const struct vcode_program *program,
     break;
   case OPC_ASSERT:
     put(s, " \"");
-    put_bytes(s, i->as.text.text, i->as.text.length);
+    fwrite(i->as.text.text, 1, i->as.text.length, s);
     put(s, "\"");
     break;
   default: break;
   }
 }
 
-char *vcode_format(const struct vcode_program *program, const struct vcode_instruction *i,
-                   char *dst, size_t size) {
-  struct sink s = {NULL, dst, size, 0};
-  dst[0] = '\0';
-  put_instruction(&s, program, i);
-  return dst;
-}
-
-static void put_types(struct sink *s, const char *word, uint32_t count, const uint8_t *types) {
+static void put_types(FILE *s, const char *word, uint32_t count, const uint8_t *types) {
   put(s, word);
   for (uint32_t i = 0; i < count; i++) {
     put(s, " ");
@@ -161,7 +124,7 @@ static bool same_origin(const struct vcode_program *program, uint32_t origin,
   return in_force != 0 && strcmp(a->place, b->place) == 0 && strcmp(a->name, b->name) == 0;
 }
 
-static void put_origin(struct sink *s, const struct vcode_origin *origin) {
+static void put_origin(FILE *s, const struct vcode_origin *origin) {
   put(s, "{@ ");
   put(s, origin->place);
   put(s, " ");
@@ -169,12 +132,12 @@ static void put_origin(struct sink *s, const struct vcode_origin *origin) {
   put(s, *origin->name ? " }\n" : "}\n");
 }
 
-static void indent(struct sink *s, unsigned depth) {
+static void indent(FILE *s, unsigned depth) {
   enum { DEEPEST = 20 };
   for (unsigned i = 0; i < depth && i < DEEPEST; i++) put(s, "  ");
 }
 
-static void put_function(struct sink *s, const struct vcode_program *program,
+static void put_function(FILE *s, const struct vcode_program *program,
                          const struct vcode_function *f) {
   put(s, "FUNC ");
   put(s, f->name->text);
@@ -193,26 +156,25 @@ static void put_function(struct sink *s, const struct vcode_program *program,
       origin = i->origin;
     }
     indent(s, depth);
-    put_instruction(s, program, i);
+    put_instruction(s, i);
     put(s, "\n");
     if (i->op == OPC_IF || i->op == OPC_ELSE) depth++;
   }
 }
 
 void vcode_print(const struct vcode_program *program, FILE *file) {
-  struct sink s = {file, NULL, 0, 0};
   if (program->has_widths) {
     fprintf(file, "{%% widths INT %zu FLOAT %zu }\n",
             8 * elem_info(program->widths.int_elem)->bytes,
             8 * elem_info(program->widths.float_elem)->bytes);
   }
   for (uint32_t k = 0; k < program->fused_count; k++) {
-    put_bytes(&s, program->fused[k].text, program->fused[k].length);
-    put(&s, "\n");
+    fwrite(program->fused[k].text, 1, program->fused[k].length, file);
+    put(file, "\n");
   }
-  if (program->has_widths || program->fused_count != 0) put(&s, "\n");
+  if (program->has_widths || program->fused_count != 0) put(file, "\n");
   for (uint32_t f = 0; f < program->function_count; f++) {
-    if (f != 0) put(&s, "\n");
-    put_function(&s, program, &program->functions[f]);
+    if (f != 0) put(file, "\n");
+    put_function(file, program, &program->functions[f]);
   }
 }

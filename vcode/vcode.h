@@ -127,10 +127,6 @@ bool vcode_parse_definitions(struct arena *, struct vcode_program *, const char 
  * instruction a line, indented by IF depth. An instruction without an origin that follows one
  * with an origin in its function gets that one when the text is read again. */
 void vcode_print(const struct vcode_program *, FILE *);
-/* One instruction as it would be printed, without the newline, into dst (at most size bytes,
- * long constants shortened with "..."). Returns dst. */
-char *vcode_format(const struct vcode_program *, const struct vcode_instruction *, char *dst,
-                   size_t size);
 /* A FLOAT as a literal of the language that reads back as the same number, infinities included
  * (there is none for NaN: format_float_exact's word for it). dst has NUMBER_TEXT_MAX bytes; the
  * length. */

@@ -312,14 +312,6 @@ enum machine_outcome machine_run(struct machine *m, const struct ir_program *pro
   return evaluate(m, program, &task, diags);
 }
 
-enum machine_outcome machine_evaluate(struct machine *m, const struct ir_program *program,
-                                      const struct machine_item *arguments,
-                                      uint64_t argument_count, struct machine_results *results,
-                                      struct diag_list *diags) {
-  struct machine_repetition once = {.runs = 0};
-  return machine_repeat(m, program, arguments, argument_count, &once, results, diags);
-}
-
 enum machine_outcome machine_repeat(struct machine *m, const struct ir_program *program,
                                     const struct machine_item *arguments,
                                     uint64_t argument_count,

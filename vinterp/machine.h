@@ -87,14 +87,6 @@ struct machine_results {
   uint64_t count;
 };
 
-/* Like machine_run, on a stack of the items (`arguments` and what they point to are borrowed),
- * and what is left goes into *results instead of `out`; nothing unless MACHINE_DONE. An INT
- * that the widths cannot hold, a descriptor with a bad length, pairs on the stack are errors.
- */
-enum machine_outcome machine_evaluate(struct machine *, const struct ir_program *,
-                                      const struct machine_item *arguments,
-                                      uint64_t argument_count, struct machine_results *results,
-                                      struct diag_list *);
 void machine_results_free(struct machine *, struct machine_results *);
 
 /* RAND of the runs to come begins where that of the last run, which ended in MACHINE_DONE, has
@@ -120,7 +112,11 @@ struct machine_repetition {
                           made */
 };
 
-/* Like machine_evaluate, but after a run that warms up there are `runs` timed ones, all on the
+/* Like machine_run, on a stack of the items (`arguments` and what they point to are borrowed),
+ * and what is left goes into *results instead of `out`; nothing unless MACHINE_DONE. An INT
+ * that the widths cannot hold, a descriptor with a bad length, pairs on the stack are errors.
+ *
+ * Where `runs` is not 0, after a run that warms up there are so many timed ones, all on the
  * same arguments, which stay in the back end, and from the same state: RAND begins anew each
  * time. Superoperators are prepared once. What the program writes is written by the first run
  * only; *results are the last one's. A program that reads, opens files or starts processes may

@@ -169,11 +169,3 @@ void stream_sink_init(struct stream_sink *to, struct streams *streams, int64_t s
   to->stream = stream;
   to->status = (struct stream_status){.ok = true, .message = ""};
 }
-
-static bool write_to_file(void *self, const char *bytes, size_t n) {
-  return fwrite(bytes, 1, n, self) == n;
-}
-
-struct sink file_sink(FILE *file) {
-  return (struct sink){write_to_file, file};
-}

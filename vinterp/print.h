@@ -34,7 +34,4 @@ struct stream_sink {
 };
 void stream_sink_init(struct stream_sink *, struct streams *, int64_t stream);
 
-/* A sink that writes to a FILE. */
-struct sink file_sink(FILE *);
-
 #endif

@@ -1,6 +1,7 @@
 /* rewriting.c - see rewriting.h. */
 #include "rewriting.h"
 
+#include "ir/tests/parse.h"
 #include <setjmp.h>
 #include <string.h>
 

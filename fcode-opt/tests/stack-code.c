@@ -1,5 +1,6 @@
 /* stack-code.c - stack code out: the text of small programs, and a way back for large ones. */
 #include "fcode-opt/fcode-opt.h"
+#include "ir/tests/parse.h"
 
 #include <criterion/criterion.h>
 #include <glob.h>

@@ -1,6 +1,7 @@
 /* support.c - see support.h. */
 #include "support.h"
 
+#include "ir/tests/parse.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,7 @@
 /* fused.c - superoperators in the let-form: built, rejected, verified, printed and parsed. */
 #include "support.h"
 
+#include "ir/tests/parse.h"
 #include <string.h>
 
 #define TWO                                                                                    \

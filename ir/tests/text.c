@@ -1,6 +1,7 @@
 /* text.c - the text form: there and back, by hand, with faults, and over the corpus. */
 #include "support.h"
 
+#include "ir/tests/parse.h"
 #include <glob.h>
 #include <stdlib.h>
 #include <string.h>

@@ -257,19 +257,17 @@ Test(syntax, commands_keep_their_words) {
   reading_end(&t);
 }
 
-Test(syntax, types_of_their_own) {
+Test(syntax, types_of_functions) {
   struct reading_test t;
-  reading_begin(&t, "", 0);
-  diag_list_init(&t.diags, &t.arena);
-  t.complaints = (struct complaints){.diags = &t.diags};
-  struct syntax_annotation *a = read_annotation(
-      &t.arena, &t.names, "a, [b] -> c :: (a in any; b in number)", &t.complaints);
+  static const char text[] = "function f(x) : a, [b] -> c :: (a in any; b in number) = x;";
+  struct form form;
+  reading_begin(&t, text, sizeof text - 1);
+  cr_assert_eq(reading_next(&t, &form), READ_FORM);
+  const struct syntax_annotation *a = form.annotation;
   cr_assert_not_null(a);
   cr_assert_eq(a->type->kind, SYNTAX_TYPE_PAIR);
   cr_assert_eq(a->type->right->kind, SYNTAX_TYPE_FUNCTION);
   cr_assert_eq(a->count, 2);
-  cr_assert_null(read_annotation(&t.arena, &t.names, "a b", &t.complaints));
-  cr_assert_null(read_annotation(&t.arena, &t.names, "", &t.complaints));
   reading_end(&t);
 }
 

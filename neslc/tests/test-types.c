@@ -268,11 +268,3 @@ Test(types, more_than_five_variables_have_numbers) {
   for (int k = 0; k < 5; k++) t = pair(variable(CLASS_ANY), t);
   cr_expect_str_eq(type_text(&arena, t, false), "a0, a1, a2, a3, a4, a5");
 }
-
-Test(types, two_types_share_names) {
-  struct type *a = variable(CLASS_ANY), *b = variable(CLASS_ANY);
-  const char *left, *right;
-  type_texts(&arena, seq(a), pair(b, a), &left, &right);
-  cr_expect_str_eq(left, "[a]");
-  cr_expect_str_eq(right, "b, a");
-}

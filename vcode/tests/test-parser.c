@@ -388,19 +388,3 @@ Test(printer, an_origin_in_force_is_not_printed_again) {
   free(printed);
   parsed_free(&p);
 }
-
-Test(printer, format_shortens_to_the_buffer) {
-  struct parsed p;
-  static const char text[] =
-      "FUNC P CONST INT (1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24) RET";
-  parse_bytes_as(&p, text, strlen(text), wide);
-  char dst[64];
-  memset(dst, '#', sizeof dst);
-  vcode_format(p.program, &p.program->functions[0].code[0], dst, 16);
-  cr_expect_lt(strlen(dst), 16);
-  cr_expect_eq(dst[16], '#');
-  cr_expect_eq(strncmp(dst, "CONST INT (", 11), 0);
-  vcode_format(p.program, &p.program->functions[0].code[0], dst, sizeof dst);
-  cr_expect_not_null(strstr(dst, "..."));
-  parsed_free(&p);
-}

@@ -2,6 +2,7 @@
 #include "vinterp/tests/fixture.h"
 
 #include "cvl/oracle.h"
+#include "ir/tests/parse.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -37,8 +37,9 @@ static void evaluate(struct evaluation *e, const char *text, struct machine_opti
   e->program = program;
   e->machine = machine_new(&options, &e->diags);
   cr_assert(e->machine);
+  struct machine_repetition once = {.runs = 0};
   e->outcome =
-      machine_evaluate(e->machine, e->program, arguments, count, &e->results, &e->diags);
+      machine_repeat(e->machine, e->program, arguments, count, &once, &e->results, &e->diags);
 }
 
 static void end(struct evaluation *e) {

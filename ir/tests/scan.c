@@ -1,6 +1,6 @@
 /* scan.c - see scan.h. A word is a run of the characters of VCODE words, and `let-form`'s own
  * small letters are among them; every other visible character is a mark by itself. */
-#include "ir/scan.h"
+#include "ir/tests/scan.h"
 
 #include <stdarg.h>
 #include <string.h>

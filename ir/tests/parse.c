@@ -4,10 +4,11 @@
  * The stack code of functions without let-form is parsed by vcode_parse, all at once: from a
  * copy of the text in which everything else is blank, so that positions in messages are right,
  * and in which a function with let-form is an empty function of its name. */
+#include "ir/tests/parse.h"
 #include "base/number.h"
 #include "ir/kinds.h"
-#include "ir/scan.h"
 #include "ir/superops.h"
+#include "ir/tests/scan.h"
 #include "ir/verify.h"
 
 #include <setjmp.h>

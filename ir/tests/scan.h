@@ -1,6 +1,6 @@
 /* scan.h - the words of the text form. */
-#ifndef RAVEL_IR_SCAN_H
-#define RAVEL_IR_SCAN_H
+#ifndef RAVEL_IR_TESTS_SCAN_H
+#define RAVEL_IR_TESTS_SCAN_H
 
 #include "base/diag.h"
 

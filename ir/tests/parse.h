@@ -1,0 +1,12 @@
+/* parse.h - the text form back into a program: tests are written in it. */
+#ifndef RAVEL_IR_TESTS_PARSE_H
+#define RAVEL_IR_TESTS_PARSE_H
+
+#include "ir/ir.h"
+
+/* Reads what ir_print wrote; the grammar is in ir/README.md. Everything is the arena's, whose
+ * jump for lack of memory it sets. NULL with a diagnostic for the first error. */
+struct ir_program *ir_parse(struct arena *, const char *file, const char *text, size_t length,
+                            struct diag_list *diags);
+
+#endif
