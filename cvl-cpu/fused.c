@@ -217,19 +217,18 @@ static bool scatter(struct cvl_kernel *k, uint32_t number, const struct cvl_valu
     release_read(k, number, operands);
     return true;
   }
-  const char *letters = opcode_info((enum opcode)node->op)->operands;
-  struct cvl_permute_args a = {.op = k->nodes[number].op};
-  unsigned descriptors = 0;
+  struct cvl_value v[MAX_OPERANDS];
   for (unsigned i = 0; i < node->operand_count; i++) {
-    const struct cvl_value v = scatter_operand(k, number, node->operands[i], operands);
-    switch (letters[i]) {
-    case 'T': *(i == 0 ? &a.values : &a.defaults) = v; break;
-    case 'i': a.index = v; break;
-    case 'b': a.flags = v; break;
-    default: *(descriptors++ == 0 ? &a.s : &a.d) = v; break;
-    }
+    v[i] = scatter_operand(k, number, node->operands[i], operands);
   }
-  if (descriptors == 1) a.d = a.s;
+  const struct permute_operands at = permute_operands((enum opcode)node->op);
+  struct cvl_permute_args a = {.op = k->nodes[number].op,
+                               .values = v[0],
+                               .index = v[1],
+                               .s = v[at.source],
+                               .d = v[at.destination]};
+  if (at.flags != NO_OPERAND) a.flags = v[at.flags];
+  if (at.defaults != NO_OPERAND) a.defaults = v[at.defaults];
   const struct fused_value *index = &k->values[node->operands[1]];
   struct cvl_value *out = &k->values[node->result].whole;
   const uint64_t site = k->site + number;

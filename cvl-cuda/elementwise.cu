@@ -162,7 +162,7 @@ static bool map_computed(context &c, uint64_t site, cvl_op op, unsigned arity,
   cvl_segdes *const d = computed_alike(arity, v, &kind);
   if (d == nullptr || d->count > d->total) return false;
   const elem_class k = elem_info((cvl_elem)v[arity - 1].elem)->klass;
-  if (kind == SPREAD && !map_row(op, k)->checked) {
+  if (kind == SPREAD && map_row(op, k)->fault == CVL_E_NONE) {
     map_spread(c, site, op, arity, v, d, out);
     return true;
   }

@@ -295,26 +295,22 @@ bool execution::is_last_use(uint32_t v, uint32_t k) const {
 
 void execution::run_scatter(uint32_t k) {
   const superop_node &node = op.nodes[k];
-  const struct opcode_info &info = *opcode_info((opcode)node.op);
+  const struct permute_operands at = permute_operands((opcode)node.op);
+  cvl_value v[MAX_OPERANDS];
+  for (uint32_t i = 0; i < node.operand_count; i++) {
+    v[i] = values[node.operands[i]];
+    v[i].owned = 0;
+  }
   cvl_permute_args args{};
-  args.op = info.operation;
-  args.values = values[node.operands[0]];
-  args.index = values[node.operands[1]];
-  args.values.owned = args.index.owned = 0;
-  bool has_source = false;
-  for (uint32_t i = 2; i < node.operand_count; i++) {
-    cvl_value v = values[node.operands[i]];
-    v.owned = 0;
-    if (info.operands[i] == 'b') {
-      args.flags = v;
-    } else if (info.operands[i] == 'T') {
-      args.defaults = v;
-      args.defaults.owned = is_last_use(node.operands[i], k);
-    } else {
-      if (!has_source) args.s = v;
-      args.d = v; /* the last one; PERMUTE has one, which is both */
-      has_source = true;
-    }
+  args.op = opcode_info((opcode)node.op)->operation;
+  args.values = v[0];
+  args.index = v[1];
+  args.s = v[at.source];
+  args.d = v[at.destination];
+  if (at.flags != NO_OPERAND) args.flags = v[at.flags];
+  if (at.defaults != NO_OPERAND) {
+    args.defaults = v[at.defaults];
+    args.defaults.owned = is_last_use(node.operands[at.defaults], k);
   }
   permute(c, site + k, args, &values[node.result]);
 }

@@ -307,7 +307,7 @@ bool case_spoil(struct suite *s, struct test_case *t) {
   }
   switch (c->kind) {
   case CALL_ELEMENTWISE:
-    if (!map_row(c->op, s->item->klass)->checked) return false;
+    if (map_row(c->op, s->item->klass)->fault == CVL_E_NONE) return false;
     spoil(s, &c->operand[1], zero, 1);
     return true;
   case CALL_PERMUTE:

@@ -77,8 +77,8 @@ static bool refused(struct suite *s, const char *what) {
   return suite_fail(s,
                     "%s refused: fault %s at position %" PRId64 " of site %" PRIu64
                     " (last %" PRIu64 ")%s%s",
-                    what, error_kind_name(e.kind), e.position, e.site, s->site,
-                    e.text ? ": " : "", e.text ? e.text : "");
+                    what, fault_name(e.kind), e.position, e.site, s->site, e.text ? ": " : "",
+                    e.text ? e.text : "");
 }
 
 bool suite_fetch(struct suite *s, const struct cvl_value *v, struct host_value *out) {
@@ -171,15 +171,6 @@ bool suite_compare(struct suite *s, const struct host_value *want, const struct 
 
 /* ---- errors ---- */
 
-const char *error_kind_name(enum cvl_error_kind kind) {
-  static const char *const names[] = {
-      "NONE",      "MEMORY",          "SIZE",   "DIVIDE_BY_ZERO", "INDEX",
-      "DUPLICATE", "NEGATIVE_LENGTH", "TOTAL",  "INT_RANGE",      "BOUND",
-      "ASSERT",    "STOPPED",         "DEVICE",
-  };
-  return names[kind];
-}
-
 /* The fields of an error that its kind gives a meaning to. */
 static void meaningful(enum cvl_error_kind kind, bool *position, bool *value, bool *limit,
                        bool *segment) {
@@ -202,7 +193,7 @@ bool suite_compare_error(struct suite *s, const struct cvl_error *want,
                     "fault %s site %" PRIu64 " position %" PRId64 " value %" PRId64
                     " limit %" PRId64 " segment %" PRId64 ", expected %s %" PRIu64 " %" PRId64
                     " %" PRId64 " %" PRId64 " %" PRId64,
-                    error_kind_name(got->kind), got->site, got->position, got->value,
-                    got->limit, got->segment, error_kind_name(want->kind), want->site,
-                    want->position, want->value, want->limit, want->segment);
+                    fault_name(got->kind), got->site, got->position, got->value, got->limit,
+                    got->segment, fault_name(want->kind), want->site, want->position,
+                    want->value, want->limit, want->segment);
 }

@@ -15,7 +15,7 @@ static struct host_value some(struct suite *s, enum cvl_elem e, uint64_t n) {
 static bool expect_error(struct suite *s, struct cvl_error want) {
   struct cvl_error got;
   if (!s->b->check(s->ctx, true, &got)) {
-    return suite_fail(s, "no fault, expected %s", error_kind_name(want.kind));
+    return suite_fail(s, "no fault, expected %s", fault_name(want.kind));
   }
   if (!suite_compare_error(s, &want, &got)) return false;
   return !s->b->check(s->ctx, true, &got) || suite_fail(s, "the slot was not emptied");

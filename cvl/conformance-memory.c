@@ -61,8 +61,8 @@ static bool expect_memory_fault(struct suite *s, uint64_t site) {
   struct cvl_error e;
   if (!s->b->check(s->ctx, true, &e)) return suite_fail(s, "no MEMORY fault");
   return (e.kind == CVL_E_MEMORY && e.site == site && e.value > 0) ||
-         suite_fail(s, "fault %s, value %" PRId64 ", instead of MEMORY",
-                    error_kind_name(e.kind), e.value);
+         suite_fail(s, "fault %s, value %" PRId64 ", instead of MEMORY", fault_name(e.kind),
+                    e.value);
 }
 
 /* from_host with each allocation failing in turn. */
@@ -113,7 +113,7 @@ static void fill_memory(struct suite *s, uint64_t limit) {
     count += ok;
     refused = s->b->check(s->ctx, true, &e);
     if (refused && (e.kind != CVL_E_MEMORY || e.value <= 0 || e.limit < 0)) {
-      suite_fail(s, "fault %s instead of MEMORY", error_kind_name(e.kind));
+      suite_fail(s, "fault %s instead of MEMORY", fault_name(e.kind));
     }
     if (!ok && !refused) suite_fail(s, "false without a fault");
     if (s->failed) break;

@@ -158,8 +158,8 @@ static bool compare_results(struct suite *s, const struct test_case *t,
 static bool expect_fault(struct suite *s, const struct cvl_error *want) {
   struct cvl_error got;
   if (!s->b->check(s->ctx, true, &got)) {
-    return suite_fail(s, "no fault, expected %s at position %" PRId64,
-                      error_kind_name(want->kind), want->position);
+    return suite_fail(s, "no fault, expected %s at position %" PRId64, fault_name(want->kind),
+                      want->position);
   }
   if (!suite_compare_error(s, want, &got)) return false;
   if (s->b->check(s->ctx, true, &got)) return suite_fail(s, "the error slot was not emptied");
@@ -172,7 +172,7 @@ static bool expect_no_fault(struct suite *s) {
   return suite_fail(s,
                     "fault %s at position %" PRId64 " (value %" PRId64 ", limit %" PRId64
                     "), expected none",
-                    error_kind_name(e.kind), e.position, e.value, e.limit);
+                    fault_name(e.kind), e.position, e.value, e.limit);
 }
 
 static void release_results(struct suite *s, enum call_kind kind, const struct cvl_value *out) {
@@ -217,7 +217,7 @@ void case_run(struct suite *s, struct test_case *t, bool variants) {
   struct oracle_outcome want;
   if (!oracle_run(&s->heap, &t->call, &want)) {
     if (want.error.kind == CVL_E_MEMORY || !t->faulty) {
-      suite_fail(s, "the oracle faults (%s)", error_kind_name(want.error.kind));
+      suite_fail(s, "the oracle faults (%s)", fault_name(want.error.kind));
       return;
     }
   }
@@ -259,7 +259,7 @@ static bool sweep_step(struct suite *s, const struct test_case *t,
   s->cases++;
   if (fault && (e.kind != CVL_E_MEMORY || e.site != site)) {
     suite_fail(s, "fault %s at site %" PRIu64 " instead of MEMORY at %" PRIu64,
-               error_kind_name(e.kind), e.site, site);
+               fault_name(e.kind), e.site, site);
   } else if (!fault && !ok) {
     suite_fail(s, "returned false without a fault");
   } else if (!fault) {
@@ -278,7 +278,7 @@ void case_sweep(struct suite *s, struct test_case *t) {
   enum { MOST_ALLOCATIONS = 1000 };
   struct oracle_outcome want;
   if (!oracle_run(&s->heap, &t->call, &want)) {
-    suite_fail(s, "the oracle faults (%s)", error_kind_name(want.error.kind));
+    suite_fail(s, "the oracle faults (%s)", fault_name(want.error.kind));
     return;
   }
   size_t length = strlen(s->where);

@@ -138,7 +138,6 @@ bool suite_compare(struct suite *, const struct host_value *want, const struct h
 /* Whether the error is the wanted one in the fields that cvl.h gives a meaning to. */
 bool suite_compare_error(struct suite *, const struct cvl_error *want,
                          const struct cvl_error *got);
-const char *error_kind_name(enum cvl_error_kind);
 
 /* ---- chapters (conformance-contract.c, conformance-memory.c) ---- */
 

@@ -142,8 +142,7 @@ static uint32_t divisor(struct maker *m) {
 }
 
 static enum superop_kind kind_of_letter(char letter, enum type_word type) {
-  if (letter == 'T') return (enum superop_kind)type;
-  return letter == 'f' ? SUPEROP_FLOAT : letter == 'b' ? SUPEROP_BOOL : SUPEROP_INT;
+  return (enum superop_kind)operand_kind(letter, type);
 }
 
 static enum opcode random_opcode(struct maker *m, enum opcode_class class,
@@ -170,7 +169,7 @@ static void add_map(struct maker *m) {
   }
   const struct opcode_info *info = opcode_info(op);
   uint32_t v[MAX_OPERANDS], n = (uint32_t)strlen(info->operands);
-  bool divides = op == OPC_MOD || (op == OPC_DIV && type == TW_INT);
+  bool divides = opcode_fault(op, type) == CVL_E_DIVIDE_BY_ZERO;
   for (uint32_t i = 0; i < n; i++) {
     bool careful = divides && i == 1 && (m->inside || !(m->mix->wild && chance(m, 6)));
     v[i] = careful ? divisor(m) : some_value(m, kind_of_letter(info->operands[i], type));

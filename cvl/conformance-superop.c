@@ -155,8 +155,8 @@ static bool want(struct suite *s, const struct superop_case *c, const struct hos
   if (c->approximate) return want_nodes(s, c, params, w);
   oracle_superop(&s->heap, &c->op, s->int_elem, s->float_elem, w->values, &w->error);
   if (w->error.kind == CVL_E_NONE || c->wild) return true;
-  return suite_fail(s, "the oracle faults (%s) in node %" PRIu64,
-                    error_kind_name(w->error.kind), w->error.site);
+  return suite_fail(s, "the oracle faults (%s) in node %" PRIu64, fault_name(w->error.kind),
+                    w->error.site);
 }
 
 /* ---- one run ---- */
@@ -206,7 +206,7 @@ static void finish(struct suite *s, const struct superop_case *c,
   if (w->error.kind != CVL_E_NONE) {
     if (!s->b->check(s->ctx, true, &e)) {
       suite_fail(s, "no fault, expected %s in node %" PRIu64 " at position %" PRId64,
-                 error_kind_name(expected.kind), w->error.site, expected.position);
+                 fault_name(expected.kind), w->error.site, expected.position);
     } else {
       suite_compare_error(s, &expected, &e);
     }
@@ -214,7 +214,7 @@ static void finish(struct suite *s, const struct superop_case *c,
     if (a->ok) compare_outputs(s, c, w, a);
     if (s->b->check(s->ctx, true, &e)) {
       suite_fail(s, "fault %s in node %" PRId64 " at position %" PRId64 ", expected none",
-                 error_kind_name(e.kind), (int64_t)(e.site - a->site), e.position);
+                 fault_name(e.kind), (int64_t)(e.site - a->site), e.position);
     } else if (!a->ok) {
       suite_fail(s, "returned false without a fault");
     }
@@ -282,7 +282,7 @@ static bool sweep_step(struct suite *s, const struct superop_case *c, struct cvl
   bool within = e.site >= a.site && e.site < a.site + c->op.node_count;
   if (fault && (e.kind != CVL_E_MEMORY || !(within || waiting))) {
     suite_fail(s, "fault %s at site %" PRIu64 " instead of MEMORY at %" PRIu64 " or after",
-               error_kind_name(e.kind), e.site, a.site);
+               fault_name(e.kind), e.site, a.site);
   } else if (fault && done) {
     suite_fail(s, "MEMORY fault, but no allocation failed");
   } else if (!fault && !a.ok) {

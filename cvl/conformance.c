@@ -52,7 +52,7 @@ bool suite_open(struct suite *s, uint64_t memory_limit) {
 bool suite_quiet(struct suite *s) {
   struct cvl_error e;
   if (s->b->check(s->ctx, true, &e)) {
-    return suite_fail(s, "fault %s that nobody caused", error_kind_name(e.kind));
+    return suite_fail(s, "fault %s that nobody caused", fault_name(e.kind));
   }
   uint64_t live = s->b->statistics(s->ctx).live_bytes;
   return live == 0 || suite_fail(s, "%" PRIu64 " bytes are live after all was released", live);

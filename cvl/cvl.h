@@ -125,25 +125,7 @@ struct cvl_size {
 
 /* ---- errors ---- */
 
-enum cvl_error_kind {
-  CVL_E_NONE,
-  CVL_E_MEMORY,          /* value: bytes asked for; limit: bytes allowed or 0 */
-  CVL_E_SIZE,            /* sizes that must agree do not: value, limit: the two sizes;
-                            position: index of the rule that `require_equal` was given */
-  CVL_E_DIVIDE_BY_ZERO,  /* position: element */
-  CVL_E_INDEX,           /* position: element of the index operand; value: the index;
-                            limit: length of the segment it refers to; segment: its number */
-  CVL_E_DUPLICATE,       /* PERMUTE: position of the second use (lowest); value: the index;
-                            segment */
-  CVL_E_NEGATIVE_LENGTH, /* position: segment; value: the length */
-  CVL_E_TOTAL,           /* lengths add up past 2^63-1; position: the segment where they do */
-  CVL_E_INT_RANGE,       /* a length does not fit an INT: value: the length; position */
-  CVL_E_BOUND,           /* RAND: position; value: the bound that is not positive */
-  CVL_E_ASSERT,          /* position; value, limit: the two INTs there */
-  CVL_E_STOPPED,         /* options.stop asked a loop of a superoperator to end */
-  CVL_E_DEVICE           /* the device failed; text says how */
-};
-
+/* Kinds, and which fields they set: tables/faults.def. */
 struct cvl_error {
   enum cvl_error_kind kind;
   uint64_t site;

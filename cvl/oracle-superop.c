@@ -48,17 +48,14 @@ static enum call_kind kind_of(enum superop_role role) {
 }
 
 /* The operands of a permute in the order of calls: values index flags defaults s d. */
-static void order_permute(const struct opcode_info *info, const struct host_value *v,
-                          struct host_value *out) {
-  size_t n = strlen(info->operands);
+static void order_permute(enum opcode op, const struct host_value *v, struct host_value *out) {
+  const struct permute_operands at = permute_operands(op);
   out[0] = v[0];
   out[1] = v[1];
-  for (size_t i = 2; i < n; i++) {
-    if (info->operands[i] == 'b') out[2] = v[i];
-    if (info->operands[i] == 'T') out[3] = v[i];
-  }
-  out[5] = v[n - 1];
-  out[4] = info->operands[n - 2] == 's' ? v[n - 2] : v[n - 1];
+  if (at.flags != NO_OPERAND) out[2] = v[at.flags];
+  if (at.defaults != NO_OPERAND) out[3] = v[at.defaults];
+  out[4] = v[at.source];
+  out[5] = v[at.destination];
 }
 
 static struct host_value constant(struct heap *heap, const struct cvl_value *c) {
@@ -97,7 +94,7 @@ static bool execute_node(const struct oracle *o, uint32_t k) {
   for (uint32_t i = 0; i < node->operand_count; i++) v[i] = o->values[node->operands[i]];
   call.count = call_operands(call.kind, call.op);
   if (call.kind == CALL_PERMUTE) {
-    order_permute(info, v, call.operand);
+    order_permute((enum opcode)node->op, v, call.operand);
   } else {
     memcpy(call.operand, v, sizeof v);
   }

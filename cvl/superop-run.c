@@ -65,20 +65,16 @@ static bool execute_scalar(enum cvl_op op, const struct cvl_value *v, uint32_t n
                        v, out, &fault);
 }
 
-static bool execute_permute(struct run *r, const struct opcode_info *info,
-                            const struct cvl_value *v, struct cvl_value *out) {
-  struct cvl_permute_args args = {.op = info->operation, .values = v[0], .index = v[1]};
-  bool has_source = false;
-  for (uint32_t i = 2; info->operands[i]; i++) {
-    switch (info->operands[i]) {
-    case 'b': args.flags = v[i]; break;
-    case 'T': args.defaults = v[i]; break;
-    default:
-      if (!has_source) args.s = v[i];
-      args.d = v[i]; /* the last one; PERMUTE has one, which is both */
-      has_source = true;
-    }
-  }
+static bool execute_permute(struct run *r, enum opcode op, const struct cvl_value *v,
+                            struct cvl_value *out) {
+  const struct permute_operands at = permute_operands(op);
+  struct cvl_permute_args args = {.op = opcode_info(op)->operation,
+                                  .values = v[0],
+                                  .index = v[1],
+                                  .s = v[at.source],
+                                  .d = v[at.destination]};
+  if (at.flags != NO_OPERAND) args.flags = v[at.flags];
+  if (at.defaults != NO_OPERAND) args.defaults = v[at.defaults];
   return r->b->permute(r->ctx, r->site, &args, out);
 }
 
@@ -99,7 +95,7 @@ static bool execute(struct run *r, const struct superop_node *node, const struct
   case ROLE_PACK: return b->pack(r->ctx, r->site, &v[0], &v[1], &v[2], &out[0], &out[1]);
   case ROLE_ASSERT: return b->assert_all(r->ctx, r->site, &v[0], &v[1], &v[2]);
   case ROLE_GATHER:
-  case ROLE_SCATTER: return execute_permute(r, info, v, out);
+  case ROLE_SCATTER: return execute_permute(r, (enum opcode)node->op, v, out);
   case ROLE_CARRY: /* loops are executed as a whole */
   case ROLE_WHILE:
   case ROLE_NEXT: break;

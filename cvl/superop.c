@@ -61,14 +61,8 @@ bool superop_may_fail(const struct superop_node *node) {
   case ROLE_PICK:
   case ROLE_SCATTER:
   case ROLE_ASSERT: return true;
-  case ROLE_MAP: {
-    const struct opcode_info *info = superop_info(node->op);
-    bool reals = node->type == TW_FLOAT || strchr(info->operands, 'f');
-    const struct map_row *row = map_row(info->operation, reals                   ? CLASS_FLOAT
-                                                         : node->type == TW_BOOL ? CLASS_BOOL
-                                                                                 : CLASS_INT);
-    return row && row->checked;
-  }
+  case ROLE_MAP:
+    return opcode_fault((enum opcode)node->op, (enum type_word)node->type) != CVL_E_NONE;
   case ROLE_CONST:
   case ROLE_SPREAD:
   case ROLE_INDEX:
@@ -160,16 +154,7 @@ static struct superop_size size_of(const struct shape *s, const struct superop_n
 /* ---- nodes ---- */
 
 static enum superop_kind kind_of_letter(char letter, enum type_word type) {
-  switch (letter) {
-  case 'f': return SUPEROP_FLOAT;
-  case 'b': return SUPEROP_BOOL;
-  case 's': return SUPEROP_SEGDES;
-  case 'T':
-    if (type == TW_FLOAT) return SUPEROP_FLOAT;
-    if (type == TW_BOOL) return SUPEROP_BOOL;
-    return SUPEROP_INT;
-  default: return SUPEROP_INT;
-  }
+  return (enum superop_kind)operand_kind(letter, type);
 }
 
 static bool check_type(struct shape *s, const struct superop_node *node) {
@@ -192,7 +177,7 @@ static bool check_constant(struct shape *s, const struct superop_node *node) {
   if (c->form != CVL_SCALAR || c->elem >= CVL_ELEM_COUNT) {
     return refuse(s, "a constant has to be a single element");
   }
-  if ((int)elem_info((enum cvl_elem)c->elem)->klass == (int)kind_of_letter('T', node->type)) {
+  if (elem_info((enum cvl_elem)c->elem)->klass == type_word_class(node->type)) {
     return true;
   }
   return refuse(s,

@@ -57,7 +57,12 @@
 #include "cvl/cvl.h"
 
 /* What a value is. */
-enum superop_kind { SUPEROP_INT, SUPEROP_FLOAT, SUPEROP_BOOL, SUPEROP_SEGDES };
+enum superop_kind {
+  SUPEROP_INT = OPERAND_INT,
+  SUPEROP_FLOAT = OPERAND_FLOAT,
+  SUPEROP_BOOL = OPERAND_BOOL,
+  SUPEROP_SEGDES = OPERAND_SEGDES
+};
 
 /* How a node is evaluated. */
 enum superop_role {

@@ -10,37 +10,18 @@
 /* ---- effects ---- */
 
 bool binding_never_fails(const struct ir_binding *x) {
-  if (x->form == IR_CONST) return true;
-  if (x->form != IR_OP) return false;
-  const struct opcode_info *info = opcode_info(x->op);
-  switch (info->klass) {
-  case OC_PAIRING: return true;
-  case OC_ELEMENTWISE: return x->operand_count == 1;
-  case OC_VECTOR: return x->op == OPC_LENGTH;
-  case OC_SEGMENT: return x->op == OPC_LENGTHS;
-  case OC_RANDOM:
-  case OC_REDUCE:
-  case OC_SCAN:
-  case OC_RANK:
-  case OC_SORT:
-  case OC_PERMUTE:
-  case OC_STACK:
-  case OC_CONTROL:
-  case OC_CONSTANT:
-  case OC_IO:
-  case OC_TIMER:
-  case OC_CHECK: break;
-  }
-  return false;
+  return x->form == IR_CONST ||
+         (x->form == IR_OP && !opcode_may_fail(x->op, (enum type_word)x->type));
 }
 
 static uint8_t op_effects(const struct ir_binding *x) {
-  switch (opcode_info(x->op)->klass) {
-  case OC_RANDOM:
-  case OC_IO: return EFFECT_OUTSIDE | EFFECT_ENDS;
-  case OC_TIMER: return EFFECT_OUTSIDE | EFFECT_TIMER;
-  case OC_CHECK: return EFFECT_ENDS;
-  default: break; /* work on vectors */
+  switch (opcode_effect(x->op)) {
+  case OPCODE_DRAWS:
+  case OPCODE_OUTSIDE: return EFFECT_OUTSIDE | EFFECT_ENDS;
+  case OPCODE_TIMES: return EFFECT_OUTSIDE | EFFECT_TIMER;
+  case OPCODE_STOPS: return EFFECT_ENDS;
+  case OPCODE_PURE:
+  case OPCODE_LOADED: break;
   }
   return binding_never_fails(x) ? 0 : EFFECT_ENDS;
 }

@@ -156,10 +156,7 @@ static enum folded fold_constants(struct simplifier *s, struct ir_binding *x) {
     for (uint32_t k = 0; k < x->operand_count; k++) operands[k] = element_of(s, c[k], i);
     if (!apply(s, x, operands, &results[i])) return FOLD_NOT;
   }
-  const struct map_row *row = map_row(opcode_info(x->op)->operation,
-                                      c[x->operand_count - 1]->type == TW_FLOAT  ? CLASS_FLOAT
-                                      : c[x->operand_count - 1]->type == TW_BOOL ? CLASS_BOOL
-                                                                                 : CLASS_INT);
+  const struct map_row *row = opcode_map_row(x->op, (enum type_word)x->type);
   return become_constant(s, x, constant_of(s, n, results, row->out));
 }
 
@@ -399,9 +396,7 @@ static enum folded fold_reduce(struct simplifier *s, struct ir_binding *x) {
     return FOLD_NOT;
   struct widths widths = s->o->program->widths;
   enum cvl_op operation = opcode_info(x->op)->operation;
-  enum elem_class class = x->type == TW_INT     ? CLASS_INT
-                          : x->type == TW_FLOAT ? CLASS_FLOAT
-                                                : CLASS_BOOL;
+  enum elem_class class = type_word_class((enum type_word)x->type);
   struct cvl_value r = widths.int_elem == CVL_I32 ? identity_32(widths, operation, class)
                                                   : identity_64(widths, operation, class);
   return become_constant(s, x, constant_of(s, 1, &r, class));
@@ -531,16 +526,9 @@ enum folded fold(struct simplifier *s, struct ir_binding *x) {
   case OC_VECTOR: folded = fold_vector(s, x); break;
   case OC_SEGMENT: folded = fold_segment(s, x); break;
   case OC_PAIRING: return fold_pair(s, x);
-  case OC_SCAN:
-  case OC_RANK:
-  case OC_SORT: break;
-  case OC_RANDOM:
-  case OC_STACK:
-  case OC_CONTROL:
-  case OC_CONSTANT:
-  case OC_IO:
-  case OC_TIMER: return FOLD_NOT; /* not touched */
   case OC_CHECK: return fold_check(s, x);
+  default: /* by what is known of the result */
+    if (!opcode_is_pure(x->op)) return FOLD_NOT;
   }
   return folded == FOLD_NOT ? fold_known(s, x) : folded;
 }

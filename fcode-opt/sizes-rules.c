@@ -71,11 +71,14 @@ static bool are_lengths(const struct walk *w, ir_var v) {
   return natural(w, v) && (narrow(w) || scalar(w, v));
 }
 
+static enum cvl_error_kind fault_of(const struct ir_binding *x) {
+  return opcode_fault(x->op, (enum type_word)x->type);
+}
+
+/* Whether no element is at fault. */
 static bool elements_fine(const struct walk *w, const struct ir_binding *x) {
   const ir_var *v = x->operands;
   switch ((enum opcode)x->op) {
-  case OPC_DIV: return x->type == TW_FLOAT || nonzero(w, v[1]);
-  case OPC_MOD: return nonzero(w, v[1]);
   case OPC_PERMUTE: return w->elements[v[1]].permutation && within(w, v[1], v[2], v[2]);
   case OPC_DPERMUTE: return within(w, v[1], v[3], v[4]);
   case OPC_FPERMUTE: return within(w, v[1], v[3], v[4]);
@@ -85,21 +88,18 @@ static bool elements_fine(const struct walk *w, const struct ir_binding *x) {
   case OPC_EXTRACT: return index_known(w, v[1], v[2]);
   case OPC_REPLACE: return index_known(w, v[1], v[3]);
   case OPC_MAKE_SEGDES: return are_lengths(w, v[0]);
-  default: return true;
+  default: break;
   }
+  const enum cvl_error_kind fault = fault_of(x);
+  if (fault == CVL_E_DIVIDE_BY_ZERO) return nonzero(w, v[1]);
+  return fault == CVL_E_NONE || !opcode_is_pure(x->op);
 }
 
 /* Whether the program says itself that elements_fine would find so: neslc checks every index,
  * or makes it so that it is right. */
 static bool guarded(const struct walk *w, const struct ir_binding *x) {
   if (!w->sizes->o->program->guarded) return false;
-  return opcode_info(x->op)->klass == OC_PERMUTE || x->op == OPC_EXTRACT ||
-         x->op == OPC_REPLACE;
-}
-
-static bool has_effect(const struct opcode_info *info) {
-  return info->klass == OC_IO || info->klass == OC_TIMER || info->klass == OC_CHECK ||
-         info->klass == OC_RANDOM;
+  return fault_of(x) == CVL_E_INDEX;
 }
 
 /* ---- facts on elements ---- */
@@ -318,14 +318,7 @@ static void learn_elements(struct walk *w, const struct ir_binding *x) {
     facts_unite(w->facts, term_size(status), facts_number(w->facts, 1));
     break;
   }
-  case OC_RANDOM:
-  case OC_SCAN:
-  case OC_STACK:
-  case OC_PAIRING:
-  case OC_CONTROL:
-  case OC_CONSTANT:
-  case OC_TIMER:
-  case OC_CHECK: break;
+  default: break; /* nothing is known of the elements */
   }
 }
 
@@ -345,15 +338,11 @@ static uint32_t size_term(struct walk *w, const struct ir_binding *x, uint8_t si
 /* Whether what elements_fine found does not rest on a check. */
 static bool by_construction(const struct walk *w, const struct ir_binding *x) {
   const ir_var *v = x->operands;
-  if (binding_never_fails(x) || (x->op == OPC_DIV && x->type == TW_FLOAT)) return true;
-  if (x->op == OPC_MAKE_SEGDES && w->elements[v[0]].facts & ALL_LENGTHS) return true;
-  if ((x->op == OPC_DIV || x->op == OPC_MOD) && w->elements[v[1]].facts & ALL_NONZERO)
-    return true;
-  const struct opcode_info *info = opcode_info(x->op);
-  bool elements = info->klass == OC_PERMUTE || info->klass == OC_SEGMENT ||
-                  x->op == OPC_EXTRACT || x->op == OPC_REPLACE || x->op == OPC_DIV ||
-                  x->op == OPC_MOD;
-  for (uint32_t i = 0; i < x->operand_count && elements; i++) {
+  const enum cvl_error_kind fault = fault_of(x);
+  if (fault == CVL_E_NONE || !opcode_is_pure(x->op)) return true;
+  if (fault == CVL_E_NEGATIVE_LENGTH && w->elements[v[0]].facts & ALL_LENGTHS) return true;
+  if (fault == CVL_E_DIVIDE_BY_ZERO && w->elements[v[1]].facts & ALL_NONZERO) return true;
+  for (uint32_t i = 0; i < x->operand_count; i++) {
     if (facts_checked(w->facts, term_size(v[i])) || facts_checked(w->facts, term_count(v[i])) ||
         facts_checked(w->facts, term_same(v[i])))
       return false;
@@ -371,7 +360,7 @@ struct verdict rules_execute(struct walk *w, const struct ir_binding *x) {
   }
   bool fine = elements_fine(w, x);
   if (!fine) verdict.rests = true;
-  verdict.safe = verdict.agrees && !has_effect(info) && (fine || guarded(w, x));
+  verdict.safe = verdict.agrees && opcode_is_pure(x->op) && (fine || guarded(w, x));
   for (const struct size_rule *r = info->rules; r->a; r++)
     facts_unite_checked(w->facts, size_term(w, x, r->a), size_term(w, x, r->b));
   if (x->op == OPC_ASSERT) learn_assert(w, x);

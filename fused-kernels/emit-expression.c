@@ -55,22 +55,13 @@ void emit_literal(const struct cvl_value *c, FILE *out) {
     fprintf(out, "%" PRId64, n);
 }
 
-static enum elem_class class_of(const struct superop_node *node) {
-  const char *operands = opcode_info((enum opcode)node->op)->operands;
-  char last = operands[strlen(operands) - 1];
-  if (last == 'f' || (last == 'T' && node->type == TW_FLOAT)) return CLASS_FLOAT;
-  return last == 'b' || (last == 'T' && node->type == TW_BOOL) ? CLASS_BOOL : CLASS_INT;
-}
-
 const struct map_row *emit_row(const struct superop_node *node) {
-  return map_row(opcode_info((enum opcode)node->op)->operation, class_of(node));
+  return opcode_map_row((enum opcode)node->op, (enum type_word)node->type);
 }
 
 const struct combine_row *emit_combination(const struct superop_node *node) {
   return combine_row(opcode_info((enum opcode)node->op)->operation,
-                     node->type == TW_FLOAT  ? CLASS_FLOAT
-                     : node->type == TW_BOOL ? CLASS_BOOL
-                                             : CLASS_INT);
+                     type_word_class((enum type_word)node->type));
 }
 
 static bool letter(char c) {
@@ -158,17 +149,11 @@ void emit_loop_part(const struct superop *op, uint32_t k, struct widths w, const
 
 /* ---- what comes before ---- */
 
-/* Functions that are exact in the C library. */
-static bool is_plain(enum cvl_op op) {
-  return op == OP_FLOOR || op == OP_CEIL || op == OP_TRUNC || op == OP_ROUND || op == OP_SQRT;
-}
-
 void emit_add_needs(struct emit_needs *needs, const struct superop *op) {
   for (uint32_t k = 0; k < op->node_count; k++) {
     const struct superop_node *node = &op->nodes[k];
     if (node->role != ROLE_MAP) continue;
-    const struct map_row *row = emit_row(node);
-    if (strstr(row->expression, "MATH(") != NULL && !is_plain(row->op)) needs->functions = true;
+    if (emit_row(node)->approximate) needs->functions = true;
   }
 }
 

@@ -139,16 +139,30 @@ static void elementary(FILE *out) {
 
 /* ---- what expressions are written in ---- */
 
+/* The faults that a kernel notes: of indices, of ASSERTs, and of the rows of operations.def. */
+static void fault_numbers(FILE *out) {
+  size_t count;
+  const struct map_row *rows = map_rows(&count);
+  uint64_t written = 1u << CVL_E_NONE; /* set of faults */
+  fprintf(out, "enum { OUTSIDE = %d, FALSE_FLAG = %d", CVL_E_INDEX, CVL_E_ASSERT);
+  for (size_t i = 0; i < count; i++) {
+    const enum cvl_error_kind fault = rows[i].fault;
+    if (!(written >> fault & 1)) fprintf(out, ", %s = %d", fault_name(fault), fault);
+    written |= UINT64_C(1) << fault;
+  }
+  fputs(" };\n", out);
+}
+
 static void macros(struct widths w, FILE *out) {
   bool wide = w.int_elem == CVL_I64, fine = w.float_elem == CVL_F64;
   int ints = wide ? 64 : 32, floats = fine ? 64 : 32;
   const char *i = emit_type(w, SUPEROP_INT), *f = emit_type(w, SUPEROP_FLOAT);
   const char *least = wide ? "0x1p63" : "0x1p31", *suffix = fine ? "" : "F";
+  fault_numbers(out);
   fprintf(
       out,
       "/* What the expressions are written in. INT wraps; a FLOAT that fits no INT becomes\n"
       " * the least one. */\n"
-      "enum { DIVIDE_BY_ZERO = %d, OUTSIDE = %d, FALSE_FLAG = %d };\n"
       "#define BITS        %d\n"
       "#define U(x)        ((u%s)(x))\n"
       "#define WRAP(u)     ((%s)(u))\n"
@@ -158,7 +172,7 @@ static void macros(struct widths w, FILE *out) {
       "#define INFINITE    ((%s)INFINITY)\n"
       "#define MATH(fn, x) ravel_##fn##_f%d(x)\n"
       "#define TO_INT(x)   to_int(x)\n",
-      CVL_E_DIVIDE_BY_ZERO, CVL_E_INDEX, CVL_E_ASSERT, ints, i, i, ints, ints, f, f, floats);
+      ints, i, i, ints, ints, f, f, floats);
   fprintf(out,
           "HERE_INLINE %s to_int(%s x) {\n"
           "  return (%s)(x >= -%s%s && x < %s%s ? x : -%s%s);\n"

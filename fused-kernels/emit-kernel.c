@@ -72,8 +72,8 @@ static void map(const struct body *b, const struct superop_node *node, uint32_t 
   if (node->checked) {
     fprintf(b->out, "%sconst bool ok%u = ", b->indent, k);
     emit_map(row->condition, node, b->out);
-    fprintf(b->out, ";\n%sif (!ok%u) fault.note(DIVIDE_BY_ZERO, 0, 0, 0, %u);\n", b->indent, k,
-            k);
+    fprintf(b->out, ";\n%sif (!ok%u) fault.note(%s, 0, 0, 0, %u);\n", b->indent, k,
+            fault_name(row->fault), k);
     if (!is_used(b, node)) {
       fprintf(b->out, "%s(void)v%u;\n", b->indent, node->operands[0]);
       return;

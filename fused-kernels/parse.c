@@ -461,16 +461,6 @@ static bool body(struct parser *p) {
 
 /* ---- kinds, and the whole ---- */
 
-static int kind_of_letter(char letter, uint8_t type) {
-  switch (letter) {
-  case 'f': return SUPEROP_FLOAT;
-  case 'b': return SUPEROP_BOOL;
-  case 's': return SUPEROP_SEGDES;
-  case 'T': return type;
-  default: return SUPEROP_INT;
-  }
-}
-
 /* ANY becomes what the first use needs. */
 static bool infer_kinds(struct parser *p) {
   for (size_t k = 0; k < p->nodes.count; k++) {
@@ -479,7 +469,7 @@ static bool infer_kinds(struct parser *p) {
     for (unsigned i = 0; i < node->operand_count; i++) {
       uint32_t v = node->operands[i];
       if (v < p->params.count && p->params.items[v] == KIND_ANY) {
-        p->params.items[v] = (uint8_t)kind_of_letter(letters[i], node->type);
+        p->params.items[v] = (uint8_t)operand_kind(letters[i], (enum type_word)node->type);
       }
     }
   }

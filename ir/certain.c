@@ -131,7 +131,7 @@ static enum outcome do_op(struct walk *w, const struct vcode_instruction *in) {
   if (operands > w->stack.count) return too_few(w, in, (int64_t)operands);
   const item *operand = operands > 0 ? w->stack.items + (w->stack.count - operands) : NULL;
   for (size_t i = 0; i < operands; i++) {
-    enum ir_kind_tag expected = ir_letter_tag(info->operands[i], in->type);
+    enum ir_kind_tag expected = (enum ir_kind_tag)operand_kind(info->operands[i], in->type);
     if (operand[i] && expected != IR_ANY && operand[i]->tag != expected)
       return wrong_kind(w, in, i, operand[i], expected);
   }
@@ -147,7 +147,7 @@ static enum outcome do_op(struct walk *w, const struct vcode_instruction *in) {
     push(w, first ? first->right : NULL);
   } else {
     for (size_t i = 0; i < results; i++)
-      push(w, ir_kind_base(ir_letter_tag(info->results[i], in->type)));
+      push(w, ir_kind_base((enum ir_kind_tag)operand_kind(info->results[i], in->type)));
   }
   return GO_ON;
 }
@@ -289,21 +289,8 @@ static enum outcome step(struct walk *w) {
   case OC_STACK: return do_stack(w, in);
   case OC_CONTROL: return do_control(w, in);
   case OC_CONSTANT: push(w, ir_kind_base(ir_constant_tag(in->as.constant))); return GO_ON;
-  case OC_ELEMENTWISE:
-  case OC_REDUCE:
-  case OC_SCAN:
-  case OC_RANK:
-  case OC_SORT:
-  case OC_PERMUTE:
-  case OC_VECTOR:
-  case OC_SEGMENT:
-  case OC_RANDOM:
-  case OC_PAIRING:
-  case OC_IO:
-  case OC_TIMER:
-  case OC_CHECK: break;
+  default: return do_op(w, in);
   }
-  return do_op(w, in);
 }
 
 bool certain_violation(struct arena *arena, const struct ir_program *program,

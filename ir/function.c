@@ -154,13 +154,14 @@ static bool do_op(struct builder *b, const struct vcode_instruction *in) {
     x->results[1] = new_var(b, right);
   } else {
     for (uint32_t i = 0; i < operands; i++) {
-      enum ir_kind_tag expected = ir_letter_tag(info->operands[i], in->type);
+      enum ir_kind_tag expected = (enum ir_kind_tag)operand_kind(info->operands[i], in->type);
       kind_term found = kind_of(b, x->operands[i]);
       if (!kind_unify(&b->kinds, found, (kind_term)expected))
         return wrong_kind(b, in, i, found, expected);
     }
     for (uint32_t i = 0; i < results; i++)
-      x->results[i] = new_var(b, (kind_term)ir_letter_tag(info->results[i], in->type));
+      x->results[i] =
+          new_var(b, (kind_term)(enum ir_kind_tag)operand_kind(info->results[i], in->type));
   }
   return push_results(b, in->pos, results, x->results);
 }
@@ -415,19 +416,7 @@ static bool execute(struct builder *b) {
         fine = end_block(b, in->op == OPC_EXIT ? IR_EXIT : IR_YIELD, in->pos, &pc);
       }
       break;
-    case OC_ELEMENTWISE:
-    case OC_REDUCE:
-    case OC_SCAN:
-    case OC_RANK:
-  case OC_SORT:
-    case OC_PERMUTE:
-    case OC_VECTOR:
-    case OC_SEGMENT:
-    case OC_RANDOM:
-    case OC_PAIRING:
-    case OC_IO:
-    case OC_TIMER:
-    case OC_CHECK: fine = do_op(b, in); break;
+    default: fine = do_op(b, in); break;
     }
     if (!fine) return false;
     if (b->size > MAX_FORM_SIZE || b->stack.moved > MAX_MOVES) return too_large(b, in->pos);

@@ -30,7 +30,14 @@
 
 /* ---- kinds ---- */
 
-enum ir_kind_tag { IR_INT, IR_FLOAT, IR_BOOL, IR_SEGDES, IR_PAIR, IR_ANY };
+enum ir_kind_tag {
+  IR_INT = OPERAND_INT,
+  IR_FLOAT = OPERAND_FLOAT,
+  IR_BOOL = OPERAND_BOOL,
+  IR_SEGDES = OPERAND_SEGDES,
+  IR_PAIR = OPERAND_PAIR,
+  IR_ANY = OPERAND_ANY
+};
 
 /* Kinds are shared and compared with ir_kind_same. */
 struct ir_kind {

@@ -167,33 +167,8 @@ bool ir_kind_same(const struct ir_kind *a, const struct ir_kind *b) {
   return true;
 }
 
-static enum ir_kind_tag type_word_tag(enum type_word w) {
-  switch (w) {
-  case TW_INT:
-  case TW_CHAR: return IR_INT;
-  case TW_FLOAT: return IR_FLOAT;
-  case TW_BOOL: return IR_BOOL;
-  case TW_SEGDES: return IR_SEGDES;
-  case TW_NONE: break;
-  }
-  return IR_ANY;
-}
-
-enum ir_kind_tag ir_letter_tag(char letter, enum type_word w) {
-  switch (letter) {
-  case 'T':
-  case 'V': return type_word_tag(w);
-  case 'i': return IR_INT;
-  case 'f': return IR_FLOAT;
-  case 'b': return IR_BOOL;
-  case 's': return IR_SEGDES;
-  case 'p': return IR_PAIR;
-  default: return IR_ANY;
-  }
-}
-
 enum ir_kind_tag ir_constant_tag(const struct vcode_constant *c) {
-  return type_word_tag(c->type);
+  return (enum ir_kind_tag)type_word_kind(c->type);
 }
 
 const char *ir_tag_text(enum ir_kind_tag tag) {

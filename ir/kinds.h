@@ -70,9 +70,6 @@ const char *kind_term_text(struct kind_pool *, kind_term t);
 
 /* The shared base kind with this tag (below BASE_KINDS). */
 const struct ir_kind *ir_kind_base(enum ir_kind_tag tag);
-/* The tag for an operand or result letter of opcodes.def with type word w: IR_ANY for '*',
- * IR_PAIR for 'p'. */
-enum ir_kind_tag ir_letter_tag(char letter, enum type_word w);
 /* The kind of a constant. */
 enum ir_kind_tag ir_constant_tag(const struct vcode_constant *);
 /* "INT", "a pair", "any kind". */

@@ -83,7 +83,7 @@ static void check_letters(struct verifier *v, const struct ir_binding *x, const 
     return;
   }
   for (uint32_t i = 0; i < count; i++) {
-    enum ir_kind_tag tag = ir_letter_tag(letters[i], x->type);
+    enum ir_kind_tag tag = (enum ir_kind_tag)operand_kind(letters[i], x->type);
     if (tag != IR_ANY && kind_of(v, vars[i])->tag != tag)
       fault(v, x->pos, "%s %u of %s is %s, not %s", what, i, opcode_info(x->op)->spelling,
             ir_tag_text(kind_of(v, vars[i])->tag), ir_tag_text(tag));
@@ -96,7 +96,7 @@ static void check_op(struct verifier *v, const struct ir_binding *x) {
     return;
   }
   const struct opcode_info *info = opcode_info(x->op);
-  if (info->klass == OC_STACK || info->klass == OC_CONTROL || info->klass == OC_CONSTANT)
+  if (opcode_effect(x->op) == OPCODE_LOADED)
     fault(v, x->pos, "%s is no operation", info->spelling);
   if (info->types == NO_TYPE ? x->type != TW_NONE
                              : x->type >= TW_NONE || !(info->types >> x->type & 1))

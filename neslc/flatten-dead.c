@@ -2,15 +2,7 @@
 #include "neslc/flatten-private.h"
 
 bool binding_has_effect(const struct ir_binding *x) {
-  if (x->form == IR_CALL) return true;
-  if (x->form != IR_OP) return false;
-  switch (opcode_info((enum opcode)x->op)->klass) {
-  case OC_IO:
-  case OC_TIMER:
-  case OC_CHECK:
-  case OC_RANDOM: return true;
-  default: return false;
-  }
+  return x->form == IR_CALL || (x->form == IR_OP && !opcode_is_pure((enum opcode)x->op));
 }
 
 static bool keep_block(struct ir_block *, bool *used);

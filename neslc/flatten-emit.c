@@ -66,20 +66,6 @@ static bool constant_same(const struct vcode_constant *a, const struct vcode_con
   return a->length == 0 || memcmp(a->as.ints, b->as.ints, a->length * bytes) == 0;
 }
 
-static bool pure(enum opcode op) {
-  switch (opcode_info(op)->klass) {
-  case OC_ELEMENTWISE:
-  case OC_REDUCE:
-  case OC_SCAN:
-  case OC_RANK:
-  case OC_SORT:
-  case OC_PERMUTE:
-  case OC_VECTOR:
-  case OC_SEGMENT: return true;
-  default: return false;
-  }
-}
-
 static uint64_t binding_hash(const struct ir_binding *x) {
   if (x->form == IR_CONST) return constant_hash(x->as.constant);
   uint64_t h = mix(x->op, x->type);
@@ -154,16 +140,6 @@ const struct ir_binding *defined_by(const struct flattener *f, ir_var v, enum op
 
 /* ---- operations ---- */
 
-static const struct ir_kind *result_kind(char letter, enum type_word word) {
-  switch (letter) {
-  case 'i': return &flat_kinds[IR_INT];
-  case 'f': return &flat_kinds[IR_FLOAT];
-  case 'b': return &flat_kinds[IR_BOOL];
-  case 's': return &flat_kinds[IR_SEGDES];
-  default: return &flat_kinds[word == TW_CHAR ? IR_INT : (enum ir_kind_tag)word];
-  }
-}
-
 void emit_results(struct flattener *f, enum opcode op, enum type_word word, unsigned count,
                   const ir_var *operands, unsigned results, ir_var *result) {
   const struct opcode_info *info = opcode_info(op);
@@ -172,16 +148,16 @@ void emit_results(struct flattener *f, enum opcode op, enum type_word word, unsi
   x.type = info->types == NO_TYPE ? TW_NONE : (uint8_t)word;
   if (count > 0) memcpy(x.operands, operands, count * sizeof *operands);
   const uint64_t hash = binding_hash(&x);
-  const struct ir_binding *known = pure(op) ? find_known(f, &x, hash) : NULL;
+  const struct ir_binding *known = opcode_is_pure(op) ? find_known(f, &x, hash) : NULL;
   if (known) {
     memcpy(result, known->results, results * sizeof *result);
     return;
   }
   for (unsigned i = 0; i < results; i++) {
-    result[i] = x.results[i] = flat_var(f, result_kind(info->results[i], word));
+    result[i] = x.results[i] = flat_var(f, &flat_kinds[operand_kind(info->results[i], word)]);
   }
   append(f, &x);
-  if (pure(op)) remember(f, &x, hash);
+  if (opcode_is_pure(op)) remember(f, &x, hash);
 }
 
 ir_var emit(struct flattener *f, enum opcode op, enum type_word word, unsigned count,
@@ -200,7 +176,7 @@ ir_var emit_constant(struct flattener *f, const struct vcode_constant *k) {
   const uint64_t hash = binding_hash(&x);
   const struct ir_binding *known = find_known(f, &x, hash);
   if (known) return known->results[0];
-  x.results[0] = flat_var(f, result_kind('T', k->type));
+  x.results[0] = flat_var(f, &flat_kinds[type_word_kind(k->type)]);
   append(f, &x);
   remember(f, &x, hash);
   return x.results[0];

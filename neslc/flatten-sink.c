@@ -100,7 +100,7 @@ static void sink_block(struct sinking *s, struct ir_block *b, struct nest *aroun
 static bool takes_time(const struct ir_block *b) {
   for (uint32_t i = 0; i < b->count; i++) {
     const struct ir_binding *x = &b->bindings[i];
-    if (x->form == IR_OP && opcode_info((enum opcode)x->op)->klass == OC_TIMER) return true;
+    if (x->form == IR_OP && opcode_effect((enum opcode)x->op) == OPCODE_TIMES) return true;
     if (x->form == IR_IF && (takes_time(x->as.arms.then) || takes_time(x->as.arms.otherwise))) {
       return true;
     }

@@ -1,4 +1,4 @@
-/* tables.c - the three tables expanded into constant arrays. */
+/* tables.c - the tables expanded into constant arrays. */
 #include "tables/tables.h"
 
 #include <string.h>
@@ -10,6 +10,14 @@ static const struct elem_info elems[CVL_ELEM_COUNT] = {
 
 const struct elem_info *elem_info(enum cvl_elem e) {
   return &elems[e];
+}
+
+const char *fault_name(enum cvl_error_kind kind) {
+  static const char *const names[] = {
+#define FAULT(id, doc) #id,
+#include "tables/faults.def"
+  };
+  return names[kind];
 }
 
 static const struct op_info ops[OP_COUNT + 1] = {
@@ -27,14 +35,14 @@ const struct op_info *op_info(enum cvl_op op) {
 #define CLASS_B CLASS_BOOL
 
 static const struct map_row maps[] = {
-#define UNARY(op, in, out, expression)                                                         \
-  {OP_##op, CLASS_##in, CLASS_##out, false, #expression, NULL},
-#define BINARY(op, in, out, expression)                                                        \
-  {OP_##op, CLASS_##in, CLASS_##out, false, #expression, NULL},
-#define SELECT(op, in, out, expression)                                                        \
-  {OP_##op, CLASS_##in, CLASS_##out, false, #expression, NULL},
-#define CHECKED(op, in, out, condition, error, expression)                                     \
-  {OP_##op, CLASS_##in, CLASS_##out, true, #expression, #condition},
+#define ROW(op, in, out, approximate, fault, expression, condition)                            \
+  {OP_##op, CLASS_##in, CLASS_##out, approximate, CVL_E_##fault, expression, condition},
+#define UNARY(op, in, out, expression)       ROW(op, in, out, false, NONE, #expression, NULL)
+#define APPROXIMATE(op, in, out, expression) ROW(op, in, out, true, NONE, #expression, NULL)
+#define BINARY(op, in, out, expression)      ROW(op, in, out, false, NONE, #expression, NULL)
+#define SELECT(op, in, out, expression)      ROW(op, in, out, false, NONE, #expression, NULL)
+#define CHECKED(op, in, out, condition, fault, expression)                                     \
+  ROW(op, in, out, false, fault, #expression, #condition)
 #include "tables/operations.def"
 };
 
@@ -62,9 +70,10 @@ const struct map_row *map_row(enum cvl_op op, enum elem_class in) {
 }
 
 bool op_is_approximate(enum cvl_op op) {
-  if (op == OP_SQRT) return false; /* the other exact ones do not give a FLOAT */
-  const struct map_row *row = map_row(op, CLASS_FLOAT);
-  return row && row->out == CLASS_FLOAT && strncmp(row->expression, "MATH(", 5) == 0;
+  for (size_t i = 0; i < sizeof maps / sizeof maps[0]; i++) {
+    if (maps[i].op == op && maps[i].approximate) return true;
+  }
+  return false;
 }
 
 const struct combine_row *combine_row(enum cvl_op op, enum elem_class class) {
@@ -85,13 +94,25 @@ const char *type_word_text(enum type_word w) {
 #define ONE      SIZE_ONE
 #define UNKNOWN  SIZE_UNKNOWN
 #define EQ(p, q) {p, q},
-#define NONE     /* no rule; as an operation, OP_ ## NONE */
+#define NONE     /* no rule; as an operation, OP_ ## NONE; as a fault, CVL_E_ ## NONE */
+#define ONE_STEP false
+#define LOG_STEP true
+
+static const struct opcode_class_info classes[OC_COUNT] = {
+#define OPCODE_CLASS(id, effect, steps, category, title, introduction)                         \
+  {OPCODE_##effect, steps##_STEP, category, title, introduction},
+#include "tables/opcodes.def"
+};
+
+const struct opcode_class_info *opcode_class_info(enum opcode_class class) {
+  return &classes[class];
+}
 
 static const struct opcode_info opcodes[OPC_COUNT] = {
 #define OPCODE(id, spelling, class, types, operands, results, agreement, sizes, operation,     \
-               doc)                                                                            \
-  {spelling,          OC_##class, types,          operands, results,                           \
-   {agreement{0, 0}}, sizes,      OP_##operation, doc},
+               fault, doc)                                                                     \
+  {spelling,          OC_##class, types,          operands,      results,                      \
+   {agreement{0, 0}}, sizes,      OP_##operation, CVL_E_##fault, doc},
 #include "tables/opcodes.def"
 };
 

@@ -1,7 +1,9 @@
-/* tables.h - the three tables as C data: enums, and one constant record per row.
+/* tables.h - the tables as C data: enums, one constant record per row, and what follows from
+ * the rows.
  *
  * Nothing here is written twice: every enum and record is an expansion of types.def,
- * operations.def or opcodes.def. All data is constant; the functions only look things up.
+ * faults.def, operations.def or opcodes.def. All data is constant; the functions only look
+ * things up.
  */
 #ifndef RAVEL_TABLES_H
 #define RAVEL_TABLES_H
@@ -30,6 +32,16 @@ struct elem_info {
 /* The row of types.def for e. */
 const struct elem_info *elem_info(enum cvl_elem e);
 
+/* ---- faults.def ---- */
+
+enum cvl_error_kind {
+#define FAULT(id, doc) CVL_E_##id,
+#include "tables/faults.def"
+};
+
+/* "DIVIDE_BY_ZERO" ... */
+const char *fault_name(enum cvl_error_kind);
+
 /* ---- operations.def ---- */
 
 enum cvl_op {
@@ -51,9 +63,11 @@ const struct op_info *op_info(enum cvl_op op);
 struct map_row {
   enum cvl_op op;
   enum elem_class in, out;
-  bool checked;           /* has a condition each element must meet */
-  const char *expression; /* its text, for messages and generated code */
-  const char *condition;  /* that of the condition; NULL without one */
+  bool approximate;          /* its last bits are the back end's own; it costs most, too */
+  enum cvl_error_kind fault; /* of an element that does not meet the condition; CVL_E_NONE if
+                                there is no condition */
+  const char *expression;    /* its text, for messages and generated code */
+  const char *condition;     /* that of the condition; NULL without one */
 };
 
 /* One combining row. */
@@ -69,8 +83,7 @@ const struct map_row *map_rows(size_t *count);
 const struct combine_row *combine_rows(size_t *count);
 /* The row of op for elements of class in (the class of the last operand); NULL if none. */
 const struct map_row *map_row(enum cvl_op op, enum elem_class in);
-/* Whether op is a function of FLOAT whose last bits are the back end's own, as the table says
- * of MATH: all but those that are exact as in C. They are also what costs most. */
+/* Whether a row of op is approximate. */
 bool op_is_approximate(enum cvl_op op);
 const struct combine_row *combine_row(enum cvl_op op, enum elem_class klass);
 
@@ -78,30 +91,40 @@ const struct combine_row *combine_row(enum cvl_op op, enum elem_class klass);
 
 enum opcode {
 #define OPCODE(id, spelling, class, types, operands, results, agreement, sizes, operation,     \
-               doc)                                                                            \
+               fault, doc)                                                                     \
   OPC_##id,
 #include "tables/opcodes.def"
   OPC_COUNT
 };
 
 enum opcode_class {
-  OC_ELEMENTWISE,
-  OC_REDUCE,
-  OC_SCAN,
-  OC_RANK,
-  OC_SORT,
-  OC_PERMUTE,
-  OC_VECTOR,
-  OC_SEGMENT,
-  OC_RANDOM,
-  OC_STACK,
-  OC_PAIRING,
-  OC_CONTROL,
-  OC_CONSTANT,
-  OC_IO,
-  OC_TIMER,
-  OC_CHECK
+#define OPCODE_CLASS(id, effect, steps, category, title, introduction) OC_##id,
+#include "tables/opcodes.def"
 };
+/* How many; none of them itself, so that a switch over the classes is complete without it. */
+enum {
+  OC_COUNT = 0
+#define OPCODE_CLASS(id, effect, steps, category, title, introduction) +1
+#include "tables/opcodes.def"
+};
+
+/* What an opcode does beside delivering its results: see opcodes.def. */
+enum opcode_effect {
+  OPCODE_PURE,
+  OPCODE_DRAWS,
+  OPCODE_OUTSIDE,
+  OPCODE_TIMES,
+  OPCODE_STOPS,
+  OPCODE_LOADED
+};
+
+struct opcode_class_info {
+  enum opcode_effect effect;
+  bool log_steps; /* parallel steps: the logarithm of the number of elements; else one */
+  const char *category, *title, *introduction;
+};
+
+const struct opcode_class_info *opcode_class_info(enum opcode_class);
 
 /* The words that may follow an opcode, as a set of bits. */
 enum type_word { TW_INT, TW_FLOAT, TW_BOOL, TW_SEGDES, TW_CHAR, TW_NONE };
@@ -141,12 +164,58 @@ struct opcode_info {
   const char *results;
   struct size_rule rules[MAX_RULES + 1];
   uint8_t result_size;
-  enum cvl_op operation; /* OP_NONE if the machine does it */
+  enum cvl_op operation;     /* OP_NONE if the machine does it */
+  enum cvl_error_kind fault; /* see opcodes.def; opcode_fault knows elementwise ones too */
   const char *doc;
 };
 
 const struct opcode_info *opcode_info(enum opcode op);
 /* Finds the opcode with this spelling (not necessarily NUL-terminated); false if none. */
 bool opcode_find(const char *text, size_t length, enum opcode *op);
+
+/* ---- what follows from a row ---- */
+
+/* What an operand or a result is. */
+enum operand_kind {
+  OPERAND_INT,
+  OPERAND_FLOAT,
+  OPERAND_BOOL,
+  OPERAND_SEGDES,
+  OPERAND_PAIR,
+  OPERAND_ANY
+};
+
+/* The kind that a letter of the table means after this type word. */
+enum operand_kind operand_kind(char letter, enum type_word);
+/* That of a value of this type: of a constant, or of what READ delivers. */
+enum operand_kind type_word_kind(enum type_word);
+/* "INT", "SEGDES" ..., "pair", "any". */
+const char *operand_kind_text(enum operand_kind);
+/* The class of elements that a type word means; CLASS_INT for those that are no vector's. */
+enum elem_class type_word_class(enum type_word);
+
+/* Which operands of a permutation are what; NO_OPERAND for what it does not have. Operand 0 is
+ * the values, operand 1 the index. PERMUTE's one descriptor is source and destination. */
+struct permute_operands {
+  int8_t flags, defaults, source, destination;
+};
+enum { NO_OPERAND = -1 };
+struct permute_operands permute_operands(enum opcode op);
+
+/* The row of operations.def for an elementwise opcode with this type word; NULL for others. */
+const struct map_row *opcode_map_row(enum opcode op, enum type_word);
+
+/* The effect of its class. */
+enum opcode_effect opcode_effect(enum opcode op);
+/* Whether its results depend on its operands alone and nothing else happens: two of the same
+ * operands are one, and one whose results nobody needs may go, if it does not fail. */
+bool opcode_is_pure(enum opcode op);
+/* Whether the order in which such instructions are executed matters. */
+bool opcode_is_serial(enum opcode op);
+/* What elements that do not suit it end in; CVL_E_NONE if all do. */
+enum cvl_error_kind opcode_fault(enum opcode op, enum type_word);
+/* Whether executing it may end the program: sizes may disagree, an element may be at fault, or
+ * it is not pure. That there is no memory, or no INT for a length, does not count. */
+bool opcode_may_fail(enum opcode op, enum type_word);
 
 #endif

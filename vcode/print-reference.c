@@ -8,38 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A class of opcodes, as the page introduces it. */
-struct section {
-  enum opcode_class klass;
-  const char *title, *introduction;
-};
-
-static const struct section sections[] = {
-    {OC_ELEMENTWISE, "Elementwise",
-     "Each element of the result depends on the elements at its position."},
-    {OC_REDUCE, "Reductions",
-     "One value for each segment; an empty segment gives the identity."},
-    {OC_SCAN, "Scans",
-     "Each element becomes the combination of those before it in its segment."},
-    {OC_RANK, "Ranks", "The position each element would have if its segment were sorted."},
-    {OC_SORT, "Sorting",
-     "Of FCODE only: what PERMUTE makes of a vector and its rank, in one instruction."},
-    {OC_PERMUTE, "Permutations", "Indices count from 0 within the segment."},
-    {OC_VECTOR, "Other vector instructions", "Indices count from 0 within the segment."},
-    {OC_SEGMENT, "Segment descriptors", "Lengths of segments to descriptors and back."},
-    {OC_RANDOM, "Random numbers",
-     "Counter based: the same seed gives the same numbers everywhere."},
-    {OC_CONSTANT, "Constants", "The type and the value follow the opcode."},
-    {OC_STACK, "The stack",
-     "Two integers follow: how many items (n), below how many others (k)."},
-    {OC_PAIRING, "Pairs", "A pair is one item, made of two of any kind."},
-    {OC_CONTROL, "Functions and control", "The structure of a program."},
-    {OC_IO, "Input and output",
-     "Every one leaves a message (empty on success) and a flag on top."},
-    {OC_TIMER, "Timers", "Elapsed time, in seconds."},
-    {OC_CHECK, "Checks", "A text in double quotes follows the opcode."},
-};
-
 /* What follows the opcode word in the text, for opcodes that take more than a type. */
 static const char *written_arguments(enum opcode op) {
   switch (op) {
@@ -64,17 +32,12 @@ static void print_types(unsigned types) {
   }
 }
 
-/* The kind behind a letter of the table. */
+/* The kind behind a letter of the table, whatever the type word will be. */
 static const char *kind_text(char letter) {
   switch (letter) {
   case 'T': return "type";
   case 'V': return "value";
-  case 'i': return "INT";
-  case 'f': return "FLOAT";
-  case 'b': return "BOOL";
-  case 's': return "SEGDES";
-  case 'p': return "pair";
-  default: return "any";
+  default: return operand_kind_text(operand_kind(letter, TW_NONE));
   }
 }
 
@@ -129,12 +92,13 @@ static void print_row(enum opcode op) {
   printf(" | %s |\n", info->doc);
 }
 
-static void print_section(const struct section *section) {
-  printf("\n## %s\n\n%s\n\n", section->title, section->introduction);
+static void print_section(enum opcode_class class) {
+  const struct opcode_class_info *info = opcode_class_info(class);
+  printf("\n## %s\n\n%s\n\n", info->title, info->introduction);
   printf("| Instruction | Types | Operands | Results | Sizes | Meaning |\n");
   printf("|---|---|---|---|---|---|\n");
   for (int op = 0; op < OPC_COUNT; op++) {
-    if (opcode_info((enum opcode)op)->klass == section->klass) print_row((enum opcode)op);
+    if (opcode_info((enum opcode)op)->klass == class) print_row((enum opcode)op);
   }
 }
 
@@ -146,6 +110,6 @@ int main(void) {
       "type word written after the opcode, *value* likewise, with CHAR meaning an INT vector.\n"
       "*Sizes* says what must agree, and the length (or total) of the first result where it\n"
       "is known before execution. Whatever disagrees is a run-time error with its line.\n");
-  for (size_t i = 0; i < sizeof sections / sizeof sections[0]; i++) print_section(&sections[i]);
+  for (int class = 0; class < OC_COUNT; class ++) print_section((enum opcode_class) class);
   return fflush(stdout) == 0 && !ferror(stdout) ? 0 : 1;
 }

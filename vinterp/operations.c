@@ -131,28 +131,21 @@ static bool execute_seed(struct machine *m, const struct machine_site *site, str
 
 /* ---- the back end's ---- */
 
-/* Says which operand is what by the letters of opcodes.def: values, index, then flags (b),
- * defaults (T), source and destination descriptor (s; PERMUTE's one is both). */
-static bool execute_permute(struct machine *m, const struct machine_site *site,
-                            const struct opcode_info *info, struct value *v,
-                            struct value *results) {
-  struct cvl_permute_args args = {
-      .op = info->operation, .values = v[0].flat, .index = v[1].flat};
-  bool has_source = false;
+static bool execute_permute(struct machine *m, const struct machine_site *site, enum opcode op,
+                            struct value *v, struct value *results) {
+  const struct permute_operands at = permute_operands(op);
+  struct cvl_permute_args args = {.op = opcode_info(op)->operation,
+                                  .values = v[0].flat,
+                                  .index = v[1].flat,
+                                  .s = v[at.source].flat,
+                                  .d = v[at.destination].flat};
+  if (at.flags != NO_OPERAND) args.flags = v[at.flags].flat;
+  if (at.defaults != NO_OPERAND) args.defaults = v[at.defaults].flat;
   struct value shared = {.form = CVL_NOTHING};
-  for (size_t k = 2; info->operands[k]; k++) {
-    switch (info->operands[k]) {
-    case 'b': args.flags = v[k].flat; break;
-    case 'T': args.defaults = v[k].flat; break;
-    default:
-      if (!has_source) args.s = v[k].flat;
-      args.d = v[k].flat;
-      if (info->operation == OP_PERMUTE) shared = v[k];
-      has_source = true;
-    }
+  if (at.source == at.destination) { /* it must not be handed over twice */
+    shared = v[at.source];
+    args.s.owned = args.d.owned = 0;
   }
-  /* A descriptor that is both must not be handed over twice. */
-  if (shared.form) args.s.owned = args.d.owned = 0;
   bool ok = m->backend->permute(m->context, site->number, &args, &results[0].flat);
   if (shared.form) release_owned(m, &shared, 1);
   return ok;
@@ -202,7 +195,7 @@ static bool execute_on_backend(struct machine *m, const struct machine_site *sit
     return b->rank(c, site->number, info->operation, &v[0].flat, &v[1].flat, &results->flat);
   case OC_SORT:
     return b->sort(c, site->number, info->operation, &v[0].flat, &v[1].flat, &results->flat);
-  case OC_PERMUTE: return execute_permute(m, site, info, v, results);
+  case OC_PERMUTE: return execute_permute(m, site, op, v, results);
   case OC_VECTOR:
   case OC_SEGMENT: return execute_vector(m, site, op, v, results);
   case OC_RANDOM:

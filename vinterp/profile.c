@@ -132,13 +132,7 @@ void profile_call(struct profile *p, uint32_t function) {
 }
 
 static uint64_t steps_of(const struct profile_entry *e) {
-  switch (opcode_info(e->op)->klass) {
-  case OC_SCAN:
-  case OC_REDUCE:
-  case OC_RANK:
-  case OC_SORT: break;
-  default: return 1;
-  }
+  if (!opcode_class_info(opcode_info(e->op)->klass)->log_steps) return 1;
   uint64_t steps = 0;
   for (uint64_t n = e->over; n > 1; n = n / 2 + n % 2) steps++;
   return steps > 0 ? steps : 1;

@@ -57,35 +57,14 @@ static bool finish(struct machine *m, struct measured *x, uint32_t location,
   return true;
 }
 
-static const char *category_of(enum opcode op) {
-  switch (opcode_info(op)->klass) {
-  case OC_ELEMENTWISE: return "elementwise";
-  case OC_REDUCE: return "reduce";
-  case OC_SCAN: return "scan";
-  case OC_RANK: return "rank";
-  case OC_SORT: return "sort";
-  case OC_PERMUTE: return "permute";
-  case OC_VECTOR: return "vector";
-  case OC_SEGMENT: return "segment";
-  case OC_RANDOM: return "random";
-  case OC_PAIRING: return "pair";
-  case OC_IO: return "input and output";
-  case OC_TIMER: return "timer";
-  case OC_CHECK: return "check";
-  case OC_CONTROL: return "superoperator"; /* FUSED: no other comes here */
-  case OC_STACK:
-  case OC_CONSTANT: break;
-  }
-  return "";
-}
-
 static void write_event(struct machine *m, const struct measured *x, uint32_t location,
                         const char *name, const char *formula) {
   char line[512];
   struct place place = code_place(m->code, location);
   machine_describe_place(m, &place, line, sizeof line);
   struct trace_event event = {.name = name,
-                              .category = category_of(x->entry.op),
+                              .category =
+                                  opcode_class_info(opcode_info(x->entry.op)->klass)->category,
                               .line = line,
                               .function = m->program->functions[place.function].name->text,
                               .formula = formula,
@@ -107,9 +86,7 @@ bool operation_profiled(struct machine *m, uint32_t location, enum opcode op,
   struct measured x = {.entry = {.op = op, .type = type}};
   measure(m, &x, &x.entry.read, operands, (uint32_t)strlen(info->operands));
   x.entry.passes = info->klass == OC_ELEMENTWISE && x.longest > 1;
-  bool deep = info->klass == OC_SCAN || info->klass == OC_REDUCE || info->klass == OC_RANK ||
-              info->klass == OC_SORT;
-  if (deep) x.entry.over = elements(m, &operands[0]);
+  if (opcode_class_info(info->klass)->log_steps) x.entry.over = elements(m, &operands[0]);
   x.begin = machine_clock();
   if (!operation_execute(m, location, op, type, operands, results) ||
       !finish(m, &x, location, results, (uint32_t)strlen(info->results))) {

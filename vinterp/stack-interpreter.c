@@ -38,31 +38,6 @@ static bool has_kind(struct machine *m, const struct machine_site *site, unsigne
                        value_kind_text(value_kind(v)), value_kind_text(wanted));
 }
 
-static enum ir_kind_tag kind_of_word(enum type_word type) {
-  switch (type) {
-  case TW_INT:
-  case TW_CHAR: return IR_INT;
-  case TW_FLOAT: return IR_FLOAT;
-  case TW_BOOL: return IR_BOOL;
-  case TW_SEGDES: return IR_SEGDES;
-  case TW_NONE: break;
-  }
-  return IR_ANY;
-}
-
-/* The kind a letter of opcodes.def asks for. */
-static enum ir_kind_tag kind_of_letter(char letter, enum type_word type) {
-  switch (letter) {
-  case 'i': return IR_INT;
-  case 'f': return IR_FLOAT;
-  case 'b': return IR_BOOL;
-  case 's': return IR_SEGDES;
-  case 'p': return IR_PAIR;
-  case '*': return IR_ANY;
-  default: return kind_of_word(type);
-  }
-}
-
 /* ---- COPY, POP, CPOP ---- */
 
 static void reverse(struct value *items, uint64_t n) {
@@ -113,7 +88,7 @@ static bool operation(struct machine *m, const struct machine_site *site,
   struct value operands[MAX_OPERANDS], results[MAX_RESULTS];
   struct value *items = m->stack + (m->top - n);
   for (unsigned k = 0; k < n; k++) {
-    enum ir_kind_tag wanted = kind_of_letter(info->operands[k], type);
+    enum ir_kind_tag wanted = (enum ir_kind_tag)operand_kind(info->operands[k], type);
     if (wanted != IR_ANY && !has_kind(m, site, k, &items[k], wanted)) return false;
   }
   for (unsigned k = 0; k < n; k++) {

@@ -287,7 +287,7 @@ static const struct ir_kind *fixed_kind(struct parser *p, const struct ir_bindin
   enum ir_kind_tag tag = IR_ANY;
   if (x->form == IR_CONST) tag = ir_constant_tag(x->as.constant);
   if (x->form == IR_OP && i < strlen(opcode_info(x->op)->results))
-    tag = ir_letter_tag(opcode_info(x->op)->results[i], x->type);
+    tag = (enum ir_kind_tag)operand_kind(opcode_info(x->op)->results[i], x->type);
   if (x->form == IR_FUSED) {
     const struct superop *op = p->program->superops[x->as.superop];
     if (i < op->output_count) tag = ir_superop_output(op, i)->tag;
