@@ -18,14 +18,23 @@ void arena_init(struct arena *arena, struct heap *heap) {
 }
 
 void arena_free(struct arena *arena) {
+  arena_free_since(arena, (struct arena_mark){NULL, NULL, NULL});
+}
+
+struct arena_mark arena_mark(const struct arena *arena) {
+  return (struct arena_mark){arena->blocks, arena->next, arena->end};
+}
+
+void arena_free_since(struct arena *arena, struct arena_mark mark) {
   struct arena_block *block = arena->blocks;
-  while (block != NULL) {
+  while (block != mark.newest) {
     struct arena_block *older = block->older;
     heap_free(arena->heap, block, block->bytes);
     block = older;
   }
-  arena->blocks = NULL;
-  arena->next = arena->end = NULL;
+  arena->blocks = mark.newest;
+  arena->next = mark.next;
+  arena->end = mark.end;
 }
 
 static size_t aligned(size_t bytes) {

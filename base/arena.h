@@ -24,6 +24,16 @@ struct arena {
 void arena_init(struct arena *, struct heap *);
 /* Frees everything the arena gave out. The arena may be used again. */
 void arena_free(struct arena *);
+
+/* How far an arena has come: what it gives out later can be freed without the rest. */
+struct arena_mark {
+  struct arena_block *newest;
+  char *next, *end;
+};
+struct arena_mark arena_mark(const struct arena *);
+/* Frees what the arena gave out since the mark; later marks are void. */
+void arena_free_since(struct arena *, struct arena_mark);
+
 /* bytes, aligned to 16, zeroed. Never NULL: jumps to out_of_memory instead. */
 void *arena_alloc(struct arena *, size_t bytes);
 /* The bytes text[0..length) and a NUL. */

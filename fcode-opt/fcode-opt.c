@@ -75,22 +75,6 @@ static bool leave_deep_ones(struct opt *o) {
   return true;
 }
 
-static void copy_function(struct opt *o, struct ir_function *f) {
-  const struct ir_function from = *f;
-  ir_var *map = arena_alloc(o->scratch, from.var_count * sizeof *map);
-  for (uint32_t v = 0; v < from.var_count; v++) map[v] = v;
-  f->stack = NULL;
-  f->params = arena_alloc(o->arena, from.param_count * (sizeof(ir_var) + sizeof(bool)));
-  f->unused = (bool *)(f->params + from.param_count);
-  for (uint32_t i = 0; i < from.param_count; i++) f->params[i] = from.params[i];
-  f->result_kinds = arena_alloc(o->arena, from.result_count * sizeof *f->result_kinds);
-  for (uint32_t i = 0; i < from.result_count; i++) f->result_kinds[i] = from.result_kinds[i];
-  f->vars = arena_alloc(o->arena, from.var_count * sizeof *f->vars);
-  if (from.var_count > 0) memcpy(f->vars, from.vars, from.var_count * sizeof *f->vars);
-  o->var_capacity[f - o->program->functions] = from.var_count;
-  f->body = rewrite_copy(o, f, &from, from.body, map, NULL);
-}
-
 /* False if the program cannot be rewritten. */
 static bool copy_program(struct opt *o, const struct ir_program *program) {
   uint32_t n = program->function_count;
@@ -102,7 +86,10 @@ static bool copy_program(struct opt *o, const struct ir_program *program) {
   if (!leave_deep_ones(o)) return false;
   o->program->vcode = NULL; /* the form no longer says what it says */
   for (uint32_t i = 0; i < n; i++) {
-    if (o->program->functions[i].typed) copy_function(o, &o->program->functions[i]);
+    struct ir_function *f = &o->program->functions[i];
+    *f = rewrite_copy_function(o, f);
+    o->var_capacity[i] = f->var_count;
+    if (f->typed) f->stack = NULL;
   }
   return true;
 }
@@ -157,8 +144,10 @@ struct pass {
 
 struct driver {
   struct opt o;
+  struct guard guard; /* its arena is there from the beginning */
   struct diag_list *diags;
   bool broken; /* a pass broke a rule of the let-form */
+  bool warned; /* a pass failed a check of itself */
 };
 
 /* What --print-after shows: not the functions that nobody calls any more. */
@@ -169,11 +158,42 @@ static void print_program(struct opt *o, const char *pass) {
   arena_free(o->scratch);
 }
 
+/* Says that a pass was undone: once, though several may be. */
+static void warn(struct driver *d, const char *pass) {
+  const struct guard *g = d->o.guard;
+  if (d->o.explain) {
+    fprintf(d->o.explain, "  the pass %s was undone: what it says above is not so\n", pass);
+  }
+  if (d->warned) return;
+  d->warned = true;
+  diag_add(d->diags, SEVERITY_WARNING, d->o.program->file, (struct source_pos){0, 0}, NULL,
+           "a fault of Ravel: the optimiser's pass %s failed a check of itself (%s:%d: %s); "
+           "the program runs without this optimisation; please report it with the program",
+           pass, g->file, g->line, g->condition);
+}
+
+/* Runs a pass in its guard; whether it changed anything. */
+static bool run_guarded(struct driver *d, struct pass pass) {
+  struct opt *o = &d->o;
+  if (setjmp(o->guard->failed)) {
+    arena_free(o->scratch);
+    guard_undo(o);
+    warn(d, pass.name);
+    return false;
+  }
+  bool changed = pass.run(o);
+  if (o->options->after_pass) o->options->after_pass(o, pass.name);
+  return changed;
+}
+
 /* Runs a pass; whether it changed anything. */
 static bool run(struct driver *d, struct pass pass) {
   struct opt *o = &d->o;
   if (d->broken) return false;
-  bool changed = pass.run(o);
+  guard_begin(o, &d->guard);
+  bool changed = run_guarded(d, pass);
+  bool undone = d->guard.condition != NULL;
+  guard_end(o);
   for (uint32_t i = 0; i < o->program->function_count; i++) {
     if (o->program->functions[i].typed) rewrite_number(o, &o->program->functions[i]);
   }
@@ -183,7 +203,7 @@ static bool run(struct driver *d, struct pass pass) {
   if (wanted && (strcmp(wanted, "all") == 0 || strcmp(wanted, pass.name) == 0)) {
     print_program(o, pass.name);
   }
-  if (o->options->verify && !ir_verify(o->arena, o->program, d->diags)) {
+  if ((o->options->verify || undone) && !ir_verify(o->arena, o->program, d->diags)) {
     diag_add(d->diags, SEVERITY_ERROR, o->program->file, (struct source_pos){0, 0}, NULL,
              "the optimiser's pass %s broke the let-form: a fault of Ravel", pass.name);
     d->broken = true;
@@ -249,15 +269,17 @@ struct ir_program *fcode_opt(struct arena *arena, const struct ir_program *progr
   if (!stats) stats = &own;
   *stats = (struct fcode_opt_stats){0};
   double start = now();
-  arena_init(&scratch, arena->heap);
-  if (setjmp(arena->out_of_memory)) goto out_of_memory;
-  if (setjmp(scratch.out_of_memory)) goto out_of_memory;
   struct driver d = {.diags = diags,
                      .o = {.arena = arena,
                            .scratch = &scratch,
                            .options = options,
                            .stats = stats,
                            .explain = explain}};
+  arena_init(&scratch, arena->heap);
+  arena_init(&d.guard.arena, arena->heap);
+  if (setjmp(arena->out_of_memory)) goto out_of_memory;
+  if (setjmp(scratch.out_of_memory)) goto out_of_memory;
+  if (setjmp(d.guard.arena.out_of_memory)) goto out_of_memory;
   if (copy_program(&d.o, program)) {
     count(&d.o, &stats->functions_before, &stats->bindings_before);
     if (options->origins) make_origins(&d.o);
@@ -273,6 +295,7 @@ struct ir_program *fcode_opt(struct arena *arena, const struct ir_program *progr
 
 out_of_memory:
   arena_free(&scratch);
+  arena_free(&d.guard.arena);
   diag_add(diags, SEVERITY_ERROR, program->file, (struct source_pos){0, 0}, NULL,
            "out of memory while optimising the program");
   return NULL;

@@ -10,6 +10,8 @@
 
 #include "ir/ir.h"
 
+struct opt; /* passes.h */
+
 struct fcode_opt_options {
   bool fuse;             /* else the program stays VCODE */
   bool verify;           /* ir_verify after every pass */
@@ -17,6 +19,8 @@ struct fcode_opt_options {
   unsigned inline_limit; /* size up to which a function is inlined everywhere; default 160 */
   const char *print_after; /* name of a pass, "all" or NULL */
   FILE *dump;              /* where print_after prints */
+  /* For tests: called at the end of every pass, as a part of it; else NULL. */
+  void (*after_pass)(struct opt *, const char *pass);
 };
 
 /* What became of a program: instructions (without COPY, POP ... see vcode.md, 16), by pass. */
@@ -32,9 +36,10 @@ struct fcode_opt_options fcode_opt_default_options(void);
 
 /* Optimises a program; the result is new, its memory the arena's; `program` stays as it is.
  * Functions without let-form stay, with their stack code. NULL with an error in diags if memory
- * fails (or, with `verify`, if a pass broke a rule: a fault of Ravel). `stats` may be NULL.
- * `explain`, if not NULL, gets the explanation: per function each superoperator as a formula,
- * what was not fused and why, passes over memory and bytes before and after. */
+ * fails (or, with `verify`, if a pass broke a rule: a fault of Ravel). A pass that fails a
+ * check of itself is undone, with a warning in diags. `stats` may be NULL. `explain`, if not
+ * NULL, gets the explanation: per function each superoperator as a formula, what was not fused
+ * and why, passes over memory and bytes before and after. */
 struct ir_program *fcode_opt(struct arena *, const struct ir_program *program,
                              const struct fcode_opt_options *, struct fcode_opt_stats *stats,
                              FILE *explain, struct diag_list *diags);

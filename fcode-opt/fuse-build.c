@@ -6,7 +6,6 @@
  */
 #include "fcode-opt/fuse.h"
 
-#include <assert.h>
 #include <string.h>
 
 /* A superoperator being made. Value numbers of parameters are known only when all parameters
@@ -166,7 +165,7 @@ static struct superop *complete(struct builder *s) {
   const char *why;
   uint32_t node;
   bool fine = superop_complete(arena, op, &why, &node);
-  assert(fine || !why);
+  pass_require(fuse->o, fine || !why);
   if (!fine) longjmp(arena->out_of_memory, 1);
   return op;
 }

@@ -5,7 +5,6 @@
 
 #include "fcode-opt/explain.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -128,7 +127,7 @@ static void depend(struct emitter *e, uint32_t item, const struct fuse_unit *on)
   if (!on || on->item == NO_UNIT || on->item == item) return;
   struct fuse_item *it = &e->b->items.items[on->item];
   if (it->done) return;
-  assert(!it->open);
+  pass_require(e->b->fuse->o, !it->open);
   *array_push(e->b->fuse->o->scratch, &e->stack) = on->item;
 }
 

@@ -7,7 +7,6 @@
 #include "fcode-opt/loops.h"
 
 #include "fused-kernels/fused.h"
-#include <assert.h>
 #include <string.h>
 
 /* The superoperator being made: parameters are those of the function. */
@@ -189,14 +188,23 @@ static struct superop *complete(struct builder *b, const uint32_t *outputs, uint
   const char *why;
   uint32_t node;
   bool fine = superop_complete(o->arena, op, &why, &node);
-  assert(fine || !why);
-  if (!fine && !why) longjmp(o->arena->out_of_memory, 1);
-  return fine ? op : NULL;
+  pass_require(o, fine || !why);
+  if (!fine) longjmp(o->arena->out_of_memory, 1);
+  return op;
 }
 
-/* An output for each result: no value twice, none of them a constant's. */
+/* The parameter that the loop carries first; or LOOPS_NONE. */
+static uint32_t first_carried(const struct builder *b) {
+  const uint32_t first = b->root == 0 ? 1 : 0;
+  return first < b->s->f->param_count ? first : LOOPS_NONE;
+}
+
+/* An output for each result: no value twice, none of them a constant's. If nobody needs a
+ * result, because the recursion is there only since it might not end, the output is what a
+ * parameter is at the end: a superoperator has one. */
 static void add_outputs(struct builder *b, const uint32_t *ends, uint32_t count,
-                        uint32_t *outputs) {
+                        const uint32_t *carried, uint32_t *outputs) {
+  if (count == 0) outputs[0] = carried[first_carried(b)];
   for (uint32_t i = 0; i < count; i++) {
     outputs[i] = compute(b, ends[i]);
     for (uint32_t k = 0; k < i; k++) {
@@ -236,10 +244,11 @@ static void replace_body(struct opt *o, struct ir_function *f, const struct ir_b
   struct rewrite_block bindings = {0};
   x.form = IR_FUSED;
   x.as.superop = op->number;
-  rewrite_yield(o, body, op->output_count);
+  rewrite_yield(o, body, f->result_count);
   for (uint32_t i = 0; i < op->param_count; i++) x.operands[i] = f->params[i];
   for (uint32_t i = 0; i < op->output_count; i++) {
-    x.results[i] = body->results[i] = rewrite_var(o, f, ir_superop_output(op, i));
+    x.results[i] = rewrite_var(o, f, ir_superop_output(op, i));
+    if (i < f->result_count) body->results[i] = x.results[i];
   }
   rewrite_append(o, &bindings, &x);
   rewrite_finish(body, &bindings);
@@ -250,6 +259,7 @@ static void replace_body(struct opt *o, struct ir_function *f, const struct ir_b
 static const struct superop *loop_of(struct symbolic *s) {
   struct builder b = {.s = s, .values = s->f->param_count};
   const struct ir_block *body = s->f->body;
+  if (s->f->param_count > LOOPS_NODES) return NULL;
   for (uint32_t d = s->call_domain; d != LOOPS_NONE; d = s->domains.items[d].parent) {
     if (s->domains.items[d].flag == LOOPS_NONE) continue;
     *array_push(s->o->scratch, &b.literals) = s->domains.items[d].flag;
@@ -270,9 +280,11 @@ static const struct superop *loop_of(struct symbolic *s) {
   bool *needed = arena_alloc(s->o->scratch, s->exprs.count);
   b.numbers = arena_alloc(s->o->scratch, s->exprs.count * sizeof *b.numbers);
   uint32_t *carried = arena_alloc(s->o->scratch, s->f->param_count * sizeof *carried);
-  uint32_t *outputs = arena_alloc(s->o->scratch, body->result_count * sizeof *outputs);
+  const uint32_t output_count = body->result_count > 0 ? body->result_count : 1;
+  uint32_t *outputs = arena_alloc(s->o->scratch, output_count * sizeof *outputs);
   for (uint32_t i = 0; i < s->exprs.count; i++) b.numbers[i] = LOOPS_NONE;
   while (s->vars[s->f->params[b.root]].shape != SHAPE_DOMAIN) b.root++;
+  if (first_carried(&b) == LOOPS_NONE) return NULL;
   for (uint32_t i = 0; i < body->result_count; i++) need(&b, needed, ends[i]);
   for (size_t i = 0; i < b.literals.count; i++) need(&b, needed, b.literals.items[i]);
   for (uint32_t i = 0; i < s->f->param_count; i++) {
@@ -282,8 +294,8 @@ static const struct superop *loop_of(struct symbolic *s) {
   }
   add_constants(&b, needed);
   add_loop(&b, carried);
-  add_outputs(&b, ends, body->result_count, outputs);
-  return b.nodes.count > LOOPS_NODES ? NULL : complete(&b, outputs, body->result_count);
+  add_outputs(&b, ends, body->result_count, carried, outputs);
+  return b.nodes.count > LOOPS_NODES ? NULL : complete(&b, outputs, output_count);
 }
 
 static bool try_function(struct opt *o, const struct sizes *sizes, uint32_t function) {

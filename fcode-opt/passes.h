@@ -6,6 +6,8 @@
 
 #include "fcode-opt/fcode-opt.h"
 
+#include <setjmp.h>
+
 /* No variable: a variable that has no new name yet. */
 #define IR_NO_VAR UINT32_MAX
 
@@ -29,6 +31,7 @@ struct opt {
   struct fcode_opt_stats *stats; /* never NULL */
   FILE *explain;                 /* or NULL */
   uint32_t *var_capacity;        /* per function: room in its `vars` */
+  struct guard *guard;           /* of the pass that runs; NULL: its checks abort */
 };
 
 /* Passes: memory that fails ends in the arena's border. Each says whether it changed anything.
@@ -40,6 +43,34 @@ bool pass_loops(struct opt *);    /* loops.c */
 bool pass_zeros(struct opt *);    /* zeros.c: once, for FCODE */
 bool pass_sort(struct opt *);     /* sort.c: once, for FCODE */
 bool pass_fuse(struct opt *);     /* fuse.c */
+
+/* ---- checks: guard.c ---- */
+
+/* A check of a pass on itself: what holds in every program if the pass is right. Where it does
+ * not, debug and sanitizer builds abort; in a release the pass is undone, with a warning, and
+ * the program runs without it. Only on the thread that runs the pass. */
+#define pass_require(o, condition)                                                             \
+  ((condition) ? (void)0 : guard_fail((o)->guard, __FILE__, __LINE__, #condition))
+
+/* What a pass is undone to. */
+struct guard {
+  jmp_buf failed;            /* set by whoever runs the pass */
+  struct arena arena;        /* of the functions of `program` */
+  struct ir_program program; /* as it was before */
+  struct fcode_opt_stats stats;
+  struct arena_mark mark; /* in the arena of the result: what follows is the pass's */
+  const char *file, *condition;
+  int line; /* of the check that failed */
+};
+
+/* Before a pass: keeps a copy of the program. */
+void guard_begin(struct opt *, struct guard *);
+/* After a pass: the copy is not needed. */
+void guard_end(struct opt *);
+/* After a pass that failed: the program is what it was, the memory of the pass is freed. */
+void guard_undo(struct opt *);
+/* A check has failed: does not return. */
+_Noreturn void guard_fail(struct guard *, const char *file, int line, const char *condition);
 
 /* ---- rewriting: rewrite.c ---- */
 
@@ -71,6 +102,8 @@ void rewrite_yield(struct opt *, struct ir_block *, uint32_t count);
 struct ir_block *rewrite_copy(struct opt *, struct ir_function *to,
                               const struct ir_function *from, const struct ir_block *,
                               ir_var *map, const struct ir_kind *const *instance);
+/* A copy of a function; names, kinds and constants are shared, liveness is not copied. */
+struct ir_function rewrite_copy_function(struct opt *, const struct ir_function *);
 /* How often each variable of a function is used (as operand, or as a block's result). `uses`
  * has var_count entries, and is overwritten. */
 void rewrite_count_uses(const struct ir_function *, uint32_t *uses);

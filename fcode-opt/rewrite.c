@@ -114,6 +114,22 @@ struct ir_block *rewrite_copy(struct opt *o, struct ir_function *to,
   return copy;
 }
 
+struct ir_function rewrite_copy_function(struct opt *o, const struct ir_function *from) {
+  struct ir_function f = *from;
+  if (!f.typed) return f;
+  ir_var *map = arena_alloc(o->scratch, from->var_count * sizeof *map);
+  for (uint32_t v = 0; v < from->var_count; v++) map[v] = v;
+  f.params = arena_alloc(o->arena, from->param_count * (sizeof(ir_var) + sizeof(bool)));
+  f.unused = (bool *)(f.params + from->param_count);
+  for (uint32_t i = 0; i < from->param_count; i++) f.params[i] = from->params[i];
+  f.result_kinds = arena_alloc(o->arena, from->result_count * sizeof *f.result_kinds);
+  for (uint32_t i = 0; i < from->result_count; i++) f.result_kinds[i] = from->result_kinds[i];
+  f.vars = arena_alloc(o->arena, from->var_count * sizeof *f.vars);
+  if (from->var_count > 0) memcpy(f.vars, from->vars, from->var_count * sizeof *f.vars);
+  f.body = rewrite_copy(o, &f, from, from->body, map, NULL);
+  return f;
+}
+
 /* ---- renaming ---- */
 
 static void count_block(const struct ir_block *block, uint32_t *uses) {

@@ -103,6 +103,26 @@ Test(arena, gives_zeroed_aligned_memory_that_stays) {
   arena_free(&arena);
 }
 
+Test(arena, frees_what_came_after_a_mark) {
+  struct heap heap;
+  struct arena arena;
+  heap_init(&heap, 0);
+  arena_init(&arena, &heap);
+  const struct arena_mark empty = arena_mark(&arena);
+  char *kept = arena_copy(&arena, "kept", 4);
+  const uint64_t live = heap.live;
+  const struct arena_mark mark = arena_mark(&arena);
+  char *first = arena_alloc(&arena, 64);
+  for (int i = 0; i < 1000; i++) arena_alloc(&arena, 100);
+  cr_expect_gt(heap.live, live);
+  arena_free_since(&arena, mark);
+  cr_expect_eq(heap.live, live);
+  cr_expect_str_eq(kept, "kept");
+  cr_expect_eq(arena_alloc(&arena, 64), first, "the memory is not given out again");
+  arena_free_since(&arena, empty);
+  cr_expect_eq(heap.live, 0);
+}
+
 Test(arena, arrays_grow_and_keep_their_items) {
   struct heap heap;
   struct arena arena;

@@ -1,4 +1,5 @@
 /* driver.c - whole programs: the corpus, deep nests, functions without let-form, no memory. */
+#include "fcode-opt/passes.h"
 #include "support.h"
 #include "vcode/vcode.h"
 
@@ -149,3 +150,147 @@ Test(driver, every_allocation_may_fail) {
   }
   cr_expect(failures > 3, "%lu", (unsigned long)failures);
 }
+
+/* ---- passes that fail a check of themselves ---- */
+
+/* Spoils what passes write in place: operands, bindings, signatures, the list of functions'
+ * variables, superoperators. */
+static void spoil(struct opt *o) {
+  for (uint32_t i = 0; i < o->program->function_count; i++) {
+    struct ir_function *f = &o->program->functions[i];
+    if (!f->typed) continue;
+    for (uint32_t k = 0; k < f->body->count; k++) {
+      struct ir_binding *x = &f->body->bindings[k];
+      for (uint32_t v = 0; v < x->operand_count; v++) x->operands[v] = 77777;
+      if (x->form == IR_IF) x->as.arms.then = x->as.arms.otherwise = NULL;
+    }
+    f->body->count /= 2;
+    f->result_count = f->param_count = 0;
+    for (int k = 0; k < 100; k++) rewrite_var(o, f, NULL);
+  }
+  o->program->superops = NULL;
+  o->program->superop_count = 3;
+  o->program->origin_count = 5;
+  o->stats->folded = 12345;
+  arena_alloc(o->arena, 100000);
+}
+
+static void fail_in_dead(struct opt *o, const char *pass) {
+  if (strcmp(pass, "dead") != 0) return;
+  spoil(o);
+  pass_require(o, o->stats->folded == 0);
+}
+
+static void fail_in_all(struct opt *o, const char *pass) {
+  cr_assert(pass);
+  spoil(o);
+  pass_require(o, o->stats->folded == 0);
+}
+
+static const char two_functions[] =
+    "FUNC M CONST INT 5 CALL FN CONST INT (1 2 3) CONST INT (4 5 6) + INT RET "
+    "FUNC FN CONST INT 1 + INT COPY 1 0 CONST SEGDES 1 +_REDUCE INT CPOP 1 1 POP 1 0 "
+    "COPY 1 0 CONST INT 3 > INT IF CALL FN ENDIF RET";
+
+static char *printed(struct fixture *t, const struct ir_program *program) {
+  char *text = NULL;
+  size_t size = 0;
+  FILE *out = open_memstream(&text, &size);
+  ir_print(program, out);
+  fclose(out);
+  char *copy = arena_copy(&t->arena, text, size);
+  free(text);
+  return copy;
+}
+
+#ifdef RAVEL_DEBUG
+/* A fault is found where it happens. */
+static void abort_in(void (*after_pass)(struct opt *, const char *)) {
+  struct fixture t;
+  fixture_init(&t);
+  t.options.after_pass = after_pass;
+  optimised(&t, built(&t, two_functions, strlen(two_functions)));
+}
+Test(driver, a_failing_pass_aborts, .signal = SIGABRT) {
+  abort_in(fail_in_dead);
+}
+Test(driver, failing_passes_abort, .signal = SIGABRT) {
+  abort_in(fail_in_all);
+}
+#else
+static const struct ir_program *with_hook(struct fixture *t, bool fuse,
+                                          void (*after_pass)(struct opt *, const char *)) {
+  fixture_init(t);
+  t->options.fuse = fuse;
+  t->options.after_pass = after_pass;
+  const struct ir_program *result =
+      optimised(t, built(t, two_functions, strlen(two_functions)));
+  cr_assert(result && t->diags.errors == 0);
+  return result;
+}
+
+static void expect_warning(const struct fixture *t, const char *pass) {
+  cr_assert_eq(t->diags.list.count, 1, "it is said once");
+  const struct diag *d = &t->diags.list.items[0];
+  cr_expect_eq(d->severity, SEVERITY_WARNING);
+  cr_expect(strstr(d->message, pass), "%s", d->message);
+  cr_expect(strstr(d->message, "the program runs without this optimisation; please report"),
+            "%s", d->message);
+  cr_expect(strstr(d->message, "(driver.c:") && strstr(d->message, ": o->stats->folded == 0)"),
+            "%s", d->message);
+}
+
+/* Without any pass the program is what it was, to the letter. */
+Test(driver, failing_passes_leave_the_program) {
+  struct fixture t;
+  const struct ir_program *result = with_hook(&t, true, fail_in_all);
+  expect_warning(&t, "pass inline ");
+  struct ir_program *program = built(&t, two_functions, strlen(two_functions));
+  program->vcode = NULL;
+  ir_liveness(&t.arena, program);
+  cr_expect_str_eq(printed(&t, result), printed(&t, program));
+  cr_expect_eq(t.stats.folded, 0);
+  fixture_free(&t);
+}
+
+/* The others do their work, on a program that is right; the memory of the failed one is free.
+ */
+Test(driver, passes_beside_a_failing_one) {
+  struct fixture t, whole;
+  const struct ir_program *result = with_hook(&t, false, fail_in_dead);
+  expect_warning(&t, "pass dead ");
+  cr_expect_neq(t.stats.folded, 12345);
+  cr_expect(strstr(printed(&t, result), "CONST INT (5 7 9)"), "%s", printed(&t, result));
+  const uint64_t live = t.heap.live;
+  with_hook(&whole, false, NULL);
+  cr_expect_eq(whole.diags.list.count, 0);
+  cr_expect_lt(live, whole.heap.live + 100000);
+  fixture_free(&t);
+  fixture_free(&whole);
+}
+
+/* So it is when memory ends while the program is put back. */
+Test(driver, every_allocation_of_a_failing_pass_may_fail) {
+  uint64_t failures = 0;
+  for (uint64_t n = 1; n < 1000; n++) {
+    struct fixture t;
+    struct arena arena;
+    struct heap heap;
+    fixture_init(&t);
+    t.options.after_pass = fail_in_all;
+    const struct ir_program *program = built(&t, two_functions, strlen(two_functions));
+    heap_init(&heap, 0);
+    arena_init(&arena, &heap);
+    heap.fail_at = n;
+    const struct ir_program *result =
+        fcode_opt(&arena, program, &t.options, NULL, NULL, &t.diags);
+    failures += result == NULL;
+    cr_expect(result || t.diags.errors > 0, "allocation %lu", (unsigned long)n);
+    arena_free(&arena);
+    cr_expect_eq(heap.live, 0, "allocation %lu", (unsigned long)n);
+    fixture_free(&t);
+    if (result) break;
+  }
+  cr_expect(failures > 10, "%lu", (unsigned long)failures);
+}
+#endif

@@ -120,3 +120,42 @@ Test(loops, places_that_move) {
                         "v27 = DPERMUTE INT v11 v26 v24 v7 v0 @2:5\n"),
          "");
 }
+
+/* What is left of a recursion whose results nobody needs: it may not end, so it stays. */
+#define WITHOUT_RESULTS(params, flag, next)                                                    \
+  "fun F (v0: SEGDES" params ") -> () @2:1\n" flag "v8 = LENGTHS v7 @2:2\n"                    \
+  "v9 = CONST INT 0 @2:2\n"                                                                    \
+  "v10 = > INT v8 v9 @2:2\n"                                                                   \
+  "if v10 @2:3\n" next "yield\nelse\nyield\nend\nyield\nend\n"
+
+Test(loops, no_result_that_is_needed) {
+  struct rewriting r;
+  const char *formula = loop_of(
+      &r, "fun M (v0: INT, v1: INT) -> () @1:1\n"
+          "v2 = LENGTH INT v1 @1:1\n"
+          "v3 = MAKE_SEGDES v2 @1:1\n"
+          "call F v3 v1 @1:2\n"
+          "yield\nend\n" WITHOUT_RESULTS(
+              ", v1: INT",
+              "v3 = CONST INT 1 @2:1\nv4 = DIST INT v3 v0 @2:1\n" FLAG
+              "v6, v7 = PACK INT v1 v5 v0 @2:2\n",
+              "v12 = DIST INT v3 v7 @3:1\nv13 = - INT v6 v12 @3:1\ncall F v7 v13 @3:1\n"));
+  cr_expect_str_eq(formula, "r after r = i while (r > 1): r = (r - 1)");
+  const struct ir_function *f = &r.o.program->functions[function_called(&r, "F")];
+  cr_expect_eq(f->body->result_count, 0);
+  rewriting_free(&r);
+}
+
+/* Nothing that could change: it never ends, or ends at once. */
+Test(loops, nothing_carried) {
+  expect("fun M (v0: INT, v1: INT) -> () @1:1\n"
+         "v2 = LENGTH INT v1 @1:1\n"
+         "v3 = MAKE_SEGDES v2 @1:1\n"
+         "call F v3 @1:2\n"
+         "yield\nend\n" WITHOUT_RESULTS("",
+                                        "v3 = CONST INT 1 @2:1\nv4 = DIST INT v3 v0 @2:1\n"
+                                        "v5 = = INT v4 v4 @2:1\n"
+                                        "v6, v7 = PACK INT v4 v5 v0 @2:2\n",
+                                        "call F v7 @3:1\n"),
+         "");
+}
