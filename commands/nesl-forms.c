@@ -19,6 +19,16 @@ void nesl_complain(struct nesl *n) {
   diag_print(&n->diags, "nesl", MOST, stderr);
 }
 
+/* What succeeded may have warnings, which are the same for every form: said once. */
+static void pass_on_warnings(struct nesl *n) {
+  bool any = false;
+  for (size_t i = 0; i < n->diags.list.count; i++) {
+    any |= n->diags.list.items[i].severity == SEVERITY_WARNING;
+  }
+  if (any && !n->warned) nesl_complain(n);
+  n->warned |= any;
+}
+
 /* Memory ran out: said without any. */
 static void complain_of_memory(struct nesl *n) {
   diag_add(&n->diags, SEVERITY_ERROR, NULL, (struct source_pos){0}, NULL,
@@ -150,6 +160,8 @@ struct nesl_outcome nesl_execute(struct nesl *n, const struct form *form) {
     outcome.error = n->complaints.first != NESL_OK ? n->complaints.first : NESL_RUNTIME;
     outcome.interrupted = nesl_was_interrupted(n);
     n->interrupted |= outcome.interrupted;
+  } else {
+    pass_on_warnings(n);
   }
   if (fine && size > 0) {
     outcome.result = text;

@@ -51,6 +51,7 @@ struct nesl {
   volatile sig_atomic_t *interrupt; /* set by Ctrl-C; or NULL */
   bool leave;                       /* exit was read */
   bool interrupted;                 /* an evaluation was, by Ctrl-C */
+  bool warned;                      /* of what succeeded all the same */
   const char *last_loaded;
   unsigned load_depth;
 };
