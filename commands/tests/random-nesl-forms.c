@@ -7,24 +7,23 @@
 
 enum { DEPTH = 6, BUDGET = 40, SMALL_BUDGET = 18 };
 
-static void add_form(gen *g, const char *text, struct piece *body) {
+void add_form(gen *g, const char *text, struct piece *body) {
   *array_push(g->arena, &g->program->forms) = piece(g, NULL, text, &body, body != NULL);
 }
 
-static void add_function(gen *g, const struct maker *m) {
+void add_function(gen *g, const struct maker *m) {
   *array_push(g->arena, &g->functions) = m;
 }
 
-static struct maker *new_function(gen *g, const char *prefix, const struct rtype *parameter,
-                                  const struct rtype *result) {
+struct maker *new_function(gen *g, const char *prefix, const struct rtype *parameter,
+                           const struct rtype *result) {
   struct maker *m = arena_alloc(g->arena, sizeof *m);
   *m = (struct maker){arena_printf(g->arena, "%s%u", prefix, g->names++), parameter, result,
                       false};
   return m;
 }
 
-/* ": T -> U", unless a part of them has no notation. */
-static const char *annotation(gen *g, const struct rtype *from, const struct rtype *to) {
+const char *annotation(gen *g, const struct rtype *from, const struct rtype *to) {
   if (has_function(from) || has_function(to)) return "";
   return arena_printf(g->arena, " : %s -> %s", type_text_of(g, from), type_text_of(g, to));
 }
@@ -255,7 +254,8 @@ static void add_prelude(gen *g) {
 static void add_forms(gen *g) {
   static void (*const kinds[])(gen *) = {add_optional,  add_mutual,    add_datatype,  add_plain,
                                          add_plain,     add_recursion, add_recursion, add_maker,
-                                         add_unguarded, add_global};
+                                         add_unguarded, add_global,    add_scalars,   add_scalars,
+                                         add_scalars,   add_partners};
   size_t count = below(g, 6);
   add_prelude(g);
   for (size_t i = 0; i < count; i++) {
@@ -266,7 +266,12 @@ static void add_forms(gen *g) {
     if (add != add_global) g->scope.count = globals;
   }
   g->budget = BUDGET + (int)below(g, BUDGET);
-  add_form(g, "\1;", make(g, some_type(g, 3), DEPTH + 1));
+  struct piece *last = chance(g, 60) ? applied(g) : NULL;
+  if (last && chance(g, 50)) {
+    struct piece *both[2] = {last, make(g, some_type(g, 3), DEPTH)};
+    last = piece(g, pair_of(g, last->type, both[1]->type), "(\1, \1)", both, 2);
+  }
+  add_form(g, "\1;", last ? last : make(g, some_type(g, 3), DEPTH + 1));
 }
 
 struct random_program *random_program(struct arena *arena, uint64_t seed, uint64_t number) {

@@ -2,6 +2,7 @@
  *
  *   random-nesl-types.c        types, names, scopes
  *   random-nesl-expressions.c  expressions of a type that is wanted
+ *   random-nesl-recursions.c   functions that are applied to each, and call themselves
  *   random-nesl-forms.c        functions, datatypes, globals: whole programs
  *   random-nesl-shrink.c       texts of programs; smaller programs
  */
@@ -115,5 +116,23 @@ const struct variable *variable_of(gen *, const struct rtype *, bool result);
 struct piece *leaf(gen *, const struct rtype *);
 /* An expression of at most this many nested pieces. */
 struct piece *make(gen *, const struct rtype *, int depth);
+
+/* ---- random-nesl-recursions.c ---- */
+
+/* A recursive function on scalars; two that call each other. */
+void add_scalars(gen *);
+void add_partners(gen *);
+/* A recursive function of the program applied to each element; NULL: there is none. */
+struct piece *applied(gen *);
+
+/* ---- random-nesl-forms.c ---- */
+
+void add_form(gen *, const char *text, struct piece *body);
+/* A function with a name of its own; add_function: from now on it may be called. */
+struct maker *new_function(gen *, const char *prefix, const struct rtype *parameter,
+                           const struct rtype *result);
+void add_function(gen *, const struct maker *);
+/* ": T -> U", or nothing if a part of them has no notation. */
+const char *annotation(gen *, const struct rtype *from, const struct rtype *to);
 
 #endif
