@@ -139,7 +139,9 @@ def stages(everything, seed):
     yield ("random programs of VCODE and of NESL",
            ["python3 nesl-tests/random_programs.py" +
             (f" --seconds 600 --native --seed {seed[:8]}" if everything else " --count 1000"),
-            f"build/bin/nesl-random --seed {number} {length}"])
+            f"build/bin/nesl-random --seed {number} {length}"] +
+           (["mkdir -p build/kernels && build/bin/nesl-random --first 1000000"
+             f" --seed {number} --seconds 300 --native build/kernels"] if everything else []))
     yield ("mutations of the tables", "scripts/mutate-tables --all" if everything else
            "scripts/mutate-tables --sample 4 --seed 93554231")
     yield "build asan", build("asan")

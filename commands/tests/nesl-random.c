@@ -3,7 +3,9 @@
  * thread and on several, on a back end that does everything late. Values must be equal to the
  * bit, what is printed to the byte, errors in their kind and sentence.
  *
- *     nesl-random [--seed S] [--first N] [--count N] [--seconds T] [--show]
+ *     nesl-random [--seed S] [--first N] [--count N] [--seconds T] [--native FOLDER] [--show]
+ *
+ * --native: with compiled superoperators as well, kept in this folder.
  *
  * Every evaluation is a process of its own, forked with the library loaded: what crashes or
  * does not end is an outcome like others. A program whose outcomes differ is shrunk and shown.
@@ -15,6 +17,7 @@
 #include "neslc/syntax.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -29,19 +32,39 @@ struct way {
   unsigned threads;
   bool optimise, fuse;
   bool unchecked; /* asked about programs only that come to a value */
+  bool native;    /* superoperators are compiled first: only if it was asked for */
 };
 
 static const struct way ways[] = {
-    {"interpreted directly", NULL, 1, false, false, false},
-    {"compiled", "cpu", 1, false, false, false},
-    {"compiled, 3 threads", "cpu", 3, false, false, false},
-    {"optimised", "cpu", 1, true, false, false},
-    {"fused", "cpu", 1, true, true, false},
-    {"fused, 3 threads", "cpu", 3, true, true, false},
-    {"delayed", "delayed", 1, false, false, false},
-    {"delayed, fused", "delayed", 1, true, true, false},
-    {"unchecked", "cpu", 1, false, false, true},
-    {"unchecked, fused", "cpu", 1, true, true, true},
+    {.name = "interpreted directly", .threads = 1},
+    {.name = "compiled", .backend = "cpu", .threads = 1},
+    {.name = "compiled, 3 threads", .backend = "cpu", .threads = 3},
+    {.name = "optimised", .backend = "cpu", .threads = 1, .optimise = true},
+    {.name = "fused", .backend = "cpu", .threads = 1, .optimise = true, .fuse = true},
+    {.name = "fused, 3 threads",
+     .backend = "cpu",
+     .threads = 3,
+     .optimise = true,
+     .fuse = true},
+    {.name = "delayed", .backend = "delayed", .threads = 1},
+    {.name = "delayed, fused",
+     .backend = "delayed",
+     .threads = 1,
+     .optimise = true,
+     .fuse = true},
+    {.name = "unchecked", .backend = "cpu", .threads = 1, .unchecked = true},
+    {.name = "unchecked, fused",
+     .backend = "cpu",
+     .threads = 1,
+     .optimise = true,
+     .fuse = true,
+     .unchecked = true},
+    {.name = "native",
+     .backend = "cpu",
+     .threads = 2,
+     .optimise = true,
+     .fuse = true,
+     .native = true},
 };
 enum { WAYS = sizeof ways / sizeof *ways };
 
@@ -113,8 +136,9 @@ static bool run_form(struct evaluator *evaluator, const struct evaluation *e,
   return true;
 }
 
-static void run_text(struct session *session, const struct way *way, const char *text,
-                     FILE *out) {
+/* native: the folder of compiled superoperators, or NULL. */
+static void run_text(struct session *session, const struct way *way, const char *native,
+                     const char *text, FILE *out) {
   struct diag_list diags;
   struct complaints complaints = {.diags = &diags};
   struct nesl_sources sources = {.list = {0}};
@@ -127,6 +151,11 @@ static void run_text(struct session *session, const struct way *way, const char 
   options.machine.out = open_memstream(&printed, &printed_size);
   options.machine.memory_limit = (uint64_t)1 << 30;
   options.machine.threads = way->threads;
+  char compiled[PATH_MAX + 8];
+  if (way->native) {
+    snprintf(compiled, sizeof compiled, "wait:%s", native);
+    options.machine.native = compiled;
+  }
   options.backend_name = way->backend;
   options.optimise = way->optimise;
   options.no_fusion = !way->fuse;
@@ -169,7 +198,7 @@ struct outcome {
 };
 
 static void start(struct outcome *o, struct session *session, const struct way *way,
-                  const char *text) {
+                  const char *native, const char *text) {
   int ends[2];
   fflush(stdout);
   if (pipe(ends) != 0 || (o->process = fork()) < 0) {
@@ -183,7 +212,7 @@ static void start(struct outcome *o, struct session *session, const struct way *
     setrlimit(RLIMIT_CORE, &none);
     FILE *out = fdopen(ends[1], "w");
     close(ends[0]);
-    if (out) run_text(session, way, text, out);
+    if (out) run_text(session, way, native, text, out);
     _exit(!out || fclose(out) != 0);
   }
   close(ends[1]);
@@ -213,6 +242,7 @@ static void finish(struct outcome *o) {
 
 struct tester {
   struct session *session;
+  const char *native; /* folder of compiled superoperators; NULL: none are compiled */
   const char *text;   /* that is being compared */
   char *told[WAYS];   /* outcomes, the first that of the direct interpreter */
   unsigned differing; /* the way whose outcome differs from it; 0: none */
@@ -242,15 +272,16 @@ static bool differs(void *context, const char *text) {
   struct outcome outcomes[WAYS];
   forget(t);
   t->differing = 0;
-  start(&outcomes[0], t->session, &ways[0], text);
+  start(&outcomes[0], t->session, &ways[0], NULL, text);
   finish(&outcomes[0]);
   t->told[0] = outcomes[0].text;
   if (is_moot(t->told[0])) return false;
   const bool failed = begins(t->told[0], "error");
   bool asked[WAYS] = {false};
   for (unsigned i = 1; i < WAYS; i++) {
-    asked[i] = (!t->only || t->only == i) && !(failed && ways[i].unchecked);
-    if (asked[i]) start(&outcomes[i], t->session, &ways[i], text);
+    asked[i] = (!t->only || t->only == i) && !(failed && ways[i].unchecked) &&
+               !(ways[i].native && !t->native);
+    if (asked[i]) start(&outcomes[i], t->session, &ways[i], t->native, text);
   }
   for (unsigned i = 1; i < WAYS; i++) {
     if (!asked[i]) continue;
@@ -314,6 +345,7 @@ static void test(struct tester *t, uint64_t seed, uint64_t number, struct tally 
 struct wishes {
   uint64_t seed, first, count;
   double seconds;
+  const char *native;
   bool show;
 };
 
@@ -327,6 +359,10 @@ static bool read_wishes(struct wishes *w, int argc, char **argv) {
     if (i + 1 == argc) return false;
     char *end;
     const char *value = argv[++i];
+    if (strcmp(name, "--native") == 0) {
+      w->native = value;
+      continue;
+    }
     uint64_t number = strtoull(value, &end, 0);
     if (strcmp(name, "--seed") == 0) {
       w->seed = number;
@@ -365,7 +401,8 @@ static struct session *open_session(struct arena *arena, bool classic) {
 int main(int argc, char **argv) {
   struct wishes w = {.seed = 1, .count = UINT64_MAX, .seconds = 30};
   if (!read_wishes(&w, argc, argv)) {
-    fputs("usage: nesl-random [--seed S] [--first N] [--count N] [--seconds T] [--show]\n",
+    fputs("usage: nesl-random [--seed S] [--first N] [--count N] [--seconds T] "
+          "[--native FOLDER] [--show]\n",
           stderr);
     return 2;
   }
@@ -378,6 +415,7 @@ int main(int argc, char **argv) {
     arena_init(&arenas[classic], &heap);
     testers[classic].session = open_session(&arenas[classic], classic);
     if (!testers[classic].session) return 2;
+    testers[classic].native = w.native;
   }
   struct timespec begun, now;
   clock_gettime(CLOCK_MONOTONIC, &begun);
