@@ -1,271 +1,303 @@
 #!/usr/bin/env python3
-"""The stages of scripts/test, one after the other, with a summary.
+"""The stages of scripts/test. How they are run and reported: stage_runner.py.
 
-A stage is a command, or several side by side; its log is kept in build/test-logs and shown when
-it fails; lines of it that begin with SKIPPED are shown too: what is not here was not tested. The
-stages of a normal run (CI) are samples where whole matrices would take too long: samples are drawn
-by the commit, so that many commits cover everything; --all runs everything.
+What a change must not break is tested by every run within minutes; whole matrices, and what looks
+for new inputs, by --all. Seeds are fixed without --all: a change is never refused for an input that
+it has nothing to do with. With --all they are new each time and printed; an input that fails then
+becomes a regression: a program in nesl-tests/ or a case of a unit test.
 """
 
 import argparse
-import os
 import re
-import shutil
-import subprocess
+import secrets
 import sys
-import time
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-LOGS = ROOT / "build" / "test-logs"
+from stage_runner import ROOT, Build, Record, Stage, run
 
-
-def commit():
-    run = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True,
-                         check=False)
-    return run.stdout.strip() or "none"
+DRIVE = "python3 nesl-tests/drive.py --jobs {jobs}"
+SANITIZED = "build-sanitized/bin"
+EMULATION = "RAVEL_EMULATION="
+WATCHED = EMULATION + "check,deferred,order=shuffled,small=0"
+TSAN_TARGETS = ("conformance", "vinterp-tests", "test-cpu-pool")
+# Their digest says whether what conformance runs has changed; comments have not.
+SUITE = ("build/bin/conformance",)
+PROGRAMS = ("build/bin/vinterp-tests", "build/bin/fcodeopt", "nesl-tests", "examples")
+FORMS = ("build/bin/nesl-tests", "nesl-tests", "examples")
 
 
 def build(preset, *targets):
     folder = "build" if preset == "release" else f"build-{preset}"
     only = f" --target {' '.join(targets)}" if targets else ""
-    return (f"[ -f {folder}/build.ninja ] || cmake --preset {preset} >/dev/null; "
+    return (f"{{ [ -f {folder}/build.ninja ] || cmake --preset {preset} >/dev/null; }} && "
             f"cmake --build {folder}{only}")
 
 
-def emulated_gpu(everything, seed, full, drive, sample, small):
-    """The CUDA back end on the host: cvl-cuda/emulation/options.hpp says what the words mean."""
-    number = int(seed[:7], 16) if everything and seed != "none" else 1
-
-    def conformance(how, much=full, floats=(64,)):
-        return [f"RAVEL_EMULATION={how},seed={number} build/bin/conformance --backend cuda-emu"
-                f" --seed 8 {much} --int {width} --float {real}"
-                for real in floats for width in (32, 64)]
-    yield ("conformance, emulated GPU",
-           conformance("check,deferred,order=shuffled,small=0"))
-    yield ("conformance, emulated GPU beside the host",
-           conformance("deferred=random,order=reverse", full, (64, 32) if everything else (64,)))
-    # Every random superoperator is compiled by the host's compiler, and watched: minutes for all.
-    for width in (64, 32) if everything else (64,):
-        yield (f"conformance, emulated GPU, compiled superoperators {width}",
-               ["mkdir -p build/kernels && RAVEL_EMULATION=check,deferred,order=shuffled,"
-                f"seed={number},small=0 build/bin/conformance --backend cuda-emu --quick"
-                f" --int {width} --seed {number} --native wait:build/kernels --only {item}"
-                for item in (("SUPEROP",) if everything else
-                             ("SUPEROP.GATHERS", "SUPEROP.MIXED"))])
-    if everything:
-        # Full conformance of what is checked takes the better part of an hour.
-        for order in ("forward", "reverse", "shuffled"):
-            yield (f"conformance, emulated GPU, {order}",
-                   conformance(f"check,deferred=random,order={order}", "--quick", (64, 32)))
-    yield "programs, emulated GPU", f"{drive} --config cuda-emu-64"
-    yield ("programs, emulated GPU in other ways", drive + sample + "".join(
-        f" --config cuda-emu{c}" for c in ("", "-forward", "-32-32", "-plain", "-fused",
-                                           "-fused-64")))
-    where = "" if everything else " examples"
-    yield "kernels of superoperators, by NVRTC", "scripts/check-kernels" + where
-    yield "programs, emulated GPU, native", f"{drive}{small} --config cuda-emu-native"
-    if everything:
-        # Those of the sizes that an emulation with all its checks runs in a minute or two.
-        yield ("real programs, emulated GPU", f"{drive} --suite real --only muladd --only bh.100"
-               " --only dotp.100000 --only '*.1000' --config cuda-emu --config cuda-emu-64"
-               " --config cuda-emu-fused-64")
-        yield ("what checks a GPU, on the emulated one", "scripts/gpu-check --emulated --whole"
-               " --build build --only conformance corpus fused big --minutes 60")
+BUILDS = {
+    "release": Build(build("release", "all", "tests", "benchmarks")),
+    "sanitized": Build(build("sanitized", "tests"), ("clang", "clang++")),
+    "tsan": Build(build("tsan", *TSAN_TARGETS)),
+}
 
 
-def stages(everything, seed):
-    """Pairs of a name and a shell command, or a list of commands that run side by side, in
-    order. A name starting with 'build' is a condition for what follows it."""
-    drive = "python3 nesl-tests/drive.py"
-    sample = "" if everything else f" --sample 12 --seed {seed}"
-    small = "" if everything else f" --sample 5 --seed {seed}"
-    full = "--full" if everything else "--quick"
-    yield "build release", build("release")
-    # The next stages run conformance of all back ends themselves.
-    yield ("unit tests", "ctest --test-dir build --output-on-failure -j 2 --no-tests=error"
-           + ("" if everything else " -LE conformance"))
-    yield ("conformance classic and 64/64",
-           [f"build/bin/conformance {full} --int {width} --float 64 --seed {seed}"
-            for width, seed in ((32, 1), (64, 2))])
-    items = "SUPEROP" if everything else "SUPEROP.FUNCTIONS"
-    yield ("conformance, compiled superoperators", "mkdir -p build/native && build/bin/conformance "
-           f"--quick --backend cpu --int 64 --float 64 --threads 2 --seed 7 "
-           f"--native wait:build/native --only {items}")
-    if everything:
-        yield ("conformance 32/32 and 64/32",
-               [f"build/bin/conformance {full} --int {width} --float 32 --seed {seed}"
-                for width, seed in ((32, 3), (64, 4))])
-    yield "programs", f"{drive} --config classic --config 64-2t"
-    yield ("programs, other ways", drive + sample + "".join(
-        f" --config {c}" for c in ("classic-2t", "classic-8t", "64", "32-32", "64-32",
-                                   "checked", "delayed", "delayed-64")))
-    yield "programs, fused", f"{drive} --config fused-2t --config file-64"
-    yield ("programs, optimised other ways", drive + sample + "".join(
-        f" --config {c}" for c in ("optimised", "optimised-64", "fused", "fused-64", "fused-32-32",
-                                   "fused-delayed", "fused-checked", "file", "file-vcode")))
-    yield "programs, native", f"{drive}{small} --config native --config native-64"
-    if shutil.which("c++"):
-        yield from emulated_gpu(everything, seed, full, drive, sample, small)
-    # Classic and 64/64 whole, interpreted directly, compiled and fused, and a part of the other
-    # 102 configurations; the emulated GPU watches itself.
-    matrix = ("RAVEL_EMULATION=check,deferred,order=shuffled,seed=1,small=0 "
-              "python3 nesl-tests/matrix.py")
-    yield "matrix of NESL", matrix + ("" if everything else f" --sample 1 --seed {seed}")
-    if everything:
-        yield "matrix of NESL, other data", f"{matrix} --sample 0 --data {seed[:8]}"
-    yield "work of compiled NESL", "python3 nesl-tests/work.py"
-    yield "passes over memory", "python3 nesl-tests/passes.py"
-    yield "benchmark harness", "bench/tests/harness.py"
-    yield "benchmark programs", "bench/run --check" + (
-        " --compile-cuda" if everything else " --quick")
-    yield "the optimiser's page", "python3 nesl-tests/page.py"
-    yield "the pages about NESL", "python3 nesl-tests/pages.py"
-    yield "the gallery", "scripts/gallery --check"
-    yield "manual pages", "python3 nesl-tests/manuals.py"
-    yield "grammars for editors", "python3 nesl-tests/grammars.py"
-    yield "messages of NESL", "python3 nesl-tests/errors.py"
-    yield ("programs for interpreters of the 1990s", "python3 nesl-tests/portable.py"
-           + (" --forms 100" if everything else ""))
-    yield "reproducibility", "python3 nesl-tests/reproducible.py" + sample
-    if everything:
-        yield ("real programs", f"{drive} --suite real --jobs 1" + "".join(
-            f" --config {c}" for c in ("classic", "64-2t", "optimised", "fused", "fused-64",
-                                       "file-64", "native")))
-    # A change must not be refused for an input that it has nothing to do with: seeds and numbers
-    # of inputs are fixed here, however fast the machine is, and --all looks for new ones.
-    number = f"0x{seed[:7]}" if everything and seed != "none" else 1
-    length = "--seconds 600" if everything else "--count 200"
-    yield ("random programs of VCODE and of NESL",
-           ["python3 nesl-tests/random_programs.py" +
-            (f" --seconds 600 --native --seed {seed[:8]}" if everything else " --count 1000"),
-            f"build/bin/nesl-random --seed {number} {length}"] +
-           (["mkdir -p build/kernels && build/bin/nesl-random --first 1000000"
-             f" --seed {number} --seconds 300 --native build/kernels"] if everything else []))
-    yield ("mutations of the tables", "scripts/mutate-tables --all" if everything else
-           "scripts/mutate-tables --sample 4 --seed 93554231")
-    yield "build asan", build("asan")
+def configs(*names):
+    return "".join(f" --config {name}" for name in names)
+
+
+# ---- in every run: what takes longest comes first ----
+
+
+def forms():
+    yield Stage("NESL: forms and library", "python3 nesl-tests/matrix.py --jobs {jobs} --sample 1"
+                " --seed 1", reads=FORMS)
+
+
+def units():
+    yield Stage("unit tests", "ctest --test-dir build -j {jobs} --no-tests=error --output-on-failure"
+                " -LE conformance")
+
+
+def conformance():
+    """The library's back ends against the oracle. Widths: classic where plain, 64 where watched."""
+    suite = "build/bin/conformance --quick"
+    yield Stage("conformance, emulated GPU, watched",
+                f"{WATCHED},seed=1 {suite} --backend cuda-emu --seed 8 --int 64 --float 64",
+                reads=SUITE)
+    yield Stage("conformance, classic", f"{suite} --int 32 --float 64 --seed 1", reads=SUITE)
+    yield Stage("conformance, 64-bit", f"{suite} --int 64 --float 64 --seed 2", reads=SUITE)
+    yield Stage("conformance, compiled superoperators",
+                "mkdir -p build/native && rm -f build/native/* && "
+                f"{suite} --backend cpu --int 64 --float 64 --threads 2 --seed 7"
+                " --native wait:build/native --only SUPEROP.FUNCTIONS", reads=SUITE)
+    yield Stage("conformance, emulated GPU, 32-bit",
+                f"{EMULATION}deferred=random,order=reverse,seed=1,small=0 {suite} --backend cuda-emu"
+                " --seed 8 --int 32 --float 32", reads=SUITE)
+    yield Stage("conformance, emulated GPU, compiled superoperators",
+                f"mkdir -p build/kernels && rm -f build/kernels/* && {WATCHED},seed=1 {suite}"
+                " --backend cuda-emu --int 64 --seed 1 --native wait:build/kernels"
+                " --only SUPEROP.GATHERS", reads=SUITE)
+
+
+def programs():
+    yield Stage("programs", DRIVE + configs("classic-2t", "delayed-64", "fused-64"),
+                reads=PROGRAMS)
+    yield Stage("programs, a sample of other ways", f"{DRIVE} --sample 12 --seed 1" + configs(
+        "classic", "classic-8t", "64-2t", "32-32", "64-32", "checked", "delayed", "optimised",
+        "optimised-64", "fused", "fused-32-32", "fused-delayed", "fused-checked", "file", "file-64",
+        "file-vcode"), reads=PROGRAMS)
+    yield Stage("programs, a sample compiled and emulated",
+                f"{DRIVE} --sample 5 --seed 1" + configs(
+                    "native", "native-64", "cuda-emu", "cuda-emu-64", "cuda-emu-32-32",
+                    "cuda-emu-fused", "cuda-emu-fused-64", "cuda-emu-native"), reads=PROGRAMS)
+    yield Stage("kernels of superoperators, by NVRTC", "scripts/check-kernels examples")
+
+
+def sanitized():
+    """One build of clang with the address and undefined-behaviour sanitizers, which fuzzes too."""
     # Those that take longest under it, and reach little that others do not, wait for --all.
     longest = ("cpu-combine|cuda-superop-faults|fused-kernel|fused-emit|conformance-.*oracle|"
                "conformance-delayed|nesl-measure|compilation-command")
-    yield ("address sanitizer: units",
-           "ctest --test-dir build-asan --output-on-failure -j 2 --no-tests=error"
-           + ("" if everything else f" -E '{longest}'"))
-    yield ("address sanitizer: programs", f"{drive} --vinterp build-asan/bin/vinterp-tests"
-           f"{sample} --config classic-2t --config checked --config delayed-64"
-           " --config fused-2t --config fused-delayed --config file-64")
-    yield ("address sanitizer: NESL forms", "python3 nesl-tests/nesl.py"
-           " --nesl build-asan/bin/nesl-tests --timeout 300 --config direct --config fused")
-    yield ("address sanitizer: random NESL programs", "build-asan/bin/nesl-random"
-           f" --seed {number} {'--seconds 300' if everything else '--count 100'}")
-    if shutil.which("c++"):
-        yield ("address sanitizer: programs, emulated GPU", f"{drive} --vinterp"
-               f" build-asan/bin/vinterp-tests{small} --config cuda-emu-plain"
-               " --config cuda-emu-64 --config cuda-emu-fused")
-        yield ("address sanitizer: conformance, emulated GPU",
-               ["RAVEL_EMULATION=deferred=random,order=reverse,small=0 build-asan/bin/conformance"
-                f" --backend cuda-emu --quick --seed 9{'' if everything else ' --int 64'}"
-                f" --float {width}" for width in (32, 64)])
-    if everything:
-        yield "address sanitizer: conformance", "build-asan/bin/conformance --quick --seed 5"
-    yield "build tsan", build("tsan", "conformance", "vinterp-tests")
-    yield ("thread sanitizer: conformance",
-           [f"build-tsan/bin/conformance --quick --backend cpu --threads 3 --seed 6 --int {width}"
-            for width in (32, 64)])
-    yield ("thread sanitizer: programs", f"{drive} --vinterp build-tsan/bin/vinterp-tests"
-           f"{small} --config classic-8t --config 64-2t --config fused-2t")
-    if shutil.which("clang"):
-        yield "build fuzz", build("fuzz", "fuzz-loader", "fuzz-syntax", "fuzz-forms")
-        yield ("fuzzing the loader, the reader, and the checker and the flattener",
-               [f"scripts/fuzz {what}" for what in (
-                   ("300", "syntax 300", "forms 300") if everything else
-                   ("--same 100000", "syntax --same 5000", "forms --same 1000"))])
-    if everything:
-        yield "aarch64, emulated", "scripts/aarch64"
-    if everything and shutil.which("gcovr"):
-        yield "coverage", "scripts/coverage"
+    yield Stage("sanitized: units", "ctest --test-dir build-sanitized -j {jobs} --no-tests=error"
+                f" --output-on-failure -E '{longest}'", "sanitized")
+    yield Stage("sanitized: NESL forms", "python3 nesl-tests/nesl.py --jobs {jobs} --timeout 300"
+                f" --nesl {SANITIZED}/nesl-tests --config direct --config fused", "sanitized")
+    yield Stage("sanitized: programs", f"{DRIVE} --vinterp {SANITIZED}/vinterp-tests --sample 12"
+                " --seed 1" + configs("classic-2t", "checked", "delayed-64", "fused-2t",
+                                      "fused-delayed", "file-64", "cuda-emu-plain",
+                                      "cuda-emu-fused"), "sanitized")
+    yield Stage("sanitized: conformance, emulated GPU",
+                f"{EMULATION}deferred=random,order=reverse,small=0 {SANITIZED}/conformance"
+                " --backend cuda-emu --quick --seed 9 --int 64 --float 64", "sanitized")
+    yield Stage("sanitized: random NESL programs", f"{SANITIZED}/nesl-random --seed 1 --count 100",
+                "sanitized")
+    for what, runs in (("", 100000), ("syntax ", 5000), ("forms ", 1000)):
+        yield Stage(f"fuzzing, the same inputs: {what or 'loader'}",
+                    f"scripts/fuzz {what}--same {runs}", "sanitized")
 
 
-def chosen(every, only):
-    """The stages whose name contains `only` (all for none) and the builds that they need: the
-    release, and the last build before them."""
-    if not only:
-        return every
-    wanted, before = [], every[0]
-    for stage in every:
-        if stage[0].startswith("build"):
-            before = stage
-        elif only in stage[0]:
-            wanted += [before] if before not in wanted else []
-            wanted += [stage]
-    return wanted if every[0] in wanted else [every[0]] + wanted
+def threads():
+    yield Stage("thread sanitizer: conformance", "build-tsan/bin/conformance --quick --backend cpu"
+                " --threads 3 --seed 6 --int 64", "tsan")
+    yield Stage("thread sanitizer: programs", f"{DRIVE} --vinterp build-tsan/bin/vinterp-tests"
+                " --sample 5 --seed 1" + configs("classic-8t", "64-2t", "fused-2t"), "tsan")
 
 
-def side_by_side(commands, log):
-    """Runs the commands at the same time; their output is in the log, one after the other, that of
-    those that fail last, where it is shown. The exit status of the first that fails, or 0."""
-    parts = [log.with_suffix(f".{i}.part") for i in range(len(commands))]
-    running = []
-    for command, part in zip(commands, parts):
-        with part.open("wb") as sink:
-            running.append(subprocess.Popen(["sh", "-c", command], cwd=ROOT, stdout=sink,
-                                            stderr=subprocess.STDOUT,
-                                            stdin=subprocess.DEVNULL))
-    statuses = [process.wait() for process in running]
-    by_outcome = sorted(zip(statuses, parts), key=lambda pair: pair[0] != 0)
-    log.write_bytes(b"".join(part.read_bytes() for _, part in by_outcome))
-    for part in parts:
-        part.unlink()
-    return next((status for status in statuses if status != 0), 0)
+def pages():
+    """Documents that run, and the benchmarks' own tests."""
+    yield Stage("benchmark programs", "bench/run --check --quick --jobs {jobs}")
+    yield Stage("benchmark harness", "bench/tests/harness.py")
+    yield Stage("work of compiled NESL", "python3 nesl-tests/work.py")
+    yield Stage("passes over memory", "python3 nesl-tests/passes.py")
+    yield Stage("the optimiser's page", "python3 nesl-tests/page.py")
+    yield Stage("the pages about NESL", "python3 nesl-tests/pages.py")
+    yield Stage("the gallery", "scripts/gallery --check")
+    yield Stage("manual pages", "python3 nesl-tests/manuals.py")
+    yield Stage("grammars for editors", "python3 nesl-tests/grammars.py")
+    yield Stage("messages of NESL", "python3 nesl-tests/errors.py")
+    yield Stage("programs for interpreters of the 1990s", "python3 nesl-tests/portable.py")
 
 
-def execute(name, command):
-    LOGS.mkdir(parents=True, exist_ok=True)
-    log = LOGS / (re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") + ".log")
-    started = time.time()
-    commands = [command] if isinstance(command, str) else command
-    status = side_by_side(commands, log)
-    text = log.read_text(errors="replace")
-    skipped = re.findall(r"^SKIPPED:? .*", text, re.MULTILINE)
-    nothing = skipped and not re.search(r"^[1-9]\d* passed", text, re.MULTILINE)
-    outcome = "FAILED" if status else "SKIPPED" if nothing else "ok"
-    print(f"{outcome:7} {name} ({time.time() - started:.0f} s)", flush=True)
-    for line in skipped:
-        print("    " + line, flush=True)
-    if status != 0:
-        print("\n".join("    " + line for line in text.splitlines()[-60:]))
-        for each in commands:
-            print(f"    command: {each}", flush=True)
-        print(f"    log: {log.relative_to(ROOT)}", flush=True)
-    return outcome, text
+def at_random():
+    yield Stage("random programs of VCODE", "python3 nesl-tests/random_programs.py --count 1000")
+    yield Stage("random programs of NESL", "build/bin/nesl-random --seed 1 --count 200")
+    yield Stage("reproducibility", "python3 nesl-tests/reproducible.py --sample 12 --seed 1")
+    yield Stage("mutations of the tables", "scripts/mutate-tables --sample 4 --seed 93554231")
 
 
-def cuda_missing():
-    """Why there is no module, as CMake said when it looked for nvcc."""
-    cache = (ROOT / "build/CMakeCache.txt").read_text(errors="replace")
-    found = re.search(r"^RAVEL_NVCC:FILEPATH=(.*)$", cache, re.MULTILINE)
-    return "it was not built" if found and not found[1].endswith("NOTFOUND") else "no nvcc"
+def usual():
+    for group in (conformance, units, forms, sanitized, threads, at_random, programs, pages):
+        yield from group()
+
+
+# ---- scripts/test --all, beside the above ----
+
+
+def whole_conformance():
+    suite = "build/bin/conformance"
+    for number, (width, real) in enumerate(((32, 64), (64, 64), (32, 32), (64, 32)), 1):
+        yield Stage(f"whole: conformance {width}/{real}", f"{suite} --full --int {width} --float"
+                    f" {real} --seed {number}", reads=SUITE)
+    yield Stage("whole: conformance, compiled superoperators", "mkdir -p build/native-whole && "
+                f"{suite} --quick --backend cpu --int 64 --float 64 --threads 2 --seed 7"
+                " --native wait:build/native-whole --only SUPEROP", reads=SUITE)
+    for width in (32, 64):
+        yield Stage(f"whole: conformance, emulated GPU, watched, {width}",
+                    f"{WATCHED},seed=0x{{seed}} {suite} --backend cuda-emu --seed 8 --full"
+                    f" --int {width} --float 64", reads=SUITE)
+        yield Stage(f"whole: conformance, emulated GPU, compiled superoperators, {width}",
+                    f"mkdir -p build/kernels-{width} && {WATCHED},seed=0x{{seed}} {suite}"
+                    f" --backend cuda-emu --quick --int {width} --seed 0x{{seed}}"
+                    f" --native wait:build/kernels-{width} --only SUPEROP", reads=SUITE)
+        for real in (32, 64):
+            yield Stage(f"whole: conformance, emulated GPU beside the host, {width}/{real}",
+                        f"{EMULATION}deferred=random,order=reverse {suite} --backend cuda-emu"
+                        f" --seed 8 --full --int {width} --float {real}", reads=SUITE)
+            for order in ("forward", "reverse", "shuffled"):
+                yield Stage(f"whole: conformance, emulated GPU, {order}, {width}/{real}",
+                            f"{EMULATION}check,deferred=random,order={order},seed=0x{{seed}} {suite}"
+                            f" --backend cuda-emu --seed 8 --quick --int {width} --float {real}",
+                            reads=SUITE)
+
+
+def whole_programs():
+    groups = {
+        "plain": ("classic", "classic-2t", "classic-8t", "64", "64-2t", "32-32", "64-32", "checked",
+                  "delayed", "delayed-64"),
+        "optimised": ("optimised", "optimised-64", "fused", "fused-2t", "fused-64", "fused-32-32",
+                      "fused-delayed", "fused-checked", "file", "file-64", "file-vcode"),
+        "compiled": ("native", "native-64"),
+        "emulated GPU": ("cuda-emu", "cuda-emu-64", "cuda-emu-forward", "cuda-emu-32-32",
+                         "cuda-emu-plain", "cuda-emu-fused", "cuda-emu-fused-64"),
+        "emulated GPU, compiled": ("cuda-emu-native",),
+    }
+    for name, ways in groups.items():
+        yield Stage(f"whole: programs, {name}", DRIVE + configs(*ways), reads=PROGRAMS)
+    yield Stage("whole: real programs", f"{DRIVE} --suite real --jobs 1" + configs(
+        "classic", "64-2t", "optimised", "fused", "fused-64", "file-64", "native"),
+        reads=PROGRAMS, alone=True)
+    # Those of the sizes that an emulation with all its checks runs in a minute or two.
+    yield Stage("whole: real programs, emulated GPU", f"{DRIVE} --suite real --only muladd"
+                " --only bh.100 --only dotp.100000 --only '*.1000'" + configs(
+                    "cuda-emu", "cuda-emu-64", "cuda-emu-fused-64"), reads=PROGRAMS)
+    yield Stage("whole: kernels of superoperators, by NVRTC", "scripts/check-kernels")
+    yield Stage("whole: what checks a GPU, on the emulated one", "scripts/gpu-check --emulated"
+                " --whole --build build --only conformance corpus fused big --minutes 60")
+
+
+def whole_forms():
+    from matrix import BACKENDS, FLAGS  # the ways to run NESL
+    matrix = f"{WATCHED},seed=1 python3 nesl-tests/matrix.py --jobs {{jobs}}"
+    for way in FLAGS:
+        for backend in BACKENDS:
+            if backend != "cuda" and (way != "direct" or backend == "cpu") \
+                    and (way, backend) not in (("native", "delayed"), ("native", "cuda-emu")):
+                yield Stage(f"whole: NESL, {way}, {backend}",
+                            f"{matrix} --way {way} --backend {backend}", reads=FORMS)
+    yield Stage("whole: NESL, other data", f"{matrix} --sample 0 --data {{seed}}", reads=FORMS)
+
+
+def whole_sanitized():
+    yield Stage("whole: sanitized units", "ctest --test-dir build-sanitized -j {jobs}"
+                " --no-tests=error --output-on-failure", "sanitized")
+    yield Stage("whole: sanitized programs", f"{DRIVE} --vinterp {SANITIZED}/vinterp-tests" + configs(
+        "classic-2t", "checked", "delayed-64", "fused-2t", "fused-delayed", "file-64",
+        "cuda-emu-plain", "cuda-emu-64", "cuda-emu-fused"), "sanitized")
+    yield Stage("whole: sanitized conformance", f"{SANITIZED}/conformance --quick --seed 5",
+                "sanitized")
+    for width in (32, 64):
+        yield Stage(f"whole: sanitized conformance, emulated GPU, {width}",
+                    f"{EMULATION}deferred=random,order=reverse,small=0 {SANITIZED}/conformance"
+                    f" --backend cuda-emu --quick --seed 9 --float {width}", "sanitized")
+        yield Stage(f"whole: thread sanitizer, conformance, {width}",
+                    "build-tsan/bin/conformance --quick --backend cpu --threads 3 --seed 0x{seed}"
+                    f" --int {width}", "tsan")
+    yield Stage("whole: thread sanitizer, programs", f"{DRIVE} --vinterp"
+                " build-tsan/bin/vinterp-tests" + configs("classic-8t", "64-2t", "fused-2t"), "tsan")
+
+
+def whole_at_random():
+    yield Stage("whole: random programs of VCODE", "python3 nesl-tests/random_programs.py"
+                " --seconds 600 --native --seed {seed}")
+    yield Stage("whole: random programs of NESL", "build/bin/nesl-random --seed 0x{seed}"
+                " --seconds 600")
+    yield Stage("whole: random programs of NESL, compiled superoperators",
+                "mkdir -p build/kernels-random && build/bin/nesl-random --first 1000000"
+                " --seed 0x{seed} --seconds 300 --native build/kernels-random")
+    yield Stage("whole: sanitized random programs of NESL",
+                f"{SANITIZED}/nesl-random --seed 0x{{seed}} --seconds 300", "sanitized")
+    for what in ("", "syntax ", "forms "):
+        yield Stage(f"whole: fuzzing, {what or 'loader'}", f"scripts/fuzz {what}300", "sanitized")
+    yield Stage("whole: reproducibility", "python3 nesl-tests/reproducible.py")
+    yield Stage("whole: mutations of the tables", "scripts/mutate-tables --all", alone=True)
+
+
+def whole_rest():
+    yield Stage("whole: programs for interpreters of the 1990s",
+                "python3 nesl-tests/portable.py --forms 100")
+    yield Stage("whole: benchmark programs", "bench/run --check --compile-cuda --jobs {jobs}")
+    yield Stage("whole: aarch64, emulated", "scripts/aarch64", alone=True)
+    yield Stage("whole: coverage", "scripts/coverage", alone=True)
+
+
+def whole():
+    for group in (whole_conformance, whole_forms, whole_programs, whole_sanitized, whole_at_random,
+                  whole_rest):
+        yield from group()
+
+
+# ---- the command ----
+
+
+def lacking():
+    """Lines about tools without which stages would silently test less."""
+    cache = (ROOT / "build/CMakeCache.txt")
+    if not (ROOT / "build/lib/ravel/cvl-cuda.so").exists():
+        text = cache.read_text(errors="replace") if cache.exists() else ""
+        found = re.search(r"^RAVEL_NVCC:FILEPATH=(.*)$", text, re.MULTILINE)
+        yield "the CUDA module: " + ("it was not built" if found and not
+                                     found[1].endswith("NOTFOUND") else "no nvcc")
 
 
 def main():
     parser = argparse.ArgumentParser(description="runs the stages of scripts/test")
-    parser.add_argument("--all", action="store_true", help="whole matrices instead of samples")
+    parser.add_argument("--all", action="store_true",
+                        help="also whole matrices and new seeds; stages that passed on the same"
+                        " inputs are not run again")
+    parser.add_argument("--afresh", action="store_true", help="with --all: all stages")
     parser.add_argument("--only", help="only stages whose name contains this")
+    parser.add_argument("--seed", help="with --all: instead of a new one; eight hexadecimal digits")
+    parser.add_argument("--list", action="store_true", help="print the stages")
     options = parser.parse_args()
-    os.environ.setdefault("CTEST_OUTPUT_ON_FAILURE", "1")
-    passed, failed = 0, 0
-    for name, command in chosen(list(stages(options.all, commit())), options.only):
-        outcome, text = execute(name, command)
-        counts = re.findall(r"^(\d+) passed, (\d+) failed", text, re.MULTILINE)
-        passed += sum(int(p) for p, _ in counts) + (1 if outcome == "ok" and not counts else 0)
-        failed += sum(int(f) for _, f in counts)
-        failed += 1 if outcome == "FAILED" and not any(int(f) for _, f in counts) else 0
-        if outcome == "FAILED" and name == "build release":
-            break
-    if not list(ROOT.glob("build/lib/ravel/cvl-cuda.so")):
-        print("SKIPPED: the CUDA module: " + cuda_missing())
-    print(f"{passed} passed, {failed} failed")
-    return 1 if failed else 0
+    sys.path.insert(0, str(ROOT / "nesl-tests"))
+    stages = list(usual()) + (list(whole()) if options.all else [])
+    stages = [s for s in stages if not options.only or options.only in s.name]
+    if options.list:
+        for stage in stages:
+            print(f"{stage.name}: {stage.command}")
+        return 0
+    seed = options.seed or (secrets.token_hex(4) if options.all else "1")
+    if options.all:
+        print(f"seed {seed}")
+    return run(BUILDS, stages, seed, Record(use=options.all and not options.afresh), lacking)
 
 
 if __name__ == "__main__":

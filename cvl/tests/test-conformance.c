@@ -60,11 +60,35 @@ static bool check_keeps(struct cvl_context *ctx, bool wait, struct cvl_error *e)
   return found;
 }
 
+/* out[j] = length of its segment - 1 - rank[j]: the other direction, and of equal elements the
+ * last first. Takes the reference of rank. */
+static bool counted_from_the_end(struct cvl_context *ctx, uint64_t site, struct cvl_value rank,
+                                 const struct cvl_value *d, struct cvl_value *out) {
+  const struct cvl_backend *b = &cvl_oracle_backend;
+  struct cvl_value operands[2], borrowed = *d;
+  borrowed.owned = 0;
+  rank.owned = 1;
+  bool ok = b->elementwise(ctx, site, OP_NOT, 1, &rank, &operands[0]) &&
+            b->lengths(ctx, site, &borrowed, &operands[1]);
+  if (!ok) return false;
+  operands[1].owned = 1;
+  struct cvl_value length = operands[1];
+  if (!b->dist(ctx, site, &length, &borrowed, &operands[1])) return false;
+  operands[0].owned = operands[1].owned = 1;
+  return b->elementwise(ctx, site, OP_ADD, 2, operands, out);
+}
+
+/* Of equal elements RANK_DOWN ranks the last first. */
 static bool rank_reverses_ties(struct cvl_context *ctx, uint64_t site, enum cvl_op op,
                                const struct cvl_value *v, const struct cvl_value *d,
                                struct cvl_value *out) {
-  op = op == OP_RANK_DOWN ? OP_RANK_UP : OP_RANK_UP;
-  return cvl_oracle_backend.rank(ctx, site, op, v, d, out);
+  if (op != OP_RANK_DOWN) return cvl_oracle_backend.rank(ctx, site, op, v, d, out);
+  struct cvl_value up, borrowed = *d;
+  borrowed.owned = 0;
+  bool ok = cvl_oracle_backend.rank(ctx, site, OP_RANK_UP, v, &borrowed, &up) &&
+            counted_from_the_end(ctx, site, up, d, out);
+  if (d->owned) cvl_oracle_backend.release(ctx, d);
+  return ok;
 }
 
 static struct cvl_statistics no_limit_statistics(struct cvl_context *ctx) {
@@ -102,6 +126,7 @@ Test(conformance, rejects_defects) {
   cr_expect_gt(failures(&b, "ASSERT"), 0);
   b = cvl_oracle_backend;
   b.rank = rank_reverses_ties;
+  cr_expect_eq(failures(&b, "RANK_UP"), 0);
   cr_expect_gt(failures(&b, "RANK_DOWN"), 0);
   b = cvl_oracle_backend;
   b.statistics = no_limit_statistics;

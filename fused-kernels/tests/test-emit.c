@@ -318,8 +318,8 @@ Test(emit_block, reductions_that_wait) {
   static const char *const definitions[] = {
       "fused OP0#1 ($0 : FLOAT, $1 : SEGDES) = (+_REDUCE FLOAT @ $0 $1)",
       "fused OP0#1 ($0 : FLOAT, $1 : SEGDES) = (+_REDUCE FLOAT @ (SIN @ $0) $1)",
-      "fused OP0#1 ($0 : FLOAT, $1 : INT, $2 : SEGDES, $3 : SEGDES) ="
-      "$4 = (BPERMUTE FLOAT @ $0 (+ INT @ $1 $1) $3 $2) (+_REDUCE FLOAT @ $4 $2)"};
+      ("fused OP0#1 ($0 : FLOAT, $1 : INT, $2 : SEGDES, $3 : SEGDES) ="
+       "$4 = (BPERMUTE FLOAT @ $0 (+ INT @ $1 $1) $3 $2) (+_REDUCE FLOAT @ $4 $2)")};
   for (size_t i = 0; i < sizeof definitions / sizeof definitions[0]; i++) {
     struct loaded l;
     load(&l, definitions[i], (struct widths){CVL_I64, CVL_F64});
