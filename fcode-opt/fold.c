@@ -4,6 +4,7 @@
  * execution. Identities are exact for every value, NaN and -0.0 included; one that forgets
  * operands is used only where their sizes are proven to agree. */
 #include "fcode-opt/simplify.h"
+#include "ir/constant.h"
 #include "ir/kinds.h"
 
 #include <math.h>
@@ -13,20 +14,6 @@ enum {
 };
 
 /* ---- constants as values ---- */
-
-static struct cvl_value element_of(const struct simplifier *s, const struct vcode_constant *c,
-                                   uint64_t i) {
-  struct widths widths = s->o->program->widths;
-  switch (c->type) {
-  case TW_FLOAT: return cvl_scalar_float(widths.float_elem, c->as.floats[i]);
-  case TW_BOOL: return cvl_scalar_bool(c->as.bools[i]);
-  case TW_CHAR: return cvl_scalar_int(widths.int_elem, (unsigned char)c->as.chars[i]);
-  case TW_INT:
-  case TW_SEGDES:
-  case TW_NONE: break;
-  }
-  return cvl_scalar_int(widths.int_elem, c->as.ints[i]);
-}
 
 static bool same_value(const struct cvl_value *a, const struct cvl_value *b) {
   if (a->elem != b->elem) return false;
@@ -44,9 +31,9 @@ bool fold_uniform(const struct simplifier *s, ir_var v, struct cvl_value *value)
   if (dist) v = dist->operands[0];
   const struct vcode_constant *c = known_constant(s, v);
   if (!c || c->type == TW_SEGDES || c->length == 0 || c->length > CONSTANT_MOST) return false;
-  *value = element_of(s, c, 0);
+  *value = constant_element(s->o->program->widths, c, 0);
   for (uint64_t i = 1; i < c->length; i++) {
-    struct cvl_value other = element_of(s, c, i);
+    struct cvl_value other = constant_element(s->o->program->widths, c, i);
     if (!same_value(value, &other)) return false;
   }
   return true;
@@ -153,7 +140,8 @@ static enum folded fold_constants(struct simplifier *s, struct ir_binding *x) {
   if (n > CONSTANT_MOST) return FOLD_NOT;
   for (uint64_t i = 0; i < n; i++) {
     struct cvl_value operands[3];
-    for (uint32_t k = 0; k < x->operand_count; k++) operands[k] = element_of(s, c[k], i);
+    for (uint32_t k = 0; k < x->operand_count; k++)
+      operands[k] = constant_element(s->o->program->widths, c[k], i);
     if (!apply(s, x, operands, &results[i])) return FOLD_NOT;
   }
   const struct map_row *row = opcode_map_row(x->op, (enum type_word)x->type);

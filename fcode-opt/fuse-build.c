@@ -5,6 +5,7 @@
  * different places: a message names the place of the node.
  */
 #include "fcode-opt/fuse.h"
+#include "ir/constant.h"
 
 #include <string.h>
 
@@ -70,20 +71,6 @@ static void find_params(struct builder *s) {
   }
 }
 
-static struct cvl_value constant_value(const struct fuse *fuse,
-                                       const struct vcode_constant *c) {
-  struct widths widths = fuse->o->program->widths;
-  switch (c->type) {
-  case TW_FLOAT: return cvl_scalar_float(widths.float_elem, c->as.floats[0]);
-  case TW_BOOL: return cvl_scalar_bool(c->as.bools[0]);
-  case TW_CHAR: return cvl_scalar_int(widths.int_elem, (unsigned char)c->as.chars[0]);
-  case TW_INT:
-  case TW_SEGDES:
-  case TW_NONE: break;
-  }
-  return cvl_scalar_int(widths.int_elem, c->as.ints[0]);
-}
-
 static struct superop_node *add_node(struct builder *s, const struct ir_binding *x,
                                      bool fails) {
   struct arena *arena = s->b->fuse->o->arena;
@@ -103,7 +90,7 @@ static uint32_t constant_number(struct builder *s, ir_var v) {
   enum type_word type = x->as.constant->type;
   node->op = OPC_CONST;
   node->type = (uint8_t)(type == TW_CHAR ? TW_INT : type);
-  node->constant = constant_value(fuse, x->as.constant);
+  node->constant = constant_element(fuse->o->program->widths, x->as.constant, 0);
   number(s, v, s->values);
   return s->values++;
 }
@@ -185,19 +172,17 @@ static bool same_places(const struct fuse_entry *entry, const struct superop *op
 
 /* The index of the superoperator in the program, or of one that stands for it. */
 static uint32_t enter(struct fuse *fuse, struct superop *op, const bool *fails) {
-  uint64_t hash = superop_hash(op);
-  uint32_t *bucket = &fuse->buckets[hash % FUSE_BUCKETS];
-  for (uint32_t i = *bucket; i; i = fuse->entries.items[i - 1].next) {
-    const struct fuse_entry *entry = &fuse->entries.items[i - 1];
-    if (entry->hash == hash && superop_same(entry->op, op) && same_places(entry, op, fails))
-      return entry->index;
+  const uint64_t hash = superop_hash(op);
+  uint32_t at = scoped_map_first(&fuse->by_hash, hash);
+  for (; at != 0; at = scoped_map_earlier(&fuse->by_hash, at)) {
+    const struct fuse_entry *entry = &fuse->entries.items[at - 1];
+    if (superop_same(entry->op, op) && same_places(entry, op, fails)) return entry->index;
   }
   uint32_t index = (uint32_t)fuse->superops.count;
   op->number = index > 0 ? fuse->superops.items[index - 1]->number + 1 : 0;
   *array_push(fuse->o->arena, &fuse->superops) = op;
-  *array_push(fuse->o->scratch, &fuse->entries) =
-      (struct fuse_entry){op, fails, hash, index, *bucket};
-  *bucket = (uint32_t)fuse->entries.count;
+  scoped_map_add(&fuse->by_hash, hash);
+  *array_push(fuse->o->scratch, &fuse->entries) = (struct fuse_entry){op, fails, index};
   fuse->o->stats->superops++;
   return index;
 }

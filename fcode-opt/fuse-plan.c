@@ -3,42 +3,6 @@
 
 #include <string.h>
 
-/* ---- the hash table ---- */
-
-static struct fuse_key *key_slot(const struct fuse_map *m, uint32_t a, uint32_t b) {
-  uint64_t h = ((uint64_t)a << 32 | b) * 0x9e3779b97f4a7c15u;
-  uint32_t at = (uint32_t)(h >> 32) & (m->capacity - 1);
-  while (m->keys[at].value && (m->keys[at].a != a || m->keys[at].b != b))
-    at = (at + 1) & (m->capacity - 1);
-  return &m->keys[at];
-}
-
-bool fuse_map_has(const struct fuse_map *m, uint32_t a, uint32_t b) {
-  return m->capacity > 0 && key_slot(m, a, b)->value;
-}
-
-bool fuse_map_add(struct arena *arena, struct fuse_map *m, uint32_t a, uint32_t b,
-                  uint32_t fresh, uint32_t *value) {
-  if (2 * m->count >= m->capacity) {
-    struct fuse_map larger = {.capacity = m->capacity ? 2 * m->capacity : 64};
-    larger.keys = arena_alloc(arena, larger.capacity * sizeof *larger.keys);
-    larger.count = m->count;
-    for (uint32_t i = 0; i < m->capacity; i++) {
-      const struct fuse_key *key = &m->keys[i];
-      if (key->value) *key_slot(&larger, key->a, key->b) = *key;
-    }
-    *m = larger;
-  }
-  struct fuse_key *key = key_slot(m, a, b);
-  bool added = !key->value;
-  if (added) {
-    *key = (struct fuse_key){a, b, fresh + 1};
-    m->count++;
-  }
-  *value = key->value - 1;
-  return added;
-}
-
 /* ---- what the bindings are ---- */
 
 struct fuse_unit *fuse_maker(const struct fuse_block *b, ir_var v) {
@@ -162,14 +126,16 @@ static bool accepts(const struct fuse_block *b, uint32_t group, const struct fus
     return false;
   uint32_t more = 0;
   for (uint32_t i = 0; i < u->x->operand_count; i++)
-    more += is_param(b, u, i) && !fuse_map_has(&b->inside, group, u->x->operands[i]);
+    more += is_param(b, u, i) && !map_get(&b->inside, map_pair(group, u->x->operands[i]));
   return g->params + more <= FUSE_PARAMS_MOST;
 }
 
-/* v is computed or read in the group. */
+/* v is computed or read in the group; whether that is new. */
 static bool note_inside(struct fuse_block *b, uint32_t group, ir_var v) {
-  uint32_t ignored;
-  return fuse_map_add(b->fuse->o->scratch, &b->inside, group, v, 0, &ignored);
+  uint32_t *inside = map_at(&b->inside, map_pair(group, v));
+  const bool added = *inside == 0;
+  *inside = 1;
+  return added;
 }
 
 static void join(struct fuse_block *b, uint32_t group, struct fuse_unit *u) {
@@ -188,23 +154,17 @@ static void join(struct fuse_block *b, uint32_t group, struct fuse_unit *u) {
 static void place(struct planner *p, uint32_t least) {
   struct fuse_block *b = p->b;
   struct fuse_unit *u = &b->list[p->at];
-  struct arena *scratch = b->fuse->o->scratch;
   for (uint32_t stage = least;; stage++) {
-    uint32_t fresh = (uint32_t)b->groups.count, group;
-    bool added = false;
-    struct fit fit = {stage, NO_GROUP, true};
-    if (fuse_map_has(&b->places, stage, u->domain))
-      fuse_map_add(scratch, &b->places, stage, u->domain, fresh, &fit.group);
+    uint32_t *group = map_at(&b->places, map_pair(stage, u->domain)); /* one more than it */
+    struct fit fit = {stage, *group ? *group - 1 : NO_GROUP, true};
     each_dependency(p, check_fit, &fit);
-    if (!fit.fine) continue;
-    added = fuse_map_add(scratch, &b->places, stage, u->domain, fresh, &group);
-    if (added) {
-      *array_push(scratch, &b->groups) =
+    if (!fit.fine || (*group && !accepts(b, *group - 1, u))) continue;
+    if (!*group) {
+      *array_push(b->fuse->o->scratch, &b->groups) =
           (struct fuse_group){.stage = stage, .domain = u->domain, .segments = IR_NO_VAR};
-    } else if (!accepts(b, group, u)) {
-      continue;
+      *group = (uint32_t)b->groups.count;
     }
-    join(b, group, u);
+    join(b, *group - 1, u);
     return;
   }
 }
@@ -311,7 +271,7 @@ static double cost_in(const struct fuse_block *b, uint32_t group, const struct f
   double cost = fuse_work(b->fuse, u->x);
   for (uint32_t i = 0; i < u->x->operand_count; i++) {
     ir_var v = u->x->operands[i];
-    if (fuse_part(u, i) != 'd' || fuse_map_has(&b->inside, group, v)) continue;
+    if (fuse_part(u, i) != 'd' || map_get(&b->inside, map_pair(group, v))) continue;
     const struct fuse_unit *maker = fuse_maker(b, v);
     double read = fuse_bytes(b->fuse, v);
     cost += maker && fuse_in_place(maker, u, 'd') && maker->cost < read ? maker->cost : read;

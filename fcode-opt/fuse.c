@@ -170,8 +170,12 @@ static void emit(struct emitter *e, uint32_t item) {
   }
 }
 
+struct ranked {
+  uint32_t position, item;
+};
+
 static int by_position(const void *a, const void *b) {
-  uint32_t x = ((const struct fuse_key *)a)->a, y = ((const struct fuse_key *)b)->a;
+  uint32_t x = ((const struct ranked *)a)->position, y = ((const struct ranked *)b)->position;
   return (x > y) - (x < y);
 }
 
@@ -180,12 +184,11 @@ static void emit_all(struct fuse_block *b) {
   struct emitter e = {.b = b};
   struct arena *scratch = b->fuse->o->scratch;
   size_t n = b->items.count;
-  struct fuse_key *order = arena_alloc(scratch, (n + 1) * sizeof *order);
-  for (uint32_t i = 0; i < n; i++)
-    order[i] = (struct fuse_key){.a = b->items.items[i].position, .b = i};
+  struct ranked *order = arena_alloc(scratch, (n + 1) * sizeof *order);
+  for (uint32_t i = 0; i < n; i++) order[i] = (struct ranked){b->items.items[i].position, i};
   qsort(order, n, sizeof *order, by_position);
   for (uint32_t i = 0; i < n; i++) {
-    *array_push(scratch, &e.stack) = order[i].b;
+    *array_push(scratch, &e.stack) = order[i].item;
     while (e.stack.count > 0) {
       uint32_t item = e.stack.items[e.stack.count - 1];
       struct fuse_item *it = &b->items.items[item];
@@ -258,6 +261,8 @@ static void fuse_arms(struct fuse *fuse, struct fuse_unit *u) {
 static struct outside fuse_one(struct fuse *fuse, struct ir_block *block) {
   struct arena *scratch = fuse->o->scratch;
   struct fuse_block b = {.fuse = fuse, .block = block, .count = block->count};
+  map_init(&b.places, fuse->o->scratch);
+  map_init(&b.inside, fuse->o->scratch);
   struct outside out = {.effects = block->end == IR_YIELD ? 0 : EFFECT_ENDS};
   b.number = ++fuse->block_count;
   b.list = arena_alloc(scratch, b.count * sizeof *b.list);
@@ -328,6 +333,7 @@ static bool copy_into_arms(struct fuse *fuse) {
 bool pass_fuse(struct opt *o) {
   struct ir_program *program = o->program;
   struct fuse *fuse = arena_alloc(o->scratch, sizeof *fuse);
+  scoped_map_init(&fuse->by_hash, o->scratch);
   fuse->o = o;
   fuse->sizes = sizes_compute(o);
   if (fuse_lengths(o, fuse->sizes)) fuse->sizes = sizes_compute(o);

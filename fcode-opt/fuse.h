@@ -29,6 +29,7 @@
 #ifndef RAVEL_FUSE_H
 #define RAVEL_FUSE_H
 
+#include "base/map.h"
 #include "fcode-opt/passes.h"
 
 enum {
@@ -71,9 +72,9 @@ struct fuse_member {
 };
 
 struct fuse_group {
-  uint32_t stage, domain, own, next; /* next group in the bucket, counted from 1 */
-  uint32_t params;                   /* at least so many */
-  ir_var segments;                   /* of its reductions, scans and packs, or IR_NO_VAR */
+  uint32_t stage, domain, own;
+  uint32_t params; /* at least so many */
+  ir_var segments; /* of its reductions, scans and packs, or IR_NO_VAR */
   ARRAY(struct fuse_member) members;
 };
 
@@ -86,32 +87,12 @@ struct fuse_item {
   bool done, open;
 };
 
-struct fuse_key {
-  uint32_t a, b;
-  uint32_t value; /* 0: free; else one more */
-};
-
-/* A hash table from pairs of numbers. */
-struct fuse_map {
-  struct fuse_key *keys;
-  uint32_t count, capacity;
-};
-
-/* The value of the pair in *value, which is made `fresh` if there was none: then true. */
-bool fuse_map_add(struct arena *, struct fuse_map *, uint32_t a, uint32_t b, uint32_t fresh,
-                  uint32_t *value);
-bool fuse_map_has(const struct fuse_map *, uint32_t a, uint32_t b);
-
 /* A superoperator of the program, and which of its nodes may fail. */
 struct fuse_entry {
   const struct superop *op;
   const bool *fails;
-  uint64_t hash;
   uint32_t index; /* in the program */
-  uint32_t next;  /* in its bucket, counted from 1 */
 };
-
-enum { FUSE_BUCKETS = 1 << 8 };
 
 /* The pass. */
 struct fuse {
@@ -120,8 +101,8 @@ struct fuse {
   struct calls calls;
   ARRAY(const struct superop *) superops; /* of the program */
   ARRAY(struct fuse_entry) entries;
-  uint32_t buckets[FUSE_BUCKETS];
-  struct explain *explain; /* or NULL */
+  struct scoped_map by_hash; /* indices of entries */
+  struct explain *explain;   /* or NULL */
   /* of the function */
   uint32_t function;
   struct ir_function *f;
@@ -143,9 +124,9 @@ struct fuse_block {
   uint32_t count;
   ARRAY(struct fuse_need) needs;
   ARRAY(struct fuse_group) groups;
-  struct fuse_map places; /* (stage, domain) to group */
-  struct fuse_map inside; /* (group, variable): computed or read there */
-  bool *wanted;           /* fuse->wanted */
+  struct map places; /* (stage, domain) to one more than the group */
+  struct map inside; /* (group, variable): computed or read there */
+  bool *wanted;      /* fuse->wanted */
   ARRAY(struct fuse_item) items;
   uint32_t item; /* the one being built */
   ARRAY(struct fuse_member) members;

@@ -7,6 +7,7 @@
 #include "fcode-opt/loops.h"
 
 #include "fused-kernels/fused.h"
+#include "ir/constant.h"
 #include <string.h>
 
 /* The superoperator being made: parameters are those of the function. */
@@ -75,19 +76,13 @@ static void operands(struct superop_node *node, uint32_t count, uint32_t x, uint
   node->operands[1] = y;
 }
 
-static struct cvl_value scalar(const struct builder *b, const struct vcode_constant *c) {
-  const struct widths w = b->s->o->program->widths;
-  if (c->type == TW_FLOAT) return cvl_scalar_float(w.float_elem, c->as.floats[0]);
-  if (c->type == TW_BOOL) return cvl_scalar_bool(c->as.bools[0]);
-  return cvl_scalar_int(w.int_elem, c->as.ints[0]);
-}
-
 /* All constants that are needed, spread over the domain, before the loop. */
 static void add_constants(struct builder *b, const bool *needed) {
   for (uint32_t i = 0; i < b->s->exprs.count; i++) {
     const struct expression *e = expr_of(b, i);
     if (!needed[i] || e->kind != EXPR_CONST) continue;
-    add(b, OPC_CONST, e->elem, e)->constant = scalar(b, e->constant);
+    add(b, OPC_CONST, e->elem, e)->constant =
+        constant_element(b->s->o->program->widths, e->constant, 0);
     const uint32_t constant = b->values - 1;
     operands(add(b, OPC_DIST, e->elem, e), 2, constant, b->root);
     b->numbers[i] = b->values - 1;

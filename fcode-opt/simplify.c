@@ -4,6 +4,7 @@
  * finds those that were done before. What a walk uncovers for places behind it, the next walk
  * finds (fcode-opt.c repeats the pass). */
 #include "fcode-opt/simplify.h"
+#include "ir/constant.h"
 #include "ir/kinds.h"
 
 #include <string.h>
@@ -85,9 +86,9 @@ static void use_known(struct simplifier *s, ir_var v, const struct ir_binding *b
   }
   if (!is_known_number(s, v)) return;
   uint32_t class = sizes_class(s->sizes, s->index, v, SIZE_COUNT);
-  ir_var earlier = common_value(s, class);
+  ir_var earlier = common_scalar(s, class);
   if (earlier == IR_NO_VAR)
-    common_add_value(s, class, v);
+    common_add_scalar(s, class, v);
   else
     simplify_replace(s, v, earlier);
 }
@@ -108,9 +109,9 @@ static bool same_value(struct simplifier *s, const struct ir_binding *x) {
   ir_var v = x->results[0];
   if (!is_known_number(s, v)) return false;
   uint32_t class = sizes_class(s->sizes, s->index, v, SIZE_COUNT);
-  ir_var earlier = common_value(s, class);
+  ir_var earlier = common_scalar(s, class);
   if (earlier == IR_NO_VAR) {
-    common_add_value(s, class, v);
+    common_add_scalar(s, class, v);
     return false;
   }
   if (!binding_never_fails(x) && !sizes_safe(s->sizes, s->index, x)) return false;
@@ -143,7 +144,7 @@ void simplify_binding(struct simplifier *s, struct ir_binding *x) {
     if (folded == FOLD_GONE) return;
   }
   if (repeatable(s, x)) {
-    const struct ir_binding *earlier = common_find(s, x);
+    const struct ir_binding *earlier = ir_numbering_find(&s->numbering, x);
     if (earlier) {
       for (uint32_t i = 0; i < x->result_count; i++)
         simplify_replace(s, x->results[i], earlier->results[i]);
@@ -153,12 +154,12 @@ void simplify_binding(struct simplifier *s, struct ir_binding *x) {
     }
     if (same_value(s, x)) return;
   }
-  if (binding_effects(&s->calls, x) & EFFECT_TIMER) s->epoch++;
+  if (binding_effects(&s->calls, x) & EFFECT_TIMER) ir_numbering_barrier(&s->numbering);
   rewrite_append(s->o, s->out, x);
   struct ir_binding *kept = arena_alloc(s->o->scratch, sizeof *kept);
   *kept = *x;
   define(s, kept);
-  if (repeatable(s, x)) common_add(s, kept);
+  if (repeatable(s, x)) ir_numbering_add(&s->numbering, kept);
   if (x->form == IR_CALL) forward_results(s, x);
 }
 
@@ -227,7 +228,8 @@ static void walk(struct simplifier *s, struct ir_block *block);
 static void simplify_arm(struct simplifier *s, struct ir_block *arm, ir_var condition,
                          enum truth truth) {
   struct rewrite_block out = {0}, *around = s->out;
-  size_t mark = common_open(s), assumed = s->assumed.count;
+  const struct common_mark mark = common_open(s);
+  const size_t assumed = s->assumed.count;
   s->out = &out;
   assume(s, condition, truth);
   walk(s, arm);
@@ -288,7 +290,7 @@ static bool same_in_both(struct simplifier *s, const struct ir_binding *x, uint3
   const struct vcode_constant *p = known_constant(s, a), *q = known_constant(s, b);
   *same = a;
   if (a == b) return true;
-  if (!p || !q || !common_constant(p, q)) return false;
+  if (!p || !q || !constant_same(p, q)) return false;
   *same = simplify_constant(s, p, x);
   return true;
 }
@@ -390,12 +392,11 @@ static void simplify_function(struct simplifier *s, uint32_t index) {
   rewrite_count_uses(s->f, s->uses);
   s->facts = NULL;
   s->fact_capacity = 0;
-  s->epoch = 0;
   s->assumed.count = 0;
   struct rewrite_block out = {0};
   s->out = &out;
   reserve_facts(s);
-  common_init(s, s->calls.bulk[index]);
+  common_init(s);
   const struct ir_binding entry = {.pos = s->f->pos};
   for (uint32_t i = 0; i < s->f->param_count; i++) use_known(s, s->f->params[i], &entry);
   walk(s, s->f->body);

@@ -9,6 +9,7 @@
 #define RAVEL_SIMPLIFY_H
 
 #include "fcode-opt/passes.h"
+#include "ir/numbering.h"
 
 enum truth { TRUTH_UNKNOWN, TRUTH_T, TRUTH_F };
 
@@ -18,15 +19,15 @@ struct fact {
   uint8_t truth;                /* enum truth: of a condition, in the arms that it chose */
 };
 
-/* One entry of the table of common subexpressions. */
-struct common_entry {
-  uint64_t hash;
-  const struct ir_binding
-      *x; /* an operation; NULL: an INT scalar, known by its value's class */
-  uint32_t class;
-  ir_var var;
-  uint32_t epoch; /* timers passed when it was computed */
-  uint32_t next;  /* in its bucket, from 1; 0: none */
+/* An INT scalar that the size analysis has a class for. */
+struct common_scalar {
+  ir_var v;
+  uint32_t epoch; /* as in ir/numbering.h */
+};
+
+/* How much was known when a scope was opened. */
+struct common_mark {
+  size_t operations, scalars;
 };
 
 struct simplifier {
@@ -35,16 +36,15 @@ struct simplifier {
   const struct sizes *sizes;
   uint32_t index; /* of the function */
   struct ir_function *f;
-  ir_var known; /* variables below this are known to `sizes` */
+  ir_var known;   /* variables below this are known to `sizes` */
   uint32_t *uses; /* of those, before the walk */
   struct fact *facts;
   uint32_t fact_capacity;
-  ARRAY(struct common_entry) entries; /* of the open scopes */
-  uint32_t *buckets;
-  uint32_t bucket_mask;
-  uint32_t epoch;
-  ARRAY(ir_var) assumed;     /* variables whose truth was assumed, in open scopes */
-  struct rewrite_block *out; /* the block being written */
+  struct ir_numbering numbering;       /* operations of the open scopes */
+  struct scoped_map classes;           /* of the scalars */
+  ARRAY(struct common_scalar) scalars; /* of the open scopes */
+  ARRAY(ir_var) assumed;               /* variables whose truth was assumed, in open scopes */
+  struct rewrite_block *out;           /* the block being written */
   bool changed;
 };
 
@@ -91,17 +91,14 @@ bool fold_uniform(const struct simplifier *, ir_var, struct cvl_value *);
 
 /* ---- common.c ---- */
 
-/* Whether two constants are the same value of the same type, bit by bit. */
-bool common_constant(const struct vcode_constant *, const struct vcode_constant *);
-void common_init(struct simplifier *, uint32_t bindings);
-/* Entries added from here on are forgotten again by common_close. */
-size_t common_open(const struct simplifier *);
-void common_close(struct simplifier *, size_t mark);
-/* An earlier operation that gives the same results, or NULL. */
-const struct ir_binding *common_find(struct simplifier *, const struct ir_binding *);
-void common_add(struct simplifier *, const struct ir_binding *);
-/* An INT scalar computed earlier whose value is of this class (SIZE_COUNT); IR_NO_VAR. */
-ir_var common_value(struct simplifier *, uint32_t class);
-void common_add_value(struct simplifier *, uint32_t class, ir_var);
+/* Nothing is known yet. */
+void common_init(struct simplifier *);
+/* What is added from here on is forgotten again by common_close. */
+struct common_mark common_open(const struct simplifier *);
+void common_close(struct simplifier *, struct common_mark);
+/* The INT scalar computed latest whose value is of this class (SIZE_COUNT), no timer since;
+ * else IR_NO_VAR. */
+ir_var common_scalar(const struct simplifier *, uint32_t class);
+void common_add_scalar(struct simplifier *, uint32_t class, ir_var);
 
 #endif

@@ -22,15 +22,16 @@ static void add_term(struct facts *f) {
 void facts_init(struct facts *f, struct arena *arena) {
   memset(f, 0, sizeof *f);
   f->arena = arena;
+  scoped_map_init(&f->memo_map, arena);
+  map_init(&f->numbers, arena);
 }
 
 void facts_reset(struct facts *f, uint32_t var_count) {
   f->terms.count = 0;
   f->log.count = 0;
   f->memo.count = 0;
-  memset(f->buckets, 0, sizeof f->buckets);
-  if (f->number_count > 0) memset(f->numbers, 0, f->number_capacity * sizeof *f->numbers);
-  f->number_count = 0;
+  scoped_map_clear(&f->memo_map);
+  map_clear(&f->numbers);
   f->clock = 1;
   f->bound.count = 0;
   size_t count = (size_t)TERMS_PER_VAR * var_count;
@@ -126,33 +127,9 @@ bool facts_checked(const struct facts *f, uint32_t term) {
   return f->terms.items[facts_root(f, term)].checked;
 }
 
-static uint64_t mix(uint64_t x) {
-  x ^= x >> 32;
-  x *= 0x9e3779b97f4a7c15u;
-  return x ^ x >> 29;
-}
-
-static struct fact_number *number_slot(const struct facts *f, int64_t number) {
-  uint32_t at = (uint32_t)mix((uint64_t)number) & (f->number_capacity - 1);
-  while (f->numbers[at].term && f->numbers[at].number != number)
-    at = (at + 1) & (f->number_capacity - 1);
-  return &f->numbers[at];
-}
-
-static void grow_numbers(struct facts *f) {
-  struct fact_number *old = f->numbers;
-  uint32_t old_capacity = f->number_capacity;
-  f->number_capacity = old_capacity ? 2 * old_capacity : 64;
-  f->numbers = arena_alloc(f->arena, f->number_capacity * sizeof *f->numbers);
-  for (uint32_t i = 0; i < old_capacity; i++) {
-    if (old[i].term) *number_slot(f, old[i].number) = old[i];
-  }
-}
-
 uint32_t facts_number(struct facts *f, int64_t number) {
-  if (2 * f->number_count >= f->number_capacity) grow_numbers(f);
-  struct fact_number *slot = number_slot(f, number);
-  if (slot->term) return slot->term - 1;
+  uint32_t *slot = map_at(&f->numbers, (uint64_t)number);
+  if (*slot != 0) return *slot - 1;
   uint32_t t = (uint32_t)f->terms.count;
   add_term(f);
   struct fact_term *term = &f->terms.items[t];
@@ -160,8 +137,7 @@ uint32_t facts_number(struct facts *f, int64_t number) {
   term->number = term->likely_number = number;
   term->natural = number >= 0;
   term->stamp = UINT32_MAX; /* any variable names the class before the number does */
-  *slot = (struct fact_number){number, t + 1};
-  f->number_count++;
+  *slot = t + 1;
   return t;
 }
 
@@ -188,23 +164,18 @@ bool facts_natural(const struct facts *f, uint32_t term) {
   return f->terms.items[facts_root(f, term)].natural;
 }
 
-static uint32_t bucket_of(uint32_t operation, uint32_t a, uint32_t b) {
-  uint64_t h = mix(((uint64_t)a << 32 | b) + 0x51ed2701u * (uint64_t)operation);
-  return (uint32_t)h & (FACT_BUCKETS - 1);
-}
-
 uint32_t facts_memo(struct facts *f, uint32_t operation, uint32_t a, uint32_t b,
                     uint32_t fresh) {
   a = facts_root(f, a);
   b = facts_root(f, b);
-  uint32_t bucket = bucket_of(operation, a, b);
-  for (uint32_t i = f->buckets[bucket]; i; i = f->memo.items[i - 1].next) {
-    const struct fact_memo *m = &f->memo.items[i - 1];
+  const uint64_t hash = map_mix(operation, map_pair(a, b));
+  uint32_t at = scoped_map_first(&f->memo_map, hash);
+  for (; at != 0; at = scoped_map_earlier(&f->memo_map, at)) {
+    const struct fact_memo *m = &f->memo.items[at - 1];
     if (m->operation == operation && m->a == a && m->b == b) return m->term;
   }
-  *array_push(f->arena, &f->memo) =
-      (struct fact_memo){operation, a, b, fresh, f->buckets[bucket]};
-  f->buckets[bucket] = (uint32_t)f->memo.count;
+  scoped_map_add(&f->memo_map, hash);
+  *array_push(f->arena, &f->memo) = (struct fact_memo){operation, a, b, fresh};
   *array_push(f->arena, &f->log) = (struct fact_undo){.child = NO_TERM};
   return fresh;
 }
@@ -219,8 +190,7 @@ void facts_rollback(struct facts *f, uint32_t mark) {
   while (f->log.count > mark) {
     const struct fact_undo *u = &f->log.items[--f->log.count];
     if (u->child == NO_TERM) {
-      const struct fact_memo *m = &f->memo.items[--f->memo.count];
-      f->buckets[bucket_of(m->operation, m->a, m->b)] = m->next;
+      scoped_map_close(&f->memo_map, --f->memo.count);
       continue;
     }
     struct fact_term *root = &f->terms.items[u->root];

@@ -21,8 +21,7 @@
 #ifndef RAVEL_SIZES_FACTS_H
 #define RAVEL_SIZES_FACTS_H
 
-#include "base/arena.h"
-#include <stdbool.h>
+#include "base/map.h"
 
 enum { TERM_SIZE, TERM_COUNT, TERM_SAME, TERMS_PER_VAR };
 
@@ -63,25 +62,16 @@ struct fact_undo {
 /* operation(a, b) = term, by the roots of a and b when it was found. */
 struct fact_memo {
   uint32_t operation, a, b, term;
-  uint32_t next; /* in its bucket, counted from 1 */
 };
-
-struct fact_number {
-  int64_t number;
-  uint32_t term; /* 0: free; else one more than the term */
-};
-
-enum { FACT_BUCKETS = 1 << 10 };
 
 struct facts {
   struct arena *arena;
   ARRAY(struct fact_term) terms;
   ARRAY(struct fact_undo) log;
+  ARRAY(uint32_t) bound;      /* variables, in order */
+  struct scoped_map memo_map; /* indices of the memo */
   ARRAY(struct fact_memo) memo;
-  ARRAY(uint32_t) bound; /* variables, in order */
-  uint32_t buckets[FACT_BUCKETS];
-  struct fact_number *numbers; /* a hash table */
-  uint32_t number_count, number_capacity;
+  struct map numbers; /* from a number to one more than its term */
   uint32_t clock;
 };
 

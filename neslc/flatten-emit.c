@@ -38,94 +38,11 @@ static void append(struct flattener *f, const struct ir_binding *x) {
 
 /* ---- values known already ---- */
 
-static uint64_t mix(uint64_t h, uint64_t x) {
-  h = (h ^ x) * UINT64_C(0x9E3779B97F4A7C15);
-  return h ^ h >> 29;
-}
-
-static uint64_t constant_hash(const struct vcode_constant *k) {
-  uint64_t h = mix((uint64_t)k->type, k->length);
-  if (k->length > 0) {
-    switch (k->type) {
-    case TW_BOOL: h = mix(h, k->as.bools[0]); break;
-    case TW_FLOAT: {
-      uint64_t bits;
-      memcpy(&bits, k->as.floats, sizeof bits);
-      h = mix(h, bits);
-      break;
-    }
-    default: h = mix(h, (uint64_t)k->as.ints[0]); break;
-    }
-  }
-  return h;
-}
-
-static bool constant_same(const struct vcode_constant *a, const struct vcode_constant *b) {
-  if (a->type != b->type || a->length != b->length || a->vector != b->vector) return false;
-  const size_t bytes = a->type == TW_BOOL ? 1 : 8;
-  return a->length == 0 || memcmp(a->as.ints, b->as.ints, a->length * bytes) == 0;
-}
-
-static uint64_t binding_hash(const struct ir_binding *x) {
-  if (x->form == IR_CONST) return constant_hash(x->as.constant);
-  uint64_t h = mix(x->op, x->type);
-  for (uint32_t i = 0; i < x->operand_count; i++) h = mix(h, x->operands[i]);
-  return h;
-}
-
-static bool binding_same(const struct ir_binding *a, const struct ir_binding *b) {
-  if (a->form != b->form) return false;
-  if (a->form == IR_CONST) return constant_same(a->as.constant, b->as.constant);
-  return a->op == b->op && a->type == b->type && a->operand_count == b->operand_count &&
-         memcmp(a->operands, b->operands, a->operand_count * sizeof *a->operands) == 0;
-}
-
-static const struct ir_binding *find_known(struct flattener *f, const struct ir_binding *x,
-                                           uint64_t hash) {
-  for (uint32_t i = f->buckets[hash % f->bucket_count]; i > 0; i = f->known.items[i - 1].next) {
-    const struct known_value *k = &f->known.items[i - 1];
-    if (k->hash == hash && binding_same(k->binding, x)) return k->binding;
-  }
-  return NULL;
-}
-
-void known_reset(struct flattener *f) {
-  if (!f->first_buckets) {
-    f->first_buckets = arena_alloc(f->arena, FIRST_BUCKETS * sizeof *f->buckets);
-  }
-  f->buckets = f->first_buckets;
-  f->bucket_count = FIRST_BUCKETS;
-  memset(f->buckets, 0, FIRST_BUCKETS * sizeof *f->buckets);
-  f->known.count = 0;
-}
-
-/* Newer values stay before older ones, as forget wants them. */
-static void more_buckets(struct flattener *f) {
-  f->bucket_count *= 8;
-  f->buckets = arena_alloc(f->arena, f->bucket_count * sizeof *f->buckets);
-  for (size_t i = 0; i < f->known.count; i++) {
-    uint32_t *bucket = &f->buckets[f->known.items[i].hash % f->bucket_count];
-    f->known.items[i].next = *bucket;
-    *bucket = (uint32_t)i + 1;
-  }
-}
-
-static void remember(struct flattener *f, const struct ir_binding *x, uint64_t hash) {
+static void remember(struct flattener *f, const struct ir_binding *x) {
   struct ir_binding *copy = arena_alloc(f->arena, sizeof *copy);
   *copy = *x;
-  if (f->known.count > f->bucket_count) more_buckets(f);
-  uint32_t *bucket = &f->buckets[hash % f->bucket_count];
-  *array_push(f->arena, &f->known) = (struct known_value){hash, copy, *bucket};
-  *bucket = (uint32_t)f->known.count;
+  ir_numbering_add(&f->known, copy);
   if (x->result_count > 0) f->definitions.items[x->results[0]] = copy;
-}
-
-/* Forgets what was learnt since there were `count` values. */
-static void forget(struct flattener *f, size_t count) {
-  while (f->known.count > count) {
-    const struct known_value *k = &f->known.items[--f->known.count];
-    f->buckets[k->hash % f->bucket_count] = k->next;
-  }
 }
 
 const struct vcode_constant *constant_of(const struct flattener *f, ir_var v) {
@@ -147,8 +64,7 @@ void emit_results(struct flattener *f, enum opcode op, enum type_word word, unsi
   x.op = (uint16_t)op;
   x.type = info->types == NO_TYPE ? TW_NONE : (uint8_t)word;
   if (count > 0) memcpy(x.operands, operands, count * sizeof *operands);
-  const uint64_t hash = binding_hash(&x);
-  const struct ir_binding *known = opcode_is_pure(op) ? find_known(f, &x, hash) : NULL;
+  const struct ir_binding *known = opcode_is_pure(op) ? ir_numbering_find(&f->known, &x) : NULL;
   if (known) {
     memcpy(result, known->results, results * sizeof *result);
     return;
@@ -157,7 +73,7 @@ void emit_results(struct flattener *f, enum opcode op, enum type_word word, unsi
     result[i] = x.results[i] = flat_var(f, &flat_kinds[operand_kind(info->results[i], word)]);
   }
   append(f, &x);
-  if (opcode_is_pure(op)) remember(f, &x, hash);
+  if (opcode_is_pure(op)) remember(f, &x);
 }
 
 ir_var emit(struct flattener *f, enum opcode op, enum type_word word, unsigned count,
@@ -173,12 +89,11 @@ ir_var emit(struct flattener *f, enum opcode op, enum type_word word, unsigned c
 ir_var emit_constant(struct flattener *f, const struct vcode_constant *k) {
   struct ir_binding x = make_binding(f, IR_CONST, 0, 1);
   x.as.constant = k;
-  const uint64_t hash = binding_hash(&x);
-  const struct ir_binding *known = find_known(f, &x, hash);
+  const struct ir_binding *known = ir_numbering_find(&f->known, &x);
   if (known) return known->results[0];
   x.results[0] = flat_var(f, &flat_kinds[type_word_kind(k->type)]);
   append(f, &x);
-  remember(f, &x, hash);
+  remember(f, &x);
   return x.results[0];
 }
 
@@ -246,10 +161,9 @@ static void append_assert(struct flattener *f, ir_var flags, ir_var v, ir_var w,
   x.operands[2] = w;
   x.as.text.text = text;
   x.as.text.length = (uint32_t)strlen(text);
-  const uint64_t hash = binding_hash(&x);
-  if (find_known(f, &x, hash)) return; /* checked already */
+  if (ir_numbering_find(&f->known, &x)) return; /* checked already */
   append(f, &x);
-  remember(f, &x, hash);
+  remember(f, &x);
 }
 
 void emit_assert(struct flattener *f, ir_var flags, ir_var v, ir_var w, const char *text) {
@@ -270,7 +184,7 @@ void emit_stop(struct flattener *f, const char *text) {
 struct block *block_begin(struct flattener *f) {
   struct block *b = arena_alloc(f->arena, sizeof *b);
   b->outer = f->block;
-  b->known = f->known.count;
+  b->known = ir_numbering_open(&f->known);
   f->block = b;
   return b;
 }
@@ -284,7 +198,7 @@ static struct ir_block *close_block(struct flattener *f, struct block *b, uint8_
                            .result_count = count};
   out->results = arena_alloc(f->arena, count * (sizeof(ir_var) + sizeof(bool)) + 1);
   out->last = (bool *)(out->results + count);
-  forget(f, b->known);
+  ir_numbering_close(&f->known, b->known);
   f->block = b->outer;
   return out;
 }

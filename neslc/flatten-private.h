@@ -19,6 +19,7 @@
 #ifndef RAVEL_NESLC_FLATTEN_PRIVATE_H
 #define RAVEL_NESLC_FLATTEN_PRIVATE_H
 
+#include "ir/numbering.h"
 #include "neslc/checks.h"
 #include "neslc/derive.h"
 #include "neslc/flatten.h"
@@ -101,13 +102,6 @@ struct block {
   size_t known; /* values known when it was begun */
 };
 
-struct known_value { /* an operation that was executed where we are */
-  uint64_t hash;
-  const struct ir_binding *binding; /* copy */
-  uint32_t next;                    /* older one in its bucket, from 1; 0: none */
-};
-enum { FIRST_BUCKETS = 1024 };
-
 struct assumption { /* what the condition of an IF is in an arm of it */
   ir_var condition;
   bool value;
@@ -164,10 +158,7 @@ struct flattener {
   definitions; /* of each variable that is the first result of
                   a pure operation or a constant; else NULL */
   struct block *block;
-  ARRAY(struct known_value) known;
-  uint32_t *buckets; /* of known: newest, from 1 */
-  size_t bucket_count;
-  uint32_t *first_buckets;          /* of every function, until they are too few */
+  struct ir_numbering known;        /* operations that were executed where we are */
   struct context serial;            /* its context of one instance */
   ARRAY(struct assumption) assumed; /* in the arms around */
   struct frame *frame;
@@ -188,9 +179,6 @@ bool fold_operation(struct flattener *, enum opcode, const ir_var *operands, ir_
 /* The operation that a variable is the result of, if its opcode is this one; or NULL. */
 const struct ir_binding *defined_by(const struct flattener *, ir_var, enum opcode);
 const struct vcode_constant *constant_of(const struct flattener *, ir_var);
-
-/* Forgets all values: a function begins. */
-void known_reset(struct flattener *);
 
 extern const struct ir_kind flat_kinds[4]; /* INT FLOAT BOOL SEGDES */
 

@@ -155,7 +155,7 @@ static void begin_function(struct flattener *f) {
   f->definitions.count = f->definitions.capacity = 0;
   f->assumed.items = NULL;
   f->assumed.count = f->assumed.capacity = 0;
-  known_reset(f);
+  ir_numbering_clear(&f->known);
   f->wanted.items = NULL;
   f->wanted.count = f->wanted.capacity = 0;
   f->block = NULL;
@@ -278,6 +278,7 @@ static struct flattener *new_flattener(struct session *s, const struct flatten_o
   f->options = options;
   f->complaints = complaints;
   f->layout.arena = f->arena;
+  ir_numbering_init(&f->known, f->arena);
   *array_push(f->arena, &f->origins) = (struct vcode_origin){"", ""};
   *array_push(f->arena, &f->functions) = (struct ir_function){0};
   return f;

@@ -6,6 +6,7 @@
  * last, so that the slots are right for what follows.
  */
 #include "vinterp/code.h"
+#include "ir/constant.h"
 
 #include <string.h>
 
@@ -43,15 +44,9 @@ static const uint32_t no_slot = UINT32_MAX;
 bool code_scalar_constant(struct widths w, const struct vcode_constant *c,
                           struct cvl_value *out) {
   if (c->length != 1) return false;
-  switch (c->type) {
-  case TW_INT: *out = cvl_scalar_int(w.int_elem, c->as.ints[0]); return true;
-  case TW_FLOAT: *out = cvl_scalar_float(w.float_elem, c->as.floats[0]); return true;
-  case TW_BOOL: *out = cvl_scalar_bool(c->as.bools[0]); return true;
-  case TW_SEGDES: *out = cvl_one_segment((uint64_t)c->as.ints[0]); return true;
-  case TW_CHAR: *out = cvl_scalar_int(w.int_elem, (unsigned char)c->as.chars[0]); return true;
-  case TW_NONE: break;
-  }
-  return false;
+  *out = c->type == TW_SEGDES ? cvl_one_segment((uint64_t)c->as.ints[0])
+                              : constant_element(w, c, 0);
+  return true;
 }
 
 /* ---- slots ---- */

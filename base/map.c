@@ -1,0 +1,75 @@
+/* map.c - linear probing; at most half of the slots are in use. */
+#include "base/map.h"
+
+#include <string.h>
+
+enum { FIRST_CAPACITY = 64 };
+
+void map_init(struct map *m, struct arena *arena) {
+  *m = (struct map){.arena = arena};
+}
+
+void map_clear(struct map *m) {
+  if (m->count > 0) memset(m->slots, 0, m->capacity * sizeof *m->slots);
+  m->count = 0;
+}
+
+/* The slot of a key, or the free one where it belongs. */
+static struct map_slot *find(const struct map *m, uint64_t key) {
+  uint32_t at = (uint32_t)(map_mix(0, key) >> 20) & (m->capacity - 1);
+  while (m->slots[at].used && m->slots[at].key != key) at = (at + 1) & (m->capacity - 1);
+  return &m->slots[at];
+}
+
+/* Room for another key. Those that have no value any more are left behind. */
+static void grow(struct map *m) {
+  struct map larger = {.arena = m->arena};
+  uint32_t valued = 0;
+  for (uint32_t i = 0; i < m->capacity; i++) valued += m->slots[i].value != 0;
+  larger.capacity = FIRST_CAPACITY;
+  while (larger.capacity < 4 * (valued + 1)) larger.capacity *= 2;
+  larger.slots = arena_alloc(m->arena, larger.capacity * sizeof *larger.slots);
+  for (uint32_t i = 0; i < m->capacity; i++) {
+    if (m->slots[i].value == 0) continue;
+    *find(&larger, m->slots[i].key) = m->slots[i];
+    larger.count++;
+  }
+  *m = larger;
+}
+
+uint32_t map_get(const struct map *m, uint64_t key) {
+  return m->count == 0 ? 0 : find(m, key)->value;
+}
+
+uint32_t *map_at(struct map *m, uint64_t key) {
+  if (2 * m->count >= m->capacity) grow(m);
+  struct map_slot *slot = find(m, key);
+  m->count += !slot->used;
+  slot->used = true;
+  slot->key = key;
+  return &slot->value;
+}
+
+void scoped_map_init(struct scoped_map *m, struct arena *arena) {
+  *m = (struct scoped_map){0};
+  map_init(&m->latest, arena);
+}
+
+void scoped_map_clear(struct scoped_map *m) {
+  map_clear(&m->latest);
+  m->items.count = 0;
+}
+
+uint32_t scoped_map_add(struct scoped_map *m, uint64_t key) {
+  uint32_t *latest = map_at(&m->latest, key);
+  *array_push(m->latest.arena, &m->items) = (struct scoped_item){key, *latest};
+  *latest = (uint32_t)m->items.count;
+  return *latest - 1;
+}
+
+void scoped_map_close(struct scoped_map *m, size_t count) {
+  while (m->items.count > count) {
+    const struct scoped_item *last = &m->items.items[--m->items.count];
+    find(&m->latest, last->key)->value = last->earlier;
+  }
+}

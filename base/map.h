@@ -1,0 +1,74 @@
+/* map.h - hash maps from 64-bit keys, in an arena.
+ *
+ * A `struct map` gives each key one number. A `struct scoped_map` is for keys that are hashes
+ * of something larger: it gives a key several numbers, the latest first, and takes them back
+ * in the order in which they were added.
+ */
+#ifndef RAVEL_MAP_H
+#define RAVEL_MAP_H
+
+#include "base/arena.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+struct map_slot {
+  uint64_t key;
+  uint32_t value;
+  bool used;
+};
+
+struct map {
+  struct arena *arena;
+  struct map_slot *slots; /* open addressing, a power of two */
+  uint32_t count, capacity;
+};
+
+/* No key has a value. Allocates nothing yet. */
+void map_init(struct map *, struct arena *);
+/* Likewise, and keeps the memory. */
+void map_clear(struct map *);
+/* The value of a key, 0 if it has none. */
+uint32_t map_get(const struct map *, uint64_t key);
+/* Where the value of a key is, 0 if it had none: valid until the next map_at. Jumps to the
+ * arena's out_of_memory. */
+uint32_t *map_at(struct map *, uint64_t key);
+
+/* Two numbers as a key. */
+static inline uint64_t map_pair(uint32_t a, uint32_t b) {
+  return (uint64_t)a << 32 | b;
+}
+/* Another word into the hash of something. */
+static inline uint64_t map_mix(uint64_t hash, uint64_t word) {
+  hash = (hash ^ word) * UINT64_C(0x9E3779B97F4A7C15);
+  return hash ^ hash >> 29;
+}
+
+/* ---- several items of a key, with scopes ---- */
+
+struct scoped_item {
+  uint64_t key;
+  uint32_t earlier; /* the item before it with this key, from 1; 0: none */
+};
+
+struct scoped_map {
+  struct map latest; /* of each key, from 1 */
+  ARRAY(struct scoped_item) items;
+};
+
+void scoped_map_init(struct scoped_map *, struct arena *);
+void scoped_map_clear(struct scoped_map *);
+/* Adds an item and gives its index: 0, 1, 2 ... What it stands for is kept by the caller, under
+ * this index. */
+uint32_t scoped_map_add(struct scoped_map *, uint64_t key);
+/* Forgets all items but the first `count`. */
+void scoped_map_close(struct scoped_map *, size_t count);
+/* The items of a key, the latest first: `next` is 1 more than the index of the item; 0: no
+ * more. */
+static inline uint32_t scoped_map_first(const struct scoped_map *m, uint64_t key) {
+  return map_get(&m->latest, key);
+}
+static inline uint32_t scoped_map_earlier(const struct scoped_map *m, uint32_t item) {
+  return m->items.items[item - 1].earlier;
+}
+
+#endif
