@@ -1,0 +1,206 @@
+/* replace.c - see replace.h. */
+#include "base/replace.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio_ext.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+/* ---- the stream ---- */
+
+/* The stream's write: remembers why one failed, which those who print do not look at. */
+static ssize_t write_all(void *cookie, const char *bytes, size_t length) {
+  struct replacement *r = cookie;
+  size_t done = 0;
+  while (done < length && r->error == 0) {
+    const ssize_t n = write(r->fd, bytes + done, length - done);
+    if (n >= 0) {
+      done += (size_t)n;
+    } else if (errno != EINTR) {
+      r->error = errno;
+    }
+  }
+  if (r->error) errno = r->error;
+  return r->error ? 0 : (ssize_t)length;
+}
+
+static bool open_stream(struct replacement *r) {
+  r->stream = fopencookie(r, "w", (cookie_io_functions_t){.write = write_all});
+  return r->stream != NULL;
+}
+
+/* ---- names ---- */
+
+/* Replaces the last part of a path; false if it gets too long. */
+static bool rename_last(char path[PATH_MAX], const char *name) {
+  const char *slash = strrchr(path, '/');
+  const size_t directory = slash ? (size_t)(slash - path) + 1 : 0;
+  if (directory + strlen(name) >= PATH_MAX) return false;
+  memcpy(path + directory, name, strlen(name) + 1);
+  return true;
+}
+
+/* Where links lead: a name that is no link. 0 or an error. */
+static int follow(const char *path, char target[PATH_MAX]) {
+  enum { MOST_LINKS = 40 };
+  char link[PATH_MAX];
+  if (realpath(path, target)) return 0;
+  if (errno != ENOENT) return errno;
+  if (strlen(path) >= PATH_MAX) return ENAMETOOLONG;
+  memcpy(target, path, strlen(path) + 1); /* there is no file, but perhaps a link to it */
+  for (int links = 0; links < MOST_LINKS; links++) {
+    const ssize_t length = readlink(target, link, sizeof link - 1);
+    if (length < 0) return errno == EINVAL || errno == ENOENT ? 0 : errno;
+    link[length] = '\0';
+    if (link[0] == '/') {
+      memcpy(target, link, (size_t)length + 1);
+    } else if (!rename_last(target, link)) {
+      return ENAMETOOLONG;
+    }
+  }
+  return ELOOP;
+}
+
+/* ---- files that are written directly ---- */
+
+/* The standard stream that a file already is, or -1. Opened again it would be written from its
+ * beginning, and replaced it would not be the stream any more. */
+static int standard_stream(const struct stat *file) {
+  struct stat about;
+  for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO; fd++) {
+    if (fstat(fd, &about) == 0 && about.st_dev == file->st_dev && about.st_ino == file->st_ino)
+      return fd;
+  }
+  return -1;
+}
+
+static int open_directly(struct replacement *r, const char *path, const struct stat *about) {
+  const int standard = standard_stream(about);
+  r->direct = true;
+  r->fd = standard >= 0 ? fcntl(standard, F_DUPFD_CLOEXEC, 3)
+                        : open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+  return r->fd < 0 ? errno : 0;
+}
+
+/* ---- files beside ---- */
+
+static uint64_t random_number(void) {
+  uint64_t x;
+  if (getrandom(&x, sizeof x, GRND_NONBLOCK) == (ssize_t)sizeof x) return x;
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_nsec << 32 ^ (uint64_t)getpid() ^ (uint64_t)(uintptr_t)&x;
+}
+
+static void forget(struct replacement *r) {
+  if (r->number >= 0) temporaries_forget(r->temporaries, r->number);
+  r->number = -1;
+}
+
+/* Makes the new file. The mask of the process applies to `mode`. 0 or an error. */
+static int make_beside(struct replacement *r, mode_t mode) {
+  enum { ATTEMPTS = 100 };
+  memcpy(r->beside, r->target, sizeof r->beside);
+  for (int i = 0; i < ATTEMPTS; i++) {
+    char name[32];
+    snprintf(name, sizeof name, ".ravel-%016" PRIx64, random_number());
+    if (!rename_last(r->beside, name)) return ENAMETOOLONG;
+    if (r->temporaries) {
+      r->number = temporaries_add(r->temporaries, r->beside);
+      if (r->number < 0) return EMFILE;
+    }
+    r->fd = open(r->beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
+    if (r->fd >= 0) return 0;
+    const int error = errno;
+    forget(r);
+    if (error != EEXIST) return error;
+  }
+  return EEXIST;
+}
+
+/* Gives the new file owner and permissions of the one it replaces. 0 or an error. */
+static int adopt(const struct replacement *r, const struct stat *old) {
+  struct stat own;
+  mode_t mode = old->st_mode & 0777;
+  if (fstat(r->fd, &own) != 0) return errno;
+  if ((own.st_uid != old->st_uid || own.st_gid != old->st_gid) &&
+      fchown(r->fd, old->st_uid, old->st_gid) != 0 && own.st_gid != old->st_gid &&
+      fchown(r->fd, (uid_t)-1, old->st_gid) != 0) {
+    mode &= (mode_t)~070; /* what its group may is not for another one */
+  }
+  return fchmod(r->fd, mode) == 0 ? 0 : errno;
+}
+
+static void remove_beside(struct replacement *r) {
+  unlink(r->beside);
+  forget(r);
+}
+
+/* Makes a new file to take the place of `old`, or of none. 0 or an error. */
+static int open_beside(struct replacement *r, const struct stat *old) {
+  if (old && faccessat(AT_FDCWD, r->target, W_OK, AT_EACCESS) != 0) return errno;
+  int error = make_beside(r, old ? old->st_mode & 0600 : 0666);
+  if (error) return error;
+  if (old) error = adopt(r, old);
+  if (!error) return 0;
+  close(r->fd);
+  remove_beside(r);
+  return error;
+}
+
+/* ---- the whole ---- */
+
+bool replacement_begin(struct replacement *r, const struct permissions *p, const char *path,
+                       struct file_problem *problem) {
+  struct stat about;
+  if (!files_permitted(p, problem)) return false;
+  r->stream = NULL;
+  r->fd = r->number = -1;
+  r->error = 0;
+  r->direct = false;
+  r->temporaries = p->temporaries;
+  int error;
+  const bool exists = stat(path, &about) == 0;
+  if (exists && (!S_ISREG(about.st_mode) || standard_stream(&about) >= 0)) {
+    error = open_directly(r, path, &about);
+  } else {
+    error = follow(path, r->target);
+    if (!error) error = open_beside(r, exists ? &about : NULL);
+  }
+  if (error) return file_failed(problem, error);
+  if (open_stream(r)) return true;
+  file_failed(problem, errno);
+  replacement_abandon(r);
+  return false;
+}
+
+/* Whether the data are on the disk; not every file system can say. */
+static bool synchronise(int fd) {
+  return fsync(fd) == 0 || errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP;
+}
+
+bool replacement_end(struct replacement *r, struct file_problem *problem) {
+  const bool flushed = fclose(r->stream) == 0;
+  int error = r->error ? r->error : flushed ? 0 : errno;
+  if (!error && !r->direct && !synchronise(r->fd)) error = errno;
+  if (close(r->fd) != 0 && !error && errno != EINTR) error = errno;
+  if (!r->direct && !error && rename(r->beside, r->target) != 0) error = errno;
+  if (!r->direct && error) unlink(r->beside);
+  forget(r);
+  return error == 0 || file_failed(problem, error);
+}
+
+void replacement_abandon(struct replacement *r) {
+  if (r->stream) {
+    __fpurge(r->stream);
+    fclose(r->stream);
+  }
+  close(r->fd);
+  if (!r->direct) remove_beside(r);
+}
