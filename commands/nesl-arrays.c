@@ -78,17 +78,13 @@ struct type *nesl_type_of_file(void *context, bool csv, const char *name, size_t
   struct type *type = NULL;
   struct diag_list told;
   diag_list_init(&told, &n->arena);
-  if (!n->options->machine.allow_files) {
-    *problem = "files may not be opened without --allow-files";
-    return NULL;
-  }
-  if (!source_read(&text, &n->message_heap, file, &told)) {
+  if (!source_read_data(&text, &n->heap, &n->options->machine.permissions, file, &told)) {
     *problem = told.list.count > 0 ? told.list.items[0].message : "out of memory";
   } else if (array_guess(csv ? ARRAY_CSV : ARRAY_NPY, &n->arena, text.text, text.length, &array,
                          problem)) {
     type = type_of_array(&n->arena, &array);
   }
-  source_free(&text, &n->message_heap);
+  source_free(&text, &n->heap);
   return type;
 }
 
@@ -226,13 +222,14 @@ bool nesl_bind_argument(struct nesl *n, const struct global *function, unsigned 
   struct source_text text;
   bool fine = false;
   const double before = seconds_now();
-  if (source_read(&text, &n->message_heap, file, &n->diags)) {
+  const struct permissions user = process_user();
+  if (source_read_data(&text, &n->heap, &user, file, &n->diags)) {
     struct argument a = {function, index, count, name, file, &text};
     fine = with_memory(n, file, bind_argument, &a);
   } else if (n->complaints.first == NESL_OK) {
     n->complaints.first = NESL_RUNTIME;
   }
-  source_free(&text, &n->message_heap);
+  source_free(&text, &n->heap);
   n->load_seconds += seconds_now() - before;
   return fine;
 }
@@ -260,12 +257,17 @@ static struct array_columns columns_of(struct arena *arena, const struct array_t
   return columns;
 }
 
+/* The file that is written, which must be abandoned if memory runs out meanwhile. */
+struct writing {
+  struct output out;
+  bool open;
+};
+
 /* Writes one part of the result, whose columns begin at *columns, and passes them. */
 static bool write_part(struct nesl *n, struct type *type, const char *file,
-                       const struct column **columns) {
+                       const struct column **columns, struct writing *w) {
   const char *problem = NULL, *signature = value_signature(&n->arena, type);
   struct array_type array;
-  struct output out;
   if (!array_type_parse(&n->arena, signature, strlen(signature), &array, &problem)) {
     if (component(type, 0, 2)) {
       problem = arena_printf(&n->arena, "%s; with -o for each part it goes into several files",
@@ -278,13 +280,16 @@ static bool write_part(struct nesl *n, struct type *type, const char *file,
   if (!array_check(format_of(file), &n->arena, &array, &part, &problem)) {
     return complain_of_file(n, file, problem);
   }
-  if (!output_begin(&out, file, &n->diags)) return false;
-  (void)array_write(format_of(file), &n->arena, &array, &part, out.stream, &problem);
-  return output_end(&out, file, &n->diags);
+  w->open = output_begin(&w->out, file, &n->diags);
+  if (!w->open) return false;
+  if (!array_write(format_of(file), &n->arena, &array, &part, w->out.stream, &problem)) {
+    return complain_of_file(n, file, problem);
+  }
+  w->open = false;
+  return output_end(&w->out, file, &n->diags);
 }
 
 static bool write_results(struct nesl *n, void *context) {
-  (void)context;
   const struct nesl_options *o = n->options;
   const struct global *it = session_global(n->session, "it");
   if (!it) return complain_of_file(n, o->outputs[0], "there is no result");
@@ -298,12 +303,15 @@ static bool write_results(struct nesl *n, void *context) {
                                            type_text(&n->arena, it->value.type, false),
                                            o->output_count));
     }
-    if (!write_part(n, type, file, &columns)) return false;
+    if (!write_part(n, type, file, &columns, context)) return false;
   }
   return true;
 }
 
 bool nesl_write_results(struct nesl *n) {
   nesl_forget(n);
-  return with_memory(n, n->options->outputs[0], write_results, NULL);
+  struct writing w = {.open = false};
+  const bool fine = with_memory(n, n->options->outputs[0], write_results, &w);
+  if (w.open) output_abandon(&w.out);
+  return fine;
 }

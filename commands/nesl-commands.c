@@ -1,6 +1,7 @@
 /* nesl-commands.c - the commands of the top level. (NESL specification, section 4.4.) */
 #include "commands/nesl.h"
 #include "commands/output.h"
+#include "commands/process.h"
 #include "fcode-opt/fcode-opt.h"
 #include "neslc/flatten.h"
 
@@ -196,34 +197,92 @@ static bool show(struct command *c) {
 
 /* ---- load, dump ---- */
 
-/* Evaluates the command's argument, which must be a string; the arena's. NULL after
- * complaining. */
-static const char *string_argument(struct command *c) {
+/* Whether commands have effects on the world: where expressions are not evaluated they are only
+ * looked at. */
+static bool has_effects(const struct command *c) {
+  return c->n->extent == EVALUATE_ALL;
+}
+
+/* The command's argument, checked, which must be a string; NULL after complaining. */
+static const struct core *check_string(struct command *c, const struct form *form,
+                                       struct checked *checked) {
   struct nesl *n = c->n;
+  if (!check_form(n->session, form, &n->complaints, checked)) return NULL;
+  struct type *type = type_of(checked->value->type);
+  if (type->tag != TYPE_SEQUENCE || type_of(type->part[0])->tag != TYPE_CHAR) {
+    complain(&n->complaints, NESL_TYPE, form->source, form->at, "%s takes a string, this is %s",
+             c->form->name->text, type_text(&n->arena, type, true));
+    return NULL;
+  }
+  return session_find_missing(n->session, checked->value, &n->complaints) ? NULL
+                                                                          : checked->value;
+}
+
+/* The characters of a value that is a string, the arena's. */
+static const char *text_of(struct nesl *n, const struct nesl_value *value) {
+  const struct column *chars = &value->columns[1];
+  char *text = arena_alloc(&n->arena, (size_t)chars->length + 1);
+  for (uint64_t i = 0; i < chars->length; i++) text[i] = (char)chars->as.ints[i];
+  return text;
+}
+
+/* The text of a string that can be told without evaluating anything: literals, variables of the
+ * library, and concatenations of these. NULL for others. */
+static const char *known_text(struct nesl *n, const struct core *e) {
+  if (e->kind == CORE_STRING) {
+    return arena_copy(&n->arena, e->as.string.text, e->as.string.length);
+  }
+  if (e->kind == CORE_GLOBAL && e->as.use.global->kind == GLOBAL_VARIABLE &&
+      session_library(n->session, e->as.use.global->name->text) == e->as.use.global) {
+    return text_of(n, &e->as.use.global->value);
+  }
+  const struct global *callee = core_callee(e);
+  if (!callee || callee->primitive != PRIM_APPEND || e->as.part.right->kind != CORE_PAIR) {
+    return NULL;
+  }
+  const struct core *both = e->as.part.right;
+  const char *left = known_text(n, both->as.part.left);
+  const char *right = left ? known_text(n, both->as.part.right) : NULL;
+  return right ? arena_printf(&n->arena, "%s%s", left, right) : NULL;
+}
+
+static const char *evaluate_text(struct command *c, const struct checked *checked) {
+  struct nesl *n = c->n;
+  const struct evaluation e = {.session = n->session,
+                               .form = checked,
+                               .complaints = &n->complaints,
+                               .sources = &n->sources};
+  struct nesl_value value;
+  if (!n->evaluator->evaluate(n->evaluator, &e, &value)) return NULL;
+  const char *text = text_of(n, &value);
+  n->evaluator->release(n->evaluator); /* the command may evaluate more */
+  return text;
+}
+
+/* The text of the command's argument, which must be a string; the arena's. Evaluates it only
+ * where anything is evaluated. NULL after complaining. */
+static const char *string_argument(struct command *c) {
   struct form form = {.kind = FORM_EXPRESSION,
                       .source = c->form->source,
                       .at = c->form->argument->at,
                       .value = c->form->argument};
   struct checked checked = {0};
-  struct nesl_value value;
-  if (!check_form(n->session, &form, &n->complaints, &checked)) return NULL;
-  struct type *type = type_of(checked.value->type);
-  if (type->tag != TYPE_SEQUENCE || type_of(type->part[0])->tag != TYPE_CHAR) {
-    complain(&n->complaints, NESL_TYPE, form.source, form.at, "%s takes a string, this is %s",
-             c->form->name->text, type_text(&n->arena, type, true));
-    return NULL;
-  }
-  const struct evaluation e = {.session = n->session,
-                               .form = &checked,
-                               .complaints = &n->complaints,
-                               .sources = &n->sources};
-  if (session_find_missing(n->session, checked.value, &n->complaints)) return NULL;
-  if (!n->evaluator->evaluate(n->evaluator, &e, &value)) return NULL;
-  const struct column *chars = &value.columns[1];
-  char *text = arena_alloc(&n->arena, (size_t)chars->length + 1);
-  for (uint64_t i = 0; i < chars->length; i++) text[i] = (char)chars->as.ints[i];
-  n->evaluator->release(n->evaluator); /* the command may evaluate more */
-  return text;
+  const struct core *value = check_string(c, &form, &checked);
+  if (!value) return NULL;
+  const char *text = known_text(c->n, value);
+  if (text) return text;
+  if (c->n->extent != EVALUATE_NOTHING) return evaluate_text(c, &checked);
+  complain(&c->n->complaints, NESL_RUNTIME, form.source, form.at,
+           "nothing is evaluated here, and this file name would have to be: write it as a "
+           "string");
+  return NULL;
+}
+
+/* Whether the user wrote the name that stands in the command's argument, and no program
+ * computed it. */
+static bool typed(const struct command *c) {
+  return c->n->reading.typed &&
+         (!c->form->argument || c->form->argument->kind == SYNTAX_STRING);
 }
 
 static bool load(struct command *c) {
@@ -239,23 +298,20 @@ static bool load(struct command *c) {
   if (n->load_depth == MOST_LOADS) {
     return command_error(c, "more than %d files load each other", MOST_LOADS);
   }
-  n->last_loaded = file;
-  const struct source *source = nesl_read_file(n, file);
+  const struct source *source = nesl_load_file(n, file, typed(c));
   if (!source) return false;
+  n->last_loaded = file;
   n->load_depth++;
-  unsigned failed = nesl_run_source(n, source);
+  unsigned failed = nesl_run_file(n, source);
   n->load_depth--;
   nesl_forget(n);
   if (failed == 0) return true;
   return command_error(c, "%u form%s of %s failed", failed, failed == 1 ? "" : "s", file);
 }
 
-static bool dump(struct command *c) {
+/* The VCODE of the command's argument; NULL after complaining. */
+static struct vcode_program *compile_argument(struct command *c) {
   struct nesl *n = c->n;
-  if (!is_word(c, 0, "vcode") || c->count < 2 || c->words[1].kind != TOKEN_STRING ||
-      !c->form->argument) {
-    return command_error(c, "dump takes vcode, a file name in quotes and an expression");
-  }
   struct form form = {.kind = FORM_EXPRESSION,
                       .source = c->form->source,
                       .at = c->form->argument->at,
@@ -263,17 +319,28 @@ static bool dump(struct command *c) {
   struct checked checked = {0};
   if (!check_form(n->session, &form, &n->complaints, &checked) ||
       session_find_missing(n->session, checked.value, &n->complaints)) {
-    return false;
+    return NULL;
   }
   const struct flatten_options options = {.widths = n->options->widths,
                                           .unchecked = !n->session->argument_checks};
   const struct ir_program *program =
       flatten_expression(n->session, checked.value, &options, &n->complaints);
-  if (!program) return false;
-  const char *file = arena_copy(&n->arena, c->words[1].text, c->words[1].length);
-  struct vcode_program *vcode = fcode_opt_stack_code(&n->arena, program, &n->diags);
+  return program ? fcode_opt_stack_code(&n->arena, program, &n->diags) : NULL;
+}
+
+static bool dump(struct command *c) {
+  struct nesl *n = c->n;
   struct output out;
-  if (!vcode || !output_begin(&out, file, &n->diags)) return false;
+  if (!is_word(c, 0, "vcode") || c->count < 2 || c->words[1].kind != TOKEN_STRING ||
+      !c->form->argument) {
+    return command_error(c, "dump takes vcode, a file name in quotes and an expression");
+  }
+  struct vcode_program *vcode = compile_argument(c);
+  if (!vcode || !has_effects(c)) return vcode != NULL;
+  const char *file = arena_copy(&n->arena, c->words[1].text, c->words[1].length);
+  const struct permissions permissions =
+      n->reading.typed ? process_user() : n->options->machine.permissions;
+  if (!output_begin_as(&out, &permissions, file, &n->diags)) return false;
   vcode_print(vcode, out.stream);
   return output_end(&out, file, &n->diags);
 }
@@ -281,8 +348,13 @@ static bool dump(struct command *c) {
 /* ---- what leaves the process ---- */
 
 static bool run_command(struct command *c, const char *line) {
+  int status;
+  struct file_problem problem;
+  if (!has_effects(c)) return true;
   fflush(c->n->out);
-  int status = system(line);
+  if (!process_shell(&c->n->options->machine.permissions, line, &status, &problem)) {
+    return command_error(c, "%s", problem.text);
+  }
   if (status == 0) return true;
   return command_error(c, "the command ended with status %d",
                        WIFEXITED(status) ? WEXITSTATUS(status) : status);
@@ -290,7 +362,7 @@ static bool run_command(struct command *c, const char *line) {
 
 static bool shell(struct command *c) {
   bool edits = strcmp(c->form->name->text, "edit") == 0;
-  if (!c->n->options->machine.allow_spawn) {
+  if (!c->n->options->machine.permissions.processes) {
     return command_error(c, "%s starts a process, which needs --allow-spawn",
                          c->form->name->text);
   }

@@ -193,20 +193,45 @@ const struct source *nesl_source(struct nesl *n, const char *name, const char *t
   return made;
 }
 
-const struct source *nesl_read_file(struct nesl *n, const char *file) {
-  struct source_text text;
+/* A text that was read, if it was, as a source; frees it. */
+static const struct source *take_text(struct nesl *n, bool was_read, struct source_text *text,
+                                      const char *file) {
   const struct source *source = NULL;
-  if (source_read(&text, &n->message_heap, file, &n->diags)) {
-    if (text.length >= 2 && memcmp(text.text, "#!", 2) == 0) { /* a script: its line stays */
-      for (size_t i = 0; i < text.length && text.text[i] != '\n'; i++) text.text[i] = ' ';
+  if (was_read) {
+    if (text->length >= 2 && memcmp(text->text, "#!", 2) == 0) { /* a script: its line stays */
+      for (size_t i = 0; i < text->length && text->text[i] != '\n'; i++) text->text[i] = ' ';
     }
     const char *name = strcmp(file, "-") == 0 ? "<stdin>" : file;
-    source = nesl_source(n, name, text.text, text.length, 1);
+    source = nesl_source(n, name, text->text, text->length, 1);
   } else if (n->complaints.first == NESL_OK) {
     n->complaints.first = NESL_RUNTIME;
   }
-  source_free(&text, &n->message_heap);
+  source_free(text, &n->heap);
   return source;
+}
+
+const struct source *nesl_read_file(struct nesl *n, const char *file) {
+  struct source_text text;
+  const bool was_read = source_read(&text, &n->heap, file, &n->diags);
+  return take_text(n, was_read, &text, file);
+}
+
+/* The directory of a file, the arena's. */
+static const char *directory_of(struct nesl *n, const char *file) {
+  const char *slash = strrchr(file, '/');
+  if (!slash) return ".";
+  return arena_copy(&n->arena, file, slash == file ? 1 : (size_t)(slash - file));
+}
+
+const struct source *nesl_load_file(struct nesl *n, const char *file, bool typed) {
+  struct source_text text;
+  const struct permissions *program = &n->options->machine.permissions;
+  const char *own = n->reading.file ? directory_of(n, n->reading.file) : NULL;
+  const char *const directories[] = {".", own};
+  if (typed) return nesl_read_file(n, file);
+  const bool was_read =
+      source_load(&text, &n->heap, program, file, ".nesl", directories, 2, &n->diags);
+  return take_text(n, was_read, &text, file);
 }
 
 /* Reads a form, which functions refer to as long as they are defined; one that runs out of
@@ -281,5 +306,13 @@ bool nesl_print_done(struct nesl *n, void *failed, const struct nesl_done *it) {
 unsigned nesl_run_source(struct nesl *n, const struct source *source) {
   unsigned failed = 0;
   nesl_each_form(n, source, nesl_print_done, &failed, NULL);
+  return failed;
+}
+
+unsigned nesl_run_file(struct nesl *n, const struct source *source) {
+  const struct nesl_reading outer = n->reading;
+  n->reading = (struct nesl_reading){.file = source->name};
+  const unsigned failed = nesl_run_source(n, source);
+  n->reading = outer;
   return failed;
 }

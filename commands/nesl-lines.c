@@ -1,5 +1,6 @@
 /* nesl-lines.c - see nesl-lines.h. */
 #include "commands/nesl-lines.h"
+#include "base/replace.h"
 #include "base/sanitizers.h"
 
 #include <errno.h>
@@ -28,6 +29,7 @@ struct lines {
   EditLine *editor;
   History *history;
   char *history_file;
+  struct permissions user;
 #endif
 };
 
@@ -177,9 +179,33 @@ static void open_editor(struct lines *l, const char *file) {
   if (l->history_file) history(l->history, &event, H_LOAD, l->history_file);
 }
 
-static void close_editor(struct lines *l) {
+/* libedit wants a stream with a descriptor, which it makes the user's alone. */
+static bool put_history(struct lines *l, int fd) {
   HistEvent event;
-  if (l->history && l->history_file) history(l->history, &event, H_SAVE, l->history_file);
+  const int copy = dup(fd);
+  FILE *out = copy >= 0 ? fdopen(copy, "w") : NULL;
+  if (!out) {
+    if (copy >= 0) close(copy);
+    return false;
+  }
+  const bool put = history(l->history, &event, H_SAVE_FP, out) >= 0;
+  return (fclose(out) == 0) & put;
+}
+
+/* What cannot be saved is no loss to speak of. */
+static void save_history(struct lines *l) {
+  struct replacement file;
+  struct file_problem ignored;
+  if (!replacement_begin(&file, &l->user, l->history_file, &ignored)) return;
+  if (put_history(l, file.fd)) {
+    (void)replacement_end(&file, &ignored);
+  } else {
+    replacement_abandon(&file);
+  }
+}
+
+static void close_editor(struct lines *l) {
+  if (l->history && l->history_file) save_history(l);
   if (l->editor) el_end(l->editor);
   if (l->history) history_end(l->history);
   free(l->history_file);
@@ -199,16 +225,19 @@ static const char *read_edited(struct lines *l, const char *prompt, size_t *leng
 
 #endif
 
-struct lines *lines_open(const char *file, lines_complete *complete, void *context) {
+struct lines *lines_open(const char *file, const struct permissions *user,
+                         lines_complete *complete, void *context) {
   struct lines *l = calloc(1, sizeof *l);
   if (!l) return NULL;
   l->interactive = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
   l->complete = complete;
   l->context = context;
 #ifdef RAVEL_HAS_LIBEDIT
+  l->user = *user;
   if (l->interactive) open_editor(l, file);
 #else
   (void)file;
+  (void)user;
 #endif
   return l;
 }

@@ -4,6 +4,8 @@
 #ifndef RAVEL_NESL_LINES_H
 #define RAVEL_NESL_LINES_H
 
+#include "base/permissions.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -13,8 +15,10 @@ struct lines;
 typedef void lines_complete(void *context, const char *prefix, size_t length,
                             void (*found)(void *, const char *name), void *found_context);
 
-/* `history` is a file that keeps the history, or NULL. NULL without memory. */
-struct lines *lines_open(const char *history, lines_complete *, void *context);
+/* `history` is a file that keeps the history, written with the permissions of the user, or
+ * NULL. NULL without memory. */
+struct lines *lines_open(const char *history, const struct permissions *user, lines_complete *,
+                         void *context);
 void lines_close(struct lines *);
 /* Whether somebody sees the prompt. */
 bool lines_interactive(const struct lines *);

@@ -126,8 +126,8 @@ static bool apply(void *options, unsigned id, const char *value) {
     ok = count_value(name, value, 1, INT64_MAX, &x);
     m->max_depth = (uint64_t)x;
     break;
-  case OPT_ALLOW_FILES: m->allow_files = true; break;
-  case OPT_ALLOW_SPAWN: m->allow_spawn = true; break;
+  case OPT_ALLOW_FILES: m->permissions.files = true; break;
+  case OPT_ALLOW_SPAWN: m->permissions.processes = true; break;
   case OPT_HELP: o->help = true; break;
   case OPT_VERSION: o->version = true; break;
   case OPT_COUNT: break;
@@ -232,7 +232,7 @@ static void tell_permitting(struct nesl_options *o) {
   const int length = snprintf(o->permitting, sizeof o->permitting, "nesl --allow-files run %s",
                               o->operands[0]);
   if (length > 0 && (size_t)length < sizeof o->permitting)
-    o->machine.permitting = o->permitting;
+    o->machine.permissions.permitting = o->permitting;
 }
 
 bool nesl_options_parse(struct nesl_options *o, int argc, char **argv) {

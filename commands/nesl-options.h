@@ -24,7 +24,7 @@ struct nesl_options {
   const char *outputs[NESL_MOST_OUTPUTS]; /* files for the parts of the result */
   unsigned output_count;
   struct machine_options machine; /* widths and backend are not set */
-  char permitting[256];           /* machine.permitting */
+  char permitting[256];           /* machine.permissions.permitting */
   struct widths widths;
   const char *backend_name;
   uint64_t print_length;

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* What was typed and not executed yet: the beginning of a form. */
 struct pending {
@@ -90,9 +91,11 @@ static struct lines *open_lines(struct nesl *n) {
   char path[PATH_BYTES];
   struct diag_list ignored; /* without a place for it the history ends with the session */
   diag_list_init(&ignored, &n->messages);
-  bool kept = output_cache_folder(path, sizeof path - sizeof name, &ignored);
+  bool kept = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) &&
+              output_cache_folder(path, sizeof path - sizeof name, &ignored);
   if (kept) memcpy(path + strlen(path), name, sizeof name);
-  return lines_open(kept ? path : NULL, complete, n);
+  const struct permissions user = process_user();
+  return lines_open(kept ? path : NULL, &user, complete, n);
 }
 
 int nesl_prompt(struct nesl *n) {
@@ -100,6 +103,7 @@ int nesl_prompt(struct nesl *n) {
   struct pending pending = {.first_line = 1};
   unsigned failed = 0;
   if (!lines) return STATUS_FAILED;
+  n->reading = (struct nesl_reading){.typed = lines_interactive(lines)};
   if (lines_interactive(lines)) {
     fputs("NESL of Ravel " RAVEL_VERSION ". `help;` lists what there is, `exit;` leaves.\n",
           n->out);

@@ -1,6 +1,7 @@
 /* nesl-session.c - making a session, with everything that forms need around it. */
 #include "commands/nesl.h"
 #include "commands/output.h"
+#include "commands/process.h"
 
 /* The library is read here; it may be broken, or too large for the memory. */
 static bool make_session(struct nesl *n) {
@@ -29,6 +30,7 @@ bool nesl_begin(struct nesl *n, struct nesl_options *options, FILE *out,
   options->machine.out = out;
   options->machine.widths = options->widths;
   options->machine.interrupt = interrupt;
+  options->machine.permissions = process_listing(options->machine.permissions);
   if (!output_native(options->native, options->repeat > 0, options->cache,
                      sizeof options->cache, &options->machine.native, &n->diags)) {
     return false;

@@ -16,7 +16,7 @@ static volatile sig_atomic_t interrupted;
 /* The first Ctrl-C asks the evaluation to end, the second does not ask. */
 static void on_interrupt(int signal_number) {
   (void)signal_number;
-  if (interrupted) _exit(STATUS_INTERRUPTED);
+  if (interrupted) process_leave(STATUS_INTERRUPTED);
   interrupted = 1;
 }
 
@@ -56,7 +56,7 @@ static bool load_operands(struct nesl *n, unsigned first, unsigned end, bool sil
   n->quiet = silent;
   for (unsigned i = first; i < end && fine && !n->leave; i++) {
     const struct source *source = read_operand(n, i);
-    fine = source && nesl_run_source(n, source) == 0;
+    fine = source && nesl_run_file(n, source) == 0;
   }
   n->quiet = quiet;
   return fine;
@@ -70,6 +70,7 @@ static int run_command_line(struct nesl *n) {
   const struct source *source =
       calls ? nesl_entry_source(n) : command_line_source(n, o->expression);
   if (!source) nesl_complain(n);
+  n->reading = (struct nesl_reading){.typed = true};
   n->is_call = calls;
   n->measures = o->repeat > 0;
   if (o->output_count > 0) n->quiet = true;
@@ -84,6 +85,7 @@ static int run_cost(struct nesl *n) {
   const struct source *source = command_line_source(n, n->options->operands[0]);
   if (!source) nesl_complain(n);
   if (!source || !load_operands(n, 1, n->options->operand_count, true)) return STATUS_FAILED;
+  n->reading = (struct nesl_reading){.typed = true};
   return nesl_cost(n, source);
 }
 
@@ -98,6 +100,7 @@ static int run_mode(struct nesl *n) {
   if (o->mode == NESL_COST) return run_cost(n);
   const struct source *source = read_operand(n, 0);
   if (!source) return STATUS_FAILED;
+  n->reading = (struct nesl_reading){.file = source->name};
   switch (o->mode) {
   case NESL_TEST: return nesl_test(n, source);
   case NESL_OUTCOMES_OF: return nesl_outcomes(n, source);
@@ -115,6 +118,7 @@ static int execute(struct nesl_options *options) {
   bool captures = options->mode == NESL_OUTCOMES_OF || options->mode == NESL_TEST;
   int status = STATUS_FAILED;
   catch_interrupts();
+  if (options->mode == NESL_CHECK) options->native = NATIVE_OFF; /* which makes its directory */
   heap_init(&n.message_heap, 0);
   arena_init(&n.messages, &n.message_heap);
   if (captures) out = open_memstream(&n.capture.text, &n.capture.size);

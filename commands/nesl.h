@@ -50,6 +50,10 @@ struct nesl {
   enum nesl_extent { EVALUATE_NOTHING, EVALUATE_ASSIGNMENTS, EVALUATE_ALL } extent;
   volatile sig_atomic_t *interrupt; /* set by Ctrl-C; or NULL */
   bool leave;                       /* exit was read */
+  struct nesl_reading {             /* the forms that are executed now */
+    bool typed;                     /* by the user, at a terminal or on the command line */
+    const char *file;               /* they are read from, or NULL */
+  } reading;
   bool interrupted;                 /* an evaluation was, by Ctrl-C */
   bool warned;                      /* of what succeeded all the same */
   const char *last_loaded;
@@ -101,8 +105,14 @@ void nesl_each_form(struct nesl *, const struct source *, nesl_visit *done, void
 unsigned nesl_run_source(struct nesl *, const struct source *);
 /* Prints what came of a form: a nesl_done whose context counts failures (unsigned). */
 bool nesl_print_done(struct nesl *, void *failed, const struct nesl_done *);
-/* The text of a file as a source; NULL after complaining. */
+/* The text of a file that the user named as a source; NULL after complaining. */
 const struct source *nesl_read_file(struct nesl *, const char *file);
+/* The same for a file that a form names: `typed` if the user wrote the name itself. Otherwise a
+ * program did, and without permission for files it may read sources in the directory of its own
+ * file and the current one, and below. */
+const struct source *nesl_load_file(struct nesl *, const char *file, bool typed);
+/* Executes the forms of a file and prints results; the number of forms that failed. */
+unsigned nesl_run_file(struct nesl *, const struct source *);
 /* A text of its own as a source. */
 const struct source *nesl_source(struct nesl *, const char *name, const char *text,
                                  size_t length, uint32_t first_line);

@@ -171,6 +171,7 @@ static bool execute(struct nesl *n, const struct neslc_options *o) {
   struct compilation c = {.options = o, .say = strcmp(file, "-") == 0 ? stderr : stdout};
   const struct source *source = nesl_read_file(n, o->file);
   if (!source) return false;
+  n->reading = (struct nesl_reading){.file = source->name};
   nesl_each_form(n, source, note_form, &c, NULL);
   if (c.failed > 0) {
     nesl_forget(n); /* told already */

@@ -115,8 +115,8 @@ static bool apply(void *options, unsigned id, const char *value) {
     ok = int_value("vinterp", name, value, 1, INT64_MAX, &x);
     m->max_depth = (uint64_t)x;
     break;
-  case OPT_ALLOW_FILES: m->allow_files = true; break;
-  case OPT_ALLOW_SPAWN: m->allow_spawn = true; break;
+  case OPT_ALLOW_FILES: m->permissions.files = true; break;
+  case OPT_ALLOW_SPAWN: m->permissions.processes = true; break;
   case OPT_CHECK: o->check = true; break;
   case OPT_DUMP: return dump_value(value, &o->dump);
   case OPT_PROFILE: return profile_value(value, m);

@@ -1,14 +1,11 @@
 /* output.c - see output.h. */
 #include "commands/output.h"
+#include "commands/process.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 bool output_complain(struct diag_list *diags, const char *file, int error) {
   char buffer[128];
@@ -17,80 +14,42 @@ bool output_complain(struct diag_list *diags, const char *file, int error) {
   return false;
 }
 
-static bool write_all(int fd, const char *text, size_t length) {
-  while (length > 0) {
-    ssize_t n = write(fd, text, length);
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return false;
-    text += n;
-    length -= (size_t)n;
+static bool complain_of(struct diag_list *diags, const char *file,
+                        const struct file_problem *problem) {
+  diag_add(diags, SEVERITY_ERROR, file, (struct source_pos){0}, NULL, "%s", problem->text);
+  return false;
+}
+
+bool output_begin_as(struct output *o, const struct permissions *permissions, const char *file,
+                     struct diag_list *diags) {
+  struct file_problem problem;
+  o->standard = strcmp(file, "-") == 0;
+  o->stream = stdout;
+  if (o->standard) return true;
+  if (!replacement_begin(&o->replacement, permissions, file, &problem)) {
+    return complain_of(diags, file, &problem);
   }
+  o->stream = o->replacement.stream;
   return true;
 }
 
-/* Writes to a descriptor and closes it; 0 or the error. */
-static int fill(int fd, const char *text, size_t length) {
-  int error = write_all(fd, text, length) ? 0 : errno;
-  if (close(fd) != 0 && error == 0) error = errno;
-  return error;
-}
-
-/* Through a new file beside it; 0 or the error. */
-static int replace(const char *file, const char *text, size_t length) {
-  char path[PATH_MAX], beside[PATH_MAX];
-  const char *target = realpath(file, path) ? path : file; /* a link stays a link */
-  int size = snprintf(beside, sizeof beside, "%s.XXXXXX", target);
-  if (size < 0 || (size_t)size >= sizeof beside) return ENAMETOOLONG;
-  int fd = mkostemp(beside, O_CLOEXEC);
-  if (fd < 0) return errno;
-  struct stat about;
-  mode_t mask = umask(0);
-  umask(mask);
-  mode_t mode = stat(target, &about) == 0 ? about.st_mode & 0777 : 0666 & ~mask;
-  int error = fchmod(fd, mode) == 0 ? 0 : errno;
-  int filled = fill(fd, text, length);
-  if (error == 0) error = filled;
-  if (error == 0 && rename(beside, target) != 0) error = errno;
-  if (error != 0) unlink(beside);
-  return error;
-}
-
-bool output_write(const char *file, const char *text, size_t length, struct diag_list *diags) {
-  struct stat about;
-  bool standard = strcmp(file, "-") == 0;
-  bool exists = !standard && stat(file, &about) == 0;
-  sigset_t wait, before;
-  sigemptyset(&wait);
-  sigaddset(&wait, SIGINT);
-  sigaddset(&wait, SIGTERM);
-  sigaddset(&wait, SIGHUP);
-  int error = 0;
-  if (standard) {
-    error = fflush(stdout) != 0 || !write_all(STDOUT_FILENO, text, length) ? errno : 0;
-  } else if (exists && !S_ISREG(about.st_mode)) {
-    int fd = open(file, O_WRONLY | O_CLOEXEC | O_NOCTTY);
-    error = fd < 0 ? errno : fill(fd, text, length);
-  } else {
-    sigprocmask(SIG_BLOCK, &wait, &before);
-    error = replace(file, text, length);
-    sigprocmask(SIG_SETMASK, &before, NULL);
-  }
-  return error == 0 || output_complain(diags, standard ? "standard output" : file, error);
-}
-
 bool output_begin(struct output *o, const char *file, struct diag_list *diags) {
-  *o = (struct output){0};
-  o->stream = open_memstream(&o->text, &o->length);
-  return o->stream || output_complain(diags, file, errno);
+  const struct permissions user = process_user();
+  return output_begin_as(o, &user, file, diags);
 }
 
 bool output_end(struct output *o, const char *file, struct diag_list *diags) {
-  bool whole = !ferror(o->stream);
-  whole = fclose(o->stream) == 0 && whole;
-  bool fine = whole ? output_write(file, o->text, o->length, diags)
-                    : output_complain(diags, file, ENOMEM);
-  free(o->text);
-  return fine;
+  struct file_problem problem;
+  if (o->standard) {
+    errno = 0;
+    if (fflush(stdout) == 0 && !ferror(stdout)) return true;
+    return output_complain(diags, "standard output", errno);
+  }
+  return replacement_end(&o->replacement, &problem) || complain_of(diags, file, &problem);
+}
+
+void output_abandon(struct output *o) {
+  if (!o->standard) replacement_abandon(&o->replacement);
 }
 
 /* Makes a folder unless it is there. */

@@ -1,26 +1,27 @@
-/* output.h - files that a command writes: whole or not at all. */
+/* output.h - files that a command writes: whole or not at all (base/replace.h). */
 #ifndef RAVEL_OUTPUT_H
 #define RAVEL_OUTPUT_H
 
 #include "base/diag.h"
+#include "base/replace.h"
 
-/* Puts text[0..length) into a file, or on standard output for "-". The file appears with all of
- * it or stays as it was: the text goes to a file beside it, which then takes its name (what is
- * no ordinary file, as /dev/null, is written directly). Ctrl-C waits meanwhile. False with a
- * diagnostic. */
-bool output_write(const char *file, const char *text, size_t length, struct diag_list *);
-
-/* A text on its way to a file: print to `stream`. */
+/* A file on its way, or standard output for "-": print to `stream`. */
 struct output {
   FILE *stream;
-  char *text;
-  size_t length;
+  bool standard;
+  struct replacement replacement; /* if it is not standard output */
 };
 
-/* False with a diagnostic if memory is not to be had. */
+/* Begins a file that the user named; it must be ended or abandoned, and stay where it is until
+ * then. False with a diagnostic. */
 bool output_begin(struct output *, const char *file, struct diag_list *);
-/* Writes what was printed, as output_write does, and frees it. */
+/* The same with permissions: those of a program. */
+bool output_begin_as(struct output *, const struct permissions *, const char *file,
+                     struct diag_list *);
+/* The file has what was printed, or, false with a diagnostic, what it had before. */
 bool output_end(struct output *, const char *file, struct diag_list *);
+/* The file has what it had before. */
+void output_abandon(struct output *);
 
 /* Where what may be made again is kept: $XDG_CACHE_HOME/ravel or ~/.cache/ravel, made if it is
  * not there. False with a diagnostic. */

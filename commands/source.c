@@ -1,10 +1,10 @@
 /* source.c - reading a program's text from whatever the name stands for. */
 #include "commands/source.h"
 #include "base/intern.h"
+#include "base/number.h"
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -71,21 +71,16 @@ static void complain_missing(struct diag_list *diags, const char *file) {
 
 /* ---- reading ---- */
 
-/* The descriptor to read from, or -1 after a diagnostic. */
-static int open_source(const char *file, struct diag_list *diags) {
-  int fd = strcmp(file, "-") == 0 ? STDIN_FILENO : open(file, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-  struct stat about;
-  if (fd < 0 && errno == ENOENT) {
+/* Whether a descriptor was opened; else complains. */
+static bool opened(int fd, const char *file, const struct file_problem *problem,
+                   struct diag_list *diags) {
+  if (fd >= 0) return true;
+  if (problem->error == ENOENT) {
     complain_missing(diags, file);
-  } else if (fd < 0 || fstat(fd, &about) != 0) {
-    complain_errno(diags, file, errno);
-  } else if (S_ISDIR(about.st_mode)) {
-    complain_errno(diags, file, EISDIR);
   } else {
-    return fd;
+    complain(diags, file, problem->text);
   }
-  if (fd > STDIN_FILENO) close(fd);
-  return -1;
+  return false;
 }
 
 /* Room for what a file says it has, and a byte more, so that its end is found without growing;
@@ -97,31 +92,95 @@ static size_t first_capacity(int fd) {
   return (size_t)about.st_size + 1;
 }
 
-static bool read_all(struct source_text *s, struct heap *heap, int fd, const char *file,
-                     struct diag_list *diags) {
+/* A file on its way into memory. */
+struct reading {
+  struct source_text *text;
+  struct heap *heap;
+  int fd;
+  bool is_text;
+  const char *file;
+  struct diag_list *diags;
+};
+
+static bool complain_of_size(const struct reading *r, uint64_t limit) {
+  char bytes[NUMBER_TEXT_MAX];
+  format_bytes(bytes, limit);
+  diag_add(r->diags, SEVERITY_ERROR, r->file, (struct source_pos){0}, NULL,
+           "out of memory: it is too large for the limit of %s%s", bytes,
+           limit == SOURCE_MAX ? " for a text" : "; see --memory");
+  return false;
+}
+
+/* Makes room for more; the old and the new block live side by side for a moment. */
+static bool grow(const struct reading *r) {
+  struct source_text *s = r->text;
+  const size_t wanted = s->capacity ? s->capacity * 2 : first_capacity(r->fd);
+  char *text = NULL;
+  if (r->is_text && s->length > SOURCE_MAX) return complain_of_size(r, SOURCE_MAX);
+  text = heap_grow(r->heap, s->text, s->capacity, wanted);
+  if (!text) return complain_of_size(r, r->heap->limit);
+  s->text = text;
+  s->capacity = wanted;
+  return true;
+}
+
+static bool read_all(const struct reading *r) {
+  struct source_text *s = r->text;
   for (;;) {
-    if (s->length == s->capacity) {
-      size_t wanted = s->capacity ? s->capacity * 2 : first_capacity(fd);
-      char *text = heap_grow(heap, s->text, s->capacity, wanted);
-      if (!text) return complain(diags, file, "the program does not fit into memory");
-      s->text = text;
-      s->capacity = wanted;
-    }
-    ssize_t n = read(fd, s->text + s->length, s->capacity - s->length);
-    if (n < 0) return complain_errno(diags, file, errno);
+    if (s->length == s->capacity && !grow(r)) return false;
+    const ssize_t n = read(r->fd, s->text + s->length, s->capacity - s->length);
+    if (n < 0) return complain_errno(r->diags, r->file, errno);
     if (n == 0) return true;
     s->length += (size_t)n;
+    if (r->is_text && memchr(s->text + s->length - n, '\0', (size_t)n)) return true;
   }
+}
+
+/* Reads all of a file that was opened, if it was, and closes it. */
+static bool read_opened(struct source_text *s, struct heap *heap, int fd, bool is_text,
+                        const char *file, const struct file_problem *problem,
+                        struct diag_list *diags) {
+  const struct reading reading = {s, heap, fd, is_text, file, diags};
+  *s = (struct source_text){0};
+  if (!opened(fd, file, problem, diags)) return false;
+  const bool fine = read_all(&reading);
+  if (fd != STDIN_FILENO) close(fd);
+  return fine;
+}
+
+/* Standard input, which may be a directory as a file may. */
+static int standard_input(struct file_problem *problem) {
+  struct stat about;
+  int error = fstat(STDIN_FILENO, &about) == 0 ? 0 : errno;
+  if (error == 0 && S_ISDIR(about.st_mode)) error = EISDIR;
+  if (error == 0) return STDIN_FILENO;
+  file_failed(problem, error);
+  return -1;
 }
 
 bool source_read(struct source_text *s, struct heap *heap, const char *file,
                  struct diag_list *diags) {
-  *s = (struct source_text){0};
-  int fd = open_source(file, diags);
-  if (fd < 0) return false;
-  bool ok = read_all(s, heap, fd, file, diags);
-  if (fd != STDIN_FILENO) close(fd);
-  return ok;
+  struct file_problem problem;
+  const struct permissions user = permissions_of_user(NULL);
+  const int fd = strcmp(file, "-") == 0 ? standard_input(&problem)
+                                        : file_open(&user, file, FILE_READ, &problem);
+  return read_opened(s, heap, fd, true, file, &problem, diags);
+}
+
+bool source_read_data(struct source_text *s, struct heap *heap,
+                      const struct permissions *permissions, const char *file,
+                      struct diag_list *diags) {
+  struct file_problem problem;
+  const int fd = file_open(permissions, file, FILE_READ, &problem);
+  return read_opened(s, heap, fd, false, file, &problem, diags);
+}
+
+bool source_load(struct source_text *s, struct heap *heap,
+                 const struct permissions *permissions, const char *file, const char *extension,
+                 const char *const *directories, size_t count, struct diag_list *diags) {
+  struct file_problem problem;
+  const int fd = file_open_source(permissions, file, extension, directories, count, &problem);
+  return read_opened(s, heap, fd, true, file, &problem, diags);
 }
 
 void source_free(struct source_text *s, struct heap *heap) {

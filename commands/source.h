@@ -3,15 +3,28 @@
 #define RAVEL_SOURCE_H
 
 #include "base/diag.h"
+#include "base/permissions.h"
 
 struct source_text {
   char *text;
   size_t length, capacity;
 };
 
-/* Reads a file, or standard input for "-". False with a diagnostic about the file if that fails
- * or the heap's limit is reached. Release with source_free in every case. */
+enum { SOURCE_MAX = 1 << 30 }; /* bytes of a text */
+
+/* Reads a file that the user named, or standard input for "-". A text has no NUL: nothing is
+ * read behind the block that has one, so that whoever parses it complains and a device that
+ * never ends does. False with a diagnostic about the file if that fails, or if it is longer
+ * than SOURCE_MAX or the heap's limit. Release with source_free in every case. */
 bool source_read(struct source_text *, struct heap *, const char *file, struct diag_list *);
+/* The same for data, which may be longer and have NULs, of a file named by whoever has these
+ * permissions. */
+bool source_read_data(struct source_text *, struct heap *, const struct permissions *,
+                      const char *file, struct diag_list *);
+/* The same for a text that a program names: file_open_source. */
+bool source_load(struct source_text *, struct heap *, const struct permissions *,
+                 const char *file, const char *extension, const char *const *directories,
+                 size_t count, struct diag_list *);
 void source_free(struct source_text *, struct heap *);
 
 /* Whether the text has bytes no text has: then one complaint about it is enough. */

@@ -5,8 +5,6 @@
 #include "commands/output.h"
 #include "commands/process.h"
 #include "fcode-opt/fcode-opt.h"
-#include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/time.h>
@@ -38,7 +36,7 @@ static void stop_alarms(void) {
 /* The first Ctrl-C asks the run to end, the second does not ask. */
 static void on_interrupt(int signal_number) {
   (void)signal_number;
-  if (interrupted) _exit(STATUS_INTERRUPTED);
+  if (interrupted) process_leave(STATUS_INTERRUPTED);
   interrupted = 1;
   catch_alarms();
   alarm(1);
@@ -99,10 +97,12 @@ static int prepare_and_run(struct program *p, const struct command_options *o) {
   struct machine_options options = o->machine;
   options.widths = p->widths;
   options.interrupt = &interrupted;
+  options.permissions = process_listing(options.permissions);
   if (!output_native(o->native, false, p->cache_path, sizeof p->cache_path, &options.native,
                      &p->diags)) {
     return STATUS_FAILED;
   }
+  struct output trace;
   FILE *nothing = NULL;
   if (strcmp(o->source.file, "-") ==
       0) { /* the program was the whole input: READ finds its end */
@@ -110,15 +110,12 @@ static int prepare_and_run(struct program *p, const struct command_options *o) {
     options.in = nothing;
   }
   int status = STATUS_FAILED;
-  if (!o->trace || (options.trace = fopen(o->trace, "we")) != NULL) {
+  if (!o->trace) {
     status = run(p, o, &options);
-  } else {
-    output_complain(&p->diags, o->trace, errno);
-  }
-  if (options.trace) {
-    bool fine = !ferror(options.trace);
-    if ((fclose(options.trace) != 0 || !fine) && status == STATUS_DONE) {
-      output_complain(&p->diags, o->trace, errno);
+  } else if (output_begin(&trace, o->trace, &p->diags)) {
+    options.trace = trace.stream;
+    status = run(p, o, &options);
+    if (!output_end(&trace, o->trace, &p->diags) && status == STATUS_DONE) {
       status = STATUS_FAILED;
     }
   }

@@ -2,6 +2,7 @@
  * IF that prints the sentence of the failed check and leaves the program (NESL specification,
  * section 11.10). They take constants of one segment only, and SEGDES of several lengths as the
  * result of MAKE_SEGDES (VCODE specification, sections 18 and 19).
+ * They know no files that are replaced.
  *
  *     ASSERT "text" f v w    becomes   n = LENGTH f; d = MAKE_SEGDES n; ok = AND_REDUCE f d
  *                                      if ok {} else { write "RUNTIME ERROR: text"; exit }
@@ -133,6 +134,21 @@ static void replace_segdes(struct portable *p, bindings *list,
   *array_push(p->arena, list) = make;
 }
 
+/* Files that are replaced, of mode 32, are just written: the mode is 1, 2 or 3 modulo 30. */
+static void add_open(struct portable *p, bindings *list, const struct ir_binding *open) {
+  enum { MODES = 30 };
+  int64_t *modes = arena_alloc(p->arena, sizeof *modes);
+  *modes = MODES;
+  const ir_var divisor = add_ints(p, list, open, modes, 1, false);
+  const ir_var mode = add_operation(p, list, open, OPC_MOD, TW_NONE, 2,
+                                    (ir_var[]){open->operands[1], divisor}, &kind_int);
+  struct ir_binding opened = *open;
+  opened.operands = arena_alloc(p->arena, 2 * sizeof *opened.operands);
+  opened.operands[0] = open->operands[0];
+  opened.operands[1] = mode;
+  *array_push(p->arena, list) = opened;
+}
+
 /* `depth`: how many IFs the block is in. */
 static void make_block_portable(struct portable *p, struct ir_block *block, uint32_t depth) {
   bindings list = {0};
@@ -149,6 +165,8 @@ static void make_block_portable(struct portable *p, struct ir_block *block, uint
       if (b->as.text.text != flatten_error_text) replace_check(p, &list, b);
     } else if (b->form == IR_CONST && b->as.constant->type == TW_SEGDES) {
       replace_segdes(p, &list, b);
+    } else if (b->form == IR_OP && b->op == OPC_FOPEN) {
+      add_open(p, &list, b);
     } else {
       *array_push(p->arena, &list) = *b;
     }

@@ -2,7 +2,8 @@
  *
  * Such a stream holds one value, whose columns (arrays/arrays.h) FREAD and FWRITE move in
  * order, as INT and FLOAT. A file is read whole when it is opened; one that is written gets its
- * bytes when the stream is closed, and keeps what it held if the value fits no array.
+ * bytes when the stream is closed, and keeps what it held if the value fits no array or not all
+ * of it could be written.
  */
 #include "arrays/arrays.h"
 #include "vinterp/streams-private.h"
@@ -10,7 +11,6 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 struct stream_columns {
   struct arena arena;
@@ -100,9 +100,8 @@ struct stream_status stream_open_columns(struct streams *s, const char *name, si
   if (!colon) return stream_fail(s, "a signature and a colon must stand before the name");
   const size_t signature = (size_t)(colon - name);
   const bool writes = mode == STREAM_WRITE_NPY || mode == STREAM_WRITE_CSV;
-  struct stream_status status =
-      stream_open(s, colon + 1, length - signature - 1, writes ? STREAM_APPEND : STREAM_READ,
-                  stream); /* emptied once it is full */
+  struct stream_status status = stream_open(s, colon + 1, length - signature - 1,
+                                            writes ? STREAM_REPLACE : STREAM_READ, stream);
   if (!status.ok) return status;
   status = attach(s, *stream, mode, name, signature);
   if (status.ok) return status;
@@ -195,16 +194,11 @@ bool stream_has_columns(struct streams *s, int64_t stream) {
 struct stream_status stream_columns_finish(struct streams *s, struct stream_columns *c,
                                            FILE *file) {
   const char *problem = NULL;
-  struct stat about;
   if (!c->writes) return stream_ok();
   if (c->next < c->columns.count) return stream_fail(s, "the array was not written to its end");
   if (setjmp(c->arena.out_of_memory)) return stream_no_memory(1);
   if (!array_check(c->format, &c->arena, &c->type, &c->columns, &problem)) {
     return stream_fail(s, "%s", problem);
-  }
-  if (fstat(fileno(file), &about) == 0 && S_ISREG(about.st_mode) &&
-      ftruncate(fileno(file), 0) != 0) {
-    return stream_fail_errno(s, errno);
   }
   if (!array_write(c->format, &c->arena, &c->type, &c->columns, file, &problem)) {
     return stream_fail(s, "%s", problem);

@@ -123,9 +123,7 @@ static bool begin_run(struct machine *m, FILE *out, FILE *err) {
   m->start = m->timer = machine_clock();
   m->deadline = m->start + m->options.time_limit;
   if (m->options.progress_fd >= 0) progress_begin(&m->progress, m->options.progress_fd);
-  m->streams = streams_new(&m->heap, m->options.in, out, err, m->options.allow_files,
-                           m->options.allow_spawn);
-  if (m->streams) streams_tell_permitting(m->streams, m->options.permitting);
+  m->streams = streams_new(&m->heap, m->options.in, out, err, &m->options.permissions);
   return m->streams != NULL;
 }
 

@@ -208,7 +208,7 @@ static bool is_array_mode(int64_t mode) {
 static bool open_file(struct call *c) {
   int64_t mode, stream;
   if (!scalar_operand(c, 1, "mode", &mode)) return false;
-  const bool text = mode >= STREAM_READ && mode <= STREAM_APPEND;
+  const bool text = (mode >= STREAM_READ && mode <= STREAM_APPEND) || mode == STREAM_REPLACE;
   if (!text && !is_array_mode(mode)) {
     return machine_fault(c->m, c->site,
                          "operand 1 (the mode) is %lld; it must be 1 (read), 2 (write) or 3 "

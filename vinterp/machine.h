@@ -7,6 +7,7 @@
 #ifndef RAVEL_MACHINE_H
 #define RAVEL_MACHINE_H
 
+#include "base/permissions.h"
 #include "cvl/cvl.h"
 #include "ir/ir.h"
 #include <signal.h>
@@ -21,9 +22,7 @@ struct machine_options {
   double time_limit;     /* seconds; 0: none */
   uint64_t max_depth;    /* of calls; 0: 1,000,000 */
   uint64_t seed;         /* of RAND */
-  bool allow_files, allow_spawn;
-  const char *permitting; /* the command that lets this program open files, for the refusal; or
-                             NULL */
+  struct permissions permissions; /* of the program */
   bool profile;           /* collect what machine_profile prints */
   bool undisturbed;    /* with it: only the sums of the run, since it means waiting to know what
                           each instruction took */

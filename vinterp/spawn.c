@@ -6,8 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-extern char **environ;
-
 /* ---- the command line ---- */
 
 /* The words of a command, for exec: text and pointers in one block. */
@@ -90,7 +88,8 @@ static struct stream_status end_inherit(struct streams *s, struct end *end) {
   if (!stream) return stream_fail(s, "stream %lld is not open", (long long)end->stream);
   fflush(stream->file); /* output goes first; input that was read ahead is given back */
   int fd = fileno(stream->file);
-  if (fd < 0) return stream_fail_errno(s, errno);
+  if (fd < 0)
+    return stream_fail(s, "a file that is written as a whole is no stream for others");
   end->child = duplicate_above_standard(fd);
   return end->child < 0 ? stream_fail_errno(s, errno) : stream_ok();
 }
@@ -104,7 +103,8 @@ static bool is_shortage(int error) {
 
 /* Starts the program with the three ends as 0, 1, 2 and signals as a program expects them.
  * 0 or an errno. */
-static int start(char *const *words, const struct end ends[3], pid_t *child) {
+static int start(const struct permissions *permissions, char *const *words,
+                 const struct end ends[3], pid_t *child) {
   posix_spawn_file_actions_t actions;
   posix_spawnattr_t attributes;
   int error = posix_spawn_file_actions_init(&actions);
@@ -127,7 +127,10 @@ static int start(char *const *words, const struct end ends[3], pid_t *child) {
   for (int k = 0; k < 3 && !error; k++) {
     error = posix_spawn_file_actions_adddup2(&actions, ends[k].child, k);
   }
-  if (!error) error = posix_spawnp(child, words[0], &actions, &attributes, words, environ);
+  struct file_problem problem;
+  if (!error && !process_spawn(permissions, child, &actions, &attributes, words, &problem)) {
+    error = problem.error ? problem.error : EPERM;
+  }
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   return error;
@@ -156,7 +159,7 @@ static struct stream_status launch(struct streams *s, const struct words *words,
                                      &s->child_capacity, sizeof *s->children);
   if (lacking) return stream_no_memory(lacking);
   pid_t child;
-  int error = start(words->list, ends, &child);
+  int error = start(&s->permissions, words->list, ends, &child);
   if (!error) {
     s->children[s->child_count++] = child;
   } else if (is_shortage(error)) {
@@ -174,9 +177,8 @@ struct stream_status stream_spawn(struct streams *s, const char *command, size_t
     ends[k] = (struct end){.child = -1, .stream = in_out_err[k]};
     in_out_err[k] = STREAM_NULL;
   }
-  if (!s->allow_spawn) {
-    return stream_fail(s, "processes may not be started without --allow-spawn");
-  }
+  struct file_problem problem;
+  if (!process_permitted(&s->permissions, &problem)) return stream_fail_file(s, &problem);
   if (memchr(command, '\0', length)) return stream_fail(s, "the command contains a NUL");
   struct words words;
   if (!words_split(s->heap, command, length, &words)) return stream_no_memory(words.bytes);

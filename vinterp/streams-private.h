@@ -2,6 +2,7 @@
 #ifndef RAVEL_STREAMS_PRIVATE_H
 #define RAVEL_STREAMS_PRIVATE_H
 
+#include "base/replace.h"
 #include "vinterp/streams.h"
 #include <locale.h>
 #include <sys/types.h>
@@ -12,6 +13,7 @@ struct stream {
   bool readable, writable;
   bool owned;                     /* opened here, to be closed here */
   struct stream_columns *columns; /* of a file of arrays, which is no text; else NULL */
+  struct replacement *replaces;   /* of a file that is replaced; else NULL */
 };
 
 struct streams {
@@ -21,10 +23,9 @@ struct streams {
   pid_t *children; /* not yet reaped */
   size_t child_count, child_capacity;
   locale_t plain; /* the "C" locale, for strtod_l */
-  bool allow_files, allow_spawn;
-  const char *permitting; /* or NULL */
+  struct permissions permissions; /* of the program */
   bool results_wanted;
-  char message[256];
+  char message[FILE_PROBLEM_MAX];
 };
 
 struct stream_status stream_ok(void);
@@ -34,6 +35,7 @@ struct stream_status stream_fail(struct streams *, const char *format, ...)
 /* A failed status with the system's text for an errno. */
 struct stream_status stream_fail_errno(struct streams *, int error);
 struct stream_status stream_no_memory(uint64_t bytes);
+struct stream_status stream_fail_file(struct streams *, const struct file_problem *);
 
 /* The open stream with this number, or NULL. */
 struct stream *stream_find(struct streams *, int64_t stream);

@@ -2,11 +2,9 @@
  * are in spawn.c. */
 #include "vinterp/streams-private.h"
 #include <errno.h>
-#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio_ext.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -31,6 +29,10 @@ struct stream_status stream_fail(struct streams *s, const char *format, ...) {
 struct stream_status stream_fail_errno(struct streams *s, int error) {
   char buffer[128];
   return stream_fail(s, "%s", strerror_r(error, buffer, sizeof buffer));
+}
+
+struct stream_status stream_fail_file(struct streams *s, const struct file_problem *problem) {
+  return stream_fail(s, "%s", problem->text);
 }
 
 struct stream_status stream_no_memory(uint64_t bytes) {
@@ -78,14 +80,12 @@ uint64_t streams_reserve(struct heap *heap, void **items, size_t count, size_t *
   return 0;
 }
 
-struct streams *streams_new(struct heap *heap, FILE *in, FILE *out, FILE *err, bool allow_files,
-                            bool allow_spawn) {
+struct streams *streams_new(struct heap *heap, FILE *in, FILE *out, FILE *err,
+                            const struct permissions *permissions) {
   struct streams *s = heap_alloc(heap, sizeof *s);
   if (!s) return NULL;
-  *s = (struct streams){.heap = heap,
-                        .allow_files = allow_files,
-                        .allow_spawn = allow_spawn,
-                        .results_wanted = out != NULL};
+  *s = (struct streams){
+      .heap = heap, .permissions = *permissions, .results_wanted = out != NULL};
   s->plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
   if (!s->plain ||
       streams_reserve(heap, (void **)&s->table, 0, &s->capacity, sizeof *s->table)) {
@@ -131,7 +131,8 @@ uint64_t stream_add(struct streams *s, FILE *file, bool readable, bool writable,
     if (lacking) return lacking;
     s->count++;
   }
-  s->table[number] = (struct stream){file, readable, writable, true, NULL};
+  s->table[number] =
+      (struct stream){.file = file, .readable = readable, .writable = writable, .owned = true};
   *stream = (int64_t)number;
   return 0;
 }
@@ -189,75 +190,102 @@ struct stream_status stream_flush(struct streams *s, int64_t stream) {
 
 /* ---- opening and closing ---- */
 
-/* A file opened for the program, or NULL with errno. */
-static FILE *open_file(const char *path, enum stream_mode mode) {
-  int flags = O_CLOEXEC | O_NOCTTY;
-  switch (mode) {
-  case STREAM_READ: flags |= O_RDONLY; break;
-  case STREAM_WRITE: flags |= O_WRONLY | O_CREAT | O_TRUNC; break;
-  default: flags |= O_WRONLY | O_CREAT | O_APPEND; break;
-  }
-  int fd = open(path, flags, 0666);
+/* A file opened for the program; NULL with a problem. */
+static FILE *open_file(const struct streams *s, const char *path, enum stream_mode mode,
+                       struct file_problem *problem) {
+  const enum file_use use = mode == STREAM_READ    ? FILE_READ
+                            : mode == STREAM_WRITE ? FILE_WRITE
+                                                   : FILE_APPEND;
+  static const char *const modes[] = {
+      [FILE_READ] = "r", [FILE_WRITE] = "w", [FILE_APPEND] = "a"};
+  const int fd = file_open(&s->permissions, path, use, problem);
   if (fd < 0) return NULL;
-  struct stat about;
-  FILE *file = NULL;
-  if (fstat(fd, &about) == 0) {
-    if (S_ISDIR(about.st_mode)) {
-      errno = EISDIR; /* open lets one read a directory, read then fails */
-    } else {
-      file = fdopen(fd, mode == STREAM_READ ? "r" : mode == STREAM_WRITE ? "w" : "a");
-    }
-  }
+  FILE *file = fdopen(fd, modes[use]);
   if (!file) {
-    int error = errno;
+    file_failed(problem, errno);
     close(fd);
-    errno = error;
   }
   return file;
 }
 
-void streams_tell_permitting(struct streams *s, const char *command) {
-  s->permitting = command;
+/* Adds a stream to a file that is to be replaced. */
+static struct stream_status open_replaced(struct streams *s, const char *path,
+                                          int64_t *stream) {
+  struct file_problem problem;
+  struct replacement *r = heap_alloc(s->heap, sizeof *r);
+  if (!r) return stream_no_memory(sizeof *r);
+  if (!replacement_begin(r, &s->permissions, path, &problem)) {
+    heap_free(s->heap, r, sizeof *r);
+    return stream_fail_file(s, &problem);
+  }
+  const uint64_t lacking = stream_add(s, r->stream, false, true, stream);
+  if (!lacking) {
+    s->table[*stream].replaces = r;
+    return stream_ok();
+  }
+  replacement_abandon(r);
+  heap_free(s->heap, r, sizeof *r);
+  return stream_no_memory(lacking);
 }
 
-struct stream_status stream_open(struct streams *s, const char *name, size_t length,
-                                 enum stream_mode mode, int64_t *stream) {
-  *stream = STREAM_NULL;
-  if (!s->allow_files) {
-    return stream_fail(s, "files may not be opened without --allow-files%s%s",
-                       s->permitting ? ": " : "", s->permitting ? s->permitting : "");
-  }
-  if (memchr(name, '\0', length)) return stream_fail(s, "the file name contains a NUL");
-  size_t bytes = length + 1;
-  char *path = heap_alloc(s->heap, bytes);
-  if (!path) return stream_no_memory(bytes);
-  memcpy(path, name, length);
-  path[length] = '\0';
-  FILE *file = open_file(path, mode);
-  int error = errno;
-  heap_free(s->heap, path, bytes);
-  if (!file) return stream_fail_errno(s, error);
-  uint64_t lacking = stream_add(s, file, mode == STREAM_READ, mode != STREAM_READ, stream);
+static struct stream_status open_path(struct streams *s, const char *path,
+                                      enum stream_mode mode, int64_t *stream) {
+  struct file_problem problem;
+  if (mode == STREAM_REPLACE) return open_replaced(s, path, stream);
+  FILE *file = open_file(s, path, mode, &problem);
+  if (!file) return stream_fail_file(s, &problem);
+  const uint64_t lacking =
+      stream_add(s, file, mode == STREAM_READ, mode != STREAM_READ, stream);
   if (!lacking) return stream_ok();
   fclose(file);
   return stream_no_memory(lacking);
 }
 
-struct stream_status stream_close(struct streams *s, int64_t stream) {
-  struct stream *found = stream_find(s, stream);
-  if (!found) return not_open(s, stream);
+struct stream_status stream_open(struct streams *s, const char *name, size_t length,
+                                 enum stream_mode mode, int64_t *stream) {
+  struct file_problem problem;
+  *stream = STREAM_NULL;
+  if (!files_permitted(&s->permissions, &problem)) return stream_fail_file(s, &problem);
+  if (memchr(name, '\0', length)) return stream_fail(s, "the file name contains a NUL");
+  const size_t bytes = length + 1;
+  char *path = heap_alloc(s->heap, bytes);
+  if (!path) return stream_no_memory(bytes);
+  memcpy(path, name, length);
+  path[length] = '\0';
+  const struct stream_status status = open_path(s, path, mode, stream);
+  heap_free(s->heap, path, bytes);
+  return status;
+}
+
+/* Ends what was written to a file that is replaced: it takes its place, or is gone if something
+ * went wrong before or the program ends without closing it. */
+static struct stream_status close_replaced(struct streams *s, struct replacement *r,
+                                           struct stream_status status, bool keeps) {
+  struct file_problem problem;
+  if (!keeps || !status.ok) {
+    replacement_abandon(r);
+  } else if (!replacement_end(r, &problem)) {
+    status = stream_fail_file(s, &problem);
+  }
+  heap_free(s->heap, r, sizeof *r);
+  return status;
+}
+
+/* Closes a stream; keeps: what was written to it is complete. */
+static struct stream_status close_open(struct streams *s, struct stream *found, bool keeps) {
   struct stream_status status = stream_ok();
-  FILE *file = found->file;
-  struct stream_columns *columns = found->columns;
-  bool owned = found->owned;
-  if (file == s->table[STREAM_OUT].file && !owned) s->results_wanted = false;
+  const struct stream closed = *found;
+  if (closed.file == s->table[STREAM_OUT].file && !closed.owned) s->results_wanted = false;
   found->file = NULL;
   struct pipe_guard guard;
   pipe_guard_begin(&guard);
-  if (columns) status = stream_columns_finish(s, columns, file);
-  stream_columns_free(s, columns);
+  if (closed.columns && keeps) status = stream_columns_finish(s, closed.columns, closed.file);
+  stream_columns_free(s, closed.columns);
   errno = 0;
-  if (owned ? fclose(file) != 0 : found->writable && fflush(file) != 0) {
+  if (closed.replaces) {
+    status = close_replaced(s, closed.replaces, status, keeps);
+  } else if (closed.owned ? fclose(closed.file) != 0
+                          : closed.writable && fflush(closed.file) != 0) {
     status = stream_fail_errno(s, errno ? errno : EIO);
   }
   pipe_guard_end(&guard);
@@ -265,8 +293,15 @@ struct stream_status stream_close(struct streams *s, int64_t stream) {
   return status;
 }
 
+struct stream_status stream_close(struct streams *s, int64_t stream) {
+  struct stream *found = stream_find(s, stream);
+  return found ? close_open(s, found, true) : not_open(s, stream);
+}
+
 void stream_drop(struct streams *s, int64_t stream) {
-  if (stream_find(s, stream)) (void)stream_close(s, stream);
+  struct stream *found = stream_find(s, stream);
+  /* An array says itself whether it is complete, a text does not. */
+  if (found) (void)close_open(s, found, found->columns != NULL);
 }
 
 /* ---- the end ---- */

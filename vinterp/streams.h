@@ -13,6 +13,7 @@
 #define RAVEL_STREAMS_H
 
 #include "base/heap.h"
+#include "base/permissions.h"
 #include "vcode/vcode.h"
 #include <signal.h>
 #include <stdio.h>
@@ -26,7 +27,8 @@ enum stream_mode {
   STREAM_READ_NPY = 11,  /* an array, column by column: arrays/arrays.h. Its signature and a */
   STREAM_WRITE_NPY = 12, /* colon stand before the name of the file */
   STREAM_READ_CSV = 21,
-  STREAM_WRITE_CSV = 22
+  STREAM_WRITE_CSV = 22,
+  STREAM_REPLACE = 32 /* as STREAM_WRITE, but whole or not at all: base/replace.h */
 };
 
 struct streams;
@@ -49,11 +51,9 @@ struct stream_value {
 };
 
 /* The three standard streams; the FILEs stay the caller's and are never closed. NULL if memory
- * fails. The permissions gate stream_open and stream_spawn. */
-struct streams *streams_new(struct heap *, FILE *in, FILE *out, FILE *err, bool allow_files,
-                            bool allow_spawn);
-/* What one would type to let the program open files: follows the refusal to. */
-void streams_tell_permitting(struct streams *, const char *command);
+ * fails. The permissions, which are copied, are those of the program. */
+struct streams *streams_new(struct heap *, FILE *in, FILE *out, FILE *err,
+                            const struct permissions *);
 /* Closes what the program opened and reaps its children; one that does not end soon after its
  * pipes are closed is left to itself. NULL is ignored. */
 void streams_free(struct streams *);
@@ -82,11 +82,12 @@ struct stream_status stream_read_chars(struct streams *, int64_t stream,
 
 void stream_value_free(struct streams *, struct stream_value *);
 
-/* Opens the file with this name (bytes, not NUL-terminated). *stream is -1 on failure. */
+/* Opens the file with this name (bytes, not NUL-terminated). *stream is -1 on failure. What is
+ * replaced, arrays among it, keeps what it holds until stream_close, and for good if not all of
+ * it could be written. */
 struct stream_status stream_open(struct streams *, const char *name, size_t length,
                                  enum stream_mode, int64_t *stream);
-/* The same in one of the modes for arrays. A file that is written keeps what it holds until the
- * stream is closed. */
+/* The same in one of the modes for arrays. */
 struct stream_status stream_open_columns(struct streams *, const char *name, size_t length,
                                          enum stream_mode, int64_t *stream);
 struct stream_status stream_close(struct streams *, int64_t stream);

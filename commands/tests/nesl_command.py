@@ -252,7 +252,7 @@ class Commands(CommandTest):
         self.expect(self.forms("load;"), 1, "", "no file was loaded before")
 
     def test_dump(self):
-        self.expect(self.forms("dump vcode \"d.vcode\" sum([1, 2]);"), 0, "")
+        self.expect(self.forms("dump vcode \"d.vcode\" sum([1, 2]);", "--allow-files"), 0, "")
         self.expect(self.run_command(VINTERP, "d.vcode"), 0, "( 3 )\n")
 
     def test_processes_need_permission(self):

@@ -18,7 +18,7 @@ static void begin(void) {
   cr_assert(mkdtemp(directory));
   cr_assert_eq(chdir(directory), 0);
   heap_init(&heap, 0);
-  s = streams_new(&heap, stdin, stdout, stderr, true, false);
+  s = streams_new(&heap, stdin, stdout, stderr, &(struct permissions){.files = true});
   cr_assert(s);
 }
 

@@ -23,7 +23,7 @@ static struct fixture *with_bytes(const char *text, size_t length) {
   f.in = tmpfile();
   fwrite(text, 1, length, f.in);
   rewind(f.in);
-  f.streams = streams_new(&f.heap, f.in, NULL, NULL, false, false);
+  f.streams = streams_new(&f.heap, f.in, NULL, NULL, &(struct permissions){.files = false});
   return &f;
 }
 
@@ -125,7 +125,7 @@ Test(read, many_elements) {
   rewind(in);
   struct heap heap;
   heap_init(&heap, 0);
-  struct streams *s = streams_new(&heap, in, NULL, NULL, false, false);
+  struct streams *s = streams_new(&heap, in, NULL, NULL, &(struct permissions){.files = false});
   struct stream_value v;
   cr_assert(stream_read_value(s, STREAM_IN, TW_INT, NARROW, &v).ok);
   cr_assert_eq(v.length, N);
@@ -299,7 +299,8 @@ Test(read, every_failed_allocation_is_an_error_and_leaks_nothing) {
     heap_init(&heap, 0);
     heap.fail_at = n;
     FILE *in = fmemopen((void *)text, strlen(text), "r");
-    struct streams *s = streams_new(&heap, in, NULL, NULL, false, false);
+    struct streams *s =
+        streams_new(&heap, in, NULL, NULL, &(struct permissions){.files = false});
     if (s) {
       struct stream_value v;
       struct stream_status status = stream_read_value(s, STREAM_IN, TW_FLOAT, WIDE, &v);

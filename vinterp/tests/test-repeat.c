@@ -195,7 +195,7 @@ Test(repeat, what_may_differ_the_next_time_is_refused) {
       "FUNC MAIN CONST CHAR \"true\" CONST INT 0 CONST INT 1 CONST INT 2 SPAWN RET"};
   for (size_t t = 0; t < sizeof texts / sizeof texts[0]; t++) {
     struct machine_options options = quiet_options();
-    options.allow_files = options.allow_spawn = true;
+    options.permissions = permissions_of_user(NULL);
     options.in = tmpfile();
     struct repeated r;
     repeat(&r, texts[t], options, NULL, 0, timed);

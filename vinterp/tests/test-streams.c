@@ -17,7 +17,8 @@ static void begin_with(bool files, bool spawn) {
   heap_init(&heap, 0);
   out = tmpfile();
   err = tmpfile();
-  s = streams_new(&heap, stdin, out, err, files, spawn);
+  s = streams_new(&heap, stdin, out, err,
+                  &(struct permissions){.files = files, .processes = spawn});
   cr_assert(s);
 }
 
@@ -220,7 +221,8 @@ Test(streams, a_process_inherits_streams_in_any_order) {
   streams_free(s); /* waits for the child */
   cr_assert_str_eq(text_of(err), "output\n");
   cr_assert_str_eq(text_of(out), "errors\n");
-  s = streams_new(&heap, stdin, out, err, true, true);
+  s = streams_new(&heap, stdin, out, err,
+                  &(struct permissions){.files = true, .processes = true});
 }
 
 Test(streams, a_process_gets_no_other_descriptors) {
@@ -257,12 +259,13 @@ Test(streams, children_are_reaped) {
   cr_assert(spawn("cat", ends).ok);
   streams_free(s);
   cr_assert_eq(waitpid(-1, NULL, WNOHANG), -1, "a child is left");
-  s = streams_new(&heap, stdin, out, err, true, true);
+  s = streams_new(&heap, stdin, out, err,
+                  &(struct permissions){.files = true, .processes = true});
 }
 
 Test(streams, permissions) {
   streams_free(s);
-  s = streams_new(&heap, stdin, out, err, false, false);
+  s = streams_new(&heap, stdin, out, err, &(struct permissions){.files = false});
   int64_t n, ends[3] = {-1, -1, -1};
   expect_failure(open_named("f", STREAM_WRITE, &n), "--allow-files");
   cr_assert_neq(access("f", F_OK), 0);
@@ -276,7 +279,8 @@ Test(streams, every_failed_allocation_is_an_error_and_leaks_nothing) {
   for (uint64_t n = 1; !ok; n++) {
     heap_init(&heap, 0);
     heap.fail_at = n;
-    s = streams_new(&heap, stdin, out, err, true, true);
+    s = streams_new(&heap, stdin, out, err,
+                    &(struct permissions){.files = true, .processes = true});
     if (!s) continue;
     int64_t ends[3] = {-1, -1, -1}, file;
     struct stream_status status = spawn("true and more words", ends);
@@ -287,5 +291,6 @@ Test(streams, every_failed_allocation_is_an_error_and_leaks_nothing) {
     cr_assert_eq(heap.live, 0);
   }
   heap_init(&heap, 0);
-  s = streams_new(&heap, stdin, out, err, true, true);
+  s = streams_new(&heap, stdin, out, err,
+                  &(struct permissions){.files = true, .processes = true});
 }
