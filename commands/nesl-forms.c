@@ -259,6 +259,7 @@ static bool begin_reading(struct nesl *n, struct reader *reader, const struct so
     complain_of_memory(n);
   } else {
     reader_init(reader, &n->arena, &n->session->names, source);
+    reader->widths = n->options->widths;
     fine = true;
   }
   memcpy(&n->arena.out_of_memory, &outer, sizeof outer);

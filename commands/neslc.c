@@ -51,6 +51,7 @@ static const struct form *read_expression(struct nesl *n, const char *text) {
   struct reader reader;
   struct form *form = arena_alloc(&n->arena, sizeof *form);
   reader_init(&reader, &n->arena, &n->session->names, source);
+  reader.widths = n->options->widths;
   return read_form(&reader, &n->complaints, form) == READ_FORM ? form : NULL;
 }
 

@@ -38,6 +38,9 @@ Sqrt of negative number.
 Ln of negative number.
 Rand only works with positive numbers.
 In [s:e:l], e must be >= to s, and l must be positive.
+In [s:e:l], the length must not exceed the greatest int.
+In a ++ b, the length must not exceed the greatest int.
+The length must not exceed the greatest int in function FLATTEN.
 Length mismatch in an apply-to-each.
 Length mismatch in function ZIP.
 Index out of bounds for function ->.

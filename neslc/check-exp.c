@@ -31,7 +31,7 @@ static struct core *check_int(struct checker *ck, const struct syntax *e) {
     /* 2^31 is let pass for the sake of -2147483648, and wraps around to it. */
     if (e->as.integer > (int64_t)INT32_MAX + 1) {
       complain(ck->complaints, NESL_TYPE, ck->source, e->at,
-               "this number does not fit into the 32 bits of an int");
+               "this number is too large for an int of 32 bits: the greatest is %d", INT32_MAX);
     } else if (e->as.integer > INT32_MAX) {
       core->as.integer = INT32_MIN;
     }

@@ -45,6 +45,11 @@ static bool distribute(struct direct *d, const struct primitive_call *call, stru
   return true;
 }
 
+/* Whether so many elements can be counted by an INT. */
+static bool countable(const struct direct *d, uint64_t count) {
+  return count <= (d->widths.int_elem == CVL_I32 ? (uint64_t)INT32_MAX : (uint64_t)INT64_MAX);
+}
+
 static struct datum series(struct direct *d, int64_t start, int64_t stride, uint64_t count) {
   struct datum *items = direct_items(d, count);
   for (uint64_t i = 0; i < count; i++) {
@@ -61,6 +66,7 @@ static bool range(struct direct *d, const struct primitive_call *call, struct da
   if (stride < 1) return direct_check_fails(d, call, CHECK_ISEQ_STRIDE, stride, 0);
   const uint64_t span = (uint64_t)end - (uint64_t)start, step = (uint64_t)stride;
   const uint64_t count = span / step + (span % step != 0);
+  if (!countable(d, count)) return direct_check_fails(d, call, CHECK_ISEQ_LENGTH, start, end);
   *out = series(d, start, stride, count);
   return true;
 }
@@ -157,6 +163,10 @@ static bool pack(struct direct *d, const struct primitive_call *call, struct dat
 static bool append(struct direct *d, const struct primitive_call *call, struct datum *out) {
   const struct datum_sequence *u = call->argument[0].as.sequence;
   const struct datum_sequence *v = call->argument[1].as.sequence;
+  if (!countable(d, u->count + v->count)) {
+    return direct_check_fails(d, call, CHECK_APPEND_LENGTH, (int64_t)u->count,
+                              (int64_t)v->count);
+  }
   struct datum *items = direct_items(d, u->count + v->count);
   if (u->count) memcpy(items, u->items, (size_t)u->count * sizeof *items);
   if (v->count) memcpy(items + u->count, v->items, (size_t)v->count * sizeof *items);
@@ -171,6 +181,7 @@ static bool flatten(struct direct *d, const struct primitive_call *call, struct 
   const struct datum_sequence *v = call->argument[0].as.sequence;
   uint64_t count = 0;
   for (uint64_t i = 0; i < v->count; i++) count += v->items[i].as.sequence->count;
+  if (!countable(d, count)) return direct_check_fails(d, call, CHECK_FLATTEN_LENGTH, 0, 0);
   struct datum *items = direct_items(d, count), *next = items;
   for (uint64_t i = 0; i < v->count; i++) {
     const struct datum_sequence *part = v->items[i].as.sequence;

@@ -37,6 +37,7 @@ void reader_init(struct reader *r, struct arena *arena, struct intern *names,
   r->arena = arena;
   r->names = names;
   r->source = source;
+  r->widths = (struct widths){CVL_I64, CVL_F64};
   r->spellings = arena_alloc(arena, LEXEMES * sizeof(const struct name *));
   for (int i = LEX_NONE + 1; i < LEXEMES; i++) {
     r->spellings[i] = intern_name(names, lexeme_facts[i].text, strlen(lexeme_facts[i].text));
@@ -139,8 +140,10 @@ static void int_value(struct reader *r) {
   struct token *token = &r->token;
   size_t length = token->at.end - token->at.start;
   if (!parse_int(r->source->text + token->at.start, length, 0, INT64_MAX, &token->integer)) {
-    parse_failed(r, token->at, "this number is too large for an int: the greatest is %lld",
-                 (long long)INT64_MAX);
+    const bool narrow = r->widths.int_elem == CVL_I32;
+    parse_failed(r, token->at,
+                 "this number is too large for an int of %d bits: the greatest is %lld",
+                 narrow ? 32 : 64, narrow ? (long long)INT32_MAX : (long long)INT64_MAX);
   }
 }
 
@@ -148,9 +151,11 @@ static void float_value(struct reader *r) {
   struct token *token = &r->token;
   size_t length = token->at.end - token->at.start;
   token->real = parse_real(r->source->text + token->at.start, length);
-  if (isinf(token->real)) {
+  const bool narrow = r->widths.float_elem == CVL_F32;
+  if (isinf(narrow ? (float)token->real : token->real)) {
     parse_failed(r, token->at,
-                 "this number is too large for a float: the greatest is 1.797E308");
+                 "this number is too large for a float of %d bits: the greatest is %s",
+                 narrow ? 32 : 64, narrow ? "3.403E38" : "1.797E308");
   }
 }
 

@@ -166,6 +166,43 @@ static const struct rep *series(struct flattener *f, const struct context *c, ir
   return rep_sequence(f, segdes, c->one, rep_scalar(f, TW_INT, v, false), context_serial(c));
 }
 
+static bool narrow(const struct flattener *f) {
+  return f->options->widths.int_elem == CVL_I32;
+}
+
+/* How many numbers there are from one on in steps of d below another one, which is `span` more:
+ * ceil(span / d), with span and d not negative, d not 0. */
+static ir_var steps_within(struct flattener *f, ir_var span, ir_var d) {
+  const ir_var whole = EMIT(f, DIV, INT, span, d);
+  const ir_var rest = EMIT(f, NE, INT, EMIT(f, MUL, INT, whole, d), span);
+  return EMIT(f, ADD, INT, whole, EMIT(f, B_TO_I, NONE, rest));
+}
+
+/* The same for a span that may be anything up to 2^64 - 1 (with 32 bits, 2^32 - 1), as the
+ * difference of two INTs is, modulo 2^64: half of it is divided, so that all is positive, which
+ * leaves a remainder below 2 d (Warren, "Hacker's Delight", 9-3). The result is exact modulo
+ * 2^64, hence negative where it is no INT. */
+static ir_var steps_within_any(struct flattener *f, const struct context *c, ir_var span,
+                               ir_var d) {
+  const ir_var zero = each_int(f, c, 0), one = each_int(f, c, 1);
+  const ir_var greatest = each_int(f, c, narrow(f) ? INT32_MAX : INT64_MAX);
+  const ir_var half = EMIT(f, AND, INT, EMIT(f, RSHIFT, NONE, span, one), greatest);
+  const ir_var whole = EMIT(f, LSHIFT, NONE, EMIT(f, DIV, INT, half, d), one);
+  const ir_var rest = EMIT(f, SUB, INT, span, EMIT(f, MUL, INT, whole, d));
+  const ir_var some = EMIT(f, NE, INT, rest, zero);
+  const ir_var more =
+      EMIT(f, OR, BOOL, EMIT(f, LT, INT, rest, zero), EMIT(f, GT, INT, rest, d));
+  const ir_var steps =
+      EMIT(f, ADD, INT, EMIT(f, B_TO_I, NONE, some), EMIT(f, B_TO_I, NONE, more));
+  return EMIT(f, ADD, INT, whole, steps);
+}
+
+/* The length of a range that is known. */
+static uint64_t known_steps(int64_t first, int64_t step, int64_t end) {
+  const uint64_t span = (uint64_t)end - (uint64_t)first, d = (uint64_t)step;
+  return span / d + (span % d != 0);
+}
+
 /* (start, stride, end): start, start + stride ... below end. */
 static const struct rep *range(struct flattener *f, const struct context *c,
                                const struct rep *argument) {
@@ -175,18 +212,29 @@ static const struct rep *range(struct flattener *f, const struct context *c,
              known_end = known_int(f, e->v, &end);
   const ir_var start = rep_each_scalar(f, c, s), stride = rep_each_scalar(f, c, d),
                limit = rep_each_scalar(f, c, e);
-  const bool good_step = known_step && step >= 1;
-  if (!(known_first && known_end && first <= end)) {
+  const bool good_step = known_step && step >= 1,
+             good_end = known_first && known_end && first <= end;
+  if (!good_end) {
     emit_assert(f, EMIT(f, LE, INT, start, limit), start, limit, check_text(CHECK_ISEQ_END));
   }
   if (!good_step) {
     emit_assert(f, EMIT(f, GE, INT, stride, each_int(f, c, 1)), stride, stride,
                 check_text(CHECK_ISEQ_STRIDE));
   }
+  if (good_end && good_step) {
+    const uint64_t n = known_steps(first, step, end);
+    if (n <= (narrow(f) ? INT32_MAX : INT64_MAX))
+      return series(f, c, start, stride, each_int(f, c, (int64_t)n));
+  }
+  const bool from_zero =
+      known_first && first >= 0; /* then what is left is no more than the end */
   ir_var count = known_first && first == 0 ? limit : EMIT(f, SUB, INT, limit, start);
   if (!(good_step && step == 1)) {
-    const ir_var more = EMIT(f, SUB, INT, stride, each_int(f, c, 1));
-    count = EMIT(f, DIV, INT, EMIT(f, ADD, INT, count, more), stride);
+    count = from_zero ? steps_within(f, count, stride) : steps_within_any(f, c, count, stride);
+  }
+  if (!from_zero && !(good_step && step >= 3)) {
+    emit_assert(f, EMIT(f, GE, INT, count, each_int(f, c, 0)), start, limit,
+                check_text(CHECK_ISEQ_LENGTH));
   }
   return series(f, c, start, stride, count);
 }
@@ -290,7 +338,11 @@ static const struct rep *append(struct flattener *f, const struct context *c,
   const size_t n = j.parts.count;
   ir_var lengths = seq_lengths(f, j.parts.items[0].sequence);
   for (size_t i = 1; i < n; i++) {
-    lengths = EMIT(f, ADD, INT, lengths, seq_lengths(f, j.parts.items[i].sequence));
+    const ir_var more = seq_lengths(f, j.parts.items[i].sequence);
+    const ir_var sum = EMIT(f, ADD, INT, lengths, more);
+    emit_assert(f, EMIT(f, GE, INT, sum, each_int(f, c, 0)), lengths, more,
+                check_text(CHECK_APPEND_LENGTH));
+    lengths = sum;
   }
   j.segdes = EMIT(f, MAKE_SEGDES, NONE, lengths);
   const struct rep *r = rep_sequence(f, j.segdes, c->one, NULL, context_serial(c));
@@ -326,12 +378,30 @@ static const struct rep *pack(struct flattener *f, const struct context *c,
                       s->shared);
 }
 
+/* The sums of the lengths of the inner sequences are INTs. What they add up to altogether fits
+ * 64 bits if their descriptor can be made, which is for nothing where the elements are needed.
+ * Of 32 bits a first sum that is too large is negative. */
+static void check_sums(struct flattener *f, const struct rep *outer, const struct rep *inner,
+                       ir_var sums) {
+  if (!narrow(f)) {
+    *array_push(f->arena, &f->wanted) = inner->segdes;
+    return;
+  }
+  const ir_var zero = emit_int(f, 0);
+  const ir_var begin = EMIT(f, ADD_SCAN, INT, seq_lengths(f, inner), outer->segdes);
+  emit_assert(f, EMIT(f, GE, INT, begin, EMIT(f, DIST, INT, zero, inner->outer)), begin, begin,
+              check_text(CHECK_FLATTEN_LENGTH));
+  emit_assert(f, EMIT(f, GE, INT, sums, EMIT(f, DIST, INT, zero, outer->outer)), sums, sums,
+              check_text(CHECK_FLATTEN_LENGTH));
+}
+
 static const struct rep *flatten_sequence(struct flattener *f, const struct context *c,
                                           const struct rep *v) {
   const struct rep *outer = rep_plain(f, c, v);
   const struct context inside = context_elements(f, outer);
   const struct rep *inner = rep_plain(f, &inside, outer->elements);
   const ir_var lengths = EMIT(f, ADD_REDUCE, INT, seq_lengths(f, inner), outer->segdes);
+  check_sums(f, outer, inner, lengths);
   return rep_sequence(f, EMIT(f, MAKE_SEGDES, NONE, lengths), outer->outer, inner->elements,
                       outer->shared);
 }

@@ -12,6 +12,7 @@
 
 #include "base/intern.h"
 #include "neslc/source.h"
+#include "vcode/vcode.h"
 
 enum syntax_kind {
   SYNTAX_INT,
@@ -162,7 +163,8 @@ struct reader {
   struct arena *arena;
   struct intern *names;
   const struct source *source;
-  uint32_t at; /* of the next form */
+  uint32_t at;          /* of the next form */
+  struct widths widths; /* of numbers; 64 bits from reader_init */
   /* private to the parser: */
   const struct name **spellings; /* of the keywords and symbols */
   struct token token, before;    /* the one to look at, and the one it follows */

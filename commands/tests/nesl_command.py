@@ -78,6 +78,11 @@ class Modes(CommandTest):
                     "\nit = -2147483648 : int\n")
         self.expect(self.nesl("-e", "1.0e300 * 1.0e300"), 0, "\nit = infinity : float\n")
         self.expect(self.nesl("--classic", "-e", "1.0e300 * 1.0e300"), 1, "", "infinity")
+        self.expect(self.nesl("-e", "1.0e39"), 0, "\nit = 1.0E39 : float\n")
+        self.expect(self.nesl("--float", "32", "-e", "1.0e39"), 1, "",
+                    "too large for a float of 32 bits: the greatest is 3.403E38")
+        self.expect(self.nesl("--classic", "-e", "2147483649"), 1, "",
+                    "too large for an int of 32 bits: the greatest is 2147483647")
 
     def test_run(self):
         prog = self.file("#!/usr/bin/env -S nesl run\n" + QUICK + "quick(v ++ [9, 0]);\n")
