@@ -7,6 +7,9 @@
  * block that reads them, where they become part of what does. By the cost model of fusion a
  * copy pays if its work, with the reads that it alone needs, is at most the one read that it
  * saves; the write that it saves if nothing else wants the value in memory comes on top.
+ *
+ * What is decided, for blocks in blocks too, is decided by the function as it was: sizes are
+ * known of its variables, not of the copies.
  */
 #include "fcode-opt/fuse.h"
 
@@ -26,10 +29,13 @@ struct copier {
   struct rewrite_block out;
 };
 
+/* The makers are the bindings as they are now. */
 static void number_block(struct copier *c, const struct ir_block *block) {
   const uint32_t number = ++c->block_count;
+  struct ir_binding *kept = arena_alloc(c->fuse->o->scratch, block->count * sizeof *kept);
   for (uint32_t i = 0; i < block->count; i++) {
-    struct ir_binding *x = &block->bindings[i];
+    struct ir_binding *x = &kept[i];
+    *x = block->bindings[i];
     for (uint32_t k = 0; k < x->result_count; k++) {
       c->fuse->makers[x->results[k]] = x;
       c->blocks[x->results[k]] = number;
@@ -118,6 +124,14 @@ static ir_var copy(struct copier *c, ir_var v) {
   return y.results[0];
 }
 
+/* Puts the copy in the place of operand k. The operands that there were are the maker's. */
+static void replace_operand(struct copier *c, struct ir_binding *x, uint32_t k) {
+  ir_var *operands = arena_alloc(c->fuse->o->arena, x->operand_count * sizeof *operands);
+  memcpy(operands, x->operands, x->operand_count * sizeof *operands);
+  operands[k] = copy(c, x->operands[k]);
+  x->operands = operands;
+}
+
 /* What the block itself reads, not what blocks in it do. */
 static void note_reads(struct copier *c) {
   for (uint32_t i = 0; i < c->block->count; i++) {
@@ -144,7 +158,7 @@ static bool copy_into(struct copier *c, struct ir_block *block, bool arm) {
     for (uint32_t k = 0; k < x->operand_count && parts; k++) {
       const ir_var v = x->operands[k];
       if (parts[k] != 'd' || !c->fuse->makers[v] || c->blocks[v] == number) continue;
-      if (c->copied[v] == number || pays(c, v)) x->operands[k] = copy(c, v);
+      if (c->copied[v] == number || pays(c, v)) replace_operand(c, x, k);
     }
   }
   bool changed = c->out.count > 0;

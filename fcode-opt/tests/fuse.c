@@ -437,6 +437,37 @@ Test(fuse, arms_compute_again_what_is_cheap) {
   rewriting_free(&t.r);
 }
 
+/* The sum in the arm reads copies; the arm in it copies the sum, as it was. */
+Test(fuse, arms_in_arms_compute_again_what_is_cheap) {
+  struct fused t;
+  fuse(&t, "fun M (v0: FLOAT, v1: FLOAT, v2: BOOL) -> (FLOAT, FLOAT) @1:1\n"
+           "v3 = LENGTH FLOAT v0 @2:1\n"
+           "v4 = MAKE_SEGDES v3 @2:2\n"
+           "v5 = MIN_REDUCE FLOAT v0 v4 @2:4\n"
+           "v6 = DIST FLOAT v5 v4 @3:1\n"
+           "v7 = - FLOAT v0 v6 @3:2\n"
+           "v8 = SIN v0 @3:3\n"
+           "v9: FLOAT = if v2 @4:1\n"
+           "v10 = + FLOAT v7 v0 @5:1\n"
+           "v11: FLOAT = if v2 @5:2\n"
+           "v12 = * FLOAT v10 v0 @6:1\n"
+           "yield v12\n"
+           "else\n"
+           "yield v0\n"
+           "end\n"
+           "v13 = / FLOAT v10 v11 @7:1\n"
+           "yield v13\n"
+           "else\n"
+           "yield v0\n"
+           "end\n"
+           "v14 = * FLOAT v7 v8 @8:1\n"
+           "yield v9 v14\nend\n");
+  cr_expect(strstr(t.formulas, "((x1 - (x2 over s)) + x1) * x1\n") ||
+                strstr(t.formulas, "((x2 - (x1 over s)) + x2) * x2\n"),
+            "%s", t.formulas);
+  rewriting_free(&t.r);
+}
+
 Test(fuse, scalars_stay_with_the_machine) {
   struct fused t;
   fuse(&t, "fun M () -> (INT) @1:1\n"
