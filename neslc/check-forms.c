@@ -99,36 +99,6 @@ static void check_defaults(struct checker *ck) {
   }
 }
 
-static int primitive_named(const char *name) {
-  static const char *const names[] = {
-#define PRIMITIVE(id, text, doc) [PRIM_##id] = text,
-#include "neslc/primitives.def"
-  };
-  for (int i = 0; i < PRIMITIVES; i++) {
-    if (strcmp(names[i], name) == 0) return i;
-  }
-  return -1;
-}
-
-bool primitive_is_serial(int primitive) {
-  switch (primitive) {
-  case PRIM_RAND_SEED:
-  case PRIM_SIGNATURE:
-  case PRIM_OPEN_FILE:
-  case PRIM_CLOSE_FILE:
-  case PRIM_READ_STRING:
-  case PRIM_WRITE_STRING:
-  case PRIM_READ_INTS:
-  case PRIM_READ_FLOATS:
-  case PRIM_WRITE_INTS:
-  case PRIM_WRITE_FLOATS:
-  case PRIM_READ_COLUMNS:
-  case PRIM_WRITE_COLUMNS:
-  case PRIM_SPAWN: return true;
-  default: return false; /* all others are functions of their arguments, or print */
-  }
-}
-
 static bool is_primitive(const struct checker *ck, const struct form *form) {
   return ck->session->in_library && form->value && form->value->kind == SYNTAX_NAME &&
          strcmp(form->value->as.name.name->text, "primitive") == 0;
@@ -225,10 +195,12 @@ bool check_function(struct checker *ck, const struct form *form, struct checked 
       check_pattern(ck, parameters, ck->self_type->part[0], PATTERN_OF_PARAMETERS, NULL);
   if (is_primitive(ck, form)) {
     self->primitive = primitive_named(form->name->text);
-    ck->serial_only = primitive_is_serial(self->primitive);
     if (self->primitive < 0) {
       complain(ck->complaints, NESL_UNBOUND, ck->source, form->value->at,
                "there is no primitive `%s`", form->name->text);
+    } else {
+      ck->serial_only =
+          primitive_info((enum primitive)self->primitive)->effect == PRIMITIVE_SERIAL;
     }
   } else if (form->value) {
     check_body(ck, form);

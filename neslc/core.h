@@ -12,6 +12,7 @@
 #include "neslc/syntax.h"
 #include "neslc/types.h"
 #include "neslc/value.h"
+#include "tables/tables.h"
 
 /* A variable of a parameter, let, lambda or generator: bound once. */
 struct local {
@@ -166,14 +167,34 @@ void core_binds(const struct core *, void (*visit)(void *, struct local *), void
  * there, a function body may be `primitive`: then the function of that name is the primitive
  * of primitives.def. */
 enum primitive {
-#define PRIMITIVE(id, name, doc) PRIM_##id,
+#define PRIMITIVE(id, name, group, opcode, fails, effect, derived, doc) PRIM_##id,
 #include "neslc/primitives.def"
   PRIMITIVES
 };
 
-/* Whether it touches the outside world, so that it may not be called in an apply-to-each
- * (section 5.10): check-forms.c. */
-bool primitive_is_serial(int primitive);
+enum primitive_group {
+  PRIMITIVE_SCALAR,
+  PRIMITIVE_REDUCE,
+  PRIMITIVE_SCAN,
+  PRIMITIVE_RANK,
+  PRIMITIVE_SEQUENCE,
+  PRIMITIVE_EFFECT,
+  PRIMITIVE_DERIVED
+};
+enum primitive_effect { PRIMITIVE_FREE, PRIMITIVE_ORDERED, PRIMITIVE_SERIAL };
+enum { PRIMITIVE_SAFE = false, PRIMITIVE_FAILS = true };
+
+/* A row; primitives.def says what the columns mean. */
+struct primitive_info {
+  const char *name;
+  enum primitive_group group;
+  enum opcode opcode; /* OPC_COUNT for none */
+  bool may_fail;
+  enum primitive_effect effect;
+};
+const struct primitive_info *primitive_info(enum primitive); /* primitives.c */
+/* The primitive of that name, or -1. */
+int primitive_named(const char *name);
 
 /* Writes a checked tree with its types, for --print-after check and tests. */
 void core_show(const struct core *, FILE *);

@@ -328,23 +328,20 @@ static struct core *read_columns(struct build *b, struct type *argument,
 
 /* ---- all of them ---- */
 
-struct derivable {
-  const char *name;
-  struct core *(*body)(struct build *, struct type *, struct core_pattern **);
-};
+typedef struct core *derived_body(struct build *, struct type *, struct core_pattern **);
 
-static struct derivable derivable(enum primitive p) {
-  switch (p) {
-  case PRIM_EQL: return (struct derivable){"eql", equal};
-  case PRIM_SELECT: return (struct derivable){"select", selection};
-  case PRIM_IDENTITY: return (struct derivable){"identity", identity};
-  case PRIM_DEFAULT: return (struct derivable){"_default", defaults};
-  case PRIM_HASH: return (struct derivable){"_hash", hash};
-  case PRIM_STRING: return (struct derivable){"string", string};
-  case PRIM_WRITE_COLUMNS: return (struct derivable){"_write_columns", write_columns};
-  case PRIM_READ_COLUMNS: return (struct derivable){"_read_columns", read_columns};
-  default: return (struct derivable){0};
-  }
+static derived_body *body_of(enum primitive p) {
+#define NONE NULL
+  static derived_body *const bodies[PRIMITIVES] = {
+#define PRIMITIVE(id, name, group, opcode, fails, effect, derived, doc) derived,
+#include "neslc/primitives.def"
+  };
+#undef NONE
+  return bodies[p];
+}
+
+bool is_derived(enum primitive p) {
+  return body_of(p) != NULL;
 }
 
 /* What was made already, in lists by a number of primitive and type. */
@@ -364,9 +361,9 @@ const struct derived *derive(struct session *session, enum primitive primitive,
   for (struct derivation *d = first; d; d = d->next) {
     if (d->primitive == primitive && type_same(d->argument, argument)) return &d->derived;
   }
-  const struct derivable what = derivable(primitive);
-  assert(what.body);
-  const struct global *g = session_library(session, what.name);
+  derived_body *const body = body_of(primitive);
+  assert(body);
+  const struct global *g = session_library(session, primitive_info(primitive)->name);
   struct build b = {.session = session,
                     .arena = session->arena,
                     .source = g->form->source,
@@ -374,7 +371,7 @@ const struct derived *derive(struct session *session, enum primitive primitive,
   argument = build_lasting_type(&b, argument);
   struct derivation *d = arena_alloc(session->arena, sizeof *d);
   *d = (struct derivation){.primitive = primitive, .argument = argument, .next = first};
-  d->derived.body = what.body(&b, argument, &d->derived.parameter);
+  d->derived.body = body(&b, argument, &d->derived.parameter);
   d->derived.local_count = b.local_count;
   table_set(session->derived, key, d);
   return &d->derived;

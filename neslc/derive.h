@@ -18,8 +18,10 @@ struct derived {
   uint32_t local_count;
 };
 
-/* The function `primitive` at a ground argument type, made once for each type and kept by the
- * session. */
+/* Whether it follows the structure of its argument's type. */
+bool is_derived(enum primitive);
+/* Such a function `primitive` at a ground argument type, made once for each type and kept by
+ * the session. */
 const struct derived *derive(struct session *, enum primitive, struct type *argument);
 
 #endif

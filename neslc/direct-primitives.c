@@ -57,14 +57,10 @@ const char *direct_text(struct direct *d, struct datum s, size_t *length) {
 /* ---- derived functions ---- */
 
 const struct derived *direct_derived(struct direct *d, const struct primitive_call *call) {
-  switch ((int)call->primitive) {
-  case PRIM_EQL:
-  case PRIM_SELECT:
-  case PRIM_IDENTITY:
-  case PRIM_DEFAULT:
-  case PRIM_HASH:
-  case PRIM_STRING: break;
-  default: return NULL;
+  /* Files are for compiled programs. */
+  if (!is_derived(call->primitive) ||
+      primitive_info(call->primitive)->effect == PRIMITIVE_SERIAL) {
+    return NULL;
   }
   bool found;
   void **known = direct_memo(d, call->special, call->special, &found);
@@ -139,11 +135,16 @@ static bool effect(struct direct *d, const struct primitive_call *call, struct d
 }
 
 bool direct_primitive(struct direct *d, const struct primitive_call *call, struct datum *out) {
-  bool known;
-  bool ok = direct_scalar(d, call, out, &known);
-  if (!known) ok = direct_reduction(d, call, out, &known);
-  if (!known) ok = direct_sequence(d, call, out, &known);
-  if (known) return ok;
-  if (direct_derived(d, call)) return derived_base(d, call, out);
+  switch (primitive_info(call->primitive)->group) {
+  case PRIMITIVE_SCALAR:
+    return is_derived(call->primitive) ? derived_base(d, call, out)
+                                       : direct_scalar(d, call, out);
+  case PRIMITIVE_REDUCE:
+  case PRIMITIVE_SCAN:
+  case PRIMITIVE_RANK: return direct_reduction(d, call, out);
+  case PRIMITIVE_SEQUENCE: return direct_sequence(d, call, out);
+  case PRIMITIVE_EFFECT:
+  case PRIMITIVE_DERIVED: break;
+  }
   return effect(d, call, out);
 }

@@ -203,13 +203,11 @@ struct primitive_call {
 const struct derived *direct_derived(struct direct *, const struct primitive_call *);
 /* Executes a primitive whose derived function, if it has one, has no body. */
 bool direct_primitive(struct direct *, const struct primitive_call *, struct datum *);
-/* Each charges what section 8 and the tables of section 9 say beyond the 1 of the call itself.
- * They set *known false and do nothing if the primitive is not of its group. */
-bool direct_scalar(struct direct *, const struct primitive_call *, struct datum *, bool *known);
-bool direct_sequence(struct direct *, const struct primitive_call *, struct datum *,
-                     bool *known);
-bool direct_reduction(struct direct *, const struct primitive_call *, struct datum *,
-                      bool *known);
+/* Those of one group; reductions, scans and ranks together. Each charges what section 8 and the
+ * tables of section 9 say beyond the 1 of the call itself. */
+bool direct_scalar(struct direct *, const struct primitive_call *, struct datum *);
+bool direct_sequence(struct direct *, const struct primitive_call *, struct datum *);
+bool direct_reduction(struct direct *, const struct primitive_call *, struct datum *);
 /* One operation of operations.def on scalars; false if its check fails. */
 bool direct_operation(struct direct *, enum cvl_op, const struct datum *operands, size_t count,
                       struct datum *);

@@ -191,48 +191,21 @@ static struct datum rank(struct direct *d, const struct datum_sequence *v, bool 
   return datum_sequence(d, items, v->count);
 }
 
-/* ---- the table ---- */
+/* ---- all of them ---- */
 
-enum reduction_kind { NO_REDUCTION, REDUCTION, SCAN, RANK };
-
-static enum reduction_kind kind_of(enum primitive p, enum cvl_op *op) {
-  switch ((int)p) {
-  case PRIM_SUM: *op = OP_ADD; return REDUCTION;
-  case PRIM_PRODUCT: *op = OP_MUL; return REDUCTION;
-  case PRIM_MAX_VAL: *op = OP_MAX; return REDUCTION;
-  case PRIM_MIN_VAL: *op = OP_MIN; return REDUCTION;
-  case PRIM_ANY: *op = OP_OR; return REDUCTION;
-  case PRIM_ALL: *op = OP_AND; return REDUCTION;
-  case PRIM_PARITY: *op = OP_XOR; return REDUCTION;
-  case PRIM_PLUS_SCAN: *op = OP_ADD; return SCAN;
-  case PRIM_MULT_SCAN: *op = OP_MUL; return SCAN;
-  case PRIM_MAX_SCAN: *op = OP_MAX; return SCAN;
-  case PRIM_MIN_SCAN: *op = OP_MIN; return SCAN;
-  case PRIM_OR_SCAN: *op = OP_OR; return SCAN;
-  case PRIM_AND_SCAN: *op = OP_AND; return SCAN;
-  case PRIM_XOR_SCAN: *op = OP_XOR; return SCAN;
-  case PRIM_RANK: *op = OP_RANK_UP; return RANK;
-  case PRIM_RANK_DOWN: *op = OP_RANK_DOWN; return RANK;
-  default: return NO_REDUCTION;
-  }
-}
-
-bool direct_reduction(struct direct *d, const struct primitive_call *call, struct datum *out,
-                      bool *known) {
-  enum cvl_op op;
-  const enum reduction_kind kind = kind_of(call->primitive, &op);
-  *known = kind != NO_REDUCTION;
-  if (!*known) return false;
+bool direct_reduction(struct direct *d, const struct primitive_call *call, struct datum *out) {
+  const struct primitive_info *info = primitive_info(call->primitive);
+  const enum cvl_op op = opcode_info(info->opcode)->operation;
   const struct datum_sequence *v = call->argument[0].as.sequence;
   const struct type *element = type_of(special_argument(d, call->special)->part[0]);
   const struct combining c = {op, (enum type_tag)element->tag, d->widths.float_elem == CVL_F32};
   const double n = (double)v->count, levels = ceil(log2(n + 1));
-  charge(d, kind == RANK ? n * levels : n, levels);
-  if (kind == REDUCTION && v->count == 0 && c.element == TYPE_CHAR) {
+  charge(d, info->group == PRIMITIVE_RANK ? n * levels : n, levels);
+  if (info->group == PRIMITIVE_REDUCE && v->count == 0 && c.element == TYPE_CHAR) {
     return direct_check_fails(d, call, CHECK_NO_CHARACTER, 0, 0);
   }
-  *out = kind == REDUCTION ? reduce(d, c, v)
-         : kind == SCAN    ? scan(d, c, v)
-                           : rank(d, v, op == OP_RANK_UP);
+  *out = info->group == PRIMITIVE_REDUCE ? reduce(d, c, v)
+         : info->group == PRIMITIVE_SCAN ? scan(d, c, v)
+                                         : rank(d, v, op == OP_RANK_UP);
   return true;
 }

@@ -117,69 +117,10 @@ static bool checked(struct direct *d, const struct primitive_call *call) {
   }
 }
 
-/* ---- the table ---- */
+/* ---- all of them ---- */
 
-/* The operation that a primitive is, and how many operands it has. */
-static bool operation_of(enum primitive p, enum cvl_op *op, size_t *count) {
-#define IS(primitive, operation, operands)                                                     \
-  case PRIM_##primitive:                                                                       \
-    *op = OP_##operation;                                                                      \
-    *count = operands;                                                                         \
-    return true;
-  switch ((int)p) {
-    IS(ADD, ADD, 2)
-    IS(SUB, SUB, 2)
-    IS(MUL, MUL, 2)
-    IS(DIV, DIV, 2)
-    IS(REM, MOD, 2)
-    IS(EQ, EQ, 2)
-    IS(NE, NE, 2)
-    IS(LT, LT, 2)
-    IS(GT, GT, 2)
-    IS(LE, LE, 2)
-    IS(GE, GE, 2)
-    IS(NOT, NOT, 1)
-    IS(AND, AND, 2)
-    IS(OR, OR, 2)
-    IS(XOR, XOR, 2)
-    IS(LSHIFT, LSHIFT, 2)
-    IS(RSHIFT, RSHIFT, 2)
-    IS(BTOI, B_TO_I, 1)
-    IS(FLOAT, I_TO_F, 1)
-    IS(FLOOR, FLOOR, 1)
-    IS(CEIL, CEIL, 1)
-    IS(TRUNC, TRUNC, 1)
-    IS(ROUND, ROUND, 1)
-    IS(SQRT, SQRT, 1)
-    IS(LN, LOG, 1)
-    IS(EXP, EXP, 1)
-    IS(SIN, SIN, 1)
-    IS(COS, COS, 1)
-    IS(TAN, TAN, 1)
-    IS(ASIN, ASIN, 1)
-    IS(ACOS, ACOS, 1)
-    IS(ATAN, ATAN, 1)
-    IS(SINH, SINH, 1)
-    IS(COSH, COSH, 1)
-    IS(TANH, TANH, 1)
-  default: return false;
-  }
-#undef IS
-}
-
-bool direct_scalar(struct direct *d, const struct primitive_call *call, struct datum *out,
-                   bool *known) {
-  enum cvl_op op;
-  size_t count;
+bool direct_scalar(struct direct *d, const struct primitive_call *call, struct datum *out) {
   const struct datum *x = call->argument;
-  *known = true;
-  if (operation_of(call->primitive, &op, &count)) {
-    if (!checked(d, call)) return false;
-    if (direct_operation(d, op, x, count, out)) return true;
-    return direct_fail(d, call->frame, call->apply, NESL_LIMIT,
-                       "internal error: `%s` failed unforeseen",
-                       call->special->global->name->text);
-  }
   switch ((int)call->primitive) {
   case PRIM_CHAR_CODE:
   case PRIM_CODE_CHAR: *out = x[0]; return true;
@@ -187,6 +128,15 @@ bool direct_scalar(struct direct *d, const struct primitive_call *call, struct d
   case PRIM_INT_TO_ANY:
   case PRIM_FLOAT_TO_ANY: *out = converted(d, x[0], x[1].kind); return true;
   case PRIM_FLOAT_NUM: *out = converted(d, x[0], DATUM_FLOAT); return true;
-  default: *known = false; return false;
+  default: break; /* those that are one operation */
   }
+  const enum opcode opcode = primitive_info(call->primitive)->opcode;
+  if (!checked(d, call)) return false;
+  if (opcode != OPC_COUNT) {
+    const enum cvl_op op = opcode_info(opcode)->operation;
+    if (direct_operation(d, op, x, op_info(op)->arity, out)) return true;
+  }
+  return direct_fail(d, call->frame, call->apply, NESL_LIMIT,
+                     "internal error: `%s` failed unforeseen",
+                     call->special->global->name->text);
 }

@@ -264,11 +264,9 @@ static bool counted_series(struct direct *d, const struct primitive_call *call,
   return true;
 }
 
-/* ---- the table ---- */
+/* ---- all of them ---- */
 
-bool direct_sequence(struct direct *d, const struct primitive_call *call, struct datum *out,
-                     bool *known) {
-  *known = true;
+bool direct_sequence(struct direct *d, const struct primitive_call *call, struct datum *out) {
   switch ((int)call->primitive) {
   case PRIM_LENGTH:
     *out = datum_int((int64_t)call->argument[0].as.sequence->count);
@@ -295,6 +293,8 @@ bool direct_sequence(struct direct *d, const struct primitive_call *call, struct
   case PRIM_PARTITION: return partition(d, call, out);
   case PRIM_ZIP: return zip(d, call, out);
   case PRIM_UNZIP: return unzip(d, call, out);
-  default: *known = false; return false;
+  default: break;
   }
+  return direct_fail(d, call->frame, call->apply, NESL_LIMIT,
+                     "internal error: `%s` is not here", call->special->global->name->text);
 }

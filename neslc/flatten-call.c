@@ -236,20 +236,6 @@ static bool unfold_identity(struct flattener *f, struct type *function, const st
   return true;
 }
 
-static bool is_derived(enum primitive p) {
-  switch (p) {
-  case PRIM_EQL:
-  case PRIM_SELECT:
-  case PRIM_IDENTITY:
-  case PRIM_DEFAULT:
-  case PRIM_HASH:
-  case PRIM_STRING:
-  case PRIM_WRITE_COLUMNS:
-  case PRIM_READ_COLUMNS: return true;
-  default: return false;
-  }
-}
-
 struct each_closed {
   const struct core *e;
 };

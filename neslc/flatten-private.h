@@ -378,10 +378,6 @@ const struct rep *prim_sequence(struct flattener *, struct context *, enum primi
 const struct rep *prim_effect(struct flattener *, struct context *, enum primitive,
                               const struct rep *argument, struct type *type,
                               struct type *result);
-/* Whether a primitive can fail on some arguments of its type. */
-bool primitive_may_fail(enum primitive);
-bool primitive_has_effects(enum primitive);
-bool primitive_is_scalar(enum primitive);
 enum type_word type_to_word(struct type *ground);
 
 /* An internal error: a complaint, once. */

@@ -99,50 +99,14 @@ static const struct rep *equal(struct flattener *f, const struct context *c,
   return apply(f, c, OPC_NOT, TW_BOOL, TW_BOOL, &(struct scalars){{differ}, 1}, false);
 }
 
-/* Those that are one opcode, which cannot fail. `result` says of what kind: that of the
- * operands (TW_NONE), or another. */
-static const struct plain_row {
-  uint8_t primitive, op, result;
-} plain_rows[] = {{PRIM_ADD, OPC_ADD, TW_NONE},       {PRIM_SUB, OPC_SUB, TW_NONE},
-                  {PRIM_MUL, OPC_MUL, TW_NONE},       {PRIM_NE, OPC_NE, TW_BOOL},
-                  {PRIM_LT, OPC_LT, TW_BOOL},         {PRIM_GT, OPC_GT, TW_BOOL},
-                  {PRIM_LE, OPC_LE, TW_BOOL},         {PRIM_GE, OPC_GE, TW_BOOL},
-                  {PRIM_NOT, OPC_NOT, TW_NONE},       {PRIM_AND, OPC_AND, TW_NONE},
-                  {PRIM_OR, OPC_OR, TW_NONE},         {PRIM_XOR, OPC_XOR, TW_NONE},
-                  {PRIM_LSHIFT, OPC_LSHIFT, TW_NONE}, {PRIM_RSHIFT, OPC_RSHIFT, TW_NONE},
-                  {PRIM_BTOI, OPC_B_TO_I, TW_INT},    {PRIM_FLOAT, OPC_I_TO_F, TW_FLOAT},
-                  {PRIM_FLOOR, OPC_FLOOR, TW_INT},    {PRIM_CEIL, OPC_CEIL, TW_INT},
-                  {PRIM_TRUNC, OPC_TRUNC, TW_INT},    {PRIM_ROUND, OPC_ROUND, TW_INT},
-                  {PRIM_EXP, OPC_EXP, TW_NONE},       {PRIM_SIN, OPC_SIN, TW_NONE},
-                  {PRIM_COS, OPC_COS, TW_NONE},       {PRIM_TAN, OPC_TAN, TW_NONE},
-                  {PRIM_ASIN, OPC_ASIN, TW_NONE},     {PRIM_ACOS, OPC_ACOS, TW_NONE},
-                  {PRIM_ATAN, OPC_ATAN, TW_NONE},     {PRIM_SINH, OPC_SINH, TW_NONE},
-                  {PRIM_COSH, OPC_COSH, TW_NONE},     {PRIM_TANH, OPC_TANH, TW_NONE}};
-
-static const struct plain_row *plain_row(enum primitive p) {
-  for (size_t i = 0; i < sizeof plain_rows / sizeof *plain_rows; i++) {
-    if (plain_rows[i].primitive == p) return &plain_rows[i];
-  }
-  return NULL;
-}
-
-bool primitive_is_scalar(enum primitive p) {
-  switch (p) {
-  case PRIM_EQ:
-  case PRIM_EQL:
-  case PRIM_SELECT:
-  case PRIM_DIV:
-  case PRIM_REM:
-  case PRIM_SQRT:
-  case PRIM_LN:
-  case PRIM_RAND:
-  case PRIM_CHAR_CODE:
-  case PRIM_CODE_CHAR:
-  case PRIM_INT_TO_ANY:
-  case PRIM_FLOAT_TO_ANY:
-  case PRIM_FLOAT_NUM: return true;
-  default: return plain_row(p) != NULL;
-  }
+/* A primitive that is one opcode. What fails by itself is wanted even if its result is not. */
+static const struct rep *one_opcode(struct flattener *f, const struct context *c,
+                                    const struct primitive_info *p, const struct scalars *x) {
+  const enum type_word word = (enum type_word)x->part[0]->word;
+  const enum type_word result = operand_word(opcode_info(p->opcode)->results[0], word);
+  const struct rep *r = apply(f, c, p->opcode, word, result, x, p->may_fail);
+  if (p->may_fail) *array_push(f->arena, &f->wanted) = r->v;
+  return r;
 }
 
 const struct rep *prim_scalar(struct flattener *f, struct context *c, enum primitive p,
@@ -150,11 +114,6 @@ const struct rep *prim_scalar(struct flattener *f, struct context *c, enum primi
   struct scalars x = {0};
   collect(argument, &x);
   const enum type_word word = (enum type_word)x.part[0]->word;
-  const struct plain_row *row = plain_row(p);
-  if (row) {
-    const enum type_word to = row->result == TW_NONE ? word : (enum type_word)row->result;
-    return apply(f, c, (enum opcode)row->op, word, to, &x, false);
-  }
   switch (p) {
   case PRIM_EQ:
   case PRIM_EQL: return equal(f, c, &x);
@@ -181,6 +140,10 @@ const struct rep *prim_scalar(struct flattener *f, struct context *c, enum primi
     const enum type_word of = (enum type_word)x.part[1]->word;
     return apply(f, c, OPC_SELECT, of, of, &x, false);
   }
-  default: unsupported(f, "a primitive on scalars"); return rep_empty(f, result);
+  default: break;
   }
+  const struct primitive_info *info = primitive_info(p);
+  if (info->opcode != OPC_COUNT) return one_opcode(f, c, info, &x);
+  unsupported(f, "a primitive on scalars");
+  return rep_empty(f, result);
 }

@@ -5,46 +5,6 @@
  */
 #include "neslc/prims.h"
 
-bool primitive_has_effects(enum primitive p) {
-  switch (p) {
-  case PRIM_RAND:
-  case PRIM_PRINT_STRING:
-  case PRIM_ERROR: return true;
-  default: return primitive_is_serial((int)p);
-  }
-}
-
-bool primitive_may_fail(enum primitive p) {
-  switch (p) {
-  case PRIM_DIV:
-  case PRIM_REM:
-  case PRIM_SQRT:
-  case PRIM_LN:
-  case PRIM_RAND:
-  case PRIM_ELT:
-  case PRIM_ELT_NOCHECK:
-  case PRIM_DIST:
-  case PRIM_ISEQ:
-  case PRIM_SERIES:
-  case PRIM_REP:
-  case PRIM_READ:
-  case PRIM_GET:
-  case PRIM_WRITE:
-  case PRIM_PUT:
-  case PRIM_PERMUTE:
-  case PRIM_PERMUTE_NOCHECK:
-  case PRIM_PARTITION:
-  case PRIM_PARTITION_NOCHECK:
-  case PRIM_MAX_VAL:
-  case PRIM_MIN_VAL:
-  case PRIM_MAX_SCAN:
-  case PRIM_MIN_SCAN:
-  case PRIM_CHECK:
-  case PRIM_ZIP: return true;
-  default: return primitive_has_effects(p);
-  }
-}
-
 /* ---- parts of sequences ---- */
 
 ir_var element_scalars(struct flattener *f, const struct rep *plain) {
@@ -79,34 +39,6 @@ static const struct rep *length(struct flattener *f, const struct context *c,
 
 /* ---- reductions and scans ---- */
 
-static enum opcode reduction(enum primitive p) {
-  switch (p) {
-  case PRIM_SUM: return OPC_ADD_REDUCE;
-  case PRIM_PRODUCT: return OPC_MUL_REDUCE;
-  case PRIM_MAX_VAL: return OPC_MAX_REDUCE;
-  case PRIM_MIN_VAL: return OPC_MIN_REDUCE;
-  case PRIM_ANY: return OPC_OR_REDUCE;
-  case PRIM_ALL: return OPC_AND_REDUCE;
-  case PRIM_PARITY: return OPC_XOR_REDUCE;
-  default: return OPC_COUNT;
-  }
-}
-
-static enum opcode scan(enum primitive p) {
-  switch (p) {
-  case PRIM_PLUS_SCAN: return OPC_ADD_SCAN;
-  case PRIM_MULT_SCAN: return OPC_MUL_SCAN;
-  case PRIM_MAX_SCAN: return OPC_MAX_SCAN;
-  case PRIM_MIN_SCAN: return OPC_MIN_SCAN;
-  case PRIM_OR_SCAN: return OPC_OR_SCAN;
-  case PRIM_AND_SCAN: return OPC_AND_SCAN;
-  case PRIM_XOR_SCAN: return OPC_XOR_SCAN;
-  case PRIM_RANK: return OPC_RANK_UP;
-  case PRIM_RANK_DOWN: return OPC_RANK_DOWN;
-  default: return OPC_COUNT;
-  }
-}
-
 /* Of chars there is no greatest or least of none. */
 static void require_chars(struct flattener *f, const struct context *c, const struct rep *v,
                           struct type *type) {
@@ -134,10 +66,9 @@ static const struct rep *scan_sequence(struct flattener *f, const struct context
   const struct rep *s = rep_plain(f, c, v);
   const ir_var x = element_scalars(f, s);
   const enum type_word word = (enum type_word)s->elements->word;
-  const bool ranks = opcode_info(op)->klass == OC_RANK;
+  const enum type_word result = operand_word(opcode_info(op)->results[0], word);
   const ir_var r = emit(f, op, word, 2, (ir_var[]){x, s->segdes});
-  return rep_sequence(f, s->segdes, s->outer, rep_scalar(f, ranks ? TW_INT : word, r, false),
-                      s->shared);
+  return rep_sequence(f, s->segdes, s->outer, rep_scalar(f, result, r, false), s->shared);
 }
 
 /* ---- making sequences ---- */
@@ -447,23 +378,15 @@ static const struct rep *unzip(struct flattener *f, const struct context *c,
 
 const struct rep *prim_sequence(struct flattener *f, struct context *c, enum primitive p,
                                 const struct rep *x, struct type *type, struct type *result) {
+  const struct primitive_info *info = primitive_info(p);
+  if (info->group == PRIMITIVE_REDUCE) {
+    if (info->may_fail) require_chars(f, c, x, type);
+    return reduce(f, c, info->opcode, x);
+  }
+  if (info->group == PRIMITIVE_SCAN || info->group == PRIMITIVE_RANK) {
+    return scan_sequence(f, c, info->opcode, x);
+  }
   switch (p) {
-  case PRIM_SUM:
-  case PRIM_PRODUCT:
-  case PRIM_ANY:
-  case PRIM_ALL:
-  case PRIM_PARITY: return reduce(f, c, reduction(p), x);
-  case PRIM_MAX_VAL:
-  case PRIM_MIN_VAL: require_chars(f, c, x, type); return reduce(f, c, reduction(p), x);
-  case PRIM_MAX_SCAN:
-  case PRIM_MIN_SCAN:
-  case PRIM_PLUS_SCAN:
-  case PRIM_MULT_SCAN:
-  case PRIM_OR_SCAN:
-  case PRIM_AND_SCAN:
-  case PRIM_XOR_SCAN:
-  case PRIM_RANK:
-  case PRIM_RANK_DOWN: return scan_sequence(f, c, scan(p), x);
   case PRIM_LENGTH: return length(f, c, x);
   case PRIM_DIST: return distribute(f, c, x);
   case PRIM_ISEQ: return range(f, c, x);
@@ -498,10 +421,11 @@ static const struct rep *shared_body(struct flattener *f, void *closure) {
 const struct rep *flatten_primitive(struct flattener *f, struct context *c, enum primitive p,
                                     const struct rep *x, struct type *type,
                                     struct type *result) {
-  if (primitive_is_scalar(p)) return prim_scalar(f, c, p, x, result);
-  if (primitive_has_effects(p)) return prim_effect(f, c, p, x, type, result);
+  const struct primitive_info *info = primitive_info(p);
+  if (info->group == PRIMITIVE_SCALAR) return prim_scalar(f, c, p, x, result);
+  if (info->effect != PRIMITIVE_FREE) return prim_effect(f, c, p, x, type, result);
   if (context_serial(c) || !rep_all_shared(x)) return prim_sequence(f, c, p, x, type, result);
-  if (!primitive_may_fail(p)) {
+  if (!info->may_fail) {
     return context_lift(f, prim_sequence(f, &f->serial, p, x, type, result), &f->serial, c);
   }
   int64_t n;

@@ -90,7 +90,9 @@ const struct traits *global_traits(struct flattener *f, struct global *g) {
   *array_push(f->arena, &r.list) = g;
   for (size_t i = 0; i < r.list.count; i++) {
     const struct global *at = r.list.items[i];
-    if (at->primitive >= 0) r.effects |= primitive_has_effects((enum primitive)at->primitive);
+    if (at->primitive >= 0) {
+      r.effects |= primitive_info((enum primitive)at->primitive)->effect != PRIMITIVE_FREE;
+    }
     if (at->kind != GLOBAL_FUNCTION || !at->body) continue;
     const struct walk w = walk_all(f, at->body, false);
     if (i == 0) t.size = w.size;
@@ -173,8 +175,8 @@ static bool simple(struct flattener *f, const struct core *e, unsigned *budget, 
     if (g->primitive == PRIM_LENGTH && e->as.part.right->kind == CORE_LOCAL) return true;
     if (!simple(f, e->as.part.right, budget, foreign)) return false;
     if (g->primitive >= 0) {
-      const enum primitive p = (enum primitive)g->primitive;
-      return primitive_is_scalar(p) && !primitive_may_fail(p) && !primitive_has_effects(p);
+      const struct primitive_info *p = primitive_info((enum primitive)g->primitive);
+      return p->group == PRIMITIVE_SCALAR && !p->may_fail && p->effect == PRIMITIVE_FREE;
     }
     return g->body && !global_traits(f, g)->recursive && simple(f, g->body, budget, true);
   }

@@ -30,6 +30,18 @@ enum operand_kind operand_kind(char letter, enum type_word type) {
   }
 }
 
+enum type_word operand_word(char letter, enum type_word type) {
+  switch (operand_kind(letter, type)) {
+  case OPERAND_INT: return TW_INT;
+  case OPERAND_FLOAT: return TW_FLOAT;
+  case OPERAND_BOOL: return TW_BOOL;
+  case OPERAND_SEGDES: return TW_SEGDES;
+  case OPERAND_PAIR:
+  case OPERAND_ANY: break;
+  }
+  return TW_NONE;
+}
+
 const char *operand_kind_text(enum operand_kind kind) {
   static const char *const text[] = {"INT", "FLOAT", "BOOL", "SEGDES", "pair", "any"};
   return text[kind];

@@ -189,6 +189,8 @@ enum operand_kind {
 enum operand_kind operand_kind(char letter, enum type_word);
 /* That of a value of this type: of a constant, or of what READ delivers. */
 enum operand_kind type_word_kind(enum type_word);
+/* The type word of a value that a letter means, where its kind has one. */
+enum type_word operand_word(char letter, enum type_word);
 /* "INT", "SEGDES" ..., "pair", "any". */
 const char *operand_kind_text(enum operand_kind);
 /* The class of elements that a type word means; CLASS_INT for those that are no vector's. */
