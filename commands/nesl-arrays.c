@@ -8,6 +8,7 @@
 #include "commands/output.h"
 #include "commands/process.h"
 #include "commands/source.h"
+#include "neslc/table.h"
 
 #include <string.h>
 
@@ -89,15 +90,23 @@ struct type *nesl_type_of_file(void *context, bool csv, const char *name, size_t
 }
 
 /* Whether a type has variables that decide what a value consists of. */
-static bool is_open(struct type *type) {
+static bool is_open_(struct table *seen, struct type *type) {
   type = type_of(type);
-  bool open = type->tag == TYPE_VARIABLE;
-  if (type->tag == TYPE_SEQUENCE) open = is_open(type->part[0]);
-  if (type->tag == TYPE_PAIR) open = is_open(type->part[0]) || is_open(type->part[1]);
+  if (type->tag == TYPE_VARIABLE) return true;
+  if (type->tag == TYPE_FUNCTION) return false;
+  if (type_has_parts(type) && !table_add(seen, type)) return false; /* or it was said already */
+  bool open = false;
+  for (unsigned i = 0; i < 2 && type->part[i]; i++) open |= is_open_(seen, type->part[i]);
   for (uint32_t i = 0; type->tag == TYPE_DATA && i < type->argument_count; i++) {
-    open |= is_open(type->arguments[i]);
+    open |= is_open_(seen, type->arguments[i]);
   }
   return open;
+}
+
+static bool is_open(struct arena *scratch, struct type *type) {
+  struct table seen;
+  table_begin(&seen, scratch);
+  return is_open_(&seen, type);
 }
 
 /* The type of a tuple's component, the last one being the rest; NULL if there is none. */
@@ -133,7 +142,7 @@ static bool find_type(struct nesl *n, const struct argument *a, struct type **ty
                                          a->function->name->text, a->count,
                                          a->count == 1 ? "" : "s"));
   }
-  if (is_open(*type)) {
+  if (is_open(&n->arena, *type)) {
     struct array_type array;
     struct type *one, *other;
     if (!array_guess(format_of(a->file), &n->arena, a->text->text, a->text->length, &array,
@@ -141,7 +150,7 @@ static bool find_type(struct nesl *n, const struct argument *a, struct type **ty
       return complain_of_file(n, a->file, problem);
     }
     struct type *guessed = type_of_array(&n->arena, &array);
-    if (type_unify(*type, guessed, &one, &other) != UNIFY_OK) {
+    if (type_unify(&n->arena, *type, guessed, &one, &other) != UNIFY_OK) {
       return complain_of_file(
           n, a->file,
           arena_printf(&n->arena, "the file holds %s, which is no argument of `%s`",

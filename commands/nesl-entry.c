@@ -7,6 +7,7 @@
  */
 #include "commands/nesl.h"
 #include "commands/process.h"
+#include "neslc/table.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -43,15 +44,22 @@ const struct source *nesl_entry_source(struct nesl *n) {
 
 /* Whether values of the type are data: functions stay where they stand, since the compiler
  * wants to know them. */
-static bool is_data(struct type *type) {
+static bool is_data_(struct table *seen, struct type *type) {
   type = type_of(type);
+  if (type_has_parts(type) && !table_add(seen, type)) return true; /* or it was said already */
   bool data = type->tag != TYPE_FUNCTION;
-  if (type->tag == TYPE_SEQUENCE) data = is_data(type->part[0]);
-  if (type->tag == TYPE_PAIR) data = is_data(type->part[0]) && is_data(type->part[1]);
+  for (unsigned i = 0; i < 2 && data && type->part[i]; i++)
+    data = is_data_(seen, type->part[i]);
   for (uint32_t i = 0; type->tag == TYPE_DATA && i < type->argument_count; i++) {
-    data &= is_data(type->arguments[i]);
+    data &= is_data_(seen, type->arguments[i]);
   }
   return data;
+}
+
+static bool is_data(struct arena *scratch, struct type *type) {
+  struct table seen;
+  table_begin(&seen, scratch);
+  return is_data_(&seen, type);
 }
 
 struct arguments {
@@ -65,7 +73,7 @@ static void find_arguments(struct arguments *a, struct core *e) {
   if (e->kind == CORE_PAIR) {
     find_arguments(a, e->as.part.left);
     find_arguments(a, e->as.part.right);
-  } else if (!is_data(e->type)) {
+  } else if (!is_data(&a->n->arena, e->type)) {
     return;
   } else if (e->kind != CORE_GLOBAL) {
     *array_push(&a->n->arena, &a->expressions) = e;

@@ -1,5 +1,6 @@
 /* nesl-places.c - what stands at a place that is known by name only. */
 #include "commands/nesl-evaluate.h"
+#include "neslc/table.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -51,19 +52,26 @@ static void look_for(struct failure_place *found, struct core *whole) {
 }
 
 /* Functions without a name are known by the types of what holds them. */
-static void look_into_type(struct failure_place *found, struct type *type) {
+static void look_into_type(struct failure_place *found, struct table *seen, struct type *type) {
   type = type_of(type);
+  if (type_has_parts(type) && !table_add(seen, type)) return;
   if (type->lambda) look_for(found, type->lambda->body);
   for (int i = 0; i < 3 && !found->node; i++) {
-    if (type->part[i]) look_into_type(found, type->part[i]);
+    if (type->part[i]) look_into_type(found, seen, type->part[i]);
   }
 }
 
+struct looking {
+  struct failure_place *found;
+  struct table seen; /* types with parts */
+};
+
 static void look_into(void *context, struct global *g) {
-  struct failure_place *found = context;
+  struct looking *looking = context;
+  struct failure_place *found = looking->found;
   if (found->node) return;
   if (g->body) look_for(found, g->body);
-  if (g->kind == GLOBAL_VARIABLE) look_into_type(found, g->scheme.type);
+  if (g->kind == GLOBAL_VARIABLE) look_into_type(found, &looking->seen, g->scheme.type);
 }
 
 /* Takes ":NUMBER" from the end of text[0..*length). */
@@ -87,6 +95,8 @@ bool find_place(const struct evaluation *e, const char *place, size_t length,
   if (!found->source) session_each(e->session, look_at_form, &w);
   if (!found->source) return false;
   look_for(found, e->form->value);
-  session_each(e->session, look_into, found);
+  struct looking looking = {.found = found};
+  table_begin(&looking.seen, e->session->arena);
+  session_each(e->session, look_into, &looking);
   return true;
 }

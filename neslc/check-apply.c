@@ -59,7 +59,7 @@ static void check_argument(struct checker *ck, const struct syntax *e, struct co
     wanted = type_of(wanted);
     bool both = wanted->tag == TYPE_PAIR && part->kind == CORE_PAIR;
     struct core *component = both ? part->as.part.left : part;
-    fits = unify(&clash, both ? wanted->part[0] : wanted, component->type);
+    fits = unify(ck, &clash, both ? wanted->part[0] : wanted, component->type);
     if (!fits || !both) {
       part = component;
       break;
@@ -80,7 +80,7 @@ static struct core *apply(struct checker *ck, const struct syntax *e, struct cor
                       type_variable(ck->arena, CLASS_ANY));
     made = type_from(ck, made, callee->at);
     struct clash clash;
-    if (!unify(&clash, function, made)) {
+    if (!unify(ck, &clash, function, made)) {
       complain_clash(ck, callee->at, &clash, "this cannot be a function of type %s",
                      shown(ck, made));
     }

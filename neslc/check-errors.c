@@ -6,9 +6,9 @@
 #include <stdarg.h>
 #include <string.h>
 
-bool unify(struct clash *clash, struct type *a, struct type *b) {
+bool unify(struct checker *ck, struct clash *clash, struct type *a, struct type *b) {
   clash->a = clash->b = NULL;
-  clash->result = type_unify(a, b, &clash->a, &clash->b);
+  clash->result = type_unify(ck->arena, a, b, &clash->a, &clash->b);
   return clash->result == UNIFY_OK;
 }
 
@@ -98,6 +98,7 @@ static const char *reason(struct checker *ck, const struct clash *clash) {
       return "; `float` makes a float of an int, `round` and `trunc` an int of a float";
     }
     break;
+  case UNIFY_DEEP: /* told in other words */
   case UNIFY_OK: break;
   }
   return "";
@@ -124,6 +125,11 @@ static void remark_on(struct checker *ck, struct span error, struct type *part) 
 
 static void complain_because(struct checker *ck, struct span at, const struct clash *clash,
                              const char *message) {
+  if (clash->result == UNIFY_DEEP) {
+    complain(ck->complaints, NESL_LIMIT, ck->source, at, "the type here nests deeper than %d",
+             TYPE_MOST_DEPTH);
+    return;
+  }
   complain(ck->complaints, NESL_TYPE, ck->source, at, "%s%s", message, reason(ck, clash));
   remark_on(ck, at, clash->a);
   if (!comes_from(clash->a, clash->b->from_source, clash->b->from)) {

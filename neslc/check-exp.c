@@ -63,7 +63,7 @@ static struct core *check_list(struct checker *ck, const struct syntax *e) {
     core->as.list.items[i] = item;
     if (!first) first = item;
     struct clash clash;
-    if (unify(&clash, first->type, item->type)) continue;
+    if (unify(ck, &clash, first->type, item->type)) continue;
     complain_clash(ck, item->at, &clash,
                    "the elements of a list have one type, but the first is %s and this is %s",
                    shown(ck, first->type), shown(ck, item->type));
@@ -76,7 +76,7 @@ static struct core *check_list(struct checker *ck, const struct syntax *e) {
 
 static void require_bool(struct checker *ck, const struct core *condition, const char *what) {
   struct clash clash;
-  if (unify(&clash, type_base(ck->arena, TYPE_BOOL), condition->type)) return;
+  if (unify(ck, &clash, type_base(ck->arena, TYPE_BOOL), condition->type)) return;
   complain_clash(ck, condition->at, &clash, "%s is to be bool, but this is %s", what,
                  shown(ck, condition->type));
 }
@@ -88,7 +88,7 @@ static struct core *check_if(struct checker *ck, const struct syntax *e) {
   struct core *no = check_expression(ck, e->as.part.right);
   struct type *type = yes->type;
   struct clash clash;
-  if (!unify(&clash, yes->type, no->type)) {
+  if (!unify(ck, &clash, yes->type, no->type)) {
     type = type_variable(ck->arena, CLASS_ANY); /* either might have been meant */
     complain_clash(ck, no->at, &clash,
                    "the branches of `if` have one type, but `then` gives %s and `else` %s",
@@ -162,7 +162,7 @@ static struct type *element_type(struct checker *ck, const struct core *source) 
   struct type *element = type_variable(ck->arena, CLASS_ANY);
   struct type *wanted = type_from(ck, type_sequence(ck->arena, element), source->at);
   struct clash clash;
-  if (!unify(&clash, wanted, type)) {
+  if (!unify(ck, &clash, wanted, type)) {
     complain_clash(ck, source->at, &clash,
                    "what follows `in` in an apply-to-each is to be a sequence, but this is %s",
                    shown(ck, type));

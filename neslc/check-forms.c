@@ -32,10 +32,10 @@ bool check_definable(struct checker *ck, const struct name *name, struct span at
   return false;
 }
 
-bool global_changes_in_place(const struct global *global, enum global_kind kind,
-                             const struct scheme *scheme) {
+bool global_changes_in_place(struct session *session, const struct global *global,
+                             enum global_kind kind, const struct scheme *scheme) {
   return global && !global->library && global->kind == (uint8_t)kind &&
-         scheme_same(&global->scheme, scheme);
+         scheme_same(session->arena, &global->scheme, scheme);
 }
 
 const char *redefinition_notice(struct checker *ck, const struct name *name) {
@@ -131,7 +131,7 @@ static void check_body(struct checker *ck, const struct form *form) {
   ck->self->body = body;
   struct type *result = ck->self_type->part[1];
   struct clash clash;
-  if (unify(&clash, result, body->type)) return;
+  if (unify(ck, &clash, result, body->type)) return;
   complain_clash(ck, body->at, &clash,
                  form->annotation
                      ? "the annotation of `%s` says that it gives %s, but its body "
@@ -171,7 +171,7 @@ static void install(struct checker *ck, struct checked *out) {
   if (old) {
     /* Seen as the old function it may have the old type, in which identities count. */
     ck->self_identity->global = old;
-    if (global_changes_in_place(old, GLOBAL_FUNCTION, &ck->self->scheme)) {
+    if (global_changes_in_place(ck->session, old, GLOBAL_FUNCTION, &ck->self->scheme)) {
       replace(ck, old, ck->self);
       out->global = old;
       return;
@@ -179,6 +179,13 @@ static void install(struct checker *ck, struct checked *out) {
     ck->self_identity->global = ck->self;
   }
   define(ck, ck->self, out);
+}
+
+bool check_depth(struct checker *ck, struct span at, struct type *type) {
+  if (!type_is_deep(ck->arena, type)) return true;
+  complain(ck->complaints, NESL_LIMIT, ck->source, at, "the type here nests deeper than %d",
+           TYPE_MOST_DEPTH);
+  return false;
 }
 
 bool check_function(struct checker *ck, const struct form *form, struct checked *out) {
@@ -205,7 +212,7 @@ bool check_function(struct checker *ck, const struct form *form, struct checked 
   } else if (form->value) {
     check_body(ck, form);
   }
-  if (ck->complaints->count) return false;
+  if (ck->complaints->count || !check_depth(ck, form->name_at, ck->self_type)) return false;
   check_parallel_calls(ck);
   finish_type(ck);
   if (ck->complaints->count) return false;
@@ -231,8 +238,10 @@ static bool check_type_definable(struct checker *ck, const struct form *form) {
 
 /* Identities of functions in the contents become parameters that nobody sees: so a value of the
  * datatype is known by its type to contain this function or that. */
-static void add_identities(struct checker *ck, struct type *t, struct type_names *parameters) {
+static void add_identities(struct checker *ck, struct table *seen, struct type *t,
+                           struct type_names *parameters) {
   t = type_of(t);
+  if (type_has_parts(t) && !table_add(seen, t)) return;
   if (t->tag == TYPE_VARIABLE) {
     for (size_t i = 0; i < parameters->list.count; i++) {
       if (parameters->list.items[i].type == t) return;
@@ -240,10 +249,10 @@ static void add_identities(struct checker *ck, struct type *t, struct type_names
     *array_push(ck->arena, &parameters->list) = (struct type_name){NULL, t};
   }
   for (unsigned i = 0; i < 3; i++) {
-    if (t->part[i]) add_identities(ck, t->part[i], parameters);
+    if (t->part[i]) add_identities(ck, seen, t->part[i], parameters);
   }
   for (uint32_t i = 0; i < t->argument_count; i++) {
-    add_identities(ck, t->arguments[i], parameters);
+    add_identities(ck, seen, t->arguments[i], parameters);
   }
 }
 
@@ -255,7 +264,9 @@ static struct datatype *make_datatype(struct checker *ck, const struct form *for
   data->shown_count = (uint32_t)names.list.count;
   data->builtin = ck->session->in_library;
   data->contents = check_type(ck, form->annotation->type, &names);
-  add_identities(ck, data->contents, &names);
+  struct table seen;
+  table_begin(&seen, ck->arena);
+  add_identities(ck, &seen, data->contents, &names);
   data->parameter_count = (uint32_t)names.list.count;
   data->parameters = arena_alloc(ck->arena, (names.list.count + 1) * sizeof *data->parameters);
   for (uint32_t i = 0; i < data->parameter_count; i++) {
@@ -281,13 +292,14 @@ static struct global *make_constructor(struct checker *ck, const struct form *fo
 }
 
 /* Declared once more with the same contents it is the same type. */
-static bool same_datatype(const struct datatype *a, const struct datatype *b) {
+static bool same_datatype(struct arena *scratch, const struct datatype *a,
+                          const struct datatype *b) {
   if (!a || a->builtin || a->shown_count != b->shown_count) return false;
   if (a->parameter_count != b->parameter_count) return false;
   for (uint32_t i = 0; i < a->parameter_count; i++) {
     if (a->parameters[i]->klass != b->parameters[i]->klass) return false;
   }
-  return type_same(a->contents, b->contents);
+  return type_same(scratch, a->contents, b->contents);
 }
 
 bool check_datatype(struct checker *ck, const struct form *form, struct checked *out) {
@@ -296,7 +308,7 @@ bool check_datatype(struct checker *ck, const struct form *form, struct checked 
   struct datatype *data = make_datatype(ck, form);
   if (ck->complaints->count) return false;
   const struct datatype *before = table_get(ck->session->types, form->name);
-  if (same_datatype(before, data)) {
+  if (same_datatype(ck->arena, before, data)) {
     if (table_get(ck->session->globals, form->name) != before->constructor) {
       define(ck, before->constructor, out);
     }

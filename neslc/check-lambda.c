@@ -11,6 +11,7 @@ struct finder {
   struct checker *ck;
   const struct scheme *scheme;
   bool *mentions;
+  struct table seen; /* types with parts that the lambda mentions */
   bool changed;
 };
 
@@ -43,6 +44,7 @@ static void mention_type(struct finder *f, struct type *t) {
     if (t->generic && t->number < f->scheme->count) mention(f, t->number);
     return;
   }
+  if (type_has_parts(t) && !table_add(&f->seen, t)) return;
   /* A lambda mentions the types of its argument and its result. */
   const struct type *identity = t->tag == TYPE_FUNCTION ? type_of(t->part[2]) : t;
   if (mention_lambda_of(f, identity)) return;
@@ -79,6 +81,7 @@ static void mention_core(void *context, struct core *e, bool parallel) {
 static void mention_lambda(struct finder *f, struct lambda_note *note) {
   const struct core_lambda *lambda = note->lambda;
   f->mentions = note->mentions;
+  table_begin(&f->seen, f->ck->arena);
   mention_pattern(f, lambda->parameter);
   mention_core(f, lambda->body, false);
   for (uint32_t i = 0; i < lambda->captured_count; i++) {
@@ -104,33 +107,36 @@ enum visit { VISIT_NEW, VISIT_ACTIVE, VISIT_DONE };
 
 /* Whether a value of the type contains one of a lambda that is being looked through. What a
  * function takes and gives is no part of it. */
-static bool contains_active(struct checker *ck, struct type *t) {
+static bool contains_active(struct checker *ck, struct table *seen, struct type *t) {
   t = type_of(t);
-  if (t->tag == TYPE_FUNCTION) return contains_active(ck, t->part[2]);
+  if (t->tag == TYPE_FUNCTION) return contains_active(ck, seen, t->part[2]);
   struct lambda_note *note = t->lambda ? note_of(ck, t->lambda) : NULL;
   if (note) {
     if (note->visit != VISIT_NEW) return note->visit == VISIT_ACTIVE;
     note->visit = VISIT_ACTIVE;
     bool found = false;
     for (uint32_t i = 0; i < note->lambda->captured_count && !found; i++) {
-      found = contains_active(ck, note->lambda->captured[i]->type);
+      found = contains_active(ck, seen, note->lambda->captured[i]->type);
     }
     note->visit = VISIT_DONE;
     return found;
   }
+  if (!type_has_parts(t) || !table_add(seen, t)) return false;
   for (unsigned i = 0; i < 2; i++) {
-    if (t->part[i] && contains_active(ck, t->part[i])) return true;
+    if (t->part[i] && contains_active(ck, seen, t->part[i])) return true;
   }
   for (uint32_t i = 0; i < t->argument_count; i++) {
-    if (contains_active(ck, t->arguments[i])) return true;
+    if (contains_active(ck, seen, t->arguments[i])) return true;
   }
   return false;
 }
 
 static void check_contents(struct checker *ck) {
+  struct table seen;
+  table_begin(&seen, ck->arena);
   for (size_t i = 0; i < ck->lambdas.count; i++) {
     struct lambda_note *note = &ck->lambdas.items[i];
-    if (note->visit == VISIT_NEW && contains_active(ck, note->identity)) {
+    if (note->visit == VISIT_NEW && contains_active(ck, &seen, note->identity)) {
       complain(ck->complaints, NESL_TYPE, ck->source, note->lambda->at,
                "the value of this function would contain itself without end: its type is "
                "infinite");

@@ -64,7 +64,7 @@ static struct core_pattern *check_pair(struct pattern_check *p, const struct syn
                                     type_variable(ck->arena, CLASS_ANY));
     wanted = type_from(ck, wanted, e->at);
     struct clash clash;
-    if (!unify(&clash, wanted, type)) {
+    if (!unify(ck, &clash, wanted, type)) {
       unsigned n = 2;
       for (const struct syntax *r = e->as.part.right; r->kind == SYNTAX_PAIR;
            r = r->as.part.right) {
@@ -95,7 +95,7 @@ static struct core_pattern *check_contents(struct pattern_check *p, const struct
   }
   struct type *whole = type_from(ck, type_data(ck->arena, data, arguments), e->at);
   struct clash clash;
-  if (!unify(&clash, whole, type)) {
+  if (!unify(ck, &clash, whole, type)) {
     complain_clash(ck, e->at, &clash,
                    "this pattern takes a %s apart, but what it is given is %s", name->text,
                    shown(ck, type));

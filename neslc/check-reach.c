@@ -64,6 +64,7 @@ static void reach_global(struct reach *r, const struct global *g, const struct c
 /* Values of global variables may contain functions. */
 static void reach_type(struct reach *r, struct type *t, const struct core *use) {
   t = type_of(t);
+  if (type_has_parts(t) && !table_add(r->seen[r->parallel], t)) return;
   if (t->tag == TYPE_IDENTITY) {
     if (t->global) reach_global(r, t->global, use);
     if (t->lambda && !table_get(r->seen[r->parallel], t->lambda)) {

@@ -61,9 +61,8 @@ static const char *nearest_type(struct checker *ck, const char *name) {
     least = distance;
   }
   const struct table *types = ck->session->types;
-  for (size_t i = 0; i < types->capacity; i++) {
-    if (!types->entries[i].key) continue;
-    const char *text = ((const struct name *)types->entries[i].key)->text;
+  for (const struct table_entry *e = NULL; (e = table_next(types, e));) {
+    const char *text = ((const struct name *)e->key)->text;
     unsigned distance = edit_distance(name, text, least);
     if (distance >= least) continue;
     best = text;
@@ -110,7 +109,7 @@ static struct type *check_data(struct checker *ck, const struct syntax_type *t,
     struct type *argument = check_type(ck, last ? rest : rest->left, names);
     rest = last ? NULL : rest->right;
     struct clash clash;
-    if (!unify(&clash, arguments[i], argument)) {
+    if (!unify(ck, &clash, arguments[i], argument)) {
       complain_clash(ck, t->at, &clash, "this cannot be a parameter of %s: %s",
                      data->name->text, shown(ck, argument));
     }

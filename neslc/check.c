@@ -6,15 +6,15 @@
 
 /* Type variables that nothing determined stand for values that never come to be, unless they
  * are of functions: those stay generic. */
-static void determine(struct checker *ck, struct type *t) {
+static void determine(struct checker *ck, struct table *seen, struct type *t) {
   t = type_of(t);
   if (t->tag == TYPE_VARIABLE) t->link = type_base(ck->arena, TYPE_INT);
-  if (t->tag == TYPE_FUNCTION) return;
+  if (t->tag == TYPE_FUNCTION || !type_has_parts(t) || !table_add(seen, t)) return;
   for (unsigned i = 0; i < 2; i++) {
-    if (t->part[i]) determine(ck, t->part[i]);
+    if (t->part[i]) determine(ck, seen, t->part[i]);
   }
   for (uint32_t i = 0; t->tag == TYPE_DATA && i < t->data->shown_count; i++) {
-    determine(ck, t->arguments[i]);
+    determine(ck, seen, t->arguments[i]);
   }
 }
 
@@ -24,9 +24,12 @@ static struct scheme scheme_of_part(struct arena *arena, struct type *type) {
   struct scheme outer = {0};
   ARRAY(struct type *) variables = {0};
   ARRAY(struct type *) waiting = {0};
+  struct table seen;
+  table_begin(&seen, arena);
   *array_push(arena, &waiting) = type;
   while (waiting.count) {
     struct type *t = type_of(waiting.items[--waiting.count]);
+    if (type_has_parts(t) && !table_add(&seen, t)) continue;
     if (t->tag == TYPE_VARIABLE && t->generic) {
       while (variables.count <= t->number) *array_push(arena, &variables) = t;
       variables.items[t->number] = t;
@@ -53,9 +56,17 @@ static void notice_pattern(struct checker *ck, const struct core_pattern *p,
   const struct global *before = table_get(ck->session->globals, p->local->name);
   if (!before || before->library) return;
   struct scheme scheme = scheme_of_part(ck->arena, p->type);
-  if (!global_changes_in_place(before, GLOBAL_VARIABLE, &scheme)) {
+  if (!global_changes_in_place(ck->session, before, GLOBAL_VARIABLE, &scheme)) {
     out->notice = redefinition_notice(ck, p->local->name);
   }
+}
+
+/* Whether a value of the type can be had; complains if not. */
+static bool check_size(struct checker *ck, const struct core *value) {
+  if (!check_depth(ck, value->at, value->type)) return false;
+  if (value_column_count(value->type) <= VALUE_MOST_COLUMNS) return true;
+  complain(ck->complaints, NESL_LIMIT, ck->source, value->at, VALUE_TOO_MANY_COLUMNS);
+  return false;
 }
 
 static bool check_value(struct checker *ck, const struct form *form, struct checked *out) {
@@ -68,9 +79,11 @@ static bool check_value(struct checker *ck, const struct form *form, struct chec
     out->pattern =
         check_pattern(ck, form->pattern, out->value->type, PATTERN_OF_ASSIGNMENT, NULL);
   }
-  if (ck->complaints->count) return false;
+  if (ck->complaints->count || !check_size(ck, out->value)) return false;
   check_parallel_calls(ck);
-  determine(ck, out->value->type);
+  struct table seen;
+  table_begin(&seen, ck->arena);
+  determine(ck, &seen, out->value->type);
   struct scheme scheme = type_generalise(ck->arena, out->value->type);
   finish_lambdas(ck, &scheme);
   if (ck->complaints->count) return false;
@@ -105,12 +118,6 @@ bool check_form(struct session *session, const struct form *form, struct complai
 
 /* ---- binding ---- */
 
-static uint32_t column_count(struct session *session, struct type *ground) {
-  struct column_kinds kinds = {.arena = session->arena};
-  value_columns(ground, &kinds);
-  return (uint32_t)kinds.list.count;
-}
-
 /* Binds the variables of a pattern to the columns from `first` on. */
 static void bind_pattern(struct session *session, const struct core_pattern *p,
                          struct type *ground, const struct column *columns) {
@@ -118,11 +125,11 @@ static void bind_pattern(struct session *session, const struct core_pattern *p,
   if (p->kind == PATTERN_PAIR) {
     bind_pattern(session, p->left, ground->part[0], columns);
     bind_pattern(session, p->right, ground->part[1],
-                 columns + column_count(session, ground->part[0]));
+                 columns + value_column_count(ground->part[0]));
     return;
   }
   struct scheme scheme = scheme_of_part(session->arena, p->type);
-  struct nesl_value value = {ground, column_count(session, ground), (struct column *)columns};
+  struct nesl_value value = {ground, value_column_count(ground), (struct column *)columns};
   session_bind(session, p->local->name, &scheme, &value);
 }
 

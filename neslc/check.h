@@ -149,6 +149,8 @@ bool identity_is_serial(const struct type *identity);
 
 bool check_function(struct checker *, const struct form *, struct checked *);
 bool check_datatype(struct checker *, const struct form *, struct checked *);
+/* Whether a type nests no deeper than others may rely on; complains if it does. */
+bool check_depth(struct checker *, struct span, struct type *);
 /* Whether another component of a tuple follows: one in parentheses is a component itself. */
 static inline bool tuple_continues(const struct syntax *e) {
   return e->kind == SYNTAX_PAIR && !e->parenthesised;
@@ -157,7 +159,8 @@ static inline bool tuple_continues(const struct syntax *e) {
 bool check_definable(struct checker *, const struct name *, struct span);
 const char *redefinition_notice(struct checker *, const struct name *);
 /* Whether the global is the user's, of this kind and type: then it is changed in place. */
-bool global_changes_in_place(const struct global *, enum global_kind, const struct scheme *);
+bool global_changes_in_place(struct session *, const struct global *, enum global_kind,
+                             const struct scheme *);
 /* A new global, not in the session yet. */
 struct global *global_make(struct session *, enum global_kind, const struct name *);
 
@@ -169,7 +172,7 @@ struct clash {
   struct type *a, *b;
 };
 /* type_unify() that fills a clash; true if all is well. */
-bool unify(struct clash *, struct type *a, struct type *b);
+bool unify(struct checker *, struct clash *, struct type *a, struct type *b);
 /* A type error: the message, why, and where both types come from. */
 void complain_clash(struct checker *, struct span, const struct clash *, const char *format,
                     ...) __attribute__((format(printf, 4, 5)));

@@ -1,22 +1,33 @@
 /* derive-build.c - makers of checked trees at ground types, for derived functions. */
 #include "neslc/derive-build.h"
+#include "neslc/table.h"
 
 #include <assert.h>
 #include <string.h>
 
-struct type *build_lasting_type(struct build *b, struct type *type) {
+/* `done` maps types with parts to their copies. */
+static struct type *lasting(struct build *b, struct table *done, struct type *type) {
   type = type_of(type);
-  struct type *copy = arena_alloc(b->arena, sizeof *copy);
+  struct type *copy = table_get(done, type);
+  if (copy) return copy;
+  copy = arena_alloc(b->arena, sizeof *copy);
   *copy = *type;
+  if (!type_has_parts(type)) return copy;
   for (int i = 0; i < 3; i++) {
-    if (type->part[i]) copy->part[i] = build_lasting_type(b, type->part[i]);
+    if (type->part[i]) copy->part[i] = lasting(b, done, type->part[i]);
   }
-  if (type->argument_count == 0) return copy;
   copy->arguments = arena_alloc(b->arena, type->argument_count * sizeof *copy->arguments);
   for (uint32_t i = 0; i < type->argument_count; i++) {
-    copy->arguments[i] = build_lasting_type(b, type->arguments[i]);
+    copy->arguments[i] = lasting(b, done, type->arguments[i]);
   }
+  table_set(done, type, copy);
   return copy;
+}
+
+struct type *build_lasting_type(struct build *b, struct type *type) {
+  struct table done;
+  table_begin(&done, b->arena);
+  return lasting(b, &done, type);
 }
 
 struct type *build_sequence_type(struct build *b, struct type *element) {
@@ -99,8 +110,8 @@ static struct core *call(struct build *b, struct global *g, struct core *argumen
   struct type **arguments = arena_alloc(b->arena, (g->scheme.count + 1) * sizeof *arguments);
   struct type *type = type_of(type_instantiate(b->arena, &g->scheme, arguments));
   struct type *a, *c;
-  enum unify_result fits = type_unify(type->part[0], argument->type, &a, &c);
-  if (fits == UNIFY_OK && result) fits = type_unify(type->part[1], result, &a, &c);
+  enum unify_result fits = type_unify(b->arena, type->part[0], argument->type, &a, &c);
+  if (fits == UNIFY_OK && result) fits = type_unify(b->arena, type->part[1], result, &a, &c);
   assert(fits == UNIFY_OK);
   (void)fits;
   struct core *function = make(b, CORE_GLOBAL, type_ground(b->arena, type, 0, NULL));

@@ -355,11 +355,12 @@ struct derivation {
 const struct derived *derive(struct session *session, enum primitive primitive,
                              struct type *argument) {
   argument = type_of(argument);
-  const uint64_t hashed = type_hash(argument) * 64 + (uint64_t)primitive;
+  const uint64_t hashed = type_hash(session->arena, argument) * 64 + (uint64_t)primitive;
   const void *key = (const void *)(uintptr_t)(hashed | 1);
   struct derivation *first = table_get(session->derived, key);
   for (struct derivation *d = first; d; d = d->next) {
-    if (d->primitive == primitive && type_same(d->argument, argument)) return &d->derived;
+    if (d->primitive == primitive && type_same(session->arena, d->argument, argument))
+      return &d->derived;
   }
   derived_body *const body = body_of(primitive);
   assert(body);

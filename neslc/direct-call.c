@@ -55,13 +55,14 @@ static uint32_t arity_of(const struct global *g) {
   return arity;
 }
 
-static bool special_is(const struct special *s, const struct special *wanted) {
+static bool special_is(struct direct *d, const struct special *s,
+                       const struct special *wanted) {
   if (s->hash != wanted->hash || s->global != wanted->global || s->lambda != wanted->lambda ||
       s->count != wanted->count) {
     return false;
   }
   for (uint32_t i = 0; i < s->count; i++) {
-    if (!type_same(s->types[i], wanted->types[i])) return false;
+    if (!type_same(d->arena, s->types[i], wanted->types[i])) return false;
   }
   return true;
 }
@@ -86,11 +87,12 @@ const struct special *special_find(struct direct *d, const struct global *global
                                    struct type **types) {
   struct special wanted = {.global = global, .lambda = lambda, .count = count, .types = types};
   wanted.hash = mixed(mixed(2, (uintptr_t)global), (uintptr_t)lambda);
-  for (uint32_t i = 0; i < count; i++) wanted.hash = mixed(wanted.hash, type_hash(types[i]));
+  for (uint32_t i = 0; i < count; i++)
+    wanted.hash = mixed(wanted.hash, type_hash(d->arena, types[i]));
   if (d->special_count >= d->special_capacity) grow_specials(d);
   struct special **chain = &d->specials[wanted.hash & (d->special_capacity - 1)];
   for (const struct special *s = *chain; s; s = s->next) {
-    if (special_is(s, &wanted)) return s;
+    if (special_is(d, s, &wanted)) return s;
   }
   struct special *made = arena_alloc(d->arena, sizeof *made);
   *made = wanted;

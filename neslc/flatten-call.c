@@ -58,25 +58,27 @@ static const struct rep *expand(struct flattener *f, struct context *c, const st
 
 /* ---- as a function ---- */
 
-static uint64_t call_hash(const struct call *k, const char *signature, bool lifted) {
+static uint64_t call_hash(struct flattener *f, const struct call *k, const char *signature,
+                          bool lifted) {
   uint64_t h = (uint64_t)(uintptr_t)body_of(k) * UINT64_C(0x9E3779B97F4A7C15) + lifted;
   for (const char *s = signature; *s; s++) h = (h ^ (uint8_t)*s) * UINT64_C(0x100000001B3);
   for (uint32_t i = 0; i < k->count; i++) {
-    if (k->arguments[i]) h = h * 31 + type_hash(k->arguments[i]);
+    if (k->arguments[i]) h = h * 31 + type_hash(f->arena, k->arguments[i]);
   }
-  return h * 31 + type_hash(k->argument_type);
+  return h * 31 + type_hash(f->arena, k->argument_type);
 }
 
-static bool same_version(const struct version *v, const struct call *k, uint64_t hash,
-                         const char *signature, bool lifted) {
+static bool same_version(struct flattener *f, const struct version *v, const struct call *k,
+                         uint64_t hash, const char *signature, bool lifted) {
   if (v->hash != hash || v->lifted != lifted || v->global != k->global ||
       v->lambda != k->lambda || v->derived != k->derived || v->count != k->count ||
-      strcmp(v->signature, signature) != 0 || !type_same(v->argument, k->argument_type)) {
+      strcmp(v->signature, signature) != 0 ||
+      !type_same(f->arena, v->argument, k->argument_type)) {
     return false;
   }
   for (uint32_t i = 0; i < k->count; i++) {
     if ((v->arguments[i] == NULL) != (k->arguments[i] == NULL)) return false;
-    if (v->arguments[i] && !type_same(v->arguments[i], k->arguments[i])) return false;
+    if (v->arguments[i] && !type_same(f->arena, v->arguments[i], k->arguments[i])) return false;
   }
   return true;
 }
@@ -110,10 +112,10 @@ static uint32_t find_version(struct flattener *f, const struct call *k,
                              bool lifted) {
   const struct rep *both = captured ? rep_pair(f, captured, argument) : argument;
   const char *signature = rep_signature(f, both);
-  const uint64_t hash = call_hash(k, signature, lifted);
+  const uint64_t hash = call_hash(f, k, signature, lifted);
   for (size_t i = 0; i < f->versions.count; i++) {
     const struct version *v = &f->versions.items[i];
-    if (same_version(v, k, hash, signature, lifted)) return v->function;
+    if (same_version(f, v, k, hash, signature, lifted)) return v->function;
   }
   if (f->versions.count == MOST_VERSIONS || type_depth(k->argument_type) > MOST_DEPTH) {
     too_many(f, k);

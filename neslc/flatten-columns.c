@@ -11,9 +11,10 @@ enum type_word type_to_word(struct type *t) {
   }
 }
 
-static struct rep *fresh(struct flattener *f, enum rep_kind kind) {
+/* A sequence whose elements are still to be made. */
+static struct rep *fresh_sequence(struct flattener *f) {
   struct rep *r = arena_alloc(f->arena, sizeof *r);
-  r->kind = (uint8_t)kind;
+  r->kind = REP_SEQUENCE;
   return r;
 }
 
@@ -61,32 +62,25 @@ const struct rep *rep_from_columns(struct flattener *f, struct type *type, ir_va
   struct type *t = type_of(type);
   switch ((enum type_tag)t->tag) {
   case TYPE_PAIR: {
-    struct rep *r = fresh(f, REP_PAIR);
-    r->left = rep_from_columns(f, t->part[0], outer, shared, next);
-    r->right = rep_from_columns(f, t->part[1], outer, shared, next);
-    return r;
+    const struct rep *left = rep_from_columns(f, t->part[0], outer, shared, next);
+    return rep_pair(f, left, rep_from_columns(f, t->part[1], outer, shared, next));
   }
   case TYPE_DATA: return rep_from_columns(f, type_contents(f->arena, t), outer, shared, next);
   case TYPE_FUNCTION: {
     struct type *captured = type_captured(f, t);
-    if (!captured) return fresh(f, REP_NOTHING);
+    if (!captured) return rep_nothing(f);
     return rep_from_columns(f, captured, outer, shared, next);
   }
   case TYPE_SEQUENCE: {
-    struct rep *r = fresh(f, REP_SEQUENCE);
+    struct rep *r = fresh_sequence(f);
     r->shared = shared;
     r->outer = outer;
     r->segdes = *(*next)++;
-    r->elements = rep_from_columns(f, t->part[0], seq_elements_one(f, r), false, next);
+    rep_set_elements(f, r,
+                     rep_from_columns(f, t->part[0], seq_elements_one(f, r), false, next));
     return r;
   }
-  default: {
-    struct rep *r = fresh(f, REP_SCALAR);
-    r->word = (uint8_t)type_to_word(t);
-    r->shared = shared;
-    r->v = *(*next)++;
-    return r;
-  }
+  default: return rep_scalar(f, type_to_word(t), *(*next)++, shared);
   }
 }
 
@@ -114,6 +108,7 @@ static void add_kinds(struct flattener *f, struct type *type, struct vars *out) 
 void type_kinds(struct flattener *f, struct type *t, const struct ir_kind ***kinds,
                 uint32_t *count) {
   struct vars list = {.arena = f->arena};
+  if (value_column_count(t) > VALUE_MOST_COLUMNS) refuse_columns(f);
   add_kinds(f, t, &list);
   *count = (uint32_t)list.list.count;
   *kinds = arena_alloc(f->arena, (*count + 1) * sizeof **kinds);
@@ -241,11 +236,11 @@ static const struct rep *elements_like(struct flattener *f, const struct rep *sh
 
 static const struct rep *sequence_like(struct flattener *f, const struct rep *shape,
                                        ir_var outer, bool shared) {
-  struct rep *r = fresh(f, REP_SEQUENCE);
+  struct rep *r = fresh_sequence(f);
   r->shared = shared;
   r->outer = outer;
   r->segdes = flat_var(f, &flat_kinds[IR_SEGDES]);
-  r->elements = elements_like(f, shape->elements, 0);
+  rep_set_elements(f, r, elements_like(f, shape->elements, 0));
   return r;
 }
 
@@ -282,10 +277,10 @@ static const struct rep *finish_outer(struct flattener *f, const struct rep *r, 
     const struct rep *base = finish_outer(f, r->base, r->base->outer, true);
     return rep_view(f, base, r->owner);
   }
-  struct rep *s = fresh(f, REP_SEQUENCE);
+  struct rep *s = fresh_sequence(f);
   *s = *r;
   s->outer = r->shared ? emit_one_segment(f, 1) : outer;
-  s->elements = finish_outer(f, r->elements, seq_elements_one(f, s), true);
+  rep_set_elements(f, s, finish_outer(f, r->elements, seq_elements_one(f, s), true));
   return s;
 }
 

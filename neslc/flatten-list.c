@@ -42,13 +42,6 @@ struct literal_builder {
   struct column_builder *columns;
 };
 
-/* How many columns a value of the type has. */
-static uint32_t width(struct flattener *f, struct type *t) {
-  struct column_kinds kinds = {.arena = f->arena};
-  value_columns(t, &kinds);
-  return (uint32_t)kinds.list.count;
-}
-
 static void add_int(struct literal_builder *b, uint32_t at, int64_t x) {
   *array_push(b->f->arena, &b->columns[at].ints) = x;
 }
@@ -76,7 +69,7 @@ static void fill(struct literal_builder *b, const struct core *e, uint32_t at) {
   case CORE_EMPTY: add_int(b, at, 0); return;
   case CORE_PAIR:
     fill(b, e->as.part.left, at);
-    fill(b, e->as.part.right, at + width(b->f, ground(b->f, e->as.part.left->type)));
+    fill(b, e->as.part.right, at + value_column_count(ground(b->f, e->as.part.left->type)));
     return;
   case CORE_LIST:
     add_int(b, at, (int64_t)e->as.list.count);
@@ -90,6 +83,7 @@ bool literal_value(struct flattener *f, const struct core *e, struct nesl_value 
   if (!literal(f, e)) return false;
   struct type *t = ground(f, e->type);
   struct column_kinds kinds = {.arena = f->arena};
+  if (value_column_count(t) > VALUE_MOST_COLUMNS) refuse_columns(f);
   value_columns(t, &kinds);
   const uint32_t count = (uint32_t)kinds.list.count;
   struct literal_builder b = {f, arena_alloc(f->arena, count * sizeof *b.columns + 1)};

@@ -34,10 +34,11 @@ enum rep_kind {
 };
 
 struct rep {
-  uint8_t kind;                   /* enum rep_kind */
-  uint8_t word;                   /* SCALAR: TW_INT, TW_FLOAT, TW_BOOL */
-  bool shared;                    /* SCALAR, SEQUENCE: one for all instances */
-  ir_var v;                       /* SCALAR */
+  uint8_t kind;   /* enum rep_kind */
+  uint8_t word;   /* SCALAR: TW_INT, TW_FLOAT, TW_BOOL */
+  bool shared;    /* SCALAR, SEQUENCE: one for all instances */
+  uint16_t parts; /* scalars, descriptors and functions: VALUE_MOST_COLUMNS at most */
+  ir_var v;       /* SCALAR */
   const struct rep *left, *right; /* PAIR */
   /* SEQUENCE that is no view: */
   ir_var segdes;              /* one segment for each instance */
@@ -144,6 +145,7 @@ struct flattener {
   struct session *session;
   const struct flatten_options *options;
   struct complaints *complaints;
+  jmp_buf refused; /* where it goes on when what is compiled cannot be: it was complained of */
   ARRAY(struct ir_function) functions;
   ARRAY(struct vars) kept;        /* by function: its `wanted` */
   ARRAY(struct version) versions; /* version i is functions[i + 1]; the entry is 0 */
@@ -239,6 +241,9 @@ const struct rep *rep_pair(struct flattener *, const struct rep *, const struct 
 const struct rep *rep_sequence(struct flattener *, ir_var segdes, ir_var outer,
                                const struct rep *elements, bool shared);
 const struct rep *rep_view(struct flattener *, const struct rep *base, ir_var owner);
+const struct rep *rep_nothing(struct flattener *);
+/* Gives a sequence its elements, which may be made when it stands already. */
+void rep_set_elements(struct flattener *, struct rep *sequence, const struct rep *elements);
 bool rep_all_shared(const struct rep *);
 
 /* Lengths of the sequences of a view, which has the instances of `one`. */
@@ -380,6 +385,8 @@ const struct rep *prim_effect(struct flattener *, struct context *, enum primiti
                               struct type *result);
 enum type_word type_to_word(struct type *ground);
 
+/* Complains that a value here would have too many columns, and ends the compilation. */
+_Noreturn void refuse_columns(struct flattener *);
 /* An internal error: a complaint, once. */
 void unsupported(struct flattener *, const char *what);
 

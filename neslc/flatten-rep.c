@@ -7,7 +7,18 @@
 static struct rep *new_rep(struct flattener *f, enum rep_kind kind) {
   struct rep *r = arena_alloc(f->arena, sizeof *r);
   r->kind = (uint8_t)kind;
+  r->parts = 1;
   return r;
+}
+
+/* Parts of what consists of both: a value of very many is refused. */
+static uint16_t sum_of_parts(struct flattener *f, unsigned left, unsigned right) {
+  if (left + right > VALUE_MOST_COLUMNS) refuse_columns(f);
+  return (uint16_t)(left + right);
+}
+
+const struct rep *rep_nothing(struct flattener *f) {
+  return new_rep(f, REP_NOTHING);
 }
 
 const struct rep *rep_scalar(struct flattener *f, enum type_word word, ir_var v, bool shared) {
@@ -23,6 +34,7 @@ const struct rep *rep_pair(struct flattener *f, const struct rep *left,
   struct rep *r = new_rep(f, REP_PAIR);
   r->left = left;
   r->right = right;
+  r->parts = sum_of_parts(f, left->parts, right->parts);
   return r;
 }
 
@@ -31,15 +43,21 @@ const struct rep *rep_sequence(struct flattener *f, ir_var segdes, ir_var outer,
   struct rep *r = new_rep(f, REP_SEQUENCE);
   r->segdes = segdes;
   r->outer = outer;
-  r->elements = elements;
   r->shared = shared;
+  rep_set_elements(f, r, elements);
   return r;
+}
+
+void rep_set_elements(struct flattener *f, struct rep *sequence, const struct rep *elements) {
+  sequence->elements = elements;
+  if (elements) sequence->parts = sum_of_parts(f, 1, elements->parts);
 }
 
 const struct rep *rep_view(struct flattener *f, const struct rep *base, ir_var owner) {
   struct rep *r = new_rep(f, REP_SEQUENCE);
   r->base = base;
   r->owner = owner;
+  r->parts = base->parts;
   return r;
 }
 
@@ -135,8 +153,9 @@ static const struct rep *copy_segments(struct flattener *f, const struct context
   r->segdes = segdes;
   r->outer = c->one;
   r->shared = context_serial(c);
-  r->elements =
-      rep_gather(f, base->elements, index, seq_elements_one(f, base), seq_elements_one(f, r));
+  rep_set_elements(
+      f, r,
+      rep_gather(f, base->elements, index, seq_elements_one(f, base), seq_elements_one(f, r)));
   return r;
 }
 
@@ -255,7 +274,7 @@ const struct rep *rep_merge(struct flattener *f, const struct source_part *parts
     inner[i].one = seq_elements_one(f, s);
     inner[i].rep = s->elements;
   }
-  r->elements = rep_merge(f, inner, count, seq_elements_one(f, r));
+  rep_set_elements(f, r, rep_merge(f, inner, count, seq_elements_one(f, r)));
   return r;
 }
 
@@ -329,7 +348,8 @@ static const struct rep *lift_step(struct flattener *f, const struct rep *r,
   if (r->kind == REP_SCALAR) return rep_scalar(f, word, v, false);
   if (each || r->base) return rep_view(f, r->base ? r->base : r, v);
   struct rep *view = new_rep(f, REP_SEQUENCE);
-  *view = (struct rep){.kind = REP_SEQUENCE, .base = r, .owner = v, .packed = true};
+  *view = (struct rep){
+      .kind = REP_SEQUENCE, .parts = r->parts, .base = r, .owner = v, .packed = true};
   view->flags = to->flags;
   view->around = to->around;
   view->whole = where_not_empty(f, to->flags, seq_lengths(f, r));

@@ -125,7 +125,7 @@ static struct core *call_of_serially(struct flattener *f, const struct core *e,
   struct type **arguments = arena_alloc(f->arena, (g->scheme.count + 1) * sizeof *arguments);
   struct type *a, *b;
   function->type = type_instantiate(f->arena, &g->scheme, arguments);
-  type_unify(type_of(function->type)->part[0], argument, &a, &b);
+  type_unify(f->arena, type_of(function->type)->part[0], argument, &a, &b);
   function->as.use.global = g;
   function->as.use.count = g->scheme.count;
   function->as.use.arguments = arguments;

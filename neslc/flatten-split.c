@@ -58,7 +58,7 @@ static const struct core *last_call(struct flattener *f, const struct core *e) {
 static bool same_callee(struct flattener *f, const struct core *a, const struct core *b) {
   const struct core *x = a->as.part.left, *y = b->as.part.left;
   return x->as.use.global == y->as.use.global &&
-         type_same(ground(f, x->type), ground(f, y->type));
+         type_same(f->arena, ground(f, x->type), ground(f, y->type));
 }
 
 /* How many leaves below e end in this call. */

@@ -11,6 +11,13 @@ void unsupported(struct flattener *f, const char *what) {
   }
 }
 
+void refuse_columns(struct flattener *f) {
+  static const struct source nowhere = {.name = "neslc", .text = "", .first_line = 1};
+  complain(f->complaints, NESL_LIMIT, f->at.source ? f->at.source : &nowhere,
+           (struct span){f->at.offset, f->at.offset}, VALUE_TOO_MANY_COLUMNS);
+  longjmp(f->refused, 1);
+}
+
 struct type *ground(struct flattener *f, struct type *t) {
   return type_ground(f->arena, t, f->frame->count, f->frame->arguments);
 }
@@ -61,10 +68,7 @@ static const struct rep *lambda_value(struct flattener *f, struct context *c,
     const struct rep *one = variable(f, c, l->captured[i]);
     r = r ? rep_pair(f, one, r) : one;
   }
-  if (r) return r;
-  struct rep *nothing = arena_alloc(f->arena, sizeof *nothing);
-  nothing->kind = REP_NOTHING;
-  return nothing;
+  return r ? r : rep_nothing(f);
 }
 
 /* The columns of a variable that is a parameter of this function; NULL if it is none. */
@@ -89,9 +93,7 @@ static const struct rep *global_value(struct flattener *f, const struct core *e)
     value.type = ground(f, e->type);
     return rep_constant(f, &value);
   }
-  struct rep *nothing = arena_alloc(f->arena, sizeof *nothing);
-  nothing->kind = REP_NOTHING;
-  return nothing;
+  return rep_nothing(f);
 }
 
 /* ---- expressions ---- */
@@ -306,6 +308,7 @@ struct ir_program *flatten_expression(struct session *s, struct core *expression
                                       const struct flatten_options *options,
                                       struct complaints *complaints) {
   struct flattener *f = new_flattener(s, options, complaints);
+  if (setjmp(f->refused)) return NULL;
   begin_function(f);
   struct frame frame = {.calls = ""};
   f->frame = &frame;
@@ -322,11 +325,12 @@ struct ir_program *flatten_function(struct session *s, struct global *g, struct 
                                     const struct flatten_options *options,
                                     struct complaints *complaints) {
   struct flattener *f = new_flattener(s, options, complaints);
+  if (setjmp(f->refused)) return NULL;
   begin_function(f);
   struct type **arguments = arena_alloc(f->arena, (g->scheme.count + 1) * sizeof *arguments);
   struct type *t = type_instantiate(f->arena, &g->scheme, arguments);
   struct type *a, *b;
-  if (type_unify(type_of(t)->part[0], argument, &a, &b) != UNIFY_OK) {
+  if (type_unify(f->arena, type_of(t)->part[0], argument, &a, &b) != UNIFY_OK) {
     unsupported(f, "an argument of another type");
     return NULL;
   }

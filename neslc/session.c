@@ -69,9 +69,7 @@ void session_each(struct session *session, void (*visit)(void *, struct global *
   const struct table *table = session->globals;
   struct global **all = arena_alloc(session->arena, (table->count + 1) * sizeof *all);
   size_t n = 0;
-  for (size_t i = 0; i < table->capacity; i++) {
-    if (table->entries[i].key) all[n++] = table->entries[i].value;
-  }
+  for (const struct table_entry *e = NULL; (e = table_next(table, e));) all[n++] = e->value;
   qsort(all, n, sizeof *all, by_name);
   for (size_t i = 0; i < n; i++) visit(context, all[i]);
 }
@@ -113,7 +111,7 @@ static struct nesl_value copy_value(struct session *session, const struct nesl_v
 struct global *session_lend(struct session *session, const struct name *name,
                             const struct scheme *scheme, const struct nesl_value *value) {
   struct global *global = table_get(session->globals, name);
-  if (!global_changes_in_place(global, GLOBAL_VARIABLE, scheme)) {
+  if (!global_changes_in_place(session, global, GLOBAL_VARIABLE, scheme)) {
     global = global_make(session, GLOBAL_VARIABLE, name);
     global->scheme = *scheme;
     table_set(session->globals, name, global);

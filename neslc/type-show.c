@@ -1,8 +1,10 @@
 /* type-show.c - types as text. (NESL specification, section 10.3.)
  *
  * Variables are named in order of first appearance. Identities of functions are not shown, nor
- * the variables that only they mention.
+ * the variables that only they mention. A text ends with "..." where it gets too long: the tree
+ * that a type is may be larger than any memory.
  */
+#include "neslc/table.h"
 #include "neslc/types.h"
 
 #include <stdlib.h>
@@ -14,7 +16,11 @@ enum { LETTERS = 5 };
 struct shower {
   struct arena *arena;
   ARRAY(char) text;
+  size_t most;  /* bytes of it, but for the last word */
+  bool cut;     /* there was more */
+  size_t named; /* variables that the text mentions are below this number */
   ARRAY(struct type *) variables;
+  struct table seen; /* types with parts, by collect(); variables: their number plus one */
 };
 
 static uint32_t shown_arguments(const struct type *t) {
@@ -23,11 +29,12 @@ static uint32_t shown_arguments(const struct type *t) {
 
 static void collect(struct shower *s, struct type *t) {
   t = type_of(t);
+  if (table_get(&s->seen, t)) return;
   if (t->tag == TYPE_VARIABLE) {
-    for (size_t i = 0; i < s->variables.count; i++) {
-      if (s->variables.items[i] == t) return;
-    }
     *array_push(s->arena, &s->variables) = t;
+    table_set(&s->seen, t, (void *)(uintptr_t)s->variables.count);
+  } else if (type_has_parts(t)) {
+    table_add(&s->seen, t);
   }
   for (unsigned i = 0; i < 2; i++) {
     if (t->part[i]) collect(s, t->part[i]);
@@ -36,18 +43,21 @@ static void collect(struct shower *s, struct type *t) {
 }
 
 static void put(struct shower *s, const char *text) {
+  if (s->cut) return;
+  s->cut = s->text.count > s->most;
+  if (s->cut) text = "...";
   for (; *text; text++) *array_push(s->arena, &s->text) = *text;
 }
 
 static void put_variable(struct shower *s, const struct type *t) {
-  size_t i = 0;
-  while (s->variables.items[i] != t) i++;
+  const size_t i = (uintptr_t)table_get(&s->seen, t) - 1;
   char name[24];
   if (s->variables.count <= LETTERS) {
     snprintf(name, sizeof name, "%c", (char)('a' + i));
   } else {
     snprintf(name, sizeof name, "a%zu", i);
   }
+  if (s->named <= i) s->named = i + 1;
   put(s, name);
 }
 
@@ -81,7 +91,7 @@ static void show_function(struct shower *s, struct type *t) {
 
 static void show_data(struct shower *s, struct type *t) {
   put(s, t->data->name->text);
-  for (uint32_t i = 0; i < t->data->shown_count; i++) {
+  for (uint32_t i = 0; i < t->data->shown_count && !s->cut; i++) {
     put(s, i == 0 ? "(" : ", ");
     show_component(s, t->arguments[i]);
   }
@@ -90,6 +100,7 @@ static void show_data(struct shower *s, struct type *t) {
 
 /* A tuple without parentheses. */
 static void show(struct shower *s, struct type *t) {
+  if (s->cut) return;
   t = type_of(t);
   switch ((enum type_tag)t->tag) {
   case TYPE_INT: put(s, "int"); break;
@@ -114,25 +125,36 @@ static void show(struct shower *s, struct type *t) {
   }
 }
 
+/* The classes of the variables that the text mentions. */
 static void show_context(struct shower *s) {
-  for (size_t i = 0; i < s->variables.count; i++) {
+  const size_t count = s->cut ? s->named : s->variables.count;
+  s->most += s->text.count;
+  s->cut = false;
+  for (size_t i = 0; i < count; i++) {
     put(s, i == 0 ? " :: (" : "; ");
     put_variable(s, s->variables.items[i]);
     put(s, " in ");
     put(s, type_class_name((enum type_class)s->variables.items[i]->klass));
   }
-  if (s->variables.count) put(s, ")");
+  if (count) put(s, ")");
+}
+
+static struct shower begin(struct arena *arena) {
+  struct shower s = {.arena = arena, .most = TYPE_MOST_TEXT};
+  table_begin(&s.seen, arena);
+  return s;
 }
 
 static const char *finish(struct shower *s) {
   *array_push(s->arena, &s->text) = '\0';
   const char *text = s->text.items;
   memset(&s->text, 0, sizeof s->text);
+  s->cut = false;
   return text;
 }
 
 const char *type_text(struct arena *arena, struct type *type, bool context) {
-  struct shower s = {.arena = arena};
+  struct shower s = begin(arena);
   collect(&s, type);
   show(&s, type);
   if (context) show_context(&s);

@@ -1,7 +1,13 @@
-/* types.c - making, copying and comparing types. */
+/* types.c - making, copying and comparing types.
+ *
+ * A type is a graph without cycles, whose parts are shared: (x, x) of a large x is small. As a
+ * tree it may be exponentially larger, so every walk visits a part once, with a table of those
+ * it has seen.
+ */
 #include "neslc/types.h"
 
 #include "neslc/core.h"
+#include "neslc/table.h"
 
 #include <string.h>
 
@@ -102,10 +108,15 @@ static unsigned part_count(const struct type *t) {
   return 0;
 }
 
+bool type_has_parts(const struct type *t) {
+  return part_count(t) > 0 || t->argument_count > 0;
+}
+
 /* ---- schemes ---- */
 
 struct generaliser {
   struct arena *arena;
+  struct table seen;
   ARRAY(struct type *) variables;
 };
 
@@ -116,12 +127,14 @@ static void generalise(struct generaliser *g, struct type *t) {
     t->number = (uint32_t)g->variables.count;
     *array_push(g->arena, &g->variables) = t;
   }
+  if (!type_has_parts(t) || !table_add(&g->seen, t)) return;
   for (unsigned i = 0; i < part_count(t); i++) generalise(g, t->part[i]);
   for (uint32_t i = 0; i < t->argument_count; i++) generalise(g, t->arguments[i]);
 }
 
 struct scheme type_generalise(struct arena *arena, struct type *type) {
   struct generaliser g = {.arena = arena};
+  table_begin(&g.seen, arena);
   generalise(&g, type);
   return (struct scheme){(uint32_t)g.variables.count, g.variables.items, type};
 }
@@ -130,16 +143,17 @@ struct scheme type_generalise(struct arena *arena, struct type *type) {
 
 struct substitution {
   struct arena *arena;
-  uint32_t count; /* generic variable i becomes arguments[i] */
+  struct table done; /* type with parts -> what it became: the copy shares what it shares */
+  uint32_t count;    /* generic variable i becomes arguments[i] */
   struct type **arguments;
   bool ground;                /* all other variables become int */
   const struct source *place; /* given to everything copied, if not NULL */
   struct span at;
 };
 
-static struct type *substitute(const struct substitution *, struct type *);
+static struct type *substitute(struct substitution *, struct type *);
 
-static struct type **substitute_all(const struct substitution *s, struct type *t) {
+static struct type **substitute_all(struct substitution *s, struct type *t) {
   struct type **copies = NULL;
   for (uint32_t i = 0; i < t->argument_count; i++) {
     struct type *copy = substitute(s, t->arguments[i]);
@@ -153,13 +167,8 @@ static struct type **substitute_all(const struct substitution *s, struct type *t
   return copies ? copies : t->arguments;
 }
 
-/* The type itself where nothing in it changes. */
-static struct type *substitute(const struct substitution *s, struct type *t) {
-  t = type_of(t);
-  if (t->tag == TYPE_VARIABLE) {
-    if (t->generic && t->number < s->count) return s->arguments[t->number];
-    return s->ground ? type_base(s->arena, TYPE_INT) : t;
-  }
+/* What a type that is no variable becomes; itself where nothing in it changes. */
+static struct type *rebuild(struct substitution *s, struct type *t) {
   struct type copy = *t;
   bool changed = s->place != NULL;
   for (unsigned i = 0; i < part_count(t); i++) {
@@ -178,6 +187,20 @@ static struct type *substitute(const struct substitution *s, struct type *t) {
   return made;
 }
 
+static struct type *substitute(struct substitution *s, struct type *t) {
+  t = type_of(t);
+  if (t->tag == TYPE_VARIABLE) {
+    if (t->generic && t->number < s->count) return s->arguments[t->number];
+    return s->ground ? type_base(s->arena, TYPE_INT) : t;
+  }
+  if (!type_has_parts(t)) return s->place ? rebuild(s, t) : t;
+  struct type *made = table_get(&s->done, t);
+  if (made) return made;
+  made = rebuild(s, t);
+  table_set(&s->done, t, made);
+  return made;
+}
+
 struct type *type_instantiate_at(struct arena *arena, const struct scheme *scheme,
                                  struct type **arguments, const struct source *source,
                                  struct span at) {
@@ -189,6 +212,7 @@ struct type *type_instantiate_at(struct arena *arena, const struct scheme *schem
                            .arguments = arguments,
                            .place = source,
                            .at = at};
+  table_begin(&s.done, arena);
   return substitute(&s, scheme->type);
 }
 
@@ -201,6 +225,7 @@ struct type *type_ground(struct arena *arena, struct type *type, uint32_t count,
                          struct type **arguments) {
   struct substitution s = {
       .arena = arena, .count = count, .arguments = arguments, .ground = true};
+  table_begin(&s.done, arena);
   return substitute(&s, type);
 }
 
@@ -208,6 +233,7 @@ struct type *type_contents(struct arena *arena, struct type *data) {
   data = type_of(data);
   struct substitution s = {
       .arena = arena, .count = data->argument_count, .arguments = data->arguments};
+  table_begin(&s.done, arena);
   return substitute(&s, data->data->contents);
 }
 
@@ -219,7 +245,12 @@ static const struct type *look(const struct type *t) {
   return t;
 }
 
-bool type_same(const struct type *a, const struct type *b) {
+struct comparison {
+  struct table same; /* type -> one that it was found to be the same as, or is being compared
+                        with */
+};
+
+static bool same(struct comparison *c, const struct type *a, const struct type *b) {
   a = look(a);
   b = look(b);
   if (a == b) return true;
@@ -228,36 +259,87 @@ bool type_same(const struct type *a, const struct type *b) {
     return a->generic && b->generic && a->number == b->number && a->klass == b->klass;
   }
   if (a->data != b->data || a->global != b->global || a->lambda != b->lambda) return false;
+  if (!type_has_parts(a)) return true;
+  const void *first = table_root(&c->same, a), *second = table_root(&c->same, b);
+  if (first == second) return true;
+  table_set(&c->same, first, (void *)(uintptr_t)second);
   for (unsigned i = 0; i < part_count(a); i++) {
-    if (!type_same(a->part[i], b->part[i])) return false;
+    if (!same(c, a->part[i], b->part[i])) return false;
   }
   for (uint32_t i = 0; i < a->argument_count; i++) {
-    if (!type_same(a->arguments[i], b->arguments[i])) return false;
+    if (!same(c, a->arguments[i], b->arguments[i])) return false;
   }
   return true;
 }
 
-bool scheme_same(const struct scheme *a, const struct scheme *b) {
-  /* Variables are numbered in the order a type mentions them: equal numbers correspond. */
-  return a->count == b->count && type_same(a->type, b->type);
+bool type_same(struct arena *scratch, const struct type *a, const struct type *b) {
+  struct comparison c;
+  table_begin(&c.same, scratch);
+  return same(&c, a, b);
 }
+
+bool scheme_same(struct arena *scratch, const struct scheme *a, const struct scheme *b) {
+  /* Variables are numbered in the order a type mentions them: equal numbers correspond. */
+  return a->count == b->count && type_same(scratch, a->type, b->type);
+}
+
+/* ---- hashing ---- */
 
 static uint64_t mix(uint64_t hash, uint64_t x) {
   return (hash ^ x) * 0x100000001b3u + (hash >> 29); /* FNV's prime */
 }
 
-uint64_t type_hash(const struct type *t) {
+/* `done` maps a type with parts to its hash. */
+static uint64_t hash_of(struct table *done, const struct type *t) {
   t = look(t);
   uint64_t hash = mix(0xcbf29ce484222325u, t->tag);
   if (t->tag == TYPE_VARIABLE) return mix(hash, t->number);
   hash = mix(hash, (uintptr_t)t->data);
   hash = mix(hash, (uintptr_t)t->global);
   hash = mix(hash, (uintptr_t)t->lambda);
-  for (unsigned i = 0; i < part_count(t); i++) hash = mix(hash, type_hash(t->part[i]));
+  if (!type_has_parts(t)) return hash;
+  const uint64_t known = (uint64_t)(uintptr_t)table_get(done, t);
+  if (known) return known;
+  for (unsigned i = 0; i < part_count(t); i++) hash = mix(hash, hash_of(done, t->part[i]));
   for (uint32_t i = 0; i < t->argument_count; i++) {
-    hash = mix(hash, type_hash(t->arguments[i]));
+    hash = mix(hash, hash_of(done, t->arguments[i]));
   }
+  hash |= 1; /* never NULL */
+  table_set(done, t, (void *)(uintptr_t)hash);
   return hash;
+}
+
+uint64_t type_hash(struct arena *scratch, const struct type *t) {
+  struct table done;
+  table_begin(&done, scratch);
+  return hash_of(&done, t);
+}
+
+/* ---- depth ---- */
+
+/* How deep a type nests, counted no further than one more than `most`; `done` maps types with
+ * parts to it. */
+static uint32_t depth_of(struct table *done, struct type *t, uint32_t most) {
+  t = type_of(t);
+  if (!type_has_parts(t)) return 1;
+  if (most == 0) return 1;
+  const uint32_t known = (uint32_t)(uintptr_t)table_get(done, t);
+  if (known) return known;
+  uint32_t deepest = 0;
+  const unsigned parts = part_count(t);
+  for (uint32_t i = 0; i < parts + t->argument_count && deepest < most; i++) {
+    struct type *part = i < parts ? t->part[i] : t->arguments[i - parts];
+    const uint32_t depth = depth_of(done, part, most - 1);
+    if (depth > deepest) deepest = depth;
+  }
+  table_set(done, t, (void *)(uintptr_t)(deepest + 1));
+  return deepest + 1;
+}
+
+bool type_is_deep(struct arena *scratch, struct type *t) {
+  struct table done;
+  table_begin(&done, scratch);
+  return depth_of(&done, t, TYPE_MOST_DEPTH) > TYPE_MOST_DEPTH;
 }
 
 /* ---- flat types ---- */

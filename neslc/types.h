@@ -1,8 +1,11 @@
 /* types.h - NESL's types and their classes; unification; schemes; printing.
  * (NESL specification, section 5, and 10.3.)
  *
- * Types are terms in an arena. A variable has a class and, once it is unified with something,
- * a link to it: look at types through type_of() only. Function types carry an identity: which
+ * Types are terms in an arena, which share their parts: they are graphs without cycles, and
+ * may be very much larger as trees. A variable has a class and, once it is unified with
+ * something, a link to it: look at types through type_of() only. A variable belongs to the form
+ * that is being checked, or is generic: of a scheme. There are no levels between, since only
+ * forms are polymorphic. Function types carry an identity: which
  * function of the program the value is. An identity is a variable until it is known; then it is
  * a global function or a lambda expression, with the types that its code still depends on.
  */
@@ -68,11 +71,23 @@ struct type {
   const struct source *from_source; /* NULL: unknown */
 };
 
-/* Follows links to what the type is. Never NULL for non-NULL. */
+/* Follows links to what the type is, and makes them shorter. Never NULL for non-NULL. */
 static inline struct type *type_of(struct type *t) {
-  while (t->link) t = t->link;
+  while (t->link) {
+    if (t->link->link) t->link = t->link->link;
+    t = t->link;
+  }
   return t;
 }
+
+/* Whether it consists of others. */
+bool type_has_parts(const struct type *);
+
+/* Types nest this deep: walks over them are recursive. */
+enum { TYPE_MOST_DEPTH = 4000 };
+/* Whether a type nests deeper. `scratch`, here and below, holds what a walk over a large type
+ * remembers. */
+bool type_is_deep(struct arena *scratch, struct type *);
 
 /* Makers; everything is the arena's. Base types without a place are shared constants. */
 struct type *type_base(struct arena *, enum type_tag);
@@ -85,11 +100,18 @@ struct type *type_identity(struct arena *, const struct global *, const struct c
                            uint32_t count, struct type **arguments);
 struct type *type_variable(struct arena *, enum type_class);
 
-enum unify_result { UNIFY_OK, UNIFY_CLASH, UNIFY_CLASS, UNIFY_INFINITE, UNIFY_IDENTITY };
+enum unify_result {
+  UNIFY_OK,
+  UNIFY_CLASH,
+  UNIFY_CLASS,
+  UNIFY_INFINITE,
+  UNIFY_DEEP, /* it would nest deeper than TYPE_MOST_DEPTH */
+  UNIFY_IDENTITY
+};
 /* Makes both the same, linking variables. On failure some variables may be linked already;
  * *a_part and *b_part are the innermost parts that clash. */
-enum unify_result type_unify(struct type *a, struct type *b, struct type **a_part,
-                             struct type **b_part);
+enum unify_result type_unify(struct arena *scratch, struct type *a, struct type *b,
+                             struct type **a_part, struct type **b_part);
 
 /* ---- schemes ---- */
 
@@ -102,7 +124,8 @@ struct scheme {
 /* Turns every variable left in the type (identities too) into a generic one, in place: in the
  * whole typed tree that shares them. */
 struct scheme type_generalise(struct arena *, struct type *);
-/* A copy with fresh variables; arguments[i] (of scheme->count) is what variable i became. */
+/* A copy with fresh variables, which shares within itself what the scheme's type does;
+ * arguments[i] (of scheme->count) is what variable i became. */
 struct type *type_instantiate(struct arena *, const struct scheme *, struct type **arguments);
 /* The same; every part of the copy says that it comes from this place. */
 struct type *type_instantiate_at(struct arena *, const struct scheme *, struct type **arguments,
@@ -110,18 +133,20 @@ struct type *type_instantiate_at(struct arena *, const struct scheme *, struct t
 /* What a value of a datatype's type consists of: the contents with its arguments. */
 struct type *type_contents(struct arena *, struct type *data);
 /* Whether two schemes are the same but for the names of variables, identities included. */
-bool scheme_same(const struct scheme *, const struct scheme *);
+bool scheme_same(struct arena *scratch, const struct scheme *, const struct scheme *);
 /* The type with generic variable i replaced by arguments[i]; variables that nothing determined
  * become int, and so do generic ones of count and above. The result has no variables: it is
  * ground. Hash-consed in no way; a type that is ground already is returned as it is. */
 struct type *type_ground(struct arena *, struct type *, uint32_t count,
                          struct type **arguments);
 /* Equality of ground types, identities and their arguments included; and a hash of them. */
-bool type_same(const struct type *, const struct type *);
-uint64_t type_hash(const struct type *);
+bool type_same(struct arena *scratch, const struct type *, const struct type *);
+uint64_t type_hash(struct arena *scratch, const struct type *);
 
 /* Writes `[int], int` with the outermost rules of 10.3: names a b c ... in order of first
- * appearance, and, if `context`, " :: (a in any; ...)". */
+ * appearance, and, if `context`, " :: (a in any; ...)". Of a long type the first
+ * TYPE_MOST_TEXT bytes or so, and "...". */
+enum { TYPE_MOST_TEXT = 500 };
 void type_show(struct type *, bool context, FILE *);
 /* The same into the arena. */
 const char *type_text(struct arena *, struct type *, bool context);

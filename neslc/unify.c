@@ -1,9 +1,18 @@
 /* unify.c - making two types the same. (NESL specification, section 5.2.)
  *
- * Robinson's algorithm with links in the variables. Classes are members of one another, not
- * sets that intersect: number with logical fails, although both contain int.
+ * Huet's algorithm: links in the variables, and classes of types with parts that are the same,
+ * so that two parts are compared once however often they are shared. Classes (of types) are
+ * members of one another, not sets that intersect: number with logical fails, although both
+ * contain int.
  */
+#include "neslc/table.h"
 #include "neslc/types.h"
+
+struct unifier {
+  struct arena *arena;
+  struct table same; /* type with parts -> one that it is, or is being, made the same as */
+  struct type **a_part, **b_part;
+};
 
 /* Whether a base type is a member of a class. */
 static bool has_member(enum type_class klass, enum type_tag tag) {
@@ -31,16 +40,25 @@ static bool has_class(enum type_class outer, enum type_class inner) {
   return false;
 }
 
-static bool occurs(const struct type *variable, struct type *t) {
+struct search {
+  const struct type *variable;
+  struct table seen;
+};
+
+/* UNIFY_INFINITE if the variable occurs in the type, UNIFY_DEEP if that nests too deep. */
+static enum unify_result occurs(struct search *s, struct type *t, uint32_t depth) {
   t = type_of(t);
-  if (t == variable) return true;
-  for (unsigned i = 0; i < 3; i++) {
-    if (t->part[i] && occurs(variable, t->part[i])) return true;
+  if (t == s->variable) return UNIFY_INFINITE;
+  if (!type_has_parts(t) || !table_add(&s->seen, t)) return UNIFY_OK;
+  if (depth == TYPE_MOST_DEPTH) return UNIFY_DEEP;
+  enum unify_result result = UNIFY_OK;
+  for (unsigned i = 0; i < 3 && result == UNIFY_OK; i++) {
+    if (t->part[i]) result = occurs(s, t->part[i], depth + 1);
   }
-  for (uint32_t i = 0; i < t->argument_count; i++) {
-    if (occurs(variable, t->arguments[i])) return true;
+  for (uint32_t i = 0; i < t->argument_count && result == UNIFY_OK; i++) {
+    result = occurs(s, t->arguments[i], depth + 1);
   }
-  return false;
+  return result;
 }
 
 static enum unify_result unify_variables(struct type *a, struct type *b) {
@@ -62,7 +80,8 @@ static enum unify_result unify_variables(struct type *a, struct type *b) {
   return UNIFY_OK;
 }
 
-static enum unify_result unify_variable(struct type *variable, struct type *t) {
+static enum unify_result unify_variable(struct unifier *u, struct type *variable,
+                                        struct type *t) {
   if (variable->generic) return UNIFY_CLASH;
   if (t->tag == TYPE_VARIABLE && !t->generic) return unify_variables(variable, t);
   bool constructed = t->tag > TYPE_STREAM;
@@ -70,36 +89,60 @@ static enum unify_result unify_variable(struct type *variable, struct type *t) {
                   : !has_member((enum type_class)variable->klass, (enum type_tag)t->tag)) {
     return UNIFY_CLASS;
   }
-  if (constructed && occurs(variable, t)) return UNIFY_INFINITE;
+  if (constructed) {
+    struct search search = {.variable = variable};
+    table_begin(&search.seen, u->arena);
+    const enum unify_result found = occurs(&search, t, 0);
+    if (found != UNIFY_OK) return found;
+  }
   variable->link = t;
   return UNIFY_OK;
 }
 
-enum unify_result type_unify(struct type *a, struct type *b, struct type **a_part,
-                             struct type **b_part) {
+/* Whether both are known to be the same; they are from now on. */
+static bool known_same(struct unifier *u, struct type *a, struct type *b) {
+  if (!type_has_parts(a)) return false;
+  const void *first = table_root(&u->same, a), *second = table_root(&u->same, b);
+  if (first == second) return true;
+  table_set(&u->same, first, (void *)(uintptr_t)second);
+  return false;
+}
+
+static enum unify_result unify(struct unifier *u, struct type *a, struct type *b,
+                               uint32_t depth) {
   a = type_of(a);
   b = type_of(b);
   if (a == b) return UNIFY_OK;
   enum unify_result result = UNIFY_OK;
-  if (a->tag == TYPE_VARIABLE || b->tag == TYPE_VARIABLE) {
+  const bool variable = a->tag == TYPE_VARIABLE || b->tag == TYPE_VARIABLE;
+  if (variable) {
     bool a_links = a->tag == TYPE_VARIABLE && !a->generic;
-    result = a_links ? unify_variable(a, b) : unify_variable(b, a);
+    result = a_links ? unify_variable(u, a, b) : unify_variable(u, b, a);
   } else if (a->tag != b->tag || a->data != b->data) {
     result = UNIFY_CLASH;
   } else if (a->tag == TYPE_IDENTITY && (a->global != b->global || a->lambda != b->lambda)) {
     result = UNIFY_IDENTITY;
+  } else if (depth == TYPE_MOST_DEPTH) {
+    result = UNIFY_DEEP;
   }
   if (result != UNIFY_OK) {
-    *a_part = a;
-    *b_part = b;
+    *u->a_part = a;
+    *u->b_part = b;
     return result;
   }
-  if (a->tag == TYPE_VARIABLE || b->tag == TYPE_VARIABLE) return UNIFY_OK;
+  if (variable || known_same(u, a, b)) return UNIFY_OK;
   for (unsigned i = 0; i < 3 && result == UNIFY_OK; i++) {
-    if (a->part[i]) result = type_unify(a->part[i], b->part[i], a_part, b_part);
+    if (a->part[i]) result = unify(u, a->part[i], b->part[i], depth + 1);
   }
   for (uint32_t i = 0; i < a->argument_count && result == UNIFY_OK; i++) {
-    result = type_unify(a->arguments[i], b->arguments[i], a_part, b_part);
+    result = unify(u, a->arguments[i], b->arguments[i], depth + 1);
   }
   return result;
+}
+
+enum unify_result type_unify(struct arena *scratch, struct type *a, struct type *b,
+                             struct type **a_part, struct type **b_part) {
+  struct unifier u = {.arena = scratch, .a_part = a_part, .b_part = b_part};
+  table_begin(&u.same, scratch);
+  return unify(&u, a, b, 0);
 }

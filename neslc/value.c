@@ -96,48 +96,78 @@ static const struct core_lambda *lambda_of(struct scoped function, struct scoped
 
 /* ---- columns ---- */
 
-static void add_column(struct column_kinds *kinds, enum column_kind kind) {
-  *array_push(kinds->arena, &kinds->list) = (uint8_t)kind;
+/* A walk over the columns of a type. */
+struct column_walk {
+  struct column_kinds *kinds; /* NULL: they are counted only */
+  uint32_t columns;
+  uint32_t parts; /* columns, and functions that have none; above the limit the walk is over */
+  uint32_t depth; /* of types around, contents of datatypes included */
+};
+
+static void add_column(struct column_walk *w, enum column_kind kind) {
+  w->columns++;
+  w->parts++;
+  if (w->kinds) *array_push(w->kinds->arena, &w->kinds->list) = (uint8_t)kind;
 }
 
-static void add_columns(struct type *type, const struct scope *scope,
-                        struct column_kinds *kinds) {
-  struct scoped t = resolve(type, scope), identity;
+static void add_columns(struct column_walk *, struct type *, const struct scope *);
+
+static void add_captured(struct column_walk *w, struct scoped function) {
+  struct scoped identity;
+  const struct core_lambda *lambda = lambda_of(function, &identity);
+  if (!lambda || lambda->captured_count == 0) {
+    w->parts++;
+    return;
+  }
+  const struct scope inner = scope_of_lambda(identity);
+  for (uint32_t i = 0; i < lambda->captured_count; i++) {
+    add_columns(w, lambda->captured[i]->type, &inner);
+  }
+}
+
+static void add_columns(struct column_walk *w, struct type *type, const struct scope *scope) {
+  if (w->parts > VALUE_MOST_COLUMNS) return;
+  if (w->depth == TYPE_MOST_DEPTH) {
+    w->parts = VALUE_MOST_COLUMNS + 1;
+    return;
+  }
+  w->depth++;
+  struct scoped t = resolve(type, scope);
   struct scope inner;
-  const struct core_lambda *lambda;
   switch ((enum type_tag)t.type->tag) {
   case TYPE_INT:
   case TYPE_CHAR:
   case TYPE_STREAM:
-  case TYPE_VARIABLE: add_column(kinds, COLUMN_INT); break; /* nothing determined it: int */
-  case TYPE_FLOAT: add_column(kinds, COLUMN_FLOAT); break;
-  case TYPE_BOOL: add_column(kinds, COLUMN_BOOL); break;
+  case TYPE_VARIABLE: add_column(w, COLUMN_INT); break; /* nothing determined it: int */
+  case TYPE_FLOAT: add_column(w, COLUMN_FLOAT); break;
+  case TYPE_BOOL: add_column(w, COLUMN_BOOL); break;
   case TYPE_SEQUENCE:
-    add_column(kinds, COLUMN_SEGDES);
-    add_columns(t.type->part[0], t.scope, kinds);
+    add_column(w, COLUMN_SEGDES);
+    add_columns(w, t.type->part[0], t.scope);
     break;
   case TYPE_PAIR:
-    add_columns(t.type->part[0], t.scope, kinds);
-    add_columns(t.type->part[1], t.scope, kinds);
+    add_columns(w, t.type->part[0], t.scope);
+    add_columns(w, t.type->part[1], t.scope);
     break;
   case TYPE_DATA:
     inner = scope_of_data(t);
-    add_columns(t.type->data->contents, &inner, kinds);
+    add_columns(w, t.type->data->contents, &inner);
     break;
-  case TYPE_FUNCTION:
-    lambda = lambda_of(t, &identity);
-    if (!lambda) break;
-    inner = scope_of_lambda(identity);
-    for (uint32_t i = 0; i < lambda->captured_count; i++) {
-      add_columns(lambda->captured[i]->type, &inner, kinds);
-    }
-    break;
+  case TYPE_FUNCTION: add_captured(w, t); break;
   case TYPE_IDENTITY: break;
   }
+  w->depth--;
 }
 
 void value_columns(struct type *ground, struct column_kinds *kinds) {
-  add_columns(ground, NULL, kinds);
+  struct column_walk w = {.kinds = kinds};
+  add_columns(&w, ground, NULL);
+}
+
+uint32_t value_column_count(struct type *type) {
+  struct column_walk w = {.kinds = NULL};
+  add_columns(&w, type, NULL);
+  return w.parts > VALUE_MOST_COLUMNS ? VALUE_MOST_COLUMNS + 1 : w.columns;
 }
 
 /* ---- signatures ---- */
@@ -148,6 +178,7 @@ struct signature {
 
 static void show_signature(struct type *type, const struct scope *scope, struct arena *arena,
                            struct signature *s) {
+  if (s->text.count > VALUE_MOST_COLUMNS) return; /* no file has it, nor any value */
   struct scoped t = resolve(type, scope);
   struct scope inner;
   char letter = '?';

@@ -31,6 +31,15 @@ struct nesl_value {
 /* A column with its elements in the arena. */
 struct column column_copy(struct arena *, const struct column *);
 
+/* A value has at most so many columns, and functions that have none. Types are not larger as
+ * trees where there are values of them. */
+enum { VALUE_MOST_COLUMNS = 10000 };
+/* What is said of a type of which there can be no value. */
+#define VALUE_TOO_MANY_COLUMNS                                                                 \
+  "this type has more than 10000 columns: a tuple has those of all of its components"
+/* How many columns a value of a type has, undetermined types being int; if there are too many,
+ * VALUE_MOST_COLUMNS + 1. */
+uint32_t value_column_count(struct type *);
 /* The kinds of the columns of a ground type, appended to list: as many as the value has. */
 struct column_kinds {
   struct arena *arena;

@@ -191,6 +191,51 @@ class Modes(CommandTest):
         self.assertIn("nesl (Ravel)", self.run_command(NESL, "--version").stdout)
 
 
+class LargeTypes(CommandTest):
+    """Types that are larger as trees than any memory: only values of them are refused."""
+
+    DOUBLINGS = """function p(x) = (x, x);
+function a(x) = p(p(p(p(x))));
+function b(x) = a(a(a(a(x))));
+function c(x) = b(b(x));
+"""
+
+    def test_whatever_looks_at_types(self):
+        self.file(self.DOUBLINGS + """
+function g(h, x) = let y = h(x) in x;
+w = [c, c];
+let q = c in 3;
+function e(x) = let y = c(x) in x;
+{#[h] : h in w};
+string(c);
+""")
+        for way in [[], ["--no-optimise"], ["--direct"]]:
+            ran = self.nesl("run", *way, "prog.nesl")
+            self.expect(ran, 0)
+            self.assertIn('it = 3 : int', ran.stdout)
+            self.assertIn("it = [1, 1] : [int]", ran.stdout)
+            self.assertIn('it = "function" : [char]', ran.stdout)
+            self.assertLess(len(ran.stdout), 8000)
+        self.expect(self.nesl("check", "prog.nesl"), 0, out="")
+
+    def test_values_are_refused(self):
+        self.file(self.DOUBLINGS)
+        many = "this type has more than 10000 columns"
+        for expression in ["c(1)", "{c(i) : i in [1, 2]}", "let y = c(1) in 3", "(x => c(x))(2.5)"]:
+            ran = self.nesl("-e", expression, "prog.nesl")
+            self.expect(ran, 1, out="", err=many)
+            ran = self.run_command(NESLC, "-o", "-", "-e", expression, "prog.nesl")
+            self.expect(ran, 1, out="", err=many)
+        ran = self.run_command(NESLC, "-o", "-", "--entry", "c", "prog.nesl")
+        self.expect(ran, 1, out="", err=many)
+        ran = self.nesl("run", "prog.nesl", "--entry", "c", "1")
+        self.expect(ran, 1, out="", err=many)
+
+    def test_as_many_columns_as_there_may_be(self):
+        self.file(self.DOUBLINGS + "function v(x) = p(p(p(p(p(p(p(p(p(p(p(p(p(x)))))))))))));\n")
+        self.expect(self.nesl("-e", "let y = v(1) in #[y]", "prog.nesl"), 0, out="\nit = 1 : int\n")
+
+
 class Commands(CommandTest):
     def forms(self, text, *flags):
         return self.nesl(*flags, stdin=text)

@@ -41,11 +41,10 @@ static const struct session *library_session(void) {
 }
 
 static struct table *copied(struct arena *arena, const struct table *from) {
-  struct table *table = arena_alloc(arena, sizeof *table);
-  *table = *from;
-  table->arena = arena;
-  table->entries = arena_alloc(arena, from->capacity * sizeof *table->entries);
-  memcpy(table->entries, from->entries, from->capacity * sizeof *table->entries);
+  struct table *table = table_new(arena);
+  for (const struct table_entry *e = NULL; (e = table_next(from, e));) {
+    table_set(table, e->key, e->value);
+  }
   return table;
 }
 

@@ -538,6 +538,61 @@ static size_t compare_file(const char *path) {
   return wrong;
 }
 
+/* ---- types that are larger as trees than any memory ---- */
+
+static const char doublings[] = "function p(x) = (x, x); function a(x) = p(p(p(p(x))));"
+                                "function b(x) = a(a(a(a(x)))); function c(x) = b(b(x));";
+
+static bool has(const struct outcome *o, const char *words) {
+  return o->messages && strstr(o->messages, words);
+}
+
+Test(check, doubled_types_are_checked_in_linear_time, .timeout = 20) {
+  check(doublings);
+  const uint64_t before = heap.live;
+  struct outcome o = check("function d(x) = c(c(x)); function e(x) = let y = d(x) in x;");
+  cr_expect_str_eq(o.text, "a -> a :: (a in any)");
+  o = check("d;");
+  cr_expect_lt(strlen(o.text), 2 * TYPE_MOST_TEXT);
+  cr_expect(strstr(o.text, "... :: (a in any)"));
+  check("g = x => c(c(x)); w = [c, c]; function c(x) = b(b(x));");
+  o = check("function d(x) = c(c(x)) + 1;");
+  cr_expect_str_eq(o.text, "error type");
+  cr_expect_lt(strlen(o.messages), 6 * TYPE_MOST_TEXT, "%s", o.messages);
+  cr_expect_lt(heap.live - before, 8 << 20);
+}
+
+Test(check, values_have_so_many_columns_and_no_more, .timeout = 20) {
+  check(doublings);
+  expect("#[a(p(p(p([1, 2]))))];", "int");
+  struct outcome o = check("c(1);");
+  cr_expect_str_eq(o.text, "error limit");
+  cr_expect(has(&o, "this type has more than 10000 columns"), "%s", o.messages);
+  o = check("v = {c(i) : i in [1, 2]};");
+  cr_expect(has(&o, "this type has more than 10000 columns"), "%s", o.messages);
+  o = check("b(x => x);");
+  cr_expect(has(&o, "this type has more than 10000 columns"), "functions count: %s",
+            o.messages);
+  check("datatype d0(int, int);");
+  for (int i = 1; i < 40; i++) {
+    check(arena_printf(&arena, "datatype d%d(d%d, d%d);", i, i - 1, i - 1));
+  }
+  o = check("v = #([] d39);");
+  cr_expect_str_eq(o.text, "int");
+  o = check("v = ([] d39);");
+  cr_expect(has(&o, "this type has more than 10000 columns"), "%s", o.messages);
+}
+
+Test(check, types_nest_only_so_deep) {
+  check("function f0(x) = [x];");
+  for (int i = 1; i < 12; i++) {
+    check(arena_printf(&arena, "function f%d(x) = f%d(f%d(x));", i, i - 1, i - 1));
+  }
+  const struct outcome o = check("function f12(x) = f11(f11(x));");
+  cr_expect_str_eq(o.text, "error limit");
+  cr_expect(has(&o, "the type here nests deeper than 4000"), "%s", o.messages);
+}
+
 Test(check, corpus) {
   static const char *const folders[] = {"types",  "errors",  "basic",
                                         "nested", "library", "programs"};

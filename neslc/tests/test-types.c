@@ -37,7 +37,7 @@ static struct type *function(struct type *a, struct type *b) {
 
 static enum unify_result unify(struct type *a, struct type *b) {
   struct type *x = NULL, *y = NULL;
-  enum unify_result result = type_unify(a, b, &x, &y);
+  enum unify_result result = type_unify(&arena, a, b, &x, &y);
   cr_expect((result == UNIFY_OK) == (x == NULL), "parts are set exactly on failure");
   return result;
 }
@@ -97,7 +97,7 @@ Test(types, the_innermost_clash_is_told) {
   struct type *x = NULL, *y = NULL;
   struct type *a = seq(pair(base(TYPE_INT), seq(left)));
   struct type *b = seq(pair(variable(CLASS_NUMBER), seq(right)));
-  cr_expect_eq(type_unify(a, b, &x, &y), UNIFY_CLASH);
+  cr_expect_eq(type_unify(&arena, a, b, &x, &y), UNIFY_CLASH);
   cr_expect(x == left && y == right);
 }
 
@@ -155,9 +155,9 @@ Test(types, schemes_compare_but_for_names) {
   struct scheme z = type_generalise(&arena, pair(c, seq(c)));
   struct scheme w =
       type_generalise(&arena, pair(variable(CLASS_ANY), seq(variable(CLASS_ANY))));
-  cr_expect(scheme_same(&x, &y));
-  cr_expect_not(scheme_same(&x, &z));
-  cr_expect_not(scheme_same(&x, &w));
+  cr_expect(scheme_same(&arena, &x, &y));
+  cr_expect_not(scheme_same(&arena, &x, &z));
+  cr_expect_not(scheme_same(&arena, &x, &w));
 }
 
 Test(types, grounding_leaves_no_variable) {
@@ -177,10 +177,10 @@ Test(types, equal_types_hash_equally) {
   struct type *x = pair(v, seq(base(TYPE_CHAR))),
               *y = pair(base(TYPE_INT), seq(base(TYPE_CHAR)));
   struct type *z = pair(seq(base(TYPE_INT)), base(TYPE_CHAR));
-  cr_expect(type_same(x, y));
-  cr_expect_eq(type_hash(x), type_hash(y));
-  cr_expect_not(type_same(x, z));
-  cr_expect_neq(type_hash(x), type_hash(z));
+  cr_expect(type_same(&arena, x, y));
+  cr_expect_eq(type_hash(&arena, x), type_hash(&arena, y));
+  cr_expect_not(type_same(&arena, x, z));
+  cr_expect_neq(type_hash(&arena, x), type_hash(&arena, z));
 }
 
 /* ---- datatypes ---- */
@@ -267,4 +267,82 @@ Test(types, more_than_five_variables_have_numbers) {
   struct type *t = variable(CLASS_ANY);
   for (int k = 0; k < 5; k++) t = pair(variable(CLASS_ANY), t);
   cr_expect_str_eq(type_text(&arena, t, false), "a0, a1, a2, a3, a4, a5");
+}
+
+/* ---- types that are larger as trees than any memory ---- */
+
+/* (((x, x), (x, x)), ...): 2^depth parts, of which depth are there. */
+static struct type *doubled(struct type *x, unsigned depth) {
+  for (unsigned i = 0; i < depth; i++) x = pair(x, x);
+  return x;
+}
+
+/* What a walk over a shared type may take for each of its parts. */
+enum { DOUBLINGS = 200, MOST_FOR_A_PART = 1000 };
+
+Test(types, shared_parts_are_walked_once, .timeout = 20) {
+  struct type *a = doubled(variable(CLASS_ANY), DOUBLINGS);
+  struct type *b = doubled(variable(CLASS_NUMBER), DOUBLINGS);
+  struct type *c = doubled(base(TYPE_INT), DOUBLINGS);
+  const uint64_t before = heap.live;
+  cr_expect_eq(unify(a, b), UNIFY_OK);
+  cr_expect_eq(unify(variable(CLASS_ANY), a), UNIFY_OK);
+  struct scheme scheme = type_generalise(&arena, a);
+  cr_expect_eq(scheme.count, 1, "both variables are one");
+  struct type *fresh[1], *x, *y;
+  struct type *use = type_instantiate(&arena, &scheme, fresh);
+  cr_expect_eq(type_of(use)->part[0], type_of(use)->part[1], "what is shared is shared");
+  cr_expect_eq(unify(use, c), UNIFY_OK);
+  cr_expect_eq(type_of(fresh[0])->tag, TYPE_INT);
+  struct type *ground = type_ground(&arena, use, 0, NULL);
+  cr_expect(type_same(&arena, ground, c));
+  cr_expect_not(type_same(&arena, ground, doubled(base(TYPE_INT), DOUBLINGS - 1)));
+  cr_expect_not(type_same(&arena, ground, doubled(base(TYPE_BOOL), DOUBLINGS)));
+  cr_expect_eq(type_hash(&arena, ground), type_hash(&arena, c));
+  struct scheme again = type_generalise(&arena, doubled(variable(CLASS_NUMBER), DOUBLINGS));
+  cr_expect(scheme_same(&arena, &scheme, &again));
+  cr_expect_eq(type_unify(&arena, c, doubled(base(TYPE_CHAR), DOUBLINGS), &x, &y), UNIFY_CLASH);
+  cr_expect_eq(type_of(y)->tag, TYPE_CHAR, "the innermost parts are told");
+  struct type *own = variable(CLASS_ANY);
+  cr_expect_eq(type_unify(&arena, own, doubled(seq(own), DOUBLINGS), &x, &y), UNIFY_INFINITE);
+  cr_expect_not(type_is_deep(&arena, c));
+  cr_expect_lt(heap.live - before, DOUBLINGS * 16 * MOST_FOR_A_PART);
+}
+
+Test(types, text_is_bounded, .timeout = 20) {
+  struct type *d = doubled(variable(CLASS_ANY), DOUBLINGS);
+  const char *text = type_text(&arena, d, true);
+  cr_expect_lt(strlen(text), TYPE_MOST_TEXT + 40);
+  cr_expect(strstr(text, "... :: (a in any)"), "%s", text);
+  struct type *many = variable(CLASS_ANY);
+  for (int i = 0; i < 1000; i++) many = pair(variable(CLASS_ORDINAL), many);
+  text = type_text(&arena, many, true);
+  cr_expect_lt(strlen(text), 2 * TYPE_MOST_TEXT + 40);
+  cr_expect_eq(strncmp(text, "a0, a1, a2, ", 12), 0);
+  cr_expect_str_eq(text + strlen(text) - 3, "...", "the context is cut, too: %s", text);
+}
+
+Test(types, types_nest_only_so_deep) {
+  struct type *deep = base(TYPE_INT), *x, *y;
+  for (int i = 1; i < TYPE_MOST_DEPTH; i++) deep = seq(deep);
+  cr_expect_not(type_is_deep(&arena, deep));
+  cr_expect_eq(unify(variable(CLASS_ANY), deep), UNIFY_OK);
+  struct type *deeper = pair(base(TYPE_INT), seq(seq(deep)));
+  cr_expect(type_is_deep(&arena, deeper));
+  cr_expect_eq(type_unify(&arena, variable(CLASS_ANY), deeper, &x, &y), UNIFY_DEEP);
+}
+
+/* Each of many variables is linked to the one before: looking at the last is no longer for it.
+ */
+Test(types, chains_of_variables_get_shorter) {
+  struct type *first = variable(CLASS_ANY), *last = first;
+  for (int i = 0; i < 1000; i++) {
+    struct type *v = variable(CLASS_ANY);
+    cr_expect_eq(unify(last, v), UNIFY_OK);
+    last = v;
+    type_of(first);
+  }
+  unsigned links = 0;
+  for (const struct type *t = first; t->link; t = t->link) links++;
+  cr_expect_lt(links, 20);
 }
