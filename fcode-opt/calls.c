@@ -1,9 +1,8 @@
 /* calls.c - the call graph of the program as it is now, and what calling a function may do.
  *
- * ir/callgraph.h reads stack code; passes change let-form, so they ask here. Components come
- * from R. E. Tarjan, Depth-first search and linear graph algorithms, 1972, on a stack of its
- * own: chains of calls may be long. */
+ * ir/callgraph.h reads stack code; passes change let-form, so they ask here. */
 #include "fcode-opt/passes.h"
+#include "ir/components.h"
 
 #include <string.h>
 
@@ -48,23 +47,11 @@ uint8_t binding_effects(const struct calls *calls, const struct ir_binding *x) {
 
 /* ---- the graph ---- */
 
-struct visit {
-  uint32_t function;
-  uint32_t next; /* callee to look at */
-};
-
 struct search {
   struct opt *o;
   struct calls *calls;
   ARRAY(uint32_t) callees; /* of all functions, one after the other */
   uint32_t *first;         /* those of function f are first[f] .. first[f+1] */
-  uint8_t *own;            /* effects without those of callees */
-  uint32_t *number;        /* order of discovery from 1; 0: not seen */
-  uint32_t *low;           /* least number known to be reached within the component */
-  bool *open;              /* its component is not complete */
-  uint32_t *members;
-  uint32_t member_count, seen, ordered;
-  ARRAY(struct visit) visits;
 };
 
 /* What a block does by itself: callees, effects, size; its depth. */
@@ -72,7 +59,7 @@ static uint32_t look_at(struct search *s, uint32_t f, const struct ir_block *blo
   struct calls *calls = s->calls;
   uint32_t deepest = 0;
   calls->bulk[f] += block->count;
-  if (block->end != IR_YIELD) s->own[f] |= EFFECT_ENDS;
+  if (block->end != IR_YIELD) calls->effects[f] |= EFFECT_ENDS;
   for (uint32_t i = 0; i < block->count; i++) {
     const struct ir_binding *x = &block->bindings[i];
     if (x->form == IR_CALL) {
@@ -84,12 +71,11 @@ static uint32_t look_at(struct search *s, uint32_t f, const struct ir_block *blo
       uint32_t otherwise = look_at(s, f, x->as.arms.otherwise);
       if (then > deepest) deepest = then;
       if (otherwise > deepest) deepest = otherwise;
-      s->own[f] |= EFFECT_ENDS;
+      calls->effects[f] |= EFFECT_ENDS;
       continue;
     }
     if (x->form != IR_OP || opcode_info(x->op)->klass != OC_PAIRING) calls->size[f]++;
-    uint8_t effects = binding_effects(calls, x);
-    s->own[f] |= effects;
+    calls->effects[f] |= binding_effects(calls, x);
   }
   return deepest + (block == s->o->program->functions[f].body ? 0 : 1);
 }
@@ -97,7 +83,7 @@ static uint32_t look_at(struct search *s, uint32_t f, const struct ir_block *blo
 /* The same of stack code, of which nothing good is assumed. */
 static void look_at_stack(struct search *s, uint32_t f) {
   const struct vcode_function *stack = s->o->program->functions[f].stack;
-  s->own[f] = EFFECT_OUTSIDE | EFFECT_TIMER | EFFECT_ENDS;
+  s->calls->effects[f] = EFFECT_OUTSIDE | EFFECT_TIMER | EFFECT_ENDS;
   s->calls->bulk[f] = stack->length;
   for (uint32_t i = 0; i < stack->length; i++) {
     if (stack->code[i].op == OPC_CALL)
@@ -105,51 +91,20 @@ static void look_at_stack(struct search *s, uint32_t f) {
   }
 }
 
-static void enter(struct search *s, uint32_t f) {
-  s->number[f] = s->low[f] = ++s->seen;
-  s->open[f] = true;
-  s->members[s->member_count++] = f;
-  *array_push(s->o->scratch, &s->visits) = (struct visit){f, s->first[f]};
-}
-
-/* All of f's component is on top of `members`: f is the first of it that was discovered. */
-static void complete(struct search *s, uint32_t f) {
+/* The effects of a component are those of its functions, and of those that they call: callees
+ * first. Recursion may not end. */
+static void spread_effects(struct search *s, const struct components *c) {
   struct calls *calls = s->calls;
-  uint32_t begin = s->ordered, member;
-  uint8_t effects = 0;
-  do {
-    member = s->members[--s->member_count];
-    s->open[member] = false;
-    calls->order[s->ordered++] = member;
-    effects |= s->own[member];
-  } while (member != f);
-  if (s->ordered - begin > 1) calls->recursive[f] = true;
-  if (calls->recursive[f]) effects |= EFFECT_ENDS;
-  for (uint32_t i = begin; i < s->ordered; i++) {
-    calls->recursive[calls->order[i]] = calls->recursive[f];
-    calls->effects[calls->order[i]] = effects;
-  }
-}
-
-static void search_from(struct search *s, uint32_t root) {
-  enter(s, root);
-  while (s->visits.count > 0) {
-    struct visit *v = &s->visits.items[s->visits.count - 1];
-    uint32_t f = v->function;
-    if (v->next == s->first[f + 1]) {
-      s->visits.count--;
-      if (s->low[f] == s->number[f]) complete(s, f);
-      continue;
+  for (uint32_t k = 0; k < c->count; k++) {
+    uint8_t effects = c->cyclic[c->order[c->first[k]]] ? EFFECT_ENDS : 0;
+    for (uint32_t i = c->first[k]; i < c->first[k + 1]; i++) {
+      const uint32_t f = c->order[i];
+      effects |= calls->effects[f];
+      for (uint32_t e = s->first[f]; e < s->first[f + 1]; e++)
+        effects |= calls->effects[s->callees.items[e]];
     }
-    uint32_t callee = s->callees.items[v->next];
-    if (!s->number[callee]) {
-      enter(s, callee); /* and looked at again afterwards, to take over what it found */
-      continue;
-    }
-    v->next++;
-    if (s->open[callee] && s->low[callee] < s->low[f]) s->low[f] = s->low[callee];
-    s->own[f] |= s->calls->effects[callee]; /* none yet within the component */
-    if (callee == f) s->calls->recursive[f] = true;
+    for (uint32_t i = c->first[k]; i < c->first[k + 1]; i++)
+      calls->effects[c->order[i]] = effects;
   }
 }
 
@@ -185,23 +140,14 @@ struct calls calls_make(struct opt *o) {
   struct arena *a = o->scratch;
   const struct ir_program *program = o->program;
   size_t n = program->function_count;
-  struct calls calls = {.order = arena_alloc(a, n * sizeof(uint32_t)),
-                        .recursive = arena_alloc(a, n),
-                        .reachable = arena_alloc(a, n),
-                        .fixed = arena_alloc(a, n),
+  struct calls calls = {.fixed = arena_alloc(a, n),
                         .sites = arena_alloc(a, n * sizeof(uint32_t)),
                         .size = arena_alloc(a, n * sizeof(uint32_t)),
                         .bulk = arena_alloc(a, n * sizeof(uint32_t)),
                         .depth = arena_alloc(a, n * sizeof(uint32_t)),
                         .effects = arena_alloc(a, n)};
-  struct search s = {.o = o,
-                     .calls = &calls,
-                     .first = arena_alloc(a, (n + 1) * sizeof(uint32_t)),
-                     .own = arena_alloc(a, n),
-                     .number = arena_alloc(a, n * sizeof(uint32_t)),
-                     .low = arena_alloc(a, n * sizeof(uint32_t)),
-                     .open = arena_alloc(a, n),
-                     .members = arena_alloc(a, n * sizeof(uint32_t))};
+  struct search s = {
+      .o = o, .calls = &calls, .first = arena_alloc(a, (n + 1) * sizeof(uint32_t))};
   for (uint32_t f = 0; f < n; f++) {
     s.first[f] = (uint32_t)s.callees.count;
     if (program->functions[f].typed)
@@ -210,11 +156,12 @@ struct calls calls_make(struct opt *o) {
       look_at_stack(&s, f);
   }
   s.first[n] = (uint32_t)s.callees.count;
-  search_from(&s, program->entry);
-  for (uint32_t f = 0; f < n; f++) calls.reachable[f] = s.number[f] != 0;
-  for (uint32_t f = 0; f < n; f++) {
-    if (!s.number[f]) search_from(&s, f);
-  }
+  const struct graph graph = {(uint32_t)n, s.first, s.callees.items};
+  const struct components c = components_make(a, &graph, program->entry);
+  calls.order = c.order;
+  calls.recursive = c.cyclic;
+  calls.reachable = c.reachable;
+  spread_effects(&s, &c);
   count_sites(&s);
   list_callers(&s);
   return calls;

@@ -4,6 +4,7 @@
  * a binding is needed if it has an effect, if it may fail, or if a result of it is needed; an
  * operand of a call if the parameter is; a result of a function if that of some call is. So a
  * value that a recursive function only hands on to itself is not. Then the rest is removed. */
+#include "ir/dead.h"
 #include "fcode-opt/passes.h"
 
 #include <string.h>
@@ -18,18 +19,12 @@ struct need {
   uint32_t f;     /* the function being looked at */
   bool *waiting;  /* per function: to be looked at (again) */
   bool more;      /* some function waits */
+  bool removing;  /* all needs are known */
   bool changed;
 };
 
 static bool needs(const struct need *n, ir_var v) {
   return n->vars[n->f][v];
-}
-
-static bool any_result(const struct need *n, const struct ir_binding *x) {
-  for (uint32_t i = 0; i < x->result_count; i++) {
-    if (needs(n, x->results[i])) return true;
-  }
-  return false;
 }
 
 /* ---- what is needed ---- */
@@ -70,9 +65,10 @@ static void find_quiet(struct need *n) {
   }
 }
 
-/* Whether a binding that is no IF stays. */
-static bool stays(const struct need *n, const struct ir_binding *x) {
-  return any_result(n, x) || !is_quiet(n, x);
+/* What has to be executed though nobody needs a result of it. */
+static bool stays(void *context, const struct ir_binding *x) {
+  const struct need *n = context;
+  return x->form == IR_IF ? !scalar_condition(n, x) : !is_quiet(n, x);
 }
 
 /* A call that stays asks its callee for the results that are needed. */
@@ -85,7 +81,20 @@ static void ask_callee(struct need *n, const struct ir_binding *x) {
   }
 }
 
-static void mark_operands(struct need *n, const struct ir_binding *x) {
+/* Takes from a call what its callee will not take and not leave. */
+static void sweep_call(struct need *n, struct ir_binding *x) {
+  const struct ir_function *callee = &n->o->program->functions[x->as.callee];
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < x->operand_count; i++) {
+    if (n->vars[x->as.callee][callee->params[i]]) x->operands[kept++] = x->operands[i];
+  }
+  x->operand_count = kept;
+  x->result_count = ir_keep_vars(x->result_count, x->results, n->results[x->as.callee]);
+}
+
+/* A binding stays. */
+static void keep(void *context, struct ir_binding *x) {
+  struct need *n = context;
   const struct ir_function *callee =
       x->form == IR_CALL ? &n->o->program->functions[x->as.callee] : NULL;
   for (uint32_t i = 0; i < x->operand_count; i++) {
@@ -93,35 +102,19 @@ static void mark_operands(struct need *n, const struct ir_binding *x) {
     n->vars[n->f][x->operands[i]] = true;
   }
   if (callee) ask_callee(n, x);
+  if (callee && n->removing) sweep_call(n, x);
 }
 
-static bool mark_block(struct need *n, const struct ir_block *block);
-
-/* Marks what the arms need; whether the IF stays. */
-static bool mark_if(struct need *n, const struct ir_binding *x) {
-  const struct ir_block *then = x->as.arms.then, *otherwise = x->as.arms.otherwise;
-  for (uint32_t i = 0; i < x->result_count; i++) {
-    if (!needs(n, x->results[i])) continue;
-    if (then->end == IR_YIELD) n->vars[n->f][then->results[i]] = true;
-    if (otherwise->end == IR_YIELD) n->vars[n->f][otherwise->results[i]] = true;
-  }
-  bool inside = mark_block(n, then);
-  inside |= mark_block(n, otherwise);
-  return inside || any_result(n, x) || !scalar_condition(n, x);
-}
-
-/* Marks what a block needs, given what is needed of its results; whether anything in it has to
- * be done. */
-static bool mark_block(struct need *n, const struct ir_block *block) {
-  bool something = block->end != IR_YIELD;
-  for (uint32_t i = block->count; i-- > 0;) {
-    const struct ir_binding *x = &block->bindings[i];
-    bool keep = x->form == IR_IF ? mark_if(n, x) : stays(n, x);
-    if (!keep) continue;
-    something = true;
-    mark_operands(n, x);
-  }
-  return something;
+/* Goes through the function that is looked at, whose needed results are marked. */
+static void look_through(struct need *n) {
+  struct ir_dead d = {.needed = n->vars[n->f],
+                      .stays = stays,
+                      .keep = keep,
+                      .context = n,
+                      .remove = n->removing};
+  ir_dead_block(&d, n->o->program->functions[n->f].body);
+  n->o->stats->dead += d.removed;
+  n->changed |= d.changed;
 }
 
 /* Looks at a function again; if more of its parameters are needed, so must its callers be. */
@@ -136,7 +129,7 @@ static void mark_function(struct need *n, uint32_t f) {
   for (uint32_t i = 0; i < body->result_count; i++) {
     if (n->results[f][i]) n->vars[f][body->results[i]] = true;
   }
-  mark_block(n, body);
+  look_through(n);
   for (uint32_t i = 0; i < function->param_count; i++) after += n->vars[f][function->params[i]];
   if (after == before) return;
   for (uint32_t i = n->calls.caller_first[f]; i < n->calls.caller_first[f + 1]; i++) {
@@ -171,64 +164,6 @@ static void find_needs(struct need *n) {
 
 /* ---- removing ---- */
 
-/* Keeps the items whose flag is set, in order; how many. */
-static uint32_t keep_vars(uint32_t count, ir_var *vars, const bool *keep) {
-  uint32_t kept = 0;
-  for (uint32_t i = 0; i < count; i++) {
-    if (keep[i]) vars[kept++] = vars[i];
-  }
-  return kept;
-}
-
-static void sweep_block(struct need *n, struct ir_block *block);
-
-static void sweep_if(struct need *n, struct ir_binding *x) {
-  struct ir_block *then = x->as.arms.then, *otherwise = x->as.arms.otherwise;
-  bool *keep = arena_alloc(n->o->scratch, x->result_count);
-  for (uint32_t i = 0; i < x->result_count; i++) {
-    keep[i] = needs(n, x->results[i]);
-    if (!keep[i]) n->changed = true;
-  }
-  if (then->end == IR_YIELD)
-    then->result_count = keep_vars(then->result_count, then->results, keep);
-  if (otherwise->end == IR_YIELD)
-    otherwise->result_count = keep_vars(otherwise->result_count, otherwise->results, keep);
-  x->result_count = keep_vars(x->result_count, x->results, keep);
-  sweep_block(n, then);
-  sweep_block(n, otherwise);
-}
-
-static void sweep_call(struct need *n, struct ir_binding *x) {
-  const struct ir_function *callee = &n->o->program->functions[x->as.callee];
-  uint32_t kept = 0;
-  for (uint32_t i = 0; i < x->operand_count; i++) {
-    if (n->vars[x->as.callee][callee->params[i]]) x->operands[kept++] = x->operands[i];
-  }
-  x->operand_count = kept;
-  x->result_count = keep_vars(x->result_count, x->results, n->results[x->as.callee]);
-}
-
-static void sweep_block(struct need *n, struct ir_block *block) {
-  bool *keep = arena_alloc(n->o->scratch, block->count);
-  for (uint32_t i = 0; i < block->count; i++) {
-    const struct ir_binding *x = &block->bindings[i];
-    keep[i] = x->form == IR_IF ? mark_if(n, x) : stays(n, x);
-  }
-  uint32_t kept = 0;
-  for (uint32_t i = 0; i < block->count; i++) {
-    struct ir_binding *x = &block->bindings[i];
-    if (!keep[i]) {
-      n->o->stats->dead++;
-      n->changed = true;
-      continue;
-    }
-    if (x->form == IR_IF) sweep_if(n, x);
-    if (x->form == IR_CALL) sweep_call(n, x);
-    block->bindings[kept++] = *x;
-  }
-  block->count = kept;
-}
-
 /* The signature last: calls are swept by it as it was. */
 static void shrink_signature(struct need *n, uint32_t f) {
   struct ir_function *function = &n->o->program->functions[f];
@@ -258,8 +193,9 @@ bool pass_dead(struct opt *o) {
   find_quiet(&n);
   find_needs(&n);
   uint32_t count = o->program->function_count;
+  n.removing = true;
   for (n.f = 0; n.f < count; n.f++) {
-    if (o->program->functions[n.f].typed) sweep_block(&n, o->program->functions[n.f].body);
+    if (o->program->functions[n.f].typed) look_through(&n);
   }
   for (uint32_t f = 0; f < count; f++) {
     if (o->program->functions[f].typed) shrink_signature(&n, f);

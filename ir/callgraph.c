@@ -1,105 +1,52 @@
-/* callgraph.c - see callgraph.h. R. E. Tarjan, Depth-first search and linear graph
- * algorithms, 1972. */
+/* callgraph.c - see callgraph.h. */
 #include "ir/callgraph.h"
+#include "ir/components.h"
 
-enum { UNSEEN = 0 };
-
-struct visit {
-  uint32_t function;
-  uint32_t next; /* instruction to look at */
-};
-
-struct search {
-  struct arena *arena;
-  const struct vcode_program *program;
-  struct callgraph *graph;
-  uint32_t *number; /* order of discovery from 1; UNSEEN */
-  uint32_t *low;    /* least number known to be reached within the component */
-  bool *open;       /* on `members`: its component is not complete */
-  uint32_t *members;
-  uint32_t member_count, seen, ordered;
-  ARRAY(struct visit) visits;
-};
-
-static void enter(struct search *s, uint32_t function) {
-  s->number[function] = s->low[function] = ++s->seen;
-  s->open[function] = true;
-  s->members[s->member_count++] = function;
-  *array_push(s->arena, &s->visits) = (struct visit){function, 0};
-}
-
-/* All of f's component is on top of `members`: f is the first of it that was discovered. */
-static void complete(struct search *s, uint32_t f) {
-  struct callgraph *g = s->graph;
-  uint32_t c = g->count++, member;
-  g->first[c] = s->ordered;
-  bool may_exit = false;
-  do {
-    member = s->members[--s->member_count];
-    s->open[member] = false;
-    g->component[member] = c;
-    g->order[s->ordered++] = member;
-    may_exit |= g->may_exit[member];
-  } while (member != f);
-  g->first[c + 1] = s->ordered;
-  for (uint32_t i = g->first[c]; i < s->ordered; i++) {
-    g->may_exit[g->order[i]] = may_exit;
-    if (s->ordered - g->first[c] > 1) g->recursive[g->order[i]] = true;
-  }
-}
-
-static void search_from(struct search *s, uint32_t root) {
-  struct callgraph *g = s->graph;
-  enter(s, root);
-  while (s->visits.count > 0) {
-    struct visit *v = &s->visits.items[s->visits.count - 1];
-    uint32_t f = v->function;
-    const struct vcode_function *function = &s->program->functions[f];
-    bool descended = false;
-    while (!descended && v->next < function->length) {
-      const struct vcode_instruction *in = &function->code[v->next++];
-      if (in->op == OPC_EXIT) g->may_exit[f] = true;
-      if (in->op != OPC_CALL) continue;
-      uint32_t callee = in->as.call.function;
-      if (s->number[callee] == UNSEEN) {
-        v->next--; /* look again afterwards, to take over what the callee found */
-        enter(s, callee);
-        descended = true;
-      } else {
-        if (s->open[callee] && s->low[callee] < s->low[f]) s->low[f] = s->low[callee];
-        g->may_exit[f] |= g->may_exit[callee];
-        if (callee == f) g->recursive[f] = true;
-      }
+/* All CALLs of a program, and which functions exit by themselves. */
+static struct graph find_calls(struct arena *arena, const struct vcode_program *program,
+                               bool *exits) {
+  const uint32_t n = program->function_count;
+  uint32_t *first = arena_alloc(arena, ((size_t)n + 1) * sizeof *first);
+  ARRAY(uint32_t) callees = {0};
+  for (uint32_t f = 0; f < n; f++) {
+    const struct vcode_function *function = &program->functions[f];
+    first[f] = (uint32_t)callees.count;
+    for (uint32_t i = 0; i < function->length; i++) {
+      const struct vcode_instruction *in = &function->code[i];
+      if (in->op == OPC_EXIT) exits[f] = true;
+      if (in->op == OPC_CALL) *array_push(arena, &callees) = in->as.call.function;
     }
-    if (descended) continue;
-    s->visits.count--;
-    if (s->low[f] == s->number[f]) complete(s, f);
+  }
+  first[n] = (uint32_t)callees.count;
+  return (struct graph){n, first, callees.items};
+}
+
+/* Functions exit if a function of their component does, or one that it calls: callees first. */
+static void spread_exits(const struct graph *calls, struct callgraph *g) {
+  for (uint32_t c = 0; c < g->count; c++) {
+    bool may_exit = false;
+    for (uint32_t i = g->first[c]; i < g->first[c + 1]; i++) {
+      const uint32_t f = g->order[i];
+      may_exit |= g->may_exit[f];
+      for (uint32_t k = calls->first[f]; k < calls->first[f + 1]; k++)
+        may_exit |= g->may_exit[calls->targets[k]];
+    }
+    for (uint32_t i = g->first[c]; i < g->first[c + 1]; i++)
+      g->may_exit[g->order[i]] = may_exit;
   }
 }
 
 struct callgraph callgraph_make(struct arena *arena, const struct vcode_program *program) {
-  size_t n = program->function_count;
-  struct callgraph graph = {
-      .order = arena_alloc(arena, n * sizeof(uint32_t)),
-      .first = arena_alloc(arena, (n + 1) * sizeof(uint32_t)),
-      .component = arena_alloc(arena, n * sizeof(uint32_t)),
-      .recursive = arena_alloc(arena, n * sizeof(bool)),
-      .reachable = arena_alloc(arena, n * sizeof(bool)),
-      .may_exit = arena_alloc(arena, n * sizeof(bool)),
-  };
-  struct search s = {
-      .arena = arena,
-      .program = program,
-      .graph = &graph,
-      .number = arena_alloc(arena, n * sizeof(uint32_t)),
-      .low = arena_alloc(arena, n * sizeof(uint32_t)),
-      .open = arena_alloc(arena, n * sizeof(bool)),
-      .members = arena_alloc(arena, n * sizeof(uint32_t)),
-  };
-  search_from(&s, program->entry);
-  for (uint32_t f = 0; f < n; f++) graph.reachable[f] = s.number[f] != UNSEEN;
-  for (uint32_t f = 0; f < n; f++) {
-    if (s.number[f] == UNSEEN) search_from(&s, f);
-  }
+  bool *may_exit = arena_alloc(arena, program->function_count);
+  const struct graph calls = find_calls(arena, program, may_exit);
+  const struct components c = components_make(arena, &calls, program->entry);
+  struct callgraph graph = {.order = c.order,
+                            .first = c.first,
+                            .count = c.count,
+                            .component = c.component,
+                            .recursive = c.cyclic,
+                            .reachable = c.reachable,
+                            .may_exit = may_exit};
+  spread_exits(&calls, &graph);
   return graph;
 }

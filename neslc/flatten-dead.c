@@ -1,53 +1,24 @@
 /* flatten-dead.c - takes out what nothing uses: lifting on demand makes more than is wanted. */
+#include "ir/dead.h"
 #include "neslc/flatten-private.h"
 
 bool binding_has_effect(const struct ir_binding *x) {
   return x->form == IR_CALL || (x->form == IR_OP && !opcode_is_pure((enum opcode)x->op));
 }
 
-static bool keep_block(struct ir_block *, bool *used);
-
-/* Whether a binding stays; if so its operands are used. Arms of an IF are cleaned first. */
-static bool keep(struct ir_binding *x, bool *used) {
-  bool wanted = binding_has_effect(x);
-  for (uint32_t i = 0; i < x->result_count; i++) wanted |= used[x->results[i]];
-  if (x->form == IR_IF) {
-    /* What is not used is not yielded either. */
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < x->result_count; i++) {
-      if (!used[x->results[i]]) continue;
-      x->results[kept] = x->results[i];
-      if (x->as.arms.then->end == IR_YIELD) {
-        x->as.arms.then->results[kept] = x->as.arms.then->results[i];
-      }
-      if (x->as.arms.otherwise->end == IR_YIELD) {
-        x->as.arms.otherwise->results[kept] = x->as.arms.otherwise->results[i];
-      }
-      kept++;
-    }
-    x->result_count = kept;
-    if (x->as.arms.then->end == IR_YIELD) x->as.arms.then->result_count = kept;
-    if (x->as.arms.otherwise->end == IR_YIELD) x->as.arms.otherwise->result_count = kept;
-    wanted |= keep_block(x->as.arms.then, used);
-    wanted |= keep_block(x->as.arms.otherwise, used);
-  }
-  if (!wanted) return false;
-  for (uint32_t i = 0; i < x->operand_count; i++) used[x->operands[i]] = true;
-  return true;
+static bool stays(void *context, const struct ir_binding *x) {
+  (void)context;
+  return binding_has_effect(x);
 }
 
-/* Cleans a block whose results are used. True if there is more to it than its results: of an
- * arm that yields nothing, whatever stays is there for an effect or because it may fail. */
-static bool keep_block(struct ir_block *b, bool *used) {
-  for (uint32_t i = 0; i < b->result_count; i++) used[b->results[i]] = true;
-  uint32_t kept = b->count;
-  for (uint32_t i = b->count; i-- > 0;) {
-    if (!keep(&b->bindings[i], used)) continue;
-    b->bindings[--kept] = b->bindings[i];
-  }
-  if (kept > 0) b->bindings += kept; /* an empty block has none */
-  b->count -= kept;
-  return b->end != IR_YIELD || b->count > 0;
+/* Takes out what a function does not need; the variables that it does. */
+static bool *clean(struct flattener *f, struct ir_function *g, const struct vars *kept) {
+  struct ir_dead d = {
+      .needed = arena_alloc(f->arena, g->var_count + 1), .stays = stays, .remove = true};
+  for (size_t k = 0; k < kept->list.count; k++) d.needed[kept->list.items[k]] = true;
+  for (uint32_t i = 0; i < g->body->result_count; i++) d.needed[g->body->results[i]] = true;
+  ir_dead_block(&d, g->body);
+  return d.needed;
 }
 
 /* ---- packs of flags by themselves, wanted for the descriptor ---- */
@@ -133,18 +104,14 @@ static bool merge_packs(struct ir_block *b, const bool *used, uint32_t *bound_at
 void flat_dead(struct flattener *f, struct ir_program *p) {
   for (uint32_t i = 0; i < p->function_count; i++) {
     struct ir_function *g = &p->functions[i];
-    bool *used = arena_alloc(f->arena, g->var_count + 1);
     const struct vars *kept = &f->kept.items[i];
-    for (size_t k = 0; k < kept->list.count; k++) used[kept->list.items[k]] = true;
-    keep_block(g->body, used);
+    const bool *used = clean(f, g, kept);
     struct rename r = {arena_alloc(f->arena, (g->var_count + 1) * sizeof *r.to)};
     uint32_t *bound_at = arena_alloc(f->arena, (g->var_count + 1) * sizeof *bound_at);
     uint32_t *packed_by = arena_alloc(f->arena, (g->var_count + 1) * sizeof *packed_by);
     for (uint32_t k = 0; k < g->var_count; k++) r.to[k] = k;
     if (merge_packs(g->body, used, bound_at, packed_by, &r)) rename_block(&r, g->body);
-    used = arena_alloc(f->arena, g->var_count + 1);
-    for (size_t k = 0; k < kept->list.count; k++) used[kept->list.items[k]] = true;
-    keep_block(g->body, used);
+    clean(f, g, kept);
     flat_sink(f, g, kept);
   }
 }
