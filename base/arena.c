@@ -18,14 +18,14 @@ void arena_init(struct arena *arena, struct heap *heap) {
 }
 
 void arena_free(struct arena *arena) {
-  arena_free_since(arena, (struct arena_mark){NULL, NULL, NULL});
+  arena_free_since(arena, (struct arena_point){NULL, NULL, NULL});
 }
 
-struct arena_mark arena_mark(const struct arena *arena) {
-  return (struct arena_mark){arena->blocks, arena->next, arena->end};
+struct arena_point arena_mark(const struct arena *arena) {
+  return (struct arena_point){arena->blocks, arena->next, arena->end};
 }
 
-void arena_free_since(struct arena *arena, struct arena_mark mark) {
+void arena_free_since(struct arena *arena, struct arena_point mark) {
   struct arena_block *block = arena->blocks;
   while (block != mark.newest) {
     struct arena_block *older = block->older;

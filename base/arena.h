@@ -26,13 +26,13 @@ void arena_init(struct arena *, struct heap *);
 void arena_free(struct arena *);
 
 /* How far an arena has come: what it gives out later can be freed without the rest. */
-struct arena_mark {
+struct arena_point {
   struct arena_block *newest;
   char *next, *end;
 };
-struct arena_mark arena_mark(const struct arena *);
+struct arena_point arena_mark(const struct arena *);
 /* Frees what the arena gave out since the mark; later marks are void. */
-void arena_free_since(struct arena *, struct arena_mark);
+void arena_free_since(struct arena *, struct arena_point);
 
 /* bytes, aligned to 16, zeroed. Never NULL: jumps to out_of_memory instead. */
 void *arena_alloc(struct arena *, size_t bytes);

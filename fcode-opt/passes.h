@@ -58,7 +58,7 @@ struct guard {
   struct arena arena;        /* of the functions of `program` */
   struct ir_program program; /* as it was before */
   struct fcode_opt_stats stats;
-  struct arena_mark mark; /* in the arena of the result: what follows is the pass's */
+  struct arena_point mark; /* in the arena of the result: what follows is the pass's */
   const char *file, *condition;
   int line; /* of the check that failed */
 };

@@ -108,10 +108,10 @@ Test(arena, frees_what_came_after_a_mark) {
   struct arena arena;
   heap_init(&heap, 0);
   arena_init(&arena, &heap);
-  const struct arena_mark empty = arena_mark(&arena);
+  const struct arena_point empty = arena_mark(&arena);
   char *kept = arena_copy(&arena, "kept", 4);
   const uint64_t live = heap.live;
-  const struct arena_mark mark = arena_mark(&arena);
+  const struct arena_point mark = arena_mark(&arena);
   char *first = arena_alloc(&arena, 64);
   for (int i = 0; i < 1000; i++) arena_alloc(&arena, 100);
   cr_expect_gt(heap.live, live);
