@@ -122,7 +122,8 @@ def threads():
 
 
 def pages():
-    """Documents that run, and the benchmarks' own tests."""
+    """Documents that run, and the tests of what runs tests and benchmarks."""
+    yield Stage("the runner of stages", "scripts/tests/test_stage_runner.py")
     yield Stage("benchmark programs", "bench/run --check --quick --jobs {jobs}")
     yield Stage("benchmark harness", "bench/tests/harness.py")
     yield Stage("work of compiled NESL", "python3 nesl-tests/work.py")

@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+"""Tests of scripts/stage_runner.py: what counts as a failure, and what --all leaves out."""
+
+import contextlib
+import io
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+import stage_runner as runner
+
+
+class Judging(unittest.TestCase):
+    def outcome(self, status, text, in_ci=False):
+        o = runner.judge(status, text, in_ci)
+        return o.word, o.passed, o.failed, len(o.skipped)
+
+    def test_counts_of_all_its_commands(self):
+        text = "3 passed, 0 failed\nmore\n4 passed, 0 failed, 2 skipped\n"
+        self.assertEqual(self.outcome(0, text), ("ok", 7, 0, 0))
+
+    def test_success_without_counts_is_one(self):
+        self.assertEqual(self.outcome(0, ""), ("ok", 1, 0, 0))
+
+    def test_a_status_is_a_failure_whatever_was_counted(self):
+        self.assertEqual(self.outcome(1, "3 passed, 0 failed\n"), ("FAILED", 3, 1, 0))
+        self.assertEqual(self.outcome(-11, ""), ("FAILED", 0, 1, 0))
+        self.assertEqual(self.outcome(1, "3 passed, 2 failed\n"), ("FAILED", 3, 2, 0))
+
+    def test_what_is_missing_is_counted_and_in_ci_fails(self):
+        text = "SKIPPED: no qemu\n2 passed, 0 failed\n"
+        self.assertEqual(self.outcome(0, text), ("ok", 2, 0, 1))
+        self.assertEqual(self.outcome(0, text, in_ci=True), ("FAILED", 2, 1, 1))
+        self.assertEqual(self.outcome(0, "SKIPPED: no qemu\n"), ("SKIPPED", 0, 0, 1))
+
+    def test_no_gpu_is_no_failure(self):
+        text = "SKIPPED (no GPU): fused on cuda\n2 passed, 0 failed\n"
+        self.assertEqual(self.outcome(0, text, in_ci=True), ("ok", 2, 0, 1))
+
+
+class Remembering(unittest.TestCase):
+    """Stages over a file of our own in a tree of our own."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = Path(folder.name)
+        kept = {name: getattr(runner, name) for name in ("ROOT", "LOGS", "PASSED", "CORPUS", "IN_CI")}
+        self.addCleanup(lambda: [setattr(runner, n, v) for n, v in kept.items()])
+        runner.ROOT, runner.LOGS = self.root, self.root / "build" / "logs"
+        runner.PASSED, runner.CORPUS = self.root / "build" / "passed.json", self.root / "corpus"
+        runner.IN_CI = False
+        runner.subprocess.run(["git", "init", "-q", folder.name], check=True)
+        (self.root / ".gitignore").write_text("/build/\n")
+        (self.root / "data").mkdir()
+        (self.root / "data" / "x").write_text("1")
+        self.stage = runner.Stage("counts", "echo run >>build/runs; grep -q 1 data/x", "none",
+                                  reads=("data",))
+
+    def go(self, use=True, **more):
+        """The exit status of a run, and how often the stage has run by then."""
+        self.said = io.StringIO()
+        with contextlib.redirect_stdout(self.said):
+            status = runner.run({}, [self.stage], "1", runner.Record(use), **more)
+        return status, len((self.root / "build" / "runs").read_text().splitlines())
+
+    def test_what_passed_is_not_run_again(self):
+        self.assertEqual(self.go(), (0, 1))
+        self.assertEqual(self.go(), (0, 1))
+        self.assertIn("1 of 1 stages passed before", self.said.getvalue())
+
+    def test_without_a_record_it_is(self):
+        self.go()
+        self.assertEqual(self.go(use=False), (0, 2))
+
+    def test_other_inputs_run_it_again(self):
+        self.go()
+        (self.root / "data" / "x").write_text("11")
+        self.assertEqual(self.go(), (0, 2))
+
+    def test_another_command_runs_it_again(self):
+        self.go()
+        self.stage.command += " && true"
+        self.assertEqual(self.go(), (0, 2))
+
+    def test_other_files_do_not(self):
+        self.go()
+        (self.root / "beside").write_text("1")
+        self.assertEqual(self.go(), (0, 1))
+
+    def test_a_failure_is_not_remembered(self):
+        (self.root / "data" / "x").write_text("2")
+        self.assertEqual(self.go(), (1, 1))
+        self.assertEqual(self.go(), (1, 2))
+        self.assertIn("FAILED: counts", self.said.getvalue())
+
+    def test_what_is_missing_counts_and_fails_in_ci(self):
+        status, _ = self.go(lacking=lambda: ["a compiler"])
+        self.assertEqual(status, 0)
+        self.assertIn("1 passed, 0 failed, 1 skipped", self.said.getvalue())
+        runner.IN_CI = True
+        status, _ = self.go(lacking=lambda: ["a compiler"])
+        self.assertEqual(status, 1)
+
+    def test_a_build_without_its_tools_skips_its_stages(self):
+        builds = {"none": runner.Build("true", ("no-such-compiler",))}
+        (self.root / "build").mkdir()
+        (self.root / "build" / "runs").write_text("")
+        with contextlib.redirect_stdout(io.StringIO()) as said:
+            runner.run(builds, [self.stage], "1", runner.Record(False))
+        self.assertIn("SKIPPED 1 stages: no no-such-compiler", said.getvalue())
+        self.assertEqual((self.root / "build" / "runs").read_text(), "")
+
+
+if __name__ == "__main__":
+    unittest.main()
