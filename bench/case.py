@@ -70,14 +70,13 @@ class Case:
     limit: Callable = field(default=lambda n, arguments: Limit())
     work: Callable = field(default=lambda n: n)   # the algorithm's, for the fit of the exponent
     unit: str = "elements"       # what n counts
-    target: Optional[float] = None   # most that time over `against` may be, on two threads
-    against: str = "openmp"      # the system that the target is relative to
     memory: Optional[Callable] = None   # memory(n): most bytes of vectors, a promise of issue 6
     widths: str = "64"           # "64" (64/64), "classic" (32-bit int) or "32" (32/32)
     # Variants of the data, e.g. matrices: name -> make. The first is the one of the summaries.
     variants: Optional[dict] = None
     facts: Optional[Callable] = None   # facts(arguments) -> numbers by name, for tables of variants
-    # One line: where the time goes and what would mend it; for those that miss their target.
+    # One line: where the time goes and what would mend it; for those that do not meet their target
+    # (targets.def).
     remark: str = ""
 
 

@@ -1,7 +1,7 @@
 /* fused-loops.c - the loops of fused.h; compiled for this machine, with leave to reorder. */
 #include "bench/fused.h"
 
-#include <math.h>
+#include "bench/normal.h"
 
 #define PARALLEL _Pragma("omp parallel for simd schedule(static) num_threads(threads)")
 
@@ -50,15 +50,6 @@ void loop_filter(const struct fused_data *d, int threads) {
     out[kept] = x;
     kept += x > 0.25;
   }
-}
-
-static inline double normal(double x) {
-  const double y = 1.0 / (1.0 + 0.2316419 * fabs(x));
-  const double p =
-      y * (0.31938153 +
-           y * (-0.356563782 + y * (1.781477937 + y * (-1.821255978 + y * 1.330274429))));
-  const double w = 1.0 - 0.39894228040143267 * exp(-0.5 * x * x) * p;
-  return x < 0.0 ? 1.0 - w : w;
 }
 
 void loop_black_scholes(const struct fused_data *d, int threads) {

@@ -5,7 +5,7 @@
  * Prints the machine's limit in GB/s for the kernel's streams (0 if the kernel is bound by
  * arithmetic), then the time of each round in seconds and the sum of its results.
  */
-#include <math.h>
+#include "bench/normal.h"
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -177,15 +177,6 @@ static void sparse(struct data *k) {
     for (long i = start[r]; i < start[r + 1]; i++) s += a[i] * x[column[i]];
     out[r] = s;
   }
-}
-
-static inline double normal(double x) {
-  const double y = 1.0 / (1.0 + 0.2316419 * fabs(x));
-  const double p =
-      y * (0.31938153 +
-           y * (-0.356563782 + y * (1.781477937 + y * (-1.821255978 + y * 1.330274429))));
-  const double w = 1.0 - 0.39894228040143267 * exp(-0.5 * x * x) * p;
-  return x < 0.0 ? 1.0 - w : w;
 }
 
 static void black_scholes(struct data *k) {

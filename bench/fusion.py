@@ -366,7 +366,8 @@ KERNELS = [
 def build_loops(folder):
     target = folder / "loops"
     subprocess.run(["cc", "-O3", "-march=native", "-mprefer-vector-width=512", "-fopenmp",
-                    "-ffast-math", "-Wall", "-Wextra", "-Werror", str(HERE / "fusion-loops.c"),
+                    "-ffast-math", "-Wall", "-Wextra", "-Werror",
+                    f"-I{HERE.parent}", str(HERE / "fusion-loops.c"),
                     "-lm", "-lmvec", "-o", str(target)], check=True)
     return target
 

@@ -7,11 +7,9 @@
  * measured first if the time ends. For the GPU (--backend cuda); works on any back end.
  */
 #include "bench/gpu-ops.h"
+#include "bench/targets.h"
 
 #include <stdlib.h>
-
-/* Targets: parts of the copy bandwidth. */
-static const double PLAIN = 0.90, EXACT_SCAN = 0.80, FLOAT_SCAN = 0.60, PACKING = 0.80;
 
 /* ---- elementwise ---- */
 
@@ -44,7 +42,7 @@ static void measure_maps(struct device *d, struct operands *x) {
                     .class = row[r].in,
                     .n = x->n,
                     .bytes = map_bytes(&d->b, &row[r]) * (double)x->n,
-                    .target = divides || op_is_approximate(op) ? 0.0 : PLAIN};
+                    .target = divides || op_is_approximate(op) ? 0.0 : TARGET_GPU_PLAIN};
     for (unsigned k = 0; k < arity; k++) {
       m.work.in[k] = x->of[k][arity == 3 && k == 0 ? CLASS_BOOL : row[r].in];
     }
@@ -64,18 +62,19 @@ static void measure_combining(struct device *d, struct operands *x) {
       if (!device_wants(d, name)) continue;
       const double size = (double)elem_bytes(&d->b, row[r].klass);
       device_measure(
-          d,
-          &(struct row){.family = scan ? row[r].exact ? "exact scan" : "float scan" : "reduce",
-                        .work = {.name = name,
-                                 .detail = "one",
-                                 .run = scan ? run_scan : run_reduce,
-                                 .op = row[r].op,
-                                 .in = {x->of[0][row[r].klass]},
-                                 .d = cvl_one_segment(x->n)},
-                        .class = row[r].klass,
-                        .n = x->n,
-                        .bytes = (scan ? 2 : 1) * size * (double)x->n,
-                        .target = scan ? row[r].exact ? EXACT_SCAN : FLOAT_SCAN : PLAIN});
+          d, &(struct row){
+                 .family = scan ? row[r].exact ? "exact scan" : "float scan" : "reduce",
+                 .work = {.name = name,
+                          .detail = "one",
+                          .run = scan ? run_scan : run_reduce,
+                          .op = row[r].op,
+                          .in = {x->of[0][row[r].klass]},
+                          .d = cvl_one_segment(x->n)},
+                 .class = row[r].klass,
+                 .n = x->n,
+                 .bytes = (scan ? 2 : 1) * size * (double)x->n,
+                 .target = scan ? row[r].exact ? TARGET_GPU_EXACT_SCAN : TARGET_GPU_FLOAT_SCAN
+                                : TARGET_GPU_PLAIN});
     }
   }
 }
@@ -112,7 +111,7 @@ static void measure_makers(struct device *d, struct operands *x) {
                     .class = class,
                     .n = x->n,
                     .bytes = 2.0 * (double)elem_bytes(&d->b, class) * (double)x->n,
-                    .target = PLAIN};
+                    .target = TARGET_GPU_PLAIN};
     if (device_wants(d, m.work.name)) device_measure(d, &m);
     m.work.name = "INDEX, +";
     m.work.run = run_index_add;
@@ -133,7 +132,7 @@ static void measure_packs(struct device *d, struct operands *x) {
                     .class = class,
                     .n = x->n,
                     .bytes = n * (1.0 + 3.0 / 8 + 1.5 * size),
-                    .target = PACKING,
+                    .target = TARGET_GPU_PACK,
                     .fresh = 2};
     if (device_wants(d, m.work.name)) device_measure(d, &m);
     m.work.name = "PACK, flags again";

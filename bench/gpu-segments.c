@@ -1,14 +1,15 @@
 /* gpu-segments.c - segmented operations on n elements by the shape of their segments. Each has
- * to be done within 1.5 times what its bytes take, whatever the shape.
+ * held to what its bytes take, whatever the shape.
  *
  * Operations on a descriptor that was used before: what is made for it on first use is measured
  * apart, with the making of a descriptor. Permutations reverse each segment.
  */
 #include "bench/gpu-ops.h"
+#include "bench/targets.h"
 
 #include <stdlib.h>
 
-static const double SHAPED = 1.0 / 1.5;
+static const double SHAPED = 1.0 / TARGET_GPU_SEGMENTED;
 static const double DIRECTORY = 0.2; /* bytes an element: which segment it is in */
 
 /* Length of segment k of each shape; the last one is cut to what is left of n. */

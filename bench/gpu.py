@@ -23,6 +23,7 @@ from pathlib import Path
 
 import fusion
 import machine
+from targets import GPU_COUNTS, GPU_TIMES, VALUES
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
@@ -37,10 +38,6 @@ DEVICE_KEYS = ("launches", "waits", "bytes_up", "bytes_down", "kernel_seconds", 
 PROGRAMS = ["qs.1000000", "quickhull.5000000", "bh.75000", "quickhull.1000000", "bh.10000",
             "black-scholes.10000000", "dotp.10000000", "black-scholes.1000000", "muladd",
             "bh.1000", "qs.1000", "quickhull.1000", "bh.100", "dotp.100000", "black-scholes.1000"]
-MILLISECONDS = {"qs.1000000": 3, "quickhull.5000000": 6, "bh.75000": 100}  # in 32/32
-LAUNCHES_WAITS = {"qs.1000000": (1300, 30), "quickhull.1000000": (800, 50),
-                  "bh.10000": (6500, 300)}
-RANK_TIMES, DOT_TIMES = 1.3, 1.1  # of CUB's sort, of cuBLAS's dot product
 
 
 def median(values):
@@ -171,7 +168,7 @@ def measure_programs(seconds, options):
     on_gpu = options.backend == "cuda"
     wanted = [(name, width) for name in PROGRAMS for width in (32, 64)]
     if not on_gpu:  # what is held to a target
-        wanted = [(name, 32) for name in LAUNCHES_WAITS]
+        wanted = [(name, 32) for name in GPU_COUNTS]
     for k, (name, width) in enumerate(wanted):
         row_end = time.time() + (end - time.time()) / (len(wanted) - k)
         row = {"name": name, "int": width, "float": width, "wrong": None}
@@ -234,31 +231,31 @@ def targets(results, backend):
         return [(r["part"], f"{r['name']} {r['elem']} {r['shape']} n={r['n']}") for r in rows
                 if r["family"] == name]
 
-    lines = [target("elementwise, part of copy bandwidth", 0.90, family("map"), False),
-             target("reductions, part of copy bandwidth", 0.90, family("reduce"), False),
-             target("INT scans, part of copy bandwidth", 0.80, family("exact scan"), False),
-             target("FLOAT scans, part of copy bandwidth", 0.60, family("float scan"), False),
-             target("PACK, part of copy bandwidth", 0.80, family("pack"), False),
-             target("segmented, times what the bytes take", 1.5,
+    of_copy = (("elementwise", "GPU_PLAIN", "map"), ("reductions", "GPU_PLAIN", "reduce"),
+               ("INT scans", "GPU_EXACT_SCAN", "exact scan"),
+               ("FLOAT scans", "GPU_FLOAT_SCAN", "float scan"), ("PACK", "GPU_PACK", "pack"))
+    lines = [*(target(f"{what}, part of copy bandwidth", VALUES[name], family(key), False)
+               for what, name, key in of_copy),
+             target("segmented, times what the bytes take", VALUES["GPU_SEGMENTED"],
                     [(1 / part, what) for part, what in family("segmented")], True)]
     ranks = [r for r in results.get("ops", {}).get("rows", [])
              if r["family"] == "rank" and r["bytes"] >= 256e6]
-    lines.append(target("RANK, times CUB's sort of keys with places", RANK_TIMES,
+    lines.append(target("RANK, times CUB's sort of keys with places", VALUES["GPU_RANK"],
                         [(r["seconds"] / peer, f"{r['elem']} n={r['n']}") for r in ranks
                          if (peer := peer_seconds(results, "CUB", "RANK_UP", r["elem"], r["n"]))],
                         True))
     for ours, theirs in (("dot", "dot"), ("saxpy", "axpy")):
         fused = [r for r in results.get("fused", {}).get("rows", [])
                  if r["name"] == ours and "seconds" in r and on_gpu]
-        lines.append(target(f"fused {ours}, times cuBLAS", DOT_TIMES,
+        lines.append(target(f"fused {ours}, times cuBLAS", VALUES["GPU_DOT"],
                             [(r["seconds"] / peer, f"{r['elem']} n={r['n']}") for r in fused
                              if (peer := peer_seconds(results, "cuBLAS", theirs, r["elem"],
                                                       r["n"]))], True))
-    for name, most in MILLISECONDS.items():
+    for name, most in GPU_TIMES.items():
         lines.append(target(f"{name} in 32/32, ms", most,
                             [(1e3 * r["seconds"], "median") for r in programs if on_gpu and
                              r["name"] == name and r["int"] == 32 and "seconds" in r], True))
-    for name, most in LAUNCHES_WAITS.items():
+    for name, most in GPU_COUNTS.items():
         for key, limit in zip(("launches", "waits"), most):
             lines.append(target(f"{name} in 32/32, {key}", limit,
                                 [(r[key], "median") for r in programs if backend != "cpu" and

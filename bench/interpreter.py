@@ -3,9 +3,8 @@
 
     bench/interpreter.py [--runs N] [--vinterp PATH] [--json]
 
-Fibonacci is compared with its target (16 ms on one 2.3 GHz Xeon core, a third of the 1990s
-interpreter); the share of the interpreter is the part of a run's time that its profile does not
-find inside vector operations."""
+Fibonacci is compared with its target (targets.def); the share of the interpreter is the part of a
+run's time that its profile does not find inside vector operations."""
 
 import argparse
 import json
@@ -14,8 +13,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+from targets import VALUES
+
 HERE = Path(__file__).resolve().parent
-TARGET_MS, TARGET_SHARE = 16.0, 0.02
 
 
 def run(vinterp, program, *flags):
@@ -51,9 +51,10 @@ def main():
     for name, flags in (("32-bit INT", ["--classic"]), ("64-bit INT", [])):
         times = [elapsed_ms(options.vinterp, "fibonacci.vcode", "--threads", "1", *flags)
                  for _ in range(options.runs)]
-        rows[f"fibonacci 25, {name}, ms"] = (*spread(times), TARGET_MS)
+        rows[f"fibonacci 25, {name}, ms"] = (*spread(times), VALUES["FIBONACCI_MILLISECONDS"])
     shares = [100 * share(options.vinterp) for _ in range(options.runs)]
-    rows["interpreter's share, 100,000 elements, %"] = (*spread(shares), 100 * TARGET_SHARE)
+    rows["interpreter's share, 100,000 elements, %"] = (*spread(shares),
+                                                        100 * VALUES["INTERPRETER_SHARE"])
     if options.json:
         json.dump({k: dict(zip(("median", "least", "most", "target"), v)) for k, v in rows.items()},
                   sys.stdout, indent=1)

@@ -42,6 +42,7 @@ def describe():
     version = said(nvcc, "--version") if nvcc else None
     return {"date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
             "commit": said("git", "rev-parse", "HEAD"),
-            "changed": bool(said("git", "status", "--porcelain", "--untracked-files=no")),
+            "changed": bool(said("git", "status", "--porcelain", "--untracked-files=no", "--", ".",
+                                 ":!bench/results", ":!docs/results*")),
             "gpu": gpu(), "nvcc": version.split("\n")[-2] if version else None,
             "system": platform.platform(), "processors": os.cpu_count()}

@@ -8,16 +8,24 @@ import tempfile
 from checking import check_case, complaint, computed, expected
 from collection import WORK, BenchError, Data, results, variants
 from hardware import limit_seconds
-from noise import median
-from systems import MachineStreams, Ravel
-from timing import Contender, alternate
+from noise import median, middle, ratios
+from rounds import COMPARED, PEER, Contender, alternate
+from systems import MachineStreams
 
-# What --times of `nesl` counts, kept under these names.
-FACTS = ("instructions", "work", "steps", "launches", "waits", "peak_bytes", "compile_seconds",
-         "load_seconds", "device")
+# What --times of `nesl` counts, and as what it is kept, of which systems.
+FACTS = {name: name for name in ("instructions", "work", "steps", "launches", "waits",
+                                 "compile_seconds", "device")} | {"peak_bytes": "vector_bytes"}
+EXPLAINED = ("ravel", "ravel-base")
 
 # What contraction of floating point gains is asked once.
 AT_THE_LARGEST = ("c-fast", "openmp-fast")
+
+COUNTED = ("ravel", "c")  # whose lines of code are
+
+IN_CACHE = 1 << 20        # bytes of arguments, at most, of the size that is held to targets, too
+CURVE_ROUNDS, CURVE_SECONDS = 3, 0.1   # of the other sizes, which only show how times grow
+ENOUGH_SECONDS = 0.1      # whose results were looked at for so long is not run again
+SLOW_SECONDS = 2.0        # who is not compared is left out where it would take longer
 
 
 class Plan:
@@ -28,22 +36,35 @@ class Plan:
         self.judge = judge  # plain C, which says what is right at measured sizes
         self.rounds, self.budget = options.rounds, options.seconds
         self.quick, self.largest, self.sizes = options.quick, options.largest, options.sizes
-        self.variants, self.widths = options.variants, options.widths
+        self.curves, self.variants = options.curves, options.variants
         self.backend, self.build = options.backend, options.build
         self.timeout, self.asked = options.limit, bool(options.systems)
 
     def points(self, case):
-        """Pairs of a variant and a size: all sizes of the first, the largest of the others."""
-        sizes = self.sizes or sorted(case.sizes)
-        if not self.sizes and self.largest:
-            sizes = sizes[-1:]
-        elif not self.sizes and self.quick:
+        """[(variant, n, held)]: all sizes of the first variant, rising, the largest of the others;
+        held to the target are the largest and the largest in the cache."""
+        sizes = sorted(self.sizes or case.sizes)
+        if not self.sizes and self.quick:
             sizes = sizes[:2]
-        names = [name for name, _ in variants(case)]
-        points = [(names[0], n) for n in sizes]
+        first, *others = [name for name, _ in variants(case)]
+        held = {sizes[-1]}
+        if not self.largest and not self.sizes:
+            held.add(in_cache(case, first, sizes))
+        points = [(first, n, n in held) for n in sizes
+                  if n in held or self.sizes or (self.curves and not self.largest)]
         if self.variants and not self.quick:
-            points += [(name, sizes[-1]) for name in names[1:]]
+            points += [(name, sizes[-1], False) for name in others]
         return points
+
+
+def in_cache(case, variant, sizes):
+    """The largest of rising sizes whose arguments have at most IN_CACHE bytes; else the least."""
+    found = sizes[0]
+    for n in sizes:
+        if Data(case, variant, n).bytes() > IN_CACHE:
+            break
+        found = n
+    return found
 
 
 def contenders(plan, systems, case, n):
@@ -67,6 +88,8 @@ def verify(plan, data, found_systems, folder):
     small ones, and given to the case's check; where they are not unique, to that alone."""
     count, wanted = len(results(data.case)), None
     for c in sorted(found_systems, key=lambda c: c.system.name != "c"):
+        if c.problem or c.name() == "openmp-again":
+            continue
         try:
             run, found = computed(c.system, data, c.threads, folder, count, plan.timeout, 2)
             c.command = re.sub(r" (-o|--times) \S+", "", run.command)
@@ -85,29 +108,58 @@ def verify(plan, data, found_systems, folder):
             c.wrong = bool(c.problem)
         if plain and not c.problem and data.case.reference:
             wanted = found
-        c.seconds = min(run.times["seconds"])
-        c.cost = max(0.0, run.wall - sum(run.times["seconds"]))
+        take_times(c, run)
+
+
+def take_times(c, run):
+    """What is known of a system after its results were looked at. Who is measured once, and was
+    at work for long enough, has been measured."""
+    times = run.times["seconds"]
+    c.seconds = min(times)
+    c.cost = max(0.0, run.wall - sum(times))
+    if c.name() not in (*COMPARED, PEER) and sum(times) >= ENOUGH_SECONDS:
+        c.rounds, c.peak = [times], run.peak
+
+
+def same_binary(found):
+    """OpenMP C against itself: what is known of it is known of its twin."""
+    peers = {c.threads: c for c in found if c.name() == PEER}
+    for c in found:
+        if c.name() == "openmp-again" and c.threads in peers:
+            peer = peers[c.threads]
+            c.seconds, c.cost, c.command = peer.seconds, peer.cost, peer.command
+            c.problem, c.wrong = peer.problem, False
+            c.result_bytes = peer.result_bytes
+        elif c.name() == "openmp-again":
+            c.problem = "it has no twin"
 
 
 def rounded(x):
-    return float(f"{x:.5g}")
+    return float(f"{x:.4g}")
 
 
-def record(c):
-    """A contender's measurements as JSON."""
+def triple(values):
+    return [rounded(x) for x in middle(values)]
+
+
+def record(c, held, peer=None, streams=None):
+    """A contender's measurements as JSON: medians with the ranges that enclose them. Of sizes that
+    are not held to targets only the time."""
     entry = {"system": c.system.name, "threads": c.threads}
     if c.problem:
         return {**entry, "problem": c.problem, "wrong": c.wrong}
-    times = [t for r in c.rounds for t in r]
-    entry.update(seconds=rounded(median(times)), least=rounded(min(times)),
-                 most=rounded(max(times)), repeats=c.repeat,
-                 rounds=[rounded(median(r)) for r in c.rounds], process_bytes=c.peak)
-    for name in FACTS:
+    entry.update(seconds=triple(c.medians()), rounds=len(c.rounds))
+    if not held:
+        return entry
+    if peer and c.name() in COMPARED:
+        entry["ratio"] = triple(ratios(c.medians(), peer.medians()))
+    if streams and c.name() in (*COMPARED, PEER):
+        entry["share"] = triple(ratios(streams.medians(), c.medians()))
+    entry["process_bytes"] = c.peak
+    for name, key in FACTS.items() if c.name() in EXPLAINED else ():
         if name in c.facts:
-            # What a baseline says of its peak is that of its process.
-            key = "vector_bytes" if name == "peak_bytes" else name
-            if key != "vector_bytes" or isinstance(c.system, Ravel):
-                entry[key] = c.facts[name]
+            value = c.facts[name]
+            entry[key] = rounded(value) if isinstance(value, float) else value
     return entry
 
 
@@ -132,35 +184,63 @@ def machine_streams(plan, limit):
     return [found]
 
 
-def measure_point(plan, systems, judging, case, variant, n, share):
-    """The measurements of all systems at a size."""
+def leave_out_slow(found, before, n):
+    """Those that are not compared, and whose time at the size before says that they would take
+    too long at this one."""
+    for c in found:
+        old = before.get((c.name(), c.threads))
+        if c.name() in (*COMPARED, PEER) or not old:
+            continue
+        if old[1] is None or old[1] * n / old[0] > SLOW_SECONDS:
+            c.problem = "it would take too long"
+
+
+def measure_point(plan, systems, judging, case, point, budget, before):
+    """The measurements of all systems at a size; before: what each took at the one before."""
+    variant, n, held = point
     data = Data(case, variant, n)
     arguments = data.arguments(memory_map=True)
     limit = case.limit(n, arguments)
-    point = {"n": n, "variant": variant, "data_bytes": data.bytes(),
-             "work": float(case.work(n)),
-             "limit": {"bytes": float(limit.bytes), "gathers": float(limit.gathers),
-                       "flops": float(limit.flops)},
-             "memory_promise": float(case.memory(n)) if case.memory else None,
-             "facts": case.facts(arguments) if case.facts else {}}
-    if plan.limits:
-        point["limit_seconds"] = rounded(limit_seconds(plan.limits, limit))
     found, missing = contenders(plan, systems, case, n)
+    leave_out_slow(found, before, n)
     folder = tempfile.mkdtemp(prefix=f"{case.name}-", dir=WORK)
     try:
         verify(plan, data, contenders(plan, judging, case, n)[0] + found, folder)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    streams = machine_streams(plan, limit)
-    alternate([c for c in found + streams if not c.problem], data, case.widths, plan.rounds,
-              share, plan.timeout)
+    same_binary(found)
+    streams = machine_streams(plan, limit) if held else []
+
+    def play(c):
+        c.round(data, case.widths, plan.timeout)
+    if held:
+        alternate(found + streams, play, plan.rounds, budget)
+    else:
+        alternate(found, play, min(plan.rounds, CURVE_ROUNDS), budget, CURVE_SECONDS)
     for c in found + streams:
         say(case, variant, n, c)
-    point["result_bytes"] = max((c.result_bytes for c in found), default=0)
-    point["systems"] = [record(c) for c in found]
-    point["streams"] = record(*streams) if streams else None
-    point["missing"] = missing
-    return point
+    for name, reason in missing.items():
+        if not reason.startswith("bench/baselines"):
+            print(f"  {name}: {reason}", flush=True)
+    before.update({(c.name(), c.threads): (n, None if c.problem else median(c.medians()))
+                   for c in found})
+    return as_json(plan, case, point, data, limit, arguments, found, streams)
+
+
+def as_json(plan, case, point, data, limit, arguments, found, streams):
+    variant, n, held = point
+    peers = {c.threads: c for c in found if c.name() == PEER and not c.problem}
+    bare = streams[0] if streams and not streams[0].problem else None
+    entry = {"n": n, "variant": variant, "held": held,
+             "bytes": data.bytes() + max((c.result_bytes for c in found), default=0),
+             "work": rounded(float(case.work(n))),
+             "streamed_bytes": float(limit.bytes) if bare else None,
+             "limit_seconds": rounded(limit_seconds(plan.limits, limit)) if plan.limits else None,
+             "memory_promise": float(case.memory(n)) if case.memory else None,
+             "facts": case.facts(arguments) if case.facts else None,
+             "streams": record(bare, held) if bare else None}
+    return {**{k: v for k, v in entry.items() if v is not None},
+            "systems": [record(c, held, peers.get(c.threads), bare) for c in found]}
 
 
 def say(case, variant, n, c):
@@ -171,19 +251,18 @@ def say(case, variant, n, c):
         if c.wrong:
             print(f"    {c.command}", flush=True)
         return
-    times = [t for r in c.rounds for t in r]
-    print(f"  {where:40} {c.system.name:14} {c.threads} {median(times) * 1e3:11.4f} ms "
-          f"({min(times) * 1e3:.4f} to {max(times) * 1e3:.4f}), {len(c.rounds)} rounds of "
-          f"{c.repeat}", flush=True)
+    found, low, high = middle(c.medians())
+    print(f"  {where:40} {c.system.name:14} {c.threads} {found * 1e3:11.4f} ms "
+          f"({low * 1e3:.4f} to {high * 1e3:.4f}), {len(c.rounds)} rounds of "
+          f"{len(c.rounds[0])}", flush=True)
 
 
 def budgets(points, seconds):
-    """Seconds for the rounds of each point: the largest size of the first variant, which is what
-    targets are for, has as many as all others together."""
-    main = max((p for p in points if p[0] == points[0][0]), key=lambda p: p[1])
-    others = max(1, len(points) - 1)
-    return {p: seconds if len(points) == 1 else seconds / 2 / (1 if p == main else others)
-            for p in points}
+    """Seconds for the rounds of each point: two thirds for the largest size that is held to its
+    target, a third for the other one; rounds of the rest are few."""
+    held = [p for p in points if p[2]]
+    shares = {held[-1]: 2 / 3, **{p: 1 / 3 for p in held[:-1]}} if len(held) > 1 else {}
+    return {p: seconds * shares.get(p, 1.0) for p in points}
 
 
 def measure(plan, case):
@@ -197,15 +276,15 @@ def measure(plan, case):
     systems = [s for s in plan.systems if s.name not in broken]
     judging = [s for s in judging if s.name not in broken]
     program = {"name": case.name, "title": case.title, "paper": case.paper, "unit": case.unit,
-               "widths": case.widths, "target": case.target, "against": case.against,
-               "remark": case.remark, "wrong": wrong,
-               "lines": {s.name: s.lines(case) for s in systems if not s.available(case)},
+               "wrong": wrong,
+               "lines": {s.name: s.lines(case) for s in systems
+                         if s.name in COUNTED and not s.available(case)},
                "sizes": []}
-    shares = budgets(plan.points(case), plan.budget)
+    shares, before = budgets(plan.points(case), plan.budget), {}
     try:
-        for (variant, n), share in shares.items():
+        for point, budget in shares.items():
             program["sizes"].append(
-                measure_point(plan, systems, judging, case, variant, n, share))
+                measure_point(plan, systems, judging, case, point, budget, before))
     except (BenchError, MemoryError) as error:
         print(f"FAILED {case.name}: {error}", file=sys.stderr, flush=True)
         program["wrong"].append(str(error))

@@ -3,6 +3,9 @@
 from math import comb, exp, isfinite, log
 
 CONFIDENCE = 0.9
+LEAST_ROUNDS = 5     # the fewest whose least and most enclose the median with that confidence
+MOST_ROUNDS = 31
+NARROW = 0.1         # a range is narrow if it is narrower than this part of its median
 
 
 def median(values):
@@ -26,6 +29,31 @@ def interval(values):
     while k + 1 <= (n + 1) // 2 and confidence(k + 1) >= CONFIDENCE:
         k += 1
     return values[k - 1], values[n - k], max(0.0, confidence(k))
+
+
+def middle(values):
+    """(median, low, high): what is kept of measurements."""
+    low, high, _ = interval(values)
+    return median(values), low, high
+
+
+def is_narrow(values):
+    """Whether more rounds are of no use: the range that encloses the median is narrower than a
+    tenth of it. It is never asked which side of a target the range is on, since rounds that end
+    when a verdict pleases favour that verdict."""
+    if len(values) < LEAST_ROUNDS:
+        return False
+    found, low, high = middle(values)
+    return high - low < NARROW * found
+
+
+def verdict(ratio, rounds, target):
+    """Of (median, low, high) of a ratio that may be at most `target`: met or missed if all of the
+    range is on one side; else, and if rounds were too few for a range, undecided."""
+    _, low, high = ratio
+    if rounds < LEAST_ROUNDS or low <= target < high:
+        return "undecided"
+    return "met" if high <= target else "missed"
 
 
 def ratios(times, others):

@@ -7,11 +7,11 @@
  */
 #include "bench/calls.h"
 #include "bench/streams.h"
+#include "bench/targets.h"
 
 #include <string.h>
 
-/* Targets: parts of the limit. */
-static const double PLAIN = 0.85, SCANNING = 0.70, REPORTED = 0.0;
+static const double REPORTED = 0.0; /* no target */
 
 /* Measures one operation against its streams; *s remembers the best loop between calls. */
 static void measure(struct bench *b, const struct work *w, enum elem_class class,
@@ -58,7 +58,8 @@ static void measure_rows(struct bench *b, enum elem_class in, enum elem_class ou
         .name = op->name, .detail = "", .run = run_map, .op = row[r].op, .arity = arity};
     memcpy(w.in, operands, sizeof operands);
     const bool divides = in == CLASS_INT && (row[r].op == OP_DIV || row[r].op == OP_MOD);
-    measure(b, &w, in, &s, divides || op_is_approximate(row[r].op) ? REPORTED : PLAIN);
+    measure(b, &w, in, &s,
+            divides || op_is_approximate(row[r].op) ? REPORTED : TARGET_OPS_PLAIN);
   }
   for (unsigned k = 0; k < arity; k++) drop(b, &operands[k]);
 }
@@ -82,7 +83,7 @@ static void measure_combining(struct bench *b, enum elem_class class, bool scan)
                            .op = row[r].op,
                            .in = {v},
                            .d = cvl_one_segment(n)};
-    measure(b, &w, class, &s, scan ? SCANNING : PLAIN);
+    measure(b, &w, class, &s, scan ? TARGET_OPS_SCAN : TARGET_OPS_PLAIN);
   }
   drop(b, &v);
 }
@@ -101,11 +102,11 @@ static void measure_makers(struct bench *b) {
                      .run = run_dist,
                      .in = {one, one},
                      .d = cvl_one_segment(n)};
-    if (measure_wants(b->options, w.name)) measure(b, &w, class, &s, PLAIN);
+    if (measure_wants(b->options, w.name)) measure(b, &w, class, &s, TARGET_OPS_PLAIN);
     w.name = "INDEX";
     w.run = run_index;
     if (class == CLASS_INT && measure_wants(b->options, w.name))
-      measure(b, &w, class, &s, PLAIN);
+      measure(b, &w, class, &s, TARGET_OPS_PLAIN);
   }
 }
 
@@ -120,7 +121,7 @@ static void measure_pack(struct bench *b, enum elem_class class) {
                    .run = run_pack,
                    .in = {random_vector(b, class, n, 1), random_vector(b, CLASS_BOOL, n, 2)},
                    .d = cvl_one_segment(n)};
-  measure(b, &w, class, &s, SCANNING);
+  measure(b, &w, class, &s, TARGET_OPS_SCAN);
   drop(b, &w.in[0]);
   drop(b, &w.in[1]);
 }
@@ -204,20 +205,11 @@ static void measure_all(struct bench *b) {
   measure_moves(b, true);
 }
 
+static size_t arena_bytes(size_t wanted) {
+  const size_t least = (size_t)3 << 27;
+  return (wanted > least ? wanted : least) + MOST_STREAMS * 64;
+}
+
 int main(int argc, char **argv) {
-  const struct measure_options o = measure_options(argc, argv);
-  struct bench b = {.options = &o};
-  b.arena_bytes = (o.bytes > (size_t)3 << 27 ? o.bytes : (size_t)3 << 27) + MOST_STREAMS * 64;
-  b.arena = measure_memory(b.arena_bytes);
-  b.report = report_open(&o, "ops");
-  for (int wide = 0; wide < 2; wide++) {
-    for (unsigned t = 0; t < o.thread_counts; t++) {
-      if (wide ? !o.wide : !o.narrow) continue;
-      bench_open(&b, wide, o.threads[t]);
-      measure_all(&b);
-      bench_close(&b);
-    }
-  }
-  report_close(&b.report);
-  return 0;
+  return bench_main(argc, argv, "ops", arena_bytes, measure_all);
 }

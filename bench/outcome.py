@@ -3,7 +3,9 @@
 import json
 from pathlib import Path
 
-from noise import exponent, interval, median, ratios
+import targets
+from noise import exponent, verdict
+from rounds import PEER
 
 
 class Outcome:
@@ -14,23 +16,7 @@ class Outcome:
         self.path = Path(path)
         self.command, self.backend = document["command"], document["backend"]
         self.machine, self.titles = document["machine"], document["systems"]
-        self.machines = [self.machine]   # at the time of each file
         self.programs = {p["name"]: Program(p) for p in document["programs"]}
-
-    def beside(self, other):
-        """Whether both are of one machine: files in one folder."""
-        return (self.path.parent, self.backend) == (other.path.parent, other.backend)
-
-    def add(self, other):
-        """What only the other has been asked for; where both measured something, this stays."""
-        self.command += "\n" + other.command
-        self.machines += other.machines
-        self.titles = {**other.titles, **self.titles}
-        for name, program in other.programs.items():
-            if name in self.programs:
-                self.programs[name].add(program)
-            else:
-                self.programs[name] = program
 
     def title(self, system):
         """Of a system on this back end."""
@@ -42,21 +28,11 @@ class Outcome:
 class Program:
     def __init__(self, found):
         self.name, self.title, self.paper = found["name"], found["title"], found["paper"]
-        self.unit, self.target, self.against = found["unit"], found["target"], found["against"]
-        self.remark, self.lines, self.wrong = found["remark"], found["lines"], found["wrong"]
-        self.widths = found["widths"]
+        self.unit, self.lines, self.wrong = found["unit"], found["lines"], found["wrong"]
+        self.kind = targets.CLASSES.get(self.name, "")
+        self.target = targets.of_program(self.name)
+        self.remark = ""
         self.points = [Point(p) for p in found["sizes"]]
-
-    def add(self, other):
-        """As Outcome.add."""
-        here = {(p.variant, p.n): p for p in self.points}
-        for point in other.points:
-            mine = here.get((point.variant, point.n))
-            if mine:
-                mine.add(point)
-            else:
-                self.points.append(point)
-        self.wrong = self.wrong or other.wrong
 
     def main(self):
         """The sizes of the first variant, rising."""
@@ -67,6 +43,11 @@ class Program:
     def largest(self):
         main = self.main()
         return main[-1] if main else None
+
+    def in_cache(self):
+        """The smaller size that is held to the target, too; None if there is none."""
+        held = [p for p in self.main() if p.held]
+        return held[0] if len(held) > 1 else None
 
     def variants(self):
         """The largest size of every variant."""
@@ -80,15 +61,31 @@ class Program:
         """[(n, seconds)] of the first variant."""
         return [(p.n, p.seconds(system)) for p in self.main() if p.seconds(system)]
 
+    def limits(self):
+        """[(n, seconds)] of the estimate of what the hardware allows; nothing if any system was
+        faster at any size: then it is none."""
+        points = [p for p in self.main() if p.limit_seconds]
+        return [(p.n, p.limit_seconds) for p in points] if points and all(
+            p.limit() for p in points) else []
+
     def growth(self, system):
         """The exponent of time against the algorithm's work, or None."""
         points = [(p.work, p.seconds(system)) for p in self.main() if p.seconds(system)]
         return exponent([w for w, _ in points], [t for _, t in points])
 
     def limit_growth(self):
-        """The same for the limit of the hardware: above 1 where larger data leave the caches."""
+        """The same for the estimate: above 1 where larger data leave the caches."""
         points = [(p.work, p.limit_seconds) for p in self.main() if p.limit_seconds]
         return exponent([w for w, _ in points], [t for _, t in points])
+
+    def verdict(self, point, system):
+        """met, missed or undecided; wrong; or nothing if there is no ratio."""
+        if self.wrong or point.get(system, "wrong"):
+            return "wrong"
+        ratio = point.ratio(system)
+        if not ratio or not self.target:
+            return ""
+        return verdict(ratio, point.get(system, "rounds"), self.target)
 
 
 class Point:
@@ -96,10 +93,10 @@ class Point:
 
     def __init__(self, found):
         self.n, self.variant, self.work = found["n"], found["variant"], found["work"]
-        self.data_bytes = found["data_bytes"] + found["result_bytes"]   # in and out
-        self.limit = found["limit"]
+        self.held, self.data_bytes = found["held"], found["bytes"]   # in and out
+        self.streamed_bytes = found.get("streamed_bytes")
         self.limit_seconds = found.get("limit_seconds") or None
-        self.promise, self.facts = found["memory_promise"], found["facts"]
+        self.promise, self.facts = found.get("memory_promise"), found.get("facts", {})
         # Of a system on several numbers of threads the one on most.
         self.systems = {}
         for s in sorted(found["systems"], key=lambda s: s["threads"]):
@@ -108,18 +105,20 @@ class Point:
         if found.get("streams"):
             self.systems["streams"] = found["streams"]
 
-    def add(self, other):
-        """As Outcome.add. Rounds of different runs are not side by side: there is no ratio of
-        the systems of one to those of the other."""
-        for name, system in other.systems.items():
-            if name not in self.systems:
-                self.systems[name] = {**system, "run": other}
-
     def seconds(self, system):
-        return self.systems.get(system, {}).get("seconds")
+        """The median, or None."""
+        found = self.get(system, "seconds")
+        return found[0] if found else None
 
     def get(self, system, key):
         return self.systems.get(system, {}).get(key)
+
+    def limit(self):
+        """Seconds that the hardware alone would take by the estimate; None if something took less:
+        what an estimate forbids and a program does was no limit."""
+        times = [self.seconds(s) for s in self.systems if self.seconds(s)]
+        return self.limit_seconds if self.limit_seconds and times and \
+            self.limit_seconds <= min(times) else None
 
     def problem(self, system):
         """Why there is no time: a few words, or None."""
@@ -130,11 +129,12 @@ class Point:
             return "wrong"
         return "too slow" if "too long" in problem else "out of memory"
 
-    def ratio(self, system, other):
-        """(ratio, least, most) of times, from rounds side by side; None if one was not timed."""
-        a, b = self.get(system, "rounds"), self.get(other, "rounds")
-        if not a or not b or self.get(system, "run") is not self.get(other, "run"):
-            return None
-        found = ratios(a, b)
-        low, high, _ = interval(found)
-        return median(found), low, high
+    def ratio(self, system):
+        """(ratio, low, high) of its time to that of OpenMP C, from rounds side by side; None if
+        one was not timed, or if they had no rounds together."""
+        return self.get(system, "ratio")
+
+    def times(self, system, other=PEER):
+        """The ratio of both medians, of whatever rounds."""
+        a, b = self.seconds(system), self.seconds(other)
+        return a / b if a and b else None

@@ -3,6 +3,7 @@
 from math import isqrt
 
 import published
+from noise import LEAST_ROUNDS
 
 RAVEL = ("ravel-base", "ravel-unfused", "ravel", "ravel-native")
 NESL_GPU = ("dot-product", "quicksort", "black-scholes", "quickhull", "barnes-hut")
@@ -29,8 +30,12 @@ def mebibytes(size):
     return digits(size / 2**20) if size is not None else ""
 
 
-def as_ratio(found):
-    return f"{found[0]:.2f} ({found[1]:.2f} to {found[2]:.2f})" if found else ""
+def as_ratio(found, rounds):
+    """With its range, if the rounds were enough for one."""
+    if not found:
+        return ""
+    return f"{found[0]:.2f}" + (f" ({found[1]:.2f} to {found[2]:.2f})"
+                                if rounds >= LEAST_ROUNDS else "")
 
 
 def time_cell(point, system):
@@ -40,7 +45,7 @@ def time_cell(point, system):
 def grid(header, rows):
     """A table in Markdown; all columns but the first are numbers."""
     if not rows:
-        return ["Nothing of this was measured.", ""]
+        return []
     lines = ["| " + " | ".join(header) + " |", "|---" + "|---:" * (len(header) - 1) + "|"]
     return lines + ["| " + " | ".join(str(c) for c in row) + " |" for row in rows] + [""]
 
@@ -71,62 +76,6 @@ def systems_of(outcome, programs, points=None):
     return [s for s in outcome.titles if any(s in p.systems for p in points)]
 
 
-# ---- targets ----
-
-def targets(outcome):
-    """Time over that of the program by hand, at the largest size."""
-    rows, programs = [], [p for p in outcome.programs.values() if p.largest()]
-    for p in programs:
-        point = p.largest()
-        found = point.ratio("ravel", p.against)
-        native = point.ratio("ravel-native", p.against)
-        verdict = ""
-        if p.wrong:
-            verdict = "**wrong**"
-        elif p.target and found:
-            verdict = ("met" if found[0] <= p.target else
-                       "met if compiled" if native and native[0] <= p.target else "**missed**")
-        seconds, limit = point.seconds("ravel"), point.limit_seconds
-        rows.append([p.title, f"{point.n:,}", time_cell(point, "ravel"),
-                     time_cell(point, p.against), outcome.titles.get(p.against, p.against),
-                     as_ratio(found), f"{native[0]:.2f}" if native else "",
-                     digits(p.target) if p.target else "", verdict,
-                     digits(seconds / limit) if seconds and limit else ""])
-    header = ["program", "size", "Ravel, ms", "peer, ms", "peer", "ratio", "compiled", "target",
-              "", "times the limit"]
-    lines = grid(header, rows) + made_by(outcome, programs, " --largest")
-    missed = [p for p in programs if p.remark and
-              (f := p.largest().ratio("ravel", p.against)) and p.target and f[0] > p.target]
-    return lines + [f"* {p.title}: {p.remark}" for p in missed] + ([""] if missed else [])
-
-
-LIMIT_REACHED = 0.9   # of a program by hand, for its time to be taken as that of its memory
-
-
-def against_streams(outcome):
-    """Of programs whose time should be that of their memory: which part of the limit each system
-    reaches, from rounds in which the bare streams had their turns."""
-    programs = [p for p in outcome.programs.values()
-                if p.largest() and p.largest().seconds("streams")]
-    systems = [s for s in ("c", "openmp", "ravel", "ravel-native")
-               if any(p.largest().ratio("streams", s) for p in programs)]
-    rows = []
-    for p in programs:
-        point = p.largest()
-        seconds, by_hand = point.seconds("streams"), point.ratio("streams", "openmp")
-        rows.append([p.title, f"{point.n:,}", milliseconds(seconds),
-                     digits(point.limit["bytes"] / seconds / 1e9),
-                     *(as_ratio(point.ratio("streams", s)) for s in systems),
-                     "below" if by_hand and by_hand[0] < LIMIT_REACHED else ""])
-    header = ["program", "size", "streams, ms", "GB/s", *(outcome.title(s) for s in systems),
-              f"by hand below {LIMIT_REACHED}"]
-    return ["The time of the bare streams that a program has to read and to write, which had their",
-            "turns with the systems (`bench-stream-times`), over that of each system: 1 is the",
-            "limit. What stays in the caches from run to run, or is computed meanwhile, is not",
-            "looked at.", "",
-            *grid(header, rows), *made_by(outcome, programs, " --largest")]
-
-
 # ---- in the shape of the papers' tables ----
 
 def lines_cell(program, system):
@@ -135,8 +84,10 @@ def lines_cell(program, system):
 
 def nesl_gpu(outcome):
     programs = some(outcome, NESL_GPU)
+    if not programs:
+        return []
     systems = [s for s in systems_of(outcome, programs) if s not in
-               ("ravel-base", "ravel-unfused", "c-fast", "openmp-fast")]
+               ("ravel-base", "ravel-unfused", "c-fast", "openmp-fast", "openmp-again")]
     rows = []
     for p in programs:
         point = p.largest()
@@ -157,7 +108,7 @@ def nesl_gpu(outcome):
 
 
 def normalised(outcome):
-    """Time over that of the program as the compiler leaves it."""
+    """Time over that of the program as the compiler leaves it, where that was measured."""
     programs = [p for p in outcome.programs.values() if p.largest()]
     rows = []
     for p in programs:
@@ -186,16 +137,18 @@ def percent(point, system, contender):
 
 def accelerate(outcome):
     programs = some(outcome, ACCELERATE)
+    if not programs:
+        return []
     contender = "cuda" if outcome.backend == "cuda" else "openmp"
+    ways = [s for s in ("ravel", "ravel-unfused") if s in systems_of(outcome, programs)]
     rows = []
     for p in programs:
         point = p.largest()
         rows.append([p.title, f"{point.n:,}", time_cell(point, contender),
-                     percent(point, "ravel", contender),
-                     percent(point, "ravel-unfused", contender)])
+                     *(percent(point, s, contender) for s in ways)])
     result = grid(["program", "size", f"contender ({outcome.titles.get(contender, contender)}), ms",
-                   "Ravel, full, ms", "Ravel, no fusion, ms"], rows)
-    result += made_by(outcome, programs, f" --largest --systems ravel,ravel-unfused,{contender}")
+                   *(f"{outcome.title(s)}, ms" for s in ways)], rows)
+    result += made_by(outcome, programs, f" --largest --systems {','.join([*ways, contender])}")
     paper = []
     for p in programs:
         size, peer, time, full, unfused = published.ACCELERATE[p.name]
@@ -210,10 +163,12 @@ def sparse(outcome):
     """Rates of sparse matrix times vector: two operations for each value."""
     programs = some(outcome, ["sparse-matrix-vector"])
     if not programs:
-        return grid([], [])
+        return []
     points = [p for p in programs[0].variants() if "values" in p.facts]
+    if len(points) < 2:
+        return []
     systems = [s for s in systems_of(outcome, programs, points)
-               if s not in ("c-fast", "openmp-fast", "ravel-base")]
+               if s not in ("c-fast", "openmp-fast", "ravel-base", "openmp-again")]
 
     def rate(point, system):
         seconds = point.seconds(system)
@@ -222,11 +177,11 @@ def sparse(outcome):
     rows = []
     for point in points:
         f = point.facts
-        found = point.ratio("ravel", "openmp")
+        found = point.times("ravel")
         rows.append([point.variant, f"{f['rows']:,}", f"{f['values']:,}",
                      digits(f["values"] / f["rows"]) if f["rows"] else "",
                      digits(f["row_deviation"]), *(rate(point, s) for s in systems),
-                     f"{found[0]:.2f}" if found else "",
+                     f"{found:.2f}" if found else "",
                      *map(digits, published.SPARSE.get(point.variant, (None,) * 3))])
     header = ["matrix", "rows", "values", "values a row", "deviation",
               *(outcome.title(s) for s in systems), "time over OpenMP C", "CUSP, paper",
@@ -240,7 +195,7 @@ def by_size(outcome, programs):
     result = []
     for p in programs:
         points = p.main()
-        systems = systems_of(outcome, [p], points)
+        systems = [s for s in systems_of(outcome, [p], points) if s != "openmp-again"]
         header = [p.unit, *(f"{outcome.title(s)}, ms" for s in systems)]
         rows = [[f"{q.n:,}", *(time_cell(q, s) for s in systems)] for q in points]
         if p.name == "mandelbrot":
@@ -248,8 +203,6 @@ def by_size(outcome, programs):
             for q, row in zip(points, rows):
                 row += published.OBSIDIAN_MANDELBROT.get(isqrt(q.n), ("", ""))
         result += [f"**{p.title}**", "", *grid(header, rows)]
-    if not programs:
-        return grid([], [])
     return result + made_by(outcome, programs)
 
 
@@ -280,14 +233,18 @@ def growth(outcome):
     programs = [p for p in outcome.programs.values() if p.growth("ravel") is not None]
     rows = []
     for p in programs:
-        ours, other, limit = p.growth("ravel"), p.growth(p.against), p.limit_growth()
+        ours, other, limit = p.growth("ravel"), p.growth("openmp"), p.limit_growth()
         allowed = max(g for g in (1.0, other, limit) if g is not None) + GROWS
         points = p.series("ravel")
         rows.append([p.title, f"{points[0][0]:,} to {points[-1][0]:,}", f"{ours:.2f}",
                      *(f"{g:.2f}" if g is not None else "" for g in (limit, other)),
                      "**faster than its work**" if ours > allowed else ""])
-    return grid(["program", "sizes", "exponent, Ravel", "of the limit", "by hand", ""],
-                rows) + made_by(outcome, programs, " --systems ravel,openmp")
+    return rows and [
+        "The exponent of time against the algorithm's work. A program is flagged if it is above 1 by",
+        f"more than {GROWS}, and above that of OpenMP C and that of what the hardware allows by its",
+        "bandwidth and its rates: data that leave the caches make all of them grow faster.", ""] + grid(
+        ["program", "sizes", "exponent, Ravel", "of the hardware", "OpenMP C", ""],
+        rows) + made_by(outcome, programs, " --systems ravel,openmp")
 
 
 def executed(outcome):

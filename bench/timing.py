@@ -1,4 +1,4 @@
-"""Runs of commands: one that is watched, and rounds of several systems in turn.
+"""Runs of commands that are watched.
 
 Memory of a process is asked of a small process between: a child's begins as its parent's, which
 here holds arrays.
@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from collection import ROOT, relative
-from noise import median
 from systems import read_times
 
 # Starts a command, and writes its most resident kibibytes where it is told.
@@ -26,11 +25,6 @@ _, status, used = os.wait4(child, 0)
 with open(sys.argv[1], "w") as file: print(used.ru_maxrss, file=file)
 sys.exit(os.waitstatus_to_exitcode(status) & 255)
 """
-
-RUN_SECONDS = 0.3      # that a process of a round repeats its work
-MOST_REPEATS = 2000
-FAR = 4                # times what the median takes
-COMPARED = ("ravel", "ravel-native", "openmp", "c++", "streams")
 
 
 @dataclass
@@ -94,60 +88,3 @@ def result_files(folder, count):
     """Where `count` results go."""
     Path(folder).mkdir(parents=True, exist_ok=True)
     return [relative(Path(folder) / f"r{k}.npy") for k in range(count)]
-
-
-def repeats_for(seconds, wanted=RUN_SECONDS):
-    """How often to repeat what takes so long, so that a process works for about `wanted`."""
-    return max(1, min(MOST_REPEATS, round(wanted / max(seconds, 1e-9))))
-
-
-class Contender:
-    """A system on so many threads, and what its rounds gave."""
-
-    def __init__(self, system, threads):
-        self.system, self.threads = system, threads
-        self.repeat = 1
-        self.seconds = self.cost = 0.0  # of a run, and of the rest of its process
-        self.rounds = []       # seconds of the repeats, a list a round
-        self.peak, self.facts, self.command = 0, {}, ""
-        self.result_bytes = 0
-        self.problem, self.wrong = None, False   # why it is not timed, and whether that is bad
-
-    def takes(self, each):
-        """Seconds of a round in which it is to work for `each`."""
-        return self.cost + max(each, self.seconds)
-
-    def round(self, data, widths, limit):
-        run = run_system(self.system, data, widths, [], self.threads, self.repeat, limit)
-        if run.status == -1 and self.repeat > 1:  # it was faster once: a busy machine
-            self.repeat = max(1, self.repeat // 20)
-            run = run_system(self.system, data, widths, [], self.threads, self.repeat, limit)
-        if run.status != 0:
-            self.problem = run.complaint()
-            return
-        self.rounds.append(run.times["seconds"])
-        self.peak = max(self.peak, run.peak)
-        self.facts = {k: v for k, v in run.times.items() if k != "seconds"}
-
-
-def alternate(contenders, data, widths, rounds, budget, limit=120.0):
-    """Rounds in which every contender has its turn, each time beginning with another one, within
-    a budget of seconds: first processes repeat less, then there are fewer rounds. Who takes far
-    longer than most has one round, so that the others have more, but for what targets are about."""
-    if not contenders:
-        return
-    far = FAR * median([c.takes(RUN_SECONDS) for c in contenders])
-    near = [c for c in contenders
-            if c.takes(RUN_SECONDS) <= far or c.system.name in COMPARED]
-    for attempt in (1.0, 0.5, 0.25):
-        each = RUN_SECONDS * attempt
-        first, later = (sum(c.takes(each) for c in group) for group in (contenders, near))
-        if first + later * (rounds - 1) <= budget:
-            break
-    rounds = max(1, min(rounds, 1 + int((budget - first) / later)))
-    for c in contenders:
-        c.repeat = repeats_for(c.seconds, each)
-    for k in range(rounds):
-        for c in contenders[k % len(contenders):] + contenders[:k % len(contenders)]:
-            if not c.problem and (k == 0 or c in near):
-                c.round(data, widths, limit)

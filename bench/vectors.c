@@ -46,6 +46,24 @@ void bench_close(struct bench *b) {
   b->context = NULL;
 }
 
+int bench_main(int argc, char **argv, const char *name, size_t (*arena_bytes)(size_t wanted),
+               void (*measure_all)(struct bench *)) {
+  const struct measure_options o = measure_options(argc, argv);
+  struct bench b = {.options = &o, .arena_bytes = arena_bytes(o.bytes)};
+  b.arena = measure_memory(b.arena_bytes);
+  b.report = report_open(&o, name);
+  for (int wide = 0; wide < 2; wide++) {
+    for (unsigned t = 0; t < o.thread_counts; t++) {
+      if (wide ? !o.wide : !o.narrow) continue;
+      bench_open(&b, wide, o.threads[t]);
+      measure_all(&b);
+      bench_close(&b);
+    }
+  }
+  report_close(&b.report);
+  return 0;
+}
+
 size_t elem_bytes(const struct bench *b, enum elem_class class) {
   return elem_info(b->elem_of[class])->bytes;
 }

@@ -21,6 +21,12 @@ struct bench {
 void bench_open(struct bench *, bool wide, unsigned threads);
 void bench_close(struct bench *);
 
+/* The main of a program: `measure_all` in each width and on each number of threads that the
+ * options name, with arena_bytes of the
+ * memory that the options want, as the report `name`. */
+int bench_main(int argc, char **argv, const char *name, size_t (*arena_bytes)(size_t wanted),
+               void (*measure_all)(struct bench *));
+
 size_t elem_bytes(const struct bench *, enum elem_class);
 const char *elem_text(const struct bench *, enum elem_class);
 

@@ -262,7 +262,7 @@ CASES = [
          make=from_busiest(random_edges(8)),
          variants={"random": from_busiest(random_edges(8)), "grid": from_corner,
                    "power-law": from_busiest(power_law_edges(16))},
-         reference=levels, unit="vertices", target=4,
+         reference=levels, unit="vertices",
          limit=lambda n, a: Limit(bytes=8 * len(a[1]) + 16 * n, gathers=len(a[1]))),
 
     Case("connected-components", "Connected components", "beyond",

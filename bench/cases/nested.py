@@ -340,14 +340,14 @@ CASES = [
     Case("black-scholes", "Black-Scholes", "NESL/GPU",
          sizes=[10**4, 10**5, 10**6, 10**7], test_sizes=[0, 1, 1000],
          make=contracts, reference=black_scholes, check=black_scholes_check,
-         limit=lambda n, a: Limit(bytes=40 * n, flops=80 * n), target=1.2, unit="contracts",
+         limit=lambda n, a: Limit(bytes=40 * n, flops=80 * n), unit="contracts",
          remark="The formula is one pass, bound by arithmetic. exp and log give the same bits "
                 "everywhere and so use no fused multiply-add, which libmvec's do; compiled, they "
                 "also do at every place what only unusual arguments need. Uncompiled, each simple "
                 "step loads and stores its strip."),
     Case("sparse-matrix-vector", "Sparse matrix times vector", "Accelerate",
          sizes=[10**4, 10**5, 10**6, 4 * 10**6], test_sizes=[0, 1, 5000],
-         make=matrix("protein"), reference=sparse_matrix_vector, limit=sparse_limit, target=1.3,
+         make=matrix("protein"), reference=sparse_matrix_vector, limit=sparse_limit,
          unit="values", variants={name: matrix(name) for name in ["protein", *MATRICES]},
          facts=rows_of_matrix,
          remark="The check of the columns, the gather, the product and the sums of rows each go "
@@ -357,18 +357,18 @@ CASES = [
          sizes=[512, 2048, 8192, 32768], test_sizes=[0, 1, 2, 300],
          make=bodies(3), reference=lambda a: all_pairs(a[:3], a[3], 1e-4),
          limit=lambda n, a: Limit(bytes=56 * n, flops=20 * n * n), work=lambda n: n * n,
-         unit="bodies", target=2, memory=lambda n: 10**8 + 1000 * n,
+         unit="bodies", memory=lambda n: 10**8 + 1000 * n,
          remark="Differences, distance and pull are a few chains of operations over a strip, "
                 "where C's loop keeps all of it in registers, and so does the compiled one; but "
                 "it also looks whether each root and quotient is defined."),
     Case("quickhull", "Convex hull", "NESL/GPU",
          sizes=[5 * 10**3, 5 * 10**4, 5 * 10**5, 5 * 10**6], test_sizes=[0, 1, 2, 3, 2000],
          make=square, reference=hull, tolerance=0.0, limit=lambda n, a: Limit(bytes=32 * n),
-         unit="points", target=2, variants={"square": square, "disc": disc, "circle": circle}),
+         unit="points", variants={"square": square, "disc": disc, "circle": circle}),
     Case("barnes-hut", "Barnes-Hut in the plane", "NESL/GPU",
          sizes=[750, 7500, 75000, 750000], test_sizes=[0, 1, 2, 1000],
          make=step(2), check=step_check(2), tolerance=1e-7, work=lambda n: n * math.log2(n + 2),
-         limit=lambda n, a: Limit(bytes=72 * n), unit="bodies", target=5,
+         limit=lambda n, a: Limit(bytes=72 * n), unit="bodies",
          memory=lambda n: 2**28 + 5000 * n,
          variants={"even": step(2), "clustered": clustered(2)},
          remark="Each level writes a list of nodes for each body and gathers the nodes again, and "
@@ -377,21 +377,21 @@ CASES = [
     Case("barnes-hut-3d", "Barnes-Hut in space", "NESL/GPU",
          sizes=[750, 7500, 75000, 200000], test_sizes=[0, 1, 2, 1000],
          make=step(3), check=step_check(3), tolerance=1e-7, work=lambda n: n * math.log2(n + 2),
-         limit=lambda n, a: Limit(bytes=104 * n), unit="bodies", target=5,
+         limit=lambda n, a: Limit(bytes=104 * n), unit="bodies",
          memory=lambda n: 2**29 + 5000 * n,
          variants={"even": step(3), "clustered": clustered(3)},
          remark="As in the plane."),
     Case("canny", "Canny edge detection", "Accelerate",
          sizes=[256, 512, 1024, 2048, 4096], test_sizes=[0, 1, 8, 9, 10, 100], make=picture,
          reference=edges, limit=lambda n, a: Limit(bytes=9 * n * n), work=lambda n: n * n,
-         unit="pixels a side", target=2,
+         unit="pixels a side",
          remark="Each phase is a pass over memory, where C keeps what it needs of a picture in the "
                 "cache: that would take superoperators that hand rows on. Edges are graded as INT, "
                 "where C takes a byte."),
     Case("fluid-flow", "Fluid flow", "Accelerate",
          sizes=[64, 128, 256, 512, 1024, 1448], test_sizes=[3, 4, 10, 24], make=fluid,
          reference=fluid_step, limit=lambda n, a: Limit(bytes=5 * 40 * 24 * n * n),
-         work=lambda n: n * n, unit="cells a side", target=2,
+         work=lambda n: n * n, unit="cells a side",
          remark="One pass a round, as in C, but a strip of places at a time, and the border is "
                 "computed and then thrown away."),
 ]

@@ -168,14 +168,13 @@ TENS = [10**4, 10**5, 10**6]
 CASES = [
     Case("quicksort", "Quicksort", "NESL/GPU", sizes=[*TENS, 10**7],
          test_sizes=[0, 1, 2, 1000], make=distinct, reference=in_order,
-         limit=lambda n, a: Limit(bytes=8 * n), work=n_log_n, widths="classic", target=4,
-         against="c++",
+         limit=lambda n, a: Limit(bytes=8 * n), work=n_log_n, widths="classic",
          variants={"distinct": distinct, "ordered": ordered, "few values": few_values},
          remark="per level of calls about 29 elements are read or written for each key: the "
                 "literal [below, above], the arms of the lifted `if` and both ++ copy; a partition "
                 "in one pass, and segments of a few keys sorted serially, would mend it"),
     Case("sort", "Sort (library)", "beyond", sizes=[*TENS, 10**7], test_sizes=[0, 1, 2, 1000],
-         make=four_bytes, reference=in_order, limit=lambda n, a: Limit(bytes=16 * n), target=1.5,
+         make=four_bytes, reference=in_order, limit=lambda n, a: Limit(bytes=16 * n),
          variants={"32 bits": four_bytes, "64 bits": whole_range, "few values": few_values},
          remark="`sort` ranks, which moves keys with their positions, and permutes: an instruction "
                 "that sorts, used for permute(v, rank(v)), would move keys only"),

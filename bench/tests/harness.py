@@ -2,7 +2,6 @@
 """Tests of what surrounds the benchmark programs: statistics, comparisons, the report, data on
 disk, and that wrong results, crashes and endless programs are found."""
 
-import copy
 import json
 import re
 import subprocess
@@ -22,10 +21,11 @@ import collection  # noqa: E402
 import hardware  # noqa: E402
 import measuring  # noqa: E402
 import noise  # noqa: E402
-import outcome  # noqa: E402
+import rounds  # noqa: E402
 import systems  # noqa: E402
 import timing  # noqa: E402
 from case import numpy  # noqa: E402
+from target_tests import *  # noqa: E402,F401,F403
 
 RESULTS = HERE / "results.json"
 
@@ -53,11 +53,6 @@ class Statistics(unittest.TestCase):
     def test_exponent(self):
         self.assertAlmostEqual(noise.exponent([10, 100, 1000], [2e-3, 0.2, 20]), 2)
         self.assertIsNone(noise.exponent([10, 100], [1, 2]))
-
-    def test_repeats(self):
-        self.assertEqual(timing.repeats_for(0.1), 3)
-        self.assertEqual(timing.repeats_for(9.0), 1)
-        self.assertEqual(timing.repeats_for(0.0), timing.MOST_REPEATS)
 
 
 class Limits(unittest.TestCase):
@@ -108,43 +103,51 @@ class Limits(unittest.TestCase):
 
 class Comparison(unittest.TestCase):
     def compare(self, change, *options):
-        """bench/compare of the results with themselves after `change` of each system's rounds."""
+        """bench/compare of the results with themselves after `change` of what each system took."""
         document = json.loads(RESULTS.read_text())
         for size in document["programs"][0]["sizes"]:
             for s in size["systems"]:
                 if "rounds" in s:
-                    s["rounds"] = change(s["system"], s["rounds"])
+                    change(s)
         with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
             json.dump(document, file)
             file.flush()
             return command("compare", RESULTS, file.name, *options)
 
+    def scale(self, factor, *options, system=None):
+        def change(s):
+            if s["system"] == (system or s["system"]):
+                s["seconds"] = [factor * t for t in s["seconds"]]
+        return self.compare(change, *options)
+
     def test_same(self):
-        run = self.compare(lambda system, rounds: rounds)
+        run = self.scale(1.0)
         self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
-        self.assertIn("0 faster, 0 slower, 7 within noise", run.stdout)
+        self.assertIn("0 faster, 0 slower, 11 within noise", run.stdout)
 
     def test_slower(self):
-        run = self.compare(lambda system, rounds: [
-            t * (1.5 if system == "ravel" else 1) for t in rounds])
+        run = self.scale(1.5, system="ravel")
         self.assertEqual(run.returncode, 1, run.stdout)
         self.assertIn("3 slower", run.stdout)
-        self.assertRegex(run.stdout, r"made-up 100000 +ravel 2 +1\.500 .* slower")
+        self.assertRegex(run.stdout, r"dot-product 100000 +ravel 2 +1\.500 .* slower")
 
     def test_faster(self):
-        run = self.compare(lambda system, rounds: [t / 2 for t in rounds])
+        """But for what had one round."""
+        run = self.scale(0.5)
         self.assertEqual(run.returncode, 0, run.stdout)
-        self.assertIn("7 faster", run.stdout)
+        self.assertIn("9 faster, 0 slower, 2 within noise", run.stdout)
 
     def test_machine_slower(self):
-        run = self.compare(lambda system, rounds: [t * 2 for t in rounds], "--relative")
+        run = self.scale(2.0, "--relative")
         self.assertEqual(run.returncode, 0, run.stdout)
         self.assertIn("4 within noise", run.stdout)
 
     def test_noise(self):
-        run = self.compare(lambda system, rounds: [rounds[0] * f for f in (0.5, 1.2, 3)])
+        def change(s):
+            s["seconds"] = [s["seconds"][0] * f for f in (1.2, 0.5, 3)]
+        run = self.compare(change)
         self.assertEqual(run.returncode, 0, run.stdout)
-        self.assertIn("7 within noise", run.stdout)
+        self.assertIn("11 within noise", run.stdout)
 
     def test_no_results(self):
         self.assertEqual(command("compare", RESULTS, BENCH / "run").returncode, 2)
@@ -155,9 +158,9 @@ class Report(unittest.TestCase):
         self.folder = tempfile.TemporaryDirectory()
         self.addCleanup(self.folder.cleanup)
 
-    def report(self, name):
+    def report(self, name, results=RESULTS):
         page = Path(self.folder.name) / name / "results.md"
-        run = command("report", RESULTS, "--out", page)
+        run = command("report", results, "--out", page)
         self.assertEqual(run.returncode, 0, run.stderr)
         return page
 
@@ -169,75 +172,63 @@ class Report(unittest.TestCase):
 
     def test_content(self):
         text = self.report("a").read_text()
-        self.assertRegex(text, r"Made-up <program> \| 100,000 \| 4\.00 \| 1\.00 \| OpenMP C \| "
-                               r"4\.00 \(4\.00 to 4\.00\) \|  \| 1\.20 \| \*\*missed\*\*")
-        self.assertIn("* Made-up <program>: It is made up.", text)
+        self.assertRegex(text, r"Made-up <program> \| flat \| 100,000 \| 4\.00 \| 1\.00 \| "
+                               r"4\.00 \(3\.90 to 4\.10\) \| 5 \| 1\.20 \| \*\*missed\*\*")
+        self.assertIn("Ravel: 0 met, 1 missed, 0 undecided.", text)
+        self.assertIn("OpenMP C, again: 2 met, 0 missed, 0 undecided.", text)
+        self.assertIn("* Made-up <program>: ", text)
         self.assertIn("**broken**", text)           # promise of memory
         self.assertIn("**faster than its work**", text)
         self.assertIn("too slow", text)
 
-    def test_two_files(self):
-        """What a first file lacks comes from the second; what both have, from the first."""
-        document = json.loads(RESULTS.read_text())
-        largest = copy.deepcopy(document)
-        for program in largest["programs"]:
-            point = max(program["sizes"], key=lambda p: p["n"])
-            point["systems"] = [s for s in point["systems"] if s["system"] in ("ravel", "openmp")]
-            for system in point["systems"]:
-                for key in ("seconds", "least", "most"):
-                    system[key] = 2 * system[key] if key in system else None
-            program["sizes"] = [point]
-        first = Path(self.folder.name) / "largest.json"
-        second = Path(self.folder.name) / "all.json"
-        first.write_text(json.dumps(largest))
-        second.write_text(json.dumps(document))
-        page = Path(self.folder.name) / "results.md"
-        run = command("report", first, second, "--out", page)
-        self.assertEqual(run.returncode, 0, run.stderr)
-        text, alone = page.read_text(), self.report("a").read_text()
-        self.assertEqual(text.count("### Targets"), 1)
-        self.assertRegex(text, r"Made-up <program> \| 100,000 \| 8\.00 \| 2\.00 \| OpenMP C")
-        sizes = r"\| Made-up <program> \| 1,000 to 100,000 \| 1\.15"
-        self.assertRegex(alone, sizes)
-        self.assertRegex(text, sizes.replace("1\\.15", "1\\.3"))
-        # Rounds of two files were not side by side.
-        for program in largest["programs"]:
-            for point in program["sizes"]:
-                point["systems"] = [s for s in point["systems"] if s["system"] == "ravel"]
-        first.write_text(json.dumps(largest))
-        both = outcome.Outcome(first)
-        both.add(outcome.Outcome(second))
-        point = next(iter(both.programs.values())).largest()
-        self.assertIsNotNone(point.seconds("openmp"))
-        self.assertIsNone(point.ratio("ravel", "openmp"))
-
-    def test_streams(self):
-        """Shares of the bandwidth, by rounds side by side, and what by hand has too small a one."""
+    def changed(self, change):
+        """The page of the results after `change` of the systems at the largest size, by name."""
         document = json.loads(RESULTS.read_text())
         point = max(document["programs"][0]["sizes"], key=lambda p: p["n"])
-        by_hand = next(s["rounds"] for s in point["systems"] if s["system"] == "openmp")
-        first = Path(self.folder.name) / "streams.json"
-        for share, verdict in (0.95, ""), (0.85, "below"):
-            rounds = [share * t for t in by_hand]
-            point["streams"] = {"system": "streams", "threads": 2, "rounds": rounds,
-                                "seconds": noise.median(rounds)}
-            first.write_text(json.dumps(document))
-            page = Path(self.folder.name) / "results.md"
-            self.assertEqual(command("report", first, "--out", page).returncode, 0)
-            text = page.read_text()
-            self.assertRegex(text, rf"Made-up <program> \| 100,000 \| {share}0* \|.*\| {share} "
-                                   rf"\({share} to {share}\) \|.* \| {verdict} \|\n")
-            self.assertNotIn("the machine's streams, ms", text)   # it is no system
-        self.assertEqual(command("compare", RESULTS, first).returncode, 0)
+        change(point, {s["system"]: s for s in point["systems"]})
+        path = Path(self.folder.name) / "changed.json"
+        path.write_text(json.dumps(document))
+        return self.report("c", path).read_text()
+
+    def test_verdicts(self):
+        """Of the largest size: by the range, and by whether there is one."""
+        for ratio, rounds, verdict in (((1.1, 1.0, 1.2), 5, "met"), ((1.1, 1.0, 1.3), 31, "undecided"),
+                                       ((1.1, 1.1, 1.1), 4, "undecided")):
+            def change(_, systems):
+                systems["ravel"].update(ratio=ratio, rounds=rounds)
+            self.assertRegex(self.changed(change),
+                             rf"100,000 \| 4\.00 \| 1\.00 \| 1\.10.* \| {rounds} \| 1\.20 \| {verdict}")
+
+    def test_quicksort_beside_one_thread(self):
+        """The C++ library is shown beside OpenMP C, not instead of it."""
+        def change(point, _):
+            point["systems"].append({"system": "c++", "threads": 1, "rounds": 1,
+                                     "seconds": [0.01, 0.01, 0.01]})
+        text = self.changed(change)
+        self.assertRegex(text, r"\| 4\.00 \| 1\.00 \| 2\.00 \| 10\.00 \|  \| 2\.00 \| 0\.40 \|")
+        self.assertIn("**missed**", text)
+
+    def test_streams(self):
+        """Shares of the bandwidth, by rounds side by side."""
+        def change(point, systems):
+            point["streams"] = {"system": "streams", "threads": 2, "rounds": 5,
+                                "seconds": [0.0009, 0.0009, 0.0009]}
+            point["streamed_bytes"] = 8e5
+            systems["openmp"]["share"] = [0.9, 0.88, 0.91]
+        text = self.changed(change)
+        self.assertRegex(text, r"Made-up <program> \| 100,000 \| 0\.900 \| 0\.889 \| "
+                               r"0\.90 \(0\.88 to 0\.91\)")
+        self.assertNotIn("the machine's streams, ms", text)   # it is no system
 
     def test_plot(self):
         page = self.report("a")
-        text = (page.parent / "results/tests/made-up.svg").read_text()
+        text = (page.parent / "results/results/dot-product.svg").read_text()
         xml.dom.minidom.parseString(text)
         self.assertIn("Made-up &lt;program&gt;", text)
-        # A line for each system that was timed twice or more, and the limit.
-        self.assertEqual(len(re.findall(r'<path class="s', text)), 2)
-        self.assertEqual(len(re.findall(r'<path class="limit', text)), 1)
+        # A line and a key for each system that was timed twice or more, and for the limit.
+        for name in ("ravel", "openmp", "c", "limit"):
+            self.assertEqual(len(re.findall(rf'<path class="{name}"', text)), 2, name)
+        self.assertNotIn("openmp-again", text)
 
 
 class Programs(unittest.TestCase):
@@ -305,7 +296,7 @@ class Correctness(unittest.TestCase):
             cases = collection.load_cases()
             system = measuring_system(source)
             data = collection.Data(cases["dot-product"], "", 1000)
-            contender = timing.Contender(system, 1)
+            contender = rounds.Contender(system, 1)
             plan = type("Plan", (), {"timeout": 60})()
             measuring.verify(plan, data, [contender], Path(folder) / "out")
             self.assertTrue(contender.wrong)

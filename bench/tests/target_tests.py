@@ -1,0 +1,314 @@
+"""Tests of what is held to targets: when rounds end, verdicts, the file of results, charts."""
+
+import copy
+import json
+import random
+import re
+import tempfile
+import unittest
+import xml.dom.minidom
+from pathlib import Path
+
+import case  # noqa: F401  (first: it finds a python that has numpy)
+import collection
+import measuring
+import noise
+import outcome
+import resultfile
+import rounds
+import svg
+import targets
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+RESULTS = HERE / "results.json"
+
+
+class FakeSystem:
+    def __init__(self, name):
+        self.name = name
+
+
+def contender(name, seconds=0.001, cost=0.0):
+    found = rounds.Contender(FakeSystem(name), 2)
+    found.seconds, found.cost = seconds, cost
+    return found
+
+
+class Rounds(unittest.TestCase):
+    """When rounds end, with a clock and times that are given."""
+
+    def play(self, contenders, times, **options):
+        """Rounds of contenders whose k-th turn takes times[name](k); who had them, in order."""
+        turns, now = [], [0.0]
+
+        def turn(c):
+            turns.append(c.name())
+            seconds = times[c.name()](len(c.rounds))
+            c.rounds.append([seconds])
+            now[0] += seconds
+        rounds.alternate(contenders, turn, clock=lambda: now[0], **options)
+        return turns
+
+    def test_quiet(self):
+        """No more than are needed for a range; who is not compared has one."""
+        found = [contender(n) for n in ("ravel", "openmp", "openmp-again", "c", "numpy")]
+        turns = self.play(found, {n: lambda k: 1.0 for n in
+                                  ("ravel", "openmp", "openmp-again", "c", "numpy")})
+        counts = [turns.count(c.name()) for c in found]
+        self.assertEqual(counts, [noise.LEAST_ROUNDS] * 3 + [1, 1])
+
+    def test_order(self):
+        """Each round begins with another one."""
+        found = [contender(n) for n in ("ravel", "openmp")]
+        turns = self.play(found, {n: lambda k: 1.0 for n in ("ravel", "openmp")})
+        self.assertEqual(turns[:4], ["ravel", "openmp", "openmp", "ravel"])
+
+    def test_noisy(self):
+        """Until the range is narrow; at most 31, whatever the ratio is."""
+        draw = random.Random(1)
+        times = {"ravel": lambda k: draw.uniform(0.9, 1.1), "openmp": lambda k: 1.0}
+        found = [contender(n) for n in times]
+        self.play(found, times, budget=1e9)
+        count = len(found[0].rounds)
+        self.assertTrue(noise.LEAST_ROUNDS < count < noise.MOST_ROUNDS, count)
+        ratio = noise.ratios(found[0].medians(), found[1].medians())
+        self.assertTrue(noise.is_narrow(ratio))
+        self.assertFalse(noise.is_narrow(ratio[:-1]))
+        times["ravel"] = lambda k: 1.0 + k % 2
+        found = [contender(n) for n in times]
+        self.play(found, times, budget=1e9)
+        self.assertEqual([len(c.rounds) for c in found], [31, 31])
+
+    def test_who_is_known_rests(self):
+        """Rounds go on for the one whose range is wide, with the peer beside it."""
+        names = ("ravel", "ravel-native", "openmp", "openmp-again", "streams")
+        times = {n: lambda k: 1.0 for n in names}
+        times["ravel-native"] = lambda k: 1.0 + k % 2
+        found = [contender(n) for n in names]
+        self.play(found, times, budget=1e9)
+        self.assertEqual([len(c.rounds) for c in found], [5, 31, 31, 5, 31])
+
+    def test_budget(self):
+        """It ends rounds, but not before there is a range."""
+        times = {"ravel": lambda k: 1.0 + k % 2, "openmp": lambda k: 1.0}
+        for budget, count in (0.1, noise.LEAST_ROUNDS), (26, 10):
+            found = [contender(n) for n in times]
+            self.play(found, times, budget=budget)
+            self.assertEqual(len(found[0].rounds), count)
+
+    def test_broken(self):
+        """One with a problem has no turn, and nobody waits for it; without peer there is one."""
+        found = [contender(n) for n in ("ravel", "ravel-native", "openmp")]
+        found[0].problem = "it crashed"
+        turns = self.play(found, {n: lambda k: 1.0 for n in ("ravel-native", "openmp")})
+        self.assertEqual((turns.count("ravel"), turns.count("openmp")), (0, 5))
+        found = [contender(n) for n in ("ravel", "c")]
+        self.assertEqual(sorted(self.play(found, {n: lambda k: 1.0 for n in ("ravel", "c")})),
+                         ["c", "ravel"])
+
+    def test_repeats(self):
+        self.assertEqual(rounds.repeats_for(0.1), 3)
+        self.assertEqual(rounds.repeats_for(9.0), 1)
+        self.assertEqual(rounds.repeats_for(0.0), rounds.MOST_REPEATS)
+
+    def test_itself(self):
+        """OpenMP C against itself is the same binary, and has its turns beside it."""
+        known = __import__("systems").all_systems()
+        cases = collection.load_cases()
+        found = [known[name] for name in ("openmp", "openmp-again")]
+        for system in found:
+            system.prepare(cases["reduce"], "64")
+        self.assertEqual(*(s.made["reduce", "64"] for s in found))
+        self.assertIn("openmp-again", rounds.COMPARED)
+        twins = [contender("openmp", 0.5, 0.1), contender("openmp-again", 0.0)]
+        twins[0].problem = "it crashed"
+        measuring.same_binary(twins)
+        self.assertEqual((twins[1].seconds, twins[1].problem), (0.5, "it crashed"))
+
+
+class Verdicts(unittest.TestCase):
+    def test_sides(self):
+        for ratio, wanted in (([1.1, 1.0, 1.2], "met"), ([1.3, 1.21, 1.4], "missed"),
+                              ([1.15, 1.1, 1.21], "undecided"), ([1.3, 1.2, 1.4], "undecided"),
+                              ([9.0, 2.0, 20.0], "missed")):
+            self.assertEqual(noise.verdict(ratio, 5, 1.2), wanted, ratio)
+
+    def test_too_few(self):
+        self.assertEqual(noise.verdict([0.5, 0.5, 0.5], noise.LEAST_ROUNDS - 1, 1.2), "undecided")
+
+    def test_narrow(self):
+        self.assertTrue(noise.is_narrow([1.0, 1.01, 1.02, 1.03, 1.099]))
+        self.assertFalse(noise.is_narrow([1.0, 1.01, 1.02, 1.03, 1.11]))
+        self.assertFalse(noise.is_narrow([1.0] * (noise.LEAST_ROUNDS - 1)))
+
+    def test_every_program_has_a_target(self):
+        self.assertEqual(set(targets.CLASSES), set(collection.load_cases()))
+        self.assertEqual({targets.of_program(p) for p in targets.CLASSES}, {1.2, 1.3, 2.0})
+
+    def test_every_program_has_its_peer(self):
+        for name, found in collection.load_cases().items():
+            self.assertTrue(collection.baseline(found, ".c"), name)
+
+
+class Points(unittest.TestCase):
+    def points(self, **changes):
+        options = {"rounds": 31, "seconds": 30, "quick": False, "largest": False, "sizes": None,
+                   "curves": True, "variants": True, "backend": "cpu", "build": "build",
+                   "limit": 60, "systems": None, **changes}
+        found = collection.load_cases()["dot-product"]
+        found.sizes = [10, 100, 10**6]
+        plan = measuring.Plan([], None, [2], type("Options", (), options)(), None)
+        return plan.points(found)
+
+    def test_points(self):
+        """Held to the target are the largest size and the largest in the cache."""
+        self.assertEqual(self.points(), [("", 10, False), ("", 100, True), ("", 10**6, True)])
+        self.assertEqual(self.points(curves=False), [("", 100, True), ("", 10**6, True)])
+        self.assertEqual(self.points(largest=True), [("", 10**6, True)])
+        self.assertEqual(self.points(sizes=[7, 5]), [("", 5, False), ("", 7, True)])
+
+    def test_budgets(self):
+        shares = measuring.budgets([("", 1, True), ("", 2, False), ("", 3, True)], 30)
+        self.assertEqual(shares[("", 1, True)], 10)
+        self.assertEqual(shares[("", 3, True)], 20)
+
+    def test_slow_ones_are_left_out(self):
+        found = [contender(n) for n in ("numpy", "c", "ravel")]
+        measuring.leave_out_slow(found, {("numpy", 2): (100, 0.5), ("c", 2): (100, 0.1),
+                                         ("ravel", 2): (100, 9.0)}, 1000)
+        self.assertEqual([bool(c.problem) for c in found], [True, False, False])
+
+
+class ResultFile(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.path = Path(self.folder.name) / "results.json"
+
+    def full(self):
+        """What a whole run writes: forty programs at four sizes, two of them held to targets."""
+        one = rounds.Contender(FakeSystem("ravel"), 2)
+        one.rounds, one.peak = [[0.123456789 + k] for k in range(5)], 123456789
+        one.facts = {name: 123456789 for name in measuring.FACTS}
+        document = json.loads(RESULTS.read_text())
+        program = document["programs"][0]
+        size = program["sizes"][-1]
+        names = ("ravel", "ravel-native", "openmp", "openmp-again", "c", "c++", "numpy")
+        program["sizes"] = []
+        for held in (True, False, False, True):
+            program["sizes"].append({**size, "held": held, "systems": []})
+            for name in names:
+                one.system = FakeSystem(name)
+                program["sizes"][-1]["systems"].append(
+                    measuring.record(one, held, copy.copy(one), copy.copy(one)))
+        document["programs"] = [{**program, "name": n} for n in targets.CLASSES]
+        return document
+
+    def test_small(self):
+        """A whole run stays below the limit, and what it holds comes back."""
+        document = self.full()
+        resultfile.write(self.path, document)
+        self.assertEqual(json.loads(self.path.read_text()), document)
+        resultfile.check_size(self.path)
+        self.assertLess(max(map(len, self.path.read_text().split("\n"))), 2 * resultfile.LINE)
+
+    def test_too_large(self):
+        document = self.full()
+        document["programs"] *= 3
+        resultfile.write(self.path, document)
+        with self.assertRaises(collection.BenchError):
+            resultfile.check_size(self.path)
+
+    def test_committed(self):
+        """One file, small, of one commit."""
+        found = [p for p in (ROOT / "bench" / "results").rglob("*.json")
+                 if not p.parent.name.startswith("gpu-")]
+        self.assertEqual(len(found), 1, found)
+        resultfile.check_size(found[0])
+        document = json.loads(found[0].read_text())
+        self.assertRegex(document["machine"]["commit"], r"^[0-9a-f]{40}$")
+        self.assertEqual({p["name"] for p in document["programs"]}, set(targets.CLASSES))
+
+    def test_continued(self):
+        document = json.loads(RESULTS.read_text())
+        resultfile.write(self.path, document)
+        machine = copy.deepcopy(document["machine"])
+        self.assertEqual(resultfile.go_on(self.path, machine), document)
+        machine["changed"] = True
+        self.assertTrue(resultfile.go_on(self.path, machine)["machine"]["changed"])
+        machine["commit"] = "f" * 40
+        with self.assertRaisesRegex(collection.BenchError, "commit"):
+            resultfile.go_on(self.path, machine)
+
+
+class Limit(unittest.TestCase):
+    """An estimate that something was faster than is no limit, and is not shown."""
+
+    def program(self, limit):
+        document = json.loads(RESULTS.read_text())
+        document["programs"][0]["sizes"][-1]["limit_seconds"] = limit
+        return outcome.Program(document["programs"][0])
+
+    def test_kept(self):
+        found = self.program(0.0009)
+        self.assertEqual(len(found.limits()), 3)
+        self.assertEqual(found.largest().limit(), 0.0009)
+
+    def test_beaten(self):
+        found = self.program(0.0011)   # OpenMP C takes 0.001
+        self.assertEqual(found.limits(), [])
+        self.assertIsNone(found.largest().limit())
+
+
+class Charts(unittest.TestCase):
+    SERIES = [(system, f"{system}, a label that is rather long", [(10, 1e-5), (10**6, 0.2)])
+              for system in svg.STYLES]
+
+    def check(self, text):
+        """All of a chart's texts and marks are within its picture."""
+        page = xml.dom.minidom.parseString(text)
+        width, height = (int(page.documentElement.getAttribute(k)) for k in ("width", "height"))
+        for element in page.getElementsByTagName("text"):
+            if element.hasAttribute("transform"):
+                continue
+            words = element.firstChild.data
+            size = svg.text_width(words, svg.TITLE_SIZE if element.getAttribute("class") == "title"
+                                  else svg.SIZE)
+            begin = float(element.getAttribute("x")) - size * {"middle": 0.5, "end": 1}.get(
+                element.getAttribute("text-anchor"), 0)
+            self.assertTrue(begin >= 0 and begin + size <= width, words)
+            self.assertTrue(0 <= float(element.getAttribute("y")) <= height, words)
+        for name, at, most in ("circle", "cx", width), ("rect", "x", width):
+            for element in page.getElementsByTagName(name):
+                self.assertTrue(0 <= float(element.getAttribute(at) or 0) <= most)
+
+    def test_legend_is_inside(self):
+        self.check(svg.plot("A title", "elements", self.SERIES, [(10, 1e-6), (10**6, 1e-3)]))
+        self.check(svg.plot("A title", "elements", self.SERIES[:1], []))
+
+    def test_committed(self):
+        found = sorted((ROOT / "docs" / "results").rglob("*.svg"))
+        self.assertEqual(len(found), len(targets.CLASSES))
+        for path in found:
+            self.check(path.read_text())
+
+    def test_ravel_is_strongest(self):
+        widths = {system: style[2] for system, style in svg.STYLES.items()}
+        self.assertGreater(widths.pop("ravel"), 1.5 * max(widths.values()))
+        text = svg.plot("A title", "elements", self.SERIES, [])
+        drawn = re.findall(r'<path class="([\w-]+)" d="M[^"]*L', text)[:len(self.SERIES)]
+        self.assertEqual(drawn[-1], "ravel")   # over all others
+
+    def test_told_apart(self):
+        """Colours on light, colours on dark, and the looks of lines and marks without colour."""
+        for k in range(2):
+            self.assertEqual(len({style[k] for style in svg.STYLES.values()}),
+                             len({name.replace("-unfused", "-base") for name in svg.STYLES}))
+        looks = {name: svg.STYLES[name][3:] for name in ("openmp", "c", "numpy", "ravel-native")}
+        self.assertEqual(len(set(looks.values())), len(looks))
+
+    def test_axes_have_names(self):
+        text = svg.plot("A title", "bodies", self.SERIES, [])
+        self.assertIn(">bodies</text>", text)
+        self.assertIn(">time of one run</text>", text)
