@@ -234,7 +234,7 @@ static enum machine_outcome run(struct compiled *c, const struct evaluation *e,
   if (outcome == MACHINE_DONE) machine_keep_random(c->machine);
   m->load_seconds += loading.seconds;
   m->backend = backend->name;
-  m->threads = threads_of(c, backend);
+  if (e->measurement) m->threads = threads_of(c, backend);
   return outcome;
 }
 

@@ -186,6 +186,7 @@ const struct source *nesl_source(struct nesl *n, const char *name, const char *t
                               .text = arena_copy(&n->arena, text, length),
                               .length = length,
                               .first_line = first_line};
+    source_index(&n->arena, source);
     *array_push(&n->arena, &n->sources.list) = source;
     made = source;
   }

@@ -14,13 +14,8 @@ struct wanted {
 
 /* The byte of a line and column, from 1; false if the source has no such line. */
 static bool find_offset(const struct source *source, struct source_pos pos, uint32_t *offset) {
-  if (pos.line < source->first_line) return false;
-  const char *p = source->text, *end = source->text + source->length;
-  for (uint32_t line = source->first_line; line < pos.line; line++) {
-    p = memchr(p, '\n', (size_t)(end - p));
-    if (!p++) return false;
-  }
-  uint32_t at = (uint32_t)(p - source->text);
+  uint32_t at;
+  if (!source_line(source, pos.line, &at)) return false;
   for (uint32_t column = 1; column < pos.column && at < source->length; column++) {
     at += (uint32_t)source_character(source, at);
   }

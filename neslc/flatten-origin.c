@@ -20,40 +20,6 @@ void set_origin(struct flattener *f, const struct core *e) {
   f->at = (struct origin_at){e->source, f->frame->global, f->frame->calls, offset, 0};
 }
 
-/* ---- places ---- */
-
-static const struct line_index *lines_of(struct flattener *f, const struct source *source) {
-  for (size_t i = 0; i < f->lines.count; i++) {
-    if (f->lines.items[i].source == source) return &f->lines.items[i];
-  }
-  struct line_index index = {.source = source};
-  *array_push(f->arena, &index.starts) = 0;
-  for (size_t i = 0; i < source->length; i++) {
-    if (source->text[i] == '\n') *array_push(f->arena, &index.starts) = (uint32_t)i + 1;
-  }
-  *array_push(f->arena, &f->lines) = index;
-  return &f->lines.items[f->lines.count - 1];
-}
-
-/* As source_position, which looks at all of the text. */
-static struct source_pos position(struct flattener *f, const struct source *source,
-                                  uint32_t offset) {
-  const struct line_index *index = lines_of(f, source);
-  size_t low = 0, high = index->starts.count;
-  while (high - low > 1) {
-    const size_t middle = (low + high) / 2;
-    if (index->starts.items[middle] <= offset) {
-      low = middle;
-    } else {
-      high = middle;
-    }
-  }
-  const struct source line = {.text = source->text + index->starts.items[low],
-                              .length = source->length - index->starts.items[low],
-                              .first_line = source->first_line + (uint32_t)low};
-  return source_position(&line, offset - index->starts.items[low]);
-}
-
 /* ---- numbers ---- */
 
 static struct origin_at *find(struct origin_at *table, size_t capacity,
@@ -87,7 +53,7 @@ uint32_t current_origin(struct flattener *f) {
   if (2 * f->origins.count >= f->origin_capacity) grow(f);
   struct origin_at *entry = find(f->origin_table, f->origin_capacity, &f->at);
   if (entry->number == 0) {
-    const struct source_pos pos = position(f, f->at.source, f->at.offset);
+    const struct source_pos pos = source_position(f->at.source, f->at.offset);
     const char *function = f->at.global ? f->at.global->name->text : "";
     f->at.number = (uint32_t)f->origins.count;
     *array_push(f->arena, &f->origins) = (struct vcode_origin){

@@ -23,6 +23,7 @@
 #include "neslc/checks.h"
 #include "neslc/derive.h"
 #include "neslc/flatten.h"
+#include "neslc/table.h"
 
 /* ---- values ---- */
 
@@ -135,11 +136,6 @@ struct origin_at {
   uint32_t number; /* in origins; 0: none yet */
 };
 
-struct line_index { /* where the lines of a source begin */
-  const struct source *source;
-  ARRAY(uint32_t) starts;
-};
-
 struct flattener {
   struct arena *arena;
   struct session *session;
@@ -151,8 +147,7 @@ struct flattener {
   ARRAY(struct version) versions; /* version i is functions[i + 1]; the entry is 0 */
   size_t made;                    /* versions below this have bodies */
   ARRAY(struct vcode_origin) origins;
-  struct traits_entry *traits; /* by number of global: traits.c */
-  size_t traits_capacity;
+  struct table traits; /* struct global -> struct traits, as far as they are known: traits.c */
 
   /* The function being made: */
   ARRAY(const struct ir_kind *) kinds; /* of its variables */
@@ -169,7 +164,6 @@ struct flattener {
   struct origin_at at;      /* of what is emitted now */
   struct origin_at *origin_table; /* those that have numbers: open addressing */
   size_t origin_capacity;
-  ARRAY(struct line_index) lines;
   ARRAY(ir_var) wanted; /* results of operations that may fail, and are the only check for it */
   size_t expanded;      /* nodes of bodies expanded in it */
 };

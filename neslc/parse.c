@@ -45,6 +45,7 @@ static struct source view(const struct reader *r, struct span *place) {
   rest.text += r->line_start;
   rest.length -= r->line_start;
   rest.first_line = r->line;
+  rest.marks = NULL;
   place->start -= r->line_start;
   place->end -= r->line_start;
   return rest;

@@ -20,7 +20,8 @@ static bool load_library(struct session *session, struct diag_list *diags) {
     const struct library_file *file = &library_files[i];
     session->in_additions = file->addition;
     struct source *source = arena_alloc(session->arena, sizeof *source);
-    *source = (struct source){file->name, file->text, file->length, 1, true};
+    *source = (struct source){file->name, file->text, file->length, 1, true, NULL, 0};
+    source_index(session->arena, source);
     struct reader reader;
     reader_init(&reader, session->arena, &session->names, source);
     while (true) {
@@ -74,27 +75,22 @@ void session_each(struct session *session, void (*visit)(void *, struct global *
   for (size_t i = 0; i < n; i++) visit(context, all[i]);
 }
 
-struct nearest {
-  const char *name, *best;
-  unsigned distance;
-};
-
-static void look_nearer(void *context, struct global *global) {
-  struct nearest *nearest = context;
-  const char *name = global->name->text;
-  if (name[0] == '_' || nearest->distance == 0) return; /* the library's own */
-  unsigned distance = edit_distance(nearest->name, name, nearest->distance - 1);
-  if (distance >= nearest->distance) return;
-  nearest->best = name;
-  nearest->distance = distance;
-}
-
+/* Of those that are equally near the first of the alphabet. */
 const char *session_nearest(struct session *session, const char *name) {
-  size_t length = strlen(name);
-  unsigned most = length < 3 ? 0 : length < 6 ? 1 : 2; /* more would be another word */
-  struct nearest nearest = {name, NULL, most + 1};
-  session_each(session, look_nearer, &nearest);
-  return nearest.best;
+  const size_t length = strlen(name);
+  const unsigned most = length < 3 ? 0 : length < 6 ? 1 : 2; /* more would be another word */
+  unsigned nearest = most + 1;
+  const char *best = NULL;
+  for (const struct table_entry *e = NULL; (e = table_next(session->globals, e));) {
+    const char *other = ((const struct name *)e->key)->text;
+    if (other[0] == '_') continue; /* the library's own */
+    const unsigned distance = edit_distance(name, other, nearest);
+    if (distance > most || distance > nearest) continue;
+    if (distance == nearest && best && strcmp(best, other) < 0) continue;
+    nearest = distance;
+    best = other;
+  }
+  return best;
 }
 
 /* ---- values ---- */

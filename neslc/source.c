@@ -74,15 +74,81 @@ static size_t line_end(const struct source *source, size_t offset) {
   return end;
 }
 
+/* The position of a byte; one stands at the beginning of each line, and more in long lines. */
+struct source_mark {
+  uint32_t offset, line, column;
+};
+
+enum { MARK_DISTANCE = 4096 }; /* bytes of a line at most from one to the next */
+
+/* Columns of text[start..end): all bytes but those that continue a character. */
+static uint32_t columns_in(const struct source *source, size_t start, size_t end) {
+  uint32_t columns = 0;
+  for (size_t i = start; i < end; i++) columns += (source->text[i] & 0xc0) != 0x80;
+  return columns;
+}
+
+void source_index(struct arena *arena, struct source *source) {
+  ARRAY(struct source_mark) marks = {0};
+  struct source_mark mark = {0, source->first_line, 1};
+  *array_push(arena, &marks) = mark;
+  for (uint32_t i = 0; i < source->length; i++) {
+    mark.column += (source->text[i] & 0xc0) != 0x80;
+    if (source->text[i] == '\n') {
+      mark.line++;
+      mark.column = 1;
+    } else if (i + 1 - mark.offset < MARK_DISTANCE) {
+      continue;
+    }
+    mark.offset = i + 1;
+    *array_push(arena, &marks) = mark;
+  }
+  source->marks = marks.items;
+  source->mark_count = (uint32_t)marks.count;
+}
+
+/* The last mark that is not behind a byte; or, if `line` is not 0, at the beginning of this
+ * line or one before. */
+static const struct source_mark *mark_before(const struct source *source, size_t offset,
+                                             uint32_t line) {
+  uint32_t low = 0, high = source->mark_count;
+  while (high - low > 1) {
+    const uint32_t middle = low + (high - low) / 2;
+    const struct source_mark *m = &source->marks[middle];
+    const bool behind =
+        line ? m->line > line || (m->line == line && m->column > 1) : m->offset > offset;
+    if (behind) {
+      high = middle;
+    } else {
+      low = middle;
+    }
+  }
+  return &source->marks[low];
+}
+
+bool source_line(const struct source *source, uint32_t line, uint32_t *offset) {
+  if (line < source->first_line) return false;
+  struct source_mark from = {0, source->first_line, 1};
+  if (source->marks) from = *mark_before(source, 0, line);
+  const char *p = source->text + from.offset, *end = source->text + source->length;
+  for (; from.line < line; from.line++) {
+    p = memchr(p, '\n', (size_t)(end - p));
+    if (!p++) return false;
+  }
+  *offset = (uint32_t)(p - source->text);
+  return true;
+}
+
 struct source_pos source_position(const struct source *source, uint32_t offset) {
-  size_t at = offset < source->length ? offset : source->length;
-  struct source_pos pos = {source->first_line, 1};
-  size_t start = line_start(source, at);
+  const size_t at = offset < source->length ? offset : source->length;
+  if (source->marks) {
+    const struct source_mark *m = mark_before(source, at, 0);
+    return (struct source_pos){m->line, m->column + columns_in(source, m->offset, at)};
+  }
+  const size_t start = line_start(source, at);
+  struct source_pos pos = {source->first_line, 1 + columns_in(source, start, at)};
   for (const char *p = source->text, *end = source->text + start; p < end; p++, pos.line++) {
     p = memchr(p, '\n', (size_t)(end - p)); /* there is one: start is behind it */
-  }
-  for (size_t i = start; i < at; i++) { /* all but the bytes that continue a character */
-    pos.column += (source->text[i] & 0xc0) != 0x80;
   }
   return pos;
 }

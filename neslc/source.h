@@ -16,7 +16,13 @@ struct source {
   size_t length;
   uint32_t first_line; /* number of the first line, for forms of a prompt: usually 1 */
   bool library;        /* of the library: errors within are told where it is called */
+  const struct source_mark *marks; /* source_index(); NULL: positions are counted */
+  uint32_t mark_count;
 };
+
+/* Remembers the positions of some bytes of a source: for one with many forms, whose positions
+ * are asked for again and again. Memory is the arena's. */
+void source_index(struct arena *, struct source *);
 
 /* Bytes start <= i < end of a source's text. */
 struct span {
@@ -30,6 +36,8 @@ static inline struct span span_over(struct span first, struct span second) {
 
 /* Line and column of a byte; columns count characters (of UTF-8). */
 struct source_pos source_position(const struct source *, uint32_t offset);
+/* The byte where a line begins; false if there is no such line. */
+bool source_line(const struct source *, uint32_t line, uint32_t *offset);
 /* The number of bytes of the character at `offset` (below length): 1 .. 4 where it is valid
  * UTF-8, else 1. */
 size_t source_character(const struct source *, uint32_t offset);

@@ -1,12 +1,5 @@
 /* traits.c - what is known of functions and expressions by looking at them. */
-#include <string.h>
-
 #include "neslc/flatten-private.h"
-
-struct traits_entry {
-  struct traits traits;
-  bool known;
-};
 
 /* ---- walking ---- */
 
@@ -55,38 +48,24 @@ static struct walk walk_all(struct flattener *f, const struct core *e, bool here
 
 /* ---- functions ---- */
 
-static struct traits_entry *entry_of(struct flattener *f, uint32_t number) {
-  if (number >= f->traits_capacity) {
-    const size_t larger = 2 * (size_t)number + 64;
-    struct traits_entry *t = arena_alloc(f->arena, larger * sizeof *t);
-    if (f->traits_capacity > 0) memcpy(t, f->traits, f->traits_capacity * sizeof *t);
-    f->traits = t;
-    f->traits_capacity = larger;
-  }
-  return &f->traits[number];
-}
-
 /* Everything that a function may call, directly or not. */
 struct reach {
   struct flattener *f;
-  bool *seen; /* by number of global */
-  uint32_t most;
+  struct table seen; /* globals */
   bool effects;
   ARRAY(struct global *) list;
 };
 
 static void add_reached(struct reach *r, struct global *g) {
-  if (g->number >= r->most || r->seen[g->number]) return;
-  r->seen[g->number] = true;
-  *array_push(r->f->arena, &r->list) = g;
+  if (table_add(&r->seen, g)) *array_push(r->f->arena, &r->list) = g;
 }
 
 const struct traits *global_traits(struct flattener *f, struct global *g) {
-  struct traits_entry *known = entry_of(f, g->number);
-  if (known->known) return &known->traits;
-  struct traits t = {0};
-  struct reach r = {.f = f, .most = f->session->next_number};
-  r.seen = arena_alloc(f->arena, r.most + 1);
+  const struct traits *known = table_get(&f->traits, g);
+  if (known) return known;
+  struct traits *t = arena_alloc(f->arena, sizeof *t);
+  struct reach r = {.f = f};
+  table_begin(&r.seen, f->arena);
   *array_push(f->arena, &r.list) = g;
   for (size_t i = 0; i < r.list.count; i++) {
     const struct global *at = r.list.items[i];
@@ -95,16 +74,14 @@ const struct traits *global_traits(struct flattener *f, struct global *g) {
     }
     if (at->kind != GLOBAL_FUNCTION || !at->body) continue;
     const struct walk w = walk_all(f, at->body, false);
-    if (i == 0) t.size = w.size;
+    if (i == 0) t->size = w.size;
     r.effects |= w.effects;
     for (size_t k = 0; k < w.mentioned.count; k++) add_reached(&r, w.mentioned.items[k]);
   }
-  t.recursive = r.seen[g->number];
-  t.effects = r.effects;
-  known = entry_of(f, g->number);
-  known->traits = t;
-  known->known = true;
-  return &known->traits;
+  t->recursive = table_get(&r.seen, g) != NULL;
+  t->effects = r.effects;
+  table_set(&f->traits, g, t);
+  return t;
 }
 
 static bool walk_finds_effects(struct flattener *f, const struct core *e, bool here) {

@@ -9,7 +9,8 @@ void reading_begin(struct reading_test *t, const char *text, size_t length) {
   arena_init(&t->arena, &t->heap);
   if (setjmp(t->arena.out_of_memory) != 0) abort();
   intern_init(&t->names, &t->arena);
-  t->source = (struct source){"test.nesl", arena_copy(&t->arena, text, length), length, 1, false};
+  t->source = (struct source){
+      "test.nesl", arena_copy(&t->arena, text, length), length, 1, false, NULL, 0};
   reader_init(&t->reader, &t->arena, &t->names, &t->source);
 }
 

@@ -57,7 +57,7 @@ static bool run_form(struct run *r, const struct form *form, struct complaints *
 /* Runs the forms of a text; r tells about the last. All but the last must succeed. */
 static void run_text(struct run *r, const char *text) {
   struct source *source = arena_alloc(&r->arena, sizeof *source);
-  *source = (struct source){"test.nesl", text, strlen(text), 1, false};
+  *source = (struct source){"test.nesl", text, strlen(text), 1, false, NULL, 0};
   struct reader reader;
   reader_init(&reader, &r->arena, &r->session->names, source);
   free(r->printed);
