@@ -152,7 +152,19 @@ static enum column_kind kind_of(const struct machine_item *item) {
   return COLUMN_SEGDES;
 }
 
-/* What the machine left as a value of the type; false if it is none: a fault of Ravel. */
+/* Complains of columns that are no value: what a program without checks may leave, or else a
+ * fault of Ravel. */
+static bool no_value(const struct evaluation *e, uint64_t wanted, uint64_t found) {
+  const char *cause = e->session->argument_checks ? "internal error: " : "";
+  complain(e->complaints, NESL_RUNTIME, e->form->value->source, e->form->value->at,
+           "%sthe lengths in the result do not fit its elements (there should be %llu of them, "
+           "and there are %llu)%s",
+           cause, (unsigned long long)wanted, (unsigned long long)found,
+           *cause ? "" : "; turn checks on to see where they become different");
+  return false;
+}
+
+/* What the machine left as a value of the type; false after complaining if it is none. */
 static bool value_of_results(const struct compiled *c, const struct evaluation *e,
                              struct nesl_value *value) {
   struct arena *arena = e->session->arena;
@@ -179,8 +191,10 @@ static bool value_of_results(const struct compiled *c, const struct evaluation *
   if (!fits) {
     complain(e->complaints, NESL_RUNTIME, e->form->value->source, e->form->value->at,
              "internal error: the compiled expression left something of another type");
+    return false;
   }
-  return fits;
+  uint64_t wanted, found;
+  return value_fits(value, &wanted, &found) || no_value(e, wanted, found);
 }
 
 /* Makes the machine if there is none. What is measured gets one that has done nothing else, so

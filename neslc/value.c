@@ -170,6 +170,65 @@ uint32_t value_column_count(struct type *type) {
   return w.parts > VALUE_MOST_COLUMNS ? VALUE_MOST_COLUMNS + 1 : w.columns;
 }
 
+/* ---- consistency ---- */
+
+/* Columns are compared with the lengths before them, from front to back. */
+struct fit {
+  const struct column *next;
+  uint64_t wanted, found; /* of the column that does not fit */
+};
+
+/* Whether the next column has n elements, of which the lengths of segments add up to *total. */
+static bool column_fits(struct fit *f, uint64_t n, uint64_t *total) {
+  const struct column *column = f->next++;
+  f->wanted = n;
+  f->found = column->length;
+  if (column->length != n) return false;
+  *total = 0;
+  if (column->kind != COLUMN_SEGDES) return true;
+  for (uint64_t i = 0; i < n; i++) *total += (uint64_t)column->as.ints[i];
+  return true; /* a segment is no negative number of elements, and their sum fits INT64_MAX */
+}
+
+/* Whether the next columns hold n values of the type. */
+static bool fits(struct fit *f, struct type *type, const struct scope *scope, uint64_t n) {
+  struct scoped t = resolve(type, scope), identity;
+  struct scope inner;
+  uint64_t total;
+  const struct core_lambda *lambda;
+  switch ((enum type_tag)t.type->tag) {
+  case TYPE_SEQUENCE:
+    return column_fits(f, n, &total) && fits(f, t.type->part[0], t.scope, total);
+  case TYPE_PAIR:
+    return fits(f, t.type->part[0], t.scope, n) && fits(f, t.type->part[1], t.scope, n);
+  case TYPE_DATA: inner = scope_of_data(t); return fits(f, t.type->data->contents, &inner, n);
+  case TYPE_FUNCTION:
+    lambda = lambda_of(t, &identity);
+    if (!lambda) return true;
+    inner = scope_of_lambda(identity);
+    for (uint32_t i = 0; i < lambda->captured_count; i++) {
+      if (!fits(f, lambda->captured[i]->type, &inner, n)) return false;
+    }
+    return true;
+  case TYPE_IDENTITY: return true;
+  case TYPE_INT:
+  case TYPE_FLOAT:
+  case TYPE_BOOL:
+  case TYPE_CHAR:
+  case TYPE_STREAM:
+  case TYPE_VARIABLE: break;
+  }
+  return column_fits(f, n, &total);
+}
+
+bool value_fits(const struct nesl_value *value, uint64_t *wanted, uint64_t *found) {
+  struct fit f = {.next = value->columns};
+  const bool fine = fits(&f, value->type, NULL, 1);
+  *wanted = f.wanted;
+  *found = f.found;
+  return fine;
+}
+
 /* ---- signatures ---- */
 
 struct signature {

@@ -47,6 +47,12 @@ struct column_kinds {
 };
 void value_columns(struct type *ground, struct column_kinds *);
 
+/* Whether the columns, which are of the kinds of the type, are as long as the lengths before
+ * them say; whoever walks over the value relies on it. A program that was compiled without
+ * checks may leave others. If not, `wanted` and `found` elements of the first column that is
+ * not. */
+bool value_fits(const struct nesl_value *, uint64_t *wanted, uint64_t *found);
+
 /* The signature of the type for files of arrays: i f b c, [T, (LR; ? for what is no data. */
 const char *value_signature(struct arena *, struct type *ground);
 

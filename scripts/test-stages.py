@@ -109,6 +109,8 @@ def sanitized():
                 " --backend cuda-emu --quick --seed 9 --int 64 --float 64", "sanitized")
     yield Stage("sanitized: random NESL programs", f"{SANITIZED}/nesl-random --seed 1 --count 100",
                 "sanitized")
+    yield Stage("sanitized: programs with wrong lengths, unchecked",
+                f"python3 nesl-tests/mismatched.py --nesl {SANITIZED}/nesl-tests --count 500", "sanitized")
     for what, runs in (("", 100000), ("syntax ", 5000), ("forms ", 1000)):
         yield Stage(f"fuzzing, the same inputs: {what or 'loader'}",
                     f"scripts/fuzz {what}--same {runs}", "sanitized")
@@ -243,6 +245,9 @@ def whole_at_random():
     yield Stage("whole: random programs of NESL, compiled superoperators",
                 "mkdir -p build/kernels-random && build/bin/nesl-random --first 1000000"
                 " --seed 0x{seed} --seconds 300 --native build/kernels-random")
+    yield Stage("whole: sanitized programs with wrong lengths, unchecked", "python3"
+                f" nesl-tests/mismatched.py --nesl {SANITIZED}/nesl-tests --seed 0x{{seed}} --count 20000",
+                "sanitized")
     yield Stage("whole: sanitized random programs of NESL",
                 f"{SANITIZED}/nesl-random --seed 0x{{seed}} --seconds 300", "sanitized")
     for what in ("", "syntax ", "forms "):

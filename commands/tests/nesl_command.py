@@ -72,6 +72,19 @@ class Modes(CommandTest):
                     "\nx = 1 : int\n\nit = (1, 2.5) : int, float\n")
         self.expect(self.nesl("-e", "1 + 2.5"), 1, "", "<command-line>:1:")
 
+    def test_unchecked_results_fit(self):
+        wrong = "the lengths in the result do not fit its elements"
+        for form, counts in (('partition("ab", [100000000])', "should be 100000000 of them, and there are 2"),
+                             ("zip([1, 2], [3])", "should be 2 of them, and there are 1"),
+                             ("([1], zip([1, 2], [[3]]))", "should be 2 of them, and there are 1")):
+            self.expect(self.nesl("--unchecked", "-e", form), 1, "", f"{wrong} (there {counts})")
+            set_off = self.nesl(stdin=f"set arg_check off;\nx = {form};\nx;\n1 + 1;\n")
+            self.assertEqual(set_off.returncode, 1)
+            self.assertIn(wrong, set_off.stderr + set_off.stdout)
+            self.assertTrue(set_off.stdout.endswith("it = 2 : int\n"), set_off.stdout)
+        self.expect(self.nesl("--unchecked", "-e", "zip([1, 2], [[3], [4]])"), 0,
+                    "\nit = [(1, [3]), (2, [4])] : [(int, [int])]\n")
+
     def test_widths(self):
         self.expect(self.nesl("-e", "2147483647 + 1"), 0, "\nit = 2147483648 : int\n")
         self.expect(self.nesl("--int", "32", "-e", "2147483647 + 1"), 0,
