@@ -15,6 +15,22 @@ static const struct option_row rows[OPT_COUNT] = {
 #include "commands/fcodeopt-options.def"
 };
 
+static const struct pass {
+  const char *name, *what;
+} passes[] = {
+#define PASS(name, what) {#name, what},
+#include "fcode-opt/passes.def"
+    {"all", "each of them"},
+};
+
+enum { PASSES = sizeof passes / sizeof passes[0] };
+
+static void passes_help(FILE *out) {
+  fputs("\nPasses, for --print-after:\n", out);
+  for (size_t i = 0; i < PASSES; i++)
+    fprintf(out, "  %-18s %s\n", passes[i].name, passes[i].what);
+}
+
 void fcodeopt_options_help(FILE *out) {
   fputs(
       "usage: fcodeopt [options] FILE\n"
@@ -22,6 +38,7 @@ void fcodeopt_options_help(FILE *out) {
       "standard\ninput, and the result then goes to standard output.\n\n",
       out);
   arguments_help(rows, OPT_COUNT, out);
+  passes_help(out);
   fputs(
       "\nWhat --explain, --stats and --print-after say goes to standard output, or to standard "
       "error if\nthe program goes there.\n"
@@ -30,17 +47,20 @@ void fcodeopt_options_help(FILE *out) {
 }
 
 static bool pass_value(const char *text, const char **pass) {
-  static const char *const passes[] = {"inline", "simplify", "dead", "loops",
-                                       "sort",   "zeros",    "fuse", "all"};
-  for (size_t i = 0; i < sizeof passes / sizeof passes[0]; i++) {
-    if (strcmp(text, passes[i]) != 0) continue;
-    *pass = passes[i];
-    return true;
+  char names[128] = "";
+  size_t used = 0;
+  for (size_t i = 0; i < PASSES; i++) {
+    if (strcmp(text, passes[i].name) == 0) {
+      *pass = passes[i].name;
+      return true;
+    }
+    used += (size_t)snprintf(names + used, sizeof names - used, "%s%s",
+                             i == 0            ? ""
+                             : i == PASSES - 1 ? " or "
+                                               : ", ",
+                             passes[i].name);
   }
-  return usage_error("fcodeopt",
-                     "--print-after must be inline, simplify, dead, loops, sort, zeros, fuse "
-                     "or all, not '%.40s'",
-                     text);
+  return usage_error("fcodeopt", "--print-after must be %s, not '%.40s'", names, text);
 }
 
 static bool apply(void *options, unsigned id, const char *value) {

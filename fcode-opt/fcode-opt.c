@@ -142,6 +142,16 @@ struct pass {
   bool (*run)(struct opt *);
 };
 
+enum pass_id {
+#define PASS(name, what) PASS_##name,
+#include "fcode-opt/passes.def"
+};
+
+static const struct pass passes[] = {
+#define PASS(name, what) {#name, pass_##name},
+#include "fcode-opt/passes.def"
+};
+
 struct driver {
   struct opt o;
   struct guard guard; /* its arena is there from the beginning */
@@ -187,7 +197,8 @@ static bool run_guarded(struct driver *d, struct pass pass) {
 }
 
 /* Runs a pass; whether it changed anything. */
-static bool run(struct driver *d, struct pass pass) {
+static bool run(struct driver *d, enum pass_id id) {
+  const struct pass pass = passes[id];
   struct opt *o = &d->o;
   if (d->broken) return false;
   guard_begin(o, &d->guard);
@@ -211,31 +222,25 @@ static bool run(struct driver *d, struct pass pass) {
   return changed;
 }
 
-static const struct pass inlining = {"inline", pass_inline},
-                         simplifying = {"simplify", pass_simplify}, dead = {"dead", pass_dead},
-                         loops = {"loops", pass_loops}, sorting = {"sort", pass_sort},
-                         zeros = {"zeros", pass_zeros}, fusion = {"fuse", pass_fuse};
-
 static void simplify_all(struct driver *d) {
   bool changed = true;
   for (int round = 0; changed && round < MAX_ROUNDS; round++) {
-    changed = run(d, simplifying);
-    changed |= run(d, dead);
+    changed = run(d, PASS_simplify);
+    changed |= run(d, PASS_dead);
   }
 }
 
 /* A function that has become a loop may be inlined, since it no longer calls itself. */
 static void run_all(struct driver *d) {
-  run(d, inlining);
+  run(d, PASS_inline);
   simplify_all(d);
   if (!d->o.options->fuse) return;
-  if (run(d, loops)) {
-    run(d, inlining);
+  if (run(d, PASS_loops)) {
+    run(d, PASS_inline);
     simplify_all(d);
   }
-  run(d, sorting);
-  if (run(d, zeros)) run(d, dead);
-  run(d, fusion);
+  if (run(d, PASS_peephole)) run(d, PASS_dead);
+  run(d, PASS_fuse);
 }
 
 /* ---- statistics ---- */

@@ -36,13 +36,8 @@ struct opt {
 
 /* Passes: memory that fails ends in the arena's border. Each says whether it changed anything.
  */
-bool pass_inline(struct opt *);   /* inline.c: once, callees first */
-bool pass_simplify(struct opt *); /* simplify.c, fold.c, common.c */
-bool pass_dead(struct opt *);     /* dead.c: bindings, parameters, results, to a fixed point */
-bool pass_loops(struct opt *);    /* loops.c */
-bool pass_zeros(struct opt *);    /* zeros.c: once, for FCODE */
-bool pass_sort(struct opt *);     /* sort.c: once, for FCODE */
-bool pass_fuse(struct opt *);     /* fuse.c */
+#define PASS(name, what) bool pass_##name(struct opt *);
+#include "fcode-opt/passes.def"
 
 /* ---- checks: guard.c ---- */
 

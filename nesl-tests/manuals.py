@@ -30,6 +30,20 @@ def options_of(command):
     return options
 
 
+def problems_of_passes(page):
+    """Passes are those of fcode-opt/passes.def, in its order; docs/optimiser.md has each."""
+    passes = re.findall(r"^PASS\((\w+),", (ROOT / "fcode-opt" / "passes.def").read_text(),
+                        re.MULTILINE)
+    listed = re.search(r"print\\-after.*?(?=^\.TP)", page, re.MULTILINE | re.DOTALL)[0]
+    named = re.findall(r"^\.BR? (\w+)", listed, re.MULTILINE)
+    if named != [*passes, "all"]:
+        yield f"docs/fcodeopt.1 lists the passes {named}, not {passes} and all"
+    sections = [s.lower() for s in re.findall(r"^## (\w+)",
+                (ROOT / "docs" / "optimiser.md").read_text(), re.MULTILINE)]
+    if [s for s in sections if s in passes] != passes:
+        yield f"docs/optimiser.md does not have the sections {passes} in this order"
+
+
 def problems(command):
     page = (ROOT / "docs" / f"{command}.1").read_text()
     text = re.sub(r"\\f.", " ", page).replace("\\-", "-")
@@ -38,6 +52,8 @@ def problems(command):
         yield f"docs/{command}.1 does not name {option}"
     for option in sorted(set(OPTION.findall(tags)) - options_of(command) - IGNORED):
         yield f"docs/{command}.1 names {option}, which is no option"
+    if command == "fcodeopt":
+        yield from problems_of_passes(page)
     if shutil.which("groff"):
         said = subprocess.run(["groff", "-man", "-Tascii", "-ww", "-z"], input=page, text=True,
                               capture_output=True, check=False).stderr
