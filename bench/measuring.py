@@ -9,7 +9,7 @@ from checking import check_case, complaint, computed, expected
 from collection import WORK, BenchError, Data, results, variants
 from hardware import limit_seconds
 from noise import median, middle, ratios
-from rounds import COMPARED, PEER, Contender, alternate
+from rounds import COMPARED, PEER, TWIN, Contender, alternate
 from systems import MachineStreams
 
 # What --times of `nesl` counts, and as what it is kept, of which systems.
@@ -23,7 +23,9 @@ AT_THE_LARGEST = ("c-fast", "openmp-fast")
 COUNTED = ("ravel", "c")  # whose lines of code are
 
 IN_CACHE = 1 << 20        # bytes of arguments, at most, of the size that is held to targets, too
-CURVE_ROUNDS, CURVE_SECONDS = 3, 0.1   # of the other sizes, which only show how times grow
+# Of the other sizes, which only show how times grow: rounds, seconds of a process, and seconds after
+# which one round is enough.
+CURVE_ROUNDS, CURVE_SECONDS, CURVE_BUDGET = 3, 0.1, 3.0
 ENOUGH_SECONDS = 0.1      # whose results were looked at for so long is not run again
 SLOW_SECONDS = 2.0        # who is not compared is left out where it would take longer
 
@@ -42,7 +44,8 @@ class Plan:
 
     def points(self, case):
         """[(variant, n, held)]: all sizes of the first variant, rising, the largest of the others;
-        held to the target are the largest and the largest in the cache."""
+        held to the target are the largest and the largest in the cache. Without --variants others
+        than the first only where a table shows them."""
         sizes = sorted(self.sizes or case.sizes)
         if not self.sizes and self.quick:
             sizes = sizes[:2]
@@ -52,7 +55,7 @@ class Plan:
             held.add(in_cache(case, first, sizes))
         points = [(first, n, n in held) for n in sizes
                   if n in held or self.sizes or (self.curves and not self.largest)]
-        if self.variants and not self.quick:
+        if (self.variants or case.facts) and not self.quick:
             points += [(name, sizes[-1], False) for name in others]
         return points
 
@@ -88,7 +91,7 @@ def verify(plan, data, found_systems, folder):
     small ones, and given to the case's check; where they are not unique, to that alone."""
     count, wanted = len(results(data.case)), None
     for c in sorted(found_systems, key=lambda c: c.system.name != "c"):
-        if c.problem or c.name() == "openmp-again":
+        if c.problem or c.name() == TWIN:
             continue
         try:
             run, found = computed(c.system, data, c.threads, folder, count, plan.timeout, 2)
@@ -125,12 +128,12 @@ def same_binary(found):
     """OpenMP C against itself: what is known of it is known of its twin."""
     peers = {c.threads: c for c in found if c.name() == PEER}
     for c in found:
-        if c.name() == "openmp-again" and c.threads in peers:
+        if c.name() == TWIN and c.threads in peers:
             peer = peers[c.threads]
             c.seconds, c.cost, c.command = peer.seconds, peer.cost, peer.command
             c.problem, c.wrong = peer.problem, False
             c.result_bytes = peer.result_bytes
-        elif c.name() == "openmp-again":
+        elif c.name() == TWIN:
             c.problem = "it has no twin"
 
 
@@ -201,7 +204,7 @@ def measure_point(plan, systems, judging, case, point, budget, before):
     data = Data(case, variant, n)
     arguments = data.arguments(memory_map=True)
     limit = case.limit(n, arguments)
-    found, missing = contenders(plan, systems, case, n)
+    found, missing = contenders(plan, [s for s in systems if held or s.name != TWIN], case, n)
     leave_out_slow(found, before, n)
     folder = tempfile.mkdtemp(prefix=f"{case.name}-", dir=WORK)
     try:
@@ -216,7 +219,7 @@ def measure_point(plan, systems, judging, case, point, budget, before):
     if held:
         alternate(found + streams, play, plan.rounds, budget)
     else:
-        alternate(found, play, min(plan.rounds, CURVE_ROUNDS), budget, CURVE_SECONDS)
+        alternate(found, play, min(plan.rounds, CURVE_ROUNDS), CURVE_BUDGET, 1, CURVE_SECONDS)
     for c in found + streams:
         say(case, variant, n, c)
     for name, reason in missing.items():

@@ -6,8 +6,9 @@ from noise import LEAST_ROUNDS, MOST_ROUNDS, is_narrow, median, ratios
 from timing import run_system
 
 PEER = "openmp"                     # what every system is compared with
+TWIN = "openmp-again"               # the same binary once more
 # Those that are: they have their turns beside the peer, others are measured once.
-COMPARED = ("ravel", "ravel-native", "openmp-again")
+COMPARED = ("ravel", "ravel-native", TWIN)
 BESIDE = ("streams",)               # has its turns as long as any of these
 RUN_SECONDS = 0.3                   # that a process of a round repeats its work
 EXPECTED_ROUNDS = 9                 # that should fit into the budget
@@ -70,12 +71,12 @@ def open_ones(contenders, peer):
             if c in wanted or c is peer or (c.name() in BESIDE and not c.problem)]
 
 
-def alternate(contenders, play, rounds=MOST_ROUNDS, budget=120.0, run_seconds=RUN_SECONDS,
-              clock=time.monotonic):
+def alternate(contenders, play, rounds=MOST_ROUNDS, budget=120.0, least=LEAST_ROUNDS,
+              run_seconds=RUN_SECONDS, clock=time.monotonic):
     """Rounds, at most so many: `play(contender)` is a turn of one. What is compared with the peer
     has turns until its range is narrow (noise.is_narrow); the order begins with another one in each
-    round. Others have one. After LEAST_ROUNDS, which are needed for a range, a round begins only
-    if it should end within the budget of seconds."""
+    round. Others have one. After the `least` that are wanted (a range needs LEAST_ROUNDS) a round
+    begins only if it should end within the budget of seconds."""
     contenders = [c for c in contenders if not c.problem]
     peer = next((c for c in contenders if c.name() == PEER), None)
     first = open_ones(contenders, peer) if peer else []
@@ -91,7 +92,7 @@ def alternate(contenders, play, rounds=MOST_ROUNDS, budget=120.0, run_seconds=RU
     for k in range(rounds):
         turn = open_ones(contenders, peer) if peer else []
         spent = clock() - began
-        if not turn or (k >= LEAST_ROUNDS and spent * (k + 1) / k > budget):
+        if not turn or (k >= least and spent * (k + 1) / k > budget):
             break
         for c in turn[k % len(turn):] + turn[:k % len(turn)]:
             if not c.problem:

@@ -97,6 +97,14 @@ class Rounds(unittest.TestCase):
             self.play(found, times, budget=budget)
             self.assertEqual(len(found[0].rounds), count)
 
+    def test_curves(self):
+        """Where there is nothing to decide, one round of what takes long."""
+        for seconds, count in (0.1, 3), (2.0, 1):
+            times = {n: lambda k: seconds for n in ("ravel", "openmp")}
+            found = [contender(n) for n in times]
+            self.play(found, times, rounds=3, budget=3.0, least=1)
+            self.assertEqual([len(c.rounds) for c in found], [count, count])
+
     def test_broken(self):
         """One with a problem has no turn, and nobody waits for it; without peer there is one."""
         found = [contender(n) for n in ("ravel", "ravel-native", "openmp")]
@@ -152,11 +160,11 @@ class Verdicts(unittest.TestCase):
 
 
 class Points(unittest.TestCase):
-    def points(self, **changes):
+    def points(self, name="dot-product", **changes):
         options = {"rounds": 31, "seconds": 30, "quick": False, "largest": False, "sizes": None,
-                   "curves": True, "variants": True, "backend": "cpu", "build": "build",
+                   "curves": True, "variants": False, "backend": "cpu", "build": "build",
                    "limit": 60, "systems": None, **changes}
-        found = collection.load_cases()["dot-product"]
+        found = collection.load_cases()[name]
         found.sizes = [10, 100, 10**6]
         plan = measuring.Plan([], None, [2], type("Options", (), options)(), None)
         return plan.points(found)
@@ -166,6 +174,9 @@ class Points(unittest.TestCase):
         self.assertEqual(self.points(), [("", 10, False), ("", 100, True), ("", 10**6, True)])
         self.assertEqual(self.points(curves=False), [("", 100, True), ("", 10**6, True)])
         self.assertEqual(self.points(largest=True), [("", 10**6, True)])
+        self.assertIn("webbase", [v for v, *_ in self.points("sparse-matrix-vector")])
+        self.assertEqual(len(self.points("quicksort")), 3)
+        self.assertEqual(len(self.points("quicksort", variants=True)), 5)
         self.assertEqual(self.points(sizes=[7, 5]), [("", 5, False), ("", 7, True)])
 
     def test_budgets(self):
