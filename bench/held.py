@@ -59,8 +59,9 @@ def targets(outcome):
 
 HELD_TEXT = (
     "Time over that of OpenMP C on as many threads; targets are those of `bench/targets.def`.",
-    "A row is met or missed if all of the ratio's range is on one side of the target, and undecided",
-    "if not. `ravel` compiles superoperators while it runs, *compiled* has all of them compiled.")
+    "A row is met or missed if all of the ratio's range is on one side of the target. It is",
+    "undecided if not, and where OpenMP C against itself is not met. `ravel` compiles superoperators",
+    "while it runs; *compiled* has all of them compiled.")
 
 
 def against_itself(outcome):
@@ -70,8 +71,9 @@ def against_itself(outcome):
     rows = [target_row(p, point, "openmp-again") for p, point in points]
     if not rows:
         return []
-    return ["The same binary twice, in turns like the others. A row that is not met says that the",
-            "machine was not quiet enough for what the tables above say of this program.", "",
+    return ["The same binary twice, in turns like the others. It is met if all of the range is within",
+            "the target and its inverse; if not, the machine was not quiet enough for this program, and",
+            "the rows above are undecided.", "",
             *grid([h.format("again") for h in TARGET_HEADER], rows),
             count_verdicts(outcome, points, "openmp-again") + ".", ""]
 

@@ -56,6 +56,14 @@ def verdict(ratio, rounds, target):
     return "met" if high <= target else "missed"
 
 
+def verdict_of_twin(ratio, rounds, target):
+    """Of something against itself, whose ratio should be 1: met if all of its range is within the
+    target and its inverse."""
+    found, low, high = ratio
+    sides = (verdict(ratio, rounds, target), verdict((1 / found, 1 / high, 1 / low), rounds, target))
+    return next((s for s in ("missed", "undecided") if s in sides), "met")
+
+
 def ratios(times, others):
     """Of two systems' rounds, which had their turns one after the other: whatever disturbed a
     round disturbed both."""

@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 
 import targets
-from noise import exponent, verdict
-from rounds import PEER
+from noise import exponent, verdict, verdict_of_twin
+from rounds import PEER, TWIN
 
 
 class Outcome:
@@ -79,12 +79,17 @@ class Program:
         return exponent([w for w, _ in points], [t for _, t in points])
 
     def verdict(self, point, system):
-        """met, missed or undecided; wrong; or nothing if there is no ratio."""
+        """met, missed or undecided; wrong; or nothing if there is no ratio. Where OpenMP C is not
+        as fast as itself, nothing is decided about others."""
         if self.wrong or point.get(system, "wrong"):
             return "wrong"
         ratio = point.ratio(system)
         if not ratio or not self.target:
             return ""
+        if system == TWIN:
+            return verdict_of_twin(ratio, point.get(TWIN, "rounds"), self.target)
+        if self.verdict(point, TWIN) not in ("met", ""):
+            return "undecided"
         return verdict(ratio, point.get(system, "rounds"), self.target)
 
 

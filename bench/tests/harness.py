@@ -199,6 +199,13 @@ class Report(unittest.TestCase):
             self.assertRegex(self.changed(change),
                              rf"100,000 \| 4\.00 \| 1\.00 \| 1\.10.* \| {rounds} \| 1\.20 \| {verdict}")
 
+    def test_restless_machine(self):
+        """Where OpenMP C is not as fast as itself, nothing is decided."""
+        def change(_, systems):
+            systems["openmp-again"]["ratio"] = [1.0, 0.1, 1.1]
+        self.assertRegex(self.changed(change),
+                         r"4\.00 \(3\.90 to 4\.10\) \| 5 \| 1\.20 \| undecided")
+
     def test_quicksort_beside_one_thread(self):
         """The C++ library is shown beside OpenMP C, not instead of it."""
         def change(point, _):

@@ -142,6 +142,13 @@ class Verdicts(unittest.TestCase):
                               ([9.0, 2.0, 20.0], "missed")):
             self.assertEqual(noise.verdict(ratio, 5, 1.2), wanted, ratio)
 
+    def test_twin(self):
+        """Something against itself: both sides of 1 count."""
+        for ratio, wanted in (([1.0, 0.9, 1.1], "met"), ([1.0, 0.8, 1.1], "undecided"),
+                              ([1.0, 0.9, 1.3], "undecided"), ([0.5, 0.4, 0.6], "missed"),
+                              ([1.5, 1.4, 1.6], "missed")):
+            self.assertEqual(noise.verdict_of_twin(ratio, 5, 1.2), wanted, ratio)
+
     def test_too_few(self):
         self.assertEqual(noise.verdict([0.5, 0.5, 0.5], noise.LEAST_ROUNDS - 1, 1.2), "undecided")
 
