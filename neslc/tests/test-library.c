@@ -76,8 +76,7 @@ Test(library, documentation, .init = start_classic, .fini = stop) {
   session_each(session, expect_told, &names);
   cr_expect_gt(names.all, 280);
   const size_t constructors = 1; /* hashtable */
-  const size_t additions = 12;
-  cr_expect_eq(names.additions, additions);
+  cr_expect_geq(names.additions, 12);
   cr_expect_eq(names.builtin, sizeof types / sizeof *types + constructors);
 }
 

@@ -1,0 +1,232 @@
+#!/usr/bin/env python3
+"""contributing.py - whether CONTRIBUTING.md names the files that adding an operation needs.
+
+    nesl-tests/contributing.py            the files exist, and have rows where the new ones go
+    nesl-tests/contributing.py --build    adds one to a copy, builds that and uses it (minutes)
+
+The operation that is added is ABS_DIFF, of INT and FLOAT; in NESL it is abs_diff. EDITS are all
+changes by hand; pages that are made from the tables are made again. With --build the files that
+differ from those of the checkout afterwards must be those that the page lists, no more and no
+less; each is needed: what looks at it fails before it is changed."""
+
+import argparse
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def after(pattern, new):
+    """An edit: `new` behind the last line that matches."""
+    def edit(text):
+        found = list(re.finditer(f"^{pattern}.*\n", text, re.MULTILINE))
+        return found and text[:found[-1].end()] + new + text[found[-1].end():]
+    return edit
+
+
+def both(first, second):
+    def edit(text):
+        text = first(text)
+        return text and second(text)
+    return edit
+
+
+AGREE = "EQ(LEN(0), LEN(1)), LEN(0)"
+VCODE_EDITS = {
+    "tables/operations.def": both(
+        after(r"OPERATION\(XOR,", 'OPERATION(ABS_DIFF, 2, "distance")\n'),
+        after(r"BINARY \(XOR, ",
+              "BINARY (ABS_DIFF, I, I, x > y ? WRAP(U(x) - U(y)) : WRAP(U(y) - U(x)))\n"
+              "BINARY (ABS_DIFF, F, F, x > y ? x - y : y - x)\n")),
+    "tables/opcodes.def": after(
+        r"OPCODE\(XOR,", f'OPCODE(ABS_DIFF, "ABS_DIFF", ELEMENTWISE, T_IF, "TT", "T", {AGREE}, '
+                         'ABS_DIFF, NONE, "distance; INT wraps")\n'),
+    "cvl/oracle-elements.c": both(
+        after(r"  case OP_XOR: return \(int64_t\)",
+              "  case OP_ABS_DIFF: return (int64_t)(x < y ? uy - ux : ux - uy);\n"),
+        after(r"  case OP_SUB: return x - y;",
+              "  case OP_ABS_DIFF: return x > y ? x - y : y - x;\n")),
+}
+NESL_EDITS = {
+    "neslc/primitives.def": after(
+        r"PRIMITIVE\(RSHIFT,", 'PRIMITIVE(ABS_DIFF, "abs_diff", SCALAR, ABS_DIFF, SAFE, FREE, NONE, '
+                               '"distance")\n'),
+    "neslc/library/arrays.nesl": lambda text: text + (
+        '\nfunction abs_diff(x, y)\n  "The distance of x and y."\n'
+        "  : (a, a) -> a :: (a in number) = primitive;\n"),
+}
+# Pages, and what prints them.
+PAGES = {"docs/vcode-reference.md": "print-reference", "docs/nesl-library.md": "print-library"}
+
+VCODE = """FUNC MAIN
+CONST INT (7 -3 9223372036854775807) CONST INT (10 4 -1) ABS_DIFF INT
+CONST FLOAT (0.5 -2.0 1.0) COPY 1 0 CONST FLOAT (2.0 -3.0 1.0) ABS_DIFF FLOAT
+* FLOAT CONST SEGDES 3 +_REDUCE FLOAT
+RET
+"""
+VCODE_PRINTS = ["( 3 7 -9223372036854775808 )", "( -1.25000000000000e+00 )"]
+NESL = "{abs_diff(x, y) + sum({abs_diff(x, z) : z in [1, 5]}) : x in [3, 8]; y in [10, 2]};\n"
+NESL_PRINTS = "[11, 16]"
+
+
+def listed(title):
+    """The files of the list under a title of the page: the first name of each item."""
+    page = (ROOT / "CONTRIBUTING.md").read_text()
+    section = re.search(rf"^## {title}\n(.*?)(?=^## |\Z)", page, re.MULTILINE | re.DOTALL)
+    return re.findall(r"^- `([^`]+)`", section[1], re.MULTILINE) if section else []
+
+
+class Tests:
+    def __init__(self):
+        self.passed = self.failed = 0
+
+    def check(self, good, what):
+        self.passed += bool(good)
+        self.failed += not good
+        if not good:
+            print(f"FAILED: {what}")
+
+
+def check_lists(tests):
+    vcode, nesl = listed("Add an elementwise operation"), listed("Make it a function of NESL")
+    pages = list(PAGES)
+    for name, got, edits, page, most in (("VCODE", vcode, VCODE_EDITS, pages[0], 4),
+                                         ("NESL", nesl, NESL_EDITS, pages[1], 3)):
+        needed = {*edits, page}
+        tests.check(set(got) == needed and len(got) == len(needed),
+                    f"CONTRIBUTING.md lists {got} for {name}, needed are {sorted(needed)}")
+        tests.check(len(got) <= most, f"{len(got)} files for {name} are too many")
+        for path, edit in edits.items():
+            tests.check((ROOT / path).exists() and edit((ROOT / path).read_text()),
+                        f"{path} has no row beside which the new one would stand")
+    links = re.findall(r"`([\w./-]+/[\w./-]*)`", (ROOT / "CONTRIBUTING.md").read_text())
+    for path in links:
+        tests.check((ROOT / path).exists() or path.startswith("build"),
+                    f"CONTRIBUTING.md speaks of {path}, which does not exist")
+    return vcode + nesl
+
+
+class Copy:
+    """The files of the checkout in a folder of their own, and a build of them."""
+
+    def __init__(self):
+        self.root = Path(tempfile.mkdtemp(prefix="contributing-"))
+        self.build = self.root / "build"
+        names = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", "-z"], cwd=ROOT,
+                               capture_output=True, check=True).stdout.decode().split("\0")
+        self.names = [name for name in names if name and (ROOT / name).is_file()]
+        for name in self.names:
+            (self.root / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, self.root / name)
+        self.need("cmake", "-G", "Ninja", "-S", self.root, "-B", self.build,
+                  "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_C_FLAGS_DEBUG=-O1", "-DRAVEL_CUDA=OFF",
+                  "-DRAVEL_CUDA_EMULATION=OFF", "-DRAVEL_KERNELS=baseline")
+
+    def run(self, *command, text=None):
+        return subprocess.run([str(c) for c in command], cwd=self.root, input=text, timeout=1200,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
+                              text=True)
+
+    def need(self, *command):
+        done = self.run(*command)
+        if done.returncode != 0:
+            sys.exit(f"contributing.py: {command[0]} failed:\n{done.stdout[-3000:]}")
+
+    def make(self, *targets):
+        self.need("cmake", "--build", self.build, "--target", *targets)
+
+    def command(self, name, *arguments, text=None):
+        return self.run(self.build / "bin" / name, *arguments, text=text)
+
+    def edit(self, path, edit):
+        self.write(path, edit((self.root / path).read_text()))
+
+    def write(self, path, text):
+        (self.root / path).write_text(text)
+
+    def changed(self):
+        now = self.run("find", ".", "-path", "./build", "-prune", "-o", "-type", "f", "-print")
+        now = {name.removeprefix("./") for name in now.stdout.split("\n") if name}
+        return (now ^ set(self.names)) | {
+            name for name in now & set(self.names)
+            if (ROOT / name).read_bytes() != (self.root / name).read_bytes()}
+
+
+def check_page(tests, copy, path):
+    """A page must differ before it is made again: then it has to be in the list."""
+    text = copy.command(PAGES[path]).stdout
+    tests.check(text != (copy.root / path).read_text(), f"{path} need not be made again")
+    copy.write(path, text)
+
+
+def conforms(copy):
+    done = copy.command("conformance", "--backend", "cpu", "--quick", "--only", "ABS_DIFF")
+    return done.returncode == 0 and re.search(r" [1-9]\d* cases, 0 failures", done.stdout)
+
+
+def check_vcode(tests, copy):
+    oracle = "cvl/oracle-elements.c"
+    for path in VCODE_EDITS:
+        if path != oracle:
+            copy.edit(path, VCODE_EDITS[path])
+    copy.make("conformance", "vinterp", "print-reference")
+    tests.check(not conforms(copy), f"conformance passes without {oracle}")
+    copy.edit(oracle, VCODE_EDITS[oracle])
+    copy.make("conformance")
+    tests.check(conforms(copy), "conformance of ABS_DIFF")
+    check_page(tests, copy, "docs/vcode-reference.md")
+    for flags in ([], ["-O"], ["--checked"], ["-O", "--native=wait"]):
+        done = copy.command("vinterp", *flags, "-", text=VCODE)
+        tests.check(done.returncode == 0 and done.stdout.splitlines() == VCODE_PRINTS,
+                    f"vinterp {' '.join(flags)}: {done.stdout}")
+    grammars = copy.run("python3", "nesl-tests/grammars.py")
+    tests.check(grammars.returncode == 0, grammars.stdout)
+
+
+def check_nesl(tests, copy):
+    for path, edit in NESL_EDITS.items():
+        copy.edit(path, edit)
+    copy.make("nesl", "print-library")
+    check_page(tests, copy, "docs/nesl-library.md")
+    (copy.build / "program.nesl").write_text(NESL)
+    for flags in ([], ["--direct"], ["--no-fusion"]):
+        done = copy.command("nesl", "run", *flags, copy.build / "program.nesl")
+        tests.check(done.returncode == 0 and NESL_PRINTS in done.stdout,
+                    f"nesl {' '.join(flags)}: {done.stdout}")
+    if "test-neslc-library" in copy.run("ninja", "-C", copy.build, "-t", "targets").stdout:
+        copy.make("test-neslc-library")
+        done = copy.command("test-neslc-library")
+        tests.check(done.returncode == 0, done.stdout)
+    else:
+        print("SKIPPED: unit tests of the library: no Criterion")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("--build", action="store_true", help="add an operation to a copy")
+    parser.add_argument("--keep", action="store_true", help="leave the copy in its place")
+    options = parser.parse_args()
+    tests = Tests()
+    files = check_lists(tests)
+    if options.build:
+        copy = Copy()
+        try:
+            check_vcode(tests, copy)
+            check_nesl(tests, copy)
+            changed = copy.changed()
+            tests.check(changed == set(files), f"changed are {sorted(changed)}, listed {files}")
+        finally:
+            if options.keep:
+                print(f"the copy is {copy.root}")
+            else:
+                shutil.rmtree(copy.root)
+    print(f"{tests.passed} passed, {tests.failed} failed")
+    return 1 if tests.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
