@@ -61,7 +61,7 @@ static bool same_segments(const cvl_segdes *a, const cvl_segdes *b) {
 
 /* The descriptor under which all operands are computed, from a constant or from values of its
  * segments; null if there is none. Then `*kind` is the least simple kind there is. */
-static cvl_segdes *computed_alike(unsigned arity, const cvl_value *v, operand_kind *kind) {
+static cvl_segdes *computed_alike(unsigned arity, const cvl_value *v, operand_form *kind) {
   cvl_segdes *d = nullptr;
   *kind = ALL_EQUAL;
   for (unsigned k = 0; k < arity; k++) {
@@ -158,7 +158,7 @@ static void map_progression(context &c, uint64_t site, cvl_op op, const cvl_valu
  * segments are empty there are fewer elements than values. */
 static bool map_computed(context &c, uint64_t site, cvl_op op, unsigned arity,
                          const cvl_value *v, cvl_value *out) {
-  operand_kind kind;
+  operand_form kind;
   cvl_segdes *const d = computed_alike(arity, v, &kind);
   if (d == nullptr || d->count > d->total) return false;
   const elem_class k = elem_info((cvl_elem)v[arity - 1].elem)->klass;

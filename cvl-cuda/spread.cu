@@ -60,7 +60,7 @@ static void note_sum(cvl_vector &v, int64_t first, int64_t step, int64_t n) {
 /* ---- results ---- */
 
 /* A vector as long as the total of d, which may be pending. */
-static ref<cvl_vector> new_under(const cvl_value &d, cvl_elem elem, operand_kind kind) {
+static ref<cvl_vector> new_under(const cvl_value &d, cvl_elem elem, operand_form kind) {
   ref<cvl_vector> v(new cvl_vector);
   v->elem = elem;
   v->kind = kind;

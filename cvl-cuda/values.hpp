@@ -42,7 +42,7 @@ struct cvl_vector {
   ravel::ref<ravel::block> device;
   uint64_t arrives = 0;
 
-  ravel::operand_kind kind = ravel::FROM_MEMORY;
+  ravel::operand_form kind = ravel::FROM_MEMORY;
   uint64_t first = 0, step = 0; /* bits of the elements, where there is no vector of them */
   ravel::ref<cvl_vector> data, steps; /* SPREAD, PROGRESSION: one element for each segment */
   ravel::ref<cvl_segdes> under;

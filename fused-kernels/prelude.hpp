@@ -165,7 +165,7 @@ HD inline int64_t slot_segment(const segments &d, int64_t slot, int64_t w) {
 
 /* ---- operands ---- */
 
-enum operand_kind { FROM_MEMORY, ALL_EQUAL, SPREAD, PROGRESSION };
+enum operand_form { FROM_MEMORY, ALL_EQUAL, SPREAD, PROGRESSION };
 
 /* first + j * step, wrapping. */
 template <class T> struct progression {
