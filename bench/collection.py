@@ -132,12 +132,21 @@ def nesl_lines(text):
     return sum(len(form) for form in joined[:definitions[-1] + 1]) if definitions else 0
 
 
+def without_comments(path):
+    return re.sub(r"/\*.*?\*/|//[^\n]*", "", path.read_text(), flags=re.DOTALL)
+
+
+def includes(path):
+    """The files beside a source that it includes."""
+    return sorted({path.parent / name
+                   for name in re.findall(r'#include "(.*)"', without_comments(path))
+                   if (path.parent / name).exists()})
+
+
 def c_lines(path):
-    """Of a file and of the headers beside it that it includes, but for baseline.h."""
-    text = re.sub(r"/\*.*?\*/|//[^\n]*", "", path.read_text(), flags=re.DOTALL)
-    headers = {path.parent / name for name in re.findall(r'#include "(.*)"', text)
-               if name != "baseline.h"}
-    return count(text.split("\n")) + sum(c_lines(h) for h in sorted(headers))
+    """Of a file and of those beside it that it includes, but for baseline.h."""
+    return count(without_comments(path).split("\n")) + sum(
+        c_lines(h) for h in includes(path) if h.name != "baseline.h")
 
 
 def python_lines(text, function):

@@ -67,7 +67,7 @@ class Function:
         self.do("INDEX", f"{start if isinstance(start, str) else name + '#s'} {name}#t {d}", name)
 
     def ramp(self, name, modulus, scale, offset, d):
-        """i mod modulus times scale plus offset, at place i."""
+        """i mod modulus times scale plus offset, at index i."""
         self.index(f"{name}.i", 0, 1, d)
         self.spread(f"{name}.m", modulus, d)
         self.do("% ", f"{name}.i {name}.m", f"{name}.r")
@@ -76,6 +76,12 @@ class Function:
         self.do("* FLOAT", f"{name}.f {name}.s", f"{name}.p")
         self.spread(f"{name}.o", offset, d)
         self.do("+ FLOAT", f"{name}.p {name}.o", name)
+
+    def ramps(self, d, **named):
+        """Several of them; the names of all, and of their descriptor."""
+        for name, (modulus, scale, offset) in named.items():
+            self.ramp(name, modulus, scale, offset, d)
+        return [*named, d]
 
     def formula(self, name, text, d):
         """An expression in prefix form, e.g. (+ a (* b 2.0)); numbers are spread over d."""
@@ -189,10 +195,7 @@ def rmse(f, n):
 
 def options_data(f, n):
     f.segments("d", n)
-    f.ramp("s", 1000, 0.05, 10.0, "d")
-    f.ramp("x", 777, 0.06, 12.0, "d")
-    f.ramp("t", 555, 0.01, 0.25, "d")
-    return ["s", "x", "t", "d"]
+    return f.ramps("d", s=(1000, 0.05, 10.0), x=(777, 0.06, 12.0), t=(555, 0.01, 0.25))
 
 
 def normal(f, name, x):
@@ -242,11 +245,8 @@ def sparse(f, n):
 
 def bodies_data(f, n):
     f.segments("one", n)
-    f.ramp("x", 97, 0.01, 0.5, "one")
-    f.ramp("y", 89, 0.02, -0.25, "one")
-    f.ramp("z", 83, 0.03, 0.125, "one")
-    f.ramp("m", 79, 0.001, 0.001, "one")
-    return ["x", "y", "z", "m", "one"]
+    return f.ramps("one", x=(97, 0.01, 0.5), y=(89, 0.02, -0.25), z=(83, 0.03, 0.125),
+                   m=(79, 0.001, 0.001))
 
 
 def bodies(f, n):

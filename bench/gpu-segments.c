@@ -196,18 +196,14 @@ static void measure_shape(struct device *d, const struct segments *s,
                             .run = run_pack,
                             .in = {data[CLASS_FLOAT], data[CLASS_BOOL]}},
               CLASS_FLOAT, n * (1.0 + 3.0 / 8 + 1.5 * floats) + 2 * offsets, SHAPED, 2);
-  measure_one(d, s,
-              (struct work){.name = "BPERMUTE",
-                            .run = run_permute,
-                            .op = OP_BPERMUTE,
-                            .in = {data[CLASS_FLOAT], s->reversal}},
-              CLASS_FLOAT, n * (2 * floats + ints) + directory, SHAPED, 2);
-  measure_one(d, s,
-              (struct work){.name = "PERMUTE",
-                            .run = run_permute,
-                            .op = OP_PERMUTE,
-                            .in = {data[CLASS_FLOAT], s->reversal}},
-              CLASS_FLOAT, n * (2 * floats + ints) + directory, SHAPED, 2);
+  for (int back = 1; back >= 0; back--) {
+    measure_one(d, s,
+                (struct work){.name = back ? "BPERMUTE" : "PERMUTE",
+                              .run = run_permute,
+                              .op = back ? OP_BPERMUTE : OP_PERMUTE,
+                              .in = {data[CLASS_FLOAT], s->reversal}},
+                CLASS_FLOAT, n * (2 * floats + ints) + directory, SHAPED, 2);
+  }
   measure_one(d, s, (struct work){.name = "make", .run = run_make, .in = {s->lengths}},
               CLASS_INT, m * (ints + 16), 0.0, 1);
   measure_one(d, s,

@@ -10,22 +10,24 @@ LETTER = 0.62               # of the size: what a letter of a wide font is wide
 KEY = 34                    # before a label of the legend: a piece of the line with its mark
 
 # By system: colour on light and on dark, of Okabe and Ito, told apart by the colour-blind, too; width
-# of the line, its dashes, shape of its marks. Ravel's is the strongest and is drawn last.
-STYLES = {
-    "openmp": ("#d55e00", "#ff9e4a", 2, "", "square"),
-    "c": ("#8a6d00", "#d9c04a", 1.5, "7 3", "square"),
-    "c++": ("#7a3b00", "#d9a066", 1.5, "2 3", "square"),
-    "numpy": ("#009e73", "#2fd0a5", 1.5, "9 3 2 3", "triangle"),
-    "scipy": ("#00707a", "#5fd3dd", 1.5, "2 3", "triangle"),
-    "torch": ("#9b1c31", "#ff8fa0", 1.5, "", "triangle"),
-    "jax": ("#5a5a5a", "#b5b5b5", 1.5, "", "triangle"),
-    "cupy": ("#3b3ba3", "#9d9df5", 1.5, "", "triangle"),
-    "cuda": ("#1f2328", "#e6edf3", 2, "", "square"),
-    "ravel-base": ("#a3528c", "#e58fc8", 1.5, "2 3", "circle"),
-    "ravel-unfused": ("#a3528c", "#e58fc8", 1.5, "7 3", "circle"),
-    "ravel-native": ("#56a0d3", "#9fd4f5", 2, "7 3", "circle"),
-    "ravel": ("#0072b2", "#56b4e9", 4, "", "circle"),
-}
+# of the line, its dashes (none: -), shape of its marks. Ravel's is the strongest and is drawn last.
+LOOKS = """
+openmp         #d55e00  #ff9e4a  2    -        square
+c              #8a6d00  #d9c04a  1.5  7,3      square
+c++            #7a3b00  #d9a066  1.5  2,3      square
+numpy          #009e73  #2fd0a5  1.5  9,3,2,3  triangle
+scipy          #00707a  #5fd3dd  1.5  2,3      triangle
+torch          #9b1c31  #ff8fa0  1.5  -        triangle
+jax            #5a5a5a  #b5b5b5  1.5  -        triangle
+cupy           #3b3ba3  #9d9df5  1.5  -        triangle
+cuda           #1f2328  #e6edf3  2    -        square
+ravel-base     #a3528c  #e58fc8  1.5  2,3      circle
+ravel-unfused  #a3528c  #e58fc8  1.5  7,3      circle
+ravel-native   #56a0d3  #9fd4f5  2    7,3      circle
+ravel          #0072b2  #56b4e9  4    -        circle
+"""
+STYLES = {name: (light, dark, float(width), dashes.strip("-"), shape)
+          for name, light, dark, width, dashes, shape in map(str.split, LOOKS.strip().split("\n"))}
 ORDER = list(STYLES)   # of drawing
 STYLE = """
 text { font: 12px system-ui, sans-serif; fill: #1f2328; }
@@ -58,7 +60,7 @@ def colour_rules(systems):
         for rules, colour in zip((light, dark), colours):
             rules.append(f"path.{css_name(system)} {{ stroke: {colour}; }} "
                          f".m-{css_name(system)} {{ fill: {colour}; }}")
-        light.append(f"path.{css_name(system)} {{ stroke-width: {width}; "
+        light.append(f"path.{css_name(system)} {{ stroke-width: {width:g}; "
                      f"stroke-dasharray: {dashes or 'none'}; }}")
     return "\n".join([*light, "@media (prefers-color-scheme: dark) {", *dark, "}", ""])
 

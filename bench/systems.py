@@ -19,7 +19,7 @@ import tempfile
 from pathlib import Path
 
 from collection import BASELINES, BENCH, ROOT, WORK, BenchError, baseline, c_lines, nesl_lines
-from collection import program, python_lines, relative
+from collection import includes, program, python_lines, relative
 from machine import find_nvcc, gpu
 
 WIDTHS = {"64": ["--int", "64", "--float", "64"], "classic": ["--classic"],
@@ -136,7 +136,8 @@ def build(commands, target, sources):
     """Runs the commands, which make $dir/program, unless they did so before from the same sources
     and headers of the baselines. Returns where it is: a file named after `target`."""
     key = hashlib.sha256()
-    for source in [*sources, *sorted(BASELINES.glob("*.h"))]:
+    included = [path for source in sources for path in includes(source)]
+    for source in [*sources, *included, *sorted(BASELINES.glob("*.h"))]:
         key.update(source.read_bytes())
     for command in commands:
         key.update("\0".join(command).encode() + compiler_version(command[0]).encode())

@@ -56,6 +56,16 @@ static inline uint64_t radix_key(integer x) {
   return (uint64_t)x ^ (uint64_t)1 << 63;
 }
 
+/* From how many elements have each digit to where the first of them goes. */
+static inline void radix_starts(int64_t *places, unsigned digits) {
+  int64_t sum = 0;
+  for (unsigned d = 0; d < digits; d++) {
+    const int64_t count = places[d];
+    places[d] = sum;
+    sum += count;
+  }
+}
+
 /* How many bits the numbers from 0 to `most` have. */
 static inline int radix_bits(uint64_t most) {
   return most == 0 ? 0 : 64 - __builtin_clzll(most);
@@ -82,13 +92,9 @@ static inline int radix_bits(uint64_t most) {
                             bool swap) {                                                       \
     const ELEMENT *const wanted = swap ? other : keys;                                         \
     for (int shift = 0; shift < bits; shift += RADIX_BITS) {                                   \
-      int64_t places[RADIX_DIGITS] = {0}, sum = 0;                                             \
+      int64_t places[RADIX_DIGITS] = {0};                                                      \
       NAME##_count(keys, n, shift, RADIX_DIGITS - 1, base, places);                            \
-      for (int d = 0; d < RADIX_DIGITS; d++) {                                                 \
-        const int64_t count = places[d];                                                       \
-        places[d] = sum;                                                                       \
-        sum += count;                                                                          \
-      }                                                                                        \
+      radix_starts(places, RADIX_DIGITS);                                                      \
       NAME##_move(keys, n, shift, RADIX_DIGITS - 1, base, places, other);                      \
       ELEMENT *const moved = other;                                                            \
       other = keys;                                                                            \
@@ -120,12 +126,7 @@ static inline int radix_bits(uint64_t most) {
     int64_t places[RADIX_DIGITS];                                                              \
     for (unsigned d = 0; d < digits; d++) places[d] = 0;                                       \
     NAME##_count(keys, n, shift, digits - 1, base, places);                                    \
-    int64_t sum = 0;                                                                           \
-    for (unsigned d = 0; d < digits; d++) {                                                    \
-      const int64_t count = places[d];                                                         \
-      places[d] = sum;                                                                         \
-      sum += count;                                                                            \
-    }                                                                                          \
+    radix_starts(places, digits);                                                              \
     NAME##_move(keys, n, shift, digits - 1, base, places, other);                              \
     for (unsigned d = 0; d < digits; d++) {                                                    \
       const int64_t start = d == 0 ? 0 : places[d - 1], count = places[d] - start;             \

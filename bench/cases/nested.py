@@ -336,6 +336,16 @@ def fluid_step(arguments):
     return [advect(relax(density, density, rate, 1 / (1 + 4 * rate)), u, v), u, v]
 
 
+def barnes_hut(name, title, dimensions, largest, bytes_each, memory, remark):
+    return Case(name, title, "NESL/GPU",
+                sizes=[750, 7500, 75000, largest], test_sizes=[0, 1, 2, 1000], unit="bodies",
+                make=step(dimensions), check=step_check(dimensions), tolerance=1e-7,
+                work=lambda n: n * math.log2(n + 2), limit=lambda n, a: Limit(bytes=bytes_each * n),
+                memory=lambda n: memory + 5000 * n,
+                variants={"even": step(dimensions), "clustered": clustered(dimensions)},
+                remark=remark)
+
+
 CASES = [
     Case("black-scholes", "Black-Scholes", "NESL/GPU",
          sizes=[10**4, 10**5, 10**6, 10**7], test_sizes=[0, 1, 1000],
@@ -365,22 +375,11 @@ CASES = [
          sizes=[5 * 10**3, 5 * 10**4, 5 * 10**5, 5 * 10**6], test_sizes=[0, 1, 2, 3, 2000],
          make=square, reference=hull, tolerance=0.0, limit=lambda n, a: Limit(bytes=32 * n),
          unit="points", variants={"square": square, "disc": disc, "circle": circle}),
-    Case("barnes-hut", "Barnes-Hut in the plane", "NESL/GPU",
-         sizes=[750, 7500, 75000, 750000], test_sizes=[0, 1, 2, 1000],
-         make=step(2), check=step_check(2), tolerance=1e-7, work=lambda n: n * math.log2(n + 2),
-         limit=lambda n, a: Limit(bytes=72 * n), unit="bodies",
-         memory=lambda n: 2**28 + 5000 * n,
-         variants={"even": step(2), "clustered": clustered(2)},
-         remark="Each level writes a list of nodes for each body and gathers the nodes again, and "
-                "the pull of near nodes is computed too, with a mass of 0. C has a stack in the "
-                "cache. In a leaf of thousands of bodies the lists take most of the memory."),
-    Case("barnes-hut-3d", "Barnes-Hut in space", "NESL/GPU",
-         sizes=[750, 7500, 75000, 200000], test_sizes=[0, 1, 2, 1000],
-         make=step(3), check=step_check(3), tolerance=1e-7, work=lambda n: n * math.log2(n + 2),
-         limit=lambda n, a: Limit(bytes=104 * n), unit="bodies",
-         memory=lambda n: 2**29 + 5000 * n,
-         variants={"even": step(3), "clustered": clustered(3)},
-         remark="As in the plane."),
+    barnes_hut("barnes-hut", "Barnes-Hut in the plane", 2, 750000, 72, 2**28,
+               "Each level writes a list of nodes for each body and gathers the nodes again, and "
+               "the pull of near nodes is computed too, with a mass of 0. C has a stack in the "
+               "cache. In a leaf of thousands of bodies the lists take most of the memory."),
+    barnes_hut("barnes-hut-3d", "Barnes-Hut in space", 3, 200000, 104, 2**29, "As in the plane."),
     Case("canny", "Canny edge detection", "Accelerate",
          sizes=[256, 512, 1024, 2048, 4096], test_sizes=[0, 1, 8, 9, 10, 100], make=picture,
          reference=edges, limit=lambda n, a: Limit(bytes=9 * n * n), work=lambda n: n * n,
