@@ -51,6 +51,9 @@ bool array_type_parse(struct arena *, const char *signature, size_t length, stru
 uint32_t array_column_count(const struct array_type *);
 bool array_column_is_float(const struct array_type *, uint32_t k);
 
+/* Whether a file that begins with these bytes may be of the format, which numpy's begins with;
+ * CSV may be anything. */
+bool array_may_begin(enum array_format, const char *bytes, size_t length);
 /* The value of that type in the bytes of a file. */
 bool array_read(enum array_format, struct arena *, const struct array_type *, const char *bytes,
                 size_t length, struct array_columns *out, const char **problem);

@@ -159,11 +159,15 @@ static bool take_dictionary(struct cursor *c, struct npy_header *h) {
   return seen == 3 || malformed(c);
 }
 
+/* How a file of numpy's begins. */
+static const char magic[] = "\x93NUMPY";
+enum { MAGIC = sizeof magic - 1 };
+
 bool npy_header_parse(struct arena *arena, const char *bytes, size_t length,
                       struct npy_header *h, const char **problem) {
-  enum { MAGIC = 6, SHORT_LENGTH = 10, LONG_LENGTH = 12 };
+  enum { SHORT_LENGTH = 10, LONG_LENGTH = 12 };
   *h = (struct npy_header){.field_count = 0};
-  if (length < LONG_LENGTH || memcmp(bytes, "\x93NUMPY", MAGIC) != 0) {
+  if (length < LONG_LENGTH || memcmp(bytes, magic, MAGIC) != 0) {
     return array_fail(arena, problem, "not a numpy file: it does not begin with \\x93NUMPY");
   }
   const unsigned char *b = (const unsigned char *)bytes;
@@ -186,4 +190,8 @@ const char *npy_field_name(struct arena *arena, const struct npy_field *f) {
   case 'S': return arena_printf(arena, "text of %u bytes", f->size);
   default: return arena_printf(arena, "%stext of %u characters", order, f->size / 4);
   }
+}
+
+bool array_may_begin(enum array_format format, const char *bytes, size_t length) {
+  return format == ARRAY_CSV || memcmp(bytes, magic, length < MAGIC ? length : MAGIC) == 0;
 }

@@ -83,5 +83,6 @@ void diag_print(const struct diag_list *diags, const char *program, size_t limit
   if (limit != 0 && diags->errors > limit) {
     fprintf(stream, "%s: error: %zu more errors not shown\n", program, diags->errors - limit);
   }
-  if (diags->lost != 0) fprintf(stream, "%s: error: %s\n", program, no_memory);
+  const bool all_shown = limit != 0 && errors >= limit; /* more was not wanted */
+  if (diags->lost != 0 && !all_shown) fprintf(stream, "%s: error: %s\n", program, no_memory);
 }

@@ -28,6 +28,11 @@ struct diag {
   const char *message;
 };
 
+enum {
+  DIAG_MEMORY = 16 << 20
+}; /* bytes for the messages of a command: enough for more than
+      anybody reads, and apart from what is complained of */
+
 /* A list of diagnostics in an arena. When memory itself is the problem nothing can be added:
  * `lost` counts what did not fit and diag_print says so. */
 struct diag_list {

@@ -71,6 +71,11 @@ bool int_value(const char *command, const char *name, const char *text, int64_t 
                      (long long)least, (long long)most, text);
 }
 
+bool memory_value(const char *command, const char *text, uint64_t *bytes) {
+  if (parse_bytes(text, bytes)) return true;
+  return usage_error(command, "--memory must be a size such as 512M or 8G, not '%.40s'", text);
+}
+
 bool width_value(const char *command, const char *name, const char *text, enum cvl_elem narrow,
                  enum cvl_elem wide, enum cvl_elem *elem) {
   if (strcmp(text, "32") == 0) {

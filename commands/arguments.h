@@ -44,6 +44,7 @@ bool usage_error(const char *command, const char *format, ...)
 /* Values of options; false after a complaint. */
 bool int_value(const char *command, const char *name, const char *text, int64_t least,
                int64_t most, int64_t *x);
+bool memory_value(const char *command, const char *text, uint64_t *bytes);
 bool width_value(const char *command, const char *name, const char *text, enum cvl_elem narrow,
                  enum cvl_elem wide, enum cvl_elem *elem);
 

@@ -81,6 +81,7 @@ static bool apply(void *options, unsigned id, const char *value) {
   case OPT_EXPLAIN: o->explain = true; break;
   case OPT_STATS: o->stats = true; break;
   case OPT_PRINT_AFTER: return pass_value(value, &o->optimiser.print_after);
+  case OPT_MEMORY: return memory_value("fcodeopt", value, &o->memory_limit);
   case OPT_VERIFY: o->optimiser.verify = true; break;
   case OPT_NO_VERIFY: o->optimiser.verify = false; break;
   case OPT_HELP: o->help = true; break;

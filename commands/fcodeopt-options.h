@@ -7,6 +7,7 @@
 
 struct fcodeopt_options {
   struct program_options source;
+  uint64_t memory_limit; /* bytes; 0: machine_default_memory() */
   struct fcode_opt_options optimiser;
   const char *output;    /* NULL: beside the program */
   const char *emit_cuda; /* a file for the kernels of superoperators, or NULL */

@@ -132,7 +132,7 @@ int main(int argc, char **argv) {
     puts("fcodeopt (Ravel) " RAVEL_VERSION);
   } else {
     struct program p;
-    program_init(&p, machine_default_memory());
+    program_init(&p, options.memory_limit ? options.memory_limit : machine_default_memory());
     if (!optimise(&p, &options)) status = STATUS_FAILED;
     diag_print(&p.diags, "fcodeopt", MAX_ERRORS_SHOWN, stderr);
     program_free(&p);

@@ -79,7 +79,8 @@ struct type *nesl_type_of_file(void *context, bool csv, const char *name, size_t
   struct type *type = NULL;
   struct diag_list told;
   diag_list_init(&told, &n->arena);
-  if (!source_read_data(&text, &n->heap, &n->options->machine.permissions, file, &told)) {
+  if (!source_read_array(&text, &n->heap, &n->options->machine.permissions, file,
+                         csv ? ARRAY_CSV : ARRAY_NPY, &told)) {
     *problem = told.list.count > 0 ? told.list.items[0].message : "out of memory";
   } else if (array_guess(csv ? ARRAY_CSV : ARRAY_NPY, &n->arena, text.text, text.length, &array,
                          problem)) {
@@ -232,7 +233,7 @@ bool nesl_bind_argument(struct nesl *n, const struct global *function, unsigned 
   bool fine = false;
   const double before = seconds_now();
   const struct permissions user = process_user();
-  if (source_read_data(&text, &n->heap, &user, file, &n->diags)) {
+  if (source_read_array(&text, &n->heap, &user, file, format_of(file), &n->diags)) {
     struct argument a = {function, index, count, name, file, &text};
     fine = with_memory(n, file, bind_argument, &a);
   } else if (n->complaints.first == NESL_OK) {

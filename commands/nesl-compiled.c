@@ -13,7 +13,6 @@ struct compiled {
   struct evaluator base;
   const struct nesl_options *options;
   struct machine *machine; /* made for the first evaluation; and for one that is measured */
-  struct heap heap;
   bool used;         /* it has evaluated something */
   struct arena work; /* of one evaluation */
   struct machine_item *arguments;
@@ -292,7 +291,7 @@ struct machine_totals evaluator_totals(const struct evaluator *base) {
   return c->machine ? machine_totals(c->machine) : (struct machine_totals){0};
 }
 
-struct evaluator *evaluator_compiled(const struct nesl_options *options,
+struct evaluator *evaluator_compiled(const struct nesl_options *options, struct heap *heap,
                                      struct diag_list *diags) {
   struct compiled *c = calloc(1, sizeof *c);
   if (!c) {
@@ -301,7 +300,6 @@ struct evaluator *evaluator_compiled(const struct nesl_options *options,
   }
   c->base = (struct evaluator){evaluate, release, close_compiled};
   c->options = options;
-  heap_init(&c->heap, options->machine.memory_limit);
-  arena_init(&c->work, &c->heap);
+  arena_init(&c->work, heap);
   return &c->base;
 }

@@ -44,7 +44,7 @@ static bool compare(struct nesl *n, void *context, const struct nesl_done *it) {
   compiled.outcome = nesl_execute(n, it->form);
   n->evaluator = costs->direct;
   nesl_print_done(n, &failed, &compiled);
-  free(compiled.outcome.result);
+  nesl_outcome_free(&compiled.outcome);
   const struct machine_totals after = evaluator_totals(costs->compiled);
   if (failed == 0 && it->form->kind == FORM_EXPRESSION) {
     print_costs(n, &model, &before, &after);

@@ -43,8 +43,10 @@ struct evaluator {
 };
 
 /* Both write what the program prints to options->machine.out. NULL with diagnostics if memory
- * or the back end is not to be had. */
-struct evaluator *evaluator_compiled(const struct nesl_options *, struct diag_list *);
+ * or the back end is not to be had. What is made by compiling is taken from the heap, which is
+ * borrowed. */
+struct evaluator *evaluator_compiled(const struct nesl_options *, struct heap *,
+                                     struct diag_list *);
 struct evaluator *evaluator_direct(const struct nesl_options *, struct diag_list *);
 
 /* Of an evaluator of these sorts: work and depth of the latest evaluation; and the sums of all

@@ -139,20 +139,19 @@ static bool execute(struct nesl *n, const struct form *form, FILE *out) {
 
 struct nesl_outcome nesl_execute(struct nesl *n, const struct form *form) {
   struct nesl_outcome outcome = {.error = NESL_OK};
-  char *text = NULL;
-  size_t size = 0;
+  struct text *text = &outcome.text;
   volatile bool fine = false; /* written between setjmp and a jump */
   jmp_buf outer;              /* forms may load others */
   memcpy(&outer, &n->arena.out_of_memory, sizeof outer);
-  FILE *volatile out = open_memstream(&text, &size);
-  if (!out || setjmp(n->arena.out_of_memory) || setjmp(n->arguments.out_of_memory)) {
+  const bool begun = text_begin(text, &n->heap);
+  if (!begun || setjmp(n->arena.out_of_memory) || setjmp(n->arguments.out_of_memory)) {
     complain_of_memory(n);
   } else {
-    fine = execute(n, form, out);
+    fine = execute(n, form, text->stream);
   }
   n->evaluator->release(n->evaluator);
   memcpy(&n->arena.out_of_memory, &outer, sizeof outer);
-  if (out && fclose(out) != 0 && fine) {
+  if (begun && !text_end(text) && fine) {
     complain_of_memory(n);
     fine = false;
   }
@@ -163,12 +162,12 @@ struct nesl_outcome nesl_execute(struct nesl *n, const struct form *form) {
   } else {
     pass_on_warnings(n);
   }
-  if (fine && size > 0) {
-    outcome.result = text;
-  } else {
-    free(text);
-  }
+  if (fine && text->length > 0) outcome.result = text->bytes;
   return outcome;
+}
+
+void nesl_outcome_free(struct nesl_outcome *outcome) {
+  text_free(&outcome->text);
 }
 
 /* ---- sources ---- */
@@ -287,7 +286,7 @@ void nesl_each_form(struct nesl *n, const struct source *source, nesl_visit *don
                            .outcome.error = n->complaints.first};
     if (it.form) it.outcome = nesl_execute(n, form);
     go_on = done(n, context, &it) && !it.outcome.interrupted;
-    free(it.outcome.result);
+    nesl_outcome_free(&it.outcome);
     if (!it.form && it.outcome.error == NESL_LIMIT) break; /* no memory to read on with */
   }
 }

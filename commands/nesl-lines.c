@@ -23,7 +23,8 @@ struct lines {
   void *context;
   const char *prompt;
   sigset_t unblocked; /* signals blocked outside of lines_read */
-  char *line;         /* plain */
+  struct heap *heap;
+  char *line; /* plain */
   size_t capacity;
 #ifdef RAVEL_HAS_LIBEDIT
   EditLine *editor;
@@ -48,20 +49,39 @@ static void block_interrupts(sigset_t *before) {
   sigprocmask(SIG_BLOCK, &interrupts, before);
 }
 
+static bool grow_line(struct lines *l) {
+  enum { FIRST = 4096 };
+  const size_t wanted = l->capacity ? 2 * l->capacity : FIRST;
+  char *line = heap_grow(l->heap, l->line, l->capacity, wanted);
+  if (!line) return false;
+  l->line = line;
+  l->capacity = wanted;
+  return true;
+}
+
+/* As getline, within the heap's limit; NULL as lines_read says. */
+static const char *get_line(struct lines *l, size_t *length) {
+  int c = 0;
+  *length = 0;
+  errno = 0;
+  while (c != '\n' && (c = getc_unlocked(stdin)) != EOF) {
+    if (*length == l->capacity && !grow_line(l)) errno = ENOMEM;
+    if (c == '\0') errno = EILSEQ;
+    if (errno) return NULL;
+    l->line[(*length)++] = (char)c;
+  }
+  if (c != EOF || *length > 0) return l->line;
+  if (errno == EINTR) clearerr(stdin);
+  return NULL;
+}
+
 static const char *read_plain(struct lines *l, const char *prompt, size_t *length) {
   if (l->interactive) {
     fputs(prompt, stdout);
     fflush(stdout);
     if (await_input(&l->unblocked) < 0) return NULL;
   }
-  errno = 0;
-  ssize_t n = getline(&l->line, &l->capacity, stdin);
-  if (n < 0) {
-    if (errno == EINTR) clearerr(stdin);
-    return NULL;
-  }
-  *length = (size_t)n;
-  return l->line;
+  return get_line(l, length);
 }
 
 #ifdef RAVEL_HAS_LIBEDIT
@@ -225,10 +245,11 @@ static const char *read_edited(struct lines *l, const char *prompt, size_t *leng
 
 #endif
 
-struct lines *lines_open(const char *file, const struct permissions *user,
+struct lines *lines_open(const char *file, const struct permissions *user, struct heap *heap,
                          lines_complete *complete, void *context) {
-  struct lines *l = calloc(1, sizeof *l);
+  struct lines *l = heap_alloc(heap, sizeof *l);
   if (!l) return NULL;
+  *l = (struct lines){.heap = heap};
   l->interactive = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
   l->complete = complete;
   l->context = context;
@@ -247,8 +268,8 @@ void lines_close(struct lines *l) {
 #ifdef RAVEL_HAS_LIBEDIT
   close_editor(l);
 #endif
-  free(l->line);
-  free(l);
+  heap_free(l->heap, l->line, l->capacity);
+  heap_free(l->heap, l, sizeof *l);
 }
 
 bool lines_interactive(const struct lines *l) {

@@ -4,6 +4,7 @@
 #ifndef RAVEL_NESL_LINES_H
 #define RAVEL_NESL_LINES_H
 
+#include "base/heap.h"
 #include "base/permissions.h"
 
 #include <stdbool.h>
@@ -17,13 +18,14 @@ typedef void lines_complete(void *context, const char *prefix, size_t length,
 
 /* `history` is a file that keeps the history, written with the permissions of the user, or
  * NULL. NULL without memory. */
-struct lines *lines_open(const char *history, const struct permissions *user, lines_complete *,
-                         void *context);
+struct lines *lines_open(const char *history, const struct permissions *user, struct heap *,
+                         lines_complete *, void *context);
 void lines_close(struct lines *);
 /* Whether somebody sees the prompt. */
 bool lines_interactive(const struct lines *);
-/* The next line with its line break, valid until the next call; NULL at the end, or if a signal
- * came (then errno is EINTR). */
+/* The next line with its line break, valid until the next call; NULL at the end, where errno is
+ * 0, if a signal came, EINTR, if memory is lacking, ENOMEM, or if there is a NUL in it, which
+ * no text has, EILSEQ. */
 const char *lines_read(struct lines *, const char *prompt, size_t *length);
 
 #endif

@@ -117,10 +117,7 @@ static bool apply(void *options, unsigned id, const char *value) {
     ok = count_value(name, value, INT64_MIN, INT64_MAX, &x);
     m->seed = (uint64_t)x;
     break;
-  case OPT_MEMORY:
-    if (parse_bytes(value, &m->memory_limit)) break;
-    return usage_error("nesl", "--memory must be a size such as 512M or 8G, not '%.40s'",
-                       value);
+  case OPT_MEMORY: return memory_value("nesl", value, &m->memory_limit);
   case OPT_TIME: return seconds_value(value, &m->time_limit);
   case OPT_MAX_DEPTH:
     ok = count_value(name, value, 1, INT64_MAX, &x);

@@ -66,13 +66,13 @@ static void put_user_text(const char *printed, size_t length, FILE *out) {
 }
 
 static void put_outcome(struct nesl *n, const struct nesl_done *it, FILE *out) {
-  struct nesl_capture *capture = &n->capture;
-  fflush(n->out);
-  const char *printed = capture->text + capture->seen;
-  size_t length = capture->size - capture->seen;
-  capture->seen = capture->size;
-  enum nesl_error error = it->outcome.error;
-  if (error != NESL_OK) {
+  const bool complete = text_flush(&n->capture);
+  const char *printed = n->capture.bytes;
+  const size_t length = n->capture.length;
+  const enum nesl_error error = it->outcome.error;
+  if (!complete) {
+    fprintf(out, "error %s", nesl_error_name(NESL_LIMIT)); /* it printed too much */
+  } else if (error != NESL_OK) {
     fprintf(out, "error %s", nesl_error_name(error));
     if (error == NESL_RUNTIME || error == NESL_USER) fputs(": ", out);
     if (error == NESL_RUNTIME) put_sentence(first_message(n), out);
@@ -87,6 +87,7 @@ static void put_outcome(struct nesl *n, const struct nesl_done *it, FILE *out) {
     }
     put_line(it->outcome.result, strlen(it->outcome.result), out);
   }
+  text_clear(&n->capture);
 }
 
 /* ---- --outcomes ---- */
@@ -171,15 +172,16 @@ static bool holds(const char *outcome, const char *wanted) {
 static bool compare_done(struct nesl *n, void *context, const struct nesl_done *it) {
   struct tests *tests = context;
   struct span at = {0, 0};
-  char *text = NULL;
-  size_t size = 0;
-  FILE *out = open_memstream(&text, &size);
-  if (!out) return false;
-  put_outcome(n, it, out);
-  if (fclose(out) != 0) return false;
+  struct text text;
+  if (!text_begin(&text, &n->capture_heap)) return false;
+  put_outcome(n, it, text.stream);
+  if (!text_end(&text)) {
+    text_free(&text);
+    return false;
+  }
   tests->forms++;
   bool expects = find_expectation(tests->source, it->behind, &at);
-  char *outcome = squeeze(text, size);
+  char *outcome = squeeze(text.bytes, text.length);
   char *wanted = expects ? squeeze(tests->source->text + at.start, at.end - at.start) : NULL;
   bool fine =
       expects ? outcome && wanted && holds(outcome, wanted) : it->outcome.error == NESL_OK;
@@ -195,7 +197,7 @@ static bool compare_done(struct nesl *n, void *context, const struct nesl_done *
   }
   free(wanted);
   free(outcome);
-  free(text);
+  text_free(&text);
   return true;
 }
 

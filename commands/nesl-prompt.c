@@ -16,10 +16,10 @@ struct pending {
   uint32_t first_line; /* number of its first line in the session */
 };
 
-static bool add_line(struct pending *p, const char *line, size_t length) {
+static bool add_line(struct pending *p, struct heap *heap, const char *line, size_t length) {
   if (p->capacity - p->length < length) {
     size_t capacity = 2 * (p->length + length);
-    char *text = realloc(p->text, capacity);
+    char *text = heap_grow(heap, p->text, p->capacity, capacity);
     if (!text) return false;
     p->text = text;
     p->capacity = capacity;
@@ -72,17 +72,20 @@ static void complete(void *context, const char *prefix, size_t length,
 
 /* ---- the loop ---- */
 
-/* Executes the forms that are complete; those of a text that has ended, all. */
-static void execute_pending(struct nesl *n, struct pending *p, bool ended, unsigned *failed) {
+/* Executes the forms that are complete; those of a text that has ended, all. False if there is
+ * no memory for the text, which is then forgotten. */
+static bool execute_pending(struct nesl *n, struct pending *p, bool ended, unsigned *failed) {
   const struct source *source = nesl_source(n, "<prompt>", p->text, p->length, p->first_line);
   uint32_t more = source ? (uint32_t)source->length : 0;
   if (source) {
     nesl_each_form(n, source, nesl_print_done, failed, ended ? NULL : &more);
   } else {
     nesl_complain(n);
+    ++*failed;
     more = (uint32_t)p->length;
   }
   drop(p, more);
+  return source != NULL;
 }
 
 static struct lines *open_lines(struct nesl *n) {
@@ -95,7 +98,17 @@ static struct lines *open_lines(struct nesl *n) {
               output_cache_folder(path, sizeof path - sizeof name, &ignored);
   if (kept) memcpy(path + strlen(path), name, sizeof name);
   const struct permissions user = process_user();
-  return lines_open(kept ? path : NULL, &user, complete, n);
+  return lines_open(kept ? path : NULL, &user, &n->heap, complete, n);
+}
+
+/* Says why no more can be read; the number of complaints. */
+static unsigned complain_of_input(int error) {
+  char buffer[128];
+  const char *why = error == ENOMEM   ? "out of memory: a form is too long; see --memory"
+                    : error == EILSEQ ? "there is a byte 0: this is no text"
+                                      : strerror_r(error, buffer, sizeof buffer);
+  fprintf(stderr, "nesl: error: standard input: %s\n", why);
+  return 1;
 }
 
 int nesl_prompt(struct nesl *n) {
@@ -117,18 +130,20 @@ int nesl_prompt(struct nesl *n) {
     } else if (!line && errno == EINTR) {
       continue;
     } else if (!line) {
+      if (errno != 0 && errno != EIO) failed += complain_of_input(errno);
       break;
-    } else if (!add_line(&pending, line, length)) {
-      fputs("nesl: error: out of memory\n", stderr);
+    } else if (!add_line(&pending, &n->heap, line, length)) {
+      failed += complain_of_input(ENOMEM);
       drop(&pending, pending.length);
-    } else {
-      execute_pending(n, &pending, false, &failed);
+      if (!lines_interactive(lines)) break; /* it may never end */
+    } else if (!execute_pending(n, &pending, false, &failed) && !lines_interactive(lines)) {
+      break;
     }
   }
   if (!n->leave && pending.length > 0) execute_pending(n, &pending, true, &failed);
   bool interactive = lines_interactive(lines);
   if (interactive && !n->leave) fputc('\n', n->out);
   lines_close(lines);
-  free(pending.text);
+  heap_free(&n->heap, pending.text, pending.capacity);
   return interactive || failed == 0 ? STATUS_DONE : STATUS_FAILED;
 }

@@ -22,8 +22,7 @@ bool nesl_begin(struct nesl *n, struct nesl_options *options, FILE *out,
   n->print_length = options->print_length;
   n->verbose = true;
   n->extent = EVALUATE_ALL;
-  uint64_t limit = options->machine.memory_limit;
-  heap_init(&n->heap, limit ? limit : machine_default_memory());
+  heap_init(&n->heap, machine_memory(&options->machine));
   arena_init(&n->arena, &n->heap);
   arena_init(&n->arguments, &n->heap);
   nesl_forget(n);
@@ -36,7 +35,7 @@ bool nesl_begin(struct nesl *n, struct nesl_options *options, FILE *out,
     return false;
   }
   n->evaluator = options->direct ? evaluator_direct(options, &n->diags)
-                                 : evaluator_compiled(options, &n->diags);
+                                 : evaluator_compiled(options, &n->heap, &n->diags);
   if (n->evaluator && make_session(n)) return true;
   if (n->diags.errors == 0) {
     diag_add(&n->diags, SEVERITY_ERROR, NULL, (struct source_pos){0}, NULL,

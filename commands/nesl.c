@@ -119,9 +119,10 @@ static int execute(struct nesl_options *options) {
   int status = STATUS_FAILED;
   catch_interrupts();
   if (options->mode == NESL_CHECK) options->native = NATIVE_OFF; /* which makes its directory */
-  heap_init(&n.message_heap, 0);
+  heap_init(&n.message_heap, DIAG_MEMORY);
   arena_init(&n.messages, &n.message_heap);
-  if (captures) out = open_memstream(&n.capture.text, &n.capture.size);
+  heap_init(&n.capture_heap, machine_memory(&options->machine));
+  if (captures) out = text_begin(&n.capture, &n.capture_heap) ? n.capture.stream : NULL;
   if (!out || setjmp(n.messages.out_of_memory)) { /* not even for a message */
     fputs("nesl: error: out of memory\n", stderr);
     return STATUS_FAILED;
@@ -134,8 +135,7 @@ static int execute(struct nesl_options *options) {
     nesl_complain(&n);
   }
   nesl_end(&n);
-  if (captures) fclose(out);
-  free(n.capture.text);
+  text_free(&n.capture);
   return status;
 }
 

@@ -16,15 +16,9 @@
 #ifndef RAVEL_NESL_H
 #define RAVEL_NESL_H
 
+#include "base/text.h"
 #include "commands/nesl-evaluate.h"
 #include "neslc/syntax.h"
-
-/* What programs print, kept for --outcomes and test. */
-struct nesl_capture {
-  char *text;
-  size_t size;
-  size_t seen; /* up to here by forms that are over */
-};
 
 struct nesl {
   const struct nesl_options *options;
@@ -44,7 +38,8 @@ struct nesl {
   bool is_call;        /* the form that is read now is this call */
   bool measures; /* expressions are evaluated repeatedly, and it is said how long it took */
   FILE *out;     /* results, and what programs print */
-  struct nesl_capture capture; /* with --outcomes and test: what `out` writes to */
+  struct text capture; /* with --outcomes and test: what `out` writes to, for one form */
+  struct heap capture_heap;
   uint64_t print_length;
   bool verbose, quiet; /* quiet: no notices and no output of commands */
   enum nesl_extent { EVALUATE_NOTHING, EVALUATE_ASSIGNMENTS, EVALUATE_ALL } extent;
@@ -77,12 +72,15 @@ bool nesl_was_interrupted(struct nesl *);
 struct nesl_outcome {
   enum nesl_error error;
   bool interrupted;
-  char *result; /* "name = VALUE : TYPE"; NULL for a command; to be freed */
+  const char *result; /* "name = VALUE : TYPE"; NULL for a command */
+  struct text text;   /* holds it */
 };
 
 /* Executes a form: commands too, which print to n->out. Memory that runs out is a complaint
- * like others; the session is then as it was before the form. */
+ * like others; the session is then as it was before the form. Release with
+ * nesl_outcome_free. */
 struct nesl_outcome nesl_execute(struct nesl *, const struct form *);
+void nesl_outcome_free(struct nesl_outcome *);
 /* Begins complaints about another form. */
 void nesl_forget(struct nesl *);
 /* Says on standard error what was complained of. */

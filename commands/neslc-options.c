@@ -62,6 +62,7 @@ static bool apply(void *options, unsigned id, const char *value) {
   case OPT_FLOAT:
     return width_value("neslc", "float", value, CVL_F32, CVL_F64, &widths->float_elem);
   case OPT_CLASSIC: be_classic(&o->session); break;
+  case OPT_MEMORY: return memory_value("neslc", value, &o->session.machine.memory_limit);
   case OPT_PRINT_AFTER: return phase_value(value, o);
   case OPT_HELP: o->help = true; break;
   case OPT_VERSION: o->version = true; break;

@@ -183,7 +183,7 @@ static bool execute(struct nesl *n, const struct neslc_options *o) {
 
 static int run(struct neslc_options *o) {
   struct nesl n = {0};
-  heap_init(&n.message_heap, 0);
+  heap_init(&n.message_heap, DIAG_MEMORY);
   arena_init(&n.messages, &n.message_heap);
   if (setjmp(n.messages.out_of_memory)) { /* not even for a message */
     fputs("neslc: error: out of memory\n", stderr);

@@ -105,11 +105,7 @@ static bool apply(void *options, unsigned id, const char *value) {
     ok = int_value("vinterp", name, value, INT64_MIN, INT64_MAX, &x);
     m->seed = (uint64_t)x;
     break;
-  case OPT_MEMORY:
-    if (!parse_bytes(value, &m->memory_limit)) {
-      return complain("--memory must be a size such as 512M or 8G, not '%.40s'", value);
-    }
-    break;
+  case OPT_MEMORY: return memory_value("vinterp", value, &m->memory_limit);
   case OPT_TIME: return seconds_value(name, value, &m->time_limit);
   case OPT_MAX_DEPTH:
     ok = int_value("vinterp", name, value, 1, INT64_MAX, &x);

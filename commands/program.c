@@ -36,7 +36,7 @@ void program_init(struct program *p, uint64_t memory_limit) {
   memset(p, 0, sizeof *p);
   heap_init(&p->heap, memory_limit);
   arena_init(&p->arena, &p->heap);
-  heap_init(&p->message_heap, 0);
+  heap_init(&p->message_heap, DIAG_MEMORY);
   arena_init(&p->messages, &p->message_heap);
   diag_list_init(&p->diags, &p->messages);
 }

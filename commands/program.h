@@ -23,7 +23,7 @@ void program_classic_widths(struct program_options *);
 struct program {
   struct heap heap; /* of the program, within the memory limit */
   struct arena arena;
-  struct heap message_heap; /* without limit: the program's must not silence messages */
+  struct heap message_heap; /* the program's limit must not silence messages */
   struct arena messages;
   struct diag_list diags;
   struct source_text source;

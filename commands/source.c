@@ -92,12 +92,14 @@ static size_t first_capacity(int fd) {
   return (size_t)about.st_size + 1;
 }
 
+enum { TEXT = -1 };
+
 /* A file on its way into memory. */
 struct reading {
   struct source_text *text;
   struct heap *heap;
   int fd;
-  bool is_text;
+  int contents; /* enum array_format, or TEXT */
   const char *file;
   struct diag_list *diags;
 };
@@ -116,12 +118,19 @@ static bool grow(const struct reading *r) {
   struct source_text *s = r->text;
   const size_t wanted = s->capacity ? s->capacity * 2 : first_capacity(r->fd);
   char *text = NULL;
-  if (r->is_text && s->length > SOURCE_MAX) return complain_of_size(r, SOURCE_MAX);
+  if (r->contents == TEXT && s->length >= SOURCE_MAX) return complain_of_size(r, SOURCE_MAX);
   text = heap_grow(r->heap, s->text, s->capacity, wanted);
   if (!text) return complain_of_size(r, r->heap->limit);
   s->text = text;
   s->capacity = wanted;
   return true;
+}
+
+/* Whether what was read, the last n bytes just now, may be the beginning of what is wanted. */
+static bool goes_on(const struct reading *r, size_t n) {
+  const struct source_text *s = r->text;
+  if (r->contents == TEXT) return !memchr(s->text + s->length - n, '\0', n);
+  return array_may_begin((enum array_format)r->contents, s->text, s->length);
 }
 
 static bool read_all(const struct reading *r) {
@@ -132,15 +141,15 @@ static bool read_all(const struct reading *r) {
     if (n < 0) return complain_errno(r->diags, r->file, errno);
     if (n == 0) return true;
     s->length += (size_t)n;
-    if (r->is_text && memchr(s->text + s->length - n, '\0', (size_t)n)) return true;
+    if (!goes_on(r, (size_t)n)) return true;
   }
 }
 
 /* Reads all of a file that was opened, if it was, and closes it. */
-static bool read_opened(struct source_text *s, struct heap *heap, int fd, bool is_text,
+static bool read_opened(struct source_text *s, struct heap *heap, int fd, int contents,
                         const char *file, const struct file_problem *problem,
                         struct diag_list *diags) {
-  const struct reading reading = {s, heap, fd, is_text, file, diags};
+  const struct reading reading = {s, heap, fd, contents, file, diags};
   *s = (struct source_text){0};
   if (!opened(fd, file, problem, diags)) return false;
   const bool fine = read_all(&reading);
@@ -164,15 +173,15 @@ bool source_read(struct source_text *s, struct heap *heap, const char *file,
   const struct permissions user = permissions_of_user(NULL);
   const int fd = strcmp(file, "-") == 0 ? standard_input(&problem)
                                         : file_open(&user, file, FILE_READ, &problem);
-  return read_opened(s, heap, fd, true, file, &problem, diags);
+  return read_opened(s, heap, fd, TEXT, file, &problem, diags);
 }
 
-bool source_read_data(struct source_text *s, struct heap *heap,
-                      const struct permissions *permissions, const char *file,
-                      struct diag_list *diags) {
+bool source_read_array(struct source_text *s, struct heap *heap,
+                       const struct permissions *permissions, const char *file,
+                       enum array_format format, struct diag_list *diags) {
   struct file_problem problem;
   const int fd = file_open(permissions, file, FILE_READ, &problem);
-  return read_opened(s, heap, fd, false, file, &problem, diags);
+  return read_opened(s, heap, fd, (int)format, file, &problem, diags);
 }
 
 bool source_load(struct source_text *s, struct heap *heap,
@@ -180,7 +189,7 @@ bool source_load(struct source_text *s, struct heap *heap,
                  const char *const *directories, size_t count, struct diag_list *diags) {
   struct file_problem problem;
   const int fd = file_open_source(permissions, file, extension, directories, count, &problem);
-  return read_opened(s, heap, fd, true, file, &problem, diags);
+  return read_opened(s, heap, fd, TEXT, file, &problem, diags);
 }
 
 void source_free(struct source_text *s, struct heap *heap) {

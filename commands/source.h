@@ -2,6 +2,7 @@
 #ifndef RAVEL_SOURCE_H
 #define RAVEL_SOURCE_H
 
+#include "arrays/arrays.h"
 #include "base/diag.h"
 #include "base/permissions.h"
 
@@ -10,17 +11,17 @@ struct source_text {
   size_t length, capacity;
 };
 
-enum { SOURCE_MAX = 1 << 30 }; /* bytes of a text */
+enum { SOURCE_MAX = 1 << 29 }; /* bytes of a text */
 
 /* Reads a file that the user named, or standard input for "-". A text has no NUL: nothing is
  * read behind the block that has one, so that whoever parses it complains and a device that
  * never ends does. False with a diagnostic about the file if that fails, or if it is longer
  * than SOURCE_MAX or the heap's limit. Release with source_free in every case. */
 bool source_read(struct source_text *, struct heap *, const char *file, struct diag_list *);
-/* The same for data, which may be longer and have NULs, of a file named by whoever has these
- * permissions. */
-bool source_read_data(struct source_text *, struct heap *, const struct permissions *,
-                      const char *file, struct diag_list *);
+/* The same for an array of this format, which may be longer, of a file named by whoever has
+ * these permissions. What does not begin as one is not read on. */
+bool source_read_array(struct source_text *, struct heap *, const struct permissions *,
+                       const char *file, enum array_format, struct diag_list *);
 /* The same for a text that a program names: file_open_source. */
 bool source_load(struct source_text *, struct heap *, const struct permissions *,
                  const char *file, const char *extension, const char *const *directories,

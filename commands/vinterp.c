@@ -145,9 +145,8 @@ static void dump(const struct program *p, enum dump what) {
 
 /* Loads the program and does with it what was asked; the exit status. */
 static int execute(const struct command_options *o) {
-  uint64_t limit = o->machine.memory_limit;
   struct program p;
-  program_init(&p, limit ? limit : machine_default_memory());
+  program_init(&p, machine_memory(&o->machine));
   int status = STATUS_DONE;
   if (!load(&p, o)) {
     status = interrupted ? STATUS_INTERRUPTED : STATUS_FAILED;

@@ -34,7 +34,10 @@ struct file_bytes {
   size_t length, capacity;
 };
 
-static struct stream_status read_whole(struct streams *s, FILE *file, struct file_bytes *b) {
+/* Reads a file to its end, or as far as it may be what is wanted: whoever reads it says what is
+ * wrong with a device that never ends. */
+static struct stream_status read_whole(struct streams *s, FILE *file, enum array_format format,
+                                       struct file_bytes *b) {
   struct stat about;
   const bool regular = fstat(fileno(file), &about) == 0 && S_ISREG(about.st_mode);
   size_t wanted = regular ? (size_t)about.st_size + 1 : 65536;
@@ -47,7 +50,7 @@ static struct stream_status read_whole(struct streams *s, FILE *file, struct fil
       wanted = b->capacity;
     }
     b->length += fread(b->bytes + b->length, 1, b->capacity - b->length, file);
-  } while (!feof(file) && !ferror(file));
+  } while (!feof(file) && !ferror(file) && array_may_begin(format, b->bytes, b->length));
   return ferror(file) ? stream_fail_errno(s, errno ? errno : EIO) : stream_ok();
 }
 
@@ -81,7 +84,8 @@ static struct stream_status attach(struct streams *s, int64_t stream, enum strea
       .writes = mode == STREAM_WRITE_NPY || mode == STREAM_WRITE_CSV};
   arena_init(&c->arena, s->heap);
   struct file_bytes file = {.length = 0};
-  struct stream_status status = c->writes ? stream_ok() : read_whole(s, opened->file, &file);
+  struct stream_status status =
+      c->writes ? stream_ok() : read_whole(s, opened->file, c->format, &file);
   if (status.ok) status = begin(s, c, signature, length, &file);
   heap_free(s->heap, file.bytes, file.capacity);
   if (!status.ok) {

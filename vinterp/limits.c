@@ -27,3 +27,7 @@ uint64_t machine_default_memory(void) {
   if (group < least) least = group;
   return (uint64_t)(share_of_memory * (double)least);
 }
+
+uint64_t machine_memory(const struct machine_options *options) {
+  return options->memory_limit ? options->memory_limit : machine_default_memory();
+}

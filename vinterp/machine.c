@@ -34,7 +34,7 @@ struct machine *machine_new(const struct machine_options *options, struct diag_l
   m->widths = options->widths;
   m->backend = options->backend;
   m->max_depth = options->max_depth ? options->max_depth : DEFAULT_DEPTH;
-  uint64_t memory = options->memory_limit ? options->memory_limit : machine_default_memory();
+  uint64_t memory = machine_memory(options);
   heap_init(&m->heap, memory / MACHINE_PART);
   if (options->profile) {
     m->profile = profile_new(&m->heap, m->backend->name, !options->undisturbed);

@@ -51,6 +51,8 @@ enum machine_outcome {
 struct machine_options machine_default_options(void);
 /* 80 % of the smaller of the machine's memory and the control group's limit. */
 uint64_t machine_default_memory(void);
+/* The options' memory limit, or that. */
+uint64_t machine_memory(const struct machine_options *);
 
 /* Makes a machine; NULL with a diagnostic if memory or the back end is not to be had. */
 struct machine *machine_new(const struct machine_options *, struct diag_list *);

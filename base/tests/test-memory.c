@@ -1,5 +1,6 @@
 /* test-memory.c - heap and arena: limits, accounts, failure on demand, the jump. */
 #include "base/arena.h"
+#include "base/text.h"
 
 #include <criterion/criterion.h>
 #include <pthread.h>
@@ -155,4 +156,46 @@ Test(arena, out_of_memory_jumps) {
   heap.fail_at = heap.count + 1;
   cr_expect(jumps(&arena, 1));
   arena_free(&arena);
+}
+
+/* ---- text ---- */
+
+Test(text, what_is_printed_is_there_after_a_flush) {
+  struct heap heap;
+  struct text t, moved;
+  heap_init(&heap, 0);
+  cr_assert(text_begin(&t, &heap));
+  cr_expect_str_eq(t.bytes, "");
+  for (int i = 0; i < 10000; i++) fprintf(t.stream, "%d ", i % 10);
+  cr_expect(text_flush(&t));
+  cr_expect(t.length == 20000 && strlen(t.bytes) == 20000);
+  cr_expect_eq(memcmp(t.bytes + 19996, "8 9 ", 5), 0);
+  text_clear(&t);
+  fputs("again", t.stream);
+  cr_expect(text_end(&t));
+  moved = t;
+  cr_expect_str_eq(moved.bytes, "again");
+  text_free(&moved);
+  cr_expect_eq(heap.live, 0);
+}
+
+Test(text, memory_that_is_lacking_is_told) {
+  struct heap heap;
+  struct text t;
+  heap_init(&heap, 100);
+  cr_expect(!text_begin(&t, &heap));
+  text_free(&t);
+  heap_init(&heap, 100000);
+  cr_assert(text_begin(&t, &heap));
+  for (int i = 0; i < 100000; i++) fputs("1234567", t.stream);
+  cr_expect(!text_flush(&t));
+  fputs("more", t.stream);
+  cr_expect(!text_flush(&t));
+  cr_expect_leq(t.length, 100000);
+  text_clear(&t);
+  fputs("fits", t.stream);
+  cr_expect(text_end(&t));
+  cr_expect_str_eq(t.bytes, "fits");
+  text_free(&t);
+  cr_expect_eq(heap.live, 0);
 }

@@ -163,7 +163,8 @@ static void run_text(struct session *session, const struct way *way, const char 
   diag_list_init(&diags, session->arena);
   const struct evaluation e = {
       .session = session, .complaints = &complaints, .sources = &sources};
-  struct evaluator *evaluator = way->backend ? evaluator_compiled(&options, &diags) : NULL;
+  struct evaluator *evaluator =
+      way->backend ? evaluator_compiled(&options, session->arena->heap, &diags) : NULL;
   if (setjmp(session->arena->out_of_memory)) {
     fputs("error limit: memory", out);
     return;

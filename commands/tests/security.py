@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import unittest
 
@@ -382,6 +383,87 @@ class WholeOrNotAtAll(SecurityTest):
                 self.assertEqual(self.text("made"), "old")
         ran = self.run_command(VINTERP, "--allow-files", program, stdin="(1)")
         self.assertEqual((ran.returncode, self.text("made")), (0, "new"), ran.stderr)
+
+
+class Memory(SecurityTest):
+    """--memory covers all that grows with what is read. Each input here never ends; there is room
+    for the sanitizers, which need much memory of their own."""
+    MOST = 1 << 30  # bytes
+
+    def limited(self, *command, source=None, status=1):
+        """Runs a command with the output of `source` as its standard input; its output."""
+        feed = subprocess.Popen(source or ["true"], stdout=subprocess.PIPE)
+        with open(self.path("output"), "w+", encoding="latin-1") as output:
+            ran = subprocess.Popen(command, cwd=self.directory, stdin=feed.stdout, stdout=output,
+                                   stderr=output, env=self.environment)
+            feed.stdout.close()
+            watch = threading.Timer(LONG, ran.kill)
+            watch.start()
+            _, ended, used = os.wait4(ran.pid, 0)
+            ran.returncode = os.waitstatus_to_exitcode(ended)
+            watch.cancel()
+            feed.kill()
+            feed.wait()
+            output.seek(0)
+            text = output.read(10000)
+        self.assertEqual(ran.returncode, status, text)
+        self.assertLess(used.ru_maxrss * 1024, self.MOST)
+        return text
+
+    def test_texts(self):
+        for command in ([NESL, "run"], [NESL, "check"], [NESL, "test"], [NESLC], [VINTERP],
+                        [FCODEOPT]):
+            with self.subTest(command=command):
+                self.limited(*command, "/dev/zero")
+                text = self.limited(*command, "--memory", "32M", "-", source=["yes", "(1 + "])
+                self.assertIn("-: error: out of memory: ", text)
+                self.assertEqual(text.count("\n"), 1)
+        for arguments, source in (([], ["cat", "/dev/zero"]),
+                                  (["--memory", "32M"], ["yes", "(1 + "]),
+                                  (["--memory", "32M"], ["sh", "-c", "yes | tr -d '\\n'"])):
+            self.limited(NESL, *arguments, source=source)
+
+    def test_programs(self):
+        self.file("".join(f"function f{i}(x) = {{x + y * {i} : y in [1, 2, {i}]}};\n"
+                          for i in range(20000)) + "1;\n")
+        self.file("FUNC MAIN\nCONST INT 1\n" + "CONST INT 1\n+ INT\n" * 100000 + "RET\n",
+                  "p.vcode")
+        for command in ([NESL, "check", "prog.nesl"], [NESLC, "prog.nesl"],
+                        [VINTERP, "--check", "p.vcode"], [FCODEOPT, "p.vcode"]):
+            with self.subTest(command=command):
+                self.assertIn("out of memory", self.limited(*command, "--memory", "16M"))
+
+    def test_arrays(self):
+        os.mkfifo(self.path("endless.csv"))
+        writers = [subprocess.Popen(["sh", "-c", "exec yes 1 > endless.csv"], cwd=self.directory)]
+        self.file("function total(v) = sum(v) + 0;\n")
+        try:
+            for arguments in (["-e", 'sum(read_csv([] int, "endless.csv"))'],
+                              ["-e", 'read_csv("endless.csv")'],
+                              ["run", "prog.nesl", "--entry", "total", "endless.csv"]):
+                with self.subTest(arguments=arguments):
+                    text = self.limited(NESL, "--allow-files", "--memory", "32M", *arguments)
+                    self.assertIn("out of memory", text)
+                    writers.append(subprocess.Popen(["sh", "-c", "exec yes 1 > endless.csv"],
+                                                    cwd=self.directory))
+        finally:
+            for writer in writers:
+                writer.kill()
+                writer.wait()
+        for sample in ("", "[] int, "):
+            text = self.limited(NESL, "--allow-files", "-e", f'read_npy({sample}"/dev/zero")')
+            self.assertIn("not a numpy file", text)
+
+    def test_what_programs_read_and_print(self):
+        for expression in ("read_line(stdin)", "#read_check(read_int_seq(stdin))"):
+            source = ["sh", "-c", "printf '('; yes 1 | tr '\\n' ' '"]
+            text = self.limited(NESL, "--memory", "32M", "-e", expression, source=source)
+            self.assertIn("out of memory", text)
+        self.file("function p(n) = if n == 0 then t\n"
+                  "  else let done = print_string({`a : i in [0:100000]}) in p(n - 1);\n"
+                  "p(500);\np(1);\n")
+        text = self.limited(NESL, "--memory", "32M", "--outcomes", "prog.nesl", status=0)
+        self.assertIn("\nerror limit\nout ", text)
 
 
 if __name__ == "__main__":
