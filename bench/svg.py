@@ -82,11 +82,16 @@ def text_width(text, size=SIZE):
     return LETTER * size * len(text)
 
 
+NEAR = 0.4   # as logarithms
+
+
 def ticks(low, high):
-    """Powers of ten between the logarithms, and beside them 2 and 5 where there are few."""
+    """Powers of ten between the logarithms; where there are few, beside them 2 and 5, or all
+    numbers of two digits below 20 and of one digit above."""
     whole = [10.0 ** k for k in range(floor(low), ceil(high) + 1)]
     if high - low < 1.5:
-        whole = sorted(f * t for t in whole for f in (1, 2, 5))
+        near = [*range(10, 20), *range(20, 100, 10)] if high - low < NEAR else (10, 20, 50)
+        whole = sorted(f * t / 10 for t in whole for f in near)
     return [t for t in whole if low - 1e-9 <= log10(t) <= high + 1e-9]
 
 
@@ -109,8 +114,8 @@ class Scale:
 
     def __init__(self, values, begin, end, margin):
         low, high = log10(min(values)), log10(max(values))
-        if high - low < 0.3:
-            low, high = low - 0.15, high + 0.15
+        if high - low < 0.1:
+            low, high = low - 0.05, high + 0.05
         self.low, self.high = low - margin, high + margin
         self.begin, self.end = begin, end
 

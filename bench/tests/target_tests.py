@@ -326,6 +326,11 @@ class Charts(unittest.TestCase):
         looks = {name: svg.STYLES[name][3:] for name in ("openmp", "c", "numpy", "ravel-native")}
         self.assertEqual(len(set(looks.values())), len(looks))
 
+    def test_ticks(self):
+        self.assertEqual(svg.ticks(3.9, 6.1), [1e4, 1e5, 1e6])
+        self.assertEqual(svg.ticks(0.0, 1.0), [1, 2, 5, 10])
+        self.assertEqual(svg.ticks(0.9, 1.12), [8, 9, 10, 11, 12, 13])
+
     def test_axes_have_names(self):
         text = svg.plot("A title", "bodies", self.SERIES, [])
         self.assertIn(">bodies</text>", text)
