@@ -65,19 +65,20 @@ static struct stream_status end_pipe(struct streams *s, int k, struct end *end) 
   int error = errno;
   close(theirs);
   FILE *file = NULL;
-  if (end->child >= 0) {
-    file = fdopen(ours, program_writes ? "w" : "r");
-    error = errno;
-  }
-  if (!file) {
+  struct pipe_end *pipe = NULL;
+  struct stream_status status = end->child < 0
+                                    ? stream_fail_errno(s, error)
+                                    : pipe_open(s, ours, !program_writes, &file, &pipe);
+  if (!status.ok) {
     close(ours);
-    return stream_fail_errno(s, error);
+    return status;
   }
   uint64_t lacking = stream_add(s, file, !program_writes, program_writes, &end->stream);
   if (lacking) {
     fclose(file);
     return stream_no_memory(lacking);
   }
+  s->table[end->stream].pipe = pipe;
   end->piped = true;
   return stream_ok();
 }
@@ -87,7 +88,7 @@ static struct stream_status end_inherit(struct streams *s, struct end *end) {
   struct stream *stream = stream_find(s, end->stream);
   if (!stream) return stream_fail(s, "stream %lld is not open", (long long)end->stream);
   fflush(stream->file); /* output goes first; input that was read ahead is given back */
-  int fd = fileno(stream->file);
+  int fd = stream->pipe ? pipe_descriptor(stream->pipe) : fileno(stream->file);
   if (fd < 0)
     return stream_fail(s, "a file that is written as a whole is no stream for others");
   end->child = duplicate_above_standard(fd);

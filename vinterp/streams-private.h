@@ -14,15 +14,17 @@ struct stream {
   bool owned;                     /* opened here, to be closed here */
   struct stream_columns *columns; /* of a file of arrays, which is no text; else NULL */
   struct replacement *replaces;   /* of a file that is replaced; else NULL */
+  struct pipe_end *pipe;          /* of a pipe to or from a child; else NULL */
 };
 
 struct streams {
   struct heap *heap;
   struct stream *table; /* indexed by stream number */
   size_t count, capacity;
-  pid_t *children; /* not yet reaped */
+  struct pipe_end *pipes; /* all that are open */
+  pid_t *children;        /* not yet reaped */
   size_t child_count, child_capacity;
-  locale_t plain; /* the "C" locale, for strtod_l */
+  locale_t plain;                 /* the "C" locale, for strtod_l */
   struct permissions permissions; /* of the program */
   bool results_wanted;
   char message[FILE_PROBLEM_MAX];
@@ -53,6 +55,12 @@ void streams_reap(struct streams *);
  * then nothing changed. */
 uint64_t streams_reserve(struct heap *, void **items, size_t count, size_t *capacity,
                          size_t size);
+
+/* pipes.c: a FILE on the program's end of a pipe, which closes the descriptor; if that fails,
+ * it stays the caller's. Who waits for one of them takes in what comes from the others. */
+struct stream_status pipe_open(struct streams *, int fd, bool readable, FILE **,
+                               struct pipe_end **);
+int pipe_descriptor(const struct pipe_end *);
 
 /* columns.c: the next column of an array as a value, whose elem is set. */
 struct stream_status stream_read_column(struct streams *, struct stream_columns *,

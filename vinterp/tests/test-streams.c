@@ -209,6 +209,45 @@ Test(streams, a_process_with_three_pipes) {
   cr_assert_str_eq(rest(5), "");
 }
 
+/* Far more than the pipes hold, both ways: neither waits for the other. */
+Test(streams, a_process_that_answers_while_it_is_written_to, .timeout = 100) {
+  enum { BLOCK = 1 << 16, BLOCKS = 32 };
+  int64_t ends[3] = {-1, -1, -1};
+  char *block = malloc(BLOCK);
+  memset(block, 'x', BLOCK);
+  cr_assert(spawn("tee /dev/stderr", ends).ok);
+  for (int i = 0; i < BLOCKS; i++) {
+    cr_assert(stream_write(s, ends[0], block, BLOCK).ok);
+    cr_assert(stream_flush(s, ends[0]).ok);
+  }
+  cr_assert(stream_close(s, ends[0]).ok);
+  for (int k = 1; k <= 2; k++) { /* the answer on standard output, and that on standard error */
+    struct stream_value chars;
+    int64_t stop;
+    const bool none[256] = {false};
+    cr_assert(stream_read_chars(s, ends[k], none, -1, CVL_I32, &chars, &stop).ok);
+    cr_assert_eq(stop, -1);
+    cr_assert_eq(chars.length, (uint64_t)BLOCK * BLOCKS);
+    const int32_t *codes = chars.data;
+    for (uint64_t i = 0; i < chars.length; i++) cr_assert_eq(codes[i], 'x');
+    stream_value_free(s, &chars);
+    cr_assert(stream_close(s, ends[k]).ok);
+  }
+  free(block);
+}
+
+Test(streams, a_process_that_nobody_reads_takes_memory_up_to_the_limit, .timeout = 100) {
+  int64_t ends[3] = {-1, -1, STREAM_ERR};
+  char block[1 << 16] = {0};
+  cr_assert(spawn("yes", ends).ok);
+  heap.limit = heap.live + (1 << 20);
+  struct stream_status status = {.ok = true};
+  for (int i = 0; i < 100 && status.ok; i++)
+    status = stream_write(s, ends[0], block, sizeof block);
+  expect_failure(status, "Cannot allocate memory");
+  heap.limit = 0;
+}
+
 Test(streams, a_process_inherits_streams_in_any_order) {
   int64_t file = must_open("f", STREAM_WRITE);
   int64_t ends[3] = {0, STREAM_ERR, STREAM_OUT}; /* crossed */
