@@ -409,6 +409,17 @@ class Terminal(CommandTest):
                                   ("max_", "val([4]);\n"), ("it = 4", "exit;\n")])
         self.assertEqual(status, 0, seen)
 
+    def test_typed_names_of_files_are_permitted(self):
+        made = os.path.join(self.scratch.name, "made")
+        self.file("x = 7;")
+        prog = os.path.join(self.scratch.name, "prog.nesl")
+        seen, status = self.talk([("<Nesl> ", f'load "{prog}";\n'), ("x = 7", ""),
+                                  ("<Nesl> ", f'dump vcode "{made}" x;\n'),
+                                  ("<Nesl> ", f'load "{prog}" ++ "";\n'),
+                                  ("without --allow-files", "exit;\n")])
+        self.assertEqual(status, 0, seen)
+        self.assertIn("FUNC", self.text("made"))
+
     def test_lines_are_kept(self):
         if not self.has_editing():
             self.skipTest("built without libedit")

@@ -302,6 +302,37 @@ Test(streams, children_are_reaped) {
                   &(struct permissions){.files = true, .processes = true});
 }
 
+static void expect_contents(const char *name, const char *wanted) {
+  char text[16] = "";
+  FILE *file = fopen(name, "r");
+  cr_assert(file);
+  text[fread(text, 1, sizeof text - 1, file)] = '\0';
+  fclose(file);
+  cr_assert_str_eq(text, wanted);
+}
+
+Test(streams, what_is_replaced_appears_when_the_stream_is_closed) {
+  int64_t n;
+  cr_assert(open_named("f", STREAM_WRITE, &n).ok && stream_write(s, n, "old", 3).ok);
+  cr_assert(stream_close(s, n).ok);
+  cr_assert(open_named("f", STREAM_REPLACE, &n).ok && stream_write(s, n, "new", 3).ok);
+  cr_assert(stream_flush(s, n).ok);
+  expect_contents("f", "old");
+  int64_t ends[3] = {STREAM_IN, n, STREAM_ERR};
+  expect_failure(spawn("true", ends), "no stream for others");
+  cr_assert(stream_close(s, n).ok);
+  expect_contents("f", "new");
+}
+
+Test(streams, what_is_replaced_but_not_closed_is_as_it_was) {
+  int64_t n;
+  cr_assert(open_named("g", STREAM_REPLACE, &n).ok && stream_write(s, n, "new", 3).ok);
+  streams_free(s);
+  cr_assert_neq(access("g", F_OK), 0);
+  s = streams_new(&heap, stdin, out, err,
+                  &(struct permissions){.files = true, .processes = true});
+}
+
 Test(streams, permissions) {
   streams_free(s);
   s = streams_new(&heap, stdin, out, err, &(struct permissions){.files = false});
@@ -323,7 +354,9 @@ Test(streams, every_failed_allocation_is_an_error_and_leaks_nothing) {
     if (!s) continue;
     int64_t ends[3] = {-1, -1, -1}, file;
     struct stream_status status = spawn("true and more words", ends);
-    for (int i = 0; i < 5 && status.ok; i++) status = open_named("f", STREAM_WRITE, &file);
+    for (int i = 0; i < 5 && status.ok; i++) {
+      status = open_named("f", i % 2 ? STREAM_WRITE : STREAM_REPLACE, &file);
+    }
     ok = status.ok;
     cr_assert(ok || status.memory > 0, "%s", status.message);
     streams_free(s);
