@@ -215,7 +215,13 @@ Test(files, the_list_of_temporaries_is_used_again_and_ends) {
   cr_expect(!replace("f", "x"));
   cr_expect_eq(problem.error, EMFILE);
   for (int i = 0; i < TEMPORARIES_MAX; i++) temporaries_forget(&temporaries, numbers[i]);
-  cr_expect(replace("f", "x"));
+  for (int i = 0; i <= TEMPORARIES_MAX; i++) {
+    static struct replacement r;
+    cr_expect(replace("f", "x"));
+    cr_expect(replacement_begin(&r, &user, "f", &problem));
+    replacement_abandon(&r);
+    cr_expect(!replace("no/f", "x"));
+  }
 }
 
 /* ---- permissions ---- */
