@@ -41,8 +41,18 @@ static size_t aligned(size_t bytes) {
   return (bytes + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
 }
 
+static void poll(struct arena *arena) {
+  if (stop_asks(arena->heap->stop) != STOP_NOT) longjmp(arena->out_of_memory, 1);
+}
+
+void arena_poll(struct arena *arena) {
+  enum { ROUNDS = 256 };
+  if (++arena->polls % ROUNDS == 0) poll(arena);
+}
+
 /* Makes a new current block with room for `bytes`. */
 static void add_block(struct arena *arena, size_t bytes) {
+  poll(arena);
   size_t header = aligned(sizeof(struct arena_block));
   size_t step = arena->blocks == NULL ? FIRST_BLOCK : 2 * arena->blocks->bytes;
   if (step > LARGEST_STEP) step = LARGEST_STEP;

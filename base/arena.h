@@ -4,6 +4,10 @@
  * allocation of a parser would drown it. So an arena jumps: the function at a room's border
  * (vcode_parse, ir_build ...) says `if (setjmp(arena->out_of_memory)) return failure;` and
  * everything beneath it may take arena_alloc for granted.
+ *
+ * The same jump ends work that is asked to end (stop.h, if the heap has one): arenas ask with
+ * every block they take, and where much is done without one arena_poll is called. Whoever began
+ * the work tells the two apart by asking again.
  */
 #ifndef RAVEL_ARENA_H
 #define RAVEL_ARENA_H
@@ -17,6 +21,7 @@ struct arena {
   struct heap *heap;
   struct arena_block *blocks; /* newest first */
   char *next, *end;           /* free part of the newest block */
+  unsigned polls;             /* calls of arena_poll */
   jmp_buf out_of_memory;      /* set by whoever calls into a room that allocates */
 };
 
@@ -36,10 +41,14 @@ void arena_free_since(struct arena *, struct arena_point);
 
 /* bytes, aligned to 16, zeroed. Never NULL: jumps to out_of_memory instead. */
 void *arena_alloc(struct arena *, size_t bytes);
+/* Jumps to out_of_memory if the heap's stop asks for an end. Cheap: for loops whose rounds take
+ * less than some ten microseconds. */
+void arena_poll(struct arena *);
 /* The bytes text[0..length) and a NUL. */
 char *arena_copy(struct arena *, const char *text, size_t length);
 /* printf into the arena. */
-char *arena_printf(struct arena *, const char *format, ...) __attribute__((format(printf, 2, 3)));
+char *arena_printf(struct arena *, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 /* Growable arrays in an arena: ARRAY(struct item) list = {0}; *array_push(a, &list) = x;
  * then list.items[0 .. list.count). Growing leaves the old memory to the arena. */

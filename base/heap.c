@@ -22,6 +22,7 @@ const char *__asan_default_options(void) {
 void heap_init(struct heap *heap, uint64_t limit) {
   heap->limit = limit;
   heap->fail_at = 0;
+  heap->stop = NULL;
   atomic_init(&heap->live, 0);
   atomic_init(&heap->peak, 0);
   atomic_init(&heap->count, 0);

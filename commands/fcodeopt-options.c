@@ -42,7 +42,7 @@ void fcodeopt_options_help(FILE *out) {
   fputs(
       "\nWhat --explain, --stats and --print-after say goes to standard output, or to standard "
       "error if\nthe program goes there.\n"
-      "Exit status: 0 done, 1 an error was reported, 2 wrong usage.\n",
+      "Exit status: 0 done, 1 an error was reported, 2 wrong usage, 130 interrupted.\n",
       out);
 }
 

@@ -103,26 +103,34 @@ static bool emit_cuda(struct program *p, const struct fcodeopt_options *o,
   return output_end(&cu, o->emit_cuda, &p->diags);
 }
 
-static bool optimise(struct program *p, const struct fcodeopt_options *o) {
-  char *output = p->output_path;
-  if (!program_load(p, &o->source) || !choose_output(p, o, output, sizeof p->output_path)) {
-    return false;
-  }
-  FILE *say = strcmp(output, "-") == 0 ? stderr : stdout;
+/* The optimised program as stack code, or NULL; what is said on the way goes to `say`. */
+static struct vcode_program *make(struct program *p, const struct fcodeopt_options *o,
+                                  FILE *say, struct fcode_opt_stats *stats) {
   struct fcode_opt_options options = o->optimiser;
   options.dump = say;
-  struct fcode_opt_stats stats;
   const struct ir_program *ir =
-      fcode_opt(&p->arena, p->ir, &options, &stats, o->explain ? say : NULL, &p->diags);
-  if (!ir) return false;
-  struct vcode_program *vcode = fcode_opt_stack_code(&p->arena, ir, &p->diags);
-  if (!vcode || !write_program(p, vcode, output) || !emit_cuda(p, o, vcode)) return false;
+      fcode_opt(&p->arena, p->ir, &options, stats, o->explain ? say : NULL, &p->diags);
+  return ir ? fcode_opt_stack_code(&p->arena, ir, &p->diags) : NULL;
+}
+
+static bool optimise(struct program *p, const struct fcodeopt_options *o) {
+  char *output = p->output_path;
+  struct fcode_opt_stats stats;
+  struct vcode_program *vcode = NULL;
+  FILE *say = NULL;
+  p->heap.stop = process_stop();
+  if (program_load(p, &o->source) && choose_output(p, o, output, sizeof p->output_path)) {
+    say = strcmp(output, "-") == 0 ? stderr : stdout;
+    vcode = make(p, o, say, &stats);
+  }
+  p->heap.stop = NULL; /* nobody jumps any more */
+  if (!vcode) return program_stopped(p, o->source.file);
+  if (!write_program(p, vcode, output) || !emit_cuda(p, o, vcode)) return false;
   if (o->stats) print_stats(&stats, say);
   return true;
 }
 
-int main(int argc, char **argv) {
-  process_begin();
+static int command(int argc, char **argv) {
   struct fcodeopt_options options;
   if (!fcodeopt_options_parse(&options, argc, argv)) return STATUS_USAGE;
   int status = STATUS_DONE;
@@ -133,9 +141,13 @@ int main(int argc, char **argv) {
   } else {
     struct program p;
     program_init(&p, options.memory_limit ? options.memory_limit : machine_default_memory());
-    if (!optimise(&p, &options)) status = STATUS_FAILED;
+    if (!optimise(&p, &options)) status = process_failed();
     diag_print(&p.diags, "fcodeopt", MAX_ERRORS_SHOWN, stderr);
     program_free(&p);
   }
-  return process_end("fcodeopt", status);
+  return status;
+}
+
+int main(int argc, char **argv) {
+  return process_main("fcodeopt", command, argc, argv);
 }

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
-enum { MOST_LOADS = 100 }; /* files that load each other */
+enum { MOST_DEPTH = 100, MOST_LOADS = 10000 }; /* files that load each other; by one form */
 
 /* A command as it was read. */
 struct command {
@@ -295,17 +295,24 @@ static bool load(struct command *c) {
   if (length < end || strcmp(file + length - end, extension) != 0) {
     file = arena_printf(&n->arena, "%s%s", file, extension);
   }
-  if (n->load_depth == MOST_LOADS) {
-    return command_error(c, "more than %d files load each other", MOST_LOADS);
+  if (n->load_depth == MOST_DEPTH || n->loads == MOST_LOADS) {
+    n->unwinding = true; /* or each of them goes on to the next form, which may load as many */
+    if (n->load_depth < MOST_DEPTH) return command_error(c, "more than %d loads", MOST_LOADS);
+    return command_error(c, "more than %d files load each other", MOST_DEPTH);
   }
   const struct source *source = nesl_load_file(n, file, typed(c));
   if (!source) return false;
   n->last_loaded = file;
   n->load_depth++;
+  n->loads++;
   unsigned failed = nesl_run_file(n, source);
   n->load_depth--;
   nesl_forget(n);
   if (failed == 0) return true;
+  if (n->unwinding) {
+    n->complaints.first = NESL_LIMIT;
+    return false;
+  }
   return command_error(c, "%u form%s of %s failed", failed, failed == 1 ? "" : "s", file);
 }
 

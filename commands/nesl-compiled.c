@@ -83,6 +83,7 @@ static void tell_failure(const struct compiled *c, const struct evaluation *e,
     trail.places[trail.count++] = (struct failure_place){whole->source, whole->at, whole};
   }
   complain_of_failure(e->complaints, error, message, trail.places, trail.count);
+  e->complaints->stopped = stop_asks(c->options->machine.stop) != STOP_NOT;
 }
 
 /* ---- one evaluation ---- */
@@ -262,12 +263,15 @@ static bool evaluate(struct evaluator *base, const struct evaluation *e,
   if (e->measurement) e->measurement->compile_seconds = seconds_now() - before;
   struct diag_list told;
   diag_list_init(&told, e->complaints->diags->arena);
+  char text[128];
   switch (run(c, e, program, &told)) {
   case MACHINE_DONE: return value_of_results(c, e, value);
   case MACHINE_EXIT: /* follows the failure that `error` makes */
   case MACHINE_ERROR: tell_failure(c, e, program, &told); break;
   case MACHINE_INTERRUPTED:
-    complain(e->complaints, NESL_LIMIT, expression->source, expression->at, "interrupted");
+    stop_describe(c->options->machine.stop, text, sizeof text);
+    complain(e->complaints, NESL_LIMIT, expression->source, expression->at, "%s", text);
+    e->complaints->stopped = true;
     break;
   }
   return false;

@@ -43,6 +43,6 @@ struct evaluator *evaluator_direct(const struct nesl_options *options,
                                        .widths = &options->widths,
                                        .most_depth = options->machine.max_depth,
                                        .random = &d->random,
-                                       .interrupt = options->machine.interrupt};
+                                       .stop = options->machine.stop};
   return &d->base;
 }

@@ -1,5 +1,6 @@
 /* nesl-forms.c - reading forms, evaluating them, and the line that says what came of each. */
 #include "commands/nesl.h"
+#include "commands/process.h"
 #include "commands/source.h"
 
 #include <stdlib.h>
@@ -38,6 +39,23 @@ static void complain_of_memory(struct nesl *n) {
   n->complaints.count++;
 }
 
+void nesl_settle(struct nesl *n, const struct source *source, struct span at) {
+  char text[128];
+  const enum stop_reason reason = stop_asks(n->stop);
+  if (reason == STOP_NOT) return;
+  if (n->unwinding || !n->complaints.stopped) {
+    nesl_forget(n);
+    n->complaints.first = NESL_LIMIT;
+    stop_describe(n->stop, text, sizeof text);
+    if (!n->unwinding && source) complain(&n->complaints, NESL_LIMIT, source, at, "%s", text);
+    if (!n->unwinding && !source) {
+      diag_add(&n->diags, SEVERITY_ERROR, NULL, (struct source_pos){0}, NULL, "%s", text);
+    }
+  }
+  n->unwinding = true;
+  n->interrupted |= reason == STOP_SIGNAL;
+}
+
 /* ---- results ---- */
 
 /* The names of a pattern as they are printed: (a, b), ((a, b), c). */
@@ -59,7 +77,7 @@ static void show_pattern(const struct core_pattern *p, FILE *out) {
 
 static void show_value(const struct nesl *n, const struct checked *c,
                        const struct nesl_value *value, FILE *out) {
-  const struct value_layout layout = {.print_length = n->print_length};
+  const struct value_layout layout = {.print_length = n->print_length, .stop = n->stop};
   if (c->pattern) {
     show_pattern(c->pattern, out);
   } else {
@@ -118,11 +136,10 @@ static bool evaluate(struct nesl *n, const struct checked *c, FILE *out) {
              "the result contains an infinity or a NaN");
     fine = false;
   }
-  if (fine) {
-    session_bind_checked(n->session, c, &value);
-    show_value(n, c, &value, out);
-  }
-  return fine;
+  if (fine) show_value(n, c, &value, out);
+  if (!fine || stop_asks(n->stop) != STOP_NOT) return false;
+  session_bind_checked(n->session, c, &value);
+  return true;
 }
 
 static bool execute(struct nesl *n, const struct form *form, FILE *out) {
@@ -143,12 +160,15 @@ struct nesl_outcome nesl_execute(struct nesl *n, const struct form *form) {
   volatile bool fine = false; /* written between setjmp and a jump */
   jmp_buf outer;              /* forms may load others */
   memcpy(&outer, &n->arena.out_of_memory, sizeof outer);
+  const struct stop *const around = n->heap.stop;
+  n->heap.stop = n->stop;
   const bool begun = text_begin(text, &n->heap);
   if (!begun || setjmp(n->arena.out_of_memory) || setjmp(n->arguments.out_of_memory)) {
     complain_of_memory(n);
   } else {
     fine = execute(n, form, text->stream);
   }
+  n->heap.stop = around;
   n->evaluator->release(n->evaluator);
   memcpy(&n->arena.out_of_memory, &outer, sizeof outer);
   if (begun && !text_end(text) && fine) {
@@ -156,9 +176,8 @@ struct nesl_outcome nesl_execute(struct nesl *n, const struct form *form) {
     fine = false;
   }
   if (!fine) {
+    nesl_settle(n, form->source, form->at);
     outcome.error = n->complaints.first != NESL_OK ? n->complaints.first : NESL_RUNTIME;
-    outcome.interrupted = nesl_was_interrupted(n);
-    n->interrupted |= outcome.interrupted;
   } else {
     pass_on_warnings(n);
   }
@@ -207,13 +226,18 @@ static const struct source *take_text(struct nesl *n, bool was_read, struct sour
     n->complaints.first = NESL_RUNTIME;
   }
   source_free(text, &n->heap);
+  if (!source) nesl_settle(n, NULL, (struct span){0});
   return source;
 }
 
 const struct source *nesl_read_file(struct nesl *n, const char *file) {
   struct source_text text;
+  const struct stop *const around = n->heap.stop;
+  n->heap.stop = n->stop;
   const bool was_read = source_read(&text, &n->heap, file, &n->diags);
-  return take_text(n, was_read, &text, file);
+  const struct source *source = take_text(n, was_read, &text, file);
+  n->heap.stop = around;
+  return source;
 }
 
 /* The directory of a file, the arena's. */
@@ -238,8 +262,11 @@ const struct source *nesl_load_file(struct nesl *n, const char *file, bool typed
  * memory is broken. */
 static enum reading read_one(struct nesl *n, struct reader *reader, struct form **read) {
   volatile enum reading reading = READ_BROKEN;
+  const struct stop *const around = n->heap.stop;
+  const uint32_t start = reader->at;
   jmp_buf outer;
   memcpy(&outer, &n->arena.out_of_memory, sizeof outer);
+  n->heap.stop = n->stop;
   if (setjmp(n->arena.out_of_memory)) {
     complain_of_memory(n);
   } else {
@@ -247,7 +274,9 @@ static enum reading read_one(struct nesl *n, struct reader *reader, struct form 
     *read = form;
     reading = read_form(reader, &n->complaints, form);
   }
+  n->heap.stop = around;
   memcpy(&n->arena.out_of_memory, &outer, sizeof outer);
+  if (reading == READ_BROKEN) nesl_settle(n, reader->source, (struct span){start, start});
   return reading;
 }
 
@@ -266,6 +295,21 @@ static bool begin_reading(struct nesl *n, struct reader *reader, const struct so
   return fine;
 }
 
+/* Begins a form that no other loads. */
+static void begin_form(struct nesl *n) {
+  n->unwinding = false;
+  n->loads = 0;
+  if (n->limits_forms) process_limit(n->options->seconds);
+}
+
+/* Whether the forms after one are not executed: a file ends with a form that was asked to end,
+ * and a session where all of it was. */
+static bool ends_others(const struct nesl *n) {
+  const enum stop_reason reason = stop_asks(n->stop);
+  return n->unwinding && (n->load_depth > 0 || reason == STOP_SIGNAL ||
+                          (reason == STOP_TIME && !n->limits_forms));
+}
+
 void nesl_each_form(struct nesl *n, const struct source *source, nesl_visit *done,
                     void *context, uint32_t *more) {
   struct reader reader;
@@ -273,6 +317,7 @@ void nesl_each_form(struct nesl *n, const struct source *source, nesl_visit *don
   bool go_on = true;
   while (go_on && !n->leave) {
     nesl_forget(n);
+    if (n->load_depth == 0) begin_form(n);
     struct form *form = NULL;
     uint32_t start = reader.at;
     enum reading reading = read_one(n, &reader, &form);
@@ -285,7 +330,7 @@ void nesl_each_form(struct nesl *n, const struct source *source, nesl_visit *don
                            .behind = {reader.at, (uint32_t)source->length},
                            .outcome.error = n->complaints.first};
     if (it.form) it.outcome = nesl_execute(n, form);
-    go_on = done(n, context, &it) && !it.outcome.interrupted;
+    go_on = done(n, context, &it) && !ends_others(n);
     nesl_outcome_free(&it.outcome);
     if (!it.form && it.outcome.error == NESL_LIMIT) break; /* no memory to read on with */
   }
@@ -293,12 +338,33 @@ void nesl_each_form(struct nesl *n, const struct source *source, nesl_visit *don
 
 /* ---- running ---- */
 
+/* A piece at a time: a reader may be slow, or the text long. */
+static void print_result(struct nesl *n, const struct nesl_done *it, unsigned *failed) {
+  enum { PIECE = 1 << 20 };
+  const char *text = it->outcome.result;
+  size_t left = strlen(text);
+  fputc('\n', n->out);
+  while (left > 0 && stop_asks(n->stop) == STOP_NOT) {
+    const size_t piece = left < PIECE ? left : PIECE;
+    if (fwrite(text, 1, piece, n->out) != piece) break;
+    text += piece;
+    left -= piece;
+  }
+  if (left == 0) {
+    fputc('\n', n->out);
+  } else if (stop_asks(n->stop) != STOP_NOT) {
+    ++*failed;
+    nesl_settle(n, it->form->source, it->form->at);
+    nesl_complain(n);
+  }
+}
+
 bool nesl_print_done(struct nesl *n, void *failed, const struct nesl_done *it) {
   if (it->outcome.error != NESL_OK) {
     ++*(unsigned *)failed;
     nesl_complain(n);
   } else if (it->outcome.result && !n->quiet) {
-    fprintf(n->out, "\n%s\n", it->outcome.result);
+    print_result(n, it, failed);
   }
   fflush(n->out);
   return true;

@@ -118,7 +118,7 @@ static bool apply(void *options, unsigned id, const char *value) {
     m->seed = (uint64_t)x;
     break;
   case OPT_MEMORY: return memory_value("nesl", value, &m->memory_limit);
-  case OPT_TIME: return seconds_value(value, &m->time_limit);
+  case OPT_TIME: return seconds_value(value, &o->seconds);
   case OPT_MAX_DEPTH:
     ok = count_value(name, value, 1, INT64_MAX, &x);
     m->max_depth = (uint64_t)x;
@@ -217,9 +217,6 @@ static bool check_together(struct nesl_options *o) {
   }
   if (o->direct && (o->no_fusion || !o->optimise)) {
     return usage_error("nesl", "--direct compiles nothing: there is nothing to optimise");
-  }
-  if (o->direct && o->machine.time_limit > 0) {
-    return usage_error("nesl", "--direct has no clock; --time goes with compiled programs");
   }
   return true;
 }

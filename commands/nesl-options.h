@@ -25,6 +25,7 @@ struct nesl_options {
   unsigned output_count;
   struct machine_options machine; /* widths and backend are not set */
   char permitting[256];           /* machine.permissions.permitting */
+  double seconds;                 /* --time; 0: no limit */
   struct widths widths;
   const char *backend_name;
   uint64_t print_length;

@@ -85,6 +85,7 @@ static bool execute_pending(struct nesl *n, struct pending *p, bool ended, unsig
     more = (uint32_t)p->length;
   }
   drop(p, more);
+  (void)process_forget_interrupt(); /* it was for these forms */
   return source != NULL;
 }
 
@@ -124,9 +125,12 @@ int nesl_prompt(struct nesl *n) {
   while (!n->leave) {
     size_t length = 0;
     const char *line = lines_read(lines, pending.length > 0 ? "> " : "<Nesl> ", &length);
-    if (nesl_was_interrupted(n)) { /* back to an empty prompt */
+    if (process_forget_interrupt()) { /* back to an empty prompt */
       fputc('\n', n->out);
       drop(&pending, pending.length);
+    } else if (stop_asks(n->stop) != STOP_NOT) { /* another signal */
+      drop(&pending, pending.length);
+      break;
     } else if (!line && errno == EINTR) {
       continue;
     } else if (!line) {

@@ -14,11 +14,10 @@ static bool make_session(struct nesl *n) {
   return true;
 }
 
-bool nesl_begin(struct nesl *n, struct nesl_options *options, FILE *out,
-                volatile sig_atomic_t *interrupt) {
+bool nesl_begin(struct nesl *n, struct nesl_options *options, FILE *out, struct stop *stop) {
   n->options = options;
   n->out = out;
-  n->interrupt = interrupt;
+  n->stop = stop;
   n->print_length = options->print_length;
   n->verbose = true;
   n->extent = EVALUATE_ALL;
@@ -28,7 +27,7 @@ bool nesl_begin(struct nesl *n, struct nesl_options *options, FILE *out,
   nesl_forget(n);
   options->machine.out = out;
   options->machine.widths = options->widths;
-  options->machine.interrupt = interrupt;
+  options->machine.stop = stop;
   options->machine.permissions = process_listing(options->machine.permissions);
   if (!output_native(options->native, options->repeat > 0, options->cache,
                      sizeof options->cache, &options->machine.native, &n->diags)) {
@@ -49,10 +48,4 @@ void nesl_end(struct nesl *n) {
   arena_free(&n->arguments);
   arena_free(&n->arena);
   arena_free(&n->messages);
-}
-
-bool nesl_was_interrupted(struct nesl *n) {
-  bool was = n->interrupt && *n->interrupt != 0;
-  if (n->interrupt) *n->interrupt = 0;
-  return was;
 }

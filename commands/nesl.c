@@ -3,31 +3,8 @@
 #include "commands/process.h"
 #include "commands/source.h"
 
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-/* ---- signals ---- */
-
-/* Set by Ctrl-C; a signal handler has nothing else to write to. */
-static volatile sig_atomic_t interrupted;
-
-/* The first Ctrl-C asks the evaluation to end, the second does not ask. */
-static void on_interrupt(int signal_number) {
-  (void)signal_number;
-  if (interrupted) process_leave(STATUS_INTERRUPTED);
-  interrupted = 1;
-}
-
-static void catch_interrupts(void) {
-  struct sigaction action = {.sa_handler = on_interrupt}; /* no SA_RESTART: ends a read, too */
-  sigemptyset(&action.sa_mask);
-  struct sigaction inherited;
-  if (sigaction(SIGINT, NULL, &inherited) == 0 && inherited.sa_handler != SIG_IGN) {
-    sigaction(SIGINT, &action, NULL);
-  }
-}
 
 /* ---- modes ---- */
 
@@ -117,7 +94,8 @@ static int execute(struct nesl_options *options) {
   FILE *out = stdout;
   bool captures = options->mode == NESL_OUTCOMES_OF || options->mode == NESL_TEST;
   int status = STATUS_FAILED;
-  catch_interrupts();
+  const bool one_by_one = captures || options->mode == NESL_PROMPT;
+  if (!one_by_one) process_limit(options->seconds);
   if (options->mode == NESL_CHECK) options->native = NATIVE_OFF; /* which makes its directory */
   heap_init(&n.message_heap, DIAG_MEMORY);
   arena_init(&n.messages, &n.message_heap);
@@ -127,8 +105,9 @@ static int execute(struct nesl_options *options) {
     fputs("nesl: error: out of memory\n", stderr);
     return STATUS_FAILED;
   }
-  if (nesl_begin(&n, options, out, &interrupted)) {
+  if (nesl_begin(&n, options, out, process_stop())) {
     if (options->mode == NESL_CHECK) n.extent = EVALUATE_NOTHING;
+    n.limits_forms = one_by_one;
     status = run_mode(&n);
     if (n.interrupted && options->mode != NESL_PROMPT) status = STATUS_INTERRUPTED;
   } else {
@@ -139,8 +118,7 @@ static int execute(struct nesl_options *options) {
   return status;
 }
 
-int main(int argc, char **argv) {
-  process_begin();
+static int command(int argc, char **argv) {
   struct nesl_options options;
   int status = STATUS_DONE;
   if (!nesl_options_parse(&options, argc, argv)) return STATUS_USAGE;
@@ -151,5 +129,9 @@ int main(int argc, char **argv) {
   } else {
     status = execute(&options);
   }
-  return process_end("nesl", status);
+  return status;
+}
+
+int main(int argc, char **argv) {
+  return process_main("nesl", command, argc, argv);
 }

@@ -43,35 +43,33 @@ struct nesl {
   uint64_t print_length;
   bool verbose, quiet; /* quiet: no notices and no output of commands */
   enum nesl_extent { EVALUATE_NOTHING, EVALUATE_ASSIGNMENTS, EVALUATE_ALL } extent;
-  volatile sig_atomic_t *interrupt; /* set by Ctrl-C; or NULL */
-  bool leave;                       /* exit was read */
-  struct nesl_reading {             /* the forms that are executed now */
-    bool typed;                     /* by the user, at a terminal or on the command line */
-    const char *file;               /* they are read from, or NULL */
+  struct stop *stop;    /* asks forms to end: process.h */
+  bool limits_forms;    /* --time is for each form of the session, not for all */
+  bool leave;           /* exit was read */
+  struct nesl_reading { /* the forms that are executed now */
+    bool typed;         /* by the user, at a terminal or on the command line */
+    const char *file;   /* they are read from, or NULL */
   } reading;
-  bool interrupted;                 /* an evaluation was, by Ctrl-C */
-  bool warned;                      /* of what succeeded all the same */
+  bool interrupted; /* a form was, by a signal */
+  bool unwinding;   /* so are the loads around it; it has been told why */
+  bool warned;      /* of what succeeded all the same */
   const char *last_loaded;
-  unsigned load_depth;
+  unsigned load_depth, loads; /* files that load each other, and all loaded by a form */
 };
 
 /* ---- a session ---- */
 
 /* Makes all that forms need, in *n, whose arena of messages is ready. The options'
- * `machine` gets out, widths and interrupt. False with diagnostics. */
-bool nesl_begin(struct nesl *n, struct nesl_options *, FILE *out,
-                volatile sig_atomic_t *interrupt);
+ * `machine` gets out, widths and stop. False with diagnostics. */
+bool nesl_begin(struct nesl *n, struct nesl_options *, FILE *out, struct stop *);
 /* Frees everything; not `out`. */
 void nesl_end(struct nesl *);
-/* Whether Ctrl-C was pressed; forgets it. */
-bool nesl_was_interrupted(struct nesl *);
 
 /* ---- forms ---- */
 
 /* What came of a form. */
 struct nesl_outcome {
   enum nesl_error error;
-  bool interrupted;
   const char *result; /* "name = VALUE : TYPE"; NULL for a command */
   struct text text;   /* holds it */
 };
@@ -81,6 +79,8 @@ struct nesl_outcome {
  * nesl_outcome_free. */
 struct nesl_outcome nesl_execute(struct nesl *, const struct form *);
 void nesl_outcome_free(struct nesl_outcome *);
+/* After a failure: if it was asked for (stop.h), that is all that is complained of, once. */
+void nesl_settle(struct nesl *, const struct source *, struct span at);
 /* Begins complaints about another form. */
 void nesl_forget(struct nesl *);
 /* Says on standard error what was complained of. */

@@ -24,7 +24,7 @@ void neslc_options_help(FILE *out) {
   arguments_help(rows, OPT_COUNT, out);
   fputs("\nWhat --print-after prints goes to standard output, or to standard error if the "
         "program goes there.\n"
-        "Exit status: 0 done, 1 an error was reported, 2 wrong usage.\n",
+        "Exit status: 0 done, 1 an error was reported, 2 wrong usage, 130 interrupted.\n",
         out);
 }
 

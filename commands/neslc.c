@@ -165,7 +165,9 @@ static bool write_program(struct nesl *n, const struct compilation *c, const cha
 
 static bool execute(struct nesl *n, const struct neslc_options *o) {
   if (setjmp(n->arena.out_of_memory)) {
+    n->heap.stop = NULL;
     diag_add(&n->diags, SEVERITY_ERROR, o->file, (struct source_pos){0}, NULL, "out of memory");
+    nesl_settle(n, NULL, (struct span){0});
     return false;
   }
   const char *file = output_name(n, o);
@@ -178,7 +180,11 @@ static bool execute(struct nesl *n, const struct neslc_options *o) {
     nesl_forget(n); /* told already */
     return false;
   }
-  return compile(n, &c) && write_program(n, &c, file);
+  n->heap.stop = n->stop;
+  const bool compiled = compile(n, &c);
+  n->heap.stop = NULL;
+  if (!compiled) nesl_settle(n, NULL, (struct span){0});
+  return compiled && write_program(n, &c, file);
 }
 
 static int run(struct neslc_options *o) {
@@ -189,17 +195,16 @@ static int run(struct neslc_options *o) {
     fputs("neslc: error: out of memory\n", stderr);
     return STATUS_FAILED;
   }
-  bool fine = nesl_begin(&n, &o->session, stderr, NULL);
+  bool fine = nesl_begin(&n, &o->session, stderr, process_stop());
   n.extent = EVALUATE_ASSIGNMENTS;
   n.quiet = true;
   fine = fine && execute(&n, o);
   if (!fine) diag_print(&n.diags, "neslc", MAX_ERRORS_SHOWN, stderr);
   nesl_end(&n);
-  return fine ? STATUS_DONE : STATUS_FAILED;
+  return fine ? STATUS_DONE : process_failed();
 }
 
-int main(int argc, char **argv) {
-  process_begin();
+static int command(int argc, char **argv) {
   struct neslc_options options;
   int status = STATUS_DONE;
   if (!neslc_options_parse(&options, argc, argv)) return STATUS_USAGE;
@@ -210,5 +215,9 @@ int main(int argc, char **argv) {
   } else {
     status = run(&options);
   }
-  return process_end("neslc", status);
+  return status;
+}
+
+int main(int argc, char **argv) {
+  return process_main("neslc", command, argc, argv);
 }

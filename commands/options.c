@@ -106,7 +106,7 @@ static bool apply(void *options, unsigned id, const char *value) {
     m->seed = (uint64_t)x;
     break;
   case OPT_MEMORY: return memory_value("vinterp", value, &m->memory_limit);
-  case OPT_TIME: return seconds_value(name, value, &m->time_limit);
+  case OPT_TIME: return seconds_value(name, value, &o->seconds);
   case OPT_MAX_DEPTH:
     ok = int_value("vinterp", name, value, 1, INT64_MAX, &x);
     m->max_depth = (uint64_t)x;

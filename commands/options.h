@@ -12,6 +12,7 @@ struct command_options {
   struct machine_options machine; /* widths and backend are not set: see source, backend_name */
   struct program_options source;
   const char *backend_name; /* choose_knows it */
+  double seconds;           /* --time, of all that the command does; 0: no limit */
   const char *trace;        /* file for it, or NULL */
   bool optimise;            /* -O */
   bool no_fusion;           /* with it */

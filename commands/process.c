@@ -3,13 +3,16 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-/* Files that are half written; a signal handler has nothing else to go by. */
+/* ---- files ---- */
+
+/* Files that are half written, for the signals. */
 static struct temporaries temporaries;
 
 struct permissions process_user(void) {
@@ -21,47 +24,178 @@ struct permissions process_listing(struct permissions p) {
   return p;
 }
 
-_Noreturn void process_leave(int status) {
-  temporaries_unlink(&temporaries);
-  _exit(status);
+/* ---- signals ---- */
+
+/* What a signal handler needs, besides the temporaries; it knows nothing else. */
+static struct {
+  atomic_int asked;  /* the signal that asks the command to end, or 0 */
+  atomic_int alarms; /* since then */
+  timer_t timer;     /* SIGALRM, and again and again */
+  bool has_timer;
+} signals;
+
+static struct stop stop = {.signal = &signals.asked};
+
+struct stop *process_stop(void) {
+  return &stop;
 }
 
-/* The default action follows when the handler returns: the signal is the parent's to see. */
-static void on_end(int signal_number) {
-  temporaries_unlink(&temporaries);
-  signal(signal_number, SIG_DFL);
-  raise(signal_number);
+/* Ends a wait for input or output by coming. Whoever waits may have looked at the reason just
+ * before it began to wait: then the next one finds it waiting. */
+static void wake_from(double seconds) {
+  enum { AGAIN_NANOSECONDS = 20000000 };
+  if (!signals.has_timer) return;
+  const double most = 1e8; /* three years */
+  const double first = seconds < most ? seconds : most;
+  struct itimerspec t = {.it_interval = {.tv_nsec = seconds > 0 ? AGAIN_NANOSECONDS : 0}};
+  t.it_value.tv_sec = (time_t)first;
+  t.it_value.tv_nsec = (long)((first - (double)t.it_value.tv_sec) * 1e9);
+  timer_settime(signals.timer, 0, &t, NULL);
 }
 
-static void catch_end(int signal_number) {
-  struct sigaction action = {.sa_handler = on_end}, inherited;
-  sigemptyset(&action.sa_mask);
-  if (sigaction(signal_number, NULL, &inherited) == 0 && inherited.sa_handler != SIG_IGN) {
-    sigaction(signal_number, &action, NULL); /* not under nohup */
+/* Ends the process as the signal does without a handler, without half-written files. */
+static void end_by(int number) {
+  sigset_t only;
+  temporaries_unlink(&temporaries);
+  sigemptyset(&only);
+  sigaddset(&only, number);
+  signal(number, SIG_DFL);
+  raise(number);
+  pthread_sigmask(SIG_UNBLOCK, &only, NULL);
+}
+
+/* Who sends SIGTERM or SIGHUP does not stay to see whether it has been obeyed. */
+static void on_alarm(int number) {
+  enum { PATIENCE = 50 }; /* alarms: a second */
+  (void)number;
+  if (signals.asked == 0) return;
+  signals.alarms++;
+  if (signals.asked != SIGINT && signals.alarms > PATIENCE) end_by(signals.asked);
+}
+
+static void on_growth(int number) {
+  (void)number; /* the write fails, which is told */
+}
+
+/* The first asks, the second does not. */
+static void on_request(int number) {
+  const int error = errno;
+  if (signals.asked == number && number == SIGINT) {
+    temporaries_unlink(&temporaries);
+    _exit(STATUS_INTERRUPTED);
   }
+  if (signals.asked == number) end_by(number);
+  signals.alarms = 0;
+  signals.asked = number;
+  wake_from(0.02);
+  errno = error;
 }
 
-void process_begin(void) {
+static void handle(int number, void (*handler)(int)) {
+  struct sigaction action = {.sa_handler = handler}; /* no SA_RESTART: ends a wait, too */
+  struct sigaction inherited;
+  sigemptyset(&action.sa_mask);
+  if (sigaction(number, NULL, &inherited) == 0 && inherited.sa_handler != SIG_IGN)
+    sigaction(number, &action, NULL);
+}
+
+static void catch_signals(void) {
+  struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGALRM};
+  signal(SIGPIPE, SIG_IGN);
+  handle(SIGALRM, on_alarm);
+  handle(SIGXFSZ, on_growth); /* a handler is not inherited by what is executed */
+  signals.has_timer = timer_create(CLOCK_MONOTONIC, &event, &signals.timer) == 0;
+  handle(SIGINT, on_request);
+  handle(SIGTERM, on_request);
+  handle(SIGHUP, on_request);
+}
+
+void process_limit(double seconds) {
+  stop_begin(&stop, seconds);
+  if (!signals.asked) wake_from(seconds > 0 ? seconds : 0);
+}
+
+bool process_forget_interrupt(void) {
+  const bool was = signals.asked == SIGINT;
+  if (was) signals.asked = 0;
+  process_limit(0);
+  return was;
+}
+
+int process_failed(void) {
+  return signals.asked ? STATUS_INTERRUPTED : STATUS_FAILED;
+}
+
+double seconds_now(void) {
+  return stop_clock();
+}
+
+/* ---- beginning and end ---- */
+
+static void take_descriptors(void) {
   /* Opened for reading only, a closed standard output stays one that cannot be written. */
   int fd = 0;
   while (fd >= 0 && fd <= STDERR_FILENO) fd = open("/dev/null", O_RDONLY);
   if (fd > STDERR_FILENO) close(fd);
-  signal(SIGPIPE, SIG_IGN);
-  catch_end(SIGTERM);
-  catch_end(SIGHUP);
 }
 
-double seconds_now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
-int process_end(const char *command, int status) {
+/* The exit status: `status`, unless output was lost as late as now. */
+static int flushed(const char *name, int status) {
   errno = 0;
   if ((fflush(stdout) != 0 || ferror(stdout)) && status == STATUS_DONE) {
-    fprintf(stderr, "%s: error: standard output: %s\n", command, strerror(errno ? errno : EIO));
-    return STATUS_FAILED;
+    const int error = errno ? errno : EIO;
+    char text[128];
+    if (stop_asks(&stop) != STOP_NOT) {
+      stop_describe(&stop, text, sizeof text);
+      fprintf(stderr, "%s: error: %s\n", name, text);
+    } else {
+      fprintf(stderr, "%s: error: standard output: %s\n", name,
+              strerror_r(error, text, sizeof text));
+    }
+    return process_failed();
   }
   return status;
+}
+
+struct execution {
+  const char *name;
+  int (*command)(int argc, char **argv);
+  int argc;
+  char **argv;
+  int status;
+};
+
+static void *execute(void *execution) {
+  struct execution *e = execution;
+  e->status = flushed(e->name, e->command(e->argc, e->argv));
+  return NULL;
+}
+
+/* Of a stack only what is touched is memory. */
+static bool execute_on_stack(struct execution *e, size_t bytes) {
+  pthread_attr_t attributes;
+  pthread_t thread;
+  if (pthread_attr_init(&attributes) != 0) return false;
+  const bool started = pthread_attr_setstacksize(&attributes, bytes) == 0 &&
+                       pthread_create(&thread, &attributes, execute, e) == 0;
+  pthread_attr_destroy(&attributes);
+  if (!started) return false;
+  sigset_t all, before; /* they are for the thread that works: they end its waits */
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, &before);
+  pthread_join(thread, NULL);
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  return true;
+}
+
+int process_main(const char *name, int (*command)(int argc, char **argv), int argc,
+                 char **argv) {
+  struct execution e = {.name = name, .command = command, .argc = argc, .argv = argv};
+  take_descriptors();
+  catch_signals();
+  if (!execute_on_stack(&e, (size_t)64 << 20) && !execute_on_stack(&e, (size_t)8 << 20)) {
+    execute(&e); /* no threads to be had: better a small stack than none */
+  }
+  if (signals.asked != 0 && signals.asked != SIGINT) end_by(signals.asked);
+  return e.status;
 }

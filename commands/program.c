@@ -1,6 +1,7 @@
 /* program.c - see program.h. */
 #include "commands/program.h"
 #include "commands/arguments.h"
+#include "commands/process.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -109,4 +110,13 @@ bool program_load(struct program *p, const struct program_options *o) {
   if (!program_parse(p, o)) return false;
   p->ir = ir_build(&p->arena, p->vcode, p->widths, &p->diags);
   return p->ir != NULL;
+}
+
+bool program_stopped(struct program *p, const char *file) {
+  char text[128];
+  if (stop_asks(process_stop()) == STOP_NOT) return false;
+  stop_describe(process_stop(), text, sizeof text);
+  diag_list_init(&p->diags, &p->messages);
+  diag_add(&p->diags, SEVERITY_ERROR, file, (struct source_pos){0}, NULL, "%s", text);
+  return false;
 }

@@ -46,5 +46,8 @@ void program_free(struct program *);
 bool program_parse(struct program *, const struct program_options *);
 /* Also builds the let-form: `ir`. False with diagnostics. */
 bool program_load(struct program *, const struct program_options *);
+/* After a failure: if the command was asked to end (process.h), that is all that is said of it.
+ * Always false. */
+bool program_stopped(struct program *, const char *file);
 
 #endif

@@ -134,10 +134,14 @@ static bool goes_on(const struct reading *r, size_t n) {
 }
 
 static bool read_all(const struct reading *r) {
+  enum { MOST = 16 << 20 }; /* bytes that are read at once, unasked */
   struct source_text *s = r->text;
   for (;;) {
     if (s->length == s->capacity && !grow(r)) return false;
-    const ssize_t n = read(r->fd, s->text + s->length, s->capacity - s->length);
+    const size_t room = s->capacity - s->length;
+    if (stop_asks(r->heap->stop) != STOP_NOT) return complain(r->diags, r->file, "not read");
+    const ssize_t n = read(r->fd, s->text + s->length, room < MOST ? room : MOST);
+    if (n < 0 && errno == EINTR) continue;
     if (n < 0) return complain_errno(r->diags, r->file, errno);
     if (n == 0) return true;
     s->length += (size_t)n;

@@ -25,14 +25,22 @@ unsigned pool_default_threads(void); /* as many as the machine has processors */
 unsigned pool_threads(const struct pool *);
 /* Runs body(arg, first, last, worker) over all of [0, items) in pieces that begin at multiples
  * of `grain` (the last may be shorter), taken dynamically, in any order: neighbours mostly by
- * the same thread. Runs on the caller alone when there is one piece. Returns when all is done.
+ * the same thread. Runs on the caller alone when there is one piece. Returns when all is done;
+ * or false when it was asked to end: then pieces are missing, but each one that was begun is
+ * whole, and so are those before it where they are taken in order.
  */
 typedef void pool_body(void *arg, uint64_t first, uint64_t last, unsigned worker);
-void pool_for(struct pool *, uint64_t items, uint64_t grain, pool_body *body, void *arg);
+bool pool_for(struct pool *, uint64_t items, uint64_t grain, pool_body *body, void *arg)
+    __attribute__((warn_unused_result));
 /* The same with pieces taken in increasing order of `first`: for a body that waits for the
  * pieces before its own. */
-void pool_for_in_order(struct pool *, uint64_t items, uint64_t grain, pool_body *body,
-                       void *arg);
+bool pool_for_in_order(struct pool *, uint64_t items, uint64_t grain, pool_body *body,
+                       void *arg) __attribute__((warn_unused_result));
+/* Who may ask loops to end: asked before each piece. Nobody until this is called. */
+void pool_set_stop(struct pool *, struct cvl_stop);
+/* For a body whose pieces are long: whether it is to return at once. The loop will have been
+ * asked to end. */
+bool pool_asked(struct pool *);
 
 /* ---- memory (memory.c) ---- */
 
@@ -112,12 +120,14 @@ struct cvl_context {
 };
 
 /* Tuning, all measured as the README says. A loop over less than SERIAL_BYTES of data does not
- * touch the pool; pieces of a parallel loop are about PIECE_BYTES; a result of STREAM_BYTES or
+ * touch the pool; pieces of a parallel loop are about PIECE_BYTES; one thread alone takes
+ * LONE_BYTES between two looks at whether it is to end; a result of STREAM_BYTES or
  * more bypasses the caches, in debug builds also smaller ones, so that tests stream too;
  * CHUNK_BYTES of a result are made in the first-level cache. */
 enum {
   SERIAL_BYTES = 128 << 10,
   PIECE_BYTES = 256 << 10,
+  LONE_BYTES = 4 << 20,
 #ifdef RAVEL_DEBUG
   STREAM_BYTES = 16 << 10,
 #else
@@ -128,7 +138,7 @@ enum {
 };
 
 /* Grain for pool_for over `items` that take `bytes` each: all of them where the pool would
- * cost more than it gains; otherwise a multiple of 64. */
+ * cost more than it gains, but no more than LONE_BYTES; otherwise a multiple of 64. */
 uint64_t grain_for(const struct cvl_context *, uint64_t items, uint64_t bytes);
 
 /* Scratch memory for one operation; NULL after recording a CVL_E_MEMORY fault. */
@@ -189,15 +199,20 @@ static inline uint64_t segments_steps(const struct segments *s) {
   return s->count + s->total;
 }
 
+/* Hands `done` on, the result of a loop of the pool; records a CVL_E_STOPPED if it is false. */
+bool all_done(struct cvl_context *, uint64_t site, bool done);
 /* Records a fault (the lowest site wins, then the lowest position) and returns false. May be
  * called by the caller's thread only. */
 bool fault(struct cvl_context *, struct cvl_error);
 
 /* Releases every vector and descriptor, whoever holds it. */
 void release_all(struct cvl_context *);
-/* Copies bytes, or sets them to zero, on all threads where that pays. */
-void copy_bytes(struct cvl_context *, void *to, const void *from, uint64_t bytes);
-void clear_bytes(struct cvl_context *, void *to, uint64_t bytes);
+/* Copies bytes, or sets them to zero, on all threads where that pays. False after recording
+ * that the operation was asked to end. */
+bool copy_bytes(struct cvl_context *, uint64_t site, void *to, const void *from, uint64_t bytes)
+    __attribute__((warn_unused_result));
+bool clear_bytes(struct cvl_context *, uint64_t site, void *to, uint64_t bytes)
+    __attribute__((warn_unused_result));
 
 /* The vector behind an operand, if its memory may become a result with elements of this size:
  * passed with its reference, and the only one; else NULL. */

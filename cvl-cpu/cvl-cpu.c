@@ -52,6 +52,7 @@ static struct cvl_context *cpu_open(const struct cvl_options *options, const cha
     cpu_close(c);
     return NULL;
   }
+  pool_set_stop(c->pool, options->stop);
   if (options->native) c->native = native_cache_new(&c->heap, options->native);
   /* The limit is for vectors and scratch: what the context itself takes comes on top. */
   c->memory_limit = options->memory_limit;

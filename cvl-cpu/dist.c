@@ -75,8 +75,12 @@ static bool spread(struct cvl_context *c, uint64_t site, struct spread_job *job,
   job->streaming = n * job->bytes >= STREAM_BYTES;
   const bool repeats = job->streaming && job->width && job->segments.count == 1;
   const uint64_t steps = repeats ? n : segments_steps(&job->segments);
-  pool_for(c->pool, steps, grain_for(c, steps, job->bytes),
-           repeats ? repeat_piece : spread_piece, job);
+  const bool done = pool_for(c->pool, steps, grain_for(c, steps, job->bytes),
+                             repeats ? repeat_piece : spread_piece, job);
+  if (!all_done(c, site, done)) {
+    result_drop(c, &result);
+    return false;
+  }
   *out = result;
   return true;
 }

@@ -44,7 +44,12 @@ bool cpu_random(struct cvl_context *c, uint64_t site, uint64_t seed, uint64_t k,
   struct cvl_vector *reuse = value_reusable(bounds, job.bytes);
   if (!result_new(c, site, c->int_elem, n, reuse, &result)) return false;
   job.out = result_data(&result);
-  pool_for(c->pool, n, grain_for(c, n, EFFORT * job.bytes), random_piece, &job);
+  if (!all_done(
+          c, site,
+          pool_for(c->pool, n, grain_for(c, n, EFFORT * job.bytes), random_piece, &job))) {
+    result_drop(c, &result);
+    return false;
+  }
   if (job.fault != UINT64_MAX) {
     result_drop(c, &result);
     return fault(c, (struct cvl_error){.kind = CVL_E_BOUND,
@@ -72,7 +77,9 @@ bool cpu_assert_all(struct cvl_context *c, uint64_t site, const struct cvl_value
                     const struct cvl_value *v, const struct cvl_value *w) {
   const uint64_t n = value_length(flags);
   struct assert_job job = {value_data(flags), UINT64_MAX};
-  pool_for(c->pool, n, grain_for(c, n, 1), assert_piece, &job);
+  if (!all_done(c, site, pool_for(c->pool, n, grain_for(c, n, 1), assert_piece, &job))) {
+    return false;
+  }
   if (job.fault == UINT64_MAX) return true;
   return fault(c, (struct cvl_error){.kind = CVL_E_ASSERT,
                                      .site = site,

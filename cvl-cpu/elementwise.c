@@ -86,7 +86,11 @@ bool cpu_elementwise(struct cvl_context *c, uint64_t site, enum cvl_op op, unsig
   if (!result_new(c, site, (enum cvl_elem)entry->out, n, reuse, &result)) return false;
   job.out = result_data(&result);
   job.streaming = !reuse && n * job.out_bytes >= STREAM_BYTES;
-  pool_for(c->pool, n, grain_for(c, n, traffic), map_piece, &job);
+  const bool done = pool_for(c->pool, n, grain_for(c, n, traffic), map_piece, &job);
+  if (!all_done(c, site, done)) {
+    result_drop(c, &result);
+    return false;
+  }
   if (job.fault != UINT64_MAX) {
     result_drop(c, &result);
     return map_fault(c, site, entry, job.fault);

@@ -45,8 +45,8 @@ static void extract_piece(void *arg, uint64_t first, uint64_t last, unsigned wor
 static bool extract_run(struct cvl_context *c, uint64_t site, struct extract_job *job,
                         const struct cvl_value *index) {
   const uint64_t count = job->segments.count;
-  pool_for(c->pool, count, grain_for(c, count, 2 * job->bytes + job->index_bytes),
-           extract_piece, job);
+  const uint64_t grain = grain_for(c, count, 2 * job->bytes + job->index_bytes);
+  if (!all_done(c, site, pool_for(c->pool, count, grain, extract_piece, job))) return false;
   if (job->fault == UINT64_MAX) return true;
   const uint64_t k = job->fault;
   const int64_t x = job->index_bytes == 8 ? ((const int64_t *)value_data(index))[k]
@@ -109,6 +109,7 @@ bool cpu_replace(struct cvl_context *c, uint64_t site, const struct cvl_value *v
   job.from = value_data(w);
   job.to = result_data(&result);
   job.replaces = true;
-  if (!reuse) copy_bytes(c, job.to, value_data(v), n * job.bytes);
-  return deliver(c, extract_run(c, site, &job, index), &result, out);
+  const bool good = (reuse || copy_bytes(c, site, job.to, value_data(v), n * job.bytes)) &&
+                    extract_run(c, site, &job, index);
+  return deliver(c, good, &result, out);
 }

@@ -80,15 +80,14 @@ static bool make_whole(struct cvl_kernel *k, uint32_t n, const struct cvl_value 
   char *to = result_data(out);
   const size_t before = p->start * v->bytes, after = (p->start + k->n) * v->bytes;
   const size_t end = p->far.total * v->bytes;
+  const uint64_t site = k->site + n;
   if (with_defaults) {
     const char *from = value_data(&operands[other]);
-    copy_bytes(k->c, to, from, before);
-    copy_bytes(k->c, to + after, from + after, end - after);
-  } else {
-    clear_bytes(k->c, to, before);
-    clear_bytes(k->c, to + after, end - after);
+    return copy_bytes(k->c, site, to, from, before) &&
+           copy_bytes(k->c, site, to + after, from + after, end - after);
   }
-  return true;
+  return clear_bytes(k->c, site, to, before) &&
+         clear_bytes(k->c, site, to + after, end - after);
 }
 
 bool fused_place_room(struct cvl_kernel *k, struct fused_value *v,
@@ -109,7 +108,7 @@ bool fused_place(struct cvl_kernel *k, uint32_t n, const struct cvl_value *opera
   const struct cvl_value *values =
       v->node == SUPEROP_NONE ? &operands[node->operands[VALUES]] : &v->whole;
   if (!make_whole(k, n, operands, result)) return false;
-  copy_bytes(k->c, (char *)result_data(result) + k->nodes[n].start * v->bytes,
-             value_data(values), k->n * v->bytes);
-  return true;
+  return copy_bytes(k->c, k->site + n,
+                    (char *)result_data(result) + k->nodes[n].start * v->bytes,
+                    value_data(values), k->n * v->bytes);
 }

@@ -159,10 +159,11 @@ static bool finish_pack(struct cvl_kernel *k, struct fused_pack *p) {
   if (!result_new(k->c, k->site + p->node, (enum cvl_elem)v->elem, n, NULL, &exact)) {
     return false;
   }
-  copy_bytes(k->c, result_data(&exact), v->data, n * bytes);
+  const bool copied =
+      copy_bytes(k->c, k->site + p->node, result_data(&exact), v->data, n * bytes);
   vector_release(k->c, v);
   result->whole = exact;
-  return true;
+  return copied;
 }
 
 /* ---- scatters ---- */
@@ -283,6 +284,9 @@ static void report(struct cvl_kernel *k) {
     e.segment = (int64_t)s;
   }
   fault(k->c, e);
+}
+
+static void forget_faults(struct cvl_kernel *k) {
   for (uint32_t i = 0; i < k->op->node_count; i++) k->fault[i] = FUSED_NONE;
 }
 
@@ -404,7 +408,8 @@ static void set_up_worker(struct cvl_kernel *k, const struct worker_layout *at, 
 }
 
 /* How the domain is cut: not at all where the pool would cost more than it gains; otherwise so
- * that what a piece reads and writes stays in the second-level cache. */
+ * that what a piece reads and writes stays in the second-level cache; one thread alone takes as
+ * much as it may before it is asked again whether it is to end. */
 static void cut(struct cvl_kernel *k) {
   enum { LEAST = 2 * FUSED_STRIP };
   const uint64_t steps = k->cut_anywhere ? k->n : segments_steps(&k->segments);
@@ -412,8 +417,10 @@ static void cut(struct cvl_kernel *k) {
   k->pieces = 1;
   k->grain = steps ? steps : 1;
   k->most_places = k->n;
-  if (steps <= k->serial_steps || (threads == 1 && !fused_hands_on(k))) return;
-  uint64_t grain = least_of(PIECE_BYTES / k->cost, steps / threads + 1);
+  if (steps <= k->serial_steps) return;
+  const bool alone = threads == 1 && !fused_hands_on(k);
+  uint64_t grain =
+      alone ? LONE_BYTES / k->cost : least_of(PIECE_BYTES / k->cost, steps / threads + 1);
   if (grain < LEAST) grain = LEAST;
   grain = (grain + LEAST - 1) / LEAST * LEAST;
   if (grain >= steps) return;
@@ -424,19 +431,18 @@ static void cut(struct cvl_kernel *k) {
 
 /* ---- the run ---- */
 
-static void run_pieces(struct cvl_kernel *k) {
+/* False if it was asked to end. */
+static bool run_pieces(struct cvl_kernel *k) {
   const uint64_t steps = k->cut_anywhere ? k->n : segments_steps(&k->segments);
   pool_body *const piece = k->cut_anywhere ? fused_plain_piece : fused_piece;
-  if (fused_hands_on(k)) {
-    pool_for_in_order(k->c->pool, steps, k->grain, piece, k);
-  } else {
-    pool_for(k->c->pool, steps, k->grain, piece, k);
-  }
-  if (!k->giants) return;
+  const bool done =
+      (fused_hands_on(k) ? pool_for_in_order : pool_for)(k->c->pool, steps, k->grain, piece, k);
+  if (!done || !k->giants) return done;
   for (uint32_t i = 0; i < k->reduction_count; i++) {
     const struct fused_reduction *r = &k->reductions[i];
     finish_giants(&k->segments, FUSED_WHOLE, k->giants, r->row, r->v->bytes, r->totals, r->out);
   }
+  return true;
 }
 
 /* Everything between results made and results finished, in one block of memory. */
@@ -469,11 +475,12 @@ static bool run_in_memory(struct cvl_kernel *k, const struct cvl_value *operands
     k->scans[i].state = (struct scan_state *)(void *)(block + states_at) + (states ? i : 0);
   }
   fused_fill_room(k, block + room_at);
-  run_pieces(k);
+  const bool done = all_done(k->c, k->site, run_pieces(k));
   const uint64_t failed = atomic_load_explicit(&k->failed, memory_order_relaxed);
-  if (failed != FUSED_NONE) report(k);
+  if (done && failed != FUSED_NONE) report(k);
+  if (failed != FUSED_NONE) forget_faults(k);
   scratch_free(k->c, block, l.bytes);
-  return scatters(k, failed, operands) && failed == FUSED_NONE;
+  return done && scatters(k, failed, operands) && failed == FUSED_NONE;
 }
 
 static bool run(struct cvl_kernel *k, const struct cvl_value *operands) {

@@ -119,18 +119,22 @@ bool cpu_pack(struct cvl_context *c, uint64_t site, const struct cvl_value *v,
   const uint64_t steps = segments_steps(&job.segments);
   job.grain = grain_for(c, steps, job.bytes + 1);
   if (job.grain < steps / MOST_PIECES + 1) job.grain = steps / MOST_PIECES + 1;
-  pool_for(c->pool, steps, job.grain, count_piece, &job);
+  if (!all_done(c, site, pool_for(c->pool, steps, job.grain, count_piece, &job))) return false;
   const uint64_t total = place_pieces(&job, (steps + job.grain - 1) / job.grain);
 
   struct cvl_value result, descriptor;
   if (!new_descriptor(c, site, &job, total, &descriptor)) return false;
-  if (!result_new(c, site, (enum cvl_elem)v->elem, total, NULL, &result)) {
+  bool good = result_new(c, site, (enum cvl_elem)v->elem, total, NULL, &result);
+  if (good) {
+    job.out = result_data(&result);
+    job.streaming = total * job.bytes >= STREAM_BYTES;
+    good = all_done(c, site, pool_for(c->pool, steps, job.grain, pack_piece, &job));
+    if (!good) result_drop(c, &result);
+  }
+  if (!good) {
     if (job.offsets) segdes_release(c, descriptor.as.segdes);
     return false;
   }
-  job.out = result_data(&result);
-  job.streaming = total * job.bytes >= STREAM_BYTES;
-  pool_for(c->pool, steps, job.grain, pack_piece, &job);
   *out = result;
   *out_d = descriptor;
   return true;

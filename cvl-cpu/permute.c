@@ -21,6 +21,7 @@
 enum { STEP = LOCATE_MOST };
 
 struct permute_job {
+  struct pool *pool;
   const struct move_kernels *move;
   const struct move_width *width;
   const struct move_int *ints;
@@ -51,6 +52,12 @@ static void prefetch_step(const char *v, size_t bytes, uint64_t first, uint64_t 
   enum { LINE = 64 };
   const uint64_t last = first >= total ? first : step_end(first, total);
   for (size_t i = first * bytes; i < last * bytes; i += LINE) __builtin_prefetch(v + i);
+}
+
+/* Whether a loop of steps that no piece of the pool ends is to end: asked now and then. */
+static bool asked(const struct permute_job *job, uint64_t position) {
+  enum { UNASKED = 1 << 16 }; /* positions */
+  return position % UNASKED < STEP && pool_asked(job->pool);
 }
 
 static bool index_outside(struct permute_job *job, uint64_t position) {
@@ -100,23 +107,25 @@ static void gather_piece(void *arg, uint64_t first, uint64_t last, unsigned work
   if (job->streaming) job->move->stream_end();
 }
 
-static void gather_all(struct cvl_context *c, struct permute_job *job) {
+static bool gather_all(struct cvl_context *c, uint64_t site, struct permute_job *job) {
   const uint64_t steps = segments_steps(&job->near);
   job->streaming = job->near.total * job->bytes >= STREAM_BYTES;
-  pool_for(c->pool, steps, grain_for(c, steps, 2 * job->bytes + job->index_bytes), gather_piece,
-           job);
+  const uint64_t grain = grain_for(c, steps, 2 * job->bytes + job->index_bytes);
+  return all_done(c, site, pool_for(c->pool, steps, grain, gather_piece, job));
 }
 
 /* ---- scatters where the highest source wins: DPERMUTE, FPERMUTE, DFPERMUTE ---- */
 
 static void prepare_range(const struct permute_job *job, uint64_t low, uint64_t high) {
-  char *out = job->out + low * job->bytes;
-  const size_t bytes = (high - low) * job->bytes;
   if (job->in_place) return;
-  if (job->defaults) {
-    memcpy(out, job->defaults + low * job->bytes, bytes);
-  } else {
-    memset(out, 0, bytes);
+  for (uint64_t at = low * job->bytes, end = high * job->bytes; at < end; at += LONE_BYTES) {
+    const uint64_t n = end - at < LONE_BYTES ? end - at : LONE_BYTES;
+    if (pool_asked(job->pool)) return;
+    if (job->defaults) {
+      memcpy(job->out + at, job->defaults + at, n);
+    } else {
+      memset(job->out + at, 0, n);
+    }
   }
 }
 
@@ -127,7 +136,7 @@ static void scatter_range(struct permute_job *job, uint64_t r) {
   const uint64_t end = segment_start(&job->near, range.past);
   struct walk w = walk_from(&job->near, (struct place){k, segment_start(&job->near, k)});
   uint64_t at[STEP + SPREAD_SLACK / sizeof(uint64_t)];
-  while (w.position < end && of_interest(job, w.position)) {
+  while (w.position < end && of_interest(job, w.position) && !asked(job, w.position)) {
     const uint64_t begin = w.position, stop = step_end(begin, end);
     if (!locate(job, &w, stop, at)) return;
     job->width->scatter(stop - begin, job->values + begin * job->bytes, at, low, high,
@@ -140,11 +149,11 @@ static void scatter_piece(void *arg, uint64_t first, uint64_t last, unsigned wor
   for (uint64_t r = first; r < last; r++) scatter_range(arg, r);
 }
 
-static void scatter_all(struct cvl_context *c, struct permute_job *job) {
+static bool scatter_all(struct cvl_context *c, uint64_t site, struct permute_job *job) {
   const uint64_t work = segments_steps(&job->near) + segments_steps(&job->far);
   const bool serial = grain_for(c, work, job->bytes) >= work;
   job->ranges = serial ? 1 : pool_threads(c->pool);
-  pool_for(c->pool, job->ranges, 1, scatter_piece, job);
+  return all_done(c, site, pool_for(c->pool, job->ranges, 1, scatter_piece, job));
 }
 
 /* ---- PERMUTE ---- */
@@ -220,13 +229,13 @@ static void count_piece(void *arg, uint64_t first, uint64_t last, unsigned worke
                             memory_order_relaxed);
 }
 
-/* The second use of a place, at the lowest position; there is one. */
+/* The second use of a place, at the lowest position; there is one. n if it was asked to end. */
 static uint64_t first_duplicate(struct permute_job *job) {
   const uint64_t n = job->near.total;
   memset(job->mark, 0, n);
   struct walk w = walk_from(&job->near, (struct place){0, 0});
   uint64_t at[STEP + SPREAD_SLACK / sizeof(uint64_t)];
-  while (w.position < n) {
+  while (w.position < n && !asked(job, w.position)) {
     const uint64_t begin = w.position, stop = step_end(begin, n);
     locate(job, &w, stop, at);
     for (uint64_t i = 0; i < stop - begin; i++) {
@@ -237,17 +246,24 @@ static uint64_t first_duplicate(struct permute_job *job) {
   return n;
 }
 
-/* Returns the position of a duplicate, or n. */
-static uint64_t permute_all(struct cvl_context *c, struct permute_job *job) {
-  const uint64_t n = job->near.total, steps = segments_steps(&job->near);
+/* Sets *duplicate to the position of one, or to n. False if it was asked to end. */
+static bool permute_all(struct cvl_context *c, uint64_t site, struct permute_job *job,
+                        uint64_t *duplicate) {
+  const uint64_t n = *duplicate = job->near.total, steps = segments_steps(&job->near);
+  const uint64_t grain = grain_for(c, steps, 2 * job->bytes + job->index_bytes);
   job->streaming = n * job->bytes >= STREAM_BYTES;
-  clear_bytes(c, job->mark, n);
-  pool_for(c->pool, steps, grain_for(c, steps, 2 * job->bytes + job->index_bytes), mark_piece,
-           job);
-  if (job->fault != UINT64_MAX) return n;
+  if (!clear_bytes(c, site, job->mark, n) ||
+      !all_done(c, site, pool_for(c->pool, steps, grain, mark_piece, job))) {
+    return false;
+  }
+  if (job->fault != UINT64_MAX) return true;
   struct count_job marks = {.move = job->move, .mark = job->mark};
-  pool_for(c->pool, n, grain_for(c, n, 1), count_piece, &marks);
-  return marks.marked + job->whole == n ? n : first_duplicate(job);
+  if (!all_done(c, site, pool_for(c->pool, n, grain_for(c, n, 1), count_piece, &marks))) {
+    return false;
+  }
+  if (marks.marked + job->whole == n) return true;
+  *duplicate = first_duplicate(job);
+  return all_done(c, site, *duplicate < n);
 }
 
 /* ---- the operation ---- */
@@ -280,8 +296,10 @@ static bool permute_marked(struct cvl_context *c, uint64_t site, struct permute_
   const uint64_t n = job->near.total;
   job->mark = n <= FEW ? few : scratch_alloc(c, site, n);
   if (!job->mark) return false;
-  const uint64_t duplicate = permute_all(c, job);
+  uint64_t duplicate;
+  const bool done = permute_all(c, site, job, &duplicate);
   if (job->mark != few) scratch_free(c, job->mark, n);
+  if (!done) return false;
   return duplicate == n || index_fault(c, site, CVL_E_DUPLICATE, job, duplicate);
 }
 
@@ -299,6 +317,7 @@ bool cpu_permute(struct cvl_context *c, uint64_t site, const struct cvl_permute_
   const size_t bytes = elem_bytes(a->values.elem);
   struct cvl_vector *reuse = reusable_defaults(a, bytes);
   struct permute_job job = {
+      .pool = c->pool,
       .move = c->kernels->move,
       .width = move_width(c->kernels->move, bytes),
       .ints = move_int(c->kernels->move, c->int_elem),
@@ -318,15 +337,16 @@ bool cpu_permute(struct cvl_context *c, uint64_t site, const struct cvl_permute_
   const uint64_t n = value_segments(&a->d).total;
   if (!result_new(c, site, (enum cvl_elem)a->values.elem, n, reuse, &result)) return false;
   job.out = result_data(&result);
-  bool good = true;
+  bool good;
   if (gathers) {
-    gather_all(c, &job);
+    good = gather_all(c, site, &job);
   } else if (a->op == OP_PERMUTE) {
     good = permute_marked(c, site, &job);
   } else {
-    scatter_all(c, &job);
+    good = scatter_all(c, site, &job);
   }
-  if (job.fault != UINT64_MAX) good = index_fault(c, site, CVL_E_INDEX, &job, job.fault);
+  if (good && job.fault != UINT64_MAX)
+    good = index_fault(c, site, CVL_E_INDEX, &job, job.fault);
   if (good) {
     *out = result;
   } else {

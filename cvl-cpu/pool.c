@@ -13,6 +13,9 @@
  * and takes pieces of the next thread's share when its own is done (Blumofe and Leiserson's
  * stealing, of one piece at a time). What a thread reads then comes in order, and the share of
  * a vector that it wrote is what it reads in the next loop.
+ *
+ * A loop may be asked to end: whoever is to take a piece looks first. A piece that was taken is
+ * done, so that one which waits for those before it does not wait for ever.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -47,6 +50,8 @@ struct pool {
   pool_body *body;
   void *arg;
   uint64_t grain;
+  struct cvl_stop stop;
+  _Atomic bool stopped;                   /* the open loop was asked to end */
   _Alignas(LINE) _Atomic uint64_t ticket; /* counts from 2; odd while a loop is open */
   _Alignas(LINE) _Atomic unsigned joined;
   _Alignas(LINE) _Atomic unsigned sleepers;
@@ -64,9 +69,21 @@ static inline void pause_briefly(void) {
 #endif
 }
 
-static void take_share(const struct pool *p, struct worker *from, unsigned worker) {
+bool pool_asked(struct pool *p) {
+  if (atomic_load_explicit(&p->stopped, memory_order_relaxed)) return true;
+  if (!p->stop.asks || !p->stop.asks(p->stop.with)) return false;
+  atomic_store_explicit(&p->stopped, true, memory_order_relaxed);
+  return true;
+}
+
+void pool_set_stop(struct pool *p, struct cvl_stop stop) {
+  p->stop = stop;
+}
+
+static void take_share(struct pool *p, struct worker *from, unsigned worker) {
   const uint64_t end = from->end, grain = p->grain;
   while (atomic_load_explicit(&from->next, memory_order_relaxed) < end) {
+    if (pool_asked(p)) return;
     const uint64_t first = atomic_fetch_add_explicit(&from->next, grain, memory_order_relaxed);
     if (first >= end) return;
     p->body(p->arg, first, end - first < grain ? end : first + grain, worker);
@@ -144,12 +161,17 @@ static void share_out(struct pool *p, uint64_t items, unsigned shares) {
   }
 }
 
-static void run_loop(struct pool *p, uint64_t items, uint64_t grain, bool in_order,
+static bool was_done(const struct pool *p) {
+  return !atomic_load_explicit(&p->stopped, memory_order_relaxed);
+}
+
+static bool run_loop(struct pool *p, uint64_t items, uint64_t grain, bool in_order,
                      pool_body *body, void *arg) {
-  if (items == 0) return;
+  if (items == 0) return true;
+  atomic_store_explicit(&p->stopped, false, memory_order_relaxed);
   if (items <= grain) {
     body(arg, 0, items, 0);
-    return;
+    return was_done(p);
   }
   p->body = body;
   p->arg = arg;
@@ -157,22 +179,23 @@ static void run_loop(struct pool *p, uint64_t items, uint64_t grain, bool in_ord
   share_out(p, items, in_order ? 1 : p->started + 1);
   if (p->started == 0) {
     take_pieces(p, 0);
-    return;
+    return was_done(p);
   }
   atomic_fetch_add(&p->ticket, 1); /* open */
   wake_sleepers(p, (items + grain - 1) / grain);
   take_pieces(p, 0);
   atomic_fetch_add(&p->ticket, 1); /* closed */
   while (atomic_load(&p->joined) != 0) pause_briefly();
+  return was_done(p);
 }
 
-void pool_for(struct pool *p, uint64_t items, uint64_t grain, pool_body *body, void *arg) {
-  run_loop(p, items, grain, false, body, arg);
+bool pool_for(struct pool *p, uint64_t items, uint64_t grain, pool_body *body, void *arg) {
+  return run_loop(p, items, grain, false, body, arg);
 }
 
-void pool_for_in_order(struct pool *p, uint64_t items, uint64_t grain, pool_body *body,
+bool pool_for_in_order(struct pool *p, uint64_t items, uint64_t grain, pool_body *body,
                        void *arg) {
-  run_loop(p, items, grain, true, body, arg);
+  return run_loop(p, items, grain, true, body, arg);
 }
 
 static size_t pool_bytes(unsigned threads) {
@@ -210,6 +233,8 @@ struct pool *pool_new(struct heap *heap, unsigned threads) {
   p->heap = heap;
   p->threads = threads;
   p->started = 0;
+  p->stop = (struct cvl_stop){0};
+  atomic_init(&p->stopped, false);
   p->spin = processors >= threads ? SPIN_ROUNDS : 0;
   for (unsigned i = 0; i < threads; i++) atomic_init(&p->workers[i].next, 0);
   atomic_init(&p->ticket, 2); /* 0 means quit */

@@ -124,14 +124,14 @@ static struct pass pass_of(const struct radix_format *f, unsigned k, unsigned pa
                        .bits = end - begin};
 }
 
-/* All keys are equal. */
-static void deliver_in_order(uint64_t n, size_t rank_bytes, void *ranks) {
+/* All keys are equal: ranks of items first .. last - 1. */
+static void deliver_in_order(uint64_t first, uint64_t last, size_t rank_bytes, void *ranks) {
   if (rank_bytes == sizeof(int32_t)) {
     int32_t *r = ranks;
-    for (uint64_t i = 0; i < n; i++) r[i] = (int32_t)i;
+    for (uint64_t i = first; i < last; i++) r[i] = (int32_t)i;
   } else {
     int64_t *r = ranks;
-    for (uint64_t i = 0; i < n; i++) r[i] = (int64_t)i;
+    for (uint64_t i = first; i < last; i++) r[i] = (int64_t)i;
   }
 }
 
@@ -139,7 +139,7 @@ void radix_rank(const struct radix_format *f, uint64_t n, void *items, void *spa
                 size_t rank_bytes, void *ranks) {
   const unsigned passes = passes_for(f, n);
   if (passes == 0) {
-    deliver_in_order(n, rank_bytes, ranks);
+    deliver_in_order(0, n, rank_bytes, ranks);
     return;
   }
   uint64_t counts[DIGITS];
@@ -191,29 +191,41 @@ static void move_part(void *arg, uint64_t first, uint64_t last, unsigned worker)
   }
 }
 
-size_t radix_counts(unsigned threads) {
-  return (size_t)threads * DIGITS;
+static void order_part(void *arg, uint64_t first, uint64_t last, unsigned worker) {
+  const struct parallel_pass *p = arg;
+  (void)worker;
+  deliver_in_order(part_begin(p, first), part_begin(p, last), p->pass.rank_bytes, p->pass.to);
 }
 
-void radix_rank_parallel(struct pool *pool, const struct radix_format *f, uint64_t n,
-                         void *items, void *spare, uint64_t *counts, size_t rank_bytes,
-                         void *ranks) {
+unsigned radix_parts(const struct pool *pool, uint64_t n) {
+  enum { PART = 1 << 20, MOST_PARTS = 1024 }; /* elements; the counts of a part take 16 KB */
+  const uint64_t parts = n / PART < MOST_PARTS ? n / PART : MOST_PARTS;
+  const unsigned threads = pool_threads(pool);
+  return parts > threads ? (unsigned)parts : threads;
+}
+
+size_t radix_counts(unsigned parts) {
+  return (size_t)parts * DIGITS;
+}
+
+bool radix_rank_parallel(struct pool *pool, const struct radix_format *f, uint64_t n,
+                         unsigned parts, void *items, void *spare, uint64_t *counts,
+                         size_t rank_bytes, void *ranks) {
   const unsigned passes = passes_for(f, n);
   if (passes == 0) {
-    deliver_in_order(n, rank_bytes, ranks);
-    return;
+    struct parallel_pass p = {
+        .pass = {.to = ranks, .rank_bytes = rank_bytes}, .n = n, .parts = parts};
+    return pool_for(pool, parts, 1, order_part, &p);
   }
   for (unsigned k = 0; k < passes; k++) {
-    struct parallel_pass p = {.pass = pass_of(f, k, passes, items, spare),
-                              .n = n,
-                              .parts = pool_threads(pool),
-                              .counts = counts};
+    struct parallel_pass p = {
+        .pass = pass_of(f, k, passes, items, spare), .n = n, .parts = parts, .counts = counts};
     p.pass.last = k + 1 == passes;
     if (p.pass.last) {
       p.pass.to = ranks;
       p.pass.rank_bytes = rank_bytes;
     }
-    pool_for(pool, p.parts, 1, count_part, &p);
+    if (!pool_for(pool, p.parts, 1, count_part, &p)) return false;
     const bool needed = place(&p.pass, counts, p.parts, n);
     if (!needed && !p.pass.last) continue;
     if (!needed) {
@@ -223,9 +235,10 @@ void radix_rank_parallel(struct pool *pool, const struct radix_format *f, uint64
         }
       }
     }
-    pool_for(pool, p.parts, 1, move_part, &p);
+    if (!pool_for(pool, p.parts, 1, move_part, &p)) return false;
     void *turn = items;
     items = spare;
     spare = turn;
   }
+  return true;
 }

@@ -42,10 +42,15 @@ static inline size_t radix_item_bytes(const struct radix_format *f) {
 void radix_rank(const struct radix_format *, uint64_t n, void *items, void *spare,
                 size_t rank_bytes, void *ranks);
 
-/* The same by all threads of the pool. `counts` has room for radix_counts(threads) words. */
-void radix_rank_parallel(struct pool *, const struct radix_format *, uint64_t n, void *items,
-                         void *spare, uint64_t *counts, size_t rank_bytes, void *ranks);
-size_t radix_counts(unsigned threads);
+/* Into how many parts n items are cut that all threads deal with: one a thread at least, and
+ * more of many, so that a part takes some hundredths of a second. */
+unsigned radix_parts(const struct pool *, uint64_t n);
+/* The same by all threads of the pool, the items in so many parts. `counts` has room for
+ * radix_counts(parts) words. False if it was asked to end. */
+bool radix_rank_parallel(struct pool *, const struct radix_format *, uint64_t n, unsigned parts,
+                         void *items, void *spare, uint64_t *counts, size_t rank_bytes,
+                         void *ranks) __attribute__((warn_unused_result));
+size_t radix_counts(unsigned parts);
 
 /* ---- sorting without positions ---- */
 

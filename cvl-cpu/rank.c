@@ -68,8 +68,9 @@ bool rank_run(struct cvl_context *c, uint64_t site, struct rank_job *j) {
   j->room = scratch + giants_bytes;
   memset(j->giants, 0, giants_bytes);
   const uint64_t steps = segments_steps(&j->s);
-  pool_for(c->pool, steps, grain_for(c, steps, sizeof(struct wide_item)), rank_piece, j);
-  const bool good = rank_giants(c, site, j);
+  const uint64_t grain = grain_for(c, steps, sizeof(struct wide_item));
+  const bool good = all_done(c, site, pool_for(c->pool, steps, grain, rank_piece, j)) &&
+                    rank_giants(c, site, j);
   scratch_free(c, scratch, giants_bytes + room_bytes);
   return good;
 }
@@ -117,32 +118,40 @@ static void giant_items(void *arg, uint64_t first, uint64_t last, unsigned worke
   g->job->row->items(g->x, first, last - first, &g->format, g->items);
 }
 
+/* The ranks, the keys of all parts being known. */
+static bool rank_items(struct cvl_context *c, uint64_t site, struct giant *g, unsigned parts,
+                       uint64_t *counts, char *out) {
+  const struct radix_keys keys = rank_all_keys(g->keys, (g->n + g->part - 1) / g->part);
+  g->format = radix_format_for(&keys, g->n);
+  const size_t bytes = (size_t)g->n * radix_item_bytes(&g->format);
+  void *spare = NULL;
+  bool good = false;
+  g->items = scratch_alloc(c, site, bytes);
+  if (g->items) spare = scratch_alloc(c, site, bytes);
+  if (spare) {
+    good = all_done(c, site,
+                    pool_for(c->pool, g->n, g->part, giant_items, g) &&
+                        radix_rank_parallel(c->pool, &g->format, g->n, parts, g->items, spare,
+                                            counts, g->job->result, out));
+    scratch_free(c, spare, bytes);
+  }
+  if (g->items) scratch_free(c, g->items, bytes);
+  return good;
+}
+
 static bool rank_giant(struct cvl_context *c, uint64_t site, const struct rank_job *j,
                        uint64_t p, uint64_t n) {
-  const unsigned threads = pool_threads(c->pool);
-  struct giant g = {.job = j, .x = j->x + p * j->element, .n = n, .part = n / threads + 1};
-  const uint64_t parts = (n + g.part - 1) / g.part;
-  const size_t counts_bytes = radix_counts(threads) * sizeof(uint64_t);
-  const size_t bytes = counts_bytes + threads * sizeof *g.keys;
+  const unsigned parts = radix_parts(c->pool, n);
+  struct giant g = {.job = j, .x = j->x + p * j->element, .n = n, .part = n / parts + 1};
+  const size_t counts_bytes = radix_counts(parts) * sizeof(uint64_t);
+  const size_t bytes = counts_bytes + parts * sizeof *g.keys;
   uint64_t *counts = scratch_alloc(c, site, bytes);
   if (!counts) return false;
   g.keys = (struct radix_keys *)(void *)((char *)counts + counts_bytes);
-  pool_for(c->pool, n, g.part, giant_keys, &g);
-  const struct radix_keys keys = rank_all_keys(g.keys, parts);
-  g.format = radix_format_for(&keys, n);
-  const size_t items_bytes = (size_t)n * radix_item_bytes(&g.format);
-  void *spare = NULL;
-  g.items = scratch_alloc(c, site, items_bytes);
-  if (g.items) spare = scratch_alloc(c, site, items_bytes);
-  if (spare) {
-    pool_for(c->pool, n, g.part, giant_items, &g);
-    radix_rank_parallel(c->pool, &g.format, n, g.items, spare, counts, j->result,
-                        j->out + p * j->result);
-    scratch_free(c, spare, items_bytes);
-  }
-  if (g.items) scratch_free(c, g.items, items_bytes);
+  const bool good = all_done(c, site, pool_for(c->pool, n, g.part, giant_keys, &g)) &&
+                    rank_items(c, site, &g, parts, counts, j->out + p * j->result);
   scratch_free(c, counts, bytes);
-  return spare != NULL;
+  return good;
 }
 
 bool ranks_fit(struct cvl_context *c, uint64_t site, const struct segments *s) {

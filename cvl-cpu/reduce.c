@@ -112,10 +112,11 @@ static bool reduce_with_giants(struct cvl_context *c, uint64_t site, struct job 
   j->giants = (uint64_t *)(void *)scratch;
   j->totals = scratch + giants_bytes;
   memset(j->giants, 0, giants_bytes);
-  pool_for(c->pool, segments_steps(&j->s), grain, reduce_piece, j);
-  finish_giants(&j->s, REDUCE_WHOLE, j->giants, j->row, j->element, j->totals, j->out);
+  const bool done = pool_for(c->pool, segments_steps(&j->s), grain, reduce_piece, j);
+  if (done)
+    finish_giants(&j->s, REDUCE_WHOLE, j->giants, j->row, j->element, j->totals, j->out);
   scratch_free(c, scratch, giants_bytes + totals_bytes);
-  return true;
+  return all_done(c, site, done);
 }
 
 bool cpu_reduce(struct cvl_context *c, uint64_t site, enum cvl_op op, const struct cvl_value *v,
@@ -134,11 +135,9 @@ bool cpu_reduce(struct cvl_context *c, uint64_t site, enum cvl_op op, const stru
   }
   const uint64_t steps = segments_steps(&j.s);
   const uint64_t grain = grain_for(c, steps, j.element);
-  if (j.s.total <= REDUCE_WHOLE) {
-    pool_for(c->pool, steps, grain, reduce_piece, &j);
-    return true;
-  }
-  if (reduce_with_giants(c, site, &j, grain)) return true;
-  result_drop(c, out);
-  return false;
+  const bool good = j.s.total <= REDUCE_WHOLE
+                        ? all_done(c, site, pool_for(c->pool, steps, grain, reduce_piece, &j))
+                        : reduce_with_giants(c, site, &j, grain);
+  if (!good) result_drop(c, out);
+  return good;
 }

@@ -15,7 +15,9 @@
 #include "cvl-cpu/scan-parts.h"
 
 enum {
-  WHOLE = 16 << 10 /* elements */
+  WHOLE = 16 << 10,   /* elements */
+  ONE_VISIT = 1 << 25 /* elements that one thread alone scans in some tenths of a second: by a
+                         loop that reads once and cannot be asked to end */
 };
 
 /* What pieces hand on. */
@@ -95,9 +97,9 @@ static bool scan_in_pieces(struct cvl_context *c, uint64_t site, struct job *j) 
   if (!j->chain) return false;
   j->totals = (char *)(j->chain + 1);
   atomic_init(&j->chain->turn, 0);
-  pool_for_in_order(c->pool, segments_steps(&j->s), j->grain, scan_piece, j);
+  const bool done = pool_for_in_order(c->pool, segments_steps(&j->s), j->grain, scan_piece, j);
   scratch_free(c, j->chain, bytes);
-  return true;
+  return all_done(c, site, done);
 }
 
 bool cpu_scan(struct cvl_context *c, uint64_t site, enum cvl_op op, const struct cvl_value *v,
@@ -113,8 +115,9 @@ bool cpu_scan(struct cvl_context *c, uint64_t site, enum cvl_op op, const struct
   const bool streaming = !reuse && j.s.total * j.element >= STREAM_BYTES;
   j.put = streaming ? j.move->stream : put_in_caches;
   const uint64_t steps = segments_steps(&j.s);
-  j.grain = grain_for(c, steps, j.element);
-  if (j.grain >= steps || pool_threads(c->pool) == 1) {
+  const bool alone = pool_threads(c->pool) == 1;
+  j.grain = alone ? PIECE_BYTES / j.element : grain_for(c, steps, j.element);
+  if (j.grain >= steps || (alone && steps <= ONE_VISIT)) {
     scan_segments(&j, 0, j.s.count);
     j.move->stream_end();
     return true;

@@ -14,6 +14,7 @@
 #include "cvl-cpu/ranges.h"
 
 struct runs_job {
+  struct pool *pool;
   const struct move_kernels *move;
   struct segments near; /* of the source */
   struct segments far;  /* of the destination */
@@ -146,13 +147,16 @@ static uint64_t put_run(const struct runs_job *job, const struct run *whole, uin
 }
 
 static void runs_range(struct runs_job *job, uint64_t r) {
+  enum { UNASKED = 1024 }; /* runs: where there are many they are short */
   const struct range range = range_of(&job->far, job->ranges, r);
   const struct segments *runs = &job->runs.segments;
   uint64_t position = segment_start(&job->near, range.first), filled = range.low;
   const uint64_t end = segment_start(&job->near, range.past);
   uint64_t k = range.first, i = position < end ? segment_at(runs, position) : 0;
-  while (position < end &&
-         position <= atomic_load_explicit(&job->fault, memory_order_relaxed)) {
+  for (uint64_t looks = 1;
+       position < end && position <= atomic_load_explicit(&job->fault, memory_order_relaxed);
+       looks++) {
+    if (looks % UNASKED == 0 && pool_asked(job->pool)) return;
     while (segment_start(&job->near, k + 1) <= position) k++;
     while (segment_start(runs, i + 1) <= position) i++;
     const uint64_t near_end = segment_start(&job->near, k + 1);
@@ -223,6 +227,7 @@ bool cpu_scatter_runs(struct cvl_context *c, uint64_t site, const struct cvl_per
   const size_t bytes = elem_bytes(a->values.elem);
   struct cvl_vector *reuse = reusable_defaults(a, runs, bytes);
   struct runs_job job = {
+      .pool = c->pool,
       .move = c->kernels->move,
       .near = value_segments(&a->s),
       .far = value_segments(&a->d),
@@ -240,7 +245,10 @@ bool cpu_scatter_runs(struct cvl_context *c, uint64_t site, const struct cvl_per
   job.out = result_data(&result);
   job.streaming = n * bytes >= STREAM_BYTES;
   job.ranges = count_ranges(c, &job);
-  pool_for(c->pool, job.ranges, 1, runs_piece, &job);
+  if (!all_done(c, site, pool_for(c->pool, job.ranges, 1, runs_piece, &job))) {
+    result_drop(c, &result);
+    return false;
+  }
   if (job.fault == UINT64_MAX) {
     *out = result;
     return true;

@@ -30,10 +30,9 @@ static void offsets_piece(void *arg, uint64_t first, uint64_t last, unsigned wor
                         job->start[first / job->grain], job->offsets + first);
 }
 
-static struct length_summary summarize_all(struct cvl_context *c, struct lengths_job *job,
-                                           uint64_t n) {
+/* Of all n lengths, all pieces having been summarized. */
+static struct length_summary summary_of(struct lengths_job *job, uint64_t n) {
   struct length_summary all = {UINT64_MAX, 0, 0};
-  pool_for(c->pool, n, job->grain, summarize_piece, job);
   for (uint64_t i = 0; i < (n + job->grain - 1) / job->grain; i++) {
     const struct length_summary *part = &job->part[i];
     job->start[i] = all.sum;
@@ -82,7 +81,8 @@ static bool segdes_of(struct cvl_context *c, uint64_t site, const struct move_in
   job.bytes = bytes;
   job.grain = grain_for(c, n, bytes + sizeof(uint64_t));
   if (job.grain < n / MOST_PIECES + 1) job.grain = n / MOST_PIECES + 1;
-  const struct length_summary all = summarize_all(c, &job, n);
+  if (!all_done(c, site, pool_for(c->pool, n, job.grain, summarize_piece, &job))) return false;
+  const struct length_summary all = summary_of(&job, n);
   if (all.most > INT64_MAX / (n ? n : 1) && !lengths_are_good(c, site, &job, n)) return false;
   if (n == 1) {
     *out = cvl_one_segment(all.sum);
@@ -99,7 +99,10 @@ static bool segdes_of(struct cvl_context *c, uint64_t site, const struct move_in
     d->offsets = NULL;
   } else {
     job.offsets = d->offsets;
-    pool_for(c->pool, n, job.grain, offsets_piece, &job);
+    if (!all_done(c, site, pool_for(c->pool, n, job.grain, offsets_piece, &job))) {
+      segdes_release(c, d);
+      return false;
+    }
     d->offsets[n] = all.sum;
   }
   *out = (struct cvl_value){.form = CVL_SEGDES, .as.segdes = d};
@@ -179,8 +182,11 @@ bool cpu_lengths(struct cvl_context *c, uint64_t site, const struct cvl_value *d
   struct cvl_value result;
   if (!result_new(c, site, c->int_elem, s.count, NULL, &result)) return false;
   job.out = result_data(&result);
-  pool_for(c->pool, s.count, grain_for(c, s.count, job.bytes + sizeof(uint64_t)),
-           differences_piece, &job);
+  const uint64_t grain = grain_for(c, s.count, job.bytes + sizeof(uint64_t));
+  if (!all_done(c, site, pool_for(c->pool, s.count, grain, differences_piece, &job))) {
+    result_drop(c, &result);
+    return false;
+  }
   if (job.fault != UINT64_MAX) {
     result_drop(c, &result);
     return length_too_large(c, site, job.fault,

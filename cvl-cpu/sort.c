@@ -9,8 +9,9 @@
 #include "cvl-cpu/kernels.h"
 #include "cvl-cpu/rank.h"
 
-/* A bucket with more than this part of a giant would leave other threads without work. */
-enum { CROWDED = 8, CROWD_LEAST = 128 << 10 };
+/* A bucket with more than this part of a giant would leave other threads without work, and one
+ * of more than ALONE elements is too much for one thread that cannot be asked to end. */
+enum { CROWDED = 8, CROWD_LEAST = 128 << 10, ALONE = 1 << 20 };
 
 /* The bits in which keys differ. */
 static struct radix_bits bits_of(const struct radix_keys *k) {
@@ -114,33 +115,39 @@ static void sort_buckets(void *arg, uint64_t first, uint64_t last, unsigned work
 }
 
 /* Sorts from[first .. first + n) into the same place of g->out, by these bits. */
-static void sort_by_all(struct cvl_context *c, struct giant g, const struct radix_bits *bits) {
+static bool sort_by_all(struct cvl_context *c, uint64_t site, struct giant g,
+                        const struct radix_bits *bits) {
   uint64_t ends[SORT_DIGITS];
   g.digit = radix_highest(bits, SORT_BITS);
   g.rest = (struct radix_bits){bits->least, bits->low, g.digit.shift};
   g.to = g.from == g.spare || g.rest.low == g.rest.high ? g.out : g.spare;
   if (g.from == g.out) g.to = g.spare;
-  pool_for(c->pool, g.parts, 1, count_part, &g);
+  if (!all_done(c, site, pool_for(c->pool, g.parts, 1, count_part, &g))) return false;
   place(&g, ends);
-  pool_for(c->pool, g.parts, 1, move_part, &g);
-  if (g.to == g.out && g.rest.low == g.rest.high) return;
+  if (!all_done(c, site, pool_for(c->pool, g.parts, 1, move_part, &g))) return false;
+  if (g.rest.low == g.rest.high) { /* sorted */
+    const size_t at = (size_t)g.first * g.job->element, bytes = (size_t)g.n * g.job->element;
+    return g.to == g.out || copy_bytes(c, site, g.out + at, g.to + at, bytes);
+  }
   g.ends = ends;
   g.most = g.n / CROWDED > CROWD_LEAST ? g.n / CROWDED : CROWD_LEAST;
-  if (g.rest.low == g.rest.high) g.most = UINT64_MAX;
-  pool_for(c->pool, SORT_DIGITS, 1, sort_buckets, &g);
+  if (g.most > ALONE) g.most = ALONE;
+  if (!all_done(c, site, pool_for(c->pool, SORT_DIGITS, 1, sort_buckets, &g))) return false;
   for (unsigned digit = 0; digit < SORT_DIGITS; digit++) {
     struct giant large = g;
     large.first = bucket_begin(&g, digit);
     large.n = ends[digit] - large.first;
     large.from = g.to;
-    if (large.n > g.most) sort_by_all(c, large, &g.rest);
+    large.parts = radix_parts(c->pool, large.n);
+    if (large.n > g.most && !sort_by_all(c, site, large, &g.rest)) return false;
   }
+  return true;
 }
 
 static bool sort_giant(struct cvl_context *c, uint64_t site, const struct rank_job *j,
                        uint64_t p, uint64_t n) {
   struct giant g = {.job = j,
-                    .parts = pool_threads(c->pool),
+                    .parts = radix_parts(c->pool, n),
                     .out = j->out + p * j->element,
                     .from = j->x + p * j->element,
                     .n = n};
@@ -151,16 +158,15 @@ static bool sort_giant(struct cvl_context *c, uint64_t site, const struct rank_j
   g.counts = (uint64_t *)(void *)scratch;
   g.keys = (struct radix_keys *)(void *)(scratch + counts_bytes);
   g.spare = scratch + counts_bytes + keys_bytes;
-  pool_for(c->pool, g.parts, 1, find_keys, &g);
-  const struct radix_keys keys = rank_all_keys(g.keys, g.parts);
-  const struct radix_bits bits = bits_of(&keys);
-  if (bits.low == bits.high) {
-    memcpy(g.out, g.from, spare_bytes);
-  } else {
-    sort_by_all(c, g, &bits);
+  bool good = all_done(c, site, pool_for(c->pool, g.parts, 1, find_keys, &g));
+  if (good) {
+    const struct radix_keys keys = rank_all_keys(g.keys, g.parts);
+    const struct radix_bits bits = bits_of(&keys);
+    good = bits.low == bits.high ? copy_bytes(c, site, g.out, g.from, spare_bytes)
+                                 : sort_by_all(c, site, g, &bits);
   }
   scratch_free(c, scratch, counts_bytes + keys_bytes + spare_bytes);
-  return true;
+  return good;
 }
 
 bool cpu_sort(struct cvl_context *c, uint64_t site, enum cvl_op op, const struct cvl_value *v,

@@ -24,22 +24,26 @@ static void copy_piece(void *arg, uint64_t first, uint64_t last, unsigned worker
   }
 }
 
-void copy_bytes(struct cvl_context *c, void *to, const void *from, uint64_t bytes) {
-  if (bytes == 0) return;
+bool copy_bytes(struct cvl_context *c, uint64_t site, void *to, const void *from,
+                uint64_t bytes) {
+  if (bytes == 0) return true;
   struct copy_job job = {c->kernels->move, to, from, bytes >= STREAM_BYTES};
-  pool_for(c->pool, bytes, grain_for(c, bytes, 2), copy_piece, &job);
+  return all_done(c, site, pool_for(c->pool, bytes, grain_for(c, bytes, 2), copy_piece, &job));
 }
 
-void clear_bytes(struct cvl_context *c, void *to, uint64_t bytes) {
+bool clear_bytes(struct cvl_context *c, uint64_t site, void *to, uint64_t bytes) {
   struct copy_job job = {c->kernels->move, to, NULL, false};
-  pool_for(c->pool, bytes, grain_for(c, bytes, 1), copy_piece, &job);
+  return all_done(c, site, pool_for(c->pool, bytes, grain_for(c, bytes, 1), copy_piece, &job));
 }
 
 bool cpu_from_host(struct cvl_context *c, uint64_t site, enum cvl_elem elem, uint64_t n,
                    const void *data, struct cvl_value *out) {
   struct cvl_value result;
   if (!result_new(c, site, elem, n, NULL, &result)) return false;
-  copy_bytes(c, result_data(&result), data, n * elem_info(elem)->bytes);
+  if (!copy_bytes(c, site, result_data(&result), data, n * elem_info(elem)->bytes)) {
+    result_drop(c, &result);
+    return false;
+  }
   *out = result;
   return true;
 }
@@ -57,9 +61,10 @@ bool cpu_to_host(struct cvl_context *c, const struct cvl_value *v, uint64_t firs
   if (v->form == CVL_SEGDES || v->form == CVL_ONE_SEGMENT) {
     const struct segments s = value_segments(v);
     lengths_to_host(&s, first, n, dst);
-  } else {
-    const size_t bytes = elem_bytes(v->elem);
-    copy_bytes(c, dst, (const char *)value_data(v) + first * bytes, n * bytes);
+    return true;
   }
-  return true;
+  const size_t bytes = elem_bytes(v->elem);
+  const uint64_t of_the_reader = 0; /* no operation of the program: earlier than all */
+  return copy_bytes(c, of_the_reader, dst, (const char *)value_data(v) + first * bytes,
+                    n * bytes);
 }

@@ -16,6 +16,10 @@ bool fault(struct cvl_context *c, struct cvl_error e) {
   return false;
 }
 
+bool all_done(struct cvl_context *c, uint64_t site, bool done) {
+  return done || fault(c, (struct cvl_error){.kind = CVL_E_STOPPED, .site = site});
+}
+
 static void *take(struct cvl_context *c, uint64_t site, size_t bytes) {
   void *block = memory_take(c->memory, bytes);
   if (!block) {
@@ -161,10 +165,8 @@ struct place segments_split(const struct segments *s, uint64_t step) {
 
 uint64_t grain_for(const struct cvl_context *c, uint64_t items, uint64_t bytes) {
   if (bytes == 0) bytes = 1;
-  if (items <= SERIAL_BYTES / bytes || pool_threads(c->pool) == 1) {
-    return items ? items : 1;
-  }
-  uint64_t grain = PIECE_BYTES / bytes;
+  if (items <= SERIAL_BYTES / bytes) return items ? items : 1;
+  uint64_t grain = (pool_threads(c->pool) == 1 ? LONE_BYTES : PIECE_BYTES) / bytes;
   /* Middling work: one piece a thread. */
   const uint64_t share = items / pool_threads(c->pool) + 1;
   if (grain > share) grain = share;

@@ -286,14 +286,18 @@ static struct datum eval_string(struct direct *d, const struct core *e) {
 
 /* Whether evaluation may go on: steps, interrupts, the stack. */
 static bool within_limits(struct direct *d, struct frame *frame, const struct core *e) {
+  enum { UNASKED = 64 };
   const uint64_t most = d->options->most_steps;
   if (most && d->steps >= most) {
     return direct_fail(d, frame, e, NESL_LIMIT,
                        "the evaluation takes more than %" PRIu64 " steps", most);
   }
   d->steps++;
-  if (d->options->interrupt && *d->options->interrupt) {
-    return direct_fail(d, frame, e, NESL_LIMIT, "interrupted");
+  if (d->steps % UNASKED == 0 && stop_asks(d->options->stop) != STOP_NOT) {
+    char text[128];
+    stop_describe(d->options->stop, text, sizeof text);
+    d->stopped = true;
+    return direct_fail(d, frame, e, NESL_LIMIT, "%s", text);
   }
   if ((const char *)__builtin_frame_address(0) < d->stack_end) {
     const bool called = frame->call != NULL; /* told at the call, as others are */

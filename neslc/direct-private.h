@@ -130,6 +130,7 @@ struct direct {
   uint64_t steps, calls;   /* calls: active now */
   uint64_t seed, random_count;
   const char *stack_end; /* no deeper than here */
+  bool stopped;          /* it was asked to end */
 
   /* Where evaluation is: one number for each part of an expression and each call entered, so
    * that parts evaluated earlier compare less. See direct-events.c. */

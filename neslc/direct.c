@@ -10,6 +10,7 @@
 #include "neslc/direct-private.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <string.h>
 
 enum {
@@ -76,7 +77,11 @@ static void evaluate_on_large_stack(struct evaluation *run) {
     pthread_attr_destroy(&attributes);
   }
   if (started) {
+    sigset_t all, before; /* signals are for the thread that works: they end its waits */
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
     pthread_join(thread, NULL);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
     return;
   }
   run->stack_bytes = LESSER_STACK_BYTES;
@@ -105,6 +110,7 @@ bool direct_evaluate(struct session *session, const struct checked *checked,
              "there is not enough memory for the evaluation");
   } else if (!run.done) {
     direct_report(&run.d, complaints);
+    complaints->stopped = run.d.stopped;
   } else {
     if (cost) *cost = run.d.cost;
     if (options->random) {

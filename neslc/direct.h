@@ -7,7 +7,6 @@
 
 #include "neslc/session.h"
 #include "vcode/vcode.h"
-#include <signal.h>
 
 /* Where RAND is: the seed, and how many calls there were. */
 struct direct_random {
@@ -21,7 +20,7 @@ struct direct_options {
   struct direct_random *random; /* where RAND begins, and, after a success, where it has ended;
                                    NULL: seed 0, none */
   const struct widths *widths;  /* NULL: 64-bit FLOATs, and INTs of the session's width */
-  const volatile sig_atomic_t *interrupt; /* not zero asks the evaluation to end; or NULL */
+  const struct stop *stop;      /* asks the evaluation to end; or NULL */
 };
 
 struct direct_cost {

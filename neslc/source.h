@@ -68,6 +68,7 @@ struct complaints {
   struct diag_list *diags;
   enum nesl_error first;
   uint32_t count;
+  bool stopped; /* the latest says that work was asked to end (stop.h) */
 };
 
 /* Adds an error: FILE:LINE:COLUMN: error: MESSAGE, the line of the source, and marks under the

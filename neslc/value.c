@@ -330,6 +330,9 @@ struct printer {
   uint64_t *positions; /* of the next element, or segment, of each column */
   uint64_t print_length;
   FILE *out;
+  const struct stop *stop;
+  uint64_t looks; /* of asked_to_end */
+  bool ended;
 };
 
 /* Passes over n values of a type whose first column is `column`; the column behind its last. */
@@ -371,11 +374,18 @@ static uint32_t skip(struct printer *p, struct type *type, const struct scope *s
   return column + 1;
 }
 
+/* Whether no more elements are to be printed. */
+static bool asked_to_end(struct printer *p) {
+  enum { UNASKED = 4096 };
+  if (++p->looks % UNASKED == 0) p->ended |= stop_asks(p->stop) != STOP_NOT;
+  return p->ended;
+}
+
 /* The string whose `length` characters come next in the column. */
 static void show_string(struct printer *p, uint32_t column, uint64_t length) {
   const int64_t *chars = p->columns[column].as.ints + p->positions[column];
   fputc('"', p->out);
-  for (uint64_t i = 0; i < length; i++) {
+  for (uint64_t i = 0; i < length && !asked_to_end(p); i++) {
     if (chars[i] == '"' || chars[i] == '\\') fputc('\\', p->out);
     fputc((unsigned char)chars[i], p->out);
   }
@@ -394,7 +404,7 @@ static uint32_t show_sequence(struct printer *p, struct scoped t, uint32_t colum
   }
   uint64_t shown = length < p->print_length ? length : p->print_length;
   fputc('[', p->out);
-  for (uint64_t i = 0; i < shown; i++) {
+  for (uint64_t i = 0; i < shown && !asked_to_end(p); i++) {
     if (i > 0) fputs(", ", p->out);
     show(p, element.type, element.scope, column + 1);
   }
@@ -469,7 +479,11 @@ void value_show(const struct nesl_value *value, const struct value_layout *layou
     fputs("(out of memory)", out);
     return;
   }
-  struct printer p = {value->columns, positions, layout->print_length, out};
+  struct printer p = {.columns = value->columns,
+                      .positions = positions,
+                      .print_length = layout->print_length,
+                      .out = out,
+                      .stop = layout->stop};
   show(&p, value->type, NULL, 0);
   free(positions);
 }

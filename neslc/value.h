@@ -58,7 +58,8 @@ const char *value_signature(struct arena *, struct type *ground);
 
 /* Prints the value as section 10 says, without its type. */
 struct value_layout {
-  uint64_t print_length; /* longest sequence printed in full */
+  uint64_t print_length;   /* longest sequence printed in full */
+  const struct stop *stop; /* who may end the printing, within the text; or NULL */
 };
 void value_show(const struct nesl_value *, const struct value_layout *, FILE *);
 /* Whether any FLOAT in it is an infinity or NaN. */

@@ -63,10 +63,12 @@ static void free_rows(struct machine *m) {
 
 /* Always STEP_FAULT. */
 static enum step fail_beginning(struct machine *m) {
+  char message[128] = "out of memory before the program began";
+  if (machine_asks_to_stop(m)) machine_tell_stop(m, message, sizeof message);
   m->faulted = true;
   m->failure.cause = MACHINE_CAUSE_LIMIT;
-  diag_add(m->diags, SEVERITY_ERROR, m->program->file, (struct source_pos){0, 0}, NULL,
-           "out of memory before the program began");
+  diag_add(m->diags, SEVERITY_ERROR, m->program->file, (struct source_pos){0, 0}, NULL, "%s",
+           message);
   return STEP_FAULT;
 }
 
@@ -121,9 +123,9 @@ static bool begin_run(struct machine *m, FILE *out, FILE *err) {
   m->seed = m->first_seed;
   m->random_count = m->first_random;
   m->start = m->timer = machine_clock();
-  m->deadline = m->start + m->options.time_limit;
   if (m->options.progress_fd >= 0) progress_begin(&m->progress, m->options.progress_fd);
   m->streams = streams_new(&m->heap, m->options.in, out, err, &m->options.permissions);
+  if (m->streams) streams_tell_stop(m->streams, m->options.stop);
   return m->streams != NULL;
 }
 
@@ -210,15 +212,6 @@ static bool deliver(struct machine *m, const struct task *t) {
   return machine_settle(m, &site) && machine_collect(m, &site, t->results);
 }
 
-/* The time of a program ends with its last instruction. What tells a wait for input of a limit
- * must not cut off its results: they may wait for a slow reader. */
-static void alarms_block(sigset_t *before) {
-  sigset_t alarms;
-  sigemptyset(&alarms);
-  sigaddset(&alarms, SIGALRM);
-  pthread_sigmask(SIG_BLOCK, &alarms, before);
-}
-
 enum place_of_run { RUN_FIRST = 1, RUN_LAST = 2 };
 
 /* One run, timed unless `seconds` is NULL. The first writes what the program writes; the last
@@ -236,13 +229,10 @@ static enum step one_run(struct machine *m, const struct task *t, unsigned place
   }
   struct pipe_guard guard; /* whoever reads may be gone: a failed write, no signal */
   pipe_guard_begin(&guard);
-  sigset_t before;
-  alarms_block(&before);
   if (step == STEP_DONE && place & RUN_LAST && !deliver(m, t)) step = STEP_FAULT;
   end_run(m);
   fflush(out);
   fflush(err);
-  pthread_sigmask(SIG_SETMASK, &before, NULL);
   pipe_guard_end(&guard);
   return step;
 }

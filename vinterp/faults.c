@@ -264,6 +264,7 @@ bool machine_limit_fault(struct machine *m, const struct machine_site *site, con
 }
 
 bool machine_memory_fault(struct machine *m, const struct machine_site *site, uint64_t bytes) {
+  if (!machine_may_go_on(m, site)) return false; /* that ended it, not the memory */
   char asked[NUMBER_TEXT_MAX], limit[NUMBER_TEXT_MAX];
   format_bytes(asked, bytes);
   format_bytes(limit, m->heap.limit);

@@ -187,7 +187,7 @@ static bool run_whole(struct machine *m, const struct machine_site *site,
                       struct cvl_value *outs) {
   const struct cvl_stop stop = {machine_asks_to_stop, m};
   if (superop_run(m->backend, m->context, site->number, op, &stop, operands, outs)) return true;
-  if (machine_asks_to_stop(m)) return machine_poll(m, site);
+  if (!machine_may_go_on(m, site)) return false;
   return machine_backend_fault(m, site);
 }
 

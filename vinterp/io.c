@@ -278,9 +278,8 @@ bool io_execute(struct machine *m, const struct machine_site *site, enum opcode 
                          "a program that is run repeatedly may not read, open files or start "
                          "processes");
   }
-  bool may_end = m->options.interrupt != NULL || m->options.time_limit > 0;
   /* A signal may have ended a wait, with a status that nobody is to see. */
-  if (dispatch(&c, op) && (!may_end || machine_poll(m, site))) return true;
+  if (dispatch(&c, op) && (!m->options.stop || machine_may_go_on(m, site))) return true;
   while (c.done > 0) value_release(&m->store, &results[--c.done]);
   return false;
 }

@@ -57,7 +57,7 @@ struct machine {
 
   /* One run. */
   bool faulted;                   /* a diagnostic was added; everything unwinds */
-  bool interrupted;               /* ... because of options.interrupt */
+  bool interrupted;               /* ... because of a signal that options.stop knows of */
   struct machine_failure failure; /* what it was */
 
   struct value *stack; /* frames' slots and the items of stack code, one above another; */
@@ -70,9 +70,9 @@ struct machine {
   struct history history; /* which instruction each of the latest sites was */
   int64_t fuel;           /* work until limits are looked at again */
 
-  uint64_t seed, random_count; /* RAND: key, and the number of the next one */
+  uint64_t seed, random_count;       /* RAND: key, and the number of the next one */
   uint64_t first_seed, first_random; /* what they are when a run begins */
-  double start, timer, deadline;
+  double start, timer;
 };
 
 /* ---- faults: faults.c ---- */
@@ -203,11 +203,13 @@ bool machine_next_site(struct machine *, uint32_t location, struct machine_site 
 /* Several numbers, for the nodes whose locations begin at this one; the first in the site. */
 bool machine_next_sites(struct machine *, uint32_t location, uint32_t sites,
                         struct machine_site *);
-/* Whether the limit of time is over or an interrupt has come: for cvl_stop, on any thread. Then,
- * what it is that ended the run, for its message. */
+/* Whether options.stop asks for an end: for cvl_stop, on any thread. Then, what it is that
+ * ended the run, for its message. */
 bool machine_asks_to_stop(void *machine);
 void machine_tell_stop(struct machine *, char *message, size_t size);
-/* Looks at the limit of time and at the interrupt. */
+/* Asks options.stop: a fault if the run is to end. */
+bool machine_may_go_on(struct machine *, const struct machine_site *);
+/* The same now and then while a program runs; shows how far it is, too. */
 bool machine_poll(struct machine *, const struct machine_site *);
 /* The value of a constant. */
 bool machine_constant(struct machine *, const struct machine_site *,

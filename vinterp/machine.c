@@ -36,6 +36,7 @@ struct machine *machine_new(const struct machine_options *options, struct diag_l
   m->max_depth = options->max_depth ? options->max_depth : DEFAULT_DEPTH;
   uint64_t memory = machine_memory(options);
   heap_init(&m->heap, memory / MACHINE_PART);
+  m->heap.stop = options->stop;
   if (options->profile) {
     m->profile = profile_new(&m->heap, m->backend->name, !options->undisturbed);
     if (!m->profile) return fail_new(m, diags, "out of memory");

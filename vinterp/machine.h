@@ -8,9 +8,9 @@
 #define RAVEL_MACHINE_H
 
 #include "base/permissions.h"
+#include "base/stop.h"
 #include "cvl/cvl.h"
 #include "ir/ir.h"
-#include <signal.h>
 
 struct machine_options {
   struct widths widths;
@@ -19,11 +19,10 @@ struct machine_options {
   int device;            /* -1: any */
   uint64_t memory_limit; /* bytes, machine and vectors together; 0: machine_default_memory(),
                             and on a device all that it has */
-  double time_limit;     /* seconds; 0: none */
   uint64_t max_depth;    /* of calls; 0: 1,000,000 */
   uint64_t seed;         /* of RAND */
   struct permissions permissions; /* of the program */
-  bool profile;           /* collect what machine_profile prints */
+  bool profile;                   /* collect what machine_profile prints */
   bool undisturbed;    /* with it: only the sums of the run, since it means waiting to know what
                           each instruction took */
   const char *native;  /* folder of compiled superoperators: cvl_options.native; or NULL */
@@ -34,7 +33,8 @@ struct machine_options {
   int progress_fd;     /* -1, or a terminal that gets a status line on long runs */
   FILE *out, *err;     /* results; what WRITE writes. Streams 1 and 2 of the program */
   FILE *in;            /* stream 0 */
-  const volatile sig_atomic_t *interrupt; /* non-zero asks the run to end; may be NULL */
+  const struct stop *stop;  /* asks runs to end, and their results to be printed no further; the
+                               caller's, who begins its limit of time; or NULL */
   uint64_t fail_allocation; /* tests: the n-th allocation of the run fails; 0: none */
 };
 
@@ -44,7 +44,7 @@ enum machine_outcome {
   MACHINE_DONE,       /* results printed */
   MACHINE_EXIT,       /* EXIT executed */
   MACHINE_ERROR,      /* a diagnostic was added */
-  MACHINE_INTERRUPTED /* by `interrupt`; a diagnostic was added */
+  MACHINE_INTERRUPTED /* a signal asked for it; a diagnostic was added */
 };
 
 /* Default options: 64/64 widths, no permissions, the process's own streams. */
@@ -62,7 +62,8 @@ const struct cvl_backend *machine_backend(const struct machine *);
 /* Runs the entry function of a built program on an empty stack and prints what it leaves.
  * Everything the program wrote is flushed when this returns. A run-time error adds one
  * diagnostic: where, what, which values, and the call trace as notes. `out` got either the
- * whole result or nothing of it. May be called again. */
+ * whole result or nothing of it, unless it was asked to end while it wrote that. May be called
+ * again. */
 enum machine_outcome machine_run(struct machine *, const struct ir_program *,
                                  struct diag_list *);
 

@@ -131,7 +131,9 @@ bool print_value(struct machine *m, const struct machine_site *site, const struc
   text_add(&text, descriptor ? "[" : "(");
   for (uint64_t first = 0; first < length; first += PIECE) {
     uint64_t n = length - first < PIECE ? length - first : PIECE;
-    if (!machine_to_host(m, site, v, first, n, &piece)) return false;
+    if (!machine_may_go_on(m, site) || !machine_to_host(m, site, v, first, n, &piece)) {
+      return false;
+    }
     if (!text_piece(&text, elem, &piece, (size_t)n)) return false;
   }
   return text_add(&text, descriptor ? " ]\n" : " )\n") && text_flush(&text);
@@ -146,7 +148,9 @@ bool print_chars(struct machine *m, const struct machine_site *site, const struc
   char bytes[PIECE];
   for (uint64_t first = 0; first < length; first += PIECE) {
     uint64_t n = length - first < PIECE ? length - first : PIECE;
-    if (!machine_to_host(m, site, v, first, n, &piece)) return false;
+    if (!machine_may_go_on(m, site) || !machine_to_host(m, site, v, first, n, &piece)) {
+      return false;
+    }
     for (size_t i = 0; i < n; i++) {
       bytes[i] = (char)(elem == CVL_I32 ? piece.i32[i] : piece.i64[i]);
     }

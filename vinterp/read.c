@@ -17,6 +17,12 @@ struct reader {
   struct stream_status status; /* ok until something goes wrong */
 };
 
+static bool asked_to_end(struct reader *r) {
+  if (stop_asks(r->streams->stop) == STOP_NOT) return false;
+  r->status = stream_fail(r->streams, "asked to end");
+  return true;
+}
+
 /* ---- host values ---- */
 
 void stream_value_free(struct streams *s, struct stream_value *v) {
@@ -36,8 +42,11 @@ static bool grow(struct reader *r) {
   return true;
 }
 
-/* Room for one more element, which the caller sets; NULL if memory fails. */
+/* Room for one more element, which the caller sets; NULL if memory fails or reading is to end.
+ */
 static inline void *next_element(struct reader *r) {
+  enum { UNASKED = 1 << 12 };
+  if (r->out->length % UNASKED == 0 && asked_to_end(r)) return NULL;
   if ((r->out->length + 1) * r->element_bytes > r->out->bytes && !grow(r)) return NULL;
   return (char *)r->out->data + r->out->length++ * r->element_bytes;
 }
@@ -84,10 +93,13 @@ static int next_byte(struct reader *r) {
 }
 
 static int next_solid_byte(struct reader *r) {
-  int c;
-  do {
+  enum { UNASKED = 1 << 16 };
+  uint64_t skipped = 0;
+  int c = next_byte(r);
+  while (is_space(c)) {
+    if (++skipped % UNASKED == 0 && asked_to_end(r)) return EOF;
     c = next_byte(r);
-  } while (is_space(c));
+  }
   return c;
 }
 

@@ -45,15 +45,16 @@ static bool results_write(void *self, const char *bytes, size_t n) {
   return fwrite(bytes, 1, n, r->file) == n;
 }
 
-/* Sends what was kept to out. */
-static bool results_send(struct results *r, FILE *out) {
+/* Sends what was kept to out; false if that fails or the machine asks for an end. */
+static bool results_send(struct results *r, struct machine *m) {
+  FILE *out = m->options.out;
   if (!r->file) return fwrite(r->text, 1, r->used, out) == r->used;
   if (fflush(r->file) != 0) return false;
   rewind(r->file);
   char piece[RESULTS_FIRST];
   size_t n;
   while ((n = fread(piece, 1, sizeof piece, r->file)) > 0) {
-    if (fwrite(piece, 1, n, out) != n) return false;
+    if (machine_asks_to_stop(m) || fwrite(piece, 1, n, out) != n) return false;
   }
   return !ferror(r->file);
 }
@@ -88,10 +89,9 @@ bool machine_print_results(struct machine *m) {
   }
   if (!ok) {
     fail_results(m, errno ? strerror(errno) : "out of memory");
-  } else if (!results_send(&r, m->options.out) || fflush(m->options.out) != 0) {
+  } else if (!results_send(&r, m) || fflush(m->options.out) != 0) {
     int error = errno;
-    bool asked_to_end = m->options.interrupt && *m->options.interrupt;
-    ok = asked_to_end ? machine_poll(m, &site) : fail_results(m, strerror(error));
+    ok = machine_may_go_on(m, &site) && fail_results(m, strerror(error));
   }
   if (r.file) fclose(r.file);
   heap_free(&m->heap, r.text, r.capacity);

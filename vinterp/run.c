@@ -4,7 +4,6 @@
 #include "vinterp/machine-private.h"
 
 #include <inttypes.h>
-#include <time.h>
 
 enum {
   /* Limits are looked at after so much fuel: a call takes 1, an operation of the back end more,
@@ -14,9 +13,7 @@ enum {
 };
 
 double machine_clock(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+  return stop_clock();
 }
 
 bool machine_reserve(struct machine *m, const struct machine_site *site, uint64_t needed) {
@@ -88,36 +85,27 @@ bool machine_next_site(struct machine *m, uint32_t location, struct machine_site
   return machine_next_sites(m, location, 1, site);
 }
 
-static bool is_interrupted(const struct machine *m) {
-  return m->options.interrupt && *m->options.interrupt;
-}
-
-static bool is_late(const struct machine *m) {
-  return m->options.time_limit > 0 && machine_clock() > m->deadline;
-}
-
 bool machine_asks_to_stop(void *machine) {
   const struct machine *m = machine;
-  return is_interrupted(m) || is_late(m);
+  return stop_asks(m->options.stop) != STOP_NOT;
 }
 
 void machine_tell_stop(struct machine *m, char *message, size_t size) {
-  m->interrupted = is_interrupted(m);
-  if (m->interrupted) {
-    snprintf(message, size, "interrupted");
-  } else {
-    snprintf(message, size, "the time limit of %g seconds is over", m->options.time_limit);
-  }
+  m->interrupted = stop_asks(m->options.stop) == STOP_SIGNAL;
+  stop_describe(m->options.stop, message, size);
+}
+
+bool machine_may_go_on(struct machine *m, const struct machine_site *site) {
+  if (!machine_asks_to_stop(m)) return true;
+  char message[128];
+  machine_tell_stop(m, message, sizeof message);
+  return m->interrupted ? machine_fault(m, site, "%s", message)
+                        : machine_limit_fault(m, site, "%s", message);
 }
 
 bool machine_poll(struct machine *m, const struct machine_site *site) {
   m->fuel = FUEL;
-  if (machine_asks_to_stop(m)) {
-    char message[64];
-    machine_tell_stop(m, message, sizeof message);
-    return m->interrupted ? machine_fault(m, site, "%s", message)
-                          : machine_limit_fault(m, site, "%s", message);
-  }
+  if (!machine_may_go_on(m, site)) return false;
   if (m->options.progress_fd >= 0) {
     struct cvl_statistics s = m->backend->statistics(m->context);
     const struct frame *top = &m->frames[m->depth - 1];

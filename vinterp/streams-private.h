@@ -26,6 +26,7 @@ struct streams {
   size_t child_count, child_capacity;
   locale_t plain;                 /* the "C" locale, for strtod_l */
   struct permissions permissions; /* of the program */
+  const struct stop *stop;        /* or NULL */
   bool results_wanted;
   char message[FILE_PROBLEM_MAX];
 };

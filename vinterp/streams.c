@@ -228,6 +228,10 @@ static struct stream_status open_replaced(struct streams *s, const char *path,
   return stream_no_memory(lacking);
 }
 
+void streams_tell_stop(struct streams *s, const struct stop *stop) {
+  s->stop = stop;
+}
+
 static struct stream_status open_path(struct streams *s, const char *path,
                                       enum stream_mode mode, int64_t *stream) {
   struct file_problem problem;

@@ -195,7 +195,7 @@ class Modes(CommandTest):
     def test_usage(self):
         for arguments in (["run"], ["check"], ["test"], ["--outcomes"], ["run", "a", "b"],
                           ["--nothing"], ["--entry", "f"], ["--no-fusion", "--no-optimise"],
-                          ["--direct", "--no-optimise"], ["--direct", "--no-fusion"], ["--direct", "--time", "1"], ["-e", "1", "check"],
+                          ["--direct", "--no-optimise"], ["--direct", "--no-fusion"], ["-e", "1", "check"],
                           ["--int", "16"], ["--backend", "none"], ["--print-length", "-1"]):
             ran = self.run_command(NESL, *arguments)
             self.assertEqual(ran.returncode, 2, arguments)

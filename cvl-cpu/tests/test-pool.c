@@ -24,12 +24,12 @@ static void tally_piece(void *arg, uint64_t first, uint64_t last, unsigned worke
   atomic_fetch_add(&t->pieces, 1);
 }
 
-typedef void pool_loop(struct pool *, uint64_t, uint64_t, pool_body *, void *);
+typedef bool pool_loop(struct pool *, uint64_t, uint64_t, pool_body *, void *);
 
 static void check_loop(pool_loop *loop, struct pool *p, uint64_t items, uint64_t grain) {
   struct tally *t = calloc(1, sizeof *t);
   t->grain = grain;
-  loop(p, items, grain, tally_piece, t);
+  cr_assert(loop(p, items, grain, tally_piece, t));
   cr_assert_eq(t->items, items);
   cr_assert_eq(t->pieces, (items + grain - 1) / grain);
   for (uint64_t i = 0; i < ITEMS; i++) cr_assert_eq(t->seen[i], i < items, "item %d", (int)i);
@@ -69,8 +69,8 @@ Test(pool, runs_loops_back_to_back) {
   struct pool *p = pool_new(&h, 4);
   for (int round = 0; round < 3000; round++) {
     _Atomic uint64_t even = 0, odd = 0;
-    pool_for(p, 100, 9, add_piece, &even);
-    pool_for(p, 77, 5, add_piece, &odd);
+    cr_assert(pool_for(p, 100, 9, add_piece, &even));
+    cr_assert(pool_for(p, 77, 5, add_piece, &odd));
     cr_assert_eq(even, 100);
     cr_assert_eq(odd, 77);
   }
@@ -106,7 +106,7 @@ Test(pool, workers_do_join) {
   nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL); /* the worker sleeps by now */
   _Atomic unsigned inside = 0;
   const time_t start = time(NULL);
-  pool_for(p, 2, 1, meet_piece, &inside);
+  cr_assert(pool_for(p, 2, 1, meet_piece, &inside));
   cr_assert_lt(time(NULL) - start, 300);
   pool_free(p);
 }

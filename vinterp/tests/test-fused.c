@@ -5,6 +5,7 @@
 #include "cvl/oracle.h"
 #include "vinterp/tests/fixture.h"
 #include <criterion/criterion.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -138,14 +139,17 @@ Test(fused, endless_loops) {
   static const char text[] = LOOPS "FUNC MAIN CONST INT (1 2 3) FUSED 1 RET";
   for (int k = ONE_PASS; k <= DECLINING; k++) {
     struct machine_options options = way(k, false);
-    options.time_limit = 0.05;
+    struct stop stop = {.signal = NULL};
+    stop_begin(&stop, 0.05);
+    options.stop = &stop;
     struct ran ran = run_text(text, options);
     cr_expect(failed_with(&ran, late_told), "way %d: %s", k, ran.diags);
     cr_expect_not(ran.leaked);
     ran_free(&ran);
-    volatile sig_atomic_t interrupt = 1;
+    const atomic_int interrupt = SIGINT;
+    const struct stop stopped = {.signal = &interrupt};
     options = way(k, false);
-    options.interrupt = &interrupt;
+    options.stop = &stopped;
     ran = run_text(text, options);
     cr_expect_eq(ran.outcome, MACHINE_INTERRUPTED, "way %d: %s", k, ran.diags);
     ran_free(&ran);

@@ -1,6 +1,7 @@
 /* test-limits.c - depth, memory, time and interruption end in ordinary errors. */
 #include "vinterp/tests/fixture.h"
 #include <criterion/criterion.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -66,7 +67,9 @@ static const char endless[] =
 Test(limits, time) {
   static const char *const told[] = {"error: ", "the time limit of 0.05 seconds is over", NULL};
   struct machine_options options = quiet_options();
-  options.time_limit = 0.05;
+  struct stop stop = {.signal = NULL};
+  stop_begin(&stop, 0.05);
+  options.stop = &stop;
   options.max_depth = UINT64_C(1) << 40;
   struct ran ran = run_text(endless, options);
   cr_expect(failed_with(&ran, told), "%s", ran.diags);
@@ -74,9 +77,10 @@ Test(limits, time) {
 }
 
 Test(limits, interrupt) {
-  volatile sig_atomic_t interrupt = 1;
+  const atomic_int interrupt = SIGINT;
+  const struct stop stop = {.signal = &interrupt};
   struct machine_options options = quiet_options();
-  options.interrupt = &interrupt;
+  options.stop = &stop;
   struct ran ran = run_text(endless, options);
   cr_expect_eq(ran.outcome, MACHINE_INTERRUPTED);
   cr_expect_eq(ran.errors, 1, "%s", ran.diags);
