@@ -203,6 +203,14 @@ static bool has_effects(const struct command *c) {
   return c->n->extent == EVALUATE_ALL;
 }
 
+/* The command's argument as a form. */
+static struct form argument_form(const struct command *c) {
+  return (struct form){.kind = FORM_EXPRESSION,
+                       .source = c->form->source,
+                       .at = c->form->argument->at,
+                       .value = c->form->argument};
+}
+
 /* The command's argument, checked, which must be a string; NULL after complaining. */
 static const struct core *check_string(struct command *c, const struct form *form,
                                        struct checked *checked) {
@@ -262,10 +270,7 @@ static const char *evaluate_text(struct command *c, const struct checked *checke
 /* The text of the command's argument, which must be a string; the arena's. Evaluates it only
  * where anything is evaluated. NULL after complaining. */
 static const char *string_argument(struct command *c) {
-  struct form form = {.kind = FORM_EXPRESSION,
-                      .source = c->form->source,
-                      .at = c->form->argument->at,
-                      .value = c->form->argument};
+  const struct form form = argument_form(c);
   struct checked checked = {0};
   const struct core *value = check_string(c, &form, &checked);
   if (!value) return NULL;
@@ -319,10 +324,7 @@ static bool load(struct command *c) {
 /* The VCODE of the command's argument; NULL after complaining. */
 static struct vcode_program *compile_argument(struct command *c) {
   struct nesl *n = c->n;
-  struct form form = {.kind = FORM_EXPRESSION,
-                      .source = c->form->source,
-                      .at = c->form->argument->at,
-                      .value = c->form->argument};
+  const struct form form = argument_form(c);
   struct checked checked = {0};
   if (!check_form(n->session, &form, &n->complaints, &checked) ||
       session_find_missing(n->session, checked.value, &n->complaints)) {
@@ -357,7 +359,6 @@ static bool dump(struct command *c) {
 static bool run_command(struct command *c, const char *line) {
   int status;
   struct file_problem problem;
-  if (!has_effects(c)) return true;
   fflush(c->n->out);
   if (!process_shell(&c->n->options->machine.permissions, line, &status, &problem)) {
     return command_error(c, "%s", problem.text);
@@ -367,8 +368,17 @@ static bool run_command(struct command *c, const char *line) {
                        WIFEXITED(status) ? WEXITSTATUS(status) : status);
 }
 
+/* What is looked at of shell and edit where nothing is started. */
+static bool check_shell(struct command *c) {
+  struct checked checked = {0};
+  if (!c->form->argument) return command_error(c, "%s takes a string", c->form->name->text);
+  const struct form form = argument_form(c);
+  return check_string(c, &form, &checked) != NULL;
+}
+
 static bool shell(struct command *c) {
   bool edits = strcmp(c->form->name->text, "edit") == 0;
+  if (!has_effects(c)) return check_shell(c);
   if (!c->n->options->machine.permissions.processes) {
     return command_error(c, "%s starts a process, which needs --allow-spawn",
                          c->form->name->text);
