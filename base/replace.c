@@ -14,16 +14,17 @@
 
 /* ---- the stream ---- */
 
-/* The stream's write: remembers why one failed, which those who print do not look at. */
+/* The stream's write: remembers why one failed, which those who print do not look at. A signal
+ * that interrupts a write, as into a pipe that nobody reads, asks the process to end. */
 static ssize_t write_all(void *cookie, const char *bytes, size_t length) {
   struct replacement *r = cookie;
   size_t done = 0;
   while (done < length && r->error == 0) {
     const ssize_t n = write(r->fd, bytes + done, length - done);
-    if (n >= 0) {
-      done += (size_t)n;
-    } else if (errno != EINTR) {
+    if (n < 0) {
       r->error = errno;
+    } else {
+      done += (size_t)n;
     }
   }
   if (r->error) errno = r->error;

@@ -4,6 +4,7 @@ without permission; files that are written whole or not at all.
 usage: security.py NESL NESLC VINTERP FCODEOPT [unittest options]
 """
 
+import fcntl
 import os
 import re
 import resource
@@ -11,6 +12,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import termios
 import threading
 import time
 import unittest
@@ -360,6 +362,23 @@ class WholeOrNotAtAll(SecurityTest):
         self.assertIn("/dev/full: error: No space left on device", ran.stderr)
         ran = self.run_command(NESL, "-e", 'dump vcode "/dev/stdout" 1')
         self.assertIn("FUNC", ran.stdout)
+
+    def test_a_pipe_that_nobody_reads_is_left_by_an_interrupt(self):
+        os.mkfifo(self.path("pipe.npy"))
+        reader = os.open(self.path("pipe.npy"), os.O_RDONLY | os.O_NONBLOCK)
+        self.addCleanup(os.close, reader)
+        ran = subprocess.Popen([NESL, "--backend", "cpu", "-e", "[0:1000000]", "-o", "pipe.npy"],
+                               cwd=self.directory, stderr=subprocess.DEVNULL)
+        self.addCleanup(ran.kill)
+        end = time.monotonic() + LONG
+        waiting = 0
+        while waiting < 65536:  # what a pipe holds
+            self.assertLess(time.monotonic(), end)
+            self.assertIsNone(ran.poll())
+            waiting = int.from_bytes(fcntl.ioctl(reader, termios.FIONREAD, bytes(4)),
+                                     sys.byteorder)
+        ran.send_signal(signal.SIGINT)
+        self.assertNotEqual(ran.wait(LONG), 0)
 
     def test_signals_remove_what_is_half_written(self):
         # Writes, and waits for input with the file open.
