@@ -107,7 +107,11 @@ static const struct rep *select_each(struct flattener *f, struct context *c,
 }
 
 const struct rep *flatten_if(struct flattener *f, struct context *c, const struct core *e) {
-  const struct rep *condition = flatten(f, c, e->as.part.third);
+  return flatten_branches(f, c, e, flatten(f, c, e->as.part.third));
+}
+
+const struct rep *flatten_branches(struct flattener *f, struct context *c, const struct core *e,
+                                   const struct rep *condition) {
   bool taken;
   if (condition->shared && known_bool(f, condition->v, &taken)) {
     return flatten(f, c, taken ? e->as.part.left : e->as.part.right);

@@ -320,6 +320,9 @@ bool is_serial_each(struct flattener *, const struct context *, const struct cor
 const struct rep *flatten_serial_each(struct flattener *, struct context *, const struct core *,
                                       const struct rep *const *sources);
 const struct rep *flatten_if(struct flattener *, struct context *, const struct core *);
+/* The same of one whose condition has been evaluated. */
+const struct rep *flatten_branches(struct flattener *, struct context *, const struct core *,
+                                   const struct rep *condition);
 /* An IF whose condition is not the same for all instances. */
 const struct rep *flatten_split(struct flattener *, struct context *, const struct core *,
                                 ir_var flags);

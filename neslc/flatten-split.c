@@ -103,8 +103,9 @@ static void grow(struct tree *t, struct context *c, const struct core *e) {
     e = e->as.part.right;
   }
   unsigned budget = SIMPLE_NODES;
+  const struct rep *condition = NULL; /* evaluated once, whatever it turns out to be */
   if (e->kind == CORE_IF && !is_simple(f, e, &budget)) {
-    const struct rep *condition = flatten(f, c, e->as.part.third);
+    condition = flatten(f, c, e->as.part.third);
     if (!condition->shared) {
       grow_branches(t, c, e, condition->v);
       return;
@@ -116,7 +117,9 @@ static void grow(struct tree *t, struct context *c, const struct core *e) {
     leaf.call = call;
     leaf.value = flatten(f, c, call->as.part.right);
   } else {
-    leaf.value = rep_physical(f, c, flatten(f, c, e));
+    const struct rep *value =
+        condition ? flatten_branches(f, c, e, condition) : flatten(f, c, e);
+    leaf.value = rep_physical(f, c, value);
   }
   *array_push(f->arena, &t->leaves) = leaf;
 }
