@@ -1,6 +1,9 @@
 /* native-compile.c - see native-compile.h. */
 #include "cvl-cpu/native-compile.h"
 
+#include "base/cache.h"
+#include "base/sha256.h"
+
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -10,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -23,10 +27,13 @@ struct native_cache {
   struct heap *heap;
   bool waits, when_it_pays;
   unsigned compiling;
-  bool identified;   /* whether it was tried */
-  uint64_t identity; /* of compiler, flags and processor; 0: there is no compiler */
+  bool identified;              /* whether it was tried */
+  bool found;                   /* there is a compiler */
+  struct sha256_state identity; /* of compiler, flags and processor */
+  int directory;                /* as it was opened and checked; -1: not yet */
+  bool complained;              /* nothing more is compiled */
   char compiler[PATH_MAX];
-  char directory[];
+  char path[];
 };
 
 enum state { WAITING, COMPILING, READY, FAILED };
@@ -35,8 +42,10 @@ struct native_code {
   struct native_cache *cache;
   enum state state;
   pid_t process;
+  int scratch; /* COMPILING: the directory the compiler writes into */
+  char scratch_name[NAME_MAX + 1];
   void *library;
-  uint64_t name[2];
+  char name[SHA256_DIGITS + 16]; /* of its file in the cache */
   size_t length;
   char source[];
 };
@@ -60,54 +69,44 @@ enum { FLAGS = sizeof flags / sizeof *flags };
 
 /* ---- names ---- */
 
-/* FNV-1a (Fowler, Noll, Vo). */
-static uint64_t hash_bytes(uint64_t hash, const void *data, size_t n) {
-  const unsigned char *x = data;
-  for (size_t i = 0; i < n; i++) hash = (hash ^ x[i]) * UINT64_C(0x100000001B3);
-  return hash;
-}
-
-static const uint64_t fnv_basis = UINT64_C(0xCBF29CE484222325);
+static const char prefix[] = "ravel-", suffix[] = ".so", object[] = "object";
 
 /* The processor's name and abilities, as Linux lists them. */
-static uint64_t hash_processor(uint64_t hash) {
+static void add_processor(struct sha256_state *identity) {
   FILE *f = fopen("/proc/cpuinfo", "re");
-  if (!f) return hash;
+  if (!f) return;
   char line[8192];
   while (fgets(line, sizeof line, f) && line[0] != '\n') { /* of the first processor */
     if (strncmp(line, "model name", 10) == 0 || strncmp(line, "flags", 5) == 0 ||
         strncmp(line, "Features", 8) == 0) {
-      hash = hash_bytes(hash, line, strlen(line));
+      sha256_add(identity, line, strlen(line));
     }
   }
   fclose(f);
-  return hash;
 }
 
-/* The first `cc` on the path. */
+/* The first `cc` on the path; it runs in another directory, so that only absolute ones count.
+ */
 static bool find_compiler(char *to, struct stat *found) {
   const char *path = getenv("PATH");
   while (path && *path) {
     const size_t n = strcspn(path, ":");
     const int length = snprintf(to, PATH_MAX, "%.*s/cc", (int)n, path);
-    if (n > 0 && length < PATH_MAX && access(to, X_OK) == 0 && stat(to, found) == 0)
+    if (path[0] == '/' && length < PATH_MAX && access(to, X_OK) == 0 && stat(to, found) == 0)
       return true;
     path += n + (path[n] == ':');
   }
   return false;
 }
 
-/* The name of a file of the code in the directory, with something behind it. */
-static void file_name(const struct native_code *code, const char *behind, char name[PATH_MAX]) {
-  snprintf(name, PATH_MAX, "%s/ravel-%016llx%016llx%s", code->cache->directory,
-           (unsigned long long)code->name[0], (unsigned long long)code->name[1], behind);
-}
-
-/* Files of this process, before they get their name. */
-static void own_name(const struct native_code *code, const char *behind, char name[PATH_MAX]) {
-  char end[64];
-  snprintf(end, sizeof end, ".%ld.%p%s", (long)getpid(), (const void *)code, behind);
-  file_name(code, end, name);
+static void name_file(struct native_code *code) {
+  struct sha256_state state = code->cache->identity;
+  uint8_t digest[SHA256_BYTES];
+  char digits[SHA256_DIGITS + 1];
+  sha256_add(&state, code->source, code->length);
+  sha256_end(&state, digest);
+  sha256_show(digest, digits);
+  snprintf(code->name, sizeof code->name, "%s%s%s", prefix, digits, suffix);
 }
 
 /* ---- the cache ---- */
@@ -119,27 +118,40 @@ static bool begins_with(const char **option, const char *word) {
   return true;
 }
 
-/* The folder, and the one it is in, for this user alone. */
-static bool make_folder(const char *folder) {
-  char above[PATH_MAX];
-  const char *own = strrchr(folder, '/');
-  snprintf(above, sizeof above, "%.*s", own ? (int)(own - folder) : 0, folder);
-  if (own && own > folder) (void)mkdir(above, 0700); /* it may be there */
-  return mkdir(folder, 0700) == 0 || errno == EEXIST;
+/* Says once why nothing is compiled. */
+static void complain(struct native_cache *c, const char *why) {
+  if (!c->complained) fprintf(stderr, "ravel: superoperators are not compiled: %s\n", why);
+  c->complained = true;
+}
+
+static void complain_of(struct native_cache *c, int error) {
+  char why[CACHE_WHY], text[128];
+  snprintf(why, sizeof why, "%s: %s", c->path, strerror_r(error, text, sizeof text));
+  complain(c, why);
+}
+
+/* Opens the directory unless it is open. False if it is not there, or not to be trusted. */
+static bool open_directory(struct native_cache *c, bool make) {
+  char why[CACHE_WHY];
+  if (c->directory >= 0 || c->complained) return c->directory >= 0;
+  c->directory = cache_open(c->path, make, why);
+  if (c->directory < 0 && why[0]) complain(c, why);
+  return c->directory >= 0;
 }
 
 struct native_cache *native_cache_new(struct heap *heap, const char *option) {
   const bool when_it_pays = begins_with(&option, "auto:");
   const bool waits = begins_with(&option, "wait:") && !when_it_pays;
   const size_t bytes = strlen(option) + 1;
-  if (bytes == 1 || bytes > PATH_MAX - 128) return NULL; /* room for the names of files */
+  if (bytes == 1 || bytes > PATH_MAX) return NULL;
   struct native_cache *c = heap_alloc(heap, sizeof *c + bytes);
   if (!c) return NULL;
   memset(c, 0, sizeof *c);
   c->heap = heap;
   c->waits = waits;
   c->when_it_pays = when_it_pays;
-  memcpy(c->directory, option, bytes);
+  c->directory = -1;
+  memcpy(c->path, option, bytes);
   return c;
 }
 
@@ -150,96 +162,159 @@ bool native_when_it_pays(const struct native_cache *c) {
 /* Whether there is a compiler; the first time, what its results depend on. */
 static bool identify(struct native_cache *c) {
   struct stat s;
-  if (c->identified) return c->identity != 0;
+  if (c->identified) return c->found;
   c->identified = true;
-  if (!find_compiler(c->compiler, &s)) return false;
+  c->found = find_compiler(c->compiler, &s);
+  if (!c->found) return false;
   const uint64_t facts[] = {(uint64_t)s.st_dev, (uint64_t)s.st_ino, (uint64_t)s.st_size,
                             (uint64_t)s.st_mtim.tv_sec, (uint64_t)s.st_mtim.tv_nsec};
-  c->identity = hash_bytes(fnv_basis, facts, sizeof facts);
-  for (int i = 0; i < FLAGS; i++)
-    c->identity = hash_bytes(c->identity, flags[i], strlen(flags[i]));
-  c->identity = hash_processor(c->identity) | 1;
+  sha256_begin(&c->identity);
+  sha256_add(&c->identity, facts, sizeof facts);
+  for (int i = 0; i < FLAGS; i++) {
+    sha256_add(&c->identity, flags[i], strlen(flags[i]) + 1);
+  }
+  add_processor(&c->identity);
   return true;
 }
 
 void native_cache_free(struct native_cache *c) {
-  if (c) heap_free(c->heap, c, sizeof *c + strlen(c->directory) + 1);
+  if (!c) return;
+  if (c->directory >= 0) close(c->directory);
+  heap_free(c->heap, c, sizeof *c + strlen(c->path) + 1);
 }
 
 /* ---- compiling ---- */
 
-/* A plain file of this user or of the system: what others wrote is not executed. */
-static bool trusted(const char *name) {
-  struct stat s;
-  return lstat(name, &s) == 0 && S_ISREG(s.st_mode) &&
-         (s.st_uid == geteuid() || s.st_uid == 0) && !(s.st_mode & S_IWOTH);
-}
-
+/* Loads what is kept, if it is whole. The path leads through the directory that was checked,
+ * and is another one for other contents: of what is loaded, the loader knows paths. */
 static void load(struct native_code *code) {
-  char name[PATH_MAX];
-  file_name(code, ".so", name);
-  if (!trusted(name)) return;
-  code->library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+  struct native_cache *c = code->cache;
+  char path[sizeof code->name + 64];
+  uint64_t bytes;
+  if (!open_directory(c, false)) return;
+  const int fd = cache_find(c->directory, code->name, &bytes);
+  if (fd < 0) return;
+  snprintf(path, sizeof path, "/proc/self/fd/%d/%s", c->directory, code->name);
+  code->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  close(fd);
   if (code->library) code->state = READY;
 }
 
-static bool write_source(const struct native_code *code, const char *name) {
-  FILE *f = fopen(name, "wxe");
-  if (!f) return false;
-  const bool written = fwrite(code->source, 1, code->length, f) == code->length;
-  return (fclose(f) == 0) & written;
+/* The source in a file without a name; -1 and errno. */
+static int open_source(const struct native_code *code) {
+  const int fd = memfd_create("source", MFD_CLOEXEC);
+  if (fd < 0) return -1;
+  for (size_t at = 0; at < code->length;) {
+    const ssize_t n = write(fd, code->source + at, code->length - at);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) {
+      const int error = errno;
+      close(fd);
+      errno = error;
+      return -1;
+    }
+    at += (size_t)n;
+  }
+  if (lseek(fd, 0, SEEK_SET) == 0) return fd;
+  close(fd);
+  return -1;
 }
 
-/* Starts the compiler, with nothing to read and nobody to listen. */
-static void start(struct native_code *code) {
-  char source[PATH_MAX], object[PATH_MAX];
-  own_name(code, ".c", source);
-  own_name(code, ".tmp", object);
-  code->state = FAILED;
-  if (!make_folder(code->cache->directory) || !write_source(code, source)) {
-    unlink(source);
-    return;
-  }
+/* Starts the compiler in the scratch directory, with the source to read and nobody to listen.
+ * 0 or an errno. */
+static int spawn(struct native_code *code, int source) {
   char *arguments[FLAGS + 6];
   int n = 0;
   arguments[n++] = code->cache->compiler;
   for (int i = 0; i < FLAGS; i++) arguments[n++] = (char *)flags[i];
-  arguments[n++] = source;
+  arguments[n++] = (char *)"-";
   arguments[n++] = (char *)"-o";
-  arguments[n++] = object;
+  arguments[n++] = (char *)object;
   arguments[n++] = (char *)"-lm";
   arguments[n] = NULL;
   posix_spawn_file_actions_t actions;
-  if (posix_spawn_file_actions_init(&actions) != 0) return;
-  bool good = true;
-  for (int fd = 0; fd < 3; fd++) {
-    good &= posix_spawn_file_actions_addopen(&actions, fd, "/dev/null", O_RDWR, 0) == 0;
+  int error = posix_spawn_file_actions_init(&actions);
+  if (error) return error;
+  /* First the directory: its number may be that of a standard stream. */
+  error = posix_spawn_file_actions_addfchdir_np(&actions, code->scratch);
+  if (!error) error = posix_spawn_file_actions_adddup2(&actions, source, 0);
+  for (int fd = 1; fd < 3 && !error; fd++) {
+    error = posix_spawn_file_actions_addopen(&actions, fd, "/dev/null", O_RDWR, 0);
   }
-  good = good && posix_spawn(&code->process, code->cache->compiler, &actions, NULL, arguments,
-                             environ) == 0;
+  if (!error) {
+    error =
+        posix_spawn(&code->process, code->cache->compiler, &actions, NULL, arguments, environ);
+  }
   posix_spawn_file_actions_destroy(&actions);
-  if (good) {
-    code->state = COMPILING;
-    code->cache->compiling++;
+  return error;
+}
+
+static void start(struct native_code *code) {
+  struct native_cache *c = code->cache;
+  code->state = FAILED;
+  if (!open_directory(c, true)) return;
+  code->scratch = cache_begin_scratch(c->directory, code->name, code->scratch_name,
+                                      sizeof code->scratch_name);
+  if (code->scratch < 0) {
+    complain_of(c, errno);
+    return;
+  }
+  const int source = open_source(code);
+  int error = source < 0 ? errno : spawn(code, source);
+  if (source >= 0) close(source);
+  if (error) {
+    cache_end_scratch(c->directory, code->scratch, code->scratch_name);
+    return;
+  }
+  code->state = COMPILING;
+  c->compiling++;
+}
+
+/* What the compiler wrote, to be freed from the heap; NULL: there is nothing, or no memory. */
+static char *read_object(const struct native_code *code, size_t *bytes) {
+  struct stat s;
+  const int fd = openat(code->scratch, object, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  if (fd < 0) return NULL;
+  char *data = NULL;
+  size_t at = 0;
+  if (fstat(fd, &s) == 0 && S_ISREG(s.st_mode) && s.st_size > 0) {
+    *bytes = (size_t)s.st_size;
+    data = heap_alloc(code->cache->heap, *bytes);
+  }
+  while (data && at < *bytes) {
+    const ssize_t n = read(fd, data + at, *bytes - at);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) break;
+    at += (size_t)n;
+  }
+  close(fd);
+  if (!data || at == *bytes) return data;
+  heap_free(code->cache->heap, data, *bytes);
+  return NULL;
+}
+
+/* Keeps and loads what the compiler wrote. */
+static void keep(struct native_code *code) {
+  struct native_cache *c = code->cache;
+  size_t bytes = 0;
+  char *data = read_object(code, &bytes);
+  if (!data) return;
+  const int error = cache_keep(c->directory, code->name, data, bytes);
+  heap_free(c->heap, data, bytes);
+  if (error) {
+    complain_of(c, error);
   } else {
-    unlink(source);
+    cache_make_room(c->directory, prefix, suffix, CACHE_MOST_BYTES);
+    load(code);
   }
 }
 
 /* After the compiler has ended. */
 static void finish(struct native_code *code, bool succeeded) {
-  char source[PATH_MAX], object[PATH_MAX], name[PATH_MAX];
-  own_name(code, ".c", source);
-  own_name(code, ".tmp", object);
-  file_name(code, ".so", name);
-  unlink(source);
   code->cache->compiling--;
   code->state = FAILED;
-  if (succeeded && rename(object, name) == 0) {
-    load(code);
-  } else {
-    unlink(object);
-  }
+  if (succeeded) keep(code);
+  cache_end_scratch(code->cache->directory, code->scratch, code->scratch_name);
 }
 
 static void look(struct native_code *code, bool wait) {
@@ -259,8 +334,7 @@ struct native_code *native_compile(struct native_cache *cache, const char *sourc
   if (!code) return NULL;
   *code = (struct native_code){.cache = cache, .length = length};
   memcpy(code->source, source, length);
-  code->name[0] = hash_bytes(cache->identity, source, length);
-  code->name[1] = hash_bytes(fnv_basis ^ cache->identity, source, length) ^ length;
+  name_file(code);
   load(code);
   return code;
 }

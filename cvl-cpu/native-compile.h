@@ -2,11 +2,13 @@
  * background, and kept: that of superoperators, in the directory of cvl_options.native. Private
  * to this room.
  *
- * A compiled file is named after the hash of all that its contents depend on: the source, the
- * flags, the compiler (its file's identity and date) and the processor. It appears in the
- * directory under that name in one step, so any number of processes may share a directory; what
- * another user could have written there is not loaded.
- * Where there is no compiler, or it fails, nothing is said: what runs without, runs on.
+ * A compiled file is named after the SHA-256 of all that its contents depend on: the source,
+ * the flags, the compiler (its file's identity and date) and the processor. base/cache.h keeps
+ * it: processes may share a directory, and what another user could have written, or what is not
+ * whole, is not loaded. The compiler reads the source from a file that has no name, and writes
+ * into a directory that only this user may enter.
+ * Where there is no compiler, or it fails, nothing is said: what runs without, runs on. What is
+ * wrong with the directory is said once, on standard error.
  */
 #ifndef RAVEL_CPU_NATIVE_COMPILE_H
 #define RAVEL_CPU_NATIVE_COMPILE_H

@@ -1,8 +1,7 @@
-/* cache.hpp - compiled kernels on disk, by content.
+/* cache.hpp - compiled kernels on disk, by content: base/cache.h, in C++.
  *
- * One file for each key, which appears under its name in one step, so any number of processes
- * may share a folder. It carries a checksum: a damaged file is as good as none. What goes wrong
- * costs only time: the cache then finds or keeps nothing, and says why when asked.
+ * One file for each key. What goes wrong, or a folder that others may write, costs only time:
+ * the cache then finds or keeps nothing, and says why when asked.
  */
 #ifndef RAVEL_CUDA_CACHE_HPP
 #define RAVEL_CUDA_CACHE_HPP
@@ -11,6 +10,8 @@
 
 #include <string>
 
+#include "base/cache.h"
+
 namespace ravel {
 
 /* Where kernels are kept: $RAVEL_CACHE, $XDG_CACHE_HOME/ravel or ~/.cache/ravel; empty if none
@@ -18,7 +19,7 @@ namespace ravel {
 std::string cache_folder();
 
 struct cache {
-  enum { MOST_BYTES = 256 << 20 }; /* ten thousand kernels of usual size */
+  enum { MOST_BYTES = CACHE_MOST_BYTES }; /* ten thousand kernels of usual size */
 
   /* An empty folder: keeps nothing. `most_bytes`: what all files together may take. */
   explicit cache(std::string folder, uint64_t most_bytes = MOST_BYTES);
@@ -34,11 +35,6 @@ private:
   std::string folder_;
   std::string complaint_;
   uint64_t most_bytes_;
-
-  std::string file_of(const std::string &key) const;
-  bool write(const std::string &name, const std::string &bytes);
-  void complain(const std::string &what, int error);
-  void make_room();
 };
 
 } // namespace ravel

@@ -1,4 +1,4 @@
-/* digest.hpp - SHA-256 (FIPS 180-4): names that differ where contents do. */
+/* digest.hpp - SHA-256 of texts: names that differ where contents do. */
 #ifndef RAVEL_CUDA_DIGEST_HPP
 #define RAVEL_CUDA_DIGEST_HPP
 
@@ -7,24 +7,21 @@
 
 #include <string>
 
+#include "base/sha256.h"
+
 namespace ravel {
 
-/* Bytes in, 32 bytes out, or 64 hexadecimal digits of them. */
+/* Bytes in, 64 hexadecimal digits out. */
 struct sha256 {
   sha256();
   sha256 &add(const void *data, size_t bytes);
   /* The text and its length, so that no two sequences of texts look alike. */
   sha256 &add(const std::string &text);
   /* Ends it: nothing may be added afterwards. */
-  void finish(uint8_t digest[32]);
   std::string hex();
 
 private:
-  uint32_t state_[8];
-  uint64_t bytes_ = 0;
-  uint8_t block_[64];
-
-  void mix();
+  struct sha256_state state_;
 };
 
 } // namespace ravel

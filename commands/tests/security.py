@@ -264,7 +264,7 @@ class Routes(SecurityTest):
 
 class Layer(unittest.TestCase):
     # Files that open what neither a user nor a program names, or what docs/security.md tells.
-    KNOWN = {"base/permissions.c", "base/replace.c", "base/temporaries.c",
+    KNOWN = {"base/cache.c", "base/permissions.c", "base/replace.c", "base/temporaries.c",
              "commands/source.c",         # readdir, for "did you mean"
              "commands/output.c",         # mkdir of the cache
              "commands/nesl-cost.c", "commands/vinterp.c", "commands/process.c",  # /dev/null

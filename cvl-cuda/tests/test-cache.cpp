@@ -108,10 +108,28 @@ Test(cache, trusts_no_file_that_others_may_write) {
   cache kept(t.folder);
   kept.keep("00", "kernel");
   std::string bytes;
-  cr_assert_eq(chmod(only_file(t).c_str(), 0666), 0);
-  cr_assert_not(kept.find("00", bytes));
+  for (const mode_t mode : {0666, 0620, 0602}) {
+    cr_assert_eq(chmod(only_file(t).c_str(), mode), 0);
+    cr_assert_not(kept.find("00", bytes));
+  }
   cr_assert_eq(chmod(only_file(t).c_str(), 0600), 0);
   cr_assert(kept.find("00", bytes));
+}
+
+/* Others could exchange the files. */
+Test(cache, trusts_no_folder_that_others_may_write) {
+  temporary t;
+  cache kept(t.folder);
+  kept.keep("00", "kernel");
+  std::string bytes;
+  cr_assert_eq(chmod(t.folder.c_str(), 0770), 0);
+  cr_assert_not(kept.find("00", bytes));
+  kept.keep("01", "kernel");
+  cr_assert(kept.complaint().find("chmod go-w " + t.folder) != std::string::npos, "%s",
+            kept.complaint().c_str());
+  cr_assert_eq(chmod(t.folder.c_str(), 0700), 0);
+  cr_assert(kept.find("00", bytes));
+  cr_assert_not(kept.find("01", bytes));
 }
 
 Test(cache, without_a_folder_does_nothing) {

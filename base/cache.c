@@ -1,0 +1,285 @@
+/* cache.c - see cache.h. */
+#include "base/cache.h"
+
+#include "base/sha256.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Behind the bytes of a file; as this machine writes numbers. Behind them, since the system's
+ * loader of programs wants what it loads at the beginning, and does not mind what follows. */
+struct trailer {
+  char magic[8];
+  uint64_t bytes;
+  uint8_t digest[SHA256_BYTES];
+};
+static const char magic[8] = {'R', 'A', 'V', 'E', 'L', 'K', '0', '2'};
+
+static const char unfinished[] = ".tmp";
+enum { ABANDONED_SECONDS = 3600, /* no process works on a file for that long */ ATTEMPTS = 1000 };
+
+/* ---- the directory ---- */
+
+/* Makes a directory and what is above it. 0 or an errno. */
+static int make_directories(const char *path) {
+  char part[PATH_MAX];
+  const size_t length = strlen(path);
+  if (length >= sizeof part) return ENAMETOOLONG;
+  memcpy(part, path, length + 1);
+  for (size_t end = 1; end <= length; end++) {
+    if (end < length && path[end] != '/') continue;
+    part[end] = '\0';
+    if (mkdir(part, 0700) != 0 && errno != EEXIST && errno != EROFS && errno != EACCES) {
+      return errno;
+    }
+    part[end] = path[end]; /* it may be there although it cannot be made */
+  }
+  return 0;
+}
+
+static bool refuse(char why[CACHE_WHY], const char *path, int error) {
+  char text[128];
+  snprintf(why, CACHE_WHY, "%s: %s", path, strerror_r(error, text, sizeof text));
+  return false;
+}
+
+/* Whether nobody but this user decides what is in a directory. */
+static bool is_own(int directory, const char *path, char why[CACHE_WHY]) {
+  struct stat s;
+  if (fstat(directory, &s) != 0) return refuse(why, path, errno);
+  if (s.st_uid != geteuid()) {
+    snprintf(why, CACHE_WHY,
+             "%s belongs to user %lu and not to user %lu, who runs this: what is in it is not "
+             "trusted; set XDG_CACHE_HOME to a directory of your own",
+             path, (unsigned long)s.st_uid, (unsigned long)geteuid());
+  } else if (s.st_mode & (S_IWGRP | S_IWOTH)) {
+    snprintf(why, CACHE_WHY,
+             "others may write into %s: what is in it is not trusted; chmod go-w %s", path, path);
+  } else {
+    return true;
+  }
+  return false;
+}
+
+int cache_open(const char *path, bool make, char why[CACHE_WHY]) {
+  why[0] = '\0';
+  const int error = make ? make_directories(path) : 0;
+  if (error) {
+    refuse(why, path, error);
+    return -1;
+  }
+  const int directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (directory < 0) {
+    if (make || errno != ENOENT) refuse(why, path, errno);
+    return -1;
+  }
+  if (is_own(directory, path, why)) return directory;
+  close(directory);
+  return -1;
+}
+
+/* ---- reading ---- */
+
+static bool read_all(int fd, void *to, size_t bytes) {
+  char *at = to;
+  while (bytes > 0) {
+    const ssize_t n = read(fd, at, bytes);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return false;
+    at += n;
+    bytes -= (size_t)n;
+  }
+  return true;
+}
+
+/* A plain file of this user or of the system that nobody else may write. */
+static bool is_trusted(int fd, struct stat *s) {
+  return fstat(fd, s) == 0 && S_ISREG(s->st_mode) &&
+         (s->st_uid == geteuid() || s->st_uid == 0) && !(s->st_mode & (S_IWGRP | S_IWOTH));
+}
+
+/* Whether the bytes are those that were kept; then how many. */
+static bool is_whole(int fd, uint64_t size, uint64_t *bytes) {
+  struct sha256_state state;
+  struct trailer t;
+  uint8_t digest[SHA256_BYTES];
+  char part[16384];
+  if (size < sizeof t) return false;
+  sha256_begin(&state);
+  for (uint64_t left = size - sizeof t; left > 0;) {
+    const size_t n = left < sizeof part ? (size_t)left : sizeof part;
+    if (!read_all(fd, part, n)) return false;
+    sha256_add(&state, part, n);
+    left -= n;
+  }
+  sha256_end(&state, digest);
+  *bytes = size - sizeof t;
+  return read_all(fd, &t, sizeof t) && memcmp(t.magic, magic, sizeof magic) == 0 &&
+         t.bytes == *bytes && memcmp(t.digest, digest, sizeof digest) == 0;
+}
+
+int cache_find(int directory, const char *name, uint64_t *bytes) {
+  struct stat s;
+  const int fd = openat(directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  if (fd < 0) return -1;
+  if (is_trusted(fd, &s) && is_whole(fd, (uint64_t)s.st_size, bytes) &&
+      lseek(fd, 0, SEEK_SET) == 0) {
+    (void)futimens(fd, NULL); /* used just now: see cache_make_room */
+    return fd;
+  }
+  close(fd);
+  return -1;
+}
+
+/* ---- writing ---- */
+
+static bool write_all(int fd, const void *from, size_t bytes) {
+  const char *at = from;
+  while (bytes > 0) {
+    const ssize_t n = write(fd, at, bytes);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return false;
+    at += n;
+    bytes -= (size_t)n;
+  }
+  return true;
+}
+
+/* Whether the data are on the disk; not every file system can say. */
+static bool synchronise(int fd) {
+  return fsync(fd) == 0 || errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP;
+}
+
+static bool write_whole(int fd, const void *data, size_t bytes) {
+  struct trailer t = {.bytes = bytes};
+  struct sha256_state state;
+  memcpy(t.magic, magic, sizeof magic);
+  sha256_begin(&state);
+  sha256_add(&state, data, bytes);
+  sha256_end(&state, t.digest);
+  return write_all(fd, data, bytes) && write_all(fd, &t, sizeof t) && synchronise(fd);
+}
+
+/* A name that nobody has: the attempt says whether that is so. False: it is too long. */
+static bool other_name(const char *name, int attempt, char *other, size_t size) {
+  const int length =
+      snprintf(other, size, "%s.%ld.%d%s", name, (long)getpid(), attempt, unfinished);
+  return length > 0 && (size_t)length < size;
+}
+
+int cache_keep(int directory, const char *name, const void *data, size_t bytes) {
+  char other[NAME_MAX + 1];
+  int fd = -1, error = EEXIST;
+  for (int i = 0; i < ATTEMPTS && fd < 0 && error == EEXIST; i++) {
+    if (!other_name(name, i, other, sizeof other)) return ENAMETOOLONG;
+    fd = openat(directory, other, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    error = fd < 0 ? errno : 0;
+  }
+  if (fd < 0) return error;
+  if (!write_whole(fd, data, bytes)) error = errno;
+  if (close(fd) != 0 && !error) error = errno;
+  if (!error && renameat(directory, other, directory, name) != 0) error = errno;
+  if (error) unlinkat(directory, other, 0);
+  return error;
+}
+
+/* ---- work in progress ---- */
+
+int cache_begin_scratch(int directory, const char *name, char *scratch, size_t size) {
+  for (int i = 0; i < ATTEMPTS; i++) {
+    if (!other_name(name, i, scratch, size)) {
+      errno = ENAMETOOLONG;
+      return -1;
+    }
+    if (mkdirat(directory, scratch, 0700) == 0) {
+      return openat(directory, scratch, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    }
+    if (errno != EEXIST) return -1;
+  }
+  return -1;
+}
+
+/* Removes the files in a directory; the listing closes the descriptor. */
+static void remove_files(int descriptor) {
+  DIR *listing = fdopendir(descriptor);
+  if (!listing) {
+    close(descriptor);
+    return;
+  }
+  for (const struct dirent *entry; (entry = readdir(listing)) != NULL;) {
+    if (entry->d_name[0] != '.') unlinkat(dirfd(listing), entry->d_name, 0);
+  }
+  closedir(listing);
+}
+
+void cache_end_scratch(int directory, int descriptor, const char *scratch) {
+  remove_files(descriptor);
+  unlinkat(directory, scratch, AT_REMOVEDIR);
+}
+
+/* ---- the limit ---- */
+
+static bool ends_with(const char *text, const char *end) {
+  const size_t n = strlen(text), m = strlen(end);
+  return n >= m && strcmp(text + n - m, end) == 0;
+}
+
+static void remove_abandoned(int directory, const char *name, const struct stat *s) {
+  if (time(NULL) - s->st_mtim.tv_sec <= ABANDONED_SECONDS) return;
+  if (!S_ISDIR(s->st_mode)) {
+    unlinkat(directory, name, 0);
+    return;
+  }
+  const int fd = openat(directory, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+  if (fd >= 0) cache_end_scratch(directory, fd, name);
+}
+
+static bool is_earlier(const struct timespec *a, const struct timespec *b) {
+  return a->tv_sec != b->tv_sec ? a->tv_sec < b->tv_sec : a->tv_nsec < b->tv_nsec;
+}
+
+/* What all files take; *oldest: the name of the one that was not used for longest, or "". */
+static uint64_t look_through(DIR *listing, const char *prefix, const char *suffix,
+                             char oldest[NAME_MAX + 1]) {
+  struct timespec used = {0};
+  uint64_t all = 0;
+  oldest[0] = '\0';
+  rewinddir(listing);
+  for (const struct dirent *entry; (entry = readdir(listing)) != NULL;) {
+    const char *name = entry->d_name;
+    struct stat s;
+    if (strncmp(name, prefix, strlen(prefix)) != 0) continue;
+    if (fstatat(dirfd(listing), name, &s, AT_SYMLINK_NOFOLLOW) != 0) continue;
+    if (ends_with(name, unfinished)) {
+      remove_abandoned(dirfd(listing), name, &s);
+    } else if (ends_with(name, suffix) && S_ISREG(s.st_mode)) {
+      all += (uint64_t)s.st_size;
+      if (oldest[0] && !is_earlier(&s.st_mtim, &used)) continue;
+      used = s.st_mtim;
+      snprintf(oldest, NAME_MAX + 1, "%s", name);
+    }
+  }
+  return all;
+}
+
+void cache_make_room(int directory, const char *prefix, const char *suffix,
+                     uint64_t most_bytes) {
+  const int own = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  DIR *listing = own < 0 ? NULL : fdopendir(own);
+  if (!listing) {
+    if (own >= 0) close(own);
+    return;
+  }
+  char oldest[NAME_MAX + 1];
+  while (look_through(listing, prefix, suffix, oldest) > most_bytes && oldest[0]) {
+    if (unlinkat(directory, oldest, 0) != 0 && errno != ENOENT) break;
+  }
+  closedir(listing);
+}
