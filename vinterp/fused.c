@@ -191,12 +191,20 @@ static bool run_whole(struct machine *m, const struct machine_site *site,
   return machine_backend_fault(m, site);
 }
 
+/* The number of the location of the first node. A loop waits for the checks before it, which a
+ * back end may not have made yet: on what they refuse it might not end. */
+static bool begin_superop(struct machine *m, const struct superop *op, uint32_t first,
+                          struct machine_site *site) {
+  return machine_next_sites(m, first, op->node_count, site) &&
+         (!superop_has_loops(op) || machine_settle(m, site));
+}
+
 /* `kernel` may be NULL. */
 static bool run_kernel(struct machine *m, const struct superop *op, struct cvl_kernel *kernel,
                        uint32_t first, struct value *values, struct value *results) {
   struct cvl_value *operands = m->fused->flat, *outs = operands + m->fused->values;
   struct machine_site site;
-  if (!machine_next_sites(m, first, op->node_count, &site)) {
+  if (!begin_superop(m, op, first, &site)) {
     release_owned(m, values, op->param_count);
     return false;
   }
