@@ -212,3 +212,11 @@ Test(arrays, broken_files, .init = start, .fini = stop) {
     free(file.bytes);
   }
 }
+
+Test(arrays, what_may_begin_a_file) {
+  static const char npy[] = "\x93NUMPY\x01";
+  for (size_t n = 0; n < sizeof npy; n++) cr_expect(array_may_begin(ARRAY_NPY, npy, n));
+  cr_expect(!array_may_begin(ARRAY_NPY, "\x93NUMPX\x01", 7));
+  cr_expect(!array_may_begin(ARRAY_NPY, "", 1));
+  cr_expect(array_may_begin(ARRAY_CSV, "", 1));
+}
