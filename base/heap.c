@@ -1,5 +1,6 @@
 /* heap.c - counted, limited allocation. */
 #include "base/heap.h"
+#include "base/check.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -57,7 +58,8 @@ void *heap_alloc(struct heap *heap, size_t bytes) {
 
 void heap_free(struct heap *heap, void *block, size_t bytes) {
   if (block == NULL) return;
-  atomic_fetch_sub(&heap->live, rounded(bytes));
+  const uint64_t live = atomic_fetch_sub(&heap->live, rounded(bytes));
+  invariant(live >= rounded(bytes));
   free(block);
 }
 

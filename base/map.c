@@ -1,5 +1,6 @@
 /* map.c - linear probing; at most half of the slots are in use. */
 #include "base/map.h"
+#include "base/check.h"
 
 #include <string.h>
 
@@ -68,6 +69,7 @@ uint32_t scoped_map_add(struct scoped_map *m, uint64_t key) {
 }
 
 void scoped_map_close(struct scoped_map *m, size_t count) {
+  invariant(count <= m->items.count);
   while (m->items.count > count) {
     const struct scoped_item *last = &m->items.items[--m->items.count];
     find(&m->latest, last->key)->value = last->earlier;

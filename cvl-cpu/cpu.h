@@ -150,6 +150,8 @@ void vector_release(struct cvl_context *, struct cvl_vector *);
 /* A new descriptor in OFFSETS form for count segments, offsets undefined. */
 struct cvl_segdes *segdes_new(struct cvl_context *, uint64_t site, uint64_t count);
 void segdes_release(struct cvl_context *, struct cvl_segdes *);
+/* In debug builds aborts if it is not as is said above: for whoever has made one. */
+void segdes_check(const struct cvl_segdes *);
 
 /* Room for a result of n elements: a scalar if n is 1, else `reuse` retained (or NULL: a new
  * vector). False after recording a fault; *out is then not set. */

@@ -395,6 +395,7 @@ struct cvl_kernel *cpu_prepare(struct cvl_context *c, const struct superop *op) 
   fused_stretch_plan(k);
   fused_chain_plan(k);
   assign_slots(k, scratch);
+  fused_plan_check(k);
   for (uint32_t n = 0; n < op->node_count; n++) atomic_init(&k->fault[n], FUSED_NONE);
   if (c->native && !native_when_it_pays(c->native)) k->native = fused_native_new(k);
   if (k->native) fused_native_ready(k->native); /* begin now */

@@ -284,6 +284,9 @@ struct fused_worker {
   char **packed;       /* of each pack: what the piece keeps */
 };
 
+/* In debug builds aborts if the plan contradicts itself (check.c). */
+void fused_plan_check(const struct cvl_kernel *);
+
 /* What a step makes: NULL for an ASSERT. */
 static inline struct fused_value *fused_result(const struct cvl_kernel *k, uint32_t step) {
   const struct superop_node *node = &k->op->nodes[step];

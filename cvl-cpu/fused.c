@@ -148,6 +148,7 @@ static bool finish_pack(struct cvl_kernel *k, struct fused_pack *p) {
   if (p->offsets) {
     result[1].whole.as.segdes->total = n;
     p->offsets[k->segments.count] = n;
+    segdes_check(result[1].whole.as.segdes);
   }
   if (!p->wants_result) return true;
   struct cvl_vector *v = result->whole.as.vector;

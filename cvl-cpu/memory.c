@@ -11,11 +11,11 @@
  *
  * Only the thread that owns the context allocates, so there are no locks.
  */
-#include <assert.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/check.h"
 #include "base/sanitizers.h"
 #include "cvl-cpu/cpu.h"
 
@@ -160,8 +160,7 @@ static bool room_to_keep(const struct memory *m, size_t size) {
 void memory_give(struct memory *m, void *block, size_t bytes) {
   if (!block) return;
   struct head *h = (struct head *)(void *)((char *)block - offsetof(struct head, block));
-  assert(class_of(bytes) <= h->class);
-  (void)bytes;
+  invariant(class_of(bytes) <= h->class);
   const size_t size = size_of_class(h->class);
   m->used_bytes -= size;
   if (!room_to_keep(m, size)) give_back_kept(m);

@@ -135,6 +135,7 @@ bool cpu_pack(struct cvl_context *c, uint64_t site, const struct cvl_value *v,
     if (job.offsets) segdes_release(c, descriptor.as.segdes);
     return false;
   }
+  if (job.offsets) segdes_check(descriptor.as.segdes);
   *out = result;
   *out_d = descriptor;
   return true;

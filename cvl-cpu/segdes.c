@@ -105,6 +105,7 @@ static bool segdes_of(struct cvl_context *c, uint64_t site, const struct move_in
     }
     d->offsets[n] = all.sum;
   }
+  segdes_check(d);
   *out = (struct cvl_value){.form = CVL_SEGDES, .as.segdes = d};
   return true;
 }

@@ -1,5 +1,6 @@
 /* values.c - vectors, descriptors, scratch and the error slot of a context; where segments
  * lie. */
+#include "base/check.h"
 #include "cvl-cpu/cpu.h"
 
 /* The data of a vector or descriptor follows its head in the same block. */
@@ -80,6 +81,7 @@ struct cvl_vector *vector_new(struct cvl_context *c, uint64_t site, enum cvl_ele
 }
 
 void vector_release(struct cvl_context *c, struct cvl_vector *v) {
+  invariant(v->references > 0);
   if (--v->references == 0) unhold(c, &v->held);
 }
 
@@ -95,6 +97,7 @@ struct cvl_segdes *segdes_new(struct cvl_context *c, uint64_t site, uint64_t cou
 }
 
 void segdes_release(struct cvl_context *c, struct cvl_segdes *s) {
+  invariant(s->references > 0);
   if (--s->references == 0) unhold(c, &s->held);
 }
 

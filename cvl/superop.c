@@ -387,6 +387,7 @@ bool superop_complete(struct arena *arena, struct superop *op, const char **why,
     *node = s.node;
   }
   memcpy(&arena->out_of_memory, &outer, sizeof outer);
+  if (ok) superop_check(op);
   return ok;
 }
 

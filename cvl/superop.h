@@ -191,6 +191,9 @@ bool superop_has_loops(const struct superop *);
 bool superop_complete_loops(struct superop *, const uint32_t *makers, const char **why,
                             uint32_t *node);
 
+/* In debug builds aborts if a completed one is not as is said above; superop_complete calls it. */
+void superop_check(const struct superop *);
+
 /* Whether two superoperators compute the same: equal in everything but numbers, positions and
  * origins. superop_hash agrees with it. */
 bool superop_same(const struct superop *, const struct superop *);

@@ -5,6 +5,7 @@
  * through once more to see which. The last stage has a second function, whose loop hands what
  * it computes to the reductions.
  */
+#include "base/check.h"
 #include "fused-kernels/emit-expression.h"
 #include "fused-kernels/fused.h"
 
@@ -30,6 +31,23 @@ static unsigned stage_of_loop(const struct superop *op, const struct fused_block
     if (s > stage) stage = s;
   }
   return stage;
+}
+
+/* What a function for a stage reads is there: of an earlier stage, written; or of its own. */
+static void check_plan(const struct superop *op, const struct fused_blocks *b,
+                       const uint32_t *makers) {
+  for (uint32_t k = 0; k < op->node_count; k++) {
+    const struct superop_node *node = &op->nodes[k];
+    if (!is_block(op, b, k)) continue;
+    invariant(b->stage[k] < b->stage_count);
+    for (unsigned i = 0; i < (node->role == ROLE_ASSERT ? 1U : node->operand_count); i++) {
+      const uint32_t v = node->operands[i];
+      if (v < op->param_count) continue;
+      invariant(b->stage[makers[v]] <= b->stage[k]);
+      invariant(!is_block(op, b, makers[v]) || b->stage[makers[v]] == b->stage[k] ||
+                b->written[v]);
+    }
+  }
 }
 
 bool fused_blocks_plan(struct arena *arena, const struct superop *op, struct fused_blocks *b) {
@@ -75,6 +93,7 @@ bool fused_blocks_plan(struct arena *arena, const struct superop *op, struct fus
     uint32_t v = op->outputs[i];
     if (is_block(op, b, makers[v])) b->written[v] = true;
   }
+  check_plan(op, b, makers);
   return true;
 }
 

@@ -155,6 +155,9 @@ static struct ir_program *build_program(struct build *b, const struct vcode_prog
       certain_violation(b->scratch, b->program, &b->graph, b->summaries, diags))
     return NULL;
   ir_liveness(b->arena, b->program);
+#ifdef RAVEL_DEBUG
+  if (!ir_verify(b->arena, b->program, diags)) return NULL;
+#endif
   return b->program;
 }
 

@@ -1,8 +1,8 @@
 /* derive-build.c - makers of checked trees at ground types, for derived functions. */
 #include "neslc/derive-build.h"
+#include "base/check.h"
 #include "neslc/table.h"
 
-#include <assert.h>
 #include <string.h>
 
 /* `done` maps types with parts to their copies. */
@@ -112,8 +112,7 @@ static struct core *call(struct build *b, struct global *g, struct core *argumen
   struct type *a, *c;
   enum unify_result fits = type_unify(b->arena, type->part[0], argument->type, &a, &c);
   if (fits == UNIFY_OK && result) fits = type_unify(b->arena, type->part[1], result, &a, &c);
-  assert(fits == UNIFY_OK);
-  (void)fits;
+  invariant(fits == UNIFY_OK);
   struct core *function = make(b, CORE_GLOBAL, type_ground(b->arena, type, 0, NULL));
   function->as.use.global = g;
   function->as.use.count = g->scheme.count;
@@ -126,7 +125,7 @@ static struct core *call(struct build *b, struct global *g, struct core *argumen
 
 struct core *build_call(struct build *b, const char *name, struct core *argument) {
   struct global *g = session_library(b->session, name);
-  assert(g);
+  invariant(g);
   return call(b, g, argument, NULL);
 }
 

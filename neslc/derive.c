@@ -4,11 +4,10 @@
  * with `_`: here is only how they are put together.
  */
 #include "neslc/derive.h"
+#include "base/check.h"
 
 #include "neslc/derive-build.h"
 #include "neslc/table.h"
-
-#include <assert.h>
 
 static struct core *call(struct build *b, const char *name, struct core *argument) {
   return build_call(b, name, argument);
@@ -363,7 +362,7 @@ const struct derived *derive(struct session *session, enum primitive primitive,
       return &d->derived;
   }
   derived_body *const body = body_of(primitive);
-  assert(body);
+  invariant(body);
   const struct global *g = session_library(session, primitive_info(primitive)->name);
   struct build b = {.session = session,
                     .arena = session->arena,

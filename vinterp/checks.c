@@ -3,6 +3,7 @@
  * Where both sizes are known this is a comparison; where one is pending the back end compares
  * when it knows, and nobody waits.
  */
+#include "base/check.h"
 #include "vinterp/machine-private.h"
 
 #include <inttypes.h>
@@ -93,4 +94,29 @@ bool check_sizes_now(struct machine *m, const struct machine_site *site, enum op
     if (!agree(m, site, op, k, a, b)) return false;
   }
   return true;
+}
+
+/* ---- results ---- */
+
+struct cvl_size check_result_size(const struct machine *m, enum opcode op,
+                                  const struct value *operands) {
+  const uint8_t size = opcode_info(op)->result_size;
+  if (SIZE_WHAT(size) == SIZE_UNKNOWN) return size_pending();
+  return size_of(m, size, operands);
+}
+
+void check_result(const struct machine *m, const struct cvl_value *v, struct cvl_size wanted,
+                  enum operand_kind kind) {
+#ifdef RAVEL_DEBUG
+  const bool segdes = v->form == CVL_SEGDES || v->form == CVL_ONE_SEGMENT;
+  invariant(segdes || v->form == CVL_SCALAR || v->form == CVL_VECTOR);
+  invariant(segdes == (kind == OPERAND_SEGDES));
+  invariant(kind != OPERAND_INT || v->elem == m->widths.int_elem);
+  invariant(kind != OPERAND_FLOAT || v->elem == m->widths.float_elem);
+  invariant(kind != OPERAND_BOOL || v->elem == CVL_BOOL);
+  const struct cvl_size size = machine_size(m, v);
+  invariant(size.symbol != 0 || wanted.symbol != 0 || size.bound == wanted.bound);
+#else
+  (void)m, (void)v, (void)wanted, (void)kind;
+#endif
 }

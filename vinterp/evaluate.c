@@ -4,10 +4,10 @@
  * Code, constants, prepared superoperators and arguments that are held belong to the program
  * and serve all its runs; stack, streams, random numbers and clock belong to one run.
  */
+#include "base/check.h"
 #include "vinterp/machine-private.h"
 
 #include "vinterp/streams.h"
-#include <assert.h>
 
 /* What is to be done with a program. */
 struct task {
@@ -104,7 +104,7 @@ static void end_program(struct machine *m) {
   free_rows(m);
   disarm_failure(m);
   if (drain(m)) {
-    assert(m->backend->statistics(m->context).live_bytes == 0 && "a value was never released");
+    invariant(m->backend->statistics(m->context).live_bytes == 0); /* all was released */
   }
 }
 

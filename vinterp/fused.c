@@ -214,7 +214,10 @@ static bool run_kernel(struct machine *m, const struct superop *op, struct cvl_k
   if (kernel && !m->backend->run(m->context, site.number, kernel, operands, outs)) {
     return machine_backend_fault(m, &site);
   }
-  for (uint32_t i = 0; i < op->output_count; i++) results[i] = value_of(outs[i]);
+  for (uint32_t i = 0; i < op->output_count; i++) {
+    check_result(m, &outs[i], size_pending(), (enum operand_kind)op->kinds[op->outputs[i]]);
+    results[i] = value_of(outs[i]);
+  }
   return true;
 }
 

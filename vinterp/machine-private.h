@@ -150,6 +150,17 @@ bool check_sizes(struct machine *, const struct machine_site *, enum opcode,
 /* The same, waiting for sizes that are pending. */
 bool check_sizes_now(struct machine *, const struct machine_site *, enum opcode,
                      const struct value *operands);
+/* The size of what only execution tells. */
+static inline struct cvl_size size_pending(void) {
+  return (struct cvl_size){.bound = UINT64_MAX, .symbol = UINT64_MAX};
+}
+/* What size the first result of an opcode will have, before its operands are given away. */
+struct cvl_size check_result_size(const struct machine *, enum opcode,
+                                  const struct value *operands);
+/* In debug builds aborts unless a result has this size, where both are known, and elements of
+ * this kind. */
+void check_result(const struct machine *, const struct cvl_value *, struct cvl_size,
+                  enum operand_kind);
 /* A message for two sizes that a rule of the opcode wants equal. */
 void check_describe(enum opcode, unsigned rule, uint64_t a, uint64_t b, char *dst, size_t size);
 /* Executes an opcode of any class but STACK, CONTROL and CONSTANT. Kinds have been checked,

@@ -211,6 +211,25 @@ static bool execute_on_backend(struct machine *m, const struct machine_site *sit
   return false;
 }
 
+/* In debug builds with a look at what comes out. */
+static bool execute_watched(struct machine *m, const struct machine_site *site, enum opcode op,
+                            enum type_word type, struct value *v, unsigned n,
+                            struct value *results) {
+  const struct opcode_info *info = opcode_info(op);
+#ifdef RAVEL_DEBUG
+  struct cvl_size size = check_result_size(m, op, v);
+  if (!execute_on_backend(m, site, info, op, v, n, results)) return false;
+  for (size_t k = 0; info->results[k]; k++) {
+    if (k > 0) size = size_pending();
+    check_result(m, &results[k].flat, size, operand_kind(info->results[k], type));
+  }
+  return true;
+#else
+  (void)type;
+  return execute_on_backend(m, site, info, op, v, n, results);
+#endif
+}
+
 bool operation_execute(struct machine *m, uint32_t location, enum opcode op,
                        enum type_word type, struct value *v, struct value *results) {
   const struct opcode_info *info = opcode_info(op);
@@ -232,6 +251,5 @@ bool operation_execute(struct machine *m, uint32_t location, enum opcode op,
     return false;
   }
   for (size_t k = 0; info->results[k]; k++) results[k].flat = (struct cvl_value){0};
-  return execute_on_backend(m, &site, info, op, v, n, results) ||
-         machine_backend_fault(m, &site);
+  return execute_watched(m, &site, op, type, v, n, results) || machine_backend_fault(m, &site);
 }

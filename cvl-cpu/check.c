@@ -1,0 +1,69 @@
+/* check.c - what cpu.h and fused-plan.h say of descriptors and plans, looked at in debug
+ * builds: they are where an error in one operation becomes a wrong address in another.
+ */
+#include "base/check.h"
+#include "cvl-cpu/cpu.h"
+#include "cvl-cpu/fused-plan.h"
+
+#ifdef RAVEL_DEBUG
+
+void segdes_check(const struct cvl_segdes *d) {
+  invariant(d->references > 0 && d->total <= INT64_MAX);
+  if (d->form == SEGDES_EQUAL) {
+    invariant(d->equal == 0 || d->count <= INT64_MAX / d->equal);
+    invariant(d->count * d->equal == d->total);
+    return;
+  }
+  invariant(d->form == SEGDES_OFFSETS && d->offsets[0] == 0);
+  for (uint64_t i = 0; i < d->count; i++) invariant(d->offsets[i] <= d->offsets[i + 1]);
+  invariant(d->offsets[d->count] == d->total);
+}
+
+static void check_value(const struct cvl_kernel *k, uint32_t number) {
+  const struct fused_value *v = &k->values[number];
+  if (number >= k->op->param_count) {
+    invariant(v->node < k->op->node_count);
+    const struct superop_node *maker = &k->op->nodes[v->node];
+    invariant(number - maker->result < maker->result_count);
+  } else {
+    invariant(v->node == SUPEROP_NONE);
+  }
+  invariant(v->is_output == (k->op->last_use[number] == k->op->node_count));
+  invariant(k->op->kinds[number] == SUPEROP_SEGDES || v->bytes > 0);
+}
+
+/* Steps are nodes in program order; buffers are there; a tree of maps is computed with the map
+ * that reads it. */
+void fused_plan_check(const struct cvl_kernel *k) {
+  const struct superop *op = k->op;
+  for (uint32_t v = 0; v < op->value_count; v++) check_value(k, v);
+  invariant(k->step_count <= op->node_count);
+  for (uint32_t i = 0; i < k->step_count; i++) {
+    const uint32_t n = k->steps[i];
+    invariant(n < op->node_count && (i == 0 || k->steps[i - 1] < n));
+    const struct fused_node *node = &k->nodes[n];
+    const struct fused_value *result = fused_result(k, n);
+    invariant(!node->chained || (node->into > n && node->into <= node->root));
+    if (node->chained || !result) continue;
+    invariant(result->home != IN_STRIP || result->slot < k->strip_slots);
+    invariant(result->home != IN_TILE || result->slot < k->tile_slots);
+  }
+  for (uint32_t i = 0; i < k->reduction_count; i++)
+    invariant(op->nodes[k->reductions[i].node].role == ROLE_REDUCE);
+  for (uint32_t i = 0; i < k->scan_count; i++)
+    invariant(op->nodes[k->scans[i].node].role == ROLE_SCAN);
+  for (uint32_t i = 0; i < k->pack_count; i++)
+    invariant(op->nodes[k->packs[i].node].role == ROLE_PACK);
+}
+
+#else
+
+void segdes_check(const struct cvl_segdes *d) {
+  (void)d;
+}
+
+void fused_plan_check(const struct cvl_kernel *k) {
+  (void)k;
+}
+
+#endif
