@@ -1,4 +1,5 @@
 /* test-text.c - numbers both ways at their extremes, names, edit distance, diagnostics. */
+#include "base/check.h"
 #include "base/diag.h"
 #include "base/intern.h"
 #include "base/number.h"
@@ -6,6 +7,7 @@
 #include <criterion/criterion.h>
 #include <float.h>
 #include <math.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -222,3 +224,21 @@ Test(diag, what_no_memory_is_left_for_is_counted) {
   free(text);
   arena_free(&arena);
 }
+
+/* ---- invariants ---- */
+
+Test(invariant, that_holds_does_nothing) {
+  invariant(sizeof(int) > 1);
+}
+
+#ifdef RAVEL_DEBUG
+Test(invariant, that_does_not_hold_ends_a_debug_build, .signal = SIGABRT) {
+  invariant(sizeof(int) == 1);
+}
+#else
+Test(invariant, is_not_evaluated_in_a_release) {
+  int looked = 0;
+  invariant(++looked == 0);
+  cr_expect_eq(looked, 0);
+}
+#endif

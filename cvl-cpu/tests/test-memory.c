@@ -1,6 +1,7 @@
 /* test-memory.c - the caching allocator and what hangs on it: reuse, limits, failures,
  * statistics, and a context that is closed while values are held. */
 #include <criterion/criterion.h>
+#include <signal.h>
 
 #include "cvl-cpu/cpu.h"
 #include "cvl-cpu/cvl-cpu.h"
@@ -212,3 +213,30 @@ Test(memory, the_last_reference_is_written_in_place) {
   cr_assert_eq(b->statistics(c).live_bytes, 0);
   b->close(c);
 }
+
+/* ---- descriptors ---- */
+
+static struct cvl_segdes sound(uint64_t *offsets) {
+  return (struct cvl_segdes){
+      .references = 1, .form = SEGDES_OFFSETS, .count = 3, .total = 7, .offsets = offsets};
+}
+
+Test(segdes, sound_ones_pass) {
+  struct cvl_segdes d = sound((uint64_t[]){0, 2, 2, 7});
+  segdes_check(&d);
+  d = (struct cvl_segdes){.references = 1, .form = SEGDES_EQUAL, .count = 3, .equal = 4};
+  d.total = 12;
+  segdes_check(&d);
+}
+
+#ifdef RAVEL_DEBUG
+Test(segdes, offsets_that_fall_end_a_debug_build, .signal = SIGABRT) {
+  const struct cvl_segdes d = sound((uint64_t[]){0, 5, 2, 7});
+  segdes_check(&d);
+}
+
+Test(segdes, a_wrong_total_ends_a_debug_build, .signal = SIGABRT) {
+  const struct cvl_segdes d = sound((uint64_t[]){0, 2, 2, 6});
+  segdes_check(&d);
+}
+#endif

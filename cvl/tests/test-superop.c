@@ -4,6 +4,7 @@
 #include "cvl/superop.h"
 
 #include <criterion/criterion.h>
+#include <signal.h>
 #include <string.h>
 
 const struct cvl_backend *const *cvl_backends(void) {
@@ -248,6 +249,25 @@ Test(superop, too_many_values, .init = start, .fini = finish) {
   cr_assert_not(superop_complete(&arena, &op, &why, &node));
   cr_expect(strstr(why, "too many"));
 }
+
+#ifdef RAVEL_DEBUG
+/* What is derived is looked at: a use too few, a value that is not there. */
+Test(superop, a_wrong_use_ends_a_debug_build, .init = start, .fini = finish,
+     .signal = SIGABRT) {
+  struct sketch k = dot_product();
+  const struct superop op = completed(&k);
+  op.last_use[3] = SUPEROP_NONE;
+  superop_check(&op);
+}
+
+Test(superop, a_wrong_operand_ends_a_debug_build, .init = start, .fini = finish,
+     .signal = SIGABRT) {
+  struct sketch k = dot_product();
+  const struct superop op = completed(&k);
+  op.nodes[0].operands[1] = 3;
+  superop_check(&op);
+}
+#endif
 
 Test(superop, memory_that_fails, .init = start, .fini = finish) {
   struct sketch k = dot_product();
