@@ -73,6 +73,7 @@ enum { WAYS = sizeof ways / sizeof *ways };
 enum {
   MOST_SECONDS = 20, /* of processor time */
   MOST_STEPS = 1000000,
+  FIRST_TEXT = 4096, /* so small that processes stay small, and quick to fork */
   MOST_TEXT = 8 << 20
 };
 
@@ -220,16 +221,24 @@ static void start(struct outcome *o, struct session *session, const struct way *
   o->from = ends[0];
 }
 
-static void finish(struct outcome *o) {
-  char *text = calloc(1, MOST_TEXT + 64);
-  size_t length = 0;
+/* All that comes through a pipe, to be freed; with room for a sentence instead. */
+static char *read_text(int from) {
+  size_t length = 0, room = FIRST_TEXT;
+  char *text = malloc(room);
   ssize_t got = 1;
-  int status = 0;
-  if (!text) exit(2);
-  while (length < MOST_TEXT && got > 0) {
-    got = read(o->from, text + length, MOST_TEXT - length);
+  while (text && length < MOST_TEXT && got > 0) {
+    if (length + 1 == room) text = realloc(text, room *= 2);
+    got = text ? read(from, text + length, room - 1 - length) : 0;
     if (got > 0) length += (size_t)got;
   }
+  if (!text) exit(2);
+  text[length] = '\0';
+  return text;
+}
+
+static void finish(struct outcome *o) {
+  char *text = read_text(o->from);
+  int status = 0;
   close(o->from);
   waitpid(o->process, &status, 0);
   if (WIFSIGNALED(status)) sprintf(text, "killed by signal %d", WTERMSIG(status));
