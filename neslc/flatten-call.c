@@ -96,14 +96,29 @@ static unsigned type_depth(struct type *type) {
   return deepest + 1;
 }
 
-/* Only functions that call each other at ever larger types come here: forward declarations make
- * that possible. */
+/* How many values a tuple is made of. */
+static unsigned tuple_parts(struct type *type) {
+  unsigned parts = 1;
+  for (struct type *t = type_of(type); t->tag == TYPE_PAIR; t = type_of(t->part[1])) parts++;
+  return parts;
+}
+
+/* Long tuples come here, and functions that call each other at ever larger types: forward
+ * declarations make that possible. */
 static void too_many(struct flattener *f, const struct call *k) {
   const struct form *form = k->global ? k->global->form : NULL;
   if (!form || f->complaints->count > 0) return;
+  const unsigned parts = tuple_parts(k->argument_type);
+  if (parts > MOST_DEPTH / 2) { /* each but the last takes one level */
+    complain(f->complaints, NESL_LIMIT, form->source, form->name_at,
+             "`%s` is called with %u values, and %d are the most that can be compiled (fewer if "
+             "the last are sequences): put some into tuples of their own",
+             form->name->text, parts, MOST_DEPTH);
+    return;
+  }
   complain(f->complaints, NESL_LIMIT, form->source, form->name_at,
            "`%s` is needed at too many types: does it call itself at ever larger ones?",
-           k->global->name->text);
+           form->name->text);
 }
 
 /* The function for this call; `argument` as versions take it, captured values on its left. */

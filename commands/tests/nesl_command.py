@@ -85,6 +85,16 @@ class Modes(CommandTest):
         self.expect(self.nesl("--unchecked", "-e", "zip([1, 2], [[3], [4]])"), 0,
                     "\nit = [(1, [3]), (2, [4])] : [(int, [int])]\n")
 
+    def test_many_parameters(self):
+        def program(count):
+            names = ", ".join(f"p{i}" for i in range(count))
+            return (f"function last({names}) = if p0 == 0 then p{count - 1} else last(0, "
+                    f"{', '.join(f'p{i}' for i in range(1, count))});\n"
+                    f"last({', '.join(str(i + 1) for i in range(count))});\n")
+        self.expect(self.nesl("run", self.file(program(150))), 0)
+        self.expect(self.nesl("run", self.file(program(151))), 1, None,
+                    "`last` is called with 151 values, and 150 are the most that can be compiled")
+
     def test_widths(self):
         self.expect(self.nesl("-e", "2147483647 + 1"), 0, "\nit = 2147483648 : int\n")
         self.expect(self.nesl("--int", "32", "-e", "2147483647 + 1"), 0,
