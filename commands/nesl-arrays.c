@@ -12,17 +12,15 @@
 
 #include <string.h>
 
-static bool has_ending(const char *file, const char *ending) {
-  const size_t length = strlen(file);
-  return length > strlen(ending) && strcmp(file + length - strlen(ending), ending) == 0;
-}
-
 bool nesl_is_array_file(const char *file) {
-  return has_ending(file, ".npy") || has_ending(file, ".csv");
+  enum array_format format;
+  return source_array_format(file, &format);
 }
 
 static enum array_format format_of(const char *file) {
-  return has_ending(file, ".npy") ? ARRAY_NPY : ARRAY_CSV;
+  enum array_format format;
+  (void)source_array_format(file, &format);
+  return format;
 }
 
 static bool complain_of_file(struct nesl *n, const char *file, const char *problem) {

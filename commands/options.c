@@ -24,9 +24,12 @@ static const struct option_row rows[OPT_COUNT] = {
 #define complain(...) usage_error("vinterp", __VA_ARGS__)
 
 void options_help(FILE *out) {
-  fputs("usage: vinterp [options] FILE\n"
+  fputs("usage: vinterp [options] FILE [ARGUMENT...]\n"
         "Runs a VCODE or FCODE program and prints the values it leaves; FILE may be - for "
-        "standard input.\n\n",
+        "standard input.\n"
+        "A program whose entry declares what it takes gets it from ARGUMENTs: files .npy or "
+        ".csv, "
+        "or\nvalues as they are printed: '(1 2 3)', '[2 1] (1 2 3)', 2.5, T.\n\n",
         out);
   arguments_help(rows, OPT_COUNT, out);
   fputs("\n-c, -m N and -g are accepted and have no effect.\n"
@@ -154,6 +157,18 @@ static bool check_together(const struct command_options *o) {
   return true;
 }
 
+static bool take_operand(void *options, const char *argument) {
+  struct command_options *o = options;
+  if (!o->source.file) {
+    o->source.file = argument;
+    return true;
+  }
+  if (o->argument_count == MOST_PROGRAM_ARGUMENTS)
+    return complain("more than %d arguments", MOST_PROGRAM_ARGUMENTS);
+  o->arguments[o->argument_count++] = argument;
+  return true;
+}
+
 bool options_parse(struct command_options *o, int argc, char **argv) {
   *o = (struct command_options){.machine = machine_default_options(), .backend_name = "auto"};
   const struct command_line line = {.command = "vinterp",
@@ -161,6 +176,6 @@ bool options_parse(struct command_options *o, int argc, char **argv) {
                                     .row_count = OPT_COUNT,
                                     .options = o,
                                     .apply = apply,
-                                    .file = &o->source.file};
+                                    .operand = take_operand};
   return arguments_parse(&line, argc, argv) && check_together(o);
 }

@@ -8,9 +8,13 @@
 
 enum dump { DUMP_NOTHING, DUMP_LET_FORM, DUMP_VCODE };
 
+enum { MOST_PROGRAM_ARGUMENTS = 1000 };
+
 struct command_options {
   struct machine_options machine; /* widths and backend are not set: see source, backend_name */
   struct program_options source;
+  const char *arguments[MOST_PROGRAM_ARGUMENTS]; /* of the program */
+  unsigned argument_count;
   const char *backend_name; /* choose_knows it */
   double seconds;           /* --time, of all that the command does; 0: no limit */
   const char *trace;        /* file for it, or NULL */

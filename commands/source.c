@@ -209,3 +209,15 @@ bool source_is_binary(const struct source_text *s) {
   }
   return false;
 }
+
+/* ---- files of arrays ---- */
+
+static bool has_ending(const char *file, const char *ending) {
+  const size_t length = strlen(file);
+  return length > strlen(ending) && strcmp(file + length - strlen(ending), ending) == 0;
+}
+
+bool source_array_format(const char *file, enum array_format *format) {
+  *format = has_ending(file, ".npy") ? ARRAY_NPY : ARRAY_CSV;
+  return *format == ARRAY_NPY || has_ending(file, ".csv");
+}

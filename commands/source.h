@@ -28,6 +28,9 @@ bool source_load(struct source_text *, struct heap *, const struct permissions *
                  size_t count, struct diag_list *);
 void source_free(struct source_text *, struct heap *);
 
+/* Whether the name of a file says that it holds arrays, .npy or .csv, and in which format. */
+bool source_array_format(const char *file, enum array_format *);
+
 /* Whether the text has bytes no text has: then one complaint about it is enough. */
 bool source_is_binary(const struct source_text *);
 

@@ -4,6 +4,7 @@
 #include "commands/options.h"
 #include "commands/output.h"
 #include "commands/process.h"
+#include "commands/program-arguments.h"
 #include "fcode-opt/fcode-opt.h"
 #include <string.h>
 
@@ -22,10 +23,14 @@ static int status_of(enum machine_outcome outcome) {
 /* Runs a loaded program; the exit status. */
 static int run(struct program *p, const struct command_options *o,
                const struct machine_options *options) {
+  const struct machine_item *items = NULL;
+  uint64_t item_count = 0;
+  if (!program_arguments(p, o->arguments, o->argument_count, &items, &item_count))
+    return STATUS_FAILED;
   double start = seconds_now();
   struct machine *machine = choose_machine(o->backend_name, options, &p->diags);
   if (!machine) return STATUS_FAILED;
-  int status = status_of(machine_run(machine, p->ir, &p->diags));
+  int status = status_of(machine_run_on(machine, p->ir, items, item_count, &p->diags));
   double end = seconds_now();
   if (o->elapsed) fprintf(stderr, "elapsed time = %.6f seconds\n", end - start);
   if (options->profile) machine_profile(machine, stderr, o->json);

@@ -112,6 +112,32 @@ static uint32_t number_functions(struct stack_code *s) {
   return count;
 }
 
+static const uint8_t *words_of(struct stack_code *s, const struct ir_kind *const *kinds,
+                               uint32_t count) {
+  static const uint8_t words[] = {
+      [IR_INT] = TW_INT, [IR_FLOAT] = TW_FLOAT, [IR_BOOL] = TW_BOOL, [IR_SEGDES] = TW_SEGDES};
+  uint8_t *list = arena_alloc(s->arena, count + 1);
+  for (uint32_t i = 0; i < count; i++) {
+    if (kinds[i]->tag >= IR_PAIR) return NULL;
+    list[i] = words[kinds[i]->tag];
+  }
+  return list;
+}
+
+/* The entry of a program that takes arguments declares them: then it can be read again. What it
+ * takes of any kind it does not look at, and pairs cannot be given to it. */
+static void declare_arguments(struct stack_code *s, const struct ir_function *f,
+                              struct vcode_function *out) {
+  if (f->param_count == 0) return;
+  const struct ir_kind **kinds = arena_alloc(s->scratch, f->param_count * sizeof *kinds);
+  for (uint32_t i = 0; i < f->param_count; i++) kinds[i] = f->vars[f->params[i]];
+  out->in = words_of(s, kinds, f->param_count);
+  out->out = words_of(s, f->result_kinds, f->result_count);
+  out->has_signature = out->in && out->out;
+  out->in_count = f->param_count;
+  out->out_count = f->result_count;
+}
+
 /* A function without let-form: its stack code, with the numbers of this program. */
 static void copy_stack_code(struct stack_code *s, const struct vcode_function *from,
                             struct vcode_function *out) {
@@ -189,6 +215,7 @@ static struct vcode_program *write_program(struct stack_code *s) {
       stack_code_write(s, f, &out->functions[i]);
     else
       copy_stack_code(s, f->stack, &out->functions[i]);
+    if (f->typed && at[i] == ir->entry) declare_arguments(s, f, &out->functions[i]);
     arena_free(s->scratch);
   }
 

@@ -304,6 +304,9 @@ bool certain_violation(struct arena *arena, const struct ir_program *program,
                    .diags = diags,
                    .function = program->entry,
                    .steps = MAX_STEPS};
+  const struct vcode_function *entry = &program->vcode->functions[program->entry];
+  for (uint32_t i = 0; i < entry->in_count; i++) /* the arguments of the run, if it has any */
+    push(&w, ir_kind_base(ir_word_tag((enum type_word)entry->in[i])));
   enum outcome outcome;
   do {
     outcome = step(&w);

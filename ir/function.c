@@ -481,10 +481,8 @@ static struct summary summarise(struct builder *b, const struct ir_function *f) 
   return s;
 }
 
-void build_function(struct builder *b, uint32_t index, struct ir_function *out,
-                    struct summary *summary) {
-  const struct vcode_function *f = &b->program->functions[index];
-  b->function = f;
+/* The let-form of a function on a stack of which `known` items are its parameters at least. */
+static bool build_form(struct builder *b, uint32_t known) {
   b->reason = NULL;
   b->body = NULL;
   b->size = 0;
@@ -492,17 +490,56 @@ void build_function(struct builder *b, uint32_t index, struct ir_function *out,
   sym_reset(&b->stack, b->scratch);
   b->left.list.count = b->pending.count = b->ifs.count = b->fixups.count = 0;
   b->param_kinds.count = b->var_kinds.count = 0;
+  if (!sym_need(&b->stack, known)) return too_large(b, b->function->pos);
+  return execute(b);
+}
 
+/* The kinds of the entry's parameters are those it declares. */
+static bool unify_declared(struct builder *b) {
+  const struct vcode_function *f = b->function;
+  for (uint32_t i = 0; i < f->in_count; i++) {
+    const kind_term used = kind_of(b, PARAM_BIT | (f->in_count - 1 - i));
+    const enum ir_kind_tag declared = ir_word_tag((enum type_word)f->in[i]);
+    if (kind_unify(&b->kinds, used, declared)) continue;
+    return give_up(b, f->pos, "declares its item %u to be %s and uses it as %s", i,
+                   ir_tag_text(declared), kind_term_text(&b->kinds, used));
+  }
+  return true;
+}
+
+/* Whether a function that looks at nothing below its own items hands on the arguments that it
+ * declares: only then what it leaves is what it declares to leave. */
+static bool hands_on(const struct builder *b) {
+  const struct vcode_function *f = b->function;
+  return f->in_count > 0 && b->body->end == IR_YIELD &&
+         f->out_count == f->in_count + b->body->result_count;
+}
+
+/* The entry of a program that takes arguments says so in its signature. One that takes none has
+ * a signature that means nothing, as it always was. */
+static bool build_entry(struct builder *b) {
+  const struct vcode_function *f = b->function;
+  if (!build_form(b, 0)) return false;
+  const size_t taken = b->stack.below.count;
+  if (taken == 0 && !hands_on(b)) return true;
+  if (!f->has_signature)
+    return give_up(b, f->pos, "takes %zu items, but a program starts with none", taken);
+  if (taken > f->in_count)
+    return give_up(b, f->pos, "takes %zu items, but declares %u", taken, f->in_count);
+  return (taken == f->in_count || build_form(b, f->in_count)) && unify_declared(b);
+}
+
+void build_function(struct builder *b, uint32_t index, struct ir_function *out,
+                    struct summary *summary) {
+  const struct vcode_function *f = &b->program->functions[index];
+  b->function = f;
   *out = (struct ir_function){.name = f->name, .pos = f->pos, .stack = f, .returns = true};
-  bool typed = execute(b);
+  bool typed = index == b->program->entry ? build_entry(b) : build_form(b, 0);
   if (typed) {
     out->body = b->body;
     out->returns = b->body->end == IR_YIELD;
     typed = number_variables(b, out);
   }
-  if (typed && index == b->program->entry && out->param_count > 0)
-    typed =
-        give_up(b, f->pos, "takes %u items, but a program starts with none", out->param_count);
   if (typed) {
     out->typed = true;
     *summary = summarise(b, out);

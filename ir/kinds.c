@@ -171,6 +171,10 @@ enum ir_kind_tag ir_constant_tag(const struct vcode_constant *c) {
   return (enum ir_kind_tag)type_word_kind(c->type);
 }
 
+enum ir_kind_tag ir_word_tag(enum type_word word) {
+  return (enum ir_kind_tag)type_word_kind(word);
+}
+
 const char *ir_tag_text(enum ir_kind_tag tag) {
   switch (tag) {
   case IR_INT: return "INT";

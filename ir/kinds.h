@@ -72,6 +72,8 @@ const char *kind_term_text(struct kind_pool *, kind_term t);
 const struct ir_kind *ir_kind_base(enum ir_kind_tag tag);
 /* The kind of a constant. */
 enum ir_kind_tag ir_constant_tag(const struct vcode_constant *);
+/* The kind of what a type word says; CHAR is INT. */
+enum ir_kind_tag ir_word_tag(enum type_word);
 /* "INT", "a pair", "any kind". */
 const char *ir_tag_text(enum ir_kind_tag tag);
 /* Whether `actual` is an instance of `pattern`; binds the pattern's variables in `bound`

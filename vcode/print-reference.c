@@ -102,6 +102,32 @@ static void print_section(enum opcode_class class) {
   }
 }
 
+static void print_arguments(void) {
+  printf(
+      "\n## Arguments\n\n"
+      "A program may take values that are not its own: its entry function (`MAIN`, or the "
+      "first\n"
+      "function) finds them on the stack and declares them in its signature, deepest first, "
+      "which\n"
+      "other interpreters read and ignore:\n\n"
+      "```\n"
+      "FUNC MAIN I SEGDES FLOAT INT O FLOAT\n"
+      "```\n\n"
+      "takes a descriptor, a vector that it describes and a scalar, and leaves a scalar. "
+      "`neslc\n"
+      "--entry` writes such programs, `fcodeopt` keeps the signature. An entry that takes "
+      "items and\n"
+      "declares none, fewer, or others is an error before it runs. `vinterp FILE ARGUMENT...` "
+      "gives\n"
+      "the items, each argument the next one or several of them:\n\n"
+      "- a file `.npy` or `.csv`: its descriptors, one for each dimension, then its columns;\n"
+      "- text: values as they are printed, such as `[2 1] (1.5 2 3)`, and scalars without "
+      "brackets.\n"
+      "  A vector (or `\"text\"`) where a descriptor is expected is one sequence: `(1.5 2 3)` "
+      "is\n"
+      "  `[3] (1.5 2 3)`.\n");
+}
+
 int main(void) {
   printf(
       "# VCODE reference\n\n"
@@ -111,5 +137,6 @@ int main(void) {
       "*Sizes* says what must agree, and the length (or total) of the first result where it\n"
       "is known before execution. Whatever disagrees is a run-time error with its line.\n");
   for (int class = 0; class < OC_COUNT; class ++) print_section((enum opcode_class) class);
+  print_arguments();
   return fflush(stdout) == 0 && !ferror(stdout) ? 0 : 1;
 }

@@ -294,10 +294,16 @@ static enum machine_outcome evaluate(struct machine *m, const struct ir_program 
   return m->interrupted ? MACHINE_INTERRUPTED : MACHINE_ERROR;
 }
 
+enum machine_outcome machine_run_on(struct machine *m, const struct ir_program *program,
+                                    const struct machine_item *arguments,
+                                    uint64_t argument_count, struct diag_list *diags) {
+  const struct task task = {.items = arguments, .count = argument_count};
+  return evaluate(m, program, &task, diags);
+}
+
 enum machine_outcome machine_run(struct machine *m, const struct ir_program *program,
                                  struct diag_list *diags) {
-  const struct task task = {.count = 0};
-  return evaluate(m, program, &task, diags);
+  return machine_run_on(m, program, NULL, 0, diags);
 }
 
 enum machine_outcome machine_repeat(struct machine *m, const struct ir_program *program,

@@ -129,6 +129,11 @@ enum machine_outcome machine_repeat(struct machine *, const struct ir_program *,
                                     uint64_t argument_count, struct machine_repetition *,
                                     struct machine_results *results, struct diag_list *diags);
 
+/* machine_run on a stack of the items, which are as for machine_repeat. */
+enum machine_outcome machine_run_on(struct machine *, const struct ir_program *,
+                                    const struct machine_item *arguments,
+                                    uint64_t argument_count, struct diag_list *);
+
 /* Why a run ended in MACHINE_ERROR, for callers that word it themselves. */
 enum machine_cause {
   MACHINE_CAUSE_NONE,

@@ -487,6 +487,11 @@ class Compiler(CommandTest):
         ran = self.neslc(prog, "--entry", "quick", "-o", "-")
         self.expect(ran, 0)
         self.assertIn("FUNC", ran.stdout)
+        self.expect(self.neslc(prog, "--entry", "quick", "-o", "quick.vcode"), 0, "")
+        self.assertIn("FUNC MAIN I SEGDES INT O SEGDES INT", self.text("quick.vcode"))
+        self.expect(self.run_command(VINTERP, "quick.vcode", "(3 1 2)"), 0, "[ 3 ]\n( 1 2 3 )\n")
+        self.expect(self.run_command(VINTERP, "-O", "quick.vcode", "(3 1 2)"), 0,
+                    "[ 3 ]\n( 1 2 3 )\n")
         self.expect(self.neslc(prog, "--entry", "none"), 1, "", "there is no function none")
         self.expect(self.neslc(prog, "--entry", "v"), 1, "", "this is no function: v")
 

@@ -10,6 +10,7 @@ import pty
 import re
 import select
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -102,6 +103,79 @@ class CommandTest(unittest.TestCase):
             self.assertIn(part, result.err)
 
 
+class Arguments(CommandTest):
+    """What stands behind the program is on its stack, of the kinds that its entry declares."""
+
+    DOT = "FUNC DOT I SEGDES FLOAT SEGDES FLOAT O FLOAT\nCPOP 1 1 POP 1 0\n* FLOAT CPOP 1 1\n" \
+          "+_REDUCE FLOAT RET\n"
+    MIXED = "FUNC MAIN I SEGDES SEGDES INT BOOL FLOAT INT O SEGDES SEGDES INT BOOL FLOAT INT RET\n"
+
+    def array(self, name, shape, data):
+        header = "{'descr': '<f8', 'fortran_order': False, 'shape': %s, }" % (shape,)
+        header = header.ljust(117) + "\n"
+        with open(self.path(name), "wb") as file:
+            file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode()
+                       + struct.pack("<%dd" % len(data), *data))
+        return name
+
+    def setUp(self):
+        super().setUp()
+        self.program(self.DOT, "dot.vcode")
+        self.program("1.5\n2\n3\n", "a.csv")
+        self.array("b.npy", (3,), (1, 10, 100))
+
+    def test_text_and_files(self):
+        for arguments in (["(1.5 2 3)", "(1 10 100)"], ["[3]", "(1.5 2 3)", "[3] (1 10 100)"],
+                          ["[ 3 ]( 1.5 2 3 )[ 3 ]( 1 10 100 )"], ["a.csv", "b.npy"],
+                          ["b.npy", "(1.5 2 3)"], ["[2 1] (1.5 2 3)", "[1 2] (1 10 100)"]):
+            split = arguments[0] == "[2 1] (1.5 2 3)"
+            expected = ("( 2.15000000000000e+01 3.00000000000000e+02 )\n" if split
+                        else "( 3.21500000000000e+02 )\n")
+            for flags in ([], ["-O"], ["--checked"], ["--backend", "cpu", "--threads", "2"]):
+                self.outputs(expected, *flags, "dot.vcode", *arguments)
+
+    def test_every_kind(self):
+        self.program(self.MIXED, "mixed.vcode")
+        values = "[ 2 ]\n[ 2 1 ]\n( 1 -2 3 )\n( T F )\n( 2.50000000000000e+00 )\n( 104 105 )\n"
+        self.outputs(values, "mixed.vcode", "[2]", "[2 1]", "(1 -2 3)", "(T F)", "2.5", '"hi"')
+        self.outputs(values, "mixed.vcode", values)  # what is printed is taken
+        self.program("FUNC MAIN I SEGDES INT BOOL O SEGDES INT BOOL RET", "table.vcode")
+        self.program("1,T\n-2,F\n", "table.csv")
+        self.outputs("[ 2 ]\n( 1 -2 )\n( T F )\n", "table.vcode", "table.csv")
+        self.program("FUNC MAIN I SEGDES SEGDES FLOAT O SEGDES SEGDES FLOAT RET", "matrix.vcode")
+        self.array("m.npy", (2, 1), (1, 2))
+        self.outputs("[ 2 ]\n[ 1 1 ]\n( 1.00000000000000e+00 2.00000000000000e+00 )\n",
+                     "matrix.vcode", "m.npy")
+
+    def test_what_does_not_fit(self):
+        takes = "here the program takes SEGDES FLOAT SEGDES FLOAT"
+        for arguments, parts in (
+                ([], ["the program takes 4 values, SEGDES FLOAT SEGDES FLOAT, and there are 0"]),
+                (["a.csv"], ["the arguments are 2: give SEGDES FLOAT"]),
+                (["a.csv", "b.npy", "1"], ["argument 3, 1", "the program takes nothing more"]),
+                (["7"], ["argument 1, 7: this is a scalar", takes]),
+                (["(1 x)"], ['expected a number, found "x"', takes]),
+                (["(1 2"], ["expected ')', found the end", takes]),
+                (['"text"'], ["characters are INTs", takes]),
+                ([""], ["there is no value in it", takes]),
+                (["[1] [1]"], ["this does not fit", "here the program takes FLOAT SEGDES FLOAT"]),
+                (["none.npy"], ["none.npy: error: No such file"]),
+                (["m.npy"], ["2 levels of sequences of 1 column", takes])):
+            self.array("m.npy", (2, 1), (1, 2))
+            self.one_line(self.vinterp("dot.vcode", *arguments), 1, *parts)
+        self.program("FUNC MAIN I INT O INT RET", "int.vcode")
+        self.one_line(self.vinterp("--classic", "int.vcode", "2147483648"), 1,
+                      "2147483648 does not fit an INT of 32 bits")
+        self.outputs("( 2147483648 )\n", "int.vcode", "2147483648")
+        self.one_line(self.vinterp(self.program(SUM), "1"), 1, "takes nothing more")
+        self.one_line(self.vinterp(self.program("FUNC M +  INT RET")), 1, "needs 2 items")
+
+    def test_text_that_is_printed_declares_them_too(self):
+        printed = self.vinterp("--dump=vcode", "dot.vcode").out
+        self.assertIn("FUNC DOT I SEGDES FLOAT SEGDES FLOAT O FLOAT\n", printed)
+        self.outputs("( 3.21500000000000e+02 )\n", self.program(printed), "a.csv", "b.npy")
+
+
 class Usage(CommandTest):
     def wrong(self, arguments, *parts):
         self.one_line(self.vinterp(*arguments), 2, "vinterp: error: ", *parts)
@@ -125,11 +199,10 @@ class Usage(CommandTest):
         self.assertEqual((result.status, result.err), (0, ""))
         self.assertIn("cpu: ", result.out)
 
-    def test_no_or_two_programs(self):
+    def test_no_program(self):
         self.wrong([], "FILE")
         self.wrong([""], "empty")
-        self.wrong(["a", "b"], "a or b")
-        self.wrong(["-", "b"], "- or b")
+        self.wrong(["p"] + ["1"] * 1001, "more than 1000 arguments")
 
     def test_unknown_options(self):
         self.wrong(["--profle", "p"], "--profle", "did you mean --profile?")
@@ -137,7 +210,7 @@ class Usage(CommandTest):
         self.wrong(["--trheads=3", "p"], "--trheads,", "did you mean --threads?")
         self.wrong(["--wibblewobble", "p"], "unknown option --wibblewobble (")
         self.wrong(["-z", "p"], "-z")
-        self.wrong(["--", "--check", "p"], "--check or p")
+        self.one_line(self.vinterp("--", "--check", "p"), 1, "--check: error: No such file")
 
     def test_values(self):
         self.wrong(["p", "--int"], "--int needs a value")

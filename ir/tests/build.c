@@ -152,6 +152,25 @@ Test(recursion, growing) {
   fixture_free(&t);
 }
 
+/* ---- what the entry takes ---- */
+
+Test(entry, declares_what_it_takes) {
+  EXPECT_SIGNATURE("FUNC M I INT SEGDES O INT POP 1 0 RET", "M", "INT SEGDES -> INT");
+  EXPECT_SIGNATURE("FUNC M I FLOAT CHAR SEGDES O INT +_REDUCE INT POP 1 1 RET", "M",
+                   "FLOAT INT SEGDES -> INT");
+  /* what it does not touch it takes too, and leaves */
+  EXPECT_SIGNATURE("FUNC M I BOOL INT INT O BOOL INT + INT RET", "M",
+                   "BOOL INT INT -> BOOL INT");
+  EXPECT_SIGNATURE("FUNC M I BOOL INT O BOOL INT FLOAT CONST FLOAT 1.0 RET", "M",
+                   "BOOL INT -> BOOL INT FLOAT");
+  /* an entry that takes nothing has a signature that means nothing */
+  EXPECT_SIGNATURE("FUNC M I INT O FLOAT CONST INT 1 RET", "M", "-> INT");
+  /* it calls itself */
+  EXPECT_SIGNATURE("FUNC M I INT O INT COPY 1 0 CONST INT 0 > INT IF CONST INT 1 - INT CALL M "
+                   "ELSE ENDIF RET",
+                   "M", "INT -> INT");
+}
+
 /* ---- what is an error before execution ---- */
 
 static void expect_error(const char *text, unsigned line, const char *part, size_t notes) {
@@ -180,6 +199,12 @@ Test(certain, in_the_entry_function) {
   expect_error("FUNC M\nCONST INT 2\nUNPAIR RET", 3, "UNPAIR is INT, expected a pair", 0);
   expect_error("FUNC M CONST INT 2\nIF ENDIF RET", 2, "IF is INT, expected BOOL", 0);
   expect_error("FUNC M CONST INT 2\nPOP 1 1 RET", 2, "POP needs 2 items", 0);
+}
+
+Test(certain, in_an_entry_that_takes_more_or_others_than_it_declares) {
+  expect_error("FUNC M I INT O INT\n+ INT RET", 2, "+ INT needs 2 items on the stack", 0);
+  expect_error("FUNC M I INT FLOAT O INT\n+ INT RET", 2,
+               "operand 1 of + INT is FLOAT, expected INT", 0);
 }
 
 Test(certain, in_a_function_it_calls) {
