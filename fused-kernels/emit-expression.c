@@ -174,33 +174,38 @@ static void elementary(FILE *out) {
   fputs("#ifdef __GNUC__\n#pragma GCC diagnostic pop\n#endif\n\n", out);
 }
 
-void emit_prelude(struct widths w, FILE *out) {
+void emit_macros(struct widths w, const char *linkage, FILE *out) {
   bool wide = w.int_elem == CVL_I64, fine = w.float_elem == CVL_F64;
+  int ints = wide ? 64 : 32, floats = fine ? 64 : 32;
   const char *i = emit_type(w, SUPEROP_INT), *f = emit_type(w, SUPEROP_FLOAT);
   const char *least = wide ? "0x1p63" : "0x1p31", *suffix = fine ? "" : "F";
+  fprintf(
+      out,
+      "/* What the expressions are written in. INT wraps; a FLOAT that fits no INT becomes\n"
+      " * the least one. */\n"
+      "#define BITS        %d\n"
+      "#define U(x)        ((u%s)(x))\n"
+      "#define WRAP(u)     ((%s)(u))\n"
+      "#define INT_LEAST   INT%d_MIN\n"
+      "#define INT_MOST    INT%d_MAX\n"
+      "#define REAL(c)     ((%s)(c))\n"
+      "#define INFINITE    ((%s)INFINITY)\n"
+      "#define MATH(fn, x) ravel_##fn##_f%d(x)\n"
+      "#define TO_INT(x)   to_int(x)\n",
+      ints, i, i, ints, ints, f, f, floats);
+  fprintf(out,
+          "%s %s to_int(%s x) {\n"
+          "  return (%s)(x >= -%s%s && x < %s%s ? x : -%s%s);\n"
+          "}\n\n",
+          linkage, i, f, i, least, suffix, least, suffix, least, suffix);
+}
+
+void emit_prelude(struct widths w, FILE *out) {
   fputs("#include <math.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <string.h>\n\n"
         "#ifdef __GNUC__\n"
         "#pragma GCC diagnostic ignored \"-Wtautological-compare\" /* x != x */\n"
         "#endif\n\n",
         out);
   elementary(out);
-  fprintf(
-      out,
-      "/* What the expressions are written in. INT wraps; a FLOAT that fits no INT becomes\n"
-      " * the least one. */\n"
-      "#define BITS      %d\n"
-      "#define U(x)      ((u%s)(x))\n"
-      "#define WRAP(u)   ((%s)(u))\n"
-      "#define INT_LEAST INT%d_MIN\n"
-      "#define INT_MOST  INT%d_MAX\n"
-      "#define REAL(c)   ((%s)(c))\n"
-      "#define INFINITE  ((%s)INFINITY)\n"
-      "#define MATH(fn, x) ravel_##fn##_f%d(x)\n",
-      wide ? 64 : 32, i, i, wide ? 64 : 32, wide ? 64 : 32, f, f, fine ? 64 : 32);
-  fprintf(out,
-          "#define TO_INT(x) to_int(x)\n"
-          "static inline %s to_int(%s x) {\n"
-          "  return (%s)(x >= -%s%s && x < %s%s ? x : -%s%s);\n"
-          "}\n\n",
-          i, f, i, least, suffix, least, suffix, least, suffix);
+  emit_macros(w, "static inline", out);
 }

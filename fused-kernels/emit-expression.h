@@ -40,6 +40,10 @@ const struct cvl_value *emit_spread_constant(const struct superop *, uint32_t v)
   "#pragma GCC ivdep\n"                                                                        \
   "#endif\n"
 
+/* BITS, U, WRAP, INT_LEAST ... that the expressions are written in, and TO_INT by a function,
+ * which begins with `linkage`. */
+void emit_macros(struct widths, const char *linkage, FILE *);
+
 /* What a kernel needs before its expressions. */
 struct emit_needs {
   bool functions; /* exp, sin ...: the elementary functions */

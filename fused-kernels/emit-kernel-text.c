@@ -153,33 +153,6 @@ static void fault_numbers(FILE *out) {
   fputs(" };\n", out);
 }
 
-static void macros(struct widths w, FILE *out) {
-  bool wide = w.int_elem == CVL_I64, fine = w.float_elem == CVL_F64;
-  int ints = wide ? 64 : 32, floats = fine ? 64 : 32;
-  const char *i = emit_type(w, SUPEROP_INT), *f = emit_type(w, SUPEROP_FLOAT);
-  const char *least = wide ? "0x1p63" : "0x1p31", *suffix = fine ? "" : "F";
-  fault_numbers(out);
-  fprintf(
-      out,
-      "/* What the expressions are written in. INT wraps; a FLOAT that fits no INT becomes\n"
-      " * the least one. */\n"
-      "#define BITS        %d\n"
-      "#define U(x)        ((u%s)(x))\n"
-      "#define WRAP(u)     ((%s)(u))\n"
-      "#define INT_LEAST   INT%d_MIN\n"
-      "#define INT_MOST    INT%d_MAX\n"
-      "#define REAL(c)     ((%s)(c))\n"
-      "#define INFINITE    ((%s)INFINITY)\n"
-      "#define MATH(fn, x) ravel_##fn##_f%d(x)\n"
-      "#define TO_INT(x)   to_int(x)\n",
-      ints, i, i, ints, ints, f, f, floats);
-  fprintf(out,
-          "HERE_INLINE %s to_int(%s x) {\n"
-          "  return (%s)(x >= -%s%s && x < %s%s ? x : -%s%s);\n"
-          "}\n\n",
-          i, f, i, least, suffix, least, suffix, least, suffix);
-}
-
 static bool reduces_by(const struct superop *const *ops, uint32_t count,
                        const struct combine_row *row) {
   for (uint32_t i = 0; i < count; i++) {
@@ -218,6 +191,7 @@ void fused_emit_kernel_prelude(const struct superop *const *ops, uint32_t count,
     elementary(out);
   else
     fputs(plain_text, out);
-  macros(widths, out);
+  fault_numbers(out);
+  emit_macros(widths, "HERE_INLINE", out);
   combinations(ops, count, widths, out);
 }

@@ -9,6 +9,7 @@
  * (the typed frame then begins at the arguments); otherwise it runs their stack code, so that
  * the error comes at the instruction that causes it. Typed functions never call stack code.
  */
+#include "ir/kinds.h"
 #include "vinterp/machine-private.h"
 
 #include <inttypes.h>
@@ -34,8 +35,8 @@ static bool has_items(struct machine *m, const struct machine_site *site, uint64
 static bool has_kind(struct machine *m, const struct machine_site *site, unsigned operand,
                      const struct value *v, enum ir_kind_tag wanted) {
   return value_kind(v) == wanted ||
-         machine_fault(m, site, "operand %u is %s, not %s", operand,
-                       value_kind_text(value_kind(v)), value_kind_text(wanted));
+         machine_fault(m, site, "operand %u is %s, not %s", operand, ir_tag_text(value_kind(v)),
+                       ir_tag_text(wanted));
 }
 
 /* ---- COPY, POP, CPOP ---- */

@@ -12,18 +12,6 @@ enum ir_kind_tag value_kind(const struct value *v) {
   return IR_BOOL;
 }
 
-const char *value_kind_text(enum ir_kind_tag kind) {
-  switch (kind) {
-  case IR_INT: return "INT";
-  case IR_FLOAT: return "FLOAT";
-  case IR_BOOL: return "BOOL";
-  case IR_SEGDES: return "SEGDES";
-  case IR_PAIR: return "a pair";
-  case IR_ANY: break;
-  }
-  return "any kind";
-}
-
 void value_retain(const struct value_store *store, const struct value *v) {
   if (v->form == VALUE_PAIR) {
     v->pair->references++;

@@ -52,8 +52,6 @@ static inline struct value value_of(struct cvl_value flat) {
 
 /* INT, FLOAT, BOOL, SEGDES or PAIR. */
 enum ir_kind_tag value_kind(const struct value *);
-/* "INT" ... "SEGDES", "a pair", as messages say it. */
-const char *value_kind_text(enum ir_kind_tag);
 
 /* Counts one more reference. */
 void value_retain(const struct value_store *, const struct value *);

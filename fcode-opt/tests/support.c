@@ -87,10 +87,23 @@ const char *after(struct fixture *t, const char *pass, const char *text) {
   return listing;
 }
 
+static void expect(struct fixture *t, const char *pass, const char *text,
+                   const char *expected) {
+  const char *found = after(t, pass, text);
+  cr_expect_str_eq(found, expected, "after %s\n%s\nbecame\n%s\nnot\n%s", pass, text, found,
+                   expected);
+  fixture_free(t);
+}
+
 void expect_after(const char *pass, const char *text, const char *expected) {
   struct fixture t;
   fixture_init(&t);
-  cr_expect_str_eq(after(&t, pass, text), expected, "after %s\n%s\nbecame\n%s\nnot\n%s", pass,
-                   text, after(&t, pass, text), expected);
-  fixture_free(&t);
+  expect(&t, pass, text, expected);
+}
+
+void expect_uninlined(const char *text, const char *expected) {
+  struct fixture t;
+  fixture_init(&t);
+  t.options.inline_limit = 0;
+  expect(&t, "final", text, expected);
 }

@@ -22,4 +22,6 @@ void fixture_free(struct fixture *);
 const char *after(struct fixture *, const char *pass, const char *text);
 /* Optimises `text` and compares. */
 void expect_after(const char *pass, const char *text, const char *expected);
+/* The same after all passes, of which none may inline. */
+void expect_uninlined(const char *text, const char *expected);
 #endif

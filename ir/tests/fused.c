@@ -122,11 +122,7 @@ Test(fused, round_trip) {
     struct fixture t;
     fixture_build(&t, programs[i]);
     cr_assert(t.ir, "%s", programs[i]);
-    const char *once = printed(&t, t.ir);
-    struct ir_program *again = ir_parse(&t.arena, "text", once, strlen(once), &t.diags);
-    cr_assert(again, "%s\n%s", t.diags.list.items[0].message, once);
-    cr_expect(ir_verify(&t.arena, again, &t.diags));
-    cr_expect_str_eq(printed(&t, again), once);
+    const struct ir_program *again = expect_round_trip(&t);
     cr_assert_eq(again->superop_count, t.ir->superop_count);
     for (uint32_t k = 0; k < again->superop_count; k++)
       cr_expect(superop_same(again->superops[k], t.ir->superops[k]));

@@ -6,6 +6,7 @@
  * and in which a function with let-form is an empty function of its name. */
 #include "ir/tests/parse.h"
 #include "base/number.h"
+#include "base/text.h"
 #include "ir/kinds.h"
 #include "ir/superops.h"
 #include "ir/tests/scan.h"
@@ -607,4 +608,13 @@ struct ir_program *ir_parse(struct arena *arena, const char *file, const char *t
   if (!verify_program(arena, p->program, false, diags)) return NULL;
   ir_liveness(arena, p->program);
   return p->program;
+}
+
+const char *ir_text(struct arena *arena, const struct ir_program *program) {
+  struct text text;
+  if (!text_begin(&text, arena->heap)) return "";
+  ir_print(program, text.stream);
+  const char *copy = text_end(&text) ? arena_copy(arena, text.bytes, text.length) : "";
+  text_free(&text);
+  return copy;
 }

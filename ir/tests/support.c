@@ -1,6 +1,8 @@
 /* support.c - see support.h. */
 #include "support.h"
 
+#include "ir/tests/parse.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -71,14 +73,17 @@ const char *signature(struct fixture *t, const char *name) {
 }
 
 const char *printed(struct fixture *t, const struct ir_program *program) {
-  char *text = NULL;
-  size_t length = 0;
-  FILE *out = open_memstream(&text, &length);
-  ir_print(program, out);
-  fclose(out);
-  const char *copy = arena_copy(&t->arena, text, length);
-  free(text);
-  return copy;
+  return ir_text(&t->arena, program);
+}
+
+const struct ir_program *expect_round_trip(struct fixture *t) {
+  const char *once = printed(t, t->ir);
+  struct ir_program *again = ir_parse(&t->arena, "text", once, strlen(once), &t->diags);
+  cr_assert(again, "%s\n%s", t->diags.list.items[0].message, once);
+  cr_expect(ir_verify(&t->arena, again, &t->diags));
+  const char *twice = printed(t, again);
+  cr_expect(strcmp(once, twice) == 0, "%s\nbecame\n%s", once, twice);
+  return again;
 }
 
 char *read_file(const char *path, size_t *length) {

@@ -17,6 +17,9 @@ struct fixture {
 /* Parses (which must succeed) and builds, with classic widths. A built program is verified. */
 void fixture_build(struct fixture *, const char *text);
 void fixture_free(struct fixture *);
+/* The text form of the built program read back, which is the same program; has the same text.
+ */
+const struct ir_program *expect_round_trip(struct fixture *);
 /* The function called `name`. */
 const struct ir_function *function_named(const struct fixture *, const char *name);
 /* "INT BOOL -> ?0 (INT,FLOAT)", or "untyped: REASON", or "INT -> never". */

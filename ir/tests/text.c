@@ -6,15 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void expect_round_trip(struct fixture *t) {
-  const char *once = printed(t, t->ir);
-  struct ir_program *again = ir_parse(&t->arena, "text", once, strlen(once), &t->diags);
-  cr_assert(again, "%s", t->diags.list.items[0].message);
-  cr_expect(ir_verify(&t->arena, again, &t->diags));
-  const char *twice = printed(t, again);
-  cr_expect(strcmp(once, twice) == 0, "%s\nbecame\n%s", once, twice);
-}
-
 static const char *const programs[] = {
     "FUNC M CONST FLOAT (1.5 -2.0E300 1.0E999 0.1) CONST INT STDERR FWRITE FLOAT RET",
     "FUNC M CONST CHAR \"a\\b\n\xff\" CONST CHAR \"\" CONST INT () CONST SEGDES (2 0) RET",
