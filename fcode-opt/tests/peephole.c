@@ -10,15 +10,20 @@
   "v3 = LENGTH INT v0 @1:2\n"                                                                  \
   "v4 = MAKE_SEGDES v3 @1:3\n"
 
+/* Whether the pass changes something; then `has` is there and `gone` is not, else the other way
+ * round. */
+static void expect_peephole(const char *functions, bool changes, const char *has,
+                            const char *gone) {
+  char body[4000] = {0};
+  cr_expect_eq(rewriting_pass(functions, pass_peephole, body, sizeof body), changes, "%s",
+               body);
+  cr_expect_eq(strstr(body, has) != NULL, changes, "%s", body);
+  cr_expect_eq(strstr(body, gone) == NULL, changes, "%s", body);
+}
+
 #define EXPECT_SORTED(functions, sorted)                                                       \
-  do {                                                                                         \
-    char body[4000] = {0};                                                                     \
-    cr_expect_eq(rewriting_pass(functions, pass_peephole, body, sizeof body), sorted, "%s",    \
-                 body);                                                                        \
-    cr_expect_eq(strstr(body, "SORT_") != NULL, sorted, "%s", body);                           \
-    cr_expect_eq(strstr(body, "RANK_") == NULL, sorted, "%s", body);                           \
-    cr_expect_eq(strstr(body, "PERMUTE") == NULL, sorted, "%s", body);                         \
-  } while (0)
+  (expect_peephole(functions, sorted, "SORT_", "RANK_"),                                       \
+   expect_peephole(functions, sorted, "SORT_", "PERMUTE"))
 
 Test(sort, a_permutation_by_ranks) {
   EXPECT_SORTED("fun M () -> (INT) @1:1\n" VECTOR "v5 = RANK_UP INT v0 v4 @2:1\n"
@@ -88,13 +93,7 @@ Test(sort, nothing_moves_across_a_timer) {
   "v8 = INDEX v5 v5 v4 @1:7\n"
 
 #define EXPECT_ZEROS(functions, wanted)                                                        \
-  do {                                                                                         \
-    char body[4000] = {0};                                                                     \
-    cr_expect_eq(rewriting_pass(functions, pass_peephole, body, sizeof body), wanted, "%s",    \
-                 body);                                                                        \
-    cr_expect_eq(strstr(body, "FPERMUTE FLOAT v0 v8") != NULL, wanted, "%s", body);            \
-    cr_expect_eq(strstr(body, "DPERMUTE") == NULL, wanted, "%s", body);                        \
-  } while (0)
+  expect_peephole(functions, wanted, "FPERMUTE FLOAT v0 v8", "DPERMUTE")
 
 #define SCATTER(defaults)                                                                      \
   "fun M () -> (FLOAT) @1:1\n" VECTORS defaults "v11 = DPERMUTE FLOAT v0 v8 v10 v4 v7 @3:1\n"  \

@@ -3,6 +3,7 @@
 
 #include "cvl/oracle.h"
 #include "ir/tests/parse.h"
+#include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -106,6 +107,26 @@ void ran_free(struct ran *ran) {
 bool printed(const struct ran *ran, const char *expected) {
   return ran->loaded && ran->outcome == MACHINE_DONE && ran->errors == 0 &&
          strcmp(ran->out, expected) == 0;
+}
+
+void expect_printed(const char *text, const char *expected) {
+  for (int checked = 0; checked < 2; checked++) {
+    struct machine_options options = quiet_options();
+    options.checked = checked;
+    struct ran ran = run_text(text, options);
+    cr_expect(printed(&ran, expected), "%s%s", ran.out, ran.diags);
+    ran_free(&ran);
+  }
+}
+
+struct ir_program *program_of_last(struct arena *arena, const char *text, struct widths widths,
+                                   struct diag_list *diags) {
+  struct vcode_program *vcode =
+      vcode_parse(arena, "test.vcode", text, strlen(text), widths, diags);
+  struct ir_program *program = vcode ? ir_build(arena, vcode, widths, diags) : NULL;
+  cr_assert(program, "%s: %s", text, diags->list.count ? diags->list.items[0].message : "");
+  program->entry = program->function_count - 1;
+  return program;
 }
 
 bool failed_with(const struct ran *ran, const char *const *texts) {

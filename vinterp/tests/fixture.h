@@ -31,6 +31,12 @@ void ran_free(struct ran *);
 
 /* Whether the program printed exactly this and nothing was complained of. */
 bool printed(const struct ran *, const char *expected);
+/* The program prints exactly this, checked and unchecked. */
+void expect_printed(const char *text, const char *expected);
+/* Parses and builds text; the entry is its last function, since MAIN itself is not allowed to
+ * take anything. */
+struct ir_program *program_of_last(struct arena *, const char *text, struct widths,
+                                   struct diag_list *);
 /* Whether it ended in one error that contains each of the texts in this order, and printed
  * nothing. */
 bool failed_with(const struct ran *, const char *const *texts);

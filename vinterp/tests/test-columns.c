@@ -1,22 +1,18 @@
 /* test-columns.c - streams that are files of arrays: columns in order, of the right type, and
  * files that change only when a value is complete. */
-#include "vinterp/streams.h"
+#include "vinterp/tests/directory.h"
 
 #include <criterion/criterion.h>
-#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 static struct heap heap;
 static struct streams *s;
-static char directory[32];
 static const struct widths wide = {CVL_I64, CVL_F64}, narrow = {CVL_I32, CVL_F32};
 
 static void begin(void) {
-  strcpy(directory, "/tmp/ravel-columns-XXXXXX");
-  cr_assert(mkdtemp(directory));
-  cr_assert_eq(chdir(directory), 0);
+  directory_begin();
   heap_init(&heap, 0);
   s = streams_new(&heap, stdin, stdout, stderr, &(struct permissions){.files = true});
   cr_assert(s);
@@ -25,21 +21,10 @@ static void begin(void) {
 static void end(void) {
   streams_free(s);
   cr_assert_eq(heap.live, 0);
-  DIR *files = opendir(directory);
-  for (struct dirent *file; (file = readdir(files));) {
-    if (file->d_name[0] != '.') unlinkat(dirfd(files), file->d_name, 0);
-  }
-  closedir(files);
-  cr_assert_eq(rmdir(directory), 0);
+  directory_end();
 }
 
 TestSuite(columns, .init = begin, .fini = end, .timeout = 300);
-
-static void expect_failure(struct stream_status status, const char *part) {
-  cr_assert(!status.ok);
-  cr_assert_eq(status.memory, 0);
-  cr_assert(strstr(status.message, part), "\"%s\" lacks \"%s\"", status.message, part);
-}
 
 static struct stream_status try_open(const char *name, enum stream_mode mode, int64_t *n) {
   return stream_open_columns(s, name, strlen(name), mode, n);
@@ -60,10 +45,11 @@ static void write_rows(const char *name, enum stream_mode mode) {
   const float floats[] = {0.5F, 2.0F};
   int64_t n = must_open(name, mode);
   cr_assert(stream_write_column(s, n, TW_INT, CVL_I64, lengths, 1).ok);
-  expect_failure(stream_write_column(s, n, TW_FLOAT, CVL_F32, floats, 2), "one of INT");
+  expect_stream_failure(stream_write_column(s, n, TW_FLOAT, CVL_F32, floats, 2), "one of INT");
   cr_assert(stream_write_column(s, n, TW_INT, CVL_I32, ints, 2).ok);
   cr_assert(stream_write_column(s, n, TW_FLOAT, CVL_F32, floats, 2).ok);
-  expect_failure(stream_write_column(s, n, TW_FLOAT, CVL_F32, floats, 2), "no further column");
+  expect_stream_failure(stream_write_column(s, n, TW_FLOAT, CVL_F32, floats, 2),
+                        "no further column");
   cr_assert(stream_close(s, n).ok);
 }
 
@@ -80,7 +66,7 @@ static void expect_rows(const char *name, enum stream_mode mode) {
   cr_assert_eq(v.length, 1);
   cr_assert_eq(*(int64_t *)v.data, 2);
   stream_value_free(s, &v);
-  expect_failure(stream_read_value(s, n, TW_FLOAT, wide, &v), "one of INT");
+  expect_stream_failure(stream_read_value(s, n, TW_FLOAT, wide, &v), "one of INT");
   v = read_column(n, TW_INT, narrow);
   cr_assert_eq(v.length, 2);
   cr_assert_eq(((int32_t *)v.data)[1], -8);
@@ -88,7 +74,7 @@ static void expect_rows(const char *name, enum stream_mode mode) {
   v = read_column(n, TW_FLOAT, wide);
   cr_assert_eq(((double *)v.data)[0], 0.5);
   stream_value_free(s, &v);
-  expect_failure(stream_read_value(s, n, TW_INT, wide, &v), "no further column");
+  expect_stream_failure(stream_read_value(s, n, TW_INT, wide, &v), "no further column");
   cr_assert(stream_close(s, n).ok);
 }
 
@@ -105,13 +91,15 @@ Test(columns, are_no_text) {
   int64_t stop;
   write_rows("[(if:v.csv", STREAM_WRITE_CSV);
   int64_t n = must_open("[(if:v.csv", STREAM_READ_CSV);
-  expect_failure(stream_read_chars(s, n, none, -1, CVL_I64, &v, &stop), "not open for reading");
-  expect_failure(stream_write(s, n, "x", 1), "not open for writing");
-  expect_failure(stream_write_column(s, n, TW_INT, CVL_I64, NULL, 0), "not open for writing");
+  expect_stream_failure(stream_read_chars(s, n, none, -1, CVL_I64, &v, &stop),
+                        "not open for reading");
+  expect_stream_failure(stream_write(s, n, "x", 1), "not open for writing");
+  expect_stream_failure(stream_write_column(s, n, TW_INT, CVL_I64, NULL, 0),
+                        "not open for writing");
   n = must_open("[(if:w.csv", STREAM_WRITE_CSV);
-  expect_failure(stream_write(s, n, "x", 1), "not open for writing");
-  expect_failure(stream_read_value(s, n, TW_INT, wide, &v), "not open for reading");
-  expect_failure(stream_close(s, n), "not written to its end");
+  expect_stream_failure(stream_write(s, n, "x", 1), "not open for writing");
+  expect_stream_failure(stream_read_value(s, n, TW_INT, wide, &v), "not open for reading");
+  expect_stream_failure(stream_close(s, n), "not written to its end");
 }
 
 Test(columns, a_file_changes_only_if_the_value_is_complete) {
@@ -119,23 +107,23 @@ Test(columns, a_file_changes_only_if_the_value_is_complete) {
   write_rows("[(if:v.npy", STREAM_WRITE_NPY);
   int64_t n = must_open("[i:v.npy", STREAM_WRITE_NPY);
   cr_assert(stream_write_column(s, n, TW_INT, CVL_I64, two, 1).ok);
-  expect_failure(stream_close(s, n), "not written to its end");
+  expect_stream_failure(stream_close(s, n), "not written to its end");
   n = must_open("[i:v.npy", STREAM_WRITE_NPY);
   cr_assert(stream_write_column(s, n, TW_INT, CVL_I64, two, 1).ok);
   cr_assert(stream_write_column(s, n, TW_INT, CVL_I64, many, 3).ok);
-  expect_failure(stream_close(s, n), "do not fit the elements");
+  expect_stream_failure(stream_close(s, n), "do not fit the elements");
   expect_rows("[(if:v.npy", STREAM_READ_NPY);
 }
 
 Test(columns, opening_fails_with_a_reason) {
   int64_t n;
-  expect_failure(try_open("v.npy", STREAM_READ_NPY, &n), "a signature and a colon");
-  expect_failure(try_open("[i:none.npy", STREAM_READ_NPY, &n), "No such file");
+  expect_stream_failure(try_open("v.npy", STREAM_READ_NPY, &n), "a signature and a colon");
+  expect_stream_failure(try_open("[i:none.npy", STREAM_READ_NPY, &n), "No such file");
   write_rows("[(if:v.npy", STREAM_WRITE_NPY);
-  expect_failure(try_open("[x:v.npy", STREAM_READ_NPY, &n), "has no place");
-  expect_failure(try_open("[(ff:v.npy", STREAM_READ_CSV, &n), "is no float");
-  expect_failure(try_open("[(ii:v.npy", STREAM_READ_NPY, &n),
-                 "float64 where the program wants");
+  expect_stream_failure(try_open("[x:v.npy", STREAM_READ_NPY, &n), "has no place");
+  expect_stream_failure(try_open("[(ff:v.npy", STREAM_READ_CSV, &n), "is no float");
+  expect_stream_failure(try_open("[(ii:v.npy", STREAM_READ_NPY, &n),
+                        "float64 where the program wants");
   cr_assert_eq(n, STREAM_NULL);
   cr_assert(try_open("[(if:v.npy", STREAM_READ_NPY, &n).ok);
   cr_assert_eq(n, 3); /* what failed left nothing open */

@@ -26,14 +26,7 @@ static void evaluate(struct evaluation *e, const char *text, struct machine_opti
   heap_init(&e->heap, 0);
   arena_init(&e->arena, &e->heap);
   diag_list_init(&e->diags, &e->arena);
-  cr_assert_eq(setjmp(e->arena.out_of_memory), 0);
-  struct vcode_program *vcode =
-      vcode_parse(&e->arena, "test.vcode", text, strlen(text), options.widths, &e->diags);
-  cr_assert(vcode, "%s: %s", text, message(e));
-  struct ir_program *program = ir_build(&e->arena, vcode, options.widths, &e->diags);
-  cr_assert(program, "%s: %s", text, message(e));
-  /* The last function: MAIN itself is not allowed to take anything. */
-  program->entry = program->function_count - 1;
+  struct ir_program *program = program_of_last(&e->arena, text, options.widths, &e->diags);
   e->program = program;
   e->machine = machine_new(&options, &e->diags);
   cr_assert(e->machine);

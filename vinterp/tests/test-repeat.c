@@ -31,7 +31,6 @@ static const char *message(const struct repeated *r) {
   return r->diags.list.count ? r->diags.list.items[0].message : "";
 }
 
-/* The entry is the last function: MAIN itself is not allowed to take anything. */
 static void repeat(struct repeated *r, const char *text, struct machine_options options,
                    const struct machine_item *arguments, uint64_t count,
                    struct machine_repetition repetition) {
@@ -39,13 +38,7 @@ static void repeat(struct repeated *r, const char *text, struct machine_options 
   heap_init(&r->heap, 0);
   arena_init(&r->arena, &r->heap);
   diag_list_init(&r->diags, &r->arena);
-  cr_assert_eq(setjmp(r->arena.out_of_memory), 0);
-  struct vcode_program *vcode =
-      vcode_parse(&r->arena, "test.vcode", text, strlen(text), options.widths, &r->diags);
-  cr_assert(vcode, "%s: %s", text, message(r));
-  struct ir_program *program = ir_build(&r->arena, vcode, options.widths, &r->diags);
-  cr_assert(program, "%s: %s", text, message(r));
-  program->entry = program->function_count - 1;
+  struct ir_program *program = program_of_last(&r->arena, text, options.widths, &r->diags);
   options.out = options.err = open_memstream(&r->out, &r->out_size);
   r->machine = machine_new(&options, &r->diags);
   cr_assert(r->machine && options.out);

@@ -1,7 +1,6 @@
 /* test-streams.c - files, pipes and processes behind stream numbers. */
-#include "vinterp/streams.h"
+#include "vinterp/tests/directory.h"
 #include <criterion/criterion.h>
-#include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
@@ -22,24 +21,9 @@ static void begin_with(bool files, bool spawn) {
   cr_assert(s);
 }
 
-/* Where a test works: made for it, and removed with all that it left there. */
-static char directory[32];
-
 static void begin(void) {
-  strcpy(directory, "/tmp/ravel-streams-XXXXXX");
-  cr_assert(mkdtemp(directory));
-  cr_assert_eq(chdir(directory), 0);
+  directory_begin();
   begin_with(true, true);
-}
-
-static void remove_directory(void) {
-  DIR *files = opendir(directory);
-  cr_assert(files);
-  for (struct dirent *file; (file = readdir(files));) {
-    if (file->d_name[0] != '.') unlinkat(dirfd(files), file->d_name, 0);
-  }
-  closedir(files);
-  cr_assert_eq(rmdir(directory), 0);
 }
 
 static void end(void) {
@@ -47,16 +31,10 @@ static void end(void) {
   fclose(out);
   fclose(err);
   cr_assert_eq(heap.live, 0);
-  remove_directory();
+  directory_end();
 }
 
 TestSuite(streams, .init = begin, .fini = end, .timeout = 300);
-
-static void expect_failure(struct stream_status status, const char *part) {
-  cr_assert(!status.ok);
-  cr_assert_eq(status.memory, 0);
-  cr_assert(strstr(status.message, part), "\"%s\" lacks \"%s\"", status.message, part);
-}
 
 static struct stream_status open_named(const char *name, enum stream_mode mode, int64_t *n) {
   return stream_open(s, name, strlen(name), mode, n);
@@ -116,14 +94,14 @@ Test(streams, there_may_be_many) {
 Test(streams, modes) {
   int64_t n = must_open("f", STREAM_WRITE);
   must_write(n, "one ");
-  expect_failure(stream_write(s, 77, "x", 1), "not open");
+  expect_stream_failure(stream_write(s, 77, "x", 1), "not open");
   cr_assert(stream_close(s, n).ok);
   n = must_open("f", STREAM_APPEND);
   must_write(n, "two");
   cr_assert(stream_close(s, n).ok);
   n = must_open("f", STREAM_READ);
   cr_assert_str_eq(rest(n), "one two");
-  expect_failure(stream_write(s, n, "x", 1), "for writing");
+  expect_stream_failure(stream_write(s, n, "x", 1), "for writing");
   cr_assert(stream_close(s, n).ok);
   n = must_open("f", STREAM_WRITE); /* truncates */
   cr_assert(stream_close(s, n).ok);
@@ -140,24 +118,24 @@ Test(streams, written_bytes_are_visible_after_a_flush) {
 
 Test(streams, failures_to_open) {
   int64_t n = 5;
-  expect_failure(open_named("missing", STREAM_READ, &n), "No such file or directory");
+  expect_stream_failure(open_named("missing", STREAM_READ, &n), "No such file or directory");
   cr_assert_eq(n, -1);
-  expect_failure(open_named("", STREAM_WRITE, &n), "No such file or directory");
-  expect_failure(open_named("/", STREAM_READ, &n), "Is a directory");
-  expect_failure(open_named("no/such", STREAM_APPEND, &n), "No such file or directory");
-  expect_failure(stream_open(s, "a\0b", 3, STREAM_WRITE, &n), "NUL");
+  expect_stream_failure(open_named("", STREAM_WRITE, &n), "No such file or directory");
+  expect_stream_failure(open_named("/", STREAM_READ, &n), "Is a directory");
+  expect_stream_failure(open_named("no/such", STREAM_APPEND, &n), "No such file or directory");
+  expect_stream_failure(stream_open(s, "a\0b", 3, STREAM_WRITE, &n), "NUL");
   cr_assert_neq(access("a", F_OK), 0, "a name was cut at the NUL");
 }
 
 Test(streams, closing) {
-  expect_failure(stream_close(s, -1), "null stream");
-  expect_failure(stream_close(s, 3), "not open");
-  expect_failure(stream_close(s, INT64_MIN), "not open");
+  expect_stream_failure(stream_close(s, -1), "null stream");
+  expect_stream_failure(stream_close(s, 3), "not open");
+  expect_stream_failure(stream_close(s, INT64_MIN), "not open");
   cr_assert(streams_results_wanted(s));
   cr_assert(stream_close(s, STREAM_OUT).ok);
   cr_assert(!streams_results_wanted(s));
-  expect_failure(stream_close(s, STREAM_OUT), "not open");
-  expect_failure(stream_write(s, STREAM_OUT, "x", 1), "not open");
+  expect_stream_failure(stream_close(s, STREAM_OUT), "not open");
+  expect_stream_failure(stream_write(s, STREAM_OUT, "x", 1), "not open");
   cr_assert_eq(must_open("f", STREAM_WRITE), STREAM_OUT);
   must_write(STREAM_OUT, "to the file");
   cr_assert(!streams_results_wanted(s));
@@ -165,7 +143,7 @@ Test(streams, closing) {
 }
 
 Test(streams, standard_streams_have_one_direction) {
-  expect_failure(stream_write(s, STREAM_IN, "x", 1), "for writing");
+  expect_stream_failure(stream_write(s, STREAM_IN, "x", 1), "for writing");
   must_write(STREAM_OUT, "out");
   must_write(STREAM_ERR, "err");
   cr_assert_str_eq(text_of(out), "out");
@@ -176,7 +154,7 @@ Test(streams, a_full_disk_is_a_failure) {
   int64_t n = must_open("/dev/full", STREAM_WRITE);
   struct stream_status status = stream_write(s, n, "x", 1);
   if (status.ok) status = stream_flush(s, n);
-  expect_failure(status, "No space left on device");
+  expect_stream_failure(status, "No space left on device");
   cr_assert(stream_close(s, n).ok, "what failed was tried again");
 }
 
@@ -190,7 +168,7 @@ Test(streams, a_broken_pipe_is_a_failure_and_no_signal) {
     if (status.ok) status = stream_flush(s, ends[0]);
     usleep(1000);
   }
-  expect_failure(status, "Broken pipe");
+  expect_stream_failure(status, "Broken pipe");
   sigset_t pending, blocked;
   sigpending(&pending);
   cr_assert(!sigismember(&pending, SIGPIPE));
@@ -244,7 +222,7 @@ Test(streams, a_process_that_nobody_reads_takes_memory_up_to_the_limit, .timeout
   struct stream_status status = {.ok = true};
   for (int i = 0; i < 100 && status.ok; i++)
     status = stream_write(s, ends[0], block, sizeof block);
-  expect_failure(status, "Cannot allocate memory");
+  expect_stream_failure(status, "Cannot allocate memory");
   heap.limit = 0;
 }
 
@@ -283,13 +261,13 @@ Test(streams, a_missing_program_is_reported_by_the_child) {
 
 Test(streams, failures_to_spawn_leave_no_stream) {
   int64_t ends[3] = {-1, 77, -1};
-  expect_failure(spawn("true", ends), "stream 77 is not open");
+  expect_stream_failure(spawn("true", ends), "stream 77 is not open");
   cr_assert_arr_eq(ends, ((int64_t[]){-1, -1, -1}), sizeof ends);
   cr_assert_eq(must_open("f", STREAM_WRITE), 3);
-  expect_failure(spawn(" \t ", ends), "no words");
-  expect_failure(stream_spawn(s, "a\0b", 3, ends), "NUL");
+  expect_stream_failure(spawn(" \t ", ends), "no words");
+  expect_stream_failure(stream_spawn(s, "a\0b", 3, ends), "NUL");
   int64_t negative[3] = {-2, -1, -1};
-  expect_failure(spawn("true", negative), "not open");
+  expect_stream_failure(spawn("true", negative), "not open");
   cr_assert_eq(must_open("g", STREAM_WRITE), 4);
 }
 
@@ -319,7 +297,7 @@ Test(streams, what_is_replaced_appears_when_the_stream_is_closed) {
   cr_assert(stream_flush(s, n).ok);
   expect_contents("f", "old");
   int64_t ends[3] = {STREAM_IN, n, STREAM_ERR};
-  expect_failure(spawn("true", ends), "no stream for others");
+  expect_stream_failure(spawn("true", ends), "no stream for others");
   cr_assert(stream_close(s, n).ok);
   expect_contents("f", "new");
 }
@@ -337,10 +315,10 @@ Test(streams, permissions) {
   streams_free(s);
   s = streams_new(&heap, stdin, out, err, &(struct permissions){.files = false});
   int64_t n, ends[3] = {-1, -1, -1};
-  expect_failure(open_named("f", STREAM_WRITE, &n), "--allow-files");
+  expect_stream_failure(open_named("f", STREAM_WRITE, &n), "--allow-files");
   cr_assert_neq(access("f", F_OK), 0);
-  expect_failure(spawn("touch f", ends), "--allow-spawn");
-  expect_failure(open_named("f", STREAM_READ, &n), "--allow-files");
+  expect_stream_failure(spawn("touch f", ends), "--allow-spawn");
+  expect_stream_failure(open_named("f", STREAM_READ, &n), "--allow-files");
 }
 
 Test(streams, every_failed_allocation_is_an_error_and_leaks_nothing) {
