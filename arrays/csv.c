@@ -271,15 +271,14 @@ static bool read_with(struct reading *r, size_t length,
   r->field = arena_alloc(r->arena, length + 1);
   r->plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
   if (!r->plain) return array_fail(r->arena, r->problem, "out of memory");
-  jmp_buf outer; /* the locale is not the arena's */
-  memcpy(&outer, &r->arena->out_of_memory, sizeof outer);
-  if (setjmp(r->arena->out_of_memory)) {
+  struct memory_guard guard; /* the locale is not the arena's */
+  memory_guard_begin(&guard);
+  if (setjmp(guard.jump)) {
     freelocale(r->plain);
-    memcpy(&r->arena->out_of_memory, &outer, sizeof outer);
-    longjmp(r->arena->out_of_memory, 1);
+    memory_failed();
   }
   const bool fine = read(r, result);
-  memcpy(&r->arena->out_of_memory, &outer, sizeof outer);
+  memory_guard_end(&guard);
   freelocale(r->plain);
   return fine;
 }

@@ -1,8 +1,10 @@
 /* arena.c - blocks that grow geometrically; freed together. */
 #include "base/arena.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct arena_block {
@@ -11,6 +13,28 @@ struct arena_block {
 };
 
 enum { ALIGNMENT = 16, FIRST_BLOCK = 4096, LARGEST_STEP = 1 << 20 };
+
+static _Thread_local struct memory_guard *innermost;
+
+void memory_guard_begin(struct memory_guard *guard) {
+  guard->outer = innermost;
+  innermost = guard;
+}
+
+void memory_guard_end(struct memory_guard *guard) {
+  assert(innermost == guard);
+  innermost = guard->outer;
+}
+
+void memory_failed(void) {
+  struct memory_guard *guard = innermost;
+  if (guard == NULL) {
+    fputs("ravel: out of memory where nothing is prepared for it\n", stderr);
+    abort();
+  }
+  innermost = guard->outer;
+  longjmp(guard->jump, 1);
+}
 
 void arena_init(struct arena *arena, struct heap *heap) {
   memset(arena, 0, sizeof *arena);
@@ -42,7 +66,7 @@ static size_t aligned(size_t bytes) {
 }
 
 static void poll(struct arena *arena) {
-  if (stop_asks(arena->heap->stop) != STOP_NOT) longjmp(arena->out_of_memory, 1);
+  if (stop_asks(arena->heap->stop) != STOP_NOT) memory_failed();
 }
 
 void arena_poll(struct arena *arena) {
@@ -56,10 +80,10 @@ static void add_block(struct arena *arena, size_t bytes) {
   size_t header = aligned(sizeof(struct arena_block));
   size_t step = arena->blocks == NULL ? FIRST_BLOCK : 2 * arena->blocks->bytes;
   if (step > LARGEST_STEP) step = LARGEST_STEP;
-  if (bytes > SIZE_MAX - header) longjmp(arena->out_of_memory, 1);
+  if (bytes > SIZE_MAX - header) memory_failed();
   size_t size = header + bytes > step ? header + bytes : step;
   struct arena_block *block = heap_alloc(arena->heap, size);
-  if (block == NULL) longjmp(arena->out_of_memory, 1);
+  if (block == NULL) memory_failed();
   block->older = arena->blocks;
   block->bytes = size;
   arena->blocks = block;
@@ -68,7 +92,7 @@ static void add_block(struct arena *arena, size_t bytes) {
 }
 
 void *arena_alloc(struct arena *arena, size_t bytes) {
-  if (bytes > SIZE_MAX - ALIGNMENT) longjmp(arena->out_of_memory, 1);
+  if (bytes > SIZE_MAX - ALIGNMENT) memory_failed();
   size_t size = aligned(bytes == 0 ? 1 : bytes);
   if (arena->next == NULL || (size_t)(arena->end - arena->next) < size) add_block(arena, size);
   void *block = arena->next;
@@ -100,7 +124,7 @@ void array_reserve_(struct arena *arena, void **items, size_t count, size_t *cap
                     size_t size) {
   if (count < *capacity) return;
   size_t larger = *capacity == 0 ? 8 : 2 * *capacity;
-  if (larger > SIZE_MAX / size) longjmp(arena->out_of_memory, 1);
+  if (larger > SIZE_MAX / size) memory_failed();
   void *grown = arena_alloc(arena, larger * size);
   if (count != 0) memcpy(grown, *items, count * size);
   *items = grown;

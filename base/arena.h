@@ -1,9 +1,9 @@
 /* arena.h - memory that is freed all at once, for programs and their representations.
  *
  * Running out of memory while loading must end in an error message; checking every small
- * allocation of a parser would drown it. So an arena jumps: the function at a room's border
- * (vcode_parse, ir_build ...) says `if (setjmp(arena->out_of_memory)) return failure;` and
- * everything beneath it may take arena_alloc for granted.
+ * allocation of a parser would drown it. So an arena jumps to the innermost guard, which the
+ * entry point of a room (vcode_parse, ir_build ...) sets, and everything beneath it may take
+ * arena_alloc for granted.
  *
  * The same jump ends work that is asked to end (stop.h, if the heap has one): arenas ask with
  * every block they take, and where much is done without one arena_poll is called. Whoever began
@@ -22,8 +22,30 @@ struct arena {
   struct arena_block *blocks; /* newest first */
   char *next, *end;           /* free part of the newest block */
   unsigned polls;             /* calls of arena_poll */
-  jmp_buf out_of_memory;      /* set by whoever calls into a room that allocates */
 };
+
+/* Where it goes on when an arena finds no memory:
+ *
+ *   struct memory_guard guard;
+ *   memory_guard_begin(&guard);
+ *   if (setjmp(guard.jump)) {  // the guard has ended; the one around it is in force again
+ *     ...                      // frees arenas, closes files, ends children
+ *     return failure;          // or memory_failed(): on to the guard around it
+ *   }
+ *   ...
+ *   memory_guard_end(&guard);
+ *
+ * Guards nest as calls do, each thread has its own: a thread without one only allocates by
+ * heap_alloc, and reports. What is between begin and end is not left by return or by another
+ * jump; what is changed there and read after a failure is volatile. */
+struct memory_guard {
+  jmp_buf jump;
+  struct memory_guard *outer;
+};
+void memory_guard_begin(struct memory_guard *);
+void memory_guard_end(struct memory_guard *);
+/* Memory has run out: jumps to the innermost guard of this thread. Without one it aborts. */
+void memory_failed(void) __attribute__((noreturn));
 
 /* An empty arena over heap; it allocates nothing yet. */
 void arena_init(struct arena *, struct heap *);
@@ -39,9 +61,9 @@ struct arena_point arena_mark(const struct arena *);
 /* Frees what the arena gave out since the mark; later marks are void. */
 void arena_free_since(struct arena *, struct arena_point);
 
-/* bytes, aligned to 16, zeroed. Never NULL: jumps to out_of_memory instead. */
+/* bytes, aligned to 16, zeroed. Never NULL: memory_failed instead. */
 void *arena_alloc(struct arena *, size_t bytes);
-/* Jumps to out_of_memory if the heap's stop asks for an end. Cheap: for loops whose rounds take
+/* memory_failed if the heap's stop asks for an end. Cheap: for loops whose rounds take
  * less than some ten microseconds. */
 void arena_poll(struct arena *);
 /* The bytes text[0..length) and a NUL. */

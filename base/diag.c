@@ -21,18 +21,18 @@ void diag_add(struct diag_list *diags, enum severity severity, const char *file,
   int length = vsnprintf(NULL, 0, format, args);
   va_end(args);
   /* Adding must not jump to wherever the arena's owner would: the caller is reporting. */
-  jmp_buf saved;
-  memcpy(&saved, &diags->arena->out_of_memory, sizeof saved);
-  if (setjmp(diags->arena->out_of_memory) == 0) {
+  struct memory_guard guard;
+  memory_guard_begin(&guard);
+  if (setjmp(guard.jump) == 0) {
     size_t size = length < 0 ? 1 : (size_t)length + 1;
     char *message = arena_alloc(diags->arena, size);
     vsnprintf(message, size, format, again);
     *array_push(diags->arena, &diags->list) =
         (struct diag){severity, file, pos, origin, message};
+    memory_guard_end(&guard);
   } else {
     diags->lost++;
   }
-  memcpy(&diags->arena->out_of_memory, &saved, sizeof saved);
   va_end(again);
 }
 

@@ -81,10 +81,6 @@ static bool write_program(struct program *p, const struct vcode_program *vcode,
 /* The superoperators as they stand in the file that was written, with its numbers. */
 static const struct superop *const *read_superops(struct program *p,
                                                   struct vcode_program *vcode) {
-  if (setjmp(p->arena.out_of_memory)) {
-    output_complain(&p->diags, vcode->file, ENOMEM);
-    return NULL;
-  }
   const struct superop **ops = arena_alloc(&p->arena, vcode->fused_count * sizeof *ops);
   for (uint32_t i = 0; i < vcode->fused_count; i++) {
     ops[i] = fused_parse(&p->arena, vcode, &vcode->fused[i], &p->diags);
@@ -99,7 +95,14 @@ static bool emit_cuda(struct program *p, const struct fcodeopt_options *o,
   const struct superop *const *ops = read_superops(p, vcode);
   struct output cu;
   if (!ops || !output_begin(&cu, o->emit_cuda, &p->diags)) return false;
+  struct memory_guard guard;
+  memory_guard_begin(&guard);
+  if (setjmp(guard.jump)) {
+    output_abandon(&cu);
+    return output_complain(&p->diags, o->emit_cuda, ENOMEM);
+  }
   fused_emit_cuda(&p->arena, ops, vcode->fused_count, p->widths, cu.stream);
+  memory_guard_end(&guard);
   return output_end(&cu, o->emit_cuda, &p->diags);
 }
 
@@ -130,6 +133,15 @@ static bool optimise(struct program *p, const struct fcodeopt_options *o) {
   return true;
 }
 
+static bool optimise_guarded(struct program *p, const struct fcodeopt_options *o) {
+  struct memory_guard guard;
+  memory_guard_begin(&guard);
+  if (setjmp(guard.jump)) return output_complain(&p->diags, o->source.file, ENOMEM);
+  const bool fine = optimise(p, o);
+  memory_guard_end(&guard);
+  return fine;
+}
+
 static int command(int argc, char **argv) {
   struct fcodeopt_options options;
   if (!fcodeopt_options_parse(&options, argc, argv)) return STATUS_USAGE;
@@ -141,7 +153,7 @@ static int command(int argc, char **argv) {
   } else {
     struct program p;
     program_init(&p, options.memory_limit ? options.memory_limit : machine_default_memory());
-    if (!optimise(&p, &options)) status = process_failed();
+    if (!optimise_guarded(&p, &options)) status = process_failed();
     diag_print(&p.diags, "fcodeopt", MAX_ERRORS_SHOWN, stderr);
     program_free(&p);
   }

@@ -33,15 +33,11 @@ static bool complain_of_file(struct nesl *n, const char *file, const char *probl
 /* Calls work with the session's memory; false after complaining that it ran out. */
 static bool with_memory(struct nesl *n, const char *file, bool (*work)(struct nesl *, void *),
                         void *context) {
-  volatile bool fine = false;
-  jmp_buf outer;
-  memcpy(&outer, &n->arena.out_of_memory, sizeof outer);
-  if (setjmp(n->arena.out_of_memory) || setjmp(n->arguments.out_of_memory)) {
-    complain_of_file(n, file, "out of memory; see --memory");
-  } else {
-    fine = work(n, context);
-  }
-  memcpy(&n->arena.out_of_memory, &outer, sizeof outer);
+  struct memory_guard guard;
+  memory_guard_begin(&guard);
+  if (setjmp(guard.jump)) return complain_of_file(n, file, "out of memory; see --memory");
+  const bool fine = work(n, context);
+  memory_guard_end(&guard);
   return fine;
 }
 

@@ -13,8 +13,8 @@ struct compiled {
   struct evaluator base;
   const struct nesl_options *options;
   struct machine *machine; /* made for the first evaluation; and for one that is measured */
-  bool used;         /* it has evaluated something */
-  struct arena work; /* of one evaluation */
+  bool used;               /* it has evaluated something */
+  struct arena work;       /* of one evaluation */
   struct machine_item *arguments;
   uint64_t argument_count;
   struct machine_results results;
@@ -118,7 +118,9 @@ static void collect_arguments(struct compiled *c, const struct evaluation *e) {
 
 /* Everything that is made on the way is gone with the evaluation. */
 static const struct ir_program *flattened(struct compiled *c, const struct evaluation *e) {
-  if (setjmp(c->work.out_of_memory)) {
+  struct memory_guard guard;
+  memory_guard_begin(&guard);
+  if (setjmp(guard.jump)) {
     complain(e->complaints, NESL_LIMIT, e->form->value->source, e->form->value->at,
              "out of memory while this is compiled");
     return NULL;
@@ -129,7 +131,10 @@ static const struct ir_program *flattened(struct compiled *c, const struct evalu
                                           .parameters = e->parameters,
                                           .parameter_count = e->parameter_count};
   collect_arguments(c, e);
-  return flatten_expression(e->session, e->form->value, &options, e->complaints);
+  const struct ir_program *program =
+      flatten_expression(e->session, e->form->value, &options, e->complaints);
+  memory_guard_end(&guard);
+  return program;
 }
 
 static const struct ir_program *compile(struct compiled *c, const struct evaluation *e) {

@@ -154,23 +154,28 @@ static bool execute(struct nesl *n, const struct form *form, FILE *out) {
   return true;
 }
 
+static bool execute_guarded(struct nesl *n, const struct form *form, FILE *out) {
+  struct memory_guard guard;
+  memory_guard_begin(&guard);
+  if (setjmp(guard.jump)) {
+    complain_of_memory(n);
+    return false;
+  }
+  const bool fine = execute(n, form, out);
+  memory_guard_end(&guard);
+  return fine;
+}
+
 struct nesl_outcome nesl_execute(struct nesl *n, const struct form *form) {
   struct nesl_outcome outcome = {.error = NESL_OK};
   struct text *text = &outcome.text;
-  volatile bool fine = false; /* written between setjmp and a jump */
-  jmp_buf outer;              /* forms may load others */
-  memcpy(&outer, &n->arena.out_of_memory, sizeof outer);
   const struct stop *const around = n->heap.stop;
   n->heap.stop = n->stop;
   const bool begun = text_begin(text, &n->heap);
-  if (!begun || setjmp(n->arena.out_of_memory) || setjmp(n->arguments.out_of_memory)) {
-    complain_of_memory(n);
-  } else {
-    fine = execute(n, form, text->stream);
-  }
+  if (!begun) complain_of_memory(n);
+  bool fine = begun && execute_guarded(n, form, text->stream);
   n->heap.stop = around;
   n->evaluator->release(n->evaluator);
-  memcpy(&n->arena.out_of_memory, &outer, sizeof outer);
   if (begun && !text_end(text) && fine) {
     complain_of_memory(n);
     fine = false;
@@ -193,23 +198,21 @@ void nesl_outcome_free(struct nesl_outcome *outcome) {
 
 const struct source *nesl_source(struct nesl *n, const char *name, const char *text,
                                  size_t length, uint32_t first_line) {
-  const struct source *volatile made = NULL;
-  jmp_buf outer;
-  memcpy(&outer, &n->arena.out_of_memory, sizeof outer);
-  if (setjmp(n->arena.out_of_memory)) {
+  struct memory_guard guard;
+  memory_guard_begin(&guard);
+  if (setjmp(guard.jump)) {
     complain_of_memory(n);
-  } else {
-    struct source *source = arena_alloc(&n->arena, sizeof *source);
-    *source = (struct source){.name = arena_copy(&n->arena, name, strlen(name)),
-                              .text = arena_copy(&n->arena, text, length),
-                              .length = length,
-                              .first_line = first_line};
-    source_index(&n->arena, source);
-    *array_push(&n->arena, &n->sources.list) = source;
-    made = source;
+    return NULL;
   }
-  memcpy(&n->arena.out_of_memory, &outer, sizeof outer);
-  return made;
+  struct source *source = arena_alloc(&n->arena, sizeof *source);
+  *source = (struct source){.name = arena_copy(&n->arena, name, strlen(name)),
+                            .text = arena_copy(&n->arena, text, length),
+                            .length = length,
+                            .first_line = first_line};
+  source_index(&n->arena, source);
+  *array_push(&n->arena, &n->sources.list) = source;
+  memory_guard_end(&guard);
+  return source;
 }
 
 /* A text that was read, if it was, as a source; frees it. */
@@ -260,39 +263,41 @@ const struct source *nesl_load_file(struct nesl *n, const char *file, bool typed
 
 /* Reads a form, which functions refer to as long as they are defined; one that runs out of
  * memory is broken. */
+static enum reading read_guarded(struct nesl *n, struct reader *reader, struct form **read) {
+  struct memory_guard guard;
+  memory_guard_begin(&guard);
+  if (setjmp(guard.jump)) {
+    complain_of_memory(n);
+    return READ_BROKEN;
+  }
+  struct form *form = arena_alloc(&n->arena, sizeof *form);
+  *read = form;
+  const enum reading reading = read_form(reader, &n->complaints, form);
+  memory_guard_end(&guard);
+  return reading;
+}
+
 static enum reading read_one(struct nesl *n, struct reader *reader, struct form **read) {
-  volatile enum reading reading = READ_BROKEN;
   const struct stop *const around = n->heap.stop;
   const uint32_t start = reader->at;
-  jmp_buf outer;
-  memcpy(&outer, &n->arena.out_of_memory, sizeof outer);
   n->heap.stop = n->stop;
-  if (setjmp(n->arena.out_of_memory)) {
-    complain_of_memory(n);
-  } else {
-    struct form *form = arena_alloc(&n->arena, sizeof *form);
-    *read = form;
-    reading = read_form(reader, &n->complaints, form);
-  }
+  const enum reading reading = read_guarded(n, reader, read);
   n->heap.stop = around;
-  memcpy(&n->arena.out_of_memory, &outer, sizeof outer);
   if (reading == READ_BROKEN) nesl_settle(n, reader->source, (struct span){start, start});
   return reading;
 }
 
 static bool begin_reading(struct nesl *n, struct reader *reader, const struct source *source) {
-  volatile bool fine = false;
-  jmp_buf outer;
-  memcpy(&outer, &n->arena.out_of_memory, sizeof outer);
-  if (setjmp(n->arena.out_of_memory)) {
+  struct memory_guard guard;
+  memory_guard_begin(&guard);
+  if (setjmp(guard.jump)) {
     complain_of_memory(n);
-  } else {
-    reader_init(reader, &n->arena, &n->session->names, source);
-    reader->widths = n->options->widths;
-    fine = true;
+    return false;
   }
-  memcpy(&n->arena.out_of_memory, &outer, sizeof outer);
-  return fine;
+  reader_init(reader, &n->arena, &n->session->names, source);
+  reader->widths = n->options->widths;
+  memory_guard_end(&guard);
+  return true;
 }
 
 /* Begins a form that no other loads. */

@@ -5,8 +5,11 @@
 
 /* The library is read here; it may be broken, or too large for the memory. */
 static bool make_session(struct nesl *n) {
-  if (setjmp(n->arena.out_of_memory)) return false;
+  struct memory_guard guard;
+  memory_guard_begin(&guard);
+  if (setjmp(guard.jump)) return false;
   n->session = session_new(&n->arena, n->options->widths.int_elem == CVL_I32, &n->diags);
+  memory_guard_end(&guard);
   if (!n->session) return false;
   n->session->argument_checks = !n->options->unchecked;
   n->session->file_type = nesl_type_of_file;

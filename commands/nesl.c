@@ -89,11 +89,35 @@ static int run_mode(struct nesl *n) {
   return nesl_run_source(n, source) == 0 ? STATUS_DONE : STATUS_FAILED;
 }
 
+static int run_session(struct nesl *n, struct nesl_options *options, FILE *out) {
+  int status = STATUS_FAILED;
+  if (nesl_begin(n, options, out, process_stop())) {
+    if (options->mode == NESL_CHECK) n->extent = EVALUATE_NOTHING;
+    status = run_mode(n);
+    if (n->interrupted && options->mode != NESL_PROMPT) status = STATUS_INTERRUPTED;
+  } else {
+    nesl_complain(n);
+  }
+  return status;
+}
+
+/* What each form needs has its own guard; this one is for what is around them. */
+static int run_guarded(struct nesl *n, struct nesl_options *options, FILE *out) {
+  struct memory_guard guard;
+  memory_guard_begin(&guard);
+  if (setjmp(guard.jump)) {
+    fputs("nesl: error: out of memory\n", stderr);
+    return STATUS_FAILED;
+  }
+  const int status = run_session(n, options, out);
+  memory_guard_end(&guard);
+  return status;
+}
+
 static int execute(struct nesl_options *options) {
   struct nesl n = {0};
   FILE *out = stdout;
   bool captures = options->mode == NESL_OUTCOMES_OF || options->mode == NESL_TEST;
-  int status = STATUS_FAILED;
   const bool one_by_one = captures || options->mode == NESL_PROMPT;
   if (!one_by_one) process_limit(options->seconds);
   if (options->mode == NESL_CHECK) options->native = NATIVE_OFF; /* which makes its directory */
@@ -101,18 +125,12 @@ static int execute(struct nesl_options *options) {
   arena_init(&n.messages, &n.message_heap);
   heap_init(&n.capture_heap, machine_memory(&options->machine));
   if (captures) out = text_begin(&n.capture, &n.capture_heap) ? n.capture.stream : NULL;
-  if (!out || setjmp(n.messages.out_of_memory)) { /* not even for a message */
+  if (!out) { /* not even for a message */
     fputs("nesl: error: out of memory\n", stderr);
     return STATUS_FAILED;
   }
-  if (nesl_begin(&n, options, out, process_stop())) {
-    if (options->mode == NESL_CHECK) n.extent = EVALUATE_NOTHING;
-    n.limits_forms = one_by_one;
-    status = run_mode(&n);
-    if (n.interrupted && options->mode != NESL_PROMPT) status = STATUS_INTERRUPTED;
-  } else {
-    nesl_complain(&n);
-  }
+  n.limits_forms = one_by_one;
+  const int status = run_guarded(&n, options, out);
   nesl_end(&n);
   text_free(&n.capture);
   return status;

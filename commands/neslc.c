@@ -164,12 +164,6 @@ static bool write_program(struct nesl *n, const struct compilation *c, const cha
 }
 
 static bool execute(struct nesl *n, const struct neslc_options *o) {
-  if (setjmp(n->arena.out_of_memory)) {
-    n->heap.stop = NULL;
-    diag_add(&n->diags, SEVERITY_ERROR, o->file, (struct source_pos){0}, NULL, "out of memory");
-    nesl_settle(n, NULL, (struct span){0});
-    return false;
-  }
   const char *file = output_name(n, o);
   struct compilation c = {.options = o, .say = strcmp(file, "-") == 0 ? stderr : stdout};
   const struct source *source = nesl_read_file(n, o->file);
@@ -187,18 +181,28 @@ static bool execute(struct nesl *n, const struct neslc_options *o) {
   return compiled && write_program(n, &c, file);
 }
 
+static bool execute_guarded(struct nesl *n, struct neslc_options *o) {
+  struct memory_guard guard;
+  memory_guard_begin(&guard);
+  if (setjmp(guard.jump)) {
+    n->heap.stop = NULL;
+    diag_add(&n->diags, SEVERITY_ERROR, o->file, (struct source_pos){0}, NULL, "out of memory");
+    nesl_settle(n, NULL, (struct span){0});
+    return false;
+  }
+  bool fine = nesl_begin(n, &o->session, stderr, process_stop());
+  n->extent = EVALUATE_ASSIGNMENTS;
+  n->quiet = true;
+  fine = fine && execute(n, o);
+  memory_guard_end(&guard);
+  return fine;
+}
+
 static int run(struct neslc_options *o) {
   struct nesl n = {0};
   heap_init(&n.message_heap, DIAG_MEMORY);
   arena_init(&n.messages, &n.message_heap);
-  if (setjmp(n.messages.out_of_memory)) { /* not even for a message */
-    fputs("neslc: error: out of memory\n", stderr);
-    return STATUS_FAILED;
-  }
-  bool fine = nesl_begin(&n, &o->session, stderr, process_stop());
-  n.extent = EVALUATE_ASSIGNMENTS;
-  n.quiet = true;
-  fine = fine && execute(&n, o);
+  const bool fine = execute_guarded(&n, o);
   if (!fine) diag_print(&n.diags, "neslc", MAX_ERRORS_SHOWN, stderr);
   nesl_end(&n);
   return fine ? STATUS_DONE : process_failed();

@@ -260,13 +260,16 @@ static bool take_all(struct reading *r, const char *const *arguments, unsigned c
 bool program_arguments(struct program *p, const char *const *arguments, unsigned count,
                        const struct machine_item **items, uint64_t *item_count) {
   struct reading r = {.p = p};
-  if (setjmp(p->arena.out_of_memory)) {
+  struct memory_guard guard;
+  memory_guard_begin(&guard);
+  if (setjmp(guard.jump)) {
     diag_add(&p->diags, SEVERITY_ERROR, p->vcode->file, (struct source_pos){0}, NULL,
              "out of memory while the arguments are read; see --memory");
     return false;
   }
-  if (!take_all(&r, arguments, count)) return false;
+  const bool fine = take_all(&r, arguments, count);
+  memory_guard_end(&guard);
   *items = r.items.items;
   *item_count = r.items.count;
-  return true;
+  return fine;
 }

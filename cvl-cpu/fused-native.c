@@ -202,9 +202,7 @@ static void emit(const struct fused_native *f, FILE *out) {
   if (f->folds) fused_emit_fold(f->k->op, &f->plan, widths, f->fold.spread, "fold", out);
 }
 
-/* The border to the arena: false if memory fails. */
-static bool make(struct fused_native *f) {
-  if (setjmp(f->arena.out_of_memory) != 0) return false;
+static bool plan(struct fused_native *f) {
   if (!fused_blocks_plan(&f->arena, f->k->op, &f->plan)) return false;
   if (f->plan.stage_count == 0 && !superop_has_loops(f->k->op)) return false;
   f->loops = arena_alloc(&f->arena, (f->k->op->node_count + 1) * sizeof *f->loops);
@@ -213,6 +211,16 @@ static bool make(struct fused_native *f) {
   describe_fold(f);
   assign_slots(f);
   return true;
+}
+
+/* The plan of the code, if there is any and memory for it. */
+static bool make(struct fused_native *f) {
+  struct memory_guard guard;
+  memory_guard_begin(&guard);
+  if (setjmp(guard.jump)) return false;
+  const bool made = plan(f);
+  memory_guard_end(&guard);
+  return made;
 }
 
 struct fused_native *fused_native_new(struct cvl_kernel *k) {

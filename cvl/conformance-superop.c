@@ -374,31 +374,41 @@ static void run_misfit(struct suite *s, const struct superop_case *c, uint64_t n
 
 static const uint64_t lengths[] = {0, 1, 2, 33, 257, 1023, 1024, 1025, 2051, 5000, 20000};
 
-static void run_case(struct suite *s, const struct mixture *mix, unsigned round) {
+static void run_runs(struct suite *s, const struct mixture *mix, unsigned round,
+                     struct arena *arena) {
   enum { COUNT = sizeof lengths / sizeof lengths[0], RUNS = 5, LARGE = 65537, GREAT = 300007 };
   enum { MOST_OF_ROUNDS = 1027 };
   struct superop_case c;
+  if (!superop_case_make(s, arena, mix, &c)) return;
+  struct cvl_kernel *kernel = s->b->prepare ? s->b->prepare(s->ctx, &c.op) : NULL;
+  for (int run = 0; run < RUNS && !s->failed; run++) {
+    uint64_t n = lengths[rng_below(&s->rng, COUNT)];
+    if (run == 0 && round % 12 == 5) n = s->options->full && round % 24 == 5 ? GREAT : LARGE;
+    /* Node by node, every round of a loop goes through memory, and is like the one before. */
+    if (!kernel && superop_has_loops(&c.op) && n > MOST_OF_ROUNDS) n = MOST_OF_ROUNDS;
+    uint64_t shape = n ? rng_below(&s->rng, SHAPES)
+                       : SHAPE_NONE + rng_below(&s->rng, SHAPES_END - SHAPE_NONE);
+    run_data(s, &c, kernel, n, (enum shape)shape);
+  }
+  if (kernel) s->b->discard(s->ctx, kernel);
+  if (!s->failed && !c.wild && !c.approximate) {
+    enum shape shape = (enum shape)rng_below(&s->rng, SHAPES);
+    run_misfit(s, &c, lengths[1 + rng_below(&s->rng, 6)], shape);
+    if (!s->failed && round % 8 == 3) sweep(s, &c, lengths[3 + rng_below(&s->rng, 2)], shape);
+  }
+  if (!s->failed) suite_quiet(s);
+  if (s->failed) superop_case_print(&c, s->options->out);
+}
+
+/* One superoperator on several data; none where there is no memory to make it. */
+static void run_case(struct suite *s, const struct mixture *mix, unsigned round) {
   struct arena arena;
+  struct memory_guard guard;
   arena_init(&arena, &s->heap);
-  if (setjmp(arena.out_of_memory) == 0 && superop_case_make(s, &arena, mix, &c)) {
-    struct cvl_kernel *kernel = s->b->prepare ? s->b->prepare(s->ctx, &c.op) : NULL;
-    for (int run = 0; run < RUNS && !s->failed; run++) {
-      uint64_t n = lengths[rng_below(&s->rng, COUNT)];
-      if (run == 0 && round % 12 == 5) n = s->options->full && round % 24 == 5 ? GREAT : LARGE;
-      /* Node by node, every round of a loop goes through memory, and is like the one before. */
-      if (!kernel && superop_has_loops(&c.op) && n > MOST_OF_ROUNDS) n = MOST_OF_ROUNDS;
-      uint64_t shape = n ? rng_below(&s->rng, SHAPES)
-                         : SHAPE_NONE + rng_below(&s->rng, SHAPES_END - SHAPE_NONE);
-      run_data(s, &c, kernel, n, (enum shape)shape);
-    }
-    if (kernel) s->b->discard(s->ctx, kernel);
-    if (!s->failed && !c.wild && !c.approximate) {
-      enum shape shape = (enum shape)rng_below(&s->rng, SHAPES);
-      run_misfit(s, &c, lengths[1 + rng_below(&s->rng, 6)], shape);
-      if (!s->failed && round % 8 == 3) sweep(s, &c, lengths[3 + rng_below(&s->rng, 2)], shape);
-    }
-    if (!s->failed) suite_quiet(s);
-    if (s->failed) superop_case_print(&c, s->options->out);
+  memory_guard_begin(&guard);
+  if (setjmp(guard.jump) == 0) {
+    run_runs(s, mix, round, &arena);
+    memory_guard_end(&guard);
   }
   arena_free(&arena);
 }

@@ -376,17 +376,15 @@ static bool complete(struct shape *s) {
 bool superop_complete(struct arena *arena, struct superop *op, const char **why,
                       uint32_t *node) {
   struct shape s = {.arena = arena, .op = op};
-  jmp_buf outer;
-  memcpy(&outer, &arena->out_of_memory, sizeof outer);
+  struct memory_guard guard;
   *why = NULL;
   *node = 0;
-  bool ok = false;
-  if (setjmp(arena->out_of_memory) == 0) {
-    ok = complete(&s);
-    *why = s.why;
-    *node = s.node;
-  }
-  memcpy(&arena->out_of_memory, &outer, sizeof outer);
+  memory_guard_begin(&guard);
+  if (setjmp(guard.jump)) return false;
+  const bool ok = complete(&s);
+  memory_guard_end(&guard);
+  *why = s.why;
+  *node = s.node;
   if (ok) superop_check(op);
   return ok;
 }

@@ -282,9 +282,15 @@ struct ir_program *fcode_opt(struct arena *arena, const struct ir_program *progr
                            .explain = explain}};
   arena_init(&scratch, arena->heap);
   arena_init(&d.guard.arena, arena->heap);
-  if (setjmp(arena->out_of_memory)) goto out_of_memory;
-  if (setjmp(scratch.out_of_memory)) goto out_of_memory;
-  if (setjmp(d.guard.arena.out_of_memory)) goto out_of_memory;
+  struct memory_guard guard;
+  memory_guard_begin(&guard);
+  if (setjmp(guard.jump)) {
+    arena_free(&scratch);
+    arena_free(&d.guard.arena);
+    diag_add(diags, SEVERITY_ERROR, program->file, (struct source_pos){0, 0}, NULL,
+             "out of memory while optimising the program");
+    return NULL;
+  }
   if (copy_program(&d.o, program)) {
     count(&d.o, &stats->functions_before, &stats->bindings_before);
     if (options->origins) make_origins(&d.o);
@@ -294,14 +300,8 @@ struct ir_program *fcode_opt(struct arena *arena, const struct ir_program *progr
   } else { /* nothing to be done: as it is */
     *d.o.program = *program;
   }
+  memory_guard_end(&guard);
   arena_free(&scratch);
   stats->seconds = now() - start;
   return d.broken ? NULL : d.o.program;
-
-out_of_memory:
-  arena_free(&scratch);
-  arena_free(&d.guard.arena);
-  diag_add(diags, SEVERITY_ERROR, program->file, (struct source_pos){0, 0}, NULL,
-           "out of memory while optimising the program");
-  return NULL;
 }

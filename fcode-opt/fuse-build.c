@@ -153,7 +153,7 @@ static struct superop *complete(struct builder *s) {
   uint32_t node;
   bool fine = superop_complete(arena, op, &why, &node);
   pass_require(fuse->o, fine || !why);
-  if (!fine) longjmp(arena->out_of_memory, 1);
+  if (!fine) memory_failed();
   return op;
 }
 

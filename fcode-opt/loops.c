@@ -184,7 +184,7 @@ static struct superop *complete(struct builder *b, const uint32_t *outputs, uint
   uint32_t node;
   bool fine = superop_complete(o->arena, op, &why, &node);
   pass_require(o, fine || !why);
-  if (!fine) longjmp(o->arena->out_of_memory, 1);
+  if (!fine) memory_failed();
   return op;
 }
 

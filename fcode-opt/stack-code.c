@@ -176,12 +176,12 @@ static struct vcode_fused define(struct stack_code *s, uint32_t superop) {
   char *text = NULL;
   size_t length = 0;
   FILE *out = open_memstream(&text, &length);
-  if (!out) longjmp(s->arena->out_of_memory, 1);
+  if (!out) memory_failed();
   fused_print(&copy, s->uses[superop], s->origins.items, out);
   bool fine = !ferror(out);
   if (fclose(out) != 0 || !fine) {
     free(text);
-    longjmp(s->arena->out_of_memory, 1);
+    memory_failed();
   }
   while (length > 0 && text[length - 1] == '\n') length--; /* the printer ends the line */
   struct vcode_fused fused = {.file = s->ir->file, .length = length};
@@ -235,9 +235,15 @@ struct vcode_program *fcode_opt_stack_code(struct arena *arena, const struct ir_
   struct arena scratch, trial;
   arena_init(&scratch, arena->heap);
   arena_init(&trial, arena->heap);
-  if (setjmp(arena->out_of_memory)) goto out_of_memory;
-  if (setjmp(scratch.out_of_memory)) goto out_of_memory;
-  if (setjmp(trial.out_of_memory)) goto out_of_memory;
+  struct memory_guard guard;
+  memory_guard_begin(&guard);
+  if (setjmp(guard.jump)) {
+    arena_free(&scratch);
+    arena_free(&trial);
+    diag_add(diags, SEVERITY_ERROR, ir->file, (struct source_pos){0}, NULL,
+             "out of memory while writing the program");
+    return NULL;
+  }
   struct stack_code s = {.arena = arena, .scratch = &scratch, .trial = &trial, .ir = ir};
   s.file = one_word(arena, ir->file);
   s.functions = arena_alloc(arena, ir->function_count * sizeof *s.functions);
@@ -245,14 +251,8 @@ struct vcode_program *fcode_opt_stack_code(struct arena *arena, const struct ir_
   s.uses = arena_alloc(arena, ir->superop_count * sizeof *s.uses);
   for (uint32_t k = 0; k < ir->superop_count; k++) s.superops[k] = LEFT_OUT;
   struct vcode_program *program = write_program(&s);
+  memory_guard_end(&guard);
   arena_free(&scratch);
   arena_free(&trial);
   return program;
-
-out_of_memory:
-  arena_free(&scratch);
-  arena_free(&trial);
-  diag_add(diags, SEVERITY_ERROR, ir->file, (struct source_pos){0}, NULL,
-           "out of memory while writing the program");
-  return NULL;
 }

@@ -163,11 +163,14 @@ bool fused_source_make(const struct superop *op, struct widths widths, unsigned 
   if (s->memory == NULL) return false;
   heap_init(&s->memory->heap, 0);
   arena_init(&s->memory->arena, &s->memory->heap);
-  if (setjmp(s->memory->arena.out_of_memory)) {
+  struct memory_guard guard;
+  memory_guard_begin(&guard);
+  if (setjmp(guard.jump)) {
     fused_source_free(s);
     return false;
   }
   fused_kernel_plan(&s->memory->arena, op, widths, leave, &s->kernel);
+  memory_guard_end(&guard);
   if (s->kernel.is_empty) return true;
   FILE *out = open_memstream(&s->text, &length);
   if (out == NULL) {

@@ -495,7 +495,7 @@ static struct superop *complete(struct parser *p, uint32_t number, struct source
   const char *why;
   uint32_t node;
   if (superop_complete(p->arena, op, &why, &node)) return op;
-  if (why == NULL) longjmp(p->arena->out_of_memory, 1);
+  if (why == NULL) memory_failed();
   report(p, node < op->node_count ? op->nodes[node].pos : pos, why);
   return NULL;
 }
@@ -516,15 +516,14 @@ static struct superop *parse(struct arena *arena, struct vcode_program *program,
 
 struct superop *fused_parse(struct arena *arena, struct vcode_program *program,
                             const struct vcode_fused *fused, struct diag_list *diags) {
-  struct superop *volatile op = NULL; /* kept over the jump */
-  jmp_buf outer;
-  memcpy(&outer, &arena->out_of_memory, sizeof outer);
-  if (setjmp(arena->out_of_memory) == 0) {
-    op = parse(arena, program, fused, diags);
-  } else {
+  struct memory_guard guard;
+  memory_guard_begin(&guard);
+  if (setjmp(guard.jump)) {
     diag_add(diags, SEVERITY_ERROR, fused->file, fused->pos, NULL,
              "out of memory while reading the superoperator");
+    return NULL;
   }
-  memcpy(&arena->out_of_memory, &outer, sizeof outer);
+  struct superop *op = parse(arena, program, fused, diags);
+  memory_guard_end(&guard);
   return op;
 }

@@ -166,19 +166,19 @@ struct ir_program *ir_build(struct arena *arena, const struct vcode_program *vco
   struct arena scratch, trial;
   arena_init(&scratch, arena->heap);
   arena_init(&trial, arena->heap);
-  if (setjmp(arena->out_of_memory)) goto out_of_memory;
-  if (setjmp(scratch.out_of_memory)) goto out_of_memory;
-  if (setjmp(trial.out_of_memory)) goto out_of_memory;
+  struct memory_guard guard;
+  memory_guard_begin(&guard);
+  if (setjmp(guard.jump)) {
+    arena_free(&scratch);
+    arena_free(&trial);
+    diag_add(diags, SEVERITY_ERROR, vcode->file, (struct source_pos){0, 0}, NULL,
+             "out of memory while checking the program");
+    return NULL;
+  }
   struct build build = {.arena = arena, .scratch = &scratch, .trial = &trial};
   struct ir_program *program = build_program(&build, vcode, widths, diags);
+  memory_guard_end(&guard);
   arena_free(&scratch);
   arena_free(&trial);
   return program;
-
-out_of_memory:
-  arena_free(&scratch);
-  arena_free(&trial);
-  diag_add(diags, SEVERITY_ERROR, vcode->file, (struct source_pos){0, 0}, NULL,
-           "out of memory while checking the program");
-  return NULL;
 }

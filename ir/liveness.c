@@ -233,9 +233,11 @@ bool liveness_of(struct arena *scratch, struct arena *arena, const struct ir_fun
 void ir_liveness(struct arena *arena, struct ir_program *program) {
   struct arena scratch;
   arena_init(&scratch, arena->heap);
-  if (setjmp(scratch.out_of_memory)) {
+  struct memory_guard guard;
+  memory_guard_begin(&guard);
+  if (setjmp(guard.jump)) {
     arena_free(&scratch);
-    longjmp(arena->out_of_memory, 1);
+    memory_failed();
   }
   struct liveness_fault unused;
   for (uint32_t i = 0; i < program->function_count; i++) {
@@ -243,5 +245,6 @@ void ir_liveness(struct arena *arena, struct ir_program *program) {
     liveness_of(&scratch, arena, &program->functions[i], &unused);
     arena_free(&scratch);
   }
+  memory_guard_end(&guard);
   arena_free(&scratch);
 }

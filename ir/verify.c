@@ -308,7 +308,9 @@ bool verify_program(struct arena *arena, const struct ir_program *program, bool 
                     struct diag_list *diags) {
   struct arena scratch;
   arena_init(&scratch, arena->heap);
-  if (setjmp(scratch.out_of_memory)) {
+  struct memory_guard guard;
+  memory_guard_begin(&guard);
+  if (setjmp(guard.jump)) {
     arena_free(&scratch);
     diag_add(diags, SEVERITY_ERROR, program->file, (struct source_pos){0, 0}, NULL,
              "out of memory while verifying the let-form");
@@ -323,6 +325,7 @@ bool verify_program(struct arena *arena, const struct ir_program *program, bool 
     check_function(&v, liveness);
     arena_free(&scratch);
   }
+  memory_guard_end(&guard);
   arena_free(&scratch);
   return diags->errors == errors;
 }

@@ -4,8 +4,7 @@
  * An evaluation recurses as deep as the program does, so it runs on a thread with a large
  * stack, of which the system gives only the pages that are touched; how much is left is looked
  * at with every expression. Everything it makes is in an arena that goes when it ends; only the
- * value is copied into the session's. Both arenas jump into that thread when there is no
- * memory.
+ * value is copied into the session's. The guard for missing memory is set on that thread.
  */
 #include "neslc/direct-private.h"
 
@@ -46,19 +45,15 @@ static bool evaluate(struct evaluation *run) {
 }
 
 static void evaluate_here(struct evaluation *run) {
-  struct arena *own = run->d.arena, *kept = run->d.session->arena;
-  jmp_buf before;
-  memcpy(&before, &kept->out_of_memory, sizeof before);
-  run->out_of_memory = true;
-  if (setjmp(own->out_of_memory) == 0) {
-    if (setjmp(kept->out_of_memory) == 0) {
-      run->d.stack_end =
-          (const char *)__builtin_frame_address(0) - run->stack_bytes + STACK_MARGIN;
-      run->done = evaluate(run);
-      run->out_of_memory = false;
-    }
+  struct memory_guard guard;
+  memory_guard_begin(&guard);
+  if (setjmp(guard.jump)) {
+    run->out_of_memory = true;
+    return;
   }
-  memcpy(&kept->out_of_memory, &before, sizeof before);
+  run->d.stack_end = (const char *)__builtin_frame_address(0) - run->stack_bytes + STACK_MARGIN;
+  run->done = evaluate(run);
+  memory_guard_end(&guard);
 }
 
 static void *evaluate_on_thread(void *run) {

@@ -97,7 +97,9 @@ int main(void) {
   heap_init(&heap, 0);
   struct arena arena;
   arena_init(&arena, &heap);
-  if (setjmp(arena.out_of_memory)) return 1;
+  struct memory_guard guard;
+  memory_guard_begin(&guard);
+  if (setjmp(guard.jump)) return 1;
   struct diag_list diags;
   diag_list_init(&diags, &arena);
   struct complaints complaints = {.diags = &diags};

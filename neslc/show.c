@@ -454,10 +454,13 @@ void show_form(const struct form *form, FILE *file) {
   struct arena arena;
   heap_init(&heap, 0);
   arena_init(&arena, &heap);
-  if (setjmp(arena.out_of_memory) == 0) {
+  struct memory_guard guard;
+  memory_guard_begin(&guard);
+  if (setjmp(guard.jump) == 0) {
     struct layout layout = {.arena = &arena};
     show_contents(&layout, form);
     layout_print(&layout, WIDTH, file);
+    memory_guard_end(&guard);
   }
   arena_free(&arena);
   fputc('\n', file);

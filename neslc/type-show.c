@@ -166,10 +166,13 @@ void type_show(struct type *type, bool context, FILE *out) {
   struct arena arena;
   heap_init(&heap, 0);
   arena_init(&arena, &heap);
-  if (setjmp(arena.out_of_memory)) {
+  struct memory_guard guard;
+  memory_guard_begin(&guard);
+  if (setjmp(guard.jump)) {
     fputs("(out of memory)", out);
   } else {
     fputs(type_text(&arena, type, context), out);
+    memory_guard_end(&guard);
   }
   arena_free(&arena);
 }

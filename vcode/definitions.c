@@ -128,8 +128,12 @@ static bool read_definitions(struct arena *arena, struct vcode_program *program,
 bool vcode_parse_definitions(struct arena *arena, struct vcode_program *program,
                              const char *file, const char *text, size_t length,
                              struct diag_list *diags) {
-  if (setjmp(arena->out_of_memory) == 0) {
-    return read_definitions(arena, program, file, text, length, diags);
+  struct memory_guard guard;
+  memory_guard_begin(&guard);
+  if (setjmp(guard.jump) == 0) {
+    const bool fine = read_definitions(arena, program, file, text, length, diags);
+    memory_guard_end(&guard);
+    return fine;
   }
   diag_add(diags, SEVERITY_ERROR, file, (struct source_pos){0, 0}, NULL,
            "out of memory while reading the definitions");

@@ -230,8 +230,12 @@ static struct vcode_program *read_program(struct arena *arena, const char *file,
 struct vcode_program *vcode_parse(struct arena *arena, const char *file, const char *text,
                                   size_t length, struct widths widths,
                                   struct diag_list *diags) {
-  if (setjmp(arena->out_of_memory) == 0) {
-    return read_program(arena, file, text, length, widths, diags);
+  struct memory_guard guard;
+  memory_guard_begin(&guard);
+  if (setjmp(guard.jump) == 0) {
+    struct vcode_program *program = read_program(arena, file, text, length, widths, diags);
+    memory_guard_end(&guard);
+    return program;
   }
   diag_add(diags, SEVERITY_ERROR, file, (struct source_pos){0, 0}, NULL,
            "out of memory while reading the program");

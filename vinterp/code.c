@@ -388,12 +388,15 @@ struct code *code_new(struct heap *heap, const struct ir_program *program, bool 
   if (!code) return NULL;
   *code = (struct code){.heap = heap, .program = program};
   arena_init(&code->arena, heap);
-  if (setjmp(code->arena.out_of_memory)) {
+  struct memory_guard guard;
+  memory_guard_begin(&guard);
+  if (setjmp(guard.jump)) {
     arena_free(&code->arena);
     heap_free(heap, code, sizeof *code);
     return NULL;
   }
   lower_program(code, checked, profiled);
+  memory_guard_end(&guard);
   return code;
 }
 

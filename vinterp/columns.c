@@ -55,11 +55,10 @@ static struct stream_status read_whole(struct streams *s, FILE *file, enum array
 }
 
 /* Reads the signature, and of a file that is read its value. */
-static struct stream_status begin(struct streams *s, struct stream_columns *c,
-                                  const char *signature, size_t length,
-                                  const struct file_bytes *file) {
+static struct stream_status read_value(struct streams *s, struct stream_columns *c,
+                                       const char *signature, size_t length,
+                                       const struct file_bytes *file) {
   const char *problem = NULL;
-  if (setjmp(c->arena.out_of_memory)) return stream_no_memory(file->length);
   if (!array_type_parse(&c->arena, signature, length, &c->type, &problem)) {
     return stream_fail(s, "%s", problem);
   }
@@ -72,6 +71,17 @@ static struct stream_status begin(struct streams *s, struct stream_columns *c,
     c->columns.items = arena_alloc(&c->arena, c->columns.count * sizeof *c->columns.items);
   }
   return stream_ok();
+}
+
+static struct stream_status begin(struct streams *s, struct stream_columns *c,
+                                  const char *signature, size_t length,
+                                  const struct file_bytes *file) {
+  struct memory_guard guard;
+  memory_guard_begin(&guard);
+  if (setjmp(guard.jump)) return stream_no_memory(file->length);
+  struct stream_status status = read_value(s, c, signature, length, file);
+  memory_guard_end(&guard);
+  return status;
 }
 
 static struct stream_status attach(struct streams *s, int64_t stream, enum stream_mode mode,
@@ -174,9 +184,12 @@ struct stream_status stream_write_column(struct streams *s, int64_t stream, enum
   struct stream_status status;
   struct array_column *to = next_column(s, c, true, type, &status);
   if (!to) return status;
-  if (setjmp(c->arena.out_of_memory)) return stream_no_memory(length * sizeof *to->as.ints);
+  struct memory_guard guard;
+  memory_guard_begin(&guard);
+  if (setjmp(guard.jump)) return stream_no_memory(length * sizeof *to->as.ints);
   *to = (struct array_column){.is_float = type == TW_FLOAT, .length = length};
   to->as.ints = arena_alloc(&c->arena, (size_t)length * sizeof *to->as.ints);
+  memory_guard_end(&guard);
   for (uint64_t i = 0; i < length; i++) {
     switch (elem) {
     case CVL_I32: to->as.ints[i] = ((const int32_t *)data)[i]; break;
@@ -195,12 +208,9 @@ bool stream_has_columns(struct streams *s, int64_t stream) {
 
 /* ---- closing ---- */
 
-struct stream_status stream_columns_finish(struct streams *s, struct stream_columns *c,
-                                           FILE *file) {
+static struct stream_status write_value(struct streams *s, struct stream_columns *c,
+                                        FILE *file) {
   const char *problem = NULL;
-  if (!c->writes) return stream_ok();
-  if (c->next < c->columns.count) return stream_fail(s, "the array was not written to its end");
-  if (setjmp(c->arena.out_of_memory)) return stream_no_memory(1);
   if (!array_check(c->format, &c->arena, &c->type, &c->columns, &problem)) {
     return stream_fail(s, "%s", problem);
   }
@@ -208,4 +218,16 @@ struct stream_status stream_columns_finish(struct streams *s, struct stream_colu
     return stream_fail(s, "%s", problem);
   }
   return stream_ok();
+}
+
+struct stream_status stream_columns_finish(struct streams *s, struct stream_columns *c,
+                                           FILE *file) {
+  if (!c->writes) return stream_ok();
+  if (c->next < c->columns.count) return stream_fail(s, "the array was not written to its end");
+  struct memory_guard guard;
+  memory_guard_begin(&guard);
+  if (setjmp(guard.jump)) return stream_no_memory(1);
+  struct stream_status status = write_value(s, c, file);
+  memory_guard_end(&guard);
+  return status;
 }

@@ -174,7 +174,9 @@ static void try_bytes(enum array_format format, const char *bytes, size_t length
   const char *problem = NULL;
   char *exact = malloc(length ? length : 1); /* so that tools see reads behind the end */
   heap.limit = heap.live + (1 << 20);        /* sizes may become large */
-  if (setjmp(arena.out_of_memory)) {
+  struct memory_guard guard;
+  memory_guard_begin(&guard);
+  if (setjmp(guard.jump)) {
     free(exact);
     heap.limit = 0;
     return;

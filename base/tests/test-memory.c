@@ -4,6 +4,7 @@
 
 #include <criterion/criterion.h>
 #include <pthread.h>
+#include <signal.h>
 #include <string.h>
 
 Test(heap, counts_what_is_live_and_the_peak) {
@@ -136,10 +137,13 @@ Test(arena, arrays_grow_and_keep_their_items) {
   arena_free(&arena);
 }
 
-/* Fills the arena until it jumps; true if it did. */
+/* Fills the arena until it fails; true if it did. */
 static bool jumps(struct arena *arena, size_t bytes) {
-  if (setjmp(arena->out_of_memory) != 0) return true;
+  struct memory_guard guard;
+  memory_guard_begin(&guard);
+  if (setjmp(guard.jump) != 0) return true;
   for (int i = 0; i < 1000; i++) arena_alloc(arena, bytes);
+  memory_guard_end(&guard);
   return false;
 }
 
@@ -198,4 +202,67 @@ Test(text, memory_that_is_lacking_is_told) {
   cr_expect_str_eq(t.bytes, "fits");
   text_free(&t);
   cr_expect_eq(heap.live, 0);
+}
+
+/* ---- guards ---- */
+
+static bool reported, inner_ended;
+
+/* Fails within two guards: the inner one cleans up and passes on. */
+static void fails_twice(struct arena *arena) {
+  struct memory_guard inner;
+  memory_guard_begin(&inner);
+  if (setjmp(inner.jump)) {
+    inner_ended = true;
+    memory_failed();
+  }
+  arena_alloc(arena, SIZE_MAX - 3);
+  memory_guard_end(&inner);
+}
+
+Test(guard, failures_go_to_the_innermost_and_on_to_those_around_it) {
+  struct heap heap;
+  struct arena arena;
+  heap_init(&heap, 0);
+  arena_init(&arena, &heap);
+  struct memory_guard outer;
+  memory_guard_begin(&outer);
+  if (setjmp(outer.jump) == 0) {
+    cr_expect(jumps(&arena, SIZE_MAX - 3)); /* a guard of its own, which has ended */
+    fails_twice(&arena);
+    cr_expect_fail("nothing failed");
+  } else {
+    reported = true;
+  }
+  cr_expect(inner_ended);
+  cr_expect(reported);
+}
+
+/* Each thread has its own guards: a failure of one never goes to another's. */
+static void *fail_elsewhere(void *arena) {
+  return jumps(arena, SIZE_MAX - 3) ? arena : NULL;
+}
+
+Test(guard, each_thread_has_its_own) {
+  struct heap heap;
+  struct arena arena;
+  heap_init(&heap, 0);
+  arena_init(&arena, &heap);
+  struct memory_guard guard;
+  memory_guard_begin(&guard);
+  if (setjmp(guard.jump)) cr_assert_fail("the other thread's failure came here");
+  pthread_t thread;
+  void *failed = NULL;
+  cr_assert_eq(pthread_create(&thread, NULL, fail_elsewhere, &arena), 0);
+  pthread_join(thread, &failed);
+  cr_expect_eq(failed, &arena);
+  memory_guard_end(&guard);
+}
+
+Test(guard, without_one_the_process_ends, .signal = SIGABRT) {
+  struct heap heap;
+  struct arena arena;
+  heap_init(&heap, 0);
+  arena_init(&arena, &heap);
+  arena_alloc(&arena, SIZE_MAX - 3);
 }

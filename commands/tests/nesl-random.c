@@ -138,8 +138,8 @@ static bool run_form(struct evaluator *evaluator, const struct evaluation *e,
 }
 
 /* native: the folder of compiled superoperators, or NULL. */
-static void run_text(struct session *session, const struct way *way, const char *native,
-                     const char *text, FILE *out) {
+static void run_unguarded(struct session *session, const struct way *way, const char *native,
+                          const char *text, FILE *out) {
   struct diag_list diags;
   struct complaints complaints = {.diags = &diags};
   struct nesl_sources sources = {.list = {0}};
@@ -166,10 +166,6 @@ static void run_text(struct session *session, const struct way *way, const char 
       .session = session, .complaints = &complaints, .sources = &sources};
   struct evaluator *evaluator =
       way->backend ? evaluator_compiled(&options, session->arena->heap, &diags) : NULL;
-  if (setjmp(session->arena->out_of_memory)) {
-    fputs("error limit: memory", out);
-    return;
-  }
   struct source *source = arena_alloc(session->arena, sizeof *source);
   *source = (struct source){
       .name = "random.nesl", .text = text, .length = strlen(text), .first_line = 1};
@@ -190,6 +186,18 @@ static void run_text(struct session *session, const struct way *way, const char 
   } else if (fflush(options.machine.out) == 0 && printed_size > 0) {
     fprintf(out, "\nprinted: %s", printed);
   }
+}
+
+static void run_text(struct session *session, const struct way *way, const char *native,
+                     const char *text, FILE *out) {
+  struct memory_guard guard;
+  memory_guard_begin(&guard);
+  if (setjmp(guard.jump)) {
+    fputs("error limit: memory", out);
+    return;
+  }
+  run_unguarded(session, way, native, text, out);
+  memory_guard_end(&guard);
 }
 
 /* What came of an evaluation. */
@@ -330,7 +338,6 @@ static void test(struct tester *t, uint64_t seed, uint64_t number, struct tally 
   struct arena arena;
   heap_init(&heap, 0);
   arena_init(&arena, &heap);
-  if (setjmp(arena.out_of_memory)) exit(2);
   struct random_program *program = random_program(&arena, seed, number);
   char *text = random_program_text(program);
   if (!text) exit(2);
@@ -395,7 +402,6 @@ static void show_program(const struct wishes *w, uint64_t number) {
   struct arena arena;
   heap_init(&heap, 0);
   arena_init(&arena, &heap);
-  if (setjmp(arena.out_of_memory)) exit(2);
   char *text = random_program_text(random_program(&arena, w->seed, number));
   printf("%s\n", text ? text : "");
   free(text);
@@ -405,7 +411,7 @@ static void show_program(const struct wishes *w, uint64_t number) {
 static struct session *open_session(struct arena *arena, bool classic) {
   struct diag_list diags;
   diag_list_init(&diags, arena);
-  return setjmp(arena->out_of_memory) ? NULL : session_new(arena, classic, &diags);
+  return session_new(arena, classic, &diags);
 }
 
 int main(int argc, char **argv) {

@@ -132,7 +132,7 @@ static struct piece *fill(gen *g, const struct rtype *type, const struct row *ro
   size_t count = 0, size = 0, outside = g->scope.count;
   char *text = NULL;
   FILE *out = open_memstream(&text, &size);
-  if (!out) longjmp(g->arena->out_of_memory, 1);
+  if (!out) memory_failed();
   const unsigned own = g->names++;
   for (const char *p = row->text; *p;) {
     switch (*p++) {

@@ -109,7 +109,7 @@ char *type_text_of(gen *g, const struct rtype *t) {
   char *text = NULL;
   size_t size = 0;
   FILE *out = open_memstream(&text, &size);
-  if (!out) longjmp(g->arena->out_of_memory, 1);
+  if (!out) memory_failed();
   write_type(t, out);
   fclose(out);
   char *copy = arena_copy(g->arena, text, size);

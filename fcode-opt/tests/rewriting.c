@@ -15,8 +15,6 @@ void rewriting_begin(struct rewriting *r, const char *functions) {
   arena_init(&r->arena, &r->heap);
   arena_init(&r->scratch, &r->heap);
   diag_list_init(&r->diags, &r->arena);
-  if (setjmp(r->arena.out_of_memory) || setjmp(r->scratch.out_of_memory))
-    cr_assert(false, "out of memory");
   char *text = arena_printf(&r->arena, "let-form \"t.vcode\" i64 f64 entry M\n%s", functions);
   r->options = fcode_opt_default_options();
   r->o = (struct opt){
@@ -27,8 +25,6 @@ void rewriting_begin(struct rewriting *r, const char *functions) {
   r->o.var_capacity = arena_alloc(&r->arena, functions_count * sizeof *r->o.var_capacity);
   for (uint32_t i = 0; i < functions_count; i++)
     r->o.var_capacity[i] = r->o.program->functions[i].var_count;
-  /* ir_parse sets the border of its own for the arena. */
-  if (setjmp(r->arena.out_of_memory)) cr_assert(false, "out of memory");
 }
 
 void rewriting_free(struct rewriting *r) {
@@ -39,7 +35,6 @@ void rewriting_free(struct rewriting *r) {
 void rewriting_verify(struct rewriting *r) {
   ir_liveness(&r->arena, r->o.program);
   cr_assert(ir_verify(&r->arena, r->o.program, &r->diags), "%s", first_error(r));
-  if (setjmp(r->arena.out_of_memory)) cr_assert(false, "out of memory");
 }
 
 uint32_t function_called(const struct rewriting *r, const char *name) {

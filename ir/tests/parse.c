@@ -581,15 +581,9 @@ static void take_stack_code(struct parser *p, const struct vcode_program *vcode)
   }
 }
 
-static struct ir_program *no_memory(const char *file, struct diag_list *diags) {
-  diag_add(diags, SEVERITY_ERROR, file, (struct source_pos){0, 0}, NULL,
-           "out of memory while reading the let-form");
-  return NULL;
-}
-
-struct ir_program *ir_parse(struct arena *arena, const char *file, const char *text,
-                            size_t length, struct diag_list *diags) {
-  if (setjmp(arena->out_of_memory)) return no_memory(file, diags);
+/* The let-form, or NULL after a diagnostic. */
+static struct ir_program *read_text(struct arena *arena, const char *file, const char *text,
+                                    size_t length, struct diag_list *diags) {
   struct parser *p = arena_alloc(arena, sizeof *p);
   p->arena = arena;
   p->program = arena_alloc(arena, sizeof *p->program);
@@ -602,7 +596,6 @@ struct ir_program *ir_parse(struct arena *arena, const char *file, const char *t
     const struct vcode_program *vcode =
         vcode_parse(arena, file, copy, length, p->program->widths, diags);
     if (!vcode) return NULL;
-    if (setjmp(arena->out_of_memory)) return no_memory(file, diags);
     take_stack_code(p, vcode);
   }
   if (!verify_program(arena, p->program, false, diags)) return NULL;
@@ -617,4 +610,18 @@ const char *ir_text(struct arena *arena, const struct ir_program *program) {
   const char *copy = text_end(&text) ? arena_copy(arena, text.bytes, text.length) : "";
   text_free(&text);
   return copy;
+}
+
+struct ir_program *ir_parse(struct arena *arena, const char *file, const char *text,
+                            size_t length, struct diag_list *diags) {
+  struct memory_guard guard;
+  memory_guard_begin(&guard);
+  if (setjmp(guard.jump)) {
+    diag_add(diags, SEVERITY_ERROR, file, (struct source_pos){0, 0}, NULL,
+             "out of memory while reading the let-form");
+    return NULL;
+  }
+  struct ir_program *program = read_text(arena, file, text, length, diags);
+  memory_guard_end(&guard);
+  return program;
 }

@@ -34,7 +34,6 @@ static const struct session *library_session(void) {
   heap_init(&heap, 0);
   arena_init(&arena, &heap);
   diag_list_init(&diags, &arena);
-  if (setjmp(arena.out_of_memory)) abort();
   session = session_new(&arena, false, &diags);
   if (!session) fail("the library is broken", &diags);
   return session;
@@ -126,7 +125,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   library_session();
   heap_init(&heap, MEMORY);
   arena_init(&arena, &heap);
-  if (setjmp(arena.out_of_memory) == 0) run_forms(&arena, data, size);
+  struct memory_guard guard;
+  memory_guard_begin(&guard);
+  if (setjmp(guard.jump) == 0) {
+    run_forms(&arena, data, size);
+    memory_guard_end(&guard);
+  }
   arena_free(&arena);
   if (heap.live != 0) abort();
   return 0;

@@ -7,7 +7,6 @@
 void reading_begin(struct reading_test *t, const char *text, size_t length) {
   heap_init(&t->heap, (uint64_t)1 << 30);
   arena_init(&t->arena, &t->heap);
-  if (setjmp(t->arena.out_of_memory) != 0) abort();
   intern_init(&t->names, &t->arena);
   t->source = (struct source){
       "test.nesl", arena_copy(&t->arena, text, length), length, 1, false, NULL, 0};
@@ -15,7 +14,6 @@ void reading_begin(struct reading_test *t, const char *text, size_t length) {
 }
 
 enum reading reading_next(struct reading_test *t, struct form *form) {
-  if (setjmp(t->arena.out_of_memory) != 0) abort();
   diag_list_init(&t->diags, &t->arena);
   t->complaints = (struct complaints){.diags = &t->diags};
   return read_form(&t->reader, &t->complaints, form);

@@ -17,7 +17,6 @@ static struct complaints complaints;
 static void setup(void) {
   heap_init(&heap, 0);
   arena_init(&arena, &heap);
-  if (setjmp(arena.out_of_memory)) cr_assert(false, "out of memory");
   diag_list_init(&diags, &arena);
   complaints = (struct complaints){.diags = &diags};
   session = session_new(&arena, false, &diags);
@@ -55,7 +54,6 @@ static uint64_t bytes_to_compile(const char *text) {
   struct arena work;
   heap_init(&work_heap, 0);
   arena_init(&work, &work_heap);
-  if (setjmp(work.out_of_memory)) cr_assert(false, "out of memory");
   const struct flatten_options options = {.arena = &work, .widths = {CVL_I64, CVL_F64}};
   cr_assert_not_null(flatten_expression(session, form.value, &options, &complaints));
   arena_free(&work);

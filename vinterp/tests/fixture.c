@@ -38,7 +38,6 @@ static struct ir_program *reread(struct arena *arena, const struct ir_program *p
 static void load_and_run(struct ran *ran, const char *text,
                          const struct machine_options *options, bool let_form,
                          struct arena *arena, struct diag_list *diags) {
-  if (setjmp(arena->out_of_memory)) return;
   struct vcode_program *vcode =
       vcode_parse(arena, "test.vcode", text, strlen(text), options->widths, diags);
   if (!vcode) return;
@@ -52,6 +51,17 @@ static void load_and_run(struct ran *ran, const char *text,
   if (!machine) abort();
   ran->outcome = machine_run(machine, program, diags);
   machine_free(machine);
+}
+
+/* The same; of what cannot even be read for want of memory nothing is known. */
+static void load_and_run_guarded(struct ran *ran, const char *text,
+                                 const struct machine_options *options, bool let_form,
+                                 struct arena *arena, struct diag_list *diags) {
+  struct memory_guard guard;
+  memory_guard_begin(&guard);
+  if (setjmp(guard.jump)) return;
+  load_and_run(ran, text, options, let_form, arena, diags);
+  memory_guard_end(&guard);
 }
 
 static struct ran run(const char *text, const char *input, struct machine_options options,
@@ -72,7 +82,7 @@ static struct ran run(const char *text, const char *input, struct machine_option
   arena_init(&arena, &heap);
   struct diag_list diags;
   diag_list_init(&diags, &arena);
-  load_and_run(&ran, text, &options, let_form, &arena, &diags);
+  load_and_run_guarded(&ran, text, &options, let_form, &arena, &diags);
   FILE *told = collect(&ran.diags, &diags_size);
   diag_print(&diags, "test", 0, told);
   fclose(told);

@@ -111,7 +111,6 @@ Test(machine, may_run_again) {
   arena_init(&arena, &heap);
   struct diag_list diags;
   diag_list_init(&diags, &arena);
-  cr_assert(setjmp(arena.out_of_memory) == 0);
   struct machine_options options = quiet_options();
   options.out = tmpfile();
   static const char text[] = "FUNC MAIN CONST INT (1 1) RAND CONST INT (1 2) CONST INT (0 1) "
