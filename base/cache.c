@@ -27,14 +27,21 @@ enum { ABANDONED_SECONDS = 3600, /* no process works on a file for that long */ 
 
 /* ---- the directory ---- */
 
-/* Makes a directory and what is above it. 0 or an errno. */
-static int make_directories(const char *path) {
+/* How many names a path has behind this one. */
+static unsigned names_behind(const char *path) {
+  unsigned names = 0;
+  for (; *path; path++) names += path[0] == '/' && path[1] != '/' && path[1] != '\0';
+  return names;
+}
+
+/* Makes the last directories of a path. 0 or an errno. */
+static int make_directories(const char *path, unsigned most) {
   char part[PATH_MAX];
   const size_t length = strlen(path);
   if (length >= sizeof part) return ENAMETOOLONG;
   memcpy(part, path, length + 1);
   for (size_t end = 1; end <= length; end++) {
-    if (end < length && path[end] != '/') continue;
+    if ((end < length && path[end] != '/') || names_behind(path + end) >= most) continue;
     part[end] = '\0';
     if (mkdir(part, 0700) != 0 && errno != EEXIST && errno != EROFS && errno != EACCES) {
       return errno;
@@ -44,45 +51,44 @@ static int make_directories(const char *path) {
   return 0;
 }
 
-static bool refuse(char why[CACHE_WHY], const char *path, int error) {
+static int refuse(char why[CACHE_WHY], const char *path, int error) {
   char text[128];
   snprintf(why, CACHE_WHY, "%s: %s", path, strerror_r(error, text, sizeof text));
-  return false;
+  return error == ENOENT ? CACHE_NOT_THERE : CACHE_NOT_OPENED;
 }
 
 /* Whether nobody but this user decides what is in a directory. */
-static bool is_own(int directory, const char *path, char why[CACHE_WHY]) {
-  struct stat s;
-  if (fstat(directory, &s) != 0) return refuse(why, path, errno);
-  if (s.st_uid != geteuid()) {
+static bool is_own(const struct stat *s, const char *path, char why[CACHE_WHY]) {
+  if (s->st_uid != geteuid()) {
     snprintf(why, CACHE_WHY,
              "%s belongs to user %lu and not to user %lu, who runs this: what is in it is not "
              "trusted; set XDG_CACHE_HOME to a directory of your own",
-             path, (unsigned long)s.st_uid, (unsigned long)geteuid());
-  } else if (s.st_mode & (S_IWGRP | S_IWOTH)) {
-    snprintf(why, CACHE_WHY,
-             "others may write into %s: what is in it is not trusted; chmod go-w %s", path, path);
-  } else {
-    return true;
+             path, (unsigned long)s->st_uid, (unsigned long)geteuid());
+    return false;
   }
-  return false;
+  if (s->st_mode & (S_IWGRP | S_IWOTH)) {
+    snprintf(why, CACHE_WHY,
+             "others may write into %s: what is in it is not trusted; chmod go-w %s", path,
+             path);
+    return false;
+  }
+  return true;
 }
 
-int cache_open(const char *path, bool make, char why[CACHE_WHY]) {
-  why[0] = '\0';
-  const int error = make ? make_directories(path) : 0;
-  if (error) {
-    refuse(why, path, error);
-    return -1;
-  }
+int cache_open(const char *path, unsigned make, char why[CACHE_WHY]) {
+  struct stat s;
+  const int error = make_directories(path, make);
+  if (error) return refuse(why, path, error);
   const int directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (directory < 0) {
-    if (make || errno != ENOENT) refuse(why, path, errno);
-    return -1;
+  if (directory < 0) return refuse(why, path, errno);
+  int outcome = directory;
+  if (fstat(directory, &s) != 0) {
+    outcome = refuse(why, path, errno);
+  } else if (!is_own(&s, path, why)) {
+    outcome = CACHE_NOT_TRUSTED;
   }
-  if (is_own(directory, path, why)) return directory;
-  close(directory);
-  return -1;
+  if (outcome < 0) close(directory);
+  return outcome;
 }
 
 /* ---- reading ---- */

@@ -23,10 +23,11 @@ enum {
   CACHE_MOST_BYTES = 256 << 20
 };
 
-/* Opens a directory; with `make` it is made, as is what is missing above it, for this user
- * alone. A descriptor to be closed, or -1 with what is wrong and what to do in `why`; that is
- * empty if there is no such directory and `make` is false. */
-int cache_open(const char *path, bool make, char why[CACHE_WHY]);
+/* Opens a directory. The last `make` directories of the path are made if they are missing, for
+ * this user alone. A descriptor to be closed, or one of these with what is wrong, and what to
+ * do, in `why`. */
+enum { CACHE_NOT_THERE = -1, CACHE_NOT_OPENED = -2, CACHE_NOT_TRUSTED = -3 };
+int cache_open(const char *path, unsigned make, char why[CACHE_WHY]);
 
 /* Opens what is kept under a name, and notes that it was used. A descriptor to be closed, at the
  * beginning of so many bytes; -1: there is nothing, or nothing whole. */

@@ -31,7 +31,7 @@ struct native_cache {
   bool found;                   /* there is a compiler */
   struct sha256_state identity; /* of compiler, flags and processor */
   int directory;                /* as it was opened and checked; -1: not yet */
-  bool complained;              /* nothing more is compiled */
+  bool given_up;                /* nothing more is compiled */
   char compiler[PATH_MAX];
   char path[];
 };
@@ -118,25 +118,34 @@ static bool begins_with(const char **option, const char *word) {
   return true;
 }
 
-/* Says once why nothing is compiled. */
+/* Nothing more is compiled, and it is said why. */
 static void complain(struct native_cache *c, const char *why) {
-  if (!c->complained) fprintf(stderr, "ravel: superoperators are not compiled: %s\n", why);
-  c->complained = true;
+  if (!c->given_up) fprintf(stderr, "ravel: superoperators are not compiled: %s\n", why);
+  c->given_up = true;
 }
 
+/* The same for what the system does not allow: where nobody has asked, nothing is said. */
 static void complain_of(struct native_cache *c, int error) {
   char why[CACHE_WHY], text[128];
   snprintf(why, sizeof why, "%s: %s", c->path, strerror_r(error, text, sizeof text));
-  complain(c, why);
+  if (!c->when_it_pays) complain(c, why);
+  c->given_up = true;
 }
 
-/* Opens the directory unless it is open. False if it is not there, or not to be trusted. */
+/* Opens the directory unless it is open, making it and the one it is in. False if it is not
+ * there, or not to be trusted. */
 static bool open_directory(struct native_cache *c, bool make) {
   char why[CACHE_WHY];
-  if (c->directory >= 0 || c->complained) return c->directory >= 0;
-  c->directory = cache_open(c->path, make, why);
-  if (c->directory < 0 && why[0]) complain(c, why);
-  return c->directory >= 0;
+  if (c->directory >= 0 || c->given_up) return c->directory >= 0;
+  const int opened = cache_open(c->path, make ? 2 : 0, why);
+  if (opened >= 0) {
+    c->directory = opened;
+    return true;
+  }
+  if (opened == CACHE_NOT_THERE && !make) return false;
+  if (opened == CACHE_NOT_TRUSTED || !c->when_it_pays) complain(c, why);
+  c->given_up = true;
+  return false;
 }
 
 struct native_cache *native_cache_new(struct heap *heap, const char *option) {

@@ -11,6 +11,7 @@
 namespace ravel {
 
 static const char prefix[] = "ravel-", suffix[] = ".kernel";
+enum { ALL = 1000 }; /* directories of a path may be made */
 
 std::string cache_folder() {
   const char *own = getenv("RAVEL_CACHE");
@@ -44,7 +45,7 @@ bool cache::find(const std::string &key, std::string &bytes) {
   char why[CACHE_WHY];
   bytes.clear();
   if (folder_.empty()) return false;
-  const int directory = cache_open(folder_.c_str(), false, why);
+  const int directory = cache_open(folder_.c_str(), 0, why);
   if (directory < 0) return false;
   uint64_t length = 0;
   const int fd = cache_find(directory, name_of(key).c_str(), &length);
@@ -60,7 +61,7 @@ bool cache::find(const std::string &key, std::string &bytes) {
 void cache::keep(const std::string &key, const std::string &bytes) {
   char why[CACHE_WHY];
   if (folder_.empty() || !complaint_.empty() || bytes.size() > most_bytes_) return;
-  const int directory = cache_open(folder_.c_str(), true, why);
+  const int directory = cache_open(folder_.c_str(), ALL, why);
   if (directory < 0) {
     complaint_ = why;
     return;

@@ -1,0 +1,64 @@
+/* test-native.c - what is said of a directory in which compiled superoperators cannot be kept:
+ * once, and only to whom it may concern. What becomes of files in it:
+ * commands/tests/native_command.py.
+ */
+#include "cvl-cpu/native-compile.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* What is said on standard error while two sources are asked for in vain. */
+static const char *said_of(const char *mode, const char *directory) {
+  static char text[1000];
+  char option[200];
+  struct heap heap;
+  heap_init(&heap, 0);
+  snprintf(option, sizeof option, "%s%s", mode, directory);
+  FILE *file = tmpfile();
+  const int before = dup(STDERR_FILENO);
+  cr_assert(file && before >= 0 && dup2(fileno(file), STDERR_FILENO) >= 0);
+  struct native_cache *cache = native_cache_new(&heap, option);
+  static const char *const sources[] = {"int one;", "int two;"};
+  bool ready = false, failed = true;
+  for (int i = 0; i < 2; i++) {
+    struct native_code *code = native_compile(cache, sources[i], strlen(sources[i]));
+    ready |= !code || native_ready(code);
+    failed &= code && native_failed(code);
+    native_free(code);
+  }
+  native_cache_free(cache);
+  fflush(stderr);
+  dup2(before, STDERR_FILENO);
+  close(before);
+  rewind(file);
+  text[fread(text, 1, sizeof text - 1, file)] = '\0';
+  fclose(file);
+  cr_expect(!ready && failed);
+  cr_expect_eq(heap.live, 0);
+  return text;
+}
+
+Test(native, a_directory_that_cannot_be_made) {
+  static const char said[] =
+      "ravel: superoperators are not compiled: /nowhere/at/all: No such file or directory\n";
+  cr_expect_str_eq(said_of("wait:", "/nowhere/at/all"), said);
+  cr_expect_str_eq(said_of("", "/nowhere/at/all"), said);
+  cr_expect_str_eq(said_of("auto:", "/nowhere/at/all"), "", "nobody has asked");
+}
+
+Test(native, a_directory_that_others_may_write) {
+  char directory[] = "/tmp/ravel-native-XXXXXX", said[300];
+  cr_assert_not_null(mkdtemp(directory));
+  cr_assert_eq(chmod(directory, 0770), 0);
+  snprintf(said, sizeof said,
+           "ravel: superoperators are not compiled: others may write into %s: what is in it is "
+           "not trusted; chmod go-w %s\n",
+           directory, directory);
+  cr_expect_str_eq(said_of("wait:", directory), said);
+  cr_expect_str_eq(said_of("auto:", directory), said, "it is not safe");
+  cr_assert_eq(rmdir(directory), 0);
+}
