@@ -80,7 +80,8 @@ static void reduce_piece(void *arg, uint64_t first, uint64_t last, unsigned work
     uint64_t k = segment_at(&j->s, p + REDUCE_WHOLE - 1 < j->s.total ? p + REDUCE_WHOLE - 1
                                                                      : j->s.total - 1);
     const uint64_t start = segment_start(&j->s, k), end = segment_start(&j->s, k + 1);
-    if (k >= from.segment && end - start > REDUCE_WHOLE) {
+    /* One that starts behind this piece, but within the window, is another piece's. */
+    if (k >= from.segment && start < to.position && end - start > REDUCE_WHOLE) {
       reduce_giant(j, k, start, to.position);
       p = end;
     } else {

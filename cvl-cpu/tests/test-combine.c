@@ -351,3 +351,47 @@ Test(combine, greatest_and_least_with_nan_and_zeros) {
     cvl_cpu_backend.close(c);
   }
 }
+
+/* ---- long segments that begin where a thread's part of the work ends ---- */
+
+/* Short segments and a long one behind them, whose least element is its last. */
+static void check_long_segment(struct cvl_context *c, const struct cvl_value *x, uint64_t n,
+                               uint64_t before, int64_t *lengths) {
+  const struct cvl_backend *b = &cvl_cpu_backend;
+  struct cvl_value d, out;
+  for (uint64_t k = 0; k < before; k++) lengths[k] = 1;
+  lengths[before] = (int64_t)(n - before);
+  cr_assert(b->segdes_from_host(c, 1, before + 1, lengths, &d));
+  cr_assert(b->reduce(c, 2, OP_MIN, x, &d, &out));
+  int64_t least = 0;
+  cr_assert(b->to_host(c, &out, before, 1, &least));
+  cr_assert_eq(least, -(int64_t)n, "after %zu segments of one element: %lld", (size_t)before,
+               (long long)least);
+  b->release(c, &d);
+  b->release(c, &out);
+}
+
+/* Wherever the work is cut, it is cut just before some of these segments. With one operation
+ * whose blocks go into one total, a thread that took more than its part would overwrite
+ * others'. */
+Test(combine, long_segments_belong_to_the_parts_they_begin_in) {
+  enum { STEP = 1500, CASES = 120, ROUNDS = 4, LENGTH = 400003 };
+  const struct cvl_backend *b = &cvl_cpu_backend;
+  const struct cvl_options options = {
+      .int_elem = CVL_I64, .float_elem = CVL_F64, .threads = 4, .device = -1};
+  const char *why = NULL;
+  struct cvl_context *c = b->open(&options, &why);
+  cr_assert(c, "%s", why);
+  int64_t *data = malloc(LENGTH * sizeof *data), *lengths = malloc(LENGTH * sizeof *lengths);
+  for (int64_t i = 0; i < LENGTH; i++) data[i] = -1 - i;
+  struct cvl_value x;
+  cr_assert(b->from_host(c, 1, CVL_I64, LENGTH, data, &x));
+  for (uint64_t round = 0; round < ROUNDS; round++) {
+    for (uint64_t k = 0; k < CASES; k++)
+      check_long_segment(c, &x, LENGTH, (k + 1) * STEP, lengths);
+  }
+  b->release(c, &x);
+  b->close(c);
+  free(data);
+  free(lengths);
+}
