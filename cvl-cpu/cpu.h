@@ -282,17 +282,14 @@ bool cpu_random(struct cvl_context *, uint64_t site, uint64_t seed, uint64_t k,
                 const struct cvl_value *bounds, struct cvl_value *out);
 bool cpu_assert_all(struct cvl_context *, uint64_t site, const struct cvl_value *flags,
                     const struct cvl_value *v, const struct cvl_value *w);
-bool cpu_reduce(struct cvl_context *, uint64_t site, enum cvl_op, const struct cvl_value *v,
-                const struct cvl_value *d, struct cvl_value *out);
-bool cpu_scan(struct cvl_context *, uint64_t site, enum cvl_op, const struct cvl_value *v,
-              const struct cvl_value *d, struct cvl_vector *reuse, struct cvl_value *out);
+#define SEGMENTED(kind, function)                                                              \
+  bool cpu_##function(struct cvl_context *, uint64_t site, enum cvl_op,                        \
+                      const struct cvl_value *v, const struct cvl_value *d,                    \
+                      struct cvl_value *out);
+#include "cvl/segmented.def"
 struct cvl_kernel *cpu_prepare(struct cvl_context *, const struct superop *);
 void cpu_discard(struct cvl_context *, struct cvl_kernel *);
 bool cpu_run(struct cvl_context *, uint64_t site, struct cvl_kernel *,
              const struct cvl_value *operands, struct cvl_value *outs);
-bool cpu_sort(struct cvl_context *, uint64_t site, enum cvl_op, const struct cvl_value *v,
-              const struct cvl_value *d, struct cvl_value *out);
-bool cpu_rank(struct cvl_context *, uint64_t site, enum cvl_op, const struct cvl_value *v,
-              const struct cvl_value *d, struct cvl_value *out);
 
 #endif

@@ -157,42 +157,16 @@ static bool elementwise(struct cvl_context *c, uint64_t site, enum cvl_op op, un
   return good;
 }
 
-static bool reduce(struct cvl_context *c, uint64_t site, enum cvl_op op, operand *v, operand *d,
-                   struct cvl_value *out) {
-  const struct cvl_value in[] = {*v, *d};
-  const bool good = cpu_reduce(c, site, op, &in[0], &in[1], out);
-  drop(c, &in[0]);
-  drop(c, &in[1]);
-  return good;
-}
-
-static bool scan(struct cvl_context *c, uint64_t site, enum cvl_op op, operand *v, operand *d,
-                 struct cvl_value *out) {
-  const struct cvl_value in[] = {*v, *d};
-  struct cvl_vector *reuse = value_reusable(&in[0], elem_bytes(in[0].elem));
-  const bool good = cpu_scan(c, site, op, &in[0], &in[1], reuse, out);
-  drop(c, &in[0]);
-  drop(c, &in[1]);
-  return good;
-}
-
-static bool rank(struct cvl_context *c, uint64_t site, enum cvl_op op, operand *v, operand *d,
-                 struct cvl_value *out) {
-  const struct cvl_value in[] = {*v, *d};
-  const bool good = cpu_rank(c, site, op, &in[0], &in[1], out);
-  drop(c, &in[0]);
-  drop(c, &in[1]);
-  return good;
-}
-
-static bool sort(struct cvl_context *c, uint64_t site, enum cvl_op op, operand *v, operand *d,
-                 struct cvl_value *out) {
-  const struct cvl_value in[] = {*v, *d};
-  const bool good = cpu_sort(c, site, op, &in[0], &in[1], out);
-  drop(c, &in[0]);
-  drop(c, &in[1]);
-  return good;
-}
+#define SEGMENTED(kind, function)                                                              \
+  static bool function(struct cvl_context *c, uint64_t site, enum cvl_op op, operand *v,       \
+                       operand *d, struct cvl_value *out) {                                    \
+    const struct cvl_value in[] = {*v, *d};                                                    \
+    const bool good = cpu_##function(c, site, op, &in[0], &in[1], out);                        \
+    drop(c, &in[0]);                                                                           \
+    drop(c, &in[1]);                                                                           \
+    return good;                                                                               \
+  }
+#include "cvl/segmented.def"
 
 static bool permute(struct cvl_context *c, uint64_t site, const struct cvl_permute_args *args,
                     struct cvl_value *out) {
@@ -307,10 +281,8 @@ const struct cvl_backend cvl_cpu_backend = {
     .statistics = cpu_statistics,
     .fail_allocation = cpu_fail_allocation,
     .elementwise = elementwise,
-    .reduce = reduce,
-    .scan = scan,
-    .rank = rank,
-    .sort = sort,
+#define SEGMENTED(kind, function) .function = function,
+#include "cvl/segmented.def"
     .permute = permute,
     .extract = extract,
     .replace = replace,

@@ -103,8 +103,9 @@ static bool scan_in_pieces(struct cvl_context *c, uint64_t site, struct job *j) 
 }
 
 bool cpu_scan(struct cvl_context *c, uint64_t site, enum cvl_op op, const struct cvl_value *v,
-              const struct cvl_value *d, struct cvl_vector *reuse, struct cvl_value *out) {
+              const struct cvl_value *d, struct cvl_value *out) {
   const enum cvl_elem e = (enum cvl_elem)v->elem;
+  struct cvl_vector *reuse = value_reusable(v, elem_bytes(v->elem));
   struct job j = {.s = value_segments(d),
                   .row = &c->kernels->scan->row[e][op],
                   .move = c->kernels->move,

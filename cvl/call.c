@@ -7,15 +7,44 @@
 static const struct {
   const char *operands, *results;
 } kinds[CALL_KINDS] = {
-    [CALL_ELEMENTWISE] = {"vvv", "v"}, [CALL_REDUCE] = {"vs", "v"},
-    [CALL_SCAN] = {"vs", "v"},         [CALL_RANK] = {"vs", "v"},
-    [CALL_SORT] = {"vs", "v"},         [CALL_PERMUTE] = {"vvvvss", "v"},
+#define SEGMENTED(kind, function) [CALL_##kind] = {"vs", "v"},
+#include "cvl/segmented.def"
+    [CALL_ELEMENTWISE] = {"vvv", "v"}, [CALL_PERMUTE] = {"vvvvss", "v"},
     [CALL_EXTRACT] = {"vvs", "v"},     [CALL_REPLACE] = {"vvvs", "v"},
     [CALL_DIST] = {"vs", "v"},         [CALL_INDEX] = {"vvs", "v"},
     [CALL_PACK] = {"vvs", "vs"},       [CALL_MAKE_SEGDES] = {"v", "s"},
     [CALL_LENGTHS] = {"s", "v"},       [CALL_LENGTH_OF] = {"v", "v"},
     [CALL_RANDOM] = {"v", "v"},        [CALL_ASSERT] = {"vvv", ""},
 };
+
+bool call_is_segmented(enum call_kind kind) {
+  switch ((int)kind) {
+#define SEGMENTED(kind, function) case CALL_##kind:
+#include "cvl/segmented.def"
+    return true;
+  default: return false;
+  }
+}
+
+enum opcode_class call_opcode_class(enum call_kind kind) {
+  static const enum opcode_class classes[CALL_KINDS] = {
+#define SEGMENTED(kind, function) [CALL_##kind] = OC_##kind,
+#include "cvl/segmented.def"
+  };
+  return classes[kind];
+}
+
+/* An opcode of a row of segmented.def; all of its class have results of the same form. */
+static const struct opcode_info *segmented_opcode(enum call_kind kind) {
+  int op = 0;
+  while (opcode_info((enum opcode)op)->klass != call_opcode_class(kind)) op++;
+  return opcode_info((enum opcode)op);
+}
+
+bool call_gives_one_per_segment(enum call_kind kind) {
+  return call_is_segmented(kind) &&
+         SIZE_WHAT(segmented_opcode(kind)->result_size) == SIZE_COUNT;
+}
 
 unsigned call_results(enum call_kind kind) {
   return (unsigned)strlen(kinds[kind].results);
@@ -43,14 +72,13 @@ enum cvl_elem call_result_elem(enum call_kind kind, enum cvl_op op, enum cvl_ele
     case CLASS_BOOL: return CVL_BOOL;
     }
     return values;
-  case CALL_RANK:
+#define SEGMENTED(kind, function) case CALL_##kind:
+#include "cvl/segmented.def"
+    return segmented_opcode(kind)->results[0] == 'i' ? int_elem : values;
   case CALL_INDEX:
   case CALL_LENGTHS:
   case CALL_LENGTH_OF:
   case CALL_RANDOM: return int_elem;
-  case CALL_REDUCE:
-  case CALL_SCAN:
-  case CALL_SORT:
   case CALL_PERMUTE:
   case CALL_EXTRACT:
   case CALL_REPLACE:
@@ -68,10 +96,10 @@ bool call_perform(const struct cvl_backend *b, struct cvl_context *ctx, uint64_t
   const struct cvl_value *o = c->operand;
   switch (c->kind) {
   case CALL_ELEMENTWISE: return b->elementwise(ctx, site, c->op, c->count, o, &out[0]);
-  case CALL_REDUCE: return b->reduce(ctx, site, c->op, &o[0], &o[1], &out[0]);
-  case CALL_SCAN: return b->scan(ctx, site, c->op, &o[0], &o[1], &out[0]);
-  case CALL_RANK: return b->rank(ctx, site, c->op, &o[0], &o[1], &out[0]);
-  case CALL_SORT: return b->sort(ctx, site, c->op, &o[0], &o[1], &out[0]);
+#define SEGMENTED(kind, function)                                                              \
+  case CALL_##kind:                                                                            \
+    return b->function(ctx, site, c->op, &o[0], &o[1], &out[0]);
+#include "cvl/segmented.def"
   case CALL_PERMUTE: {
     struct cvl_permute_args args = {c->op, o[0], o[1], o[2], o[3], o[4], o[5]};
     return b->permute(ctx, site, &args, &out[0]);
@@ -109,10 +137,9 @@ bool call_sizes_agree(enum call_kind kind, enum cvl_op op, const struct call_ext
       if (e[i].length != e[0].length) return false;
     }
     return true;
-  case CALL_REDUCE:
-  case CALL_SCAN:
-  case CALL_RANK:
-  case CALL_SORT: return e[0].length == e[1].length;
+#define SEGMENTED(kind, function) case CALL_##kind:
+#include "cvl/segmented.def"
+    return e[0].length == e[1].length;
   case CALL_PERMUTE: return permute_sizes_agree(op, e, present);
   case CALL_EXTRACT: return e[0].length == e[2].length && e[1].length == e[2].count;
   case CALL_REPLACE:

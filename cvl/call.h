@@ -8,11 +8,9 @@
 #include "cvl/cvl.h"
 
 enum call_kind {
-  CALL_ELEMENTWISE, /* 1 to 3 vectors */
-  CALL_REDUCE,      /* v d */
-  CALL_SCAN,        /* v d */
-  CALL_RANK,        /* v d */
-  CALL_SORT,        /* v d */
+  CALL_ELEMENTWISE,                            /* 1 to 3 vectors */
+#define SEGMENTED(kind, function) CALL_##kind, /* v d */
+#include "cvl/segmented.def"
   CALL_PERMUTE,     /* values index flags defaults s d; flags, defaults may be CVL_NOTHING */
   CALL_EXTRACT,     /* v index d */
   CALL_REPLACE,     /* v index w d */
@@ -40,6 +38,12 @@ struct cvl_call {
 /* Issues the call. Operands, results and return value are those of the function it names. */
 bool call_perform(const struct cvl_backend *, struct cvl_context *, uint64_t site,
                   const struct cvl_call *, struct cvl_value out[CALL_RESULTS]);
+
+/* Whether it is a row of segmented.def, and then the class of its opcodes, and whether it gives
+ * one element for each segment, not for each element. */
+bool call_is_segmented(enum call_kind);
+enum opcode_class call_opcode_class(enum call_kind);
+bool call_gives_one_per_segment(enum call_kind);
 
 /* How many results a kind has, and how many operands (ELEMENTWISE: that of op). */
 unsigned call_results(enum call_kind);

@@ -179,7 +179,7 @@ static void make_aliases(struct suite *s, struct test_case *t) {
   struct oracle_call *c = &t->call;
   switch (c->kind) {
   case CALL_ELEMENTWISE:
-    if (c->count > 1 && c->op != OP_DIV && c->op != OP_MOD)
+    if (c->count > 1 && map_row(c->op, s->item->klass)->fault == CVL_E_NONE)
       make_alias(s, t, c->count - 2, c->count - 1);
     return;
   case CALL_INDEX: make_alias(s, t, 0, 1); return;
@@ -193,10 +193,8 @@ static void make_aliases(struct suite *s, struct test_case *t) {
       t->alias[1] = 0;
     }
     return;
-  case CALL_REDUCE:
-  case CALL_SCAN:
-  case CALL_RANK:
-  case CALL_SORT:
+#define SEGMENTED(kind, function) case CALL_##kind:
+#include "cvl/segmented.def"
   case CALL_EXTRACT:
   case CALL_REPLACE:
   case CALL_DIST:
@@ -214,10 +212,8 @@ static void make_operands(struct suite *s, uint64_t n, enum shape shape, bool gr
   struct host_value *v = c->operand;
   switch (c->kind) {
   case CALL_ELEMENTWISE: make_elementwise(s, n, grid, c); return;
-  case CALL_REDUCE:
-  case CALL_SCAN:
-  case CALL_RANK:
-  case CALL_SORT:
+#define SEGMENTED(kind, function) case CALL_##kind:
+#include "cvl/segmented.def"
     v[1] = shape_make(s, shape, n);
     v[0] = filled(s, e, v[1].total);
     if (grid) data_fill_ties(s, &v[0]);
@@ -329,10 +325,8 @@ bool case_spoil(struct suite *s, struct test_case *t) {
     return true;
   case CALL_RANDOM: spoil(s, &c->operand[0], not_positive, 3); return true;
   case CALL_ASSERT: spoil(s, &c->operand[0], zero, 1); return true;
-  case CALL_REDUCE:
-  case CALL_SCAN:
-  case CALL_RANK:
-  case CALL_SORT:
+#define SEGMENTED(kind, function) case CALL_##kind:
+#include "cvl/segmented.def"
   case CALL_DIST:
   case CALL_INDEX:
   case CALL_PACK:

@@ -25,6 +25,21 @@ static void add_chapter(struct item_list *list, const char *name, void (*run)(st
   snprintf(it->name, sizeof it->name, "%s", name);
 }
 
+/* The opcodes of a row of segmented.def. Operations that several rows have, those that combine,
+ * are told apart by its name. */
+static void add_segmented(struct item_list *list, enum call_kind kind, const char *name) {
+  for (int i = 0; i < OPC_COUNT; i++) {
+    const struct opcode_info *info = opcode_info((enum opcode)i);
+    if (info->klass != call_opcode_class(kind)) continue;
+    for (int type = TW_INT; type <= TW_BOOL; type++) {
+      const enum elem_class class = type_word_class((enum type_word)type);
+      const char *suffix = combine_row(info->operation, class) ? name : "";
+      if (!(info->types >> type & 1)) continue;
+      add(list, suffix, kind, info->operation, class, ITEM_SEGMENTED);
+    }
+  }
+}
+
 static void add_moving(struct item_list *list) {
   static const struct {
     enum call_kind kind;
@@ -62,19 +77,8 @@ void items_make(struct item_list *list) {
   for (size_t i = 0; i < count; i++) {
     add(list, "", CALL_ELEMENTWISE, maps[i].op, maps[i].in, ITEM_FLAT);
   }
-  const struct combine_row *combines = combine_rows(&count);
-  for (size_t i = 0; i < count; i++) {
-    add(list, "_REDUCE", CALL_REDUCE, combines[i].op, combines[i].klass, ITEM_SEGMENTED);
-    add(list, "_SCAN", CALL_SCAN, combines[i].op, combines[i].klass, ITEM_SEGMENTED);
-  }
-  for (int class = CLASS_INT; class <= CLASS_FLOAT; class ++) {
-    add(list, "", CALL_RANK, OP_RANK_UP, (enum elem_class) class, ITEM_SEGMENTED);
-    add(list, "", CALL_RANK, OP_RANK_DOWN, (enum elem_class) class, ITEM_SEGMENTED);
-  }
-  for (int class = CLASS_INT; class <= CLASS_FLOAT; class ++) {
-    add(list, "", CALL_SORT, OP_SORT_UP, (enum elem_class) class, ITEM_SEGMENTED);
-    add(list, "", CALL_SORT, OP_SORT_DOWN, (enum elem_class) class, ITEM_SEGMENTED);
-  }
+#define SEGMENTED(kind, function) add_segmented(list, CALL_##kind, "_" #kind);
+#include "cvl/segmented.def"
   add_moving(list);
   add_chapter(list, "DEVICES", chapter_devices);
   add_chapter(list, "VALUES", chapter_values);

@@ -74,8 +74,8 @@ static const uint64_t lengths[] = {0,   1,   2,   3,      31,    32,         33,
 /* How much of the large lengths is worth its time: reductions, scans, ranks, sorting,
  * permutations and packs change their algorithm there; the rest only repeats itself. */
 static bool is_global(enum call_kind kind) {
-  return kind == CALL_REDUCE || kind == CALL_SCAN || kind == CALL_RANK || kind == CALL_SORT ||
-         kind == CALL_PERMUTE || kind == CALL_PACK || kind == CALL_MAKE_SEGDES;
+  return call_is_segmented(kind) || kind == CALL_PERMUTE || kind == CALL_PACK ||
+         kind == CALL_MAKE_SEGDES;
 }
 
 /* Whether the pair of length and shape is tried; `turn` differs from item to item. FLOAT of 32

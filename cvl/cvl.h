@@ -256,20 +256,13 @@ struct cvl_backend {
    * Faults: DIVIDE_BY_ZERO. */
   bool (*elementwise)(struct cvl_context *, uint64_t site, enum cvl_op, unsigned arity,
                       const struct cvl_value *operands, struct cvl_value *out);
-  /* Combination of each segment of v under d (total = length of v); length = count of d. */
-  bool (*reduce)(struct cvl_context *, uint64_t site, enum cvl_op, const struct cvl_value *v,
-                 const struct cvl_value *d, struct cvl_value *out);
-  /* Exclusive scan of each segment of v under d; length of v. */
-  bool (*scan)(struct cvl_context *, uint64_t site, enum cvl_op, const struct cvl_value *v,
-               const struct cvl_value *d, struct cvl_value *out);
-  /* OP_RANK_UP or OP_RANK_DOWN: stable 0-based INT rank of each element in its segment. NaN is
-   * last in both; -0.0 ties with 0.0. Faults: INT_RANGE. */
-  bool (*rank)(struct cvl_context *, uint64_t site, enum cvl_op, const struct cvl_value *v,
-               const struct cvl_value *d, struct cvl_value *out);
-  /* OP_SORT_UP or OP_SORT_DOWN: each segment of v under d in the order of its ranks, bit for
-   * bit what permute makes of v and its rank. Faults: INT_RANGE, as rank. */
-  bool (*sort)(struct cvl_context *, uint64_t site, enum cvl_op, const struct cvl_value *v,
-               const struct cvl_value *d, struct cvl_value *out);
+  /* Of each segment of v under d (total = length of v): reduce, scan, rank, sort. What each
+   * gives, segmented.def says. */
+#define SEGMENTED(kind, function)                                                              \
+  bool (*function)(struct cvl_context *, uint64_t site, enum cvl_op,                           \
+                   const struct cvl_value *v, const struct cvl_value *d,                       \
+                   struct cvl_value *out);
+#include "cvl/segmented.def"
   /* vcode.md, section 8; of several sources for one destination the highest position wins.
    * Faults: INDEX, DUPLICATE (PERMUTE only; an INDEX fault at any position comes first).
    * May always be called with the forms of `args` in any mixture of scalar and vector. */

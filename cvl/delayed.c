@@ -187,7 +187,10 @@ static void expect_sizes(struct cvl_context *ctx, struct task *t, unsigned r) {
   struct node *n = t->out[r];
   struct cvl_size first = delayed_length(ctx, &v[0]);
   switch (t->call.kind) {
-  case CALL_REDUCE: n->size = delayed_count(ctx, &v[1]); return;
+#define SEGMENTED(kind, function) case CALL_##kind:
+#include "cvl/segmented.def"
+    n->size = call_gives_one_per_segment(t->call.kind) ? delayed_count(ctx, &v[1]) : first;
+    return;
   case CALL_PERMUTE: n->size = delayed_length(ctx, &v[5]); return;
   case CALL_EXTRACT: n->size = delayed_count(ctx, &v[2]); return;
   case CALL_DIST: n->size = delayed_length(ctx, &v[1]); return;
@@ -208,9 +211,6 @@ static void expect_sizes(struct cvl_context *ctx, struct task *t, unsigned r) {
     n->count = first;
     return;
   case CALL_ELEMENTWISE:
-  case CALL_SCAN:
-  case CALL_RANK:
-  case CALL_SORT:
   case CALL_REPLACE:
   case CALL_RANDOM:
   case CALL_ASSERT:
@@ -254,25 +254,12 @@ static bool delayed_elementwise(struct cvl_context *ctx, uint64_t site, enum cvl
   return issue(ctx, site, CALL(CALL_ELEMENTWISE, op), operands, arity, out, NULL);
 }
 
-static bool delayed_reduce(struct cvl_context *ctx, uint64_t site, enum cvl_op op, operand *v,
-                           operand *d, struct cvl_value *out) {
-  return issue(ctx, site, CALL(CALL_REDUCE, op), OPERANDS(*v, *d), 2, out, NULL);
-}
-
-static bool delayed_scan(struct cvl_context *ctx, uint64_t site, enum cvl_op op, operand *v,
-                         operand *d, struct cvl_value *out) {
-  return issue(ctx, site, CALL(CALL_SCAN, op), OPERANDS(*v, *d), 2, out, NULL);
-}
-
-static bool delayed_rank(struct cvl_context *ctx, uint64_t site, enum cvl_op op, operand *v,
-                         operand *d, struct cvl_value *out) {
-  return issue(ctx, site, CALL(CALL_RANK, op), OPERANDS(*v, *d), 2, out, NULL);
-}
-
-static bool delayed_sort(struct cvl_context *ctx, uint64_t site, enum cvl_op op, operand *v,
-                         operand *d, struct cvl_value *out) {
-  return issue(ctx, site, CALL(CALL_SORT, op), OPERANDS(*v, *d), 2, out, NULL);
-}
+#define SEGMENTED(kind, function)                                                              \
+  static bool delayed_##function(struct cvl_context *ctx, uint64_t site, enum cvl_op op,       \
+                                 operand *v, operand *d, struct cvl_value *out) {              \
+    return issue(ctx, site, CALL(CALL_##kind, op), OPERANDS(*v, *d), 2, out, NULL);            \
+  }
+#include "cvl/segmented.def"
 
 static bool delayed_permute(struct cvl_context *ctx, uint64_t site,
                             const struct cvl_permute_args *a, struct cvl_value *out) {
@@ -354,10 +341,8 @@ const struct cvl_backend delayed_functions = {
     .statistics = delayed_statistics,
     .fail_allocation = delayed_fail_allocation,
     .elementwise = delayed_elementwise,
-    .reduce = delayed_reduce,
-    .scan = delayed_scan,
-    .rank = delayed_rank,
-    .sort = delayed_sort,
+#define SEGMENTED(kind, function) .function = delayed_##function,
+#include "cvl/segmented.def"
     .permute = delayed_permute,
     .extract = delayed_extract,
     .replace = delayed_replace,

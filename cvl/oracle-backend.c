@@ -256,26 +256,13 @@ static bool oracle_elementwise(struct cvl_context *ctx, uint64_t site, enum cvl_
                  INTO(out));
 }
 
-static bool oracle_do_reduce(struct cvl_context *ctx, uint64_t site, enum cvl_op op, operand *v,
-                             operand *d, struct cvl_value *out) {
-  return perform(ctx, site, CALL(.kind = CALL_REDUCE, .op = op), OPERANDS(*v, *d), 2,
-                 INTO(out));
-}
-
-static bool oracle_do_scan(struct cvl_context *ctx, uint64_t site, enum cvl_op op, operand *v,
-                           operand *d, struct cvl_value *out) {
-  return perform(ctx, site, CALL(.kind = CALL_SCAN, .op = op), OPERANDS(*v, *d), 2, INTO(out));
-}
-
-static bool oracle_do_rank(struct cvl_context *ctx, uint64_t site, enum cvl_op op, operand *v,
-                           operand *d, struct cvl_value *out) {
-  return perform(ctx, site, CALL(.kind = CALL_RANK, .op = op), OPERANDS(*v, *d), 2, INTO(out));
-}
-
-static bool oracle_do_sort(struct cvl_context *ctx, uint64_t site, enum cvl_op op, operand *v,
-                           operand *d, struct cvl_value *out) {
-  return perform(ctx, site, CALL(.kind = CALL_SORT, .op = op), OPERANDS(*v, *d), 2, INTO(out));
-}
+#define SEGMENTED(what, function)                                                              \
+  static bool oracle_do_##function(struct cvl_context *ctx, uint64_t site, enum cvl_op op,     \
+                                   operand *v, operand *d, struct cvl_value *out) {            \
+    return perform(ctx, site, CALL(.kind = CALL_##what, .op = op), OPERANDS(*v, *d), 2,        \
+                   INTO(out));                                                                 \
+  }
+#include "cvl/segmented.def"
 
 static bool oracle_do_permute(struct cvl_context *ctx, uint64_t site,
                               const struct cvl_permute_args *a, struct cvl_value *out) {
@@ -388,10 +375,8 @@ const struct cvl_backend cvl_oracle_backend = {
     .statistics = oracle_statistics,
     .fail_allocation = oracle_fail_allocation,
     .elementwise = oracle_elementwise,
-    .reduce = oracle_do_reduce,
-    .scan = oracle_do_scan,
-    .rank = oracle_do_rank,
-    .sort = oracle_do_sort,
+#define SEGMENTED(kind, function) .function = oracle_do_##function,
+#include "cvl/segmented.def"
     .permute = oracle_do_permute,
     .extract = oracle_do_extract,
     .replace = oracle_do_replace,

@@ -244,7 +244,9 @@ static bool run_random(struct heap *heap, const struct oracle_call *c,
 static uint64_t result_length(const struct oracle_call *c) {
   const struct host_value *v = c->operand;
   switch (c->kind) {
-  case CALL_REDUCE: return v[1].n;
+#define SEGMENTED(kind, function) case CALL_##kind:
+#include "cvl/segmented.def"
+    return call_gives_one_per_segment(c->kind) ? v[1].n : v[0].n;
   case CALL_PERMUTE: return v[5].total;
   case CALL_EXTRACT: return v[2].n;
   case CALL_DIST: return v[1].total;
@@ -256,9 +258,6 @@ static uint64_t result_length(const struct oracle_call *c) {
     return kept;
   }
   case CALL_ELEMENTWISE:
-  case CALL_SCAN:
-  case CALL_RANK:
-  case CALL_SORT:
   case CALL_REPLACE:
   case CALL_MAKE_SEGDES:
   case CALL_LENGTHS:
@@ -270,12 +269,16 @@ static uint64_t result_length(const struct oracle_call *c) {
 }
 
 static bool run(struct heap *heap, const struct oracle_call *c, struct oracle_outcome *o) {
+  static bool (*const segmented[CALL_KINDS])(struct heap *, const struct oracle_call *,
+                                             struct oracle_outcome *) = {
+#define SEGMENTED(kind, function) [CALL_##kind] = oracle_##function,
+#include "cvl/segmented.def"
+  };
   switch (c->kind) {
   case CALL_ELEMENTWISE: return run_elementwise(heap, c, o);
-  case CALL_REDUCE: return oracle_reduce(heap, c, o);
-  case CALL_SCAN: return oracle_scan(heap, c, o);
-  case CALL_RANK: return oracle_rank(heap, c, o);
-  case CALL_SORT: return oracle_sort(heap, c, o);
+#define SEGMENTED(kind, function) case CALL_##kind:
+#include "cvl/segmented.def"
+    return segmented[c->kind](heap, c, o);
   case CALL_PERMUTE: return oracle_permute(heap, c, o);
   case CALL_EXTRACT: return oracle_extract(heap, c, o);
   case CALL_REPLACE: return oracle_replace(heap, c, o);

@@ -76,10 +76,9 @@ uint64_t host_segment(const struct host_value *, uint64_t k);
 
 /* Element i of an elementwise operation; false if it is at fault (a zero divisor). */
 bool oracle_element(const struct oracle_call *, struct host_value *out, uint64_t i);
-bool oracle_reduce(struct heap *, const struct oracle_call *, struct oracle_outcome *);
-bool oracle_scan(struct heap *, const struct oracle_call *, struct oracle_outcome *);
-bool oracle_rank(struct heap *, const struct oracle_call *, struct oracle_outcome *);
-bool oracle_sort(struct heap *, const struct oracle_call *, struct oracle_outcome *);
+#define SEGMENTED(kind, function)                                                              \
+  bool oracle_##function(struct heap *, const struct oracle_call *, struct oracle_outcome *);
+#include "cvl/segmented.def"
 bool oracle_permute(struct heap *, const struct oracle_call *, struct oracle_outcome *);
 bool oracle_extract(struct heap *, const struct oracle_call *, struct oracle_outcome *);
 bool oracle_replace(struct heap *, const struct oracle_call *, struct oracle_outcome *);

@@ -4,7 +4,8 @@
     nesl-tests/contributing.py            the files exist, and have rows where the new ones go
     nesl-tests/contributing.py --build    adds one to a copy, builds that and uses it (minutes)
 
-The operation that is added is ABS_DIFF, of INT and FLOAT; in NESL it is abs_diff. EDITS are all
+The operations that are added are ABS_DIFF, of INT and FLOAT, in NESL abs_diff; and REVERSE, the
+only one of a new class of opcodes, in the oracle and the CPU's back end. The tables of edits are all
 changes by hand; pages that are made from the tables are made again. With --build the files that
 differ from those of the checkout afterwards must be those that the page lists, no more and no
 less; each is needed: what looks at it fails before it is changed."""
@@ -59,6 +60,56 @@ NESL_EDITS = {
         '\nfunction abs_diff(x, y)\n  "The distance of x and y."\n'
         "  : (a, a) -> a :: (a in number) = primitive;\n"),
 }
+# A class of opcodes, whose function goes over segments.
+CLASS_EDITS = {
+    "tables/operations.def": after(
+        r"OPERATION\(SORT_DOWN,", 'OPERATION(REVERSE, 0, "each segment from its end on")\n'),
+    "tables/opcodes.def": both(
+        after(r"OPCODE_CLASS\(SORT,", 'OPCODE_CLASS(REVERSE, PURE, ONE, "reverse", "Reversal", '
+                                       '"Elements of segments from the last one on.")\n'),
+        after(r"OPCODE\(SORT_DOWN,", 'OPCODE(REVERSE, "REVERSE", REVERSE, T_IFB, "Ts", "T", '
+              'EQ(LEN(0), TOTAL(1)), LEN(0), REVERSE, NONE, "each segment from its end on")\n')),
+    "cvl/segmented.def": after(r"SEGMENTED\(SORT,", "SEGMENTED(REVERSE, reverse)\n"),
+    "cvl/oracle-combine.c": lambda text: text + """
+bool oracle_reverse(struct heap *heap, const struct oracle_call *c, struct oracle_outcome *o) {
+  const struct host_value *d = &c->operand[1];
+  (void)heap;
+  for (uint64_t k = 0, start = 0; k < d->n; start += host_segment(d, k), k++) {
+    const uint64_t n = host_segment(d, k);
+    for (uint64_t i = 0; i < n; i++) {
+      host_copy(&o->out[0], start + i, &c->operand[0], start + n - 1 - i);
+    }
+  }
+  return true;
+}
+""",
+    "cvl-cpu/reverse.c": lambda text: """/* reverse.c - each segment from its end on. */
+#include <string.h>
+
+#include "cvl-cpu/cpu.h"
+
+bool cpu_reverse(struct cvl_context *c, uint64_t site, enum cvl_op op, const struct cvl_value *v,
+                 const struct cvl_value *d, struct cvl_value *out) {
+  const struct segments s = value_segments(d);
+  const size_t element = elem_bytes(v->elem);
+  const char *x = value_data(v);
+  (void)op;
+  if (!result_new(c, site, (enum cvl_elem)v->elem, s.total, NULL, out)) return false;
+  char *y = result_data(out);
+  for (uint64_t k = 0; k < s.count; k++) {
+    const uint64_t start = segment_start(&s, k), end = segment_start(&s, k + 1);
+    for (uint64_t i = start; i < end; i++) {
+      memcpy(y + i * element, x + (start + end - 1 - i) * element, element);
+    }
+  }
+  return true;
+}
+""",
+    "cvl-cpu/CMakeLists.txt": lambda text: text.replace(" sort.c", " sort.c reverse.c", 1),
+    "editors/vcode.tmLanguage.json": lambda text: text.replace(
+        "(?:RANK|SORT)_(?:UP|DOWN)", "(?:RANK|SORT)_(?:UP|DOWN)|REVERSE", 1),
+}
+NEW_FILE = "cvl-cpu/reverse.c"
 # Pages, and what prints them.
 PAGES = {"docs/vcode-reference.md": "print-reference", "docs/nesl-library.md": "print-library"}
 
@@ -69,6 +120,12 @@ CONST FLOAT (0.5 -2.0 1.0) COPY 1 0 CONST FLOAT (2.0 -3.0 1.0) ABS_DIFF FLOAT
 RET
 """
 VCODE_PRINTS = ["( 3 7 -9223372036854775808 )", "( -1.25000000000000e+00 )"]
+CLASS = """FUNC MAIN
+CONST INT (1 2 3 4 5 6) CONST SEGDES (4 0 2) REVERSE INT
+CONST BOOL (T F F) CONST SEGDES 3 REVERSE BOOL
+RET
+"""
+CLASS_PRINTS = ["( 4 3 2 1 6 5 )", "( F F T )"]
 NESL = "{abs_diff(x, y) + sum({abs_diff(x, z) : z in [1, 5]}) : x in [3, 8]; y in [10, 2]};\n"
 NESL_PRINTS = "[11, 16]"
 
@@ -93,21 +150,24 @@ class Tests:
 
 def check_lists(tests):
     vcode, nesl = listed("Add an elementwise operation"), listed("Make it a function of NESL")
+    of_class = listed("Add a class of operations")
     pages = list(PAGES)
     for name, got, edits, page, most in (("VCODE", vcode, VCODE_EDITS, pages[0], 4),
-                                         ("NESL", nesl, NESL_EDITS, pages[1], 3)):
+                                         ("NESL", nesl, NESL_EDITS, pages[1], 3),
+                                         ("a class", of_class, CLASS_EDITS, pages[0], 10)):
         needed = {*edits, page}
         tests.check(set(got) == needed and len(got) == len(needed),
                     f"CONTRIBUTING.md lists {got} for {name}, needed are {sorted(needed)}")
         tests.check(len(got) <= most, f"{len(got)} files for {name} are too many")
         for path, edit in edits.items():
-            tests.check((ROOT / path).exists() and edit((ROOT / path).read_text()),
+            text = (ROOT / path).read_text() if path != NEW_FILE else ""
+            tests.check(edit(text) not in ([], None, text),
                         f"{path} has no row beside which the new one would stand")
     links = re.findall(r"`([\w./-]+/[\w./-]*)`", (ROOT / "CONTRIBUTING.md").read_text())
     for path in links:
-        tests.check((ROOT / path).exists() or path.startswith("build"),
+        tests.check((ROOT / path).exists() or path.startswith("build") or path == NEW_FILE,
                     f"CONTRIBUTING.md speaks of {path}, which does not exist")
-    return vcode + nesl
+    return vcode + nesl, of_class
 
 
 class Copy:
@@ -122,6 +182,7 @@ class Copy:
         for name in self.names:
             (self.root / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, self.root / name)
+        self.keep()
         self.need("cmake", "-G", "Ninja", "-S", self.root, "-B", self.build,
                   "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_C_FLAGS_DEBUG=-O1", "-DRAVEL_CUDA=OFF",
                   "-DRAVEL_CUDA_EMULATION=OFF", "-DRAVEL_KERNELS=baseline")
@@ -143,17 +204,21 @@ class Copy:
         return self.run(self.build / "bin" / name, *arguments, text=text)
 
     def edit(self, path, edit):
-        self.write(path, edit((self.root / path).read_text()))
+        self.write(path, edit((self.root / path).read_text() if path != NEW_FILE else ""))
 
     def write(self, path, text):
         (self.root / path).write_text(text)
+
+    def keep(self):
+        """From here on, files are changed if they differ from what they are now."""
+        self.before = {name: (self.root / name).read_bytes() for name in self.names}
 
     def changed(self):
         now = self.run("find", ".", "-path", "./build", "-prune", "-o", "-type", "f", "-print")
         now = {name.removeprefix("./") for name in now.stdout.split("\n") if name}
         return (now ^ set(self.names)) | {
             name for name in now & set(self.names)
-            if (ROOT / name).read_bytes() != (self.root / name).read_bytes()}
+            if self.before[name] != (self.root / name).read_bytes()}
 
 
 def check_page(tests, copy, path):
@@ -163,9 +228,27 @@ def check_page(tests, copy, path):
     copy.write(path, text)
 
 
-def conforms(copy):
-    done = copy.command("conformance", "--backend", "cpu", "--quick", "--only", "ABS_DIFF")
+def conforms(copy, operation="ABS_DIFF"):
+    done = copy.command("conformance", "--backend", "cpu", "--quick", "--only", operation)
     return done.returncode == 0 and re.search(r" [1-9]\d* cases, 0 failures", done.stdout)
+
+
+def check_programs(tests, copy, program, prints):
+    for flags in ([], ["-O"], ["--checked"], ["-O", "--native=wait"]):
+        done = copy.command("vinterp", *flags, "-", text=program)
+        tests.check(done.returncode == 0 and done.stdout.splitlines() == prints,
+                    f"vinterp {' '.join(flags)}: {done.stdout}")
+    grammars = copy.run("python3", "nesl-tests/grammars.py")
+    tests.check(grammars.returncode == 0, grammars.stdout)
+
+
+def check_class(tests, copy):
+    for path, edit in CLASS_EDITS.items():
+        copy.edit(path, edit)
+    copy.make("conformance", "vinterp", "print-reference")
+    check_page(tests, copy, "docs/vcode-reference.md")
+    tests.check(conforms(copy, "REVERSE"), "conformance of REVERSE")
+    check_programs(tests, copy, CLASS, CLASS_PRINTS)
 
 
 def check_vcode(tests, copy):
@@ -179,12 +262,7 @@ def check_vcode(tests, copy):
     copy.make("conformance")
     tests.check(conforms(copy), "conformance of ABS_DIFF")
     check_page(tests, copy, "docs/vcode-reference.md")
-    for flags in ([], ["-O"], ["--checked"], ["-O", "--native=wait"]):
-        done = copy.command("vinterp", *flags, "-", text=VCODE)
-        tests.check(done.returncode == 0 and done.stdout.splitlines() == VCODE_PRINTS,
-                    f"vinterp {' '.join(flags)}: {done.stdout}")
-    grammars = copy.run("python3", "nesl-tests/grammars.py")
-    tests.check(grammars.returncode == 0, grammars.stdout)
+    check_programs(tests, copy, VCODE, VCODE_PRINTS)
 
 
 def check_nesl(tests, copy):
@@ -205,20 +283,27 @@ def check_nesl(tests, copy):
         print("SKIPPED: unit tests of the library: no Criterion")
 
 
+def check_changed(tests, copy, files):
+    changed = copy.changed()
+    tests.check(changed == set(files), f"changed are {sorted(changed)}, listed {files}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--build", action="store_true", help="add an operation to a copy")
     parser.add_argument("--keep", action="store_true", help="leave the copy in its place")
     options = parser.parse_args()
     tests = Tests()
-    files = check_lists(tests)
+    of_operation, of_class = check_lists(tests)
     if options.build:
         copy = Copy()
         try:
             check_vcode(tests, copy)
             check_nesl(tests, copy)
-            changed = copy.changed()
-            tests.check(changed == set(files), f"changed are {sorted(changed)}, listed {files}")
+            check_changed(tests, copy, of_operation)
+            copy.keep()
+            check_class(tests, copy)
+            check_changed(tests, copy, of_class)
         finally:
             if options.keep:
                 print(f"the copy is {copy.root}")

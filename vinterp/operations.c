@@ -187,14 +187,11 @@ static bool execute_on_backend(struct machine *m, const struct machine_site *sit
   struct cvl_context *c = m->context;
   switch (info->klass) {
   case OC_ELEMENTWISE: return execute_elementwise(m, site, info, v, n, results);
-  case OC_REDUCE:
-    return b->reduce(c, site->number, info->operation, &v[0].flat, &v[1].flat, &results->flat);
-  case OC_SCAN:
-    return b->scan(c, site->number, info->operation, &v[0].flat, &v[1].flat, &results->flat);
-  case OC_RANK:
-    return b->rank(c, site->number, info->operation, &v[0].flat, &v[1].flat, &results->flat);
-  case OC_SORT:
-    return b->sort(c, site->number, info->operation, &v[0].flat, &v[1].flat, &results->flat);
+#define SEGMENTED(kind, function)                                                              \
+  case OC_##kind:                                                                              \
+    return b->function(c, site->number, info->operation, &v[0].flat, &v[1].flat,               \
+                       &results->flat);
+#include "cvl/segmented.def"
   case OC_PERMUTE: return execute_permute(m, site, op, v, results);
   case OC_VECTOR:
   case OC_SEGMENT: return execute_vector(m, site, op, v, results);
