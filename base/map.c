@@ -2,52 +2,64 @@
 #include "base/map.h"
 #include "base/check.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 enum { FIRST_CAPACITY = 64 };
 
 void map_init(struct map *m, struct arena *arena) {
-  *m = (struct map){.arena = arena};
+  *m = (struct map){.arena = arena, .stamp = 1};
 }
 
 void map_clear(struct map *m) {
-  if (m->count > 0) memset(m->slots, 0, m->capacity * sizeof *m->slots);
   m->count = 0;
+  if (++m->stamp != 0) return;
+  memset(m->slots, 0, m->capacity * sizeof *m->slots); /* all stamps were used */
+  m->stamp = 1;
+}
+
+static bool in_use(const struct map *m, const struct map_slot *slot) {
+  return slot->stamp == m->stamp;
 }
 
 /* The slot of a key, or the free one where it belongs. */
 static struct map_slot *find(const struct map *m, uint64_t key) {
   uint32_t at = (uint32_t)(map_mix(0, key) >> 20) & (m->capacity - 1);
-  while (m->slots[at].used && m->slots[at].key != key) at = (at + 1) & (m->capacity - 1);
+  while (in_use(m, &m->slots[at]) && m->slots[at].key != key) at = (at + 1) & (m->capacity - 1);
   return &m->slots[at];
 }
 
 /* Room for another key. Those that have no value any more are left behind. */
 static void grow(struct map *m) {
-  struct map larger = {.arena = m->arena};
+  struct map larger = {.arena = m->arena, .stamp = 1};
   uint32_t valued = 0;
-  for (uint32_t i = 0; i < m->capacity; i++) valued += m->slots[i].value != 0;
+  for (uint32_t i = 0; i < m->capacity; i++)
+    valued += in_use(m, &m->slots[i]) && m->slots[i].value != 0;
   larger.capacity = FIRST_CAPACITY;
   while (larger.capacity < 4 * (valued + 1)) larger.capacity *= 2;
   larger.slots = arena_alloc(m->arena, larger.capacity * sizeof *larger.slots);
   for (uint32_t i = 0; i < m->capacity; i++) {
-    if (m->slots[i].value == 0) continue;
-    *find(&larger, m->slots[i].key) = m->slots[i];
+    const struct map_slot *slot = &m->slots[i];
+    if (!in_use(m, slot) || slot->value == 0) continue;
+    *find(&larger, slot->key) = (struct map_slot){slot->key, slot->value, larger.stamp};
     larger.count++;
   }
   *m = larger;
 }
 
 uint32_t map_get(const struct map *m, uint64_t key) {
-  return m->count == 0 ? 0 : find(m, key)->value;
+  if (m->count == 0) return 0;
+  const struct map_slot *slot = find(m, key);
+  return in_use(m, slot) ? slot->value : 0;
 }
 
 uint32_t *map_at(struct map *m, uint64_t key) {
   if (2 * m->count >= m->capacity) grow(m);
   struct map_slot *slot = find(m, key);
-  m->count += !slot->used;
-  slot->used = true;
-  slot->key = key;
+  if (!in_use(m, slot)) {
+    *slot = (struct map_slot){key, 0, m->stamp};
+    m->count++;
+  }
   return &slot->value;
 }
 

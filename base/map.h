@@ -8,24 +8,24 @@
 #define RAVEL_MAP_H
 
 #include "base/arena.h"
-#include <stdbool.h>
 #include <stdint.h>
 
 struct map_slot {
   uint64_t key;
   uint32_t value;
-  bool used;
+  uint32_t stamp; /* that of the map: it is in use */
 };
 
 struct map {
   struct arena *arena;
   struct map_slot *slots; /* open addressing, a power of two */
   uint32_t count, capacity;
+  uint32_t stamp; /* one more after each map_clear */
 };
 
 /* No key has a value. Allocates nothing yet. */
 void map_init(struct map *, struct arena *);
-/* Likewise, and keeps the memory. */
+/* Likewise, and keeps the memory: takes no time, however large the map was. */
 void map_clear(struct map *);
 /* The value of a key, 0 if it has none. */
 uint32_t map_get(const struct map *, uint64_t key);

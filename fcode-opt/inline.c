@@ -5,6 +5,7 @@
  * each call the next one twice does not explode. Callees come before callers, so a small body
  * is already expanded when it is copied. A body with one call site is not: it is expanded where
  * it goes, so that it is copied once however long the chain of calls above it. */
+#include "base/map.h"
 #include "fcode-opt/passes.h"
 #include "ir/kinds.h"
 
@@ -25,56 +26,30 @@ struct inliner {
   uint32_t mapped, map_capacity;
   ARRAY(uint32_t) kept; /* functions with one call site that could not be inlined there */
   ARRAY(struct vcode_origin) origins;
-  struct told {
-    uint32_t inner, call, both;
-  } * told; /* origins of instructions in bodies that took the place of calls; open addressing
-             */
-  uint32_t told_count, told_capacity;
+  struct map told; /* (origin of an instruction, of the call) to the origin of both */
   bool changed;
 };
 
 /* ---- origins ---- */
 
-static struct told *find_told(struct told *table, uint32_t capacity, uint32_t inner,
-                              uint32_t call) {
-  uint64_t h = ((uint64_t)inner << 32 | call) * UINT64_C(0x9E3779B97F4A7C15);
-  for (uint32_t i = (uint32_t)(h >> 32) & (capacity - 1);; i = (i + 1) & (capacity - 1)) {
-    struct told *t = &table[i];
-    if (t->both == 0 || (t->inner == inner && t->call == call)) return t;
-  }
-}
-
-static void grow_told(struct inliner *in) {
-  uint32_t capacity = in->told_capacity ? 2 * in->told_capacity : 256;
-  struct told *table = arena_alloc(in->o->scratch, capacity * sizeof *table);
-  for (uint32_t i = 0; i < in->told_capacity; i++) {
-    const struct told *t = &in->told[i];
-    if (t->both) *find_told(table, capacity, t->inner, t->call) = *t;
-  }
-  in->told = table;
-  in->told_capacity = capacity;
-}
-
 /* The origin of an instruction of a body that takes the place of a call: its own place, and in
  * the name, behind a `|` each, the call and those that led to it. So messages lose nothing. */
 static uint32_t origin_within(struct inliner *in, uint32_t inner, uint32_t call) {
   if (inner == 0 || call == 0) return inner;
-  if (2 * in->told_count >= in->told_capacity) grow_told(in);
-  struct told *t = find_told(in->told, in->told_capacity, inner, call);
-  if (t->both) return t->both;
+  uint32_t *told = map_at(&in->told, map_pair(inner, call));
+  if (*told != 0) return *told;
   const struct vcode_origin *x = &in->origins.items[inner], *c = &in->origins.items[call];
   const char *led = strchr(c->name, '|');
   uint32_t both = inner;
   if (strlen(x->name) + strlen(c->place) + strlen(c->name) < MOST_TOLD) {
     both = (uint32_t)in->origins.count;
-    struct vcode_origin told = {
+    struct vcode_origin origin = {
         /* a copy: who is told of a place finds its origin by it */
         arena_printf(in->o->arena, "%s", x->place),
         arena_printf(in->o->arena, "%s|%s%s", x->name, c->place, led ? led : "")};
-    *array_push(in->o->arena, &in->origins) = told;
+    *array_push(in->o->arena, &in->origins) = origin;
   }
-  *t = (struct told){inner, call, both};
-  in->told_count++;
+  *told = both;
   return both;
 }
 
@@ -213,6 +188,7 @@ static void inline_function(struct inliner *in, uint32_t f) {
 
 bool pass_inline(struct opt *o) {
   struct inliner in = {.o = o, .calls = calls_make(o)};
+  map_init(&in.told, o->scratch);
   uint32_t n = o->program->function_count;
   for (uint32_t f = 0; f < n; f++) in.bulk += in.calls.bulk[f];
   in.most = GROWTH * in.bulk + GROWTH_FREE;

@@ -66,25 +66,13 @@ struct sizes {
   uint32_t queue_first, queue_count;
 };
 
-/* A map from pairs of classes to one class, used again and again: only slots with the latest
- * stamp are taken. */
-struct pair_slot {
-  uint32_t a, b, class, stamp;
-};
-
-struct pair_map {
-  struct pair_slot *slots;
-  uint32_t capacity; /* a power of two */
-  uint32_t count, stamp;
-};
-
 struct walk {
   struct sizes *sizes;
   struct facts *facts;
   uint32_t function;
   const struct ir_function *f;
   struct element_facts *elements; /* of every variable */
-  struct pair_map map;
+  struct map pairs;               /* of classes, to one more than the class of both */
 };
 
 static inline uint32_t term_size(ir_var v) {

@@ -20,27 +20,11 @@ enum {
 
 /* ---- boundaries ---- */
 
-/* Makes the walk's map from pairs of classes to one class empty, with room for so many. */
-static void pair_map_begin(struct walk *w, uint32_t most) {
-  struct pair_map *m = &w->map;
-  m->stamp++;
-  m->count = 0;
-  if (m->capacity >= 2 * most && m->capacity > 0) return;
-  uint32_t capacity = m->capacity ? m->capacity : 256;
-  while (capacity < 2 * most) capacity *= 2;
-  m->capacity = capacity;
-  m->slots = arena_alloc(w->sizes->o->scratch, capacity * sizeof *m->slots);
-}
-
-/* The class of the pair; a new one, the next number, if it was not there. */
-static uint32_t pair_class(struct pair_map *m, uint32_t a, uint32_t b) {
-  uint64_t h = ((uint64_t)a << 32 | b) * 0x9e3779b97f4a7c15u;
-  uint32_t at = (uint32_t)(h >> 33) & (m->capacity - 1);
-  for (; m->slots[at].stamp == m->stamp; at = (at + 1) & (m->capacity - 1)) {
-    if (m->slots[at].a == a && m->slots[at].b == b) return m->slots[at].class;
-  }
-  m->slots[at] = (struct pair_slot){a, b, m->count, m->stamp};
-  return m->count++;
+/* The class of a pair of classes; a new one, the next number, if it was not there. */
+static uint32_t pair_class(struct map *pairs, uint32_t a, uint32_t b) {
+  uint32_t *class = map_at(pairs, map_pair(a, b));
+  if (*class == 0) *class = pairs->count;
+  return *class - 1;
 }
 
 /* The variables of a boundary, here: those of one list, then those of another. */
@@ -98,8 +82,8 @@ static bool boundary_meet(struct walk *w, struct boundary *b, const struct pair_
     if (first) boundary_give_up(b);
     return first;
   }
-  struct pair_map *map = &w->map;
-  pair_map_begin(w, TERMS_PER_VAR * b->count);
+  struct map *pairs = &w->pairs;
+  map_clear(pairs);
   bool changed = !b->reached;
   for (uint32_t t = 0; t < TERMS_PER_VAR * b->count; t++) {
     struct term_label *label = &b->labels[t];
@@ -111,7 +95,7 @@ static bool boundary_meet(struct walk *w, struct boundary *b, const struct pair_
       changed = changed || now.known != label->known || now.natural != label->natural;
     }
     now.class =
-        pair_class(map, b->reached ? label->class : 0, facts_root(w->facts, listed_term(l, t)));
+        pair_class(pairs, b->reached ? label->class : 0, facts_root(w->facts, listed_term(l, t)));
     *label = now;
   }
   for (uint32_t i = 0; i < b->count; i++) {
@@ -120,8 +104,8 @@ static bool boundary_meet(struct walk *w, struct boundary *b, const struct pair_
     changed = changed || now != b->facts[i];
     b->facts[i] = now;
   }
-  changed = changed || map->count != b->classes;
-  b->classes = map->count;
+  changed = changed || pairs->count != b->classes;
+  b->classes = pairs->count;
   b->reached = true;
   return changed;
 }
@@ -236,11 +220,11 @@ static void join(struct walk *w, const struct ir_binding *x, const struct yielde
                  const struct yielded *b) {
   uint32_t terms = TERMS_PER_VAR * x->result_count;
   struct arena *scratch = w->sizes->o->scratch;
-  pair_map_begin(w, terms);
+  map_clear(&w->pairs);
   uint32_t *first = arena_alloc(scratch, (terms + 1) * sizeof *first);
   for (uint32_t t = 0; t < terms; t++) {
     uint32_t term = TERMS_PER_VAR * x->results[t / TERMS_PER_VAR] + t % TERMS_PER_VAR;
-    uint32_t class = pair_class(&w->map, a[t].root, b[t].root);
+    uint32_t class = pair_class(&w->pairs, a[t].root, b[t].root);
     if (first[class]) {
       facts_unite(w->facts, term, first[class] - 1);
       continue;
@@ -459,6 +443,7 @@ struct sizes *sizes_compute(struct opt *o) {
   facts_init(facts, o->scratch);
   struct walk w = {.sizes = s, .facts = facts};
   w.elements = arena_alloc(o->scratch, ((size_t)most + 1) * sizeof *w.elements);
+  map_init(&w.pairs, o->scratch);
   struct callers callers = callers_make(o);
   begin_at(s, program->entry);
   if (program->entry_layout && program->functions[program->entry].typed) {
