@@ -12,7 +12,7 @@ struct arena_block {
   size_t bytes; /* of the whole block */
 };
 
-enum { ALIGNMENT = 16, FIRST_BLOCK = 4096, LARGEST_STEP = 1 << 20 };
+enum { ALIGNMENT = 16, FIRST_BLOCK = 4096, LARGEST_STEP = 1 << 20, CLEARED_UNASKED = 16 << 20 };
 
 static _Thread_local struct memory_guard *innermost;
 
@@ -70,7 +70,7 @@ static void poll(struct arena *arena) {
 }
 
 void arena_poll(struct arena *arena) {
-  enum { ROUNDS = 256 };
+  enum { ROUNDS = 1024 };
   if (++arena->polls % ROUNDS == 0) poll(arena);
 }
 
@@ -95,9 +95,13 @@ void *arena_alloc(struct arena *arena, size_t bytes) {
   if (bytes > SIZE_MAX - ALIGNMENT) memory_failed();
   size_t size = aligned(bytes == 0 ? 1 : bytes);
   if (arena->next == NULL || (size_t)(arena->end - arena->next) < size) add_block(arena, size);
-  void *block = arena->next;
+  char *block = arena->next;
   arena->next += size;
-  return memset(block, 0, size);
+  for (size_t done = 0; done < size; done += CLEARED_UNASKED) {
+    if (done > 0) poll(arena);
+    memset(block + done, 0, size - done < CLEARED_UNASKED ? size - done : CLEARED_UNASKED);
+  }
+  return block;
 }
 
 char *arena_copy(struct arena *arena, const char *text, size_t length) {

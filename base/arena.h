@@ -63,8 +63,8 @@ void arena_free_since(struct arena *, struct arena_point);
 
 /* bytes, aligned to 16, zeroed. Never NULL: memory_failed instead. */
 void *arena_alloc(struct arena *, size_t bytes);
-/* memory_failed if the heap's stop asks for an end. Cheap: for loops whose rounds take
- * less than some ten microseconds. */
+/* memory_failed if the heap's stop asks for an end. Cheap: for loops whose rounds take less than
+ * some microseconds. */
 void arena_poll(struct arena *);
 /* The bytes text[0..length) and a NUL. */
 char *arena_copy(struct arena *, const char *text, size_t length);

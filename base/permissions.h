@@ -7,6 +7,7 @@
 #ifndef RAVEL_PERMISSIONS_H
 #define RAVEL_PERMISSIONS_H
 
+#include "base/stop.h"
 #include "base/temporaries.h"
 
 #include <spawn.h>
@@ -20,6 +21,7 @@ struct permissions {
   const char *permitting; /* a command that permits files, said with the refusal; or
                              NULL. Borrowed */
   struct temporaries *temporaries; /* lists files that are being replaced; NULL: nothing does */
+  const struct stop *stop;         /* ends the writing of such files; or NULL */
 };
 
 /* Permissions of the user, for what the user named: all there are. */

@@ -17,10 +17,16 @@
 /* The stream's write: remembers why one failed, which those who print do not look at. A signal
  * that interrupts a write, as into a pipe that nobody reads, asks the process to end. */
 static ssize_t write_all(void *cookie, const char *bytes, size_t length) {
+  enum { MOST = 16 << 20 }; /* bytes that are written unasked */
   struct replacement *r = cookie;
   size_t done = 0;
   while (done < length && r->error == 0) {
-    const ssize_t n = write(r->fd, bytes + done, length - done);
+    const size_t left = length - done;
+    if (stop_asks(r->stop) != STOP_NOT) {
+      r->error = ECANCELED;
+      break;
+    }
+    const ssize_t n = write(r->fd, bytes + done, left < MOST ? left : MOST);
     if (n < 0) {
       r->error = errno;
     } else {
@@ -166,6 +172,7 @@ bool replacement_begin(struct replacement *r, const struct permissions *p, const
   r->error = 0;
   r->direct = false;
   r->temporaries = p->temporaries;
+  r->stop = p->stop;
   int error;
   const bool exists = stat(path, &about) == 0;
   if (exists && (!S_ISREG(about.st_mode) || standard_stream(&about) >= 0)) {

@@ -11,6 +11,8 @@
  * set them, but it is a new file: other hard links keep what they held. What is no ordinary
  * file (a device, a pipe), and what standard output or standard error already is (/dev/stdout),
  * is written directly.
+ *
+ * Who is asked to end (stop.h) writes no further: the error is ECANCELED.
  */
 #ifndef RAVEL_REPLACE_H
 #define RAVEL_REPLACE_H
@@ -25,6 +27,7 @@ struct replacement {
   int error;                       /* the first that a write met, or 0 */
   bool direct;                     /* written directly */
   struct temporaries *temporaries; /* or NULL */
+  const struct stop *stop;         /* or NULL */
   int number;                      /* in them, or -1 */
   char target[PATH_MAX], beside[PATH_MAX];
 };

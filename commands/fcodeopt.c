@@ -128,7 +128,8 @@ static bool optimise(struct program *p, const struct fcodeopt_options *o) {
   }
   p->heap.stop = NULL; /* nobody jumps any more */
   if (!vcode) return program_stopped(p, o->source.file);
-  if (!write_program(p, vcode, output) || !emit_cuda(p, o, vcode)) return false;
+  if (!write_program(p, vcode, output) || !emit_cuda(p, o, vcode))
+    return program_stopped(p, o->source.file);
   if (o->stats) print_stats(&stats, say);
   return true;
 }

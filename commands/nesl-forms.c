@@ -343,19 +343,10 @@ void nesl_each_form(struct nesl *n, const struct source *source, nesl_visit *don
 
 /* ---- running ---- */
 
-/* A piece at a time: a reader may be slow, or the text long. */
 static void print_result(struct nesl *n, const struct nesl_done *it, unsigned *failed) {
-  enum { PIECE = 1 << 20 };
   const char *text = it->outcome.result;
-  size_t left = strlen(text);
   fputc('\n', n->out);
-  while (left > 0 && stop_asks(n->stop) == STOP_NOT) {
-    const size_t piece = left < PIECE ? left : PIECE;
-    if (fwrite(text, 1, piece, n->out) != piece) break;
-    text += piece;
-    left -= piece;
-  }
-  if (left == 0) {
+  if (process_write(n->out, text, strlen(text))) {
     fputc('\n', n->out);
   } else if (stop_asks(n->stop) != STOP_NOT) {
     ++*failed;
@@ -371,7 +362,7 @@ bool nesl_print_done(struct nesl *n, void *failed, const struct nesl_done *it) {
   } else if (it->outcome.result && !n->quiet) {
     print_result(n, it, failed);
   }
-  fflush(n->out);
+  process_flush(n->out);
   return true;
 }
 

@@ -96,7 +96,7 @@ static bool print_outcome(struct nesl *n, void *context, const struct nesl_done 
   (void)context;
   put_outcome(n, it, stdout);
   fputc('\n', stdout);
-  fflush(stdout); /* whatever comes of the next one */
+  process_flush(stdout); /* whatever comes of the next one */
   return true;
 }
 
@@ -192,7 +192,7 @@ static bool compare_done(struct nesl *n, void *context, const struct nesl_done *
     tests->failures++;
     printf("%s:%u:%u: expected %s\n  but it is  %s\n", tests->source->name, pos.line,
            pos.column, wanted ? wanted : "no error", outcome ? outcome : "");
-    fflush(stdout);
+    process_flush(stdout);
     if (it->outcome.error != NESL_OK) nesl_complain(n);
   }
   free(wanted);

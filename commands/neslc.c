@@ -177,8 +177,9 @@ static bool execute(struct nesl *n, const struct neslc_options *o) {
   n->heap.stop = n->stop;
   const bool compiled = compile(n, &c);
   n->heap.stop = NULL;
-  if (!compiled) nesl_settle(n, NULL, (struct span){0});
-  return compiled && write_program(n, &c, file);
+  if (compiled && write_program(n, &c, file)) return true;
+  nesl_settle(n, NULL, (struct span){0});
+  return false;
 }
 
 static bool execute_guarded(struct nesl *n, struct neslc_options *o) {

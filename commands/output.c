@@ -20,12 +20,23 @@ static bool complain_of(struct diag_list *diags, const char *file,
   return false;
 }
 
+/* What goes to standard output goes through it, so that its order and its errors are one. */
+static ssize_t write_standard(void *cookie, const char *bytes, size_t length) {
+  const struct output *o = cookie;
+  if (stop_asks(o->stop) == STOP_NOT) return (ssize_t)fwrite(bytes, 1, length, stdout);
+  errno = ECANCELED;
+  return 0;
+}
+
 bool output_begin_as(struct output *o, const struct permissions *permissions, const char *file,
                      struct diag_list *diags) {
   struct file_problem problem;
   o->standard = strcmp(file, "-") == 0;
-  o->stream = stdout;
-  if (o->standard) return true;
+  if (o->standard) {
+    o->stop = permissions->stop;
+    o->stream = fopencookie(o, "w", (cookie_io_functions_t){.write = write_standard});
+    return o->stream || output_complain(diags, file, errno);
+  }
   if (!replacement_begin(&o->replacement, permissions, file, &problem)) {
     return complain_of(diags, file, &problem);
   }
@@ -42,14 +53,18 @@ bool output_end(struct output *o, const char *file, struct diag_list *diags) {
   struct file_problem problem;
   if (o->standard) {
     errno = 0;
-    if (fflush(stdout) == 0 && !ferror(stdout)) return true;
+    if (fclose(o->stream) == 0 && fflush(stdout) == 0 && !ferror(stdout)) return true;
     return output_complain(diags, "standard output", errno);
   }
   return replacement_end(&o->replacement, &problem) || complain_of(diags, file, &problem);
 }
 
 void output_abandon(struct output *o) {
-  if (!o->standard) replacement_abandon(&o->replacement);
+  if (o->standard) {
+    fclose(o->stream); /* as far as it came */
+  } else {
+    replacement_abandon(&o->replacement);
+  }
 }
 
 /* Makes a folder unless it is there. */

@@ -9,6 +9,7 @@
 struct output {
   FILE *stream;
   bool standard;
+  const struct stop *stop;        /* if it is */
   struct replacement replacement; /* if it is not standard output */
 };
 
@@ -37,9 +38,9 @@ enum native_wish {
 /* What may follow --native; text is NULL if nothing does. False if it is something else. */
 bool output_native_wish(const char *text, enum native_wish *);
 /* machine_options.native for a wish, in the folder above; *option is its text or NULL. Measured
- * runs wait for what is compiled in any case: all that was asked for, and what a back end needs.
- * False with a diagnostic; where nobody has asked and there is no folder, nothing is compiled
- * and nothing said. */
+ * runs wait for what is compiled in any case: all that was asked for, and what a back end
+ * needs. False with a diagnostic; where nobody has asked and there is no folder, nothing is
+ * compiled and nothing said. */
 bool output_native(enum native_wish, bool measured, char *text, size_t size,
                    const char **option, struct diag_list *);
 

@@ -10,22 +10,6 @@
 #include <time.h>
 #include <unistd.h>
 
-/* ---- files ---- */
-
-/* Files that are half written, for the signals. */
-static struct temporaries temporaries;
-
-struct permissions process_user(void) {
-  return permissions_of_user(&temporaries);
-}
-
-struct permissions process_listing(struct permissions p) {
-  p.temporaries = &temporaries;
-  return p;
-}
-
-/* ---- signals ---- */
-
 /* What a signal handler needs, besides the temporaries; it knows nothing else. */
 static struct {
   atomic_int asked;  /* the signal that asks the command to end, or 0 */
@@ -35,6 +19,23 @@ static struct {
 } signals;
 
 static struct stop stop = {.signal = &signals.asked};
+
+/* ---- files ---- */
+
+/* Files that are half written, for the signals. */
+static struct temporaries temporaries;
+
+struct permissions process_user(void) {
+  return process_listing(permissions_of_user(NULL));
+}
+
+struct permissions process_listing(struct permissions p) {
+  p.temporaries = &temporaries;
+  p.stop = &stop;
+  return p;
+}
+
+/* ---- signals ---- */
 
 struct stop *process_stop(void) {
   return &stop;
@@ -139,11 +140,33 @@ static void take_descriptors(void) {
   if (fd > STDERR_FILENO) close(fd);
 }
 
+/* Why standard output could not be written the first time; or 0. */
+static int lost;
+
+static bool lose(const FILE *out) {
+  if (out == stdout && lost == 0) lost = errno;
+  return false;
+}
+
+bool process_flush(FILE *out) {
+  errno = 0;
+  return (fflush(out) == 0 && !ferror(out)) || lose(out);
+}
+
+bool process_write(FILE *out, const char *text, size_t length) {
+  enum { PIECE = 1 << 20 };
+  for (size_t done = 0; done < length && stop_asks(&stop) == STOP_NOT; done += PIECE) {
+    const size_t piece = length - done < PIECE ? length - done : PIECE;
+    errno = 0;
+    if (fwrite(text + done, 1, piece, out) != piece) return lose(out);
+  }
+  return stop_asks(&stop) == STOP_NOT;
+}
+
 /* The exit status: `status`, unless output was lost as late as now. */
 static int flushed(const char *name, int status) {
-  errno = 0;
-  if ((fflush(stdout) != 0 || ferror(stdout)) && status == STATUS_DONE) {
-    const int error = errno ? errno : EIO;
+  if (!process_flush(stdout) && status == STATUS_DONE) {
+    const int error = lost ? lost : EIO;
     char text[128];
     if (stop_asks(&stop) != STOP_NOT) {
       stop_describe(&stop, text, sizeof text);

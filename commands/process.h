@@ -6,6 +6,8 @@
 #include "base/permissions.h"
 #include "base/stop.h"
 
+#include <stdio.h>
+
 enum {
   STATUS_DONE = 0,
   STATUS_FAILED = 1,
@@ -43,6 +45,12 @@ int process_failed(void);
 struct permissions process_user(void);
 /* The permissions with the list of files that are being replaced, which signals remove. */
 struct permissions process_listing(struct permissions);
+
+/* Flushes a stream; writes a text, a piece at a time, since readers may be slow. False if that
+ * fails: of standard output it will be said why when the command is done, unless the command
+ * has failed. False too if the command is asked to end. */
+bool process_flush(FILE *);
+bool process_write(FILE *, const char *text, size_t length);
 
 /* A clock that only goes on. */
 double seconds_now(void);

@@ -88,12 +88,17 @@ static bool load(struct program *p, const struct command_options *o) {
   return fine;
 }
 
-static void dump(const struct program *p, enum dump what) {
-  if (what == DUMP_VCODE) {
-    vcode_print(p->vcode, stdout);
+static int dump(struct program *p, const struct command_options *o) {
+  struct output out;
+  if (!output_begin(&out, "-", &p->diags)) return STATUS_FAILED;
+  if (o->dump == DUMP_VCODE) {
+    vcode_print(p->vcode, out.stream);
   } else {
-    ir_print(p->ir, stdout);
+    ir_print(p->ir, out.stream);
   }
+  if (output_end(&out, "-", &p->diags)) return STATUS_DONE;
+  program_stopped(p, o->source.file);
+  return process_failed();
 }
 
 /* Loads the program and does with it what was asked; the exit status. */
@@ -105,7 +110,7 @@ static int execute(const struct command_options *o) {
   if (!load(&p, o)) {
     status = process_failed();
   } else if (o->dump != DUMP_NOTHING) {
-    dump(&p, o->dump);
+    status = dump(&p, o);
   } else if (!o->check) {
     status = prepare_and_run(&p, o);
   }

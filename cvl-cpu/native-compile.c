@@ -3,12 +3,12 @@
 
 #include "base/cache.h"
 #include "base/sha256.h"
+#include "cvl-cpu/child.h"
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,13 +18,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-extern char **environ;
-
 /* Compilations: the program wants the processors too. */
 enum { MOST_AT_ONCE = 2, MOST_UNASKED = 1 };
 
 struct native_cache {
   struct heap *heap;
+  struct cvl_stop stop; /* ends waits for compilers */
   bool waits, when_it_pays;
   unsigned compiling;
   bool identified;              /* whether it was tried */
@@ -148,7 +147,8 @@ static bool open_directory(struct native_cache *c, bool make) {
   return false;
 }
 
-struct native_cache *native_cache_new(struct heap *heap, const char *option) {
+struct native_cache *native_cache_new(struct heap *heap, const char *option,
+                                      struct cvl_stop stop) {
   const bool when_it_pays = begins_with(&option, "auto:");
   const bool waits = begins_with(&option, "wait:") && !when_it_pays;
   const size_t bytes = strlen(option) + 1;
@@ -157,6 +157,7 @@ struct native_cache *native_cache_new(struct heap *heap, const char *option) {
   if (!c) return NULL;
   memset(c, 0, sizeof *c);
   c->heap = heap;
+  c->stop = stop;
   c->waits = waits;
   c->when_it_pays = when_it_pays;
   c->directory = -1;
@@ -251,8 +252,7 @@ static int spawn(struct native_code *code, int source) {
     error = posix_spawn_file_actions_addopen(&actions, fd, "/dev/null", O_RDWR, 0);
   }
   if (!error) {
-    error =
-        posix_spawn(&code->process, code->cache->compiler, &actions, NULL, arguments, environ);
+    error = child_start(&code->process, code->cache->compiler, &actions, arguments);
   }
   posix_spawn_file_actions_destroy(&actions);
   return error;
@@ -328,12 +328,13 @@ static void finish(struct native_code *code, bool succeeded) {
 
 static void look(struct native_code *code, bool wait) {
   int status = 0;
-  pid_t ended;
-  do {
-    ended = waitpid(code->process, &status, wait ? 0 : WNOHANG);
-  } while (ended < 0 && errno == EINTR);
-  if (ended == 0) return;
-  finish(code, ended == code->process && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  const bool ended = wait ? child_await(code->process, code->cache->stop, &status)
+                          : child_ended(code->process, &status);
+  if (ended) finish(code, WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+static bool asked_to_end(const struct native_cache *c) {
+  return c->stop.asks && c->stop.asks(c->stop.with);
 }
 
 struct native_code *native_compile(struct native_cache *cache, const char *source,
@@ -359,7 +360,10 @@ bool native_failed(const struct native_code *code) {
 bool native_ready(struct native_code *code) {
   const struct native_cache *cache = code->cache;
   const unsigned most = cache->when_it_pays ? MOST_UNASKED : MOST_AT_ONCE;
-  if (code->state == WAITING && (cache->waits || cache->compiling < most)) start(code);
+  if (code->state == WAITING && (cache->waits || cache->compiling < most) &&
+      !asked_to_end(cache)) {
+    start(code);
+  }
   if (code->state == COMPILING) look(code, cache->waits);
   return code->state == READY;
 }
@@ -371,8 +375,8 @@ void *native_function(const struct native_code *code, const char *name) {
 void native_free(struct native_code *code) {
   if (!code) return;
   if (code->state == COMPILING) {
-    kill(code->process, SIGTERM);
-    look(code, true);
+    child_end(code->process);
+    finish(code, false);
   }
   if (code->library) dlclose(code->library);
   heap_free(code->cache->heap, code, sizeof *code + code->length);

@@ -16,11 +16,12 @@
 #include <stdbool.h>
 
 #include "base/heap.h"
+#include "cvl/cvl.h"
 
 struct native_cache;
 /* The option is cvl_options.native: the name of a directory, which is made when something is to
  * be kept there, with "wait:" or "auto:" before it. NULL if memory or the name is missing. */
-struct native_cache *native_cache_new(struct heap *, const char *option);
+struct native_cache *native_cache_new(struct heap *, const char *option, struct cvl_stop);
 void native_cache_free(struct native_cache *);
 /* "auto:": whether to compile is for the caller to decide, superoperator by superoperator. */
 bool native_when_it_pays(const struct native_cache *);

@@ -174,7 +174,7 @@ static void put_body(const struct printer *p) {
   struct level *levels = grow(NULL, 0, &capacity);
   if (!levels) return;
   levels[count++] = (struct level){p->f->body, 0, false};
-  while (count > 0) {
+  while (count > 0 && !ferror(p->out)) { /* or nobody wants the rest */
     struct level *top = &levels[count - 1];
     if (top->next < top->block->count) {
       const struct ir_binding *x = &top->block->bindings[top->next++];

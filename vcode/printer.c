@@ -147,8 +147,8 @@ static void put_function(FILE *s, const struct vcode_program *program,
   }
   put(s, "\n");
   unsigned depth = 0;
-  uint32_t origin = 0; /* in force */
-  for (uint32_t k = 0; k < f->length; k++) {
+  uint32_t origin = 0;                                     /* in force */
+  for (uint32_t k = 0; k < f->length && !ferror(s); k++) { /* or nobody wants the rest */
     const struct vcode_instruction *i = &f->code[k];
     if (i->op == OPC_ELSE || i->op == OPC_ENDIF) depth--;
     if (!same_origin(program, i->origin, origin)) {

@@ -1,0 +1,24 @@
+/* child.h - a compiler as a child process: in a process group of its own, so that all that it
+ * starts can be ended with it. Private to this room.
+ */
+#ifndef RAVEL_CPU_CHILD_H
+#define RAVEL_CPU_CHILD_H
+
+#include <spawn.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "cvl/cvl.h"
+
+/* Starts a program, a path, in the environment of this process and with signals as a program
+ * expects them. 0 or an errno. */
+int child_start(pid_t *, const char *program, const posix_spawn_file_actions_t *,
+                char *const *arguments);
+/* Whether it has ended, and *status is what waitpid says; it is then no child any more. */
+bool child_ended(pid_t, int *status);
+/* The same, waiting for it as long as `stop` does not ask. */
+bool child_await(pid_t, struct cvl_stop stop, int *status);
+/* Ends it, and all that it has started, and waits for that. */
+void child_end(pid_t);
+
+#endif
