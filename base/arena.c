@@ -37,8 +37,19 @@ void memory_failed(void) {
 }
 
 void arena_init(struct arena *arena, struct heap *heap) {
+  arena_init_small(arena, heap, FIRST_BLOCK);
+}
+
+void arena_init_small(struct arena *arena, struct heap *heap, size_t first_block) {
   memset(arena, 0, sizeof *arena);
   arena->heap = heap;
+  arena->first_block = first_block;
+}
+
+size_t arena_bytes(const struct arena *arena) {
+  size_t bytes = 0;
+  for (const struct arena_block *b = arena->blocks; b; b = b->older) bytes += b->bytes;
+  return bytes;
 }
 
 void arena_free(struct arena *arena) {
@@ -78,7 +89,7 @@ void arena_poll(struct arena *arena) {
 static void add_block(struct arena *arena, size_t bytes) {
   poll(arena);
   size_t header = aligned(sizeof(struct arena_block));
-  size_t step = arena->blocks == NULL ? FIRST_BLOCK : 2 * arena->blocks->bytes;
+  size_t step = arena->blocks == NULL ? arena->first_block : 2 * arena->blocks->bytes;
   if (step > LARGEST_STEP) step = LARGEST_STEP;
   if (bytes > SIZE_MAX - header) memory_failed();
   size_t size = header + bytes > step ? header + bytes : step;

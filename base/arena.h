@@ -22,6 +22,7 @@ struct arena {
   struct arena_block *blocks; /* newest first */
   char *next, *end;           /* free part of the newest block */
   unsigned polls;             /* calls of arena_poll */
+  size_t first_block;         /* bytes; blocks double from there on */
 };
 
 /* Where it goes on when an arena finds no memory:
@@ -49,6 +50,10 @@ void memory_failed(void) __attribute__((noreturn));
 
 /* An empty arena over heap; it allocates nothing yet. */
 void arena_init(struct arena *, struct heap *);
+/* Likewise, with a first block of so many bytes: for one of which there are many. */
+void arena_init_small(struct arena *, struct heap *, size_t first_block);
+/* Bytes that it has of its heap. */
+size_t arena_bytes(const struct arena *);
 /* Frees everything the arena gave out. The arena may be used again. */
 void arena_free(struct arena *);
 

@@ -67,18 +67,18 @@ static struct type *type_of_array(struct arena *arena, const struct array_type *
 struct type *nesl_type_of_file(void *context, bool csv, const char *name, size_t length,
                                const char **problem) {
   struct nesl *n = context;
-  const char *file = arena_copy(&n->arena, name, length);
+  const char *file = arena_copy(n->session->arena, name, length);
   struct source_text text;
   struct array_type array;
   struct type *type = NULL;
   struct diag_list told;
-  diag_list_init(&told, &n->arena);
+  diag_list_init(&told, n->session->arena);
   if (!source_read_array(&text, &n->heap, &n->options->machine.permissions, file,
                          csv ? ARRAY_CSV : ARRAY_NPY, &told)) {
     *problem = told.list.count > 0 ? told.list.items[0].message : "out of memory";
-  } else if (array_guess(csv ? ARRAY_CSV : ARRAY_NPY, &n->arena, text.text, text.length, &array,
-                         problem)) {
-    type = type_of_array(&n->arena, &array);
+  } else if (array_guess(csv ? ARRAY_CSV : ARRAY_NPY, n->session->arena, text.text, text.length,
+                         &array, problem)) {
+    type = type_of_array(n->session->arena, &array);
   }
   source_free(&text, &n->heap);
   return type;
@@ -128,31 +128,31 @@ struct argument {
 static bool find_type(struct nesl *n, const struct argument *a, struct type **type) {
   const struct scheme *scheme = &a->function->scheme;
   const char *problem = NULL;
-  struct type **fresh = arena_alloc(&n->arena, (scheme->count + 1) * sizeof *fresh);
-  struct type *whole = type_of(type_instantiate(&n->arena, scheme, fresh));
+  struct type **fresh = arena_alloc(n->session->arena, (scheme->count + 1) * sizeof *fresh);
+  struct type *whole = type_of(type_instantiate(n->session->arena, scheme, fresh));
   *type = whole->tag == TYPE_FUNCTION ? component(whole->part[0], a->index, a->count) : NULL;
   if (!*type) {
     return complain_of_file(n, a->file,
-                            arena_printf(&n->arena, "`%s` does not take %u argument%s",
+                            arena_printf(n->session->arena, "`%s` does not take %u argument%s",
                                          a->function->name->text, a->count,
                                          a->count == 1 ? "" : "s"));
   }
-  if (is_open(&n->arena, *type)) {
+  if (is_open(n->session->arena, *type)) {
     struct array_type array;
     struct type *one, *other;
-    if (!array_guess(format_of(a->file), &n->arena, a->text->text, a->text->length, &array,
-                     &problem)) {
+    if (!array_guess(format_of(a->file), n->session->arena, a->text->text, a->text->length,
+                     &array, &problem)) {
       return complain_of_file(n, a->file, problem);
     }
-    struct type *guessed = type_of_array(&n->arena, &array);
-    if (type_unify(&n->arena, *type, guessed, &one, &other) != UNIFY_OK) {
+    struct type *guessed = type_of_array(n->session->arena, &array);
+    if (type_unify(n->session->arena, *type, guessed, &one, &other) != UNIFY_OK) {
       return complain_of_file(
           n, a->file,
-          arena_printf(&n->arena, "the file holds %s, which is no argument of `%s`",
-                       type_text(&n->arena, guessed, false), a->function->name->text));
+          arena_printf(n->session->arena, "the file holds %s, which is no argument of `%s`",
+                       type_text(n->session->arena, guessed, false), a->function->name->text));
     }
   }
-  *type = type_ground(&n->arena, *type, 0, NULL);
+  *type = type_ground(n->session->arena, *type, 0, NULL);
   return true;
 }
 
@@ -160,10 +160,10 @@ static bool find_type(struct nesl *n, const struct argument *a, struct type **ty
  * descriptors. */
 static struct nesl_value value_of(struct nesl *n, struct type *type,
                                   const struct array_columns *columns) {
-  struct column_kinds kinds = {.arena = &n->arena};
+  struct column_kinds kinds = {.arena = n->session->arena};
   value_columns(type, &kinds);
   struct nesl_value value = {.type = type, .count = columns->count};
-  value.columns = arena_alloc(&n->arena, columns->count * sizeof *value.columns);
+  value.columns = arena_alloc(n->session->arena, columns->count * sizeof *value.columns);
   for (uint32_t i = 0; i < columns->count; i++) {
     const struct array_column *from = &columns->items[i];
     struct column *to = &value.columns[i];
@@ -199,21 +199,23 @@ static bool bind_argument(struct nesl *n, void *context) {
   const char *problem = NULL;
   struct type *type;
   if (!find_type(n, a, &type)) return false;
-  const char *signature = value_signature(&n->arena, type);
-  if (!array_type_parse(&n->arena, signature, strlen(signature), &array, &problem) ||
+  const char *signature = value_signature(n->session->arena, type);
+  if (!array_type_parse(n->session->arena, signature, strlen(signature), &array, &problem) ||
       !array_read(format_of(a->file), &n->arguments, &array, a->text->text, a->text->length,
                   &columns, &problem)) {
     return complain_of_file(n, a->file,
-                            arena_printf(&n->arena, "%s; argument %u of `%s` is to be %s",
-                                         problem, a->index + 1, a->function->name->text,
-                                         type_text(&n->arena, type, false)));
+                            arena_printf(n->session->arena,
+                                         "%s; argument %u of `%s` is to be %s", problem,
+                                         a->index + 1, a->function->name->text,
+                                         type_text(n->session->arena, type, false)));
   }
   const struct nesl_value value = value_of(n, type, &columns);
   const int64_t *wide = n->options->widths.int_elem == CVL_I32 ? too_wide(&value) : NULL;
   if (wide) {
-    return complain_of_file(
-        n, a->file,
-        arena_printf(&n->arena, "%lld does not fit an int of 32 bits", (long long)*wide));
+    return complain_of_file(n, a->file,
+                            arena_printf(n->session->arena,
+                                         "%lld does not fit an int of 32 bits",
+                                         (long long)*wide));
   }
   const struct scheme scheme = {.count = 0, .type = type};
   session_lend(n->session, intern_name(&n->session->names, a->name, strlen(a->name)), &scheme,
@@ -270,23 +272,24 @@ struct writing {
 /* Writes one part of the result, whose columns begin at *columns, and passes them. */
 static bool write_part(struct nesl *n, struct type *type, const char *file,
                        const struct column **columns, struct writing *w) {
-  const char *problem = NULL, *signature = value_signature(&n->arena, type);
+  const char *problem = NULL, *signature = value_signature(n->session->arena, type);
   struct array_type array;
-  if (!array_type_parse(&n->arena, signature, strlen(signature), &array, &problem)) {
+  if (!array_type_parse(n->session->arena, signature, strlen(signature), &array, &problem)) {
     if (component(type, 0, 2)) {
-      problem = arena_printf(&n->arena, "%s; with -o for each part it goes into several files",
-                             problem);
+      problem = arena_printf(n->session->arena,
+                             "%s; with -o for each part it goes into several files", problem);
     }
     return complain_of_file(n, file, problem);
   }
-  const struct array_columns part = columns_of(&n->arena, &array, *columns);
+  const struct array_columns part = columns_of(n->session->arena, &array, *columns);
   *columns += part.count;
-  if (!array_check(format_of(file), &n->arena, &array, &part, &problem)) {
+  if (!array_check(format_of(file), n->session->arena, &array, &part, &problem)) {
     return complain_of_file(n, file, problem);
   }
   w->open = output_begin(&w->out, file, &n->diags);
   if (!w->open) return false;
-  if (!array_write(format_of(file), &n->arena, &array, &part, w->out.stream, &problem)) {
+  if (!array_write(format_of(file), n->session->arena, &array, &part, w->out.stream,
+                   &problem)) {
     return complain_of_file(n, file, problem);
   }
   w->open = false;
@@ -303,8 +306,8 @@ static bool write_results(struct nesl *n, void *context) {
     struct type *type = component(it->value.type, i, o->output_count);
     if (!type) {
       return complain_of_file(n, file,
-                              arena_printf(&n->arena, "the result, %s, has no %u parts",
-                                           type_text(&n->arena, it->value.type, false),
+                              arena_printf(n->session->arena, "the result, %s, has no %u parts",
+                                           type_text(n->session->arena, it->value.type, false),
                                            o->output_count));
     }
     if (!write_part(n, type, file, &columns, context)) return false;

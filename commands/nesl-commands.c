@@ -37,7 +37,7 @@ static bool is_word(const struct command *c, size_t i, const char *text) {
 static const char *written(const struct command *c) {
   struct span at = words_span(c);
   if (c->count == 0) return "";
-  return arena_copy(&c->n->arena, c->form->source->text + at.start, at.end - at.start);
+  return arena_copy(c->n->session->arena, c->form->source->text + at.start, at.end - at.start);
 }
 
 /* ---- help ---- */
@@ -132,7 +132,7 @@ static void look_at(void *context, struct global *g) {
 
 static bool apropos(struct command *c) {
   if (c->count == 0) return command_error(c, "apropos takes a text");
-  char *text = arena_printf(&c->n->arena, "%s", written(c));
+  char *text = arena_printf(c->n->session->arena, "%s", written(c));
   for (char *p = text; *p; p++) {
     if (*p >= 'A' && *p <= 'Z') *p = (char)(*p - 'A' + 'a');
   }
@@ -219,7 +219,7 @@ static const struct core *check_string(struct command *c, const struct form *for
   struct type *type = type_of(checked->value->type);
   if (type->tag != TYPE_SEQUENCE || type_of(type->part[0])->tag != TYPE_CHAR) {
     complain(&n->complaints, NESL_TYPE, form->source, form->at, "%s takes a string, this is %s",
-             c->form->name->text, type_text(&n->arena, type, true));
+             c->form->name->text, type_text(n->session->arena, type, true));
     return NULL;
   }
   return session_find_missing(n->session, checked->value, &n->complaints) ? NULL
@@ -229,7 +229,7 @@ static const struct core *check_string(struct command *c, const struct form *for
 /* The characters of a value that is a string, the arena's. */
 static const char *text_of(struct nesl *n, const struct nesl_value *value) {
   const struct column *chars = &value->columns[1];
-  char *text = arena_alloc(&n->arena, (size_t)chars->length + 1);
+  char *text = arena_alloc(n->session->arena, (size_t)chars->length + 1);
   for (uint64_t i = 0; i < chars->length; i++) text[i] = (char)chars->as.ints[i];
   return text;
 }
@@ -238,7 +238,7 @@ static const char *text_of(struct nesl *n, const struct nesl_value *value) {
  * library, and concatenations of these. NULL for others. */
 static const char *known_text(struct nesl *n, const struct core *e) {
   if (e->kind == CORE_STRING) {
-    return arena_copy(&n->arena, e->as.string.text, e->as.string.length);
+    return arena_copy(n->session->arena, e->as.string.text, e->as.string.length);
   }
   if (e->kind == CORE_GLOBAL && e->as.use.global->kind == GLOBAL_VARIABLE &&
       session_library(n->session, e->as.use.global->name->text) == e->as.use.global) {
@@ -251,15 +251,13 @@ static const char *known_text(struct nesl *n, const struct core *e) {
   const struct core *both = e->as.part.right;
   const char *left = known_text(n, both->as.part.left);
   const char *right = left ? known_text(n, both->as.part.right) : NULL;
-  return right ? arena_printf(&n->arena, "%s%s", left, right) : NULL;
+  return right ? arena_printf(n->session->arena, "%s%s", left, right) : NULL;
 }
 
 static const char *evaluate_text(struct command *c, const struct checked *checked) {
   struct nesl *n = c->n;
-  const struct evaluation e = {.session = n->session,
-                               .form = checked,
-                               .complaints = &n->complaints,
-                               .sources = &n->sources};
+  const struct evaluation e = {
+      .session = n->session, .form = checked, .complaints = &n->complaints};
   struct nesl_value value;
   if (!n->evaluator->evaluate(n->evaluator, &e, &value)) return NULL;
   const char *text = text_of(n, &value);
@@ -298,7 +296,7 @@ static bool load(struct command *c) {
   static const char extension[] = ".nesl";
   size_t length = strlen(file), end = sizeof extension - 1;
   if (length < end || strcmp(file + length - end, extension) != 0) {
-    file = arena_printf(&n->arena, "%s%s", file, extension);
+    file = arena_printf(n->session->arena, "%s%s", file, extension);
   }
   if (n->load_depth == MOST_DEPTH || n->loads == MOST_LOADS) {
     n->unwinding = true; /* or each of them goes on to the next form, which may load as many */
@@ -307,7 +305,11 @@ static bool load(struct command *c) {
   }
   const struct source *source = nesl_load_file(n, file, typed(c));
   if (!source) return false;
-  n->last_loaded = file;
+  char *name = strdup(file); /* the form's memory goes with it */
+  if (name) {
+    free(n->last_loaded);
+    n->last_loaded = name;
+  }
   n->load_depth++;
   n->loads++;
   unsigned failed = nesl_run_file(n, source);
@@ -334,7 +336,7 @@ static struct vcode_program *compile_argument(struct command *c) {
                                           .unchecked = !n->session->argument_checks};
   const struct ir_program *program =
       flatten_expression(n->session, checked.value, &options, &n->complaints);
-  return program ? fcode_opt_stack_code(&n->arena, program, &n->diags) : NULL;
+  return program ? fcode_opt_stack_code(n->session->arena, program, &n->diags) : NULL;
 }
 
 static bool dump(struct command *c) {
@@ -346,7 +348,7 @@ static bool dump(struct command *c) {
   }
   struct vcode_program *vcode = compile_argument(c);
   if (!vcode || !has_effects(c)) return vcode != NULL;
-  const char *file = arena_copy(&n->arena, c->words[1].text, c->words[1].length);
+  const char *file = arena_copy(n->session->arena, c->words[1].text, c->words[1].length);
   const struct permissions permissions =
       n->reading.typed ? process_user() : n->options->machine.permissions;
   if (!output_begin_as(&out, &permissions, file, &n->diags)) return false;
@@ -389,8 +391,8 @@ static bool shell(struct command *c) {
   if (!edits) return run_command(c, text);
   if (strchr(text, '\'')) return command_error(c, "a file name with a quote in it");
   const char *editor = getenv("EDITOR");
-  return run_command(
-      c, arena_printf(&c->n->arena, "%s '%s'", editor && editor[0] ? editor : "vi", text));
+  return run_command(c, arena_printf(c->n->session->arena, "%s '%s'",
+                                     editor && editor[0] ? editor : "vi", text));
 }
 
 static bool leave(struct command *c) {

@@ -73,12 +73,12 @@ static void find_arguments(struct arguments *a, struct core *e) {
   if (e->kind == CORE_PAIR) {
     find_arguments(a, e->as.part.left);
     find_arguments(a, e->as.part.right);
-  } else if (!is_data(&a->n->arena, e->type)) {
+  } else if (!is_data(a->n->session->arena, e->type)) {
     return;
   } else if (e->kind != CORE_GLOBAL) {
-    *array_push(&a->n->arena, &a->expressions) = e;
+    *array_push(a->n->session->arena, &a->expressions) = e;
   } else if (e->as.use.global->kind == GLOBAL_VARIABLE) {
-    *array_push(&a->n->arena, &a->parameters) = e->as.use.global;
+    *array_push(a->n->session->arena, &a->parameters) = e->as.use.global;
   }
 }
 
@@ -102,15 +102,15 @@ static struct core *tuple_of(struct arena *arena, struct core *const *expression
 static void make_variable(struct arguments *a, size_t number, struct core *e, struct type *type,
                           const struct column **columns) {
   struct nesl *n = a->n;
-  struct column_kinds kinds = {.arena = &n->arena};
+  struct column_kinds kinds = {.arena = n->session->arena};
   value_columns(type, &kinds);
   struct nesl_value value = {.type = type, .count = (uint32_t)kinds.list.count};
-  value.columns = arena_alloc(&n->arena, value.count * sizeof *value.columns + 1);
+  value.columns = arena_alloc(n->session->arena, value.count * sizeof *value.columns + 1);
   for (uint32_t i = 0; i < value.count; i++) {
     value.columns[i] = column_copy(&n->arguments, *columns + i);
   }
   *columns += value.count;
-  const char *name = arena_printf(&n->arena, "_expression_%zu", number);
+  const char *name = arena_printf(n->session->arena, "_expression_%zu", number);
   const struct scheme scheme = {.count = 0, .type = type};
   struct global *variable = session_lend(
       n->session, intern_name(&n->session->names, name, strlen(name)), &scheme, &value);
@@ -118,18 +118,16 @@ static void make_variable(struct arguments *a, size_t number, struct core *e, st
   e->type = type;
   memset(&e->as, 0, sizeof e->as);
   e->as.use.global = variable;
-  *array_push(&n->arena, &a->parameters) = variable;
+  *array_push(n->session->arena, &a->parameters) = variable;
 }
 
 static bool evaluate_expressions(struct arguments *a, const struct checked *call) {
   struct nesl *n = a->n;
   struct checked form = *call;
   struct nesl_value value;
-  form.value = tuple_of(&n->arena, a->expressions.items, a->expressions.count);
-  const struct evaluation e = {.session = n->session,
-                               .form = &form,
-                               .complaints = &n->complaints,
-                               .sources = &n->sources};
+  form.value = tuple_of(n->session->arena, a->expressions.items, a->expressions.count);
+  const struct evaluation e = {
+      .session = n->session, .form = &form, .complaints = &n->complaints};
   const bool fine = n->evaluator->evaluate(n->evaluator, &e, &value);
   const struct column *columns = fine ? value.columns : NULL;
   struct type *rest = form.value->type;

@@ -24,7 +24,6 @@ struct evaluation {
   struct session *session;
   const struct checked *form;
   struct complaints *complaints;
-  const struct nesl_sources *sources; /* for places that are known by name only */
   /* Variables whose values the machine gets as arguments, if the program is compiled; `placed`
    * is called when it has them. */
   struct global *const *parameters;
@@ -53,11 +52,6 @@ struct evaluator *evaluator_direct(const struct nesl_options *, struct diag_list
  * runs so far, if machine.profile is set. */
 struct direct_cost evaluator_cost(const struct evaluator *direct);
 struct machine_totals evaluator_totals(const struct evaluator *compiled);
-
-/* Texts that forms were read from, by name and line. */
-struct nesl_sources {
-  ARRAY(const struct source *) list;
-};
 
 /* The expression at "FILE:LINE:COLUMN", an origin of compiled code. False if no source has that
  * place. nesl-places.c */

@@ -35,6 +35,7 @@ static void complain_of_memory(struct nesl *n) {
   diag_add(&n->diags, SEVERITY_ERROR, NULL, (struct source_pos){0}, NULL,
            "out of memory: the session may use %llu bytes; see --memory",
            (unsigned long long)n->heap.limit);
+  if (n->session) n->session->collect_at = 0;
   if (n->complaints.first == NESL_OK) n->complaints.first = NESL_LIMIT;
   n->complaints.count++;
 }
@@ -98,11 +99,11 @@ static void show_definition(const struct checked *c, FILE *out) {
 
 /* Binds the names of a form that is not evaluated, so that others may mention them. */
 static bool bind_nothing(struct nesl *n, const struct checked *c) {
-  struct type *type = type_ground(&n->arena, c->value->type, 0, NULL);
-  struct column_kinds kinds = {.arena = &n->arena};
+  struct type *type = type_ground(n->session->arena, c->value->type, 0, NULL);
+  struct column_kinds kinds = {.arena = n->session->arena};
   value_columns(type, &kinds);
   struct nesl_value value = {.type = type, .count = (uint32_t)kinds.list.count};
-  value.columns = arena_alloc(&n->arena, kinds.list.count * sizeof *value.columns + 1);
+  value.columns = arena_alloc(n->session->arena, kinds.list.count * sizeof *value.columns + 1);
   for (uint32_t i = 0; i < value.count; i++) value.columns[i].kind = kinds.list.items[i];
   session_bind_checked(n->session, c, &value);
   return true;
@@ -113,8 +114,7 @@ static bool is_evaluated(const struct nesl *n, const struct checked *c) {
 }
 
 static bool evaluate(struct nesl *n, const struct checked *c, FILE *out) {
-  struct evaluation e = {
-      .session = n->session, .form = c, .complaints = &n->complaints, .sources = &n->sources};
+  struct evaluation e = {.session = n->session, .form = c, .complaints = &n->complaints};
   struct nesl_value value;
   struct measurement measurement;
   const bool measures = n->measures && !c->pattern;
@@ -198,20 +198,26 @@ void nesl_outcome_free(struct nesl_outcome *outcome) {
 
 const struct source *nesl_source(struct nesl *n, const char *name, const char *text,
                                  size_t length, uint32_t first_line) {
+  struct region *region = region_new(n->session, length);
   struct memory_guard guard;
   memory_guard_begin(&guard);
   if (setjmp(guard.jump)) {
     complain_of_memory(n);
+    if (region) region_free(n->session, region);
     return NULL;
   }
-  struct source *source = arena_alloc(&n->arena, sizeof *source);
-  *source = (struct source){.name = arena_copy(&n->arena, name, strlen(name)),
-                            .text = arena_copy(&n->arena, text, length),
+  if (!region) memory_failed();
+  struct arena *arena = &region->arena;
+  struct source *source = arena_alloc(arena, sizeof *source);
+  *source = (struct source){.name = arena_copy(arena, name, strlen(name)),
+                            .text = arena_copy(arena, text, length),
                             .length = length,
-                            .first_line = first_line};
-  source_index(&n->arena, source);
-  *array_push(&n->arena, &n->sources.list) = source;
+                            .first_line = first_line,
+                            .region = region};
+  source_index(arena, source);
   memory_guard_end(&guard);
+  session_add_source(n->session, source);
+  region->held--;
   return source;
 }
 
@@ -247,7 +253,7 @@ const struct source *nesl_read_file(struct nesl *n, const char *file) {
 static const char *directory_of(struct nesl *n, const char *file) {
   const char *slash = strrchr(file, '/');
   if (!slash) return ".";
-  return arena_copy(&n->arena, file, slash == file ? 1 : (size_t)(slash - file));
+  return arena_copy(n->session->arena, file, slash == file ? 1 : (size_t)(slash - file));
 }
 
 const struct source *nesl_load_file(struct nesl *n, const char *file, bool typed) {
@@ -270,7 +276,8 @@ static enum reading read_guarded(struct nesl *n, struct reader *reader, struct f
     complain_of_memory(n);
     return READ_BROKEN;
   }
-  struct form *form = arena_alloc(&n->arena, sizeof *form);
+  reader->arena = n->session->arena;
+  struct form *form = arena_alloc(reader->arena, sizeof *form);
   *read = form;
   const enum reading reading = read_form(reader, &n->complaints, form);
   memory_guard_end(&guard);
@@ -294,7 +301,7 @@ static bool begin_reading(struct nesl *n, struct reader *reader, const struct so
     complain_of_memory(n);
     return false;
   }
-  reader_init(reader, &n->arena, &n->session->names, source);
+  reader_init(reader, &source->region->arena, &n->session->names, source);
   reader->widths = n->options->widths;
   memory_guard_end(&guard);
   return true;
@@ -315,30 +322,48 @@ static bool ends_others(const struct nesl *n) {
                           (reason == STOP_TIME && !n->limits_forms));
 }
 
+/* What comes of reading the next form. */
+enum next { NEXT_DONE, NEXT_STOP, NEXT_INCOMPLETE };
+
+/* Reads a form and executes it, in the region that is its own. */
+static enum next next_form(struct nesl *n, struct reader *reader, nesl_visit *done,
+                           void *context, bool may_be_incomplete) {
+  struct form *form = NULL;
+  const enum reading reading = read_one(n, reader, &form);
+  if (reading == READ_END) return NEXT_STOP;
+  if (reading == READ_MORE && may_be_incomplete) return NEXT_INCOMPLETE;
+  struct nesl_done it = {.form = reading == READ_FORM ? form : NULL,
+                         .behind = {reader->at, (uint32_t)reader->source->length},
+                         .outcome.error = n->complaints.first};
+  if (it.form) it.outcome = nesl_execute(n, form);
+  const bool go_on = done(n, context, &it) && !ends_others(n);
+  nesl_outcome_free(&it.outcome);
+  /* A form that there was no memory to read: there will be none for the next. */
+  return go_on && (it.form || it.outcome.error != NESL_LIMIT) ? NEXT_DONE : NEXT_STOP;
+}
+
 void nesl_each_form(struct nesl *n, const struct source *source, nesl_visit *done,
                     void *context, uint32_t *more) {
   struct reader reader;
-  if (!begin_reading(n, &reader, source)) return;
-  bool go_on = true;
-  while (go_on && !n->leave) {
+  region_hold(source->region);
+  enum next next = begin_reading(n, &reader, source) ? NEXT_DONE : NEXT_STOP;
+  while (next == NEXT_DONE && !n->leave) {
     nesl_forget(n);
+    session_collect(n->session);
     if (n->load_depth == 0) begin_form(n);
-    struct form *form = NULL;
-    uint32_t start = reader.at;
-    enum reading reading = read_one(n, &reader, &form);
-    if (reading == READ_END) break;
-    if (reading == READ_MORE && more) {
-      *more = start;
+    struct region *region = session_begin_form(n->session);
+    const uint32_t start = reader.at;
+    if (!region) {
+      complain_of_memory(n);
+      const struct nesl_done it = {.outcome.error = NESL_LIMIT};
+      done(n, context, &it);
       break;
     }
-    struct nesl_done it = {.form = reading == READ_FORM ? form : NULL,
-                           .behind = {reader.at, (uint32_t)source->length},
-                           .outcome.error = n->complaints.first};
-    if (it.form) it.outcome = nesl_execute(n, form);
-    go_on = done(n, context, &it) && !ends_others(n);
-    nesl_outcome_free(&it.outcome);
-    if (!it.form && it.outcome.error == NESL_LIMIT) break; /* no memory to read on with */
+    next = next_form(n, &reader, done, context, more != NULL);
+    if (next == NEXT_INCOMPLETE) *more = start;
+    session_end_form(n->session, region);
   }
+  region_let_go(n->session, source->region);
 }
 
 /* ---- running ---- */

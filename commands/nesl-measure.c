@@ -11,7 +11,7 @@ struct measurement nesl_measurement(struct nesl *n) {
       .load_seconds = n->load_seconds,
       .machine = {.runs = runs,
                   .counts = n->options->times != NULL,
-                  .seconds = arena_alloc(&n->arena, runs * sizeof(double))}};
+                  .seconds = arena_alloc(n->session->arena, runs * sizeof(double))}};
 }
 
 static int by_size(const void *a, const void *b) {
@@ -50,7 +50,7 @@ bool nesl_report(struct nesl *n, const struct measurement *m) {
   struct output out;
   const char *file = n->options->times;
   fflush(n->out);
-  print_line(m, arena_alloc(&n->arena, m->machine.runs * sizeof(double)));
+  print_line(m, arena_alloc(n->session->arena, m->machine.runs * sizeof(double)));
   if (!file) return true;
   if (!output_begin(&out, file, &n->diags)) return false;
   print_json(n, m, out.stream);

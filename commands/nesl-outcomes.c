@@ -204,8 +204,10 @@ static bool compare_done(struct nesl *n, void *context, const struct nesl_done *
 int nesl_test(struct nesl *n, const struct source *source) {
   struct tests tests = {.source = source};
   n->quiet = true;
+  region_hold(source->region);
   nesl_each_form(n, source, compare_done, &tests, NULL);
   printf("%s: %u forms, %u expectations, %u failed\n", source->name, tests.forms,
          tests.expectations, tests.failures);
+  region_let_go(n->session, source->region);
   return tests.failures ? STATUS_FAILED : STATUS_DONE;
 }

@@ -84,12 +84,13 @@ bool find_place(const struct evaluation *e, const char *place, size_t length,
   struct wanted w = {.name = place, .length = length, .found = found};
   w.pos.column = take_number(place, &w.length);
   w.pos.line = take_number(place, &w.length);
-  for (size_t i = e->sources->list.count; i-- > 0 && !found->source;) {
-    look_at_source(&w, e->sources->list.items[i]);
+  for (const struct source *s = e->session->sources; s && !found->source; s = s->older) {
+    look_at_source(&w, s);
   }
   if (!found->source) session_each(e->session, look_at_form, &w);
   if (!found->source) return false;
   look_for(found, e->form->value);
+  if (found->node) return true;
   struct looking looking = {.found = found};
   table_begin(&looking.seen, e->session->arena);
   session_each(e->session, look_into, &looking);

@@ -3,6 +3,8 @@
 #include "commands/output.h"
 #include "commands/process.h"
 
+#include <stdlib.h>
+
 /* The library is read here; it may be broken, or too large for the memory. */
 static bool make_session(struct nesl *n) {
   struct memory_guard guard;
@@ -14,6 +16,7 @@ static bool make_session(struct nesl *n) {
   n->session->argument_checks = !n->options->unchecked;
   n->session->file_type = nesl_type_of_file;
   n->session->file_context = n;
+  session_collect_from_now(n->session);
   return true;
 }
 
@@ -48,6 +51,8 @@ bool nesl_begin(struct nesl *n, struct nesl_options *options, FILE *out, struct 
 
 void nesl_end(struct nesl *n) {
   if (n->evaluator) n->evaluator->close(n->evaluator);
+  if (n->session) session_free(n->session);
+  free(n->last_loaded);
   arena_free(&n->arguments);
   arena_free(&n->arena);
   arena_free(&n->messages);

@@ -30,7 +30,6 @@ struct nesl {
   struct complaints complaints;
   struct session *session;
   struct evaluator *evaluator;
-  struct nesl_sources sources;
   struct arena arguments;     /* values for the call of --entry, until the machine has them */
   struct global **parameters; /* their variables */
   uint32_t parameter_count;
@@ -53,7 +52,7 @@ struct nesl {
   bool interrupted; /* a form was, by a signal */
   bool unwinding;   /* so are the loads around it; it has been told why */
   bool warned;      /* of what succeeded all the same */
-  const char *last_loaded;
+  char *last_loaded; /* malloc */
   unsigned load_depth, loads; /* files that load each other, and all loaded by a form */
 };
 

@@ -15,7 +15,8 @@
 
 struct compilation {
   const struct neslc_options *options;
-  const struct form *last; /* the last expression of the file, or NULL */
+  const struct form *last;    /* the last expression of the file, or NULL ... */
+  struct region *last_region; /* ... and the memory it is in, held */
   unsigned failed;
   FILE *say; /* for --print-after */
   struct ir_program *program;
@@ -30,6 +31,9 @@ static bool note_form(struct nesl *n, void *context, const struct nesl_done *it)
     nesl_complain(n);
   } else if (it->form->kind == FORM_EXPRESSION) {
     c->last = it->form;
+    region_let_go(n->session, c->last_region);
+    c->last_region = n->session->region;
+    region_hold(c->last_region);
   }
   if (it->form && c->options->after_parse) {
     show_form(it->form, c->say);
@@ -168,6 +172,7 @@ static bool execute(struct nesl *n, const struct neslc_options *o) {
   struct compilation c = {.options = o, .say = strcmp(file, "-") == 0 ? stderr : stdout};
   const struct source *source = nesl_read_file(n, o->file);
   if (!source) return false;
+  region_hold(source->region); /* for what is told of the program */
   n->reading = (struct nesl_reading){.file = source->name};
   nesl_each_form(n, source, note_form, &c, NULL);
   if (c.failed > 0) {

@@ -134,6 +134,7 @@ static struct core *check_lambda(struct checker *ck, const struct syntax *e) {
   ck->frame = &frame;
   lambda->number = ck->session->next_number++;
   lambda->source = ck->source;
+  lambda->region = ck->session->region;
   lambda->at = e->at;
   struct type *argument = type_variable(ck->arena, CLASS_ANY);
   lambda->parameter =

@@ -7,7 +7,11 @@
 
 struct global *global_make(struct session *session, enum global_kind kind,
                            const struct name *name) {
-  struct global *global = arena_alloc(session->arena, sizeof *global);
+  struct global *global = session->heap ? heap_alloc(session->heap, sizeof *global)
+                                        : arena_alloc(session->arena, sizeof *global);
+  if (!global) memory_failed();
+  *global = (struct global){.older = session->cells, .region = session->region};
+  if (session->heap) session->cells = global;
   global->name = name;
   global->kind = (uint8_t)kind;
   global->number = session->next_number++;
@@ -47,8 +51,7 @@ static void define(struct checker *ck, struct global *global, struct checked *ou
   struct session *session = ck->session;
   const struct global *before = table_get(session->globals, global->name);
   if (before && !before->library) out->notice = redefinition_notice(ck, global->name);
-  if (session->in_library) table_set(session->library, global->name, global);
-  table_set(session->globals, global->name, global);
+  session_name(session, global);
   out->global = global;
 }
 
@@ -160,6 +163,8 @@ static void replace(struct checker *ck, struct global *old, const struct global 
   struct global replaced = *new;
   replaced.number = old->number;
   replaced.version = old->version + 1;
+  replaced.older = old->older;
+  region_replace_global(new->region, new, old);
   *old = replaced;
   for (size_t i = 0; i < ck->self_uses.count; i++) {
     ck->self_uses.items[i]->as.use.global = old;
@@ -218,6 +223,7 @@ bool check_function(struct checker *ck, const struct form *form, struct checked 
   if (ck->complaints->count) return false;
   self->local_count = ck->local_count;
   self->serial_only = ck->serial_only;
+  region_note_global(self->region, self);
   install(ck, out);
   return true;
 }
@@ -316,6 +322,7 @@ bool check_datatype(struct checker *ck, const struct form *form, struct checked 
     return true;
   }
   data->constructor = make_constructor(ck, form, data);
+  region_note_global(data->constructor->region, data->constructor);
   table_set(ck->session->types, form->name, data);
   define(ck, data->constructor, out);
   return true;

@@ -88,6 +88,7 @@ static bool check_value(struct checker *ck, const struct form *form, struct chec
   finish_lambdas(ck, &scheme);
   if (ck->complaints->count) return false;
   out->local_count = ck->local_count;
+  if (ck->lambdas.count > 0) region_note_core(ck->session->region, out->value);
   if (out->pattern) notice_pattern(ck, out->pattern, out);
   return true;
 }

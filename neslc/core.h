@@ -106,6 +106,7 @@ struct core_lambda {
                               only where its value is a function whose type is open */
   uint32_t variable_count;
   struct type **variables; /* those it mentions; ->number < scheme_count */
+  struct region *region;   /* region.h: it is of; or NULL */
 };
 
 enum global_kind { GLOBAL_FUNCTION, GLOBAL_VARIABLE, GLOBAL_CONSTRUCTOR };
@@ -141,6 +142,12 @@ struct global {
 
   /* CONSTRUCTOR */
   const struct datatype *datatype;
+
+  /* region.h: */
+  struct region *region;  /* of the definition or value; NULL: of the session's arena */
+  struct global *older;   /* made before */
+  struct global *waiting; /* while it is traced */
+  bool reached;
 };
 
 /* The callee if the expression is an application of a named function: the flattener then knows

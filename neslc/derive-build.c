@@ -1,34 +1,8 @@
 /* derive-build.c - makers of checked trees at ground types, for derived functions. */
 #include "neslc/derive-build.h"
 #include "base/check.h"
-#include "neslc/table.h"
 
 #include <string.h>
-
-/* `done` maps types with parts to their copies. */
-static struct type *lasting(struct build *b, struct table *done, struct type *type) {
-  type = type_of(type);
-  struct type *copy = table_get(done, type);
-  if (copy) return copy;
-  copy = arena_alloc(b->arena, sizeof *copy);
-  *copy = *type;
-  if (!type_has_parts(type)) return copy;
-  for (int i = 0; i < 3; i++) {
-    if (type->part[i]) copy->part[i] = lasting(b, done, type->part[i]);
-  }
-  copy->arguments = arena_alloc(b->arena, type->argument_count * sizeof *copy->arguments);
-  for (uint32_t i = 0; i < type->argument_count; i++) {
-    copy->arguments[i] = lasting(b, done, type->arguments[i]);
-  }
-  table_set(done, type, copy);
-  return copy;
-}
-
-struct type *build_lasting_type(struct build *b, struct type *type) {
-  struct table done;
-  table_begin(&done, b->arena);
-  return lasting(b, &done, type);
-}
 
 struct type *build_sequence_type(struct build *b, struct type *element) {
   return type_sequence(b->arena, element);

@@ -13,8 +13,6 @@ struct build {
   uint32_t local_count;
 };
 
-/* A copy of a ground type in the session's arena: the type of a caller may not last as long. */
-struct type *build_lasting_type(struct build *, struct type *);
 struct type *build_sequence_type(struct build *, struct type *element);
 
 struct core *build_int(struct build *, enum type_tag, int64_t); /* INT, BOOL or CHAR */

@@ -351,28 +351,25 @@ struct derivation {
   struct derivation *next;
 };
 
-const struct derived *derive(struct session *session, enum primitive primitive,
-                             struct type *argument) {
+const struct derived *derive(struct session *session, struct table *known,
+                             enum primitive primitive, struct type *argument) {
   argument = type_of(argument);
-  const uint64_t hashed = type_hash(session->arena, argument) * 64 + (uint64_t)primitive;
+  const uint64_t hashed = type_hash(known->arena, argument) * 64 + (uint64_t)primitive;
   const void *key = (const void *)(uintptr_t)(hashed | 1);
-  struct derivation *first = table_get(session->derived, key);
+  struct derivation *first = table_get(known, key);
   for (struct derivation *d = first; d; d = d->next) {
-    if (d->primitive == primitive && type_same(session->arena, d->argument, argument))
+    if (d->primitive == primitive && type_same(known->arena, d->argument, argument))
       return &d->derived;
   }
   derived_body *const body = body_of(primitive);
   invariant(body);
   const struct global *g = session_library(session, primitive_info(primitive)->name);
-  struct build b = {.session = session,
-                    .arena = session->arena,
-                    .source = g->form->source,
-                    .at = g->form->at};
-  argument = build_lasting_type(&b, argument);
-  struct derivation *d = arena_alloc(session->arena, sizeof *d);
+  struct build b = {
+      .session = session, .arena = known->arena, .source = g->form->source, .at = g->form->at};
+  struct derivation *d = arena_alloc(known->arena, sizeof *d);
   *d = (struct derivation){.primitive = primitive, .argument = argument, .next = first};
   d->derived.body = body(&b, argument, &d->derived.parameter);
   d->derived.local_count = b.local_count;
-  table_set(session->derived, key, d);
+  table_set(known, key, d);
   return &d->derived;
 }

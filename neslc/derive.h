@@ -10,6 +10,7 @@
 #define RAVEL_NESLC_DERIVE_H
 
 #include "neslc/session.h"
+#include "neslc/table.h"
 
 struct derived {
   struct core_pattern *parameter; /* of the argument's type */
@@ -20,8 +21,9 @@ struct derived {
 
 /* Whether it follows the structure of its argument's type. */
 bool is_derived(enum primitive);
-/* Such a function `primitive` at a ground argument type, made once for each type and kept by
- * the session. */
-const struct derived *derive(struct session *, enum primitive, struct type *argument);
+/* Such a function `primitive` at a ground argument type, made once for each type: `known` has
+ * those that were made, in whose arena they are; types must last as long. */
+const struct derived *derive(struct session *, struct table *known, enum primitive,
+                             struct type *argument);
 
 #endif

@@ -66,7 +66,7 @@ const struct derived *direct_derived(struct direct *d, const struct primitive_ca
   void **known = direct_memo(d, call->special, call->special, &found);
   if (!found) { /* what follows may move the table */
     const struct derived *made =
-        derive(d->session, call->primitive, special_argument(d, call->special));
+        derive(d->session, &d->derived, call->primitive, special_argument(d, call->special));
     known = direct_memo(d, call->special, call->special, &found);
     *known = (void *)(uintptr_t)made;
   }

@@ -148,6 +148,7 @@ struct direct {
     void *value;
   } * memos;
   size_t memo_count, memo_capacity;
+  struct table derived; /* derive() */
 };
 
 /* A FLOAT as the run keeps it: rounded to its width. */

@@ -99,6 +99,7 @@ bool direct_evaluate(struct session *session, const struct checked *checked,
       .checked = checked,
       .value = value,
   };
+  table_begin(&run.d.derived, &arena);
   evaluate_on_large_stack(&run);
   if (run.out_of_memory) {
     complain(complaints, NESL_LIMIT, checked->value->source, checked->value->at,

@@ -108,7 +108,7 @@ void complain_of_failure(struct complaints *complaints, enum nesl_error error,
     told[told_count++] = *place;
   }
   if (told_count > 0) return;
-  static const struct source nowhere = {"<expression>", "", 0, 1, false, NULL, 0};
+  static const struct source nowhere = {.name = "<expression>", .text = "", .first_line = 1};
   const struct failure_place *place =
       count > 0 ? trail : &(struct failure_place){.source = &nowhere};
   complain(complaints, error, place->source, place->at, "%s", message);

@@ -302,7 +302,7 @@ static const struct rep *apply_primitive(struct flattener *f, struct context *c,
                                          struct call *k) {
   const enum primitive p = (enum primitive)k->global->primitive;
   if (is_derived(p)) {
-    k->derived = derive(f->session, p, k->argument_type);
+    k->derived = derive(f->session, &f->derived, p, k->argument_type);
     k->count = 0;
     k->arguments = NULL;
     if (k->derived->body) return call(f, c, k);

@@ -147,7 +147,8 @@ struct flattener {
   ARRAY(struct version) versions; /* version i is functions[i + 1]; the entry is 0 */
   size_t made;                    /* versions below this have bodies */
   ARRAY(struct vcode_origin) origins;
-  struct table traits; /* struct global -> struct traits, as far as they are known: traits.c */
+  struct table derived; /* derive() */
+  struct table traits;  /* struct global -> struct traits, as far as they are known: traits.c */
 
   /* The function being made: */
   ARRAY(const struct ir_kind *) kinds; /* of its variables */

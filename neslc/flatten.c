@@ -281,6 +281,7 @@ static struct flattener *new_flattener(struct session *s, const struct flatten_o
   f->complaints = complaints;
   f->layout.arena = f->arena;
   table_begin(&f->traits, f->arena);
+  table_begin(&f->derived, f->arena);
   ir_numbering_init(&f->known, f->arena);
   *array_push(f->arena, &f->origins) = (struct vcode_origin){"", ""};
   *array_push(f->arena, &f->functions) = (struct ir_function){0};

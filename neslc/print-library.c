@@ -75,7 +75,8 @@ static void put_title(const struct library_file *file) {
 static bool put_file(struct session *session, const struct library_file *file,
                      struct complaints *complaints) {
   put_title(file);
-  const struct source source = {file->name, file->text, file->length, 1, false, NULL, 0};
+  const struct source source = {
+      .name = file->name, .text = file->text, .length = file->length, .first_line = 1};
   struct reader reader;
   reader_init(&reader, session->arena, &session->names, &source);
   struct form form;

@@ -20,7 +20,11 @@ static bool load_library(struct session *session, struct diag_list *diags) {
     const struct library_file *file = &library_files[i];
     session->in_additions = file->addition;
     struct source *source = arena_alloc(session->arena, sizeof *source);
-    *source = (struct source){file->name, file->text, file->length, 1, true, NULL, 0};
+    *source = (struct source){.name = file->name,
+                              .text = file->text,
+                              .length = file->length,
+                              .first_line = 1,
+                              .library = true};
     source_index(session->arena, source);
     struct reader reader;
     reader_init(&reader, session->arena, &session->names, source);
@@ -44,7 +48,6 @@ struct session *session_new(struct arena *arena, bool classic, struct diag_list 
   session->globals = table_new(arena);
   session->types = table_new(arena);
   session->library = table_new(arena);
-  session->derived = table_new(arena);
   session->argument_checks = true;
   session->classic = classic;
   return load_library(session, diags) ? session : NULL;
@@ -68,11 +71,15 @@ static int by_name(const void *a, const void *b) {
 void session_each(struct session *session, void (*visit)(void *, struct global *),
                   void *context) {
   const struct table *table = session->globals;
-  struct global **all = arena_alloc(session->arena, (table->count + 1) * sizeof *all);
+  struct heap *heap = session->arena->heap;
+  const size_t bytes = table->count * sizeof(struct global *);
+  struct global **all = heap_alloc(heap, bytes);
   size_t n = 0;
+  if (!all) return;
   for (const struct table_entry *e = NULL; (e = table_next(table, e));) all[n++] = e->value;
   qsort(all, n, sizeof *all, by_name);
   for (size_t i = 0; i < n; i++) visit(context, all[i]);
+  heap_free(heap, all, bytes);
 }
 
 /* Of those that are equally near the first of the alphabet. */
@@ -95,31 +102,89 @@ const char *session_nearest(struct session *session, const char *name) {
 
 /* ---- values ---- */
 
-static struct nesl_value copy_value(struct session *session, const struct nesl_value *value) {
+void session_name(struct session *session, struct global *global) {
+  const struct global *before = table_get(session->globals, global->name);
+  if (before && before->region) session->loose += arena_bytes(&before->region->arena);
+  table_set(session->globals, global->name, global);
+  if (session->in_library) table_set(session->library, global->name, global);
+}
+
+/* A value with columns of its own; with `elements` these too. */
+static struct nesl_value copy_value(struct arena *arena, const struct nesl_value *value,
+                                    bool elements) {
   struct nesl_value copy = *value;
-  copy.columns = arena_alloc(session->arena, (value->count + 1) * sizeof *copy.columns);
+  copy.columns = arena_alloc(arena, (value->count + 1) * sizeof *copy.columns);
   for (uint32_t i = 0; i < value->count; i++) {
-    copy.columns[i] = column_copy(session->arena, &value->columns[i]);
+    copy.columns[i] = elements ? column_copy(arena, &value->columns[i]) : value->columns[i];
   }
   return copy;
 }
 
+/* What a variable is to be: all of it in a region that is its own, or in the session's arena.
+ */
+struct bound {
+  struct region *region;
+  struct scheme scheme;
+  struct nesl_value value;
+};
+
+static void fill_region(struct bound *b, const struct scheme *scheme,
+                        const struct nesl_value *value, bool elements) {
+  struct arena *arena = &b->region->arena;
+  b->scheme = scheme_copy(arena, scheme);
+  b->value = copy_value(arena, value, elements);
+  b->value.type = type_copy(arena, value->type);
+  region_note_type(b->region, b->scheme.type);
+  region_note_type(b->region, b->value.type);
+}
+
+static struct bound make_bound(struct session *session, const struct scheme *scheme,
+                               const struct nesl_value *value, bool elements) {
+  struct bound b = {.scheme = *scheme};
+  if (!session->heap) {
+    b.value = copy_value(session->arena, value, elements);
+    return b;
+  }
+  struct region *region = b.region = region_new(session, REGION_OF_VALUE);
+  struct memory_guard guard;
+  memory_guard_begin(&guard);
+  if (setjmp(guard.jump)) {
+    if (region) region_free(session, region);
+    memory_failed();
+  }
+  if (!region) memory_failed();
+  fill_region(&b, scheme, value, elements);
+  memory_guard_end(&guard);
+  region->held--;
+  return b;
+}
+
+static struct global *bind(struct session *session, const struct name *name,
+                           const struct scheme *scheme, const struct nesl_value *value,
+                           bool elements) {
+  struct global *global = table_get(session->globals, name);
+  const bool same = global_changes_in_place(session, global, GLOBAL_VARIABLE, scheme);
+  const struct bound b = make_bound(session, scheme, value, elements);
+  if (!same) {
+    global = global_make(session, GLOBAL_VARIABLE, name);
+    global->region = NULL;
+    session_name(session, global);
+  }
+  struct region *old = global->region;
+  global->scheme = b.scheme;
+  global->value = b.value;
+  global->region = b.region;
+  global->version++;
+  if (old) region_free(session, old); /* nothing mentions it but the variable */
+  return global;
+}
+
 struct global *session_lend(struct session *session, const struct name *name,
                             const struct scheme *scheme, const struct nesl_value *value) {
-  struct global *global = table_get(session->globals, name);
-  if (!global_changes_in_place(session, global, GLOBAL_VARIABLE, scheme)) {
-    global = global_make(session, GLOBAL_VARIABLE, name);
-    global->scheme = *scheme;
-    table_set(session->globals, name, global);
-    if (session->in_library) table_set(session->library, name, global);
-  }
-  global->value = *value;
-  global->version++;
-  return global;
+  return bind(session, name, scheme, value, false);
 }
 
 struct global *session_bind(struct session *session, const struct name *name,
                             const struct scheme *scheme, const struct nesl_value *value) {
-  const struct nesl_value copy = copy_value(session, value);
-  return session_lend(session, name, scheme, &copy);
+  return bind(session, name, scheme, value, true);
 }

@@ -1,23 +1,23 @@
 /* session.h - the top level: what is defined, and the checker's way in.
  * (NESL specification, section 4.)
  *
- * A session owns every tree, type and value of a prompt or of a program; all of it lives in
- * one arena until the session ends. Evaluation is somebody else's: a form is read (syntax.h),
- * checked here, compiled (flatten.h) or interpreted (direct.h), and its results bound here.
+ * A session owns every tree, type and value of a prompt or of a program: in one arena until the
+ * session ends, or in regions that are freed when nothing mentions them (region.h). Evaluation
+ * is somebody else's: a form is read (syntax.h), checked here, compiled (flatten.h) or
+ * interpreted (direct.h), and its results bound here.
  */
 #ifndef RAVEL_NESLC_SESSION_H
 #define RAVEL_NESLC_SESSION_H
 
-#include "neslc/core.h"
+#include "neslc/region.h"
 
 struct session {
-  struct arena *arena;
+  struct arena *arena; /* of the form that is executed, if it has a region: region.h */
   struct intern names;
   struct table *globals; /* name -> struct global, the newest with that name */
   struct table *types;   /* name -> struct datatype */
   struct table *library; /* name -> struct global: the library's, whatever was redefined */
-  struct table *derived;
-  uint32_t next_number; /* of globals and lambdas */
+  uint32_t next_number;  /* of globals and lambdas */
   bool in_library;   /* while the library is loaded: `primitive` is a body, names are builtin */
   bool in_additions; /* and so are names of additions, which may be redefined (15.12) */
   bool argument_checks; /* set arg_check; initially true */
@@ -28,6 +28,16 @@ struct session {
   struct type *(*file_type)(void *context, bool csv, const char *name, size_t length,
                             const char **problem);
   void *file_context;
+
+  /* region.h; heap is NULL where everything is in the arena: */
+  struct heap *heap;
+  struct arena *lasting;  /* of names and tables */
+  struct region *region;  /* of the form that is executed, or NULL */
+  struct region *regions; /* all */
+  struct source *sources; /* to look for positions in, newest first */
+  struct global *cells;   /* every global that is not of the library, newest first */
+  uint64_t collect_at;    /* live bytes at which garbage is looked for */
+  uint64_t loose;         /* bytes of what has lost its name since it was */
 };
 
 /* A session with the library in it. NULL, and errors in diags, only if the library is broken or
@@ -66,11 +76,14 @@ bool check_form(struct session *, const struct form *, struct complaints *, stru
  * redefinition (NESL_SERIAL_ONLY). */
 bool session_find_missing(struct session *, const struct core *, struct complaints *);
 
+/* Gives a global its name, which may have been that of another. */
+void session_name(struct session *, struct global *);
 /* Binds the name (`it`, or a variable of the pattern) to a value, by the rules of section 4.2.
  * `scheme` tells its type: generic for function values. The columns are copied. */
 struct global *session_bind(struct session *, const struct name *, const struct scheme *,
                             const struct nesl_value *);
-/* Likewise, but the columns are borrowed: they must last as long as the variable is used. */
+/* Likewise, but the elements of the columns are borrowed: they must last as long as the
+ * variable is used. */
 struct global *session_lend(struct session *, const struct name *, const struct scheme *,
                             const struct nesl_value *);
 /* Binds all variables of an evaluated form: `it`, or those of the pattern. */

@@ -10,6 +10,8 @@
 
 /* A text that forms were read from: a file, or what was typed at the prompt. Owned by the
  * arena of the session: functions refer to theirs for as long as they are defined. */
+struct region;
+
 struct source {
   const char *name; /* file name as the user gave it, "<prompt>", or "library/NAME.nesl" */
   const char *text; /* NUL behind the end; the text may contain NUL */
@@ -18,6 +20,8 @@ struct source {
   bool library;        /* of the library: errors within are told where it is called */
   const struct source_mark *marks; /* source_index(); NULL: positions are counted */
   uint32_t mark_count;
+  struct region *region; /* region.h: it lives in; NULL: as long as whoever made it says */
+  struct source *older;  /* session_add_source() */
 };
 
 /* Remembers the positions of some bytes of a source: for one with many forms, whose positions

@@ -237,6 +237,47 @@ struct type *type_contents(struct arena *arena, struct type *data) {
   return substitute(&s, data->data->contents);
 }
 
+/* ---- copies for themselves ---- */
+
+/* `done` maps types to their copies. */
+static struct type *copy_of(struct arena *arena, struct table *done, struct type *type) {
+  type = type_of(type);
+  if (type->tag <= TYPE_STREAM) return type_base(arena, (enum type_tag)type->tag);
+  struct type *copy = table_get(done, type);
+  if (copy) return copy;
+  copy = arena_alloc(arena, sizeof *copy);
+  *copy = *type;
+  copy->from_source = NULL;
+  table_set(done, type, copy);
+  for (unsigned i = 0; i < part_count(type); i++) {
+    copy->part[i] = copy_of(arena, done, type->part[i]);
+  }
+  if (type->argument_count == 0) return copy;
+  copy->arguments = arena_alloc(arena, type->argument_count * sizeof *copy->arguments);
+  for (uint32_t i = 0; i < type->argument_count; i++) {
+    copy->arguments[i] = copy_of(arena, done, type->arguments[i]);
+  }
+  return copy;
+}
+
+struct type *type_copy(struct arena *arena, struct type *type) {
+  struct table done;
+  table_begin(&done, arena);
+  return copy_of(arena, &done, type);
+}
+
+struct scheme scheme_copy(struct arena *arena, const struct scheme *scheme) {
+  struct table done;
+  table_begin(&done, arena);
+  struct scheme copy = {.count = scheme->count};
+  copy.type = copy_of(arena, &done, scheme->type);
+  copy.variables = arena_alloc(arena, scheme->count * sizeof *copy.variables);
+  for (uint32_t i = 0; i < scheme->count; i++) {
+    copy.variables[i] = copy_of(arena, &done, scheme->variables[i]);
+  }
+  return copy;
+}
+
 /* ---- comparing ---- */
 
 /* type_of() for types that are only looked at. */

@@ -130,6 +130,10 @@ struct type *type_instantiate(struct arena *, const struct scheme *, struct type
 /* The same; every part of the copy says that it comes from this place. */
 struct type *type_instantiate_at(struct arena *, const struct scheme *, struct type **arguments,
                                  const struct source *, struct span);
+/* A copy that shares nothing with the type but datatypes, functions and names, and does not say
+ * where it comes from; so the scheme, whose variables are copied with it. */
+struct type *type_copy(struct arena *, struct type *);
+struct scheme scheme_copy(struct arena *, const struct scheme *);
 /* What a value of a datatype's type consists of: the contents with its arguments. */
 struct type *type_contents(struct arena *, struct type *data);
 /* Whether two schemes are the same but for the names of variables, identities included. */

@@ -142,7 +142,6 @@ static void run_unguarded(struct session *session, const struct way *way, const 
                           const char *text, FILE *out) {
   struct diag_list diags;
   struct complaints complaints = {.diags = &diags};
-  struct nesl_sources sources = {.list = {0}};
   char *printed = NULL;
   size_t printed_size = 0;
   struct nesl_options options = {.machine = machine_default_options()};
@@ -162,14 +161,13 @@ static void run_unguarded(struct session *session, const struct way *way, const 
   options.no_fusion = !way->fuse;
   session->argument_checks = !way->unchecked;
   diag_list_init(&diags, session->arena);
-  const struct evaluation e = {
-      .session = session, .complaints = &complaints, .sources = &sources};
+  const struct evaluation e = {.session = session, .complaints = &complaints};
   struct evaluator *evaluator =
       way->backend ? evaluator_compiled(&options, session->arena->heap, &diags) : NULL;
   struct source *source = arena_alloc(session->arena, sizeof *source);
   *source = (struct source){
       .name = "random.nesl", .text = text, .length = strlen(text), .first_line = 1};
-  *array_push(session->arena, &sources.list) = source;
+  session_add_source(session, source);
   struct reader reader;
   reader_init(&reader, session->arena, &session->names, source);
   bool fine = options.machine.out && (evaluator || !way->backend);

@@ -214,6 +214,42 @@ class Modes(CommandTest):
         self.assertIn("nesl (Ravel)", self.run_command(NESL, "--version").stdout)
 
 
+class Sessions(CommandTest):
+    """What a session keeps: what its names still mean, and no more."""
+
+    def test_values_that_have_no_name_any_more(self):
+        self.file("v = index(1000000); #v; index(500000); (v[0], index(400000));\n" * 40)
+        for way in [[], ["--direct"]]:
+            self.expect(self.nesl("run", *way, "--print-length", "3", "--memory", "100M",
+                                  "prog.nesl"), 0)
+
+    def test_values_that_functions_mention(self):
+        forms = "v = index(1000000); function pick(x) = v[x]; pick(3);\n"
+        self.file(forms * 40)
+        self.expect(self.nesl("run", "--print-length", "3", "--memory", "100M", "prog.nesl"), 0)
+        text = "v = index(1000000);\n"
+        for i in range(20):  # each variable is of another type than the one before
+            text += f"function size{i}(x) = #v; v = {i}; v = index(1000000);\n"
+        self.file(text)
+        ran = self.nesl("run", "--print-length", "3", "--memory", "100M", "prog.nesl")
+        self.expect(ran, 1, err="out of memory: the session may use 104857600 bytes")
+
+    def test_the_session_goes_on_after_memory_ran_out(self):
+        self.file("".join(f"v{i} = index(1000000);\n" for i in range(16)) +
+                  "v0 = 1; v1 = 2.5; v2 = `c; w = index(1000000); #w;\n")
+        ran = self.nesl("run", "--print-length", "3", "--memory", "100M", "prog.nesl")
+        self.expect(ran, 1, err="out of memory: the session may use 104857600 bytes")
+        self.assertIn("it = 1000000 : int", ran.stdout)
+
+    def test_forms_that_define_nothing(self):
+        forms = "1 + 2; x = [2, 3]; function g(a, b) = (b, a); g(x, it); y = z => (z, x);\n" * 2000
+        self.file(forms, "forms.nesl")
+        self.file("load \"forms\";\n" * 4)
+        self.expect(self.nesl("check", "--memory", "8M", "prog.nesl"), 0)
+        ran = self.nesl("--memory", "8M", stdin=forms)
+        self.assertEqual(ran.stderr, "")
+
+
 class LargeTypes(CommandTest):
     """Types that are larger as trees than any memory: only values of them are refused."""
 

@@ -58,7 +58,6 @@ static struct session *session_like(struct arena *arena, const struct session *f
   s->globals = copied(arena, from->globals);
   s->types = copied(arena, from->types);
   s->library = copied(arena, from->library);
-  s->derived = copied(arena, from->derived);
   return s;
 }
 

@@ -8,8 +8,10 @@ void reading_begin(struct reading_test *t, const char *text, size_t length) {
   heap_init(&t->heap, (uint64_t)1 << 30);
   arena_init(&t->arena, &t->heap);
   intern_init(&t->names, &t->arena);
-  t->source = (struct source){
-      "test.nesl", arena_copy(&t->arena, text, length), length, 1, false, NULL, 0};
+  t->source = (struct source){.name = "test.nesl",
+                              .text = arena_copy(&t->arena, text, length),
+                              .length = length,
+                              .first_line = 1};
   reader_init(&t->reader, &t->arena, &t->names, &t->source);
 }
 

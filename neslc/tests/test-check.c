@@ -95,7 +95,8 @@ static bool next(struct reader *reader, struct outcome *out) {
 /* The outcome of the last form of a text. */
 static struct outcome check(const char *text) {
   struct source *source = arena_alloc(&arena, sizeof *source);
-  *source = (struct source){"test.nesl", text, strlen(text), 1, false, NULL, 0};
+  *source = (struct source){
+      .name = "test.nesl", .text = text, .length = strlen(text), .first_line = 1};
   struct reader reader;
   reader_init(&reader, &arena, &session->names, source);
   struct outcome last = {.text = "nothing"}, outcome;
@@ -517,7 +518,7 @@ static size_t compare_file(const char *path) {
   char *expected =
       read_all(arena_printf(&arena, "%s.expected", expected_path), &expected_length);
   cr_assert(text && expected, "%s", path);
-  struct source source = {path, text, length, 1, false, NULL, 0};
+  struct source source = {.name = path, .text = text, .length = length, .first_line = 1};
   struct reader reader;
   reader_init(&reader, &arena, &session->names, &source);
   struct outcome o;

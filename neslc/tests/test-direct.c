@@ -56,7 +56,8 @@ static bool run_form(struct run *r, const struct form *form, struct complaints *
 /* Runs the forms of a text; r tells about the last. All but the last must succeed. */
 static void run_text(struct run *r, const char *text) {
   struct source *source = arena_alloc(&r->arena, sizeof *source);
-  *source = (struct source){"test.nesl", text, strlen(text), 1, false, NULL, 0};
+  *source = (struct source){
+      .name = "test.nesl", .text = text, .length = strlen(text), .first_line = 1};
   struct reader reader;
   reader_init(&reader, &r->arena, &r->session->names, source);
   free(r->printed);

@@ -84,7 +84,8 @@ Test(library, documentation, .init = start_classic, .fini = stop) {
 /* What evaluating a form gives, as `nesl --outcomes` would say: a value without its type, or
  * the first line of the complaint. */
 static const char *outcome(const char *text) {
-  struct source source = {"test", text, strlen(text), 1, false, NULL, 0};
+  struct source source = {
+      .name = "test", .text = text, .length = strlen(text), .first_line = 1};
   struct reader reader;
   reader_init(&reader, &arena, &session->names, &source);
   struct diag_list diags;

@@ -1,6 +1,7 @@
 /* test-session.c - sessions of many forms: what one of them takes does not depend on how many
  * there were before.
  */
+#include "neslc/direct.h"
 #include "neslc/flatten.h"
 #include "neslc/session.h"
 
@@ -104,4 +105,163 @@ Test(session, remembered_positions_are_those_counted) {
   uint32_t none;
   cr_expect_not(source_line(&indexed, 6, &none));
   cr_expect_not(source_line(&indexed, 100000, &none));
+}
+
+/* ---- what nothing mentions is freed: region.h ---- */
+
+/* Executes the forms of a text as the prompt does, each line a source of its own, looking for
+ * garbage after each; the text of the last result. */
+static const char *run(const char *text) {
+  static char *result;
+  size_t size = 0;
+  char *copy = strdup(text), *rest = copy;
+  for (char *line; (line = strsep(&rest, "\n"));) {
+    struct region *of_source = region_new(session, 64);
+    struct source *source = arena_alloc(&of_source->arena, sizeof *source);
+    *source = (struct source){.name = "test",
+                              .text = arena_copy(&of_source->arena, line, strlen(line)),
+                              .length = strlen(line),
+                              .first_line = 1,
+                              .region = of_source};
+    session_add_source(session, source);
+    struct reader reader;
+    reader_init(&reader, &of_source->arena, &session->names, source);
+    for (;;) {
+      struct region *region = session_begin_form(session);
+      reader.arena = &region->arena;
+      struct form *form = arena_alloc(reader.arena, sizeof *form);
+      struct checked checked = {0};
+      const enum reading reading = read_form(&reader, &complaints, form);
+      if (reading == READ_END) {
+        session_end_form(session, region);
+        break;
+      }
+      cr_assert_eq(reading, READ_FORM, "%s", line);
+      cr_assert(check_form(session, form, &complaints, &checked), "%s: %s", line,
+                diags.list.count ? diags.list.items[0].message : "");
+      if (checked.value) {
+        struct nesl_value value;
+        const struct direct_options options = {.out = stdout};
+        cr_assert(direct_evaluate(session, &checked, &options, &complaints, &value, NULL),
+                  "%s: %s", line, diags.list.count ? diags.list.items[0].message : "");
+        free(result);
+        FILE *out = open_memstream(&result, &size);
+        value_show(&value, &(struct value_layout){.print_length = 10}, out);
+        fclose(out);
+        session_bind_checked(session, &checked, &value);
+      }
+      session_end_form(session, region);
+      session_collect_now(session);
+    }
+    region_let_go(session, of_source);
+    session_collect_now(session);
+  }
+  free(copy);
+  return result;
+}
+
+static void setup_regions(void) {
+  setup();
+  session_collect_from_now(session);
+}
+
+static void teardown_regions(void) {
+  session_free(session);
+  teardown();
+}
+
+TestSuite(regions, .init = setup_regions, .fini = teardown_regions);
+
+/* What a program still means is there, whatever was freed around it: of use above all under the
+ * address sanitizer. */
+Test(regions, what_is_mentioned_stays) {
+  static const struct {
+    const char *text, *result;
+  } cases[] = {
+      {"v = [7, 8]; function pick(x) = v[x];\npick(1);", "8"},
+      {"v = [1, 9]; pick(1);", "9"},
+      {"v = 5;\n1; 2; \"text\";\npick(1);", "9"}, /* the old variable, of another type */
+      {"function twice(x) = pick(x) * 2;\nfunction pick(x) = x + 100;\ntwice(1);", "202"},
+      {"function pick(x) = x + 0.5;\ntwice(1);", "202"},
+      {"h = let y = 10 in (x => x + y); k = h;\nh = 3;\nk(1);", "11"},
+      {"function adder(n) = x => x + n;\na5 = adder(5);\nfunction adder(n) = n;\na5(1);", "6"},
+      {"function down(n) = if n == 0 then [] int else [n] ++ down(n - 1);\ndown(3);",
+       "[3, 2, 1]"},
+      {"function keep(n) = x => (#down(n), x);\nk3 = keep(3);\nfunction down(n) = n;\nk3(1);",
+       "(3, 1)"},
+      {"function self(n) = x => if x == 0 then n else self(n + 1)(x - 1);\ns2 = self(2);\n"
+       "function self(n) = n;\ns2(3);",
+       "5"},
+      {"datatype box(int); b = box(4); function open(box(x)) = x;\nopen(b);", "4"},
+      {"datatype box(int, int);\nopen(b);", "4"},
+      {"c = box(1, 2); function open(box(x, y)) = x + y;\nopen(c);", "3"},
+      {"b;", "box(4)"},
+      {"datatype pairs(a, [b]) :: (a in any; b in any); p = pairs(1, [2.5]);\n"
+       "function second(pairs(x, y)) = y;\ndatatype pairs(int);\nsecond(p);",
+       "[2.5]"},
+      {"function option(x, k := 1) = x + k;\nfunction asks(x) = option(x);\n"
+       "function option(x, k := 2) = x + k;\nasks(1) + option(1);",
+       "5"},
+      {"function odd(n) : int -> bool;\nfunction even(n) = if n == 0 then t else odd(n - 1);\n"
+       "function odd(n) : int -> bool = if n == 0 then f else even(n - 1);\n"
+       "function odder(n) = odd(n);\nodd = 1; even = 2;\nodder(7);",
+       "T"},
+      {"9;\nit;\n(it, it);\nit;", "(9, 9)"},
+      {"g = x => open(x);\nopen = 3;\ng(c);", "3"},
+      {"v = [1.5]; w = v; v = [2.5]; (v, w);", "([2.5], [1.5])"},
+      {"{eql(x, y) : x in [[1, 2], [3]]; y in [[1, 2], [4]]};", "[T, F]"},
+      {"eql(b, b);", "T"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    const char *result = run(cases[i].text);
+    cr_expect_str_eq(result, cases[i].result, "%s: %s", cases[i].text, result);
+  }
+}
+
+/* Bytes that a session has after so many times the forms. */
+static uint64_t live_after(const char *forms, unsigned times) {
+  for (unsigned i = 0; i < times; i++) run(forms);
+  return heap.live;
+}
+
+Test(regions, a_session_is_as_large_as_what_it_defines) {
+  static const char *const forms[] = {
+      "1 + 2;",
+      "it = [1, 2]; it; 2.5; \"text\";",
+      "v = index(1000); v = 3; v = index(2000);",
+      "function g(x) = x + 1; function g(x) = x + 2; function g(x) = 2.5; function g(x) = "
+      "\"\";",
+      "function h(x) = y => x + y; l = h(1); l(2); l = h(2);",
+      "datatype d(int); e = d(3); datatype d(float); e = d(2.5); eql(e, e);",
+      "function m(x) = g(x); function g(x) = 1; function m(x) = (g(x), g(x));",
+      "{i == j : i in index(10); j in index(10)}; string([1, 2]); x => x; it;",
+      "(a, b) = (1, [2, 3]); (b, a) = (a, b);",
+  };
+  for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+    const uint64_t before = live_after(forms[i], 3);
+    cr_expect_eq(live_after(forms[i], 20), before, "%s", forms[i]);
+  }
+}
+
+/* Garbage is looked for when there may be as much of it as of what is used. */
+Test(regions, garbage_is_collected_in_proportion) {
+  enum { VALUES = 300, INTS = 10000 };
+  uint64_t most = 0;
+  for (int i = 0; i < VALUES; i++) {
+    struct region *region = session_begin_form(session);
+    int64_t *ints = arena_alloc(&region->arena, INTS * sizeof *ints);
+    struct column columns[] = {{COLUMN_SEGDES, 1, {.ints = (int64_t[]){INTS}}},
+                               {COLUMN_INT, INTS, {.ints = ints}},
+                               {COLUMN_INT, 1, {.ints = ints}}};
+    struct type *seq = type_sequence(&region->arena, type_base(&region->arena, TYPE_INT));
+    struct type *types[] = {seq, type_pair(&region->arena, seq, type_base(NULL, TYPE_INT))};
+    const struct scheme scheme = {.type = types[i % 2]}; /* a variable of its own each time */
+    const struct nesl_value value = {types[i % 2], i % 2 ? 3 : 2, columns};
+    session_bind(session, intern_name(&session->names, "it", 2), &scheme, &value);
+    session_end_form(session, region);
+    session_collect(session);
+    if (heap.live > most) most = heap.live;
+  }
+  session_collect_now(session);
+  cr_expect_leq(most, 2 * heap.live + (2 << 20));
 }
