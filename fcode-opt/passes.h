@@ -43,7 +43,8 @@ struct opt {
 
 /* A check of a pass on itself: what holds in every program if the pass is right. Where it does
  * not, debug and sanitizer builds abort; in a release the pass is undone, with a warning, and
- * the program runs without it. Only on the thread that runs the pass. */
+ * the program runs without it. Only on the thread that runs the pass, and not within a memory
+ * guard (base/arena.h) that the pass has begun. */
 #define pass_require(o, condition)                                                             \
   ((condition) ? (void)0 : guard_fail((o)->guard, __FILE__, __LINE__, #condition))
 
