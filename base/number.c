@@ -38,6 +38,11 @@ size_t format_float(char *dst, double x) {
   return n != 0 ? n : (size_t)snprintf(dst, NUMBER_TEXT_MAX, "%.14e", x);
 }
 
+size_t format_float_digits(char *dst, double x) {
+  size_t n = format_special(dst, x);
+  return n != 0 ? n : (size_t)snprintf(dst, NUMBER_TEXT_MAX, "%.16e", x);
+}
+
 size_t format_float_exact(char *dst, double x) {
   size_t n = format_special(dst, x);
   if (n != 0) return n;

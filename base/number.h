@@ -12,6 +12,8 @@ enum { NUMBER_TEXT_MAX = 32 }; /* bytes any of these can write, the NUL included
 size_t format_int(char *dst, int64_t x);
 /* The form "%.14e" with "inf", "-inf" and "nan" (vcode.md, section 13.1). */
 size_t format_float(char *dst, double x);
+/* The same with 17 digits, "%.16e", which read back as the same double. */
+size_t format_float_digits(char *dst, double x);
 /* Shortest-looking form for messages and listings that reads back as the same double. */
 size_t format_float_exact(char *dst, double x);
 

@@ -202,6 +202,7 @@ static struct vcode_program *write_program(struct stack_code *s) {
   out->file = ir->file;
   out->has_widths = true;
   out->widths = ir->widths;
+  out->exact_floats = ir->exact_floats;
   out->function_count = number_functions(s);
   out->functions = arena_alloc(s->arena, out->function_count * sizeof *out->functions);
   out->entry = s->functions[ir->entry];

@@ -138,6 +138,7 @@ static struct ir_program *build_program(struct build *b, const struct vcode_prog
       .function_count = n,
       .entry = vcode->entry,
       .vcode = vcode,
+      .exact_floats = vcode->exact_floats,
   };
   b->graph = callgraph_make(b->scratch, vcode);
   b->summaries = arena_alloc(b->scratch, n * sizeof *b->summaries);

@@ -140,6 +140,7 @@ struct ir_program {
   /* Of each parameter of the entry: the parameter whose total is its length, or its number of
    * segments; IR_ONE: that is 1. NULL: nothing is known. */
   const uint32_t *entry_layout;
+  bool exact_floats; /* FWRITE FLOAT writes 17 digits, which read back as they were, not 15 */
   bool guarded; /* indices are within what they point into, unless an ASSERT before fails */
 };
 

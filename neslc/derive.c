@@ -268,7 +268,7 @@ static struct core *write_columns(struct build *b, struct type *argument,
   case TYPE_BOOL: return call2(b, "_write_bools", value, stream);
   case TYPE_CHAR: return call2(b, "_write_chars", value, stream);
   case TYPE_SEQUENCE:
-    return call2(b, "_written", call2(b, "_write_ints", call(b, "_lengths", value), stream),
+    return call2(b, "_written", call2(b, "_write_lengths", call(b, "_lengths", value), stream),
                  call2(b, "_write_columns", call(b, "flatten", value), stream));
   case TYPE_PAIR: {
     struct parts p = unzipped(b, type);
@@ -307,7 +307,7 @@ static struct core *read_columns(struct build *b, struct type *argument,
   case TYPE_BOOL: return call(b, "_read_bools", stream);
   case TYPE_CHAR: return call(b, "_read_chars", stream);
   case TYPE_SEQUENCE:
-    return call2(b, "_read_sequences", call(b, "read_int_seq", stream),
+    return call2(b, "_read_sequences", call(b, "_read_lengths", stream),
                  call2(b, "_read_columns", call(b, "flatten", value), stream));
   case TYPE_PAIR: {
     struct parts p = unzipped(b, type);

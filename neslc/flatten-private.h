@@ -165,6 +165,7 @@ struct flattener {
   struct origin_at at;      /* of what is emitted now */
   struct origin_at *origin_table; /* those that have numbers: open addressing */
   size_t origin_capacity;
+  bool exact_floats;    /* the program writes floats that are to be read again */
   ARRAY(ir_var) wanted; /* results of operations that may fail, and are the only check for it */
   size_t expanded;      /* nodes of bodies expanded in it */
 };

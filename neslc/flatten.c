@@ -259,6 +259,7 @@ static struct ir_program *finish(struct flattener *f) {
                            .origins = f->origins.items,
                            .origin_count = (uint32_t)f->origins.count,
                            .entry_layout = f->layout.list.items,
+                           .exact_floats = f->exact_floats,
                            .guarded = !f->options->unchecked};
   flat_dead(f, p);
   ir_liveness(f->arena, p);

@@ -79,6 +79,21 @@ static const struct rep *read_from(struct flattener *f, enum type_word word, ir_
   return with_status(f, v, out[1], out[2]);
 }
 
+/* Lengths are written and read as a descriptor. */
+static const struct rep *write_lengths(struct flattener *f, ir_var lengths, ir_var stream) {
+  return write_to(f, TW_SEGDES, EMIT(f, MAKE_SEGDES, NONE, lengths), stream);
+}
+
+static const struct rep *read_lengths(struct flattener *f, ir_var stream) {
+  ir_var out[3];
+  emit_results(f, OPC_FREAD, TW_SEGDES, 1, &stream, 3, out);
+  const ir_var lengths = EMIT(f, LENGTHS, NONE, out[0]);
+  const ir_var segdes = one_segment(f, EMIT(f, LENGTH, INT, lengths));
+  const struct rep *v =
+      rep_sequence(f, segdes, f->serial.one, rep_scalar(f, TW_INT, lengths, false), true);
+  return with_status(f, v, out[1], out[2]);
+}
+
 static const struct rep *read_string(struct flattener *f, const struct rep *x) {
   const ir_var delimiters = characters(f, &f->serial, x->left);
   ir_var out[4];
@@ -124,8 +139,14 @@ const struct rep *prim_effect(struct flattener *f, struct context *c, enum primi
   case PRIM_READ_STRING: return read_string(f, x);
   case PRIM_WRITE_STRING: return write_to(f, TW_CHAR, characters(f, c, x->left), x->right->v);
   case PRIM_WRITE_INTS: return write_to(f, TW_INT, characters(f, c, x->left), x->right->v);
-  case PRIM_WRITE_FLOATS: return write_to(f, TW_FLOAT, characters(f, c, x->left), x->right->v);
+  case PRIM_WRITE_BOOLS: return write_to(f, TW_BOOL, characters(f, c, x->left), x->right->v);
+  case PRIM_WRITE_LENGTHS: return write_lengths(f, characters(f, c, x->left), x->right->v);
+  case PRIM_WRITE_FLOATS:
+    f->exact_floats = true;
+    return write_to(f, TW_FLOAT, characters(f, c, x->left), x->right->v);
   case PRIM_READ_INTS: return read_from(f, TW_INT, x->v);
+  case PRIM_READ_BOOLS: return read_from(f, TW_BOOL, x->v);
+  case PRIM_READ_LENGTHS: return read_lengths(f, x->v);
   case PRIM_READ_FLOATS: return read_from(f, TW_FLOAT, x->v);
   case PRIM_SPAWN: return spawn(f, x);
   default: unsupported(f, "a primitive with effects"); return rep_empty(f, result);

@@ -42,8 +42,12 @@ static bool skip_past(struct lexer *lx, char close) {
   return false;
 }
 
+static bool begins(const char *text, size_t length, const char *mark) {
+  return length >= strlen(mark) && memcmp(text, mark, strlen(mark)) == 0;
+}
+
 /* A comment; one that starts with @ is remembered as an origin, the first that tells the widths
- * as just that. False if it never closes. */
+ * as just that, and one that asks for all digits of floats. False if it never closes. */
 static bool comment(struct lexer *lx) {
   struct source_pos pos = lx->pos;
   const char *start = lx->next + 1;
@@ -56,12 +60,15 @@ static bool comment(struct lexer *lx) {
   if (*start == '@') {
     lx->origin = start + 1;
     lx->origin_length = (size_t)(lx->next - 1 - lx->origin);
-  } else if (lx->widths == NULL) {
-    static const char mark[] = "% widths";
-    size_t length = (size_t)(lx->next - 1 - start), n = sizeof mark - 1;
-    if (length < n || memcmp(start, mark, n) != 0) return true;
-    lx->widths = start + n;
-    lx->widths_length = length - n;
+    return true;
+  }
+  static const char widths[] = "% widths", floats[] = "% floats 17";
+  const size_t length = (size_t)(lx->next - 1 - start);
+  if (begins(start, length, floats)) {
+    lx->exact_floats = true;
+  } else if (lx->widths == NULL && begins(start, length, widths)) {
+    lx->widths = start + sizeof widths - 1;
+    lx->widths_length = length - (sizeof widths - 1);
     lx->widths_pos = pos;
   }
   return true;

@@ -31,6 +31,7 @@ struct lexer {
   bool cut; /* the text ended inside something, or is not text: more faults would mislead */
   const char *origin; /* inside of the latest {@ ... } comment, NULL before any */
   size_t origin_length;
+  bool exact_floats;  /* there was a comment {% floats 17 } */
   const char *widths; /* inside of the first {% widths ... } comment, NULL before it */
   size_t widths_length;
   struct source_pos widths_pos;

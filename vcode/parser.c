@@ -220,6 +220,7 @@ static struct vcode_program *read_program(struct arena *arena, const char *file,
   program->fused = p->fused.items;
   program->fused_count = (uint32_t)p->fused.count;
   program->has_widths = p->has_widths;
+  program->exact_floats = p->lexer.exact_floats;
   program->widths = widths;
   program->origins = p->origins.items;
   program->origin_count = (uint32_t)p->origins.count;

@@ -128,6 +128,14 @@ static void print_arguments(void) {
       "  `[3] (1.5 2 3)`.\n");
 }
 
+static void print_marks(void) {
+  printf("\n## Marks of a file\n\n"
+         "Comments before the first function that Ravel reads and others skip:\n\n"
+         "- `{%% widths INT 64 FLOAT 64 }`: the widths that the program was made for.\n"
+         "- `{%% floats 17 }`: `FWRITE FLOAT` writes 17 digits, which read back as the same\n"
+         "  numbers, and not 15. `neslc` writes it where a program writes values to be read again.\n");
+}
+
 int main(void) {
   printf(
       "# VCODE reference\n\n"
@@ -138,5 +146,6 @@ int main(void) {
       "is known before execution. Whatever disagrees is a run-time error with its line.\n");
   for (int class = 0; class < OC_COUNT; class ++) print_section((enum opcode_class) class);
   print_arguments();
+  print_marks();
   return fflush(stdout) == 0 && !ferror(stdout) ? 0 : 1;
 }

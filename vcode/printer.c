@@ -168,11 +168,13 @@ void vcode_print(const struct vcode_program *program, FILE *file) {
             8 * elem_info(program->widths.int_elem)->bytes,
             8 * elem_info(program->widths.float_elem)->bytes);
   }
+  if (program->exact_floats) put(file, "{% floats 17 }\n");
   for (uint32_t k = 0; k < program->fused_count; k++) {
     fwrite(program->fused[k].text, 1, program->fused[k].length, file);
     put(file, "\n");
   }
-  if (program->has_widths || program->fused_count != 0) put(file, "\n");
+  if (program->has_widths || program->exact_floats || program->fused_count != 0)
+    put(file, "\n");
   for (uint32_t f = 0; f < program->function_count; f++) {
     if (f != 0) put(file, "\n");
     put_function(file, program, &program->functions[f]);

@@ -96,6 +96,7 @@ struct vcode_program {
   uint32_t fused_count;
   bool has_widths;      /* the file says for which widths it was optimised */
   struct widths widths; /* those of the parse */
+  bool exact_floats;    /* the file says that FWRITE FLOAT writes all digits */
 };
 
 /* Reads what a comment {@ ... } says after the @, into the arena. False if it is not

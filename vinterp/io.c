@@ -154,12 +154,13 @@ static bool write_column(struct call *c, int64_t stream) {
   return ok && push_status(c, status);
 }
 
-static bool write_value(struct call *c, int64_t stream) {
+static bool write_value(struct call *c, int64_t stream, bool exact) {
   struct stream_sink to;
   if (stream_has_columns(c->m->streams, stream)) return write_column(c, stream);
   stream_sink_init(&to, c->m->streams, stream);
-  bool printed = c->type == TW_CHAR ? print_chars(c->m, c->site, &c->operands[0], &to.sink)
-                                    : print_value(c->m, c->site, &c->operands[0], &to.sink);
+  bool printed = c->type == TW_CHAR
+                     ? print_chars(c->m, c->site, &c->operands[0], &to.sink)
+                     : print_value(c->m, c->site, &c->operands[0], exact, &to.sink);
   if (!printed && to.status.ok) return false; /* the value could not be fetched */
   if (printed) to.status = stream_flush(c->m->streams, stream);
   return push_status(c, to.status);
@@ -167,7 +168,8 @@ static bool write_value(struct call *c, int64_t stream) {
 
 static bool fwrite_value(struct call *c) {
   int64_t stream;
-  return scalar_operand(c, 1, "stream", &stream) && write_value(c, stream);
+  return scalar_operand(c, 1, "stream", &stream) &&
+         write_value(c, stream, c->m->program->exact_floats);
 }
 
 static bool read_value(struct call *c, int64_t stream) {
@@ -251,7 +253,7 @@ static bool spawn(struct call *c) {
 
 static bool dispatch(struct call *c, enum opcode op) {
   switch (op) {
-  case OPC_WRITE: return write_value(c, STREAM_ERR);
+  case OPC_WRITE: return write_value(c, STREAM_ERR, false);
   case OPC_FWRITE: return fwrite_value(c);
   case OPC_READ: return read_value(c, STREAM_IN);
   case OPC_FREAD: return fread_value(c);

@@ -15,6 +15,7 @@ enum {
 struct text {
   const struct sink *sink;
   size_t used;
+  bool exact; /* all digits of floats */
   char bytes[TEXT_BYTES];
 };
 
@@ -58,7 +59,7 @@ static bool text_int(struct text *t, int64_t x) {
 static bool text_float(struct text *t, double x) {
   if (!text_room(t, 1 + NUMBER_TEXT_MAX)) return false;
   t->bytes[t->used++] = ' ';
-  t->used += format_float(t->bytes + t->used, x);
+  t->used += (t->exact ? format_float_digits : format_float)(t->bytes + t->used, x);
   return true;
 }
 
@@ -118,10 +119,11 @@ static bool print_pair(struct text *t, const struct pair *pair) {
 }
 
 bool print_value(struct machine *m, const struct machine_site *site, const struct value *v,
-                 const struct sink *sink) {
+                 bool exact, const struct sink *sink) {
   struct text text;
   text.sink = sink;
   text.used = 0;
+  text.exact = exact;
   if (v->form == VALUE_PAIR) return print_pair(&text, v->pair);
   uint64_t length;
   if (!machine_length(m, site, v, &length)) return false;

@@ -14,11 +14,11 @@ struct sink {
   void *self;
 };
 
-/* Writes one line for the value, newline included. The elements are fetched and written in
- * pieces, so the memory needed does not grow with the value. False if the sink refused, or
- * the back end knew of a fault, which is then recorded. */
+/* Writes one line for the value, newline included; exact: floats with all digits. The elements
+ * are fetched and written in pieces, so the memory needed does not grow with the value. False
+ * if the sink refused, or the back end knew of a fault, which is then recorded. */
 bool print_value(struct machine *, const struct machine_site *, const struct value *,
-                 const struct sink *);
+                 bool exact, const struct sink *);
 
 /* The same for raw bytes: the low eight bits of each element of an INT vector, nothing added.
  */

@@ -85,7 +85,7 @@ bool machine_print_results(struct machine *m) {
   bool ok = true;
   errno = 0;
   for (uint64_t k = 0; k < m->top && ok; k++) {
-    ok = print_value(m, &site, &m->stack[k], &sink);
+    ok = print_value(m, &site, &m->stack[k], false, &sink);
   }
   if (!ok) {
     fail_results(m, errno ? strerror(errno) : "out of memory");

@@ -84,6 +84,7 @@ static const char *function_difference(const struct vcode_program *p,
 const char *vcode_difference(const struct vcode_program *a, const struct vcode_program *b) {
   if (a->function_count != b->function_count) return "the number of functions";
   if (a->entry != b->entry) return "the entry function";
+  if (a->exact_floats != b->exact_floats) return "the digits of floats";
   if (a->has_widths != b->has_widths || a->widths.int_elem != b->widths.int_elem ||
       a->widths.float_elem != b->widths.float_elem) {
     return "the widths";

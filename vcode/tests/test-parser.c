@@ -245,6 +245,21 @@ Test(parser, keeps_the_text_of_definitions) {
   parsed_free(&p);
 }
 
+Test(parser, keeps_that_floats_have_all_digits) {
+  static const char text[] = "{% floats 17 }\nFUNC P I SEGDES FLOAT O SEGDES FLOAT RET";
+  struct parsed p;
+  parse_bytes_as(&p, text, strlen(text), classic);
+  cr_assert_not_null(p.program);
+  cr_expect(p.program->exact_floats && !p.program->has_widths);
+  struct vcode_program *again = vcode_reparse(&p.arena, p.program, classic, &p.diags);
+  cr_assert_not_null(again);
+  cr_expect_null(vcode_difference(p.program, again));
+  parsed_free(&p);
+  parse_bytes_as(&p, "{ floats 17 } FUNC P RET", 24, classic);
+  cr_expect(p.program && !p.program->exact_floats);
+  parsed_free(&p);
+}
+
 Test(parser, definitions_alone_are_added) {
   static const char text[] = "fused OP0 a FUNC P RET",
                     more[] = "{ 2012 }\nfused OP1 b\nfused OP2 c\n",
