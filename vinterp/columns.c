@@ -126,6 +126,11 @@ struct stream_status stream_open_columns(struct streams *s, const char *name, si
 
 /* ---- moving ---- */
 
+/* Whether a column of ints, which bools and lengths are in an array, moves as this type. */
+static bool is_of_ints(enum type_word type) {
+  return type == TW_INT || type == TW_BOOL || type == TW_SEGDES;
+}
+
 /* The next column if it has this type; NULL with a status. */
 static struct array_column *next_column(struct streams *s, struct stream_columns *c,
                                         bool writes, enum type_word type,
@@ -136,7 +141,7 @@ static struct array_column *next_column(struct streams *s, struct stream_columns
     *status = stream_fail(s, "the array has no further column");
   } else {
     const bool is_float = array_column_is_float(&c->type, c->next);
-    if (type == (is_float ? TW_FLOAT : TW_INT)) return &c->columns.items[c->next++];
+    if (is_float ? type == TW_FLOAT : is_of_ints(type)) return &c->columns.items[c->next++];
     *status =
         stream_fail(s, "the next column of the array is one of %s", is_float ? "FLOAT" : "INT");
   }
@@ -152,11 +157,24 @@ static bool narrow_ints(const struct array_column *from, int32_t *to, int64_t *b
   return true;
 }
 
+/* Whether the ints are what a descriptor or bools may be. */
+static bool ints_fit(const struct array_column *from, enum type_word type) {
+  uint64_t total = 0;
+  for (uint64_t i = 0; i < from->length && type != TW_INT && type != TW_FLOAT; i++) {
+    const int64_t x = from->as.ints[i];
+    if (x < 0 || (uint64_t)x > (type == TW_BOOL ? 1 : INT64_MAX - total)) return false;
+    if (type == TW_SEGDES) total += (uint64_t)x;
+  }
+  return true;
+}
+
 struct stream_status stream_read_column(struct streams *s, struct stream_columns *c,
                                         enum type_word type, struct stream_value *out) {
   struct stream_status status;
   const struct array_column *from = next_column(s, c, false, type, &status);
   if (!from) return status;
+  if (!ints_fit(from, type))
+    return stream_fail(s, "the next column of the array is none of %s", type_word_text(type));
   const size_t bytes = (size_t)from->length * elem_info(out->elem)->bytes;
   out->data = heap_alloc(s->heap, bytes);
   if (!out->data) return stream_no_memory(bytes);
@@ -171,6 +189,9 @@ struct stream_status stream_read_column(struct streams *s, struct stream_columns
     for (uint64_t i = 0; i < from->length; i++) {
       ((float *)out->data)[i] = (float)from->as.floats[i];
     }
+  } else if (out->elem == CVL_BOOL) {
+    for (uint64_t i = 0; i < from->length; i++)
+      ((uint8_t *)out->data)[i] = from->as.ints[i] != 0;
   } else if (out->elem != CVL_I32 && bytes > 0) {
     memcpy(out->data, from->as.ints, bytes);
   }
@@ -195,6 +216,7 @@ struct stream_status stream_write_column(struct streams *s, int64_t stream, enum
     case CVL_I32: to->as.ints[i] = ((const int32_t *)data)[i]; break;
     case CVL_F32: to->as.floats[i] = (double)((const float *)data)[i]; break;
     case CVL_F64: to->as.floats[i] = ((const double *)data)[i]; break;
+    case CVL_BOOL: to->as.ints[i] = ((const uint8_t *)data)[i]; break;
     default: to->as.ints[i] = ((const int64_t *)data)[i]; break;
     }
   }

@@ -1,6 +1,7 @@
 /* io.c - the I/O instructions on machine values: operands taken to the host, one call of
  * streams.h, the outcome as values and a status block. */
 #include "vinterp/io.h"
+#include "ir/kinds.h"
 #include "vinterp/machine-private.h"
 #include "vinterp/print.h"
 #include <string.h>
@@ -137,10 +138,11 @@ static bool push_status(struct call *c, struct stream_status status) {
 /* Hands the operand to a stream that is an array. */
 static bool write_column(struct call *c, int64_t stream) {
   uint64_t length;
-  const enum cvl_elem elem =
-      c->type == TW_FLOAT ? c->m->widths.float_elem : c->m->widths.int_elem;
-  const enum ir_kind_tag wanted = c->type == TW_FLOAT ? IR_FLOAT : IR_INT;
-  if (value_kind(&c->operands[0]) != wanted) {
+  const enum cvl_elem elem = c->type == TW_FLOAT    ? c->m->widths.float_elem
+                             : c->type == TW_BOOL   ? CVL_BOOL
+                             : c->type == TW_SEGDES ? CVL_I64
+                                                    : c->m->widths.int_elem;
+  if (value_kind(&c->operands[0]) != ir_word_tag(c->type)) {
     return machine_fault(c->m, c->site, "operand 0 is no value for a file of arrays");
   }
   if (!machine_length(c->m, c->site, &c->operands[0], &length)) return false;

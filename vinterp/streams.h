@@ -96,7 +96,8 @@ struct stream_status stream_close(struct streams *, int64_t stream);
 
 /* Whether the stream was opened in one of the modes for arrays. */
 bool stream_has_columns(struct streams *, int64_t stream);
-/* Writes the next column of such a stream: INT or FLOAT, `length` elements of elem. */
+/* Writes the next column of such a stream, `length` elements of elem: FLOAT, or INT, BOOL and
+ * SEGDES, which are ints there. */
 struct stream_status stream_write_column(struct streams *, int64_t stream, enum type_word,
                                          enum cvl_elem elem, const void *data, uint64_t length);
 

@@ -78,6 +78,27 @@ static void expect_rows(const char *name, enum stream_mode mode) {
   cr_assert(stream_close(s, n).ok);
 }
 
+/* Lengths and bools are ints in an array: each is what it is read as, or that is a failure. */
+Test(columns, lengths_and_bools_move_as_such) {
+  const int64_t lengths[] = {2};
+  const uint8_t bools[] = {1, 0};
+  int64_t n = must_open("[(bi:b.csv", STREAM_WRITE_CSV);
+  cr_assert(stream_write_column(s, n, TW_SEGDES, CVL_I64, lengths, 1).ok);
+  cr_assert(stream_write_column(s, n, TW_BOOL, CVL_BOOL, bools, 2).ok);
+  cr_assert(stream_write_column(s, n, TW_INT, CVL_I64, (int64_t[]){-1, 5}, 2).ok);
+  cr_assert(stream_close(s, n).ok);
+  n = must_open("[(bi:b.csv", STREAM_READ_CSV);
+  struct stream_value v = read_column(n, TW_SEGDES, narrow);
+  cr_assert(v.length == 1 && v.elem == CVL_I64 && *(int64_t *)v.data == 2);
+  stream_value_free(s, &v);
+  v = read_column(n, TW_BOOL, wide);
+  cr_assert_arr_eq(v.data, bools, sizeof bools);
+  stream_value_free(s, &v);
+  expect_stream_failure(stream_read_value(s, n, TW_SEGDES, wide, &v), "none of SEGDES");
+  stream_value_free(s, &v);
+  cr_assert(stream_close(s, n).ok);
+}
+
 Test(columns, are_moved_in_order) {
   write_rows("[(if:v.npy", STREAM_WRITE_NPY);
   expect_rows("[(if:v.npy", STREAM_READ_NPY);
