@@ -137,6 +137,7 @@ def pages():
     yield Stage("grammars for editors", "python3 nesl-tests/grammars.py")
     yield Stage("messages of NESL", "python3 nesl-tests/errors.py")
     yield Stage("programs for interpreters of the 1990s", "python3 nesl-tests/portable.py")
+    yield Stage("what CONTRIBUTING.md lists", "python3 nesl-tests/contributing.py")
 
 
 def at_random():
@@ -257,6 +258,7 @@ def whole_at_random():
 
 
 def whole_rest():
+    yield Stage("whole: what CONTRIBUTING.md lists", "python3 nesl-tests/contributing.py --build")
     yield Stage("whole: programs for interpreters of the 1990s",
                 "python3 nesl-tests/portable.py --forms 100")
     yield Stage("whole: benchmark programs", "bench/run --check --compile-cuda --jobs {jobs}")
