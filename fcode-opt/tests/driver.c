@@ -6,6 +6,7 @@
 #include "vcode/vcode.h"
 
 #include <glob.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
