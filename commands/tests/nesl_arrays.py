@@ -319,7 +319,7 @@ class Drawings(ArrayTest):
     def test_bars(self):
         drawn = self.drawing("plot_bars([1, 2, 3])")
         back, *heights = [h for h, in self.places(drawn, "rect", "height")]
-        self.assertEqual(back, 4800)
+        self.assertEqual(back, 4560)  # no name below the axis
         self.assertAlmostEqual(heights[2], 3 * heights[0], delta=3)
 
     def test_ticks_and_title(self):
@@ -337,8 +337,19 @@ class Drawings(ArrayTest):
         text = self.text("d.svg")
         for name in (">n</text>", ">t &lt; 1</text>", "class='name' x='1130' y='430'>a:b</text>"):
             self.assertIn(name, text)
-        self.assertEqual(len(re.findall("class='key'", text)), 1)
+        # In the legend a point stands for a series of points; then comes the series itself.
+        self.assertEqual(len(re.findall("class='key'", text)), 0)
+        self.assertRegex(text, "<g class='s1'>\n<path class='points' d='M960 390h0'/>")
         self.assertRegex(text, "<g class='s1'>\n<path class='dots'")
+
+    def test_keys_of_the_legend_look_like_their_series(self):
+        self.drawing('plot_to("d.svg", "", [("lines: l", [(0.0, 0.0), (1.0, 1.0)]), '
+                     '("bars: b", [(0.0, 1.0)]), ("marks: m", [(0.5, 0.5)])])', "d.svg")
+        text = self.text("d.svg")
+        legend = text[:text.index("translate(0")]
+        self.assertEqual(re.findall("<(path|rect)(?: class='(\\w+)')?", legend),
+                         [("rect", "back"), ("path", "key"), ("rect", ""), ("path", "ring"),
+                          ("path", "marks")])
 
     def test_one_scale_for_both_axes(self):
         drawn = self.drawing('plot_to("d.svg", "", [("equal", [] (float, float)), '
