@@ -21,7 +21,7 @@ static const char *said_of(const char *mode, const char *directory) {
   FILE *file = tmpfile();
   const int before = dup(STDERR_FILENO);
   cr_assert(file && before >= 0 && dup2(fileno(file), STDERR_FILENO) >= 0);
-  struct native_cache *cache = native_cache_new(&heap, option);
+  struct native_cache *cache = native_cache_new(&heap, option, (struct cvl_stop){0});
   static const char *const sources[] = {"int one;", "int two;"};
   bool ready = false, failed = true;
   for (int i = 0; i < 2; i++) {
