@@ -1,5 +1,5 @@
-/* check.c - what cpu.h and fused-plan.h say of descriptors and plans, looked at in debug
- * builds: they are where an error in one operation becomes a wrong address in another.
+/* check.c - asserts in debug builds what cpu.h and fused-plan.h say of descriptors and plans,
+ * where an error in one operation becomes a wrong address in another.
  */
 #include "base/check.h"
 #include "cvl-cpu/cpu.h"
@@ -23,8 +23,8 @@ static void check_value(const struct cvl_kernel *k, uint32_t number) {
   const struct fused_value *v = &k->values[number];
   if (number >= k->op->param_count) {
     invariant(v->node < k->op->node_count);
-    const struct superop_node *maker = &k->op->nodes[v->node];
-    invariant(number - maker->result < maker->result_count);
+    const struct superop_node *definition = &k->op->nodes[v->node];
+    invariant(number - definition->result < definition->result_count);
   } else {
     invariant(v->node == SUPEROP_NONE);
   }
@@ -32,8 +32,8 @@ static void check_value(const struct cvl_kernel *k, uint32_t number) {
   invariant(k->op->kinds[number] == SUPEROP_SEGDES || v->bytes > 0);
 }
 
-/* Steps are nodes in program order; buffers are there; a tree of maps is computed with the map
- * that reads it. */
+/* Steps are nodes in program order, their results have buffers, and an expression is computed
+ * with its root. */
 void fused_plan_check(const struct cvl_kernel *k) {
   const struct superop *op = k->op;
   for (uint32_t v = 0; v < op->value_count; v++) check_value(k, v);
@@ -43,10 +43,10 @@ void fused_plan_check(const struct cvl_kernel *k) {
     invariant(n < op->node_count && (i == 0 || k->steps[i - 1] < n));
     const struct fused_node *node = &k->nodes[n];
     const struct fused_value *result = fused_result(k, n);
-    invariant(!node->chained || (node->into > n && node->into <= node->root));
-    if (node->chained || !result) continue;
-    invariant(result->home != IN_STRIP || result->slot < k->strip_slots);
-    invariant(result->home != IN_TILE || result->slot < k->tile_slots);
+    invariant(!node->inlined || (node->into > n && node->into <= node->root));
+    if (node->inlined || !result) continue;
+    invariant(result->buffer != IN_STRIP || result->slot < k->strip_slots);
+    invariant(result->buffer != IN_TILE || result->slot < k->tile_slots);
   }
   for (uint32_t i = 0; i < k->reduction_count; i++)
     invariant(op->nodes[k->reductions[i].node].role == ROLE_REDUCE);

@@ -1,23 +1,23 @@
-/* combine-types.h - includes a part of a kernel file once for every element type. The file has
- * defined COMBINE_PART, the part for INT and FLOAT, and COMBINE_FLAGS_PART, that for BOOL; each
- * finds CLASS, KIND and the widths defined, as combine.h wants them.
+/* combine-types.h - includes a file once for every element type. The including file has defined
+ * COMBINE_NUMBERS, the file for INT and FLOAT, and COMBINE_FLAGS, that for BOOL; each finds
+ * CLASS, KIND and the widths defined, as combine.h needs them.
  */
 #define INT_BITS   32
 #define FLOAT_BITS 32
 #include "cvl/expressions.h"
 #define CLASS I
 #define KIND  i32
-#include COMBINE_PART
+#include COMBINE_NUMBERS
 #undef CLASS
 #undef KIND
 #define CLASS F
 #define KIND  f32
-#include COMBINE_PART
+#include COMBINE_NUMBERS
 #undef CLASS
 #undef KIND
 #define CLASS B
 #define KIND  b8
-#include COMBINE_FLAGS_PART
+#include COMBINE_FLAGS
 #undef CLASS
 #undef KIND
 #undef INT_BITS
@@ -28,11 +28,11 @@
 #include "cvl/expressions.h"
 #define CLASS I
 #define KIND  i64
-#include COMBINE_PART
+#include COMBINE_NUMBERS
 #undef CLASS
 #undef KIND
 #define CLASS F
 #define KIND  f64
-#include COMBINE_PART
+#include COMBINE_NUMBERS
 #undef CLASS
 #undef KIND

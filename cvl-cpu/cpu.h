@@ -23,22 +23,22 @@ struct pool *pool_new(struct heap *, unsigned threads); /* NULL: no memory or no
 void pool_free(struct pool *);
 unsigned pool_default_threads(void); /* as many as the machine has processors */
 unsigned pool_threads(const struct pool *);
-/* Runs body(arg, first, last, worker) over all of [0, items) in pieces that begin at multiples
+/* Runs body(arg, first, last, worker) over all of [0, items) in chunks that begin at multiples
  * of `grain` (the last may be shorter), taken dynamically, in any order: neighbours mostly by
- * the same thread. Runs on the caller alone when there is one piece. Returns when all is done;
- * or false when it was asked to end: then pieces are missing, but each one that was begun is
+ * the same thread. Runs on the caller alone when there is one chunk. Returns when all is done;
+ * or false when it was asked to end: then chunks are missing, but each one that was begun is
  * whole, and so are those before it where they are taken in order.
  */
 typedef void pool_body(void *arg, uint64_t first, uint64_t last, unsigned worker);
 bool pool_for(struct pool *, uint64_t items, uint64_t grain, pool_body *body, void *arg)
     __attribute__((warn_unused_result));
-/* The same with pieces taken in increasing order of `first`: for a body that waits for the
- * pieces before its own. */
+/* The same with chunks taken in increasing order of `first`: for a body that waits for the
+ * chunks before its own. */
 bool pool_for_in_order(struct pool *, uint64_t items, uint64_t grain, pool_body *body,
                        void *arg) __attribute__((warn_unused_result));
-/* Who may ask loops to end: asked before each piece. Nobody until this is called. */
+/* Who may ask loops to end: asked before each chunk. Nobody until this is called. */
 void pool_set_stop(struct pool *, struct cvl_stop);
-/* For a body whose pieces are long: whether it is to return at once. The loop will have been
+/* For a body whose chunks are long: whether it is to return at once. The loop will have been
  * asked to end. */
 bool pool_asked(struct pool *);
 
@@ -49,7 +49,7 @@ bool pool_asked(struct pool *);
  * Blocks are aligned to 64 bytes and may be read up to 64 bytes past their end. */
 struct memory;
 struct memory *memory_new(struct heap *); /* NULL: no memory */
-void memory_free(struct memory *);        /* all it gave out must have come back */
+void memory_free(struct memory *);        /* every block must have been returned */
 /* A block of at least `bytes`, contents undefined; NULL when the heap refuses although all
  * cached blocks have been given back, or when it is this allocation's turn to fail. */
 void *memory_take(struct memory *, size_t bytes);
@@ -64,8 +64,8 @@ struct cvl_statistics memory_statistics(const struct memory *);
 
 /* ---- vectors and descriptors ---- */
 
-/* What every vector and descriptor begins with: they hang in a list of the context, so that
- * closing it frees what nobody released. */
+/* The head of every vector and descriptor: they are in a list of the context, so that closing
+ * it frees those that were not released. */
 struct held {
   struct held *next, *previous;
   size_t bytes; /* of the block: the head and the data behind it */
@@ -120,20 +120,20 @@ struct cvl_context {
 };
 
 /* Tuning, all measured as the README says. A loop over less than SERIAL_BYTES of data does not
- * touch the pool; pieces of a parallel loop are about PIECE_BYTES; one thread alone takes
+ * touch the pool; chunks of a parallel loop are about CHUNK_BYTES; one thread alone takes
  * LONE_BYTES between two looks at whether it is to end; a result of STREAM_BYTES or
  * more bypasses the caches, in debug builds also smaller ones, so that tests stream too;
- * CHUNK_BYTES of a result are made in the first-level cache. */
+ * STAGING_BYTES of a result are made in the first-level cache. */
 enum {
   SERIAL_BYTES = 128 << 10,
-  PIECE_BYTES = 256 << 10,
+  CHUNK_BYTES = 256 << 10,
   LONE_BYTES = 4 << 20,
 #ifdef RAVEL_DEBUG
   STREAM_BYTES = 16 << 10,
 #else
   STREAM_BYTES = 8 << 20,
 #endif
-  CHUNK_BYTES = 4 << 10,
+  STAGING_BYTES = 4 << 10,
   VECTOR_SLACK = 64 /* bytes behind every block that belong to nobody */
 };
 
@@ -150,7 +150,7 @@ void vector_release(struct cvl_context *, struct cvl_vector *);
 /* A new descriptor in OFFSETS form for count segments, offsets undefined. */
 struct cvl_segdes *segdes_new(struct cvl_context *, uint64_t site, uint64_t count);
 void segdes_release(struct cvl_context *, struct cvl_segdes *);
-/* In debug builds aborts if it is not as is said above: for whoever has made one. */
+/* In debug builds aborts if a new descriptor contradicts the comments above. */
 void segdes_check(const struct cvl_segdes *);
 
 /* Room for a result of n elements: a scalar if n is 1, else `reuse` retained (or NULL: a new
@@ -182,21 +182,21 @@ static inline struct segments value_segments(const struct cvl_value *d) {
 static inline uint64_t segment_start(const struct segments *s, uint64_t k) {
   return s->offsets ? s->offsets[k] : k * s->equal;
 }
-/* The segment that position p of the vector lies in (the last non-empty one that starts at or
- * before p): by division or binary search. p < total. */
+/* The segment of position p (the last non-empty one that starts at or before p): by division or
+ * binary search. p < total. */
 uint64_t segment_at(const struct segments *, uint64_t p);
 /* The first segment that starts at or after position p; count if there is none. */
 uint64_t segment_from(const struct segments *, uint64_t p);
 
-/* A place on the path that visits, in order, the start of each segment and then its elements:
- * `segment` starts and `position` elements lie before it. The elements from `position` on up
- * to the start of `segment` belong to an earlier segment, which is segment - 1 if they exist.
- * Splitting this path evenly (it has count + total steps) splits any shape evenly, however
- * long, short or empty its segments: the merge path of Odeh, Green and others. */
-struct place {
+/* A coordinate of the path that visits, in order, the start of each segment and then its
+ * elements: `segment` starts and `position` elements are before it. The elements from
+ * `position` on up to the start of `segment` belong to an earlier segment, which is segment - 1
+ * if they exist. The path has count + total steps. Splitting it evenly splits any shape evenly,
+ * however long, short or empty its segments: the merge path of Odeh, Green and others. */
+struct path_coordinate {
   uint64_t segment, position;
 };
-struct place segments_split(const struct segments *, uint64_t step);
+struct path_coordinate segments_split(const struct segments *, uint64_t step);
 static inline uint64_t segments_steps(const struct segments *s) {
   return s->count + s->total;
 }
@@ -237,7 +237,7 @@ static inline void note_lowest(_Atomic uint64_t *lowest, uint64_t x) {
 
 /* The operations, one file each; operands are borrowed here, cvl-cpu.c deals with `owned`.
  * `reuse` is a vector whose memory the result may take over (same element size and length,
- * one reference, owned), or NULL: then the function retains it and writes in place. */
+ * one reference, owned), or NULL: then the function retains it and overwrites the operand. */
 unsigned cpu_devices(struct cvl_device *out, unsigned most, const char **why);
 bool cpu_from_host(struct cvl_context *, uint64_t site, enum cvl_elem, uint64_t n,
                    const void *data, struct cvl_value *out);

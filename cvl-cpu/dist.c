@@ -23,24 +23,24 @@ static void spread_run(const struct spread_job *job, struct walk *w, uint64_t la
   }
 }
 
-/* DIST of one element past the caches: the same chunk again and again. */
-static void repeat_piece(void *arg, uint64_t first, uint64_t last, unsigned worker) {
+/* DIST of one element past the caches: the same staging buffer again and again. */
+static void repeat_chunk(void *arg, uint64_t first, uint64_t last, unsigned worker) {
   (void)worker;
   const struct spread_job *job = arg;
-  _Alignas(64) char chunk[CHUNK_BYTES + SPREAD_SLACK];
-  const uint64_t step = CHUNK_BYTES / job->bytes;
-  struct walk w = walk_from(&job->segments, (struct place){0, 0});
-  spread_run(job, &w, last - first < step ? last - first : step, chunk);
+  _Alignas(64) char staging[STAGING_BYTES + SPREAD_SLACK];
+  const uint64_t step = STAGING_BYTES / job->bytes;
+  struct walk w = walk_from(&job->segments, (struct path_coordinate){0, 0});
+  spread_run(job, &w, last - first < step ? last - first : step, staging);
   for (uint64_t i = first; i < last; i += step) {
     const uint64_t n = last - i < step ? last - i : step;
-    job->move->stream(job->out + i * job->bytes, chunk, n * job->bytes);
+    job->move->stream(job->out + i * job->bytes, staging, n * job->bytes);
   }
   job->move->stream_end();
 }
 
-/* Kernels write SPREAD_SLACK bytes too many: where those are not the next thing to be written
- * by this piece itself, the result goes through a buffer. */
-static void spread_piece(void *arg, uint64_t first, uint64_t last, unsigned worker) {
+/* Kernels may write SPREAD_SLACK bytes more. The end of a chunk's result therefore goes through
+ * a staging buffer; elsewhere the chunk itself overwrites these bytes next. */
+static void spread_chunk(void *arg, uint64_t first, uint64_t last, unsigned worker) {
   (void)worker;
   const struct spread_job *job = arg;
   const struct move_kernels *move = job->move;
@@ -48,19 +48,19 @@ static void spread_piece(void *arg, uint64_t first, uint64_t last, unsigned work
   const uint64_t end = segments_split(&job->segments, last).position;
   const size_t bytes = job->bytes;
   const uint64_t slack = SPREAD_SLACK / bytes;
-  _Alignas(64) char chunk[CHUNK_BYTES + SPREAD_SLACK];
+  _Alignas(64) char staging[STAGING_BYTES + SPREAD_SLACK];
   if (!job->streaming && end - w.position > slack) {
     spread_run(job, &w, end - slack, job->out + w.position * bytes);
   }
   while (w.position < end) {
     const uint64_t begin = w.position;
-    const uint64_t step = CHUNK_BYTES / bytes;
-    spread_run(job, &w, end - begin < step ? end : begin + step, chunk);
+    const uint64_t step = STAGING_BYTES / bytes;
+    spread_run(job, &w, end - begin < step ? end : begin + step, staging);
     const size_t made = (w.position - begin) * bytes;
     if (job->streaming) {
-      move->stream(job->out + begin * bytes, chunk, made);
+      move->stream(job->out + begin * bytes, staging, made);
     } else {
-      memcpy(job->out + begin * bytes, chunk, made);
+      memcpy(job->out + begin * bytes, staging, made);
     }
   }
   if (job->streaming) move->stream_end();
@@ -76,7 +76,7 @@ static bool spread(struct cvl_context *c, uint64_t site, struct spread_job *job,
   const bool repeats = job->streaming && job->width && job->segments.count == 1;
   const uint64_t steps = repeats ? n : segments_steps(&job->segments);
   const bool done = pool_for(c->pool, steps, grain_for(c, steps, job->bytes),
-                             repeats ? repeat_piece : spread_piece, job);
+                             repeats ? repeat_chunk : spread_chunk, job);
   if (!all_done(c, site, done)) {
     result_drop(c, &result);
     return false;

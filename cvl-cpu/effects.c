@@ -13,7 +13,7 @@ struct random_job {
   _Atomic uint64_t fault;
 };
 
-static void random_piece(void *arg, uint64_t first, uint64_t last, unsigned worker) {
+static void random_chunk(void *arg, uint64_t first, uint64_t last, unsigned worker) {
   (void)worker;
   struct random_job *job = arg;
   const uint64_t done =
@@ -46,7 +46,7 @@ bool cpu_random(struct cvl_context *c, uint64_t site, uint64_t seed, uint64_t k,
   job.out = result_data(&result);
   if (!all_done(
           c, site,
-          pool_for(c->pool, n, grain_for(c, n, EFFORT * job.bytes), random_piece, &job))) {
+          pool_for(c->pool, n, grain_for(c, n, EFFORT * job.bytes), random_chunk, &job))) {
     result_drop(c, &result);
     return false;
   }
@@ -66,7 +66,7 @@ struct assert_job {
   _Atomic uint64_t fault;
 };
 
-static void assert_piece(void *arg, uint64_t first, uint64_t last, unsigned worker) {
+static void assert_chunk(void *arg, uint64_t first, uint64_t last, unsigned worker) {
   (void)worker;
   struct assert_job *job = arg;
   const uint8_t *found = memchr(job->flags + first, 0, last - first);
@@ -77,7 +77,7 @@ bool cpu_assert_all(struct cvl_context *c, uint64_t site, const struct cvl_value
                     const struct cvl_value *v, const struct cvl_value *w) {
   const uint64_t n = value_length(flags);
   struct assert_job job = {value_data(flags), UINT64_MAX};
-  if (!all_done(c, site, pool_for(c->pool, n, grain_for(c, n, 1), assert_piece, &job))) {
+  if (!all_done(c, site, pool_for(c->pool, n, grain_for(c, n, 1), assert_chunk, &job))) {
     return false;
   }
   if (job.fault == UINT64_MAX) return true;

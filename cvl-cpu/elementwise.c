@@ -23,7 +23,7 @@ static void map_run(struct map_job *job, uint64_t first, uint64_t last, void *ou
   if (done < last - first) note_lowest(&job->fault, first + done);
 }
 
-static void map_piece(void *arg, uint64_t first, uint64_t last, unsigned worker) {
+static void map_chunk(void *arg, uint64_t first, uint64_t last, unsigned worker) {
   (void)worker;
   struct map_job *job = arg;
   if (first > atomic_load_explicit(&job->fault, memory_order_relaxed)) return;
@@ -31,12 +31,12 @@ static void map_piece(void *arg, uint64_t first, uint64_t last, unsigned worker)
     map_run(job, first, last, job->out + first * job->out_bytes);
     return;
   }
-  _Alignas(64) char chunk[CHUNK_BYTES];
-  const uint64_t step = CHUNK_BYTES / job->out_bytes;
+  _Alignas(64) char staging[STAGING_BYTES];
+  const uint64_t step = STAGING_BYTES / job->out_bytes;
   for (uint64_t i = first; i < last; i += step) {
     const uint64_t end = last - i < step ? last : i + step;
-    map_run(job, i, end, chunk);
-    job->move->stream(job->out + i * job->out_bytes, chunk, (end - i) * job->out_bytes);
+    map_run(job, i, end, staging);
+    job->move->stream(job->out + i * job->out_bytes, staging, (end - i) * job->out_bytes);
   }
   job->move->stream_end();
 }
@@ -86,7 +86,7 @@ bool cpu_elementwise(struct cvl_context *c, uint64_t site, enum cvl_op op, unsig
   if (!result_new(c, site, (enum cvl_elem)entry->out, n, reuse, &result)) return false;
   job.out = result_data(&result);
   job.streaming = !reuse && n * job.out_bytes >= STREAM_BYTES;
-  const bool done = pool_for(c->pool, n, grain_for(c, n, traffic), map_piece, &job);
+  const bool done = pool_for(c->pool, n, grain_for(c, n, traffic), map_chunk, &job);
   if (!all_done(c, site, done)) {
     result_drop(c, &result);
     return false;

@@ -20,7 +20,7 @@ struct extract_job {
   _Atomic uint64_t fault; /* lowest segment whose index is out of range */
 };
 
-static void extract_piece(void *arg, uint64_t first, uint64_t last, unsigned worker) {
+static void extract_chunk(void *arg, uint64_t first, uint64_t last, unsigned worker) {
   (void)worker;
   struct extract_job *job = arg;
   uint64_t at[STEP], limit[STEP];
@@ -46,7 +46,7 @@ static bool extract_run(struct cvl_context *c, uint64_t site, struct extract_job
                         const struct cvl_value *index) {
   const uint64_t count = job->segments.count;
   const uint64_t grain = grain_for(c, count, 2 * job->bytes + job->index_bytes);
-  if (!all_done(c, site, pool_for(c->pool, count, grain, extract_piece, job))) return false;
+  if (!all_done(c, site, pool_for(c->pool, count, grain, extract_chunk, job))) return false;
   if (job->fault == UINT64_MAX) return true;
   const uint64_t k = job->fault;
   const int64_t x = job->index_bytes == 8 ? ((const int64_t *)value_data(index))[k]

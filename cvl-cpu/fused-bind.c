@@ -1,14 +1,14 @@
-/* fused-bind.c - the start of a run: where every value of the superoperator lies.
+/* fused-bind.c - start of a run: how each value of the superoperator is stored.
  *
- * Much of what a node says needs no work once the operands are known. A value spread over one
- * segment is the same in all places, and so is what is computed from such values: it is made
- * once, a strip long. A value spread over segments of length 1 is the vector itself. A gather
- * whose index counts up by one (x[i + 3]: stencils, moving averages) is the vector itself from
- * some place on. Steps whose results nobody reads any more are left out.
+ * Much of a superoperator needs no work once the operands are known. A value spread over one
+ * segment is uniform, and so is what is computed from uniform values only: it is computed once,
+ * for one strip. A value spread over segments of length 1 is the vector itself. So is a gather
+ * whose index is position + constant (x[i + 3]: stencils, moving averages), from some element
+ * on. Steps whose results are not used any more are not executed.
  */
 #include <string.h>
 
-#include "cvl-cpu/fused-native.h"
+#include "cvl-cpu/fused-compiled.h"
 #include "cvl-cpu/fused-plan.h"
 #include "cvl-cpu/kernels.h"
 
@@ -38,19 +38,19 @@ static int64_t as_int(uint64_t x, size_t bytes) {
 }
 
 static void in_memory(struct fused_value *v, const void *base) {
-  v->place = IN_MEMORY;
+  v->storage = IN_MEMORY;
   v->step = v->bytes;
   v->base = (char *)base; /* only read from here */
 }
 
-static void in_all_places(struct fused_value *v, const void *one) {
-  v->place = IN_ALL_PLACES;
+static void make_uniform(struct fused_value *v, const void *one) {
+  v->storage = UNIFORM;
   v->step = 0;
   v->one = one;
 }
 
 static void in_buffer(struct fused_value *v) {
-  v->place = v->home;
+  v->storage = v->buffer;
   v->step = v->bytes;
 }
 
@@ -59,14 +59,14 @@ static void bind_spread(struct cvl_kernel *k, const struct superop_node *node,
   const struct fused_value *from = &k->values[node->operands[0]];
   struct fused_value *v = &k->values[node->result];
   p->near = value_segments(&operands[node->operands[1]]);
-  p->values = from->place == IN_ALL_PLACES ? from->one : from->base;
+  p->values = from->storage == UNIFORM ? from->one : from->base;
   if (p->near.count == 1 && v->elem == k->c->int_elem) {
-    v->progresses = true;
+    v->is_affine = true;
     v->start = int_at(p->values, v->bytes);
     v->stride = 0;
   }
-  if (p->near.count == 1 && v->home == IN_STRIP) {
-    in_all_places(v, p->values);
+  if (p->near.count == 1 && v->buffer == IN_STRIP) {
+    make_uniform(v, p->values);
   } else if (!p->near.offsets && p->near.equal == 1) {
     in_memory(v, p->values);
   } else {
@@ -80,11 +80,11 @@ static void bind_index(struct cvl_kernel *k, const struct superop_node *node,
   const struct fused_value *stride = &k->values[node->operands[1]];
   struct fused_value *v = &k->values[node->result];
   p->near = value_segments(&operands[node->operands[2]]);
-  p->values = start->place == IN_ALL_PLACES ? start->one : start->base;
-  p->strides = stride->place == IN_ALL_PLACES ? stride->one : stride->base;
+  p->values = start->storage == UNIFORM ? start->one : start->base;
+  p->strides = stride->storage == UNIFORM ? stride->one : stride->base;
   p->action = ACT_INDEX;
   if (p->near.count == 1) {
-    v->progresses = true;
+    v->is_affine = true;
     v->start = int_at(p->values, v->bytes);
     v->stride = int_at(p->strides, v->bytes);
   }
@@ -96,13 +96,13 @@ static void bind_map(struct cvl_kernel *k, const struct superop_node *node,
   const struct fused_value *b = &k->values[node->operands[node->operand_count - 1]];
   struct fused_value *v = &k->values[node->result];
   p->action = ACT_MAP;
-  bool same = v->home == IN_STRIP && !k->compiled;
+  bool same = v->buffer == IN_STRIP && !k->runs_compiled;
   for (unsigned i = 0; i < node->operand_count; i++) {
-    same &= k->values[node->operands[i]].place == IN_ALL_PLACES;
+    same &= k->values[node->operands[i]].storage == UNIFORM;
   }
-  if (same) in_all_places(v, NULL);
-  if ((p->op == OP_ADD || p->op == OP_SUB) && a->progresses && b->progresses) {
-    v->progresses = true;
+  if (same) make_uniform(v, NULL);
+  if ((p->op == OP_ADD || p->op == OP_SUB) && a->is_affine && b->is_affine) {
+    v->is_affine = true;
     v->start = p->op == OP_ADD ? a->start + b->start : a->start - b->start;
     v->stride = p->op == OP_ADD ? a->stride + b->stride : a->stride - b->stride;
   }
@@ -118,11 +118,11 @@ bool fused_counts_up(const struct fused_value *index, uint64_t n, uint64_t limit
   return *start < limit && n <= limit - *start;
 }
 
-/* The first element gathered, if they follow each other in memory; else NULL. */
-static const char *shifted(const struct cvl_kernel *k, const struct fused_node *p,
-                           const struct fused_value *index, size_t bytes) {
+/* The first gathered element, if all are contiguous in memory; else NULL. */
+static const char *contiguous(const struct cvl_kernel *k, const struct fused_node *p,
+                              const struct fused_value *index, size_t bytes) {
   uint64_t start;
-  if (p->op != OP_BPERMUTE || p->near.count != 1 || !index->progresses || k->n == 0 ||
+  if (p->op != OP_BPERMUTE || p->near.count != 1 || !index->is_affine || k->n == 0 ||
       !fused_counts_up(index, k->n, p->far.total, &start)) {
     return NULL;
   }
@@ -142,20 +142,21 @@ static void bind_gather(struct cvl_kernel *k, const struct superop_node *node,
   p->near = value_segments(&operands[node->operands[node->operand_count - 1]]);
   p->action = ACT_GATHER;
   p->bound = k->values[node->operands[1]].below;
-  const char *first = shifted(k, p, &k->values[node->operands[1]], v->bytes);
+  const char *first = contiguous(k, p, &k->values[node->operands[1]], v->bytes);
   if (first) {
-    p->action = ACT_NOT;
+    p->action = ACT_NONE;
     in_memory(v, first);
   }
 }
 
-/* An ASSERT of a range that begins with 0 and is the same for all places: the flags are not
- * made. What is gathered by such an index after it is in range if the vector is long enough. */
+/* An ASSERT of 0 <= index < limit with a uniform limit compares the index directly; the flags
+ * are not computed. A gather by this index need not check it again if the vector is long
+ * enough. */
 static void bind_assert(struct cvl_kernel *k, struct fused_node *p) {
   p->action = ACT_ASSERT;
-  if (k->compiled || p->index == SUPEROP_NONE) return;
+  if (k->runs_compiled || p->index == SUPEROP_NONE) return;
   const struct fused_value *least = &k->values[p->least], *limit = &k->values[p->limit];
-  if (!least->progresses || least->stride != 0 || !limit->progresses || limit->stride != 0)
+  if (!least->is_affine || least->stride != 0 || !limit->is_affine || limit->stride != 0)
     return;
   if (as_int(least->start, least->bytes) != 0) return;
   const int64_t most = as_int(limit->start, limit->bytes);
@@ -165,10 +166,10 @@ static void bind_assert(struct cvl_kernel *k, struct fused_node *p) {
   if (p->bound < index->below) index->below = p->bound;
 }
 
-/* The indices of DPERMUTEs, and of FPERMUTEs of all, that need not be made, as they are a few
- * runs. */
+/* Finds the indices of DPERMUTEs, and of FPERMUTEs with all flags T, that are a few long runs
+ * and need not be written. */
 static void find_runs(struct cvl_kernel *k, const struct cvl_value *operands) {
-  enum { RUN_LEAST = 16 }; /* places; of shorter ones the index is made sooner */
+  enum { RUN_LEAST = 16 }; /* positions; with shorter runs writing the index is faster */
   for (uint32_t n = 0; n < k->op->node_count; n++) {
     const struct superop_node *node = &k->op->nodes[n];
     if (node->role == ROLE_INDEX && k->values[node->result].as_runs) {
@@ -186,7 +187,7 @@ static void find_runs(struct cvl_kernel *k, const struct cvl_value *operands) {
   }
 }
 
-/* Which steps are left: those whose results are read, or that may fail. */
+/* Finds the steps to execute: those whose results are read, or that may fail. */
 static void find_live_steps(struct cvl_kernel *k) {
   uint32_t live = k->step_count;
   for (uint32_t i = k->step_count; i-- > 0;) {
@@ -200,20 +201,21 @@ static void find_live_steps(struct cvl_kernel *k) {
         k->live_steps[--live] = n;
         continue;
       }
-      if (!k->compiled || flags->read_by_blocks) flags->needed = true;
-      if (!k->compiled) k->live_steps[--live] = n; /* else blocks look at the flags */
+      if (!k->runs_compiled || flags->read_by_blocks) flags->needed = true;
+      if (!k->runs_compiled) k->live_steps[--live] = n; /* else blocks check the flags */
       continue;
     }
     struct fused_value *v = &k->values[node->result];
-    const bool also = k->nodes[n].stores; /* what others read, perhaps */
-    if (node->checked || also || (k->compiled && node->role == ROLE_MAP)) v->needed = true;
-    if (!v->needed || k->nodes[n].action == ACT_NOT) continue;
+    const bool also = k->nodes[n].stores; /* values with other uses */
+    if (node->checked || also || (k->runs_compiled && node->role == ROLE_MAP)) v->needed = true;
+    if (!v->needed || k->nodes[n].action == ACT_NONE) continue;
     for (unsigned j = 0; j < node->operand_count; j++) {
       struct fused_value *from = &k->values[node->operands[j]];
-      if (!k->compiled || node->role != ROLE_MAP || from->read_by_blocks) from->needed = true;
+      if (!k->runs_compiled || node->role != ROLE_MAP || from->read_by_blocks)
+        from->needed = true;
     }
-    if (v->place == IN_ALL_PLACES) continue;
-    if (k->compiled ? fused_native_does(k->native, n) : k->nodes[n].chained) continue;
+    if (v->storage == UNIFORM) continue;
+    if (k->runs_compiled ? fused_compiled_does(k->compiled, n) : k->nodes[n].inlined) continue;
     k->live_steps[--live] = n;
   }
   k->live_from = live;
@@ -224,11 +226,11 @@ void fused_bind(struct cvl_kernel *k, const struct cvl_value *operands) {
   for (uint32_t i = 0; i < op->value_count; i++) {
     struct fused_value *v = &k->values[i];
     v->needed = v->is_output || v->consumed;
-    v->progresses = v->streaming = v->released = v->in_runs = false;
+    v->is_affine = v->streaming = v->released = v->in_runs = false;
     v->below = UINT64_MAX;
-    v->left = 0;
+    v->dropped = 0;
     v->unwanted = false;
-    v->placed_by = SUPEROP_NONE;
+    v->concatenated_by = SUPEROP_NONE;
     v->before = 0;
     v->whole.form = CVL_NOTHING;
     if (i < op->param_count) {
@@ -240,9 +242,9 @@ void fused_bind(struct cvl_kernel *k, const struct cvl_value *operands) {
   for (uint32_t n = 0; n < op->node_count; n++) {
     const struct superop_node *node = &op->nodes[n];
     struct fused_node *p = &k->nodes[n];
-    p->action = ACT_NOT;
+    p->action = ACT_NONE;
     switch ((enum superop_role)node->role) {
-    case ROLE_CONST: in_all_places(&k->values[node->result], &node->constant.as); break;
+    case ROLE_CONST: make_uniform(&k->values[node->result], &node->constant.as); break;
     case ROLE_SPREAD: bind_spread(k, node, p, operands); break;
     case ROLE_INDEX: bind_index(k, node, p, operands); break;
     case ROLE_MAP: bind_map(k, node, p); break;
@@ -257,26 +259,26 @@ void fused_bind(struct cvl_kernel *k, const struct cvl_value *operands) {
     case ROLE_REDUCE:
     case ROLE_SCAN:
     case ROLE_PACK: break;
-    case ROLE_SCATTER: fused_place_bind(k, n, operands); break;
+    case ROLE_SCATTER: fused_concatenate_bind(k, n, operands); break;
     case ROLE_ASSERT: bind_assert(k, p); break;
     }
   }
   if (k->has_runs) find_runs(k, operands);
   find_live_steps(k);
-  if (!k->compiled) fused_chain_bind(k);
-  fused_stretch_bind(k);
+  if (!k->runs_compiled) fused_expression_bind(k);
+  fused_affine_bind(k);
 }
 
-/* ---- what is the same in all places ---- */
+/* ---- uniform values ---- */
 
 static bool wants_room(const struct cvl_kernel *k, uint32_t step) {
   const struct fused_value *v = fused_result(k, step);
-  return v && v->needed && v->place == IN_ALL_PLACES;
+  return v && v->needed && v->storage == UNIFORM;
 }
 
 static size_t room_of(const struct cvl_kernel *k, const struct fused_value *v) {
-  const uint64_t places = k->n < k->strip ? k->n : k->strip;
-  return (places * v->bytes + VECTOR_SLACK - 1) / VECTOR_SLACK * VECTOR_SLACK;
+  const uint64_t length = k->n < k->strip ? k->n : k->strip;
+  return (length * v->bytes + VECTOR_SLACK - 1) / VECTOR_SLACK * VECTOR_SLACK;
 }
 
 size_t fused_room_bytes(const struct cvl_kernel *k) {
@@ -305,24 +307,24 @@ static void repeat(void *to, const void *one, size_t bytes, uint64_t n) {
 }
 
 void fused_fill_room(struct cvl_kernel *k, char *room) {
-  const uint64_t places = k->n < k->strip ? k->n : k->strip;
-  for (uint32_t i = 0; i < k->step_count && places > 0; i++) {
+  const uint64_t length = k->n < k->strip ? k->n : k->strip;
+  for (uint32_t i = 0; i < k->step_count && length > 0; i++) {
     if (!wants_room(k, k->steps[i])) continue;
     const struct superop_node *node = &k->op->nodes[k->steps[i]];
     struct fused_value *v = &k->values[node->result];
     v->base = room;
     room += room_of(k, v);
     if (node->role == ROLE_SPREAD) {
-      repeat(v->base, v->one, v->bytes, places);
+      repeat(v->base, v->one, v->bytes, length);
       continue;
     }
     const void *in[MAX_OPERANDS];
     for (unsigned j = 0; j < node->operand_count; j++) {
       in[j] = k->values[node->operands[j]].base;
     }
-    if (k->nodes[k->steps[i]].entry->run(places, in, v->base) < places) {
+    if (k->nodes[k->steps[i]].entry->run(length, in, v->base) < length) {
       fused_note(k, k->steps[i], 0);
-      return; /* what follows is not looked at */
+      return; /* later values will not be used */
     }
   }
 }

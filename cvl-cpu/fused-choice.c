@@ -4,29 +4,30 @@
 #include <math.h>
 #include <time.h>
 
-#include "cvl-cpu/fused-native.h"
+#include "cvl-cpu/fused-compiled.h"
 #include "cvl-cpu/native-compile.h"
 
-/* To write the text of a superoperator and look for it takes a good part of a millisecond, to
- * compile it some tenths of a second: but on a processor that would mostly be idle. */
+/* Writing the text of a superoperator and looking it up takes most of a millisecond; compiling
+ * it takes some tenths of a second, on a processor that would mostly be idle. */
 static const double look_after = 2e-3, compile_after = 100e-3; /* seconds */
-/* So much of either says which is quicker: some runs, or a long one. */
+/* A trial is long enough to compare after TRY_RUNS runs of try_for seconds, or after try_once.
+ */
 static const double try_for = 2e-3, try_once = 20e-3;
 enum { TRY_RUNS = 3 };
 
-/* What a place takes at each node, at least: a look that costs less than the run comes first.
- */
-static const double least_of_node = 0.2e-9;
+/* The least time of a node for each position. If a run will take longer than a look-up, the
+ * look-up comes first. */
+static const double seconds_of_node = 0.2e-9;
 
-/* What a run takes beside its places, in places. */
-static const double places_of_a_run = 1000;
+/* The fixed cost of a run, in positions. */
+static const double overhead_of_run = 1000;
 
-/* How many times as long as the first turns took one way stays, before the next ones. */
-static const double rest_after_turns = 16;
+/* The way that won the first trials stays for this multiple of the trials' time. */
+static const double rest_after_trials = 16;
 
 static void settle(struct fused_choice *choice, bool compiled, double rest) {
   choice->stage = CHOICE_SETTLED;
-  choice->compiled = compiled;
+  choice->use_compiled = compiled;
   choice->since = 0;
   choice->rest = rest;
 }
@@ -35,53 +36,54 @@ static bool tried(const struct fused_trial *t) {
   return t->seconds >= (t->runs >= TRY_RUNS ? try_for : try_once);
 }
 
-/* In turns, as runs of a loop may become shorter and shorter. */
+/* Alternates between both ways, since runs within a loop may become shorter and shorter. */
 static void try_next(struct fused_choice *choice) {
-  const struct fused_trial *e = &choice->evaluated, *n = &choice->native;
+  const struct fused_trial *e = &choice->evaluated, *n = &choice->compiled;
   if (tried(e) && tried(n)) {
     const double rest =
-        choice->rest > 0 ? 2 * choice->rest : rest_after_turns * (e->seconds + n->seconds);
+        choice->rest > 0 ? 2 * choice->rest : rest_after_trials * (e->seconds + n->seconds);
     settle(choice, n->seconds * e->work < e->seconds * n->work, rest);
   } else {
-    choice->compiled = tried(e) || (!tried(n) && !choice->compiled);
+    choice->use_compiled = tried(e) || (!tried(n) && !choice->use_compiled);
   }
 }
 
-/* Both begin anew: earlier runs may have been of other data. */
+/* Both trials begin at zero: earlier runs may have had other data. */
 static void begin_trial(struct fused_choice *choice) {
   choice->stage = CHOICE_TRIED;
-  choice->compiled = false; /* the other is next */
-  choice->evaluated = choice->native = (struct fused_trial){0};
+  choice->use_compiled = false; /* the other is next */
+  choice->evaluated = choice->compiled = (struct fused_trial){0};
 }
 
 bool fused_choose(struct cvl_kernel *k) {
   if (!k->c->native) return false;
-  if (!native_when_it_pays(k->c->native)) return k->native && fused_native_ready(k->native);
+  if (!native_when_it_pays(k->c->native))
+    return k->compiled && fused_compiled_ready(k->compiled);
   struct fused_choice *choice = &k->choice;
   const double spent = choice->evaluated.seconds;
-  const double soon = least_of_node * (double)k->n * k->op->node_count;
+  const double soon = seconds_of_node * (double)k->n * k->op->node_count;
   if (choice->stage == CHOICE_WATCHED && spent + soon >= look_after) {
-    k->native = fused_native_new(k);
+    k->compiled = fused_compiled_new(k);
     choice->stage = CHOICE_MISSING;
-    if (!k->native) {
+    if (!k->compiled) {
       settle(choice, false, INFINITY);
-    } else if (fused_native_kept(k->native) && fused_native_ready(k->native)) {
+    } else if (fused_compiled_kept(k->compiled) && fused_compiled_ready(k->compiled)) {
       begin_trial(choice);
     }
   } else if (choice->stage == CHOICE_MISSING && spent >= compile_after) {
     choice->stage = CHOICE_STARTED;
   }
   if (choice->stage == CHOICE_STARTED) {
-    if (fused_native_ready(k->native)) {
+    if (fused_compiled_ready(k->compiled)) {
       begin_trial(choice);
-    } else if (fused_native_failed(k->native)) {
+    } else if (fused_compiled_failed(k->compiled)) {
       settle(choice, false, INFINITY);
     }
   } else if (choice->stage == CHOICE_SETTLED && choice->since >= choice->rest) {
     begin_trial(choice);
   }
   if (choice->stage == CHOICE_TRIED) try_next(choice);
-  return choice->compiled;
+  return choice->use_compiled;
 }
 
 bool fused_choice_open(const struct cvl_kernel *k) {
@@ -97,9 +99,9 @@ double fused_clock(void) {
 
 void fused_chosen(struct cvl_kernel *k, double seconds) {
   struct fused_choice *choice = &k->choice;
-  struct fused_trial *t = choice->compiled ? &choice->native : &choice->evaluated;
+  struct fused_trial *t = choice->use_compiled ? &choice->compiled : &choice->evaluated;
   t->seconds += seconds;
-  t->work += (double)k->n + places_of_a_run;
+  t->work += (double)k->n + overhead_of_run;
   t->runs++;
   choice->since += seconds;
 }

@@ -1,9 +1,10 @@
 /* fused-loop.c - the loops of a superoperator on one strip.
  *
- * A strip goes through the rounds together: each step of the body on all of its places, carried
- * values in buffers of their own. A place that leaves has its results written at once; what is
- * computed for it afterwards is of no use, and does no harm. When a quarter of the places are
- * of that sort, the others are moved together, so that a few long places do not cost a strip.
+ * All positions of a strip iterate together: each step of the body is executed for all of them,
+ * with carried values in buffers of their own. When a position finishes, its results are
+ * written at once; later iterations compute values for it that are ignored. When a quarter of
+ * the positions have finished, the others are compacted, so that a few long iterations do not
+ * cost as much as a whole strip.
  */
 #include <string.h>
 
@@ -15,10 +16,10 @@ enum { WORD = 8, ROUNDS_UNASKED = 64 };
 struct loop {
   struct fused_worker *w;
   struct superop_loop at;
-  uint64_t first;                   /* place of the strip */
-  uint64_t m;                       /* places in the buffers */
-  uint8_t live[FUSED_STRIP + WORD]; /* of these: not left yet; 0 behind them */
-  uint32_t place[FUSED_STRIP + VECTOR_SLACK / sizeof(uint32_t)]; /* in the strip */
+  uint64_t first;                   /* position of the strip */
+  uint64_t m;                       /* positions in the buffers */
+  uint8_t live[FUSED_STRIP + WORD]; /* whether each has not finished yet; 0 behind them */
+  uint32_t position[FUSED_STRIP + VECTOR_SLACK / sizeof(uint32_t)]; /* in the strip */
 };
 
 static const struct fused_value *value_of(const struct loop *l, uint32_t value) {
@@ -39,22 +40,22 @@ static void begin(struct loop *l, uint64_t n) {
   l->m = n;
   memset(l->live, 0, sizeof l->live);
   memset(l->live, 1, n);
-  for (uint64_t i = 0; i < n; i++) l->place[i] = (uint32_t)i;
+  for (uint64_t i = 0; i < n; i++) l->position[i] = (uint32_t)i;
 }
 
-/* to[place[at[i]]] = from[at[i]] */
+/* to[position[at[i]]] = from[at[i]] */
 #define PUT(suffix, type)                                                                      \
   static void put_##suffix(const struct loop *l, const uint16_t *at, uint64_t n,               \
                            const void *from, void *to) {                                       \
     for (uint64_t i = 0; i < n; i++) {                                                         \
-      ((type *)to)[l->place[at[i]]] = ((const type *)from)[at[i]];                             \
+      ((type *)to)[l->position[at[i]]] = ((const type *)from)[at[i]];                          \
     }                                                                                          \
   }
 PUT(8, uint8_t)
 PUT(32, uint32_t)
 PUT(64, uint64_t)
 
-/* Writes the results of n places. */
+/* Writes the results of n positions. */
 static void put_results(const struct loop *l, const uint16_t *at, uint64_t n) {
   for (uint32_t i = 0; i < l->at.count; i++) {
     const struct superop_node *next = node_of(l, l->at.next + i);
@@ -65,13 +66,13 @@ static void put_results(const struct loop *l, const uint16_t *at, uint64_t n) {
   }
 }
 
-/* The places whose flag is false leave; how many are left. */
-static uint64_t leave(struct loop *l) {
+/* The positions whose flag is false finish; returns how many are left. */
+static uint64_t finish(struct loop *l) {
   const uint64_t each = UINT64_C(0x0101010101010101);
   const uint32_t flag = node_of(l, l->at.test)->operands[0];
   const char *flags = fused_at(l->w, value_of(l, flag), l->first);
-  uint16_t gone[FUSED_STRIP];
-  uint64_t gone_count = 0, left = 0;
+  uint16_t finished[FUSED_STRIP];
+  uint64_t finished_count = 0, left = 0;
   for (uint64_t i = 0; i < l->m; i += WORD) {
     uint64_t was, stays;
     memcpy(&was, l->live + i, WORD);
@@ -80,11 +81,11 @@ static uint64_t leave(struct loop *l) {
     memcpy(l->live + i, &stays, WORD);
     left += (stays * each) >> 56; /* the sum of bytes that are 0 or 1 */
     for (uint64_t j = 0; was != stays && j < WORD; j++) {
-      gone[gone_count] = (uint16_t)(i + j);
-      gone_count += (was >> (8 * j) & 1) & ~(stays >> (8 * j)) & 1;
+      finished[finished_count] = (uint16_t)(i + j);
+      finished_count += (was >> (8 * j) & 1) & ~(stays >> (8 * j)) & 1;
     }
   }
-  if (gone_count > 0) put_results(l, gone, gone_count);
+  if (finished_count > 0) put_results(l, finished, finished_count);
   return left;
 }
 
@@ -92,8 +93,9 @@ static void copy(const struct loop *l, void *to, const struct fused_value *v) {
   memcpy(to, fused_at(l->w, v, l->first), l->m * v->bytes);
 }
 
-/* All carried values change at once: those that become what another one is first go to a place
- * of their own. What is computed where it is carried needs no copy. */
+/* Replaces all carried values at once. A next value that is another carried value is first
+ * saved in its spare buffer. One that was computed in the carried value's buffer needs no copy.
+ */
 static void advance(const struct loop *l) {
   for (uint32_t i = 0; i < l->at.count; i++) {
     const struct superop_node *next = node_of(l, l->at.next + i);
@@ -116,8 +118,8 @@ static void advance(const struct loop *l) {
   }
 }
 
-/* Moves those that are left together. */
-static void gather_live(struct loop *l, uint64_t left) {
+/* Compacts the buffers to the positions that have not finished. */
+static void compact(struct loop *l, uint64_t left) {
   const struct move_kernels *move = l->w->k->c->kernels->move;
   uint64_t masks[FUSED_STRIP / 64];
   move->masks(l->m, l->live, masks);
@@ -126,13 +128,13 @@ static void gather_live(struct loop *l, uint64_t left) {
     char *x = fused_at(l->w, v, l->first);
     move_width(move, v->bytes)->compress(l->m, x, masks, x);
   }
-  move_width(move, sizeof *l->place)->compress(l->m, l->place, masks, l->place);
+  move_width(move, sizeof *l->position)->compress(l->m, l->position, masks, l->position);
   memset(l->live, 0, l->m);
   memset(l->live, 1, left);
   l->m = left;
 }
 
-/* The steps of nodes before `end`, from step i on; the step behind them. */
+/* Executes the steps of nodes before `end`, from step i on; returns the step behind them. */
 static uint32_t steps(const struct loop *l, uint32_t i, uint32_t end) {
   const struct cvl_kernel *k = l->w->k;
   for (; k->live_steps[i] < end; i++) {
@@ -141,8 +143,8 @@ static uint32_t steps(const struct loop *l, uint32_t i, uint32_t end) {
   return i;
 }
 
-/* Whether the rounds are to end: because somebody asks, which is noted, or since a fault has
- * been found that comes before what is done here. */
+/* Whether the iterations must end: because a stop is requested, which is recorded, or because a
+ * fault has been found at an earlier node. */
 static bool stopped(const struct loop *l) {
   struct cvl_kernel *k = l->w->k;
   if (atomic_load_explicit(&k->failed, memory_order_relaxed) <= l->at.test) return true;
@@ -160,12 +162,12 @@ bool fused_loop(struct fused_worker *w, uint32_t *step, uint64_t first, uint64_t
   begin(&l, n);
   for (uint64_t round = 1;; round++) {
     goes_on = steps(&l, begins, l.at.test);
-    const uint64_t left = leave(&l);
+    const uint64_t left = finish(&l);
     if (left == 0) break;
     if (round % ROUNDS_UNASKED == 0 && stopped(&l)) return false;
     steps(&l, goes_on, l.at.next);
     advance(&l);
-    if (left <= l.m - l.m / 4 && left < l.m) gather_live(&l, left);
+    if (left <= l.m - l.m / 4 && left < l.m) compact(&l, left);
   }
   while (k->live_steps[*step] < l.at.last) ++*step;
   return true;

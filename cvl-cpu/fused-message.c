@@ -1,26 +1,26 @@
-/* fused-message.c - the two INTs that the message of a failing ASSERT tells. Steps that nothing
- * else needs are not executed in a run (superop.h: cold nodes); here everything the INTs rest
- * on is computed once more, for the one place at fault. Nodes before the ASSERT have not
- * failed there, or one of them would be reported.
+/* fused-message.c - the two INTs that the message of a failing ASSERT reports. A run does not
+ * execute nodes that only messages need (superop.h: cold nodes). Here everything that the INTs
+ * depend on is computed again, for the one position at fault. Nodes before the ASSERT have not
+ * failed there, or one of them would be reported instead.
  */
 #include <string.h>
 
 #include "cvl-cpu/fused-plan.h"
 #include "cvl-cpu/kernels.h"
 
-/* An element with what kernels may read behind it. */
+/* An element, with the bytes that kernels may read behind it. */
 struct element {
   _Alignas(VECTOR_SLACK) char bytes[2 * VECTOR_SLACK];
 };
 
 struct message {
   const struct cvl_kernel *k;
-  uint64_t place;
+  uint64_t position;
   bool wanted[SUPEROP_VALUES_MAX];
   uint64_t element[SUPEROP_VALUES_MAX]; /* of wanted values, in the first bytes */
 };
 
-/* Backwards from v and w: which values are wanted. */
+/* Backwards from the INTs of the ASSERT: which values they depend on. */
 static void find_wanted(struct message *m, uint32_t assertion) {
   const struct superop *op = m->k->op;
   for (uint32_t n = assertion + 1; n-- > 0;) {
@@ -67,14 +67,14 @@ static void compute(struct message *m, uint32_t number) {
   void *out = &m->element[node->result];
   const bool walks =
       node->role == ROLE_SPREAD || node->role == ROLE_INDEX || node->role == ROLE_GATHER;
-  const uint64_t s = walks ? segment_at(&p->near, m->place) : m->place;
+  const uint64_t s = walks ? segment_at(&p->near, m->position) : m->position;
   switch ((enum superop_role)node->role) {
   case ROLE_CONST: memcpy(out, &node->constant.as, bytes); break;
   case ROLE_SPREAD: memcpy(out, (const char *)p->values + s * bytes, bytes); break;
   case ROLE_INDEX: {
     const uint64_t x =
         (uint64_t)int_at(m, p->values, s) +
-        (m->place - segment_start(&p->near, s)) * (uint64_t)int_at(m, p->strides, s);
+        (m->position - segment_start(&p->near, s)) * (uint64_t)int_at(m, p->strides, s);
     memcpy(out, &x, bytes); /* wraps; little endian, as kernels-scan-flags.h asks for */
     break;
   }
@@ -89,7 +89,7 @@ static void compute(struct message *m, uint32_t number) {
     break;
   }
   case ROLE_MAP: compute_map(m, node, p); break;
-  case ROLE_CARRY: /* no ASSERT is with a loop */
+  case ROLE_CARRY: /* a superoperator with a loop has no ASSERT */
   case ROLE_WHILE:
   case ROLE_NEXT:
   case ROLE_REDUCE:
@@ -100,16 +100,16 @@ static void compute(struct message *m, uint32_t number) {
   }
 }
 
-void fused_message(const struct cvl_kernel *k, uint32_t assertion, uint64_t place,
+void fused_message(const struct cvl_kernel *k, uint32_t assertion, uint64_t position,
                    struct cvl_error *e) {
   const struct superop *op = k->op;
   const struct superop_node *node = &op->nodes[assertion];
-  struct message m = {.k = k, .place = place};
+  struct message m = {.k = k, .position = position};
   find_wanted(&m, assertion);
   for (uint32_t v = 0; v < op->param_count; v++) {
     const struct fused_value *p = &k->values[v];
-    if (!m.wanted[v] || !p->told) continue;
-    memcpy(&m.element[v], p->base + place * p->bytes, p->bytes);
+    if (!m.wanted[v] || !p->reported) continue;
+    memcpy(&m.element[v], p->base + position * p->bytes, p->bytes);
   }
   for (uint32_t n = 0; n < assertion; n++) {
     if (op->nodes[n].result_count > 0 && m.wanted[op->nodes[n].result]) compute(&m, n);

@@ -1,9 +1,9 @@
-/* fused-plan.c - superoperators made ready: which nodes are steps, and in which buffer the
- * result of each lies. A buffer is free again after the last step that reads it; what a
- * consumer reads stays to the end of the tile or the piece. */
+/* fused-plan.c - the plan of a superoperator: which nodes are steps, and the buffer of each
+ * result. A buffer is free again after the last step that reads it; what a reduction, pack or
+ * scan reads stays to the end of the tile or the chunk. */
 #include <string.h>
 
-#include "cvl-cpu/fused-native.h"
+#include "cvl-cpu/fused-compiled.h"
 #include "cvl-cpu/fused-plan.h"
 #include "cvl-cpu/kernels.h"
 #include "cvl-cpu/native-compile.h"
@@ -20,8 +20,8 @@ static enum cvl_elem elem_of(const struct cvl_context *c, uint8_t kind) {
   return CVL_BOOL;
 }
 
-/* Whether operand i of a node is read place by place, as opposed to as a whole. */
-static bool reads_places(const struct superop_node *node, unsigned i) {
+/* Whether operand i of a node is read elementwise, as opposed to as a whole. */
+static bool reads_elementwise(const struct superop_node *node, unsigned i) {
   const struct opcode_info *info = superop_info(node->op);
   switch ((enum superop_role)node->role) {
   case ROLE_MAP:
@@ -55,27 +55,27 @@ static bool takes_runs(const struct superop_node *node, unsigned i) {
          (node->op == OPC_DPERMUTE || node->op == OPC_FPERMUTE);
 }
 
-/* Operand i of a node: in which way it is read. */
-static void note_reader(struct cvl_kernel *k, uint32_t n, unsigned i) {
+/* Notes how operand i of node n is used. */
+static void note_use(struct cvl_kernel *k, uint32_t n, unsigned i) {
   const struct superop_node *node = &k->op->nodes[n];
   struct fused_value *v = &k->values[node->operands[i]];
-  const bool places = reads_places(node, i);
+  const bool elementwise = reads_elementwise(node, i);
   const bool cold = k->op->cold[n] || !superop_matters(node, i);
   if (!cold) v->last_read = n;
   if (!cold && !takes_runs(node, i)) v->as_runs = false;
-  if (places && !cold && v->node == SUPEROP_NONE) v->read_places = true;
-  if (!places || !is_step(node)) v->only_read_so = false;
-  if (!places || is_step(node)) return;
+  if (elementwise && !cold && v->node == SUPEROP_NONE) v->read_elementwise = true;
+  if (!elementwise || !is_step(node)) v->only_elementwise = false;
+  if (!elementwise || is_step(node)) return;
   v->consumed = true;
   v->consumers++;
   if (node->role == ROLE_SCATTER) v->scattered = true;
-  if (node->role == ROLE_SCAN) v->home = IN_PIECE;
-  if ((node->role == ROLE_REDUCE || node->role == ROLE_PACK) && v->home == IN_STRIP) {
-    v->home = IN_TILE;
+  if (node->role == ROLE_SCAN) v->buffer = IN_CHUNK;
+  if ((node->role == ROLE_REDUCE || node->role == ROLE_PACK) && v->buffer == IN_STRIP) {
+    v->buffer = IN_TILE;
   }
 }
 
-/* What a round of a loop finds is read to its end. */
+/* What an iteration of a loop reads is needed to the end of the loop. */
 static void note_loops(struct cvl_kernel *k) {
   const struct superop *op = k->op;
   for (uint32_t v = 0; v < op->value_count && superop_has_loops(op); v++) {
@@ -84,8 +84,8 @@ static void note_loops(struct cvl_kernel *k) {
   }
 }
 
-/* ASSERTs of 0 <= i and i < n, as of an index: where n is the same in all places one look at i
- * does (bind_assert). So i has to stay up to there. */
+/* Finds ASSERTs of 0 <= i and i < n, as indices have. Where n is uniform a single comparison
+ * checks both (bind_assert), which reads i: i has to be kept up to the ASSERT. */
 static void note_ranges(struct cvl_kernel *k) {
   const struct superop_node *nodes = k->op->nodes;
   for (uint32_t n = 0; n < k->op->node_count; n++) {
@@ -107,9 +107,9 @@ static void note_ranges(struct cvl_kernel *k) {
   }
 }
 
-/* What messages rest on stays as it is up to the last ASSERT that they are of; until: of every
- * value, this node, counted from 1. */
-static void note_told(struct cvl_kernel *k, uint32_t *until) {
+/* Keeps the parameters that messages depend on unchanged up to the last ASSERT that reports
+ * them. until: that node for every value, counted from 1. */
+static void note_reported(struct cvl_kernel *k, uint32_t *until) {
   const struct superop *op = k->op;
   for (uint32_t n = op->node_count; n-- > 0;) {
     const struct superop_node *node = &op->nodes[n];
@@ -121,7 +121,7 @@ static void note_told(struct cvl_kernel *k, uint32_t *until) {
       const uint32_t v = node->operands[i];
       if (node->role == ROLE_ASSERT && superop_matters(node, i)) continue;
       if (until[v] < last) until[v] = last;
-      if (reads_places(node, i)) k->values[v].told = true;
+      if (reads_elementwise(node, i)) k->values[v].reported = true;
     }
   }
   for (uint32_t v = 0; v < op->param_count; v++) {
@@ -135,20 +135,20 @@ static void describe_values(struct cvl_kernel *k) {
     struct fused_value *v = &k->values[i];
     v->elem = (uint8_t)elem_of(k->c, op->kinds[i]);
     v->bytes = (uint8_t)elem_bytes(v->elem);
-    v->home = IN_STRIP;
+    v->buffer = IN_STRIP;
     v->node = SUPEROP_NONE;
-    v->only_read_so = true;
+    v->only_elementwise = true;
   }
   for (uint32_t i = 0; i < op->output_count; i++) k->values[op->outputs[i]].is_output = true;
   for (uint32_t n = 0; n < op->node_count; n++) {
     const struct superop_node *node = &op->nodes[n];
     for (unsigned i = 0; i < node->result_count; i++) k->values[node->result + i].node = n;
     if (node->role == ROLE_INDEX) k->values[node->result].as_runs = true;
-    for (unsigned i = 0; i < node->operand_count; i++) note_reader(k, n, i);
+    for (unsigned i = 0; i < node->operand_count; i++) note_use(k, n, i);
   }
 }
 
-/* Whether a scatter reads a value: it may write over it, or give up its memory. */
+/* Whether a scatter reads a value: it may overwrite it, or release its memory. */
 static bool is_scattered(const struct cvl_kernel *k, uint32_t value) {
   for (uint32_t n = 0; n < k->op->node_count; n++) {
     const struct superop_node *node = &k->op->nodes[n];
@@ -159,7 +159,8 @@ static bool is_scattered(const struct cvl_kernel *k, uint32_t value) {
   return false;
 }
 
-/* Which INDEXes may stay runs, of what is still there when the scatters are executed. */
+/* Decides which INDEXes may stay unwritten. Their operands must still be unchanged when the
+ * scatters are executed. */
 static void note_runs(struct cvl_kernel *k) {
   for (uint32_t n = 0; n < k->op->node_count; n++) {
     const struct superop_node *node = &k->op->nodes[n];
@@ -183,21 +184,21 @@ static uint32_t take_slot(struct slots *s) {
   return s->free_count ? s->free[--s->free_count] : s->made++;
 }
 
-/* The buffers that a loop needs from its beginning: results are written while it runs. A
- * carried value that becomes another one needs one more. */
+/* Assigns the buffers that a loop needs from its beginning, since results are written while it
+ * runs. If the next value is another carried value it needs a spare buffer. */
 static void begin_loop(struct cvl_kernel *k, struct slots *s, struct superop_loop l) {
   for (uint32_t i = l.next; i <= l.last; i++) {
     const struct superop_node *next = &k->op->nodes[i];
     struct fused_value *result = &k->values[next->result];
-    if (result->home == IN_STRIP) result->slot = take_slot(s);
-    const uint32_t from = next->operands[1], maker = k->values[from].node;
-    result->has_spare = maker < l.first + l.count && from != next->operands[0];
+    if (result->buffer == IN_STRIP) result->slot = take_slot(s);
+    const uint32_t from = next->operands[1], definition = k->values[from].node;
+    result->has_spare = definition < l.first + l.count && from != next->operands[0];
     if (result->has_spare) result->spare_slot = take_slot(s);
   }
 }
 
-/* The carried value whose buffer the result of step n, after the WHILE of this loop, may be
- * computed in: it is the next value of that one alone, which nobody reads any more. Or NULL. */
+/* The carried value in whose buffer step n, after the WHILE of this loop, may compute its
+ * result: the result is the next value of that one alone, whose uses are all over. Or NULL. */
 static struct fused_value *carried_by(struct cvl_kernel *k, struct superop_loop l, uint32_t n) {
   const uint32_t value = k->op->nodes[n].result;
   struct fused_value *carried = NULL;
@@ -208,7 +209,7 @@ static struct fused_value *carried_by(struct cvl_kernel *k, struct superop_loop 
   }
   for (uint32_t i = l.first; i <= l.last && carried; i++) {
     const struct superop_node *node = &k->op->nodes[i];
-    const uint32_t when = k->nodes[i].chained ? k->nodes[i].root : i;
+    const uint32_t when = k->nodes[i].inlined ? k->nodes[i].root : i;
     if (when <= n) continue;
     for (unsigned j = node->role == ROLE_NEXT; j < node->operand_count; j++) {
       if (carried == &k->values[node->operands[j]]) return NULL;
@@ -217,8 +218,8 @@ static struct fused_value *carried_by(struct cvl_kernel *k, struct superop_loop 
   return carried;
 }
 
-/* Gives the result of every step its buffer. A result may take over that of an operand whose
- * last use this is: kernels work in place where elements are of one size. */
+/* Assigns a buffer to the result of every step. A result may take over the buffer of an operand
+ * whose last use this is: kernels may overwrite an operand of the same element size. */
 static void assign_slots(struct cvl_kernel *k, uint32_t *free_slots) {
   struct slots s = {.free = free_slots};
   struct superop_loop loop = {0};
@@ -226,27 +227,27 @@ static void assign_slots(struct cvl_kernel *k, uint32_t *free_slots) {
     const uint32_t n = k->steps[i];
     const struct superop_node *node = &k->op->nodes[n];
     struct fused_value *result = fused_result(k, n);
-    uint32_t reads[FUSED_CHAIN_LEAVES], stored[FUSED_CHAIN_NODES];
-    if (k->nodes[n].chained) continue; /* its reader reads what it reads */
-    const uint32_t read_count = fused_chain_leaves(k, n, reads);
+    uint32_t reads[FUSED_EXPRESSION_LEAVES], stored[FUSED_EXPRESSION_NODES];
+    if (k->nodes[n].inlined) continue; /* its use reads what it reads */
+    const uint32_t read_count = fused_expression_leaves(k, n, reads);
     if (node->role == ROLE_CARRY && n > loop.last) {
       loop = superop_loop_at(k->op, n);
       begin_loop(k, &s, loop);
     }
-    const uint32_t stored_count = fused_chain_stored(k, n, stored);
+    const uint32_t stored_count = fused_expression_stored(k, n, stored);
     for (uint32_t j = 0; j < stored_count; j++) k->values[stored[j]].slot = take_slot(&s);
-    const bool wants_slot = result && result->home == IN_STRIP && node->role != ROLE_NEXT;
+    const bool wants_slot = result && result->buffer == IN_STRIP && node->role != ROLE_NEXT;
     struct fused_value *carried = loop.last > n ? carried_by(k, loop, n) : NULL;
-    if (result && result->home == IN_TILE) result->slot = k->tile_slots++;
+    if (result && result->buffer == IN_TILE) result->slot = k->tile_slots++;
     bool given = carried != NULL;
     if (given) {
       result->slot = carried->slot;
-      result->last_read = 0; /* the buffer is not its own to give away */
+      result->last_read = 0; /* the buffer stays that of the carried value */
     }
     for (uint32_t j = 0; j < read_count; j++) {
       struct fused_value *v = &k->values[reads[j]];
       if (v->node == SUPEROP_NONE || k->op->nodes[v->node].role == ROLE_CONST) continue;
-      if (v->home != IN_STRIP || v->last_read != n || v->is_output || v->scattered) continue;
+      if (v->buffer != IN_STRIP || v->last_read != n || v->is_output || v->scattered) continue;
       bool again = false; /* the same operand twice */
       for (uint32_t before = 0; before < j; before++) again |= reads[before] == reads[j];
       if (again) continue;
@@ -254,7 +255,7 @@ static void assign_slots(struct cvl_kernel *k, uint32_t *free_slots) {
         result->slot = v->slot;
         given = true;
       } else {
-        v->slot |= UINT32_C(1) << 31; /* to be freed below, when the result has its own */
+        v->slot |= UINT32_C(1) << 31; /* freed below, after the result has got its own */
       }
     }
     if (wants_slot && !given) result->slot = take_slot(&s);
@@ -271,8 +272,8 @@ static void assign_slots(struct cvl_kernel *k, uint32_t *free_slots) {
 
 /* ---- nodes ---- */
 
-/* Bytes of traffic that take as long as an operation on one element, at about 10 a nanosecond:
- * estimates, on which only the grain of parallel loops depends. */
+/* The cost of an operation on one element, in bytes of memory traffic that take as long, at
+ * about 10 a nanosecond: estimates, on which only the grain of parallel loops depends. */
 static uint32_t cost_of(const struct fused_node *node, const struct superop_node *of) {
   enum { PLAIN = 4, DIVISION = 12, FUNCTION = 32, GATHER = 16 };
   if (of->role == ROLE_GATHER || of->role == ROLE_PICK) return GATHER;
@@ -359,11 +360,12 @@ struct cvl_kernel *cpu_prepare(struct cvl_context *c, const struct superop *op) 
   const size_t free_at = steps_at + op->node_count * sizeof(uint32_t);
   const size_t copies_at = free_at + op->value_count * sizeof(uint32_t);
   const size_t live_at = copies_at + op->value_count * sizeof(uint32_t);
-  const size_t followed_at = live_at + op->node_count * sizeof(uint32_t);
-  const size_t stretch_at = followed_at + op->node_count * sizeof(uint32_t);
-  const size_t shifted_at = stretch_at + op->node_count * sizeof(uint32_t);
-  const size_t chains_at = shifted_at + op->node_count * sizeof(uint32_t);
-  const size_t bytes = chains_at + 3 * op->node_count * sizeof(struct fused_chain);
+  const size_t analysed_at = live_at + op->node_count * sizeof(uint32_t);
+  const size_t affine_steps_at = analysed_at + op->node_count * sizeof(uint32_t);
+  const size_t affine_gathers_at = affine_steps_at + op->node_count * sizeof(uint32_t);
+  const size_t expression_ops_at = affine_gathers_at + op->node_count * sizeof(uint32_t);
+  const size_t bytes =
+      expression_ops_at + 3 * op->node_count * sizeof(struct fused_expression_op);
   char *block = memory_take(c->memory, bytes);
   if (!block) return NULL;
   memset(block, 0, bytes);
@@ -380,25 +382,25 @@ struct cvl_kernel *cpu_prepare(struct cvl_context *c, const struct superop *op) 
   k->steps = (uint32_t *)(void *)(block + steps_at);
   k->copies = (uint32_t *)(void *)(block + copies_at);
   k->live_steps = (uint32_t *)(void *)(block + live_at);
-  k->followed = (uint32_t *)(void *)(block + followed_at);
-  k->stretch_steps = (uint32_t *)(void *)(block + stretch_at);
-  k->shifted = (uint32_t *)(void *)(block + shifted_at);
-  k->chains = (struct fused_chain *)(void *)(block + chains_at);
+  k->analysed = (uint32_t *)(void *)(block + analysed_at);
+  k->affine_steps = (uint32_t *)(void *)(block + affine_steps_at);
+  k->affine_gathers = (uint32_t *)(void *)(block + affine_gathers_at);
+  k->expression_ops = (struct fused_expression_op *)(void *)(block + expression_ops_at);
   uint32_t *scratch = (uint32_t *)(void *)(block + free_at);
   describe_values(k);
   note_runs(k);
   note_loops(k);
   note_ranges(k);
-  note_told(k, scratch);
+  note_reported(k, scratch);
   plan_nodes(k);
-  fused_place_plan(k);
-  fused_stretch_plan(k);
-  fused_chain_plan(k);
+  fused_concatenate_plan(k);
+  fused_affine_plan(k);
+  fused_expression_plan(k);
   assign_slots(k, scratch);
   fused_plan_check(k);
   for (uint32_t n = 0; n < op->node_count; n++) atomic_init(&k->fault[n], FUSED_NONE);
-  if (c->native && !native_when_it_pays(c->native)) k->native = fused_native_new(k);
-  if (k->native) fused_native_ready(k->native); /* begin now */
+  if (c->native && !native_when_it_pays(c->native)) k->compiled = fused_compiled_new(k);
+  if (k->compiled) fused_compiled_ready(k->compiled); /* starts the compiler */
   k->next = c->prepared;
   if (k->next) k->next->previous = k;
   c->prepared = k;
@@ -412,6 +414,6 @@ void cpu_discard(struct cvl_context *c, struct cvl_kernel *k) {
   } else {
     c->prepared = k->next;
   }
-  fused_native_free(k->native);
+  fused_compiled_free(k->compiled);
   memory_give(c->memory, k, k->bytes);
 }

@@ -1,27 +1,28 @@
-/* fused-strip.c - the steps of a superoperator on one strip of places. */
+/* fused-strip.c - the steps of a superoperator on one strip of positions. */
 #include <string.h>
 
-#include "cvl-cpu/fused-native.h"
+#include "cvl-cpu/fused-compiled.h"
 #include "cvl-cpu/fused-plan.h"
 #include "cvl-cpu/kernels.h"
 
-void fused_note(struct cvl_kernel *k, uint32_t node, uint64_t place) {
-  note_lowest(&k->fault[node], place);
+void fused_note(struct cvl_kernel *k, uint32_t node, uint64_t position) {
+  note_lowest(&k->fault[node], position);
   note_lowest(&k->failed, node);
 }
 
-void fused_walks_at(struct fused_worker *w, uint64_t place) {
+void fused_walks_at(struct fused_worker *w, uint64_t position) {
   const struct cvl_kernel *k = w->k;
-  w->stretch_end = 0;
+  w->run_end = 0;
   for (uint32_t i = k->live_from; i < k->step_count; i++) {
     const struct fused_node *p = &k->nodes[k->live_steps[i]];
     if (p->action != ACT_DIST && p->action != ACT_INDEX && p->action != ACT_GATHER) continue;
-    w->walks[p->walk] =
-        walk_from(&p->near, (struct place){segment_from(&p->near, place), place});
+    w->walks[p->walk] = walk_from(
+        &p->near, (struct path_coordinate){segment_from(&p->near, position), position});
   }
 }
 
-/* A gather; returns n or the first place, counted from `first`, whose index is at fault. */
+/* Executes a gather; returns n or the first position, counted from `first`, whose index is out
+ * of range. */
 static uint64_t gather(struct fused_worker *w, const struct superop_node *node,
                        const struct fused_node *p, uint64_t first, uint64_t n, void *out) {
   const struct cvl_kernel *k = w->k;
@@ -90,18 +91,18 @@ uint64_t fused_step(struct fused_worker *w, uint32_t number, uint64_t first, uin
     return n;
   case ACT_GATHER:
   case ACT_PICK: return gather(w, node, p, first, n, out);
-  case ACT_CHAIN: fused_chain_run(w, p, first, n); return n;
+  case ACT_EXPRESSION: fused_expression_run(w, p, first, n); return n;
   case ACT_ASSERT: return all_true(fused_at(w, &k->values[node->operands[0]], first), n);
   case ACT_WITHIN:
     return move_int(move, k->c->int_elem)
         ->within(n, fused_at(w, &k->values[p->index], first), p->bound);
   case ACT_LOOP: /* fused-loop.c */
-  case ACT_NOT: break;
+  case ACT_NONE: break;
   }
   return n;
 }
 
-/* Copies what was not made where it is wanted, of the nodes before `end`. */
+/* Copies the results of nodes before `end` that were computed in buffers. */
 static void deliver(struct fused_worker *w, uint64_t first, uint64_t n, uint64_t end) {
   struct cvl_kernel *k = w->k;
   for (uint32_t i = 0; i < k->copy_count; i++) {
@@ -117,18 +118,20 @@ static void deliver(struct fused_worker *w, uint64_t first, uint64_t n, uint64_t
   }
 }
 
-/* The index is kept here, since the run may overwrite what it came from. */
-void fused_remember(struct fused_worker *w, uint32_t number, uint64_t first, uint64_t place) {
+/* The index is kept here, since the run may overwrite the vector that it was read from. */
+void fused_remember(struct fused_worker *w, uint32_t number, uint64_t first,
+                    uint64_t position) {
   struct cvl_kernel *k = w->k;
   const struct superop_node *node = &k->op->nodes[number];
-  fused_note(k, number, place);
-  if (number > w->fault_node || (number == w->fault_node && place > w->fault_place)) return;
+  fused_note(k, number, position);
+  if (number > w->fault_node || (number == w->fault_node && position > w->fault_position))
+    return;
   w->fault_node = number;
-  w->fault_place = place;
+  w->fault_position = position;
   if (node->role == ROLE_MAP || node->role == ROLE_ASSERT) return;
   const struct fused_value *v = &k->values[node->operands[1]];
   struct cvl_value index = {.form = CVL_SCALAR, .elem = v->elem};
-  memcpy(&index.as, fused_at(w, v, first) + (place - first) * v->step, v->bytes);
+  memcpy(&index.as, fused_at(w, v, first) + (position - first) * v->step, v->bytes);
   w->fault_index = cvl_int_of(&index);
 }
 
@@ -146,78 +149,83 @@ void fused_streams_begin(struct fused_worker *w) {
   const struct cvl_kernel *k = w->k;
   w->stream_count = 0;
   for (uint32_t i = 0; i < k->op->param_count; i++) {
-    if (k->values[i].read_places) fused_stream(w, i, k->values[i].base);
+    if (k->values[i].read_elementwise) fused_stream(w, i, k->values[i].base);
   }
   for (uint32_t i = 0; i < k->step_count; i++) {
     const struct superop_node *node = &k->op->nodes[k->steps[i]];
-    if (node->role != ROLE_GATHER || k->values[node->result].place != IN_MEMORY) continue;
+    if (node->role != ROLE_GATHER || k->values[node->result].storage != IN_MEMORY) continue;
     fused_stream(w, node->operands[0], k->values[node->result].base);
   }
 }
 
 enum { LINE = 64, SECOND_LEVEL = 2 };
 
-static uint64_t ahead_lines(const struct fused_worker *w, const struct fused_stream *s) {
-  return (w->ahead_places * s->bytes + LINE - 1) / LINE;
+static uint64_t prefetch_lines_of(const struct fused_worker *w, const struct fused_stream *s) {
+  return (w->prefetch_count * s->bytes + LINE - 1) / LINE;
 }
 
-void fused_ask_begin(struct fused_worker *w, uint32_t steps) {
-  w->ask_stream = 0;
-  w->ask_line = w->ask_lines = w->asked = w->ask_pace = 0;
-  if (w->ahead_places == 0 || steps == 0) return;
-  for (uint32_t i = 0; i < w->stream_count; i++) w->ask_lines += ahead_lines(w, &w->streams[i]);
-  w->ask_pace = (w->ask_lines << 32) / steps + 1; /* so that the last step asks for the last */
+void fused_prefetch_begin(struct fused_worker *w, uint32_t steps) {
+  w->prefetch_stream = 0;
+  w->prefetch_line = w->prefetch_lines = w->prefetched = w->prefetch_pace = 0;
+  if (w->prefetch_count == 0 || steps == 0) return;
+  for (uint32_t i = 0; i < w->stream_count; i++)
+    w->prefetch_lines += prefetch_lines_of(w, &w->streams[i]);
+  w->prefetch_pace =
+      (w->prefetch_lines << 32) / steps + 1; /* the last step does the last line */
 }
 
-/* The processor's own prefetching stops at every page, a strip is a page, and while its steps
- * go from buffer to buffer nothing else would be under way. Without it a sum of squares takes a
- * tenth longer. No more lines are asked for at once than the processor has room to wait for, so
- * every step is preceded by its share: with all of them at the start a product with a sparse
- * matrix takes a fifth longer. They are asked for into the second-level cache: the first has no
- * room for two strips of everything and drops them before their turn, so that on an AMD
- * processor whose first has 32 KB a dot product of 10 million pairs, one thread, takes twice as
- * long (`bench/run dot-product --threads 1 --largest`). */
-void fused_ask_ahead(struct fused_worker *w, uint32_t done) {
-  uint64_t due = w->ask_pace * done >> 32;
-  if (due > w->ask_lines) due = w->ask_lines;
-  while (w->asked < due) {
-    const struct fused_stream *s = &w->streams[w->ask_stream];
-    const uint64_t end = ahead_lines(w, s);
-    const char *at = s->at + w->ahead * s->bytes;
-    for (; w->asked < due && w->ask_line < end; w->ask_line++, w->asked++) {
-      __builtin_prefetch(at + w->ask_line * LINE, 0, SECOND_LEVEL);
+/* The hardware prefetcher stops at page boundaries, and a strip is a page: while steps work
+ * from buffer to buffer memory would be idle. Without software prefetching a sum of squares
+ * takes a tenth longer. The processor can wait for few lines at a time, so they are spread over
+ * the steps: with all of them at the start a product with a sparse matrix takes a fifth longer.
+ * They go to the second-level cache. The first-level cache has no room for two strips of all
+ * operands and evicts them before they are used: on an AMD processor with 32 KB of it a dot
+ * product of 10 million pairs, one thread, then takes twice as long (`bench/run dot-product
+ * --threads 1
+ * --largest`). */
+void fused_prefetch(struct fused_worker *w, uint32_t done) {
+  uint64_t due = w->prefetch_pace * done >> 32;
+  if (due > w->prefetch_lines) due = w->prefetch_lines;
+  while (w->prefetched < due) {
+    const struct fused_stream *s = &w->streams[w->prefetch_stream];
+    const uint64_t end = prefetch_lines_of(w, s);
+    const char *at = s->at + w->prefetch_from * s->bytes;
+    for (; w->prefetched < due && w->prefetch_line < end; w->prefetch_line++, w->prefetched++) {
+      __builtin_prefetch(at + w->prefetch_line * LINE, 0, SECOND_LEVEL);
     }
-    if (w->ask_line < end) return;
-    w->ask_line = 0;
-    w->ask_stream++;
+    if (w->prefetch_line < end) return;
+    w->prefetch_line = 0;
+    w->prefetch_stream++;
   }
 }
 
-/* Steps are in the order of their nodes, and of a strip at fault the steps before the fault
- * are all executed: so the lowest node at fault gets its lowest place, whatever was found
- * first. Their results are delivered too: a scatter among them may be at fault itself. */
+/* Steps are executed in the order of their nodes. In a strip with a fault all steps before the
+ * faulting one are executed, so the lowest faulting node gets its lowest position whichever
+ * fault was found first. Their results are copied too, since a scatter of them may be at fault
+ * itself.
+ */
 static bool strip(struct fused_worker *w, uint64_t first, uint64_t n) {
   struct cvl_kernel *k = w->k;
   const uint64_t failed = atomic_load_explicit(&k->failed, memory_order_relaxed);
-  w->origin[IN_STRIP] = w->origin[IN_STRETCH] = first;
+  w->origin[IN_STRIP] = w->origin[IN_AFFINE_RUN] = first;
   uint64_t end = FUSED_NONE;
-  if (k->compiled) {
-    fused_native_strip(w, first, n);
+  if (k->runs_compiled) {
+    fused_compiled_strip(w, first, n);
   } else {
     const struct fused_steps steps = fused_steps_here(w);
-    fused_ask_begin(w, steps.end - steps.first);
+    fused_prefetch_begin(w, steps.end - steps.first);
     for (uint32_t i = steps.first; i < steps.end && end == FUSED_NONE; i++) {
       const uint32_t number = steps.numbers[i];
       if (number > failed) {
         end = failed;
         break;
       }
-      fused_ask_ahead(w, i + 1 - steps.first);
+      fused_prefetch(w, i + 1 - steps.first);
       if (k->op->nodes[number].role == ROLE_CARRY) {
         if (!fused_loop(w, &i, first, n)) end = number;
         continue;
       }
-      if (k->stretches && fused_stretch_has(w, number, first, n)) continue;
+      if (k->has_affine_runs && fused_affine_has(w, number, first, n)) continue;
       const uint64_t done = fused_step(w, number, first, n);
       if (done == n) continue;
       fused_remember(w, number, first, first + done);
@@ -225,27 +233,27 @@ static bool strip(struct fused_worker *w, uint64_t first, uint64_t n) {
     }
   }
   deliver(w, first, n,
-          end < failed ? end : failed); /* what uniform values need may have failed */
+          end < failed ? end : failed); /* the computation of uniform values may have failed */
   return atomic_load_explicit(&k->failed, memory_order_relaxed) == FUSED_NONE;
 }
 
 bool fused_strip(struct fused_worker *w, uint64_t first, uint64_t n) {
   const struct cvl_kernel *k = w->k;
-  const bool asks = (k->pieces > 1 || k->n > PIECE_BYTES) && k->n - first >= 2 * n;
-  if (!k->stretches) {
-    /* Groups of segments end in shorter strips: on from where the last strip's share ended. */
-    const uint64_t end = first + n + k->strip, next = w->ahead + w->ahead_places;
-    w->ahead = next > first + n && next < end ? next : first + n;
-    w->ahead_places = asks ? end - w->ahead : 0;
+  const bool prefetches = (k->chunks > 1 || k->n > CHUNK_BYTES) && k->n - first >= 2 * n;
+  if (!k->has_affine_runs) {
+    /* Groups of segments end in shorter strips: continue where prefetching stopped. */
+    const uint64_t end = first + n + k->strip, next = w->prefetch_from + w->prefetch_count;
+    w->prefetch_from = next > first + n && next < end ? next : first + n;
+    w->prefetch_count = prefetches ? end - w->prefetch_from : 0;
     return strip(w, first, n);
   }
   bool good = true;
   for (uint64_t done = 0; done < n;) {
-    const uint64_t part = fused_stretch(w, first + done, n - done);
-    w->ahead = first + n + done;
-    w->ahead_places = asks ? part : 0;
-    good &= strip(w, first + done, part);
-    done += part;
+    const uint64_t count = fused_affine_run(w, first + done, n - done);
+    w->prefetch_from = first + n + done;
+    w->prefetch_count = prefetches ? count : 0;
+    good &= strip(w, first + done, count);
+    done += count;
   }
   return good;
 }

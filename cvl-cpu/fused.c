@@ -2,10 +2,10 @@
 #include <string.h>
 
 #include "cvl-cpu/fused-choice.h"
-#include "cvl-cpu/fused-native.h"
+#include "cvl-cpu/fused-compiled.h"
 #include "cvl-cpu/fused-plan.h"
 #include "cvl-cpu/kernels.h"
-#include "cvl-cpu/parts.h"
+#include "cvl-cpu/long-segments.h"
 
 /* ---- results ---- */
 
@@ -19,16 +19,16 @@ bool fused_shared(const struct cvl_kernel *k, const struct cvl_value *operands, 
   return false;
 }
 
-/* The memory of an operand that the result of a node may be written to as it is made: nobody
- * reads the operand in any other way, or afterwards. Compiled functions want no array over
- * another: they may go through a strip again. */
+/* The operand whose memory may be overwritten with the result of a node: all uses of the
+ * operand are elementwise, and none is later. Compiled functions need distinct arrays, since
+ * they may repeat a strip. */
 static struct cvl_vector *reusable_for(struct cvl_kernel *k, const struct fused_value *v,
                                        const struct cvl_value *operands) {
   const uint8_t action = k->nodes[v->node].action;
-  if ((action != ACT_MAP && action != ACT_CHAIN) || k->compiled) return NULL;
+  if ((action != ACT_MAP && action != ACT_EXPRESSION) || k->runs_compiled) return NULL;
   for (uint32_t i = 0; i < k->op->param_count; i++) {
     const struct fused_value *p = &k->values[i];
-    if (!p->only_read_so || p->last_read > v->node || k->op->kinds[i] == SUPEROP_SEGDES) {
+    if (!p->only_elementwise || p->last_read > v->node || k->op->kinds[i] == SUPEROP_SEGDES) {
       continue;
     }
     struct cvl_vector *reuse = value_reusable(&operands[i], v->bytes);
@@ -37,12 +37,12 @@ static struct cvl_vector *reusable_for(struct cvl_kernel *k, const struct fused_
   return NULL;
 }
 
-/* The vector for the result of a step. Where possible the step writes to it. */
+/* The vector for the result of a step. Where possible the step writes to it directly. */
 static bool make_vector(struct cvl_kernel *k, struct fused_value *v,
                         const struct cvl_value *operands) {
   struct cvl_vector *reuse = NULL;
-  if (v->placed_by != SUPEROP_NONE) {
-    if (!fused_place_room(k, v, operands)) return false;
+  if (v->concatenated_by != SUPEROP_NONE) {
+    if (!fused_concatenate_room(k, v, operands)) return false;
   } else {
     reuse = reusable_for(k, v, operands);
     if (!result_new(k->c, k->site + v->node, (enum cvl_elem)v->elem, k->n, reuse, &v->whole)) {
@@ -52,10 +52,10 @@ static bool make_vector(struct cvl_kernel *k, struct fused_value *v,
   v->streaming = !reuse && k->n * v->bytes >= STREAM_BYTES;
   k->streams |= v->streaming;
   const uint8_t action = k->nodes[v->node].action;
-  const bool writes_exactly = action == ACT_MAP || action == ACT_CHAIN ||
+  const bool writes_exactly = action == ACT_MAP || action == ACT_EXPRESSION ||
                               action == ACT_GATHER || action == ACT_PICK || action == ACT_LOOP;
-  if (writes_exactly && v->place == v->home && !v->streaming) {
-    v->place = IN_MEMORY;
+  if (writes_exactly && v->storage == v->buffer && !v->streaming) {
+    v->storage = IN_MEMORY;
     v->base = (char *)result_data(&v->whole) + v->before * v->bytes;
   } else {
     k->copies[k->copy_count++] = (uint32_t)(v - k->values);
@@ -119,7 +119,7 @@ static bool make_results(struct cvl_kernel *k, const struct cvl_value *operands)
   return true;
 }
 
-/* Releases what is not delivered. */
+/* Releases the results that are not returned. */
 static void drop_results(struct cvl_kernel *k) {
   for (uint32_t i = k->op->param_count; i < k->op->value_count; i++) {
     struct cvl_value *v = &k->values[i].whole;
@@ -129,9 +129,9 @@ static void drop_results(struct cvl_kernel *k) {
   }
 }
 
-/* Whether n elements may stay in a vector made for all. To copy what is left of a long vector
- * takes as long again as to pack it; so up to seven eighths are wasted, but no more than half
- * where half the memory is taken. */
+/* Whether n elements may stay in a vector that has room for all. Copying them to a vector of
+ * their own takes as long as packing them did, so up to seven eighths of it may be wasted, but
+ * no more than half once half of the memory limit is in use. */
 static bool may_stay(const struct cvl_kernel *k, uint64_t n, uint64_t bytes) {
   enum { NO_MATTER = 64 << 10 }; /* bytes */
   const struct heap *heap = &k->c->heap;
@@ -139,8 +139,8 @@ static bool may_stay(const struct cvl_kernel *k, uint64_t n, uint64_t bytes) {
   return n != 1 && (n >= k->n / (plenty ? 8 : 2) || k->n * bytes <= NO_MATTER);
 }
 
-/* The result of a pack, whose length is known now. A vector much longer than that gives its
- * memory back. */
+/* Sets the length of a pack's result. A vector with room for many more is replaced by an exact
+ * one. */
 static bool finish_pack(struct cvl_kernel *k, struct fused_pack *p) {
   struct fused_value *result = &k->values[k->op->nodes[p->node].result];
   const uint64_t n = p->kept, bytes = p->v->bytes;
@@ -169,10 +169,10 @@ static bool finish_pack(struct cvl_kernel *k, struct fused_pack *p) {
 
 /* ---- scatters ---- */
 
-/* Whether a scatter is the last to read a vector that was passed with its reference, and reads
- * it once: it may then write over it, and afterwards nobody needs it. */
-static bool is_last_reader(const struct cvl_kernel *k, uint32_t number, uint32_t value,
-                           const struct cvl_value *operands) {
+/* Whether a scatter is the last use of an owned operand, and its only use there: the scatter
+ * may overwrite it, or release it afterwards. */
+static bool is_last_use(const struct cvl_kernel *k, uint32_t number, uint32_t value,
+                        const struct cvl_value *operands) {
   const struct superop *op = k->op;
   if (value >= op->param_count || !operands[value].owned ||
       operands[value].form != CVL_VECTOR || op->last_use[value] != number ||
@@ -186,22 +186,23 @@ static bool is_last_reader(const struct cvl_kernel *k, uint32_t number, uint32_t
   return times == 1;
 }
 
-/* An operand of a scatter: one of the superoperator, or what a step made. */
+/* An operand of a scatter: a parameter of the superoperator, or the result of a node. */
 static struct cvl_value scatter_operand(const struct cvl_kernel *k, uint32_t number,
                                         uint32_t value, const struct cvl_value *operands) {
   struct cvl_value v = value < k->op->param_count ? operands[value] : k->values[value].whole;
-  v.owned = is_last_reader(k, number, value, operands);
+  v.owned = is_last_use(k, number, value, operands);
   return v;
 }
 
-/* Gives up what only this scatter has needed, so that the next finds its memory. */
+/* Releases the values of which this scatter is the last use, so that the next one can reuse
+ * their memory. */
 static void release_read(struct cvl_kernel *k, uint32_t number,
                          const struct cvl_value *operands) {
   const struct superop_node *node = &k->op->nodes[number];
   for (unsigned i = 0; i < node->operand_count; i++) {
     const uint32_t value = node->operands[i];
     struct fused_value *v = &k->values[value];
-    if (is_last_reader(k, number, value, operands)) {
+    if (is_last_use(k, number, value, operands)) {
       vector_release(k->c, operands[value].as.vector);
       v->released = true;
     } else if (value >= k->op->param_count && k->op->last_use[value] == number &&
@@ -214,8 +215,8 @@ static void release_read(struct cvl_kernel *k, uint32_t number,
 
 static bool scatter(struct cvl_kernel *k, uint32_t number, const struct cvl_value *operands) {
   const struct superop_node *node = &k->op->nodes[number];
-  if (k->nodes[number].placed) {
-    if (!fused_place(k, number, operands)) return false;
+  if (k->nodes[number].concatenated) {
+    if (!fused_concatenate(k, number, operands)) return false;
     release_read(k, number, operands);
     return true;
   }
@@ -245,7 +246,7 @@ static bool scatter(struct cvl_kernel *k, uint32_t number, const struct cvl_valu
   return true;
 }
 
-/* The scatters before node `failed`: of those after it nothing is wanted any more. */
+/* Executes the scatters before node `failed`; later ones have no effect any more. */
 static bool scatters(struct cvl_kernel *k, uint64_t failed, const struct cvl_value *operands) {
   for (uint32_t n = 0; n < k->op->node_count && n < failed; n++) {
     if (k->op->nodes[n].role == ROLE_SCATTER && !scatter(k, n, operands)) return false;
@@ -255,32 +256,32 @@ static bool scatters(struct cvl_kernel *k, uint64_t failed, const struct cvl_val
 
 /* ---- faults ---- */
 
-/* The index at the lowest fault: a worker has kept it. */
-static int64_t index_at_fault(const struct cvl_kernel *k, uint64_t number, uint64_t place) {
+/* The index at the lowest fault, from the worker that found it. */
+static int64_t index_at_fault(const struct cvl_kernel *k, uint64_t number, uint64_t position) {
   for (unsigned i = 0; i < k->worker_count; i++) {
     const struct fused_worker *w =
         (const struct fused_worker *)(const void *)(k->workers + i * k->worker_bytes);
-    if (w->fault_node == number && w->fault_place == place) return w->fault_index;
+    if (w->fault_node == number && w->fault_position == position) return w->fault_index;
   }
   return 0;
 }
 
 static void report(struct cvl_kernel *k) {
-  const uint64_t number = k->failed, place = k->fault[number];
+  const uint64_t number = k->failed, position = k->fault[number];
   const struct superop_node *node = &k->op->nodes[number];
   const struct fused_node *p = &k->nodes[number];
-  struct cvl_error e = {.site = k->site + number, .position = (int64_t)place};
+  struct cvl_error e = {.site = k->site + number, .position = (int64_t)position};
   if (node->role == ROLE_WHILE) {
     e.kind = CVL_E_STOPPED;
   } else if (node->role == ROLE_MAP) {
     e.kind = (enum cvl_error_kind)p->entry->error;
   } else if (node->role == ROLE_ASSERT) {
     e.kind = CVL_E_ASSERT;
-    fused_message(k, (uint32_t)number, place, &e);
+    fused_message(k, (uint32_t)number, position, &e);
   } else {
-    const uint64_t s = node->role == ROLE_PICK ? place : segment_at(&p->near, place);
+    const uint64_t s = node->role == ROLE_PICK ? position : segment_at(&p->near, position);
     e.kind = CVL_E_INDEX;
-    e.value = index_at_fault(k, number, place);
+    e.value = index_at_fault(k, number, position);
     e.limit = (int64_t)(segment_start(&p->far, s + 1) - segment_start(&p->far, s));
     e.segment = (int64_t)s;
   }
@@ -295,20 +296,20 @@ static void forget_faults(struct cvl_kernel *k) {
 
 enum { LINE = 64 };
 
-/* Parts of a block, one after the other. */
+/* A block of memory that is laid out array by array. */
 struct layout {
   size_t bytes;
 };
 
-static size_t part(struct layout *l, size_t bytes) {
+static size_t reserve(struct layout *l, size_t bytes) {
   const size_t at = l->bytes;
   l->bytes += (bytes + LINE - 1) / LINE * LINE;
   return at;
 }
 
-/* Where things lie in the memory of a worker. */
+/* Offsets in the memory of a worker. */
 struct worker_layout {
-  size_t in, out, lane_starts, lanes, same, streams, courses, in_order, shifted, block_faults,
+  size_t in, out, lane_starts, lanes, same, streams, affine, run_data, gathered, block_faults,
       walks, ranks, kept, totals, packed, block_totals, window_totals, packs;
 };
 
@@ -317,60 +318,61 @@ static uint64_t least_of(uint64_t a, uint64_t b) {
 }
 
 static size_t pack_room(const struct cvl_kernel *k, const struct fused_pack *p) {
-  const size_t bytes = k->most_places * p->v->bytes + VECTOR_SLACK;
+  const size_t bytes = k->most_positions * p->v->bytes + VECTOR_SLACK;
   return (bytes + LINE - 1) / LINE * LINE;
 }
 
-/* Settles where the buffers lie. */
+/* Lays out the memory of a worker, its buffers included. */
 static struct worker_layout lay_out_worker(struct cvl_kernel *k) {
   struct layout l = {sizeof(struct fused_worker)};
   struct worker_layout at;
-  part(&l, 0);
+  reserve(&l, 0);
   l.bytes = (l.bytes + LINE - 1) / LINE * LINE;
   const size_t packs = k->pack_count, reductions = k->reduction_count;
-  const size_t values = k->compiled ? k->op->value_count : 0;
-  at.in = part(&l, values * sizeof(void *));
-  at.out = part(&l, values * sizeof(void *));
-  const size_t folds = k->compiled ? reductions : 0;
-  at.lane_starts = part(&l, folds * sizeof(void *));
-  at.lanes = part(&l, folds * CVL_REDUCE_LANES * sizeof(uint64_t));
-  at.same = part(&l, k->compiled ? k->op->node_count * sizeof(void *) : 0);
-  at.streams = part(&l, k->op->param_count * sizeof(struct fused_stream));
-  const size_t courses = k->stretches ? k->op->value_count : 0;
-  at.courses = part(&l, courses * sizeof(struct fused_course));
-  at.in_order = part(&l, k->shifted_count * sizeof(char *));
-  at.shifted = part(&l, k->shifted_count * sizeof(char *));
-  at.block_faults = part(&l, k->compiled ? k->op->node_count * sizeof(uint64_t) : 0);
-  at.walks = part(&l, k->walks * sizeof(struct walk));
-  at.ranks = part(&l, packs * sizeof(struct walk));
-  at.kept = part(&l, 2 * packs * sizeof(uint64_t));
-  at.totals = part(&l, reductions * sizeof(char *));
-  at.packed = part(&l, packs * sizeof(char *));
+  const size_t values = k->runs_compiled ? k->op->value_count : 0;
+  at.in = reserve(&l, values * sizeof(void *));
+  at.out = reserve(&l, values * sizeof(void *));
+  const size_t folds = k->runs_compiled ? reductions : 0;
+  at.lane_starts = reserve(&l, folds * sizeof(void *));
+  at.lanes = reserve(&l, folds * CVL_REDUCE_LANES * sizeof(uint64_t));
+  at.same = reserve(&l, k->runs_compiled ? k->op->node_count * sizeof(void *) : 0);
+  at.streams = reserve(&l, k->op->param_count * sizeof(struct fused_stream));
+  const size_t affine = k->has_affine_runs ? k->op->value_count : 0;
+  at.affine = reserve(&l, affine * sizeof(struct fused_affine));
+  at.run_data = reserve(&l, k->affine_gather_count * sizeof(char *));
+  at.gathered = reserve(&l, k->affine_gather_count * sizeof(char *));
+  at.block_faults = reserve(&l, k->runs_compiled ? k->op->node_count * sizeof(uint64_t) : 0);
+  at.walks = reserve(&l, k->walks * sizeof(struct walk));
+  at.ranks = reserve(&l, packs * sizeof(struct walk));
+  at.kept = reserve(&l, 2 * packs * sizeof(uint64_t));
+  at.totals = reserve(&l, reductions * sizeof(char *));
+  at.packed = reserve(&l, packs * sizeof(char *));
   const size_t blocks = k->n > FUSED_TILE ? FUSED_WHOLE / CVL_REDUCE_BLOCK : 0;
-  at.block_totals = part(&l, reductions * blocks * sizeof(uint64_t));
-  const size_t windows = k->pieces > 1 ? k->most_places / SCAN_WINDOW + 2 : 0;
-  at.window_totals = part(&l, 2 * k->scan_count * windows * sizeof(uint64_t));
+  at.block_totals = reserve(&l, reductions * blocks * sizeof(uint64_t));
+  const size_t windows = k->chunks > 1 ? k->most_positions / SCAN_WINDOW + 2 : 0;
+  at.window_totals = reserve(&l, 2 * k->scan_count * windows * sizeof(uint64_t));
   const size_t widest = sizeof(uint64_t);
   const size_t strip =
       (least_of(k->n, k->strip) * widest + SPREAD_SLACK + LINE - 1) / LINE * LINE;
   const size_t tile =
       (least_of(k->n, FUSED_TILE) * widest + SPREAD_SLACK + LINE - 1) / LINE * LINE;
-  const uint32_t slots = k->compiled ? fused_native_slots(k->native) : k->strip_slots;
-  const size_t strips = part(&l, slots * strip);
-  const size_t tiles = part(&l, k->tile_slots * tile);
+  const uint32_t slots = k->runs_compiled ? fused_compiled_slots(k->compiled) : k->strip_slots;
+  const size_t strips = reserve(&l, slots * strip);
+  const size_t tiles = reserve(&l, k->tile_slots * tile);
   for (uint32_t i = 0; i < k->step_count; i++) {
     struct fused_value *v = fused_result(k, k->steps[i]);
     if (!v) continue;
     if (v->has_spare) v->spare = strips + v->spare_slot * strip;
-    if (v->place == IN_STRIP || v->place == IN_STRETCH) {
-      v->offset = strips + (k->compiled ? v->native_slot : v->slot) * strip;
+    if (v->storage == IN_STRIP || v->storage == IN_AFFINE_RUN) {
+      v->offset = strips + (k->runs_compiled ? v->compiled_slot : v->slot) * strip;
     }
-    if (v->place == IN_TILE) v->offset = tiles + v->slot * tile;
-    if (v->place == IN_PIECE) v->offset = part(&l, k->most_places * v->bytes + SPREAD_SLACK);
+    if (v->storage == IN_TILE) v->offset = tiles + v->slot * tile;
+    if (v->storage == IN_CHUNK)
+      v->offset = reserve(&l, k->most_positions * v->bytes + SPREAD_SLACK);
   }
   at.packs = l.bytes;
-  for (uint32_t i = 0; i < k->pack_count && k->pieces > 1; i++) {
-    if (k->packs[i].wants_result) part(&l, pack_room(k, &k->packs[i]));
+  for (uint32_t i = 0; i < k->pack_count && k->chunks > 1; i++) {
+    if (k->packs[i].wants_result) reserve(&l, pack_room(k, &k->packs[i]));
   }
   k->worker_bytes = l.bytes;
   return at;
@@ -381,9 +383,9 @@ static void set_up_worker(struct cvl_kernel *k, const struct worker_layout *at, 
   *w = (struct fused_worker){.k = k,
                              .fault_node = FUSED_NONE,
                              .streams = (struct fused_stream *)(void *)(memory + at->streams),
-                             .courses = (struct fused_course *)(void *)(memory + at->courses),
-                             .in_order = (const char **)(void *)(memory + at->in_order),
-                             .shifted = (const char **)(void *)(memory + at->shifted),
+                             .affine = (struct fused_affine *)(void *)(memory + at->affine),
+                             .run_data = (const char **)(void *)(memory + at->run_data),
+                             .gathered = (const char **)(void *)(memory + at->gathered),
                              .in = (const void **)(void *)(memory + at->in),
                              .out = (void **)(void *)(memory + at->out),
                              .lanes = (void **)(void *)(memory + at->lane_starts),
@@ -396,79 +398,80 @@ static void set_up_worker(struct cvl_kernel *k, const struct worker_layout *at, 
                              .block_totals = memory + at->block_totals,
                              .window_totals = memory + at->window_totals,
                              .packed = (char **)(void *)(memory + at->packed)};
-  for (uint32_t i = 0; k->compiled && i < k->reduction_count; i++) {
+  for (uint32_t i = 0; k->runs_compiled && i < k->reduction_count; i++) {
     w->lanes[i] = memory + at->lanes + i * CVL_REDUCE_LANES * sizeof(uint64_t);
   }
   fused_streams_begin(w);
   char *room = memory + at->packs;
   for (uint32_t i = 0; i < k->pack_count; i++) {
     const struct fused_pack *p = &k->packs[i];
-    w->packed[i] = k->pieces > 1 ? room : p->out;
-    if (k->pieces > 1 && p->wants_result) room += pack_room(k, p);
+    w->packed[i] = k->chunks > 1 ? room : p->out;
+    if (k->chunks > 1 && p->wants_result) room += pack_room(k, p);
   }
 }
 
-/* How the domain is cut: not at all where the pool would cost more than it gains; otherwise so
- * that what a piece reads and writes stays in the second-level cache; one thread alone takes as
- * much as it may before it is asked again whether it is to end. */
+/* Cuts the domain into chunks: into one where the pool would cost more than it gains; otherwise
+ * so that what a chunk reads and writes stays in the second-level cache. One thread alone takes
+ * as much as it may before it looks again whether it must stop. */
 static void cut(struct cvl_kernel *k) {
   enum { LEAST = 2 * FUSED_STRIP };
   const uint64_t steps = k->cut_anywhere ? k->n : segments_steps(&k->segments);
   const unsigned threads = pool_threads(k->c->pool);
-  k->pieces = 1;
+  k->chunks = 1;
   k->grain = steps ? steps : 1;
-  k->most_places = k->n;
+  k->most_positions = k->n;
   if (steps <= k->serial_steps) return;
   const bool alone = threads == 1 && !fused_hands_on(k);
   uint64_t grain =
-      alone ? LONE_BYTES / k->cost : least_of(PIECE_BYTES / k->cost, steps / threads + 1);
+      alone ? LONE_BYTES / k->cost : least_of(CHUNK_BYTES / k->cost, steps / threads + 1);
   if (grain < LEAST) grain = LEAST;
   grain = (grain + LEAST - 1) / LEAST * LEAST;
   if (grain >= steps) return;
   k->grain = grain;
-  k->pieces = (steps + grain - 1) / grain;
-  k->most_places = least_of(k->n, grain + FUSED_WHOLE + CVL_REDUCE_BLOCK);
+  k->chunks = (steps + grain - 1) / grain;
+  k->most_positions = least_of(k->n, grain + FUSED_WHOLE + CVL_REDUCE_BLOCK);
 }
 
 /* ---- the run ---- */
 
 /* False if it was asked to end. */
-static bool run_pieces(struct cvl_kernel *k) {
+static bool run_chunks(struct cvl_kernel *k) {
   const uint64_t steps = k->cut_anywhere ? k->n : segments_steps(&k->segments);
-  pool_body *const piece = k->cut_anywhere ? fused_plain_piece : fused_piece;
+  pool_body *const chunk = k->cut_anywhere ? fused_plain_chunk : fused_chunk;
   const bool done =
-      (fused_hands_on(k) ? pool_for_in_order : pool_for)(k->c->pool, steps, k->grain, piece, k);
-  if (!done || !k->giants) return done;
+      (fused_hands_on(k) ? pool_for_in_order : pool_for)(k->c->pool, steps, k->grain, chunk, k);
+  if (!done || !k->long_segments) return done;
   for (uint32_t i = 0; i < k->reduction_count; i++) {
     const struct fused_reduction *r = &k->reductions[i];
-    finish_giants(&k->segments, FUSED_WHOLE, k->giants, r->row, r->v->bytes, r->totals, r->out);
+    finish_long_segments(&k->segments, FUSED_WHOLE, k->long_segments, r->row, r->v->bytes,
+                         r->totals, r->out);
   }
   return true;
 }
 
-/* Everything between results made and results finished, in one block of memory. */
+/* Executes the superoperator, its results allocated; all scratch memory is one block. */
 static bool run_in_memory(struct cvl_kernel *k, const struct cvl_value *operands) {
   const struct worker_layout at = lay_out_worker(k);
-  const unsigned threads = k->pieces > 1 ? pool_threads(k->c->pool) : 1;
+  const unsigned threads = k->chunks > 1 ? pool_threads(k->c->pool) : 1;
   k->worker_count = threads;
-  const bool has_giants = k->reduction_count > 0 && k->n > FUSED_WHOLE;
-  const size_t windows = has_giants ? k->n / FUSED_WHOLE + 1 : 0;
-  const size_t totals = has_giants ? giant_base(k->n, FUSED_WHOLE) + 1 : 0;
+  const bool has_long_segments = k->reduction_count > 0 && k->n > FUSED_WHOLE;
+  const size_t windows = has_long_segments ? k->n / FUSED_WHOLE + 1 : 0;
+  const size_t totals = has_long_segments ? block_totals_at(k->n, FUSED_WHOLE) + 1 : 0;
   struct layout l = {0};
-  const size_t workers_at = part(&l, threads * k->worker_bytes);
-  const size_t giants_at = part(&l, windows * sizeof *k->giants);
-  const size_t totals_at = part(&l, totals * sizeof(uint64_t) * k->reduction_count);
-  const bool states = k->pieces > 1;
-  const size_t states_at = part(&l, states ? k->scan_count * sizeof(struct scan_state) : 0);
-  const size_t room_at = part(&l, fused_room_bytes(k));
+  const size_t workers_at = reserve(&l, threads * k->worker_bytes);
+  const size_t long_segments_at = reserve(&l, windows * sizeof *k->long_segments);
+  const size_t totals_at = reserve(&l, totals * sizeof(uint64_t) * k->reduction_count);
+  const bool states = k->chunks > 1;
+  const size_t states_at = reserve(&l, states ? k->scan_count * sizeof(struct scan_state) : 0);
+  const size_t room_at = reserve(&l, fused_room_bytes(k));
   char *block = scratch_alloc(k->c, k->site, l.bytes);
   if (!block) return false;
   k->workers = block + workers_at;
   for (unsigned i = 0; i < threads; i++) {
     set_up_worker(k, &at, k->workers + i * k->worker_bytes);
   }
-  k->giants = has_giants ? (uint64_t *)(void *)(block + giants_at) : NULL;
-  if (has_giants) memset(k->giants, 0, windows * sizeof *k->giants);
+  k->long_segments = has_long_segments ? (uint64_t *)(void *)(block + long_segments_at) : NULL;
+  if (has_long_segments) memset(k->long_segments, 0, windows * sizeof *k->long_segments);
   for (uint32_t i = 0; i < k->reduction_count; i++) {
     k->reductions[i].totals = block + totals_at + i * totals * sizeof(uint64_t);
   }
@@ -476,7 +479,7 @@ static bool run_in_memory(struct cvl_kernel *k, const struct cvl_value *operands
     k->scans[i].state = (struct scan_state *)(void *)(block + states_at) + (states ? i : 0);
   }
   fused_fill_room(k, block + room_at);
-  const bool done = all_done(k->c, k->site, run_pieces(k));
+  const bool done = all_done(k->c, k->site, run_chunks(k));
   const uint64_t failed = atomic_load_explicit(&k->failed, memory_order_relaxed);
   if (done && failed != FUSED_NONE) report(k);
   if (failed != FUSED_NONE) forget_faults(k);
@@ -493,7 +496,7 @@ static bool run(struct cvl_kernel *k, const struct cvl_value *operands) {
   k->cut_anywhere = k->reduction_count + k->scan_count + k->pack_count == 0;
   atomic_store_explicit(&k->turn, 0, memory_order_relaxed);
   atomic_store_explicit(&k->failed, FUSED_NONE, memory_order_relaxed);
-  k->compiled = fused_choose(k);
+  k->runs_compiled = fused_choose(k);
   fused_bind(k, operands);
   if (!make_results(k, operands)) return false;
   cut(k);

@@ -48,7 +48,7 @@ static void stream(void *to, const void *from, size_t bytes) {
   memcpy(t + i, f + i, bytes - i);
 }
 
-/* Waits for the lines under way, which takes as long as they do: once for each piece. */
+/* Waits for the lines under way, which takes as long as they do: once for each chunk. */
 static void stream_end(void) {
 #if defined(__SSE2__)
   _mm_sfence();
@@ -70,14 +70,14 @@ static void stream_end(void) {
     const type zero = 0;                                                                       \
     for (uint64_t i = 0; i < n; i++) out[i] = *(at[i] == NOWHERE ? &zero : &v[at[i]]);         \
   }                                                                                            \
-  /* What falls outside the range is stored all the same, but to a place nobody reads. */      \
+  /* What falls outside the range is stored to a variable that is not read: no branch. */      \
   static void scatter_##suffix(uint64_t n, const void *values, const uint64_t *at,             \
                                uint64_t low, uint64_t high, void *to) {                        \
     const type *v = values;                                                                    \
-    type *out = to, nobody;                                                                    \
+    type *out = to, unused;                                                                    \
     for (uint64_t i = 0; i < n; i++) {                                                         \
-      type *place = at[i] - low < high - low ? out + at[i] : &nobody;                          \
-      *place = v[i];                                                                           \
+      type *target = at[i] - low < high - low ? out + at[i] : &unused;                         \
+      *target = v[i];                                                                          \
     }                                                                                          \
   }                                                                                            \
   static void scatter_marking_##suffix(uint64_t n, const void *values, const uint64_t *at,     \
@@ -154,7 +154,7 @@ static void masks(uint64_t n, const uint8_t *flags, uint64_t *to) {
   }
 }
 
-/* Without a branch: every element is stored, and the next place moves on if it was wanted. */
+/* Without a branch: every element is stored, and `to` advances if its flag is set. */
 #define COMPRESS(suffix, type)                                                                 \
   static inline uint64_t compress_plain_##suffix(uint64_t n, const type *v, uint64_t mask,     \
                                                  type *out) {                                  \

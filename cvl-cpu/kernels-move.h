@@ -1,8 +1,8 @@
 /* kernels-move.h - kernels that move data: copies past the caches, values spread over
  * segments, gathers, scatters, packing, and the arithmetic of offsets.
  *
- * What depends on the segment of a position is first *expanded*: written out for a chunk of
- * positions that fits the first-level cache. Segments are expanded with stores of one or two
+ * What depends on the segment of a position is first *expanded*: written out for as many
+ * positions as fit the first-level cache. Segments are expanded with stores of one or two
  * whole vectors that run past the end of a short segment and are overwritten by the next one,
  * so a segment costs a few cycles without a branch on its length. Everything after that is
  * a straight loop over positions.
@@ -26,7 +26,7 @@ struct walk {
  * and a branch on that is hardly ever foreseen. Equal ones do not vary. */
 enum { WIDE_LENGTH = 3, SPREAD_SLACK = 2 * VECTOR_SLACK };
 
-static inline struct walk walk_from(const struct segments *s, struct place at) {
+static inline struct walk walk_from(const struct segments *s, struct path_coordinate at) {
   const bool wide = s->offsets && s->total / WIDE_LENGTH >= s->count;
   return (struct walk){s->offsets, s->equal, at.segment, at.position, wide};
 }
@@ -40,8 +40,8 @@ static inline uint64_t walk_start(const struct walk *w, uint64_t k) {
 
 /* Kernels for elements of one size. */
 struct move_width {
-  /* Spreads values[k] over the part of each segment k between w->position and `last`, to out[0
-   * ..]; writes up to SPREAD_SLACK bytes more. Moves w on to `last`. */
+  /* Writes values[k] for each position of segment k between w->position and `last`, to out[0
+   * ..]; writes up to SPREAD_SLACK bytes more. Advances w to `last`. */
   void (*dist)(struct walk *w, uint64_t last, const void *values, void *out);
   /* out[i] = v[at[i]]; gather_some: zero where at[i] is NOWHERE. */
   void (*gather)(uint64_t n, const void *v, const uint64_t *at, void *out);
@@ -66,7 +66,7 @@ struct length_summary {
 struct move_int {
   /* n, or the first i whose index[i] is not less than the limit. */
   uint64_t (*within)(uint64_t n, const void *index, uint64_t limit);
-  /* start[k] + j * stride[k] at place j of segment k; otherwise like dist. */
+  /* start[k] + j * stride[k] at position j of segment k; otherwise like dist. */
   void (*index)(struct walk *w, uint64_t last, const void *start, const void *stride,
                 void *out);
   /* at[i] += index[i] where index[i] is less than limit[i], both for i < n. With flags (not
@@ -108,7 +108,7 @@ struct move_kernels {
   /* The start and the length of segments first .. first+n-1. */
   void (*bounds)(const struct segments *, uint64_t first, uint64_t n, uint64_t *base,
                  uint64_t *limit);
-  /* source[at[i] - low] = i, where low <= at[i] < low + n; false if a place is missing. */
+  /* source[at[i] - low] = i, where low <= at[i] < low + n; false if a position is missing. */
   bool (*invert)(uint64_t n, const uint64_t *at, uint64_t low, uint64_t *source);
   /* Number of flags set. */
   uint64_t (*count)(uint64_t n, const uint8_t *flags);

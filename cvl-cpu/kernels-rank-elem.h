@@ -1,5 +1,5 @@
-/* kernels-rank-elem.h - keys and short ranks for one type of elements; a part of
- * kernels-rank.c, which includes it with KIND, ELEMENT and KEY defined; undefines them.
+/* kernels-rank-elem.h - keys and short ranks for one type of elements. Included by
+ * kernels-rank.c with KIND, ELEMENT and KEY defined; undefines them.
  */
 #define NAMED(name)          COMBINE_EXPAND_NAME(name, KIND)
 #define NAMED_FOR(name, way) COMBINE_EXPAND_NAME(COMBINE_EXPAND_NAME(name, KIND), way)
@@ -42,23 +42,24 @@ ALWAYS_INLINE void NAMED(items)(const void *data, uint64_t first, uint64_t n,
 ALWAYS_INLINE void NAMED(few)(const ELEMENT *x, const uint64_t *offsets, uint64_t count,
                               int down, KEY *rank) {
   KEY keys[LANES + STRIP + RANK_FEW + LANES], ranks[LANES + STRIP + RANK_FEW + LANES];
-  uint8_t place[STRIP + 2 * RANK_FEW]; /* in the segment */
+  uint8_t position[STRIP + 2 * RANK_FEW]; /* in the segment */
   KEY *key = keys + LANES, *r = ranks + LANES;
   const int n = (int)(offsets[count] - offsets[0]);
   static const uint8_t counting[RANK_FEW] = {0, 1, 2, 3, 4, 5, 6, 7};
   uint64_t most = 0;
   for (uint64_t k = 0; k < count; k++) {
-    memcpy(place + (offsets[k] - offsets[0]), counting, sizeof counting);
+    memcpy(position + (offsets[k] - offsets[0]), counting, sizeof counting);
     const uint64_t length = offsets[k + 1] - offsets[k];
     most = length > most ? length : most;
   }
   for (int i = 0; i < n; i++) key[i] = NAMED(key)(x[i], down);
   for (int i = 0; i < n; i++) r[i] = 0;
   for (int s = 1; s < (int)most; s++) {
-    KEY before[STRIP + RANK_FEW]; /* 1 where the element s places before it stays before it */
+    KEY before[STRIP +
+               RANK_FEW]; /* 1 where the element s positions before it stays before it */
     for (int i = 0; i < n; i++) before[i] = key[i - s] <= key[i];
-    for (int i = s; i < n; i++) r[i] += place[i] >= s ? before[i] : 0;
-    for (int i = s; i < n; i++) r[i - s] += place[i] >= s ? before[i] ^ 1 : 0;
+    for (int i = s; i < n; i++) r[i] += position[i] >= s ? before[i] : 0;
+    for (int i = s; i < n; i++) r[i - s] += position[i] >= s ? before[i] ^ 1 : 0;
   }
   memcpy(rank, r, (size_t)n * sizeof *rank);
 }

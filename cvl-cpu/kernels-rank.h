@@ -33,7 +33,7 @@ struct rank_row {
   void (*move)(const void *x, uint64_t first, uint64_t n, const struct radix_digit *,
                uint64_t *next, void *to);
   /* Sorts at[first .. first + n) by these bits of the keys; the result is there if they are to
-   * stay, else in the same place of `other`. Both are overwritten. */
+   * stay, else at the same positions of `other`. Both are overwritten. */
   void (*bucket)(void *at, void *other, uint64_t first, uint64_t n, const struct radix_bits *,
                  bool stay);
 };

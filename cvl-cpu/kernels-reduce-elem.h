@@ -1,5 +1,5 @@
-/* kernels-reduce-elem.h - the reductions of one element type; a part of kernels-reduce.c, which
- * includes it with CLASS, KIND and the widths defined.
+/* kernels-reduce-elem.h - the reductions of one element type. Included by kernels-reduce.c with
+ * CLASS, KIND and the widths defined.
  *
  * The tree is that of cvl.h. BOOL operations are exact, so there it is as wide as suits bytes.
  * Short segments are reduced side by side (kernels-reduce-short.h).
@@ -134,9 +134,9 @@ ALWAYS_INLINE void NAMED(segments)(enum cvl_op op, reduce_blocks *blocks, const 
       for (int i = 0; i < many; i++) out[i] = NAMED(identity)(op);
     }
     if (!longer) continue;
-    const uint64_t giant = longer & longer_than(CVL_REDUCE_BLOCK - 1, o, many);
-    if (longer != giant) NAMED(middling_ones)(op, x, o, longer & ~giant, out);
-    for (longer = giant; longer; longer &= longer - 1) {
+    const uint64_t very_long = longer & longer_than(CVL_REDUCE_BLOCK - 1, o, many);
+    if (longer != very_long) NAMED(medium_ones)(op, x, o, longer & ~very_long, out);
+    for (longer = very_long; longer; longer &= longer - 1) {
       const int i = __builtin_ctzll(longer);
       const uint64_t n = o[i + 1] - o[i];
       if (n <= REDUCE_WHOLE) out[i] = NAMED(segment)(blocks, x + o[i], n);

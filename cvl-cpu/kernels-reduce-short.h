@@ -1,4 +1,4 @@
-/* kernels-reduce-short.h - short segments reduced side by side; a part of
+/* kernels-reduce-short.h - short segments reduced side by side. Included by
  * kernels-reduce-elem.h, for one element type.
  *
  * The lanes of a short segment fill a row, padded, by one masked load whatever its length is;
@@ -109,9 +109,9 @@ ALWAYS_INLINE void NAMED(load_folded)(enum cvl_op op, const ELEMENT_TYPE *x, uin
 
 /* The reductions of those segments of a group that are set in `which`, of at most
  * CVL_REDUCE_BLOCK elements each: the last steps of the tree side by side. */
-ALWAYS_INLINE void NAMED(middling_ones)(enum cvl_op op, const ELEMENT_TYPE *x,
-                                        const uint64_t *offsets, uint64_t which,
-                                        ELEMENT_TYPE *out) {
+ALWAYS_INLINE void NAMED(medium_ones)(enum cvl_op op, const ELEMENT_TYPE *x,
+                                      const uint64_t *offsets, uint64_t which,
+                                      ELEMENT_TYPE *out) {
   ELEMENT_TYPE a[GROUP * ROW], b[GROUP * ROW / 2];
   int count = 0;
   for (uint64_t left = which; left; left &= left - 1) {

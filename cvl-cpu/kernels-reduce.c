@@ -120,8 +120,8 @@ ALWAYS_INLINE void load_row_masked(size_t bytes, const void *x, unsigned mask, i
 #define REDUCE_IS_F 1
 #define REDUCE_IS_B 0
 
-#define COMBINE_PART       "cvl-cpu/kernels-reduce-elem.h"
-#define COMBINE_FLAGS_PART "cvl-cpu/kernels-reduce-elem.h"
+#define COMBINE_NUMBERS "cvl-cpu/kernels-reduce-elem.h"
+#define COMBINE_FLAGS   "cvl-cpu/kernels-reduce-elem.h"
 #include "cvl-cpu/combine-types.h"
 
 #define ROW(op, kind)                                                                          \

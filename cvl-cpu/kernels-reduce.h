@@ -4,7 +4,7 @@
 
 #include "cvl/cvl.h"
 
-/* A segment of more elements is cut at its blocks, which threads share. */
+/* A segment of more elements is cut into blocks, which are reduced by several threads. */
 enum { REDUCE_WHOLE = 32 * CVL_REDUCE_BLOCK };
 /* Segments of one length up to this need no offsets. */
 enum { REDUCE_EQUAL = 8 };

@@ -1,19 +1,19 @@
-/* kernels-scan-elem.h - the scans of one element type of several bytes; a part of
- * kernels-scan.c, which includes it with CLASS, KIND and the widths defined.
+/* kernels-scan-elem.h - the scans of one element type of several bytes. Included by
+ * kernels-scan.c with CLASS, KIND and the widths defined.
  *
- * Results are made in a buffer of the first-level cache, `made`, in two visits. The first scans
- * each row by itself and sets its total aside. Then the totals of eight windows at a time take
- * the steps of Kogge and Stone: the windows lie side by side in the places of a row, so a step
- * moves nothing. The second visit combines what comes before each row into it, and the buffer
- * goes out by windows.
+ * Results are computed in a buffer of the first-level cache, `made`, in two passes. The first
+ * scans each row by itself and saves its total. Then the totals of eight windows at a time take
+ * the steps of Kogge and Stone: the windows are the lanes of a row, so a step moves nothing
+ * between lanes. The second pass combines the prefix before each row into it, and the buffer is
+ * written to the result by windows.
  *
- * INT has no need of that tree: one visit carries the prefix from row to row. (MAX and MIN of
+ * INT does not need this tree: one pass carries the prefix from row to row. (MAX and MIN of
  * FLOAT must take the first of several NaNs.)
  */
 #include "cvl-cpu/combine.h"
 #include "cvl-cpu/kernels-scan-rows.h"
 
-/* The totals of the rows of SIDE windows: place w of t[r] belongs to row r of window w. */
+/* The totals of the rows of SIDE windows: lane w of t[r] belongs to row r of window w. */
 struct NAMED(above) {
   _Alignas(LINE) struct NAMED(row) t[CVL_SCAN_WINDOW];
 };
@@ -30,7 +30,7 @@ ALWAYS_INLINE ELEMENT_TYPE NAMED(get_total)(const struct NAMED(above) * above, i
 
 /* ---- in any order: INT ---- */
 
-/* The totals of full windows, place by place in four rows at a time. */
+/* The totals of full windows, lane by lane in four rows at a time. */
 ALWAYS_INLINE void NAMED(totals_in_any_order)(enum cvl_op op, const ELEMENT_TYPE *x,
                                               uint64_t windows, ELEMENT_TYPE *totals) {
   enum { AT_A_TIME = 4 };
@@ -54,7 +54,7 @@ ALWAYS_INLINE void NAMED(totals_in_any_order)(enum cvl_op op, const ELEMENT_TYPE
 ALWAYS_INLINE void NAMED(write_in_any_order)(enum cvl_op op, const ELEMENT_TYPE *x, uint64_t n,
                                              ELEMENT_TYPE before, ELEMENT_TYPE *e,
                                              scan_put *put) {
-  enum { CHUNK = CHUNK_BYTES / sizeof(ELEMENT_TYPE) };
+  enum { CHUNK = STAGING_BYTES / sizeof(ELEMENT_TYPE) };
   _Alignas(LINE) ELEMENT_TYPE made[CHUNK];
   const struct NAMED(row) pad = NAMED(spread)(NAMED(pad)(op));
   struct NAMED(row) carried = NAMED(spread)(before);
@@ -107,7 +107,7 @@ ALWAYS_INLINE void NAMED(visit_rows)(enum cvl_op op, const ELEMENT_TYPE *x, uint
     r = NAMED(step)(op, r, 2);
     r = NAMED(step)(op, r, 4);
     if (made) NAMED(store)(made + i, NAMED(back)(pad, r, 1));
-    const ELEMENT_TYPE total = r.part[CVL_SCAN_ROW / LANES - 1][LANES - 1];
+    const ELEMENT_TYPE total = r.reg[CVL_SCAN_ROW / LANES - 1][LANES - 1];
     NAMED(set_total)
     (above, (int)(i % SCAN_WINDOW / CVL_SCAN_ROW), (int)(i / SCAN_WINDOW), total);
   }
@@ -217,14 +217,14 @@ ALWAYS_INLINE void NAMED(long_segment)(enum cvl_op op, const ELEMENT_TYPE *x, ui
   }
 }
 
-/* Scans every row of a strip by itself. made[i] = prefix of what is before i in the row; at the
- * first place of a row, the total of the row before. Bit j of heads[r]: a row starts at place
+/* Scans every row of a strip by itself. made[i] = the prefix before i in the row; at the first
+ * position of a row, the total of the row before. Bit j of heads[r]: a row starts at position
  * 8 r + j. */
 ALWAYS_INLINE void NAMED(strip_rows)(enum cvl_op op, const ELEMENT_TYPE *x, int n,
                                      const uint8_t *heads, ELEMENT_TYPE *made) {
   const struct NAMED(row) pad = NAMED(spread)(NAMED(pad)(op));
-  struct NAMED(row) x0 = pad, a0 = pad, b0 = pad, c0 = pad; /* of the eight places before */
-  unsigned near = 0; /* the heads of those places and of these */
+  struct NAMED(row) x0 = pad, a0 = pad, b0 = pad, c0 = pad; /* of the eight positions before */
+  unsigned near = 0; /* the heads of those positions and of these */
   for (int i = 0; i < n; i += CVL_SCAN_ROW) {
     /* Bit 8 + j of near, near2, near4: less than 1, 2, 4 elements of its row are before j. */
     near = near >> 8 | (unsigned)heads[i / CVL_SCAN_ROW] << 8;

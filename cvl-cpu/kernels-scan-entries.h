@@ -1,5 +1,5 @@
 /* kernels-scan-entries.h - the functions of a struct scan_row for every combining operation of
- * one element type; a part of kernels-scan-elem.h and kernels-scan-flags.h.
+ * one element type. Included by kernels-scan-elem.h and kernels-scan-flags.h.
  */
 #define INSTANCE(name, op) COMBINE_EXPAND_NAME(name##_##op, KIND)
 #define COMBINE_INSTANCES(op)                                                                  \

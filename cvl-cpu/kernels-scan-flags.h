@@ -1,4 +1,4 @@
-/* kernels-scan-flags.h - scans of BOOL; a part of kernels-scan.c.
+/* kernels-scan-flags.h - scans of BOOL. Included by kernels-scan.c.
  *
  * The expressions for BOOL are exact in any order and bitwise, so they serve for eight elements
  * in a word as well as for one. A scan makes the prefix within each word, carries the last
@@ -36,12 +36,12 @@ ALWAYS_INLINE uint64_t word_back(enum cvl_op op, uint64_t w, int s) {
   return w << s | pad_word(op) >> (64 - s);
 }
 
-/* The last element of w in every place. */
+/* The last element of w in every byte. */
 ALWAYS_INLINE uint64_t last_of_word(uint64_t w) {
   return (w >> 56) * every_byte;
 }
 
-/* made = the scan of n <= STRIP elements after those combined to `carry` (in every place).
+/* made = the scan of n <= STRIP elements after those combined to `carry` (in every byte).
  * Returns the combination of all. The words are padded at the end. */
 ALWAYS_INLINE uint64_t scan_words(enum cvl_op op, const uint8_t *x, uint64_t n, uint64_t carry,
                                   uint64_t made[WORDS]) {
@@ -100,7 +100,7 @@ ALWAYS_INLINE void NAMED(strip)(enum cvl_op op, const uint8_t *x, const uint64_t
                                 uint64_t count, uint8_t *e, scan_put *put) {
   const uint64_t n = offsets[count] - offsets[0];
   const int words = (int)((n + WORD - 1) / WORD);
-  /* Heads: 255 where a segment starts, one place for those that start at the end. */
+  /* Heads: 255 where a segment starts, one more for those that start at the end. */
   uint64_t made[WORDS + 2], last[WORDS], open[WORDS], heads[WORDS + 1];
   memset(heads, 0, sizeof *heads * ((size_t)words + 1));
   for (uint64_t k = 0; k < count; k++) ((uint8_t *)heads)[offsets[k] - offsets[0]] = 255;
@@ -127,7 +127,7 @@ ALWAYS_INLINE void NAMED(strip)(enum cvl_op op, const uint8_t *x, const uint64_t
   for (int i = 0; i < words; i++) {
     made[i] = combine_words(op, padded_word(op, last[i], ~open[i]), made[i]);
   }
-  /* Exclusive: a place further, and the identity where segments start. */
+  /* Exclusive: one position later, and the identity where segments start. */
   uint8_t scan[STRIP + 2 * WORD];
   memcpy(scan + 1, made, (size_t)words * WORD);
   for (uint64_t k = 0; k < count; k++) scan[offsets[k] - offsets[0]] = NAMED(identity)(op);

@@ -1,4 +1,4 @@
-/* kernels-scan-levels.h - the levels above the windows, for one element type; a part of
+/* kernels-scan-levels.h - the levels above the windows, for one element type. Included by
  * kernels-scan-elem.h and kernels-scan-flags.h.
  */
 

@@ -50,12 +50,12 @@ static uint64_t scan_strip_end(const uint64_t *offsets, uint64_t k, uint64_t cou
   return k;
 }
 
-/* Marks where the rows of a strip start, which they do where segments do: bit j of heads[r] for
- * place 8 r + j. The segments of several rows go to span. Returns their number. */
+/* Marks where the rows of a strip start, which is where segments do: bit j of heads[r] for
+ * position 8 r + j. The segments of several rows go to span. Returns their number. */
 static int scan_mark(const uint64_t *offsets, uint64_t count, uint8_t *heads,
                      struct scan_span *span) {
   const size_t n = (size_t)(offsets[count] - offsets[0]);
-  uint8_t one[STRIP + 2 * CVL_SCAN_ROW]; /* a byte for each place */
+  uint8_t one[STRIP + 2 * CVL_SCAN_ROW]; /* a byte for each position */
   int several = 0;
   memset(one, 0, n + CVL_SCAN_ROW);
   /* Most segments have one row or two, which takes no branch. */
@@ -71,7 +71,7 @@ static int scan_mark(const uint64_t *offsets, uint64_t count, uint8_t *heads,
   for (size_t r = 0; r <= n / CVL_SCAN_ROW; r++) {
     uint64_t w;
     memcpy(&w, one + r * CVL_SCAN_ROW, sizeof w);
-    /* Byte j moves to bit 56 + j; no two parts of the product meet. */
+    /* Byte j moves to bit 56 + j; no two terms of the product overlap. */
     heads[r] = (uint8_t)(w * UINT64_C(0x0102040810204080) >> 56);
   }
   return several;
@@ -83,8 +83,8 @@ static int scan_mark(const uint64_t *offsets, uint64_t count, uint8_t *heads,
 #define SCAN_FREELY_B 1
 #define SCAN_FREELY   COMBINE_EXPAND(SCAN_FREELY_, CLASS)
 
-#define COMBINE_PART       "cvl-cpu/kernels-scan-elem.h"
-#define COMBINE_FLAGS_PART "cvl-cpu/kernels-scan-flags.h"
+#define COMBINE_NUMBERS "cvl-cpu/kernels-scan-elem.h"
+#define COMBINE_FLAGS   "cvl-cpu/kernels-scan-flags.h"
 #include "cvl-cpu/combine-types.h"
 
 #define ROW(op, kind)                                                                          \

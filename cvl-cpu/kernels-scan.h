@@ -41,7 +41,7 @@ struct scan_row {
    * identity. out may be x. */
   void (*write)(const void *x, uint64_t n, const void *before, bool from_start, void *out,
                 scan_put *put);
-  /* The scan of whole segments: x[offsets[k] .. offsets[k+1]) to the same place of out, for
+  /* The scan of whole segments: x[offsets[k] .. offsets[k+1]) to the same positions of out, for
    * k < count. out may be x. */
   void (*segments)(const void *x, const uint64_t *offsets, uint64_t count, void *out,
                    scan_put *put);

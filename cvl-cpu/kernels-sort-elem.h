@@ -1,9 +1,10 @@
-/* kernels-sort-elem.h - radix sorting of elements of one type; a part of kernels-rank-elem.h.
+/* kernels-sort-elem.h - radix sorting of elements of one type. Included by kernels-rank-elem.h.
  *
- * Elements move as they are and their keys are computed again in every pass: that is cheaper
- * than moving more bytes, and keeps -0.0 and what a NaN carries. The highest digit cuts
- * elements into buckets; many elements that differ in few bits are sorted from the lowest digit
- * on, others cut again, until insertion does the rest. Stable throughout.
+ * Elements move unchanged, and their keys are computed again in every pass: that is cheaper
+ * than moving more bytes, and keeps -0.0 and the payload of a NaN. The highest digit partitions
+ * the elements into buckets; many elements that differ in few bits are sorted from the lowest
+ * digit on, others are partitioned again, until insertion sort does the rest. Stable
+ * throughout.
  */
 
 ALWAYS_INLINE void NAMED(count)(const ELEMENT *x, uint64_t n, const struct radix_digit *d,

@@ -156,31 +156,31 @@ static void expand_packed(struct walk *w, uint64_t last, const struct segments *
 }
 #undef FILL
 
-/* A row of lanes at a time: `place` is where in its segment each lane stands. From row to row a
+/* A row of lanes at a time: `position` is that of each lane in its segment. From row to row a
  * lane passes LANES / equal whole segments and then at most one end. */
 static void expand_equal(struct walk *w, uint64_t last, uint64_t other_equal, uint64_t *base) {
   enum { LANES = VECTOR_SLACK / sizeof(uint64_t) };
   const uint64_t equal = w->equal, begin = w->position, n = last - begin;
   uint64_t k = begin / equal, at = begin % equal;
-  uint64_t first_place[LANES], first_start[LANES];
+  uint64_t first_position[LANES], first_start[LANES];
   for (int j = 0; j < LANES; j++) {
-    first_place[j] = at;
+    first_position[j] = at;
     first_start[j] = k * other_equal;
     if (++at == equal) {
       at = 0;
       k++;
     }
   }
-  lanes_64 place, start;
-  memcpy(&place, first_place, sizeof place);
+  lanes_64 position, start;
+  memcpy(&position, first_position, sizeof position);
   memcpy(&start, first_start, sizeof start);
   const uint64_t rest = LANES % equal, passed = LANES / equal * other_equal;
   for (uint64_t i = 0; i < n; i += LANES) {
     *(lanes_64 *)(void *)(base + i) = start;
-    place += rest;
+    position += rest;
     start += passed;
-    const lanes_64 ended = (lanes_64)(place >= equal);
-    place -= ended & equal;
+    const lanes_64 ended = (lanes_64)(position >= equal);
+    position -= ended & equal;
     start += ended & other_equal;
   }
   w->segment = (last + equal - 1) / equal;
@@ -199,7 +199,7 @@ static void expand_equal(struct walk *w, uint64_t last, uint64_t other_equal, ui
  * the latest at the end of the vector, which offsets[count] or count * equal gives. */
 static void ranks(struct walk *w, uint64_t last, const uint64_t *masks, uint64_t before,
                   uint64_t *out) {
-  enum { MOST_WORDS = CHUNK_BYTES / 64 };
+  enum { MOST_WORDS = STAGING_BYTES / 64 };
   uint64_t prefix[MOST_WORDS];
   const uint64_t begin = w->position;
   for (uint64_t i = 0; i < (last - begin + 63) / 64; i++) {

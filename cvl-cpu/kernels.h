@@ -12,13 +12,13 @@
 #ifndef RAVEL_CPU_KERNELS_H
 #define RAVEL_CPU_KERNELS_H
 
-struct map_kernels;    /* kernels-map.h: elementwise operations */
-struct move_kernels;   /* kernels-move.h: copies, expansions, gathers, packing */
-struct random_kernels; /* kernels-random.h: Philox */
-struct reduce_kernels; /* kernels-reduce.h */
-struct scan_kernels;   /* kernels-scan.h */
-struct rank_kernels;   /* kernels-rank.h */
-struct chain_kernels;  /* kernels-chain.h: several maps at once */
+struct map_kernels;        /* kernels-map.h: elementwise operations */
+struct move_kernels;       /* kernels-move.h: copies, expansions, gathers, packing */
+struct random_kernels;     /* kernels-random.h: Philox */
+struct reduce_kernels;     /* kernels-reduce.h */
+struct scan_kernels;       /* kernels-scan.h */
+struct rank_kernels;       /* kernels-rank.h */
+struct expression_kernels; /* kernels-expression.h: several elementwise operations at once */
 
 struct cpu_kernels {
   const char *name;
@@ -28,7 +28,7 @@ struct cpu_kernels {
   const struct reduce_kernels *reduce;
   const struct scan_kernels *scan;
   const struct rank_kernels *rank;
-  const struct chain_kernels *chain;
+  const struct expression_kernels *expression;
 };
 
 /* The best set that this program contains and this processor runs. */
@@ -41,8 +41,8 @@ const struct cpu_kernels *cpu_kernels_numbered(unsigned i);
 #define KERNEL_OF_SET(name, set) KERNEL_PASTE(name, set)
 #define KERNEL(name)             KERNEL_OF_SET(name, KERNEL_SET)
 
-/* Elementwise loops may have input and output in the same place, element by element, and no
- * other overlap: no iteration depends on another. */
+/* Elementwise loops may overwrite an input element by element, and have no other overlap: no
+ * iteration depends on another. */
 #ifdef __clang__
 /* A set may lack the instructions, which is no fault of the loop. */
 #pragma clang diagnostic ignored "-Wpass-failed"

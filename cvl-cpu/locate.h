@@ -1,6 +1,5 @@
-/* locate.h - from indices to positions: what gathers and scatters begin with, alone or within
- * a superoperator. An index counts from the start of the segment of `far` that has the number
- * of the segment of `near` in which the index itself stands.
+/* locate.h - from indices to positions: the first step of gathers and scatters, alone or within
+ * a superoperator. An index in segment k of `near` counts from the start of segment k of `far`.
  */
 #ifndef RAVEL_CPU_LOCATE_H
 #define RAVEL_CPU_LOCATE_H
@@ -9,8 +8,8 @@
 
 enum { LOCATE_MOST = 512 }; /* indices at a time: two buffers of 4 KB */
 
-/* Whether the places from w->position to `last` all lie in one segment, number w->segment - 1
- * from then on. */
+/* Whether the positions from w->position to before `last` belong to one segment, which is then
+ * number w->segment - 1. */
 static inline bool walk_in_one(struct walk *w, uint64_t last) {
   if (walk_start(w, w->segment) == w->position && walk_start(w, w->segment + 1) >= last) {
     w->segment++;
@@ -18,10 +17,10 @@ static inline bool walk_in_one(struct walk *w, uint64_t last) {
   return w->segment && walk_start(w, w->segment) >= last;
 }
 
-/* at[i] = the position in far's vector that index[i] stands for, for the places from
- * w->position to `last`, at most LOCATE_MOST; NOWHERE where flags (unless NULL) say so. `at`
- * has room for SPREAD_SLACK bytes more. Moves w on. Returns the number of places, or the first
- * whose index is out of range. This form: where walk_in_one says yes. */
+/* Sets at[i] to the position in far's vector for index[i], for the positions from w->position
+ * to before `last`, at most LOCATE_MOST; to NOWHERE where flags, unless NULL, are F. `at` has
+ * room for SPREAD_SLACK bytes more. Advances w. Returns the number of positions, or the first
+ * whose index is out of range. This form: only if walk_in_one is true. */
 static inline uint64_t locate_in_one(const struct move_int *ints, const struct segments *far,
                                      struct walk *w, uint64_t last, const void *index,
                                      const uint8_t *flags, uint64_t *at) {
@@ -30,7 +29,7 @@ static inline uint64_t locate_in_one(const struct move_int *ints, const struct s
   return ints->locate_in_one(n, index, flags, base, segment_start(far, k + 1) - base, at);
 }
 
-/* The same for any places. */
+/* The same for any positions. */
 static inline uint64_t locate_across(const struct move_kernels *move,
                                      const struct move_int *ints, const struct segments *far,
                                      struct walk *w, uint64_t last, const void *index,

@@ -1,7 +1,7 @@
 /* pack.c - PACK: the flagged elements, and how many each segment keeps.
  *
- * Two passes over pieces of the segments' path: the first counts the flags of each piece, the
- * second knows from that where its elements go. Within a piece the flags become masks, 64 to a
+ * Two passes over chunks of the segments' path: the first counts the flags of each chunk, the
+ * second knows from that where its elements go. Within a chunk the flags become masks, 64 to a
  * word; elements are compressed by them, and the new offset of a segment is the rank of its
  * start among the mask bits, so a segment costs a lookup and a count of bits.
  */
@@ -12,7 +12,7 @@
 
 enum {
   STEP = 1024,       /* positions packed at a time */
-  MOST_PIECES = 1024 /* so that their counts need no memory */
+  MOST_CHUNKS = 1024 /* so that their counts need no memory */
 };
 
 struct pack_job {
@@ -23,13 +23,13 @@ struct pack_job {
   const char *values;
   const uint8_t *flags;
   uint64_t grain;
-  uint64_t before[MOST_PIECES + 1]; /* elements kept: in piece i; then, in the pieces before */
+  uint64_t before[MOST_CHUNKS + 1]; /* elements kept: in chunk i; then, in the chunks before */
   char *out;
   uint64_t *offsets; /* of the new descriptor; NULL: one segment */
   bool streaming;
 };
 
-static void count_piece(void *arg, uint64_t first, uint64_t last, unsigned worker) {
+static void count_chunk(void *arg, uint64_t first, uint64_t last, unsigned worker) {
   (void)worker;
   struct pack_job *job = arg;
   const uint64_t from = segments_split(&job->segments, first).position;
@@ -37,8 +37,9 @@ static void count_piece(void *arg, uint64_t first, uint64_t last, unsigned worke
   job->before[first / job->grain] = job->move->count(to - from, job->flags + from);
 }
 
-/* Compresses n elements from `position` to place `kept` of the result, which belongs to this
- * piece up to `limit`; returns their number. The kernel writes VECTOR_SLACK bytes too many. */
+/* Compresses n elements from `position` on to position `kept` of the result, where this chunk
+ * owns the positions before `limit`; returns their number. The kernel may write VECTOR_SLACK
+ * bytes more. */
 static uint64_t pack_step(const struct pack_job *job, uint64_t position, uint64_t n,
                           const uint64_t *masks, uint64_t kept, uint64_t limit) {
   const char *v = job->values + position * job->bytes;
@@ -46,24 +47,24 @@ static uint64_t pack_step(const struct pack_job *job, uint64_t position, uint64_
   if (!job->streaming && limit - kept >= n + VECTOR_SLACK / job->bytes) {
     return job->width->compress(n, v, masks, to);
   }
-  _Alignas(64) char chunk[STEP * sizeof(uint64_t) + VECTOR_SLACK];
-  const uint64_t here = job->width->compress(n, v, masks, chunk);
+  _Alignas(64) char staging[STEP * sizeof(uint64_t) + VECTOR_SLACK];
+  const uint64_t here = job->width->compress(n, v, masks, staging);
   if (job->streaming) {
-    job->move->stream(to, chunk, here * job->bytes);
+    job->move->stream(to, staging, here * job->bytes);
   } else {
-    memcpy(to, chunk, here * job->bytes);
+    memcpy(to, staging, here * job->bytes);
   }
   return here;
 }
 
-static void pack_piece(void *arg, uint64_t first, uint64_t last, unsigned worker) {
+static void pack_chunk(void *arg, uint64_t first, uint64_t last, unsigned worker) {
   (void)worker;
   const struct pack_job *job = arg;
-  const struct place from = segments_split(&job->segments, first);
-  const struct place to = segments_split(&job->segments, last);
+  const struct path_coordinate from = segments_split(&job->segments, first);
+  const struct path_coordinate to = segments_split(&job->segments, last);
   struct walk w = walk_from(&job->segments, from);
-  const uint64_t piece = first / job->grain, limit = job->before[piece + 1];
-  uint64_t kept = job->before[piece], position = from.position;
+  const uint64_t chunk = first / job->grain, limit = job->before[chunk + 1];
+  uint64_t kept = job->before[chunk], position = from.position;
   uint64_t masks[STEP / 64];
   while (position < to.position) {
     const uint64_t n = to.position - position < STEP ? to.position - position : STEP;
@@ -77,15 +78,15 @@ static void pack_piece(void *arg, uint64_t first, uint64_t last, unsigned worker
   for (uint64_t k = w.segment; k < to.segment; k++) job->offsets[k] = kept;
 }
 
-/* Turns the counts of the pieces into places; returns the total. */
-static uint64_t place_pieces(struct pack_job *job, uint64_t pieces) {
+/* Turns the counts of the chunks into their first positions; returns the total. */
+static uint64_t scan_counts(struct pack_job *job, uint64_t chunks) {
   uint64_t sum = 0;
-  for (uint64_t i = 0; i < pieces; i++) {
+  for (uint64_t i = 0; i < chunks; i++) {
     const uint64_t here = job->before[i];
     job->before[i] = sum;
     sum += here;
   }
-  job->before[pieces] = sum;
+  job->before[chunks] = sum;
   return sum;
 }
 
@@ -118,9 +119,9 @@ bool cpu_pack(struct cvl_context *c, uint64_t site, const struct cvl_value *v,
   job.offsets = NULL;
   const uint64_t steps = segments_steps(&job.segments);
   job.grain = grain_for(c, steps, job.bytes + 1);
-  if (job.grain < steps / MOST_PIECES + 1) job.grain = steps / MOST_PIECES + 1;
-  if (!all_done(c, site, pool_for(c->pool, steps, job.grain, count_piece, &job))) return false;
-  const uint64_t total = place_pieces(&job, (steps + job.grain - 1) / job.grain);
+  if (job.grain < steps / MOST_CHUNKS + 1) job.grain = steps / MOST_CHUNKS + 1;
+  if (!all_done(c, site, pool_for(c->pool, steps, job.grain, count_chunk, &job))) return false;
+  const uint64_t total = scan_counts(&job, (steps + job.grain - 1) / job.grain);
 
   struct cvl_value result, descriptor;
   if (!new_descriptor(c, site, &job, total, &descriptor)) return false;
@@ -128,7 +129,7 @@ bool cpu_pack(struct cvl_context *c, uint64_t site, const struct cvl_value *v,
   if (good) {
     job.out = result_data(&result);
     job.streaming = total * job.bytes >= STREAM_BYTES;
-    good = all_done(c, site, pool_for(c->pool, steps, job.grain, pack_piece, &job));
+    good = all_done(c, site, pool_for(c->pool, steps, job.grain, pack_chunk, &job));
     if (!good) result_drop(c, &result);
   }
   if (!good) {

@@ -1,15 +1,15 @@
 /* permute.c - the six forms of PERMUTE.
  *
- * All of them first *locate*: a chunk of indices becomes positions in the other vector, the
- * place of each segment having been expanded beside them, and every index is checked.
+ * All of them first *locate* a step of indices: the start and length of each segment are
+ * expanded beside them, every index is checked, and becomes a position in the other vector.
  *
  * Gathers are split by destination. PERMUTE is split by source: each thread writes where its
- * indices say and marks the places; if a place stays unmarked some other was taken twice. It
- * goes by whole segments where they are short: those fill the very places they come from, so
- * a step of them is put in order in the first-level cache, checked there and streamed out. The
- * scatters in which the highest source must win are split into ranges of the destination:
- * each thread goes through the sources of the segments that its range touches, in order, and
- * keeps what falls into the range. So the order of two sources is never up to the threads.
+ * indices say and marks these positions; if a position stays unmarked another was written
+ * twice. Short segments are taken whole: they are permuted among the positions they have, so a
+ * step of them is permuted in the first-level cache, checked there and streamed out. The
+ * scatters in which the highest source wins are split into ranges of the destination: each
+ * thread goes through the sources of the segments that its range touches, in order, and keeps
+ * what falls into the range. So the order of two sources never depends on the threads.
  */
 #include <string.h>
 
@@ -33,11 +33,11 @@ struct permute_job {
   uint64_t values_total; /* length of values */
   const uint8_t *flags;  /* or NULL */
   const char *defaults;  /* what a scatter starts from; NULL: zeros */
-  bool in_place;         /* the result already holds the defaults */
+  bool over_defaults;    /* the result is the memory of the defaults */
   bool streaming;
   char *out;
   uint8_t *mark;          /* PERMUTE */
-  _Atomic uint64_t whole; /* PERMUTE: places filled by steps of whole segments: not marked */
+  _Atomic uint64_t whole; /* PERMUTE: positions written by steps of whole segments, unmarked */
   uint64_t ranges;        /* of the destination of a scatter */
   _Atomic uint64_t fault; /* lowest position of an index out of range */
 };
@@ -46,15 +46,15 @@ static uint64_t step_end(uint64_t position, uint64_t end) {
   return end - position < STEP ? end : position + STEP;
 }
 
-/* Asks for what the next step reads: the processor's own prefetching stops at every page, and
- * a step is a page long. Short segments only: a long one may be read anywhere. */
+/* Prefetches what the next step reads: the hardware prefetcher stops at page boundaries, and a
+ * step is a page long. Only for short segments: a long one may be read anywhere. */
 static void prefetch_step(const char *v, size_t bytes, uint64_t first, uint64_t total) {
   enum { LINE = 64 };
   const uint64_t last = first >= total ? first : step_end(first, total);
   for (size_t i = first * bytes; i < last * bytes; i += LINE) __builtin_prefetch(v + i);
 }
 
-/* Whether a loop of steps that no piece of the pool ends is to end: asked now and then. */
+/* Whether a loop of steps that no chunk of the pool ends is to end: asked now and then. */
 static bool asked(const struct permute_job *job, uint64_t position) {
   enum { UNASKED = 1 << 16 }; /* positions */
   return position % UNASKED < STEP && pool_asked(job->pool);
@@ -65,8 +65,8 @@ static bool index_outside(struct permute_job *job, uint64_t position) {
   return false;
 }
 
-/* Where the positions from w->position to `last`, at most STEP, go or come from. False if an
- * index is out of range; this is then noted. */
+/* Locates the indices at positions from w->position to before `last`, at most STEP. False if
+ * one is out of range, which is recorded. */
 static bool locate(struct permute_job *job, struct walk *w, uint64_t last, uint64_t *at) {
   const uint64_t begin = w->position, n = last - begin;
   const char *index = job->index + begin * job->index_bytes;
@@ -82,27 +82,27 @@ static bool locate(struct permute_job *job, struct walk *w, uint64_t last, uint6
   return located == n || index_outside(job, begin + located);
 }
 
-/* Whether a piece that begins here can still hold the lowest fault. */
+/* Whether a chunk that begins here can still hold the lowest fault. */
 static bool of_interest(const struct permute_job *job, uint64_t position) {
   return position <= atomic_load_explicit(&job->fault, memory_order_relaxed);
 }
 
 /* ---- gathers: BPERMUTE, BFPERMUTE ---- */
 
-static void gather_piece(void *arg, uint64_t first, uint64_t last, unsigned worker) {
+static void gather_chunk(void *arg, uint64_t first, uint64_t last, unsigned worker) {
   (void)worker;
   struct permute_job *job = arg;
   struct walk w = walk_from(&job->near, segments_split(&job->near, first));
   const uint64_t end = segments_split(&job->near, last).position;
   uint64_t at[STEP + SPREAD_SLACK / sizeof(uint64_t)];
-  _Alignas(64) char chunk[STEP * sizeof(uint64_t)];
+  _Alignas(64) char staging[STEP * sizeof(uint64_t)];
   while (w.position < end && of_interest(job, w.position)) {
     const uint64_t begin = w.position, stop = step_end(begin, end);
     if (!locate(job, &w, stop, at)) return;
     char *out = job->out + begin * job->bytes;
     (job->flags ? job->width->gather_some : job->width->gather)(stop - begin, job->values, at,
-                                                                job->streaming ? chunk : out);
-    if (job->streaming) job->move->stream(out, chunk, (stop - begin) * job->bytes);
+                                                                job->streaming ? staging : out);
+    if (job->streaming) job->move->stream(out, staging, (stop - begin) * job->bytes);
   }
   if (job->streaming) job->move->stream_end();
 }
@@ -111,13 +111,13 @@ static bool gather_all(struct cvl_context *c, uint64_t site, struct permute_job 
   const uint64_t steps = segments_steps(&job->near);
   job->streaming = job->near.total * job->bytes >= STREAM_BYTES;
   const uint64_t grain = grain_for(c, steps, 2 * job->bytes + job->index_bytes);
-  return all_done(c, site, pool_for(c->pool, steps, grain, gather_piece, job));
+  return all_done(c, site, pool_for(c->pool, steps, grain, gather_chunk, job));
 }
 
 /* ---- scatters where the highest source wins: DPERMUTE, FPERMUTE, DFPERMUTE ---- */
 
 static void prepare_range(const struct permute_job *job, uint64_t low, uint64_t high) {
-  if (job->in_place) return;
+  if (job->over_defaults) return;
   for (uint64_t at = low * job->bytes, end = high * job->bytes; at < end; at += LONE_BYTES) {
     const uint64_t n = end - at < LONE_BYTES ? end - at : LONE_BYTES;
     if (pool_asked(job->pool)) return;
@@ -134,7 +134,8 @@ static void scatter_range(struct permute_job *job, uint64_t r) {
   const uint64_t low = range.low, high = range.high, k = range.first;
   prepare_range(job, low, high);
   const uint64_t end = segment_start(&job->near, range.past);
-  struct walk w = walk_from(&job->near, (struct place){k, segment_start(&job->near, k)});
+  struct walk w =
+      walk_from(&job->near, (struct path_coordinate){k, segment_start(&job->near, k)});
   uint64_t at[STEP + SPREAD_SLACK / sizeof(uint64_t)];
   while (w.position < end && of_interest(job, w.position) && !asked(job, w.position)) {
     const uint64_t begin = w.position, stop = step_end(begin, end);
@@ -144,7 +145,7 @@ static void scatter_range(struct permute_job *job, uint64_t r) {
   }
 }
 
-static void scatter_piece(void *arg, uint64_t first, uint64_t last, unsigned worker) {
+static void scatter_chunk(void *arg, uint64_t first, uint64_t last, unsigned worker) {
   (void)worker;
   for (uint64_t r = first; r < last; r++) scatter_range(arg, r);
 }
@@ -153,7 +154,7 @@ static bool scatter_all(struct cvl_context *c, uint64_t site, struct permute_job
   const uint64_t work = segments_steps(&job->near) + segments_steps(&job->far);
   const bool serial = grain_for(c, work, job->bytes) >= work;
   job->ranges = serial ? 1 : pool_threads(c->pool);
-  return all_done(c, site, pool_for(c->pool, job->ranges, 1, scatter_piece, job));
+  return all_done(c, site, pool_for(c->pool, job->ranges, 1, scatter_chunk, job));
 }
 
 /* ---- PERMUTE ---- */
@@ -178,24 +179,23 @@ static uint64_t aligned_end(const struct walk *w, uint64_t count, uint64_t end) 
   return start > w->position && start <= most ? start : most;
 }
 
-/* A step of whole segments, whose places nobody else has a right to. False, with nothing
- * written, if one is taken twice. */
+/* Permutes a step of whole segments. False, with nothing written, if an index occurs twice. */
 static bool permute_step(const struct permute_job *job, uint64_t begin, uint64_t n,
                          const uint64_t *at) {
   uint64_t source[STEP];
-  _Alignas(64) char chunk[STEP * sizeof(uint64_t)];
+  _Alignas(64) char staging[STEP * sizeof(uint64_t)];
   if (!job->move->invert(n, at, begin, source)) return false;
-  job->width->gather(n, job->values + begin * job->bytes, source, chunk);
+  job->width->gather(n, job->values + begin * job->bytes, source, staging);
   char *out = job->out + begin * job->bytes;
   if (job->streaming) {
-    job->move->stream(out, chunk, n * job->bytes);
+    job->move->stream(out, staging, n * job->bytes);
   } else {
-    memcpy(out, chunk, n * job->bytes);
+    memcpy(out, staging, n * job->bytes);
   }
   return true;
 }
 
-static void mark_piece(void *arg, uint64_t first, uint64_t last, unsigned worker) {
+static void mark_chunk(void *arg, uint64_t first, uint64_t last, unsigned worker) {
   (void)worker;
   struct permute_job *job = arg;
   struct walk w = walk_from(&job->near, segments_split(&job->near, first));
@@ -222,18 +222,18 @@ struct count_job {
   _Atomic uint64_t marked;
 };
 
-static void count_piece(void *arg, uint64_t first, uint64_t last, unsigned worker) {
+static void count_chunk(void *arg, uint64_t first, uint64_t last, unsigned worker) {
   (void)worker;
   struct count_job *job = arg;
   atomic_fetch_add_explicit(&job->marked, job->move->count(last - first, job->mark + first),
                             memory_order_relaxed);
 }
 
-/* The second use of a place, at the lowest position; there is one. n if it was asked to end. */
+/* The lowest position whose index occurs before; there is one. n if it was asked to end. */
 static uint64_t first_duplicate(struct permute_job *job) {
   const uint64_t n = job->near.total;
   memset(job->mark, 0, n);
-  struct walk w = walk_from(&job->near, (struct place){0, 0});
+  struct walk w = walk_from(&job->near, (struct path_coordinate){0, 0});
   uint64_t at[STEP + SPREAD_SLACK / sizeof(uint64_t)];
   while (w.position < n && !asked(job, w.position)) {
     const uint64_t begin = w.position, stop = step_end(begin, n);
@@ -253,12 +253,12 @@ static bool permute_all(struct cvl_context *c, uint64_t site, struct permute_job
   const uint64_t grain = grain_for(c, steps, 2 * job->bytes + job->index_bytes);
   job->streaming = n * job->bytes >= STREAM_BYTES;
   if (!clear_bytes(c, site, job->mark, n) ||
-      !all_done(c, site, pool_for(c->pool, steps, grain, mark_piece, job))) {
+      !all_done(c, site, pool_for(c->pool, steps, grain, mark_chunk, job))) {
     return false;
   }
   if (job->fault != UINT64_MAX) return true;
   struct count_job marks = {.move = job->move, .mark = job->mark};
-  if (!all_done(c, site, pool_for(c->pool, n, grain_for(c, n, 1), count_piece, &marks))) {
+  if (!all_done(c, site, pool_for(c->pool, n, grain_for(c, n, 1), count_chunk, &marks))) {
     return false;
   }
   if (marks.marked + job->whole == n) return true;
@@ -289,7 +289,7 @@ static bool index_fault(struct cvl_context *c, uint64_t site, enum cvl_error_kin
                                      .segment = (int64_t)k});
 }
 
-/* PERMUTE needs a mark for every element; few fit the stack. */
+/* PERMUTE needs a mark for every element; a few fit on the stack. */
 static bool permute_marked(struct cvl_context *c, uint64_t site, struct permute_job *job) {
   enum { FEW = 1024 };
   uint8_t few[FEW];
@@ -303,7 +303,7 @@ static bool permute_marked(struct cvl_context *c, uint64_t site, struct permute_
   return duplicate == n || index_fault(c, site, CVL_E_DUPLICATE, job, duplicate);
 }
 
-/* The memory of the defaults, if the result may be made there while the rest is read. */
+/* The vector of the defaults, if the result may be written over it. */
 static struct cvl_vector *reusable_defaults(const struct cvl_permute_args *a, size_t bytes) {
   if (a->defaults.form == CVL_NOTHING) return NULL;
   struct cvl_vector *v = value_reusable(&a->defaults, bytes);
@@ -330,7 +330,7 @@ bool cpu_permute(struct cvl_context *c, uint64_t site, const struct cvl_permute_
       .index = value_data(&a->index),
       .flags = a->flags.form == CVL_NOTHING ? NULL : value_data(&a->flags),
       .defaults = a->defaults.form == CVL_NOTHING ? NULL : value_data(&a->defaults),
-      .in_place = reuse != NULL,
+      .over_defaults = reuse != NULL,
       .fault = UINT64_MAX,
   };
   struct cvl_value result;

@@ -28,7 +28,7 @@ struct radix_format radix_format_for(const struct radix_keys *k, uint64_t n) {
                                .wide = bits + position_bits > 64};
 }
 
-/* One pass over part of the items. */
+/* One pass over a chunk of the items. */
 struct pass {
   const struct radix_format *format;
   const void *from;
@@ -67,7 +67,7 @@ static void distribute(const struct pass *p, uint64_t first, uint64_t last, uint
   }
 }
 
-/* The last pass: the place of an item is the rank of its position. */
+/* The last pass: an item's position in the target is the rank of its element. */
 static void deliver(const struct pass *p, uint64_t first, uint64_t last, uint64_t *next) {
   const uint64_t mask = (UINT64_C(1) << p->format->position_bits) - 1;
   const struct wide_item *wide = p->format->wide ? p->from : NULL;
@@ -86,20 +86,21 @@ static void deliver(const struct pass *p, uint64_t first, uint64_t last, uint64_
   }
 }
 
-/* Turns the counts of `parts` parts, one after the other, into where each part begins to
- * write each digit. False, leaving them alone, if all n items have the same digit. */
-static bool place(const struct pass *p, uint64_t *counts, unsigned parts, uint64_t n) {
+/* Turns the counts of `chunks` chunks, one after the other, into the positions to which each
+ * chunk writes each digit. False, leaving them unchanged, if all n items have the same digit.
+ */
+static bool scan_counts(const struct pass *p, uint64_t *counts, unsigned chunks, uint64_t n) {
   const size_t digits = (size_t)1 << p->bits;
   for (size_t digit = 0; digit < digits; digit++) {
     uint64_t all = 0;
-    for (unsigned part = 0; part < parts; part++) all += counts[part * DIGITS + digit];
+    for (unsigned chunk = 0; chunk < chunks; chunk++) all += counts[chunk * DIGITS + digit];
     if (all == n) return false;
     if (all) break;
   }
   uint64_t sum = 0;
   for (size_t digit = 0; digit < digits; digit++) {
-    for (unsigned part = 0; part < parts; part++) {
-      uint64_t *c = &counts[part * DIGITS + digit];
+    for (unsigned chunk = 0; chunk < chunks; chunk++) {
+      uint64_t *c = &counts[chunk * DIGITS + digit];
       const uint64_t many = *c;
       *c = sum;
       sum += many;
@@ -146,7 +147,7 @@ void radix_rank(const struct radix_format *f, uint64_t n, void *items, void *spa
   for (unsigned k = 0; k < passes; k++) {
     struct pass p = pass_of(f, k, passes, items, spare);
     count(&p, 0, n, counts);
-    const bool needed = place(&p, counts, 1, n);
+    const bool needed = scan_counts(&p, counts, 1, n);
     if (k + 1 == passes) {
       p.to = ranks;
       p.rank_bytes = rank_bytes;
@@ -166,76 +167,79 @@ void radix_rank(const struct radix_format *f, uint64_t n, void *items, void *spa
 struct parallel_pass {
   struct pass pass;
   uint64_t n;
-  unsigned parts;
+  unsigned chunks;
   uint64_t *counts;
 };
 
-static uint64_t part_begin(const struct parallel_pass *p, uint64_t part) {
-  return p->n / p->parts * part + (part == p->parts ? p->n % p->parts : 0);
+static uint64_t chunk_begin(const struct parallel_pass *p, uint64_t chunk) {
+  return p->n / p->chunks * chunk + (chunk == p->chunks ? p->n % p->chunks : 0);
 }
 
-static void count_part(void *arg, uint64_t first, uint64_t last, unsigned worker) {
+static void count_chunk(void *arg, uint64_t first, uint64_t last, unsigned worker) {
   const struct parallel_pass *p = arg;
   (void)worker;
-  for (uint64_t part = first; part < last; part++) {
-    count(&p->pass, part_begin(p, part), part_begin(p, part + 1), p->counts + part * DIGITS);
+  for (uint64_t chunk = first; chunk < last; chunk++) {
+    count(&p->pass, chunk_begin(p, chunk), chunk_begin(p, chunk + 1),
+          p->counts + chunk * DIGITS);
   }
 }
 
-static void move_part(void *arg, uint64_t first, uint64_t last, unsigned worker) {
+static void move_chunk(void *arg, uint64_t first, uint64_t last, unsigned worker) {
   const struct parallel_pass *p = arg;
   (void)worker;
-  for (uint64_t part = first; part < last; part++) {
-    (p->pass.last ? deliver : distribute)(&p->pass, part_begin(p, part),
-                                          part_begin(p, part + 1), p->counts + part * DIGITS);
+  for (uint64_t chunk = first; chunk < last; chunk++) {
+    (p->pass.last ? deliver : distribute)(
+        &p->pass, chunk_begin(p, chunk), chunk_begin(p, chunk + 1), p->counts + chunk * DIGITS);
   }
 }
 
-static void order_part(void *arg, uint64_t first, uint64_t last, unsigned worker) {
+static void order_chunk(void *arg, uint64_t first, uint64_t last, unsigned worker) {
   const struct parallel_pass *p = arg;
   (void)worker;
-  deliver_in_order(part_begin(p, first), part_begin(p, last), p->pass.rank_bytes, p->pass.to);
+  deliver_in_order(chunk_begin(p, first), chunk_begin(p, last), p->pass.rank_bytes, p->pass.to);
 }
 
-unsigned radix_parts(const struct pool *pool, uint64_t n) {
-  enum { PART = 1 << 20, MOST_PARTS = 1024 }; /* elements; the counts of a part take 16 KB */
-  const uint64_t parts = n / PART < MOST_PARTS ? n / PART : MOST_PARTS;
+unsigned radix_chunks(const struct pool *pool, uint64_t n) {
+  enum { CHUNK = 1 << 20, MOST_CHUNKS = 1024 }; /* elements; the counts of a chunk take 16 KB */
+  const uint64_t chunks = n / CHUNK < MOST_CHUNKS ? n / CHUNK : MOST_CHUNKS;
   const unsigned threads = pool_threads(pool);
-  return parts > threads ? (unsigned)parts : threads;
+  return chunks > threads ? (unsigned)chunks : threads;
 }
 
-size_t radix_counts(unsigned parts) {
-  return (size_t)parts * DIGITS;
+size_t radix_counts(unsigned chunks) {
+  return (size_t)chunks * DIGITS;
 }
 
 bool radix_rank_parallel(struct pool *pool, const struct radix_format *f, uint64_t n,
-                         unsigned parts, void *items, void *spare, uint64_t *counts,
+                         unsigned chunks, void *items, void *spare, uint64_t *counts,
                          size_t rank_bytes, void *ranks) {
   const unsigned passes = passes_for(f, n);
   if (passes == 0) {
     struct parallel_pass p = {
-        .pass = {.to = ranks, .rank_bytes = rank_bytes}, .n = n, .parts = parts};
-    return pool_for(pool, parts, 1, order_part, &p);
+        .pass = {.to = ranks, .rank_bytes = rank_bytes}, .n = n, .chunks = chunks};
+    return pool_for(pool, chunks, 1, order_chunk, &p);
   }
   for (unsigned k = 0; k < passes; k++) {
-    struct parallel_pass p = {
-        .pass = pass_of(f, k, passes, items, spare), .n = n, .parts = parts, .counts = counts};
+    struct parallel_pass p = {.pass = pass_of(f, k, passes, items, spare),
+                              .n = n,
+                              .chunks = chunks,
+                              .counts = counts};
     p.pass.last = k + 1 == passes;
     if (p.pass.last) {
       p.pass.to = ranks;
       p.pass.rank_bytes = rank_bytes;
     }
-    if (!pool_for(pool, p.parts, 1, count_part, &p)) return false;
-    const bool needed = place(&p.pass, counts, p.parts, n);
+    if (!pool_for(pool, p.chunks, 1, count_chunk, &p)) return false;
+    const bool needed = scan_counts(&p.pass, counts, p.chunks, n);
     if (!needed && !p.pass.last) continue;
     if (!needed) {
-      for (uint64_t part = 0; part < p.parts; part++) {
+      for (uint64_t chunk = 0; chunk < p.chunks; chunk++) {
         for (size_t digit = 0; digit < DIGITS; digit++) {
-          counts[part * DIGITS + digit] = part_begin(&p, part);
+          counts[chunk * DIGITS + digit] = chunk_begin(&p, chunk);
         }
       }
     }
-    if (!pool_for(pool, p.parts, 1, move_part, &p)) return false;
+    if (!pool_for(pool, p.chunks, 1, move_chunk, &p)) return false;
     void *turn = items;
     items = spare;
     spare = turn;

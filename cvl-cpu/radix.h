@@ -1,11 +1,11 @@
-/* radix.h - stable radix sorting of keys with their positions, delivered as ranks; what sorting
- * of elements (kernels-rank.h) shares with it.
+/* radix.h - stable radix sorting of keys with their positions, which gives ranks; also the
+ * digits for sorting elements without positions (kernels-rank.h).
  *
- * Sorting is by least significant digit first, so its time does not depend on the
- * distribution of keys. Digits are taken only from the bits that differ between keys: bits
- * below the lowest that varies and above the range are left out. An item is a key with its
- * position: *narrow*, both in 64 bits, if they fit, as all 32-bit keys do up to 2^32 elements
- * and 64-bit keys of small range; otherwise *wide*, a word for each.
+ * The least significant digit is sorted first, so the time does not depend on the distribution
+ * of keys. Digits are taken only from the bits that differ between keys: bits below the lowest
+ * that varies, and above the range, are left out. An item is a key with its position: *narrow*,
+ * both in 64 bits, if they fit, as all 32-bit keys do up to 2^32 elements and 64-bit keys of
+ * small range; otherwise *wide*, a word for each.
  */
 #ifndef RAVEL_CPU_RADIX_H
 #define RAVEL_CPU_RADIX_H
@@ -37,25 +37,25 @@ static inline size_t radix_item_bytes(const struct radix_format *f) {
   return f->wide ? sizeof(struct wide_item) : sizeof(uint64_t);
 }
 
-/* Sorts the n items in `items` and sets ranks[position] to the place of each: INT of
+/* Sorts the n items in `items` and sets ranks[position] to the rank of each: INT of
  * `rank_bytes`. `spare` has room for n items too; both are overwritten. Sequential. */
 void radix_rank(const struct radix_format *, uint64_t n, void *items, void *spare,
                 size_t rank_bytes, void *ranks);
 
-/* Into how many parts n items are cut that all threads deal with: one a thread at least, and
- * more of many, so that a part takes some hundredths of a second. */
-unsigned radix_parts(const struct pool *, uint64_t n);
-/* The same by all threads of the pool, the items in so many parts. `counts` has room for
- * radix_counts(parts) words. False if it was asked to end. */
-bool radix_rank_parallel(struct pool *, const struct radix_format *, uint64_t n, unsigned parts,
-                         void *items, void *spare, uint64_t *counts, size_t rank_bytes,
-                         void *ranks) __attribute__((warn_unused_result));
-size_t radix_counts(unsigned parts);
+/* The number of chunks into which n items are cut for all threads: at least one for each
+ * thread, more for many items, so that a chunk takes some hundredths of a second. */
+unsigned radix_chunks(const struct pool *, uint64_t n);
+/* The same by all threads of the pool, in so many chunks. `counts` has room for
+ * radix_counts(chunks) words. False if it was asked to end. */
+bool radix_rank_parallel(struct pool *, const struct radix_format *, uint64_t n,
+                         unsigned chunks, void *items, void *spare, uint64_t *counts,
+                         size_t rank_bytes, void *ranks) __attribute__((warn_unused_result));
+size_t radix_counts(unsigned chunks);
 
 /* ---- sorting without positions ---- */
 
 enum {
-  SORT_BITS = 8, /* of a digit: as many places to write to as first-level caches keep up with */
+  SORT_BITS = 8, /* of a digit: a first-level cache can hold as many lines that are written */
   SORT_DIGITS = 1 << SORT_BITS
 };
 

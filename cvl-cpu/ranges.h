@@ -1,23 +1,25 @@
-/* ranges.h - the destination of a scatter in ranges, one thread each: what order two sources
- * for one place are written in is then never up to the threads.
+/* ranges.h - the destination of a scatter in ranges, one thread each: so the order of two
+ * sources with one destination never depends on the threads.
  */
 #ifndef RAVEL_CPU_RANGES_H
 #define RAVEL_CPU_RANGES_H
 
 #include "cvl-cpu/cpu.h"
 
-/* Places low .. high - 1; those of segments first .. past - 1, and perhaps of others. */
+/* Positions low .. high - 1; they belong to segments first .. past - 1, and perhaps to others.
+ */
 struct range {
   uint64_t low, high, first, past;
 };
 
-/* Range r of so many. Its segments: from the one that `low` lies in to the last that starts
- * before `high`; empty ones at the very end belong to the last range, so that each source is
- * looked at once at least. */
+/* Range r of so many. Its segments: from the one at `low` to the last that starts before
+ * `high`. Empty ones at the very end belong to the last range, so that each source is seen at
+ * least once.
+ */
 static inline struct range range_of(const struct segments *far, uint64_t ranges, uint64_t r) {
-  const uint64_t total = far->total, share = total / ranges + 1;
-  const uint64_t low = r * share < total ? r * share : total;
-  const uint64_t high = total - low < share ? total : low + share;
+  const uint64_t total = far->total, size = total / ranges + 1;
+  const uint64_t low = r * size < total ? r * size : total;
+  const uint64_t high = total - low < size ? total : low + size;
   uint64_t first = r == 0 ? 0 : segment_from(far, low);
   if (first) first--;
   const uint64_t past = r + 1 == ranges ? far->count : segment_from(far, high);

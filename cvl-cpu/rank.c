@@ -1,9 +1,9 @@
 /* rank.c - stable ranks within segments, split over threads.
  *
- * Short segments are ranked by comparing, in the vector kernels; others by radix sorting of
- * (key, position). The path of segment starts and elements is cut into pieces; the piece that
- * a segment starts in ranks it. Segments longer than GIANT are left for the end and sorted one
- * after the other, by all threads together.
+ * Short segments are ranked by comparisons, in the vector kernels; others by radix sorting of
+ * (key, position). The path of segment starts and elements is cut into chunks; the chunk that
+ * a segment starts in ranks it. Segments longer than LONG_SEGMENT are ranked last, one after
+ * the other, each by all threads together.
  */
 #include <string.h>
 
@@ -12,42 +12,43 @@
 #include "cvl-cpu/rank.h"
 
 enum {
-  GIANT = 64 << 10, /* elements: with its spare room about the second-level cache */
-  ON_STACK = 256    /* elements that are sorted without allocating */
+  LONG_SEGMENT = 64 << 10, /* elements: with the spare buffer about the second-level cache */
+  ON_STACK = 256           /* elements that are sorted without allocating */
 };
 
-/* ---- the walk over segments ---- */
+/* ---- the loop over segments ---- */
 
 static void rank_segments(const struct rank_job *j, uint64_t first, uint64_t last, char *room) {
   struct batch batch;
   while (first < last) {
     uint64_t many = last - first;
     const uint64_t *offsets = batch_offsets(&batch, &j->s, first, &many);
-    first += j->few(j->x, offsets, many, j->out);
+    first += j->short_segments(j->x, offsets, many, j->out);
     if (first == last) return;
     /* The batch is done, or the segment at `first` is too long for the kernel. */
     const uint64_t p = segment_start(&j->s, first), n = segment_start(&j->s, first + 1) - p;
     if (n <= RANK_SOME) continue;
-    if (n <= GIANT) {
-      j->some(j, p, n, room);
+    if (n <= LONG_SEGMENT) {
+      j->medium_segment(j, p, n, room);
     } else {
-      j->giants[p / GIANT] = first + 1;
+      j->long_segments[p / LONG_SEGMENT] = first + 1;
     }
     first++;
   }
 }
 
-static void rank_piece(void *arg, uint64_t first, uint64_t last, unsigned worker) {
+static void rank_chunk(void *arg, uint64_t first, uint64_t last, unsigned worker) {
   const struct rank_job *j = arg;
-  const struct place from = segments_split(&j->s, first), to = segments_split(&j->s, last);
+  const struct path_coordinate from = segments_split(&j->s, first),
+                               to = segments_split(&j->s, last);
   rank_segments(j, from.segment, to.segment, j->room + j->room_bytes * worker);
 }
 
-static bool rank_giants(struct cvl_context *c, uint64_t site, const struct rank_job *j) {
-  for (uint64_t w = 0; w <= j->s.total / GIANT; w++) {
-    if (j->giants[w] == 0) continue;
-    const uint64_t k = j->giants[w] - 1, p = segment_start(&j->s, k);
-    if (!j->giant(c, site, j, p, segment_start(&j->s, k + 1) - p)) return false;
+static bool rank_long_segments(struct cvl_context *c, uint64_t site, const struct rank_job *j) {
+  for (uint64_t w = 0; w <= j->s.total / LONG_SEGMENT; w++) {
+    if (j->long_segments[w] == 0) continue;
+    const uint64_t k = j->long_segments[w] - 1, p = segment_start(&j->s, k);
+    if (!j->long_segment(c, site, j, p, segment_start(&j->s, k + 1) - p)) return false;
   }
   return true;
 }
@@ -58,26 +59,27 @@ bool rank_run(struct cvl_context *c, uint64_t site, struct rank_job *j) {
     rank_segments(j, 0, j->s.count, (char *)room);
     return true;
   }
-  const uint64_t windows = j->s.total / GIANT + 1;
-  j->room_bytes = (size_t)(j->s.total < GIANT ? j->s.total : GIANT) * j->room_each;
-  const size_t giants_bytes = (size_t)windows * sizeof *j->giants;
+  const uint64_t windows = j->s.total / LONG_SEGMENT + 1;
+  j->room_bytes =
+      (size_t)(j->s.total < LONG_SEGMENT ? j->s.total : LONG_SEGMENT) * j->room_each;
+  const size_t long_segments_bytes = (size_t)windows * sizeof *j->long_segments;
   const size_t room_bytes = j->room_bytes * pool_threads(c->pool);
-  char *scratch = scratch_alloc(c, site, giants_bytes + room_bytes);
+  char *scratch = scratch_alloc(c, site, long_segments_bytes + room_bytes);
   if (!scratch) return false;
-  j->giants = (uint64_t *)(void *)scratch;
-  j->room = scratch + giants_bytes;
-  memset(j->giants, 0, giants_bytes);
+  j->long_segments = (uint64_t *)(void *)scratch;
+  j->room = scratch + long_segments_bytes;
+  memset(j->long_segments, 0, long_segments_bytes);
   const uint64_t steps = segments_steps(&j->s);
   const uint64_t grain = grain_for(c, steps, sizeof(struct wide_item));
-  const bool good = all_done(c, site, pool_for(c->pool, steps, grain, rank_piece, j)) &&
-                    rank_giants(c, site, j);
-  scratch_free(c, scratch, giants_bytes + room_bytes);
+  const bool good = all_done(c, site, pool_for(c->pool, steps, grain, rank_chunk, j)) &&
+                    rank_long_segments(c, site, j);
+  scratch_free(c, scratch, long_segments_bytes + room_bytes);
   return good;
 }
 
-struct radix_keys rank_all_keys(const struct radix_keys *k, uint64_t parts) {
+struct radix_keys rank_all_keys(const struct radix_keys *k, uint64_t chunks) {
   struct radix_keys all = k[0];
-  for (uint64_t i = 1; i < parts; i++) {
+  for (uint64_t i = 1; i < chunks; i++) {
     all.varying |= k[i].varying | (k[i].least ^ all.least);
     if (k[i].least < all.least) all.least = k[i].least;
     if (k[i].most > all.most) all.most = k[i].most;
@@ -87,7 +89,7 @@ struct radix_keys rank_all_keys(const struct radix_keys *k, uint64_t parts) {
 
 /* ---- one segment ---- */
 
-/* A segment of n <= GIANT elements at position p. */
+/* A segment of n <= LONG_SEGMENT elements at position p. */
 static void rank_segment(const struct rank_job *j, uint64_t p, uint64_t n, char *room) {
   const char *x = j->x + p * j->element;
   const struct radix_keys keys = j->row->keys(x, n);
@@ -97,31 +99,31 @@ static void rank_segment(const struct rank_job *j, uint64_t p, uint64_t n, char 
              j->out + p * j->result);
 }
 
-struct giant {
+struct long_segment {
   const struct rank_job *job;
   const char *x;
-  uint64_t n, part; /* elements, of all and of one part */
+  uint64_t n, chunk; /* elements, of all and of one chunk */
   struct radix_format format;
   void *items;
-  struct radix_keys *keys; /* of each part */
+  struct radix_keys *keys; /* of each chunk */
 };
 
-static void giant_keys(void *arg, uint64_t first, uint64_t last, unsigned worker) {
-  const struct giant *g = arg;
+static void long_segment_keys(void *arg, uint64_t first, uint64_t last, unsigned worker) {
+  const struct long_segment *g = arg;
   (void)worker;
-  g->keys[first / g->part] = g->job->row->keys(g->x + first * g->job->element, last - first);
+  g->keys[first / g->chunk] = g->job->row->keys(g->x + first * g->job->element, last - first);
 }
 
-static void giant_items(void *arg, uint64_t first, uint64_t last, unsigned worker) {
-  const struct giant *g = arg;
+static void long_segment_items(void *arg, uint64_t first, uint64_t last, unsigned worker) {
+  const struct long_segment *g = arg;
   (void)worker;
   g->job->row->items(g->x, first, last - first, &g->format, g->items);
 }
 
-/* The ranks, the keys of all parts being known. */
-static bool rank_items(struct cvl_context *c, uint64_t site, struct giant *g, unsigned parts,
-                       uint64_t *counts, char *out) {
-  const struct radix_keys keys = rank_all_keys(g->keys, (g->n + g->part - 1) / g->part);
+/* Ranks the items, given the keys of all chunks. */
+static bool rank_items(struct cvl_context *c, uint64_t site, struct long_segment *g,
+                       unsigned chunks, uint64_t *counts, char *out) {
+  const struct radix_keys keys = rank_all_keys(g->keys, (g->n + g->chunk - 1) / g->chunk);
   g->format = radix_format_for(&keys, g->n);
   const size_t bytes = (size_t)g->n * radix_item_bytes(&g->format);
   void *spare = NULL;
@@ -130,8 +132,8 @@ static bool rank_items(struct cvl_context *c, uint64_t site, struct giant *g, un
   if (g->items) spare = scratch_alloc(c, site, bytes);
   if (spare) {
     good = all_done(c, site,
-                    pool_for(c->pool, g->n, g->part, giant_items, g) &&
-                        radix_rank_parallel(c->pool, &g->format, g->n, parts, g->items, spare,
+                    pool_for(c->pool, g->n, g->chunk, long_segment_items, g) &&
+                        radix_rank_parallel(c->pool, &g->format, g->n, chunks, g->items, spare,
                                             counts, g->job->result, out));
     scratch_free(c, spare, bytes);
   }
@@ -139,17 +141,18 @@ static bool rank_items(struct cvl_context *c, uint64_t site, struct giant *g, un
   return good;
 }
 
-static bool rank_giant(struct cvl_context *c, uint64_t site, const struct rank_job *j,
-                       uint64_t p, uint64_t n) {
-  const unsigned parts = radix_parts(c->pool, n);
-  struct giant g = {.job = j, .x = j->x + p * j->element, .n = n, .part = n / parts + 1};
-  const size_t counts_bytes = radix_counts(parts) * sizeof(uint64_t);
-  const size_t bytes = counts_bytes + parts * sizeof *g.keys;
+static bool rank_long_segment(struct cvl_context *c, uint64_t site, const struct rank_job *j,
+                              uint64_t p, uint64_t n) {
+  const unsigned chunks = radix_chunks(c->pool, n);
+  struct long_segment g = {
+      .job = j, .x = j->x + p * j->element, .n = n, .chunk = n / chunks + 1};
+  const size_t counts_bytes = radix_counts(chunks) * sizeof(uint64_t);
+  const size_t bytes = counts_bytes + chunks * sizeof *g.keys;
   uint64_t *counts = scratch_alloc(c, site, bytes);
   if (!counts) return false;
   g.keys = (struct radix_keys *)(void *)((char *)counts + counts_bytes);
-  const bool good = all_done(c, site, pool_for(c->pool, n, g.part, giant_keys, &g)) &&
-                    rank_items(c, site, &g, parts, counts, j->out + p * j->result);
+  const bool good = all_done(c, site, pool_for(c->pool, n, g.chunk, long_segment_keys, &g)) &&
+                    rank_items(c, site, &g, chunks, counts, j->out + p * j->result);
   scratch_free(c, counts, bytes);
   return good;
 }
@@ -177,9 +180,9 @@ bool cpu_rank(struct cvl_context *c, uint64_t site, enum cvl_op op, const struct
                        .element = elem_info(e)->bytes,
                        .result = elem_info(c->int_elem)->bytes,
                        .room_each = 2 * sizeof(struct wide_item),
-                       .some = rank_segment,
-                       .giant = rank_giant};
-  j.few = j.row->segments;
+                       .medium_segment = rank_segment,
+                       .long_segment = rank_long_segment};
+  j.short_segments = j.row->segments;
   if (!ranks_fit(c, site, &j.s)) return false;
   if (!result_new(c, site, c->int_elem, j.s.total, NULL, out)) return false;
   j.out = result_data(out);

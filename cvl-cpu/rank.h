@@ -1,5 +1,5 @@
-/* rank.h - what ranking and sorting share: the walk over segments, which are dealt with in
- * three ways as they are short, long or giant (rank.c).
+/* rank.h - the common loop of ranking and sorting over segments, which handles short, medium
+ * and long ones in three ways (rank.c).
  */
 #ifndef RAVEL_CPU_RANK_H
 #define RAVEL_CPU_RANK_H
@@ -11,26 +11,27 @@ struct rank_job {
   const struct rank_row *row;
   const char *x;
   char *out;
-  size_t element, result; /* bytes of an element, and of what becomes of it */
-  size_t room_each;       /* bytes of room that `some` needs for an element */
-  /* Short segments, from the kernels: row->segments or row->ordered. */
-  uint64_t (*few)(const void *x, const uint64_t *offsets, uint64_t count, void *out);
-  /* The segment of n elements at position p, by one thread. */
-  void (*some)(const struct rank_job *, uint64_t p, uint64_t n, char *room);
+  size_t element, result; /* bytes of an element, and of its result */
+  size_t room_each;       /* bytes of room that medium_segment needs for an element */
+  /* Short segments, by the kernels: row->segments or row->ordered. */
+  uint64_t (*short_segments)(const void *x, const uint64_t *offsets, uint64_t count, void *out);
+  /* A segment of n elements at position p, by one thread. */
+  void (*medium_segment)(const struct rank_job *, uint64_t p, uint64_t n, char *room);
   /* The same by all threads together; false: a fault was reported. */
-  bool (*giant)(struct cvl_context *, uint64_t site, const struct rank_job *, uint64_t p,
-                uint64_t n);
+  bool (*long_segment)(struct cvl_context *, uint64_t site, const struct rank_job *, uint64_t p,
+                       uint64_t n);
   /* Set by rank_run. */
   char *room;
   size_t room_bytes; /* of each worker */
-  uint64_t *giants;  /* [w]: 1 + the giant that starts in window w of GIANT positions */
+  uint64_t
+      *long_segments; /* [w]: 1 + the one that starts in window w of LONG_SEGMENT positions */
 };
 
-/* Deals with all segments; false: a fault was reported. */
+/* Ranks or sorts all segments; false: a fault was reported. */
 bool rank_run(struct cvl_context *, uint64_t site, struct rank_job *);
 /* Requires that the ranks within each segment fit an INT. */
 bool ranks_fit(struct cvl_context *, uint64_t site, const struct segments *);
-/* The range of the keys of all parts. */
-struct radix_keys rank_all_keys(const struct radix_keys *, uint64_t parts);
+/* The range of the keys of all chunks. */
+struct radix_keys rank_all_keys(const struct radix_keys *, uint64_t chunks);
 
 #endif

@@ -1,18 +1,18 @@
 /* scan.c - exclusive scans of segments, split over threads.
  *
- * The path of segment starts and elements (struct place) is cut into pieces that fit the
- * second-level cache. The piece that a segment starts in scans it; but a segment that reaches
- * past the end of a piece and is longer than WHOLE is a giant, whose windows belong to the
- * pieces they start in. Pieces are taken in order, and the state of the giant's upper levels
- * is handed from piece to piece: each reads its data, to find the totals of its windows, takes
- * its turn at the state, and then writes its result while the data is still in the cache. So
- * the data comes from memory once.
+ * The path of segment starts and elements (struct path_coordinate) is cut into chunks that fit
+ * the second-level cache. The chunk that a segment starts in scans it. A segment that crosses
+ * the end of a chunk and is longer than WHOLE is a long segment; its windows belong to the
+ * chunks they start in. Chunks are taken in order, and the state of the long segment's upper
+ * levels is handed from chunk to chunk. A chunk reads its data to compute the totals of its
+ * windows, advances the state in its turn, and then writes its result while the data is still
+ * in the cache. So the data is read from memory once.
  */
 #include "cvl-cpu/batches.h"
 #include "cvl-cpu/kernels-move.h"
 #include "cvl-cpu/kernels-scan.h"
 #include "cvl-cpu/kernels.h"
-#include "cvl-cpu/scan-parts.h"
+#include "cvl-cpu/scan-ranges.h"
 
 enum {
   WHOLE = 16 << 10,   /* elements */
@@ -20,9 +20,9 @@ enum {
                          loop that reads once and cannot be asked to end */
 };
 
-/* What pieces hand on. */
-struct chain {
-  _Atomic uint64_t turn; /* the piece that may use the state */
+/* What is handed from chunk to chunk. */
+struct carry {
+  _Atomic uint64_t turn; /* the chunk that may use the state */
   struct scan_state state;
 };
 
@@ -30,14 +30,14 @@ struct job {
   struct segments s;
   const struct scan_row *row;
   const struct move_kernels *move;
-  scan_put *put;  /* how results reach out */
+  scan_put *put;  /* how results are written */
   size_t element; /* bytes */
   const char *x;
   char *out;
   uint64_t grain;
-  struct chain *chain;
-  char *totals; /* of the windows of giants: room for two parts for each worker */
-  size_t room;  /* bytes of one part */
+  struct carry *carry;
+  char *totals; /* of the windows of long segments: room for two ranges for each worker */
+  size_t room;  /* bytes for one range */
 };
 
 static void scan_segments(const struct job *j, uint64_t first, uint64_t last) {
@@ -50,55 +50,58 @@ static void scan_segments(const struct job *j, uint64_t first, uint64_t last) {
   }
 }
 
-/* A part with room for the totals of its windows. */
-struct scan_part {
-  struct part part;
+/* A range of a long segment, and the totals of its windows. */
+struct scan_range {
+  struct segment_range range;
   char *totals;
 };
 
-static struct scan_part begin_part(const struct job *j, uint64_t k, struct place from,
-                                   struct place to, char *room) {
-  const struct scan_part p = {part_of(&j->s, SCAN_WINDOW, k, from.position, to.position), room};
-  scan_part_totals(j->row, j->element, &p.part, j->x + p.part.begin * j->element, room);
+static struct scan_range begin_range(const struct job *j, uint64_t k,
+                                     struct path_coordinate from, struct path_coordinate to,
+                                     char *room) {
+  const struct scan_range p = {
+      segment_range_of(&j->s, SCAN_WINDOW, k, from.position, to.position), room};
+  scan_range_totals(j->row, j->element, &p.range, j->x + p.range.begin * j->element, room);
   return p;
 }
 
-static void finish_part(const struct job *j, const struct scan_part *p) {
-  scan_part_write(j->row, j->element, &p->part, j->x + p->part.begin * j->element, p->totals,
-                  j->out, j->put);
+static void finish_range(const struct job *j, const struct scan_range *p) {
+  scan_range_write(j->row, j->element, &p->range, j->x + p->range.begin * j->element, p->totals,
+                   j->out, j->put);
 }
 
-static void scan_piece(void *arg, uint64_t first, uint64_t last, unsigned worker) {
+static void scan_chunk(void *arg, uint64_t first, uint64_t last, unsigned worker) {
   struct job *j = arg;
-  const struct place from = segments_split(&j->s, first), to = segments_split(&j->s, last);
+  const struct path_coordinate from = segments_split(&j->s, first),
+                               to = segments_split(&j->s, last);
   char *room = j->totals + 2 * j->room * worker;
-  struct scan_part in = {0}, out = {0};
-  const bool comes_in = giant_crosses(&j->s, WHOLE, from.segment, from.position);
-  if (comes_in) in = begin_part(j, from.segment - 1, from, to, room);
+  struct scan_range in = {0}, out = {0};
+  const bool comes_in = long_segment_crosses(&j->s, WHOLE, from.segment, from.position);
+  if (comes_in) in = begin_range(j, from.segment - 1, from, to, room);
   const bool goes_out =
-      to.segment > from.segment && giant_crosses(&j->s, WHOLE, to.segment, to.position);
-  if (goes_out) out = begin_part(j, to.segment - 1, from, to, room + j->room);
-  const uint64_t piece = first / j->grain;
-  await_turn(&j->chain->turn, piece);
-  if (comes_in) scan_part_advance(j->row, &in.part, &j->chain->state, in.totals);
-  if (goes_out) scan_part_advance(j->row, &out.part, &j->chain->state, out.totals);
-  atomic_store_explicit(&j->chain->turn, piece + 1, memory_order_release);
-  if (comes_in) finish_part(j, &in);
+      to.segment > from.segment && long_segment_crosses(&j->s, WHOLE, to.segment, to.position);
+  if (goes_out) out = begin_range(j, to.segment - 1, from, to, room + j->room);
+  const uint64_t chunk = first / j->grain;
+  await_turn(&j->carry->turn, chunk);
+  if (comes_in) scan_range_advance(j->row, &in.range, &j->carry->state, in.totals);
+  if (goes_out) scan_range_advance(j->row, &out.range, &j->carry->state, out.totals);
+  atomic_store_explicit(&j->carry->turn, chunk + 1, memory_order_release);
+  if (comes_in) finish_range(j, &in);
   scan_segments(j, from.segment, to.segment - (goes_out ? 1 : 0));
-  if (goes_out) finish_part(j, &out);
+  if (goes_out) finish_range(j, &out);
   j->move->stream_end();
 }
 
-/* Runs the job in pieces. */
-static bool scan_in_pieces(struct cvl_context *c, uint64_t site, struct job *j) {
+/* Runs the job in chunks. */
+static bool scan_in_chunks(struct cvl_context *c, uint64_t site, struct job *j) {
   j->room = (size_t)(units_of(j->grain, SCAN_WINDOW) + 2) * j->element;
-  const size_t bytes = sizeof *j->chain + 2 * j->room * pool_threads(c->pool);
-  j->chain = scratch_alloc(c, site, bytes);
-  if (!j->chain) return false;
-  j->totals = (char *)(j->chain + 1);
-  atomic_init(&j->chain->turn, 0);
-  const bool done = pool_for_in_order(c->pool, segments_steps(&j->s), j->grain, scan_piece, j);
-  scratch_free(c, j->chain, bytes);
+  const size_t bytes = sizeof *j->carry + 2 * j->room * pool_threads(c->pool);
+  j->carry = scratch_alloc(c, site, bytes);
+  if (!j->carry) return false;
+  j->totals = (char *)(j->carry + 1);
+  atomic_init(&j->carry->turn, 0);
+  const bool done = pool_for_in_order(c->pool, segments_steps(&j->s), j->grain, scan_chunk, j);
+  scratch_free(c, j->carry, bytes);
   return all_done(c, site, done);
 }
 
@@ -117,13 +120,13 @@ bool cpu_scan(struct cvl_context *c, uint64_t site, enum cvl_op op, const struct
   j.put = streaming ? j.move->stream : put_in_caches;
   const uint64_t steps = segments_steps(&j.s);
   const bool alone = pool_threads(c->pool) == 1;
-  j.grain = alone ? PIECE_BYTES / j.element : grain_for(c, steps, j.element);
+  j.grain = alone ? CHUNK_BYTES / j.element : grain_for(c, steps, j.element);
   if (j.grain >= steps || (alone && steps <= ONE_VISIT)) {
     scan_segments(&j, 0, j.s.count);
     j.move->stream_end();
     return true;
   }
-  if (scan_in_pieces(c, site, &j)) return true;
+  if (scan_in_chunks(c, site, &j)) return true;
   result_drop(c, out);
   return false;
 }

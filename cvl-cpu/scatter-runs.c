@@ -1,11 +1,11 @@
-/* scatter-runs.c - DPERMUTE, or FPERMUTE of all, by an INDEX: what concatenations and strided
- * stores are made of.
+/* scatter-runs.c - DPERMUTE, or FPERMUTE with all flags T, by an INDEX: concatenations and
+ * strided stores.
  *
- * The index is a few *runs*, start, start + stride and so on, and is never written. Cut where a
- * segment of the source ends, a run goes to one segment of the destination; whether all of it
- * is in range takes one division, and a stride of 1 is a copy. The destination is split into
- * ranges, and of each run a thread writes what falls into its range. Defaults are only copied
- * to where no run of stride 1 goes, as far as runs follow each other in the destination.
+ * The index consists of a few *runs*: start, start + stride and so on. It is never written. Cut
+ * at the ends of source segments, a run goes to one segment of the destination. One division
+ * tells whether all of it is in range, and a stride of 1 is a copy. The destination is split
+ * into ranges; of each run a thread writes what falls into its range. Defaults are not copied
+ * where runs of stride 1 go, as long as runs are in increasing order in the destination.
  */
 #include <string.h>
 
@@ -23,16 +23,16 @@ struct runs_job {
   size_t int_bytes;
   const char *values;
   const char *defaults; /* NULL: zeros */
-  bool in_place;        /* the result already holds the defaults */
+  bool over_defaults;   /* the result is the memory of the defaults */
   char *out;
   bool streaming;
   uint64_t ranges;
   _Atomic uint64_t fault; /* lowest position of an index out of range */
 };
 
-/* Part of a run that lies in one segment of the source: source positions position ..
- * position + n - 1 go to first, first + stride and so on, counted from the start of a segment
- * of the destination, which has places base .. base + length - 1. */
+/* A run within one segment of the source: source positions position .. position + n - 1 go to
+ * first, first + stride and so on, counted from the start of a segment of the destination,
+ * which has positions base .. base + length - 1. */
 struct run {
   uint64_t position, n;
   int64_t first, stride;
@@ -55,8 +55,8 @@ static int64_t index_of(const struct runs_job *job, uint64_t r, uint64_t positio
                           from * (uint64_t)int_of(job, job->runs.strides, r));
 }
 
-/* How many of a run's n indices come before the first that is out of range. None of those
- * before it has wrapped, and if it has itself, it is still out of range. */
+/* The number of indices of a run before the first that is out of range, at most n. None of
+ * those before it has wrapped; if it has wrapped itself, it is still out of range. */
 static uint64_t in_range(const struct run *run) {
   if ((uint64_t)run->first >= run->length) return 0;
   if (run->stride == 0) return run->n;
@@ -67,7 +67,8 @@ static uint64_t in_range(const struct run *run) {
   return most >= run->n ? run->n : most + 1;
 }
 
-/* Those places of a run, all of it in range, that lie in low .. high - 1 of the destination. */
+/* The elements of a run, all of it in range, that go to positions low .. high - 1 of the
+ * destination. */
 static struct run clipped(struct run run, uint64_t low, uint64_t high) {
   const uint64_t first = run.base + (uint64_t)run.first;
   const uint64_t last = first + (run.n - 1) * (uint64_t)run.stride;
@@ -78,7 +79,8 @@ static struct run clipped(struct run run, uint64_t low, uint64_t high) {
   } else if (run.stride != 0) {
     const bool up = run.stride > 0;
     const uint64_t step = up ? (uint64_t)run.stride : -(uint64_t)run.stride;
-    /* Places from the first on to the border that the run crosses as it enters and leaves. */
+    /* Distances from the first position to the ends of the range where the run enters and
+     * leaves. */
     const uint64_t enter =
         up ? (first < low ? low - first : 0) : (first >= high ? first - (high - 1) : 0);
     const uint64_t leave = up ? high - 1 - first : first - low;
@@ -116,9 +118,9 @@ static void put(const struct runs_job *job, const struct run *run) {
   }
 }
 
-/* Copies defaults to places low .. high - 1. */
+/* Copies defaults to positions low .. high - 1. */
 static void fill(const struct runs_job *job, uint64_t low, uint64_t high) {
-  if (job->in_place || low >= high) return;
+  if (job->over_defaults || low >= high) return;
   char *to = job->out + low * job->bytes;
   if (!job->defaults) {
     memset(to, 0, (high - low) * job->bytes);
@@ -132,8 +134,8 @@ static void fill(const struct runs_job *job, uint64_t low, uint64_t high) {
   }
 }
 
-/* Writes what falls into places low .. high - 1, of which those before `filled` hold something
- * already; returns what `filled` is then. */
+/* Writes the elements of a run that go to positions low .. high - 1. Positions before `filled`
+ * have been written already; returns the new `filled`. */
 static uint64_t put_run(const struct runs_job *job, const struct run *whole, uint64_t low,
                         uint64_t high, uint64_t filled) {
   const struct run run = clipped(*whole, low, high);
@@ -181,7 +183,7 @@ static void runs_range(struct runs_job *job, uint64_t r) {
   if (job->streaming) job->move->stream_end();
 }
 
-static void runs_piece(void *arg, uint64_t first, uint64_t last, unsigned worker) {
+static void runs_chunk(void *arg, uint64_t first, uint64_t last, unsigned worker) {
   (void)worker;
   for (uint64_t r = first; r < last; r++) runs_range(arg, r);
 }
@@ -211,7 +213,7 @@ static bool runs_fault(struct cvl_context *c, uint64_t site, const struct runs_j
                                      .segment = (int64_t)k});
 }
 
-/* The memory of the defaults, if the result may be made there while the rest is read. */
+/* The vector of the defaults, if the result may be written over it. */
 static struct cvl_vector *reusable_defaults(const struct cvl_permute_args *a,
                                             const struct cpu_runs *runs, size_t bytes) {
   if (a->defaults.form == CVL_NOTHING) return NULL;
@@ -236,7 +238,7 @@ bool cpu_scatter_runs(struct cvl_context *c, uint64_t site, const struct cvl_per
       .int_bytes = elem_bytes((uint8_t)c->int_elem),
       .values = value_data(&a->values),
       .defaults = a->defaults.form == CVL_NOTHING ? NULL : value_data(&a->defaults),
-      .in_place = reuse != NULL,
+      .over_defaults = reuse != NULL,
       .fault = UINT64_MAX,
   };
   struct cvl_value result;
@@ -245,7 +247,7 @@ bool cpu_scatter_runs(struct cvl_context *c, uint64_t site, const struct cvl_per
   job.out = result_data(&result);
   job.streaming = n * bytes >= STREAM_BYTES;
   job.ranges = count_ranges(c, &job);
-  if (!all_done(c, site, pool_for(c->pool, job.ranges, 1, runs_piece, &job))) {
+  if (!all_done(c, site, pool_for(c->pool, job.ranges, 1, runs_chunk, &job))) {
     result_drop(c, &result);
     return false;
   }

@@ -4,41 +4,41 @@
 #include "cvl-cpu/cpu.h"
 #include "cvl-cpu/kernels-move.h"
 
-enum { MOST_PIECES = 1024 };
+enum { MOST_CHUNKS = 1024 };
 
 struct lengths_job {
   const struct move_int *ints;
   const char *lengths;
   size_t bytes; /* of a length */
   uint64_t grain;
-  struct length_summary part[MOST_PIECES];
-  uint64_t start[MOST_PIECES]; /* first offset of each piece */
+  struct length_summary summary[MOST_CHUNKS];
+  uint64_t start[MOST_CHUNKS]; /* first offset of each chunk */
   uint64_t *offsets;
 };
 
-static void summarize_piece(void *arg, uint64_t first, uint64_t last, unsigned worker) {
+static void summarize_chunk(void *arg, uint64_t first, uint64_t last, unsigned worker) {
   (void)worker;
   struct lengths_job *job = arg;
-  job->part[first / job->grain] =
+  job->summary[first / job->grain] =
       job->ints->summarize(last - first, job->lengths + first * job->bytes);
 }
 
-static void offsets_piece(void *arg, uint64_t first, uint64_t last, unsigned worker) {
+static void offsets_chunk(void *arg, uint64_t first, uint64_t last, unsigned worker) {
   (void)worker;
   struct lengths_job *job = arg;
   job->ints->offsets_of(last - first, job->lengths + first * job->bytes,
                         job->start[first / job->grain], job->offsets + first);
 }
 
-/* Of all n lengths, all pieces having been summarized. */
+/* Of all n lengths, all chunks having been summarized. */
 static struct length_summary summary_of(struct lengths_job *job, uint64_t n) {
   struct length_summary all = {UINT64_MAX, 0, 0};
   for (uint64_t i = 0; i < (n + job->grain - 1) / job->grain; i++) {
-    const struct length_summary *part = &job->part[i];
+    const struct length_summary *chunk = &job->summary[i];
     job->start[i] = all.sum;
-    all.sum += part->sum;
-    if (part->least < all.least) all.least = part->least;
-    if (part->most > all.most) all.most = part->most;
+    all.sum += chunk->sum;
+    if (chunk->least < all.least) all.least = chunk->least;
+    if (chunk->most > all.most) all.most = chunk->most;
   }
   return all;
 }
@@ -80,8 +80,8 @@ static bool segdes_of(struct cvl_context *c, uint64_t site, const struct move_in
   job.lengths = lengths;
   job.bytes = bytes;
   job.grain = grain_for(c, n, bytes + sizeof(uint64_t));
-  if (job.grain < n / MOST_PIECES + 1) job.grain = n / MOST_PIECES + 1;
-  if (!all_done(c, site, pool_for(c->pool, n, job.grain, summarize_piece, &job))) return false;
+  if (job.grain < n / MOST_CHUNKS + 1) job.grain = n / MOST_CHUNKS + 1;
+  if (!all_done(c, site, pool_for(c->pool, n, job.grain, summarize_chunk, &job))) return false;
   const struct length_summary all = summary_of(&job, n);
   if (all.most > INT64_MAX / (n ? n : 1) && !lengths_are_good(c, site, &job, n)) return false;
   if (n == 1) {
@@ -99,7 +99,7 @@ static bool segdes_of(struct cvl_context *c, uint64_t site, const struct move_in
     d->offsets = NULL;
   } else {
     job.offsets = d->offsets;
-    if (!all_done(c, site, pool_for(c->pool, n, job.grain, offsets_piece, &job))) {
+    if (!all_done(c, site, pool_for(c->pool, n, job.grain, offsets_chunk, &job))) {
       segdes_release(c, d);
       return false;
     }
@@ -145,7 +145,7 @@ struct differences_job {
   _Atomic uint64_t fault;
 };
 
-static void differences_piece(void *arg, uint64_t first, uint64_t last, unsigned worker) {
+static void differences_chunk(void *arg, uint64_t first, uint64_t last, unsigned worker) {
   (void)worker;
   struct differences_job *job = arg;
   const uint64_t done =
@@ -184,7 +184,7 @@ bool cpu_lengths(struct cvl_context *c, uint64_t site, const struct cvl_value *d
   if (!result_new(c, site, c->int_elem, s.count, NULL, &result)) return false;
   job.out = result_data(&result);
   const uint64_t grain = grain_for(c, s.count, job.bytes + sizeof(uint64_t));
-  if (!all_done(c, site, pool_for(c->pool, s.count, grain, differences_piece, &job))) {
+  if (!all_done(c, site, pool_for(c->pool, s.count, grain, differences_chunk, &job))) {
     result_drop(c, &result);
     return false;
   }

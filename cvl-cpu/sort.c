@@ -1,16 +1,16 @@
 /* sort.c - sorting within segments, split over threads as ranking is (rank.h).
  *
- * Elements move without their positions. A giant is cut by the highest digit of its keys into
- * buckets, by all threads, which then share out the buckets; a bucket that is large itself,
- * where keys crowd together, is cut by all again.
+ * Elements move without their positions. All threads together partition a long segment into
+ * buckets by the highest digit of its keys; then each thread sorts some of the buckets. A
+ * bucket that is large itself, because many keys are close together, is partitioned by all
+ * threads again.
  */
 #include <string.h>
 
 #include "cvl-cpu/kernels.h"
 #include "cvl-cpu/rank.h"
 
-/* A bucket with more than this part of a giant would leave other threads without work, and one
- * of more than ALONE elements is too much for one thread that cannot be asked to end. */
+/* A bucket with more than this fraction of a segment would leave other threads without work. */
 enum { CROWDED = 8, CROWD_LEAST = 128 << 10, ALONE = 1 << 20 };
 
 /* The bits in which keys differ. */
@@ -31,14 +31,14 @@ static void sort_segment(const struct rank_job *j, uint64_t p, uint64_t n, char 
   j->row->bucket(out, room, 0, n, &bits, true);
 }
 
-/* ---- giants ---- */
+/* ---- long segments ---- */
 
-struct giant {
+struct long_segment {
   const struct rank_job *job;
-  unsigned parts;
+  unsigned chunks;
   char *out, *spare;
-  struct radix_keys *keys; /* of each part */
-  uint64_t *counts;        /* of each part, SORT_DIGITS each */
+  struct radix_keys *keys; /* of each chunk */
+  uint64_t *counts;        /* of each chunk, SORT_DIGITS each */
   /* What is being done now. */
   const char *from;
   char *to; /* out or spare */
@@ -49,47 +49,47 @@ struct giant {
   uint64_t most;          /* elements that a bucket for one thread may have */
 };
 
-static uint64_t part_begin(const struct giant *g, uint64_t part) {
-  return g->first + g->n / g->parts * part + (part == g->parts ? g->n % g->parts : 0);
+static uint64_t chunk_begin(const struct long_segment *g, uint64_t chunk) {
+  return g->first + g->n / g->chunks * chunk + (chunk == g->chunks ? g->n % g->chunks : 0);
 }
 
 static void find_keys(void *arg, uint64_t first, uint64_t last, unsigned worker) {
-  struct giant *g = arg;
+  struct long_segment *g = arg;
   (void)worker;
-  for (uint64_t part = first; part < last; part++) {
-    const uint64_t begin = part_begin(g, part);
-    g->keys[part] =
-        g->job->row->keys(g->from + begin * g->job->element, part_begin(g, part + 1) - begin);
+  for (uint64_t chunk = first; chunk < last; chunk++) {
+    const uint64_t begin = chunk_begin(g, chunk);
+    g->keys[chunk] =
+        g->job->row->keys(g->from + begin * g->job->element, chunk_begin(g, chunk + 1) - begin);
   }
 }
 
-static void count_part(void *arg, uint64_t first, uint64_t last, unsigned worker) {
-  struct giant *g = arg;
+static void count_chunk(void *arg, uint64_t first, uint64_t last, unsigned worker) {
+  struct long_segment *g = arg;
   (void)worker;
-  for (uint64_t part = first; part < last; part++) {
-    uint64_t *counts = g->counts + part * SORT_DIGITS;
-    const uint64_t begin = part_begin(g, part);
+  for (uint64_t chunk = first; chunk < last; chunk++) {
+    uint64_t *counts = g->counts + chunk * SORT_DIGITS;
+    const uint64_t begin = chunk_begin(g, chunk);
     memset(counts, 0, SORT_DIGITS * sizeof *counts);
-    g->job->row->count(g->from, begin, part_begin(g, part + 1) - begin, &g->digit, counts);
+    g->job->row->count(g->from, begin, chunk_begin(g, chunk + 1) - begin, &g->digit, counts);
   }
 }
 
-static void move_part(void *arg, uint64_t first, uint64_t last, unsigned worker) {
-  struct giant *g = arg;
+static void move_chunk(void *arg, uint64_t first, uint64_t last, unsigned worker) {
+  struct long_segment *g = arg;
   (void)worker;
-  for (uint64_t part = first; part < last; part++) {
-    const uint64_t begin = part_begin(g, part);
-    g->job->row->move(g->from, begin, part_begin(g, part + 1) - begin, &g->digit,
-                      g->counts + part * SORT_DIGITS, g->to);
+  for (uint64_t chunk = first; chunk < last; chunk++) {
+    const uint64_t begin = chunk_begin(g, chunk);
+    g->job->row->move(g->from, begin, chunk_begin(g, chunk + 1) - begin, &g->digit,
+                      g->counts + chunk * SORT_DIGITS, g->to);
   }
 }
 
-/* Counts become places, digit by digit and within a digit part by part. */
-static void place(const struct giant *g, uint64_t *ends) {
+/* Turns counts into the positions to write to: a scan by digit, and within a digit by chunk. */
+static void scan_counts(const struct long_segment *g, uint64_t *ends) {
   uint64_t sum = g->first;
   for (unsigned digit = 0; digit < SORT_DIGITS; digit++) {
-    for (unsigned part = 0; part < g->parts; part++) {
-      uint64_t *c = &g->counts[part * SORT_DIGITS + digit];
+    for (unsigned chunk = 0; chunk < g->chunks; chunk++) {
+      uint64_t *c = &g->counts[chunk * SORT_DIGITS + digit];
       const uint64_t many = *c;
       *c = sum;
       sum += many;
@@ -98,13 +98,13 @@ static void place(const struct giant *g, uint64_t *ends) {
   }
 }
 
-/* Where bucket `digit` begins. */
-static uint64_t bucket_begin(const struct giant *g, uint64_t digit) {
+/* The position where bucket `digit` begins. */
+static uint64_t bucket_begin(const struct long_segment *g, uint64_t digit) {
   return digit == 0 ? g->first : g->ends[digit - 1];
 }
 
 static void sort_buckets(void *arg, uint64_t first, uint64_t last, unsigned worker) {
-  const struct giant *g = arg;
+  const struct long_segment *g = arg;
   (void)worker;
   for (uint64_t digit = first; digit < last; digit++) {
     const uint64_t begin = bucket_begin(g, digit), n = g->ends[digit] - begin;
@@ -115,16 +115,16 @@ static void sort_buckets(void *arg, uint64_t first, uint64_t last, unsigned work
 }
 
 /* Sorts from[first .. first + n) into the same place of g->out, by these bits. */
-static bool sort_by_all(struct cvl_context *c, uint64_t site, struct giant g,
+static bool sort_by_all(struct cvl_context *c, uint64_t site, struct long_segment g,
                         const struct radix_bits *bits) {
   uint64_t ends[SORT_DIGITS];
   g.digit = radix_highest(bits, SORT_BITS);
   g.rest = (struct radix_bits){bits->least, bits->low, g.digit.shift};
   g.to = g.from == g.spare || g.rest.low == g.rest.high ? g.out : g.spare;
   if (g.from == g.out) g.to = g.spare;
-  if (!all_done(c, site, pool_for(c->pool, g.parts, 1, count_part, &g))) return false;
-  place(&g, ends);
-  if (!all_done(c, site, pool_for(c->pool, g.parts, 1, move_part, &g))) return false;
+  if (!all_done(c, site, pool_for(c->pool, g.chunks, 1, count_chunk, &g))) return false;
+  scan_counts(&g, ends);
+  if (!all_done(c, site, pool_for(c->pool, g.chunks, 1, move_chunk, &g))) return false;
   if (g.rest.low == g.rest.high) { /* sorted */
     const size_t at = (size_t)g.first * g.job->element, bytes = (size_t)g.n * g.job->element;
     return g.to == g.out || copy_bytes(c, site, g.out + at, g.to + at, bytes);
@@ -134,33 +134,33 @@ static bool sort_by_all(struct cvl_context *c, uint64_t site, struct giant g,
   if (g.most > ALONE) g.most = ALONE;
   if (!all_done(c, site, pool_for(c->pool, SORT_DIGITS, 1, sort_buckets, &g))) return false;
   for (unsigned digit = 0; digit < SORT_DIGITS; digit++) {
-    struct giant large = g;
+    struct long_segment large = g;
     large.first = bucket_begin(&g, digit);
     large.n = ends[digit] - large.first;
     large.from = g.to;
-    large.parts = radix_parts(c->pool, large.n);
+    large.chunks = radix_chunks(c->pool, large.n);
     if (large.n > g.most && !sort_by_all(c, site, large, &g.rest)) return false;
   }
   return true;
 }
 
-static bool sort_giant(struct cvl_context *c, uint64_t site, const struct rank_job *j,
-                       uint64_t p, uint64_t n) {
-  struct giant g = {.job = j,
-                    .parts = radix_parts(c->pool, n),
-                    .out = j->out + p * j->element,
-                    .from = j->x + p * j->element,
-                    .n = n};
-  const size_t counts_bytes = g.parts * SORT_DIGITS * sizeof *g.counts;
-  const size_t keys_bytes = g.parts * sizeof *g.keys, spare_bytes = (size_t)n * j->element;
+static bool sort_long_segment(struct cvl_context *c, uint64_t site, const struct rank_job *j,
+                              uint64_t p, uint64_t n) {
+  struct long_segment g = {.job = j,
+                           .chunks = radix_chunks(c->pool, n),
+                           .out = j->out + p * j->element,
+                           .from = j->x + p * j->element,
+                           .n = n};
+  const size_t counts_bytes = g.chunks * SORT_DIGITS * sizeof *g.counts;
+  const size_t keys_bytes = g.chunks * sizeof *g.keys, spare_bytes = (size_t)n * j->element;
   char *scratch = scratch_alloc(c, site, counts_bytes + keys_bytes + spare_bytes);
   if (!scratch) return false;
   g.counts = (uint64_t *)(void *)scratch;
   g.keys = (struct radix_keys *)(void *)(scratch + counts_bytes);
   g.spare = scratch + counts_bytes + keys_bytes;
-  bool good = all_done(c, site, pool_for(c->pool, g.parts, 1, find_keys, &g));
+  bool good = all_done(c, site, pool_for(c->pool, g.chunks, 1, find_keys, &g));
   if (good) {
-    const struct radix_keys keys = rank_all_keys(g.keys, g.parts);
+    const struct radix_keys keys = rank_all_keys(g.keys, g.chunks);
     const struct radix_bits bits = bits_of(&keys);
     good = bits.low == bits.high ? copy_bytes(c, site, g.out, g.from, spare_bytes)
                                  : sort_by_all(c, site, g, &bits);
@@ -178,9 +178,9 @@ bool cpu_sort(struct cvl_context *c, uint64_t site, enum cvl_op op, const struct
                        .element = elem_info(e)->bytes,
                        .result = elem_info(e)->bytes,
                        .room_each = elem_info(e)->bytes,
-                       .some = sort_segment,
-                       .giant = sort_giant};
-  j.few = j.row->ordered;
+                       .medium_segment = sort_segment,
+                       .long_segment = sort_long_segment};
+  j.short_segments = j.row->ordered;
   if (!ranks_fit(c, site, &j.s)) return false;
   if (!result_new(c, site, e, j.s.total, NULL, out)) return false;
   j.out = result_data(out);

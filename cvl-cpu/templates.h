@@ -1,5 +1,5 @@
-/* templates.h - tools of kernel files that write a function once for several types or
- * operations: names put together from parts, rows of a class picked from operations.def.
+/* templates.h - macros of kernel files that write a function once for several types or
+ * operations: names are concatenated, rows of a class are selected from operations.def.
  */
 #ifndef RAVEL_CPU_TEMPLATES_H
 #define RAVEL_CPU_TEMPLATES_H

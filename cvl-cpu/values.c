@@ -1,5 +1,5 @@
-/* values.c - vectors, descriptors, scratch and the error slot of a context; where segments
- * lie. */
+/* values.c - vectors, descriptors, scratch and the error slot of a context; searches in
+ * descriptors. */
 #include "base/check.h"
 #include "cvl-cpu/cpu.h"
 
@@ -40,8 +40,8 @@ void scratch_free(struct cvl_context *c, void *block, size_t bytes) {
   memory_give(c->memory, block, bytes);
 }
 
-/* A block with a head and n items, hung into the list; sizes past all memory are refused, and
- * told as the largest that a fault can name. */
+/* A block with a head and n items, put into the list. Sizes beyond all memory are refused, and
+ * reported as the largest that a fault can hold. */
 static void *hold(struct cvl_context *c, uint64_t site, uint64_t n, size_t item) {
   const uint64_t most = (INT64_MAX - HEAD_BYTES) / item;
   const size_t bytes = n <= most ? HEAD_BYTES + (size_t)n * item : INT64_MAX;
@@ -123,7 +123,7 @@ void result_drop(struct cvl_context *c, struct cvl_value *out) {
   if (out->form == CVL_VECTOR) vector_release(c, out->as.vector);
 }
 
-/* ---- where segments lie ---- */
+/* ---- searches in descriptors ---- */
 
 uint64_t segment_from(const struct segments *s, uint64_t p) {
   if (!s->offsets) {
@@ -146,7 +146,7 @@ uint64_t segment_at(const struct segments *s, uint64_t p) {
   return segment_from(s, p + 1) - 1;
 }
 
-struct place segments_split(const struct segments *s, uint64_t step) {
+struct path_coordinate segments_split(const struct segments *s, uint64_t step) {
   /* Segment k starts at step k + start(k): find the first that starts at or after `step`. */
   uint64_t low = 0;
   if (!s->offsets) {
@@ -163,15 +163,15 @@ struct place segments_split(const struct segments *s, uint64_t step) {
       }
     }
   }
-  return (struct place){low, step - low};
+  return (struct path_coordinate){low, step - low};
 }
 
 uint64_t grain_for(const struct cvl_context *c, uint64_t items, uint64_t bytes) {
   if (bytes == 0) bytes = 1;
   if (items <= SERIAL_BYTES / bytes) return items ? items : 1;
-  uint64_t grain = (pool_threads(c->pool) == 1 ? LONE_BYTES : PIECE_BYTES) / bytes;
-  /* Middling work: one piece a thread. */
-  const uint64_t share = items / pool_threads(c->pool) + 1;
-  if (grain > share) grain = share;
+  uint64_t grain = (pool_threads(c->pool) == 1 ? LONE_BYTES : CHUNK_BYTES) / bytes;
+  /* Middling work: one chunk a thread. */
+  const uint64_t per_thread = items / pool_threads(c->pool) + 1;
+  if (grain > per_thread) grain = per_thread;
   return (grain + 63) / 64 * 64;
 }

@@ -1,6 +1,7 @@
 /* test-combine.c - reductions, scans and ranks of vectors long enough to be split over threads,
  * against a literal version of the tree in cvl.h. Small shapes are the conformance suite's
- * business; here segments cross pieces, giants meet short ones, and threads take turns.
+ * business; here segments cross chunks, long ones are beside short ones, and threads take
+ * turns.
  */
 #include "cvl-cpu/cvl-cpu.h"
 
@@ -102,13 +103,13 @@ static uint64_t length_power_law(uint64_t k) {
   (void)k;
   return 2000 / (1 + random_below(2000)) * (1 + random_below(3));
 }
-static uint64_t length_giants(uint64_t k) {
+static uint64_t length_long_segments(uint64_t k) {
   static const uint64_t lengths[] = {0, 5, 70001, 32768, 0, 32769, 1, 16385, 65537, 3, 16384};
   return k < sizeof lengths / sizeof lengths[0] ? lengths[k] : 9;
 }
 static uint64_t (*const shapes[])(uint64_t) = {
     length_all_of,      length_one,        length_four,      length_hundred,
-    length_none_or_two, length_half_empty, length_power_law, length_giants};
+    length_none_or_two, length_half_empty, length_power_law, length_long_segments};
 enum { SHAPES = sizeof shapes / sizeof shapes[0] };
 static const unsigned thread_counts[] = {1, 2, 3, 8};
 
@@ -200,11 +201,11 @@ static void check(unsigned shape, unsigned threads) {
     b->release(c, &y);
   }
 
-  /* In place, with the reference given away. */
+  /* Over its operand, whose reference is passed. */
   x.owned = 1;
   cr_assert(b->scan(c, 6, OP_ADD, &x, &s, &out));
   cr_assert(b->to_host(c, &out, 0, N, got));
-  cr_assert(memcmp(got, expected, N * sizeof *got) == 0, "scan in place");
+  cr_assert(memcmp(got, expected, N * sizeof *got) == 0, "scan over its operand");
   b->release(c, &out);
   b->release(c, &s);
   b->close(c);
@@ -267,15 +268,15 @@ static void check_sort_shape(struct cvl_context *c, unsigned shape) {
 }
 
 /* Giants of few bits, of many, and of keys that crowd in one bucket of several levels. */
-static void check_sort_giants(struct cvl_context *c) {
-  enum { GIANT = 700001 };
+static void check_sort_long_segments(struct cvl_context *c) {
+  enum { LONG_SEGMENT = 700001 };
   static const char *const what[] = {"all equal", "bytes",   "16 bits",
                                      "all bits",  "crowded", "two crowds"};
-  int64_t *x = malloc(GIANT * sizeof *x);
-  const int64_t length = GIANT;
+  int64_t *x = malloc(LONG_SEGMENT * sizeof *x);
+  const int64_t length = LONG_SEGMENT;
   for (unsigned kind = 0; kind < sizeof what / sizeof what[0]; kind++) {
     random_state = kind;
-    for (uint64_t i = 0; i < GIANT; i++) {
+    for (uint64_t i = 0; i < LONG_SEGMENT; i++) {
       const uint64_t r = random_below(UINT64_C(1) << 31), s = random_below(UINT64_C(1) << 31);
       const uint64_t keys[] = {5,
                                r & 255,
@@ -285,7 +286,7 @@ static void check_sort_giants(struct cvl_context *c) {
                                i % 2 ? (r & 4095) : UINT64_C(1) << 60 | r};
       x[i] = (int64_t)keys[kind];
     }
-    check_sort(c, CVL_I64, GIANT, x, 1, &length, what[kind]);
+    check_sort(c, CVL_I64, LONG_SEGMENT, x, 1, &length, what[kind]);
   }
   free(x);
 }
@@ -299,7 +300,7 @@ Test(combine, sorting_is_permuting_by_ranks) {
     struct cvl_context *c = b->open(&options, &why);
     cr_assert(c, "%s", why);
     for (unsigned shape = 0; shape < SHAPES; shape++) check_sort_shape(c, shape);
-    check_sort_giants(c);
+    check_sort_long_segments(c);
     b->close(c);
   }
 }
@@ -309,12 +310,12 @@ Test(combine, sorting_is_permuting_by_ranks) {
 static void check_extreme(struct cvl_context *c, enum cvl_elem elem, enum cvl_op op,
                           double others, double one, double expected) {
   enum { LENGTH = 3 * 1024 + 7 };
-  static const uint64_t places[] = {0, 31, 32, 1023, 1024, 2000, 3071, 3072, LENGTH - 1};
+  static const uint64_t positions[] = {0, 31, 32, 1023, 1024, 2000, 3071, 3072, LENGTH - 1};
   const struct cvl_backend *b = &cvl_cpu_backend;
-  for (size_t k = 0; k < sizeof places / sizeof places[0]; k++) {
+  for (size_t k = 0; k < sizeof positions / sizeof positions[0]; k++) {
     double wide[LENGTH];
     float narrow[LENGTH];
-    for (uint64_t i = 0; i < LENGTH; i++) wide[i] = i == places[k] ? one : others;
+    for (uint64_t i = 0; i < LENGTH; i++) wide[i] = i == positions[k] ? one : others;
     for (uint64_t i = 0; i < LENGTH; i++) narrow[i] = (float)wide[i];
     const void *const data = elem == CVL_F64 ? (const void *)wide : narrow;
     const struct cvl_value d = cvl_one_segment(LENGTH);
@@ -325,7 +326,7 @@ static void check_extreme(struct cvl_context *c, enum cvl_elem elem, enum cvl_op
     const double got = cvl_float_of(&first);
     cr_assert(isnan(expected) ? isnan(got)
                               : got == expected && !signbit(got) == !signbit(expected),
-              "%g among %g at %zu gives %g", one, others, (size_t)places[k], got);
+              "%g among %g at %zu gives %g", one, others, (size_t)positions[k], got);
     b->release(c, &out);
     b->release(c, &x);
   }
@@ -352,9 +353,9 @@ Test(combine, greatest_and_least_with_nan_and_zeros) {
   }
 }
 
-/* ---- long segments that begin where a thread's part of the work ends ---- */
+/* ---- long segments that begin where a thread's chunk ends ---- */
 
-/* Short segments and a long one behind them, whose least element is its last. */
+/* Reduces short segments and a long one behind them, whose least element is its last. */
 static void check_long_segment(struct cvl_context *c, const struct cvl_value *x, uint64_t n,
                                uint64_t before, int64_t *lengths) {
   const struct cvl_backend *b = &cvl_cpu_backend;
@@ -371,10 +372,9 @@ static void check_long_segment(struct cvl_context *c, const struct cvl_value *x,
   b->release(c, &out);
 }
 
-/* Wherever the work is cut, it is cut just before some of these segments. With one operation
- * whose blocks go into one total, a thread that took more than its part would overwrite
- * others'. */
-Test(combine, long_segments_belong_to_the_parts_they_begin_in) {
+/* Wherever the chunks end, one ends just before some of these segments. The blocks of an exact
+ * operation have one total, so a thread that took more than its chunk would overwrite it. */
+Test(combine, long_segments_belong_to_the_chunks_they_begin_in) {
   enum { STEP = 1500, CASES = 120, ROUNDS = 4, LENGTH = 400003 };
   const struct cvl_backend *b = &cvl_cpu_backend;
   const struct cvl_options options = {

@@ -75,18 +75,18 @@ static const uint8_t param_kinds[PARAMS] = {
 
 enum { MOST_NODES = 160, MOST_VALUES = PARAMS + 2 * MOST_NODES };
 
-struct maker {
+struct builder {
   struct random *r;
   struct superop_node nodes[MOST_NODES];
   uint32_t node_count, value_count;
   uint8_t kinds[MOST_VALUES];
-  bool places[MOST_VALUES]; /* has an element for every place */
+  bool elementwise[MOST_VALUES]; /* has an element for every position */
   uint32_t outputs[MOST_VALUES];
   uint32_t output_count;
   enum cvl_elem int_elem, float_elem;
 };
 
-static uint32_t add(struct maker *m, enum opcode op, enum type_word type, unsigned count,
+static uint32_t add(struct builder *m, enum opcode op, enum type_word type, unsigned count,
                     const uint32_t *operands) {
   if (opcode_info(op)->types == NO_TYPE && op != OPC_CONST) type = TW_NONE;
   struct superop_node *n = &m->nodes[m->node_count++];
@@ -96,27 +96,27 @@ static uint32_t add(struct maker *m, enum opcode op, enum type_word type, unsign
   return m->value_count++;
 }
 
-/* A value of this kind with an element for every place. */
-static uint32_t some(struct maker *m, enum superop_kind kind) {
+/* A value of this kind with an element for every position. */
+static uint32_t some(struct builder *m, enum superop_kind kind) {
   uint32_t found[MOST_VALUES], count = 0;
   for (uint32_t i = 0; i < m->value_count; i++) {
-    if (m->places[i] && m->kinds[i] == kind) found[count++] = i;
+    if (m->elementwise[i] && m->kinds[i] == kind) found[count++] = i;
   }
-  /* Late ones are more likely: chains. */
+  /* Late ones are more frequent, so that expressions are deep. */
   const uint32_t a = (uint32_t)below(m->r, count), b = (uint32_t)below(m->r, count);
   return found[a > b ? a : b];
 }
 
-static void made(struct maker *m, uint32_t value, enum superop_kind kind) {
+static void made(struct builder *m, uint32_t value, enum superop_kind kind) {
   m->kinds[value] = (uint8_t)kind;
-  m->places[value] = true;
+  m->elementwise[value] = true;
 }
 
 static enum type_word word_of(enum superop_kind kind) {
   return kind == SUPEROP_INT ? TW_INT : kind == SUPEROP_FLOAT ? TW_FLOAT : TW_BOOL;
 }
 
-static void add_producer(struct maker *m) {
+static void add_producer(struct builder *m) {
   struct random *r = m->r;
   static const uint32_t far[] = {P_FAR_INT, P_FAR_FLOAT, P_FAR_BOOL};
   const enum superop_kind kind = (enum superop_kind)below(r, 3);
@@ -131,7 +131,7 @@ static void add_producer(struct maker *m) {
     m->kinds[v] =
         m->nodes[m->node_count - 1].constant.elem == m->int_elem ? SUPEROP_INT : SUPEROP_FLOAT;
     m->nodes[m->node_count - 1].type = (uint8_t)word_of((enum superop_kind)m->kinds[v]);
-    m->places[v] = false;
+    m->elementwise[v] = false;
     made(m, add(m, OPC_DIST, word_of(m->kinds[v]), 2, (uint32_t[]){v, P_WHOLE}), m->kinds[v]);
     return;
   case 1:
@@ -179,7 +179,7 @@ static void add_producer(struct maker *m) {
   }
 }
 
-static void add_map(struct maker *m) {
+static void add_map(struct builder *m) {
   struct random *r = m->r;
   static const enum opcode ints[] = {OPC_ADD, OPC_SUB,    OPC_MUL,
                                      OPC_AND, OPC_LSHIFT, OPC_RSHIFT};
@@ -234,22 +234,22 @@ static void add_map(struct maker *m) {
 }
 
 /* Flags, nearly always all T. */
-static uint32_t all_flags(struct maker *m) {
+static uint32_t all_flags(struct builder *m) {
   const uint32_t all = add(m, OPC_CONST, TW_BOOL, 0, (uint32_t[]){0});
   m->nodes[m->node_count - 1].constant = cvl_scalar_bool(below(m->r, 8) > 0);
   m->kinds[all] = SUPEROP_BOOL;
-  m->places[all] = false;
+  m->elementwise[all] = false;
   const uint32_t flags = add(m, OPC_DIST, TW_BOOL, 2, (uint32_t[]){all, P_WHOLE});
   made(m, flags, SUPEROP_BOOL);
   return flags;
 }
 
-/* v from some place of P_FAR on, among other elements or zeros. */
-static uint32_t put_down(struct maker *m, enum superop_kind kind, uint32_t v) {
+/* v from some position of P_FAR on, among other elements or zeros. */
+static uint32_t add_concatenation(struct builder *m, enum superop_kind kind, uint32_t v) {
   static const uint32_t far[] = {P_FAR_INT, P_FAR_FLOAT, P_FAR_BOOL};
   const uint32_t index =
       add(m, OPC_INDEX, TW_NONE, 3, (uint32_t[]){P_ONE_INT, P_ONE_STRIDE, P_WHOLE});
-  if (below(m->r, 3) == 0) made(m, index, SUPEROP_INT); /* read by others too */
+  if (below(m->r, 3) == 0) made(m, index, SUPEROP_INT); /* with other uses */
   if (below(m->r, 2)) {
     return add(m, OPC_DPERMUTE, word_of(kind), 5,
                (uint32_t[]){v, index, far[kind], P_WHOLE, P_FAR});
@@ -258,9 +258,9 @@ static uint32_t put_down(struct maker *m, enum superop_kind kind, uint32_t v) {
   return add(m, OPC_FPERMUTE, word_of(kind), 5, (uint32_t[]){v, index, flags, P_WHOLE, P_FAR});
 }
 
-/* A DPERMUTE, or FPERMUTE of all, by an INDEX, the runs of which are segments, all one, or one
- * for all segments. */
-static uint32_t add_runs(struct maker *m, uint32_t v, enum superop_kind kind) {
+/* A DPERMUTE, or FPERMUTE with all flags T, by an INDEX. Its runs are the segments, or there is
+ * one run, of one segment or across all. */
+static uint32_t add_runs(struct builder *m, uint32_t v, enum superop_kind kind) {
   struct random *r = m->r;
   const uint32_t far[] = {P_FAR_INT, P_FAR_FLOAT, P_FAR_BOOL};
   const bool one = below(r, 3) == 0, whole = one || below(r, 3) == 0;
@@ -268,7 +268,7 @@ static uint32_t add_runs(struct maker *m, uint32_t v, enum superop_kind kind) {
                            one ? P_WHOLE : P_MAIN};
   const uint32_t index = add(m, OPC_INDEX, TW_NONE, 3, runs);
   m->kinds[index] = SUPEROP_INT;
-  m->places[index] = below(r, 4) == 0;
+  m->elementwise[index] = below(r, 4) == 0;
   const uint32_t near = whole ? P_WHOLE : P_MAIN, to = whole ? P_FAR : P_SOURCE;
   if (below(r, 2)) {
     const uint32_t flags = all_flags(m);
@@ -277,7 +277,7 @@ static uint32_t add_runs(struct maker *m, uint32_t v, enum superop_kind kind) {
   return add(m, OPC_DPERMUTE, word_of(kind), 5, (uint32_t[]){v, index, far[kind], near, to});
 }
 
-static void add_consumer(struct maker *m) {
+static void add_consumer(struct builder *m) {
   struct random *r = m->r;
   static const enum opcode numbers[] = {OPC_ADD_REDUCE, OPC_MUL_REDUCE, OPC_MAX_REDUCE,
                                         OPC_ADD_SCAN,   OPC_MUL_SCAN,   OPC_MIN_SCAN};
@@ -309,7 +309,7 @@ static void add_consumer(struct maker *m) {
               (uint32_t[]){v, below(r, 8) ? P_PERMUTED : some(m, SUPEROP_INT), P_MAIN});
     break;
   case 6:
-  case 7: out = below(r, 2) ? put_down(m, kind, v) : add_runs(m, v, kind); break;
+  case 7: out = below(r, 2) ? add_concatenation(m, kind, v) : add_runs(m, v, kind); break;
   default: {
     const uint32_t far[] = {P_FAR_INT, P_FAR_FLOAT, P_FAR_BOOL};
     out = add(m, OPC_DFPERMUTE, word, 6,
@@ -323,32 +323,32 @@ static void add_consumer(struct maker *m) {
 
 /* ---- stencils: gathers whose indices are arithmetic on positions ---- */
 
-static uint32_t number(struct maker *m, int64_t x) {
+static uint32_t number(struct builder *m, int64_t x) {
   const uint32_t v = add(m, OPC_CONST, TW_INT, 0, (uint32_t[]){0});
   m->nodes[m->node_count - 1].constant = cvl_scalar_int(m->int_elem, x);
   m->kinds[v] = SUPEROP_INT;
   return v;
 }
 
-static uint32_t spread(struct maker *m, int64_t x) {
+static uint32_t spread(struct builder *m, int64_t x) {
   return add(m, OPC_DIST, TW_INT, 2, (uint32_t[]){number(m, x), P_WHOLE});
 }
 
-static uint32_t two(struct maker *m, enum opcode op, uint32_t a, uint32_t b) {
+static uint32_t two(struct builder *m, enum opcode op, uint32_t a, uint32_t b) {
   return add(m, op, TW_INT, 2, (uint32_t[]){a, b});
 }
 
-static uint32_t select_int(struct maker *m, uint32_t flag, uint32_t a, uint32_t b) {
+static uint32_t select_int(struct builder *m, uint32_t flag, uint32_t a, uint32_t b) {
   return add(m, OPC_SELECT, TW_INT, 3, (uint32_t[]){flag, a, b});
 }
 
-/* Something about as large as an index of n places, or small. */
+/* A number about as large as an index of n positions, or small. */
 static int64_t bound(struct random *r, uint64_t n) {
   return (int64_t)below(r, below(r, 2) ? n : 9) - (below(r, 6) == 0);
 }
 
-/* x, shifted, turned, or something else from some bound on. */
-static uint32_t vary(struct maker *m, uint32_t x, uint32_t last, uint64_t n) {
+/* x, shifted, rotated, or something else from some bound on. */
+static uint32_t vary(struct builder *m, uint32_t x, uint32_t last, uint64_t n) {
   static const enum opcode compare[] = {OPC_LT, OPC_LE, OPC_GT, OPC_GE, OPC_EQ, OPC_NE};
   struct random *r = m->r;
   const uint32_t c = spread(m, bound(r, n));
@@ -377,8 +377,9 @@ static uint32_t vary(struct maker *m, uint32_t x, uint32_t last, uint64_t n) {
   }
 }
 
-/* n places in all, `reach` in what is gathered from. Mostly, indices are kept in range. */
-static void add_stencil(struct maker *m, uint64_t n, uint64_t reach) {
+/* n positions in all, `reach` in the source of the gather. Mostly, indices are kept in range.
+ */
+static void add_stencil(struct builder *m, uint64_t n, uint64_t reach) {
   struct random *r = m->r;
   const bool whole = below(r, 2);
   const uint32_t i =
@@ -395,7 +396,7 @@ static void add_stencil(struct maker *m, uint64_t n, uint64_t reach) {
       x = select_int(m, two(m, OPC_LT, x, zero), zero, x);
       x = select_int(m, two(m, OPC_GT, x, last), last, x);
     }
-    if (below(r, 6) == 0) made(m, x, SUPEROP_INT); /* read by others too */
+    if (below(r, 6) == 0) made(m, x, SUPEROP_INT); /* with other uses */
     const uint32_t found =
         add(m, OPC_BPERMUTE, TW_FLOAT, 4,
             (uint32_t[]){P_FAR_FLOAT, x, whole ? P_FAR : P_SOURCE, whole ? P_WHOLE : P_MAIN});
@@ -405,13 +406,13 @@ static void add_stencil(struct maker *m, uint64_t n, uint64_t reach) {
   }
 }
 
-/* NULL if what came out is none. */
+/* NULL if the result is not a valid superoperator. */
 static struct superop *random_superop(struct random *r, struct arena *a, enum cvl_elem ie,
                                       enum cvl_elem fe, uint64_t n, uint64_t reach) {
-  struct maker m = {.r = r, .value_count = PARAMS, .int_elem = ie, .float_elem = fe};
+  struct builder m = {.r = r, .value_count = PARAMS, .int_elem = ie, .float_elem = fe};
   memcpy(m.kinds, param_kinds, sizeof param_kinds);
-  for (uint32_t p = P_INT; p <= P_BOOL; p++) m.places[p] = true;
-  m.places[P_INDEX] = true;
+  for (uint32_t p = P_INT; p <= P_BOOL; p++) m.elementwise[p] = true;
+  m.elementwise[P_INDEX] = true;
   const uint64_t steps = 1 + below(r, r->long_sums ? 18 : 9),
                  consumers = below(r, 4) + r->long_sums;
   if (n > 0 && below(r, 2)) add_stencil(&m, n, reach);
@@ -423,7 +424,7 @@ static struct superop *random_superop(struct random *r, struct arena *a, enum cv
     }
   }
   for (uint32_t v = PARAMS; v < m.value_count; v++) {
-    if (m.places[v] &&
+    if (m.elementwise[v] &&
         (below(r, r->long_sums ? 16 : 4) == 0 || (consumers == 0 && v + 1 == m.value_count))) {
       m.outputs[m.output_count++] = v;
     }
@@ -562,7 +563,7 @@ static void make_operands(struct random *r, struct cvl_context *c, uint64_t n,
   for (uint64_t k = 0; k < count; k++) x[k] = 1;
   p[P_EACH_ONE] = ints(c, count, x);
   p[P_FAR] = cvl_one_segment(m);
-  /* Rarely, an index is out of range, a divisor zero, a place taken twice. */
+  /* Rarely, an index is out of range, a divisor is zero, a position is written twice. */
   const bool faulty = below(r, 3) == 0;
   uint64_t at = 0;
   for (uint64_t k = 0; k < count; k++) {
@@ -667,7 +668,7 @@ static bool compare(struct random *r, struct cvl_context *c, const struct supero
   cr_assert_not_null(k);
   const uint64_t live = cpu->statistics(c).live_bytes;
   for (int round = 0; round < 3; round++) {
-    /* Some operands are handed over, the references of some of those shared. */
+    /* Some operands are passed with their references, some of which are not the only ones. */
     for (uint32_t i = 0; i < PARAMS; i++) {
       given[i] = operands[i];
       if (round == 0 || below(r, 2)) continue;
@@ -733,7 +734,7 @@ static struct cvl_context *opened(const struct cvl_options *options, struct heap
 }
 
 static unsigned run_random(uint64_t first, unsigned rounds, uint64_t most, bool long_sums,
-                           const char *native) {
+                           const char *option) {
   static const uint64_t lengths[] = {0, 1, 2, 7, 64, 100, 513, 1024, 3000, 20000, 70000};
   unsigned good = 0;
   for (uint64_t seed = first; seed < first + rounds; seed++) {
@@ -741,7 +742,7 @@ static unsigned run_random(uint64_t first, unsigned rounds, uint64_t most, bool 
     const struct cvl_options options = {.int_elem = below(&r, 2) ? CVL_I64 : CVL_I32,
                                         .float_elem = below(&r, 2) ? CVL_F64 : CVL_F32,
                                         .threads = 1 + (unsigned)below(&r, 4),
-                                        .native = native};
+                                        .native = option};
     struct heap heap;
     struct arena a;
     struct cvl_context *c = opened(&options, &heap, &a);
@@ -773,8 +774,7 @@ Test(fused, random) {
   cr_assert(seed || good >= rounds, "only %u superoperators without faults", good);
 }
 
-static struct cvl_kernel *made_ready(struct cvl_context *c, struct arena *a,
-                                     struct superop *op) {
+static struct cvl_kernel *prepared(struct cvl_context *c, struct arena *a, struct superop *op) {
   const char *why;
   uint32_t node;
   cr_assert(superop_complete(a, op, &why, &node), "node %u: %s", node, why);
@@ -783,11 +783,11 @@ static struct cvl_kernel *made_ready(struct cvl_context *c, struct arena *a,
   return k;
 }
 
-/* A fault in the piece that would start the state of a long segment's scan, while pieces after
- * it wait for their turn: they must not go on with a state that nobody has started, which is
- * what the last user of the memory left there. Sines of large numbers take their time, so the
- * pieces after are there first; whether they are is still a matter of time, hence the runs. */
-Test(fused, fault_while_pieces_wait) {
+/* A fault in the chunk that would start the state of a long segment's scan, while later chunks
+ * wait for their turn: they must not use a state that has not been started, which is what the
+ * memory held before. Sines of large numbers take long, so the later chunks usually wait;
+ * whether they do is still a matter of time, hence the many runs. */
+Test(fused, fault_while_chunks_wait) {
   enum { SHORT = 10, MANY = 4000, BEFORE = SHORT * MANY, N = 3 * BEFORE, RUNS = 200 };
   const int64_t wild = INT64_C(0x4142434445464748); /* as an index, it ends outside of memory */
   const struct cvl_options options = {.int_elem = CVL_I64, .float_elem = CVL_F64, .threads = 3};
@@ -810,7 +810,7 @@ Test(fused, fault_while_pieces_wait) {
   heap_init(&heap, 0);
   struct arena a;
   arena_init(&a, &heap);
-  struct cvl_kernel *k = made_ready(c, &a, &op);
+  struct cvl_kernel *k = prepared(c, &a, &op);
   int64_t *x = malloc(N * sizeof *x);
   double *y = malloc(N * sizeof *y);
   for (int i = 0; i < MANY; i++) x[i] = SHORT;
@@ -820,7 +820,7 @@ Test(fused, fault_while_pieces_wait) {
   operands[1] = ints(c, N, x);
   struct random r = {.state = 1};
   for (int run = 0; run < RUNS; run++) {
-    for (int i = 0; i < 8; i++) { /* memory for the run, whichever it takes */
+    for (int i = 0; i < 8; i++) { /* fills the memory that the run will take, of any class */
       cr_assert(cpu->from_host(c, 0, CVL_I64, (uint64_t)N >> i, x, &other));
       cpu->release(c, &other);
     }
@@ -846,9 +846,9 @@ Test(fused, fault_while_pieces_wait) {
 }
 
 /* Compiled functions, each compiled before it is run; in the cache the second time. */
-Test(fused, native) {
-  char directory[] = "/tmp/ravel-native-XXXXXX", option[64], command[64];
-  const unsigned rounds = (unsigned)number_of("RAVEL_NATIVE_ROUNDS", 6);
+Test(fused, compiled) {
+  char directory[] = "/tmp/ravel-compiled-XXXXXX", option[64], command[64];
+  const unsigned rounds = (unsigned)number_of("RAVEL_COMPILED_ROUNDS", 6);
   cr_assert_not_null(mkdtemp(directory));
   snprintf(option, sizeof option, "wait:%s", directory);
   run_random(1, rounds, 3000, false, option);
@@ -861,8 +861,8 @@ Test(fused, native) {
 }
 
 /* Compares a superoperator, compiled, on long segments. */
-static void compare_on_long_segments(struct maker *m, uint64_t seed) {
-  char directory[] = "/tmp/ravel-native-XXXXXX", option[64], command[64];
+static void compare_on_long_segments(struct builder *m, uint64_t seed) {
+  char directory[] = "/tmp/ravel-compiled-XXXXXX", option[64], command[64];
   cr_assert_not_null(mkdtemp(directory));
   snprintf(option, sizeof option, "wait:%s", directory);
   struct random r = {seed, true};
@@ -889,9 +889,9 @@ static void compare_on_long_segments(struct maker *m, uint64_t seed) {
   cr_assert_eq(system(command), 0);
 }
 
-/* What is spread is read by two stages, for an index and for what is added up. */
+/* A value spread over segments is read by two stages, as an index and in a sum. */
 Test(fused, spread_for_two_stages) {
-  struct maker m = {.value_count = PARAMS};
+  struct builder m = {.value_count = PARAMS};
   const uint32_t each = add(&m, OPC_DIST, TW_INT, 2, (uint32_t[]){P_EACH_INT, P_MAIN});
   const uint32_t index = add(&m, OPC_ADD, TW_INT, 2, (uint32_t[]){each, each});
   const uint32_t there =
@@ -902,9 +902,9 @@ Test(fused, spread_for_two_stages) {
   compare_on_long_segments(&m, 7);
 }
 
-/* Nothing but maps and reductions: several blocks at a time, of one segment and of many. */
+/* Only maps and reductions: several blocks at a time, of one segment and of many. */
 Test(fused, nothing_but_reductions) {
-  struct maker m = {.value_count = PARAMS};
+  struct builder m = {.value_count = PARAMS};
   const uint32_t each = add(&m, OPC_DIST, TW_FLOAT, 2, (uint32_t[]){P_EACH_FLOAT, P_MAIN});
   const uint32_t product = add(&m, OPC_MUL, TW_FLOAT, 2, (uint32_t[]){P_FLOAT, P_FLOAT2});
   const uint32_t distance = add(&m, OPC_SUB, TW_FLOAT, 2, (uint32_t[]){product, each});
@@ -915,8 +915,8 @@ Test(fused, nothing_but_reductions) {
   for (uint64_t seed = 1; seed <= 8; seed++) compare_on_long_segments(&m, seed);
 }
 
-/* sin(x) * sin(x) of doubles, with the bits of the first run in all runs; until the choice
- * between evaluating and compiling is made, but not for ever. The number of runs. */
+/* Runs sin(x) * sin(x) of doubles until the choice between evaluating and compiling is settled;
+ * all runs must give the bits of the first. Returns the number of runs. */
 static unsigned run_until_settled(const char *option) {
   enum { N = 100000, MOST = 20000 };
   const struct cvl_options options = {
@@ -939,7 +939,7 @@ static unsigned run_until_settled(const char *option) {
   heap_init(&heap, 0);
   struct arena a;
   arena_init(&a, &heap);
-  struct cvl_kernel *k = made_ready(c, &a, &op);
+  struct cvl_kernel *k = prepared(c, &a, &op);
   double *x = malloc(N * sizeof *x);
   for (int i = 0; i < N; i++) x[i] = i * 0.37;
   struct cvl_value operand, first, got;
@@ -949,13 +949,13 @@ static unsigned run_until_settled(const char *option) {
   for (; runs < MOST && k->choice.stage != CHOICE_SETTLED; runs++) {
     cr_assert(cpu->run(c, 1, k, &operand, &got));
     cr_assert(same_value(c, &first, &got), "run %u", runs);
-    compiled += k->compiled;
+    compiled += k->runs_compiled;
     cpu->release(c, &got);
   }
   cr_assert_eq(k->choice.stage, CHOICE_SETTLED);
   cr_assert_geq(compiled, 3, "it was tried %u times", compiled);
   const double rest = k->choice.rest;
-  bool again = false; /* turns are taken, and one way stays for twice as long */
+  bool again = false; /* after twice the time there is another trial */
   for (unsigned i = 0; i < MOST && !(again && k->choice.stage == CHOICE_SETTLED); i++) {
     cr_assert(cpu->run(c, 1, k, &operand, &got));
     again |= k->choice.stage == CHOICE_TRIED;
@@ -971,10 +971,10 @@ static unsigned run_until_settled(const char *option) {
   return runs;
 }
 
-/* Nobody has asked for it: after a while it is compiled, in the folder that is made for it, and
- * found there sooner the next time. Where there can be no folder, nothing is. */
-Test(fused, native_when_it_pays) {
-  char directory[] = "/tmp/ravel-native-XXXXXX", option[64], command[128];
+/* Without a request it is compiled after a while, in a directory made for it, and found there
+ * earlier the next time. If the directory cannot be made it is not compiled. */
+Test(fused, compiled_when_it_pays) {
+  char directory[] = "/tmp/ravel-compiled-XXXXXX", option[64], command[128];
   cr_assert_not_null(mkdtemp(directory));
   snprintf(option, sizeof option, "auto:%s/cache/ravel", directory);
   const unsigned runs = run_until_settled(option);
@@ -986,7 +986,7 @@ Test(fused, native_when_it_pays) {
   cr_assert_eq(system(command), 0);
 }
 
-/* Without a compiler, or a directory, there is nothing compiled and nothing amiss. */
-Test(fused, native_without_a_directory) {
+/* Without a compiler, or a directory, the evaluator does all runs. */
+Test(fused, not_compiled_without_a_directory) {
   cr_assert(run_random(1, 3, 100, false, "wait:/nowhere/at/all") > 0);
 }

@@ -2,11 +2,11 @@
 #include <criterion/criterion.h>
 #include <math.h>
 
-#include "cvl-cpu/kernels-chain.h"
+#include "cvl-cpu/kernels-expression.h"
 #include "cvl-cpu/kernels-map.h"
 #include "cvl-cpu/kernels-move.h"
 #include "cvl-cpu/kernels-random.h"
-#include "cvl-cpu/scan-parts.h"
+#include "cvl-cpu/scan-ranges.h"
 
 enum { MOST = 300 };
 
@@ -37,7 +37,7 @@ static enum cvl_elem elem_of(enum elem_class class, int wide_int, int wide_float
                               : (wide_float ? CVL_F64 : CVL_F32);
 }
 
-/* One row in a better set against the plainest, at lengths around the vectors' and at places
+/* One row in a better set against the plainest, at lengths around the vectors' and at positions
  * that make an element fall into a body here and into a tail there. */
 static void compare_row(const struct map_entry *plain, const struct map_entry *better,
                         unsigned arity, enum cvl_elem elem, const char *name) {
@@ -81,127 +81,129 @@ Test(kernels, sets_agree_on_every_row) {
   }
 }
 
-/* ---- chains ---- */
+/* ---- expressions ---- */
 
-/* Every code in every form, one after the other, for one place: the value of A, and flags in
+/* Every code in every form, one after the other, for one position: the value of A, and flags in
  * one word, a bit for each comparison. */
-#define CHAIN_BY_HAND(name, type, root)                                                        \
-  static type name(const struct chain_op *ops, uint32_t count, uint64_t i, uint64_t *flags) {  \
+#define EXPRESSION_BY_HAND(name, type, root)                                                   \
+  static type name(const struct expression_op *ops, uint32_t count, uint64_t i,                \
+                   uint64_t *flags) {                                                          \
     type acc[2] = {0};                                                                         \
     *flags = 0;                                                                                \
     for (uint32_t k = 0; k < count; k++) {                                                     \
-      const unsigned form = ops[k].what / CHAIN_CODES;                                         \
+      const unsigned form = ops[k].what / EXPRESSION_CODES;                                    \
       const type *x = ops[k].x;                                                                \
-      type *r = &acc[form == CHAIN_B_VECTOR || form == CHAIN_B_ONE];                           \
-      const type y = form == CHAIN_A_B                                  ? acc[1]               \
-                     : form == CHAIN_A_VECTOR || form == CHAIN_B_VECTOR ? x[i]                 \
-                                                                        : *x;                  \
+      type *r = &acc[form == EXPRESSION_B_VECTOR || form == EXPRESSION_B_ONE];                 \
+      const type y = form == EXPRESSION_A_B                                       ? acc[1]     \
+                     : form == EXPRESSION_A_VECTOR || form == EXPRESSION_B_VECTOR ? x[i]       \
+                                                                                  : *x;        \
       const bool flag = ops[k].flags[i];                                                       \
-      switch (ops[k].what % CHAIN_CODES) {                                                     \
-      case CHAIN_LOAD: *r = y; break;                                                          \
-      case CHAIN_ADD: *r = *r + y; break;                                                      \
-      case CHAIN_SUB: *r = *r - y; break;                                                      \
-      case CHAIN_RSUB: *r = y - *r; break;                                                     \
-      case CHAIN_MUL: *r = *r * y; break;                                                      \
-      case CHAIN_DIV: *r = *r / y; break;                                                      \
-      case CHAIN_RDIV: *r = y / *r; break;                                                     \
-      case CHAIN_SELECT: *r = flag ? *r : y; break;                                            \
-      case CHAIN_RSELECT: *r = flag ? y : *r; break;                                           \
-      case CHAIN_LT: *flags |= (uint64_t)(*r < y) << k; break;                                 \
-      case CHAIN_LE: *flags |= (uint64_t)(*r <= y) << k; break;                                \
-      case CHAIN_GT: *flags |= (uint64_t)(*r > y) << k; break;                                 \
-      case CHAIN_GE: *flags |= (uint64_t)(*r >= y) << k; break;                                \
-      case CHAIN_EQ: *flags |= (uint64_t)(*r == y) << k; break;                                \
-      case CHAIN_NE: *flags |= (uint64_t)(*r != y) << k; break;                                \
-      case CHAIN_SQRT: *r = root(*r); break;                                                   \
-      case CHAIN_SQUARE: *r = *r * *r; break;                                                  \
+      switch (ops[k].what % EXPRESSION_CODES) {                                                \
+      case EXPRESSION_LOAD: *r = y; break;                                                     \
+      case EXPRESSION_ADD: *r = *r + y; break;                                                 \
+      case EXPRESSION_SUB: *r = *r - y; break;                                                 \
+      case EXPRESSION_RSUB: *r = y - *r; break;                                                \
+      case EXPRESSION_MUL: *r = *r * y; break;                                                 \
+      case EXPRESSION_DIV: *r = *r / y; break;                                                 \
+      case EXPRESSION_RDIV: *r = y / *r; break;                                                \
+      case EXPRESSION_SELECT: *r = flag ? *r : y; break;                                       \
+      case EXPRESSION_RSELECT: *r = flag ? y : *r; break;                                      \
+      case EXPRESSION_LT: *flags |= (uint64_t)(*r < y) << k; break;                            \
+      case EXPRESSION_LE: *flags |= (uint64_t)(*r <= y) << k; break;                           \
+      case EXPRESSION_GT: *flags |= (uint64_t)(*r > y) << k; break;                            \
+      case EXPRESSION_GE: *flags |= (uint64_t)(*r >= y) << k; break;                           \
+      case EXPRESSION_EQ: *flags |= (uint64_t)(*r == y) << k; break;                           \
+      case EXPRESSION_NE: *flags |= (uint64_t)(*r != y) << k; break;                           \
+      case EXPRESSION_SQRT: *r = root(*r); break;                                              \
+      case EXPRESSION_SQUARE: *r = *r * *r; break;                                             \
       default: break;                                                                          \
       }                                                                                        \
     }                                                                                          \
     return acc[0];                                                                             \
   }
-CHAIN_BY_HAND(by_hand_f32, float, sqrtf)
-CHAIN_BY_HAND(by_hand_f64, double, sqrt)
+EXPRESSION_BY_HAND(by_hand_f32, float, sqrtf)
+EXPRESSION_BY_HAND(by_hand_f64, double, sqrt)
 
-enum { CHAIN_OPS = 14, CHAIN_OPERANDS = 5 };
+enum { EXPRESSION_OPS = 14, EXPRESSION_OPERANDS = 5 };
 
-static bool is_comparison(const struct chain_op *op) {
-  const unsigned code = op->what % CHAIN_CODES;
-  return CHAIN_LT <= code && code <= CHAIN_NE;
+static bool is_comparison(const struct expression_op *op) {
+  const unsigned code = op->what % EXPRESSION_CODES;
+  return EXPRESSION_LT <= code && code <= EXPRESSION_NE;
 }
 
 /* What a program has stored, or what it has found true. */
 #define CHECK_CHAIN(suffix, type, ops, stored, truths)                                         \
   for (uint64_t i = 0; i < n; i++) {                                                           \
     uint64_t bits;                                                                             \
-    const type y = by_hand_##suffix(ops, CHAIN_OPS, i, &bits);                                 \
+    const type y = by_hand_##suffix(ops, EXPRESSION_OPS, i, &bits);                            \
     cr_assert(memcmp(&y, &stored[i], sizeof y) == 0 || (isnan(y) && isnan(stored[i])),         \
-              "%s, program %d, place %d", kernels->name, program, (int)i);                     \
-    for (int k = 0; k < CHAIN_OPS; k++) {                                                      \
+              "%s, program %d, position %d", kernels->name, program, (int)i);                  \
+    for (int k = 0; k < EXPRESSION_OPS; k++) {                                                 \
       cr_assert(!is_comparison(&(ops)[k]) || truths[k][i] == (bits >> k & 1),                  \
-                "%s, program %d, place %d: flag", kernels->name, program, (int)i);             \
+                "%s, program %d, position %d: flag", kernels->name, program, (int)i);          \
     }                                                                                          \
     cr_assert(stored[n] == 77 && truths[2][n] == 7, "%s writes too much", kernels->name);      \
   }
 
-/* Random programs; each vector begins at another place of the memory. */
-Test(kernels, chains_round_like_single_operations) {
-  static double x64[CHAIN_OPERANDS][MOST], r64[MOST], inner64[MOST];
-  static float x32[CHAIN_OPERANDS][MOST], r32[MOST], inner32[MOST];
-  static uint8_t flags[MOST], truths[CHAIN_OPS][MOST];
+/* Random programs; each vector begins at another alignment. */
+Test(kernels, expressions_round_like_single_operations) {
+  static double x64[EXPRESSION_OPERANDS][MOST], r64[MOST], inner64[MOST];
+  static float x32[EXPRESSION_OPERANDS][MOST], r32[MOST], inner32[MOST];
+  static uint8_t flags[MOST], truths[EXPRESSION_OPS][MOST];
   uint64_t state = 3;
-  for (int i = 0; i < CHAIN_OPERANDS * MOST; i++) {
+  for (int i = 0; i < EXPRESSION_OPERANDS * MOST; i++) {
     const uint64_t some = next_random(&state) % 2000;
     x64[i / MOST][i % MOST] = some < 20 ? (double)NAN : (double)some / 7 - 142;
     x32[i / MOST][i % MOST] = (float)x64[i / MOST][i % MOST];
     flags[i % MOST] = some & 1;
   }
   for (int program = 0; program < 500; program++) {
-    struct chain_op in64[CHAIN_OPS], in32[CHAIN_OPS];
-    const uint64_t n = next_random(&state) % (MOST - CHAIN_OPERANDS);
-    for (int k = 0; k < CHAIN_OPS; k++) {
-      const unsigned operand = (unsigned)(next_random(&state) % CHAIN_OPERANDS);
+    struct expression_op in64[EXPRESSION_OPS], in32[EXPRESSION_OPS];
+    const uint64_t n = next_random(&state) % (MOST - EXPRESSION_OPERANDS);
+    for (int k = 0; k < EXPRESSION_OPS; k++) {
+      const unsigned operand = (unsigned)(next_random(&state) % EXPRESSION_OPERANDS);
       /* First both accumulators get what is not 0; last A is stored. */
-      const bool loads = k < 2, last = k == CHAIN_OPS - 1;
-      unsigned code = (unsigned)(next_random(&state) % CHAIN_CODES);
-      unsigned form = (unsigned)(next_random(&state) % CHAIN_FORMS);
-      if (loads) code = CHAIN_LOAD;
-      if (last) code = CHAIN_STORE;
-      if (code >= CHAIN_SQRT) form = form % 2 ? CHAIN_A_VECTOR : CHAIN_B_VECTOR;
-      if (last || k == 0) form = CHAIN_A_VECTOR;
-      if (k == 1) form = CHAIN_B_VECTOR;
-      const uint8_t what = (uint8_t)(code + CHAIN_CODES * form);
-      in64[k] = in32[k] = (struct chain_op){.what = what, .flags = flags + operand};
+      const bool loads = k < 2, last = k == EXPRESSION_OPS - 1;
+      unsigned code = (unsigned)(next_random(&state) % EXPRESSION_CODES);
+      unsigned form = (unsigned)(next_random(&state) % EXPRESSION_FORMS);
+      if (loads) code = EXPRESSION_LOAD;
+      if (last) code = EXPRESSION_STORE;
+      if (code >= EXPRESSION_SQRT) form = form % 2 ? EXPRESSION_A_VECTOR : EXPRESSION_B_VECTOR;
+      if (last || k == 0) form = EXPRESSION_A_VECTOR;
+      if (k == 1) form = EXPRESSION_B_VECTOR;
+      const uint8_t what = (uint8_t)(code + EXPRESSION_CODES * form);
+      in64[k] = in32[k] = (struct expression_op){.what = what, .flags = flags + operand};
       in64[k].x = x64[operand] + operand;
       in32[k].x = x32[operand] + operand;
-      in64[k].to = last ? (void *)r64 : code == CHAIN_STORE ? (void *)inner64 : truths[k];
-      in32[k].to = last ? (void *)r32 : code == CHAIN_STORE ? (void *)inner32 : truths[k];
+      in64[k].to = last ? (void *)r64 : code == EXPRESSION_STORE ? (void *)inner64 : truths[k];
+      in32[k].to = last ? (void *)r32 : code == EXPRESSION_STORE ? (void *)inner32 : truths[k];
     }
     for (unsigned set = 0; cpu_kernels_numbered(set) != NULL; set++) {
       const struct cpu_kernels *kernels = cpu_kernels_numbered(set);
       r64[n] = r32[n] = 77;
-      for (int k = 0; k < CHAIN_OPS; k++) truths[k][n] = 7;
-      kernels->chain->f64(n, in64, CHAIN_OPS);
+      for (int k = 0; k < EXPRESSION_OPS; k++) truths[k][n] = 7;
+      kernels->expression->f64(n, in64, EXPRESSION_OPS);
       CHECK_CHAIN(f64, double, in64, r64, truths)
-      kernels->chain->f32(n, in32, CHAIN_OPS);
+      kernels->expression->f32(n, in32, EXPRESSION_OPS);
       CHECK_CHAIN(f32, float, in32, r32, truths)
     }
   }
 }
 
-/* What a chain stores on its way is what the accumulator is then. */
-Test(kernels, chains_store_what_is_between) {
+/* What an expression stores is the accumulator's value at that time. */
+Test(kernels, expressions_store_intermediate_values) {
   static double x[MOST], half[MOST], square[MOST];
   for (int i = 0; i < MOST; i++) x[i] = i;
   const double two = 2;
-  const struct chain_op ops[] = {{.what = CHAIN_LOAD, .x = x},
-                                 {.what = CHAIN_DIV + CHAIN_CODES * CHAIN_A_ONE, .x = &two},
-                                 {.what = CHAIN_STORE, .to = half},
-                                 {.what = CHAIN_SQUARE},
-                                 {.what = CHAIN_STORE, .to = square}};
+  const struct expression_op ops[] = {
+      {.what = EXPRESSION_LOAD, .x = x},
+      {.what = EXPRESSION_DIV + EXPRESSION_CODES * EXPRESSION_A_ONE, .x = &two},
+      {.what = EXPRESSION_STORE, .to = half},
+      {.what = EXPRESSION_SQUARE},
+      {.what = EXPRESSION_STORE, .to = square}};
   for (unsigned set = 0; cpu_kernels_numbered(set) != NULL; set++) {
     memset(half, 0, sizeof half);
-    cpu_kernels_numbered(set)->chain->f64(MOST, ops, 5);
+    cpu_kernels_numbered(set)->expression->f64(MOST, ops, 5);
     for (int i = 0; i < MOST; i++) {
       cr_assert(half[i] == i / 2.0 && square[i] == half[i] * half[i]);
     }
@@ -268,10 +270,10 @@ static int64_t int_at(const void *v, uint64_t i, bool wide) {
   return wide ? ((const int64_t *)v)[i] : ((const int32_t *)v)[i];
 }
 
-/* In one go, and in two parts of which the second is scanned in place. */
+/* In one call, and in two ranges of which the second is scanned over its operand. */
 static void check_int_scan(const struct scan_row *row, enum cvl_op op, bool wide,
                            scan_put *put) {
-  static int64_t x[SCANNED + VECTOR_SLACK], one[SCANNED], parts[SCANNED];
+  static int64_t x[SCANNED + VECTOR_SLACK], one[SCANNED], ranges[SCANNED];
   const size_t bytes = wide ? sizeof(int64_t) : sizeof(int32_t);
   uint64_t state = (uint64_t)op;
   for (uint64_t i = 0; i < SCANNED; i++) {
@@ -291,21 +293,21 @@ static void check_int_scan(const struct scan_row *row, enum cvl_op op, bool wide
       if (!wide) before = (int32_t)before;
     }
     const uint64_t cut = n > SCAN_CUT ? SCAN_CUT : SCAN_WINDOW;
-    struct scan_state state_of_parts;
+    struct scan_state state_of_ranges;
     int64_t totals[SCANNED / SCAN_WINDOW + 1];
-    struct part p = {.begin = 0, .end = cut, .from_start = true};
-    memcpy(parts, x, n * bytes);
-    for (int k = 0; k < 2; k++, p = (struct part){.begin = cut, .end = n}) {
-      char *at = (char *)parts + p.begin * bytes;
-      scan_part_totals(row, bytes, &p, at, (char *)totals);
-      scan_part_advance(row, &p, &state_of_parts, (char *)totals);
-      scan_part_write(row, bytes, &p, at, (char *)totals, (char *)parts, put);
+    struct segment_range p = {.begin = 0, .end = cut, .from_start = true};
+    memcpy(ranges, x, n * bytes);
+    for (int k = 0; k < 2; k++, p = (struct segment_range){.begin = cut, .end = n}) {
+      char *at = (char *)ranges + p.begin * bytes;
+      scan_range_totals(row, bytes, &p, at, (char *)totals);
+      scan_range_advance(row, &p, &state_of_ranges, (char *)totals);
+      scan_range_write(row, bytes, &p, at, (char *)totals, (char *)ranges, put);
     }
-    cr_assert_eq(memcmp(one, parts, n * bytes), 0, "%s of %d", op_info(op)->name, (int)n);
+    cr_assert_eq(memcmp(one, ranges, n * bytes), 0, "%s of %d", op_info(op)->name, (int)n);
   }
 }
 
-Test(kernels, ints_are_scanned_alike_in_one_go_and_in_parts) {
+Test(kernels, ints_are_scanned_alike_in_one_call_and_in_ranges) {
   static const enum cvl_op ops[] = {OP_ADD, OP_MUL, OP_MAX, OP_MIN, OP_AND, OP_OR, OP_XOR};
   const struct cpu_kernels *k;
   for (unsigned set = 0; (k = cpu_kernels_numbered(set)) != NULL; set++) {
@@ -316,7 +318,7 @@ Test(kernels, ints_are_scanned_alike_in_one_go_and_in_parts) {
   }
 }
 
-/* Short segments, which share strips, and long ones. */
+/* Short segments, several to a strip, and long ones. */
 static void compare_float_scans(const struct cpu_kernels *plain,
                                 const struct cpu_kernels *better, enum cvl_op op,
                                 enum cvl_elem e) {

@@ -1,17 +1,18 @@
-/* fused-piece.c - a piece of the domain: its tiles, and what reductions, packs and scans do
- * with them.
+/* fused-chunk.c - evaluation of a chunk of the domain: its tiles, then reductions, packs and
+ * scans of them.
  *
- * A piece owns whole segments and units of giants (parts.h). Short segments are evaluated as
- * many at a time as fit a tile, long ones block by block. What scans and packs write depends
- * on the pieces before: they prepare all that does not, wait for their turn, move on what is
- * handed from piece to piece, and write while the next piece does the same.
+ * A chunk owns whole segments, and units of long segments (long-segments.h). Short segments are
+ * evaluated in groups that fit a tile, others block by block. The results of scans and packs
+ * depend on the chunks before. A chunk first computes all that does not, waits for its turn,
+ * advances the state that is handed from chunk to chunk, and writes its results while the next
+ * chunk takes its turn.
  */
 #include <string.h>
 
-#include "cvl-cpu/fused-native.h"
+#include "cvl-cpu/fused-compiled.h"
 #include "cvl-cpu/fused-plan.h"
 #include "cvl-cpu/kernels.h"
-#include "cvl-cpu/scan-parts.h"
+#include "cvl-cpu/scan-ranges.h"
 
 enum { BLOCKS_OF_WHOLE = FUSED_WHOLE / CVL_REDUCE_BLOCK };
 
@@ -21,8 +22,8 @@ static bool no_fault(const struct cvl_kernel *k) {
 
 /* ---- tiles ---- */
 
-/* Evaluates a tile, strip by strip. False after a fault: consumers then miss tiles and may not
- * be asked again, not even for a tile of no places. */
+/* Evaluates a tile, strip by strip. False after a fault: consumers have then missed a tile and
+ * must not see another, not even an empty one. */
 static bool tile(struct fused_worker *w, uint64_t first, uint64_t n) {
   const uint64_t strip = w->k->strip;
   bool good = no_fault(w->k);
@@ -33,7 +34,7 @@ static bool tile(struct fused_worker *w, uint64_t first, uint64_t n) {
   return good;
 }
 
-/* The packs' share of a tile: compressed behind what the piece has kept so far. */
+/* Packs a tile: appends the flagged elements to those that the chunk has kept so far. */
 static void pack_tile(struct fused_worker *w, uint64_t first, uint64_t n) {
   const struct cvl_kernel *k = w->k;
   const struct move_kernels *move = k->c->kernels->move;
@@ -56,8 +57,8 @@ static void pack_tile(struct fused_worker *w, uint64_t first, uint64_t n) {
 
 /* ---- segments ---- */
 
-/* `many` whole segments from k on, the first at place p, n places in all, at most a tile.
- * offsets: where they start, counted from p; NULL if they are of equal length, at most
+/* Evaluates `many` whole segments from k on, the first at position p, n positions in all, at
+ * most a tile. offsets: their starts, counted from p; NULL if they are of equal length, at most
  * REDUCE_EQUAL. */
 static void group(struct fused_worker *w, uint64_t k, uint64_t many, uint64_t p, uint64_t n,
                   const uint64_t *offsets) {
@@ -75,16 +76,16 @@ static void group(struct fused_worker *w, uint64_t k, uint64_t many, uint64_t p,
   pack_tile(w, p, n);
 }
 
-/* As many of the blocks below as compiled functions do alone, several at a time; where the
- * others begin. */
+/* Evaluates as many of the blocks below as the compiled fold does alone, several at a time;
+ * returns where the others begin. */
 static uint64_t lone_blocks(struct fused_worker *w, uint64_t low, uint64_t high,
                             char *const *totals) {
   uint64_t p = low;
-  while (p < high && fused_native_folds_alone(w->k)) {
+  while (p < high && fused_compiled_folds_alone(w->k)) {
     const uint64_t n = high - p < FUSED_WHOLE ? high - p : FUSED_WHOLE;
-    if (!fused_native_fold_begin(w, p, n)) break;
-    const bool good = no_fault(w->k) && fused_native_fold_blocks(w, p, n);
-    fused_native_fold_end(w, p, n);
+    if (!fused_compiled_fold_begin(w, p, n)) break;
+    const bool good = no_fault(w->k) && fused_compiled_fold_blocks(w, p, n);
+    fused_compiled_fold_end(w, p, n);
     const uint64_t block = (p - low) / CVL_REDUCE_BLOCK;
     for (uint32_t i = 0; i < w->k->reduction_count && good; i++) {
       const size_t bytes = w->k->reductions[i].v->bytes;
@@ -95,14 +96,14 @@ static uint64_t lone_blocks(struct fused_worker *w, uint64_t low, uint64_t high,
   return p;
 }
 
-/* The blocks of segment k from place `low` to `high`, their totals to totals[i] + at[i] of each
- * reduction i. */
+/* Evaluates the blocks between positions `low` and `high` of a segment; their totals go to
+ * totals[i] for each reduction i. */
 static void blocks(struct fused_worker *w, uint64_t low, uint64_t high, char *const *totals) {
   for (uint64_t p = lone_blocks(w, low, high, totals); p < high; p += CVL_REDUCE_BLOCK) {
     const uint64_t n = high - p < CVL_REDUCE_BLOCK ? high - p : CVL_REDUCE_BLOCK;
-    const bool folds = fused_native_fold_begin(w, p, n);
+    const bool folds = fused_compiled_fold_begin(w, p, n);
     const bool good = tile(w, p, n);
-    if (folds) fused_native_fold_end(w, p, n);
+    if (folds) fused_compiled_fold_end(w, p, n);
     if (!good) continue;
     const uint64_t block = (p - low) / CVL_REDUCE_BLOCK;
     for (uint32_t i = 0; i < w->k->reduction_count; i++) {
@@ -114,13 +115,14 @@ static void blocks(struct fused_worker *w, uint64_t low, uint64_t high, char *co
   }
 }
 
-/* The places from low to high of giant k. */
-static void giant(struct fused_worker *w, uint64_t k, uint64_t low, uint64_t high) {
+/* Evaluates positions low .. high - 1 of long segment k. */
+static void long_segment(struct fused_worker *w, uint64_t k, uint64_t low, uint64_t high) {
   const struct cvl_kernel *kernel = w->k;
   const uint64_t start = segment_start(&kernel->segments, k);
-  const uint64_t before = giant_base(start, FUSED_WHOLE) + (low - start) / CVL_REDUCE_BLOCK;
-  if (low == start && low < high && kernel->giants) {
-    kernel->giants[start / FUSED_WHOLE] = k + 1;
+  const uint64_t before =
+      block_totals_at(start, FUSED_WHOLE) + (low - start) / CVL_REDUCE_BLOCK;
+  if (low == start && low < high && kernel->long_segments) {
+    kernel->long_segments[start / FUSED_WHOLE] = k + 1;
   }
   for (uint32_t i = 0; i < kernel->reduction_count; i++) {
     const struct fused_reduction *r = &kernel->reductions[i];
@@ -129,10 +131,10 @@ static void giant(struct fused_worker *w, uint64_t k, uint64_t low, uint64_t hig
   blocks(w, low, high, w->totals);
 }
 
-/* A segment of more than a tile. */
-static void long_segment(struct fused_worker *w, uint64_t k, uint64_t low, uint64_t high) {
+/* Evaluates a segment of more than a tile. */
+static void segment_in_blocks(struct fused_worker *w, uint64_t k, uint64_t low, uint64_t high) {
   if (high - low > FUSED_WHOLE) {
-    giant(w, k, low, high);
+    long_segment(w, k, low, high);
     return;
   }
   for (uint32_t i = 0; i < w->k->reduction_count; i++) {
@@ -147,11 +149,11 @@ static void long_segment(struct fused_worker *w, uint64_t k, uint64_t low, uint6
   }
 }
 
-/* Segments first <= k < last of equal lengths. */
+/* Evaluates segments first <= k < last of equal lengths. */
 static void equal_segments(struct fused_worker *w, uint64_t first, uint64_t last) {
   const uint64_t equal = w->k->segments.equal;
   if (equal > FUSED_TILE) {
-    for (uint64_t k = first; k < last; k++) long_segment(w, k, k * equal, (k + 1) * equal);
+    for (uint64_t k = first; k < last; k++) segment_in_blocks(w, k, k * equal, (k + 1) * equal);
     return;
   }
   uint64_t offsets[FUSED_TILE + 1];
@@ -164,7 +166,7 @@ static void equal_segments(struct fused_worker *w, uint64_t first, uint64_t last
   }
 }
 
-/* Segments first <= k < last with the offsets of the descriptor. */
+/* Evaluates segments first <= k < last with the offsets of the descriptor. */
 static void offset_segments(struct fused_worker *w, uint64_t first, uint64_t last) {
   const uint64_t *o = w->k->segments.offsets;
   uint64_t offsets[FUSED_TILE + 1];
@@ -177,7 +179,7 @@ static void offset_segments(struct fused_worker *w, uint64_t first, uint64_t las
       offsets[many] = o[k + many] - p;
     }
     if (many == 0) {
-      long_segment(w, k, p, o[k + 1]);
+      segment_in_blocks(w, k, p, o[k + 1]);
       k++;
       continue;
     }
@@ -188,23 +190,23 @@ static void offset_segments(struct fused_worker *w, uint64_t first, uint64_t las
 
 /* ---- turns ---- */
 
-static char *window_totals(const struct fused_worker *w, uint32_t scan, int part) {
-  const size_t room = (w->k->most_places / SCAN_WINDOW + 2) * sizeof(uint64_t);
-  return w->window_totals + (2 * scan + (uint32_t)part) * room;
+static char *window_totals(const struct fused_worker *w, uint32_t scan, int number) {
+  const size_t room = (w->k->most_positions / SCAN_WINDOW + 2) * sizeof(uint64_t);
+  return w->window_totals + (2 * scan + (uint32_t)number) * room;
 }
 
-static void find_totals(struct fused_worker *w, const struct part *part, int number) {
-  for (uint32_t i = 0; i < w->k->scan_count && part->begin < part->end; i++) {
+static void find_totals(struct fused_worker *w, const struct segment_range *range, int number) {
+  for (uint32_t i = 0; i < w->k->scan_count && range->begin < range->end; i++) {
     const struct fused_scan *s = &w->k->scans[i];
-    scan_part_totals(s->row, s->v->bytes, part, fused_at(w, s->v, part->begin),
-                     window_totals(w, i, number));
+    scan_range_totals(s->row, s->v->bytes, range, fused_at(w, s->v, range->begin),
+                      window_totals(w, i, number));
   }
 }
 
-static void use_states(struct fused_worker *w, const struct part *part, int number) {
+static void use_states(struct fused_worker *w, const struct segment_range *range, int number) {
   for (uint32_t i = 0; i < w->k->scan_count; i++) {
     const struct fused_scan *s = &w->k->scans[i];
-    scan_part_advance(s->row, part, s->state, window_totals(w, i, number));
+    scan_range_advance(s->row, range, s->state, window_totals(w, i, number));
   }
 }
 
@@ -212,15 +214,15 @@ static scan_put *put_of(const struct cvl_kernel *k, const struct fused_scan *s) 
   return s->streaming ? k->c->kernels->move->stream : put_in_caches;
 }
 
-static void write_part(struct fused_worker *w, const struct part *part, int number) {
-  for (uint32_t i = 0; i < w->k->scan_count && part->begin < part->end; i++) {
+static void write_range(struct fused_worker *w, const struct segment_range *range, int number) {
+  for (uint32_t i = 0; i < w->k->scan_count && range->begin < range->end; i++) {
     const struct fused_scan *s = &w->k->scans[i];
-    scan_part_write(s->row, s->v->bytes, part, fused_at(w, s->v, part->begin),
-                    window_totals(w, i, number), s->out, put_of(w->k, s));
+    scan_range_write(s->row, s->v->bytes, range, fused_at(w, s->v, range->begin),
+                     window_totals(w, i, number), s->out, put_of(w->k, s));
   }
 }
 
-/* The scans of segments first <= k < last, from the buffers of the piece. */
+/* Scans segments first <= k < last, from the buffers of the chunk. */
 static void scan_segments(struct fused_worker *w, uint64_t first, uint64_t last) {
   const struct segments *s = &w->k->segments;
   uint64_t offsets[FUSED_TILE + 1];
@@ -237,8 +239,8 @@ static void scan_segments(struct fused_worker *w, uint64_t first, uint64_t last)
   }
 }
 
-/* Puts what the packs of this piece keep where it belongs: base[i] elements were kept before.
- * Segments first <= k < last start in this piece. */
+/* Writes the elements that the packs of this chunk keep to the results: base[i] elements were
+ * kept before. Segments first <= k < last start in this chunk. */
 static void write_packs(struct fused_worker *w, const uint64_t *base, uint64_t first,
                         uint64_t last) {
   const struct cvl_kernel *k = w->k;
@@ -258,55 +260,56 @@ static void write_packs(struct fused_worker *w, const uint64_t *base, uint64_t f
   }
 }
 
-/* ---- pieces ---- */
+/* ---- chunks ---- */
 
 static struct fused_worker *worker_at(struct cvl_kernel *k, unsigned worker) {
   return (struct fused_worker *)(void *)(k->workers + worker * k->worker_bytes);
 }
 
-static void begin(struct fused_worker *w, uint64_t place, uint64_t segment) {
+static void begin(struct fused_worker *w, uint64_t position, uint64_t segment) {
   const struct cvl_kernel *k = w->k;
-  w->origin[IN_PIECE] = place;
-  if (place < k->n) fused_walks_at(w, place);
+  w->origin[IN_CHUNK] = position;
+  if (position < k->n) fused_walks_at(w, position);
   for (uint32_t i = 0; i < k->pack_count; i++) {
     w->kept[i] = 0;
-    w->ranks[i] = walk_from(&k->segments, (struct place){segment, place});
+    w->ranks[i] = walk_from(&k->segments, (struct path_coordinate){segment, position});
   }
 }
 
-void fused_piece(void *kernel, uint64_t first, uint64_t last, unsigned worker) {
+void fused_chunk(void *kernel, uint64_t first, uint64_t last, unsigned worker) {
   struct cvl_kernel *k = kernel;
   struct fused_worker *w = worker_at(k, worker);
   const struct segments *s = &k->segments;
-  const struct place from = segments_split(s, first), to = segments_split(s, last);
+  const struct path_coordinate from = segments_split(s, first), to = segments_split(s, last);
   const uint64_t low = owned_from(s, FUSED_WHOLE, CVL_REDUCE_BLOCK, from);
   begin(w, low, from.segment);
-  struct part in = {0}, out = {0};
-  uint64_t whole = to.segment; /* segments from.segment .. whole - 1 are all this piece's */
-  if (giant_crosses(s, FUSED_WHOLE, from.segment, from.position)) {
-    in = part_of(s, CVL_REDUCE_BLOCK, from.segment - 1, from.position, to.position);
-    giant(w, from.segment - 1, in.begin, in.end);
+  struct segment_range in = {0}, out = {0};
+  uint64_t whole = to.segment; /* segments from.segment .. whole - 1 are owned as a whole */
+  if (long_segment_crosses(s, FUSED_WHOLE, from.segment, from.position)) {
+    in = segment_range_of(s, CVL_REDUCE_BLOCK, from.segment - 1, from.position, to.position);
+    long_segment(w, from.segment - 1, in.begin, in.end);
   }
-  if (to.segment > from.segment && giant_crosses(s, FUSED_WHOLE, to.segment, to.position)) {
+  if (to.segment > from.segment &&
+      long_segment_crosses(s, FUSED_WHOLE, to.segment, to.position)) {
     whole--;
-    out = part_of(s, CVL_REDUCE_BLOCK, whole, from.position, to.position);
+    out = segment_range_of(s, CVL_REDUCE_BLOCK, whole, from.position, to.position);
   }
   if (s->offsets) {
     offset_segments(w, from.segment, whole);
   } else {
     equal_segments(w, from.segment, whole);
   }
-  if (out.from_start) giant(w, whole, out.begin, out.end);
+  if (out.from_start) long_segment(w, whole, out.begin, out.end);
 
   uint64_t *base = w->kept + k->pack_count;
   if (fused_hands_on(k)) {
     bool good = no_fault(k);
     if (good) find_totals(w, &in, 0);
     if (good) find_totals(w, &out, 1);
-    const uint64_t piece = first / k->grain;
-    await_turn(&k->turn, piece);
-    /* A piece before this one may have failed while this one waited. It has then not moved the
-     * states on, which may not even be started; all later pieces see that in their turn. */
+    const uint64_t chunk = first / k->grain;
+    await_turn(&k->turn, chunk);
+    /* An earlier chunk may have failed while this one waited. It has then not advanced the
+     * states, which may not even be started; all later chunks see that in their turn. */
     good = no_fault(k);
     if (good) use_states(w, &in, 0);
     if (good) use_states(w, &out, 1);
@@ -314,18 +317,18 @@ void fused_piece(void *kernel, uint64_t first, uint64_t last, unsigned worker) {
       base[i] = k->packs[i].kept;
       k->packs[i].kept += w->kept[i];
     }
-    atomic_store_explicit(&k->turn, piece + 1, memory_order_release);
+    atomic_store_explicit(&k->turn, chunk + 1, memory_order_release);
     if (good) {
-      write_part(w, &in, 0);
+      write_range(w, &in, 0);
       scan_segments(w, from.segment, whole);
-      write_part(w, &out, 1);
+      write_range(w, &out, 1);
       write_packs(w, base, from.segment, to.segment);
     }
   }
   if (k->streams) k->c->kernels->move->stream_end();
 }
 
-void fused_plain_piece(void *kernel, uint64_t first, uint64_t last, unsigned worker) {
+void fused_plain_chunk(void *kernel, uint64_t first, uint64_t last, unsigned worker) {
   struct cvl_kernel *k = kernel;
   struct fused_worker *w = worker_at(k, worker);
   begin(w, first, 0);

@@ -1,7 +1,7 @@
-/* kernels-chain.c - see kernels-chain.h. An operation is chosen once for a block of places:
- * eight vectors of the set, or four where there are 16 registers. What is left takes a vector
- * at a time, and then a place at a time, by the same text. */
-#include "cvl-cpu/kernels-chain.h"
+/* kernels-expression.c - see kernels-expression.h. An operation is dispatched once for a block
+ * of positions: eight vectors of the set, or four where there are 16 registers. The remaining
+ * positions are taken a vector at a time, and then one at a time, by the same macros. */
+#include "cvl-cpu/kernels-expression.h"
 
 #include <string.h>
 #if defined(__SSE2__)
@@ -123,7 +123,7 @@ SQRT_EACH(f64)
 #define STORE(i, op, kind, r)       to[i] = r##i;
 
 #define CASE(op, form, each, from, kind, r)                                                    \
-  case CHAIN_##op + CHAIN_CODES *CHAIN_##form:                                                 \
+  case EXPRESSION_##op + EXPRESSION_CODES *EXPRESSION_##form:                                  \
     each(from, op, kind, r) break;
 #define CASES(op, each, kind)                                                                  \
   CASE(op, A_VECTOR, each, FROM_VECTOR, kind, a)                                               \
@@ -135,10 +135,10 @@ SQRT_EACH(f64)
   CASE(op, A_VECTOR, each, op, kind, a)                                                        \
   CASE(op, B_VECTOR, each, op, kind, b)
 
-/* The program for the places of a block, from `at` on. A single element minus 0 is itself, -0
- * too, in all lanes. */
+/* Executes the program for a block of positions, from `at` on. A single element minus 0 is
+ * itself in all lanes, also if it is -0. */
 #define BLOCK(name, type, vector, kind, each)                                                  \
-  static inline void name(uint64_t at, const struct chain_op *ops, uint32_t count) {           \
+  static inline void name(uint64_t at, const struct expression_op *ops, uint32_t count) {      \
     typedef vector vec;                                                                        \
     const vec none = {0};                                                                      \
     each(DECLARE, , , ) for (uint32_t i = 0; i < count; i++) {                                 \
@@ -171,18 +171,19 @@ SQRT_EACH(f64)
     }                                                                                          \
   }
 
-#define CHAIN(suffix, type)                                                                    \
+#define EXPRESSION(suffix, type)                                                               \
   BLOCK(many_##suffix, type, lanes_##suffix, lanes_##suffix, MANY)                             \
   BLOCK(vector_##suffix, type, lanes_##suffix, lanes_##suffix, ONE)                            \
   BLOCK(one_##suffix, type, type, one_##suffix, ONE)                                           \
-  static void chain_##suffix(uint64_t n, const struct chain_op *ops, uint32_t count) {         \
+  static void expression_##suffix(uint64_t n, const struct expression_op *ops,                 \
+                                  uint32_t count) {                                            \
     const uint64_t lanes = VECTOR_BYTES / sizeof(type);                                        \
     uint64_t at = 0;                                                                           \
     for (; n - at >= VECTORS * lanes; at += VECTORS * lanes) many_##suffix(at, ops, count);    \
     for (; n - at >= lanes; at += lanes) vector_##suffix(at, ops, count);                      \
     for (; at < n; at++) one_##suffix(at, ops, count);                                         \
   }
-CHAIN(f32, float)
-CHAIN(f64, double)
+EXPRESSION(f32, float)
+EXPRESSION(f64, double)
 
-const struct chain_kernels KERNEL(chain_kernels) = {chain_f32, chain_f64};
+const struct expression_kernels KERNEL(expression_kernels) = {expression_f32, expression_f64};

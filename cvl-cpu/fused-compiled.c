@@ -1,5 +1,5 @@
-/* fused-native.c - see fused-native.h. */
-#include "cvl-cpu/fused-native.h"
+/* fused-compiled.c - see fused-compiled.h. */
+#include "cvl-cpu/fused-compiled.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,25 +12,25 @@ struct stage {
   fused_block *run;
   const uint32_t *read, *written, *checked; /* values, values, nodes */
   uint32_t read_count, written_count, checked_count;
-  bool spared; /* this run */
+  bool skipped; /* in affine runs of this run */
 };
 
 /* The last stage with reductions. */
 struct fold {
   fused_fold *run;
-  const uint32_t *read; /* values: all that it reads but those that are spread */
-  const uint32_t *same; /* nodes that spread what it reads */
+  const uint32_t *read; /* the values it reads, but not those that are spread */
+  const uint32_t *same; /* nodes: the DISTs whose results it reads */
   uint32_t read_count, same_count;
-  bool alone;   /* nothing else is done to a block, and nothing is left of it */
-  bool *spread; /* of values */
-  bool *only;   /* of nodes: one that spreads what nobody else reads */
+  bool alone;   /* a block has no other steps and no other results */
+  bool *spread; /* of each value: whether a DIST defines it */
+  bool *only;   /* of each node: whether it is a DIST whose result has no other use */
 };
 
 /* As fused_emit_loop says. */
 typedef bool loop_block(uint64_t n, const void *const *in, void *const *out,
                         bool (*asks)(void *), void *with);
 
-struct fused_native {
+struct fused_compiled {
   struct cvl_kernel *k;
   struct arena arena;
   struct fused_blocks plan;
@@ -43,15 +43,15 @@ struct fused_native {
   uint32_t slots;
 };
 
-bool fused_native_does(const struct fused_native *f, uint32_t node) {
+bool fused_compiled_does(const struct fused_compiled *f, uint32_t node) {
   return fused_in_blocks(f->k->op, node) && !f->plan.looped[node];
 }
 
-static bool of_stage(const struct fused_native *f, uint32_t node, uint32_t stage) {
-  return fused_native_does(f, node) && f->plan.stage[node] == stage;
+static bool of_stage(const struct fused_compiled *f, uint32_t node, uint32_t stage) {
+  return fused_compiled_does(f, node) && f->plan.stage[node] == stage;
 }
 
-/* DIST of a CONST stands in the compiled text. */
+/* A DIST of a CONST is a constant of the compiled text. */
 static bool is_constant(const struct superop *op, uint32_t value) {
   if (value < op->param_count) return false;
   for (uint32_t n = 0; n < op->node_count; n++) {
@@ -65,8 +65,8 @@ static bool is_constant(const struct superop *op, uint32_t value) {
   return false;
 }
 
-/* What the function of a stage reads and writes, and which of its nodes may fail. */
-static void describe(struct fused_native *f, uint32_t number) {
+/* Finds what the function of a stage reads and writes, and which of its nodes may fail. */
+static void describe(struct fused_compiled *f, uint32_t number) {
   const struct superop *op = f->k->op;
   struct stage *s = &f->stages[number];
   bool *reads = arena_alloc(&f->arena, op->value_count);
@@ -85,9 +85,9 @@ static void describe(struct fused_native *f, uint32_t number) {
     }
   }
   for (uint32_t v = 0; v < op->value_count; v++) {
-    const uint32_t maker = f->k->values[v].node;
+    const uint32_t definition = f->k->values[v].node;
     if (!reads[v] || is_constant(op, v)) continue;
-    if (maker != SUPEROP_NONE && of_stage(f, maker, number)) continue;
+    if (definition != SUPEROP_NONE && of_stage(f, definition, number)) continue;
     f->k->values[v].read_by_blocks = true;
     read[s->read_count++] = v;
   }
@@ -102,10 +102,11 @@ static bool spreads(const struct superop *op, uint32_t node) {
 }
 
 /* Whether the fold reads value v, which it does not compute. */
-static bool fold_reads(const struct fused_native *f, uint32_t v) {
+static bool fold_reads(const struct fused_compiled *f, uint32_t v) {
   const struct superop *op = f->k->op;
-  const uint32_t maker = f->k->values[v].node, last = f->plan.stage_count - 1;
-  if (is_constant(op, v) || (maker != SUPEROP_NONE && of_stage(f, maker, last))) return false;
+  const uint32_t definition = f->k->values[v].node, last = f->plan.stage_count - 1;
+  if (is_constant(op, v) || (definition != SUPEROP_NONE && of_stage(f, definition, last)))
+    return false;
   for (uint32_t n = 0; n < op->node_count; n++) {
     const struct superop_node *node = &op->nodes[n];
     if (node->role == ROLE_REDUCE && node->operands[0] == v) return true;
@@ -117,8 +118,8 @@ static bool fold_reads(const struct fused_native *f, uint32_t v) {
   return false;
 }
 
-/* Whether nobody but the fold reads value v place by place. */
-static bool only_fold_reads(const struct fused_native *f, uint32_t v) {
+/* Whether the fold is the only elementwise use of value v. */
+static bool only_fold_reads(const struct fused_compiled *f, uint32_t v) {
   const struct superop *op = f->k->op;
   if (f->k->values[v].is_output) return false;
   for (uint32_t n = 0; n < op->node_count; n++) {
@@ -131,8 +132,8 @@ static bool only_fold_reads(const struct fused_native *f, uint32_t v) {
   return true;
 }
 
-/* Whether there are no steps but the fold (so there is one stage), and no buffers. */
-static bool folds_alone(const struct fused_native *f) {
+/* Whether the fold is the only step (so there is one stage), and needs no buffers. */
+static bool folds_alone(const struct fused_compiled *f) {
   const struct cvl_kernel *k = f->k;
   if (fused_hands_on(k)) return false;
   for (uint32_t i = 0; i < k->step_count; i++) {
@@ -140,12 +141,12 @@ static bool folds_alone(const struct fused_native *f) {
     const struct fused_value *v = fused_result(k, n);
     if (v && (v->is_output || v->scattered)) return false;
     const bool constant = v && is_constant(k->op, k->op->nodes[n].result);
-    if (v && !constant && !fused_native_does(f, n) && !f->fold.only[n]) return false;
+    if (v && !constant && !fused_compiled_does(f, n) && !f->fold.only[n]) return false;
   }
   return true;
 }
 
-static void describe_fold(struct fused_native *f) {
+static void describe_fold(struct fused_compiled *f) {
   const struct superop *op = f->k->op;
   uint32_t *read = arena_alloc(&f->arena, op->value_count * sizeof *read);
   uint32_t *same = arena_alloc(&f->arena, op->node_count * sizeof *same);
@@ -155,38 +156,38 @@ static void describe_fold(struct fused_native *f) {
   f->fold.same = same;
   f->folds = f->plan.stage_count > 0 && fused_blocks_fold(op, &f->plan);
   for (uint32_t v = 0; v < op->value_count && f->folds; v++) {
-    const uint32_t maker = f->k->values[v].node;
+    const uint32_t definition = f->k->values[v].node;
     if (!fold_reads(f, v)) continue;
-    if (maker == SUPEROP_NONE || !spreads(op, maker)) {
+    if (definition == SUPEROP_NONE || !spreads(op, definition)) {
       read[f->fold.read_count++] = v;
     } else {
-      same[f->fold.same_count++] = maker;
+      same[f->fold.same_count++] = definition;
       f->fold.spread[v] = true;
-      f->fold.only[maker] = only_fold_reads(f, v);
+      f->fold.only[definition] = only_fold_reads(f, v);
     }
   }
   f->fold.alone = f->folds && folds_alone(f);
 }
 
-/* Buffers of strips are not shared: with the intermediate values gone there are few. */
-static void assign_slots(struct fused_native *f) {
+/* Each value has its own strip buffer: without the intermediate values there are few. */
+static void assign_slots(struct fused_compiled *f) {
   const struct superop *op = f->k->op;
   for (uint32_t i = 0; i < f->k->step_count; i++) {
     const uint32_t n = f->k->steps[i];
     struct fused_value *v = fused_result(f->k, n);
-    if (!v || v->home != IN_STRIP) continue;
-    if (!fused_native_does(f, n) || f->plan.written[op->nodes[n].result]) {
-      v->native_slot = f->slots++;
+    if (!v || v->buffer != IN_STRIP) continue;
+    if (!fused_compiled_does(f, n) || f->plan.written[op->nodes[n].result]) {
+      v->compiled_slot = f->slots++;
     }
   }
 }
 
-static bool begins_loop(const struct fused_native *f, uint32_t n) {
+static bool begins_loop(const struct fused_compiled *f, uint32_t n) {
   const struct superop_node *nodes = f->k->op->nodes;
   return nodes[n].role == ROLE_CARRY && (n == 0 || nodes[n - 1].role != ROLE_CARRY);
 }
 
-static void emit(const struct fused_native *f, FILE *out) {
+static void emit(const struct fused_compiled *f, FILE *out) {
   const struct widths widths = {f->k->c->int_elem, f->k->c->float_elem};
   fused_emit_block_prelude(widths, out);
   for (uint32_t s = 0; s < f->plan.stage_count; s++) {
@@ -202,7 +203,7 @@ static void emit(const struct fused_native *f, FILE *out) {
   if (f->folds) fused_emit_fold(f->k->op, &f->plan, widths, f->fold.spread, "fold", out);
 }
 
-static bool plan(struct fused_native *f) {
+static bool plan(struct fused_compiled *f) {
   if (!fused_blocks_plan(&f->arena, f->k->op, &f->plan)) return false;
   if (f->plan.stage_count == 0 && !superop_has_loops(f->k->op)) return false;
   f->loops = arena_alloc(&f->arena, (f->k->op->node_count + 1) * sizeof *f->loops);
@@ -213,8 +214,8 @@ static bool plan(struct fused_native *f) {
   return true;
 }
 
-/* The plan of the code, if there is any and memory for it. */
-static bool make(struct fused_native *f) {
+/* Plans the functions; false if there are none, or no memory. */
+static bool make(struct fused_compiled *f) {
   struct memory_guard guard;
   memory_guard_begin(&guard);
   if (setjmp(guard.jump)) return false;
@@ -223,9 +224,9 @@ static bool make(struct fused_native *f) {
   return made;
 }
 
-struct fused_native *fused_native_new(struct cvl_kernel *k) {
+struct fused_compiled *fused_compiled_new(struct cvl_kernel *k) {
   if (!k->c->native) return NULL;
-  struct fused_native *f = heap_alloc(&k->c->heap, sizeof *f);
+  struct fused_compiled *f = heap_alloc(&k->c->heap, sizeof *f);
   if (!f) return NULL;
   memset(f, 0, sizeof *f);
   f->k = k;
@@ -240,26 +241,26 @@ struct fused_native *fused_native_new(struct cvl_kernel *k) {
     free(text);
   }
   if (f->code) return f;
-  fused_native_free(f);
+  fused_compiled_free(f);
   return NULL;
 }
 
-void fused_native_free(struct fused_native *f) {
+void fused_compiled_free(struct fused_compiled *f) {
   if (!f) return;
   native_free(f->code);
   arena_free(&f->arena);
   heap_free(&f->k->c->heap, f, sizeof *f);
 }
 
-bool fused_native_kept(const struct fused_native *f) {
+bool fused_compiled_kept(const struct fused_compiled *f) {
   return native_kept(f->code);
 }
 
-bool fused_native_failed(const struct fused_native *f) {
+bool fused_compiled_failed(const struct fused_compiled *f) {
   return native_failed(f->code);
 }
 
-bool fused_native_ready(struct fused_native *f) {
+bool fused_compiled_ready(struct fused_compiled *f) {
   if (f->loaded) return true;
   if (!native_ready(f->code)) return false;
   for (uint32_t s = 0; s < f->plan.stage_count; s++) {
@@ -286,38 +287,38 @@ bool fused_native_ready(struct fused_native *f) {
   return true;
 }
 
-uint32_t fused_native_slots(const struct fused_native *f) {
+uint32_t fused_compiled_slots(const struct fused_compiled *f) {
   return f->slots;
 }
 
-/* ---- stretches ---- */
+/* ---- affine runs ---- */
 
-void fused_native_spare_all(struct fused_native *f) {
+void fused_compiled_skip_all(struct fused_compiled *f) {
   for (uint32_t s = 0; s < f->plan.stage_count; s++) {
-    f->stages[s].spared = f->stages[s].checked_count == 0;
+    f->stages[s].skipped = f->stages[s].checked_count == 0;
   }
 }
 
-bool fused_native_keep(struct fused_native *f) {
+bool fused_compiled_keep(struct fused_compiled *f) {
   bool changed = false;
   for (uint32_t s = 0; s < f->plan.stage_count; s++) {
     struct stage *stage = &f->stages[s];
-    const bool before = stage->spared;
+    const bool before = stage->skipped;
     for (uint32_t i = 0; i < stage->written_count; i++) {
-      stage->spared &= f->k->nodes[f->k->values[stage->written[i]].node].spared;
+      stage->skipped &= f->k->nodes[f->k->values[stage->written[i]].node].skipped;
     }
-    changed |= stage->spared != before;
+    changed |= stage->skipped != before;
   }
   return changed;
 }
 
-bool fused_native_spares(const struct fused_native *f, uint32_t node) {
-  return !fused_in_blocks(f->k->op, node) || f->stages[f->plan.stage[node]].spared;
+bool fused_compiled_skips(const struct fused_compiled *f, uint32_t node) {
+  return !fused_in_blocks(f->k->op, node) || f->stages[f->plan.stage[node]].skipped;
 }
 
 /* ---- running ---- */
 
-/* The loop that begins with node n. Where it is stopped, what it has not done is 0. */
+/* Runs the loop that begins with node n. If it is stopped, unfinished results are 0. */
 static void run_loop(struct fused_worker *w, uint32_t number, uint64_t first, uint64_t n) {
   struct cvl_kernel *k = w->k;
   const struct superop_loop l = superop_loop_at(k->op, number);
@@ -327,10 +328,10 @@ static void run_loop(struct fused_worker *w, uint32_t number, uint64_t first, ui
     w->in[from] = fused_at(w, &k->values[from], first);
     w->out[to] = fused_at(w, &k->values[to], first);
   }
-  /* On what a fault has left a loop might not end. */
+  /* A loop on the results of a faulting node might not end. */
   const bool sound = atomic_load_explicit(&k->failed, memory_order_relaxed) > l.test;
   const struct cvl_stop *stop = &k->c->stop;
-  if (sound && k->native->loops[number](n, w->in, w->out, stop->asks, stop->with)) return;
+  if (sound && k->compiled->loops[number](n, w->in, w->out, stop->asks, stop->with)) return;
   if (sound) fused_note(k, l.test, first);
   for (uint32_t i = l.next; i <= l.last; i++) {
     const uint32_t to = k->op->nodes[i].result;
@@ -343,11 +344,11 @@ static void other_steps(struct fused_worker *w, uint32_t stage, uint64_t first, 
   const struct fused_steps steps = fused_steps_here(w);
   for (uint32_t i = steps.first; i < steps.end; i++) {
     const uint32_t number = steps.numbers[i];
-    if (k->native->plan.stage[number] != stage) continue;
-    if (begins_loop(k->native, number)) run_loop(w, number, first, n);
-    if (k->native->plan.looped[number]) continue;
-    if (w->folding && k->native->fold.only[number]) continue;
-    if (k->stretches && fused_stretch_has(w, number, first, n)) continue;
+    if (k->compiled->plan.stage[number] != stage) continue;
+    if (begins_loop(k->compiled, number)) run_loop(w, number, first, n);
+    if (k->compiled->plan.looped[number]) continue;
+    if (w->folding && k->compiled->fold.only[number]) continue;
+    if (k->has_affine_runs && fused_affine_has(w, number, first, n)) continue;
     const uint64_t done = fused_step(w, number, first, n);
     if (done == n) continue;
     fused_remember(w, number, first, first + done);
@@ -365,15 +366,15 @@ static void read_values(struct fused_worker *w, const uint32_t *values, uint32_t
 
 static void remember_faults(struct fused_worker *w, const struct stage *s, uint64_t first) {
   for (uint32_t i = 0; i < s->checked_count; i++) {
-    const uint64_t place = w->block_faults[s->checked[i]];
-    if (place != UINT64_MAX) fused_remember(w, s->checked[i], first, first + place);
+    const uint64_t position = w->block_faults[s->checked[i]];
+    if (position != UINT64_MAX) fused_remember(w, s->checked[i], first, first + position);
   }
 }
 
 static void run_fold(struct fused_worker *w, uint64_t first, uint64_t n, bool begin,
                      bool whole) {
   const struct cvl_kernel *k = w->k;
-  const struct fold *fold = &k->native->fold;
+  const struct fold *fold = &k->compiled->fold;
   read_values(w, fold->read, fold->read_count, first);
   for (uint32_t i = 0; i < fold->same_count; i++) {
     w->in[k->op->nodes[fold->same[i]].result] = w->same[i];
@@ -383,12 +384,12 @@ static void run_fold(struct fused_worker *w, uint64_t first, uint64_t n, bool be
 
 static void run_stage(struct fused_worker *w, uint32_t number, uint64_t first, uint64_t n) {
   const struct cvl_kernel *k = w->k;
-  const struct stage *s = &k->native->stages[number];
-  if (k->stretches && s->spared && w->sparing) return;
+  const struct stage *s = &k->compiled->stages[number];
+  if (k->has_affine_runs && s->skipped && w->skipping) return;
   for (uint32_t i = 0; i < s->written_count; i++) {
     w->out[s->written[i]] = fused_at(w, &k->values[s->written[i]], first);
   }
-  if (w->folding && number + 1 == k->native->plan.stage_count) {
+  if (w->folding && number + 1 == k->compiled->plan.stage_count) {
     run_fold(w, first, n, first == w->origin[IN_TILE], false);
   } else {
     read_values(w, s->read, s->read_count, first);
@@ -397,27 +398,27 @@ static void run_stage(struct fused_worker *w, uint32_t number, uint64_t first, u
   remember_faults(w, s, first);
 }
 
-bool fused_native_folds_alone(const struct cvl_kernel *k) {
-  return k->compiled && k->native->fold.alone;
+bool fused_compiled_folds_alone(const struct cvl_kernel *k) {
+  return k->runs_compiled && k->compiled->fold.alone;
 }
 
-bool fused_native_fold_blocks(struct fused_worker *w, uint64_t first, uint64_t n) {
+bool fused_compiled_fold_blocks(struct fused_worker *w, uint64_t first, uint64_t n) {
   run_fold(w, first, n, true, true);
-  remember_faults(w, &w->k->native->stages[0], first);
+  remember_faults(w, &w->k->compiled->stages[0], first);
   return atomic_load_explicit(&w->k->failed, memory_order_relaxed) == FUSED_NONE;
 }
 
-bool fused_native_fold_begin(struct fused_worker *w, uint64_t first, uint64_t n) {
+bool fused_compiled_fold_begin(struct fused_worker *w, uint64_t first, uint64_t n) {
   const struct cvl_kernel *k = w->k;
-  if (!k->compiled || !k->native->folds) return false;
-  if (k->stretches && fused_stretch(w, first, n) < n) return false;
-  const struct fold *fold = &k->native->fold;
+  if (!k->runs_compiled || !k->compiled->folds) return false;
+  if (k->has_affine_runs && fused_affine_run(w, first, n) < n) return false;
+  const struct fold *fold = &k->compiled->fold;
   bool all_same = true;
   for (uint32_t i = 0; i < fold->same_count; i++) {
     const uint32_t number = fold->same[i];
     const struct fused_node *p = &k->nodes[number];
     const struct fused_value *v = &k->values[k->op->nodes[number].result];
-    if (v->place == IN_ALL_PLACES) {
+    if (v->storage == UNIFORM) {
       w->same[i] = v->one;
     } else if (p->action == ACT_DIST) {
       const uint64_t segment = fused_segment_here(w, p, first);
@@ -431,8 +432,8 @@ bool fused_native_fold_begin(struct fused_worker *w, uint64_t first, uint64_t n)
   return all_same;
 }
 
-void fused_native_fold_end(struct fused_worker *w, uint64_t first, uint64_t n) {
-  const struct fused_native *f = w->k->native;
+void fused_compiled_fold_end(struct fused_worker *w, uint64_t first, uint64_t n) {
+  const struct fused_compiled *f = w->k->compiled;
   w->folding = false;
   for (uint32_t i = 0; i < f->fold.same_count; i++) {
     const struct fused_node *p = &w->k->nodes[f->fold.same[i]];
@@ -440,15 +441,15 @@ void fused_native_fold_end(struct fused_worker *w, uint64_t first, uint64_t n) {
   }
 }
 
-void fused_native_strip(struct fused_worker *w, uint64_t first, uint64_t n) {
-  const uint32_t stages = w->k->native->plan.stage_count;
-  fused_ask_begin(w, 2 * stages + 1);
+void fused_compiled_strip(struct fused_worker *w, uint64_t first, uint64_t n) {
+  const uint32_t stages = w->k->compiled->plan.stage_count;
+  fused_prefetch_begin(w, 2 * stages + 1);
   for (uint32_t s = 0; s < stages; s++) {
-    fused_ask_ahead(w, 2 * s + 1);
+    fused_prefetch(w, 2 * s + 1);
     other_steps(w, s, first, n);
-    fused_ask_ahead(w, 2 * s + 2);
+    fused_prefetch(w, 2 * s + 2);
     run_stage(w, s, first, n);
   }
-  fused_ask_ahead(w, 2 * stages + 1);
+  fused_prefetch(w, 2 * stages + 1);
   other_steps(w, stages, first, n);
 }
