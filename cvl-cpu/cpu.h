@@ -119,7 +119,7 @@ struct cvl_context {
   struct cvl_error error; /* the slot */
 };
 
-/* Tuning, all measured as the README says. A loop over less than SERIAL_BYTES of data does not
+/* Tuning; docs/cpu.md has the reasons. A loop over less than SERIAL_BYTES of data does not
  * touch the pool; chunks of a parallel loop are about CHUNK_BYTES; one thread alone takes
  * LONE_BYTES between two looks at whether it is to end; a result of STREAM_BYTES or
  * more bypasses the caches, in debug builds also smaller ones, so that tests stream too;
