@@ -1,18 +1,18 @@
 /* build.c - ir_build: functions in the order of the call graph, recursion to a fixed point.
  *
- * The work on one function is in function.c; here is which function is built when, and what
- * is done about a program that cannot run. */
+ * function.c builds one function. This file orders the functions and refuses programs that must
+ * fail. */
 #include "ir/callgraph.h"
-#include "ir/certain.h"
 #include "ir/function.h"
+#include "ir/must-fail.h"
 #include "ir/superops.h"
 
 #include <setjmp.h>
 #include <stdlib.h>
 
-/* Rounds after which a recursive component that is still changing is taken to grow for ever.
- * A kind or a number needs at most as many rounds as it has functions and items to pass
- * through; programs seen so far are stable after four. */
+/* A recursive component whose summaries still change after this many rounds is assumed to grow
+ * for ever. A change passes at least one function or item in each round; real programs are
+ * stable after four. */
 enum { MAX_ROUNDS = 100 };
 
 struct build {
@@ -60,8 +60,8 @@ static void leave_untyped(struct build *b, uint32_t f, const char *reason) {
   b->summaries[f] = (struct summary){.typed = false, .returns = true};
 }
 
-/* Builds all members that may still have let-form, each from the newest summaries; what the
- * last change was. A member that fails keeps its first reason: later ones only echo it. */
+/* Builds each member that may still have let-form from the newest summaries. Returns the last
+ * change. A member that fails keeps its first reason: later ones only repeat it. */
 static enum change build_round(struct build *b, const uint32_t *members, uint32_t count) {
   enum change change = UNCHANGED;
   for (uint32_t i = 0; i < count; i++) {
@@ -77,8 +77,8 @@ static enum change build_round(struct build *b, const uint32_t *members, uint32_
   return change;
 }
 
-/* Builds a recursive component: from "never returns, takes nothing" until all summaries are
- * stable, then once more to keep. */
+/* Builds a recursive component: starts from "never returns, takes nothing", repeats until all
+ * summaries are stable, then builds the forms that are kept. */
 static void build_recursive(struct build *b, uint32_t component) {
   const uint32_t *members = b->graph.order + b->graph.first[component];
   uint32_t count = b->graph.first[component + 1] - b->graph.first[component];
@@ -103,7 +103,7 @@ static void build_recursive(struct build *b, uint32_t component) {
   }
 }
 
-/* FUSED of what is not defined is an error wherever it may be reached. */
+/* FUSED with a number that is not defined is an error in every reachable function. */
 static bool report_fused(const struct build *b, struct diag_list *diags) {
   const struct vcode_program *vcode = b->builder.program;
   for (uint32_t f = 0; f < vcode->function_count; f++) {
@@ -153,7 +153,7 @@ static struct ir_program *build_program(struct build *b, const struct vcode_prog
       build_function(&b->builder, f, &b->program->functions[f], &b->summaries[f]);
   }
   if (!b->program->functions[vcode->entry].typed &&
-      certain_violation(b->scratch, b->program, &b->graph, b->summaries, diags))
+      must_fail(b->scratch, b->program, &b->graph, b->summaries, diags))
     return NULL;
   ir_liveness(b->arena, b->program);
 #ifdef RAVEL_DEBUG

@@ -1,11 +1,11 @@
-/* definitions.h - which binding each variable of a function is a result of. */
+/* definitions.h - the binding that defines each variable of a function. */
 #ifndef RAVEL_IR_DEFINITIONS_H
 #define RAVEL_IR_DEFINITIONS_H
 
 #include "ir/ir.h"
 
-/* Per variable its binding, NULL for a parameter; in the arena. Bindings are those in the
- * blocks: valid until a block is given others. */
+/* Per variable the binding that defines it, NULL for a parameter. The array is the arena's; the
+ * pointers are into the blocks and valid until a block gets other bindings. */
 struct ir_binding **ir_definitions(struct arena *, const struct ir_function *);
 
 #endif

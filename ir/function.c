@@ -1,5 +1,5 @@
-/* function.c - see function.h. The loop over the instructions is at the end; above it what
- * each form of binding needs, and the joining of the arms of an IF. */
+/* function.c - see function.h. `execute`, near the end, is the loop over the instructions. The
+ * functions above it handle each form of binding and join the arms of an IF. */
 #include "ir/function.h"
 
 #include <stdarg.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* Variables and operands of one function. Merging tall stacks in deep nests of IFs can make
- * the let-form larger than the square of the program; such a function is run checked. */
+ * the let-form larger than the square of the program; such a function keeps its stack code. */
 enum { MAX_FORM_SIZE = 1 << 26 };
 
 /* Items that COPY, POP and CPOP may move while a program is built: about a second. */
@@ -244,7 +244,7 @@ static int by_variables(const void *a, const void *b) {
   return (x->same > y->same) - (x->same < y->same);
 }
 
-/* Lets each item know the first (deepest) one that stands for the same two variables. */
+/* Sets `same` of each item to the first (deepest) one with the same two variables. */
 static void find_same(struct builder *b) {
   size_t n = b->joins.count;
   for (uint32_t i = 0; i < n; i++) b->joins.items[i].same = i;
@@ -298,7 +298,8 @@ static bool join_arms(struct builder *b, const struct open_if *x, struct ir_bloc
   if (then_yields || else_yields) collect_joins(b, x, then_yields, else_yields, height);
   find_same(b);
 
-  /* What differs, or was made in the one arm that comes back, is a result. */
+  /* An item that differs between the arms, or was made in the only arm that yields, is a
+   * result. */
   uint32_t results = 0;
   for (size_t i = 0; i < b->joins.count; i++) {
     struct join_item *item = &b->joins.items[i];
@@ -481,7 +482,7 @@ static struct summary summarise(struct builder *b, const struct ir_function *f) 
   return s;
 }
 
-/* The let-form of a function on a stack of which `known` items are its parameters at least. */
+/* Builds the let-form of a function that has at least `known` parameters. */
 static bool build_form(struct builder *b, uint32_t known) {
   b->reason = NULL;
   b->body = NULL;
@@ -494,7 +495,7 @@ static bool build_form(struct builder *b, uint32_t known) {
   return execute(b);
 }
 
-/* The kinds of the entry's parameters are those it declares. */
+/* Unifies the kinds of the entry's parameters with those it declares. */
 static bool unify_declared(struct builder *b) {
   const struct vcode_function *f = b->function;
   for (uint32_t i = 0; i < f->in_count; i++) {
@@ -507,16 +508,16 @@ static bool unify_declared(struct builder *b) {
   return true;
 }
 
-/* Whether a function that looks at nothing below its own items hands on the arguments that it
- * declares: only then what it leaves is what it declares to leave. */
+/* Whether an entry that reads no argument still leaves those it declares in its results: its
+ * declared results are then the declared arguments and its own. */
 static bool hands_on(const struct builder *b) {
   const struct vcode_function *f = b->function;
   return f->in_count > 0 && b->body->end == IR_YIELD &&
          f->out_count == f->in_count + b->body->result_count;
 }
 
-/* The entry of a program that takes arguments says so in its signature. One that takes none has
- * a signature that means nothing, as it always was. */
+/* The signature of an entry counts only if the entry takes arguments: in VCODE the signature of
+ * any other function has no meaning. */
 static bool build_entry(struct builder *b) {
   const struct vcode_function *f = b->function;
   if (!build_form(b, 0)) return false;

@@ -5,14 +5,15 @@
 #include "ir/kinds.h"
 #include "ir/symbolic.h"
 
-/* What a caller must know of a function. All zero but `typed`: it never returns and takes
- * nothing, which is where recursion starts from. */
+/* What a caller must know of a function. All zero but `typed` says that it never returns and
+ * takes nothing: recursion starts from there. */
 struct summary {
   bool typed;
   bool returns;
   uint32_t param_count, result_count;
-  uint32_t variables;                       /* kind variables are numbered below this */
-  const struct ir_kind **params, **results; /* deepest first; results may share variables */
+  uint32_t variables; /* kind variables are numbered below this */
+  const struct ir_kind **params,
+      **results; /* deepest first; the same kind variable may occur in several */
 };
 
 /* An IF that is being executed. */
@@ -34,7 +35,7 @@ struct fixup {
   uint32_t count;
 };
 
-/* An item that the arms of an IF left in place of another. */
+/* A stack position that an arm of an IF changed, with its variable after each arm. */
 struct join_item {
   int64_t position;
   ir_var then, otherwise;
@@ -42,7 +43,7 @@ struct join_item {
   ir_var result;
 };
 
-/* The workshop: its memory is used again for every function. */
+/* The state of building one function; the next function reuses its memory. */
 struct builder {
   struct arena *scratch; /* working arrays */
   struct arena *arena;   /* kinds, summaries, reasons */

@@ -18,9 +18,8 @@
  *
  * A function that does not unify (a violation, arms of different effect, pairs growing in
  * recursion, or a call of such a function) stays as it is: it keeps its stack code, which the
- * machine's stack interpreter runs with every check. A violation on a path that is taken
- * whenever the program runs - in the entry function outside all arms, or in a function called
- * from such a place, before any EXIT there - is reported by ir_build as an error.
+ * machine's stack interpreter runs with every check. A program that must fail is refused:
+ * ir_build reports a violation that every run reaches (must-fail.h).
  */
 #ifndef RAVEL_IR_H
 #define RAVEL_IR_H
@@ -39,7 +38,7 @@ enum ir_kind_tag {
   IR_ANY = OPERAND_ANY
 };
 
-/* Kinds are shared and compared with ir_kind_same. */
+/* An immutable kind. Several variables may point to the same one; ir_kind_same compares. */
 struct ir_kind {
   enum ir_kind_tag tag;
   uint32_t variable;                  /* ANY: its number within the function */
@@ -91,7 +90,7 @@ struct ir_binding {
 enum ir_end {
   IR_YIELD, /* the block's results are its `results`: of an IF or of the function */
   IR_EXIT,  /* the program ends */
-  IR_NEVER  /* the last binding is a call or an IF that never comes back */
+  IR_NEVER  /* the last binding is a call or an IF that never returns */
 };
 
 struct ir_block {
@@ -110,7 +109,7 @@ struct ir_function {
   const struct name *name;
   struct source_pos pos;
   bool typed;   /* has let-form; else only `stack` */
-  bool returns; /* some call of it may come back */
+  bool returns; /* some call of it may return */
   uint32_t param_count, result_count;
   ir_var *params; /* deepest first: variables 0 .. param_count-1 in this order */
   bool *unused;   /* per parameter: never used */
@@ -137,22 +136,23 @@ struct ir_program {
   const struct superop *const *superops; /* number i at index i */
   uint32_t superop_count;
   const struct vcode_program *vcode; /* NULL if the form was not built from VCODE */
-  /* Of each parameter of the entry: the parameter whose total is its length, or its number of
-   * segments; IR_ONE: that is 1. NULL: nothing is known. */
+  /* For each parameter of the entry its size: the length of a vector, the number of segments of
+   * a descriptor. The size is the total of the parameter with the index given here, or 1 where
+   * that is IR_ONE. NULL: nothing is known. */
   const uint32_t *entry_layout;
   bool exact_floats; /* FWRITE FLOAT writes 17 digits, which read back as they were, not 15 */
-  bool guarded; /* indices are within what they point into, unless an ASSERT before fails */
+  bool guarded;      /* no index is out of range unless an earlier ASSERT fails */
 };
 
-/* What operand i of a superoperator is, and output i: INT, FLOAT, BOOL or SEGDES. */
+/* The kind of operand i of a superoperator, and of output i: INT, FLOAT, BOOL or SEGDES. */
 const struct ir_kind *ir_superop_operand(const struct superop *, uint32_t i);
 const struct ir_kind *ir_superop_output(const struct superop *, uint32_t i);
-/* The enum superop_kind of what is no pair; a kind that is not known counts as INT. */
+/* The enum superop_kind of a kind; IR_ANY and pairs count as INT. */
 uint8_t ir_superop_kind(const struct ir_kind *);
 
 /* Builds the let-form of a program. Memory is the arena's, which must outlive the result, as
- * must `vcode`. NULL with at least one error in diags if a violation is certain to happen, or
- * memory runs out. Liveness is filled in. */
+ * must `vcode`. NULL with at least one error in diags if the program must fail, or if memory
+ * runs out. Liveness is filled in. */
 struct ir_program *ir_build(struct arena *, const struct vcode_program *vcode, struct widths,
                             struct diag_list *diags);
 

@@ -1,4 +1,4 @@
-/* kinds.c - see kinds.h: terms and unification first, then kinds at rest. */
+/* kinds.c - see kinds.h: terms and unification first, then resolved kinds. */
 #include "ir/kinds.h"
 
 #include <string.h>
@@ -147,7 +147,7 @@ const char *kind_term_text(struct kind_pool *pool, kind_term t) {
   return ir_tag_text((enum ir_kind_tag)pool->nodes.items[kind_find(pool, t)].tag);
 }
 
-/* ---- kinds at rest ---- */
+/* ---- resolved kinds ---- */
 
 const struct ir_kind *ir_kind_base(enum ir_kind_tag tag) {
   static const struct ir_kind base[BASE_KINDS] = {

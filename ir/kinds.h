@@ -1,11 +1,11 @@
-/* kinds.h - kinds while they are being inferred, and kinds at rest.
+/* kinds.h - kinds during inference, and resolved kinds.
  *
  * While a function is executed symbolically, the kind of a variable is a term: a base kind, a
  * kind variable, or a pair of terms. Terms live in a pool and are made equal by unification
  * (union-find, so sharing is kept and equal terms are looked at once). Afterwards each term is
- * resolved into an immutable `struct ir_kind`. Resolving is where a term that contains itself,
- * or that has grown past all use, is found out; unification itself needs no occurs check to
- * terminate, because every step makes two classes one.
+ * resolved into an immutable `struct ir_kind`. Resolving finds a term that contains itself or
+ * is too large. Unification needs no occurs check to terminate, because every step makes two
+ * classes one.
  */
 #ifndef RAVEL_IR_KINDS_H
 #define RAVEL_IR_KINDS_H
@@ -17,9 +17,8 @@ typedef uint32_t kind_term;
 
 enum {
   BASE_KINDS = IR_SEGDES + 1,
-  /* Bounds of a resolved kind. They keep structural recursion shallow and pairs that double in
-   * every call (a tree exponential in the program's length) out; nothing sensible comes near.
-   */
+  /* Bounds of a resolved kind. They keep structural recursion shallow and refuse pairs that
+   * double in every call (trees exponential in the program's length). */
   KIND_MAX_DEPTH = 200,
   KIND_MAX_SIZE = 2000 /* nodes, counted as a tree */
 };
@@ -59,25 +58,25 @@ bool kind_unpair(struct kind_pool *, kind_term t, kind_term *left, kind_term *ri
 kind_term kind_instance(struct kind_pool *, const struct ir_kind *, kind_term *instance);
 
 enum kind_fault { KIND_FINE, KIND_CYCLIC, KIND_TOO_LARGE };
-/* The kind that t stands for, in `arena`. Kind variables are numbered in the order in which
- * they are met. */
+/* Resolves t to a kind in `arena`. Kind variables are numbered in the order in which they are
+ * met. */
 enum kind_fault kind_resolve(struct kind_pool *, struct arena *arena, kind_term t,
                              const struct ir_kind **kind);
 /* For messages: "INT", "a pair", "any kind". */
 const char *kind_term_text(struct kind_pool *, kind_term t);
 
-/* ---- kinds at rest ---- */
+/* ---- resolved kinds ---- */
 
 /* The shared base kind with this tag (below BASE_KINDS). */
 const struct ir_kind *ir_kind_base(enum ir_kind_tag tag);
 /* The kind of a constant. */
 enum ir_kind_tag ir_constant_tag(const struct vcode_constant *);
-/* The kind of what a type word says; CHAR is INT. */
+/* The kind of a type word; CHAR is INT. */
 enum ir_kind_tag ir_word_tag(enum type_word);
 /* "INT", "a pair", "any kind". */
 const char *ir_tag_text(enum ir_kind_tag tag);
 /* Whether `actual` is an instance of `pattern`; binds the pattern's variables in `bound`
- * (NULL: not yet). A NULL actual, or part of it, is unknown and matches everything. */
+ * (NULL: not yet). A NULL actual, or component of it, is unknown and matches everything. */
 bool ir_kind_match(const struct ir_kind *pattern, const struct ir_kind *actual,
                    const struct ir_kind **bound);
 

@@ -1,11 +1,11 @@
 /* liveness.c - see liveness.h.
  *
- * One backward walk over the tree of blocks. The live set is a list with the position of each
- * member, so entering, leaving and listing cost nothing extra. The two arms of an IF both
- * start from what is live after it; what the first adds is put aside while the second is
- * walked. An arm that does not come back starts from nothing: the members are hidden during
- * it. What one arm has alive on entry and the other has not is dropped by the other. The work
- * is linear in the instructions and in the drops that are listed. */
+ * One backward walk over the tree of blocks. The live set is a list, and each variable knows
+ * its index in it: adding, removing and listing take constant time per member. Both arms of an
+ * IF start from the variables live after it; those that the first arm adds are put aside while
+ * the second is walked. An arm that does not yield starts from the empty set: the members are
+ * hidden during it. A variable that is live on entry of one arm only is dropped by the other.
+ * The work is linear in the instructions and in the drops that are listed. */
 #include "ir/liveness.h"
 
 #include <setjmp.h>
@@ -31,7 +31,7 @@ struct walk {
   struct arena *scratch, *arena;
   struct liveness_fault *fault;
   bool same;             /* comparing: no difference so far */
-  uint32_t *at;          /* per variable: its place among the members, or NOT_LIVE */
+  uint32_t *at;          /* per variable: its index among the members, or NOT_LIVE */
   uint8_t *marks;        /* per variable: IN_THEN, IN_ELSE while an IF is joined */
   ARRAY(ir_var) members; /* those below base are hidden */
   uint32_t base;
@@ -40,7 +40,7 @@ struct walk {
   ARRAY(struct frame) frames;
 };
 
-/* ---- results: written or compared ---- */
+/* ---- flags and drops: written or compared ---- */
 
 static void differs(struct walk *w, struct source_pos pos, const char *what, ir_var v) {
   if (w->same) *w->fault = (struct liveness_fault){pos, what, v};
@@ -98,10 +98,10 @@ static bool use(struct walk *w, ir_var v) {
  * since the block began, and so were all members after it: their order is free. */
 static bool bind(struct walk *w, ir_var v) {
   if (!is_live(w, v)) return true;
-  uint32_t place = w->at[v];
+  uint32_t index = w->at[v];
   ir_var moved = w->members.items[--w->members.count];
-  w->members.items[place] = moved;
-  w->at[moved] = place;
+  w->members.items[index] = moved;
+  w->at[moved] = index;
   w->at[v] = NOT_LIVE;
   return false;
 }
@@ -144,7 +144,7 @@ static void end_arm(struct walk *w, const struct frame *frame) {
 
 /* Collects what is alive on entry of the other arm and not on entry of `block`, whose
  * variables carry `mark`: of the other arm's additions, and of what is live after the IF if
- * only the other arm comes back. */
+ * only the other arm yields. */
 static void find_drops(struct walk *w, struct ir_block *block, uint8_t mark,
                        const struct ir_block *other, const ir_var *added, size_t count,
                        struct source_pos pos) {

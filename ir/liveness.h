@@ -1,4 +1,4 @@
-/* liveness.h - last uses: filled in, or compared with what is there. */
+/* liveness.h - last uses: computed, or compared with those that a function has. */
 #ifndef RAVEL_IR_LIVENESS_H
 #define RAVEL_IR_LIVENESS_H
 
@@ -10,7 +10,7 @@ struct liveness_fault {
   ir_var var;
 };
 
-/* Finds the liveness of f, which is typed and keeps the rules of scope. With an arena the
+/* Computes the liveness of f, which is typed and keeps the rules of scope. With an arena the
  * flags and drops are written, drops ascending; without one they are compared, and the first
  * difference is put in *fault (false is returned). Working memory is from scratch. */
 bool liveness_of(struct arena *scratch, struct arena *arena, const struct ir_function *f,

@@ -1,7 +1,7 @@
-/* numbering.h - value numbering: which operation was executed before, with the same operands.
+/* numbering.h - value numbering: finds an earlier operation with the same operands.
  *
- * A table with scopes: a binding is found while the block it was added in is open, so it
- * dominates what finds it. Two bindings are the same if they have the same opcode, type and
+ * A table with scopes: a binding is found only while its block is open, so it dominates the
+ * binding that it replaces. Two bindings are the same if they have the same opcode, type and
  * operands; of operations that commute, in either order.
  */
 #ifndef RAVEL_IR_NUMBERING_H
@@ -29,9 +29,9 @@ const struct ir_binding *ir_numbering_find(const struct ir_numbering *,
                                            const struct ir_binding *);
 /* From here on the binding is found; it is borrowed. */
 void ir_numbering_add(struct ir_numbering *, const struct ir_binding *);
-/* Of what was added so far only constants are found from here on. */
+/* From here on only the constants among the earlier bindings are found. */
 void ir_numbering_barrier(struct ir_numbering *);
-/* What is added from here on is forgotten by ir_numbering_close. */
+/* ir_numbering_close forgets the bindings added after ir_numbering_open. */
 size_t ir_numbering_open(const struct ir_numbering *);
 void ir_numbering_close(struct ir_numbering *, size_t mark);
 

@@ -1,4 +1,39 @@
-/* print.c - the text form of the let-form; its grammar is in README.md. */
+/* print.c - the text form of the let-form. Tests are written in it (tests/parse.h). Liveness is
+ * not printed; ir_liveness computes it again.
+ *
+ *   let-form "fib.vcode" i64 f64 entry MAIN
+ *
+ *   fun FIB (v0: INT) -> (INT) @9:6
+ *     v1 = CONST INT 2 @11:1
+ *     v2 = < INT v0 v1 @12:1
+ *     v3: INT = if v2 @13:1
+ *       yield v0
+ *     else
+ *       ...
+ *       yield v9
+ *     end
+ *     yield v3
+ *   end
+ *
+ *   program    = "let-form" STRING ("i32" | "i64") ("f32" | "f64") "entry" NAME
+ *                ("origin" STRING STRING)*         source location and name, from number 1
+ *                definition* function*
+ *   definition = "fused" ...                       see fused-kernels/, numbers from 0
+ *   function   = "fun" NAME "(" (VAR ":" kind),* ")" "->" "(" kind,* ")" pos block "end"
+ *              | "stack" NAME "because" STRING pos VCODE "positions" (pos)* "end"
+ *   block      = binding* ("yield" VAR* | "exit" pos | "never")
+ *   binding    = ((VAR (":" kind)?),+ "=")? operation VAR* pos
+ *              | ((VAR (":" kind)?),+ "=")? "if" VAR pos block "else" block "end"
+ *   operation  = OPCODE TYPE? STRING? | "CONST" TYPE constant | "call" NAME
+ *              | "FUSED" NUMBER
+ *   kind       = "INT" | "FLOAT" | "BOOL" | "SEGDES" | "PAIR" "(" kind "," kind ")"
+ *              | "?" NUMBER
+ *   pos        = "@" LINE ":" COLUMN ("#" NUMBER)?   NUMBER: of an origin
+ *
+ * Constants are written as in VCODE, but in strings `\"`, `\\` and `\xHH` stand for bytes, and
+ * `inf`, `-inf` and `nan` for such numbers. A result has its kind where the operation does not
+ * determine it: of `call`, `if`, `PAIR` and `UNPAIR`. VAR is `v` and a number; parameters are
+ * `v0`, `v1` ..., deepest first. */
 #include "base/number.h"
 #include "fused-kernels/fused.h"
 #include "ir/ir.h"
@@ -148,9 +183,9 @@ static void put_end(const struct printer *p, const struct ir_block *block, unsig
 
 /* ---- functions ---- */
 
-/* Blocks are printed in order of the text. Going back up from an arm needs the block around
- * it and the place in it; they are kept in a list on the heap of the C library, since printing
- * has no arena; a nest that does not fit in memory is cut. */
+/* A block whose arm is being printed, and the index of its next binding. The list of them is on
+ * the heap of the C library, since printing has no arena; if memory runs out, the rest of the
+ * block is not printed. */
 struct level {
   const struct ir_block *block;
   uint32_t next;

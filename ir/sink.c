@@ -1,7 +1,7 @@
 /* sink.c - see sink.h. */
 #include "ir/sink.h"
 
-/* A block and where it stands, while bindings are moved. */
+/* A block, the block around it, and the bindings moved into it. */
 struct nest {
   struct nest *around, *next; /* `next`: in the list of all but the body */
   struct ir_block *block;
@@ -11,7 +11,7 @@ struct nest {
 
 struct sinker {
   const struct ir_sinking *how;
-  struct nest **uses; /* per variable: the deepest block around the uses seen yet */
+  struct nest **uses; /* per variable: the deepest block around all uses seen so far */
   struct nest *nests;
 };
 
@@ -30,7 +30,7 @@ static void use(struct sinker *s, ir_var v, struct nest *where) {
   s->uses[v] = around_both(s->uses[v], where);
 }
 
-/* The block where a binding of the block `here` is to be. */
+/* The block to which a binding of the block `here` moves. */
 static struct nest *target(const struct sinker *s, const struct ir_binding *x,
                            struct nest *here) {
   struct nest *where = NULL;
@@ -52,10 +52,11 @@ static void sink_arm(struct sinker *s, struct ir_block *arm, struct nest *around
   sink_block(s, inner);
 }
 
-/* From the last binding to the first, so that uses are where they go before what they use. */
+/* From the last binding to the first: a use has moved before its operands' definitions do. */
 static void sink_block(struct sinker *s, struct nest *here) {
   struct ir_block *b = here->block;
-  uint32_t stay = b->count; /* those that stay move to the end */
+  uint32_t stay =
+      b->count; /* the index of the first binding that stays; they move to the end */
   for (uint32_t i = 0; i < b->result_count; i++) use(s, b->results[i], here);
   for (uint32_t i = b->count; i-- > 0;) {
     const struct ir_binding x = b->bindings[i];
@@ -74,7 +75,7 @@ static void sink_block(struct sinker *s, struct nest *here) {
   b->count -= stay;
 }
 
-/* Puts what was moved to a block before its own bindings. */
+/* Puts the bindings moved into a block before its own. */
 static void settle(struct arena *arena, const struct nest *n) {
   struct ir_block *b = n->block;
   const uint32_t moved = (uint32_t)n->moved.count;

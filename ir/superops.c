@@ -1,5 +1,4 @@
-/* superops.c - the superoperators of a program: from the text of their definitions, and what
- * kinds they take and give.
+/* superops.c - parses the superoperators of a program; the kinds of their operands and outputs.
  */
 #include "ir/superops.h"
 #include "fused-kernels/fused.h"
@@ -43,9 +42,10 @@ static bool same_origin(const struct vcode_origin *a, const struct vcode_origin 
   return strcmp(a->place, b->place) == 0 && strcmp(a->name, b->name) == 0;
 }
 
-/* Origins from number `from` on were added with a definition. Those that occur before are taken
- * from there, so that a program printed and parsed again has no more than it had. */
-static void share_origins(struct vcode_program *program, uint32_t from, struct superop *op) {
+/* A definition has added the origins from number `from` on. Those equal to earlier ones are
+ * removed, so that a program that is printed and parsed again has no more origins than before.
+ */
+static void merge_origins(struct vcode_program *program, uint32_t from, struct superop *op) {
   uint32_t end = from;
   for (uint32_t i = from; i < program->origin_count; i++) {
     uint32_t same = 1;
@@ -72,7 +72,7 @@ bool superops_parse(struct arena *arena, const struct vcode_program *source,
     superops[i] = op;
     fine = fine && op;
     if (!op) continue;
-    share_origins(&program, origins > 0 ? origins : 1, op);
+    merge_origins(&program, origins > 0 ? origins : 1, op);
     /* Positions in another file mean nothing in this one. */
     if (strcmp(fused->file, source->file) == 0) continue;
     for (uint32_t k = 0; k < op->node_count; k++) op->nodes[k].pos = (struct source_pos){0, 0};

@@ -1,4 +1,4 @@
-/* superops.h - the superoperators of a program that is built or parsed. */
+/* superops.h - parses the superoperators of a program. */
 #ifndef RAVEL_IR_SUPEROPS_H
 #define RAVEL_IR_SUPEROPS_H
 

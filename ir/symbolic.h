@@ -3,11 +3,11 @@
  * Positions count from the top of the stack as the function found it: 0 is the first item it
  * pushes, -1 the topmost item of its caller. Reaching below makes parameters: the item at
  * position -1-j is parameter j, and since positions never move, a parameter made in one arm
- * of an IF is in place for the other arm, and after it, without any work.
+ * of an IF exists in the other arm and after the IF, too.
  *
  * An arm remembers what it overwrites in a trail, once per position, and is undone from there;
  * what it leaves behind is kept as a list of changes. So an IF costs what its arms change,
- * never the height of the stack, and a deep nest of them costs the sum of its parts.
+ * never the height of the stack, and a deep nest of IFs costs the sum of their changes.
  */
 #ifndef RAVEL_IR_SYMBOLIC_H
 #define RAVEL_IR_SYMBOLIC_H
@@ -36,9 +36,9 @@ struct sym_item {
 /* An arm being executed. */
 struct sym_arm {
   uint32_t number, outer_number;
-  int64_t high, outer_high; /* positions below are worth remembering */
+  int64_t high, outer_high; /* changes at positions below are recorded */
   int64_t height;           /* of the stack when the arm began */
-  size_t trail;             /* its part of the trail begins here */
+  size_t trail;             /* its entries in the trail begin here */
 };
 
 struct sym_items {
@@ -51,7 +51,7 @@ struct sym_stack {
   ARRAY(struct sym_slot) below; /* positions -1, -2 ...: as many as there are parameters */
   ARRAY(struct sym_change) trail;
   ARRAY(ir_var) moving; /* the block that CPOP moves */
-  uint64_t moved;       /* items put somewhere, over all uses */
+  uint64_t moved;       /* items written so far */
   int64_t height;       /* position of the next push */
   uint32_t arm;         /* number of the innermost arm, 0 outside all */
   uint32_t arms;        /* arms begun so far */
@@ -61,9 +61,9 @@ struct sym_stack {
 /* An empty stack of an unknown caller; memory of an earlier use is used again. */
 void sym_reset(struct sym_stack *, struct arena *);
 
-/* Makes sure that the top n items exist; false if that is more than any program means. */
+/* Makes sure that the top n items exist; false if the stack would get too large. */
 bool sym_need(struct sym_stack *, int64_t n);
-/* Puts var on top; false if the stack gets higher than any program means. */
+/* Puts var on top; false if the stack would get too large. */
 bool sym_push(struct sym_stack *, ir_var var);
 /* The top item, which exists, is removed. */
 ir_var sym_pop(struct sym_stack *);

@@ -214,7 +214,7 @@ static void end_block(struct verifier *v, const struct open_block *open) {
   bool never = block->count > 0 && never_returns(v, &block->bindings[block->count - 1]);
   switch ((enum ir_end)block->end) {
   case IR_YIELD:
-    if (never) fault(v, pos, "a block yields after a binding that never comes back");
+    if (never) fault(v, pos, "a block yields after a binding that never returns");
     check_yield(v, open);
     break;
   case IR_EXIT:
@@ -251,7 +251,7 @@ static void check_binding(struct verifier *v, const struct open_block *open,
   }
   const struct ir_block *block = open->block;
   if (v->fine && x != &block->bindings[block->count - 1] && never_returns(v, x))
-    fault(v, x->pos, "something follows a binding that never comes back");
+    fault(v, x->pos, "something follows a binding that never returns");
   if (v->fine && x->form == IR_IF) {
     begin_block(v, x->as.arms.otherwise, x); /* walked after the first arm */
     begin_block(v, x->as.arms.then, x);
@@ -281,8 +281,7 @@ static void check_superops(const struct ir_program *program, struct diag_list *d
   for (uint32_t i = 0; i < program->superop_count; i++) {
     if (program->superops[i]->number == i) continue;
     diag_add(diags, SEVERITY_ERROR, program->file, (struct source_pos){0, 0}, NULL,
-             "let-form: superoperator %u stands in the place of %u",
-             program->superops[i]->number, i);
+             "let-form: superoperator %u has index %u", program->superops[i]->number, i);
   }
 }
 

@@ -1,10 +1,11 @@
-/* verify.h - ir_verify with a choice. */
+/* verify.h - ir_verify, with or without liveness. */
 #ifndef RAVEL_IR_VERIFY_H
 #define RAVEL_IR_VERIFY_H
 
 #include "ir/ir.h"
 
-/* ir_verify; without liveness it can be used where that is not filled in yet. */
+/* As ir_verify. With `liveness` false it does not look at the flags and drops, which may not be
+ * filled in yet. */
 bool verify_program(struct arena *, const struct ir_program *, bool liveness,
                     struct diag_list *);
 

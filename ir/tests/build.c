@@ -191,7 +191,7 @@ static void expect_accepted(const char *text) {
   fixture_free(&t);
 }
 
-Test(certain, in_the_entry_function) {
+Test(must_fail, in_the_entry_function) {
   expect_error("FUNC M\nCONST FLOAT 1.0\nCONST INT 2\n+ INT RET", 4,
                "operand 0 of + INT is FLOAT, expected INT", 0);
   expect_error("FUNC M\nCONST INT 2\n+ INT RET", 3,
@@ -201,24 +201,24 @@ Test(certain, in_the_entry_function) {
   expect_error("FUNC M CONST INT 2\nPOP 1 1 RET", 2, "POP needs 2 items", 0);
 }
 
-Test(certain, in_an_entry_that_takes_more_or_others_than_it_declares) {
+Test(must_fail, in_an_entry_that_takes_more_or_others_than_it_declares) {
   expect_error("FUNC M I INT O INT\n+ INT RET", 2, "+ INT needs 2 items on the stack", 0);
   expect_error("FUNC M I INT FLOAT O INT\n+ INT RET", 2,
                "operand 1 of + INT is FLOAT, expected INT", 0);
 }
 
-Test(certain, in_a_function_it_calls) {
+Test(must_fail, in_a_function_it_calls) {
   expect_error("FUNC M\nCONST FLOAT 1.0\nCALL FN RET\nFUNC FN\nCALL G RET\nFUNC G\nNOT INT RET",
                7, "operand 0 of NOT INT is FLOAT", 2);
   expect_error("FUNC M\nCALL FN RET\nFUNC FN\nPOP 1 0 RET", 4, "but there are 0", 1);
 }
 
-Test(certain, after_an_if_that_comes_back) {
+Test(must_fail, after_an_if_that_returns) {
   expect_error("FUNC M CONST BOOL T IF CONST INT 1 ELSE CONST INT 2 ENDIF\nSQRT RET", 2,
                "SQRT is INT", 0);
 }
 
-Test(certain, not_in_an_arm_nor_after_an_exit) {
+Test(must_fail, not_in_an_arm_nor_after_an_exit) {
   expect_accepted("FUNC M CONST BOOL F IF CONST INT 1 SQRT ELSE CONST FLOAT 1.0 ENDIF RET");
   expect_accepted("FUNC M CONST BOOL F IF CALL G ENDIF RET FUNC G POP 1 0 RET");
   expect_accepted("FUNC M EXIT CONST INT 1 SQRT RET");
@@ -228,7 +228,7 @@ Test(certain, not_in_an_arm_nor_after_an_exit) {
   expect_accepted("FUNC M RET FUNC UNUSED CONST INT 1 SQRT RET");
 }
 
-Test(certain, fused_without_table) {
+Test(must_fail, fused_without_table) {
   expect_error("FUNC M CONST INT 1\nFUSED 0 RET", 2, "no superoperator definitions", 0);
   expect_accepted("FUNC M RET FUNC UNUSED FUSED 0 RET");
 }

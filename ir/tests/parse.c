@@ -63,7 +63,7 @@ struct parser {
   ARRAY(ir_var) list;
 };
 
-/* ---- small pieces ---- */
+/* ---- names, variables, positions ---- */
 
 static const struct name *parse_name(struct parser *p) {
   struct scanner *s = &p->scan;

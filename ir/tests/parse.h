@@ -4,7 +4,7 @@
 
 #include "ir/ir.h"
 
-/* Reads what ir_print wrote; the grammar is in ir/README.md. Everything is the arena's, whose
+/* Reads what ir_print wrote; the grammar is in ir/print.c. Everything is the arena's, whose
  * jump for lack of memory it sets. NULL with a diagnostic for the first error. */
 struct ir_program *ir_parse(struct arena *, const char *file, const char *text, size_t length,
                             struct diag_list *diags);

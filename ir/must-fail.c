@@ -1,10 +1,10 @@
-/* certain.c - see certain.h.
+/* must-fail.c - see must-fail.h.
  *
- * An item is its kind; NULL stands for a kind that is not known, which passes every check. An
- * arm of an IF is followed too, but only for what it leaves: a violation within it is not
- * certain. A call of a typed function whose arguments fit takes what its summary says;
- * any other call is followed into the callee. */
-#include "ir/certain.h"
+ * An item is its kind; NULL is an unknown kind, which passes every check. The arms of an IF are
+ * executed too, but only to know which items they leave: a run may take the other arm, so a
+ * violation in one is not reported. A call of a typed function whose arguments fit has the
+ * results of the function's summary; any other call is followed into the callee. */
+#include "ir/must-fail.h"
 
 #include <string.h>
 
@@ -12,17 +12,17 @@ enum {
   MAX_STEPS = 1 << 22, /* instructions, and items moved or compared: some 20 ms */
   MAX_DEPTH = 10000,   /* of calls and IFs together */
   MAX_TRACE = 20,      /* call sites listed with an error */
-  MAX_PAIR = 64        /* nodes of a pair that is kept track of */
+  MAX_PAIR = 64        /* nodes of a pair; the components of a larger one count as unknown */
 };
 
 typedef const struct ir_kind *item; /* NULL: unknown */
 
-enum place { IN_CALL, IN_THEN, IN_ELSE };
+enum frame_kind { IN_CALL, IN_THEN, IN_ELSE };
 
 struct frame {
-  enum place place;
-  uint32_t function, at; /* the CALL or IF */
-  item *saved;           /* IN_THEN: the stack at the IF; IN_ELSE: what the first arm left */
+  enum frame_kind kind;
+  uint32_t function, at; /* the CALL or IF: instruction `at` of `function` */
+  item *saved; /* IN_THEN: the stack at the IF; IN_ELSE: the stack after the first arm */
   size_t saved_count;
 };
 
@@ -41,7 +41,7 @@ struct walk {
   int64_t steps;     /* left */
 };
 
-enum outcome { GO_ON, NOTHING_CERTAIN, REPORTED };
+enum outcome { GO_ON, GIVE_UP, REPORTED };
 
 /* ---- reporting ---- */
 
@@ -54,7 +54,7 @@ static const char *opcode_text(const struct walk *w, const struct vcode_instruct
                       in->type == TW_NONE ? "" : " ", type_word_text(in->type));
 }
 
-/* The call sites that lead to the present function, innermost first. */
+/* Adds a note for each open call, innermost first. */
 static void add_trace(const struct walk *w) {
   unsigned listed = 0;
   for (size_t i = w->frames.count; i-- > 0;) {
@@ -75,7 +75,7 @@ static void add_trace(const struct walk *w) {
 
 static enum outcome too_few(const struct walk *w, const struct vcode_instruction *in,
                             int64_t required) {
-  if (w->arms > 0) return NOTHING_CERTAIN;
+  if (w->arms > 0) return GIVE_UP;
   size_t present = w->stack.count;
   diag_add(w->diags, SEVERITY_ERROR, w->program->file, in->pos, origin_of(w, in),
            "%s needs %lld item%s on the stack, but there %s %zu", opcode_text(w, in),
@@ -86,7 +86,7 @@ static enum outcome too_few(const struct walk *w, const struct vcode_instruction
 
 static enum outcome wrong_kind(const struct walk *w, const struct vcode_instruction *in,
                                size_t operand, item found, enum ir_kind_tag expected) {
-  if (w->arms > 0) return NOTHING_CERTAIN;
+  if (w->arms > 0) return GIVE_UP;
   diag_add(w->diags, SEVERITY_ERROR, w->program->file, in->pos, origin_of(w, in),
            "operand %zu of %s is %s, expected %s", operand, opcode_text(w, in),
            ir_tag_text(found->tag), ir_tag_text(expected));
@@ -105,12 +105,12 @@ static enum outcome do_stack(struct walk *w, const struct vcode_instruction *in)
   int64_t present = (int64_t)w->stack.count;
   if (count + depth > present) return too_few(w, in, count + depth);
   w->steps -= count + depth;
-  if (w->steps < 0) return NOTHING_CERTAIN;
+  if (w->steps < 0) return GIVE_UP;
   size_t n = (size_t)count, k = (size_t)depth, base = (size_t)present - n - k;
   if (in->op != OPC_POP) {
     for (size_t i = 0; i < n; i++) push(w, w->stack.items[base + i]);
   }
-  if (in->op != OPC_COPY && n > 0) { /* what is above the block moves down over it */
+  if (in->op != OPC_COPY && n > 0) { /* the items above the block move down over it */
     memmove(w->stack.items + base, w->stack.items + base + n,
             (w->stack.count - base - n) * sizeof(item));
     w->stack.count -= n;
@@ -118,7 +118,7 @@ static enum outcome do_stack(struct walk *w, const struct vcode_instruction *in)
   return GO_ON;
 }
 
-/* Nodes of a kind as a tree, counted no further than `most` + 1. */
+/* The number of nodes of a kind as a tree; `most` + 1 if there are more than `most`. */
 static unsigned size_of(item x, unsigned most) {
   if (!x || x->tag != IR_PAIR || most == 0) return 1;
   unsigned left = size_of(x->left, most - 1);
@@ -167,7 +167,7 @@ static enum outcome do_fused(struct walk *w, const struct vcode_instruction *in)
   return GO_ON;
 }
 
-/* What a resolved kind is for this caller; a pair only if it is ground. */
+/* A result kind of the callee with its kind variables replaced by those of this call. */
 static item instance(const struct walk *w, item kind) {
   if (kind->tag == IR_ANY) return w->bound.items[kind->variable];
   if (kind->tag != IR_PAIR) return kind;
@@ -191,14 +191,14 @@ static enum outcome do_call(struct walk *w, const struct vcode_instruction *in) 
     w->steps -= s->param_count + s->result_count;
   }
   if (fits) {
-    if (!s->returns || w->graph->may_exit[callee]) return NOTHING_CERTAIN;
+    if (!s->returns || w->graph->may_exit[callee]) return GIVE_UP;
     w->stack.count -= s->param_count;
     for (uint32_t i = 0; i < s->result_count; i++) push(w, instance(w, s->results[i]));
     return GO_ON;
   }
-  if (w->frames.count == MAX_DEPTH) return NOTHING_CERTAIN;
+  if (w->frames.count == MAX_DEPTH) return GIVE_UP;
   *array_push(w->arena, &w->frames) =
-      (struct frame){.place = IN_CALL, .function = w->function, .at = w->pc - 1};
+      (struct frame){.kind = IN_CALL, .function = w->function, .at = w->pc - 1};
   w->function = callee;
   w->pc = 0;
   return GO_ON;
@@ -231,30 +231,30 @@ static enum outcome begin_if(struct walk *w, const struct vcode_instruction *in)
   if (condition && condition->tag != IR_BOOL) return wrong_kind(w, in, 0, condition, IR_BOOL);
   w->stack.count--;
   if (exit_may_happen(w, w->pc, in->as.branch.end) || w->frames.count == MAX_DEPTH)
-    return NOTHING_CERTAIN;
+    return GIVE_UP;
   struct frame *frame = array_push(w->arena, &w->frames);
-  *frame = (struct frame){.place = IN_THEN, .function = w->function, .at = w->pc - 1};
+  *frame = (struct frame){.kind = IN_THEN, .function = w->function, .at = w->pc - 1};
   save_stack(w, frame);
   w->arms++;
   return GO_ON;
 }
 
-/* The first arm ends: keep what it left, and go back to the stack at the IF. */
+/* The first arm ends: saves its stack and restores that of the IF. */
 static void begin_else(struct walk *w) {
   struct frame *frame = &w->frames.items[w->frames.count - 1];
   item *at_if = frame->saved;
   size_t count = frame->saved_count;
   save_stack(w, frame);
-  frame->place = IN_ELSE;
+  frame->kind = IN_ELSE;
   w->stack.count = 0;
   for (size_t i = 0; i < count; i++) push(w, at_if[i]);
 }
 
 static enum outcome end_if(struct walk *w) {
-  if (w->frames.items[w->frames.count - 1].place == IN_THEN) begin_else(w);
+  if (w->frames.items[w->frames.count - 1].kind == IN_THEN) begin_else(w);
   const struct frame *frame = &w->frames.items[--w->frames.count];
   w->arms--;
-  if (frame->saved_count != w->stack.count) return NOTHING_CERTAIN;
+  if (frame->saved_count != w->stack.count) return GIVE_UP;
   for (size_t i = 0; i < w->stack.count; i++) {
     item a = frame->saved[i], b = w->stack.items[i];
     if (!a || !b || !ir_kind_same(a, b)) w->stack.items[i] = NULL;
@@ -271,20 +271,20 @@ static enum outcome do_control(struct walk *w, const struct vcode_instruction *i
   case OPC_ELSE: begin_else(w); return GO_ON;
   case OPC_ENDIF: return end_if(w);
   case OPC_RET: {
-    if (w->frames.count == 0) return NOTHING_CERTAIN;
+    if (w->frames.count == 0) return GIVE_UP;
     const struct frame *caller = &w->frames.items[--w->frames.count];
     w->function = caller->function;
     w->pc = caller->at + 1;
     return GO_ON;
   }
   case OPC_FUSED: return do_fused(w, in);
-  default: return NOTHING_CERTAIN; /* EXIT */
+  default: return GIVE_UP; /* EXIT */
   }
 }
 
 static enum outcome step(struct walk *w) {
   const struct vcode_instruction *in = &w->program->functions[w->function].code[w->pc++];
-  if (--w->steps < 0) return NOTHING_CERTAIN;
+  if (--w->steps < 0) return GIVE_UP;
   switch (opcode_info(in->op)->klass) {
   case OC_STACK: return do_stack(w, in);
   case OC_CONTROL: return do_control(w, in);
@@ -293,9 +293,9 @@ static enum outcome step(struct walk *w) {
   }
 }
 
-bool certain_violation(struct arena *arena, const struct ir_program *program,
-                       const struct callgraph *graph, const struct summary *summaries,
-                       struct diag_list *diags) {
+bool must_fail(struct arena *arena, const struct ir_program *program,
+               const struct callgraph *graph, const struct summary *summaries,
+               struct diag_list *diags) {
   struct walk w = {.arena = arena,
                    .program = program->vcode,
                    .superops = program->superops,
@@ -305,7 +305,8 @@ bool certain_violation(struct arena *arena, const struct ir_program *program,
                    .function = program->entry,
                    .steps = MAX_STEPS};
   const struct vcode_function *entry = &program->vcode->functions[program->entry];
-  for (uint32_t i = 0; i < entry->in_count; i++) /* the arguments of the run, if it has any */
+  for (uint32_t i = 0; i < entry->in_count;
+       i++) /* the arguments of the program, if it takes any */
     push(&w, ir_kind_base(ir_word_tag((enum type_word)entry->in[i])));
   enum outcome outcome;
   do {
