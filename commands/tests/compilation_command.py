@@ -8,9 +8,10 @@ import re
 import resource
 import subprocess
 import sys
-import tempfile
 import unittest
 from pathlib import Path
+
+from support import ScratchTest
 
 # Two superoperators, since what is said once has to be met twice.
 PROGRAM = """FUNC MAIN
@@ -69,25 +70,22 @@ exec %s "$@"
 """
 
 
-class CompilationTest(unittest.TestCase):
+class CompilationTest(ScratchTest):
     def setUp(self):
-        self.folder = tempfile.TemporaryDirectory()
-        self.path = Path(self.folder.name)
-        self.caches = self.path / "caches"
+        super().setUp()
+        self.here = Path(self.directory)
+        self.caches = self.here / "caches"
         self.kept = self.caches / "ravel"
-        self.runs = self.path / "runs"
+        self.runs = self.here / "runs"
         self.caches.mkdir()
         self.runs.touch()
-        self.compiler = self.path / "compiler"
+        self.compiler = self.here / "compiler"
         self.compiler.write_text(COMPILER % CXX, encoding="ascii")
         self.compiler.chmod(0o700)
-        (self.path / "prog.vcode").write_text(PROGRAM, encoding="ascii")
-        subprocess.run([FCODEOPT, "prog.vcode"], cwd=self.path, check=True)
+        (self.here / "prog.vcode").write_text(PROGRAM, encoding="ascii")
+        subprocess.run([FCODEOPT, "prog.vcode"], cwd=self.here, check=True)
         self.without, said = self.end(self.start(native=False))
         self.assertEqual(said, [])
-
-    def tearDown(self):
-        self.folder.cleanup()
 
     def start(self, native=True, emulation="small=0", file_bytes=None, **environment):
         """vinterp under way; it may write so many bytes into a file."""
@@ -100,7 +98,7 @@ class CompilationTest(unittest.TestCase):
         settings = {"RAVEL_EMULATION": emulation, "XDG_CACHE_HOME": str(self.caches),
                     "CXX": str(self.compiler), "COMPILER_RUNS": str(self.runs)}
         return subprocess.Popen(
-            command, cwd=self.path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            command, cwd=self.here, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
             # Python ignores SIGXFSZ, and so does then what it starts.
             preexec_fn=limit if file_bytes else None, restore_signals=not file_bytes,
             env={**os.environ, **settings, **environment})
@@ -139,7 +137,7 @@ class CompilationTest(unittest.TestCase):
 
 class Compilers(CompilationTest):
     def fake_nvrtc(self, major):
-        library = self.path / f"nvrtc-{major}.so"
+        library = self.here / f"nvrtc-{major}.so"
         subprocess.run([CC, "-shared", "-fPIC", f"-DFAKE_MAJOR={major}", "-o", library,
                         FAKE_NVRTC], check=True)
         return str(library)
@@ -167,7 +165,7 @@ class Compilers(CompilationTest):
         self.says_why_there_are_none("error", CXX=f"{CXX} -std=of-tomorrow")
 
     def test_a_compiler_writes_garbage(self):
-        script = self.path / "liar"
+        script = self.here / "liar"
         script.write_text('#!/bin/sh\nfor word; do test "$before" = -o && echo no >"$word"; '
                           'before=$word; done\necho 1.0\n', encoding="ascii")
         script.chmod(0o700)

@@ -8,8 +8,9 @@ import os
 import re
 import subprocess
 import sys
-import tempfile
 import unittest
+
+from support import ScratchTest
 
 FCODEOPT = VINTERP = None
 
@@ -35,28 +36,15 @@ OLD = "FUNC MAIN\nCONST INT (1 2)\nCONST INT (3 4)\nFUSED 0\nRET\n"
 OLD_SOP = "fused OP0#1 ($0 : INT, $1 : INT) = (+ INT @ (* INT @ $0 $1) $1)\n"
 
 
-class CommandTest(unittest.TestCase):
-    def setUp(self):
-        self.scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(self.scratch.cleanup)
-
-    def path(self, name):
-        return os.path.join(self.scratch.name, name)
-
+class CommandTest(ScratchTest):
     def program(self, text, name="prog.vcode"):
-        with open(self.path(name), "w", encoding="latin-1") as file:
-            file.write(text)
-        return name
-
-    def text(self, name):
-        with open(self.path(name), encoding="latin-1") as file:
-            return file.read()
+        return self.write(text, name)
 
     def files(self):
-        return sorted(os.listdir(self.scratch.name))
+        return sorted(os.listdir(self.directory))
 
     def run_command(self, *command, stdin="", **more):
-        return subprocess.run(command, cwd=self.scratch.name, input=stdin, timeout=60,
+        return subprocess.run(command, cwd=self.directory, input=stdin, timeout=60,
                               capture_output=True, text=True, check=False, **more)
 
     def fcodeopt(self, *arguments, **more):

@@ -6,9 +6,10 @@ import os
 import re
 import subprocess
 import sys
-import tempfile
 import unittest
 from pathlib import Path
+
+from support import ScratchTest
 
 FCODEOPT, VINTERP, COMPILER = (str(Path(p).resolve()) for p in sys.argv[1:4])
 PROGRAM = """FUNC MAIN
@@ -35,20 +36,16 @@ RET
 """
 
 
-class Kernels(unittest.TestCase):
+class Kernels(ScratchTest):
     def setUp(self):
-        self.folder = tempfile.TemporaryDirectory()
-        self.path = Path(self.folder.name)
-        (self.path / "prog.vcode").write_text(PROGRAM)
+        super().setUp()
+        self.write(PROGRAM, "prog.vcode")
         self.command(FCODEOPT, "--emit-cuda", "prog.cu", "prog.vcode")
         self.command(COMPILER, "-std=c++17", "-shared", "-fPIC", "-O1", "-ffp-contract=off",
                      "-x", "c++", "-o", "prog.so", "prog.cu")
 
-    def tearDown(self):
-        self.folder.cleanup()
-
     def command(self, *words):
-        done = subprocess.run(words, cwd=self.path, capture_output=True, text=True, check=False,
+        done = subprocess.run(words, cwd=self.directory, capture_output=True, text=True, check=False,
                               env=dict(os.environ, RAVEL_EMULATION="small=0"))
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stdout, done.stderr

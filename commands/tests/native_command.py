@@ -7,25 +7,11 @@ said in one line.
 import os
 import subprocess
 import sys
-import tempfile
 import unittest
 from pathlib import Path
 
-PROGRAM = """FUNC MAIN
-CONST INT 1000
-MAKE_SEGDES
-CONST INT 0
-CONST INT 3
-COPY 1 2
-INDEX
-COPY 1 0
-* INT
-COPY 1 1
-+_REDUCE INT
-POP 1 1
-RET
-"""
-RESULT = f"( {sum((3 * k) ** 2 for k in range(1000))} )\n"
+from support import SUM_OF_SQUARES, SUM_OF_SQUARES_RESULT, ScratchTest
+
 REFUSED = "ravel: superoperators are not compiled: "
 # The compiler: it tells of its runs, of the directory it runs in, and of what it reads.
 COMPILER = """#!/bin/sh
@@ -38,34 +24,31 @@ __attribute__((constructor)) static void act(void) { fclose(fopen("%s", "w")); }
 """
 
 
-class NativeTest(unittest.TestCase):
+class NativeTest(ScratchTest):
     def setUp(self):
-        self.folder = tempfile.TemporaryDirectory()
-        self.path = Path(self.folder.name)
-        self.kept = self.path / "caches" / "ravel"
+        super().setUp()
+        self.here = Path(self.directory)
+        self.kept = self.here / "caches" / "ravel"
         self.kept.parent.mkdir()
-        self.runs = self.path / "runs"
-        self.harm = self.path / "harm"
+        self.runs = self.here / "runs"
+        self.harm = self.here / "harm"
         self.runs.touch()
-        compiler = self.path / "cc"
+        compiler = self.here / "cc"
         compiler.write_text(COMPILER % (self.runs, CC), encoding="ascii")
         compiler.chmod(0o700)
-        (self.path / "prog.vcode").write_text(PROGRAM, encoding="ascii")
-
-    def tearDown(self):
-        self.folder.cleanup()
+        (self.here / "prog.vcode").write_text(SUM_OF_SQUARES, encoding="ascii")
 
     def start(self, **options):
         environment = {**os.environ, "XDG_CACHE_HOME": str(self.kept.parent),
-                       "PATH": f"{self.path}:{os.environ['PATH']}"}
-        return subprocess.Popen([VINTERP, "-O", "--native=wait", "prog.vcode"], cwd=self.path,
+                       "PATH": f"{self.here}:{os.environ['PATH']}"}
+        return subprocess.Popen([VINTERP, "-O", "--native=wait", "prog.vcode"], cwd=self.here,
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                 env=environment, **options)
 
     def end(self, process, said=""):
         """A run ends well and harmlessly, having said this on standard error."""
         out, err = process.communicate(timeout=120)
-        self.assertEqual((process.returncode, out), (0, RESULT), err)
+        self.assertEqual((process.returncode, out), (0, SUM_OF_SQUARES_RESULT), err)
         self.assertFalse(self.harm.exists())
         self.assertEqual(len(err.splitlines()), bool(said), err)
         self.assertIn(said, err)
@@ -90,7 +73,7 @@ class NativeTest(unittest.TestCase):
         return self.files()[0]
 
     def hostile_library(self):
-        source, library = self.path / "hostile.c", self.path / "hostile.so"
+        source, library = self.here / "hostile.c", self.here / "hostile.so"
         source.write_text(HOSTILE % self.harm, encoding="ascii")
         subprocess.run([CC, "-shared", "-fPIC", "-o", library, source], check=True)
         return library.read_bytes()
@@ -154,7 +137,7 @@ class Damaged(NativeTest):
     def test_a_link(self):
         hostile = self.hostile_library()
         self.compilations()
-        target = self.path / "elsewhere.so"
+        target = self.here / "elsewhere.so"
         target.write_bytes(hostile)
 
         def replace(file, _):
@@ -192,7 +175,7 @@ class Refused(NativeTest):
 
     def test_a_link_to_a_directory(self):
         """Where it leads is what counts."""
-        target = self.path / "elsewhere"
+        target = self.here / "elsewhere"
         target.mkdir(mode=0o700)
         self.kept.symlink_to(target)
         self.assertEqual(self.compilations(), 1)

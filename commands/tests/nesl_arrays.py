@@ -37,9 +37,6 @@ function plus(a, b) = a + b;
 
 
 class ArrayTest(CommandTest):
-    def path(self, name):
-        return os.path.join(self.scratch.name, name)
-
     def kernels(self, entry, *arguments):
         return self.nesl("run", self.file(KERNELS, "kernels.nesl"), "--entry", entry, *arguments)
 

@@ -10,9 +10,10 @@ import select
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
+
+from support import ScratchTest
 
 NESL = NESLC = VINTERP = None
 
@@ -32,22 +33,12 @@ v = [3, 1, 2];
 """
 
 
-class CommandTest(unittest.TestCase):
-    def setUp(self):
-        self.scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(self.scratch.cleanup)
-
+class CommandTest(ScratchTest):
     def file(self, text, name="prog.nesl"):
-        with open(os.path.join(self.scratch.name, name), "w", encoding="latin-1") as file:
-            file.write(text)
-        return name
-
-    def text(self, name):
-        with open(os.path.join(self.scratch.name, name), encoding="latin-1") as file:
-            return file.read()
+        return self.write(text, name)
 
     def run_command(self, *command, stdin=""):
-        return subprocess.run(command, cwd=self.scratch.name, input=stdin, timeout=60,
+        return subprocess.run(command, cwd=self.directory, input=stdin, timeout=60,
                               capture_output=True, text=True, check=False)
 
     def nesl(self, *arguments, stdin=""):
@@ -185,7 +176,7 @@ class Modes(CommandTest):
                          "function most(n) = if n == 0 then 0 else more(2000) + most(n - 1);\n"
                          "print_string(\"under way\");\nmost(2000);\n1;\n")
         for flags in ([], ["--direct"]):
-            with subprocess.Popen([NESL, *flags, "run", prog], cwd=self.scratch.name,
+            with subprocess.Popen([NESL, *flags, "run", prog], cwd=self.directory,
                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE) as run:
                 out = b""
                 while b"it = T" not in out:
@@ -379,7 +370,7 @@ class Terminal(CommandTest):
         pid, fd = pty.fork()
         if pid == 0:
             os.environ["TERM"] = "dumb"
-            os.environ["XDG_CACHE_HOME"] = self.scratch.name
+            os.environ["XDG_CACHE_HOME"] = self.directory
             os.execv(NESL, [NESL, "--backend", "cpu", *flags])
         seen = self.ahead = self.seen = ""
         try:
@@ -456,9 +447,9 @@ class Terminal(CommandTest):
         self.assertEqual(status, 0, seen)
 
     def test_typed_names_of_files_are_permitted(self):
-        made = os.path.join(self.scratch.name, "made")
+        made = os.path.join(self.directory, "made")
         self.file("x = 7;")
-        prog = os.path.join(self.scratch.name, "prog.nesl")
+        prog = os.path.join(self.directory, "prog.nesl")
         seen, status = self.talk([("<Nesl> ", f'load "{prog}";\n'), ("x = 7", ""),
                                   ("<Nesl> ", f'dump vcode "{made}" x;\n'),
                                   ("<Nesl> ", f'load "{prog}" ++ "";\n'),

@@ -130,7 +130,7 @@ class Repeated(MeasureTest):
     def test_what_cannot_be_repeated(self):
         ran = self.call("written", "1", flags=["--allow-files", "--repeat", "2"])
         self.expect(ran, 1, "", "run repeatedly may not read, open files")
-        self.assertFalse(os.path.exists(os.path.join(self.scratch.name, "out.csv")))
+        self.assertFalse(os.path.exists(self.path("out.csv")))
         self.expect(self.call("written", "1", flags=["--allow-files"]), 0)
 
     def test_limits_hold(self):
@@ -156,7 +156,7 @@ class Native(MeasureTest):
 
     def setUp(self):
         super().setUp()
-        os.environ["XDG_CACHE_HOME"] = os.path.join(self.scratch.name, "cache")
+        os.environ["XDG_CACHE_HOME"] = self.path("cache")
         os.mkdir(os.environ["XDG_CACHE_HOME"])
         self.addCleanup(os.environ.pop, "XDG_CACHE_HOME")
 
@@ -196,7 +196,7 @@ class Native(MeasureTest):
         self.assertEqual(len(self.compiled()), 1)
 
     def test_no_place_for_it(self):
-        os.environ["XDG_CACHE_HOME"] = os.path.join(self.scratch.name, "no/such/folder")
+        os.environ["XDG_CACHE_HOME"] = self.path("no/such/folder")
         self.expect(self.nesl("--native", "-e", "1"), 1, "", "No such file")
 
 

@@ -11,11 +11,12 @@ import resource
 import signal
 import subprocess
 import sys
-import tempfile
 import termios
 import threading
 import time
 import unittest
+
+from support import ScratchTest
 
 NESL = NESLC = VINTERP = FCODEOPT = None
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -68,12 +69,11 @@ def fopen(name, mode):
             "CPOP 1 1\nPOP 1 0\nRET\n")
 
 
-class SecurityTest(unittest.TestCase):
+class SecurityTest(ScratchTest):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.home = os.path.join(scratch.name, "home")
-        self.directory = os.path.join(scratch.name, "work")
+        super().setUp()
+        self.home = self.path("home")
+        self.directory = self.path("work")
         os.mkdir(self.home)
         os.mkdir(self.directory)
         self.environment = {**os.environ, "HOME": self.home, "EDITOR": "touch"}
@@ -81,20 +81,8 @@ class SecurityTest(unittest.TestCase):
         self.file(SECRET, "there")
         self.file(SECRET, "../outside.nesl")
 
-    def path(self, name):
-        return os.path.join(self.directory, name)
-
     def file(self, text, name="prog.nesl"):
-        with open(self.path(name), "w", encoding="latin-1") as file:
-            file.write(text)
-        return name
-
-    def text(self, name):
-        with open(self.path(name), encoding="latin-1") as file:
-            return file.read()
-
-    def exists(self, name):
-        return os.path.exists(self.path(name))
+        return self.write(text, name)
 
     def remove(self, name):
         if self.exists(name):
@@ -441,10 +429,14 @@ class Memory(SecurityTest):
                 text = self.limited(*command, "--memory", "32M", "-", source=["yes", "(1 + "])
                 self.assertIn("-: error: out of memory: ", text)
                 self.assertEqual(text.count("\n"), 1)
-        for arguments, source in (([], ["cat", "/dev/zero"]),
-                                  (["--memory", "32M"], ["yes", "(1 + "]),
-                                  (["--memory", "32M"], ["sh", "-c", "yes | tr -d '\\n'"])):
-            self.limited(NESL, *arguments, source=source)
+        self.limited(NESL, source=["cat", "/dev/zero"])
+        self.limited(NESL, "--memory", "32M", source=["sh", "-c", "yes | tr -d '\\n'"])
+
+    def test_a_session_forgets_what_was_wrong(self):
+        text = self.limited(NESL, "--memory", "8M",
+                            source=["sh", "-c", "yes '(1 + ' | head -n 8000"])
+        self.assertIn("nested more than 2000 deep", text)
+        self.assertNotIn("out of memory", text)
 
     def test_programs(self):
         self.file("".join(f"function f{i}(x) = {{x + y * {i} : y in [1, 2, {i}]}};\n"

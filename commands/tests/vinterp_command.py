@@ -13,10 +13,11 @@ import signal
 import struct
 import subprocess
 import sys
-import tempfile
 import termios
 import time
 import unittest
+
+from support import ScratchTest
 
 VINTERP = None
 LONG = 300  # seconds: an end for what would never end; any machine is faster
@@ -69,22 +70,12 @@ def wait_until(condition):
         time.sleep(0.001)
 
 
-class CommandTest(unittest.TestCase):
-    def setUp(self):
-        self.scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(self.scratch.cleanup)
-
-    def path(self, name):
-        return os.path.join(self.scratch.name, name)
-
+class CommandTest(ScratchTest):
     def program(self, text, name="prog.vcode"):
-        mode = "wb" if isinstance(text, bytes) else "w"
-        with open(self.path(name), mode) as file:
-            file.write(text)
-        return name
+        return self.write(text, name)
 
     def vinterp(self, *arguments, stdin=b"", **more):
-        done = subprocess.run([VINTERP, *arguments], cwd=self.scratch.name, input=stdin,
+        done = subprocess.run([VINTERP, *arguments], cwd=self.directory, input=stdin,
                               timeout=LONG, capture_output=True, **more)
         return Result(done.returncode, done.stdout.decode(), done.stderr.decode())
 
@@ -351,7 +342,7 @@ class Options(CommandTest):
         """Shown until the run is interrupted, then erased."""
         ours, theirs = pty.openpty()
         child = subprocess.Popen([VINTERP, "--progress", self.program(ENDLESS)],
-                                 cwd=self.scratch.name, stdout=subprocess.DEVNULL, stderr=theirs,
+                                 cwd=self.directory, stdout=subprocess.DEVNULL, stderr=theirs,
                                  stdin=subprocess.DEVNULL)
         self.addCleanup(child.kill)
         os.close(theirs)
@@ -412,7 +403,7 @@ class Files(CommandTest):
 
     def test_named_pipe(self):
         os.mkfifo(self.path("pipe"))
-        child = subprocess.Popen([VINTERP, "pipe"], cwd=self.scratch.name,
+        child = subprocess.Popen([VINTERP, "pipe"], cwd=self.directory,
                                  stdout=subprocess.PIPE)
         with open(self.path("pipe"), "w") as pipe:
             pipe.write(SUM)
@@ -432,7 +423,7 @@ class Files(CommandTest):
 
 class Streams(CommandTest):
     def with_output(self, stdout, *arguments):
-        done = subprocess.run([VINTERP, *arguments], cwd=self.scratch.name, stdout=stdout,
+        done = subprocess.run([VINTERP, *arguments], cwd=self.directory, stdout=stdout,
                               stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, timeout=LONG)
         return Result(done.returncode, "", done.stderr.decode())
 
@@ -449,7 +440,7 @@ class Streams(CommandTest):
             "FUNC MAIN\nCONST INT 0\nCONST INT 1\nCONST SEGDES 100000\nINDEX\nRET\n")
         for time_limit, status in (("0.2", 1), ("1000", 130)):
             child = subprocess.Popen([VINTERP, "--time", time_limit, program],
-                                     cwd=self.scratch.name, stdin=subprocess.DEVNULL,
+                                     cwd=self.directory, stdin=subprocess.DEVNULL,
                                      stdout=subprocess.PIPE, stderr=subprocess.PIPE)
             self.addCleanup(child.kill)
             wait_until(lambda: waiting_bytes(child.stdout) >= 4096)
@@ -472,7 +463,7 @@ class Streams(CommandTest):
 
     def test_closed_standard_streams(self):
         self.program(SUM)
-        run = f"cd {self.scratch.name} && exec {VINTERP} prog.vcode"
+        run = f"cd {self.directory} && exec {VINTERP} prog.vcode"
         closed = subprocess.run(["sh", "-c", run + " >&-"], stderr=subprocess.PIPE)
         self.one_line(Result(closed.returncode, "", closed.stderr.decode()), 1,
                       "Bad file descriptor")
@@ -485,7 +476,7 @@ class Streams(CommandTest):
     def test_output_of_programs_is_in_order(self):
         result = subprocess.run([VINTERP, self.program(
             "FUNC MAIN\nCONST INT 1\nCONST INT STDOUT\nFWRITE INT\nPOP 2 0\nCONST INT 2\n"
-            "WRITE INT\nPOP 2 0\nCONST INT 3\nRET\n")], cwd=self.scratch.name,
+            "WRITE INT\nPOP 2 0\nCONST INT 3\nRET\n")], cwd=self.directory,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
         self.assertEqual(result.stdout, b"( 1 )\n( 2 )\n( 3 )\n")
 
@@ -526,7 +517,7 @@ class Misuse(CommandTest):
 
 class Interrupt(CommandTest):
     def start(self, text):
-        child = subprocess.Popen([VINTERP, self.program(text)], cwd=self.scratch.name,
+        child = subprocess.Popen([VINTERP, self.program(text)], cwd=self.directory,
                                  stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                  stderr=subprocess.PIPE)
         self.addCleanup(child.kill)

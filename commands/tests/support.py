@@ -1,0 +1,48 @@
+"""What tests of the commands share: a directory of their own, and programs."""
+
+import os
+import tempfile
+import unittest
+
+# The sum of (3 k) * (3 k) for k below 1,000: one superoperator once it is optimised.
+SUM_OF_SQUARES = """FUNC MAIN
+CONST INT 1000
+MAKE_SEGDES
+CONST INT 0
+CONST INT 3
+COPY 1 2
+INDEX
+COPY 1 0
+* INT
+COPY 1 1
++_REDUCE INT
+POP 1 1
+RET
+"""
+SUM_OF_SQUARES_RESULT = f"( {sum((3 * k) ** 2 for k in range(1000))} )\n"
+
+
+class ScratchTest(unittest.TestCase):
+    """Each test has an empty directory, `directory`, which is removed behind it."""
+
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.directory = scratch.name
+
+    def path(self, name):
+        return os.path.join(self.directory, name)
+
+    def write(self, text, name):
+        """A file of these characters of Latin-1, or bytes; its name."""
+        data = text if isinstance(text, bytes) else text.encode("latin-1")
+        with open(self.path(name), "wb") as file:
+            file.write(data)
+        return name
+
+    def text(self, name):
+        with open(self.path(name), encoding="latin-1") as file:
+            return file.read()
+
+    def exists(self, name):
+        return os.path.exists(self.path(name))
