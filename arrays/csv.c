@@ -67,6 +67,7 @@ static bool take_quoted(struct reading *r) {
 
 /* Takes the next field into r->field, which has room for the whole file. */
 static bool take_field(struct reading *r) {
+  arena_poll(r->arena);
   if (r->next < r->end && *r->next == '"') {
     if (!take_quoted(r)) return false;
   } else {
@@ -389,7 +390,7 @@ bool csv_write(struct arena *arena, const struct array_type *type,
   struct writing w = {.type = type, .columns = columns, .out = out};
   const uint64_t rows = (uint64_t)columns->items[0].as.ints[0];
   w.at = arena_alloc(arena, type->leaf_count * sizeof *w.at);
-  for (uint64_t row = 0, cell = 0; row < rows; row++) {
+  for (uint64_t row = 0, cell = 0; row < rows && !ferror(out); row++) {
     const bool tuples = type->depth == 1;
     const uint64_t fields =
         tuples ? type->leaf_count : (uint64_t)columns->items[1].as.ints[row];

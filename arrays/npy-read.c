@@ -134,6 +134,7 @@ static bool is_column(const struct npy_field *f, enum array_leaf leaf, uint64_t 
 static bool read_ints(struct reading *r, enum array_leaf leaf, const struct npy_field *f,
                       const unsigned char *p, uint64_t stride, struct array_column *column) {
   for (uint64_t i = 0; i < r->count; i++, p += stride) {
+    arena_poll(r->arena);
     int64_t x = (int64_t)*p; /* bools, and S1 */
     if (is_integer(f) && !load_int(f, p, &x)) {
       return array_fail(r->arena, r->problem, "element %llu, %llu, is too large for an int",
@@ -151,6 +152,7 @@ static void read_texts(struct reading *r, const struct npy_field *f, const unsig
   struct array_text text = {0};
   *lengths = array_ints(r->arena, r->count);
   for (uint64_t i = 0; i < r->count; i++, p += stride) {
+    arena_poll(r->arena);
     lengths->as.ints[i] = push_text(r, f, p, &text);
   }
   lengths[1] = array_chars(&text);
@@ -177,7 +179,10 @@ static bool read_part(struct reading *r, uint32_t leaf, const struct npy_field *
     return true;
   }
   if (kind != ARRAY_FLOAT) return read_ints(r, kind, f, p, stride, column);
-  for (uint64_t i = 0; i < r->count; i++, p += stride) column->as.floats[i] = load_float(f, p);
+  for (uint64_t i = 0; i < r->count; i++, p += stride) {
+    arena_poll(r->arena);
+    column->as.floats[i] = load_float(f, p);
+  }
   return true;
 }
 

@@ -129,7 +129,7 @@ static void write_text(struct writing *w, uint32_t leaf, uint64_t i, uint64_t *a
 
 static void write_elements(struct writing *w) {
   uint64_t *at = arena_alloc(w->arena, w->type->leaf_count * sizeof *at); /* in the texts */
-  for (uint64_t i = 0; i < w->count; i++) {
+  for (uint64_t i = 0; i < w->count && !ferror(w->out); i++) {
     uint32_t column = w->type->depth;
     for (uint32_t leaf = 0; leaf < w->type->leaf_count; leaf++, column++) {
       const struct array_column *c = &w->columns->items[column];

@@ -229,13 +229,17 @@ bool nesl_bind_argument(struct nesl *n, const struct global *function, unsigned 
   bool fine = false;
   const double before = seconds_now();
   const struct permissions user = process_user();
+  const struct stop *const around = n->heap.stop;
+  n->heap.stop = n->stop;
   if (source_read_array(&text, &n->heap, &user, file, format_of(file), &n->diags)) {
     struct argument a = {function, index, count, name, file, &text};
     fine = with_memory(n, file, bind_argument, &a);
   } else if (n->complaints.first == NESL_OK) {
     n->complaints.first = NESL_RUNTIME;
   }
+  n->heap.stop = around;
   source_free(&text, &n->heap);
+  if (!fine) nesl_settle(n, NULL, (struct span){0});
   n->load_seconds += seconds_now() - before;
   return fine;
 }
@@ -320,5 +324,6 @@ bool nesl_write_results(struct nesl *n) {
   struct writing w = {.open = false};
   const bool fine = with_memory(n, n->options->outputs[0], write_results, &w);
   if (w.open) output_abandon(&w.out);
+  if (!fine) nesl_settle(n, NULL, (struct span){0});
   return fine;
 }

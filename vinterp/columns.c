@@ -38,6 +38,7 @@ struct file_bytes {
  * wrong with a device that never ends. */
 static struct stream_status read_whole(struct streams *s, FILE *file, enum array_format format,
                                        struct file_bytes *b) {
+  enum { MOST = 16 << 20 }; /* bytes that are read unasked */
   struct stat about;
   const bool regular = fstat(fileno(file), &about) == 0 && S_ISREG(about.st_mode);
   size_t wanted = regular ? (size_t)about.st_size + 1 : 65536;
@@ -49,7 +50,9 @@ static struct stream_status read_whole(struct streams *s, FILE *file, enum array
       b->capacity += wanted;
       wanted = b->capacity;
     }
-    b->length += fread(b->bytes + b->length, 1, b->capacity - b->length, file);
+    const size_t room = b->capacity - b->length;
+    if (stop_asks(s->stop) != STOP_NOT) return stream_fail(s, "asked to end");
+    b->length += fread(b->bytes + b->length, 1, room < MOST ? room : MOST, file);
   } while (!feof(file) && !ferror(file) && array_may_begin(format, b->bytes, b->length));
   return ferror(file) ? stream_fail_errno(s, errno ? errno : EIO) : stream_ok();
 }

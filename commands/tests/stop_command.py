@@ -117,6 +117,15 @@ class Time(StopTest):
             self.late(VINTERP, "--dump", self.write("dump.vcode", many_instructions(1000000)),
                       stdout=nowhere, limit=1.5)
 
+    def test_arrays_in_files(self):
+        subprocess.run([NESL, "-e", "index(4000000)", "-o", "in.csv"], cwd=self.directory,
+                       check=True, timeout=LONG)
+        self.write("sum.nesl", "function total(x) = sum(x);\n")
+        self.late(NESL, "run", "sum.nesl", "--entry", "total", "in.csv", limit=0.1)
+        self.late(NESL, "--allow-files", "-e", 'sum(read_csv("in.csv"))', limit=0.1)
+        self.late(NESL, "-e", "index(8000000)", "-o", "out.csv", limit=0.2)
+        self.assertEqual(sorted(os.listdir(self.directory)), ["in.csv", "sum.nesl"])
+
     def test_direct(self):
         self.late(NESL, "--direct", "-e", "sum({x * x : x in index(100000000)})")
         self.late(NESL, "--direct", "-e", "let a = index(3) in sum({sum({y * x : y in a}) : x in "
