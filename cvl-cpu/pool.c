@@ -210,18 +210,24 @@ unsigned pool_default_threads(void) {
 /* Starts the workers. Signals are for the threads that wait for them: one that a worker took
  * would not end the read or the sleep that it is meant to end. */
 static bool start_workers(struct pool *p) {
+  enum {
+    STACK_BYTES = 2 << 20
+  }; /* whatever the limit of the process: bodies take some 100 KB */
   sigset_t all, before;
+  pthread_attr_t attributes;
+  if (pthread_attr_init(&attributes) != 0) return false;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  bool good = true;
+  bool good = pthread_attr_setstacksize(&attributes, STACK_BYTES) == 0;
   while (good && p->started + 1 < p->threads) {
     struct worker *w = &p->workers[p->started + 1];
     w->pool = p;
     w->number = p->started + 1;
-    good = pthread_create(&w->thread, NULL, worker_main, w) == 0;
+    good = pthread_create(&w->thread, &attributes, worker_main, w) == 0;
     p->started += good;
   }
   pthread_sigmask(SIG_SETMASK, &before, NULL);
+  pthread_attr_destroy(&attributes);
   return good;
 }
 

@@ -200,7 +200,7 @@ static void order_chunk(void *arg, uint64_t first, uint64_t last, unsigned worke
 }
 
 unsigned radix_chunks(const struct pool *pool, uint64_t n) {
-  enum { CHUNK = 1 << 20, MOST_CHUNKS = 1024 }; /* elements; the counts of a chunk take 16 KB */
+  enum { CHUNK = 1 << 19, MOST_CHUNKS = 1024 }; /* elements; the counts of a chunk take 16 KB */
   const uint64_t chunks = n / CHUNK < MOST_CHUNKS ? n / CHUNK : MOST_CHUNKS;
   const unsigned threads = pool_threads(pool);
   return chunks > threads ? (unsigned)chunks : threads;

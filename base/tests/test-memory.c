@@ -266,3 +266,61 @@ Test(guard, without_one_the_process_ends, .signal = SIGABRT) {
   arena_init(&arena, &heap);
   arena_alloc(&arena, SIZE_MAX - 3);
 }
+
+/* ---- work that is asked to end ---- */
+
+static bool rounds_jump(struct arena *arena) {
+  struct memory_guard guard;
+  memory_guard_begin(&guard);
+  if (setjmp(guard.jump) != 0) return true;
+  for (int i = 0; i < 10000; i++) arena_poll(arena);
+  memory_guard_end(&guard);
+  return false;
+}
+
+Test(arena, jumps_when_it_is_asked_to_end) {
+  struct heap heap;
+  struct arena arena;
+  atomic_int signal = 0;
+  struct stop stop = {.signal = &signal};
+  heap_init(&heap, 0);
+  arena_init(&arena, &heap);
+  heap.stop = &stop;
+  stop_begin(&stop, 1e6);
+  cr_expect_not(jumps(&arena, 5000));
+  cr_expect_not(rounds_jump(&arena));
+  signal = 2;
+  cr_expect(jumps(&arena, 5000));
+  cr_expect(rounds_jump(&arena));
+  signal = 0;
+  stop_begin(&stop, 1e-9);
+  while (stop_asks(&stop) == STOP_NOT) {
+  }
+  cr_expect(jumps(&arena, 5000));
+  cr_expect(rounds_jump(&arena));
+  heap.stop = NULL;
+  cr_expect_not(jumps(&arena, 5000));
+  arena_free(&arena);
+  cr_expect_eq(heap.live, 0);
+}
+
+Test(stop, says_why) {
+  char text[100];
+  atomic_int signal = 0;
+  struct stop stop = {.signal = &signal};
+  cr_expect_eq(stop_asks(NULL), STOP_NOT);
+  stop_begin(&stop, 0);
+  cr_expect_eq(stop_asks(&stop), STOP_NOT);
+  stop_describe(&stop, text, sizeof text);
+  cr_expect_str_eq(text, "");
+  stop_begin(&stop, 1e-9);
+  while (stop_asks(&stop) == STOP_NOT) {
+  }
+  cr_expect_eq(stop_asks(&stop), STOP_TIME);
+  stop_describe(&stop, text, sizeof text);
+  cr_expect_str_eq(text, "the time limit of 1e-09 seconds is over");
+  signal = 2; /* SIGINT, and the more important */
+  cr_expect_eq(stop_asks(&stop), STOP_SIGNAL);
+  stop_describe(&stop, text, sizeof text);
+  cr_expect_str_eq(text, "interrupted");
+}

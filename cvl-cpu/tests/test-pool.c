@@ -186,3 +186,49 @@ Test(pool, fails_without_memory) {
   heap_init(&h, 16);
   cr_assert_null(pool_new(&h, 2));
 }
+
+/* ---- ends ---- */
+
+struct ending {
+  _Atomic uint64_t looks, begun, ended;
+  uint64_t from;
+  _Atomic uint64_t highest; /* end of the last piece that was begun */
+};
+
+static bool ends(void *ending) {
+  struct ending *e = ending;
+  return atomic_fetch_add(&e->looks, 1) + 1 >= e->from;
+}
+
+static void ending_piece(void *arg, uint64_t first, uint64_t last, unsigned worker) {
+  struct ending *e = arg;
+  (void)first;
+  (void)worker;
+  atomic_fetch_add(&e->begun, 1);
+  uint64_t seen = e->highest;
+  while (last > seen && !atomic_compare_exchange_weak(&e->highest, &seen, last)) {
+  }
+  atomic_fetch_add(&e->ended, 1);
+}
+
+/* Whoever asks from a look on has so many pieces begun at most, each of which is ended, and in
+ * order none is left out. The next loop is whole. */
+Test(pool, loops_end_when_they_are_asked_to) {
+  for (unsigned threads = 1; threads <= 3; threads++) {
+    for (uint64_t from = 1; from < 120; from += 7) {
+      struct heap h;
+      heap_init(&h, 0);
+      struct pool *p = pool_new(&h, threads);
+      struct ending e = {.from = from};
+      pool_set_stop(p, (struct cvl_stop){ends, &e});
+      const bool done = pool_for_in_order(p, 100, 1, ending_piece, &e);
+      cr_assert_eq(done, from > 100, "%u threads, from %d", threads, (int)from);
+      cr_assert_eq(e.begun, e.ended);
+      cr_assert_eq(e.begun, from > 100 ? 100 : from - 1);
+      cr_assert_eq(e.highest, e.begun);
+      pool_set_stop(p, (struct cvl_stop){0});
+      check_loop(pool_for, p, ITEMS, 50);
+      pool_free(p);
+    }
+  }
+}

@@ -1,0 +1,269 @@
+/* test-stop.c - operations that are asked to end: at the first look, the second, the third and
+ * so on, each ends in a fault of that kind and holds nothing afterwards, or is done and right;
+ * its operands stay as they were. Meant to be run under the sanitizers as well: what a pass
+ * left half done must not lead the next one anywhere. */
+#include <criterion/criterion.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "cvl-cpu/cvl-cpu.h"
+
+enum { N = 1200000, SEGMENTS = 1000 };
+
+/* ---- who asks ---- */
+
+struct asker {
+  _Atomic uint64_t looks;
+  uint64_t from; /* asks from this look on; 0: never */
+};
+
+static bool asks(void *asker) {
+  struct asker *a = asker;
+  const uint64_t look = atomic_fetch_add(&a->looks, 1) + 1;
+  return a->from != 0 && look >= a->from;
+}
+
+/* ---- operands ---- */
+
+struct operands {
+  struct cvl_context *c;
+  struct cvl_value reals, ints, flags, index, one, many, counts;
+};
+
+static const struct cvl_backend *const b = &cvl_cpu_backend;
+
+static struct cvl_value from(struct cvl_context *c, enum cvl_elem elem, uint64_t n,
+                             const void *data) {
+  struct cvl_value v;
+  cr_assert(b->from_host(c, 1, elem, n, data, &v));
+  return v;
+}
+
+static struct operands operands_make(struct cvl_context *c) {
+  static double reals[N];
+  static int64_t ints[N], index[N], counts[SEGMENTS];
+  static uint8_t flags[N];
+  uint64_t random = 88172645463325252; /* xorshift (Marsaglia) */
+  for (int i = 0; i < N; i++) {
+    random ^= random << 13, random ^= random >> 7, random ^= random << 17;
+    ints[i] = (int64_t)(random % N);
+    reals[i] = (double)random * 1e-9;
+    flags[i] = random >> 32 & 1;
+    index[i] = (i + 7919) % N; /* a permutation */
+  }
+  for (int k = 0; k < SEGMENTS; k++) counts[k] = N / SEGMENTS - 5 + k % 11;
+  int64_t rest = N;
+  for (int k = 0; k + 1 < SEGMENTS; k++) rest -= counts[k];
+  counts[SEGMENTS - 1] = rest;
+  struct operands o = {.c = c,
+                       .reals = from(c, CVL_F64, N, reals),
+                       .ints = from(c, CVL_I64, N, ints),
+                       .flags = from(c, CVL_BOOL, N, flags),
+                       .index = from(c, CVL_I64, N, index),
+                       .counts = from(c, CVL_I64, SEGMENTS, counts),
+                       .one = cvl_one_segment(N)};
+  cr_assert(b->segdes_from_host(c, 1, SEGMENTS, counts, &o.many));
+  return o;
+}
+
+/* ---- operations: site 7, one or two results ---- */
+
+typedef bool operation(const struct operands *, struct cvl_value out[2]);
+
+static bool add(const struct operands *o, struct cvl_value *out) {
+  return b->elementwise(o->c, 7, OP_ADD, 2, (struct cvl_value[]){o->ints, o->index}, out);
+}
+static bool sum(const struct operands *o, struct cvl_value *out) {
+  return b->reduce(o->c, 7, OP_ADD, &o->reals, &o->one, out);
+}
+static bool sums(const struct operands *o, struct cvl_value *out) {
+  return b->reduce(o->c, 7, OP_ADD, &o->reals, &o->many, out);
+}
+static bool prefix(const struct operands *o, struct cvl_value *out) {
+  return b->scan(o->c, 7, OP_ADD, &o->reals, &o->one, out);
+}
+static bool prefixes(const struct operands *o, struct cvl_value *out) {
+  return b->scan(o->c, 7, OP_MAX, &o->ints, &o->many, out);
+}
+static bool sort(const struct operands *o, struct cvl_value *out) {
+  return b->sort(o->c, 7, OP_SORT_UP, &o->reals, &o->one, out);
+}
+static bool sorts(const struct operands *o, struct cvl_value *out) {
+  return b->sort(o->c, 7, OP_SORT_DOWN, &o->ints, &o->many, out);
+}
+static bool rank(const struct operands *o, struct cvl_value *out) {
+  return b->rank(o->c, 7, OP_RANK_UP, &o->reals, &o->one, out);
+}
+static bool ranks(const struct operands *o, struct cvl_value *out) {
+  return b->rank(o->c, 7, OP_RANK_DOWN, &o->ints, &o->many, out);
+}
+static bool permute_by(const struct operands *o, enum cvl_op op, const struct cvl_value *index,
+                       bool flagged, bool defaults, struct cvl_value *out) {
+  struct cvl_permute_args a = {
+      .op = op, .values = o->reals, .index = *index, .s = o->one, .d = o->one};
+  if (flagged) a.flags = o->flags;
+  if (defaults) a.defaults = o->reals;
+  return b->permute(o->c, 7, &a, out);
+}
+static bool permute(const struct operands *o, struct cvl_value *out) {
+  return permute_by(o, OP_PERMUTE, &o->index, false, false, out);
+}
+static bool gather(const struct operands *o, struct cvl_value *out) {
+  return permute_by(o, OP_BPERMUTE, &o->ints, false, false, out);
+}
+static bool scatter(const struct operands *o, struct cvl_value *out) {
+  return permute_by(o, OP_DFPERMUTE, &o->ints, true, true, out);
+}
+static bool pack(const struct operands *o, struct cvl_value *out) {
+  return b->pack(o->c, 7, &o->reals, &o->flags, &o->many, &out[0], &out[1]);
+}
+static bool spread(const struct operands *o, struct cvl_value *out) {
+  return b->dist(o->c, 7, &o->counts, &o->many, out);
+}
+static bool count_up(const struct operands *o, struct cvl_value *out) {
+  return b->index(o->c, 7, &o->counts, &o->counts, &o->many, out);
+}
+static bool pick(const struct operands *o, struct cvl_value *out) {
+  const struct cvl_value w = cvl_scalar_float(CVL_F64, 2.5), k = cvl_scalar_int(CVL_I64, 5);
+  return b->replace(o->c, 7, &o->reals, &k, &w, &o->one, out);
+}
+static bool descriptor(const struct operands *o, struct cvl_value *out) {
+  return b->make_segdes(o->c, 7, &o->ints, out);
+}
+static bool draw(const struct operands *o, struct cvl_value *out) {
+  struct cvl_value bounds;
+  const struct cvl_value bound = cvl_scalar_int(CVL_I64, 1000);
+  if (!b->dist(o->c, 6, &bound, &o->one, &bounds)) return false;
+  bounds.owned = 1;
+  return b->random(o->c, 7, 3, 5, &bounds, out);
+}
+
+static const struct {
+  const char *name;
+  operation *run;
+} operations[] = {
+    {"add", add},
+    {"sum", sum},
+    {"sums", sums},
+    {"prefix", prefix},
+    {"prefixes", prefixes},
+    {"sort", sort},
+    {"sorts", sorts},
+    {"rank", rank},
+    {"ranks", ranks},
+    {"permute", permute},
+    {"gather", gather},
+    {"scatter", scatter},
+    {"pack", pack},
+    {"spread", spread},
+    {"count_up", count_up},
+    {"pick", pick},
+    {"descriptor", descriptor},
+    {"draw", draw},
+};
+
+/* ---- what came of one ---- */
+
+/* FNV-1a of a result. */
+static uint64_t hash_of(struct cvl_context *c, const struct cvl_value *v) {
+  static unsigned char bytes[N * 8];
+  const bool vector = v->form == CVL_VECTOR || v->form == CVL_SCALAR;
+  const uint64_t n = vector ? b->length(c, v).bound : b->count(c, v).bound;
+  const size_t size = vector ? elem_info((enum cvl_elem)v->elem)->bytes : sizeof(int64_t);
+  uint64_t hash = 0xCBF29CE484222325 ^ n;
+  cr_assert(b->to_host(c, v, 0, n, bytes));
+  for (size_t i = 0; i < n * size; i++) hash = (hash ^ bytes[i]) * 0x100000001B3;
+  return hash;
+}
+
+static uint64_t take_hash(struct cvl_context *c, struct cvl_value *out) {
+  uint64_t hash = hash_of(c, &out[0]);
+  b->release(c, &out[0]);
+  if (out[1].form != CVL_NOTHING) {
+    hash ^= hash_of(c, &out[1]);
+    b->release(c, &out[1]);
+  }
+  return hash;
+}
+
+/* One thread alone scans so many elements in one visit (scan.c). */
+static void check_operation(struct operands *o, struct asker *asker, int k, bool alone) {
+  const char *name = operations[k].name;
+  struct cvl_value out[2] = {{0}};
+  const uint64_t held = b->statistics(o->c).live_bytes;
+  cr_assert(operations[k].run(o, out), "%s", name);
+  const uint64_t expected = take_hash(o->c, out);
+  bool done = false;
+  unsigned ended = 0;
+  for (uint64_t at = 1; !done; at += 1 + at / 2) {
+    memset(out, 0, sizeof out);
+    atomic_store(&asker->looks, 0);
+    asker->from = at;
+    done = operations[k].run(o, out);
+    asker->from = 0;
+    if (done) {
+      cr_assert_eq(take_hash(o->c, out), expected, "%s asked at %d", name, (int)at);
+    } else {
+      struct cvl_error e;
+      cr_assert(b->check(o->c, true, &e));
+      cr_assert_eq(e.kind, CVL_E_STOPPED, "%s asked at %d", name, (int)at);
+      ended++;
+    }
+    cr_assert_eq(b->statistics(o->c).live_bytes, held, "%s asked at %d", name, (int)at);
+  }
+  const bool one_visit =
+      alone && (operations[k].run == prefix || operations[k].run == prefixes);
+  cr_assert_eq(ended == 0, one_visit, "%s was asked %u times", name, ended);
+  memset(out, 0, sizeof out);
+  cr_assert(operations[k].run(o, out), "%s", name);
+  cr_assert_eq(take_hash(o->c, out), expected, "%s afterwards", name);
+}
+
+static void check_all(unsigned threads) {
+  struct asker asker = {.from = 0};
+  const struct cvl_options options = {.int_elem = CVL_I64,
+                                      .float_elem = CVL_F64,
+                                      .threads = threads,
+                                      .device = -1,
+                                      .stop = {asks, &asker}};
+  const char *why = "";
+  struct cvl_context *c = b->open(&options, &why);
+  cr_assert_not_null(c, "%s", why);
+  struct operands o = operands_make(c);
+  for (size_t k = 0; k < sizeof operations / sizeof operations[0]; k++) {
+    check_operation(&o, &asker, (int)k, threads == 1);
+  }
+  b->close(c);
+}
+
+Test(stop, by_one_thread) {
+  check_all(1);
+}
+
+Test(stop, by_several_threads) {
+  check_all(3);
+}
+
+/* What is copied to the host is not there, either. */
+Test(stop, copies_to_the_host) {
+  struct asker asker = {.from = 0};
+  const struct cvl_options options = {.int_elem = CVL_I64,
+                                      .float_elem = CVL_F64,
+                                      .threads = 2,
+                                      .device = -1,
+                                      .stop = {asks, &asker}};
+  const char *why = "";
+  struct cvl_context *c = b->open(&options, &why);
+  cr_assert_not_null(c, "%s", why);
+  static double data[N];
+  struct cvl_value v = from(c, CVL_F64, N, data);
+  struct cvl_error e;
+  asker.from = 1;
+  cr_assert_not(b->to_host(c, &v, 0, N, data));
+  asker.from = 0;
+  cr_assert(b->check(c, true, &e));
+  cr_assert_eq(e.kind, CVL_E_STOPPED);
+  cr_assert(b->to_host(c, &v, 0, N, data));
+  b->release(c, &v);
+  b->close(c);
+}
