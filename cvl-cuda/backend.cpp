@@ -46,13 +46,17 @@ static bool device_failed(context &c, uint64_t site) {
   return true;
 }
 
-/* Runs an operation; on a fault known at once, `out` and `more` are released and not set. */
+/* Runs an operation; on a fault known at once, `out` and `more` are released and not set. One
+ * that is asked to end is not begun: what the device has been given to do before is done, since
+ * a kernel cannot be ended, and so are waits, which are no operations. */
 template <class G>
 static bool guarded(context *c, uint64_t site, cvl_value *out, cvl_value *more, G operation) {
   if (out) *out = cvl_value{};
   if (more) *more = cvl_value{};
   bool good = false;
   try {
+    const bool waits = site == UINT64_MAX;
+    if (!waits && c->stop.asks && c->stop.asks(c->stop.with)) fail(CVL_E_STOPPED, site);
     operation();
     good = true;
   } catch (const failure &f) {

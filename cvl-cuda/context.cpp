@@ -28,6 +28,7 @@ cvl_context::cvl_context(ravel::stream *s, const cvl_options &o)
   work_queue.finish();
   work_queue.launches = work_queue.waits = 0;
   work_queue.launch_ns = work_queue.wait_ns = 0;
+  stop = o.stop; /* what came before is the context's own */
   if (o.measure) device->measure();
 }
 

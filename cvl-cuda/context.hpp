@@ -36,6 +36,7 @@ struct cvl_context {
   ravel::heap memory;
   ravel::queue work_queue;
   cvl_elem int_elem, float_elem;
+  cvl_stop stop{};
   int64_t small;   /* operations on up to so many elements may run on the host */
   bool ids = true; /* expanded ids are made (RAVEL_CUDA_IDS) */
   ravel::fault_slot host_faults{};        /* of bodies that ran on the host */

@@ -166,7 +166,8 @@ struct cvl_options {
                                (fcodeopt --emit-cuda); NULL: none */
   bool measure;             /* the times of cvl_statistics are wanted, at some cost: else a
                                back end may leave them 0 */
-  struct cvl_stop stop;     /* ends loops of superoperators: CVL_E_STOPPED */
+  struct cvl_stop stop;     /* ends operations, in CVL_E_STOPPED: soon, however long they are;
+                               on a device what it has been given to do is done first */
 };
 
 /* Something a back end can run on. */

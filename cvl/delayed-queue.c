@@ -255,7 +255,8 @@ static bool perform(struct cvl_context *ctx, struct task *t) {
     return true;
   }
   if (!t->kernel->inner) {
-    return superop_run(ctx->b, ctx->inner, t->site, t->kernel->op, NULL, t->inner, t->result);
+    return superop_run(ctx->b, ctx->inner, t->site, t->kernel->op, &ctx->stop, t->inner,
+                       t->result);
   }
   return ctx->b->run(ctx->inner, t->site, t->kernel->inner, t->inner, t->result);
 }
@@ -284,8 +285,16 @@ static bool keep_result(struct cvl_context *ctx, uint64_t site, struct node *n,
   return true;
 }
 
+/* Whether the operation is not to be done any more, which is then its fault. */
+static bool stopped(struct cvl_context *ctx, const struct task *t) {
+  if (!ctx->stop.asks || !ctx->stop.asks(ctx->stop.with)) return false;
+  delayed_fault(ctx, (struct cvl_error){.kind = CVL_E_STOPPED, .site = t->site});
+  return true;
+}
+
 static bool run_operation(struct cvl_context *ctx, struct task *t) {
   if (!operands_ready(t)) return false;
+  if (stopped(ctx, t)) return false;
   if (!sizes_agree(ctx, t)) {
     blame_sizes(ctx, t);
     return false;
@@ -293,7 +302,9 @@ static bool run_operation(struct cvl_context *ctx, struct task *t) {
   bool ok = perform(ctx, t);
   bool fault =
       delayed_take_inner_fault(ctx, t->site, t->kernel ? t->kernel->op->node_count : 1);
-  if (!ok && !fault) device_fault(ctx, t->site, "refused without a fault");
+  if (!ok && !fault && !stopped(ctx, t)) {
+    device_fault(ctx, t->site, "refused without a fault");
+  }
   for (unsigned r = 0; r < t->out_count && ok; r++) {
     if (fault) {
       ctx->b->release(ctx->inner, &t->result[r]);

@@ -63,6 +63,7 @@ struct cvl_context {
   const struct cvl_backend *b; /* the wrapped one */
   struct cvl_context *inner;
   enum cvl_elem int_elem, float_elem;
+  struct cvl_stop stop;
   uint64_t random;
   uint64_t waits;
   struct cvl_error error;

@@ -25,6 +25,7 @@ struct cvl_context *delayed_open(const struct cvl_backend *inner,
                               .inner = wrapped,
                               .int_elem = options->int_elem,
                               .float_elem = options->float_elem,
+                              .stop = options->stop,
                               .random = (uint64_t)options->device};
   ctx->end = &ctx->queue;
   return ctx;
