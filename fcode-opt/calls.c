@@ -1,4 +1,4 @@
-/* calls.c - the call graph of the program as it is now, and what calling a function may do.
+/* calls.c - the call graph of the program as it is now, and the effects of its functions.
  *
  * ir/callgraph.h reads stack code; passes change let-form, so they ask here. */
 #include "fcode-opt/passes.h"
@@ -54,7 +54,7 @@ struct search {
   uint32_t *first;         /* those of function f are first[f] .. first[f+1] */
 };
 
-/* What a block does by itself: callees, effects, size; its depth. */
+/* Notes the callees, effects and size of a block, without its callees'; returns its depth. */
 static uint32_t look_at(struct search *s, uint32_t f, const struct ir_block *block) {
   struct calls *calls = s->calls;
   uint32_t deepest = 0;
@@ -121,7 +121,7 @@ static void count_sites(struct search *s) {
   s->calls->fixed[program->entry] = true;
 }
 
-/* The callees of all functions, the other way round. */
+/* Inverts the lists of callees. */
 static void list_callers(struct search *s) {
   uint32_t n = s->o->program->function_count;
   struct calls *calls = s->calls;

@@ -1,8 +1,8 @@
-/* common.c - operations that were executed before: see ir/numbering.h, and INT scalars whose
- * value the size analysis knows to be that of an earlier one.
+/* common.c - common subexpressions: operations executed before (ir/numbering.h), and INT
+ * scalars that the size analysis knows to equal an earlier one.
  *
- * An operation that may fail is found too: executed again it would succeed again. Nothing but
- * constants is found across a timer. */
+ * An operation that may fail is found, too: if it has succeeded once, it succeeds again. Across
+ * a timer only constants are found. */
 #include "fcode-opt/simplify.h"
 
 void common_init(struct simplifier *s) {

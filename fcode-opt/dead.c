@@ -1,9 +1,9 @@
-/* dead.c - what nobody needs: bindings, parameters and results of functions, to a fixed point.
+/* dead.c - removes bindings, parameters and results of functions that are not needed.
  *
- * First what is needed is found, over the whole program and assuming nothing until it is shown:
- * a binding is needed if it has an effect, if it may fail, or if a result of it is needed; an
- * operand of a call if the parameter is; a result of a function if that of some call is. So a
- * value that a recursive function only hands on to itself is not. Then the rest is removed. */
+ * The needs of the whole program are a least fixed point: a binding is needed if it has an
+ * effect, if it may fail, or if a result of it is needed; an operand of a call if the parameter
+ * is needed; a result of a function if that result of some call is. So a value that a recursive
+ * function only passes to itself is not needed. */
 #include "ir/dead.h"
 #include "fcode-opt/passes.h"
 
@@ -13,13 +13,13 @@ struct need {
   struct opt *o;
   struct calls calls;
   const struct sizes *sizes;
-  bool *quiet;    /* per function: not calling it changes nothing */
-  bool **vars;    /* per function: its variables that are needed */
-  bool **results; /* per function: its results that are */
-  uint32_t f;     /* the function being looked at */
-  bool *waiting;  /* per function: to be looked at (again) */
-  bool more;      /* some function waits */
-  bool removing;  /* all needs are known */
+  bool *removable; /* per function: a call of it is, if no result is needed */
+  bool **vars;     /* per function: its variables that are needed */
+  bool **results;  /* per function: its results that are */
+  uint32_t f;      /* the function being looked at */
+  bool *waiting;   /* per function: to be looked at (again) */
+  bool more;       /* some function waits */
+  bool removing;   /* all needs are known */
   bool changed;
 };
 
@@ -34,44 +34,45 @@ static bool scalar_condition(const struct need *n, const struct ir_binding *x) {
          sizes_known(n->sizes, n->f, x->operands[0], SIZE_LEN) == 1;
 }
 
-/* Whether nothing is missed if a binding that is no IF is not executed. */
-static bool is_quiet(const struct need *n, const struct ir_binding *x) {
-  if (x->form == IR_CALL) return n->quiet[x->as.callee];
+/* Whether a binding (not an IF) has no effect and cannot fail. */
+static bool is_removable(const struct need *n, const struct ir_binding *x) {
+  if (x->form == IR_CALL) return n->removable[x->as.callee];
   uint8_t effects = binding_effects(&n->calls, x);
   return effects == 0 ||
          (effects == EFFECT_ENDS && x->form == IR_OP && sizes_safe(n->sizes, n->f, x));
 }
 
-static bool is_quiet_block(const struct need *n, const struct ir_block *block) {
-  bool quiet = block->end == IR_YIELD;
-  for (uint32_t i = 0; i < block->count && quiet; i++) {
+static bool is_removable_block(const struct need *n, const struct ir_block *block) {
+  bool removable = block->end == IR_YIELD;
+  for (uint32_t i = 0; i < block->count && removable; i++) {
     const struct ir_binding *x = &block->bindings[i];
-    quiet = x->form == IR_IF ? scalar_condition(n, x) && is_quiet_block(n, x->as.arms.then) &&
-                                   is_quiet_block(n, x->as.arms.otherwise)
-                             : is_quiet(n, x);
+    removable = x->form == IR_IF
+                    ? scalar_condition(n, x) && is_removable_block(n, x->as.arms.then) &&
+                          is_removable_block(n, x->as.arms.otherwise)
+                    : is_removable(n, x);
   }
-  return quiet;
+  return removable;
 }
 
-/* Functions whose call is missed by nobody who does not need a result. Callees come first, so a
- * function that calls itself finds itself not quiet: it may not end. */
-static void find_quiet(struct need *n) {
+/* Finds the functions without effect that cannot fail. Callees come first, so a function that
+ * calls itself is not removable: it may not end. */
+static void find_removable(struct need *n) {
   uint32_t count = n->o->program->function_count;
-  n->quiet = arena_alloc(n->o->scratch, count);
+  n->removable = arena_alloc(n->o->scratch, count);
   for (uint32_t i = 0; i < count; i++) {
     n->f = n->calls.order[i];
     const struct ir_function *f = &n->o->program->functions[n->f];
-    n->quiet[n->f] = f->typed && is_quiet_block(n, f->body);
+    n->removable[n->f] = f->typed && is_removable_block(n, f->body);
   }
 }
 
-/* What has to be executed though nobody needs a result of it. */
+/* Whether a binding must be executed although no result of it is needed. */
 static bool stays(void *context, const struct ir_binding *x) {
   const struct need *n = context;
-  return x->form == IR_IF ? !scalar_condition(n, x) : !is_quiet(n, x);
+  return x->form == IR_IF ? !scalar_condition(n, x) : !is_removable(n, x);
 }
 
-/* A call that stays asks its callee for the results that are needed. */
+/* Marks the results of the callee that this call needs. */
 static void ask_callee(struct need *n, const struct ir_binding *x) {
   uint32_t callee = x->as.callee;
   for (uint32_t i = 0; i < x->result_count; i++) {
@@ -81,7 +82,7 @@ static void ask_callee(struct need *n, const struct ir_binding *x) {
   }
 }
 
-/* Takes from a call what its callee will not take and not leave. */
+/* Removes from a call the parameters and results that its callee loses. */
 static void sweep_call(struct need *n, struct ir_binding *x) {
   const struct ir_function *callee = &n->o->program->functions[x->as.callee];
   uint32_t kept = 0;
@@ -92,7 +93,7 @@ static void sweep_call(struct need *n, struct ir_binding *x) {
   x->result_count = ir_keep_vars(x->result_count, x->results, n->results[x->as.callee]);
 }
 
-/* A binding stays. */
+/* Marks the operands of a binding that stays. */
 static void keep(void *context, struct ir_binding *x) {
   struct need *n = context;
   const struct ir_function *callee =
@@ -105,7 +106,7 @@ static void keep(void *context, struct ir_binding *x) {
   if (callee && n->removing) sweep_call(n, x);
 }
 
-/* Goes through the function that is looked at, whose needed results are marked. */
+/* Marks or removes in function n->f, whose needed results are marked. */
 static void look_through(struct need *n) {
   struct ir_dead d = {.needed = n->vars[n->f],
                       .stays = stays,
@@ -117,7 +118,7 @@ static void look_through(struct need *n) {
   n->changed |= d.changed;
 }
 
-/* Looks at a function again; if more of its parameters are needed, so must its callers be. */
+/* Walks a function again; if that needs more of its parameters, its callers must be, too. */
 static void mark_function(struct need *n, uint32_t f) {
   const struct ir_function *function = &n->o->program->functions[f];
   const struct ir_block *body = function->body;
@@ -164,7 +165,7 @@ static void find_needs(struct need *n) {
 
 /* ---- removing ---- */
 
-/* The signature last: calls are swept by it as it was. */
+/* Called last: calls are changed by the old signature. */
 static void shrink_signature(struct need *n, uint32_t f) {
   struct ir_function *function = &n->o->program->functions[f];
   struct fcode_opt_stats *stats = n->o->stats;
@@ -190,7 +191,7 @@ static void shrink_signature(struct need *n, uint32_t f) {
 bool pass_dead(struct opt *o) {
   calls_drop_unreachable(o);
   struct need n = {.o = o, .calls = calls_make(o), .sizes = sizes_compute(o)};
-  find_quiet(&n);
+  find_removable(&n);
   find_needs(&n);
   uint32_t count = o->program->function_count;
   n.removing = true;

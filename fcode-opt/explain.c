@@ -1,14 +1,14 @@
-/* explain.c - what fusion did and did not do, in words: per function each superoperator as a
- * formula with the lines it comes from, every vector that is still written to memory between
- * two operations that could be fused and the reason, passes and bytes before and after.
+/* explain.c - reports what fusion did and did not do: per function each superoperator as a
+ * formula with its source lines, every vector that is still written to memory between two
+ * operations that can be fused and the reason, passes and bytes before and after.
  *
  *     function DOT
  *       OP0, lines 4 to 6: sum by $2 ($0 * $1)
  *       line 9: the result of + INT is in memory: RANK_UP INT cannot be fused
- *       3 passes over memory became 1; 56 bytes a place became 16
+ *       3 passes over memory became 1; 56 bytes per element became 16
  *
- * Bytes count what one place of the domain reads and writes; a value for each segment counts
- * nothing. Operations on what is known to be scalar are not counted.
+ * Bytes are those read and written per element of the domain; a value per segment counts as 0.
+ * Operations on known scalars are not counted.
  */
 #include "fcode-opt/explain.h"
 
@@ -23,7 +23,7 @@ struct traffic {
 struct explain {
   struct opt *o;
   FILE *out;
-  bool said; /* the function has been named */
+  bool said; /* the name of the function has been printed */
   const char *name;
   struct traffic before, after, all_before, all_after;
 };
@@ -43,7 +43,7 @@ void explain_begin(struct explain *e, const struct fuse *fuse) {
   e->before = e->after = (struct traffic){0};
 }
 
-/* A function of which there is nothing to say is not named. */
+/* The name of the function is printed before its first line. */
 static FILE *line(struct explain *e) {
   if (!e->said) fprintf(e->out, "function %s\n", e->name);
   e->said = true;
@@ -92,8 +92,7 @@ static double traffic_of_item(const struct fuse_block *b, const struct fuse_item
       fuse->seen[m->x->results[i]] = fuse->stamp;
     if (m->unit == NO_UNIT) continue;
     const struct fuse_unit *u = &b->list[m->unit];
-    if (&b->items.items[u->item] == it && u->role != ROLE_ASSERT &&
-        b->wanted[u->x->results[0]])
+    if (&b->items.items[u->item] == it && u->role != ROLE_ASSERT && b->wanted[u->x->results[0]])
       bytes += written(fuse, u);
   }
   return bytes;
@@ -121,34 +120,35 @@ static void explain_superop(struct explain *e, const struct fuse_block *b,
 
 /* ---- reasons ---- */
 
-/* Why a user that could be fused is not in one superoperator with what it uses. */
+/* Why a use that can be fused is not in the superoperator of the definition. */
 static const char *reason_apart(struct explain *e, const struct fuse_block *b,
-                                const struct fuse_unit *maker, const struct fuse_unit *user,
+                                const struct fuse_unit *def, const struct fuse_unit *user,
                                 char part) {
   const char *name = operation(e, user->x);
   struct arena *a = e->o->scratch;
-  if (part != 'd') return arena_printf(a, "%s does not use it place by place", name);
-  if (maker->domain != user->domain)
+  if (part != 'd') return arena_printf(a, "%s does not use it elementwise", name);
+  if (def->domain != user->domain)
     return arena_printf(a, "its length and that of %s are not known to agree", name);
-  if (maker->epoch != user->epoch) return arena_printf(a, "a timer stands before %s", name);
-  uint32_t stage = 0; /* the first at which its operands are there */
+  if (def->epoch != user->epoch) return arena_printf(a, "a timer comes before %s", name);
+  uint32_t stage = 0; /* the least that its operands allow */
   for (uint32_t i = 0; i < user->x->operand_count; i++) {
-    const struct fuse_unit *of = fuse_maker(b, user->x->operands[i]);
+    const struct fuse_unit *of = fuse_definition(b, user->x->operands[i]);
     if (!of) continue;
     uint32_t least = of->stage + (of->parts && !fuse_in_place(of, user, user->parts[i]));
     if (least > stage) stage = least;
   }
   if (user->stage <= stage)
     return arena_printf(a, "%s needs the result of another pass first", name);
-  const struct fuse_unit *chain = user->chain != NO_UNIT ? &b->list[user->chain] : NULL;
-  if (chain && chain->stage + 1 >= user->stage)
+  const struct fuse_unit *before =
+      user->ordered_before != NO_UNIT ? &b->list[user->ordered_before] : NULL;
+  if (before && before->stage + 1 >= user->stage)
     return arena_printf(a, "%s keeps its order with %s in line %u, which may fail", name,
-                        operation(e, chain->x), chain->x->pos.line);
+                        operation(e, before->x), before->x->pos.line);
   return arena_printf(a, "%s has other segments, or the superoperator is full", name);
 }
 
 static const char *reason_of(struct explain *e, const struct fuse_block *b,
-                             const struct fuse_unit *maker, const struct fuse_unit *user,
+                             const struct fuse_unit *def, const struct fuse_unit *user,
                              uint32_t operand) {
   const struct ir_binding *x = user->x;
   struct arena *a = e->o->scratch;
@@ -162,17 +162,17 @@ static const char *reason_of(struct explain *e, const struct fuse_block *b,
   case IR_OP: break;
   }
   if (!user->parts) return arena_printf(a, "%s cannot be fused", operation(e, x));
-  return reason_apart(e, b, maker, user, fuse_part(user, operand));
+  return reason_apart(e, b, def, user, fuse_part(user, operand));
 }
 
 static void explain_value(struct explain *e, const struct fuse_block *b, ir_var v,
                           const char *reason) {
-  const struct fuse_unit *maker = fuse_maker(b, v);
-  if (!maker || !maker->parts || !maker->stays || !fuse_is_producer(maker->role)) return;
+  const struct fuse_unit *def = fuse_definition(b, v);
+  if (!def || !def->parts || !def->stays || !fuse_is_producer(def->role)) return;
   if (b->fuse->seen[v] == b->fuse->stamp) return;
   b->fuse->seen[v] = b->fuse->stamp;
-  fprintf(line(e), "  line %u: the result of %s is in memory: %s\n", maker->x->pos.line,
-          operation(e, maker->x), reason);
+  fprintf(line(e), "  line %u: the result of %s is in memory: %s\n", def->x->pos.line,
+          operation(e, def->x), reason);
 }
 
 static void explain_values(struct explain *e, const struct fuse_block *b) {
@@ -182,9 +182,9 @@ static void explain_values(struct explain *e, const struct fuse_block *b) {
     if (!user->stays) continue;
     for (uint32_t k = 0; k < user->x->operand_count; k++) {
       ir_var v = user->x->operands[k];
-      const struct fuse_unit *maker = fuse_maker(b, v);
-      if (maker && b->wanted[v] && maker->item != user->item)
-        explain_value(e, b, v, reason_of(e, b, maker, user, k));
+      const struct fuse_unit *def = fuse_definition(b, v);
+      if (def && b->wanted[v] && def->item != user->item)
+        explain_value(e, b, v, reason_of(e, b, def, user, k));
     }
     for (uint32_t k = 0; k < user->free_count; k++)
       explain_value(e, b, user->free[k], "used in an arm of an IF");
@@ -219,7 +219,7 @@ void explain_block(struct explain *e, const struct fuse_block *b) {
 
 static void explain_traffic(FILE *out, const struct traffic *before,
                             const struct traffic *after) {
-  fprintf(out, "%llu pass%s over memory became %llu; %.0f bytes a place became %.0f\n",
+  fprintf(out, "%llu pass%s over memory became %llu; %.0f bytes per element became %.0f\n",
           (unsigned long long)before->passes, before->passes == 1 ? "" : "es",
           (unsigned long long)after->passes, before->bytes, after->bytes);
 }

@@ -1,4 +1,4 @@
-/* explain.h - what --explain says of fusion: told by fuse.c while it works. Private to the
+/* explain.h - the report of --explain on fusion, written while fuse.c works. Private to this
  * room.
  */
 #ifndef RAVEL_EXPLAIN_H
@@ -10,8 +10,8 @@ struct explain;
 
 /* Writes to o->explain. Memory is the scratch arena's. */
 struct explain *explain_make(struct opt *);
-/* A function begins; a block of it has been planned and put together again (its units still
- * are the bindings that it had); the function is done. */
+/* At the beginning of a function; after each of its blocks has been rewritten (the units are
+ * still the old bindings); at the end of the function. */
 void explain_begin(struct explain *, const struct fuse *);
 void explain_block(struct explain *, const struct fuse_block *);
 void explain_end(struct explain *, const struct fuse *);

@@ -1,5 +1,5 @@
-/* fcode-opt.c - the driver: copies the program, runs the passes in order, and looks after what
- * is common to all of them: liveness, verification, listings, statistics.
+/* fcode-opt.c - the driver: copies the program and runs the passes in order; liveness,
+ * verification, listings and statistics after each.
  */
 #include "base/number.h"
 #include "fcode-opt/passes.h"
@@ -8,8 +8,8 @@
 #include <string.h>
 #include <time.h>
 
-/* Simplifying and removing repeat while they find something, at most this often: what one
- * round uncovers for the next was never more than two rounds deep in the corpus. */
+/* Rounds of simplify and dead: they repeat while they change something. Two are enough for
+ * every program of the corpus. */
 enum { MAX_ROUNDS = 4 };
 
 struct fcode_opt_options fcode_opt_default_options(void) {
@@ -52,8 +52,8 @@ static bool cannot_rewrite(struct opt *o, const struct ir_function *f) {
   return false;
 }
 
-/* Takes the let-form from functions that cannot be rewritten, and from their callers. False if
- * one has no stack code instead. */
+/* Gives functions that cannot be rewritten, and their callers, their stack code instead of
+ * let-form. False if one has none. */
 static bool leave_deep_ones(struct opt *o) {
   bool changed = true;
   while (changed) {
@@ -84,7 +84,7 @@ static bool copy_program(struct opt *o, const struct ir_program *program) {
   memcpy(o->program->functions, program->functions, n * sizeof *program->functions);
   o->var_capacity = arena_alloc(o->arena, n * sizeof *o->var_capacity);
   if (!leave_deep_ones(o)) return false;
-  o->program->vcode = NULL; /* the form no longer says what it says */
+  o->program->vcode = NULL; /* no longer the same program */
   for (uint32_t i = 0; i < n; i++) {
     struct ir_function *f = &o->program->functions[i];
     *f = rewrite_copy_function(o, f);
@@ -119,7 +119,7 @@ static void add_origins(struct origins *g, struct ir_block *block) {
   }
 }
 
-/* Every instruction that may fail remembers its place in the file and its function, which
+/* Gives every instruction that may fail an origin: its source location and function, which
  * inlining and printing would lose. */
 static void make_origins(struct opt *o) {
   struct ir_program *program = o->program;
@@ -160,7 +160,7 @@ struct driver {
   bool warned; /* a pass failed a check of itself */
 };
 
-/* What --print-after shows: not the functions that nobody calls any more. */
+/* For --print-after: without functions that are no longer called. */
 static void print_program(struct opt *o, const char *pass) {
   const struct calls calls = calls_make(o);
   fprintf(o->options->dump, "--- after %s ---\n", pass);
@@ -168,11 +168,12 @@ static void print_program(struct opt *o, const char *pass) {
   arena_free(o->scratch);
 }
 
-/* Says that a pass was undone: once, though several may be. */
+/* Warns that a pass was undone; once, even if several are. */
 static void warn(struct driver *d, const char *pass) {
   const struct guard *g = d->o.guard;
   if (d->o.explain) {
-    fprintf(d->o.explain, "  the pass %s was undone: what it says above is not so\n", pass);
+    fprintf(d->o.explain, "  the pass %s was undone: what it reports above does not hold\n",
+            pass);
   }
   if (d->warned) return;
   d->warned = true;
@@ -263,7 +264,7 @@ static double now(void) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* ---- the border ---- */
+/* ---- the entry point ---- */
 
 struct ir_program *fcode_opt(struct arena *arena, const struct ir_program *program,
                              const struct fcode_opt_options *options,
@@ -297,7 +298,7 @@ struct ir_program *fcode_opt(struct arena *arena, const struct ir_program *progr
     calls_drop_unreachable(&d.o);
     run_all(&d);
     count(&d.o, &stats->functions_after, &stats->bindings_after);
-  } else { /* nothing to be done: as it is */
+  } else { /* cannot be rewritten */
     *d.o.program = *program;
   }
   memory_guard_end(&guard);

@@ -13,17 +13,18 @@
 struct opt; /* passes.h */
 
 struct fcode_opt_options {
-  bool fuse;             /* else the program stays VCODE */
-  bool verify;           /* ir_verify after every pass */
-  bool origins;          /* instructions that may fail get an origin: their place in the file */
-  unsigned inline_limit; /* size up to which a function is inlined everywhere; default 160 */
+  bool fuse;               /* else the program stays VCODE */
+  bool verify;             /* ir_verify after every pass */
+  bool origins;            /* instructions that may fail get an origin: their source location */
+  unsigned inline_limit;   /* size up to which a function is inlined everywhere; default 160 */
   const char *print_after; /* name of a pass, "all" or NULL */
   FILE *dump;              /* where print_after prints */
-  /* For tests: called at the end of every pass, as a part of it; else NULL. */
+  /* For tests: called at the end of every pass, within its guard; else NULL. */
   void (*after_pass)(struct opt *, const char *pass);
 };
 
-/* What became of a program: instructions (without COPY, POP ... see vcode.md, 16), by pass. */
+/* What the passes did: numbers of instructions (COPY, POP and the like do not count; see
+ * vcode.md, 16). */
 struct fcode_opt_stats {
   uint32_t functions_before, functions_after;
   uint64_t bindings_before, bindings_after;

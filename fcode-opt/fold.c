@@ -1,8 +1,8 @@
-/* fold.c - one operation made simpler by what its operands are.
+/* fold.c - simplifies one operation by its operands.
  *
  * Constants are folded by cvl_scalar_op in the widths of the program: the bits are those of
- * execution. Identities are exact for every value, NaN and -0.0 included; one that forgets
- * operands is used only where their sizes are proven to agree. */
+ * execution. Identities are exact for every value, NaN and -0.0 included; one that drops
+ * an operand is used only if the sizes are proven to agree. */
 #include "fcode-opt/simplify.h"
 #include "ir/constant.h"
 #include "ir/kinds.h"
@@ -10,7 +10,7 @@
 #include <math.h>
 
 enum {
-  CONSTANT_MOST = 64 /* elements of constant vectors that are computed with: they are text */
+  CONSTANT_MOST = 64 /* elements of a folded constant vector, which the output spells out */
 };
 
 /* ---- constants as values ---- */
@@ -39,7 +39,7 @@ bool fold_uniform(const struct simplifier *s, ir_var v, struct cvl_value *value)
   return true;
 }
 
-/* A constant of these values; NULL if one cannot be written. */
+/* A constant of these values; NULL if there is no literal for one of them. */
 static const struct vcode_constant *constant_of(struct simplifier *s, uint64_t n,
                                                 const struct cvl_value *values,
                                                 enum elem_class class) {
@@ -97,7 +97,7 @@ static enum folded become(struct simplifier *s, const struct ir_binding *x, ir_v
   return FOLD_GONE;
 }
 
-/* The same, forgetting other operands. */
+/* The same, without using other operands. */
 static enum folded become_if_sizes_agree(struct simplifier *s, const struct ir_binding *x,
                                          ir_var v) {
   return known_to_agree(s, x) ? become(s, x, v) : FOLD_NOT;
@@ -153,7 +153,7 @@ static bool is_scalar_constant(const struct simplifier *s, ir_var v) {
   return c && c->length == 1;
 }
 
-/* All operands are constants or spread constants: so is the result. */
+/* If all operands are constants or spread constants, so is the result. */
 static enum folded fold_spread(struct simplifier *s, struct ir_binding *x) {
   struct cvl_value operands[3], result;
   const struct ir_binding *dist = NULL;
@@ -176,7 +176,7 @@ static enum folded fold_spread(struct simplifier *s, struct ir_binding *x) {
 enum side { LEFT = 1, RIGHT = 2, EITHER = 3 };
 enum outcome { THE_OTHER, THE_CONSTANT };
 
-/* With this constant on that side the result is the other operand, or the constant. */
+/* With this constant as this operand, the result is the other operand or the constant. */
 struct identity {
   enum opcode op;
   enum elem_class klass;
@@ -300,7 +300,7 @@ static enum folded fold_select(struct simplifier *s, struct ir_binding *x) {
   return a.as.b ? become(s, x, v[0]) : become_not(s, x, v[0]);
 }
 
-/* What was added to a number and is taken from the sum again; INT wraps, so it is exact. */
+/* (a + b) - b is a: exact, since INT wraps. */
 static enum folded fold_taken_back(struct simplifier *s, struct ir_binding *x) {
   if (x->op != OPC_SUB || x->type != TW_INT) return FOLD_NOT;
   const struct ir_binding *sum = known_op(s, x->operands[0], OPC_ADD);
@@ -322,7 +322,7 @@ static enum folded fold_elementwise(struct simplifier *s, struct ir_binding *x) 
 
 /* ---- segments ---- */
 
-/* Every segment of d has one element. */
+/* Whether every segment of d has one element. */
 static bool single_elements(const struct simplifier *s, ir_var d) {
   const struct vcode_constant *c = known_constant(s, d);
   if (!c || c->length > CONSTANT_MOST)
@@ -344,7 +344,7 @@ static bool counts_from_zero(const struct simplifier *s, ir_var v, ir_var d) {
          is_uniform(s, index->operands[1], CLASS_INT, 1);
 }
 
-/* What no elements are reduced to, for the widths of INT; those of FLOAT are the same. */
+/* The reduction of an empty segment, by the width of INT; for FLOAT all widths agree. */
 #define FLOAT_BITS           64
 #define IDENTITY_I(identity) r = cvl_scalar_int(ELEM_I, (identity))
 #define IDENTITY_F(identity) r = cvl_scalar_float(widths.float_elem, (double)(identity))
@@ -472,7 +472,7 @@ static bool equally_long(const struct simplifier *s, ir_var a, ir_var b) {
                         sizes_class(s->sizes, s->index, b, SIZE_LEN));
 }
 
-/* A check that holds everywhere is none. */
+/* An ASSERT whose flags are all T is removed. */
 static enum folded fold_check(struct simplifier *s, const struct ir_binding *x) {
   const ir_var *v = x->operands;
   return is_uniform(s, v[0], CLASS_BOOL, 1) && equally_long(s, v[0], v[1]) &&
@@ -515,7 +515,7 @@ enum folded fold(struct simplifier *s, struct ir_binding *x) {
   case OC_SEGMENT: folded = fold_segment(s, x); break;
   case OC_PAIRING: return fold_pair(s, x);
   case OC_CHECK: return fold_check(s, x);
-  default: /* by what is known of the result */
+  default: /* by the known result */
     if (!opcode_is_pure(x->op)) return FOLD_NOT;
   }
   return folded == FOLD_NOT ? fold_known(s, x) : folded;

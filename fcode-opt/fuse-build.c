@@ -1,16 +1,16 @@
-/* fuse-build.c - from members of a group to a superoperator: numbering its values, completing
- * it, and giving equal ones one definition.
+/* fuse-build.c - makes a superoperator of members of a group: numbers its values, completes it,
+ * and gives equal superoperators one definition.
  *
- * Two superoperators that compute the same share one unless nodes that may fail come from
- * different places: a message names the place of the node.
+ * Two superoperators are equal if they compute the same and their nodes that may fail have the
+ * same source locations, which messages name.
  */
 #include "fcode-opt/fuse.h"
 #include "ir/constant.h"
 
 #include <string.h>
 
-/* A superoperator being made. Value numbers of parameters are known only when all parameters
- * are, so members are gone through twice. */
+/* A superoperator being made. Values are numbered after the parameters, so a first walk over
+ * the members finds the parameters and a second one numbers the values. */
 struct builder {
   struct fuse_block *b;
   const struct fuse_member *members;
@@ -42,16 +42,17 @@ static bool is_constant(const struct builder *s, char part, ir_var v) {
   return part == 'c' && fuse_constant(s->b->fuse, v);
 }
 
-/* Which parameter v is; the number of parameters if it is none. They are few. */
+/* The index of parameter v; the number of parameters if it is none. A linear search: they are
+ * few. */
 static uint32_t param_index(const struct builder *s, ir_var v) {
   uint32_t i = 0;
   while (i < s->params.count && s->params.items[i] != v) i++;
   return i;
 }
 
-/* Whether an operand is what a member before computed, place by place. Read otherwise, the same
- * value is a parameter: another superoperator puts it in memory. So is a constant that is read
- * place by place: it has one place only, whatever else it is spread over. */
+/* Whether an operand is an elementwise use of an earlier member's result. Any other use of that
+ * result is a parameter: another superoperator writes it to memory. An elementwise use of a
+ * constant is a parameter, too: a vector of one element. */
 static bool computed(const struct builder *s, char part, ir_var v) {
   return part == 'd' && known(s, v) && !fuse_constant(s->b->fuse, v);
 }
@@ -85,7 +86,7 @@ static struct superop_node *add_node(struct builder *s, const struct ir_binding 
 static uint32_t constant_number(struct builder *s, ir_var v) {
   const struct fuse *fuse = s->b->fuse;
   if (known(s, v)) return fuse->numbers[v];
-  const struct ir_binding *x = fuse->makers[v];
+  const struct ir_binding *x = fuse->definitions[v];
   struct superop_node *node = add_node(s, x, false);
   enum type_word type = x->as.constant->type;
   node->op = OPC_CONST;
@@ -117,14 +118,14 @@ static void add_member(struct builder *s, const struct fuse_member *m) {
   for (uint32_t k = 0; k < x->result_count; k++) number(s, x->results[k], s->values++);
 }
 
-/* Results that have to be in memory, of members that are not computed again elsewhere. */
+/* The outputs: results that must be in memory, of members in their own group. */
 static void find_outputs(struct builder *s) {
   struct fuse_block *b = s->b;
   struct arena *arena = b->fuse->o->arena;
   for (uint32_t i = 0; i < s->count; i++) {
     const struct fuse_member *m = &s->members[i];
     bool own = m->unit != NO_UNIT && b->list[m->unit].item == b->item;
-    /* There has to be one, unless there are ASSERTs. */
+    /* A superoperator without ASSERT has an output. */
     bool last = i + 1 == s->count && s->outputs.count == 0 && !s->asserts;
     for (uint32_t k = 0; k < m->x->result_count && own; k++) {
       ir_var v = m->x->results[k];
@@ -135,7 +136,7 @@ static void find_outputs(struct builder *s) {
   }
 }
 
-/* The plan keeps to the shape that superop.h asks for, so that only memory can fail. */
+/* The plan follows the rules of superop.h, so only memory can fail. */
 static struct superop *complete(struct builder *s) {
   struct fuse *fuse = s->b->fuse;
   struct arena *arena = fuse->o->arena;
@@ -157,10 +158,10 @@ static struct superop *complete(struct builder *s) {
   return op;
 }
 
-/* ---- sharing ---- */
+/* ---- one definition for equal superoperators ---- */
 
-static bool same_places(const struct fuse_entry *entry, const struct superop *op,
-                        const bool *fails) {
+static bool same_locations(const struct fuse_entry *entry, const struct superop *op,
+                           const bool *fails) {
   for (uint32_t k = 0; k < op->node_count; k++) {
     const struct superop_node *a = &entry->op->nodes[k], *c = &op->nodes[k];
     if (!entry->fails[k] && !fails[k]) continue;
@@ -170,13 +171,13 @@ static bool same_places(const struct fuse_entry *entry, const struct superop *op
   return true;
 }
 
-/* The index of the superoperator in the program, or of one that stands for it. */
+/* Adds the superoperator to the program unless an equal one is there; returns the index. */
 static uint32_t enter(struct fuse *fuse, struct superop *op, const bool *fails) {
   const uint64_t hash = superop_hash(op);
   uint32_t at = scoped_map_first(&fuse->by_hash, hash);
   for (; at != 0; at = scoped_map_earlier(&fuse->by_hash, at)) {
     const struct fuse_entry *entry = &fuse->entries.items[at - 1];
-    if (superop_same(entry->op, op) && same_places(entry, op, fails)) return entry->index;
+    if (superop_same(entry->op, op) && same_locations(entry, op, fails)) return entry->index;
   }
   uint32_t index = (uint32_t)fuse->superops.count;
   op->number = index > 0 ? fuse->superops.items[index - 1]->number + 1 : 0;

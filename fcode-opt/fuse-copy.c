@@ -1,15 +1,14 @@
-/* fuse-copy.c - what an arm of an IF could as well compute itself is computed there again, so
- * that it need not be in memory.
+/* fuse-copy.c - copies cheap operations into the arms of an IF that use them.
  *
- * Superoperators end where a block ends: a value that is computed before an IF and read in an
- * arm is written to memory, even if it is no more than a scalar spread, or the difference of
- * two vectors that the arm reads anyway. Such operations are copied to the beginning of the
- * block that reads them, where they become part of what does. By the cost model of fusion a
- * copy pays if its work, with the reads that it alone needs, is at most the one read that it
- * saves; the write that it saves if nothing else wants the value in memory comes on top.
+ * A superoperator does not extend beyond a block: a value computed before an IF and used in an
+ * arm is written to memory, even if it is only a scalar spread, or the difference of two
+ * vectors that the arm reads anyway. Such an operation is copied to the beginning of the arm,
+ * where it can be fused with its uses. A copy pays if its work and the reads that only it needs
+ * cost at most the read that it saves (fuse.h). It may save the write, too; that is not
+ * counted.
  *
- * What is decided, for blocks in blocks too, is decided by the function as it was: sizes are
- * known of its variables, not of the copies.
+ * All decisions are made on the function before any copy: sizes are known of its variables
+ * only.
  */
 #include "fcode-opt/fuse.h"
 
@@ -17,19 +16,19 @@
 
 struct copier {
   struct fuse *fuse;
-  uint32_t *blocks; /* of every variable: the block it is bound in; parameters: 0 */
+  uint32_t *blocks; /* per variable: the block that defines it; parameters: 0 */
   uint32_t block_count;
-  /* of the block that reads: */
+  /* the block that gets copies: */
   struct ir_block *block;
   uint32_t number;
-  uint32_t *read;   /* of every variable: `number` if the block reads it place by place ... */
-  uint32_t *whole;  /* ... and if it needs it in memory */
-  ir_var *copies;   /* of every variable: its copy, if ... */
+  uint32_t *read;   /* per variable: `number` if the block has an elementwise use of it ... */
+  uint32_t *whole;  /* ... and if it has a use that needs it in memory */
+  ir_var *copies;   /* per variable: its copy, if ... */
   uint32_t *copied; /* ... this is `number` */
   struct rewrite_block out;
 };
 
-/* The makers are the bindings as they are now. */
+/* Notes the definitions, as they are before any copy, and their blocks. */
 static void number_block(struct copier *c, const struct ir_block *block) {
   const uint32_t number = ++c->block_count;
   struct ir_binding *kept = arena_alloc(c->fuse->o->scratch, block->count * sizeof *kept);
@@ -37,7 +36,7 @@ static void number_block(struct copier *c, const struct ir_block *block) {
     struct ir_binding *x = &kept[i];
     *x = block->bindings[i];
     for (uint32_t k = 0; k < x->result_count; k++) {
-      c->fuse->makers[x->results[k]] = x;
+      c->fuse->definitions[x->results[k]] = x;
       c->blocks[x->results[k]] = number;
     }
     if (x->form != IR_IF) continue;
@@ -48,7 +47,7 @@ static void number_block(struct copier *c, const struct ir_block *block) {
 
 /* ---- what may be copied ---- */
 
-/* How the operation takes its operands when it is fused; NULL: it will not be. */
+/* The parts of the operands (superop_parts) if the operation can be fused; else NULL. */
 static const char *fused_parts(const struct copier *c, const struct ir_binding *x,
                                enum superop_role *role) {
   if (x->form != IR_OP) return NULL;
@@ -59,9 +58,9 @@ static const char *fused_parts(const struct copier *c, const struct ir_binding *
   return scalar ? NULL : parts;
 }
 
-/* The producer of v in a block around, if it may be executed anywhere; or NULL. */
+/* The producer of v in a block around, if it may be copied; or NULL. */
 static const struct ir_binding *producer(const struct copier *c, ir_var v, const char **parts) {
-  const struct ir_binding *x = c->fuse->makers[v];
+  const struct ir_binding *x = c->fuse->definitions[v];
   enum superop_role role;
   if (!x || c->blocks[v] == c->number) return NULL;
   *parts = fused_parts(c, x, &role);
@@ -69,15 +68,15 @@ static const struct ir_binding *producer(const struct copier *c, ir_var v, const
   return sizes_safe(c->fuse->sizes, c->fuse->function, x) ? x : NULL;
 }
 
-/* Already at hand in the block: read or computed there, or free. */
+/* Whether v costs nothing more in the block: it is read or computed there already, or free. */
 static bool at_hand(const struct copier *c, ir_var v) {
-  const struct ir_binding *x = c->fuse->makers[v];
+  const struct ir_binding *x = c->fuse->definitions[v];
   return c->read[v] == c->number || c->whole[v] == c->number || c->copied[v] == c->number ||
          (x && fuse_flat(c->fuse, x));
 }
 
-/* Bytes for each place of computing v in the block; more than `most` if that is what it costs.
- * Each step costs something, so that few are taken. */
+/* Bytes per element of computing v in the block; any number above `most` if it is more than
+ * that. Every operation costs something, so the recursion is shallow. */
 static double copy_cost(const struct copier *c, ir_var v, double most) {
   const char *parts;
   const struct ir_binding *x = producer(c, v, &parts);
@@ -88,9 +87,9 @@ static double copy_cost(const struct copier *c, ir_var v, double most) {
     if (parts[i] != 'd' || at_hand(c, w)) continue;
     const double again = copy_cost(c, w, most - cost), read = fuse_bytes(c->fuse, w);
     enum superop_role role;
-    const struct ir_binding *maker = c->fuse->makers[w];
-    const bool fused = maker && fused_parts(c, maker, &role) && fuse_is_producer((uint8_t)role);
-    const double memory = fused ? 2 * read : read; /* it may have to be written for this */
+    const struct ir_binding *def = c->fuse->definitions[w];
+    const bool fused = def && fused_parts(c, def, &role) && fuse_is_producer((uint8_t)role);
+    const double memory = fused ? 2 * read : read; /* it may have to be written, too */
     cost += again < memory ? again : memory;
   }
   return cost;
@@ -99,7 +98,7 @@ static double copy_cost(const struct copier *c, ir_var v, double most) {
 /* ---- copying ---- */
 
 static bool pays(const struct copier *c, ir_var v) {
-  if (c->whole[v] == c->number || fuse_flat(c->fuse, c->fuse->makers[v])) return false;
+  if (c->whole[v] == c->number || fuse_flat(c->fuse, c->fuse->definitions[v])) return false;
   const double read = fuse_bytes(c->fuse, v);
   return copy_cost(c, v, read) <= read;
 }
@@ -114,7 +113,7 @@ static ir_var copy(struct copier *c, ir_var v) {
   y.as = x->as;
   for (uint32_t i = 0; i < x->operand_count; i++) {
     const ir_var w = x->operands[i];
-    const bool again = parts[i] == 'd' && fuse->makers[w] && c->blocks[w] != c->number &&
+    const bool again = parts[i] == 'd' && fuse->definitions[w] && c->blocks[w] != c->number &&
                        (c->copied[w] == c->number || pays(c, w));
     y.operands[i] = again ? copy(c, w) : w;
   }
@@ -124,7 +123,7 @@ static ir_var copy(struct copier *c, ir_var v) {
   return y.results[0];
 }
 
-/* Puts the copy in the place of operand k. The operands that there were are the maker's. */
+/* Replaces operand k by its copy, in a new array: the old one belongs to `definitions`. */
 static void replace_operand(struct copier *c, struct ir_binding *x, uint32_t k) {
   ir_var *operands = arena_alloc(c->fuse->o->arena, x->operand_count * sizeof *operands);
   memcpy(operands, x->operands, x->operand_count * sizeof *operands);
@@ -132,7 +131,7 @@ static void replace_operand(struct copier *c, struct ir_binding *x, uint32_t k) 
   x->operands = operands;
 }
 
-/* What the block itself reads, not what blocks in it do. */
+/* Notes the uses in the block itself, not in the blocks within it. */
 static void note_reads(struct copier *c) {
   for (uint32_t i = 0; i < c->block->count; i++) {
     const struct ir_binding *x = &c->block->bindings[i];
@@ -157,7 +156,7 @@ static bool copy_into(struct copier *c, struct ir_block *block, bool arm) {
     const char *parts = fused_parts(c, x, &role);
     for (uint32_t k = 0; k < x->operand_count && parts; k++) {
       const ir_var v = x->operands[k];
-      if (parts[k] != 'd' || !c->fuse->makers[v] || c->blocks[v] == number) continue;
+      if (parts[k] != 'd' || !c->fuse->definitions[v] || c->blocks[v] == number) continue;
       if (c->copied[v] == number || pays(c, v)) replace_operand(c, x, k);
     }
   }
@@ -182,13 +181,13 @@ bool fuse_copy(struct fuse *fuse) {
   struct arena *scratch = fuse->o->scratch;
   const size_t n = fuse->f->var_count;
   struct copier c = {.fuse = fuse};
-  fuse->makers = arena_alloc(scratch, n * sizeof *fuse->makers);
+  fuse->definitions = arena_alloc(scratch, n * sizeof *fuse->definitions);
   c.blocks = arena_alloc(scratch, n * sizeof *c.blocks);
   c.read = arena_alloc(scratch, n * sizeof *c.read);
   c.whole = arena_alloc(scratch, n * sizeof *c.whole);
   c.copied = arena_alloc(scratch, n * sizeof *c.copied);
   c.copies = arena_alloc(scratch, n * sizeof *c.copies);
   number_block(&c, fuse->f->body);
-  c.block_count = 0; /* blocks come in the same order again */
+  c.block_count = 0; /* copy_into numbers the blocks in the same order */
   return copy_into(&c, fuse->f->body, false);
 }

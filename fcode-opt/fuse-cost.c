@@ -1,4 +1,5 @@
-/* fuse-cost.c - what computing and moving costs, in bytes for each place of the domain.
+/* fuse-cost.c - the cost of computing and of memory traffic, in bytes per element of the
+ * domain.
  *
  * Weights are estimates, not measurements: how many bytes a core streams from memory in the
  * time in which its vector unit computes an element that is in the first-level cache, at some
@@ -14,7 +15,7 @@ enum {
   WORK_REMAINDER = 20, /* INT / and % have no vector instruction */
   WORK_FUNCTION = 30,  /* LOG, SIN ... */
   WORK_GATHER = 16,    /* a dependent load that often misses the first-level cache */
-  WORK_SEGMENTED = 3,  /* finding the segment of a place */
+  WORK_SEGMENTED = 3,  /* finding the segment of an element */
 };
 
 double fuse_bytes(const struct fuse *fuse, ir_var v) {
@@ -31,7 +32,7 @@ double fuse_bytes(const struct fuse *fuse, ir_var v) {
 }
 
 bool fuse_constant(const struct fuse *fuse, ir_var v) {
-  const struct ir_binding *x = fuse->makers[v];
+  const struct ir_binding *x = fuse->definitions[v];
   return x && x->form == IR_CONST && x->as.constant->length == 1 &&
          x->as.constant->type != TW_SEGDES;
 }
@@ -51,7 +52,7 @@ static double map_work(const struct ir_binding *x) {
   case OPC_SQRT: return WORK_DIVIDE;
   default:
     return op_is_approximate(opcode_info((enum opcode)x->op)->operation) ? WORK_FUNCTION
-                                                                          : WORK_SIMPLE;
+                                                                         : WORK_SIMPLE;
   }
 }
 

@@ -1,14 +1,15 @@
-/* fuse-lengths.c - lengths are asked of what is in memory anyway.
+/* fuse-lengths.c - takes lengths from vectors that are in memory anyway.
  *
- * LENGTH of a vector that is computed makes everything wait for it that is laid out by the
- * length, and keeps the vector in memory. It is taken from the first vector that is as long,
- * often an argument. Where there is none because the vectors of that length are all computed
- * under a descriptor - all pairs of two things -, it is the sum of the lengths of its segments:
+ * LENGTH of a computed vector keeps that vector in memory and delays all operations whose
+ * descriptor depends on the length. It is replaced by LENGTH of the first-bound vector of the
+ * same length, often an argument. If that vector is computed, too, and has a descriptor of
+ * several segments, the length is the sum of the segment lengths:
  *
  *     v9 = LENGTH INT v8       v10 = LENGTHS d;      v11 = LENGTH INT v10
  *                              v12 = MAKE_SEGDES v11; v9 = +_REDUCE INT v10 v12
  *
- * if the vector is then used place by place only. (With 64 bits only: a total fits.)
+ * provided that all other uses of the vector are elementwise. (Only for INT of 64 bits, in
+ * which every total fits.)
  */
 #include "fcode-opt/fuse.h"
 
@@ -19,9 +20,9 @@ struct lengths {
   const struct sizes *sizes;
   uint32_t function;
   struct ir_function *f;
-  uint32_t *others; /* of every variable: uses that are neither LENGTH nor place by place */
-  bool *computed;   /* of every variable: by what could be fused */
-  bool changed;     /* there are new ones */
+  uint32_t *others; /* per variable: uses that are neither LENGTH nor elementwise */
+  bool *computed;   /* per variable: by an operation that can be fused */
+  bool changed;     /* there are new variables */
 };
 
 static void look_at(struct lengths *l, const struct ir_block *block) {
@@ -40,7 +41,7 @@ static void look_at(struct lengths *l, const struct ir_block *block) {
   for (uint32_t k = 0; k < block->result_count; k++) l->others[block->results[k]]++;
 }
 
-/* An operation on one or two variables, its result new or given. */
+/* Appends an operation on one or two variables; its result is new unless given. */
 static ir_var append(struct lengths *l, struct rewrite_block *out,
                      const struct ir_binding *like, enum opcode op, ir_var a, ir_var b,
                      ir_var result) {
@@ -59,7 +60,7 @@ static ir_var append(struct lengths *l, struct rewrite_block *out,
   return result;
 }
 
-/* Whether the length of v is better taken from a descriptor. */
+/* Whether the length of v is to be the sum of a descriptor's lengths. */
 static bool can_take_total(const struct lengths *l, ir_var v) {
   if (l->o->program->widths.int_elem != CVL_I64 || !l->computed[v] || l->others[v] > 0)
     return false;

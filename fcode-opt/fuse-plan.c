@@ -1,47 +1,47 @@
-/* fuse-plan.c - stages and groups of a block, and who computes what: see fuse.h. */
+/* fuse-plan.c - stages and groups of a block, and recomputation: see fuse.h. */
 #include "fcode-opt/fuse.h"
 
 #include <string.h>
 
-/* ---- what the bindings are ---- */
+/* ---- roles and effects of bindings ---- */
 
-struct fuse_unit *fuse_maker(const struct fuse_block *b, ir_var v) {
+struct fuse_unit *fuse_definition(const struct fuse_block *b, ir_var v) {
   const struct fuse *fuse = b->fuse;
-  if (!fuse->makers[v] || fuse->blocks[v] != b->number) return NULL;
+  if (!fuse->definitions[v] || fuse->blocks[v] != b->number) return NULL;
   return &b->list[fuse->units[v]];
 }
 
 static uint32_t domain_of(const struct fuse_block *b, const struct fuse_unit *u) {
   const struct fuse *fuse = b->fuse;
   ir_var v = fuse_is_producer(u->role) ? u->x->results[0] : u->x->operands[0];
-  return sizes_likely(fuse->sizes, fuse->function, v, SIZE_LEN);
+  return sizes_assumed(fuse->sizes, fuse->function, v, SIZE_LEN);
 }
 
-/* Its number of places is known to be 1: an operation of the machine itself is cheaper. */
+/* Whether its vectors are known to have one element: the plain operation is cheaper. */
 static bool is_scalar(const struct fuse_block *b, const struct fuse_unit *u) {
   const struct fuse *fuse = b->fuse;
   ir_var v = fuse_is_producer(u->role) ? u->x->results[0] : u->x->operands[0];
   return sizes_known(fuse->sizes, fuse->function, v, SIZE_LEN) == 1;
 }
 
-/* Whether what is safe rests on checks before it. */
-static bool rests_on_checks(const struct fuse *fuse, const struct ir_binding *x) {
+/* Whether the safety of a safe binding depends on a check. */
+static bool depends_on_check(const struct fuse *fuse, const struct ir_binding *x) {
   if (x->form == IR_OP)
-    return !binding_never_fails(x) && sizes_rests(fuse->sizes, fuse->function, x);
+    return !binding_never_fails(x) && sizes_depend_on_check(fuse->sizes, fuse->function, x);
   return x->form != IR_CONST;
 }
 
 static void classify(struct fuse_block *b, struct fuse_unit *u) {
   struct fuse *fuse = b->fuse;
   const struct ir_binding *x = u->x;
-  if (x->form != IR_IF) { /* that of an IF is known from its arms */
+  if (x->form != IR_IF) { /* the effects of an IF are those of its arms, see fuse_arms */
     u->effects = binding_effects(&fuse->calls, x);
     if (u->effects == EFFECT_ENDS && x->form == IR_OP &&
         sizes_safe(fuse->sizes, fuse->function, x))
       u->effects = 0;
   }
   u->ordered = u->effects != 0;
-  u->conditional = !u->ordered && rests_on_checks(fuse, x);
+  u->conditional = !u->ordered && depends_on_check(fuse, x);
   u->group = NO_GROUP;
   enum superop_role role = ROLE_CONST;
   if (x->form == IR_OP) u->parts = superop_parts((enum opcode)x->op, &role);
@@ -59,28 +59,28 @@ static void classify(struct fuse_block *b, struct fuse_unit *u) {
 struct planner {
   struct fuse_block *b;
   uint32_t at;      /* the unit */
-  uint32_t base;    /* no stage below: a timer came before */
-  uint32_t highest; /* stage so far */
+  uint32_t base;    /* the least stage after the last timer */
+  uint32_t highest; /* highest stage so far */
   uint32_t epoch;
-  uint32_t chain; /* the last ordered unit, or NO_UNIT */
+  uint32_t ordered_before; /* the last ordered unit, or NO_UNIT */
 };
 
-/* A unit that u has to come after, and whether one group may hold both. */
+/* Called for each unit that must precede this one; `together`: one group may hold both. */
 typedef void (*visit_dependency)(struct planner *, const struct fuse_unit *before,
                                  bool together, void *context);
 
 static void each_dependency(struct planner *p, visit_dependency visit, void *context) {
   struct fuse_unit *u = &p->b->list[p->at];
   for (uint32_t i = 0; i < u->x->operand_count; i++) {
-    const struct fuse_unit *maker = fuse_maker(p->b, u->x->operands[i]);
-    if (maker) visit(p, maker, fuse_in_place(maker, u, fuse_part(u, i)), context);
+    const struct fuse_unit *def = fuse_definition(p->b, u->x->operands[i]);
+    if (def) visit(p, def, fuse_in_place(def, u, fuse_part(u, i)), context);
   }
   for (uint32_t i = 0; i < u->free_count; i++) {
-    const struct fuse_unit *maker = fuse_maker(p->b, u->free[i]);
-    if (maker) visit(p, maker, false, context);
+    const struct fuse_unit *def = fuse_definition(p->b, u->free[i]);
+    if (def) visit(p, def, false, context);
   }
-  if (u->chain == NO_UNIT) return;
-  const struct fuse_unit *before = &p->b->list[u->chain];
+  if (u->ordered_before == NO_UNIT) return;
+  const struct fuse_unit *before = &p->b->list[u->ordered_before];
   visit(p, before, before->parts && u->parts && before->domain == u->domain, context);
 }
 
@@ -97,7 +97,8 @@ struct fit {
   bool fine;
 };
 
-/* At its least stage a unit must be in the group of all that brought it there. */
+/* A unit joins a group of this stage only if its operands of the same stage are in that group.
+ */
 static void check_fit(struct planner *p, const struct fuse_unit *before, bool together,
                       void *context) {
   (void)p;
@@ -105,7 +106,7 @@ static void check_fit(struct planner *p, const struct fuse_unit *before, bool to
   if (together && before->stage == fit->stage && before->group != fit->group) fit->fine = false;
 }
 
-/* The shared descriptor of a consumer, or IR_NO_VAR. */
+/* The descriptor of a reduction, scan or pack, or IR_NO_VAR. */
 static ir_var segments_of(const struct fuse_unit *u) {
   for (uint32_t i = 0; i < u->x->operand_count; i++) {
     if (fuse_part(u, i) == 'S') return u->x->operands[i];
@@ -113,7 +114,7 @@ static ir_var segments_of(const struct fuse_unit *u) {
   return IR_NO_VAR;
 }
 
-/* Whether operand i is one of the superoperator, if nothing in it makes it. */
+/* Whether operand i is a parameter of the superoperator unless a member computes it. */
 static bool is_param(const struct fuse_block *b, const struct fuse_unit *u, uint32_t i) {
   return fuse_part(u, i) != 'c' || !fuse_constant(b->fuse, u->x->operands[i]);
 }
@@ -130,7 +131,7 @@ static bool accepts(const struct fuse_block *b, uint32_t group, const struct fus
   return g->params + more <= FUSE_PARAMS_MOST;
 }
 
-/* v is computed or read in the group; whether that is new. */
+/* Notes that v is computed or read in the group; false if that was known. */
 static bool note_inside(struct fuse_block *b, uint32_t group, ir_var v) {
   uint32_t *inside = map_at(&b->inside, map_pair(group, v));
   const bool added = *inside == 0;
@@ -151,11 +152,11 @@ static void join(struct fuse_block *b, uint32_t group, struct fuse_unit *u) {
   for (uint32_t i = 0; i < u->x->result_count; i++) note_inside(b, group, u->x->results[i]);
 }
 
-static void place(struct planner *p, uint32_t least) {
+static void assign_group(struct planner *p, uint32_t least) {
   struct fuse_block *b = p->b;
   struct fuse_unit *u = &b->list[p->at];
   for (uint32_t stage = least;; stage++) {
-    uint32_t *group = map_at(&b->places, map_pair(stage, u->domain)); /* one more than it */
+    uint32_t *group = map_at(&b->group_at, map_pair(stage, u->domain)); /* plus 1; 0: none */
     struct fit fit = {stage, *group ? *group - 1 : NO_GROUP, true};
     each_dependency(p, check_fit, &fit);
     if (!fit.fine || (*group && !accepts(b, *group - 1, u))) continue;
@@ -169,15 +170,15 @@ static void place(struct planner *p, uint32_t least) {
   }
 }
 
-/* What computing it where nothing is at hand costs. */
+/* The cost of computing u in a group that has none of its operands. */
 static double cost_of(const struct fuse_block *b, const struct fuse_unit *u) {
   double cost = fuse_work(b->fuse, u->x);
   for (uint32_t i = 0; i < u->x->operand_count; i++) {
     ir_var v = u->x->operands[i];
     if (fuse_part(u, i) != 'd') continue;
-    const struct fuse_unit *maker = fuse_maker(b, v);
+    const struct fuse_unit *def = fuse_definition(b, v);
     double read = fuse_bytes(b->fuse, v);
-    cost += maker && fuse_in_place(maker, u, 'd') && maker->cost < read ? maker->cost : read;
+    cost += def && fuse_in_place(def, u, 'd') && def->cost < read ? def->cost : read;
   }
   return cost;
 }
@@ -186,29 +187,29 @@ static void assign_stage(struct planner *p) {
   struct fuse_block *b = p->b;
   struct fuse_unit *u = &b->list[p->at];
   u->epoch = p->epoch;
-  u->chain = u->ordered || u->conditional ? p->chain : NO_UNIT;
+  u->ordered_before = u->ordered || u->conditional ? p->ordered_before : NO_UNIT;
   uint32_t stage = p->base;
   each_dependency(p, raise_stage, &stage);
   if (u->effects & EFFECT_TIMER) {
     u->stage = p->base = p->highest + 1;
     u->epoch = ++p->epoch;
     p->epoch++;
-    p->chain = NO_UNIT; /* nothing comes past it anyway */
+    p->ordered_before = NO_UNIT; /* no unit moves across the timer */
     p->highest = p->base;
     return;
   }
   if (u->parts) {
-    place(p, stage);
+    assign_group(p, stage);
     if (u->x->result_count > 0)
       u->cost = u->ordered ? fuse_bytes(b->fuse, u->x->results[0]) : cost_of(b, u);
   } else {
     u->stage = stage;
   }
   if (u->stage > p->highest) p->highest = u->stage;
-  if (u->ordered) p->chain = p->at;
+  if (u->ordered) p->ordered_before = p->at;
 }
 
-/* ---- who computes what ---- */
+/* ---- recomputation ---- */
 
 static void want(struct fuse_block *b, ir_var v) {
   b->wanted[v] = true;
@@ -221,24 +222,24 @@ static void add_member(struct fuse_block *b, uint32_t group, struct ir_binding *
   for (uint32_t i = 0; i < x->result_count; i++) note_inside(b, group, x->results[i]);
 }
 
-/* Member `user` of the group needs v place by place. */
+/* Member `user` of the group has an elementwise use of v. */
 static void need(struct fuse_block *b, uint32_t group, const struct fuse_unit *user, ir_var v) {
   struct fuse *fuse = b->fuse;
-  struct fuse_unit *maker = fuse_maker(b, v);
-  if (maker) {
-    if (!fuse_in_place(maker, user, 'd') || maker->epoch != user->epoch) {
+  struct fuse_unit *def = fuse_definition(b, v);
+  if (def) {
+    if (!fuse_in_place(def, user, 'd') || def->epoch != user->epoch) {
       want(b, v);
       return;
     }
-    for (uint32_t i = maker->needs; i; i = b->needs.items[i - 1].next) {
+    for (uint32_t i = def->needs; i; i = b->needs.items[i - 1].next) {
       if (b->needs.items[i - 1].group == group) return;
     }
-    *array_push(fuse->o->scratch, &b->needs) = (struct fuse_need){group, maker->needs};
-    maker->needs = (uint32_t)b->needs.count;
+    *array_push(fuse->o->scratch, &b->needs) = (struct fuse_need){group, def->needs};
+    def->needs = (uint32_t)b->needs.count;
     return;
   }
-  /* A constant spread in an outer block is spread again. */
-  struct ir_binding *x = fuse->makers[v];
+  /* A constant that is spread in an outer block is spread again in this group. */
+  struct ir_binding *x = fuse->definitions[v];
   bool flat =
       x && !fuse->timers && fuse_flat(fuse, x) && sizes_safe(fuse->sizes, fuse->function, x);
   if (!flat) {
@@ -252,7 +253,7 @@ static void need(struct fuse_block *b, uint32_t group, const struct fuse_unit *u
   add_member(b, group, x, NO_UNIT);
 }
 
-/* What a member of a group reads. */
+/* Notes the operands of a member of a group. */
 static void use_operands(struct fuse_block *b, uint32_t group, const struct fuse_unit *u) {
   for (uint32_t i = 0; i < u->x->operand_count; i++) {
     ir_var v = u->x->operands[i];
@@ -266,15 +267,15 @@ static void use_operands(struct fuse_block *b, uint32_t group, const struct fuse
   }
 }
 
-/* What it would cost to compute u in the group, which has some of its operands. */
+/* The cost of computing u in the group, which may have some of its operands. */
 static double cost_in(const struct fuse_block *b, uint32_t group, const struct fuse_unit *u) {
   double cost = fuse_work(b->fuse, u->x);
   for (uint32_t i = 0; i < u->x->operand_count; i++) {
     ir_var v = u->x->operands[i];
     if (fuse_part(u, i) != 'd' || map_get(&b->inside, map_pair(group, v))) continue;
-    const struct fuse_unit *maker = fuse_maker(b, v);
+    const struct fuse_unit *def = fuse_definition(b, v);
     double read = fuse_bytes(b->fuse, v);
-    cost += maker && fuse_in_place(maker, u, 'd') && maker->cost < read ? maker->cost : read;
+    cost += def && fuse_in_place(def, u, 'd') && def->cost < read ? def->cost : read;
   }
   return cost;
 }
@@ -285,12 +286,13 @@ static void compute_in(struct fuse_block *b, uint32_t group, uint32_t unit) {
   use_operands(b, group, u);
 }
 
-/* Whether the group has a place for one more that is computed again. */
+/* Whether the group can take one more member that is computed again. */
 static bool has_room(const struct fuse_block *b, uint32_t group, const struct ir_binding *x) {
   return b->groups.items[group].members.count < FUSE_NODES_MOST || fuse_flat(b->fuse, x);
 }
 
-/* A producer: written to memory by its own group, or computed in each that needs it. */
+/* Decides whether a producer is written to memory by its own group or computed in each group
+ * that needs it. */
 static void decide_producer(struct fuse_block *b, uint32_t unit) {
   struct fuse_unit *u = &b->list[unit];
   ir_var r = u->x->results[0];
@@ -352,7 +354,7 @@ static void decide(struct fuse_block *b, uint32_t unit) {
 }
 
 void fuse_plan(struct fuse_block *b) {
-  struct planner p = {.b = b, .chain = NO_UNIT};
+  struct planner p = {.b = b, .ordered_before = NO_UNIT};
   for (uint32_t i = 0; i < b->count; i++) classify(b, &b->list[i]);
   for (p.at = 0; p.at < b->count; p.at++) assign_stage(&p);
   for (uint32_t i = 0; i < b->block->result_count; i++) want(b, b->block->results[i]);

@@ -1,5 +1,5 @@
-/* fuse-sink.c - what only an arm of an IF needs is computed there, where it can be fused with
- * what needs it: operations that are proven safe. Nothing is moved in a function with timers.
+/* fuse-sink.c - moves safe operations that only one arm of an IF uses into that arm, where they
+ * can be fused with their uses. Not called for functions with timers.
  */
 #include "fcode-opt/fuse.h"
 #include "ir/sink.h"

@@ -1,5 +1,4 @@
-/* fuse.c - the pass: blocks from the inside out, and putting them together again. See fuse.h
- * for how it works.
+/* fuse.c - the pass: plans each block, innermost first, and rewrites it. fuse.h explains it.
  */
 #include "fcode-opt/fuse.h"
 
@@ -8,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- items: what is connected in a group ---- */
+/* ---- items: the connected members of a group ---- */
 
 static int by_unit(const void *a, const void *b) {
   uint32_t x = ((const struct fuse_member *)a)->unit + 1,
@@ -21,8 +20,9 @@ static uint32_t root_of(uint32_t *parents, uint32_t k) {
   return k;
 }
 
-/* Members that share what they compute or read place by place; those that may fail stay in one
- * piece, since their order against others is that of the group. */
+/* Connects members that have an elementwise operand or result in common, and all ordered
+ * members: these stay in one superoperator, which keeps their order. Returns a union-find
+ * forest. */
 static uint32_t *connect(struct fuse_block *b, const struct fuse_group *g) {
   struct fuse *fuse = b->fuse;
   uint32_t *parents = arena_alloc(fuse->o->scratch, g->members.count * sizeof *parents);
@@ -54,13 +54,13 @@ static uint32_t *connect(struct fuse_block *b, const struct fuse_group *g) {
   return parents;
 }
 
-/* An operation that stays by itself has no CONST nodes: constants have to be bound. */
+/* An operation that is not fused needs its constants as variables. */
 static void want_constants(struct fuse_block *b, const struct ir_binding *x) {
   for (uint32_t i = 0; i < x->operand_count; i++) {
     if (!fuse_constant(b->fuse, x->operands[i])) continue;
     b->wanted[x->operands[i]] = true;
-    struct fuse_unit *maker = fuse_maker(b, x->operands[i]);
-    if (maker) maker->stays = true;
+    struct fuse_unit *def = fuse_definition(b, x->operands[i]);
+    if (def) def->stays = true;
   }
 }
 
@@ -86,7 +86,7 @@ static void group_items(struct fuse_block *b, uint32_t group) {
   if (g->members.count == 0) return;
   qsort(g->members.items, g->members.count, sizeof *g->members.items, by_unit);
   uint32_t *parents = connect(b, g);
-  /* Lists of the components, each in order: next[k] follows k, counted from 1. */
+  /* Lists of the components, each in order: next[k] follows k, plus 1; 0: none. */
   uint32_t *next = arena_alloc(scratch, g->members.count * sizeof *next);
   uint32_t *last = arena_alloc(scratch, g->members.count * sizeof *last);
   for (uint32_t k = 0; k < g->members.count; k++) {
@@ -131,13 +131,13 @@ static void depend(struct emitter *e, uint32_t item, const struct fuse_unit *on)
   *array_push(e->b->fuse->o->scratch, &e->stack) = on->item;
 }
 
-/* Whatever has to come before a unit. */
+/* Pushes the items that must precede a unit. */
 static void depend_for(struct emitter *e, uint32_t item, const struct fuse_unit *u) {
   struct fuse_block *b = e->b;
   for (uint32_t i = 0; i < u->x->operand_count; i++)
-    depend(e, item, fuse_maker(b, u->x->operands[i]));
-  for (uint32_t i = 0; i < u->free_count; i++) depend(e, item, fuse_maker(b, u->free[i]));
-  if (u->chain != NO_UNIT) depend(e, item, &b->list[u->chain]);
+    depend(e, item, fuse_definition(b, u->x->operands[i]));
+  for (uint32_t i = 0; i < u->free_count; i++) depend(e, item, fuse_definition(b, u->free[i]));
+  if (u->ordered_before != NO_UNIT) depend(e, item, &b->list[u->ordered_before]);
 }
 
 static void depend_for_item(struct emitter *e, uint32_t item) {
@@ -179,7 +179,7 @@ static int by_position(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* Items in the order of their last units, unless another has to come first. */
+/* Emits items in the order of their last units, each after the items it depends on. */
 static void emit_all(struct fuse_block *b) {
   struct emitter e = {.b = b};
   struct arena *scratch = b->fuse->o->scratch;
@@ -198,7 +198,7 @@ static void emit_all(struct fuse_block *b) {
         continue;
       }
       e.stack.count--;
-      if (it->done) continue; /* it was asked for twice */
+      if (it->done) continue; /* it was pushed twice */
       it->done = true;
       emit(&e, item);
     }
@@ -208,10 +208,10 @@ static void emit_all(struct fuse_block *b) {
 
 /* ---- blocks ---- */
 
-/* What a block around it has to know of one that has been fused. */
+/* What the block around needs to know of a fused block. */
 struct outside {
   uint8_t effects;
-  const ir_var *free; /* variables of blocks around it that it uses */
+  const ir_var *free; /* variables of outer blocks that it uses */
   uint32_t free_count;
 };
 
@@ -243,7 +243,7 @@ static void find_free(struct fuse_block *b, struct outside *out) {
 
 static struct outside fuse_one(struct fuse *fuse, struct ir_block *block);
 
-/* Fuses the arms of an IF, and notes what they are to the block around them. */
+/* Fuses the arms of an IF, and notes their effects and free variables. */
 static void fuse_arms(struct fuse *fuse, struct fuse_unit *u) {
   struct outside then = fuse_one(fuse, u->x->as.arms.then);
   struct outside otherwise = fuse_one(fuse, u->x->as.arms.otherwise);
@@ -261,7 +261,7 @@ static void fuse_arms(struct fuse *fuse, struct fuse_unit *u) {
 static struct outside fuse_one(struct fuse *fuse, struct ir_block *block) {
   struct arena *scratch = fuse->o->scratch;
   struct fuse_block b = {.fuse = fuse, .block = block, .count = block->count};
-  map_init(&b.places, fuse->o->scratch);
+  map_init(&b.group_at, fuse->o->scratch);
   map_init(&b.inside, fuse->o->scratch);
   struct outside out = {.effects = block->end == IR_YIELD ? 0 : EFFECT_ENDS};
   b.number = ++fuse->block_count;
@@ -270,7 +270,7 @@ static struct outside fuse_one(struct fuse *fuse, struct ir_block *block) {
     struct ir_binding *x = &block->bindings[i];
     b.list[i].x = x;
     for (uint32_t k = 0; k < x->result_count; k++) {
-      fuse->makers[x->results[k]] = x;
+      fuse->definitions[x->results[k]] = x;
       fuse->blocks[x->results[k]] = b.number;
       fuse->units[x->results[k]] = i;
     }
@@ -301,7 +301,7 @@ static void fuse_function(struct fuse *fuse, uint32_t function) {
   size_t n = f->var_count;
   fuse->function = function;
   fuse->f = f;
-  fuse->makers = arena_alloc(scratch, n * sizeof *fuse->makers);
+  fuse->definitions = arena_alloc(scratch, n * sizeof *fuse->definitions);
   fuse->blocks = arena_alloc(scratch, n * sizeof *fuse->blocks);
   fuse->units = arena_alloc(scratch, n * sizeof *fuse->units);
   fuse->seen = arena_alloc(scratch, n * sizeof *fuse->seen);

@@ -1,30 +1,28 @@
 /* fuse.h - fusion: which bindings become one superoperator. Private to fuse*.c and explain.c.
  *
- * One block at a time, innermost first, in three steps.
+ * The pass handles one block at a time, innermost first, in three steps.
  *
- * 1. Stages and groups (fuse-plan.c). Going forward, every binding gets the least *stage* that
- *    its operands allow. A producer and what reads it place by place may share a stage; all
- *    other uses of a binding that could be fused are at a later one. Bindings of one stage and
- *    one domain are a *group*. A path that leaves a group leads to later stages only, so that
- *    no group waits for itself. Bindings that may fail are bound to each other in program
- *    order; what is proven safe may rest on one that may fail before it, and so does not move
- *    before that; it may move behind. Nothing leaves its side of a timer.
+ * 1. Stages and groups (fuse-plan.c). A forward walk gives every binding the least *stage* that
+ *    its operands allow. A producer and its elementwise uses may have the same stage; any other
+ *    use of a binding that can be fused has a later one. The bindings of one stage and one
+ *    domain are a *group*. A path that leaves a group leads to later stages only, so groups
+ * have no cyclic dependencies. Bindings that may fail keep their program order. A binding whose
+ *    safety depends on a check does not move before that check; it may move behind it. No
+ *    binding moves across a timer.
  *
- * 2. Who computes what (fuse-plan.c). Going backward, a producer that other groups than its own
- *    need is either written to memory by its own, or computed again in each of them, by the
- *    cost below.
+ * 2. Recomputation (fuse-plan.c). A backward walk decides, for each producer that other groups
+ *    need, whether its own group writes it to memory or each of them computes it again, by the
+ *    cost below. An ASSERT is a use of the flags that it checks and an elementwise use of its
+ *    reported values: back ends compute those only for the element that failed.
  *
- *    An ASSERT is one more reader of what it checks; what it tells it needs place by place too,
- *    since back ends compute that only where it fails.
+ * 3. Rewriting. The connected members of a group become a superoperator (fuse-build.c); the
+ * block is rewritten as near to its old order as the dependencies allow (fuse.c).
  *
- * 3. What is connected in a group becomes a superoperator (fuse-build.c); the block is put
- *    together again, as near to the old order as the new bindings allow (fuse.c).
- *
- * The cost model (fuse-cost.c) counts bytes of memory traffic for each place of the domain; the
- * work of an operation is counted in the same unit, the bytes that could have been moved
- * meanwhile. Writing a vector costs its element size, so does reading it in each group. A
- * value is computed again where the work, and the operands that the other group does not
- * read yet, cost less than that.
+ * The cost model (fuse-cost.c) counts bytes of memory traffic per element of the domain.
+ * Writing a vector costs its element size, and so does reading it in each group. The work of an
+ * operation counts as the bytes that could be moved in the same time. A group computes a value
+ * again if the work, and the reads of operands that the group does not read yet, cost less than
+ * reading the value.
  */
 #ifndef RAVEL_FUSE_H
 #define RAVEL_FUSE_H
@@ -34,16 +32,16 @@
 
 enum {
   FUSE_NODES_MOST = 256, /* of a superoperator; constants and their DIST are not counted */
-  FUSE_NODES_OWN = 192,  /* of those that are not computed again; the rest is kept for these */
-  FUSE_PARAMS_MOST = 32, /* of a superoperator, as near as can be told beforehand */
+  FUSE_NODES_OWN = 192,  /* of its own nodes; the rest is left for nodes computed again */
+  FUSE_PARAMS_MOST = 32, /* of a superoperator, by an estimate */
 };
 
 #define NO_UNIT  UINT32_MAX
 #define NO_GROUP UINT32_MAX
 
-/* A group that needs a producer. */
+/* An entry in the list of groups that need a producer. */
 struct fuse_need {
-  uint32_t group, next; /* in the list of needs, counted from 1 */
+  uint32_t group, next; /* index into fuse_block.needs, plus 1; 0: none */
 };
 
 /* A binding of the block being fused. */
@@ -52,16 +50,16 @@ struct fuse_unit {
   const char *parts; /* superop_parts; NULL: it cannot be fused */
   uint8_t role;      /* enum superop_role */
   uint8_t effects;   /* set of enum effect; 0: it is safe */
-  bool ordered;      /* it may fail or has an effect: keeps its place among such */
-  bool conditional;  /* safe because of what may fail before it: does not move before that */
-  bool stays;        /* it is computed where it stands, or in its group */
+  bool ordered;      /* it may fail or has an effect: ordered units keep their order */
+  bool conditional;  /* safe, but that depends on a check: does not move before it */
+  bool stays; /* it is computed by itself or in its own group; else only in other groups */
   uint32_t stage, epoch, group;
-  uint32_t domain;    /* likely class of the number of places */
-  uint32_t chain;     /* the last ordered unit before it, or NO_UNIT */
-  uint32_t needs;     /* list of groups that need it */
-  double cost;        /* of computing it in a group that has nothing of it yet */
-  uint32_t item;      /* what it is emitted in */
-  const ir_var *free; /* IF: variables of this and outer blocks that its arms use */
+  uint32_t domain;         /* class of the number of elements, assumed equal */
+  uint32_t ordered_before; /* the ordered unit that it must follow, or NO_UNIT */
+  uint32_t needs;          /* list of groups that need it */
+  double cost;             /* of computing it in a group that has none of its operands */
+  uint32_t item;           /* index of the item that contains it */
+  const ir_var *free;      /* IF: variables of this and outer blocks that its arms use */
   uint32_t free_count;
 };
 
@@ -78,10 +76,10 @@ struct fuse_group {
   ARRAY(struct fuse_member) members;
 };
 
-/* One binding of the block as it will be. */
+/* One binding of the rewritten block. */
 struct fuse_item {
   uint32_t position;     /* of the last unit in it */
-  uint32_t unit;         /* not fused; else NO_UNIT */
+  uint32_t unit;         /* the unit, if it is not fused; else NO_UNIT */
   uint32_t first, count; /* its members: in fuse_block.members */
   uint32_t superop;      /* fused and emitted: index into the program's */
   bool done, open;
@@ -106,12 +104,12 @@ struct fuse {
   /* of the function */
   uint32_t function;
   struct ir_function *f;
-  struct ir_binding **makers; /* of every variable: what binds it; NULL: a parameter */
-  uint32_t *blocks, *units;   /* the block and the unit it is bound in */
-  uint32_t *seen;             /* of every variable: stamps */
-  uint32_t *numbers;          /* what is noted of it where it has the latest stamp */
+  struct ir_binding **definitions; /* per variable: its binding; NULL: a parameter */
+  uint32_t *blocks, *units;        /* per variable: the block and the unit that define it */
+  uint32_t *seen;                  /* per variable: a stamp */
+  uint32_t *numbers; /* per variable: a number, valid if `seen` is the latest stamp */
   uint32_t stamp, block_count;
-  bool *wanted; /* of every variable: it has to be in memory */
+  bool *wanted; /* per variable: it must be in memory */
   bool timers;  /* there are timers in it */
 };
 
@@ -124,9 +122,9 @@ struct fuse_block {
   uint32_t count;
   ARRAY(struct fuse_need) needs;
   ARRAY(struct fuse_group) groups;
-  struct map places; /* (stage, domain) to one more than the group */
-  struct map inside; /* (group, variable): computed or read there */
-  bool *wanted;      /* fuse->wanted */
+  struct map group_at; /* from (stage, domain) to one more than the group */
+  struct map inside;   /* (group, variable): computed or read there */
+  bool *wanted;        /* fuse->wanted */
   ARRAY(struct fuse_item) items;
   uint32_t item; /* the one being built */
   ARRAY(struct fuse_member) members;
@@ -136,57 +134,56 @@ struct fuse_block {
 
 /* Bytes of one element of a variable. */
 double fuse_bytes(const struct fuse *, ir_var);
-/* Work of one place of an operation, in bytes. */
+/* Work of an operation per element, in bytes. */
 double fuse_work(const struct fuse *, const struct ir_binding *);
 /* Whether a variable is a constant of one element. */
 bool fuse_constant(const struct fuse *, ir_var);
-/* DIST or INDEX of constants: costs nothing to compute anywhere. */
+/* Whether it is a DIST or INDEX of constants, which is free to compute in any group. */
 bool fuse_flat(const struct fuse *, const struct ir_binding *);
 
 /* ---- fuse-sink.c ---- */
 
-/* Moves what only one arm of an IF needs into that arm. */
+/* Moves bindings that only one arm of an IF uses into that arm. */
 void fuse_sink(struct fuse *);
 
 /* ---- fuse-copy.c ---- */
 
-/* Copies what an arm of an IF computes more cheaply itself than it reads it into that arm. True
- * if there are new variables: sizes are to be computed again. */
+/* Copies bindings into an arm of an IF where computing them costs at most what reading them
+ * does. True if there are new variables: sizes must be computed again. */
 bool fuse_copy(struct fuse *);
 
 /* ---- fuse-lengths.c ---- */
 
-/* Takes the lengths of what is computed from what it is computed from, so that nothing waits
- * for it and it need not be in memory. True if there are new variables: sizes are to be
- * computed again. */
+/* Replaces the operand of LENGTH by an older vector of the same length, so that the computed
+ * one need not be in memory. True if there are new variables: sizes must be computed again. */
 bool fuse_lengths(struct opt *, const struct sizes *);
 
 /* ---- fuse-plan.c ---- */
 
-/* Roles, stages, groups; then who computes what. */
+/* Assigns roles, stages and groups, then decides which groups compute each producer. */
 void fuse_plan(struct fuse_block *);
-/* The unit of this block that binds a variable, or NULL. */
-struct fuse_unit *fuse_maker(const struct fuse_block *, ir_var);
+/* The unit of this block that defines a variable, or NULL. */
+struct fuse_unit *fuse_definition(const struct fuse_block *, ir_var);
 static inline bool fuse_is_producer(uint8_t role) {
   return role == ROLE_SPREAD || role == ROLE_INDEX || role == ROLE_GATHER ||
          role == ROLE_PICK || role == ROLE_MAP;
 }
-/* Whether u may read what `maker` computes in the same group, as an operand that plays this
- * part. */
-static inline bool fuse_in_place(const struct fuse_unit *maker, const struct fuse_unit *u,
+/* Whether u may use the result of `def` in the same group, as an operand of this part
+ * (superop_parts). */
+static inline bool fuse_in_place(const struct fuse_unit *def, const struct fuse_unit *u,
                                  char part) {
-  return part == 'd' && u->parts && maker->parts && fuse_is_producer(maker->role) &&
-         maker->domain == u->domain;
+  return part == 'd' && u->parts && def->parts && fuse_is_producer(def->role) &&
+         def->domain == u->domain;
 }
-/* The part an operand plays. */
+/* The part of an operand. */
 static inline char fuse_part(const struct fuse_unit *u, uint32_t operand) {
   return u->parts ? u->parts[operand] : 'x';
 }
 
 /* ---- fuse-build.c ---- */
 
-/* The binding of a superoperator made of these members, which are in program order. Its outputs
- * are the wanted results of those that belong to the item being built. */
+/* Makes a superoperator of these members, which are in program order; returns its binding. Its
+ * outputs are the wanted results of the members that belong to the item being built. */
 struct ir_binding fuse_build(struct fuse_block *, const struct fuse_member *, uint32_t count);
 
 #endif

@@ -1,18 +1,19 @@
-/* inline.c - calls replaced by the body of what they call.
+/* inline.c - replaces calls by the body of the callee.
  *
  * A callee with one call site is always inlined, a small one everywhere while the program stays
- * within a bound, a recursive one never: NESL's wrappers vanish, and a ladder of functions that
- * each call the next one twice does not explode. Callees come before callers, so a small body
- * is already expanded when it is copied. A body with one call site is not: it is expanded where
- * it goes, so that it is copied once however long the chain of calls above it. */
+ * within a bound, a recursive one never: NESL's wrappers vanish, and the program does not grow
+ * exponentially where each function calls the next one twice. Callees come before callers, so a
+ * small body is already expanded when it is copied. A body with one call site is not: it is
+ * expanded where it goes, so that it is copied once however deep the calls above it are nested.
+ */
 #include "base/map.h"
 #include "fcode-opt/passes.h"
 #include "ir/kinds.h"
 
 #include <string.h>
 
-/* Calls that the name of an origin tells at most, and bytes of it. */
-enum { MOST_TOLD = 1000 };
+/* Bytes of the name of an origin, which lists the calls. */
+enum { MAX_ORIGIN_NAME = 1000 };
 
 /* The program may grow to this many times its bindings, and by some more if it is small. */
 enum { GROWTH = 4, GROWTH_FREE = 1000 };
@@ -22,61 +23,61 @@ struct inliner {
   struct calls calls;
   uint64_t bulk, most; /* bindings of the program, and how many it may get */
   uint32_t f;          /* the caller */
-  ir_var *map;         /* what has become of its variables */
+  ir_var *map;         /* the variables that replace its own */
   uint32_t mapped, map_capacity;
   ARRAY(uint32_t) kept; /* functions with one call site that could not be inlined there */
   ARRAY(struct vcode_origin) origins;
-  struct map told; /* (origin of an instruction, of the call) to the origin of both */
+  struct map combined; /* (origin of an instruction, of the call) to the origin of both */
   bool changed;
 };
 
 /* ---- origins ---- */
 
-/* The origin of an instruction of a body that takes the place of a call: its own place, and in
- * the name, behind a `|` each, the call and those that led to it. So messages lose nothing. */
+/* The origin of an instruction of an inlined body: its own source location; its name lists the
+ * call and the calls around that, each behind a `|`, so that messages lose nothing. */
 static uint32_t origin_within(struct inliner *in, uint32_t inner, uint32_t call) {
   if (inner == 0 || call == 0) return inner;
-  uint32_t *told = map_at(&in->told, map_pair(inner, call));
-  if (*told != 0) return *told;
+  uint32_t *combined = map_at(&in->combined, map_pair(inner, call));
+  if (*combined != 0) return *combined;
   const struct vcode_origin *x = &in->origins.items[inner], *c = &in->origins.items[call];
   const char *led = strchr(c->name, '|');
   uint32_t both = inner;
-  if (strlen(x->name) + strlen(c->place) + strlen(c->name) < MOST_TOLD) {
+  if (strlen(x->name) + strlen(c->place) + strlen(c->name) < MAX_ORIGIN_NAME) {
     both = (uint32_t)in->origins.count;
     struct vcode_origin origin = {
-        /* a copy: who is told of a place finds its origin by it */
+        /* a copy: messages find the origin by this pointer */
         arena_printf(in->o->arena, "%s", x->place),
         arena_printf(in->o->arena, "%s|%s%s", x->name, c->place, led ? led : "")};
     *array_push(in->o->arena, &in->origins) = origin;
   }
-  *told = both;
+  *combined = both;
   return both;
 }
 
-static void tell_call(struct inliner *in, struct ir_block *block, uint32_t call) {
+static void add_call(struct inliner *in, struct ir_block *block, uint32_t call) {
   for (uint32_t i = 0; i < block->count; i++) {
     struct ir_binding *x = &block->bindings[i];
     x->origin = origin_within(in, x->origin, call);
     if (x->form != IR_IF) continue;
-    tell_call(in, x->as.arms.then, call);
-    tell_call(in, x->as.arms.otherwise, call);
+    add_call(in, x->as.arms.then, call);
+    add_call(in, x->as.arms.otherwise, call);
   }
 }
 
 /* ---- what to inline ---- */
 
-/* Whether its only call is to be replaced by it. */
+/* Whether it has only one call, which it may replace. */
 static bool called_once(const struct inliner *in, uint32_t f) {
   const struct calls *calls = &in->calls;
   return in->o->program->functions[f].typed && calls->sites[f] == 1 && !calls->fixed[f] &&
          !calls->recursive[f];
 }
 
-static bool wanted(struct inliner *in, uint32_t callee, uint32_t depth, uint32_t chain) {
+static bool wanted(struct inliner *in, uint32_t callee, uint32_t depth, uint32_t within) {
   const struct calls *calls = &in->calls;
   bool fits = depth + calls->depth[callee] <= OPT_DEEPEST;
   if (called_once(in, callee)) {
-    if (fits && chain < OPT_DEEPEST) return true;
+    if (fits && within < OPT_DEEPEST) return true;
     *array_push(in->o->scratch, &in->kept) = callee;
     return false;
   }
@@ -85,7 +86,7 @@ static bool wanted(struct inliner *in, uint32_t callee, uint32_t depth, uint32_t
          in->bulk + calls->bulk[callee] <= in->most;
 }
 
-/* Room for the variables that the caller has now; new ones are themselves. */
+/* Extends the map to the new variables of the caller, which are not replaced. */
 static void extend_map(struct inliner *in) {
   uint32_t count = in->o->program->functions[in->f].var_count;
   if (count > in->map_capacity) {
@@ -97,7 +98,7 @@ static void extend_map(struct inliner *in) {
   for (; in->mapped < count; in->mapped++) in->map[in->mapped] = in->mapped;
 }
 
-/* What the callee's kind variables are in this call. */
+/* The kinds of the callee's kind variables in this call. */
 static const struct ir_kind **instance_of(struct inliner *in, struct ir_function *f,
                                           const struct ir_function *callee,
                                           const struct ir_binding *call) {
@@ -108,7 +109,7 @@ static const struct ir_kind **instance_of(struct inliner *in, struct ir_function
   for (uint32_t i = 0; i < call->result_count; i++)
     ir_kind_match(callee->result_kinds[i], f->vars[call->results[i]], instance);
   for (uint32_t i = 0; i < callee->kind_variables; i++) {
-    if (instance[i]) continue; /* of something it makes and takes apart again */
+    if (instance[i]) continue; /* of a value that the callee makes and uses up itself */
     struct ir_kind *fresh = arena_alloc(in->o->arena, sizeof *fresh);
     *fresh = (struct ir_kind){.tag = IR_ANY, .variable = f->kind_variables++};
     instance[i] = fresh;
@@ -116,7 +117,7 @@ static const struct ir_kind **instance_of(struct inliner *in, struct ir_function
   return instance;
 }
 
-/* The callee's body with the call's operands in place of its parameters. */
+/* A copy of the callee's body, its parameters replaced by the call's operands. */
 static struct ir_block *expand(struct inliner *in, const struct ir_binding *call,
                                uint32_t depth) {
   struct opt *o = in->o;
@@ -135,31 +136,32 @@ static struct ir_block *expand(struct inliner *in, const struct ir_binding *call
   in->changed = true;
   struct ir_block *body =
       rewrite_copy(o, f, callee, callee->body, map, instance_of(in, f, callee, call));
-  tell_call(in, body, call->origin);
+  add_call(in, body, call->origin);
   return body;
 }
 
-static void inline_block(struct inliner *, struct ir_block *, uint32_t depth, uint32_t chain);
+static void inline_block(struct inliner *, struct ir_block *, uint32_t depth, uint32_t within);
 
-/* Appends what becomes of a block's bindings to `out`. `chain`: bodies that this is within. */
+/* Appends the bindings of a block to `out`, calls inlined. `within`: the number of inlined
+ * bodies around it. */
 static void inline_bindings(struct inliner *in, struct ir_block *block, uint32_t depth,
-                            uint32_t chain, struct rewrite_block *out) {
+                            uint32_t within, struct rewrite_block *out) {
   struct opt *o = in->o;
   for (uint32_t i = 0; i < block->count; i++) {
     struct ir_binding *x = &block->bindings[i];
     for (uint32_t k = 0; k < x->operand_count; k++) x->operands[k] = in->map[x->operands[k]];
     if (x->form == IR_IF) {
-      inline_block(in, x->as.arms.then, depth + 1, chain);
-      inline_block(in, x->as.arms.otherwise, depth + 1, chain);
+      inline_block(in, x->as.arms.then, depth + 1, within);
+      inline_block(in, x->as.arms.otherwise, depth + 1, within);
     }
-    if (x->form != IR_CALL || !wanted(in, x->as.callee, depth, chain)) {
+    if (x->form != IR_CALL || !wanted(in, x->as.callee, depth, within)) {
       rewrite_append(o, out, x);
       continue;
     }
     struct ir_block *body = expand(in, x, depth);
     extend_map(in);
     if (called_once(in, x->as.callee))
-      inline_bindings(in, body, depth, chain + 1, out);
+      inline_bindings(in, body, depth, within + 1, out);
     else
       for (uint32_t k = 0; k < body->count; k++) rewrite_append(o, out, &body->bindings[k]);
     for (uint32_t k = 0; k < x->result_count; k++) in->map[x->results[k]] = body->results[k];
@@ -172,9 +174,9 @@ static void inline_bindings(struct inliner *in, struct ir_block *block, uint32_t
 }
 
 static void inline_block(struct inliner *in, struct ir_block *block, uint32_t depth,
-                         uint32_t chain) {
+                         uint32_t within) {
   struct rewrite_block out = {0};
-  inline_bindings(in, block, depth, chain, &out);
+  inline_bindings(in, block, depth, within, &out);
   rewrite_finish(block, &out);
 }
 
@@ -188,7 +190,7 @@ static void inline_function(struct inliner *in, uint32_t f) {
 
 bool pass_inline(struct opt *o) {
   struct inliner in = {.o = o, .calls = calls_make(o)};
-  map_init(&in.told, o->scratch);
+  map_init(&in.combined, o->scratch);
   uint32_t n = o->program->function_count;
   for (uint32_t f = 0; f < n; f++) in.bulk += in.calls.bulk[f];
   in.most = GROWTH * in.bulk + GROWTH_FREE;

@@ -1,5 +1,5 @@
-/* loops-execute.c - symbolic execution of a function, place by place: see loops.h. Whatever is
- * not understood ends it, and the function stays as it is.
+/* loops-execute.c - symbolic execution of a function for one element: see loops.h. An operation
+ * that is not supported ends it, and the function is not rewritten.
  */
 #include "fcode-opt/loops.h"
 
@@ -7,12 +7,12 @@
 
 /* ---- domains ---- */
 
-uint32_t loops_places(const struct symbolic *s, uint32_t domain) {
+uint32_t loops_base(const struct symbolic *s, uint32_t domain) {
   while (s->domains.items[domain].first != LOOPS_NONE) domain = s->domains.items[domain].parent;
   return domain;
 }
 
-/* The places of `parent` where a flag holds. */
+/* The domain of the elements of `parent` for which a flag holds. */
 static uint32_t packed(struct symbolic *s, uint32_t parent, uint32_t flag) {
   for (uint32_t i = 0; i < s->domains.count; i++) {
     const struct domain *d = &s->domains.items[i];
@@ -23,12 +23,12 @@ static uint32_t packed(struct symbolic *s, uint32_t parent, uint32_t flag) {
   return (uint32_t)s->domains.count - 1;
 }
 
-/* The domain that has the places of both, which together are those of one; or NONE. */
+/* The joined domain of two that partition a common parent; or NONE. */
 static uint32_t joined(struct symbolic *s, uint32_t first, uint32_t second) {
-  const struct domain *a = &s->domains.items[loops_places(s, first)];
-  const struct domain *b = &s->domains.items[loops_places(s, second)];
+  const struct domain *a = &s->domains.items[loops_base(s, first)];
+  const struct domain *b = &s->domains.items[loops_base(s, second)];
   if (a->flag == LOOPS_NONE || b->flag == LOOPS_NONE) return LOOPS_NONE;
-  if (loops_places(s, a->parent) != loops_places(s, b->parent) ||
+  if (loops_base(s, a->parent) != loops_base(s, b->parent) ||
       !loops_complement(s, a->flag, b->flag)) {
     return LOOPS_NONE;
   }
@@ -41,24 +41,24 @@ static uint32_t joined(struct symbolic *s, uint32_t first, uint32_t second) {
   return (uint32_t)s->domains.count - 1;
 }
 
-/* Whether all places of `inner` are places of `outer`. */
+/* Whether `inner` is a subset of `outer`. */
 static bool is_within(const struct symbolic *s, uint32_t inner, uint32_t outer) {
-  outer = loops_places(s, outer);
-  for (uint32_t d = loops_places(s, inner);; d = loops_places(s, s->domains.items[d].parent)) {
+  outer = loops_base(s, outer);
+  for (uint32_t d = loops_base(s, inner);; d = loops_base(s, s->domains.items[d].parent)) {
     if (d == outer) return true;
     if (s->domains.items[d].parent == LOOPS_NONE) return false;
   }
 }
 
-/* SELECT by whether a place of `outer` is one of `inner`. */
+/* SELECT by whether an element of `outer` is in `inner`. */
 static uint32_t merge(struct symbolic *s, uint32_t inner, uint32_t outer, uint32_t yes,
                       uint32_t no) {
-  outer = loops_places(s, outer);
-  for (uint32_t d = loops_places(s, inner); d != outer && yes != LOOPS_NONE;) {
+  outer = loops_base(s, outer);
+  for (uint32_t d = loops_base(s, inner); d != outer && yes != LOOPS_NONE;) {
     const struct domain *at = &s->domains.items[d];
     const uint32_t flag = at->flag, parent = at->parent;
     yes = loops_select(s, flag, yes, no);
-    d = loops_places(s, parent);
+    d = loops_base(s, parent);
   }
   return yes;
 }
@@ -71,8 +71,8 @@ static bool set(struct symbolic *s, ir_var v, enum shape shape, uint32_t domain,
   return shape == SHAPE_DOMAIN || expr != LOOPS_NONE;
 }
 
-static bool is_places(const struct symbolic *s, ir_var v, uint32_t domain) {
-  return s->vars[v].shape == SHAPE_PLACES && s->vars[v].domain == domain;
+static bool is_vector(const struct symbolic *s, ir_var v, uint32_t domain) {
+  return s->vars[v].shape == SHAPE_VECTOR && s->vars[v].domain == domain;
 }
 
 static bool domain_of(const struct symbolic *s, ir_var v, uint32_t *domain) {
@@ -80,7 +80,7 @@ static bool domain_of(const struct symbolic *s, ir_var v, uint32_t *domain) {
   return s->vars[v].shape == SHAPE_DOMAIN;
 }
 
-/* A flag of the places of a domain which says that a divisor is not 0; or NONE. */
+/* A flag that holds in the domain and implies that the divisor is not 0; or NONE. */
 static uint32_t not_zero(const struct symbolic *s, uint32_t divisor, uint32_t domain) {
   for (uint32_t d = domain; d != LOOPS_NONE; d = s->domains.items[d].parent) {
     const uint32_t flag = s->domains.items[d].flag;
@@ -97,8 +97,8 @@ static uint32_t not_zero(const struct symbolic *s, uint32_t divisor, uint32_t do
   return LOOPS_NONE;
 }
 
-/* Makes sure that a division may be computed at all places: where the divisor might be 0, which
- * it is not where the result is wanted, it becomes 1. */
+/* Makes a division safe for all elements: outside the domain, where the result is not used, the
+ * divisor becomes 1. */
 static bool make_safe(struct symbolic *s, struct expression *e, uint32_t domain) {
   if (e->op != OPC_MOD && e->op != OPC_DIV) return false;
   const uint32_t divisor = e->args[1];
@@ -119,7 +119,7 @@ static bool do_map(struct symbolic *s, const struct ir_binding *x) {
                          .count = x->operand_count,
                          .pos = x->pos,
                          .origin = x->origin};
-  if (first->shape != SHAPE_UNIFORM && first->shape != SHAPE_PLACES) return false;
+  if (first->shape != SHAPE_UNIFORM && first->shape != SHAPE_VECTOR) return false;
   for (uint32_t i = 0; i < x->operand_count; i++) {
     const struct known *k = &s->vars[x->operands[i]];
     if (k->shape != first->shape || k->domain != first->domain) return false;
@@ -127,7 +127,7 @@ static bool do_map(struct symbolic *s, const struct ir_binding *x) {
   }
   const struct superop_node node = {.op = x->op, .type = x->type, .role = ROLE_MAP};
   if (superop_may_fail(&node) &&
-      !make_safe(s, &e, first->shape == SHAPE_PLACES ? first->domain : LOOPS_NONE)) {
+      !make_safe(s, &e, first->shape == SHAPE_VECTOR ? first->domain : LOOPS_NONE)) {
     return false;
   }
   const uint32_t expr = x->op == OPC_SELECT ? loops_select(s, e.args[0], e.args[1], e.args[2])
@@ -152,19 +152,19 @@ static bool do_dist(struct symbolic *s, const struct ir_binding *x) {
   uint32_t domain;
   return v->shape == SHAPE_UNIFORM && !s->exprs.items[v->expr].odd &&
          domain_of(s, x->operands[1], &domain) &&
-         set(s, x->results[0], SHAPE_PLACES, domain, v->expr);
+         set(s, x->results[0], SHAPE_VECTOR, domain, v->expr);
 }
 
 static bool do_pack(struct symbolic *s, const struct ir_binding *x) {
   const struct known v = s->vars[x->operands[0]], flag = s->vars[x->operands[1]];
   uint32_t domain;
-  if (!domain_of(s, x->operands[2], &domain) || !is_places(s, x->operands[0], domain) ||
-      !is_places(s, x->operands[1], domain) || s->exprs.items[flag.expr].odd ||
+  if (!domain_of(s, x->operands[2], &domain) || !is_vector(s, x->operands[0], domain) ||
+      !is_vector(s, x->operands[1], domain) || s->exprs.items[flag.expr].odd ||
       s->exprs.items[flag.expr].called) {
     return false;
   }
   const uint32_t some = packed(s, domain, flag.expr);
-  return set(s, x->results[0], SHAPE_PLACES, some, v.expr) &&
+  return set(s, x->results[0], SHAPE_VECTOR, some, v.expr) &&
          set(s, x->results[1], SHAPE_DOMAIN, some, LOOPS_NONE);
 }
 
@@ -174,7 +174,7 @@ static bool do_lengths(struct symbolic *s, const struct ir_binding *x) {
          set(s, x->results[0], SHAPE_UNIFORM, LOOPS_NONE, loops_expression(s, &e));
 }
 
-/* INDEX from 0, or from a count on, by 1. */
+/* INDEX by 1, from 0 or from a count. */
 static bool do_index(struct symbolic *s, const struct ir_binding *x) {
   const struct known *start = &s->vars[x->operands[0]], *stride = &s->vars[x->operands[1]];
   struct expression e = {.kind = EXPR_INDEX, .elem = SUPEROP_INT, .start = LOOPS_NONE};
@@ -188,10 +188,10 @@ static bool do_index(struct symbolic *s, const struct ir_binding *x) {
   } else if (!loops_is_number(s, start->expr, 0)) {
     return false;
   }
-  return set(s, x->results[0], SHAPE_PLACES, e.number, loops_expression(s, &e));
+  return set(s, x->results[0], SHAPE_VECTOR, e.number, loops_expression(s, &e));
 }
 
-/* The domain whose count an expression is; or NONE. */
+/* The domain whose number of elements the expression is; or NONE. */
 static uint32_t counted(struct symbolic *s, uint32_t expr) {
   const struct expression *e = &s->exprs.items[expr];
   if (e->kind == EXPR_COUNT) return e->number;
@@ -208,7 +208,7 @@ static bool do_make_segdes(struct symbolic *s, const struct ir_binding *x) {
   return domain != LOOPS_NONE && set(s, x->results[0], SHAPE_DOMAIN, domain, LOOPS_NONE);
 }
 
-/* Whether an index sends the places of `from` to their own positions in `to`. */
+/* Whether an index maps the elements of `from` to their own indices in `to`. */
 static bool is_own_position(const struct symbolic *s, uint32_t expr, uint32_t from,
                             uint32_t to) {
   const struct expression *e = &s->exprs.items[expr];
@@ -224,12 +224,12 @@ static bool do_merge(struct symbolic *s, const struct ir_binding *x) {
   const struct known v = s->vars[x->operands[0]], otherwise = s->vars[x->operands[2]];
   uint32_t from, to;
   if (!domain_of(s, x->operands[3], &from) || !domain_of(s, x->operands[4], &to)) return false;
-  if (!is_places(s, x->operands[0], from) || !is_places(s, x->operands[1], from) ||
-      !is_places(s, x->operands[2], to) || !is_within(s, from, to) ||
+  if (!is_vector(s, x->operands[0], from) || !is_vector(s, x->operands[1], from) ||
+      !is_vector(s, x->operands[2], to) || !is_within(s, from, to) ||
       !is_own_position(s, s->vars[x->operands[1]].expr, from, to)) {
     return false;
   }
-  return set(s, x->results[0], SHAPE_PLACES, to, merge(s, from, to, v.expr, otherwise.expr));
+  return set(s, x->results[0], SHAPE_VECTOR, to, merge(s, from, to, v.expr, otherwise.expr));
 }
 
 static bool do_operation(struct symbolic *s, const struct ir_binding *x) {
@@ -247,7 +247,7 @@ static bool do_operation(struct symbolic *s, const struct ir_binding *x) {
 
 /* ---- calls and blocks ---- */
 
-/* The call of itself: its arguments have the shapes of the parameters, in a smaller domain. */
+/* The recursive call: its arguments have the shapes of the parameters, in a smaller domain. */
 static bool do_call(struct symbolic *s, const struct ir_binding *x) {
   if (x->as.callee != s->function || s->call) return false;
   s->call = x;
@@ -260,12 +260,12 @@ static bool do_call(struct symbolic *s, const struct ir_binding *x) {
     const struct known *param = &s->vars[s->f->params[i]], *v = &s->vars[x->operands[i]];
     if (param->shape == SHAPE_DOMAIN) continue;
     if (v->shape != param->shape || s->exprs.items[v->expr].odd) return false;
-    if (v->shape == SHAPE_PLACES && v->domain != s->call_domain) return false;
+    if (v->shape == SHAPE_VECTOR && v->domain != s->call_domain) return false;
   }
   for (uint32_t i = 0; i < x->result_count; i++) {
     struct expression e = {
         .kind = EXPR_RESULT, .elem = ir_superop_kind(s->f->vars[x->results[i]]), .number = i};
-    if (!set(s, x->results[i], SHAPE_PLACES, s->call_domain, loops_expression(s, &e))) {
+    if (!set(s, x->results[i], SHAPE_VECTOR, s->call_domain, loops_expression(s, &e))) {
       return false;
     }
   }
@@ -279,8 +279,8 @@ static bool is_empty_constant(const struct ir_binding *x) {
 
 static bool do_block(struct symbolic *s, const struct ir_block *block);
 
-/* if the domain has places then ... else empty vectors: then those of the first arm were empty
- * too, if they are of that domain or a smaller one. */
+/* An IF whether the domain has elements, with empty vectors in the second arm: if it has none,
+ * the results of the first arm would be empty, too, in that domain or a subset. */
 static bool do_if(struct symbolic *s, const struct ir_binding *x) {
   const struct known *condition = &s->vars[x->operands[0]];
   const struct ir_block *then = x->as.arms.then, *otherwise = x->as.arms.otherwise;
@@ -300,7 +300,7 @@ static bool do_if(struct symbolic *s, const struct ir_binding *x) {
     for (uint32_t k = 0; k < otherwise->count; k++) {
       bound_there |= otherwise->bindings[k].results[0] == otherwise->results[i];
     }
-    if (!bound_there || v.shape != SHAPE_PLACES || !is_within(s, v.domain, domain))
+    if (!bound_there || v.shape != SHAPE_VECTOR || !is_within(s, v.domain, domain))
       return false;
     s->vars[x->results[i]] = v;
   }
@@ -325,7 +325,8 @@ static bool do_block(struct symbolic *s, const struct ir_block *block) {
 
 /* ---- the function ---- */
 
-/* The parameters: one descriptor, of one segment; vectors of its length or of length 1. */
+/* The parameters must be one descriptor of one segment, and vectors of its length or length 1.
+ */
 static bool take_params(struct symbolic *s) {
   ir_var root = IR_NO_VAR;
   for (uint32_t i = 0; i < s->f->param_count; i++) {
@@ -341,14 +342,14 @@ static bool take_params(struct symbolic *s) {
   *array_push(s->o->scratch, &s->domains) =
       (struct domain){LOOPS_NONE, LOOPS_NONE, LOOPS_NONE, LOOPS_NONE};
   set(s, root, SHAPE_DOMAIN, 0, LOOPS_NONE);
-  const uint32_t places = sizes_class(s->sizes, s->function, root, SIZE_TOTAL);
+  const uint32_t length = sizes_class(s->sizes, s->function, root, SIZE_TOTAL);
   for (uint32_t i = 0; i < s->f->param_count; i++) {
     const ir_var v = s->f->params[i];
     struct expression e = {
         .kind = EXPR_PARAM, .elem = ir_superop_kind(s->f->vars[v]), .number = i};
     if (v == root) continue;
-    if (sizes_class(s->sizes, s->function, v, SIZE_LEN) == places) {
-      set(s, v, SHAPE_PLACES, 0, loops_expression(s, &e));
+    if (sizes_class(s->sizes, s->function, v, SIZE_LEN) == length) {
+      set(s, v, SHAPE_VECTOR, 0, loops_expression(s, &e));
     } else if (sizes_known(s->sizes, s->function, v, SIZE_LEN) == 1) {
       set(s, v, SHAPE_UNIFORM, LOOPS_NONE, loops_expression(s, &e));
     } else {
@@ -362,7 +363,7 @@ bool loops_execute(struct symbolic *s) {
   const struct ir_block *body = s->f->body;
   if (body->end != IR_YIELD || !take_params(s) || !do_block(s, body) || !s->call) return false;
   for (uint32_t i = 0; i < body->result_count; i++) {
-    if (!is_places(s, body->results[i], 0)) return false;
+    if (!is_vector(s, body->results[i], 0)) return false;
   }
-  return s->call_domain != LOOPS_NONE && loops_places(s, s->call_domain) != 0;
+  return s->call_domain != LOOPS_NONE && loops_base(s, s->call_domain) != 0;
 }

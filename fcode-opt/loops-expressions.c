@@ -1,4 +1,4 @@
-/* loops-expressions.c - the expressions of the pass `loops`, equal ones made once. */
+/* loops-expressions.c - the expressions of the pass `loops`; equal ones are stored once. */
 #include "fcode-opt/loops.h"
 
 #include <string.h>
@@ -48,7 +48,7 @@ bool loops_complement(const struct symbolic *s, uint32_t a, uint32_t b) {
   if (x->op == OPC_NOT && x->args[0] == b) return true;
   if (y->op == OPC_NOT && y->args[0] == a) return true;
   bool opposite = (x->op == OPC_EQ && y->op == OPC_NE) || (x->op == OPC_NE && y->op == OPC_EQ);
-  if (x->type == TW_INT) { /* of a FLOAT that is no number neither holds */
+  if (x->type == TW_INT) { /* for a FLOAT NaN neither holds */
     opposite |= (x->op == OPC_LT && y->op == OPC_GE) || (x->op == OPC_GE && y->op == OPC_LT) ||
                 (x->op == OPC_GT && y->op == OPC_LE) || (x->op == OPC_LE && y->op == OPC_GT);
   }

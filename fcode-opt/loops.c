@@ -1,8 +1,8 @@
-/* loops.c - recursion at the end of a function becomes a loop in a superoperator, which takes
- * its arguments and gives its results in one pass over memory; see loops.h.
+/* loops.c - tail recursion becomes a loop within a superoperator, which reads the arguments and
+ * writes the results in one pass over memory; see loops.h.
  *
- * The function then consists of this superoperator and calls nobody. It does the same to every
- * bit, except that no depth of calls is exceeded.
+ * The new body of the function is this superoperator. Its results have the same bits; only the
+ * limit on the depth of calls no longer applies.
  */
 #include "fcode-opt/loops.h"
 
@@ -10,23 +10,23 @@
 #include "ir/constant.h"
 #include <string.h>
 
-/* The superoperator being made: parameters are those of the function. */
+/* The superoperator being made; its parameters are those of the function. */
 struct builder {
   struct symbolic *s;
   ARRAY(struct superop_node) nodes;
   uint32_t values;
-  uint32_t *numbers;        /* of every expression: its value, or LOOPS_NONE */
+  uint32_t *numbers;        /* per expression: its value, or LOOPS_NONE */
   uint32_t root;            /* the parameter that is the domain */
-  ARRAY(uint32_t) literals; /* flags that hold where the call was made */
+  ARRAY(uint32_t) literals; /* flags that hold in the domain of the call */
 };
 
 static const struct expression *expr_of(const struct builder *b, uint32_t e) {
   return &b->s->exprs.items[e];
 }
 
-/* ---- what the results are ---- */
+/* ---- results ---- */
 
-/* Whether a flag is known where the function goes on; then *holds. */
+/* Whether the value of a flag is known in the domain of the call; if so, it is *holds. */
 static bool is_known(const struct builder *b, uint32_t flag, bool *holds) {
   for (size_t i = 0; i < b->literals.count; i++) {
     *holds = flag == b->literals.items[i];
@@ -35,7 +35,7 @@ static bool is_known(const struct builder *b, uint32_t flag, bool *holds) {
   return false;
 }
 
-/* Where the function goes on, its result must be that of the call. */
+/* Whether, in the domain of the call, this result of the function is that of the call. */
 static bool is_passed_on(const struct builder *b, uint32_t expr, uint32_t result) {
   const struct expression *e = expr_of(b, expr);
   bool holds;
@@ -45,8 +45,8 @@ static bool is_passed_on(const struct builder *b, uint32_t expr, uint32_t result
   return e->kind == EXPR_RESULT && e->number == result;
 }
 
-/* Where it ends: without the arms that are the call's, which are not taken. LOOPS_NONE if the
- * call is elsewhere too. */
+/* The result for elements that do not continue: the expression without the operands of SELECT
+ * that are results of the call. LOOPS_NONE if it uses these in another way. */
 static uint32_t at_end(const struct builder *b, uint32_t expr) {
   const struct expression e = *expr_of(b, expr);
   if (!e.called) return expr;
@@ -76,7 +76,7 @@ static void operands(struct superop_node *node, uint32_t count, uint32_t x, uint
   node->operands[1] = y;
 }
 
-/* All constants that are needed, spread over the domain, before the loop. */
+/* Adds the needed constants, spread over the domain, before the loop. */
 static void add_constants(struct builder *b, const bool *needed) {
   for (uint32_t i = 0; i < b->s->exprs.count; i++) {
     const struct expression *e = expr_of(b, i);
@@ -89,7 +89,7 @@ static void add_constants(struct builder *b, const bool *needed) {
   }
 }
 
-/* The value of an expression whose parameters and constants have theirs. */
+/* Adds the nodes of an expression; parameters and constants have values already. */
 static uint32_t compute(struct builder *b, uint32_t expr) {
   if (b->numbers[expr] != LOOPS_NONE) return b->numbers[expr];
   const struct expression e = *expr_of(b, expr);
@@ -114,7 +114,8 @@ static uint32_t next_of(const struct builder *b, uint32_t param) {
 
 /* ---- the superoperator ---- */
 
-/* What every value of the loop is where a round begins. */
+/* At the beginning of an iteration: parameters are the carried values, nothing else is
+ * computed. */
 static void begin_round(struct builder *b, const uint32_t *carried) {
   for (uint32_t i = 0; i < b->s->exprs.count; i++) {
     const struct expression *e = expr_of(b, i);
@@ -188,15 +189,15 @@ static struct superop *complete(struct builder *b, const uint32_t *outputs, uint
   return op;
 }
 
-/* The parameter that the loop carries first; or LOOPS_NONE. */
+/* The first parameter that the loop carries; or LOOPS_NONE. */
 static uint32_t first_carried(const struct builder *b) {
   const uint32_t first = b->root == 0 ? 1 : 0;
   return first < b->s->f->param_count ? first : LOOPS_NONE;
 }
 
-/* An output for each result: no value twice, none of them a constant's. If nobody needs a
- * result, because the recursion is there only since it might not end, the output is what a
- * parameter is at the end: a superoperator has one. */
+/* Adds an output for each result; no value is an output twice. A function without results stays
+ * in the program only because its recursion may not end; a superoperator needs an output, so
+ * this is the final value of a parameter. */
 static void add_outputs(struct builder *b, const uint32_t *ends, uint32_t count,
                         const uint32_t *carried, uint32_t *outputs) {
   if (count == 0) outputs[0] = carried[first_carried(b)];
@@ -204,7 +205,7 @@ static void add_outputs(struct builder *b, const uint32_t *ends, uint32_t count,
     outputs[i] = compute(b, ends[i]);
     for (uint32_t k = 0; k < i; k++) {
       if (outputs[k] != outputs[i]) continue;
-      const struct expression *e = expr_of(b, ends[i]); /* once more */
+      const struct expression *e = expr_of(b, ends[i]); /* a copy */
       const uint32_t same = outputs[i], flag = compute(b, b->literals.items[0]);
       struct superop_node *node = add(b, OPC_SELECT, e->elem, e);
       node->operand_count = 3;
@@ -250,7 +251,7 @@ static void replace_body(struct opt *o, struct ir_function *f, const struct ir_b
   f->body = body;
 }
 
-/* The loop that an understood function is, or NULL. */
+/* The loop of a function that was executed symbolically; NULL if it is none. */
 static const struct superop *loop_of(struct symbolic *s) {
   struct builder b = {.s = s, .values = s->f->param_count};
   const struct ir_block *body = s->f->body;
@@ -259,7 +260,7 @@ static const struct superop *loop_of(struct symbolic *s) {
     if (s->domains.items[d].flag == LOOPS_NONE) continue;
     *array_push(s->o->scratch, &b.literals) = s->domains.items[d].flag;
   }
-  for (size_t i = 0; 2 * i + 1 < b.literals.count; i++) { /* in the order of the function */
+  for (size_t i = 0; 2 * i + 1 < b.literals.count; i++) { /* reversed: in program order */
     uint32_t *x = b.literals.items + i, *y = b.literals.items + b.literals.count - 1 - i;
     const uint32_t flag = *x;
     *x = *y;

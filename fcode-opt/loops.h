@@ -1,13 +1,12 @@
-/* loops.h - what the files of the pass `loops` share. Private to loops*.c.
+/* loops.h - the common types of the pass `loops`. Private to loops*.c.
  *
- * A function that is applied to each element, and calls itself at its end, is compiled to one
- * on vectors: it finds the places that go on, packs what they need, calls itself on those, and
- * puts what comes back among the results of the others. The pass undoes that. It executes the
- * function symbolically, place by place: what a vector holds is an *expression* on the
- * function's arguments at the same place, and which places it has is a *domain*. Packing
- * changes the domain and not the expression, merging makes a SELECT. If in the end the result
- * is what the call gave wherever the call was made, and the call was made where some flag
- * holds, the function is a loop (loops.c).
+ * neslc flattens a tail-recursive function that is applied to each element into a function on
+ * vectors: it packs the elements that continue, calls itself on them, and merges the results of
+ * the call with those of the other elements. The pass inverts that. It executes the function
+ * symbolically, for one element: a vector is an *expression* on the function's arguments at the
+ * same element, and a *domain*, the set of elements that it has. PACK changes the domain but
+ * not the expression; merging makes a SELECT. The function is a loop if its result is that of
+ * the call for all elements of the call's domain, and flags determine that domain (loops.c).
  */
 #ifndef RAVEL_FCODE_OPT_LOOPS_H
 #define RAVEL_FCODE_OPT_LOOPS_H
@@ -17,26 +16,26 @@
 #define LOOPS_NONE UINT32_MAX
 
 enum {
-  LOOPS_EXPRESSIONS = 400, /* of one function; beyond, it stays as it is */
+  LOOPS_EXPRESSIONS = 400, /* of one function; with more it is not rewritten */
   LOOPS_NODES = 96         /* of the superoperator */
 };
 
-/* What a place has: a tree whose equal parts are one. */
+/* The value of one element: an expression DAG, equal subexpressions stored once. */
 enum expression_kind {
   EXPR_PARAM,  /* of the function: number */
   EXPR_CONST,  /* of length 1 */
   EXPR_MAP,    /* op, type, args */
   EXPR_RESULT, /* number of a result of the call */
-  EXPR_INDEX,  /* the position of the place in domain `number`; plus the count of `start` */
-  EXPR_COUNT   /* how many places domain `number` has */
+  EXPR_INDEX,  /* the index of the element in domain `number`, plus the count of `start` */
+  EXPR_COUNT   /* the number of elements of domain `number` */
 };
 
 struct expression {
   uint8_t kind;
   uint8_t type; /* enum type_word: MAP's own */
   uint8_t elem; /* enum superop_kind */
-  bool odd;     /* INDEX or COUNT is in it: of use to the merging only */
-  bool called;  /* RESULT is in it */
+  bool odd;     /* contains INDEX or COUNT: allowed in indices of merges only */
+  bool called;  /* contains RESULT */
   uint16_t op;
   uint32_t number, start;
   uint32_t count, args[3];
@@ -45,19 +44,20 @@ struct expression {
   uint32_t origin;
 };
 
-/* Which places: those of `parent` where the expression `flag` holds; of the root, all. A joined
- * one has those of `first`, then those of `second`, which are together those of `parent`. */
+/* A set of elements: those of `parent` for which the expression `flag` holds; the root has all.
+ * A joined domain has the elements of `first`, then those of `second`: together all of
+ * `parent`. */
 struct domain {
-  uint32_t parent, flag, first, second; /* LOOPS_NONE: not so */
+  uint32_t parent, flag, first, second; /* or LOOPS_NONE */
 };
 
-enum shape { SHAPE_UNKNOWN, SHAPE_UNIFORM, SHAPE_PLACES, SHAPE_DOMAIN };
+enum shape { SHAPE_UNKNOWN, SHAPE_UNIFORM, SHAPE_VECTOR, SHAPE_DOMAIN };
 
-/* What is known of a variable. */
+/* The symbolic value of a variable. */
 struct known {
   uint8_t shape;
-  uint32_t domain; /* PLACES, DOMAIN */
-  uint32_t expr;   /* UNIFORM (a vector of length 1), PLACES */
+  uint32_t domain; /* VECTOR, DOMAIN */
+  uint32_t expr;   /* UNIFORM (a vector of length 1), VECTOR */
 };
 
 /* A function being executed. */
@@ -69,22 +69,23 @@ struct symbolic {
   struct known *vars;
   ARRAY(struct expression) exprs;
   ARRAY(struct domain) domains;
-  const struct ir_binding *call; /* of itself, when it has been met */
+  const struct ir_binding *call; /* the recursive call, once it has been executed */
   uint32_t call_domain;
 };
 
-/* loops-expressions.c. Expressions are made once. LOOPS_NONE: there are too many. */
+/* loops-expressions.c: the number of an expression, which is stored once; LOOPS_NONE: too many.
+ */
 uint32_t loops_expression(struct symbolic *, const struct expression *);
 uint32_t loops_select(struct symbolic *, uint32_t flag, uint32_t yes, uint32_t no);
-/* An INT. */
+/* The constant of an INT. */
 uint32_t loops_number(struct symbolic *, int64_t);
-/* Whether one holds exactly where the other does not. */
+/* Whether each flag is the negation of the other. */
 bool loops_complement(const struct symbolic *, uint32_t a, uint32_t b);
 bool loops_is_number(const struct symbolic *, uint32_t expr, int64_t);
 
-/* loops-execute.c: executes the function's body; whether everything in it is understood. */
+/* loops-execute.c: executes the function's body; false if an operation is not supported. */
 bool loops_execute(struct symbolic *);
-/* The domain that is no joined one and has the same places. */
-uint32_t loops_places(const struct symbolic *, uint32_t domain);
+/* The domain that is not joined and has the same elements. */
+uint32_t loops_base(const struct symbolic *, uint32_t domain);
 
 #endif

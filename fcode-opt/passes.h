@@ -8,7 +8,7 @@
 
 #include <setjmp.h>
 
-/* No variable: a variable that has no new name yet. */
+/* No variable; in a map of renamed variables: no new name yet. */
 #define IR_NO_VAR UINT32_MAX
 
 enum {
@@ -34,8 +34,8 @@ struct opt {
   struct guard *guard;           /* of the pass that runs; NULL: its checks abort */
 };
 
-/* Passes: memory that fails ends in the arena's border. Each says whether it changed anything.
- */
+/* The passes. Each returns whether it changed anything; if memory runs out it does not return,
+ * and fcode_opt fails. */
 #define PASS(name, what) bool pass_##name(struct opt *);
 #include "fcode-opt/passes.def"
 
@@ -48,7 +48,7 @@ struct opt {
 #define pass_require(o, condition)                                                             \
   ((condition) ? (void)0 : guard_fail((o)->guard, __FILE__, __LINE__, #condition))
 
-/* What a pass is undone to. */
+/* The state that a failed pass is undone to. */
 struct guard {
   jmp_buf failed;            /* set by whoever runs the pass */
   struct arena arena;        /* of the functions of `program` */
@@ -65,12 +65,12 @@ void guard_begin(struct opt *, struct guard *);
 void guard_end(struct opt *);
 /* After a pass that failed: the program is what it was, the memory of the pass is freed. */
 void guard_undo(struct opt *);
-/* A check has failed: does not return. */
+/* A check has failed. */
 _Noreturn void guard_fail(struct guard *, const char *file, int line, const char *condition);
 
 /* ---- rewriting: rewrite.c ---- */
 
-/* A new variable of a function. */
+/* A new variable of the function. */
 ir_var rewrite_var(struct opt *, struct ir_function *, const struct ir_kind *);
 
 /* A binding with room for its operands and results (not filled in), of IR_OP with opcode `op`
@@ -78,15 +78,15 @@ ir_var rewrite_var(struct opt *, struct ir_function *, const struct ir_kind *);
 struct ir_binding rewrite_binding(struct opt *, uint16_t op, uint8_t type, uint32_t operands,
                                   uint32_t results, struct source_pos pos, uint32_t origin);
 
-/* Bindings of a block that is being written anew. */
+/* The new bindings of a block that is being rewritten. */
 struct rewrite_block {
   struct ir_binding *bindings;
   uint32_t count, capacity;
 };
-/* The place of the new binding, until the next is added. */
+/* The new binding: valid until the next is added. */
 struct ir_binding *rewrite_append(struct opt *, struct rewrite_block *,
                                   const struct ir_binding *);
-/* Puts the bindings in the place of those a block has. */
+/* Gives a block these bindings instead of its own. */
 void rewrite_finish(struct ir_block *, const struct rewrite_block *);
 /* The end of a block: yields count variables (room for them is made; not filled in). */
 void rewrite_yield(struct opt *, struct ir_block *, uint32_t count);
@@ -105,8 +105,8 @@ struct ir_function rewrite_copy_function(struct opt *, const struct ir_function 
 void rewrite_count_uses(const struct ir_function *, uint32_t *uses);
 /* Numbers the variables anew, in the order in which they are bound, without gaps. */
 void rewrite_number(struct opt *, struct ir_function *);
-/* Makes the program right again after bodies of functions have lost their normal end: such
- * functions never return, and what follows a call of one is cut off, to a fixed point. */
+/* Restores the rules of the let-form after bodies have lost their normal end: such functions
+ * never return, and the bindings behind a call of one are removed, to a fixed point. */
 void rewrite_ends(struct opt *);
 
 /* ---- the call graph of the program as it is now: calls.c ---- */
@@ -144,32 +144,31 @@ bool binding_never_fails(const struct ir_binding *);
 
 /* ---- sizes: sizes.c ---- */
 
-/* What is known of the lengths of vectors and of the segments of descriptors, at every place
- * of every function: which are equal, which are known numbers, and which rules of which
- * instruction therefore hold whenever it is executed. Computed over the whole program
- * (agreement between parameters is taken over from all call sites, between results from the
- * bodies, to a fixed point). Valid until the program is changed. */
+/* The size analysis: which lengths of vectors and numbers of segments are equal, and which are
+ * known numbers, at each binding of each function; hence which instructions cannot fail. It
+ * covers the whole program: facts on parameters come from all call sites, facts on results from
+ * the bodies, to a fixed point. Valid until the program is changed. */
 struct sizes;
 struct sizes *sizes_compute(struct opt *);
-/* Whether a binding of a function can never fail, wherever it is executed: its sizes agree and
- * conditions on its elements hold. */
+/* Whether a binding never fails at its position: its sizes agree, and the conditions on its
+ * elements hold. */
 bool sizes_safe(const struct sizes *, uint32_t function, const struct ir_binding *);
 /* Whether only its sizes are proven to agree. */
 bool sizes_agree(const struct sizes *, uint32_t function, const struct ir_binding *);
-/* Of one that is safe: whether only because something was checked before it is executed, by an
- * instruction that may fail. Then it must not move before that. */
-bool sizes_rests(const struct sizes *, uint32_t function, const struct ir_binding *);
+/* For a safe binding: whether that depends on a check, made before by an instruction that may
+ * fail. The binding must not move before that check. */
+bool sizes_depend_on_check(const struct sizes *, uint32_t function, const struct ir_binding *);
 /* A number for the length of a vector or the total of a descriptor (SIZE_LEN, SIZE_TOTAL), or
  * of the number of segments (SIZE_COUNT): equal numbers, equal sizes. */
 uint32_t sizes_class(const struct sizes *, uint32_t function, ir_var, uint8_t what);
-/* The same of sizes that are equal if every instruction of the function is executed without
- * fault: for choices that are checked again when they matter, such as fusion's. */
-uint32_t sizes_likely(const struct sizes *, uint32_t function, ir_var, uint8_t what);
-/* The vector that was bound first of those that are as long as v; v itself if there is none. */
+/* Likewise, for sizes that are assumed equal: they are if no instruction of the function fails.
+ * For choices that are checked again at run time, such as those of fusion. */
+uint32_t sizes_assumed(const struct sizes *, uint32_t function, ir_var, uint8_t what);
+/* The first-bound vector with the length of v; v itself if there is none. */
 ir_var sizes_first(const struct sizes *, uint32_t function, ir_var v);
-/* The descriptor that was bound first of those whose total is the length of v; or IR_NO_VAR. */
+/* The first-bound descriptor whose total is the length of v; or IR_NO_VAR. */
 ir_var sizes_descriptor(const struct sizes *, uint32_t function, ir_var v);
-/* The number itself where it is known; -1 if not. */
+/* The size as a number; -1 if it is not known. */
 int64_t sizes_known(const struct sizes *, uint32_t function, ir_var, uint8_t what);
 
 #endif

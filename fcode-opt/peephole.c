@@ -1,17 +1,16 @@
-/* peephole.c - two operations that together are another one.
+/* peephole.c - replaces two operations by one.
  *
- * RANK and the PERMUTE of the same vector by it are one SORT, which need not know where each
- * element came from. SORT takes the place of RANK: both fail for the same lengths, and a
- * permutation by ranks of the same descriptor cannot fail, so a program that fails does so
- * where it did. RANK must be of no other use, since ranks that are needed anyway make the
- * permutation cheaper than sorting again.
+ * RANK and the PERMUTE of the same vector by it become one SORT, which needs no indices. SORT
+ * replaces RANK: both fail for the same lengths, and a permutation by ranks under the same
+ * descriptor cannot fail, so a failing program fails at the same instruction. RANK must have no
+ * other use: given the ranks, permuting is cheaper than sorting.
  *
- * DPERMUTE of v into DIST 0.0 d is FPERMUTE of v with flags that are all T. What gets a border
- * of zeros, or zeros behind it, is made so. Then the zeros are neither made nor read, and
- * fusion has nothing to wait for. Of 0.0 only, not -0.0: FPERMUTE leaves the former.
+ * DPERMUTE of v into DIST 0 d becomes FPERMUTE of v with flags that are all T. Programs pad
+ * vectors with zeros in this way. FPERMUTE neither makes nor reads the zeros. The constant must
+ * not be -0.0: FPERMUTE leaves 0.0.
  *
- * After loops, which know merges by their defaults, and for FCODE only: SORT is no instruction
- * of VCODE, and flags that are all T cost nothing where they are part of a superoperator.
+ * Runs after loops, which recognises merges by their DPERMUTE, and for FCODE only: VCODE has no
+ * SORT, and flags that are all T cost nothing within a superoperator.
  */
 #include "fcode-opt/passes.h"
 #include "ir/definitions.h"
@@ -32,10 +31,10 @@ struct peephole {
   bool changed;
 };
 
-/* A block that is written anew. */
+/* A change to a block. */
 struct edit {
-  uint32_t at;  /* the binding that something is done with */
-  bool removed; /* it goes; else the flags come before it */
+  uint32_t at;  /* index of the binding */
+  bool removed; /* the binding is removed; else `one` and `all` come before it */
   struct ir_binding one, all;
 };
 
@@ -85,7 +84,7 @@ static bool scatters_into_zeros(const struct peephole *p, const struct ir_bindin
          is_zero(p->definitions[defaults->operands[0]]);
 }
 
-/* x becomes FPERMUTE; before it comes T as often as there are values. */
+/* x becomes FPERMUTE; its flags are T spread over the values. */
 static void become_scatter(struct peephole *p, struct ir_binding *x, struct edit *e) {
   struct vcode_constant *c = arena_alloc(p->o->arena, sizeof *c);
   uint8_t *yes = arena_alloc(p->o->arena, sizeof *yes);
@@ -123,8 +122,8 @@ static void apply(struct opt *o, struct ir_block *block, const struct edit *edit
   rewrite_finish(block, &out);
 }
 
-/* Bindings are changed where they stand, so that definitions last; blocks are written anew
- * from the inside. */
+/* Changes bindings in place, so that `definitions` stays valid; inner blocks are rewritten
+ * before the blocks around them. */
 static void peephole_block(struct peephole *p, struct ir_block *block) {
   ARRAY(struct edit) edits = {0};
   for (uint32_t i = 0; i < block->count; i++) {

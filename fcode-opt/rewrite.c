@@ -148,7 +148,7 @@ void rewrite_count_uses(const struct ir_function *f, uint32_t *uses) {
   count_block(f->body, uses);
 }
 
-/* Gives the variables bound in a block their new names, and all uses. */
+/* Renames the variables bound in a block, and all uses in it. */
 static void number_block(struct ir_block *block, ir_var *map, const struct ir_kind **kinds,
                          const struct ir_kind *const *old, uint32_t *next) {
   for (uint32_t i = 0; i < block->count; i++) {
@@ -183,14 +183,14 @@ void rewrite_number(struct opt *o, struct ir_function *f) {
 
 /* ---- ends ---- */
 
-/* Whether a block cannot come to what follows this binding. */
-static bool never_back(const struct ir_program *program, const struct ir_binding *x) {
+/* Whether the bindings behind this one are never executed. */
+static bool never_returns(const struct ir_program *program, const struct ir_binding *x) {
   if (x->form == IR_CALL) return !program->functions[x->as.callee].returns;
   return x->form == IR_IF && x->as.arms.then->end != IR_YIELD &&
          x->as.arms.otherwise->end != IR_YIELD;
 }
 
-/* Cuts off what follows a binding that never comes back. */
+/* Removes the bindings behind one that never returns. */
 static void cut_block(const struct ir_program *program, struct ir_block *block) {
   for (uint32_t i = 0; i < block->count; i++) {
     struct ir_binding *x = &block->bindings[i];
@@ -198,7 +198,7 @@ static void cut_block(const struct ir_program *program, struct ir_block *block) 
       cut_block(program, x->as.arms.then);
       cut_block(program, x->as.arms.otherwise);
     }
-    if (!never_back(program, x)) continue;
+    if (!never_returns(program, x)) continue;
     x->result_count = 0;
     block->count = i + 1;
     block->end = IR_NEVER;
@@ -222,7 +222,7 @@ void rewrite_ends(struct opt *o) {
       changed = true;
     }
   }
-  /* Those that never returned may call one that has only now been found not to. */
+  /* A function that never returned may call one that was only now found not to. */
   for (uint32_t i = 0; i < program->function_count; i++) {
     struct ir_function *f = &program->functions[i];
     if (f->typed && !f->returns) cut_block(program, f->body);

@@ -1,8 +1,8 @@
 /* simplify.c - constants, algebra, copies, common subexpressions, branches: one walk forward.
  *
- * Here is the walk and what it does about IFs; fold.c simplifies single operations, common.c
- * finds those that were done before. What a walk uncovers for places behind it, the next walk
- * finds (fcode-opt.c repeats the pass). */
+ * This file has the walk and the handling of IFs; fold.c simplifies single operations, common.c
+ * finds operations executed before. fcode-opt.c repeats the pass for what one walk makes
+ * possible in bindings it has already passed. */
 #include "fcode-opt/simplify.h"
 #include "ir/constant.h"
 #include "ir/kinds.h"
@@ -63,7 +63,7 @@ int64_t known_size(const struct simplifier *s, ir_var v, uint8_t what) {
 bool known_to_agree(const struct simplifier *s, const struct ir_binding *x) {
   if (x->result_count > 0 && x->results[0] < s->known && sizes_agree(s->sizes, s->index, x))
     return true;
-  bool same = true; /* all vectors the same variable, or nothing to agree with */
+  bool same = true; /* all operands are the same variable, or there is only one */
   for (uint32_t i = 1; i < x->operand_count; i++) same &= x->operands[i] == x->operands[0];
   return same && opcode_info(x->op)->klass == OC_ELEMENTWISE;
 }
@@ -75,8 +75,8 @@ static bool is_known_number(const struct simplifier *s, ir_var v) {
   return v < s->known && s->f->vars[v]->tag == IR_INT && known_size(s, v, SIZE_LEN) == 1;
 }
 
-/* Where the size analysis knows an INT scalar or a descriptor, the constant takes its place; of
- * two parameters or results that are the same number, the first. */
+/* Replaces an INT scalar or a descriptor whose number the size analysis knows by the constant,
+ * and one of the same class as an earlier scalar by that. */
 static void use_known(struct simplifier *s, ir_var v, const struct ir_binding *because) {
   if (v >= s->known || s->uses[v] == 0) return;
   const struct vcode_constant *c = fold_known_constant(s, v);
@@ -93,7 +93,7 @@ static void use_known(struct simplifier *s, ir_var v, const struct ir_binding *b
     simplify_replace(s, v, earlier);
 }
 
-/* Whether doing it once is as good as doing it twice. */
+/* Whether executing it once is equivalent to executing it twice. */
 static bool repeatable(const struct simplifier *s, const struct ir_binding *x) {
   return !(binding_effects(&s->calls, x) & (EFFECT_OUTSIDE | EFFECT_TIMER)) && x->form != IR_IF;
 }
@@ -120,10 +120,10 @@ static bool same_value(struct simplifier *s, const struct ir_binding *x) {
   return true;
 }
 
-/* Results of a call that are one of its operands, or a number that is known. */
+/* Replaces results of a call that are one of its operands or a known number. */
 static void forward_results(struct simplifier *s, const struct ir_binding *call) {
   const struct ir_function *callee = &s->o->program->functions[call->as.callee];
-  if (callee->body->end != IR_YIELD) return; /* as has been found out in this pass */
+  if (callee->body->end != IR_YIELD) return; /* found in this pass */
   for (uint32_t i = 0; i < call->result_count; i++) {
     ir_var v = call->results[i], yielded = callee->body->results[i];
     if (v >= s->known || s->uses[v] == 0) continue;
@@ -187,7 +187,8 @@ ir_var simplify_constant(struct simplifier *s, const struct vcode_constant *c,
 
 /* ---- conditions ---- */
 
-/* In what follows, up to forget(), the condition v was found to be so. */
+/* Until forget(), the condition v has this truth value, and so have its operands as far as it
+ * follows. */
 static void assume_deeply(struct simplifier *s, ir_var v, enum truth truth, unsigned depth) {
   while (depth > 0 && s->facts[v].truth == TRUTH_UNKNOWN) {
     s->facts[v].truth = (uint8_t)truth;
@@ -206,7 +207,7 @@ static void assume_deeply(struct simplifier *s, ir_var v, enum truth truth, unsi
 }
 
 static void assume(struct simplifier *s, ir_var v, enum truth truth) {
-  enum { DEEP = 20 }; /* parts of parts of a condition */
+  enum { DEEP = 20 }; /* nested operands of a condition */
   assume_deeply(s, v, truth, DEEP);
 }
 
@@ -239,8 +240,8 @@ static void simplify_arm(struct simplifier *s, struct ir_block *arm, ir_var cond
   s->out = around;
 }
 
-/* The arm is executed whenever its IF is: its bindings go to the block around. True if it
- * comes back. */
+/* The condition is known and selects this arm: its bindings go to the block around. True if
+ * the arm returns. */
 static bool splice(struct simplifier *s, struct ir_binding *x, struct ir_block *arm,
                    struct ir_block *around) {
   s->o->stats->branches++;
@@ -256,11 +257,11 @@ static bool splice(struct simplifier *s, struct ir_binding *x, struct ir_block *
   return true;
 }
 
-/* One arm never comes back: the other is what follows the IF. */
+/* One arm never returns: the bindings of the other go behind the IF. */
 static bool split(struct simplifier *s, struct ir_binding *x, struct ir_block *around) {
   struct ir_block *then = x->as.arms.then, *otherwise = x->as.arms.otherwise;
   ir_var condition = x->operands[0];
-  bool stays = then->end == IR_YIELD; /* the first arm is the one that comes back */
+  bool stays = then->end == IR_YIELD; /* the first arm is the one that returns */
   struct ir_block *arm = stays ? then : otherwise;
   simplify_arm(s, stays ? otherwise : then, condition, stays ? TRUTH_F : TRUTH_T);
   struct ir_block *empty = arena_alloc(s->o->arena, sizeof *empty);
@@ -274,12 +275,12 @@ static bool split(struct simplifier *s, struct ir_binding *x, struct ir_block *a
   bool empty_already = arm->count == 0 && x->result_count == 0;
   bool changed = s->changed;
   uint64_t branches = s->o->stats->branches;
-  bool back = splice(s, x, arm, around);
+  bool returns = splice(s, x, arm, around);
   if (empty_already) {
     s->changed = changed;
     s->o->stats->branches = branches;
   }
-  return back;
+  return returns;
 }
 
 /* Whether both arms yield the same variable, or the same constant, which is then made before
@@ -295,7 +296,7 @@ static bool same_in_both(struct simplifier *s, const struct ir_binding *x, uint3
   return true;
 }
 
-/* What an arm that is chosen by `chosen` yields, if it is one truth value. */
+/* The truth value that v has in the arm that the condition selects when it is `chosen`. */
 static enum truth yielded_truth(const struct simplifier *s, ir_var v, ir_var condition,
                                 enum truth chosen) {
   const struct vcode_constant *c = known_constant(s, v);
@@ -303,8 +304,8 @@ static enum truth yielded_truth(const struct simplifier *s, ir_var v, ir_var con
   return c && c->type == TW_BOOL ? known_truth(s, v) : TRUTH_UNKNOWN;
 }
 
-/* A result that is the condition itself (T in the first arm, F in the second) or its contrary.
- */
+/* A result that is the condition itself (T in the first arm, F in the second) or its
+ * negation. */
 static bool is_condition(struct simplifier *s, const struct ir_binding *x, uint32_t i,
                          ir_var *same) {
   ir_var condition = x->operands[0];
@@ -317,7 +318,7 @@ static bool is_condition(struct simplifier *s, const struct ir_binding *x, uint3
   return true;
 }
 
-/* Both arms come back: results that need no IF leave it. */
+/* Both arms return: removes results that do not depend on the IF. */
 static void join(struct simplifier *s, struct ir_binding *x) {
   struct ir_block *then = x->as.arms.then, *otherwise = x->as.arms.otherwise;
   uint32_t kept = 0;
@@ -338,9 +339,9 @@ static void join(struct simplifier *s, struct ir_binding *x) {
 static bool simplify_if(struct simplifier *s, struct ir_binding *x, struct ir_block *around) {
   struct ir_block *then = x->as.arms.then, *otherwise = x->as.arms.otherwise;
   ir_var condition = x->operands[0];
-  const struct ir_binding *not = known_op(s, condition, OPC_NOT);
-  if (not &&s->facts[condition].truth == TRUTH_UNKNOWN) {
-    x->operands[0] = not ->operands[0];
+  const struct ir_binding *negation = known_op(s, condition, OPC_NOT);
+  if (negation && s->facts[condition].truth == TRUTH_UNKNOWN) {
+    x->operands[0] = negation->operands[0];
     x->as.arms.then = otherwise;
     x->as.arms.otherwise = then;
     s->changed = true;
@@ -360,17 +361,17 @@ static bool simplify_if(struct simplifier *s, struct ir_binding *x, struct ir_bl
       return true;
     }
   }
-  bool back = then->end == IR_YIELD || otherwise->end == IR_YIELD;
-  if (!back) x->result_count = 0;
+  bool returns = then->end == IR_YIELD || otherwise->end == IR_YIELD;
+  if (!returns) x->result_count = 0;
   rewrite_append(s->o, s->out, x);
   for (uint32_t i = 0; i < x->result_count; i++) use_known(s, x->results[i], x);
-  if (back) return true;
+  if (returns) return true;
   around->end = IR_NEVER;
   around->result_count = 0;
   return false;
 }
 
-/* Writes the block's bindings to s->out, simplified, and its end. */
+/* Appends the simplified bindings of the block to s->out. */
 static void walk(struct simplifier *s, struct ir_block *block) {
   for (uint32_t i = 0; i < block->count; i++) {
     struct ir_binding x = block->bindings[i];

@@ -1,9 +1,9 @@
-/* simplify.h - what simplify.c, fold.c and common.c share: one function being walked forward.
+/* simplify.h - the state of simplify.c, fold.c and common.c: a forward walk over one function.
  *
- * A walk goes through a function in the order of execution and writes its blocks anew. What it
- * knows of a variable is in `facts`; variables that turned out to be another are renamed on the
- * way. Whatever a walk forgets an operation for must still fail where the program fails: an
- * operation goes only if it cannot fail, or would have failed before.
+ * The walk goes through a function in order of execution and rewrites its blocks. `facts` holds
+ * what it knows of each variable; a variable that equals an earlier one is renamed to it. The
+ * program must fail where it failed before: an operation is removed only if it cannot fail, or
+ * if an earlier one would have failed instead.
  */
 #ifndef RAVEL_SIMPLIFY_H
 #define RAVEL_SIMPLIFY_H
@@ -14,18 +14,18 @@
 enum truth { TRUTH_UNKNOWN, TRUTH_T, TRUTH_F };
 
 struct fact {
-  ir_var same;                  /* the variable it is; itself if it is its own */
-  const struct ir_binding *def; /* its binding as it is now; NULL: parameter, IF or call */
-  uint8_t truth;                /* enum truth: of a condition, in the arms that it chose */
+  ir_var same;                  /* the variable that replaces it; itself if none does */
+  const struct ir_binding *def; /* its definition as it is now; NULL: parameter, IF or call */
+  uint8_t truth;                /* enum truth: of a condition, within the arm that it selects */
 };
 
-/* An INT scalar that the size analysis has a class for. */
+/* An INT scalar that has a class in the size analysis. */
 struct common_scalar {
   ir_var v;
   uint32_t epoch; /* as in ir/numbering.h */
 };
 
-/* How much was known when a scope was opened. */
+/* The sizes of the tables when a scope was opened. */
 struct common_mark {
   size_t operations, scalars;
 };
@@ -37,7 +37,7 @@ struct simplifier {
   uint32_t index; /* of the function */
   struct ir_function *f;
   ir_var known;   /* variables below this are known to `sizes` */
-  uint32_t *uses; /* of those, before the walk */
+  uint32_t *uses; /* of those: number of uses before the walk */
   struct fact *facts;
   uint32_t fact_capacity;
   struct ir_numbering numbering;       /* operations of the open scopes */
@@ -54,7 +54,7 @@ struct simplifier {
 ir_var simplify_var(struct simplifier *, const struct ir_kind *);
 /* From here on v is `same`, which is bound already. */
 void simplify_replace(struct simplifier *, ir_var v, ir_var same);
-/* Simplifies x, whose operands are renamed, and appends it unless nothing of it is left. */
+/* Simplifies x, whose operands are renamed, and appends it unless it was replaced. */
 void simplify_binding(struct simplifier *, struct ir_binding *x);
 /* A new operation with one result, simplified and appended; its result, perhaps of an earlier
  * operation. It must not fail. */
@@ -66,7 +66,7 @@ ir_var simplify_constant(struct simplifier *, const struct vcode_constant *,
 
 /* ---- what is known ---- */
 
-/* The constant that v is bound to, or is known to be where the walk is; or NULL. */
+/* The constant that v is bound to, or equals at this point of the walk; or NULL. */
 const struct vcode_constant *known_constant(const struct simplifier *, ir_var);
 /* The operation that v is the first result of, if its opcode is op; or NULL. */
 const struct ir_binding *known_op(const struct simplifier *, ir_var, enum opcode op);
@@ -86,17 +86,17 @@ enum folded fold(struct simplifier *, struct ir_binding *x);
 /* The constant of an INT scalar or a descriptor of one segment whose number the size analysis
  * knows; or NULL. */
 const struct vcode_constant *fold_known_constant(struct simplifier *, ir_var);
-/* The one value that all elements of v have; false if that is not known or v has none. */
+/* The value of all elements of v; false if they are not known to be equal, or v is empty. */
 bool fold_uniform(const struct simplifier *, ir_var, struct cvl_value *);
 
 /* ---- common.c ---- */
 
-/* Nothing is known yet. */
+/* Empty tables. */
 void common_init(struct simplifier *);
-/* What is added from here on is forgotten again by common_close. */
+/* common_close forgets what was added after common_open. */
 struct common_mark common_open(const struct simplifier *);
 void common_close(struct simplifier *, struct common_mark);
-/* The INT scalar computed latest whose value is of this class (SIZE_COUNT), no timer since;
+/* The latest INT scalar whose value has this class (SIZE_COUNT), if no timer came after it;
  * else IR_NO_VAR. */
 ir_var common_scalar(const struct simplifier *, uint32_t class);
 void common_add_scalar(struct simplifier *, uint32_t class, ir_var);

@@ -11,7 +11,7 @@ static struct fact_term new_term(uint32_t t) {
                             .least = t,
                             .vector = no_first,
                             .descriptor = no_first,
-                            .likely = t};
+                            .assumed = t};
 }
 
 static void add_term(struct facts *f) {
@@ -62,32 +62,32 @@ bool facts_equal(const struct facts *f, uint32_t a, uint32_t b) {
   return facts_root(f, a) == facts_root(f, b);
 }
 
-/* ---- what is likely ---- */
+/* ---- assumed equal ---- */
 
-uint32_t facts_likely(struct facts *f, uint32_t term) {
+uint32_t facts_assumed(struct facts *f, uint32_t term) {
   struct fact_term *terms = f->terms.items;
-  while (terms[term].likely != term)
-    term = terms[term].likely = terms[terms[term].likely].likely;
+  while (terms[term].assumed != term)
+    term = terms[term].assumed = terms[terms[term].assumed].assumed;
   return term;
 }
 
-static void unite_likely(struct facts *f, uint32_t a, uint32_t b) {
+static void unite_assumed(struct facts *f, uint32_t a, uint32_t b) {
   struct fact_term *terms = f->terms.items;
-  a = facts_likely(f, a);
-  b = facts_likely(f, b);
+  a = facts_assumed(f, a);
+  b = facts_assumed(f, b);
   if (a == b) return;
-  if (terms[a].likely_known && terms[b].likely_known) return; /* two numbers */
-  if (terms[a].likely_known) {
-    terms[b].likely_known = true;
-    terms[b].likely_number = terms[a].likely_number;
+  if (terms[a].assumed_known && terms[b].assumed_known) return; /* two numbers */
+  if (terms[a].assumed_known) {
+    terms[b].assumed_known = true;
+    terms[b].assumed_number = terms[a].assumed_number;
   }
-  terms[a].likely = b;
+  terms[a].assumed = b;
 }
 
 /* ---- facts ---- */
 
 static void unite(struct facts *f, uint32_t a, uint32_t b, bool checked) {
-  unite_likely(f, a, b);
+  unite_assumed(f, a, b);
   struct fact_term *terms = f->terms.items;
   a = facts_root(f, a);
   b = facts_root(f, b);
@@ -111,7 +111,7 @@ static void unite(struct facts *f, uint32_t a, uint32_t b, bool checked) {
     root->known = true;
     root->number = child->number;
   }
-  root->natural = root->natural || child->natural;
+  root->nonnegative = root->nonnegative || child->nonnegative;
   root->checked = root->checked || child->checked || checked;
 }
 
@@ -133,9 +133,9 @@ uint32_t facts_number(struct facts *f, int64_t number) {
   uint32_t t = (uint32_t)f->terms.count;
   add_term(f);
   struct fact_term *term = &f->terms.items[t];
-  term->known = term->likely_known = true;
-  term->number = term->likely_number = number;
-  term->natural = number >= 0;
+  term->known = term->assumed_known = true;
+  term->number = term->assumed_number = number;
+  term->nonnegative = number >= 0;
   term->stamp = UINT32_MAX; /* any variable names the class before the number does */
   *slot = t + 1;
   return t;
@@ -152,16 +152,16 @@ bool facts_is(const struct facts *f, uint32_t term, int64_t number) {
   return facts_known(f, term, &is) && is == number;
 }
 
-void facts_set_natural(struct facts *f, uint32_t term) {
+void facts_set_nonnegative(struct facts *f, uint32_t term) {
   uint32_t r = facts_root(f, term);
   struct fact_term *root = &f->terms.items[r];
-  if (root->natural) return;
+  if (root->nonnegative) return;
   *array_push(f->arena, &f->log) = (struct fact_undo){r, r, *root};
-  root->natural = true;
+  root->nonnegative = true;
 }
 
-bool facts_natural(const struct facts *f, uint32_t term) {
-  return f->terms.items[facts_root(f, term)].natural;
+bool facts_nonnegative(const struct facts *f, uint32_t term) {
+  return f->terms.items[facts_root(f, term)].nonnegative;
 }
 
 uint32_t facts_memo(struct facts *f, uint32_t operation, uint32_t a, uint32_t b,
@@ -180,7 +180,7 @@ uint32_t facts_memo(struct facts *f, uint32_t operation, uint32_t a, uint32_t b,
   return fresh;
 }
 
-/* ---- taking back ---- */
+/* ---- undo ---- */
 
 uint32_t facts_mark(const struct facts *f) {
   return (uint32_t)f->log.count;
@@ -194,13 +194,13 @@ void facts_rollback(struct facts *f, uint32_t mark) {
       continue;
     }
     struct fact_term *root = &f->terms.items[u->root];
-    uint32_t likely = root->likely; /* not to be taken back */
-    int64_t likely_number = root->likely_number;
-    bool likely_known = root->likely_known;
+    uint32_t assumed = root->assumed; /* is not undone */
+    int64_t assumed_number = root->assumed_number;
+    bool assumed_known = root->assumed_known;
     *root = u->before;
-    root->likely = likely;
-    root->likely_number = likely_number;
-    root->likely_known = likely_known;
+    root->assumed = assumed;
+    root->assumed_number = assumed_number;
+    root->assumed_known = assumed_known;
     f->terms.items[u->child].parent = u->child;
   }
 }

@@ -1,11 +1,11 @@
-/* sizes-rules.c - what each operation needs, and what is known once it has been executed.
+/* sizes-rules.c - the conditions of each operation, and the facts that it establishes.
  *
- * Sizes come from the rows of opcodes.def. Beyond those there are conditions on elements
- * (divisors, indices, lengths of segments), which hold where the operand was made so that they
- * must: by RANK, by INDEX from 0, from lengths of what exists.
+ * Conditions on sizes come from opcodes.def. Conditions on elements (divisors, indices, lengths
+ * of segments) are handled here: they hold where the definition of the operand guarantees them,
+ * for example RANK, INDEX from 0, or LENGTHS.
  *
- * That a number of elements does not fit an INT (21.1) counts as a limit like that of memory:
- * nobody asks for the length that nobody uses.
+ * A number of elements that does not fit an INT (vcode.md, 21.1) is a limit, like memory: an
+ * operation is called safe although it may exceed it.
  */
 #include "fcode-opt/sizes-walk.h"
 
@@ -26,9 +26,9 @@ static bool same_elements(const struct walk *w, ir_var v) {
   return w->elements[v].facts & ALL_THE_SAME || scalar(w, v);
 }
 
-static bool natural(const struct walk *w, ir_var v) {
-  return w->elements[v].facts & (ALL_NATURAL | ALL_LENGTHS) ||
-         (same_elements(w, v) && facts_natural(w->facts, term_count(v)));
+static bool nonnegative(const struct walk *w, ir_var v) {
+  return w->elements[v].facts & (ALL_NONNEGATIVE | ALL_LENGTHS) ||
+         (same_elements(w, v) && facts_nonnegative(w->facts, term_count(v)));
 }
 
 static bool nonzero(const struct walk *w, ir_var v) {
@@ -37,7 +37,7 @@ static bool nonzero(const struct walk *w, ir_var v) {
          (same_elements(w, v) && facts_known(w->facts, term_count(v), &number) && number != 0);
 }
 
-/* Every element is this number. */
+/* Whether every element is this number. */
 static bool all_are(const struct walk *w, ir_var v, int64_t number) {
   return same_elements(w, v) && facts_is(w->facts, term_count(v), number);
 }
@@ -48,13 +48,13 @@ static bool same_segments(const struct walk *w, ir_var a, ir_var b) {
          facts_equal(w->facts, term_size(a), term_size(b));
 }
 
-/* The indices i, laid out under `under`, are within the segments of `of`. */
+/* Whether the indices i, whose descriptor is `under`, are within the segments of `of`. */
 static bool within(const struct walk *w, ir_var i, ir_var under, ir_var of) {
   ir_var range = w->elements[i].range;
   return range != IR_NO_VAR && same_segments(w, range, under) && same_segments(w, range, of);
 }
 
-/* One element of a vector whose length is known, by a known index. */
+/* Whether i is a known index within a vector of known length. */
 static bool index_known(const struct walk *w, ir_var i, ir_var d) {
   int64_t index, length;
   return facts_is(w->facts, term_count(d), 1) && scalar(w, i) &&
@@ -68,14 +68,14 @@ static bool narrow(const struct walk *w) {
 
 static bool are_lengths(const struct walk *w, ir_var v) {
   if (w->elements[v].facts & ALL_LENGTHS) return true;
-  return natural(w, v) && (narrow(w) || scalar(w, v));
+  return nonnegative(w, v) && (narrow(w) || scalar(w, v));
 }
 
 static enum cvl_error_kind fault_of(const struct ir_binding *x) {
   return opcode_fault(x->op, (enum type_word)x->type);
 }
 
-/* Whether no element is at fault. */
+/* Whether the conditions on the elements hold. */
 static bool elements_fine(const struct walk *w, const struct ir_binding *x) {
   const ir_var *v = x->operands;
   switch ((enum opcode)x->op) {
@@ -95,8 +95,8 @@ static bool elements_fine(const struct walk *w, const struct ir_binding *x) {
   return fault == CVL_E_NONE || !opcode_is_pure(x->op);
 }
 
-/* Whether the program says itself that elements_fine would find so: neslc checks every index,
- * or makes it so that it is right. */
+/* Whether neslc guarantees the conditions of this operation: it checks or constructs indices.
+ */
 static bool guarded(const struct walk *w, const struct ir_binding *x) {
   if (!w->sizes->o->program->guarded) return false;
   return fault_of(x) == CVL_E_INDEX;
@@ -109,7 +109,7 @@ static void learn(struct walk *w, ir_var v, unsigned facts) {
 }
 
 static unsigned facts_of(const struct walk *w, ir_var v) {
-  return (natural(w, v) ? (unsigned)ALL_NATURAL : 0) |
+  return (nonnegative(w, v) ? (unsigned)ALL_NONNEGATIVE : 0) |
          (nonzero(w, v) ? (unsigned)ALL_NONZERO : 0) |
          (are_lengths(w, v) ? (unsigned)ALL_LENGTHS : 0);
 }
@@ -132,21 +132,23 @@ static void learn_elementwise(struct walk *w, const struct ir_binding *x) {
     if (all_are(w, v[1], 1)) w->elements[r].nonempty = w->elements[v[0]].lengths;
     break;
   case OPC_B_TO_I:
-    learn(w, r, ALL_NATURAL | ALL_LENGTHS);
+    learn(w, r, ALL_NONNEGATIVE | ALL_LENGTHS);
     w->elements[r].flags = v[0];
     break;
   case OPC_DIV:
   case OPC_MOD:
   case OPC_RSHIFT:
-    if (x->type != TW_FLOAT && natural(w, v[0]) && (x->op != OPC_DIV || natural(w, v[1])))
-      learn(w, r, ALL_NATURAL);
+    if (x->type != TW_FLOAT && nonnegative(w, v[0]) &&
+        (x->op != OPC_DIV || nonnegative(w, v[1])))
+      learn(w, r, ALL_NONNEGATIVE);
     break;
   case OPC_AND:
-    if (x->type == TW_INT && (natural(w, v[0]) || natural(w, v[1]))) learn(w, r, ALL_NATURAL);
+    if (x->type == TW_INT && (nonnegative(w, v[0]) || nonnegative(w, v[1])))
+      learn(w, r, ALL_NONNEGATIVE);
     break;
   case OPC_SELECT:
     if (x->type == TW_INT)
-      learn(w, r, facts_of(w, v[1]) & facts_of(w, v[2]) & (ALL_NATURAL | ALL_NONZERO));
+      learn(w, r, facts_of(w, v[1]) & facts_of(w, v[2]) & (ALL_NONNEGATIVE | ALL_NONZERO));
     break;
   default: break;
   }
@@ -164,13 +166,14 @@ static void learn_index(struct walk *w, ir_var r, ir_var range, bool permutation
   w->elements[r].permutation = permutation;
 }
 
-/* Sums of 0 and 1 are lengths of what PACK keeps, sums of lengths are totals. */
+/* +_REDUCE: a sum of flags is the number of elements that PACK keeps; a sum of lengths is a
+ * total. */
 static void learn_sum(struct walk *w, const struct ir_binding *x) {
   ir_var v = x->operands[0], d = x->operands[1], r = x->results[0];
   ir_var flags = w->elements[v].flags, lengths = w->elements[v].lengths;
   bool whole = facts_is(w->facts, term_count(d), 1);
   if (flags != IR_NO_VAR) {
-    learn(w, r, ALL_NATURAL | ALL_LENGTHS);
+    learn(w, r, ALL_NONNEGATIVE | ALL_LENGTHS);
     facts_unite(w->facts, term_same(r),
                 facts_memo(w->facts, KEY_KEPT, term_same(flags), term_same(d), term_same(r)));
     if (whole)
@@ -178,10 +181,10 @@ static void learn_sum(struct walk *w, const struct ir_binding *x) {
           w->facts, term_count(r),
           facts_memo(w->facts, KEY_TOTAL, term_same(flags), term_same(flags), term_count(r)));
   } else if (!narrow(w) && w->elements[v].facts & ALL_LENGTHS) {
-    learn(w, r, ALL_NATURAL | ALL_LENGTHS);
+    learn(w, r, ALL_NONNEGATIVE | ALL_LENGTHS);
     if (whole && lengths != IR_NO_VAR) facts_unite(w->facts, term_count(r), term_size(lengths));
   } else if (!narrow(w) && whole) {
-    /* A descriptor made of them has seen that they are lengths, and this is its total. */
+    /* If there is a descriptor of these lengths, the sum is its total. */
     uint32_t same = term_same(v);
     facts_unite_checked(w->facts, term_count(r),
                         facts_memo(w->facts, KEY_TOTAL, same, same, term_count(r)));
@@ -194,15 +197,15 @@ static void learn_descriptor(struct walk *w, ir_var d) {
               facts_memo(w->facts, KEY_TOTAL, same, same, term_size(d)));
   facts_unite(w->facts, term_count(d),
               facts_memo(w->facts, KEY_SEGMENTS, same, same, term_count(d)));
-  facts_set_natural(w->facts, term_size(d));
-  facts_set_natural(w->facts, term_count(d));
+  facts_set_nonnegative(w->facts, term_size(d));
+  facts_set_nonnegative(w->facts, term_count(d));
 }
 
 static void learn_pack(struct walk *w, const struct ir_binding *x) {
   ir_var v = x->operands[0], flags = x->operands[1], d = x->operands[2];
   ir_var r = x->results[0], g = x->results[1];
   learn(w, r, facts_of(w, v));
-  /* Of flags for lengths with some left out it is not known which they belong to. */
+  /* Lengths keep their descriptor only if PACK removes those of empty segments. */
   ir_var lengths = w->elements[v].lengths;
   if (lengths != IR_NO_VAR && w->elements[flags].nonempty == lengths &&
       facts_equal(w->facts, term_same(v), term_same(lengths)))
@@ -230,24 +233,24 @@ static void learn_vector(struct walk *w, const struct ir_binding *x) {
       learn(w, r, ALL_THE_SAME);
       facts_unite(w->facts, term_count(r), term_count(v[0]));
     }
-    learn(w, r, facts_of(w, v[0]) & (ALL_NATURAL | ALL_NONZERO));
+    learn(w, r, facts_of(w, v[0]) & (ALL_NONNEGATIVE | ALL_NONZERO));
     if (all_are(w, v[0], 0)) learn_index(w, r, v[1], false);
     break;
   case OPC_INDEX:
     if (all_are(w, v[0], 0) && all_are(w, v[1], 1)) {
       learn_index(w, r, v[2], true);
-      learn(w, r, ALL_NATURAL);
+      learn(w, r, ALL_NONNEGATIVE);
     }
     break;
   case OPC_LENGTH:
     facts_unite(w->facts, term_count(r), term_size(v[0]));
-    learn(w, r, ALL_NATURAL | ALL_LENGTHS);
+    learn(w, r, ALL_NONNEGATIVE | ALL_LENGTHS);
     break;
   case OPC_LENGTHS:
     facts_unite(w->facts, term_same(r), term_same(v[0]));
     if (facts_is(w->facts, term_count(v[0]), 1))
       facts_unite(w->facts, term_count(r), term_size(v[0]));
-    learn(w, r, ALL_NATURAL | ALL_LENGTHS);
+    learn(w, r, ALL_NONNEGATIVE | ALL_LENGTHS);
     w->elements[r].lengths = v[0];
     break;
   case OPC_MAKE_SEGDES:
@@ -256,7 +259,7 @@ static void learn_vector(struct walk *w, const struct ir_binding *x) {
     if (scalar(w, v[0])) facts_unite(w->facts, term_size(r), term_count(v[0]));
     if (w->elements[v[0]].lengths != IR_NO_VAR)
       facts_unite(w->facts, term_size(r), term_size(w->elements[v[0]].lengths));
-    if (!are_lengths(w, v[0])) { /* that a sum is the total rests on this being made */
+    if (!are_lengths(w, v[0])) { /* that a sum is the total depends on the check made here */
       uint32_t same = term_same(r),
                total = facts_memo(w->facts, KEY_TOTAL, same, same, term_size(r));
       if (total != term_size(r)) facts_unite_checked(w->facts, term_size(r), total);
@@ -264,7 +267,7 @@ static void learn_vector(struct walk *w, const struct ir_binding *x) {
     learn_descriptor(w, r);
     break;
   case OPC_PACK: learn_pack(w, x); break;
-  case OPC_EXTRACT: learn(w, r, facts_of(w, v[0]) & (ALL_NATURAL | ALL_NONZERO)); break;
+  case OPC_EXTRACT: learn(w, r, facts_of(w, v[0]) & (ALL_NONNEGATIVE | ALL_NONZERO)); break;
   default: break;
   }
 }
@@ -281,20 +284,20 @@ static void learn_permute(struct walk *w, const struct ir_binding *x) {
       learn_index(w, r, e->range, true);
     break;
   }
-  case OPC_BPERMUTE: learn(w, r, facts & (ALL_NATURAL | ALL_NONZERO)); break;
+  case OPC_BPERMUTE: learn(w, r, facts & (ALL_NONNEGATIVE | ALL_NONZERO)); break;
   case OPC_BFPERMUTE:
-  case OPC_FPERMUTE: learn(w, r, facts & ALL_NATURAL); break;
+  case OPC_FPERMUTE: learn(w, r, facts & ALL_NONNEGATIVE); break;
   case OPC_DPERMUTE:
-    learn(w, r, facts & facts_of(w, v[2]) & (ALL_NATURAL | ALL_NONZERO));
+    learn(w, r, facts & facts_of(w, v[2]) & (ALL_NONNEGATIVE | ALL_NONZERO));
     break;
   case OPC_DFPERMUTE:
-    learn(w, r, facts & facts_of(w, v[3]) & (ALL_NATURAL | ALL_NONZERO));
+    learn(w, r, facts & facts_of(w, v[3]) & (ALL_NONNEGATIVE | ALL_NONZERO));
     break;
   default: break;
   }
 }
 
-/* What an ASSERT has seen: NESL's checks that sequences are as long. */
+/* An ASSERT that two lengths are equal has passed. */
 static void learn_assert(struct walk *w, const struct ir_binding *x) {
   const ir_var *equal = w->elements[x->operands[0]].equal;
   if (equal[0] != IR_NO_VAR)
@@ -318,13 +321,13 @@ static void learn_elements(struct walk *w, const struct ir_binding *x) {
     facts_unite(w->facts, term_size(status), facts_number(w->facts, 1));
     break;
   }
-  default: break; /* nothing is known of the elements */
+  default: break; /* no facts on the elements */
   }
 }
 
 /* ---- sizes ---- */
 
-/* The term a size of the table means here; NO_TERM for one that only execution tells. */
+/* The term of a size of opcodes.def; NO_TERM for one that is unknown before execution. */
 static uint32_t size_term(struct walk *w, const struct ir_binding *x, uint8_t size) {
   switch (SIZE_WHAT(size)) {
   case SIZE_ONE: return facts_number(w->facts, 1);
@@ -335,7 +338,7 @@ static uint32_t size_term(struct walk *w, const struct ir_binding *x, uint8_t si
   }
 }
 
-/* Whether what elements_fine found does not rest on a check. */
+/* Whether the conditions on the elements hold without depending on a check. */
 static bool by_construction(const struct walk *w, const struct ir_binding *x) {
   const ir_var *v = x->operands;
   const enum cvl_error_kind fault = fault_of(x);
@@ -352,14 +355,14 @@ static bool by_construction(const struct walk *w, const struct ir_binding *x) {
 
 struct verdict rules_execute(struct walk *w, const struct ir_binding *x) {
   const struct opcode_info *info = opcode_info(x->op);
-  struct verdict verdict = {.agrees = true, .rests = !by_construction(w, x)};
+  struct verdict verdict = {.agrees = true, .depends = !by_construction(w, x)};
   for (const struct size_rule *r = info->rules; r->a; r++) {
     uint32_t a = size_term(w, x, r->a), b = size_term(w, x, r->b);
     if (!facts_equal(w->facts, a, b)) verdict.agrees = false;
-    if (a != b && facts_checked(w->facts, a)) verdict.rests = true;
+    if (a != b && facts_checked(w->facts, a)) verdict.depends = true;
   }
   bool fine = elements_fine(w, x);
-  if (!fine) verdict.rests = true;
+  if (!fine) verdict.depends = true;
   verdict.safe = verdict.agrees && opcode_is_pure(x->op) && (fine || guarded(w, x));
   for (const struct size_rule *r = info->rules; r->a; r++)
     facts_unite_checked(w->facts, size_term(w, x, r->a), size_term(w, x, r->b));
@@ -377,7 +380,7 @@ static void learn_ints(struct walk *w, ir_var v, const int64_t *ints, uint64_t n
   unsigned facts = ALL_FACTS;
   int64_t sum = 0;
   for (uint64_t i = 0; i < n; i++) {
-    if (ints[i] < 0) facts &= ~(unsigned)(ALL_NATURAL | ALL_LENGTHS);
+    if (ints[i] < 0) facts &= ~(unsigned)(ALL_NONNEGATIVE | ALL_LENGTHS);
     if (ints[i] == 0) facts &= ~(unsigned)ALL_NONZERO;
     if (ints[i] != ints[0]) facts &= ~(unsigned)ALL_THE_SAME;
     if (__builtin_add_overflow(sum, ints[i], &sum)) facts &= ~(unsigned)ALL_LENGTHS;
@@ -400,7 +403,7 @@ void rules_constant(struct walk *w, const struct ir_binding *x) {
   }
   facts_unite(w->facts, term_size(v), facts_number(w->facts, length));
   if (c->type == TW_INT) learn_ints(w, v, c->as.ints, c->length);
-  if (c->type == TW_CHAR) learn(w, v, ALL_NATURAL | ALL_LENGTHS);
+  if (c->type == TW_CHAR) learn(w, v, ALL_NONNEGATIVE | ALL_LENGTHS);
 }
 
 void rules_fused(struct walk *w, const struct ir_binding *x) {

@@ -1,33 +1,34 @@
-/* sizes.c - the size analysis: functions are followed until what passes between them is stable.
+/* sizes.c - the size analysis: walks functions until the facts that pass between them are
+ * stable.
  *
- * Optimistic, like all analyses to a greatest fixed point: parameters are taken to agree until
- * a call site is found where they do not, results likewise until a body yields others; what
- * follows a call of a function that is not known to return yet is not reached yet. A *boundary*
- * (sizes-walk.h) is the partition of terms at the entry of a function, taken over from all its
- * call sites, or at its exit; it only ever becomes finer, so the analysis ends.
+ * The analysis computes a greatest fixed point: parameters are equal until a call site is found
+ * where they are not, results until a body yields others, and bindings behind a call are not
+ * reached until its callee is known to return. A *boundary* (sizes-walk.h) is the partition of
+ * terms at the entry of a function, over all its call sites, or at its exit. It only becomes
+ * finer, so the analysis ends.
  *
- * Within a function facts hold from the instruction on that establishes them. In the arms of an
- * IF they are taken back at the end, and what both arms agree on about its results is kept;
- * where one arm never comes back, everything is.
+ * Within a function a fact holds from the instruction that establishes it. Facts found in an
+ * arm of an IF are undone at its end, except those on the results that hold in both arms. If
+ * one arm never returns, all facts of the other stay.
  */
 #include "fcode-opt/sizes-walk.h"
 
 #include <string.h>
 
 enum {
-  TERMS_MOST = 1000 /* variables of a boundary; beyond, nothing passes */
+  MAX_BOUNDARY = 1000 /* variables of a boundary; a larger one passes no facts */
 };
 
 /* ---- boundaries ---- */
 
-/* The class of a pair of classes; a new one, the next number, if it was not there. */
+/* The number of a pair of classes; a new pair has the next number. */
 static uint32_t pair_class(struct map *pairs, uint32_t a, uint32_t b) {
   uint32_t *class = map_at(pairs, map_pair(a, b));
   if (*class == 0) *class = pairs->count;
   return *class - 1;
 }
 
-/* The variables of a boundary, here: those of one list, then those of another. */
+/* The variables of a boundary, as the function at hand names them: one list, then another. */
 struct pair_of_lists {
   const ir_var *first, *second;
   uint32_t first_count, count;
@@ -48,7 +49,7 @@ static struct boundary boundary_make(struct arena *arena, uint32_t count) {
   return b;
 }
 
-/* Nothing is known of it. */
+/* No facts hold. */
 static void boundary_give_up(struct boundary *b) {
   b->reached = true;
   b->classes = TERMS_PER_VAR * b->count;
@@ -56,7 +57,7 @@ static void boundary_give_up(struct boundary *b) {
   memset(b->facts, 0, b->count);
 }
 
-/* What the layout of the entry's parameters says. */
+/* Adds the facts of entry_layout (ir.h). */
 static void boundary_lay_out(struct boundary *b, const struct ir_program *program) {
   const struct ir_function *f = &program->functions[program->entry];
   for (uint32_t i = 0; i < b->count; i++) {
@@ -70,14 +71,14 @@ static void boundary_lay_out(struct boundary *b, const struct ir_program *progra
     } else {
       many->class = b->labels[TERMS_PER_VAR * within + TERM_SIZE].class;
     }
-    if (descriptor) labels[TERM_SIZE].natural = labels[TERM_COUNT].natural = true;
+    if (descriptor) labels[TERM_SIZE].nonnegative = labels[TERM_COUNT].nonnegative = true;
   }
 }
 
-/* What is known here of the listed variables is all that is still known of b. True if that is
- * less than before. */
+/* Removes from b the facts that do not hold here for the listed variables. True if there were
+ * any. */
 static bool boundary_meet(struct walk *w, struct boundary *b, const struct pair_of_lists *l) {
-  if (b->count > TERMS_MOST) {
+  if (b->count > MAX_BOUNDARY) {
     bool first = !b->reached;
     if (first) boundary_give_up(b);
     return first;
@@ -87,15 +88,15 @@ static bool boundary_meet(struct walk *w, struct boundary *b, const struct pair_
   bool changed = !b->reached;
   for (uint32_t t = 0; t < TERMS_PER_VAR * b->count; t++) {
     struct term_label *label = &b->labels[t];
-    struct term_label now = {.natural = facts_natural(w->facts, listed_term(l, t))};
+    struct term_label now = {.nonnegative = facts_nonnegative(w->facts, listed_term(l, t))};
     now.known = facts_known(w->facts, listed_term(l, t), &now.number);
     if (b->reached) {
       now.known = now.known && label->known && now.number == label->number;
-      now.natural = now.natural && label->natural;
-      changed = changed || now.known != label->known || now.natural != label->natural;
+      now.nonnegative = now.nonnegative && label->nonnegative;
+      changed = changed || now.known != label->known || now.nonnegative != label->nonnegative;
     }
-    now.class =
-        pair_class(pairs, b->reached ? label->class : 0, facts_root(w->facts, listed_term(l, t)));
+    now.class = pair_class(pairs, b->reached ? label->class : 0,
+                           facts_root(w->facts, listed_term(l, t)));
     *label = now;
   }
   for (uint32_t i = 0; i < b->count; i++) {
@@ -110,8 +111,8 @@ static bool boundary_meet(struct walk *w, struct boundary *b, const struct pair_
   return changed;
 }
 
-/* What is known of b holds for the listed variables. What it says of those of the first list
- * alone was not known before a call that came back: it was checked there. */
+/* Adds the facts of b on the listed variables. After a call, facts on the first list, the
+ * arguments, depend on a check: the callee has made it. */
 static void boundary_apply(struct walk *w, const struct boundary *b,
                            const struct pair_of_lists *l, bool after_call) {
   uint32_t *first = arena_alloc(w->sizes->o->scratch, b->classes * sizeof *first);
@@ -126,13 +127,13 @@ static void boundary_apply(struct walk *w, const struct boundary *b,
     } else {
       first[label->class] = term + 1;
       if (label->known) unite(w->facts, term, facts_number(w->facts, label->number));
-      if (label->natural) facts_set_natural(w->facts, term);
+      if (label->nonnegative) facts_set_nonnegative(w->facts, term);
     }
   }
   for (uint32_t i = 0; i < b->count; i++) w->elements[listed(l, i)].facts |= b->facts[i];
 }
 
-/* ---- following a function ---- */
+/* ---- the walk over a function ---- */
 
 static void enqueue(struct sizes *s, uint32_t function) {
   struct sizes_function *f = &s->functions[function];
@@ -163,15 +164,14 @@ static void bind(struct walk *w, ir_var v) {
              vector             ? FACT_VECTOR
              : tag == IR_SEGDES ? FACT_DESCRIPTOR
                                 : FACT_OTHER);
-  w->elements[v] = (struct element_facts){
-      .range = IR_NO_VAR,
-      .lengths = IR_NO_VAR,
-      .nonempty = IR_NO_VAR,
-      .flags = IR_NO_VAR,
-      .equal = {IR_NO_VAR, IR_NO_VAR}};
+  w->elements[v] = (struct element_facts){.range = IR_NO_VAR,
+                                          .lengths = IR_NO_VAR,
+                                          .nonempty = IR_NO_VAR,
+                                          .flags = IR_NO_VAR,
+                                          .equal = {IR_NO_VAR, IR_NO_VAR}};
 }
 
-/* False: nothing is known to come back yet. */
+/* False: the callee is not known to return yet. */
 static bool follow_call(struct walk *w, const struct ir_binding *x) {
   uint32_t callee = x->as.callee;
   const struct ir_function *f = &w->sizes->o->program->functions[callee];
@@ -188,11 +188,11 @@ static bool follow_call(struct walk *w, const struct ir_binding *x) {
 
 static bool follow_block(struct walk *w, const struct ir_block *);
 
-/* What an arm knows of a term it yields, when its other facts are gone. */
+/* The facts on a term that an arm yields, kept when the others are undone. */
 struct yielded {
-  uint32_t outer; /* a term from before the IF that is equal, or NO_TERM */
-  uint32_t root;  /* equal within the arm if equal here */
-  bool known, natural;
+  uint32_t outer; /* an equal term from before the IF, or NO_TERM */
+  uint32_t root;  /* equal roots: equal terms within the arm */
+  bool known, nonnegative;
   int64_t number;
 };
 
@@ -206,7 +206,7 @@ static struct yielded *collect(struct walk *w, const struct ir_block *arm, uint3
     const struct fact_term *root = &w->facts->terms.items[r];
     y[t].root = r;
     y[t].outer = root->stamp <= stamp ? root->least : NO_TERM;
-    y[t].natural = root->natural;
+    y[t].nonnegative = root->nonnegative;
     y[t].known = root->known;
     y[t].number = root->number;
   }
@@ -215,7 +215,7 @@ static struct yielded *collect(struct walk *w, const struct ir_block *arm, uint3
   return y;
 }
 
-/* Both arms came back: what they agree on. */
+/* Both arms return: adds the facts that hold in both. */
 static void join(struct walk *w, const struct ir_binding *x, const struct yielded *a,
                  const struct yielded *b) {
   uint32_t terms = TERMS_PER_VAR * x->result_count;
@@ -236,11 +236,11 @@ static void join(struct walk *w, const struct ir_binding *x, const struct yielde
                facts_equal(w->facts, a[t].outer, b[t].outer)) {
       facts_unite(w->facts, term, a[t].outer);
     }
-    if (a[t].natural && b[t].natural) facts_set_natural(w->facts, term);
+    if (a[t].nonnegative && b[t].nonnegative) facts_set_nonnegative(w->facts, term);
   }
 }
 
-/* One arm came back: the results are what it yields. */
+/* One arm returns: the results of the IF are what it yields. */
 static void take_over(struct walk *w, const struct ir_binding *x, const struct ir_block *arm) {
   for (uint32_t i = 0; i < x->result_count; i++) {
     bind(w, x->results[i]);
@@ -254,7 +254,7 @@ static void take_over(struct walk *w, const struct ir_binding *x, const struct i
 static bool follow_if(struct walk *w, const struct ir_binding *x) {
   facts_unite_checked(w->facts, term_size(x->operands[0]), facts_number(w->facts, 1));
   const struct ir_block *first = x->as.arms.then, *second = x->as.arms.otherwise;
-  if (second->end != IR_YIELD) { /* the one whose facts are to stay comes last */
+  if (second->end != IR_YIELD) { /* the arm whose facts stay is walked last */
     first = x->as.arms.otherwise;
     second = x->as.arms.then;
   }
@@ -263,12 +263,12 @@ static bool follow_if(struct walk *w, const struct ir_binding *x) {
   struct yielded *a = NULL, *b;
   if (follow_block(w, first)) a = collect(w, first, stamp, facts);
   facts_rollback(w->facts, mark);
-  bool back = follow_block(w, second);
+  bool returns = follow_block(w, second);
   if (!a) {
-    if (back) take_over(w, x, second);
-    return back;
+    if (returns) take_over(w, x, second);
+    return returns;
   }
-  if (back) {
+  if (returns) {
     b = collect(w, second, stamp, facts + x->result_count);
   } else {
     b = a;
@@ -284,11 +284,11 @@ static bool follow_if(struct walk *w, const struct ir_binding *x) {
 
 static bool follow_binding(struct walk *w, const struct ir_binding *x) {
   struct sizes_function *kept = &w->sizes->functions[w->function];
-  bool back = true;
+  bool returns = true;
   struct verdict verdict = {.agrees = true};
   if (x->form == IR_IF) {
     verdict.agrees = facts_is(w->facts, term_size(x->operands[0]), 1);
-    back = follow_if(w, x);
+    returns = follow_if(w, x);
   } else {
     for (uint32_t i = 0; i < x->result_count; i++) bind(w, x->results[i]);
     switch ((enum ir_form)x->form) {
@@ -297,21 +297,21 @@ static bool follow_binding(struct walk *w, const struct ir_binding *x) {
       rules_constant(w, x);
       verdict.safe = true;
       break;
-    case IR_CALL: back = follow_call(w, x); break;
+    case IR_CALL: returns = follow_call(w, x); break;
     case IR_FUSED: rules_fused(w, x); break;
     case IR_IF: break;
     }
   }
-  for (uint32_t i = 0; i < x->result_count && back; i++) record(w, x->results[i]);
+  for (uint32_t i = 0; i < x->result_count && returns; i++) record(w, x->results[i]);
   if (x->result_count > 0) {
     kept->safe[x->results[0]] = verdict.safe;
     kept->agrees[x->results[0]] = verdict.agrees;
-    kept->rests[x->results[0]] = verdict.rests;
+    kept->depends[x->results[0]] = verdict.depends;
   }
-  return back;
+  return returns;
 }
 
-/* Whether it comes to the block's end and yields. */
+/* Whether the end of the block is reached and yields. */
 static bool follow_block(struct walk *w, const struct ir_block *block) {
   for (uint32_t i = 0; i < block->count; i++) {
     if (!follow_binding(w, &block->bindings[i])) return false;
@@ -319,7 +319,7 @@ static bool follow_block(struct walk *w, const struct ir_block *block) {
   return block->end == IR_YIELD;
 }
 
-/* Callers of a function, whose facts depend on its exit. */
+/* The callers of each function f: list[first[f]] up to list[first[f + 1]]. */
 struct callers {
   uint32_t *first, *list;
 };
@@ -367,13 +367,13 @@ static void follow_function(struct walk *w, const struct callers *callers, uint3
   for (uint32_t i = 0; i < f->param_count; i++) bind(w, f->params[i]);
   boundary_apply(w, &kept->entry, &in, false);
   for (uint32_t i = 0; i < f->param_count; i++) record(w, f->params[i]);
-  bool back = follow_block(w, f->body);
+  bool returns = follow_block(w, f->body);
   for (size_t i = 0; i < w->facts->bound.count; i++) {
     ir_var v = w->facts->bound.items[i];
     for (uint32_t k = 0; k < 2; k++)
-      kept->likely[2 * v + k] = facts_likely(w->facts, TERMS_PER_VAR * v + k);
+      kept->assumed[2 * v + k] = facts_assumed(w->facts, TERMS_PER_VAR * v + k);
   }
-  if (!back) return;
+  if (!returns) return;
   struct pair_of_lists out = {f->params, f->body->results, f->param_count,
                               f->param_count + f->body->result_count};
   if (!boundary_meet(w, &kept->exit, &out)) return;
@@ -394,8 +394,7 @@ static void follow_all(struct walk *w, const struct callers *callers) {
   }
 }
 
-/* Room for what is kept of a function; nothing is known at its entry if others than let-form
- * may call it. Returns its number of variables. */
+/* Makes room for the results of a function. Returns its number of variables. */
 static uint32_t prepare(struct sizes *s, uint32_t function) {
   const struct ir_function *f = &s->o->program->functions[function];
   struct sizes_function *kept = &s->functions[function];
@@ -405,11 +404,11 @@ static uint32_t prepare(struct sizes *s, uint32_t function) {
   kept->entry = boundary_make(scratch, f->param_count);
   kept->exit = boundary_make(scratch, f->param_count + results);
   kept->classes = arena_alloc(scratch, 2 * (size_t)f->var_count * sizeof *kept->classes);
-  kept->likely = arena_alloc(scratch, 2 * (size_t)f->var_count * sizeof *kept->likely);
+  kept->assumed = arena_alloc(scratch, 2 * (size_t)f->var_count * sizeof *kept->assumed);
   kept->known = arena_alloc(scratch, 2 * (size_t)f->var_count * sizeof *kept->known);
   memset(kept->known, 0xff, 2 * (size_t)f->var_count * sizeof *kept->known);
   for (uint32_t i = 0; i < 2 * f->var_count; i++)
-    kept->classes[i] = kept->likely[i] = TERMS_PER_VAR * (i / 2) + i % 2;
+    kept->classes[i] = kept->assumed[i] = TERMS_PER_VAR * (i / 2) + i % 2;
   kept->first = arena_alloc(scratch, f->var_count * sizeof *kept->first);
   kept->descriptors = arena_alloc(scratch, f->var_count * sizeof *kept->descriptors);
   for (ir_var v = 0; v < f->var_count; v++) {
@@ -418,10 +417,11 @@ static uint32_t prepare(struct sizes *s, uint32_t function) {
   }
   kept->safe = arena_alloc(scratch, f->var_count);
   kept->agrees = arena_alloc(scratch, f->var_count);
-  kept->rests = arena_alloc(scratch, f->var_count);
+  kept->depends = arena_alloc(scratch, f->var_count);
   return f->var_count;
 }
 
+/* A function that is called from outside the let-form: no facts hold at its entry. */
 static void begin_at(struct sizes *s, uint32_t function) {
   if (!s->o->program->functions[function].typed) return;
   boundary_give_up(&s->functions[function].entry);
@@ -457,7 +457,7 @@ struct sizes *sizes_compute(struct opt *o) {
     }
   }
   follow_all(&w, &callers);
-  for (uint32_t i = 0; i < n; i++) { /* what nobody is known to call may still be looked at */
+  for (uint32_t i = 0; i < n; i++) { /* a function without a known call has results, too */
     if (program->functions[i].typed && !s->functions[i].entry.reached) begin_at(s, i);
     follow_all(&w, &callers);
   }
@@ -474,16 +474,17 @@ bool sizes_agree(const struct sizes *s, uint32_t function, const struct ir_bindi
   return x->result_count > 0 && s->functions[function].agrees[x->results[0]];
 }
 
-bool sizes_rests(const struct sizes *s, uint32_t function, const struct ir_binding *x) {
-  return x->result_count == 0 || s->functions[function].rests[x->results[0]];
+bool sizes_depend_on_check(const struct sizes *s, uint32_t function,
+                           const struct ir_binding *x) {
+  return x->result_count == 0 || s->functions[function].depends[x->results[0]];
 }
 
 uint32_t sizes_class(const struct sizes *s, uint32_t function, ir_var v, uint8_t what) {
   return s->functions[function].classes[2 * v + (what == SIZE_COUNT)];
 }
 
-uint32_t sizes_likely(const struct sizes *s, uint32_t function, ir_var v, uint8_t what) {
-  return s->functions[function].likely[2 * v + (what == SIZE_COUNT)];
+uint32_t sizes_assumed(const struct sizes *s, uint32_t function, ir_var v, uint8_t what) {
+  return s->functions[function].assumed[2 * v + (what == SIZE_COUNT)];
 }
 
 int64_t sizes_known(const struct sizes *s, uint32_t function, ir_var v, uint8_t what) {

@@ -1,9 +1,8 @@
-/* stack-code.c - a program in let-form back into VCODE or FCODE: which functions are written
- * and in which order, superoperators, and where every instruction came from. One function:
- * stack-function.c.
+/* stack-code.c - a program in let-form back into VCODE or FCODE: the functions to write and
+ * their order, superoperators, and origins. stack-function.c writes one function.
  *
  * Every operation gets an origin, so that a message names the instruction of the program that
- * was optimised: the origin it had there, or else its place there.
+ * was optimised: its origin there, or else its source location.
  */
 #include "fcode-opt/stack-code.h"
 #include "fcode-opt/fcode-opt.h"
@@ -25,8 +24,8 @@ static const char *one_word(struct arena *arena, const char *file) {
   return word;
 }
 
-/* The name of the function of the original program whose text this place is in; "" if the
- * program was not VCODE. */
+/* The name of the function that contains this position in the original program; "" if that was
+ * not VCODE. */
 static const char *function_at(const struct ir_program *ir, struct source_pos pos) {
   if (!ir->vcode) return "";
   const struct vcode_function *f = ir->vcode->functions;
@@ -57,10 +56,10 @@ uint32_t stack_code_origin(struct stack_code *s, struct source_pos pos, uint32_t
 
 /* ---- functions ---- */
 
-/* What of the program is reached from the entry. */
+/* The functions and superoperators reached from the entry. */
 struct reach {
   struct arena *scratch;
-  ARRAY(uint32_t) functions; /* not yet looked at */
+  ARRAY(uint32_t) functions; /* not walked yet */
   ARRAY(const struct ir_block *) blocks;
   bool *reached;
 };
@@ -124,8 +123,8 @@ static const uint8_t *words_of(struct stack_code *s, const struct ir_kind *const
   return list;
 }
 
-/* The entry of a program that takes arguments declares them: then it can be read again. What it
- * takes of any kind it does not look at, and pairs cannot be given to it. */
+/* Declares the arguments of the entry, so that the program can be read again. An argument of
+ * any kind is not used; a program takes no pairs. */
 static void declare_arguments(struct stack_code *s, const struct ir_function *f,
                               struct vcode_function *out) {
   if (f->param_count == 0) return;
@@ -168,7 +167,7 @@ static struct vcode_fused define(struct stack_code *s, uint32_t superop) {
   struct superop_node *nodes = arena_alloc(s->arena, copy.node_count * sizeof *nodes);
   for (uint32_t k = 0; k < copy.node_count; k++) {
     nodes[k] = copy.nodes[k];
-    if (nodes[k].op == OPC_CONST) continue; /* cannot fail, so nobody asks */
+    if (nodes[k].op == OPC_CONST) continue; /* cannot fail: needs no origin */
     nodes[k].origin = stack_code_origin(s, nodes[k].pos, nodes[k].origin);
   }
   copy.nodes = nodes;

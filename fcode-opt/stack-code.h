@@ -1,5 +1,5 @@
-/* stack-code.h - what writing one function (stack-function.c) and the program around it
- * (stack-code.c) know of each other. Private to this room.
+/* stack-code.h - the interface between stack-function.c, which writes one function as stack
+ * code, and stack-code.c, which writes the program. Private to this room.
  */
 #ifndef RAVEL_STACK_CODE_H
 #define RAVEL_STACK_CODE_H
@@ -23,7 +23,8 @@ struct stack_code {
 /* Writes a function with let-form. */
 void stack_code_write(struct stack_code *, const struct ir_function *, struct vcode_function *);
 
-/* The origin of an instruction: the one it has, or its place in the program's file. */
+/* The origin of an instruction: the one it has, or else its source location in the program's
+ * file. */
 uint32_t stack_code_origin(struct stack_code *, struct source_pos, uint32_t origin);
 /* The number of a superoperator in the result, for one more FUSED. */
 uint32_t stack_code_superop(struct stack_code *, uint32_t superop);

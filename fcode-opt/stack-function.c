@@ -44,7 +44,7 @@ struct writer {
   ARRAY(struct frame) frames;
   const struct ir_binding **constants; /* see stack_layout */
   /* Per variable, of use while arms are joined: of a result what an arm yields for it (itself
-   * otherwise); of what an arm yields the result that takes its place, or NOTHING; flags. */
+   * otherwise); of what an arm yields the result that replaces it, or NOTHING; flags. */
   ir_var *yielded;
   uint32_t *result_at;
   uint8_t *flags;
@@ -71,10 +71,10 @@ static bool is_scalar(const struct ir_binding *x) {
   return false;
 }
 
-/* Whether an early CONST is better for a constant, seen at one of its uses. */
+/* Whether an early CONST is better for a constant, judged at one of its uses. */
 static void note_uses(struct writer *w, const ir_var *vars, const bool *last, uint32_t count,
                       uint32_t *uses, bool *early) {
-  bool moved = false; /* something behind is moved to its place */
+  bool moved = false; /* an operand behind it is moved to its position */
   for (uint32_t i = count; i-- > 0;) {
     ir_var v = vars[i];
     if (w->constants[v]) {
@@ -86,7 +86,7 @@ static void note_uses(struct writer *w, const ir_var *vars, const bool *last, ui
   }
 }
 
-struct place {
+struct cursor {
   const struct ir_block *block;
   uint32_t next;
 };
@@ -96,10 +96,10 @@ static void plan_constants(struct writer *w) {
   uint32_t n = w->function->var_count;
   uint32_t *uses = arena_alloc(w->scratch, n * sizeof *uses);
   bool *early = arena_alloc(w->scratch, n);
-  ARRAY(struct place) open = {0};
-  *array_push(w->scratch, &open) = (struct place){w->function->body, 0};
+  ARRAY(struct cursor) open = {0};
+  *array_push(w->scratch, &open) = (struct cursor){w->function->body, 0};
   while (open.count > 0) {
-    struct place *p = &open.items[open.count - 1];
+    struct cursor *p = &open.items[open.count - 1];
     const struct ir_block *block = p->block;
     if (p->next == block->count) {
       open.count--;
@@ -111,8 +111,8 @@ static void plan_constants(struct writer *w) {
     note_uses(w, x->operands, x->last, x->operand_count, uses, early);
     if (x->form == IR_CONST) w->constants[x->results[0]] = x;
     if (x->form == IR_IF) {
-      *array_push(w->scratch, &open) = (struct place){x->as.arms.otherwise, 0};
-      *array_push(w->scratch, &open) = (struct place){x->as.arms.then, 0};
+      *array_push(w->scratch, &open) = (struct cursor){x->as.arms.otherwise, 0};
+      *array_push(w->scratch, &open) = (struct cursor){x->as.arms.then, 0};
     }
   }
   for (uint32_t v = 0; v < n; v++) {
@@ -189,7 +189,7 @@ static struct frame *begin_block(struct writer *w, const struct ir_block *block,
   struct frame *frame = array_push(w->scratch, &w->frames);
   *frame = (struct frame){.block = block, .role = role};
   w->layout.out = &frame->code;
-  /* Before an EXIT nobody asks what is still there. */
+  /* At an EXIT the stack may have any items. */
   if (block->end != IR_EXIT) layout_drop(&w->layout, block->drops, block->drop_count);
   return frame;
 }
@@ -211,7 +211,7 @@ static void begin_if(struct writer *w, const struct ir_binding *x) {
 /* The arms of an IF at their ends. */
 struct arms {
   const struct ir_binding *branch;
-  const struct ir_block *block[2]; /* NULL: does not come back */
+  const struct ir_block *block[2]; /* NULL: does not return */
   struct items items[2];
 };
 
@@ -220,14 +220,14 @@ static struct items no_items(struct writer *w, uint32_t capacity) {
   return (struct items){arena_alloc(w->program->trial, capacity * sizeof(ir_var)), 0};
 }
 
-/* The order an arm leaves by itself: what it yields for a result stands for the result, results
- * that have no place of their own come on top. */
-static struct items natural_order(struct writer *w, const struct arms *arms, int arm) {
+/* The order that costs the arm least: a result takes the position of the variable yielded for
+ * it at its last use; the other results come on top. */
+static struct items minimal_order(struct writer *w, const struct arms *arms, int arm) {
   const struct ir_binding *x = arms->branch;
   const struct ir_block *block = arms->block[arm];
   struct items before = arms->items[arm];
   struct items order = no_items(w, before.count + x->result_count);
-  bool *placed = arena_alloc(w->program->trial, x->result_count);
+  bool *has_position = arena_alloc(w->program->trial, x->result_count);
   for (uint32_t i = x->result_count; i-- > 0;) {
     ir_var y = block->results[i];
     if (!x->unused[i]) w->result_at[y] = i;
@@ -238,26 +238,26 @@ static struct items natural_order(struct writer *w, const struct arms *arms, int
     if (!(w->flags[v] & GONE)) {
       order.list[order.count++] = v;
     } else if (w->result_at[v] != NOTHING) {
-      placed[w->result_at[v]] = true;
+      has_position[w->result_at[v]] = true;
       order.list[order.count++] = x->results[w->result_at[v]];
     }
   }
   for (uint32_t i = 0; i < x->result_count; i++) {
     w->result_at[block->results[i]] = NOTHING;
     w->flags[block->results[i]] = 0;
-    if (!placed[i] && !x->unused[i]) order.list[order.count++] = x->results[i];
+    if (!has_position[i] && !x->unused[i]) order.list[order.count++] = x->results[i];
   }
   return order;
 }
 
-/* The same with all results on top, as they are listed. */
+/* The same with all results on top, in their order. */
 static struct items results_on_top(struct writer *w, const struct arms *arms,
-                                   struct items natural) {
+                                   struct items minimal) {
   const struct ir_binding *x = arms->branch;
-  struct items order = no_items(w, natural.count);
+  struct items order = no_items(w, minimal.count);
   for (uint32_t i = 0; i < x->result_count; i++) w->flags[x->results[i]] = RESULT;
-  for (uint32_t i = 0; i < natural.count; i++) {
-    if (!w->flags[natural.list[i]]) order.list[order.count++] = natural.list[i];
+  for (uint32_t i = 0; i < minimal.count; i++) {
+    if (!w->flags[minimal.list[i]]) order.list[order.count++] = minimal.list[i];
   }
   for (uint32_t i = 0; i < x->result_count; i++) {
     w->flags[x->results[i]] = 0;
@@ -266,7 +266,7 @@ static struct items results_on_top(struct writer *w, const struct arms *arms,
   return order;
 }
 
-/* What an arm has to leave so that the order is this. */
+/* The stack that an arm must leave for this order. */
 static struct items for_arm(struct writer *w, const struct arms *arms, int arm,
                             struct items order) {
   const struct ir_binding *x = arms->branch;
@@ -279,8 +279,8 @@ static struct items for_arm(struct writer *w, const struct arms *arms, int arm,
   return wanted;
 }
 
-/* What is asked of the stack after an IF: operands on top or, at the end of the function, all
- * results and nothing else. */
+/* What the next instruction after an IF needs: operands on top or, at the end of the function,
+ * all results and nothing else. */
 struct demand {
   const ir_var *vars;
   const bool *last; /* NULL: nothing else may be there */
@@ -299,23 +299,23 @@ static struct demand demand_after(const struct writer *w, const struct frame *fr
                          block->result_count};
 }
 
-/* The order with what is moved next on top, as it is asked for. */
-static struct items demanded_on_top(struct writer *w, struct items natural,
+/* The order with the operands that the next instruction moves on top. */
+static struct items demanded_on_top(struct writer *w, struct items minimal,
                                     const struct demand *demand) {
-  struct items order = no_items(w, natural.count);
-  for (uint32_t i = 0; i < natural.count; i++) w->flags[natural.list[i]] = HERE;
+  struct items order = no_items(w, minimal.count);
+  for (uint32_t i = 0; i < minimal.count; i++) w->flags[minimal.list[i]] = HERE;
   for (uint32_t i = 0; i < demand->count; i++) {
     if (!demand->last || demand->last[i]) w->flags[demand->vars[i]] |= MOVED;
   }
-  for (uint32_t i = 0; i < natural.count; i++) {
-    if (!(w->flags[natural.list[i]] & MOVED)) order.list[order.count++] = natural.list[i];
+  for (uint32_t i = 0; i < minimal.count; i++) {
+    if (!(w->flags[minimal.list[i]] & MOVED)) order.list[order.count++] = minimal.list[i];
   }
   for (uint32_t i = 0; i < demand->count; i++) {
     ir_var v = demand->vars[i];
     if (w->flags[v] == (HERE | MOVED)) order.list[order.count++] = v;
     w->flags[v] = 0;
   }
-  for (uint32_t i = 0; i < natural.count; i++) w->flags[natural.list[i]] = 0;
+  for (uint32_t i = 0; i < minimal.count; i++) w->flags[minimal.list[i]] = 0;
   return order;
 }
 
@@ -337,7 +337,7 @@ static struct items choose_order(struct writer *w, const struct arms *arms,
   struct items candidates[4];
   uint32_t count = 0;
   for (int arm = 0; arm < 2; arm++) {
-    if (arms->block[arm]) candidates[count++] = natural_order(w, arms, arm);
+    if (arms->block[arm]) candidates[count++] = minimal_order(w, arms, arm);
   }
   candidates[count] = results_on_top(w, arms, candidates[0]);
   candidates[count + 1] = demanded_on_top(w, candidates[0], demand);
@@ -434,7 +434,7 @@ static void end_block(struct writer *w) {
   }
 }
 
-/* Tells IF and ELSE where their partners are. */
+/* Sets the targets of IF and ELSE. */
 static void link_branches(struct arena *scratch, struct vcode_function *f) {
   ARRAY(uint32_t) open = {0};
   ARRAY(uint32_t) last = {0}; /* per open IF: its ELSE, or itself */

@@ -88,8 +88,8 @@ static void write_constant(struct stack_layout *l, ir_var v) {
 
 /* ---- bringing items to the top ---- */
 
-/* Where v stands, seen from the top; every variable asked for is there. */
-static uint32_t place_of(const struct stack_layout *l, ir_var v) {
+/* The index of v, which is on the stack; the search starts at the top. */
+static uint32_t depth_of(const struct stack_layout *l, ir_var v) {
   uint32_t at = l->count - 1;
   while (l->items[at] != v) at--;
   return at;
@@ -99,8 +99,8 @@ static uint32_t place_of(const struct stack_layout *l, ir_var v) {
  * section 10.1). */
 enum { MOVED_AT_ONCE = 100 };
 
-/* How many of wanted[0 .. count) stand side by side from `at` on and are to be moved (or not)
- * as the first is. Moving clears the mark: a variable that is wanted again is copied. */
+/* How many of wanted[0 .. count) are adjacent on the stack from `at` on, and all moved or all
+ * copied. Moving clears the mark: a variable that is wanted again is copied. */
 static uint32_t group(struct stack_layout *l, uint32_t at, const ir_var *wanted,
                       uint32_t count) {
   uint32_t n = 0;
@@ -121,7 +121,7 @@ static void bring(struct stack_layout *l, const ir_var *wanted, uint32_t count) 
       continue;
     }
     bool move = l->marks[wanted[i]] & MOVE;
-    uint32_t at = place_of(l, wanted[i]);
+    uint32_t at = depth_of(l, wanted[i]);
     uint32_t n = group(l, at, wanted + i, count - i);
     if (move)
       move_items(l, at, n);
@@ -136,8 +136,7 @@ void layout_operands(struct stack_layout *l, const ir_var *operands, const bool 
   for (uint32_t i = 0; i < count; i++) {
     if (last[i]) l->marks[operands[i]] = MOVE;
   }
-  /* What is on top and moved anyway: the first operands stay where they are, as far as they
-   * stand there in order. */
+  /* The first operands that are moved and already on top, in order, stay. */
   uint32_t at = l->count, kept = 0;
   while (at > 0 && (l->marks[l->items[at - 1]] & MOVE)) at--;
   for (; at < l->count && kept < count; at++) {
@@ -149,7 +148,8 @@ void layout_operands(struct stack_layout *l, const ir_var *operands, const bool 
 
 /* ---- removing ---- */
 
-/* Pops what has (or has not) the mark WANTED, neighbours together, from the top. */
+/* Pops the items that have (or have not) the mark WANTED from the top, adjacent ones together.
+ */
 static void pop_marked(struct stack_layout *l, uint8_t mark) {
   for (uint32_t end = l->count; end > 0;) {
     uint32_t start = end;
@@ -168,8 +168,9 @@ void layout_drop(struct stack_layout *l, const ir_var *vars, uint32_t count) {
 
 /* ---- another order ---- */
 
-/* One way to do it: what is not wanted is popped first, or last. The longest beginning of
- * `wanted` that stands in this order stays; all else that is wanted is moved above it. */
+/* One candidate: items that are not wanted are popped first, or last. The longest prefix of
+ * `wanted` that is on the stack in this order stays; the other wanted items are moved above it.
+ */
 static void arrange(struct stack_layout *l, const ir_var *wanted, uint32_t count,
                     bool pop_first) {
   for (uint32_t i = 0; i < count; i++) l->marks[wanted[i]] = MOVE | WANTED;
@@ -183,7 +184,7 @@ static void arrange(struct stack_layout *l, const ir_var *wanted, uint32_t count
   for (uint32_t i = 0; i < count; i++) l->marks[wanted[i]] = 0;
 }
 
-/* A layout to try things on: it writes nothing. */
+/* A copy of the layout that writes nothing. */
 static struct stack_layout trial(const struct stack_layout *l, const ir_var *items,
                                  uint32_t count) {
   struct stack_layout copy = *l;

@@ -16,7 +16,7 @@ uint32_t ir_keep_vars(uint32_t count, ir_var *vars, const bool *keep) {
   return kept;
 }
 
-/* Drops results that nobody needs, from the IF and from what its arms yield. */
+/* Removes unused results from the IF and from the yields of its arms. */
 static void drop_results(struct ir_dead *d, struct ir_binding *x) {
   struct ir_block *arms[] = {x->as.arms.then, x->as.arms.otherwise};
   uint32_t kept = 0;

@@ -209,7 +209,7 @@ static void put_body(const struct printer *p) {
   struct level *levels = grow(NULL, 0, &capacity);
   if (!levels) return;
   levels[count++] = (struct level){p->f->body, 0, false};
-  while (count > 0 && !ferror(p->out)) { /* or nobody wants the rest */
+  while (count > 0 && !ferror(p->out)) { /* or the rest cannot be written */
     struct level *top = &levels[count - 1];
     if (top->next < top->block->count) {
       const struct ir_binding *x = &top->block->bindings[top->next++];

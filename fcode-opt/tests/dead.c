@@ -14,7 +14,7 @@ Test(dead, what_may_fail_stays) {
                "  yield\n"
                "end\n",
                "fun M (v0: INT, v1: INT) -> ()\n"
-               "  v2 = + INT v0 v1\n" /* nobody knows their lengths */
+               "  v2 = + INT v0 v1\n" /* of unknown lengths */
                "  v3 = / INT v2 v2\n" /* there may be a 0 */
                "  yield\n"
                "end\n");
@@ -67,7 +67,7 @@ Test(dead, what_recursion_only_hands_on) {
                "end\n");
 }
 
-/* SQUARES cannot fail: nobody misses its call. LOOP may run for ever. */
+/* SQUARES cannot fail: its call is removable. LOOP may run for ever. */
 Test(dead, calls) {
   expect_uninlined("fun M (v0: INT) -> (INT)\n"
                    "  v1: INT = call SQUARES v0\n"

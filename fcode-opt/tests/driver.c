@@ -90,7 +90,7 @@ Test(driver, deep_nests_keep_their_stack_code) {
   fixture_free(&t);
 }
 
-/* USED is called by stack code: its signature stays, though nobody needs its parameter. */
+/* USED is called by stack code: its signature stays, although its parameter is unused. */
 Test(driver, what_stack_code_calls_keeps_its_signature) {
   static const char text[] = "FUNC M CONST BOOL T IF CONST INT 1 ELSE CONST INT 1 CONST INT 2 "
                              "ENDIF CALL USED RET "
@@ -109,7 +109,7 @@ Test(driver, what_stack_code_calls_keeps_its_signature) {
   fixture_free(&t);
 }
 
-/* An instruction that may fail keeps its place and function when it is inlined. */
+/* An instruction that may fail keeps its source location and function when it is inlined. */
 Test(driver, origins) {
   static const char text[] = "FUNC M CONST INT (1 2)\nCONST INT (0 0)\nCALL FN RET\n"
                              "FUNC FN COPY 1 0 POP 1 0\n/ INT RET";

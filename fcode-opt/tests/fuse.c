@@ -72,8 +72,8 @@ Test(fuse, dot_product_is_one_pass) {
                            "  yield v5\n"
                            "end\n");
   cr_expect(strstr(t.said, "  OP0, lines 2 to 5: sum by s (x1 * x2)\n"), "%s", t.said);
-  cr_expect(strstr(t.said, "2 passes over memory became 1; 32 bytes a place became 16\n"), "%s",
-            t.said);
+  cr_expect(strstr(t.said, "2 passes over memory became 1; 32 bytes per element became 16\n"),
+            "%s", t.said);
   rewriting_free(&t.r);
 }
 
@@ -134,7 +134,7 @@ Test(fuse, three_comparisons_with_one_pivot) {
            "v12, v13 = PACK INT v0 v11 v3 @10:1\n"
            "yield v6 v9 v12\nend\n");
   cr_expect_eq(t.r.o.program->superop_count, 1, "%s", t.formulas);
-  cr_expect_eq(superop(&t, 0)->output_count, 3, "descriptors that nobody uses are no outputs");
+  cr_expect_eq(superop(&t, 0)->output_count, 3, "unused descriptors are no outputs");
   rewriting_free(&t.r);
 }
 
@@ -266,7 +266,7 @@ Test(fuse, what_may_fail_is_fused_in_order) {
 
 /* The product is safe only because the sum has been checked: it is not computed with the NOT,
  * before the EXTRACT, although all of them have one length if all is well. */
-/* What is told of a failure costs no memory: nothing is an output for it. */
+/* Reported values of an ASSERT cost no memory: they are no outputs. */
 Test(fuse, assertions_are_fused_in_order) {
   struct fused t;
   fuse(&t, "fun M (v0: INT, v1: INT) -> (INT) @1:1\n"
@@ -348,7 +348,7 @@ Test(fuse, nothing_crosses_a_timer) {
              *after = strstr(t.body, "= - FLOAT");
   cr_expect(before && before < start && start < between && between < stop && stop < after, "%s",
             t.body);
-  cr_expect(strstr(t.said, "a timer stands before * FLOAT"), "%s", t.said);
+  cr_expect(strstr(t.said, "a timer comes before * FLOAT"), "%s", t.said);
   rewriting_free(&t.r);
 }
 
@@ -495,7 +495,8 @@ Test(fuse, different_lengths_stay_apart) {
   rewriting_free(&t.r);
 }
 
-/* Two that compute the same share a definition, unless they may fail in different places. */
+/* Two that compute the same share a definition, unless they may fail at different source
+ * locations. */
 Test(fuse, equal_superoperators_are_one) {
   struct fused t;
   fuse(&t, "fun M (v0: FLOAT, v1: FLOAT) -> (FLOAT, FLOAT) @1:1\n"
@@ -522,7 +523,7 @@ Test(fuse, equal_superoperators_are_one) {
   rewriting_free(&t.r);
 }
 
-/* A chain of square roots of this length. */
+/* This many square roots, each of the one before. */
 static void fuse_chain(struct fused *t, unsigned length) {
   static char text[20000];
   size_t used = (size_t)snprintf(text, sizeof text, "fun M (v0: FLOAT) -> (FLOAT) @1:1\n");

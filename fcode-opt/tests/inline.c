@@ -1,4 +1,4 @@
-/* inline.c - calls replaced by bodies. */
+/* inline.c - tests of inlining. */
 #include "support.h"
 
 #include <stdlib.h>
@@ -107,7 +107,7 @@ Test(inline, ladders_do_not_explode) {
   fixture_free(&t);
 }
 
-/* A chain of functions that each call the next once: copied at every link it would be quadratic
+/* Functions that each call the next once: copied at every call they would be quadratic
  * in memory. Longer than bodies are nested in one another, so some calls stay. */
 Test(inline, chains_are_copied_once) {
   enum { LINKS = 2500 };

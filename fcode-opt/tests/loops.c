@@ -25,7 +25,7 @@ static void expect(const char *functions, const char *formula) {
   rewriting_free(&r);
 }
 
-/* M calls F on n places, v1, with a scalar, v2. */
+/* M calls F on n elements, v1, with a scalar, v2. */
 #define MAIN                                                                                   \
   "fun M (v0: INT, v1: INT) -> (INT) @1:1\n"                                                   \
   "v2 = LENGTH INT v1 @1:1\n"                                                                  \
@@ -70,7 +70,7 @@ Test(loops, a_function_that_is_a_loop_calls_nobody) {
   rewriting_free(&r);
 }
 
-/* The divisor is not 0 where the function goes on; elsewhere it is replaced. */
+/* The divisor is not 0 for elements that continue; for others it is replaced. */
 Test(loops, a_divisor_that_the_flag_excludes) {
   expect(MAIN RECURSION("v26 = CONST INT 0 @2:1\nv27 = DIST INT v26 v0 @2:1\n"
                         "v5 = != INT v1 v27 @2:1\n",
@@ -86,7 +86,7 @@ Test(loops, a_divisor_that_the_flag_excludes) {
          "");
 }
 
-/* What is computed with the result of the call needs it to come back. */
+/* An operation on the result of the call is no tail recursion. */
 Test(loops, not_at_the_end) {
   expect(MAIN RECURSION(FLAG,
                         "v12 = DIST INT v3 v7 @3:1\nv13 = - INT v6 v12 @3:1\n"
@@ -103,7 +103,7 @@ Test(loops, two_calls) {
          "");
 }
 
-/* Positions may not be computed with: they are of the places that are left. */
+/* Indices are no operands: they count the elements of the packed domain only. */
 Test(loops, positions) {
   expect(MAIN RECURSION(FLAG,
                         "v12 = DIST INT v3 v7 @3:1\nv13 = INDEX v9 v3 v7 @3:1\n"
@@ -112,16 +112,16 @@ Test(loops, positions) {
          "");
 }
 
-/* The merge must put every place where it was: not the first ones that are left to the front.
+/* The merge must put every element at its own index: not the first packed ones to the front.
  */
-Test(loops, places_that_move) {
+Test(loops, elements_that_move) {
   expect(MAIN RECURSION(FLAG, NEXT,
                         "v24 = DIST INT v2 v0 @2:5\nv26 = INDEX v9 v3 v7 @2:5\n"
                         "v27 = DPERMUTE INT v11 v26 v24 v7 v0 @2:5\n"),
          "");
 }
 
-/* What is left of a recursion whose results nobody needs: it may not end, so it stays. */
+/* A recursion whose results are unused stays: it may not end. */
 #define WITHOUT_RESULTS(params, flag, next)                                                    \
   "fun F (v0: SEGDES" params ") -> () @2:1\n" flag "v8 = LENGTHS v7 @2:2\n"                    \
   "v9 = CONST INT 0 @2:2\n"                                                                    \

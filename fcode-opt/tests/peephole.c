@@ -39,7 +39,7 @@ Test(sort, a_permutation_by_ranks) {
 }
 
 /* Sorting fails where ranking did, and before what came between. */
-Test(sort, takes_the_place_of_the_ranks) {
+Test(sort, replaces_the_ranks) {
   char body[4000] = {0};
   rewriting_pass("fun M () -> (INT, INT) @1:1\n" VECTOR "v5 = RANK_UP INT v0 v4 @2:1\n"
                  "v6 = / INT v0 v0 @3:1\n"

@@ -97,7 +97,8 @@ Test(sizes, lengths_that_were_checked_agree) {
               "yield v13 v14 v12\nend\n");
   cr_expect(safe(&a, "M", 13));
   cr_expect(safe(&a, "M", 14));
-  cr_expect(sizes_rests(a.sizes, function_called(&a.r, "M"), binding_of(&a.r, "M", 13)));
+  cr_expect(
+      sizes_depend_on_check(a.sizes, function_called(&a.r, "M"), binding_of(&a.r, "M", 13)));
   cr_expect(!equal(&a, "M", 11, 12)); /* bound before the check */
   rewriting_free(&a.r);
 }
@@ -345,8 +346,9 @@ Test(sizes, what_became_a_descriptor_has_its_total_as_sum) {
               "yield v10 v16\nend\n");
   cr_expect(safe(&a, "M", 9));
   cr_expect(safe(&a, "M", 10));
-  cr_expect(sizes_rests(a.sizes, function_called(&a.r, "M"), binding_of(&a.r, "M", 9)),
-            "on line 5");
+  cr_expect(
+      sizes_depend_on_check(a.sizes, function_called(&a.r, "M"), binding_of(&a.r, "M", 9)),
+      "on line 5");
   cr_expect(!safe(&a, "M", 17), "nothing was made of these");
   rewriting_free(&a.r);
 }

@@ -241,7 +241,7 @@ Test(stack_code, functions_without_let_form_stay) {
   end(&t);
 }
 
-Test(stack_code, operations_keep_their_place) {
+Test(stack_code, operations_keep_their_source_location) {
   struct fixture t;
   begin(&t);
   const char *text = "FUNC M\nCONST INT 3\nCONST INT 4\n  % CALL FN RET\nFUNC FN\n"
@@ -293,7 +293,7 @@ static char *read_file(const char *path, size_t *length) {
   return text;
 }
 
-/* Compilers' programs come back with fewer moves, and with let-form again. */
+/* Compiled programs get fewer moves, and have let-form when they are read again. */
 Test(stack_code, corpus) {
   glob_t found = {0};
   if (glob(CORPUS "/programs/*.vcode", 0, NULL, &found) != 0) cr_skip_test("no corpus here");

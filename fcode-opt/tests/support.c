@@ -6,7 +6,7 @@
 #include <string.h>
 
 static const char header[] = "let-form \"t\" i32 f64 entry M\n";
-static const char place[] = " @1:1";
+static const char position[] = " @1:1";
 
 void fixture_init(struct fixture *t) {
   memset(t, 0, sizeof *t);
@@ -24,7 +24,7 @@ void fixture_free(struct fixture *t) {
   arena_free(&t->messages);
 }
 
-static bool has_place(const char *line, size_t length) {
+static bool has_position(const char *line, size_t length) {
   static const char *const without[] = {"yield", "else", "end", "never"};
   while (length > 0 && *line == ' ') line++, length--;
   for (int i = 0; i < 4; i++) {
@@ -35,16 +35,16 @@ static bool has_place(const char *line, size_t length) {
 }
 
 /* The text with a position on every line that needs one. */
-static char *with_places(struct fixture *t, const char *text) {
+static char *with_positions(struct fixture *t, const char *text) {
   size_t size = sizeof header + strlen(text);
-  for (const char *c = text; *c; c++) size += *c == '\n' ? sizeof place : 0;
-  char *out = arena_alloc(&t->arena, size + sizeof place), *to = out;
+  for (const char *c = text; *c; c++) size += *c == '\n' ? sizeof position : 0;
+  char *out = arena_alloc(&t->arena, size + sizeof position), *to = out;
   to = stpcpy(to, header);
   while (*text) {
     size_t length = strcspn(text, "\n");
     memcpy(to, text, length);
     to += length;
-    if (has_place(text, length)) to = stpcpy(to, place);
+    if (has_position(text, length)) to = stpcpy(to, position);
     *to++ = '\n';
     text += length + (text[length] == '\n');
   }
@@ -52,7 +52,7 @@ static char *with_places(struct fixture *t, const char *text) {
 }
 
 /* The functions of a listing, without positions and empty lines. */
-static const char *without_places(struct fixture *t, const char *text, size_t length) {
+static const char *without_positions(struct fixture *t, const char *text, size_t length) {
   char *out = arena_alloc(&t->arena, length + 1), *to = out;
   for (size_t i = 0; i < length; i++) {
     if (text[i] == '@' && i > 0 && text[i - 1] == ' ') {
@@ -67,7 +67,7 @@ static const char *without_places(struct fixture *t, const char *text, size_t le
 }
 
 const char *after(struct fixture *t, const char *pass, const char *text) {
-  const char *whole = with_places(t, text);
+  const char *whole = with_positions(t, text);
   struct ir_program *program = ir_parse(&t->arena, "t.let", whole, strlen(whole), &t->diags);
   cr_assert(program, "%s in\n%s", t->diags.list.items[0].message, whole);
   char *dump = NULL;
@@ -82,7 +82,8 @@ const char *after(struct fixture *t, const char *pass, const char *text) {
   const char *begin = strstr(dump, "fun ");
   const char *end = begin ? strstr(begin, "--- after") : NULL;
   cr_assert(begin, "nothing printed after %s", pass);
-  const char *listing = without_places(t, begin, end ? (size_t)(end - begin) : strlen(begin));
+  const char *listing =
+      without_positions(t, begin, end ? (size_t)(end - begin) : strlen(begin));
   free(dump);
   return listing;
 }
