@@ -25,7 +25,7 @@ struct compiled {
 enum { MOST_PLACES = 64 };
 
 struct trail {
-  struct failure_place places[MOST_PLACES];
+  struct failure_location places[MOST_PLACES];
   size_t count;
 };
 
@@ -80,7 +80,7 @@ static void tell_failure(const struct compiled *c, const struct evaluation *e,
   }
   const struct core *whole = e->form->value;
   if (trail.count == 0) {
-    trail.places[trail.count++] = (struct failure_place){whole->source, whole->at, whole};
+    trail.places[trail.count++] = (struct failure_location){whole->source, whole->at, whole};
   }
   complain_of_failure(e->complaints, error, message, trail.places, trail.count);
   e->complaints->stopped = stop_asks(c->options->machine.stop) != STOP_NOT;

@@ -56,6 +56,6 @@ struct machine_totals evaluator_totals(const struct evaluator *compiled);
 /* The expression at "FILE:LINE:COLUMN", an origin of compiled code. False if no source has that
  * place. nesl-places.c */
 bool find_place(const struct evaluation *, const char *place, size_t length,
-                struct failure_place *);
+                struct failure_location *);
 
 #endif

@@ -9,7 +9,7 @@ struct wanted {
   const char *name; /* of the source */
   size_t length;
   struct source_pos pos;
-  struct failure_place *found;
+  struct failure_location *found;
 };
 
 /* The byte of a line and column, from 1; false if the source has no such line. */
@@ -29,7 +29,7 @@ static bool look_at_source(const struct wanted *w, const struct source *source) 
     return false;
   }
   if (!find_offset(source, w->pos, &at)) return false;
-  *w->found = (struct failure_place){.source = source, .at = {at, at + 1}};
+  *w->found = (struct failure_location){.source = source, .at = {at, at + 1}};
   return true;
 }
 
@@ -38,7 +38,7 @@ static void look_at_form(void *context, struct global *g) {
   if (!w->found->source && g->form) look_at_source(w, g->form->source);
 }
 
-static void look_for(struct failure_place *found, struct core *whole) {
+static void look_for(struct failure_location *found, struct core *whole) {
   if (found->node) return;
   const struct core *node = core_at_mark(whole, found->source, found->at.start);
   if (!node) return;
@@ -47,7 +47,8 @@ static void look_for(struct failure_place *found, struct core *whole) {
 }
 
 /* Functions without a name are known by the types of what holds them. */
-static void look_into_type(struct failure_place *found, struct table *seen, struct type *type) {
+static void look_into_type(struct failure_location *found, struct table *seen,
+                           struct type *type) {
   type = type_of(type);
   if (type_has_parts(type) && !table_add(seen, type)) return;
   if (type->lambda) look_for(found, type->lambda->body);
@@ -57,13 +58,13 @@ static void look_into_type(struct failure_place *found, struct table *seen, stru
 }
 
 struct looking {
-  struct failure_place *found;
+  struct failure_location *found;
   struct table seen; /* types with parts */
 };
 
 static void look_into(void *context, struct global *g) {
   struct looking *looking = context;
-  struct failure_place *found = looking->found;
+  struct failure_location *found = looking->found;
   if (found->node) return;
   if (g->body) look_for(found, g->body);
   if (g->kind == GLOBAL_VARIABLE) look_into_type(found, &looking->seen, g->scheme.type);
@@ -79,8 +80,8 @@ static uint32_t take_number(const char *text, size_t *length) {
 }
 
 bool find_place(const struct evaluation *e, const char *place, size_t length,
-                struct failure_place *found) {
-  *found = (struct failure_place){.source = NULL};
+                struct failure_location *found) {
+  *found = (struct failure_location){.source = NULL};
   struct wanted w = {.name = place, .length = length, .found = found};
   w.pos.column = take_number(place, &w.length);
   w.pos.line = take_number(place, &w.length);

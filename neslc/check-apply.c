@@ -7,8 +7,8 @@
 
 /* ---- functions and global variables ---- */
 
-/* The function itself, within its own body: monomorphic. What its generic variables are is
- * filled in when it is complete. */
+/* A use of a function within its own body: monomorphic. The types of its generic variables are
+ * filled in when the function is complete. */
 static struct core *check_self(struct checker *ck, const struct syntax *e) {
   struct core *core = core_make(ck, CORE_GLOBAL, e, ck->self_type);
   core->as.use.global = ck->self;
@@ -27,7 +27,7 @@ struct core *check_global_use(struct checker *ck, const struct syntax *e,
   core->as.use.global = global;
   core->as.use.count = global->scheme.count;
   core->as.use.arguments = arguments;
-  for (uint32_t i = 0; i < global->scheme.count; i++) { /* classes come from this place */
+  for (uint32_t i = 0; i < global->scheme.count; i++) { /* this use determines the classes */
     arguments[i]->from = e->mark;
     arguments[i]->from_source = ck->source;
   }
@@ -38,7 +38,7 @@ struct core *check_global_use(struct checker *ck, const struct syntax *e,
   return core;
 }
 
-/* ---- applying ---- */
+/* ---- application ---- */
 
 static struct core *make_apply(struct checker *ck, const struct syntax *e, struct core *callee,
                                struct core *argument, struct type *result) {
@@ -48,7 +48,7 @@ static struct core *make_apply(struct checker *ck, const struct syntax *e, struc
   return core;
 }
 
-/* Unifies component after component, so that the one that is wrong is known. */
+/* Unifies component by component, to report the one that does not fit. */
 static void check_argument(struct checker *ck, const struct syntax *e, struct core *callee,
                            struct type *wanted, struct core *argument) {
   struct core *part = argument;
@@ -107,8 +107,8 @@ static struct core *apply(struct checker *ck, const struct syntax *e, struct cor
 
 /* ---- optional arguments ---- */
 
-/* What is written for the components of an argument; the tuple itself may stand in parentheses
- * of its own, as f((x, k := 1)). */
+/* The components of an argument as written; the tuple may have parentheses of its own, as in
+ * f((x, k := 1)). */
 struct written {
   const struct syntax **positional;
   const struct syntax **named; /* by option; NULL: the default */
@@ -156,7 +156,7 @@ static bool has_option(const struct syntax *argument) {
   return argument->kind == SYNTAX_PAIR || argument->kind == SYNTAX_OPTION;
 }
 
-/* Whether the whole argument is the one positional parameter, which takes a tuple apart: f(x,
+/* Whether the whole argument is the only positional parameter, which is a tuple pattern: f(x,
  * y) and f((x, y)) are the same tree. */
 static bool is_whole(const struct syntax *argument, const struct global *global) {
   const struct syntax *parameters = global->form->pattern;
@@ -254,7 +254,7 @@ static int64_t small_power(const struct syntax *e) {
   return exponent == 2 || exponent == 3 ? exponent : 0;
 }
 
-/* let x = e in x * x (* x). The type is checked as that of ^, whose words errors have then. */
+/* let x = e in x * x (* x). The type is checked as that of ^, so that errors name ^. */
 static struct core *check_power(struct checker *ck, const struct syntax *e, int64_t exponent) {
   const struct syntax *base = e->as.part.right->as.part.left;
   struct core *power = check_name(ck, e->as.part.left);

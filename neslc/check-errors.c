@@ -1,5 +1,5 @@
-/* check-errors.c - the wording of type errors: both types, where each came from, and the
- * expression.
+/* check-errors.c - the wording of type errors: both types, the source locations that determined
+ * them, and the expression.
  */
 #include "neslc/check.h"
 
@@ -18,7 +18,8 @@ const char *shown(struct checker *ck, struct type *type) {
 }
 
 struct type *type_from(struct checker *ck, struct type *type, struct span at) {
-  if (type->tag == TYPE_VARIABLE) return type; /* what it becomes has a place of its own */
+  if (type->tag == TYPE_VARIABLE)
+    return type; /* the type it is unified with has a location of its own */
   struct type *copy = arena_alloc(ck->arena, sizeof *copy);
   *copy = *type;
   copy->from = at;
@@ -69,7 +70,7 @@ static bool are_int_and_float(const struct type *a, const struct type *b) {
          (a->tag == TYPE_FLOAT && b->tag == TYPE_INT);
 }
 
-/* Why it failed, in words to be put behind the message; empty where both types say it. */
+/* The reason of the failure, appended to the message; empty where both types show it. */
 static const char *reason(struct checker *ck, const struct clash *clash) {
   struct type *a = clash->a, *b = clash->b;
   switch (clash->result) {
@@ -98,7 +99,7 @@ static const char *reason(struct checker *ck, const struct clash *clash) {
       return "; `float` makes a float of an int, `round` and `trunc` an int of a float";
     }
     break;
-  case UNIFY_DEEP: /* told in other words */
+  case UNIFY_DEEP: /* reported by complain_because */
   case UNIFY_OK: break;
   }
   return "";
@@ -108,7 +109,7 @@ static bool comes_from(const struct type *t, const struct source *source, struct
   return t->from_source == source && t->from.start == at.start && t->from.end == at.end;
 }
 
-/* Where a type came from, unless the error points there already. */
+/* Remarks on the location that determined a type, unless the error marks it already. */
 static void remark_on(struct checker *ck, struct span error, struct type *part) {
   if (!part->from_source || comes_from(part, ck->source, error)) return;
   if (part->tag == TYPE_VARIABLE) {
@@ -193,7 +194,7 @@ static const char *callee_name(struct checker *ck, const struct syntax *callee) 
   return arena_printf(ck->arena, "`%s`", callee->as.name.written);
 }
 
-/* `+` wants two numbers of one type ... False if the function is none of that form. */
+/* Reports "`+` wants two numbers of one type ..."; false if the function has another form. */
 static bool complain_operands(struct checker *ck, const struct syntax *apply,
                               const struct global *global, const struct core *argument,
                               const struct clash *clash) {
@@ -237,7 +238,7 @@ static const char *argument_words(struct checker *ck, const struct syntax *f, un
                       callee_name(ck, f));
 }
 
-/* sum [1, 2] and abs -3 are not what they look like. */
+/* Explains that sum [1, 2] is indexing and abs -3 a subtraction. */
 static void remark_on_spelling(struct checker *ck, const struct syntax *apply,
                                const struct core *argument) {
   const struct syntax *f = apply->as.part.left;
@@ -271,7 +272,7 @@ static void explain_argument(struct checker *ck, const struct syntax *apply,
   const bool fewer = tuple_length(argument->type) < parameters;
   const bool more =
       part != argument && number + 1 == parameters && type_of(part->type)->tag == TYPE_PAIR;
-  if (fewer || more) { /* which part clashed says nothing */
+  if (fewer || more) { /* the part that clashed is of no interest */
     complain(ck->complaints, NESL_TYPE, ck->source, argument->at,
              "%s takes %s%s, but its argument is %s", name, shown(ck, wanted),
              classes_of(ck, wanted), shown(ck, argument->type));
@@ -282,7 +283,7 @@ static void explain_argument(struct checker *ck, const struct syntax *apply,
                    shown(ck, wanted), classes_of(ck, wanted), shown(ck, argument->type));
     return;
   }
-  /* What the arguments before this one made of it. */
+  /* The parameter's type, as far as the preceding arguments determined it. */
   struct type *component = type_of(number ? type_of(callee->type)->part[0] : wanted);
   for (unsigned i = 0; i < number && component->tag == TYPE_PAIR; i++) {
     component = type_of(component->part[1]);

@@ -1,4 +1,4 @@
-/* check-exp.c - expressions: their types, and what they mean. (NESL specification, section 5.)
+/* check-exp.c - expressions: resolution and types. (NESL specification, section 5.)
  */
 #include "neslc/check.h"
 
@@ -28,7 +28,7 @@ static struct core *check_int(struct checker *ck, const struct syntax *e) {
   struct core *core = core_make(ck, CORE_INT, e, base_from(ck, TYPE_INT, e));
   core->as.integer = e->as.integer;
   if (ck->session->classic) {
-    /* 2^31 is let pass for the sake of -2147483648, and wraps around to it. */
+    /* 2^31 is accepted for the sake of -2147483648, and wraps around to it. */
     if (e->as.integer > (int64_t)INT32_MAX + 1) {
       complain(ck->complaints, NESL_TYPE, ck->source, e->at,
                "this number is too large for an int of 32 bits: the greatest is %d", INT32_MAX);
@@ -106,7 +106,7 @@ static struct core *check_if(struct checker *ck, const struct syntax *e) {
   return core;
 }
 
-/* What stands for an expression that cannot be made sense of: it fits everything. */
+/* A placeholder for an expression with an error: its type unifies with everything. */
 static struct core *wrong(struct checker *ck, const struct syntax *e) {
   return core_make(ck, CORE_INT, e, type_variable(ck->arena, CLASS_ANY));
 }
@@ -207,7 +207,7 @@ static struct core *check_each(struct checker *ck, const struct syntax *e) {
   return core;
 }
 
-/* ---- all ---- */
+/* ---- dispatch ---- */
 
 static struct core *check_pair(struct checker *ck, const struct syntax *e) {
   struct core *left = check_expression(ck, e->as.part.left);

@@ -1,5 +1,5 @@
-/* check-files.c - read_npy("FILE"): the type is that of what the file holds now, as if an empty
- * value of it had been written in front of the name.
+/* check-files.c - read_npy("FILE"): the file's present contents determine the type, as if an
+ * empty value of that type preceded the name.
  */
 #include "neslc/check.h"
 

@@ -36,8 +36,8 @@ bool check_definable(struct checker *ck, const struct name *name, struct span at
   return false;
 }
 
-bool global_changes_in_place(struct session *session, const struct global *global,
-                             enum global_kind kind, const struct scheme *scheme) {
+bool global_is_updated(struct session *session, const struct global *global,
+                       enum global_kind kind, const struct scheme *scheme) {
   return global && !global->library && global->kind == (uint8_t)kind &&
          scheme_same(session->arena, &global->scheme, scheme);
 }
@@ -55,7 +55,7 @@ static void define(struct checker *ck, struct global *global, struct checked *ou
   out->global = global;
 }
 
-/* A copy of a form for as long as the session lasts; its parts do so anyway. */
+/* A copy of a form in the session's arena, where its parts are already. */
 static const struct form *kept(struct checker *ck, const struct form *form) {
   struct form *copy = arena_alloc(ck->arena, sizeof *copy);
   *copy = *form;
@@ -67,8 +67,8 @@ static const struct form *kept(struct checker *ck, const struct form *form) {
 /* The parameters with `name := value` replaced by the name; the options go to the function. */
 static const struct syntax *strip_options(struct checker *ck, const struct syntax *parameters) {
   ARRAY(struct core_option) options = {0};
-  struct syntax *chain = arena_alloc(ck->arena, sizeof *chain);
-  struct syntax *whole = chain;
+  struct syntax *copy = arena_alloc(ck->arena, sizeof *copy);
+  struct syntax *whole = copy;
   const struct syntax *rest = parameters;
   bool more = rest->kind == SYNTAX_PAIR;
   while (true) {
@@ -81,12 +81,12 @@ static const struct syntax *strip_options(struct checker *ck, const struct synta
       complain(ck->complaints, NESL_OPTIONAL_ARGUMENT, ck->source, part->at,
                "parameters that are not optional come before those that are");
     }
-    *chain = more ? *rest : *part;
+    *copy = more ? *rest : *part;
     if (!more) break;
-    chain->as.part.left = arena_alloc(ck->arena, sizeof *chain);
-    *chain->as.part.left = *part;
-    chain->as.part.right = arena_alloc(ck->arena, sizeof *chain);
-    chain = chain->as.part.right;
+    copy->as.part.left = arena_alloc(ck->arena, sizeof *copy);
+    *copy->as.part.left = *part;
+    copy->as.part.right = arena_alloc(ck->arena, sizeof *copy);
+    copy = copy->as.part.right;
     rest = rest->as.part.right;
     more = tuple_continues(rest);
   }
@@ -95,7 +95,7 @@ static const struct syntax *strip_options(struct checker *ck, const struct synta
   return options.count ? whole : parameters;
 }
 
-/* Defaults are checked at each call; here only whether they can be. */
+/* Defaults are checked again at each call; here only for errors. */
 static void check_defaults(struct checker *ck) {
   for (uint32_t i = 0; i < ck->self->optional_count; i++) {
     check_expression(ck, ck->self->options[i].value);
@@ -107,7 +107,7 @@ static bool is_primitive(const struct checker *ck, const struct form *form) {
          strcmp(form->value->as.name.name->text, "primitive") == 0;
 }
 
-/* The type of the function before its body is looked at: what the annotation says, or fresh
+/* The type of the function before its body is checked: that of the annotation, or fresh
  * variables. */
 static void begin_type(struct checker *ck, const struct form *form) {
   struct type *type = NULL;
@@ -143,7 +143,7 @@ static void check_body(struct checker *ck, const struct form *form) {
                  form->name->text, shown(ck, result), shown(ck, body->type));
 }
 
-/* The type is complete: it becomes a scheme, and uses within the body are of its own variables.
+/* The type is complete: it becomes a scheme, and uses within the body get its own variables.
  */
 static void finish_type(struct checker *ck) {
   struct global *self = ck->self;
@@ -157,7 +157,7 @@ static void finish_type(struct checker *ck) {
   finish_lambdas(ck, &self->scheme);
 }
 
-/* The new definition's contents move into the old struct, which callers refer to. */
+/* The new definition replaces the contents of the old struct, to which callers refer. */
 static void replace(struct checker *ck, struct global *old, const struct global *new) {
   if (!new->body &&new->primitive < 0) return; /* declared again: nothing new */
   struct global replaced = *new;
@@ -174,9 +174,9 @@ static void replace(struct checker *ck, struct global *old, const struct global 
 static void install(struct checker *ck, struct checked *out) {
   struct global *old = table_get(ck->session->globals, ck->self->name);
   if (old) {
-    /* Seen as the old function it may have the old type, in which identities count. */
+    /* Types include identities: with the old one, the new type may equal the old type. */
     ck->self_identity->global = old;
-    if (global_changes_in_place(ck->session, old, GLOBAL_FUNCTION, &ck->self->scheme)) {
+    if (global_is_updated(ck->session, old, GLOBAL_FUNCTION, &ck->self->scheme)) {
       replace(ck, old, ck->self);
       out->global = old;
       return;
@@ -242,8 +242,8 @@ static bool check_type_definable(struct checker *ck, const struct form *form) {
   return check_definable(ck, form->name, form->name_at);
 }
 
-/* Identities of functions in the contents become parameters that nobody sees: so a value of the
- * datatype is known by its type to contain this function or that. */
+/* Identities of functions in the contents become hidden parameters, so that the type of a value
+ * determines the functions that it contains. */
 static void add_identities(struct checker *ck, struct table *seen, struct type *t,
                            struct type_names *parameters) {
   t = type_of(t);
@@ -297,7 +297,7 @@ static struct global *make_constructor(struct checker *ck, const struct form *fo
   return constructor;
 }
 
-/* Declared once more with the same contents it is the same type. */
+/* A second declaration with the same contents declares the same type. */
 static bool same_datatype(struct arena *scratch, const struct datatype *a,
                           const struct datatype *b) {
   if (!a || a->builtin || a->shown_count != b->shown_count) return false;

@@ -1,8 +1,8 @@
-/* check-lambda.c - what the value of a lambda depends on. (NESL specification, section 5.7.)
+/* check-lambda.c - the types on which a lambda depends. (NESL specification, section 5.7.)
  *
- * While the types of a form are found out, the identity of a lambda has no arguments: within
- * the form it is one function. When the form is complete its arguments become the generic
- * variables that the lambda mentions, in its body or in what it captures, so that every use of
+ * While the types of a form are inferred, the identity of a lambda has no arguments: within the
+ * form it is one function. When the form is complete, the arguments become the generic
+ * variables that the lambda mentions in its body or captured variables, so that every use of
  * the form has lambdas of its own types.
  */
 #include "neslc/check.h"
@@ -29,7 +29,7 @@ static void mention(struct finder *f, uint32_t number) {
   f->mentions[number] = true;
 }
 
-/* Whether the identity is of a lambda of this form; then what it mentions is mentioned. */
+/* If the identity is of a lambda of this form, adds its mentions and returns true. */
 static bool mention_lambda_of(struct finder *f, const struct type *identity) {
   const struct lambda_note *own = identity->lambda ? note_of(f->ck, identity->lambda) : NULL;
   for (uint32_t i = 0; own && i < f->scheme->count; i++) {
@@ -67,7 +67,7 @@ static void mention_core(void *context, struct core *e, bool parallel) {
   if (e->kind == CORE_GLOBAL) {
     for (uint32_t i = 0; i < e->as.use.count; i++) mention_type(f, e->as.use.arguments[i]);
   } else if (e->kind == CORE_LAMBDA) {
-    return; /* its type has said it */
+    return; /* mention_type has followed its identity */
   } else if (e->kind == CORE_LET) {
     mention_pattern(f, e->as.part.pattern);
   } else if (e->kind == CORE_EACH) {
@@ -105,8 +105,8 @@ static void fill_variables(struct checker *ck, const struct scheme *scheme,
 
 enum visit { VISIT_NEW, VISIT_ACTIVE, VISIT_DONE };
 
-/* Whether a value of the type contains one of a lambda that is being looked through. What a
- * function takes and gives is no part of it. */
+/* Whether a value of the type contains a lambda that is being visited. Arguments and results of
+ * functions do not count. */
 static bool contains_active(struct checker *ck, struct table *seen, struct type *t) {
   t = type_of(t);
   if (t->tag == TYPE_FUNCTION) return contains_active(ck, seen, t->part[2]);

@@ -1,5 +1,5 @@
-/* check-names.c - what names mean: variables in scope, captured ones, what the session defines.
- * (NESL specification, sections 2.4, 4.2.)
+/* check-names.c - resolution of names: variables in scope, captured ones, globals of the
+ * session. (NESL specification, sections 2.4, 4.2.)
  */
 #include "neslc/check.h"
 
@@ -41,7 +41,7 @@ static void capture(struct checker *ck, const struct binding *binding) {
   }
 }
 
-/* What a name stands for that is no variable in scope. */
+/* The global that a name refers to if it is no variable in scope. */
 static struct global *global_of(struct checker *ck, const struct syntax *e) {
   const struct name *name = e->as.name.name;
   if (e->builtin) return table_get(ck->session->library, name);
@@ -74,8 +74,8 @@ static const char *nearest(struct checker *ck, const char *name) {
   return best;
 }
 
-/* Words of other languages, and how it is said here. */
-static const char *said_here(const char *word) {
+/* Words of other languages, and their equivalents in NESL. */
+static const char *equivalent_of(const char *word) {
   static const struct {
     const char *words, *hint; /* words: between blanks */
   } table[] = {
@@ -110,9 +110,9 @@ static struct core *unbound(struct checker *ck, const struct syntax *e) {
   if (strcmp(name, "time") == 0) {
     complain(ck->complaints, NESL_RESERVED, ck->source, e->mark,
              "`time` is no value: time(e) gives the value of e and the seconds that it took");
-  } else if (said_here(name)) {
+  } else if (equivalent_of(name)) {
     complain(ck->complaints, NESL_UNBOUND, ck->source, e->mark, "`%s` is not defined; %s", name,
-             said_here(name));
+             equivalent_of(name));
   } else {
     const char *near = nearest(ck, name);
     complain(ck->complaints, NESL_UNBOUND, ck->source, e->mark,
@@ -122,7 +122,7 @@ static struct core *unbound(struct checker *ck, const struct syntax *e) {
   return core_make(ck, CORE_INT, e, type_variable(ck->arena, CLASS_ANY));
 }
 
-/* ---- all names ---- */
+/* ---- dispatch ---- */
 
 static struct core *check_bool(struct checker *ck, const struct syntax *e, bool value) {
   struct type *type = type_from(ck, type_base(ck->arena, TYPE_BOOL), e->at);

@@ -1,8 +1,8 @@
 /* check-pattern.c - patterns, which are read as expressions: (NESL specification, sections 3.4,
  * 5.3.)
  *
- * A pattern is held against the type of what it takes apart, so that a mistake is found at the
- * component that has it.
+ * A pattern is checked against the type of its value, so that an error is reported at the
+ * component that causes it.
  */
 #include "neslc/check.h"
 
@@ -11,7 +11,7 @@
 struct pattern_check {
   struct checker *ck;
   enum pattern_use use;
-  const struct binding *first; /* in no variable behind this may a name be repeated */
+  const struct binding *first; /* names may not repeat after this one */
 };
 
 static struct core_pattern *check(struct pattern_check *, const struct syntax *, struct type *);

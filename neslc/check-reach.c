@@ -1,9 +1,9 @@
-/* check-reach.c - what evaluating an expression may reach: functions without a body, and
- * serial-only ones. (NESL specification, sections 3.1, 5.10.)
+/* check-reach.c - finds functions without a body and serial-only functions that the evaluation
+ * of an expression may reach. (NESL specification, sections 3.1, 5.10.)
  *
- * Definitions are checked when they are made; but a function that was only declared gets its
- * body later, and a body may be replaced by another: so an expression is looked through once
- * more, with everything it refers to, before it is evaluated.
+ * Definitions are checked when they are entered; but a declared function gets its body later,
+ * and a body may be replaced. So an expression is traversed again before it is evaluated, with
+ * everything it refers to.
  */
 #include "neslc/check.h"
 
@@ -25,7 +25,7 @@ struct reach {
   struct session *session;
   struct complaints *complaints;
   uint32_t errors;
-  bool parallel;         /* what is looked at now is evaluated within an apply-to-each */
+  bool parallel;         /* the current expression is within an apply-to-each */
   struct table *seen[2]; /* globals, reached outside of and within apply-to-eaches */
   ARRAY(struct reached {
     const struct core *body;

@@ -1,11 +1,12 @@
-/* check.c - the checker's way in, and forms that are values. (NESL specification, section 4.1.)
+/* check.c - the checker's entry point, and forms that are values. (NESL specification,
+ * section 4.1.)
  */
 #include "neslc/check.h"
 
 /* ---- values ---- */
 
-/* Type variables that nothing determined stand for values that never come to be, unless they
- * are of functions: those stay generic. */
+/* Undetermined type variables become int, since no value has their type; except in function
+ * types, where they stay generic. */
 static void determine(struct checker *ck, struct table *seen, struct type *t) {
   t = type_of(t);
   if (t->tag == TYPE_VARIABLE) t->link = type_base(ck->arena, TYPE_INT);
@@ -56,12 +57,12 @@ static void notice_pattern(struct checker *ck, const struct core_pattern *p,
   const struct global *before = table_get(ck->session->globals, p->local->name);
   if (!before || before->library) return;
   struct scheme scheme = scheme_of_part(ck->arena, p->type);
-  if (!global_changes_in_place(ck->session, before, GLOBAL_VARIABLE, &scheme)) {
+  if (!global_is_updated(ck->session, before, GLOBAL_VARIABLE, &scheme)) {
     out->notice = redefinition_notice(ck, p->local->name);
   }
 }
 
-/* Whether a value of the type can be had; complains if not. */
+/* Whether values of the type can be represented; reports an error if not. */
 static bool check_size(struct checker *ck, const struct core *value) {
   if (!check_depth(ck, value->at, value->type)) return false;
   if (value_column_count(value->type) <= VALUE_MOST_COLUMNS) return true;
@@ -95,7 +96,7 @@ static bool check_value(struct checker *ck, const struct form *form, struct chec
 
 bool check_form(struct session *session, const struct form *form, struct complaints *complaints,
                 struct checked *out) {
-  /* Complaints of this form only: those who ask whether there were any look at the count. */
+  /* The errors of this form only: their count decides whether it is correct. */
   struct complaints own = {.diags = complaints->diags};
   struct lambda_frame frame = {0};
   struct checker ck = {.session = session,

@@ -1,20 +1,20 @@
 /* check.h - what the files of the checker share.
  *
- *   check.c           the way in: forms that are values; what their types become
+ *   check.c           entry point: forms that are values; resolution of their types
  *   check-forms.c     function definitions, datatypes, redefinition
  *   check-exp.c       expressions
  *   check-apply.c     applications: arguments, optional arguments, powers, time
- *   check-files.c     read_npy("FILE"), whose type the file tells
- *   check-names.c     what names mean: scopes, captured variables, globals
+ *   check-files.c     read_npy("FILE"), whose type depends on the file
+ *   check-names.c     resolution of names: scopes, captured variables, globals
  *   check-pattern.c   patterns
  *   check-type.c      types as written
- *   check-lambda.c    which types lambdas depend on, once the types of a form are known
- *   check-reach.c     what evaluating an expression may reach
+ *   check-lambda.c    the types on which lambdas depend, once those of a form are known
+ *   check-reach.c     what the evaluation of an expression may reach
  *   check-errors.c    the wording of type errors
  *
- * A part that is wrong gets the type of a fresh variable, which fits everything: one mistake is
- * reported once, and others behind it are found too. Complaints are counted; a form with any
- * defines nothing.
+ * A part with an error gets a fresh variable as its type, which unifies with everything: a
+ * mistake is reported once, and later ones are found too. Errors are counted; a form with
+ * errors defines nothing.
  */
 #ifndef RAVEL_NESLC_CHECK_H
 #define RAVEL_NESLC_CHECK_H
@@ -36,7 +36,7 @@ struct lambda_frame {
   struct lambda_frame *outer;
 };
 
-/* What is remembered of a lambda until the form's types are known. */
+/* Data of a lambda, kept until the form's types are known. */
 struct lambda_note {
   struct core_lambda *lambda;
   struct type *identity;
@@ -68,7 +68,7 @@ struct checker {
 
 /* ---- check-exp.c ---- */
 
-/* Never NULL; complains where something is wrong. */
+/* Never NULL; reports errors. */
 struct core *check_expression(struct checker *, const struct syntax *);
 struct core *core_make(struct checker *, enum core_kind, const struct syntax *, struct type *);
 /* A reference to a local of the function or lambda it stands in. */
@@ -77,7 +77,7 @@ struct core *core_local(struct checker *, const struct syntax *, struct local *)
 /* ---- check-apply.c ---- */
 
 struct core *check_apply(struct checker *, const struct syntax *);
-/* The type that a function has where it is used: a fresh copy that comes from this place. */
+/* A use of a global: its type is a fresh instance, with the location of this use. */
 struct core *check_global_use(struct checker *, const struct syntax *, struct global *);
 
 /* ---- check-files.c ---- */
@@ -92,8 +92,7 @@ struct core *check_array_file(struct checker *, const struct global *function,
 /* ---- check-names.c ---- */
 
 struct core *check_name(struct checker *, const struct syntax *);
-/* The function, or constructor, that an expression names; NULL for everything else. Says
- * nothing. */
+/* The function or constructor that an expression names; else NULL. Reports nothing. */
 struct global *named_function(struct checker *, const struct syntax *);
 void scope_push(struct checker *, struct local *);
 /* Whether the word is t, f, time ... which cannot be bound. */
@@ -105,8 +104,8 @@ const char *reserved_meaning(const struct name *);
 
 enum pattern_use { PATTERN_OF_LET, PATTERN_OF_PARAMETERS, PATTERN_OF_ASSIGNMENT };
 
-/* Whether this can be a pattern, whatever is matched with it; complains if not: such a mistake
- * is the first to be told. */
+/* Whether this is a pattern, independent of what it matches; reports an error if not. This is
+ * checked first, so that such an error is reported first. */
 bool pattern_is_legal(struct checker *, const struct syntax *, enum pattern_use);
 /* Binds a legal pattern to values of the type: its variables are in scope from now on. `first`
  * is the scope before the group of patterns in which no variable may occur twice. */
@@ -126,7 +125,7 @@ struct type_names {
   list;
 };
 
-/* Makes fresh variables of the classes that the constraints say. */
+/* Makes fresh variables of the classes in the constraints. */
 void check_constraints(struct checker *, const struct syntax_annotation *, struct type_names *);
 /* The type that is written; identities of functions are fresh variables. */
 struct type *check_type(struct checker *, const struct syntax_type *,
@@ -134,8 +133,8 @@ struct type *check_type(struct checker *, const struct syntax_type *,
 
 /* ---- check-lambda.c ---- */
 
-/* Fills in what lambdas mention of the generic variables of the form around them, and complains
- * of lambdas that would contain themselves. */
+/* Sets the generic variables that each lambda mentions, and reports lambdas that would contain
+ * themselves. */
 void finish_lambdas(struct checker *, const struct scheme *);
 /* Complains of serial-only function values that are called in parallel. */
 void check_parallel_calls(struct checker *);
@@ -149,7 +148,7 @@ bool identity_is_serial(const struct type *identity);
 
 bool check_function(struct checker *, const struct form *, struct checked *);
 bool check_datatype(struct checker *, const struct form *, struct checked *);
-/* Whether a type nests no deeper than others may rely on; complains if it does. */
+/* Whether a type nests at most TYPE_MOST_DEPTH deep; reports an error if not. */
 bool check_depth(struct checker *, struct span, struct type *);
 /* Whether another component of a tuple follows: one in parentheses is a component itself. */
 static inline bool tuple_continues(const struct syntax *e) {
@@ -158,22 +157,23 @@ static inline bool tuple_continues(const struct syntax *e) {
 /* Whether a name may be defined by the user; complains if not. */
 bool check_definable(struct checker *, const struct name *, struct span);
 const char *redefinition_notice(struct checker *, const struct name *);
-/* Whether the global is the user's, of this kind and type: then it is changed in place. */
-bool global_changes_in_place(struct session *, const struct global *, enum global_kind,
-                             const struct scheme *);
+/* Whether the global is the user's, of this kind and type: then a redefinition updates it. */
+bool global_is_updated(struct session *, const struct global *, enum global_kind,
+                       const struct scheme *);
 /* A new global, not in the session yet. */
 struct global *global_make(struct session *, enum global_kind, const struct name *);
 
 /* ---- check-errors.c ---- */
 
-/* How two types failed to be one: the innermost parts. */
+/* Why two types do not unify: the innermost parts that differ. */
 struct clash {
   enum unify_result result;
   struct type *a, *b;
 };
-/* type_unify() that fills a clash; true if all is well. */
+/* type_unify() that fills a clash; true if they unify. */
 bool unify(struct checker *, struct clash *, struct type *a, struct type *b);
-/* A type error: the message, why, and where both types come from. */
+/* Reports a type error: the message, the reason, and the locations that determined both types.
+ */
 void complain_clash(struct checker *, struct span, const struct clash *, const char *format,
                     ...) __attribute__((format(printf, 4, 5)));
 /* The argument of a function is wrong: the component `argument` (from 0) of `count`, or all of
@@ -185,7 +185,7 @@ void complain_argument(struct checker *, const struct syntax *apply, const struc
 void complain_serial(struct checker *, struct span, const char *function);
 /* A type within a message. */
 const char *shown(struct checker *, struct type *);
-/* The type said to come from this place. */
+/* A copy of the type with this source location. */
 struct type *type_from(struct checker *, struct type *, struct span);
 
 #endif

@@ -1,10 +1,10 @@
 /* direct-call.c - calls in the direct interpreter: functions at ground types, closures,
  * constructors, the frames of their variables.
  *
- * Most code does not care for types, but a few primitives do (the sum of nothing is 0 or 0.0).
- * So each frame knows its `special`: its function and the ground types that the function's
- * generic variables stand for. There is one special for each function and types, found again
- * by a table, and remembered for each place that mentions a function.
+ * A few primitives depend on types (the sum of an empty sequence is 0 or 0.0). So each frame
+ * has a `specialisation`: its function, and the ground types of the function's generic
+ * variables. There is one specialisation for each function and ground types, found by a hash
+ * table, and memoised for each mention of a function.
  */
 #include "neslc/direct-private.h"
 
@@ -47,7 +47,7 @@ void **direct_memo(struct direct *d, const void *node, const void *context, bool
   return &m->value;
 }
 
-/* Components of a primitive's argument: those that its declared type shows. */
+/* The number of components of a primitive's argument, by its declared type. */
 static uint32_t arity_of(const struct global *g) {
   uint32_t arity = 1;
   struct type *t = type_of(type_of(g->scheme.type)->part[0]);
@@ -55,8 +55,8 @@ static uint32_t arity_of(const struct global *g) {
   return arity;
 }
 
-static bool special_is(struct direct *d, const struct special *s,
-                       const struct special *wanted) {
+static bool same_specialisation(struct direct *d, const struct specialisation *s,
+                                const struct specialisation *wanted) {
   if (s->hash != wanted->hash || s->global != wanted->global || s->lambda != wanted->lambda ||
       s->count != wanted->count) {
     return false;
@@ -67,34 +67,38 @@ static bool special_is(struct direct *d, const struct special *s,
   return true;
 }
 
-static void grow_specials(struct direct *d) {
-  struct special **old = d->specials;
-  const size_t old_capacity = d->special_capacity;
-  d->special_capacity = old_capacity ? old_capacity * 2 : 64;
-  d->specials = arena_alloc(d->arena, d->special_capacity * sizeof *d->specials);
+static void grow_specialisations(struct direct *d) {
+  struct specialisation **old = d->specialisations;
+  const size_t old_capacity = d->specialisation_capacity;
+  d->specialisation_capacity = old_capacity ? old_capacity * 2 : 64;
+  d->specialisations =
+      arena_alloc(d->arena, d->specialisation_capacity * sizeof *d->specialisations);
   for (size_t i = 0; i < old_capacity; i++) {
-    for (struct special *s = old[i], *next; s; s = next) {
-      struct special **chain = &d->specials[s->hash & (d->special_capacity - 1)];
+    for (struct specialisation *s = old[i], *next; s; s = next) {
+      struct specialisation **bucket =
+          &d->specialisations[s->hash & (d->specialisation_capacity - 1)];
       next = s->next;
-      s->next = *chain;
-      *chain = s;
+      s->next = *bucket;
+      *bucket = s;
     }
   }
 }
 
-const struct special *special_find(struct direct *d, const struct global *global,
-                                   const struct core_lambda *lambda, uint32_t count,
-                                   struct type **types) {
-  struct special wanted = {.global = global, .lambda = lambda, .count = count, .types = types};
+const struct specialisation *find_specialisation(struct direct *d, const struct global *global,
+                                                 const struct core_lambda *lambda,
+                                                 uint32_t count, struct type **types) {
+  struct specialisation wanted = {
+      .global = global, .lambda = lambda, .count = count, .types = types};
   wanted.hash = mixed(mixed(2, (uintptr_t)global), (uintptr_t)lambda);
   for (uint32_t i = 0; i < count; i++)
     wanted.hash = mixed(wanted.hash, type_hash(d->arena, types[i]));
-  if (d->special_count >= d->special_capacity) grow_specials(d);
-  struct special **chain = &d->specials[wanted.hash & (d->special_capacity - 1)];
-  for (const struct special *s = *chain; s; s = s->next) {
-    if (special_is(d, s, &wanted)) return s;
+  if (d->specialisation_count >= d->specialisation_capacity) grow_specialisations(d);
+  struct specialisation **bucket =
+      &d->specialisations[wanted.hash & (d->specialisation_capacity - 1)];
+  for (const struct specialisation *s = *bucket; s; s = s->next) {
+    if (same_specialisation(d, s, &wanted)) return s;
   }
-  struct special *made = arena_alloc(d->arena, sizeof *made);
+  struct specialisation *made = arena_alloc(d->arena, sizeof *made);
   *made = wanted;
   made->types = arena_alloc(d->arena, count * sizeof *types);
   for (uint32_t i = 0; i < count; i++) made->types[i] = types[i];
@@ -102,21 +106,21 @@ const struct special *special_find(struct direct *d, const struct global *global
     made->arity = arity_of(global);
     made->argument = type_of(global->scheme.type)->part[0];
   }
-  made->next = *chain;
-  *chain = made;
-  d->special_count++;
+  made->next = *bucket;
+  *bucket = made;
+  d->specialisation_count++;
   return made;
 }
 
-struct type *special_ground(struct direct *d, const struct special *s, struct type *t) {
+struct type *ground_type(struct direct *d, const struct specialisation *s, struct type *t) {
   return type_ground(d->arena, t, s->count, s->types);
 }
 
-struct type *special_argument(struct direct *d, const struct special *s) {
+struct type *ground_argument(struct direct *d, const struct specialisation *s) {
   bool found;
   void **known = direct_memo(d, s, &s->argument, &found);
   if (!found) {
-    struct type *ground = special_ground(d, s, s->argument);
+    struct type *ground = ground_type(d, s, s->argument);
     known = direct_memo(d, s, &s->argument, &found);
     *known = ground;
   }
@@ -125,37 +129,39 @@ struct type *special_argument(struct direct *d, const struct special *s) {
 
 /* ---- functions as values ---- */
 
-/* The special that a mention of a global means in this frame. */
-static const struct special *special_of_use(struct direct *d, const struct frame *frame,
-                                            const struct core *e) {
+/* The specialisation that a mention of a global refers to in this frame. */
+static const struct specialisation *
+specialisation_of_use(struct direct *d, const struct frame *frame, const struct core *e) {
   const uint32_t count = e->as.use.count;
   bool found;
-  void **known = direct_memo(d, e, count ? frame->special : NULL, &found);
+  void **known = direct_memo(d, e, count ? frame->specialisation : NULL, &found);
   if (found) return *known;
   struct type **types = arena_alloc(d->arena, count * sizeof *types);
   for (uint32_t i = 0; i < count; i++) {
-    types[i] = special_ground(d, frame->special, e->as.use.arguments[i]);
+    types[i] = ground_type(d, frame->specialisation, e->as.use.arguments[i]);
   }
-  *known = (void *)(uintptr_t)special_find(d, e->as.use.global, NULL, count, types);
+  *known = (void *)(uintptr_t)find_specialisation(d, e->as.use.global, NULL, count, types);
   return *known;
 }
 
-static struct datum function_datum(struct direct *d, const struct special *special,
+static struct datum function_datum(struct direct *d,
+                                   const struct specialisation *specialisation,
                                    const struct datum *captured, double size) {
   struct datum_function *f = arena_alloc(d->arena, sizeof *f);
-  *f = (struct datum_function){special, captured, size};
+  *f = (struct datum_function){specialisation, captured, size};
   return (struct datum){.kind = DATUM_FUNCTION, .as.function = f};
 }
 
-/* The value of a global variable, at the types that this mention of it asks for. */
-static struct datum variable_value(struct direct *d, const struct special *special) {
-  const struct global *g = special->global;
+/* The value of a global variable at the types of this mention. */
+static struct datum variable_value(struct direct *d,
+                                   const struct specialisation *specialisation) {
+  const struct global *g = specialisation->global;
   bool found;
-  void **known = direct_memo(d, special, g, &found);
+  void **known = direct_memo(d, specialisation, g, &found);
   if (!found) {
     struct datum *made = arena_alloc(d->arena, sizeof *made);
     *known = made;
-    *made = direct_from_columns(d, special_ground(d, special, g->scheme.type), &g->value);
+    *made = direct_from_columns(d, ground_type(d, specialisation, g->scheme.type), &g->value);
     return *made;
   }
   return *(const struct datum *)*known;
@@ -163,26 +169,27 @@ static struct datum variable_value(struct direct *d, const struct special *speci
 
 bool direct_global_value(struct direct *d, struct frame *frame, const struct core *e,
                          struct datum *out) {
-  const struct special *special = special_of_use(d, frame, e);
-  if (special->global->kind == GLOBAL_VARIABLE) {
-    *out = variable_value(d, special);
+  const struct specialisation *specialisation = specialisation_of_use(d, frame, e);
+  if (specialisation->global->kind == GLOBAL_VARIABLE) {
+    *out = variable_value(d, specialisation);
   } else {
-    *out = function_datum(d, special, NULL, 1);
+    *out = function_datum(d, specialisation, NULL, 1);
   }
   return true;
 }
 
 struct datum direct_closure(struct direct *d, struct frame *frame,
                             const struct core_lambda *lambda) {
-  const struct special *around = frame->special;
-  const struct special *special = special_find(d, NULL, lambda, around->count, around->types);
+  const struct specialisation *around = frame->specialisation;
+  const struct specialisation *specialisation =
+      find_specialisation(d, NULL, lambda, around->count, around->types);
   struct datum *captured = direct_items(d, lambda->captured_count);
   double size = 1;
   for (uint32_t i = 0; i < lambda->captured_count; i++) {
     captured[i] = frame->locals[lambda->captured[i]->number];
     size += datum_size(captured[i]);
   }
-  return function_datum(d, special, captured, size);
+  return function_datum(d, specialisation, captured, size);
 }
 
 /* ---- frames ---- */
@@ -199,10 +206,10 @@ static unsigned slots_class(uint32_t count) {
 }
 
 static void frame_open(struct direct *d, struct frame *frame, struct frame *caller,
-                       const struct special *special, const struct core *call,
+                       const struct specialisation *specialisation, const struct core *call,
                        uint32_t local_count) {
   const unsigned k = slots_class(local_count);
-  *frame = (struct frame){.special = special, .call = call, .caller = caller};
+  *frame = (struct frame){.specialisation = specialisation, .call = call, .caller = caller};
   frame->count = UINT32_C(1) << k;
   if (d->free_slots[k]) {
     frame->locals = (void *)d->free_slots[k];
@@ -230,7 +237,7 @@ static bool may_call(struct direct *d, struct frame *frame, const struct core *a
 
 /* ---- primitives ---- */
 
-/* Evaluates the components of a primitive's argument; the pairs around them cost nothing. */
+/* Evaluates the components of a primitive's argument; the pairs around them are not charged. */
 static bool eval_arguments(struct direct *d, struct frame *frame, const struct core *e,
                            uint32_t arity, struct datum *arguments) {
   if (arity == 1) return direct_eval(d, frame, e, arguments);
@@ -252,13 +259,13 @@ static bool eval_arguments(struct direct *d, struct frame *frame, const struct c
 /* A function that follows the structure of its argument's type: derive.h. */
 static bool apply_derived(struct direct *d, const struct primitive_call *call,
                           const struct derived *derived, struct datum *out) {
-  struct datum argument = call->argument[call->special->arity - 1];
-  for (uint32_t i = call->special->arity - 1; i-- > 0;) {
+  struct datum argument = call->argument[call->specialisation->arity - 1];
+  for (uint32_t i = call->specialisation->arity - 1; i-- > 0;) {
     argument = datum_pair(d, call->argument[i], argument);
   }
   if (!may_call(d, call->frame, call->apply)) return false;
   struct frame frame;
-  frame_open(d, &frame, call->frame, special_find(d, NULL, NULL, 0, NULL), call->apply,
+  frame_open(d, &frame, call->frame, find_specialisation(d, NULL, NULL, 0, NULL), call->apply,
              derived->local_count);
   direct_bind(d, &frame, derived->parameter, argument);
   bool ok = direct_eval_part(d, &frame, derived->body, 2, out);
@@ -267,14 +274,14 @@ static bool apply_derived(struct direct *d, const struct primitive_call *call,
 }
 
 static bool apply_primitive(struct direct *d, struct frame *frame,
-                            const struct special *special, const struct core *e,
+                            const struct specialisation *specialisation, const struct core *e,
                             struct datum *out) {
-  struct primitive_call call = {.primitive = (enum primitive)special->global->primitive,
-                                .special = special,
+  struct primitive_call call = {.primitive = (enum primitive)specialisation->global->primitive,
+                                .specialisation = specialisation,
                                 .frame = frame,
                                 .apply = e};
   direct_enter(d, 1);
-  bool ok = eval_arguments(d, frame, e->as.part.right, special->arity, call.argument);
+  bool ok = eval_arguments(d, frame, e->as.part.right, specialisation->arity, call.argument);
   direct_leave(d);
   if (!ok) return false;
   const struct derived *derived = direct_derived(d, &call);
@@ -288,17 +295,18 @@ static bool apply_primitive(struct direct *d, struct frame *frame,
 /* ---- calls ---- */
 
 /* Calls a function or lambda that has a body; captured: values of the lambda's variables. */
-static bool apply_body(struct direct *d, struct frame *frame, const struct special *special,
+static bool apply_body(struct direct *d, struct frame *frame,
+                       const struct specialisation *specialisation,
                        const struct datum *captured, const struct core *e, struct datum *out) {
-  const struct global *g = special->global;
-  const struct core_lambda *lambda = special->lambda;
+  const struct global *g = specialisation->global;
+  const struct core_lambda *lambda = specialisation->lambda;
   if (g && !g->body) {
     return direct_fail(d, frame, e, NESL_NO_BODY,
                        "the function `%s` is declared but not defined", g->name->text);
   }
   if (!may_call(d, frame, e)) return false;
   struct frame inner;
-  frame_open(d, &inner, frame, special, e, g ? g->local_count : 0);
+  frame_open(d, &inner, frame, specialisation, e, g ? g->local_count : 0);
   for (uint32_t i = 0; lambda && i < lambda->captured_count; i++) {
     const struct core_pattern p = {.kind = PATTERN_LOCAL, .local = lambda->captured[i]};
     direct_bind(d, &inner, &p, captured[i]);
@@ -314,20 +322,20 @@ static bool apply_body(struct direct *d, struct frame *frame, const struct speci
 
 bool direct_apply(struct direct *d, struct frame *frame, const struct core *e,
                   struct datum *out) {
-  const struct special *special;
+  const struct specialisation *specialisation;
   const struct datum *captured = NULL;
   if (core_callee(e)) {
-    special = special_of_use(d, frame, e->as.part.left);
+    specialisation = specialisation_of_use(d, frame, e->as.part.left);
   } else {
     struct datum f;
     if (!direct_eval_part(d, frame, e->as.part.left, 0, &f)) return false;
-    special = f.as.function->special;
+    specialisation = f.as.function->specialisation;
     captured = f.as.function->captured;
   }
-  const struct global *g = special->global;
+  const struct global *g = specialisation->global;
   if (g && g->kind == GLOBAL_CONSTRUCTOR) {
     return direct_eval_part(d, frame, e->as.part.right, 1, out);
   }
-  if (g && g->primitive >= 0) return apply_primitive(d, frame, special, e, out);
-  return apply_body(d, frame, special, captured, e, out);
+  if (g && g->primitive >= 0) return apply_primitive(d, frame, specialisation, e, out);
+  return apply_body(d, frame, specialisation, captured, e, out);
 }

@@ -30,7 +30,7 @@ static void set_local(struct direct *d, struct frame *frame, uint32_t number, st
 /* The contents of a function, for derived functions: its captured values. */
 static struct datum captured_tuple(struct direct *d, struct datum x) {
   const struct datum_function *f = x.as.function;
-  uint32_t i = f->special->lambda->captured_count;
+  uint32_t i = f->specialisation->lambda->captured_count;
   struct datum tuple = f->captured[--i];
   while (i > 0) tuple = datum_pair(d, f->captured[--i], tuple);
   return tuple;
@@ -219,7 +219,7 @@ static bool eval_each(struct direct *d, struct frame *frame, const struct core *
   return true;
 }
 
-/* ---- the other constructs ---- */
+/* ---- other expressions ---- */
 
 static bool eval_pair(struct direct *d, struct frame *frame, const struct core *e,
                       struct datum *out) {
@@ -272,7 +272,7 @@ static bool eval_time(struct direct *d, struct frame *frame, const struct core *
   return true;
 }
 
-/* Texts are made once for each place that mentions them. */
+/* A string literal is built once. */
 static struct datum eval_string(struct direct *d, const struct core *e) {
   bool found;
   void **known = direct_memo(d, e, NULL, &found);
@@ -300,7 +300,8 @@ static bool within_limits(struct direct *d, struct frame *frame, const struct co
     return direct_fail(d, frame, e, NESL_LIMIT, "%s", text);
   }
   if ((const char *)__builtin_frame_address(0) < d->stack_end) {
-    const bool called = frame->call != NULL; /* told at the call, as others are */
+    const bool called =
+        frame->call != NULL; /* reported at the call, as other depth limits are */
     return direct_fail(d, called ? frame->caller : frame, called ? frame->call : e, NESL_LIMIT,
                        "more than %" PRIu64 " calls are open: does the recursion end?",
                        d->calls);

@@ -1,12 +1,11 @@
 /* direct-events.c - printing and failing in the order of section 6.8 of the NESL specification.
  *
- * In an apply-to-each all instances run in step: what one call prints for all of them appears
- * together, and of several failures the one counts that comes first in that order. This
- * interpreter runs one instance after another. So each happening gets a key, which says where
- * in the program it is: the path from the outermost apply-to-each, one number for each part of
- * an expression entered on the way, smaller for parts that are evaluated earlier, and nothing
- * that tells instances apart. Sorted by their keys, and equal ones as they happened, the
- * happenings stand in the order in which they appear.
+ * In an apply-to-each all instances run in lockstep: the output of one call appears together
+ * for all of them, and of several failures the first in that order is reported. This
+ * interpreter runs one instance after another. So each event gets a key, its position in the
+ * program: the path from the outermost apply-to-each, one number for each subexpression
+ * entered, smaller for those evaluated earlier. Keys do not distinguish instances. Sorting the
+ * events by key, stably, gives the specified order.
  */
 #include "neslc/direct-private.h"
 
@@ -14,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_PLACES = 16 };
+enum { MOST_CALLS = 16 };
 
 static const uint32_t *key_here(struct direct *d, size_t *count) {
   if (d->parallel == 0) {
@@ -36,15 +35,15 @@ static int compare_keys(const uint32_t *a, size_t a_count, const uint32_t *b, si
 
 /* ---- failures ---- */
 
-/* Places that differ: of a recursion the one call, not each of its levels. */
+/* Different source locations only: a recursive call occurs once, not once per level. */
 static void leave_trail(struct direct *d, const struct frame *frame, const struct core *at) {
-  struct failure_place *trail = arena_alloc(d->arena, MOST_PLACES * sizeof *trail);
+  struct failure_location *trail = arena_alloc(d->arena, MOST_CALLS * sizeof *trail);
   size_t count = 0;
-  for (; frame && count < MOST_PLACES; at = frame->call, frame = frame->caller) {
+  for (; frame && count < MOST_CALLS; at = frame->call, frame = frame->caller) {
     if (!at || !at->source) continue;
     size_t known = 0;
     while (known < count && trail[known].node != at) known++;
-    if (known == count) trail[count++] = (struct failure_place){at->source, at->at, at};
+    if (known == count) trail[count++] = (struct failure_location){at->source, at->at, at};
   }
   d->failure.trail = trail;
   d->failure.trail_count = count;

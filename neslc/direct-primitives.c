@@ -1,11 +1,11 @@
-/* direct-primitives.c - which primitive of the direct interpreter is whose; effects; the base
+/* direct-primitives.c - dispatch of the direct interpreter's primitives; effects; the base
  * cases of the functions that follow the structure of a type.
  */
 #include "neslc/direct-private.h"
 
 #include <string.h>
 
-/* ---- making values ---- */
+/* ---- values ---- */
 
 double datum_size(struct datum x) {
   switch ((enum datum_kind)x.kind) {
@@ -63,11 +63,11 @@ const struct derived *direct_derived(struct direct *d, const struct primitive_ca
     return NULL;
   }
   bool found;
-  void **known = direct_memo(d, call->special, call->special, &found);
-  if (!found) { /* what follows may move the table */
-    const struct derived *made =
-        derive(d->session, &d->derived, call->primitive, special_argument(d, call->special));
-    known = direct_memo(d, call->special, call->special, &found);
+  void **known = direct_memo(d, call->specialisation, call->specialisation, &found);
+  if (!found) { /* derive() may move the table */
+    const struct derived *made = derive(d->session, &d->derived, call->primitive,
+                                        ground_argument(d, call->specialisation));
+    known = direct_memo(d, call->specialisation, call->specialisation, &found);
     *known = (void *)(uintptr_t)made;
   }
   return *known;
@@ -86,13 +86,13 @@ static bool derived_base(struct direct *d, const struct primitive_call *call,
   default:
     return direct_fail(d, call->frame, call->apply, NESL_LIMIT,
                        "internal error: `%s` of this type is not supported",
-                       call->special->global->name->text);
+                       call->specialisation->global->name->text);
   }
 }
 
 /* ---- effects ---- */
 
-/* What comes of opening a file: no stream, F, and why. Programs tell it, and go on. */
+/* The result of opening a file: no stream, F, and a message, which programs may print. */
 static struct datum no_stream(struct direct *d) {
   static const char why[] = "the direct interpreter opens no files";
   const struct datum text = datum_string(d, why, sizeof why - 1);
@@ -111,7 +111,7 @@ static bool effect(struct direct *d, const struct primitive_call *call, struct d
     charge(d, (double)length, 0);
     return true;
   case PRIM_SIGNATURE:
-    text = value_signature(d->arena, special_argument(d, call->special));
+    text = value_signature(d->arena, ground_argument(d, call->specialisation));
     *out = datum_string(d, text, strlen(text));
     return true;
   case PRIM_ERROR:
@@ -130,7 +130,7 @@ static bool effect(struct direct *d, const struct primitive_call *call, struct d
   default:
     return direct_fail(d, call->frame, call->apply, NESL_LIMIT,
                        "`%s`: the direct interpreter knows no files and processes",
-                       call->special->global->name->text);
+                       call->specialisation->global->name->text);
   }
 }
 

@@ -1,16 +1,16 @@
 /* direct-private.h - what the files of the direct interpreter share.
  *
- *   direct.c            the way in: memory, stack, what a run leaves behind
+ *   direct.c            entry point: memory, stack, results of a run
  *   direct-eval.c       expressions, patterns, environments
  *   direct-call.c       calls: functions at ground types, closures, constructors
- *   direct-primitives.c  which primitive is whose; effects; derived functions
+ *   direct-primitives.c  dispatch of primitives; effects; derived functions
  *   direct-events.c     printing and failing in the order of section 6.8
  *   direct-scalars.c    primitives on scalars
  *   direct-sequences.c  primitives on sequences; direct-reduce.c: reductions, scans, ranks
  *   direct-value.c      trees to and from the flat columns of value.h
  *
- * Everything of a run lives in an arena of its own. Functions that can fail return false after
- * fail(); only want of memory jumps.
+ * All data of a run are in an arena of its own. Functions that can fail return false after
+ * direct_fail(); only a failed allocation jumps.
  */
 #ifndef RAVEL_NESLC_DIRECT_PRIVATE_H
 #define RAVEL_NESLC_DIRECT_PRIVATE_H
@@ -58,8 +58,9 @@ struct datum_sequence {
 };
 
 struct datum_function {
-  const struct special *special; /* the global or lambda, and the types it is used at */
-  const struct datum *captured;  /* of a lambda */
+  const struct specialisation
+      *specialisation;          /* the global or lambda, and the types it is used at */
+  const struct datum *captured; /* of a lambda */
   double size;
 };
 
@@ -78,25 +79,25 @@ double datum_size(struct datum);
 
 /* ---- a run ---- */
 
-/* A function at ground types: one for each (function, types), so pointers tell them apart. Code
- * outside of functions has one too, of neither. */
-struct special {
+/* A function at ground types. There is one for each (function, types), so pointers compare
+ * them. Code outside of functions has one with neither global nor lambda. */
+struct specialisation {
   const struct global *global; /* or NULL */
   const struct core_lambda *lambda;
   uint32_t count; /* generic variables of the global, or of the function around the lambda */
   struct type **types;
-  uint32_t arity;        /* of a primitive: components of its argument, by its scheme */
-  struct type *argument; /* of a primitive, as declared; ground: special_argument() */
-  struct special *next;  /* in its chain of the table */
+  uint32_t arity;              /* of a primitive: components of its argument, by its scheme */
+  struct type *argument;       /* of a primitive: its declared type; see ground_argument() */
+  struct specialisation *next; /* in its bucket of the hash table */
   uint64_t hash;
 };
 
 /* The variables of one activation of a function. */
 struct frame {
   struct datum *locals;
-  uint32_t count;                /* slots */
-  const struct special *special; /* the code that runs here */
-  const struct core *call;       /* the application that made it, or NULL */
+  uint32_t count;                              /* slots */
+  const struct specialisation *specialisation; /* the code that runs here */
+  const struct core *call;                     /* the application that made it, or NULL */
   struct frame *caller;
 };
 
@@ -104,13 +105,13 @@ struct frame {
 struct failure {
   enum nesl_error kind;
   const char *message;
-  const uint32_t *key; /* where, for comparison with other instances */
+  const uint32_t *key; /* its position, for comparison with other instances */
   size_t key_count;
-  const struct failure_place *trail; /* innermost first */
+  const struct failure_location *trail; /* innermost first */
   size_t trail_count;
 };
 
-/* Output that waits until all instances have run. */
+/* Output, kept until all instances have run. */
 struct event {
   const uint32_t *key;
   size_t key_count;
@@ -126,14 +127,14 @@ struct direct {
   struct arena *arena; /* of the run */
   const struct direct_options *options;
   struct widths widths;
-  struct direct_cost cost; /* so far; depth along the present path */
+  struct direct_cost cost; /* so far; depth along the current path */
   uint64_t steps, calls;   /* calls: active now */
   uint64_t seed, random_count;
   const char *stack_end; /* no deeper than here */
   bool stopped;          /* it was asked to end */
 
-  /* Where evaluation is: one number for each part of an expression and each call entered, so
-   * that parts evaluated earlier compare less. See direct-events.c. */
+  /* The current position: one number for each subexpression and call entered; those evaluated
+   * earlier compare less. See direct-events.c. */
   ARRAY(uint32_t) path;
   size_t parallel;      /* apply-to-eaches around */
   size_t parallel_path; /* path.count at the outermost of them */
@@ -141,8 +142,8 @@ struct direct {
   struct failure failure; /* valid after a function returned false */
 
   struct slots *free_slots[DIRECT_FREE_LISTS]; /* by binary logarithm of their number */
-  struct special **specials;
-  size_t special_count, special_capacity;
+  struct specialisation **specialisations;
+  size_t specialisation_count, specialisation_capacity;
   struct memo {
     const void *node, *context;
     void *value;
@@ -164,12 +165,12 @@ static inline void charge(struct direct *d, double work, double depth) {
 /* ---- direct-eval.c ---- */
 
 bool direct_eval(struct direct *, struct frame *, const struct core *, struct datum *);
-/* Evaluates a part of an expression; `part` is its place in the order of evaluation. */
+/* Evaluates a subexpression; `part` is its index in the order of evaluation. */
 bool direct_eval_part(struct direct *, struct frame *, const struct core *, uint32_t part,
                       struct datum *);
 void direct_bind(struct direct *, struct frame *, const struct core_pattern *, struct datum);
-/* Evaluates e in `from` and binds it in `to`, without making pairs that are taken apart at
- * once. */
+/* Evaluates e in `from` and binds it in `to`, without building pairs that the pattern takes
+ * apart. */
 bool direct_eval_bind(struct direct *, struct frame *from, const struct core *e,
                       struct frame *to, const struct core_pattern *);
 
@@ -179,22 +180,23 @@ bool direct_apply(struct direct *, struct frame *, const struct core *apply, str
 /* A function as a value. */
 bool direct_global_value(struct direct *, struct frame *, const struct core *, struct datum *);
 struct datum direct_closure(struct direct *, struct frame *, const struct core_lambda *);
-/* The one special of this function at these ground types. */
-const struct special *special_find(struct direct *, const struct global *,
-                                   const struct core_lambda *, uint32_t count,
-                                   struct type **types);
-struct type *special_ground(struct direct *, const struct special *, struct type *);
-struct type *special_argument(struct direct *, const struct special *);
-/* What was remembered for a node and a context, in place until the next call; *found tells
- * whether there was anything. */
+/* The specialisation of this function at these ground types. Then: a type of its code with its
+ * generic variables replaced; the ground argument type of a primitive. */
+const struct specialisation *find_specialisation(struct direct *, const struct global *,
+                                                 const struct core_lambda *, uint32_t count,
+                                                 struct type **types);
+struct type *ground_type(struct direct *, const struct specialisation *, struct type *);
+struct type *ground_argument(struct direct *, const struct specialisation *);
+/* The memoised value for a node and a context, valid until the next call; *found: whether there
+ * was one. */
 void **direct_memo(struct direct *, const void *node, const void *context, bool *found);
 
 /* ---- primitives ---- */
 
-/* A call of a primitive: its arguments, and where it stands, for failures. */
+/* A call of a primitive: its arguments, and its application for reports of failures. */
 struct primitive_call {
   enum primitive primitive;
-  const struct special *special;
+  const struct specialisation *specialisation;
   struct datum argument[DIRECT_ARGUMENTS];
   struct frame *frame;
   const struct core *apply;
@@ -214,7 +216,7 @@ bool direct_reduction(struct direct *, const struct primitive_call *, struct dat
 bool direct_operation(struct direct *, enum cvl_op, const struct datum *operands, size_t count,
                       struct datum *);
 
-/* Makers of values. Items belong to the arena already. */
+/* Construction of values. Items are in the arena already. */
 struct datum datum_pair(struct direct *, struct datum left, struct datum right);
 struct datum datum_sequence(struct direct *, const struct datum *items, uint64_t count);
 struct datum datum_string(struct direct *, const char *text, size_t length);
@@ -232,13 +234,13 @@ bool direct_check_fails(struct direct *, const struct primitive_call *, enum che
                         int64_t w);
 /* The text of a check with its numbers in place of {v} and {w}, and {} left out. */
 const char *direct_worded(struct direct *, const char *text, int64_t v, int64_t w);
-/* Writes text now, or after the apply-to-each around. */
+/* Writes text now, or after the enclosing apply-to-each. */
 void direct_print(struct direct *, const char *text, size_t length);
 /* Whether a failure comes before another in the order of section 6.8. */
 bool direct_failed_earlier(const struct failure *, const struct failure *);
-/* Writes what waited, as far as it comes before the failure (or NULL). */
+/* Writes the kept output that precedes the failure (or all, for NULL). */
 void direct_settle(struct direct *, const struct failure *);
-/* Complains of the failure that stopped the run. */
+/* Reports the failure that stopped the run. */
 void direct_report(struct direct *, struct complaints *);
 
 static inline void direct_enter(struct direct *d, uint32_t part) {

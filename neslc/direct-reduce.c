@@ -1,14 +1,14 @@
 /* direct-reduce.c - reductions, scans and ranks of the direct interpreter.
  *
  * Sums and products of FLOATs are combined in the reproducible tree of cvl.h, so that results
- * are those of compiled programs in every bit. Everything else gives the same in any order.
+ * are those of compiled programs in every bit. All other operations are exact in any order.
  */
 #include "neslc/direct-private.h"
 
 #include <math.h>
 #include <string.h>
 
-/* What is combined: the operation (ADD, MUL, MAX, MIN, AND, OR, XOR) and the element type. */
+/* The operation (ADD, MUL, MAX, MIN, AND, OR, XOR) and the element type. */
 struct combining {
   enum cvl_op op;
   enum type_tag element;
@@ -169,17 +169,17 @@ static bool precedes(bool up, struct datum x, struct datum y) {
 
 /* Sorts the positions at[0..n) by their elements, stably: merges the left half and the right.
  */
-static void sort_positions(const struct datum *items, bool up, uint64_t *at, uint64_t *spare,
+static void sort_positions(const struct datum *items, bool up, uint64_t *at, uint64_t *buffer,
                            uint64_t n) {
   if (n < 2) return;
   const uint64_t half = n / 2;
-  sort_positions(items, up, at, spare, half);
-  sort_positions(items, up, at + half, spare, n - half);
+  sort_positions(items, up, at, buffer, half);
+  sort_positions(items, up, at + half, buffer, n - half);
   for (uint64_t i = 0, j = half, m = 0; m < n; m++) {
     bool right = i == half || (j < n && precedes(up, items[at[j]], items[at[i]]));
-    spare[m] = right ? at[j++] : at[i++];
+    buffer[m] = right ? at[j++] : at[i++];
   }
-  memcpy(at, spare, (size_t)n * sizeof *at);
+  memcpy(at, buffer, (size_t)n * sizeof *at);
 }
 
 static struct datum rank(struct direct *d, const struct datum_sequence *v, bool up) {
@@ -191,13 +191,13 @@ static struct datum rank(struct direct *d, const struct datum_sequence *v, bool 
   return datum_sequence(d, items, v->count);
 }
 
-/* ---- all of them ---- */
+/* ---- dispatch ---- */
 
 bool direct_reduction(struct direct *d, const struct primitive_call *call, struct datum *out) {
   const struct primitive_info *info = primitive_info(call->primitive);
   const enum cvl_op op = opcode_info(info->opcode)->operation;
   const struct datum_sequence *v = call->argument[0].as.sequence;
-  const struct type *element = type_of(special_argument(d, call->special)->part[0]);
+  const struct type *element = type_of(ground_argument(d, call->specialisation)->part[0]);
   const struct combining c = {op, (enum type_tag)element->tag, d->widths.float_elem == CVL_F32};
   const double n = (double)v->count, levels = ceil(log2(n + 1));
   charge(d, info->group == PRIMITIVE_RANK ? n * levels : n, levels);

@@ -32,7 +32,7 @@ bool direct_operation(struct direct *d, enum cvl_op op, const struct datum *oper
   return true;
 }
 
-/* ---- numbers of the type of another ---- */
+/* ---- conversions ---- */
 
 static struct datum converted(struct direct *d, struct datum x, uint8_t kind) {
   if (x.kind == kind) return x;
@@ -41,7 +41,7 @@ static struct datum converted(struct direct *d, struct datum x, uint8_t kind) {
   return out;
 }
 
-/* A check of a number failed; FLOATs are told rounded, as compiled programs tell them. */
+/* A check of a number failed; FLOATs are reported rounded, as compiled programs do. */
 static bool number_fails(struct direct *d, const struct primitive_call *call, enum check check,
                          struct datum x) {
   return direct_check_fails(d, call, check, converted(d, x, DATUM_INT).as.integer, 0);
@@ -70,7 +70,7 @@ static uint64_t random_word(uint64_t seed, uint64_t k, bool wide) {
   return wide ? (uint64_t)c[1] << 32 | c[0] : c[0];
 }
 
-/* The upper half of u * bound, u of `bits` bits. */
+/* The upper half of u * bound. */
 static int64_t scaled(uint64_t u, int64_t bound, bool wide) {
   if (!wide) return (int64_t)(u * (uint64_t)bound >> 32);
   const uint64_t b = (uint64_t)bound, low = (u & UINT32_MAX) * (b & UINT32_MAX);
@@ -93,8 +93,8 @@ static bool random_number(struct direct *d, const struct primitive_call *call,
   } else { /* as in the flattened program: an INT below a power of two, scaled */
     enum { BITS = 30 };
     const double unit = 1.0 / (double)(1 << BITS);
-    const double part = rounded(d, (double)scaled(u, 1 << BITS, wide)) * unit; /* exact */
-    *out = datum_float(rounded(d, part * bound.as.real));
+    const double fraction = rounded(d, (double)scaled(u, 1 << BITS, wide)) * unit; /* exact */
+    *out = datum_float(rounded(d, fraction * bound.as.real));
   }
   return true;
 }
@@ -117,7 +117,7 @@ static bool checked(struct direct *d, const struct primitive_call *call) {
   }
 }
 
-/* ---- all of them ---- */
+/* ---- dispatch ---- */
 
 bool direct_scalar(struct direct *d, const struct primitive_call *call, struct datum *out) {
   const struct datum *x = call->argument;
@@ -138,5 +138,5 @@ bool direct_scalar(struct direct *d, const struct primitive_call *call, struct d
   }
   return direct_fail(d, call->frame, call->apply, NESL_LIMIT,
                      "internal error: `%s` failed unforeseen",
-                     call->special->global->name->text);
+                     call->specialisation->global->name->text);
 }

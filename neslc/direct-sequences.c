@@ -17,7 +17,7 @@ static bool inside(int64_t i, uint64_t length) {
 static bool broken(struct direct *d, const struct primitive_call *call) {
   return direct_fail(d, call->frame, call->apply, NESL_LIMIT,
                      "internal error: bad arguments of `%s` of the library",
-                     call->special->global->name->text);
+                     call->specialisation->global->name->text);
 }
 
 /* ---- building ---- */
@@ -296,5 +296,6 @@ bool direct_sequence(struct direct *d, const struct primitive_call *call, struct
   default: break;
   }
   return direct_fail(d, call->frame, call->apply, NESL_LIMIT,
-                     "internal error: `%s` is not here", call->special->global->name->text);
+                     "internal error: `%s` is not here",
+                     call->specialisation->global->name->text);
 }

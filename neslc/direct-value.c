@@ -1,22 +1,24 @@
 /* direct-value.c - trees of the direct interpreter to and from the flat columns of value.h.
  *
- * Both go by the type, a level at a time: all k values of a type that stand in one context are
- * read from, or written to, its columns together.
+ * Both walk over the type one level at a time: all k values of one context are read from, or
+ * written to, its columns together.
  */
 #include "neslc/direct-private.h"
 
 /* ---- types of captured variables ---- */
 
-/* What a function of this type is; NULL if nothing says so, and then there is no value of it.
+/* The function that a function type identifies; NULL if undetermined: then the type has no
+ * values.
  */
-static const struct special *special_of_type(struct direct *d, struct type *function) {
+static const struct specialisation *specialisation_of_type(struct direct *d,
+                                                           struct type *function) {
   struct type *identity = function->part[2] ? type_of(function->part[2]) : NULL;
   if (!identity || identity->tag != TYPE_IDENTITY) return NULL;
   const struct core_lambda *lambda = identity->lambda;
   if (!lambda) {
     if (!identity->global) return NULL;
-    return special_find(d, identity->global, NULL, identity->argument_count,
-                        identity->arguments);
+    return find_specialisation(d, identity->global, NULL, identity->argument_count,
+                               identity->arguments);
   }
   struct type **types = arena_alloc(d->arena, lambda->scheme_count * sizeof *types);
   for (uint32_t i = 0; i < lambda->scheme_count; i++) types[i] = type_base(d->arena, TYPE_INT);
@@ -24,11 +26,12 @@ static const struct special *special_of_type(struct direct *d, struct type *func
     const uint32_t number = type_of(lambda->variables[i])->number;
     if (number < lambda->scheme_count) types[number] = identity->arguments[i];
   }
-  return special_find(d, NULL, lambda, lambda->scheme_count, types);
+  return find_specialisation(d, NULL, lambda, lambda->scheme_count, types);
 }
 
-static struct type *captured_type(struct direct *d, const struct special *s, uint32_t i) {
-  return type_of(special_ground(d, s, s->lambda->captured[i]->type));
+static struct type *captured_type(struct direct *d, const struct specialisation *s,
+                                  uint32_t i) {
+  return type_of(ground_type(d, s, s->lambda->captured[i]->type));
 }
 
 /* ---- from columns ---- */
@@ -62,18 +65,18 @@ static struct datum *read_sequences(struct reading_columns *r, struct type *type
 }
 
 static struct datum *read_functions(struct reading_columns *r, struct type *type, uint64_t k) {
-  const struct special *special = special_of_type(r->d, type);
-  const struct core_lambda *lambda = special ? special->lambda : NULL;
+  const struct specialisation *specialisation = specialisation_of_type(r->d, type);
+  const struct core_lambda *lambda = specialisation ? specialisation->lambda : NULL;
   const uint32_t count = lambda ? lambda->captured_count : 0;
   struct datum *captured = direct_items(r->d, k * count);
   for (uint32_t c = 0; c < count; c++) {
-    const struct datum *values = read_values(r, captured_type(r->d, special, c), k);
+    const struct datum *values = read_values(r, captured_type(r->d, specialisation, c), k);
     for (uint64_t i = 0; i < k; i++) captured[i * count + c] = values[i];
   }
   struct datum *out = direct_items(r->d, k);
   for (uint64_t i = 0; i < k; i++) {
     struct datum_function *f = arena_alloc(r->d->arena, sizeof *f);
-    *f = (struct datum_function){special, captured + i * count, 1};
+    *f = (struct datum_function){specialisation, captured + i * count, 1};
     for (uint32_t c = 0; c < count; c++) f->size += datum_size(f->captured[c]);
     out[i] = (struct datum){.kind = DATUM_FUNCTION, .as.function = f};
   }
@@ -152,12 +155,12 @@ static void write_sequences(struct writing_columns *w, struct type *type, const 
 
 static void write_functions(struct writing_columns *w, struct type *type, const struct datum *x,
                             uint64_t k) {
-  const struct special *special = special_of_type(w->d, type);
-  if (!special || !special->lambda) return;
+  const struct specialisation *specialisation = specialisation_of_type(w->d, type);
+  if (!specialisation || !specialisation->lambda) return;
   struct datum *values = direct_items(w->d, k);
-  for (uint32_t c = 0; c < special->lambda->captured_count; c++) {
+  for (uint32_t c = 0; c < specialisation->lambda->captured_count; c++) {
     for (uint64_t i = 0; i < k; i++) values[i] = x[i].as.function->captured[c];
-    write_values(w, captured_type(w->d, special, c), values, k);
+    write_values(w, captured_type(w->d, specialisation, c), values, k);
   }
 }
 

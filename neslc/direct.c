@@ -1,10 +1,10 @@
-/* direct.c - the way into the direct interpreter: its memory, its stack, and what a run leaves
- * behind. direct-private.h tells which file does what.
+/* direct.c - the direct interpreter's entry point: its memory, its stack, and the results of a
+ * run. direct-private.h lists the files.
  *
- * An evaluation recurses as deep as the program does, so it runs on a thread with a large
- * stack, of which the system gives only the pages that are touched; how much is left is looked
- * at with every expression. Everything it makes is in an arena that goes when it ends; only the
- * value is copied into the session's. The guard for missing memory is set on that thread.
+ * An evaluation recurses as deeply as the program, so it runs on a thread with a large stack,
+ * of which the system provides only the touched pages; every expression checks the remaining
+ * stack. All data are in an arena that is freed at the end; only the value is copied into the
+ * session's. The guard for missing memory is set on that thread.
  */
 #include "neslc/direct-private.h"
 
@@ -16,10 +16,10 @@ enum {
   STACK_BYTES = 512 << 20,
   LESSER_STACK_BYTES =
       1 << 20,             /* of the caller's stack, if there is no thread: 8 MiB is usual */
-  STACK_MARGIN = 128 << 10 /* for what is called without looking */
+  STACK_MARGIN = 128 << 10 /* for callees that do not check the stack */
 };
 
-/* What the thread is to do, and what came of it. */
+/* The task of the thread, and its result. */
 struct evaluation {
   struct direct d;
   const struct checked *checked;
@@ -32,11 +32,13 @@ struct evaluation {
 static bool evaluate(struct evaluation *run) {
   struct direct *d = &run->d;
   const struct core *e = run->checked->value;
-  const struct special *outside = special_find(d, NULL, NULL, 0, NULL);
+  const struct specialisation *outside = find_specialisation(d, NULL, NULL, 0, NULL);
   uint32_t slots = 4;
   while (slots < run->checked->local_count) slots *= 2;
-  struct frame frame = {
-      .locals = direct_items(d, slots), .count = slots, .special = outside, .call = NULL};
+  struct frame frame = {.locals = direct_items(d, slots),
+                        .count = slots,
+                        .specialisation = outside,
+                        .call = NULL};
   struct datum x;
   if (!direct_eval(d, &frame, e, &x)) return false;
   struct arena *kept = d->session->arena;
@@ -72,7 +74,7 @@ static void evaluate_on_large_stack(struct evaluation *run) {
     pthread_attr_destroy(&attributes);
   }
   if (started) {
-    sigset_t all, before; /* signals are for the thread that works: they end its waits */
+    sigset_t all, before; /* the evaluating thread receives signals: they interrupt its waits */
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &before);
     pthread_join(thread, NULL);

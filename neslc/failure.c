@@ -1,4 +1,5 @@
-/* failure.c - which of the places of a failure are the program's, and how they are told. */
+/* failure.c - selects the source locations of a failure that are the user's, and reports them.
+ */
 #include "neslc/failure.h"
 
 #include "neslc/check.h"
@@ -8,9 +9,9 @@
 
 const char failure_by_error[] = "the program stopped itself by `error`";
 
-enum { MOST_CALLS = 6 }; /* that are shown: the innermost */
+enum { MOST_CALLS = 6 }; /* shown: the innermost */
 
-/* ---- places ---- */
+/* ---- marks of expressions ---- */
 
 uint32_t core_mark(const struct core *e) {
   if (e->kind == CORE_APPLY) {
@@ -47,9 +48,9 @@ const struct core *core_at_mark(struct core *whole, const struct source *source,
   return s.failing ? s.failing : s.other;
 }
 
-/* ---- words ---- */
+/* ---- messages ---- */
 
-/* Whether a sentence speaks of the function: sentences write names in capitals. */
+/* Whether a message names the function; messages write names in capitals. */
 static bool mentions(const char *message, const char *name) {
   const size_t length = strlen(name);
   for (const char *at = message; *at; at++) {
@@ -61,14 +62,14 @@ static bool mentions(const char *message, const char *name) {
   return false;
 }
 
-/* The function that an application calls, if it is of the library and written in NESL: then
- * the sentence may be of something that it calls in turn. */
+/* The callee of an application if it is a library function written in NESL: then the message
+ * may come from a function that it calls in turn. */
 static const char *called_of_library(const struct core *node) {
   const struct global *g = node ? core_callee(node) : NULL;
   return g && g->library && g->body ? g->name->text : NULL;
 }
 
-/* As the program names it; NULL for a function without a name. */
+/* The callee's name in the program; NULL for a function without a name. */
 static const char *name_of_called(const struct core *node) {
   if (!node || node->kind != CORE_APPLY) return NULL;
   const struct core *f = node->as.part.left;
@@ -76,11 +77,11 @@ static const char *name_of_called(const struct core *node) {
   return f->kind == CORE_LOCAL ? f->as.local->name->text : NULL;
 }
 
-static bool told_before(const struct failure_place *told, size_t count,
-                        const struct failure_place *place) {
+static bool reported_before(const struct failure_location *reported, size_t count,
+                            const struct failure_location *location) {
   for (size_t i = 0; i < count; i++) {
-    if (told[i].source == place->source && told[i].at.start == place->at.start &&
-        told[i].at.end == place->at.end) {
+    if (reported[i].source == location->source && reported[i].at.start == location->at.start &&
+        reported[i].at.end == location->at.end) {
       return true;
     }
   }
@@ -88,28 +89,30 @@ static bool told_before(const struct failure_place *told, size_t count,
 }
 
 void complain_of_failure(struct complaints *complaints, enum nesl_error error,
-                         const char *message, const struct failure_place *trail, size_t count) {
-  struct failure_place told[1 + MOST_CALLS];
-  size_t told_count = 0;
-  for (size_t i = 0; i < count && told_count <= MOST_CALLS; i++) {
-    const struct failure_place *place = &trail[i];
-    if (place->source->library || told_before(told, told_count, place)) continue;
-    if (told_count == 0) {
-      const char *within = called_of_library(place->node);
+                         const char *message, const struct failure_location *trail,
+                         size_t count) {
+  struct failure_location reported[1 + MOST_CALLS];
+  size_t reported_count = 0;
+  for (size_t i = 0; i < count && reported_count <= MOST_CALLS; i++) {
+    const struct failure_location *location = &trail[i];
+    if (location->source->library || reported_before(reported, reported_count, location))
+      continue;
+    if (reported_count == 0) {
+      const char *within = called_of_library(location->node);
       if (within && mentions(message, within)) within = NULL;
-      complain(complaints, error, place->source, place->at, "%s%s%s%s", message,
+      complain(complaints, error, location->source, location->at, "%s%s%s%s", message,
                within ? ", in `" : "", within ? within : "", within ? "`" : "");
-    } else if (name_of_called(place->node)) {
-      remark(complaints, place->source, place->at, "`%s` was called here",
-             name_of_called(place->node));
+    } else if (name_of_called(location->node)) {
+      remark(complaints, location->source, location->at, "`%s` was called here",
+             name_of_called(location->node));
     } else {
-      remark(complaints, place->source, place->at, "called here");
+      remark(complaints, location->source, location->at, "called here");
     }
-    told[told_count++] = *place;
+    reported[reported_count++] = *location;
   }
-  if (told_count > 0) return;
+  if (reported_count > 0) return;
   static const struct source nowhere = {.name = "<expression>", .text = "", .first_line = 1};
-  const struct failure_place *place =
-      count > 0 ? trail : &(struct failure_place){.source = &nowhere};
-  complain(complaints, error, place->source, place->at, "%s", message);
+  const struct failure_location *location =
+      count > 0 ? trail : &(struct failure_location){.source = &nowhere};
+  complain(complaints, error, location->source, location->at, "%s", message);
 }

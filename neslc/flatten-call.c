@@ -1,23 +1,23 @@
-/* flatten-call.c - applications: what is called, expanded in place or as a function of its own.
+/* flatten-call.c - applications: the callee is expanded at the call, or called as a function.
  */
 #include <string.h>
 
 #include "neslc/flatten-private.h"
 
 enum {
-  MOST_VERSIONS = 10000, /* functions of one program */
-  MOST_DEPTH = 150,      /* of an argument's type */
-  EXPAND_NODES = 60,  /* a body of at most so many nodes is expanded where it is called ... */
-  EXPAND_DEPTH = 10,  /* ... within so many others that were ... */
-  EXPAND_TOTAL = 4000 /* ... and up to so many nodes in one function: code stays linear */
+  MOST_SPECIALISATIONS = 10000, /* functions of one program */
+  MOST_DEPTH = 150,             /* of an argument's type */
+  EXPAND_NODES = 60,  /* a body of at most so many nodes is expanded at its call ... */
+  EXPAND_DEPTH = 10,  /* ... within at most so many enclosing expansions ... */
+  EXPAND_TOTAL = 4000 /* ... and at most so many nodes in one function: the code stays linear */
 };
 
-/* What is called, at which types, with which value. */
+/* The callee, its ground types and its argument. */
 struct call {
   struct global *global;            /* or NULL */
   const struct core_lambda *lambda; /* or NULL */
   const struct derived *derived;    /* or NULL */
-  uint32_t count;                   /* of the types its generic variables are */
+  uint32_t count;                   /* of the ground types of its generic variables */
   struct type **arguments;
   const struct rep *captured; /* lambda: its captured values; or NULL */
   const struct rep *argument;
@@ -33,7 +33,7 @@ static const struct core_pattern *parameter_of(const struct call *k) {
                       : k->global->parameter;
 }
 
-/* ---- in place ---- */
+/* ---- expansion ---- */
 
 static const struct rep *expand(struct flattener *f, struct context *c, const struct call *k) {
   struct frame *caller = f->frame;
@@ -68,8 +68,9 @@ static uint64_t call_hash(struct flattener *f, const struct call *k, const char 
   return h * 31 + type_hash(f->arena, k->argument_type);
 }
 
-static bool same_version(struct flattener *f, const struct version *v, const struct call *k,
-                         uint64_t hash, const char *signature, bool lifted) {
+static bool same_specialisation(struct flattener *f, const struct specialisation *v,
+                                const struct call *k, uint64_t hash, const char *signature,
+                                bool lifted) {
   if (v->hash != hash || v->lifted != lifted || v->global != k->global ||
       v->lambda != k->lambda || v->derived != k->derived || v->count != k->count ||
       strcmp(v->signature, signature) != 0 ||
@@ -96,24 +97,26 @@ static unsigned type_depth(struct type *type) {
   return deepest + 1;
 }
 
-/* How many values a tuple is made of. */
-static unsigned tuple_parts(struct type *type) {
-  unsigned parts = 1;
-  for (struct type *t = type_of(type); t->tag == TYPE_PAIR; t = type_of(t->part[1])) parts++;
-  return parts;
+/* The number of components of a tuple. */
+static unsigned tuple_components(struct type *type) {
+  unsigned components = 1;
+  for (struct type *t = type_of(type); t->tag == TYPE_PAIR; t = type_of(t->part[1]))
+    components++;
+  return components;
 }
 
-/* Long tuples come here, and functions that call each other at ever larger types: forward
- * declarations make that possible. */
+/* The causes are long tuples, and functions that call each other at ever larger types, which
+ * forward declarations make possible. */
 static void too_many(struct flattener *f, const struct call *k) {
   const struct form *form = k->global ? k->global->form : NULL;
   if (!form || f->complaints->count > 0) return;
-  const unsigned parts = tuple_parts(k->argument_type);
-  if (parts > MOST_DEPTH / 2) { /* each but the last takes one level */
-    complain(f->complaints, NESL_LIMIT, form->source, form->name_at,
-             "`%s` is called with %u values, and %d are the most that can be compiled (fewer if "
-             "the last are sequences): put some into tuples of their own",
-             form->name->text, parts, MOST_DEPTH);
+  const unsigned components = tuple_components(k->argument_type);
+  if (components > MOST_DEPTH / 2) { /* each but the last takes one level */
+    complain(
+        f->complaints, NESL_LIMIT, form->source, form->name_at,
+        "`%s` is called with %u values, and %d are the most that can be compiled (fewer if "
+        "the last are sequences): put some into tuples of their own",
+        form->name->text, components, MOST_DEPTH);
     return;
   }
   complain(f->complaints, NESL_LIMIT, form->source, form->name_at,
@@ -121,43 +124,45 @@ static void too_many(struct flattener *f, const struct call *k) {
            form->name->text);
 }
 
-/* The function for this call; `argument` as versions take it, captured values on its left. */
-static uint32_t find_version(struct flattener *f, const struct call *k,
-                             const struct rep *captured, const struct rep *argument,
-                             bool lifted) {
+/* The function for this call; `argument` has the form of rep_argument. */
+static uint32_t find_specialisation(struct flattener *f, const struct call *k,
+                                    const struct rep *captured, const struct rep *argument,
+                                    bool lifted) {
   const struct rep *both = captured ? rep_pair(f, captured, argument) : argument;
   const char *signature = rep_signature(f, both);
   const uint64_t hash = call_hash(f, k, signature, lifted);
-  for (size_t i = 0; i < f->versions.count; i++) {
-    const struct version *v = &f->versions.items[i];
-    if (same_version(f, v, k, hash, signature, lifted)) return v->function;
+  for (size_t i = 0; i < f->specialisations.count; i++) {
+    const struct specialisation *v = &f->specialisations.items[i];
+    if (same_specialisation(f, v, k, hash, signature, lifted)) return v->function;
   }
-  if (f->versions.count == MOST_VERSIONS || type_depth(k->argument_type) > MOST_DEPTH) {
+  if (f->specialisations.count == MOST_SPECIALISATIONS ||
+      type_depth(k->argument_type) > MOST_DEPTH) {
     too_many(f, k);
   }
   const uint32_t function = (uint32_t)f->functions.count;
   *array_push(f->arena, &f->functions) = (struct ir_function){0};
-  *array_push(f->arena, &f->versions) = (struct version){.hash = hash,
-                                                         .function = function,
-                                                         .global = k->global,
-                                                         .lambda = k->lambda,
-                                                         .derived = k->derived,
-                                                         .lifted = lifted,
-                                                         .argument = k->argument_type,
-                                                         .count = k->count,
-                                                         .arguments = k->arguments,
-                                                         .signature = signature,
-                                                         .shape = argument,
-                                                         .captured = captured};
+  *array_push(f->arena, &f->specialisations) =
+      (struct specialisation){.hash = hash,
+                              .function = function,
+                              .global = k->global,
+                              .lambda = k->lambda,
+                              .derived = k->derived,
+                              .lifted = lifted,
+                              .argument = k->argument_type,
+                              .count = k->count,
+                              .arguments = k->arguments,
+                              .signature = signature,
+                              .shape = argument,
+                              .captured = captured};
   return function;
 }
 
-static const struct rep *call_version(struct flattener *f, struct context *c,
-                                      const struct call *k, bool guarded) {
+static const struct rep *call_specialisation(struct flattener *f, struct context *c,
+                                             const struct call *k, bool guarded) {
   const bool lifted = !context_serial(c);
   const struct rep *captured = k->captured ? rep_argument(f, c, k->captured) : NULL;
   const struct rep *argument = rep_argument(f, c, k->argument);
-  const uint32_t function = find_version(f, k, captured, argument, lifted);
+  const uint32_t function = find_specialisation(f, k, captured, argument, lifted);
   struct vars operands = {.arena = f->arena};
   if (lifted) *array_push(f->arena, &operands.list) = c->one;
   if (captured) rep_argument_columns(captured, &operands);
@@ -198,7 +203,7 @@ struct once {
   const struct call *call;
 };
 static const struct rep *once_body(struct flattener *f, void *closure) {
-  return call_version(f, &f->serial, ((struct once *)closure)->call, false);
+  return call_specialisation(f, &f->serial, ((struct once *)closure)->call, false);
 }
 
 static const struct rep *call(struct flattener *f, struct context *c, const struct call *k) {
@@ -226,12 +231,12 @@ static const struct rep *call(struct flattener *f, struct context *c, const stru
     struct once once = {k};
     return flatten_if_any(f, c, k->result_type, once_body, &once);
   }
-  return call_version(f, c, k, !context_serial(c) && t.recursive);
+  return call_specialisation(f, c, k, !context_serial(c) && t.recursive);
 }
 
 /* ---- applications ---- */
 
-/* A value of function type that is not named where it is called. */
+/* Finds the callee from the type of a function value. */
 static bool unfold_identity(struct flattener *f, struct type *function, const struct rep *value,
                             struct call *k) {
   struct type *identity = type_of(type_of(function)->part[2]);
@@ -279,7 +284,7 @@ static const struct rep *check(struct flattener *f, struct context *c, const str
   return rep_scalar(f, TW_BOOL, emit_bool(f, true), true);
 }
 
-/* What calls of a named function have in common. */
+/* The callee and types of a call of a named function. */
 static struct call named_call(struct flattener *f, const struct core *e) {
   const struct core *use = e->as.part.left;
   struct call k = {.argument_type = ground(f, e->as.part.right->type),
@@ -316,8 +321,8 @@ static bool is_append(const struct core *e) {
          e->as.part.right->kind == CORE_PAIR;
 }
 
-/* The argument of an append: an operand that is an append itself becomes a pair of its own
- * operands, so that all are put in their places at once. */
+/* The argument of an append: an operand that is itself an append becomes the pair of its
+ * operands, so that one concatenation copies all of them. */
 static const struct rep *flatten_appended(struct flattener *f, struct context *c,
                                           const struct core *e) {
   const struct core *const sides[2] = {e->as.part.right->as.part.left,
@@ -342,7 +347,8 @@ const struct rep *flatten_apply(struct flattener *f, struct context *c, const st
                       .result_type = ground(f, e->type)};
     const struct rep *function = flatten(f, c, e->as.part.left);
     if (!unfold_identity(f, ground(f, e->as.part.left->type), function, &k)) {
-      /* Nothing says which function: there is none, as in {g(3) : g in [] (int -> int)}. */
+      /* The type does not determine the function, since there is none, as in {g(3) : g in []
+       * (int -> int)}. */
       flatten(f, c, e->as.part.right);
       return context_serial(c) ? rep_placeholder(f, k.result_type)
                                : rep_empty(f, k.result_type);

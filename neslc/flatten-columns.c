@@ -1,4 +1,5 @@
-/* flatten-columns.c - representations as lists of variables: what functions take and leave. */
+/* flatten-columns.c - representations as lists of variables: the parameters and results of
+ * functions. */
 #include <string.h>
 
 #include "neslc/flatten-private.h"
@@ -11,7 +12,7 @@ enum type_word type_to_word(struct type *t) {
   }
 }
 
-/* A sequence whose elements are still to be made. */
+/* A sequence without elements: rep_set_elements follows. */
 static struct rep *fresh_sequence(struct flattener *f) {
   struct rep *r = arena_alloc(f->arena, sizeof *r);
   r->kind = REP_SEQUENCE;
@@ -39,8 +40,7 @@ void rep_columns(const struct rep *r, struct vars *out) {
   }
 }
 
-/* The types of what a value of a function type holds: of its captured variables, last to first,
- * given to `visit` as a right-nested tuple would hold them. */
+/* The captured variables as a right-nested tuple. */
 struct type *type_captured(struct flattener *f, struct type *function) {
   struct type *identity = type_of(type_of(function)->part[2]);
   const struct core_lambda *l = identity->lambda;
@@ -244,8 +244,8 @@ static const struct rep *sequence_like(struct flattener *f, const struct rep *sh
   return r;
 }
 
-/* Variables of parameters are made before any binding is: descriptors of elements, which need
- * operations, are filled in afterwards by finish_outer. */
+/* The variables of parameters come before any binding: finish_outer later computes the
+ * descriptors of elements, which need operations. */
 static const struct rep *elements_like(struct flattener *f, const struct rep *shape,
                                        ir_var outer) {
   switch ((enum rep_kind)shape->kind) {

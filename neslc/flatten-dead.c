@@ -1,4 +1,4 @@
-/* flatten-dead.c - takes out what nothing uses: lifting on demand makes more than is wanted. */
+/* flatten-dead.c - removes unused bindings: lifting emits more than is used. */
 #include "ir/dead.h"
 #include "neslc/flatten-private.h"
 
@@ -11,7 +11,7 @@ static bool stays(void *context, const struct ir_binding *x) {
   return binding_has_effect(x);
 }
 
-/* Takes out what a function does not need; the variables that it does. */
+/* Removes unused bindings of a function; returns which variables are used. */
 static bool *clean(struct flattener *f, struct ir_function *g, const struct vars *kept) {
   struct ir_dead d = {
       .needed = arena_alloc(f->arena, g->var_count + 1), .stays = stays, .remove = true};
@@ -21,10 +21,10 @@ static bool *clean(struct flattener *f, struct ir_function *g, const struct vars
   return d.needed;
 }
 
-/* ---- packs of flags by themselves, wanted for the descriptor ---- */
+/* ---- packs of flags, used for their descriptor only ---- */
 
 struct rename {
-  ir_var *to; /* per variable; itself if it stays */
+  ir_var *to; /* per variable: its new name, or itself */
 };
 
 static void rename_block(const struct rename *r, struct ir_block *b) {
@@ -50,8 +50,9 @@ static void count_packs(const struct ir_block *b, uint32_t each, uint32_t *packe
   }
 }
 
-/* Where a pack of some vector by the same flags follows, whose vector is there already, that
- * one gives the descriptor too. True if something was renamed. */
+/* A pack of flags whose packed vector is unused is replaced by a later pack of another vector
+ * by the same flags, if that vector is already defined: it returns the same descriptor. True if
+ * something was renamed. */
 static bool merge_packs(struct ir_block *b, const bool *used, uint32_t *bound_at,
                         uint32_t *packed_by, struct rename *r) {
   bool changed = false;
@@ -92,7 +93,7 @@ static bool merge_packs(struct ir_block *b, const bool *used, uint32_t *bound_at
     }
   }
   for (uint32_t i = 0; i < b->count;
-       i++) { /* outside of the block they count as there before */
+       i++) { /* outside of the block they count as defined before */
     for (uint32_t k = 0; k < b->bindings[i].result_count; k++) {
       bound_at[b->bindings[i].results[k]] = 0;
     }

@@ -1,7 +1,7 @@
-/* flatten-each.c - apply-to-each: the body for all elements at once. */
+/* flatten-each.c - apply-to-each: the body is evaluated for all elements at once. */
 #include "neslc/flatten-private.h"
 
-/* All instances of one sequence must have as many elements as those of the other. */
+/* Checks that both sequences have the same length in every instance. */
 static void check_lengths(struct flattener *f, const struct rep *a, const struct rep *b) {
   if (a->segdes == b->segdes) return;
   const ir_var x = seq_lengths(f, a), y = seq_lengths(f, b);

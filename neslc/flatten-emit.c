@@ -1,8 +1,7 @@
-/* flatten-emit.c - bindings, blocks and constants of the function being made.
+/* flatten-emit.c - bindings, blocks and constants of the function under construction.
  *
- * Pure operations are numbered by value: one that was executed before, in this block or around
- * it, is not executed again. That is what makes lifting on demand cheap, and descriptors
- * shared.
+ * Value numbering: a pure operation that was executed before, in this block or around it, is
+ * not emitted again. That makes lifting at each use cheap, and lets values share descriptors.
  */
 #include <string.h>
 
@@ -36,7 +35,7 @@ static void append(struct flattener *f, const struct ir_binding *x) {
   *array_push(f->arena, &f->block->bindings) = *x;
 }
 
-/* ---- values known already ---- */
+/* ---- value numbering ---- */
 
 static void remember(struct flattener *f, const struct ir_binding *x) {
   struct ir_binding *copy = arena_alloc(f->arena, sizeof *copy);
@@ -133,7 +132,7 @@ ir_var emit_one_segment(struct flattener *f, int64_t length) {
   return emit_constant(f, k);
 }
 
-/* The constant of one element that a variable is; NULL if it is none. */
+/* The constant of one element that defines a variable; NULL if there is none. */
 static const struct vcode_constant *known_constant(struct flattener *f, ir_var v,
                                                    enum type_word type) {
   const struct vcode_constant *k = constant_of(f, v);

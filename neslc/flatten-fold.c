@@ -1,7 +1,7 @@
-/* flatten-fold.c - operations whose result is known while code is made: descriptors made of
- * their own lengths, arithmetic on constants, gathers of everything.
+/* flatten-fold.c - operations whose result is known at compile time: descriptors of their own
+ * lengths, arithmetic on constants, gathers of all elements in order.
  *
- * Only what lifting produces itself again and again; the optimiser does the rest. */
+ * Only patterns that lifting itself produces often; the optimiser does the rest. */
 #include "neslc/flatten-private.h"
 
 static bool is_int(struct flattener *f, ir_var v, int64_t x) {
@@ -45,15 +45,15 @@ bool known_bool(struct flattener *f, ir_var v, bool *out) {
   return true;
 }
 
-/* One known INT at all places of one segment. */
+/* One known INT, distributed over `segdes`. */
 static bool known_spread(struct flattener *f, ir_var v, ir_var segdes, int64_t *scalar) {
   const struct ir_binding *d = defined_by(f, v, OPC_DIST);
   return d && d->operands[1] == segdes && known_int(f, d->operands[0], scalar);
 }
 
-/* The numbers of all places of `segdes`, which has one segment since the start is one number:
- * whatever is made of these lies in that segment. */
-static bool is_all(struct flattener *f, ir_var v, ir_var segdes) {
+/* Whether v holds all positions of `segdes`, which has one segment because the start is a
+ * scalar. */
+static bool is_all_positions(struct flattener *f, ir_var v, ir_var segdes) {
   const struct ir_binding *d = defined_by(f, v, OPC_INDEX);
   return d && d->operands[2] == segdes && is_int(f, d->operands[0], 0) &&
          is_int(f, d->operands[1], 1);
@@ -131,7 +131,7 @@ bool fold_operation(struct flattener *f, enum opcode op, const ir_var *x, ir_var
       return true;
     }
     return false;
-  case OPC_ADD_SCAN: /* of one segment's only length: where it begins */
+  case OPC_ADD_SCAN: /* of a single length: its offset */
     if (known_int(f, x[0], &a)) {
       *result = emit_int(f, 0);
       return true;
@@ -141,7 +141,7 @@ bool fold_operation(struct flattener *f, enum opcode op, const ir_var *x, ir_var
       return true;
     }
     return false;
-  case OPC_ADD_REDUCE: { /* of one number in one segment; others may be empty beside it */
+  case OPC_ADD_REDUCE: { /* of one number in one segment; further segments may be empty */
     d = defined_by(f, x[0], OPC_DIST);
     if (d && d->operands[1] == x[1] && f->kinds.items[x[0]]->tag == IR_INT) {
       *result = EMIT(f, MUL, INT, EMIT(f, LENGTHS, NONE, x[1]), d->operands[0]);
@@ -152,13 +152,13 @@ bool fold_operation(struct flattener *f, enum opcode op, const ir_var *x, ir_var
     *result = x[0];
     return true;
   }
-  case OPC_BPERMUTE: /* of what each segment has, to its places */
+  case OPC_BPERMUTE: /* of one value per segment to the elements of that segment */
     d = defined_by(f, x[1], OPC_DIST);
-    if (!d || !is_all(f, d->operands[0], x[2])) return false;
+    if (!d || !is_all_positions(f, d->operands[0], x[2])) return false;
     *result = emit(f, OPC_DIST, (enum type_word)f->kinds.items[x[0]]->tag, 2,
                    (ir_var[]){x[0], d->operands[1]});
     return true;
-  case OPC_DIST: { /* over one place */
+  case OPC_DIST: { /* over one element */
     const struct vcode_constant *k = constant_of(f, x[1]);
     if (!k || k->length != 1 || k->as.ints[0] != 1) return false;
     *result = x[0];

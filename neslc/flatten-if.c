@@ -1,9 +1,9 @@
 /* flatten-if.c - conditionals.
  *
- * One instance, or a condition that is the same for all: an IF. Otherwise the instances are
- * split: each branch is generated once, for a context that holds only the instances that take
- * it, and the results are scattered to their places. Branches that are cheap and cannot fail
- * are both evaluated, and each instance selects.
+ * One instance, or a condition shared by all: an IF. Otherwise the instances are split: each
+ * branch is generated once, for a context of the instances that take it, and its results are
+ * scattered to the positions of these instances. Branches that are cheap and cannot fail are
+ * both evaluated, and a SELECT chooses for each instance.
  */
 #include "neslc/flatten-private.h"
 
@@ -37,7 +37,7 @@ static const struct rep *branch(struct flattener *f, struct context *c, const st
   return rep_from_columns(f, ground(f, e->type), c->one, context_serial(c), &next);
 }
 
-/* A value of one instance, of whatever: nobody reads it. */
+/* A value for one instance, whose contents are not used. */
 const struct rep *rep_placeholder(struct flattener *f, struct type *type) {
   struct type *t = type_of(type);
   switch ((enum type_tag)t->tag) {
@@ -85,7 +85,7 @@ const struct rep *flatten_if_any(struct flattener *f, struct context *c, struct 
   return rep_from_columns(f, result, f->serial.one, true, &next);
 }
 
-/* ---- both branches, and select ---- */
+/* ---- SELECT ---- */
 
 static const struct rep *select_each(struct flattener *f, struct context *c,
                                      const struct rep *condition, const struct rep *a,

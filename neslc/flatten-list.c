@@ -1,4 +1,4 @@
-/* flatten-list.c - [e1, ..., en]: literals are constants, what is computed is put together. */
+/* flatten-list.c - [e1, ..., en]: literals become constants, computed elements are merged. */
 #include <string.h>
 
 #include "neslc/flatten-private.h"
@@ -113,7 +113,7 @@ bool literal_value(struct flattener *f, const struct core *e, struct nesl_value 
 
 /* ---- computed elements ---- */
 
-/* A value of the serial context as that of the one element of a sequence. */
+/* A value of the serial context as the only element of a sequence. */
 static const struct rep *as_element(struct flattener *f, const struct rep *r) {
   switch ((enum rep_kind)r->kind) {
   case REP_NOTHING: return r;
@@ -128,14 +128,14 @@ static const struct rep *as_element(struct flattener *f, const struct rep *r) {
 }
 
 /* Scalars of sequences with n elements each (segments of `segdes`): the first of `items` is
- * spread, the others are scattered over it. */
+ * distributed, the others are scattered over it. */
 static ir_var list_scalars(struct flattener *f, const struct context *c, enum type_word word,
                            const ir_var *items, size_t n, ir_var segdes, ir_var dest) {
   const ir_var length = emit_int(f, (int64_t)n);
   ir_var out = emit(f, OPC_DIST, word, 2, (ir_var[]){items[0], segdes});
   for (size_t i = 1; i < n; i++) {
     if (items[i] == items[0]) continue;
-    const ir_var first = emit_int(f, (int64_t)i); /* instance k's is at k n + i */
+    const ir_var first = emit_int(f, (int64_t)i); /* the index for instance k is k n + i */
     const ir_var at = context_serial(c) ? first : EMIT(f, INDEX, NONE, first, length, c->one);
     out = emit(f, OPC_DPERMUTE, word, 5, (ir_var[]){items[i], at, out, c->one, dest});
   }
@@ -146,14 +146,14 @@ static const struct rep *list_elements(struct flattener *f, const struct context
                                        struct type *type, const struct rep *const *items,
                                        size_t n, ir_var segdes, ir_var dest) {
   const struct rep *first = items[0];
-  const struct rep **part = arena_alloc(f->arena, n * sizeof *part);
+  const struct rep **sides = arena_alloc(f->arena, n * sizeof *sides);
   switch ((enum rep_kind)first->kind) {
   case REP_NOTHING: return first;
   case REP_PAIR: {
-    for (size_t i = 0; i < n; i++) part[i] = items[i]->left;
-    const struct rep *left = list_elements(f, c, type, part, n, segdes, dest);
-    for (size_t i = 0; i < n; i++) part[i] = items[i]->right;
-    return rep_pair(f, left, list_elements(f, c, type, part, n, segdes, dest));
+    for (size_t i = 0; i < n; i++) sides[i] = items[i]->left;
+    const struct rep *left = list_elements(f, c, type, sides, n, segdes, dest);
+    for (size_t i = 0; i < n; i++) sides[i] = items[i]->right;
+    return rep_pair(f, left, list_elements(f, c, type, sides, n, segdes, dest));
   }
   case REP_SCALAR: {
     ir_var *v = arena_alloc(f->arena, n * sizeof *v);
@@ -163,15 +163,15 @@ static const struct rep *list_elements(struct flattener *f, const struct context
   }
   case REP_SEQUENCE: break;
   }
-  struct source_part *parts = arena_alloc(f->arena, n * sizeof *parts);
+  struct merge_source *sources = arena_alloc(f->arena, n * sizeof *sources);
   const ir_var length = emit_int(f, (int64_t)n);
   for (size_t i = 0; i < n; i++) {
     const ir_var at = emit_int(f, (int64_t)i);
-    parts[i].rep = items[i];
-    parts[i].one = c->one;
-    parts[i].index = context_serial(c) ? at : EMIT(f, INDEX, NONE, at, length, c->one);
+    sources[i].rep = items[i];
+    sources[i].one = c->one;
+    sources[i].index = context_serial(c) ? at : EMIT(f, INDEX, NONE, at, length, c->one);
   }
-  return rep_merge(f, parts, (unsigned)n, dest);
+  return rep_merge(f, sources, (unsigned)n, dest);
 }
 
 const struct rep *flatten_list(struct flattener *f, struct context *c, const struct core *e) {
@@ -187,7 +187,7 @@ const struct rep *flatten_list(struct flattener *f, struct context *c, const str
                             : EMIT(f, MAKE_SEGDES, NONE, EMIT(f, DIST, INT, length, c->one));
   const struct rep *r = rep_sequence(f, segdes, c->one, NULL, context_serial(c));
   const struct rep *elements;
-  if (n == 1) { /* what is one for each instance is one for each element */
+  if (n == 1) { /* one value for each instance is one for each element */
     elements = context_serial(c) ? as_element(f, items[0]) : items[0];
   } else {
     struct type *element = type_of(ground(f, e->type))->part[0];

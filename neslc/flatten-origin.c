@@ -1,15 +1,14 @@
-/* flatten-origin.c - which place of the program an operation comes from.
+/* flatten-origin.c - the source locations of operations.
  *
- * An origin is a place, and a name: the function it is in, then, for bodies expanded where they
- * are called, the calls that led there, each behind a `<`.
+ * An origin is a source location and a name: the function around it and, in an expanded body,
+ * the source locations of the calls around it, innermost first, each after a `|`.
  */
 #include <string.h>
 
 #include "neslc/failure.h"
 #include "neslc/flatten-private.h"
 
-/* The bodies of the library's functions that are expanded keep the origin of the call: whoever
- * reads a message has not written them. */
+/* An expanded body of a library function keeps the origin of its call, which the user wrote. */
 void set_origin(struct flattener *f, const struct core *e) {
   if (!e->source || (e->source->library && f->frame->depth > 0)) return;
   const uint32_t offset = core_mark(e);

@@ -1,17 +1,17 @@
-/* flatten-private.h - what the files of the flattener share. README.md tells the ideas; in
- * short:
+/* flatten-private.h - what the files of the flattener share.
  *
  * Code is generated for one context at a time. In the serial context there is one instance; in
- * a lifted one there are k, all evaluated together. A value is represented by `struct rep`,
- * whose parts are
- *   - shared: the same for all instances, held once. All values of the serial context are;
- *   - one for each instance: scalars as a vector of k elements, sequences as a descriptor of k
- *     segments with their elements behind each other;
- *   - a view: a sequence for each instance which is one of the sequences of another value;
- * which one is said by a vector of k numbers (`owner`). A variable is brought into the context
- * of its use when it is used (context_lift): a scalar is spread or packed, a sequence becomes a
- * view or stays shared, and no element is copied until an operation wants them side by side
- * (rep_physical, rep_plain). Indexing never does.
+ * a lifted one there are k, all evaluated together. A value is represented by `struct rep`: a
+ * tree whose scalars and sequences are each
+ *   - shared: the same for all instances, held once. All values of the serial context are
+ * shared;
+ *   - one for each instance: k scalars are a vector of k elements, k sequences are a descriptor
+ *     of k segments and the concatenation of their elements;
+ *   - a view (sequences only): the sequence of instance i is sequence number owner[i] of
+ * another value, its base. A use of a variable lifts its value into the context of the use
+ * (context_lift): a scalar is distributed or packed, a sequence becomes a view or stays shared.
+ * Elements are copied only for an operation that needs them contiguous (rep_physical,
+ * rep_plain). Indexing needs no copy.
  *
  * The virtual segment descriptors follow Lippmeier, Chakravarty, Keller, Leshchinskiy and
  * Peyton Jones, "Work efficient higher-order vectorisation" (2012).
@@ -35,21 +35,23 @@ enum rep_kind {
 };
 
 struct rep {
-  uint8_t kind;   /* enum rep_kind */
-  uint8_t word;   /* SCALAR: TW_INT, TW_FLOAT, TW_BOOL */
-  bool shared;    /* SCALAR, SEQUENCE: one for all instances */
-  uint16_t parts; /* scalars, descriptors and functions: VALUE_MOST_COLUMNS at most */
-  ir_var v;       /* SCALAR */
+  uint8_t kind; /* enum rep_kind */
+  uint8_t word; /* SCALAR: TW_INT, TW_FLOAT, TW_BOOL */
+  bool shared;  /* SCALAR, SEQUENCE: one for all instances */
+  uint16_t
+      columns; /* number of scalars, descriptors and functions: at most VALUE_MOST_COLUMNS */
+  ir_var v;    /* SCALAR */
   const struct rep *left, *right; /* PAIR */
   /* SEQUENCE that is no view: */
-  ir_var segdes;              /* one segment for each instance */
-  ir_var outer;               /* a descriptor with one segment of as many places as instances */
-  const struct rep *elements; /* in a context of one instance for each element */
+  ir_var segdes; /* one segment for each instance */
+  ir_var outer;  /* a descriptor with one segment, as long as there are instances */
+  const struct rep *elements; /* in a context with one instance for each element */
   /* SEQUENCE that is a view; never shared: */
   const struct rep *base; /* the sequences, not shared, not a view; NULL: no view */
-  ir_var owner;           /* which one, for each instance */
-  bool packed;            /* those where `flags` is T (around: as packs are to use it) */
-  bool whole;             /* packed, and none that has elements is left out */
+  ir_var owner;           /* for each instance the index of its sequence in `base` */
+  bool packed; /* the instances where `flags` is T; `around`: the descriptor of `flags`, for
+                  PACK */
+  bool whole;  /* packed, and only empty sequences are left out */
   ir_var flags, around;
 };
 
@@ -62,7 +64,7 @@ struct vars {
 
 enum context_kind {
   CONTEXT_SERIAL, /* one instance */
-  CONTEXT_LIFTED, /* of a lifted function: k instances from its caller */
+  CONTEXT_LIFTED, /* of a lifted function: the caller passes k instances */
   CONTEXT_EACH,   /* an instance for each element of `segdes`' segments */
   CONTEXT_PACKED  /* the instances of the parent where `flags` is T */
 };
@@ -70,67 +72,67 @@ enum context_kind {
 struct context {
   uint8_t kind; /* enum context_kind */
   struct context *parent;
-  ir_var one;    /* a descriptor with one segment of k */
+  ir_var one;    /* a descriptor with one segment of length k */
   ir_var segdes; /* EACH: a segment for each instance of the parent */
-  ir_var flags;  /* PACKED: for the parent's instances */
-  ir_var around; /* PACKED: a descriptor over the parent's instances, as packs are to use it */
+  ir_var flags;  /* PACKED: one flag for each instance of the parent */
+  ir_var around; /* PACKED: the descriptor of `flags`, for PACK */
 };
 
 static inline bool context_serial(const struct context *c) {
   return c->kind == CONTEXT_SERIAL;
 }
 
-/* ---- functions being made ---- */
+/* ---- functions under construction ---- */
 
-/* Where a local's value is, while the body that binds it is generated. */
-struct place {
+/* The value of a local while the body that binds it is generated, and its context. */
+struct bound_rep {
   const struct rep *rep;
   struct context *context;
 };
 
-/* A body being generated: of a function, or of one expanded in place. */
+/* A body being generated: that of a function, or one expanded at its call. */
 struct frame {
-  ARRAY(struct place) locals;  /* by number */
-  uint32_t count;              /* generic variables ... */
-  struct type **arguments;     /* ... and the ground types they are */
-  const struct global *global; /* or NULL */
-  unsigned depth;              /* of expansion */
-  const char *calls;           /* that were expanded: as in names of origins, from `|` on */
+  ARRAY(struct bound_rep) locals; /* by number */
+  uint32_t count;                 /* of generic variables ... */
+  struct type **arguments;        /* ... and their ground types */
+  const struct global *global;    /* or NULL */
+  unsigned depth;                 /* of nested expansions */
+  const char *calls;              /* the expanded calls around it, as in origins: from `|` on */
 };
 
 struct block {
   struct block *outer;
   ARRAY(struct ir_binding) bindings;
-  size_t known; /* values known when it was begun */
+  size_t known; /* mark of the value numbering at its beginning */
 };
 
-struct assumption { /* what the condition of an IF is in an arm of it */
+struct assumption { /* the value of an IF's condition within one of its arms */
   ir_var condition;
   bool value;
 };
 
-/* A function of the program to be made: a global or a lambda at ground types, for one or for
- * many instances, with its argument represented in some way. */
-struct version {
+/* A function of the generated program: a global, lambda or derived function for given ground
+ * types, given representations of its arguments, and one instance or many. */
+struct specialisation {
   uint64_t hash;
   uint32_t function; /* index in the program */
   struct global *global;
   const struct core_lambda *lambda; /* or NULL */
-  const struct derived *derived;    /* or NULL: eql, string ... at `argument` */
+  const struct derived *derived;    /* or NULL: eql, string ... for the type `argument` */
   bool lifted;
   struct type *argument;
   uint32_t count;
   struct type **arguments;    /* ground, for the generic variables */
-  const char *signature;      /* of the representation: rep_signature */
-  const struct rep *shape;    /* a rep with that signature; its variables mean nothing */
+  const char *signature;      /* of the arguments' representations: rep_signature */
+  const struct rep *shape;    /* a rep with that signature; its variables are not used */
   const struct rep *captured; /* LAMBDA: likewise */
 };
 
-/* A place in the source, in a body that is being generated. It gets its number once something
- * is emitted there. */
+/* A source location in a body that is being generated. Its number is assigned with the first
+ * operation emitted there. */
 struct origin_at {
-  const struct source *source; /* NULL: nowhere */
-  const struct global *global; /* the function it is in; or NULL */
+  const struct source *source; /* NULL: none */
+  const struct global *global; /* the function around it; or NULL */
   const char *calls;           /* frame.calls */
   uint32_t offset;
   uint32_t number; /* in origins; 0: none yet */
@@ -141,47 +143,51 @@ struct flattener {
   struct session *session;
   const struct flatten_options *options;
   struct complaints *complaints;
-  jmp_buf refused; /* where it goes on when what is compiled cannot be: it was complained of */
+  jmp_buf refused; /* continues where compilation is refused, after the complaint */
   ARRAY(struct ir_function) functions;
-  ARRAY(struct vars) kept;        /* by function: its `wanted` */
-  ARRAY(struct version) versions; /* version i is functions[i + 1]; the entry is 0 */
-  size_t made;                    /* versions below this have bodies */
+  ARRAY(struct vars) kept; /* by function: its `wanted` */
+  ARRAY(struct specialisation)
+  specialisations; /* specialisation i is functions[i + 1]; functions[0] is the entry point */
+  size_t made;     /* specialisations below this have bodies */
   ARRAY(struct vcode_origin) origins;
   struct table derived; /* derive() */
-  struct table traits;  /* struct global -> struct traits, as far as they are known: traits.c */
+  struct table traits;  /* struct global -> struct traits, where computed: traits.c */
 
-  /* The function being made: */
+  /* The function under construction: */
   ARRAY(const struct ir_kind *) kinds; /* of its variables */
   ARRAY(const struct ir_binding *)
   definitions; /* of each variable that is the first result of
                   a pure operation or a constant; else NULL */
   struct block *block;
-  struct ir_numbering known;        /* operations that were executed where we are */
-  struct context serial;            /* its context of one instance */
-  ARRAY(struct assumption) assumed; /* in the arms around */
+  struct ir_numbering
+      known;             /* value numbering: operations executed before the current position */
+  struct context serial; /* its serial context */
+  ARRAY(struct assumption) assumed; /* in the enclosing arms */
   struct frame *frame;
-  struct vars layout;       /* of the parameters of the entry function */
-  const ir_var *parameters; /* columns of options->parameters; NULL but in the entry function */
-  struct origin_at at;      /* of what is emitted now */
-  struct origin_at *origin_table; /* those that have numbers: open addressing */
+  struct vars layout; /* of the parameters of the entry function */
+  const ir_var
+      *parameters;     /* columns of options->parameters; NULL except in the entry function */
+  struct origin_at at; /* the current source location */
+  struct origin_at *origin_table; /* locations with numbers: open addressing */
   size_t origin_capacity;
-  bool exact_floats;    /* the program writes floats that are to be read again */
-  ARRAY(ir_var) wanted; /* results of operations that may fail, and are the only check for it */
-  size_t expanded;      /* nodes of bodies expanded in it */
+  bool exact_floats; /* the program writes floats, which must be read back exactly */
+  ARRAY(ir_var)
+  wanted;          /* results of operations whose failure is itself the check: not removable */
+  size_t expanded; /* nodes of the bodies expanded in it */
 };
 
 /* ---- emitting: flatten-emit.c, flatten-fold.c ---- */
 
-/* A variable that has the value of the operation, if one is known without executing it. */
+/* Finds a variable that already has the operation's value, without executing it. */
 bool fold_operation(struct flattener *, enum opcode, const ir_var *operands, ir_var *result);
-/* The operation that a variable is the result of, if its opcode is this one; or NULL. */
+/* The definition of a variable if it is an operation with this opcode; else NULL. */
 const struct ir_binding *defined_by(const struct flattener *, ir_var, enum opcode);
 const struct vcode_constant *constant_of(const struct flattener *, ir_var);
 
 extern const struct ir_kind flat_kinds[4]; /* INT FLOAT BOOL SEGDES */
 
 ir_var flat_var(struct flattener *, const struct ir_kind *);
-/* One operation; its first result. Equal pure operations are executed once. */
+/* Emits one operation and returns its first result. Equal pure operations are executed once. */
 ir_var emit(struct flattener *, enum opcode, enum type_word, unsigned count,
             const ir_var *operands);
 void emit_results(struct flattener *, enum opcode, enum type_word, unsigned count,
@@ -195,12 +201,13 @@ ir_var emit_float(struct flattener *, double);
 ir_var emit_bool(struct flattener *, bool);
 ir_var emit_zero(struct flattener *, enum type_word);        /* a scalar 0, 0.0, F */
 ir_var emit_one_segment(struct flattener *, int64_t length); /* constant descriptor */
-/* The constant that a variable is known to be. */
+/* The constant value of a variable, if known. */
 bool known_int(struct flattener *, ir_var, int64_t *);
 bool known_float(struct flattener *, ir_var, double *);
 bool known_bool(struct flattener *, ir_var, bool *);
 
-/* A check: fails with the text where flags are F. All of one length. Texts: see assert_text. */
+/* A check: the program fails with the text if a flag is F; v and w are reported. All have one
+ * length. Texts: see assert_text. */
 void emit_assert(struct flattener *, ir_var flags, ir_var v, ir_var w, const char *text);
 
 /* Ends the program with this text. */
@@ -216,17 +223,18 @@ void flat_if(struct flattener *, ir_var condition, struct ir_block *then,
              struct ir_block *otherwise, uint32_t count, ir_var *results);
 void emit_call(struct flattener *, uint32_t function, uint32_t count, const ir_var *operands,
                uint32_t result_count, const struct ir_kind *const *kinds, ir_var *results);
-/* Origins name the function, and of expanded ones the places of the calls around them:
- * FUNCTION|PLACE|PLACE, innermost first. */
+/* Origins name the function and, for an expanded body, the source locations of the calls
+ * around it: FUNCTION|LOCATION|LOCATION, innermost first. */
 void set_origin(struct flattener *, const struct core *);
-/* The number of the origin where the flattener is. */
+/* The origin number of the current source location. */
 uint32_t current_origin(struct flattener *);
-/* frame.calls for a body that is expanded where the origin is now. */
+/* frame.calls for a body that is expanded at the current source location. */
 const char *expanded_calls(struct flattener *);
-/* Removes bindings that nothing uses, all through the program: flatten-dead.c. */
+/* Removes unused bindings from the whole program: flatten-dead.c. */
 void flat_dead(struct flattener *, struct ir_program *);
 bool binding_has_effect(const struct ir_binding *);
-/* Moves what one arm of an IF uses alone into it, but for the variables `kept`: flatten-sink.c.
+/* Moves bindings that only one arm of an IF uses into that arm, except the variables `kept`:
+ * flatten-sink.c.
  */
 void flat_sink(struct flattener *, struct ir_function *, const struct vars *kept);
 
@@ -238,73 +246,75 @@ const struct rep *rep_sequence(struct flattener *, ir_var segdes, ir_var outer,
                                const struct rep *elements, bool shared);
 const struct rep *rep_view(struct flattener *, const struct rep *base, ir_var owner);
 const struct rep *rep_nothing(struct flattener *);
-/* Gives a sequence its elements, which may be made when it stands already. */
+/* Sets the elements of a sequence, where its descriptor is needed to compute them. */
 void rep_set_elements(struct flattener *, struct rep *sequence, const struct rep *elements);
 bool rep_all_shared(const struct rep *);
 
-/* Lengths of the sequences of a view, which has the instances of `one`. */
+/* The lengths of a view's sequences; `one`: the descriptor of its context. */
 ir_var view_lengths(struct flattener *, const struct rep *view, ir_var one);
-/* Of a sequence that is no view: lengths of its segments; where they begin; a descriptor with
+/* For a sequence that is no view: the lengths of its segments; their offsets; a descriptor of
  * one segment over all elements. */
 ir_var seq_lengths(struct flattener *, const struct rep *);
 ir_var seq_offsets(struct flattener *, const struct rep *);
 ir_var seq_elements_one(struct flattener *, const struct rep *);
-/* A descriptor of one segment with this many places (an INT scalar). */
+/* A descriptor of one segment with this length (an INT scalar). */
 ir_var one_segment(struct flattener *, ir_var length);
 
-/* The value with a part for each instance of the context (in the serial context: unchanged). */
+/* A scalar with one element for each instance of the context (unchanged in the serial
+ * context). */
 ir_var rep_each_scalar(struct flattener *, const struct context *, const struct rep *);
 /* A sequence that is no view, and not shared unless the context is serial. Elements may still
  * be views or shared. */
 const struct rep *rep_plain(struct flattener *, const struct context *, const struct rep *);
-/* A view made plain; shared stays shared. */
+/* Copies the elements of a view; a shared sequence stays shared. */
 const struct rep *rep_no_view(struct flattener *, const struct context *, const struct rep *);
 /* Nothing shared, no views, at any level: the columns of value.h. */
 const struct rep *rep_physical(struct flattener *, const struct context *, const struct rep *);
-/* Elements as instances of a context of their own. */
+/* The context that has one instance for each element. */
 struct context context_elements(struct flattener *, const struct rep *plain);
 
 /* The instances `index` (absolute; as many as `to` has) of a value with the instances of `from`
  * (descriptors of one segment). */
 const struct rep *rep_gather(struct flattener *, const struct rep *, ir_var index, ir_var from,
                              ir_var to);
-/* The same, index and descriptors with matching segments; `absolute()` is asked only where
- * sequences need it. */
+/* The same with index and descriptors of matching segments; the absolute index is computed
+ * only where sequences need it. */
 struct gather {
   ir_var index, from, to; /* as BPERMUTE takes them */
-  ir_var base;            /* absolute index = index + base spread over `to`, a value for
-                             each segment */
+  ir_var base;            /* absolute index = index + base distributed over `to`; base has
+                             one value for each segment */
   bool absolute;          /* index is absolute already */
 };
 const struct rep *rep_gather_by(struct flattener *, const struct rep *, const struct gather *);
 
-/* One value of all instances in `dest` (descriptor of one segment), from sources that say where
- * each of their instances goes; together they fill it. Sources: not shared (rep_physical). */
-struct source_part {
+/* Combines sources into one value with the instances of `dest` (a descriptor of one segment).
+ * Each source gives the destination index of each of its instances; together they cover `dest`.
+ * Sources are not shared (rep_physical). */
+struct merge_source {
   const struct rep *rep;
   ir_var index; /* destinations */
   ir_var one;   /* descriptor of one segment over its instances */
 };
-const struct rep *rep_merge(struct flattener *, const struct source_part *, unsigned count,
+const struct rep *rep_merge(struct flattener *, const struct merge_source *, unsigned count,
                             ir_var dest);
 
-/* Brings a value into a context inside of the one where it is. */
+/* Lifts a value into a context inside its own. */
 const struct rep *context_lift(struct flattener *, const struct rep *,
                                const struct context *from, const struct context *to);
 
-/* Columns: of physical values (value.h) and of arguments of versions. */
+/* Columns of physical values (value.h) and of arguments of specialisations. */
 void rep_columns(const struct rep *physical, struct vars *);
 const struct rep *rep_from_columns(struct flattener *, struct type *, ir_var outer, bool shared,
                                    const ir_var **next);
 void type_kinds(struct flattener *, struct type *, const struct ir_kind ***, uint32_t *count);
-/* Adds the layout of the columns of one value, as in struct ir_program: counted from the first
- * in `out`. */
+/* Appends the layout of one value's columns, as in struct ir_program; indices count from the
+ * first entry of `out`. */
 void type_layout(struct flattener *, struct type *, struct vars *out);
-/* Of what a value of a function type captured, as one tuple; NULL if nothing. */
+/* The type of the tuple of captured values of a function type; NULL if it captured nothing. */
 struct type *type_captured(struct flattener *, struct type *function);
 const struct rep *rep_empty(struct flattener *, struct type *); /* physical, no instances */
-/* An argument's form as versions take it: outermost sequences shared, plain or views, all
- * inside physical. Its variables, and back. */
+/* An argument in the form that specialisations take: outermost sequences are shared, plain or
+ * views; what they contain is physical. Its columns, and parameters of that form. */
 const struct rep *rep_argument(struct flattener *, const struct context *, const struct rep *);
 const char *rep_signature(struct flattener *, const struct rep *argument);
 void rep_argument_columns(const struct rep *argument, struct vars *);
@@ -322,7 +332,7 @@ bool is_serial_each(struct flattener *, const struct context *, const struct cor
 const struct rep *flatten_serial_each(struct flattener *, struct context *, const struct core *,
                                       const struct rep *const *sources);
 const struct rep *flatten_if(struct flattener *, struct context *, const struct core *);
-/* The same of one whose condition has been evaluated. */
+/* The same where the condition has been evaluated. */
 const struct rep *flatten_branches(struct flattener *, struct context *, const struct core *,
                                    const struct rep *condition);
 /* An IF whose condition is not the same for all instances. */
@@ -336,32 +346,32 @@ const struct rep *flatten_call(struct flattener *, struct context *, const struc
 void bind_pattern(struct flattener *, struct context *, const struct core_pattern *,
                   const struct rep *);
 void bind_local(struct flattener *, struct context *, const struct local *, const struct rep *);
-/* An expression that is_closed, evaluated once, if the context has instances. */
+/* An is_closed expression, evaluated once if the context has instances. */
 const struct rep *flatten_closed(struct flattener *, struct context *, const struct core *);
 struct type *ground(struct flattener *, struct type *);
-/* A literal all through: then its value, else false. */
+/* The value of an expression that consists of literals; false if it does not. */
 bool literal_value(struct flattener *, const struct core *, struct nesl_value *);
-/* Code that runs only if the context has instances, and gives shared values: `body` is
- * generated in the serial context. */
-/* (rep_placeholder: a shared value of the type that nobody reads.) */
+/* A shared value of the type whose contents are not used. */
 const struct rep *rep_placeholder(struct flattener *, struct type *);
+/* Code that runs only if the context has instances, with shared results: `body` is generated in
+ * the serial context. */
 const struct rep *flatten_if_any(struct flattener *, struct context *, struct type *result,
                                  const struct rep *(*body)(struct flattener *, void *),
                                  void *closure);
 
-/* What is known of a function by looking at it: traits.c. */
+/* Properties of a function, found by inspection of its body: traits.c. */
 struct traits {
   bool recursive; /* may call itself, perhaps through others */
   bool effects;   /* prints, exits, reads, draws random numbers, takes the time */
   uint32_t size;  /* nodes */
 };
 const struct traits *global_traits(struct flattener *, struct global *);
-enum { SIMPLE_NODES = 24 }; /* of a branch: about what packing and merging would cost */
-/* Whether an expression is cheap and cannot fail or have effects, scalar throughout: both arms
- * of an if may then be evaluated. `budget` nodes at most. */
+enum { SIMPLE_NODES = 24 }; /* of a branch: about the cost of packing and merging instead */
+/* Whether an expression is cheap, scalar throughout, and can neither fail nor have effects:
+ * both arms of an `if` may then be evaluated. At most `budget` nodes. */
 bool is_simple(struct flattener *, const struct core *, unsigned *budget);
 bool has_effects(struct flattener *, const struct core *);
-/* The same of an expression of the body being generated: more is known of what it calls. */
+/* The same for an expression of the body being generated, where more callees are known. */
 bool has_effects_here(struct flattener *, const struct core *);
 uint32_t core_size(struct flattener *, const struct core *);
 /* Whether an expression has the same value in all instances: its free variables are shared, and
@@ -384,9 +394,9 @@ const struct rep *prim_effect(struct flattener *, struct context *, enum primiti
                               struct type *result);
 enum type_word type_to_word(struct type *ground);
 
-/* Complains that a value here would have too many columns, and ends the compilation. */
+/* Reports that a value would have too many columns, and ends the compilation. */
 _Noreturn void refuse_columns(struct flattener *);
-/* An internal error: a complaint, once. */
+/* Reports an internal error, once. */
 void unsupported(struct flattener *, const char *what);
 
 #endif

@@ -1,5 +1,5 @@
-/* flatten-rep.c - representations: making them, and making them plain where an operation wants
- * elements side by side. */
+/* flatten-rep.c - representations: their construction, and their conversion to the plain form
+ * for operations that need contiguous elements. */
 #include <string.h>
 
 #include "neslc/flatten-private.h"
@@ -7,12 +7,12 @@
 static struct rep *new_rep(struct flattener *f, enum rep_kind kind) {
   struct rep *r = arena_alloc(f->arena, sizeof *r);
   r->kind = (uint8_t)kind;
-  r->parts = 1;
+  r->columns = 1;
   return r;
 }
 
-/* Parts of what consists of both: a value of very many is refused. */
-static uint16_t sum_of_parts(struct flattener *f, unsigned left, unsigned right) {
+/* The columns of a value that consists of both; a value with too many is refused. */
+static uint16_t sum_of_columns(struct flattener *f, unsigned left, unsigned right) {
   if (left + right > VALUE_MOST_COLUMNS) refuse_columns(f);
   return (uint16_t)(left + right);
 }
@@ -34,7 +34,7 @@ const struct rep *rep_pair(struct flattener *f, const struct rep *left,
   struct rep *r = new_rep(f, REP_PAIR);
   r->left = left;
   r->right = right;
-  r->parts = sum_of_parts(f, left->parts, right->parts);
+  r->columns = sum_of_columns(f, left->columns, right->columns);
   return r;
 }
 
@@ -50,14 +50,14 @@ const struct rep *rep_sequence(struct flattener *f, ir_var segdes, ir_var outer,
 
 void rep_set_elements(struct flattener *f, struct rep *sequence, const struct rep *elements) {
   sequence->elements = elements;
-  if (elements) sequence->parts = sum_of_parts(f, 1, elements->parts);
+  if (elements) sequence->columns = sum_of_columns(f, 1, elements->columns);
 }
 
 const struct rep *rep_view(struct flattener *f, const struct rep *base, ir_var owner) {
   struct rep *r = new_rep(f, REP_SEQUENCE);
   r->base = base;
   r->owner = owner;
-  r->parts = base->parts;
+  r->columns = base->columns;
   return r;
 }
 
@@ -131,23 +131,23 @@ const struct rep *rep_gather(struct flattener *f, const struct rep *r, ir_var in
       f, r, &(struct gather){.index = index, .from = from, .to = to, .absolute = true});
 }
 
-/* ---- making plain ---- */
+/* ---- conversion to the plain form ---- */
 
 ir_var rep_each_scalar(struct flattener *f, const struct context *c, const struct rep *r) {
   if (!r->shared || context_serial(c)) return r->v;
   return emit(f, OPC_DIST, (enum type_word)r->word, 2, (ir_var[]){r->v, c->one});
 }
 
-static ir_var spread(struct flattener *f, ir_var scalar, ir_var one) {
+static ir_var distribute(struct flattener *f, ir_var scalar, ir_var one) {
   return EMIT(f, DIST, INT, scalar, one);
 }
 
-/* Sequences side by side, one for each instance of the context: of lengths and beginnings
- * (absolute, in the elements of `base`). */
+/* Copies segments of the elements of `base` into a plain sequence, one for each instance of the
+ * context; `begin` holds absolute indices. */
 static const struct rep *copy_segments(struct flattener *f, const struct context *c,
                                        const struct rep *base, ir_var lengths, ir_var begin) {
   const ir_var segdes = EMIT(f, MAKE_SEGDES, NONE, lengths);
-  const ir_var stride = spread(f, emit_int(f, 1), c->one);
+  const ir_var stride = distribute(f, emit_int(f, 1), c->one);
   const ir_var index = EMIT(f, INDEX, NONE, begin, stride, segdes);
   struct rep *r = new_rep(f, REP_SEQUENCE);
   r->segdes = segdes;
@@ -159,7 +159,7 @@ static const struct rep *copy_segments(struct flattener *f, const struct context
   return r;
 }
 
-/* The sequences of a view that leaves out empty ones only: the elements are where they are. */
+/* The sequences of a view that leaves out only empty ones: the elements are not moved. */
 static const struct rep *same_elements(struct flattener *f, const struct context *c,
                                        const struct rep *base, ir_var lengths) {
   return rep_sequence(f, EMIT(f, MAKE_SEGDES, NONE, lengths), c->one, base->elements,
@@ -179,8 +179,8 @@ const struct rep *rep_no_view(struct flattener *f, const struct context *c,
 const struct rep *rep_plain(struct flattener *f, const struct context *c, const struct rep *r) {
   if (r->base) return rep_no_view(f, c, r);
   if (!r->shared || context_serial(c)) return r;
-  return copy_segments(f, c, r, spread(f, seq_lengths(f, r), c->one),
-                       spread(f, emit_int(f, 0), c->one));
+  return copy_segments(f, c, r, distribute(f, seq_lengths(f, r), c->one),
+                       distribute(f, emit_int(f, 0), c->one));
 }
 
 struct context context_elements(struct flattener *f, const struct rep *plain) {
@@ -204,72 +204,72 @@ const struct rep *rep_physical(struct flattener *f, const struct context *c,
 
 /* ---- merging ---- */
 
-/* How many instances a part is known to have, or -1. */
-static int64_t known_count(struct flattener *f, const struct source_part *part) {
-  const struct vcode_constant *k = constant_of(f, part->one);
+/* How many instances a source is known to have, or -1. */
+static int64_t known_count(struct flattener *f, const struct merge_source *source) {
+  const struct vcode_constant *k = constant_of(f, source->one);
   return k && k->length == 1 ? k->as.ints[0] : -1;
 }
 
-/* Whether all instances of a part have the same scalar, and which. */
-static bool uniform(struct flattener *f, ir_var value, const struct source_part *part,
+/* Whether all instances of a source have the same scalar, and which. */
+static bool uniform(struct flattener *f, ir_var value, const struct merge_source *source,
                     ir_var *scalar) {
   const struct ir_binding *d = defined_by(f, value, OPC_DIST);
-  const bool spread_out = d && d->operands[1] == part->one;
-  *scalar = spread_out ? d->operands[0] : value;
-  return spread_out || known_count(f, part) == 1;
+  const bool distributed = d && d->operands[1] == source->one;
+  *scalar = distributed ? d->operands[0] : value;
+  return distributed || known_count(f, source) == 1;
 }
 
-/* Scatters scalars of all sources. A part with one scalar for all of its instances needs no
- * scatter: that scalar is what the places of the other parts are cut out of. */
+/* Scatters the scalars of all sources. A source with one scalar for all of its instances needs
+ * no scatter: the other sources are scattered over a vector of that scalar. */
 static ir_var merge_scalars(struct flattener *f, enum type_word word, const ir_var *values,
-                            const struct source_part *parts, unsigned count, ir_var dest) {
+                            const struct merge_source *sources, unsigned count, ir_var dest) {
   ir_var ground_value = 0, scalar;
   unsigned from = 0;
-  while (from < count && !uniform(f, values[from], &parts[from], &ground_value)) from++;
+  while (from < count && !uniform(f, values[from], &sources[from], &ground_value)) from++;
   if (from == count) ground_value = emit_zero(f, word);
   ir_var out = emit(f, OPC_DIST, word, 2, (ir_var[]){ground_value, dest});
   for (unsigned i = 0; i < count; i++) {
     const bool there =
-        from < count && uniform(f, values[i], &parts[i], &scalar) && scalar == ground_value;
-    if (there || known_count(f, &parts[i]) == 0) continue;
+        from < count && uniform(f, values[i], &sources[i], &scalar) && scalar == ground_value;
+    if (there || known_count(f, &sources[i]) == 0) continue;
     out = emit(f, OPC_DPERMUTE, word, 5,
-               (ir_var[]){values[i], parts[i].index, out, parts[i].one, dest});
+               (ir_var[]){values[i], sources[i].index, out, sources[i].one, dest});
   }
   return out;
 }
 
-const struct rep *rep_merge(struct flattener *f, const struct source_part *parts,
+const struct rep *rep_merge(struct flattener *f, const struct merge_source *sources,
                             unsigned count, ir_var dest) {
-  const struct rep *first = parts[0].rep;
-  struct source_part *inner = arena_alloc(f->arena, count * sizeof *inner);
+  const struct rep *first = sources[0].rep;
+  struct merge_source *inner = arena_alloc(f->arena, count * sizeof *inner);
   ir_var *values = arena_alloc(f->arena, count * sizeof *values);
-  memcpy(inner, parts, count * sizeof *inner);
+  memcpy(inner, sources, count * sizeof *inner);
   switch ((enum rep_kind)first->kind) {
   case REP_NOTHING: return first;
   case REP_PAIR: {
-    for (unsigned i = 0; i < count; i++) inner[i].rep = parts[i].rep->left;
+    for (unsigned i = 0; i < count; i++) inner[i].rep = sources[i].rep->left;
     const struct rep *left = rep_merge(f, inner, count, dest);
-    for (unsigned i = 0; i < count; i++) inner[i].rep = parts[i].rep->right;
+    for (unsigned i = 0; i < count; i++) inner[i].rep = sources[i].rep->right;
     return rep_pair(f, left, rep_merge(f, inner, count, dest));
   }
   case REP_SCALAR:
-    for (unsigned i = 0; i < count; i++) values[i] = parts[i].rep->v;
-    return rep_scalar(f, (enum type_word)first->word,
-                      merge_scalars(f, (enum type_word)first->word, values, parts, count, dest),
-                      false);
+    for (unsigned i = 0; i < count; i++) values[i] = sources[i].rep->v;
+    return rep_scalar(
+        f, (enum type_word)first->word,
+        merge_scalars(f, (enum type_word)first->word, values, sources, count, dest), false);
   case REP_SEQUENCE: break;
   }
-  /* Lengths first; then each element knows where its sequence begins. */
-  for (unsigned i = 0; i < count; i++) values[i] = seq_lengths(f, parts[i].rep);
-  const ir_var lengths = merge_scalars(f, TW_INT, values, parts, count, dest);
+  /* The lengths come first: they give the offset of each sequence. */
+  for (unsigned i = 0; i < count; i++) values[i] = seq_lengths(f, sources[i].rep);
+  const ir_var lengths = merge_scalars(f, TW_INT, values, sources, count, dest);
   struct rep *r = new_rep(f, REP_SEQUENCE);
   r->segdes = EMIT(f, MAKE_SEGDES, NONE, lengths);
   r->outer = dest;
   const ir_var begin = seq_offsets(f, r);
   for (unsigned i = 0; i < count; i++) {
-    const struct rep *s = parts[i].rep;
-    const ir_var at = EMIT(f, BPERMUTE, INT, begin, parts[i].index, dest, parts[i].one);
-    const ir_var stride = spread(f, emit_int(f, 1), parts[i].one);
+    const struct rep *s = sources[i].rep;
+    const ir_var at = EMIT(f, BPERMUTE, INT, begin, sources[i].index, dest, sources[i].one);
+    const ir_var stride = distribute(f, emit_int(f, 1), sources[i].one);
     inner[i].index = EMIT(f, INDEX, NONE, at, stride, s->segdes);
     inner[i].one = seq_elements_one(f, s);
     inner[i].rep = s->elements;
@@ -278,9 +278,9 @@ const struct rep *rep_merge(struct flattener *f, const struct source_part *parts
   return r;
 }
 
-/* ---- from one context into another ---- */
+/* ---- lifting ---- */
 
-/* A value of the serial context as all contexts inside see it: shared. */
+/* A value of the serial context as a shared value of the contexts inside. */
 static const struct rep *shared_by_all(struct flattener *f, const struct context *serial,
                                        const struct rep *r) {
   switch ((enum rep_kind)r->kind) {
@@ -294,14 +294,14 @@ static const struct rep *shared_by_all(struct flattener *f, const struct context
   return rep_sequence(f, p->segdes, p->outer, p->elements, true);
 }
 
-/* Whether v is this number, at one place or at all. */
-static bool is_everywhere(struct flattener *f, ir_var v, int64_t number) {
-  const struct ir_binding *spread_out = defined_by(f, v, OPC_DIST);
+/* Whether v is this number, as a scalar or in every element. */
+static bool is_number_everywhere(struct flattener *f, ir_var v, int64_t number) {
+  const struct ir_binding *distributed = defined_by(f, v, OPC_DIST);
   int64_t known;
-  return known_int(f, spread_out ? spread_out->operands[0] : v, &known) && known == number;
+  return known_int(f, distributed ? distributed->operands[0] : v, &known) && known == number;
 }
 
-/* Whether flags are T wherever `lengths` are not 0: made as `if #v == 0` and the like do. */
+/* Whether flags are T wherever `lengths` are not 0, as in `if #v == 0` and its variants. */
 static bool where_not_empty(struct flattener *f, ir_var flags, ir_var lengths) {
   static const struct {
     enum opcode compare;
@@ -314,7 +314,8 @@ static bool where_not_empty(struct flattener *f, ir_var flags, ir_var lengths) {
     if (forms[i].negated != (negation != NULL)) continue;
     const struct ir_binding *x =
         defined_by(f, negation ? negation->operands[0] : flags, forms[i].compare);
-    if (x && x->operands[0] == lengths && is_everywhere(f, x->operands[1], forms[i].number)) {
+    if (x && x->operands[0] == lengths &&
+        is_number_everywhere(f, x->operands[1], forms[i].number)) {
       return true;
     }
   }
@@ -333,7 +334,7 @@ static const struct rep *lift_step(struct flattener *f, const struct rep *r,
   const bool each = to->kind == CONTEXT_EACH;
   ir_var v = r->v;
   if (r->kind == REP_SEQUENCE && r->base) v = r->owner;
-  if (r->kind == REP_SEQUENCE && !r->base) { /* the numbers of the parent's instances */
+  if (r->kind == REP_SEQUENCE && !r->base) { /* the positions of the parent's instances */
     const ir_var zero = emit_int(f, 0), one = emit_int(f, 1);
     v = EMIT(f, INDEX, NONE, zero, one, to->parent->one);
   }
@@ -349,7 +350,7 @@ static const struct rep *lift_step(struct flattener *f, const struct rep *r,
   if (each || r->base) return rep_view(f, r->base ? r->base : r, v);
   struct rep *view = new_rep(f, REP_SEQUENCE);
   *view = (struct rep){
-      .kind = REP_SEQUENCE, .parts = r->parts, .base = r, .owner = v, .packed = true};
+      .kind = REP_SEQUENCE, .columns = r->columns, .base = r, .owner = v, .packed = true};
   view->flags = to->flags;
   view->around = to->around;
   view->whole = where_not_empty(f, to->flags, seq_lengths(f, r));

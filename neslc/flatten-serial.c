@@ -1,13 +1,12 @@
 /* flatten-serial.c - {* e : p in s}, one element after the other.
  *
- * That only matters where e prints, or has other effects; elsewhere the elements are evaluated
- * together as always. (In a lifted context too: what the instances around print appears
- * together anyway.) The body becomes a function that captures what it mentions, which
- * _serially of the library calls for each element.
+ * The order matters only where e prints or has other effects; otherwise, and in a lifted
+ * context, the elements are evaluated together as in any apply-to-each. The body becomes a
+ * lambda that captures its free variables; the library's _serially calls it for each element.
  */
 #include "neslc/flatten-private.h"
 
-/* ---- what a body mentions ---- */
+/* ---- free variables ---- */
 
 struct mentions {
   struct flattener *f;
@@ -68,7 +67,7 @@ static struct core *one_or_none(struct flattener *f, const struct core *e) {
   return either;
 }
 
-/* The generic variables of the function that is being made, for a lambda inside of it. */
+/* The generic variables of the function under construction, for a lambda inside it. */
 static void mention_variables(struct flattener *f, struct core_lambda *l,
                               struct type **arguments) {
   const struct frame *frame = f->frame;
@@ -110,14 +109,14 @@ static struct core *body_function(struct flattener *f, const struct core *e) {
 
 /* ---- calling it ---- */
 
-/* Elements of all sources as one tuple. */
+/* The elements of all sources as one tuple. */
 static const struct rep *all_elements(struct flattener *f, const struct rep *const *sources,
                                       size_t count) {
   if (count == 1) return sources[0]->elements;
   return rep_pair(f, sources[0]->elements, all_elements(f, sources + 1, count - 1));
 }
 
-/* `_serially` at the type of an argument; only types matter of this call. */
+/* A call of `_serially` at the type of an argument; only its types are used. */
 static struct core *call_of_serially(struct flattener *f, const struct core *e,
                                      struct type *argument) {
   struct global *g = session_library(f->session, "_serially");

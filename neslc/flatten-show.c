@@ -1,14 +1,14 @@
 /* flatten-show.c - the flattened form beside its source, for people.
  *
- * The let-form as ir/ prints it, but each operation says which line and column it comes from,
- * and where the line changes it is shown.
+ * The let-form as ir/ prints it, with the source line and column of each operation; the source
+ * line is shown where it changes.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "neslc/flatten.h"
 
-enum { PLACE_COLUMN = 64 }; /* where places stand, if there is room */
+enum { LOCATION_COLUMN = 64 }; /* where source locations are printed, if there is room */
 
 static const struct source *find_source(const struct source *const *sources, size_t count,
                                         const char *name, size_t length) {
@@ -20,26 +20,26 @@ static const struct source *find_source(const struct source *const *sources, siz
   return NULL;
 }
 
-/* FILE:LINE:COLUMN in its parts. */
-struct where {
-  const char *place;
+/* FILE:LINE:COLUMN, taken apart. */
+struct location {
+  const char *text;
   size_t name_length;
   uint32_t line;
 };
 
-static struct where parse_place(const char *place) {
-  struct where w = {.place = place, .name_length = strlen(place)};
-  const char *column = strrchr(place, ':');
+static struct location parse_location(const char *text) {
+  struct location w = {.text = text, .name_length = strlen(text)};
+  const char *column = strrchr(text, ':');
   if (!column) return w;
   const char *line = column;
-  while (line > place && line[-1] != ':') line--;
-  if (line == place) return w;
-  w.name_length = (size_t)(line - 1 - place);
+  while (line > text && line[-1] != ':') line--;
+  if (line == text) return w;
+  w.name_length = (size_t)(line - 1 - text);
   w.line = (uint32_t)strtoul(line, NULL, 10);
   return w;
 }
 
-/* The text of a line of the source, without what it begins and ends with. */
+/* Prints a line of the source without leading blanks. */
 static void show_line(const struct source *s, uint32_t line, FILE *out) {
   size_t at = 0;
   for (uint32_t n = s->first_line; n < line && at < s->length; at++) n += s->text[at] == '\n';
@@ -49,7 +49,7 @@ static void show_line(const struct source *s, uint32_t line, FILE *out) {
   fwrite(s->text + at, 1, end - at, out);
 }
 
-/* The number of the origin that ends a printed line, and where it begins; 0: none. */
+/* The origin number at the end of a printed line, and where its suffix begins; 0: none. */
 static uint32_t origin_of_line(const char *line, size_t length, size_t *suffix) {
   static const char mark[] = " @0:0";
   *suffix = length;
@@ -66,7 +66,7 @@ struct shower {
   const struct ir_program *program;
   const struct source *const *sources;
   size_t count;
-  struct where last;
+  struct location last;
   FILE *out;
 };
 
@@ -77,19 +77,19 @@ static void show_binding(struct shower *s, const char *line, size_t length) {
     fprintf(s->out, "%.*s\n", (int)suffix, line);
     return;
   }
-  const struct where w = parse_place(s->program->origins[number].place);
-  const bool same = s->last.place && w.line == s->last.line &&
+  const struct location w = parse_location(s->program->origins[number].place);
+  const bool same = s->last.text && w.line == s->last.line &&
                     w.name_length == s->last.name_length &&
-                    memcmp(w.place, s->last.place, w.name_length) == 0;
-  const struct source *source = find_source(s->sources, s->count, w.place, w.name_length);
+                    memcmp(w.text, s->last.text, w.name_length) == 0;
+  const struct source *source = find_source(s->sources, s->count, w.text, w.name_length);
   if (!same) {
-    fprintf(s->out, "\n; %.*s:%u  ", (int)w.name_length, w.place, w.line);
+    fprintf(s->out, "\n; %.*s:%u  ", (int)w.name_length, w.text, w.line);
     if (source) show_line(source, w.line, s->out);
     fputc('\n', s->out);
     s->last = w;
   }
-  const int gap = suffix < PLACE_COLUMN ? (int)(PLACE_COLUMN - suffix) : 1;
-  fprintf(s->out, "%.*s%*s; %s\n", (int)suffix, line, gap, "", w.place + w.name_length + 1);
+  const int gap = suffix < LOCATION_COLUMN ? (int)(LOCATION_COLUMN - suffix) : 1;
+  fprintf(s->out, "%.*s%*s; %s\n", (int)suffix, line, gap, "", w.text + w.name_length + 1);
 }
 
 static void show_function(struct shower *s, uint32_t function) {
@@ -99,7 +99,7 @@ static void show_function(struct shower *s, uint32_t function) {
   if (!memory) return;
   ir_print_function(s->program, function, memory);
   fclose(memory);
-  s->last = (struct where){0};
+  s->last = (struct location){0};
   for (const char *line = text; line < text + length;) {
     const char *end = memchr(line, '\n', (size_t)(text + length - line));
     if (!end) end = text + length;

@@ -1,11 +1,10 @@
-/* flatten-split.c - conditionals that take some instances one way and some another.
+/* flatten-split.c - conditionals whose condition differs between instances.
  *
- * The branches of an `if`, and of those nested in them, are the leaves of a tree. Each leaf is
- * generated once, for a context that holds only the instances that come to it, and the results
- * of all leaves are scattered to their places at once. Leaves that call the same recursive
- * function do not call it one after the other: their arguments are put together, and it is
- * called once for all of them, so that recursion is as deep as the deepest instance and not as
- * the sum over the branches.
+ * The branches of an `if`, and of those nested in it, are the leaves of a tree. Each leaf is
+ * generated once, for a context of the instances that reach it, and one merge scatters the
+ * results of all leaves to the positions of their instances. Where several leaves call the same
+ * recursive function, their arguments are concatenated and one call serves all of them: the
+ * recursion is as deep as that of the deepest instance, not as the sum over the branches.
  */
 #include "neslc/flatten-private.h"
 
@@ -20,8 +19,8 @@ static struct context *packed_context(struct flattener *f, struct context *c, ir
   return p;
 }
 
-/* The numbers, in the parent, of the instances of a packed context. */
-static ir_var numbers(struct flattener *f, const struct context *p) {
+/* The positions in the parent of the instances of a packed context. */
+static ir_var instance_positions(struct flattener *f, const struct context *p) {
   const ir_var zero = emit_int(f, 0), one = emit_int(f, 1);
   const ir_var all = EMIT(f, INDEX, NONE, zero, one, p->parent->one);
   ir_var out[2];
@@ -29,7 +28,7 @@ static ir_var numbers(struct flattener *f, const struct context *p) {
   return out[0];
 }
 
-/* What instances of `p` have over what all have. */
+/* The values `all`, overwritten by `some` for the instances of `p`. */
 static const struct rep *scatter_over(struct flattener *f, const struct context *c,
                                       const struct rep *all, const struct rep *some,
                                       const struct context *p, ir_var at) {
@@ -47,7 +46,7 @@ static const struct rep *scatter_over(struct flattener *f, const struct context 
 
 /* ---- leaves ---- */
 
-/* What a leaf calls if that is the last thing it does, and the function is recursive. */
+/* The tail call of a leaf, if its callee is recursive and without effects. */
 static const struct core *last_call(struct flattener *f, const struct core *e) {
   struct global *g = core_callee(e);
   if (!g || g->kind != GLOBAL_FUNCTION || g->primitive >= 0 || !g->body) return NULL;
@@ -61,7 +60,7 @@ static bool same_callee(struct flattener *f, const struct core *a, const struct 
          type_same(f->arena, ground(f, x->type), ground(f, y->type));
 }
 
-/* How many leaves below e end in this call. */
+/* The number of leaves below e with this tail call. */
 static unsigned count_calls(struct flattener *f, const struct core *e,
                             const struct core *call) {
   if (e->kind == CORE_LET) return count_calls(f, e->as.part.right, call);
@@ -74,9 +73,10 @@ static unsigned count_calls(struct flattener *f, const struct core *e,
 
 struct leaf {
   struct context *context;
-  const struct core *call; /* argument evaluated only; NULL: `value` is the result */
-  const struct rep *value; /* the result, or the argument */
-  bool taken;              /* its call has been made with that of another leaf */
+  const struct core *call; /* its tail call, not yet made: `value` is the argument; NULL:
+                              `value` is the result */
+  const struct rep *value;
+  bool taken; /* another leaf's call serves this leaf too */
 };
 
 struct tree {
@@ -103,7 +103,7 @@ static void grow(struct tree *t, struct context *c, const struct core *e) {
     e = e->as.part.right;
   }
   unsigned budget = SIMPLE_NODES;
-  const struct rep *condition = NULL; /* evaluated once, whatever it turns out to be */
+  const struct rep *condition = NULL; /* evaluated once, shared or not */
   if (e->kind == CORE_IF && !is_simple(f, e, &budget)) {
     condition = flatten(f, c, e->as.part.third);
     if (!condition->shared) {
@@ -141,30 +141,30 @@ static bool rep_same(const struct rep *a, const struct rep *b) {
 }
 
 struct group {
-  struct context *const *contexts; /* of the parts */
-  struct source_part *parts;       /* index and one are set: one part behind the other */
+  struct context *const *contexts; /* of the sources */
+  struct merge_source *sources;    /* index and one are set: consecutive ranges of `dest` */
   unsigned count;
   ir_var dest;
 };
 
 static ir_var group_scalars(struct flattener *f, const struct group *g, enum type_word word,
                             const ir_var *values) {
-  struct source_part *parts = arena_alloc(f->arena, g->count * sizeof *parts);
+  struct merge_source *sources = arena_alloc(f->arena, g->count * sizeof *sources);
   for (unsigned i = 0; i < g->count; i++) {
-    parts[i] = g->parts[i];
-    parts[i].rep = rep_scalar(f, word, values[i], false);
+    sources[i] = g->sources[i];
+    sources[i].rep = rep_scalar(f, word, values[i], false);
   }
-  return rep_merge(f, parts, g->count, g->dest)->v;
+  return rep_merge(f, sources, g->count, g->dest)->v;
 }
 
-/* The values of all parts, one part behind the other. What all share stays shared, and views
- * of one value stay views of it. */
-static const struct rep *put_together(struct flattener *f, const struct group *g,
-                                      const struct rep *const *values) {
+/* The concatenation of the values of all sources. A value shared by all stays shared, and views
+ * of one base stay views of it. */
+static const struct rep *concatenate(struct flattener *f, const struct group *g,
+                                     const struct rep *const *values) {
   const struct rep *first = values[0];
   const unsigned n = g->count;
   if (n == 1) return first;
-  const struct rep **part = arena_alloc(f->arena, n * sizeof *part);
+  const struct rep **source = arena_alloc(f->arena, n * sizeof *source);
   ir_var *v = arena_alloc(f->arena, n * sizeof *v);
   bool shared = rep_all_shared(first), views = first->kind == REP_SEQUENCE && first->base;
   for (unsigned i = 1; i < n; i++) {
@@ -173,10 +173,10 @@ static const struct rep *put_together(struct flattener *f, const struct group *g
   }
   if (shared || first->kind == REP_NOTHING) return first;
   if (first->kind == REP_PAIR) {
-    for (unsigned i = 0; i < n; i++) part[i] = values[i]->left;
-    const struct rep *left = put_together(f, g, part);
-    for (unsigned i = 0; i < n; i++) part[i] = values[i]->right;
-    return rep_pair(f, left, put_together(f, g, part));
+    for (unsigned i = 0; i < n; i++) source[i] = values[i]->left;
+    const struct rep *left = concatenate(f, g, source);
+    for (unsigned i = 0; i < n; i++) source[i] = values[i]->right;
+    return rep_pair(f, left, concatenate(f, g, source));
   }
   if (first->kind == REP_SCALAR) {
     for (unsigned i = 0; i < n; i++) v[i] = rep_each_scalar(f, g->contexts[i], values[i]);
@@ -187,24 +187,25 @@ static const struct rep *put_together(struct flattener *f, const struct group *g
     for (unsigned i = 0; i < n; i++) v[i] = values[i]->owner;
     return rep_view(f, first->base, group_scalars(f, g, TW_INT, v));
   }
-  struct source_part *parts = arena_alloc(f->arena, n * sizeof *parts);
+  struct merge_source *sources = arena_alloc(f->arena, n * sizeof *sources);
   for (unsigned i = 0; i < n; i++) {
-    parts[i] = g->parts[i];
-    parts[i].rep = rep_physical(f, g->contexts[i], values[i]);
+    sources[i] = g->sources[i];
+    sources[i].rep = rep_physical(f, g->contexts[i], values[i]);
   }
-  return rep_merge(f, parts, n, g->dest);
+  return rep_merge(f, sources, n, g->dest);
 }
 
-/* Makes the call of leaf `first` for all leaves with the same; *at is where in the root the
- * results go. */
-static const struct rep *call_together(struct tree *t, size_t first, const struct rep *numbers_,
-                                       struct context **together, ir_var *at) {
+/* Makes the call of leaf `first` for all leaves with the same callee; *at: the positions of the
+ * results in the root context. */
+static const struct rep *call_together(struct tree *t, size_t first,
+                                       const struct rep *positions, struct context **together,
+                                       ir_var *at) {
   struct flattener *f = t->f;
   const size_t most = t->leaves.count;
   struct context **contexts = arena_alloc(f->arena, most * sizeof *contexts);
-  struct source_part *parts = arena_alloc(f->arena, most * sizeof *parts);
+  struct merge_source *sources = arena_alloc(f->arena, most * sizeof *sources);
   const struct rep **values = arena_alloc(f->arena, most * sizeof *values);
-  ir_var *places = arena_alloc(f->arena, most * sizeof *places);
+  ir_var *destinations = arena_alloc(f->arena, most * sizeof *destinations);
   unsigned n = 0;
   ir_var total = emit_int(f, 0);
   const ir_var one = emit_int(f, 1);
@@ -217,44 +218,44 @@ static const struct rep *call_together(struct tree *t, size_t first, const struc
     leaf->taken = true;
     contexts[n] = leaf->context;
     values[n] = leaf->value;
-    places[n] = context_lift(f, numbers_, t->root, leaf->context)->v;
-    parts[n].one = leaf->context->one;
-    parts[n].index = EMIT(f, INDEX, NONE, total, one, leaf->context->one);
+    destinations[n] = context_lift(f, positions, t->root, leaf->context)->v;
+    sources[n].one = leaf->context->one;
+    sources[n].index = EMIT(f, INDEX, NONE, total, one, leaf->context->one);
     total = EMIT(f, ADD, INT, total, EMIT(f, LENGTHS, NONE, leaf->context->one));
     n++;
   }
   *together = arena_alloc(f->arena, sizeof **together);
   **together = (struct context){.kind = CONTEXT_LIFTED, .one = one_segment(f, total)};
-  const struct group g = {contexts, parts, n, (*together)->one};
-  const struct rep *argument = put_together(f, &g, values);
-  *at = n == 1 ? places[0] : group_scalars(f, &g, TW_INT, places);
+  const struct group g = {contexts, sources, n, (*together)->one};
+  const struct rep *argument = concatenate(f, &g, values);
+  *at = n == 1 ? destinations[0] : group_scalars(f, &g, TW_INT, destinations);
   return flatten_call(f, *together, t->leaves.items[first].call, argument);
 }
 
-/* ---- all together ---- */
+/* ---- merging the leaves ---- */
 
 static const struct rep *join(struct tree *t) {
   struct flattener *f = t->f;
   const ir_var zero = emit_int(f, 0), one = emit_int(f, 1);
   const struct rep *all =
       rep_scalar(f, TW_INT, EMIT(f, INDEX, NONE, zero, one, t->root->one), false);
-  struct source_part *parts = arena_alloc(f->arena, t->leaves.count * sizeof *parts);
+  struct merge_source *sources = arena_alloc(f->arena, t->leaves.count * sizeof *sources);
   unsigned n = 0;
   for (size_t i = 0; i < t->leaves.count; i++) {
     struct leaf *leaf = &t->leaves.items[i];
     if (leaf->taken) continue;
-    struct source_part *part = &parts[n++];
+    struct merge_source *source = &sources[n++];
     struct context *c = leaf->context;
     if (leaf->call) {
-      const struct rep *r = call_together(t, i, all, &c, &part->index);
-      part->rep = rep_physical(f, c, r);
+      const struct rep *r = call_together(t, i, all, &c, &source->index);
+      source->rep = rep_physical(f, c, r);
     } else {
-      part->rep = leaf->value;
-      part->index = context_lift(f, all, t->root, c)->v;
+      source->rep = leaf->value;
+      source->index = context_lift(f, all, t->root, c)->v;
     }
-    part->one = c->one;
+    source->one = c->one;
   }
-  return rep_merge(f, parts, n, t->root->one);
+  return rep_merge(f, sources, n, t->root->one);
 }
 
 const struct rep *flatten_split(struct flattener *f, struct context *c, const struct core *e,
@@ -269,7 +270,7 @@ const struct rep *flatten_split(struct flattener *f, struct context *c, const st
     struct context *p = packed_context(f, c, some_flags);
     const struct rep *all = flatten(f, c, then_simple ? then : otherwise);
     const struct rep *some = rep_physical(f, p, flatten(f, p, then_simple ? otherwise : then));
-    return scatter_over(f, c, all, some, p, numbers(f, p));
+    return scatter_over(f, c, all, some, p, instance_positions(f, p));
   }
   struct tree t = {.f = f, .root = c, .top = e};
   grow_branches(&t, c, e, flags);

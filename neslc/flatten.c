@@ -24,17 +24,17 @@ struct type *ground(struct flattener *f, struct type *t) {
 
 /* ---- patterns and variables ---- */
 
-static struct place *place_of(struct flattener *f, const struct local *local) {
+static struct bound_rep *bound_rep_of(struct flattener *f, const struct local *local) {
   struct frame *frame = f->frame;
   while (frame->locals.count <= local->number) {
-    *array_push(f->arena, &frame->locals) = (struct place){0};
+    *array_push(f->arena, &frame->locals) = (struct bound_rep){0};
   }
   return &frame->locals.items[local->number];
 }
 
 void bind_local(struct flattener *f, struct context *c, const struct local *local,
                 const struct rep *r) {
-  *place_of(f, local) = (struct place){r, c};
+  *bound_rep_of(f, local) = (struct bound_rep){r, c};
 }
 
 void bind_pattern(struct flattener *f, struct context *c, const struct core_pattern *p,
@@ -51,7 +51,7 @@ void bind_pattern(struct flattener *f, struct context *c, const struct core_patt
 
 static const struct rep *variable(struct flattener *f, struct context *c,
                                   const struct local *local) {
-  const struct place *p = place_of(f, local);
+  const struct bound_rep *p = bound_rep_of(f, local);
   if (!p->rep) {
     unsupported(f, "a variable without a value");
     return rep_empty(f, ground(f, local->type));
@@ -71,7 +71,7 @@ static const struct rep *lambda_value(struct flattener *f, struct context *c,
   return r ? r : rep_nothing(f);
 }
 
-/* The columns of a variable that is a parameter of this function; NULL if it is none. */
+/* The columns of a variable that is a parameter of this program; NULL if it is none. */
 static const ir_var *parameter_columns(const struct flattener *f, const struct global *g) {
   const ir_var *columns = f->parameters;
   for (uint32_t i = 0; columns && i < f->options->parameter_count; i++) {
@@ -88,7 +88,7 @@ static const struct rep *global_value(struct flattener *f, const struct core *e)
     return rep_from_columns(f, ground(f, e->type), emit_one_segment(f, 1), true, &columns);
   }
   if (g->kind == GLOBAL_VARIABLE) {
-    /* The columns are those of its own type; the use may have made that more special. */
+    /* The columns are those of its own type; the type of this use may be more specific. */
     struct nesl_value value = g->value;
     value.type = ground(f, e->type);
     return rep_constant(f, &value);
@@ -193,8 +193,9 @@ static void finish_function(struct flattener *f, uint32_t index, const struct na
   }
 }
 
-/* The name of a version: that of its function, with its number where there are several. */
-static const struct name *version_name(struct flattener *f, const struct version *v) {
+/* The name of a specialisation: that of its function, with a number. */
+static const struct name *specialisation_name(struct flattener *f,
+                                              const struct specialisation *v) {
   const char *base = v->lambda ? "LAMBDA" : v->global ? v->global->name->text : "F";
   char text[80];
   size_t n = 0;
@@ -208,8 +209,8 @@ static const struct name *version_name(struct flattener *f, const struct version
   return intern_name(&f->session->names, text, strlen(text));
 }
 
-static void make_version(struct flattener *f, size_t number) {
-  const struct version v = f->versions.items[number];
+static void make_specialisation(struct flattener *f, size_t number) {
+  const struct specialisation v = f->specialisations.items[number];
   begin_function(f);
   struct frame frame = {
       .count = v.count, .arguments = v.arguments, .global = v.global, .calls = ""};
@@ -244,12 +245,13 @@ static void make_version(struct flattener *f, size_t number) {
     bind_pattern(f, c, v.global->parameter, argument);
     result = flatten(f, c, v.global->body);
   }
-  finish_function(f, v.function, version_name(f, &v), param_count, body,
+  finish_function(f, v.function, specialisation_name(f, &v), param_count, body,
                   rep_physical(f, c, result));
 }
 
 static struct ir_program *finish(struct flattener *f) {
-  while (f->made < f->versions.count && f->complaints->count == 0) make_version(f, f->made++);
+  while (f->made < f->specialisations.count && f->complaints->count == 0)
+    make_specialisation(f, f->made++);
   if (f->complaints->count > 0) return NULL;
   struct ir_program *p = arena_alloc(f->arena, sizeof *p);
   *p = (struct ir_program){.file = "nesl",
@@ -289,7 +291,7 @@ static struct flattener *new_flattener(struct session *s, const struct flatten_o
   return f;
 }
 
-/* The parameters of an expression's program; how many columns they are. */
+/* Makes the parameters of an expression's program; returns their number of columns. */
 static uint32_t make_parameters(struct flattener *f) {
   uint32_t count = 0, next = 0;
   for (uint32_t i = 0; i < f->options->parameter_count; i++) {

@@ -1,8 +1,8 @@
 /* flatten.h - from checked NESL to the let-form of flat vector operations (ir/).
  *
- * The compiler proper: specialises functions to the ground types they are called at, decides
- * how values are represented in each context, lifts bodies over all instances at once.
- * README.md tells how; flatten-private.h holds the structures.
+ * The compiler proper: it specialises functions to the ground types of their calls, chooses the
+ * representation of values in each context, and lifts bodies over all instances at once.
+ * flatten-private.h explains the representations.
  */
 #ifndef RAVEL_NESLC_FLATTEN_H
 #define RAVEL_NESLC_FLATTEN_H
@@ -11,11 +11,11 @@
 #include "neslc/session.h"
 
 struct flatten_options {
-  struct arena *arena; /* of the program and all that is needed on the way, which lives until
-                          the program is not needed any more; NULL: the session's */
+  struct arena *arena; /* of the program and of temporary data; lives as long as the program;
+                          NULL: the session's */
   struct widths widths;
-  bool unchecked; /* leave the argument checks of section 7 out */
-  /* Variables whose values are no constants of the program. */
+  bool unchecked; /* omit the argument checks of section 7 */
+  /* Variables whose values the program takes as parameters, instead of as constants. */
   struct global *const *parameters;
   uint32_t parameter_count;
 };
@@ -24,8 +24,8 @@ struct flatten_options {
 extern const char flatten_error_text[];
 
 /* A program whose entry function takes the columns of the parameters' values, in order, and
- * leaves those of the expression's value (value.h). Never fails for a checked expression but by
- * memory (the arena jumps): what is not supported would be an internal error, reported in
+ * returns those of the expression's value (value.h). For a checked expression it fails only for
+ * want of memory (the arena jumps); an unsupported form is an internal error, reported in
  * complaints. Every run-time check is an ASSERT whose text begins with the sentence of section
  * 7, and has an origin. */
 struct ir_program *flatten_expression(struct session *, struct core *expression,
@@ -34,15 +34,15 @@ struct ir_program *flatten_expression(struct session *, struct core *expression,
 struct ir_program *flatten_function(struct session *, struct global *, struct type *argument,
                                     const struct flatten_options *, struct complaints *);
 
-/* Replaces what the interpreters of the 1990s do not know: a failed check prints its sentence
- * and leaves the program, descriptors are made of vectors. In place; new memory is the arena's.
- * False with an error for each function of `file` whose conditionals are nested deeper than
- * they take. */
+/* Replaces the operations that interpreters of the 1990s lack: a failed check prints its
+ * sentence and exits, descriptors are computed from vectors. Modifies the program; new memory
+ * is the arena's. False, with an error for each function of `file`, where conditionals are
+ * nested deeper than those interpreters accept. */
 bool flatten_portable(struct arena *, struct ir_program *, const char *file,
                       struct diag_list *);
 
-/* Writes a flattened program for people: each operation with the line and column it comes from,
- * each line of the source where it begins to matter. `sources`: those whose lines are shown. */
+/* Writes a flattened program for people: each operation with its line and column, preceded by
+ * the source line where that changes. `sources`: those whose lines are shown. */
 void flatten_show(const struct ir_program *, const struct source *const *sources, size_t count,
                   FILE *);
 

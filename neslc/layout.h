@@ -1,9 +1,9 @@
 /* layout.h - text broken into lines where it must be.
  *
- * A layout is a list of texts, places where a line may break, and groups. A group is written on
+ * A layout is a list of tokens: texts, possible line breaks, and groups. A group is written on
  * one line if it fits there, else all its own breaks are taken. (Oppen, Prettyprinting, ACM
- * TOPLAS 2(4), 1980, with consistent breaks; here the whole text is at hand, so that each group
- * knows its width beforehand.)
+ * TOPLAS 2(4), 1980, with consistent breaks; here the whole text is in memory, so that the
+ * width of each group is known beforehand.)
  */
 #ifndef RAVEL_NESLC_LAYOUT_H
 #define RAVEL_NESLC_LAYOUT_H
@@ -12,17 +12,17 @@
 
 #include <stdio.h>
 
-struct layout_piece;
+struct layout_token;
 
 struct layout {
   struct arena *arena;
-  ARRAY(struct layout_piece) pieces;
+  ARRAY(struct layout_token) tokens;
 };
 
 /* Text is borrowed until it is printed. */
 void layout_bytes(struct layout *, const char *text, size_t length);
 void layout_text(struct layout *, const char *text);
-/* Here the line may break; else `spaces` stand here. */
+/* A possible line break; `spaces` if the line is not broken. */
 void layout_break(struct layout *, unsigned spaces);
 /* A group; its lines begin `indent` columns further than those of the group around it. */
 void layout_open(struct layout *, unsigned indent);

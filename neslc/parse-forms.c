@@ -81,7 +81,7 @@ static void parse_datatype(struct reader *r, struct form *form) {
 
 /* ---- expressions and assignments ---- */
 
-/* What ends a form is there; if not, says what is there instead. */
+/* Checks that a terminator follows; reports what follows instead. */
 static void expect_terminator(struct reader *r) {
   if (at_terminator(r)) return;
   switch (r->token.lexeme) {
@@ -134,8 +134,8 @@ bool is_command_word(const char *word) {
   return false;
 }
 
-/* Lets the reader stand before a token it has read already. */
-static void go_back(struct reader *r, const struct token *before) {
+/* Sets the reader back to a token that it has read already. */
+static void set_back(struct reader *r, const struct token *before) {
   r->token = *before;
   read_token(r);
 }
@@ -157,7 +157,7 @@ static void parse_command(struct reader *r, struct form *form) {
     expect_terminator(r);
   }
   uint32_t end = r->before.at.end; /* of the argument, which may contain `;` */
-  go_back(r, &word);
+  set_back(r, &word);
   while (!r->failed && r->token.kind != TOKEN_END &&
          (!at_terminator(r) || r->token.at.start < end)) {
     *array_push(r->arena, &words) = r->token;

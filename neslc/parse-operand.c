@@ -1,10 +1,10 @@
-/* parse-operand.c - operands: literals, names, brackets, if, let, apply-to-each; and the makers
- * of trees. (NESL specification, 3.1, 3.3.) */
+/* parse-operand.c - operands: literals, names, brackets, if, let, apply-to-each; and the
+ * construction of trees. (NESL specification, 3.1, 3.3.) */
 #include "neslc/parse.h"
 
 #include <string.h>
 
-/* ---- makers ---- */
+/* ---- trees ---- */
 
 struct syntax *make_syntax(struct reader *r, enum syntax_kind kind, struct span at) {
   struct syntax *e = arena_alloc(r->arena, sizeof *e);
@@ -25,8 +25,8 @@ void raise_above(struct reader *r, struct syntax *e, const struct syntax *child)
   }
 }
 
-static struct syntax *make_parts(struct reader *r, enum syntax_kind kind, struct syntax *left,
-                                 struct syntax *right) {
+static struct syntax *make_node(struct reader *r, enum syntax_kind kind, struct syntax *left,
+                                struct syntax *right) {
   struct syntax *e = make_syntax(r, kind, span_over(syntax_whole(left), syntax_whole(right)));
   e->as.part.left = left;
   e->as.part.right = right;
@@ -36,11 +36,11 @@ static struct syntax *make_parts(struct reader *r, enum syntax_kind kind, struct
 }
 
 struct syntax *make_pair(struct reader *r, struct syntax *left, struct syntax *right) {
-  return make_parts(r, SYNTAX_PAIR, left, right);
+  return make_node(r, SYNTAX_PAIR, left, right);
 }
 
 struct syntax *make_apply(struct reader *r, struct syntax *function, struct syntax *argument) {
-  return make_parts(r, SYNTAX_APPLY, function, argument);
+  return make_node(r, SYNTAX_APPLY, function, argument);
 }
 
 struct syntax *make_builtin(struct reader *r, const char *name, const char *written,
@@ -259,9 +259,9 @@ static struct syntax *parse_each(struct reader *r) {
   return e;
 }
 
-/* ---- all of them ---- */
+/* ---- dispatch ---- */
 
-/* Nothing that an operand can begin with. */
+/* The token cannot begin an operand. */
 static struct syntax *no_operand(struct reader *r) {
   struct syntax *nothing = make_syntax(r, SYNTAX_INT, r->token.at);
   if (r->failed) return nothing;
@@ -273,7 +273,7 @@ static struct syntax *no_operand(struct reader *r) {
   return nothing;
 }
 
-/* What stands within brackets of its own has no optional arguments. */
+/* Within brackets of its own an expression has no optional arguments. */
 static struct syntax *parse_closed(struct reader *r, struct syntax *(*parse)(struct reader *)) {
   uint8_t options = r->options;
   r->options = OPTIONS_NONE;

@@ -13,8 +13,8 @@
 
 /* ---- complaints ---- */
 
-/* An argument that begins a line, directly below what it would be an argument of: most often
- * the beginning of another form. */
+/* Remembers an argument that begins a line, directly below its function: most often it is the
+ * beginning of another form. */
 static void remember_suspect(struct reader *r) {
   uint32_t start = r->token.at.start;
   bool line_start = start > 0 && r->source->text[start - 1] == '\n';
@@ -38,23 +38,23 @@ void parse_begin(struct reader *r, uint32_t start) {
   r->counted = start;
 }
 
-/* The source from the form's first line on, so that telling of many forms is not slow: the
- * place is that within it. */
-static struct source view(const struct reader *r, struct span *place) {
+/* The source from the form's first line on, so that errors in many forms are located quickly;
+ * the span becomes one within that text. */
+static struct source view(const struct reader *r, struct span *at) {
   struct source rest = *r->source;
   rest.text += r->line_start;
   rest.length -= r->line_start;
   rest.first_line = r->line;
   rest.marks = NULL;
-  place->start -= r->line_start;
-  place->end -= r->line_start;
+  at->start -= r->line_start;
+  at->end -= r->line_start;
   return rest;
 }
 
 uint32_t parse_line(const struct reader *r, uint32_t offset) {
-  struct span place = {offset, offset};
-  struct source rest = view(r, &place);
-  return source_position(&rest, place.start).line;
+  struct span at = {offset, offset};
+  struct source rest = view(r, &at);
+  return source_position(&rest, at.start).line;
 }
 
 void parse_remark(struct reader *r, struct span at, const char *message) {
@@ -90,7 +90,7 @@ void parse_failed_as(struct reader *r, enum nesl_error kind, struct span at, con
   va_end(args);
 }
 
-/* What may be behind a token that does not belong where it stands; "" or "; ...". */
+/* A likely cause of an unexpected token; "" or "; ...". */
 static const char *hint(const struct reader *r) {
   const struct token *token = &r->token, *before = &r->before;
   bool joined = token->at.start == before->at.end;
@@ -157,9 +157,9 @@ bool expect(struct reader *r, enum lexeme lexeme, const char *why, struct span o
   if (r->failed) return false;
   uint32_t line = parse_line(r, opener.start);
   bool near = line == parse_line(r, r->token.at.start);
-  char place[32] = "";
-  if (!near) snprintf(place, sizeof place, " at line %u", line);
-  parse_puzzled(r, arena_printf(r->arena, "`%s` %s%s", lexeme_facts[lexeme].text, why, place));
+  char where[32] = "";
+  if (!near) snprintf(where, sizeof where, " at line %u", line);
+  parse_puzzled(r, arena_printf(r->arena, "`%s` %s%s", lexeme_facts[lexeme].text, why, where));
   return false;
 }
 

@@ -1,8 +1,9 @@
-/* parse.h - what the files of the parser share: lexemes, the look-ahead, complaints, makers.
+/* parse.h - what the files of the parser share: lexemes, look-ahead, errors, construction of
+ * trees.
  *
- * After its first complaint about a form a reader has `failed`, and looks at a TOKEN_INVALID
- * for ever: that is an operand which needs no more complaints, and ends every loop. So parsing
- * functions always return a tree, never NULL, and need not ask; read_form drops it.
+ * After the first error in a form the reader has `failed`, and its token stays TOKEN_INVALID:
+ * that parses as an operand without another error, and ends every loop. So parsing functions
+ * always return a tree, never NULL, and need no checks; read_form discards it.
  */
 #ifndef RAVEL_NESLC_PARSE_H
 #define RAVEL_NESLC_PARSE_H
@@ -25,21 +26,21 @@ struct lexeme_facts {
 };
 extern const struct lexeme_facts lexeme_facts[LEXEMES];
 
-/* How tightly operands are read: what may stand in them is what binds tighter. (Section 3.3) */
+/* Binding strengths: an operand contains what binds tighter. (Section 3.3) */
 enum strength {
   STRENGTH_ASSIGNED = 2, /* the sides of a top-level `=` */
-  STRENGTH_WHOLE = 3,    /* tuples too: what stands in brackets, in parts of if and let */
+  STRENGTH_WHOLE = 3,    /* tuples too: within brackets, if and let */
   STRENGTH_ELEMENT = 4,  /* no tuples */
   STRENGTH_PREFIX = 25,
   STRENGTH_ARGUMENT = 30 /* an operand alone */
 };
 
-/* Where name := value may stand: in the parentheses of an argument or of parameters. */
+/* Where name := value is allowed: in the parentheses of an argument or of parameters. */
 enum options { OPTIONS_NONE, OPTIONS_IN_PARENTHESES, OPTIONS_HERE };
 
 /* ---- lex.c ---- */
 
-/* Steps to the next token, or to TOKEN_INVALID after complaining. */
+/* Reads the next token, or TOKEN_INVALID after an error. */
 void read_token(struct reader *);
 bool token_is_name(const struct token *); /* a word that is no keyword */
 /* "`then`", "the number 3", "the end of the text". */
@@ -47,31 +48,31 @@ const char *token_text(struct reader *, const struct token *);
 
 /* ---- parse.c ---- */
 
-/* Complains, unless this form has failed already. */
+/* Reports an error, unless this form has failed already. */
 void parse_failed(struct reader *, struct span, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* The same with another kind of error. */
 void parse_failed_as(struct reader *, enum nesl_error, struct span, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-/* Complains about the token looked at: "expected %s, read `then`". A reader at the end of the
- * text then wants more of it. */
+/* Reports the current token: "expected %s, read `then`". At the end of the text the reader then
+ * asks for more of it. */
 void parse_unexpected(struct reader *, const char *expected);
-/* The same within an expression, with a hint at what may have been meant. */
+/* The same within an expression, with a hint about what was probably meant. */
 void parse_puzzled(struct reader *, const char *expected);
-/* A remark to the complaint before it. */
+/* A remark to the preceding error. */
 void parse_remark(struct reader *, struct span, const char *message);
-/* The number of the line in which a place of this form is. */
+/* The line number of an offset within this form. */
 uint32_t parse_line(const struct reader *, uint32_t offset);
 /* Counts lines up to the form that begins here. */
 void parse_begin(struct reader *, uint32_t start);
 /* Takes the token if it is this one. */
 bool take(struct reader *, enum lexeme);
-/* Takes it, or complains: "expected `)` to close the `(` at line 3, read ...", where `why` is
- * "to close the `(`" and `opener` the place it speaks of. */
+/* Takes it, or reports "expected `)` to close the `(` at line 3, read ...": `why` is "to close
+ * the `(`", `opener` the location of the `(`. */
 bool expect(struct reader *, enum lexeme, const char *why, struct span opener);
 /* From the beginning of `start` to the end of the token before. */
 struct span since(const struct reader *, struct span start);
-/* Enters and leaves one level of nesting; false (after complaining) where it is too deep. */
+/* Enters and leaves one level of nesting; false (after an error) where it is too deep. */
 bool nest(struct reader *);
 void unnest(struct reader *);
 
@@ -88,7 +89,7 @@ struct syntax *make_pair(struct reader *, struct syntax *left, struct syntax *ri
 struct syntax *make_builtin(struct reader *, const char *name, const char *written,
                             struct span);
 struct syntax *make_apply(struct reader *, struct syntax *function, struct syntax *argument);
-/* Makes a tree at least as high as is needed above this child. */
+/* Raises the height of a tree above that of this child. */
 void raise_above(struct reader *, struct syntax *, const struct syntax *child);
 
 /* ---- parse-types.c ---- */
@@ -105,7 +106,7 @@ bool is_command_word(const char *word);
 
 /* ---- recover.c ---- */
 
-/* Where the form that begins at `start` was most likely meant to end: behind its terminator. */
+/* The probable end of the form that begins at `start`: after its terminator. */
 uint32_t recovery_point(const struct source *, uint32_t start);
 
 #endif

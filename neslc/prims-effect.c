@@ -5,7 +5,7 @@ enum { STREAM_OUT = 1 };
 
 const char flatten_error_text[] = "the program stopped itself by `error` {}";
 
-/* The elements of strings, all instances one behind the other. */
+/* The characters of all instances' strings, concatenated. */
 static ir_var characters(struct flattener *f, const struct context *c, const struct rep *s) {
   return element_scalars(f, rep_plain(f, c, s));
 }
@@ -40,7 +40,7 @@ static const struct rep *stop(struct flattener *f, const struct context *c,
   print(f, literal_text(f, "ERROR: "));
   print(f, characters(f, &f->serial, first));
   print(f, literal_text(f, "\n"));
-  emit_stop(f, flatten_error_text); /* says where */
+  emit_stop(f, flatten_error_text); /* reports the source location */
   struct ir_block *then = block_end_exit(f, b);
   b = block_begin(f);
   struct ir_block *otherwise = block_end(f, b, 0, NULL);
@@ -116,7 +116,7 @@ static const struct rep *spawn(struct flattener *f, const struct rep *x) {
   return with_status(f, streams, v[3], v[4]);
 }
 
-/* One INT where the type has a stream, which is a value of a datatype of one INT. */
+/* A stream is a datatype of one INT. */
 const struct rep *prim_effect(struct flattener *f, struct context *c, enum primitive p,
                               const struct rep *x, struct type *type, struct type *result) {
   switch (p) {

@@ -1,8 +1,8 @@
 /* prims-move.c - primitives that move elements: indexing, gathering, writing, permuting.
  *
- * Elements that are scalars (or pairs of them) are moved themselves. Sequences are not: it is
- * computed where each comes from, and the result is a view, whose elements are copied once they
- * are wanted.
+ * Elements that are scalars, or pairs of scalars, are moved. For sequences only the source
+ * index of each is computed, and the result is a view; its elements are copied when an
+ * operation needs them.
  */
 #include "neslc/prims.h"
 
@@ -97,20 +97,20 @@ static bool flat_elements(struct type *sequence) {
   return type_is_flat(type_of(sequence)->part[0]);
 }
 
-/* The instances of two values behind each other: those of b from position `first` on. */
-static const struct rep *behind(struct flattener *f, const struct rep *a,
-                                const struct context *ca, const struct rep *b,
-                                const struct context *cb, ir_var *dest) {
+/* The concatenation of the instances of two values. */
+static const struct rep *concatenate(struct flattener *f, const struct rep *a,
+                                     const struct context *ca, const struct rep *b,
+                                     const struct context *cb, ir_var *dest) {
   const ir_var na = EMIT(f, LENGTHS, NONE, ca->one), nb = EMIT(f, LENGTHS, NONE, cb->one);
   const ir_var zero = emit_int(f, 0), one = emit_int(f, 1);
   *dest = one_segment(f, EMIT(f, ADD, INT, na, nb));
-  const struct source_part parts[2] = {
+  const struct merge_source sources[2] = {
       {rep_physical(f, ca, a), EMIT(f, INDEX, NONE, zero, one, ca->one), ca->one},
       {rep_physical(f, cb, b), EMIT(f, INDEX, NONE, na, one, cb->one), cb->one}};
-  return rep_merge(f, parts, 2, *dest);
+  return rep_merge(f, sources, 2, *dest);
 }
 
-/* Scalars of x, at the places i of their own segments of v's. */
+/* Scatters the scalars of x to the positions i within the segments of v. */
 static const struct rep *write_flat(struct flattener *f, const struct rep *v,
                                     const struct context *cv, const struct rep *x,
                                     const struct context *cx, ir_var i, ir_var from,
@@ -128,8 +128,8 @@ static const struct rep *write_flat(struct flattener *f, const struct rep *v,
       false);
 }
 
-/* v with the elements x, one for each element of i's segments (descriptor `from`, context cx),
- * at the places i. Of several at one place the last stays. */
+/* v with the elements x written at the positions i; x has one element for each element of i
+ * (descriptor `from`, context cx). Of several writes to one position the last wins. */
 static const struct rep *write(struct flattener *f, const struct rep *v, struct type *type,
                                const struct rep *x, const struct context *cx, ir_var i,
                                ir_var from) {
@@ -138,14 +138,14 @@ static const struct rep *write(struct flattener *f, const struct rep *v, struct 
     return rep_sequence(f, v->segdes, v->outer,
                         write_flat(f, v->elements, &cv, x, cx, i, from, v->segdes), v->shared);
   }
-  /* Where each element comes from, in v's elements and x's behind them. */
+  /* The source index of each element, in the concatenation of the elements of v and x. */
   const ir_var zero = emit_int(f, 0), one = emit_int(f, 1);
   const ir_var old = EMIT(f, INDEX, NONE, zero, one, cv.one);
   const ir_var count = EMIT(f, LENGTHS, NONE, cv.one);
   const ir_var new = EMIT(f, INDEX, NONE, count, one, cx->one);
   const ir_var source = EMIT(f, DPERMUTE, INT, new, i, old, from, v->segdes);
   ir_var both;
-  const struct rep *all = behind(f, v->elements, &cv, x, cx, &both);
+  const struct rep *all = concatenate(f, v->elements, &cv, x, cx, &both);
   return rep_sequence(f, v->segdes, v->outer, rep_gather(f, all, source, both, cv.one),
                       v->shared);
 }
@@ -224,7 +224,7 @@ static const struct rep *permute(struct flattener *f, const struct context *c,
   const struct rep *elements;
   if (flat_elements(type_of(type)->part[0])) {
     elements = permute_flat(f, v->elements, &cv, i, v->segdes);
-  } else { /* where each comes from */
+  } else { /* only the source index of each is permuted */
     const ir_var at = EMIT(f, INDEX, NONE, emit_int(f, 0), emit_int(f, 1), cv.one);
     const ir_var source = EMIT(f, PERMUTE, INT, at, i, v->segdes);
     elements = rep_gather(f, v->elements, source, cv.one, cv.one);

@@ -2,7 +2,8 @@
 #include "neslc/prims.h"
 
 void emit_check(struct flattener *f, ir_var flags, const char *text) {
-  const ir_var number = EMIT(f, B_TO_I, NONE, flags); /* texts without numbers want some */
+  const ir_var number =
+      EMIT(f, B_TO_I, NONE, flags); /* ASSERT needs two INTs, reported or not */
   emit_assert(f, flags, number, number, text);
 }
 
@@ -33,7 +34,7 @@ static const struct rep *apply(struct flattener *f, const struct context *c, enu
   return rep_scalar(f, result, emit(f, op, word, x->count, v), shared);
 }
 
-/* Division of INTs fails by itself where the divisor is zero. That of FLOATs wants a check. */
+/* Division of INTs fails by itself where the divisor is zero; that of FLOATs needs a check. */
 static const struct rep *divide(struct flattener *f, const struct context *c, enum opcode op,
                                 const struct scalars *x, const char *text) {
   const enum type_word word = (enum type_word)x->part[0]->word;
@@ -52,17 +53,16 @@ static const struct rep *divide(struct flattener *f, const struct context *c, en
   return r;
 }
 
-/* A check of a number that its text tells: a FLOAT as the nearest INT, which is all that an
- * ASSERT takes. */
+/* A check that reports its number: a FLOAT as the nearest INT, since ASSERT takes INTs only. */
 static void check_number(struct flattener *f, ir_var good, enum type_word word, ir_var x,
                          enum check check) {
   const ir_var n = word == TW_FLOAT ? EMIT(f, ROUND, NONE, x) : x;
   emit_assert(f, good, n, n, check_text(check));
 }
 
-static const struct rep *not_negative(struct flattener *f, const struct context *c,
-                                      enum opcode op, const struct scalars *x,
-                                      enum check check) {
+static const struct rep *require_non_negative(struct flattener *f, const struct context *c,
+                                              enum opcode op, const struct scalars *x,
+                                              enum check check) {
   const ir_var v = rep_each_scalar(f, c, x->part[0]);
   const struct rep *zero = rep_scalar(f, TW_FLOAT, emit_float(f, 0), true);
   /* NaN passes: only numbers below zero are wrong. */
@@ -99,7 +99,7 @@ static const struct rep *equal(struct flattener *f, const struct context *c,
   return apply(f, c, OPC_NOT, TW_BOOL, TW_BOOL, &(struct scalars){{differ}, 1}, false);
 }
 
-/* A primitive that is one opcode. What fails by itself is wanted even if its result is not. */
+/* A primitive that is one opcode. One that may fail is kept even if its result is unused. */
 static const struct rep *one_opcode(struct flattener *f, const struct context *c,
                                     const struct primitive_info *p, const struct scalars *x) {
   const enum type_word word = (enum type_word)x->part[0]->word;
@@ -119,8 +119,8 @@ const struct rep *prim_scalar(struct flattener *f, struct context *c, enum primi
   case PRIM_EQL: return equal(f, c, &x);
   case PRIM_DIV: return divide(f, c, OPC_DIV, &x, check_text(CHECK_DIV));
   case PRIM_REM: return divide(f, c, OPC_MOD, &x, NULL);
-  case PRIM_SQRT: return not_negative(f, c, OPC_SQRT, &x, CHECK_SQRT);
-  case PRIM_LN: return not_negative(f, c, OPC_LOG, &x, CHECK_LN);
+  case PRIM_SQRT: return require_non_negative(f, c, OPC_SQRT, &x, CHECK_SQRT);
+  case PRIM_LN: return require_non_negative(f, c, OPC_LOG, &x, CHECK_LN);
   case PRIM_CHAR_CODE:
   case PRIM_CODE_CHAR: return argument;
   case PRIM_RAND: return random_number(f, c, x.part[0]);

@@ -1,11 +1,11 @@
-/* prims-sequence.c - primitives on sequences, and which primitive is made where.
+/* prims-sequence.c - primitives on sequences, and the dispatch of all primitives.
  *
  * A primitive whose argument is the same for all instances is executed once, in the serial
  * context; what could fail then runs only if there is an instance (flatten_if_any).
  */
 #include "neslc/prims.h"
 
-/* ---- parts of sequences ---- */
+/* ---- elements and lengths ---- */
 
 ir_var element_scalars(struct flattener *f, const struct rep *plain) {
   const struct context inside = context_elements(f, plain);
@@ -17,7 +17,7 @@ const struct rep *int_sequence(struct flattener *f, const struct rep *like, ir_v
                       like->shared);
 }
 
-/* A scalar for each instance of the context: constants spread. */
+/* A constant for each instance of the context. */
 ir_var each_int(struct flattener *f, const struct context *c, int64_t x) {
   const struct rep r = {
       .kind = REP_SCALAR, .word = TW_INT, .shared = true, .v = emit_int(f, x)};
@@ -39,7 +39,7 @@ static const struct rep *length(struct flattener *f, const struct context *c,
 
 /* ---- reductions and scans ---- */
 
-/* Of chars there is no greatest or least of none. */
+/* An empty sequence of chars has no greatest or least element. */
 static void require_chars(struct flattener *f, const struct context *c, const struct rep *v,
                           struct type *type) {
   if (type_of(type_of(type)->part[0])->tag != TYPE_CHAR) return;
@@ -55,7 +55,7 @@ static const struct rep *reduce(struct flattener *f, const struct context *c, en
   const ir_var x = element_scalars(f, s);
   const enum type_word word = (enum type_word)s->elements->word;
   ir_var r = emit(f, op, word, 2, (ir_var[]){x, s->segdes});
-  if (v->base) { /* once for each sequence that there is */
+  if (v->base) { /* each sequence of the base is reduced once */
     r = emit(f, OPC_BPERMUTE, word, 4, (ir_var[]){r, v->owner, s->outer, c->one});
   }
   return rep_scalar(f, word, r, context_serial(c));
@@ -71,7 +71,7 @@ static const struct rep *scan_sequence(struct flattener *f, const struct context
   return rep_sequence(f, s->segdes, s->outer, rep_scalar(f, result, r, false), s->shared);
 }
 
-/* ---- making sequences ---- */
+/* ---- construction ---- */
 
 static const struct rep *distribute(struct flattener *f, struct context *c,
                                     const struct rep *argument) {
@@ -101,8 +101,7 @@ static bool narrow(const struct flattener *f) {
   return f->options->widths.int_elem == CVL_I32;
 }
 
-/* How many numbers there are from one on in steps of d below another one, which is `span` more:
- * ceil(span / d), with span and d not negative, d not 0. */
+/* The length of a range: ceil(span / d), for span >= 0 and d > 0. */
 static ir_var steps_within(struct flattener *f, ir_var span, ir_var d) {
   const ir_var whole = EMIT(f, DIV, INT, span, d);
   const ir_var rest = EMIT(f, NE, INT, EMIT(f, MUL, INT, whole, d), span);
@@ -157,8 +156,7 @@ static const struct rep *range(struct flattener *f, const struct context *c,
     if (n <= (narrow(f) ? INT32_MAX : INT64_MAX))
       return series(f, c, start, stride, each_int(f, c, (int64_t)n));
   }
-  const bool from_zero =
-      known_first && first >= 0; /* then what is left is no more than the end */
+  const bool from_zero = known_first && first >= 0; /* then the span is at most the end */
   ir_var count = known_first && first == 0 ? limit : EMIT(f, SUB, INT, limit, start);
   if (!(good_step && step == 1)) {
     count = from_zero ? steps_within(f, count, stride) : steps_within_any(f, c, count, stride);
@@ -170,8 +168,8 @@ static const struct rep *range(struct flattener *f, const struct context *c,
   return series(f, c, start, stride, count);
 }
 
-/* Whether the scalars v of a sequence (elements in context c) are the same within each of its
- * segments, and which: those of one element sequences and of copies. */
+/* Whether the scalars v of a sequence are equal within each of its segments, and which: those
+ * of sequences of one element and of copies. */
 static bool same_within(struct flattener *f, const struct context *c, const struct rep *s,
                         ir_var v, ir_var *each) {
   int64_t one;
@@ -184,45 +182,46 @@ static bool same_within(struct flattener *f, const struct context *c, const stru
   return (d && d->operands[1] == s->segdes) || (ones && one == 1);
 }
 
-struct part {
+struct operand {
   const struct rep *sequence; /* plain */
-  struct context inside;      /* of its elements */
-  ir_var place;               /* where they go */
+  struct context inside;      /* context of its elements */
+  ir_var index;               /* of its elements in the result */
 };
 
-struct joined {
-  ARRAY(struct part) parts;
-  ir_var segdes, all; /* of what is made of them */
+struct concatenation {
+  ARRAY(struct operand) operands;
+  ir_var segdes, all; /* of the result */
 };
 
-/* Scalars of all parts. One that is the same all through a segment is spread over the segments,
- * and the others are scattered over it. */
-static ir_var join_scalars(struct flattener *f, const struct context *c, const struct joined *j,
-                           enum type_word word, const ir_var *v) {
-  const size_t n = j->parts.count;
+/* Concatenates the scalars of all operands. An operand whose scalars are equal within each
+ * segment is distributed over the whole result, and the others are scattered over it. */
+static ir_var join_scalars(struct flattener *f, const struct context *c,
+                           const struct concatenation *j, enum type_word word,
+                           const ir_var *v) {
+  const size_t n = j->operands.count;
   ir_var each, ground_value = 0;
   size_t from = 0;
   while (from < n &&
-         !same_within(f, c, j->parts.items[from].sequence, v[from], &ground_value)) {
+         !same_within(f, c, j->operands.items[from].sequence, v[from], &ground_value)) {
     from++;
   }
   ir_var out = from < n ? emit(f, OPC_DIST, word, 2, (ir_var[]){ground_value, j->segdes})
                         : emit(f, OPC_DIST, word, 2, (ir_var[]){emit_zero(f, word), j->all});
   for (size_t i = 0; i < n; i++) {
-    const struct part *p = &j->parts.items[i];
+    const struct operand *p = &j->operands.items[i];
     if (from < n && same_within(f, c, p->sequence, v[i], &each) && each == ground_value)
       continue;
     out =
-        emit(f, OPC_DPERMUTE, word, 5, (ir_var[]){v[i], p->place, out, p->inside.one, j->all});
+        emit(f, OPC_DPERMUTE, word, 5, (ir_var[]){v[i], p->index, out, p->inside.one, j->all});
   }
   return out;
 }
 
-/* `elements`: those of each part, physical. */
+/* `elements`: those of each operand, physical. */
 static const struct rep *join_elements(struct flattener *f, const struct context *c,
-                                       const struct joined *j,
+                                       const struct concatenation *j,
                                        const struct rep *const *elements) {
-  const size_t n = j->parts.count;
+  const size_t n = j->operands.count;
   const struct rep *first = elements[0];
   switch ((enum rep_kind)first->kind) {
   case REP_NOTHING: return first;
@@ -241,35 +240,35 @@ static const struct rep *join_elements(struct flattener *f, const struct context
   }
   case REP_SEQUENCE: break;
   }
-  struct source_part *parts = arena_alloc(f->arena, n * sizeof *parts);
+  struct merge_source *sources = arena_alloc(f->arena, n * sizeof *sources);
   for (size_t i = 0; i < n; i++) {
-    const struct part *p = &j->parts.items[i];
-    parts[i] = (struct source_part){elements[i], p->place, p->inside.one};
+    const struct operand *p = &j->operands.items[i];
+    sources[i] = (struct merge_source){elements[i], p->index, p->inside.one};
   }
-  return rep_merge(f, parts, (unsigned)n, j->all);
+  return rep_merge(f, sources, (unsigned)n, j->all);
 }
 
-/* The sequences of an argument: pairs are appends within it (flatten_appended). */
-static void add_parts(struct flattener *f, const struct context *c, const struct rep *r,
-                      struct joined *j) {
+/* Adds the sequences of an argument: pairs are nested appends (flatten_appended). */
+static void add_operands(struct flattener *f, const struct context *c, const struct rep *r,
+                         struct concatenation *j) {
   if (r->kind == REP_PAIR) {
-    add_parts(f, c, r->left, j);
-    add_parts(f, c, r->right, j);
+    add_operands(f, c, r->left, j);
+    add_operands(f, c, r->right, j);
     return;
   }
-  struct part *p = array_push(f->arena, &j->parts);
+  struct operand *p = array_push(f->arena, &j->operands);
   p->sequence = rep_plain(f, c, r);
   p->inside = context_elements(f, p->sequence);
 }
 
 static const struct rep *append(struct flattener *f, const struct context *c,
                                 const struct rep *argument) {
-  struct joined j = {0};
-  add_parts(f, c, argument, &j);
-  const size_t n = j.parts.count;
-  ir_var lengths = seq_lengths(f, j.parts.items[0].sequence);
+  struct concatenation j = {0};
+  add_operands(f, c, argument, &j);
+  const size_t n = j.operands.count;
+  ir_var lengths = seq_lengths(f, j.operands.items[0].sequence);
   for (size_t i = 1; i < n; i++) {
-    const ir_var more = seq_lengths(f, j.parts.items[i].sequence);
+    const ir_var more = seq_lengths(f, j.operands.items[i].sequence);
     const ir_var sum = EMIT(f, ADD, INT, lengths, more);
     emit_assert(f, EMIT(f, GE, INT, sum, each_int(f, c, 0)), lengths, more,
                 check_text(CHECK_APPEND_LENGTH));
@@ -281,8 +280,8 @@ static const struct rep *append(struct flattener *f, const struct context *c,
   ir_var begin = context_serial(c) ? emit_int(f, 0) : seq_offsets(f, r);
   const struct rep **elements = arena_alloc(f->arena, n * sizeof *elements);
   for (size_t i = 0; i < n; i++) {
-    struct part *p = &j.parts.items[i];
-    p->place = EMIT(f, INDEX, NONE, begin, each_int(f, c, 1), p->sequence->segdes);
+    struct operand *p = &j.operands.items[i];
+    p->index = EMIT(f, INDEX, NONE, begin, each_int(f, c, 1), p->sequence->segdes);
     elements[i] = rep_physical(f, &p->inside, p->sequence->elements);
     begin = EMIT(f, ADD, INT, begin, seq_lengths(f, p->sequence));
   }
@@ -309,9 +308,9 @@ static const struct rep *pack(struct flattener *f, const struct context *c,
                       s->shared);
 }
 
-/* The sums of the lengths of the inner sequences are INTs. What they add up to altogether fits
- * 64 bits if their descriptor can be made, which is for nothing where the elements are needed.
- * Of 32 bits a first sum that is too large is negative. */
+/* The lengths of the results must fit into INTs. With 64 bits they do if the descriptor of the
+ * inner sequences can be computed; that check is free where the elements are used. With 32 bits
+ * the first sum that overflows is negative. */
 static void check_sums(struct flattener *f, const struct rep *outer, const struct rep *inner,
                        ir_var sums) {
   if (!narrow(f)) {
@@ -374,7 +373,7 @@ static const struct rep *unzip(struct flattener *f, const struct context *c,
                   rep_sequence(f, s->segdes, s->outer, s->elements->right, s->shared));
 }
 
-/* ---- all of them ---- */
+/* ---- dispatch ---- */
 
 const struct rep *prim_sequence(struct flattener *f, struct context *c, enum primitive p,
                                 const struct rep *x, struct type *type, struct type *result) {

@@ -4,7 +4,7 @@
 
 #include "neslc/flatten-private.h"
 
-/* A check whose text says no numbers (it ends in {}). */
+/* A check whose text reports no numbers (it ends in {}). */
 void emit_check(struct flattener *, ir_var flags, const char *text);
 /* The elements of a plain sequence of scalars, one for each. */
 ir_var element_scalars(struct flattener *, const struct rep *plain);
@@ -14,7 +14,7 @@ const struct rep *int_sequence(struct flattener *, const struct rep *like, ir_va
 ir_var each_int(struct flattener *, const struct context *, int64_t);
 /* 0 .. length-1 in each sequence. */
 ir_var element_positions(struct flattener *, const struct context *, const struct rep *plain);
-/* prims-move.c: what moves elements. */
+/* The primitives that move elements: prims-move.c. */
 const struct rep *prim_move(struct flattener *, struct context *, enum primitive,
                             const struct rep *argument, struct type *type, struct type *result);
 

@@ -1,9 +1,9 @@
-/* recover.c - where a broken form was meant to end, so that reading can go on behind it.
+/* recover.c - finds the probable end of a broken form, after which reading continues.
  *
- * Semicolons stand within let and { } too, and the error itself may be a bracket too few. So
- * two guesses are made from the beginning of the form on. The first counts brackets and
- * let ... in; it is right if they balance. If they do not, the layout decides: a `;` at the
- * end of a line, when the next line begins in the first column with something new.
+ * Semicolons occur within let and { } too, and the error itself may be a missing bracket. So
+ * there are two guesses, both from the beginning of the form. The first counts brackets and let
+ * ... in, and is taken if they balance. Otherwise the layout decides: a `;` at the end of a
+ * line where the next line begins in the first column.
  */
 #include "neslc/parse.h"
 
@@ -12,7 +12,7 @@
 
 enum {
   MOST_OPEN = 64,     /* brackets remembered; deeper ones do not balance */
-  MOST_LOOK = 1 << 12 /* bytes looked at beyond the end that the layout tells, or for the end
+  MOST_LOOK = 1 << 12 /* bytes examined beyond the end by the layout, or for the end
                          of a string: the work for each form is bounded */
 };
 
@@ -31,7 +31,7 @@ static bool is_word(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-/* Behind the string or comment that begins here; 0 if it never ends, or not soon. */
+/* The offset after the string or comment that begins here; 0 if it does not end soon. */
 static uint32_t behind_closed(const struct source *source, uint32_t at) {
   char close = source->text[at];
   for (uint32_t i = at + 1; i < source->length && i - at < MOST_LOOK; i++) {
@@ -69,7 +69,8 @@ static bool push(struct scan *s, char open) {
   return true;
 }
 
-/* Closes what was opened so, and what was forgotten within; nothing if there is none. */
+/* Closes the innermost open bracket of this kind, and unclosed ones within it, if there is one.
+ */
 static void pop(struct scan *s, char open) {
   unsigned depth = s->depth;
   while (depth > 0 && s->open[depth - 1] != open) depth--;

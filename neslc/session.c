@@ -163,7 +163,7 @@ static struct global *bind(struct session *session, const struct name *name,
                            const struct scheme *scheme, const struct nesl_value *value,
                            bool elements) {
   struct global *global = table_get(session->globals, name);
-  const bool same = global_changes_in_place(session, global, GLOBAL_VARIABLE, scheme);
+  const bool same = global_is_updated(session, global, GLOBAL_VARIABLE, scheme);
   const struct bound b = make_bound(session, scheme, value, elements);
   if (!same) {
     global = global_make(session, GLOBAL_VARIABLE, name);

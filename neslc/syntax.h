@@ -45,9 +45,9 @@ struct syntax {
   uint16_t height;    /* of the tree: at most NESL_MOST_NESTING */
   struct span at;     /* the whole expression, without parentheses around it */
   struct span around; /* with them, if it is parenthesised */
-  struct span mark;   /* what a message points at: the operator, the name; else = at */
+  struct span mark;   /* what a message marks: the operator, the name; else = at */
   union {
-    int64_t integer;   /* INT: nonnegative; the checker knows the width */
+    int64_t integer;   /* INT: non-negative; the checker knows the width */
     double real;       /* FLOAT */
     uint8_t character; /* CHAR */
     struct {
@@ -141,7 +141,7 @@ enum token_kind {
   TOKEN_STRING,
   TOKEN_WORD,   /* identifier or keyword, folded */
   TOKEN_SYMBOL, /* an operator or punctuation */
-  TOKEN_INVALID /* already complained about */
+  TOKEN_INVALID /* reported already */
 };
 
 struct token {
@@ -167,15 +167,15 @@ struct reader {
   struct widths widths; /* of numbers; 64 bits from reader_init */
   /* private to the parser: */
   const struct name **spellings; /* of the keywords and symbols */
-  struct token token, before;    /* the one to look at, and the one it follows */
+  struct token token, before;    /* the current token, and the one before it */
   struct complaints *complaints;
   uint32_t line_start; /* where the line begins that the form begins in, */
-  uint32_t line;       /* and its number: places are counted from there */
+  uint32_t line;       /* and its number: positions are counted from there */
   uint32_t counted;    /* lines have been counted up to here */
   unsigned depth;      /* nesting now: an error beyond NESL_MOST_NESTING */
   bool failed, more;   /* complained; because the text ended */
   uint8_t options;     /* whether name := value may stand here: enum options of parse.h */
-  struct span suspect; /* where a `;` may be missing: behind this; empty: nowhere */
+  struct span suspect; /* after which a `;` may be missing; empty: none */
 };
 
 enum { NESL_MOST_NESTING = 2000 };
@@ -185,14 +185,14 @@ void reader_init(struct reader *, struct arena *, struct intern *, const struct 
 enum reading {
   READ_FORM,   /* *form is set */
   READ_END,    /* nothing but white space and comments is left */
-  READ_BROKEN, /* complained; the reader stands behind the form's terminator */
-  READ_MORE    /* the text ends within a form: at a prompt, ask for another line. Complained
+  READ_BROKEN, /* after an error; the reader is after the form's terminator */
+  READ_MORE    /* the text ends within a form: a prompt asks for another line. Reported
                   too: in a file it is an error */
 };
 /* The next form. A form that ends with the text and no terminator is READ_MORE. After
- * READ_BROKEN and READ_MORE the reader stands behind the terminator that the form was most
- * likely meant to have, or at the end: reading on is safe, and finds the next form. A form
- * complains at most once (with remarks). */
+ * READ_BROKEN and READ_MORE the reader is after the probable terminator of the form, or at the
+ * end of the text: reading on finds the next form. A form has at most one error (with remarks).
+ */
 enum reading read_form(struct reader *, struct complaints *, struct form *);
 
 /* Writes a form in canonical layout (show code; round trips: reading what was written gives an

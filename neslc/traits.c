@@ -186,7 +186,7 @@ static void find_free(void *context, struct core *e, bool parallel) {
   if (e->kind == CORE_LOCAL) {
     const uint32_t n = e->as.local->number;
     if (n >= w->most || w->bound[n]) return;
-    const struct place *p = &w->f->frame->locals.items[n];
+    const struct bound_rep *p = &w->f->frame->locals.items[n];
     w->shared &= p->rep && (context_serial(p->context) || rep_all_shared(p->rep));
   }
   core_binds(e, bind, w);

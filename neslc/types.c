@@ -1,8 +1,7 @@
-/* types.c - making, copying and comparing types.
+/* types.c - construction, copies and comparison of types.
  *
- * A type is a graph without cycles, whose parts are shared: (x, x) of a large x is small. As a
- * tree it may be exponentially larger, so every walk visits a part once, with a table of those
- * it has seen.
+ * A type is an acyclic graph with shared parts: (x, x) of a large x is small. As a tree it may
+ * be exponentially larger, so every walk visits each part once, with a table of those seen.
  */
 #include "neslc/types.h"
 
@@ -11,7 +10,7 @@
 
 #include <string.h>
 
-/* ---- makers ---- */
+/* ---- construction ---- */
 
 static struct type *make(struct arena *arena, enum type_tag tag) {
   struct type *t = arena_alloc(arena, sizeof *t);
@@ -20,7 +19,7 @@ static struct type *make(struct arena *arena, enum type_tag tag) {
 }
 
 struct type *type_base(struct arena *arena, enum type_tag tag) {
-  /* Never written to: only variables change, and places are given to copies. */
+  /* Never modified: only variables change, and source locations are set in copies. */
   static const struct type shared[] = {
       [TYPE_INT] = {.tag = TYPE_INT},       [TYPE_FLOAT] = {.tag = TYPE_FLOAT},
       [TYPE_BOOL] = {.tag = TYPE_BOOL},     [TYPE_CHAR] = {.tag = TYPE_CHAR},
@@ -146,8 +145,8 @@ struct substitution {
   struct table done; /* type with parts -> what it became: the copy shares what it shares */
   uint32_t count;    /* generic variable i becomes arguments[i] */
   struct type **arguments;
-  bool ground;                /* all other variables become int */
-  const struct source *place; /* given to everything copied, if not NULL */
+  bool ground;                 /* all other variables become int */
+  const struct source *source; /* with `at`: the location of all copies; NULL: keep theirs */
   struct span at;
 };
 
@@ -170,7 +169,7 @@ static struct type **substitute_all(struct substitution *s, struct type *t) {
 /* What a type that is no variable becomes; itself where nothing in it changes. */
 static struct type *rebuild(struct substitution *s, struct type *t) {
   struct type copy = *t;
-  bool changed = s->place != NULL;
+  bool changed = s->source != NULL;
   for (unsigned i = 0; i < part_count(t); i++) {
     copy.part[i] = substitute(s, t->part[i]);
     changed |= copy.part[i] != t->part[i];
@@ -178,9 +177,9 @@ static struct type *rebuild(struct substitution *s, struct type *t) {
   copy.arguments = substitute_all(s, t);
   changed |= copy.arguments != t->arguments;
   if (!changed) return t;
-  if (s->place) {
+  if (s->source) {
     copy.from = s->at;
-    copy.from_source = s->place;
+    copy.from_source = s->source;
   }
   struct type *made = make(s->arena, (enum type_tag)t->tag);
   *made = copy;
@@ -193,7 +192,7 @@ static struct type *substitute(struct substitution *s, struct type *t) {
     if (t->generic && t->number < s->count) return s->arguments[t->number];
     return s->ground ? type_base(s->arena, TYPE_INT) : t;
   }
-  if (!type_has_parts(t)) return s->place ? rebuild(s, t) : t;
+  if (!type_has_parts(t)) return s->source ? rebuild(s, t) : t;
   struct type *made = table_get(&s->done, t);
   if (made) return made;
   made = rebuild(s, t);
@@ -210,7 +209,7 @@ struct type *type_instantiate_at(struct arena *arena, const struct scheme *schem
   struct substitution s = {.arena = arena,
                            .count = scheme->count,
                            .arguments = arguments,
-                           .place = source,
+                           .source = source,
                            .at = at};
   table_begin(&s.done, arena);
   return substitute(&s, scheme->type);
@@ -237,7 +236,7 @@ struct type *type_contents(struct arena *arena, struct type *data) {
   return substitute(&s, data->data->contents);
 }
 
-/* ---- copies for themselves ---- */
+/* ---- independent copies ---- */
 
 /* `done` maps types to their copies. */
 static struct type *copy_of(struct arena *arena, struct table *done, struct type *type) {
@@ -280,7 +279,7 @@ struct scheme scheme_copy(struct arena *arena, const struct scheme *scheme) {
 
 /* ---- comparing ---- */
 
-/* type_of() for types that are only looked at. */
+/* type_of() for constant types. */
 static const struct type *look(const struct type *t) {
   while (t->link) t = t->link;
   return t;
@@ -358,8 +357,8 @@ uint64_t type_hash(struct arena *scratch, const struct type *t) {
 
 /* ---- depth ---- */
 
-/* How deep a type nests, counted no further than one more than `most`; `done` maps types with
- * parts to it. */
+/* The depth of a type, counted up to `most` + 1; `done` maps types with parts to their depths.
+ */
 static uint32_t depth_of(struct table *done, struct type *t, uint32_t most) {
   t = type_of(t);
   if (!type_has_parts(t)) return 1;

@@ -1,13 +1,13 @@
 /* types.h - NESL's types and their classes; unification; schemes; printing.
  * (NESL specification, section 5, and 10.3.)
  *
- * Types are terms in an arena, which share their parts: they are graphs without cycles, and
- * may be very much larger as trees. A variable has a class and, once it is unified with
- * something, a link to it: look at types through type_of() only. A variable belongs to the form
- * that is being checked, or is generic: of a scheme. There are no levels between, since only
- * forms are polymorphic. Function types carry an identity: which
- * function of the program the value is. An identity is a variable until it is known; then it is
- * a global function or a lambda expression, with the types that its code still depends on.
+ * Types are terms in an arena with shared parts: acyclic graphs, which may be much larger as
+ * trees. A variable has a class and, once unified, a link to its type: inspect types through
+ * type_of() only. A variable belongs to the form that is being checked, or is generic: of a
+ * scheme. There are no levels in between, since only forms are polymorphic. Function types
+ * carry an identity, the function that the value is. An identity is a variable until it is
+ * known; then it is a global function or a lambda expression, with the types on which its code
+ * still depends.
  */
 #ifndef RAVEL_NESLC_TYPES_H
 #define RAVEL_NESLC_TYPES_H
@@ -31,7 +31,7 @@ enum type_tag {
   TYPE_FUNCTION, /* argument part[0], result part[1], identity part[2] */
   TYPE_DATA,     /* a datatype and its arguments */
   TYPE_IDENTITY, /* of a function: global or lambda, and its arguments */
-  TYPE_VARIABLE  /* to be found out, or one of a scheme */
+  TYPE_VARIABLE  /* not yet known, or of a scheme */
 };
 
 enum type_class {
@@ -47,10 +47,10 @@ const char *type_class_name(enum type_class);
 struct datatype {
   const struct name *name;
   uint32_t parameter_count;
-  uint32_t shown_count;       /* parameters that are written; behind them the identities of
-                                 functions in the contents, which nobody sees */
-  struct type **parameters;   /* variables of the scheme */
-  struct type *contents;      /* over them */
+  uint32_t shown_count;     /* parameters that are written; after them the hidden identities of
+                               functions in the contents */
+  struct type **parameters; /* variables of the scheme */
+  struct type *contents;    /* over them */
   struct global *constructor; /* contents -> the type */
   bool builtin;
 };
@@ -67,11 +67,11 @@ struct type {
   const struct core_lambda *lambda; /* IDENTITY of a lambda expression, else NULL */
   uint32_t argument_count;          /* DATA, IDENTITY: arguments */
   struct type **arguments;
-  struct span from; /* where this became a type: a literal, an operator; for messages */
+  struct span from; /* the source location that determined this type, for messages */
   const struct source *from_source; /* NULL: unknown */
 };
 
-/* Follows links to what the type is, and makes them shorter. Never NULL for non-NULL. */
+/* Follows links to the type, and shortens them. Never NULL for non-NULL. */
 static inline struct type *type_of(struct type *t) {
   while (t->link) {
     if (t->link->link) t->link = t->link->link;
@@ -89,7 +89,8 @@ enum { TYPE_MOST_DEPTH = 4000 };
  * remembers. */
 bool type_is_deep(struct arena *scratch, struct type *);
 
-/* Makers; everything is the arena's. Base types without a place are shared constants. */
+/* Construction; memory is the arena's. Base types without a source location are shared
+ * constants. */
 struct type *type_base(struct arena *, enum type_tag);
 struct type *type_sequence(struct arena *, struct type *element);
 struct type *type_pair(struct arena *, struct type *left, struct type *right);
@@ -127,11 +128,11 @@ struct scheme type_generalise(struct arena *, struct type *);
 /* A copy with fresh variables, which shares within itself what the scheme's type does;
  * arguments[i] (of scheme->count) is what variable i became. */
 struct type *type_instantiate(struct arena *, const struct scheme *, struct type **arguments);
-/* The same; every part of the copy says that it comes from this place. */
+/* The same; every part of the copy gets this source location. */
 struct type *type_instantiate_at(struct arena *, const struct scheme *, struct type **arguments,
                                  const struct source *, struct span);
-/* A copy that shares nothing with the type but datatypes, functions and names, and does not say
- * where it comes from; so the scheme, whose variables are copied with it. */
+/* A copy without source locations, which shares only datatypes, functions and names with the
+ * type. The copy of a scheme includes its variables. */
 struct type *type_copy(struct arena *, struct type *);
 struct scheme scheme_copy(struct arena *, const struct scheme *);
 /* What a value of a datatype's type consists of: the contents with its arguments. */
@@ -140,7 +141,7 @@ struct type *type_contents(struct arena *, struct type *data);
 bool scheme_same(struct arena *scratch, const struct scheme *, const struct scheme *);
 /* The type with generic variable i replaced by arguments[i]; variables that nothing determined
  * become int, and so do generic ones of count and above. The result has no variables: it is
- * ground. Hash-consed in no way; a type that is ground already is returned as it is. */
+ * ground. A type that is ground already is returned unchanged; types are not hash-consed. */
 struct type *type_ground(struct arena *, struct type *, uint32_t count,
                          struct type **arguments);
 /* Equality of ground types, identities and their arguments included; and a hash of them. */

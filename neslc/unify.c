@@ -1,4 +1,4 @@
-/* unify.c - making two types the same. (NESL specification, section 5.2.)
+/* unify.c - unification of two types. (NESL specification, section 5.2.)
  *
  * Huet's algorithm: links in the variables, and classes of types with parts that are the same,
  * so that two parts are compared once however often they are shared. Classes (of types) are
@@ -10,7 +10,7 @@
 
 struct unifier {
   struct arena *arena;
-  struct table same; /* type with parts -> one that it is, or is being, made the same as */
+  struct table same; /* type with parts -> one that it is, or is being, unified with */
   struct type **a_part, **b_part;
 };
 
@@ -72,7 +72,7 @@ static enum unify_result unify_variables(struct type *a, struct type *b) {
     return UNIFY_CLASS;
   }
   struct type *drop = keep == a ? b : a;
-  if (!keep->from_source) { /* the class it always had may have a known place */
+  if (!keep->from_source) { /* its own class may have no source location */
     keep->from = drop->from;
     keep->from_source = drop->from_source;
   }
