@@ -37,7 +37,7 @@ void segdes_fill_empty(struct host_value *d) {
   recount(d);
 }
 
-/* A descriptor with as many segments as d, so that without flags every index finds a place:
+/* A descriptor with as many segments as d, none empty where an index points into it:
  * indices of the partner into d if `partner_points`, else indices of d into the partner. */
 struct host_value segdes_partner(struct suite *s, const struct host_value *d,
                                  bool partner_points, bool flagged) {
@@ -120,7 +120,7 @@ static void make_permute(struct suite *s, enum shape shape, uint64_t n, struct h
 }
 
 /* Index k within segment k of d. */
-struct host_value segdes_places(struct suite *s, const struct host_value *d) {
+struct host_value row_indices(struct suite *s, const struct host_value *d) {
   struct host_value index = host_vector(&s->heap, s->int_elem, d->n);
   for (uint64_t k = 0; k < d->n; k++) {
     host_put_int(&index, k, (int64_t)rng_below(&s->rng, host_segment(d, k)));
@@ -225,7 +225,7 @@ static void make_operands(struct suite *s, uint64_t n, enum shape shape, bool gr
     *d = shape_make(s, shape, n);
     segdes_fill_empty(d);
     v[0] = filled(s, e, d->total);
-    v[1] = segdes_places(s, d);
+    v[1] = row_indices(s, d);
     if (c->kind == CALL_REPLACE) v[2] = filled(s, e, d->n);
     return;
   }
@@ -271,7 +271,7 @@ void case_free(struct suite *s, struct test_case *t) {
 
 /* ---- faults ---- */
 
-/* Puts bad values into up to five places of v, any of them the lowest. */
+/* Writes bad values to up to five positions of v, in any order. */
 static void spoil(struct suite *s, struct host_value *v, const int64_t *bad, size_t count) {
   for (uint64_t i = 1 + rng_below(&s->rng, 5); v->n && i > 0; i--) {
     host_put_int(v, rng_below(&s->rng, v->n), bad[rng_below(&s->rng, count)]);

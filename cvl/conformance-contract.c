@@ -54,23 +54,23 @@ void chapter_devices(struct suite *s) {
 
 /* ---- values: copies in and out, references, identity ---- */
 
-static void check_parts(struct suite *s, const struct cvl_value *v,
-                        const struct host_value *h) {
+static void check_ranges(struct suite *s, const struct cvl_value *v,
+                         const struct host_value *h) {
   size_t bytes = elem_info((enum cvl_elem)h->elem)->bytes;
   for (int round = 0; round < 5 && !s->failed; round++) {
     uint64_t first = rng_below(&s->rng, h->n + 1), n = rng_below(&s->rng, h->n - first + 1);
-    struct host_value part = host_vector(&s->heap, (enum cvl_elem)h->elem, n + 1);
-    memset(part.data, 0x5A, host_bytes(&part));
+    struct host_value range = host_vector(&s->heap, (enum cvl_elem)h->elem, n + 1);
+    memset(range.data, 0x5A, host_bytes(&range));
     uint8_t guard[8];
     memset(guard, 0x5A, sizeof guard);
-    if (!s->b->to_host(s->ctx, v, first, n, part.data)) {
+    if (!s->b->to_host(s->ctx, v, first, n, range.data)) {
       suite_fail(s, "to_host failed");
-    } else if (memcmp(part.data, (const char *)h->data + first * bytes, n * bytes) != 0) {
-      suite_fail(s, "a part differs");
-    } else if (memcmp((const char *)part.data + n * bytes, guard, bytes) != 0) {
-      suite_fail(s, "to_host wrote past the part");
+    } else if (memcmp(range.data, (const char *)h->data + first * bytes, n * bytes) != 0) {
+      suite_fail(s, "the range that was read differs");
+    } else if (memcmp((const char *)range.data + n * bytes, guard, bytes) != 0) {
+      suite_fail(s, "to_host wrote past the range");
     }
-    host_free(&s->heap, &part);
+    host_free(&s->heap, &range);
   }
 }
 
@@ -78,7 +78,7 @@ static void check_value(struct suite *s, struct host_value h, bool other) {
   struct cvl_value v;
   if (suite_upload(s, &h, other, &v)) {
     struct host_value got;
-    check_parts(s, &v, &h);
+    check_ranges(s, &v, &h);
     s->b->retain(s->ctx, &v);
     s->b->release(s->ctx, &v);
     if (!s->b->same(s->ctx, &v, &v) && v.form != CVL_SCALAR) suite_fail(s, "not itself");
@@ -268,11 +268,11 @@ void chapter_ranges(struct suite *s) {
   s->cases++;
 }
 
-/* ---- chains: results feed operations, nobody waits ---- */
+/* ---- sequences: results become operands, and the host does not wait ---- */
 
 /* Packs, sums, spreads and permutes what was packed, all before the first look: n = length of
  * the input. The oracle runs the same calls one after the other. */
-static void run_chain(struct suite *s, uint64_t n, enum shape shape) {
+static void run_sequence(struct suite *s, uint64_t n, enum shape shape) {
   const struct cvl_backend *b = s->b;
   enum { V, FLAGS, D, KEPT, KEPT_D, SUMS, SPREAD, RANKS, SORTED, TWICE, COUNTS, D2, STEPS };
   static const struct {
@@ -319,7 +319,7 @@ static void run_chain(struct suite *s, uint64_t n, enum shape shape) {
   for (int i = STEPS - 1; i >= 0; i--) {
     struct host_value got;
     if (!s->failed && suite_fetch(s, &have[i], &got)) {
-      suite_compare(s, &want[i], &got, 0, "value of the chain");
+      suite_compare(s, &want[i], &got, 0, "value of the sequence");
       host_free(&s->heap, &got);
     }
     b->release(s->ctx, &have[i]);
@@ -328,13 +328,13 @@ static void run_chain(struct suite *s, uint64_t n, enum shape shape) {
   if (!s->failed) suite_quiet(s);
 }
 
-void chapter_chain(struct suite *s) {
+void chapter_sequence(struct suite *s) {
   const uint64_t sizes[] = {1, 10, 1000, 50000};
   for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
     for (int shape = 0; shape < SHAPES_END && !s->failed; shape++) {
       snprintf(s->where, sizeof s->where, ", n = %d, shape %s", (int)sizes[i],
                shape_name((enum shape)shape));
-      run_chain(s, sizes[i], (enum shape)shape);
+      run_sequence(s, sizes[i], (enum shape)shape);
     }
   }
 }

@@ -215,7 +215,7 @@ void data_fill(struct suite *s, enum call_kind kind, enum cvl_op op, struct host
 
 const char *shape_name(enum shape shape) {
   static const char *const names[] = {
-      "one",       "ones",       "fours", "hundreds",  "giant",     "power",
+      "one",       "ones",       "fours", "hundreds",  "long",      "power",
       "alternate", "half-empty", "none",  "all-empty", "one-empty",
   };
   return names[shape];
@@ -229,7 +229,7 @@ static uint64_t next_length(struct rng *r, enum shape shape, uint64_t k, uint64_
   case SHAPE_ONES: return 1;
   case SHAPE_FOURS: return 4;
   case SHAPE_HUNDREDS: return 100;
-  case SHAPE_GIANT:
+  case SHAPE_LONG:
     if (left > n / 20 && n - left >= n / 20) return left - n / 20;
     return rng_below(r, 4);
   case SHAPE_POWER: return (uint64_t)exp2(fmin(-log2(1 - rng_unit(r)) * 1.5, 40)) - 1;

@@ -26,7 +26,7 @@ static void add_chapter(struct item_list *list, const char *name, void (*run)(st
 }
 
 /* The opcodes of a row of segmented.def. Operations that several rows have, those that combine,
- * are told apart by its name. */
+ * are distinguished by its name. */
 static void add_segmented(struct item_list *list, enum call_kind kind, const char *name) {
   for (int i = 0; i < OPC_COUNT; i++) {
     const struct opcode_info *info = opcode_info((enum opcode)i);
@@ -85,7 +85,7 @@ void items_make(struct item_list *list) {
   add_chapter(list, "SIZES", chapter_sizes);
   add_chapter(list, "ERRORS", chapter_errors);
   add_chapter(list, "RANGES", chapter_ranges);
-  add_chapter(list, "CHAIN", chapter_chain);
+  add_chapter(list, "SEQUENCE", chapter_sequence);
   add_chapter(list, "POSITIONS", chapter_positions);
   add_chapter(list, "MEMORY_LIMIT", chapter_memory);
   add_chapter(list, "SUPEROP.MAPS", chapter_superop_maps);

@@ -25,13 +25,13 @@ static bool apply(struct suite *s, enum cvl_op op, const struct host_value *x,
 static void check_tail(struct suite *s, enum cvl_op op, const struct host_value *x,
                        const struct host_value *y, uint64_t first, uint64_t n) {
   size_t bytes = elem_info((enum cvl_elem)x->elem)->bytes;
-  struct host_value part = *x, want = *y, got;
-  part.n = want.n = n;
-  part.data = (char *)x->data + first * bytes;
+  struct host_value range = *x, want = *y, got;
+  range.n = want.n = n;
+  range.data = (char *)x->data + first * bytes;
   want.data = (char *)y->data + first * bytes;
   snprintf(s->where, sizeof s->where, ", %s of elements %" PRIu64 " to %" PRIu64,
            op_info(op)->name, first, first + n - 1);
-  if (!apply(s, op, &part, &got)) return;
+  if (!apply(s, op, &range, &got)) return;
   suite_compare(s, &want, &got, 0, "result at another position");
   s->cases++;
   host_free(&s->heap, &got);
@@ -143,9 +143,9 @@ void chapter_memory(struct suite *s) {
   struct host_value lengths = shape_make(s, SHAPE_POWER, 1000);
   struct cvl_value v;
   memset(big.data, 1, host_bytes(&big));
-  struct host_value part = big;
-  part.n = 1000;
-  sweep_from_host(s, &part);
+  struct host_value range = big;
+  range.n = 1000;
+  sweep_from_host(s, &range);
   if (!s->failed) sweep_from_host(s, &lengths);
   suite_close(s);
   if (!s->failed && suite_open(s, limit)) {

@@ -1,4 +1,4 @@
-/* conformance-suite.h - what the files of the conformance suite share. Private to them.
+/* conformance-suite.h - declarations for the files of the conformance suite. Private to them.
  *
  * An item is one operation on one class of elements, or one chapter of the contract. A case is
  * one call on host operands (conformance-cases.c makes them). A variant is one way to present
@@ -70,8 +70,8 @@ enum shape {
   SHAPE_ONE,        /* one segment */
   SHAPE_ONES,       /* all of length 1 */
   SHAPE_FOURS,      /* all of length 4 (n rounded down) */
-  SHAPE_HUNDREDS,   /* all of length 100, and a rest */
-  SHAPE_GIANT,      /* one giant between small ones */
+  SHAPE_HUNDREDS,   /* all of length 100, and a shorter one */
+  SHAPE_LONG,       /* one long one between small ones */
   SHAPE_POWER,      /* few long, many short */
   SHAPE_ALTERNATE,  /* 0, 2, 0, 2 ... */
   SHAPE_HALF_EMPTY, /* half of them empty, at random */
@@ -99,7 +99,7 @@ void case_free(struct suite *, struct test_case *);
 
 /* A descriptor of n elements in this shape; some shapes round n down. */
 struct host_value shape_make(struct suite *, enum shape, uint64_t n);
-/* A descriptor with as many segments as d, so that without flags every index finds a place:
+/* A descriptor with as many segments as d, none empty where an index points into it:
  * indices of the partner into d if `partner_points`, else indices of d into the partner. */
 struct host_value segdes_partner(struct suite *, const struct host_value *d,
                                  bool partner_points, bool flagged);
@@ -110,7 +110,7 @@ struct host_value segdes_indices(struct suite *, const struct host_value *d,
 /* A random permutation of each segment, sometimes the identity or reversal. */
 struct host_value segdes_permutation(struct suite *, const struct host_value *d);
 /* For every segment of d, none empty, the index of an element of it. */
-struct host_value segdes_places(struct suite *, const struct host_value *d);
+struct host_value row_indices(struct suite *, const struct host_value *d);
 /* Gives every empty segment of d one element. */
 void segdes_fill_empty(struct host_value *d);
 /* Fills v with values fit for this operation. */
@@ -146,7 +146,7 @@ void chapter_values(struct suite *);
 void chapter_sizes(struct suite *);
 void chapter_errors(struct suite *);
 void chapter_ranges(struct suite *);
-void chapter_chain(struct suite *);
+void chapter_sequence(struct suite *);
 void chapter_positions(struct suite *);
 void chapter_memory(struct suite *);
 

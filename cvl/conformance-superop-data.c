@@ -60,7 +60,7 @@ static struct host_value rows(struct suite *s, uint64_t n) {
 
 /* ---- faults ---- */
 
-/* Puts bad values into a few places, any of them the lowest. */
+/* Writes bad values to a few positions, in any order. */
 static void spoil(struct suite *s, enum data_kind data, struct host_value *v) {
   static const int64_t outside[] = {-1, 1000, INT32_MAX, INT32_MIN, 0, 1, 4};
   bool repeat = data == DATA_PERMUTATION && rng_one_in(&s->rng, 2);
@@ -105,7 +105,7 @@ static struct host_value make(struct suite *s, const struct superop_case *c, uin
   struct host_value none = {0}, v;
   uint64_t n = d->total;
   switch ((enum data_kind)r->data) {
-  case DATA_PLACES: return filled(s, c->params[p], n);
+  case DATA_ELEMENTS: return filled(s, c->params[p], n);
   case DATA_NONZERO:
     v = filled(s, SUPEROP_INT, n);
     for (uint64_t i = 0; i < n; i++) {
@@ -124,7 +124,7 @@ static struct host_value make(struct suite *s, const struct superop_case *c, uin
     return v;
   case DATA_OTHER: return another_shape(s, n);
   case DATA_ROWS: return rows(s, n);
-  case DATA_PICK: return segdes_places(s, of);
+  case DATA_PICK: return row_indices(s, of);
   case DATA_PARTNER: return segdes_partner(s, of, false, false);
   case DATA_INDEX:
   case DATA_SOUND:

@@ -11,7 +11,7 @@
 
 enum { RESULTS = 1000, POOL = SUPEROP_PARAMS + 2 * SUPEROP_NODES };
 
-struct maker {
+struct generator {
   struct suite *s;
   const struct mixture *mix;
   struct superop_case *c;
@@ -24,30 +24,30 @@ struct maker {
   uint32_t odd;        /* there: a divisor */
 };
 
-static bool chance(struct maker *m, uint64_t n) {
+static bool chance(struct generator *m, uint64_t n) {
   return rng_one_in(&m->s->rng, n);
 }
 
 /* Whether there is room for what one step of the generator makes at most. */
-static bool has_room(const struct maker *m) {
+static bool has_room(const struct generator *m) {
   return m->param_count + 16 < SUPEROP_PARAMS && m->node_count + 10 < SUPEROP_NODES;
 }
 
 /* ---- parameters ---- */
 
-static uint32_t add_param(struct maker *m, enum superop_kind kind, struct recipe r) {
+static uint32_t add_param(struct generator *m, enum superop_kind kind, struct recipe r) {
   if (m->param_count == SUPEROP_PARAMS) abort(); /* has_room was not asked */
   m->c->params[m->param_count] = (uint8_t)kind;
   m->c->recipes[m->param_count] = r;
   return m->param_count++;
 }
 
-static uint32_t add_data(struct maker *m, enum superop_kind kind, enum data_kind data,
+static uint32_t add_data(struct generator *m, enum superop_kind kind, enum data_kind data,
                          uint32_t of) {
   return add_param(m, kind, (struct recipe){(uint8_t)data, of, 0, SUPEROP_NONE});
 }
 
-static uint32_t segments(struct maker *m) {
+static uint32_t segments(struct generator *m) {
   if (m->segments == SUPEROP_NONE) {
     m->segments = add_data(m, SUPEROP_SEGDES, DATA_SEGMENTS, 0);
   }
@@ -55,7 +55,7 @@ static uint32_t segments(struct maker *m) {
 }
 
 /* Some descriptor with total n. */
-static uint32_t some_segments(struct maker *m) {
+static uint32_t some_segments(struct generator *m) {
   switch (rng_below(&m->s->rng, 4)) {
   case 0: return add_data(m, SUPEROP_SEGDES, DATA_ONE, 0);
   case 1: return add_data(m, SUPEROP_SEGDES, DATA_OTHER, 0);
@@ -63,7 +63,7 @@ static uint32_t some_segments(struct maker *m) {
   }
 }
 
-static void keep(struct maker *m, enum superop_kind kind, uint32_t value) {
+static void keep(struct generator *m, enum superop_kind kind, uint32_t value) {
   if (kind < SUPEROP_SEGDES) m->pool[kind][m->pool_count[kind]++] = value;
 }
 
@@ -74,7 +74,7 @@ static uint32_t results_of(uint32_t op) {
 }
 
 /* Adds a node; its first result is returned, and kept as a value of the domain if it is one. */
-static uint32_t add_node(struct maker *m, uint32_t op, enum type_word type, bool checked,
+static uint32_t add_node(struct generator *m, uint32_t op, enum type_word type, bool checked,
                          enum superop_kind domain_kind, uint32_t n, const uint32_t *operands) {
   if (m->node_count == SUPEROP_NODES) abort();
   struct superop_node *node = &m->c->nodes[m->node_count++];
@@ -98,7 +98,7 @@ static uint32_t add_node(struct maker *m, uint32_t op, enum type_word type, bool
     __VA_ARGS__                                                                                \
   }
 
-static uint32_t add_constant(struct maker *m, enum superop_kind kind, int64_t x) {
+static uint32_t add_constant(struct generator *m, enum superop_kind kind, int64_t x) {
   uint32_t result =
       add_node(m, OPC_CONST, (enum type_word)kind, false, SUPEROP_SEGDES, 0, NULL);
   struct cvl_value *c = &m->c->nodes[m->node_count - 1].constant;
@@ -111,17 +111,17 @@ static uint32_t add_constant(struct maker *m, enum superop_kind kind, int64_t x)
   return result;
 }
 
-static uint32_t add_flat(struct maker *m, enum superop_kind kind, int64_t x) {
+static uint32_t add_flat(struct generator *m, enum superop_kind kind, int64_t x) {
   uint32_t d = add_data(m, SUPEROP_SEGDES, DATA_ONE, 0), c = add_constant(m, kind, x);
   return add_node(m, OPC_DIST, (enum type_word)kind, false, SUPEROP_SEGDES, 2, OPERANDS(c, d));
 }
 
 /* A value of the domain: an old one, preferably young, or a new parameter, sometimes one that
  * is listed again. */
-static uint32_t some_value(struct maker *m, enum superop_kind kind) {
+static uint32_t some_value(struct generator *m, enum superop_kind kind) {
   uint32_t n = m->pool_count[kind];
   if (!m->inside && (n == 0 || chance(m, 5))) {
-    uint32_t p = add_data(m, kind, DATA_PLACES, 0);
+    uint32_t p = add_data(m, kind, DATA_ELEMENTS, 0);
     keep(m, kind, p);
     return p;
   }
@@ -134,7 +134,7 @@ static uint32_t some_value(struct maker *m, enum superop_kind kind) {
 /* ---- elementwise ---- */
 
 /* A divisor that is not zero. */
-static uint32_t divisor(struct maker *m) {
+static uint32_t divisor(struct generator *m) {
   if (m->inside) return m->odd;
   if (chance(m, 2)) return add_data(m, SUPEROP_INT, DATA_NONZERO, 0);
   uint32_t odd = add_flat(m, SUPEROP_INT, 1), x = some_value(m, SUPEROP_INT);
@@ -145,7 +145,7 @@ static enum superop_kind kind_of_letter(char letter, enum type_word type) {
   return (enum superop_kind)operand_kind(letter, type);
 }
 
-static enum opcode random_opcode(struct maker *m, enum opcode_class class,
+static enum opcode random_opcode(struct generator *m, enum opcode_class class,
                                  enum type_word *type) {
   enum opcode op;
   do {
@@ -160,7 +160,7 @@ static enum opcode random_opcode(struct maker *m, enum opcode_class class,
   return op;
 }
 
-static void add_map(struct maker *m) {
+static void add_map(struct generator *m) {
   enum type_word type;
   enum opcode op = random_opcode(m, OC_ELEMENTWISE, &type);
   if (chance(m, m->mix->wild ? 4 : 12)) { /* what may fail, more often than chance has it */
@@ -181,7 +181,7 @@ static void add_map(struct maker *m) {
 
 /* ---- spreads ---- */
 
-static void add_spread(struct maker *m) {
+static void add_spread(struct generator *m) {
   enum superop_kind kind = (enum superop_kind)rng_below(&m->s->rng, 3);
   int64_t x = (int64_t)rng_below(&m->s->rng, 9) - 4;
   switch (rng_below(&m->s->rng, 4)) {
@@ -211,7 +211,7 @@ static void add_spread(struct maker *m) {
 
 /* Indices of the segments of d, of total n, into those of `into`, made in some way. `flags`, a
  * parameter or NONE: where they are clear the indices may be wrong. */
-static uint32_t some_index(struct maker *m, uint32_t d, uint32_t into, uint32_t flags) {
+static uint32_t some_index(struct generator *m, uint32_t d, uint32_t into, uint32_t flags) {
   struct recipe r = {DATA_INDEX, d, into, flags};
   if (m->mix->wild && chance(m, 20)) return some_value(m, SUPEROP_INT);
   uint32_t x = add_param(m, SUPEROP_INT, r);
@@ -228,7 +228,7 @@ static uint32_t some_index(struct maker *m, uint32_t d, uint32_t into, uint32_t 
   }
 }
 
-static void add_gather(struct maker *m) {
+static void add_gather(struct generator *m) {
   enum superop_kind kind = (enum superop_kind)rng_below(&m->s->rng, 3);
   enum type_word type = (enum type_word)kind;
   bool checked = m->mix->wild || chance(m, 2);
@@ -256,7 +256,7 @@ static void add_gather(struct maker *m) {
     add_node(m, OPC_BPERMUTE, type, checked, kind, 4, OPERANDS(v, i, source, d));
     return;
   }
-  uint32_t flags = add_data(m, SUPEROP_BOOL, DATA_PLACES, 0);
+  uint32_t flags = add_data(m, SUPEROP_BOOL, DATA_ELEMENTS, 0);
   uint32_t i = some_index(m, d, source, flags), f = flags;
   if (chance(m, 2)) {
     uint32_t other = some_value(m, SUPEROP_BOOL);
@@ -267,7 +267,7 @@ static void add_gather(struct maker *m) {
 
 /* ---- consumers ---- */
 
-static void add_scatter(struct maker *m) {
+static void add_scatter(struct generator *m) {
   enum superop_kind kind = (enum superop_kind)rng_below(&m->s->rng, 3);
   enum type_word type = (enum type_word)kind;
   bool checked = m->mix->wild || chance(m, 2);
@@ -284,7 +284,7 @@ static void add_scatter(struct maker *m) {
     return;
   }
   uint32_t d = add_data(m, SUPEROP_SEGDES, DATA_PARTNER, s);
-  uint32_t flags = style == 1 ? SUPEROP_NONE : add_data(m, SUPEROP_BOOL, DATA_PLACES, 0);
+  uint32_t flags = style == 1 ? SUPEROP_NONE : add_data(m, SUPEROP_BOOL, DATA_ELEMENTS, 0);
   uint32_t i = some_index(m, s, d, flags);
   uint32_t defaults = style == 2 ? 0 : add_data(m, kind, DATA_VALUES, d);
   if (style == 1) {
@@ -297,14 +297,14 @@ static void add_scatter(struct maker *m) {
   }
 }
 
-static void add_combination(struct maker *m, enum opcode_class class) {
+static void add_combination(struct generator *m, enum opcode_class class) {
   enum type_word type;
   enum opcode op = random_opcode(m, class, &type);
   uint32_t v = some_value(m, kind_of_letter('T', type));
   add_node(m, op, type, false, SUPEROP_SEGDES, 2, OPERANDS(v, segments(m)));
 }
 
-static void add_pack(struct maker *m) {
+static void add_pack(struct generator *m) {
   enum superop_kind kind = (enum superop_kind)rng_below(&m->s->rng, 3);
   uint32_t v = some_value(m, kind), f = some_value(m, SUPEROP_BOOL);
   add_node(m, OPC_PACK, (enum type_word)kind, false, SUPEROP_SEGDES, 3,
@@ -314,7 +314,7 @@ static void add_pack(struct maker *m) {
 /* ---- assertions ---- */
 
 /* A number for a message, often one that nothing else needs. */
-static uint32_t told(struct maker *m) {
+static uint32_t message_value(struct generator *m) {
   uint32_t x = some_value(m, SUPEROP_INT), d;
   switch (rng_below(&m->s->rng, 6)) {
   case 0: return x;
@@ -350,7 +350,7 @@ static uint32_t told(struct maker *m) {
 }
 
 /* What is asserted before x[i]: 0 <= i < n, or nearly that; and the gather, before or after. */
-static void add_range(struct maker *m, const char *text) {
+static void add_range(struct generator *m, const char *text) {
   const bool wild = m->mix->wild, early = chance(m, 4);
   uint32_t d = some_segments(m), source = add_data(m, SUPEROP_SEGDES, DATA_PARTNER, d);
   uint32_t x = add_data(m, SUPEROP_FLOAT, DATA_VALUES, source);
@@ -373,7 +373,7 @@ static void add_range(struct maker *m, const char *text) {
   }
 }
 
-static void add_assert(struct maker *m) {
+static void add_assert(struct generator *m) {
   static const char text[] = "flags of {v} and {w}";
   enum { ROOM = 16 };
   if (m->node_count + ROOM <= SUPEROP_NODES && chance(m, 2)) {
@@ -387,7 +387,7 @@ static void add_assert(struct maker *m) {
     uint32_t yes = add_flat(m, SUPEROP_BOOL, 1);
     flags = add_node(m, OPC_AND, TW_BOOL, false, SUPEROP_BOOL, 2, OPERANDS(flags, yes));
   }
-  uint32_t v = told(m), w = chance(m, 4) ? v : told(m);
+  uint32_t v = message_value(m), w = chance(m, 4) ? v : message_value(m);
   add_node(m, OPC_ASSERT, TW_NONE, m->mix->wild || chance(m, 2), SUPEROP_SEGDES, 3,
            OPERANDS(flags, v, w));
   struct superop_node *node = &m->c->nodes[m->node_count - 1];
@@ -398,9 +398,9 @@ static void add_assert(struct maker *m) {
 /* ---- loops ---- */
 
 /* A loop that ends: it counts down from 7 at most, or 63. */
-static void add_loop(struct maker *m) {
+static void add_loop(struct generator *m) {
   enum { CARRIED = 5, ROOM = 34, BODY = 4 };
-  struct maker outside = *m;
+  struct generator outside = *m;
   enum superop_kind kinds[CARRIED] = {SUPEROP_INT, SUPEROP_BOOL, SUPEROP_FLOAT};
   uint32_t carried[CARRIED], start[CARRIED] = {0};
   uint32_t count = 3 + (uint32_t)rng_below(&m->s->rng, CARRIED - 2);
@@ -446,8 +446,8 @@ static void add_loop(struct maker *m) {
 /* ---- the whole ---- */
 
 /* Nodes of all kinds in random order. */
-static void add_nodes(struct maker *m) {
-  void (*const add[])(struct maker *) = {add_map, add_spread, add_gather};
+static void add_nodes(struct generator *m) {
+  void (*const add[])(struct generator *) = {add_map, add_spread, add_gather};
   enum { KINDS = 9 };
   uint32_t left[KINDS] = {m->mix->maps,       m->mix->spreads, m->mix->gathers,
                           m->mix->reductions, m->mix->scans,   m->mix->packs,
@@ -476,7 +476,7 @@ static void add_nodes(struct maker *m) {
 
 /* All that nobody uses, but for a few, and some of the rest; at least one, unless there are
  * ASSERTs. */
-static void choose_outputs(struct maker *m) {
+static void choose_outputs(struct generator *m) {
   struct superop *op = &m->c->op;
   uint32_t *out = m->c->outputs, result = 0, last = SUPEROP_NONE;
   op->output_count = 0;
@@ -505,16 +505,16 @@ static void choose_outputs(struct maker *m) {
   }
 }
 
-static void renumber(const struct maker *m, uint32_t *value) {
+static void renumber(const struct generator *m, uint32_t *value) {
   if (*value >= RESULTS) *value += m->param_count - RESULTS;
 }
 
 bool superop_case_make(struct suite *s, struct arena *arena, const struct mixture *mix,
                        struct superop_case *c) {
-  struct maker m = {.s = s, .mix = mix, .c = c, .segments = SUPEROP_NONE};
+  struct generator m = {.s = s, .mix = mix, .c = c, .segments = SUPEROP_NONE};
   *c = (struct superop_case){.wild = mix->wild};
   add_nodes(&m);
-  if (chance(&m, 10)) add_data(&m, SUPEROP_FLOAT, DATA_PLACES, 0); /* without use */
+  if (chance(&m, 10)) add_data(&m, SUPEROP_FLOAT, DATA_ELEMENTS, 0); /* without use */
   if (chance(&m, 10)) add_data(&m, SUPEROP_SEGDES, DATA_ONE, 0);
   choose_outputs(&m);
   for (uint32_t k = 0; k < m.node_count; k++) {

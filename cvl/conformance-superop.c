@@ -15,7 +15,7 @@
 enum ownership { BORROWED, OWNED, OWNED_HELD, OWNERSHIPS };
 
 struct operands {
-  struct cvl_value value[SUPEROP_PARAMS]; /* as handed over */
+  struct cvl_value value[SUPEROP_PARAMS]; /* as passed */
   struct cvl_value held[SUPEROP_PARAMS];  /* form NOTHING: the suite has no reference */
 };
 
@@ -33,10 +33,10 @@ static bool has_alias_later(const struct superop_case *c, uint32_t p) {
   return false;
 }
 
-/* Hands over an alias of what has been uploaded: with a reference of its own, or, as the
- * machine does at the last use of a variable, with the only one there is. */
-static void share(struct suite *s, const struct superop_case *c, uint32_t p,
-                  struct operands *o) {
+/* Passes an alias of what has been uploaded: with a reference of its own, or with the only one,
+ * as the machine does at the last use of a variable. */
+static void pass_alias(struct suite *s, const struct superop_case *c, uint32_t p,
+                       struct operands *o) {
   uint32_t of = c->recipes[p].of;
   o->value[p] = o->value[of];
   bool takes_over = o->held[of].form != CVL_NOTHING && !o->value[of].owned &&
@@ -51,7 +51,7 @@ static void share(struct suite *s, const struct superop_case *c, uint32_t p,
   if (!o->value[p].owned) o->held[p] = o->value[p];
 }
 
-/* Every operand in a form and an ownership of its own. */
+/* Chooses the form and the ownership of every operand. */
 static bool upload(struct suite *s, const struct superop_case *c,
                    const struct host_value *params, bool borrow, struct operands *o) {
   memset(o, 0, sizeof *o);
@@ -74,7 +74,7 @@ static bool upload(struct suite *s, const struct superop_case *c,
   for (uint32_t p = 0; p < c->op.param_count; p++) {
     if (c->recipes[p].data != DATA_ALIAS) continue;
     /* An alias needs the object alive: not if its only reference is given away earlier. */
-    share(s, c, p, o);
+    pass_alias(s, c, p, o);
   }
   return true;
 }
@@ -277,7 +277,7 @@ static bool sweep_step(struct suite *s, const struct superop_case *c, struct cvl
   bool fault = s->b->check(s->ctx, true, &e);
   bool done = s->b->statistics(s->ctx).allocations - before < k;
   s->b->fail_allocation(s->ctx, 0);
-  /* Whether places are left in a loop is a wait, and memory that a wait lacks has no site. */
+  /* The test of a loop waits, and a wait that lacks memory has no site. */
   bool waiting = e.site == UINT64_MAX && superop_has_loops(&c->op);
   bool within = e.site >= a.site && e.site < a.site + c->op.node_count;
   if (fault && (e.kind != CVL_E_MEMORY || !(within || waiting))) {

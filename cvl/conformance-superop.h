@@ -12,9 +12,9 @@
 
 enum { SUPEROP_PARAMS = 54, SUPEROP_NODES = 72 };
 
-/* How the data of a parameter is made, for n places in the shape of the run. */
+/* How the data of a parameter is made, for n positions in the shape of the run. */
 enum data_kind {
-  DATA_PLACES,      /* vector of n */
+  DATA_ELEMENTS,    /* vector of n */
   DATA_NONZERO,     /* INT, n: no zeros */
   DATA_TRUE,        /* BOOL, n: all true */
   DATA_SEGMENTS,    /* descriptor of total n in the shape of the run */
@@ -62,13 +62,13 @@ struct superop_case {
  * failure: what is generated has to be one. */
 bool superop_case_make(struct suite *, struct arena *, const struct mixture *,
                        struct superop_case *);
-/* Data for its parameters, about n places; host values that host_free frees, but for aliases,
- * which share those of what they stand for. `spoil`: some indices and divisors are wrong. */
+/* Data for its parameters, about n positions; host values that host_free frees, except aliases,
+ * which have the memory of another. `spoil`: some indices and divisors are wrong. */
 void superop_case_data(struct suite *, const struct superop_case *, uint64_t n, enum shape,
                        bool spoil, struct host_value *params);
 void superop_case_free_data(struct suite *, const struct superop_case *,
                             struct host_value *params);
-/* For whoever has to find out why it failed. */
+/* Prints it, to find out why it failed. */
 void superop_case_print(const struct superop_case *, FILE *);
 
 #endif

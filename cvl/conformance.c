@@ -72,7 +72,7 @@ static const uint64_t lengths[] = {0,   1,   2,   3,      31,    32,         33,
                                    255, 256, 257, MIDDLE, LARGE, HUGE_LENGTH};
 
 /* How much of the large lengths is worth its time: reductions, scans, ranks, sorting,
- * permutations and packs change their algorithm there; the rest only repeats itself. */
+ * permutations and packs change their algorithm there; other operations only repeat it. */
 static bool is_global(enum call_kind kind) {
   return call_is_segmented(kind) || kind == CALL_PERMUTE || kind == CALL_PACK ||
          kind == CALL_MAKE_SEGDES;
@@ -88,7 +88,7 @@ static bool wanted(const struct suite *s, uint64_t n, int shape, unsigned turn) 
   if (n == LARGE) return full || mine || (global && shape == SHAPE_ONE);
   if (full) return mine || (global && (shape == SHAPE_ONE || shape == SHAPE_POWER));
   bool tree = s->item->kind == CALL_REDUCE || s->item->kind == CALL_SCAN;
-  return tree && s->item->klass == CLASS_FLOAT && shape == (turn % 2 ? SHAPE_ONE : SHAPE_GIANT);
+  return tree && s->item->klass == CLASS_FLOAT && shape == (turn % 2 ? SHAPE_ONE : SHAPE_LONG);
 }
 
 /* One length and shape: a right case, a spoiled one, a sweep of failing allocations. */
@@ -132,7 +132,7 @@ static void run_elements(struct suite *s) {
 /* MAX and MIN of FLOAT where a NaN or the sign of a zero decides, in segments long enough for
  * blocks and threads. */
 static void run_ties(struct suite *s) {
-  static const enum shape shapes[] = {SHAPE_ONE, SHAPE_HUNDREDS, SHAPE_GIANT, SHAPE_POWER};
+  static const enum shape shapes[] = {SHAPE_ONE, SHAPE_HUNDREDS, SHAPE_LONG, SHAPE_POWER};
   const struct item *it = s->item;
   if (it->kind != CALL_REDUCE && it->kind != CALL_SCAN) return;
   if (it->klass != CLASS_FLOAT || (it->op != OP_MAX && it->op != OP_MIN)) return;

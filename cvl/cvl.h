@@ -54,8 +54,8 @@
  * contract (vcode.md, section 21.2). `pad` and `identity` are those of operations.def; `+`
  * stands for the combining expression, its first operand on the left. The reasons: a block
  * must be one contiguous read that a SIMD unit or a warp can do with its lanes side by side;
- * padding with an exact neutral element makes every shape a special case of the full one, so
- * short segments skip levels; and all levels look alike, so a device needs one kernel for all.
+ * after padding with an exact neutral element every shape is the full one, so short segments
+ * skip levels; and all levels are alike, so a device needs one kernel for all.
  *
  * Reduction of x[0..n), CVL_REDUCE_LANES = 32, CVL_REDUCE_BLOCK = 1024:
  *
@@ -277,10 +277,10 @@ struct cvl_backend {
   bool (*replace)(struct cvl_context *, uint64_t site, const struct cvl_value *v,
                   const struct cvl_value *index, const struct cvl_value *w,
                   const struct cvl_value *d, struct cvl_value *out);
-  /* v[k] in every place of segment k; length = total of d. */
+  /* v[k] at every position of segment k; length = total of d. */
   bool (*dist)(struct cvl_context *, uint64_t site, const struct cvl_value *v,
                const struct cvl_value *d, struct cvl_value *out);
-  /* start[k] + j * stride[k] at place j of segment k, wrapping; length = total of d. */
+  /* start[k] + j * stride[k] at position j of segment k, wrapping; length = total of d. */
   bool (*index)(struct cvl_context *, uint64_t site, const struct cvl_value *start,
                 const struct cvl_value *stride, const struct cvl_value *d,
                 struct cvl_value *out);

@@ -80,20 +80,20 @@ void node_release(struct cvl_context *ctx, struct node *n) {
 
 /* ---- sizes ---- */
 
-uint64_t symbol_new(struct cvl_context *ctx, struct task *maker) {
+uint64_t symbol_new(struct cvl_context *ctx, struct task *producer) {
   if (ctx->symbol_count == ctx->symbol_capacity) {
     uint64_t capacity = 2 * ctx->symbol_capacity + 16;
     struct symbol *grown = realloc(ctx->symbols, (size_t)capacity * sizeof *grown);
     if (!grown) {
       delayed_fault(ctx, (struct cvl_error){.kind = CVL_E_MEMORY,
-                                            .site = maker->site,
+                                            .site = producer->site,
                                             .value = (int64_t)(capacity * sizeof *grown)});
       return 0;
     }
     ctx->symbols = grown;
     ctx->symbol_capacity = capacity;
   }
-  ctx->symbols[ctx->symbol_count++] = (struct symbol){.maker = maker};
+  ctx->symbols[ctx->symbol_count++] = (struct symbol){.producer = producer};
   return ctx->symbol_count;
 }
 
@@ -122,7 +122,7 @@ struct cvl_size delayed_superop_size(struct cvl_context *ctx, const struct super
   return size.what == SIZE_COUNT ? delayed_count(ctx, v) : delayed_length(ctx, v);
 }
 
-/* The size is n from now on, for all that share its symbol. */
+/* The size is n from now on, for all values with its symbol. */
 static void know(struct cvl_context *ctx, struct cvl_size *size, uint64_t n) {
   if (size->symbol) {
     struct symbol *s = &ctx->symbols[size->symbol - 1];
@@ -135,7 +135,7 @@ static void know(struct cvl_context *ctx, struct cvl_size *size, uint64_t n) {
 static void determine(struct cvl_context *ctx, struct cvl_size *size) {
   *size = size_now(ctx, *size);
   if (!size->symbol) return;
-  task_run(ctx, ctx->symbols[size->symbol - 1].maker);
+  task_run(ctx, ctx->symbols[size->symbol - 1].producer);
   *size = size_now(ctx, *size);
 }
 
@@ -333,7 +333,7 @@ static void dequeue(struct cvl_context *ctx, struct task *t) {
 void task_run(struct cvl_context *ctx, struct task *t) {
   for (unsigned i = 0; i < t->operand_count; i++) { /* no deeper than the queue is long */
     struct node *n = node_of(&t->operand[i]);
-    if (n && n->state == NODE_WAITING) task_run(ctx, n->maker);
+    if (n && n->state == NODE_WAITING) task_run(ctx, n->producer);
   }
   dequeue(ctx, t);
   bool ok = true;
@@ -344,7 +344,7 @@ void task_run(struct cvl_context *ctx, struct task *t) {
   }
   for (unsigned r = 0; r < t->out_count; r++) {
     if (!ok) make_harmless(ctx, t->out[r]);
-    t->out[r]->maker = NULL;
+    t->out[r]->producer = NULL;
   }
   task_free(ctx, t);
 }
@@ -400,7 +400,7 @@ bool task_submit(struct cvl_context *ctx, struct task *t, bool complete,
     return false;
   }
   for (unsigned r = 0; r < t->out_count; r++) {
-    t->out[r]->maker = t;
+    t->out[r]->producer = t;
     t->out[r]->references++;
     *results[r] = node_value(t->out[r]);
   }

@@ -27,10 +27,10 @@ struct node {
   struct cvl_size size;   /* length or total */
   struct cvl_size count;  /* of a descriptor */
   struct cvl_value inner; /* READY: owned by the node; CVL_NOTHING once given away */
-  struct task *maker;     /* WAITING */
+  struct task *producer;  /* WAITING */
 };
 
-/* A superoperator made ready. */
+/* A prepared superoperator. */
 struct cvl_kernel {
   struct cvl_kernel *next; /* all kernels of the context */
   const struct superop *op;
@@ -56,7 +56,7 @@ struct task {
 struct symbol {
   bool known;
   uint64_t size;
-  struct task *maker; /* until it is known */
+  struct task *producer; /* until it is known */
 };
 
 struct cvl_context {

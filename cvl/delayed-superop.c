@@ -29,7 +29,7 @@ void delayed_discard(struct cvl_context *ctx, struct cvl_kernel *k) {
   free(k);
 }
 
-/* What is known beforehand of output r. Both results of a PACK share one symbol. */
+/* What is known before execution of output r. Both results of a PACK have one symbol. */
 static void expect_output(struct cvl_context *ctx, struct task *t, unsigned r) {
   const struct superop *op = t->kernel->op;
   uint32_t value = op->outputs[r];

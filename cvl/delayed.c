@@ -122,7 +122,7 @@ static struct node *await(struct cvl_context *ctx, const struct cvl_value *v) {
   struct node *n = node_of(v);
   if (n && n->state == NODE_WAITING) {
     ctx->waits++;
-    task_run(ctx, n->maker);
+    task_run(ctx, n->producer);
   }
   return n;
 }
@@ -154,7 +154,7 @@ static bool delayed_resolve(struct cvl_context *ctx, struct cvl_size *size) {
   *size = size_now(ctx, *size);
   if (size->symbol) {
     ctx->waits++;
-    task_run(ctx, ctx->symbols[size->symbol - 1].maker);
+    task_run(ctx, ctx->symbols[size->symbol - 1].producer);
     *size = size_now(ctx, *size);
   }
   return ctx->error.kind == CVL_E_NONE;

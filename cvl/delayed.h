@@ -4,13 +4,13 @@
  * nothing but their operands, and at the latest when the host reads. So whoever passes its
  * tests on this back end depends neither on promptness nor on vectors the host can address:
  *
- *   - results are never CVL_SCALAR or CVL_ONE_SEGMENT; their sizes are pending, with bounds
- * that are too large, wherever only execution tells (PACK, MAKE_SEGDES, and what follows from
- * it)
+ *   - results are never CVL_SCALAR or CVL_ONE_SEGMENT; sizes that are known after execution
+ * only (PACK, MAKE_SEGDES, and what depends on them) are pending, with bounds that are too
+ * large
  *   - operations return true; faults appear when the operation runs, at the latest in `check`
  *     with `wait` set, and only those of what was needed by then in `to_host` and the like
- *   - of results that are not to be used nothing useful remains: sizes too large, zeros,
- * results of refused calls and buffers of refused reads overwritten
+ *   - results that must not be used have sizes that are too large, and zeros; results of
+ * refused calls and buffers of refused reads are overwritten
  *   - one superoperator in eight is not prepared, for no reason
  *   - operands whose sizes differ although nobody required them equal are a CVL_E_DEVICE fault
  *   - a value used after its last release is a use after free, for AddressSanitizer to see

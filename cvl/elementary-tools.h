@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* A vector loop needs all of its body in one piece, so the compiler must not weigh this. */
+/* A loop is vectorised only if all of its body is inlined, so the compiler has no choice. */
 #ifdef __CUDACC__
 #define E_INLINE static inline __host__ __device__
 #else
@@ -47,8 +47,8 @@ struct e_pair {
 /* a + b exactly. */
 E_INLINE struct e_pair e_sum(double a, double b) {
   const double s = a + b;
-  const double part = s - a;
-  const struct e_pair r = {s, (a - (s - part)) + (b - part)};
+  const double b_rounded = s - a;
+  const struct e_pair r = {s, (a - (s - b_rounded)) + (b - b_rounded)};
   return r;
 }
 
@@ -103,8 +103,8 @@ E_INLINE double e_power_of_2(double k) {
 }
 
 /* x * 2^k for integral k in -2044 .. 2046, rounded once, for an x near 1: half of k, and the
- * rest. The halves are taken of the integer that the sum holds: E_ROUNDER above it is even, and
- * goes with the shift. */
+ * other half. The halves are those of the integer that the sum holds: E_ROUNDER above it is
+ * even, and is shifted out. */
 E_INLINE double e_scale(double x, double k) {
   const uint64_t whole = bits_of_f64(k + E_ROUNDER), half = whole >> 1;
   return x * f64_of_bits((half << 52) + 0x3ff0000000000000ULL) *

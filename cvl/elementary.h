@@ -83,7 +83,7 @@ E_INLINE struct e_pair e_exponential(double x, double *k) {
 }
 
 /* e^x = 2^k r, r between 0.7 and 1.42; *t = k + E_ROUNDER, which holds k in its lowest bits.
- * What is subtracted from r1 need not be rounded twice: it goes to the small parts. The error
+ * What is subtracted from r1 need not be rounded twice: it goes to the small terms. The error
  * is below 0.9 of a unit, and half of one is of the last sum. */
 E_INLINE double e_near_exp(double x, double *t) {
   *t = x * 0x1.71547652b82fep+0 + E_ROUNDER;
@@ -180,12 +180,12 @@ E_INLINE double ravel_tanh_f64(double x) {
 /* ---- logarithm ---- */
 
 #define E_ROOT_HALF 0x3fe6a09e00000000ULL /* the bits of sqrt(1/2), nearly */
-E_INLINE uint64_t e_log_parts(double x) {
+E_INLINE uint64_t e_log_split(double x) {
   return bits_of_f64(x) + (0x3ff0000000000000ULL - E_ROOT_HALF);
 }
 
 /* log of m 2^k, m between sqrt(1/2) and sqrt(2): with f = m - 1 and s = f / (2 + f),
- * log(1 + f) = 2 atanh(s) = f - f^2/2 + s (f^2/2 + R(s^2)). u holds m and k: what e_log_parts
+ * log(1 + f) = 2 atanh(s) = f - f^2/2 + s (f^2/2 + R(s^2)). u holds m and k: what e_log_split
  * makes of the bits of a normal number; `bias` is of k. */
 E_INLINE double e_log_of(uint64_t u, double bias) {
   const double k = f64_of_bits(u >> 52 | 0x4330000000000000ULL) - bias;
@@ -210,12 +210,12 @@ E_INLINE uint64_t e_odd_log(double x) {
   return u | (u + (1ULL << 53));
 }
 E_INLINE double e_even_log(double x) {
-  return e_log_of(e_log_parts(x), 0x1p52 + 1023.0);
+  return e_log_of(e_log_split(x), 0x1p52 + 1023.0);
 }
 
 E_INLINE double ravel_log_f64(double x) {
   const int tiny = x < 0x1p-1022;
-  double r = e_log_of(e_log_parts(tiny ? x * 0x1p54 : x),
+  double r = e_log_of(e_log_split(tiny ? x * 0x1p54 : x),
                       tiny ? 0x1p52 + 1023.0 + 54.0 : 0x1p52 + 1023.0);
   r = x < (double)INFINITY ? r : (double)INFINITY;
   r = x > 0.0 ? r : (double)NAN;
@@ -245,8 +245,8 @@ extern "C"
     elementary_reduce(double x);
 #endif
 
-/* The angle of an x up to E_REDUCE_LIMIT: pi/2 in three parts of at most 33 bits, whose
- * products with n are exact, and a rest. */
+/* The angle of an x up to E_REDUCE_LIMIT: pi/2 in three terms of at most 33 bits, whose
+ * products with n are exact, and a remainder. */
 E_INLINE struct e_angle e_reduce(double x) {
   const double t = x * 0x1.45f306dc9c883p-1 + E_ROUNDER;
   const double n = t - E_ROUNDER;

@@ -1,5 +1,6 @@
 /* oracle-backend.c - the oracle behind the table of functions: a sequential back end in host
- * arrays, prompt, never in place. Every operation is one oracle_run on views of its operands.
+ * arrays, prompt, without overwriting operands. Every operation is one oracle_run on views of
+ * its operands.
  */
 #include "cvl/oracle.h"
 #include "cvl/superop.h"

@@ -115,7 +115,7 @@ static struct host_value copy(const struct oracle *o, const struct host_value *f
   return v;
 }
 
-static bool has_places(const struct oracle *o, uint32_t k, uint64_t n, uint32_t value) {
+static bool has_length(const struct oracle *o, uint32_t k, uint64_t n, uint32_t value) {
   if (o->values[value].n == n) return true;
   return fail(o, k,
               (struct cvl_error){.kind = CVL_E_SIZE,
@@ -123,13 +123,13 @@ static bool has_places(const struct oracle *o, uint32_t k, uint64_t n, uint32_t 
                                  .limit = (int64_t)o->values[value].n});
 }
 
-/* A loop: round by round, all places at once, with a mark for those that have not left. The
- * results are what the carried values are changed in. */
+/* Executes a loop: in every round all positions at once, with a mark for those that have not
+ * finished. The carried values change in the results' arrays. */
 static bool execute_loop(const struct oracle *o, struct superop_loop l, uint8_t *live) {
   const struct superop_node *nodes = o->op->nodes;
   const uint64_t n = o->values[nodes[l.first].operands[0]].n;
   for (uint32_t i = 0; i < l.count; i++) {
-    if (!has_places(o, l.first + i, n, nodes[l.first + i].operands[0])) return false;
+    if (!has_length(o, l.first + i, n, nodes[l.first + i].operands[0])) return false;
   }
   for (uint32_t i = 0; i < l.count; i++) {
     o->values[nodes[l.first + i].result] = copy(o, &o->values[nodes[l.first + i].operands[0]]);
@@ -140,7 +140,7 @@ static bool execute_loop(const struct oracle *o, struct superop_loop l, uint8_t 
       if (!execute_node(o, k)) return false;
     }
     const struct host_value *flags = &o->values[nodes[l.test].operands[0]];
-    if (!has_places(o, l.test, n, nodes[l.test].operands[0])) return false;
+    if (!has_length(o, l.test, n, nodes[l.test].operands[0])) return false;
     bool any = false;
     for (uint64_t p = 0; p < n; p++) {
       live[p] = live[p] && host_int(flags, p);
@@ -153,7 +153,7 @@ static bool execute_loop(const struct oracle *o, struct superop_loop l, uint8_t 
     for (uint32_t k = l.next; k <= l.last; k++) {
       const struct host_value *x = &o->values[nodes[k].operands[0]];
       const struct host_value *next = &o->values[nodes[k].operands[1]];
-      if (!has_places(o, k, x->n, nodes[k].operands[1])) return false;
+      if (!has_length(o, k, x->n, nodes[k].operands[1])) return false;
       struct host_value *to = &o->values[nodes[k].result];
       *to = copy(o, x);
       for (uint64_t p = 0; p < n; p++) {

@@ -2,7 +2,7 @@
  * host arrays. The conformance suite believes the oracle and nothing else.
  *
  * It is written by hand from vcode.md and from the pseudo-code of cvl.h. It uses no expression
- * of operations.def and no code of a back end: what it shares with them could be wrong in both.
+ * of operations.def and no code of a back end: a common expression could be wrong in both.
  * INT and BOOL elements are computed as int64_t and narrowed, FLOAT as double and rounded:
  * for + - * / and square root, rounding the double result to single precision gives the
  * correctly rounded single result (53 >= 2*24 + 2 bits).
@@ -72,7 +72,7 @@ size_t host_bytes(const struct host_value *);
 /* Length of segment k. */
 uint64_t host_segment(const struct host_value *, uint64_t k);
 
-/* ---- the parts of the oracle, one file each ---- */
+/* ---- the oracle's functions, one file for each group ---- */
 
 /* Element i of an elementwise operation; false if it is at fault (a zero divisor). */
 bool oracle_element(const struct oracle_call *, struct host_value *out, uint64_t i);

@@ -1,5 +1,5 @@
-/* scalar-widths.h - scalar_op_iN_fM, one operation on scalars for one pair of widths; a part of
- * scalar.c, which includes it once for each pair with INT_BITS and FLOAT_BITS defined.
+/* scalar-widths.h - scalar_op_iN_fM, one operation on scalars for one pair of widths. Included
+ * by scalar.c once for each pair, with INT_BITS and FLOAT_BITS defined.
  *
  * The operation is a switch over the rows of operations.def. Rows with one operand, among them
  * all functions that take long, are functions of their own, so that the switch itself stays

@@ -1,5 +1,5 @@
-/* superop-loop.c - the loops of superoperators: the rows of their nodes, and what makes a run
- * of nodes a loop.
+/* superop-loop.c - the loops of superoperators: the rows of their nodes, and the checks of
+ * their shape.
  */
 #include "cvl/superop.h"
 
@@ -17,13 +17,13 @@ static const struct opcode_info loop_rows[SUPEROP_OPS - OPC_COUNT] = {
      .results = "T",
      .result_size = LEN_0,
      .operation = OP_NONE,
-     .doc = "what the first round of a loop begins with"},
+     .doc = "the value in the first round of a loop"},
     {.spelling = "WHILE",
      .klass = OC_CONTROL,
      .operands = "b",
      .results = "",
      .operation = OP_NONE,
-     .doc = "places where the flag is F leave the loop"},
+     .doc = "positions where the flag is F finish"},
     {.spelling = "NEXT",
      .klass = OC_CONTROL,
      .types = T_IFB,
@@ -81,7 +81,7 @@ bool superop_has_loops(const struct superop *op) {
 
 struct check {
   const struct superop *op;
-  const uint32_t *makers;
+  const uint32_t *definitions;
   /* The loop that node k is in. */
   bool inside, tested, any;
   uint32_t first, carried, nexts;
@@ -90,14 +90,14 @@ struct check {
 
 static bool is_spread_constant(const struct check *c, uint32_t value) {
   if (value < c->op->param_count) return false;
-  const struct superop_node *maker = &c->op->nodes[c->makers[value]];
-  return maker->role == ROLE_SPREAD && maker->operands[0] >= c->op->param_count;
+  const struct superop_node *definition = &c->op->nodes[c->definitions[value]];
+  return definition->role == ROLE_SPREAD && definition->operands[0] >= c->op->param_count;
 }
 
 /* Why a value may not be an operand of node k; NULL if it may. */
 static const char *refuse_operand(const struct check *c, uint32_t k, uint32_t value) {
   bool param = value < c->op->param_count;
-  uint32_t loop = param ? 0 : c->loops[c->makers[value]];
+  uint32_t loop = param ? 0 : c->loops[c->definitions[value]];
   if (loop && (!c->inside || loop != c->first + 1)) {
     return "an operand is inside a loop, of which only the results of NEXT are known";
   }
@@ -107,7 +107,7 @@ static const char *refuse_operand(const struct check *c, uint32_t k, uint32_t va
              : "an operand comes from outside of the loop and is not carried";
 }
 
-/* Moves on over node k; what is wrong with it, or NULL. */
+/* Checks node k against the nodes before it; returns what is wrong, or NULL. */
 static const char *pass(struct check *c, uint32_t k) {
   const struct superop_node *node = &c->op->nodes[k];
   switch ((enum superop_role)node->role) {
@@ -118,15 +118,15 @@ static const char *pass(struct check *c, uint32_t k) {
       c->first = k;
       c->carried = c->nexts = 0;
     }
-    if (k != c->first + c->carried) return "CARRY stands at the beginning of a loop";
+    if (k != c->first + c->carried) return "CARRY may only be at the beginning of a loop";
     c->carried++;
     return NULL;
   case ROLE_WHILE:
-    if (!c->inside || c->tested) return "WHILE stands once in a loop";
+    if (!c->inside || c->tested) return "a loop has one WHILE";
     c->tested = true;
     return NULL;
   case ROLE_NEXT:
-    if (!c->inside || !c->tested) return "NEXT stands at the end of a loop";
+    if (!c->inside || !c->tested) return "NEXT may only be at the end of a loop";
     if (node->operands[0] != c->op->nodes[c->first + c->nexts].result) {
       return "every carried value has its NEXT, in the order of CARRY";
     }
@@ -147,27 +147,28 @@ static const char *pass(struct check *c, uint32_t k) {
   case ROLE_SCATTER:
   case ROLE_ASSERT: break;
   }
-  return c->inside ? "only elementwise operations may stand in a loop" : NULL;
+  return c->inside ? "a loop may contain elementwise operations only" : NULL;
 }
 
-/* What a round finds lives to the end of the loop. */
-static void extend_uses(struct superop *op, const uint32_t *makers, uint32_t first,
+/* Values that a round reads live to the end of the loop. */
+static void extend_uses(struct superop *op, const uint32_t *definitions, uint32_t first,
                         uint32_t last) {
   for (uint32_t k = first; k <= last; k++) {
     const struct superop_node *node = &op->nodes[k];
     for (uint32_t i = 0; node->role != ROLE_CARRY && i < node->operand_count; i++) {
       uint32_t v = node->operands[i];
-      if (v < op->param_count || makers[v] < first || op->nodes[makers[v]].role == ROLE_CARRY) {
+      if (v < op->param_count || definitions[v] < first ||
+          op->nodes[definitions[v]].role == ROLE_CARRY) {
         if (op->last_use[v] < last) op->last_use[v] = last;
       }
     }
   }
 }
 
-bool superop_complete_loops(struct superop *op, const uint32_t *makers, const char **why,
+bool superop_complete_loops(struct superop *op, const uint32_t *definitions, const char **why,
                             uint32_t *node) {
   uint32_t loops[SUPEROP_VALUES_MAX] = {0};
-  struct check c = {.op = op, .makers = makers, .loops = loops};
+  struct check c = {.op = op, .definitions = definitions, .loops = loops};
   for (uint32_t k = 0; k < op->node_count; k++) {
     *node = k;
     *why = pass(&c, k);
@@ -178,12 +179,12 @@ bool superop_complete_loops(struct superop *op, const uint32_t *makers, const ch
     loops[k] = c.inside && op->nodes[k].role != ROLE_NEXT ? c.first + 1 : 0;
     if (!c.inside || c.nexts < c.carried) continue;
     c.inside = false;
-    extend_uses(op, makers, c.first, k);
+    extend_uses(op, definitions, c.first, k);
   }
   for (uint32_t i = 0; i < op->output_count && !c.inside; i++) {
     uint32_t v = op->outputs[i];
-    if (v < op->param_count || v >= op->value_count || !loops[makers[v]]) continue;
-    *node = makers[v];
+    if (v < op->param_count || v >= op->value_count || !loops[definitions[v]]) continue;
+    *node = definitions[v];
     *why = "an output is inside a loop, of which only the results of NEXT are known";
     return false;
   }

@@ -1,11 +1,12 @@
-/* superop-run.c - what a superoperator means: its nodes executed in order, each by the function
- * of the back end that its opcode names.
+/* superop-run.c - the meaning of a superoperator: its nodes executed in order, each by the
+ * function of the back end for its opcode.
  *
- * A loop is executed on all places in step: those that have left keep what they carry.
+ * A loop is executed on all positions at once: those that have finished keep their carried
+ * values.
  *
- * Values that are held here are marked `owned`. An operation gets the reference with the last
- * use of a value, so that it may work in place; but not if the same object stands twice among
- * its operands or among those of the superoperator, since another use may still need it.
+ * Values held here are marked `owned`. An operation gets the reference with the last use of a
+ * value, so that it may overwrite it; but not if the same object occurs twice among its
+ * operands or among those of the superoperator, since another use may still need it.
  */
 #include "cvl/superop.h"
 
@@ -47,9 +48,9 @@ static bool require_sizes(struct run *r, const struct superop_node *node) {
 
 /* ---- one node ---- */
 
-/* An elementwise operation on scalars that delivers the class it takes, or BOOL: only then do
- * the operands tell the widths. Functions of a FLOAT stay with the back end, whose bits may be
- * its own. False if it is none of these, or at fault. */
+/* An elementwise operation on scalars whose result is of the class of its operands, or BOOL:
+ * only then do the operands give the widths. Functions of a FLOAT are left to the back end,
+ * which may have its own bits. False if it is none of these, or at fault. */
 static bool execute_scalar(enum cvl_op op, const struct cvl_value *v, uint32_t n,
                            struct cvl_value *out) {
   for (uint32_t i = 0; i < n; i++) {
@@ -103,8 +104,8 @@ static bool execute(struct run *r, const struct superop_node *node, const struct
   return false;
 }
 
-/* Whether operand i of node k may take the reference: nothing needs the value any more, here
- * included. */
+/* Whether operand i of node k may take the reference: this is the last use of the value, and
+ * the only one in this node. */
 static bool may_take(const struct run *r, uint32_t k, uint32_t i) {
   const struct superop_node *node = &r->op->nodes[k];
   uint32_t value = node->operands[i];
@@ -144,7 +145,7 @@ struct rounds {
   struct superop_loop at;
   uint64_t site;           /* of node 0 */
   struct cvl_value length; /* of the domain: a value that has it */
-  struct cvl_value live;   /* where the places are left that have not left; owned: held */
+  struct cvl_value live;   /* flags: the positions that have not finished; owned: held */
 };
 
 static void set_live(struct run *r, struct rounds *l, struct cvl_value flags) {
@@ -156,8 +157,8 @@ static void set_live(struct run *r, struct rounds *l, struct cvl_value flags) {
   l->live.owned = 1;
 }
 
-/* Node k, part of a loop, needs a value as long as the domain is. */
-static bool require_places(struct run *r, struct rounds *l, uint32_t k, uint32_t value) {
+/* Requires of node k, in a loop, that a value is as long as the domain. */
+static bool require_length(struct run *r, struct rounds *l, uint32_t k, uint32_t value) {
   struct cvl_size a = r->b->length(r->ctx, &l->length);
   struct cvl_size b = r->b->length(r->ctx, &r->values[value]);
   r->site = l->site + k;
@@ -177,7 +178,7 @@ static bool carry(struct run *r, struct rounds *l) {
   const struct superop_node *nodes = &r->op->nodes[l->at.first];
   l->length = r->values[nodes[0].operands[0]];
   for (uint32_t i = 0; i < l->at.count; i++) {
-    if (!require_places(r, l, l->at.first + i, nodes[i].operands[0])) return false;
+    if (!require_length(r, l, l->at.first + i, nodes[i].operands[0])) return false;
   }
   for (uint32_t i = 0; i < l->at.count; i++) {
     struct cvl_value *v = &r->values[nodes[i].result];
@@ -190,11 +191,12 @@ static bool carry(struct run *r, struct rounds *l) {
   return true;
 }
 
-/* At WHILE: takes those that leave out of `live`; false after a fault, *any: some are left. */
+/* WHILE: clears `live` where the flag is F; *any: whether some are left. False after a fault.
+ */
 static bool test(struct run *r, struct rounds *l, bool *any) {
   const struct cvl_value *flags = &r->values[r->op->nodes[l->at.test].operands[0]];
   struct cvl_value v[2] = {l->live, *flags}, live = *flags, all, found;
-  if (!require_places(r, l, l->at.test, r->op->nodes[l->at.test].operands[0])) return false;
+  if (!require_length(r, l, l->at.test, r->op->nodes[l->at.test].operands[0])) return false;
   v[0].owned = v[1].owned = 0;
   if (l->live.form == CVL_NOTHING) {
     r->b->retain(r->ctx, &live);
@@ -214,7 +216,7 @@ static bool test(struct run *r, struct rounds *l, bool *any) {
   return known;
 }
 
-/* All carried values change, at the places that are left. */
+/* Changes all carried values, at the positions that have not finished. */
 static bool advance(struct run *r, struct rounds *l) {
   struct cvl_value next[SUPEROP_VALUES_MAX];
   const struct superop_node *nodes = &r->op->nodes[l->at.next];
@@ -252,7 +254,7 @@ static bool asked_to_stop(const struct run *r) {
   return r->stop && r->stop->asks && r->stop->asks(r->stop->with);
 }
 
-/* The loop that begins with node `first`; *k: the last one reached. */
+/* Executes the loop that begins with node `first`; *k: the last node reached. */
 static bool execute_loop(struct run *r, uint32_t first, uint32_t *k) {
   const struct superop *op = r->op;
   struct rounds l = {.at = superop_loop_at(op, first), .site = r->site - first};
@@ -266,7 +268,7 @@ static bool execute_loop(struct run *r, uint32_t first, uint32_t *k) {
   }
   if (l.live.owned) r->b->release(r->ctx, &l.live);
   *k = l.at.last;
-  for (uint32_t i = 0; i < l.at.count && ok; i++) { /* what is carried is the result */
+  for (uint32_t i = 0; i < l.at.count && ok; i++) { /* the carried values are the results */
     struct cvl_value *from = &r->values[nexts[i].operands[0]];
     r->values[nexts[i].result] = *from;
     from->owned = 0;
@@ -287,8 +289,8 @@ static bool same_object(const struct cvl_value *a, const struct cvl_value *b) {
                                 (a->form == CVL_SEGDES && a->as.segdes == b->as.segdes));
 }
 
-/* Takes over the operands. A reference to an object that other operands stand for too is kept
- * out of the way, in *kept, until all is done. */
+/* Takes the operands. A reference to an object that occurs more than once among them is kept to
+ * the end; *kept says so. */
 static void take_operands(struct run *r, const struct cvl_value *operands, bool *kept) {
   uint32_t n = r->op->param_count;
   for (uint32_t p = 0; p < n; p++) {

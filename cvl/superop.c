@@ -1,23 +1,23 @@
-/* superop.c - the shape of superoperators: checking it, and what follows from it.
+/* superop.c - the shape of superoperators: checks it and derives facts from it.
  *
- * superop_complete goes through the nodes once, in order. For every node it looks up which part
- * each operand plays, checks kinds and parts, translates the sizes of the opcode's row into
- * sizes of parameters, and collects the rules. Sizes that rules make equal are kept in classes
- * (union and find), so that a rule is listed only if those before it do not imply it.
+ * superop_complete goes through the nodes once, in order. For every node it looks up how each
+ * operand is accessed, checks its kind, translates the sizes of the opcode's row into sizes of
+ * parameters, and collects the rules. Sizes that rules make equal are kept in classes (union
+ * and find), so that a rule is listed only if those before it do not imply it.
  */
 #include "cvl/superop.h"
 
 #include <string.h>
 
-/* ---- which part the operands play ---- */
+/* ---- how operands are accessed ---- */
 
-struct part_row {
+struct access_row {
   uint16_t op;
   uint8_t role;
-  const char *parts;
+  const char *access;
 };
 
-static const struct part_row part_rows[] = {
+static const struct access_row access_rows[] = {
     {OPC_CONST, ROLE_CONST, ""},
     {OPC_DIST, ROLE_SPREAD, "cs"},
     {OPC_INDEX, ROLE_INDEX, "ccs"},
@@ -35,17 +35,17 @@ static const struct part_row part_rows[] = {
     {SUPEROP_NEXT, ROLE_NEXT, "dd"},
 };
 
-const char *superop_parts(uint32_t op, enum superop_role *role) {
+const char *superop_access(uint32_t op, enum superop_role *role) {
   switch (superop_info(op)->klass) {
   case OC_ELEMENTWISE: *role = ROLE_MAP; return "ddd";
   case OC_REDUCE: *role = ROLE_REDUCE; return "dS";
   case OC_SCAN: *role = ROLE_SCAN; return "dS";
   default: break; /* by opcode */
   }
-  for (size_t i = 0; i < sizeof part_rows / sizeof part_rows[0]; i++) {
-    if (part_rows[i].op != op) continue;
-    *role = (enum superop_role)part_rows[i].role;
-    return part_rows[i].parts;
+  for (size_t i = 0; i < sizeof access_rows / sizeof access_rows[0]; i++) {
+    if (access_rows[i].op != op) continue;
+    *role = (enum superop_role)access_rows[i].role;
+    return access_rows[i].access;
   }
   return NULL;
 }
@@ -85,8 +85,8 @@ struct shape {
   uint32_t node;  /* being checked */
   uint8_t *kinds; /* op->kinds, sizes, uses and last_use, writable */
   struct superop_size *sizes;
-  uint32_t *makers; /* node of every value that is not a parameter */
-  uint32_t *klass;  /* union and find over sizes: see size_key */
+  uint32_t *definitions; /* node of every value that is not a parameter */
+  uint32_t *klass;       /* union and find over sizes: see size_key */
   ARRAY(struct superop_rule) rules;
 };
 
@@ -134,7 +134,7 @@ static void require(struct shape *s, struct superop_size a, struct superop_size 
   *array_push(s->arena, &s->rules) = (struct superop_rule){a, b, s->node};
 }
 
-/* All places of the domain are the domain's: the first size found for it names it. */
+/* All values of the domain have its length: the first size found for it names it. */
 static void require_domain(struct shape *s, struct superop_size size) {
   if (s->op->domain.what == SIZE_UNKNOWN) s->op->domain = size;
   require(s, s->op->domain, size);
@@ -185,24 +185,25 @@ static bool check_constant(struct shape *s, const struct superop_node *node) {
 }
 
 /* What a value is, for operands that need something else. */
-static const char *part_name(const struct shape *s, uint32_t value) {
+static const char *value_name(const struct shape *s, uint32_t value) {
   if (value < s->op->param_count) return "a parameter";
-  enum superop_role role = (enum superop_role)s->op->nodes[s->makers[value]].role;
+  enum superop_role role = (enum superop_role)s->op->nodes[s->definitions[value]].role;
   if (role == ROLE_CONST) return "a constant";
   return is_consumer(role) ? "the result of a reduction, scan, pack or scatter" : "computed";
 }
 
-static bool check_part(struct shape *s, uint32_t operand, uint32_t value, char part) {
+static bool check_access(struct shape *s, uint32_t operand, uint32_t value, char access) {
   bool param = value < s->op->param_count;
-  enum superop_role maker =
-      param ? ROLE_MAP : (enum superop_role)s->op->nodes[s->makers[value]].role;
+  enum superop_role definition =
+      param ? ROLE_MAP : (enum superop_role)s->op->nodes[s->definitions[value]].role;
   const char *needed = NULL;
-  switch (part) {
+  switch (access) {
   case 'd':
-    if (!param && (maker == ROLE_CONST || is_consumer(maker))) needed = "one element a place";
+    if (!param && (definition == ROLE_CONST || is_consumer(definition)))
+      needed = "one element for each position";
     break;
   case 'c':
-    if (!param && maker != ROLE_CONST) needed = "a parameter or a constant";
+    if (!param && definition != ROLE_CONST) needed = "a parameter or a constant";
     break;
   default:
     if (!param) needed = "a parameter";
@@ -210,11 +211,11 @@ static bool check_part(struct shape *s, uint32_t operand, uint32_t value, char p
   if (!needed) return true;
   return refuse(s,
                 arena_printf(s->arena, "operand %u of %s is %s, which may not be; it needs %s",
-                             operand, node_name(s), part_name(s, value), needed));
+                             operand, node_name(s), value_name(s, value), needed));
 }
 
 static bool check_operand(struct shape *s, const struct superop_node *node, uint32_t i,
-                          char part) {
+                          char access) {
   uint32_t value = node->operands[i];
   if (value >= node->result) {
     return refuse(s, arena_printf(s->arena, "operand %u of %s, $%u, is not known there", i,
@@ -227,8 +228,8 @@ static bool check_operand(struct shape *s, const struct superop_node *node, uint
     return refuse(s, arena_printf(s->arena, "operand %u of %s is %s, not %s", i, node_name(s),
                                   kind_name(kind), kind_name(needed)));
   }
-  if (!check_part(s, i, value, part)) return false;
-  if (part != 'S') return true;
+  if (!check_access(s, i, value, access)) return false;
+  if (access != 'S') return true;
   if (s->op->segments == SUPEROP_NONE) s->op->segments = value;
   return s->op->segments == value ||
          refuse(s, arena_printf(s->arena, "%s is under $%u, an operation before under $%u",
@@ -242,7 +243,7 @@ static void add_results(struct shape *s, const struct superop_node *node, const 
     uint32_t value = node->result + r;
     s->kinds[value] = (uint8_t)kind_of_letter(kinds[r], (enum type_word)node->type);
     s->sizes[value] = size;
-    s->makers[value] = s->node;
+    s->definitions[value] = s->node;
   }
   s->op->value_count = node->result + node->result_count;
 }
@@ -253,10 +254,10 @@ static bool complete_node(struct shape *s) {
   if (node->op >= SUPEROP_OPS) return refuse(s, "an opcode does not exist");
   const struct opcode_info *info = superop_info(node->op);
   enum superop_role role;
-  const char *parts = superop_parts(node->op, &role);
-  if (!parts) {
-    return refuse(s,
-                  arena_printf(s->arena, "%s has no place in a superoperator", info->spelling));
+  const char *access = superop_access(node->op, &role);
+  if (!access) {
+    return refuse(
+        s, arena_printf(s->arena, "%s may not occur in a superoperator", info->spelling));
   }
   node->role = (uint8_t)role;
   if (!check_type(s, node)) return false;
@@ -276,7 +277,7 @@ static bool complete_node(struct shape *s) {
                                   strlen(info->operands), node->operand_count));
   }
   for (uint32_t i = 0; i < node->operand_count; i++) {
-    if (!check_operand(s, node, i, parts[i])) return false;
+    if (!check_operand(s, node, i, access[i])) return false;
   }
   node->checked = node->checked && superop_may_fail(node);
   for (const struct size_rule *r = info->rules; r->a; r++) {
@@ -285,7 +286,7 @@ static bool complete_node(struct shape *s) {
   for (uint32_t i = 0; i < node->operand_count; i++) {
     s->op->uses[node->operands[i]]++;
     s->op->last_use[node->operands[i]] = s->node;
-    if (parts[i] == 'd') require_domain(s, s->sizes[node->operands[i]]);
+    if (access[i] == 'd') require_domain(s, s->sizes[node->operands[i]]);
   }
   struct superop_size size = size_of(s, node, info->result_size);
   if (!is_consumer(role) && role != ROLE_WHILE) require_domain(s, size);
@@ -309,7 +310,7 @@ static bool check_outputs(struct shape *s) {
     if (value < op->param_count) {
       return refuse(s, arena_printf(s->arena, "an output, $%u, is a parameter", value));
     }
-    s->node = s->makers[value];
+    s->node = s->definitions[value];
     if (op->nodes[s->node].role == ROLE_CONST) return refuse(s, "a constant is an output");
     if (op->last_use[value] == op->node_count) {
       return refuse(s, arena_printf(s->arena, "$%u is an output twice", value));
@@ -351,7 +352,7 @@ static bool complete(struct shape *s) {
   op->sizes = s->sizes = arena_alloc(s->arena, most * sizeof *s->sizes);
   op->uses = arena_alloc(s->arena, most * sizeof *op->uses);
   op->last_use = arena_alloc(s->arena, most * sizeof *op->last_use);
-  s->makers = arena_alloc(s->arena, most * sizeof *s->makers);
+  s->definitions = arena_alloc(s->arena, most * sizeof *s->definitions);
   size_t keys = 2 * (size_t)op->param_count + 1;
   s->klass = arena_alloc(s->arena, keys * sizeof *s->klass);
   for (size_t k = 0; k < keys; k++) s->klass[k] = (uint32_t)k;
@@ -365,7 +366,7 @@ static bool complete(struct shape *s) {
   for (; s->node < op->node_count; s->node++) {
     if (!complete_node(s)) return false;
   }
-  if (!superop_complete_loops(op, s->makers, &s->why, &s->node)) return false;
+  if (!superop_complete_loops(op, s->definitions, &s->why, &s->node)) return false;
   if (!check_outputs(s)) return false;
   find_cold(s);
   op->rule_count = (uint32_t)s->rules.count;

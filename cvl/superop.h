@@ -1,13 +1,14 @@
 /* superop.h - a superoperator: several vector operations that a back end may run as one.
  *
- * A superoperator is a short straight program: parameters, then nodes, each an ordinary
- * instruction on parameters and results of earlier nodes, then the list of its outputs. Its
- * meaning is to execute the nodes in order (superop_run does just that); a back end that does
- * it in one pass over memory must give the same bits and the same faults.
+ * A superoperator is a short straight-line program: parameters, then nodes, then the list of
+ * its outputs. A node is an ordinary instruction; its operands are parameters and results of
+ * earlier nodes. The meaning is to execute the nodes in order (superop_run does just that). A
+ * back end that executes it in one pass over memory must give the same bits and the same
+ * faults.
  *
- * What makes it one pass is its shape. There is one *domain* of n places, and every node is
+ * Its shape allows one pass. There is one *domain* of n positions, and every node is
  *
- *   a producer or map, whose result has one element for each place of the domain:
+ *   a producer or map, whose result has one element for each position of the domain:
  *     CONST          a scalar constant, only as an operand of DIST and INDEX
  *     DIST           of a parameter or CONST, under a descriptor parameter with total n
  *     INDEX          likewise, start and stride
@@ -17,34 +18,33 @@
  *                    parameter with n segments
  *     elementwise    of operands of the domain
  *   or ASSERT, which has no result: of flags, v and w of the domain
- *   or part of a loop, which every place runs for itself:
- *     CARRY          the value of a *carried* value before the first round: of the domain
- *     WHILE          a BOOL of the domain; a place where it is false leaves the loop
- *     NEXT           a carried value and what it is in the next round; its result: what it is
- *                    when the place has left
- *   or a consumer, whose results are outputs and no operands:
+ *   or belongs to a loop, which every position executes for itself:
+ *     CARRY          the initial value of a *carried* value: of the domain
+ *     WHILE          a BOOL of the domain; a position where it is F finishes
+ *     NEXT           a carried value and its value in the next round; its result: the value
+ * when the position has finished or a consumer, whose results are outputs and no operands:
  *     reductions     of an operand of the domain, under a descriptor parameter with total n
  *     scans          likewise
  *     PACK           likewise, of values and flags of the domain
  *     PERMUTE ...    scatters: values, index and flags of the domain; defaults a parameter;
  *                    both descriptors parameters, the source's with total n
  *
- * A loop is a run of nodes: CARRY once or more, elementwise ones, WHILE, elementwise ones, and
- * NEXT for every carried value in their order. Rounds are executed while a place is left: the
- * nodes up to WHILE, then, at the places that stay, those after it, and all carried values
- * change at once. Operands inside are carried values, what was computed inside before, and DIST
- * of a CONST; what else a loop needs is carried without change. Nothing inside is used behind
- * the loop but the results of NEXT, and nothing inside may fail, not even on what places that
- * have left hold: a back end may go on computing those. A superoperator with loops has no
- * ASSERT.
+ * A loop is a sequence of nodes: CARRY once or more, elementwise ones, WHILE, elementwise ones,
+ * and NEXT for every carried value in their order. Rounds are executed until all positions have
+ * finished. In a round the nodes up to WHILE are executed, then, at the positions that go on,
+ * those after it; then all carried values change at once. Operands inside are carried values,
+ * results computed inside before, and DIST of a CONST; whatever else a loop needs is carried
+ * unchanged. Only the results of NEXT are used after the loop. Nothing inside may fail, not
+ * even on the values of finished positions: a back end may go on computing those. A
+ * superoperator with loops has no ASSERT.
  *
  * All reductions, scans and packs of one superoperator have the same descriptor parameter.
  * DIST, INDEX and gathers may have others. A scatter is the only consumer of its superoperator
  * that may fail after others wrote (results are dropped then).
  *
- * Where several nodes fail, the first of them in the order of nodes is told, at its lowest
- * place. What only the message of an ASSERT says, v and w, need not be computed unless a flag
- * is false: nodes that nothing else needs are *cold*.
+ * Where several nodes fail, the first of them in the order of nodes is reported, at its lowest
+ * position. What only the message of an ASSERT says, v and w, need not be computed unless a
+ * flag is F: nodes that nothing else needs are *cold*.
  *
  * An operand is a *value number*: parameters come first, 0 to param_count-1, then the results
  * of the nodes in order (PACK has two).
@@ -82,7 +82,9 @@ enum superop_role {
   ROLE_ASSERT
 };
 
-/* What is no instruction of a program, beside the opcodes. */
+/* Operations of superoperators that are not instructions of programs; numbered after the
+ * opcodes.
+ */
 enum { SUPEROP_CARRY = OPC_COUNT, SUPEROP_WHILE, SUPEROP_NEXT, SUPEROP_OPS };
 
 struct superop_node {
@@ -92,8 +94,8 @@ struct superop_node {
   uint8_t operand_count;
   uint8_t result_count; /* by superop_complete */
   bool checked;         /* its elements have to be checked: divisors, indices. False only for an
-                           operation without conditions (superop_complete sees to that), or where they
-                           are proven to hold */
+                           operation without conditions (superop_complete ensures that), or where
+                           they are proven to hold */
   uint32_t operands[MAX_OPERANDS]; /* value numbers, deepest first */
   uint32_t result;                 /* number of its first result; by superop_complete */
   struct cvl_value constant;       /* CONST: CVL_SCALAR */
@@ -103,8 +105,8 @@ struct superop_node {
   uint32_t origin;       /* as in struct vcode_instruction */
 };
 
-/* A size: SIZE_ONE, or SIZE_LEN, SIZE_TOTAL or SIZE_COUNT of a parameter. SIZE_UNKNOWN: only
- * execution tells (results of PACK). */
+/* A size: SIZE_ONE, or SIZE_LEN, SIZE_TOTAL or SIZE_COUNT of a parameter. SIZE_UNKNOWN: known
+ * after execution only (results of PACK). */
 struct superop_size {
   uint8_t what;
   uint32_t param;
@@ -137,10 +139,10 @@ struct superop {
   struct superop_size domain;       /* n */
   uint32_t segments;                /* descriptor parameter of reductions, scans and packs, or
                                        SUPEROP_NONE */
-  uint32_t rule_count; /* every rule of every node, and that everything in the domain has its
-                          size; all over parameters, without what rules before imply. Where one
-                          does not hold, executing the nodes may still be right: two parts that
-                          only the domain connects do not mind */
+  uint32_t rule_count; /* every rule of every node, and that all values of the domain have its
+                          size; in terms of parameters, without those that rules before imply.
+                          Where one does not hold, executing the nodes may still succeed: if
+                          only the domain connects its two sizes */
   const struct superop_rule *rules;
 };
 
@@ -149,22 +151,21 @@ const struct opcode_info *superop_info(uint32_t op);
 /* The same of a spelling; false if there is none. */
 bool superop_find(const char *text, size_t length, uint32_t *op);
 
-/* What an opcode is in a superoperator, and which part each operand plays, deepest first; NULL
- * if it has no place there.
- *   d  has one element for each place of the domain: a parameter, or the result of a producer
- *   p  a vector parameter          c  a vector parameter or a CONST
- *   s  a descriptor parameter      S  the one that all reductions, scans and packs share
+/* The role of an opcode in a superoperator, and how each operand is accessed, deepest first;
+ * NULL if it may not occur there. d  by position: a parameter of the domain's length, or the
+ * result of a producer or map p  a whole vector parameter    c  a whole vector parameter or a
+ * CONST s  a descriptor parameter      S  the descriptor of all reductions, scans and packs
  * Longer than the operands for elementwise operations. */
-const char *superop_parts(uint32_t op, enum superop_role *);
+const char *superop_access(uint32_t op, enum superop_role *);
 
 #define SUPEROP_NONE UINT32_MAX
 enum { SUPEROP_VALUES_MAX = 4096 }; /* parameters and results of one superoperator */
 
-/* Checks kinds and shape as above and fills in what is derived, in the arena. False with the
- * reason, a sentence without full stop, in *why (arena memory) if it is not a superoperator,
- * and in *node the number of the node at fault (node_count: none, but the list of outputs);
- * *why is NULL if memory fails. Never jumps. Results that nobody uses are allowed, since their
- * faults are wanted, and so are parameters that nobody uses: nothing is required of those. */
+/* Checks kinds and shape as above and derives the rest, in the arena. If it is not a
+ * superoperator, false with the reason, a sentence without full stop, in *why (arena memory),
+ * and in *node the number of the node at fault (node_count: the list of outputs); *why is NULL
+ * if memory fails. Never jumps. Results without use are allowed, since their faults matter, and
+ * so are parameters without use, of which nothing is required. */
 bool superop_complete(struct arena *, struct superop *, const char **why, uint32_t *node);
 
 /* Whether the operation of a completed node has conditions on its elements: the node is checked
@@ -185,13 +186,14 @@ struct superop_loop superop_loop_at(const struct superop *, uint32_t first);
 /* The first node of the loop that a CARRY or NEXT, node k, belongs to. */
 uint32_t superop_loop_of(const struct superop *, uint32_t k);
 bool superop_has_loops(const struct superop *);
-/* Part of superop_complete (superop-loop.c), when nodes and uses are known: checks the loops,
- * and makes last_use what is said above. makers[v]: the node of value v. False with the reason
- * and the node. */
-bool superop_complete_loops(struct superop *, const uint32_t *makers, const char **why,
+/* Called by superop_complete (superop-loop.c), when nodes and uses are known: checks the loops,
+ * and extends last_use of what a loop reads. definitions[v]: the node of value v. False with
+ * the reason and the node. */
+bool superop_complete_loops(struct superop *, const uint32_t *definitions, const char **why,
                             uint32_t *node);
 
-/* In debug builds aborts if a completed one is not as is said above; superop_complete calls it. */
+/* In debug builds aborts if a completed one contradicts the comments above; superop_complete
+ * calls it. */
 void superop_check(const struct superop *);
 
 /* Whether two superoperators compute the same: equal in everything but numbers, positions and
@@ -202,8 +204,8 @@ uint64_t superop_hash(const struct superop *);
 /* Executes the nodes one by one on a back end: the meaning of a superoperator. Operands are
  * as the contract's `run` wants them; rules need not hold: where one does not, the fault is
  * that of the node (CVL_E_SIZE, position = the index of the opcode's rule; 0 of CARRY and
- * WHILE, where places are missing). Between rounds of a loop `stop`, which may be NULL, is
- * asked whether to end: then the result is false, perhaps without a fault. */
+ * WHILE, whose operands are too short or too long). Between rounds of a loop `stop`, which may
+ * be NULL, is asked whether to end: then the result is false, perhaps without a fault. */
 bool superop_run(const struct cvl_backend *, struct cvl_context *, uint64_t site,
                  const struct superop *, const struct cvl_stop *stop,
                  const struct cvl_value *operands, struct cvl_value *outs);

@@ -81,7 +81,7 @@ static double traffic_of_item(const struct fuse_block *b, const struct fuse_item
   for (uint32_t k = it->first; k < it->first + it->count; k++) {
     const struct fuse_member *m = &b->members.items[k];
     enum superop_role role;
-    const char *parts = superop_parts((enum opcode)m->x->op, &role);
+    const char *parts = superop_access((enum opcode)m->x->op, &role);
     for (uint32_t i = 0; i < m->x->operand_count; i++) {
       ir_var v = m->x->operands[i];
       if ((parts[i] != 'd' && parts[i] != 'p') || fuse->seen[v] == fuse->stamp) continue;

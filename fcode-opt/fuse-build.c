@@ -35,7 +35,7 @@ static void number(struct builder *s, ir_var v, uint32_t value) {
 
 static const char *parts_of(const struct ir_binding *x) {
   enum superop_role role;
-  return superop_parts((enum opcode)x->op, &role);
+  return superop_access((enum opcode)x->op, &role);
 }
 
 static bool is_constant(const struct builder *s, char part, ir_var v) {

@@ -51,7 +51,7 @@ static void number_block(struct copier *c, const struct ir_block *block) {
 static const char *fused_parts(const struct copier *c, const struct ir_binding *x,
                                enum superop_role *role) {
   if (x->form != IR_OP) return NULL;
-  const char *parts = superop_parts(x->op, role);
+  const char *parts = superop_access(x->op, role);
   if (!parts) return NULL;
   const ir_var v = fuse_is_producer((uint8_t)*role) ? x->results[0] : x->operands[0];
   const bool scalar = sizes_known(c->fuse->sizes, c->fuse->function, v, SIZE_LEN) == 1;

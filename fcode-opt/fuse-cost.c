@@ -58,7 +58,7 @@ static double map_work(const struct ir_binding *x) {
 
 double fuse_work(const struct fuse *fuse, const struct ir_binding *x) {
   enum superop_role role;
-  const char *parts = superop_parts((enum opcode)x->op, &role);
+  const char *parts = superop_access((enum opcode)x->op, &role);
   if (!parts) return WORK_SIMPLE;
   switch (role) {
   case ROLE_SPREAD:

@@ -29,7 +29,7 @@ static void look_at(struct lengths *l, const struct ir_block *block) {
   for (uint32_t i = 0; i < block->count; i++) {
     const struct ir_binding *x = &block->bindings[i];
     enum superop_role role = ROLE_CONST;
-    const char *parts = x->form == IR_OP ? superop_parts((enum opcode)x->op, &role) : NULL;
+    const char *parts = x->form == IR_OP ? superop_access((enum opcode)x->op, &role) : NULL;
     bool length = x->form == IR_OP && x->op == OPC_LENGTH;
     for (uint32_t k = 0; k < x->operand_count; k++)
       l->others[x->operands[k]] += !length && !(parts && parts[k] == 'd');

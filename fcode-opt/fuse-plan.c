@@ -44,7 +44,7 @@ static void classify(struct fuse_block *b, struct fuse_unit *u) {
   u->conditional = !u->ordered && depends_on_check(fuse, x);
   u->group = NO_GROUP;
   enum superop_role role = ROLE_CONST;
-  if (x->form == IR_OP) u->parts = superop_parts((enum opcode)x->op, &role);
+  if (x->form == IR_OP) u->parts = superop_access((enum opcode)x->op, &role);
   u->role = (uint8_t)role;
   if (!u->parts) return;
   if (is_scalar(b, u)) {

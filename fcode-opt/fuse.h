@@ -47,7 +47,7 @@ struct fuse_need {
 /* A binding of the block being fused. */
 struct fuse_unit {
   struct ir_binding *x;
-  const char *parts; /* superop_parts; NULL: it cannot be fused */
+  const char *parts; /* superop_access; NULL: it cannot be fused */
   uint8_t role;      /* enum superop_role */
   uint8_t effects;   /* set of enum effect; 0: it is safe */
   bool ordered;      /* it may fail or has an effect: ordered units keep their order */

@@ -1,9 +1,9 @@
 /* emit-block.c - one C function for the maps of a stage: loads, expressions, stores, in one
- * loop that compilers vectorise. Division is left to the scalar units, as anywhere; sine,
- * cosine and tangent are computed by their vector form first and, where an argument was large,
- * all again. Of ASSERTs the loop only finds out whether any flag was false; all is then gone
- * through once more to see which. The last stage has a second function, whose loop hands what
- * it computes to the reductions.
+ * loop that compilers vectorise. Division is not vectorised, as in all kernels. Sine, cosine
+ * and tangent are first computed by their vector forms; if an argument was large, all are
+ * computed again. For ASSERTs the loop only finds out whether any flag was false; then a second
+ * loop finds out which. The last stage has a second function, whose loop passes its values to
+ * the reductions.
  */
 #include "base/check.h"
 #include "fused-kernels/emit-expression.h"
@@ -20,22 +20,22 @@ static bool is_block(const struct superop *op, const struct fused_blocks *b, uin
   return fused_in_blocks(op, k) && !b->looped[k];
 }
 
-/* The stage that may begin a loop. */
+/* The first stage that may run a loop. */
 static unsigned stage_of_loop(const struct superop *op, const struct fused_blocks *b,
-                              const uint32_t *makers, uint32_t first) {
+                              const uint32_t *definitions, uint32_t first) {
   unsigned stage = 0;
   for (uint32_t k = first; op->nodes[k].role == ROLE_CARRY; k++) {
     const uint32_t v = op->nodes[k].operands[0];
     if (v < op->param_count) continue;
-    unsigned s = b->stage[makers[v]] + (is_block(op, b, makers[v]) ? 1U : 0U);
+    unsigned s = b->stage[definitions[v]] + (is_block(op, b, definitions[v]) ? 1U : 0U);
     if (s > stage) stage = s;
   }
   return stage;
 }
 
-/* What a function for a stage reads is there: of an earlier stage, written; or of its own. */
+/* A stage reads only values of its own, and of earlier stages that write them. */
 static void check_plan(const struct superop *op, const struct fused_blocks *b,
-                       const uint32_t *makers) {
+                       const uint32_t *definitions) {
   for (uint32_t k = 0; k < op->node_count; k++) {
     const struct superop_node *node = &op->nodes[k];
     if (!is_block(op, b, k)) continue;
@@ -43,8 +43,8 @@ static void check_plan(const struct superop *op, const struct fused_blocks *b,
     for (unsigned i = 0; i < (node->role == ROLE_ASSERT ? 1U : node->operand_count); i++) {
       const uint32_t v = node->operands[i];
       if (v < op->param_count) continue;
-      invariant(b->stage[makers[v]] <= b->stage[k]);
-      invariant(!is_block(op, b, makers[v]) || b->stage[makers[v]] == b->stage[k] ||
+      invariant(b->stage[definitions[v]] <= b->stage[k]);
+      invariant(!is_block(op, b, definitions[v]) || b->stage[definitions[v]] == b->stage[k] ||
                 b->written[v]);
     }
   }
@@ -55,7 +55,7 @@ bool fused_blocks_plan(struct arena *arena, const struct superop *op, struct fus
   b->stage = arena_alloc(arena, op->node_count + 1);
   b->written = arena_alloc(arena, (op->value_count + 1) * sizeof *b->written);
   b->looped = arena_alloc(arena, op->node_count + 1);
-  uint32_t *makers = arena_alloc(arena, (op->value_count + 1) * sizeof *makers);
+  uint32_t *definitions = arena_alloc(arena, (op->value_count + 1) * sizeof *definitions);
   uint32_t loop_end = 0;
   unsigned loop_stage = 0;
   for (uint32_t k = 0; k < op->node_count; k++) {
@@ -63,18 +63,18 @@ bool fused_blocks_plan(struct arena *arena, const struct superop *op, struct fus
     unsigned stage = 0, count = node->operand_count;
     if (node->role == ROLE_CARRY && !b->looped[k]) {
       loop_end = superop_loop_at(op, k).last;
-      loop_stage = stage_of_loop(op, b, makers, k);
+      loop_stage = stage_of_loop(op, b, definitions, k);
       for (uint32_t i = k; i <= loop_end; i++) b->looped[i] = true;
     }
     if (b->looped[k]) stage = loop_stage;
     bool in_blocks = is_block(op, b, k);
-    if (op->cold[k]) count = 0; /* waits for nothing, and needs nothing */
+    if (op->cold[k]) count = 0; /* needs nothing */
     if (node->role == ROLE_ASSERT) count = in_blocks;
     for (unsigned i = 0; i < count; i++) {
       if (node->operands[i] < op->param_count) continue;
-      uint32_t maker = makers[node->operands[i]];
-      bool waits = is_block(op, b, maker) && !in_blocks;
-      unsigned s = b->stage[maker] + (waits ? 1U : 0U);
+      uint32_t definition = definitions[node->operands[i]];
+      bool waits = is_block(op, b, definition) && !in_blocks;
+      unsigned s = b->stage[definition] + (waits ? 1U : 0U);
       if (s > stage) stage = s;
     }
     if (stage >= MOST_STAGES) return false;
@@ -82,18 +82,18 @@ bool fused_blocks_plan(struct arena *arena, const struct superop *op, struct fus
     if (in_blocks && stage >= b->stage_count) b->stage_count = stage + 1;
     for (unsigned i = 0; i < count; i++) {
       uint32_t v = node->operands[i];
-      if (v >= op->param_count && is_block(op, b, makers[v]) &&
-          (!in_blocks || b->stage[makers[v]] != stage)) {
+      if (v >= op->param_count && is_block(op, b, definitions[v]) &&
+          (!in_blocks || b->stage[definitions[v]] != stage)) {
         b->written[v] = true;
       }
     }
-    for (unsigned r = 0; r < node->result_count; r++) makers[node->result + r] = k;
+    for (unsigned r = 0; r < node->result_count; r++) definitions[node->result + r] = k;
   }
   for (uint32_t i = 0; i < op->output_count; i++) {
     uint32_t v = op->outputs[i];
-    if (is_block(op, b, makers[v])) b->written[v] = true;
+    if (is_block(op, b, definitions[v])) b->written[v] = true;
   }
-  check_plan(op, b, makers);
+  check_plan(op, b, definitions);
   return true;
 }
 
@@ -109,8 +109,8 @@ bool fused_blocks_fold(const struct superop *op, const struct fused_blocks *b) {
     if (last && is_reduced(node)) return false;
     if (node->role != ROLE_REDUCE) continue;
     for (uint32_t m = 0; m < op->node_count; m++) {
-      const struct superop_node *maker = &op->nodes[m];
-      if (maker->result_count == 0 || maker->result != node->operands[0]) continue;
+      const struct superop_node *definition = &op->nodes[m];
+      if (definition->result_count == 0 || definition->result != node->operands[0]) continue;
       if (is_block(op, b, m)) {
         computed |= b->stage[m] + 1U == b->stage_count;
       } else if (b->stage[m] >= b->stage_count) {
@@ -162,7 +162,9 @@ static bool is_read(const struct block *b, uint32_t v) {
   return is_needed(b, v);
 }
 
-/* Whether value v of the stage is written: not what only reductions want that take it here. */
+/* Whether value v of the stage is written: not if reductions that read it here are its only
+ * uses.
+ */
 static bool is_written(const struct block *b, uint32_t v) {
   if (!b->folds || !b->plan->written[v]) return b->plan->written[v];
   for (uint32_t i = 0; i < b->op->output_count; i++) {
@@ -208,19 +210,19 @@ static void declarations(const struct block *b) {
     }
   }
   for (uint32_t v = 0; v < b->op->value_count; v++) {
-    const struct superop_node *maker = emit_maker_of(b->op, v);
-    if (maker == NULL || !is_in_stage(b, (uint32_t)(maker - b->op->nodes))) continue;
+    const struct superop_node *definition = emit_definition(b->op, v);
+    if (definition == NULL || !is_in_stage(b, (uint32_t)(definition - b->op->nodes))) continue;
     if (is_written(b, v)) {
       fprintf(b->out, "  %s *restrict out%u = out[%u];\n", type_of(b, v), v, v);
     }
   }
 }
 
-/* What a loop over the places does. */
+/* What a loop over the positions computes. */
 enum pass {
-  PASS_NEAR,  /* sin and the like where the argument is not large */
-  PASS_WHOLE, /* everything, but for which flags of ASSERTs are false */
-  PASS_FLAGS  /* everything, and that */
+  PASS_NEAR,  /* everything, with sin and the like right for arguments that are not large */
+  PASS_WHOLE, /* everything, but not which flags of ASSERTs are false */
+  PASS_FLAGS  /* everything, also that */
 };
 
 /* vV = the node's expression; an ASSERT has none. */
@@ -263,7 +265,8 @@ static void assignment(const struct block *b, uint32_t k, enum pass pass) {
   fputs(");\n", b->out);
 }
 
-/* What is done at place i, with the results of the reductions so far in lane `lane`. */
+/* Writes the body of the loop, for position i, with the partial results of the reductions in
+ * lane `lane`. */
 static void body(const struct block *b, enum pass pass, const char *lane) {
   for (uint32_t v = 0; v < b->op->value_count; v++) {
     if (is_read(b, v) && emit_spread_constant(b->op, v) == NULL &&
@@ -294,17 +297,17 @@ static void body(const struct block *b, enum pass pass, const char *lane) {
   }
 }
 
-/* Compilers give up on the restrict of many pointers, and then on vectors: they are told again
- * that no output overlaps anything. */
+/* Compilers ignore the restrict of many pointers, and then do not vectorise: EMIT_IVDEP says
+ * once more that no output overlaps anything. */
 static void loop(const struct block *b, enum pass pass, const char *condition) {
   fprintf(b->out, EMIT_IVDEP "  for (uint64_t i = 0; %si < n; i++) {\n", condition);
   body(b, pass, NULL);
   fputs("  }\n", b->out);
 }
 
-/* Asks for the lines of parameters that a later row reads, into the second-level cache: the
- * processor's own prefetching stops at every page. */
-static void ask_ahead(const struct block *b) {
+/* Prefetches lines of parameters that a later row reads into the second-level cache: the
+ * hardware prefetcher stops at page boundaries. */
+static void prefetch(const struct block *b) {
   fputs("#ifdef __GNUC__\n", b->out);
   for (uint32_t v = 0; v < b->op->param_count; v++) {
     if (!is_read(b, v)) continue;
@@ -321,7 +324,7 @@ static bool is_reduction(const struct block *b, uint32_t k) {
   return b->op->nodes[k].role == ROLE_REDUCE;
 }
 
-/* The lanes of all reductions are begun, or taken from the caller. */
+/* Initialises the lanes of all reductions, or loads those of the caller. */
 static void take_lanes(const struct block *b) {
   for (uint32_t k = 0, number = 0; k < b->op->node_count; k++) {
     if (!is_reduction(b, k)) continue;
@@ -339,7 +342,7 @@ static void take_lanes(const struct block *b) {
   }
 }
 
-/* ... and given back, or folded to the total of the block. */
+/* Stores the lanes for the caller, or combines them to the total of the block. */
 static void give_lanes(const struct block *b) {
   for (uint32_t k = 0, number = 0; k < b->op->node_count; k++) {
     if (!is_reduction(b, k)) continue;
@@ -375,7 +378,7 @@ static void rows(const struct block *b) {
           CVL_REDUCE_LANES, CVL_REDUCE_BLOCK);
   take_lanes(b);
   fputs("    for (; row + LANES <= end; row += LANES) {\n", b->out);
-  ask_ahead(b);
+  prefetch(b);
   fputs(EMIT_IVDEP "    for (uint64_t j = 0; j < LANES; j++) {\n"
                    "      const uint64_t i = row + j;\n",
         b->out);

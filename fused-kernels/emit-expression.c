@@ -15,7 +15,7 @@ const char *emit_type(struct widths w, enum superop_kind kind) {
   return "uint8_t";
 }
 
-const struct superop_node *emit_maker_of(const struct superop *op, uint32_t v) {
+const struct superop_node *emit_definition(const struct superop *op, uint32_t v) {
   for (uint32_t k = op->node_count; k-- > 0;) {
     if (v >= op->nodes[k].result) return v < op->param_count ? NULL : &op->nodes[k];
   }
@@ -23,10 +23,10 @@ const struct superop_node *emit_maker_of(const struct superop *op, uint32_t v) {
 }
 
 const struct cvl_value *emit_spread_constant(const struct superop *op, uint32_t v) {
-  const struct superop_node *maker = emit_maker_of(op, v);
-  if (maker == NULL || maker->role != ROLE_SPREAD) return NULL;
-  maker = emit_maker_of(op, maker->operands[0]);
-  return maker == NULL ? NULL : &maker->constant;
+  const struct superop_node *definition = emit_definition(op, v);
+  if (definition == NULL || definition->role != ROLE_SPREAD) return NULL;
+  definition = emit_definition(op, definition->operands[0]);
+  return definition == NULL ? NULL : &definition->constant;
 }
 
 void emit_literal(const struct cvl_value *c, FILE *out) {
@@ -128,7 +128,7 @@ static void emit_changes(const struct superop *op, struct superop_loop l, struct
   fprintf(out, "%s}\n", indent);
 }
 
-void emit_loop_part(const struct superop *op, uint32_t k, struct widths w, const char *indent,
+void emit_loop_node(const struct superop *op, uint32_t k, struct widths w, const char *indent,
                     FILE *out) {
   const struct superop_node *node = &op->nodes[k];
   if (node->role == ROLE_WHILE) {

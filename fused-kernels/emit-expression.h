@@ -1,5 +1,5 @@
 /* emit-expression.h - what all emitted source is made of: C types, literals, and the
- * expressions of operations.def with values in the place of x, y and f. Private to this room.
+ * expressions of operations.def with values substituted for x, y and f. Private to this room.
  */
 #ifndef RAVEL_FUSED_EMIT_EXPRESSION_H
 #define RAVEL_FUSED_EMIT_EXPRESSION_H
@@ -22,17 +22,18 @@ void emit_expression(const char *text, unsigned count, const char *const *operan
 /* The same for a map node whose operand values v are written vV. */
 void emit_map(const char *text, const struct superop_node *, FILE *);
 
-/* Node k, a part of a loop, whose values v are vV: a `for` around what stands between CARRY and
- * NEXT. */
-void emit_loop_part(const struct superop *, uint32_t k, struct widths, const char *indent,
+/* Writes node k of a loop, whose values v are vV: a `for` around the nodes between CARRY and
+ * NEXT.
+ */
+void emit_loop_node(const struct superop *, uint32_t k, struct widths, const char *indent,
                     FILE *);
 
-/* The node that makes value v; NULL for a parameter. */
-const struct superop_node *emit_maker_of(const struct superop *, uint32_t v);
+/* The node that defines value v; NULL for a parameter. */
+const struct superop_node *emit_definition(const struct superop *, uint32_t v);
 /* The constant behind value v, if it is a DIST of one; or NULL. */
 const struct cvl_value *emit_spread_constant(const struct superop *, uint32_t v);
 
-/* Before a loop that compilers are to vectorise: no place of it needs what another stores. */
+/* Before a loop that compilers should vectorise: no iteration reads what another one stores. */
 #define EMIT_IVDEP                                                                             \
   "#ifdef __clang__\n"                                                                         \
   "#pragma clang loop vectorize(assume_safety)\n"                                              \

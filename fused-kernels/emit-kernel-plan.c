@@ -1,4 +1,5 @@
-/* emit-kernel-plan.c - what the kernel of a superoperator does, and what is left to its host.
+/* emit-kernel-plan.c - the plan of a superoperator's kernel: what the kernel computes, and what
+ * is left to the host.
  */
 #include "fused-kernels/emit-kernel-plan.h"
 
@@ -20,8 +21,8 @@ static bool is_consumer(const struct superop_node *node) {
          node->role == ROLE_SCATTER;
 }
 
-/* Whether its result is an element for each place, or a constant. */
-static bool is_place(const struct superop_node *node) {
+/* Whether its result has an element for each position, or is a constant. */
+static bool has_elements(const struct superop_node *node) {
   return !is_consumer(node) && node->role != ROLE_ASSERT;
 }
 
@@ -62,7 +63,7 @@ static void need_operands(struct fused_kernel *k, uint32_t i) {
   unsigned count = kernel_constant_spread(k->op, node) ? 1 : node->operand_count;
   for (unsigned j = 0; j < count; j++) {
     bool hot = k->tasks[i] == TASK_INSIDE && superop_matters(node, j);
-    (hot ? k->read : k->told)[node->operands[j]] = true;
+    (hot ? k->read : k->reported)[node->operands[j]] = true;
   }
 }
 
@@ -81,13 +82,13 @@ static void plan_nodes(struct fused_kernel *k, unsigned leave) {
       k->spread[v] = k->written[v];
       k->written[v] = false;
     }
-    if (is_place(node)) {
+    if (has_elements(node)) {
       bool in_loop =
           node->role == ROLE_CARRY || node->role == ROLE_WHILE || node->role == ROLE_NEXT;
       bool inside = in_loop || k->written[v] || k->read[v] || node->checked;
-      if (inside || k->told[v]) k->tasks[i] = inside ? TASK_INSIDE : TASK_TOLD;
+      if (inside || k->reported[v]) k->tasks[i] = inside ? TASK_INSIDE : TASK_REPORTED;
     }
-    if (k->tasks[i] != TASK_INSIDE && k->tasks[i] != TASK_TOLD) continue;
+    if (k->tasks[i] != TASK_INSIDE && k->tasks[i] != TASK_REPORTED) continue;
     need_operands(k, i);
     if (node->role == ROLE_REDUCE) k->by_slots = true;
     k->is_empty &= node->role == ROLE_CONST;
@@ -110,7 +111,7 @@ static void add_member(struct fused_kernel *k, enum fused_member_kind kind, uint
       .kind = (uint8_t)kind,
       .elem = (uint8_t)elem_of(k->widths, k->op->kinds[value]),
       .looked_up = kind == MEMBER_SEGMENTS && (kernel_looks_up(k, value, TASK_INSIDE) ||
-                                               kernel_looks_up(k, value, TASK_TOLD)),
+                                               kernel_looks_up(k, value, TASK_REPORTED)),
       .number = number};
 }
 
@@ -121,12 +122,12 @@ void fused_kernel_plan(struct arena *arena, const struct superop *op, struct wid
   k->written = arena_alloc(arena, (op->value_count + 1) * sizeof *k->written);
   k->spread = arena_alloc(arena, (op->value_count + 1) * sizeof *k->spread);
   k->read = arena_alloc(arena, (op->value_count + 1) * sizeof *k->read);
-  k->told = arena_alloc(arena, (op->value_count + 1) * sizeof *k->told);
+  k->reported = arena_alloc(arena, (op->value_count + 1) * sizeof *k->reported);
   k->members = arena_alloc(arena, (op->value_count + op->node_count + 1) * sizeof *k->members);
   plan_consumers(k, leave);
   plan_nodes(k, leave);
   for (uint32_t v = 0; v < op->param_count; v++) {
-    if (!k->read[v] && !k->told[v]) continue;
+    if (!k->read[v] && !k->reported[v]) continue;
     add_member(k, op->kinds[v] == SUPEROP_SEGDES ? MEMBER_SEGMENTS : MEMBER_OPERAND, v, v);
   }
   for (uint32_t v = op->param_count; v < op->value_count; v++) {
@@ -146,7 +147,7 @@ struct fused_source_memory {
   struct arena arena;
 };
 
-/* FNV-1a twice, from two offsets: enough to tell texts apart that nobody chose to be alike. */
+/* FNV-1a twice, from two offsets: enough to distinguish texts that were not made to collide. */
 static void make_key(const char *text, char key[40]) {
   uint64_t a = 0xcbf29ce484222325u, b = 0x84222325cbf29ce4u;
   for (const char *c = text; *c != '\0'; c++) {

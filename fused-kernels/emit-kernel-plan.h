@@ -1,17 +1,19 @@
-/* emit-kernel-plan.h - what the plan and the text of kernels share. Private to this room. */
+/* emit-kernel-plan.h - functions for both the plan and the text of kernels. Private to this
+ * room.
+ */
 #ifndef RAVEL_FUSED_EMIT_KERNEL_PLAN_H
 #define RAVEL_FUSED_EMIT_KERNEL_PLAN_H
 
 #include "fused-kernels/emit-kernel.h"
 
-/* The descriptor that gives a place its segment, for a node that asks for it. */
+/* The descriptor of a position's segment, for a node that needs it; else SUPEROP_NONE. */
 uint32_t kernel_near(const struct superop_node *);
 /* The descriptor that the index of a gather refers to. */
 uint32_t kernel_far(const struct superop_node *);
 /* Whether the node is a DIST of a CONST: the same everywhere, whatever its descriptor. */
 bool kernel_constant_spread(const struct superop *, const struct superop_node *);
-/* Whether nodes of this task ask for the segments of places under descriptor v. Slots lie in
- * one segment of theirs, which is known. */
+/* Whether nodes of this task look up the segments of positions under descriptor v. The segment
+ * of a slot is known. */
 bool kernel_looks_up(const struct fused_kernel *, uint32_t v, enum fused_task);
 
 #endif

@@ -106,7 +106,7 @@ static void without_literals(const char *line, FILE *out) {
 static void elementary_line(const char *line, FILE *out) {
   static const struct {
     const char *begin, *instead;
-    bool rest; /* of the line follows */
+    bool keeps_end; /* the end of the line is kept */
   } changes[] = {
       {"#include", "", false},
       {"extern \"C\"", "", false},
@@ -122,7 +122,7 @@ static void elementary_line(const char *line, FILE *out) {
   for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
     if (strncmp(line, changes[i].begin, strlen(changes[i].begin)) != 0) continue;
     fputs(changes[i].instead, out);
-    if (changes[i].rest) fputs(line + strlen(changes[i].begin), out);
+    if (changes[i].keeps_end) fputs(line + strlen(changes[i].begin), out);
     return;
   }
   without_literals(line, out);

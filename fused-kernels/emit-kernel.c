@@ -1,12 +1,12 @@
 /* emit-kernel.c - the struct that is the body of a superoperator's kernel.
  *
- * At a place all parameters are loaded, then the nodes are evaluated in order, then what is
- * wanted is stored: a compiler cannot move a load over a store. Faults of a place are noted and
- * reported once, at the end: the first node at fault is the one that counts. What only the
- * report of an ASSERT needs is loaded and evaluated where its flag is false.
+ * At each position all parameters are loaded, then the nodes are evaluated in order, then
+ * results are stored: a compiler cannot move a load over a store. Faults of a position are
+ * noted and reported once, at the end: that of the first node. What only the report of an
+ * ASSERT needs is loaded and evaluated if its flag is false.
  *
- * Value V is vV at a place, descriptor K's segment there sK; parameter K is pK, a written value
- * oV, the partial results of reduction K tK.
+ * At a position value V is vV, and the segment under descriptor K is sK; parameter K is pK, a
+ * written value oV, the partial results of reduction K tK.
  */
 #include "fused-kernels/emit-kernel.h"
 
@@ -59,11 +59,12 @@ static void members(const struct body *b) {
   fputs("  ravel::faults bad;\n  int64_t n;\n\n", b->out);
 }
 
-/* ---- a place ---- */
+/* ---- nodes at a position ---- */
 
 /* Whether the value of a node is used, once it has been checked. */
 static bool is_used(const struct body *b, const struct superop_node *node) {
-  return b->k->read[node->result] || b->k->written[node->result] || b->k->told[node->result];
+  return b->k->read[node->result] || b->k->written[node->result] ||
+         b->k->reported[node->result];
 }
 
 static void map(const struct body *b, const struct superop_node *node, uint32_t k) {
@@ -143,7 +144,7 @@ static void evaluate(const struct body *b, uint32_t k) {
   case ROLE_MAP: map(b, node, k); break;
   case ROLE_CARRY:
   case ROLE_WHILE:
-  case ROLE_NEXT: emit_loop_part(b->op, k, b->k->widths, b->indent, b->out); break;
+  case ROLE_NEXT: emit_loop_node(b->op, k, b->k->widths, b->indent, b->out); break;
   case ROLE_REDUCE:
   case ROLE_SCAN:
   case ROLE_PACK:
@@ -152,22 +153,22 @@ static void evaluate(const struct body *b, uint32_t k) {
   }
 }
 
-/* Whether operand i of a node is read at the place: not that of DIST or INDEX, or what a gather
+/* Whether operand i of a node is read elementwise: not that of DIST or INDEX, or what a gather
  * takes from. */
-static bool is_at_place(const struct superop_node *node, unsigned i) {
+static bool reads_element(const struct superop_node *node, unsigned i) {
   enum superop_role role = (enum superop_role)node->role;
   return role == ROLE_MAP || role == ROLE_CARRY || role == ROLE_REDUCE || role == ROLE_ASSERT ||
          ((role == ROLE_GATHER || role == ROLE_PICK) && i != 0);
 }
 
-/* Whether the kernel reads the elements of parameter v at every place. */
+/* Whether the kernel reads the elements of parameter v at every position. */
 static bool is_loaded(const struct body *b, uint32_t v) {
   const struct superop *op = b->op;
   for (uint32_t k = 0; k < op->node_count; k++) {
     const struct superop_node *node = &op->nodes[k];
     if (b->k->tasks[k] != TASK_INSIDE) continue;
     for (unsigned i = 0; i < node->operand_count; i++) {
-      if (is_at_place(node, i) && superop_matters(node, i) && node->operands[i] == v)
+      if (reads_element(node, i) && superop_matters(node, i) && node->operands[i] == v)
         return true;
     }
   }
@@ -179,8 +180,8 @@ static bool is_loaded(const struct body *b, uint32_t v) {
 /* What the report of ASSERT k needs and is not at hand. */
 struct report {
   bool node[SUPEROP_VALUES_MAX];   /* to be evaluated */
-  bool load[SUPEROP_VALUES_MAX];   /* parameters at the place */
-  bool lookup[SUPEROP_VALUES_MAX]; /* descriptors, for the segment of the place */
+  bool load[SUPEROP_VALUES_MAX];   /* parameters at the position */
+  bool lookup[SUPEROP_VALUES_MAX]; /* descriptors, for the segment of the position */
 };
 
 static void find_report(const struct body *b, uint32_t k, struct report *r) {
@@ -189,13 +190,13 @@ static void find_report(const struct body *b, uint32_t k, struct report *r) {
   memset(r, 0, sizeof *r);
   for (uint32_t j = k + 1; j-- > 0;) {
     const struct superop_node *node = &op->nodes[j];
-    r->node[j] = j < k && b->k->tasks[j] == TASK_TOLD && wanted[node->result];
+    r->node[j] = j < k && b->k->tasks[j] == TASK_REPORTED && wanted[node->result];
     if (j < k && !r->node[j]) continue;
     unsigned first = j == k ? 1 : 0; /* v and w */
     unsigned count = kernel_constant_spread(op, node) ? 1 : node->operand_count;
     for (unsigned i = first; i < count; i++) {
       wanted[node->operands[i]] = true;
-      if (is_at_place(node, i)) r->load[node->operands[i]] = true;
+      if (reads_element(node, i)) r->load[node->operands[i]] = true;
     }
     uint32_t near = kernel_near(node);
     if (near != SUPEROP_NONE && count > 1) r->lookup[near] = true;
@@ -223,9 +224,9 @@ static void assertion(const struct body *b, uint32_t k) {
   fprintf(b->out, "      fault.note(FALSE_FLAG, v%u, v%u, 0, %u);\n    }\n", v[1], v[2], k);
 }
 
-/* ---- all of a place ---- */
+/* ---- all at a position ---- */
 
-/* What a place has to give: the values that are written, and those that are reduced. */
+/* The results at a position: the values that are written, and those that are reduced. */
 static bool is_given(const struct body *b, uint32_t v) {
   if (b->k->written[v]) return true;
   for (uint32_t i = 0; i < b->k->member_count; i++) {
@@ -250,11 +251,11 @@ static bool is_checked(const struct fused_kernel *k) {
   return false;
 }
 
-/* The segment of a slot is handed on to its places. */
+/* Whether the segment of a slot is passed to its positions. */
 static bool hands_segment(const struct body *b) {
   for (uint32_t k = 0; b->k->by_slots && k < b->op->node_count; k++) {
     const struct superop_node *node = &b->op->nodes[k];
-    bool evaluated = b->k->tasks[k] == TASK_INSIDE || b->k->tasks[k] == TASK_TOLD;
+    bool evaluated = b->k->tasks[k] == TASK_INSIDE || b->k->tasks[k] == TASK_REPORTED;
     if (evaluated && kernel_near(node) == b->op->segments &&
         !kernel_constant_spread(b->op, node))
       return true;
@@ -262,8 +263,8 @@ static bool hands_segment(const struct body *b) {
   return false;
 }
 
-/* Loads, nodes. */
-static void at_place(const struct body *b) {
+/* Writes at(): loads and nodes. */
+static void emit_at(const struct body *b) {
   const struct superop *op = b->op;
   bool checked = is_checked(b->k), first = true;
   fputs("  HERE results at(int64_t i", b->out);
@@ -295,8 +296,8 @@ static void at_place(const struct body *b) {
   fputs("};\n  }\n", b->out);
 }
 
-/* Stores. */
-static void put_place(const struct body *b) {
+/* Writes put(): stores. */
+static void emit_put(const struct body *b) {
   bool any = false;
   for (uint32_t v = 0; v < b->op->value_count; v++) any |= b->k->written[v];
   if (!any) {
@@ -310,9 +311,10 @@ static void put_place(const struct body *b) {
   fputs("  }\n", b->out);
 }
 
-/* For how many places a thread loads before it stores: so many that a few thousand threads of a
- * multiprocessor have enough under way, 32 bytes each. Only where that costs little: not with
- * faults, whose report is a store, and not with much to compute, which takes registers. */
+/* The number of positions for which a thread loads before it stores: with the few thousand
+ * threads of a multiprocessor there are then enough loads under way, 32 bytes each. 1 where it
+ * would cost much: with faults, whose report is a store, and with much to compute, which takes
+ * registers. */
 static unsigned unrolled(const struct fused_kernel *k) {
   enum { BYTES = 32, MOST = 4, MOST_NODES = 24 };
   size_t bytes = 0;
@@ -338,8 +340,8 @@ static void for_reductions(const struct body *b, const char *format) {
   }
 }
 
-/* What a lane does with the results of a place, in its order. */
-static void take_place(const struct body *b) {
+/* Writes what a lane does with the results at a position, in its order. */
+static void emit_lane(const struct body *b) {
   fputs("  struct lane {\n", b->out);
   for (uint32_t i = 0; i < b->k->member_count; i++) {
     const struct fused_member *m = &b->k->members[i];
@@ -359,7 +361,7 @@ static void take_place(const struct body *b) {
   fputs("  }\n\n", b->out);
 }
 
-/* The loop of a lane over the places of its slot. */
+/* Writes the loop of a lane over the positions of its slot. */
 static void lane_loop(const struct body *b) {
   char more[16] = "";
   if (hands_segment(b)) snprintf(more, sizeof more, ", s%u", b->op->segments);
@@ -389,7 +391,7 @@ static void lane_loop(const struct body *b) {
 
 static void by_slots(const struct body *b) {
   uint32_t s = b->op->segments;
-  take_place(b);
+  emit_lane(b);
   fprintf(b->out,
           "  enum { threads = %d * ravel::WARP };\n"
           "  struct shared {};\n"
@@ -441,8 +443,8 @@ void fused_emit_kernel_body(const struct fused_kernel *k, const char *name, FILE
   members(&b);
   fprintf(out, "  enum { unroll = %u };\n", unrolled(k));
   results(&b);
-  at_place(&b);
-  put_place(&b);
+  emit_at(&b);
+  emit_put(&b);
   if (k->by_slots)
     by_slots(&b);
   else

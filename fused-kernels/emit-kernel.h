@@ -1,11 +1,10 @@
-/* emit-kernel.h - a superoperator as one kernel: text that NVRTC, nvcc, g++ and clang++
- * compile, and the plan that tells a host what the kernel takes and what is left for the host
- * to do.
+/* emit-kernel.h - a superoperator as one kernel: the text, which NVRTC, nvcc, g++ and clang++
+ * compile, and the plan, from which a host knows the kernel's arguments and its own tasks.
  *
- * The kernel evaluates, at every place of the domain, all maps (nodes other than consumers),
- * and reduces what is to be reduced as far as one warp gets: a slot, CVL_REDUCE_BLOCK places of
- * a segment (prelude.hpp: slot_count, first_slot). What needs more is done after it, on what it
- * has written: `struct fused_kernel` says which values those are.
+ * The kernel evaluates all maps (nodes other than consumers) at every position of the domain.
+ * It reduces as far as one warp gets: a slot, CVL_REDUCE_BLOCK positions of a segment
+ * (prelude.hpp: slot_count, first_slot). Everything else is done after it, on the values that
+ * it has written, as `struct fused_kernel` says.
  */
 #ifndef RAVEL_FUSED_EMIT_KERNEL_H
 #define RAVEL_FUSED_EMIT_KERNEL_H
@@ -13,12 +12,12 @@
 #include "cvl/superop.h"
 #include "vcode/vcode.h"
 
-/* What is done with a node. */
+/* How a node is executed. */
 enum fused_task {
-  TASK_NONE,   /* nothing: its results are not wanted, and it cannot fail */
-  TASK_INSIDE, /* the kernel evaluates it; a reduction: the partial results of slots */
-  TASK_TOLD,   /* the kernel evaluates it where a flag of an ASSERT is false, to report it */
-  TASK_LIBRARY /* an operation of the library, after the kernel: scans, packs, scatters, and
+  TASK_NONE,     /* not at all: its results have no use, and it cannot fail */
+  TASK_INSIDE,   /* by the kernel; a reduction: the partial results of slots */
+  TASK_REPORTED, /* by the kernel where a flag of an ASSERT is false, to report it */
+  TASK_LIBRARY /* by an operation of the library, after the kernel: scans, packs, scatters, and
                   reductions if they are left */
 };
 
@@ -27,18 +26,18 @@ enum fused_task {
  *
  *   MEMBER_OPERAND    ravel::operand<T> of a vector parameter
  *   MEMBER_SEGMENTS   ravel::segments of a descriptor parameter
- *   MEMBER_WRITTEN    ravel::ptr<T>, where the elements of a value go: one for each place
+ *   MEMBER_WRITTEN    ravel::ptr<T>, where the elements of a value go: one for each position
  *   MEMBER_PARTIALS   ravel::ptr<T>, where the partial results of a reduction go: one for each
  *                     slot; those of slots that are not used have no meaning
  *
  * Pointers are plain (T *), or have their layout. After these come `ravel::faults` and
- * `int64_t n`, the number of places, or of slots. */
+ * `int64_t n`, the number of positions, or of slots. */
 enum fused_member_kind { MEMBER_OPERAND, MEMBER_SEGMENTS, MEMBER_WRITTEN, MEMBER_PARTIALS };
 
 struct fused_member {
   uint8_t kind;      /* enum fused_member_kind */
   uint8_t elem;      /* enum cvl_elem: T */
-  uint8_t looked_up; /* SEGMENTS: the kernel asks for the segments of places */
+  uint8_t looked_up; /* SEGMENTS: the kernel looks up the segments of positions */
   uint32_t number;   /* of the value; PARTIALS: of the node */
 };
 
@@ -47,13 +46,13 @@ struct fused_kernel {
   struct widths widths;
   bool is_empty;  /* there is nothing for a kernel to do */
   bool by_slots;  /* a warp for each slot of the descriptor op->segments, in blocks of
-                     FUSED_BLOCK_SLOTS; else a thread for each place */
+                     FUSED_BLOCK_SLOTS; else a thread for each position */
   uint8_t *tasks; /* enum fused_task, of every node */
   bool *written;  /* of every value: the kernel writes it */
   bool *spread;   /* of every value: the result of a DIST or INDEX that is needed after the
                      kernel, and is to be made by the library, which keeps it virtual */
-  bool *read;     /* of every value: the kernel needs it at places */
-  bool *told;     /* of every value: the report of an ASSERT rests on it */
+  bool *read;     /* of every value: the kernel reads its elements */
+  bool *reported; /* of every value: the report of an ASSERT depends on it */
   uint32_t member_count;
   struct fused_member *members;
 };
@@ -93,8 +92,8 @@ bool fused_source_make(const struct superop *, struct widths, unsigned leave, co
                        struct fused_source *);
 void fused_source_free(struct fused_source *);
 
-/* The text in parts: what comes once for all kernels of a file in the same widths, the body of
- * one, and its entry points. */
+/* The text in three functions: the beginning, once for all kernels of a file in the same
+ * widths; the body of a kernel; its entry points. */
 void fused_emit_kernel_prelude(const struct superop *const *, uint32_t count, struct widths,
                                FILE *);
 void fused_emit_kernel_body(const struct fused_kernel *, const char *name, FILE *);

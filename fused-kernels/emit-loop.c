@@ -1,5 +1,6 @@
-/* emit-loop.c - one C function for a loop that every place runs for itself: some lanes, each
- * with a place, go round together, and one whose place has left takes the next place.
+/* emit-loop.c - one C function for a loop that every position executes for itself: each of some
+ * lanes has a position; all lanes iterate together, and one whose position has finished takes
+ * the next.
  */
 #include "fused-kernels/emit-expression.h"
 
@@ -14,7 +15,7 @@ static const char *type_of(const struct loop *l, uint32_t v) {
   return emit_type(l->widths, (enum superop_kind)l->op->kinds[v]);
 }
 
-/* What stands once: constants, arrays, and the lanes that carry values. */
+/* Declares constants, arrays, and the carried values of the lanes. */
 static void declare_loop(const struct loop *l) {
   for (uint32_t v = l->op->param_count; v < l->op->value_count; v++) {
     const struct cvl_value *c = emit_spread_constant(l->op, v);
@@ -39,7 +40,7 @@ static void declare_loop(const struct loop *l) {
   fprintf(l->out, "  %s on[LANES] = {0};\n", emit_type(l->widths, SUPEROP_INT));
 }
 
-/* Lanes that have left give their results and take the next places. */
+/* Lanes that have finished write their results and take the next positions. */
 static void refill(const struct loop *l) {
   fputs("    unsigned busy = 0;\n"
         "    for (unsigned j = 0; j < LANES; j++) {\n"
@@ -89,8 +90,8 @@ static void round_of_lanes(const struct loop *l) {
   fputs("      }\n", l->out);
 }
 
-/* A lane whose place has left waits for at most ROUNDS rounds: looking more often would cost
- * more than what it computes in vain. */
+/* A lane that has finished waits for at most ROUNDS rounds: checking more often would cost more
+ * than what it computes in vain. */
 void fused_emit_loop(const struct superop *op, uint32_t first, struct widths widths,
                      const char *name, FILE *out) {
   const struct loop l = {op, superop_loop_at(op, first), widths, out};

@@ -16,10 +16,11 @@
 void fused_emit_cuda(struct arena *, const struct superop *const *, uint32_t count,
                      struct widths, FILE *cu);
 
-/* ---- the elementwise part, block by block, for a back end ---- */
+/* ---- the elementwise nodes, block by block, for a back end ---- */
 
-/* Whether a node is done by functions for blocks: maps, and the flags of ASSERTs, but no cold
- * nodes. */
+/* Whether functions for blocks execute a node: maps, and the flags of ASSERTs, but no cold
+ * nodes.
+ */
 static inline bool fused_in_blocks(const struct superop *op, uint32_t node) {
   return (op->nodes[node].role == ROLE_MAP && !op->cold[node]) ||
          (op->nodes[node].role == ROLE_ASSERT && op->nodes[node].checked);
@@ -31,39 +32,39 @@ static inline bool fused_in_blocks(const struct superop *op, uint32_t node) {
  * s + 1. An ASSERT belongs to the stage of its flags. A loop counts as one node, like a gather.
  * One function for each stage. */
 struct fused_blocks {
-  bool *looped; /* of every node: it is part of a loop, which has a function of its own */
+  bool *looped; /* of every node: it belongs to a loop, which has a function of its own */
   uint32_t stage_count; /* 0: there are no nodes for blocks */
   uint8_t *stage;       /* of every node: of a map the stage that computes it, of any other the
                            first stage that may read it */
-  bool *written; /* of every value: a map's that something else needs than the maps of its
-                    own stage: outputs, other nodes, later stages */
+  bool *written; /* of every value: the result of a map with other uses than the maps of its own
+                    stage: outputs, other nodes, later stages */
 };
 
 /* Fills in the plan, in the arena. False if there are more than 255 stages. */
 bool fused_blocks_plan(struct arena *, const struct superop *, struct fused_blocks *);
 
-/* Writes what every file with functions for blocks begins with: includes, the macros that the
- * expressions are written in, the elementary functions. */
+/* Writes the beginning of every file with functions for blocks: includes, the macros of the
+ * expressions, the elementary functions. */
 void fused_emit_block_prelude(struct widths, FILE *);
 
 /* Writes the function of one stage,
  *
  *     void NAME(uint64_t n, const void *const *in, void *const *out, uint64_t *fault)
  *
- * which computes all maps of the stage for n places in one loop. in[v] and out[v] are indexed
- * by value number: in[v] has n elements of a value that the stage reads and does not compute,
- * or one element where uniform[v] (not NULL) says that all places have the same; out[v] gets n
- * elements of every value of the stage that is `written`. Other entries are not looked at.
- * DIST of a CONST is written into the function and never read. No array may overlap an output.
- * fault[k] of every checked node k of the stage becomes the first place whose element is at
- * fault, of an ASSERT the first whose flag is false, or UINT64_MAX; elements at fault are 0.
- * What an ASSERT would tell is not looked at. BOOL elements are bytes. */
+ * which computes all maps of the stage for n positions in one loop. in[v] and out[v] are
+ * indexed by value number: in[v] has n elements of a value that the stage reads and does not
+ * compute, or one element if uniform[v] (not NULL) says that it is the same at all positions;
+ * out[v] gets n elements of every value of the stage that is `written`. Other entries are not
+ * read. DIST of a CONST is a constant of the function. No array may overlap an output. fault[k]
+ * of every checked node k of the stage becomes the first position whose element is at fault, of
+ * an ASSERT the first whose flag is false, or UINT64_MAX; elements at fault are 0. The values
+ * that an ASSERT would report are not read. BOOL elements are bytes. */
 void fused_emit_block(const struct superop *, const struct fused_blocks *, struct widths,
                       uint32_t stage, const bool *uniform, const char *name, FILE *);
 
-/* Whether the last stage can hand its elements to reductions as it computes them: every operand
- * of a reduction is there by then, one at least is of that stage, and that needs no second
- * look at arguments (sine, cosine, tangent). */
+/* Whether the last stage can pass its values to reductions as it computes them: the operands of
+ * all reductions are available by then, at least one is of that stage, and none is computed in
+ * two passes (sine, cosine, tangent). */
 bool fused_blocks_fold(const struct superop *, const struct fused_blocks *);
 
 /* Writes the function of the last stage for blocks of one segment,
@@ -71,13 +72,13 @@ bool fused_blocks_fold(const struct superop *, const struct fused_blocks *);
  *     void NAME(uint64_t n, const void *const *in, void *const *out, uint64_t *fault,
  *               void *const *lanes, bool begin, bool whole)
  *
- * which does what that of fused_emit_block does, but for results that only reductions want:
- * these are not written but combined, element i of a block into lane i mod 32 of the
- * reproducible tree (cvl.h). With `whole`, and `begin`, the places are whole blocks, the last
- * perhaps shorter, and lanes[r] gets the totals of the r-th reduction, one for each block.
- * Otherwise they are of one block, and lanes[r] has its 32 lanes, which are begun with `begin`
- * and else gone on with; all calls of the block but the last take a multiple of 32 places.
- * in[v] has the operands of reductions too that the stage does not compute. */
+ * which does what that of fused_emit_block does. But results whose only uses are reductions are
+ * not written; they are combined, element i of a block into lane i mod 32 of the reproducible
+ * tree (cvl.h). With `whole`, and `begin`, the positions are whole blocks, the last perhaps
+ * shorter, and lanes[r] gets the totals of the r-th reduction, one for each block. Otherwise
+ * they belong to one block, and lanes[r] has its 32 lanes, which `begin` initialises; all calls
+ * for the block but the last have a multiple of 32 positions. in[v] also has the operands of
+ * reductions that the stage does not compute. */
 void fused_emit_fold(const struct superop *, const struct fused_blocks *, struct widths,
                      const bool *uniform, const char *name, FILE *);
 
@@ -86,9 +87,9 @@ void fused_emit_fold(const struct superop *, const struct fused_blocks *, struct
  *     bool NAME(uint64_t n, const void *const *in, void *const *out, bool (*asks)(void *),
  *               void *with)
  *
- * which runs it for n places: in[v] has n elements of every value v that is carried first,
- * out[v] gets those of the results. False if asks(with), asked now and then unless it is NULL,
- * said so; then out[v] is not complete. */
+ * which runs it for n positions: in[v] has n elements of every initial value v of a carried
+ * one, out[v] gets those of the results. False if asks(with), called now and then unless it is
+ * NULL, returned true; then out[v] is not complete. */
 void fused_emit_loop(const struct superop *, uint32_t first, struct widths, const char *name,
                      FILE *);
 

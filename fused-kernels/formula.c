@@ -2,7 +2,7 @@
  * subscripts.
  *
  * Parameters are called by kind: x FLOAT, i INT, p BOOL, s SEGDES, numbered where there are
- * several. What is used more than once is called t and defined before. Of an ASSERT only its
+ * several. A value with several uses is called t and defined before. Of an ASSERT only its
  * flags are shown, in front.
  */
 #include "base/number.h"
@@ -17,7 +17,7 @@ struct formula {
   char *dst;
   size_t size, used;
   uint16_t uses[SUPEROP_VALUES_MAX]; /* of every value, where they are shown */
-  uint32_t told; /* one more than the first node of the loop that was told last */
+  uint32_t shown;                    /* 1 + the first node of the loop that was shown last */
 };
 
 static void put(struct formula *f, const char *text) {
@@ -46,8 +46,8 @@ static void put_param(struct formula *f, uint32_t v) {
   put_numbered(f, letters[f->op->params[v]], same == 1 ? 0 : before + 1);
 }
 
-/* The node that makes a value that is not a parameter: results go up. */
-static uint32_t maker_of(const struct superop *op, uint32_t value) {
+/* The node that defines a value, not a parameter: by binary search, as results increase. */
+static uint32_t definition_of(const struct superop *op, uint32_t value) {
   uint32_t low = 0, high = op->node_count;
   while (high - low > 1) {
     uint32_t middle = low + (high - low) / 2;
@@ -60,14 +60,14 @@ static uint32_t maker_of(const struct superop *op, uint32_t value) {
 }
 
 /* Whether a node is called t, and defined before it is used. */
-static bool is_shared(const struct formula *f, const struct superop_node *node) {
+static bool is_named(const struct formula *f, const struct superop_node *node) {
   return node->role != ROLE_CONST && node->role != ROLE_CARRY && node->role != ROLE_SPREAD &&
          node->result_count == 1 && f->uses[node->result] > 1;
 }
 
 static uint32_t shared_before(const struct formula *f, uint32_t node) {
   uint32_t count = 0;
-  for (uint32_t k = 0; k < node; k++) count += is_shared(f, &f->op->nodes[k]);
+  for (uint32_t k = 0; k < node; k++) count += is_named(f, &f->op->nodes[k]);
   return count;
 }
 
@@ -89,18 +89,18 @@ static void put_carried(struct formula *f, const struct superop_loop *l, uint32_
   put_numbered(f, "r", l->count == 1 ? 0 : i + 1);
 }
 
-/* An operand: a parameter, a shared value's name, or its expression. */
+/* An operand: a parameter, a name, or an expression. */
 static void put_value(struct formula *f, uint32_t v, unsigned depth) {
   if (v < f->op->param_count) {
     put_param(f, v);
     return;
   }
-  uint32_t k = maker_of(f->op, v);
+  uint32_t k = definition_of(f->op, v);
   const struct superop_node *node = &f->op->nodes[k];
   if (node->role == ROLE_CARRY) {
     struct superop_loop l = superop_loop_at(f->op, superop_loop_of(f->op, k));
     put_carried(f, &l, k - l.first);
-  } else if (is_shared(f, node)) {
+  } else if (is_named(f, node)) {
     put_numbered(f, "t", shared_before(f, k) + 1);
   } else if (depth == DEEPEST) {
     put(f, "...");
@@ -192,18 +192,18 @@ static void put_combination(struct formula *f, const struct superop_node *node,
 }
 
 /* "t3 after t3 = 1.0, t4 = i while t4 < 10: t3 = t3 * x, t4 = t4 + 1": a carried value where
- * the loop has ended. The loop itself is told once, with its first result. */
+ * the loop has ended. The loop itself is shown once, with its first result. */
 static void put_loop(struct formula *f, const struct superop_node *node) {
   const struct superop *op = f->op;
   struct superop_loop l =
       superop_loop_at(op, superop_loop_of(op, (uint32_t)(node - op->nodes)));
   put_carried(f, &l, (uint32_t)(node - op->nodes) - l.next);
   put(f, " after");
-  if (f->told == l.first + 1) {
+  if (f->shown == l.first + 1) {
     put(f, " that");
     return;
   }
-  f->told = l.first + 1;
+  f->shown = l.first + 1;
   for (uint32_t i = 0; i < l.count; i++) {
     put(f, i ? ", " : " ");
     put_carried(f, &l, i);
@@ -280,10 +280,10 @@ char *fused_formula(const struct superop *op, char *dst, size_t size) {
   count_uses(&f);
   bool ended = true;
   for (uint32_t k = 0; k < op->node_count && f.used + 1 < size; k++) {
-    bool shared = is_shared(&f, &op->nodes[k]);
-    if (!shared && op->nodes[k].role != ROLE_ASSERT) continue;
+    bool named = is_named(&f, &op->nodes[k]);
+    if (!named && op->nodes[k].role != ROLE_ASSERT) continue;
     if (!ended) put(&f, "; ");
-    if (shared) {
+    if (named) {
       put_numbered(&f, "t", shared_before(&f, k) + 1);
       put(&f, " = ");
     }
@@ -294,13 +294,13 @@ char *fused_formula(const struct superop *op, char *dst, size_t size) {
   bool first = true;
   uint32_t seen = SUPEROP_NONE; /* a pack, both of whose results are outputs */
   for (uint32_t i = 0; i < op->output_count && f.used + 1 < size; i++) {
-    uint32_t k = maker_of(op, op->outputs[i]);
+    uint32_t k = definition_of(op, op->outputs[i]);
     const struct superop_node *node = &op->nodes[k];
     if (k == seen) continue;
     seen = k;
     if (!first) put(&f, ", ");
     first = false;
-    if (is_shared(&f, node))
+    if (is_named(&f, node))
       put_numbered(&f, "t", shared_before(&f, k) + 1);
     else
       put_node(&f, node, 1);

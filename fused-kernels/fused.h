@@ -20,11 +20,11 @@
  *
  * A line `$k [$k+1] = expr` names the result of the operation; a definition without `->` has
  * one output, its last expression. Operations inside an expression are nodes too, in the order
- * in which their closing parentheses stand, which is the order of execution. An operation may
- * be written `(! op ...)` when nothing of its elements has to be checked although its kind of
- * operation may fail ("proven"). A comment {@ file:line:column name } sets the origin of the
- * nodes that close after it within the definition. `(ASSERT "text" @ flags v w)` has no result
- * and stands by itself, between bindings. The complete grammar: README.md of this room.
+ * of their closing parentheses, which is the order of execution. An operation that may fail is
+ * written `(! op ...)` if its elements need not be checked ("proven"). A comment
+ * {@ file:line:column name } sets the origin of the nodes that close after it within the
+ * definition. `(ASSERT "text" @ flags v w)` has no result and is a line by itself, between
+ * bindings. The complete grammar: docs/fcode.md.
  */
 #ifndef RAVEL_FUSED_H
 #define RAVEL_FUSED_H

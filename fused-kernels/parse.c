@@ -21,7 +21,7 @@ struct parser {
   const char *origin_seen; /* the latest comment looked at for one */
   uint32_t origin;         /* in force */
   ARRAY(uint8_t) params;   /* enum superop_kind or KIND_ANY */
-  ARRAY(struct source_pos) param_places;
+  ARRAY(struct source_pos) param_positions;
   ARRAY(uint32_t) names; /* the value behind $k, by k; parameters too */
   ARRAY(struct superop_node) nodes;
   ARRAY(struct superop_node) open;
@@ -164,7 +164,7 @@ static bool param(struct parser *p) {
     return expected(p, what);
   }
   if (count == SUPEROP_VALUES_MAX) return report(p, p->token.pos, "too many parameters");
-  *array_push(p->arena, &p->param_places) = p->token.pos;
+  *array_push(p->arena, &p->param_positions) = p->token.pos;
   next(p);
   if (!mark(p, ':', "a parameter must be followed by : and its kind")) return false;
   enum type_word type = TW_NONE;
@@ -199,9 +199,9 @@ static bool params(struct parser *p) {
 static bool value(struct parser *p, uint32_t *out) {
   uint32_t k;
   if (!ordinal(p->token.text, p->token.length, &k) || k >= p->names.count) {
-    return report(p, p->token.pos,
-                  arena_printf(p->arena, "%s is not defined before this place",
-                               token_text(p, &p->token)));
+    return report(
+        p, p->token.pos,
+        arena_printf(p->arena, "%s is not defined before its use", token_text(p, &p->token)));
   }
   *out = p->names.items[k];
   next(p);
@@ -250,7 +250,7 @@ static bool assertion_text(struct parser *p, struct superop_node *node) {
   return true;
 }
 
-/* What follows the opening parenthesis, up to the operands: the node goes to the open ones. */
+/* From the opening parenthesis up to the operands: opens a node. */
 static bool operation(struct parser *p) {
   struct superop_node node = {.type = TW_NONE, .checked = true};
   uint32_t op;
@@ -265,8 +265,9 @@ static bool operation(struct parser *p) {
   const struct opcode_info *info = superop_info(op);
   bool known = op >= OPC_COUNT || (info->operation != OP_NONE && *info->operands != '\0');
   if (op != OPC_CONST && !known) {
-    return report(p, node.pos,
-                  arena_printf(p->arena, "%s has no place in a superoperator", info->spelling));
+    return report(
+        p, node.pos,
+        arena_printf(p->arena, "%s may not occur in a superoperator", info->spelling));
   }
   node.op = (uint16_t)op;
   next(p);
@@ -476,7 +477,7 @@ static bool infer_kinds(struct parser *p) {
   for (size_t v = 0; v < p->params.count; v++) {
     if (p->params.items[v] == KIND_ANY) {
       return report(
-          p, p->param_places.items[v],
+          p, p->param_positions.items[v],
           arena_printf(p->arena, "$%zu is used nowhere, so its kind must be given", v));
     }
   }

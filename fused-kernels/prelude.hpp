@@ -9,7 +9,7 @@
  *   operand<T>    elements in memory, or computed where they are needed
  *   faults        where a kernel reports elements at fault
  *   for blocks    each(), reg<T>, shared memory, shuffles: cooperative kernels as phases that
- * run on a device and on the host
+ *                 run on a device and on the host
  *
  * Indices and lengths are int64_t everywhere: 32 bits are not enough for what a GPU holds.
  */
@@ -39,8 +39,8 @@ namespace ravel {
 template <class T> using ptr = T *;
 /* An array among the memory of a block; the checking emulation looks at its elements too. */
 template <class T, int N> using shared_array = T[N];
-/* Where an atomic operation on *p takes place. */
-template <class T> HD T *atomic_place(T *p) {
+/* The address for an atomic operation on *p. */
+template <class T> HD T *atomic_address(T *p) {
   return p;
 }
 #endif
@@ -50,12 +50,12 @@ template <class T> HD T *atomic_place(T *p) {
 #if defined(__CUDA_ARCH__)
 #define RAVEL_ATOMIC(NAME, OF_DEVICE, T, OF_CUDA, BETTER)                                      \
   HD inline T NAME(ptr<T> p, T x) {                                                            \
-    return (T)OF_DEVICE((OF_CUDA *)atomic_place(p), (OF_CUDA)x);                               \
+    return (T)OF_DEVICE((OF_CUDA *)atomic_address(p), (OF_CUDA)x);                             \
   }
 #else
 #define RAVEL_ATOMIC(NAME, OF_DEVICE, T, OF_CUDA, BETTER)                                      \
   HD inline T NAME(ptr<T> p, T x) {                                                            \
-    T *at = atomic_place(p);                                                                   \
+    T *at = atomic_address(p);                                                                 \
     const T old = *at;                                                                         \
     if (x BETTER old) *at = x;                                                                 \
     return old;                                                                                \
@@ -117,7 +117,7 @@ struct segments {
     if (w.heads & 1) return gallop(i, w.base);
     return w.base + count_bits(before);
   }
-  /* `search` from a segment that begins at i or before, and is most likely near. */
+  /* `search` from a segment that begins at i or before, and is probably near. */
   HD int64_t gallop(int64_t i, int64_t low) const {
     int64_t step = 1;
     for (; low + step < count && (int64_t)offsets[low + step] <= i; step *= 2) low += step;
@@ -137,10 +137,10 @@ struct segments {
   }
 };
 
-/* Parts of segments: blocks of W elements counted from the start of each segment, the last one
- * shorter. Block b of segment s has slot start(s) / W + s + b, which no other block has: a
- * place for a partial result without any sum over segments. slot_count(total, count) slots are
- * enough; some are not used. */
+/* Blocks of segments: W elements counted from the start of each segment, the last one shorter.
+ * Block b of segment s has slot start(s) / W + s + b, which no other block has: an index for
+ * its partial result, without any sum over segments. slot_count(total, count) slots are enough;
+ * some are not used. */
 HD inline int64_t slot_count(int64_t total, int64_t count, int64_t w) {
   return total / w + count;
 }
@@ -252,7 +252,7 @@ struct faults {
   }
 };
 
-/* The first fault of one place, until the place is done: then it is reported, once. */
+/* The first fault at one position; reported once, when all nodes have been evaluated there. */
 struct fault_note {
   int32_t kind = 0;
   uint32_t node = 0;
@@ -325,15 +325,15 @@ struct walk {
   }
   HD static bool prime(int64_t a, int64_t b) {
     while (b != 0) {
-      const int64_t rest = a % b;
+      const int64_t left = a % b;
       a = b;
-      b = rest;
+      b = left;
     }
     return a == 1;
   }
 };
 
-/* What the checking emulation is told of the execution of a kernel. */
+/* The execution of a kernel, as reported to the checking emulation. */
 #ifndef RAVEL_HAS_PTR
 HD inline void thread_starts(int64_t) {}
 HD inline void block_starts(int64_t) {}

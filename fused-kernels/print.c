@@ -1,11 +1,10 @@
 /* print.c - a superoperator back into text.
  *
- * The text must have the nodes in their order, so a value can stand inside the expression that
- * uses it only if nothing else is executed between the two. Going through the nodes, those that
- * could still stand inside a later one are kept on a stack; a node takes its operands from the
- * top of it. Whatever has to become a line of its own gets a name, and so does all that is
- * below it on the stack, since that was executed before. An operand of another origin is given
- * one too.
+ * The text must have the nodes in their order. So a value can be an inner expression of its use
+ * only if nothing else is executed between the two. Nodes that could still become inner
+ * expressions of a later one are kept on a stack; a node takes its operands from the top of it.
+ * A node that needs a line of its own gets a name, and so does everything below it on the
+ * stack, since that was executed before. An operand with another origin gets a name too.
  */
 #include "base/number.h"
 #include "fused-kernels/fused.h"
@@ -13,9 +12,9 @@
 #include <string.h>
 
 enum {
-  DEEPEST = 8,        /* expressions nest no deeper, for readers; a deeper one gets a name */
+  DEEPEST = 8,        /* expressions nest no deeper; a deeper one gets a name, to be readable */
   LINE = 96,          /* columns */
-  INSIDE = UINT16_MAX /* instead of a name: stands inside another expression */
+  INSIDE = UINT16_MAX /* instead of a name: inside another expression */
 };
 
 struct printer {
@@ -26,7 +25,7 @@ struct printer {
   unsigned column;
   bool bare;                          /* the last node is the only output: no name */
   uint16_t names[SUPEROP_VALUES_MAX]; /* $k of every value, or INSIDE */
-  uint16_t makers[SUPEROP_VALUES_MAX];
+  uint16_t definitions[SUPEROP_VALUES_MAX];
 };
 
 static bool same_origin(const struct vcode_origin *origins, uint32_t a, uint32_t b) {
@@ -46,8 +45,8 @@ struct choice {
   uint8_t depth[SUPEROP_VALUES_MAX];
 };
 
-/* Where the maker of a value stands on the stack; its height if not there. */
-static uint32_t place_of(const struct choice *c, uint32_t value) {
+/* The height of a value's definition on the stack; c->height if it is not there. */
+static uint32_t height_of(const struct choice *c, uint32_t value) {
   for (uint32_t i = c->height; i-- > 0;) {
     if (c->op->nodes[c->stack[i]].result == value) return i;
   }
@@ -61,28 +60,28 @@ static void name_lowest(struct choice *c, uint32_t count) {
   c->height -= count;
 }
 
-/* Whether the node that makes an operand may stand inside: comments about origins are for
- * readers, who find them between lines and not between operands. */
+/* Whether the node that defines an operand may become an inner expression: comments with
+ * origins are between lines, where they are readable, and not between operands. */
 static bool fits(const struct choice *c, const struct superop_node *inner,
                  const struct superop_node *outer) {
   return c->origins == NULL || inner->role == ROLE_CONST || inner->origin == 0 ||
          outer->origin == 0 || same_origin(c->origins, inner->origin, outer->origin);
 }
 
-/* Takes the operands of a node that can stand inside it off the stack; the others that are
- * there get names. Returns how deep the node nests. */
+/* Takes the operands of a node that become inner expressions off the stack; the others get
+ * names. Returns how deep the node nests. */
 static unsigned take_operands(struct choice *c, const struct superop_node *node) {
   unsigned depth = 1;
   uint32_t top = c->height, lowest = 0; /* to be named: below `lowest` */
   for (unsigned i = node->operand_count; i-- > 0;) {
-    uint32_t place = place_of(c, node->operands[i]);
-    if (place == c->height) continue;
-    if (place + 1 != top || !fits(c, &c->op->nodes[c->stack[place]], node)) {
-      if (place >= lowest) lowest = place + 1;
+    uint32_t height = height_of(c, node->operands[i]);
+    if (height == c->height) continue;
+    if (height + 1 != top || !fits(c, &c->op->nodes[c->stack[height]], node)) {
+      if (height >= lowest) lowest = height + 1;
       continue;
     }
     top--;
-    unsigned inner = c->depth[c->stack[place]];
+    unsigned inner = c->depth[c->stack[height]];
     if (inner >= depth) depth = inner + 1;
   }
   c->height = top;
@@ -123,7 +122,7 @@ static void give_names(struct printer *p, const bool *named) {
   for (uint32_t k = 0; k < p->op->node_count; k++) {
     const struct superop_node *node = &p->op->nodes[k];
     for (uint32_t r = 0; r < node->result_count; r++) {
-      p->makers[node->result + r] = (uint16_t)k;
+      p->definitions[node->result + r] = (uint16_t)k;
       p->names[node->result + r] = named[k] ? (uint16_t)next++ : (uint16_t)INSIDE;
     }
   }
@@ -195,7 +194,7 @@ static void put_expression(struct printer *p, const struct superop_node *node) {
     if (p->names[v] != INSIDE) {
       put_name(p, p->names[v]);
     } else {
-      put_expression(p, &p->op->nodes[p->makers[v]]);
+      put_expression(p, &p->op->nodes[p->definitions[v]]);
     }
   }
   if (enter_origin(p, node)) put_origin(p);

@@ -189,7 +189,7 @@ template <class T> ptr<T> pointer_to(void *p) {
 }
 
 /* Where an atomic operation on *p is to be made: elsewhere if it must not be made there. */
-template <class T> T *atomic_place(ptr<T> p) {
+template <class T> T *atomic_address(ptr<T> p) {
   static thread_local T nowhere;
   if (emulation::checking && !emulation::changes(p.address(), sizeof(T), alignof(T)))
     return &nowhere;

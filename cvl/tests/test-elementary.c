@@ -13,7 +13,7 @@
 static const struct {
   long double (*exact)(long double);
   double least, most;  /* the domain */
-  double dense;        /* |x| up to here gets a part of the samples to itself */
+  double dense;        /* |x| up to here gets samples of its own */
   uint64_t checksum64; /* of the fixed samples: see same_bits_with_every_compiler */
   uint64_t checksum32;
 } functions[E_COUNT] = {
@@ -237,8 +237,9 @@ Test(elementary, reduction_survives_the_worst_argument) {
   cr_expect(same(elementary_baseline.of[E_sin].f64(-x), -1.0));
 }
 
-/* Every offset and length of an array, in place too, against the function of one element; the
- * samples hold large arguments of sin, so that the loops have something to mend. */
+/* Every offset and length of an array, also over the operand, against the function of one
+ * element; the samples hold large arguments of sin, so that the loops have something to mend.
+ */
 Test(elementary, position_and_length_do_not_matter) {
   enum { LONGEST = 70, OFFSETS = 8, GUARD = 8, ROOM = OFFSETS + LONGEST + GUARD };
   const struct elementary_set *all[MOST_SETS];
@@ -274,7 +275,7 @@ Test(elementary, position_and_length_do_not_matter) {
 }
 
 /* A stretch of ordinary arguments is done in another way than one that holds an argument whose
- * result is no normal number: the border between them, and one such argument at every place
+ * result is no normal number: the limit between them, and one such argument at every position
  * around the ends of blocks. */
 Test(elementary, ordinary_stretches_have_the_same_bits) {
   enum { LENGTH = 3 * 256 + 5 };
@@ -299,7 +300,7 @@ Test(elementary, ordinary_stretches_have_the_same_bits) {
                                  -710.0,
                                  -0x1p-1022};
   enum { EDGES = sizeof edges / sizeof *edges };
-  static const size_t places[] = {0, 1, 254, 255, 256, 257, 511, 512, 767, 768, LENGTH - 1};
+  static const size_t positions[] = {0, 1, 254, 255, 256, 257, 511, 512, 767, 768, LENGTH - 1};
   static const size_t names[] = {E_exp, E_log};
   const struct elementary_set *all[MOST_SETS];
   const size_t n = sets(all);
@@ -316,8 +317,8 @@ Test(elementary, ordinary_stretches_have_the_same_bits) {
       x32[i] = (float)(f == E_log ? unit + 0x1p-60 : x[i] / 8.0);
     }
     for (size_t e = 0; e <= EDGES; e++) {
-      for (size_t p = 0; p < sizeof places / sizeof *places; p++) {
-        const size_t at = places[p];
+      for (size_t p = 0; p < sizeof positions / sizeof *positions; p++) {
+        const size_t at = positions[p];
         const double kept = x[at];
         const float kept32 = x32[at];
         if (e < EDGES) {

@@ -30,7 +30,7 @@ static const struct cvl_value nothing;
     for (struct widths w = {ints[pair_ / 2], floats[pair_ % 2]}, *once_ = &w; once_;           \
          once_ = NULL)
 
-Test(scalar, makers_and_readers_know_the_width) {
+Test(scalar, values_are_made_and_read_in_both_widths) {
   struct cvl_value v = cvl_scalar_int(CVL_I32, 0x1234567890);
   cr_expect(v.elem == CVL_I32 && cvl_int_of(&v) == 0x34567890);
   v = cvl_scalar_int(CVL_I32, 0x80000000);

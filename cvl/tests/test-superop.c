@@ -153,7 +153,7 @@ Test(superop, results_of_pack, .init = start, .fini = finish) {
 /* ---- what is none ---- */
 
 static const struct refused {
-  const char *why; /* a part of the reason */
+  const char *why; /* occurs in the reason */
   uint32_t node;
   struct sketch sketch;
 } refused[] = {
@@ -171,9 +171,9 @@ static const struct refused {
       {{.op = OPC_CONST, .type = TW_FLOAT, .constant = {.form = CVL_SCALAR}}},
       1,
       {0}}},
-    {"no place", 0, {1, {I}, 1, {NODE(LENGTH, INT, 1, 0)}, 1, {1}}},
-    {"no place", 0, {2, {I, S}, 1, {NODE(RANK_UP, INT, 2, 0, 1)}, 1, {2}}},
-    {"no place", 0, {1, {I}, 1, {NODE(RAND, NONE, 1, 0)}, 1, {1}}},
+    {"may not occur", 0, {1, {I}, 1, {NODE(LENGTH, INT, 1, 0)}, 1, {1}}},
+    {"may not occur", 0, {2, {I, S}, 1, {NODE(RANK_UP, INT, 2, 0, 1)}, 1, {2}}},
+    {"may not occur", 0, {1, {I}, 1, {NODE(RAND, NONE, 1, 0)}, 1, {1}}},
     {"does not exist", 0, {1, {B}, 1, {NODE(ADD, BOOL, 2, 0, 0)}, 1, {1}}},
     {"needs a type", 0, {1, {I}, 1, {NODE(ADD, NONE, 2, 0, 0)}, 1, {1}}},
     {"takes no type", 0, {1, {I}, 1, {NODE(MOD, INT, 2, 0, 0)}, 1, {1}}},
@@ -182,11 +182,13 @@ static const struct refused {
     {"is FLOAT, not INT", 0, {2, {I, F}, 1, {NODE(ADD, INT, 2, 0, 1)}, 1, {2}}},
     {"is INT, not BOOL", 0, {2, {I, I}, 1, {NODE(SELECT, INT, 3, 0, 0, 1)}, 1, {2}}},
     {"is INT, not SEGDES", 0, {2, {I, I}, 1, {NODE(ADD_REDUCE, INT, 2, 0, 1)}, 1, {2}}},
-    {"one element a place", 1, {1, {I}, 2, {CONST_INT(1), NODE(ADD, INT, 2, 0, 1)}, 1, {2}}},
-    {"one element a place",
+    {"one element for each position",
+     1,
+     {1, {I}, 2, {CONST_INT(1), NODE(ADD, INT, 2, 0, 1)}, 1, {2}}},
+    {"one element for each position",
      1,
      {2, {I, S}, 2, {NODE(ADD_SCAN, INT, 2, 0, 1), NODE(NOT, INT, 1, 2)}, 1, {3}}},
-    {"one element a place",
+    {"one element for each position",
      1,
      {3, {I, B, S}, 2, {NODE(PACK, INT, 3, 0, 1, 2), NODE(NOT, INT, 1, 3)}, 1, {5}}},
     {"needs a parameter",

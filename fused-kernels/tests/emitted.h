@@ -1,4 +1,4 @@
-/* emitted.h - what tests of emitted source share: compiling it with every warning an error, and
+/* emitted.h - for tests of emitted source: compiling it with every warning an error, and
  * random superoperators.
  */
 #ifndef RAVEL_FUSED_TESTS_EMITTED_H

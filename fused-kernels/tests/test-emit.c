@@ -137,7 +137,7 @@ static FILE *begin_blocks(struct loaded *l, const char *definition, struct width
 }
 
 /* The functions, of small and of large arguments, against one element at a time; one operand
- * is the same in all places. */
+ * is the same at all positions. */
 static void check_functions(struct widths w) {
   static const char definition[] =
       "fused OP0#1 ($0 : FLOAT, $1 : FLOAT) ="
@@ -220,16 +220,16 @@ Test(emit_block, the_first_fault_of_each_node) {
   uint64_t fault[4] = {77, 77, 77, 77};
   ((block_function *)symbol(&b, "block%u_%u", 0, 0))(4, in, out, fault);
   cr_expect(fault[0] == 2 && fault[1] == 0 && fault[2] == 77 && fault[3] == UINT64_MAX);
-  static const int32_t quotients[] = {3, INT32_MIN, 0, 0}, rests[] = {0, 0, 0, 2};
+  static const int32_t quotients[] = {3, INT32_MIN, 0, 0}, remainders[] = {0, 0, 0, 2};
   cr_expect(memcmp(room[0], quotients, sizeof quotients) == 0);
-  cr_expect(memcmp(room[1], rests, sizeof rests) == 0);
+  cr_expect(memcmp(room[1], remainders, sizeof remainders) == 0);
   clean(&b);
   unload(&l);
 }
 
 enum { FOLD_LANES = 32, FOLD_BLOCK = 1024, FOLD_PLACES = 2 * FOLD_BLOCK + 77 };
 
-/* What the reductions below make of the places from `first` to `end`, by plain loops: lanes, of
+/* The results of the reductions below for positions `first` to `end`, by plain loops: lanes, of
  * which the first are then the totals of the block. */
 struct folded {
   double sums[FOLD_LANES], most[FOLD_LANES];

@@ -1,5 +1,5 @@
-/* test-kernel.c - kernels of superoperators, compiled for the host: run on places and blocks in
- * any order, with the library's part done by the oracle, they must give the bits and the faults
+/* test-kernel.c - kernels of superoperators, compiled for the host: run on positions and blocks
+ * in any order, with the oracle as the library, they must give the bits and the faults
  * that executing the nodes one by one on the oracle gives. For devices: NVRTC and nvcc take the
  * same text where they are there.
  */

@@ -98,8 +98,8 @@ static const struct fault {
     {HEAD, 1, 50, {"expression", "the end"}},
     {HEAD "$0", 1, 51, {"computed", NULL}},
     {HEAD "\n(foo @ $0)", 2, 2, {"operation", "found foo"}},
-    {HEAD "\n(COPY 1 0 @ $0)", 2, 2, {"COPY", "no place"}},
-    {HEAD "\n(RANK_UP INT @ $0 $2)", 2, 2, {"RANK_UP", "no place"}},
+    {HEAD "\n(COPY 1 0 @ $0)", 2, 2, {"COPY", "may not occur"}},
+    {HEAD "\n(RANK_UP INT @ $0 $2)", 2, 2, {"RANK_UP", "may not occur"}},
     {HEAD "\n(+ @ $0 $0)", 2, 4, {"+ must", "type"}},
     {HEAD "\n(+ BOOL @ $0 $0)", 2, 4, {"+ must", "found BOOL"}},
     {HEAD "\n(% INT @ $0 $0)", 2, 4, {"no type", "INT"}},
@@ -144,7 +144,8 @@ static const struct {
 } loop_faults[] = {
     {LOOP("", "$8 = (NEXT INT @ $4 $6)\n-> $8"), "does not end"},
     {LOOP("", "$8 = (NEXT BOOL @ $5 $7) $9 = (NEXT INT @ $4 $6)\n-> $8"), "order of CARRY"},
-    {LOOP("(WHILE @ $5)", "$8 = (NEXT INT @ $4 $6) $9 = (NEXT BOOL @ $5 $7)\n-> $8"), "once"},
+    {LOOP("(WHILE @ $5)", "$8 = (NEXT INT @ $4 $6) $9 = (NEXT BOOL @ $5 $7)\n-> $8"),
+     "one WHILE"},
     {LOOP("", "$8 = (NEXT INT @ $4 $0) $9 = (NEXT BOOL @ $5 $7)\n-> $8"), "not carried"},
     {LOOP("", "$8 = (NEXT INT @ $4 $6) $9 = (NEXT BOOL @ $5 $7)\n(+ INT @ $8 $4)"), "inside"},
     {LOOP("", "$8 = (NEXT INT @ $4 $6) $9 = (NEXT BOOL @ $5 $7)\n-> $8 $6"), "inside"},
@@ -154,7 +155,7 @@ static const struct {
     {LOOP("", "$8 = (CARRY INT @ $0) $9 = (NEXT INT @ $4 $6)\n-> $9"), "beginning"},
     {LOOP("", "$8 = (NEXT INT @ $4 $6) $9 = (NEXT BOOL @ $5 $7)\n(ASSERT \"x\" @ $9 $8 $8)"),
      "ASSERT"},
-    {HEAD "$3 = (NOT INT @ $0) (WHILE @ (I_TO_B @ $0)) -> $3", "once in a loop"},
+    {HEAD "$3 = (NOT INT @ $0) (WHILE @ (I_TO_B @ $0)) -> $3", "a loop has one WHILE"},
     {HEAD "(NEXT INT @ $0 $0)", "end of a loop"},
 };
 
