@@ -1,13 +1,12 @@
 /* arena.h - memory that is freed all at once, for programs and their representations.
  *
- * Running out of memory while loading must end in an error message; checking every small
- * allocation of a parser would drown it. So an arena jumps to the innermost guard, which the
- * entry point of a room (vcode_parse, ir_build ...) sets, and everything beneath it may take
- * arena_alloc for granted.
+ * A failed allocation must end in an error message, but checks of every small allocation would
+ * obscure a parser. So an arena jumps to the innermost guard, set by the entry point of a room
+ * (vcode_parse, ir_build ...), and the code beneath it relies on arena_alloc.
  *
  * The same jump ends work that is asked to end (stop.h, if the heap has one): arenas ask with
- * every block they take, and where much is done without one arena_poll is called. Whoever began
- * the work tells the two apart by asking again.
+ * every new block, and long loops without allocation call arena_poll. The code that set the
+ * guard distinguishes the two cases by asking again.
  */
 #ifndef RAVEL_ARENA_H
 #define RAVEL_ARENA_H
@@ -25,20 +24,20 @@ struct arena {
   size_t first_block;         /* bytes; blocks double from there on */
 };
 
-/* Where it goes on when an arena finds no memory:
+/* Where execution continues when an allocation fails:
  *
  *   struct memory_guard guard;
  *   memory_guard_begin(&guard);
- *   if (setjmp(guard.jump)) {  // the guard has ended; the one around it is in force again
+ *   if (setjmp(guard.jump)) {  // the guard has ended; the next outer one is in force again
  *     ...                      // frees arenas, closes files, ends children
- *     return failure;          // or memory_failed(): on to the guard around it
+ *     return failure;          // or memory_failed(): on to the next guard
  *   }
  *   ...
  *   memory_guard_end(&guard);
  *
- * Guards nest as calls do, each thread has its own: a thread without one only allocates by
- * heap_alloc, and reports. What is between begin and end is not left by return or by another
- * jump; what is changed there and read after a failure is volatile. */
+ * Guards nest like calls, and each thread has its own: a thread without one allocates by
+ * heap_alloc only, and reports failures. Code between begin and end does not return or jump
+ * out; variables changed there and read after a failure are volatile. */
 struct memory_guard {
   jmp_buf jump;
   struct memory_guard *outer;
@@ -50,26 +49,26 @@ void memory_failed(void) __attribute__((noreturn));
 
 /* An empty arena over heap; it allocates nothing yet. */
 void arena_init(struct arena *, struct heap *);
-/* Likewise, with a first block of so many bytes: for one of which there are many. */
+/* Likewise, with a first block of so many bytes: for arenas of which there are many. */
 void arena_init_small(struct arena *, struct heap *, size_t first_block);
-/* Bytes that it has of its heap. */
+/* Bytes that it holds of its heap. */
 size_t arena_bytes(const struct arena *);
-/* Frees everything the arena gave out. The arena may be used again. */
+/* Frees everything allocated from the arena. The arena may be used again. */
 void arena_free(struct arena *);
 
-/* How far an arena has come: what it gives out later can be freed without the rest. */
+/* A mark in an arena: what is allocated later can be freed separately. */
 struct arena_point {
   struct arena_block *newest;
   char *next, *end;
 };
 struct arena_point arena_mark(const struct arena *);
-/* Frees what the arena gave out since the mark; later marks are void. */
+/* Frees what was allocated since the mark; later marks become invalid. */
 void arena_free_since(struct arena *, struct arena_point);
 
 /* bytes, aligned to 16, zeroed. Never NULL: memory_failed instead. */
 void *arena_alloc(struct arena *, size_t bytes);
-/* memory_failed if the heap's stop asks for an end. Cheap: for loops whose rounds take less than
- * some microseconds. */
+/* memory_failed if the heap's stop asks for an end. Cheap: for loops whose rounds take less
+ * than some microseconds. */
 void arena_poll(struct arena *);
 /* The bytes text[0..length) and a NUL. */
 char *arena_copy(struct arena *, const char *text, size_t length);

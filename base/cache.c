@@ -13,8 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Behind the bytes of a file; as this machine writes numbers. Behind them, since the system's
- * loader of programs wants what it loads at the beginning, and does not mind what follows. */
+/* Follows the contents of a file, in the machine's byte order. It is last because the dynamic
+ * loader requires the object at the beginning and ignores what follows. */
 struct trailer {
   char magic[8];
   uint64_t bytes;
@@ -23,11 +23,14 @@ struct trailer {
 static const char magic[8] = {'R', 'A', 'V', 'E', 'L', 'K', '0', '2'};
 
 static const char unfinished[] = ".tmp";
-enum { ABANDONED_SECONDS = 3600, /* no process works on a file for that long */ ATTEMPTS = 1000 };
+enum {
+  ABANDONED_SECONDS = 3600,
+  /* no process works on a file for that long */ ATTEMPTS = 1000
+};
 
 /* ---- the directory ---- */
 
-/* How many names a path has behind this one. */
+/* The number of names of a path after this one. */
 static unsigned names_behind(const char *path) {
   unsigned names = 0;
   for (; *path; path++) names += path[0] == '/' && path[1] != '/' && path[1] != '\0';
@@ -36,17 +39,17 @@ static unsigned names_behind(const char *path) {
 
 /* Makes the last directories of a path. 0 or an errno. */
 static int make_directories(const char *path, unsigned most) {
-  char part[PATH_MAX];
+  char prefix[PATH_MAX];
   const size_t length = strlen(path);
-  if (length >= sizeof part) return ENAMETOOLONG;
-  memcpy(part, path, length + 1);
+  if (length >= sizeof prefix) return ENAMETOOLONG;
+  memcpy(prefix, path, length + 1);
   for (size_t end = 1; end <= length; end++) {
     if ((end < length && path[end] != '/') || names_behind(path + end) >= most) continue;
-    part[end] = '\0';
-    if (mkdir(part, 0700) != 0 && errno != EEXIST && errno != EROFS && errno != EACCES) {
+    prefix[end] = '\0';
+    if (mkdir(prefix, 0700) != 0 && errno != EEXIST && errno != EROFS && errno != EACCES) {
       return errno;
     }
-    part[end] = path[end]; /* it may be there although it cannot be made */
+    prefix[end] = path[end]; /* it may exist although it cannot be created */
   }
   return 0;
 }
@@ -57,7 +60,7 @@ static int refuse(char why[CACHE_WHY], const char *path, int error) {
   return error == ENOENT ? CACHE_NOT_THERE : CACHE_NOT_OPENED;
 }
 
-/* Whether nobody but this user decides what is in a directory. */
+/* Whether only this user can write to a directory. */
 static bool is_own(const struct stat *s, const char *path, char why[CACHE_WHY]) {
   if (s->st_uid != geteuid()) {
     snprintf(why, CACHE_WHY,
@@ -105,24 +108,24 @@ static bool read_all(int fd, void *to, size_t bytes) {
   return true;
 }
 
-/* A plain file of this user or of the system that nobody else may write. */
+/* A plain file of this user or of root that no other user may write. */
 static bool is_trusted(int fd, struct stat *s) {
   return fstat(fd, s) == 0 && S_ISREG(s->st_mode) &&
          (s->st_uid == geteuid() || s->st_uid == 0) && !(s->st_mode & (S_IWGRP | S_IWOTH));
 }
 
-/* Whether the bytes are those that were kept; then how many. */
+/* Whether the contents are valid; then their length. */
 static bool is_whole(int fd, uint64_t size, uint64_t *bytes) {
   struct sha256_state state;
   struct trailer t;
   uint8_t digest[SHA256_BYTES];
-  char part[16384];
+  char block[16384];
   if (size < sizeof t) return false;
   sha256_begin(&state);
   for (uint64_t left = size - sizeof t; left > 0;) {
-    const size_t n = left < sizeof part ? (size_t)left : sizeof part;
-    if (!read_all(fd, part, n)) return false;
-    sha256_add(&state, part, n);
+    const size_t n = left < sizeof block ? (size_t)left : sizeof block;
+    if (!read_all(fd, block, n)) return false;
+    sha256_add(&state, block, n);
     left -= n;
   }
   sha256_end(&state, digest);
@@ -173,7 +176,7 @@ static bool write_whole(int fd, const void *data, size_t bytes) {
   return write_all(fd, data, bytes) && write_all(fd, &t, sizeof t) && synchronise(fd);
 }
 
-/* A name that nobody has: the attempt says whether that is so. False: it is too long. */
+/* A temporary name; creating it shows whether it is new. False: it is too long. */
 static bool other_name(const char *name, int attempt, char *other, size_t size) {
   const int length =
       snprintf(other, size, "%s.%ld.%d%s", name, (long)getpid(), attempt, unfinished);

@@ -1,7 +1,7 @@
-/* check.h - invariants: what holds unless Ravel itself is at fault, whatever programs do.
+/* check.h - invariants: conditions that hold for every program unless Ravel has a defect.
  *
- * Debug and sanitizer builds check them and abort; releases do not look. (Passes of the
- * optimiser have checks that releases look at too: fcode-opt/passes.h.)
+ * Debug and sanitizer builds check them and abort; releases do not evaluate them. (Checks of
+ * optimiser passes are in releases too: fcode-opt/passes.h.)
  */
 #ifndef RAVEL_CHECK_H
 #define RAVEL_CHECK_H
@@ -13,7 +13,7 @@
 #define invariant(condition) ((void)sizeof((condition) ? 1 : 0)) /* not evaluated */
 #endif
 
-/* Says which one and aborts. */
+/* Prints the condition and aborts. */
 _Noreturn void invariant_failed(const char *file, int line, const char *condition);
 
 #endif

@@ -9,7 +9,7 @@ void diag_list_init(struct diag_list *diags, struct arena *arena) {
   diags->arena = arena;
 }
 
-/* What is said when there is no memory left to say anything else with. */
+/* The message when there is no memory for others. */
 static const char no_memory[] = "out of memory";
 
 void diag_add(struct diag_list *diags, enum severity severity, const char *file,
@@ -20,7 +20,8 @@ void diag_add(struct diag_list *diags, enum severity severity, const char *file,
   va_copy(again, args);
   int length = vsnprintf(NULL, 0, format, args);
   va_end(args);
-  /* Adding must not jump to wherever the arena's owner would: the caller is reporting. */
+  /* Adding must not jump to the guard of the arena's owner: the caller is reporting an error.
+   */
   struct memory_guard guard;
   memory_guard_begin(&guard);
   if (setjmp(guard.jump) == 0) {
@@ -45,7 +46,7 @@ static const char *severity_text(enum severity severity) {
   return "";
 }
 
-static void print_place(const struct diag *d, FILE *stream) {
+static void print_location(const struct diag *d, FILE *stream) {
   fputs(d->file, stream);
   if (d->pos.line != 0) fprintf(stream, ":%u", d->pos.line);
   if (d->pos.line != 0 && d->pos.column != 0) fprintf(stream, ":%u", d->pos.column);
@@ -59,14 +60,14 @@ static void print_one(const struct diag *d, const char *program, FILE *stream) {
   if (d->origin != NULL) {
     fputs(d->origin, stream);
   } else if (d->file != NULL) {
-    print_place(d, stream);
+    print_location(d, stream);
   } else {
     fputs(program, stream);
   }
   fprintf(stream, ": %s: %s", severity_text(d->severity), d->message);
   if (d->origin != NULL && d->file != NULL) {
     fputs(" (at ", stream);
-    print_place(d, stream);
+    print_location(d, stream);
     fputs(")", stream);
   }
   fputs("\n", stream);
@@ -83,6 +84,6 @@ void diag_print(const struct diag_list *diags, const char *program, size_t limit
   if (limit != 0 && diags->errors > limit) {
     fprintf(stream, "%s: error: %zu more errors not shown\n", program, diags->errors - limit);
   }
-  const bool all_shown = limit != 0 && errors >= limit; /* more was not wanted */
+  const bool all_shown = limit != 0 && errors >= limit; /* the limit was reached */
   if (diags->lost != 0 && !all_shown) fprintf(stream, "%s: error: %s\n", program, no_memory);
 }

@@ -1,4 +1,4 @@
-/* diag.h - what a user is told: where, what, which values, how the program came there.
+/* diag.h - diagnostics: the source location, the message with values, and the trace of calls.
  *
  * A diagnostic prints as
  *     FILE:LINE:COLUMN: error: MESSAGE
@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* A place in a source file; line and column count from 1, 0 means unknown. */
+/* A position in a source file; line and column count from 1, 0 means unknown. */
 struct source_pos {
   uint32_t line, column;
 };
@@ -22,19 +22,19 @@ enum severity { SEVERITY_ERROR, SEVERITY_WARNING, SEVERITY_NOTE };
 
 struct diag {
   enum severity severity;
-  const char *file;      /* NULL: the program itself speaks ("vinterp: error: ...") */
+  const char *file; /* NULL: of the command itself ("vinterp: error: ...") */
   struct source_pos pos;
-  const char *origin;    /* "file:line:column" of the source it was compiled from, or NULL */
+  const char *origin; /* "file:line:column" of the source it was compiled from, or NULL */
   const char *message;
 };
 
 enum {
   DIAG_MEMORY = 16 << 20
-}; /* bytes for the messages of a command: enough for more than
-      anybody reads, and apart from what is complained of */
+}; /* bytes for the messages of a command, separate from the memory
+      of the program */
 
-/* A list of diagnostics in an arena. When memory itself is the problem nothing can be added:
- * `lost` counts what did not fit and diag_print says so. */
+/* A list of diagnostics in an arena. Without memory nothing can be added: `lost` counts
+ * the messages that did not fit, and diag_print reports that. */
 struct diag_list {
   struct arena *arena;
   ARRAY(struct diag) list;

@@ -9,11 +9,11 @@
 
 enum { ALIGNMENT = 64 };
 
-/* No machine of today can address more: asking the system would be pointless. */
+/* Today's machines cannot address more. */
 #define LARGEST_BLOCK ((uint64_t)1 << 47)
 
 #ifdef RAVEL_ASAN
-/* A refused allocation is an answer here, not a fault to stop at. */
+/* A refused allocation is expected here, not a defect. */
 const char *__asan_default_options(void);
 const char *__asan_default_options(void) {
   return "allocator_may_return_null=1";

@@ -1,7 +1,7 @@
-/* heap.h - memory by the byte: counted, limited, and able to fail on demand.
+/* heap.h - memory that is counted, limited, and can fail on demand.
  *
- * Everything the host side of Ravel allocates comes from a `struct heap`, so that a limit ends
- * in an ordinary error and tests can fail the n-th allocation. A heap may be shared by threads.
+ * All host memory of Ravel comes from a `struct heap`, so that exceeding the limit is an
+ * ordinary error and tests can fail the n-th allocation. A heap may be shared by threads.
  */
 #ifndef RAVEL_HEAP_H
 #define RAVEL_HEAP_H
@@ -26,8 +26,8 @@ struct heap {
 
 /* A heap without allocations. */
 void heap_init(struct heap *, uint64_t limit);
-/* bytes of memory aligned to 64, uninitialised; NULL when the limit, the system or fail_at
- * says no. 0 bytes give a valid pointer. Owned by the caller, for heap_free. */
+/* bytes of memory aligned to 64, uninitialised; NULL if the limit, the system or fail_at
+ * refuses. 0 bytes give a valid pointer. Owned by the caller, for heap_free. */
 void *heap_alloc(struct heap *, size_t bytes);
 /* Frees what heap_alloc gave for `bytes`; NULL is ignored. */
 void heap_free(struct heap *, void *, size_t bytes);

@@ -17,7 +17,7 @@ struct intern {
 };
 
 void intern_init(struct intern *, struct arena *);
-/* The one name with these bytes, made if new. Jumps to the arena's out_of_memory. */
+/* The unique name with these bytes, added if new. Ends in memory_failed without memory. */
 const struct name *intern_name(struct intern *, const char *text, size_t length);
 
 /* Edits (insertions, deletions, replacements, swaps of neighbours) between two strings, for

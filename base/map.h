@@ -1,8 +1,8 @@
 /* map.h - hash maps from 64-bit keys, in an arena.
  *
- * A `struct map` gives each key one number. A `struct scoped_map` is for keys that are hashes
- * of something larger: it gives a key several numbers, the latest first, and takes them back
- * in the order in which they were added.
+ * A `struct map` maps a key to one number. A `struct scoped_map` is for keys that are hashes of
+ * larger data: it maps a key to several numbers, the latest first, and removes the latest items
+ * of all keys together when a scope ends.
  */
 #ifndef RAVEL_MAP_H
 #define RAVEL_MAP_H
@@ -13,7 +13,7 @@
 struct map_slot {
   uint64_t key;
   uint32_t value;
-  uint32_t stamp; /* that of the map: it is in use */
+  uint32_t stamp; /* equal to the map's: the slot is in use */
 };
 
 struct map {
@@ -25,19 +25,19 @@ struct map {
 
 /* No key has a value. Allocates nothing yet. */
 void map_init(struct map *, struct arena *);
-/* Likewise, and keeps the memory: takes no time, however large the map was. */
+/* Likewise, in constant time; keeps the memory. */
 void map_clear(struct map *);
 /* The value of a key, 0 if it has none. */
 uint32_t map_get(const struct map *, uint64_t key);
-/* Where the value of a key is, 0 if it had none: valid until the next map_at. Jumps to the
- * arena's out_of_memory. */
+/* The value of a key for modification, 0 if it had none; valid until the next map_at. Ends in
+ * memory_failed without memory. */
 uint32_t *map_at(struct map *, uint64_t key);
 
 /* Two numbers as a key. */
 static inline uint64_t map_pair(uint32_t a, uint32_t b) {
   return (uint64_t)a << 32 | b;
 }
-/* Another word into the hash of something. */
+/* Adds a word to a hash. */
 static inline uint64_t map_mix(uint64_t hash, uint64_t word) {
   hash = (hash ^ word) * UINT64_C(0x9E3779B97F4A7C15);
   return hash ^ hash >> 29;
@@ -57,10 +57,10 @@ struct scoped_map {
 
 void scoped_map_init(struct scoped_map *, struct arena *);
 void scoped_map_clear(struct scoped_map *);
-/* Adds an item and gives its index: 0, 1, 2 ... What it stands for is kept by the caller, under
- * this index. */
+/* Adds an item and returns its index: 0, 1, 2 ... The caller keeps its data under this index.
+ */
 uint32_t scoped_map_add(struct scoped_map *, uint64_t key);
-/* Forgets all items but the first `count`. */
+/* Removes all items except the first `count`. */
 void scoped_map_close(struct scoped_map *, size_t count);
 /* The items of a key, the latest first: `next` is 1 more than the index of the item; 0: no
  * more. */

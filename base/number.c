@@ -26,25 +26,25 @@ static size_t copy_text(char *dst, const char *text) {
   return n;
 }
 
-/* Writes what has no digits; 0 if x is finite. */
-static size_t format_special(char *dst, double x) {
+/* Writes an infinity or NaN; 0 if x is finite. */
+static size_t format_nonfinite(char *dst, double x) {
   if (isnan(x)) return copy_text(dst, "nan");
   if (isinf(x)) return copy_text(dst, x < 0 ? "-inf" : "inf");
   return 0;
 }
 
 size_t format_float(char *dst, double x) {
-  size_t n = format_special(dst, x);
+  size_t n = format_nonfinite(dst, x);
   return n != 0 ? n : (size_t)snprintf(dst, NUMBER_TEXT_MAX, "%.14e", x);
 }
 
 size_t format_float_digits(char *dst, double x) {
-  size_t n = format_special(dst, x);
+  size_t n = format_nonfinite(dst, x);
   return n != 0 ? n : (size_t)snprintf(dst, NUMBER_TEXT_MAX, "%.16e", x);
 }
 
 size_t format_float_exact(char *dst, double x) {
-  size_t n = format_special(dst, x);
+  size_t n = format_nonfinite(dst, x);
   if (n != 0) return n;
   int digits = 15; /* any decimal of up to 15 digits survives, and %g drops trailing zeros */
   do {
@@ -74,8 +74,8 @@ bool parse_int(const char *text, size_t length, int64_t least, int64_t most, int
  * not zero. */
 enum { DECISIVE_DIGITS = 768, REAL_TEXT = DECISIVE_DIGITS + 32 };
 
-/* Where the next exponent digit would no longer matter: beyond it every double is 0 or
- * infinite, however many digits stand before the exponent. */
+/* Beyond this exponent every double is 0 or infinite, however many digits precede it; further
+ * digits are ignored. */
 static const int64_t exponent_cap = INT64_MAX / 100;
 
 /* A literal of any length as "[-]DIGITSeEXPONENT", short enough for dst and of equal value to

@@ -1,8 +1,8 @@
-/* permissions.h - which files may be opened and which processes started, and by whom.
+/* permissions.h - which files may be opened and which processes started.
  *
- * Whatever opens a file or starts a process is given a `struct permissions`: those of the user
- * for what the user named, those of the program for what a program named. docs/security.md
- * lists all routes; nothing else opens anything that a user or a program can name.
+ * Code that opens a file or starts a process takes a `struct permissions`: the user's for names
+ * given by the user, the program's for names given by a program. docs/security.md lists all
+ * routes; nothing else opens a file whose name a user or a program can choose.
  */
 #ifndef RAVEL_PERMISSIONS_H
 #define RAVEL_PERMISSIONS_H
@@ -18,30 +18,30 @@
 struct permissions {
   bool files;             /* open any file that the process may, for reading and writing */
   bool processes;         /* start processes */
-  const char *permitting; /* a command that permits files, said with the refusal; or
-                             NULL. Borrowed */
-  struct temporaries *temporaries; /* lists files that are being replaced; NULL: nothing does */
+  const char *permitting; /* a command that permits files, for the refusal's message;
+                             or NULL. Borrowed */
+  struct temporaries *temporaries; /* lists files that are being replaced; or NULL */
   const struct stop *stop;         /* ends the writing of such files; or NULL */
 };
 
-/* Permissions of the user, for what the user named: all there are. */
+/* The user's permissions: all. */
 struct permissions permissions_of_user(struct temporaries *);
 
 enum { FILE_PROBLEM_MAX = 400 };
 
-/* Why something was not done. */
+/* Why an operation was refused or failed. */
 struct file_problem {
   int error; /* the system's number; 0: it is not permitted */
   char text[FILE_PROBLEM_MAX];
 };
 
-/* Puts the system's sentence on an error into the problem, and returns false. */
+/* Sets the problem to the system's message for an error, and returns false. */
 bool file_failed(struct file_problem *, int error);
 
 enum file_use {
   FILE_READ,
-  FILE_WRITE, /* made if it is not there, emptied if it is */
-  FILE_APPEND /* made if it is not there */
+  FILE_WRITE, /* created, or truncated */
+  FILE_APPEND /* created if it does not exist */
 };
 
 /* Whether any file may be opened; otherwise a problem. */
@@ -51,10 +51,10 @@ bool files_permitted(const struct permissions *, struct file_problem *);
 int file_open(const struct permissions *, const char *path, enum file_use,
               struct file_problem *);
 
-/* Opens a source that another one names, for reading. Where files are permitted, any; else
- * ordinary files whose names end in `extension`, in one of the directories or below, after all
- * links have been followed. What is elsewhere is refused in the same words whether it exists or
- * not. A directory that is NULL holds nothing. -1 with a problem. */
+/* Opens a source named by another source, for reading. Where files are permitted, any; else
+ * ordinary files whose names end in `extension`, in one of the directories or below, after
+ * resolving links. Other files are refused in the same words whether they exist or not. NULL
+ * directories are ignored. -1 with a problem. */
 int file_open_source(const struct permissions *, const char *path, const char *extension,
                      const char *const *directories, size_t count, struct file_problem *);
 

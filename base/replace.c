@@ -44,7 +44,7 @@ static bool open_stream(struct replacement *r) {
 
 /* ---- names ---- */
 
-/* Replaces the last part of a path; false if it gets too long. */
+/* Replaces the last component of a path; false if it gets too long. */
 static bool rename_last(char path[PATH_MAX], const char *name) {
   const char *slash = strrchr(path, '/');
   const size_t directory = slash ? (size_t)(slash - path) + 1 : 0;
@@ -76,8 +76,8 @@ static int follow(const char *path, char target[PATH_MAX]) {
 
 /* ---- files that are written directly ---- */
 
-/* The standard stream that a file already is, or -1. Opened again it would be written from its
- * beginning, and replaced it would not be the stream any more. */
+/* The standard stream that refers to this file, or -1. Opened again it would be overwritten
+ * from its beginning; replaced, the stream would refer to the old file. */
 static int standard_stream(const struct stat *file) {
   struct stat about;
   for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO; fd++) {
@@ -149,7 +149,7 @@ static void remove_beside(struct replacement *r) {
   forget(r);
 }
 
-/* Makes a new file to take the place of `old`, or of none. 0 or an error. */
+/* Creates the file that will replace `old` (NULL: none). 0 or an error. */
 static int open_beside(struct replacement *r, const struct stat *old) {
   if (old && faccessat(AT_FDCWD, r->target, W_OK, AT_EACCESS) != 0) return errno;
   int error = make_beside(r, old ? old->st_mode & 0600 : 0666);

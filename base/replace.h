@@ -1,18 +1,18 @@
 /* replace.h - files that are written whole or not at all.
  *
- * What is written goes to a new file in the same directory, which takes the name when it is
- * complete: whoever opens the name finds all that it held before or all that is new, also after
- * a full disk, a signal, or a crash of the machine, since the data are on the disk (fsync)
- * before the name is. (The directory is not synchronised: after a crash the name may still hold
- * what it held before.)
+ * The output goes to a new file in the same directory, which is renamed when it is complete:
+ * the name refers to the complete old contents or the complete new ones, even after a full
+ * disk, a signal, or a crash of the machine, since the data are on the disk (fsync) before the
+ * rename. (The directory is not synchronised: after a crash the name may refer to the old
+ * contents.)
  *
- * A symbolic link stays a link and what it points to is replaced, or made. A file that is
+ * A symbolic link stays, and its target is replaced or created. A file that is
  * replaced must be writable; its permissions stay, and its owner and group if the process may
- * set them, but it is a new file: other hard links keep what they held. What is no ordinary
- * file (a device, a pipe), and what standard output or standard error already is (/dev/stdout),
- * is written directly.
+ * set them, but it is a new file: other hard links keep the old contents. A
+ * device or pipe, and the file of standard output or standard error (/dev/stdout), is written
+ * directly.
  *
- * Who is asked to end (stop.h) writes no further: the error is ECANCELED.
+ * A stop (stop.h) ends the writing with the error ECANCELED.
  */
 #ifndef RAVEL_REPLACE_H
 #define RAVEL_REPLACE_H
@@ -24,7 +24,7 @@
 struct replacement {
   FILE *stream; /* write here; it has no descriptor of its own */
   int fd;
-  int error;                       /* the first that a write met, or 0 */
+  int error;                       /* the first error of a write, or 0 */
   bool direct;                     /* written directly */
   struct temporaries *temporaries; /* or NULL */
   const struct stop *stop;         /* or NULL */
@@ -32,13 +32,13 @@ struct replacement {
   char target[PATH_MAX], beside[PATH_MAX];
 };
 
-/* Begins to write a file; the replacement must stay where it is until one of the other two is
- * called. False with a problem. */
+/* Begins to write a file; the struct must not move until one of the other two is called. False
+ * with a problem. */
 bool replacement_begin(struct replacement *, const struct permissions *, const char *path,
                        struct file_problem *);
-/* Ends it: the file holds what was written. False with a problem: it is as it was before. */
+/* Ends it: the file has the new contents. False with a problem: it is unchanged. */
 bool replacement_end(struct replacement *, struct file_problem *);
-/* Ends it: the file is as it was before, unless it is written directly. */
+/* Ends it: the file is unchanged, unless it is written directly. */
 void replacement_abandon(struct replacement *);
 
 #endif

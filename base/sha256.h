@@ -1,4 +1,4 @@
-/* sha256.h - SHA-256 (FIPS 180-4): names that differ where contents do. */
+/* sha256.h - SHA-256 (FIPS 180-4), for names by content. */
 #ifndef RAVEL_SHA256_H
 #define RAVEL_SHA256_H
 

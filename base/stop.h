@@ -1,10 +1,9 @@
-/* stop.h - who may want work to end before it is done: a signal, or a limit of time.
+/* stop.h - requests to end work early: a signal, or a time limit.
  *
- * Whoever works long is given a `struct stop` and asks it now and then, so often that a tenth
- * of a second passes at most. What is asked to end leaves nothing half done behind: an arena
- * jumps as if memory had run out (arena.h), an operation of a back end fails with
- * CVL_E_STOPPED. Whoever began the work then asks again, and says why. Once it asks, it asks
- * until it is begun anew.
+ * Long work polls a `struct stop`, at least every tenth of a second. Work that is asked to end
+ * leaves no partial results: an arena jumps as if memory had run out (arena.h), an operation of
+ * a back end fails with CVL_E_STOPPED. The caller of the work then polls again and reports the
+ * reason. A request stays until stop_begin.
  */
 #ifndef RAVEL_STOP_H
 #define RAVEL_STOP_H
@@ -16,14 +15,14 @@
 enum stop_reason { STOP_NOT, STOP_TIME, STOP_SIGNAL };
 
 struct stop {
-  const atomic_int *signal; /* number of the signal that asks; 0: none. Or NULL */
+  const atomic_int *signal; /* number of the pending signal; 0: none. Or NULL */
   double deadline;          /* of stop_clock; 0: none */
-  double seconds;           /* what the limit of time was, for the message */
+  double seconds;           /* the time limit, for the message */
 };
 
-/* Seconds of a clock that only goes on. */
+/* Seconds of a monotonic clock. */
 double stop_clock(void);
-/* The limit of time begins now; 0 seconds: there is none. */
+/* Starts the time limit; 0 seconds: none. */
 void stop_begin(struct stop *, double seconds);
 /* Whether the work is to end, and why. NULL never asks. May be called by any thread. */
 enum stop_reason stop_asks(const struct stop *);

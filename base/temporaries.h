@@ -9,8 +9,8 @@
 
 enum { TEMPORARIES_MAX = 64 };
 
-/* The list; all zero is an empty one. Paths stand in it, and not elsewhere: a signal handler
- * may follow no pointer that another thread frees. */
+/* The list; all zero is an empty one. It contains the paths themselves: a signal handler may
+ * follow no pointer that another thread frees. */
 struct temporaries {
   struct temporary {
     atomic_int state;
@@ -18,12 +18,12 @@ struct temporaries {
   } list[TEMPORARIES_MAX];
 };
 
-/* Lists a path: before the file is made, so that there is no moment at which a signal leaves it
- * behind. Its number, or -1 if the list is full or the path too long. Any thread may. */
+/* Adds a path, before the file is created, so that no signal can leave it behind. Returns its
+ * number, or -1 if the list is full or the path too long. Thread-safe. */
 int temporaries_add(struct temporaries *, const char *path);
-/* Forgets a number: the file has its final name, or was removed. */
+/* Removes an entry: the file has its final name, or was deleted. */
 void temporaries_forget(struct temporaries *, int number);
-/* Removes all files that are listed. Async-signal-safe; errno stays as it was. */
+/* Removes all files that are listed. Async-signal-safe; errno is unchanged. */
 void temporaries_unlink(struct temporaries *);
 
 #endif

@@ -1,4 +1,4 @@
-/* text.h - text that is printed into memory: counted and limited as all memory is.
+/* text.h - text printed into memory, which is counted and limited.
  */
 #ifndef RAVEL_TEXT_H
 #define RAVEL_TEXT_H
@@ -14,19 +14,19 @@ struct text {
   size_t length;
   size_t capacity;
   struct heap *heap;
-  bool lost; /* memory was lacking: not all of it is there */
+  bool lost; /* memory ran out: the text is incomplete */
 };
 
-/* Begins an empty text, which must stay where it is until text_free. False without memory. */
+/* Begins an empty text, whose struct must not move until text_end or text_free. False without
+ * memory. */
 bool text_begin(struct text *, struct heap *);
-/* Brings bytes and length up to date; false if memory was lacking, now or before. */
+/* Updates bytes and length; false if memory ran out, now or before. */
 bool text_flush(struct text *);
 /* Makes the text empty again. */
 void text_clear(struct text *);
 /* Closes the stream: the text is complete, and may be moved. False as of text_flush. */
 bool text_end(struct text *);
-/* Closes the stream, if that was not done, and frees the text; one that is all zero may be
- * freed. */
+/* Closes the stream if it is open, and frees the text; an all-zero one may be freed. */
 void text_free(struct text *);
 
 #endif

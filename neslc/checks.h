@@ -1,4 +1,4 @@
-/* checks.h - the checks that primitives make, and what they say: checks.def. */
+/* checks.h - the checks of primitives, and their messages: checks.def. */
 #ifndef RAVEL_NESLC_CHECKS_H
 #define RAVEL_NESLC_CHECKS_H
 

@@ -1,4 +1,4 @@
-/* core-walk.c - the parts of an expression, for whoever looks through all of it. */
+/* core-walk.c - traversal of expressions. */
 #include "neslc/core.h"
 
 void core_parts(const struct core *e, void (*visit)(void *, struct core *, bool),

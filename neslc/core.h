@@ -1,10 +1,10 @@
-/* core.h - NESL checked: typed trees in which every name is resolved.
+/* core.h - checked NESL: typed trees in which every name is resolved.
  *
  * The checker makes them from syntax.h; the flattener (flatten.h) and the direct interpreter
  * (direct.h) execute them. Operators, indexing, ranges, strings of a form are applications of
  * library functions; optional arguments have been filled in; several generators stay several
  * (no zip is called for them). Types may contain the generic variables of the function around
- * them: whoever executes carries the ground types they stand for.
+ * them, whose ground types an executor has to know.
  */
 #ifndef RAVEL_NESLC_CORE_H
 #define RAVEL_NESLC_CORE_H
@@ -70,8 +70,8 @@ struct core {
     struct {
       struct global *global;
       uint32_t count;          /* of its scheme's variables */
-      struct type **arguments; /* what they are here; within the function itself (monomorphic
-                                  recursion) its own generic variables */
+      struct type **arguments; /* their types in this use; within the function itself
+                                  (monomorphic recursion) its own generic variables */
     } use;
     struct {
       struct core *left, *right, *third;
@@ -111,14 +111,14 @@ struct core_lambda {
 
 enum global_kind { GLOBAL_FUNCTION, GLOBAL_VARIABLE, GLOBAL_CONSTRUCTOR };
 
-/* What a top-level name means. Functions compiled earlier refer to the struct: a redefinition
- * with the same type changes it in place (and its version), one with another type makes
- * another. */
+/* The meaning of a top-level name. Functions compiled earlier refer to the struct: a
+ * redefinition with the same type updates it (and its version), one with another type makes
+ * another struct. */
 struct global {
   const struct name *name;
   uint8_t kind; /* enum global_kind */
   bool builtin; /* of the library and protected: cannot be redefined */
-  bool library; /* of the library: a redefinition never changes it in place */
+  bool library; /* of the library: a redefinition never updates it */
   bool serial_only;
   uint32_t number;  /* unique in the session */
   uint32_t version; /* changes with each new body or value */
@@ -158,10 +158,10 @@ static inline struct global *core_callee(const struct core *e) {
   return g->kind == GLOBAL_VARIABLE ? NULL : g;
 }
 
-/* ---- looking through expressions: core-walk.c ---- */
+/* ---- traversal: core-walk.c ---- */
 
-/* Calls visit for the direct parts of an expression, bodies of lambdas included. `parallel`
- * tells whether the part is evaluated once for each element. */
+/* Calls visit for the direct subexpressions, bodies of lambdas included. `parallel`: whether
+ * the subexpression is evaluated once for each element. */
 void core_parts(const struct core *, void (*visit)(void *, struct core *, bool parallel),
                 void *context);
 /* Calls visit for each local that the expression itself binds: by its pattern, parameter or
@@ -191,7 +191,7 @@ enum primitive_group {
 enum primitive_effect { PRIMITIVE_FREE, PRIMITIVE_ORDERED, PRIMITIVE_SERIAL };
 enum { PRIMITIVE_SAFE = false, PRIMITIVE_FAILS = true };
 
-/* A row; primitives.def says what the columns mean. */
+/* A row of primitives.def, which documents the columns. */
 struct primitive_info {
   const char *name;
   enum primitive_group group;

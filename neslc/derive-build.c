@@ -1,4 +1,4 @@
-/* derive-build.c - makers of checked trees at ground types, for derived functions. */
+/* derive-build.c - construction of checked trees at ground types, for derived functions. */
 #include "neslc/derive-build.h"
 #include "base/check.h"
 
@@ -192,7 +192,7 @@ struct type *build_contents(struct build *b, struct type *type) {
   struct type **arguments =
       arena_alloc(b->arena, (lambda->scheme_count + 1) * sizeof *arguments);
   for (uint32_t i = 0; i < lambda->scheme_count; i++) {
-    arguments[i] = type_base(b->arena, TYPE_INT); /* what it does not mention */
+    arguments[i] = type_base(b->arena, TYPE_INT); /* variables that it does not mention */
   }
   for (uint32_t i = 0; i < lambda->variable_count; i++) {
     arguments[type_of(lambda->variables[i])->number] = identity->arguments[i];

@@ -1,14 +1,15 @@
-/* derive-build.h - makers of checked trees at ground types, for derived functions. */
+/* derive-build.h - construction of checked trees at ground types, for derived functions. */
 #ifndef RAVEL_NESLC_DERIVE_BUILD_H
 #define RAVEL_NESLC_DERIVE_BUILD_H
 
 #include "neslc/session.h"
 
-/* One derived function in the making. */
+/* A derived function under construction. */
 struct build {
   struct session *session;
   struct arena *arena;
-  const struct source *source; /* of the library's declaration: its nodes' place */
+  const struct source
+      *source; /* of the library's declaration: the source location of all nodes */
   struct span at;
   uint32_t local_count;
 };
@@ -27,7 +28,7 @@ struct core *build_let(struct build *, struct core_pattern *, struct core *value
 /* items: at least one, all of one type. */
 struct core *build_list(struct build *, struct core **items, size_t count);
 
-/* The library's function of that name applied to an argument, at the types that this gives. */
+/* The library's function of that name applied to an argument, at the types of the argument. */
 struct core *build_call(struct build *, const char *name, struct core *argument);
 struct core *build_call2(struct build *, const char *name, struct core *, struct core *);
 /* contents as a value of a datatype. */
@@ -39,7 +40,7 @@ struct core *build_each(struct build *, struct core_pattern *, struct core *sour
 struct core *build_each2(struct build *, struct core_pattern *, struct core *source,
                          struct core_pattern *, struct core *source2, struct core *body);
 
-/* A new variable; and its value. */
+/* A new variable; and a use of it. */
 struct core_pattern *build_local(struct build *, const char *name, struct type *);
 struct core *build_use(struct build *, const struct core_pattern *local);
 struct core_pattern *build_pair_pattern(struct build *, struct core_pattern *left,
@@ -48,8 +49,8 @@ struct core_pattern *build_pair_pattern(struct build *, struct core_pattern *lef
  * (of type build_contents) are matched by `inner`. */
 struct core_pattern *build_contents_pattern(struct build *, struct type *,
                                             struct core_pattern *inner);
-/* What a datatype consists of; the captured values of a function as a tuple, NULL if there are
- * none. */
+/* The type of a datatype's contents; of a function's captured values as a tuple, NULL if there
+ * are none. */
 struct type *build_contents(struct build *, struct type *);
 
 #endif

@@ -1,7 +1,7 @@
 /* derive.c - the functions that follow the structure of a type, one case for each type.
  *
- * Whatever does not depend on the type stands in the library, as functions whose names begin
- * with `_`: here is only how they are put together.
+ * What does not depend on the type is in the library, as functions whose names begin with `_`;
+ * this file only combines them.
  */
 #include "neslc/derive.h"
 #include "base/check.h"
@@ -21,15 +21,16 @@ static bool is_scalar(const struct type *t) {
          t->tag == TYPE_CHAR || t->tag == TYPE_STREAM;
 }
 
-/* Variables for the parts of a value, and the pattern that binds them: a pair's two parts, the
- * contents of a datatype, the captured values of a function. Of other types the value itself.
+/* Variables for the components of a value, and the pattern that binds them: the two of a pair,
+ * the contents of a datatype, the captured values of a function; for other types the value
+ * itself.
  */
-struct parts {
+struct components {
   struct core_pattern *pattern;
   struct core_pattern *left, *right; /* right: of a pair */
 };
-static struct parts take_apart(struct build *b, struct type *type, const char *name) {
-  struct parts p = {0};
+static struct components components_of(struct build *b, struct type *type, const char *name) {
+  struct components p = {0};
   if (type->tag == TYPE_PAIR) {
     p.left = build_local(b, name, type->part[0]);
     p.right = build_local(b, name, type->part[1]);
@@ -42,18 +43,18 @@ static struct parts take_apart(struct build *b, struct type *type, const char *n
   p.pattern = contents ? build_contents_pattern(b, type, p.left) : p.left;
   return p;
 }
-static struct core *left(struct build *b, const struct parts *p) {
+static struct core *left(struct build *b, const struct components *p) {
   return build_use(b, p->left);
 }
-static struct core *right(struct build *b, const struct parts *p) {
+static struct core *right(struct build *b, const struct components *p) {
   return build_use(b, p->right);
 }
 
 /* ---- eql(x, y) ---- */
 
 /* Sequences that have different lengths are not compared. */
-static struct core *sequences_equal(struct build *b, struct type *type, const struct parts *x,
-                                    const struct parts *y) {
+static struct core *sequences_equal(struct build *b, struct type *type,
+                                    const struct components *x, const struct components *y) {
   struct core_pattern *a = build_local(b, "a", type->part[0]);
   struct core_pattern *c = build_local(b, "b", type->part[0]);
   struct core *same = call2(b, "eql", build_use(b, a), build_use(b, c));
@@ -67,7 +68,7 @@ static struct core *equal(struct build *b, struct type *argument,
                           struct core_pattern **parameter) {
   struct type *type = type_of(argument->part[0]);
   if (is_scalar(type)) return NULL;
-  struct parts x = take_apart(b, type, "x"), y = take_apart(b, type, "y");
+  struct components x = components_of(b, type, "x"), y = components_of(b, type, "y");
   *parameter = build_pair_pattern(b, x.pattern, y.pattern);
   if (type->tag == TYPE_SEQUENCE) return sequences_equal(b, type, &x, &y);
   if (type->tag == TYPE_PAIR) {
@@ -89,10 +90,10 @@ static struct core *selection(struct build *b, struct type *argument,
   struct type *type = type_of(type_of(argument->part[1])->part[0]);
   if (is_scalar(type)) return NULL;
   struct core_pattern *c = build_local(b, "c", type_base(b->arena, TYPE_BOOL));
-  struct parts x, y;
+  struct components x, y;
   if (type->tag == TYPE_PAIR || type->tag == TYPE_DATA) {
-    x = take_apart(b, type, "x");
-    y = take_apart(b, type, "y");
+    x = components_of(b, type, "x");
+    y = components_of(b, type, "y");
   } else {
     x.pattern = x.left = build_local(b, "x", type);
     y.pattern = y.left = build_local(b, "y", type);
@@ -122,15 +123,15 @@ static struct core *neutral(struct build *b, struct type *type) {
   }
 }
 
-/* Streams and functions have no neutral value: they are their own. */
+/* Streams and functions have no neutral value: the result is x itself. */
 static struct core *identity(struct build *b, struct type *argument,
                              struct core_pattern **parameter) {
   bool whole = argument->tag == TYPE_FUNCTION;
-  struct parts x = {0};
+  struct components x = {0};
   if (whole) {
     x.pattern = x.left = build_local(b, "x", argument);
   } else {
-    x = take_apart(b, argument, "x");
+    x = components_of(b, argument, "x");
   }
   *parameter = x.pattern;
   if (argument->tag == TYPE_PAIR) {
@@ -145,7 +146,7 @@ static struct core *identity(struct build *b, struct type *argument,
 
 /* The contents of all values of a datatype in a sequence. */
 static struct core *all_contents(struct build *b, struct type *data, struct core *sequence) {
-  struct parts p = take_apart(b, data, "x");
+  struct components p = components_of(b, data, "x");
   return build_each(b, p.pattern, sequence, left(b, &p));
 }
 
@@ -155,10 +156,10 @@ static struct core *all_data(struct build *b, struct type *data, struct core *se
   return build_each(b, x, sequence, build_data(b, data, build_use(b, x)));
 }
 
-/* The two sequences of the parts of pairs, as variables around what is made of them. */
-static struct parts unzipped(struct build *b, struct type *pair) {
-  struct parts p = {.left = build_local(b, "x", build_sequence_type(b, pair->part[0])),
-                    .right = build_local(b, "y", build_sequence_type(b, pair->part[1]))};
+/* Variables for the two sequences of a sequence of pairs. */
+static struct components unzipped(struct build *b, struct type *pair) {
+  struct components p = {.left = build_local(b, "x", build_sequence_type(b, pair->part[0])),
+                         .right = build_local(b, "y", build_sequence_type(b, pair->part[1]))};
   p.pattern = build_pair_pattern(b, p.left, p.right);
   return p;
 }
@@ -168,7 +169,7 @@ static struct core *defaults(struct build *b, struct type *argument,
   struct type *type = type_of(argument->part[0]);
   struct core_pattern *v = *parameter = build_local(b, "v", argument);
   if (type->tag == TYPE_PAIR) {
-    struct parts p = unzipped(b, type);
+    struct components p = unzipped(b, type);
     return build_let(
         b, p.pattern, call(b, "unzip", build_use(b, v)),
         build_pair(b, call(b, "_default", left(b, &p)), call(b, "_default", right(b, &p))));
@@ -190,7 +191,7 @@ static struct core *of_elements(struct build *b, struct type *sequence, const ch
 }
 
 static struct core *hash(struct build *b, struct type *type, struct core_pattern **parameter) {
-  struct parts x = take_apart(b, type, "x");
+  struct components x = components_of(b, type, "x");
   *parameter = x.pattern;
   switch ((enum type_tag)type->tag) {
   case TYPE_INT: return call(b, "_hash_int", left(b, &x));
@@ -213,7 +214,7 @@ static struct core *hash(struct build *b, struct type *type, struct core_pattern
   return build_int(b, TYPE_INT, 0);
 }
 
-/* All components of a tuple, however many, are within one pair of parentheses. */
+/* All components of a tuple are written within one pair of parentheses. */
 static struct core *tuple_string(struct build *b, struct type *type,
                                  struct core_pattern **parameter) {
   size_t count = 1;
@@ -234,7 +235,7 @@ static struct core *tuple_string(struct build *b, struct type *type,
 static struct core *string(struct build *b, struct type *type,
                            struct core_pattern **parameter) {
   if (type->tag == TYPE_PAIR) return tuple_string(b, type, parameter);
-  struct parts x = take_apart(b, type, "x");
+  struct components x = components_of(b, type, "x");
   *parameter = x.pattern;
   switch ((enum type_tag)type->tag) {
   case TYPE_INT: return call(b, "int_string", left(b, &x));
@@ -271,7 +272,7 @@ static struct core *write_columns(struct build *b, struct type *argument,
     return call2(b, "_written", call2(b, "_write_lengths", call(b, "_lengths", value), stream),
                  call2(b, "_write_columns", call(b, "flatten", value), stream));
   case TYPE_PAIR: {
-    struct parts p = unzipped(b, type);
+    struct components p = unzipped(b, type);
     return build_let(b, p.pattern, call(b, "unzip", value),
                      call2(b, "_written", call2(b, "_write_columns", left(b, &p), stream),
                            call2(b, "_write_columns", right(b, &p), stream)));
@@ -310,7 +311,7 @@ static struct core *read_columns(struct build *b, struct type *argument,
     return call2(b, "_read_sequences", call(b, "_read_lengths", stream),
                  call2(b, "_read_columns", call(b, "flatten", value), stream));
   case TYPE_PAIR: {
-    struct parts p = unzipped(b, type);
+    struct components p = unzipped(b, type);
     return build_let(b, p.pattern, call(b, "unzip", value),
                      call2(b, "_read_pairs", call2(b, "_read_columns", left(b, &p), stream),
                            call2(b, "_read_columns", right(b, &p), stream)));
@@ -325,7 +326,7 @@ static struct core *read_columns(struct build *b, struct type *argument,
   return call2(b, "_read_likes", value, stream);
 }
 
-/* ---- all of them ---- */
+/* ---- dispatch ---- */
 
 typedef struct core *derived_body(struct build *, struct type *, struct core_pattern **);
 
@@ -343,7 +344,7 @@ bool is_derived(enum primitive p) {
   return body_of(p) != NULL;
 }
 
-/* What was made already, in lists by a number of primitive and type. */
+/* The functions derived so far, in lists by a hash of primitive and type. */
 struct derivation {
   struct derived derived;
   enum primitive primitive;

@@ -3,8 +3,8 @@
  *
  * At a ground argument type such a function is ordinary NESL: eql on [T] compares lengths and
  * then all({eql(a, b) : a in x; b in y}); string on [T] is seq_string({string(e) : e in x}).
- * The body is made here as a core tree over library functions, so that flattener and direct
- * interpreter need to know nothing but the base cases.
+ * The body is built as a core tree over library functions, so that flattener and direct
+ * interpreter implement only the base cases.
  */
 #ifndef RAVEL_NESLC_DERIVE_H
 #define RAVEL_NESLC_DERIVE_H
@@ -21,8 +21,8 @@ struct derived {
 
 /* Whether it follows the structure of its argument's type. */
 bool is_derived(enum primitive);
-/* Such a function `primitive` at a ground argument type, made once for each type: `known` has
- * those that were made, in whose arena they are; types must last as long. */
+/* The derived function of a primitive for a ground argument type, built once for each type:
+ * `known` holds those built so far, in its arena; types must live as long. */
 const struct derived *derive(struct session *, struct table *known, enum primitive,
                              struct type *argument);
 

@@ -81,9 +81,9 @@ struct each {
   double start;   /* depth before them */
   double *depths; /* of instances, after their sieve */
   double deepest;
-  bool serial; /* one instance after the other; within others in step, they are in step, too */
+  bool serial; /* one instance after the other; false within another apply-to-each */
   bool failed;
-  struct failure failure; /* the one that comes first */
+  struct failure failure; /* the first in the order of section 6.8 */
 };
 
 static void bind_instance(struct direct *d, struct frame *frame, const struct each *each,
@@ -94,7 +94,7 @@ static void bind_instance(struct direct *d, struct frame *frame, const struct ea
   }
 }
 
-/* Notes how an instance ended. False if nothing more may run. */
+/* Records the end of an instance. False if no further instance may run. */
 static bool instance_ended(struct direct *d, struct each *each, bool ok) {
   if (d->cost.depth > each->deepest) each->deepest = d->cost.depth;
   if (ok) return true;
@@ -105,12 +105,13 @@ static bool instance_ended(struct direct *d, struct each *each, bool ok) {
   return !each->serial && d->failure.kind != NESL_LIMIT;
 }
 
-/* Runs a part of an apply-to-each (its sieve or its body) for the element i. */
+/* Evaluates the sieve or the body of an apply-to-each for element i; `position` is its index in
+ * the order of evaluation. */
 static bool run_instance(struct direct *d, struct frame *frame, const struct each *each,
-                         const struct core *part, uint32_t place, uint64_t i,
+                         const struct core *part, uint32_t position, uint64_t i,
                          struct datum *out) {
   bind_instance(d, frame, each, i);
-  direct_enter(d, place);
+  direct_enter(d, position);
   bool ok = direct_eval(d, frame, part, out);
   direct_leave(d);
   return ok;
@@ -132,9 +133,9 @@ static bool run_sieve(struct direct *d, struct frame *frame, struct each *each, 
   return true;
 }
 
-/* The sieve and the body of each element before those of the next. */
-static bool run_in_turn(struct direct *d, struct frame *frame, struct each *each,
-                        struct datum *items, uint64_t *count) {
+/* Evaluates sieve and body of each element before those of the next. */
+static bool run_serially(struct direct *d, struct frame *frame, struct each *each,
+                         struct datum *items, uint64_t *count) {
   const struct core *e = each->core;
   *count = 0;
   for (uint64_t i = 0; i < each->count; i++) {
@@ -161,7 +162,7 @@ static bool run_instances(struct direct *d, struct frame *frame, struct each *ea
   const struct core *e = each->core;
   uint64_t *kept = NULL;
   *count = each->count;
-  if (each->serial) return run_in_turn(d, frame, each, items, count);
+  if (each->serial) return run_serially(d, frame, each, items, count);
   if (e->as.each.sieve) {
     kept = arena_alloc(d->arena, each->count * sizeof *kept);
     each->depths = arena_alloc(d->arena, each->count * sizeof *each->depths);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Binds a name to a value of one type, which nobody can redefine. */
+/* Binds a name that cannot be redefined to a value. */
 static void bind(struct session *s, const char *name, struct type *type, uint32_t count,
                  const struct column *columns, const char *documentation) {
   struct scheme scheme = {.count = 0, .type = type};

@@ -2,7 +2,7 @@
  * IF that prints the sentence of the failed check and leaves the program (NESL specification,
  * section 11.10). They take constants of one segment only, and SEGDES of several lengths as the
  * result of MAKE_SEGDES (VCODE specification, sections 18 and 19).
- * They know no files that are replaced.
+ * They have no files that are replaced.
  *
  *     ASSERT "text" f v w    becomes   n = LENGTH f; d = MAKE_SEGDES n; ok = AND_REDUCE f d
  *                                      if ok {} else { write "RUNTIME ERROR: text"; exit }
@@ -19,7 +19,7 @@ static const struct ir_kind kind_int = {.tag = IR_INT};
 static const struct ir_kind kind_bool = {.tag = IR_BOOL};
 static const struct ir_kind kind_segdes = {.tag = IR_SEGDES};
 
-/* A function on its way: new variables come behind its own. */
+/* A function under construction: new variables are numbered after its own. */
 struct portable {
   struct arena *arena;
   uint32_t deepest; /* nesting of IFs so far */
@@ -33,7 +33,7 @@ static ir_var new_var(struct portable *p, const struct ir_kind *kind) {
   return (ir_var)(p->kinds.count - 1);
 }
 
-/* A binding at the place of another, with room for so many operands and results. */
+/* A binding with the source location of another, and room for so many operands and results. */
 static struct ir_binding binding_like(struct portable *p, const struct ir_binding *like,
                                       enum ir_form form, uint32_t operands, uint32_t results) {
   struct ir_binding b = {.form = (uint8_t)form,

@@ -64,7 +64,7 @@ static void put_function(struct session *session, const struct form *form) {
   put_row(session, g);
 }
 
-/* "% text.nesl - characters, words. (NESL ...": what stands between the dash and the stop. */
+/* "% text.nesl - characters, words. (NESL ...": the text between the dash and the full stop. */
 static void put_title(const struct library_file *file) {
   const char *start = strstr(file->text, " - ") + 3, *end = strchr(start, '.');
   printf("\n## %c", toupper((unsigned char)*start));

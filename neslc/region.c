@@ -7,9 +7,9 @@
 #include <string.h>
 
 enum {
-  LEAST_GARBAGE = 1 << 20,    /* bytes below which nobody looks for garbage ... */
-  LEAST_NEAR_LIMIT = 1 << 16, /* ... or these, where half of the memory left is not more */
-  LOOSE_PART = 4 /* of what is used may be of definitions and values without a name */
+  LEAST_GARBAGE = 1 << 20,    /* bytes below which no collection runs ... */
+  LEAST_NEAR_LIMIT = 1 << 16, /* ... or this many, where half of the remaining memory is less */
+  LOOSE_FRACTION = 4          /* a collection runs if unnamed data exceed 1/4 of live data */
 };
 
 /* ---- making and freeing ---- */
@@ -140,7 +140,7 @@ static void note_core(void *context, struct core *e, bool parallel) {
   core_parts(e, note_core, t);
 }
 
-/* Visits what `what` says; what it needs on the way is freed, however it ends. */
+/* Runs a traversal; its temporary memory is freed in any case. */
 static void note(struct region *region, void (*what)(struct tracer *, const void *),
                  const void *thing) {
   if (!region) return;
@@ -198,27 +198,27 @@ void region_replace_global(struct region *region, const struct global *from,
 
 /* ---- tracing ---- */
 
-/* What was reached and is still to be gone on from. */
-struct wave {
+/* The worklist: reached, with mentions not yet followed. */
+struct worklist {
   struct region *regions;
   struct global *globals;
 };
 
-static void reach_region(struct wave *w, struct region *r) {
+static void reach_region(struct worklist *w, struct region *r) {
   if (!r || r->reached) return;
   r->reached = true;
   r->waiting = w->regions;
   w->regions = r;
 }
 
-static void reach_global(struct wave *w, struct global *g) {
+static void reach_global(struct worklist *w, struct global *g) {
   if (!g || g->library || g->reached) return;
   g->reached = true;
   g->waiting = w->globals;
   w->globals = g;
 }
 
-static void go_on(struct wave *w) {
+static void follow_all(struct worklist *w) {
   while (w->regions || w->globals) {
     struct global *g = w->globals;
     if (g) {
@@ -255,7 +255,7 @@ static void free_unreached(struct session *session) {
 
 void session_collect_now(struct session *session) {
   if (!session->heap) return;
-  struct wave w = {0};
+  struct worklist w = {0};
   for (const struct table_entry *e = NULL; (e = table_next(session->globals, e));) {
     reach_global(&w, e->value);
   }
@@ -265,7 +265,7 @@ void session_collect_now(struct session *session) {
   for (struct region *r = session->regions; r; r = r->next) {
     if (r->held) reach_region(&w, r);
   }
-  go_on(&w);
+  follow_all(&w);
   free_unreached(session);
   const uint64_t live = session->heap->live, limit = session->heap->limit;
   uint64_t more = live > LEAST_GARBAGE ? live : LEAST_GARBAGE;
@@ -277,6 +277,6 @@ void session_collect_now(struct session *session) {
 void session_collect(struct session *session) {
   if (!session->heap) return;
   const uint64_t live = session->heap->live;
-  const bool loose = session->loose > LEAST_GARBAGE && session->loose > live / LOOSE_PART;
+  const bool loose = session->loose > LEAST_GARBAGE && session->loose > live / LOOSE_FRACTION;
   if (loose || live >= session->collect_at) session_collect_now(session);
 }

@@ -1,4 +1,4 @@
-/* session.c - what is defined: the library, names, values of variables. (NESL specification,
+/* session.c - definitions: the library, names, values of variables. (NESL specification,
  * section 4.2.)
  */
 #include "neslc/session.h"
@@ -82,10 +82,12 @@ void session_each(struct session *session, void (*visit)(void *, struct global *
   heap_free(heap, all, bytes);
 }
 
-/* Of those that are equally near the first of the alphabet. */
+/* Of equally near names, the alphabetically first. */
 const char *session_nearest(struct session *session, const char *name) {
   const size_t length = strlen(name);
-  const unsigned most = length < 3 ? 0 : length < 6 ? 1 : 2; /* more would be another word */
+  const unsigned most = length < 3   ? 0
+                        : length < 6 ? 1
+                                     : 2; /* more edits would be another word */
   unsigned nearest = most + 1;
   const char *best = NULL;
   for (const struct table_entry *e = NULL; (e = table_next(session->globals, e));) {
@@ -120,7 +122,7 @@ static struct nesl_value copy_value(struct arena *arena, const struct nesl_value
   return copy;
 }
 
-/* What a variable is to be: all of it in a region that is its own, or in the session's arena.
+/* The new contents of a variable, in a region of their own or in the session's arena.
  */
 struct bound {
   struct region *region;
@@ -175,7 +177,7 @@ static struct global *bind(struct session *session, const struct name *name,
   global->value = b.value;
   global->region = b.region;
   global->version++;
-  if (old) region_free(session, old); /* nothing mentions it but the variable */
+  if (old) region_free(session, old); /* only the variable mentions it */
   return global;
 }
 

@@ -1,10 +1,10 @@
-/* session.h - the top level: what is defined, and the checker's way in.
+/* session.h - the top level: definitions, and the checker's entry point.
  * (NESL specification, section 4.)
  *
  * A session owns every tree, type and value of a prompt or of a program: in one arena until the
- * session ends, or in regions that are freed when nothing mentions them (region.h). Evaluation
- * is somebody else's: a form is read (syntax.h), checked here, compiled (flatten.h) or
- * interpreted (direct.h), and its results bound here.
+ * session ends, or in regions that are freed when nothing mentions them (region.h). A form is
+ * read (syntax.h), checked here, compiled (flatten.h) or interpreted (direct.h) elsewhere, and
+ * its results are bound here.
  */
 #ifndef RAVEL_NESLC_SESSION_H
 #define RAVEL_NESLC_SESSION_H
@@ -12,19 +12,19 @@
 #include "neslc/region.h"
 
 struct session {
-  struct arena *arena; /* of the form that is executed, if it has a region: region.h */
+  struct arena *arena; /* of the form that is executed, if it has a region (region.h) */
   struct intern names;
   struct table *globals; /* name -> struct global, the newest with that name */
   struct table *types;   /* name -> struct datatype */
-  struct table *library; /* name -> struct global: the library's, whatever was redefined */
+  struct table *library; /* name -> struct global of the library, even if redefined */
   uint32_t next_number;  /* of globals and lambdas */
   bool in_library;   /* while the library is loaded: `primitive` is a body, names are builtin */
   bool in_additions; /* and so are names of additions, which may be redefined (15.12) */
   bool argument_checks; /* set arg_check; initially true */
   bool classic;
 
-  /* The type of what a file of arrays holds, of numpy's or CSV, for read_npy("FILE"); NULL and
-   * a sentence about why not. NULL itself where nobody may look at files. */
+  /* Finds the type of a file of arrays, numpy's or CSV, for read_npy("FILE"); or returns NULL
+   * and sets a message. NULL itself where files may not be opened. */
   struct type *(*file_type)(void *context, bool csv, const char *name, size_t length,
                             const char **problem);
   void *file_context;
@@ -36,8 +36,8 @@ struct session {
   struct region *regions; /* all */
   struct source *sources; /* to look for positions in, newest first */
   struct global *cells;   /* every global that is not of the library, newest first */
-  uint64_t collect_at;    /* live bytes at which garbage is looked for */
-  uint64_t loose;         /* bytes of what has lost its name since it was */
+  uint64_t collect_at;    /* live bytes that start a collection */
+  uint64_t loose;         /* bytes of unnamed definitions since the last collection */
 };
 
 /* A session with the library in it. NULL, and errors in diags, only if the library is broken or
@@ -53,7 +53,7 @@ void session_each(struct session *, void (*visit)(void *, struct global *), void
 /* The defined name nearest to this one, or NULL if none is near. */
 const char *session_nearest(struct session *, const char *name);
 
-/* What a checked form is. */
+/* The result of checking a form. */
 struct checked {
   const struct form *form;
   /* EXPRESSION, ASSIGN: */
@@ -66,20 +66,20 @@ struct checked {
 };
 
 /* Checks a form: names, patterns, types, classes, serial-only functions, optional arguments.
- * FUNCTION and DATATYPE define what they say; the others define nothing. False after
- * complaining; then the session is as it was. Not for commands. */
+ * FUNCTION and DATATYPE define their names; the others define nothing. False after errors; then
+ * the session is unchanged. Not for commands. */
 bool check_form(struct session *, const struct form *, struct complaints *, struct checked *);
 
-/* Looks through everything that evaluating the expression may reach, before it is evaluated:
- * complains and returns true if there is a call of a function that was declared only
- * (NESL_NO_BODY), or one of a serial-only function in parallel that came about by a later
- * redefinition (NESL_SERIAL_ONLY). */
+/* Traverses everything that the evaluation of the expression may reach, before it is evaluated.
+ * Reports errors and returns true for a call of a function that is only declared
+ * (NESL_NO_BODY), or a parallel call that is serial-only because of a later redefinition
+ * (NESL_SERIAL_ONLY). */
 bool session_find_missing(struct session *, const struct core *, struct complaints *);
 
-/* Gives a global its name, which may have been that of another. */
+/* Binds a global's name to it, in place of an older global. */
 void session_name(struct session *, struct global *);
 /* Binds the name (`it`, or a variable of the pattern) to a value, by the rules of section 4.2.
- * `scheme` tells its type: generic for function values. The columns are copied. */
+ * `scheme`: its type, generic for function values. The columns are copied. */
 struct global *session_bind(struct session *, const struct name *, const struct scheme *,
                             const struct nesl_value *);
 /* Likewise, but the elements of the columns are borrowed: they must last as long as the

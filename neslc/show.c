@@ -1,10 +1,9 @@
-/* show.c - forms as text again, in a canonical layout: reading it gives an equal tree.
+/* show.c - prints forms in a canonical layout, whose parse gives an equal tree.
  *
- * Parentheses stand where the tree would be read differently without them, around arguments
- * and parameters, and around tuples that are a part of something. Whether that is so depends on
- * both neighbours: an expression that the reader reads with parse_expression(r, least) must
- * bind tighter than `least`; and one that ends in an operand must not let that operand swallow
- * what follows: a token of strength `next`.
+ * Parentheses are written where the text would parse differently without them, around arguments
+ * and parameters, and around tuples within other expressions. That depends on both neighbours:
+ * an expression that is parsed with parse_expression(r, least) must bind tighter than `least`,
+ * and its last operand must not extend over the following token, of strength `next`.
  */
 #include "neslc/layout.h"
 #include "neslc/parse.h"
@@ -17,7 +16,7 @@ enum { WIDTH = 80, INDENT = 2 };
 
 static void show(struct layout *, const struct syntax *, int least, int next);
 
-/* ---- what binds how ---- */
+/* ---- binding strengths ---- */
 
 /* How an application of a library function is written: as an infix or prefix operator, as
  * indexing, a range; or as any application. */
@@ -116,11 +115,12 @@ static void show_name(struct layout *l, const struct name *name) {
 
 /* ---- types ---- */
 
-enum type_place { TYPE_ANYWHERE, TYPE_OF_FUNCTION, TYPE_ALONE }; /* a, b; a -> b; a */
+enum type_context { TYPE_ANYWHERE, TYPE_OF_FUNCTION, TYPE_ALONE }; /* a, b; a -> b; a */
 
-static void show_type(struct layout *l, const struct syntax_type *type, enum type_place place) {
+static void show_type(struct layout *l, const struct syntax_type *type,
+                      enum type_context context) {
   bool pair = type->kind == SYNTAX_TYPE_PAIR, function = type->kind == SYNTAX_TYPE_FUNCTION;
-  bool closed = (pair && place != TYPE_ANYWHERE) || (function && place == TYPE_ALONE);
+  bool closed = (pair && context != TYPE_ANYWHERE) || (function && context == TYPE_ALONE);
   if (closed) layout_text(l, "(");
   switch ((enum syntax_type_kind)type->kind) {
   case SYNTAX_TYPE_NAME:
@@ -227,27 +227,28 @@ static void show_application(struct layout *l, const struct syntax *e, int least
   }
 }
 
-/* A part that may be broken into lines, which then begin below its first. Tuples stand in
- * parentheses there, for the reader's sake. */
-static void show_part(struct layout *l, const char *before, const struct syntax *e, int next) {
+/* An operand that may be broken into lines, which are aligned with its first. Tuples get
+ * parentheses there, for readability. */
+static void show_operand(struct layout *l, const char *before, const struct syntax *e,
+                         int next) {
   layout_text(l, before);
   layout_open_here(l);
   show(l, e, STRENGTH_ELEMENT, next);
   layout_close(l);
 }
 
-/* A chain of else if stays in one group. */
+/* A sequence of else if is one group. */
 static void show_if(struct layout *l, const struct syntax *e, int next) {
   layout_open(l, 0);
   for (;; e = e->as.part.right) {
-    show_part(l, "if ", e->as.part.third, 0);
+    show_operand(l, "if ", e->as.part.third, 0);
     layout_break(l, 1);
-    show_part(l, "then ", e->as.part.left, 0);
+    show_operand(l, "then ", e->as.part.left, 0);
     layout_break(l, 1);
     if (e->as.part.right->kind != SYNTAX_IF) break;
     layout_text(l, "else ");
   }
-  show_part(l, "else ", e->as.part.right, next);
+  show_operand(l, "else ", e->as.part.right, next);
   layout_close(l);
 }
 
@@ -269,7 +270,7 @@ static void show_let(struct layout *l, const struct syntax *e, int next) {
   }
   layout_close(l);
   layout_break(l, 1);
-  show_part(l, "in ", e->as.part.third, next);
+  show_operand(l, "in ", e->as.part.third, next);
   layout_close(l);
 }
 
@@ -394,19 +395,19 @@ static void show_side(struct layout *l, const struct syntax *e) {
 
 static void show_function(struct layout *l, const struct form *form) {
   const struct syntax_annotation *annotation = form->annotation;
-  bool last = annotation != NULL && annotation->count > 0; /* where documentation may stand */
+  bool last = annotation != NULL && annotation->count > 0; /* documentation follows the type */
   layout_open(l, INDENT);
   layout_text(l, "function ");
   show_name(l, form->name);
   layout_text(l, "(");
   show(l, form->pattern, STRENGTH_WHOLE, 0);
   layout_text(l, ")");
-  for (int place = 0; place < 2; place++) {
-    if (form->documentation != NULL && last == (place == 1)) {
+  for (int position = 0; position < 2; position++) {
+    if (form->documentation != NULL && last == (position == 1)) {
       layout_break(l, 1);
       show_string(l, form->documentation, strlen(form->documentation));
     }
-    if (place == 0 && annotation != NULL) {
+    if (position == 0 && annotation != NULL) {
       layout_text(l, " : ");
       show_type(l, annotation->type, TYPE_ANYWHERE);
       show_context(l, annotation);

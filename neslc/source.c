@@ -1,13 +1,13 @@
-/* source.c - places in source text, and complaints that show them.
+/* source.c - positions in source text, and errors that quote it.
  *
- * A complaint quotes the line it is about, with marks below:
+ * An error quotes the source line, with marks below:
  *
  *     prog.nesl:3:6: error: expected `then` after the condition of the `if`, read `=`
  *         3 | if a = 3 then 4 else 5;
  *           |      ^
  *
- * The line is shown as a terminal shows it: tabs are expanded, long lines cut around the marks,
- * and nothing that a terminal would obey is passed on.
+ * The line is shown as on a terminal: tabs are expanded, long lines are cut around the marks,
+ * and control characters are replaced.
  */
 #include "neslc/source.h"
 
@@ -74,7 +74,7 @@ static size_t line_end(const struct source *source, size_t offset) {
   return end;
 }
 
-/* The position of a byte; one stands at the beginning of each line, and more in long lines. */
+/* The position of a byte: one at the beginning of each line, and more in long lines. */
 struct source_mark {
   uint32_t offset, line, column;
 };
@@ -159,7 +159,7 @@ enum {
   TAB = 8,
   SHOWN_WIDTH = 96, /* columns of a line that are shown */
   MARGIN = 24,      /* of them before the marks, where a long line is cut */
-  LOOKED_AT = 1024  /* bytes of a line before and behind the place: no more can be shown */
+  LOOKED_AT = 1024  /* bytes of a line before and after the span: no more can be shown */
 };
 
 struct text {
@@ -187,7 +187,7 @@ static unsigned show_character(const char *from, size_t length, unsigned column,
   }
   bool control = code < ' ' || (code >= 0x7f && code < 0xa0) ||
                  (code >= 0x200b && code <= 0x200f) || (code >= 0x2028 && code <= 0x202e) ||
-                 (code >= 0x2066 && code <= 0x2069); /* and what turns text around */
+                 (code >= 0x2066 && code <= 0x2069); /* and direction marks */
   *bytes = control ? replacement : from;
   *count = control ? sizeof replacement - 1 : *read;
   return control ? 1 : width_of(code);
@@ -263,11 +263,11 @@ static void add(struct complaints *complaints, enum severity severity,
                 va_list args) {
   struct source_pos pos = source_position(source, span.start);
   struct text text = {.arena = complaints->diags->arena};
-  char place[64] = "";
-  if (severity == SEVERITY_NOTE) { /* diag.h prints no place of a note */
+  char where[64] = "";
+  if (severity == SEVERITY_NOTE) { /* diag.h prints no location of a note */
     put(&text, source->name, strlen(source->name));
-    put(&text, place,
-        (size_t)snprintf(place, sizeof place, ":%u:%u: note: ", pos.line, pos.column));
+    put(&text, where,
+        (size_t)snprintf(where, sizeof where, ":%u:%u: note: ", pos.line, pos.column));
   }
   va_list again;
   va_copy(again, args);
@@ -282,7 +282,7 @@ static void add(struct complaints *complaints, enum severity severity,
            text.list.items);
 }
 
-/* ---- complaints ---- */
+/* ---- errors ---- */
 
 const char *nesl_error_name(enum nesl_error error) {
   switch (error) {

@@ -1,15 +1,15 @@
-/* source.h - NESL source text, places in it, and what is wrong with it.
+/* source.h - NESL source text, spans and positions in it, and errors about it.
  *
- * Every tree of the compiler carries spans, so that a message can show the line and mark the
- * place, and a failing run can name the line it came from.
+ * Every tree of the compiler carries spans, so that a message can quote and mark the source,
+ * and a failing run can name its source line.
  */
 #ifndef RAVEL_NESLC_SOURCE_H
 #define RAVEL_NESLC_SOURCE_H
 
 #include "base/diag.h"
 
-/* A text that forms were read from: a file, or what was typed at the prompt. Owned by the
- * arena of the session: functions refer to theirs for as long as they are defined. */
+/* A text that contains forms: a file, or a prompt's input. Owned by the session's arena:
+ * functions refer to their source as long as they are defined. */
 struct region;
 
 struct source {
@@ -17,15 +17,15 @@ struct source {
   const char *text; /* NUL behind the end; the text may contain NUL */
   size_t length;
   uint32_t first_line; /* number of the first line, for forms of a prompt: usually 1 */
-  bool library;        /* of the library: errors within are told where it is called */
+  bool library;        /* of the library: errors within are reported at the call */
   const struct source_mark *marks; /* source_index(); NULL: positions are counted */
   uint32_t mark_count;
-  struct region *region; /* region.h: it lives in; NULL: as long as whoever made it says */
+  struct region *region; /* its region (region.h); NULL: its creator owns it */
   struct source *older;  /* session_add_source() */
 };
 
-/* Remembers the positions of some bytes of a source: for one with many forms, whose positions
- * are asked for again and again. Memory is the arena's. */
+/* Builds an index of positions: for a source with many forms, whose positions are computed
+ * often. Memory is the arena's. */
 void source_index(struct arena *, struct source *);
 
 /* Bytes start <= i < end of a source's text. */
@@ -67,12 +67,12 @@ enum nesl_error {
 };
 const char *nesl_error_name(enum nesl_error); /* "parse", "unknown-type" ... */
 
-/* What goes wrong with one form: the first error counts, more may follow it in diags. */
+/* The errors of one form: the kind of the first, and all of them in diags. */
 struct complaints {
   struct diag_list *diags;
   enum nesl_error first;
   uint32_t count;
-  bool stopped; /* the latest says that work was asked to end (stop.h) */
+  bool stopped; /* the latest reports a stop (stop.h) */
 };
 
 /* Adds an error: FILE:LINE:COLUMN: error: MESSAGE, the line of the source, and marks under the

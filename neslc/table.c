@@ -17,7 +17,7 @@ struct table *table_new(struct arena *arena) {
   return table;
 }
 
-/* The entry of the key, or the free one where it would stand. */
+/* The entry of the key, or the free entry for it. */
 static struct table_entry *find(const struct table *table, const void *key) {
   uint64_t hash = (uint64_t)(uintptr_t)key * 0x9e3779b97f4a7c15u; /* golden ratio: spreads */
   size_t i = (size_t)(hash >> 32) & (table->capacity - 1);
@@ -53,7 +53,7 @@ static void grow(struct table *table) {
   }
 }
 
-/* The entry of the key, made if there is none; *added says which. */
+/* The entry of the key, added if there is none; *added: whether it was. */
 static struct table_entry *entry_of(struct table *table, const void *key, bool *added) {
   *added = false;
   if (!table->entries) {

@@ -1,4 +1,4 @@
-/* traits.c - what is known of functions and expressions by looking at them. */
+/* traits.c - properties of functions and expressions, by inspection. */
 #include "neslc/flatten-private.h"
 
 /* ---- walking ---- */
@@ -14,7 +14,7 @@ struct walk {
 
 static void walk(void *context, struct core *e, bool parallel);
 
-/* What is called by an expression that is no named function. */
+/* The callee of an application that names no function. */
 static void walk_callee(struct walk *w, const struct core *e) {
   struct type *function = w->here ? type_of(ground(w->f, e->type)) : NULL;
   const struct type *identity =
@@ -26,7 +26,7 @@ static void walk_callee(struct walk *w, const struct core *e) {
   } else if (identity && identity->global) {
     *array_push(w->f->arena, &w->mentioned) = (struct global *)(uintptr_t)identity->global;
   } else {
-    w->effects = true; /* who knows what is called */
+    w->effects = true; /* the callee is unknown */
   }
 }
 
@@ -48,7 +48,7 @@ static struct walk walk_all(struct flattener *f, const struct core *e, bool here
 
 /* ---- functions ---- */
 
-/* Everything that a function may call, directly or not. */
+/* The functions that a function may call, directly or not. */
 struct reach {
   struct flattener *f;
   struct table seen; /* globals */
@@ -148,7 +148,7 @@ static bool simple(struct flattener *f, const struct core *e, unsigned *budget, 
   case CORE_APPLY: {
     struct global *g = core_callee(e);
     if (!g || g->kind != GLOBAL_FUNCTION) return false;
-    /* The length of a sequence that has a name is a column that is there. */
+    /* The length of a named sequence is an existing column. */
     if (g->primitive == PRIM_LENGTH && e->as.part.right->kind == CORE_LOCAL) return true;
     if (!simple(f, e->as.part.right, budget, foreign)) return false;
     if (g->primitive >= 0) {
@@ -171,7 +171,7 @@ struct free_walk {
   struct flattener *f;
   bool *bound; /* by number of local */
   size_t most;
-  bool shared; /* nothing else was found yet */
+  bool shared; /* all free variables so far are shared */
 };
 
 static void bind(void *context, struct local *local) {

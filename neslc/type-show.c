@@ -1,8 +1,8 @@
 /* type-show.c - types as text. (NESL specification, section 10.3.)
  *
  * Variables are named in order of first appearance. Identities of functions are not shown, nor
- * the variables that only they mention. A text ends with "..." where it gets too long: the tree
- * that a type is may be larger than any memory.
+ * the variables that only they mention. A long text is cut with "...": as a tree, a type may be
+ * larger than any memory.
  */
 #include "neslc/table.h"
 #include "neslc/types.h"

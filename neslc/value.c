@@ -1,9 +1,9 @@
-/* value.c - NESL values on the host: which columns a type has, and how a value prints.
+/* value.c - NESL values on the host: the columns of a type, and printing.
  * (NESL specification, sections 10 and 11.1.)
  *
  * A type is walked together with the columns. Datatypes and lambdas mention generic variables
- * of their own, which stand for the arguments of the type that mentions them: an environment on
- * the C stack says which, so that no type is ever copied for a look at a value.
+ * of their own, which are bound to the arguments of the enclosing type by an environment on the
+ * C stack, so that no type is copied.
  */
 #include "neslc/value.h"
 
@@ -35,10 +35,10 @@ struct column column_copy(struct arena *arena, const struct column *column) {
   return copy;
 }
 
-/* ---- types with what their variables stand for ---- */
+/* ---- types in environments ---- */
 
-/* What the generic variables within a datatype's contents or a lambda's captured variables
- * are: arguments over the variables of `outer`. */
+/* An environment: the types of the generic variables in a datatype's contents or a lambda's
+ * captured variables, over the variables of `outer`. */
 struct scope {
   const struct scope *outer;
   const struct core_lambda *lambda; /* variable lambda->variables[i] is arguments[i]; NULL:
@@ -87,7 +87,7 @@ static struct scope scope_of_lambda(struct scoped identity) {
                         .arguments = identity.type->arguments};
 }
 
-/* The lambda that a function type is known to be; NULL: its values are nothing. */
+/* The lambda that a function type identifies; NULL: its values have no columns. */
 static const struct core_lambda *lambda_of(struct scoped function, struct scoped *identity) {
   if (!function.type->part[2]) return NULL;
   *identity = resolve(function.type->part[2], function.scope);
@@ -100,13 +100,13 @@ static const struct core_lambda *lambda_of(struct scoped function, struct scoped
 struct column_walk {
   struct column_kinds *kinds; /* NULL: they are counted only */
   uint32_t columns;
-  uint32_t parts; /* columns, and functions that have none; above the limit the walk is over */
-  uint32_t depth; /* of types around, contents of datatypes included */
+  uint32_t count; /* columns, and functions without columns; the walk ends above the limit */
+  uint32_t depth; /* of enclosing types, contents of datatypes included */
 };
 
 static void add_column(struct column_walk *w, enum column_kind kind) {
   w->columns++;
-  w->parts++;
+  w->count++;
   if (w->kinds) *array_push(w->kinds->arena, &w->kinds->list) = (uint8_t)kind;
 }
 
@@ -116,7 +116,7 @@ static void add_captured(struct column_walk *w, struct scoped function) {
   struct scoped identity;
   const struct core_lambda *lambda = lambda_of(function, &identity);
   if (!lambda || lambda->captured_count == 0) {
-    w->parts++;
+    w->count++;
     return;
   }
   const struct scope inner = scope_of_lambda(identity);
@@ -126,9 +126,9 @@ static void add_captured(struct column_walk *w, struct scoped function) {
 }
 
 static void add_columns(struct column_walk *w, struct type *type, const struct scope *scope) {
-  if (w->parts > VALUE_MOST_COLUMNS) return;
+  if (w->count > VALUE_MOST_COLUMNS) return;
   if (w->depth == TYPE_MOST_DEPTH) {
-    w->parts = VALUE_MOST_COLUMNS + 1;
+    w->count = VALUE_MOST_COLUMNS + 1;
     return;
   }
   w->depth++;
@@ -167,7 +167,7 @@ void value_columns(struct type *ground, struct column_kinds *kinds) {
 uint32_t value_column_count(struct type *type) {
   struct column_walk w = {.kinds = NULL};
   add_columns(&w, type, NULL);
-  return w.parts > VALUE_MOST_COLUMNS ? VALUE_MOST_COLUMNS + 1 : w.columns;
+  return w.count > VALUE_MOST_COLUMNS ? VALUE_MOST_COLUMNS + 1 : w.columns;
 }
 
 /* ---- consistency ---- */
@@ -187,7 +187,7 @@ static bool column_fits(struct fit *f, uint64_t n, uint64_t *total) {
   *total = 0;
   if (column->kind != COLUMN_SEGDES) return true;
   for (uint64_t i = 0; i < n; i++) *total += (uint64_t)column->as.ints[i];
-  return true; /* a segment is no negative number of elements, and their sum fits INT64_MAX */
+  return true; /* lengths are non-negative, and their sum fits INT64_MAX */
 }
 
 /* Whether the next columns hold n values of the type. */
@@ -323,8 +323,8 @@ size_t nesl_format_float(char *dst, double x) {
 
 /* ---- printing ---- */
 
-/* Columns are gone through from front to back: every element is printed or skipped once, in
- * order, so that one position for each column says all. */
+/* Every column is traversed once, from front to back: each element is printed or skipped, so
+ * one position for each column suffices. */
 struct printer {
   const struct column *columns;
   uint64_t *positions; /* of the next element, or segment, of each column */
@@ -335,7 +335,8 @@ struct printer {
   bool ended;
 };
 
-/* Passes over n values of a type whose first column is `column`; the column behind its last. */
+/* Skips n values of a type whose first column is `column`; returns the column after its last.
+ */
 static uint32_t skip(struct printer *p, struct type *type, const struct scope *scope,
                      uint32_t column, uint64_t n) {
   struct scoped t = resolve(type, scope), identity;
@@ -374,7 +375,7 @@ static uint32_t skip(struct printer *p, struct type *type, const struct scope *s
   return column + 1;
 }
 
-/* Whether no more elements are to be printed. */
+/* Whether printing was asked to end. */
 static bool asked_to_end(struct printer *p) {
   enum { UNASKED = 4096 };
   if (++p->looks % UNASKED == 0) p->ended |= stop_asks(p->stop) != STOP_NOT;
@@ -413,7 +414,7 @@ static uint32_t show_sequence(struct printer *p, struct scoped t, uint32_t colum
   return skip(p, element.type, element.scope, column + 1, length - shown);
 }
 
-/* The parts of a right-nested tuple, without parentheses. */
+/* The components of a right-nested tuple, without parentheses. */
 static uint32_t show_tuple(struct printer *p, struct type *type, const struct scope *scope,
                            uint32_t column) {
   struct scoped t = resolve(type, scope);

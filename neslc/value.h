@@ -3,7 +3,7 @@
  * A value of type T is a list of columns that T alone determines, in this order: INT, BOOL,
  * FLOAT and CHAR one column; a pair or a datatype those of its parts; [T] a SEGDES (one segment
  * for each sequence at that level: the lengths), then the columns of T; a function those of its
- * captured variables. A whole value stands in a context of one: its scalars have length 1.
+ * captured variables. A whole value is one instance: its scalars have length 1.
  */
 #ifndef RAVEL_NESLC_VALUE_H
 #define RAVEL_NESLC_VALUE_H
@@ -31,10 +31,10 @@ struct nesl_value {
 /* A column with its elements in the arena. */
 struct column column_copy(struct arena *, const struct column *);
 
-/* A value has at most so many columns, and functions that have none. Types are not larger as
- * trees where there are values of them. */
+/* The most columns (and functions without columns) of a value: this bounds the size, as a tree,
+ * of types that have values. */
 enum { VALUE_MOST_COLUMNS = 10000 };
-/* What is said of a type of which there can be no value. */
+/* The message for a type that is too large for values. */
 #define VALUE_TOO_MANY_COLUMNS                                                                 \
   "this type has more than 10000 columns: a tuple has those of all of its components"
 /* How many columns a value of a type has, undetermined types being int; if there are too many,
@@ -48,9 +48,9 @@ struct column_kinds {
 void value_columns(struct type *ground, struct column_kinds *);
 
 /* Whether the columns, which are of the kinds of the type, are as long as the lengths before
- * them say; whoever walks over the value relies on it. A program that was compiled without
- * checks may leave others. If not, `wanted` and `found` elements of the first column that is
- * not. */
+ * them say, as walks over the value assume. Results of a program compiled without checks may
+ * not be. If not: the expected and actual lengths of the first wrong column in `wanted` and
+ * `found`. */
 bool value_fits(const struct nesl_value *, uint64_t *wanted, uint64_t *found);
 
 /* The signature of the type for files of arrays: i f b c, [T, (LR; ? for what is no data. */
@@ -59,7 +59,7 @@ const char *value_signature(struct arena *, struct type *ground);
 /* Prints the value as section 10 says, without its type. */
 struct value_layout {
   uint64_t print_length;   /* longest sequence printed in full */
-  const struct stop *stop; /* who may end the printing, within the text; or NULL */
+  const struct stop *stop; /* may end the printing within the text; or NULL */
 };
 void value_show(const struct nesl_value *, const struct value_layout *, FILE *);
 /* Whether any FLOAT in it is an infinity or NaN. */

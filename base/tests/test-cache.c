@@ -45,18 +45,18 @@ Test(sha256, is_that_of_the_standard) {
 
 /* ---- the directory ---- */
 
-struct place {
+struct fixture {
   char top[32], path[64]; /* a directory that is there, and one in it that is not */
 };
 
-static struct place begin(void) {
-  struct place p = {.top = "/tmp/ravel-cache-XXXXXX"};
+static struct fixture begin(void) {
+  struct fixture p = {.top = "/tmp/ravel-cache-XXXXXX"};
   cr_assert_not_null(mkdtemp(p.top));
   snprintf(p.path, sizeof p.path, "%s/caches/ravel", p.top);
   return p;
 }
 
-static void end(const struct place *p) {
+static void end(const struct fixture *p) {
   char command[64];
   snprintf(command, sizeof command, "rm -r %s", p->top);
   cr_assert_eq(system(command), 0);
@@ -103,7 +103,7 @@ static unsigned count_files(const char *path) {
 }
 
 Test(cache, is_made_for_the_user_alone) {
-  struct place p = begin();
+  struct fixture p = begin();
   struct stat s;
   expect_refused(p.path, 0, CACHE_NOT_THERE, "No such file");
   expect_refused(p.path, 1, CACHE_NOT_THERE, "No such file");
@@ -122,7 +122,7 @@ Test(cache, is_made_for_the_user_alone) {
 }
 
 Test(cache, refuses_what_others_may_write) {
-  struct place p = begin();
+  struct fixture p = begin();
   close(opened(p.path, true));
   static const mode_t modes[] = {0770, 0702, 0777, 0720};
   for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
@@ -137,7 +137,7 @@ Test(cache, refuses_what_others_may_write) {
 
 /* Only root can give a directory away; others find the one of root. */
 Test(cache, refuses_what_another_user_owns) {
-  struct place p = begin();
+  struct fixture p = begin();
   if (geteuid() == 0) {
     close(opened(p.path, true));
     cr_assert_eq(chown(p.path, 12345, (gid_t)-1), 0);
@@ -149,7 +149,7 @@ Test(cache, refuses_what_another_user_owns) {
 }
 
 Test(cache, says_what_is_no_directory) {
-  struct place p = begin();
+  struct fixture p = begin();
   char file[64];
   snprintf(file, sizeof file, "%s/file", p.top);
   close(open(file, O_CREAT | O_WRONLY, 0600));
@@ -160,7 +160,7 @@ Test(cache, says_what_is_no_directory) {
 
 /* The directory as it was opened, whatever its path leads to later. */
 Test(cache, works_in_the_directory_that_was_checked) {
-  struct place p = begin();
+  struct fixture p = begin();
   const int directory = opened(p.path, true);
   char moved[64];
   snprintf(moved, sizeof moved, "%s/moved", p.top);
@@ -182,7 +182,7 @@ static void write_file(int directory, const char *name, const char *text, size_t
 }
 
 Test(cache, finds_nothing_that_is_not_whole) {
-  struct place p = begin();
+  struct fixture p = begin();
   const int directory = opened(p.path, true);
   char whole[200];
   keep(directory, "a", "some text");
@@ -208,7 +208,7 @@ Test(cache, finds_nothing_that_is_not_whole) {
 }
 
 Test(cache, finds_nothing_that_others_may_have_written) {
-  struct place p = begin();
+  struct fixture p = begin();
   const int directory = opened(p.path, true);
   keep(directory, "a", "text");
   static const mode_t modes[] = {0620, 0602, 0666, 0660};
@@ -241,7 +241,7 @@ Test(cache, finds_nothing_that_others_may_have_written) {
 
 Test(cache, processes_share_it) {
   enum { PROCESSES = 3, ROUNDS = 30 };
-  struct place p = begin();
+  struct fixture p = begin();
   const int directory = opened(p.path, true);
   pid_t children[PROCESSES];
   for (int i = 0; i < PROCESSES; i++) {
@@ -276,7 +276,7 @@ static void set_age(int directory, const char *name, int seconds) {
 }
 
 Test(cache, scratch_is_for_the_user_alone_and_removed) {
-  struct place p = begin();
+  struct fixture p = begin();
   struct stat s;
   char names[2][100];
   int scratch[2];
@@ -297,7 +297,7 @@ Test(cache, scratch_is_for_the_user_alone_and_removed) {
 }
 
 Test(cache, makes_room) {
-  struct place p = begin();
+  struct fixture p = begin();
   char name[100];
   const int directory = opened(p.path, true);
   static const char *const names[] = {"ravel-1.so", "ravel-2.so", "ravel-3.so", "ravel-4.so"};

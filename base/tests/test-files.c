@@ -132,12 +132,12 @@ Test(files, links_stay_links) {
 
 Test(files, what_is_no_ordinary_file_is_written_directly) {
   cr_assert_eq(mkfifo("pipe", 0600), 0);
-  const int reader = open("pipe", O_RDONLY | O_NONBLOCK);
+  const int read_end = open("pipe", O_RDONLY | O_NONBLOCK);
   char text[8] = "";
   cr_expect(replace("pipe", "through"));
-  cr_expect_eq(read(reader, text, 7), 7);
+  cr_expect_eq(read(read_end, text, 7), 7);
   cr_expect_str_eq(text, "through");
-  close(reader);
+  close(read_end);
   cr_expect(!replace("/dev/full", "x"));
   cr_expect_eq(problem.error, ENOSPC);
   cr_expect_str_eq(problem.text, "No space left on device");

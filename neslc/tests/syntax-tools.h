@@ -21,7 +21,7 @@ void reading_begin(struct reading_test *, const char *text, size_t length);
 enum reading reading_next(struct reading_test *, struct form *);
 void reading_end(struct reading_test *);
 
-/* Equal but for places, parentheses and the way back from pointers. NULLs equal each other. */
+/* Equality of trees, except for source spans and parentheses. NULLs are equal. */
 bool same_syntax(const struct syntax *, const struct syntax *);
 bool same_form(const struct form *, const struct form *);
 

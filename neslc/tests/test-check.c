@@ -1,5 +1,5 @@
 /* test-check.c - the checker and the session: types of forms, kinds and words of errors, what
- * redefinition changes; and all forms of the corpus, where it stands.
+ * redefinition changes; and all forms of the corpus, where it is present.
  */
 #include "neslc/session.h"
 
@@ -306,7 +306,7 @@ Test(check, a_closure_of_another_lambda_is_a_new_type) {
   cr_expect_neq(check("function mk(n) = x => x - n;").checked.global, old);
 }
 
-Test(check, a_declared_function_gets_its_body_in_place) {
+Test(check, a_definition_completes_a_declaration) {
   struct global *declared = check("function ev(n) : int -> bool;").checked.global;
   expect("function od(n) : int -> bool = if n == 0 then f else ev(n - 1);", "int -> bool");
   expect("od(3);", "error no-body");
@@ -493,7 +493,7 @@ static char *read_all(const char *path, size_t *length) {
 }
 
 /* What the checker has to say to an expected line: its type, a kind of error of its own, or
- * NULL where only evaluation could tell. */
+ * NULL where only the evaluation shows it. */
 static const char *expected_of(const char *line) {
   static const char *const own[] = {
       "parse",   "type",         "unbound", "pattern",     "duplicate",        "reserved",

@@ -53,7 +53,7 @@ static bool run_form(struct run *r, const struct form *form, struct complaints *
   return true;
 }
 
-/* Runs the forms of a text; r tells about the last. All but the last must succeed. */
+/* Runs the forms of a text; r holds the outcome of the last. All but the last must succeed. */
 static void run_text(struct run *r, const char *text) {
   struct source *source = arena_alloc(&r->arena, sizeof *source);
   *source = (struct source){

@@ -55,7 +55,7 @@ struct names {
   size_t all, builtin, additions;
 };
 
-static void expect_told(void *context, struct global *g) {
+static void expect_message(void *context, struct global *g) {
   struct names *names = context;
   names->all++;
   names->builtin += g->builtin;
@@ -72,7 +72,7 @@ static void expect_told(void *context, struct global *g) {
  * additions are those of files and drawings. */
 Test(library, documentation, .init = start_classic, .fini = stop) {
   struct names names = {0};
-  session_each(session, expect_told, &names);
+  session_each(session, expect_message, &names);
   cr_expect_gt(names.all, 280);
   const size_t constructors = 1; /* hashtable */
   cr_expect_geq(names.additions, 12);

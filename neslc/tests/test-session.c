@@ -81,12 +81,12 @@ static struct source made_of(const char *text, size_t length) {
 
 Test(session, remembered_positions_are_those_counted) {
   enum { LENGTH = 30000 };
-  static const char pieces[] = "ab\xc3\xa9 (x)\xe2\x82\xac";
+  static const char pattern[] = "ab\xc3\xa9 (x)\xe2\x82\xac";
   char *text = arena_alloc(&arena, LENGTH);
   uint32_t random = 1;
   for (size_t i = 0; i < LENGTH; i++) {
     random = random * 1664525 + 1013904223;
-    text[i] = pieces[i % (sizeof pieces - 1)];
+    text[i] = pattern[i % (sizeof pattern - 1)];
     if (i < 2000 && random >> 27 == 0) text[i] = '\n'; /* many lines, then one of many marks */
     if (i == 20000) text[i] = '\n';
   }

@@ -77,13 +77,13 @@ static size_t check_folder(const char *folder) {
   return forms;
 }
 
-Test(show, every_form_of_the_corpus_comes_back) {
+Test(show, every_form_of_the_corpus_round_trips) {
   size_t forms = check_folder(RAVEL_CORPUS);
   if (forms == 0) cr_skip_test("no corpus at %s", RAVEL_CORPUS);
   cr_assert_gt(forms, 1000);
 }
 
-Test(show, every_form_of_the_library_comes_back) {
+Test(show, every_form_of_the_library_round_trips) {
   cr_assert_gt(check_folder(RAVEL_LIBRARY), 100);
 }
 
@@ -274,7 +274,7 @@ static void some_form(struct random *r, unsigned size, struct form *form) {
   if (form->annotation != NULL && below(r, 4) == 0) form->value = NULL;
 }
 
-Test(show, random_trees_come_back) {
+Test(show, random_trees_round_trip) {
   const char *given = getenv("RAVEL_SEED");
   uint64_t seed = given != NULL ? strtoull(given, NULL, 10) : 1;
   for (unsigned i = 0; i < 5000; i++) {

@@ -131,44 +131,45 @@ Test(syntax_errors, each_kind_says_what_was_read_and_what_was_expected) {
   for (size_t i = 0; i < sizeof table / sizeof *table; i++) check(&table[i]);
 }
 
-enum { TOLD = 4096 };
+enum { REPORTED = 4096 };
 
 /* The text of all diagnostics of the first form. */
-static void tell(const char *text, char *out) {
+static void report(const char *text, char *out) {
   struct reading_test t;
   struct form form;
   reading_begin(&t, text, strlen(text));
   reading_next(&t, &form);
-  FILE *file = fmemopen(out, TOLD, "w");
+  FILE *file = fmemopen(out, REPORTED, "w");
   diag_print(&t.diags, "test", 0, file);
   fclose(file);
   reading_end(&t);
 }
 
-static void check_told(const char *text, const char *expected) {
-  char out[TOLD];
-  tell(text, out);
+static void check_report(const char *text, const char *expected) {
+  char out[REPORTED];
+  report(text, out);
   cr_assert_str_eq(out, expected);
 }
 
 Test(syntax_errors, messages_show_the_line) {
-  check_told("x =\n  (1 + 22foo);",
-             "test.nesl:2:8: error: letters directly after a number: put a space between `22` "
-             "and `foo`, or begin the name with a letter\n"
-             "    2 |   (1 + 22foo);\n"
-             "      |        ^^^^^\n");
+  check_report(
+      "x =\n  (1 + 22foo);",
+      "test.nesl:2:8: error: letters directly after a number: put a space between `22` "
+      "and `foo`, or begin the name with a letter\n"
+      "    2 |   (1 + 22foo);\n"
+      "      |        ^^^^^\n");
   /* tabs are eight columns wide, wide characters two, combining ones none */
-  check_told("\t\"\xe6\xbc\xa2\"\t\"e\xcc\x81\" ~ 3;",
-             "test.nesl:1:11: error: the character `~` means nothing outside of strings and "
-             "comments; names consist of letters, digits and `_`\n"
-             "    1 |         \"\xe6\xbc\xa2\"    \"e\xcc\x81\" ~ 3;\n"
-             "      |                     ^\n");
+  check_report("\t\"\xe6\xbc\xa2\"\t\"e\xcc\x81\" ~ 3;",
+               "test.nesl:1:11: error: the character `~` means nothing outside of strings and "
+               "comments; names consist of letters, digits and `_`\n"
+               "    1 |         \"\xe6\xbc\xa2\"    \"e\xcc\x81\" ~ 3;\n"
+               "      |                     ^\n");
   /* what a terminal would obey is not passed on */
-  check_told("\"\x1b[31m\x7f\xff\" 3 )",
-             "test.nesl:1:13: error: nothing is open here that `)` closes\n"
-             "    1 | \"\xef\xbf\xbd[31m\xef\xbf\xbd\xef\xbf\xbd\" 3 )\n"
-             "      |             ^\n");
-  check_told(
+  check_report("\"\x1b[31m\x7f\xff\" 3 )",
+               "test.nesl:1:13: error: nothing is open here that `)` closes\n"
+               "    1 | \"\xef\xbf\xbd[31m\xef\xbf\xbd\xef\xbf\xbd\" 3 )\n"
+               "      |             ^\n");
+  check_report(
       "x = 3\ny = 4;",
       "test.nesl:2:3: error: expected `;` at the end of the form, read `=`; `==` compares, "
       "`=` gives a name to a value\n"
@@ -184,8 +185,8 @@ Test(syntax_errors, long_lines_are_cut_around_the_marks) {
   memset(text, 'a', sizeof text);
   memcpy(text + 300, " ~~~ ", 5);
   text[sizeof text - 1] = '\0';
-  char out[TOLD];
-  tell(text, out);
+  char out[REPORTED];
+  report(text, out);
   const char *line = strchr(out, '\n') + 1, *marks = strchr(line, '\n') + 1;
   cr_assert_lt(marks - line, 120);
   cr_assert_eq(strncmp(line, "    1 | ...aaaa", 15), 0, "%s", out);

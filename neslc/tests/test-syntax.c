@@ -213,7 +213,7 @@ Test(syntax, literals_have_their_values) {
   reading_end(&t);
 }
 
-Test(syntax, trees_know_their_places) {
+Test(syntax, trees_have_source_spans) {
   struct reading_test t;
   const struct syntax *e = read_value(&t, "x + (y * 2)[1];");
   cr_assert_eq(e->at.start, 0);

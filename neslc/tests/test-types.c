@@ -91,7 +91,7 @@ Test(types, classes_merge_by_membership_not_by_intersection) {
 
 /* ---- structure ---- */
 
-Test(types, the_innermost_clash_is_told) {
+Test(types, the_innermost_clash_is_reported) {
   struct type *left = base(TYPE_FLOAT), *right = base(TYPE_CHAR);
   struct type *x = NULL, *y = NULL;
   struct type *a = seq(pair(base(TYPE_INT), seq(left)));
@@ -301,7 +301,7 @@ Test(types, shared_parts_are_walked_once, .timeout = 20) {
   struct scheme again = type_generalise(&arena, doubled(variable(CLASS_NUMBER), DOUBLINGS));
   cr_expect(scheme_same(&arena, &scheme, &again));
   cr_expect_eq(type_unify(&arena, c, doubled(base(TYPE_CHAR), DOUBLINGS), &x, &y), UNIFY_CLASH);
-  cr_expect_eq(type_of(y)->tag, TYPE_CHAR, "the innermost parts are told");
+  cr_expect_eq(type_of(y)->tag, TYPE_CHAR, "the innermost parts are reported");
   struct type *own = variable(CLASS_ANY);
   cr_expect_eq(type_unify(&arena, own, doubled(seq(own), DOUBLINGS), &x, &y), UNIFY_INFINITE);
   cr_expect_not(type_is_deep(&arena, c));
