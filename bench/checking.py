@@ -71,8 +71,8 @@ def check_case(name, system_names, backend, build, sources=False, quick=True,
                gpu_sources=False):
     """(how many systems are right, lines about those that are not, lines about what is not
     here), for one case at its test sizes; if `quick` of all kinds of data but the first only at
-    the largest of these. With `sources` clang reads the baselines, too, and the examples of the
-    program are run; with `gpu_sources` nvcc compiles the baseline for a GPU."""
+    the largest of these. With `sources` the examples of the program are run and, unless `quick`,
+    clang reads the baselines; with `gpu_sources` nvcc compiles the baseline for a GPU."""
     case = load_cases()[name]
     failed, lines, skipped, systems = set(), [], [], []
     for system in all_systems(backend, build).values():
@@ -92,7 +92,7 @@ def check_case(name, system_names, backend, build, sources=False, quick=True,
         elif not reason.startswith("bench/baselines"):
             skipped.append(f"{system.name}: {reason}")
     passed = 0
-    for suffix in (".c", ".cc") if sources and shutil.which("clang") else ():
+    for suffix in (".c", ".cc") if sources and not quick and shutil.which("clang") else ():
         source = baseline(case, suffix)
         for openmp in (False, True) if source else ():
             try:
