@@ -1,5 +1,5 @@
-/* backend.cpp - the contract's table: each entry checks the state of the context, does the
- * operation, turns what it threw into a fault, and lets go of owned operands. */
+/* backend.cpp - the contract's table: each entry checks the state of the context, runs the
+ * operation, turns its exception into a fault, and releases owned operands. */
 #include "cvl-cuda/backend.hpp"
 
 #include <stdio.h>
@@ -125,10 +125,10 @@ static bool from_host(context *c, uint64_t site, cvl_elem elem, uint64_t n, cons
     v->elem = elem;
     v->length = (int64_t)n;
     if ((int64_t)n <= c->small) {
-      v->host = ref<block>(c->memory.take(place::host, bytes, site));
+      v->host = ref<block>(c->memory.take(memory_space::host, bytes, site));
       if (n > 0) memcpy(v->host->at, data, bytes);
     } else {
-      v->device = ref<block>(c->memory.take(place::device, bytes, site));
+      v->device = ref<block>(c->memory.take(memory_space::device, bytes, site));
       c->work_queue.upload(c->memory, v->device.get(), data, bytes, site);
     }
     out->as.vector = v.give();
@@ -146,7 +146,7 @@ static void read_block(context &c, const ref<block> &host, uint64_t arrives,
     memcpy(dst, host->at + first, bytes);
     return;
   }
-  const ref<block> pinned(c.memory.take(place::host, bytes, 0));
+  const ref<block> pinned(c.memory.take(memory_space::host, bytes, 0));
   c.work_queue.download(pinned->at, device->at + first, bytes);
   finish(c);
   c.device->host_reads(pinned->at, bytes);
@@ -317,7 +317,7 @@ static bool elementwise_entry(context *c, uint64_t site, cvl_op op, unsigned ari
   return good;
 }
 
-/* An entry with two operands; a result may be stored where an operand stands. */
+/* An entry with two operands; a result may be stored over an operand. */
 template <class G>
 static bool of_two(context *c, uint64_t site, cvl_value a, cvl_value b, cvl_value *out, G g) {
   const bool good = guarded(c, site, out, nullptr, [&] { g(a, b); });
@@ -354,7 +354,7 @@ static bool permute_entry(context *c, uint64_t site, const cvl_permute_args *arg
   return good;
 }
 
-/* A permutation by ranks that nobody else sees. */
+/* Sorts by ranks that are released at once. */
 static bool sort_entry(context *c, uint64_t site, cvl_op op, const cvl_value *v,
                        const cvl_value *d, cvl_value *out) {
   const cvl_value of = *v, under = *d; /* out may be one of them */

@@ -1,5 +1,5 @@
-/* calls.hpp - the calls that a device may refuse, counted: one place where tests let the n-th
- * fail. Both streams ask here before each. */
+/* calls.hpp - counts the calls that a device may refuse, so that tests can make the n-th one
+ * fail. Both streams ask here before each call. */
 #ifndef RAVEL_CUDA_CALLS_HPP
 #define RAVEL_CUDA_CALLS_HPP
 
@@ -25,7 +25,7 @@ struct calls {
       fail_at = strtoull(text, nullptr, 10);
     }
   }
-  /* Counts one more; whether it is the one to fail. */
+  /* Counts a call; whether it is the one that fails. */
   bool next_fails() { return ++made == fail_at; }
   bool out_of_memory() const { return no_memory_from > 0 && made >= no_memory_from; }
 };

@@ -1,8 +1,8 @@
 /* compiler.hpp - kernels compiled at run time, in the background, and kept.
  *
- * A program asks for a kernel and goes on without it; one thread looks for it on disk, or
- * compiles it and puts it there. Nothing here fails an operation: who finds that a kernel
- * cannot be had does without it. Why is said once for all kernels.
+ * A program requests a kernel and continues without it; a thread finds it on disk, or compiles
+ * and stores it. No operation fails here: without a kernel the caller runs the separate
+ * operations. The reason is reported once for all kernels.
  */
 #ifndef RAVEL_CUDA_COMPILER_HPP
 #define RAVEL_CUDA_COMPILER_HPP
@@ -21,15 +21,15 @@
 
 namespace ravel {
 
-/* One kernel on its way. */
+/* A requested kernel. */
 struct compilation;
 
 /* Of one thread, the one that owns the device, like a context. */
 struct compiler {
   using speaker = std::function<void(const std::string &)>;
 
-  /* `say` is told, from the owner's thread, what a user should know: each kind of trouble once,
-   * a line without its end. Without it the lines go to stderr. */
+  /* `say` gets the messages for the user, from the owner's thread: each kind of failure once, a
+   * line without its newline. Without it they go to stderr. */
   compiler(std::unique_ptr<toolchain>, cache, speaker say = nullptr);
   /* Ends what is under way and unloads everything; no kernel may be running. */
   ~compiler();
@@ -37,13 +37,14 @@ struct compiler {
   compiler &operator=(const compiler &) = delete;
 
   /* Kernels compiled ahead of time: a file of bytes as compile() of the toolchain gives them,
-   * of many kernels. What cannot be used is said, and done without. Called once at most. */
+   * of many kernels. A file that cannot be used is reported and ignored. Called once at most.
+   */
   void use_module(const std::string &file);
   /* The kernel NAME of that module; false if there is none. */
   bool in_module(const std::string &name, kernel_entry &entry);
 
-  /* Begins with kernel NAME of the text, or shares what others asked for. Never waits. Owned by
-   * the caller, for discard(). */
+  /* Starts the compilation of kernel NAME of the text, unless it was requested before. Never
+   * waits. Owned by the caller, for discard(). */
   compilation *request(const std::string &text, const std::string &name);
   /* The kernel if it is ready; null if it is not, or never will be. Never waits. */
   const kernel_entry *poll(compilation *);

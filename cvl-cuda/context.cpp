@@ -17,8 +17,8 @@ cvl_context::cvl_context(ravel::stream *s, const cvl_options &o)
       small(SMALL) {
   using namespace ravel;
   memory.order = &work_queue;
-  device_faults = ref<block>(memory.take(place::device, sizeof(fault_slot), 0));
-  seen_faults = ref<block>(memory.take(place::host, sizeof(fault_slot), 0));
+  device_faults = ref<block>(memory.take(memory_space::device, sizeof(fault_slot), 0));
+  seen_faults = ref<block>(memory.take(memory_space::host, sizeof(fault_slot), 0));
   memset(seen_faults->at, 0, sizeof(fault_slot));
   work_queue.fill(device_faults->at, 0, sizeof(fault_slot));
   memory.live = memory.peak = memory.allocations =
@@ -253,7 +253,7 @@ void *work::reads(const ref<block> &b) {
 }
 
 void *work::scratch_bytes(size_t bytes) {
-  ref<block> b(c.memory.take(on_host ? place::host : place::device, bytes, site));
+  ref<block> b(c.memory.take(on_host ? memory_space::host : memory_space::device, bytes, site));
   made_.push_back(b);
   return b->at;
 }
@@ -272,7 +272,7 @@ faults work::bad() {
   return {on_host ? &c.host_faults : (fault_slot *)(void *)c.device_faults->at, site};
 }
 
-/* The elements of a vector in the place of this operation; they stay for the next one. */
+/* The elements of a vector on the side where this operation runs; kept for the next one. */
 void *work::elements_here(cvl_vector &v) {
   if (!(on_host ? v.host : v.device)) {
     if (v.kind != FROM_MEMORY) {
@@ -280,7 +280,7 @@ void *work::elements_here(cvl_vector &v) {
     } else { /* on the host only: an operation whose operands are not at hand is not run there
               */
       const size_t bytes = (size_t)v.length * elem_info(v.elem)->bytes;
-      ref<block> b(c.memory.take(place::device, bytes, site));
+      ref<block> b(c.memory.take(memory_space::device, bytes, site));
       c.work_queue.upload(c.memory, b.get(), v.host->at, bytes, site);
       v.device = b;
     }
@@ -295,7 +295,7 @@ void *work::materialised(const cvl_value &v, size_t width) {
     memcpy(p, &v.as, width);
     return p;
   }
-  ref<block> b(c.memory.take(place::device, width, site));
+  ref<block> b(c.memory.take(memory_space::device, width, site));
   c.work_queue.upload(c.memory, b.get(), &v.as, width, site);
   made_.push_back(b);
   return reads(b);
@@ -329,7 +329,7 @@ void work::fill_operand(const cvl_value &v, size_t width, int32_t &kind, void *f
 ptr<const int64_t> work::offsets_here(cvl_segdes &d) {
   if (!on_host && !d.device_offsets) {
     const size_t bytes = (size_t)(d.count + 1) * sizeof(int64_t);
-    ref<block> b(c.memory.take(place::device, bytes, site));
+    ref<block> b(c.memory.take(memory_space::device, bytes, site));
     c.work_queue.upload(c.memory, b.get(), d.host_offsets->at, bytes, site);
     d.device_offsets = b;
   }
@@ -365,7 +365,7 @@ ptr<const uint32_t> work::segment_ids(const cvl_value &d, const segments &s) {
   ref<block> &kept = d.as.segdes->device_ids;
   if (!kept) {
     const ref<block> b(
-        c.memory.take_if_easy(place::device, (size_t)s.total * sizeof(uint32_t)));
+        c.memory.try_take(memory_space::device, (size_t)s.total * sizeof(uint32_t)));
     if (!b) return nullptr;
     made_.push_back(b);
     make_ids(*this, s, pointer_to<uint32_t>(b->at));
@@ -378,7 +378,7 @@ ref<cvl_vector> work::make(cvl_elem elem, int64_t n) {
   ref<cvl_vector> v(new cvl_vector);
   v->elem = elem;
   v->length = n;
-  ref<block> b(c.memory.take(on_host ? place::host : place::device,
+  ref<block> b(c.memory.take(on_host ? memory_space::host : memory_space::device,
                              (size_t)n * elem_info(elem)->bytes, site));
   (on_host ? v->host : v->device) = b;
   made_.push_back(b);
@@ -409,7 +409,7 @@ ref<cvl_segdes> work::make_segdes(int64_t count, int64_t total) {
   ref<cvl_segdes> d(new cvl_segdes);
   d->count = count;
   d->total = total;
-  ref<block> b(c.memory.take(on_host ? place::host : place::device,
+  ref<block> b(c.memory.take(on_host ? memory_space::host : memory_space::device,
                              (size_t)(count + 1) * sizeof(int64_t), site));
   (on_host ? d->host_offsets : d->device_offsets) = b;
   made_.push_back(b);
@@ -420,11 +420,11 @@ ref<pending> work::later(int64_t bound, ptr<int64_t> *at) {
   ref<pending> p(new pending);
   p->symbol = ++c.last_symbol;
   p->bound = bound;
-  p->at =
-      ref<block>(c.memory.take(on_host ? place::host : place::device, sizeof(int64_t), site));
+  p->at = ref<block>(c.memory.take(on_host ? memory_space::host : memory_space::device,
+                                   sizeof(int64_t), site));
   *at = pointer_to<int64_t>(p->at->at);
   if (!on_host) {
-    p->mirror = ref<block>(c.memory.take(place::host, sizeof(int64_t), site));
+    p->mirror = ref<block>(c.memory.take(memory_space::host, sizeof(int64_t), site));
     p->epoch = UINT64_MAX; /* until the kernels are in the queue: ~work */
     c.outstanding.push_back(p);
   }
@@ -433,12 +433,12 @@ ref<pending> work::later(int64_t bound, ptr<int64_t> *at) {
   return p;
 }
 
-/* Small results of the device are wanted on the host sooner or later. A block may be longer
- * than its `bytes`: nobody has written the rest. */
+/* Small results of the device are soon needed on the host. A block may be longer than its
+ * `bytes`: the rest is uninitialised. */
 static void mirror_block(context &c, const ref<block> &device, size_t bytes, ref<block> &host,
                          uint64_t &arrives) {
   if (!device || host) return;
-  host = ref<block>(c.memory.take_if_easy(place::host, bytes));
+  host = ref<block>(c.memory.try_take(memory_space::host, bytes));
   if (!host) return;
   arrives = c.work_queue.epoch;
   c.work_queue.mirror(host, device, bytes);

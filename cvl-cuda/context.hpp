@@ -1,4 +1,4 @@
-/* context.hpp - a context of the back end, and one operation at work in it.
+/* context.hpp - the state of the back end, and of one operation in it.
  *
  * An operation is written once:
  *
@@ -12,10 +12,10 @@
  *       w.give(out, r);
  *     }
  *
- * Small operations whose operands are at hand run on the host at once, all others on the
- * device, some time later; the code is the same, and so are the bits. Faults that are known at
- * once are thrown (struct failure) or reported by bodies that run on the host; those of the
- * device are found in its error slot when somebody waits.
+ * A small operation whose operands the host can read runs on the host at once, any other later
+ * on the device; the code is the same, and so are the bits. Faults that are known at once are
+ * thrown (struct failure) or reported by bodies that run on the host; those of the device are
+ * found in its error slot at the next wait.
  */
 #ifndef RAVEL_CUDA_CONTEXT_HPP
 #define RAVEL_CUDA_CONTEXT_HPP
@@ -45,7 +45,7 @@ struct cvl_context {
   bool has_fault = false;                 /* the first fault known of */
   cvl_error fault{};
   uint64_t runs_seen = 0;    /* work_queue.runs when the slot was looked at last */
-  uint64_t faults_taken = 0; /* by `check`: what was checked before may be at fault */
+  uint64_t faults_taken = 0; /* by `check`: vectors checked before these may be at fault */
   uint64_t last_symbol = 0;
   std::vector<ravel::ref<ravel::pending>> outstanding; /* not yet known: one wait for all */
   std::map<uint64_t, int64_t>
@@ -125,15 +125,15 @@ struct work {
   const uint64_t site;
   bool on_host;
 
-  /* Decides the place from the operands, whose pending lengths are settled here, and from the
-   * number of elements of the result. Values of form CVL_NOTHING are ignored. */
+  /* Decides between host and device by the operands, whose pending lengths are settled here,
+   * and by the number of elements of the result. Values of form CVL_NOTHING are ignored. */
   work(context &, uint64_t site, std::initializer_list<const cvl_value *> operands,
        int64_t elements);
   ~work();
   work(const work &) = delete;
   work &operator=(const work &) = delete;
 
-  /* -- operands, in the place of the operation -- */
+  /* -- operands, where the operation runs -- */
 
   /* A vector in any form. */
   template <class T> operand<T> read(const cvl_value &v) {
@@ -143,7 +143,7 @@ struct work {
     x.steps = pointer_to<const T>(raw_steps_);
     return x;
   }
-  /* A vector whose elements are needed in memory: for random access again and again. */
+  /* A vector whose elements are needed in memory, for random access. */
   template <class T> ptr<const T> elements(const cvl_value &v) {
     return pointer_to<const T>(materialised(v, sizeof(T)));
   }
@@ -168,7 +168,7 @@ struct work {
   template <class T> ptr<T> data(const ref<cvl_vector> &v) {
     return pointer_to<T>((on_host ? v->host : v->device)->at);
   }
-  /* A vector to be written in the memory of an operand, with what it holds, if nobody else has
+  /* A vector in the memory of an operand, with its elements, if there is no other reference to
    * that; else null. */
   ref<cvl_vector> take_over(const cvl_value &);
   /* A vector made here is only read by the launches from now on, which may so be joined. */
@@ -192,8 +192,8 @@ struct work {
   ref<pending> later(int64_t bound, ptr<int64_t> *at);
 
   void run(const launch &);
-  /* The same, or as a part of a launch that is still in the window (queue.hpp), if all operands
-   * were there before it and `join` can put the two together. */
+  /* The same, or joined with a launch that is still in the window (queue.hpp), if all operands
+   * were complete before it and `join` can combine the two. */
   void run_joined(const launch &, join_function join);
 
   void give(cvl_value *out, const ref<cvl_vector> &);

@@ -3,7 +3,7 @@
  *
  * One launch for a result in memory, none for one that is the same everywhere. It moves what
  * the operands have in memory and the result, each once. A kernel comes in two variants: one
- * whose operands are in memory or constant, where nothing stands between the loads, and one
+ * whose operands are in memory or constant, where all loads come first, and one
  * for operands that are computed as they are needed (DIST, INDEX).
  */
 #ifndef RAVEL_CUDA_ELEMENTWISE_HPP
@@ -15,7 +15,7 @@
 
 namespace ravel {
 
-/* Computes one row on n elements: an operation on certain element types. */
+/* Computes one row on n elements: an operation on given element types. */
 using map_function = ref<cvl_vector> (*)(work &, const cvl_value *operands, int64_t n);
 
 /* The function of a row, by the types of the last operand and of the result; null if the file

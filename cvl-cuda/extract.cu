@@ -72,7 +72,7 @@ static void replace_by(context &c, uint64_t site, const cvl_value &v, const cvl_
   ref<cvl_vector> r;
   if (!same_vector(v, at) && !same_vector(v, x)) r = w.take_over(v);
   if (r) {
-    const place_body<I> body{one_of_each<I>(w, at, d), move_to(w, r, read_bits(w, x))};
+    const scatter_body<I> body{one_of_each<I>(w, at, d), move_to(w, r, read_bits(w, x))};
     w.run(launch_together("replace", m, body));
   } else {
     r = w.make((cvl_elem)v.elem, n);

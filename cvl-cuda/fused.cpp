@@ -46,8 +46,8 @@ struct cvl_kernel {
 
 namespace ravel {
 
-/* The arguments of a kernel are part of its launch: what the oldest devices and compilers in
- * use take, less what is added to every launch. */
+/* Bytes of a kernel's arguments: the limit of the oldest devices and compilers in use, less
+ * what is added to every launch. */
 enum { MOST_ARGUMENT_BYTES = 4000 };
 
 /* Segments this long on the average keep a warp busy for as long as it takes to find them: an
@@ -281,8 +281,8 @@ void execution::finish_reductions(work &w, const fused_kernel &plan, const segme
 
 /* ---- after the kernel ---- */
 
-/* Whether nobody needs the elements of value v once node k has them: they may be written over.
- * One object may stand for several parameters. */
+/* Whether node k is the last use of value v, so that its elements may be overwritten. One
+ * object may be several parameters. */
 bool execution::is_last_use(uint32_t v, uint32_t k) const {
   if (!values[v].owned || op.last_use[v] != k) return false;
   for (uint32_t p = 0; p < op.param_count; p++) {

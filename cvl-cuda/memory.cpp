@@ -7,7 +7,7 @@ namespace ravel {
 
 enum : size_t { LEAST = 256, CHUNK = (size_t)64 << 20, PINNED_CHUNK = (size_t)1 << 20 };
 
-/* Powers of two and the middles between them: at most a third of a block is wasted. */
+/* Size classes: powers of two and the means between them. At most a third is wasted. */
 static size_t class_of(size_t bytes) {
   size_t size = LEAST;
   while (size < bytes) {
@@ -31,9 +31,9 @@ static failure out_of_memory(uint64_t site, size_t bytes, uint64_t limit) {
   return f;
 }
 
-/* A piece of the newest chunk, or a chunk of its own if it is large. */
-static char *carve(heap &h, place side, size_t size, bool *own_chunk) {
-  const bool on_device = side == place::device;
+/* A range of the newest chunk, or a chunk of its own if it is large. */
+static char *carve(heap &h, memory_space side, size_t size, bool *own_chunk) {
+  const bool on_device = side == memory_space::device;
   char *&at = on_device ? h.chunk_at : h.pinned_at;
   char *&end = on_device ? h.chunk_end : h.pinned_end;
   std::vector<void *> &all = on_device ? h.chunks : h.pinned_chunks;
@@ -55,14 +55,14 @@ static char *carve(heap &h, place side, size_t size, bool *own_chunk) {
   return p;
 }
 
-/* Gives free chunks of the device back to it, for pieces of another size; whether there were
- * any. Nothing may be using them: waits. */
+/* Returns free chunks to the device, for blocks of another size; whether there were any. Waits
+ * until no command uses them. */
 bool heap::give_back() {
   bool any = false;
   order->finish();
   for (auto &list : free_device) {
-    std::deque<free_piece> kept;
-    for (const free_piece &p : list.second) {
+    std::deque<free_range> kept;
+    for (const free_range &p : list.second) {
       if (!p.own_chunk) {
         kept.push_back(p);
         continue;
@@ -78,26 +78,26 @@ bool heap::give_back() {
   return any;
 }
 
-block *heap::find(place side, size_t bytes) {
+block *heap::find(memory_space side, size_t bytes) {
   const size_t size = class_of(bytes);
-  std::deque<free_piece> &list = (side == place::device ? free_device : free_host)[size];
-  free_piece piece{nullptr, false, 0};
+  std::deque<free_range> &list = (side == memory_space::device ? free_device : free_host)[size];
+  free_range range{nullptr, false, 0};
   if (!list.empty()) {
-    piece = list.front();
+    range = list.front();
     list.pop_front();
   } else {
-    piece.at = carve(*this, side, size, &piece.own_chunk);
-    if (piece.at == nullptr && side == place::device && give_back())
-      piece.at = carve(*this, side, size, &piece.own_chunk);
+    range.at = carve(*this, side, size, &range.own_chunk);
+    if (range.at == nullptr && side == memory_space::device && give_back())
+      range.at = carve(*this, side, size, &range.own_chunk);
   }
-  if (piece.at == nullptr) return nullptr;
+  if (range.at == nullptr) return nullptr;
   live += bytes;
   if (live > peak) peak = live;
-  if (side == place::device) order->taken(piece.at, bytes, piece.since);
-  return new block{1, side, bytes, size, piece.at, this, piece.own_chunk, piece.since, 0};
+  if (side == memory_space::device) order->taken(range.at, bytes, range.since);
+  return new block{1, side, bytes, size, range.at, this, range.own_chunk, range.since, 0};
 }
 
-block *heap::take(place side, size_t bytes, uint64_t site) {
+block *heap::take(memory_space side, size_t bytes, uint64_t site) {
   allocations++;
   if (fail_in > 0 && --fail_in == 0) throw out_of_memory(site, bytes, 0);
   if (limit > 0 && (bytes > limit || live > limit - bytes))
@@ -107,7 +107,7 @@ block *heap::take(place side, size_t bytes, uint64_t site) {
   return b;
 }
 
-block *heap::take_if_easy(place side, size_t bytes) {
+block *heap::try_take(memory_space side, size_t bytes) {
   if (limit > 0 && (bytes > limit || live > limit - bytes)) return nullptr;
   return find(side, bytes);
 }
@@ -120,11 +120,11 @@ void release(block *b) {
   if (--b->refs > 0) return;
   heap &h = *b->home;
   h.live -= b->bytes;
-  if (b->side == place::device) h.order->returned(b->at, b->bytes);
+  if (b->side == memory_space::device) h.order->returned(b->at, b->bytes);
   if (h.device->blocks_apart()) {
-    if (b->side == place::host) h.device->free_pinned(b->at);
+    if (b->side == memory_space::host) h.device->free_pinned(b->at);
   } else {
-    (b->side == place::device ? h.free_device : h.free_host)[b->capacity].push_back(
+    (b->side == memory_space::device ? h.free_device : h.free_host)[b->capacity].push_back(
         {b->at, b->own_chunk, h.order->number});
   }
   delete b;

@@ -2,7 +2,7 @@
  *
  * Device memory comes in large chunks from the stream and is handed out by size classes; since
  * everything on the stream happens in order, a block may be handed out again as soon as the
- * host lets go of it.
+ * host releases it.
  */
 #ifndef RAVEL_CUDA_MEMORY_HPP
 #define RAVEL_CUDA_MEMORY_HPP
@@ -14,7 +14,7 @@
 
 #include "cvl-cuda/stream.hpp"
 
-/* Functions of the tables are called like the records they give. */
+/* In the tables functions have the names of the types that they return. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wshadow"
 extern "C" {
@@ -24,8 +24,8 @@ extern "C" {
 
 namespace ravel {
 
-/* What ends an operation: a fault known at once. The only exception of this room; it never
- * leaves it (backend.cpp). */
+/* A fault known at once ends an operation by this exception: the only one of this room, which
+ * backend.cpp catches. */
 struct failure {
   cvl_error error;
 };
@@ -41,7 +41,7 @@ void release(cvl_vector *);
 void retain(cvl_segdes *);
 void release(cvl_segdes *);
 
-/* A counted reference to one of these. */
+/* A counted reference to one of these objects. */
 template <class T> class ref {
 public:
   ref() = default;
@@ -62,12 +62,12 @@ public:
   T *get() const { return p_; }
   T *operator->() const { return p_; }
   explicit operator bool() const { return p_ != nullptr; }
-  /* One more reference to what the caller only borrows. */
+  /* Adds a reference to an object that the caller borrows. */
   static ref to(T *p) {
     if (p) retain(p);
     return ref(p);
   }
-  /* Gives the reference to the caller. */
+  /* Passes the reference to the caller. */
   T *give() {
     T *p = p_;
     p_ = nullptr;
@@ -78,19 +78,19 @@ private:
   T *p_ = nullptr;
 };
 
-enum class place : uint8_t { host, device };
+enum class memory_space : uint8_t { host, device };
 
 struct heap;
 
 struct block {
   uint32_t refs;
-  place side;
-  size_t bytes;    /* asked for */
+  memory_space side;
+  size_t bytes;    /* requested */
   size_t capacity; /* of its size class */
   char *at;
   heap *home;
-  bool own_chunk;      /* the memory is a chunk of its own, which may be given back */
-  uint64_t free_since; /* number of the command after which nobody else had it: queue.hpp */
+  bool own_chunk; /* the memory is a chunk of its own, which can be returned to the device */
+  uint64_t free_since; /* number of the last command before it was free: queue.hpp */
   uint64_t written;    /* number of the last command that writes it */
 };
 
@@ -102,14 +102,14 @@ struct heap {
   uint64_t limit = 0;     /* bytes; 0: none */
   uint64_t live = 0, peak = 0, allocations = 0;
   uint64_t fail_in = 0; /* the n-th allocation from now fails; 0: none */
-  struct free_piece {
+  struct free_range {
     char *at;
     bool own_chunk;
     uint64_t since;
   };
-  /* By capacity; the piece that has been free for longest is the first to go, since then the
-   * window is least likely to have commands that use it. */
-  std::map<size_t, std::deque<free_piece>> free_host, free_device;
+  /* By capacity. The range that has been free for longest is used first: commands in the window
+   * rarely use it still. */
+  std::map<size_t, std::deque<free_range>> free_host, free_device;
   std::vector<void *> chunks, pinned_chunks;
   char *chunk_at = nullptr, *chunk_end = nullptr;
   char *pinned_at = nullptr, *pinned_end = nullptr;
@@ -120,12 +120,12 @@ struct heap {
   heap &operator=(const heap &) = delete;
 
   /* A block of uninitialised memory; host blocks are pinned. Throws CVL_E_MEMORY. */
-  block *take(place, size_t bytes, uint64_t site);
-  /* The same for what is nice to have: null if it cannot be had, and not counted. */
-  block *take_if_easy(place, size_t bytes);
+  block *take(memory_space, size_t bytes, uint64_t site);
+  /* The same for optional memory: null if there is none left; not counted as an allocation. */
+  block *try_take(memory_space, size_t bytes);
 
 private:
-  block *find(place, size_t bytes);
+  block *find(memory_space, size_t bytes);
   bool give_back();
 };
 

@@ -1,14 +1,13 @@
-/* moves.hpp - bodies that move elements to or from places given by indices: what the permute
- * family, EXTRACT and REPLACE are made of.
+/* moves.hpp - bodies that gather or scatter by an index: the permute family, EXTRACT, REPLACE.
  *
- * Places are found once and then serve all vectors that are moved in the same way: tuples are
- * separate vectors, and programs move them one after the other by one index. So a body has a
- * list of vectors (`moves`), and one that is still in the window takes the next vector in
- * (`join_moves`). Vectors are moved as bits: only the width of their elements matters.
+ * A tuple is several vectors, which programs move one after the other by the same index. So a
+ * body has a list of vectors (`moves`), finds the positions once for all of them, and takes in
+ * the next vector as long as it is in the window (`join_moves`). Vectors are moved as bits:
+ * only the width of their elements matters.
  *
  * Bytes per element: I of the index, E of each vector moved, C of a claim (4, or 8 from 2^32
  * sources on), R = 1/4 of the rank directory where there are segments, 1 of flags if any. An
- * access to places far apart costs a sector of 32 bytes whatever its width.
+ * random access costs a sector of 32 bytes whatever its width.
  */
 #ifndef RAVEL_CUDA_MOVES_HPP
 #define RAVEL_CUDA_MOVES_HPP
@@ -18,10 +17,10 @@
 
 namespace ravel {
 
-/* ---- places ---- */
+/* ---- positions ---- */
 
-/* The elements of an index vector, segments `near`, say places of another vector, segments
- * `far`. Those whose flag is not set say nothing. */
+/* An index vector, with the segments `near`, and the segments `far` of the vector that it
+ * refers to. Elements whose flag is F refer to nothing. */
 template <class I> struct addresses {
   segments near, far;
   operand<I> index;
@@ -29,7 +28,8 @@ template <class I> struct addresses {
   faults bad;
 
   HD bool simple() const { return is_simple(index) && is_simple(flags); }
-  /* at[k]: the place that element i + k * step says; -1: none, or a fault, which is reported.
+  /* at[k]: the position that element i + k * step refers to; -1: none, or a fault, which is
+   * reported.
    * Bytes: I + R (+ 1), offsets from the cache. */
   template <int U> HD void find(int64_t i, int64_t step, int64_t (&at)[U]) const {
     I x[U];
@@ -60,7 +60,7 @@ template <class I> bool same(const addresses<I> &a, const addresses<I> &b) {
 
 /* ---- vectors moved ---- */
 
-/* What stands in a place that nothing is moved to. */
+/* The value of a result element that no source is moved to. */
 enum remainder { ZERO, DEFAULT, KEEP };
 
 struct moved {
@@ -71,7 +71,7 @@ struct moved {
 
   HD bool simple() const { return is_simple(from) && (rest != DEFAULT || is_simple(defaults)); }
 
-  /* Element i + k * step becomes that at place at[k], if there is one. */
+  /* Result i + k * step is the element at position at[k], if that is not -1. */
   template <class T, int U>
   HD void fetch_as(int64_t i, int64_t step, const int64_t (&at)[U]) const {
     const operand<T> x = retyped<T>(from), other = retyped<T>(defaults);
@@ -89,9 +89,9 @@ struct moved {
       if (at[k] >= 0 || rest != KEEP) out[i + k * step] = v[k];
     }
   }
-  /* Element i + k * step goes to place at[k], if there is one. */
+  /* Element i + k * step goes to position at[k], if that is not -1. */
   template <class T, int U>
-  HD void place_as(int64_t i, int64_t step, const int64_t (&at)[U]) const {
+  HD void scatter_as(int64_t i, int64_t step, const int64_t (&at)[U]) const {
     const operand<T> x = retyped<T>(from);
     const ptr<T> out = retyped<T>(to);
     T v[U];
@@ -112,11 +112,11 @@ struct moved {
     default: fetch_as<uint64_t>(i, step, at); break;
     }
   }
-  template <int U> HD void place(int64_t i, int64_t step, const int64_t (&at)[U]) const {
+  template <int U> HD void scatter(int64_t i, int64_t step, const int64_t (&at)[U]) const {
     switch (width) {
-    case 1: place_as<uint8_t>(i, step, at); break;
-    case 4: place_as<uint32_t>(i, step, at); break;
-    default: place_as<uint64_t>(i, step, at); break;
+    case 1: scatter_as<uint8_t>(i, step, at); break;
+    case 4: scatter_as<uint32_t>(i, step, at); break;
+    default: scatter_as<uint64_t>(i, step, at); break;
     }
   }
   template <int U> HD void clear(int64_t i, int64_t step) const {
@@ -149,19 +149,19 @@ struct moves {
 template <class B> bool join_moves(void *waiting, launch *, const void *body) {
   B &x = *(B *)waiting;
   const B &y = *(const B *)body;
-  if (x.vectors.count == MOST_MOVES || !x.same_places(y)) return false;
+  if (x.vectors.count == MOST_MOVES || !x.same_positions(y)) return false;
   x.vectors.list[x.vectors.count++] = y.vectors.list[0];
   return true;
 }
 
 /* ---- gathers ---- */
 
-/* Element i comes from the place that the index says. Bytes: I + R + 2E each. */
+/* Result i is the element that index i refers to. Bytes: I + R + 2E each. */
 template <class I> struct gather_body {
   addresses<I> from;
   moves vectors;
 
-  bool same_places(const gather_body &other) const { return same(from, other.from); }
+  bool same_positions(const gather_body &other) const { return same(from, other.from); }
   HD bool simple() const { return from.simple() && vectors.simple(); }
   template <int U> HD void together(int64_t i, int64_t step) const {
     int64_t at[U];
@@ -173,8 +173,8 @@ template <class I> struct gather_body {
 
 /* ---- scatters ---- */
 
-/* Who has a place, as a claim: the lowest claim stays. `last` < 0: the claim of source i is i;
- * else it is last - i, so that the highest source stays. */
+/* A claim says which source goes to a position: the lowest claim wins. `last` < 0: source i
+ * claims with i; else with last - i, so that the highest source wins. */
 template <class C> HD inline C unclaimed() {
   return (C) ~(C)0;
 }
@@ -196,7 +196,7 @@ template <class C> struct unclaim_body {
   HD void operator()(int64_t i) const { together<1>(i, 0); }
 };
 
-/* Source i claims its place. Bytes: I + R + 2C. */
+/* Source i claims its position. Bytes: I + R + 2C. */
 template <class I, class C> struct claim_body {
   addresses<I> to;
   ptr<C> claims;
@@ -213,13 +213,13 @@ template <class I, class C> struct claim_body {
   HD void operator()(int64_t i) const { together<1>(i, 0); }
 };
 
-/* Place i gets the element that has claimed it. Bytes: C + 2E each, and E of the defaults. */
-template <class C> struct deliver_body {
+/* Result i is the source that has claimed it. Bytes: C + 2E each, and E of the defaults. */
+template <class C> struct fetch_claimed_body {
   ptr<const C> claims;
   int64_t last;
   moves vectors;
 
-  bool same_places(const deliver_body &other) const {
+  bool same_positions(const fetch_claimed_body &other) const {
     return claims == other.claims && last == other.last;
   }
   HD bool simple() const { return vectors.simple(); }
@@ -233,11 +233,12 @@ template <class C> struct deliver_body {
   HD void operator()(int64_t i) const { together<1>(i, 0); }
 };
 
-/* ---- scatters that must not meet: PERMUTE ---- */
+/* ---- scatters without duplicates: PERMUTE ---- */
 
-/* Source i claims its place, if it is the first to come. Of two that meet the later position is
- * reported; whoever comes second, the lowest of all these is the second use of some place: when
- * the last of the two lowest users of a place comes, the claim is the other one. */
+/* Source i claims its position if no other has. Of two sources with the same position the
+ * higher one is reported. The lowest report is the lowest duplicate, in whatever order threads
+ * run: whichever of the two lowest sources of a position comes last finds the claim of the
+ * other. */
 template <class I, class C> struct exclusive_claim {
   addresses<I> to;
   ptr<C> claims;
@@ -246,7 +247,7 @@ template <class I, class C> struct exclusive_claim {
     const int64_t position = i > other ? i : other, s = to.near.of(position);
     to.bad.report(CVL_E_DUPLICATE, position, (int64_t)to.index[position], to.far.length(s), s);
   }
-  /* at[k]: the place that is now its own, or -1. */
+  /* at[k]: the position that source i + k * step has now claimed, or -1. */
   template <int U> HD void take(int64_t i, int64_t step, int64_t (&at)[U]) const {
     C old[U];
     to.find(i, step, at);
@@ -283,14 +284,14 @@ template <class I, class C> struct claim_and_move_body {
   template <int U> HD void together(int64_t i, int64_t step) const {
     int64_t at[U];
     claim.take(i, step, at);
-    vector.place(i, step, at);
+    vector.scatter(i, step, at);
   }
   HD void operator()(int64_t i) const { together<1>(i, 0); }
 };
 
-/* The same for many elements, without atomics and with a byte for a claim: if no place stays
- * without a mark, no two sources met. Should any have met, either may have come last; and what
- * was at fault is found by mend_body. Bytes: I + R + 1 + 2E. */
+/* The same for many elements, without atomics: a source marks its position by a byte. If every
+ * position is marked, there are no duplicates. If there are, either source may have been
+ * written last, and repair_body finds and reports the fault. Bytes: I + R + 1 + 2E. */
 template <class I> struct mark_and_move_body {
   addresses<I> to;
   ptr<uint8_t> marks;
@@ -303,16 +304,16 @@ template <class I> struct mark_and_move_body {
     for (int k = 0; k < U; k++) {
       if (at[k] >= 0) marks[at[k]] = 1;
     }
-    vector.place(i, step, at);
+    vector.scatter(i, step, at);
   }
   HD void operator()(int64_t i) const { together<1>(i, 0); }
 };
 
-/* Looks at eight marks, of n in all. Bytes: 1 for each mark. */
-struct look_body {
+/* Tests eight of n marks. Bytes: 1 for each mark. */
+struct find_unmarked_body {
   ptr<const uint64_t> marks;
   int64_t n;
-  ptr<uint32_t> missing; /* becomes 1 if any is */
+  ptr<uint32_t> missing; /* becomes 1 if a position is not marked */
 
   HD bool simple() const { return true; }
   template <int U> HD void together(int64_t i, int64_t step) const {
@@ -328,9 +329,9 @@ struct look_body {
   HD void operator()(int64_t i) const { together<1>(i, 0); }
 };
 
-/* If a place was missed: finds and reports the lowest second use, and clears what nobody has
- * got. One block, since this ends a program; else it does nothing. */
-template <class I, class C> struct mend_body {
+/* If a position is not marked: reports the lowest duplicate and clears the positions without a
+ * source. One block is enough, since this ends the program; otherwise it does nothing. */
+template <class I, class C> struct repair_body {
   enum { threads = ONE_BLOCK_THREADS };
   struct shared {};
   ptr<const uint32_t> missing;
@@ -359,8 +360,8 @@ template <class I, class C> struct mend_body {
 
 /* ---- REPLACE ---- */
 
-/* Each source has a place of its own. Bytes: I + offsets + 2E. */
-template <class I> struct place_body {
+/* Source i goes to its position; there are no duplicates. Bytes: I + offsets + 2E. */
+template <class I> struct scatter_body {
   addresses<I> to;
   moved vector;
 
@@ -368,13 +369,13 @@ template <class I> struct place_body {
   template <int U> HD void together(int64_t i, int64_t step) const {
     int64_t at[U];
     to.find(i, step, at);
-    vector.place(i, step, at);
+    vector.scatter(i, step, at);
   }
   HD void operator()(int64_t i) const { together<1>(i, 0); }
 };
 
-/* The copy and the replacing in one: element i is the new one of its segment or the old one.
- * Has a thread for each element and for each segment. Bytes: 2E + R. */
+/* Copies and replaces: element i is the new one of its segment or the old one. There is a
+ * thread for each element and for each segment. Bytes: 2E + R. */
 template <class I> struct replace_body {
   addresses<I> to;      /* near: a segment for each index */
   moved old, replacing; /* from `replacing`, else from `old`, to old.to */

@@ -39,13 +39,12 @@ void replace(context &, uint64_t site, const cvl_value &v, const cvl_value &inde
 void dist(context &, uint64_t site, const cvl_value &v, const cvl_value &d, cvl_value *out);
 void index(context &, uint64_t site, const cvl_value &start, const cvl_value &stride,
            const cvl_value &d, cvl_value *out);
-/* The elements of a computed vector, in the place of `w`. */
+/* Computes the elements of a computed vector, where `w` runs. */
 void materialise(work &w, cvl_vector &);
 /* pack.cu */
 void pack(context &, uint64_t site, const cvl_value &v, const cvl_value &flags,
           const cvl_value &d, cvl_value *out, cvl_value *out_d);
-/* A vector whose length was pending, and has just been learnt, in a block of its own size, if
- * that saves much. */
+/* Moves a vector whose pending length is now known to a smaller block, if that saves much. */
 void trim(context &, cvl_vector &);
 /* segdes.cu */
 void make_segdes(context &, uint64_t site, const cvl_value &lengths, cvl_value *out);
@@ -57,7 +56,7 @@ void length_of(context &, uint64_t site, const cvl_value &v, cvl_value *out);
 void recognise_equal(cvl_segdes &);
 /* Whether a rank directory is worth its launch. */
 bool ranks_pay(const context &, const cvl_segdes &);
-/* The rank directory of a descriptor with offsets, in the place of `w`. */
+/* The rank directory of a descriptor with offsets, where `w` runs. */
 void make_ranks(work &w, cvl_segdes &);
 /* The segment of each element of `s`, of which there are at most 2^32. */
 void make_ids(work &w, const segments &s, ptr<uint32_t> ids);

@@ -50,7 +50,7 @@ struct index_flags {
     const int64_t tile = block.index(), first = tile * PACK_TILE;
     block.each([&](int t) {
       uint64_t x[INDEX_EACH];
-      if (first + PACK_TILE <= n) { /* without a question for each */
+      if (first + PACK_TILE <= n) { /* without a test for each */
         for (int r = 0; r < INDEX_EACH; r++) x[r] = eights[first / 8 + r * threads + t];
       } else {
         for (int r = 0; r < INDEX_EACH; r++) x[r] = eight_flags(first + (r * threads + t) * 8);
@@ -87,7 +87,7 @@ enum {
 /* One of the vectors packed by the same flags; elements are moved as bits. */
 struct kept_vector {
   int32_t width;
-  bool to_the_end; /* write also the places after the last one kept: they go to the host */
+  bool to_the_end; /* write also behind the last kept element: all is copied to the host */
   operand<uint64_t> from;
   ptr<uint64_t> to;
 };
@@ -146,7 +146,7 @@ struct keep {
     return count_bits(w.bits & (((uint64_t)1 << (i & 63)) - 1));
   }
 
-  /* A warp moves neighbours, KEEP_EACH to a thread, all of the same few words. */
+  /* A warp moves adjacent elements, KEEP_EACH per thread, all flagged by the same few words. */
   HD void move(const shared &s, int64_t tile, int t) const {
     enum { WORDS = KEEP_EACH * WARP / 64 };
     const int64_t first = tile * KEEP_TILE + t / WARP * (KEEP_EACH * WARP);
@@ -191,7 +191,7 @@ struct keep {
       }
     }
   }
-  /* Few elements (a small vector): no haste. */
+  /* Few elements (a small vector): need not be fast. */
   HD void clear(const kept_vector &v, int64_t kept, int64_t first) const {
     for (int r = 0; r < KEEP_EACH; r++) {
       const int64_t i = first + r * WARP;

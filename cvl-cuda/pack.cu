@@ -2,14 +2,13 @@
  *
  * Flags become words of 64 bits with the number of flags before each (pack_word): that is kept
  * with the flags, so that the next vector packed by them is one launch, which moves
- * E + 0.25 + E k/n bytes for each of n elements, k of them kept, or a part of one that is still
- * in the window. The first time there is one more (two from 2^22 flags on), 1.25 bytes for each
- * flag. The new offset of a segment is
- * the number of flags before its start, whatever lies between: empty segments cost nothing
- * else.
+ * E + 0.25 + E k/n bytes for each of n elements, k of them kept, or joins a launch that is
+ * still in the window. The first vector takes one launch more (two from 2^22 flags on), 1.25
+ * bytes for each flag. The new offset of a segment is the number of flags set before its start,
+ * so empty segments cost nothing more.
  *
- * How many are kept stays on the device until somebody has to know: results have memory for all
- * elements until then, one pending number for all vectors packed by the same flags, and one
+ * The number of kept elements stays on the device until it is needed: until then results have
+ * memory for all elements, one pending number for all vectors packed by the same flags, and one
  * descriptor for all those under the same one.
  */
 #include <string.h>
@@ -20,7 +19,7 @@
 
 namespace ravel {
 
-/* What is known of some flags. */
+/* The results of PACK that depend on the flags only. */
 struct pack_plan {
   ref<block> words;  /* on the device: pack_word for each 64 flags */
   ref<block> tiles;  /* int64_t: flags set in each tile; or, from KEEP_THREADS tiles on, before
@@ -54,7 +53,7 @@ static std::shared_ptr<pack_plan> plan_of(const cvl_value &flags) {
   return plan;
 }
 
-/* What became of the segments of d when they were packed by these flags; null if unknown. */
+/* The descriptor of the result of packing under d by these flags; null if unknown. */
 static ref<cvl_segdes> known_segments(const pack_plan &plan, const cvl_value &d) {
   const cvl_segdes *segments = d.form == CVL_SEGDES ? d.as.segdes : nullptr;
   return plan.d.get() == segments ? plan.out : ref<cvl_segdes>();
@@ -98,7 +97,7 @@ static ref<cvl_segdes> new_segments(work &w, int64_t count, int64_t total) {
   return d;
 }
 
-/* How many flags are set, by a wait: a launch that moves nothing tells. */
+/* Waits for the number of flags that are set, by a launch that moves nothing. */
 static void count_now(context &c, uint64_t site, int64_t n, pack_plan &plan) {
   {
     work w(c, site, {}, 0);
@@ -194,7 +193,7 @@ static void pack_on_host(work &w, const cvl_value &v, const cvl_value &flags,
 
 /* ---- the operation ---- */
 
-/* Nothing to pack: nothing is kept of any segment. */
+/* No elements: every segment of the result is empty. */
 static void pack_nothing(work &w, const cvl_value &v, const cvl_value &d, cvl_value *out,
                          cvl_value *out_d) {
   ref<cvl_segdes> kept(new cvl_segdes);
@@ -236,7 +235,7 @@ void pack(context &c, uint64_t site, const cvl_value &v, const cvl_value &flags,
   }
 }
 
-/* ---- what a bound took too much ---- */
+/* ---- memory that the bound took and the result does not need ---- */
 
 namespace {
 
@@ -260,7 +259,7 @@ void trim(context &c, cvl_vector &v) {
   const size_t width = elem_info(v.elem)->bytes, bytes = (size_t)v.length * width;
   if (!v.device || bytes > v.device->bytes / TRIM_SHARE || v.device->bytes - bytes < TRIM_LEAST)
     return;
-  const ref<block> to(c.memory.take_if_easy(place::device, bytes));
+  const ref<block> to(c.memory.try_take(memory_space::device, bytes));
   if (!to) return;
   if (width == 1) copy_elements<uint8_t>(c, v, to);
   if (width == 4) copy_elements<uint32_t>(c, v, to);

@@ -3,7 +3,8 @@
  *   BPERMUTE, BFPERMUTE             one; of tuples one for up to 16 vectors in a row
  *   PERMUTE                         two; four for many elements, which then cost few bytes
  *   DPERMUTE, FPERMUTE, DFPERMUTE   three: of several sources the highest must win, so they
- *                                   claim their places first, and places fetch from the winner
+ *                                   claim their positions first; then each position fetches
+ *                                   from the winner
  *   a scatter by an index again     one, of tuples one for up to 16 vectors in a row
  *   PERMUTE ... of few elements     one: the same bodies in one block
  *
@@ -19,7 +20,7 @@ static_assert((int)LATE_FAULT == (int)CVL_E_DUPLICATE, "the prelude knows it by 
 
 /* ---- claims that are kept ---- */
 
-/* Which descriptor it was, without a reference to it: that might close a circle. */
+/* Identifies a descriptor without a reference to it, which might make a cycle. */
 struct descriptor_mark {
   int64_t count = 1, total = 0, equal = 0;
   ref<block> offsets;
@@ -41,8 +42,8 @@ struct descriptor_mark {
   }
 };
 
-/* The claims of the sources under `s` to the places under `d`, checked if nobody has been told
- * of a fault since. `last`: see claim_of. */
+/* The claims of the sources under `s` to the positions under `d`; they are without fault unless
+ * a fault was reported since. `last`: see claim_of. */
 struct scatter_plan {
   ref<cvl_vector> claims;
   int64_t last;
@@ -52,7 +53,7 @@ struct scatter_plan {
 
 /* ---- one operation ---- */
 
-/* Up to FEW elements a device does all in one block: it takes some three microseconds, as much
+/* Up to FEW elements are moved in one block: it takes some three microseconds, as much
  * as each of two or three launches. From MANY on, PERMUTE takes two launches more to move 3
  * bytes for an element beside the vectors, not 3C + E. Both are estimates. NARROW_CLAIMS: so
  * many sources have claims of 32 bits; all ones is no claim. */
@@ -62,7 +63,7 @@ struct permutation {
   context &c;
   const cvl_permute_args &a;
   work w;
-  const bool gathers, exclusive; /* exclusive: no two sources may meet */
+  const bool gathers, exclusive; /* exclusive: no duplicates */
   int64_t n, sources;            /* of the result; of the index */
   ref<cvl_vector> result;
 
@@ -85,8 +86,9 @@ private:
   template <class I, class C> void scatter();
   template <class I, class C> void scatter_exclusively();
   template <class I, class C> void permute_many();
-  template <class C> deliver_body<C> delivery(ptr<const C> claims, int64_t last, const moved &);
-  template <class C> void deliver(const deliver_body<C> &);
+  template <class C>
+  fetch_claimed_body<C> delivery(ptr<const C> claims, int64_t last, const moved &);
+  template <class C> void deliver(const fetch_claimed_body<C> &);
   template <class C> bool deliver_again();
   template <class C> ref<cvl_vector> make_claims();
   void keep(const ref<cvl_vector> &claims, int64_t last);
@@ -107,7 +109,7 @@ template <class I> addresses<I> permutation::find_addresses() {
   return x;
 }
 
-/* Whether the result may be made where the defaults are, while all else is read. */
+/* Whether the result can be written over the defaults while the other operands are read. */
 bool permutation::may_take_over() const {
   for (const cvl_value *v : {&a.values, &a.index, &a.flags}) {
     if (v->form == CVL_VECTOR && v->as.vector == a.defaults.as.vector) return false;
@@ -157,8 +159,8 @@ template <class I> void permutation::gather() {
 /* ---- scatters ---- */
 
 template <class C>
-deliver_body<C> permutation::delivery(ptr<const C> claims, int64_t last, const moved &m) {
-  deliver_body<C> body{};
+fetch_claimed_body<C> permutation::delivery(ptr<const C> claims, int64_t last, const moved &m) {
+  fetch_claimed_body<C> body{};
   body.claims = claims;
   body.last = last;
   body.vectors.count = 1;
@@ -166,12 +168,12 @@ deliver_body<C> permutation::delivery(ptr<const C> claims, int64_t last, const m
   return body;
 }
 
-template <class C> void permutation::deliver(const deliver_body<C> &body) {
+template <class C> void permutation::deliver(const fetch_claimed_body<C> &body) {
   const launch l = launch_together("deliver", n, body);
-  if (body.vectors.list[0].rest == KEEP) { /* somebody may read until now what it writes */
+  if (body.vectors.list[0].rest == KEEP) { /* it writes what earlier commands may read */
     w.run(l);
   } else {
-    w.run_joined(l, join_moves<deliver_body<C>>);
+    w.run_joined(l, join_moves<fetch_claimed_body<C>>);
   }
 }
 
@@ -210,7 +212,7 @@ template <class I, class C> void permutation::scatter() {
   const ptr<C> at = w.data<C>(claims);
   const unclaim_body<C> unclaim{at};
   const claim_body<I, C> claim{to, at, last};
-  const deliver_body<C> fetch = delivery<C>(at, last, describe());
+  const fetch_claimed_body<C> fetch = delivery<C>(at, last, describe());
   if (few()) {
     w.run(launch_blocks("scatter few", 1, one_block_of(unclaim, n, claim, sources, fetch, n)));
   } else {
@@ -245,12 +247,12 @@ template <class I, class C> void permutation::permute_many() {
   const int64_t words = (n + 7) / 8;
   const ptr<uint64_t> marks = w.scratch<uint64_t>(words + 1);
   const ptr<uint32_t> missing = retyped<uint32_t>(marks + words);
-  const ptr<C> claims = w.scratch<C>(n); /* untouched unless something is at fault */
+  const ptr<C> claims = w.scratch<C>(n); /* used only if there is a fault */
   w.fill(marks, 0, words + 1);
   w.run(launch_together("permute many", n,
                         mark_and_move_body<I>{to, retyped<uint8_t>(marks), m}));
-  w.run(launch_together("look", words, look_body{marks, n, missing}));
-  w.run(launch_blocks("mend", 1, mend_body<I, C>{missing, {to, claims}, m, n}));
+  w.run(launch_together("look", words, find_unmarked_body{marks, n, missing}));
+  w.run(launch_blocks("mend", 1, repair_body<I, C>{missing, {to, claims}, m, n}));
 }
 
 /* ---- the operation ---- */

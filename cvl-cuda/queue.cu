@@ -64,8 +64,8 @@ void queue::issue_uploads() {
   uploads_.clear();
 }
 
-/* The small results of the window that somebody still has. The stream puts them and the news
- * that the epoch is done into one launch. */
+/* Mirrors the small results of the window that are still referenced. The stream copies them and
+ * reports the end of the epoch by one launch. */
 void queue::issue_mirrors() {
   for (const copy &m : mirrors_) {
     if (m.from->refs == 1) continue;
@@ -127,10 +127,10 @@ void queue::fill(void *device_memory, uint8_t byte, size_t bytes) {
 
 void queue::upload(heap &h, block *to, const void *from, size_t bytes, uint64_t site) {
   if (bytes == 0) return;
-  ref<block> source(h.take(place::host, bytes, site));
+  ref<block> source(h.take(memory_space::host, bytes, site));
   memcpy(source->at, from, bytes);
   if (bytes <= SMALL_COPY &&
-      to->free_since < first) { /* before the window: nobody there has it */
+      to->free_since < first) { /* before the window: no command of it uses it */
     uploads_.push_back({ref<block>::to(to), source, bytes});
     return;
   }
@@ -156,7 +156,8 @@ void queue::mirror(const ref<block> &to, const ref<block> &from, size_t bytes) {
 }
 
 void queue::taken(void *p, size_t bytes, uint64_t since) {
-  if (since < first) { /* nobody in the window has it: it may be written before the window */
+  if (since <
+      first) { /* no command of the window uses it: it may be written before the window */
     device->taken(p, bytes);
     return;
   }

@@ -1,10 +1,9 @@
-/* queue.hpp - the window: commands that the host has decided on and the device has not been
- * given yet.
+/* queue.hpp - the window: commands that are issued but not yet passed to the device.
  *
- * Holding them back for a moment lets many small things become few: uploads of a window are one
- * launch before all else, small results are mirrored to the host by one launch at its end, and
- * a move may join an earlier one with the same index (`join`). A window is given to the device
- * (`flush`) when somebody waits, when it is long, or when the device has nothing else to do.
+ * The delay makes fewer launches of many small ones: all uploads of a window are one launch
+ * before it, all small results are mirrored to the host by one launch behind it, and a move may
+ * join an earlier one with the same index (`join`). The window is passed to the device
+ * (`flush`) when the host waits, when it is long, or when the device is idle.
  *
  * Every command has a number; every window is an epoch. `reached(e)` says whether everything of
  * epoch e is done.
@@ -19,7 +18,7 @@
 
 namespace ravel {
 
-/* One thing in the window. */
+/* A command in the window. */
 struct command {
   enum what { LAUNCH, FILL, COPY_UP, COPY_DOWN, TAKEN, RETURNED } kind;
   uint64_t number;
@@ -48,23 +47,23 @@ struct queue {
 
   /* Runs in order with everything issued before. Gives the number of the command. */
   uint64_t run(const launch &);
-  /* Likewise, or as a part of a launch with the same name and kernel in the window, numbered
-   * after `after`: then `join` has put them together. */
+  /* Likewise, or joined by `join` with a launch of the same name and kernel in the window,
+   * numbered after `after`. */
   uint64_t run_joined(const launch &, join_function join, uint64_t after);
   void fill(void *device_memory, uint8_t byte, size_t bytes);
   /* Copies host memory of any kind to the device; `from` may change as soon as this returns. */
   void upload(heap &, block *to, const void *from, size_t bytes, uint64_t site);
   /* Copies to pinned memory, which is there when the current epoch is reached. */
   void download(void *pinned, const void *from_device, size_t bytes);
-  /* The same at the end of the window, for small things, if anybody but the queue still wants
-   * `from` then. */
+  /* The same at the end of the window, for small blocks, unless the queue has the last
+   * reference to `from` then. */
   void mirror(const ref<block> &to, const ref<block> &from, size_t bytes);
-  /* Memory of the device begins or ceases to be somebody's; `since`: the number of the command
+  /* A block of device memory is handed out or returned; `since`: the number of the command
    * after which it was free. */
   void taken(void *, size_t, uint64_t since);
   void returned(void *, size_t);
 
-  /* Gives the window to the device. */
+  /* Passes the window to the device. */
   void flush();
   /* Whether all work of an epoch is done; never waits. */
   bool reached(uint64_t e);

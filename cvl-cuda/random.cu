@@ -58,8 +58,7 @@ template <class T, class A> struct random_body {
 
 /* ---- ASSERT ---- */
 
-/* Index i stands for WIDTH flags. They are looked at together: it is as good as certain that
- * none is false. */
+/* Index i stands for WIDTH flags, which are tested together: a false one is rare. */
 template <class T> struct assert_body {
   enum { WIDTH = 16 };
   int64_t n;

@@ -1,5 +1,5 @@
-/* rank-kernels.hpp - the bodies of rank.cu: the order of elements as that of unsigned numbers,
- * and what is done before and after these are sorted. */
+/* rank-kernels.hpp - the bodies of rank.cu: keys (elements as unsigned numbers of the same
+ * order), and the steps before and after sorting them. */
 #ifndef RAVEL_CUDA_RANK_KERNELS_HPP
 #define RAVEL_CUDA_RANK_KERNELS_HPP
 
@@ -28,7 +28,7 @@ HD inline uint64_t ascending(double x) {
 
 template <class T> using key_of = decltype(ascending(T{}));
 
-/* An unsigned number for the place of x in the order: both zeros at one place, NaN last. */
+/* An unsigned number in the order of x: equal for both zeros, highest for NaN. */
 template <class T> HD key_of<T> key(T x, bool down) {
   if (x != x) return (key_of<T>)~(key_of<T>)0;
   const key_of<T> k = ascending(x == 0 ? (T)0 : x);

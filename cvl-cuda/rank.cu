@@ -4,8 +4,8 @@
  * segment: one launch, which reads the elements of a segment over and over, out of the cache.
  * Otherwise the elements' order is that of unsigned numbers (the keys), which are sorted
  * together with their positions: segment number and key at once if they fit into 64 bits, else
- * first by key, then, stably, by segment. Segments stand where they stood, so that the element
- * that comes k-th has rank k less the start of k's segment.
+ * first by key, then, stably, by segment. Segments keep their positions, so the k-th
+ * sorted element has rank k minus the start of k's segment.
  *
  * Launches: keys, sort, ranks; keys, sort, segments, sort, ranks for segments of 64-bit
  * elements. Bytes of one element: E + 4 + K for the keys, what the sort needs (passes of 8 bits

@@ -2,9 +2,10 @@
  *
  * One launch if no segment is longer than a block of the tree (1024), and one more for each
  * level of the tree above. A launch does all segments that end on its level, and one level of
- * those that do not, whose partial results go to slots (prelude.hpp). Segments that end here
- * are shared out by number, and within a block by length: a thread alone does up to eight
- * elements, a warp does more. Blocks of longer ones are found by tree.hpp, a warp for each.
+ * those that do not, whose partial results go to slots (prelude.hpp). Segments that end
+ * on this level are divided among blocks by number, and within a block by length: up to eight
+ * elements are reduced by a thread, more by a warp. Blocks of longer ones are found by
+ * tree.hpp, a warp for each.
  *
  * Bytes moved: the operand once, the descriptor's offsets once and a result for each segment;
  * above the first level a thousandth of that.
@@ -52,11 +53,12 @@ template <class C> struct reduction {
   HD int64_t first_entry(int64_t s) const {
     return bits == 0 ? d.start(s) : slot_of(d, s, bits);
   }
-  /* Spreads elements so that threads that read eight in a row do not meet in a bank. */
+  /* Pads elements to avoid bank conflicts between threads that read eight consecutive ones
+   * each. */
   HD static int32_t spread(int64_t i) { return (int32_t)(i + (i >> 3)); }
 
   /* What a lane of a warp has of n entries before the lanes are folded. Entries in memory are
-   * loaded several at a time; nothing may stand between the loads, not even a question. */
+   * loaded several at a time; nothing may come between the loads, not even a test. */
   template <class X> HD static T lane_of(const X &at, int64_t first, int64_t n, int lane) {
     T sum = C::pad();
     RAVEL_ROLLED
@@ -115,7 +117,7 @@ template <class C> struct reduction {
   /* Segments `first` and following, those which end on this level. */
   template <class B> HD void to_the_end(B &block, int64_t first) const {
     const int64_t left = d.count - first, count = left < per_block ? left : per_block;
-    /* Many short ones together: their elements are read side by side, whatever their lengths */
+    /* Many short ones together: their reads are coalesced, whatever their lengths */
     const int64_t base = d.start(first),
                   span = d.start(first + count - 1) - base + d.length(first + count - 1);
     const bool staged = bits == 0 && x.kind == FROM_MEMORY && count > WARP && span <= STAGED;
@@ -181,13 +183,13 @@ template <class C> struct reduction {
 template <class C, class T>
 void levels(work &w, const segments &d, operand<T> x, int bits, int64_t longest, ptr<T> out) {
   const int64_t warps = (int64_t)w.c.device->processors() * reduction<C>::WARPS;
-  const int64_t share = d.count / warps + 1;
+  const int64_t average = d.count / warps + 1;
   reduction<C> r{};
   r.d = d;
   r.out = out;
   r.done = -1;
   const int64_t least = reduction<C>::WARPS, most = reduction<C>::threads;
-  r.per_block = (int32_t)std::min(std::max(share, least), most);
+  r.per_block = (int32_t)std::min(std::max(average, least), most);
   for (bool more = true; more; bits += BLOCK_BITS) {
     const int next = bits + BLOCK_BITS;
     more = longest > (int64_t)1 << next;

@@ -1,16 +1,15 @@
 /* scan-kernels.hpp - the kernels of scans, in the tree of cvl.h.
  *
- * A thread does a window of 8 elements, a warp a window of 32 of those (a *row* of 256), a
- * block a window of 32 rows (a *chunk* of 8192). The tree above goes on with windows of 32
- * chunks.
+ * A thread scans a window of 8 elements, a warp a window of 32 of those (a *row* of 256), a
+ * block a window of 32 rows (a *chunk* of 8192). Above, the tree has windows of 32 chunks.
  *
- *   scan_pass, the first    all segments of up to a chunk; of the chunks of longer ones the
- *                           prefixes of their rows, and their totals
- *   upper_levels            the totals become the prefixes of what stands before each chunk
- *   scan_pass, the last     the chunks of longer segments, with these
+ *   scan_pass, the first    scans segments of up to a chunk; for the chunks of longer ones, the
+ *                           prefixes of their rows and their totals
+ *   upper_levels            replaces the totals by the prefix before each chunk
+ *   scan_pass, the last     scans the chunks of longer segments, with these prefixes
  *
- * Elements are read and written by neighbouring threads side by side, and change places in the
- * memory of the block to get to the thread that does their window.
+ * Adjacent threads read and write adjacent elements (coalesced), and exchange them in shared
+ * memory, so that each thread gets the window that it scans.
  */
 #ifndef RAVEL_CUDA_SCAN_KERNELS_HPP
 #define RAVEL_CUDA_SCAN_KERNELS_HPP
@@ -27,7 +26,7 @@ static_assert(SCAN_ROW == 8 && (int)CVL_SCAN_WINDOW == (int)WARP &&
                   ROW_LENGTH == SCAN_ROW * WARP && CHUNK == ROW_LENGTH * WARP,
               "the tree of cvl.h");
 
-/* What a thread has of a row. */
+/* The window of a thread. */
 template <class T> struct eight { T v[SCAN_ROW]; };
 
 /* Inclusive prefixes within a window of 8. */
@@ -39,7 +38,7 @@ template <class C, class T> HD void prefix_of_eight(eight<T> &a) {
   }
 }
 
-/* From inclusive prefixes to those of what stands before each element. */
+/* From inclusive to exclusive prefixes. */
 template <class C, class T> HD void exclude(eight<T> &a, T before) {
   RAVEL_UNROLL
   for (int j = SCAN_ROW - 1; j > 0; j--) a.v[j] = C{}(before, a.v[j - 1]);
@@ -52,15 +51,15 @@ enum { SCAN_THREADS = 512 };
 
 template <class T> struct row_memory {
   static constexpr int WARPS = SCAN_THREADS / WARP;
-  /* One place is left out after each 128 bytes, so that threads which read eight elements in a
-   * row do not meet in a bank. */
+  /* Padding of one element after each 128 bytes avoids bank conflicts between threads that read
+   * eight consecutive elements each. */
   static constexpr int BANKS = 128 / (int)sizeof(T);
-  static constexpr int PLACES = SCAN_THREADS * SCAN_ROW;
+  static constexpr int CAPACITY = SCAN_THREADS * SCAN_ROW;
 
-  shared_array<T, PLACES + PLACES / BANKS> places; /* of elements */
-  shared_array<T, WARP> of_row;                    /* of the rows of a chunk */
+  shared_array<T, CAPACITY + CAPACITY / BANKS> elements;
+  shared_array<T, WARP> of_row; /* of the rows of a chunk */
 
-  HD static int place(int i) { return i + i / BANKS; }
+  HD static int padded(int i) { return i + i / BANKS; }
 };
 
 /* A row for each warp of a block, in registers. */
@@ -74,8 +73,8 @@ template <class C, class B> struct rows {
   typename B::template reg<eight<T>> a;
   typename B::template reg<T> window;
 
-  /* Of rows first, first + 1 ... for one warp each: the first element that thread t loads,
-   * counted from row 0, and where its row's places begin. */
+  /* Warp w has row first + w: of_thread is the first element that thread t loads, counted from
+   * row 0; own is where its row begins in shared memory. */
   HD static int32_t of_thread(int32_t first, int t) {
     return (first + t / WARP) * ROW_LENGTH + t % WARP;
   }
@@ -93,11 +92,11 @@ template <class C, class B> struct rows {
           v[q] = k + q * WARP < n ? (T)from[q * WARP] : C::pad();
         RAVEL_UNROLL
         for (int q = 0; q < SCAN_ROW; q++)
-          m.places[memory::place(own(t) + t % WARP + q * WARP)] = v[q];
+          m.elements[memory::padded(own(t) + t % WARP + q * WARP)] = v[q];
       } else {
         RAVEL_ROLLED
         for (int q = 0; q < SCAN_ROW; q++) {
-          m.places[memory::place(own(t) + t % WARP + q * WARP)] =
+          m.elements[memory::padded(own(t) + t % WARP + q * WARP)] =
               k + q * WARP < n ? x[begin + k + q * WARP] : C::pad();
         }
       }
@@ -105,15 +104,15 @@ template <class C, class B> struct rows {
     block.each([&](int t) {
       RAVEL_UNROLL
       for (int q = 0; q < SCAN_ROW; q++)
-        a[t].v[q] = m.places[memory::place(own(t) + t % WARP * SCAN_ROW + q)];
+        a[t].v[q] = m.elements[memory::padded(own(t) + t % WARP * SCAN_ROW + q)];
       prefix_of_eight<C>(a[t]);
       window[t] = a[t].v[SCAN_ROW - 1];
     });
     block.prefix(window, WARP, C{});
   }
 
-  /* After `up` and with the prefixes of rows: what stands before each element, which is stored.
-   * `before`: what stands before row 0, the start of a segment if `at_start`. */
+  /* After `up` and with the prefixes of rows: stores the exclusive prefix of each element.
+   * `before`: the prefix before row 0, which starts a segment if `at_start`. */
   HD void down(int64_t begin, int32_t n, int32_t first, T before, bool at_start, ptr<T> out) {
     block.shift_up(window, window, 1);
     block.each([&](int t) {
@@ -124,7 +123,7 @@ template <class C, class B> struct rows {
       if (at_start && row == 0 && t == 0) a[t].v[0] = C::identity();
       RAVEL_UNROLL
       for (int q = 0; q < SCAN_ROW; q++)
-        m.places[memory::place(own(t) + t % WARP * SCAN_ROW + q)] = a[t].v[q];
+        m.elements[memory::padded(own(t) + t % WARP * SCAN_ROW + q)] = a[t].v[q];
     });
     block.each([&](int t) {
       const int32_t k = of_thread(first, t);
@@ -132,7 +131,7 @@ template <class C, class B> struct rows {
       RAVEL_UNROLL
       for (int q = 0; q < SCAN_ROW; q++) {
         if (k + q * WARP < n)
-          to[q * WARP] = m.places[memory::place(own(t) + t % WARP + q * WARP)];
+          to[q * WARP] = m.elements[memory::padded(own(t) + t % WARP + q * WARP)];
       }
     });
   }
@@ -253,16 +252,16 @@ template <class C> struct scan_pass {
     }
   }
 
-  /* Segments of up to a row among the `found` that begin here. If their elements, with all that
-   * stands between them, have places for all, they are read and written side by side; else each
-   * thread reads and writes its own. */
+  /* Segments of up to a row among the `found` that begin here. If the whole range from the
+   * first to the last fits in shared memory, accesses are coalesced; else each thread reads and
+   * writes its own elements. */
   template <class B>
   HD void short_ones(B &block, int64_t first, int32_t found, bool any_longer) const {
     auto &m = block.shared;
-    using places = row_memory<T>;
+    using memory = row_memory<T>;
     const int64_t base = d.start(first), last_one = first + found - 1;
     const int64_t span = d.start(last_one) + d.length(last_one) - base;
-    const bool together = x.kind == FROM_MEMORY && span <= places::PLACES && !any_longer;
+    const bool together = x.kind == FROM_MEMORY && span <= memory::CAPACITY && !any_longer;
     if (together) {
       block.each([&](int t) {
         const ptr<const T> from = x.data + (base + t);
@@ -271,7 +270,7 @@ template <class C> struct scan_pass {
         for (int q = 0; q < SCAN_ROW; q++)
           v[q] = t + q * threads < span ? (T)from[q * threads] : C::pad();
         RAVEL_UNROLL
-        for (int q = 0; q < SCAN_ROW; q++) m.m.places[places::place(t + q * threads)] = v[q];
+        for (int q = 0; q < SCAN_ROW; q++) m.m.elements[memory::padded(t + q * threads)] = v[q];
       });
     }
 
@@ -292,15 +291,15 @@ template <class C> struct scan_pass {
       number[t] = left > 0 ? k : 0;
       at[t] = m.start[low] + k * SCAN_ROW;
       count[t] = left < 0 ? 0 : left < SCAN_ROW ? left : SCAN_ROW;
-      const int place = together ? at[t] : t * SCAN_ROW;
+      const int position = together ? at[t] : t * SCAN_ROW;
       if (!together) {
         RAVEL_ROLLED
         for (int q = 0; q < count[t]; q++)
-          m.m.places[places::place(place + q)] = x[base + at[t] + q];
+          m.m.elements[memory::padded(position + q)] = x[base + at[t] + q];
       }
       RAVEL_UNROLL
       for (int q = 0; q < SCAN_ROW; q++)
-        a[t].v[q] = q < count[t] ? (T)m.m.places[places::place(place + q)] : C::pad();
+        a[t].v[q] = q < count[t] ? (T)m.m.elements[memory::padded(position + q)] : C::pad();
       prefix_of_eight<C>(a[t]);
       m.of_window[t] = a[t].v[SCAN_ROW - 1];
     });
@@ -308,15 +307,15 @@ template <class C> struct scan_pass {
     block.each([&](int t) {
       exclude<C>(a[t], number[t] > 0 ? (T)m.of_window[t - 1] : C::pad());
       if (number[t] == 0) a[t].v[0] = C::identity();
-      const int place = together ? at[t] : t * SCAN_ROW;
+      const int position = together ? at[t] : t * SCAN_ROW;
       RAVEL_UNROLL
       for (int q = 0; q < SCAN_ROW; q++) {
-        if (q < count[t]) m.m.places[places::place(place + q)] = a[t].v[q];
+        if (q < count[t]) m.m.elements[memory::padded(position + q)] = a[t].v[q];
       }
       if (!together) {
         RAVEL_ROLLED
         for (int q = 0; q < count[t]; q++)
-          out[base + at[t] + q] = m.m.places[places::place(place + q)];
+          out[base + at[t] + q] = m.m.elements[memory::padded(position + q)];
       }
     });
     if (together) {
@@ -324,7 +323,7 @@ template <class C> struct scan_pass {
         RAVEL_UNROLL
         for (int q = 0; q < SCAN_ROW; q++) {
           const int i = t + q * threads;
-          if (i < span) out[base + i] = m.m.places[places::place(i)];
+          if (i < span) out[base + i] = m.m.elements[memory::padded(i)];
         }
       });
     }
@@ -387,9 +386,9 @@ template <class C> struct scan_pass {
 /* ---- longer segments ---- */
 
 /* Above the chunks the tree has windows of 32 on all levels. An entry is the total of 2^bits
- * elements, in its slot; a block does a piece of 2^piece_bits entries, three levels of windows,
- * a warp a window at a time. Either it finds the totals of pieces, or it replaces each entry by
- * the prefix of all that stand before it. The last entry of a segment is not read. */
+ * elements, in its slot. A block does a tile of 2^tile_bits entries, three levels of windows, a
+ * warp one window at a time. It computes the totals of tiles, or replaces each entry by the
+ * prefix before it. The last entry of a segment is not read. */
 template <class C> struct upper_levels {
   using T = typename C::type;
   enum { threads = 1024 };
@@ -401,32 +400,32 @@ template <class C> struct upper_levels {
   };
 
   segments d;
-  int32_t bits, piece_bits; /* at most 15 */
+  int32_t bits, tile_bits; /* at most 15 */
   bool totals_only;
-  chunks pieces; /* of 2^(bits + piece_bits) elements */
+  chunks tiles; /* of 2^(bits + tile_bits) elements */
   ptr<T> entry;
-  ptr<T> above; /* of pieces, in their slots: totals to write, or prefixes to read */
+  ptr<T> above; /* of tiles, in their slots: totals to write, or prefixes to read */
 
   template <class B> HD void operator()(B &block) const {
     using reg = typename B::template reg<T>;
     auto &m = block.shared;
     chunk at{};
-    if (!pieces.find(d, block.index(), at)) return;
-    const int64_t piece = (int64_t)1 << piece_bits, first = at.number << piece_bits;
+    if (!tiles.find(d, block.index(), at)) return;
+    const int64_t tile = (int64_t)1 << tile_bits, first = at.number << tile_bits;
     const int64_t all = (d.length(at.segment) + ((int64_t)1 << bits) - 1) >> bits;
     const int64_t left = all - first;
-    const int32_t n = (int32_t)(left < piece ? left : piece);
-    const int32_t known = (int32_t)(left - 1 < piece ? left - 1 : piece);
-    if (totals_only && left <= piece) return;
-    const ptr<T> of_piece = entry + (slot_of(d, at.segment, bits) + first);
-    const int64_t above_slot = slot_of(d, at.segment, bits + piece_bits) + at.number;
+    const int32_t n = (int32_t)(left < tile ? left : tile);
+    const int32_t known = (int32_t)(left - 1 < tile ? left - 1 : tile);
+    if (totals_only && left <= tile) return;
+    const ptr<T> of_tile = entry + (slot_of(d, at.segment, bits) + first);
+    const int64_t above_slot = slot_of(d, at.segment, bits + tile_bits) + at.number;
     const int32_t used = (n + WARP - 1) / WARP;
     reg x, y;
 
     const auto load = [&](int32_t round) {
       block.each([&](int t) {
         const int32_t i = round * threads + t;
-        x[t] = i < known ? (T)of_piece[i] : C::pad();
+        x[t] = i < known ? (T)of_tile[i] : C::pad();
       });
       block.prefix(x, WARP, C{});
     };
@@ -437,7 +436,7 @@ template <class C> struct upper_levels {
         if (t % WARP == WARP - 1) m.of_window[round * WARPS + t / WARP] = x[t];
       });
     }
-    /* Windows in their groups; groups in the piece. */
+    /* Windows in their groups; groups in the tile. */
     block.each([&](int t) { x[t] = m.of_window[t]; });
     block.prefix(x, WARP, C{});
     block.each([&](int t) {
@@ -468,40 +467,40 @@ template <class C> struct upper_levels {
       block.each([&](int t) {
         const int32_t i = round * threads + t;
         const T before = m.of_window[round * WARPS + t / WARP];
-        if (i < n) of_piece[i] = t % WARP == 0 ? before : C{}(before, y[t]);
+        if (i < n) of_tile[i] = t % WARP == 0 ? before : C{}(before, y[t]);
       });
     }
   }
 };
 
-/* From the totals of 2^bits elements of the longer segments to the prefixes before each: what
- * is to be run, one after another. `above`: room for pieces of 2^piece_bits entries, if any
- * segment has more than one. No segment has more than 2^piece_bits pieces. */
+/* Replaces the totals of 2^bits elements of the longer segments by the prefixes before them:
+ * calls `run` on each kernel in order. `above`: memory for the totals of tiles, if a segment
+ * has more than one. No segment has more than 2^tile_bits tiles. */
 template <class C, class T, class RUN>
-void scan_totals(const segments &d, int64_t longest, int bits, int piece_bits, ptr<T> totals,
+void scan_totals(const segments &d, int64_t longest, int bits, int tile_bits, ptr<T> totals,
                  ptr<T> above, RUN run) {
-  const int above_bits = bits + piece_bits;
+  const int above_bits = bits + tile_bits;
   const bool many = longest > (int64_t)1 << above_bits;
   upper_levels<C> u{};
   u.d = d;
   u.bits = bits;
-  u.piece_bits = piece_bits;
+  u.tile_bits = tile_bits;
   u.entry = totals;
   u.above = above;
   if (many) {
     u.totals_only = true;
-    u.pieces = chunks_of(d, above_bits, above_bits, true);
+    u.tiles = chunks_of(d, above_bits, above_bits, true);
     run(u);
     upper_levels<C> top = u;
     top.totals_only = false;
     top.bits = above_bits;
     top.entry = above;
     top.above = ptr<T>{};
-    top.pieces = chunks_of(d, above_bits + piece_bits, above_bits, false);
+    top.tiles = chunks_of(d, above_bits + tile_bits, above_bits, false);
     run(top);
   }
   u.totals_only = false;
-  u.pieces = chunks_of(d, above_bits, bits, many);
+  u.tiles = chunks_of(d, above_bits, bits, many);
   run(u);
 }
 

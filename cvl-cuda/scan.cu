@@ -35,7 +35,7 @@ void scan_on_device(work &w, const segments &d, const operand<T> &x, int64_t lon
   const bool many = longest > (int64_t)1 << (CHUNK_BITS + PIECE_BITS);
   const ptr<T> above = many ? w.scratch<T>(slots(d, CHUNK_BITS + PIECE_BITS)) : ptr<T>{};
   scan_totals<C>(d, longest, CHUNK_BITS, PIECE_BITS, p.of_chunks, above,
-                 [&](auto u) { w.run(launch_blocks("scan-totals", u.pieces.candidates, u)); });
+                 [&](auto u) { w.run(launch_blocks("scan-totals", u.tiles.candidates, u)); });
   p.last = true;
   p.short_blocks = 0;
   w.run(launch_blocks("scan-chunks", p.longer.candidates, p));

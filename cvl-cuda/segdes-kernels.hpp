@@ -1,5 +1,5 @@
-/* segdes-kernels.hpp - the bodies of segdes.cu: offsets from lengths, lengths from offsets, and
- * where elements are. */
+/* segdes-kernels.hpp - the bodies of segdes.cu: offsets from lengths, lengths from offsets,
+ * rank directories. */
 #ifndef RAVEL_CUDA_SEGDES_KERNELS_HPP
 #define RAVEL_CUDA_SEGDES_KERNELS_HPP
 
@@ -12,7 +12,7 @@ namespace ravel {
 
 enum { OFFSETS_THREADS = 512, OFFSETS_EACH = 8, OFFSETS_TILE = OFFSETS_THREADS * OFFSETS_EACH };
 
-/* The place of the r-th length of thread t: a warp reads neighbours. */
+/* The index of the r-th length of thread t: a warp reads adjacent ones. */
 HD inline int64_t place_in_tile(int t, int r) {
   return (int64_t)(t / WARP * WARP * OFFSETS_EACH + r * WARP + t % WARP);
 }
@@ -59,9 +59,9 @@ template <class T> struct sum_lengths {
 };
 
 /* The offsets. `sums` has a sum for each tile, or their prefix sums and then the total
- * (`scanned`: for more tiles than there are threads), or is null: there is but one tile, whose
- * lengths this has to check. If any length is at fault the descriptor
- * becomes one of empty segments but for the last one, which has `fallback` elements. */
+ * (`scanned`: for more tiles than there are threads), or is null: there is one tile only, whose
+ * lengths are checked here. If a length is at fault, all segments of the descriptor are empty
+ * but the last one, which has `fallback` elements. */
 template <class T> struct write_offsets {
   enum { threads = OFFSETS_THREADS };
   struct shared {
@@ -166,10 +166,10 @@ template <class T> struct length_at {
   }
 };
 
-/* ---- where elements are ---- */
+/* ---- rank directories ---- */
 
 /* A word of the directory (prelude.hpp). The first empty segment among those that begin in the
- * word ends the walk, since then nobody reads the bits: at most 63 steps, whatever the run of
+ * word ends the walk, since then its bits are not used: at most 63 steps, whatever the run of
  * empty segments. An empty one before the word's first element, or after its last, does not
  * matter. */
 struct word_at {

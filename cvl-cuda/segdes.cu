@@ -10,9 +10,9 @@
  * and kept. The rank directory: 16 bytes for each 64 elements, and a search for each of those
  * among the offsets. The expanded ids of 2012, from the directory: 4 bytes an element. In
  * order, a look costs R = 1/4 byte of the one and 4 bytes of the other, where the directory
- * also counts bits, and searches where segments are empty. At random it costs a sector of 32
- * bytes either way, but the directory is a sixteenth of the size and sooner all in the
- * second-level cache. So by bytes ids lose, and what they can save is instructions; no GPU has
+ * also counts bits, and searches where segments are empty. Random access costs a sector of
+ * 32 bytes either way, but the directory is a sixteenth of the size and fits the second-level
+ * cache sooner. So ids move more bytes, but may save instructions; no GPU has
  * measured which weighs more (RANK_UP in bench-gpu-ops, with ids and without). RANK uses them:
  * rank.cu.
  */
@@ -58,8 +58,8 @@ template <class G>
 static ref<cvl_segdes> segdes_on_host(context &c, uint64_t site, int64_t count, G length) {
   ref<cvl_segdes> d(new cvl_segdes);
   d->count = count;
-  d->host_offsets =
-      ref<block>(c.memory.take(place::host, (size_t)(count + 1) * sizeof(int64_t), site));
+  d->host_offsets = ref<block>(
+      c.memory.take(memory_space::host, (size_t)(count + 1) * sizeof(int64_t), site));
   int64_t *offsets = (int64_t *)(void *)d->host_offsets->at;
   offsets[0] = 0;
   for (int64_t k = 0; k < count; k++) {
@@ -244,7 +244,7 @@ void lengths(context &c, uint64_t site, const cvl_value &v, cvl_value *out) {
       r->sum = r->most = d.total;
       r->least = 0;
     }
-    if (d.total > most_of_int(c)) { /* perhaps a fault, which is to be found again */
+    if (d.total > most_of_int(c)) { /* perhaps a fault, which must be reported */
       w.give(out, r);
       return;
     }
@@ -261,7 +261,7 @@ void length_of(context &c, uint64_t site, const cvl_value &v, cvl_value *out) {
   give_int(c, out, n);
 }
 
-/* ---- where elements are ---- */
+/* ---- rank directories and expanded ids ---- */
 
 /* A search among so few offsets that they stay in the first cache costs less than the launch:
  * estimated, at 0.5 ps for each step of each element and four uses of a descriptor, against

@@ -45,7 +45,7 @@ struct spans {
     begun_ = s.begin && s.end && clock_.record(s.begin, of);
   }
   /* With all events under way the device is far behind the host, and goes from one launch to
-   * the next without a pause: the last span is stretched over this launch as well. */
+   * the next without a pause: the last span is extended over this launch, too. */
   void after(const char *of) {
     if (begun_) {
       if (clock_.record(at(used_).end, of)) used_++;

@@ -1,7 +1,8 @@
 /* spread.cu - DIST and INDEX, which compute nothing: their results are descriptions of vectors
- * (values.hpp), whose elements the kernels that read them compute. A result that is needed in
- * memory is written by one launch, which moves E + R bytes for each element (R = 0.25, the rank
- * directory; nothing under one segment or under equal ones) and E for each segment.
+ * (values.hpp), whose elements are computed by the kernels that use them. A result that is
+ * needed in memory is written by one launch, which moves E + R bytes for each element (R =
+ * 0.25, the rank directory; nothing under one segment or under equal ones) and E for each
+ * segment.
  */
 #include <string.h>
 
@@ -11,7 +12,7 @@ namespace ravel {
 
 __extension__ typedef __int128 int128;
 
-/* ---- what is known of the operands ---- */
+/* ---- known elements and sums ---- */
 
 /* The bits of the element that all of v are, if the host knows it. */
 static bool known_element(context &c, const cvl_value &v, uint64_t *bits) {

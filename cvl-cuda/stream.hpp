@@ -1,8 +1,8 @@
 /* stream.hpp - the device as the rest of the room sees it: memory, and work done in order.
  *
  * Two implementations: cuda/stream.cu, and emulation/stream.cpp, which runs the same kernels on
- * the host when it likes. Everything put into a stream happens in that order, some time later;
- * the host learns of it by epochs.
+ * the host. Commands are executed in the order in which they are put into a stream, some time
+ * later; epochs report their completion to the host.
  */
 #ifndef RAVEL_CUDA_STREAM_HPP
 #define RAVEL_CUDA_STREAM_HPP
@@ -41,8 +41,8 @@ struct stream {
   virtual void *allocate_pinned(size_t bytes) = 0;
   virtual void free_pinned(void *) = 0;
 
-  /* Whether every block is to be an allocation of its own, for the checking emulation: it tells
-   * then what lies behind a block, and what was a block's. `returned` gives such a one back. */
+  /* Whether every block is to be an allocation of its own, for the checking emulation: then it
+   * finds accesses behind a block and to freed ones. `returned` returns such a block. */
   virtual bool blocks_apart() { return false; }
 
   /* In order, some time later. Host memory is pinned and stays as it is until then. */
@@ -55,7 +55,7 @@ struct stream {
   virtual void copy_up(void *device, const void *pinned, size_t bytes) = 0;
   virtual void copy_down(void *pinned, const void *device, size_t bytes) = 0;
   virtual void fill(void *device, uint8_t byte, size_t bytes) = 0;
-  /* A piece of device memory begins or ceases to be somebody's: for the checking emulation. */
+  /* A block of device memory is handed out or returned: for the checking emulation. */
   virtual void taken(void *, size_t) {}
   virtual void returned(void *, size_t) {}
 

@@ -1,5 +1,5 @@
-/* together.hpp - kernels whose threads do several elements at once: loads of all of them stand
- * before the first use of one, so that a thread has several in flight.
+/* together.hpp - kernels whose threads do several elements at once: all loads come before
+ * the first use, so that a thread has several in flight.
  *
  * The body is a functor of one element, as for launch_n, that can also do U of them:
  *
@@ -22,8 +22,8 @@ namespace ravel {
 enum { TOGETHER = 4, TOGETHER_THREADS = 256, ONE_BLOCK_THREADS = 1024 };
 
 #ifdef __CUDACC__
-/* The body is read where it lies: it may be too large for registers, and is indexed. Without a
- * number of blocks the compiler would spill to reach full occupancy. */
+/* The body stays in parameter memory: it may be too large for registers, and is indexed.
+ * Without a number of blocks the compiler would spill to reach full occupancy. */
 template <class F>
 __global__ void __launch_bounds__(TOGETHER_THREADS, 1)
     kernel_together(const __grid_constant__ F f, int64_t n) {
@@ -44,8 +44,8 @@ template <class F> launch launch_together(const char *name, int64_t n, const F &
           nullptr, &f, sizeof f};
 }
 
-/* One body after the other: what would be a launch each is one, of a single block. For few
- * elements, where a launch costs more than what it does. */
+/* Runs several bodies one after the other in a single block, by one launch: for few elements,
+ * where launches cost more than the work. */
 struct no_body {
   HD void operator()(int64_t) const {}
 };
@@ -95,7 +95,7 @@ HD void load(const operand<T> &x, int64_t i, int64_t step, T (&to)[U]) {
   }
 }
 
-/* Likewise elements at places of their own; 0 where the place is -1. */
+/* Likewise elements at given positions; 0 where a position is -1. */
 template <class T, int U>
 HD void load_at(const operand<T> &x, const int64_t (&at)[U], T (&to)[U]) {
   if (U == 1) {

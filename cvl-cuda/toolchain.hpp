@@ -20,8 +20,8 @@ struct kernel_entry {
   void (*on_host)(const void *body, int64_t count, const order *) = nullptr;
 };
 
-/* Part of every identity: a number for what hosts and generated kernels agree on and the text
- * does not show. */
+/* Contained in every identity: the version of the interface between hosts and generated
+ * kernels, which their text does not show. */
 enum { KERNEL_ABI = 1 };
 
 struct toolchain {

@@ -1,20 +1,20 @@
-/* tree.hpp - what reductions and scans share: how the chunks of long segments are shared out,
- * however few or many segments there are.
+/* tree.hpp - for reductions and scans: assigns the chunks of long segments to blocks, however
+ * few or many segments there are.
  *
  * A chunk is W consecutive elements of a segment, counted from its start; the last is shorter.
  * The chunks of all segments of more than W elements are numbered by *candidates*, each a tile
  * of W consecutive elements of the whole vector: in a tile at most one long segment begins, the
  * one that holds the tile's last element, and at most one chunk of a segment that began before,
  * the one that holds the tile's first. So there are 2 total / W candidates, not one for each
- * segment, and each is found by one look at the descriptor.
+ * segment, and each is found by one lookup in the descriptor.
  */
 #ifndef RAVEL_CUDA_TREE_HPP
 #define RAVEL_CUDA_TREE_HPP
 
 #include "cvl-cuda/context.hpp"
 
-/* Before a loop: its arrays are to be registers, so all turns are written out; or its body is
- * too long for that. */
+/* Before a loop: unroll it, so that its arrays are registers; or do not, since its body is
+ * long. */
 #ifdef __CUDACC__
 #define RAVEL_UNROLL _Pragma("unroll")
 #define RAVEL_ROLLED _Pragma("unroll 1")
@@ -68,7 +68,7 @@ inline int64_t slots(const segments &d, int bits) {
   return (d.total >> bits) + d.count;
 }
 
-/* The threads of a block whose mark is set, in order, in `list`; gives how many there are.
+/* Writes the threads of a block whose mark is set to `list`, in order; returns their number.
  * `of_warp` is scratch. */
 template <class B, class MARKS, class LIST, class COUNTS>
 HD int32_t list_marked(B &block, const MARKS &marks, LIST &list, COUNTS &of_warp, int warps) {
@@ -100,7 +100,7 @@ template <class T> operand<T> in_memory(ptr<const T> data) {
   return x;
 }
 
-/* No segment is longer than this, as far as it is known without waiting or looking for long. */
+/* An upper bound of the segment lengths that is known without waiting or a long search. */
 inline int64_t longest_segment(context &c, const cvl_value &d) {
   enum { LOOKED_AT = 1024 };
   if (d.form != CVL_SEGDES) return (int64_t)d.as.one_segment;

@@ -23,7 +23,7 @@ struct pending {
   int64_t bound = 0;   /* upper bound */
   bool known = false;  /* then `value` is it */
   int64_t value = 0;
-  ref<block> at;      /* where the device writes it: one int64_t */
+  ref<block> at;      /* the device writes it here: one int64_t */
   ref<block> mirror;  /* its copy in pinned memory, once one is under way */
   uint64_t epoch = 0; /* when the mirror is there */
 };
@@ -50,14 +50,14 @@ struct cvl_vector {
   bool has_sum = false; /* INT: the sum of the elements, wrapping not having happened */
   int64_t sum = 0;
   int64_t least = INT64_MIN, most = INT64_MAX;  /* where has_sum: bounds of each element */
-  std::shared_ptr<ravel::pack_plan> pack;       /* of flags: where PACK moves what: pack.cu */
-  std::shared_ptr<ravel::scatter_plan> scatter; /* of an index: who goes where: permute.cu */
+  std::shared_ptr<ravel::pack_plan> pack;       /* of flags: the plan of PACK: pack.cu */
+  std::shared_ptr<ravel::scatter_plan> scatter; /* of an index: its claims: permute.cu */
   cvl_segdes *made = nullptr; /* the descriptor, while there is one, whose lengths these are */
 };
 
 /* Immutable. `equal` >= 0: all lengths are that. Otherwise offsets (count + 1 of int64_t) are
  * on the host, on the device or both; rank directories, and the numbers of the elements'
- * segments (segment_ids in context.hpp), are made when somebody needs them. */
+ * segments (segment_ids in context.hpp), are made when they are needed. */
 struct cvl_segdes {
   uint32_t refs = 1;
   int64_t count = 0, total = 0, equal = -1; /* total: a bound while `size` is unknown */
@@ -65,7 +65,7 @@ struct cvl_segdes {
   ravel::ref<ravel::block> host_offsets, device_offsets;
   uint64_t arrives = 0; /* of host_offsets */
   ravel::ref<ravel::block> host_ranks, device_ranks, device_ids;
-  ravel::ref<cvl_vector> lengths; /* as a vector, if somebody has asked for it */
+  ravel::ref<cvl_vector> lengths; /* as a vector, once requested */
 };
 
 #endif

@@ -1,9 +1,8 @@
 /* stream.cu - a GPU as a stream: see stream.hpp and cvl-cuda/stream.hpp.
  *
- * Small results and the news that they are there come by one kernel, which writes into pinned
- * memory that the host reads: no copy engine, and no call of the host to ask. Every call goes
- * through `good`; the first that fails makes the device lost, and nothing is put into the
- * stream from then on.
+ * One kernel writes small results, and then the epoch, into pinned memory that the host reads:
+ * this needs neither a copy engine nor a call of the driver. Every call goes through `good`;
+ * the first that fails makes the device lost, and nothing is put into the stream from then on.
  */
 #include "cvl-cuda/cuda/stream.hpp"
 
@@ -24,7 +23,7 @@
 namespace ravel {
 namespace {
 
-/* ---- news for the host ---- */
+/* ---- small results and epochs for the host ---- */
 
 enum { MOST_COPIES = 32, SMALL_COPY = 4096, DELIVERY_THREADS = 256 };
 
@@ -156,7 +155,7 @@ bool gpu::open(int device) {
   return opened;
 }
 
-/* Whatever happened, all is given back as far as it can be; errors tell nobody anything. */
+/* Releases everything, also after a failure; errors are ignored. */
 gpu::~gpu() {
   if (stream_) cudaStreamSynchronize(stream_);
   kernels_.end();

@@ -19,14 +19,14 @@
 
 namespace ravel {
 
-/* What the checker is told. */
+/* Accesses reported to the checker. */
 namespace emulation {
 
-/* Who touched a place last: numbers of thread executions (checker.hpp). */
+/* The last threads that accessed a byte: numbers of thread executions (checker.hpp). */
 struct cell {
   uint32_t write = 0, read = 0, other = 0;
 };
-/* Whose a byte is, and whether it has a value. */
+/* Whether a byte is allocated and initialised. */
 enum state : uint8_t { NOBODY, TAKEN, WRITTEN, GIVEN_BACK };
 /* An element of the memory of a block. */
 struct shared_cell {
@@ -221,7 +221,7 @@ private:
   }
 };
 
-/* What the execution of a kernel on the host tells: see the prelude. */
+/* Hooks for the execution of a kernel on the host: see the prelude. */
 inline void thread_starts(int64_t thread) {
   if (emulation::checking) emulation::tell_thread(thread);
 }

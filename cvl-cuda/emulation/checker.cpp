@@ -99,7 +99,7 @@ static bool host_touches(const void *p, size_t width, bool read) {
     if (c->device.has(p)) {
       add_report(DEVICE_MEMORY, text_of("\"%s\" on the host %s memory of the device, ",
                                         who_on_host(), read ? "reads" : "writes") +
-                                    c->place(p, width));
+                                    c->describe(p, width));
       return false;
     }
     if (read && c->pinned.has(p)) c->host_reads(who_on_host(), p, width);
@@ -140,7 +140,7 @@ static void on_segv(int signal_number, siginfo_t *info, void *) {
   for (checker *c : checkers.all) {
     if (!c->device.has(info->si_addr)) continue;
     fprintf(stderr, "emulation: the host touches memory of the device: %s\n",
-            c->place(info->si_addr, 1).c_str());
+            c->describe(info->si_addr, 1).c_str());
     fflush(nullptr);
     _exit(EXIT_STATUS);
   }
@@ -169,7 +169,7 @@ checker::~checker() {
 
 void checker::taken(void *p, size_t bytes) {
   const size_t at = device.offset(p);
-  /* What stood there before is nobody's any more. */
+  /* Forgets freed allocations at these addresses. */
   blocks_.erase(blocks_.lower_bound(at), blocks_.lower_bound(at + std::max<size_t>(bytes, 1)));
   blocks_[at] = {++last_block_, bytes};
   memset(device.states + at, TAKEN, bytes);
@@ -181,7 +181,7 @@ void checker::returned(void *p, size_t bytes) {
   device.free(p);
 }
 
-std::string checker::place(const void *p, size_t width) const {
+std::string checker::describe(const void *p, size_t width) const {
   if (pinned.has(p)) return text_of("pinned memory + %zu", pinned.offset(p));
   if (!device.has(p)) return text_of("address %p", p);
   const size_t at = device.offset(p);
@@ -210,24 +210,24 @@ void checker::run(const launch &l, const order &o) {
   order_ = o;
   block_firsts_.clear();
   block_ = thread_ = -1;
-  told_ = false;
+  watched_ = false;
   next();
   launch_first_ = block_first_ = phase_first_ = now_;
   running = this;
   l.on_host(l.body, l.count, &o);
   running = nullptr;
-  if (!told_) initialise_blocks_of(l);
+  if (!watched_) initialise_blocks_of(l);
   launch_ = nullptr;
 }
 
 void checker::thread_starts(int64_t thread) {
-  told_ = true;
+  watched_ = true;
   thread_ = thread;
   next();
 }
 
 void checker::block_starts(int64_t block) {
-  told_ = true;
+  watched_ = true;
   block_ = block;
   thread_ = -1;
   next();
@@ -241,7 +241,7 @@ void checker::phase_ends() {
   phase_first_ = now_;
 }
 
-/* A kernel that was compiled ahead of time, with plain pointers, tells nothing: whatever its
+/* A kernel that was compiled ahead of time, with plain pointers, reports nothing: whatever its
  * body points to counts as written. */
 void checker::initialise_blocks_of(const launch &l) {
   const char *body = (const char *)l.body;
@@ -283,7 +283,7 @@ std::string checker::who(uint32_t number) const {
 void checker::add(finding what, const std::string &says, const touched &x) {
   add_report(what, in_launch() + says + " " +
                        (x.shared ? text_of("element %d of a shared array", (int)x.shared->index)
-                                 : place(x.at, x.width)));
+                                 : describe(x.at, x.width)));
 }
 
 /* ---- conflicts ---- */
@@ -367,12 +367,12 @@ bool checker::owned(const void *p, size_t n, const std::string &who_does) {
   if (k == n) return true;
   const bool nobody = device.states[at + k] == NOBODY;
   add_report(nobody ? OUT_OF_BOUNDS : FREED,
-             who_does + (nobody ? " out of bounds: " : " freed memory: ") + place(p, n));
+             who_does + (nobody ? " out of bounds: " : " freed memory: ") + describe(p, n));
   return false;
 }
 
 bool checker::reach(const touched &x, size_t alignment, const char *does) {
-  told_ = true;
+  watched_ = true;
   if ((uintptr_t)x.at % alignment != 0) {
     add(MISALIGNED, who(now_) + " " + does + " at an address that is not aligned,", x);
     return false;
@@ -391,7 +391,7 @@ bool checker::reads(const touched &x, size_t alignment) {
   cell *cells;
   size_t n = 1;
   if (x.shared) {
-    told_ = true;
+    watched_ = true;
     states = &x.shared->memory;
     cells = &x.shared->access;
   } else {
@@ -413,7 +413,7 @@ bool checker::writes(const touched &x, size_t alignment) {
   if (!x.shared && !reach(x, alignment, "writes")) return false;
   if (block_ >= 0 && thread_ < 0) add(OUTSIDE_PHASE, who(now_) + " write", x);
   if (x.shared) {
-    told_ = true;
+    watched_ = true;
     x.shared->memory = WRITTEN;
     note_write(&x.shared->access, 1, false, x);
   } else if (pinned.has(x.at)) {
@@ -452,7 +452,7 @@ bool checker::shared_index(int64_t i, int64_t n) {
 
 bool checker::command_writes(const char *does, const void *p, size_t bytes) {
   if (!device.has(p)) {
-    add_report(HOST_MEMORY, std::string(does) + " memory of the host: " + place(p, bytes));
+    add_report(HOST_MEMORY, std::string(does) + " memory of the host: " + describe(p, bytes));
     return false;
   }
   if (!owned(p, bytes, does)) return false;
@@ -466,27 +466,28 @@ bool checker::fills(const void *p, size_t bytes) {
 
 bool checker::copies_up(const void *to, const void *from, const void *as_issued, size_t bytes) {
   if (memcmp(from, as_issued, bytes) != 0)
-    add_report(SOURCE_CHANGED,
-               "the source of a copy changed before the copy was made: " + place(from, bytes));
+    add_report(SOURCE_CHANGED, "the source of a copy changed before the copy was made: " +
+                                   describe(from, bytes));
   return command_writes("a copy from the host writes", to, bytes);
 }
 
 bool checker::copies_down(const void *to, const void *from, size_t bytes, bool alone) {
   const char *does = "a copy to the host reads";
   if (!device.has(from)) {
-    add_report(HOST_MEMORY, std::string(does) + " memory of the host: " + place(from, bytes));
+    add_report(HOST_MEMORY,
+               std::string(does) + " memory of the host: " + describe(from, bytes));
     return false;
   }
   if (!owned(from, bytes, does)) return false;
   if (!all_are(device.states + device.offset(from), bytes, WRITTEN, WRITTEN))
     add_report(UNINITIALISED,
-               std::string(does) + " what nobody has written: " + place(from, bytes));
+               std::string(does) + " what nobody has written: " + describe(from, bytes));
   const uint8_t *there = (const uint8_t *)to;
   size_t same = 0;
   while (same < bytes && there[same] == POISON) same++;
   if (alone && same < bytes)
     add_report(DESTINATION_CHANGED,
-               "the host wrote where a copy was to arrive: " + place(there + same, 1));
+               "the host wrote where a copy was to arrive: " + describe(there + same, 1));
   return true;
 }
 
@@ -528,7 +529,7 @@ void checker::host_reads(const char *who_reads, const void *p, size_t bytes) {
     add_report(NOT_READY,
                std::string(who_reads) + " reads a result " +
                    (early ? "before it is known to be there, " : "that is not there, ") +
-                   place(p, bytes));
+                   describe(p, bytes));
 }
 
 } // namespace emulation

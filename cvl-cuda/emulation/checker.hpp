@@ -1,11 +1,10 @@
 /* checker.hpp - what the emulated device looks for while kernels run.
  *
- * Memory of a checked device lies in one reserved range of addresses. Beside each byte of it
- * stand its state (whose it is, whether it has a value) and the threads that touched it last:
- * every execution of a thread has a number, higher than all before it. So an earlier access
- * conflicts with one of the running thread if its number is of this launch, is another
- * thread's, and no barrier stands between: barriers order the phases of one block, nothing
- * orders blocks.
+ * Memory of a checked device lies in one reserved range of addresses. For each byte
+ * there are a state (allocated, initialised) and the threads that accessed it last: every
+ * execution of a thread has a number, higher than all before it. So an earlier access conflicts
+ * with one of the running thread if its number is of this launch and of another thread, and no
+ * barrier is between them: barriers order the phases of one block, nothing orders blocks.
  *
  * Statements of a cooperative kernel outside of each() are made by all threads of the block:
  * they count as one more thread in the phase that follows, which may read only.
@@ -55,8 +54,8 @@ uint64_t count_reports();
 
 enum : uint8_t { POISON = 0xA5 };
 
-/* A range of addresses from which one device hands out pieces. A piece given back is not
- * handed out again for a while; behind each there is a gap. */
+/* A range of addresses in which a device allocates. A freed allocation is not reused for a
+ * while; behind each there is a gap. */
 class range {
 public:
   explicit range(bool with_shadow);
@@ -79,7 +78,7 @@ private:
   char *base_ = nullptr;
   size_t size_ = 0, top_ = 0, waiting_bytes_ = 0;
   bool with_shadow_;
-  std::map<size_t, size_t> sizes_; /* of pieces handed out, by offset */
+  std::map<size_t, size_t> sizes_; /* of allocations, by offset */
   std::map<size_t, std::vector<size_t>> free_;
   std::deque<std::pair<size_t, size_t>> waiting_; /* offsets and sizes */
 };
@@ -109,7 +108,7 @@ public:
 
   /* Pinned memory that a copy or a kernel writes: the host must not look at it until it knows
    * of an epoch marked later. `marked`: when the mark is issued, for copies, and when it is
-   * executed, for kernels. False if something is to arrive at this place already. */
+   * executed, for kernels. False if a copy to this address is under way already. */
   bool expect(const void *, size_t, bool by_kernel);
   void marked(uint64_t epoch, bool executed);
   void known(uint64_t epoch);
@@ -130,10 +129,10 @@ public:
   void phase_ends();
 
   /* "block 12 (800 bytes), element 3 of 8 bytes" */
-  std::string place(const void *, size_t width) const;
+  std::string describe(const void *, size_t width) const;
 
 private:
-  struct piece {
+  struct allocation {
     uint64_t number;
     size_t bytes;
   };
@@ -142,8 +141,8 @@ private:
     uint64_t epoch; /* UINT64_MAX: not marked yet */
     bool by_kernel;
   };
-  std::map<size_t, piece> blocks_;     /* also those given back, by offset */
-  std::map<size_t, arrival> arrivals_; /* by offset in `pinned` */
+  std::map<size_t, allocation> blocks_; /* also those given back, by offset */
+  std::map<size_t, arrival> arrivals_;  /* by offset in `pinned` */
   uint64_t last_block_ = 0, launch_number_ = 0;
 
   /* the launch that runs */
@@ -152,7 +151,7 @@ private:
   uint32_t now_ = 1; /* number of the running thread */
   uint32_t launch_first_ = 1, block_first_ = 1, phase_first_ = 1;
   int64_t block_ = -1, thread_ = -1; /* -1: none, or all threads */
-  bool told_ = false;                /* it tells of its threads or accesses */
+  bool watched_ = false;             /* it has reported its threads or accesses */
   std::vector<std::pair<uint32_t, int64_t>> block_firsts_;
 
   void next();

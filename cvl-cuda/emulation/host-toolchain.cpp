@@ -183,7 +183,7 @@ bool host_compiler::ask_version(std::string &why) {
     return false;
   }
   if (finish(process, nullptr) && read_file(output, version_)) return true;
-  why = words[0] + " does not tell its version";
+  why = words[0] + " does not print its version";
   return false;
 }
 

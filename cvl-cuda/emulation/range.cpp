@@ -13,9 +13,9 @@ namespace emulation {
 
 enum : size_t {
   PAGE = 65536, /* of any system */
-  UNIT = 256,   /* of all pieces and gaps */
+  UNIT = 256,   /* of all allocations and gaps */
   MOST_GAP = 4096,
-  LARGE = (size_t)1 << 20,   /* pieces that are given back to the system */
+  LARGE = (size_t)1 << 20,   /* allocations that are returned to the system */
   WAITING = (size_t)4 << 20, /* bytes given back before one is used again */
   SIZE = (size_t)32 << 30,   /* of addresses; less if there are not so many */
   LEAST_SIZE = (size_t)256 << 20,
@@ -86,7 +86,7 @@ void *range::allocate(size_t bytes) {
 void range::free(void *p) {
   if (!has(p)) return;
   const auto found = sizes_.find(offset(p));
-  if (found == sizes_.end()) return; /* a part of what was allocated */
+  if (found == sizes_.end()) return; /* not the start of an allocation */
   waiting_.push_back({found->first, found->second});
   waiting_bytes_ += found->second;
   sizes_.erase(found);

@@ -38,7 +38,7 @@ struct generated {
   generated(const generated &) = delete;
   generated &operator=(const generated &) = delete;
 
-  /* The text with `instead` in the last place of `what`. */
+  /* The text with the last occurrence of `what` replaced by `instead`. */
   std::string with(const std::string &what, const std::string &instead) const {
     const size_t at = text.rfind(what);
     cr_assert_neq(at, std::string::npos, "no \"%s\" in\n%s", what.c_str(),

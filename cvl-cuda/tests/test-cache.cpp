@@ -33,18 +33,18 @@ Test(digest, is_that_of_the_standard) {
   for (const auto &e : examples) cr_assert_eq(digest_of(e.text), e.digest);
 }
 
-Test(digest, does_not_depend_on_the_pieces) {
+Test(digest, does_not_depend_on_the_calls) {
   std::string text;
   for (int i = 0; i < 300; i++) text += (char)i;
   for (size_t n = 0; n <= text.size(); n++) {
     const std::string part = text.substr(0, n);
-    ravel::sha256 in_pieces;
-    for (size_t at = 0; at < n; at += 7) in_pieces.add(&part[at], std::min<size_t>(7, n - at));
-    cr_assert_eq(in_pieces.hex(), digest_of(part), "length %d", (int)n);
+    ravel::sha256 in_calls;
+    for (size_t at = 0; at < n; at += 7) in_calls.add(&part[at], std::min<size_t>(7, n - at));
+    cr_assert_eq(in_calls.hex(), digest_of(part), "length %d", (int)n);
   }
 }
 
-Test(digest, tells_sequences_of_texts_apart) {
+Test(digest, distinguishes_sequences_of_texts) {
   const std::string ab = "ab", c = "c", a = "a", bc = "bc";
   cr_assert_neq(ravel::sha256().add(ab).add(c).hex(), ravel::sha256().add(a).add(bc).hex());
 }

@@ -582,13 +582,13 @@ Test(checker, does_not_hand_out_at_once_what_was_given_back) {
     r.device->returned(address(b), 80);
   }
   /* But in the end: addresses are not used up. */
-  std::set<void *> pieces;
+  std::set<void *> ranges;
   for (int k = 0; k < 1000; k++) {
     ptr<uint8_t> b = r.fresh<uint8_t>(4 << 20);
-    pieces.insert(address(b));
+    ranges.insert(address(b));
     r.device->returned(address(b), 4 << 20);
   }
-  cr_assert_lt(pieces.size(), (size_t)100);
+  cr_assert_lt(ranges.size(), (size_t)100);
   expect_clean();
 }
 

@@ -40,7 +40,7 @@ static segments with_offsets(std::vector<int64_t> &offsets) {
   return d;
 }
 
-/* first + i * step at place i. */
+/* Element i is first + i * step. */
 template <class T> static operand<T> line(T first, T step) {
   operand<T> x{};
   x.kind = PROGRESSION;
@@ -64,7 +64,7 @@ static bool is_set(int64_t i) {
   return i % 7 < 3 || i % 64 == 63;
 }
 
-/* Flags from HUGE on, and as many as give one whole tile and a part of the next. */
+/* Flags from HUGE on, and as many as give one whole tile and some of the next. */
 enum : int64_t { SOME = PACK_TILE + 1000 };
 
 struct packed {
@@ -238,7 +238,7 @@ Test(far, directory_and_ids) {
     const numbered_segments numbered{ranked, from_on<const uint32_t>(HUGE, ids)};
     for (int64_t i = HUGE; i < HUGE + 128; i++) {
       make(i);
-      cr_assert_eq(ranked.of(i), d.search(i, 0, d.count - 1), "place %d", (int)(i - HUGE));
+      cr_assert_eq(ranked.of(i), d.search(i, 0, d.count - 1), "index %d", (int)(i - HUGE));
       cr_assert_eq(numbered.of(i), d.of(i));
     }
     cr_assert_eq(ids[5], empty ? 4 : 2);
@@ -358,9 +358,9 @@ Test(far, replace) {
   fault_slot slot{};
   std::vector<uint64_t> out(15, 1);
   const operand<uint64_t> with = line<uint64_t>(7, 1);
-  const place_body<int64_t> place{third_of_each(&slot),
-                                  words_moved(with, from_on<uint64_t>(5 * HUGE, out))};
-  place(HUGE + 1);
+  const scatter_body<int64_t> scatter{third_of_each(&slot),
+                                      words_moved(with, from_on<uint64_t>(5 * HUGE, out))};
+  scatter(HUGE + 1);
   for (size_t i = 0; i < 15; i++) cr_assert_eq(out[i], i == 7 ? HUGE + 8 : 1);
 
   replace_body<int64_t> copy{};
@@ -377,7 +377,7 @@ Test(far, replace) {
 
 /* ---- generated kernels ---- */
 
-/* The kernel as a function of one place, or of one block, instead of all. */
+/* The kernel as a function of one element, or of one block, instead of all. */
 static std::string for_one(const generated &k) {
   if (k.source.kernel.by_slots)
     return k.with(
@@ -414,7 +414,7 @@ Test(far, generated_maps) {
   fault_slot slot{};
   gather_and_index body{};
   body.values = line<int64_t>(0, 2);
-  body.at = line<int64_t>(-length, 1); /* of the second segment: the place itself */
+  body.at = line<int64_t>(-length, 1); /* of the second segment: the index itself */
   body.d = equal_segments(2, length);
   body.bad = {&slot, 1};
   for (int64_t j : {(int64_t)INT32_MAX + 2, HUGE + 3}) {

@@ -10,7 +10,7 @@
 
 using ravel::pointer_to;
 
-/* WINDOW: each window takes a launch to tell the host that it is done. */
+/* WINDOW: each window takes a launch that reports its end to the host. */
 enum { WINDOW = 1, FEW = 1000, SOME = 6000, MANY = (1 << 22) + 5 };
 
 /* Nothing runs on the host, threads in no order, all accesses looked at. */
@@ -95,9 +95,9 @@ Test(moves, vectors_permuted_by_one_index_take_one_launch_more) {
 
 Test(moves, scatters_by_one_index_take_no_launch_more) {
   session s(checked);
-  ints places(SOME);
-  for (size_t i = 0; i < SOME; i++) places[i] = (int64_t)(i % 100); /* the last 100 win */
-  const cvl_value at = s.upload(places), v = s.upload(iota(SOME, 0)),
+  ints indices(SOME);
+  for (size_t i = 0; i < SOME; i++) indices[i] = (int64_t)(i % 100); /* the last 100 win */
+  const cvl_value at = s.upload(indices), v = s.upload(iota(SOME, 0)),
                   w = s.upload(iota(SOME, 1000000)), e = s.upload(iota(200, -200));
   const uint64_t before = s.launches();
   const cvl_value x = s.move(OP_DPERMUTE, v, at, e, one_segment_value(200));
@@ -146,9 +146,9 @@ Test(moves, gathers_are_joined_by_their_index) {
 
 Test(moves, an_index_at_fault_is_at_fault_again) {
   session s(checked);
-  ints places = reversed(SOME);
-  places[4000] = SOME;
-  const cvl_value at = s.upload(places), v = s.upload(iota(SOME, 0));
+  ints indices = reversed(SOME);
+  indices[4000] = SOME;
+  const cvl_value at = s.upload(indices), v = s.upload(iota(SOME, 0));
   for (cvl_op op : {OP_PERMUTE, OP_PERMUTE, OP_DPERMUTE, OP_DPERMUTE}) {
     s.move(op, v, at, op == OP_PERMUTE ? cvl_value{} : v, one_segment_value(SOME));
     const cvl_error e = s.fault();
@@ -164,15 +164,15 @@ Test(moves, an_index_at_fault_is_at_fault_again) {
 Test(moves, the_lowest_second_use_is_reported) {
   for (size_t n : {(size_t)FEW, (size_t)SOME, (size_t)MANY}) {
     session s(n == MANY ? unchecked : checked);
-    ints places = reversed(n);
-    places[n / 2] = places[n / 2 + 7] = places[n - 1] = places[n / 4];
-    places[n - 3] = places[3];
+    ints indices = reversed(n);
+    indices[n / 2] = indices[n / 2 + 7] = indices[n - 1] = indices[n / 4];
+    indices[n - 3] = indices[3];
     const cvl_value v = s.upload(iota(n, 1));
-    const cvl_value r = s.permute(v, s.upload(places));
+    const cvl_value r = s.permute(v, s.upload(indices));
     const cvl_error e = s.fault();
     cr_assert_eq(e.kind, CVL_E_DUPLICATE);
     cr_assert_eq(e.position, (int64_t)n / 2, "%zu: %ld", n, (long)e.position);
-    cr_assert_eq(e.value, places[n / 4]);
+    cr_assert_eq(e.value, indices[n / 4]);
     cr_assert_eq(s.read(r)[0], 0); /* nobody went there */
   }
 }
@@ -180,10 +180,10 @@ Test(moves, the_lowest_second_use_is_reported) {
 Test(moves, an_index_out_of_range_comes_before_a_duplicate) {
   for (size_t n : {(size_t)FEW, (size_t)SOME, (size_t)MANY}) {
     session s(n == MANY ? unchecked : checked);
-    ints places = reversed(n);
-    places[1] = places[0];
-    places[n - 1] = -1;
-    s.permute(s.upload(iota(n, 1)), s.upload(places));
+    ints indices = reversed(n);
+    indices[1] = indices[0];
+    indices[n - 1] = -1;
+    s.permute(s.upload(iota(n, 1)), s.upload(indices));
     const cvl_error e = s.fault();
     cr_assert_eq(e.kind, CVL_E_INDEX);
     cr_assert_eq(e.position, (int64_t)n - 1);
@@ -321,7 +321,7 @@ Test(moves, huge_positions_are_reported) {
   cr_assert_eq(h.slot.position, (int64_t)UINT32_MAX + 9);
 }
 
-Test(moves, huge_places_are_found) {
+Test(moves, huge_indices_are_found) {
   huge_case h;
   int64_t at[1];
   h.to.near = h.to.far = ravel::segments{};

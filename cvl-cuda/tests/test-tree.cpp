@@ -104,7 +104,7 @@ static std::vector<double> prefix(const std::vector<double> &x) {
 }
 
 /* Entries stand for 2^bits elements; the last of each segment for fewer. */
-static void scan_entries(int bits, int piece_bits, const std::vector<int64_t> &entries,
+static void scan_entries(int bits, int tile_bits, const std::vector<int64_t> &entries,
                          int direction) {
   uint64_t random = 7;
   std::vector<int64_t> offsets{0};
@@ -124,15 +124,15 @@ static void scan_entries(int bits, int piece_bits, const std::vector<int64_t> &e
       totals[(size_t)(slot_of(d, (int64_t)s, bits) + k)] = x[(size_t)k];
     want.push_back(prefix(x));
   }
-  above.resize((size_t)slots(d, bits + piece_bits), NAN);
+  above.resize((size_t)slots(d, bits + tile_bits), NAN);
   int runs = 0;
-  scan_totals<sum>(d, longest, bits, piece_bits, pointer_to<double>(totals.data()),
+  scan_totals<sum>(d, longest, bits, tile_bits, pointer_to<double>(totals.data()),
                    pointer_to<double>(above.data()), [&](auto u) {
                      const order o{direction, 5};
-                     run_blocks_on_host<decltype(u)>(&u, u.pieces.candidates, &o);
+                     run_blocks_on_host<decltype(u)>(&u, u.tiles.candidates, &o);
                      runs++;
                    });
-  cr_assert_eq(runs, longest > (int64_t)1 << (bits + piece_bits) ? 3 : 1);
+  cr_assert_eq(runs, longest > (int64_t)1 << (bits + tile_bits) ? 3 : 1);
   for (size_t s = 0; s < entries.size(); s++) {
     if (entries[s] < 2) continue; /* no longer segment: nobody looks at these */
     for (size_t k = 0; k < want[s].size(); k++) {
@@ -143,12 +143,12 @@ static void scan_entries(int bits, int piece_bits, const std::vector<int64_t> &e
   }
 }
 
-Test(tree, prefixes_of_chunks_in_one_piece) {
+Test(tree, prefixes_of_chunks_in_one_tile) {
   for (int direction : {1, -1, 0})
     scan_entries(13, 15, {1, 2, 33, 0, 1024, 5000, 0, 1025, 32768}, direction);
 }
 
-Test(tree, prefixes_of_chunks_in_many_pieces) {
+Test(tree, prefixes_of_chunks_in_many_tiles) {
   for (int direction : {1, -1, 0}) {
     scan_entries(13, 10, {1, 1024, 1025, 0, 0, 40000, 33, 2048, 100, 70001}, direction);
     scan_entries(13, 5, {1, 32, 33, 1000, 0, 1024, 7}, direction);

@@ -39,7 +39,7 @@ static void planted_in(const generated &k, const std::string &what, const std::s
   }
 }
 
-/* ---- a thread for each place ---- */
+/* ---- a thread for each element ---- */
 
 static const char twice_text[] = "fused OP0#1 ($0 : INT, $1 : INT) = (+ INT @ $0 $1)\n";
 
@@ -72,7 +72,7 @@ Test(watched, a_read_behind_the_end) {
              {"kernel \"superoperator\"", "thread 49 reads out of bounds: "}, run_twice);
 }
 
-Test(watched, two_threads_that_write_one_place) {
+Test(watched, two_threads_that_write_one_element) {
   planted_in(generated(twice_text), "o2[i] =", "o2[i / 2] =", WRITTEN_TWICE,
              {"kernel \"superoperator\"", "both write block 2 (400 bytes), element "},
              run_twice);
@@ -84,7 +84,7 @@ Test(watched, a_read_of_what_nobody_has_written) {
 }
 
 /* What a kernel leaves out is not written: the next one finds that. */
-Test(watched, a_place_that_is_left_out) {
+Test(watched, an_element_that_is_left_out) {
   planted_in(generated(twice_text), "o2[i] =", "if (i != 7) o2[i] =", UNINITIALISED,
              {"(launch 2): thread 7 reads what nobody has written, block 2"},
              [](rig &r, const kernel_entry &kernel, bool defect) {
