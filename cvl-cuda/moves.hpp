@@ -6,7 +6,7 @@
  * only the width of their elements matters.
  *
  * Bytes per element: I of the index, E of each vector moved, C of a claim (4, or 8 from 2^32
- * sources on), R = 1/4 of the rank directory where there are segments, 1 of flags if any. An
+ * sources on), R = 1/4 of the rank directory where there are segments, 1 of flags if any. A
  * random access costs a sector of 32 bytes whatever its width.
  */
 #ifndef RAVEL_CUDA_MOVES_HPP

@@ -251,8 +251,8 @@ template <class I, class C> void permutation::permute_many() {
   w.fill(marks, 0, words + 1);
   w.run(launch_together("permute many", n,
                         mark_and_move_body<I>{to, retyped<uint8_t>(marks), m}));
-  w.run(launch_together("look", words, find_unmarked_body{marks, n, missing}));
-  w.run(launch_blocks("mend", 1, repair_body<I, C>{missing, {to, claims}, m, n}));
+  w.run(launch_together("find-unmarked", words, find_unmarked_body{marks, n, missing}));
+  w.run(launch_blocks("repair", 1, repair_body<I, C>{missing, {to, claims}, m, n}));
 }
 
 /* ---- the operation ---- */

@@ -6,9 +6,9 @@
  *    its operands allow. A producer and its elementwise uses may have the same stage; any other
  *    use of a binding that can be fused has a later one. The bindings of one stage and one
  *    domain are a *group*. A path that leaves a group leads to later stages only, so groups
- * have no cyclic dependencies. Bindings that may fail keep their program order. A binding whose
- *    safety depends on a check does not move before that check; it may move behind it. No
- *    binding moves across a timer.
+ *    have no cyclic dependencies. Bindings that may fail keep their program order. A binding
+ *    whose safety depends on a check does not move before that check; it may move behind it.
+ *    No binding moves across a timer.
  *
  * 2. Recomputation (fuse-plan.c). A backward walk decides, for each producer that other groups
  *    need, whether its own group writes it to memory or each of them computes it again, by the
@@ -16,7 +16,7 @@
  *    reported values: back ends compute those only for the element that failed.
  *
  * 3. Rewriting. The connected members of a group become a superoperator (fuse-build.c); the
- * block is rewritten as near to its old order as the dependencies allow (fuse.c).
+ *    block is rewritten as near to its old order as the dependencies allow (fuse.c).
  *
  * The cost model (fuse-cost.c) counts bytes of memory traffic per element of the domain.
  * Writing a vector costs its element size, and so does reading it in each group. The work of an

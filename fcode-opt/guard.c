@@ -1,5 +1,5 @@
-/* guard.c - passes that fail a check of themselves are undone: a fault of the optimiser costs
- * an optimisation, not the run.
+/* guard.c - undoes a pass that fails one of its own checks: a fault of the optimiser costs an
+ * optimisation, not the run.
  *
  * Passes rewrite the program in place, so a copy of it is kept while one runs, in an arena of
  * its own. What the copy refers to (constants, kinds, superoperators) is older than the pass.
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Copies of functions, in the arena that o->arena is for the moment. */
+/* Copies of functions, in the present o->arena. */
 static void copy_functions(struct opt *o, struct ir_function *to,
                            const struct ir_function *from) {
   for (uint32_t i = 0; i < o->program->function_count; i++) {

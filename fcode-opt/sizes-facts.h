@@ -10,12 +10,11 @@
  *               lengths have the same
  *
  * Values of scalars and sizes are terms of one kind, so LENGTH, MAKE_SEGDES and LENGTHS need no
- * rules of their own: they make terms equal. Equal terms form classes
- * (union-find by weight, without path compression). A log undoes the facts of one arm of an IF,
- * the latest first.
+ * rules of their own: they make terms equal. Equal terms form classes (union-find by weight,
+ * without path compression). A log undoes the facts of one arm of an IF, the latest first.
  *
  * Two terms are *assumed equal* if they are equal anywhere in the function; this is never
- * undone. Fusion asks for it, because a superoperator checks its sizes again when it runs.
+ * undone. Fusion uses these classes, because a superoperator checks its sizes when it runs.
  */
 #ifndef RAVEL_SIZES_FACTS_H
 #define RAVEL_SIZES_FACTS_H

@@ -292,7 +292,7 @@ Test(moves, huge_sources_claim_and_deliver) {
                                                    HUGE - 1};
   for (int64_t i : {HUGE - 7, HUGE - 1, (int64_t)0, (int64_t)UINT32_MAX}) claim(i);
   int64_t out[8] = {0};
-  ravel::deliver_body<uint64_t> deliver{};
+  ravel::fetch_claimed_body<uint64_t> deliver{};
   deliver.claims = pointer_to<const uint64_t>(h.claims);
   deliver.last = HUGE - 1;
   deliver.vectors.count = 1;

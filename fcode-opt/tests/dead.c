@@ -1,4 +1,4 @@
-/* dead.c - what is removed, and what must not be. */
+/* dead.c - tests of dead code: bindings that are removed, and bindings that must stay. */
 #include "support.h"
 
 Test(dead, what_may_fail_stays) {
@@ -108,7 +108,7 @@ Test(dead, calls) {
                    "end\n");
 }
 
-/* Its condition may be no scalar; that of the second is known to be one. */
+/* The first condition may not be a scalar; the second is known to be one. */
 Test(dead, ifs) {
   expect_after("dead",
                "fun M (v0: BOOL, v1: INT) -> (INT)\n"

@@ -66,7 +66,8 @@ Test(driver, corpus) {
   check_files(CORPUS "/real/*00.vcode");
 }
 
-/* What is not to be optimised stays, with what calls it; the rest is optimised. */
+/* Functions that cannot be rewritten stay, and so do their callers; the others are optimised.
+ */
 Test(driver, deep_nests_keep_their_stack_code) {
   enum { DEPTH = 5000 };
   struct fixture t;
@@ -127,7 +128,7 @@ Test(driver, origins) {
   fixture_free(&t);
 }
 
-/* Fails one allocation after the other; how many made the optimiser fail, with an error. */
+/* Fails each allocation in turn; returns how many made the optimiser fail with an error. */
 static uint64_t fail_allocations(const char *text,
                                  void (*after_pass)(struct opt *, const char *)) {
   uint64_t failures = 0;
@@ -203,7 +204,7 @@ static const char two_functions[] =
     "COPY 1 0 CONST INT 3 > INT IF CALL FN ENDIF RET";
 
 #ifdef RAVEL_DEBUG
-/* A fault is found where it happens. */
+/* A failing check names its source line. */
 static void abort_in(void (*after_pass)(struct opt *, const char *)) {
   struct fixture t;
   fixture_init(&t);
@@ -239,7 +240,7 @@ static void expect_warning(const struct fixture *t, const char *pass) {
             "%s", d->message);
 }
 
-/* Without any pass the program is what it was, to the letter. */
+/* If every pass is undone, the program is unchanged. */
 Test(driver, failing_passes_leave_the_program) {
   struct fixture t;
   const struct ir_program *result = with_hook(&t, true, fail_in_all);

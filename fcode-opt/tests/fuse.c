@@ -1,4 +1,4 @@
-/* fuse.c - what becomes one superoperator, what must not, and what it says about it. Every
+/* fuse.c - tests of fusion: superoperators, what must not be fused, and --explain. Every
  * program is verified after the pass.
  */
 #include "rewriting.h"
@@ -50,7 +50,7 @@ static unsigned occurrences(const char *text, const char *word) {
   return n;
 }
 
-/* Two vectors of FLOAT of one length, v0 and v1, that descriptor v3 has too. */
+/* v0 and v1 are vectors of FLOAT; their length is the total of descriptor v3. */
 #define TWO_VECTORS                                                                            \
   "v2 = LENGTH FLOAT v0 @1:1\n"                                                                \
   "v3 = MAKE_SEGDES v2 @1:2\n"                                                                 \
@@ -238,7 +238,7 @@ Test(fuse, order_of_what_may_fail_is_kept) {
   rewriting_free(&t.r);
 }
 
-/* What joins the first division comes late, but the division has to be before the EXTRACT. */
+/* A use of the first division comes late, but the division must precede the EXTRACT. */
 Test(fuse, what_joins_late_does_not_delay_what_may_fail) {
   struct fused t;
   fuse(&t, "fun M (v0: INT, v1: INT) -> (INT, INT) @1:1\n"
@@ -300,7 +300,7 @@ Test(fuse, assertions_alone_have_no_output) {
   rewriting_free(&t.r);
 }
 
-/* Different domains: the order is kept by another pass. */
+/* Different domains: a second superoperator keeps the order. */
 Test(fuse, assertions_keep_their_order) {
   struct fused t;
   fuse(&t, "fun M (v0: INT, v1: INT, v2: BOOL, v3: INT) -> (INT) @1:1\n"

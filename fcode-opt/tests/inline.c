@@ -87,7 +87,7 @@ Test(inline, recursion_stays) {
   fixture_free(&t);
 }
 
-/* F0 calls F1 twice, F1 calls F2 twice ...: 2^40 instructions if nothing stopped it. */
+/* F0 calls F1 twice, F1 calls F2 twice ...: 2^40 instructions if growth had no bound. */
 Test(inline, ladders_do_not_explode) {
   char text[10000], *to = text;
   enum { RUNGS = 40 };

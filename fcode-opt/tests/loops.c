@@ -146,7 +146,7 @@ Test(loops, no_result_that_is_needed) {
   rewriting_free(&r);
 }
 
-/* Nothing that could change: it never ends, or ends at once. */
+/* No value changes: it never ends, or ends at once. */
 Test(loops, nothing_carried) {
   expect("fun M (v0: INT, v1: INT) -> () @1:1\n"
          "v2 = LENGTH INT v1 @1:1\n"

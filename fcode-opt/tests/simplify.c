@@ -101,7 +101,7 @@ Test(simplify, what_was_added_is_taken_back) {
               "INT, INT, INT, INT");
 }
 
-/* One goes only if its operands are as long as each other. */
+/* It is removed only if its operands have the same length. */
 Test(simplify, checks_that_hold) {
   expect_body("  v5 = CONST BOOL T\n"
               "  v6 = CONST BOOL F\n"
@@ -316,7 +316,7 @@ Test(simplify, branches) {
               "INT, BOOL, INT");
 }
 
-/* What an arm knows of its condition is not known in the other nor behind the IF. */
+/* The truth value of the condition is known in this arm only. */
 Test(simplify, conditions_are_forgotten) {
   static const char body[] = "  v6: BOOL = if v3\n"
                              "    START_TIMER\n"
@@ -368,7 +368,7 @@ Test(simplify, what_follows_a_check) {
               "INT");
 }
 
-/* What a function hands back as it was given needs no result. */
+/* A parameter that is returned unchanged needs no result. */
 Test(simplify, results_that_are_operands) {
   expect_uninlined("fun M (v0: INT, v1: FLOAT) -> (FLOAT, INT)\n"
                    "  v2: FLOAT, v3: INT = call SAY v0 v1\n"
@@ -390,7 +390,7 @@ Test(simplify, results_that_are_operands) {
                    "end\n");
 }
 
-/* M never returns once its condition is known; nor does what calls it. */
+/* M never returns once its condition is known; nor do its callers. */
 Test(simplify, ends_are_found_out) {
   struct fixture t;
   fixture_init(&t);

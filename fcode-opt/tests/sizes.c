@@ -1,4 +1,4 @@
-/* sizes.c - what the size analysis proves, and what it must not. */
+/* sizes.c - facts that the size analysis proves, and facts that it must not. */
 #include "rewriting.h"
 
 struct analysed {
@@ -78,7 +78,7 @@ Test(sizes, unknown_lengths_agree_by_construction) {
   rewriting_free(&a.r);
 }
 
-/* NESL's checks that sequences are as long: from the check on, not before. */
+/* NESL's checks of equal lengths: a fact behind the check, not before. */
 Test(sizes, lengths_that_were_checked_agree) {
   struct analysed a;
   analyse(&a, "fun M () -> (INT, INT, INT) @1:1\n"
@@ -160,7 +160,7 @@ Test(sizes, what_holds_in_the_arm_that_comes_back_stays) {
   rewriting_free(&a.r);
 }
 
-/* The second call is found when the function has been followed with the facts of the first. */
+/* The second call is found after a walk with the facts of the first. */
 Test(sizes, a_later_call_is_taken_into_account) {
   struct analysed a;
   analyse(&a, "fun M () -> (INT, INT) @1:1\n" READ_VECTOR "v3, v4, v5 = READ INT @2:1\n"

@@ -79,7 +79,7 @@ static void expect(const char *let_form, const char *expected) {
   end(&t);
 }
 
-/* FN on parameters: M calls it on constants that stay what they are. */
+/* FN with parameters: M calls it with constants. */
 #define ON_TWO                                                                                 \
   "fun M () -> (INT) @1:1\n v0 = CONST INT (1 2) @1:1\n v1 = CONST INT (3 4) @1:1\n"           \
   "v2: INT = call FN v0 v1 @1:1\n yield v2\nend\n"
@@ -265,7 +265,7 @@ static unsigned moves(const struct vcode_program *p) {
   return count;
 }
 
-/* Nested deeper than a C stack would bear. */
+/* Nested deeper than a C stack allows. */
 Test(stack_code, deep_nesting) {
   enum { DEPTH = 200000 };
   struct fixture t;

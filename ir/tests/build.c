@@ -1,4 +1,4 @@
-/* build.c - what let-forms come out of which stack code, and which programs are rejected. */
+/* build.c - the let-form of small stack programs, and programs that are rejected. */
 #include "support.h"
 
 #include <stdlib.h>
@@ -61,7 +61,7 @@ Test(arms, params_demanded_inside) {
                    "FN", "INT BOOL BOOL -> INT BOOL");
 }
 
-/* Items that both arms leave alone, or move alike, are no results of the IF. */
+/* Items that neither arm changes, or both move alike, are no results of the IF. */
 Test(arms, results_are_few) {
   struct fixture t;
   fixture_build(&t, "FUNC M RET FUNC FN IF CPOP 1 2 CONST INT 1 ELSE CPOP 1 2 CONST INT 2 "
@@ -158,7 +158,7 @@ Test(entry, declares_what_it_takes) {
   EXPECT_SIGNATURE("FUNC M I INT SEGDES O INT POP 1 0 RET", "M", "INT SEGDES -> INT");
   EXPECT_SIGNATURE("FUNC M I FLOAT CHAR SEGDES O INT +_REDUCE INT POP 1 1 RET", "M",
                    "FLOAT INT SEGDES -> INT");
-  /* what it does not touch it takes too, and leaves */
+  /* a declared argument that it does not use is a parameter and a result */
   EXPECT_SIGNATURE("FUNC M I BOOL INT INT O BOOL INT + INT RET", "M",
                    "BOOL INT INT -> BOOL INT");
   EXPECT_SIGNATURE("FUNC M I BOOL INT O BOOL INT FLOAT CONST FLOAT 1.0 RET", "M",
@@ -289,7 +289,7 @@ static char *repeat(char *to, const char *text, int times) {
   return to;
 }
 
-/* Nothing recurses on the nesting of a program, and nothing is quadratic in it. */
+/* No recursion over nested blocks, and no quadratic time. */
 Test(size, deep_nests) {
   enum { DEPTH = 100000 };
   static const char *const ends[] = {"ELSE POP 1 0 CONST INT 2 ENDIF\n", "ELSE EXIT ENDIF\n",
@@ -306,7 +306,7 @@ Test(size, deep_nests) {
 
 /* ---- verification ---- */
 
-/* Breaking any one thing is noticed. */
+/* Every broken rule is reported. */
 Test(verify, notices) {
   const char *text = "FUNC M RET FUNC FN COPY 1 0 * INT COPY 1 0 I_TO_B IF CONST INT 1 ELSE "
                      "CONST INT 2 ENDIF + INT RET";

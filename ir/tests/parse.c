@@ -1,4 +1,4 @@
-/* parse.c - the text form back into a program; its grammar is in README.md.
+/* parse.c - the text form back into a program; its grammar is in ir/print.c.
  *
  * Functions are parsed one after the other; names of called functions are resolved at the end.
  * The stack code of functions without let-form is parsed by vcode_parse, all at once: from a
