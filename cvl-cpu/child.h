@@ -1,5 +1,5 @@
-/* child.h - a compiler as a child process: in a process group of its own, so that all that it
- * starts can be ended with it. Private to this room.
+/* child.h - a compiler as a child process, in a process group of its own, so that everything
+ * that it starts can be ended with it. Private to this room.
  */
 #ifndef RAVEL_CPU_CHILD_H
 #define RAVEL_CPU_CHILD_H
@@ -14,11 +14,11 @@
  * expects them. 0 or an errno. */
 int child_start(pid_t *, const char *program, const posix_spawn_file_actions_t *,
                 char *const *arguments);
-/* Whether it has ended, and *status is what waitpid says; it is then no child any more. */
+/* Whether it has ended; *status as by waitpid. It is then no child any more. */
 bool child_ended(pid_t, int *status);
 /* The same, waiting for it as long as `stop` does not ask. */
 bool child_await(pid_t, struct cvl_stop stop, int *status);
-/* Ends it, and all that it has started, and waits for that. */
+/* Ends it, and everything that it has started, and waits for it. */
 void child_end(pid_t);
 
 #endif

@@ -112,7 +112,7 @@ struct cvl_context {
   struct memory *memory;
   struct held *held;           /* all vectors and descriptors */
   struct cvl_kernel *prepared; /* all superoperators made ready */
-  struct native_cache *native; /* or NULL: native-compile.h */
+  struct compile_cache *compile_cache; /* or NULL: compile.h */
   struct pool *pool;
   const struct cpu_kernels *kernels;
   const void *map_rows;   /* struct map_rows of these widths: kernels-map.h */

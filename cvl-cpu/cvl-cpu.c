@@ -5,10 +5,10 @@
 
 #include <stdlib.h>
 
+#include "cvl-cpu/compile.h"
 #include "cvl-cpu/cpu.h"
 #include "cvl-cpu/kernels-map.h"
 #include "cvl-cpu/kernels.h"
-#include "cvl-cpu/native-compile.h"
 
 /* ---- contexts ---- */
 
@@ -17,7 +17,7 @@ static void cpu_close(struct cvl_context *c) {
   pool_free(c->pool);
   if (c->memory) {
     while (c->prepared) cpu_discard(c, c->prepared);
-    native_cache_free(c->native);
+    compile_cache_free(c->compile_cache);
     release_all(c);
     memory_free(c->memory);
   }
@@ -53,7 +53,7 @@ static struct cvl_context *cpu_open(const struct cvl_options *options, const cha
     return NULL;
   }
   pool_set_stop(c->pool, options->stop);
-  if (options->native) c->native = native_cache_new(&c->heap, options->native, c->stop);
+  if (options->native) c->compile_cache = compile_cache_new(&c->heap, options->native, c->stop);
   /* The limit is for vectors and scratch: what the context itself takes comes on top. */
   c->memory_limit = options->memory_limit;
   if (options->memory_limit) c->heap.limit = c->heap.live + options->memory_limit;

@@ -4,8 +4,8 @@
 #include <math.h>
 #include <time.h>
 
+#include "cvl-cpu/compile.h"
 #include "cvl-cpu/fused-compiled.h"
-#include "cvl-cpu/native-compile.h"
 
 /* Writing the text of a superoperator and looking it up takes most of a millisecond; compiling
  * it takes some tenths of a second, on a processor that would mostly be idle. */
@@ -56,8 +56,8 @@ static void begin_trial(struct fused_choice *choice) {
 }
 
 bool fused_choose(struct cvl_kernel *k) {
-  if (!k->c->native) return false;
-  if (!native_when_it_pays(k->c->native))
+  if (!k->c->compile_cache) return false;
+  if (!compile_when_it_pays(k->c->compile_cache))
     return k->compiled && fused_compiled_ready(k->compiled);
   struct fused_choice *choice = &k->choice;
   const double spent = choice->evaluated.seconds;
@@ -67,7 +67,7 @@ bool fused_choose(struct cvl_kernel *k) {
     choice->stage = CHOICE_MISSING;
     if (!k->compiled) {
       settle(choice, false, INFINITY);
-    } else if (fused_compiled_kept(k->compiled) && fused_compiled_ready(k->compiled)) {
+    } else if (fused_compiled_cached(k->compiled) && fused_compiled_ready(k->compiled)) {
       begin_trial(choice);
     }
   } else if (choice->stage == CHOICE_MISSING && spent >= compile_after) {
@@ -87,7 +87,7 @@ bool fused_choose(struct cvl_kernel *k) {
 }
 
 bool fused_choice_open(const struct cvl_kernel *k) {
-  return k->c->native && native_when_it_pays(k->c->native) &&
+  return k->c->compile_cache && compile_when_it_pays(k->c->compile_cache) &&
          (k->choice.stage != CHOICE_SETTLED || k->choice.rest < INFINITY);
 }
 

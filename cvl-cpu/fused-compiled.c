@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cvl-cpu/native-compile.h"
+#include "cvl-cpu/compile.h"
 #include "fused-kernels/emit.h"
 
 struct stage {
@@ -38,7 +38,7 @@ struct fused_compiled {
   bool folds;
   struct fold fold;
   loop_block **loops; /* of the first node of each */
-  struct native_code *code;
+  struct compiled_code *code;
   bool loaded;
   uint32_t slots;
 };
@@ -225,7 +225,7 @@ static bool make(struct fused_compiled *f) {
 }
 
 struct fused_compiled *fused_compiled_new(struct cvl_kernel *k) {
-  if (!k->c->native) return NULL;
+  if (!k->c->compile_cache) return NULL;
   struct fused_compiled *f = heap_alloc(&k->c->heap, sizeof *f);
   if (!f) return NULL;
   memset(f, 0, sizeof *f);
@@ -237,7 +237,7 @@ struct fused_compiled *fused_compiled_new(struct cvl_kernel *k) {
   if (out) {
     emit(f, out);
     const bool whole = !ferror(out);
-    if (fclose(out) == 0 && whole) f->code = native_compile(k->c->native, text, length);
+    if (fclose(out) == 0 && whole) f->code = compile_source(k->c->compile_cache, text, length);
     free(text);
   }
   if (f->code) return f;
@@ -247,26 +247,26 @@ struct fused_compiled *fused_compiled_new(struct cvl_kernel *k) {
 
 void fused_compiled_free(struct fused_compiled *f) {
   if (!f) return;
-  native_free(f->code);
+  compiled_free(f->code);
   arena_free(&f->arena);
   heap_free(&f->k->c->heap, f, sizeof *f);
 }
 
-bool fused_compiled_kept(const struct fused_compiled *f) {
-  return native_kept(f->code);
+bool fused_compiled_cached(const struct fused_compiled *f) {
+  return compiled_cached(f->code);
 }
 
 bool fused_compiled_failed(const struct fused_compiled *f) {
-  return native_failed(f->code);
+  return compiled_failed(f->code);
 }
 
 bool fused_compiled_ready(struct fused_compiled *f) {
   if (f->loaded) return true;
-  if (!native_ready(f->code)) return false;
+  if (!compiled_ready(f->code)) return false;
   for (uint32_t s = 0; s < f->plan.stage_count; s++) {
     char name[32];
     snprintf(name, sizeof name, "block%u", s);
-    void *function = native_function(f->code, name);
+    void *function = compiled_function(f->code, name);
     if (!function) return false;
     memcpy(&f->stages[s].run, &function, sizeof function); /* as POSIX means it */
   }
@@ -274,12 +274,12 @@ bool fused_compiled_ready(struct fused_compiled *f) {
     char name[32];
     if (!begins_loop(f, n)) continue;
     snprintf(name, sizeof name, "loop%u", n);
-    void *function = native_function(f->code, name);
+    void *function = compiled_function(f->code, name);
     if (!function) return false;
     memcpy(&f->loops[n], &function, sizeof function);
   }
   if (f->folds) {
-    void *function = native_function(f->code, "fold");
+    void *function = compiled_function(f->code, "fold");
     if (!function) return false;
     memcpy(&f->fold.run, &function, sizeof function);
   }

@@ -19,7 +19,7 @@ struct fused_compiled *fused_compiled_new(struct cvl_kernel *);
 void fused_compiled_free(struct fused_compiled *);
 /* Whether the functions have been compiled, of which _kept only looks and _ready starts the
  * compiler or waits for it, as compiled_ready does; whether compiling them has failed. */
-bool fused_compiled_kept(const struct fused_compiled *);
+bool fused_compiled_cached(const struct fused_compiled *);
 bool fused_compiled_ready(struct fused_compiled *);
 bool fused_compiled_failed(const struct fused_compiled *);
 /* Whether the function of a stage computes a node. */

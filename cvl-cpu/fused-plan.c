@@ -3,10 +3,10 @@
  * scan reads stays to the end of the tile or the chunk. */
 #include <string.h>
 
+#include "cvl-cpu/compile.h"
 #include "cvl-cpu/fused-compiled.h"
 #include "cvl-cpu/fused-plan.h"
 #include "cvl-cpu/kernels.h"
-#include "cvl-cpu/native-compile.h"
 
 /* ---- what a value is ---- */
 
@@ -399,7 +399,8 @@ struct cvl_kernel *cpu_prepare(struct cvl_context *c, const struct superop *op) 
   assign_slots(k, scratch);
   fused_plan_check(k);
   for (uint32_t n = 0; n < op->node_count; n++) atomic_init(&k->fault[n], FUSED_NONE);
-  if (c->native && !native_when_it_pays(c->native)) k->compiled = fused_compiled_new(k);
+  if (c->compile_cache && !compile_when_it_pays(c->compile_cache))
+    k->compiled = fused_compiled_new(k);
   if (k->compiled) fused_compiled_ready(k->compiled); /* starts the compiler */
   k->next = c->prepared;
   if (k->next) k->next->previous = k;

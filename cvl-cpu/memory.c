@@ -2,9 +2,9 @@
  *
  * Data-parallel programs allocate and free vectors of the same few sizes over and over. Fresh
  * memory costs a page fault per page and the zeroing of it, several times what the operation
- * itself costs, so freed blocks are kept by size class and handed out again, and large ones
- * ask for huge pages. The heap counts what is kept as live; when it refuses, everything kept is
- * given back before the refusal is believed.
+ * itself costs, so freed blocks are cached by size class and reused, and large ones ask for
+ * huge pages. The heap counts cached blocks as live; when it refuses, all of them are returned
+ * to it and the request is repeated.
  *
  * Lengths that follow the data hardly ever repeat, so a kept block also serves requests of
  * more than half its size. A head before each block therefore says its class.

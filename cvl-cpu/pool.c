@@ -1,21 +1,21 @@
 /* pool.c - the threads of a context.
  *
  * Our own rather than OpenMP's because gcc's runtime confuses ThreadSanitizer, and because a
- * context must own its threads; README.md has the latencies of both.
+ * context must own its threads; docs/cpu.md compares them.
  *
- * One loop is open at a time. A worker joins it by counting itself in and then looking whether
- * the loop is still open; the caller closes the loop when no piece is left and waits for those
- * counted in. So a worker that wakes late finds the loop closed and nobody waits for it, and
- * none ever sees the fields of a loop change under it. Both sides write one flag and then read
- * the other's, hence sequential consistency (Dekker's argument).
+ * One loop is open at a time. A worker joins it by counting itself in and then checking whether
+ * the loop is still open. The caller closes the loop when no chunk is left, and waits for those
+ * counted in. So a worker that wakes late finds the loop closed and nobody waits for it, and no
+ * worker ever sees the fields of a loop change. Both sides write one flag and then read the
+ * other's, hence sequential consistency (Dekker's argument).
  *
- * Pieces that need no order are dealt out as neighbours: each thread has a share of the items,
- * and takes pieces of the next thread's share when its own is done (Blumofe and Leiserson's
- * stealing, of one piece at a time). What a thread reads then comes in order, and the share of
- * a vector that it wrote is what it reads in the next loop.
+ * Chunks that need no order are dealt out as contiguous ranges, one for each thread. A thread
+ * that is done with its range takes chunks from the next thread's (Blumofe and Leiserson's
+ * stealing, of one chunk at a time). So a thread reads in order, and reads in the next loop
+ * what it wrote in this one.
  *
- * A loop may be asked to end: whoever is to take a piece looks first. A piece that was taken is
- * done, so that one which waits for those before it does not wait for ever.
+ * A loop may be asked to end: a thread checks this before it takes a chunk. A chunk that was
+ * taken is finished, so that no chunk waits for ever for those before it.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -35,8 +35,8 @@ struct worker {
   struct pool *pool;
   pthread_t thread;
   unsigned number;
-  /* Its share of the open loop, for any thread to take from: the first item not yet taken, and
-   * where the share ends. */
+  /* Its range of the open loop, from which any thread takes: the first item not yet taken, and
+   * the end of the range. */
   _Alignas(LINE) _Atomic uint64_t next;
   uint64_t end;
 };
@@ -80,7 +80,7 @@ void pool_set_stop(struct pool *p, struct cvl_stop stop) {
   p->stop = stop;
 }
 
-static void take_share(struct pool *p, struct worker *from, unsigned worker) {
+static void take_range(struct pool *p, struct worker *from, unsigned worker) {
   const uint64_t end = from->end, grain = p->grain;
   while (atomic_load_explicit(&from->next, memory_order_relaxed) < end) {
     if (pool_asked(p)) return;
@@ -90,9 +90,9 @@ static void take_share(struct pool *p, struct worker *from, unsigned worker) {
   }
 }
 
-static void take_pieces(struct pool *p, unsigned worker) {
-  for (unsigned i = worker; i <= p->started; i++) take_share(p, &p->workers[i], worker);
-  for (unsigned i = 0; i < worker; i++) take_share(p, &p->workers[i], worker);
+static void take_chunks(struct pool *p, unsigned worker) {
+  for (unsigned i = worker; i <= p->started; i++) take_range(p, &p->workers[i], worker);
+  for (unsigned i = 0; i < worker; i++) take_range(p, &p->workers[i], worker);
 }
 
 /* Waits until a loop other than `seen` opens; its ticket, or 0 to quit. */
@@ -126,7 +126,7 @@ static void *worker_main(void *arg) {
     /* Another loop than `seen` may be open by now: just as good. */
     const uint64_t now = atomic_load(&p->ticket);
     if (now & 1) {
-      take_pieces(p, w->number);
+      take_chunks(p, w->number);
       seen = now;
     }
     atomic_fetch_sub(&p->joined, 1);
@@ -135,24 +135,25 @@ static void *worker_main(void *arg) {
 }
 
 /* Wakes as many sleepers as there is work for besides the caller's. */
-static void wake_sleepers(struct pool *p, uint64_t pieces) {
+static void wake_sleepers(struct pool *p, uint64_t chunks) {
   const unsigned sleepers = atomic_load(&p->sleepers);
   if (sleepers == 0) return;
   pthread_mutex_lock(&p->lock);
-  if (pieces > sleepers) {
+  if (chunks > sleepers) {
     pthread_cond_broadcast(&p->wake);
   } else {
-    for (uint64_t i = 1; i < pieces; i++) pthread_cond_signal(&p->wake);
+    for (uint64_t i = 1; i < chunks; i++) pthread_cond_signal(&p->wake);
   }
   pthread_mutex_unlock(&p->lock);
 }
 
-/* Deals the pieces out to the first `shares` threads; those left over to the first of them. */
-static void share_out(struct pool *p, uint64_t items, unsigned shares) {
-  const uint64_t pieces = (items + p->grain - 1) / p->grain;
+/* Deals the chunks out in so many ranges, to the first threads; those left over to the first of
+ * them. */
+static void deal_out(struct pool *p, uint64_t items, unsigned ranges) {
+  const uint64_t chunks = (items + p->grain - 1) / p->grain;
   uint64_t begin = 0;
   for (unsigned i = 0; i <= p->started; i++) {
-    const uint64_t dealt = i < shares ? pieces / shares + (i < pieces % shares) : 0;
+    const uint64_t dealt = i < ranges ? chunks / ranges + (i < chunks % ranges) : 0;
     const uint64_t left = items - begin;
     struct worker *w = &p->workers[i];
     atomic_store_explicit(&w->next, begin, memory_order_relaxed);
@@ -176,14 +177,14 @@ static bool run_loop(struct pool *p, uint64_t items, uint64_t grain, bool in_ord
   p->body = body;
   p->arg = arg;
   p->grain = grain;
-  share_out(p, items, in_order ? 1 : p->started + 1);
+  deal_out(p, items, in_order ? 1 : p->started + 1);
   if (p->started == 0) {
-    take_pieces(p, 0);
+    take_chunks(p, 0);
     return was_done(p);
   }
   atomic_fetch_add(&p->ticket, 1); /* open */
   wake_sleepers(p, (items + grain - 1) / grain);
-  take_pieces(p, 0);
+  take_chunks(p, 0);
   atomic_fetch_add(&p->ticket, 1); /* closed */
   while (atomic_load(&p->joined) != 0) pause_briefly();
   return was_done(p);

@@ -47,7 +47,7 @@ static void number_block(struct copier *c, const struct ir_block *block) {
 
 /* ---- what may be copied ---- */
 
-/* The parts of the operands (superop_parts) if the operation can be fused; else NULL. */
+/* The parts of the operands (superop_access) if the operation can be fused; else NULL. */
 static const char *fused_parts(const struct copier *c, const struct ir_binding *x,
                                enum superop_role *role) {
   if (x->form != IR_OP) return NULL;

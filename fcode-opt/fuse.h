@@ -169,7 +169,7 @@ static inline bool fuse_is_producer(uint8_t role) {
          role == ROLE_PICK || role == ROLE_MAP;
 }
 /* Whether u may use the result of `def` in the same group, as an operand of this part
- * (superop_parts). */
+ * (superop_access). */
 static inline bool fuse_in_place(const struct fuse_unit *def, const struct fuse_unit *u,
                                  char part) {
   return part == 'd' && u->parts && def->parts && fuse_is_producer(def->role) &&

@@ -1,4 +1,4 @@
-/* test-memory.c - the caching allocator and what hangs on it: reuse, limits, failures,
+/* test-memory.c - the caching allocator and its clients: reuse, limits, failures,
  * statistics, and a context that is closed while values are held. */
 #include <criterion/criterion.h>
 #include <signal.h>

@@ -1,4 +1,4 @@
-/* test-pool.c - the thread pool: every item once, pieces in order or shared out, loops back to
+/* test-pool.c - the thread pool: every item once, chunks in order or dealt out, loops back to
  * back, workers that sleep between loops. Meant to be run under ThreadSanitizer as well. */
 #include <criterion/criterion.h>
 #include <time.h>
@@ -9,19 +9,19 @@ enum { ITEMS = 10000 };
 
 struct tally {
   unsigned char seen[ITEMS]; /* plain: two threads on one item are a race */
-  _Atomic uint64_t items, pieces;
+  _Atomic uint64_t items, chunks;
   _Atomic bool out_of_order;
   uint64_t grain;
 };
 
-static void tally_piece(void *arg, uint64_t first, uint64_t last, unsigned worker) {
+static void tally_chunk(void *arg, uint64_t first, uint64_t last, unsigned worker) {
   struct tally *t = arg;
   (void)worker;
   cr_assert_eq(first % t->grain, 0);
   cr_assert_leq(last - first, t->grain);
   for (uint64_t i = first; i < last; i++) t->seen[i]++;
   atomic_fetch_add(&t->items, last - first);
-  atomic_fetch_add(&t->pieces, 1);
+  atomic_fetch_add(&t->chunks, 1);
 }
 
 typedef bool pool_loop(struct pool *, uint64_t, uint64_t, pool_body *, void *);
@@ -29,9 +29,9 @@ typedef bool pool_loop(struct pool *, uint64_t, uint64_t, pool_body *, void *);
 static void check_loop(pool_loop *loop, struct pool *p, uint64_t items, uint64_t grain) {
   struct tally *t = calloc(1, sizeof *t);
   t->grain = grain;
-  cr_assert(loop(p, items, grain, tally_piece, t));
+  cr_assert(loop(p, items, grain, tally_chunk, t));
   cr_assert_eq(t->items, items);
-  cr_assert_eq(t->pieces, (items + grain - 1) / grain);
+  cr_assert_eq(t->chunks, (items + grain - 1) / grain);
   for (uint64_t i = 0; i < ITEMS; i++) cr_assert_eq(t->seen[i], i < items, "item %d", (int)i);
   free(t);
 }
@@ -56,7 +56,7 @@ Test(pool, takes_every_item_once) {
   }
 }
 
-static void add_piece(void *arg, uint64_t first, uint64_t last, unsigned worker) {
+static void add_chunk(void *arg, uint64_t first, uint64_t last, unsigned worker) {
   _Atomic uint64_t *sum = arg;
   (void)worker;
   atomic_fetch_add(sum, last - first);
@@ -69,8 +69,8 @@ Test(pool, runs_loops_back_to_back) {
   struct pool *p = pool_new(&h, 4);
   for (int round = 0; round < 3000; round++) {
     _Atomic uint64_t even = 0, odd = 0;
-    cr_assert(pool_for(p, 100, 9, add_piece, &even));
-    cr_assert(pool_for(p, 77, 5, add_piece, &odd));
+    cr_assert(pool_for(p, 100, 9, add_chunk, &even));
+    cr_assert(pool_for(p, 77, 5, add_chunk, &odd));
     cr_assert_eq(even, 100);
     cr_assert_eq(odd, 77);
   }
@@ -88,8 +88,8 @@ Test(pool, wakes_sleepers) {
   pool_free(p);
 }
 
-/* Each piece waits until two threads are inside: it ends only if a worker really joins. */
-static void meet_piece(void *arg, uint64_t first, uint64_t last, unsigned worker) {
+/* Each chunk waits until two threads are inside: it ends only if a worker really joins. */
+static void meet_chunk(void *arg, uint64_t first, uint64_t last, unsigned worker) {
   _Atomic unsigned *inside = arg;
   (void)first, (void)last, (void)worker;
   atomic_fetch_add(inside, 1);
@@ -106,7 +106,7 @@ Test(pool, workers_do_join) {
   nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL); /* the worker sleeps by now */
   _Atomic unsigned inside = 0;
   const time_t start = time(NULL);
-  cr_assert(pool_for(p, 2, 1, meet_piece, &inside));
+  cr_assert(pool_for(p, 2, 1, meet_chunk, &inside));
   cr_assert_lt(time(NULL) - start, 300);
   pool_free(p);
 }
@@ -122,10 +122,10 @@ static void run_on(unsigned threads, pool_loop *loop, uint64_t items, uint64_t g
   cr_assert_eq(h.live, 0);
 }
 
-static void order_piece(void *arg, uint64_t first, uint64_t last, unsigned worker) {
+static void order_chunk(void *arg, uint64_t first, uint64_t last, unsigned worker) {
   struct tally *t = arg;
   (void)last, (void)worker;
-  /* Taken in increasing order: one thread never gets an earlier piece after a later one. */
+  /* Taken in increasing order: one thread never gets an earlier chunk after a later one. */
   static _Thread_local uint64_t latest;
   if (first && first < latest) t->out_of_order = true;
   latest = first;
@@ -133,39 +133,40 @@ static void order_piece(void *arg, uint64_t first, uint64_t last, unsigned worke
 
 Test(pool, hands_out_pieces_in_increasing_order_if_asked) {
   struct tally *t = calloc(1, sizeof *t);
-  run_on(3, pool_for_in_order, ITEMS, 3, order_piece, t);
+  run_on(3, pool_for_in_order, ITEMS, 3, order_chunk, t);
   cr_assert_not(t->out_of_order);
   free(t);
 }
 
-/* The pieces that two threads begin with: they wait for each other there. */
+/* The chunks that two threads begin with: they wait for each other there. */
 struct beginnings {
   _Atomic unsigned inside, count;
   uint64_t first[4];
 };
 
-static void begin_piece(void *arg, uint64_t first, uint64_t last, unsigned worker) {
+static void begin_chunk(void *arg, uint64_t first, uint64_t last, unsigned worker) {
   struct beginnings *b = arg;
   (void)last, (void)worker;
   b->first[atomic_fetch_add(&b->count, 1)] = first;
-  meet_piece(&b->inside, 0, 0, 0);
+  meet_chunk(&b->inside, 0, 0, 0);
 }
 
 Test(pool, gives_neighbours_to_one_thread) {
   struct beginnings b = {0};
-  run_on(2, pool_for, 4, 1, begin_piece, &b);
+  run_on(2, pool_for, 4, 1, begin_chunk, &b);
   cr_assert_eq(b.count, 4);
   cr_assert_eq(b.first[0] + b.first[1], 2); /* 0 and 2, not 0 and 1 */
 }
 
-/* Who has nothing left takes from others: the caller waits in its first piece for all the rest.
+/* A thread that is done takes from others: the caller waits in its first chunk for all the
+ * others.
  */
 struct theft {
   _Atomic uint64_t done;
   _Atomic unsigned stolen;
 };
 
-static void theft_piece(void *arg, uint64_t first, uint64_t last, unsigned worker) {
+static void theft_chunk(void *arg, uint64_t first, uint64_t last, unsigned worker) {
   struct theft *t = arg;
   (void)last;
   const time_t start = time(NULL);
@@ -176,7 +177,7 @@ static void theft_piece(void *arg, uint64_t first, uint64_t last, unsigned worke
 
 Test(pool, takes_what_others_have_left) {
   struct theft t = {0};
-  run_on(2, pool_for, 10, 1, theft_piece, &t);
+  run_on(2, pool_for, 10, 1, theft_chunk, &t);
   cr_assert_eq(t.done, 10);
   cr_assert_eq(t.stolen, 4);
 }
@@ -192,7 +193,7 @@ Test(pool, fails_without_memory) {
 struct ending {
   _Atomic uint64_t looks, begun, ended;
   uint64_t from;
-  _Atomic uint64_t highest; /* end of the last piece that was begun */
+  _Atomic uint64_t highest; /* end of the last chunk that was begun */
 };
 
 static bool ends(void *ending) {
@@ -200,7 +201,7 @@ static bool ends(void *ending) {
   return atomic_fetch_add(&e->looks, 1) + 1 >= e->from;
 }
 
-static void ending_piece(void *arg, uint64_t first, uint64_t last, unsigned worker) {
+static void ending_chunk(void *arg, uint64_t first, uint64_t last, unsigned worker) {
   struct ending *e = arg;
   (void)first;
   (void)worker;
@@ -211,8 +212,8 @@ static void ending_piece(void *arg, uint64_t first, uint64_t last, unsigned work
   atomic_fetch_add(&e->ended, 1);
 }
 
-/* Whoever asks from a look on has so many pieces begun at most, each of which is ended, and in
- * order none is left out. The next loop is whole. */
+/* If the end is requested at some look, no more chunks are begun than there were looks before
+ * it; each is finished, and they are consecutive. */
 Test(pool, loops_end_when_they_are_asked_to) {
   for (unsigned threads = 1; threads <= 3; threads++) {
     for (uint64_t from = 1; from < 120; from += 7) {
@@ -221,7 +222,7 @@ Test(pool, loops_end_when_they_are_asked_to) {
       struct pool *p = pool_new(&h, threads);
       struct ending e = {.from = from};
       pool_set_stop(p, (struct cvl_stop){ends, &e});
-      const bool done = pool_for_in_order(p, 100, 1, ending_piece, &e);
+      const bool done = pool_for_in_order(p, 100, 1, ending_chunk, &e);
       cr_assert_eq(done, from > 100, "%u threads, from %d", threads, (int)from);
       cr_assert_eq(e.begun, e.ended);
       cr_assert_eq(e.begun, from > 100 ? 100 : from - 1);

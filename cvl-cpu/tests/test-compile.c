@@ -1,8 +1,8 @@
-/* test-native.c - what is said of a directory in which compiled superoperators cannot be kept:
- * once, and only to whom it may concern. What becomes of files in it:
+/* test-compile.c - the report of a directory in which compiled superoperators cannot be stored:
+ * once, and only where compiling was asked for. Files in the directory:
  * commands/tests/native_command.py.
  */
-#include "cvl-cpu/native-compile.h"
+#include "cvl-cpu/compile.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What is said on standard error while two sources are asked for in vain. */
+/* The reports on standard error while two sources cannot be compiled. */
 static const char *said_of(const char *mode, const char *directory) {
   static char text[1000];
   char option[200];
@@ -21,16 +21,16 @@ static const char *said_of(const char *mode, const char *directory) {
   FILE *file = tmpfile();
   const int before = dup(STDERR_FILENO);
   cr_assert(file && before >= 0 && dup2(fileno(file), STDERR_FILENO) >= 0);
-  struct native_cache *cache = native_cache_new(&heap, option, (struct cvl_stop){0});
+  struct compile_cache *cache = compile_cache_new(&heap, option, (struct cvl_stop){0});
   static const char *const sources[] = {"int one;", "int two;"};
   bool ready = false, failed = true;
   for (int i = 0; i < 2; i++) {
-    struct native_code *code = native_compile(cache, sources[i], strlen(sources[i]));
-    ready |= !code || native_ready(code);
-    failed &= code && native_failed(code);
-    native_free(code);
+    struct compiled_code *code = compile_source(cache, sources[i], strlen(sources[i]));
+    ready |= !code || compiled_ready(code);
+    failed &= code && compiled_failed(code);
+    compiled_free(code);
   }
-  native_cache_free(cache);
+  compile_cache_free(cache);
   fflush(stderr);
   dup2(before, STDERR_FILENO);
   close(before);
@@ -42,7 +42,7 @@ static const char *said_of(const char *mode, const char *directory) {
   return text;
 }
 
-Test(native, a_directory_that_cannot_be_made) {
+Test(compile, a_directory_that_cannot_be_made) {
   static const char said[] =
       "ravel: superoperators are not compiled: /nowhere/at/all: No such file or directory\n";
   cr_expect_str_eq(said_of("wait:", "/nowhere/at/all"), said);
@@ -50,8 +50,8 @@ Test(native, a_directory_that_cannot_be_made) {
   cr_expect_str_eq(said_of("auto:", "/nowhere/at/all"), "", "nobody has asked");
 }
 
-Test(native, a_directory_that_others_may_write) {
-  char directory[] = "/tmp/ravel-native-XXXXXX", said[300];
+Test(compile, a_directory_that_others_may_write) {
+  char directory[] = "/tmp/ravel-compile-XXXXXX", said[300];
   cr_assert_not_null(mkdtemp(directory));
   cr_assert_eq(chmod(directory, 0770), 0);
   snprintf(said, sizeof said,

@@ -1,5 +1,5 @@
-/* native-compile.c - see native-compile.h. */
-#include "cvl-cpu/native-compile.h"
+/* compile.c - see compile.h. */
+#include "cvl-cpu/compile.h"
 
 #include "base/cache.h"
 #include "base/sha256.h"
@@ -21,7 +21,7 @@
 /* Compilations: the program wants the processors too. */
 enum { MOST_AT_ONCE = 2, MOST_UNASKED = 1 };
 
-struct native_cache {
+struct compile_cache {
   struct heap *heap;
   struct cvl_stop stop; /* ends waits for compilers */
   bool waits, when_it_pays;
@@ -37,8 +37,8 @@ struct native_cache {
 
 enum state { WAITING, COMPILING, READY, FAILED };
 
-struct native_code {
-  struct native_cache *cache;
+struct compiled_code {
+  struct compile_cache *cache;
   enum state state;
   pid_t process;
   int scratch; /* COMPILING: the directory the compiler writes into */
@@ -98,7 +98,7 @@ static bool find_compiler(char *to, struct stat *found) {
   return false;
 }
 
-static void name_file(struct native_code *code) {
+static void name_file(struct compiled_code *code) {
   struct sha256_state state = code->cache->identity;
   uint8_t digest[SHA256_BYTES];
   char digits[SHA256_DIGITS + 1];
@@ -117,14 +117,14 @@ static bool begins_with(const char **option, const char *word) {
   return true;
 }
 
-/* Nothing more is compiled, and it is said why. */
-static void complain(struct native_cache *c, const char *why) {
+/* Compiles nothing more, and reports why. */
+static void complain(struct compile_cache *c, const char *why) {
   if (!c->given_up) fprintf(stderr, "ravel: superoperators are not compiled: %s\n", why);
   c->given_up = true;
 }
 
-/* The same for what the system does not allow: where nobody has asked, nothing is said. */
-static void complain_of(struct native_cache *c, int error) {
+/* The same for an error of the system: with "auto:" nothing is reported. */
+static void complain_of(struct compile_cache *c, int error) {
   char why[CACHE_WHY], text[128];
   snprintf(why, sizeof why, "%s: %s", c->path, strerror_r(error, text, sizeof text));
   if (!c->when_it_pays) complain(c, why);
@@ -133,7 +133,7 @@ static void complain_of(struct native_cache *c, int error) {
 
 /* Opens the directory unless it is open, making it and the one it is in. False if it is not
  * there, or not to be trusted. */
-static bool open_directory(struct native_cache *c, bool make) {
+static bool open_directory(struct compile_cache *c, bool make) {
   char why[CACHE_WHY];
   if (c->directory >= 0 || c->given_up) return c->directory >= 0;
   const int opened = cache_open(c->path, make ? 2 : 0, why);
@@ -147,13 +147,13 @@ static bool open_directory(struct native_cache *c, bool make) {
   return false;
 }
 
-struct native_cache *native_cache_new(struct heap *heap, const char *option,
-                                      struct cvl_stop stop) {
+struct compile_cache *compile_cache_new(struct heap *heap, const char *option,
+                                        struct cvl_stop stop) {
   const bool when_it_pays = begins_with(&option, "auto:");
   const bool waits = begins_with(&option, "wait:") && !when_it_pays;
   const size_t bytes = strlen(option) + 1;
   if (bytes == 1 || bytes > PATH_MAX) return NULL;
-  struct native_cache *c = heap_alloc(heap, sizeof *c + bytes);
+  struct compile_cache *c = heap_alloc(heap, sizeof *c + bytes);
   if (!c) return NULL;
   memset(c, 0, sizeof *c);
   c->heap = heap;
@@ -165,12 +165,12 @@ struct native_cache *native_cache_new(struct heap *heap, const char *option,
   return c;
 }
 
-bool native_when_it_pays(const struct native_cache *c) {
+bool compile_when_it_pays(const struct compile_cache *c) {
   return c->when_it_pays;
 }
 
 /* Whether there is a compiler; the first time, what its results depend on. */
-static bool identify(struct native_cache *c) {
+static bool identify(struct compile_cache *c) {
   struct stat s;
   if (c->identified) return c->found;
   c->identified = true;
@@ -187,7 +187,7 @@ static bool identify(struct native_cache *c) {
   return true;
 }
 
-void native_cache_free(struct native_cache *c) {
+void compile_cache_free(struct compile_cache *c) {
   if (!c) return;
   if (c->directory >= 0) close(c->directory);
   heap_free(c->heap, c, sizeof *c + strlen(c->path) + 1);
@@ -195,10 +195,12 @@ void native_cache_free(struct native_cache *c) {
 
 /* ---- compiling ---- */
 
-/* Loads what is kept, if it is whole. The path leads through the directory that was checked,
- * and is another one for other contents: of what is loaded, the loader knows paths. */
-static void load(struct native_code *code) {
-  struct native_cache *c = code->cache;
+/* Loads the object from the cache, if it is complete. The path goes through the directory that
+ * was checked. It differs for different contents, since the loader identifies objects by their
+ * paths.
+ */
+static void load(struct compiled_code *code) {
+  struct compile_cache *c = code->cache;
   char path[sizeof code->name + 64];
   uint64_t bytes;
   if (!open_directory(c, false)) return;
@@ -211,7 +213,7 @@ static void load(struct native_code *code) {
 }
 
 /* The source in a file without a name; -1 and errno. */
-static int open_source(const struct native_code *code) {
+static int open_source(const struct compiled_code *code) {
   const int fd = memfd_create("source", MFD_CLOEXEC);
   if (fd < 0) return -1;
   for (size_t at = 0; at < code->length;) {
@@ -230,9 +232,9 @@ static int open_source(const struct native_code *code) {
   return -1;
 }
 
-/* Starts the compiler in the scratch directory, with the source to read and nobody to listen.
- * 0 or an errno. */
-static int spawn(struct native_code *code, int source) {
+/* Starts the compiler in the scratch directory, with the source as its input and its output
+ * discarded. 0 or an errno. */
+static int spawn(struct compiled_code *code, int source) {
   char *arguments[FLAGS + 6];
   int n = 0;
   arguments[n++] = code->cache->compiler;
@@ -258,8 +260,8 @@ static int spawn(struct native_code *code, int source) {
   return error;
 }
 
-static void start(struct native_code *code) {
-  struct native_cache *c = code->cache;
+static void start(struct compiled_code *code) {
+  struct compile_cache *c = code->cache;
   code->state = FAILED;
   if (!open_directory(c, true)) return;
   code->scratch = cache_begin_scratch(c->directory, code->name, code->scratch_name,
@@ -279,8 +281,8 @@ static void start(struct native_code *code) {
   c->compiling++;
 }
 
-/* What the compiler wrote, to be freed from the heap; NULL: there is nothing, or no memory. */
-static char *read_object(const struct native_code *code, size_t *bytes) {
+/* The file that the compiler wrote, to be freed from the heap; NULL: none, or no memory. */
+static char *read_object(const struct compiled_code *code, size_t *bytes) {
   struct stat s;
   const int fd = openat(code->scratch, object, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
   if (fd < 0) return NULL;
@@ -302,9 +304,9 @@ static char *read_object(const struct native_code *code, size_t *bytes) {
   return NULL;
 }
 
-/* Keeps and loads what the compiler wrote. */
-static void keep(struct native_code *code) {
-  struct native_cache *c = code->cache;
+/* Stores the compiler's output in the cache, and loads it. */
+static void keep(struct compiled_code *code) {
+  struct compile_cache *c = code->cache;
   size_t bytes = 0;
   char *data = read_object(code, &bytes);
   if (!data) return;
@@ -319,46 +321,46 @@ static void keep(struct native_code *code) {
 }
 
 /* After the compiler has ended. */
-static void finish(struct native_code *code, bool succeeded) {
+static void finish(struct compiled_code *code, bool succeeded) {
   code->cache->compiling--;
   code->state = FAILED;
   if (succeeded) keep(code);
   cache_end_scratch(code->cache->directory, code->scratch, code->scratch_name);
 }
 
-static void look(struct native_code *code, bool wait) {
+static void look(struct compiled_code *code, bool wait) {
   int status = 0;
   const bool ended = wait ? child_await(code->process, code->cache->stop, &status)
                           : child_ended(code->process, &status);
   if (ended) finish(code, WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
-static bool asked_to_end(const struct native_cache *c) {
+static bool asked_to_end(const struct compile_cache *c) {
   return c->stop.asks && c->stop.asks(c->stop.with);
 }
 
-struct native_code *native_compile(struct native_cache *cache, const char *source,
-                                   size_t length) {
+struct compiled_code *compile_source(struct compile_cache *cache, const char *source,
+                                     size_t length) {
   if (!identify(cache)) return NULL;
-  struct native_code *code = heap_alloc(cache->heap, sizeof *code + length);
+  struct compiled_code *code = heap_alloc(cache->heap, sizeof *code + length);
   if (!code) return NULL;
-  *code = (struct native_code){.cache = cache, .length = length};
+  *code = (struct compiled_code){.cache = cache, .length = length};
   memcpy(code->source, source, length);
   name_file(code);
   load(code);
   return code;
 }
 
-bool native_kept(const struct native_code *code) {
+bool compiled_cached(const struct compiled_code *code) {
   return code->state == READY;
 }
 
-bool native_failed(const struct native_code *code) {
+bool compiled_failed(const struct compiled_code *code) {
   return code->state == FAILED;
 }
 
-bool native_ready(struct native_code *code) {
-  const struct native_cache *cache = code->cache;
+bool compiled_ready(struct compiled_code *code) {
+  const struct compile_cache *cache = code->cache;
   const unsigned most = cache->when_it_pays ? MOST_UNASKED : MOST_AT_ONCE;
   if (code->state == WAITING && (cache->waits || cache->compiling < most) &&
       !asked_to_end(cache)) {
@@ -368,11 +370,11 @@ bool native_ready(struct native_code *code) {
   return code->state == READY;
 }
 
-void *native_function(const struct native_code *code, const char *name) {
+void *compiled_function(const struct compiled_code *code, const char *name) {
   return dlsym(code->library, name);
 }
 
-void native_free(struct native_code *code) {
+void compiled_free(struct compiled_code *code) {
   if (!code) return;
   if (code->state == COMPILING) {
     child_end(code->process);
