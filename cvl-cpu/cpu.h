@@ -1,5 +1,5 @@
-/* cpu.h - what the files of the multicore back end share: vectors, descriptors, the context,
- * its thread pool and its memory. Private to this room.
+/* cpu.h - declarations for all files of the multicore back end: vectors, descriptors, the
+ * context, its thread pool and its memory. Private to this room.
  *
  * Layers: cvl-cpu.c fills the table of the contract and takes values apart; the files named
  * after operations (elementwise.c, reduce.c, scan.c, ...) split the work over threads; the
@@ -110,8 +110,8 @@ struct cvl_context {
   uint64_t memory_limit; /* of the options; the heap's includes the context's own needs */
   struct heap heap;
   struct memory *memory;
-  struct held *held;           /* all vectors and descriptors */
-  struct cvl_kernel *prepared; /* all superoperators made ready */
+  struct held *held;                   /* all vectors and descriptors */
+  struct cvl_kernel *prepared;         /* all superoperators made ready */
   struct compile_cache *compile_cache; /* or NULL: compile.h */
   struct pool *pool;
   const struct cpu_kernels *kernels;

@@ -3,7 +3,7 @@
  *
  * The index consists of a few *runs*: start, start + stride and so on. It is never written. Cut
  * at the ends of source segments, a run goes to one segment of the destination. One division
- * tells whether all of it is in range, and a stride of 1 is a copy. The destination is split
+ * shows whether all of it is in range, and a stride of 1 is a copy. The destination is split
  * into ranges; of each run a thread writes what falls into its range. Defaults are not copied
  * where runs of stride 1 go, as long as runs are in increasing order in the destination.
  */

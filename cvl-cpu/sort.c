@@ -114,7 +114,7 @@ static void sort_buckets(void *arg, uint64_t first, uint64_t last, unsigned work
   }
 }
 
-/* Sorts from[first .. first + n) into the same place of g->out, by these bits. */
+/* Sorts from[first .. first + n) to the same positions of g->out, by these bits. */
 static bool sort_by_all(struct cvl_context *c, uint64_t site, struct long_segment g,
                         const struct radix_bits *bits) {
   uint64_t ends[SORT_DIGITS];

@@ -96,7 +96,7 @@ static void check_value(struct suite *s, struct host_value h, bool other) {
       }
     }
     s->b->release(s->ctx, &v);
-    if (!s->failed) suite_quiet(s);
+    if (!s->failed) suite_no_error(s);
   }
   s->cases++;
   host_free(&s->heap, &h);
@@ -258,7 +258,7 @@ void chapter_ranges(struct suite *s) {
   if (s->b->from_host(s->ctx, ++s->site, CVL_I64, 2, most, &v)) {
     v.owned = 1;
     if (s->b->make_segdes(s->ctx, ++s->site, &v, &out)) s->b->release(s->ctx, &out);
-    if (!suite_quiet(s)) return;
+    if (!suite_no_error(s)) return;
   }
   if (s->b->from_host(s->ctx, ++s->site, CVL_I64, 5, over, &v)) {
     v.owned = 1;
@@ -325,7 +325,7 @@ static void run_sequence(struct suite *s, uint64_t n, enum shape shape) {
     b->release(s->ctx, &have[i]);
     host_free(&s->heap, &want[i]);
   }
-  if (!s->failed) suite_quiet(s);
+  if (!s->failed) suite_no_error(s);
 }
 
 void chapter_sequence(struct suite *s) {

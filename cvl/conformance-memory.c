@@ -82,7 +82,7 @@ static void sweep_from_host(struct suite *s, const struct host_value *h) {
     s->cases++;
     if (fault ? e.kind != CVL_E_MEMORY || done : !ok) suite_fail(s, "not a MEMORY fault");
     if (ok) s->b->release(s->ctx, &v);
-    if (!s->failed) suite_quiet(s);
+    if (!s->failed) suite_no_error(s);
     if (done) return;
   }
 }
@@ -127,7 +127,7 @@ static void fill_memory(struct suite *s, uint64_t limit) {
   }
   for (int i = 0; i < count; i++) s->b->release(s->ctx, &held[i]);
   s->b->release(s->ctx, &v);
-  if (s->failed || !suite_quiet(s)) return;
+  if (s->failed || !suite_no_error(s)) return;
   if (!s->b->dist(s->ctx, ++s->site, &x, &d, &out) ||
       !s->b->to_host(s->ctx, &out, 9999, 1, zero)) {
     suite_fail(s, "memory that was released cannot be had again");
@@ -152,7 +152,7 @@ void chapter_memory(struct suite *s) {
     snprintf(s->where, sizeof s->where, ", limit %" PRIu64, limit);
     if (s->b->from_host(s->ctx, ++s->site, CVL_BOOL, big.n, big.data, &v))
       s->b->release(s->ctx, &v);
-    if (expect_memory_fault(s, s->site) && suite_quiet(s)) fill_memory(s, limit);
+    if (expect_memory_fault(s, s->site) && suite_no_error(s)) fill_memory(s, limit);
   }
   host_free(&s->heap, &big);
   host_free(&s->heap, &lengths);

@@ -208,7 +208,7 @@ static void run_presentation(struct suite *s, const struct test_case *t,
       operands_unchanged(s, t, &u);
     }
     release_held(s, &u);
-    if (!s->failed) suite_quiet(s);
+    if (!s->failed) suite_no_error(s);
   }
   s->where[length] = 0;
 }
@@ -270,7 +270,7 @@ static bool sweep_step(struct suite *s, const struct test_case *t,
   if (ok) release_results(s, t->call.kind, out);
   if (!s->failed) operands_unchanged(s, t, &u);
   release_held(s, &u);
-  if (!s->failed) suite_quiet(s);
+  if (!s->failed) suite_no_error(s);
   return done || s->failed;
 }
 

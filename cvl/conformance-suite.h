@@ -62,7 +62,7 @@ bool suite_open(struct suite *, uint64_t memory_limit);
 /* Closes it, after requiring that nothing is live and no error is left. */
 void suite_close(struct suite *);
 /* Waits for all work; fails if a fault is reported or bytes are live. */
-bool suite_quiet(struct suite *);
+bool suite_no_error(struct suite *);
 
 /* ---- cases (conformance-cases.c, conformance-data.c) ---- */
 

@@ -307,7 +307,7 @@ static bool prepare_step(struct suite *s, const struct superop_case *c, uint64_t
   s->cases++;
   if (s->b->check(s->ctx, true, &e)) suite_fail(s, "prepare records a fault");
   if (kernel) s->b->discard(s->ctx, kernel);
-  if (!s->failed) suite_quiet(s);
+  if (!s->failed) suite_no_error(s);
   return done || s->failed;
 }
 
@@ -396,7 +396,7 @@ static void run_runs(struct suite *s, const struct mixture *mix, unsigned round,
     run_misfit(s, &c, lengths[1 + rng_below(&s->rng, 6)], shape);
     if (!s->failed && round % 8 == 3) sweep(s, &c, lengths[3 + rng_below(&s->rng, 2)], shape);
   }
-  if (!s->failed) suite_quiet(s);
+  if (!s->failed) suite_no_error(s);
   if (s->failed) superop_case_print(&c, s->options->out);
 }
 

@@ -49,7 +49,7 @@ bool suite_open(struct suite *s, uint64_t memory_limit) {
   return s->ctx || suite_fail(s, "the context could not be opened: %s", why);
 }
 
-bool suite_quiet(struct suite *s) {
+bool suite_no_error(struct suite *s) {
   struct cvl_error e;
   if (s->b->check(s->ctx, true, &e)) {
     return suite_fail(s, "fault %s that nobody caused", fault_name(e.kind));
@@ -59,7 +59,7 @@ bool suite_quiet(struct suite *s) {
 }
 
 void suite_close(struct suite *s) {
-  if (!s->failed) suite_quiet(s);
+  if (!s->failed) suite_no_error(s);
   s->b->close(s->ctx);
   s->ctx = NULL;
 }

@@ -50,8 +50,8 @@
  *
  * ## The reproducible tree
  *
- * FLOAT sums and products depend on the order of combination, so the order is part of the
- * contract (vcode.md, section 21.2). `pad` and `identity` are those of operations.def; `+`
+ * FLOAT sums and products depend on the order of combination, so the contract fixes the
+ * order (vcode.md, section 21.2). `pad` and `identity` are those of operations.def; `+`
  * stands for the combining expression, its first operand on the left. The reasons: a block
  * must be one contiguous read that a SIMD unit or a warp can do with its lanes side by side;
  * after padding with an exact neutral element every shape is the full one, so short segments

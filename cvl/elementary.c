@@ -9,7 +9,7 @@
  */
 #include "cvl/elementary.h"
 
-/* Part of the header where that is compiled for a device. */
+/* Included by the header where that is compiled for a device. */
 #ifdef __CUDACC__
 #define E_PRIVATE static inline __host__ __device__
 #define E_PUBLIC  static inline __host__ __device__

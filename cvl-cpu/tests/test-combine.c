@@ -267,7 +267,8 @@ static void check_sort_shape(struct cvl_context *c, unsigned shape) {
   free(d.lengths);
 }
 
-/* Giants of few bits, of many, and of keys that crowd in one bucket of several levels. */
+/* Long segments with keys of few bits, of many, and with most keys in one bucket, on several
+ * levels. */
 static void check_sort_long_segments(struct cvl_context *c) {
   enum { LONG_SEGMENT = 700001 };
   static const char *const what[] = {"all equal", "bytes",   "16 bits",

@@ -132,7 +132,7 @@ static bool is_comparison(const struct expression_op *op) {
 }
 
 /* What a program has stored, or what it has found true. */
-#define CHECK_CHAIN(suffix, type, ops, stored, truths)                                         \
+#define CHECK_EXPRESSION(suffix, type, ops, stored, truths)                                    \
   for (uint64_t i = 0; i < n; i++) {                                                           \
     uint64_t bits;                                                                             \
     const type y = by_hand_##suffix(ops, EXPRESSION_OPS, i, &bits);                            \
@@ -183,9 +183,9 @@ Test(kernels, expressions_round_like_single_operations) {
       r64[n] = r32[n] = 77;
       for (int k = 0; k < EXPRESSION_OPS; k++) truths[k][n] = 7;
       kernels->expression->f64(n, in64, EXPRESSION_OPS);
-      CHECK_CHAIN(f64, double, in64, r64, truths)
+      CHECK_EXPRESSION(f64, double, in64, r64, truths)
       kernels->expression->f32(n, in32, EXPRESSION_OPS);
-      CHECK_CHAIN(f32, float, in32, r32, truths)
+      CHECK_EXPRESSION(f32, float, in32, r32, truths)
     }
   }
 }

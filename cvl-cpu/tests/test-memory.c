@@ -196,7 +196,7 @@ Test(memory, close_frees_what_is_still_held) {
   b->close(c);
 }
 
-Test(memory, the_last_reference_is_written_in_place) {
+Test(memory, the_last_reference_is_overwritten) {
   struct cvl_context *c = open_with(0, 0);
   int64_t data[1000];
   for (int i = 0; i < 1000; i++) data[i] = i;

@@ -131,7 +131,7 @@ static void order_chunk(void *arg, uint64_t first, uint64_t last, unsigned worke
   latest = first;
 }
 
-Test(pool, hands_out_pieces_in_increasing_order_if_asked) {
+Test(pool, hands_out_chunks_in_increasing_order_if_asked) {
   struct tally *t = calloc(1, sizeof *t);
   run_on(3, pool_for_in_order, ITEMS, 3, order_chunk, t);
   cr_assert_not(t->out_of_order);

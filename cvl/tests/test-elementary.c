@@ -274,10 +274,10 @@ Test(elementary, position_and_length_do_not_matter) {
   }
 }
 
-/* A stretch of ordinary arguments is done in another way than one that holds an argument whose
+/* A block of ordinary arguments is done in another way than one that holds an argument whose
  * result is no normal number: the limit between them, and one such argument at every position
  * around the ends of blocks. */
-Test(elementary, ordinary_stretches_have_the_same_bits) {
+Test(elementary, ordinary_blocks_have_the_same_bits) {
   enum { LENGTH = 3 * 256 + 5 };
   static const double edges[] = {700.0,
                                  -700.0,

@@ -319,7 +319,7 @@ Test(superop, equality, .init = start, .fini = finish) {
 
 /* ---- assertions ---- */
 
-/* An ASSERT that $0 < $1, which tells -$0 and $0 - $1. */
+/* An ASSERT that $0 < $1, which reports -$0 and $0 - $1. */
 static struct sketch ordered(void) {
   struct sketch k = {2,
                      {I, I},

@@ -227,7 +227,7 @@ Test(emit_block, the_first_fault_of_each_node) {
   unload(&l);
 }
 
-enum { FOLD_LANES = 32, FOLD_BLOCK = 1024, FOLD_PLACES = 2 * FOLD_BLOCK + 77 };
+enum { FOLD_LANES = 32, FOLD_BLOCK = 1024, FOLD_POSITIONS = 2 * FOLD_BLOCK + 77 };
 
 /* The results of the reductions below for positions `first` to `end`, by plain loops: lanes, of
  * which the first are then the totals of the block. */
@@ -271,7 +271,7 @@ Test(emit_block, reductions_as_they_are_computed) {
       "$6 = (+_REDUCE FLOAT @ $4 $2) $7 = (MAX_REDUCE FLOAT @ $0 $2)"
       "$8 = (+_REDUCE INT @ (ROUND @ $5) $2)"
       "-> $5 $6 $7 $8";
-  enum { N = FOLD_PLACES, SOME = 589, FIRST = 512, VALUES = 10 };
+  enum { N = FOLD_POSITIONS, SOME = 589, FIRST = 512, VALUES = 10 };
   const struct widths w = {CVL_I32, CVL_F64};
   struct loaded l;
   struct fused_blocks plan;

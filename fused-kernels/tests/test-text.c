@@ -224,9 +224,9 @@ static void check_round_trip(const char *text, struct widths widths) {
     for (uint32_t i = 0; i < a->node_count && i < b->node_count; i++) {
       const struct vcode_origin *x = &l.program->origins[a->nodes[i].origin],
                                 *y = &again.program->origins[b->nodes[i].origin];
-      bool placed = x->place != NULL && y->place != NULL;
+      bool located = x->place != NULL && y->place != NULL;
       cr_expect(a->nodes[i].op == OPC_CONST /* cannot fail */ || x->place == y->place ||
-                    (placed && strcmp(x->place, y->place) == 0),
+                    (located && strcmp(x->place, y->place) == 0),
                 "%s", once);
     }
     char *twice = printed(&again, k);
