@@ -68,7 +68,8 @@ static double written(const struct fuse *fuse, const struct fuse_unit *u) {
 static double traffic_of(const struct fuse *fuse, const struct fuse_unit *u) {
   double bytes = written(fuse, u);
   for (uint32_t i = 0; i < u->x->operand_count; i++) {
-    if (u->parts[i] == 'd' || u->parts[i] == 'p') bytes += fuse_bytes(fuse, u->x->operands[i]);
+    if (u->access[i] == 'd' || u->access[i] == 'p')
+      bytes += fuse_bytes(fuse, u->x->operands[i]);
   }
   return bytes;
 }
@@ -81,10 +82,10 @@ static double traffic_of_item(const struct fuse_block *b, const struct fuse_item
   for (uint32_t k = it->first; k < it->first + it->count; k++) {
     const struct fuse_member *m = &b->members.items[k];
     enum superop_role role;
-    const char *parts = superop_access((enum opcode)m->x->op, &role);
+    const char *access = superop_access((enum opcode)m->x->op, &role);
     for (uint32_t i = 0; i < m->x->operand_count; i++) {
       ir_var v = m->x->operands[i];
-      if ((parts[i] != 'd' && parts[i] != 'p') || fuse->seen[v] == fuse->stamp) continue;
+      if ((access[i] != 'd' && access[i] != 'p') || fuse->seen[v] == fuse->stamp) continue;
       fuse->seen[v] = fuse->stamp;
       bytes += fuse_bytes(fuse, v);
     }
@@ -123,10 +124,10 @@ static void explain_superop(struct explain *e, const struct fuse_block *b,
 /* Why a use that can be fused is not in the superoperator of the definition. */
 static const char *reason_apart(struct explain *e, const struct fuse_block *b,
                                 const struct fuse_unit *def, const struct fuse_unit *user,
-                                char part) {
+                                char access) {
   const char *name = operation(e, user->x);
   struct arena *a = e->o->scratch;
-  if (part != 'd') return arena_printf(a, "%s does not use it elementwise", name);
+  if (access != 'd') return arena_printf(a, "%s does not use it elementwise", name);
   if (def->domain != user->domain)
     return arena_printf(a, "its length and that of %s are not known to agree", name);
   if (def->epoch != user->epoch) return arena_printf(a, "a timer comes before %s", name);
@@ -134,7 +135,7 @@ static const char *reason_apart(struct explain *e, const struct fuse_block *b,
   for (uint32_t i = 0; i < user->x->operand_count; i++) {
     const struct fuse_unit *of = fuse_definition(b, user->x->operands[i]);
     if (!of) continue;
-    uint32_t least = of->stage + (of->parts && !fuse_in_place(of, user, user->parts[i]));
+    uint32_t least = of->stage + (of->access && !fuse_elementwise(of, user, user->access[i]));
     if (least > stage) stage = least;
   }
   if (user->stage <= stage)
@@ -161,14 +162,14 @@ static const char *reason_of(struct explain *e, const struct fuse_block *b,
   case IR_CONST:
   case IR_OP: break;
   }
-  if (!user->parts) return arena_printf(a, "%s cannot be fused", operation(e, x));
-  return reason_apart(e, b, def, user, fuse_part(user, operand));
+  if (!user->access) return arena_printf(a, "%s cannot be fused", operation(e, x));
+  return reason_apart(e, b, def, user, fuse_access(user, operand));
 }
 
 static void explain_value(struct explain *e, const struct fuse_block *b, ir_var v,
                           const char *reason) {
   const struct fuse_unit *def = fuse_definition(b, v);
-  if (!def || !def->parts || !def->stays || !fuse_is_producer(def->role)) return;
+  if (!def || !def->access || !def->stays || !fuse_is_producer(def->role)) return;
   if (b->fuse->seen[v] == b->fuse->stamp) return;
   b->fuse->seen[v] = b->fuse->stamp;
   fprintf(line(e), "  line %u: the result of %s is in memory: %s\n", def->x->pos.line,
@@ -199,13 +200,13 @@ static void explain_values(struct explain *e, const struct fuse_block *b) {
 
 void explain_block(struct explain *e, const struct fuse_block *b) {
   for (uint32_t i = 0; i < b->count; i++) {
-    if (!b->list[i].parts) continue;
+    if (!b->list[i].access) continue;
     e->before.passes++;
     e->before.bytes += traffic_of(b->fuse, &b->list[i]);
   }
   for (uint32_t i = 0; i < b->items.count; i++) {
     const struct fuse_item *it = &b->items.items[i];
-    if (it->unit != NO_UNIT && !b->list[it->unit].parts) continue;
+    if (it->unit != NO_UNIT && !b->list[it->unit].access) continue;
     e->after.passes++;
     if (it->unit != NO_UNIT) {
       e->after.bytes += traffic_of(b->fuse, &b->list[it->unit]);

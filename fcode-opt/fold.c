@@ -392,9 +392,9 @@ static enum folded fold_reduce(struct simplifier *s, struct ir_binding *x) {
 
 static enum folded fold_permute(struct simplifier *s, struct ir_binding *x) {
   const ir_var *v = x->operands;
-  bool in_place = (x->op == OPC_PERMUTE && counts_from_zero(s, v[1], v[2])) ||
-                  (x->op == OPC_BPERMUTE && v[2] == v[3] && counts_from_zero(s, v[1], v[2]));
-  return in_place ? become_if_sizes_agree(s, x, v[0]) : FOLD_NOT;
+  bool unchanged = (x->op == OPC_PERMUTE && counts_from_zero(s, v[1], v[2])) ||
+                   (x->op == OPC_BPERMUTE && v[2] == v[3] && counts_from_zero(s, v[1], v[2]));
+  return unchanged ? become_if_sizes_agree(s, x, v[0]) : FOLD_NOT;
 }
 
 static enum folded fold_vector(struct simplifier *s, struct ir_binding *x) {
@@ -457,9 +457,9 @@ static enum folded fold_pair(struct simplifier *s, struct ir_binding *x) {
     simplify_replace(s, x->results[1], pair->operands[1]);
     return become(s, x, pair->operands[0]);
   }
-  const struct ir_binding *parts = known_op(s, x->operands[0], OPC_UNPAIR);
-  return parts && parts->results[1] == x->operands[1] ? become(s, x, parts->operands[0])
-                                                      : FOLD_NOT;
+  const struct ir_binding *unpair = known_op(s, x->operands[0], OPC_UNPAIR);
+  return unpair && unpair->results[1] == x->operands[1] ? become(s, x, unpair->operands[0])
+                                                        : FOLD_NOT;
 }
 
 /* ---- checks ---- */

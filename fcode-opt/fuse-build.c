@@ -33,13 +33,13 @@ static void number(struct builder *s, ir_var v, uint32_t value) {
   s->b->fuse->numbers[v] = value;
 }
 
-static const char *parts_of(const struct ir_binding *x) {
+static const char *access_of(const struct ir_binding *x) {
   enum superop_role role;
   return superop_access((enum opcode)x->op, &role);
 }
 
-static bool is_constant(const struct builder *s, char part, ir_var v) {
-  return part == 'c' && fuse_constant(s->b->fuse, v);
+static bool is_constant(const struct builder *s, char access, ir_var v) {
+  return access == 'c' && fuse_constant(s->b->fuse, v);
 }
 
 /* The index of parameter v; the number of parameters if it is none. A linear search: they are
@@ -53,8 +53,8 @@ static uint32_t param_index(const struct builder *s, ir_var v) {
 /* Whether an operand is an elementwise use of an earlier member's result. Any other use of that
  * result is a parameter: another superoperator writes it to memory. An elementwise use of a
  * constant is a parameter, too: a vector of one element. */
-static bool computed(const struct builder *s, char part, ir_var v) {
-  return part == 'd' && known(s, v) && !fuse_constant(s->b->fuse, v);
+static bool computed(const struct builder *s, char access, ir_var v) {
+  return access == 'd' && known(s, v) && !fuse_constant(s->b->fuse, v);
 }
 
 static void find_params(struct builder *s) {
@@ -62,10 +62,10 @@ static void find_params(struct builder *s) {
   s->b->fuse->stamp++;
   for (uint32_t i = 0; i < s->count; i++) {
     const struct ir_binding *x = s->members[i].x;
-    const char *parts = parts_of(x);
+    const char *access = access_of(x);
     for (uint32_t k = 0; k < x->operand_count; k++) {
       ir_var v = x->operands[k];
-      if (computed(s, parts[k], v) || is_constant(s, parts[k], v)) continue;
+      if (computed(s, access[k], v) || is_constant(s, access[k], v)) continue;
       if (param_index(s, v) == s->params.count) *array_push(scratch, &s->params) = v;
     }
     for (uint32_t k = 0; k < x->result_count; k++) number(s, x->results[k], 0);
@@ -99,13 +99,13 @@ static uint32_t constant_number(struct builder *s, ir_var v) {
 static void add_member(struct builder *s, const struct fuse_member *m) {
   struct fuse *fuse = s->b->fuse;
   const struct ir_binding *x = m->x;
-  const char *parts = parts_of(x);
+  const char *access = access_of(x);
   uint32_t operands[MAX_OPERANDS];
   for (uint32_t k = 0; k < x->operand_count; k++) {
     ir_var v = x->operands[k];
-    operands[k] = is_constant(s, parts[k], v) ? constant_number(s, v)
-                  : computed(s, parts[k], v)  ? fuse->numbers[v]
-                                              : param_index(s, v);
+    operands[k] = is_constant(s, access[k], v) ? constant_number(s, v)
+                  : computed(s, access[k], v)  ? fuse->numbers[v]
+                                               : param_index(s, v);
   }
   struct superop_node *node = add_node(s, x, !sizes_safe(fuse->sizes, fuse->function, x));
   node->operand_count = (uint8_t)x->operand_count;

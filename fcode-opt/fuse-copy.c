@@ -47,24 +47,25 @@ static void number_block(struct copier *c, const struct ir_block *block) {
 
 /* ---- what may be copied ---- */
 
-/* The parts of the operands (superop_access) if the operation can be fused; else NULL. */
-static const char *fused_parts(const struct copier *c, const struct ir_binding *x,
-                               enum superop_role *role) {
+/* The access of the operands (superop_access) if the operation can be fused; else NULL. */
+static const char *fused_access(const struct copier *c, const struct ir_binding *x,
+                                enum superop_role *role) {
   if (x->form != IR_OP) return NULL;
-  const char *parts = superop_access(x->op, role);
-  if (!parts) return NULL;
+  const char *access = superop_access(x->op, role);
+  if (!access) return NULL;
   const ir_var v = fuse_is_producer((uint8_t)*role) ? x->results[0] : x->operands[0];
   const bool scalar = sizes_known(c->fuse->sizes, c->fuse->function, v, SIZE_LEN) == 1;
-  return scalar ? NULL : parts;
+  return scalar ? NULL : access;
 }
 
 /* The producer of v in a block around, if it may be copied; or NULL. */
-static const struct ir_binding *producer(const struct copier *c, ir_var v, const char **parts) {
+static const struct ir_binding *producer(const struct copier *c, ir_var v,
+                                         const char **access) {
   const struct ir_binding *x = c->fuse->definitions[v];
   enum superop_role role;
   if (!x || c->blocks[v] == c->number) return NULL;
-  *parts = fused_parts(c, x, &role);
-  if (!*parts || (role != ROLE_SPREAD && role != ROLE_INDEX && role != ROLE_MAP)) return NULL;
+  *access = fused_access(c, x, &role);
+  if (!*access || (role != ROLE_SPREAD && role != ROLE_INDEX && role != ROLE_MAP)) return NULL;
   return sizes_safe(c->fuse->sizes, c->fuse->function, x) ? x : NULL;
 }
 
@@ -78,17 +79,17 @@ static bool at_hand(const struct copier *c, ir_var v) {
 /* Bytes per element of computing v in the block; any number above `most` if it is more than
  * that. Every operation costs something, so the recursion is shallow. */
 static double copy_cost(const struct copier *c, ir_var v, double most) {
-  const char *parts;
-  const struct ir_binding *x = producer(c, v, &parts);
+  const char *access;
+  const struct ir_binding *x = producer(c, v, &access);
   if (!x) return most + 1;
   double cost = fuse_work(c->fuse, x);
   for (uint32_t i = 0; i < x->operand_count && cost <= most; i++) {
     const ir_var w = x->operands[i];
-    if (parts[i] != 'd' || at_hand(c, w)) continue;
+    if (access[i] != 'd' || at_hand(c, w)) continue;
     const double again = copy_cost(c, w, most - cost), read = fuse_bytes(c->fuse, w);
     enum superop_role role;
     const struct ir_binding *def = c->fuse->definitions[w];
-    const bool fused = def && fused_parts(c, def, &role) && fuse_is_producer((uint8_t)role);
+    const bool fused = def && fused_access(c, def, &role) && fuse_is_producer((uint8_t)role);
     const double memory = fused ? 2 * read : read; /* it may have to be written, too */
     cost += again < memory ? again : memory;
   }
@@ -106,14 +107,14 @@ static bool pays(const struct copier *c, ir_var v) {
 static ir_var copy(struct copier *c, ir_var v) {
   if (c->copied[v] == c->number) return c->copies[v];
   struct fuse *fuse = c->fuse;
-  const char *parts;
-  const struct ir_binding *x = producer(c, v, &parts);
+  const char *access;
+  const struct ir_binding *x = producer(c, v, &access);
   struct ir_binding y =
       rewrite_binding(fuse->o, x->op, x->type, x->operand_count, 1, x->pos, x->origin);
   y.as = x->as;
   for (uint32_t i = 0; i < x->operand_count; i++) {
     const ir_var w = x->operands[i];
-    const bool again = parts[i] == 'd' && fuse->definitions[w] && c->blocks[w] != c->number &&
+    const bool again = access[i] == 'd' && fuse->definitions[w] && c->blocks[w] != c->number &&
                        (c->copied[w] == c->number || pays(c, w));
     y.operands[i] = again ? copy(c, w) : w;
   }
@@ -136,9 +137,9 @@ static void note_reads(struct copier *c) {
   for (uint32_t i = 0; i < c->block->count; i++) {
     const struct ir_binding *x = &c->block->bindings[i];
     enum superop_role role;
-    const char *parts = fused_parts(c, x, &role);
+    const char *access = fused_access(c, x, &role);
     for (uint32_t k = 0; k < x->operand_count; k++)
-      (parts && parts[k] == 'd' ? c->read : c->whole)[x->operands[k]] = c->number;
+      (access && access[k] == 'd' ? c->read : c->whole)[x->operands[k]] = c->number;
   }
   for (uint32_t k = 0; k < c->block->result_count; k++)
     c->whole[c->block->results[k]] = c->number;
@@ -153,10 +154,10 @@ static bool copy_into(struct copier *c, struct ir_block *block, bool arm) {
   for (uint32_t i = 0; i < block->count && arm; i++) {
     struct ir_binding *x = &block->bindings[i];
     enum superop_role role;
-    const char *parts = fused_parts(c, x, &role);
-    for (uint32_t k = 0; k < x->operand_count && parts; k++) {
+    const char *access = fused_access(c, x, &role);
+    for (uint32_t k = 0; k < x->operand_count && access; k++) {
       const ir_var v = x->operands[k];
-      if (parts[k] != 'd' || !c->fuse->definitions[v] || c->blocks[v] == number) continue;
+      if (access[k] != 'd' || !c->fuse->definitions[v] || c->blocks[v] == number) continue;
       if (c->copied[v] == number || pays(c, v)) replace_operand(c, x, k);
     }
   }

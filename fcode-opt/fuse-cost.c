@@ -58,8 +58,8 @@ static double map_work(const struct ir_binding *x) {
 
 double fuse_work(const struct fuse *fuse, const struct ir_binding *x) {
   enum superop_role role;
-  const char *parts = superop_access((enum opcode)x->op, &role);
-  if (!parts) return WORK_SIMPLE;
+  const char *access = superop_access((enum opcode)x->op, &role);
+  if (!access) return WORK_SIMPLE;
   switch (role) {
   case ROLE_SPREAD:
   case ROLE_INDEX: {
@@ -72,7 +72,7 @@ double fuse_work(const struct fuse *fuse, const struct ir_binding *x) {
   case ROLE_PICK: return WORK_GATHER;
   case ROLE_MAP: return map_work(x);
   case ROLE_CONST:
-  case ROLE_CARRY: /* no binding of a program is part of a loop */
+  case ROLE_CARRY: /* no binding of a program belongs to a loop */
   case ROLE_WHILE:
   case ROLE_NEXT:
   case ROLE_REDUCE:

@@ -29,11 +29,11 @@ static void look_at(struct lengths *l, const struct ir_block *block) {
   for (uint32_t i = 0; i < block->count; i++) {
     const struct ir_binding *x = &block->bindings[i];
     enum superop_role role = ROLE_CONST;
-    const char *parts = x->form == IR_OP ? superop_access((enum opcode)x->op, &role) : NULL;
+    const char *access = x->form == IR_OP ? superop_access((enum opcode)x->op, &role) : NULL;
     bool length = x->form == IR_OP && x->op == OPC_LENGTH;
     for (uint32_t k = 0; k < x->operand_count; k++)
-      l->others[x->operands[k]] += !length && !(parts && parts[k] == 'd');
-    if (parts && fuse_is_producer((uint8_t)role)) l->computed[x->results[0]] = true;
+      l->others[x->operands[k]] += !length && !(access && access[k] == 'd');
+    if (access && fuse_is_producer((uint8_t)role)) l->computed[x->results[0]] = true;
     if (x->form != IR_IF) continue;
     look_at(l, x->as.arms.then);
     look_at(l, x->as.arms.otherwise);

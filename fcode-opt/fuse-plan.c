@@ -44,11 +44,11 @@ static void classify(struct fuse_block *b, struct fuse_unit *u) {
   u->conditional = !u->ordered && depends_on_check(fuse, x);
   u->group = NO_GROUP;
   enum superop_role role = ROLE_CONST;
-  if (x->form == IR_OP) u->parts = superop_access((enum opcode)x->op, &role);
+  if (x->form == IR_OP) u->access = superop_access((enum opcode)x->op, &role);
   u->role = (uint8_t)role;
-  if (!u->parts) return;
+  if (!u->access) return;
   if (is_scalar(b, u)) {
-    u->parts = NULL;
+    u->access = NULL;
     return;
   }
   u->domain = domain_of(b, u);
@@ -73,7 +73,7 @@ static void each_dependency(struct planner *p, visit_dependency visit, void *con
   struct fuse_unit *u = &p->b->list[p->at];
   for (uint32_t i = 0; i < u->x->operand_count; i++) {
     const struct fuse_unit *def = fuse_definition(p->b, u->x->operands[i]);
-    if (def) visit(p, def, fuse_in_place(def, u, fuse_part(u, i)), context);
+    if (def) visit(p, def, fuse_elementwise(def, u, fuse_access(u, i)), context);
   }
   for (uint32_t i = 0; i < u->free_count; i++) {
     const struct fuse_unit *def = fuse_definition(p->b, u->free[i]);
@@ -81,14 +81,14 @@ static void each_dependency(struct planner *p, visit_dependency visit, void *con
   }
   if (u->ordered_before == NO_UNIT) return;
   const struct fuse_unit *before = &p->b->list[u->ordered_before];
-  visit(p, before, before->parts && u->parts && before->domain == u->domain, context);
+  visit(p, before, before->access && u->access && before->domain == u->domain, context);
 }
 
 static void raise_stage(struct planner *p, const struct fuse_unit *before, bool together,
                         void *context) {
   (void)p;
   uint32_t *stage = context;
-  uint32_t least = before->stage + (before->parts && !together);
+  uint32_t least = before->stage + (before->access && !together);
   if (least > *stage) *stage = least;
 }
 
@@ -109,14 +109,14 @@ static void check_fit(struct planner *p, const struct fuse_unit *before, bool to
 /* The descriptor of a reduction, scan or pack, or IR_NO_VAR. */
 static ir_var segments_of(const struct fuse_unit *u) {
   for (uint32_t i = 0; i < u->x->operand_count; i++) {
-    if (fuse_part(u, i) == 'S') return u->x->operands[i];
+    if (fuse_access(u, i) == 'S') return u->x->operands[i];
   }
   return IR_NO_VAR;
 }
 
 /* Whether operand i is a parameter of the superoperator unless a member computes it. */
 static bool is_param(const struct fuse_block *b, const struct fuse_unit *u, uint32_t i) {
-  return fuse_part(u, i) != 'c' || !fuse_constant(b->fuse, u->x->operands[i]);
+  return fuse_access(u, i) != 'c' || !fuse_constant(b->fuse, u->x->operands[i]);
 }
 
 static bool accepts(const struct fuse_block *b, uint32_t group, const struct fuse_unit *u) {
@@ -175,10 +175,10 @@ static double cost_of(const struct fuse_block *b, const struct fuse_unit *u) {
   double cost = fuse_work(b->fuse, u->x);
   for (uint32_t i = 0; i < u->x->operand_count; i++) {
     ir_var v = u->x->operands[i];
-    if (fuse_part(u, i) != 'd') continue;
+    if (fuse_access(u, i) != 'd') continue;
     const struct fuse_unit *def = fuse_definition(b, v);
     double read = fuse_bytes(b->fuse, v);
-    cost += def && fuse_in_place(def, u, 'd') && def->cost < read ? def->cost : read;
+    cost += def && fuse_elementwise(def, u, 'd') && def->cost < read ? def->cost : read;
   }
   return cost;
 }
@@ -198,7 +198,7 @@ static void assign_stage(struct planner *p) {
     p->highest = p->base;
     return;
   }
-  if (u->parts) {
+  if (u->access) {
     assign_group(p, stage);
     if (u->x->result_count > 0)
       u->cost = u->ordered ? fuse_bytes(b->fuse, u->x->results[0]) : cost_of(b, u);
@@ -227,7 +227,7 @@ static void need(struct fuse_block *b, uint32_t group, const struct fuse_unit *u
   struct fuse *fuse = b->fuse;
   struct fuse_unit *def = fuse_definition(b, v);
   if (def) {
-    if (!fuse_in_place(def, user, 'd') || def->epoch != user->epoch) {
+    if (!fuse_elementwise(def, user, 'd') || def->epoch != user->epoch) {
       want(b, v);
       return;
     }
@@ -257,10 +257,10 @@ static void need(struct fuse_block *b, uint32_t group, const struct fuse_unit *u
 static void use_operands(struct fuse_block *b, uint32_t group, const struct fuse_unit *u) {
   for (uint32_t i = 0; i < u->x->operand_count; i++) {
     ir_var v = u->x->operands[i];
-    char part = fuse_part(u, i);
-    if (part == 'd') {
+    char access = fuse_access(u, i);
+    if (access == 'd') {
       need(b, group, u, v);
-    } else if (part != 'c' || !fuse_constant(b->fuse, v)) {
+    } else if (access != 'c' || !fuse_constant(b->fuse, v)) {
       want(b, v);
     }
     note_inside(b, group, v);
@@ -272,10 +272,10 @@ static double cost_in(const struct fuse_block *b, uint32_t group, const struct f
   double cost = fuse_work(b->fuse, u->x);
   for (uint32_t i = 0; i < u->x->operand_count; i++) {
     ir_var v = u->x->operands[i];
-    if (fuse_part(u, i) != 'd' || map_get(&b->inside, map_pair(group, v))) continue;
+    if (fuse_access(u, i) != 'd' || map_get(&b->inside, map_pair(group, v))) continue;
     const struct fuse_unit *def = fuse_definition(b, v);
     double read = fuse_bytes(b->fuse, v);
-    cost += def && fuse_in_place(def, u, 'd') && def->cost < read ? def->cost : read;
+    cost += def && fuse_elementwise(def, u, 'd') && def->cost < read ? def->cost : read;
   }
   return cost;
 }
@@ -339,13 +339,13 @@ static bool any_wanted(const struct fuse_block *b, const struct ir_binding *x) {
 
 static void decide(struct fuse_block *b, uint32_t unit) {
   struct fuse_unit *u = &b->list[unit];
-  if (u->parts && fuse_is_producer(u->role)) {
+  if (u->access && fuse_is_producer(u->role)) {
     decide_producer(b, unit);
     return;
   }
   u->stays = u->ordered || any_wanted(b, u->x);
   if (!u->stays) return;
-  if (u->parts) {
+  if (u->access) {
     compute_in(b, u->group, unit);
     return;
   }

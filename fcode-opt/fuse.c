@@ -31,11 +31,11 @@ static uint32_t *connect(struct fuse_block *b, const struct fuse_group *g) {
   for (uint32_t k = 0; k < g->members.count; k++) {
     const struct fuse_member *m = &g->members.items[k];
     enum superop_role role;
-    const char *parts = superop_access((enum opcode)m->x->op, &role);
+    const char *access = superop_access((enum opcode)m->x->op, &role);
     parents[k] = k;
     for (uint32_t i = 0; i < m->x->operand_count; i++) {
       ir_var v = m->x->operands[i];
-      if (parts[i] != 'd') continue;
+      if (access[i] != 'd') continue;
       if (fuse->seen[v] == fuse->stamp) {
         parents[root_of(parents, k)] = root_of(parents, fuse->numbers[v]);
       } else {
@@ -109,7 +109,7 @@ static void make_items(struct fuse_block *b) {
   for (uint32_t i = 0; i < b->count; i++) b->list[i].item = NO_UNIT;
   for (uint32_t i = 0; i < b->groups.count; i++) group_items(b, i);
   for (uint32_t i = 0; i < b->count; i++) {
-    if (b->list[i].parts || !b->list[i].stays) continue;
+    if (b->list[i].access || !b->list[i].stays) continue;
     b->list[i].item = (uint32_t)b->items.count;
     *array_push(b->fuse->o->scratch, &b->items) = (struct fuse_item){.unit = i, .position = i};
   }

@@ -47,11 +47,11 @@ struct fuse_need {
 /* A binding of the block being fused. */
 struct fuse_unit {
   struct ir_binding *x;
-  const char *parts; /* superop_access; NULL: it cannot be fused */
-  uint8_t role;      /* enum superop_role */
-  uint8_t effects;   /* set of enum effect; 0: it is safe */
-  bool ordered;      /* it may fail or has an effect: ordered units keep their order */
-  bool conditional;  /* safe, but that depends on a check: does not move before it */
+  const char *access; /* superop_access; NULL: it cannot be fused */
+  uint8_t role;       /* enum superop_role */
+  uint8_t effects;    /* set of enum effect; 0: it is safe */
+  bool ordered;       /* it may fail or has an effect: ordered units keep their order */
+  bool conditional;   /* safe, but that depends on a check: does not move before it */
   bool stays; /* it is computed by itself or in its own group; else only in other groups */
   uint32_t stage, epoch, group;
   uint32_t domain;         /* class of the number of elements, assumed equal */
@@ -168,16 +168,16 @@ static inline bool fuse_is_producer(uint8_t role) {
   return role == ROLE_SPREAD || role == ROLE_INDEX || role == ROLE_GATHER ||
          role == ROLE_PICK || role == ROLE_MAP;
 }
-/* Whether u may use the result of `def` in the same group, as an operand of this part
+/* Whether u may use the result of `def` in the same group, as an operand with this access
  * (superop_access). */
-static inline bool fuse_in_place(const struct fuse_unit *def, const struct fuse_unit *u,
-                                 char part) {
-  return part == 'd' && u->parts && def->parts && fuse_is_producer(def->role) &&
+static inline bool fuse_elementwise(const struct fuse_unit *def, const struct fuse_unit *u,
+                                    char access) {
+  return access == 'd' && u->access && def->access && fuse_is_producer(def->role) &&
          def->domain == u->domain;
 }
-/* The part of an operand. */
-static inline char fuse_part(const struct fuse_unit *u, uint32_t operand) {
-  return u->parts ? u->parts[operand] : 'x';
+/* How a unit accesses an operand. */
+static inline char fuse_access(const struct fuse_unit *u, uint32_t operand) {
+  return u->access ? u->access[operand] : 'x';
 }
 
 /* ---- fuse-build.c ---- */

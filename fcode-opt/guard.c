@@ -1,7 +1,7 @@
 /* guard.c - undoes a pass that fails one of its own checks: a fault of the optimiser costs an
  * optimisation, not the run.
  *
- * Passes rewrite the program in place, so a copy of it is kept while one runs, in an arena of
+ * Passes overwrite the program, so a copy of it is kept while one runs, in an arena of
  * its own. What the copy refers to (constants, kinds, superoperators) is older than the pass.
  */
 #include "fcode-opt/passes.h"

@@ -1,5 +1,6 @@
-/* passes.h - what the passes share: the program being rewritten, and the tools to rewrite it.
- * Private to this room. Every pass is one file and one function here; fcode-opt.c runs them.
+/* passes.h - the interface of the passes: the program being rewritten, and the tools to rewrite
+ * it. Private to this room. Every pass is one file and one function here; fcode-opt.c runs
+ * them.
  */
 #ifndef RAVEL_PASSES_H
 #define RAVEL_PASSES_H
@@ -17,7 +18,7 @@ enum {
   OPT_DEEPEST = 1000
 };
 
-/* A program under optimisation. Blocks and bindings are the arena's and are written in place
+/* A program under optimisation. Blocks and bindings are the arena's and are overwritten
  * or replaced; `last`, `unused` and `drops` are not kept true between passes (ir_liveness makes
  * them so after each), but the arrays for them are there.
  *

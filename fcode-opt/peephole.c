@@ -122,7 +122,7 @@ static void apply(struct opt *o, struct ir_block *block, const struct edit *edit
   rewrite_finish(block, &out);
 }
 
-/* Changes bindings in place, so that `definitions` stays valid; inner blocks are rewritten
+/* Overwrites bindings, so that `definitions` stays valid; inner blocks are rewritten
  * before the blocks around them. */
 static void peephole_block(struct peephole *p, struct ir_block *block) {
   ARRAY(struct edit) edits = {0};

@@ -64,7 +64,7 @@ static void fix_later(struct builder *b, ir_var *vars, uint32_t count) {
 }
 
 /* A new binding at the end of the present block; valid until the next one. Its operands,
- * results and flags share one allocation. */
+ * results and flags are one allocation. */
 static struct ir_binding *add_binding(struct builder *b, enum ir_form form,
                                       const struct vcode_instruction *in, uint32_t operands,
                                       uint32_t results) {

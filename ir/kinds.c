@@ -60,9 +60,9 @@ bool kind_unify(struct kind_pool *pool, kind_term a, kind_term b) {
       } else if (y->tag == IR_ANY) {
         y->parent = a;
       } else if (x->tag == IR_PAIR && y->tag == IR_PAIR) {
-        kind_term parts[4] = {x->left, y->left, x->right, y->right};
+        kind_term components[4] = {x->left, y->left, x->right, y->right};
         x->parent = b;
-        for (int i = 0; i < 4; i++) *array_push(pool->arena, &pool->work) = parts[i];
+        for (int i = 0; i < 4; i++) *array_push(pool->arena, &pool->work) = components[i];
       } else {
         return false;
       }

@@ -105,10 +105,10 @@ static void check_op(struct verifier *v, const struct ir_binding *x) {
   check_letters(v, x, info->results, x->result_count, x->results, "result");
   if (!v->fine || info->klass != OC_PAIRING) return;
   const struct ir_kind *pair = kind_of(v, x->op == OPC_PAIR ? x->results[0] : x->operands[0]);
-  const ir_var *parts = x->op == OPC_PAIR ? x->operands : x->results;
-  if (!ir_kind_same(pair->left, kind_of(v, parts[0])) ||
-      !ir_kind_same(pair->right, kind_of(v, parts[1])))
-    fault(v, x->pos, "%s: the pair is not of its parts", info->spelling);
+  const ir_var *components = x->op == OPC_PAIR ? x->operands : x->results;
+  if (!ir_kind_same(pair->left, kind_of(v, components[0])) ||
+      !ir_kind_same(pair->right, kind_of(v, components[1])))
+    fault(v, x->pos, "%s: the pair is not of its components", info->spelling);
 }
 
 static void check_const(struct verifier *v, const struct ir_binding *x) {

@@ -164,7 +164,7 @@ Test(driver, every_allocation_may_fail) {
 
 /* ---- passes that fail a check of themselves ---- */
 
-/* Spoils what passes write in place: operands, bindings, signatures, the list of functions'
+/* Spoils what passes overwrite: operands, bindings, signatures, the list of functions'
  * variables, superoperators. */
 static void spoil(struct opt *o) {
   for (uint32_t i = 0; i < o->program->function_count; i++) {

@@ -495,7 +495,7 @@ Test(fuse, different_lengths_stay_apart) {
   rewriting_free(&t.r);
 }
 
-/* Two that compute the same share a definition, unless they may fail at different source
+/* Two that compute the same have one definition, unless they may fail at different source
  * locations. */
 Test(fuse, equal_superoperators_are_one) {
   struct fused t;
@@ -524,7 +524,7 @@ Test(fuse, equal_superoperators_are_one) {
 }
 
 /* This many square roots, each of the one before. */
-static void fuse_chain(struct fused *t, unsigned length) {
+static void fuse_square_roots(struct fused *t, unsigned length) {
   static char text[20000];
   size_t used = (size_t)snprintf(text, sizeof text, "fun M (v0: FLOAT) -> (FLOAT) @1:1\n");
   for (unsigned i = 0; i < length; i++)
@@ -538,16 +538,16 @@ static void fuse_chain(struct fused *t, unsigned length) {
  * would write and read as much memory again as it has arguments and results. */
 Test(fuse, long_formulas_are_one_pass) {
   struct fused t;
-  fuse_chain(&t, 150);
+  fuse_square_roots(&t, 150);
   cr_expect_eq(occurrences(t.body, "FUSED"), 1, "%s", t.body);
   cr_expect_eq(superop(&t, 0)->node_count, 150);
   rewriting_free(&t.r);
 }
 
-Test(fuse, long_chains_are_cut) {
+Test(fuse, long_sequences_are_cut) {
   struct fused t;
   enum { LENGTH = 600 };
-  fuse_chain(&t, LENGTH);
+  fuse_square_roots(&t, LENGTH);
   uint32_t nodes = 0;
   for (uint32_t i = 0; i < t.r.o.program->superop_count; i++) {
     cr_expect(superop(&t, i)->node_count <= 256);

@@ -109,7 +109,7 @@ Test(inline, ladders_do_not_explode) {
 
 /* Functions that each call the next once: copied at every call they would be quadratic
  * in memory. Longer than bodies are nested in one another, so some calls stay. */
-Test(inline, chains_are_copied_once) {
+Test(inline, nested_calls_are_copied_once) {
   enum { LINKS = 2500 };
   char *text = malloc(100 * LINKS), *to = text;
   to += sprintf(to, "fun M (v0: INT) -> (INT)\n  v1: INT = call F0 v0\n  yield v1\nend\n");

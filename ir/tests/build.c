@@ -173,13 +173,13 @@ Test(entry, declares_what_it_takes) {
 
 /* ---- what is an error before execution ---- */
 
-static void expect_error(const char *text, unsigned line, const char *part, size_t notes) {
+static void expect_error(const char *text, unsigned line, const char *words, size_t notes) {
   struct fixture t;
   fixture_build(&t, text);
   cr_assert_null(t.ir, "accepted: %s", text);
   const struct diag *d = &t.diags.list.items[0];
   cr_expect_eq(d->pos.line, line, "line %u: %s", d->pos.line, d->message);
-  cr_expect(strstr(d->message, part), "%s", d->message);
+  cr_expect(strstr(d->message, words), "%s", d->message);
   cr_expect_eq(t.diags.list.count, 1 + notes);
   fixture_free(&t);
 }

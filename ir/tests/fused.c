@@ -50,13 +50,13 @@ Test(fused, positions_in_another_file_are_none) {
   fixture_free(&t);
 }
 
-static void expect_rejected(const char *text, unsigned line, const char *part) {
+static void expect_rejected(const char *text, unsigned line, const char *words) {
   struct fixture t;
   fixture_build(&t, text);
   cr_assert_null(t.ir, "%s", text);
   const struct diag *d = &t.diags.list.items[0];
   cr_expect_eq(d->pos.line, line, "%s: line %u: %s", text, d->pos.line, d->message);
-  cr_expect(strstr(d->message, part), "%s", d->message);
+  cr_expect(strstr(d->message, words), "%s", d->message);
   fixture_free(&t);
 }
 

@@ -53,7 +53,7 @@ Test(text, looks_like_this) {
   fixture_free(&t);
 }
 
-static void expect_fault(const char *text, unsigned line, const char *part) {
+static void expect_fault(const char *text, unsigned line, const char *words) {
   struct fixture t;
   fixture_build(&t, "FUNC M RET");
   char whole[500];
@@ -62,7 +62,7 @@ static void expect_fault(const char *text, unsigned line, const char *part) {
   cr_assert(t.diags.list.count > 0);
   const struct diag *d = &t.diags.list.items[0];
   cr_expect_eq(d->pos.line, line, "line %u: %s", d->pos.line, d->message);
-  cr_expect(strstr(d->message, part), "%s", d->message);
+  cr_expect(strstr(d->message, words), "%s", d->message);
   fixture_free(&t);
 }
 
