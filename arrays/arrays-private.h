@@ -6,22 +6,22 @@
 
 enum { ARRAY_MOST_DIMENSIONS = 32 };
 
-/* "int", "float", ...: as a program calls it. */
+/* "int", "float", ...: the name in programs. */
 const char *array_leaf_name(enum array_leaf);
-/* The column of a part, of a text that of its lengths. */
+/* The column of a component; for a text, that of its lengths. */
 uint32_t array_leaf_column(const struct array_type *, uint32_t leaf);
 
 /* A column of the arena with room for this many. */
 struct array_column array_ints(struct arena *, uint64_t length);
 struct array_column array_floats(struct arena *, uint64_t length);
 
-/* Characters on their way into a column. */
+/* A column of characters under construction. */
 struct array_text {
   ARRAY(int64_t) chars;
 };
 struct array_column array_chars(const struct array_text *);
 
-/* How numpy stores one part of an element. */
+/* How numpy stores one component of an element. */
 struct npy_field {
   char kind; /* 'i', 'u', 'f', 'b', 'S', 'U' */
   bool big;  /* most significant byte first */
@@ -34,12 +34,12 @@ struct npy_header {
   struct npy_field *fields;
   uint64_t record; /* bytes of an element */
   uint64_t dimensions[ARRAY_MOST_DIMENSIONS];
-  size_t data; /* where the elements begin */
+  size_t data; /* offset of the elements */
 };
 
 bool npy_header_parse(struct arena *, const char *bytes, size_t length, struct npy_header *,
                       const char **problem);
-/* "float64", "big-endian int16": as numpy calls it. */
+/* "float64", "big-endian int16": the name in numpy. */
 const char *npy_field_name(struct arena *, const struct npy_field *);
 
 bool npy_read(struct arena *, const struct array_type *, const char *bytes, size_t length,

@@ -3,8 +3,8 @@
  * A value is described by a signature, its type in prefix form: i f b c for INT, FLOAT, BOOL
  * and CHAR, [T for a sequence, (LR for a pair. An array is a nest of sequences of elements; an
  * element is a scalar, a text ([c), or a tuple of these. Its columns, in order: for each level
- * of sequences their lengths (of the outermost: one), then for each part of the element a
- * column of numbers, of a text the lengths and then the characters.
+ * of sequences their lengths (of the outermost: one), then for each component of the element a
+ * column of numbers; for a text the lengths, then the characters.
  *
  * A numpy array of d dimensions is d levels; a structured one holds tuples. An array whose last
  * dimension is as long as a tuple may be read as tuples, too. Text is S or U (as UTF-8). A CSV
@@ -24,7 +24,7 @@ enum array_leaf { ARRAY_INT, ARRAY_FLOAT, ARRAY_BOOL, ARRAY_CHAR, ARRAY_TEXT };
 struct array_type {
   uint32_t depth; /* levels of sequences */
   uint32_t leaf_count;
-  uint8_t *leaves; /* enum array_leaf; parts of an element from left to right */
+  uint8_t *leaves; /* enum array_leaf; components of an element from left to right */
 };
 
 struct array_column {
@@ -41,31 +41,31 @@ struct array_columns {
   struct array_column *items;
 };
 
-/* Everything made here is the arena's, which jumps if memory runs out. What returns false has
- * set *problem to a sentence. */
+/* Results are the arena's, which jumps if memory runs out. Functions that return false set
+ * *problem to a sentence. */
 
-/* Reads a signature. False if values of that type are no array. */
+/* Parses a signature. False if values of that type are no arrays. */
 bool array_type_parse(struct arena *, const char *signature, size_t length, struct array_type *,
                       const char **problem);
-/* How many columns a value has, and whether column k holds floats. */
+/* The number of columns of a value; whether column k holds floats. */
 uint32_t array_column_count(const struct array_type *);
 bool array_column_is_float(const struct array_type *, uint32_t k);
 
-/* Whether a file that begins with these bytes may be of the format, which numpy's begins with;
- * CSV may be anything. */
+/* Whether a file that begins with these bytes may have the format: numpy's has a magic number,
+ * CSV may begin with anything. */
 bool array_may_begin(enum array_format, const char *bytes, size_t length);
-/* The value of that type in the bytes of a file. */
+/* Reads a value of that type from the bytes of a file. */
 bool array_read(enum array_format, struct arena *, const struct array_type *, const char *bytes,
                 size_t length, struct array_columns *out, const char **problem);
-/* The type that a file says, or CSV suggests: its columns are ints, else floats, bools, texts.
+/* The type of a numpy file, or a guess for CSV: columns are ints, else floats, bools, texts.
  */
 bool array_guess(enum array_format, struct arena *, const char *bytes, size_t length,
                  struct array_type *, const char **problem);
-/* Whether the value can be written: no rows of different lengths, for one. */
+/* Whether the value can be written: a numpy array must be rectangular. */
 bool array_check(enum array_format, struct arena *, const struct array_type *,
                  const struct array_columns *, const char **problem);
-/* Writes a file with the value, which array_check found good. Errors of the stream are the
- * caller's to look for. */
+/* Writes a file with a value that passed array_check. The caller checks the stream for errors.
+ */
 bool array_write(enum array_format, struct arena *, const struct array_type *,
                  const struct array_columns *, FILE *, const char **problem);
 

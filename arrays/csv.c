@@ -84,7 +84,7 @@ static bool take_field(struct reading *r) {
   return true;
 }
 
-/* Whether there is another row; empty lines are none. */
+/* Whether there is another row; empty lines are skipped. */
 static bool another_row(struct reading *r) {
   while (r->next < r->end && (*r->next == '\n' || *r->next == '\r')) {
     if (*r->next++ == '\n') r->lines_ended++;
@@ -115,7 +115,7 @@ static bool read_bool(const char *text, size_t length, int64_t *x) {
   return false;
 }
 
-/* What a field became. */
+/* The outcome of a field. */
 struct csv_cell {
   int64_t integer;
   double real;
@@ -143,7 +143,7 @@ static bool read_cell(const struct reading *r, enum array_leaf leaf, struct csv_
 
 struct rows {
   ARRAY(int64_t) lengths; /* of rows that are sequences */
-  ARRAY(int64_t) * ints;  /* for each part */
+  ARRAY(int64_t) * ints;  /* for each component */
   ARRAY(double) * floats;
   struct array_text *texts;
 };
@@ -161,7 +161,7 @@ static void keep(struct reading *r, struct rows *rows, uint32_t leaf,
   }
 }
 
-/* What a row of another form than the type's is taken for. */
+/* Reports a row that does not fit the type. */
 static bool odd_row(struct reading *r, const char *what, bool *names) {
   if (*names) {
     *names = false;
@@ -184,7 +184,7 @@ static bool read_row(struct reading *r, struct rows *rows, bool *names) {
   const char *start = r->next;
   uint64_t ended = r->lines_ended;
   uint32_t count = 0;
-  /* The first row is looked at before anything of it is kept. */
+  /* The first row is examined before any of it is stored. */
   for (unsigned pass = maybe_names ? 0 : 1; pass < 2; pass++) {
     r->next = start;
     r->lines_ended = ended;
@@ -267,12 +267,12 @@ static bool read_rows(struct reading *r, void *out) {
 /* Begins reading, reads in one of two ways, ends. */
 static bool read_with(struct reading *r, size_t length,
                       bool (*read)(struct reading *, void *result), void *result) {
-  static const char mark[] = "\xEF\xBB\xBF"; /* some programs write it in front of UTF-8 */
+  static const char mark[] = "\xEF\xBB\xBF"; /* a byte order mark, which some programs write */
   if (length >= 3 && memcmp(r->next, mark, 3) == 0) r->next += 3;
   r->field = arena_alloc(r->arena, length + 1);
   r->plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
   if (!r->plain) return array_fail(r->arena, r->problem, "out of memory");
-  struct memory_guard guard; /* the locale is not the arena's */
+  struct memory_guard guard; /* the locale is freed separately */
   memory_guard_begin(&guard);
   if (setjmp(guard.jump)) {
     freelocale(r->plain);
@@ -300,8 +300,8 @@ static enum array_leaf wider(enum array_leaf leaf, bool may_be_bool) {
   return leaf == ARRAY_FLOAT && may_be_bool ? ARRAY_BOOL : ARRAY_TEXT;
 }
 
-/* `fresh`: nothing is known of the columns yet. A column of bools has nothing but bools; 2.5
- * and True are texts. */
+/* `fresh`: the columns have no types yet. A column of bools holds only bools; one of 2.5 and
+ * True holds texts. */
 static bool guess_row(struct reading *r, struct array_type *type, bool is_first, bool fresh) {
   uint32_t i = 0;
   do {
@@ -363,7 +363,7 @@ static void write_text(const int64_t *chars, uint64_t n, FILE *out) {
 struct writing {
   const struct array_type *type;
   const struct array_columns *columns;
-  uint64_t *at; /* characters written of each text part */
+  uint64_t *at; /* characters written of each text component */
   FILE *out;
 };
 

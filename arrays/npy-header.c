@@ -1,6 +1,6 @@
-/* npy-header.c - what a numpy file says of itself: a magic number, a version, and a Python
- * dictionary with the keys descr, fortran_order and shape. (The format is numpy's, documented
- * with numpy.lib.format.)
+/* npy-header.c - the header of a numpy file: a magic number, a version, and a Python dictionary
+ * with the keys descr, fortran_order and shape. (The format is numpy's, documented with
+ * numpy.lib.format.)
  */
 #include "arrays/arrays-private.h"
 

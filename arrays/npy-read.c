@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-/* What is being read, and into what. */
+/* A file being read, and its destination. */
 struct reading {
   struct arena *arena;
   const struct array_type *type;
@@ -82,7 +82,7 @@ static void push_utf8(struct arena *arena, struct array_text *text, uint64_t cod
   }
 }
 
-/* Numpy fills texts up with NULs, which do not count at the end. */
+/* Numpy pads texts with NULs, which are not part of them. */
 static int64_t push_text(struct reading *r, const struct npy_field *f, const unsigned char *p,
                          struct array_text *text) {
   const uint32_t unit = f->kind == 'U' ? 4 : 1;
@@ -100,7 +100,7 @@ static int64_t push_text(struct reading *r, const struct npy_field *f, const uns
   return (int64_t)(text->chars.count - before);
 }
 
-/* ---- parts ---- */
+/* ---- components ---- */
 
 static bool is_integer(const struct npy_field *f) {
   return f->kind == 'i' || f->kind == 'u';
@@ -124,7 +124,7 @@ static bool little_endian(void) {
   return first == 1;
 }
 
-/* Whether the bytes of the file are a column as they stand. */
+/* Whether the bytes of the file have the layout of a column. */
 static bool is_column(const struct npy_field *f, enum array_leaf leaf, uint64_t stride) {
   const char wanted = leaf == ARRAY_FLOAT ? 'f' : 'i';
   return leaf <= ARRAY_FLOAT && f->kind == wanted && f->size == 8 && stride == 8 &&
@@ -158,7 +158,7 @@ static void read_texts(struct reading *r, const struct npy_field *f, const unsig
   lengths[1] = array_chars(&text);
 }
 
-/* Part `leaf` of all elements, each of which is `stride` bytes behind the one before. */
+/* Component `leaf` of all elements, which are `stride` bytes apart. */
 static bool read_part(struct reading *r, uint32_t leaf, const struct npy_field *f,
                       uint64_t stride, size_t offset) {
   struct array_column *column = &r->out->items[array_leaf_column(r->type, leaf)];
@@ -210,7 +210,7 @@ static void read_lengths(struct reading *r) {
   r->count = sequences;
 }
 
-/* Whether the elements are all there; the products of dimensions may be anything. */
+/* Whether all elements are present; products of dimensions may overflow. */
 static bool check_size(struct reading *r, size_t length) {
   const struct npy_header *h = &r->header;
   uint64_t bytes = h->record, prefix = 1;
@@ -252,8 +252,8 @@ static bool check_shape(struct reading *r, bool *last_is_tuple) {
   return true;
 }
 
-/* Whether the last dimension is that of texts, their characters being the elements. Its columns
- * are those of the type: a text is its length and its characters, as a sequence is. */
+/* Whether the last dimension holds the characters of texts. The columns are those of the type:
+ * a text is its length and its characters, like a sequence. */
 static bool is_array_of_chars(const struct npy_header *h, const struct array_type *t) {
   return !h->structured && t->leaf_count == 1 && t->leaves[0] == ARRAY_TEXT &&
          h->dimension_count == t->depth + 1 && field_fits(ARRAY_CHAR, &h->fields[0]);

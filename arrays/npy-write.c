@@ -8,14 +8,14 @@ struct writing {
   const struct array_type *type;
   const struct array_columns *columns;
   uint64_t count;      /* of elements */
-  uint64_t *text_size; /* for each part: bytes of the longest text */
+  uint64_t *text_size; /* for each component: bytes of the longest text */
   FILE *out;
   const char **problem;
 };
 
 /* ---- shape and header ---- */
 
-/* The lengths of a level are all the same: its dimension. */
+/* Checks that all lengths of a level are equal: its dimension. */
 static bool dimension(struct writing *w, uint32_t level, uint64_t *length) {
   const struct array_column *c = &w->columns->items[level];
   *length = c->length > 0 ? (uint64_t)c->as.ints[0] : 0;
@@ -151,8 +151,8 @@ bool npy_write(struct arena *arena, const struct array_type *type,
                const struct array_columns *columns, FILE *out, const char **problem) {
   struct writing w = {
       .arena = arena, .type = type, .columns = columns, .out = out, .problem = problem};
-  enum { DICTIONARY_BYTES = 256, PER_PART = 48, PER_DIMENSION = 24 };
-  const size_t room = DICTIONARY_BYTES + (size_t)type->leaf_count * PER_PART +
+  enum { DICTIONARY_BYTES = 256, PER_COMPONENT = 48, PER_DIMENSION = 24 };
+  const size_t room = DICTIONARY_BYTES + (size_t)type->leaf_count * PER_COMPONENT +
                       (size_t)type->depth * PER_DIMENSION;
   char *header = arena_alloc(arena, room);
   w.text_size = arena_alloc(arena, type->leaf_count * sizeof *w.text_size);

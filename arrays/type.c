@@ -121,7 +121,7 @@ static bool add_lengths(const struct array_column *c, uint64_t *total) {
   return true;
 }
 
-/* Whether columns are as long as the lengths before them say. */
+/* Whether columns have the lengths that the preceding columns imply. */
 static bool fit_together(const struct array_type *t, const struct array_columns *columns) {
   const struct array_column *c = columns->items;
   uint64_t count = 1, chars;

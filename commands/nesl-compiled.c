@@ -39,7 +39,7 @@ static void add_place(const struct evaluation *e, struct trail *trail, const cha
 static void add_origin(const struct evaluation *e, struct trail *trail,
                        const struct ir_program *program, const char *place) {
   uint32_t i = 1;
-  while (i < program->origin_count && program->origins[i].place != place) i++;
+  while (i < program->origin_count && program->origins[i].location != place) i++;
   add_place(e, trail, place, strlen(place));
   if (i == program->origin_count) return;
   const char *calls = program->origins[i].name;

@@ -113,7 +113,7 @@ static void add_origins(struct origins *g, struct ir_block *block) {
     if (x->origin || x->form == IR_CALL || binding_never_fails(x)) continue;
     x->origin = (uint32_t)g->list.count;
     *array_push(g->o->arena, &g->list) =
-        (struct vcode_origin){.place = arena_printf(g->o->arena, "%s:%u:%u", program->file,
+        (struct vcode_origin){.location = arena_printf(g->o->arena, "%s:%u:%u", program->file,
                                                     x->pos.line, x->pos.column),
                               .name = g->f->name->text};
   }

@@ -42,12 +42,12 @@ static uint32_t origin_within(struct inliner *in, uint32_t inner, uint32_t call)
   const struct vcode_origin *x = &in->origins.items[inner], *c = &in->origins.items[call];
   const char *led = strchr(c->name, '|');
   uint32_t both = inner;
-  if (strlen(x->name) + strlen(c->place) + strlen(c->name) < MAX_ORIGIN_NAME) {
+  if (strlen(x->name) + strlen(c->location) + strlen(c->name) < MAX_ORIGIN_NAME) {
     both = (uint32_t)in->origins.count;
     struct vcode_origin origin = {
         /* a copy: messages find the origin by this pointer */
-        arena_printf(in->o->arena, "%s", x->place),
-        arena_printf(in->o->arena, "%s|%s%s", x->name, c->place, led ? led : "")};
+        arena_printf(in->o->arena, "%s", x->location),
+        arena_printf(in->o->arena, "%s|%s%s", x->name, c->location, led ? led : "")};
     *array_push(in->o->arena, &in->origins) = origin;
   }
   *combined = both;

@@ -47,7 +47,7 @@ uint32_t stack_code_origin(struct stack_code *s, struct source_pos pos, uint32_t
   if (origin != 0 || pos.line == 0) return origin;
   if (pos.line != s->last_pos.line || pos.column != s->last_pos.column) {
     *array_push(s->arena, &s->origins) = (struct vcode_origin){
-        .place = arena_printf(s->arena, "%s:%u:%u", s->file, pos.line, pos.column),
+        .location = arena_printf(s->arena, "%s:%u:%u", s->file, pos.line, pos.column),
         .name = function_at(s->ir, pos)};
     s->last_pos = pos;
   }

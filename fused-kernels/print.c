@@ -30,7 +30,7 @@ struct printer {
 
 static bool same_origin(const struct vcode_origin *origins, uint32_t a, uint32_t b) {
   if (a == b) return true;
-  return a != 0 && b != 0 && strcmp(origins[a].place, origins[b].place) == 0 &&
+  return a != 0 && b != 0 && strcmp(origins[a].location, origins[b].location) == 0 &&
          strcmp(origins[a].name, origins[b].name) == 0;
 }
 
@@ -157,7 +157,7 @@ static bool enter_origin(struct printer *p, const struct superop_node *node) {
 static void put_origin(struct printer *p) {
   const struct vcode_origin *o = &p->origins[p->origin];
   p->column +=
-      (unsigned)fprintf(p->file, " {@ %s%s%s }", o->place, *o->name ? " " : "", o->name);
+      (unsigned)fprintf(p->file, " {@ %s%s%s }", o->location, *o->name ? " " : "", o->name);
 }
 
 /* Strings have no escapes: what stands between the quotes is what was read there. */

@@ -46,7 +46,7 @@ enum outcome { GO_ON, GIVE_UP, REPORTED };
 /* ---- reporting ---- */
 
 static const char *origin_of(const struct walk *w, const struct vcode_instruction *in) {
-  return in->origin ? w->program->origins[in->origin].place : NULL;
+  return in->origin ? w->program->origins[in->origin].location : NULL;
 }
 
 static const char *opcode_text(const struct walk *w, const struct vcode_instruction *in) {

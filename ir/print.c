@@ -332,7 +332,7 @@ void ir_print_functions(const struct ir_program *program, const bool *wanted, FI
           program->functions[program->entry].name->text);
   for (uint32_t i = 1; i < program->origin_count; i++) {
     fputs("origin ", out);
-    put_string(out, program->origins[i].place, strlen(program->origins[i].place));
+    put_string(out, program->origins[i].location, strlen(program->origins[i].location));
     putc(' ', out);
     put_string(out, program->origins[i].name, strlen(program->origins[i].name));
     putc('\n', out);

@@ -39,7 +39,7 @@ uint8_t ir_superop_kind(const struct ir_kind *kind) {
 /* ---- from text ---- */
 
 static bool same_origin(const struct vcode_origin *a, const struct vcode_origin *b) {
-  return strcmp(a->place, b->place) == 0 && strcmp(a->name, b->name) == 0;
+  return strcmp(a->location, b->location) == 0 && strcmp(a->name, b->name) == 0;
 }
 
 /* A definition has added the origins from number `from` on. Those equal to earlier ones are

@@ -68,5 +68,5 @@ const char *expanded_calls(struct flattener *f) {
   const uint32_t number = current_origin(f);
   if (number == 0) return "";
   const struct vcode_origin *call = &f->origins.items[number];
-  return arena_printf(f->arena, "|%s%s", call->place, call->name + strcspn(call->name, "|"));
+  return arena_printf(f->arena, "|%s%s", call->location, call->name + strcspn(call->name, "|"));
 }

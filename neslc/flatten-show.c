@@ -77,7 +77,7 @@ static void show_binding(struct shower *s, const char *line, size_t length) {
     fprintf(s->out, "%.*s\n", (int)suffix, line);
     return;
   }
-  const struct location w = parse_location(s->program->origins[number].place);
+  const struct location w = parse_location(s->program->origins[number].location);
   const bool same = s->last.text && w.line == s->last.line &&
                     w.name_length == s->last.name_length &&
                     memcmp(w.text, s->last.text, w.name_length) == 0;

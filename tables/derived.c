@@ -1,4 +1,4 @@
-/* derived.c - what follows from the rows of the tables, for all rooms. */
+/* derived.c - properties derived from the rows of the tables, for all rooms. */
 #include "tables/tables.h"
 
 #include <string.h>

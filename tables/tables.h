@@ -196,7 +196,7 @@ const char *operand_kind_text(enum operand_kind);
 /* The class of elements that a type word means; CLASS_INT for those that are no vector's. */
 enum elem_class type_word_class(enum type_word);
 
-/* Which operands of a permutation are what; NO_OPERAND for what it does not have. Operand 0 is
+/* The roles of a permutation's operands; NO_OPERAND where there is none. Operand 0 is
  * the values, operand 1 the index. PERMUTE's one descriptor is source and destination. */
 struct permute_operands {
   int8_t flags, defaults, source, destination;
@@ -209,15 +209,15 @@ const struct map_row *opcode_map_row(enum opcode op, enum type_word);
 
 /* The effect of its class. */
 enum opcode_effect opcode_effect(enum opcode op);
-/* Whether its results depend on its operands alone and nothing else happens: two of the same
- * operands are one, and one whose results nobody needs may go, if it does not fail. */
+/* Whether its results depend on its operands alone, without effects: equal instructions may be
+ * merged, and one that cannot fail is removable if its results are unused. */
 bool opcode_is_pure(enum opcode op);
 /* Whether the order in which such instructions are executed matters. */
 bool opcode_is_serial(enum opcode op);
-/* What elements that do not suit it end in; CVL_E_NONE if all do. */
+/* The fault of unsuitable elements; CVL_E_NONE if all are suitable. */
 enum cvl_error_kind opcode_fault(enum opcode op, enum type_word);
-/* Whether executing it may end the program: sizes may disagree, an element may be at fault, or
- * it is not pure. That there is no memory, or no INT for a length, does not count. */
+/* Whether executing it may end the program: sizes may disagree, an element may be unsuitable,
+ * or it is not pure. A lack of memory, and lengths that exceed INT, do not count. */
 bool opcode_may_fail(enum opcode op, enum type_word);
 
 #endif

@@ -1,5 +1,5 @@
-/* definitions.c - what FCODE files hold besides functions (vcode.md, section 21.5): definitions
- * of superoperators, kept as text for fused-kernels/, and the widths the file was made for.
+/* definitions.c - FCODE besides functions (vcode.md, section 21.5): definitions of
+ * superoperators, kept as text for fused-kernels/, and the declared widths.
  */
 #include "vcode/parser.h"
 
@@ -34,7 +34,7 @@ static bool take(const char **text, const char *end, const char *word) {
   return *text == end || blank(**text);
 }
 
-/* " INT 32|64 FLOAT 32|64", what the comment says after its first word. */
+/* " INT 32|64 FLOAT 32|64", the comment after its first word. */
 static bool read_widths(const char *text, size_t length, struct widths *out) {
   const char *end = text + length;
   if (!take(&text, end, "INT")) return false;
@@ -73,7 +73,7 @@ void parser_take_widths(struct parser *p) {
   p->has_widths = true;
 }
 
-/* Looks at comments and words only; what is wrong with the text is for vcode_parse to say. */
+/* Examines comments and words only; vcode_parse reports errors. */
 bool vcode_recorded_widths(const char *text, size_t length, struct widths *out) {
   static const char mark[] = "% widths";
   const size_t mark_length = sizeof mark - 1;

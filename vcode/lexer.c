@@ -46,8 +46,8 @@ static bool begins(const char *text, size_t length, const char *mark) {
   return length >= strlen(mark) && memcmp(text, mark, strlen(mark)) == 0;
 }
 
-/* A comment; one that starts with @ is remembered as an origin, the first that tells the widths
- * as just that, and one that asks for all digits of floats. False if it never closes. */
+/* A comment. Remembers the latest that starts with @ as an origin, the first that declares
+ * widths, and whether one asks for all digits of floats. False if it is not closed. */
 static bool comment(struct lexer *lx) {
   struct source_pos pos = lx->pos;
   const char *start = lx->next + 1;

@@ -12,7 +12,7 @@ enum token_kind {
   TOKEN_STRING,  /* text is between the quotes */
   TOKEN_OPEN,
   TOKEN_CLOSE,
-  TOKEN_BAD, /* a fault, already reported */
+  TOKEN_BAD, /* an error, already reported */
   TOKEN_END
 };
 
@@ -28,7 +28,7 @@ struct lexer {
   const char *next, *end;
   struct source_pos pos;
   struct diag_list *diags;
-  bool cut; /* the text ended inside something, or is not text: more faults would mislead */
+  bool cut;           /* the text is truncated or not text: further errors would mislead */
   const char *origin; /* inside of the latest {@ ... } comment, NULL before any */
   size_t origin_length;
   bool exact_floats;  /* there was a comment {% floats 17 } */
@@ -39,17 +39,18 @@ struct lexer {
 
 void lexer_init(struct lexer *, const char *file, const char *text, size_t length,
                 struct diag_list *diags);
-/* The next token. Faults (stray bytes, what is never closed) are reported and come as BAD. */
+/* The next token. Errors (stray bytes, unclosed strings and comments) are reported and returned
+ * as BAD. */
 struct token lexer_next(struct lexer *);
-/* After the word `fused`: goes on to the next `fused` or FUNC (or the end) and returns where
- * the definition ends, blanks and comments behind it left out. Its inside is not looked at, but
- * a comment or a string that never closes and bytes that no text has are reported. */
+/* After the word `fused`: skips to the next `fused` or FUNC (or the end) and returns the end of
+ * the definition, without trailing blanks and comments. The definition is not parsed, but
+ * unclosed comments and strings and bytes that are not text are reported. */
 const char *lexer_skip_definition(struct lexer *);
 /* Whether a definition or a function begins with the word text[0..n). */
 bool lexer_begins_item(const char *text, size_t n);
-/* Which token a maximal run of word bytes, not empty, is: INTEGER, REAL or WORD. */
+/* The kind of a maximal, non-empty run of word bytes: INTEGER, REAL or WORD. */
 enum token_kind lexer_classify(const char *text, size_t n);
-/* Whether the byte can stand in a word. */
+/* Whether the byte may be part of a word. */
 bool lexer_word_byte(unsigned char c);
 
 #endif

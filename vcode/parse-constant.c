@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-/* An integer; "SUBJECT WHAT" says what is wanted. The parts are only put together for a fault:
- * most programs have none and millions of instructions. */
+/* An integer; "SUBJECT WHAT" describes what is expected, and is formatted only for an error:
+ * most programs have none, and millions of instructions. */
 bool parser_integer(struct parser *p, const char *subject, const char *what, int64_t *out) {
   if (p->token.kind != TOKEN_INTEGER) {
     return parser_expected(p, arena_printf(p->arena, "%s %s", subject, what));
@@ -20,7 +20,7 @@ bool parser_integer(struct parser *p, const char *subject, const char *what, int
   return true;
 }
 
-/* An integer that is not negative. */
+/* A non-negative integer. */
 bool parser_count(struct parser *p, const char *subject, const char *what, int64_t *out) {
   struct source_pos pos = p->token.pos;
   if (!parser_integer(p, subject, what, out)) return false;

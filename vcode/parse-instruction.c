@@ -1,5 +1,5 @@
 /* parse-instruction.c - one instruction: its opcode, what must follow it, the links of IF, ELSE
- * and ENDIF, and the origin in force. An IF that is open is an index on a list: no recursion.
+ * and ENDIF, and the current origin. Open IFs are indices on a list: there is no recursion.
  */
 #include "vcode/parser.h"
 
@@ -208,7 +208,7 @@ static bool begins_statement(const struct parser *p) {
   return p->word != NULL && p->word->number < OPC_COUNT;
 }
 
-/* After a fault: on to the next word that can begin a statement, past the one at fault. */
+/* After an error: skips the faulty word, up to the next that can begin a statement. */
 void parser_recover(struct parser *p) {
   if (p->token.text == p->begun && p->token.kind != TOKEN_END) parser_next(p);
   while (p->token.kind != TOKEN_END && !begins_statement(p)) parser_next(p);

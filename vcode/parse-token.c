@@ -1,4 +1,4 @@
-/* parse-token.c - tokens as the parser sees them, and what it says when it expected others. */
+/* parse-token.c - the parser's current token, and errors about unexpected tokens. */
 #include "vcode/parser.h"
 
 #include <string.h>
@@ -14,7 +14,7 @@ void parser_next(struct parser *p) {
                                         : NULL;
 }
 
-/* What the next token is, in words. */
+/* The next token in words. */
 const char *parser_found(struct parser *p) {
   struct token t = p->token;
   switch (t.kind) {

@@ -1,6 +1,6 @@
 /* parser.c - tokens into the program model (vcode.md, section 3): functions, and the links
- * between them. After a fault the parser goes on at the next word that can begin a statement,
- * so that one run reports several.
+ * between them. After an error the parser continues at the next word that can begin a
+ * statement, so that one run reports several.
  */
 #include "vcode/parser.h"
 
@@ -42,7 +42,7 @@ static bool signature(struct parser *p, struct vcode_function *f) {
   return type_list(p, &f->out_count, &f->out);
 }
 
-/* Makes p->defined reach the number. */
+/* Extends p->defined to the number. */
 static uint32_t *defined_at(struct parser *p, const struct name *name) {
   while (p->defined.count <= name->number) *array_push(p->arena, &p->defined) = 0;
   return &p->defined.items[name->number];
@@ -72,7 +72,7 @@ static bool header(struct parser *p, struct vcode_function *f) {
 
 /* RET, FUNC or the end of the text ended the body: is everything closed? */
 static void body_end(struct parser *p, const struct vcode_function *f) {
-  if (p->lexer.cut || f->name == NULL) return; /* said enough */
+  if (p->lexer.cut || f->name == NULL) return; /* reported already */
   if (p->open.count != 0) {
     const struct vcode_instruction *opener = &p->code.items[p->open.items[p->open.count - 1]];
     parser_report(p, p->token.pos,
@@ -175,7 +175,7 @@ static bool at_function(const struct parser *p) {
   return p->word != NULL && p->word->number == OPC_FUNC;
 }
 
-/* What stands outside functions: functions and definitions of superoperators. */
+/* The top level: functions and definitions of superoperators. */
 static void items(struct parser *p) {
   parser_next(p);
   while (p->token.kind != TOKEN_END && !too_many(p)) {
@@ -199,7 +199,7 @@ static void items(struct parser *p) {
   }
 }
 
-/* vcode_parse, within reach of the arena's jump. */
+/* vcode_parse under a memory guard. */
 static struct vcode_program *read_program(struct arena *arena, const char *file,
                                           const char *text, size_t length, struct widths widths,
                                           struct diag_list *diags) {

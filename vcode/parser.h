@@ -12,7 +12,7 @@
 
 enum { MOST_ERRORS = 20, NEAR_ENOUGH = 2, SHOWN = 40 }; /* errors, edits, bytes of a word */
 
-/* Words with a meaning that are not opcodes, numbered after them in the table of names. */
+/* Reserved words that are not opcodes, numbered after them in the table of names. */
 enum reserved {
   R_INT = OPC_COUNT,
   R_FLOAT,
@@ -47,7 +47,7 @@ struct parser {
   struct diag_list *diags;
   const char *file;
   struct widths widths;
-  bool has_widths;     /* the file says so */
+  bool has_widths;     /* the file declares them */
   int64_t least, most; /* INT literals */
   ARRAY(struct vcode_fused) fused;
   ARRAY(struct vcode_function) functions;
@@ -56,33 +56,34 @@ struct parser {
   struct elements elements;
   ARRAY(uint32_t) defined; /* by number of name: function index + 1, or 0 */
   ARRAY(struct vcode_origin) origins;
-  const char *origin_seen; /* the latest comment looked at for one */
-  uint32_t origin;         /* in force: index into origins, or 0 */
+  const char *origin_seen; /* the latest comment examined for one */
+  uint32_t origin;         /* the current one: index into origins, or 0 */
   const char *begun;       /* where the latest statement begins */
-  size_t errors_before;    /* that the list of diagnostics held */
+  size_t errors_before;    /* in the list of diagnostics before the parse */
 };
 
 /* ---- parse-token.c ---- */
 
 /* An error at pos. */
 void parser_report(struct parser *, struct source_pos pos, const char *message);
-/* Goes on to the next token. */
+/* Reads the next token. */
 void parser_next(struct parser *);
-/* What the next token is, in words. */
+/* The next token in words. */
 const char *parser_found(struct parser *);
-/* Reports "WHAT, found FOUND" at the next token, unless it was reported already; false. */
+/* Reports "WHAT, found FOUND" at the next token, unless reported already; returns false. */
 bool parser_expected(struct parser *, const char *what);
-/* The same where a type word should stand: a near miss gets a suggestion. */
+/* The same where a type word is expected: a near miss gets a suggestion. */
 bool parser_expected_type(struct parser *, const char *what);
 /* Whether the next token may name a function. */
 bool parser_at_name(struct parser *);
 
-/* ---- parse-constant.c: each reads what stands at the next token, or reports and is false ----
+/* ---- parse-constant.c: each parses at the next token, or reports an error and returns false
+ * ----
  */
 
-/* An integer in the range of INT; "SUBJECT WHAT" says what was expected. */
+/* An integer in the range of INT; "SUBJECT WHAT" describes what is expected. */
 bool parser_integer(struct parser *, const char *subject, const char *what, int64_t *out);
-/* One that is not negative. */
+/* A non-negative one. */
 bool parser_count(struct parser *, const char *subject, const char *what, int64_t *out);
 /* What follows CONST. */
 bool parser_constant(struct parser *, struct vcode_instruction *out);
@@ -93,17 +94,17 @@ bool parser_constant(struct parser *, struct vcode_instruction *out);
 bool parser_at_definition(const struct parser *);
 /* The definition that begins at the next token, added to the program. */
 void parser_definition(struct parser *);
-/* Where the first function or definition begins: takes the widths the file says it was made
- * for, which must be those of the parse. */
+/* At the first function or definition: takes the widths the file declares, which must be those
+ * of the parse. */
 void parser_take_widths(struct parser *);
 
 /* ---- parse-instruction.c ---- */
 
 /* One instruction with all that follows it, added to the function being read. */
 bool parser_statement(struct parser *);
-/* Makes the comment before the next token the origin in force, if it is one. */
+/* Makes the comment before the next token the current origin, if it is one. */
 void parser_take_origin(struct parser *);
-/* After a fault: on to the next word that can begin a statement, past the one at fault. */
+/* After an error: skips the faulty word, up to the next that can begin a statement. */
 void parser_recover(struct parser *);
 
 #endif

@@ -1,7 +1,7 @@
 /* print-reference.c - writes docs/vcode-reference.md from the tables, to standard output.
  *
- * One section for each class of opcodes, one row for each opcode: what it takes, what it
- * leaves, which sizes must agree, what it does. A test compares the committed page with this.
+ * One section for each class of opcodes, one row for each opcode: operands,
+ * results, sizes that must agree, meaning. A test compares the committed page with this.
  */
 #include "tables/tables.h"
 
@@ -133,7 +133,8 @@ static void print_marks(void) {
          "Comments before the first function that Ravel reads and others skip:\n\n"
          "- `{%% widths INT 64 FLOAT 64 }`: the widths that the program was made for.\n"
          "- `{%% floats 17 }`: `FWRITE FLOAT` writes 17 digits, which read back as the same\n"
-         "  numbers, and not 15. `neslc` writes it where a program writes values to be read again.\n");
+         "  numbers, and not 15. `neslc` writes it where a program writes values to be read "
+         "again.\n");
 }
 
 int main(void) {

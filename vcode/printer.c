@@ -15,7 +15,7 @@ static void put_int(FILE *s, int64_t x) {
   fwrite(text, 1, format_int(text, x), s);
 }
 
-/* A literal needs a point, and an infinity is one that overflows. */
+/* A literal needs a decimal point; an infinity is written as a literal that overflows. */
 size_t vcode_format_real(char *dst, double x) {
   size_t n = format_float_exact(dst, x);
   if (isinf(x)) return (size_t)sprintf(dst, x < 0 ? "-1.0E999" : "1.0E999");
@@ -116,17 +116,17 @@ static void put_types(FILE *s, const char *word, uint32_t count, const uint8_t *
   }
 }
 
-/* Whether an instruction of this origin needs none written where `in_force` is. */
+/* Whether an instruction of this origin inherits it from the current one. */
 static bool same_origin(const struct vcode_program *program, uint32_t origin,
-                        uint32_t in_force) {
-  if (origin == 0 || origin == in_force) return true;
-  const struct vcode_origin *a = &program->origins[origin], *b = &program->origins[in_force];
-  return in_force != 0 && strcmp(a->place, b->place) == 0 && strcmp(a->name, b->name) == 0;
+                        uint32_t current) {
+  if (origin == 0 || origin == current) return true;
+  const struct vcode_origin *a = &program->origins[origin], *b = &program->origins[current];
+  return current != 0 && strcmp(a->location, b->location) == 0 && strcmp(a->name, b->name) == 0;
 }
 
 static void put_origin(FILE *s, const struct vcode_origin *origin) {
   put(s, "{@ ");
-  put(s, origin->place);
+  put(s, origin->location);
   put(s, " ");
   put(s, origin->name);
   put(s, *origin->name ? " }\n" : "}\n");
@@ -147,8 +147,9 @@ static void put_function(FILE *s, const struct vcode_program *program,
   }
   put(s, "\n");
   unsigned depth = 0;
-  uint32_t origin = 0;                                     /* in force */
-  for (uint32_t k = 0; k < f->length && !ferror(s); k++) { /* or nobody wants the rest */
+  uint32_t origin = 0; /* the current one */
+  for (uint32_t k = 0; k < f->length && !ferror(s);
+       k++) { /* a failed stream ends the printing */
     const struct vcode_instruction *i = &f->code[k];
     if (i->op == OPC_ELSE || i->op == OPC_ENDIF) depth--;
     if (!same_origin(program, i->origin, origin)) {

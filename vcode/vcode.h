@@ -1,8 +1,8 @@
 /* vcode.h - the VCODE and FCODE languages: the program model, its parser and its printer.
  *
  * vcode_parse turns text into a `struct vcode_program`, exactly as written (stack code, every
- * instruction with its position), or reports all that is wrong with it. vcode_print writes a
- * program that parses to an equal one. Nothing here knows how programs run.
+ * instruction with its position), or reports its errors. vcode_print writes a program that
+ * parses to an equal one. Nothing here knows how programs run.
  *
  * Definition: the VCODE language document, sections 2, 3, 11, 16 and 21.
  */
@@ -61,15 +61,15 @@ struct vcode_instruction {
 
 /* {@ file:line:column name } (section 21.7). */
 struct vcode_origin {
-  const char *place; /* "file:line:column" */
-  const char *name;  /* the source function, "" if not given; of code that took the place of
-                        calls, then "|" and the place of each, innermost first */
+  const char *location; /* "file:line:column" */
+  const char *name; /* the source function, "" if not given; for expanded code followed by "|"
+                       and the location of each call around it, innermost first */
 };
 
 /* The definition of a superoperator, from the word `fused` up to the next definition or
- * function: its text only, which fused-kernels/ understands. */
+ * function: its text only, which fused-kernels/ parses. */
 struct vcode_fused {
-  const char *file;      /* it stands in: the program's, or that of the definitions */
+  const char *file;      /* that contains it: the program's, or that of the definitions */
   struct source_pos pos; /* of the word `fused` */
   const char *text;      /* begins with it; the arena's */
   size_t length;
@@ -91,46 +91,46 @@ struct vcode_program {
   uint32_t function_count;
   uint32_t entry;                         /* index of MAIN or 0 */
   struct vcode_origin *origins;           /* [0] is unused */
-  uint32_t origin_count, origin_capacity; /* capacity: how many there is room for */
+  uint32_t origin_count, origin_capacity; /* capacity: allocated entries */
   struct vcode_fused *fused;              /* definitions in the order of the file */
   uint32_t fused_count;
-  bool has_widths;      /* the file says for which widths it was optimised */
+  bool has_widths;      /* the file declares the widths it was optimised for */
   struct widths widths; /* those of the parse */
-  bool exact_floats;    /* the file says that FWRITE FLOAT writes all digits */
+  bool exact_floats;    /* the file declares that FWRITE FLOAT writes all digits */
 };
 
-/* Reads what a comment {@ ... } says after the @, into the arena. False if it is not
+/* Parses the text after the @ of a comment {@ ... } into the arena. False unless it is
  * file:line:column and perhaps a name: then it is an ordinary comment. */
 bool vcode_read_origin(struct arena *, const char *text, size_t length, struct vcode_origin *);
 
-/* The widths a file says it was optimised for, in a comment {% widths INT 64 FLOAT 64 } before
- * its first definition and function; false if it does not say. For choosing the widths of
- * vcode_parse, which reports it as an error if others are given. */
+/* The widths a file was optimised for, declared by a comment {% widths INT 64 FLOAT 64 } before
+ * its first definition and function; false without one. Use them for vcode_parse, which reports
+ * an error if others are given. */
 bool vcode_recorded_widths(const char *text, size_t length, struct widths *);
 
 /* Parses text[0..length) (any bytes). All memory is the arena's, which must outlive the
  * program; `file` is borrowed. Integer literals must fit widths.int_elem. On any error NULL,
  * with at least the first one in diags (undefined functions with a suggestion, duplicate
  * names, unbalanced IF, every lexical and syntactic fault, each with line and column; parsing
- * goes on after an error where that is safe, at most 20 are kept). Nesting and sizes are
- * limited by memory only. Out of memory: NULL and a diagnostic that says so. */
+ * continues after an error where that is safe, at most 20 are kept). Nesting and sizes are
+ * limited by memory only. Without memory: NULL and a diagnostic. */
 struct vcode_program *vcode_parse(struct arena *, const char *file, const char *text,
                                   size_t length, struct widths, struct diag_list *diags);
 
 /* Adds the superoperator definitions of a file that holds nothing else (the `.sop` beside a
- * 2012-style `.fcode`) to a parsed program, behind those it has. False with an error in diags,
- * and the program as it was, if something else stands there, a comment never closes, or memory
- * fails. `file` is borrowed, the text is copied. */
+ * 2012-style `.fcode`) to a parsed program, after those it has. False with an error in diags,
+ * and the program unchanged, if the file holds anything else, a comment is not closed, or
+ * memory fails. `file` is borrowed, the text is copied. */
 bool vcode_parse_definitions(struct arena *, struct vcode_program *, const char *file,
                              const char *text, size_t length, struct diag_list *diags);
 
 /* Writes the program in canonical layout: its widths if it has any, the definitions, then one
  * instruction a line, indented by IF depth. An instruction without an origin that follows one
- * with an origin in its function gets that one when the text is read again. */
+ * with an origin in its function inherits that one when the text is parsed. */
 void vcode_print(const struct vcode_program *, FILE *);
-/* A FLOAT as a literal of the language that reads back as the same number, infinities included
- * (there is none for NaN: format_float_exact's word for it). dst has NUMBER_TEXT_MAX bytes; the
- * length. */
+/* A FLOAT as a literal that parses to the same number, infinities included (NaN has no literal:
+ * it is written as by format_float_exact). dst has NUMBER_TEXT_MAX bytes; returns the length.
+ */
 size_t vcode_format_real(char *dst, double x);
 
 #endif

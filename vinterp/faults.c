@@ -18,7 +18,7 @@ enum {
 /* ---- telling ---- */
 
 static const char *origin_of(const struct machine *m, uint32_t origin) {
-  return origin ? m->program->origins[origin].place : NULL;
+  return origin ? m->program->origins[origin].location : NULL;
 }
 
 static const char *function_name(const struct machine *m, uint32_t location) {

@@ -123,7 +123,7 @@ Test(driver, origins) {
   const struct ir_binding *last = &body->bindings[body->count - 1];
   cr_assert_eq(last->op, OPC_DIV);
   cr_assert_neq(last->origin, 0);
-  cr_expect_str_eq(result->origins[last->origin].place, "test.vcode:5:1");
+  cr_expect_str_eq(result->origins[last->origin].location, "test.vcode:5:1");
   cr_expect_str_eq(result->origins[last->origin].name, "FN");
   fixture_free(&t);
 }

@@ -36,7 +36,7 @@ Test(parse, nodes_in_the_order_of_closing_parentheses) {
             op->outputs[2] == 10);
   cr_expect(op->nodes[0].pos.line == 2 && op->nodes[0].pos.column == 9);
   cr_expect_eq(op->nodes[0].origin, 0);
-  cr_expect_str_eq(l.program->origins[op->nodes[1].origin].place, "p.nesl:3:1");
+  cr_expect_str_eq(l.program->origins[op->nodes[1].origin].location, "p.nesl:3:1");
   cr_expect_str_eq(l.program->origins[op->nodes[6].origin].name, "sum");
   unload(&l);
 }
@@ -224,9 +224,9 @@ static void check_round_trip(const char *text, struct widths widths) {
     for (uint32_t i = 0; i < a->node_count && i < b->node_count; i++) {
       const struct vcode_origin *x = &l.program->origins[a->nodes[i].origin],
                                 *y = &again.program->origins[b->nodes[i].origin];
-      bool located = x->place != NULL && y->place != NULL;
-      cr_expect(a->nodes[i].op == OPC_CONST /* cannot fail */ || x->place == y->place ||
-                    (located && strcmp(x->place, y->place) == 0),
+      bool located = x->location != NULL && y->location != NULL;
+      cr_expect(a->nodes[i].op == OPC_CONST /* cannot fail */ || x->location == y->location ||
+                    (located && strcmp(x->location, y->location) == 0),
                 "%s", once);
     }
     char *twice = printed(&again, k);

@@ -31,7 +31,7 @@ Test(fused, origins_of_nodes_are_the_programs) {
   cr_expect_eq(t.ir->origin_count, 3, "an origin that occurs twice is one");
   uint32_t origin = ops[0]->nodes[0].origin;
   cr_assert(origin != 0 && origin < t.ir->origin_count);
-  cr_expect_str_eq(t.ir->origins[origin].place, "p.nesl:2:3");
+  cr_expect_str_eq(t.ir->origins[origin].location, "p.nesl:2:3");
   cr_expect_eq(ops[1]->nodes[1].origin, origin);
   cr_expect_eq(ops[1]->nodes[0].origin, 0);
   cr_expect_eq(ops[0]->nodes[0].pos.line, 1);

@@ -514,7 +514,7 @@ static void parse_all(struct parser *p) {
   while (scanner_take(s, "origin")) {
     if (p->origins.count == 0)
       *array_push(p->arena, &p->origins) = (struct vcode_origin){"", ""};
-    struct vcode_origin origin = {.place = parse_text(p)};
+    struct vcode_origin origin = {.location = parse_text(p)};
     origin.name = parse_text(p);
     *array_push(p->arena, &p->origins) = origin;
   }

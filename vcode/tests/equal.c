@@ -1,4 +1,4 @@
-/* equal.c - comparison of programs field by field, and the way through text and back. */
+/* equal.c - comparison of programs field by field, and the round trip through text. */
 #include "vcode/tests/equal.h"
 
 #include <stdlib.h>
@@ -56,7 +56,7 @@ static bool same_argument(const struct vcode_instruction *a,
 static bool same_origin(const struct vcode_program *a, uint32_t i,
                         const struct vcode_program *b, uint32_t j) {
   if (i == 0 || j == 0) return i == j;
-  return strcmp(a->origins[i].place, b->origins[j].place) == 0 &&
+  return strcmp(a->origins[i].location, b->origins[j].location) == 0 &&
          strcmp(a->origins[i].name, b->origins[j].name) == 0;
 }
 

@@ -1,4 +1,4 @@
-/* fixture.h - parsing a text in a test: heap, arena, diagnostics and result in one place. */
+/* fixture.h - parsing a text in a test: a struct of heap, arena, diagnostics and result. */
 #ifndef RAVEL_VCODE_TESTS_FIXTURE_H
 #define RAVEL_VCODE_TESTS_FIXTURE_H
 

@@ -1,9 +1,9 @@
 /* fuzz-loader.c - any bytes at all through the loader, with libFuzzer (clang, RAVEL_FUZZ).
  *
- * What parses must print as a program that parses to an equal one; where the let-form's room
- * is built too, building and verifying it must neither crash nor break its own rules; and the
- * superoperators of a program must come back from their printed form the same. The
- * first byte of the input chooses the widths. Run: fuzz-loader CORPUS vcode/tests/seeds
+ * What parses must print as a program that parses to an equal one; where ir/ is built too,
+ * building and verifying the let-form must not crash; and the superoperators of a program must
+ * round-trip through their printed form. The first byte of the input chooses the widths. Run:
+ * fuzz-loader CORPUS vcode/tests/seeds
  */
 #include "vcode/tests/equal.h"
 
@@ -27,7 +27,7 @@ static void fail(const char *what, const struct diag_list *diags) {
 }
 
 #ifdef RAVEL_FUZZ_FUSED
-/* Definition k, which `op` was parsed from, once more from its printed form. */
+/* Parses the printed form of `op`, which was parsed from definition k. */
 static void check_printed(struct arena *arena, const struct vcode_program *program,
                           const struct superop *op, struct diag_list *diags) {
   char *text = NULL;

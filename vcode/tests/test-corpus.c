@@ -1,5 +1,5 @@
-/* test-corpus.c - the shared corpus, where it is there: what is well formed parses and comes
- * back from its printed form the same; what is not is refused at a line that its .why names. */
+/* test-corpus.c - the shared corpus, where it is there: well formed programs parse and
+ * round-trip through their printed form; others are refused at a line that their .why names. */
 #include "vcode/tests/fixture.h"
 
 #include <criterion/criterion.h>

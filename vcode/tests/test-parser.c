@@ -1,9 +1,9 @@
-/* test-parser.c - the loader's model, its messages with their places, and its limits. */
+/* test-parser.c - the loader's model, its messages with their positions, and its limits. */
 #include "vcode/tests/fixture.h"
 
 #include <criterion/criterion.h>
 
-/* ---- what is well formed ---- */
+/* ---- well formed programs ---- */
 
 Test(parser, keeps_positions_and_links) {
   static const char text[] = "FUNC TEST CONST BOOL T\n  IF\n CONST INT 1 ELSE\nENDIF RET\n";
@@ -91,9 +91,9 @@ Test(parser, origins_last_until_the_next_or_the_end_of_the_function) {
   parse_bytes_as(&p, text, strlen(text), classic);
   cr_assert_not_null(p.program);
   cr_expect_eq(p.program->functions[0].code[0].origin, 0);
-  cr_expect_str_eq(origin_of(&p, 0, 1)->place, "p.nesl:3:14");
+  cr_expect_str_eq(origin_of(&p, 0, 1)->location, "p.nesl:3:14");
   cr_expect_str_eq(origin_of(&p, 0, 2)->name, "f");
-  cr_expect_str_eq(origin_of(&p, 0, 3)->place, "p.nesl:4:1");
+  cr_expect_str_eq(origin_of(&p, 0, 3)->location, "p.nesl:4:1");
   cr_expect_str_eq(origin_of(&p, 0, 3)->name, "");
   cr_expect_eq(p.program->functions[1].code[0].origin, 0);
   parsed_free(&p);
@@ -115,7 +115,7 @@ Test(parser, malformed_origins_are_comments) {
   }
 }
 
-/* ---- faults: the first one's place, and what it must say ---- */
+/* ---- errors: position and text of the first ---- */
 
 static const struct fault {
   const char *text;
