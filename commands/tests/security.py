@@ -259,7 +259,7 @@ class Layer(unittest.TestCase):
              "commands/plugin.c",         # back ends
              "vinterp/evaluate.c",        # /dev/null
              "vinterp/limits.c", "vinterp/results.c",  # /proc, tmpfile
-             "cvl-cpu/device.c", "cvl-cpu/native-compile.c",  # /proc, the cache
+             "cvl-cpu/device.c", "cvl-cpu/compile.c",  # /proc, the cache
              "cvl-cpu/child.c"}           # the compiler
     CALLS = re.compile(r"\b(fopen|fopen64|freopen|open|openat|creat|opendir|mkstemp\w*|mkostemp\w*|"
                        r"mkdtemp|tmpfile|popen|system|fork|vfork|posix_spawnp?|exec[lv]p?e?|dlopen|"
