@@ -1,6 +1,6 @@
 /* counts.hpp - prefix sums of counts, for PACK and for descriptors: a block of threads makes
- * the sum of its tile, one block makes prefixes of those sums, and whoever needs a prefix
- * within a tile adds the two. Sums stop at 2^63: what is there is too large, whatever follows.
+ * the sum of its tile, one block makes prefixes of those sums, and a prefix within a
+ * tile is the sum of the two. Sums saturate at 2^63, which is too large in any case.
  */
 #ifndef RAVEL_CUDA_COUNTS_HPP
 #define RAVEL_CUDA_COUNTS_HPP

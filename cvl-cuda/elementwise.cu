@@ -87,8 +87,8 @@ static cvl_value start_of(const cvl_value &v) {
   return start;
 }
 
-/* The operation on the values of the segments, spread like the operands: nobody waits, and no
- * kernel touches the elements. */
+/* The operation on the values of the segments, spread like the operands, without a wait and
+ * without a kernel on the elements. */
 static void map_spread(context &c, uint64_t site, cvl_op op, unsigned arity, const cvl_value *v,
                        cvl_segdes *d, cvl_value *out) {
   cvl_value of_segments[3], result;

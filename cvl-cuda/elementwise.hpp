@@ -122,7 +122,7 @@ template <class ROW> HD uint8_t row_of(const uint8_t (&v)[3]) {
   return ROW::of(v[0], v[1], v[2]);
 }
 
-/* Index k stands for word k, or for the flags that do not fill one. */
+/* Index k is that of word k, or of the flags that do not fill a word. */
 template <class ROW, int ARITY> struct flags_body {
   plain_operand<uint8_t> flags[ARITY];
   plain_operand<uint64_t> words[ARITY]; /* the same */
@@ -154,7 +154,7 @@ template <class ROW, int ARITY> struct flags_body {
   }
 };
 
-/* Vectors begin where blocks of memory do, which words may stand at. */
+/* Vectors begin where blocks of memory do, which are aligned for words. */
 template <class ROW, int ARITY>
 ref<cvl_vector> map_flags(work &w, const plain_operand<uint8_t> (&x)[ARITY], int64_t n) {
   const ref<cvl_vector> r = w.make(CVL_BOOL, n);

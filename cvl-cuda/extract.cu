@@ -1,6 +1,6 @@
 /* extract.cu - one element of each segment: EXTRACT reads it, REPLACE sets it. One launch each
  * on a device; EXTRACTs of tuples one for up to 16 vectors in a row. REPLACE writes into the
- * memory of a vector that nobody else holds; else it copies and replaces in one. */
+ * memory of a vector without other references; else it copies and replaces in one. */
 #include "cvl-cuda/moves.hpp"
 #include "cvl-cuda/ops.hpp"
 

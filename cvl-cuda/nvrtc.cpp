@@ -34,7 +34,7 @@ struct nvrtc_functions {
   int (*watch)(program_handle, int (*stop)(void *, void *), void *payload);
 };
 
-/* Where NVRTC may be: the system's own search, then the usual places of the toolkit. */
+/* Where NVRTC may be: the system's own search, then the usual directories of the toolkit. */
 static std::vector<std::string> usual_libraries() {
   static const char *const names[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"};
   std::vector<std::string> found(names, names + 3);

@@ -247,7 +247,7 @@ template <class T> struct same_element {
 } // namespace
 
 /* A copy that moves at most a quarter of the block, and only where that frees megabytes. */
-enum : size_t { TRIM_SHARE = 4, TRIM_LEAST = (size_t)16 << 20 };
+enum : size_t { TRIM_RATIO = 4, TRIM_LEAST = (size_t)16 << 20 };
 
 template <class T> static void copy_elements(context &c, cvl_vector &v, const ref<block> &to) {
   const same_element<T> f{pointer_to<const T>(v.device->at)};
@@ -257,7 +257,7 @@ template <class T> static void copy_elements(context &c, cvl_vector &v, const re
 
 void trim(context &c, cvl_vector &v) {
   const size_t width = elem_info(v.elem)->bytes, bytes = (size_t)v.length * width;
-  if (!v.device || bytes > v.device->bytes / TRIM_SHARE || v.device->bytes - bytes < TRIM_LEAST)
+  if (!v.device || bytes > v.device->bytes / TRIM_RATIO || v.device->bytes - bytes < TRIM_LEAST)
     return;
   const ref<block> to(c.memory.try_take(memory_space::device, bytes));
   if (!to) return;

@@ -12,7 +12,7 @@ namespace {
 
 /* ---- on the device ---- */
 
-constexpr int PIECE_BITS = 15;
+constexpr int TILE_BITS = 15;
 
 template <class C, class T>
 void scan_on_device(work &w, const segments &d, const operand<T> &x, int64_t longest,
@@ -32,9 +32,9 @@ void scan_on_device(work &w, const segments &d, const operand<T> &x, int64_t lon
   }
   w.run(launch_blocks("scan", p.short_blocks + p.longer.candidates, p));
   if (!more) return;
-  const bool many = longest > (int64_t)1 << (CHUNK_BITS + PIECE_BITS);
-  const ptr<T> above = many ? w.scratch<T>(slots(d, CHUNK_BITS + PIECE_BITS)) : ptr<T>{};
-  scan_totals<C>(d, longest, CHUNK_BITS, PIECE_BITS, p.of_chunks, above,
+  const bool many = longest > (int64_t)1 << (CHUNK_BITS + TILE_BITS);
+  const ptr<T> above = many ? w.scratch<T>(slots(d, CHUNK_BITS + TILE_BITS)) : ptr<T>{};
+  scan_totals<C>(d, longest, CHUNK_BITS, TILE_BITS, p.of_chunks, above,
                  [&](auto u) { w.run(launch_blocks("scan-totals", u.tiles.candidates, u)); });
   p.last = true;
   p.short_blocks = 0;
@@ -44,7 +44,7 @@ void scan_on_device(work &w, const segments &d, const operand<T> &x, int64_t lon
 /* ---- on the host ---- */
 
 /* The tree, one element after another: for each level the prefixes of its current window, after
- * 0, 1, 2 ... steps of Kogge and Stone, and what stands before the window. */
+ * 0, 1, 2 ... steps of Kogge and Stone, and the prefix before the window. */
 template <class C> struct host_prefix {
   using T = typename C::type;
   static constexpr int LEVELS = 12, STEPS = 5;

@@ -13,7 +13,7 @@ namespace ravel {
 enum { OFFSETS_THREADS = 512, OFFSETS_EACH = 8, OFFSETS_TILE = OFFSETS_THREADS * OFFSETS_EACH };
 
 /* The index of the r-th length of thread t: a warp reads adjacent ones. */
-HD inline int64_t place_in_tile(int t, int r) {
+HD inline int64_t index_in_tile(int t, int r) {
   return (int64_t)(t / WARP * WARP * OFFSETS_EACH + r * WARP + t % WARP);
 }
 
@@ -34,12 +34,12 @@ template <class T> struct sum_lengths {
     block.each([&](int t) {
       T x[OFFSETS_EACH];
       for (int r = 0; r < OFFSETS_EACH; r++) {
-        const int64_t k = block.index() * OFFSETS_TILE + place_in_tile(t, r);
+        const int64_t k = block.index() * OFFSETS_TILE + index_in_tile(t, r);
         x[r] = k < count ? lengths[k] : 0;
       }
       uint64_t all = 0;
       for (int r = 0; r < OFFSETS_EACH; r++) {
-        const int64_t k = block.index() * OFFSETS_TILE + place_in_tile(t, r);
+        const int64_t k = block.index() * OFFSETS_TILE + index_in_tile(t, r);
         if (x[r] < 0) bad.report(CVL_E_NEGATIVE_LENGTH, k, x[r], 0, 0);
         all = add(all, x[r] < 0 ? (uint64_t)TOO_LARGE : (uint64_t)x[r]);
       }
@@ -84,7 +84,7 @@ template <class T> struct write_offsets {
     block.each([&](int t) {
       T length[OFFSETS_EACH];
       for (int r = 0; r < OFFSETS_EACH; r++) {
-        const int64_t k = first + place_in_tile(t, r);
+        const int64_t k = first + index_in_tile(t, r);
         length[r] = k < count ? lengths[k] : 0;
       }
       carry[t] = negative[t] = 0;
@@ -95,7 +95,7 @@ template <class T> struct write_offsets {
         if (length[r] >= 0) continue;
         negative[t] = 1;
         if (sums == nullptr)
-          bad.report(CVL_E_NEGATIVE_LENGTH, first + place_in_tile(t, r), length[r], 0, 0);
+          bad.report(CVL_E_NEGATIVE_LENGTH, first + index_in_tile(t, r), length[r], 0, 0);
       }
     });
     block.ballot(negative, negative);
@@ -137,7 +137,7 @@ template <class T> struct write_offsets {
     const bool good = all < TOO_LARGE;
     bool reported = start == TOO_LARGE; /* by an earlier tile */
     for (int r = 0; r < OFFSETS_EACH; r++) {
-      const int64_t k = tile * OFFSETS_TILE + place_in_tile(t, r);
+      const int64_t k = tile * OFFSETS_TILE + index_in_tile(t, r);
       const uint64_t end = add_counts()(here, x[r][t]);
       if (k >= count) continue;
       if (end == TOO_LARGE && !reported) {

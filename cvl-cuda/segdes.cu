@@ -3,8 +3,8 @@
  * Equal lengths that the host knows of make a descriptor without any memory. Else a descriptor
  * is its offsets: on the device one launch for up to OFFSETS_TILE lengths (I + 8 bytes for
  * each), two for more (2 I + 8), three beyond 2^21. The total is known if the sum of the
- * lengths is (LENGTHS, and what is made of it), and pending if not; nobody waits here. LENGTHS
- * is one launch (8 + I bytes), the first time.
+ * lengths is (LENGTHS, and what is made of it), and pending if not; no operation waits here.
+ * LENGTHS is one launch (8 + I bytes), the first time.
  *
  * Two answers to "which segment is element i in?", made when first asked for, a launch each,
  * and kept. The rank directory: 16 bytes for each 64 elements, and a search for each of those

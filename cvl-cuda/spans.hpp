@@ -10,7 +10,7 @@
 
 namespace ravel {
 
-/* Events of a stream. A call that fails says so to whoever owns the stream, not here. */
+/* Events of a stream. A failing call is reported to the owner of the stream, not here. */
 struct event_clock {
   typedef void *event;
 

@@ -31,7 +31,7 @@ struct pending {
 } // namespace ravel
 
 /* Immutable. Its elements are in `host`, in `device` or in both (equal then); or they are
- * computed: `kind` is not FROM_MEMORY, and no block is set until somebody needs the elements.
+ * computed: `kind` is not FROM_MEMORY, and no block is set until the elements are needed.
  */
 struct cvl_vector {
   uint32_t refs = 1;

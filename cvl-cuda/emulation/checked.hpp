@@ -1,6 +1,6 @@
-/* checked.hpp - the pointers of emulation builds: like plain ones to whoever writes a kernel,
- * but every access goes through the checker (checker.hpp), which knows the thread that makes
- * it.
+/* checked.hpp - the pointers of emulation builds: used like plain ones by
+ * kernels, but every access goes through the checker (checker.hpp), which knows the thread that
+ * makes it.
  *
  * Read before the prelude. A ptr<T> has the layout of a T *: bodies are handed to generated
  * kernels, which have plain pointers unless their device checks. Then this file, with
@@ -27,12 +27,12 @@ struct cell {
   uint32_t write = 0, read = 0, other = 0;
 };
 /* Whether a byte is allocated and initialised. */
-enum state : uint8_t { NOBODY, TAKEN, WRITTEN, GIVEN_BACK };
+enum state : uint8_t { UNALLOCATED, ALLOCATED, WRITTEN, RETURNED };
 /* An element of the memory of a block. */
 struct shared_cell {
   cell access;
   int32_t index = 0;
-  state memory = TAKEN;
+  state memory = ALLOCATED;
 };
 
 /* Whether any device of this process checks. */
@@ -45,9 +45,9 @@ bool writes(const void *, size_t width, size_t alignment, shared_cell *shared);
 bool changes(const void *, size_t width, size_t alignment); /* atomically */
 bool shared_index(int64_t i, int64_t n);
 
-void tell_thread(int64_t thread);
-void tell_block(int64_t block);
-void tell_phase_end();
+void report_thread(int64_t thread);
+void report_block(int64_t block);
+void report_phase_end();
 
 /* These functions, as a generated kernel is given them when it is loaded. */
 struct watcher {
@@ -55,9 +55,9 @@ struct watcher {
   bool (*writes)(const void *, size_t width, size_t alignment, shared_cell *);
   bool (*changes)(const void *, size_t width, size_t alignment);
   bool (*shared_index)(int64_t i, int64_t n);
-  void (*tell_thread)(int64_t);
-  void (*tell_block)(int64_t);
-  void (*tell_phase_end)();
+  void (*report_thread)(int64_t);
+  void (*report_block)(int64_t);
+  void (*report_phase_end)();
 };
 
 #ifdef RAVEL_WATCHED
@@ -75,14 +75,14 @@ bool changes(const void *p, size_t width, size_t alignment) {
 bool shared_index(int64_t i, int64_t n) {
   return watched_by->shared_index(i, n);
 }
-void tell_thread(int64_t thread) {
-  watched_by->tell_thread(thread);
+void report_thread(int64_t thread) {
+  watched_by->report_thread(thread);
 }
-void tell_block(int64_t block) {
-  watched_by->tell_block(block);
+void report_block(int64_t block) {
+  watched_by->report_block(block);
 }
-void tell_phase_end() {
-  watched_by->tell_phase_end();
+void report_phase_end() {
+  watched_by->report_phase_end();
 }
 extern "C" void ravel_watched_by(const watcher *w) {
   watched_by = w;
@@ -223,13 +223,13 @@ private:
 
 /* Hooks for the execution of a kernel on the host: see the prelude. */
 inline void thread_starts(int64_t thread) {
-  if (emulation::checking) emulation::tell_thread(thread);
+  if (emulation::checking) emulation::report_thread(thread);
 }
 inline void block_starts(int64_t block) {
-  if (emulation::checking) emulation::tell_block(block);
+  if (emulation::checking) emulation::report_block(block);
 }
 inline void phase_ends() {
-  if (emulation::checking) emulation::tell_phase_end();
+  if (emulation::checking) emulation::report_phase_end();
 }
 
 } // namespace ravel

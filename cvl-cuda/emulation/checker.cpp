@@ -122,13 +122,13 @@ bool changes(const void *p, size_t width, size_t alignment) {
 bool shared_index(int64_t i, int64_t n) {
   return running ? running->shared_index(i, n) : true;
 }
-void tell_thread(int64_t thread) {
+void report_thread(int64_t thread) {
   if (running) running->thread_starts(thread);
 }
-void tell_block(int64_t block) {
+void report_block(int64_t block) {
   if (running) running->block_starts(block);
 }
-void tell_phase_end() {
+void report_phase_end() {
   if (running) running->phase_ends();
 }
 
@@ -172,12 +172,12 @@ void checker::taken(void *p, size_t bytes) {
   /* Forgets freed allocations at these addresses. */
   blocks_.erase(blocks_.lower_bound(at), blocks_.lower_bound(at + std::max<size_t>(bytes, 1)));
   blocks_[at] = {++last_block_, bytes};
-  memset(device.states + at, TAKEN, bytes);
+  memset(device.states + at, ALLOCATED, bytes);
   memset(p, POISON, bytes);
 }
 
 void checker::returned(void *p, size_t bytes) {
-  memset(device.states + device.offset(p), GIVEN_BACK, bytes);
+  memset(device.states + device.offset(p), RETURNED, bytes);
   device.free(p);
 }
 
@@ -252,8 +252,8 @@ void checker::initialise_blocks_of(const launch &l) {
     auto b = blocks_.upper_bound(device.offset(p));
     if (b == blocks_.begin()) continue;
     --b;
-    std::replace(device.states + b->first, device.states + b->first + b->second.bytes, TAKEN,
-                 WRITTEN);
+    std::replace(device.states + b->first, device.states + b->first + b->second.bytes,
+                 ALLOCATED, WRITTEN);
   }
 }
 
@@ -324,7 +324,7 @@ void checker::note_write(cell *cells, size_t n, bool atomic, const touched &x) {
   for (size_t k = 0; k < n; k++) {
     cell &c = cells[k];
     const uint32_t writer = c.write & NUMBER;
-    const uint32_t reader = conflicts(c.read) ? c.read : conflicts(c.other) ? c.other : 0;
+    const uint32_t read_by = conflicts(c.read) ? c.read : conflicts(c.other) ? c.other : 0;
     const bool was_atomic = (c.write & ATOMIC) != 0, by_other = conflicts(writer);
     const bool several = (c.write & SEVERAL) && writer == now_;
     if (reported) {
@@ -340,9 +340,9 @@ void checker::note_write(cell *cells, size_t n, bool atomic, const touched &x) {
     } else if (by_other && !atomic) {
       add(WRITTEN_TWICE, who(writer) + " and " + who(now_) + " both write", x);
       reported = true;
-    } else if (reader != 0) {
+    } else if (read_by != 0) {
       add(atomic ? PLAIN_AND_ATOMIC : READ_AND_WRITTEN,
-          who(now_) + does + who(reader) + " reads,", x);
+          who(now_) + does + who(read_by) + " reads,", x);
       reported = true;
     }
     c.write = now_;
@@ -359,15 +359,16 @@ static bool all_are(const state *s, size_t n, state least, state most) {
   return good;
 }
 
-/* Whether bytes of the device belong to somebody. */
+/* Whether bytes of the device are allocated. */
 bool checker::owned(const void *p, size_t n, const std::string &who_does) {
   const size_t at = device.offset(p);
   size_t k = 0;
-  while (k < n && (device.states[at + k] == TAKEN || device.states[at + k] == WRITTEN)) k++;
+  while (k < n && (device.states[at + k] == ALLOCATED || device.states[at + k] == WRITTEN)) k++;
   if (k == n) return true;
-  const bool nobody = device.states[at + k] == NOBODY;
-  add_report(nobody ? OUT_OF_BOUNDS : FREED,
-             who_does + (nobody ? " out of bounds: " : " freed memory: ") + describe(p, n));
+  const bool unallocated = device.states[at + k] == UNALLOCATED;
+  add_report(unallocated ? OUT_OF_BOUNDS : FREED,
+             who_does + (unallocated ? " out of bounds: " : " freed memory: ") +
+                 describe(p, n));
   return false;
 }
 
@@ -382,7 +383,7 @@ bool checker::reach(const touched &x, size_t alignment, const char *does) {
     add(HOST_MEMORY, who(now_) + " " + does + " memory of the host,", x);
     return false;
   }
-  return all_are(device.states + device.offset(x.at), x.width, TAKEN, WRITTEN) ||
+  return all_are(device.states + device.offset(x.at), x.width, ALLOCATED, WRITTEN) ||
          owned(x.at, x.width, in_launch() + who(now_) + " " + does);
 }
 
@@ -402,7 +403,7 @@ bool checker::reads(const touched &x, size_t alignment) {
     n = x.width;
   }
   if (!all_are(states, n, WRITTEN, WRITTEN)) {
-    add(UNINITIALISED, who(now_) + " reads what nobody has written,", x);
+    add(UNINITIALISED, who(now_) + " reads uninitialised memory,", x);
     memset(states, WRITTEN, n); /* said once */
   }
   note_read(cells, n, x);
@@ -432,7 +433,7 @@ bool checker::changes(const touched &x, size_t alignment) {
   if (pinned.has(x.at)) return true;
   const size_t at = device.offset(x.at);
   if (!all_are(device.states + at, x.width, WRITTEN, WRITTEN)) {
-    add(UNINITIALISED, who(now_) + " changes atomically what nobody has written,", x);
+    add(UNINITIALISED, who(now_) + " changes uninitialised memory atomically,", x);
     memset(device.states + at, WRITTEN, x.width);
   }
   note_write(device.cells + at, x.width, true, x);
@@ -481,7 +482,7 @@ bool checker::copies_down(const void *to, const void *from, size_t bytes, bool a
   if (!owned(from, bytes, does)) return false;
   if (!all_are(device.states + device.offset(from), bytes, WRITTEN, WRITTEN))
     add_report(UNINITIALISED,
-               std::string(does) + " what nobody has written: " + describe(from, bytes));
+               std::string(does) + " uninitialised memory: " + describe(from, bytes));
   const uint8_t *there = (const uint8_t *)to;
   size_t same = 0;
   while (same < bytes && there[same] == POISON) same++;

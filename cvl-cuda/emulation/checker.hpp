@@ -30,7 +30,7 @@ enum finding {
   READ_AND_WRITTEN,    /* one reads what another writes */
   PLAIN_AND_ATOMIC,    /* one changes atomically what another does not */
   OUTSIDE_PHASE,       /* a write outside of each(): by all threads of a block */
-  UNINITIALISED,       /* a read of what nobody has written */
+  UNINITIALISED,       /* a read of uninitialised memory */
   OUT_OF_BOUNDS,       /* not in any block, or in the gap behind one */
   FREED,               /* in a block that its owner has given back */
   MISALIGNED,          /* an address that a device cannot use */

@@ -75,9 +75,9 @@ static bool write_file(const std::string &name, const std::string &bytes, std::s
 static bool read_file(const std::string &name, std::string &bytes) {
   FILE *f = fopen(name.c_str(), "re");
   if (!f) return false;
-  char part[4096];
+  char buffer[4096];
   bytes.clear();
-  for (size_t n; (n = fread(part, 1, sizeof part, f)) > 0;) bytes.append(part, n);
+  for (size_t n; (n = fread(buffer, 1, sizeof buffer, f)) > 0;) bytes.append(buffer, n);
   const bool good = !ferror(f);
   fclose(f);
   return good;

@@ -4,11 +4,11 @@
  *   order=forward | reverse | shuffled
  *               in which order the threads of a launch, and its blocks, are executed
  *   seed=N      what shuffles, and what "deferred=random" draws by
- *   deferred    commands are executed when somebody waits for them, not when they are issued
+ *   deferred    commands are executed at the next wait, not when they are issued
  *   deferred=random
  *               likewise, but some of them earlier: a random number at random moments
  *   check       every access of a kernel is looked at: checker.hpp. Blocks of memory are kept
- *               apart, so that what lies behind one is nobody's. Reports go to the standard
+ *               apart, so that the memory behind one is unallocated. Reports go to the standard
  *               error; a process with reports ends with status 70
  *   small=N     operations on up to N elements may run on the host (context::small): 0 and -1
  *               leave it nothing that has elements, or nothing at all

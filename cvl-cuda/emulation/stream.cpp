@@ -1,5 +1,5 @@
-/* stream.cpp - a device made of the host: what is issued waits in a queue, until somebody waits
- * for it or until the options (options.hpp) say so, and is then executed in order. */
+/* stream.cpp - an emulated device: commands are queued until the host waits for them, or until
+ * the options (options.hpp) say so, and then executed in order. */
 #include "cvl-cuda/emulation/stream.hpp"
 
 #include <stdlib.h>

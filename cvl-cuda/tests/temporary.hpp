@@ -44,8 +44,8 @@ private:
 inline std::string contents(const std::string &name) {
   std::string text;
   if (FILE *f = fopen(name.c_str(), "re")) {
-    char part[4096];
-    for (size_t n; (n = fread(part, 1, sizeof part, f)) > 0;) text.append(part, n);
+    char buffer[4096];
+    for (size_t n; (n = fread(buffer, 1, sizeof buffer, f)) > 0;) text.append(buffer, n);
     fclose(f);
   }
   return text;

@@ -37,10 +37,10 @@ Test(digest, does_not_depend_on_the_calls) {
   std::string text;
   for (int i = 0; i < 300; i++) text += (char)i;
   for (size_t n = 0; n <= text.size(); n++) {
-    const std::string part = text.substr(0, n);
+    const std::string prefix = text.substr(0, n);
     ravel::sha256 in_calls;
-    for (size_t at = 0; at < n; at += 7) in_calls.add(&part[at], std::min<size_t>(7, n - at));
-    cr_assert_eq(in_calls.hex(), digest_of(part), "length %d", (int)n);
+    for (size_t at = 0; at < n; at += 7) in_calls.add(&prefix[at], std::min<size_t>(7, n - at));
+    cr_assert_eq(in_calls.hex(), digest_of(prefix), "length %d", (int)n);
   }
 }
 
@@ -151,7 +151,7 @@ Test(cache, says_why_a_folder_cannot_be_made) {
   }
 }
 
-/* Root may write everything, so it becomes somebody else; a test is a process of its own. */
+/* Root may write everything, so it becomes another user; a test is a process of its own. */
 Test(cache, reads_a_read_only_folder_and_says_why_it_keeps_nothing) {
   temporary t;
   if (geteuid() == 0) {
@@ -235,7 +235,7 @@ Test(cache, removes_what_dead_processes_left) {
 enum { PROCESSES = 4, KEYS = 40, ROUNDS = 5 };
 
 /* Each process keeps every key, some over and over, and never finds anything but the whole. */
-static int share(const std::string &folder) {
+static int keep_all(const std::string &folder) {
   cache kept(folder);
   std::string bytes;
   for (int i = 0; i < KEYS * ROUNDS; i++) {
@@ -252,7 +252,7 @@ Test(cache, is_shared_by_processes) {
   pid_t children[PROCESSES];
   for (pid_t &child : children) {
     child = fork();
-    if (child == 0) _exit(share(t.file("shared")));
+    if (child == 0) _exit(keep_all(t.file("shared")));
   }
   for (const pid_t child : children) {
     int status = -1;

@@ -27,8 +27,8 @@ static void pause_briefly() {
   nanosleep(&t, nullptr);
 }
 
-static bool contains(const std::string &text, const char *part) {
-  return text.find(part) != std::string::npos;
+static bool contains(const std::string &text, const char *words) {
+  return text.find(words) != std::string::npos;
 }
 
 /* ---- a toolchain that is made up ---- */
@@ -122,7 +122,7 @@ Test(compiler, becomes_ready_without_being_waited_for) {
   cr_assert_not_null(c.poll(k));
 }
 
-Test(compiler, shares_what_is_the_same) {
+Test(compiler, compiles_the_same_text_once) {
   script s;
   compiler c(tools(s), cache(""));
   compilation *a = c.request("text", "k"), *b = c.request("text", "k"),

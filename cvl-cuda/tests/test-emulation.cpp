@@ -130,7 +130,7 @@ struct squares {
 struct doubled {
   ptr<const int64_t> in;
   ptr<int64_t> out;
-  /* Unsigned: where a defect is planted, anything may stand there. */
+  /* Unsigned: where a defect is planted, it may have any value. */
   HD void operator()(int64_t i) const { out[i] = (int64_t)(2 * (uint64_t)in[i]); }
 };
 
@@ -176,7 +176,7 @@ Test(queue, waits_for_no_more_than_it_has_to) {
   cr_assert_eq(address(a)[1], 1);
 }
 
-Test(queue, executes_a_part_at_random) {
+Test(queue, executes_some_at_random) {
   rig r("deferred=random,seed=1");
   ptr<int64_t> a = r.fresh<int64_t>(4);
   std::set<uint64_t> behind;
@@ -242,7 +242,7 @@ struct neighbours {
   HD void operator()(int64_t i) const { out[i] = in[i + 1 < n ? i + 1 : 0]; }
 };
 
-Test(checker, finds_a_map_in_place_that_reads_neighbours) {
+Test(checker, finds_a_map_onto_its_operand_that_reads_neighbours) {
   planted(READ_AND_WRITTEN, {"kernel \"neighbours\"", "thread ", "element "},
           [](rig &r, bool defect) {
             ptr<int64_t> a = r.upload(numbers(30)), b = r.fresh<int64_t>(30);
@@ -250,7 +250,7 @@ Test(checker, finds_a_map_in_place_that_reads_neighbours) {
           });
 }
 
-/* Many read what one writes: none of them is forgotten when the writer is a reader too. */
+/* Many read what one writes: none of them is forgotten when the writer reads, too. */
 struct crowd {
   ptr<int64_t> x;
   ptr<int64_t> out;
@@ -261,7 +261,7 @@ struct crowd {
   }
 };
 
-Test(checker, finds_the_reader_that_writes) {
+Test(checker, finds_the_thread_that_reads_and_writes) {
   planted(READ_AND_WRITTEN, {"kernel \"crowd\"", "block 1 (8 bytes), element 0"},
           [](rig &r, bool defect) {
             ptr<int64_t> x = r.upload(numbers(1));
@@ -450,7 +450,7 @@ Test(checker, finds_a_read_between_phases_without_a_barrier_behind) {
           });
 }
 
-struct shared_reader {
+struct reads_shared {
   enum { threads = 32 };
   struct shared {
     shared_array<int32_t, 32> x;
@@ -471,14 +471,14 @@ struct shared_reader {
 Test(checker, finds_shared_memory_that_nobody_has_written) {
   planted(UNINITIALISED, {"kernel \"shared\"", "thread 0 of block 0", "element 0 of a shared"},
           [](rig &r, bool defect) {
-            r.blocks("shared", 2, shared_reader{r.fresh<int32_t>(32), defect ? 1 : 0, 0});
+            r.blocks("shared", 2, reads_shared{r.fresh<int32_t>(32), defect ? 1 : 0, 0});
           });
 }
 
 Test(checker, finds_indices_outside_of_shared_memory) {
   planted(OUT_OF_BOUNDS, {"kernel \"shared\"", "element 32 of a shared array of 32 elements"},
           [](rig &r, bool defect) {
-            r.blocks("shared", 2, shared_reader{r.fresh<int32_t>(32), 0, defect ? 1 : 0});
+            r.blocks("shared", 2, reads_shared{r.fresh<int32_t>(32), 0, defect ? 1 : 0});
           });
 }
 

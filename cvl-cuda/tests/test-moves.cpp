@@ -173,7 +173,7 @@ Test(moves, the_lowest_second_use_is_reported) {
     cr_assert_eq(e.kind, CVL_E_DUPLICATE);
     cr_assert_eq(e.position, (int64_t)n / 2, "%zu: %ld", n, (long)e.position);
     cr_assert_eq(e.value, indices[n / 4]);
-    cr_assert_eq(s.read(r)[0], 0); /* nobody went there */
+    cr_assert_eq(s.read(r)[0], 0); /* no source has this index */
   }
 }
 

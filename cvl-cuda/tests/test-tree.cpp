@@ -134,7 +134,7 @@ static void scan_entries(int bits, int tile_bits, const std::vector<int64_t> &en
                    });
   cr_assert_eq(runs, longest > (int64_t)1 << (bits + tile_bits) ? 3 : 1);
   for (size_t s = 0; s < entries.size(); s++) {
-    if (entries[s] < 2) continue; /* no longer segment: nobody looks at these */
+    if (entries[s] < 2) continue; /* no longer segment: these are not read */
     for (size_t k = 0; k < want[s].size(); k++) {
       const double got = totals[(size_t)slot_of(d, (int64_t)s, bits) + k];
       cr_assert_eq(got, want[s][k], "segment %zu, entry %zu: %a, not %a", s, k, got,

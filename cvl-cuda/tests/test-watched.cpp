@@ -80,13 +80,13 @@ Test(watched, two_threads_that_write_one_element) {
 
 Test(watched, a_read_of_what_nobody_has_written) {
   planted_in(generated(twice_text), "= p1[i];", "= o2[i];", UNINITIALISED,
-             {"kernel \"superoperator\"", "reads what nobody has written, block 2"}, run_twice);
+             {"kernel \"superoperator\"", "reads uninitialised memory, block 2"}, run_twice);
 }
 
 /* What a kernel leaves out is not written: the next one finds that. */
 Test(watched, an_element_that_is_left_out) {
   planted_in(generated(twice_text), "o2[i] =", "if (i != 7) o2[i] =", UNINITIALISED,
-             {"(launch 2): thread 7 reads what nobody has written, block 2"},
+             {"(launch 2): thread 7 reads uninitialised memory, block 2"},
              [](rig &r, const kernel_entry &kernel, bool defect) {
                const ptr<int64_t> x = r.upload(numbers(N)), once = r.fresh<int64_t>(N),
                                   twice = r.fresh<int64_t>(N);
@@ -131,7 +131,7 @@ Test(watched, a_lane_that_is_not_the_first) {
       });
 }
 
-/* ---- where nobody looks ---- */
+/* ---- kernels without a checker ---- */
 
 /* A device that does not check has other kernels, with plain pointers. */
 Test(watched, only_where_a_device_checks) {
