@@ -142,6 +142,7 @@ def pages():
     yield Stage("messages of NESL", "python3 nesl-tests/errors.py")
     yield Stage("programs for interpreters of the 1990s", "python3 nesl-tests/portable.py")
     yield Stage("what CONTRIBUTING.md lists", "python3 nesl-tests/contributing.py")
+    yield Stage("words", "scripts/check-words")
 
 
 def at_random():
