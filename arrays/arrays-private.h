@@ -1,4 +1,4 @@
-/* arrays-private.h - what the files of this room share. */
+/* arrays-private.h - declarations common to the files of this room. */
 #ifndef RAVEL_ARRAYS_PRIVATE_H
 #define RAVEL_ARRAYS_PRIVATE_H
 

@@ -19,7 +19,7 @@ static bool leaf(struct parse *p, enum array_leaf kind, unsigned chars) {
 }
 
 static bool no_array(struct parse *p, const char *what) {
-  return array_fail(p->arena, p->problem, "%s has no place in a file of arrays", what);
+  return array_fail(p->arena, p->problem, "%s cannot be stored in a file of arrays", what);
 }
 
 /* The elements: tuples are right-nested pairs, which are visited from left to right. */

@@ -1,5 +1,5 @@
 """algorithm_cases.py - small nested-parallel programs, random data for them, and the same computed
-in Python, by another method where there is one. Rows as in library_cases.py; library.py runs them
+in Python, by another method if there is one. Rows as in library_cases.py; library.py runs them
 in the same ways, so each is also called in parallel, nested, within conditionals, for no data.
 """
 
@@ -18,8 +18,8 @@ POINT, COMPLEX = pair("int", "int"), pair("float", "float")
 def algorithm(name, source, parameters, result, arguments, model, double=False):
     """source: definitions of NESL, the last one of the function `name`. double: its floats need
     double precision to agree."""
-    places = ", ".join("{%d}" % i for i in range(len(parameters)))
-    row = Row(name, "%s(%s)" % (name, places), ["int"], lambda t: list(parameters),
+    holes = ", ".join("{%d}" % i for i in range(len(parameters)))
+    row = Row(name, "%s(%s)" % (name, holes), ["int"], lambda t: list(parameters),
               lambda t: result, lambda r, t, n: arguments(r, n), model)
     row.definitions = [line for line in source.strip().split("\n") if line]
     row.double = double
@@ -80,8 +80,8 @@ def trapezoids(g, a, b, depth):
 
 
 algorithm("integral", """
-function pieces(g, a, b, depth) = let m = (a + b) / 2.0; whole = (g(a) + g(b)) * (b - a) / 2.0; halves = (whole + g(m) * (b - a)) / 2.0 in if depth == 0 or abs(whole - halves) < 1.0e-9 then halves else sum({pieces(g, x, y, depth - 1) : (x, y) in [(a, m), (m, b)]});
-function integral(a, b) = pieces(x => x * x * x - x, a, b, 9);
+function halved(g, a, b, depth) = let m = (a + b) / 2.0; whole = (g(a) + g(b)) * (b - a) / 2.0; halves = (whole + g(m) * (b - a)) / 2.0 in if depth == 0 or abs(whole - halves) < 1.0e-9 then halves else sum({halved(g, x, y, depth - 1) : (x, y) in [(a, m), (m, b)]});
+function integral(a, b) = halved(x => x * x * x - x, a, b, 9);
 """, ["float", "float"], "float", lambda r, n: [0.0, float(n)],
           lambda a, b: trapezoids(lambda x: x ** 3 - x, a, b, 9), double=True)
 
@@ -234,7 +234,7 @@ def cross(o, a, b):
 
 
 def hull(points):
-    def chain(ps):
+    def half_hull(ps):
         h = []
         for p in ps:
             while len(h) > 1 and cross(h[-2], h[-1], p) <= 0:
@@ -242,7 +242,7 @@ def hull(points):
             h.append(p)
         return h[:-1]
     ps = sorted(points)
-    return sorted(chain(ps) + chain(ps[::-1]))
+    return sorted(half_hull(ps) + half_hull(ps[::-1]))
 
 
 algorithm("queens", """

@@ -1,8 +1,8 @@
-"""classic.py - what an interpreter of the 1990s refuses in a program, or does not survive.
+"""classic.py - finds what an interpreter of the 1990s refuses in a program, or crashes on.
 
 VCODE as the specification defines it (sections 2, 3 and 11) with the limits of the reference
-interpreter (10.1, 18) and without what Ravel adds: `refusals` says of a text what such an
-interpreter would stumble over. It knows nothing of Ravel's parser."""
+interpreter (10.1, 18) and without what Ravel adds: `refusals` reports the reasons for which such an interpreter would
+fail. It is independent of Ravel's parser."""
 
 import re
 

@@ -1,7 +1,7 @@
-"""How outputs of VCODE programs are compared: line by line, piece by piece.
+"""Comparison of the outputs of VCODE programs, line by line and token by token.
 
-Pieces with a point or an exponent are FLOAT and equal within a relative tolerance; everything
-else is equal as text; NaN is NaN whatever its sign.
+Tokens with a point or an exponent are FLOATs, which agree within a relative tolerance; NaNs are
+equal whatever their sign. All other tokens are compared as text.
 """
 
 import math
@@ -10,19 +10,19 @@ import math
 TOLERANCE = {64: 1e-9, 32: 2e-5}
 
 
-def is_float(piece):
-    if piece in ("inf", "-inf", "nan", "-nan"):
+def is_float(token):
+    if token in ("inf", "-inf", "nan", "-nan"):
         return True
-    if not any(c in piece for c in ".eE"):
+    if not any(c in token for c in ".eE"):
         return False
     try:
-        float(piece)
+        float(token)
     except ValueError:
         return False
     return True
 
 
-def same_piece(got, want, tolerance):
+def same_token(got, want, tolerance):
     if got == want:
         return True
     if not (is_float(got) and is_float(want)):
@@ -44,9 +44,9 @@ def difference(got, want, tolerance):
     while want_lines and not want_lines[-1]:
         want_lines.pop()
     for number, (a, b) in enumerate(zip(got_lines, want_lines), 1):
-        pieces_a, pieces_b = a.split(), b.split()
-        if len(pieces_a) != len(pieces_b) or not all(
-            same_piece(x, y, tolerance) for x, y in zip(pieces_a, pieces_b)
+        tokens_a, tokens_b = a.split(), b.split()
+        if len(tokens_a) != len(tokens_b) or not all(
+            same_token(x, y, tolerance) for x, y in zip(tokens_a, tokens_b)
         ):
             return f"line {number}: got {a[:100]!r}, want {b[:100]!r}"
     if len(got_lines) != len(want_lines):

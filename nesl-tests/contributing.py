@@ -8,7 +8,7 @@ The operations that are added are ABS_DIFF, of INT and FLOAT, in NESL abs_diff; 
 only one of a new class of opcodes, in the oracle and the CPU's back end. The tables of edits are all
 changes by hand; pages that are made from the tables are made again. With --build the files that
 differ from those of the checkout afterwards must be those that the page lists, no more and no
-less; each is needed: what looks at it fails before it is changed."""
+less; each is needed: a check fails before it is changed."""
 
 import argparse
 import re
@@ -162,7 +162,7 @@ def check_lists(tests):
         for path, edit in edits.items():
             text = (ROOT / path).read_text() if path != NEW_FILE else ""
             tests.check(edit(text) not in ([], None, text),
-                        f"{path} has no row beside which the new one would stand")
+                        f"{path} has no row beside which to add the new one")
     links = re.findall(r"`([\w./-]+/[\w./-]*)`", (ROOT / "CONTRIBUTING.md").read_text())
     for path in links:
         tests.check((ROOT / path).exists() or path.startswith("build") or path == NEW_FILE,
@@ -210,7 +210,7 @@ class Copy:
         (self.root / path).write_text(text)
 
     def keep(self):
-        """From here on, files are changed if they differ from what they are now."""
+        """From here on, a file counts as changed if it differs from its present contents."""
         self.before = {name: (self.root / name).read_bytes() for name in self.names}
 
     def changed(self):
@@ -222,7 +222,7 @@ class Copy:
 
 
 def check_page(tests, copy, path):
-    """A page must differ before it is made again: then it has to be in the list."""
+    """A generated page must differ before it is regenerated: then it has to be in the list."""
     text = copy.command(PAGES[path]).stdout
     tests.check(text != (copy.root / path).read_text(), f"{path} need not be made again")
     copy.write(path, text)
@@ -291,7 +291,7 @@ def check_changed(tests, copy, files):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--build", action="store_true", help="add an operation to a copy")
-    parser.add_argument("--keep", action="store_true", help="leave the copy in its place")
+    parser.add_argument("--keep", action="store_true", help="do not delete the copy")
     options = parser.parse_args()
     tests = Tests()
     of_operation, of_class = check_lists(tests)

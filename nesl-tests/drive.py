@@ -6,15 +6,15 @@
                         [--jobs N] [--only PATTERN ...] [--seconds N] [--json FILE]
 
 Suites:
-    own        nesl-tests/vcode: expectations stand in comments of the programs themselves
+    own        nesl-tests/vcode: expectations are in comments of the programs
     examples   examples/*.vcode, likewise
     ops, programs, bad, fcode, real
-               the shared corpus, where it stands beside the checkout
+               the shared corpus, if it is beside the checkout
     fcode-2012 the .fcode files of the corpus as they are, with the .sop beside each
 Each program runs in an empty directory of its own. An optimised run (-O, or through fcodeopt and
 a file) must also agree with the plain one: the same bytes on standard output, the same writes,
-and where it fails the same place and text; so must any run on another back end than the CPU's,
-for which the plain one is the CPU's. Of programs that print times only the first line counts.
+and for a failure the same source location and message. A run on another back end must agree with
+that on the CPU's. Of programs that print times only the first line is compared.
 Prints failures with a command that reproduces them, a table of suites against configurations,
 and "N passed, N failed".
 """
@@ -42,7 +42,7 @@ CORPUS = next((c for c in CORPORA if c.is_dir()), CORPORA[0]) / "vcode"
 
 # name: (flags, width of INT, width of FLOAT). FILE in front: fcodeopt writes a file in these
 # widths (with the flags up to "--"), which vinterp runs with the other flags. EMULATED with words
-# behind it: on the emulated GPU, which is told how by them (cvl-cuda/emulation/options.hpp).
+# behind it: on the emulated GPU with these options (cvl-cuda/emulation/options.hpp).
 FILE = "file:"
 EMULATED = "RAVEL_EMULATION="
 CONFIGS = {
@@ -86,7 +86,7 @@ CONFIGS = {
     "file-vcode": ([FILE, "--classic", "--no-fusion", "--", "--threads", "2"], 32, 64),
 }
 PERMISSIONS = ["--allow-files", "--allow-spawn"]
-SECONDS = 300  # that a program may take: a hundred times what it does; the real ones LONG_SECONDS
+SECONDS = 300  # limit for a program, about a hundred times its usual time; LONG_SECONDS for the suite `real`
 LONG_SECONDS = 600
 OUTCOMES = ("passed", "failed", "skipped", "left out")
 
@@ -188,8 +188,8 @@ def gather(suite):
 
 
 def complaint(case, run, float_width, optimised=False):
-    """What is wrong with a finished run, or None. An optimised program has fewer calls to tell
-    of than the expected text may have."""
+    """The error of a finished run, or None. An optimised program may report fewer calls than the
+    expected text."""
     out = run.stdout.decode("latin-1")
     err = run.stderr.decode("latin-1")
     if run.returncode != case.status:
@@ -203,8 +203,8 @@ def complaint(case, run, float_width, optimised=False):
         if wrong:
             return "standard error, " + wrong
     if case.status == 1:
-        places = [int(n) for n in re.findall(r":(\d+):\d+: error: ", err)]
-        if case.error_lines and not set(places) & set(case.error_lines):
+        lines = [int(n) for n in re.findall(r":(\d+):\d+: error: ", err)]
+        if case.error_lines and not set(lines) & set(case.error_lines):
             return f"no error at line {case.error_lines}: {err.strip()[:200]}"
         text = case.error_text.split("\n")[0] if case.error_text and optimised else case.error_text
         if text and text not in err.replace(str(case.path), ""):
@@ -215,14 +215,14 @@ def complaint(case, run, float_width, optimised=False):
 
 
 class Commands:
-    """Where vinterp and fcodeopt are, what they run on, and what compiled superoperators are
-    kept in."""
+    """The paths of vinterp and fcodeopt, the back end under test, and the cache of compiled
+    superoperators."""
 
     def __init__(self, vinterp, cache, end=math.inf, backend="cpu", device=None):
         self.vinterp = vinterp
         self.end = end  # of all: nothing is waited for any longer
         self.backend = backend
-        self.place = [] if device is None else ["--device", str(device)]
+        self.device = [] if device is None else ["--device", str(device)]
         self.fcodeopt = str(Path(vinterp).with_name("fcodeopt"))
         self.environment = {**os.environ, "XDG_CACHE_HOME": cache}
         self.plain = {}  # runs without optimiser, by case and widths
@@ -234,13 +234,13 @@ class Commands:
                               env=self.environment)
 
     def on(self, flags):
-        """Where to run: on the back end under test, unless the configuration has its own."""
+        """The options for the back end under test, unless the configuration has its own."""
         if "--backend" in flags:
             return []
-        return ["--backend", self.backend, *(self.place if self.backend != "cpu" else [])]
+        return ["--backend", self.backend, *(self.device if self.backend != "cpu" else [])]
 
     def execute(self, case, flags):
-        """The command that tells, and its run (None: no end)."""
+        """The last command, and its run (None: it did not end)."""
         where = []
         if flags[0].startswith(EMULATED):
             where, flags = ["env", flags[0]], [*flags[1:], "--backend", "cuda-emu"]
@@ -272,21 +272,21 @@ class Commands:
         return self.plain[key]
 
 
-# An optimised program may reach a limit elsewhere: what it does with memory is its own affair.
+# An optimised program uses memory differently, and may reach a limit elsewhere.
 LIMIT = b" would exceed the limit"
 CLOCK = "the time limit of "
 
 
 def said(run, clock):
-    """What of a run must not depend on the optimiser or the back end: standard error up to the
-    first error, of which place and text count, not where it stands in an optimised file. Of
-    what prints times only the first line, which is no time."""
+    """The outcome that must not depend on the optimiser or the back end: exit status, standard output,
+    and standard error up to the first error, without its position in an optimised file. Of programs
+    that print times only the first line, which is no time."""
     lines = run.stderr.decode("latin-1").split("\n")
     if clock:
         return run.returncode, run.stdout.split(b"\n")[0], ""
     for k, line in enumerate(lines):
         if ": error: " in line:
-            if CLOCK in line:  # what was being executed then is the clock's affair
+            if CLOCK in line:  # the location depends on the time
                 line = line[line.index(CLOCK):]
             lines[k:] = [re.sub(r" \(at [^()]*\)$", "", line)]
             break

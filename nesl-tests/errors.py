@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""errors.py - what users are told: docs/nesl-errors.md, and that all ways of evaluating say the same.
+"""errors.py - tests the messages of docs/nesl-errors.md, and that all ways of evaluation agree on them.
 
     nesl-tests/errors.py [--nesl PATH] [--update]
 
 Every listing of the page that begins with ```nesl is a file example.nesl, run with the options that
-follow the word; the listing behind it is what `nesl` says, to the byte: compiled, compiled without
+follow the word; the listing after it is the exact output of `nesl`: compiled, compiled without
 optimising, interpreted directly (not where it says "compiled only": limits of memory differ).
 The page must have a section for each kind of error, and every sentence of a failed check.
---update writes what is said now into the page, to be read before it is committed.
+--update writes the present output into the page, to be reviewed before it is committed.
 
-Then the files of errors (of nesl-tests/nesl and of the corpus, where it is there) are run in these
-ways; what they print and complain of must be the same, places, marks and notes included."""
+Then the files of errors (of nesl-tests/nesl, and of the corpus if present) are run in these ways;
+their output and errors must agree, including source locations, marks and notes."""
 
 import argparse
 import pathlib
@@ -72,7 +72,7 @@ Bounds error for function KTH_SMALLEST.""".splitlines()
 
 
 def said(nesl, way, flags, path, folder):
-    """Standard output and error of a run, as they would stand on a terminal."""
+    """Standard output and error of a run, as on a terminal."""
     done = subprocess.run([nesl, *way, *flags, "run", path], cwd=folder, timeout=120,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                           errors="replace")
@@ -82,7 +82,7 @@ def said(nesl, way, flags, path, folder):
 
 
 def complaints(output):
-    """Only what is wrong, not the results of other forms."""
+    """The errors only, without the results of other forms."""
     return re.sub(r"^\n[a-z(].* = .* : .*\n", "", output, flags=re.MULTILINE)
 
 

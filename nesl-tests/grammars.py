@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Whether the TextMate grammars in editors/ tell apart what they should.
+"""Tests the scopes that the TextMate grammars in editors/ assign.
 
-    nesl-tests/grammars.py [FILE ...]     without files: tests;  else the scopes of each piece
+    nesl-tests/grammars.py [FILE ...]     without files: tests;  else the scopes of each token
 
 A small interpreter of grammars (match, begin/end, captures, include, line by line as editors do)
-goes over the examples, the library and the tables, and looks at what is said of each piece."""
+runs over the examples, the library and the tables; the scope of each token is checked."""
 
 import json
 import re
@@ -25,7 +25,7 @@ class Grammar:
         return self.regexes[text]
 
     def rules(self, patterns):
-        """Rules, with what they include in its place."""
+        """Rules, with includes expanded."""
         for rule in patterns:
             if "include" in rule:
                 inner = self.data["repository"][rule["include"].removeprefix("#")]
@@ -35,22 +35,22 @@ class Grammar:
                 yield rule
 
     def tokens(self, text):
-        """Pieces of a text: (line, text, scope); scope None where no rule matches."""
+        """Tokens of a text: (line, text, scope); scope None where no rule matches."""
         open_rules = []  # of the begin/end pairs that are open, the innermost last
         for number, line in enumerate(text.split("\n"), 1):
             at = 0
             while at < len(line):
-                piece = self.step(open_rules, line, at)
-                if piece is None:
+                token = self.step(open_rules, line, at)
+                if token is None:
                     inside = open_rules[-1]["name"] if open_rules else None
                     if line[at:].strip():
                         yield number, line[at:], inside
                     break
-                start, end, scopes = piece
+                start, end, scopes = token
                 if line[at:start].strip():
                     outer = scopes.pop("outer")
                     yield number, line[at:start], outer
-                for low, high, scope in scopes["pieces"]:
+                for low, high, scope in scopes["tokens"]:
                     if high > low:
                         yield number, line[low:high], scope
                 at = end
@@ -72,15 +72,15 @@ class Grammar:
             return None
         found, rule, kind = best
         outer = inside["name"] if inside else None
-        pieces = [(found.start(), found.end(), rule.get("name"))]
+        tokens = [(found.start(), found.end(), rule.get("name"))]
         if kind == "match" and "captures" in rule:
-            pieces = [(*found.span(int(group)), capture["name"])
+            tokens = [(*found.span(int(group)), capture["name"])
                       for group, capture in sorted(rule["captures"].items())]
         elif kind == "begin":
             open_rules.append(rule)
         elif kind == "end":
             open_rules.pop()
-        return found.start(), found.end(), {"outer": outer, "pieces": pieces}
+        return found.start(), found.end(), {"outer": outer, "tokens": tokens}
 
 
 class Tests:
@@ -99,12 +99,12 @@ class Tests:
         self.check(not bad, f"{path}: nothing is said of {bad[:5]}")
 
     def scopes(self, grammar, text, wanted):
-        """wanted: pieces and the beginning of their scopes, as a regular expression."""
-        got = [(piece.strip(), scope) for _, piece, scope in grammar.tokens(text)]
-        for piece, scope in wanted.items():
-            found = [s for p, s in got if p == piece]
+        """wanted: tokens and the beginning of their scopes, as a regular expression."""
+        got = [(token.strip(), scope) for _, token, scope in grammar.tokens(text)]
+        for token, scope in wanted.items():
+            found = [s for p, s in got if p == token]
             self.check(found and all(re.match(scope, s or "") for s in found),
-                       f"{text!r}: {piece!r} should be {scope}, is {found}")
+                       f"{text!r}: {token!r} should be {scope}, is {found}")
 
 
 NESL_CASES = [
@@ -163,7 +163,7 @@ def nesl_tests(tests):
         tests.scopes(grammar, f"a {word} b", {word: kind})
         tests.scopes(grammar, f"a {word}x b", {word + "x": "variable"})
     for mark in marks:
-        got = [piece for _, piece, scope in grammar.tokens(f"a {mark} b") if scope and
+        got = [token for _, token, scope in grammar.tokens(f"a {mark} b") if scope and
                scope.startswith(("keyword.operator", "punctuation"))]
         tests.check(got == [mark], f"the mark {mark} is {got}")
 
@@ -192,8 +192,8 @@ def main():
     if len(sys.argv) > 1:
         for name in sys.argv[1:]:
             grammar = Grammar("nesl" if name.endswith(".nesl") else "vcode")
-            for line, piece, scope in grammar.tokens(Path(name).read_text("latin-1")):
-                print(f"{line}: {piece!r} {scope}")
+            for line, token, scope in grammar.tokens(Path(name).read_text("latin-1")):
+                print(f"{line}: {token!r} {scope}")
         return 0
     tests = Tests()
     for path in (ROOT / "editors").glob("*.json"):

@@ -8,8 +8,8 @@ parallel.
 For every row of library_cases.py (and algorithm_cases.py) and every type of elements this makes forms that call the
 function: alone; for each of several arguments; nested twice, with empty inner sequences; for no
 instances; in both branches of a conditional; under a sieve; with arguments that are free in the
-body; through a function of the program's own. What they should come to is computed in Python.
-Arguments are random and follow from --data; which rows a sample has, from --seed.
+body; through a function of the program's own. The expected results are computed in Python.
+Arguments are random and depend on --data; the rows of a sample on --seed.
 """
 
 import argparse

@@ -1,9 +1,7 @@
-"""library_cases.py - what every function of the library means, in Python, and arguments for it.
+"""library_cases.py - a model in Python of every function of the library, and arguments for it.
 
-A row of the table says how a function is called, at which element types, what arguments it gets
-and what comes of them: section 9 of the language's specification, computed independently of
-Ravel. Functions whose result the language leaves open (sets, tables, hashing, random numbers) are
-not here but in nesl/laws.nesl.
+A row of the table holds a function's calls, element types, arguments and results: section 9 of the language's specification, computed independently of
+Ravel. Functions with unspecified results (sets, tables, hashing, random numbers) are in nesl/laws.nesl.
 """
 
 import math
@@ -41,8 +39,8 @@ def row(name, types, parameters, result, arguments, model, call=None, typed=Fals
     def of(x):
         return x if callable(x) else lambda t: x
     parameters = [of(p) for p in parameters]
-    places = ", ".join("{%d}" % i for i in range(len(parameters)))
-    TABLE.append(Row(name, call or "%s(%s)" % (name, places), types,
+    holes = ", ".join("{%d}" % i for i in range(len(parameters)))
+    TABLE.append(Row(name, call or "%s(%s)" % (name, holes), types,
                      lambda t: [p(t) for p in parameters], of(result), arguments, model, typed))
 
 
@@ -326,7 +324,7 @@ row("map", INT, [seq], seq, lambda r, t, n: [values(r, t, n)], lambda v: [x * 2 
 # ---- 9.6 rearranging ----
 
 
-def places(r, length, count):
+def positions(r, length, count):
     return [r.randrange(length) for _ in range(count)] if length else []
 
 
@@ -436,11 +434,11 @@ of_sequence("median", ORDINAL, T, lambda v: sorted(v)[len(v) // 2], 1)
 
 
 def cut(v, counts):
-    pieces, at = [], 0
+    runs, at = [], 0
     for n in counts:
-        pieces.append(v[at:at + n])
+        runs.append(v[at:at + n])
         at += n
-    return pieces
+    return runs
 
 
 def with_counts(r, t, n):
@@ -454,13 +452,13 @@ def starts(flags):
 
 
 def between(v, flags):
-    pieces = [[]]
+    runs = [[]]
     for x, c in zip(v, flags):
         if c:
-            pieces.append([])
+            runs.append([])
         else:
-            pieces[-1].append(x)
-    return [p for p in pieces if p]
+            runs[-1].append(x)
+    return [p for p in runs if p]
 
 
 def split_index(flags):

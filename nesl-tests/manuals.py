@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Whether the manual pages in docs/ name every option of their command, and no other.
+"""Whether the manual pages in docs/ document exactly the options of their commands.
 
     nesl-tests/manuals.py
 

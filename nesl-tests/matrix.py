@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""matrix.py - every form of NESL there is, in every way that Ravel can run it, with one table.
+"""matrix.py - all NESL tests in all configurations of Ravel, with one table of results.
 
     matrix.py                                every configuration, whole
     matrix.py --sample P [--seed TEXT]       P percent of what runs outside of CORE, drawn by TEXT
@@ -7,13 +7,13 @@
     matrix.py --list                         the configurations
 
 A configuration is WAY[-BACKEND][-WIDTHS][-THREADS]: `fused` is what `nesl` does by default, in the
-classic widths; `unoptimised-delayed-64`, `native-64-2t` ... What is run are the suites of nesl.py
+classic widths; `unoptimised-delayed-64`, `native-64-2t` ... It runs the suites of nesl.py
 (the corpus, nesl-tests/nesl, examples) and the rows of library.py, in parallel. The ways are
 {direct, unoptimised, optimised, fused, native}, the threads {1, 2, 8}, the widths {32/64, 64/64,
-32/32, 64/32}, the back ends those that are there: that of the CPU, the one that delays results, the
-emulated GPU, and a real one. Not every product means something: `direct` has no back end, only the
-CPU has threads, and what is compiled runs on the CPU or a real GPU. A failure is shown as the least
-program that has it.
+32/32, 64/32}, the back ends those available: the CPU's, the delayed one, the
+emulated GPU, and a real one. Not every combination is meaningful: `direct` has no back end, only the
+CPU has threads, and what is compiled runs on the CPU or a real GPU. A failure is shown as the smallest program with
+it.
 """
 
 import argparse
@@ -44,7 +44,7 @@ CORE = ["direct", "unoptimised-64", "fused", "fused-64"]
 
 
 class Config:
-    """One way to run NESL: its name, and the options of `nesl` that mean it."""
+    """A way to run NESL: its name, and the options of `nesl` for it."""
 
     def __init__(self, way, backend, widths, threads):
         self.way, self.backend, self.widths, self.threads = way, backend, widths, threads
@@ -71,7 +71,7 @@ CONFIGS = {c.name: c for c in (
 
 
 def wanted(command, options):
-    """The configurations of the command line whose back end is there."""
+    """The configurations of the command line with an available back end."""
     chosen = [c for c in CONFIGS.values()
               if (not options.way or c.way in options.way)
               and (not options.backend or c.backend in options.backend)
@@ -90,7 +90,7 @@ def wanted(command, options):
 
 
 def drawn(what, config, options):
-    """Whether a sample has this; what CORE names is always whole."""
+    """Whether a sample includes this; CORE is always included."""
     if config in CORE:
         return True
     key = hashlib.sha256(f"{what} {config} {options.seed}".encode()).hexdigest()
@@ -100,7 +100,7 @@ def drawn(what, config, options):
 def patience(config, options):
     """Seconds for one file, or one row of the library.
 
-    The emulation looks at every access of every thread."""
+    The emulation checks every access of every thread."""
     return options.timeout * (5 if CONFIGS[config].backend == "cuda-emu" else 1)
 
 

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""mismatched.py - programs without checks whose lengths, counts and indices are wrong.
+"""mismatched.py - unchecked programs with wrong lengths, counts and indices.
 
     nesl-tests/mismatched.py [--nesl PATH] [--count N] [--seed S]
 
-With `--unchecked` such a program may come to anything, but it must come to something: a value
-whose parts fit together, or an error. Well-typed expressions are made at random of operations that
-have checks, on sequences whose lengths do not fit, and evaluated compiled, optimised and not, by
-`nesl --outcomes`; the process must live, and say one thing for each. Made for a command with the
-address sanitizer, whose complaints are failures. One form is printed that shows a failure."""
+With `--unchecked` the result of such a program is undefined, but it must be a consistent value or
+an error. Random well-typed expressions of checked operations, on sequences of mismatched lengths,
+are evaluated by `nesl --outcomes`, optimised and not; the process must not crash, and must report
+one outcome for each form. Intended for a build with the address sanitizer, whose errors are
+failures. A failure is shown by one form."""
 
 import argparse
 import pathlib
@@ -21,7 +21,7 @@ WAYS = [[], ["--no-optimise"]]
 FORMS_OF_A_PROCESS = 250
 
 
-class Maker:
+class Generator:
     """Expressions of a few types; `depth` bounds how deep they nest."""
 
     def __init__(self, seed):
@@ -111,7 +111,7 @@ class Maker:
 
 
 def run(options, way, forms):
-    """What is wrong with the outcomes of the forms, or None."""
+    """The error in the outcomes of the forms, or None."""
     with tempfile.TemporaryDirectory(prefix="ravel-") as folder:
         path = pathlib.Path(folder, "mismatched.nesl")
         path.write_text("".join(form + ";\n" for form in forms))
@@ -134,8 +134,8 @@ def main():
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--seed", type=lambda text: int(text, 0), default=1)
     options = parser.parse_args()
-    maker = Maker(options.seed)
-    forms = [maker.form() for _ in range(options.count)]
+    generator = Generator(options.seed)
+    forms = [generator.form() for _ in range(options.count)]
     failed = 0
     for at in range(0, len(forms), FORMS_OF_A_PROCESS):
         for way in WAYS:

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""nesl.py - runs NESL forms through `nesl --outcomes` and compares what comes of each.
+"""nesl.py - runs NESL forms through `nesl --outcomes` and compares their outcomes.
 
-A suite is a folder of .nesl files. What is expected stands either in NAME.expected, one line for
-each form (the format stands in the corpus' README), or behind each form in a comment:
+A suite is a folder of .nesl files. The expected outcomes are either in NAME.expected, one line for
+each form (the corpus' README describes the format), or in a comment after each form:
 
     1 + 2;
     %= 3 : int %
 
-where "it = " may be left out, the type too, and a form without one must only not fail. (`nesl
-test` understands the same.) Comments at the top of such a file say how it runs: `% widths: classic
+where "it = " and the type may be omitted; a form without a comment must not fail. (`nesl
+test` understands the same.) Comments at the top of such a file are options: `% widths: classic
 %` or `% widths: 64 %` if what is expected depends on the widths, `% seeds: 1 2 3 %` to run it with
 each of these seeds, `% needs: files %` to let it open files and start processes, which compiled
 programs can, in an empty directory, `% needs: speed %` if interpreting it directly, or on the
@@ -20,8 +20,8 @@ interpreted directly, compiled, compiled and optimised; the corpus in the classi
     nesl.py --list                 the configurations
 
 Comparison: white space outside of strings is squeezed; floats agree within 1e-9 relative or
-1e-12 absolute; type variables may have other names. Of an error the kind must agree, and where
-an expected line has a message, what is reported must begin with it. A failure is printed with
+1e-12 absolute; type variables may have other names. Kinds of errors must agree, and where an
+expected line has a message, the reported one must begin with it. A failure is printed with
 the shortest beginning of its file that shows it: the definitions before the form, and the form.
 """
 
@@ -80,10 +80,10 @@ class File:
             self.read_comments(text)
 
     def read_comments(self, text):
-        places = {number: at for at, (number, _) in enumerate(self.forms)}
+        indices = {number: at for at, (number, _) in enumerate(self.forms)}
         self.expected, form = [None] * len(self.forms), None
         for number, line in enumerate(text.split("\n"), 1):
-            form = places.get(number, form)
+            form = indices.get(number, form)
             comment = line.strip().strip("%").strip()
             if line.startswith("%= "):
                 if form is None or self.expected[form] is not None:
@@ -159,7 +159,7 @@ def canonical_type(text):
 
 
 def agrees(expected, actual, tolerance=1e-9):
-    """Whether an outcome is the expected one; None stands for any but an error."""
+    """Whether an outcome is the expected one; None: any but an error."""
     if expected is None:
         return not actual.startswith("error ")
     if expected == actual:
@@ -186,7 +186,7 @@ def agrees(expected, actual, tolerance=1e-9):
 
 
 def outcomes(nesl, flags, path, timeout):
-    """(lines, what went wrong with the process or None)."""
+    """(lines, the failure of the process or None)."""
     command = [nesl, *flags, "--outcomes", str(path)]
     try:
         with tempfile.TemporaryDirectory(prefix="ravel-") as scratch:
@@ -233,7 +233,7 @@ def run_file(nesl, file, config, seed, timeout):
 
 
 def reproduce(nesl, failure, timeout):
-    """The least of the forms before a failing one that it needs to fail in the same way."""
+    """The smallest subset of the preceding forms with which a form still fails in the same way."""
     forms = [form for number, form in split_forms(failure.path.read_text("latin-1"))
              if number <= failure.line]
 

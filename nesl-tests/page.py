@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Whether docs/optimiser.md is true: every line of its listings is printed by fcodeopt, in order.
+"""Whether fcodeopt prints every line of the listings in docs/optimiser.md, in order.
 
     nesl-tests/page.py [--fcodeopt PATH]
 

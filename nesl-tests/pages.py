@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""Whether the pages that show NESL are true: everything on them is executed, in order.
+"""Executes all listings of the pages that show NESL, in order, and compares the output.
 
     nesl-tests/pages.py [--bin FOLDER] [PAGE ...]       default: all pages with such blocks
 
 Blocks of a page:
 
-    ```nesl          a session, one for the whole page: lines that begin with the prompt, lines of
-                     a form that goes on, and what is printed then
+    ```nesl          a session, one for the whole page: lines that begin with the prompt, continuation
+                     lines, and their output
     ```nesl FILE     a file, which later commands find
     ```console       commands that begin with `$ `, and what each prints
 
-A line `...` stands for any lines, a `...` at the end of a line for any text (but not behind a
+A line `...` matches any lines, a `...` at the end of a line any text (but not behind a
 comma: that is how sequences end). Empty lines, and the numbers of lines that were typed, do not
 count. Commands run in a folder of their own, where examples/ and docs/ are found."""
 
@@ -31,7 +31,7 @@ MARKED = re.compile(r"^No name contains zzz(\d+)zzz\.\n", re.MULTILINE)
 
 
 def normal(text):
-    """The lines of a text, without what does not count."""
+    """The lines of a text that are compared."""
     text = re.sub(r"<prompt>:\d+:", "<prompt>:N:", text)
     lines = [re.sub(r"^( *)\d+ \|", r"\1N |", line.rstrip()) for line in text.split("\n")]
     return [re.sub(r"^ +(N? *\|)", r"\1", line) for line in lines if line]
@@ -81,13 +81,13 @@ class Page:
                 self.forms[-1][2] += typed + "\n"
 
     def run_session(self):
-        """What came of each form, all in one session."""
+        """The outcome of each form, all in one session."""
         typed = "".join(form + MARK % at for at, (_, form, _) in enumerate(self.forms))
         printed = subprocess.run(["nesl", "--backend", "cpu"], input=typed, cwd=self.folder,
                                  env=self.environment, stdout=subprocess.PIPE, text=True,
                                  stderr=subprocess.STDOUT, timeout=300, check=False).stdout
-        pieces = MARKED.split(printed)
-        got = dict(zip(map(int, pieces[1::2]), pieces[0::2]))
+        parts = MARKED.split(printed)
+        got = dict(zip(map(int, parts[1::2]), parts[0::2]))
         for at, (line, form, want) in enumerate(self.forms):
             self.compare(line, form, want, got.get(at, "nothing"))
 

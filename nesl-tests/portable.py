@@ -4,9 +4,9 @@
     nesl-tests/portable.py [--neslc PATH] [--vinterp PATH] [FILE...]
 
 Compiles expressions of the corpus, of nesl-tests/nesl and of the examples (all, or those of the
-files) with --portable and without. What is portable must be taken by the checker in classic.py,
-and `vinterp --classic` must print the same of both; where a check fails, its sentence. At most
---forms expressions are taken of each file, spread over it."""
+files) with --portable and without. Portable programs must pass the checker in classic.py, and
+`vinterp --classic` must print the same for both, or the sentence of a failed check. At most --forms
+expressions of each file are used, evenly distributed."""
 
 import argparse
 import concurrent.futures
@@ -80,7 +80,7 @@ class Checker:
                               timeout=60, stdin=subprocess.DEVNULL, encoding="latin-1")
 
     def difference(self, portable, own):
-        """What is wrong with the output of the portable program, or None."""
+        """The error in the output of the portable program, or None."""
         want, got = self.run(own), self.run(portable)
         if got.returncode == 0 and want.returncode == 0:
             return None if got.stdout == want.stdout else f"{got.stdout!r}, not {want.stdout!r}"
@@ -89,12 +89,12 @@ class Checker:
         if got.returncode != 0:  # a fault of the machine's own
             return None if "RUNTIME" not in want.stderr else got.stderr
         said = re.search(r"RUNTIME ERROR: (.*)\n", got.stdout)
-        told = said and said.group(1) in want.stderr
+        reported = said and said.group(1) in want.stderr
         ended = "error(" in want.stderr or got.stdout == want.stdout
-        return None if told or ended else f"{got.stdout!r}, not {want.stderr!r}"
+        return None if reported or ended else f"{got.stdout!r}, not {want.stderr!r}"
 
     def check(self, definitions, form):
-        """(1 if there was something to check, what is wrong or None)."""
+        """(1 if a program was checked, its error or None)."""
         with tempfile.TemporaryDirectory(prefix="ravel-") as folder:
             pathlib.Path(folder, "p.nesl").write_text("\n".join(definitions) + "\n", "latin-1")
             portable = self.compile(folder, form, "--portable")
@@ -117,7 +117,7 @@ class Checker:
 
 
 def checker_is_blind():
-    """The reasons that the checker does not see."""
+    """The reasons for refusals that the checker does not detect."""
     return [why for why, text in REFUSED.items() if why not in (classic.refusal(text) or "")]
 
 

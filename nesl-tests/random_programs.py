@@ -7,13 +7,12 @@
 Ways: let-form on one thread, on two, on the delaying back end, and the checked stack interpreter
 (the oracle); optimised without and with fusion, on the delaying back end too, and through a file
 that fcodeopt writes; with --native also with compiled superoperators. Compared: exit status,
-standard output, the program's writes, and where a run fails, the place and text of the error (of
-optimised runs without the calls that led there, which may be gone). A program is made from the seed and its number alone: a failure
+standard output, the program's writes, and for a failure the source location and message (of
+optimised runs without the enclosing calls, which may have been expanded). A program depends on the seed and its number alone: a failure
 prints both, and --count 1 --first NUMBER --seed TEXT --show prints that program.
 
-The generator knows of each stack item its kind and a token for its length (a number where it is
-known, a name where only the run tells, as after PACK), so that nearly all operations it writes
-agree in size; indices and divisors are sometimes wrong on purpose.
+The generator tracks the kind of each stack item and a token for its length (a number if known, a
+name if only the run determines it, as after PACK), so that nearly all operations agree in size; indices and divisors are sometimes wrong on purpose.
 """
 
 import argparse
@@ -316,17 +315,17 @@ class Generator:
         self.emit(f"REPLACE {kind}")
         self.result(2, (kind, length))
 
-    def chain(self):
-        """Several elementwise operations under one descriptor, with spread constants, shared
-        results and divisors that may be zero, and what may consume them."""
+    def expression(self):
+        """An expression of elementwise operations under one descriptor, with distributed constants, shared
+        results and divisors that may be zero, and a consumer of it."""
         pair = self.segmented()
         if pair is None:
             return
         (kind, length), d = pair
-        self.emit("CPOP 1 1")  # the descriptor below the vector, for as long as the chain is made
+        self.emit("CPOP 1 1")  # the descriptor below the vector, while the expression is generated
         self.stack[-1], self.stack[-2] = self.stack[-2], self.stack[-1]
         for _ in range(self.rng.randint(1, 6)):
-            self.chain_step(d)
+            self.expression_step(d)
         kind = self.stack[-1][0]
         if self.rng.random() < 0.3:
             self.emit("COPY 1 0")
@@ -353,7 +352,7 @@ class Generator:
             self.emit("POP 1 0")
             self.stack.pop()
 
-    def chain_step(self, d):
+    def expression_step(self, d):
         """Changes the vector on top, whose length is the total of the descriptor below it."""
         kind, length = self.stack[-1]
         step = self.rng.random()
@@ -582,7 +581,7 @@ class Generator:
 
     def statements(self, count):
         actions = ([self.binary] * 6 + [self.unary] * 3 + [self.select] * 2 + [self.combine] * 4 +
-                   [self.chain] * 5 + [self.last_elements, self.rank, self.sort, self.pack, self.pack, self.gather, self.scatter,
+                   [self.expression] * 5 + [self.last_elements, self.rank, self.sort, self.pack, self.pack, self.gather, self.scatter,
                     self.scatter, self.replace, self.spread,
                     self.spread, self.lengths, self.extract, self.random_numbers, self.pairing,
                     self.shuffle, self.shuffle, self.write, self.call, self.loop, self.branch,
@@ -609,8 +608,8 @@ def make(seed, number):
 
 
 def said(run, calls):
-    """What of a run has to agree: with `calls` everything; else standard error up to the first
-    error only, without the place in an optimised file."""
+    """The outcome that has to agree: with `calls` everything; else standard error up to the first error
+    only, without the position in an optimised file."""
     err = run.stderr.decode("latin-1")
     if not calls:
         lines = err.split("\n")
@@ -649,7 +648,7 @@ class Ways:
         yield ["fcodeopt"], self.through_file(path, widths)
 
     def differs(self, path, widths):
-        """Words on the first disagreement, or None."""
+        """A description of the first disagreement, or None."""
         first = None
         try:
             for way, run in self.results(path, widths):

@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
-"""Whether compiled NESL does the work that its cost model says, counted, not timed.
+"""Whether compiled NESL does the work of its cost model, by counting, not timing.
 
     nesl-tests/work.py [NAME ...] [--build DIR]
 
 Programs of one parameter are compiled and run at n, 2 n and 4 n. The elements that are read and
 written (vcode.md, section 21.8) may grow no faster than the work of the algorithm, and be no more
-than so many for each unit of it; executed instructions may grow no faster than its depth. So
-nothing is copied for each instance that all of them only index, measure or pass on. The second
+than so many for each unit of it; executed instructions may grow no faster than its depth. So a sequence that all instances only index, measure or pass on is not copied for each. The second
 part compiles programs of growing nesting: code is as long as the source. Exit status 1 if one
 fails."""
 
@@ -157,7 +156,7 @@ def counts(options, definitions, expression, n, folder):
 
 
 def wrong_work(options, name, folder):
-    """What is wrong with a program's counts, or nothing; prints them."""
+    """The error in a program's counts, or nothing; prints them."""
     n, work, most, depth, definitions, expression = PROGRAMS[name]
     seen = [counts(options, definitions, expression, m, folder) for m in (n, 2 * n, 4 * n)]
     print(f"{name:34}" + "".join(f"{w:12}{i:7}" for w, i in seen) +

@@ -1,4 +1,4 @@
-/* check.h - what the files of the checker share.
+/* check.h - declarations common to the files of the checker.
  *
  *   check.c           entry point: forms that are values; resolution of their types
  *   check-forms.c     function definitions, datatypes, redefinition

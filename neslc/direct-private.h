@@ -1,4 +1,4 @@
-/* direct-private.h - what the files of the direct interpreter share.
+/* direct-private.h - declarations common to the files of the direct interpreter.
  *
  *   direct.c            entry point: memory, stack, results of a run
  *   direct-eval.c       expressions, patterns, environments
@@ -232,7 +232,7 @@ bool direct_fail(struct direct *, struct frame *, const struct core *at, enum ne
 /* A primitive's check failed, on these two INTs. */
 bool direct_check_fails(struct direct *, const struct primitive_call *, enum check, int64_t v,
                         int64_t w);
-/* The text of a check with its numbers in place of {v} and {w}, and {} left out. */
+/* The text of a check with its numbers instead of {v} and {w}, and {} left out. */
 const char *direct_worded(struct direct *, const char *text, int64_t v, int64_t w);
 /* Writes text now, or after the enclosing apply-to-each. */
 void direct_print(struct direct *, const char *text, size_t length);

@@ -98,7 +98,7 @@ static void window_prefixes(struct combining c, double *a, uint64_t w) {
   }
 }
 
-/* prefix(x, n, w) of cvl.h, in place; the element before position 0 is the padding. */
+/* prefix(x, n, w) of cvl.h, x is overwritten; the element before position 0 is the padding. */
 static void tree_prefix(struct direct *d, struct combining c, double *x, uint64_t n,
                         uint64_t w) {
   const uint64_t windows = (n + w - 1) / w;

@@ -1,4 +1,4 @@
-/* flatten-private.h - what the files of the flattener share.
+/* flatten-private.h - declarations common to the files of the flattener.
  *
  * Code is generated for one context at a time. In the serial context there is one instance; in
  * a lifted one there are k, all evaluated together. A value is represented by `struct rep`: a

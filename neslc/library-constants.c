@@ -57,7 +57,7 @@ void library_bind_constants(struct session *s) {
   bind_int(s, "stdin", TYPE_STREAM, 0, "The standard input.");
   bind_int(s, "stdout", TYPE_STREAM, 1, "The standard output.");
   bind_int(s, "stderr", TYPE_STREAM, 2, "The standard error output.");
-  bind_int(s, "nullstr", TYPE_STREAM, -1, "No stream; spawn makes a pipe in its place.");
+  bind_int(s, "nullstr", TYPE_STREAM, -1, "No stream; spawn makes a pipe instead.");
   bind_string(s, "user", environment("USER"), "The name of the user.");
   bind_string(s, "display", environment("DISPLAY"), "The name of the display.");
   bind_string(s, "nesl_path", environment("NESL_PATH"), "Where files of NESL are looked for.");

@@ -90,7 +90,7 @@ void parse_failed_as(struct reader *r, enum nesl_error kind, struct span at, con
   va_end(args);
 }
 
-/* A likely cause of an unexpected token; "" or "; ...". */
+/* A probable cause of an unexpected token; "" or "; ...". */
 static const char *hint(const struct reader *r) {
   const struct token *token = &r->token, *before = &r->before;
   bool joined = token->at.start == before->at.end;
@@ -238,7 +238,7 @@ static struct syntax *extend_index(struct reader *r, struct syntax *left) {
   if (r->token.lexeme == LEX_COLON) {
     parse_failed(r, r->token.at,
                  "expected `]` behind the index, read `:`; [ directly behind an "
-                 "expression is indexing: subseq(v, start, end) cuts a piece");
+                 "expression is indexing: subseq(v, start, end) cuts a subsequence");
   }
   expect(r, LEX_CLOSE_LIST, "to close the `[`", opener);
   r->options = options;

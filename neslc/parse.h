@@ -1,4 +1,4 @@
-/* parse.h - what the files of the parser share: lexemes, look-ahead, errors, construction of
+/* parse.h - declarations common to the files of the parser: lexemes, look-ahead, errors, construction of
  * trees.
  *
  * After the first error in a form the reader has `failed`, and its token stays TOKEN_INVALID:

@@ -1,4 +1,4 @@
-/* prims.h - what the files of primitives share. Private to them. */
+/* prims.h - declarations common to the files of primitives. Private to them. */
 #ifndef RAVEL_NESLC_PRIMS_H
 #define RAVEL_NESLC_PRIMS_H
 

@@ -76,7 +76,7 @@ bool check_form(struct session *, const struct form *, struct complaints *, stru
  * (NESL_SERIAL_ONLY). */
 bool session_find_missing(struct session *, const struct core *, struct complaints *);
 
-/* Binds a global's name to it, in place of an older global. */
+/* Binds a global's name to it, replacing an older global. */
 void session_name(struct session *, struct global *);
 /* Binds the name (`it`, or a variable of the pattern) to a value, by the rules of section 4.2.
  * `scheme`: its type, generic for function values. The columns are copied. */

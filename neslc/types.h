@@ -122,7 +122,7 @@ struct scheme {
   struct type *type;       /* over them */
 };
 
-/* Turns every variable left in the type (identities too) into a generic one, in place: in the
+/* Turns every variable left in the type (identities too) into a generic one: it changes in the
  * whole typed tree that shares them. */
 struct scheme type_generalise(struct arena *, struct type *);
 /* A copy with fresh variables, which shares within itself what the scheme's type does;

@@ -42,12 +42,12 @@ def split(name, value, bits, parts):
     rest = mpf(value)
     for part in range(parts):
         if part == parts - 1:
-            piece = mpf(float(rest))
+            summand = mpf(float(rest))
         else:
             exponent = frexp(rest)[1]
-            piece = ldexp(floor(ldexp(rest, bits - exponent)), exponent - bits)
-        print(f'{name}_{part + 1} = {float(piece).hex()}')
-        rest -= piece
+            summand = ldexp(floor(ldexp(rest, bits - exponent)), exponent - bits)
+        print(f'{name}_{part + 1} = {float(summand).hex()}')
+        rest -= summand
 
 
 def words_of_two_over_pi(count):

@@ -30,7 +30,7 @@ EVERYTHING = (".",)
 IN_CI = os.environ.get("CI") == "true"
 AT_A_TIME = 2
 CPUS = len(os.sched_getaffinity(0))
-# Processors for one of the stages that run side by side: what "{jobs}" in a command stands for.
+# Processors for one of the stages that run side by side: the value of "{jobs}" in a command.
 JOBS = max(1, CPUS // AT_A_TIME)
 
 

@@ -1,4 +1,4 @@
-/* parser.h - what the files of the parser share. Private to this room.
+/* parser.h - declarations common to the files of the parser. Private to this room.
  *
  * parser.c reads functions and links the program, parse-instruction.c one instruction at a
  * time, parse-constant.c numbers and constants, definitions.c definitions of superoperators and

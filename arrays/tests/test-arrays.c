@@ -47,8 +47,8 @@ Test(arrays, signatures, .init = start, .fini = stop) {
   cr_expect_eq(t.leaf_count, 3);
   cr_expect_eq(type_of("[c").depth, 0);
   cr_expect_eq(type_of("[[c").depth, 1);
-  cr_expect_str_eq(refusal("([ii"), "a tuple of sequences has no place in a file of arrays");
-  cr_expect_str_eq(refusal("[?"), "a function or a stream has no place in a file of arrays");
+  cr_expect_str_eq(refusal("([ii"), "a tuple of sequences cannot be stored in a file of arrays");
+  cr_expect_str_eq(refusal("[?"), "a function or a stream cannot be stored in a file of arrays");
   cr_expect_str_eq(refusal("ii"), "not a signature");
   refusal("");
   refusal("(i");

@@ -179,7 +179,7 @@ Test(files, a_full_disk_leaves_the_old_file) {
   cr_expect_eq(entries(), 1);
 }
 
-Test(files, errors_are_told) {
+Test(files, errors_are_reported) {
   cr_expect(!replace("none/f", "x"));
   cr_expect_eq(problem.error, ENOENT);
   cr_expect(!replace("", "x"));

@@ -183,7 +183,7 @@ Test(text, what_is_printed_is_there_after_a_flush) {
   cr_expect_eq(heap.live, 0);
 }
 
-Test(text, memory_that_is_lacking_is_told) {
+Test(text, lack_of_memory_is_reported) {
   struct heap heap;
   struct text t;
   heap_init(&heap, 100);

@@ -56,7 +56,7 @@ static void check_float(double x, const char *wanted) {
   cr_expect_str_eq(text, wanted);
 }
 
-Test(number, floats_print_fourteen_places) {
+Test(number, floats_print_fourteen_decimals) {
   check_float(1.0, "1.00000000000000e+00");
   check_float(-0.0, "-0.00000000000000e+00");
   check_float(DBL_MAX, "1.79769313486232e+308");
@@ -185,7 +185,7 @@ static char *printed(const struct diag_list *diags, size_t limit) {
   return text;
 }
 
-Test(diag, prints_place_origin_and_message) {
+Test(diag, prints_location_origin_and_message) {
   struct heap heap;
   struct arena arena;
   struct diag_list diags;

@@ -213,7 +213,7 @@ class Text(ArrayTest):
         self.assertIn("a numpy array is rectangular", ran.stdout)
         self.assertEqual(self.text("v.npy"), "kept")
         ran = self.nesl("-e", "([1], [2])", "-o", "v.npy")
-        self.expect(ran, 1, "", "v.npy: error: a tuple of sequences has no place in a file of "
+        self.expect(ran, 1, "", "v.npy: error: a tuple of sequences cannot be stored in a file of "
                     "arrays; with -o for each part it goes into several files")
         ran = self.kernels("squares", "[1]", "-o", "v.npy", "-o", "w.npy")
         self.expect(ran, 1, "", "has no 2 parts")

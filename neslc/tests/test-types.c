@@ -333,7 +333,7 @@ Test(types, types_nest_only_so_deep) {
 
 /* Each of many variables is linked to the one before: looking at the last is no longer for it.
  */
-Test(types, chains_of_variables_get_shorter) {
+Test(types, paths_of_links_are_compressed) {
   struct type *first = variable(CLASS_ANY), *last = first;
   for (int i = 0; i < 1000; i++) {
     struct type *v = variable(CLASS_ANY);
