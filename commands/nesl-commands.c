@@ -96,6 +96,24 @@ static void put_lines(const char *text, unsigned most, FILE *out) {
   if (*text) fputs("  ...\n", out);
 }
 
+/* The first lines of a form. */
+static void put_code(struct nesl *n, const struct form *form, unsigned most) {
+  struct text text;
+  if (!text_begin(&text, &n->heap)) memory_failed();
+  struct memory_guard guard;
+  memory_guard_begin(&guard);
+  if (setjmp(guard.jump)) {
+    text_free(&text);
+    memory_failed();
+  }
+  show_form(form, text.stream);
+  memory_guard_end(&guard);
+  const bool whole = text_end(&text);
+  if (whole) put_lines(text.bytes, most, n->out);
+  text_free(&text);
+  if (!whole) memory_failed();
+}
+
 static bool describe(struct command *c) {
   enum { LINES = 8 };
   if (c->count != 1) return command_error(c, "describe takes one name");
@@ -107,13 +125,7 @@ static bool describe(struct command *c) {
   if (g->documentation) put_lines(g->documentation, UINT32_MAX, out);
   if (g->kind == GLOBAL_CONSTRUCTOR) fputs("  The constructor of a datatype.\n", out);
   if (!g->form || g->form->kind != FORM_FUNCTION || g->primitive >= 0) return true;
-  char *text = NULL;
-  size_t size;
-  FILE *code = open_memstream(&text, &size);
-  if (!code) return true;
-  show_form(g->form, code);
-  if (fclose(code) == 0) put_lines(text, LINES, out);
-  free(text);
+  put_code(c->n, g->form, LINES);
   return true;
 }
 

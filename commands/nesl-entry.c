@@ -9,7 +9,6 @@
 #include "commands/process.h"
 #include "neslc/table.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- the call ---- */
@@ -17,11 +16,12 @@
 const struct source *nesl_entry_source(struct nesl *n) {
   const struct nesl_options *o = n->options;
   const struct global *function = session_global(n->session, o->entry);
-  char *text = NULL;
-  size_t size = 0;
-  FILE *out = open_memstream(&text, &size);
-  if (!out) return NULL;
-  fprintf(out, "%s(", o->entry);
+  struct text text;
+  if (!text_begin(&text, &n->heap)) {
+    nesl_complain_of_memory(n);
+    return NULL;
+  }
+  fprintf(text.stream, "%s(", o->entry);
   bool fine = true;
   for (unsigned i = 1; i < o->operand_count && fine; i++) {
     const char *argument = o->operands[i];
@@ -31,12 +31,14 @@ const struct source *nesl_entry_source(struct nesl *n) {
       fine = nesl_bind_argument(n, function, i - 1, o->operand_count - 1, name, argument);
       argument = name;
     }
-    fprintf(out, "%s(%s)", i > 1 ? ", " : "", argument);
+    fprintf(text.stream, "%s(%s)", i > 1 ? ", " : "", argument);
   }
-  fputs(");", out);
+  fputs(");", text.stream);
+  const bool whole = text_end(&text);
+  if (fine && !whole) nesl_complain_of_memory(n);
   const struct source *source =
-      fclose(out) == 0 && fine ? nesl_source(n, "<command-line>", text, size, 1) : NULL;
-  free(text);
+      fine && whole ? nesl_source(n, "<command-line>", text.bytes, text.length, 1) : NULL;
+  text_free(&text);
   return source;
 }
 

@@ -30,8 +30,8 @@ static void pass_on_warnings(struct nesl *n) {
   n->warned |= any;
 }
 
-/* Memory ran out: said without any. */
-static void complain_of_memory(struct nesl *n) {
+/* Said without any. */
+void nesl_complain_of_memory(struct nesl *n) {
   diag_add(&n->diags, SEVERITY_ERROR, NULL, (struct source_pos){0}, NULL,
            "out of memory: the session may use %llu bytes; see --memory",
            (unsigned long long)n->heap.limit);
@@ -158,7 +158,7 @@ static bool execute_guarded(struct nesl *n, const struct form *form, FILE *out) 
   struct memory_guard guard;
   memory_guard_begin(&guard);
   if (setjmp(guard.jump)) {
-    complain_of_memory(n);
+    nesl_complain_of_memory(n);
     return false;
   }
   const bool fine = execute(n, form, out);
@@ -172,12 +172,12 @@ struct nesl_outcome nesl_execute(struct nesl *n, const struct form *form) {
   const struct stop *const around = n->heap.stop;
   n->heap.stop = n->stop;
   const bool begun = text_begin(text, &n->heap);
-  if (!begun) complain_of_memory(n);
+  if (!begun) nesl_complain_of_memory(n);
   bool fine = begun && execute_guarded(n, form, text->stream);
   n->heap.stop = around;
   n->evaluator->release(n->evaluator);
   if (begun && !text_end(text) && fine) {
-    complain_of_memory(n);
+    nesl_complain_of_memory(n);
     fine = false;
   }
   if (!fine) {
@@ -202,7 +202,7 @@ const struct source *nesl_source(struct nesl *n, const char *name, const char *t
   struct memory_guard guard;
   memory_guard_begin(&guard);
   if (setjmp(guard.jump)) {
-    complain_of_memory(n);
+    nesl_complain_of_memory(n);
     if (region) region_free(n->session, region);
     return NULL;
   }
@@ -218,6 +218,22 @@ const struct source *nesl_source(struct nesl *n, const char *name, const char *t
   memory_guard_end(&guard);
   session_add_source(n->session, source);
   region->held--;
+  return source;
+}
+
+const struct source *nesl_typed_source(struct nesl *n, const char *text) {
+  size_t length = strlen(text);
+  char *ended = heap_alloc(&n->heap, length + 1);
+  if (!ended) {
+    nesl_complain_of_memory(n);
+    return NULL;
+  }
+  const size_t bytes = length + 1;
+  memcpy(ended, text, length);
+  while (length > 0 && strchr(" \t\n", ended[length - 1])) length--;
+  if (length == 0 || !strchr(";$", ended[length - 1])) ended[length++] = ';';
+  const struct source *source = nesl_source(n, "<command-line>", ended, length, 1);
+  heap_free(&n->heap, ended, bytes);
   return source;
 }
 
@@ -273,7 +289,7 @@ static enum reading read_guarded(struct nesl *n, struct reader *reader, struct f
   struct memory_guard guard;
   memory_guard_begin(&guard);
   if (setjmp(guard.jump)) {
-    complain_of_memory(n);
+    nesl_complain_of_memory(n);
     return READ_BROKEN;
   }
   reader->arena = n->session->arena;
@@ -298,7 +314,7 @@ static bool begin_reading(struct nesl *n, struct reader *reader, const struct so
   struct memory_guard guard;
   memory_guard_begin(&guard);
   if (setjmp(guard.jump)) {
-    complain_of_memory(n);
+    nesl_complain_of_memory(n);
     return false;
   }
   reader_init(reader, &source->region->arena, &n->session->names, source);
@@ -346,7 +362,13 @@ void nesl_each_form(struct nesl *n, const struct source *source, nesl_visit *don
                     void *context, uint32_t *more) {
   struct reader reader;
   region_hold(source->region);
-  enum next next = begin_reading(n, &reader, source) ? NEXT_DONE : NEXT_STOP;
+  enum next next = NEXT_DONE;
+  if (!begin_reading(n, &reader, source)) {
+    const struct nesl_done none = {.behind = {0, (uint32_t)source->length},
+                                   .outcome.error = n->complaints.first};
+    done(n, context, &none);
+    next = NEXT_STOP;
+  }
   while (next == NEXT_DONE && !n->leave) {
     nesl_forget(n);
     session_collect(n->session);
@@ -354,7 +376,7 @@ void nesl_each_form(struct nesl *n, const struct source *source, nesl_visit *don
     struct region *region = session_begin_form(n->session);
     const uint32_t start = reader.at;
     if (!region) {
-      complain_of_memory(n);
+      nesl_complain_of_memory(n);
       const struct nesl_done it = {.outcome.error = NESL_LIMIT};
       done(n, context, &it);
       break;

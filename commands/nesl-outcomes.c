@@ -11,7 +11,6 @@
 #include "commands/nesl.h"
 #include "commands/process.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static void put_escaped(const char *text, size_t length, FILE *out) {
@@ -113,6 +112,9 @@ int nesl_outcomes(struct nesl *n, const struct source *source) {
 struct tests {
   const struct source *source;
   unsigned forms, expectations, failures;
+  /* Of one comparison. */
+  struct arena scratch;
+  struct text text;
 };
 
 /* The expectation behind a form, before the next one; false if there is none. */
@@ -133,11 +135,11 @@ static bool find_expectation(const struct source *source, struct span behind,
 }
 
 /* Copies a text with every stretch of white space outside of strings and characters as one
- * space, none at the ends. Owned by the caller; NULL without memory. */
-static char *squeeze(const char *text, size_t length) {
-  char *squeezed = malloc(length + 1), *out = squeezed;
+ * space, none at the ends. The arena's. */
+static char *squeeze(struct arena *arena, const char *text, size_t length) {
+  char *squeezed = arena_alloc(arena, length + 1), *out = squeezed;
   bool in_string = false, space = false;
-  for (size_t i = 0; squeezed && i < length; i++) {
+  for (size_t i = 0; i < length; i++) {
     char c = text[i];
     if (!in_string && (c == ' ' || (c >= '\t' && c <= '\r'))) {
       space = out != squeezed;
@@ -150,7 +152,7 @@ static char *squeeze(const char *text, size_t length) {
     if (quotes && i + 1 < length) *out++ = text[++i];
     if (c == '"') in_string = !in_string;
   }
-  if (squeezed) *out = '\0';
+  *out = '\0';
   return squeezed;
 }
 
@@ -169,40 +171,58 @@ static bool holds(const char *outcome, const char *wanted) {
          (value[n] == '\0' || strncmp(value + n, " : ", 3) == 0);
 }
 
-static bool compare_done(struct nesl *n, void *context, const struct nesl_done *it) {
-  struct tests *tests = context;
+/* Compares what came of a form with what is expected; memory_failed without memory. */
+static void compare(struct nesl *n, struct tests *tests, const struct nesl_done *it) {
   struct span at = {0, 0};
-  struct text text;
-  if (!text_begin(&text, &n->capture_heap)) return false;
-  put_outcome(n, it, text.stream);
-  if (!text_end(&text)) {
-    text_free(&text);
-    return false;
-  }
+  struct text *text = &tests->text;
+  struct arena *arena = &tests->scratch;
+  if (!text_begin(text, &n->capture_heap)) memory_failed();
+  put_outcome(n, it, text->stream);
+  if (!text_end(text)) memory_failed();
   tests->forms++;
   bool expects = find_expectation(tests->source, it->behind, &at);
-  char *outcome = squeeze(text.bytes, text.length);
-  char *wanted = expects ? squeeze(tests->source->text + at.start, at.end - at.start) : NULL;
-  bool fine =
-      expects ? outcome && wanted && holds(outcome, wanted) : it->outcome.error == NESL_OK;
+  const char *outcome = squeeze(arena, text->bytes, text->length);
+  const char *wanted =
+      expects ? squeeze(arena, tests->source->text + at.start, at.end - at.start) : NULL;
+  bool fine = expects ? holds(outcome, wanted) : it->outcome.error == NESL_OK;
   tests->expectations += expects;
-  if (!fine) {
-    uint32_t place = expects ? at.start : it->form ? it->form->at.start : it->behind.start;
-    struct source_pos pos = source_position(tests->source, place);
+  if (fine) return;
+  uint32_t start = expects ? at.start : it->form ? it->form->at.start : it->behind.start;
+  struct source_pos pos = source_position(tests->source, start);
+  tests->failures++;
+  printf("%s:%u:%u: expected %s\n  but it is  %s\n", tests->source->name, pos.line, pos.column,
+         wanted ? wanted : "no error", outcome);
+  process_flush(stdout);
+  if (it->outcome.error != NESL_OK) nesl_complain(n);
+}
+
+static void end_comparison(struct tests *tests) {
+  text_free(&tests->text);
+  arena_free(&tests->scratch);
+}
+
+/* Without memory to compare with, nothing more is tested. */
+static bool compare_done(struct nesl *n, void *context, const struct nesl_done *it) {
+  struct tests *tests = context;
+  struct memory_guard guard;
+  memory_guard_begin(&guard);
+  if (setjmp(guard.jump)) {
     tests->failures++;
-    printf("%s:%u:%u: expected %s\n  but it is  %s\n", tests->source->name, pos.line,
-           pos.column, wanted ? wanted : "no error", outcome ? outcome : "");
-    process_flush(stdout);
-    if (it->outcome.error != NESL_OK) nesl_complain(n);
+    nesl_forget(n);
+    nesl_complain_of_memory(n);
+    nesl_complain(n);
+    end_comparison(tests);
+    return false;
   }
-  free(wanted);
-  free(outcome);
-  text_free(&text);
+  compare(n, tests, it);
+  memory_guard_end(&guard);
+  end_comparison(tests);
   return true;
 }
 
 int nesl_test(struct nesl *n, const struct source *source) {
   struct tests tests = {.source = source};
+  arena_init(&tests.scratch, &n->capture_heap);
   n->quiet = true;
   region_hold(source->region);
   nesl_each_form(n, source, compare_done, &tests, NULL);

@@ -3,23 +3,9 @@
 #include "commands/process.h"
 #include "commands/source.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- modes ---- */
-
-/* The forms of a text given on the command line, which needs no terminator. */
-static const struct source *command_line_source(struct nesl *n, const char *text) {
-  size_t length = strlen(text);
-  char *ended = malloc(length + 2);
-  if (!ended) return NULL;
-  memcpy(ended, text, length);
-  while (length > 0 && strchr(" \t\n", ended[length - 1])) length--;
-  if (length == 0 || !strchr(";$", ended[length - 1])) ended[length++] = ';';
-  const struct source *source = nesl_source(n, "<command-line>", ended, length, 1);
-  free(ended);
-  return source;
-}
 
 static const struct source *read_operand(struct nesl *n, unsigned i) {
   const struct source *source = nesl_read_file(n, n->options->operands[i]);
@@ -45,7 +31,7 @@ static int run_command_line(struct nesl *n) {
   if (!load_operands(n, 0, calls ? 1 : o->operand_count, true)) return STATUS_FAILED;
   nesl_forget(n);
   const struct source *source =
-      calls ? nesl_entry_source(n) : command_line_source(n, o->expression);
+      calls ? nesl_entry_source(n) : nesl_typed_source(n, o->expression);
   if (!source) nesl_complain(n);
   n->reading = (struct nesl_reading){.typed = true};
   n->is_call = calls;
@@ -59,7 +45,7 @@ static int run_command_line(struct nesl *n) {
 
 /* The expression comes first, the files after it. */
 static int run_cost(struct nesl *n) {
-  const struct source *source = command_line_source(n, n->options->operands[0]);
+  const struct source *source = nesl_typed_source(n, n->options->operands[0]);
   if (!source) nesl_complain(n);
   if (!source || !load_operands(n, 1, n->options->operand_count, true)) return STATUS_FAILED;
   n->reading = (struct nesl_reading){.typed = true};

@@ -82,6 +82,8 @@ void nesl_outcome_free(struct nesl_outcome *);
 void nesl_settle(struct nesl *, const struct source *, struct span at);
 /* Begins complaints about another form. */
 void nesl_forget(struct nesl *);
+/* Complains that memory ran out. */
+void nesl_complain_of_memory(struct nesl *);
 /* Says on standard error what was complained of. */
 void nesl_complain(struct nesl *);
 
@@ -113,6 +115,9 @@ unsigned nesl_run_file(struct nesl *, const struct source *);
 /* A text of its own as a source. */
 const struct source *nesl_source(struct nesl *, const char *name, const char *text,
                                  size_t length, uint32_t first_line);
+/* The same for a text given on the command line, which needs no terminator. NULL after
+ * complaining, of both. */
+const struct source *nesl_typed_source(struct nesl *, const char *text);
 
 /* Executes a command; false after complaining. */
 bool nesl_command(struct nesl *, const struct form *);

@@ -44,14 +44,8 @@ static bool note_form(struct nesl *n, void *context, const struct nesl_done *it)
 
 /* Reads one form from -e; NULL after complaining. */
 static const struct form *read_expression(struct nesl *n, const char *text) {
-  size_t length = strlen(text);
-  char *ended = arena_alloc(&n->arena, length + 2);
-  memcpy(ended, text, length);
-  while (length > 0 && strchr(" \t\n", ended[length - 1])) length--;
-  if (length == 0 || !strchr(";$", ended[length - 1])) ended[length++] = ';';
-  struct source *source = arena_alloc(&n->arena, sizeof *source);
-  *source = (struct source){
-      .name = "<command-line>", .text = ended, .length = length, .first_line = 1};
+  const struct source *source = nesl_typed_source(n, text);
+  if (!source) return NULL;
   struct reader reader;
   struct form *form = arena_alloc(&n->arena, sizeof *form);
   reader_init(&reader, &n->arena, &n->session->names, source);

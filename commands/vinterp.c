@@ -6,6 +6,7 @@
 #include "commands/process.h"
 #include "commands/program-arguments.h"
 #include "fcode-opt/fcode-opt.h"
+#include <errno.h>
 #include <string.h>
 
 /* ---- running ---- */
@@ -88,15 +89,26 @@ static bool load(struct program *p, const struct command_options *o) {
   return fine;
 }
 
+/* Prints a program. False without memory. */
+static bool print(const struct program *p, enum dump what, FILE *out) {
+  struct memory_guard guard;
+  memory_guard_begin(&guard);
+  if (setjmp(guard.jump)) return false;
+  if (what == DUMP_VCODE) {
+    vcode_print(p->vcode, out);
+  } else {
+    ir_print(p->ir, out);
+  }
+  memory_guard_end(&guard);
+  return true;
+}
+
 static int dump(struct program *p, const struct command_options *o) {
   struct output out;
   if (!output_begin(&out, "-", &p->diags)) return STATUS_FAILED;
-  if (o->dump == DUMP_VCODE) {
-    vcode_print(p->vcode, out.stream);
-  } else {
-    ir_print(p->ir, out.stream);
-  }
-  if (output_end(&out, "-", &p->diags)) return STATUS_DONE;
+  const bool printed =
+      print(p, o->dump, out.stream) || output_complain(&p->diags, o->source.file, ENOMEM);
+  if (output_end(&out, "-", &p->diags) && printed) return STATUS_DONE;
   program_stopped(p, o->source.file);
   return process_failed();
 }

@@ -31,7 +31,7 @@ struct module {
 static void module_kernel(struct module *m, const struct superop *op, struct widths widths,
                           unsigned leave, FILE *cu) {
   struct fused_source s;
-  if (!fused_source_make(op, widths, leave, "fused", &s)) return;
+  if (!fused_source_make(op, widths, leave, "fused", &s)) memory_failed();
   bool wanted = !s.kernel.is_empty;
   for (uint32_t k = 0; k < m->count && wanted; k++) wanted = strcmp(m->keys[k], s.key) != 0;
   if (wanted) {

@@ -164,7 +164,8 @@ void ir_liveness(struct arena *, struct ir_program *);
 bool ir_verify(struct arena *, const struct ir_program *, struct diag_list *diags);
 
 /* Writes the text form, from which tests make an equal program (tests/parse.h; positions and
- * origins included). Functions without let-form print as VCODE between `stack` and `end`. */
+ * origins included). Functions without let-form print as VCODE between `stack` and `end`.
+ * Without memory: memory_failed. */
 void ir_print(const struct ir_program *, FILE *);
 /* The same without the functions f for which wanted[f] is false: nothing else may call them. */
 void ir_print_functions(const struct ir_program *, const bool *wanted, FILE *);

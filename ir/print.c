@@ -38,12 +38,12 @@
 #include "fused-kernels/fused.h"
 #include "ir/ir.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 struct printer {
   const struct ir_program *program;
   const struct ir_function *f;
+  struct arena *arena;
   FILE *out;
 };
 
@@ -183,57 +183,39 @@ static void put_end(const struct printer *p, const struct ir_block *block, unsig
 
 /* ---- functions ---- */
 
-/* A block whose arm is being printed, and the index of its next binding. The list of them is on
- * the heap of the C library, since printing has no arena; if memory runs out, the rest of the
- * block is not printed. */
+/* A block whose arm is being printed, and the index of its next binding. */
 struct level {
   const struct ir_block *block;
   uint32_t next;
   bool in_else;
 };
-
-static struct level *grow(struct level *levels, size_t count, size_t *capacity) {
-  if (count < *capacity) return levels;
-  size_t larger = *capacity ? 2 * *capacity : 64;
-  struct level *grown = realloc(levels, larger * sizeof *grown);
-  if (!grown) {
-    free(levels);
-    return NULL;
-  }
-  *capacity = larger;
-  return grown;
-}
+typedef ARRAY(struct level) level_list;
 
 static void put_body(const struct printer *p) {
-  size_t capacity = 0, count = 0;
-  struct level *levels = grow(NULL, 0, &capacity);
-  if (!levels) return;
-  levels[count++] = (struct level){p->f->body, 0, false};
-  while (count > 0 && !ferror(p->out)) { /* or the rest cannot be written */
-    struct level *top = &levels[count - 1];
+  level_list levels = {0};
+  *array_push(p->arena, &levels) = (struct level){p->f->body, 0, false};
+  while (levels.count > 0 && !ferror(p->out)) { /* or the rest cannot be written */
+    struct level *top = &levels.items[levels.count - 1];
     if (top->next < top->block->count) {
       const struct ir_binding *x = &top->block->bindings[top->next++];
-      indent(p, (unsigned)count);
+      indent(p, (unsigned)levels.count);
       put_binding(p, x);
       if (x->form != IR_IF) continue;
-      levels = grow(levels, count, &capacity);
-      if (!levels) return;
-      levels[count++] = (struct level){x->as.arms.then, 0, false};
+      *array_push(p->arena, &levels) = (struct level){x->as.arms.then, 0, false};
       continue;
     }
-    put_end(p, top->block, (unsigned)count);
-    indent(p, (unsigned)count - 1);
-    if (count == 1 || top->in_else) {
+    put_end(p, top->block, (unsigned)levels.count);
+    indent(p, (unsigned)levels.count - 1);
+    if (levels.count == 1 || top->in_else) {
       fputs("end\n", p->out);
-      count--;
+      levels.count--;
     } else {
       fputs("else\n", p->out);
-      const struct level *around = &levels[count - 2];
+      const struct level *around = &levels.items[levels.count - 2];
       const struct ir_binding *x = &around->block->bindings[around->next - 1];
       *top = (struct level){x->as.arms.otherwise, 0, true};
     }
   }
-  free(levels);
 }
 
 static void put_typed(const struct printer *p) {
@@ -273,8 +255,10 @@ static void put_stack(const struct printer *p) {
   fputs("\nend\n", p->out);
 }
 
-void ir_print_function(const struct ir_program *program, uint32_t function, FILE *out) {
-  struct printer p = {.program = program, .f = &program->functions[function], .out = out};
+static void put_function(const struct ir_program *program, uint32_t function,
+                         struct arena *arena, FILE *out) {
+  struct printer p = {
+      .program = program, .f = &program->functions[function], .arena = arena, .out = out};
   if (p.f->typed)
     put_typed(&p);
   else
@@ -282,49 +266,41 @@ void ir_print_function(const struct ir_program *program, uint32_t function, FILE
 }
 
 /* Adds the FUSED of a function to the uses of each superoperator. Arms are kept in a list until
- * their turn comes, as levels are above. */
-static void count_uses(const struct ir_function *f, uint32_t *uses, uint32_t superops) {
+ * their turn comes. */
+static void count_uses(const struct ir_function *f, uint32_t *uses, uint32_t superops,
+                       struct arena *arena) {
   for (uint32_t i = 0; f->stack && !f->typed && i < f->stack->length; i++) {
     const struct vcode_instruction *in = &f->stack->code[i];
     if (in->op == OPC_FUSED && in->as.fused < superops) uses[in->as.fused]++;
   }
   if (!f->typed) return;
-  size_t capacity = 0, count = 0;
-  struct level *levels = grow(NULL, 0, &capacity);
-  if (levels) levels[count++].block = f->body;
-  while (count > 0) {
-    const struct ir_block *block = levels[--count].block;
+  ARRAY(const struct ir_block *) blocks = {0};
+  *array_push(arena, &blocks) = f->body;
+  while (blocks.count > 0) {
+    const struct ir_block *block = blocks.items[--blocks.count];
     for (uint32_t i = 0; i < block->count; i++) {
       const struct ir_binding *x = &block->bindings[i];
       if (x->form == IR_FUSED) uses[x->as.superop]++;
       if (x->form != IR_IF) continue;
-      levels = grow(levels, count + 1, &capacity);
-      if (!levels) return;
-      levels[count++].block = x->as.arms.then;
-      levels[count++].block = x->as.arms.otherwise;
+      *array_push(arena, &blocks) = x->as.arms.then;
+      *array_push(arena, &blocks) = x->as.arms.otherwise;
     }
   }
-  free(levels);
 }
 
-static void put_superops(const struct ir_program *program, FILE *out) {
-  uint32_t n = program->superop_count;
-  uint32_t *uses = n > 0 ? calloc(n, sizeof *uses) : NULL;
-  if (!uses) return; /* none, or no memory */
-  for (uint32_t i = 0; i < program->function_count; i++)
-    count_uses(&program->functions[i], uses, n);
+static void put_superops(const struct ir_program *program, struct arena *arena, FILE *out) {
+  const uint32_t n = program->superop_count;
+  uint32_t *uses = arena_alloc(arena, n * sizeof *uses);
+  for (uint32_t i = 0; i < program->function_count && n > 0; i++)
+    count_uses(&program->functions[i], uses, n, arena);
   for (uint32_t i = 0; i < n; i++) {
     putc('\n', out);
     fused_print(program->superops[i], uses[i], program->origins, out);
   }
-  free(uses);
 }
 
-void ir_print(const struct ir_program *program, FILE *out) {
-  ir_print_functions(program, NULL, out);
-}
-
-void ir_print_functions(const struct ir_program *program, const bool *wanted, FILE *out) {
+static void put_program(const struct ir_program *program, const bool *wanted,
+                        struct arena *arena, FILE *out) {
   fputs("let-form ", out);
   put_string(out, program->file, strlen(program->file));
   fprintf(out, " %s %s entry %s\n", elem_info(program->widths.int_elem)->text,
@@ -337,10 +313,49 @@ void ir_print_functions(const struct ir_program *program, const bool *wanted, FI
     put_string(out, program->origins[i].name, strlen(program->origins[i].name));
     putc('\n', out);
   }
-  put_superops(program, out);
+  put_superops(program, arena, out);
   for (uint32_t i = 0; i < program->function_count; i++) {
     if (wanted && !wanted[i]) continue;
     putc('\n', out);
-    ir_print_function(program, i, out);
+    put_function(program, i, arena, out);
   }
+}
+
+/* ---- the way in ---- */
+
+/* Without a program's arena: what is only printed does not grow. */
+void ir_print_functions(const struct ir_program *program, const bool *wanted, FILE *out) {
+  struct heap heap;
+  struct arena arena;
+  heap_init(&heap, 0);
+  arena_init(&arena, &heap);
+  struct memory_guard guard;
+  memory_guard_begin(&guard);
+  if (setjmp(guard.jump)) {
+    arena_free(&arena);
+    memory_failed();
+  }
+  put_program(program, wanted, &arena, out);
+  memory_guard_end(&guard);
+  arena_free(&arena);
+}
+
+void ir_print(const struct ir_program *program, FILE *out) {
+  ir_print_functions(program, NULL, out);
+}
+
+void ir_print_function(const struct ir_program *program, uint32_t function, FILE *out) {
+  struct heap heap;
+  struct arena arena;
+  heap_init(&heap, 0);
+  arena_init(&arena, &heap);
+  struct memory_guard guard;
+  memory_guard_begin(&guard);
+  if (setjmp(guard.jump)) {
+    arena_free(&arena);
+    memory_failed();
+  }
+  put_function(program, function, &arena, out);
+  memory_guard_end(&guard);
+  arena_free(&arena);
 }

@@ -92,13 +92,8 @@ static void show_binding(struct shower *s, const char *line, size_t length) {
   fprintf(s->out, "%.*s%*s; %s\n", (int)suffix, line, gap, "", w.text + w.name_length + 1);
 }
 
-static void show_function(struct shower *s, uint32_t function) {
-  char *text = NULL;
-  size_t length = 0;
-  FILE *memory = open_memstream(&text, &length);
-  if (!memory) return;
-  ir_print_function(s->program, function, memory);
-  fclose(memory);
+/* The text of a function, a binding in each line. */
+static void show_bindings(struct shower *s, const char *text, size_t length) {
   s->last = (struct location){0};
   for (const char *line = text; line < text + length;) {
     const char *end = memchr(line, '\n', (size_t)(text + length - line));
@@ -107,7 +102,31 @@ static void show_function(struct shower *s, uint32_t function) {
     line = end + 1;
   }
   fputc('\n', s->out);
-  free(text);
+}
+
+/* False without memory. */
+static bool print_function(const struct ir_program *program, uint32_t function, FILE *out) {
+  struct memory_guard guard;
+  memory_guard_begin(&guard);
+  if (setjmp(guard.jump)) return false;
+  ir_print_function(program, function, out);
+  memory_guard_end(&guard);
+  return !ferror(out);
+}
+
+static void show_function(struct shower *s, uint32_t function) {
+  char *text = NULL;
+  size_t length = 0;
+  FILE *memory = open_memstream(&text, &length);
+  if (!memory) memory_failed();
+  const bool printed = print_function(s->program, function, memory);
+  if ((fclose(memory) == 0) & printed) {
+    show_bindings(s, text, length);
+    free(text);
+  } else {
+    free(text);
+    memory_failed();
+  }
 }
 
 void flatten_show(const struct ir_program *program, const struct source *const *sources,

@@ -42,7 +42,8 @@ bool flatten_portable(struct arena *, struct ir_program *, const char *file,
                       struct diag_list *);
 
 /* Writes a flattened program for people: each operation with its line and column, preceded by
- * the source line where that changes. `sources`: those whose lines are shown. */
+ * the source line where that changes. `sources`: those whose lines are shown. Without memory:
+ * memory_failed. */
 void flatten_show(const struct ir_program *, const struct source *const *sources, size_t count,
                   FILE *);
 

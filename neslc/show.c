@@ -457,12 +457,14 @@ void show_form(const struct form *form, FILE *file) {
   arena_init(&arena, &heap);
   struct memory_guard guard;
   memory_guard_begin(&guard);
-  if (setjmp(guard.jump) == 0) {
-    struct layout layout = {.arena = &arena};
-    show_contents(&layout, form);
-    layout_print(&layout, WIDTH, file);
-    memory_guard_end(&guard);
+  if (setjmp(guard.jump)) {
+    arena_free(&arena);
+    memory_failed();
   }
+  struct layout layout = {.arena = &arena};
+  show_contents(&layout, form);
+  layout_print(&layout, WIDTH, file);
+  memory_guard_end(&guard);
   arena_free(&arena);
   fputc('\n', file);
 }

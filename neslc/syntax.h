@@ -196,7 +196,7 @@ enum reading {
 enum reading read_form(struct reader *, struct complaints *, struct form *);
 
 /* Writes a form in canonical layout (show code; round trips: reading what was written gives an
- * equal tree). */
+ * equal tree). Without memory: memory_failed. */
 void show_form(const struct form *, FILE *);
 
 #endif

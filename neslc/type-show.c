@@ -169,10 +169,10 @@ void type_show(struct type *type, bool context, FILE *out) {
   struct memory_guard guard;
   memory_guard_begin(&guard);
   if (setjmp(guard.jump)) {
-    fputs("(out of memory)", out);
-  } else {
-    fputs(type_text(&arena, type, context), out);
-    memory_guard_end(&guard);
+    arena_free(&arena);
+    memory_failed();
   }
+  fputs(type_text(&arena, type, context), out);
+  memory_guard_end(&guard);
   arena_free(&arena);
 }

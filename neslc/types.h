@@ -150,7 +150,7 @@ uint64_t type_hash(struct arena *scratch, const struct type *);
 
 /* Writes `[int], int` with the outermost rules of 10.3: names a b c ... in order of first
  * appearance, and, if `context`, " :: (a in any; ...)". Of a long type the first
- * TYPE_MOST_TEXT bytes or so, and "...". */
+ * TYPE_MOST_TEXT bytes or so, and "...". Without memory: memory_failed. */
 enum { TYPE_MOST_TEXT = 500 };
 void type_show(struct type *, bool context, FILE *);
 /* The same into the arena. */

@@ -476,10 +476,7 @@ static uint32_t show(struct printer *p, struct type *type, const struct scope *s
 
 void value_show(const struct nesl_value *value, const struct value_layout *layout, FILE *out) {
   uint64_t *positions = calloc(value->count ? value->count : 1, sizeof *positions);
-  if (!positions) {
-    fputs("(out of memory)", out);
-    return;
-  }
+  if (!positions) memory_failed();
   struct printer p = {.columns = value->columns,
                       .positions = positions,
                       .print_length = layout->print_length,

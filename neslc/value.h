@@ -56,7 +56,7 @@ bool value_fits(const struct nesl_value *, uint64_t *wanted, uint64_t *found);
 /* The signature of the type for files of arrays: i f b c, [T, (LR; ? for what is no data. */
 const char *value_signature(struct arena *, struct type *ground);
 
-/* Prints the value as section 10 says, without its type. */
+/* Prints the value as section 10 says, without its type. Without memory: memory_failed. */
 struct value_layout {
   uint64_t print_length;   /* longest sequence printed in full */
   const struct stop *stop; /* may end the printing within the text; or NULL */

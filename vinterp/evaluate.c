@@ -170,8 +170,8 @@ static bool begin_entry(struct machine *m, const struct task *t, uint32_t *locat
       !place_arguments(m, &site, t)) {
     return false;
   }
-  bool typed =
-      f->runs_typed && t->count == f->param_count && machine_arguments_fit(m, function);
+  bool typed = f->runs_typed && t->count == f->param_count;
+  if (typed && !machine_arguments_fit(m, &site, function, &typed)) return false;
   if (!typed && !function->stack) {
     return machine_fault(m, &site, "the entry function %s takes other arguments",
                          function->name->text);

@@ -200,8 +200,10 @@ enum step {
 enum step execute(struct machine *, uint32_t *location);
 enum step interpret(struct machine *, uint32_t *location);
 
-/* Whether the top of the stack holds what a typed function was inferred for. */
-bool machine_arguments_fit(struct machine *, const struct ir_function *);
+/* *fit: whether the top of the stack holds what a typed function was inferred for. False without
+ * memory. */
+bool machine_arguments_fit(struct machine *, const struct machine_site *,
+                           const struct ir_function *, bool *fit);
 /* Makes room for `needed` values on the stack, which may move. */
 bool machine_reserve(struct machine *, const struct machine_site *, uint64_t needed);
 /* Begins a call of a function, whose frame starts at base, from an instruction. */

@@ -179,19 +179,20 @@ static bool is_of_kind(const struct value *v, const struct ir_kind *kind,
                                   is_of_kind(&v->pair->right, kind->right, bound, nested + 1));
 }
 
-bool machine_arguments_fit(struct machine *m, const struct ir_function *f) {
-  if (f->param_count > m->top) return false;
-  size_t bytes = (size_t)f->kind_variables * sizeof(const struct value *);
+bool machine_arguments_fit(struct machine *m, const struct machine_site *site,
+                           const struct ir_function *f, bool *fit) {
+  *fit = f->param_count <= m->top;
+  if (!*fit) return true;
+  const size_t bytes = (size_t)f->kind_variables * sizeof(const struct value *);
   const struct value **bound = heap_alloc(&m->heap, bytes);
-  if (!bound) return false; /* stack code does as well */
+  if (!bound) return machine_memory_fault(m, site, bytes);
   for (uint32_t k = 0; k < f->kind_variables; k++) bound[k] = NULL;
   const struct value *arguments = m->stack + (m->top - f->param_count);
-  bool fit = true;
-  for (uint32_t k = 0; k < f->param_count && fit; k++) {
-    fit = is_of_kind(&arguments[k], f->vars[f->params[k]], bound, 0);
+  for (uint32_t k = 0; k < f->param_count && *fit; k++) {
+    *fit = is_of_kind(&arguments[k], f->vars[f->params[k]], bound, 0);
   }
   heap_free(&m->heap, bound, bytes);
-  return fit;
+  return true;
 }
 
 /* Begins a call; *location is where the callee starts. */
@@ -200,7 +201,8 @@ static enum step call(struct machine *m, const struct machine_site *site, uint32
   const struct code_function *callee = &m->code->functions[function];
   const struct ir_function *f = &m->program->functions[function];
   if (--m->fuel < 0 && !machine_poll(m, site)) return STEP_FAULT;
-  bool typed = callee->runs_typed && machine_arguments_fit(m, f);
+  bool typed = callee->runs_typed;
+  if (typed && !machine_arguments_fit(m, site, f, &typed)) return STEP_FAULT;
   if (!typed && !f->stack) { /* where in its body it would fail is not known any more */
     machine_fault(m, site, "the stack does not hold what %s takes", f->name->text);
     return STEP_FAULT;
