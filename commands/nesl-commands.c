@@ -107,11 +107,10 @@ static void put_code(struct nesl *n, const struct form *form, unsigned most) {
     memory_failed();
   }
   show_form(form, text.stream);
+  if (!text_end(&text)) memory_failed();
+  put_lines(text.bytes, most, n->out);
   memory_guard_end(&guard);
-  const bool whole = text_end(&text);
-  if (whole) put_lines(text.bytes, most, n->out);
   text_free(&text);
-  if (!whole) memory_failed();
 }
 
 static bool describe(struct command *c) {

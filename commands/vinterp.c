@@ -21,16 +21,17 @@ static int status_of(enum machine_outcome outcome) {
   return STATUS_FAILED;
 }
 
-/* Runs a loaded program; the exit status. */
+/* Runs a loaded program; the exit status. *began: whether there was a machine to run it. */
 static int run(struct program *p, const struct command_options *o,
-               const struct machine_options *options) {
+               const struct machine_options *options, bool *began) {
   const struct machine_item *items = NULL;
   uint64_t item_count = 0;
   if (!program_arguments(p, o->arguments, o->argument_count, &items, &item_count))
     return STATUS_FAILED;
   double start = seconds_now();
   struct machine *machine = choose_machine(o->backend_name, options, &p->diags);
-  if (!machine) return STATUS_FAILED;
+  *began = machine != NULL;
+  if (!*began) return STATUS_FAILED;
   int status = status_of(machine_run_on(machine, p->ir, items, item_count, &p->diags));
   double end = seconds_now();
   if (o->elapsed) fprintf(stderr, "elapsed time = %.6f seconds\n", end - start);
@@ -54,15 +55,22 @@ static int prepare_and_run(struct program *p, const struct command_options *o) {
   if (strcmp(o->source.file, "-") ==
       0) { /* the program was the whole input: READ finds its end */
     nothing = fopen("/dev/null", "re");
+    if (!nothing) {
+      output_complain(&p->diags, "/dev/null", errno);
+      return STATUS_FAILED;
+    }
     options.in = nothing;
   }
   int status = STATUS_FAILED;
+  bool began = false;
   if (!o->trace) {
-    status = run(p, o, &options);
+    status = run(p, o, &options, &began);
   } else if (output_begin(&trace, o->trace, &p->diags)) {
     options.trace = trace.stream;
-    status = run(p, o, &options);
-    if (!output_end(&trace, o->trace, &p->diags) && status == STATUS_DONE) {
+    status = run(p, o, &options, &began);
+    if (!began) {
+      output_abandon(&trace);
+    } else if (!output_end(&trace, o->trace, &p->diags) && status == STATUS_DONE) {
       status = STATUS_FAILED;
     }
   }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "cvl-cpu/compile.h"
 #include "fused-kernels/emit.h"
 
@@ -231,14 +232,12 @@ struct fused_compiled *fused_compiled_new(struct cvl_kernel *k) {
   memset(f, 0, sizeof *f);
   f->k = k;
   arena_init(&f->arena, &k->c->heap);
-  char *text = NULL;
-  size_t length = 0;
-  FILE *out = make(f) ? open_memstream(&text, &length) : NULL;
-  if (out) {
-    emit(f, out);
-    const bool whole = !ferror(out);
-    if (fclose(out) == 0 && whole) f->code = compile_source(k->c->compile_cache, text, length);
-    free(text);
+  struct text text;
+  if (make(f) && text_begin(&text, &k->c->heap)) {
+    emit(f, text.stream);
+    if (text_end(&text))
+      f->code = compile_source(k->c->compile_cache, text.bytes, text.length);
+    text_free(&text);
   }
   if (f->code) return f;
   fused_compiled_free(f);

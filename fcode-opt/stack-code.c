@@ -5,10 +5,10 @@
  * was optimised: its origin there, or else its source location.
  */
 #include "fcode-opt/stack-code.h"
+#include "base/text.h"
 #include "fcode-opt/fcode-opt.h"
 #include "fused-kernels/fused.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define LEFT_OUT UINT32_MAX
@@ -172,20 +172,22 @@ static struct vcode_fused define(struct stack_code *s, uint32_t superop) {
   }
   copy.nodes = nodes;
   copy.number = s->superops[superop];
-  char *text = NULL;
-  size_t length = 0;
-  FILE *out = open_memstream(&text, &length);
-  if (!out) memory_failed();
-  fused_print(&copy, s->uses[superop], s->origins.items, out);
-  bool fine = !ferror(out);
-  if (fclose(out) != 0 || !fine) {
-    free(text);
+  struct text text;
+  if (!text_begin(&text, s->arena->heap)) memory_failed();
+  struct memory_guard guard;
+  memory_guard_begin(&guard);
+  if (setjmp(guard.jump)) {
+    text_free(&text);
     memory_failed();
   }
-  while (length > 0 && text[length - 1] == '\n') length--; /* the printer ends the line */
+  fused_print(&copy, s->uses[superop], s->origins.items, text.stream);
+  if (!text_end(&text)) memory_failed();
+  size_t length = text.length;
+  while (length > 0 && text.bytes[length - 1] == '\n') length--; /* the printer ends the line */
   struct vcode_fused fused = {.file = s->ir->file, .length = length};
-  fused.text = arena_copy(s->arena, text, length);
-  free(text);
+  fused.text = arena_copy(s->arena, text.bytes, length);
+  memory_guard_end(&guard);
+  text_free(&text);
   return fused;
 }
 

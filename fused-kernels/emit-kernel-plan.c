@@ -3,6 +3,8 @@
  */
 #include "fused-kernels/emit-kernel-plan.h"
 
+#include "base/text.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -145,6 +147,7 @@ void fused_kernel_plan(struct arena *arena, const struct superop *op, struct wid
 struct fused_source_memory {
   struct heap heap;
   struct arena arena;
+  struct text text;
 };
 
 /* FNV-1a twice, from two offsets: enough to distinguish texts that were not made to collide. */
@@ -159,8 +162,7 @@ static void make_key(const char *text, char key[40]) {
 
 bool fused_source_make(const struct superop *op, struct widths widths, unsigned leave,
                        const char *name, struct fused_source *s) {
-  size_t length;
-  *s = (struct fused_source){.memory = malloc(sizeof *s->memory)};
+  *s = (struct fused_source){.memory = calloc(1, sizeof *s->memory)};
   if (s->memory == NULL) return false;
   heap_init(&s->memory->heap, 0);
   arena_init(&s->memory->arena, &s->memory->heap);
@@ -173,22 +175,20 @@ bool fused_source_make(const struct superop *op, struct widths widths, unsigned 
   fused_kernel_plan(&s->memory->arena, op, widths, leave, &s->kernel);
   memory_guard_end(&guard);
   if (s->kernel.is_empty) return true;
-  FILE *out = open_memstream(&s->text, &length);
-  if (out == NULL) {
+  struct text *text = &s->memory->text;
+  const bool begun = text_begin(text, &s->memory->heap);
+  if (begun) fused_emit_kernel(&s->kernel, name, text->stream);
+  if (!begun || !text_end(text)) {
     fused_source_free(s);
     return false;
   }
-  fused_emit_kernel(&s->kernel, name, out);
-  if (fclose(out) == 0) {
-    make_key(s->text, s->key);
-    return true;
-  }
-  fused_source_free(s);
-  return false;
+  s->text = text->bytes;
+  make_key(s->text, s->key);
+  return true;
 }
 
 void fused_source_free(struct fused_source *s) {
-  free(s->text);
+  text_free(&s->memory->text);
   arena_free(&s->memory->arena);
   free(s->memory);
   *s = (struct fused_source){.text = NULL};

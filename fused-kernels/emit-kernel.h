@@ -80,9 +80,9 @@ void fused_emit_kernel(const struct fused_kernel *, const char *name, FILE *);
 /* A plan with its text, in memory of their own. */
 struct fused_source {
   struct fused_kernel kernel;
-  char *text;   /* NULL if the kernel is empty */
-  char key[40]; /* "fused_" and 32 digits made from the text: what the kernel is called in a
-                   module compiled ahead of time (fused_emit_cuda) */
+  const char *text; /* NULL if the kernel is empty */
+  char key[40];     /* "fused_" and 32 digits made from the text: what the kernel is called in a
+                       module compiled ahead of time (fused_emit_cuda) */
   struct fused_source_memory *memory;
 };
 

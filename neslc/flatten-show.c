@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "neslc/flatten.h"
 
 enum { LOCATION_COLUMN = 64 }; /* where source locations are printed, if there is room */
@@ -104,29 +105,22 @@ static void show_bindings(struct shower *s, const char *text, size_t length) {
   fputc('\n', s->out);
 }
 
-/* False without memory. */
-static bool print_function(const struct ir_program *program, uint32_t function, FILE *out) {
+static void show_function(struct shower *s, uint32_t function) {
+  struct heap heap;
+  struct text text;
+  heap_init(&heap, 0);
+  if (!text_begin(&text, &heap)) memory_failed();
   struct memory_guard guard;
   memory_guard_begin(&guard);
-  if (setjmp(guard.jump)) return false;
-  ir_print_function(program, function, out);
-  memory_guard_end(&guard);
-  return !ferror(out);
-}
-
-static void show_function(struct shower *s, uint32_t function) {
-  char *text = NULL;
-  size_t length = 0;
-  FILE *memory = open_memstream(&text, &length);
-  if (!memory) memory_failed();
-  const bool printed = print_function(s->program, function, memory);
-  if ((fclose(memory) == 0) & printed) {
-    show_bindings(s, text, length);
-    free(text);
-  } else {
-    free(text);
+  if (setjmp(guard.jump)) {
+    text_free(&text);
     memory_failed();
   }
+  ir_print_function(s->program, function, text.stream);
+  if (!text_end(&text)) memory_failed();
+  show_bindings(s, text.bytes, text.length);
+  memory_guard_end(&guard);
+  text_free(&text);
 }
 
 void flatten_show(const struct ir_program *program, const struct source *const *sources,
