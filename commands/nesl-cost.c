@@ -3,8 +3,10 @@
  * program did and how long it took.
  */
 #include "commands/nesl.h"
+#include "commands/output.h"
 #include "commands/process.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 /* The other evaluator, and whether a form failed. */
@@ -57,7 +59,11 @@ int nesl_cost(struct nesl *n, const struct source *source) {
   struct nesl_options silent = *n->options;
   silent.machine.out = fopen("/dev/null", "w"); /* what is printed comes from the second run */
   struct costs costs = {.compiled = n->evaluator, .failed = true};
-  if (silent.machine.out) costs.direct = evaluator_direct(&silent, &n->diags);
+  if (silent.machine.out) {
+    costs.direct = evaluator_direct(&silent, &n->diags);
+  } else {
+    output_complain(&n->diags, "/dev/null", errno);
+  }
   if (costs.direct) {
     costs.failed = false;
     n->evaluator = costs.direct;

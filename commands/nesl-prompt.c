@@ -116,7 +116,10 @@ int nesl_prompt(struct nesl *n) {
   struct lines *lines = open_lines(n);
   struct pending pending = {.first_line = 1};
   unsigned failed = 0;
-  if (!lines) return STATUS_FAILED;
+  if (!lines) {
+    fputs("nesl: error: out of memory\n", stderr);
+    return STATUS_FAILED;
+  }
   n->reading = (struct nesl_reading){.typed = lines_interactive(lines)};
   if (lines_interactive(lines)) {
     fputs("NESL of Ravel " RAVEL_VERSION ". `help;` lists what there is, `exit;` leaves.\n",
