@@ -35,7 +35,9 @@ void bench_open(struct bench *b, bool wide, unsigned threads) {
                                       .float_elem = b->elem_of[CLASS_FLOAT],
                                       .threads = threads,
                                       .device = -1,
-                                      .native = b->native};
+                                      .native = b->native ? CVL_NATIVE_ALL : CVL_NATIVE_NONE,
+                                      .native_waits = true,
+                                      .native_directory = b->native};
   const char *why = "";
   b->context = b->backend->open(&options, &why);
   if (!b->context) give_up(b, why);

@@ -12,7 +12,7 @@ struct bench {
   struct cvl_context *context;
   enum cvl_elem elem_of[CLASS_BOOL + 1]; /* by class */
   unsigned threads;
-  const char *native; /* as in struct cvl_options */
+  const char *native; /* superoperators are compiled into this directory; NULL: they are not */
   char *arena;        /* host memory for data and for the limits */
   size_t arena_bytes;
 };

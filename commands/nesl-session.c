@@ -36,7 +36,7 @@ bool nesl_begin(struct nesl *n, struct nesl_options *options, FILE *out, struct 
   options->machine.stop = stop;
   options->machine.permissions = process_listing(options->machine.permissions);
   if (!output_native(options->native, options->repeat > 0, options->cache,
-                     sizeof options->cache, &options->machine.native, &n->diags)) {
+                     sizeof options->cache, &options->machine, &n->diags)) {
     return false;
   }
   n->evaluator = options->direct ? evaluator_direct(options, &n->diags)

@@ -109,20 +109,17 @@ bool output_native_wish(const char *text, enum native_wish *wish) {
   return *wish == NATIVE_OFF || strcmp(text, "wait") == 0;
 }
 
-bool output_native(enum native_wish wish, bool measured, char *text, size_t size,
-                   const char **option, struct diag_list *diags) {
-  static const char *const before[] = {
-      [NATIVE_WHEN_IT_PAYS] = "auto:", [NATIVE_BESIDE] = "", [NATIVE_BEFORE] = "wait:"};
-  *option = measured ? "wait:" : NULL;
+bool output_native(enum native_wish wish, bool measured, char *path, size_t size,
+                   struct machine_options *machine, struct diag_list *diags) {
+  machine->native = CVL_NATIVE_NONE;
+  machine->native_waits = measured || wish == NATIVE_BEFORE;
   if (wish == NATIVE_OFF) return true;
-  const bool waits = measured && wish != NATIVE_BEFORE;
-  const int prefix = snprintf(text, size, "%s%s", before[wish], waits ? "wait:" : "");
-  char *folder = text + prefix;
-  if (wish != NATIVE_WHEN_IT_PAYS) {
-    if (!output_cache_folder(folder, size - (size_t)prefix, diags)) return false;
-  } else if (name_cache_folder(folder, size - (size_t)prefix) != 0) {
-    return true;
+  if (wish == NATIVE_WHEN_IT_PAYS) {
+    if (name_cache_folder(path, size) != 0) return true;
+  } else if (!output_cache_folder(path, size, diags)) {
+    return false;
   }
-  *option = text;
+  machine->native = wish == NATIVE_WHEN_IT_PAYS ? CVL_NATIVE_WHEN_IT_PAYS : CVL_NATIVE_ALL;
+  machine->native_directory = path;
   return true;
 }

@@ -4,6 +4,7 @@
 
 #include "base/diag.h"
 #include "base/replace.h"
+#include "vinterp/machine.h"
 
 /* A file on its way, or standard output for "-": print to `stream`. */
 struct output {
@@ -37,12 +38,12 @@ enum native_wish {
 };
 /* What may follow --native; text is NULL if nothing does. False if it is something else. */
 bool output_native_wish(const char *text, enum native_wish *);
-/* machine_options.native for a wish, in the folder above; *option is its text or NULL. Measured
- * runs wait for what is compiled in any case: all that was asked for, and what a back end
- * needs. False with a diagnostic; where nobody has asked and there is no folder, nothing is
- * compiled and nothing said. */
-bool output_native(enum native_wish, bool measured, char *text, size_t size,
-                   const char **option, struct diag_list *);
+/* Fills in what a wish means to the machine, in the folder above, whose path is written to
+ * path[size] and borrowed. Measured runs wait for what is compiled in any case: all that was
+ * asked for, and what a back end needs. False with a diagnostic; where nobody has asked and
+ * there is no folder, nothing is compiled and nothing said. */
+bool output_native(enum native_wish, bool measured, char *path, size_t size,
+                   struct machine_options *, struct diag_list *);
 
 /* Adds the system's words on an error number; returns false. */
 bool output_complain(struct diag_list *, const char *file, int error);

@@ -46,7 +46,7 @@ static int prepare_and_run(struct program *p, const struct command_options *o) {
   options.widths = p->widths;
   options.stop = process_stop();
   options.permissions = process_listing(options.permissions);
-  if (!output_native(o->native, false, p->cache_path, sizeof p->cache_path, &options.native,
+  if (!output_native(o->native, false, p->cache_path, sizeof p->cache_path, &options,
                      &p->diags)) {
     return STATUS_FAILED;
   }

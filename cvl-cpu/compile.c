@@ -110,13 +110,6 @@ static void name_file(struct compiled_code *code) {
 
 /* ---- the cache ---- */
 
-static bool begins_with(const char **option, const char *word) {
-  const size_t n = strlen(word);
-  if (strncmp(*option, word, n) != 0) return false;
-  *option += n;
-  return true;
-}
-
 /* Compiles nothing more, and reports why. */
 static void complain(struct compile_cache *c, const char *why) {
   if (!c->given_up) fprintf(stderr, "ravel: superoperators are not compiled: %s\n", why);
@@ -147,21 +140,19 @@ static bool open_directory(struct compile_cache *c, bool make) {
   return false;
 }
 
-struct compile_cache *compile_cache_new(struct heap *heap, const char *option,
-                                        struct cvl_stop stop) {
-  const bool when_it_pays = begins_with(&option, "auto:");
-  const bool waits = begins_with(&option, "wait:") && !when_it_pays;
-  const size_t bytes = strlen(option) + 1;
-  if (bytes == 1 || bytes > PATH_MAX) return NULL;
+struct compile_cache *compile_cache_new(struct heap *heap, const struct cvl_options *options) {
+  const char *directory = options->native_directory;
+  const size_t bytes = directory ? strlen(directory) + 1 : 0;
+  if (options->native == CVL_NATIVE_NONE || bytes < 2 || bytes > PATH_MAX) return NULL;
   struct compile_cache *c = heap_alloc(heap, sizeof *c + bytes);
   if (!c) return NULL;
   memset(c, 0, sizeof *c);
   c->heap = heap;
-  c->stop = stop;
-  c->waits = waits;
-  c->when_it_pays = when_it_pays;
+  c->stop = options->stop;
+  c->when_it_pays = options->native == CVL_NATIVE_WHEN_IT_PAYS;
+  c->waits = options->native_waits && !c->when_it_pays;
   c->directory = -1;
-  memcpy(c->path, option, bytes);
+  memcpy(c->path, directory, bytes);
   return c;
 }
 

@@ -1,5 +1,5 @@
 /* compile.h - compiles C source with the machine's own compiler, in a process in the
- * background, and caches the result in the directory of cvl_options.native. Private to this
+ * background, and caches the result in the directory of cvl_options. Private to this
  * room.
  *
  * A compiled file is named after the SHA-256 of all that its contents depend on: the source,
@@ -20,11 +20,11 @@
 #include "cvl/cvl.h"
 
 struct compile_cache;
-/* The option is cvl_options.native: the name of a directory, which is made when something is to
- * be stored there, with "wait:" or "auto:" before it. NULL if memory or the name is missing. */
-struct compile_cache *compile_cache_new(struct heap *, const char *option, struct cvl_stop);
+/* As the options say; the directory is made when something is to be stored there. A cache for
+ * CVL_NATIVE_WHEN_IT_PAYS never waits. NULL if nothing is to be compiled, or without memory. */
+struct compile_cache *compile_cache_new(struct heap *, const struct cvl_options *);
 void compile_cache_free(struct compile_cache *);
-/* "auto:": the caller decides for each superoperator whether to compile it. */
+/* CVL_NATIVE_WHEN_IT_PAYS: the caller decides for each superoperator whether to compile it. */
 bool compile_when_it_pays(const struct compile_cache *);
 
 /* A source that is compiled. NULL: no memory, or no compiler. `source` is copied. */

@@ -53,7 +53,7 @@ static struct cvl_context *cpu_open(const struct cvl_options *options, const cha
     return NULL;
   }
   pool_set_stop(c->pool, options->stop);
-  if (options->native) c->compile_cache = compile_cache_new(&c->heap, options->native, c->stop);
+  c->compile_cache = compile_cache_new(&c->heap, options);
   /* The limit is for vectors and scratch: what the context itself takes comes on top. */
   c->memory_limit = options->memory_limit;
   if (options->memory_limit) c->heap.limit = c->heap.live + options->memory_limit;

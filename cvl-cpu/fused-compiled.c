@@ -235,8 +235,7 @@ struct fused_compiled *fused_compiled_new(struct cvl_kernel *k) {
   struct text text;
   if (make(f) && text_begin(&text, &k->c->heap)) {
     emit(f, text.stream);
-    if (text_end(&text))
-      f->code = compile_source(k->c->compile_cache, text.bytes, text.length);
+    if (text_end(&text)) f->code = compile_source(k->c->compile_cache, text.bytes, text.length);
     text_free(&text);
   }
   if (f->code) return f;

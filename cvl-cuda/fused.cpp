@@ -66,23 +66,17 @@ struct kernel_store {
 };
 
 std::shared_ptr<kernel_store> open_kernels(stream *s, const cvl_options &o) {
-  static const char wait[] = "wait:";
-  static const char unasked[] = "auto:";
-  const char *folder = o.native;
+  const bool keeps = o.native == CVL_NATIVE_ALL && o.native_directory && *o.native_directory;
   bool compiles = true;
-  const bool asked = !folder || strncmp(folder, unasked, sizeof unasked - 1) != 0;
-  if (!asked) folder += sizeof unasked - 1;
-  const bool waits = folder && strncmp(folder, wait, sizeof wait - 1) == 0;
-  if (waits) folder += sizeof wait - 1;
 #ifdef RAVEL_EMULATION
-  compiles = asked && folder && *folder;
+  compiles = keeps;
   if (!compiles && o.kernels == nullptr) return nullptr;
 #endif
   std::unique_ptr<toolchain> tools(s->new_toolchain());
   if (!tools) return nullptr;
-  cache kept(asked && folder && *folder ? std::string(folder) : cache_folder());
-  const auto store =
-      std::make_shared<kernel_store>(std::move(tools), std::move(kept), waits, compiles);
+  cache kept(keeps ? std::string(o.native_directory) : cache_folder());
+  const auto store = std::make_shared<kernel_store>(std::move(tools), std::move(kept),
+                                                    o.native_waits, compiles);
   if (o.kernels) store->tools.use_module(o.kernels);
   return store;
 }

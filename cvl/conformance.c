@@ -13,10 +13,11 @@ static void print_reproduction(const struct suite *s) {
   const struct conformance_options *o = s->options;
   fprintf(o->out,
           "  reproduce: conformance --backend %s --int %d --float %d --threads %u --device %d"
-          " --seed %" PRIu64 " --only %s%s%s%s\n",
+          " --seed %" PRIu64 " --only %s%s%s%s%s\n",
           s->b->name, s->int_elem == CVL_I32 ? 32 : 64, s->float_elem == CVL_F32 ? 32 : 64,
           s->threads, o->device, o->seed, s->item->name, o->full ? " --full" : "",
-          o->native ? " --native " : "", o->native ? o->native : "");
+          o->native ? " --native " : "", o->native && o->native_waits ? "wait:" : "",
+          o->native ? o->native : "");
 }
 
 bool suite_fail(struct suite *s, const char *format, ...) {
@@ -42,7 +43,9 @@ bool suite_open(struct suite *s, uint64_t memory_limit) {
                           .threads = s->threads,
                           .device = s->options->device,
                           .memory_limit = memory_limit,
-                          .native = s->options->native};
+                          .native = s->options->native ? CVL_NATIVE_ALL : CVL_NATIVE_NONE,
+                          .native_waits = s->options->native_waits,
+                          .native_directory = s->options->native};
   const char *why = "no reason given";
   s->ctx = s->b->open(&o, &why);
   s->site = 0;

@@ -21,7 +21,8 @@ struct conformance_options {
   size_t threads_count;                      /* 0: once, with all the machine has */
   int device;                                /* handed to open; -1: any */
   uint64_t seed;
-  const char *native; /* as in cvl_options */
+  const char *native; /* where compiled superoperators are kept, all of them; NULL: none */
+  bool native_waits;  /* for the compiler */
   const char *only;   /* NULL, or an item: "ADD_SCAN.FLOAT", all classes: "ADD_SCAN" */
   bool folds;         /* elementwise results must have the bits of cvl_scalar_op: the CPU's */
   bool full;          /* more seeds, and all shapes at the large lengths */

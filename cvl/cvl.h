@@ -149,6 +149,14 @@ struct cvl_stop {
   void *with;
 };
 
+/* Which superoperators are compiled to machine code; results do not depend on it. A device
+ * compiles what it executes in any case, and may keep that in a directory of its own. */
+enum cvl_native {
+  CVL_NATIVE_NONE,
+  CVL_NATIVE_WHEN_IT_PAYS, /* in the background: what takes long, and where it gains */
+  CVL_NATIVE_ALL
+};
+
 struct cvl_options {
   enum cvl_elem int_elem;   /* CVL_I32 or CVL_I64 */
   enum cvl_elem float_elem; /* CVL_F32 or CVL_F64 */
@@ -156,18 +164,16 @@ struct cvl_options {
   int device;               /* -1: the back end's choice */
   uint64_t memory_limit;    /* bytes for vectors and scratch; 0: none */
   uint64_t fail_allocation; /* tests: the n-th allocation from now fails; 0: none */
-  const char *native;       /* superoperators may be compiled by the machine's C compiler and
-                               kept in this directory; NULL: no. Results do not depend on it.
-                               "wait:" before the name: compilations are waited for;
-                               without a name, those that a back end does anyway. "auto:"
-                               before that: a back end that does not compile anyway does so
-                               in the background, for what takes long, and where it gains */
-  const char *kernels;      /* a file with superoperators compiled ahead of time for a device
-                               (fcodeopt --emit-cuda); NULL: none */
-  bool measure;             /* the times of cvl_statistics are wanted, at some cost: else a
-                               back end may leave them 0 */
-  struct cvl_stop stop;     /* ends operations, in CVL_E_STOPPED: soon, however long they are;
-                               on a device what it has been given to do is done first */
+  enum cvl_native native;
+  bool native_waits;            /* for compilations: all that were asked for, and those of a
+                                   device */
+  const char *native_directory; /* what is compiled is kept there; NULL: CVL_NATIVE_NONE */
+  const char *kernels;  /* a file with superoperators compiled ahead of time for a device
+                           (fcodeopt --emit-cuda); NULL: none */
+  bool measure;         /* the times of cvl_statistics are wanted, at some cost: else a
+                           back end may leave them 0 */
+  struct cvl_stop stop; /* ends operations, in CVL_E_STOPPED: soon, however long they are;
+                           on a device what it has been given to do is done first */
 };
 
 /* Something a back end can run on. */
@@ -198,7 +204,7 @@ struct cvl_permute_args {
   struct cvl_value values, index, flags, defaults, s, d;
 };
 
-enum { CVL_VERSION = 2 };
+enum { CVL_VERSION = 3 };
 
 struct cvl_backend {
   uint32_t version; /* CVL_VERSION */

@@ -50,6 +50,8 @@ struct machine *machine_new(const struct machine_options *options, struct diag_l
                                                 ? 0
                                                 : memory - memory / MACHINE_PART,
                             .native = options->native,
+                            .native_waits = options->native_waits,
+                            .native_directory = options->native_directory,
                             .kernels = options->kernels,
                             .stop = {machine_asks_to_stop, m},
                             .measure = options->profile};

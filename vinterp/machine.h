@@ -23,16 +23,18 @@ struct machine_options {
   uint64_t seed;         /* of RAND */
   struct permissions permissions; /* of the program */
   bool profile;                   /* collect what machine_profile prints */
-  bool undisturbed;    /* with it: only the sums of the run, since it means waiting to know what
-                          each instruction took */
-  const char *native;  /* folder of compiled superoperators: cvl_options.native; or NULL */
-  const char *kernels; /* file of compiled ones: cvl_options.kernels; or NULL */
-  FILE *trace;         /* gets what was executed when, as Chrome trace events; NULL: no */
-  bool checked;        /* run everything on the stack interpreter (the tests' oracle), if
-                          every function has stack code */
-  int progress_fd;     /* -1, or a terminal that gets a status line on long runs */
-  FILE *out, *err;     /* results; what WRITE writes. Streams 1 and 2 of the program */
-  FILE *in;            /* stream 0 */
+  bool undisturbed; /* with it: only the sums of the run, since it means waiting to know what
+                       each instruction took */
+  enum cvl_native native; /* these three: as in cvl_options */
+  bool native_waits;
+  const char *native_directory;
+  const char *kernels;      /* file of compiled ones: cvl_options.kernels; or NULL */
+  FILE *trace;              /* gets what was executed when, as Chrome trace events; NULL: no */
+  bool checked;             /* run everything on the stack interpreter (the tests' oracle), if
+                               every function has stack code */
+  int progress_fd;          /* -1, or a terminal that gets a status line on long runs */
+  FILE *out, *err;          /* results; what WRITE writes. Streams 1 and 2 of the program */
+  FILE *in;                 /* stream 0 */
   const struct stop *stop;  /* asks runs to end, and their results to be printed no further; the
                                caller's, who begins its limit of time; or NULL */
   uint64_t fail_allocation; /* tests: the n-th allocation of the run fails; 0: none */

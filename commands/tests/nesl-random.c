@@ -151,10 +151,10 @@ static void run_unguarded(struct session *session, const struct way *way, const 
   options.machine.out = open_memstream(&printed, &printed_size);
   options.machine.memory_limit = (uint64_t)1 << 30;
   options.machine.threads = way->threads;
-  char compiled[PATH_MAX + 8];
   if (way->native) {
-    snprintf(compiled, sizeof compiled, "wait:%s", native);
-    options.machine.native = compiled;
+    options.machine.native = CVL_NATIVE_ALL;
+    options.machine.native_waits = true;
+    options.machine.native_directory = native;
   }
   options.backend_name = way->backend;
   options.optimise = way->optimise;

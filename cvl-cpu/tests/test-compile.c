@@ -12,16 +12,16 @@
 #include <unistd.h>
 
 /* The reports on standard error while two sources cannot be compiled. */
-static const char *said_of(const char *mode, const char *directory) {
+static const char *said_of(enum cvl_native native, bool waits, const char *directory) {
   static char text[1000];
-  char option[200];
+  const struct cvl_options options = {
+      .native = native, .native_waits = waits, .native_directory = directory};
   struct heap heap;
   heap_init(&heap, 0);
-  snprintf(option, sizeof option, "%s%s", mode, directory);
   FILE *file = tmpfile();
   const int before = dup(STDERR_FILENO);
   cr_assert(file && before >= 0 && dup2(fileno(file), STDERR_FILENO) >= 0);
-  struct compile_cache *cache = compile_cache_new(&heap, option, (struct cvl_stop){0});
+  struct compile_cache *cache = compile_cache_new(&heap, &options);
   static const char *const sources[] = {"int one;", "int two;"};
   bool ready = false, failed = true;
   for (int i = 0; i < 2; i++) {
@@ -45,9 +45,10 @@ static const char *said_of(const char *mode, const char *directory) {
 Test(compile, a_directory_that_cannot_be_made) {
   static const char said[] =
       "ravel: superoperators are not compiled: /nowhere/at/all: No such file or directory\n";
-  cr_expect_str_eq(said_of("wait:", "/nowhere/at/all"), said);
-  cr_expect_str_eq(said_of("", "/nowhere/at/all"), said);
-  cr_expect_str_eq(said_of("auto:", "/nowhere/at/all"), "", "nobody has asked");
+  cr_expect_str_eq(said_of(CVL_NATIVE_ALL, true, "/nowhere/at/all"), said);
+  cr_expect_str_eq(said_of(CVL_NATIVE_ALL, false, "/nowhere/at/all"), said);
+  cr_expect_str_eq(said_of(CVL_NATIVE_WHEN_IT_PAYS, false, "/nowhere/at/all"), "",
+                   "nobody has asked");
 }
 
 Test(compile, a_directory_that_others_may_write) {
@@ -58,7 +59,7 @@ Test(compile, a_directory_that_others_may_write) {
            "ravel: superoperators are not compiled: others may write into %s: what is in it is "
            "not trusted; chmod go-w %s\n",
            directory, directory);
-  cr_expect_str_eq(said_of("wait:", directory), said);
-  cr_expect_str_eq(said_of("auto:", directory), said, "it is not safe");
+  cr_expect_str_eq(said_of(CVL_NATIVE_ALL, true, directory), said);
+  cr_expect_str_eq(said_of(CVL_NATIVE_WHEN_IT_PAYS, false, directory), said, "it is not safe");
   cr_assert_eq(rmdir(directory), 0);
 }

@@ -734,7 +734,7 @@ static struct cvl_context *opened(const struct cvl_options *options, struct heap
 }
 
 static unsigned run_random(uint64_t first, unsigned rounds, uint64_t most, bool long_sums,
-                           const char *option) {
+                           const char *directory) {
   static const uint64_t lengths[] = {0, 1, 2, 7, 64, 100, 513, 1024, 3000, 20000, 70000};
   unsigned good = 0;
   for (uint64_t seed = first; seed < first + rounds; seed++) {
@@ -742,7 +742,9 @@ static unsigned run_random(uint64_t first, unsigned rounds, uint64_t most, bool 
     const struct cvl_options options = {.int_elem = below(&r, 2) ? CVL_I64 : CVL_I32,
                                         .float_elem = below(&r, 2) ? CVL_F64 : CVL_F32,
                                         .threads = 1 + (unsigned)below(&r, 4),
-                                        .native = option};
+                                        .native = directory ? CVL_NATIVE_ALL : CVL_NATIVE_NONE,
+                                        .native_waits = true,
+                                        .native_directory = directory};
     struct heap heap;
     struct arena a;
     struct cvl_context *c = opened(&options, &heap, &a);
@@ -847,27 +849,29 @@ Test(fused, fault_while_chunks_wait) {
 
 /* Compiled functions, each compiled before it is run; in the cache the second time. */
 Test(fused, compiled) {
-  char directory[] = "/tmp/ravel-compiled-XXXXXX", option[64], command[64];
+  char directory[] = "/tmp/ravel-compiled-XXXXXX", command[64];
   const unsigned rounds = (unsigned)number_of("RAVEL_COMPILED_ROUNDS", 6);
   cr_assert_not_null(mkdtemp(directory));
-  snprintf(option, sizeof option, "wait:%s", directory);
-  run_random(1, rounds, 3000, false, option);
+  run_random(1, rounds, 3000, false, directory);
   snprintf(command, sizeof command, "ls %s | grep -c so$ > /dev/null", directory);
   cr_assert_eq(system(command), 0, "nothing was compiled");
-  run_random(1, rounds, 3000, false, option);
-  run_random(1, 2 * rounds, 20000, true, option);
+  run_random(1, rounds, 3000, false, directory);
+  run_random(1, 2 * rounds, 20000, true, directory);
   snprintf(command, sizeof command, "rm -r %s", directory);
   cr_assert_eq(system(command), 0);
 }
 
 /* Compares a superoperator, compiled, on long segments. */
 static void compare_on_long_segments(struct builder *m, uint64_t seed) {
-  char directory[] = "/tmp/ravel-compiled-XXXXXX", option[64], command[64];
+  char directory[] = "/tmp/ravel-compiled-XXXXXX", command[64];
   cr_assert_not_null(mkdtemp(directory));
-  snprintf(option, sizeof option, "wait:%s", directory);
   struct random r = {seed, true};
-  const struct cvl_options options = {
-      .int_elem = CVL_I64, .float_elem = CVL_F64, .threads = 1 + seed % 2, .native = option};
+  const struct cvl_options options = {.int_elem = CVL_I64,
+                                      .float_elem = CVL_F64,
+                                      .threads = 1 + seed % 2,
+                                      .native = CVL_NATIVE_ALL,
+                                      .native_waits = true,
+                                      .native_directory = directory};
   struct heap heap;
   struct arena a;
   struct cvl_context *c = opened(&options, &heap, &a);
@@ -917,10 +921,13 @@ Test(fused, nothing_but_reductions) {
 
 /* Runs sin(x) * sin(x) of doubles until the choice between evaluating and compiling is settled;
  * all runs must give the bits of the first. Returns the number of runs. */
-static unsigned run_until_settled(const char *option) {
+static unsigned run_until_settled(const char *directory) {
   enum { N = 100000, MOST = 20000 };
-  const struct cvl_options options = {
-      .int_elem = CVL_I64, .float_elem = CVL_F64, .threads = 1, .native = option};
+  const struct cvl_options options = {.int_elem = CVL_I64,
+                                      .float_elem = CVL_F64,
+                                      .threads = 1,
+                                      .native = CVL_NATIVE_WHEN_IT_PAYS,
+                                      .native_directory = directory};
   const char *why;
   struct cvl_context *c = cpu->open(&options, &why);
   cr_assert_not_null(c);
@@ -974,13 +981,13 @@ static unsigned run_until_settled(const char *option) {
 /* Without a request it is compiled after a while, in a directory made for it, and found there
  * earlier the next time. If the directory cannot be made it is not compiled. */
 Test(fused, compiled_when_it_pays) {
-  char directory[] = "/tmp/ravel-compiled-XXXXXX", option[64], command[128];
+  char directory[] = "/tmp/ravel-compiled-XXXXXX", kept[64], command[128];
   cr_assert_not_null(mkdtemp(directory));
-  snprintf(option, sizeof option, "auto:%s/cache/ravel", directory);
-  const unsigned runs = run_until_settled(option);
+  snprintf(kept, sizeof kept, "%s/cache/ravel", directory);
+  const unsigned runs = run_until_settled(kept);
   snprintf(command, sizeof command, "ls %s/cache/ravel | grep -c so$ > /dev/null", directory);
   cr_assert_eq(system(command), 0, "nothing was compiled");
-  const unsigned again = run_until_settled(option);
+  const unsigned again = run_until_settled(kept);
   cr_assert_lt(again, runs);
   snprintf(command, sizeof command, "rm -r %s", directory);
   cr_assert_eq(system(command), 0);
@@ -988,5 +995,5 @@ Test(fused, compiled_when_it_pays) {
 
 /* Without a compiler, or a directory, the evaluator does all runs. */
 Test(fused, not_compiled_without_a_directory) {
-  cr_assert(run_random(1, 3, 100, false, "wait:/nowhere/at/all") > 0);
+  cr_assert(run_random(1, 3, 100, false, "/nowhere/at/all") > 0);
 }

@@ -100,11 +100,12 @@ struct session {
   }
   /* `folder`: of compiled kernels; empty: superoperators run by their nodes. */
   const char *open(const std::string &folder, uint64_t fail_allocation) {
-    const std::string native = "wait:" + folder;
     cvl_options o{};
     o.int_elem = CVL_I64;
     o.float_elem = CVL_F64;
-    o.native = folder.empty() ? nullptr : native.c_str();
+    o.native = folder.empty() ? CVL_NATIVE_NONE : CVL_NATIVE_ALL;
+    o.native_waits = true;
+    o.native_directory = folder.c_str();
     o.fail_allocation = fail_allocation;
     const char *why = nullptr;
     c = b->open(&o, &why);
