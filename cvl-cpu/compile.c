@@ -116,7 +116,7 @@ static void complain(struct compile_cache *c, const char *why) {
   c->given_up = true;
 }
 
-/* The same for an error of the system: with "auto:" nothing is reported. */
+/* The same for an error of the system: with CVL_NATIVE_WHEN_IT_PAYS nothing is reported. */
 static void complain_of(struct compile_cache *c, int error) {
   char why[CACHE_WHY], text[128];
   snprintf(why, sizeof why, "%s: %s", c->path, strerror_r(error, text, sizeof text));

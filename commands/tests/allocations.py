@@ -266,7 +266,7 @@ def hash_of(text):
 
 
 if __name__ == "__main__":
-    COMPILED_BY = sys.argv[2]
+    COMPILED_BY = shutil.which(sys.argv[2])
     LIBRARY, _, *paths = map(os.path.abspath, sys.argv[1:7])
     COMMANDS = dict(zip(("nesl", "neslc", "vinterp", "fcodeopt"), paths))
     rest = sys.argv[7:]
