@@ -35,9 +35,9 @@ void bench_open(struct bench *b, bool wide, unsigned threads) {
                                       .float_elem = b->elem_of[CLASS_FLOAT],
                                       .threads = threads,
                                       .device = -1,
-                                      .native = b->native ? CVL_NATIVE_ALL : CVL_NATIVE_NONE,
-                                      .native_waits = true,
-                                      .native_directory = b->native};
+                                      .compile = b->native ? CVL_COMPILE_ALL : CVL_COMPILE_NONE,
+                                      .compile_waits = true,
+                                      .compile_directory = b->native};
   const char *why = "";
   b->context = b->backend->open(&options, &why);
   if (!b->context) give_up(b, why);

@@ -32,7 +32,7 @@ struct nesl_options {
   uint64_t repeat;   /* timed runs; 0: expressions are evaluated once */
   const char *times; /* file for what was measured, or NULL */
   enum native_wish native;
-  char cache[4096]; /* native_directory of the machine */
+  char cache[4096]; /* compile_directory of the machine */
   bool direct, optimise, no_fusion, unchecked, classic;
   bool help, version;
 };

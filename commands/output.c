@@ -111,15 +111,15 @@ bool output_native_wish(const char *text, enum native_wish *wish) {
 
 bool output_native(enum native_wish wish, bool measured, char *path, size_t size,
                    struct machine_options *machine, struct diag_list *diags) {
-  machine->native = CVL_NATIVE_NONE;
-  machine->native_waits = measured || wish == NATIVE_BEFORE;
+  machine->compile = CVL_COMPILE_NONE;
+  machine->compile_waits = measured || wish == NATIVE_BEFORE;
   if (wish == NATIVE_OFF) return true;
   if (wish == NATIVE_WHEN_IT_PAYS) {
     if (name_cache_folder(path, size) != 0) return true;
   } else if (!output_cache_folder(path, size, diags)) {
     return false;
   }
-  machine->native = wish == NATIVE_WHEN_IT_PAYS ? CVL_NATIVE_WHEN_IT_PAYS : CVL_NATIVE_ALL;
-  machine->native_directory = path;
+  machine->compile = wish == NATIVE_WHEN_IT_PAYS ? CVL_COMPILE_WHEN_IT_PAYS : CVL_COMPILE_ALL;
+  machine->compile_directory = path;
   return true;
 }

@@ -116,7 +116,7 @@ static void complain(struct compile_cache *c, const char *why) {
   c->given_up = true;
 }
 
-/* The same for an error of the system: with CVL_NATIVE_WHEN_IT_PAYS nothing is reported. */
+/* The same for an error of the system: with CVL_COMPILE_WHEN_IT_PAYS nothing is reported. */
 static void complain_of(struct compile_cache *c, int error) {
   char why[CACHE_WHY], text[128];
   snprintf(why, sizeof why, "%s: %s", c->path, strerror_r(error, text, sizeof text));
@@ -141,16 +141,16 @@ static bool open_directory(struct compile_cache *c, bool make) {
 }
 
 struct compile_cache *compile_cache_new(struct heap *heap, const struct cvl_options *options) {
-  const char *directory = options->native_directory;
+  const char *directory = options->compile_directory;
   const size_t bytes = directory ? strlen(directory) + 1 : 0;
-  if (options->native == CVL_NATIVE_NONE || bytes < 2 || bytes > PATH_MAX) return NULL;
+  if (options->compile == CVL_COMPILE_NONE || bytes < 2 || bytes > PATH_MAX) return NULL;
   struct compile_cache *c = heap_alloc(heap, sizeof *c + bytes);
   if (!c) return NULL;
   memset(c, 0, sizeof *c);
   c->heap = heap;
   c->stop = options->stop;
-  c->when_it_pays = options->native == CVL_NATIVE_WHEN_IT_PAYS;
-  c->waits = options->native_waits && !c->when_it_pays;
+  c->when_it_pays = options->compile == CVL_COMPILE_WHEN_IT_PAYS;
+  c->waits = options->compile_waits && !c->when_it_pays;
   c->directory = -1;
   memcpy(c->path, directory, bytes);
   return c;

@@ -21,10 +21,11 @@
 
 struct compile_cache;
 /* As the options say; the directory is made when something is to be stored there. A cache for
- * CVL_NATIVE_WHEN_IT_PAYS never waits. NULL if nothing is to be compiled, or without memory. */
+ * CVL_COMPILE_WHEN_IT_PAYS never waits. NULL if nothing is to be compiled, or without memory.
+ */
 struct compile_cache *compile_cache_new(struct heap *, const struct cvl_options *);
 void compile_cache_free(struct compile_cache *);
-/* CVL_NATIVE_WHEN_IT_PAYS: the caller decides for each superoperator whether to compile it. */
+/* CVL_COMPILE_WHEN_IT_PAYS: the caller decides for each superoperator whether to compile it. */
 bool compile_when_it_pays(const struct compile_cache *);
 
 /* A source that is compiled. NULL: no memory, or no compiler. `source` is copied. */

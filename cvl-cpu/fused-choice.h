@@ -1,7 +1,7 @@
 /* fused-choice.h - whether a run of a superoperator is evaluated or compiled. Private to the
  * fused-*.c files.
  *
- * If cvl_options.native asks for it, a superoperator is compiled when it is prepared. Otherwise
+ * If cvl_options.compile says all, a superoperator is compiled when it is prepared. Otherwise
  * it is compiled when that pays. How often it will run is unknown. Compiling it once evaluation
  * has cost as much as compilation would never costs more than twice the optimum (the
  * rent-or-buy problem: Karlin, Manasse, Rudolph and Sleator, "Competitive snoopy caching",

@@ -66,7 +66,8 @@ struct kernel_store {
 };
 
 std::shared_ptr<kernel_store> open_kernels(stream *s, const cvl_options &o) {
-  const bool keeps = o.native == CVL_NATIVE_ALL && o.native_directory && *o.native_directory;
+  const bool keeps =
+      o.compile == CVL_COMPILE_ALL && o.compile_directory && *o.compile_directory;
   bool compiles = true;
 #ifdef RAVEL_EMULATION
   compiles = keeps;
@@ -74,9 +75,9 @@ std::shared_ptr<kernel_store> open_kernels(stream *s, const cvl_options &o) {
 #endif
   std::unique_ptr<toolchain> tools(s->new_toolchain());
   if (!tools) return nullptr;
-  cache kept(keeps ? std::string(o.native_directory) : cache_folder());
+  cache kept(keeps ? std::string(o.compile_directory) : cache_folder());
   const auto store = std::make_shared<kernel_store>(std::move(tools), std::move(kept),
-                                                    o.native_waits, compiles);
+                                                    o.compile_waits, compiles);
   if (o.kernels) store->tools.use_module(o.kernels);
   return store;
 }

@@ -9,7 +9,7 @@ namespace ravel {
 struct kernel_store;
 
 /* What compiles the kernels of a context and keeps them; null if there is nothing that could.
- * With CVL_NATIVE_ALL kernels are kept in the directory of the options. Without, a device
+ * With CVL_COMPILE_ALL kernels are kept in the directory of the options. Without, a device
  * compiles anyway and keeps kernels where it always does; the emulation, which it costs much
  * more, does not compile. */
 std::shared_ptr<kernel_store> open_kernels(stream *, const cvl_options &);

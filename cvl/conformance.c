@@ -16,8 +16,9 @@ static void print_reproduction(const struct suite *s) {
           " --seed %" PRIu64 " --only %s%s%s%s%s\n",
           s->b->name, s->int_elem == CVL_I32 ? 32 : 64, s->float_elem == CVL_F32 ? 32 : 64,
           s->threads, o->device, o->seed, s->item->name, o->full ? " --full" : "",
-          o->native ? " --native " : "", o->native && o->native_waits ? "wait:" : "",
-          o->native ? o->native : "");
+          o->compile_directory ? " --native " : "",
+          o->compile_directory && o->compile_waits ? "wait:" : "",
+          o->compile_directory ? o->compile_directory : "");
 }
 
 bool suite_fail(struct suite *s, const char *format, ...) {
@@ -43,9 +44,10 @@ bool suite_open(struct suite *s, uint64_t memory_limit) {
                           .threads = s->threads,
                           .device = s->options->device,
                           .memory_limit = memory_limit,
-                          .native = s->options->native ? CVL_NATIVE_ALL : CVL_NATIVE_NONE,
-                          .native_waits = s->options->native_waits,
-                          .native_directory = s->options->native};
+                          .compile = s->options->compile_directory ? CVL_COMPILE_ALL
+                                                                   : CVL_COMPILE_NONE,
+                          .compile_waits = s->options->compile_waits,
+                          .compile_directory = s->options->compile_directory};
   const char *why = "no reason given";
   s->ctx = s->b->open(&o, &why);
   s->site = 0;

@@ -21,12 +21,12 @@ struct conformance_options {
   size_t threads_count;                      /* 0: once, with all the machine has */
   int device;                                /* handed to open; -1: any */
   uint64_t seed;
-  const char *native; /* where compiled superoperators are kept, all of them; NULL: none */
-  bool native_waits;  /* for the compiler */
-  const char *only;   /* NULL, or an item: "ADD_SCAN.FLOAT", all classes: "ADD_SCAN" */
-  bool folds;         /* elementwise results must have the bits of cvl_scalar_op: the CPU's */
-  bool full;          /* more seeds, and all shapes at the large lengths */
-  FILE *out;          /* failures, each with a command that reproduces it */
+  const char *compile_directory; /* all superoperators are compiled into it; NULL: none */
+  bool compile_waits;            /* for the compiler */
+  const char *only; /* NULL, or an item: "ADD_SCAN.FLOAT", all classes: "ADD_SCAN" */
+  bool folds;       /* elementwise results must have the bits of cvl_scalar_op: the CPU's */
+  bool full;        /* more seeds, and all shapes at the large lengths */
+  FILE *out;        /* failures, each with a command that reproduces it */
 };
 
 struct conformance_result {

@@ -151,10 +151,10 @@ struct cvl_stop {
 
 /* Which superoperators are compiled to machine code; results do not depend on it. A device
  * compiles what it executes in any case, and may keep that in a directory of its own. */
-enum cvl_native {
-  CVL_NATIVE_NONE,
-  CVL_NATIVE_WHEN_IT_PAYS, /* in the background: what takes long, and where it gains */
-  CVL_NATIVE_ALL
+enum cvl_compile {
+  CVL_COMPILE_NONE,
+  CVL_COMPILE_WHEN_IT_PAYS, /* in the background: what takes long, and where it gains */
+  CVL_COMPILE_ALL
 };
 
 struct cvl_options {
@@ -164,10 +164,10 @@ struct cvl_options {
   int device;               /* -1: the back end's choice */
   uint64_t memory_limit;    /* bytes for vectors and scratch; 0: none */
   uint64_t fail_allocation; /* tests: the n-th allocation from now fails; 0: none */
-  enum cvl_native native;
-  bool native_waits;            /* for compilations: all that were asked for, and those of a
+  enum cvl_compile compile;
+  bool compile_waits;            /* for compilations: all that were asked for, and those of a
                                    device */
-  const char *native_directory; /* what is compiled is kept there; NULL: CVL_NATIVE_NONE */
+  const char *compile_directory; /* what is compiled is kept there; NULL: CVL_COMPILE_NONE */
   const char *kernels;  /* a file with superoperators compiled ahead of time for a device
                            (fcodeopt --emit-cuda); NULL: none */
   bool measure;         /* the times of cvl_statistics are wanted, at some cost: else a

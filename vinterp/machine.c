@@ -49,9 +49,9 @@ struct machine *machine_new(const struct machine_options *options, struct diag_l
                             .memory_limit = m->backend->own_memory && !options->memory_limit
                                                 ? 0
                                                 : memory - memory / MACHINE_PART,
-                            .native = options->native,
-                            .native_waits = options->native_waits,
-                            .native_directory = options->native_directory,
+                            .compile = options->compile,
+                            .compile_waits = options->compile_waits,
+                            .compile_directory = options->compile_directory,
                             .kernels = options->kernels,
                             .stop = {machine_asks_to_stop, m},
                             .measure = options->profile};

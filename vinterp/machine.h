@@ -25,9 +25,9 @@ struct machine_options {
   bool profile;                   /* collect what machine_profile prints */
   bool undisturbed; /* with it: only the sums of the run, since it means waiting to know what
                        each instruction took */
-  enum cvl_native native; /* these three: as in cvl_options */
-  bool native_waits;
-  const char *native_directory;
+  enum cvl_compile compile; /* these three: as in cvl_options */
+  bool compile_waits;
+  const char *compile_directory;
   const char *kernels;      /* file of compiled ones: cvl_options.kernels; or NULL */
   FILE *trace;              /* gets what was executed when, as Chrome trace events; NULL: no */
   bool checked;             /* run everything on the stack interpreter (the tests' oracle), if

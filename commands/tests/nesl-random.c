@@ -152,9 +152,9 @@ static void run_unguarded(struct session *session, const struct way *way, const 
   options.machine.memory_limit = (uint64_t)1 << 30;
   options.machine.threads = way->threads;
   if (way->native) {
-    options.machine.native = CVL_NATIVE_ALL;
-    options.machine.native_waits = true;
-    options.machine.native_directory = native;
+    options.machine.compile = CVL_COMPILE_ALL;
+    options.machine.compile_waits = true;
+    options.machine.compile_directory = native;
   }
   options.backend_name = way->backend;
   options.optimise = way->optimise;

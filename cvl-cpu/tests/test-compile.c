@@ -12,10 +12,10 @@
 #include <unistd.h>
 
 /* The reports on standard error while two sources cannot be compiled. */
-static const char *said_of(enum cvl_native native, bool waits, const char *directory) {
+static const char *said_of(enum cvl_compile compile, bool waits, const char *directory) {
   static char text[1000];
   const struct cvl_options options = {
-      .native = native, .native_waits = waits, .native_directory = directory};
+      .compile = compile, .compile_waits = waits, .compile_directory = directory};
   struct heap heap;
   heap_init(&heap, 0);
   FILE *file = tmpfile();
@@ -45,9 +45,9 @@ static const char *said_of(enum cvl_native native, bool waits, const char *direc
 Test(compile, a_directory_that_cannot_be_made) {
   static const char said[] =
       "ravel: superoperators are not compiled: /nowhere/at/all: No such file or directory\n";
-  cr_expect_str_eq(said_of(CVL_NATIVE_ALL, true, "/nowhere/at/all"), said);
-  cr_expect_str_eq(said_of(CVL_NATIVE_ALL, false, "/nowhere/at/all"), said);
-  cr_expect_str_eq(said_of(CVL_NATIVE_WHEN_IT_PAYS, false, "/nowhere/at/all"), "",
+  cr_expect_str_eq(said_of(CVL_COMPILE_ALL, true, "/nowhere/at/all"), said);
+  cr_expect_str_eq(said_of(CVL_COMPILE_ALL, false, "/nowhere/at/all"), said);
+  cr_expect_str_eq(said_of(CVL_COMPILE_WHEN_IT_PAYS, false, "/nowhere/at/all"), "",
                    "nobody has asked");
 }
 
@@ -59,7 +59,7 @@ Test(compile, a_directory_that_others_may_write) {
            "ravel: superoperators are not compiled: others may write into %s: what is in it is "
            "not trusted; chmod go-w %s\n",
            directory, directory);
-  cr_expect_str_eq(said_of(CVL_NATIVE_ALL, true, directory), said);
-  cr_expect_str_eq(said_of(CVL_NATIVE_WHEN_IT_PAYS, false, directory), said, "it is not safe");
+  cr_expect_str_eq(said_of(CVL_COMPILE_ALL, true, directory), said);
+  cr_expect_str_eq(said_of(CVL_COMPILE_WHEN_IT_PAYS, false, directory), said, "it is not safe");
   cr_assert_eq(rmdir(directory), 0);
 }

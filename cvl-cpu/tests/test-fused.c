@@ -742,9 +742,10 @@ static unsigned run_random(uint64_t first, unsigned rounds, uint64_t most, bool 
     const struct cvl_options options = {.int_elem = below(&r, 2) ? CVL_I64 : CVL_I32,
                                         .float_elem = below(&r, 2) ? CVL_F64 : CVL_F32,
                                         .threads = 1 + (unsigned)below(&r, 4),
-                                        .native = directory ? CVL_NATIVE_ALL : CVL_NATIVE_NONE,
-                                        .native_waits = true,
-                                        .native_directory = directory};
+                                        .compile =
+                                            directory ? CVL_COMPILE_ALL : CVL_COMPILE_NONE,
+                                        .compile_waits = true,
+                                        .compile_directory = directory};
     struct heap heap;
     struct arena a;
     struct cvl_context *c = opened(&options, &heap, &a);
@@ -869,9 +870,9 @@ static void compare_on_long_segments(struct builder *m, uint64_t seed) {
   const struct cvl_options options = {.int_elem = CVL_I64,
                                       .float_elem = CVL_F64,
                                       .threads = 1 + seed % 2,
-                                      .native = CVL_NATIVE_ALL,
-                                      .native_waits = true,
-                                      .native_directory = directory};
+                                      .compile = CVL_COMPILE_ALL,
+                                      .compile_waits = true,
+                                      .compile_directory = directory};
   struct heap heap;
   struct arena a;
   struct cvl_context *c = opened(&options, &heap, &a);
@@ -926,8 +927,8 @@ static unsigned run_until_settled(const char *directory) {
   const struct cvl_options options = {.int_elem = CVL_I64,
                                       .float_elem = CVL_F64,
                                       .threads = 1,
-                                      .native = CVL_NATIVE_WHEN_IT_PAYS,
-                                      .native_directory = directory};
+                                      .compile = CVL_COMPILE_WHEN_IT_PAYS,
+                                      .compile_directory = directory};
   const char *why;
   struct cvl_context *c = cpu->open(&options, &why);
   cr_assert_not_null(c);

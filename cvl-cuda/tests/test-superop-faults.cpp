@@ -103,9 +103,9 @@ struct session {
     cvl_options o{};
     o.int_elem = CVL_I64;
     o.float_elem = CVL_F64;
-    o.native = folder.empty() ? CVL_NATIVE_NONE : CVL_NATIVE_ALL;
-    o.native_waits = true;
-    o.native_directory = folder.c_str();
+    o.compile = folder.empty() ? CVL_COMPILE_NONE : CVL_COMPILE_ALL;
+    o.compile_waits = true;
+    o.compile_directory = folder.c_str();
     o.fail_allocation = fail_allocation;
     const char *why = nullptr;
     c = b->open(&o, &why);

@@ -62,10 +62,10 @@ static _Noreturn void wrong_usage(const char *what) {
 }
 
 /* "DIR" or "wait:DIR". */
-static void parse_native(const char *value, struct conformance_options *o) {
+static void parse_compile(const char *value, struct conformance_options *o) {
   static const char wait[] = "wait:";
-  o->native_waits = strncmp(value, wait, sizeof wait - 1) == 0;
-  o->native = o->native_waits ? value + sizeof wait - 1 : value;
+  o->compile_waits = strncmp(value, wait, sizeof wait - 1) == 0;
+  o->compile_directory = o->compile_waits ? value + sizeof wait - 1 : value;
 }
 
 static void parse_threads(const char *text, struct conformance_options *o) {
@@ -115,7 +115,7 @@ static void parse(int argc, char **argv, struct arguments *a) {
     } else if (!strcmp(name, "--seed")) {
       a->options.seed = strtoull(value, NULL, 10);
     } else if (!strcmp(name, "--native")) {
-      parse_native(value, &a->options);
+      parse_compile(value, &a->options);
     } else if (!strcmp(name, "--only")) {
       a->options.only = value;
     } else {
