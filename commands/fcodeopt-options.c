@@ -69,9 +69,6 @@ static bool apply(void *options, unsigned id, const char *value) {
   switch ((enum option_id)id) {
   case OPT_OUTPUT: o->output = value; break;
   case OPT_NO_FUSION: o->optimiser.fuse = false; break;
-  case OPT_INT: return program_int_width("fcodeopt", value, &o->source);
-  case OPT_FLOAT: return program_float_width("fcodeopt", value, &o->source);
-  case OPT_CLASSIC: program_classic_widths(&o->source); break;
   case OPT_INLINE:
     if (!int_value("fcodeopt", "inline", value, 0, 1000000, &x)) return false;
     o->optimiser.inline_limit = (unsigned)x;
@@ -81,11 +78,13 @@ static bool apply(void *options, unsigned id, const char *value) {
   case OPT_EXPLAIN: o->explain = true; break;
   case OPT_STATS: o->stats = true; break;
   case OPT_PRINT_AFTER: return pass_value(value, &o->optimiser.print_after);
-  case OPT_MEMORY: return memory_value("fcodeopt", value, &o->memory_limit);
   case OPT_VERIFY: o->optimiser.verify = true; break;
   case OPT_NO_VERIFY: o->optimiser.verify = false; break;
-  case OPT_HELP: o->help = true; break;
-  case OPT_VERSION: o->version = true; break;
+#define OPTION(id, letter, name, argument, help)                                               \
+  case OPT_##id:                                                                               \
+    return shared_option("fcodeopt", SHARED_##id, value, &o->shared);
+#include "commands/shared-options.def"
+#undef OPTION
   case OPT_COUNT: break;
   }
   return true;
@@ -93,7 +92,7 @@ static bool apply(void *options, unsigned id, const char *value) {
 
 /* What holds between options. */
 static bool check_together(const struct fcodeopt_options *o) {
-  if (o->help || o->version) return true;
+  if (o->shared.help || o->shared.version) return true;
   if (!o->source.file) return usage_error("fcodeopt", "which program? FILE is missing");
   if (o->source.file[0] == '\0') return usage_error("fcodeopt", "the file name is empty");
   if (o->output && o->output[0] == '\0')
@@ -104,7 +103,9 @@ static bool check_together(const struct fcodeopt_options *o) {
 }
 
 bool fcodeopt_options_parse(struct fcodeopt_options *o, int argc, char **argv) {
-  *o = (struct fcodeopt_options){.optimiser = fcode_opt_default_options()};
+  *o = (struct fcodeopt_options){.shared = shared_default_options(),
+                                 .optimiser = fcode_opt_default_options()};
+  o->source.shared = &o->shared;
   o->optimiser.origins = true;
   const struct command_line line = {.command = "fcodeopt",
                                     .rows = rows,

@@ -6,13 +6,12 @@
 #include "fcode-opt/fcode-opt.h"
 
 struct fcodeopt_options {
+  struct shared_options shared;
   struct program_options source;
-  uint64_t memory_limit; /* bytes; 0: machine_default_memory() */
   struct fcode_opt_options optimiser;
   const char *output;    /* NULL: beside the program */
   const char *emit_cuda; /* a file for the kernels of superoperators, or NULL */
   bool explain, stats;
-  bool help, version; /* say something instead */
 };
 
 /* Reads the command line. False after one line about what is wrong with it on standard error.

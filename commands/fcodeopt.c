@@ -147,13 +147,14 @@ static int command(int argc, char **argv) {
   struct fcodeopt_options options;
   if (!fcodeopt_options_parse(&options, argc, argv)) return STATUS_USAGE;
   int status = STATUS_DONE;
-  if (options.help) {
+  if (options.shared.help) {
     fcodeopt_options_help(stdout);
-  } else if (options.version) {
+  } else if (options.shared.version) {
     puts("fcodeopt (Ravel) " RAVEL_VERSION);
   } else {
     struct program p;
-    program_init(&p, options.memory_limit ? options.memory_limit : machine_default_memory());
+    program_init(&p, options.shared.memory_limit ? options.shared.memory_limit
+                                                 : machine_default_memory());
     if (!optimise_guarded(&p, &options)) status = process_failed();
     diag_print(&p.diags, "fcodeopt", MAX_ERRORS_SHOWN, stderr);
     program_free(&p);

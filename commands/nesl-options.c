@@ -2,11 +2,8 @@
 #include "commands/nesl-options.h"
 #include "base/number.h"
 #include "commands/arguments.h"
-#include "commands/choose.h"
 #include "commands/nesl.h"
 
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum option_id {
@@ -47,33 +44,10 @@ static bool count_value(const char *name, const char *text, int64_t least, int64
   return int_value("nesl", name, text, least, most, x);
 }
 
-static bool seconds_value(const char *text, double *x) {
-  char *end;
-  *x = strtod(text, &end);
-  if (end != text && *end == '\0' && isfinite(*x) && *x > 0) return true;
-  return usage_error("nesl", "--time must be a positive number of seconds, not '%.40s'", text);
-}
-
-static bool backend_value(const char *text, const char **name) {
-  *name = text;
-  if (choose_knows(text)) return true;
-  return usage_error("nesl", "there is no back end '%.40s'; vinterp --devices lists them",
-                     text);
-}
-
-static bool native_value(const char *text, struct nesl_options *o) {
-  if (output_native_wish(text, &o->native)) return true;
-  return usage_error("nesl", "--native may be followed by =wait or =off, not '%.40s'", text);
-}
-
-static void be_classic(struct nesl_options *o) {
-  o->classic = true;
-  o->widths = (struct widths){CVL_I32, CVL_F64};
-}
-
 static bool apply(void *options, unsigned id, const char *value) {
   struct nesl_options *o = options;
-  struct machine_options *m = &o->machine;
+  const struct run_options run_options = {&o->machine, &o->backend_name, &o->seconds,
+                                          &o->native};
   const char *name = rows[id].name;
   int64_t x = 0;
   bool ok = true;
@@ -98,35 +72,21 @@ static bool apply(void *options, unsigned id, const char *value) {
   case OPT_DIRECT: o->direct = true; break;
   case OPT_PLAIN: o->optimise = false; break;
   case OPT_NO_FUSION: o->no_fusion = true; break;
-  case OPT_NATIVE: return native_value(value, o);
   case OPT_UNCHECKED: o->unchecked = true; break;
   case OPT_LENGTH:
     ok = count_value(name, value, 0, INT64_MAX, &x);
     o->print_length = (uint64_t)x;
     break;
-  case OPT_INT: return width_value("nesl", "int", value, CVL_I32, CVL_I64, &o->widths.int_elem);
-  case OPT_FLOAT:
-    return width_value("nesl", "float", value, CVL_F32, CVL_F64, &o->widths.float_elem);
-  case OPT_CLASSIC: be_classic(o); break;
-  case OPT_THREADS:
-    ok = count_value(name, value, 1, 4096, &x);
-    m->threads = (unsigned)x;
-    break;
-  case OPT_BACKEND: return backend_value(value, &o->backend_name);
-  case OPT_SEED:
-    ok = count_value(name, value, INT64_MIN, INT64_MAX, &x);
-    m->seed = (uint64_t)x;
-    break;
-  case OPT_MEMORY: return memory_value("nesl", value, &m->memory_limit);
-  case OPT_TIME: return seconds_value(value, &o->seconds);
-  case OPT_MAX_DEPTH:
-    ok = count_value(name, value, 1, INT64_MAX, &x);
-    m->max_depth = (uint64_t)x;
-    break;
-  case OPT_ALLOW_FILES: m->permissions.files = true; break;
-  case OPT_ALLOW_SPAWN: m->permissions.processes = true; break;
-  case OPT_HELP: o->help = true; break;
-  case OPT_VERSION: o->version = true; break;
+#define OPTION(id, letter, name, argument, help)                                               \
+  case OPT_##id:                                                                               \
+    return run_option("nesl", RUN_##id, value, &run_options);
+#include "commands/run-options.def"
+#undef OPTION
+#define OPTION(id, letter, name, argument, help)                                               \
+  case OPT_##id:                                                                               \
+    return shared_option("nesl", SHARED_##id, value, &o->shared);
+#include "commands/shared-options.def"
+#undef OPTION
   case OPT_COUNT: break;
   }
   return ok;
@@ -186,7 +146,7 @@ static bool check_measuring(const struct nesl_options *o) {
 
 /* What holds between options. */
 static bool check_together(struct nesl_options *o) {
-  if (o->help || o->version) return true;
+  if (o->shared.help || o->shared.version) return true;
   if (!check_measuring(o)) return false;
   if (o->output_count > 0 && !o->expression && !o->entry) {
     return usage_error("nesl", "-o goes with -e and --entry, which have a result");
@@ -229,9 +189,15 @@ static void tell_permitting(struct nesl_options *o) {
     o->machine.permissions.permitting = o->permitting;
 }
 
+void nesl_options_settle(struct nesl_options *o) {
+  o->machine.memory_limit = o->shared.memory_limit;
+  o->widths = o->shared.widths;
+  o->classic = o->shared.classic;
+}
+
 bool nesl_options_parse(struct nesl_options *o, int argc, char **argv) {
-  *o = (struct nesl_options){.machine = machine_default_options(),
-                             .widths = {CVL_I64, CVL_F64},
+  *o = (struct nesl_options){.shared = shared_default_options(),
+                             .machine = machine_default_options(),
                              .backend_name = "auto",
                              .optimise = true,
                              .print_length = DEFAULT_PRINT_LENGTH};
@@ -242,6 +208,7 @@ bool nesl_options_parse(struct nesl_options *o, int argc, char **argv) {
                                     .apply = apply,
                                     .operand = take_operand};
   if (!arguments_parse(&line, argc, argv) || !check_together(o)) return false;
+  nesl_options_settle(o);
   if (o->mode == NESL_RUN && !o->expression && !o->entry) tell_permitting(o);
   return true;
 }

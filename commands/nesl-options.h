@@ -2,8 +2,8 @@
 #ifndef RAVEL_NESL_OPTIONS_H
 #define RAVEL_NESL_OPTIONS_H
 
-#include "commands/output.h"
-#include "vinterp/machine.h"
+#include "commands/run-options.h"
+#include "commands/shared-options.h"
 
 enum nesl_mode {
   NESL_PROMPT,     /* nesl, nesl FILE...: the files are loaded first */
@@ -17,6 +17,7 @@ enum nesl_mode {
 enum { NESL_MOST_OPERANDS = 256, NESL_MOST_OUTPUTS = 16, NESL_MOST_RUNS = 1000000 };
 
 struct nesl_options {
+  struct shared_options shared;
   enum nesl_mode mode;
   const char *operands[NESL_MOST_OPERANDS]; /* files; with --entry, arguments behind the file */
   unsigned operand_count;
@@ -34,12 +35,13 @@ struct nesl_options {
   enum native_wish native;
   char cache[4096]; /* compile_directory of the machine */
   bool direct, optimise, no_fusion, unchecked, classic;
-  bool help, version;
 };
 
 /* Reads the command line. False after one line about what is wrong with it on standard error.
  */
 bool nesl_options_parse(struct nesl_options *, int argc, char **argv);
+/* Hands what the shared options say to the session and its machine. */
+void nesl_options_settle(struct nesl_options *);
 /* What --help says. */
 void nesl_options_help(FILE *);
 

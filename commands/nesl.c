@@ -126,9 +126,9 @@ static int command(int argc, char **argv) {
   struct nesl_options options;
   int status = STATUS_DONE;
   if (!nesl_options_parse(&options, argc, argv)) return STATUS_USAGE;
-  if (options.help) {
+  if (options.shared.help) {
     nesl_options_help(stdout);
-  } else if (options.version) {
+  } else if (options.shared.version) {
     puts("nesl (Ravel) " RAVEL_VERSION);
   } else {
     status = execute(&options);

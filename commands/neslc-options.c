@@ -41,31 +41,23 @@ static bool phase_value(const char *text, struct neslc_options *o) {
                      text);
 }
 
-static void be_classic(struct nesl_options *o) {
-  o->classic = true;
-  o->widths = (struct widths){CVL_I32, CVL_F64};
-}
-
 static bool apply(void *options, unsigned id, const char *value) {
   struct neslc_options *o = options;
-  struct widths *widths = &o->session.widths;
   switch ((enum option_id)id) {
   case OPT_OUTPUT: o->output = value; break;
   case OPT_EXPRESSION: o->expression = value; break;
   case OPT_ENTRY: o->entry = value; break;
   case OPT_PORTABLE:
     o->portable = true;
-    be_classic(&o->session);
+    shared_classic(&o->session.shared);
     break;
   case OPT_UNCHECKED: o->session.unchecked = true; break;
-  case OPT_INT: return width_value("neslc", "int", value, CVL_I32, CVL_I64, &widths->int_elem);
-  case OPT_FLOAT:
-    return width_value("neslc", "float", value, CVL_F32, CVL_F64, &widths->float_elem);
-  case OPT_CLASSIC: be_classic(&o->session); break;
-  case OPT_MEMORY: return memory_value("neslc", value, &o->session.machine.memory_limit);
   case OPT_PRINT_AFTER: return phase_value(value, o);
-  case OPT_HELP: o->help = true; break;
-  case OPT_VERSION: o->version = true; break;
+#define OPTION(id, letter, name, argument, help)                                               \
+  case OPT_##id:                                                                               \
+    return shared_option("neslc", SHARED_##id, value, &o->session.shared);
+#include "commands/shared-options.def"
+#undef OPTION
   case OPT_COUNT: break;
   }
   return true;
@@ -73,7 +65,7 @@ static bool apply(void *options, unsigned id, const char *value) {
 
 /* What holds between options. */
 static bool check_together(const struct neslc_options *o) {
-  if (o->help || o->version) return true;
+  if (o->session.shared.help || o->session.shared.version) return true;
   if (!o->file) return usage_error("neslc", "which program? FILE is missing");
   if (o->file[0] == '\0') return usage_error("neslc", "the file name is empty");
   if (o->output && o->output[0] == '\0') {
@@ -84,8 +76,8 @@ static bool check_together(const struct neslc_options *o) {
 }
 
 bool neslc_options_parse(struct neslc_options *o, int argc, char **argv) {
-  *o = (struct neslc_options){.session = {.machine = machine_default_options(),
-                                          .widths = {CVL_I64, CVL_F64},
+  *o = (struct neslc_options){.session = {.shared = shared_default_options(),
+                                          .machine = machine_default_options(),
                                           .direct = true}};
   const struct command_line line = {.command = "neslc",
                                     .rows = rows,
@@ -93,5 +85,7 @@ bool neslc_options_parse(struct neslc_options *o, int argc, char **argv) {
                                     .options = o,
                                     .apply = apply,
                                     .file = &o->file};
-  return arguments_parse(&line, argc, argv) && check_together(o);
+  if (!arguments_parse(&line, argc, argv) || !check_together(o)) return false;
+  nesl_options_settle(&o->session);
+  return true;
 }

@@ -9,7 +9,6 @@ struct neslc_options {
   const char *file, *output, *expression, *entry; /* NULL where not given */
   bool portable;
   bool after_parse, after_check, after_flatten; /* to be printed */
-  bool help, version;
 };
 
 /* Reads the command line. False after one line about what is wrong with it on standard error.

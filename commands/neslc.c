@@ -212,9 +212,9 @@ static int command(int argc, char **argv) {
   struct neslc_options options;
   int status = STATUS_DONE;
   if (!neslc_options_parse(&options, argc, argv)) return STATUS_USAGE;
-  if (options.help) {
+  if (options.session.shared.help) {
     neslc_options_help(stdout);
-  } else if (options.version) {
+  } else if (options.session.shared.version) {
     puts("neslc (Ravel) " RAVEL_VERSION);
   } else {
     status = run(&options);

@@ -2,10 +2,7 @@
 #include "commands/options.h"
 #include "base/number.h"
 #include "commands/arguments.h"
-#include "commands/choose.h"
-#include <limits.h>
-#include <math.h>
-#include <stdlib.h>
+#include "commands/run-options.h"
 #include <string.h>
 #include <unistd.h>
 
@@ -39,26 +36,6 @@ void options_help(FILE *out) {
 
 /* ---- values ---- */
 
-static bool seconds_value(const char *name, const char *text, double *x) {
-  char *end;
-  *x = strtod(text, &end);
-  if (end != text && *end == '\0' && isfinite(*x) && *x > 0) return true;
-  return complain("--%s must be a positive number of seconds, not '%.40s'", name, text);
-}
-
-static bool backend_value(const char *text, struct command_options *o) {
-  if (!choose_knows(text)) {
-    return complain("there is no back end '%.40s'; --devices lists them", text);
-  }
-  o->backend_name = text;
-  return true;
-}
-
-static bool native_value(const char *text, struct command_options *o) {
-  if (output_native_wish(text, &o->native)) return true;
-  return complain("--native may be followed by =wait or =off, not '%.40s'", text);
-}
-
 static bool profile_value(const char *text, struct machine_options *m) {
   m->profile = true;
   m->undisturbed = text != NULL;
@@ -81,41 +58,15 @@ static bool dump_value(const char *text, enum dump *dump) {
 static bool apply(void *options, unsigned id, const char *value) {
   struct command_options *o = options;
   struct machine_options *m = &o->machine;
-  const char *name = rows[id].name;
-  int64_t x = 0;
-  bool ok = true;
+  const struct run_options run_options = {m, &o->backend_name, &o->seconds, &o->native};
+  int64_t x;
   switch ((enum option_id)id) {
-  case OPT_INT: return program_int_width("vinterp", value, &o->source);
-  case OPT_FLOAT: return program_float_width("vinterp", value, &o->source);
-  case OPT_CLASSIC: program_classic_widths(&o->source); break;
   case OPT_OPTIMISE: o->optimise = true; break;
   case OPT_NO_FUSION: o->no_fusion = true; break;
   case OPT_SOP: o->source.sop = value; break;
-  case OPT_NATIVE: return native_value(value, o);
   case OPT_KERNELS: m->kernels = value; break;
   case OPT_TRACE: o->trace = value; break;
-  case OPT_THREADS:
-    ok = int_value("vinterp", name, value, 1, 4096, &x);
-    m->threads = (unsigned)x;
-    break;
-  case OPT_BACKEND: return backend_value(value, o);
-  case OPT_DEVICE:
-    ok = int_value("vinterp", name, value, 0, INT_MAX, &x);
-    m->device = (int)x;
-    break;
   case OPT_DEVICES: o->devices = true; break;
-  case OPT_SEED:
-    ok = int_value("vinterp", name, value, INT64_MIN, INT64_MAX, &x);
-    m->seed = (uint64_t)x;
-    break;
-  case OPT_MEMORY: return memory_value("vinterp", value, &m->memory_limit);
-  case OPT_TIME: return seconds_value(name, value, &o->seconds);
-  case OPT_MAX_DEPTH:
-    ok = int_value("vinterp", name, value, 1, INT64_MAX, &x);
-    m->max_depth = (uint64_t)x;
-    break;
-  case OPT_ALLOW_FILES: m->permissions.files = true; break;
-  case OPT_ALLOW_SPAWN: m->permissions.processes = true; break;
   case OPT_CHECK: o->check = true; break;
   case OPT_DUMP: return dump_value(value, &o->dump);
   case OPT_PROFILE: return profile_value(value, m);
@@ -123,8 +74,6 @@ static bool apply(void *options, unsigned id, const char *value) {
   case OPT_CHECKED: m->checked = true; break;
   case OPT_PROGRESS: m->progress_fd = STDERR_FILENO; break;
   case OPT_ELAPSED: o->elapsed = true; break;
-  case OPT_HELP: o->help = true; break;
-  case OPT_VERSION: o->version = true; break;
   case OPT_OLD_CHECKS:
   case OPT_OLD_NOTICES: break;
   case OPT_OLD_MEMORY:
@@ -132,16 +81,26 @@ static bool apply(void *options, unsigned id, const char *value) {
       return complain("-m must be a positive integer, not '%.40s'", value);
     }
     break;
+#define OPTION(id, letter, name, argument, help)                                               \
+  case OPT_##id:                                                                               \
+    return run_option("vinterp", RUN_##id, value, &run_options);
+#include "commands/run-options.def"
+#undef OPTION
+#define OPTION(id, letter, name, argument, help)                                               \
+  case OPT_##id:                                                                               \
+    return shared_option("vinterp", SHARED_##id, value, &o->shared);
+#include "commands/shared-options.def"
+#undef OPTION
   case OPT_COUNT: break;
   }
-  return ok;
+  return true;
 }
 
 /* ---- the whole command line ---- */
 
 /* What holds between options. */
 static bool check_together(const struct command_options *o) {
-  if (o->help || o->version || o->devices) return true;
+  if (o->shared.help || o->shared.version || o->devices) return true;
   if (!o->source.file) return complain("which program? FILE is missing");
   if (o->source.file[0] == '\0') return complain("the file name is empty");
   if (o->json && !o->machine.profile) return complain("--json goes with --profile");
@@ -170,12 +129,17 @@ static bool take_operand(void *options, const char *argument) {
 }
 
 bool options_parse(struct command_options *o, int argc, char **argv) {
-  *o = (struct command_options){.machine = machine_default_options(), .backend_name = "auto"};
+  *o = (struct command_options){.shared = shared_default_options(),
+                                .machine = machine_default_options(),
+                                .backend_name = "auto"};
   const struct command_line line = {.command = "vinterp",
                                     .rows = rows,
                                     .row_count = OPT_COUNT,
                                     .options = o,
                                     .apply = apply,
                                     .operand = take_operand};
-  return arguments_parse(&line, argc, argv) && check_together(o);
+  if (!arguments_parse(&line, argc, argv) || !check_together(o)) return false;
+  o->machine.memory_limit = o->shared.memory_limit;
+  o->source.shared = &o->shared;
+  return true;
 }

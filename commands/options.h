@@ -11,6 +11,7 @@ enum dump { DUMP_NOTHING, DUMP_LET_FORM, DUMP_VCODE };
 enum { MOST_PROGRAM_ARGUMENTS = 1000 };
 
 struct command_options {
+  struct shared_options shared;
   struct machine_options machine; /* widths and backend are not set: see source, backend_name */
   struct program_options source;
   const char *arguments[MOST_PROGRAM_ARGUMENTS]; /* of the program */
@@ -22,10 +23,10 @@ struct command_options {
   bool no_fusion;           /* with it */
   enum native_wish native;
   enum dump dump;
-  bool help, version, devices; /* say something instead of running */
-  bool check;                  /* verify only */
-  bool json;                   /* form of the profile */
-  bool elapsed;                /* -t */
+  bool devices; /* list them instead of running */
+  bool check;   /* verify only */
+  bool json;    /* form of the profile */
+  bool elapsed; /* -t */
 };
 
 /* Reads the command line. False after one line about what is wrong with it on standard error.

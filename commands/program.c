@@ -1,6 +1,5 @@
 /* program.c - see program.h. */
 #include "commands/program.h"
-#include "commands/arguments.h"
 #include "commands/process.h"
 
 #include <string.h>
@@ -8,26 +7,11 @@
 
 /* ---- widths ---- */
 
-bool program_int_width(const char *command, const char *value, struct program_options *o) {
-  o->int_given = true;
-  return width_value(command, "int", value, CVL_I32, CVL_I64, &o->widths.int_elem);
-}
-
-bool program_float_width(const char *command, const char *value, struct program_options *o) {
-  o->float_given = true;
-  return width_value(command, "float", value, CVL_F32, CVL_F64, &o->widths.float_elem);
-}
-
-void program_classic_widths(struct program_options *o) {
-  o->int_given = o->float_given = true;
-  o->widths = (struct widths){CVL_I32, CVL_F64};
-}
-
 static struct widths choose_widths(const struct program *p, const struct program_options *o) {
   struct widths widths = {CVL_I64, CVL_F64};
   vcode_recorded_widths(p->source.text, p->source.length, &widths);
-  if (o->int_given) widths.int_elem = o->widths.int_elem;
-  if (o->float_given) widths.float_elem = o->widths.float_elem;
+  if (o->shared->int_given) widths.int_elem = o->shared->widths.int_elem;
+  if (o->shared->float_given) widths.float_elem = o->shared->widths.float_elem;
   return widths;
 }
 

@@ -3,21 +3,16 @@
 #ifndef RAVEL_PROGRAM_H
 #define RAVEL_PROGRAM_H
 
+#include "commands/shared-options.h"
 #include "commands/source.h"
 #include "ir/ir.h"
 
 /* What the command line says about the program. */
 struct program_options {
-  const char *file; /* "-": standard input */
-  const char *sop;  /* definitions of superoperators, or NULL */
-  struct widths widths;
-  bool int_given, float_given; /* by an option: not to be taken from the file */
+  const char *file;                    /* "-": standard input */
+  const char *sop;                     /* definitions of superoperators, or NULL */
+  const struct shared_options *shared; /* widths that are given are not taken from the file */
 };
-
-/* --int, --float (false after a complaint) and --classic. */
-bool program_int_width(const char *command, const char *value, struct program_options *);
-bool program_float_width(const char *command, const char *value, struct program_options *);
-void program_classic_widths(struct program_options *);
 
 /* A loaded program with everything it needs to stay alive. */
 struct program {

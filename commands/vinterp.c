@@ -143,9 +143,9 @@ static int command(int argc, char **argv) {
   struct command_options options;
   int status = STATUS_DONE;
   if (!options_parse(&options, argc, argv)) return STATUS_USAGE;
-  if (options.help) {
+  if (options.shared.help) {
     options_help(stdout);
-  } else if (options.version) {
+  } else if (options.shared.version) {
     puts("vinterp (Ravel) " RAVEL_VERSION);
   } else if (options.devices) {
     choose_list(stdout);

@@ -16,13 +16,18 @@ TABLES = {"vinterp": "options.def", "fcodeopt": "fcodeopt-options.def",
           "nesl": "nesl-options.def", "neslc": "neslc-options.def"}
 ROW = re.compile(r"^OPTION\(\w+, *(0|'.'), *(NULL|\"[\w-]+\")", re.MULTILINE)
 
+INCLUDED = re.compile(r'^#include "(.*\.def)"', re.MULTILINE)
+
 OPTION = re.compile(r"(?<![\w-])(--[a-z][\w-]*|-[A-Za-z](?![\w-]))")
 IGNORED = {"-c", "-m", "-g"}  # of vinterp: accepted, for old scripts
 
 
 def options_of(command):
     options = set()
-    for letter, name in ROW.findall((ROOT / "commands" / TABLES[command]).read_text()):
+    text = (ROOT / "commands" / TABLES[command]).read_text()
+    for shared in INCLUDED.findall(text):
+        text += (ROOT / shared).read_text()
+    for letter, name in ROW.findall(text):
         if letter != "0":
             options.add("-" + letter[1])
         if name != "NULL":

@@ -241,6 +241,9 @@ def whole_sanitized():
                     f" --int {width}", "tsan")
     yield Stage("whole: thread sanitizer, programs", f"{DRIVE} --vinterp"
                 " build-tsan/bin/vinterp-tests" + configs("classic-8t", "64-2t", "fused-2t"), "tsan")
+    yield Stage("whole: every allocation of the commands fails once",
+                "python3 commands/tests/allocations.py build/commands/failing-malloc.so cc"
+                " build/bin/nesl build/bin/neslc build/bin/vinterp build/bin/fcodeopt --all")
 
 
 def whole_at_random():

@@ -153,7 +153,7 @@ class Refused(Backends):
         self.module("cvl-paper.so")
         for name in ("pencil", "", "../given/cvl-paper", "given/paper", "paper.so", "a" * 100):
             result = self.run_with("prog.vcode", "--backend=" + name)
-            self.one_line(result, 2, "there is no back end '" + name[:40] + "'; --devices")
+            self.one_line(result, 2, "there is no back end '" + name[:40] + "'; vinterp --devices")
 
 
 class Listed(Backends):

@@ -1,0 +1,58 @@
+/* run-options.c - see run-options.h. */
+#include "commands/run-options.h"
+#include "commands/arguments.h"
+#include "commands/choose.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+
+static bool seconds_value(const char *command, const char *text, double *x) {
+  char *end;
+  *x = strtod(text, &end);
+  if (end != text && *end == '\0' && isfinite(*x) && *x > 0) return true;
+  return usage_error(command, "--time must be a positive number of seconds, not '%.40s'", text);
+}
+
+static bool backend_value(const char *command, const char *text, const char **name) {
+  *name = text;
+  if (choose_knows(text)) return true;
+  return usage_error(command, "there is no back end '%.40s'; vinterp --devices lists them",
+                     text);
+}
+
+static bool native_value(const char *command, const char *text, enum native_wish *wish) {
+  if (output_native_wish(text, wish)) return true;
+  return usage_error(command, "--native may be followed by =wait or =off, not '%.40s'", text);
+}
+
+bool run_option(const char *command, enum run_option id, const char *value,
+                const struct run_options *o) {
+  struct machine_options *m = o->machine;
+  int64_t x = 0;
+  bool ok = true;
+  switch (id) {
+  case RUN_NATIVE: return native_value(command, value, o->native);
+  case RUN_THREADS:
+    ok = int_value(command, "threads", value, 1, 4096, &x);
+    m->threads = (unsigned)x;
+    break;
+  case RUN_BACKEND: return backend_value(command, value, o->backend_name);
+  case RUN_DEVICE:
+    ok = int_value(command, "device", value, 0, INT_MAX, &x);
+    m->device = (int)x;
+    break;
+  case RUN_SEED:
+    ok = int_value(command, "seed", value, INT64_MIN, INT64_MAX, &x);
+    m->seed = (uint64_t)x;
+    break;
+  case RUN_TIME: return seconds_value(command, value, o->seconds);
+  case RUN_MAX_DEPTH:
+    ok = int_value(command, "max-depth", value, 1, INT64_MAX, &x);
+    m->max_depth = (uint64_t)x;
+    break;
+  case RUN_ALLOW_FILES: m->permissions.files = true; break;
+  case RUN_ALLOW_SPAWN: m->permissions.processes = true; break;
+  }
+  return ok;
+}

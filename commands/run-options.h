@@ -1,0 +1,28 @@
+/* run-options.h - what the options mean that commands have which run programs
+ * (run-options.def).
+ */
+#ifndef RAVEL_RUN_OPTIONS_H
+#define RAVEL_RUN_OPTIONS_H
+
+#include "commands/output.h"
+#include "vinterp/machine.h"
+
+struct run_options {
+  struct machine_options *machine; /* what is filled in: of the machine threads, device, seed,
+                                      max_depth and permissions */
+  const char **backend_name;       /* choose_knows it */
+  double *seconds;                 /* --time */
+  enum native_wish *native;
+};
+
+enum run_option {
+#define OPTION(id, letter, name, argument, help) RUN_##id,
+#include "commands/run-options.def"
+#undef OPTION
+};
+
+/* Does what an option says; false after a complaint in the name of the command. */
+bool run_option(const char *command, enum run_option, const char *value,
+                const struct run_options *);
+
+#endif
