@@ -229,8 +229,8 @@ Test(regions, a_session_is_as_large_as_what_it_defines) {
       "1 + 2;",
       "it = [1, 2]; it; 2.5; \"text\";",
       "v = index(1000); v = 3; v = index(2000);",
-      "function g(x) = x + 1; function g(x) = x + 2; function g(x) = 2.5; function g(x) = "
-      "\"\";",
+      ("function g(x) = x + 1; function g(x) = x + 2; function g(x) = 2.5;"
+       "function g(x) = \"\";"),
       "function h(x) = y => x + y; l = h(1); l(2); l = h(2);",
       "datatype d(int); e = d(3); datatype d(float); e = d(2.5); eql(e, e);",
       "function m(x) = g(x); function g(x) = 1; function m(x) = (g(x), g(x));",

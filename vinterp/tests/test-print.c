@@ -54,7 +54,7 @@ static bool keep(void *self, const char *bytes, size_t n) {
 static void prints(struct value *v, const char *expected) {
   struct kept kept = {0};
   const struct sink sink = {keep, &kept};
-  cr_assert(print_value(m, &site, v, &sink));
+  cr_assert(print_value(m, &site, v, false, &sink));
   cr_assert_str_eq(kept.text, expected);
   free(kept.text);
   value_release(&m->store, v);
@@ -142,7 +142,7 @@ Test(print, long_vectors) {
   struct value v = vector(CVL_I64, N, x);
   struct kept kept = {0};
   const struct sink sink = {keep, &kept};
-  cr_assert(print_value(m, &site, &v, &sink));
+  cr_assert(print_value(m, &site, &v, false, &sink));
   cr_assert_leq(kept.largest, 65536);
   char *rest = kept.text;
   cr_assert_eq(*rest++, '(');
@@ -159,7 +159,7 @@ Test(print, a_sink_that_refuses_ends_the_printing) {
   for (size_t n = 1; n <= 3; n++) {
     struct kept text = {.refuse_at = n}, bytes = {.refuse_at = n};
     const struct sink text_sink = {keep, &text}, byte_sink = {keep, &bytes};
-    cr_assert(!print_value(m, &site, &v, &text_sink));
+    cr_assert(!print_value(m, &site, &v, false, &text_sink));
     cr_assert(!print_chars(m, &site, &v, &byte_sink));
     cr_assert_eq(text.calls, n);
     cr_assert_eq(bytes.calls, n);
