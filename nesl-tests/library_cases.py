@@ -329,7 +329,7 @@ def positions(r, length, count):
 
 
 def reading(r, t, n):
-    return [values(r, t, n), places(r, n, r.randint(0, 6))]
+    return [values(r, t, n), positions(r, n, r.randint(0, 6))]
 
 
 def written(v, writes):
@@ -372,14 +372,14 @@ for _name, _call in [("->", "{0} -> {1}"), ("read", None), ("get", None)]:
 for _name, _call in [("<-", "{0} <- {1}"), ("write", None)]:
     row(_name, ANY, [seq, lambda t: seq(pair("int", t))], seq,
         lambda r, t, n: [values(r, t, n),
-                         [(i, value(r, t)) for i in places(r, n, r.randint(0, 4))]], written, _call)
+                         [(i, value(r, t)) for i in positions(r, n, r.randint(0, 4))]], written, _call)
 row("put", ANY, [seq, seq("int"), seq], seq,
     lambda r, t, n: (lambda i: [values(r, t, len(i)), i, values(r, t, n)])(
-        places(r, n, r.randint(0, 4))),
+        positions(r, n, r.randint(0, 4))),
     lambda x, i, v: written(v, zip(i, x)))
 row("cond_put", ANY, [seq, seq("int"), seq("bool"), seq], seq,
     lambda r, t, n: (lambda i: [values(r, t, len(i)), i, values(r, "bool", len(i)),
-                                values(r, t, n)])(places(r, n, r.randint(0, 4))),
+                                values(r, t, n)])(positions(r, n, r.randint(0, 4))),
     lambda x, i, c, v: written(v, [(k, y) for k, y, on in zip(i, x, c) if on]))
 row("permute", ANY, [seq, seq("int")], seq,
     lambda r, t, n: [values(r, t, n), shuffled(r, n)], permuted)

@@ -34,7 +34,7 @@ def build(preset, *targets):
 
 BUILDS = {
     "release": Build(build("release", "all", "tests", "benchmarks")),
-    "sanitized": Build(build("sanitized", "tests"), ("clang", "clang++")),
+    "sanitized": Build(build("sanitized", "all", "tests"), ("clang", "clang++")),
     "tsan": Build(build("tsan", *TSAN_TARGETS)),
 }
 

@@ -208,7 +208,9 @@ class AllocationsTest(unittest.TestCase):
         self.reset(targets, old)
         with open(self.record, "wb") as file:
             file.write(struct.pack("QQ", fail_at, 0))
-        said = run_alone([COMMANDS[command], *arguments], cwd=self.directory, input=stdin.encode(),
+        # Where there is no memory to load it, NVIDIA's runtime crashes: it is not the subject here.
+        cpu = ["--backend", "cpu"] if command in ("nesl", "vinterp") else []
+        said = run_alone([COMMANDS[command], *cpu, *arguments], cwd=self.directory, input=stdin.encode(),
                          env={**self.environment, "LD_PRELOAD": LIBRARY,
                               "FAILING_MALLOC": self.record})
         with open(self.record, "rb") as file:

@@ -141,7 +141,7 @@ Test(columns, opening_fails_with_a_reason) {
   expect_stream_failure(try_open("v.npy", STREAM_READ_NPY, &n), "a signature and a colon");
   expect_stream_failure(try_open("[i:none.npy", STREAM_READ_NPY, &n), "No such file");
   write_rows("[(if:v.npy", STREAM_WRITE_NPY);
-  expect_stream_failure(try_open("[x:v.npy", STREAM_READ_NPY, &n), "has no place");
+  expect_stream_failure(try_open("[x:v.npy", STREAM_READ_NPY, &n), "cannot be stored");
   expect_stream_failure(try_open("[(ff:v.npy", STREAM_READ_CSV, &n), "is no float");
   expect_stream_failure(try_open("[(ii:v.npy", STREAM_READ_NPY, &n),
                         "float64 where the program wants");
