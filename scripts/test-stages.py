@@ -18,6 +18,7 @@ DRIVE = "python3 nesl-tests/drive.py --jobs {jobs}"
 SANITIZED = "build-sanitized/bin"
 EMULATION = "RAVEL_EMULATION="
 WATCHED = EMULATION + "check,deferred,order=shuffled,small=0"
+LEAKS = f"LSAN_OPTIONS=suppressions={ROOT}/scripts/leaks-of-others:print_suppressions=0"
 TSAN_TARGETS = ("conformance", "vinterp-tests", "test-cpu-pool")
 # Their digest says whether what conformance runs has changed; comments have not.
 SUITE = ("build/bin/conformance",)
@@ -96,7 +97,7 @@ def sanitized():
     # Those that take longest under it, and reach little that others do not, wait for --all.
     longest = ("cpu-combine|cuda-superop-faults|fused-kernel|fused-emit|conformance-.*oracle|"
                "conformance-delayed|nesl-measure|compilation-command")
-    yield Stage("sanitized: units", "ctest --test-dir build-sanitized -j {jobs} --no-tests=error"
+    yield Stage("sanitized: units", f"{LEAKS} ctest --test-dir build-sanitized -j {jobs} --no-tests=error"
                 f" --output-on-failure -E '{longest}'", "sanitized")
     yield Stage("sanitized: NESL forms", "python3 nesl-tests/nesl.py --jobs {jobs} --timeout 300"
                 f" --nesl {SANITIZED}/nesl-tests --config direct --config fused", "sanitized")
@@ -225,7 +226,7 @@ def whole_forms():
 
 
 def whole_sanitized():
-    yield Stage("whole: sanitized units", "ctest --test-dir build-sanitized -j {jobs}"
+    yield Stage("whole: sanitized units", f"{LEAKS} ctest --test-dir build-sanitized -j {jobs}"
                 " --no-tests=error --output-on-failure", "sanitized")
     yield Stage("whole: sanitized programs", f"{DRIVE} --vinterp {SANITIZED}/vinterp-tests" + configs(
         "classic-2t", "checked", "delayed-64", "fused-2t", "fused-delayed", "file-64",
