@@ -97,8 +97,8 @@ def sanitized():
     # Those that take longest under it, and reach little that others do not, wait for --all.
     longest = ("cpu-combine|cuda-superop-faults|fused-kernel|fused-emit|conformance-.*oracle|"
                "conformance-delayed|nesl-measure|compilation-command")
-    yield Stage("sanitized: units", f"{LEAKS} ctest --test-dir build-sanitized -j {jobs} --no-tests=error"
-                f" --output-on-failure -E '{longest}'", "sanitized")
+    yield Stage("sanitized: units", LEAKS + " ctest --test-dir build-sanitized -j {jobs}"
+                f" --no-tests=error --output-on-failure -E '{longest}'", "sanitized")
     yield Stage("sanitized: NESL forms", "python3 nesl-tests/nesl.py --jobs {jobs} --timeout 300"
                 f" --nesl {SANITIZED}/nesl-tests --config direct --config fused", "sanitized")
     yield Stage("sanitized: programs", f"{DRIVE} --vinterp {SANITIZED}/vinterp-tests --sample 12"
@@ -226,7 +226,7 @@ def whole_forms():
 
 
 def whole_sanitized():
-    yield Stage("whole: sanitized units", f"{LEAKS} ctest --test-dir build-sanitized -j {jobs}"
+    yield Stage("whole: sanitized units", LEAKS + " ctest --test-dir build-sanitized -j {jobs}"
                 " --no-tests=error --output-on-failure", "sanitized")
     yield Stage("whole: sanitized programs", f"{DRIVE} --vinterp {SANITIZED}/vinterp-tests" + configs(
         "classic-2t", "checked", "delayed-64", "fused-2t", "fused-delayed", "file-64",
