@@ -96,11 +96,12 @@ def sanitized():
     """One build of clang with the address and undefined-behaviour sanitizers, which fuzzes too."""
     # Those that take longest under it, and reach little that others do not, wait for --all.
     longest = ("cpu-combine|cuda-superop-faults|fused-kernel|fused-emit|conformance-.*oracle|"
-               "conformance-delayed|nesl-measure|compilation-command")
+               "conformance-delayed|nesl-measure|compilation-command|nesl-command|cpu-fused|"
+               "stop-command")
     yield Stage("sanitized: units", LEAKS + " ctest --test-dir build-sanitized -j {jobs}"
                 f" --no-tests=error --output-on-failure -E '{longest}'", "sanitized")
     yield Stage("sanitized: NESL forms", "python3 nesl-tests/nesl.py --jobs {jobs} --timeout 300"
-                f" --nesl {SANITIZED}/nesl-tests --config direct --config fused", "sanitized")
+                f" --nesl {SANITIZED}/nesl-tests --config fused", "sanitized")
     yield Stage("sanitized: programs", f"{DRIVE} --vinterp {SANITIZED}/vinterp-tests --sample 12"
                 " --seed 1" + configs("classic-2t", "checked", "delayed-64", "fused-2t",
                                       "fused-delayed", "file-64", "cuda-emu-plain",
@@ -228,6 +229,8 @@ def whole_forms():
 def whole_sanitized():
     yield Stage("whole: sanitized units", LEAKS + " ctest --test-dir build-sanitized -j {jobs}"
                 " --no-tests=error --output-on-failure", "sanitized")
+    yield Stage("whole: sanitized NESL forms", "python3 nesl-tests/nesl.py --jobs {jobs} --timeout"
+                f" 300 --nesl {SANITIZED}/nesl-tests --config direct", "sanitized")
     yield Stage("whole: sanitized programs", f"{DRIVE} --vinterp {SANITIZED}/vinterp-tests" + configs(
         "classic-2t", "checked", "delayed-64", "fused-2t", "fused-delayed", "file-64",
         "cuda-emu-plain", "cuda-emu-64", "cuda-emu-fused"), "sanitized")
