@@ -109,8 +109,6 @@ def sanitized():
     yield Stage("sanitized: conformance, emulated GPU",
                 f"{EMULATION}deferred=random,order=reverse,small=0 {SANITIZED}/conformance"
                 " --backend cuda-emu --quick --seed 9 --int 64 --float 64", "sanitized")
-    yield Stage("sanitized: NESL forms that do not fit, without checks", "python3"
-                f" nesl-tests/mismatched.py --nesl {SANITIZED}/nesl-tests --count 500", "sanitized")
     yield Stage("sanitized: random NESL programs", f"{SANITIZED}/nesl-random --seed 1 --count 100",
                 "sanitized")
     yield Stage("sanitized: programs with wrong lengths, unchecked",
@@ -261,9 +259,6 @@ def whole_at_random():
     yield Stage("whole: sanitized programs with wrong lengths, unchecked", "python3"
                 f" nesl-tests/mismatched.py --nesl {SANITIZED}/nesl-tests --seed 0x{{seed}} --count 20000",
                 "sanitized")
-    yield Stage("whole: sanitized NESL forms that do not fit, without checks", "python3"
-                f" nesl-tests/mismatched.py --nesl {SANITIZED}/nesl-tests --count 2000"
-                " --seed 0x{seed}", "sanitized")
     yield Stage("whole: sanitized random programs of NESL",
                 f"{SANITIZED}/nesl-random --seed 0x{{seed}} --seconds 300", "sanitized")
     for what in ("", "syntax ", "forms "):
