@@ -323,8 +323,10 @@ static void put_program(const struct ir_program *program, const bool *wanted,
 
 /* ---- the way in ---- */
 
-/* Without a program's arena: what is only printed does not grow. */
-void ir_print_functions(const struct ir_program *program, const bool *wanted, FILE *out) {
+/* One function, or if it is NULL the program, with an arena of its own: what is only printed
+ * does not grow. */
+static void print(const struct ir_program *program, const bool *wanted,
+                  const uint32_t *function, FILE *out) {
   struct heap heap;
   struct arena arena;
   heap_init(&heap, 0);
@@ -335,27 +337,23 @@ void ir_print_functions(const struct ir_program *program, const bool *wanted, FI
     arena_free(&arena);
     memory_failed();
   }
-  put_program(program, wanted, &arena, out);
+  if (function) {
+    put_function(program, *function, &arena, out);
+  } else {
+    put_program(program, wanted, &arena, out);
+  }
   memory_guard_end(&guard);
   arena_free(&arena);
+}
+
+void ir_print_functions(const struct ir_program *program, const bool *wanted, FILE *out) {
+  print(program, wanted, NULL, out);
 }
 
 void ir_print(const struct ir_program *program, FILE *out) {
-  ir_print_functions(program, NULL, out);
+  print(program, NULL, NULL, out);
 }
 
 void ir_print_function(const struct ir_program *program, uint32_t function, FILE *out) {
-  struct heap heap;
-  struct arena arena;
-  heap_init(&heap, 0);
-  arena_init(&arena, &heap);
-  struct memory_guard guard;
-  memory_guard_begin(&guard);
-  if (setjmp(guard.jump)) {
-    arena_free(&arena);
-    memory_failed();
-  }
-  put_function(program, function, &arena, out);
-  memory_guard_end(&guard);
-  arena_free(&arena);
+  print(program, NULL, &function, out);
 }
