@@ -2,7 +2,6 @@
 #include "base/arena.h"
 
 #include <assert.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,6 +53,27 @@ size_t arena_bytes(const struct arena *arena) {
 
 void arena_free(struct arena *arena) {
   arena_free_since(arena, (struct arena_point){NULL, NULL, NULL});
+}
+
+bool arena_with(struct heap *heap, void (*work)(struct arena *, void *), void *context) {
+  struct arena arena;
+  arena_init(&arena, heap);
+  struct memory_guard guard;
+  memory_guard_begin(&guard);
+  if (setjmp(guard.jump)) {
+    arena_free(&arena);
+    return false;
+  }
+  work(&arena, context);
+  memory_guard_end(&guard);
+  arena_free(&arena);
+  return true;
+}
+
+void arena_apart(void (*work)(struct arena *, void *), void *context) {
+  struct heap heap;
+  heap_init(&heap, 0);
+  if (!arena_with(&heap, work, context)) memory_failed();
 }
 
 struct arena_point arena_mark(const struct arena *arena) {
@@ -122,16 +142,22 @@ char *arena_copy(struct arena *arena, const char *text, size_t length) {
   return copy;
 }
 
-char *arena_printf(struct arena *arena, const char *format, ...) {
-  va_list args, again;
-  va_start(args, format);
+char *arena_vprintf(struct arena *arena, const char *format, va_list args) {
+  va_list again;
   va_copy(again, args);
   int length = vsnprintf(NULL, 0, format, args);
-  va_end(args);
   size_t size = length < 0 ? 1 : (size_t)length + 1;
   char *text = arena_alloc(arena, size);
   vsnprintf(text, size, format, again);
   va_end(again);
+  return text;
+}
+
+char *arena_printf(struct arena *arena, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  char *text = arena_vprintf(arena, format, args);
+  va_end(args);
   return text;
 }
 

@@ -13,6 +13,8 @@
 
 #include "base/heap.h"
 #include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
 
 struct arena_block;
 
@@ -56,6 +58,12 @@ size_t arena_bytes(const struct arena *);
 /* Frees everything allocated from the arena. The arena may be used again. */
 void arena_free(struct arena *);
 
+/* Calls work with an empty arena over heap, which is freed afterwards. Returns whether memory
+ * sufficed: where it fails, work ends. */
+bool arena_with(struct heap *heap, void (*work)(struct arena *, void *context), void *context);
+/* The same over a heap of its own, for what is only printed; memory_failed where it fails. */
+void arena_apart(void (*work)(struct arena *, void *context), void *context);
+
 /* A mark in an arena: what is allocated later can be freed separately. */
 struct arena_point {
   struct arena_block *newest;
@@ -75,6 +83,8 @@ char *arena_copy(struct arena *, const char *text, size_t length);
 /* printf into the arena. */
 char *arena_printf(struct arena *, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+char *arena_vprintf(struct arena *, const char *format, va_list)
+    __attribute__((format(printf, 2, 0)));
 
 /* Growable arrays in an arena: ARRAY(struct item) list = {0}; *array_push(a, &list) = x;
  * then list.items[0 .. list.count). Growing leaves the old memory to the arena. */

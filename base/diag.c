@@ -15,26 +15,21 @@ static const char no_memory[] = "out of memory";
 void diag_add(struct diag_list *diags, enum severity severity, const char *file,
               struct source_pos pos, const char *origin, const char *format, ...) {
   if (severity == SEVERITY_ERROR) diags->errors++;
-  va_list args, again;
+  va_list args;
   va_start(args, format);
-  va_copy(again, args);
-  int length = vsnprintf(NULL, 0, format, args);
-  va_end(args);
   /* Adding must not jump to the guard of the arena's owner: the caller is reporting an error.
    */
   struct memory_guard guard;
   memory_guard_begin(&guard);
   if (setjmp(guard.jump) == 0) {
-    size_t size = length < 0 ? 1 : (size_t)length + 1;
-    char *message = arena_alloc(diags->arena, size);
-    vsnprintf(message, size, format, again);
+    const char *message = arena_vprintf(diags->arena, format, args);
     *array_push(diags->arena, &diags->list) =
         (struct diag){severity, file, pos, origin, message};
     memory_guard_end(&guard);
   } else {
     diags->lost++;
   }
-  va_end(again);
+  va_end(args);
 }
 
 static const char *severity_text(enum severity severity) {

@@ -31,12 +31,11 @@ void builder_init(struct builder *b, struct arena *scratch, struct arena *arena,
 /* Says why the function has no let-form; returns false for the caller to pass on. */
 static bool __attribute__((format(printf, 3, 4)))
 give_up(struct builder *b, struct source_pos pos, const char *format, ...) {
-  char text[400];
   va_list args;
   va_start(args, format);
-  vsnprintf(text, sizeof text, format, args);
+  const char *why = arena_vprintf(b->arena, format, args);
   va_end(args);
-  b->reason = arena_printf(b->arena, "%u:%u: %s", pos.line, pos.column, text);
+  b->reason = arena_printf(b->arena, "%u:%u: %s", pos.line, pos.column, why);
   return false;
 }
 

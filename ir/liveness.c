@@ -8,7 +8,6 @@
  * The work is linear in the instructions and in the drops that are listed. */
 #include "ir/liveness.h"
 
-#include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -230,21 +229,22 @@ bool liveness_of(struct arena *scratch, struct arena *arena, const struct ir_fun
   return w.same;
 }
 
-void ir_liveness(struct arena *arena, struct ir_program *program) {
-  struct arena scratch;
-  arena_init(&scratch, arena->heap);
-  struct memory_guard guard;
-  memory_guard_begin(&guard);
-  if (setjmp(guard.jump)) {
-    arena_free(&scratch);
-    memory_failed();
-  }
+struct liveness_job {
+  struct arena *arena;
+  struct ir_program *program;
+};
+
+static void liveness_of_all(struct arena *scratch, void *context) {
+  const struct liveness_job *job = context;
   struct liveness_fault unused;
-  for (uint32_t i = 0; i < program->function_count; i++) {
-    if (!program->functions[i].typed) continue;
-    liveness_of(&scratch, arena, &program->functions[i], &unused);
-    arena_free(&scratch);
+  for (uint32_t i = 0; i < job->program->function_count; i++) {
+    if (!job->program->functions[i].typed) continue;
+    liveness_of(scratch, job->arena, &job->program->functions[i], &unused);
+    arena_free(scratch);
   }
-  memory_guard_end(&guard);
-  arena_free(&scratch);
+}
+
+void ir_liveness(struct arena *arena, struct ir_program *program) {
+  struct liveness_job job = {arena, program};
+  if (!arena_with(arena->heap, liveness_of_all, &job)) memory_failed();
 }

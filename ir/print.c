@@ -325,25 +325,25 @@ static void put_program(const struct ir_program *program, const bool *wanted,
 
 /* One function, or if it is NULL the program, with an arena of its own: what is only printed
  * does not grow. */
+struct printing {
+  const struct ir_program *program;
+  const bool *wanted;
+  const uint32_t *function;
+  FILE *out;
+};
+
+static void put_wanted(struct arena *arena, void *context) {
+  const struct printing *p = context;
+  if (p->function) {
+    put_function(p->program, *p->function, arena, p->out);
+  } else {
+    put_program(p->program, p->wanted, arena, p->out);
+  }
+}
+
 static void print(const struct ir_program *program, const bool *wanted,
                   const uint32_t *function, FILE *out) {
-  struct heap heap;
-  struct arena arena;
-  heap_init(&heap, 0);
-  arena_init(&arena, &heap);
-  struct memory_guard guard;
-  memory_guard_begin(&guard);
-  if (setjmp(guard.jump)) {
-    arena_free(&arena);
-    memory_failed();
-  }
-  if (function) {
-    put_function(program, *function, &arena, out);
-  } else {
-    put_program(program, wanted, &arena, out);
-  }
-  memory_guard_end(&guard);
-  arena_free(&arena);
+  arena_apart(put_wanted, &(struct printing){program, wanted, function, out});
 }
 
 void ir_print_functions(const struct ir_program *program, const bool *wanted, FILE *out) {

@@ -6,9 +6,7 @@
 #include "ir/kinds.h"
 #include "ir/liveness.h"
 
-#include <setjmp.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 enum scope { UNBOUND, IN_SCOPE, OUT_OF_SCOPE };
@@ -34,10 +32,9 @@ struct verifier {
 
 static void __attribute__((format(printf, 3, 4)))
 fault(struct verifier *v, struct source_pos pos, const char *format, ...) {
-  char text[300];
   va_list args;
   va_start(args, format);
-  vsnprintf(text, sizeof text, format, args);
+  const char *text = arena_vprintf(v->scratch, format, args);
   va_end(args);
   v->fine = false;
   diag_add(v->diags, SEVERITY_ERROR, v->program->file, pos, NULL, "let-form of %s: %s",
@@ -303,29 +300,35 @@ static void check_function(struct verifier *v, bool liveness) {
     fault(v, wrong.pos, "liveness: %s, v%u, is not right", wrong.what, wrong.var);
 }
 
-bool verify_program(struct arena *arena, const struct ir_program *program, bool liveness,
-                    struct diag_list *diags) {
-  struct arena scratch;
-  arena_init(&scratch, arena->heap);
-  struct memory_guard guard;
-  memory_guard_begin(&guard);
-  if (setjmp(guard.jump)) {
-    arena_free(&scratch);
-    diag_add(diags, SEVERITY_ERROR, program->file, (struct source_pos){0, 0}, NULL,
-             "out of memory while verifying the let-form");
-    return false;
-  }
-  size_t errors = diags->errors;
-  check_superops(program, diags);
+struct verification {
+  const struct ir_program *program;
+  bool liveness;
+  struct diag_list *diags;
+};
+
+static void check_functions(struct arena *scratch, void *context) {
+  const struct verification *job = context;
+  const struct ir_program *program = job->program;
   for (uint32_t i = 0; i < program->function_count; i++) {
     if (!program->functions[i].typed) continue;
-    struct verifier v = {
-        .scratch = &scratch, .diags = diags, .program = program, .f = &program->functions[i]};
-    check_function(&v, liveness);
-    arena_free(&scratch);
+    struct verifier v = {.scratch = scratch,
+                         .diags = job->diags,
+                         .program = program,
+                         .f = &program->functions[i]};
+    check_function(&v, job->liveness);
+    arena_free(scratch);
   }
-  memory_guard_end(&guard);
-  arena_free(&scratch);
+}
+
+bool verify_program(struct arena *arena, const struct ir_program *program, bool liveness,
+                    struct diag_list *diags) {
+  const size_t errors = diags->errors;
+  check_superops(program, diags);
+  struct verification job = {program, liveness, diags};
+  if (!arena_with(arena->heap, check_functions, &job)) {
+    diag_add(diags, SEVERITY_ERROR, program->file, (struct source_pos){0, 0}, NULL,
+             "out of memory while verifying the let-form");
+  }
   return diags->errors == errors;
 }
 

@@ -140,15 +140,10 @@ static void complain_because(struct checker *ck, struct span at, const struct cl
 
 void complain_clash(struct checker *ck, struct span at, const struct clash *clash,
                     const char *format, ...) {
-  va_list args, again;
+  va_list args;
   va_start(args, format);
-  va_copy(again, args);
-  int length = vsnprintf(NULL, 0, format, args);
+  const char *message = arena_vprintf(ck->arena, format, args);
   va_end(args);
-  size_t size = length < 0 ? 1 : (size_t)length + 1;
-  char *message = arena_alloc(ck->arena, size);
-  vsnprintf(message, size, format, again);
-  va_end(again);
   complain_because(ck, at, clash, message);
 }
 

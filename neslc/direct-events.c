@@ -51,14 +51,9 @@ static void leave_trail(struct direct *d, const struct frame *frame, const struc
 
 bool direct_fail(struct direct *d, struct frame *frame, const struct core *at,
                  enum nesl_error kind, const char *format, ...) {
-  char text[512];
   va_list arguments;
   va_start(arguments, format);
-  int length = vsnprintf(text, sizeof text, format, arguments);
-  va_end(arguments);
-  char *message = arena_alloc(d->arena, (size_t)length + 1);
-  va_start(arguments, format);
-  vsnprintf(message, (size_t)length + 1, format, arguments);
+  const char *message = arena_vprintf(d->arena, format, arguments);
   va_end(arguments);
   d->failure = (struct failure){.kind = kind, .message = message};
   d->failure.key = key_here(d, &d->failure.key_count);

@@ -450,21 +450,19 @@ static void show_contents(struct layout *l, const struct form *form) {
 
 /* ---- the way in ---- */
 
+struct showing {
+  const struct form *form;
+  FILE *file;
+};
+
+static void show_laid_out(struct arena *arena, void *context) {
+  const struct showing *s = context;
+  struct layout layout = {.arena = arena};
+  show_contents(&layout, s->form);
+  layout_print(&layout, WIDTH, s->file);
+}
+
 void show_form(const struct form *form, FILE *file) {
-  struct heap heap;
-  struct arena arena;
-  heap_init(&heap, 0);
-  arena_init(&arena, &heap);
-  struct memory_guard guard;
-  memory_guard_begin(&guard);
-  if (setjmp(guard.jump)) {
-    arena_free(&arena);
-    memory_failed();
-  }
-  struct layout layout = {.arena = &arena};
-  show_contents(&layout, form);
-  layout_print(&layout, WIDTH, file);
-  memory_guard_end(&guard);
-  arena_free(&arena);
+  arena_apart(show_laid_out, &(struct showing){form, file});
   fputc('\n', file);
 }

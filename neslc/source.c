@@ -269,13 +269,7 @@ static void add(struct complaints *complaints, enum severity severity,
     put(&text, where,
         (size_t)snprintf(where, sizeof where, ":%u:%u: note: ", pos.line, pos.column));
   }
-  va_list again;
-  va_copy(again, args);
-  int length = vsnprintf(NULL, 0, format, args);
-  size_t size = length < 0 ? 1 : (size_t)length + 1;
-  char *message = arena_alloc(text.arena, size);
-  vsnprintf(message, size, format, again);
-  va_end(again);
+  const char *message = arena_vprintf(text.arena, format, args);
   put(&text, message, strlen(message));
   put_quotation(&text, source, span);
   diag_add(complaints->diags, severity, source->name, pos, NULL, "%.*s", (int)text.list.count,

@@ -161,18 +161,17 @@ const char *type_text(struct arena *arena, struct type *type, bool context) {
   return finish(&s);
 }
 
+struct showing {
+  struct type *type;
+  bool context;
+  FILE *out;
+};
+
+static void put_type(struct arena *arena, void *context) {
+  const struct showing *s = context;
+  fputs(type_text(arena, s->type, s->context), s->out);
+}
+
 void type_show(struct type *type, bool context, FILE *out) {
-  struct heap heap;
-  struct arena arena;
-  heap_init(&heap, 0);
-  arena_init(&arena, &heap);
-  struct memory_guard guard;
-  memory_guard_begin(&guard);
-  if (setjmp(guard.jump)) {
-    arena_free(&arena);
-    memory_failed();
-  }
-  fputs(type_text(&arena, type, context), out);
-  memory_guard_end(&guard);
-  arena_free(&arena);
+  arena_apart(put_type, &(struct showing){type, context, out});
 }
