@@ -1,22 +1,11 @@
 /* test-arrays.c - signatures; what is written is read again; broken files are complained of. */
 #include "arrays/arrays.h"
+#include "base/tests/memory.h"
 
-#include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
 
-static struct heap heap;
-static struct arena arena;
-
-static void start(void) {
-  heap_init(&heap, 0);
-  arena_init(&arena, &heap);
-}
-
-static void stop(void) {
-  arena_free(&arena);
-  cr_expect_eq(heap.live, 0);
-}
+TestSuite(arrays, .init = memory_begin, .fini = memory_end);
 
 static struct array_type type_of(const char *signature) {
   struct array_type type = {0};
@@ -33,7 +22,7 @@ static const char *refusal(const char *signature) {
   return problem;
 }
 
-Test(arrays, signatures, .init = start, .fini = stop) {
+Test(arrays, signatures) {
   struct array_type t = type_of("[[(i(f(b([cc");
   cr_expect_eq(t.depth, 2);
   cr_expect_eq(t.leaf_count, 5);
@@ -47,8 +36,10 @@ Test(arrays, signatures, .init = start, .fini = stop) {
   cr_expect_eq(t.leaf_count, 3);
   cr_expect_eq(type_of("[c").depth, 0);
   cr_expect_eq(type_of("[[c").depth, 1);
-  cr_expect_str_eq(refusal("([ii"), "a tuple of sequences cannot be stored in a file of arrays");
-  cr_expect_str_eq(refusal("[?"), "a function or a stream cannot be stored in a file of arrays");
+  cr_expect_str_eq(refusal("([ii"),
+                   "a tuple of sequences cannot be stored in a file of arrays");
+  cr_expect_str_eq(refusal("[?"),
+                   "a function or a stream cannot be stored in a file of arrays");
   cr_expect_str_eq(refusal("ii"), "not a signature");
   refusal("");
   refusal("(i");
@@ -110,12 +101,12 @@ static void expect_read_back(enum array_format format) {
   free(file.bytes);
 }
 
-Test(arrays, what_is_written_is_read_again, .init = start, .fini = stop) {
+Test(arrays, what_is_written_is_read_again) {
   expect_read_back(ARRAY_NPY);
   expect_read_back(ARRAY_CSV);
 }
 
-Test(arrays, elements_begin_at_a_multiple_of_64, .init = start, .fini = stop) {
+Test(arrays, elements_begin_at_a_multiple_of_64) {
   struct file file = written(ARRAY_NPY, mixed_signature, &mixed);
   cr_expect_eq((file.length - 3 * (8 + 8 + 1 + 4)) % 64, 0);
   free(file.bytes);
@@ -125,7 +116,7 @@ Test(arrays, elements_begin_at_a_multiple_of_64, .init = start, .fini = stop) {
   free(file.bytes);
 }
 
-Test(arrays, rows_must_fit, .init = start, .fini = stop) {
+Test(arrays, rows_must_fit) {
   int64_t outer[] = {2}, rows[] = {1, 2}, data[] = {1, 2, 3};
   struct array_column columns[] = {{.length = 1, .as.ints = outer},
                                    {.length = 2, .as.ints = rows},
@@ -152,7 +143,7 @@ static const char *csv_problem(const char *signature, const char *text) {
   return problem;
 }
 
-Test(arrays, csv_says_where, .init = start, .fini = stop) {
+Test(arrays, csv_says_where) {
   cr_expect_str_eq(csv_problem("[(if", "1,2\n\n3,x\n"), "line 3: field 2 is no float: 'x'");
   cr_expect_str_eq(csv_problem("[(if", "1,2\n3\n"),
                    "line 2: 1 fields where the program's rows have 2");
@@ -190,7 +181,7 @@ static void try_bytes(enum array_format format, const char *bytes, size_t length
   heap.limit = 0;
 }
 
-Test(arrays, broken_files, .init = start, .fini = stop) {
+Test(arrays, broken_files) {
   for (int format = ARRAY_NPY; format <= ARRAY_CSV; format++) {
     struct file file = written(format, mixed_signature, &mixed);
     struct array_type type = type_of(mixed_signature);

@@ -1,29 +1,17 @@
 /* test-map.c - hash maps beside plain arrays that are searched from end to end. */
 #include "base/map.h"
-
-#include <criterion/criterion.h>
+#include "base/tests/memory.h"
 
 enum { KEYS = 3000 };
 
-static struct heap heap;
-static struct arena arena;
-
-static void begin(void) {
-  heap_init(&heap, 0);
-  arena_init(&arena, &heap);
-}
-
-static void end(void) {
-  arena_free(&arena);
-  cr_expect_eq(heap.live, 0);
-}
+TestSuite(map, .init = memory_begin, .fini = memory_end);
 
 /* Keys that are alike in their low bits, in their high bits, and 0. */
 static uint64_t key(uint32_t i) {
   return i % 2 ? (uint64_t)i << 40 : i;
 }
 
-Test(map, a_value_for_each_key, .init = begin, .fini = end) {
+Test(map, a_value_for_each_key) {
   struct map m;
   map_init(&m, &arena);
   cr_expect_eq(map_get(&m, 0), 0);
@@ -44,7 +32,7 @@ Test(map, a_value_for_each_key, .init = begin, .fini = end) {
 }
 
 /* What has lost its value leaves its room: the map does not grow without end. */
-Test(map, keys_without_a_value_leave, .init = begin, .fini = end) {
+Test(map, keys_without_a_value_leave) {
   struct map m;
   map_init(&m, &arena);
   for (uint32_t i = 0; i < 100 * KEYS; i++) {
@@ -54,7 +42,7 @@ Test(map, keys_without_a_value_leave, .init = begin, .fini = end) {
   cr_expect_leq(m.capacity, 256, "%u", m.capacity);
 }
 
-Test(map, scopes_give_back_what_was_before, .init = begin, .fini = end) {
+Test(map, scopes_give_back_what_was_before) {
   enum { HASHES = 5, DEPTH = 400 };
   struct scoped_map m;
   uint64_t hashes[DEPTH * HASHES];

@@ -1,15 +1,17 @@
 /* test-memory.c - heap and arena: limits, accounts, failure on demand, the jump. */
-#include "base/arena.h"
+#include "base/tests/memory.h"
 #include "base/text.h"
 
-#include <criterion/criterion.h>
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
 
+TestSuite(heap, .init = memory_begin, .fini = memory_end);
+TestSuite(arena, .init = memory_begin, .fini = memory_end);
+TestSuite(text, .init = memory_begin, .fini = memory_end);
+TestSuite(guard, .init = memory_begin, .fini = memory_end);
+
 Test(heap, counts_what_is_live_and_the_peak) {
-  struct heap heap;
-  heap_init(&heap, 0);
   void *a = heap_alloc(&heap, 1000), *b = heap_alloc(&heap, 0);
   cr_assert(a != NULL && b != NULL);
   cr_expect_eq((uintptr_t)a % 64, 0);
@@ -24,8 +26,7 @@ Test(heap, counts_what_is_live_and_the_peak) {
 }
 
 Test(heap, a_limit_refuses_and_takes_nothing) {
-  struct heap heap;
-  heap_init(&heap, 4096);
+  heap.limit = 4096;
   void *half = heap_alloc(&heap, 2048);
   cr_assert_not_null(half);
   cr_expect_null(heap_alloc(&heap, 4096));
@@ -35,24 +36,18 @@ Test(heap, a_limit_refuses_and_takes_nothing) {
   cr_expect_not_null(rest);
   heap_free(&heap, half, 2048);
   heap_free(&heap, rest, 2048);
-  cr_expect_eq(heap.live, 0);
 }
 
 Test(heap, the_chosen_allocation_fails) {
-  struct heap heap;
-  heap_init(&heap, 0);
   heap.fail_at = 2;
   void *first = heap_alloc(&heap, 8), *second = heap_alloc(&heap, 8);
   void *third = heap_alloc(&heap, 8);
   cr_expect(first != NULL && second == NULL && third != NULL);
   heap_free(&heap, first, 8);
   heap_free(&heap, third, 8);
-  cr_expect_eq(heap.live, 0);
 }
 
 Test(heap, growing_keeps_the_content_or_the_old_block) {
-  struct heap heap;
-  heap_init(&heap, 0);
   char *text = heap_alloc(&heap, 4);
   memcpy(text, "abc", 4);
   text = heap_grow(&heap, text, 4, 100000);
@@ -62,20 +57,17 @@ Test(heap, growing_keeps_the_content_or_the_old_block) {
   cr_expect_null(heap_grow(&heap, text, 100000, 200000));
   cr_expect_str_eq(text, "abc");
   heap_free(&heap, text, 100000);
-  cr_expect_eq(heap.live, 0);
 }
 
-static void *churn(void *heap) {
-  for (size_t i = 0; i < 20000; i++) heap_free(heap, heap_alloc(heap, i % 500), i % 500);
-  return NULL;
+static void *churn(void *unused) {
+  for (size_t i = 0; i < 20000; i++) heap_free(&heap, heap_alloc(&heap, i % 500), i % 500);
+  return unused;
 }
 
 Test(heap, accounts_stay_right_between_threads) {
   enum { THREADS = 4 };
-  struct heap heap;
-  heap_init(&heap, 0);
   pthread_t threads[THREADS];
-  for (int i = 0; i < THREADS; i++) pthread_create(&threads[i], NULL, churn, &heap);
+  for (int i = 0; i < THREADS; i++) pthread_create(&threads[i], NULL, churn, NULL);
   for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
   cr_expect_eq(heap.live, 0);
   cr_expect_eq(heap.count, THREADS * 20000);
@@ -83,10 +75,6 @@ Test(heap, accounts_stay_right_between_threads) {
 }
 
 Test(arena, gives_zeroed_aligned_memory_that_stays) {
-  struct heap heap;
-  struct arena arena;
-  heap_init(&heap, 0);
-  arena_init(&arena, &heap);
   cr_expect_eq(heap.count, 0);
   unsigned char *blocks[500];
   for (size_t i = 0; i < 500; i++) {
@@ -102,14 +90,9 @@ Test(arena, gives_zeroed_aligned_memory_that_stays) {
   cr_expect_eq(heap.live, 0);
   cr_expect_str_eq(arena_printf(&arena, "%d and %s", 7, "more"), "7 and more");
   cr_expect_str_eq(arena_copy(&arena, "abcdef", 3), "abc");
-  arena_free(&arena);
 }
 
 Test(arena, frees_what_came_after_a_mark) {
-  struct heap heap;
-  struct arena arena;
-  heap_init(&heap, 0);
-  arena_init(&arena, &heap);
   const struct arena_point empty = arena_mark(&arena);
   char *kept = arena_copy(&arena, "kept", 4);
   const uint64_t live = heap.live;
@@ -122,52 +105,40 @@ Test(arena, frees_what_came_after_a_mark) {
   cr_expect_str_eq(kept, "kept");
   cr_expect_eq(arena_alloc(&arena, 64), first, "the memory is not given out again");
   arena_free_since(&arena, empty);
-  cr_expect_eq(heap.live, 0);
 }
 
 Test(arena, arrays_grow_and_keep_their_items) {
-  struct heap heap;
-  struct arena arena;
-  heap_init(&heap, 0);
-  arena_init(&arena, &heap);
   ARRAY(int) list = {0};
   for (int i = 0; i < 100000; i++) *array_push(&arena, &list) = i;
   cr_expect_eq(list.count, 100000);
   for (int i = 0; i < 100000; i++) cr_assert_eq(list.items[i], i);
-  arena_free(&arena);
 }
 
 /* Fills the arena until it fails; true if it did. */
-static bool jumps(struct arena *arena, size_t bytes) {
+static bool jumps(size_t bytes) {
   struct memory_guard guard;
   memory_guard_begin(&guard);
   if (setjmp(guard.jump) != 0) return true;
-  for (int i = 0; i < 1000; i++) arena_alloc(arena, bytes);
+  for (int i = 0; i < 1000; i++) arena_alloc(&arena, bytes);
   memory_guard_end(&guard);
   return false;
 }
 
 Test(arena, out_of_memory_jumps) {
-  struct heap heap;
-  struct arena arena;
-  heap_init(&heap, 1 << 20);
-  arena_init(&arena, &heap);
-  cr_expect_not(jumps(&arena, 100));
-  cr_expect(jumps(&arena, 5000));
-  cr_expect(jumps(&arena, SIZE_MAX - 3));
+  heap.limit = 1 << 20;
+  cr_expect_not(jumps(100));
+  cr_expect(jumps(5000));
+  cr_expect(jumps(SIZE_MAX - 3));
   arena_free(&arena);
   cr_expect_eq(heap.live, 0);
   heap.fail_at = heap.count + 1;
-  cr_expect(jumps(&arena, 1));
-  arena_free(&arena);
+  cr_expect(jumps(1));
 }
 
 /* ---- text ---- */
 
 Test(text, what_is_printed_is_there_after_a_flush) {
-  struct heap heap;
   struct text t, moved;
-  heap_init(&heap, 0);
   cr_assert(text_begin(&t, &heap));
   cr_expect_str_eq(t.bytes, "");
   for (int i = 0; i < 10000; i++) fprintf(t.stream, "%d ", i % 10);
@@ -180,16 +151,14 @@ Test(text, what_is_printed_is_there_after_a_flush) {
   moved = t;
   cr_expect_str_eq(moved.bytes, "again");
   text_free(&moved);
-  cr_expect_eq(heap.live, 0);
 }
 
 Test(text, lack_of_memory_is_reported) {
-  struct heap heap;
   struct text t;
-  heap_init(&heap, 100);
+  heap.limit = 100;
   cr_expect(!text_begin(&t, &heap));
   text_free(&t);
-  heap_init(&heap, 100000);
+  heap.limit = 100000;
   cr_assert(text_begin(&t, &heap));
   for (int i = 0; i < 100000; i++) fputs("1234567", t.stream);
   cr_expect(!text_flush(&t));
@@ -201,7 +170,6 @@ Test(text, lack_of_memory_is_reported) {
   cr_expect(text_end(&t));
   cr_expect_str_eq(t.bytes, "fits");
   text_free(&t);
-  cr_expect_eq(heap.live, 0);
 }
 
 /* ---- guards ---- */
@@ -209,27 +177,23 @@ Test(text, lack_of_memory_is_reported) {
 static bool reported, inner_ended;
 
 /* Fails within two guards: the inner one cleans up and passes on. */
-static void fails_twice(struct arena *arena) {
+static void fails_twice(void) {
   struct memory_guard inner;
   memory_guard_begin(&inner);
   if (setjmp(inner.jump)) {
     inner_ended = true;
     memory_failed();
   }
-  arena_alloc(arena, SIZE_MAX - 3);
+  arena_alloc(&arena, SIZE_MAX - 3);
   memory_guard_end(&inner);
 }
 
 Test(guard, failures_go_to_the_innermost_and_on_to_those_around_it) {
-  struct heap heap;
-  struct arena arena;
-  heap_init(&heap, 0);
-  arena_init(&arena, &heap);
   struct memory_guard outer;
   memory_guard_begin(&outer);
   if (setjmp(outer.jump) == 0) {
-    cr_expect(jumps(&arena, SIZE_MAX - 3)); /* a guard of its own, which has ended */
-    fails_twice(&arena);
+    cr_expect(jumps(SIZE_MAX - 3)); /* a guard of its own, which has ended */
+    fails_twice();
     cr_expect_fail("nothing failed");
   } else {
     reported = true;
@@ -239,15 +203,11 @@ Test(guard, failures_go_to_the_innermost_and_on_to_those_around_it) {
 }
 
 /* Each thread has its own guards: a failure of one never goes to another's. */
-static void *fail_elsewhere(void *arena) {
-  return jumps(arena, SIZE_MAX - 3) ? arena : NULL;
+static void *fail_elsewhere(void *answer) {
+  return jumps(SIZE_MAX - 3) ? answer : NULL;
 }
 
 Test(guard, each_thread_has_its_own) {
-  struct heap heap;
-  struct arena arena;
-  heap_init(&heap, 0);
-  arena_init(&arena, &heap);
   struct memory_guard guard;
   memory_guard_begin(&guard);
   if (setjmp(guard.jump)) cr_assert_fail("the other thread's failure came here");
@@ -260,48 +220,38 @@ Test(guard, each_thread_has_its_own) {
 }
 
 Test(guard, without_one_the_process_ends, .signal = SIGABRT) {
-  struct heap heap;
-  struct arena arena;
-  heap_init(&heap, 0);
-  arena_init(&arena, &heap);
   arena_alloc(&arena, SIZE_MAX - 3);
 }
 
 /* ---- work that is asked to end ---- */
 
-static bool rounds_jump(struct arena *arena) {
+static bool rounds_jump(void) {
   struct memory_guard guard;
   memory_guard_begin(&guard);
   if (setjmp(guard.jump) != 0) return true;
-  for (int i = 0; i < 10000; i++) arena_poll(arena);
+  for (int i = 0; i < 10000; i++) arena_poll(&arena);
   memory_guard_end(&guard);
   return false;
 }
 
 Test(arena, jumps_when_it_is_asked_to_end) {
-  struct heap heap;
-  struct arena arena;
   atomic_int signal = 0;
   struct stop stop = {.signal = &signal};
-  heap_init(&heap, 0);
-  arena_init(&arena, &heap);
   heap.stop = &stop;
   stop_begin(&stop, 1e6);
-  cr_expect_not(jumps(&arena, 5000));
-  cr_expect_not(rounds_jump(&arena));
+  cr_expect_not(jumps(5000));
+  cr_expect_not(rounds_jump());
   signal = 2;
-  cr_expect(jumps(&arena, 5000));
-  cr_expect(rounds_jump(&arena));
+  cr_expect(jumps(5000));
+  cr_expect(rounds_jump());
   signal = 0;
   stop_begin(&stop, 1e-9);
   while (stop_asks(&stop) == STOP_NOT) {
   }
-  cr_expect(jumps(&arena, 5000));
-  cr_expect(rounds_jump(&arena));
+  cr_expect(jumps(5000));
+  cr_expect(rounds_jump());
   heap.stop = NULL;
-  cr_expect_not(jumps(&arena, 5000));
-  arena_free(&arena);
-  cr_expect_eq(heap.live, 0);
+  cr_expect_not(jumps(5000));
 }
 
 Test(stop, says_why) {

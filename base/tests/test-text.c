@@ -3,8 +3,8 @@
 #include "base/diag.h"
 #include "base/intern.h"
 #include "base/number.h"
+#include "base/tests/memory.h"
 
-#include <criterion/criterion.h>
 #include <float.h>
 #include <math.h>
 #include <signal.h>
@@ -144,12 +144,10 @@ Test(number, long_reals_lose_nothing) {
 
 /* ---- names ---- */
 
+TestSuite(intern, .init = memory_begin, .fini = memory_end);
+
 Test(intern, equal_strings_are_one_name) {
-  struct heap heap;
-  struct arena arena;
   struct intern names;
-  heap_init(&heap, 0);
-  arena_init(&arena, &heap);
   intern_init(&names, &arena);
   char text[16];
   for (uint32_t i = 0; i < 10000; i++) {
@@ -162,7 +160,6 @@ Test(intern, equal_strings_are_one_name) {
   cr_expect_str_eq(one->text, "name_77");
   cr_expect_eq(one, intern_name(&names, "name_77", 7));
   cr_expect_neq(one, intern_name(&names, "NAME_77", 7));
-  arena_free(&arena);
 }
 
 Test(intern, edit_distance_counts_up_to_its_limit) {
@@ -176,6 +173,8 @@ Test(intern, edit_distance_counts_up_to_its_limit) {
 
 /* ---- diagnostics ---- */
 
+TestSuite(diag, .init = memory_begin, .fini = memory_end);
+
 static char *printed(const struct diag_list *diags, size_t limit) {
   char *text = NULL;
   size_t length;
@@ -186,11 +185,7 @@ static char *printed(const struct diag_list *diags, size_t limit) {
 }
 
 Test(diag, prints_location_origin_and_message) {
-  struct heap heap;
-  struct arena arena;
   struct diag_list diags;
-  heap_init(&heap, 0);
-  arena_init(&arena, &heap);
   diag_list_init(&diags, &arena);
   struct source_pos none = {0, 0};
   diag_add(&diags, SEVERITY_ERROR, "a.vcode", (struct source_pos){3, 14}, NULL, "%d is bad", 7);
@@ -206,23 +201,17 @@ Test(diag, prints_location_origin_and_message) {
   cr_expect_null(strstr(text, "no file"));
   cr_expect_not_null(strstr(text, "1 more"));
   free(text);
-  arena_free(&arena);
 }
 
 Test(diag, what_no_memory_is_left_for_is_counted) {
-  struct heap heap;
-  struct arena arena;
   struct diag_list diags;
-  heap_init(&heap, 0);
   heap.fail_at = 1;
-  arena_init(&arena, &heap);
   diag_list_init(&diags, &arena);
   diag_add(&diags, SEVERITY_ERROR, NULL, (struct source_pos){0, 0}, NULL, "lost");
   cr_expect(diags.errors == 1 && diags.lost == 1 && diags.list.count == 0);
   char *text = printed(&diags, 0);
   cr_expect_str_eq(text, "ravel: error: out of memory\n");
   free(text);
-  arena_free(&arena);
 }
 
 /* ---- invariants ---- */

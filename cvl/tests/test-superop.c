@@ -1,9 +1,9 @@
 /* test-superop.c - what is a superoperator and what is not; what follows from its shape; what
  * executing its nodes does with sizes, references and faults. */
+#include "base/tests/memory.h"
 #include "cvl/oracle.h"
 #include "cvl/superop.h"
 
-#include <criterion/criterion.h>
 #include <signal.h>
 #include <string.h>
 
@@ -38,8 +38,7 @@ struct sketch {
     }                                                                                          \
   }
 
-static struct heap heap;
-static struct arena arena;
+TestSuite(superop, .init = memory_begin, .fini = memory_end);
 
 static struct superop superop_of(struct sketch *k) {
   return (struct superop){.param_count = k->param_count,
@@ -48,15 +47,6 @@ static struct superop superop_of(struct sketch *k) {
                           .params = k->params,
                           .nodes = k->nodes,
                           .outputs = k->outputs};
-}
-
-static void start(void) {
-  heap_init(&heap, 0);
-  arena_init(&arena, &heap);
-}
-
-static void finish(void) {
-  arena_free(&arena);
 }
 
 static struct superop completed(struct sketch *k) {
@@ -74,7 +64,7 @@ static struct sketch dot_product(void) {
       3, {F, F, S}, 2, {NODE(MUL, FLOAT, 2, 0, 1), NODE(ADD_REDUCE, FLOAT, 2, 3, 2)}, 1, {4}};
 }
 
-Test(superop, dot_product, .init = start, .fini = finish) {
+Test(superop, dot_product) {
   struct sketch k = dot_product();
   struct superop op = completed(&k);
   cr_expect_eq(op.value_count, 5);
@@ -100,7 +90,7 @@ Test(superop, dot_product, .init = start, .fini = finish) {
 }
 
 /* Flat constants as of 2012: the domain is known by a descriptor only. */
-Test(superop, flat_constants, .init = start, .fini = finish) {
+Test(superop, flat_constants) {
   struct sketch k = {3, {S, F, S},
                      3, {CONST_INT(7), NODE(DIST, INT, 2, 3, 0), NODE(I_TO_F, NONE, 1, 4)},
                      1, {5}};
@@ -114,7 +104,7 @@ Test(superop, flat_constants, .init = start, .fini = finish) {
 }
 
 /* A divisor picked from each segment; the quotient kept in two ways. */
-Test(superop, gathers_and_outputs, .init = start, .fini = finish) {
+Test(superop, gathers_and_outputs) {
   struct sketch k = {6,
                      {I, I, S, I, S, S},
                      4,
@@ -133,14 +123,14 @@ Test(superop, gathers_and_outputs, .init = start, .fini = finish) {
 }
 
 /* Nothing but the domain connects the two: a rule says so. */
-Test(superop, horizontal, .init = start, .fini = finish) {
+Test(superop, horizontal) {
   struct sketch k = {2, {F, F}, 2, {NODE(EXP, NONE, 1, 0), NODE(LOG, NONE, 1, 1)}, 2, {2, 3}};
   struct superop op = completed(&k);
   cr_assert_eq(op.rule_count, 1);
   cr_expect_eq(op.rules[0].node, 1);
 }
 
-Test(superop, results_of_pack, .init = start, .fini = finish) {
+Test(superop, results_of_pack) {
   struct sketch k = {3, {I, B, S}, 2, {NODE(PACK, INT, 3, 0, 1, 2), NODE(NOT, INT, 1, 0)},
                      3, {5, 4, 3}};
   struct superop op = completed(&k);
@@ -219,7 +209,7 @@ static const struct refused {
     {"no kind", 0, {1, {9}, 1, {NODE(NOT, INT, 1, 0)}, 1, {1}}},
 };
 
-Test(superop, what_is_none, .init = start, .fini = finish) {
+Test(superop, what_is_none) {
   for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
     struct sketch k = refused[i].sketch;
     struct superop op = superop_of(&k);
@@ -234,7 +224,7 @@ Test(superop, what_is_none, .init = start, .fini = finish) {
   }
 }
 
-Test(superop, too_many_values, .init = start, .fini = finish) {
+Test(superop, too_many_values) {
   enum { N = SUPEROP_VALUES_MAX };
   static struct superop_node nodes[N];
   for (uint32_t i = 0; i < N; i++) nodes[i] = (struct superop_node)NODE(NOT, INT, 1, i);
@@ -254,16 +244,14 @@ Test(superop, too_many_values, .init = start, .fini = finish) {
 
 #ifdef RAVEL_DEBUG
 /* What is derived is looked at: a use too few, a value that is not there. */
-Test(superop, a_wrong_use_ends_a_debug_build, .init = start, .fini = finish,
-     .signal = SIGABRT) {
+Test(superop, a_wrong_use_ends_a_debug_build, .signal = SIGABRT) {
   struct sketch k = dot_product();
   const struct superop op = completed(&k);
   op.last_use[3] = SUPEROP_NONE;
   superop_check(&op);
 }
 
-Test(superop, a_wrong_operand_ends_a_debug_build, .init = start, .fini = finish,
-     .signal = SIGABRT) {
+Test(superop, a_wrong_operand_ends_a_debug_build, .signal = SIGABRT) {
   struct sketch k = dot_product();
   const struct superop op = completed(&k);
   op.nodes[0].operands[1] = 3;
@@ -271,7 +259,7 @@ Test(superop, a_wrong_operand_ends_a_debug_build, .init = start, .fini = finish,
 }
 #endif
 
-Test(superop, memory_that_fails, .init = start, .fini = finish) {
+Test(superop, memory_that_fails) {
   struct sketch k = dot_product();
   struct superop op = superop_of(&k);
   const char *why = "";
@@ -287,7 +275,7 @@ Test(superop, memory_that_fails, .init = start, .fini = finish) {
 
 /* ---- equality ---- */
 
-Test(superop, equality, .init = start, .fini = finish) {
+Test(superop, equality) {
   struct sketch a = {2, {I, S},
                      3, {CONST_INT(7), NODE(DIST, INT, 2, 2, 1), NODE(DIV, INT, 2, 0, 3)},
                      1, {4}},
@@ -333,7 +321,7 @@ static struct sketch ordered(void) {
   return k;
 }
 
-Test(superop, assertions, .init = start, .fini = finish) {
+Test(superop, assertions) {
   struct sketch k = ordered();
   struct superop op = completed(&k);
   cr_expect_eq(op.nodes[3].result_count, 0);
@@ -351,7 +339,7 @@ Test(superop, assertions, .init = start, .fini = finish) {
   cr_expect(op.cold[1] && !op.cold[2]);
 }
 
-Test(superop, assertions_differ_by_their_text, .init = start, .fini = finish) {
+Test(superop, assertions_differ_by_their_text) {
   struct sketch a = ordered(), b = ordered();
   char copy[] = "moreover";
   b.nodes[3].text = copy;
@@ -368,17 +356,28 @@ Test(superop, assertions_differ_by_their_text, .init = start, .fini = finish) {
 
 /* ---- executing it ---- */
 
-static struct cvl_context *open_oracle(void) {
+static const struct cvl_backend *const b = &cvl_oracle_backend;
+static struct cvl_context *ctx;
+
+static void open_oracle(void) {
+  memory_begin();
   const char *why;
   struct cvl_options o = {.int_elem = CVL_I64, .float_elem = CVL_F64, .device = -1};
-  struct cvl_context *ctx = cvl_oracle_backend.open(&o, &why);
+  ctx = b->open(&o, &why);
   cr_assert_not_null(ctx);
-  return ctx;
 }
 
-static struct cvl_value ints(struct cvl_context *ctx, uint64_t n, const int64_t *x) {
+static void close_oracle(void) {
+  cr_expect_eq(b->statistics(ctx).live_bytes, 0);
+  b->close(ctx);
+  memory_end();
+}
+
+TestSuite(execution, .init = open_oracle, .fini = close_oracle);
+
+static struct cvl_value ints(uint64_t n, const int64_t *x) {
   struct cvl_value v;
-  cr_assert(cvl_oracle_backend.from_host(ctx, 1, CVL_I64, n, x, &v));
+  cr_assert(b->from_host(ctx, 1, CVL_I64, n, x, &v));
   return v;
 }
 
@@ -393,13 +392,11 @@ static struct sketch quotients(void) {
                          {4, 6}};
 }
 
-Test(superop, run, .init = start, .fini = finish) {
-  const struct cvl_backend *b = &cvl_oracle_backend;
+Test(execution, several_results) {
   struct sketch k = quotients();
   struct superop op = completed(&k);
-  struct cvl_context *ctx = open_oracle();
-  struct cvl_value in[3] = {ints(ctx, 3, (int64_t[]){1, 20, 30}),
-                            ints(ctx, 3, (int64_t[]){1, 10, 5}), cvl_one_segment(3)},
+  struct cvl_value in[3] = {ints(3, (int64_t[]){1, 20, 30}), ints(3, (int64_t[]){1, 10, 5}),
+                            cvl_one_segment(3)},
                    out[2];
   in[0].owned = in[1].owned = 1;
   cr_assert(superop_run(b, ctx, 10, &op, NULL, in, out));
@@ -409,74 +406,60 @@ Test(superop, run, .init = start, .fini = finish) {
   cr_expect_not(out[0].owned);
   b->release(ctx, &out[0]);
   b->release(ctx, &out[1]);
-  cr_expect_eq(b->statistics(ctx).live_bytes, 0);
-  b->close(ctx);
 }
 
-Test(superop, run_with_faults, .init = start, .fini = finish) {
-  const struct cvl_backend *b = &cvl_oracle_backend;
+Test(execution, with_faults) {
   struct sketch k = quotients();
   struct superop op = completed(&k);
-  struct cvl_context *ctx = open_oracle();
   struct cvl_error e;
-  struct cvl_value in[3] = {ints(ctx, 3, (int64_t[]){1, 20, 30}),
-                            ints(ctx, 3, (int64_t[]){1, 0, 5}), cvl_one_segment(3)},
+  struct cvl_value in[3] = {ints(3, (int64_t[]){1, 20, 30}), ints(3, (int64_t[]){1, 0, 5}),
+                            cvl_one_segment(3)},
                    out[2];
   in[0].owned = 1;
   cr_assert_not(superop_run(b, ctx, 10, &op, NULL, in, out));
   cr_assert(b->check(ctx, true, &e));
   cr_expect(e.kind == CVL_E_DIVIDE_BY_ZERO && e.site == 11 && e.position == 1);
 
-  in[0] = ints(ctx, 2, (int64_t[]){1, 2}); /* shorter than in[1] */
+  in[0] = ints(2, (int64_t[]){1, 2}); /* shorter than in[1] */
   in[0].owned = in[1].owned = 1;
   cr_assert_not(superop_run(b, ctx, 20, &op, NULL, in, out));
   cr_assert(b->check(ctx, true, &e));
   cr_expect(e.kind == CVL_E_SIZE && e.site == 21 && e.position == 0);
   cr_expect(e.value == 2 && e.limit == 3);
 
-  in[0] = ints(ctx, 3, (int64_t[]){1, 2, 3}); /* one reference for two operands */
+  in[0] = ints(3, (int64_t[]){1, 2, 3}); /* one reference for two operands */
   in[1] = in[0];
   in[0].owned = 1;
   cr_assert(superop_run(b, ctx, 30, &op, NULL, in, out));
   b->release(ctx, &out[0]);
   b->release(ctx, &out[1]);
-  cr_expect_eq(b->statistics(ctx).live_bytes, 0);
-  b->close(ctx);
 }
 
-Test(superop, run_with_a_failing_assert, .init = start, .fini = finish) {
-  const struct cvl_backend *b = &cvl_oracle_backend;
+Test(execution, with_a_failing_assert) {
   struct sketch k = ordered();
   struct superop op = completed(&k);
-  struct cvl_context *ctx = open_oracle();
   struct cvl_error e;
-  struct cvl_value in[2] = {ints(ctx, 3, (int64_t[]){1, 20, 30}),
-                            ints(ctx, 3, (int64_t[]){2, 30, 31})},
+  struct cvl_value in[2] = {ints(3, (int64_t[]){1, 20, 30}), ints(3, (int64_t[]){2, 30, 31})},
                    out;
   cr_assert(superop_run(b, ctx, 10, &op, NULL, in, &out));
   b->release(ctx, &out);
   b->release(ctx, &in[1]);
-  in[1] = ints(ctx, 3, (int64_t[]){2, 10, 25});
+  in[1] = ints(3, (int64_t[]){2, 10, 25});
   in[0].owned = in[1].owned = 1;
   cr_assert_not(superop_run(b, ctx, 20, &op, NULL, in, &out));
   cr_assert(b->check(ctx, true, &e));
   cr_expect(e.kind == CVL_E_ASSERT && e.site == 23 && e.position == 1);
   cr_expect(e.value == ~20 && e.limit == 10);
-  cr_expect_eq(b->statistics(ctx).live_bytes, 0);
-  b->close(ctx);
 }
 
-Test(superop, run_on_scalars, .init = start, .fini = finish) {
+Test(execution, on_scalars) {
   struct sketch k = {
       2, {I, I}, 3, {NODE(SUB, INT, 2, 0, 1), NODE(LT, INT, 2, 2, 1), NODE(B_TO_I, NONE, 1, 3)},
       2, {3, 4}};
   struct superop op = completed(&k);
-  struct cvl_context *ctx = open_oracle();
   struct cvl_value in[2] = {cvl_scalar_int(CVL_I64, 3), cvl_scalar_int(CVL_I64, 5)}, out[2];
-  cr_assert(superop_run(&cvl_oracle_backend, ctx, 1, &op, NULL, in, out));
+  cr_assert(superop_run(b, ctx, 1, &op, NULL, in, out));
   cr_expect_eq(out[0].form, CVL_SCALAR);
   cr_expect_eq(out[0].as.b, 1);
-  cvl_oracle_backend.release(ctx, &out[1]);
-  cr_expect_eq(cvl_oracle_backend.statistics(ctx).live_bytes, 0);
-  cvl_oracle_backend.close(ctx);
+  b->release(ctx, &out[1]);
 }

@@ -1,32 +1,18 @@
 /* test-check.c - the checker and the session: types of forms, kinds and words of errors, what
  * redefinition changes; and all forms of the corpus, where it is present.
  */
-#include "neslc/session.h"
+#include "neslc/tests/session.h"
 
-#include <criterion/criterion.h>
 #include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
 
-static struct heap heap;
-static struct arena arena;
-static struct session *session;
-
 static void setup(void) {
-  heap_init(&heap, 0);
-  arena_init(&arena, &heap);
   struct diag_list diags;
-  diag_list_init(&diags, &arena);
-  session = session_new(&arena, true, &diags);
-  if (!session) diag_print(&diags, "library", 5, stderr);
-  cr_assert_not_null(session);
+  session_begin(true, &diags);
 }
 
-static void teardown(void) {
-  arena_free(&arena);
-}
-
-TestSuite(check, .init = setup, .fini = teardown);
+TestSuite(check, .init = setup, .fini = memory_end);
 
 /* ---- forms and what they come to ---- */
 

@@ -2,32 +2,17 @@
  * different where ints are wide. */
 #include "neslc/direct.h"
 #include "neslc/library.h"
+#include "neslc/tests/session.h"
 
-#include <criterion/criterion.h>
 #include <string.h>
 
-static struct heap heap;
-static struct arena arena;
-static struct session *session;
-
-static void start(bool classic) {
-  heap_init(&heap, 0);
-  arena_init(&arena, &heap);
-  struct diag_list diags;
-  diag_list_init(&diags, &arena);
-  session = session_new(&arena, classic, &diags);
-  if (!session) diag_print(&diags, "test-library", 5, stderr);
-  cr_assert(session, "the library is broken");
-}
+static struct diag_list diags;
 
 static void start_classic(void) {
-  start(true);
+  session_begin(true, &diags);
 }
 static void start_wide(void) {
-  start(false);
-}
-static void stop(void) {
-  arena_free(&arena);
+  session_begin(false, &diags);
 }
 
 /* ---- types ---- */
@@ -40,7 +25,7 @@ static const struct {
 #undef TYPE
 };
 
-Test(library, types, .init = start_classic, .fini = stop) {
+Test(library, types, .init = start_classic, .fini = memory_end) {
   for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
     const struct global *g = session_library(session, types[i].name);
     cr_expect(g, "there is no %s", types[i].name);
@@ -70,7 +55,7 @@ static void expect_message(void *context, struct global *g) {
 
 /* Every name says what it is for; those of the specification and no others are protected. The
  * additions are those of files and drawings. */
-Test(library, documentation, .init = start_classic, .fini = stop) {
+Test(library, documentation, .init = start_classic, .fini = memory_end) {
   struct names names = {0};
   session_each(session, expect_message, &names);
   cr_expect_gt(names.all, 280);
@@ -118,7 +103,7 @@ static void expect_true(const char *form) {
   cr_expect_str_eq(outcome(form), "T", "%s: %s", form, outcome(form));
 }
 
-Test(library, wide_integers, .init = start_wide, .fini = stop) {
+Test(library, wide_integers, .init = start_wide, .fini = memory_end) {
   cr_expect_str_eq(outcome("max_int;"), "9223372036854775807");
   cr_expect_str_eq(outcome("@max_int;"), "\"9223372036854775807\"");
   cr_expect_str_eq(outcome("@min_int;"), "\"-9223372036854775808\"");

@@ -3,32 +3,20 @@
  */
 #include "neslc/direct.h"
 #include "neslc/flatten.h"
-#include "neslc/session.h"
+#include "neslc/tests/session.h"
 
-#include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
 
-static struct heap heap;
-static struct arena arena;
-static struct session *session;
 static struct diag_list diags;
 static struct complaints complaints;
 
 static void setup(void) {
-  heap_init(&heap, 0);
-  arena_init(&arena, &heap);
-  diag_list_init(&diags, &arena);
+  session_begin(false, &diags);
   complaints = (struct complaints){.diags = &diags};
-  session = session_new(&arena, false, &diags);
-  cr_assert_not_null(session);
 }
 
-static void teardown(void) {
-  arena_free(&arena);
-}
-
-TestSuite(session, .init = setup, .fini = teardown);
+TestSuite(session, .init = setup, .fini = memory_end);
 
 /* Checks the forms of a text, of which the last stays in *last. */
 static void check_all(const char *text, struct checked *last) {
@@ -167,7 +155,7 @@ static void setup_regions(void) {
 
 static void teardown_regions(void) {
   session_free(session);
-  teardown();
+  memory_end();
 }
 
 TestSuite(regions, .init = setup_regions, .fini = teardown_regions);

@@ -1,22 +1,10 @@
 /* test-types.c - types by themselves: unification, schemes, grounding, comparing, printing. */
+#include "base/tests/memory.h"
 #include "neslc/core.h"
 
-#include <criterion/criterion.h>
 #include <string.h>
 
-static struct heap heap;
-static struct arena arena;
-
-static void setup(void) {
-  heap_init(&heap, 0);
-  arena_init(&arena, &heap);
-}
-
-static void teardown(void) {
-  arena_free(&arena);
-}
-
-TestSuite(types, .init = setup, .fini = teardown);
+TestSuite(types, .init = memory_begin, .fini = memory_end);
 
 static struct type *base(enum type_tag tag) {
   return type_base(&arena, tag);

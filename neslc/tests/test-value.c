@@ -2,10 +2,12 @@
 #include "neslc/core.h"
 
 #include "base/number.h"
-#include <criterion/criterion.h>
+#include "base/tests/memory.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+TestSuite(value, .init = memory_begin, .fini = memory_end);
 
 /* ---- types ---- */
 
@@ -32,33 +34,17 @@ static const struct name *name_of(struct intern *names, const char *text) {
 
 /* ---- columns ---- */
 
-#define INTS(...)                                                                              \
+#define COLUMN(its_kind, type, member, ...)                                                    \
   {                                                                                            \
-    .kind = COLUMN_INT, .length = sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t),          \
-    .as.ints = (int64_t[]) {                                                                   \
+    .kind = COLUMN_##its_kind, .length = sizeof((type[]){__VA_ARGS__}) / sizeof(type),         \
+    .as.member = (type[]) {                                                                    \
       __VA_ARGS__                                                                              \
     }                                                                                          \
   }
-#define FLOATS(...)                                                                            \
-  {                                                                                            \
-    .kind = COLUMN_FLOAT, .length = sizeof((double[]){__VA_ARGS__}) / sizeof(double),          \
-    .as.floats = (double[]) {                                                                  \
-      __VA_ARGS__                                                                              \
-    }                                                                                          \
-  }
-#define BOOLS(...)                                                                             \
-  {                                                                                            \
-    .kind = COLUMN_BOOL, .length = sizeof((uint8_t[]){__VA_ARGS__}), .as.bools = (uint8_t[]) { \
-      __VA_ARGS__                                                                              \
-    }                                                                                          \
-  }
-#define LENGTHS(...)                                                                           \
-  {                                                                                            \
-    .kind = COLUMN_SEGDES, .length = sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t),       \
-    .as.ints = (int64_t[]) {                                                                   \
-      __VA_ARGS__                                                                              \
-    }                                                                                          \
-  }
+#define INTS(...)    COLUMN(INT, int64_t, ints, __VA_ARGS__)
+#define FLOATS(...)  COLUMN(FLOAT, double, floats, __VA_ARGS__)
+#define BOOLS(...)   COLUMN(BOOL, uint8_t, bools, __VA_ARGS__)
+#define LENGTHS(...) COLUMN(SEGDES, int64_t, ints, __VA_ARGS__)
 #define NO_INTS                                                                                \
   { .kind = COLUMN_INT, .length = 0 }
 #define NO_LENGTHS                                                                             \
@@ -75,17 +61,12 @@ static void check(struct type *type, struct column *columns, uint32_t count,
   cr_expect_str_eq(text, expected);
   free(text);
   /* The columns of the test are those the type asks for. */
-  struct heap heap;
-  heap_init(&heap, 0);
-  struct arena arena;
-  arena_init(&arena, &heap);
   struct column_kinds kinds = {.arena = &arena};
   value_columns(type, &kinds);
   cr_expect_eq(kinds.list.count, count, "%s has %zu columns", expected, kinds.list.count);
   for (size_t i = 0; i < kinds.list.count && i < count; i++) {
     cr_expect_eq(kinds.list.items[i], columns[i].kind, "%s, column %zu", expected, i);
   }
-  arena_free(&arena);
 }
 #define shows(expected, length, type, ...)                                                     \
   check(type, (struct column[]){__VA_ARGS__},                                                  \
@@ -139,10 +120,6 @@ Test(value, pairs) {
 }
 
 Test(value, datatypes) {
-  struct heap heap;
-  heap_init(&heap, 0);
-  struct arena arena;
-  arena_init(&arena, &heap);
   struct intern names;
   intern_init(&names, &arena);
   struct type a = generic(0), two = pair(&a, &a), as = sequence(&a), list = pair(&as, &two);
@@ -158,7 +135,6 @@ Test(value, datatypes) {
   shows("box([5], 1, 2)", 100, &boxed, LENGTHS(1), INTS(5), INTS(1), INTS(2));
   shows("twice(box([5], 1, 2), box([], 3, 4))", 100, &both, LENGTHS(1), INTS(5), INTS(1),
         INTS(2), LENGTHS(0), NO_INTS, INTS(3), INTS(4));
-  arena_free(&arena);
 }
 
 Test(value, functions_are_their_captured_variables) {
