@@ -1,5 +1,6 @@
 /* rewriting.c - see rewriting.h. */
 #include "rewriting.h"
+#include "programs.h"
 
 #include "ir/tests/parse.h"
 #include <setjmp.h>
@@ -15,7 +16,8 @@ void rewriting_begin(struct rewriting *r, const char *functions) {
   arena_init(&r->arena, &r->heap);
   arena_init(&r->scratch, &r->heap);
   diag_list_init(&r->diags, &r->arena);
-  char *text = arena_printf(&r->arena, "let-form \"t.vcode\" i64 f64 entry M\n%s", functions);
+  char *text = arena_printf(&r->arena, "let-form \"t.vcode\" i64 f64 entry M\n%s",
+                            with_positions(&r->arena, functions));
   r->options = fcode_opt_default_options();
   r->o = (struct opt){
       .arena = &r->arena, .scratch = &r->scratch, .options = &r->options, .stats = &r->stats};

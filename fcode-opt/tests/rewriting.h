@@ -17,7 +17,7 @@ struct rewriting {
   struct opt o;
 };
 
-/* Parses `functions`, written after the first line, with INT and FLOAT of 64 bits and the entry
+/* Parses `functions`, written as in programs.h, with INT and FLOAT of 64 bits and the entry
  * M; fails the test if they are not let-form. */
 void rewriting_begin(struct rewriting *, const char *functions);
 /* M's body after a pass, in at most size bytes; whether the pass changed anything. */

@@ -1,12 +1,10 @@
 /* support.c - see support.h. */
 #include "support.h"
+#include "programs.h"
 
 #include "ir/tests/parse.h"
 #include <stdlib.h>
 #include <string.h>
-
-static const char header[] = "let-form \"t\" i32 f64 entry M\n";
-static const char position[] = " @1:1";
 
 void fixture_init(struct fixture *t) {
   memset(t, 0, sizeof *t);
@@ -22,33 +20,6 @@ void fixture_init(struct fixture *t) {
 void fixture_free(struct fixture *t) {
   arena_free(&t->arena);
   arena_free(&t->messages);
-}
-
-static bool has_position(const char *line, size_t length) {
-  static const char *const without[] = {"yield", "else", "end", "never"};
-  while (length > 0 && *line == ' ') line++, length--;
-  for (int i = 0; i < 4; i++) {
-    size_t n = strlen(without[i]);
-    if (length >= n && strncmp(line, without[i], n) == 0) return false;
-  }
-  return length > 0;
-}
-
-/* The text with a position on every line that needs one. */
-static char *with_positions(struct fixture *t, const char *text) {
-  size_t size = sizeof header + strlen(text);
-  for (const char *c = text; *c; c++) size += *c == '\n' ? sizeof position : 0;
-  char *out = arena_alloc(&t->arena, size + sizeof position), *to = out;
-  to = stpcpy(to, header);
-  while (*text) {
-    size_t length = strcspn(text, "\n");
-    memcpy(to, text, length);
-    to += length;
-    if (has_position(text, length)) to = stpcpy(to, position);
-    *to++ = '\n';
-    text += length + (text[length] == '\n');
-  }
-  return out;
 }
 
 /* The functions of a listing, without positions and empty lines. */
@@ -67,7 +38,8 @@ static const char *without_positions(struct fixture *t, const char *text, size_t
 }
 
 const char *after(struct fixture *t, const char *pass, const char *text) {
-  const char *whole = with_positions(t, text);
+  const char *whole = arena_printf(&t->arena, "let-form \"t\" i32 f64 entry M\n%s",
+                                   with_positions(&t->arena, text));
   struct ir_program *program = ir_parse(&t->arena, "t.let", whole, strlen(whole), &t->diags);
   cr_assert(program, "%s in\n%s", t->diags.list.items[0].message, whole);
   char *dump = NULL;
