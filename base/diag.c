@@ -1,5 +1,6 @@
 /* diag.c - lists of diagnostics and their printed form. */
 #include "base/diag.h"
+#include "base/origin.h"
 
 #include <stdarg.h>
 #include <string.h>
@@ -13,7 +14,7 @@ void diag_list_init(struct diag_list *diags, struct arena *arena) {
 static const char no_memory[] = "out of memory";
 
 void diag_add(struct diag_list *diags, enum severity severity, const char *file,
-              struct source_pos pos, const char *origin, const char *format, ...) {
+              struct source_pos pos, const struct origin *origin, const char *format, ...) {
   if (severity == SEVERITY_ERROR) diags->errors++;
   va_list args;
   va_start(args, format);
@@ -41,10 +42,10 @@ static const char *severity_text(enum severity severity) {
   return "";
 }
 
-static void print_location(const struct diag *d, FILE *stream) {
-  fputs(d->file, stream);
-  if (d->pos.line != 0) fprintf(stream, ":%u", d->pos.line);
-  if (d->pos.line != 0 && d->pos.column != 0) fprintf(stream, ":%u", d->pos.column);
+static void print_location(const char *file, struct source_pos pos, FILE *stream) {
+  fputs(file, stream);
+  if (pos.line != 0) fprintf(stream, ":%u", pos.line);
+  if (pos.line != 0 && pos.column != 0) fprintf(stream, ":%u", pos.column);
 }
 
 static void print_one(const struct diag *d, const char *program, FILE *stream) {
@@ -53,16 +54,16 @@ static void print_one(const struct diag *d, const char *program, FILE *stream) {
     return;
   }
   if (d->origin != NULL) {
-    fputs(d->origin, stream);
+    print_location(d->origin->file, d->origin->pos, stream);
   } else if (d->file != NULL) {
-    print_location(d, stream);
+    print_location(d->file, d->pos, stream);
   } else {
     fputs(program, stream);
   }
   fprintf(stream, ": %s: %s", severity_text(d->severity), d->message);
   if (d->origin != NULL && d->file != NULL) {
     fputs(" (at ", stream);
-    print_location(d, stream);
+    print_location(d->file, d->pos, stream);
     fputs(")", stream);
   }
   fputs("\n", stream);

@@ -3,7 +3,7 @@
  * A diagnostic prints as
  *     FILE:LINE:COLUMN: error: MESSAGE
  *       note lines, one per entry of the trace
- * with the origin (vcode.md, section 21.7) first where there is one:
+ * with the origin (origin.h) first where there is one:
  *     prog.nesl:12:3: error: MESSAGE (at prog.vcode:88:1)
  */
 #ifndef RAVEL_DIAG_H
@@ -18,13 +18,15 @@ struct source_pos {
   uint32_t line, column;
 };
 
+struct origin; /* origin.h */
+
 enum severity { SEVERITY_ERROR, SEVERITY_WARNING, SEVERITY_NOTE };
 
 struct diag {
   enum severity severity;
   const char *file; /* NULL: of the command itself ("vinterp: error: ...") */
   struct source_pos pos;
-  const char *origin; /* "file:line:column" of the source it was compiled from, or NULL */
+  const struct origin *origin; /* what it was compiled from, or NULL */
   const char *message;
 };
 
@@ -45,7 +47,7 @@ struct diag_list {
 void diag_list_init(struct diag_list *, struct arena *);
 /* Adds a diagnostic; message is formatted into the arena, file and origin are borrowed. */
 void diag_add(struct diag_list *, enum severity, const char *file, struct source_pos,
-              const char *origin, const char *format, ...)
+              const struct origin *origin, const char *format, ...)
     __attribute__((format(printf, 6, 7)));
 /* Prints all to stream, in order of insertion, at most `limit` errors (0: all). `program` is
  * the command's name for diagnostics without a file. */

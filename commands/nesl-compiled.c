@@ -22,31 +22,19 @@ struct compiled {
 
 /* ---- what went wrong ---- */
 
-enum { MOST_PLACES = 64 };
+enum { MOST_LOCATIONS = 64 };
 
 struct trail {
-  struct failure_location places[MOST_PLACES];
+  struct failure_location locations[MOST_LOCATIONS];
   size_t count;
 };
 
-static void add_place(const struct evaluation *e, struct trail *trail, const char *place,
-                      size_t length) {
-  if (trail->count == MOST_PLACES) return;
-  if (find_place(e, place, length, &trail->places[trail->count])) trail->count++;
-}
-
-/* An origin, with the calls that were expanded around it: they follow the function's name. */
+/* Adds an origin and the calls it was inlined at. */
 static void add_origin(const struct evaluation *e, struct trail *trail,
-                       const struct ir_program *program, const char *place) {
-  uint32_t i = 1;
-  while (i < program->origin_count && program->origins[i].location != place) i++;
-  add_place(e, trail, place, strlen(place));
-  if (i == program->origin_count) return;
-  const char *calls = program->origins[i].name;
-  for (calls += strcspn(calls, "|"); *calls == '|';) {
-    const size_t length = strcspn(++calls, "|");
-    add_place(e, trail, calls, length);
-    calls += length;
+                       const struct origin_table *origins, const struct origin *origin) {
+  for (; origin && trail->count < MOST_LOCATIONS;
+       origin = origin_at(origins, origin->inlined_at)) {
+    if (locate_origin(e, origin, &trail->locations[trail->count])) trail->count++;
   }
 }
 
@@ -58,31 +46,30 @@ static const char *sentence_of(const struct machine_failure *f) {
   return NULL;
 }
 
-/* Says what the machine said, without its instruction: that was not the user's. */
-static void tell_failure(const struct compiled *c, const struct evaluation *e,
-                         const struct ir_program *program, const struct diag_list *told) {
+/* Reports what the machine reported, without its instruction: that was not the user's. */
+static void report_failure(const struct compiled *c, const struct evaluation *e,
+                           const struct ir_program *program, const struct diag_list *reported) {
   const struct machine_failure *f = machine_failure(c->machine);
   enum nesl_error error = f->cause == MACHINE_CAUSE_LIMIT ? NESL_LIMIT : NESL_RUNTIME;
   const char *message = "out of memory";
-  if (told->list.count > 0) message = told->list.items[0].message + f->instruction;
+  if (reported->list.count > 0) message = reported->list.items[0].message + f->instruction;
   if (sentence_of(f)) message = sentence_of(f);
   if (f->cause == MACHINE_CAUSE_LIMIT && f->op == OPC_CALL) {
     message = arena_printf(e->complaints->diags->arena, "%s: does the recursion end?", message);
   }
-  if (f->cause == MACHINE_CAUSE_ASSERT && f->text == flatten_error_text) {
+  if (f->cause == MACHINE_CAUSE_ASSERT && flatten_text_of_error(f->text, f->text_length)) {
     error = NESL_USER;
     message = failure_by_error;
   }
   struct trail trail = {.count = 0};
-  for (size_t i = 0; i < told->list.count; i++) {
-    const char *origin = told->list.items[i].origin;
-    if (origin) add_origin(e, &trail, program, origin);
+  for (size_t i = 0; i < reported->list.count; i++) {
+    add_origin(e, &trail, &program->origins, reported->list.items[i].origin);
   }
   const struct core *whole = e->form->value;
   if (trail.count == 0) {
-    trail.places[trail.count++] = (struct failure_location){whole->source, whole->at, whole};
+    trail.locations[trail.count++] = (struct failure_location){whole->source, whole->at, whole};
   }
-  complain_of_failure(e->complaints, error, message, trail.places, trail.count);
+  complain_of_failure(e->complaints, error, message, trail.locations, trail.count);
   e->complaints->stopped = stop_asks(c->options->machine.stop) != STOP_NOT;
 }
 
@@ -233,22 +220,22 @@ struct loading {
   double begin, seconds;
 };
 
-static void note_placed(void *context) {
+static void note_loaded(void *context) {
   struct loading *loading = context;
   loading->seconds = seconds_now() - loading->begin;
-  if (loading->evaluation->placed) loading->evaluation->placed(loading->evaluation->context);
+  if (loading->evaluation->loaded) loading->evaluation->loaded(loading->evaluation->context);
 }
 
 /* Runs the program: once, or as often as it is measured. */
 static enum machine_outcome run(struct compiled *c, const struct evaluation *e,
-                                const struct ir_program *program, struct diag_list *told) {
+                                const struct ir_program *program, struct diag_list *reported) {
   struct measurement once = {.machine = {.runs = 0}};
   struct measurement *m = e->measurement ? e->measurement : &once;
   struct loading loading = {.evaluation = e, .begin = seconds_now()};
-  m->machine.placed = note_placed;
+  m->machine.loaded = note_loaded;
   m->machine.context = &loading;
   const enum machine_outcome outcome = machine_repeat(
-      c->machine, program, c->arguments, c->argument_count, &m->machine, &c->results, told);
+      c->machine, program, c->arguments, c->argument_count, &m->machine, &c->results, reported);
   const struct cvl_backend *backend = machine_backend(c->machine);
   if (outcome == MACHINE_DONE) machine_keep_random(c->machine);
   m->load_seconds += loading.seconds;
@@ -266,13 +253,13 @@ static bool evaluate(struct evaluator *base, const struct evaluation *e,
   const struct ir_program *program = compile(c, e);
   if (!program) return false;
   if (e->measurement) e->measurement->compile_seconds = seconds_now() - before;
-  struct diag_list told;
-  diag_list_init(&told, e->complaints->diags->arena);
+  struct diag_list reported;
+  diag_list_init(&reported, e->complaints->diags->arena);
   char text[128];
-  switch (run(c, e, program, &told)) {
+  switch (run(c, e, program, &reported)) {
   case MACHINE_DONE: return value_of_results(c, e, value);
   case MACHINE_EXIT: /* follows the failure that `error` makes */
-  case MACHINE_ERROR: tell_failure(c, e, program, &told); break;
+  case MACHINE_ERROR: report_failure(c, e, program, &reported); break;
   case MACHINE_INTERRUPTED:
     stop_describe(c->options->machine.stop, text, sizeof text);
     complain(e->complaints, NESL_LIMIT, expression->source, expression->at, "%s", text);

@@ -24,11 +24,11 @@ struct evaluation {
   struct session *session;
   const struct checked *form;
   struct complaints *complaints;
-  /* Variables whose values the machine gets as arguments, if the program is compiled; `placed`
+  /* Variables whose values the machine gets as arguments, if the program is compiled; `loaded`
    * is called when it has them. */
   struct global *const *parameters;
   uint32_t parameter_count;
-  void (*placed)(void *context); /* or NULL */
+  void (*loaded)(void *context); /* or NULL */
   void *context;
   struct measurement *measurement; /* or NULL: evaluated once; compiled programs only */
 };
@@ -53,9 +53,8 @@ struct evaluator *evaluator_direct(const struct nesl_options *, struct diag_list
 struct direct_cost evaluator_cost(const struct evaluator *direct);
 struct machine_totals evaluator_totals(const struct evaluator *compiled);
 
-/* The expression at "FILE:LINE:COLUMN", an origin of compiled code. False if no source has that
- * place. nesl-places.c */
-bool find_place(const struct evaluation *, const char *place, size_t length,
-                struct failure_location *);
+/* The expression an origin of compiled code is of. False if no source of the session has this
+ * file and line. nesl-locate.c */
+bool locate_origin(const struct evaluation *, const struct origin *, struct failure_location *);
 
 #endif

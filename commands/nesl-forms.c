@@ -124,7 +124,7 @@ static bool evaluate(struct nesl *n, const struct checked *c, FILE *out) {
   if (n->is_call && !n->options->direct) {
     e.parameters = n->parameters;
     e.parameter_count = n->parameter_count;
-    e.placed = nesl_forget_arguments;
+    e.loaded = nesl_forget_arguments;
     e.context = n;
   }
   if (measures) measurement = nesl_measurement(n);

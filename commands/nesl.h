@@ -11,7 +11,7 @@
  *   nesl-measure.c     --repeat and --times: what came of a repeated evaluation
  *   nesl-arrays.c      files of arrays: their types, arguments and results in them
  *   nesl-compiled.c, nesl-direct.c    the two ways to evaluate (nesl-evaluate.h)
- *   nesl-places.c      what stands at a place of compiled code
+ *   nesl-locate.c      the expression an origin of compiled code is of
  */
 #ifndef RAVEL_NESL_H
 #define RAVEL_NESL_H
@@ -49,10 +49,10 @@ struct nesl {
     bool typed;         /* by the user, at a terminal or on the command line */
     const char *file;   /* they are read from, or NULL */
   } reading;
-  bool interrupted; /* a form was, by a signal */
-  bool unwinding;   /* so are the loads around it; it has been told why */
-  bool warned;      /* of what succeeded all the same */
-  char *last_loaded; /* malloc */
+  bool interrupted;           /* a form was, by a signal */
+  bool unwinding;             /* so are the loads around it; it has been told why */
+  bool warned;                /* of what succeeded all the same */
+  char *last_loaded;          /* malloc */
   unsigned load_depth, loads; /* files that load each other, and all loaded by a form */
 };
 

@@ -80,6 +80,7 @@ static bool copy_program(struct opt *o, const struct ir_program *program) {
   uint32_t n = program->function_count;
   o->program = arena_alloc(o->arena, sizeof *o->program);
   *o->program = *program;
+  origin_table_init(&o->program->origins, o->arena, &program->origins);
   o->program->functions = arena_alloc(o->arena, n * sizeof *o->program->functions);
   memcpy(o->program->functions, program->functions, n * sizeof *program->functions);
   o->var_capacity = arena_alloc(o->arena, n * sizeof *o->var_capacity);
@@ -96,43 +97,27 @@ static bool copy_program(struct opt *o, const struct ir_program *program) {
 
 /* ---- origins ---- */
 
-struct origins {
-  struct opt *o;
-  const struct ir_function *f;
-  ARRAY(struct vcode_origin) list;
-};
-
-static void add_origins(struct origins *g, struct ir_block *block) {
-  const struct ir_program *program = g->o->program;
+static void add_origins(struct opt *o, const struct ir_function *f, struct ir_block *block) {
   for (uint32_t i = 0; i < block->count; i++) {
     struct ir_binding *x = &block->bindings[i];
     if (x->form == IR_IF) {
-      add_origins(g, x->as.arms.then);
-      add_origins(g, x->as.arms.otherwise);
+      add_origins(o, f, x->as.arms.then);
+      add_origins(o, f, x->as.arms.otherwise);
     }
     if (x->origin || x->form == IR_CALL || binding_never_fails(x)) continue;
-    x->origin = (uint32_t)g->list.count;
-    *array_push(g->o->arena, &g->list) =
-        (struct vcode_origin){.location = arena_printf(g->o->arena, "%s:%u:%u", program->file,
-                                                    x->pos.line, x->pos.column),
-                              .name = g->f->name->text};
+    x->origin = origin_number(
+        &o->program->origins,
+        (struct origin){.file = o->program->file, .pos = x->pos, .function = f->name->text});
   }
 }
 
 /* Gives every instruction that may fail an origin: its source location and function, which
  * inlining and printing would lose. */
 static void make_origins(struct opt *o) {
-  struct ir_program *program = o->program;
-  struct origins g = {.o = o};
-  *array_push(o->arena, &g.list) = (struct vcode_origin){"", ""};
-  for (uint32_t i = 1; i < program->origin_count; i++)
-    *array_push(o->arena, &g.list) = program->origins[i];
-  for (uint32_t i = 0; i < program->function_count; i++) {
-    g.f = &program->functions[i];
-    if (g.f->typed) add_origins(&g, g.f->body);
+  for (uint32_t i = 0; i < o->program->function_count; i++) {
+    const struct ir_function *f = &o->program->functions[i];
+    if (f->typed) add_origins(o, f, f->body);
   }
-  program->origins = g.list.items;
-  program->origin_count = (uint32_t)g.list.count;
 }
 
 /* ---- passes ---- */

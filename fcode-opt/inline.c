@@ -6,14 +6,10 @@
  * small body is already expanded when it is copied. A body with one call site is not: it is
  * expanded where it goes, so that it is copied once however deep the calls above it are nested.
  */
-#include "base/map.h"
 #include "fcode-opt/passes.h"
 #include "ir/kinds.h"
 
 #include <string.h>
-
-/* Bytes of the name of an origin, which lists the calls. */
-enum { MAX_ORIGIN_NAME = 1000 };
 
 /* The program may grow to this many times its bindings, and by some more if it is small. */
 enum { GROWTH = 4, GROWTH_FREE = 1000 };
@@ -26,38 +22,16 @@ struct inliner {
   ir_var *map;         /* the variables that replace its own */
   uint32_t mapped, map_capacity;
   ARRAY(uint32_t) kept; /* functions with one call site that could not be inlined there */
-  ARRAY(struct vcode_origin) origins;
-  struct map combined; /* (origin of an instruction, of the call) to the origin of both */
   bool changed;
 };
 
 /* ---- origins ---- */
 
-/* The origin of an instruction of an inlined body: its own source location; its name lists the
- * call and the calls around that, each behind a `|`, so that messages lose nothing. */
-static uint32_t origin_within(struct inliner *in, uint32_t inner, uint32_t call) {
-  if (inner == 0 || call == 0) return inner;
-  uint32_t *combined = map_at(&in->combined, map_pair(inner, call));
-  if (*combined != 0) return *combined;
-  const struct vcode_origin *x = &in->origins.items[inner], *c = &in->origins.items[call];
-  const char *led = strchr(c->name, '|');
-  uint32_t both = inner;
-  if (strlen(x->name) + strlen(c->location) + strlen(c->name) < MAX_ORIGIN_NAME) {
-    both = (uint32_t)in->origins.count;
-    struct vcode_origin origin = {
-        /* a copy: messages find the origin by this pointer */
-        arena_printf(in->o->arena, "%s", x->location),
-        arena_printf(in->o->arena, "%s|%s%s", x->name, c->location, led ? led : "")};
-    *array_push(in->o->arena, &in->origins) = origin;
-  }
-  *combined = both;
-  return both;
-}
-
+/* Adds the call to the origins of an inlined body, so that messages lose nothing. */
 static void add_call(struct inliner *in, struct ir_block *block, uint32_t call) {
   for (uint32_t i = 0; i < block->count; i++) {
     struct ir_binding *x = &block->bindings[i];
-    x->origin = origin_within(in, x->origin, call);
+    x->origin = origin_inlined(&in->o->program->origins, x->origin, call);
     if (x->form != IR_IF) continue;
     add_call(in, x->as.arms.then, call);
     add_call(in, x->as.arms.otherwise, call);
@@ -190,19 +164,14 @@ static void inline_function(struct inliner *in, uint32_t f) {
 
 bool pass_inline(struct opt *o) {
   struct inliner in = {.o = o, .calls = calls_make(o)};
-  map_init(&in.combined, o->scratch);
   uint32_t n = o->program->function_count;
   for (uint32_t f = 0; f < n; f++) in.bulk += in.calls.bulk[f];
   in.most = GROWTH * in.bulk + GROWTH_FREE;
-  for (uint32_t i = 0; i < o->program->origin_count; i++)
-    *array_push(o->arena, &in.origins) = o->program->origins[i];
   for (uint32_t i = 0; i < n; i++) {
     uint32_t f = in.calls.order[i];
     if (!called_once(&in, f)) inline_function(&in, f);
   }
   while (in.kept.count > 0) inline_function(&in, in.kept.items[--in.kept.count]);
-  o->program->origins = in.origins.items;
-  o->program->origin_count = (uint32_t)in.origins.count;
   calls_drop_unreachable(o);
   return in.changed;
 }

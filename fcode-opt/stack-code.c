@@ -15,15 +15,6 @@
 
 /* ---- origins ---- */
 
-/* A file name as it may stand in an origin: one word, without braces. */
-static const char *one_word(struct arena *arena, const char *file) {
-  char *word = arena_copy(arena, file, strlen(file));
-  for (char *c = word; *c; c++) {
-    if ((unsigned char)*c <= ' ' || *c == '{' || *c == '}') *c = '_';
-  }
-  return word;
-}
-
 /* The name of the function that contains this position in the original program; "" if that was
  * not VCODE. */
 static const char *function_at(const struct ir_program *ir, struct source_pos pos) {
@@ -45,13 +36,9 @@ static const char *function_at(const struct ir_program *ir, struct source_pos po
 
 uint32_t stack_code_origin(struct stack_code *s, struct source_pos pos, uint32_t origin) {
   if (origin != 0 || pos.line == 0) return origin;
-  if (pos.line != s->last_pos.line || pos.column != s->last_pos.column) {
-    *array_push(s->arena, &s->origins) = (struct vcode_origin){
-        .location = arena_printf(s->arena, "%s:%u:%u", s->file, pos.line, pos.column),
-        .name = function_at(s->ir, pos)};
-    s->last_pos = pos;
-  }
-  return (uint32_t)s->origins.count - 1;
+  return origin_number(
+      &s->origins,
+      (struct origin){.file = s->ir->file, .pos = pos, .function = function_at(s->ir, pos)});
 }
 
 /* ---- functions ---- */
@@ -180,7 +167,7 @@ static struct vcode_fused define(struct stack_code *s, uint32_t superop) {
     text_free(&text);
     memory_failed();
   }
-  fused_print(&copy, s->uses[superop], s->origins.items, text.stream);
+  fused_print(&copy, s->uses[superop], &s->origins, text.stream);
   if (!text_end(&text)) memory_failed();
   size_t length = text.length;
   while (length > 0 && text.bytes[length - 1] == '\n') length--; /* the printer ends the line */
@@ -195,10 +182,7 @@ static struct vcode_fused define(struct stack_code *s, uint32_t superop) {
 
 static struct vcode_program *write_program(struct stack_code *s) {
   const struct ir_program *ir = s->ir;
-  for (uint32_t i = 0; i < ir->origin_count; i++)
-    *array_push(s->arena, &s->origins) = ir->origins[i];
-  if (ir->origin_count == 0) array_push(s->arena, &s->origins); /* [0]: none */
-
+  origin_table_init(&s->origins, s->arena, &ir->origins);
   struct vcode_program *out = arena_alloc(s->arena, sizeof *out);
   out->file = ir->file;
   out->has_widths = true;
@@ -226,9 +210,7 @@ static struct vcode_program *write_program(struct stack_code *s) {
   for (uint32_t k = 0; k < ir->superop_count; k++) {
     if (s->superops[k] != LEFT_OUT) out->fused[s->superops[k]] = define(s, k);
   }
-  out->origins = s->origins.items;
-  out->origin_count = (uint32_t)s->origins.count;
-  out->origin_capacity = (uint32_t)s->origins.capacity;
+  out->origins = s->origins;
   return out;
 }
 
@@ -247,7 +229,6 @@ struct vcode_program *fcode_opt_stack_code(struct arena *arena, const struct ir_
     return NULL;
   }
   struct stack_code s = {.arena = arena, .scratch = &scratch, .trial = &trial, .ir = ir};
-  s.file = one_word(arena, ir->file);
   s.functions = arena_alloc(arena, ir->function_count * sizeof *s.functions);
   s.superops = arena_alloc(arena, ir->superop_count * sizeof *s.superops);
   s.uses = arena_alloc(arena, ir->superop_count * sizeof *s.uses);

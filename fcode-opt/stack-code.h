@@ -15,9 +15,7 @@ struct stack_code {
   uint32_t *superops;  /* per superoperator: its number in the result, UINT32_MAX if not used */
   uint32_t *uses;      /* per superoperator: FUSED instructions that refer to it */
   uint32_t superop_count;
-  const char *file; /* of the program, as origins can name it */
-  ARRAY(struct vcode_origin) origins;
-  struct source_pos last_pos; /* that the last origin was made for */
+  struct origin_table origins;
 };
 
 /* Writes a function with let-form. */

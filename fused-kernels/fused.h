@@ -40,7 +40,7 @@ struct superop *fused_parse(struct arena *, struct vcode_program *, const struct
 
 /* Writes a definition; parsing it gives the same superoperator. `uses`: the number of FUSED
  * instructions that refer to it. `origins` may be NULL: then none are written. */
-void fused_print(const struct superop *, uint32_t uses, const struct vcode_origin *origins,
+void fused_print(const struct superop *, uint32_t uses, const struct origin_table *origins,
                  FILE *);
 
 /* The superoperator as a formula for people, on one line, e.g.

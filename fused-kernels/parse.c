@@ -108,28 +108,12 @@ static bool at_type(const struct parser *p, enum type_word last, enum type_word 
 
 /* ---- origins ---- */
 
-static uint32_t add_origin(struct parser *p, struct vcode_origin origin) {
-  struct vcode_program *program = p->program;
-  if (program->origin_count == program->origin_capacity) {
-    uint32_t capacity = 2 * program->origin_capacity + 16;
-    struct vcode_origin *items = arena_alloc(p->arena, capacity * sizeof *items);
-    uint32_t held = program->origin_count;
-    if (held != 0) memcpy(items, program->origins, held * sizeof *items);
-    program->origins = items;
-    program->origin_count = held == 0 ? 1 : held; /* [0] is unused */
-    program->origin_capacity = capacity;
-  }
-  program->origins[program->origin_count] = origin;
-  return program->origin_count++;
-}
-
 static void take_origin(struct parser *p) {
-  struct vcode_origin origin;
   if (p->scan.origin == p->origin_seen) return;
   p->origin_seen = p->scan.origin;
-  if (vcode_read_origin(p->arena, p->scan.origin, p->scan.origin_length, &origin)) {
-    p->origin = add_origin(p, origin);
-  }
+  const uint32_t origin =
+      vcode_read_origin(&p->program->origins, p->scan.origin, p->scan.origin_length);
+  if (origin != 0) p->origin = origin;
 }
 
 /* ---- "fused OP0#1 ($0 : INT) =" ---- */

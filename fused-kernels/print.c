@@ -19,7 +19,7 @@ enum {
 
 struct printer {
   const struct superop *op;
-  const struct vcode_origin *origins; /* or NULL */
+  const struct origin_table *origins; /* or NULL */
   uint32_t origin;                    /* in force */
   FILE *file;
   unsigned column;
@@ -28,17 +28,11 @@ struct printer {
   uint16_t definitions[SUPEROP_VALUES_MAX];
 };
 
-static bool same_origin(const struct vcode_origin *origins, uint32_t a, uint32_t b) {
-  if (a == b) return true;
-  return a != 0 && b != 0 && strcmp(origins[a].location, origins[b].location) == 0 &&
-         strcmp(origins[a].name, origins[b].name) == 0;
-}
-
 /* ---- which values get names ---- */
 
 struct choice {
   const struct superop *op;
-  const struct vcode_origin *origins; /* or NULL */
+  const struct origin_table *origins; /* or NULL */
   uint16_t stack[SUPEROP_VALUES_MAX]; /* nodes */
   uint32_t height;
   bool named[SUPEROP_VALUES_MAX]; /* nodes */
@@ -65,7 +59,7 @@ static void name_lowest(struct choice *c, uint32_t count) {
 static bool fits(const struct choice *c, const struct superop_node *inner,
                  const struct superop_node *outer) {
   return c->origins == NULL || inner->role == ROLE_CONST || inner->origin == 0 ||
-         outer->origin == 0 || same_origin(c->origins, inner->origin, outer->origin);
+         outer->origin == 0 || inner->origin == outer->origin;
 }
 
 /* Takes the operands of a node that become inner expressions off the stack; the others get
@@ -149,15 +143,14 @@ static void put_name(struct printer *p, uint32_t name) {
 /* Whether the node needs another origin than the one in force, which it becomes then. */
 static bool enter_origin(struct printer *p, const struct superop_node *node) {
   if (p->origins == NULL || node->origin == 0 || node->role == ROLE_CONST) return false;
-  bool same = same_origin(p->origins, node->origin, p->origin);
+  const bool same = node->origin == p->origin;
   p->origin = node->origin;
   return !same;
 }
 
 static void put_origin(struct printer *p) {
-  const struct vcode_origin *o = &p->origins[p->origin];
-  p->column +=
-      (unsigned)fprintf(p->file, " {@ %s%s%s }", o->location, *o->name ? " " : "", o->name);
+  putc(' ', p->file);
+  p->column += 1 + vcode_print_origin(p->origins, p->origin, p->file);
 }
 
 /* Strings have no escapes: what stands between the quotes is what was read there. */
@@ -234,7 +227,7 @@ static void put_heading(struct printer *p, uint32_t uses) {
   put(p, "=", true);
 }
 
-void fused_print(const struct superop *op, uint32_t uses, const struct vcode_origin *origins,
+void fused_print(const struct superop *op, uint32_t uses, const struct origin_table *origins,
                  FILE *file) {
   struct choice c = {.op = op, .origins = origins};
   struct printer p = {.op = op, .origins = origins, .file = file};

@@ -112,7 +112,7 @@ static bool report_fused(const struct build *b, struct diag_list *diags) {
     for (uint32_t i = 0; i < function->length; i++) {
       const struct vcode_instruction *in = &function->code[i];
       if (in->op != OPC_FUSED || in->as.fused < vcode->fused_count) continue;
-      const char *origin = in->origin ? vcode->origins[in->origin].location : NULL;
+      const struct origin *origin = origin_at(&vcode->origins, in->origin);
       if (vcode->fused_count == 0)
         diag_add(diags, SEVERITY_ERROR, vcode->file, in->pos, origin,
                  "FUSED %u: no superoperator definitions were supplied", in->as.fused);

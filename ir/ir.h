@@ -131,8 +131,7 @@ struct ir_program {
   struct ir_function *functions;
   uint32_t function_count;
   uint32_t entry;
-  const struct vcode_origin *origins;
-  uint32_t origin_count;
+  struct origin_table origins;
   const struct superop *const *superops; /* number i at index i */
   uint32_t superop_count;
   const struct vcode_program *vcode; /* NULL if the form was not built from VCODE */

@@ -45,8 +45,9 @@ enum outcome { GO_ON, GIVE_UP, REPORTED };
 
 /* ---- reporting ---- */
 
-static const char *origin_of(const struct walk *w, const struct vcode_instruction *in) {
-  return in->origin ? w->program->origins[in->origin].location : NULL;
+static const struct origin *origin_of(const struct walk *w,
+                                      const struct vcode_instruction *in) {
+  return origin_at(&w->program->origins, in->origin);
 }
 
 static const char *opcode_text(const struct walk *w, const struct vcode_instruction *in) {

@@ -16,11 +16,11 @@
  *   end
  *
  *   program    = "let-form" STRING ("i32" | "i64") ("f32" | "f64") "entry" NAME
- *                ("origin" STRING STRING)*         source location and name, from number 1
- *                definition* function*
- *   definition = "fused" ...                       see fused-kernels/, numbers from 0
- *   function   = "fun" NAME "(" (VAR ":" kind),* ")" "->" "(" kind,* ")" pos block "end"
- *              | "stack" NAME "because" STRING pos VCODE "positions" (pos)* "end"
+ *                ("origin" STRING LINE ":" COLUMN STRING ("inlined" NUMBER)?)*
+ *                                                  file, function, number of the origin that
+ * this one was inlined at; numbered from 1 definition* function* definition = "fused" ... see
+ * fused-kernels/, numbers from 0 function   = "fun" NAME "(" (VAR ":" kind),* ")" "->" "("
+ * kind,* ")" pos block "end" | "stack" NAME "because" STRING pos VCODE "positions" (pos)* "end"
  *   block      = binding* ("yield" VAR* | "exit" pos | "never")
  *   binding    = ((VAR (":" kind)?),+ "=")? operation VAR* pos
  *              | ((VAR (":" kind)?),+ "=")? "if" VAR pos block "else" block "end"
@@ -246,8 +246,7 @@ static void put_stack(const struct printer *p) {
   struct vcode_program alone = {.file = p->program->file,
                                 .functions = &only,
                                 .function_count = 1,
-                                .origins = (struct vcode_origin *)p->program->origins,
-                                .origin_count = p->program->origin_count};
+                                .origins = p->program->origins};
   vcode_print(&alone, p->out);
   fputs("positions", p->out);
   for (uint32_t i = 0; i < only.length; i++)
@@ -295,8 +294,17 @@ static void put_superops(const struct ir_program *program, struct arena *arena, 
     count_uses(&program->functions[i], uses, n, arena);
   for (uint32_t i = 0; i < n; i++) {
     putc('\n', out);
-    fused_print(program->superops[i], uses[i], program->origins, out);
+    fused_print(program->superops[i], uses[i], &program->origins, out);
   }
+}
+
+static void put_origin(const struct origin *origin, FILE *out) {
+  fputs("origin ", out);
+  put_string(out, origin->file, strlen(origin->file));
+  fprintf(out, " %u:%u ", origin->pos.line, origin->pos.column);
+  put_string(out, origin->function, strlen(origin->function));
+  if (origin->inlined_at) fprintf(out, " inlined %u", origin->inlined_at);
+  putc('\n', out);
 }
 
 static void put_program(const struct ir_program *program, const bool *wanted,
@@ -306,13 +314,8 @@ static void put_program(const struct ir_program *program, const bool *wanted,
   fprintf(out, " %s %s entry %s\n", elem_info(program->widths.int_elem)->text,
           elem_info(program->widths.float_elem)->text,
           program->functions[program->entry].name->text);
-  for (uint32_t i = 1; i < program->origin_count; i++) {
-    fputs("origin ", out);
-    put_string(out, program->origins[i].location, strlen(program->origins[i].location));
-    putc(' ', out);
-    put_string(out, program->origins[i].name, strlen(program->origins[i].name));
-    putc('\n', out);
-  }
+  for (uint32_t i = 1; i < program->origins.list.count; i++)
+    put_origin(origin_at(&program->origins, i), out);
   put_superops(program, arena, out);
   for (uint32_t i = 0; i < program->function_count; i++) {
     if (wanted && !wanted[i]) continue;

@@ -38,41 +38,19 @@ uint8_t ir_superop_kind(const struct ir_kind *kind) {
 
 /* ---- from text ---- */
 
-static bool same_origin(const struct vcode_origin *a, const struct vcode_origin *b) {
-  return strcmp(a->location, b->location) == 0 && strcmp(a->name, b->name) == 0;
-}
-
-/* A definition has added the origins from number `from` on. Those equal to earlier ones are
- * removed, so that a program that is printed and parsed again has no more origins than before.
- */
-static void merge_origins(struct vcode_program *program, uint32_t from, struct superop *op) {
-  uint32_t end = from;
-  for (uint32_t i = from; i < program->origin_count; i++) {
-    uint32_t same = 1;
-    while (same < end && !same_origin(&program->origins[same], &program->origins[i])) same++;
-    if (same == end) program->origins[end++] = program->origins[i];
-    for (uint32_t k = 0; k < op->node_count; k++) {
-      if (op->nodes[k].origin == i) op->nodes[k].origin = same;
-    }
-  }
-  if (program->origin_count > from) program->origin_count = end;
-}
-
 bool superops_parse(struct arena *arena, const struct vcode_program *source,
                     struct ir_program *to, struct diag_list *diags) {
   struct vcode_program program = *source;
-  program.origin_capacity = program.origin_count; /* adding to them makes a copy */
+  origin_table_init(&program.origins, arena, &source->origins);
   const struct superop **superops =
       arena_alloc(arena, ((size_t)source->fused_count + 1) * sizeof *superops);
   bool fine = true;
   for (uint32_t i = 0; i < source->fused_count; i++) {
     const struct vcode_fused *fused = &source->fused[i];
-    uint32_t origins = program.origin_count;
     struct superop *op = fused_parse(arena, &program, fused, diags);
     superops[i] = op;
     fine = fine && op;
     if (!op) continue;
-    merge_origins(&program, origins > 0 ? origins : 1, op);
     /* Positions in another file mean nothing in this one. */
     if (strcmp(fused->file, source->file) == 0) continue;
     for (uint32_t k = 0; k < op->node_count; k++) op->nodes[k].pos = (struct source_pos){0, 0};
@@ -80,6 +58,5 @@ bool superops_parse(struct arena *arena, const struct vcode_program *source,
   to->superops = superops;
   to->superop_count = source->fused_count;
   to->origins = program.origins;
-  to->origin_count = program.origin_count;
   return fine;
 }

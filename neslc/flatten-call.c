@@ -41,7 +41,7 @@ static const struct rep *expand(struct flattener *f, struct context *c, const st
                         .arguments = k->arguments,
                         .global = k->global ? k->global : caller->global,
                         .depth = caller->depth + 1,
-                        .calls = expanded_calls(f)};
+                        .inlined_at = present_origin(f)};
   f->frame = &frame;
   const struct rep *captured = k->captured;
   const uint32_t count = k->lambda ? k->lambda->captured_count : 0;
@@ -337,7 +337,7 @@ static const struct rep *flatten_appended(struct flattener *f, struct context *c
 
 const struct rep *flatten_apply(struct flattener *f, struct context *c, const struct core *e) {
   struct global *g = core_callee(e);
-  const struct origin_at at = f->at;
+  const struct present at = f->at;
   struct call k;
   if (g) {
     if (g->kind == GLOBAL_FUNCTION && g->primitive == PRIM_CHECK) return check(f, c, e);

@@ -20,7 +20,7 @@ static struct ir_binding make_binding(struct flattener *f, uint8_t form, uint32_
                                       uint32_t results) {
   struct ir_binding x = {.form = form,
                          .type = TW_NONE,
-                         .origin = current_origin(f),
+                         .origin = present_origin(f),
                          .operand_count = operands,
                          .result_count = results};
   const size_t count = (size_t)operands + results;

@@ -97,7 +97,7 @@ struct frame {
   struct type **arguments;        /* ... and their ground types */
   const struct global *global;    /* or NULL */
   unsigned depth;                 /* of nested expansions */
-  const char *calls;              /* the expanded calls around it, as in origins: from `|` on */
+  uint32_t inlined_at;            /* the origin of the call it is expanded at; else 0 */
 };
 
 struct block {
@@ -128,14 +128,14 @@ struct specialisation {
   const struct rep *captured; /* LAMBDA: likewise */
 };
 
-/* A source location in a body that is being generated. Its number is assigned with the first
- * operation emitted there. */
-struct origin_at {
+/* The expression that is being generated. Its origin is made with the first operation emitted
+ * for it. */
+struct present {
   const struct source *source; /* NULL: none */
   const struct global *global; /* the function around it; or NULL */
-  const char *calls;           /* frame.calls */
-  uint32_t offset;
-  uint32_t number; /* in origins; 0: none yet */
+  uint32_t offset;             /* core_mark */
+  uint32_t inlined_at;         /* as in the frame */
+  uint32_t origin;             /* 0: none yet */
 };
 
 struct flattener {
@@ -149,7 +149,7 @@ struct flattener {
   ARRAY(struct specialisation)
   specialisations; /* specialisation i is functions[i + 1]; functions[0] is the entry point */
   size_t made;     /* specialisations below this have bodies */
-  ARRAY(struct vcode_origin) origins;
+  struct origin_table origins;
   struct table derived; /* derive() */
   struct table traits;  /* struct global -> struct traits, where computed: traits.c */
 
@@ -166,10 +166,8 @@ struct flattener {
   struct frame *frame;
   struct vars layout; /* of the parameters of the entry function */
   const ir_var
-      *parameters;     /* columns of options->parameters; NULL except in the entry function */
-  struct origin_at at; /* the current source location */
-  struct origin_at *origin_table; /* locations with numbers: open addressing */
-  size_t origin_capacity;
+      *parameters; /* columns of options->parameters; NULL except in the entry function */
+  struct present at;
   bool exact_floats; /* the program writes floats, which must be read back exactly */
   ARRAY(ir_var)
   wanted;          /* results of operations whose failure is itself the check: not removable */
@@ -223,13 +221,10 @@ void flat_if(struct flattener *, ir_var condition, struct ir_block *then,
              struct ir_block *otherwise, uint32_t count, ir_var *results);
 void emit_call(struct flattener *, uint32_t function, uint32_t count, const ir_var *operands,
                uint32_t result_count, const struct ir_kind *const *kinds, ir_var *results);
-/* Origins name the function and, for an expanded body, the source locations of the calls
- * around it: FUNCTION|LOCATION|LOCATION, innermost first. */
-void set_origin(struct flattener *, const struct core *);
-/* The origin number of the current source location. */
-uint32_t current_origin(struct flattener *);
-/* frame.calls for a body that is expanded at the current source location. */
-const char *expanded_calls(struct flattener *);
+/* Makes an expression the one that is being generated. */
+void set_present(struct flattener *, const struct core *);
+/* The origin of its operations; also of the bodies expanded at it. */
+uint32_t present_origin(struct flattener *);
 /* Removes unused bindings from the whole program: flatten-dead.c. */
 void flat_dead(struct flattener *, struct ir_program *);
 bool binding_has_effect(const struct ir_binding *);

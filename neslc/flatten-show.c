@@ -12,32 +12,11 @@
 enum { LOCATION_COLUMN = 64 }; /* where source locations are printed, if there is room */
 
 static const struct source *find_source(const struct source *const *sources, size_t count,
-                                        const char *name, size_t length) {
+                                        const char *name) {
   for (size_t i = 0; i < count; i++) {
-    if (strlen(sources[i]->name) == length && memcmp(sources[i]->name, name, length) == 0) {
-      return sources[i];
-    }
+    if (strcmp(sources[i]->name, name) == 0) return sources[i];
   }
   return NULL;
-}
-
-/* FILE:LINE:COLUMN, taken apart. */
-struct location {
-  const char *text;
-  size_t name_length;
-  uint32_t line;
-};
-
-static struct location parse_location(const char *text) {
-  struct location w = {.text = text, .name_length = strlen(text)};
-  const char *column = strrchr(text, ':');
-  if (!column) return w;
-  const char *line = column;
-  while (line > text && line[-1] != ':') line--;
-  if (line == text) return w;
-  w.name_length = (size_t)(line - 1 - text);
-  w.line = (uint32_t)strtoul(line, NULL, 10);
-  return w;
 }
 
 /* Prints a line of the source without leading blanks. */
@@ -67,35 +46,32 @@ struct shower {
   const struct ir_program *program;
   const struct source *const *sources;
   size_t count;
-  struct location last;
+  const struct origin *last; /* that was shown; or NULL */
   FILE *out;
 };
 
 static void show_binding(struct shower *s, const char *line, size_t length) {
   size_t suffix;
   const uint32_t number = origin_of_line(line, length, &suffix);
-  if (number == 0 || number >= s->program->origin_count) {
+  if (number == 0 || number >= s->program->origins.list.count) {
     fprintf(s->out, "%.*s\n", (int)suffix, line);
     return;
   }
-  const struct location w = parse_location(s->program->origins[number].location);
-  const bool same = s->last.text && w.line == s->last.line &&
-                    w.name_length == s->last.name_length &&
-                    memcmp(w.text, s->last.text, w.name_length) == 0;
-  const struct source *source = find_source(s->sources, s->count, w.text, w.name_length);
-  if (!same) {
-    fprintf(s->out, "\n; %.*s:%u  ", (int)w.name_length, w.text, w.line);
-    if (source) show_line(source, w.line, s->out);
+  const struct origin *o = origin_at(&s->program->origins, number);
+  if (!s->last || o->pos.line != s->last->pos.line || strcmp(o->file, s->last->file) != 0) {
+    const struct source *source = find_source(s->sources, s->count, o->file);
+    fprintf(s->out, "\n; %s:%u  ", o->file, o->pos.line);
+    if (source) show_line(source, o->pos.line, s->out);
     fputc('\n', s->out);
-    s->last = w;
+    s->last = o;
   }
   const int gap = suffix < LOCATION_COLUMN ? (int)(LOCATION_COLUMN - suffix) : 1;
-  fprintf(s->out, "%.*s%*s; %s\n", (int)suffix, line, gap, "", w.text + w.name_length + 1);
+  fprintf(s->out, "%.*s%*s; %u:%u\n", (int)suffix, line, gap, "", o->pos.line, o->pos.column);
 }
 
 /* The text of a function, a binding in each line. */
 static void show_bindings(struct shower *s, const char *text, size_t length) {
-  s->last = (struct location){0};
+  s->last = NULL;
   for (const char *line = text; line < text + length;) {
     const char *end = memchr(line, '\n', (size_t)(text + length - line));
     if (!end) end = text + length;
@@ -125,6 +101,6 @@ static void show_function(struct shower *s, uint32_t function) {
 
 void flatten_show(const struct ir_program *program, const struct source *const *sources,
                   size_t count, FILE *out) {
-  struct shower s = {program, sources, count, {0}, out};
+  struct shower s = {program, sources, count, NULL, out};
   for (uint32_t i = 0; i < program->function_count; i++) show_function(&s, i);
 }

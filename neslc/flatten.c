@@ -141,8 +141,8 @@ static const struct rep *expression(struct flattener *f, struct context *c,
 }
 
 const struct rep *flatten(struct flattener *f, struct context *c, const struct core *e) {
-  const struct origin_at before = f->at;
-  set_origin(f, e);
+  const struct present before = f->at;
+  set_present(f, e);
   const struct rep *r = expression(f, c, e);
   f->at = before;
   return r;
@@ -163,7 +163,7 @@ static void begin_function(struct flattener *f) {
   f->block = NULL;
   f->expanded = 0;
   f->parameters = NULL;
-  f->at = (struct origin_at){0};
+  f->at = (struct present){0};
 }
 
 static void finish_function(struct flattener *f, uint32_t index, const struct name *name,
@@ -212,8 +212,7 @@ static const struct name *specialisation_name(struct flattener *f,
 static void make_specialisation(struct flattener *f, size_t number) {
   const struct specialisation v = f->specialisations.items[number];
   begin_function(f);
-  struct frame frame = {
-      .count = v.count, .arguments = v.arguments, .global = v.global, .calls = ""};
+  struct frame frame = {.count = v.count, .arguments = v.arguments, .global = v.global};
   f->frame = &frame;
   /* Parameters are the first variables. */
   const ir_var one = v.lifted ? flat_var(f, &flat_kinds[IR_SEGDES]) : 0;
@@ -258,8 +257,7 @@ static struct ir_program *finish(struct flattener *f) {
                            .widths = f->options->widths,
                            .functions = f->functions.items,
                            .function_count = (uint32_t)f->functions.count,
-                           .origins = f->origins.items,
-                           .origin_count = (uint32_t)f->origins.count,
+                           .origins = f->origins,
                            .entry_layout = f->layout.list.items,
                            .exact_floats = f->exact_floats,
                            .guarded = !f->options->unchecked};
@@ -286,7 +284,7 @@ static struct flattener *new_flattener(struct session *s, const struct flatten_o
   table_begin(&f->traits, f->arena);
   table_begin(&f->derived, f->arena);
   ir_numbering_init(&f->known, f->arena);
-  *array_push(f->arena, &f->origins) = (struct vcode_origin){"", ""};
+  origin_table_init(&f->origins, f->arena, NULL);
   *array_push(f->arena, &f->functions) = (struct ir_function){0};
   return f;
 }
@@ -315,7 +313,7 @@ struct ir_program *flatten_expression(struct session *s, struct core *expression
   struct flattener *f = new_flattener(s, options, complaints);
   if (setjmp(f->refused)) return NULL;
   begin_function(f);
-  struct frame frame = {.calls = ""};
+  struct frame frame = {0};
   f->frame = &frame;
   const uint32_t columns = make_parameters(f);
   struct block *body = block_begin(f);
@@ -342,8 +340,7 @@ struct ir_program *flatten_function(struct session *s, struct global *g, struct 
   for (uint32_t i = 0; i < g->scheme.count; i++) {
     arguments[i] = type_ground(f->arena, arguments[i], 0, NULL);
   }
-  struct frame frame = {
-      .count = g->scheme.count, .arguments = arguments, .global = g, .calls = ""};
+  struct frame frame = {.count = g->scheme.count, .arguments = arguments, .global = g};
   f->frame = &frame;
   const struct ir_kind **kinds;
   uint32_t count;

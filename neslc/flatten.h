@@ -20,8 +20,9 @@ struct flatten_options {
   uint32_t parameter_count;
 };
 
-/* The text of the ASSERT that ends a program after error(s) has printed. */
-extern const char flatten_error_text[];
+/* Whether the text of an ASSERT is that of the one that ends a program after error(s) has
+ * printed. */
+bool flatten_text_of_error(const char *text, size_t length);
 
 /* A program whose entry function takes the columns of the parameters' values, in order, and
  * returns those of the expression's value (value.h). For a checked expression it fails only for

@@ -1,5 +1,5 @@
-/* parse.h - declarations common to the files of the parser: lexemes, look-ahead, errors, construction of
- * trees.
+/* parse.h - declarations common to the files of the parser: lexemes, look-ahead, errors,
+ * construction of trees.
  *
  * After the first error in a form the reader has `failed`, and its token stays TOKEN_INVALID:
  * that parses as an operand without another error, and ends every loop. So parsing functions

@@ -162,7 +162,8 @@ static void make_block_portable(struct portable *p, struct ir_block *block, uint
     }
     if (check) {
       /* error(s) has printed s, and EXIT follows */
-      if (b->as.text.text != flatten_error_text) replace_check(p, &list, b);
+      const bool of_error = flatten_text_of_error(b->as.text.text, b->as.text.length);
+      if (!of_error) replace_check(p, &list, b);
     } else if (b->form == IR_CONST && b->as.constant->type == TW_SEGDES) {
       replace_segdes(p, &list, b);
     } else if (b->form == IR_OP && b->op == OPC_FOPEN) {

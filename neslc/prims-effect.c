@@ -1,9 +1,15 @@
 /* prims-effect.c - primitives that print, read, stop, and draw. */
 #include "neslc/prims.h"
 
+#include <string.h>
+
 enum { STREAM_OUT = 1 };
 
-const char flatten_error_text[] = "the program stopped itself by `error` {}";
+static const char error_text[] = "the program stopped itself by `error` {}";
+
+bool flatten_text_of_error(const char *text, size_t length) {
+  return length == sizeof error_text - 1 && memcmp(text, error_text, length) == 0;
+}
 
 /* The characters of all instances' strings, concatenated. */
 static ir_var characters(struct flattener *f, const struct context *c, const struct rep *s) {
@@ -40,7 +46,7 @@ static const struct rep *stop(struct flattener *f, const struct context *c,
   print(f, literal_text(f, "ERROR: "));
   print(f, characters(f, &f->serial, first));
   print(f, literal_text(f, "\n"));
-  emit_stop(f, flatten_error_text); /* reports the source location */
+  emit_stop(f, error_text); /* reports the source location */
   struct ir_block *then = block_end_exit(f, b);
   b = block_begin(f);
   struct ir_block *otherwise = block_end(f, b, 0, NULL);

@@ -116,47 +116,11 @@ static bool arguments(struct parser *p, struct vcode_instruction *out, uint32_t 
   }
 }
 
-/* ---- origins ---- */
-
-static bool blank(char c) {
-  return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
-/* The start of ":digits" that ends at `end`; NULL if there is no such thing. */
-static const char *number_before(const char *start, const char *end) {
-  const char *c = end;
-  while (c > start && c[-1] >= '0' && c[-1] <= '9') c--;
-  return c == end || c == start || c[-1] != ':' ? NULL : c - 1;
-}
-
-bool vcode_read_origin(struct arena *arena, const char *text, size_t length,
-                       struct vcode_origin *out) {
-  const char *end = text + length;
-  while (text < end && blank(*text)) text++;
-  while (end > text && blank(end[-1])) end--;
-  const char *stop = text;
-  while (stop < end && !blank(*stop)) stop++;
-  const char *column = number_before(text, stop);
-  const char *line = column == NULL ? NULL : number_before(text, column);
-  if (line == NULL || line == text || memchr(text, 0, (size_t)(end - text)) != NULL) {
-    return false;
-  }
-  const char *name = stop;
-  while (name < end && blank(*name)) name++;
-  for (const char *c = name; c < end; c++) {
-    if (blank(*c)) return false;
-  }
-  *out = (struct vcode_origin){arena_copy(arena, text, (size_t)(stop - text)),
-                               arena_copy(arena, name, (size_t)(end - name))};
-  return true;
-}
-
 void parser_take_origin(struct parser *p) {
-  struct vcode_origin origin;
   p->origin_seen = p->lexer.origin;
-  if (!vcode_read_origin(p->arena, p->lexer.origin, p->lexer.origin_length, &origin)) return;
-  p->origin = (uint32_t)p->origins.count;
-  *array_push(p->arena, &p->origins) = origin;
+  const uint32_t origin =
+      vcode_read_origin(&p->origins, p->lexer.origin, p->lexer.origin_length);
+  if (origin != 0) p->origin = origin;
 }
 
 /* "did you mean" for a word that is no opcode; "" if nothing is near. */

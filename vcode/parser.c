@@ -168,7 +168,7 @@ static void init(struct parser *p, struct arena *arena, const char *file, struct
   for (size_t i = 0; i < sizeof reserved_words / sizeof reserved_words[0]; i++) {
     intern_name(&p->names, reserved_words[i], strlen(reserved_words[i]));
   }
-  array_push(arena, &p->origins); /* [0]: none */
+  origin_table_init(&p->origins, arena, NULL);
 }
 
 static bool at_function(const struct parser *p) {
@@ -222,9 +222,7 @@ static struct vcode_program *read_program(struct arena *arena, const char *file,
   program->has_widths = p->has_widths;
   program->exact_floats = p->lexer.exact_floats;
   program->widths = widths;
-  program->origins = p->origins.items;
-  program->origin_count = (uint32_t)p->origins.count;
-  program->origin_capacity = (uint32_t)p->origins.capacity;
+  program->origins = p->origins;
   return program;
 }
 

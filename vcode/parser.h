@@ -55,9 +55,9 @@ struct parser {
   ARRAY(uint32_t) open;                 /* its open IFs and ELSEs */
   struct elements elements;
   ARRAY(uint32_t) defined; /* by number of name: function index + 1, or 0 */
-  ARRAY(struct vcode_origin) origins;
+  struct origin_table origins;
   const char *origin_seen; /* the latest comment examined for one */
-  uint32_t origin;         /* the current one: index into origins, or 0 */
+  uint32_t origin;         /* the number of the current one, or 0 */
   const char *begun;       /* where the latest statement begins */
   size_t errors_before;    /* in the list of diagnostics before the parse */
 };

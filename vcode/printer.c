@@ -116,22 +116,6 @@ static void put_types(FILE *s, const char *word, uint32_t count, const uint8_t *
   }
 }
 
-/* Whether an instruction of this origin inherits it from the current one. */
-static bool same_origin(const struct vcode_program *program, uint32_t origin,
-                        uint32_t current) {
-  if (origin == 0 || origin == current) return true;
-  const struct vcode_origin *a = &program->origins[origin], *b = &program->origins[current];
-  return current != 0 && strcmp(a->location, b->location) == 0 && strcmp(a->name, b->name) == 0;
-}
-
-static void put_origin(FILE *s, const struct vcode_origin *origin) {
-  put(s, "{@ ");
-  put(s, origin->location);
-  put(s, " ");
-  put(s, origin->name);
-  put(s, *origin->name ? " }\n" : "}\n");
-}
-
 static void indent(FILE *s, unsigned depth) {
   enum { DEEPEST = 20 };
   for (unsigned i = 0; i < depth && i < DEEPEST; i++) put(s, "  ");
@@ -152,9 +136,10 @@ static void put_function(FILE *s, const struct vcode_program *program,
        k++) { /* a failed stream ends the printing */
     const struct vcode_instruction *i = &f->code[k];
     if (i->op == OPC_ELSE || i->op == OPC_ENDIF) depth--;
-    if (!same_origin(program, i->origin, origin)) {
-      put_origin(s, &program->origins[i->origin]);
+    if (i->origin != 0 && i->origin != origin) {
       origin = i->origin;
+      vcode_print_origin(&program->origins, origin, s);
+      put(s, "\n");
     }
     indent(s, depth);
     put_instruction(s, i);

@@ -11,6 +11,7 @@
 
 #include "base/diag.h"
 #include "base/intern.h"
+#include "base/origin.h"
 #include "tables/tables.h"
 
 /* The widths of a run or of a file (section 21.1). */
@@ -37,7 +38,7 @@ struct vcode_instruction {
   uint16_t op;           /* enum opcode */
   uint8_t type;          /* enum type_word, TW_NONE without one */
   struct source_pos pos; /* of the opcode word */
-  uint32_t origin;       /* index into program->origins, 0: none */
+  uint32_t origin;       /* number in program->origins, 0: none */
   union {
     struct {
       int64_t count, depth;
@@ -57,13 +58,6 @@ struct vcode_instruction {
       uint32_t length;
     } text; /* ASSERT */
   } as;
-};
-
-/* {@ file:line:column name } (section 21.7). */
-struct vcode_origin {
-  const char *location; /* "file:line:column" */
-  const char *name; /* the source function, "" if not given; for expanded code followed by "|"
-                       and the location of each call around it, innermost first */
 };
 
 /* The definition of a superoperator, from the word `fused` up to the next definition or
@@ -89,19 +83,26 @@ struct vcode_program {
   const char *file; /* for messages */
   struct vcode_function *functions;
   uint32_t function_count;
-  uint32_t entry;                         /* index of MAIN or 0 */
-  struct vcode_origin *origins;           /* [0] is unused */
-  uint32_t origin_count, origin_capacity; /* capacity: allocated entries */
-  struct vcode_fused *fused;              /* definitions in the order of the file */
+  uint32_t entry; /* index of MAIN or 0 */
+  struct origin_table origins;
+  struct vcode_fused *fused; /* definitions in the order of the file */
   uint32_t fused_count;
   bool has_widths;      /* the file declares the widths it was optimised for */
   struct widths widths; /* those of the parse */
   bool exact_floats;    /* the file declares that FWRITE FLOAT writes all digits */
 };
 
-/* Parses the text after the @ of a comment {@ ... } into the arena. False unless it is
- * file:line:column and perhaps a name: then it is an ordinary comment. */
-bool vcode_read_origin(struct arena *, const char *text, size_t length, struct vcode_origin *);
+/* ---- the text of origins: {@ FILE:LINE:COLUMN FUNCTION|FILE:LINE:COLUMN|... } (section 21.7)
+ *
+ * First the source location, then the function if it is known, then behind a bar each the
+ * locations of the calls it was inlined at, innermost first. In names, blanks and what would
+ * end them are written as `_`. */
+
+/* Parses the text after the @ of a comment and adds the origin to the table, the texts to its
+ * arena. 0 unless it has this form: then it is an ordinary comment. */
+uint32_t vcode_read_origin(struct origin_table *, const char *text, size_t length);
+/* Writes it, from `{` to `}`; returns the number of characters. */
+unsigned vcode_print_origin(const struct origin_table *, uint32_t number, FILE *);
 
 /* The widths a file was optimised for, declared by a comment {% widths INT 64 FLOAT 64 } before
  * its first definition and function; false without one. Use them for vcode_parse, which reports

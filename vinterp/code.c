@@ -2,7 +2,7 @@
  *
  * Blocks are nested as deep as a program likes, so they are walked with a stack of their own,
  * not by recursion. Slots are taken lowest first. What an arm of an IF does to the slots it
- * found is noted on a trail and undone before the other arm starts; an arm that comes back goes
+ * found is noted on a trail and undone before the other arm starts; an arm that returns goes
  * last, so that the slots are right for what follows.
  */
 #include "vinterp/code.h"
@@ -28,7 +28,7 @@ struct lowering {
   const struct ir_function *function;
   uint32_t number;
   ARRAY(struct instruction) out;
-  ARRAY(struct place) places;
+  ARRAY(struct debug_info) debug;
   ARRAY(uint32_t) words;
   ARRAY(struct constant) constants;
 
@@ -92,12 +92,12 @@ static uint32_t use(struct lowering *l, ir_var v, bool last) {
 
 static struct instruction *emit(struct lowering *l, enum action action, enum opcode op,
                                 struct source_pos pos, uint32_t origin) {
-  *array_push(l->arena, &l->places) = (struct place){.function = l->number,
-                                                     .pos = pos,
-                                                     .origin = origin,
-                                                     .op = (uint16_t)op,
-                                                     .type = TW_NONE,
-                                                     .superop = NO_SUPEROP};
+  *array_push(l->arena, &l->debug) = (struct debug_info){.function = l->number,
+                                                         .pos = pos,
+                                                         .origin = origin,
+                                                         .op = (uint16_t)op,
+                                                         .type = TW_NONE,
+                                                         .superop = NO_SUPEROP};
   struct instruction *i = array_push(l->arena, &l->out);
   *i = (struct instruction){.action = (uint8_t)action, .type = TW_NONE, .op = (uint16_t)op};
   return i;
@@ -171,11 +171,11 @@ static void lower_operation(struct lowering *l, const struct ir_binding *b) {
                        : opcode_info(op)->klass == OC_ELEMENTWISE ? ACT_SCALAR
                                                                   : ACT_OPERATION;
   struct instruction *i = emit(l, action, op, b->pos, b->origin);
-  struct place *place = &l->places.items[l->places.count - 1];
-  place->type = i->type = b->type;
+  struct debug_info *info = &l->debug.items[l->debug.count - 1];
+  info->type = i->type = b->type;
   if (op == OPC_ASSERT) {
-    place->text = b->as.text.text;
-    place->text_length = b->as.text.length;
+    info->text = b->as.text.text;
+    info->text_length = b->as.text.length;
   }
   i->as.operation = opcode_info(op)->operation;
   lower_refs(l, i, b);
@@ -188,12 +188,12 @@ static void lower_fused(struct lowering *l, const struct ir_binding *b) {
   struct instruction *i = emit(l, ACT_FUSED, OPC_FUSED, b->pos, b->origin);
   i->as.superop = b->as.superop;
   lower_refs(l, i, b);
-  struct place fused = l->places.items[location];
+  struct debug_info fused = l->debug.items[location];
   fused.fused = location;
   fused.superop = b->as.superop;
   for (uint32_t k = 0; k < op->node_count; k++) {
     emit_plain(l, ACT_NODE);
-    l->places.items[l->places.count - 1] = code_node_place(op, k, &fused);
+    l->debug.items[l->debug.count - 1] = code_node_info(op, k, &fused);
   }
   lower_drops(l, b);
 }
@@ -374,12 +374,12 @@ static void lower_program(struct code *code, bool checked, bool profiled) {
     if (to->runs_typed) lower_function(l, f);
   }
   code->instructions = l->out.items;
-  code->places = l->places.items;
+  code->debug = l->debug.items;
   code->count = (uint32_t)l->out.count;
   code->words = l->words.items;
   code->constants = l->constants.items;
   code->constant_count = (uint32_t)l->constants.count;
-  code_number_places(code);
+  code_number_locations(code);
 }
 
 struct code *code_new(struct heap *heap, const struct ir_program *program, bool checked,

@@ -20,7 +20,7 @@ enum action {
   ACT_SCALAR,       /* likewise, elementwise: done here when all operands are scalars */
   ACT_PROFILED,     /* like ACT_OPERATION, measured */
   ACT_FUSED,        /* results = superoperator(operands), through fused_execute */
-  ACT_NODE,         /* a place for a node of the FUSED before; never executed */
+  ACT_NODE,         /* the location of a node of the FUSED before; never executed */
   ACT_SCALAR_CONST, /* ref[0] = scalar */
   ACT_CONST,        /* ref[0] = constant, made when first needed */
   ACT_COPY,         /* ref[1] = ref[0] */
@@ -65,14 +65,14 @@ struct instruction {
 
 struct code_function {
   uint32_t entry;       /* location of its first instruction, if typed */
-  uint32_t stack_entry; /* location of its stack code; without any, of one place for it all */
+  uint32_t stack_entry; /* location of its stack code; without any, one for all of it */
   uint32_t slots;
   uint32_t param_count, result_count;
   bool runs_typed; /* typed, and not everything runs checked */
 };
 
-/* Where an instruction stands and what it says. */
-struct place {
+/* What messages need of an instruction. */
+struct debug_info {
   uint32_t function;
   struct source_pos pos;
   uint32_t origin;
@@ -87,7 +87,7 @@ struct place {
 #define NO_SUPEROP UINT32_MAX
 
 /* A FUSED of stack code and the location of its first node. */
-struct fused_place {
+struct fused_nodes {
   uint32_t fused, first, superop;
 };
 
@@ -96,13 +96,13 @@ struct code {
   struct arena arena;
   const struct ir_program *program;
   struct instruction *instructions;
-  struct place *places; /* one per instruction */
+  struct debug_info *debug; /* one per instruction */
   uint32_t count;
   uint32_t *words;
   struct constant *constants;
   uint32_t constant_count;
   struct code_function *functions;
-  struct fused_place *fused; /* of stack code, in order of both locations */
+  struct fused_nodes *fused; /* of stack code, in order of both locations */
   uint32_t fused_count;
 };
 
@@ -125,11 +125,12 @@ static inline const uint32_t *code_refs(const struct code *code, const struct in
 }
 /* The function a location of stack code belongs to. */
 uint32_t code_stack_function(const struct code *, uint32_t location);
-struct place code_place(const struct code *, uint32_t location);
-/* The place of a node: of its FUSED where it has none of its own. For code.c. */
-struct place code_node_place(const struct superop *, uint32_t node, const struct place *fused);
+struct debug_info code_debug_info(const struct code *, uint32_t location);
+/* Of a node: that of its FUSED where it has none of its own. For code.c. */
+struct debug_info code_node_info(const struct superop *, uint32_t node,
+                                 const struct debug_info *fused);
 /* Numbers everything but the flat code, in the code's arena. For code.c. */
-void code_number_places(struct code *);
+void code_number_locations(struct code *);
 /* The location of the first node of the FUSED at a location. */
 uint32_t code_first_node(const struct code *, uint32_t fused);
 

@@ -64,7 +64,7 @@ static void free_rows(struct machine *m) {
 /* Always STEP_FAULT. */
 static enum step fail_beginning(struct machine *m) {
   char message[128] = "out of memory before the program began";
-  if (machine_asks_to_stop(m)) machine_tell_stop(m, message, sizeof message);
+  if (machine_asks_to_stop(m)) machine_describe_stop(m, message, sizeof message);
   m->faulted = true;
   m->failure.cause = MACHINE_CAUSE_LIMIT;
   diag_add(m->diags, SEVERITY_ERROR, m->program->file, (struct source_pos){0, 0}, NULL, "%s",
@@ -83,7 +83,7 @@ static bool begin_program(struct machine *m, const struct ir_program *program, b
   return make_code(m) && fused_new(m, program) && make_rows(m);
 }
 
-/* Waits for everything and forgets faults that nobody will be told of. False if the device has
+/* Waits for everything and forgets faults that nobody will hear of. False if the device has
  * failed: it does nothing more, says so whenever it is asked, and what it was still to do may
  * hold values. */
 static bool drain(struct machine *m) {
@@ -125,7 +125,7 @@ static bool begin_run(struct machine *m, FILE *out, FILE *err) {
   m->start = m->timer = machine_clock();
   if (m->options.progress_fd >= 0) progress_begin(&m->progress, m->options.progress_fd);
   m->streams = streams_new(&m->heap, m->options.in, out, err, &m->options.permissions);
-  if (m->streams) streams_tell_stop(m->streams, m->options.stop);
+  if (m->streams) streams_set_stop(m->streams, m->options.stop);
   return m->streams != NULL;
 }
 
@@ -145,8 +145,8 @@ static void end_run(struct machine *m) {
 }
 
 /* Puts the arguments on the stack: the first time from host memory. */
-static bool place_arguments(struct machine *m, const struct machine_site *site,
-                            const struct task *t) {
+static bool load_arguments(struct machine *m, const struct machine_site *site,
+                           const struct task *t) {
   const struct machine_repetition *r = t->repetition;
   if (m->held) {
     machine_push_held(m);
@@ -154,7 +154,7 @@ static bool place_arguments(struct machine *m, const struct machine_site *site,
   }
   if (!machine_push_items(m, site, t->items, t->count)) return false;
   if (m->repeated && (!machine_hold(m, site) || !machine_settle(m, site))) return false;
-  if (r && r->placed) r->placed(r->context);
+  if (r && r->loaded) r->loaded(r->context);
   return true;
 }
 
@@ -167,7 +167,7 @@ static bool begin_entry(struct machine *m, const struct task *t, uint32_t *locat
   struct machine_site site = {.location = function->stack ? f->stack_entry : f->entry};
   if (!machine_push_frame(m, &site, entry, 0) ||
       !machine_reserve(m, &site, t->count + f->slots + f->result_count) ||
-      !place_arguments(m, &site, t)) {
+      !load_arguments(m, &site, t)) {
     return false;
   }
   bool typed = f->runs_typed && t->count == f->param_count;
@@ -212,14 +212,14 @@ static bool deliver(struct machine *m, const struct task *t) {
   return machine_settle(m, &site) && machine_collect(m, &site, t->results);
 }
 
-enum place_of_run { RUN_FIRST = 1, RUN_LAST = 2 };
+enum turn { RUN_FIRST = 1, RUN_LAST = 2 };
 
 /* One run, timed unless `seconds` is NULL. The first writes what the program writes; the last
  * delivers. */
-static enum step one_run(struct machine *m, const struct task *t, unsigned place,
+static enum step one_run(struct machine *m, const struct task *t, unsigned turn,
                          double *seconds) {
-  FILE *out = place & RUN_FIRST ? m->options.out : t->silence;
-  FILE *err = place & RUN_FIRST ? m->options.err : t->silence;
+  FILE *out = turn & RUN_FIRST ? m->options.out : t->silence;
+  FILE *err = turn & RUN_FIRST ? m->options.err : t->silence;
   enum step step = STEP_FAULT;
   uint32_t location = 0;
   if (!begin_run(m, out, err)) {
@@ -229,7 +229,7 @@ static enum step one_run(struct machine *m, const struct task *t, unsigned place
   }
   struct pipe_guard guard; /* whoever reads may be gone: a failed write, no signal */
   pipe_guard_begin(&guard);
-  if (step == STEP_DONE && place & RUN_LAST && !deliver(m, t)) step = STEP_FAULT;
+  if (step == STEP_DONE && turn & RUN_LAST && !deliver(m, t)) step = STEP_FAULT;
   end_run(m);
   fflush(out);
   fflush(err);

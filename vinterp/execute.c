@@ -169,7 +169,7 @@ static enum step leave(struct machine *m, const struct instruction *i, uint32_t 
 /* The let-form promised that this is never reached. */
 static enum step unreachable(struct machine *m, const struct instruction *i) {
   struct machine_site site = site_at(m, i);
-  machine_fault(m, &site, "a call that never returns came back (a fault of Ravel)");
+  machine_fault(m, &site, "a call that never returns returned (a fault of Ravel)");
   return STEP_FAULT;
 }
 

@@ -15,29 +15,26 @@ enum {
   TRACE_LAST = 5    /* and the outermost */
 };
 
-/* ---- telling ---- */
+/* ---- reporting ---- */
 
-static const char *origin_of(const struct machine *m, uint32_t origin) {
-  return origin ? m->program->origins[origin].location : NULL;
+static const struct origin *origin_of(const struct machine *m, uint32_t origin) {
+  return origin_at(&m->program->origins, origin);
 }
 
 static const char *function_name(const struct machine *m, uint32_t location) {
-  return m->program->functions[code_place(m->code, location).function].name->text;
+  return m->program->functions[code_debug_info(m->code, location).function].name->text;
 }
 
-void machine_describe_place(const struct machine *m, const struct place *place, char *dst,
-                            size_t size) {
-  const char *origin = origin_of(m, place->origin);
-  if (origin) {
-    snprintf(dst, size, "%s", origin);
-  } else {
-    snprintf(dst, size, "%s:%" PRIu32 ":%" PRIu32, m->program->file, place->pos.line,
-             place->pos.column);
-  }
+void machine_describe_location(const struct machine *m, const struct debug_info *info,
+                               char *dst, size_t size) {
+  const struct origin *origin = origin_of(m, info->origin);
+  const char *file = origin ? origin->file : m->program->file;
+  const struct source_pos pos = origin ? origin->pos : info->pos;
+  snprintf(dst, size, "%s:%" PRIu32 ":%" PRIu32, file, pos.line, pos.column);
 }
 
 /* Notes: the calls from the innermost outwards, the middle of a long trace left out. */
-static void tell_trace(struct machine *m, const struct call_trace *trace) {
+static void add_trace(struct machine *m, const struct call_trace *trace) {
   uint32_t callee = trace->location;
   for (uint64_t k = 0; k < trace->count; k++) {
     if (trace->count > TRACE_FIRST + TRACE_LAST + 1 && k == TRACE_FIRST) {
@@ -47,50 +44,49 @@ static void tell_trace(struct machine *m, const struct call_trace *trace) {
       k += hidden;
       callee = trace->callers[k - 1];
     }
-    struct place place = code_place(m->code, trace->callers[k]);
+    struct debug_info info = code_debug_info(m->code, trace->callers[k]);
     char where[MESSAGE_BYTES];
-    machine_describe_place(m, &place, where, sizeof where);
-    diag_add(m->diags, SEVERITY_NOTE, m->program->file, place.pos, origin_of(m, place.origin),
+    machine_describe_location(m, &info, where, sizeof where);
+    diag_add(m->diags, SEVERITY_NOTE, m->program->file, info.pos, origin_of(m, info.origin),
              "%s, called from %s at %s", function_name(m, callee),
              function_name(m, trace->callers[k]), where);
     callee = trace->callers[k];
   }
 }
 
-/* A note on which FUSED it was whose node failed, where the error is told in the definition. */
-static void tell_superop(struct machine *m, const struct place *node) {
-  struct place fused = code_place(m->code, node->fused);
+/* A note on which FUSED it was whose node failed, where the error is reported in the definition. */
+static void add_superop_note(struct machine *m, const struct debug_info *node) {
+  struct debug_info fused = code_debug_info(m->code, node->fused);
   if (node->origin || node->pos.line == fused.pos.line) return;
   char where[MESSAGE_BYTES];
-  machine_describe_place(m, &fused, where, sizeof where);
+  machine_describe_location(m, &fused, where, sizeof where);
   diag_add(m->diags, SEVERITY_NOTE, m->program->file, fused.pos, origin_of(m, fused.origin),
            "superoperator %" PRIu32 ", applied in %s at %s", node->superop,
            function_name(m, node->fused), where);
 }
 
 /* Adds the error of the run and its trace. */
-static void tell(struct machine *m, const struct call_trace *trace, enum machine_cause cause,
-                 const char *message) {
-  struct place place = code_place(m->code, trace->location);
-  const char *type = type_word_text((enum type_word)place.type);
+static void report(struct machine *m, const struct call_trace *trace, enum machine_cause cause,
+                   const char *message) {
+  struct debug_info info = code_debug_info(m->code, trace->location);
+  const char *type = type_word_text((enum type_word)info.type);
   m->faulted = true;
   m->failure.cause = cause;
-  m->failure.op = place.op;
-  m->failure.place = origin_of(m, place.origin);
-  if (place.origin) m->failure.function = m->program->origins[place.origin].name;
+  m->failure.op = info.op;
+  m->failure.origin = info.origin;
   /* A text with braces is a whole message: its compiler speaks of its own language. */
   const bool whole =
-      cause == MACHINE_CAUSE_ASSERT && place.text && memchr(place.text, '{', place.text_length);
+      cause == MACHINE_CAUSE_ASSERT && info.text && memchr(info.text, '{', info.text_length);
   char instruction[64] = "";
   if (!whole) {
-    snprintf(instruction, sizeof instruction, "%s%s%s: ", superop_info(place.op)->spelling,
+    snprintf(instruction, sizeof instruction, "%s%s%s: ", superop_info(info.op)->spelling,
              *type ? " " : "", type);
   }
   m->failure.instruction = strlen(instruction);
-  diag_add(m->diags, SEVERITY_ERROR, m->program->file, place.pos, origin_of(m, place.origin),
+  diag_add(m->diags, SEVERITY_ERROR, m->program->file, info.pos, origin_of(m, info.origin),
            "%s%s", instruction, message);
-  if (place.superop != NO_SUPEROP) tell_superop(m, &place);
-  tell_trace(m, trace);
+  if (info.superop != NO_SUPEROP) add_superop_note(m, &info);
+  add_trace(m, trace);
 }
 
 /* ---- what the back end found ---- */
@@ -101,11 +97,11 @@ static void describe_segment(const struct cvl_error *e, char *dst, size_t size) 
 
 /* The text of an ASSERT. Where it has braces, {v} and {w} become the two INTs and {} nothing;
  * without any, the numbers are added as they are. */
-static void describe_assert(const struct place *place, const struct cvl_error *e, char *dst,
+static void describe_assert(const struct debug_info *info, const struct cvl_error *e, char *dst,
                             size_t size) {
   enum { MOST_TEXT = 300 };
-  const char *text = place->text ? place->text : "";
-  const uint32_t length = place->text_length < MOST_TEXT ? place->text_length : MOST_TEXT;
+  const char *text = info->text ? info->text : "";
+  const uint32_t length = info->text_length < MOST_TEXT ? info->text_length : MOST_TEXT;
   if (!memchr(text, '{', length)) {
     snprintf(dst, size, "%.*s: %" PRId64 " (of %" PRId64 ") at position %" PRId64, (int)length,
              text, e->value, e->limit, e->position);
@@ -127,7 +123,7 @@ static void describe_assert(const struct place *place, const struct cvl_error *e
   dst[used] = '\0';
 }
 
-static void describe(const struct place *place, const struct cvl_error *e, char *dst,
+static void describe(const struct debug_info *info, const struct cvl_error *e, char *dst,
                      size_t size) {
   char a[NUMBER_TEXT_MAX], b[NUMBER_TEXT_MAX], segment[96];
   switch (e->kind) {
@@ -143,7 +139,7 @@ static void describe(const struct place *place, const struct cvl_error *e, char 
     }
     return;
   case CVL_E_SIZE:
-    check_describe((enum opcode)place->op, (unsigned)e->position, (uint64_t)e->value,
+    check_describe((enum opcode)info->op, (unsigned)e->position, (uint64_t)e->value,
                    (uint64_t)e->limit, dst, size);
     return;
   case CVL_E_DIVIDE_BY_ZERO:
@@ -175,7 +171,7 @@ static void describe(const struct place *place, const struct cvl_error *e, char 
     snprintf(dst, size, "the bound %" PRId64 " at position %" PRId64 " is not positive",
              e->value, e->position);
     return;
-  case CVL_E_ASSERT: describe_assert(place, e, dst, size); return;
+  case CVL_E_ASSERT: describe_assert(info, e, dst, size); return;
   case CVL_E_STOPPED: return; /* the machine knows why */
   case CVL_E_DEVICE:
     snprintf(dst, size, "the device failed: %s", e->text ? e->text : "for an unknown reason");
@@ -202,46 +198,46 @@ static enum machine_cause cause_of(enum cvl_error_kind kind) {
   return MACHINE_CAUSE_OPERATION;
 }
 
-/* Tells a fault of the back end. Its site says which operation of the past it was; one that is
- * not recorded is told at the present instruction. */
-static void tell_backend_error(struct machine *m, const struct machine_site *site,
-                               const struct cvl_error *e) {
+/* Reports a fault of the back end. Its site says which operation of the past it was; one that is
+ * not recorded is reported at the present instruction. */
+static void report_backend_error(struct machine *m, const struct machine_site *site,
+                                 const struct cvl_error *e) {
   struct call_trace trace = {0};
   bool found = e->site != 0 && e->site <= m->site &&
                history_find(&m->history, &m->heap, m->site - e->site, m->frames, &trace);
   if (!found) history_present(&m->heap, site->location, m->frames, m->depth, &trace);
   char message[MESSAGE_BYTES];
-  struct place place = code_place(m->code, trace.location);
-  describe(&place, e, message, sizeof message);
-  if (e->kind == CVL_E_STOPPED) machine_tell_stop(m, message, sizeof message);
+  struct debug_info info = code_debug_info(m->code, trace.location);
+  describe(&info, e, message, sizeof message);
+  if (e->kind == CVL_E_STOPPED) machine_describe_stop(m, message, sizeof message);
   if (e->kind == CVL_E_ASSERT) {
-    m->failure = (struct machine_failure){.text = place.text,
-                                          .text_length = place.text_length,
+    m->failure = (struct machine_failure){.text = info.text,
+                                          .text_length = info.text_length,
                                           .value = e->value,
                                           .limit = e->limit,
                                           .position = e->position};
   }
-  tell(m, &trace, cause_of(e->kind), message);
+  report(m, &trace, cause_of(e->kind), message);
   call_trace_free(&m->heap, &trace);
 }
 
 /* ---- the functions of the header ---- */
 
-/* Tells a fault that the machine found, or an earlier one that the back end knows of. */
+/* Reports a fault that the machine found, or an earlier one that the back end knows of. */
 static void fault(struct machine *m, const struct machine_site *site, enum machine_cause cause,
                   const char *format, va_list arguments) {
   if (m->faulted) return;
   struct cvl_error earlier = {.kind = CVL_E_NONE};
   m->backend->check(m->context, true, &earlier);
   if (earlier.kind != CVL_E_NONE) {
-    tell_backend_error(m, site, &earlier);
+    report_backend_error(m, site, &earlier);
     return;
   }
   char message[MESSAGE_BYTES];
   vsnprintf(message, sizeof message, format, arguments);
   struct call_trace trace;
   history_present(&m->heap, site->location, m->frames, m->depth, &trace);
-  tell(m, &trace, cause, message);
+  report(m, &trace, cause, message);
   call_trace_free(&m->heap, &trace);
 }
 
@@ -277,7 +273,7 @@ bool machine_backend_fault(struct machine *m, const struct machine_site *site) {
   if (m->faulted) return false;
   struct cvl_error e = {.kind = CVL_E_NONE};
   m->backend->check(m->context, true, &e);
-  tell_backend_error(m, site, &e);
+  report_backend_error(m, site, &e);
   return false;
 }
 
@@ -285,7 +281,7 @@ bool machine_settle(struct machine *m, const struct machine_site *site) {
   struct cvl_error e = {.kind = CVL_E_NONE};
   m->backend->check(m->context, true, &e);
   if (e.kind != CVL_E_NONE) {
-    tell_backend_error(m, site, &e);
+    report_backend_error(m, site, &e);
     return false;
   }
   history_clear(&m->history);

@@ -2,7 +2,7 @@
  *
  * The back end gets a superoperator only when all of its rules hold, and may decline it. In
  * both cases, and for single elements, where a pass has nothing to save, the nodes are executed
- * as the instructions they were, each at its own location: so what fails is told as in the
+ * as the instructions they were, each at its own location: so what fails is reported as in the
  * plain program.
  */
 #include "vinterp/machine-private.h"

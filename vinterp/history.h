@@ -1,5 +1,5 @@
 /* history.h - which instruction each recent operation of the back end was, and the calls around
- * it, so that a fault found late can still be told with its position and its call trace.
+ * it, so that a fault found late can still be reported with its position and its call trace.
  *
  * The contract is asynchronous: a fault names a site, a number, perhaps thousands of operations
  * after it happened, when the calls around it have long returned. Recording every call would

@@ -6,9 +6,9 @@
 #include "vinterp/print.h"
 #include <string.h>
 
-enum { PIECE = 1024 }; /* elements converted at a time between bytes and INT */
+enum { TRANSFER = 1024 }; /* elements converted at a time between bytes and INT */
 
-/* An instruction in the course of being executed. */
+/* An instruction that is being executed. */
 struct call {
   struct machine *m;
   const struct machine_site *site;
@@ -20,8 +20,8 @@ struct call {
 
 /* INT elements of either width, as they stand in host memory. */
 union ints {
-  int32_t i32[PIECE];
-  int64_t i64[PIECE];
+  int32_t i32[TRANSFER];
+  int64_t i64[TRANSFER];
 };
 
 /* ---- operands ---- */
@@ -38,19 +38,19 @@ static bool scalar_operand(const struct call *c, unsigned k, const char *role, i
   return machine_int(c->m, c->site, &c->operands[k], x);
 }
 
-static int64_t int_at(const struct machine *m, const union ints *piece, uint64_t i) {
-  return m->widths.int_elem == CVL_I32 ? piece->i32[i] : piece->i64[i];
+static int64_t int_at(const struct machine *m, const union ints *buffer, uint64_t i) {
+  return m->widths.int_elem == CVL_I32 ? buffer->i32[i] : buffer->i64[i];
 }
 
 /* Visits the elements of the INT operand k, each of which must be a character. */
 static bool each_char(const struct call *c, unsigned k, const char *role, uint64_t length,
                       void (*visit)(void *self, uint64_t i, uint8_t byte), void *self) {
-  union ints piece;
-  for (uint64_t first = 0; first < length; first += PIECE) {
-    uint64_t n = length - first < PIECE ? length - first : PIECE;
-    if (!machine_to_host(c->m, c->site, &c->operands[k], first, n, &piece)) return false;
+  union ints buffer;
+  for (uint64_t first = 0; first < length; first += TRANSFER) {
+    uint64_t n = length - first < TRANSFER ? length - first : TRANSFER;
+    if (!machine_to_host(c->m, c->site, &c->operands[k], first, n, &buffer)) return false;
     for (uint64_t i = 0; i < n; i++) {
-      int64_t x = int_at(c->m, &piece, i);
+      int64_t x = int_at(c->m, &buffer, i);
       if (x < 0 || x > 255) {
         return machine_fault(c->m, c->site,
                              "operand %u (the %s) has %lld at position %llu, which is no "
@@ -107,19 +107,19 @@ static bool push_read_value(struct call *c, struct stream_value *v) {
   return ok;
 }
 
-/* Pushes a message of less than PIECE bytes as characters. */
+/* Pushes a message of less than TRANSFER bytes as characters. */
 static bool push_message(struct call *c, const char *message) {
-  union ints piece;
+  union ints buffer;
   uint64_t n = strlen(message);
   for (uint64_t i = 0; i < n; i++) {
     if (c->m->widths.int_elem == CVL_I32) {
-      piece.i32[i] = (uint8_t)message[i];
+      buffer.i32[i] = (uint8_t)message[i];
     } else {
-      piece.i64[i] = (uint8_t)message[i];
+      buffer.i64[i] = (uint8_t)message[i];
     }
   }
   struct value result;
-  if (!machine_from_host(c->m, c->site, c->m->widths.int_elem, n, &piece, &result))
+  if (!machine_from_host(c->m, c->site, c->m->widths.int_elem, n, &buffer, &result))
     return false;
   push(c, result);
   return true;

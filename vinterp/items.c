@@ -6,11 +6,11 @@
 #include <inttypes.h>
 
 /* Elements converted at a time, so that the narrow ones need little memory of their own. */
-enum { PIECE = 4096 };
+enum { TRANSFER = 4096 };
 
 union narrow {
-  int32_t i32[PIECE];
-  float f32[PIECE];
+  int32_t i32[TRANSFER];
+  float f32[TRANSFER];
 };
 
 /* ---- in ---- */
@@ -127,15 +127,15 @@ static size_t item_bytes(const struct machine_item *item) {
 /* Fetches n narrow elements and widens them. */
 static bool fetch_narrow(struct machine *m, const struct machine_site *site,
                          const struct value *v, uint64_t n, void *data) {
-  union narrow piece;
-  for (uint64_t first = 0; first < n; first += PIECE) {
-    uint64_t here = n - first < PIECE ? n - first : PIECE;
-    if (!machine_to_host(m, site, v, first, here, &piece)) return false;
+  union narrow buffer;
+  for (uint64_t first = 0; first < n; first += TRANSFER) {
+    uint64_t here = n - first < TRANSFER ? n - first : TRANSFER;
+    if (!machine_to_host(m, site, v, first, here, &buffer)) return false;
     for (uint64_t k = 0; k < here; k++) {
       if (v->flat.elem == CVL_F32) {
-        ((double *)data)[first + k] = (double)piece.f32[k];
+        ((double *)data)[first + k] = (double)buffer.f32[k];
       } else {
-        ((int64_t *)data)[first + k] = piece.i32[k];
+        ((int64_t *)data)[first + k] = buffer.i32[k];
       }
     }
   }

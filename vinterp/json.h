@@ -1,4 +1,4 @@
-/* json.h - the pieces of JSON that the profile and the trace are written with. */
+/* json.h - the elements of JSON that the profile and the trace are written with. */
 #ifndef RAVEL_JSON_H
 #define RAVEL_JSON_H
 

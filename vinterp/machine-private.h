@@ -90,9 +90,9 @@ bool machine_memory_fault(struct machine *, const struct machine_site *, uint64_
 /* An operation of the back end answered false (or a host read did): reports the first fault it
  * knows of. Always false. */
 bool machine_backend_fault(struct machine *, const struct machine_site *);
-/* "FILE:LINE:COLUMN", or the origin where there is one. */
-void machine_describe_place(const struct machine *, const struct place *, char *dst,
-                            size_t size);
+/* "FILE:LINE:COLUMN": of the origin where there is one. */
+void machine_describe_location(const struct machine *, const struct debug_info *, char *dst,
+                               size_t size);
 /* Waits for all operations so far; false if one failed, which is then reported. */
 bool machine_settle(struct machine *, const struct machine_site *);
 
@@ -132,7 +132,7 @@ void machine_push_held(struct machine *);
 void machine_forget_held(struct machine *);
 /* Prints the stack to options.out, all of it or nothing. */
 bool machine_print_results(struct machine *);
-/* Where a fault of the results is told: at the entry function's end. */
+/* Where a fault of the results is reported: at the entry function's end. */
 struct machine_site machine_end_site(const struct machine *);
 /* Copies the stack to the host; *results is empty after a fault. */
 bool machine_collect(struct machine *, const struct machine_site *, struct machine_results *);
@@ -150,7 +150,7 @@ bool check_sizes(struct machine *, const struct machine_site *, enum opcode,
 /* The same, waiting for sizes that are pending. */
 bool check_sizes_now(struct machine *, const struct machine_site *, enum opcode,
                      const struct value *operands);
-/* The size of what only execution tells. */
+/* The size of what is known only when it is executed. */
 static inline struct cvl_size size_pending(void) {
   return (struct cvl_size){.bound = UINT64_MAX, .symbol = UINT64_MAX};
 }
@@ -183,7 +183,7 @@ struct value *fused_results(struct machine *);
 bool fused_execute(struct machine *, uint32_t location, uint32_t superop);
 /* Whether the back end did the latest one in one pass. */
 bool fused_was_one_pass(const struct machine *);
-/* How many places it works on with these operands, waiting for that. */
+/* The length of its domain with these operands, waiting for that. */
 uint64_t fused_domain(const struct machine *, uint32_t superop);
 
 /* ---- running: run.c, execute.c, stack-interpreter.c ---- */
@@ -200,8 +200,8 @@ enum step {
 enum step execute(struct machine *, uint32_t *location);
 enum step interpret(struct machine *, uint32_t *location);
 
-/* *fit: whether the top of the stack holds what a typed function was inferred for. False without
- * memory. */
+/* *fit: whether the top of the stack holds what a typed function was inferred for. False
+ * without memory. */
 bool machine_arguments_fit(struct machine *, const struct machine_site *,
                            const struct ir_function *, bool *fit);
 /* Makes room for `needed` values on the stack, which may move. */
@@ -219,7 +219,7 @@ bool machine_next_sites(struct machine *, uint32_t location, uint32_t sites,
 /* Whether options.stop asks for an end: for cvl_stop, on any thread. Then, what it is that
  * ended the run, for its message. */
 bool machine_asks_to_stop(void *machine);
-void machine_tell_stop(struct machine *, char *message, size_t size);
+void machine_describe_stop(struct machine *, char *message, size_t size);
 /* Asks options.stop: a fault if the run is to end. */
 bool machine_may_go_on(struct machine *, const struct machine_site *);
 /* The same now and then while a program runs; shows how far it is, too. */

@@ -102,11 +102,11 @@ void machine_keep_random(struct machine *);
 struct machine_repetition {
   uint64_t runs;                 /* to be timed; 0: one run, which is not */
   bool counts;                   /* fill in `totals`, by an untimed run before the others */
-  void (*placed)(void *context); /* called once, when the arguments are in the back end and
+  void (*loaded)(void *context); /* called once, when the arguments are in the back end and
                                     their memory is not needed any more; or NULL */
   void *context;
-  double *seconds; /* gets the time of each timed run: from arguments in place to results in
-                      place, the back end having done everything. The caller's */
+  double *seconds; /* gets the time of each timed run, from arguments to results, both in the
+                      back end, which has done everything then. The caller's */
   struct machine_totals {
     uint64_t instructions, work, steps; /* as vcode.md, 21.8, counts them */
     double seconds;                     /* elapsed in runs */
@@ -151,8 +151,7 @@ struct machine_failure {
   const char *text;   /* ASSERT: its text, not NUL-terminated; the program's */
   uint32_t text_length;
   int64_t value, limit, position; /* ASSERT: the two INTs, and where */
-  const char *place;              /* origin of the instruction, "file:line:column", or NULL */
-  const char *function;           /* the function of the origin, perhaps ""; or NULL */
+  uint32_t origin; /* of the instruction: its number in the program's; 0 if it has none */
 };
 /* Of the latest run; valid as long as its program. */
 const struct machine_failure *machine_failure(const struct machine *);

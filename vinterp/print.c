@@ -1,4 +1,4 @@
-/* print.c - values as text. One buffer on the stack takes the text, another a piece of the
+/* print.c - values as text. One buffer on the stack takes the text, another some elements of the
  * elements, so that printing needs no memory of its own, however long the vector. */
 #include "vinterp/print.h"
 #include "base/number.h"
@@ -6,7 +6,7 @@
 #include <string.h>
 
 enum {
-  PIECE = 4096,       /* elements fetched at a time: 32 KiB, a good size of one transfer */
+  TRANSFER = 4096,    /* elements fetched at a time: 32 KiB, a good size of one transfer */
   TEXT_BYTES = 32768, /* collected before the sink is called */
 };
 
@@ -40,13 +40,13 @@ static bool text_add(struct text *t, const char *string) {
 
 /* ---- elements ---- */
 
-/* A piece of elements as they came from the back end. */
-union piece {
-  int32_t i32[PIECE];
-  int64_t i64[PIECE];
-  float f32[PIECE];
-  double f64[PIECE];
-  uint8_t flags[PIECE];
+/* Elements as they came from the back end. */
+union buffer {
+  int32_t i32[TRANSFER];
+  int64_t i64[TRANSFER];
+  float f32[TRANSFER];
+  double f64[TRANSFER];
+  uint8_t flags[TRANSFER];
 };
 
 static bool text_int(struct text *t, int64_t x) {
@@ -70,23 +70,24 @@ static bool text_bool(struct text *t, bool x) {
   return true;
 }
 
-static bool text_piece(struct text *t, enum cvl_elem elem, const union piece *piece, size_t n) {
+static bool text_elements(struct text *t, enum cvl_elem elem, const union buffer *buffer,
+                          size_t n) {
   bool ok = true;
   switch (elem) {
   case CVL_I32:
-    for (size_t i = 0; i < n && ok; i++) ok = text_int(t, piece->i32[i]);
+    for (size_t i = 0; i < n && ok; i++) ok = text_int(t, buffer->i32[i]);
     break;
   case CVL_I64:
-    for (size_t i = 0; i < n && ok; i++) ok = text_int(t, piece->i64[i]);
+    for (size_t i = 0; i < n && ok; i++) ok = text_int(t, buffer->i64[i]);
     break;
   case CVL_F32:
-    for (size_t i = 0; i < n && ok; i++) ok = text_float(t, (double)piece->f32[i]);
+    for (size_t i = 0; i < n && ok; i++) ok = text_float(t, (double)buffer->f32[i]);
     break;
   case CVL_F64:
-    for (size_t i = 0; i < n && ok; i++) ok = text_float(t, piece->f64[i]);
+    for (size_t i = 0; i < n && ok; i++) ok = text_float(t, buffer->f64[i]);
     break;
   case CVL_BOOL:
-    for (size_t i = 0; i < n && ok; i++) ok = text_bool(t, piece->flags[i]);
+    for (size_t i = 0; i < n && ok; i++) ok = text_bool(t, buffer->flags[i]);
     break;
   case CVL_ELEM_COUNT: break;
   }
@@ -129,14 +130,14 @@ bool print_value(struct machine *m, const struct machine_site *site, const struc
   if (!machine_length(m, site, v, &length)) return false;
   bool descriptor = value_kind(v) == IR_SEGDES;
   enum cvl_elem elem = host_elem(v);
-  union piece piece;
+  union buffer buffer;
   text_add(&text, descriptor ? "[" : "(");
-  for (uint64_t first = 0; first < length; first += PIECE) {
-    uint64_t n = length - first < PIECE ? length - first : PIECE;
-    if (!machine_may_go_on(m, site) || !machine_to_host(m, site, v, first, n, &piece)) {
+  for (uint64_t first = 0; first < length; first += TRANSFER) {
+    uint64_t n = length - first < TRANSFER ? length - first : TRANSFER;
+    if (!machine_may_go_on(m, site) || !machine_to_host(m, site, v, first, n, &buffer)) {
       return false;
     }
-    if (!text_piece(&text, elem, &piece, (size_t)n)) return false;
+    if (!text_elements(&text, elem, &buffer, (size_t)n)) return false;
   }
   return text_add(&text, descriptor ? " ]\n" : " )\n") && text_flush(&text);
 }
@@ -146,15 +147,15 @@ bool print_chars(struct machine *m, const struct machine_site *site, const struc
   uint64_t length;
   if (!machine_length(m, site, v, &length)) return false;
   enum cvl_elem elem = host_elem(v);
-  union piece piece;
-  char bytes[PIECE];
-  for (uint64_t first = 0; first < length; first += PIECE) {
-    uint64_t n = length - first < PIECE ? length - first : PIECE;
-    if (!machine_may_go_on(m, site) || !machine_to_host(m, site, v, first, n, &piece)) {
+  union buffer buffer;
+  char bytes[TRANSFER];
+  for (uint64_t first = 0; first < length; first += TRANSFER) {
+    uint64_t n = length - first < TRANSFER ? length - first : TRANSFER;
+    if (!machine_may_go_on(m, site) || !machine_to_host(m, site, v, first, n, &buffer)) {
       return false;
     }
     for (size_t i = 0; i < n; i++) {
-      bytes[i] = (char)(elem == CVL_I32 ? piece.i32[i] : piece.i64[i]);
+      bytes[i] = (char)(elem == CVL_I32 ? buffer.i32[i] : buffer.i64[i]);
     }
     if (!sink->write(sink->self, bytes, (size_t)n)) return false;
   }

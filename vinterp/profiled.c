@@ -60,13 +60,13 @@ static bool finish(struct machine *m, struct measured *x, uint32_t location,
 static void write_event(struct machine *m, const struct measured *x, uint32_t location,
                         const char *name, const char *formula) {
   char line[512];
-  struct place place = code_place(m->code, location);
-  machine_describe_place(m, &place, line, sizeof line);
+  struct debug_info info = code_debug_info(m->code, location);
+  machine_describe_location(m, &info, line, sizeof line);
   struct trace_event event = {.name = name,
                               .category =
                                   opcode_class_info(opcode_info(x->entry.op)->klass)->category,
                               .line = line,
-                              .function = m->program->functions[place.function].name->text,
+                              .function = m->program->functions[info.function].name->text,
                               .formula = formula,
                               .elements = x->longest,
                               .begin = x->begin,

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A value in the course of being read. */
+/* A value that is being read. */
 struct reader {
   struct streams *streams;
   FILE *file;

@@ -51,10 +51,10 @@ static bool results_send(struct results *r, struct machine *m) {
   if (!r->file) return fwrite(r->text, 1, r->used, out) == r->used;
   if (fflush(r->file) != 0) return false;
   rewind(r->file);
-  char piece[RESULTS_FIRST];
+  char buffer[RESULTS_FIRST];
   size_t n;
-  while ((n = fread(piece, 1, sizeof piece, r->file)) > 0) {
-    if (machine_asks_to_stop(m) || fwrite(piece, 1, n, out) != n) return false;
+  while ((n = fread(buffer, 1, sizeof buffer, r->file)) > 0) {
+    if (machine_asks_to_stop(m) || fwrite(buffer, 1, n, out) != n) return false;
   }
   return !ferror(r->file);
 }

@@ -90,7 +90,7 @@ bool machine_asks_to_stop(void *machine) {
   return stop_asks(m->options.stop) != STOP_NOT;
 }
 
-void machine_tell_stop(struct machine *m, char *message, size_t size) {
+void machine_describe_stop(struct machine *m, char *message, size_t size) {
   m->interrupted = stop_asks(m->options.stop) == STOP_SIGNAL;
   stop_describe(m->options.stop, message, size);
 }
@@ -98,7 +98,7 @@ void machine_tell_stop(struct machine *m, char *message, size_t size) {
 bool machine_may_go_on(struct machine *m, const struct machine_site *site) {
   if (!machine_asks_to_stop(m)) return true;
   char message[128];
-  machine_tell_stop(m, message, sizeof message);
+  machine_describe_stop(m, message, sizeof message);
   return m->interrupted ? machine_fault(m, site, "%s", message)
                         : machine_limit_fault(m, site, "%s", message);
 }

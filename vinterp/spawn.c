@@ -55,7 +55,7 @@ static int duplicate_above_standard(int fd) {
 }
 
 /* A pipe between the child's stream k and a new stream of the program. The child's descriptor
- * lies above 2, so that placing one of the three cannot overwrite another. */
+ * lies above 2, so that moving one to its number cannot overwrite another. */
 static struct stream_status end_pipe(struct streams *s, int k, struct end *end) {
   int pair[2];
   if (pipe2(pair, O_CLOEXEC) != 0) return stream_fail_errno(s, errno);

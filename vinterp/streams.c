@@ -228,7 +228,7 @@ static struct stream_status open_replaced(struct streams *s, const char *path,
   return stream_no_memory(lacking);
 }
 
-void streams_tell_stop(struct streams *s, const struct stop *stop) {
+void streams_set_stop(struct streams *s, const struct stop *stop) {
   s->stop = stop;
 }
 
@@ -261,7 +261,7 @@ struct stream_status stream_open(struct streams *s, const char *name, size_t len
   return status;
 }
 
-/* Ends what was written to a file that is replaced: it takes its place, or is gone if something
+/* Ends what was written to a file that is replaced: it is renamed to it, or is gone if something
  * went wrong before or the program ends without closing it. */
 static struct stream_status close_replaced(struct streams *s, struct replacement *r,
                                            struct stream_status status, bool keeps) {

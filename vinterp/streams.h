@@ -55,7 +55,7 @@ struct stream_value {
 struct streams *streams_new(struct heap *, FILE *in, FILE *out, FILE *err,
                             const struct permissions *);
 /* Who may end the reading of long values: they are then as if the input had ended. */
-void streams_tell_stop(struct streams *, const struct stop *);
+void streams_set_stop(struct streams *, const struct stop *);
 /* Closes what the program opened and reaps its children; one that does not end soon after its
  * pipes are closed is left to itself. NULL is ignored. */
 void streams_free(struct streams *);

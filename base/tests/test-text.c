@@ -3,6 +3,7 @@
 #include "base/diag.h"
 #include "base/intern.h"
 #include "base/number.h"
+#include "base/origin.h"
 #include "base/tests/memory.h"
 
 #include <float.h>
@@ -187,10 +188,11 @@ static char *printed(const struct diag_list *diags, size_t limit) {
 Test(diag, prints_location_origin_and_message) {
   struct diag_list diags;
   diag_list_init(&diags, &arena);
-  struct source_pos none = {0, 0};
+  const struct source_pos none = {0, 0};
+  const struct origin origin = {.file = "p.nesl", .pos = {2, 5}, .function = ""};
   diag_add(&diags, SEVERITY_ERROR, "a.vcode", (struct source_pos){3, 14}, NULL, "%d is bad", 7);
   diag_add(&diags, SEVERITY_NOTE, NULL, none, NULL, "called from here");
-  diag_add(&diags, SEVERITY_WARNING, "a.vcode", (struct source_pos){8, 1}, "p.nesl:2:5", "odd");
+  diag_add(&diags, SEVERITY_WARNING, "a.vcode", (struct source_pos){8, 1}, &origin, "odd");
   diag_add(&diags, SEVERITY_ERROR, NULL, none, NULL, "no file");
   cr_expect_eq(diags.errors, 2);
   char *text = printed(&diags, 0);

@@ -123,8 +123,10 @@ Test(driver, origins) {
   const struct ir_binding *last = &body->bindings[body->count - 1];
   cr_assert_eq(last->op, OPC_DIV);
   cr_assert_neq(last->origin, 0);
-  cr_expect_str_eq(result->origins[last->origin].location, "test.vcode:5:1");
-  cr_expect_str_eq(result->origins[last->origin].name, "FN");
+  const struct origin *origin = origin_at(&result->origins, last->origin);
+  cr_expect_str_eq(origin->file, "test.vcode");
+  cr_expect_eq(origin->pos.line, 5);
+  cr_expect_str_eq(origin->function, "FN");
   fixture_free(&t);
 }
 
@@ -181,7 +183,7 @@ static void spoil(struct opt *o) {
   }
   o->program->superops = NULL;
   o->program->superop_count = 3;
-  o->program->origin_count = 5;
+  origin_number(&o->program->origins, (struct origin){.file = "spoilt", .function = ""});
   o->stats->folded = 12345;
   arena_alloc(o->arena, 100000);
 }

@@ -36,8 +36,9 @@ Test(parse, nodes_in_the_order_of_closing_parentheses) {
             op->outputs[2] == 10);
   cr_expect(op->nodes[0].pos.line == 2 && op->nodes[0].pos.column == 9);
   cr_expect_eq(op->nodes[0].origin, 0);
-  cr_expect_str_eq(l.program->origins[op->nodes[1].origin].location, "p.nesl:3:1");
-  cr_expect_str_eq(l.program->origins[op->nodes[6].origin].name, "sum");
+  const struct origin *origin = origin_at(&l.program->origins, op->nodes[1].origin);
+  cr_expect(strcmp(origin->file, "p.nesl") == 0 && origin->pos.line == 3);
+  cr_expect_str_eq(origin_at(&l.program->origins, op->nodes[6].origin)->function, "sum");
   unload(&l);
 }
 
@@ -203,7 +204,7 @@ static char *printed(const struct loaded *l, uint32_t k) {
   char *text = NULL;
   size_t length;
   FILE *file = open_memstream(&text, &length);
-  fused_print(l->ops[k], 1, l->program->origins, file);
+  fused_print(l->ops[k], 1, &l->program->origins, file);
   fclose(file);
   return text;
 }
@@ -222,12 +223,12 @@ static void check_round_trip(const char *text, struct widths widths) {
     cr_assert_not_null(b, "%s\n%s", once, first_message(&again));
     cr_expect(superop_same(a, b), "%s", once);
     for (uint32_t i = 0; i < a->node_count && i < b->node_count; i++) {
-      const struct vcode_origin *x = &l.program->origins[a->nodes[i].origin],
-                                *y = &again.program->origins[b->nodes[i].origin];
-      bool located = x->location != NULL && y->location != NULL;
-      cr_expect(a->nodes[i].op == OPC_CONST /* cannot fail */ || x->location == y->location ||
-                    (located && strcmp(x->location, y->location) == 0),
-                "%s", once);
+      const struct origin *x = origin_at(&l.program->origins, a->nodes[i].origin),
+                          *y = origin_at(&again.program->origins, b->nodes[i].origin);
+      const bool same =
+          x == y || (x && y && strcmp(x->file, y->file) == 0 && x->pos.line == y->pos.line &&
+                     x->pos.column == y->pos.column);
+      cr_expect(a->nodes[i].op == OPC_CONST /* cannot fail */ || same, "%s", once);
     }
     char *twice = printed(&again, k);
     cr_expect_str_eq(once, twice);

@@ -28,10 +28,11 @@ Test(fused, origins_of_nodes_are_the_programs) {
   fixture_build(&t, TWO "FUNC M RET FUNC FN {@ p.nesl:7:1 M } FUSED 0 RET");
   const struct superop *const *ops = t.ir->superops;
   cr_assert_eq(t.ir->superop_count, 2);
-  cr_expect_eq(t.ir->origin_count, 3, "an origin that occurs twice is one");
+  cr_expect_eq(t.ir->origins.list.count, 3, "an origin that occurs twice is one");
   uint32_t origin = ops[0]->nodes[0].origin;
-  cr_assert(origin != 0 && origin < t.ir->origin_count);
-  cr_expect_str_eq(t.ir->origins[origin].location, "p.nesl:2:3");
+  cr_assert(origin != 0 && origin < t.ir->origins.list.count);
+  cr_expect_eq(origin_at(&t.ir->origins, origin)->pos.line, 2);
+  cr_expect_eq(origin_at(&t.ir->origins, origin)->pos.column, 3);
   cr_expect_eq(ops[1]->nodes[1].origin, origin);
   cr_expect_eq(ops[1]->nodes[0].origin, 0);
   cr_expect_eq(ops[0]->nodes[0].pos.line, 1);

@@ -51,7 +51,7 @@ struct parser {
   ARRAY(struct ir_function) functions;
   ARRAY(const char *) starts; /* of each function's text */
   ARRAY(struct stack_code) stacks;
-  ARRAY(struct vcode_origin) origins;
+  struct origin_table origins;
   struct ir_program *program;
   const struct name *entry;
 
@@ -95,7 +95,7 @@ static struct source_pos parse_pos(struct parser *p, uint32_t *origin) {
   scanner_expect(s, ":");
   pos.column = scanner_number(s, "a column", UINT32_MAX);
   if (origin && scanner_take(s, "#")) {
-    size_t count = p->origins.count;
+    size_t count = p->origins.list.count;
     *origin = scanner_number(s, "the number of an origin", count > 0 ? (uint32_t)count - 1 : 0);
   }
   return pos;
@@ -466,10 +466,8 @@ static void parse_stack(struct parser *p, const char *start) {
 /* The definitions of superoperators; they may add to the origins. */
 static void parse_superops(struct parser *p) {
   struct scanner *s = &p->scan;
-  struct vcode_program source = {.file = s->file,
-                                 .origins = p->origins.items,
-                                 .origin_count = (uint32_t)p->origins.count,
-                                 .widths = p->program->widths};
+  struct vcode_program source = {
+      .file = s->file, .origins = p->origins, .widths = p->program->widths};
   ARRAY(struct vcode_fused) fused = {0};
   while (scanner_is(s, "fused")) {
     struct token text = scanner_definition(s);
@@ -479,9 +477,22 @@ static void parse_superops(struct parser *p) {
   source.fused = fused.items;
   source.fused_count = (uint32_t)fused.count;
   if (!superops_parse(p->arena, &source, p->program, s->diags)) longjmp(s->failed, 1);
-  p->origins.count = 0;
-  for (uint32_t i = 0; i < p->program->origin_count; i++)
-    *array_push(p->arena, &p->origins) = p->program->origins[i];
+  p->origins = p->program->origins;
+}
+
+/* STRING LINE ":" COLUMN STRING ("inlined" NUMBER)? */
+static void parse_origin(struct parser *p) {
+  struct scanner *s = &p->scan;
+  struct origin origin = {.file = parse_text(p)};
+  origin.pos.line = scanner_number(s, "a line", UINT32_MAX);
+  scanner_expect(s, ":");
+  origin.pos.column = scanner_number(s, "a column", UINT32_MAX);
+  origin.function = parse_text(p);
+  if (scanner_take(s, "inlined")) {
+    const uint32_t most = (uint32_t)p->origins.list.count - 1;
+    origin.inlined_at = scanner_number(s, "the number of an origin", most);
+  }
+  origin_number(&p->origins, origin);
 }
 
 static enum cvl_elem parse_width(struct parser *p, enum cvl_elem narrow, enum cvl_elem wide) {
@@ -511,13 +522,7 @@ static void parse_all(struct parser *p) {
   p->program->widths.float_elem = parse_width(p, CVL_F32, CVL_F64);
   scanner_expect(s, "entry");
   p->entry = parse_name(p);
-  while (scanner_take(s, "origin")) {
-    if (p->origins.count == 0)
-      *array_push(p->arena, &p->origins) = (struct vcode_origin){"", ""};
-    struct vcode_origin origin = {.location = parse_text(p)};
-    origin.name = parse_text(p);
-    *array_push(p->arena, &p->origins) = origin;
-  }
+  while (scanner_take(s, "origin")) parse_origin(p);
   parse_superops(p);
   while (s->token.kind != TOKEN_END) {
     const char *start = s->token.text;
@@ -588,6 +593,7 @@ static struct ir_program *read_text(struct arena *arena, const char *file, const
   p->arena = arena;
   p->program = arena_alloc(arena, sizeof *p->program);
   intern_init(&p->names, arena);
+  origin_table_init(&p->origins, arena, NULL);
   scanner_begin(&p->scan, arena, file, text, length, diags);
   if (setjmp(p->scan.failed)) return NULL;
   parse_all(p);

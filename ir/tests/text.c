@@ -11,6 +11,7 @@ static const char *const programs[] = {
     "FUNC M CONST CHAR \"a\\b\n\xff\" CONST CHAR \"\" CONST INT () CONST SEGDES (2 0) RET",
     "FUNC M CONST BOOL T CONST INT 1 CONST INT 2 ASSERT \"why not\" RET",
     "FUNC M {@ p.nesl:3:4 G } CONST INT 1 {@ p.nesl:4:1 } NOT INT RET",
+    "FUNC M {@ p.nesl:3:4 G|q.nesl:1:2|p.nesl:9:9 } CONST INT 1 RET",
     "FUNC M CONST BOOL T IF EXIT ELSE CALL L ENDIF RET FUNC L CALL L RET",
     "FUNC M CONST BOOL T IF CONST INT 1 ENDIF CALL FN RET FUNC FN {@ a:1:1 } CONST CHAR "
     "\"RET\" "

@@ -56,8 +56,10 @@ static bool same_argument(const struct vcode_instruction *a,
 static bool same_origin(const struct vcode_program *a, uint32_t i,
                         const struct vcode_program *b, uint32_t j) {
   if (i == 0 || j == 0) return i == j;
-  return strcmp(a->origins[i].location, b->origins[j].location) == 0 &&
-         strcmp(a->origins[i].name, b->origins[j].name) == 0;
+  const struct origin *x = origin_at(&a->origins, i), *y = origin_at(&b->origins, j);
+  return strcmp(x->file, y->file) == 0 && x->pos.line == y->pos.line &&
+         x->pos.column == y->pos.column && strcmp(x->function, y->function) == 0 &&
+         same_origin(a, x->inlined_at, b, y->inlined_at);
 }
 
 static const char *function_difference(const struct vcode_program *p,

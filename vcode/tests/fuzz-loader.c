@@ -34,9 +34,10 @@ static void check_printed(struct arena *arena, const struct vcode_program *progr
   size_t length = 0;
   FILE *file = open_memstream(&text, &length);
   if (file == NULL) return;
-  fused_print(op, 1, program->origins, file);
+  fused_print(op, 1, &program->origins, file);
   fclose(file);
   struct vcode_program again = *program;
+  origin_table_init(&again.origins, arena, &program->origins);
   struct vcode_fused *fused = arena_alloc(arena, (op->number + 1) * sizeof *fused);
   fused[op->number] =
       (struct vcode_fused){"printed", {1, 1}, arena_copy(arena, text, length), length};
@@ -48,6 +49,7 @@ static void check_printed(struct arena *arena, const struct vcode_program *progr
 
 static void check_fused(struct arena *arena, const struct vcode_program *parsed) {
   struct vcode_program program = *parsed;
+  origin_table_init(&program.origins, arena, &parsed->origins);
   struct diag_list diags;
   diag_list_init(&diags, arena);
   for (uint32_t k = 0; k < program.fused_count; k++) {

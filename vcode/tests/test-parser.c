@@ -79,8 +79,15 @@ Test(parser, literals_of_64_bits_only_where_int_has_them) {
 
 /* ---- origins ---- */
 
-static const struct vcode_origin *origin_of(const struct parsed *p, uint32_t f, uint32_t i) {
-  return &p->program->origins[p->program->functions[f].code[i].origin];
+static const struct origin *origin_of(const struct parsed *p, uint32_t f, uint32_t i) {
+  return origin_at(&p->program->origins, p->program->functions[f].code[i].origin);
+}
+
+static void expect_location(const struct origin *o, const char *file, uint32_t line,
+                            uint32_t column) {
+  cr_expect_str_eq(o->file, file);
+  cr_expect_eq(o->pos.line, line);
+  cr_expect_eq(o->pos.column, column);
 }
 
 Test(parser, origins_last_until_the_next_or_the_end_of_the_function) {
@@ -91,18 +98,36 @@ Test(parser, origins_last_until_the_next_or_the_end_of_the_function) {
   parse_bytes_as(&p, text, strlen(text), classic);
   cr_assert_not_null(p.program);
   cr_expect_eq(p.program->functions[0].code[0].origin, 0);
-  cr_expect_str_eq(origin_of(&p, 0, 1)->location, "p.nesl:3:14");
-  cr_expect_str_eq(origin_of(&p, 0, 2)->name, "f");
-  cr_expect_str_eq(origin_of(&p, 0, 3)->location, "p.nesl:4:1");
-  cr_expect_str_eq(origin_of(&p, 0, 3)->name, "");
+  expect_location(origin_of(&p, 0, 1), "p.nesl", 3, 14);
+  cr_expect_str_eq(origin_of(&p, 0, 2)->function, "f");
+  expect_location(origin_of(&p, 0, 3), "p.nesl", 4, 1);
+  cr_expect_str_eq(origin_of(&p, 0, 3)->function, "");
   cr_expect_eq(p.program->functions[1].code[0].origin, 0);
   parsed_free(&p);
 }
 
+Test(parser, an_origin_lists_the_calls_it_was_inlined_at) {
+  static const char text[] = "FUNC P {@ p.nesl:3:14 f|p.nesl:20:1|q.nesl:7:5 } CONST INT 1\n"
+                             "{@ p.nesl:4:1 |q.nesl:7:5 } CONST INT 2 RET";
+  struct parsed p;
+  parse_bytes_as(&p, text, strlen(text), classic);
+  cr_assert_not_null(p.program);
+  const struct origin_table *t = &p.program->origins;
+  const struct origin *f = origin_of(&p, 0, 0), *unnamed = origin_of(&p, 0, 1);
+  expect_location(f, "p.nesl", 3, 14);
+  cr_expect_str_eq(f->function, "f");
+  const struct origin *inner = origin_at(t, f->inlined_at);
+  expect_location(inner, "p.nesl", 20, 1);
+  expect_location(origin_at(t, inner->inlined_at), "q.nesl", 7, 5);
+  cr_expect_str_eq(unnamed->function, "");
+  cr_expect_eq(unnamed->inlined_at, inner->inlined_at, "one number for equal origins");
+  parsed_free(&p);
+}
+
 Test(parser, malformed_origins_are_comments) {
-  static const char *const malformed[] = {"{@}",         "{@ f:1 x }", "{@ f:1: x }",
-                                          "{@ f::3 x }", "{@ :1:2 }",  "{@ f:a:2 }",
-                                          "{ @ f:1:2 }"};
+  static const char *const malformed[] = {
+      "{@}",        "{@ f:1 x }",  "{@ f:1: x }",  "{@ f::3 x }",      "{@ :1:2 }",
+      "{@ f:a:2 }", "{ @ f:1:2 }", "{@ f:1:2 x|}", "{@ f:1:2 x|g:1 }", "{@ f:1:4294967296 }"};
   for (size_t i = 0; i < sizeof malformed / sizeof malformed[0]; i++) {
     char text[128];
     snprintf(text, sizeof text, "FUNC P {@ a:1:1 f} CONST INT 1 RET FUNC G %s CONST INT 1 RET",

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct machine_options quiet_options(void) {
+struct machine_options test_options(void) {
   struct machine_options options = machine_default_options();
   options.backend = &cvl_oracle_backend;
   options.threads = 2;
@@ -83,9 +83,9 @@ static struct ran run(const char *text, const char *input, struct machine_option
   struct diag_list diags;
   diag_list_init(&diags, &arena);
   load_and_run_guarded(&ran, text, &options, let_form, &arena, &diags);
-  FILE *told = collect(&ran.diags, &diags_size);
-  diag_print(&diags, "test", 0, told);
-  fclose(told);
+  FILE *stream = collect(&ran.diags, &diags_size);
+  diag_print(&diags, "test", 0, stream);
+  fclose(stream);
   ran.errors = diags.errors;
   arena_free(&arena);
   ran.leaked = heap.live != 0;
@@ -121,7 +121,7 @@ bool printed(const struct ran *ran, const char *expected) {
 
 void expect_printed(const char *text, const char *expected) {
   for (int checked = 0; checked < 2; checked++) {
-    struct machine_options options = quiet_options();
+    struct machine_options options = test_options();
     options.checked = checked;
     struct ran ran = run_text(text, options);
     cr_expect(printed(&ran, expected), "%s%s", ran.out, ran.diags);

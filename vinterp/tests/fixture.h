@@ -16,7 +16,7 @@ struct ran {
 };
 
 /* The options tests start from: oracle back end, two threads, 1 GiB. */
-struct machine_options quiet_options(void);
+struct machine_options test_options(void);
 
 /* Parses, builds and runs text as "test.vcode", with an empty standard input. */
 struct ran run_text(const char *text, struct machine_options);

@@ -25,7 +25,7 @@ const struct program programs[] = {
      "( T )\n( 1 )\n( 2.00000000000000e+00 )\n"},
     {"a result twice", "FUNC MAIN CONST INT (4 5) CALL TWICE RET FUNC TWICE COPY 1 0 RET",
      "( 4 5 )\n( 4 5 )\n"},
-    {"one operand twice, in place or not",
+    {"one operand twice, reused or not",
      "FUNC MAIN CONST INT (3 0 1 2) COPY 1 0 CONST SEGDES 4 COPY 1 0 BPERMUTE INT "
      "CONST INT (1 2) COPY 1 0 + INT CONST INT 4 COPY 1 0 * INT RET",
      "( 2 3 0 1 )\n( 2 4 )\n( 16 )\n"},

@@ -13,7 +13,7 @@ struct program {
 /* Line 1 makes the operands, line 2 is the instruction at fault. */
 struct faulty {
   const char *text;
-  const char *told[6]; /* in this order */
+  const char *words[6]; /* in this order */
 };
 
 extern const struct program programs[];

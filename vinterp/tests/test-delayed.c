@@ -1,5 +1,5 @@
 /* test-delayed.c - the machine on a back end that does everything late: the same results, and
- * faults found long after they happened are told with the place and the calls of their own
+ * faults found long after they happened are reported with the source location and the calls of their own
  * time.
  */
 #include "cvl/delayed.h"
@@ -16,7 +16,7 @@ enum { SEEDS = 20 };
 static struct cvl_backend table;
 
 static struct machine_options delayed_options(int seed, bool checked) {
-  struct machine_options options = quiet_options();
+  struct machine_options options = test_options();
   options.backend = delayed_oracle(&table);
   options.device = seed;
   options.checked = checked;
@@ -34,11 +34,11 @@ Test(delayed, programs_print_what_they_should) {
   }
 }
 
-Test(delayed, faults_are_told_as_if_found_at_once) {
+Test(delayed, faults_are_reported_as_if_found_at_once) {
   for (int seed = 0; seed < SEEDS; seed++) {
     for (size_t k = 0; k < fault_count; k++) {
       struct ran ran = run_text(faults[k].text, delayed_options(seed, seed % 2));
-      cr_expect(failed_with(&ran, faults[k].told), "seed %d: %s\ntold: %s", seed,
+      cr_expect(failed_with(&ran, faults[k].words), "seed %d: %s\nreported: %s", seed,
                 faults[k].text, ran.diags);
       ran_free(&ran);
     }
@@ -54,15 +54,15 @@ Test(delayed, the_trace_is_that_of_the_fault) {
       "+ INT ENDIF RET\n"
       "FUNC INNER CONST INT 14 - INT CONST SEGDES 2 DIST INT CALL DIVIDE CALL DIVIDE RET\n"
       "FUNC DIVIDE CONST INT (5 5) CPOP 1 1\n/ INT CONST INT (1 1) + INT RET\n";
-  static const char *const told[] = {
+  static const char *const words[] = {
       "test.vcode:7:1: error: / INT: division by zero at element 0",
       "DIVIDE, called from INNER at test.vcode:5:55\n",
       "INNER, called from LOOP at test.vcode:3:10\n",
       "LOOP, called from LOOP at test.vcode:3:",
       "LOOP, called from MAIN at test.vcode:1:",
       NULL};
-  struct ran prompt = run_text(text, quiet_options());
-  cr_expect(failed_with(&prompt, told), "%s", prompt.diags);
+  struct ran prompt = run_text(text, test_options());
+  cr_expect(failed_with(&prompt, words), "%s", prompt.diags);
   for (int seed = 0; seed < SEEDS; seed++) {
     struct ran ran = run_text(text, delayed_options(seed, seed % 2));
     cr_expect_str_eq(ran.diags, prompt.diags, "seed %d", seed);
@@ -71,16 +71,16 @@ Test(delayed, the_trace_is_that_of_the_fault) {
   ran_free(&prompt);
 }
 
-/* Of several faults the first in program order is told, although the machine itself finds the
+/* Of several faults the first in program order is reported, although the machine itself finds the
  * second at once. */
 Test(delayed, an_earlier_fault_comes_first) {
-  static const char *const told[] = {
+  static const char *const words[] = {
       "test.vcode:2:1: error: / INT: division by zero at element 1", NULL};
   for (int seed = 0; seed < SEEDS; seed++) {
     struct ran ran = run_text("FUNC MAIN CONST INT (1 2) CONST INT (1 0)\n/ INT\n"
                               "CONST INT (1 2 3) CONST INT (1 2) + INT RET",
                               delayed_options(seed, seed % 2));
-    cr_expect(failed_with(&ran, told), "seed %d: %s", seed, ran.diags);
+    cr_expect(failed_with(&ran, words), "seed %d: %s", seed, ran.diags);
     ran_free(&ran);
   }
 }
@@ -108,11 +108,11 @@ Test(delayed, the_history_may_overflow) {
 }
 
 Test(delayed, an_exit_waits_for_faults) {
-  static const char *const told[] = {":1:", "division by zero at element 1", NULL};
+  static const char *const words[] = {":1:", "division by zero at element 1", NULL};
   for (int seed = 0; seed < SEEDS; seed++) {
     struct ran ran = run_text("FUNC MAIN CONST INT (1 2) CONST INT (1 0) / INT EXIT RET",
                               delayed_options(seed, seed % 2));
-    cr_expect(failed_with(&ran, told), "seed %d: %s", seed, ran.diags);
+    cr_expect(failed_with(&ran, words), "seed %d: %s", seed, ran.diags);
     ran_free(&ran);
   }
 }

@@ -1,4 +1,4 @@
-/* test-faults.c - what a user is told when a program fails: place, values, calls. */
+/* test-faults.c - what a user reads when a program fails: source location, values, calls. */
 #include "vinterp/tests/fixture.h"
 #include "vinterp/tests/programs.h"
 #include <criterion/criterion.h>
@@ -7,24 +7,25 @@
 
 static void expect_fault(const struct faulty *f, struct machine_options options) {
   struct ran ran = run_text(f->text, options);
-  cr_expect(failed_with(&ran, f->told), "%s\ntold: %sprinted: %s", f->text, ran.diags, ran.out);
+  cr_expect(failed_with(&ran, f->words), "%s\ntold: %sprinted: %s", f->text, ran.diags,
+            ran.out);
   cr_expect_not(ran.leaked);
   ran_free(&ran);
 }
 
-Test(faults, typed_and_checked_tell_the_same) {
+Test(faults, typed_and_checked_report_the_same) {
   for (size_t k = 0; k < fault_count; k++) {
-    struct machine_options options = quiet_options();
+    struct machine_options options = test_options();
     expect_fault(&faults[k], options);
     options.checked = true;
     expect_fault(&faults[k], options);
   }
 }
 
-Test(faults, without_stack_code_the_same_is_told) {
+Test(faults, without_stack_code_the_same_is_reported) {
   for (size_t k = 0; k < fault_count; k++) {
-    struct ran ran = run_let_form(faults[k].text, quiet_options());
-    cr_expect(failed_with(&ran, faults[k].told), "%s\ntold: %sprinted: %s", faults[k].text,
+    struct ran ran = run_let_form(faults[k].text, test_options());
+    cr_expect(failed_with(&ran, faults[k].words), "%s\ntold: %sprinted: %s", faults[k].text,
               ran.diags, ran.out);
     cr_expect_not(ran.leaked);
     ran_free(&ran);
@@ -32,24 +33,24 @@ Test(faults, without_stack_code_the_same_is_told) {
 }
 
 /* Stack code calls a function whose own stack code is gone. Its last function is typed. */
-Test(faults, arguments_that_do_not_fit_a_let_form_are_told_at_the_call) {
+Test(faults, arguments_that_do_not_fit_a_let_form_are_reported_at_the_call) {
   static const struct faulty f = {
       "FUNC MAIN CONST INT 1 CONST BOOL T IF CONST FLOAT 2.0\nCALL ADD ELSE ENDIF RET\n"
       "FUNC ADD + INT RET",
       {":2:1: error: CALL: the stack does not hold what ADD takes"}};
-  struct ran ran = run_let_form(f.text, quiet_options());
-  cr_expect(failed_with(&ran, f.told), "%s", ran.diags);
+  struct ran ran = run_let_form(f.text, test_options());
+  cr_expect(failed_with(&ran, f.words), "%s", ran.diags);
   ran_free(&ran);
   ran =
       run_let_form("FUNC MAIN CONST INT 1 CONST BOOL T IF CONST INT 2 CALL ADD ELSE ENDIF RET\n"
                    "FUNC ADD + INT RET",
-                   quiet_options());
+                   test_options());
   cr_expect(printed(&ran, "( 3 )\n"), "%s%s", ran.out, ran.diags);
   ran_free(&ran);
 }
 
 /* Violations of kinds and of the stack's depth, on a path that the loader cannot be sure of:
- * told when it is reached, by the stack interpreter. */
+ * reported when it is reached, by the stack interpreter. */
 static const struct faulty violations[] = {
     {"FUNC MAIN CONST BOOL T CALL G RET FUNC G IF CONST INT 1 CONST FLOAT 1.0\n+ INT "
      "ELSE CONST INT 1 ENDIF RET",
@@ -66,9 +67,9 @@ static const struct faulty violations[] = {
      {":2:1: error: WRITE FLOAT: operand 0 is INT, not FLOAT"}},
 };
 
-Test(faults, violations_are_told_where_they_happen) {
+Test(faults, violations_are_reported_where_they_happen) {
   for (size_t k = 0; k < sizeof violations / sizeof violations[0]; k++) {
-    struct machine_options options = quiet_options();
+    struct machine_options options = test_options();
     expect_fault(&violations[k], options);
     options.checked = true;
     expect_fault(&violations[k], options);
@@ -76,19 +77,19 @@ Test(faults, violations_are_told_where_they_happen) {
 }
 
 /* Stack code calls a function with arguments of other kinds than it was inferred for: the error
- * is told inside it. */
+ * is reported inside it. */
 Test(faults, arguments_of_other_kinds_run_as_stack_code) {
   static const struct faulty f = {
       "FUNC MAIN CONST INT 1 CONST BOOL T IF CONST FLOAT 2.0 CALL ADD ELSE ENDIF RET\n"
       "FUNC ADD + INT RET",
       {":2:10: error: + INT: operand 1 is FLOAT, not INT", "ADD, called from MAIN"}};
-  expect_fault(&f, quiet_options());
+  expect_fault(&f, test_options());
 }
 
 Test(faults, output_before_a_fault_stays_and_results_do_not_come) {
   struct ran ran = run_text("FUNC MAIN CONST INT 5 CONST CHAR \"before\" WRITE CHAR POP 2 0 "
                             "CONST INT (1 1) CONST INT (0 1) / INT RET",
-                            quiet_options());
+                            test_options());
   cr_expect_eq(ran.outcome, MACHINE_ERROR);
   cr_expect_str_eq(ran.err, "before");
   cr_expect_str_eq(ran.out, "");
@@ -102,8 +103,8 @@ Test(faults, long_traces_are_shortened) {
       "CALL DOWN ENDIF RET",
       {":2:", "/ INT: division by zero", "DOWN, called from DOWN", "... 86 more calls ...",
        "DOWN, called from MAIN"}};
-  expect_fault(&f, quiet_options());
-  struct ran ran = run_text(f.text, quiet_options());
+  expect_fault(&f, test_options());
+  struct ran ran = run_text(f.text, test_options());
   size_t lines = 0;
   for (const char *at = ran.diags; (at = strchr(at, '\n')); at++) lines++;
   cr_expect_eq(lines, 1 + 10 + 1 + 5, "%s", ran.diags);
@@ -115,5 +116,5 @@ Test(faults, origins_come_first) {
       "FUNC MAIN {@ prog.nesl:7:3 top } CONST INT 1 CONST INT 0\n"
       "/ INT RET",
       {"prog.nesl:7:3: error: / INT: division by zero", "test.vcode:2:1"}};
-  expect_fault(&f, quiet_options());
+  expect_fault(&f, test_options());
 }

@@ -26,7 +26,7 @@ static struct cvl_kernel *decline(struct cvl_context *context, const struct supe
 enum { ONE_PASS, DECLINING, DELAYED, WAYS = DELAYED + SEEDS };
 
 static struct machine_options way(int k, bool checked) {
-  struct machine_options options = quiet_options();
+  struct machine_options options = test_options();
   options.checked = checked;
   if (k == DECLINING) {
     declining = cvl_oracle_backend;
@@ -65,7 +65,7 @@ static const struct {
     {"FUNC MAIN CONST INT (1 2 3 4) CONST BOOL (T F T T) CONST INT (3 1) MAKE_SEGDES FUSED 1 "
      "RET",
      "( 14 16 )\n( 1 9 16 )\n[ 2 1 ]\n"},
-    /* sizes that only execution tells */
+    /* sizes that are known only when it is executed */
     {"FUNC MAIN CONST INT (1 2 3 4) CONST BOOL (T F T T) CONST SEGDES 4 PACK INT "
      "COPY 1 1 I_TO_B CPOP 1 1 FUSED 1 RET",
      "( 26 )\n( 1 9 16 )\n[ 3 ]\n"},
@@ -135,7 +135,7 @@ Test(fused, loops) {
 
 /* A back end that is asked for a pass, and the library that does without. */
 Test(fused, endless_loops) {
-  static const char *const late_told[] = {"the time limit of 0.05 seconds is over", NULL};
+  static const char *const late_report[] = {"the time limit of 0.05 seconds is over", NULL};
   static const char text[] = LOOPS "FUNC MAIN CONST INT (1 2 3) FUSED 1 RET";
   for (int k = ONE_PASS; k <= DECLINING; k++) {
     struct machine_options options = way(k, false);
@@ -143,7 +143,7 @@ Test(fused, endless_loops) {
     stop_begin(&stop, 0.05);
     options.stop = &stop;
     struct ran ran = run_text(text, options);
-    cr_expect(failed_with(&ran, late_told), "way %d: %s", k, ran.diags);
+    cr_expect(failed_with(&ran, late_report), "way %d: %s", k, ran.diags);
     cr_expect_not(ran.leaked);
     ran_free(&ran);
     const atomic_int interrupt = SIGINT;
@@ -159,7 +159,7 @@ Test(fused, endless_loops) {
 /* ---- errors ---- */
 
 static const struct {
-  const char *text, *told[6];
+  const char *text, *words[6];
 } faults[] = {
     {"FUNC MAIN CONST INT (1 2 3) CONST INT (4 0 0)\nFUSED 0 RET",
      {"test.vcode:1:37: error: / INT: division by zero at element 1",
@@ -196,7 +196,7 @@ Test(fused, errors_are_those_of_the_nodes) {
       char text[2000];
       snprintf(text, sizeof text, "%s%s", DEFINITIONS, faults[f].text);
       struct ran ran = run_text(text, way(k / 2, k % 2));
-      cr_expect(failed_with(&ran, faults[f].told), "way %d: %s\ntold: %s", k, faults[f].text,
+      cr_expect(failed_with(&ran, faults[f].words), "way %d: %s\ntold: %s", k, faults[f].text,
                 ran.diags);
       cr_expect_not(ran.leaked, "way %d: %s", k, faults[f].text);
       ran_free(&ran);
@@ -204,20 +204,20 @@ Test(fused, errors_are_those_of_the_nodes) {
   }
 }
 
-/* Of a fault in a superoperator and one before it, the one before is told. */
+/* Of a fault in a superoperator and one before it, the one before is reported. */
 Test(fused, an_earlier_fault_comes_first) {
-  static const char *const told[] = {"test.vcode:17:1: error: / INT: division by zero", NULL};
+  static const char *const words[] = {"test.vcode:17:1: error: / INT: division by zero", NULL};
   for (int k = 0; k < 2 * WAYS; k++) {
     struct ran ran = run_text(DEFINITIONS "FUNC MAIN CONST INT (1 2) CONST INT (0 0)\n/ INT\n"
                                           "CONST INT (1 2) CONST INT (0 1) FUSED 0 RET",
                               way(k / 2, k % 2));
-    cr_expect(failed_with(&ran, told), "way %d: %s", k, ran.diags);
+    cr_expect(failed_with(&ran, words), "way %d: %s", k, ran.diags);
     ran_free(&ran);
   }
 }
 
 Test(fused, kinds_are_checked_in_stack_code) {
-  static const char *const told[] = {":17:1: error: FUSED: operand 1 is FLOAT, not INT", NULL};
+  static const char *const words[] = {":17:1: error: FUSED: operand 1 is FLOAT, not INT", NULL};
   static const char *const few[] = {":17:1: error: FUSED: needs 2 items, the stack has 1",
                                     NULL};
   for (int checked = 0; checked < 2; checked++) {
@@ -225,7 +225,7 @@ Test(fused, kinds_are_checked_in_stack_code) {
         run_text(DEFINITIONS "FUNC MAIN CONST BOOL T IF CONST INT 1 CONST FLOAT 1.0\n"
                              "FUSED 0 ELSE CONST INT 1 ENDIF RET",
                  way(ONE_PASS, checked));
-    cr_expect(failed_with(&ran, told), "%s", ran.diags);
+    cr_expect(failed_with(&ran, words), "%s", ran.diags);
     ran_free(&ran);
     ran = run_text(DEFINITIONS "FUNC MAIN CONST BOOL T IF CONST INT 1\n"
                                "FUSED 0 ELSE CONST INT 1 ENDIF RET",
@@ -262,7 +262,7 @@ Test(fused, operands_are_handed_over_at_their_last_use) {
   for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
     char text[2000];
     snprintf(text, sizeof text, "%sFUNC MAIN %s RET", DEFINITIONS, cases[k].text);
-    struct machine_options options = quiet_options();
+    struct machine_options options = test_options();
     options.backend = &noting;
     struct ran ran = run_text(text, options);
     cr_expect_eq(ran.outcome, MACHINE_DONE, "%s", ran.diags);

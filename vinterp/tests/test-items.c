@@ -53,7 +53,7 @@ static const struct widths all_widths[] = {{CVL_I64, CVL_F64}, {CVL_I32, CVL_F32
 
 Test(items, results_are_host_data) {
   for (size_t w = 0; w < 2; w++) {
-    struct machine_options options = quiet_options();
+    struct machine_options options = test_options();
     options.widths = all_widths[w];
     struct evaluation e;
     evaluate(
@@ -88,7 +88,7 @@ Test(items, arguments_are_on_the_stack) {
       {.kind = MACHINE_INT, .length = 3, .as.ints = ints},
       {.kind = MACHINE_SEGDES, .length = 3, .as.ints = lengths}};
   for (size_t k = 0; k < 4; k++) {
-    struct machine_options options = quiet_options();
+    struct machine_options options = test_options();
     options.widths = all_widths[k % 2];
     options.checked = k / 2;
     struct evaluation e;
@@ -121,21 +121,21 @@ static void expect_bad(const char *text, struct machine_options options,
 Test(items, bad_arguments_are_errors) {
   static const int64_t large[] = {INT64_C(1) << 40}, lengths[] = {3, -1};
   static const int64_t huge[] = {INT64_MAX, 1};
-  struct machine_options narrow = quiet_options();
+  struct machine_options narrow = test_options();
   narrow.widths = all_widths[1];
   struct machine_item item = {.kind = MACHINE_INT, .length = 1, .as.ints = large};
   expect_bad("FUNC MAIN RET FUNC FN CONST INT 1 + INT RET", narrow, item, "does not fit");
-  expect_bad("FUNC MAIN RET FUNC FN NOT BOOL RET", quiet_options(), item, "");
-  expect_bad("FUNC MAIN RET FUNC FN + INT RET", quiet_options(), item, "");
+  expect_bad("FUNC MAIN RET FUNC FN NOT BOOL RET", test_options(), item, "");
+  expect_bad("FUNC MAIN RET FUNC FN + INT RET", test_options(), item, "");
   item = (struct machine_item){.kind = MACHINE_SEGDES, .length = 2, .as.ints = lengths};
-  expect_bad("FUNC MAIN RET FUNC FN LENGTHS RET", quiet_options(), item, "bad length -1");
+  expect_bad("FUNC MAIN RET FUNC FN LENGTHS RET", test_options(), item, "bad length -1");
   item.as.ints = huge;
-  expect_bad("FUNC MAIN RET FUNC FN LENGTHS RET", quiet_options(), item, "bad length 1");
+  expect_bad("FUNC MAIN RET FUNC FN LENGTHS RET", test_options(), item, "bad length 1");
 }
 
 Test(items, a_pair_is_no_result) {
   struct evaluation e;
-  evaluate(&e, "FUNC MAIN CONST INT (1 2) CONST INT 1 CONST INT 2 PAIR RET", quiet_options(),
+  evaluate(&e, "FUNC MAIN CONST INT (1 2) CONST INT 1 CONST INT 2 PAIR RET", test_options(),
            NULL, 0);
   cr_expect_eq(e.outcome, MACHINE_ERROR);
   cr_expect_eq(e.results.count, 0);
@@ -148,7 +148,7 @@ Test(items, a_failure_is_known_by_its_parts) {
   evaluate(&e,
            "FUNC MAIN {@ prog.nesl:12:3 search } CONST BOOL (T F) CONST INT (1 7) CONST INT "
            "(2 3) ASSERT \"Out of bounds.\" CONST INT 1 RET",
-           quiet_options(), NULL, 0);
+           test_options(), NULL, 0);
   cr_assert_eq(e.outcome, MACHINE_ERROR);
   const struct machine_failure *f = machine_failure(e.machine);
   cr_expect_eq(f->cause, MACHINE_CAUSE_ASSERT);
@@ -157,11 +157,15 @@ Test(items, a_failure_is_known_by_its_parts) {
   cr_expect_eq(f->value, 7);
   cr_expect_eq(f->limit, 3);
   cr_expect_eq(f->position, 1);
-  cr_expect_str_eq(f->place, "prog.nesl:12:3");
-  cr_expect_str_eq(f->function, "search");
+  const struct origin *origin = origin_at(&e.program->origins, f->origin);
+  cr_assert_not_null(origin);
+  cr_expect_str_eq(origin->file, "prog.nesl");
+  cr_expect_eq(origin->pos.line, 12);
+  cr_expect_eq(origin->pos.column, 3);
+  cr_expect_str_eq(origin->function, "search");
   end(&e);
 
-  struct machine_options options = quiet_options();
+  struct machine_options options = test_options();
   options.max_depth = 100;
   evaluate(&e, "FUNC MAIN CALL DOWN RET FUNC DOWN CONST BOOL F IF ELSE CALL DOWN ENDIF RET",
            options, NULL, 0);
@@ -169,11 +173,11 @@ Test(items, a_failure_is_known_by_its_parts) {
   cr_expect_eq(machine_failure(e.machine)->cause, MACHINE_CAUSE_LIMIT);
   end(&e);
 
-  evaluate(&e, "FUNC MAIN CONST INT 1 CONST INT 0 / INT RET", quiet_options(), NULL, 0);
+  evaluate(&e, "FUNC MAIN CONST INT 1 CONST INT 0 / INT RET", test_options(), NULL, 0);
   cr_expect_eq(e.outcome, MACHINE_ERROR);
   f = machine_failure(e.machine);
   cr_expect_eq(f->cause, MACHINE_CAUSE_OPERATION);
-  cr_expect_null(f->place);
+  cr_expect_eq(f->origin, 0);
   cr_expect_str_eq(message(&e) + f->instruction, "division by zero at element 0");
   end(&e);
 }
@@ -185,7 +189,7 @@ Test(items, failing_allocations) {
   enum { ENOUGH = 200 };
   unsigned failed = 0, done = 0;
   for (uint64_t n = 1; n <= ENOUGH; n++) {
-    struct machine_options options = quiet_options();
+    struct machine_options options = test_options();
     options.widths = all_widths[n / 2 % 2];
     options.fail_allocation = n;
     struct evaluation e;

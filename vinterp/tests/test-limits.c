@@ -15,39 +15,39 @@ Test(limits, recursion_of_200000_calls) {
 }
 
 Test(limits, recursion_too_deep) {
-  static const char *const told[] = {
+  static const char *const words[] = {
       "test.vcode:3:1: error: CALL: more than 1000 calls are open", "test.vcode:3:1",
       "... 984 more calls ...", "DOWN, called from MAIN", NULL};
   for (int checked = 0; checked < 2; checked++) {
-    struct machine_options options = quiet_options();
+    struct machine_options options = test_options();
     options.checked = checked;
     options.max_depth = 1000;
     struct ran ran = run_text(count_down, options);
-    cr_expect(failed_with(&ran, told), "%s", ran.diags);
+    cr_expect(failed_with(&ran, words), "%s", ran.diags);
     ran_free(&ran);
   }
 }
 
 Test(limits, runaway_recursion_runs_into_memory_or_depth) {
-  struct machine_options options = quiet_options();
+  struct machine_options options = test_options();
   options.memory_limit = 1 << 24;
-  static const char *const told[] = {"test.vcode:2:", "CALL: out of memory", "more calls",
-                                     NULL};
+  static const char *const words[] = {"test.vcode:2:", "CALL: out of memory", "more calls",
+                                      NULL};
   struct ran ran =
       run_text("FUNC MAIN CONST INT 1 CALL G RET\nFUNC G COPY 1 0 CALL G RET", options);
   /* G never returns: it may also be run as stack code. */
-  cr_expect(failed_with(&ran, told), "%s", ran.diags);
+  cr_expect(failed_with(&ran, words), "%s", ran.diags);
   ran_free(&ran);
 }
 
 Test(limits, vectors_beyond_memory) {
-  static const char *const told[] = {"test.vcode:2:1: error: INDEX: out of memory",
-                                     "for vectors", NULL};
-  struct machine_options options = quiet_options();
+  static const char *const words[] = {"test.vcode:2:1: error: INDEX: out of memory",
+                                      "for vectors", NULL};
+  struct machine_options options = test_options();
   options.memory_limit = 1 << 20;
   struct ran ran =
       run_text("FUNC MAIN CONST INT 0 CONST INT 1 CONST SEGDES 1000000\nINDEX RET", options);
-  cr_expect(failed_with(&ran, told), "%s", ran.diags);
+  cr_expect(failed_with(&ran, words), "%s", ran.diags);
   ran_free(&ran);
 }
 
@@ -59,21 +59,22 @@ static const char endless[] =
     "FUNC TREE CALL TICK CALL TICK CALL TICK RET";
 
 Test(limits, time) {
-  static const char *const told[] = {"error: ", "the time limit of 0.05 seconds is over", NULL};
-  struct machine_options options = quiet_options();
+  static const char *const words[] = {"error: ", "the time limit of 0.05 seconds is over",
+                                      NULL};
+  struct machine_options options = test_options();
   struct stop stop = {.signal = NULL};
   stop_begin(&stop, 0.05);
   options.stop = &stop;
   options.max_depth = UINT64_C(1) << 40;
   struct ran ran = run_text(endless, options);
-  cr_expect(failed_with(&ran, told), "%s", ran.diags);
+  cr_expect(failed_with(&ran, words), "%s", ran.diags);
   ran_free(&ran);
 }
 
 Test(limits, interrupt) {
   const atomic_int interrupt = SIGINT;
   const struct stop stop = {.signal = &interrupt};
-  struct machine_options options = quiet_options();
+  struct machine_options options = test_options();
   options.stop = &stop;
   struct ran ran = run_text(endless, options);
   cr_expect_eq(ran.outcome, MACHINE_INTERRUPTED);
@@ -86,14 +87,14 @@ Test(limits, pairs_nested_deeply_are_freed) {
   struct ran ran = run_text("FUNC MAIN CONST INT 300000 CONST INT 0 CALL GROW POP 1 0 RET "
                             "FUNC GROW COPY 1 1 CONST INT 0 = INT IF POP 1 1 ELSE CPOP 1 1 "
                             "CONST INT 1 - INT CPOP 1 1 CONST BOOL T PAIR CALL GROW ENDIF RET",
-                            quiet_options());
+                            test_options());
   cr_expect(printed(&ran, ""), "%s%s", ran.out, ran.diags);
   ran_free(&ran);
 }
 
 /* Results that do not fit into memory at once are printed whole all the same. */
 Test(limits, results_beyond_memory) {
-  struct machine_options options = quiet_options();
+  struct machine_options options = test_options();
   options.memory_limit = 1 << 24;
   struct ran ran =
       run_text("FUNC MAIN CONST INT 0 CONST INT 1 CONST SEGDES 300000 INDEX RET", options);

@@ -16,14 +16,14 @@ static void expect(const struct program *p, struct machine_options options, cons
 Test(machine, programs_print_what_they_should) {
   for (size_t k = 0; k < program_count; k++) {
     if (programs[k].expected)
-      expect(&programs[k], quiet_options(), "typed", programs[k].expected);
+      expect(&programs[k], test_options(), "typed", programs[k].expected);
   }
 }
 
 Test(machine, checked_execution_agrees) {
   for (size_t k = 0; k < program_count; k++) {
-    struct ran typed = run_text(programs[k].text, quiet_options());
-    struct machine_options options = quiet_options();
+    struct ran typed = run_text(programs[k].text, test_options());
+    struct machine_options options = test_options();
     options.checked = true;
     struct ran checked = run_text(programs[k].text, options);
     cr_expect_str_eq(typed.out, checked.out, "%s", programs[k].name);
@@ -37,7 +37,7 @@ Test(machine, checked_execution_agrees) {
  */
 Test(machine, typed_functions_need_no_stack_code) {
   for (size_t k = 0; k < program_count; k++) {
-    struct machine_options options = quiet_options();
+    struct machine_options options = test_options();
     options.checked = k % 2;
     struct ran ran = run_let_form(programs[k].text, options);
     cr_expect(printed(&ran, programs[k].expected), "%s:\n%s%s", programs[k].name, ran.out,
@@ -48,7 +48,7 @@ Test(machine, typed_functions_need_no_stack_code) {
 }
 
 Test(machine, profiled_execution_agrees) {
-  struct machine_options options = quiet_options();
+  struct machine_options options = test_options();
   options.profile = true;
   for (size_t k = 0; k < program_count; k++) {
     expect(&programs[k], options, "profiled", programs[k].expected);
@@ -58,7 +58,7 @@ Test(machine, profiled_execution_agrees) {
 }
 
 Test(machine, narrow_widths) {
-  struct machine_options options = quiet_options();
+  struct machine_options options = test_options();
   options.widths = (struct widths){CVL_I32, CVL_F32};
   static const struct program p = {
       "narrow",
@@ -74,7 +74,7 @@ Test(machine, narrow_widths) {
 
 Test(machine, exit_prints_no_stack_but_what_was_written) {
   for (int checked = 0; checked < 2; checked++) {
-    struct machine_options options = quiet_options();
+    struct machine_options options = test_options();
     options.checked = checked;
     struct ran ran = run_text("FUNC MAIN CONST INT (1 2) CALL STOP CONST INT 4 RET "
                               "FUNC STOP CONST CHAR \"bye\" WRITE CHAR EXIT RET",
@@ -89,7 +89,7 @@ Test(machine, exit_prints_no_stack_but_what_was_written) {
 Test(machine, reads_and_writes) {
   struct ran ran = run_with("FUNC MAIN READ INT POP 2 0 COPY 1 0 WRITE INT POP 2 0 READ FLOAT "
                             "POP 2 0 RET",
-                            "(3 4) (1)", quiet_options(), 0);
+                            "(3 4) (1)", test_options(), 0);
   cr_expect(printed(&ran, "( 3 4 )\n( 1.00000000000000e+00 )\n"), "%s%s", ran.out, ran.diags);
   cr_expect_str_eq(ran.err, "( 3 4 )\n");
   ran_free(&ran);
@@ -99,7 +99,7 @@ Test(machine, timers_count_seconds) {
   struct ran ran =
       run_text("FUNC MAIN STOP_TIMER CONST FLOAT 0.0 >= FLOAT START_TIMER STOP_TIMER "
                "CONST FLOAT 10.0 < FLOAT RET",
-               quiet_options());
+               test_options());
   cr_expect(printed(&ran, "( T )\n( T )\n"), "%s%s", ran.out, ran.diags);
   ran_free(&ran);
 }
@@ -111,7 +111,7 @@ Test(machine, may_run_again) {
   arena_init(&arena, &heap);
   struct diag_list diags;
   diag_list_init(&diags, &arena);
-  struct machine_options options = quiet_options();
+  struct machine_options options = test_options();
   options.out = tmpfile();
   static const char text[] = "FUNC MAIN CONST INT (1 1) RAND CONST INT (1 2) CONST INT (0 1) "
                              "/ INT RET";
@@ -143,7 +143,7 @@ Test(machine, results_that_nobody_reads_are_an_error_not_a_signal) {
   int ends[2];
   cr_assert_eq(pipe(ends), 0);
   close(ends[0]);
-  struct machine_options options = quiet_options();
+  struct machine_options options = test_options();
   options.out = fdopen(ends[1], "w");
   struct heap heap;
   heap_init(&heap, 0);

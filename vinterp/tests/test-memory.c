@@ -40,12 +40,12 @@ static bool ended_well(const struct tiny *p, const struct ran *ran, uint64_t n) 
 
 Test(memory, every_allocation_of_loading_fails_once) {
   for (size_t k = 0; k < PROGRAMS; k++) {
-    struct ran whole = run_with(programs[k].text, "(7 8)", quiet_options(), 0);
+    struct ran whole = run_with(programs[k].text, "(7 8)", test_options(), 0);
     uint64_t allocations = whole.load_allocations;
     cr_assert_gt(allocations, 0, "%s", whole.diags);
     ran_free(&whole);
     for (uint64_t n = 1; n <= allocations; n++) {
-      struct ran ran = run_with(programs[k].text, "(7 8)", quiet_options(), n);
+      struct ran ran = run_with(programs[k].text, "(7 8)", test_options(), n);
       cr_expect_not(ran.loaded, "failure %lu of %s", n, programs[k].text);
       ended_well(&programs[k], &ran, n);
       ran_free(&ran);
@@ -72,11 +72,11 @@ static void sweep(struct machine_options options) {
 }
 
 Test(memory, every_allocation_of_a_run_fails_once) {
-  sweep(quiet_options());
+  sweep(test_options());
 }
 
 Test(memory, every_allocation_of_a_checked_run_fails_once) {
-  struct machine_options options = quiet_options();
+  struct machine_options options = test_options();
   options.checked = true;
   sweep(options);
 }

@@ -78,7 +78,7 @@ Test(repeat, every_run_is_like_a_single_one) {
   struct cvl_backend late;
   for (size_t t = 0; t < sizeof texts / sizeof texts[0]; t++) {
     for (int way = 0; way < 8; way++) {
-      struct machine_options options = quiet_options();
+      struct machine_options options = test_options();
       options.seed = 42;
       options.checked = way & 1;
       if (way & 2) options.widths = (struct widths){CVL_I32, CVL_F32};
@@ -125,16 +125,16 @@ static void wipe(void *context) {
   memory[0] = memory[1] = memory[2] = -1;
 }
 
-Test(repeat, arguments_are_placed_and_superoperators_prepared_once) {
+Test(repeat, arguments_are_loaded_and_superoperators_prepared_once) {
   struct cvl_backend noting = cvl_oracle_backend;
   noting.from_host = note_upload;
   noting.prepare = note_prepare;
-  struct machine_options options = quiet_options();
+  struct machine_options options = test_options();
   options.backend = &noting;
   for (uint64_t runs = 0; runs <= RUNS; runs += RUNS) {
     int64_t memory[] = {3, 4, 5};
     const struct machine_item item = {.kind = MACHINE_INT, .length = 3, .as.ints = memory};
-    struct machine_repetition repetition = {.runs = runs, .placed = wipe, .context = memory};
+    struct machine_repetition repetition = {.runs = runs, .loaded = wipe, .context = memory};
     uploads = prepared = 0;
     struct repeated r;
     repeat(&r,
@@ -154,14 +154,14 @@ Test(repeat, arguments_are_placed_and_superoperators_prepared_once) {
 Test(repeat, counts_are_those_of_one_run) {
   struct repeated r;
   repeat(&r, "FUNC MAIN RET FUNC FN COPY 1 0 + INT CONST SEGDES 3 +_REDUCE INT RET",
-         quiet_options(), arguments, 1, counted);
+         test_options(), arguments, 1, counted);
   cr_assert_eq(r.outcome, MACHINE_DONE, "%s", message(&r));
   expect_ints(&r.results.items[0], 1, (int64_t[]){120});
   cr_expect_eq(r.repetition.totals.instructions, 2);
   cr_expect_eq(r.repetition.totals.work, 3 + 3 + 3 + 3 + 1 + 1);
   cr_expect_eq(r.repetition.totals.steps, 1 + 2);
   end(&r);
-  repeat(&r, "FUNC MAIN RET FUNC FN COPY 1 0 + INT RET", quiet_options(), arguments, 1, timed);
+  repeat(&r, "FUNC MAIN RET FUNC FN COPY 1 0 + INT RET", test_options(), arguments, 1, timed);
   cr_expect_eq(r.repetition.totals.instructions, 0);
   end(&r);
 }
@@ -174,7 +174,7 @@ Test(repeat, output_is_written_once) {
     repeat(&r,
            "FUNC MAIN CONST CHAR \"hello\" CONST INT 1 FWRITE CHAR POP 2 0 CONST INT 7 WRITE "
            "INT POP 2 0 RET",
-           quiet_options(), NULL, 0, way ? counted : timed);
+           test_options(), NULL, 0, way ? counted : timed);
     cr_expect_eq(r.outcome, MACHINE_DONE, "%s", message(&r));
     cr_expect_str_eq(r.out, "hello( 7 )\n");
     end(&r);
@@ -187,7 +187,7 @@ Test(repeat, what_may_differ_the_next_time_is_refused) {
       "FUNC MAIN CONST CHAR \"/dev/null\" CONST INT 2 FOPEN RET",
       "FUNC MAIN CONST CHAR \"true\" CONST INT 0 CONST INT 1 CONST INT 2 SPAWN RET"};
   for (size_t t = 0; t < sizeof texts / sizeof texts[0]; t++) {
-    struct machine_options options = quiet_options();
+    struct machine_options options = test_options();
     options.permissions = permissions_of_user(NULL);
     options.in = tmpfile();
     struct repeated r;
@@ -207,14 +207,14 @@ Test(repeat, what_may_differ_the_next_time_is_refused) {
 Test(repeat, a_failure_ends_it) {
   struct repeated r;
   for (int way = 0; way < 2; way++) {
-    repeat(&r, "FUNC MAIN RET FUNC FN CONST INT (1 0 1) / INT RET", quiet_options(), arguments,
+    repeat(&r, "FUNC MAIN RET FUNC FN CONST INT (1 0 1) / INT RET", test_options(), arguments,
            1, way ? counted : timed);
     cr_expect_eq(r.outcome, MACHINE_ERROR);
     cr_expect_eq(r.diags.list.count, 1);
     cr_expect(strstr(message(&r), "division by zero at element 1"), "%s", message(&r));
     cr_expect_eq(r.seconds[0], -1);
     end(&r);
-    repeat(&r, "FUNC MAIN EXIT RET", quiet_options(), NULL, 0, way ? counted : timed);
+    repeat(&r, "FUNC MAIN EXIT RET", test_options(), NULL, 0, way ? counted : timed);
     cr_expect_eq(r.outcome, MACHINE_EXIT, "%s", message(&r));
     end(&r);
   }
@@ -225,7 +225,7 @@ Test(repeat, failing_allocations) {
   enum { ENOUGH = 600 };
   unsigned failed = 0, done = 0;
   for (uint64_t n = 1; n <= ENOUGH; n++) {
-    struct machine_options options = quiet_options();
+    struct machine_options options = test_options();
     if (n / 2 % 2) options.widths = (struct widths){CVL_I32, CVL_F32};
     options.fail_allocation = n;
     struct repeated r;

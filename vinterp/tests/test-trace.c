@@ -84,7 +84,7 @@ Test(trace, says_what_was_executed) {
   char text[1000];
   snprintf(text, sizeof text, program, 3);
   for (int checked = 0; checked < 2; checked++) {
-    struct machine_options options = quiet_options();
+    struct machine_options options = test_options();
     options.checked = checked;
     struct ran ran;
     char *trace = traced(text, options, &ran);
@@ -106,20 +106,20 @@ Test(trace, ends_well_however_the_run_ends) {
   char text[1000];
   struct ran ran;
   snprintf(text, sizeof text, program, 0);
-  char *trace = traced(text, quiet_options(), &ran);
+  char *trace = traced(text, test_options(), &ran);
   cr_expect_eq(ran.outcome, MACHINE_ERROR);
   cr_expect_eq(count(trace, "\"ph\": \"X\""), 1, "the failed instruction is not written");
   free(trace);
   ran_free(&ran);
-  trace = traced("FUNC MAIN CONST INT (1 2) NOT INT EXIT RET", quiet_options(), &ran);
+  trace = traced("FUNC MAIN CONST INT (1 2) NOT INT EXIT RET", test_options(), &ran);
   cr_expect_eq(ran.outcome, MACHINE_EXIT);
   cr_expect_eq(count(trace, "NOT INT"), 1);
   free(trace);
   ran_free(&ran);
-  trace = traced("FUNC MAIN RET", quiet_options(), &ran);
+  trace = traced("FUNC MAIN RET", test_options(), &ran);
   free(trace);
   ran_free(&ran);
-  struct machine_options options = quiet_options();
+  struct machine_options options = test_options();
   options.fail_allocation = 1;
   trace = traced("FUNC MAIN CONST INT (1 2) NOT INT RET", options, &ran);
   cr_expect_eq(ran.outcome, MACHINE_ERROR);

@@ -1,14 +1,11 @@
-/* nesl-places.c - what stands at a place that is known by name only. */
+/* nesl-locate.c - the expression that an origin of compiled code is of. */
 #include "commands/nesl-evaluate.h"
 #include "neslc/table.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 struct wanted {
-  const char *name; /* of the source */
-  size_t length;
-  struct source_pos pos;
+  const struct origin *origin;
   struct failure_location *found;
 };
 
@@ -23,14 +20,11 @@ static bool find_offset(const struct source *source, struct source_pos pos, uint
   return true;
 }
 
-static bool look_at_source(const struct wanted *w, const struct source *source) {
+static void look_at_source(const struct wanted *w, const struct source *source) {
   uint32_t at;
-  if (strlen(source->name) != w->length || memcmp(source->name, w->name, w->length) != 0) {
-    return false;
-  }
-  if (!find_offset(source, w->pos, &at)) return false;
+  if (strcmp(source->name, w->origin->file) != 0) return;
+  if (!find_offset(source, w->origin->pos, &at)) return;
   *w->found = (struct failure_location){.source = source, .at = {at, at + 1}};
-  return true;
 }
 
 static void look_at_form(void *context, struct global *g) {
@@ -70,21 +64,10 @@ static void look_into(void *context, struct global *g) {
   if (g->kind == GLOBAL_VARIABLE) look_into_type(found, &looking->seen, g->scheme.type);
 }
 
-/* Takes ":NUMBER" from the end of text[0..*length). */
-static uint32_t take_number(const char *text, size_t *length) {
-  size_t at = *length;
-  while (at > 0 && text[at - 1] != ':') at--;
-  if (at == 0) return 0;
-  *length = at - 1;
-  return (uint32_t)strtoul(text + at, NULL, 10);
-}
-
-bool find_place(const struct evaluation *e, const char *place, size_t length,
-                struct failure_location *found) {
+bool locate_origin(const struct evaluation *e, const struct origin *origin,
+                   struct failure_location *found) {
   *found = (struct failure_location){.source = NULL};
-  struct wanted w = {.name = place, .length = length, .found = found};
-  w.pos.column = take_number(place, &w.length);
-  w.pos.line = take_number(place, &w.length);
+  struct wanted w = {origin, found};
   for (const struct source *s = e->session->sources; s && !found->source; s = s->older) {
     look_at_source(&w, s);
   }

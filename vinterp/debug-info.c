@@ -1,19 +1,19 @@
-/* places.c - locations of stack code and of the nodes of superoperators, and what stands at a
- * location.
+/* debug-info.c - locations of stack code and of the nodes of superoperators, and what stands at
+ * a location.
  */
 #include "vinterp/code.h"
 
-struct place code_node_place(const struct superop *op, uint32_t node,
-                             const struct place *fused) {
+struct debug_info code_node_info(const struct superop *op, uint32_t node,
+                                 const struct debug_info *fused) {
   const struct superop_node *n = &op->nodes[node];
-  struct place place = *fused;
-  place.op = n->op;
-  place.type = n->type;
-  if (n->pos.line > 0) place.pos = n->pos;
-  if (n->origin) place.origin = n->origin;
-  place.text = n->text;
-  place.text_length = n->text_length;
-  return place;
+  struct debug_info info = *fused;
+  info.op = n->op;
+  info.type = n->type;
+  if (n->pos.line > 0) info.pos = n->pos;
+  if (n->origin) info.origin = n->origin;
+  info.text = n->text;
+  info.text_length = n->text_length;
+  return info;
 }
 
 /* Numbers the stack code of every function after the flat code. */
@@ -30,7 +30,7 @@ static uint32_t number_stack_code(struct code *code) {
 /* Numbers the nodes of every FUSED of stack code, from `location` on. */
 static void number_nodes(struct code *code, uint32_t location) {
   const struct ir_program *program = code->program;
-  ARRAY(struct fused_place) fused = {0};
+  ARRAY(struct fused_nodes) fused = {0};
   for (uint32_t f = 0; f < program->function_count && program->superop_count > 0; f++) {
     const struct vcode_function *stack = program->functions[f].stack;
     for (uint32_t k = 0; stack && k < stack->length; k++) {
@@ -38,7 +38,7 @@ static void number_nodes(struct code *code, uint32_t location) {
       uint32_t superop = stack->code[k].as.fused;
       if (superop >= program->superop_count) continue; /* an error, if it is ever reached */
       *array_push(&code->arena, &fused) =
-          (struct fused_place){code->functions[f].stack_entry + k, location, superop};
+          (struct fused_nodes){code->functions[f].stack_entry + k, location, superop};
       location += program->superops[superop]->node_count;
     }
   }
@@ -46,7 +46,7 @@ static void number_nodes(struct code *code, uint32_t location) {
   code->fused_count = (uint32_t)fused.count;
 }
 
-void code_number_places(struct code *code) {
+void code_number_locations(struct code *code) {
   number_nodes(code, number_stack_code(code));
 }
 
@@ -65,12 +65,12 @@ uint32_t code_stack_function(const struct code *code, uint32_t location) {
 
 /* The last FUSED of stack code whose own location (or that of its first node, with `nodes`) is
  * not after the given one; NULL if there is none. */
-static const struct fused_place *find_fused(const struct code *code, uint32_t location,
+static const struct fused_nodes *find_fused(const struct code *code, uint32_t location,
                                             bool nodes) {
   uint32_t low = 0, high = code->fused_count;
   while (low < high) {
     uint32_t middle = low + (high - low) / 2;
-    const struct fused_place *f = &code->fused[middle];
+    const struct fused_nodes *f = &code->fused[middle];
     if ((nodes ? f->first : f->fused) <= location) {
       low = middle + 1;
     } else {
@@ -84,35 +84,35 @@ uint32_t code_first_node(const struct code *code, uint32_t fused) {
   return code_is_stack(code, fused) ? find_fused(code, fused, false)->first : fused + 1;
 }
 
-struct place code_place(const struct code *code, uint32_t location) {
-  if (!code_is_stack(code, location)) return code->places[location];
-  const struct fused_place *node = find_fused(code, location, true);
+struct debug_info code_debug_info(const struct code *code, uint32_t location) {
+  if (!code_is_stack(code, location)) return code->debug[location];
+  const struct fused_nodes *node = find_fused(code, location, true);
   if (node) {
-    struct place fused = code_place(code, node->fused);
+    struct debug_info fused = code_debug_info(code, node->fused);
     fused.fused = node->fused;
     fused.superop = node->superop;
-    return code_node_place(code->program->superops[node->superop], location - node->first,
-                           &fused);
+    return code_node_info(code->program->superops[node->superop], location - node->first,
+                          &fused);
   }
   uint32_t f = code_stack_function(code, location);
   const struct vcode_function *stack = code->program->functions[f].stack;
   if (!stack) {
-    return (struct place){.function = f,
-                          .pos = code->program->functions[f].pos,
-                          .op = OPC_RET,
-                          .type = TW_NONE,
-                          .superop = NO_SUPEROP};
+    return (struct debug_info){.function = f,
+                               .pos = code->program->functions[f].pos,
+                               .op = OPC_RET,
+                               .type = TW_NONE,
+                               .superop = NO_SUPEROP};
   }
   const struct vcode_instruction *i = &stack->code[location - code->functions[f].stack_entry];
-  struct place place = {.function = f,
-                        .pos = i->pos,
-                        .origin = i->origin,
-                        .op = i->op,
-                        .type = i->type,
-                        .superop = NO_SUPEROP};
+  struct debug_info info = {.function = f,
+                            .pos = i->pos,
+                            .origin = i->origin,
+                            .op = i->op,
+                            .type = i->type,
+                            .superop = NO_SUPEROP};
   if (i->op == OPC_ASSERT) {
-    place.text = i->as.text.text;
-    place.text_length = i->as.text.length;
+    info.text = i->as.text.text;
+    info.text_length = i->as.text.length;
   }
-  return place;
+  return info;
 }

@@ -1,0 +1,47 @@
+/* origin.h - which source an instruction was compiled from: a file, line and column, the
+ * function around it, and where its body was inlined.
+ *
+ * A program has a table of origins; its instructions have the numbers of theirs, from 1 on. The
+ * table has no two equal ones, so origins are equal if their numbers are. In VCODE and FCODE an
+ * origin is a comment (vcode.md, section 21.7); only vcode/ knows its text.
+ */
+#ifndef RAVEL_ORIGIN_H
+#define RAVEL_ORIGIN_H
+
+#include "base/arena.h"
+#include "base/diag.h"
+
+struct origin {
+  const char *file; /* NULL in number 0, which is no origin */
+  struct source_pos pos;
+  const char *function; /* "" if it is not known */
+  uint32_t inlined_at;  /* of an inlined body: the origin of the call; else 0 */
+};
+
+/* A copy of the struct from before some were added is the table without them. */
+struct origin_table {
+  struct arena *arena;
+  ARRAY(struct origin) list; /* [0] is no origin */
+  uint32_t *slots;           /* numbers by hash: open addressing, a power of two */
+  uint32_t capacity;
+};
+
+/* An empty table, or a copy of another, which it does not change. Without memory:
+ * memory_failed. */
+void origin_table_init(struct origin_table *, struct arena *, const struct origin_table *other);
+
+/* The origin of a number, valid until the next is added; NULL for 0. */
+static inline const struct origin *origin_at(const struct origin_table *t, uint32_t number) {
+  return number ? &t->list.items[number] : NULL;
+}
+
+/* The number of an equal origin; it is added if there is none. Texts are compared, and
+ * borrowed: they live as long as the table's arena. Ends in memory_failed without memory. */
+uint32_t origin_number(struct origin_table *, struct origin);
+
+/* The origin of an instruction of an inlined body: `inner`, with the call of origin `call` as
+ * the outermost it was inlined at. 0 is none, as everywhere. Beyond 32 calls `inner` stays as
+ * it is, so that no text of an origin is long. */
+uint32_t origin_inlined(struct origin_table *, uint32_t inner, uint32_t call);
+
+#endif
