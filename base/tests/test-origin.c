@@ -1,84 +1,68 @@
 /* test-origin.c - tables of origins: one number for equal ones, calls that bodies are inlined
- * at. */
-#include "base/heap.h"
+ * at.
+ */
 #include "base/origin.h"
+#include "base/tests/memory.h"
 
-#include <criterion/criterion.h>
+TestSuite(origin, .init = memory_begin, .fini = memory_end);
 
-struct fixture {
-  struct heap heap;
-  struct arena arena;
+static struct origin_table empty(void) {
   struct origin_table table;
-};
-
-static void begin(struct fixture *f) {
-  heap_init(&f->heap, 0);
-  arena_init(&f->arena, &f->heap);
-  origin_table_init(&f->table, &f->arena, NULL);
+  origin_table_init(&table, &arena, NULL);
+  return table;
 }
 
-static uint32_t at(struct fixture *f, uint32_t line, const char *function) {
+static uint32_t at(struct origin_table *t, uint32_t line, const char *function) {
   return origin_number(
-      &f->table, (struct origin){.file = "p.nesl", .pos = {line, 1}, .function = function});
+      t, (struct origin){.file = "p.nesl", .pos = {line, 1}, .function = function});
 }
 
 Test(origin, equal_ones_have_one_number) {
-  struct fixture f;
-  begin(&f);
+  struct origin_table t = empty();
   enum { MANY = 1000 };
   char name[] = "f";
-  const uint32_t first = at(&f, 1, "f");
-  cr_expect_eq(first, 1);
-  for (uint32_t line = 2; line <= MANY; line++) cr_expect_eq(at(&f, line, "f"), line);
-  for (uint32_t line = 1; line <= MANY; line++) cr_expect_eq(at(&f, line, name), line);
-  cr_expect_eq(at(&f, 1, "g"), MANY + 1);
-  cr_expect_null(origin_at(&f.table, 0));
-  cr_expect_eq(origin_at(&f.table, first)->pos.line, 1);
-  arena_free(&f.arena);
+  for (uint32_t line = 1; line <= MANY; line++) cr_expect_eq(at(&t, line, "f"), line);
+  for (uint32_t line = 1; line <= MANY; line++) cr_expect_eq(at(&t, line, name), line);
+  cr_expect_eq(at(&t, 1, "g"), MANY + 1);
+  cr_expect_eq(origin_at(&t, 1)->pos.line, 1);
+  cr_expect_null(origin_at(&t, 0));
 }
 
 Test(origin, a_copy_and_a_struct_from_before_are_tables_of_their_own) {
-  struct fixture f;
-  begin(&f);
-  const uint32_t one = at(&f, 1, "f");
-  const struct origin_table before = f.table;
-  struct fixture copy = f;
-  origin_table_init(&copy.table, &f.arena, &f.table);
-  const uint32_t two = at(&f, 2, "f");
+  struct origin_table t = empty(), copy;
+  const uint32_t one = at(&t, 1, "f");
+  const struct origin_table before = t;
+  origin_table_init(&copy, &arena, &t);
+  const uint32_t two = at(&t, 2, "f");
   cr_expect_eq(at(&copy, 3, "f"), two);
-  cr_expect_eq(origin_at(&f.table, two)->pos.line, 2);
-  cr_expect_eq(origin_at(&copy.table, two)->pos.line, 3);
-  f.table = before;
-  cr_expect_eq(at(&f, 4, "f"), two, "line 2 was taken back");
-  cr_expect_eq(at(&f, 1, "f"), one);
-  cr_expect_eq(at(&f, 2, "f"), two + 1);
-  arena_free(&f.arena);
+  cr_expect_eq(origin_at(&t, two)->pos.line, 2);
+  cr_expect_eq(origin_at(&copy, two)->pos.line, 3);
+  t = before;
+  cr_expect_eq(at(&t, 4, "f"), two, "line 2 was taken back");
+  cr_expect_eq(at(&t, 1, "f"), one);
+  cr_expect_eq(at(&t, 2, "f"), two + 1);
 }
 
 Test(origin, an_inlined_body_is_behind_its_calls) {
-  struct fixture f;
-  begin(&f);
-  const uint32_t body = at(&f, 1, "f"), call = at(&f, 10, "g"), outer = at(&f, 20, "h");
-  const uint32_t once = origin_inlined(&f.table, body, call);
-  cr_expect_eq(origin_at(&f.table, once)->pos.line, 1);
-  cr_expect_eq(origin_at(&f.table, once)->inlined_at, call);
-  const uint32_t twice = origin_inlined(&f.table, once, outer);
-  const uint32_t middle = origin_at(&f.table, twice)->inlined_at;
-  cr_expect_eq(origin_at(&f.table, middle)->pos.line, 10);
-  cr_expect_eq(origin_at(&f.table, middle)->inlined_at, outer);
-  cr_expect_eq(origin_inlined(&f.table, body, origin_inlined(&f.table, call, outer)), twice);
-  cr_expect_eq(origin_inlined(&f.table, 0, call), 0);
-  cr_expect_eq(origin_inlined(&f.table, body, 0), body);
-  arena_free(&f.arena);
+  struct origin_table t = empty();
+  const uint32_t body = at(&t, 1, "f"), call = at(&t, 10, "g"), outer = at(&t, 20, "h");
+  const uint32_t once = origin_inlined(&t, body, call);
+  cr_expect_eq(origin_at(&t, once)->pos.line, 1);
+  cr_expect_eq(origin_at(&t, once)->inlined_at, call);
+  const uint32_t twice = origin_inlined(&t, once, outer);
+  const uint32_t middle = origin_at(&t, twice)->inlined_at;
+  cr_expect_eq(origin_at(&t, middle)->pos.line, 10);
+  cr_expect_eq(origin_at(&t, middle)->inlined_at, outer);
+  cr_expect_eq(origin_inlined(&t, body, origin_inlined(&t, call, outer)), twice);
+  cr_expect_eq(origin_inlined(&t, 0, call), 0);
+  cr_expect_eq(origin_inlined(&t, body, 0), body);
 }
 
 Test(origin, calls_are_kept_up_to_a_bound) {
-  struct fixture f;
-  begin(&f);
-  uint32_t origin = at(&f, 1, "f"), depth = 0;
+  struct origin_table t = empty();
+  uint32_t origin = at(&t, 1, "f"), depth = 0;
   for (uint32_t line = 2; line < 100; line++)
-    origin = origin_inlined(&f.table, origin, at(&f, line, "g"));
-  for (; origin != 0; origin = origin_at(&f.table, origin)->inlined_at) depth++;
+    origin = origin_inlined(&t, origin, at(&t, line, "g"));
+  for (; origin != 0; origin = origin_at(&t, origin)->inlined_at) depth++;
   cr_expect_eq(depth, 32);
-  arena_free(&f.arena);
 }
