@@ -1,56 +1,37 @@
-/* intern.c - an open-addressing table of names, and edit distance. */
+/* intern.c - names by their hashes, and edit distance. */
 #include "base/intern.h"
 
 #include <string.h>
-
-enum { FIRST_CAPACITY = 64 };
 
 /* FNV-1a, 64 bits (Fowler, Noll, Vo). */
 static uint64_t hash(const char *text, size_t length) {
   uint64_t h = 14695981039346656037u;
   for (size_t i = 0; i < length; i++) h = (h ^ (unsigned char)text[i]) * 1099511628211u;
-  return h ^ h >> 32;
+  return h;
 }
 
 void intern_init(struct intern *table, struct arena *arena) {
-  table->arena = arena;
-  table->slots = NULL;
-  table->capacity = table->count = 0;
+  *table = (struct intern){.arena = arena};
+  scoped_map_init(&table->numbers, arena);
 }
 
-/* The slot of the name, or the free slot where it belongs. */
-static struct name **find(struct name **slots, size_t capacity, const char *text,
-                          size_t length) {
-  size_t i = (size_t)hash(text, length) & (capacity - 1);
-  while (slots[i] != NULL &&
-         (slots[i]->length != length || memcmp(slots[i]->text, text, length) != 0)) {
-    i = (i + 1) & (capacity - 1);
-  }
-  return &slots[i];
-}
-
-static void grow(struct intern *table) {
-  size_t capacity = table->capacity == 0 ? FIRST_CAPACITY : 2 * table->capacity;
-  struct name **slots = arena_alloc(table->arena, capacity * sizeof *slots);
-  for (size_t i = 0; i < table->capacity; i++) {
-    struct name *name = table->slots[i];
-    if (name != NULL) *find(slots, capacity, name->text, name->length) = name;
-  }
-  table->slots = slots;
-  table->capacity = capacity;
+static const struct name *add(struct intern *table, const char *text, size_t length) {
+  struct name *name = arena_alloc(table->arena, sizeof *name + length + 1);
+  name->length = (uint32_t)length;
+  memcpy(name->text, text, length);
+  table->names.count = table->numbers.items.count; /* without what failed before its number */
+  *array_push(table->arena, &table->names) = name;
+  name->number = scoped_map_add(&table->numbers, hash(text, length));
+  return name;
 }
 
 const struct name *intern_name(struct intern *table, const char *text, size_t length) {
-  if (2 * table->count >= table->capacity) grow(table);
-  struct name **slot = find(table->slots, table->capacity, text, length);
-  if (*slot == NULL) {
-    struct name *name = arena_alloc(table->arena, sizeof *name + length + 1);
-    name->length = (uint32_t)length;
-    name->number = (uint32_t)table->count++;
-    memcpy(name->text, text, length);
-    *slot = name;
+  uint32_t next = scoped_map_first(&table->numbers, hash(text, length));
+  for (; next != 0; next = scoped_map_earlier(&table->numbers, next)) {
+    const struct name *name = table->names.items[next - 1];
+    if (name->length == length && memcmp(name->text, text, length) == 0) return name;
   }
-  return *slot;
+  return add(table, text, length);
 }
 
 enum { LONGEST_COMPARED = 63 };

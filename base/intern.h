@@ -2,7 +2,7 @@
 #ifndef RAVEL_INTERN_H
 #define RAVEL_INTERN_H
 
-#include "base/arena.h"
+#include "base/map.h"
 
 struct name {
   uint32_t length;
@@ -12,8 +12,8 @@ struct name {
 
 struct intern {
   struct arena *arena;
-  struct name **slots; /* hash table, open addressing, power of two */
-  size_t capacity, count;
+  ARRAY(const struct name *) names; /* by number */
+  struct scoped_map numbers;        /* by hash */
 };
 
 void intern_init(struct intern *, struct arena *);

@@ -1,13 +1,9 @@
 /* origin.c - tables of origins without equal ones. */
 #include "base/origin.h"
-#include "base/map.h"
 
 #include <string.h>
 
-enum {
-  FIRST_CAPACITY = 64,
-  MOST_INLINED = 32 /* calls that are kept around an inlined instruction */
-};
+enum { MOST_INLINED = 32 }; /* calls that are kept around an inlined instruction */
 
 static uint64_t text_hash(uint64_t hash, const char *text) {
   for (; *text; text++) hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001B3);
@@ -30,43 +26,26 @@ static bool same_origin(const struct origin *a, const struct origin *b) {
          same_text(a->function, b->function);
 }
 
-/* A slot is empty too if its origin was taken back: with it went all that were added later. */
-static bool is_empty(const struct origin_table *t, uint32_t slot) {
-  return slot == 0 || slot >= t->list.count;
-}
-
-/* The slot of an equal origin, or the empty one where it goes. */
-static uint32_t *slot_of(const struct origin_table *t, const struct origin *o) {
-  uint64_t i = origin_hash(o) >> 32;
-  for (;; i++) {
-    uint32_t *slot = &t->slots[i & (t->capacity - 1)];
-    if (is_empty(t, *slot) || same_origin(&t->list.items[*slot], o)) return slot;
-  }
-}
-
-static void make_slots(struct origin_table *t, uint32_t capacity) {
-  t->slots = arena_alloc(t->arena, capacity * sizeof *t->slots);
-  memset(t->slots, 0, capacity * sizeof *t->slots);
-  t->capacity = capacity;
-  for (uint32_t i = 1; i < t->list.count; i++) *slot_of(t, &t->list.items[i]) = i;
+static uint32_t add(struct origin_table *t, const struct origin *o) {
+  t->list.count = t->numbers.items.count; /* without what failed before its number */
+  *array_push(t->arena, &t->list) = *o;
+  return scoped_map_add(&t->numbers, origin_hash(o));
 }
 
 void origin_table_init(struct origin_table *t, struct arena *arena,
                        const struct origin_table *other) {
-  const size_t count = other ? other->list.count : 0;
+  const struct origin none = {.file = "", .function = ""};
   *t = (struct origin_table){.arena = arena};
-  *array_push(arena, &t->list) = (struct origin){.function = ""};
-  for (size_t i = 1; i < count; i++) *array_push(arena, &t->list) = other->list.items[i];
-  make_slots(t, count > 0 && other->capacity > 0 ? other->capacity : FIRST_CAPACITY);
+  scoped_map_init(&t->numbers, arena);
+  add(t, &none);
+  for (size_t i = 1; other && i < other->list.count; i++) add(t, &other->list.items[i]);
 }
 
 uint32_t origin_number(struct origin_table *t, struct origin o) {
-  if (2 * t->list.count >= t->capacity) make_slots(t, 2 * t->capacity);
-  uint32_t *slot = slot_of(t, &o);
-  if (!is_empty(t, *slot)) return *slot;
-  *array_push(t->arena, &t->list) = o;
-  *slot = (uint32_t)t->list.count - 1;
-  return *slot;
+  uint32_t next = scoped_map_first(&t->numbers, origin_hash(&o));
+  while (next != 0 && !same_origin(&t->list.items[next - 1], &o))
+    next = scoped_map_earlier(&t->numbers, next);
+  return next != 0 ? next - 1 : add(t, &o);
 }
 
 static unsigned inlined_calls(const struct origin_table *t, uint32_t number) {

@@ -8,22 +8,20 @@
 #ifndef RAVEL_ORIGIN_H
 #define RAVEL_ORIGIN_H
 
-#include "base/arena.h"
 #include "base/diag.h"
+#include "base/map.h"
 
 struct origin {
-  const char *file; /* NULL in number 0, which is no origin */
+  const char *file;
   struct source_pos pos;
   const char *function; /* "" if it is not known */
   uint32_t inlined_at;  /* of an inlined body: the origin of the call; else 0 */
 };
 
-/* A copy of the struct from before some were added is the table without them. */
 struct origin_table {
   struct arena *arena;
   ARRAY(struct origin) list; /* [0] is no origin */
-  uint32_t *slots;           /* numbers by hash: open addressing, a power of two */
-  uint32_t capacity;
+  struct scoped_map numbers; /* by hash */
 };
 
 /* An empty table, or a copy of another, which it does not change. Without memory:

@@ -45,6 +45,7 @@ void guard_undo(struct opt *o) {
   arena_free_since(o->arena, g->mark);
   *o->program = g->program;
   o->program->functions = functions;
+  origin_table_init(&o->program->origins, o->arena, &g->program.origins);
   *o->stats = g->stats;
   copy_functions(o, functions, g->program.functions);
   for (uint32_t i = 0; i < o->program->function_count; i++) {

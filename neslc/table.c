@@ -1,14 +1,15 @@
-/* table.c - maps from pointers to pointers. */
+/* table.c - maps from pointers to pointers: a list of entries, with an index from a dozen on.
+ */
 #include "neslc/table.h"
 
 #include <stdint.h>
-
-enum { TABLE_FIRST_CAPACITY = 64 };
+#include <string.h>
 
 void table_begin(struct table *table, struct arena *arena) {
   table->arena = arena;
   table->entries = NULL;
-  table->capacity = table->count = 0;
+  table->count = 0;
+  table->capacity = TABLE_FEW;
 }
 
 struct table *table_new(struct arena *arena) {
@@ -17,76 +18,55 @@ struct table *table_new(struct arena *arena) {
   return table;
 }
 
-/* The entry of the key, or the free entry for it. */
-static struct table_entry *find(const struct table *table, const void *key) {
-  uint64_t hash = (uint64_t)(uintptr_t)key * 0x9e3779b97f4a7c15u; /* golden ratio: spreads */
-  size_t i = (size_t)(hash >> 32) & (table->capacity - 1);
-  while (table->entries[i].key && table->entries[i].key != key) {
-    i = (i + 1) & (table->capacity - 1);
-  }
-  return &table->entries[i];
+static const struct table_entry *first_of(const struct table *table) {
+  return table->entries ? table->entries : table->few;
 }
 
-static struct table_entry *find_few(struct table *table, const void *key) {
-  for (size_t i = 0; i < table->count; i++) {
-    if (table->few[i].key == key) return &table->few[i];
-  }
-  return NULL;
+/* The number of a key's entry, from 1; 0: it has none. */
+static uint32_t find(const struct table *table, const void *key) {
+  if (table->entries) return map_get(&table->index, (uintptr_t)key);
+  uint32_t number = (uint32_t)table->count;
+  while (number > 0 && table->few[number - 1].key != key) number--;
+  return number;
 }
 
 void *table_get(const struct table *table, const void *key) {
-  if (table->entries) return find(table, key)->value;
-  for (size_t i = 0; i < table->count; i++) {
-    if (table->few[i].key == key) return table->few[i].value;
-  }
-  return NULL;
+  const uint32_t number = find(table, key);
+  return number ? first_of(table)[number - 1].value : NULL;
 }
 
+/* The entries are in the arena then, and in the index. */
 static void grow(struct table *table) {
-  const struct table_entry *old = table->entries ? table->entries : table->few;
-  const size_t old_count = table->entries ? table->capacity : table->count;
-  const size_t capacity = table->entries ? 2 * table->capacity : TABLE_FIRST_CAPACITY;
-  table->entries = arena_alloc(table->arena, capacity * sizeof *table->entries);
-  table->capacity = capacity;
-  for (size_t i = 0; i < old_count; i++) {
-    if (old[i].key) *find(table, old[i].key) = old[i];
+  const struct table_entry *old = first_of(table);
+  struct table_entry *entries =
+      arena_alloc(table->arena, 2 * table->capacity * sizeof *entries);
+  memcpy(entries, old, table->count * sizeof *entries);
+  if (!table->entries) {
+    map_init(&table->index, table->arena);
+    for (uint32_t i = 0; i < table->count; i++)
+      *map_at(&table->index, (uintptr_t)entries[i].key) = i + 1;
   }
+  table->entries = entries;
+  table->capacity *= 2;
 }
 
-/* The entry of the key, added if there is none; *added: whether it was. */
-static struct table_entry *entry_of(struct table *table, const void *key, bool *added) {
-  *added = false;
-  if (!table->entries) {
-    struct table_entry *entry = find_few(table, key);
-    if (entry) return entry;
-    if (table->count < TABLE_FEW) {
-      *added = true;
-      table->few[table->count] = (struct table_entry){key, NULL};
-      return &table->few[table->count++];
-    }
-    grow(table);
-  } else if (2 * (table->count + 1) > table->capacity) {
-    grow(table);
-  }
-  struct table_entry *entry = find(table, key);
-  if (!entry->key) {
-    *added = true;
-    entry->key = key;
-    table->count++;
-  }
-  return entry;
+static uint32_t add(struct table *table, const void *key) {
+  if (table->count == table->capacity) grow(table);
+  if (table->entries) *map_at(&table->index, (uintptr_t)key) = (uint32_t)table->count + 1;
+  return (uint32_t)++table->count;
 }
 
 void table_set(struct table *table, const void *key, void *value) {
-  bool added;
-  entry_of(table, key, &added)->value = value;
+  uint32_t number = find(table, key);
+  if (number == 0) number = add(table, key);
+  struct table_entry *entries = table->entries ? table->entries : table->few;
+  entries[number - 1] = (struct table_entry){key, value};
 }
 
 bool table_add(struct table *table, const void *key) {
-  bool added;
-  struct table_entry *entry = entry_of(table, key, &added);
-  if (added) entry->value = table;
-  return added;
+  if (find(table, key)) return false;
+  table_set(table, key, table);
+  return true;
 }
 
 const void *table_root(struct table *table, const void *key) {
@@ -101,10 +81,6 @@ const void *table_root(struct table *table, const void *key) {
 
 const struct table_entry *table_next(const struct table *table,
                                      const struct table_entry *entry) {
-  const struct table_entry *first = table->entries ? table->entries : table->few;
-  const struct table_entry *end = first + (table->entries ? table->capacity : table->count);
-  for (entry = entry ? entry + 1 : first; entry < end; entry++) {
-    if (entry->key) return entry;
-  }
-  return NULL;
+  entry = entry ? entry + 1 : first_of(table);
+  return entry < first_of(table) + table->count ? entry : NULL;
 }

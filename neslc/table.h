@@ -9,21 +9,21 @@
 
 #include <stdbool.h>
 
-#include "base/arena.h"
+#include "base/map.h"
 
 enum { TABLE_FEW = 12 };
 
 struct table_entry {
-  const void *key; /* NULL: free */
+  const void *key;
   void *value;
 };
 
 struct table {
   struct arena *arena;
-  struct table_entry *entries; /* open addressing, power of two; NULL: those of `few` */
-  size_t capacity;             /* of entries; those that are not free never become free again */
-  size_t count;
-  struct table_entry few[TABLE_FEW]; /* the first `count` of them, in no order */
+  struct table_entry *entries; /* in the order in which they were added; NULL: those of `few` */
+  size_t count, capacity;
+  struct map index; /* of `entries`: the number of a key's, from 1 */
+  struct table_entry few[TABLE_FEW];
 };
 
 /* An empty table in the arena; or one whose struct is the caller's and which grows in the
@@ -38,8 +38,8 @@ bool table_add(struct table *, const void *key);
 /* Union-find: follows a key to its value, that to its value, and so on, to the first that is no
  * key, the representative; compresses the path. */
 const void *table_root(struct table *, const void *key);
-/* Iterates over the entries, in no order: the first for NULL; NULL after the last. The
- * table must not be changed meanwhile. */
+/* Iterates over the entries, in the order in which they were added: the first for NULL; NULL
+ * after the last. The table must not be changed meanwhile. */
 const struct table_entry *table_next(const struct table *, const struct table_entry *);
 
 #endif

@@ -47,14 +47,25 @@ static struct table *copied(struct arena *arena, const struct table *from) {
   return table;
 }
 
+/* The same names: what is added goes into the arena. */
+static struct intern names_like(struct arena *arena, const struct intern *from) {
+  struct intern names = *from;
+  struct map *numbers = &names.numbers.latest;
+  names.arena = numbers->arena = arena;
+  const size_t bytes = numbers->capacity * sizeof *numbers->slots;
+  numbers->slots = arena_alloc(arena, bytes);
+  memcpy(numbers->slots, from->numbers.latest.slots, bytes);
+  names.names.capacity = names.names.count;
+  names.numbers.items.capacity = names.numbers.items.count;
+  return names;
+}
+
 /* A session that knows what another one does, in an arena of its own. */
 static struct session *session_like(struct arena *arena, const struct session *from) {
   struct session *s = arena_alloc(arena, sizeof *s);
   *s = *from;
   s->arena = arena;
-  s->names.arena = arena;
-  s->names.slots = arena_alloc(arena, from->names.capacity * sizeof *s->names.slots);
-  memcpy(s->names.slots, from->names.slots, from->names.capacity * sizeof *s->names.slots);
+  s->names = names_like(arena, &from->names);
   s->globals = copied(arena, from->globals);
   s->types = copied(arena, from->types);
   s->library = copied(arena, from->library);
