@@ -1,5 +1,6 @@
 /* profile.c - counting and the tables made of it. */
 #include "vinterp/profile.h"
+#include "base/intern.h"
 #include "base/number.h"
 #include "vinterp/json.h"
 #include <stdlib.h>
@@ -13,16 +14,16 @@ struct counts {
 
 /* A function, or a superoperator. */
 struct row {
-  char *name; /* owned; of a superoperator its number and its formula: "OP3 v * w" */
+  const char *name; /* of a superoperator its number and its formula: "OP3 v * w" */
   uint64_t calls;
   struct counts counts;
 };
 
-/* Rows by name. */
+/* Rows by name; row 0 is "(other)". */
 struct rows {
-  struct row *items; /* [0]: "(other)" */
-  uint32_t count, capacity;
-  uint32_t *slots; /* hash table of rows; 0: free; twice as long as items */
+  struct arena arena;
+  struct intern names;
+  ARRAY(struct row) list;
 };
 
 enum { TYPE_WORDS = TW_NONE + 1, NAME_BYTES = 512 };
@@ -41,57 +42,22 @@ struct profile {
 
 /* ---- rows ---- */
 
-/* Where a name is or belongs (FNV-1a, linear probing); the table is never full. */
-static uint32_t *find_slot(const struct rows *rows, const char *name) {
-  uint64_t hash = 0xcbf29ce484222325;
-  for (const char *c = name; *c; c++) hash = (hash ^ (unsigned char)*c) * 0x100000001b3;
-  uint32_t mask = 2 * rows->capacity - 1;
-  uint32_t i = (uint32_t)(hash ^ hash >> 32) & mask;
-  while (rows->slots[i] && strcmp(rows->items[rows->slots[i]].name, name) != 0)
-    i = (i + 1) & mask;
-  return &rows->slots[i];
-}
-
-/* Doubles the room; false: no memory, nothing changed. */
-static bool grow(struct heap *heap, struct rows *rows) {
-  uint32_t wanted = rows->capacity ? rows->capacity * 2 : 64;
-  size_t slot_bytes = 2 * (size_t)wanted * sizeof *rows->slots;
-  uint32_t *slots = heap_alloc(heap, slot_bytes);
-  if (!slots) return false;
-  struct row *items =
-      heap_grow(heap, rows->items, rows->capacity * sizeof *items, wanted * sizeof *items);
-  if (!items) {
-    heap_free(heap, slots, slot_bytes);
-    return false;
-  }
-  heap_free(heap, rows->slots, 2 * (size_t)rows->capacity * sizeof *rows->slots);
-  memset(slots, 0, slot_bytes);
-  rows->items = items;
-  rows->slots = slots;
-  rows->capacity = wanted;
-  for (uint32_t i = 1; i < rows->count; i++) *find_slot(rows, items[i].name) = i;
-  return true;
+static void rows_init(struct rows *rows, struct heap *heap) {
+  arena_init(&rows->arena, heap);
+  intern_init(&rows->names, &rows->arena);
 }
 
 /* The row of a name, made if new; 0 when memory fails. */
-static uint32_t row_of(struct heap *heap, struct rows *rows, const char *name) {
-  if (rows->count == rows->capacity && !grow(heap, rows)) return 0;
-  uint32_t *slot = find_slot(rows, name);
-  if (*slot) return *slot;
-  size_t bytes = strlen(name) + 1;
-  char *copy = heap_alloc(heap, bytes);
-  if (!copy) return 0;
-  memcpy(copy, name, bytes);
-  rows->items[rows->count] = (struct row){.name = copy};
-  if (rows->count > 0) *slot = rows->count; /* row 0 is found by nobody */
-  return rows->count++;
-}
-
-static void rows_free(struct heap *heap, struct rows *rows) {
-  for (uint32_t i = 0; i < rows->count; i++)
-    heap_free(heap, rows->items[i].name, strlen(rows->items[i].name) + 1);
-  heap_free(heap, rows->items, rows->capacity * sizeof *rows->items);
-  heap_free(heap, rows->slots, 2 * (size_t)rows->capacity * sizeof *rows->slots);
+static uint32_t row_of(struct rows *rows, const char *text) {
+  struct memory_guard guard;
+  memory_guard_begin(&guard);
+  if (setjmp(guard.jump)) return 0;
+  const struct name *name = intern_name(&rows->names, text, strlen(text));
+  while (rows->list.count <= name->number)
+    *array_push(&rows->arena, &rows->list) =
+        (struct row){.name = rows->names.names.items[rows->list.count]->text};
+  memory_guard_end(&guard);
+  return name->number;
 }
 
 /* ---- counting ---- */
@@ -103,32 +69,34 @@ struct profile *profile_new(struct heap *heap, const char *backend, bool instruc
   p->heap = heap;
   p->backend = backend;
   p->instructions = instructions;
-  row_of(heap, &p->functions, "(other)");
-  row_of(heap, &p->superops, "(other)");
-  if (p->functions.count == 1 && p->superops.count == 1) return p;
+  rows_init(&p->functions, heap);
+  rows_init(&p->superops, heap);
+  row_of(&p->functions, "(other)");
+  row_of(&p->superops, "(other)");
+  if (p->functions.list.count == 1 && p->superops.list.count == 1) return p;
   profile_free(p);
   return NULL;
 }
 
 void profile_free(struct profile *p) {
   if (!p) return;
-  rows_free(p->heap, &p->functions);
-  rows_free(p->heap, &p->superops);
+  arena_free(&p->functions.arena);
+  arena_free(&p->superops.arena);
   heap_free(p->heap, p, sizeof *p);
 }
 
 uint32_t profile_function(struct profile *p, const char *name) {
-  return row_of(p->heap, &p->functions, name);
+  return row_of(&p->functions, name);
 }
 
 uint32_t profile_superop(struct profile *p, uint32_t number, const char *formula) {
   char name[NAME_BYTES];
   snprintf(name, sizeof name, "OP%u %s", number, formula);
-  return row_of(p->heap, &p->superops, name);
+  return row_of(&p->superops, name);
 }
 
 void profile_call(struct profile *p, uint32_t function) {
-  p->functions.items[function].calls++;
+  p->functions.list.items[function].calls++;
 }
 
 static uint64_t steps_of(const struct profile_entry *e) {
@@ -157,8 +125,8 @@ void profile_instruction(struct profile *p, uint32_t function, const struct prof
                              .passes = e->passes,
                              .seconds = e->seconds};
   add(&p->opcodes[e->op][e->type], &one);
-  add(&p->functions.items[function].counts, &one);
-  if (e->op == OPC_FUSED) add(&p->superops.items[e->superop].counts, &one);
+  add(&p->functions.list.items[function].counts, &one);
+  if (e->op == OPC_FUSED) add(&p->superops.list.items[e->superop].counts, &one);
   add(&p->total, &one);
 }
 
@@ -218,9 +186,9 @@ static struct lines opcode_lines(const struct profile *p) {
 
 static struct lines row_lines(const struct profile *p, const struct rows *rows,
                               enum line_kind kind) {
-  struct lines lines = {.items = heap_alloc(p->heap, rows->count * sizeof(struct line))};
-  for (uint32_t i = 0; i < rows->count && lines.items; i++) {
-    const struct row *row = &rows->items[i];
+  struct lines lines = {.items = heap_alloc(p->heap, rows->list.count * sizeof(struct line))};
+  for (uint32_t i = 0; i < rows->list.count && lines.items; i++) {
+    const struct row *row = &rows->list.items[i];
     if (row->calls == 0 && row->counts.instructions == 0) continue;
     lines.items[lines.count++] =
         (struct line){.name = row->name,
@@ -407,6 +375,7 @@ void profile_print(const struct profile *p, FILE *out, bool json) {
   };
   (json ? print_json : print_tables)(p, out, tables);
   heap_free(p->heap, tables[OPCODE_TABLE].items, OPC_COUNT * TYPE_WORDS * sizeof(struct line));
-  heap_free(p->heap, tables[SUPEROP_TABLE].items, p->superops.count * sizeof(struct line));
-  heap_free(p->heap, tables[FUNCTION_TABLE].items, p->functions.count * sizeof(struct line));
+  heap_free(p->heap, tables[SUPEROP_TABLE].items, p->superops.list.count * sizeof(struct line));
+  heap_free(p->heap, tables[FUNCTION_TABLE].items,
+            p->functions.list.count * sizeof(struct line));
 }
