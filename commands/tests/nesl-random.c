@@ -1,14 +1,14 @@
 /* nesl-random.c - random NESL programs, each evaluated in several ways that must agree: by the
  * direct interpreter of the unflattened semantics, and compiled, optimised, fused, on one
  * thread and on several, on a back end that does everything late. Values must be equal to the
- * bit, what is printed to the byte, errors in their kind and sentence.
+ * bit, output to the byte, errors in their kind and sentence.
  *
  *     nesl-random [--seed S] [--first N] [--count N] [--seconds T] [--native FOLDER] [--show]
  *
  * --native: with compiled superoperators as well, kept in this folder.
  *
- * Every evaluation is a process of its own, forked with the library loaded: what crashes or
- * does not end is an outcome like others. A program whose outcomes differ is shrunk and shown.
+ * Every evaluation is a process of its own, forked with the library loaded: a crash or a
+ * time-out is an outcome like others. A program whose outcomes differ is shrunk and shown.
  * The last line is "N passed, N failed".
  */
 #include "commands/nesl-evaluate.h"
@@ -31,8 +31,8 @@ struct way {
   const char *name, *backend; /* NULL: the direct interpreter */
   unsigned threads;
   bool optimise, fuse;
-  bool unchecked; /* asked about programs only that come to a value */
-  bool native;    /* superoperators are compiled first: only if it was asked for */
+  bool unchecked; /* only for programs that return a value */
+  bool native;    /* superoperators are compiled first: only with --native */
 };
 
 static const struct way ways[] = {
@@ -258,17 +258,17 @@ static void finish(struct outcome *o) {
 
 struct tester {
   struct session *session;
-  const char *native; /* folder of compiled superoperators; NULL: none are compiled */
-  const char *text;   /* that is being compared */
-  char *told[WAYS];   /* outcomes, the first that of the direct interpreter */
-  unsigned differing; /* the way whose outcome differs from it; 0: none */
-  unsigned only;      /* while shrinking: this way alone is asked; 0: all */
+  const char *native;  /* folder of compiled superoperators; NULL: none are compiled */
+  const char *text;    /* that is being compared */
+  char *results[WAYS]; /* outcomes as text, the first of the direct interpreter */
+  unsigned differing;  /* the way whose outcome differs from it; 0: none */
+  unsigned only;       /* while shrinking: this way alone is asked; 0: all */
 };
 
 static void forget(struct tester *t) {
   for (unsigned i = 0; i < WAYS; i++) {
-    free(t->told[i]);
-    t->told[i] = NULL;
+    free(t->results[i]);
+    t->results[i] = NULL;
   }
 }
 
@@ -276,11 +276,11 @@ static bool begins(const char *text, const char *with) {
   return strncmp(text, with, strlen(with)) == 0;
 }
 
-/* Programs that are too large say nothing; nor do those that are not well-typed after all:
- * the checker's judgement is the same in every way. */
-static bool is_moot(const char *told) {
-  return begins(told, "error ") && !begins(told, "error runtime") &&
-         !begins(told, "error user");
+/* Programs that are too large are not compared, nor those that the checker rejects, which is
+ * the same in all ways. */
+static bool is_moot(const char *outcome) {
+  return begins(outcome, "error ") && !begins(outcome, "error runtime") &&
+         !begins(outcome, "error user");
 }
 
 static bool differs(void *context, const char *text) {
@@ -290,9 +290,9 @@ static bool differs(void *context, const char *text) {
   t->differing = 0;
   start(&outcomes[0], t->session, &ways[0], NULL, text);
   finish(&outcomes[0]);
-  t->told[0] = outcomes[0].text;
-  if (is_moot(t->told[0])) return false;
-  const bool failed = begins(t->told[0], "error");
+  t->results[0] = outcomes[0].text;
+  if (is_moot(t->results[0])) return false;
+  const bool failed = begins(t->results[0], "error");
   bool asked[WAYS] = {false};
   for (unsigned i = 1; i < WAYS; i++) {
     asked[i] = (!t->only || t->only == i) && !(failed && ways[i].unchecked) &&
@@ -302,8 +302,8 @@ static bool differs(void *context, const char *text) {
   for (unsigned i = 1; i < WAYS; i++) {
     if (!asked[i]) continue;
     finish(&outcomes[i]);
-    t->told[i] = outcomes[i].text;
-    if (!t->differing && strcmp(t->told[i], t->told[0]) != 0) t->differing = i;
+    t->results[i] = outcomes[i].text;
+    if (!t->differing && strcmp(t->results[i], t->results[0]) != 0) t->differing = i;
   }
   return t->differing != 0;
 }
@@ -320,8 +320,8 @@ static void show_difference(struct tester *t, struct random_program *program, ui
     printf("the difference does not show again\n");
     t->differing = t->only;
   }
-  printf("%s%s: %.*s\n%s: %.*s\n\n", text, ways[0].name, MOST_SHOWN, t->told[0],
-         ways[t->differing].name, MOST_SHOWN, t->told[t->differing]);
+  printf("%s%s: %.*s\n%s: %.*s\n\n", text, ways[0].name, MOST_SHOWN, t->results[0],
+         ways[t->differing].name, MOST_SHOWN, t->results[t->differing]);
   fflush(stdout);
   free(text);
   t->only = 0;
@@ -342,14 +342,14 @@ static void test(struct tester *t, uint64_t seed, uint64_t number, struct tally 
   if (differs(t, text)) {
     tally->failed++;
     show_difference(t, program, seed, number);
-  } else if (is_moot(t->told[0])) {
+  } else if (is_moot(t->results[0])) {
     tally->moot++;
-    if (!begins(t->told[0], "error limit")) {
-      printf("program %" PRIu64 " is rejected: %s\n", number, t->told[0]);
+    if (!begins(t->results[0], "error limit")) {
+      printf("program %" PRIu64 " is rejected: %s\n", number, t->results[0]);
     }
   } else {
     tally->passed++;
-    tally->errors += begins(t->told[0], "error");
+    tally->errors += begins(t->results[0], "error");
   }
   free(text);
   arena_free(&arena);

@@ -1,5 +1,5 @@
-/* random-nesl-expressions.c - random programs: every expression is made for a type that is
- * wanted. random-nesl.def lists what can be applied; here are the constructs that bind names.
+/* random-nesl-expressions.c - random programs: expressions of a given type. random-nesl.def has
+ * the templates of expressions; this file has the constructs that bind names.
  */
 #include "commands/tests/random-nesl-private.h"
 
@@ -29,30 +29,30 @@ static const char *literal(gen *g, enum rtype_kind kind) {
   return NULL;
 }
 
-struct piece *leaf(gen *g, const struct rtype *t) {
+struct node *leaf(gen *g, const struct rtype *t) {
   static const char *const strings[] = {"\"\"",    "\"ab\"",     "\"12 x\"",
                                         "\"-34\"", "\"a b  c\"", "\"2.5e1\""};
   const struct variable *v = chance(g, 75) ? variable_of(g, t, false) : NULL;
   const char *text = v ? v->name : literal(g, t->kind);
   if (!text && t->kind == R_SEQUENCE && t->left->kind == R_CHAR) text = strings[below(g, 6)];
   if (!text && t->kind == R_SEQUENCE && chance(g, 75)) {
-    struct piece *parts[3];
+    struct node *parts[3];
     size_t count = 1 + below(g, 3);
     for (size_t i = 0; i < count; i++) parts[i] = leaf(g, t->left);
     static const char *const texts[] = {"", "[\1]", "[\1, \1]", "[\1, \1, \1]"};
-    return piece(g, t, texts[count], parts, count);
+    return node(g, t, texts[count], parts, count);
   }
   if (!text && t->kind == R_PAIR) {
-    struct piece *parts[2] = {leaf(g, t->left), leaf(g, t->right)};
-    return piece(g, t, "(\1, \1)", parts, 2);
+    struct node *parts[2] = {leaf(g, t->left), leaf(g, t->right)};
+    return node(g, t, "(\1, \1)", parts, 2);
   }
-  if (!text && t->maker) {
-    struct piece *part = leaf(g, t->maker->parameter);
-    return piece(g, t, arena_printf(g->arena, "%s(\1)", t->maker->name), &part, 1);
+  if (!text && t->constructor) {
+    struct node *part = leaf(g, t->constructor->parameter);
+    return node(g, t, arena_printf(g->arena, "%s(\1)", t->constructor->name), &part, 1);
   }
-  return piece(g, t, text ? text : least(g, t), NULL, 0);
+  return node(g, t, text ? text : least(g, t), NULL, 0);
 }
-/* ---- pieces of random-nesl.def ---- */
+/* ---- the templates of random-nesl.def ---- */
 
 struct row {
   unsigned weight;
@@ -60,16 +60,16 @@ struct row {
 };
 
 static const struct row rows[] = {
-#define PIECE(weight, type, text) {weight, type, text},
+#define TEMPLATE(weight, type, text) {weight, type, text},
 #include "commands/tests/random-nesl.def"
 };
 static const struct row risks[] = {
-#define PIECE(weight, type, text)
+#define TEMPLATE(weight, type, text)
 #define RISK(type, text) {1, type, text},
 #include "commands/tests/random-nesl.def"
 };
 
-/* What a d n o l stand for. */
+/* The types that a d n o l mean. */
 struct bindings {
   const struct rtype *of[5];
 };
@@ -125,9 +125,9 @@ static const struct rtype *read_type(gen *g, const char **code, struct bindings 
   return t;
 }
 
-static struct piece *fill(gen *g, const struct rtype *type, const struct row *row,
-                          struct bindings *b, int depth) {
-  struct piece *parts[MOST_PARTS];
+static struct node *fill(gen *g, const struct rtype *type, const struct row *row,
+                         struct bindings *b, int depth) {
+  struct node *parts[MOST_PARTS];
   struct pending pending = {.count = 0};
   size_t count = 0, size = 0, outside = g->scope.count;
   char *text = NULL;
@@ -149,13 +149,13 @@ static struct piece *fill(gen *g, const struct rtype *type, const struct row *ro
   }
   g->scope.count = outside;
   fclose(out);
-  struct piece *made = piece(g, type, arena_copy(g->arena, text, size), parts, count);
+  struct node *made = node(g, type, arena_copy(g->arena, text, size), parts, count);
   free(text);
   return made;
 }
 
-/* A piece of the table, or NULL if the one that was drawn has another type. */
-static struct piece *of_table(gen *g, const struct rtype *type, int depth) {
+/* An expression from a template of this type; NULL if there is none. */
+static struct node *of_table(gen *g, const struct rtype *type, int depth) {
   const struct row *chosen = NULL;
   struct bindings chosen_bindings = {{NULL}};
   unsigned weight = 0;
@@ -176,17 +176,17 @@ static struct piece *of_table(gen *g, const struct rtype *type, int depth) {
 }
 /* ---- constructs ---- */
 
-static struct piece *conditional(gen *g, const struct rtype *type, int depth) {
-  struct piece *parts[3];
+static struct node *conditional(gen *g, const struct rtype *type, int depth) {
+  struct node *parts[3];
   parts[0] = make(g, &base_types[R_BOOL], depth - 1);
   parts[1] = make(g, type, depth - 1);
   parts[2] = make(g, type, depth - 1);
-  return piece(g, type, "(if \1 then \1 else \1)", parts, 3);
+  return node(g, type, "(if \1 then \1 else \1)", parts, 3);
 }
 
-static struct piece *let(gen *g, const struct rtype *type, int depth) {
+static struct node *let(gen *g, const struct rtype *type, int depth) {
   struct pending pending = {.count = 0};
-  struct piece *parts[2];
+  struct node *parts[2];
   size_t outside = g->scope.count;
   const struct rtype *bound = some_type(g, 3);
   parts[0] = make(g, bound, depth - 1);
@@ -194,19 +194,19 @@ static struct piece *let(gen *g, const struct rtype *type, int depth) {
   declare_all(g, &pending);
   parts[1] = make(g, type, depth - 1);
   g->scope.count = outside;
-  return piece(g, type, text, parts, 2);
+  return node(g, type, text, parts, 2);
 }
 
 /* {body : p in s; q in t | c}: further generators are as long as the first. */
-static struct piece *each(gen *g, const struct rtype *type, int depth) {
+static struct node *each(gen *g, const struct rtype *type, int depth) {
   struct pending pending = {.count = 0};
-  struct piece *parts[4];
+  struct node *parts[4];
   size_t outside = g->scope.count;
   const struct rtype *first = sequence_of(g, some_type(g, 2)), *second = some_type(g, 1);
-  struct piece *source = make(g, first, depth - 1);
+  struct node *source = make(g, first, depth - 1);
   const char *name = fresh_name(g);
   bool two = chance(g, 30), sieve = chance(g, 30);
-  struct piece *other = two ? make(g, second, depth - 1) : NULL;
+  struct node *other = two ? make(g, second, depth - 1) : NULL;
   const char *p = pattern(g, first->left, &pending);
   const char *q = two ? pattern(g, second, &pending) : "";
   struct pending again = pending;
@@ -215,60 +215,60 @@ static struct piece *each(gen *g, const struct rtype *type, int depth) {
   g->scope.count = outside;
   declare_all(g, &again);
   parts[1] = source;
-  parts[2] = piece(g, NULL,
-                   two ? arena_printf(g->arena, "; %s in {\1 : %s in %s}", q, name, name) : "",
-                   &other, two);
-  struct piece *condition = sieve ? make(g, &base_types[R_BOOL], depth - 1) : NULL;
-  parts[3] = piece(g, NULL, sieve ? " | \1" : "", &condition, sieve);
+  parts[2] =
+      node(g, NULL, two ? arena_printf(g->arena, "; %s in {\1 : %s in %s}", q, name, name) : "",
+           &other, two);
+  struct node *condition = sieve ? make(g, &base_types[R_BOOL], depth - 1) : NULL;
+  parts[3] = node(g, NULL, sieve ? " | \1" : "", &condition, sieve);
   g->scope.count = outside;
   /* The sequence has a name, so that it is as long wherever it stands. */
-  struct piece *inner[4] = {parts[1], parts[0], parts[2], parts[3]};
-  return piece(g, type,
-               arena_printf(g->arena, "(let %s = \1 in {%s \1 : %s in %s\1\1})", name,
-                            chance(g, 10) ? "*" : "", p, name),
-               inner, 4);
+  struct node *inner[4] = {parts[1], parts[0], parts[2], parts[3]};
+  return node(g, type,
+              arena_printf(g->arena, "(let %s = \1 in {%s \1 : %s in %s\1\1})", name,
+                           chance(g, 10) ? "*" : "", p, name),
+              inner, 4);
 }
 
-static struct piece *list(gen *g, const struct rtype *type, int depth) {
+static struct node *list(gen *g, const struct rtype *type, int depth) {
   static const char *const texts[] = {"", "[\1]", "[\1, \1]", "[\1, \1, \1]"};
-  struct piece *parts[3];
+  struct node *parts[3];
   size_t count = 1 + below(g, 3);
   for (size_t i = 0; i < count; i++) parts[i] = make(g, type->left, depth - 1);
-  return piece(g, type, texts[count], parts, count);
+  return node(g, type, texts[count], parts, count);
 }
 
 /* A call of a function of the program with this result, of this one itself, or of a function
  * value; NULL if there is none. */
-static struct piece *call(gen *g, const struct rtype *type, int depth) {
-  const struct maker *callee = NULL;
+static struct node *call(gen *g, const struct rtype *type, int depth) {
+  const struct function *callee = NULL;
   unsigned count = 0;
   if (g->self && g->self_calls > 0 && same(g->self->result, type) && chance(g, 70)) {
     g->self_calls--;
-    struct piece *part = make(g, g->self->parameter->right, depth - 1);
-    return piece(g, type, arena_printf(g->arena, "%s(%s - 1, \1)", g->self->name, g->counter),
-                 &part, 1);
+    struct node *part = make(g, g->self->parameter->right, depth - 1);
+    return node(g, type, arena_printf(g->arena, "%s(%s - 1, \1)", g->self->name, g->counter),
+                &part, 1);
   }
   const struct variable *v = variable_of(g, type, true);
   if (v && chance(g, 60)) {
     const char *text = arena_printf(g->arena, "%s(\1)", v->name);
-    struct piece *part = make(g, v->type->left, depth - 1);
-    return piece(g, type, text, &part, 1);
+    struct node *part = make(g, v->type->left, depth - 1);
+    return node(g, type, text, &part, 1);
   }
   for (size_t i = 0; i < g->functions.count; i++) {
-    const struct maker *m = g->functions.items[i];
-    if (same(m->result, type) && below(g, ++count) == 0) callee = m;
+    const struct function *f = g->functions.items[i];
+    if (same(f->result, type) && below(g, ++count) == 0) callee = f;
   }
   if (!callee) return NULL;
   if (callee->counts) {
-    struct piece *parts[2] = {make(g, &base_types[R_INT], depth - 1),
-                              make(g, callee->parameter->right, depth - 1)};
-    return piece(g, type, arena_printf(g->arena, "%s(mod(\1, 4), \1)", callee->name), parts, 2);
+    struct node *parts[2] = {make(g, &base_types[R_INT], depth - 1),
+                             make(g, callee->parameter->right, depth - 1)};
+    return node(g, type, arena_printf(g->arena, "%s(mod(\1, 4), \1)", callee->name), parts, 2);
   }
-  struct piece *part = make(g, callee->parameter, depth - 1);
-  return piece(g, type, arena_printf(g->arena, "%s(\1)", callee->name), &part, 1);
+  struct node *part = make(g, callee->parameter, depth - 1);
+  return node(g, type, arena_printf(g->arena, "%s(\1)", callee->name), &part, 1);
 }
 
-static struct piece *make_construct(gen *g, const struct rtype *type, int depth) {
+static struct node *make_construct(gen *g, const struct rtype *type, int depth) {
   unsigned k = below(g, 100);
   if (g->nested && chance(g, 50)) {
     if (type->kind == R_SEQUENCE && chance(g, 80)) return each(g, type, depth);
@@ -281,20 +281,20 @@ static struct piece *make_construct(gen *g, const struct rtype *type, int depth)
     return k < 60 ? each(g, type, depth) : list(g, type, depth);
   }
   if (k < 75 && type->kind == R_PAIR) {
-    struct piece *parts[2];
+    struct node *parts[2];
     parts[0] = make(g, type->left, depth - 1);
     parts[1] = make(g, type->right, depth - 1);
-    return piece(g, type, "(\1, \1)", parts, 2);
+    return node(g, type, "(\1, \1)", parts, 2);
   }
-  if (k < 75 && type->maker) {
-    struct piece *part = make(g, type->maker->parameter, depth - 1);
-    return piece(g, type, arena_printf(g->arena, "%s(\1)", type->maker->name), &part, 1);
+  if (k < 75 && type->constructor) {
+    struct node *part = make(g, type->constructor->parameter, depth - 1);
+    return node(g, type, arena_printf(g->arena, "%s(\1)", type->constructor->name), &part, 1);
   }
   return of_table(g, type, depth);
 }
 
-struct piece *make(gen *g, const struct rtype *type, int depth) {
+struct node *make(gen *g, const struct rtype *type, int depth) {
   if (depth <= 0 || --g->budget < 0 || chance(g, 12)) return leaf(g, type);
-  struct piece *made = make_construct(g, type, depth);
+  struct node *made = make_construct(g, type, depth);
   return made ? made : leaf(g, type);
 }

@@ -1,5 +1,5 @@
 /* random-nesl-forms.c - random programs: their forms. Recursion counts down, or runs out of
- * elements; what would be too much all the same is left out by whoever runs it. */
+ * elements. nesl-random skips programs that are still too large. */
 #include "commands/tests/random-nesl-private.h"
 
 #include <stdlib.h>
@@ -7,20 +7,20 @@
 
 enum { DEPTH = 6, BUDGET = 40, SMALL_BUDGET = 18 };
 
-void add_form(gen *g, const char *text, struct piece *body) {
-  *array_push(g->arena, &g->program->forms) = piece(g, NULL, text, &body, body != NULL);
+void add_form(gen *g, const char *text, struct node *body) {
+  *array_push(g->arena, &g->program->forms) = node(g, NULL, text, &body, body != NULL);
 }
 
-void add_function(gen *g, const struct maker *m) {
-  *array_push(g->arena, &g->functions) = m;
+void add_function(gen *g, const struct function *f) {
+  *array_push(g->arena, &g->functions) = f;
 }
 
-struct maker *new_function(gen *g, const char *prefix, const struct rtype *parameter,
-                           const struct rtype *result) {
-  struct maker *m = arena_alloc(g->arena, sizeof *m);
-  *m = (struct maker){arena_printf(g->arena, "%s%u", prefix, g->names++), parameter, result,
-                      false};
-  return m;
+struct function *new_function(gen *g, const char *prefix, const struct rtype *parameter,
+                              const struct rtype *result) {
+  struct function *f = arena_alloc(g->arena, sizeof *f);
+  *f = (struct function){arena_printf(g->arena, "%s%u", prefix, g->names++), parameter, result,
+                         false};
+  return f;
 }
 
 const char *annotation(gen *g, const struct rtype *from, const struct rtype *to) {
@@ -31,141 +31,142 @@ const char *annotation(gen *g, const struct rtype *from, const struct rtype *to)
 static void add_datatype(gen *g) {
   const struct rtype *contents = some_type(g, 2);
   if (has_function(contents)) return;
-  struct maker *m = new_function(g, "d", contents, NULL);
-  m->result = make_type(g, R_DATA, NULL, NULL, m);
+  struct function *f = new_function(g, "d", contents, NULL);
+  f->result = make_type(g, R_DATA, NULL, NULL, f);
   const char *t = type_text_of(g, contents);
   add_form(
       g,
-      arena_printf(g->arena, t[0] == '(' ? "datatype %s%s;" : "datatype %s(%s);", m->name, t),
+      arena_printf(g->arena, t[0] == '(' ? "datatype %s%s;" : "datatype %s(%s);", f->name, t),
       NULL);
-  add_function(g, m);
+  add_function(g, f);
 }
 
 /* function f(p) = body */
 static void add_plain(gen *g) {
   struct pending pending = {.count = 0};
-  struct maker *m = new_function(g, "f", some_type(g, 3), NULL);
-  m->result = some_type(g, 2);
-  const char *p = pattern(g, m->parameter, &pending);
+  struct function *f = new_function(g, "f", some_type(g, 3), NULL);
+  f->result = some_type(g, 2);
+  const char *p = pattern(g, f->parameter, &pending);
   declare_all(g, &pending);
-  struct piece *body = make(g, m->result, DEPTH);
+  struct node *body = make(g, f->result, DEPTH);
   add_form(g,
-           arena_printf(g->arena, "function %s(%s)%s = \1;", m->name, p,
-                        annotation(g, m->parameter, m->result)),
+           arena_printf(g->arena, "function %s(%s)%s = \1;", f->name, p,
+                        annotation(g, f->parameter, f->result)),
            body);
-  add_function(g, m);
+  add_function(g, f);
 }
 
-/* {if c then f(n - 1, e) else base : p in s}: some of the instances go on. */
-static struct piece *parallel_recursion(gen *g, const struct maker *m) {
+/* {if c then f(n - 1, e) else base : p in s}: some of the instances call f again. */
+static struct node *parallel_recursion(gen *g, const struct function *f) {
   struct pending pending = {.count = 0};
-  struct piece *parts[4];
+  struct node *parts[4];
   const struct rtype *type = some_type(g, 1);
   const size_t outside = g->scope.count;
   parts[3] = make(g, sequence_of(g, type), 2);
   const char *p = pattern(g, type, &pending);
   declare_all(g, &pending);
   parts[0] = make(g, &base_types[R_BOOL], 2);
-  parts[1] = make(g, m->parameter->right, 2);
-  parts[2] = make(g, m->result, 2);
+  parts[1] = make(g, f->parameter->right, 2);
+  parts[2] = make(g, f->result, 2);
   g->scope.count = outside;
-  return piece(g, sequence_of(g, m->result),
-               arena_printf(g->arena, "{(if \1 then %s(%s - 1, \1) else \1) : %s in \1}",
-                            m->name, g->counter, p),
-               parts, 4);
+  return node(g, sequence_of(g, f->result),
+              arena_printf(g->arena, "{(if \1 then %s(%s - 1, \1) else \1) : %s in \1}",
+                           f->name, g->counter, p),
+              parts, 4);
 }
 
 /* function f(n, p) = if n <= 0 then base else body, which calls f(n - 1, e) */
 static void add_recursion(gen *g) {
   struct pending pending = {.count = 0};
-  struct piece *parts[3];
+  struct node *parts[3];
   const struct rtype *rest = some_type(g, 2);
-  struct maker *m = new_function(g, "r", pair_of(g, &base_types[R_INT], rest), NULL);
-  m->result = some_type(g, 2);
-  m->counts = true;
+  struct function *f = new_function(g, "r", pair_of(g, &base_types[R_INT], rest), NULL);
+  f->result = some_type(g, 2);
+  f->counts = true;
   g->counter = fresh_name(g);
   declare(g, g->counter, &base_types[R_INT], true);
   const char *p = pattern(g, rest, &pending);
   declare_all(g, &pending);
-  parts[0] = make(g, m->result, 2);
-  g->self = m;
+  parts[0] = make(g, f->result, 2);
+  g->self = f;
   g->self_calls = 2;
   const bool parallel = chance(g, 50);
   const char *r = fresh_name(g);
   if (parallel) {
-    parts[1] = parallel_recursion(g, m);
-    declare(g, r, sequence_of(g, m->result), false);
+    parts[1] = parallel_recursion(g, f);
+    declare(g, r, sequence_of(g, f->result), false);
     g->self_calls = 0;
   }
-  parts[1 + parallel] = make(g, m->result, DEPTH);
+  parts[1 + parallel] = make(g, f->result, DEPTH);
   g->self = NULL;
   const char *text =
       parallel
           ? arena_printf(g->arena, "if %s <= 0 then \1 else let %s = \1 in \1", g->counter, r)
           : arena_printf(g->arena, "if %s <= 0 then \1 else \1", g->counter);
-  struct piece *body = piece(g, m->result, text, parts, 2 + (size_t)parallel);
+  struct node *body = node(g, f->result, text, parts, 2 + (size_t)parallel);
   body->least = NULL;
   add_form(g,
-           arena_printf(g->arena, "function %s(%s, %s)%s = \1;", m->name, g->counter, p,
-                        annotation(g, m->parameter, m->result)),
+           arena_printf(g->arena, "function %s(%s, %s)%s = \1;", f->name, g->counter, p,
+                        annotation(g, f->parameter, f->result)),
            body);
-  add_function(g, m);
+  add_function(g, f);
 }
 
 /* function f(n, p) = let r = {f(k, e) : k in index(max(n, 0))} in body: it ends where there are
  * no elements. */
 static void add_unguarded(gen *g) {
   struct pending pending = {.count = 0};
-  struct piece *parts[2];
+  struct node *parts[2];
   const struct rtype *rest = some_type(g, 1);
-  struct maker *m = new_function(g, "e", pair_of(g, &base_types[R_INT], rest), some_type(g, 1));
-  m->counts = true;
+  struct function *f =
+      new_function(g, "e", pair_of(g, &base_types[R_INT], rest), some_type(g, 1));
+  f->counts = true;
   const char *n = fresh_name(g), *k = fresh_name(g), *r = fresh_name(g);
   declare(g, n, &base_types[R_INT], true);
   const char *p = pattern(g, rest, &pending);
   declare_all(g, &pending);
   parts[0] = make(g, rest, 2);
-  declare(g, r, sequence_of(g, m->result), false);
-  parts[1] = make(g, m->result, DEPTH - 1);
-  struct piece *body = piece(
-      g, m->result,
+  declare(g, r, sequence_of(g, f->result), false);
+  parts[1] = make(g, f->result, DEPTH - 1);
+  struct node *body = node(
+      g, f->result,
       arena_printf(g->arena, "let %s = {%s(%s, \1) : %s in index(min(max(%s, 0), 3))} in \1", r,
-                   m->name, k, k, n),
+                   f->name, k, k, n),
       parts, 2);
   body->least = NULL;
   add_form(g,
-           arena_printf(g->arena, "function %s(%s, %s)%s = \1;", m->name, n, p,
-                        annotation(g, m->parameter, m->result)),
+           arena_printf(g->arena, "function %s(%s, %s)%s = \1;", f->name, n, p,
+                        annotation(g, f->parameter, f->result)),
            body);
-  add_function(g, m);
+  add_function(g, f);
 }
 
-/* function m(p) = (q => body): a maker of closures */
-static void add_maker(gen *g) {
+/* function m(p) = (q => body), which returns closures */
+static void add_closure(gen *g) {
   struct pending pending = {.count = 0}, inner = {.count = 0};
   const struct rtype *from = some_type(g, 1), *to = some_type(g, 2);
-  struct maker *m = new_function(g, "m", some_type(g, 1), NULL);
-  m->result = make_type(g, R_FUNCTION, from, to, m);
-  const char *p = pattern(g, m->parameter, &pending);
+  struct function *f = new_function(g, "m", some_type(g, 1), NULL);
+  f->result = make_type(g, R_FUNCTION, from, to, f);
+  const char *p = pattern(g, f->parameter, &pending);
   declare_all(g, &pending);
   const char *q = pattern(g, from, &inner);
   declare_all(g, &inner);
-  struct piece *body = make(g, to, DEPTH - 1);
+  struct node *body = make(g, to, DEPTH - 1);
   const char *type =
-      has_function(m->parameter) || has_function(from) || has_function(to)
+      has_function(f->parameter) || has_function(from) || has_function(to)
           ? ""
-          : arena_printf(g->arena, " : %s -> (%s -> %s)", type_text_of(g, m->parameter),
+          : arena_printf(g->arena, " : %s -> (%s -> %s)", type_text_of(g, f->parameter),
                          type_text_of(g, from), type_text_of(g, to));
-  add_form(g, arena_printf(g->arena, "function %s(%s)%s = %s => \1;", m->name, p, type, q),
+  add_form(g, arena_printf(g->arena, "function %s(%s)%s = %s => \1;", f->name, p, type, q),
            body);
-  add_function(g, m);
+  add_function(g, f);
 }
 
 /* name = value: a global, in scope for all that follows */
 static void add_global(gen *g) {
   const struct rtype *type = some_type(g, 2);
   const char *name = arena_printf(g->arena, "g%u", g->names++);
-  struct piece *body = make(g, type, DEPTH - 2);
+  struct node *body = make(g, type, DEPTH - 2);
   add_form(g, arena_printf(g->arena, "%s = \1;", name), body);
   declare(g, name, type, true);
 }
@@ -176,19 +177,20 @@ static void add_optional(gen *g) {
   const struct rtype *first = some_type(g, 2);
   while (first->kind == R_PAIR)
     first = first->left; /* several arguments would be one too many */
-  struct maker *plain = new_function(g, "o", first, some_type(g, 2));
+  struct function *plain = new_function(g, "o", first, some_type(g, 2));
   const char *k = fresh_name(g);
   const struct rtype *type = some_type(g, 0);
-  struct piece *parts[2] = {leaf(g, type), NULL};
+  struct node *parts[2] = {leaf(g, type), NULL};
   const char *p = pattern(g, plain->parameter, &pending);
   declare_all(g, &pending);
   declare(g, k, type, false);
   parts[1] = make(g, plain->result, DEPTH - 1);
-  *array_push(g->arena, &g->program->forms) = piece(
+  *array_push(g->arena, &g->program->forms) = node(
       g, NULL, arena_printf(g->arena, "function %s(%s, %s := \1) = \1;", plain->name, p, k),
       parts, 2);
   add_function(g, plain);
-  struct maker *given = new_function(g, "o", pair_of(g, plain->parameter, type), plain->result);
+  struct function *given =
+      new_function(g, "o", pair_of(g, plain->parameter, type), plain->result);
   add_form(g,
            arena_printf(g->arena, "function %s(x, y) = %s(x, %s := y);", given->name,
                         plain->name, k),
@@ -200,7 +202,7 @@ static void add_optional(gen *g) {
 static void add_mutual(gen *g) {
   const struct rtype *rest = some_type(g, 1), *result = some_type(g, 1);
   if (has_function(rest) || has_function(result)) return;
-  struct maker *two[2];
+  struct function *two[2];
   const struct rtype *parameter = pair_of(g, &base_types[R_INT], rest);
   for (int i = 0; i < 2; i++) two[i] = new_function(g, "c", parameter, result);
   add_form(g,
@@ -210,7 +212,7 @@ static void add_mutual(gen *g) {
   const size_t outside = g->scope.count;
   for (int i = 0; i < 2; i++) {
     struct pending pending = {.count = 0};
-    struct piece *parts[2];
+    struct node *parts[2];
     g->counter = fresh_name(g);
     declare(g, g->counter, &base_types[R_INT], true);
     const char *p = pattern(g, rest, &pending);
@@ -220,7 +222,7 @@ static void add_mutual(gen *g) {
     g->self_calls = 1;
     parts[1] = make(g, result, DEPTH);
     g->self = NULL;
-    struct piece *body = piece(
+    struct node *body = node(
         g, result, arena_printf(g->arena, "if %s <= 0 then \1 else \1", g->counter), parts, 2);
     body->least = NULL;
     add_form(g,
@@ -252,10 +254,10 @@ static void add_prelude(gen *g) {
 }
 
 static void add_forms(gen *g) {
-  static void (*const kinds[])(gen *) = {add_optional,  add_mutual,    add_datatype,  add_plain,
-                                         add_plain,     add_recursion, add_recursion, add_maker,
-                                         add_unguarded, add_global,    add_scalars,   add_scalars,
-                                         add_scalars,   add_partners};
+  static void (*const kinds[])(gen *) = {
+      add_optional,  add_mutual,    add_datatype, add_plain,     add_plain,
+      add_recursion, add_recursion, add_closure,  add_unguarded, add_global,
+      add_scalars,   add_scalars,   add_scalars,  add_partners};
   size_t count = below(g, 6);
   add_prelude(g);
   for (size_t i = 0; i < count; i++) {
@@ -266,10 +268,10 @@ static void add_forms(gen *g) {
     if (add != add_global) g->scope.count = globals;
   }
   g->budget = BUDGET + (int)below(g, BUDGET);
-  struct piece *last = chance(g, 60) ? applied(g) : NULL;
+  struct node *last = chance(g, 60) ? applied(g) : NULL;
   if (last && chance(g, 50)) {
-    struct piece *both[2] = {last, make(g, some_type(g, 3), DEPTH)};
-    last = piece(g, pair_of(g, last->type, both[1]->type), "(\1, \1)", both, 2);
+    struct node *both[2] = {last, make(g, some_type(g, 3), DEPTH)};
+    last = node(g, pair_of(g, last->type, both[1]->type), "(\1, \1)", both, 2);
   }
   add_form(g, "\1;", last ? last : make(g, some_type(g, 3), DEPTH + 1));
 }

@@ -1,7 +1,7 @@
 /* random-nesl-recursions.c - random programs: recursive functions on scalars that are applied
- * to each element, which the optimiser makes loops of. Much of what they compute does not
- * matter: results that are not used, or some of several; arguments that only go round;
- * recursions side by side, and of two functions that call each other.
+ * to each element, which the optimiser converts to loops. Some results are not used, or only
+ * some of several; some arguments are only passed on; recursions are next to each other, or of
+ * two functions that call each other.
  */
 #include "commands/tests/random-nesl-private.h"
 
@@ -18,69 +18,69 @@ static const struct rtype *some_scalars(gen *g) {
   return t;
 }
 
-/* Mostly what there is already. */
-static struct piece *argument(gen *g, const struct rtype *type) {
+/* Mostly variables and literals. */
+static struct node *argument(gen *g, const struct rtype *type) {
   if (type->kind == R_PAIR && chance(g, 80)) {
-    struct piece *parts[2] = {argument(g, type->left), NULL};
+    struct node *parts[2] = {argument(g, type->left), NULL};
     parts[1] = argument(g, type->right);
-    return piece(g, type, "(\1, \1)", parts, 2);
+    return node(g, type, "(\1, \1)", parts, 2);
   }
   return chance(g, 60) ? leaf(g, type) : make(g, type, SHALLOW);
 }
 
 /* callee(count, e) */
-static struct piece *call_of(gen *g, const struct maker *callee, const char *count) {
-  struct piece *part = argument(g, callee->parameter->right);
-  struct piece *call = piece(
-      g, callee->result, arena_printf(g->arena, "%s(%s, \1)", callee->name, count), &part, 1);
+static struct node *call_of(gen *g, const struct function *callee, const char *count) {
+  struct node *part = argument(g, callee->parameter->right);
+  struct node *call = node(g, callee->result,
+                           arena_printf(g->arena, "%s(%s, \1)", callee->name, count), &part, 1);
   return call;
 }
 
 /* A function that counts, if there is one. */
-static const struct maker *some_counting(gen *g) {
-  const struct maker *found = NULL;
+static const struct function *some_counting(gen *g) {
+  const struct function *found = NULL;
   unsigned count = 0;
   for (size_t i = 0; i < g->functions.count; i++) {
-    const struct maker *m = g->functions.items[i];
-    if (m->counts && below(g, ++count) == 0) found = m;
+    const struct function *f = g->functions.items[i];
+    if (f->counts && below(g, ++count) == 0) found = f;
   }
   return found;
 }
 
 /* (let v = call in e), where e may use the parts of v, or not. */
-static struct piece *with_result(gen *g, struct piece *call, bool used,
-                                 struct piece *body(gen *, void *), void *context) {
+static struct node *with_result(gen *g, struct node *call, bool used,
+                                struct node *body(gen *, void *), void *context) {
   struct pending pending = {.count = 0};
-  struct piece *parts[2] = {call, NULL};
+  struct node *parts[2] = {call, NULL};
   const size_t outside = g->scope.count;
   const char *p = used ? pattern(g, call->type, &pending) : fresh_name(g);
   declare_all(g, &pending);
   parts[1] = body(g, context);
   g->scope.count = outside;
-  return piece(g, parts[1]->type, arena_printf(g->arena, "(let %s = \1 in \1)", p), parts, 2);
+  return node(g, parts[1]->type, arena_printf(g->arena, "(let %s = \1 in \1)", p), parts, 2);
 }
 
-static struct piece *plain_end(gen *g, void *type) {
+static struct node *plain_end(gen *g, void *type) {
   return argument(g, type);
 }
 
 /* The call of the function at the end. */
-static struct piece *tail(gen *g, void *callee) {
+static struct node *tail(gen *g, void *callee) {
   const char *count = arena_printf(g->arena, "%s - %u", g->counter, 1 + below(g, 2));
   return call_of(g, callee, count);
 }
 
-static struct piece *branches(gen *g, const struct maker *callee) {
-  struct piece *parts[3];
+static struct node *branches(gen *g, const struct function *callee) {
+  struct node *parts[3];
   parts[0] = make(g, &base_types[R_BOOL], SHALLOW);
   parts[1] = tail(g, (void *)callee);
   parts[2] = chance(g, 50) ? tail(g, (void *)callee) : argument(g, callee->result);
-  return piece(g, callee->result, "(if \1 then \1 else \1)", parts, 3);
+  return node(g, callee->result, "(if \1 then \1 else \1)", parts, 3);
 }
 
-/* What a function does that goes on, calling `callee`, which is itself or its partner. */
-static struct piece *some_end(gen *g, void *context) {
-  const struct maker *callee = context, *other = some_counting(g);
+/* The end of a function that continues with `callee`, which is itself or its partner. */
+static struct node *some_end(gen *g, void *context) {
+  const struct function *callee = context, *other = some_counting(g);
   void *result = (void *)callee->result;
   switch (below(g, 6)) {
   case 0: return branches(g, callee);
@@ -96,38 +96,38 @@ static struct piece *some_end(gen *g, void *context) {
   return tail(g, context);
 }
 
-/* function m(n, p) = if n <= 0 then base else end */
-static void add_counting(gen *g, const struct maker *m, const struct maker *callee) {
+/* function f(n, p) = if n <= 0 then base else end */
+static void add_counting(gen *g, const struct function *f, const struct function *callee) {
   struct pending pending = {.count = 0};
-  struct piece *parts[2];
+  struct node *parts[2];
   g->counter = fresh_name(g);
   declare(g, g->counter, &base_types[R_INT], true);
-  const char *p = pattern(g, m->parameter->right, &pending);
+  const char *p = pattern(g, f->parameter->right, &pending);
   declare_all(g, &pending);
-  parts[0] = argument(g, m->result);
+  parts[0] = argument(g, f->result);
   parts[1] = some_end(g, (void *)callee);
-  struct piece *body = piece(
-      g, m->result, arena_printf(g->arena, "if %s <= 0 then \1 else \1", g->counter), parts, 2);
+  struct node *body = node(
+      g, f->result, arena_printf(g->arena, "if %s <= 0 then \1 else \1", g->counter), parts, 2);
   body->least = NULL;
   add_form(g,
-           arena_printf(g->arena, "function %s(%s, %s)%s = \1;", m->name, g->counter, p,
-                        annotation(g, m->parameter, m->result)),
+           arena_printf(g->arena, "function %s(%s, %s)%s = \1;", f->name, g->counter, p,
+                        annotation(g, f->parameter, f->result)),
            body);
 }
 
 void add_scalars(gen *g) {
   const struct rtype *parameter = pair_of(g, &base_types[R_INT], some_scalars(g));
-  struct maker *m = new_function(g, "s", parameter, some_scalars(g));
-  m->counts = true;
-  add_counting(g, m, m);
-  add_function(g, m);
+  struct function *f = new_function(g, "s", parameter, some_scalars(g));
+  f->counts = true;
+  add_counting(g, f, f);
+  add_function(g, f);
 }
 
 void add_partners(gen *g) {
   const struct rtype *parameter = pair_of(g, &base_types[R_INT], some_scalars(g));
   const struct rtype *result = some_scalars(g);
   const size_t outside = g->scope.count;
-  struct maker *two[2];
+  struct function *two[2];
   for (int i = 0; i < 2; i++) two[i] = new_function(g, "p", parameter, result);
   add_form(g,
            arena_printf(g->arena, "function %s(n, x)%s;", two[1]->name,
@@ -145,33 +145,33 @@ void add_partners(gen *g) {
 
 /* ---- applied to each ---- */
 
-static struct piece *beside(gen *g, void *element) {
-  const struct maker *other = some_counting(g);
+static struct node *beside(gen *g, void *element) {
+  const struct function *other = some_counting(g);
   return call_of(g, other, arena_printf(g->arena, "mod(%s + 1, 4)", (const char *)element));
 }
 
-struct piece *applied(gen *g) {
-  const struct maker *m = some_counting(g);
-  if (!m) return NULL;
-  struct piece *parts[2];
+struct node *applied(gen *g) {
+  const struct function *f = some_counting(g);
+  if (!f) return NULL;
+  struct node *parts[2];
   const size_t outside = g->scope.count;
   const struct rtype *ints = sequence_of(g, &base_types[R_INT]);
   parts[1] = chance(g, 50) ? leaf(g, ints) : make(g, ints, SHALLOW);
   const char *element = fresh_name(g);
   declare(g, element, &base_types[R_INT], true);
-  struct piece *call = call_of(g, m, arena_printf(g->arena, "mod(%s, 6)", element));
+  struct node *call = call_of(g, f, arena_printf(g->arena, "mod(%s, 6)", element));
   const bool used = chance(g, 50);
   switch (below(g, 4)) {
   case 0: parts[0] = with_result(g, call, used, beside, (void *)element); break;
   case 1: parts[0] = with_result(g, call, used, plain_end, (void *)some_scalars(g)); break;
   case 2: {
-    struct piece *both[2] = {call, beside(g, (void *)element)};
-    parts[0] = piece(g, pair_of(g, call->type, both[1]->type), "(\1, \1)", both, 2);
+    struct node *both[2] = {call, beside(g, (void *)element)};
+    parts[0] = node(g, pair_of(g, call->type, both[1]->type), "(\1, \1)", both, 2);
     break;
   }
   default: parts[0] = call; break;
   }
   g->scope.count = outside;
-  return piece(g, sequence_of(g, parts[0]->type),
-               arena_printf(g->arena, "{\1 : %s in \1}", element), parts, 2);
+  return node(g, sequence_of(g, parts[0]->type),
+              arena_printf(g->arena, "{\1 : %s in \1}", element), parts, 2);
 }

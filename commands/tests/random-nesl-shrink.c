@@ -7,11 +7,11 @@
 
 /* ---- texts ---- */
 
-static void write_piece(const struct piece *p, FILE *out) {
+static void write_node(const struct node *p, FILE *out) {
   size_t next = 0;
   for (const char *c = p->text; *c; c++) {
     if (*c == '\1') {
-      write_piece(p->parts[next++], out);
+      write_node(p->parts[next++], out);
     } else {
       fputc(*c, out);
     }
@@ -25,7 +25,7 @@ char *random_program_text(const struct random_program *program) {
   if (!out) return NULL;
   for (size_t i = 0; i < program->forms.count; i++) {
     if (program->forms.items[i]->text[0] == '\0') continue;
-    write_piece(program->forms.items[i], out);
+    write_node(program->forms.items[i], out);
     fputc('\n', out);
   }
   return fclose(out) == 0 ? text : NULL;
@@ -49,10 +49,10 @@ static bool still_wanted(struct shrinking *s) {
 }
 
 /* Puts a part of `from` that has the type of *slot into the slot, if that is still wanted. */
-static bool hoist(struct shrinking *s, struct piece **slot, const struct piece *from) {
-  struct piece *was = *slot;
+static bool hoist(struct shrinking *s, struct node **slot, const struct node *from) {
+  struct node *was = *slot;
   for (size_t i = 0; i < from->part_count; i++) {
-    struct piece *part = from->parts[i];
+    struct node *part = from->parts[i];
     if (was->type && part->type && same(was->type, part->type)) {
       *slot = part;
       if (still_wanted(s)) return true;
@@ -63,12 +63,12 @@ static bool hoist(struct shrinking *s, struct piece **slot, const struct piece *
   return false;
 }
 
-static bool shrink_slot(struct shrinking *s, struct piece **slot) {
-  struct piece *was = *slot;
+static bool shrink_slot(struct shrinking *s, struct node **slot) {
+  struct node *was = *slot;
   bool any = false;
   if (was->least && strcmp(was->text, was->least) != 0) {
-    struct piece *smallest = arena_alloc(s->program->arena, sizeof *smallest);
-    *smallest = (struct piece){was->type, was->least, NULL, 0, was->least};
+    struct node *smallest = arena_alloc(s->program->arena, sizeof *smallest);
+    *smallest = (struct node){was->type, was->least, NULL, 0, was->least};
     *slot = smallest;
     if (still_wanted(s)) return true;
     *slot = was;

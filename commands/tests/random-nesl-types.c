@@ -1,4 +1,4 @@
-/* random-nesl-types.c - random programs: types, pieces of text, names and scopes. */
+/* random-nesl-types.c - random programs: types, nodes, names and scopes. */
 #include "commands/tests/random-nesl-private.h"
 
 #include <stdlib.h>
@@ -24,10 +24,10 @@ const struct rtype base_types[4] = {
 
 bool same(const struct rtype *a, const struct rtype *b) {
   if (a == b) return true;
-  if (a->kind != b->kind || a->maker != b->maker) return false;
+  if (a->kind != b->kind || a->constructor != b->constructor) return false;
   if (a->kind == R_SEQUENCE) return same(a->left, b->left);
   if (a->kind == R_PAIR) return same(a->left, b->left) && same(a->right, b->right);
-  return a->maker != NULL || a->kind < R_SEQUENCE;
+  return a->constructor != NULL || a->kind < R_SEQUENCE;
 }
 
 bool has_function(const struct rtype *t) {
@@ -35,7 +35,7 @@ bool has_function(const struct rtype *t) {
   case R_FUNCTION: return true;
   case R_SEQUENCE: return has_function(t->left);
   case R_PAIR: return has_function(t->left) || has_function(t->right);
-  case R_DATA: return has_function(t->maker->parameter);
+  case R_DATA: return has_function(t->constructor->parameter);
   case R_INT:
   case R_FLOAT:
   case R_BOOL:
@@ -51,7 +51,7 @@ static void write_type(const struct rtype *t, FILE *out) {
   case R_FLOAT:
   case R_BOOL:
   case R_CHAR: fputs(names[t->kind], out); break;
-  case R_DATA: fputs(t->maker->name, out); break;
+  case R_DATA: fputs(t->constructor->name, out); break;
   case R_SEQUENCE:
     fputc('[', out);
     write_type(t->left, out);
@@ -76,9 +76,9 @@ bool chance(gen *g, unsigned percent) {
 }
 
 const struct rtype *make_type(gen *g, enum rtype_kind kind, const struct rtype *left,
-                              const struct rtype *right, const struct maker *maker) {
+                              const struct rtype *right, const struct function *constructor) {
   struct rtype *t = arena_alloc(g->arena, sizeof *t);
-  *t = (struct rtype){kind, left, right, maker};
+  *t = (struct rtype){kind, left, right, constructor};
   return t;
 }
 
@@ -99,8 +99,8 @@ const struct rtype *some_type(gen *g, unsigned nesting) {
     return pair_of(g, left, some_type(g, nesting - 1));
   }
   if (k < (g->nested ? 11 : 9) && g->functions.count > 0) {
-    const struct maker *m = g->functions.items[below(g, (unsigned)g->functions.count)];
-    if (m->result->kind == R_DATA || m->result->kind == R_FUNCTION) return m->result;
+    const struct function *f = g->functions.items[below(g, (unsigned)g->functions.count)];
+    if (f->result->kind == R_DATA || f->result->kind == R_FUNCTION) return f->result;
   }
   return &base_types[k < 13 ? R_INT : k < 16 ? R_FLOAT : k < 18 ? R_BOOL : R_CHAR];
 }
@@ -132,13 +132,14 @@ const char *least(gen *g, const struct rtype *t) {
   case R_DATA:
   case R_FUNCTION: break;
   }
-  return arena_printf(g->arena, "%s(%s)", t->maker->name, least(g, t->maker->parameter));
+  return arena_printf(g->arena, "%s(%s)", t->constructor->name,
+                      least(g, t->constructor->parameter));
 }
-struct piece *piece(gen *g, const struct rtype *type, const char *text, struct piece **parts,
-                    size_t count) {
-  struct piece *p = arena_alloc(g->arena, sizeof *p);
-  *p = (struct piece){type, text, arena_alloc(g->arena, (count + 1) * sizeof *parts), count,
-                      type ? least(g, type) : ""};
+struct node *node(gen *g, const struct rtype *type, const char *text, struct node **parts,
+                  size_t count) {
+  struct node *p = arena_alloc(g->arena, sizeof *p);
+  *p = (struct node){type, text, arena_alloc(g->arena, (count + 1) * sizeof *parts), count,
+                     type ? least(g, type) : ""};
   if (count > 0) memcpy(p->parts, parts, count * sizeof *parts);
   return p;
 }
@@ -183,7 +184,8 @@ const char *pattern(gen *g, const struct rtype *t, struct pending *p) {
     return arena_printf(g->arena, "(%s, %s)", left, pattern(g, t->right, p));
   }
   if (t->kind == R_DATA && room && chance(g, 60)) {
-    return arena_printf(g->arena, "%s(%s)", t->maker->name, pattern(g, t->maker->parameter, p));
+    return arena_printf(g->arena, "%s(%s)", t->constructor->name,
+                        pattern(g, t->constructor->parameter, p));
   }
   const char *name = some_name(g);
   if (is_pending(p, name)) name = fresh_name(g);
