@@ -19,7 +19,7 @@ bool usage_error(const char *command, const char *format, ...) {
 }
 
 static bool unknown_option(const struct command_line *c, const char *argument, size_t length) {
-  enum { FAR = 4 }; /* so many edits away nothing is meant */
+  enum { FAR = 4 }; /* edits from which on no option is suggested */
   const char *nearest = NULL;
   unsigned least = FAR;
   char given[64];
@@ -90,7 +90,7 @@ bool width_value(const char *command, const char *name, const char *text, enum c
 
 /* ---- arguments ---- */
 
-/* The arguments not yet looked at. */
+/* The arguments that have not been read. */
 struct arguments {
   int next, count;
   char **list;
@@ -156,7 +156,7 @@ static bool take_file(const struct command_line *c, const char *argument) {
   return true;
 }
 
-/* A negative number is what a program is given: no option is called by a digit. */
+/* A negative number is an argument of a program: no option begins with a digit. */
 static bool is_option(const char *argument) {
   return argument[0] == '-' && argument[1] && !(argument[1] >= '0' && argument[1] <= '9');
 }

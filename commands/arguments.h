@@ -1,8 +1,8 @@
 /* arguments.h - reading a command line by a table of options.
  *
  * Options and files may come in any order; a value follows as --name=value or as the next
- * argument; "--" ends the options; -1 is none, but a number. Parser, help and suggestions are
- * made of the same rows.
+ * argument; "--" ends the options; -1 is a number, not an option. Parser, help and suggestions
+ * are generated from the same rows.
  */
 #ifndef RAVEL_ARGUMENTS_H
 #define RAVEL_ARGUMENTS_H
@@ -19,7 +19,7 @@ struct option_row {
 };
 
 struct command_line {
-  const char *command; /* who complains */
+  const char *command; /* its name, for messages */
   const struct option_row *rows;
   unsigned row_count;
   void *options; /* what is filled in */
@@ -32,7 +32,7 @@ struct command_line {
   const char **file;
 };
 
-/* Reads all arguments. False after one line on standard error about what is wrong. */
+/* Reads all arguments. False after one line on standard error about the first error. */
 bool arguments_parse(const struct command_line *, int argc, char **argv);
 /* One line for each row that has a help. */
 void arguments_help(const struct option_row *, unsigned row_count, FILE *);

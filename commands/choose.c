@@ -4,7 +4,7 @@
 #include "commands/plugin.h"
 #include <string.h>
 
-/* The back ends that come as modules, best first; better than any that is linked. */
+/* The back ends that are modules, best first; each is preferred to linked ones. */
 static const char *const modules[] = {"cuda"};
 enum { MODULES = sizeof modules / sizeof modules[0] };
 
@@ -30,7 +30,7 @@ static struct machine *machine_on(const struct cvl_backend *backend,
   return machine_new(&complete, diags);
 }
 
-/* What may help where no machine could be made. */
+/* Adds advice to the diagnostics of a back end that is not available. */
 static void advise(struct diag_list *diags, const char *name) {
   diag_add(diags, SEVERITY_NOTE, NULL, (struct source_pos){0}, NULL,
            "--devices lists what there is%s",

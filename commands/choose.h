@@ -12,12 +12,13 @@
  * module (there or not), or any other name that there is a module for. */
 bool choose_knows(const char *name);
 
-/* A machine on the back end of this name; with "auto" on the best that can be had, in silence
- * about better ones. options->backend is ignored. NULL with diagnostics that say why. */
+/* A machine on the back end of this name; with "auto" on the best that is available, without
+ * diagnostics about better ones. options->backend is ignored. NULL with diagnostics. */
 struct machine *choose_machine(const char *name, const struct machine_options *,
                                struct diag_list *);
 
-/* What --devices says: every back end, best first, with its devices or why it has none. */
+/* Prints the list of --devices: every back end, best first, with its devices or why it has
+ * none. */
 void choose_list(FILE *);
 
 #endif

@@ -71,11 +71,11 @@ struct type *nesl_type_of_file(void *context, bool csv, const char *name, size_t
   struct source_text text;
   struct array_type array;
   struct type *type = NULL;
-  struct diag_list told;
-  diag_list_init(&told, n->session->arena);
+  struct diag_list diags;
+  diag_list_init(&diags, n->session->arena);
   if (!source_read_array(&text, &n->heap, &n->options->machine.permissions, file,
-                         csv ? ARRAY_CSV : ARRAY_NPY, &told)) {
-    *problem = told.list.count > 0 ? told.list.items[0].message : "out of memory";
+                         csv ? ARRAY_CSV : ARRAY_NPY, &diags)) {
+    *problem = diags.list.count > 0 ? diags.list.items[0].message : "out of memory";
   } else if (array_guess(csv ? ARRAY_CSV : ARRAY_NPY, n->session->arena, text.text, text.length,
                          &array, problem)) {
     type = type_of_array(n->session->arena, &array);
@@ -104,7 +104,7 @@ static bool is_open(struct arena *scratch, struct type *type) {
   return is_open_(&seen, type);
 }
 
-/* The type of a tuple's component, the last one being the rest; NULL if there is none. */
+/* The type of a component of a tuple of `count`; NULL if there is none. */
 static struct type *component(struct type *tuple, unsigned index, unsigned count) {
   struct type *type = type_of(tuple);
   for (unsigned i = 0; i < index; i++) {
@@ -156,7 +156,7 @@ static bool find_type(struct nesl *n, const struct argument *a, struct type **ty
   return true;
 }
 
-/* Columns of a file, which are n->arguments', as those of a value: bools are bytes, lengths
+/* The value with the columns of a file, owned by n->arguments: bools are bytes, lengths become
  * descriptors. */
 static struct nesl_value value_of(struct nesl *n, struct type *type,
                                   const struct array_columns *columns) {
@@ -267,13 +267,14 @@ static struct array_columns columns_of(struct arena *arena, const struct array_t
   return columns;
 }
 
-/* The file that is written, which must be abandoned if memory runs out meanwhile. */
+/* The file that is being written, to be abandoned if memory runs out. */
 struct writing {
   struct output out;
   bool open;
 };
 
-/* Writes one part of the result, whose columns begin at *columns, and passes them. */
+/* Writes one component of the result, whose columns begin at *columns, and advances *columns.
+ */
 static bool write_part(struct nesl *n, struct type *type, const char *file,
                        const struct column **columns, struct writing *w) {
   const char *problem = NULL, *signature = value_signature(n->session->arena, type);

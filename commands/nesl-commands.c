@@ -63,7 +63,7 @@ static bool help(struct command *c) {
       "  dump vcode \"FILE\" EXPRESSION;    write the VCODE of an expression\n"
       "  edit \"FILE\";  shell \"COMMAND\";   with --allow-spawn\n"
       "  exit;                            leave, as the end of input does\n";
-  if (!c->n->quiet) fputs(text, c->n->out);
+  if (!c->n->silent) fputs(text, c->n->out);
   return true;
 }
 
@@ -118,7 +118,7 @@ static bool describe(struct command *c) {
   if (c->count != 1) return command_error(c, "describe takes one name");
   struct global *g = find_global(c, &c->words[0]);
   if (!g) return false;
-  if (c->n->quiet) return true;
+  if (c->n->silent) return true;
   FILE *out = c->n->out;
   put_type(g, out);
   if (g->documentation) put_lines(g->documentation, UINT32_MAX, out);
@@ -147,7 +147,7 @@ static bool apropos(struct command *c) {
   for (char *p = text; *p; p++) {
     if (*p >= 'A' && *p <= 'Z') *p = (char)(*p - 'A' + 'a');
   }
-  struct apropos a = {text, c->n->quiet ? NULL : c->n->out, 0};
+  struct apropos a = {text, c->n->silent ? NULL : c->n->out, 0};
   session_each(c->n->session, look_at, &a);
   if (a.found == 0 && a.out) fprintf(a.out, "No name contains %s.\n", text);
   return true;
@@ -184,7 +184,7 @@ static bool show_code(struct command *c) {
   if (!g->form || g->form->kind == FORM_EXPRESSION || g->form->kind == FORM_ASSIGN) {
     return command_error(c, "%s is no function", g->name->text);
   }
-  if (!c->n->quiet) {
+  if (!c->n->silent) {
     show_form(g->form, c->n->out);
     fputc('\n', c->n->out);
   }
@@ -197,7 +197,7 @@ static bool show(struct command *c) {
   if (!is_word(c, 0, "status") || c->count != 1) {
     return command_error(c, "show takes status or code NAME");
   }
-  if (n->quiet) return true;
+  if (n->silent) return true;
   fprintf(n->out, "arg_check %s\nprint_length %llu\nverbose %s\nevaluation %s%s on %s\n",
           n->session->argument_checks ? "on" : "off", (unsigned long long)n->print_length,
           n->verbose ? "on" : "off", n->options->direct ? "direct" : "compiled",
@@ -208,8 +208,8 @@ static bool show(struct command *c) {
 
 /* ---- load, dump ---- */
 
-/* Whether commands have effects on the world: where expressions are not evaluated they are only
- * looked at. */
+/* Whether commands have effects: if expressions are not evaluated, commands are only checked.
+ */
 static bool has_effects(const struct command *c) {
   return c->n->extent == EVALUATE_ALL;
 }
@@ -245,8 +245,8 @@ static const char *text_of(struct nesl *n, const struct nesl_value *value) {
   return text;
 }
 
-/* The text of a string that can be told without evaluating anything: literals, variables of the
- * library, and concatenations of these. NULL for others. */
+/* The text of a string that is known without evaluation: a literal, a variable of the library,
+ * or a concatenation of these. NULL for others. */
 static const char *known_text(struct nesl *n, const struct core *e) {
   if (e->kind == CORE_STRING) {
     return arena_copy(n->session->arena, e->as.string.text, e->as.string.length);
@@ -276,8 +276,8 @@ static const char *evaluate_text(struct command *c, const struct checked *checke
   return text;
 }
 
-/* The text of the command's argument, which must be a string; the arena's. Evaluates it only
- * where anything is evaluated. NULL after complaining. */
+/* The text of the command's argument, which must be a string; the arena's. Evaluates it only if
+ * expressions are evaluated. NULL after complaining. */
 static const char *string_argument(struct command *c) {
   const struct form form = argument_form(c);
   struct checked checked = {0};
@@ -292,8 +292,7 @@ static const char *string_argument(struct command *c) {
   return NULL;
 }
 
-/* Whether the user wrote the name that stands in the command's argument, and no program
- * computed it. */
+/* Whether the user wrote the name in the command's argument, and no program computed it. */
 static bool typed(const struct command *c) {
   return c->n->reading.typed &&
          (!c->form->argument || c->form->argument->kind == SYNTAX_STRING);
@@ -310,7 +309,7 @@ static bool load(struct command *c) {
     file = arena_printf(n->session->arena, "%s%s", file, extension);
   }
   if (n->load_depth == MOST_DEPTH || n->loads == MOST_LOADS) {
-    n->unwinding = true; /* or each of them goes on to the next form, which may load as many */
+    n->unwinding = true; /* else each file continues with its next form, which may load, too */
     if (n->load_depth < MOST_DEPTH) return command_error(c, "more than %d loads", MOST_LOADS);
     return command_error(c, "more than %d files load each other", MOST_DEPTH);
   }
@@ -381,7 +380,7 @@ static bool run_command(struct command *c, const char *line) {
                        WIFEXITED(status) ? WEXITSTATUS(status) : status);
 }
 
-/* What is looked at of shell and edit where nothing is started. */
+/* Checks the argument of shell and edit without starting anything. */
 static bool check_shell(struct command *c) {
   struct checked checked = {0};
   if (!c->form->argument) return command_error(c, "%s takes a string", c->form->name->text);

@@ -1,6 +1,6 @@
-/* nesl-cost.c - what an evaluation costs: work and depth of the language's cost model (NESL
- * specification, section 8), counted by the direct interpreter, beside what the compiled
- * program did and how long it took.
+/* nesl-cost.c - the cost of an evaluation: work and depth of the language's cost model (NESL
+ * specification, section 8), counted by the direct interpreter, and work, steps, instructions
+ * and time of the compiled program.
  */
 #include "commands/nesl.h"
 #include "commands/output.h"
@@ -31,7 +31,7 @@ static void print_costs(struct nesl *n, const struct direct_cost *model,
           after->seconds - before->seconds);
 }
 
-/* The form was evaluated directly; now compiled, which prints its result. */
+/* After the direct evaluation of a form: evaluates it compiled, and prints its result. */
 static bool compare(struct nesl *n, void *context, const struct nesl_done *it) {
   struct costs *costs = context;
   unsigned failed = 0;

@@ -1,9 +1,9 @@
 /* nesl-entry.c - `nesl run FILE --entry F ARGUMENT...`: the call, and its arguments as values.
  *
- * The call is checked as a whole, so that arguments have the types that F wants. Then those
- * that are expressions are evaluated, all together, and every argument is a variable of its own
- * whose value the machine gets on its stack: the compiled program does not know it, and the
- * host forgets it when the machine has it.
+ * The call is checked as a whole, so that arguments have the types of F's parameters. Arguments
+ * that are expressions are then evaluated together. Every argument becomes a variable, whose
+ * value the machine gets on its stack: it is no constant of the compiled program, and the host
+ * frees it when the machine has it.
  */
 #include "commands/nesl.h"
 #include "commands/process.h"
@@ -44,8 +44,8 @@ const struct source *nesl_entry_source(struct nesl *n) {
 
 /* ---- its arguments ---- */
 
-/* Whether values of the type are data: functions stay where they stand, since the compiler
- * wants to know them. */
+/* Whether values of the type are data: functions stay in the call, since the compiler must know
+ * them. */
 static bool is_data_(struct table *seen, struct type *type) {
   type = type_of(type);
   if (type_has_parts(type) && !table_add(seen, type)) return true; /* or it was said already */
@@ -99,8 +99,7 @@ static struct core *tuple_of(struct arena *arena, struct core *const *expression
   return pair;
 }
 
-/* Keeps the columns of a part of a value as a variable that is used where its expression was.
- */
+/* Replaces an expression by a variable with these columns, which are a component of a value. */
 static void make_variable(struct arguments *a, size_t number, struct core *e, struct type *type,
                           const struct column **columns) {
   struct nesl *n = a->n;

@@ -1,4 +1,4 @@
-/* nesl-forms.c - reading forms, evaluating them, and the line that says what came of each. */
+/* nesl-forms.c - reads and evaluates forms, and prints a line with the result of each. */
 #include "commands/nesl.h"
 #include "commands/process.h"
 #include "commands/source.h"
@@ -20,7 +20,8 @@ void nesl_complain(struct nesl *n) {
   diag_print(&n->diags, "nesl", MOST, stderr);
 }
 
-/* What succeeded may have warnings, which are the same for every form: said once. */
+/* A form that succeeds may have warnings. They are the same for every form, so they are printed
+ * once. */
 static void pass_on_warnings(struct nesl *n) {
   bool any = false;
   for (size_t i = 0; i < n->diags.list.count; i++) {
@@ -30,7 +31,7 @@ static void pass_on_warnings(struct nesl *n) {
   n->warned |= any;
 }
 
-/* Said without any. */
+/* Needs no memory itself. */
 void nesl_complain_of_memory(struct nesl *n) {
   diag_add(&n->diags, SEVERITY_ERROR, NULL, (struct source_pos){0}, NULL,
            "out of memory: the session may use %llu bytes; see --memory",
@@ -146,7 +147,7 @@ static bool execute(struct nesl *n, const struct form *form, FILE *out) {
   struct checked checked = {0};
   if (form->kind == FORM_COMMAND) return nesl_command(n, form);
   if (!check_form(n->session, form, &n->complaints, &checked)) return false;
-  if (checked.notice && n->verbose && !n->quiet) fprintf(n->out, "%s\n", checked.notice);
+  if (checked.notice && n->verbose && !n->silent) fprintf(n->out, "%s\n", checked.notice);
   if (form->kind == FORM_EXPRESSION || form->kind == FORM_ASSIGN) {
     return evaluate(n, &checked, out);
   }
@@ -283,8 +284,8 @@ const struct source *nesl_load_file(struct nesl *n, const char *file, bool typed
   return take_text(n, was_read, &text, file);
 }
 
-/* Reads a form, which functions refer to as long as they are defined; one that runs out of
- * memory is broken. */
+/* Reads a form, which functions refer to as long as they are defined; if memory runs out, it is
+ * a form with an error. */
 static enum reading read_guarded(struct nesl *n, struct reader *reader, struct form **read) {
   struct memory_guard guard;
   memory_guard_begin(&guard);
@@ -330,18 +331,18 @@ static void begin_form(struct nesl *n) {
   if (n->limits_forms) process_limit(n->options->seconds);
 }
 
-/* Whether the forms after one are not executed: a file ends with a form that was asked to end,
- * and a session where all of it was. */
+/* Whether the remaining forms are skipped: those of a file after a form that was asked to stop,
+ * and those of a session if the whole session was. */
 static bool ends_others(const struct nesl *n) {
   const enum stop_reason reason = stop_asks(n->stop);
   return n->unwinding && (n->load_depth > 0 || reason == STOP_SIGNAL ||
                           (reason == STOP_TIME && !n->limits_forms));
 }
 
-/* What comes of reading the next form. */
+/* How reading continues after a form. */
 enum next { NEXT_DONE, NEXT_STOP, NEXT_INCOMPLETE };
 
-/* Reads a form and executes it, in the region that is its own. */
+/* Reads a form and executes it, in a region of its own. */
 static enum next next_form(struct nesl *n, struct reader *reader, nesl_visit *done,
                            void *context, bool may_be_incomplete) {
   struct form *form = NULL;
@@ -354,7 +355,7 @@ static enum next next_form(struct nesl *n, struct reader *reader, nesl_visit *do
   if (it.form) it.outcome = nesl_execute(n, form);
   const bool go_on = done(n, context, &it) && !ends_others(n);
   nesl_outcome_free(&it.outcome);
-  /* A form that there was no memory to read: there will be none for the next. */
+  /* If there was no memory to read a form, there is none for the next one. */
   return go_on && (it.form || it.outcome.error != NESL_LIMIT) ? NEXT_DONE : NEXT_STOP;
 }
 
@@ -406,7 +407,7 @@ bool nesl_print_done(struct nesl *n, void *failed, const struct nesl_done *it) {
   if (it->outcome.error != NESL_OK) {
     ++*(unsigned *)failed;
     nesl_complain(n);
-  } else if (it->outcome.result && !n->quiet) {
+  } else if (it->outcome.result && !n->silent) {
     print_result(n, it, failed);
   }
   process_flush(n->out);

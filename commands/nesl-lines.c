@@ -34,9 +34,9 @@ struct lines {
 #endif
 };
 
-/* Waits until there is something to read. -1 with EINTR if SIGINT comes, or came since it was
- * blocked: a signal between a look at its flag and a read would be noticed only with the next
- * line. Everything around it has the signal blocked. */
+/* Waits for input. -1 with EINTR if SIGINT comes, or came since it was blocked. The signal is
+ * blocked everywhere else: one that came between the test of its flag and the read would be
+ * noticed only with the next line. */
 static int await_input(const sigset_t *unblocked) {
   struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
   return ppoll(&input, 1, NULL, unblocked);
@@ -199,7 +199,7 @@ static void open_editor(struct lines *l, const char *file) {
   if (l->history_file) history(l->history, &event, H_LOAD, l->history_file);
 }
 
-/* libedit wants a stream with a descriptor, which it makes the user's alone. */
+/* libedit needs a stream with a descriptor, whose permissions it restricts to the user. */
 static bool put_history(struct lines *l, int fd) {
   HistEvent event;
   const int copy = dup(fd);
@@ -212,7 +212,7 @@ static bool put_history(struct lines *l, int fd) {
   return (fclose(out) == 0) & put;
 }
 
-/* What cannot be saved is no loss to speak of. */
+/* Failures are ignored: the history is not essential. */
 static void save_history(struct lines *l) {
   struct replacement file;
   struct file_problem ignored;

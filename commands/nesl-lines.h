@@ -1,5 +1,5 @@
-/* nesl-lines.h - lines that a person types: with history, editing and completion of names where
- * libedit is to be had and standard input is a terminal, plain ones elsewhere.
+/* nesl-lines.h - lines from standard input: with history, editing and completion of names if
+ * libedit is available and standard input is a terminal, else plain ones.
  */
 #ifndef RAVEL_NESL_LINES_H
 #define RAVEL_NESL_LINES_H
@@ -21,7 +21,7 @@ typedef void lines_complete(void *context, const char *prefix, size_t length,
 struct lines *lines_open(const char *history, const struct permissions *user, struct heap *,
                          lines_complete *, void *context);
 void lines_close(struct lines *);
-/* Whether somebody sees the prompt. */
+/* Whether the prompt is visible: standard input is a terminal. */
 bool lines_interactive(const struct lines *);
 /* The next line with its line break, valid until the next call; NULL at the end, where errno is
  * 0, if a signal came, EINTR, if memory is lacking, ENOMEM, or if there is a NUL in it, which

@@ -1,4 +1,5 @@
-/* nesl-measure.c - --repeat and --times: what came of an evaluation that was repeated. */
+/* nesl-measure.c - --repeat and --times: prints and writes the times of repeated evaluations.
+ */
 #include "commands/nesl.h"
 #include "commands/output.h"
 

@@ -94,7 +94,7 @@ static bool apply(void *options, unsigned id, const char *value) {
 
 /* ---- the whole command line ---- */
 
-/* The first argument that is no option may be a word that says what to do. */
+/* The first argument that is no option may be a subcommand. */
 static bool take_operand(void *options, const char *argument) {
   static const struct {
     const char *word;
@@ -181,8 +181,8 @@ static bool check_together(struct nesl_options *o) {
   return true;
 }
 
-/* What would let a file that is run open files, if that can be said in a line. */
-static void tell_permitting(struct nesl_options *o) {
+/* The command that permits a program to open files, for messages, if it fits in a line. */
+static void name_permitting(struct nesl_options *o) {
   const int length = snprintf(o->permitting, sizeof o->permitting, "nesl --allow-files run %s",
                               o->operands[0]);
   if (length > 0 && (size_t)length < sizeof o->permitting)
@@ -209,6 +209,6 @@ bool nesl_options_parse(struct nesl_options *o, int argc, char **argv) {
                                     .operand = take_operand};
   if (!arguments_parse(&line, argc, argv) || !check_together(o)) return false;
   nesl_options_settle(o);
-  if (o->mode == NESL_RUN && !o->expression && !o->entry) tell_permitting(o);
+  if (o->mode == NESL_RUN && !o->expression && !o->entry) name_permitting(o);
   return true;
 }

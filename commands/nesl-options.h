@@ -9,8 +9,8 @@ enum nesl_mode {
   NESL_PROMPT,     /* nesl, nesl FILE...: the files are loaded first */
   NESL_RUN,        /* nesl run FILE, nesl -e EXPR */
   NESL_CHECK,      /* nesl check FILE: nothing is evaluated */
-  NESL_TEST,       /* nesl test FILE: forms beside what they should print */
-  NESL_COST,       /* nesl cost EXPR FILE...: what evaluating it costs, in theory and in fact */
+  NESL_TEST,       /* nesl test FILE: outcomes are compared with comments */
+  NESL_COST,       /* nesl cost EXPR FILE...: cost in the model and of the compiled program */
   NESL_OUTCOMES_OF /* nesl --outcomes FILE */
 };
 
@@ -22,7 +22,7 @@ struct nesl_options {
   const char *operands[NESL_MOST_OPERANDS]; /* files; with --entry, arguments behind the file */
   unsigned operand_count;
   const char *expression, *entry;         /* or NULL */
-  const char *outputs[NESL_MOST_OUTPUTS]; /* files for the parts of the result */
+  const char *outputs[NESL_MOST_OUTPUTS]; /* files for the components of the result */
   unsigned output_count;
   struct machine_options machine; /* widths and backend are not set */
   char permitting[256];           /* machine.permissions.permitting */
@@ -31,7 +31,7 @@ struct nesl_options {
   const char *backend_name;
   uint64_t print_length;
   uint64_t repeat;   /* timed runs; 0: expressions are evaluated once */
-  const char *times; /* file for what was measured, or NULL */
+  const char *times; /* file for the measurements, or NULL */
   enum native_wish native;
   char cache[4096]; /* compile_directory of the machine */
   bool direct, optimise, no_fusion, unchecked, classic;
@@ -40,7 +40,7 @@ struct nesl_options {
 /* Reads the command line. False after one line about what is wrong with it on standard error.
  */
 bool nesl_options_parse(struct nesl_options *, int argc, char **argv);
-/* Hands what the shared options say to the session and its machine. */
+/* Copies the shared options to those of the session and its machine. */
 void nesl_options_settle(struct nesl_options *);
 /* What --help says. */
 void nesl_options_help(FILE *);

@@ -1,5 +1,5 @@
-/* nesl-outcomes.c - what came of each form in one line: for the corpus (--outcomes), and beside
- * what the comments of a file expect (test).
+/* nesl-outcomes.c - the outcome of each form in one line: printed for the corpus (--outcomes),
+ * or compared with the comments of a file (test).
  *
  *     name = VALUE : TYPE             a result or a definition
  *     out "TEXT" name = VALUE : TYPE  the form printed TEXT first (\n \" \\ escaped)
@@ -24,7 +24,7 @@ static void put_escaped(const char *text, size_t length, FILE *out) {
   }
 }
 
-/* A line break inside of a result would make two lines of it. */
+/* Escapes line breaks, so that a result stays one line. */
 static void put_line(const char *text, size_t length, FILE *out) {
   for (size_t i = 0; i < length; i++) {
     if (text[i] == '\n') {
@@ -100,7 +100,7 @@ static bool print_outcome(struct nesl *n, void *context, const struct nesl_done 
 }
 
 int nesl_outcomes(struct nesl *n, const struct source *source) {
-  n->quiet = true;
+  n->silent = true;
   nesl_each_form(n, source, print_outcome, NULL, NULL);
   return STATUS_DONE;
 }
@@ -134,8 +134,8 @@ static bool find_expectation(const struct source *source, struct span behind,
   }
 }
 
-/* Copies a text with every stretch of white space outside of strings and characters as one
- * space, none at the ends. The arena's. */
+/* Copies a text, with each run of white space outside of strings and characters as one space,
+ * and none at the ends. The arena's. */
 static char *squeeze(struct arena *arena, const char *text, size_t length) {
   char *squeezed = arena_alloc(arena, length + 1), *out = squeezed;
   bool in_string = false, space = false;
@@ -156,14 +156,15 @@ static char *squeeze(struct arena *arena, const char *text, size_t length) {
   return squeezed;
 }
 
-/* Whether an outcome begins with the text that is left of `wanted`, and goes on as it may. */
+/* Whether an outcome is `wanted`, or `wanted` leaves out its name, its type or the details of
+ * an error. */
 static bool holds(const char *outcome, const char *wanted) {
   if (strcmp(outcome, wanted) == 0) return true;
   size_t n = strlen(wanted);
   if (strncmp(outcome, "error ", 6) == 0) {
     return strncmp(outcome, wanted, n) == 0 && outcome[n] == ':';
   }
-  if (strncmp(outcome, "out ", 4) == 0) return false; /* what is printed is to be expected */
+  if (strncmp(outcome, "out ", 4) == 0) return false; /* output must not be left out */
   const char *value = strstr(outcome, " = ");
   if (!value) return false;
   value += 3;
@@ -171,7 +172,7 @@ static bool holds(const char *outcome, const char *wanted) {
          (value[n] == '\0' || strncmp(value + n, " : ", 3) == 0);
 }
 
-/* Compares what came of a form with what is expected; memory_failed without memory. */
+/* Compares the outcome of a form with the expectation; memory_failed without memory. */
 static void compare(struct nesl *n, struct tests *tests, const struct nesl_done *it) {
   struct span at = {0, 0};
   struct text *text = &tests->text;
@@ -201,7 +202,7 @@ static void end_comparison(struct tests *tests) {
   arena_free(&tests->scratch);
 }
 
-/* Without memory to compare with, nothing more is tested. */
+/* If there is no memory for a comparison, the remaining forms are not tested. */
 static bool compare_done(struct nesl *n, void *context, const struct nesl_done *it) {
   struct tests *tests = context;
   struct memory_guard guard;
@@ -223,7 +224,7 @@ static bool compare_done(struct nesl *n, void *context, const struct nesl_done *
 int nesl_test(struct nesl *n, const struct source *source) {
   struct tests tests = {.source = source};
   arena_init(&tests.scratch, &n->capture_heap);
-  n->quiet = true;
+  n->silent = true;
   region_hold(source->region);
   nesl_each_form(n, source, compare_done, &tests, NULL);
   printf("%s: %u forms, %u expectations, %u failed\n", source->name, tests.forms,

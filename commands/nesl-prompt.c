@@ -1,4 +1,4 @@
-/* nesl-prompt.c - forms typed line by line: a form may span lines, a line may hold several. */
+/* nesl-prompt.c - forms typed line by line: a form may span lines, a line may have several. */
 #include "commands/nesl-lines.h"
 #include "commands/nesl.h"
 #include "commands/output.h"
@@ -72,8 +72,8 @@ static void complete(void *context, const char *prefix, size_t length,
 
 /* ---- the loop ---- */
 
-/* Executes the forms that are complete; those of a text that has ended, all. False if there is
- * no memory for the text, which is then forgotten. */
+/* Executes the complete forms, and at the end of the input all forms. False if there is no
+ * memory for the text, which is then discarded. */
 static bool execute_pending(struct nesl *n, struct pending *p, bool ended, unsigned *failed) {
   const struct source *source = nesl_source(n, "<prompt>", p->text, p->length, p->first_line);
   uint32_t more = source ? (uint32_t)source->length : 0;
@@ -93,7 +93,7 @@ static struct lines *open_lines(struct nesl *n) {
   enum { PATH_BYTES = 4096 };
   static const char name[] = "/nesl-history";
   char path[PATH_BYTES];
-  struct diag_list ignored; /* without a place for it the history ends with the session */
+  struct diag_list ignored; /* without a folder the history is lost with the session */
   diag_list_init(&ignored, &n->messages);
   bool kept = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) &&
               output_cache_folder(path, sizeof path - sizeof name, &ignored);

@@ -1,4 +1,4 @@
-/* nesl-session.c - making a session, with everything that forms need around it. */
+/* nesl-session.c - begins and ends a session. */
 #include "commands/nesl.h"
 #include "commands/output.h"
 #include "commands/process.h"

@@ -15,13 +15,13 @@ static const struct source *read_operand(struct nesl *n, unsigned i) {
 
 /* Loads the files first .. end-1 of those named; false if one has errors. */
 static bool load_operands(struct nesl *n, unsigned first, unsigned end, bool silent) {
-  bool fine = true, quiet = n->quiet;
-  n->quiet = silent;
+  bool fine = true, was_silent = n->silent;
+  n->silent = silent;
   for (unsigned i = first; i < end && fine && !n->leave; i++) {
     const struct source *source = read_operand(n, i);
     fine = source && nesl_run_file(n, source) == 0;
   }
-  n->quiet = quiet;
+  n->silent = was_silent;
   return fine;
 }
 
@@ -36,7 +36,7 @@ static int run_command_line(struct nesl *n) {
   n->reading = (struct nesl_reading){.typed = true};
   n->is_call = calls;
   n->measures = o->repeat > 0;
-  if (o->output_count > 0) n->quiet = true;
+  if (o->output_count > 0) n->silent = true;
   if (!source || nesl_run_source(n, source) > 0) return STATUS_FAILED;
   if (o->output_count == 0 || nesl_write_results(n)) return STATUS_DONE;
   nesl_complain(n);
@@ -67,7 +67,7 @@ static int run_mode(struct nesl *n) {
   switch (o->mode) {
   case NESL_TEST: return nesl_test(n, source);
   case NESL_OUTCOMES_OF: return nesl_outcomes(n, source);
-  case NESL_CHECK: n->quiet = true; break;
+  case NESL_CHECK: n->silent = true; break;
   case NESL_RUN:
   case NESL_COST:
   case NESL_PROMPT: break;
@@ -87,7 +87,7 @@ static int run_session(struct nesl *n, struct nesl_options *options, FILE *out) 
   return status;
 }
 
-/* What each form needs has its own guard; this one is for what is around them. */
+/* Each form has a memory guard of its own; this one is for everything else. */
 static int run_guarded(struct nesl *n, struct nesl_options *options, FILE *out) {
   struct memory_guard guard;
   memory_guard_begin(&guard);

@@ -1,17 +1,17 @@
-/* nesl.h - what the files of the command nesl share: a session with everything around it.
+/* nesl.h - shared by the files of the command nesl: the state of a session.
  *
- *   nesl.c             options, files, one mode after the other
- *   nesl-session.c     making a session and what it needs
- *   nesl-forms.c       reading forms, evaluating them, saying what came of them
+ *   nesl.c             options, files, modes
+ *   nesl-session.c     begins and ends a session
+ *   nesl-forms.c       reads and evaluates forms, prints their results
  *   nesl-commands.c    help, describe, set, load ... (NESL specification, section 4.4)
  *   nesl-prompt.c      lines from a terminal: history, editing, completion
  *   nesl-outcomes.c    --outcomes and test
  *   nesl-cost.c        cost
  *   nesl-entry.c       --entry: a call, and its arguments as values
- *   nesl-measure.c     --repeat and --times: what came of a repeated evaluation
- *   nesl-arrays.c      files of arrays: their types, arguments and results in them
+ *   nesl-measure.c     --repeat and --times: the measurements of a repeated evaluation
+ *   nesl-arrays.c      NumPy and CSV files: their types, arguments and results in them
  *   nesl-compiled.c, nesl-direct.c    the two ways to evaluate (nesl-evaluate.h)
- *   nesl-locate.c      the expression an origin of compiled code is of
+ *   nesl-locate.c      the expression at an origin of compiled code
  */
 #ifndef RAVEL_NESL_H
 #define RAVEL_NESL_H
@@ -35,12 +35,13 @@ struct nesl {
   uint32_t parameter_count;
   double load_seconds; /* spent on reading and evaluating them */
   bool is_call;        /* the form that is read now is this call */
-  bool measures; /* expressions are evaluated repeatedly, and it is said how long it took */
-  FILE *out;     /* results, and what programs print */
+  bool measures;       /* expressions are evaluated repeatedly, and their times printed */
+  FILE *out;           /* results, and what programs print */
   struct text capture; /* with --outcomes and test: what `out` writes to, for one form */
   struct heap capture_heap;
   uint64_t print_length;
-  bool verbose, quiet; /* quiet: no notices and no output of commands */
+  bool verbose;
+  bool silent; /* no notices and no output of commands */
   enum nesl_extent { EVALUATE_NOTHING, EVALUATE_ASSIGNMENTS, EVALUATE_ALL } extent;
   struct stop *stop;    /* asks forms to end: process.h */
   bool limits_forms;    /* --time is for each form of the session, not for all */
@@ -50,41 +51,40 @@ struct nesl {
     const char *file;   /* they are read from, or NULL */
   } reading;
   bool interrupted;           /* a form was, by a signal */
-  bool unwinding;             /* so are the loads around it; it has been told why */
-  bool warned;                /* of what succeeded all the same */
+  bool unwinding;             /* so are the loads around it; the reason has been reported */
+  bool warned;                /* although the form succeeded */
   char *last_loaded;          /* malloc */
   unsigned load_depth, loads; /* files that load each other, and all loaded by a form */
 };
 
 /* ---- a session ---- */
 
-/* Makes all that forms need, in *n, whose arena of messages is ready. The options'
- * `machine` gets out, widths and stop. False with diagnostics. */
+/* Initialises *n, whose arena of messages is ready. Sets out, widths and stop in the options'
+ * `machine`. False with diagnostics. */
 bool nesl_begin(struct nesl *n, struct nesl_options *, FILE *out, struct stop *);
 /* Frees everything; not `out`. */
 void nesl_end(struct nesl *);
 
 /* ---- forms ---- */
 
-/* What came of a form. */
+/* The outcome of a form. */
 struct nesl_outcome {
   enum nesl_error error;
   const char *result; /* "name = VALUE : TYPE"; NULL for a command */
   struct text text;   /* holds it */
 };
 
-/* Executes a form: commands too, which print to n->out. Memory that runs out is a complaint
- * like others; the session is then as it was before the form. Release with
- * nesl_outcome_free. */
+/* Executes a form. Commands print to n->out. If memory runs out, that is a complaint like
+ * others, and the session is as before the form. Release with nesl_outcome_free. */
 struct nesl_outcome nesl_execute(struct nesl *, const struct form *);
 void nesl_outcome_free(struct nesl_outcome *);
-/* After a failure: if it was asked for (stop.h), that is all that is complained of, once. */
+/* After a failure: if the form was asked to stop (stop.h), this is the only complaint. */
 void nesl_settle(struct nesl *, const struct source *, struct span at);
 /* Begins complaints about another form. */
 void nesl_forget(struct nesl *);
 /* Complains that memory ran out. */
 void nesl_complain_of_memory(struct nesl *);
-/* Says on standard error what was complained of. */
+/* Prints the complaints to standard error. */
 void nesl_complain(struct nesl *);
 
 /* A form that was read and executed, or could not be read: then `form` is NULL. */
@@ -94,15 +94,15 @@ struct nesl_done {
   struct nesl_outcome outcome;
 };
 /* Executes the forms of a source and calls `done` after each; stops when it returns false.
- * Where the text ends within a form and `more` is not NULL, *more is where that form begins,
- * and it is not complained of. */
+ * If the text ends within a form and `more` is not NULL, *more is the position where that form
+ * begins, and there is no complaint. */
 typedef bool nesl_visit(struct nesl *, void *context, const struct nesl_done *);
 void nesl_each_form(struct nesl *, const struct source *, nesl_visit *done, void *context,
                     uint32_t *more);
 
 /* Executes the forms of a source and prints results; the number of forms that failed. */
 unsigned nesl_run_source(struct nesl *, const struct source *);
-/* Prints what came of a form: a nesl_done whose context counts failures (unsigned). */
+/* Prints the outcome of a form: a nesl_visit whose context counts failures (unsigned). */
 bool nesl_print_done(struct nesl *, void *failed, const struct nesl_done *);
 /* The text of a file that the user named as a source; NULL after complaining. */
 const struct source *nesl_read_file(struct nesl *, const char *file);
@@ -138,15 +138,14 @@ struct type *nesl_type_of_file(void *context, bool csv, const char *name, size_t
                                const char **problem);
 /* Whether the name ends in .npy or .csv. */
 bool nesl_is_array_file(const char *);
-/* Binds argument `index` (from 0) of `count` of a function to what a file holds, by the type
- * the function wants, and where that is open by the type of the file. False after complaining.
- */
+/* Binds argument `index` (from 0) of `count` of a function to the value in a file, of the type
+ * of the parameter or, where that is open, of the file. False after complaining. */
 bool nesl_bind_argument(struct nesl *, const struct global *function, unsigned index,
                         unsigned count, const char *name, const char *file);
-/* The call of --entry with the arguments of the options as a source; what stands in a file of
- * arrays has a name and is bound. NULL after complaining. nesl-entry.c */
+/* The call of --entry with the arguments of the options as a source; each array from a file is
+ * bound to a name. NULL after complaining. nesl-entry.c */
 const struct source *nesl_entry_source(struct nesl *);
-/* Evaluates what the checked call is given, and makes all of it `parameters`. False after
+/* Evaluates the arguments of the checked call, and makes them `parameters`. False after
  * complaining. */
 bool nesl_take_arguments(struct nesl *, const struct checked *call);
 /* Frees their values: the machine has them. The context is a struct nesl. */
@@ -157,9 +156,9 @@ bool nesl_write_results(struct nesl *);
 
 /* ---- repeated evaluations ---- */
 
-/* One as the options want it. nesl-measure.c */
+/* One with the repetitions of the options. nesl-measure.c */
 struct measurement nesl_measurement(struct nesl *);
-/* Says on standard error what came of it, and in the file of --times. False with a diagnostic.
+/* Prints it to standard error, and writes it to the file of --times. False with a diagnostic.
  */
 bool nesl_report(struct nesl *, const struct measurement *);
 

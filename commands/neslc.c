@@ -166,11 +166,11 @@ static bool execute(struct nesl *n, const struct neslc_options *o) {
   struct compilation c = {.options = o, .say = strcmp(file, "-") == 0 ? stderr : stdout};
   const struct source *source = nesl_read_file(n, o->file);
   if (!source) return false;
-  region_hold(source->region); /* for what is told of the program */
+  region_hold(source->region); /* for messages about the program */
   n->reading = (struct nesl_reading){.file = source->name};
   nesl_each_form(n, source, note_form, &c, NULL);
   if (c.failed > 0) {
-    nesl_forget(n); /* told already */
+    nesl_forget(n); /* reported already */
     return false;
   }
   n->heap.stop = n->stop;
@@ -192,7 +192,7 @@ static bool execute_guarded(struct nesl *n, struct neslc_options *o) {
   }
   bool fine = nesl_begin(n, &o->session, stderr, process_stop());
   n->extent = EVALUATE_ASSIGNMENTS;
-  n->quiet = true;
+  n->silent = true;
   fine = fine && execute(n, o);
   memory_guard_end(&guard);
   return fine;

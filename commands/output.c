@@ -20,7 +20,7 @@ static bool complain_of(struct diag_list *diags, const char *file,
   return false;
 }
 
-/* What goes to standard output goes through it, so that its order and its errors are one. */
+/* Uses the stream stdout itself, so that output stays in order and errors are found once. */
 static ssize_t write_standard(void *cookie, const char *bytes, size_t length) {
   const struct output *o = cookie;
   if (stop_asks(o->stop) == STOP_NOT) return (ssize_t)fwrite(bytes, 1, length, stdout);
@@ -72,7 +72,7 @@ static bool make_folder(const char *path, struct diag_list *diags) {
   return mkdir(path, 0700) == 0 || errno == EEXIST || output_complain(diags, path, errno);
 }
 
-/* The name of the folder; 0, or an errno, with ENOENT for no place. */
+/* The name of the folder; 0, or an errno, with ENOENT if the environment names none. */
 static int name_cache_folder(char *path, size_t size) {
   const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
   int length;
@@ -89,9 +89,9 @@ static int name_cache_folder(char *path, size_t size) {
 bool output_cache_folder(char *path, size_t size, struct diag_list *diags) {
   const int error = name_cache_folder(path, size);
   if (error == ENOENT) {
-    diag_add(diags, SEVERITY_ERROR, NULL, (struct source_pos){0}, NULL,
-             "--native needs a place for what it compiles: neither XDG_CACHE_HOME nor HOME is "
-             "set");
+    diag_add(
+        diags, SEVERITY_ERROR, NULL, (struct source_pos){0}, NULL,
+        "--native needs a folder for compiled code: neither XDG_CACHE_HOME nor HOME is set");
     return false;
   }
   if (error != 0) return output_complain(diags, "the folder of --native", error);

@@ -10,11 +10,11 @@
 #include <time.h>
 #include <unistd.h>
 
-/* What a signal handler needs, besides the temporaries; it knows nothing else. */
+/* All that signal handlers use, besides the temporaries. */
 static struct {
   atomic_int asked;  /* the signal that asks the command to end, or 0 */
   atomic_int alarms; /* since then */
-  timer_t timer;     /* SIGALRM, and again and again */
+  timer_t timer;     /* of repeated SIGALRMs */
   bool has_timer;
 } signals;
 
@@ -41,8 +41,8 @@ struct stop *process_stop(void) {
   return &stop;
 }
 
-/* Ends a wait for input or output by coming. Whoever waits may have looked at the reason just
- * before it began to wait: then the next one finds it waiting. */
+/* After so many seconds sends SIGALRM repeatedly, which ends a wait for input or output. One
+ * alarm is not enough: it may come between the test of the reason and the wait. */
 static void wake_from(double seconds) {
   enum { AGAIN_NANOSECONDS = 20000000 };
   if (!signals.has_timer) return;
@@ -65,7 +65,7 @@ static void end_by(int number) {
   pthread_sigmask(SIG_UNBLOCK, &only, NULL);
 }
 
-/* Who sends SIGTERM or SIGHUP does not stay to see whether it has been obeyed. */
+/* Ends the process if it does not end by itself soon after SIGTERM or SIGHUP. */
 static void on_alarm(int number) {
   enum { PATIENCE = 50 }; /* alarms: a second */
   (void)number;
@@ -75,10 +75,10 @@ static void on_alarm(int number) {
 }
 
 static void on_growth(int number) {
-  (void)number; /* the write fails, which is told */
+  (void)number; /* the write fails, which is reported */
 }
 
-/* The first asks, the second does not. */
+/* The first signal asks the command to end, the second ends it. */
 static void on_request(int number) {
   const int error = errno;
   if (signals.asked == number && number == SIGINT) {
@@ -134,13 +134,13 @@ double seconds_now(void) {
 /* ---- beginning and end ---- */
 
 static void take_descriptors(void) {
-  /* Opened for reading only, a closed standard output stays one that cannot be written. */
+  /* Opened for reading only, so that writing to a closed standard output still fails. */
   int fd = 0;
   while (fd >= 0 && fd <= STDERR_FILENO) fd = open("/dev/null", O_RDONLY);
   if (fd > STDERR_FILENO) close(fd);
 }
 
-/* Why standard output could not be written the first time; or 0. */
+/* The errno of the first failed write to standard output, or 0. */
 static int lost;
 
 static bool lose(const FILE *out) {
@@ -154,16 +154,16 @@ bool process_flush(FILE *out) {
 }
 
 bool process_write(FILE *out, const char *text, size_t length) {
-  enum { PIECE = 1 << 20 };
-  for (size_t done = 0; done < length && stop_asks(&stop) == STOP_NOT; done += PIECE) {
-    const size_t piece = length - done < PIECE ? length - done : PIECE;
+  enum { CHUNK = 1 << 20 };
+  for (size_t done = 0; done < length && stop_asks(&stop) == STOP_NOT; done += CHUNK) {
+    const size_t chunk = length - done < CHUNK ? length - done : CHUNK;
     errno = 0;
-    if (fwrite(text + done, 1, piece, out) != piece) return lose(out);
+    if (fwrite(text + done, 1, chunk, out) != chunk) return lose(out);
   }
   return stop_asks(&stop) == STOP_NOT;
 }
 
-/* The exit status: `status`, unless output was lost as late as now. */
+/* The exit status: `status`, unless flushing standard output fails. */
 static int flushed(const char *name, int status) {
   if (!process_flush(stdout) && status == STATUS_DONE) {
     const int error = lost ? lost : EIO;
@@ -194,7 +194,7 @@ static void *execute(void *execution) {
   return NULL;
 }
 
-/* Of a stack only what is touched is memory. */
+/* A large stack is cheap: only the pages that are used take memory. */
 static bool execute_on_stack(struct execution *e, size_t bytes) {
   pthread_attr_t attributes;
   pthread_t thread;
@@ -203,7 +203,7 @@ static bool execute_on_stack(struct execution *e, size_t bytes) {
                        pthread_create(&thread, &attributes, execute, e) == 0;
   pthread_attr_destroy(&attributes);
   if (!started) return false;
-  sigset_t all, before; /* they are for the thread that works: they end its waits */
+  sigset_t all, before; /* signals must interrupt the waits of the working thread */
   sigfillset(&all);
   pthread_sigmask(SIG_BLOCK, &all, &before);
   pthread_join(thread, NULL);
@@ -217,7 +217,7 @@ int process_main(const char *name, int (*command)(int argc, char **argv), int ar
   take_descriptors();
   catch_signals();
   if (!execute_on_stack(&e, (size_t)64 << 20) && !execute_on_stack(&e, (size_t)8 << 20)) {
-    execute(&e); /* no threads to be had: better a small stack than none */
+    execute(&e); /* without a thread: on the caller's stack */
   }
   if (signals.asked != 0 && signals.asked != SIGINT) end_by(signals.asked);
   return e.status;

@@ -1,9 +1,8 @@
 /* program-arguments.c - see program-arguments.h.
  *
- * The program says which kinds of items it takes, one after the other, and every argument gives
- * the next one or several of them: a file of arrays the descriptors and columns that it holds,
- * a text the values in it. A vector where a descriptor is expected is a sequence: its length
- * first.
+ * The program declares the kinds of the items that it takes. Every argument supplies the next
+ * one or several of them: a NumPy or CSV file its descriptors and columns, a text its values. A
+ * vector where a descriptor is expected is a sequence, and supplies its length first.
  */
 #include "commands/program-arguments.h"
 
@@ -88,8 +87,8 @@ static enum machine_item_kind item_kind(enum type_word word) {
   return MACHINE_INT;
 }
 
-/* Reads one value as FREAD would; 64 bits wide: the machine narrows it and says what does not
- * fit. */
+/* Reads one value as FREAD does, 64 bits wide: the machine narrows it and reports values that
+ * do not fit. */
 static bool read_value(struct reading *r, const char *text, size_t length, enum type_word word,
                        struct machine_item *item) {
   static const struct widths wide = {CVL_I64, CVL_F64};
@@ -167,8 +166,8 @@ static bool take_text(struct reading *r) {
 
 /* ---- files ---- */
 
-/* What the program takes next as a type of arrays that is laid out as the guess: numbers are of
- * the program's kinds. False if it takes something else. */
+/* Replaces the types of numbers in a type guessed from a file by the kinds that the program
+ * takes next. False if these have another structure. */
 static bool fit_type(const struct reading *r, struct array_type *type) {
   size_t at = 0;
   for (uint32_t level = 0; level < type->depth; level++)

@@ -70,7 +70,7 @@ static bool read_definitions(struct program *p, const struct program_options *o)
 
 /* ---- loading ---- */
 
-/* A binary file breaks every rule at once: keeps to the first one it broke. */
+/* A binary file causes many errors: keeps the first one only. */
 static void complain_of_binary(struct program *p) {
   struct diag first = p->diags.list.items[0];
   diag_list_init(&p->diags, &p->messages);

@@ -22,8 +22,8 @@ static bool complain_errno(struct diag_list *diags, const char *file, int error)
 
 /* ---- a file that is not there ---- */
 
-/* How far a name is from the one wanted: 0 where only what follows the point is lacking,
- * otherwise letters to change, counted as far as most + 1. */
+/* The distance of a name from the one wanted: 0 if only the extension is missing, else the
+ * number of edits, at most most + 1. */
 static unsigned name_distance(const char *wanted, const char *name, unsigned most) {
   const size_t length = strlen(wanted);
   if (!strchr(wanted, '.') && strncmp(wanted, name, length) == 0 && name[length] == '.')
@@ -83,8 +83,8 @@ static bool opened(int fd, const char *file, const struct file_problem *problem,
   return false;
 }
 
-/* Room for what a file says it has, and a byte more, so that its end is found without growing;
- * for others something to begin with. */
+/* The size of an ordinary file and one byte more, so that its end is found without growing; for
+ * others an initial capacity. */
 static size_t first_capacity(int fd) {
   enum { SOME = 1 << 16 };
   struct stat about;
@@ -94,7 +94,7 @@ static size_t first_capacity(int fd) {
 
 enum { TEXT = -1 };
 
-/* A file on its way into memory. */
+/* A file that is being read. */
 struct reading {
   struct source_text *text;
   struct heap *heap;
@@ -113,7 +113,7 @@ static bool complain_of_size(const struct reading *r, uint64_t limit) {
   return false;
 }
 
-/* Makes room for more; the old and the new block live side by side for a moment. */
+/* Doubles the capacity; the old and the new block exist at the same time for a moment. */
 static bool grow(const struct reading *r) {
   struct source_text *s = r->text;
   const size_t wanted = s->capacity ? s->capacity * 2 : first_capacity(r->fd);
@@ -126,7 +126,7 @@ static bool grow(const struct reading *r) {
   return true;
 }
 
-/* Whether what was read, the last n bytes just now, may be the beginning of what is wanted. */
+/* Whether the bytes read so far, the last n just now, may begin a file of the kind wanted. */
 static bool goes_on(const struct reading *r, size_t n) {
   const struct source_text *s = r->text;
   if (r->contents == TEXT) return !memchr(s->text + s->length - n, '\0', n);
@@ -134,7 +134,7 @@ static bool goes_on(const struct reading *r, size_t n) {
 }
 
 static bool read_all(const struct reading *r) {
-  enum { MOST = 16 << 20 }; /* bytes that are read at once, unasked */
+  enum { MOST = 16 << 20 }; /* bytes between two tests whether to stop */
   struct source_text *s = r->text;
   for (;;) {
     if (s->length == s->capacity && !grow(r)) return false;

@@ -13,13 +13,13 @@ struct source_text {
 
 enum { SOURCE_MAX = 1 << 29 }; /* bytes of a text */
 
-/* Reads a file that the user named, or standard input for "-". A text has no NUL: nothing is
- * read behind the block that has one, so that whoever parses it complains and a device that
- * never ends does. False with a diagnostic about the file if that fails, or if it is longer
- * than SOURCE_MAX or the heap's limit. Release with source_free in every case. */
+/* Reads a file that the user named, or standard input for "-". A text has no NUL: reading ends
+ * with the block that has one, so that reading a device such as /dev/zero ends, and the parser
+ * complains. False with a diagnostic if reading fails, or if the text is longer than SOURCE_MAX
+ * or the heap's limit. Release with source_free in every case. */
 bool source_read(struct source_text *, struct heap *, const char *file, struct diag_list *);
-/* The same for an array of this format, which may be longer, of a file named by whoever has
- * these permissions. What does not begin as one is not read on. */
+/* The same for an array of this format, which may be longer, with the permissions of the one
+ * who named the file. Reading ends if the first bytes do not fit the format. */
 bool source_read_array(struct source_text *, struct heap *, const struct permissions *,
                        const char *file, enum array_format, struct diag_list *);
 /* The same for a text that a program names: file_open_source. */
@@ -28,10 +28,10 @@ bool source_load(struct source_text *, struct heap *, const struct permissions *
                  size_t count, struct diag_list *);
 void source_free(struct source_text *, struct heap *);
 
-/* Whether the name of a file says that it holds arrays, .npy or .csv, and in which format. */
+/* Whether the name of a file ends in .npy or .csv, and the format. */
 bool source_array_format(const char *file, enum array_format *);
 
-/* Whether the text has bytes no text has: then one complaint about it is enough. */
+/* Whether the text has bytes that no text has, so that one complaint is enough. */
 bool source_is_binary(const struct source_text *);
 
 #endif

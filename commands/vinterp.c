@@ -1,5 +1,4 @@
-/* vinterp.c - the command that runs VCODE and FCODE: options, loading, one run, what is said
- * about it. */
+/* vinterp.c - the command that runs VCODE and FCODE: options, loading, one run, its profile. */
 #include "commands/choose.h"
 #include "commands/options.h"
 #include "commands/output.h"
