@@ -34,10 +34,10 @@ OUT_OF_MEMORY = re.compile(r"out of memory|Cannot allocate memory|not enough mem
 FOLLOWS = re.compile(r"error: `\w+` is not defined")
 QUEENS = """function safe(row, queens) =
   all({row /= q and abs(row - q) /= #queens - i : q in queens; i in index(#queens)});
-function place(n, queens) =
+function boards(n, queens) =
   if #queens == n then 1
-  else sum({if safe(row, queens) then place(n, queens ++ [row]) else 0 : row in index(n)});
-place(5, [] int);
+  else sum({if safe(row, queens) then boards(n, queens ++ [row]) else 0 : row in index(n)});
+boards(5, [] int);
 """
 RAGGED = """function mean(v) = float(sum(v)) / float(#v);
 function spread(v) = let m = mean(v) in sqrt(sum({(float(x) - m)^2 : x in v}) / float(#v));
@@ -118,10 +118,10 @@ CASES = [
     (["vinterp", "--allow-spawn", "talking.vcode"], [], ""),
 ]
 
-# What these print says how long it took.
+# The output of these contains times.
 VARYING = {"--profile", "--stats", "cost"}
-# Programs that use files and processes are told why that fails, and go on.
-TOLD = {"--allow-files", "--allow-spawn"}
+# With these, programs get a status when files and processes fail, and continue.
+CONTINUES_WITH = {"--allow-files", "--allow-spawn"}
 # The compiler: it keeps what it has made of a source, so that each is compiled once.
 COMPILER = """#!/bin/sh
 cat >source
@@ -232,13 +232,13 @@ class AllocationsTest(unittest.TestCase):
             else:
                 self.assertEqual(files.get(name), self.before.get(name), f"{name}: {text}")
         shown = said.stdout.decode(errors="replace")
-        told = TOLD.intersection(arguments) and OUT_OF_MEMORY.search(shown)
+        continued = CONTINUES_WITH.intersection(arguments) and OUT_OF_MEMORY.search(shown)
         if said.returncode == 1:
             errors = [line for line in text.splitlines()
                       if "error: " in line and not FOLLOWS.search(line)]
             self.assertEqual(len(errors), 1, text)
-            self.assertRegex(shown if told else errors[0], OUT_OF_MEMORY)
-        elif not told: # it could be done without
+            self.assertRegex(shown if continued else errors[0], OUT_OF_MEMORY)
+        elif not continued: # it could be done without
             if not VARYING.intersection(arguments):
                 self.assertEqual((shown, text), (whole[0].stdout.decode(),
                                                  whole[0].stderr.decode()))

@@ -34,7 +34,7 @@ class Backends(CommandTest):
         shutil.copy(source or PLUGIN, os.path.join(self.path(folder), file))
 
     def run_with(self, *arguments, plugin="", given="given"):
-        """vinterp with RAVEL_BACKENDS and a test plug-in that behaves as it is told."""
+        """vinterp with RAVEL_BACKENDS and a test plug-in, whose behaviour `plugin` selects."""
         environment = dict(os.environ, RAVEL_TEST_PLUGIN=plugin)
         environment.pop("RAVEL_BACKENDS", None)
         if given is not None:
@@ -141,7 +141,7 @@ class Refused(Backends):
         self.ran(self.run_with("prog.vcode", plugin="refuse"))
         self.ran_on("cpu", plugin="refuse")
 
-    def test_auto_tells_all_if_all_fail(self):
+    def test_auto_reports_all_if_all_fail(self):
         self.module("cvl-cuda.so")
         result = self.run_with("prog.vcode", "--device", "2")
         self.assertEqual((result.status, result.out), (1, ""))

@@ -61,8 +61,8 @@ KERNELS = 2
 NO_KERNELS = "ravel: superoperators run as single operations where they cannot be compiled: "
 NOT_KEPT = "ravel: compiled superoperators are not kept: "
 HEADER_BYTES = 48  # of a file in the cache, before what the compiler wrote
-# The compiler: it tells of its runs, takes its time if it is told to, and has room for its files
-# whatever the limit for others.
+# The compiler: it records its runs, sleeps for COMPILER_TAKES seconds, and has no limit for the
+# size of its files, whatever that of others.
 COMPILER = """#!/bin/sh
 ulimit -S -f unlimited
 case "$*" in *-shared*) echo run >>"$COMPILER_RUNS"; sleep "${COMPILER_TAKES:-0}";; esac
@@ -187,12 +187,12 @@ class Caches(CompilationTest):
         self.assertTrue(said[0].startswith(NOT_KEPT), said[0])
         self.assertIn(reason, said[0])
 
-    def test_a_file_in_place_of_the_folder(self):
+    def test_a_file_with_the_name_of_the_folder(self):
         self.kept.write_text("a file", encoding="ascii")
         self.says_that_nothing_is_kept("Not a directory")
         self.assertEqual(self.kept.read_text(encoding="ascii"), "a file")
 
-    def test_a_file_in_place_of_the_folder_above(self):
+    def test_a_file_with_the_name_of_the_folder_above(self):
         self.caches.rmdir()
         self.caches.write_text("a file", encoding="ascii")
         process = self.start()
@@ -261,7 +261,7 @@ class Caches(CompilationTest):
         self.assertEqual(self.runs_by_kernels(), [])
         self.assertTrue((self.kept / "notes").exists())
 
-    def test_a_folder_in_place_of_a_file(self):
+    def test_a_folder_with_the_name_of_a_file(self):
         self.runs_by_kernels()
         for file in self.files():
             file.unlink()

@@ -14,7 +14,7 @@ from support import ScratchTest
 
 FCODEOPT = VINTERP = None
 
-# The sum of squares of 0 .. 9; SQUARE is called at one place, KEPT from none.
+# The sum of squares of 0 .. 9; SQUARE is called once, KEPT is not.
 SQUARES = """FUNC MAIN
 CONST INT 0
 CONST INT 1
@@ -257,7 +257,7 @@ class InMemory(CommandTest):
         self.fails(self.vinterp("--native=now", "p"), 2, "--native", "wait")
         self.fails(self.vinterp("-O", "--dump=vcode", "p"), 2, "fcodeopt")
 
-    def test_no_place_for_what_is_compiled(self):
+    def test_no_folder_for_compiled_code(self):
         self.program(SQUARES)
         bare = {k: v for k, v in os.environ.items() if k not in ("HOME", "XDG_CACHE_HOME")}
         self.fails(self.vinterp("-O", "--native", "prog.vcode", env=bare), 1, "HOME")

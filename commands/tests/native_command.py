@@ -13,7 +13,7 @@ from pathlib import Path
 from support import SUM_OF_SQUARES, SUM_OF_SQUARES_RESULT, ScratchTest
 
 REFUSED = "ravel: superoperators are not compiled: "
-# The compiler: it tells of its runs, of the directory it runs in, and of what it reads.
+# The compiler: it records its runs, the permissions of its directory, and its standard input.
 COMPILER = """#!/bin/sh
 echo "$(stat -c '%%a' .) $(readlink /proc/self/fd/0) $*" >>"%s"
 exec %s "$@"
@@ -102,7 +102,7 @@ class Kept(NativeTest):
         self.assertEqual(len(self.files()), 1)
         self.assertEqual(self.compilations(), 0)
 
-    def test_a_directory_in_place_of_the_file(self):
+    def test_a_directory_with_the_name_of_the_file(self):
         self.assertEqual(self.compilations(), 1)
         name = self.the_object()
         name.unlink()

@@ -284,12 +284,12 @@ class Drawings(ArrayTest):
         self.assertEqual(document.documentElement.tagName, "svg")
         return document
 
-    def places(self, document, tag, *names):
+    def attributes(self, document, tag, *names):
         return [tuple(int(e.getAttribute(n)) for n in names)
                 for e in document.getElementsByTagName(tag)]
 
     def paths(self, document, kind):
-        """The places that each path of a kind goes through."""
+        """The points of each path of a kind."""
         found = [e.getAttribute("d") for e in document.getElementsByTagName("path")
                  if e.getAttribute("class") == kind]
         return [[(int(x), int(y)) for x, y in re.findall(r"(\d+) (\d+)", d)] for d in found]
@@ -315,7 +315,7 @@ class Drawings(ArrayTest):
 
     def test_bars(self):
         drawn = self.drawing("plot_bars([1, 2, 3])")
-        back, *heights = [h for h, in self.places(drawn, "rect", "height")]
+        back, *heights = [h for h, in self.attributes(drawn, "rect", "height")]
         self.assertEqual(back, 4560)  # no name below the axis
         self.assertAlmostEqual(heights[2], 3 * heights[0], delta=3)
 

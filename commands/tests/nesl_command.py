@@ -381,8 +381,8 @@ class Terminal(CommandTest):
                     time.sleep(0.3)
                     typed = INTERRUPT
                 if typed == INTERRUPT:
-                    # As the key would; but a terminal that is told of the key throws away what
-                    # is being printed, which may be what this waits for.
+                    # As the key does; but the terminal would discard its output when the key is
+                    # pressed, and this test waits for output.
                     os.kill(pid, signal.SIGINT)
                 else:
                     os.write(fd, typed.encode())
@@ -504,8 +504,9 @@ class Compiler(CommandTest):
         self.assertNotIn("SEGDES (", self.text("prog.vcode"))
         self.expect(self.run_command(VINTERP, "--classic", "prog.vcode"), 0,
                     "[ 2 ]\n[ 1 2 ]\n( 1 2 3 )\n")
-        chain = "".join(f"if x == {i} then {i * i} else " for i in range(60))
-        self.expect(self.neslc(self.file(f"function deep(x) = {chain} x;\ndeep(7);"), "--portable"),
+        conditionals = "".join(f"if x == {i} then {i * i} else " for i in range(60))
+        self.expect(self.neslc(self.file(f"function deep(x) = {conditionals} x;\ndeep(7);"),
+                               "--portable"),
                     1, "",
                     "prog.nesl: error: conditionals are nested 56 deep in what DEEP_1 became")
 

@@ -74,7 +74,7 @@ class Arguments(MeasureTest):
                 self.assertEqual((ran.returncode, ran.stdout.split(" : ")[0]),
                                  (0, f"\nit = {result}"), ran.stderr)
 
-    def test_errors_are_told_as_before(self):
+    def test_errors_are_reported_as_before(self):
         for flags in ALL_WAYS:
             self.expect(self.call("at", "[1, 2]", "2", flags=flags), 1, "", "prog.nesl:6:")
             self.expect(self.call("squares", "[1 / 0]", flags=flags), 1, "", "Divide by zero.")
@@ -186,7 +186,7 @@ class Native(MeasureTest):
         self.expect(self.nesl("-e", self.EXPRESSION), 0)  # nothing more for what is short
         self.assertEqual(len(self.compiled()), 1)
 
-    def test_no_place_and_nobody_asked(self):
+    def test_no_folder_for_compiled_code_by_default(self):
         os.environ["XDG_CACHE_HOME"] = "/dev/null"
         self.expect(self.nesl("--repeat", "2", "-e", self.EXPRESSION), 0, None, "2 runs")
 
@@ -195,7 +195,7 @@ class Native(MeasureTest):
         self.expect(ran, 0, self.nesl("-e", self.EXPRESSION).stdout, "2 runs: median")
         self.assertEqual(len(self.compiled()), 1)
 
-    def test_no_place_for_it(self):
+    def test_no_folder_for_compiled_code(self):
         os.environ["XDG_CACHE_HOME"] = self.path("no/such/folder")
         self.expect(self.nesl("--native", "-e", "1"), 1, "", "No such file")
 

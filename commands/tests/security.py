@@ -251,7 +251,7 @@ class Routes(SecurityTest):
 
 
 class Layer(unittest.TestCase):
-    # Files that open what neither a user nor a program names, or what docs/security.md tells.
+    # Source files that open names of neither a user nor a program, or that docs/security.md lists.
     KNOWN = {"base/cache.c", "base/permissions.c", "base/replace.c", "base/temporaries.c",
              "commands/source.c",         # readdir, for "did you mean"
              "commands/output.c",         # mkdir of the cache
@@ -285,7 +285,7 @@ class Layer(unittest.TestCase):
 
 
 class WholeOrNotAtAll(SecurityTest):
-    MOST = 8192  # bytes of a file, in place of a full disk
+    MOST = 8192  # bytes of a file, instead of a full disk
 
     def limit(self):
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)

@@ -49,14 +49,14 @@ class StopTest(unittest.TestCase):
         return child
 
     def ends(self, child, status, message, began):
-        """Within SOON of `began`; the only error that it tells is this."""
+        """Within SOON of `began`; the only error reported is this."""
         out = child.communicate(timeout=LONG)
         took = time.monotonic() - began
-        told = out[1].decode(errors="replace")
-        self.assertEqual(child.returncode, status, told[-500:])
+        errors = out[1].decode(errors="replace")
+        self.assertEqual(child.returncode, status, errors[-500:])
         self.assertLess(took, SOON)
-        self.assertRegex(told, message)
-        self.assertEqual(told.count("error: "), 1, told[-500:])
+        self.assertRegex(errors, message)
+        self.assertEqual(errors.count("error: "), 1, errors[-500:])
         return out[0]
 
     def late(self, *command, limit=0.3, **more):
@@ -240,9 +240,9 @@ class Signals(StopTest):
         until(b"<Nesl> ")
         os.write(ours, b"exit;\n")
         self.assertEqual(child.wait(timeout=LONG), 0)
-        told = child.stderr.read().decode()
-        self.assertEqual(told.count("interrupted"), 3, told)
-        self.assertIn("`b` is not defined", told)
+        errors = child.stderr.read().decode()
+        self.assertEqual(errors.count("interrupted"), 3, errors)
+        self.assertIn("`b` is not defined", errors)
 
 
 class Loads(StopTest):
@@ -257,9 +257,9 @@ class Loads(StopTest):
         self.write("self.nesl", 'load "self";\nload "self";\n1;\n')
         ran = subprocess.run([NESL, "--allow-files", "run", "self.nesl"], cwd=self.directory,
                              stdin=subprocess.DEVNULL, capture_output=True, timeout=LONG)
-        told = ran.stderr.decode()
-        self.assertEqual((ran.returncode, told.count("error: ")), (1, 2), told[-500:])  # forms
-        self.assertIn("more than 100 files load each other", told)
+        errors = ran.stderr.decode()
+        self.assertEqual((ran.returncode, errors.count("error: ")), (1, 2), errors[-500:])  # forms
+        self.assertIn("more than 100 files load each other", errors)
 
     def test_files_that_load_two_more_each(self):
         for i in range(40):
@@ -268,9 +268,9 @@ class Loads(StopTest):
         ran = subprocess.run([NESL, "--allow-files", "run", "f0.nesl"], cwd=self.directory,
                              stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                              stderr=subprocess.PIPE, timeout=LONG)
-        told = ran.stderr.decode()
-        self.assertEqual((ran.returncode, told.count("error: ")), (1, 2), told[-500:])  # forms
-        self.assertIn("more than 10000 loads", told)
+        errors = ran.stderr.decode()
+        self.assertEqual((ran.returncode, errors.count("error: ")), (1, 2), errors[-500:])  # forms
+        self.assertIn("more than 10000 loads", errors)
 
 
 class Files(StopTest):
@@ -300,9 +300,9 @@ class Files(StopTest):
                     ran = subprocess.run(command, cwd=self.directory, timeout=LONG,
                                          stdin=subprocess.DEVNULL, stderr=subprocess.PIPE,
                                          stdout=nowhere if output else full)
-                told = ran.stderr.decode()
-                self.assertEqual((ran.returncode, told.count("error: ")), (1, 1), told)
-                self.assertIn("No space left on device", told)
+                errors = ran.stderr.decode()
+                self.assertEqual((ran.returncode, errors.count("error: ")), (1, 1), errors)
+                self.assertIn("No space left on device", errors)
 
     def test_a_limit_of_size(self):
         """ulimit -f: what would have been SIGXFSZ is a message, and no fragment is left."""
@@ -320,9 +320,9 @@ class Files(StopTest):
                     ran = subprocess.run(command, cwd=self.directory, stdin=subprocess.DEVNULL,
                                          stdout=out, stderr=subprocess.PIPE, timeout=LONG,
                                          preexec_fn=limited)
-                told = ran.stderr.decode()
-                self.assertEqual((ran.returncode, told.count("error: ")), (1, 1), told)
-                self.assertIn("File too large", told)
+                errors = ran.stderr.decode()
+                self.assertEqual((ran.returncode, errors.count("error: ")), (1, 1), errors)
+                self.assertIn("File too large", errors)
                 self.assertEqual(set(os.listdir(self.directory)) - before - {"out"}, set())
 
     def test_a_directory_as_input(self):
@@ -333,9 +333,9 @@ class Files(StopTest):
                 ran = subprocess.run(command, cwd=self.directory, stdin=directory, timeout=LONG,
                                      stdout=subprocess.PIPE, stderr=subprocess.PIPE)
                 os.close(directory)
-                told = ran.stderr.decode()
-                self.assertEqual((ran.returncode, told.count("error: ")), (1, 1), told)
-                self.assertIn("Is a directory", told)
+                errors = ran.stderr.decode()
+                self.assertEqual((ran.returncode, errors.count("error: ")), (1, 1), errors)
+                self.assertIn("Is a directory", errors)
 
 
 def nested(before, middle, after, depth):
@@ -385,11 +385,11 @@ class Stacks(StopTest):
         pairs = "FUNC MAIN\nCONST INT 0\n" + "CONST INT 1\nPAIR\n" * depth + "RET\n"
         self.write("ifs.vcode", ifs)
         self.write("pairs.vcode", pairs)
-        chain = "FUNC MAIN\nCONST INT 0\nCALL F0\nRET\n" + "".join(
+        calls = "FUNC MAIN\nCONST INT 0\nCALL F0\nRET\n" + "".join(
             f"FUNC F{i}\nCONST INT 1\n+ INT\nCALL F{i + 1}\nRET\n" for i in range(1000)) + (
                 "FUNC F1000\nCONST INT 1\n+ INT\nRET\n")
-        self.write("chain.vcode", chain)
-        for name in ("ifs.vcode", "pairs.vcode", "chain.vcode"):
+        self.write("calls.vcode", calls)
+        for name in ("ifs.vcode", "pairs.vcode", "calls.vcode"):
             for command in ([VINTERP], [VINTERP, "-O"], [VINTERP, "--checked"],
                             [VINTERP, "--dump"], [FCODEOPT, "-o", "-"]):
                 with self.subTest(name=name, command=command):
