@@ -27,7 +27,7 @@ static void clear(const struct grid *g, real *field) {
   memset(field, 0, bytes_of(g));
 }
 
-/* Jacobi's iteration from x, in place; the wall of x stays as it is. */
+/* Jacobi's iteration, which overwrites x except for its wall. */
 static void relax(const struct grid *g, real *x, const real *x0, real a, real k) {
   const int64_t columns = g->columns;
   real *from = x, *to = g->spare;

@@ -1,4 +1,4 @@
-"""Minimum spanning tree as SciPy finds it. It gives a matrix; its weights tell the edges."""
+"""Minimum spanning tree as SciPy finds it. The weights in its result identify the edges."""
 
 import numpy as np
 

@@ -12,7 +12,7 @@
 
 enum { LANES = 8, MOST_WIDTH = 4096 };
 
-/* The words at one place of LANES batches. */
+/* The words at one position of LANES batches. */
 typedef integer row[LANES];
 
 static inline void exchange(row low, row high) {

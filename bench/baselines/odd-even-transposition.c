@@ -1,4 +1,5 @@
-/* odd-even-transposition.c - neighbours in order, in turn from the first and the second place.
+/* odd-even-transposition.c - compares neighbours, alternately from the first and the second
+ * word.
  */
 #include "network.h"
 

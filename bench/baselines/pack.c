@@ -1,6 +1,6 @@
-/* pack.c - what is positive, in order.
+/* pack.c - the positive elements, in order.
  *
- * In rounds: each thread counts in a piece that its second-level cache holds, and copies once
+ * In rounds: each thread counts in a chunk that its second-level cache holds, and copies once
  * it knows the counts of the others. So memory is read once. */
 #include "rounds.h"
 #include "streaming.h"
@@ -16,8 +16,9 @@ static int64_t count_positive(const real *x, int64_t n) {
   return count;
 }
 
-/* Appends what stays of x to `held`, which has room for all of x; returns how many are
- * held then. Without branches: each element is written, and the place moves on if it stays. */
+/* Appends the positive elements of x to `held`, which has room for all of x; returns the number
+ * of elements held. Without branches: each element is written, and the position advances if the
+ * element is positive. */
 static int64_t append_positive(const real *restrict x, int64_t n, real *restrict held,
                                int64_t count) {
   int64_t i = 0;
@@ -36,9 +37,9 @@ static int64_t append_positive(const real *restrict x, int64_t n, real *restrict
   return count;
 }
 
-/* What stays of x goes to y, in order, and nothing else of y is written. It is held in a buffer
- * that begins where a line of y does, until a block of them can go past the caches. `next`: how
- * much further on to ask for memory, or 0. */
+/* Copies the positive elements of x to y, in order, and writes no other elements of y. A buffer
+ * that begins where a cache line of y does collects blocks, which are written past the caches.
+ * `next`: the distance of prefetching, or 0. */
 static void copy_positive(const real *x, int64_t n, real *y, bool past, int64_t next) {
   enum { LINE = 64 / sizeof(real) };
   _Alignas(64) real held[2 * BLOCK + LINE];
@@ -73,8 +74,8 @@ void baseline(const struct array *arguments, struct array *results) {
     const int threads = omp_get_num_threads(), me = omp_get_thread_num();
     int64_t done = 0;
     int round = 0;
-    for (int64_t at = 0; at < n; at += (int64_t)threads * PIECE, round ^= 1) {
-      const int64_t first = min(n, at + (int64_t)me * PIECE), end = min(n, first + PIECE);
+    for (int64_t at = 0; at < n; at += (int64_t)threads * CHUNK, round ^= 1) {
+      const int64_t first = min(n, at + (int64_t)me * CHUNK), end = min(n, first + CHUNK);
       if (threads == 1) {
         done = append_positive(x + first, end - first, y, done); /* never before what is read */
         continue;
@@ -85,7 +86,7 @@ void baseline(const struct array *arguments, struct array *results) {
       int64_t to = done;
       for (int k = 0; k < me; k++) to += counts[round][k];
       for (int k = 0; k < threads; k++) done += counts[round][k];
-      const int64_t next = (int64_t)threads * PIECE;
+      const int64_t next = (int64_t)threads * CHUNK;
       copy_positive(x + first, end - first, y + to, past, end + next <= n ? next : 0);
     }
     if (me == 0) all = done;

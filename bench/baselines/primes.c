@@ -1,6 +1,6 @@
 /* primes.c - the sieve of Eratosthenes on odd numbers, a segment at a time that fits in the
- * first-level cache. Segments are shared out among threads; each writes its primes to a part of
- * the room that is large enough for them, from where they are moved to their places. */
+ * first-level cache. Segments are distributed over threads; the primes of each are written to a
+ * buffer that is large enough, and then copied to their positions in the result. */
 #include "baseline.h"
 
 #include <math.h>
@@ -58,5 +58,5 @@ void baseline(const struct array *arguments, struct array *results) {
   integer *primes = result(results, 0, ARRAY_INTEGER, total)->as.i;
   for (int64_t s = 0, at = 0; s < segments; at += counts[s++])
     memcpy(primes + at, room + s * SEGMENT, (size_t)counts[s] * sizeof *primes);
-  if (total > 0) primes[0] = 2; /* in place of 1 */
+  if (total > 0) primes[0] = 2; /* instead of 1 */
 }

@@ -25,8 +25,8 @@ struct side {
 
 enum { ALONE = 4096, CHUNKED = 1 << 17, MOST_CHUNKS = 64 };
 
-/* Twice the area of the triangle a b p. The products must be rounded before they are subtracted,
- * else a point of the line itself need not have area 0: never contracted. */
+/* Twice the area of the triangle a b p. The products must be rounded before they are
+ * subtracted, else a point of the line itself need not have area 0: never contracted. */
 /* flags: -ffp-contract=off */
 static inline real area(struct point a, struct point b, struct point p) {
   return (b.x - a.x) * (p.y - a.y) - (b.y - a.y) * (p.x - a.x);
@@ -113,8 +113,8 @@ static void divide_chunks(const real *x, const real *y, int64_t stride, int64_t 
 
 /* Writes the hull's points between a and b of a side, in order, to `hull`, where there is room
  * for all n points of the side; gives their number. `spare` is as large as `points`. */
-static int64_t chain(struct point *points, struct point *spare, struct point *hull,
-                     struct side side) {
+static int64_t hull_of_side(struct point *points, struct point *spare, struct point *hull,
+                            struct side side) {
   const int64_t n = side.count;
   if (n == 0) return 0;
   struct side left = {.a = side.a, .b = side.far}, right = {.a = side.far, .b = side.b};
@@ -131,8 +131,8 @@ static int64_t chain(struct point *points, struct point *spare, struct point *hu
   const int64_t behind = n - right.count;
   int64_t between_left, between_right;
 #pragma omp task shared(between_left) if (left.count >= ALONE)
-  between_left = chain(to, rest, hull, left);
-  between_right = chain(to + behind, rest + behind, hull + left.count + 1, right);
+  between_left = hull_of_side(to, rest, hull, left);
+  between_right = hull_of_side(to + behind, rest + behind, hull + left.count + 1, right);
 #pragma omp taskwait
   hull[between_left] = side.far;
   if (between_left < left.count)
@@ -176,8 +176,8 @@ void baseline(const struct array *arguments, struct array *results) {
       divide_arrays(x, y, n, points, &upper, &lower);
     behind = n - lower.count;
 #pragma omp task shared(above) if (upper.count >= ALONE)
-    above = chain(to, rest, hull + 1, upper);
-    below = chain(to + behind, rest + behind, hull + upper.count + 2, lower);
+    above = hull_of_side(to, rest, hull + 1, upper);
+    below = hull_of_side(to + behind, rest + behind, hull + upper.count + 2, lower);
 #pragma omp taskwait
   }
   hull[0] = a;

@@ -1,6 +1,6 @@
-/* quicksort.c - quicksort in place. Partitioning has no branch that depends on the keys, which
- * would be mispredicted every other time (Lomuto's scheme as made branchless by A.
- * Alexandrescu, 2020); parts of a few keys are sorted by insertion; large ones are tasks for
+/* quicksort.c - quicksort within one array. Partitioning has no branch that depends on the
+ * keys, which would be mispredicted every other time (Lomuto's scheme as made branchless by A.
+ * Alexandrescu, 2020); ranges of a few keys are sorted by insertion; large ones are tasks for
  * other threads. */
 #include "baseline.h"
 

@@ -1,7 +1,7 @@
-/* radix.h - radix sort for the baselines that sort: the highest digit cuts the keys into
+/* radix.h - radix sort for the baselines that sort: the highest digit divides the keys into
  * buckets; those of many keys that differ in few bits are then sorted from the lowest digit on,
- * others by the next digit, until they have few keys. The first cut is made by all threads, the
- * buckets, which fit in the cache, are shared out among them. Stable.
+ * others by the next digit, until they have few keys. All threads take part in the first pass;
+ * the buckets, which fit in the cache, are distributed over them. Stable.
  */
 #ifndef RAVEL_BENCH_RADIX_H
 #define RAVEL_BENCH_RADIX_H
@@ -33,13 +33,13 @@ static inline int radix_most_threads(void) {
 #endif
 }
 
-/* Memory for the counts of all threads and the places where buckets begin: scratch number k. */
+/* Memory for the counts of all threads and the starts of buckets: scratch number k. */
 static inline struct radix_counts *radix_scratch(int k) {
   return scratch(k, ((size_t)radix_most_threads() + 1) * sizeof(struct radix_counts));
 }
 
-/* Counts become places: digits in order, within a digit threads in order. */
-static inline void radix_places(struct radix_counts *counts, int threads, int64_t *begin) {
+/* Replaces counts by start positions: digits in order, within a digit threads in order. */
+static inline void radix_assign(struct radix_counts *counts, int threads, int64_t *begin) {
   int64_t sum = 0;
   for (int d = 0; d < RADIX_DIGITS; d++) {
     begin[d] = sum;
@@ -56,12 +56,12 @@ static inline uint64_t radix_key(integer x) {
   return (uint64_t)x ^ (uint64_t)1 << 63;
 }
 
-/* From how many elements have each digit to where the first of them goes. */
-static inline void radix_starts(int64_t *places, unsigned digits) {
+/* Replaces the count of each digit by the position of its first element. */
+static inline void radix_starts(int64_t *starts, unsigned digits) {
   int64_t sum = 0;
   for (unsigned d = 0; d < digits; d++) {
-    const int64_t count = places[d];
-    places[d] = sum;
+    const int64_t count = starts[d];
+    starts[d] = sum;
     sum += count;
   }
 }
@@ -80,10 +80,10 @@ static inline int radix_bits(uint64_t most) {
     for (int64_t i = 0; i < n; i++) counts[(KEY(keys[i]) - base) >> shift & mask]++;           \
   }                                                                                            \
   static inline void NAME##_move(const ELEMENT *keys, int64_t n, int shift, unsigned mask,     \
-                                 uint64_t base, int64_t *places, ELEMENT *to) {                \
+                                 uint64_t base, int64_t *starts, ELEMENT *to) {                \
     for (int64_t i = 0; i < n; i++) {                                                          \
       const ELEMENT x = keys[i];                                                               \
-      to[places[(KEY(x) - base) >> shift & mask]++] = x;                                       \
+      to[starts[(KEY(x) - base) >> shift & mask]++] = x;                                       \
     }                                                                                          \
   }                                                                                            \
                                                                                                \
@@ -92,10 +92,10 @@ static inline int radix_bits(uint64_t most) {
                             bool swap) {                                                       \
     const ELEMENT *const wanted = swap ? other : keys;                                         \
     for (int shift = 0; shift < bits; shift += RADIX_BITS) {                                   \
-      int64_t places[RADIX_DIGITS] = {0};                                                      \
-      NAME##_count(keys, n, shift, RADIX_DIGITS - 1, base, places);                            \
-      radix_starts(places, RADIX_DIGITS);                                                      \
-      NAME##_move(keys, n, shift, RADIX_DIGITS - 1, base, places, other);                      \
+      int64_t starts[RADIX_DIGITS] = {0};                                                      \
+      NAME##_count(keys, n, shift, RADIX_DIGITS - 1, base, starts);                            \
+      radix_starts(starts, RADIX_DIGITS);                                                      \
+      NAME##_move(keys, n, shift, RADIX_DIGITS - 1, base, starts, other);                      \
       ELEMENT *const moved = other;                                                            \
       other = keys;                                                                            \
       keys = moved;                                                                            \
@@ -123,13 +123,13 @@ static inline int radix_bits(uint64_t most) {
               width = wide < RADIX_BITS ? wide : RADIX_BITS;                                   \
     const int shift = bits > width ? bits - width : 0;                                         \
     const unsigned digits = 1U << (bits - shift);                                              \
-    int64_t places[RADIX_DIGITS];                                                              \
-    for (unsigned d = 0; d < digits; d++) places[d] = 0;                                       \
-    NAME##_count(keys, n, shift, digits - 1, base, places);                                    \
-    radix_starts(places, digits);                                                              \
-    NAME##_move(keys, n, shift, digits - 1, base, places, other);                              \
+    int64_t starts[RADIX_DIGITS];                                                              \
+    for (unsigned d = 0; d < digits; d++) starts[d] = 0;                                       \
+    NAME##_count(keys, n, shift, digits - 1, base, starts);                                    \
+    radix_starts(starts, digits);                                                              \
+    NAME##_move(keys, n, shift, digits - 1, base, starts, other);                              \
     for (unsigned d = 0; d < digits; d++) {                                                    \
-      const int64_t start = d == 0 ? 0 : places[d - 1], count = places[d] - start;             \
+      const int64_t start = d == 0 ? 0 : starts[d - 1], count = starts[d] - start;             \
       if (count > 0) NAME##_bucket(other + start, keys + start, count, shift, base, !swap);    \
     }                                                                                          \
   }                                                                                            \
@@ -148,7 +148,7 @@ static inline int radix_bits(uint64_t most) {
       struct radix_counts count = {0};                                                         \
       NAME##_count(keys + first, many, shift, RADIX_DIGITS - 1, base, count.of);               \
       counts[thread] = count;                                                                  \
-      RADIX_BARRIER RADIX_SINGLE radix_places(counts, threads, begin);                         \
+      RADIX_BARRIER RADIX_SINGLE radix_assign(counts, threads, begin);                         \
       count = counts[thread];                                                                  \
       NAME##_move(keys + first, many, shift, RADIX_DIGITS - 1, base, count.of, other);         \
       RADIX_BARRIER RADIX_FOR for (int d = 0; d < RADIX_DIGITS; d++) {                         \

@@ -1,5 +1,5 @@
-/* rounds.h - what loops have in common whose threads work on neighbouring pieces in rounds,
- * each piece small enough to stay in the second-level cache until it is read again. */
+/* rounds.h - for loops whose threads work on neighbouring chunks in rounds, each chunk small
+ * enough to stay in the second-level cache until it is read again. */
 #ifndef RAVEL_BENCH_ROUNDS_H
 #define RAVEL_BENCH_ROUNDS_H
 
@@ -16,10 +16,10 @@ static inline int omp_get_thread_num(void) {
 }
 #endif
 
-enum { PIECE = 32 << 10, MOST_THREADS = 256 };
+enum { CHUNK = 32 << 10, MOST_THREADS = 256 };
 
-/* Asks for what is read later, into the second-level cache. While a piece is written, a thread
- * does so for its next one: otherwise memory is only read, then only written. */
+/* Prefetches into the second-level cache. While a thread writes a chunk, it prefetches its next
+ * one: otherwise memory is only read, then only written. */
 static inline void ask(const void *at, size_t bytes) {
   for (size_t k = 0; k < bytes; k += 64) __builtin_prefetch((const char *)at + k, 0, 2);
 }

@@ -43,8 +43,8 @@ static void NAMED(scan_, TYPE)(const TYPE *x, TYPE *y, int64_t n) {
     const int threads = omp_get_num_threads(), me = omp_get_thread_num();
     TYPE before = 0;
     int round = 0;
-    for (int64_t at = 0; at < n; at += (int64_t)threads * PIECE, round ^= 1) {
-      const int64_t first = min(n, at + (int64_t)me * PIECE), end = min(n, first + PIECE);
+    for (int64_t at = 0; at < n; at += (int64_t)threads * CHUNK, round ^= 1) {
+      const int64_t first = min(n, at + (int64_t)me * CHUNK), end = min(n, first + CHUNK);
       TYPE sum = before;
       if (threads > 1) {
         totals[round][me] = TOTAL(x + first, end - first);
@@ -52,7 +52,7 @@ static void NAMED(scan_, TYPE)(const TYPE *x, TYPE *y, int64_t n) {
         for (int k = 0; k < me; k++) sum += totals[round][k];
         for (int k = 0; k < threads; k++) before += totals[round][k];
       }
-      const int64_t next = (int64_t)threads * PIECE;
+      const int64_t next = (int64_t)threads * CHUNK;
       for (int64_t i = first; i < end; i += BLOCK_BYTES / (int64_t)sizeof *y) {
         struct block block;
         TYPE *out = block_begin(&block, y, sizeof *y, n, i);

@@ -1,6 +1,6 @@
 /* scan.c - the exclusive scan of a sum, of integers or of floating-point numbers.
  *
- * In rounds: each thread sums a piece that its second-level cache holds, and scans it once it
+ * In rounds: each thread sums a chunk that its second-level cache holds, and scans it once it
  * knows the sums of the others. So memory is read once. */
 /* flags: -fwrapv */
 #include "rounds.h"

@@ -28,14 +28,14 @@ static void one_by_one(const real *x, const integer *lengths, int64_t rows, real
 #ifdef _OPENMP
 enum { GROUP = 4096 }; /* rows */
 
-/* Where a row begins. */
-struct place {
+/* The start of a row. */
+struct row_start {
   int64_t row, value;
 };
 
 /* The last row that begins at or before `value`; starts: where each group of rows begins. */
-static struct place place_of(const int64_t *starts, const integer *lengths, int64_t rows,
-                             int64_t value) {
+static struct row_start row_at(const int64_t *starts, const integer *lengths, int64_t rows,
+                               int64_t value) {
   int64_t low = 0, high = (rows + GROUP - 1) / GROUP;
   while (high - low > 1) {
     const int64_t middle = (low + high) / 2;
@@ -44,7 +44,7 @@ static struct place place_of(const int64_t *starts, const integer *lengths, int6
     else
       high = middle;
   }
-  struct place at = {low * GROUP, starts[low]};
+  struct row_start at = {low * GROUP, starts[low]};
   for (; at.row < rows && at.value + lengths[at.row] <= value; at.row++)
     at.value += lengths[at.row];
   return at;
@@ -74,15 +74,15 @@ static void in_parallel(const real *x, const integer *lengths, int64_t rows, rea
     /* Values `first` to `end` are this thread's, and the rows that begin in them. */
     const int me = omp_get_thread_num();
     const int64_t n = starts[groups], first = n * me / used, end = n * (me + 1) / used;
-    struct place at = me ? place_of(starts, lengths, rows, first) : (struct place){0, 0};
+    struct row_start at = me ? row_at(starts, lengths, rows, first) : (struct row_start){0, 0};
     const int64_t stop =
-        me < used - 1 ? place_of(starts, lengths, rows, end).row : rows; /* another's first */
+        me < used - 1 ? row_at(starts, lengths, rows, end).row : rows; /* another's first */
     carried[me] = 0;
     carried_to[me] = at.row;
     if (at.row < rows && at.value < first) {
       const int64_t next = at.value + lengths[at.row];
       carried[me] = sum_of(x + first, min(next, end) - first);
-      if (next <= end) at = (struct place){at.row + 1, next};
+      if (next <= end) at = (struct row_start){at.row + 1, next};
     }
     for (; at.row < stop; at.row++) {
       sums[at.row] = sum_of(x + at.value, lengths[at.row]);

@@ -103,7 +103,7 @@ static size_t width_of(const char *descr) {
   return (size_t)strtoul(descr + 2, NULL, 10);
 }
 
-/* Elements of the file's width to those of the program's, in place. */
+/* Converts elements from the file's width to the program's, in the same memory. */
 static void narrow(const char *name, const struct array *a, char *raw, size_t width) {
   const size_t wanted = element_size(a->type);
   if (width == wanted) return;

@@ -1,8 +1,8 @@
-/* sparse-matrix-matrix.c - row by row (Gustavson, 1978). The columns of a long row are added up
- * in a table with hashing, which is as small as the row, so that it stays in the cache; then
- * they are sorted. Of a short row the products are sorted. Each thread makes blocks of rows in
- * a place that is large enough in any case; when all lengths are known, they move to where they
- * belong. */
+/* sparse-matrix-matrix.c - row by row (Gustavson, 1978). A long row is added up
+ * in a hash table, which is as small as the row, so that it stays in the cache, and then sorted
+ * by column. The products of a short row are sorted first. Each thread computes blocks of rows
+ * in a buffer that is large enough; when all lengths are known, they are copied to the result.
+ */
 #include "csr.h"
 
 #ifdef _OPENMP
@@ -27,7 +27,7 @@ struct entry {
   real value;
 };
 
-/* An empty place has column -1. */
+/* An empty slot has column -1. */
 static void add(struct entry *table, uint64_t mask, integer column, real value) {
   uint64_t at = (uint64_t)column * 0x9E3779B97F4A7C15u >> 20 & mask;
   while (table[at].column != column) {
@@ -46,7 +46,7 @@ static void swap(struct entry *a, struct entry *b) {
   *b = old;
 }
 
-/* Quicksort with a median of three, down to a few, which are inserted in their places. */
+/* Quicksort with a median of three; insertion sort for a few entries. */
 static void sort_columns(struct entry *v, int64_t n) {
   while (n > 24) {
     const int64_t last = n - 1;
@@ -80,8 +80,8 @@ static int64_t products(const struct csr *a, const struct csr *b, int64_t i) {
   return count;
 }
 
-/* A row of few products, all of them side by side: the place of each is the number of those
- * that come before it, which is counted for all of them at once and without branches. */
+/* A row of few products: the position of each is the number of smaller ones, which is counted
+ * for all of them at once and without branches. */
 static int64_t multiply_short_row(const struct csr *a, const struct csr *b, int64_t i,
                                   struct entry *out) {
   integer keys[SHORT], order[SHORT], ranks[SHORT];
@@ -122,7 +122,7 @@ static int64_t multiply_row(const struct csr *a, const struct csr *b, int64_t i,
       add(table, size - 1, b->columns[d], a->values[e] * b->values[d]);
     }
   }
-  /* What is no entry is written too, and then overwritten: so `out` has place for one more. */
+  /* Empty slots are written too, and then overwritten: so `out` has room for one more. */
   int64_t count = 0;
   for (uint64_t k = 0; k < size; k++) {
     out[count] = table[k];

@@ -2,7 +2,7 @@
  *
  * A store into memory that is not cached reads the line first: a result of n bytes costs 2n.
  * Compilers do not avoid that (GCC 12 reads `omp simd nontemporal` and does nothing), libraries
- * do. Here a loop makes its result by blocks:
+ * do. Here a loop computes its result in blocks:
  *
  *     #pragma omp parallel for
  *     for (int64_t at = 0; at < n; at += BLOCK) {
@@ -12,9 +12,9 @@
  *       block_end(&block);
  *     }
  *
- * where `out` is the place in the result or, if that is large, a buffer that stays in the first
- * cache and is copied from there. Blocks are short: memory reads and writes at its best when it
- * does so by turns of a few lines. */
+ * where `out` points into the result or, if that is large, to a buffer that stays in the first
+ * cache and is copied from there. Blocks are short: memory is fastest when it alternates
+ * between reading and writing a few lines. */
 #ifndef RAVEL_BENCH_STREAMING_H
 #define RAVEL_BENCH_STREAMING_H
 

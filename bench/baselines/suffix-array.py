@@ -11,10 +11,10 @@ def numpy(text):
         behind = np.zeros(n, np.int64)
         behind[:n - min(known, n)] = order[known:] + 1
         keys = order * (n + 1) + behind
-        places = np.argsort(keys, kind="stable")
-        differs = np.diff(keys[places], prepend=keys[places[:1]]) != 0
+        positions = np.argsort(keys, kind="stable")
+        differs = np.diff(keys[positions], prepend=keys[positions[:1]]) != 0
         order = np.empty(n, np.int64)
-        order[places] = np.cumsum(differs)
-        if n == 0 or order[places[-1]] == n - 1:
-            return [places]
+        order[positions] = np.cumsum(differs)
+        if n == 0 or order[positions[-1]] == n - 1:
+            return [positions]
         known *= 2

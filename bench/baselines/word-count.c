@@ -1,5 +1,5 @@
-/* word-count.c - a table with open addressing for each thread and its part of the text, parts
- * being cut between words; the tables are merged, and the words sorted by number and place. */
+/* word-count.c - a table with open addressing for each thread and its range of the text, which
+ * ends between words; the tables are merged, and the words sorted by number and position. */
 #include "baseline.h"
 
 #include <stdlib.h>
