@@ -53,9 +53,10 @@ static uint32_t row_of(struct rows *rows, const char *text) {
   memory_guard_begin(&guard);
   if (setjmp(guard.jump)) return 0;
   const struct name *name = intern_name(&rows->names, text, strlen(text));
-  while (rows->list.count <= name->number)
-    *array_push(&rows->arena, &rows->list) =
-        (struct row){.name = rows->names.names.items[rows->list.count]->text};
+  while (rows->list.count <= name->number) {
+    const struct name *next = rows->names.names.items[rows->list.count];
+    array_push(&rows->arena, &rows->list)->name = next->text;
+  }
   memory_guard_end(&guard);
   return name->number;
 }
