@@ -75,7 +75,7 @@ class Case:
     # Variants of the data, e.g. matrices: name -> make. The first is the one of the summaries.
     variants: Optional[dict] = None
     facts: Optional[Callable] = None   # facts(arguments) -> numbers by name, for tables of variants
-    # One line: where the time goes and what would mend it; for those that do not meet their target
+    # One line: where the time goes and what would improve it; for those that do not meet their target
     # (targets.def).
     remark: str = ""
 

@@ -119,7 +119,7 @@ def check_case(name, system_names, backend, build, sources=False, quick=True,
                     lines += check_size(case, variant, n, systems, failed, folder)
     except BenchError as error:
         lines.append(f"FAILED {name}: {error}")
-    except Exception as error:  # of what the case says itself: tell which one it was
+    except Exception as error:  # of the case itself: report which one
         lines.append(f"FAILED {name}: its data, reference or check: {error!r}")
     finally:
         shutil.rmtree(folder, ignore_errors=True)

@@ -24,7 +24,7 @@ BASELINES = BENCH / "baselines"
 
 
 class BenchError(Exception):
-    """Something that the user, or who wrote a case, has to mend."""
+    """An error of the user, or of a case."""
 
 
 # ---- cases ----

@@ -27,7 +27,7 @@ struct driver {
 /* Function pointers are filled through their bytes: ISO C converts no object to a function. */
 static bool find_calls(struct driver *d) {
   const struct {
-    void *place;
+    void *pointer;
     const char *name;
   } calls[] = {
       {&d->init, "cuInit"},
@@ -46,7 +46,7 @@ static bool find_calls(struct driver *d) {
   for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
     void *symbol = dlsym(d->library, calls[i].name);
     if (!symbol) return false;
-    memcpy(calls[i].place, &symbol, sizeof symbol);
+    memcpy(calls[i].pointer, &symbol, sizeof symbol);
   }
   return true;
 }

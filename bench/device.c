@@ -75,7 +75,7 @@ struct cvl_value device_map(struct device *d, enum cvl_op op, const struct cvl_v
   return out;
 }
 
-/* A number in n places. */
+/* A vector of n copies of a number. */
 static struct cvl_value spread_number(struct device *d, const struct cvl_value *number,
                                       uint64_t n) {
   const struct cvl_value one = cvl_one_segment(n);

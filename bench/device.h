@@ -43,7 +43,7 @@ void device_measure(struct device *, const struct row *);
 /* n elements made by the back end itself, nothing copied: INT from 1 to 2^30, FLOAT between 0.1
  * and 1, BOOL either. CVL_NOTHING if that failed, after a message. */
 struct cvl_value device_vector(struct device *, enum elem_class, uint64_t n, uint64_t seed);
-/* An elementwise operation with a number in each place of the second operand. */
+/* An elementwise operation whose second operand has the same number everywhere. */
 struct cvl_value device_with(struct device *, enum cvl_op, const struct cvl_value *,
                              struct cvl_value number, uint64_t n);
 /* Likewise of two vectors. */

@@ -28,8 +28,8 @@
 static const struct kernel {
   const char *name, *text;
   void (*loop)(const struct fused_data *, int threads);
-  double bytes;                                /* a place: what has to move */
-  enum { REPORTED, MEMORY, ARITHMETIC } bound; /* what decides the loop's time */
+  double bytes;                                /* moved for each element, at least */
+  enum { REPORTED, MEMORY, ARITHMETIC } bound; /* what limits the loop */
 } kernels[] = {
     {"dot",
      "($0 : FLOAT, $1 : FLOAT, $2 : FLOAT, $3 : SEGDES) = (+_REDUCE FLOAT @ (* FLOAT @ $0 $1) "
@@ -135,7 +135,7 @@ static double loop_seconds(struct setting *s, const struct kernel *k) {
   return measure_now(s->b->options, s->b->threads) - start;
 }
 
-/* Operands of n places; those of a sparse matrix with 1 to 61 elements in a row. */
+/* Operands of n elements; those of a sparse matrix with 1 to 61 elements in a row. */
 static void make_operands(struct setting *s, const struct kernel *k, int64_t n) {
   struct bench *b = s->b;
   struct fused_data *d = &s->data;

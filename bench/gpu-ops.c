@@ -96,8 +96,8 @@ bool run_index_add(struct bench *b, const struct work *w, struct cvl_value *out)
   return b->backend->elementwise(b->context, 1, OP_ADD, 2, operands, out);
 }
 
-/* DIST and INDEX as what they are made for: an operand of something else. */
-static void measure_makers(struct device *d, struct operands *x) {
+/* DIST and INDEX as operands of another operation. */
+static void measure_dist_index(struct device *d, struct operands *x) {
   const enum cvl_elem ints = d->b.elem_of[CLASS_INT], floats = d->b.elem_of[CLASS_FLOAT];
   for (enum elem_class class = CLASS_INT; class <= CLASS_FLOAT; class ++) {
     const struct cvl_value number =
@@ -218,7 +218,7 @@ static void measure_size(struct device *d, uint64_t n) {
     measure_combining(d, &x);
     measure_packs(d, &x);
     measure_ranks(d, &x);
-    measure_makers(d, &x);
+    measure_dist_index(d, &x);
     measure_moves(d, &x);
     measure_maps(d, &x);
   }

@@ -68,22 +68,21 @@ __global__ void fill_flags(uint8_t *x, int64_t n, uint64_t seed) {
   }
 }
 
-/* The places in order, or by the bits of a random number that differs from place to place: a
- * permutation of a power of two. */
-__global__ void fill_places(uint32_t *x, int64_t n, bool random) {
+/* The indices in order, or a permutation of them that looks random; n is a power of two. */
+__global__ void fill_indices(uint32_t *x, int64_t n, bool random) {
   const int64_t step = (int64_t)gridDim.x * blockDim.x;
   for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step) {
-    uint32_t place = (uint32_t)i;
+    uint32_t index = (uint32_t)i;
     const uint32_t mask = (uint32_t)(n - 1);
     for (int round = 0; random && round < 3; round++) { /* each step can be undone */
-      place = (place * 0x9e3779b1u + 12345u) & mask;
-      place ^= place >> 7;
+      index = (index * 0x9e3779b1u + 12345u) & mask;
+      index ^= index >> 7;
     }
-    x[i] = place;
+    x[i] = index;
   }
 }
 
-/* The segment of each place, from offsets of count segments. */
+/* The segment of each element, from offsets of count segments. */
 __global__ void fill_keys(int32_t *key, int64_t n, const int64_t *offsets, int64_t count) {
   const int64_t step = (int64_t)gridDim.x * blockDim.x;
   for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step) {
@@ -111,16 +110,16 @@ struct data {
   int64_t n;
   device_vector<elem> x, y, out;
   device_vector<uint8_t> flags;
-  device_vector<uint32_t> places, sorted;
+  device_vector<uint32_t> indices, sorted;
   device_vector<int64_t> number;
   std::vector<void *> scratch;
 
   data(bench &b, int64_t n)
-      : b(b), n(n), x(n), y(n), out(n), flags(n), places(n), sorted(n), number(1) {
+      : b(b), n(n), x(n), y(n), out(n), flags(n), indices(n), sorted(n), number(1) {
     fill_elements<<<1024, 256, 0, b.stream>>>(x.data, n, 1);
     fill_elements<<<1024, 256, 0, b.stream>>>(y.data, n, 2);
     fill_flags<<<1024, 256, 0, b.stream>>>(flags.data, n, 3);
-    fill_places<<<1024, 256, 0, b.stream>>>(places.data, n, false);
+    fill_indices<<<1024, 256, 0, b.stream>>>(indices.data, n, false);
     check(cudaGetLastError(), "making data");
   }
   ~data() {
@@ -162,12 +161,13 @@ void whole_by_cub(data &d) {
         d.cub_call([=, flags = d.flags.data, number = d.number.data](void *t, size_t &bytes) {
           return cub::DeviceSelect::Flagged(t, bytes, x, flags, out, number, n, s);
         }));
-  /* Keys with their places: what a rank has to sort, before it scatters. */
-  d.row("CUB", "RANK_UP", "one", 8 * (double)(sizeof(elem) * (sizeof(elem) + 4)) / 4,
-        d.cub_call([=, places = d.places.data, sorted = d.sorted.data](void *t, size_t &bytes) {
-          return cub::DeviceRadixSort::SortPairs(t, bytes, x, out, places, sorted, n, 0,
-                                                 (int)(8 * sizeof(elem)), s);
-        }));
+  /* Keys with their indices: what a rank sorts before it scatters. */
+  d.row(
+      "CUB", "RANK_UP", "one", 8 * (double)(sizeof(elem) * (sizeof(elem) + 4)) / 4,
+      d.cub_call([=, indices = d.indices.data, sorted = d.sorted.data](void *t, size_t &bytes) {
+        return cub::DeviceRadixSort::SortPairs(t, bytes, x, out, indices, sorted, n, 0,
+                                               (int)(8 * sizeof(elem)), s);
+      }));
 }
 
 void whole_by_thrust(data &d) {
@@ -190,12 +190,12 @@ void whole_by_thrust(data &d) {
   });
   for (const bool random : {false, true}) {
     const char *shape = random ? "random" : "in order";
-    fill_places<<<1024, 256, 0, d.b.stream>>>(d.places.data, n, random);
-    const uint32_t *places = d.places.data;
+    fill_indices<<<1024, 256, 0, d.b.stream>>>(d.indices.data, n, random);
+    const uint32_t *indices = d.indices.data;
     d.row("Thrust", "BPERMUTE", shape, 2 * size + 4,
-          [=] { thrust::gather(policy, places, places + n, x, out); });
+          [=] { thrust::gather(policy, indices, indices + n, x, out); });
     d.row("Thrust", "PERMUTE", shape, 2 * size + 4,
-          [=] { thrust::scatter(policy, x, x + n, places, out); });
+          [=] { thrust::scatter(policy, x, x + n, indices, out); });
   }
   if constexpr (std::is_floating_point<elem>::value) {
     d.row("Thrust", "dot", "one", 2 * size, [=] {
@@ -239,7 +239,7 @@ int64_t length_of(int shape, uint64_t k, int64_t n) {
 }
 
 const char *const shape_names[] = {"one",         "4 each", "32 each",    "1000 each",
-                                   "100000 each", "random", "half empty", "giant, tiny"};
+                                   "100000 each", "random", "half empty", "long, tiny"};
 
 void segmented(data &d) {
   const double size = sizeof(elem);

@@ -42,9 +42,9 @@ const blas_calls &blas() {
       if (!library) library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
     }
     if (!library) return c;
-    const auto find = [&](auto &place, const char *name) {
+    const auto find = [&](auto &pointer, const char *name) {
       void *symbol = dlsym(library, name);
-      memcpy((void *)&place, &symbol, sizeof symbol);
+      memcpy((void *)&pointer, &symbol, sizeof symbol);
     };
     find(c.create, "cublasCreate_v2");
     find(c.set_stream, "cublasSetStream_v2");

@@ -29,11 +29,11 @@ def cupy_operations(elem, n):
     else:
         x, y = (generator.integers(1, 1 << 30, n, dtype=ELEMS[elem]) for _ in range(2))
     flags = generator.integers(0, 2, n, dtype="int8").astype(bool)
-    places = cupy.random.permutation(n)
+    indices = cupy.random.permutation(n)
     operations = {
         "ADD": lambda: x + y, "ADD_REDUCE": lambda: x.sum(dtype=x.dtype),
         "ADD_SCAN": lambda: cupy.cumsum(x, dtype=x.dtype), "PACK, new flags": lambda: x[flags],
-        "RANK_UP": lambda: cupy.argsort(x), "BPERMUTE": lambda: cupy.take(x, places),
+        "RANK_UP": lambda: cupy.argsort(x), "BPERMUTE": lambda: cupy.take(x, indices),
     }
     if elem.startswith("f"):
         operations["dot"] = lambda: cupy.dot(x, y)
@@ -52,11 +52,11 @@ def torch_operations(elem, n):
     else:
         x, y = (torch.randint(1, 1 << 30, (n,), dtype=kind, device="cuda") for _ in range(2))
     flags = torch.randint(0, 2, (n,), device="cuda").bool()
-    places = torch.randperm(n, device="cuda")
+    indices = torch.randperm(n, device="cuda")
     operations = {
         "ADD": lambda: x + y, "ADD_REDUCE": lambda: torch.sum(x, dtype=kind),
         "ADD_SCAN": lambda: torch.cumsum(x, 0, dtype=kind), "PACK, new flags": lambda: x[flags],
-        "RANK_UP": lambda: torch.sort(x, stable=True), "BPERMUTE": lambda: x[places],
+        "RANK_UP": lambda: torch.sort(x, stable=True), "BPERMUTE": lambda: x[indices],
     }
     if elem.startswith("f"):
         operations["dot"] = lambda: torch.dot(x, y)
@@ -75,7 +75,7 @@ def jax_operations(elem, n):
         x, y = (jax.random.uniform(k, (n,), ELEMS[elem]) for k in keys[:2])
     else:
         x, y = (jax.random.randint(k, (n,), 1, 1 << 30, ELEMS[elem]) for k in keys[:2])
-    places = jax.random.permutation(keys[2], n)
+    indices = jax.random.permutation(keys[2], n)
     last = [x]
 
     def jitted(function, *operands):
@@ -89,7 +89,7 @@ def jax_operations(elem, n):
         "ADD": jitted(lambda a, b: a + b, x, y),
         "ADD_REDUCE": jitted(lambda a: a.sum(dtype=a.dtype), x),
         "ADD_SCAN": jitted(lambda a: jax.numpy.cumsum(a, dtype=a.dtype), x),
-        "RANK_UP": jitted(jax.numpy.argsort, x), "BPERMUTE": jitted(lambda a, p: a[p], x, places),
+        "RANK_UP": jitted(jax.numpy.argsort, x), "BPERMUTE": jitted(lambda a, p: a[p], x, indices),
     }
     if elem.startswith("f"):
         operations["dot"] = jitted(jax.numpy.dot, x, y)

@@ -36,7 +36,7 @@ static uint64_t half_empty(uint64_t k, uint64_t n) {
   return (void)n, u & 1 ? 1 + (u >> 32) % 31 : 0;
 }
 /* Half of all in one segment, in the middle of many of two elements. */
-static uint64_t giant_and_tiny(uint64_t k, uint64_t n) {
+static uint64_t long_and_tiny(uint64_t k, uint64_t n) {
   return k == n / 8 ? n / 2 : 2;
 }
 
@@ -51,7 +51,7 @@ static const struct shape {
               {"100000 each", equal_100000, false},
               {"random", random_length, true},
               {"half empty", half_empty, true},
-              {"giant, tiny", giant_and_tiny, true}};
+              {"long, tiny", long_and_tiny, true}};
 
 /* A descriptor of one shape and what goes with it. */
 struct segments {
@@ -87,21 +87,21 @@ static void *shape_lengths(const struct device *d, const struct shape *shape, ui
   return memory;
 }
 
-/* length - 1 - j at place j of each segment. */
+/* length - 1 - j at position j of each segment. */
 static bool make_reversal(struct device *d, struct segments *s) {
   struct bench *b = &d->b;
   const struct cvl_value last = cvl_scalar_int(b->elem_of[CLASS_INT], 1);
-  struct cvl_value length = {.form = CVL_NOTHING}, place = {.form = CVL_NOTHING};
+  struct cvl_value length = {.form = CVL_NOTHING}, position = {.form = CVL_NOTHING};
   bool done = b->backend->dist(b->context, 1, &s->lengths, &s->d, &length) &&
-              b->backend->index(b->context, 1, &s->start, &s->stride, &s->d, &place);
+              b->backend->index(b->context, 1, &s->start, &s->stride, &s->d, &position);
   if (done) {
-    struct cvl_value after = device_map(d, OP_SUB, &length, &place);
+    struct cvl_value after = device_map(d, OP_SUB, &length, &position);
     s->reversal = device_with(d, OP_SUB, &after, last, s->n);
     drop(b, &after);
     done = s->reversal.form != CVL_NOTHING;
   }
   drop(b, &length);
-  drop(b, &place);
+  drop(b, &position);
   return done;
 }
 

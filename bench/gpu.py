@@ -240,7 +240,7 @@ def targets(results, backend):
                     [(1 / part, what) for part, what in family("segmented")], True)]
     ranks = [r for r in results.get("ops", {}).get("rows", [])
              if r["family"] == "rank" and r["bytes"] >= 256e6]
-    lines.append(target("RANK, times CUB's sort of keys with places", VALUES["GPU_RANK"],
+    lines.append(target("RANK, times CUB's sort of keys with indices", VALUES["GPU_RANK"],
                         [(r["seconds"] / peer, f"{r['elem']} n={r['n']}") for r in ranks
                          if (peer := peer_seconds(results, "CUB", "RANK_UP", r["elem"], r["n"]))],
                         True))

@@ -72,7 +72,7 @@ def against_itself(outcome):
     if not rows:
         return []
     return ["The same binary twice, in turns like the others. It is met if all of the range is within",
-            "the target and its inverse; if not, the machine was not quiet enough for this program, and",
+            "the target and its inverse; if not, the machine was too noisy for this program, and",
             "the rows above are undecided.", "",
             *grid([h.format("again") for h in TARGET_HEADER], rows),
             count_verdicts(outcome, points, "openmp-again") + ".", ""]

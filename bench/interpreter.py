@@ -35,7 +35,7 @@ def spread(values):
 
 
 def share(vinterp):
-    text = run(vinterp, "chain.vcode", "--classic", "--threads", "1", "--profile", "--json")
+    text = run(vinterp, "rounds.vcode", "--classic", "--threads", "1", "--profile", "--json")
     profile = json.loads(text[text.index("{"):])
     inside = sum(row["seconds"] for row in profile["opcodes"])
     return 1 - inside / profile["elapsed"]

@@ -32,11 +32,11 @@ static void measure_moves(struct report *r, const struct measure_options *o, cha
   enum { ELEMENTS = 1 << 24 };
   char *index = arena, *from = index + ELEMENTS * 8, *to = from + ELEMENTS * 8;
   for (size_t i = 0; i < ELEMENTS; i++) {
-    const uint64_t place = measure_random(1, i) % ELEMENTS;
+    const uint64_t position = measure_random(1, i) % ELEMENTS;
     if (elem_bytes == 4) {
-      ((uint32_t *)(void *)index)[i] = (uint32_t)place;
+      ((uint32_t *)(void *)index)[i] = (uint32_t)position;
     } else {
-      ((uint64_t *)(void *)index)[i] = place;
+      ((uint64_t *)(void *)index)[i] = position;
     }
   }
   for (int scatter = 0; scatter < 2; scatter++) {

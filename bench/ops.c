@@ -89,7 +89,7 @@ static void measure_combining(struct bench *b, enum elem_class class, bool scan)
 }
 
 /* DIST and INDEX: nothing is read. */
-static void measure_makers(struct bench *b) {
+static void measure_dist_index(struct bench *b) {
   for (enum elem_class class = CLASS_INT; class <= CLASS_BOOL; class ++) {
     const uint64_t n = b->options->bytes / elem_bytes(b, class);
     struct streams s = {.writes = 1, .bytes = {n * elem_bytes(b, class)}};
@@ -126,11 +126,11 @@ static void measure_pack(struct bench *b, enum elem_class class) {
   drop(b, &w.in[1]);
 }
 
-/* A random permutation, or the identity, of n in INT at `place`. */
-static void permutation(const struct bench *b, char *place, uint64_t n, bool random) {
+/* A random permutation, or the identity, of n in INT at `out`. */
+static void permutation(const struct bench *b, char *out, uint64_t n, bool random) {
   const bool wide = elem_bytes(b, CLASS_INT) == 8;
-  int64_t *const i64 = (int64_t *)(void *)place;
-  int32_t *const i32 = (int32_t *)(void *)place;
+  int64_t *const i64 = (int64_t *)(void *)out;
+  int32_t *const i32 = (int32_t *)(void *)out;
   for (uint64_t i = 0; i < n; i++) {
     /* Inside-out shuffle: every prefix is a permutation of itself. */
     const uint64_t j = random ? measure_random(3, i) % (i + 1) : i;
@@ -192,7 +192,7 @@ static void measure_all(struct bench *b) {
       for (unsigned arity = 1; arity <= 3; arity++) measure_rows(b, in, out, arity);
     }
   }
-  measure_makers(b);
+  measure_dist_index(b);
   for (enum elem_class class = CLASS_INT; class <= CLASS_BOOL; class ++) {
     measure_combining(b, class, false);
   }

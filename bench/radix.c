@@ -10,14 +10,15 @@ enum { DIGITS = 256 };
 
 struct radix {
   pthread_barrier_t step;
-  size_t n, (*counts)[DIGITS]; /* one histogram a thread, then the first place of each digit */
+  size_t n,
+      (*counts)[DIGITS]; /* one histogram a thread, then the first position of each digit */
   const void *keys;
   void *rank, *work;
   bool trivial;
 };
 
-/* Turns histograms into places: digits in order, within a digit threads in order. */
-static void places(struct radix *r, unsigned threads) {
+/* Turns histograms into positions: digits in order, within a digit threads in order. */
+static void positions(struct radix *r, unsigned threads) {
   size_t sum = 0;
   r->trivial = false;
   for (size_t d = 0; d < DIGITS; d++) {
@@ -47,7 +48,7 @@ static void places(struct radix *r, unsigned threads) {
       for (size_t d = 0; d < DIGITS; d++) count[d] = 0;                                        \
       for (size_t i = first; i < last; i++) count[from[i].key >> shift & (DIGITS - 1)]++;      \
       pthread_barrier_wait(&r->step);                                                          \
-      if (thread == 0) places(r, threads);                                                     \
+      if (thread == 0) positions(r, threads);                                                  \
       pthread_barrier_wait(&r->step);                                                          \
       if (!r->trivial) {                                                                       \
         for (size_t i = first; i < last; i++) {                                                \

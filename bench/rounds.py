@@ -56,8 +56,8 @@ class Contender:
 
 
 def settled(contender, peer):
-    """Whether further rounds would tell no more about a contender: its ratio to the peer is in a
-    narrow range, or there is none."""
+    """Whether a contender needs no further rounds: the range of its ratio to the peer is narrow, or
+    it has no ratio."""
     return bool(contender.problem) or bool(peer.problem) or \
         is_narrow(ratios(contender.medians(), peer.medians()))
 

@@ -29,7 +29,7 @@ static int64_t all_100(uint64_t k) {
 static int64_t all_10000(uint64_t k) {
   return (void)k, 10000;
 }
-static int64_t giant(uint64_t k) {
+static int64_t one_segment(uint64_t k) {
   return (void)k, ELEMENTS;
 }
 static int64_t zero_or_two(uint64_t k) {
@@ -53,7 +53,7 @@ static const struct distribution {
 } distributions[] = {
     {"all 1", all_1, false},        {"all 4", all_4, false},
     {"all 100", all_100, false},    {"all 10000", all_10000, false},
-    {"giant", giant, false},        {"power law", power_law, false},
+    {"one", one_segment, false},    {"power law", power_law, false},
     {"0 and 2", zero_or_two, true}, {"half empty", half_empty, true},
 };
 
@@ -94,11 +94,11 @@ struct segments {
   struct cvl_value each;     /* FLOAT, a segment */
 };
 
-static void store_int(const struct bench *b, char *place, uint64_t i, int64_t x) {
+static void store_int(const struct bench *b, char *out, uint64_t i, int64_t x) {
   if (elem_bytes(b, CLASS_INT) == 8) {
-    ((int64_t *)(void *)place)[i] = x;
+    ((int64_t *)(void *)out)[i] = x;
   } else {
-    ((int32_t *)(void *)place)[i] = (int32_t)x;
+    ((int32_t *)(void *)out)[i] = (int32_t)x;
   }
 }
 

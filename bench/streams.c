@@ -1,8 +1,8 @@
 /* streams.c - see streams.h.
  *
- * What one thread does is cut into pieces, and a piece of every stream is visited in turn, so
- * that streams of unequal length end together. The accesses are as wide as the processor has
- * them: one core reads memory half as fast again with 512-bit loads as with 128-bit ones
+ * The range of a thread is divided into chunks. It accesses a chunk of each stream in turn, so
+ * that streams of unequal length end together. The accesses are as wide as the processor
+ * supports: one core reads memory half as fast again with 512-bit loads as with 128-bit ones
  * (17.5 against 11.5 GB/s on a Xeon of 2023), and a streaming store should fill its line.
  */
 #include "bench/streams.h"
@@ -24,9 +24,9 @@ size_t streams_bytes(const struct streams *s) {
   return sum;
 }
 
-/* What is done to one piece of a stream, a multiple of LINE bytes. `ask` reads, and asks for
- * what comes AHEAD bytes later. */
-struct piece_loops {
+/* Loops over one chunk of a stream, a multiple of LINE bytes. `ask` reads, and prefetches the
+ * data AHEAD bytes later. */
+struct chunk_loops {
   uint64_t (*read)(const char *, size_t);
   uint64_t (*ask)(const char *, size_t);
   void (*write)(char *, size_t, uint64_t);
@@ -89,23 +89,23 @@ WIDE_LOOPS(avx2, __m256i, _mm256, si256, _mm256_castsi256_si128)
 WIDE_LOOPS(avx512f, __m512i, _mm512, si512, _mm512_castsi512_si128)
 #endif
 
-static struct piece_loops piece_loops(void) {
+static struct chunk_loops chunk_loops(void) {
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("avx512f")) {
-    return (struct piece_loops){read_avx512f, ask_avx512f, write_avx512f, stream_avx512f};
+    return (struct chunk_loops){read_avx512f, ask_avx512f, write_avx512f, stream_avx512f};
   }
   if (__builtin_cpu_supports("avx2")) {
-    return (struct piece_loops){read_avx2, ask_avx2, write_avx2, stream_avx2};
+    return (struct chunk_loops){read_avx2, ask_avx2, write_avx2, stream_avx2};
   }
-  return (struct piece_loops){read_sse2, ask_sse2, write_sse2, stream_sse2};
+  return (struct chunk_loops){read_sse2, ask_sse2, write_sse2, stream_sse2};
 #endif
-  return (struct piece_loops){read_plain, read_plain, write_plain, write_plain};
+  return (struct chunk_loops){read_plain, read_plain, write_plain, write_plain};
 }
 
 struct pass {
   char *arena;
   const struct streams *streams;
-  size_t piece; /* bytes of the longest stream visited at a time */
+  size_t chunk; /* bytes of the longest stream visited at a time */
   uint64_t (*read)(const char *, size_t);
   void (*write)(char *, size_t, uint64_t);
 };
@@ -123,18 +123,18 @@ static void run_pass(void *arg, unsigned thread, unsigned threads) {
     base[k] = at;
     at += s->bytes[k] / LINE * LINE;
   }
-  const size_t pieces = longest / pass->piece + 1;
-  const size_t first = pieces * thread / threads, last = pieces * (thread + 1) / threads;
+  const size_t chunks = longest / pass->chunk + 1;
+  const size_t first = chunks * thread / threads, last = chunks * (thread + 1) / threads;
   uint64_t value = thread;
   for (size_t p = first; p < last; p++) {
     for (unsigned k = 0; k < s->reads + s->writes; k++) {
-      const double share = (double)s->bytes[k] / (double)pieces;
+      const double share = (double)s->bytes[k] / (double)chunks;
       const size_t from = in_lines(share * (double)p), to = in_lines(share * (double)(p + 1));
-      char *place = pass->arena + base[k] + from;
+      char *at_chunk = pass->arena + base[k] + from;
       if (k < s->reads) {
-        value ^= pass->read(place, to - from);
+        value ^= pass->read(at_chunk, to - from);
       } else {
-        pass->write(place, to - from, value);
+        pass->write(at_chunk, to - from, value);
       }
     }
   }
@@ -147,17 +147,17 @@ static void run_pass(void *arg, unsigned thread, unsigned threads) {
 
 double streams_seconds(const struct measure_options *o, void *arena, struct streams *s,
                        unsigned threads) {
-  static const size_t pieces[] = {256, 4096, 32768};
-  enum { PIECES = sizeof pieces / sizeof *pieces, LOOPS = 4 * PIECES, TRIALS = 5 };
+  static const size_t chunks[] = {256, 4096, 32768};
+  enum { CHUNKS = sizeof chunks / sizeof *chunks, LOOPS = 4 * CHUNKS, TRIALS = 5 };
   double best = 0.0;
   const unsigned known = s->best;
-  const struct piece_loops loops = piece_loops();
+  const struct chunk_loops loops = chunk_loops();
   for (unsigned loop = 1; loop <= LOOPS; loop++) {
-    const bool asking = (loop - 1) / PIECES % 2, streaming = loop > LOOPS / 2;
+    const bool asking = (loop - 1) / CHUNKS % 2, streaming = loop > LOOPS / 2;
     if (known ? loop != known : (asking && s->reads == 0) || (streaming && s->writes == 0)) {
       continue;
     }
-    struct pass pass = {arena, s, pieces[(loop - 1) % PIECES], asking ? loops.ask : loops.read,
+    struct pass pass = {arena, s, chunks[(loop - 1) % CHUNKS], asking ? loops.ask : loops.read,
                         streaming ? loops.stream : loops.write};
     const unsigned trials = known ? 1 : TRIALS;
     double times[TRIALS];
@@ -181,10 +181,10 @@ struct moving {
 };
 
 /* The loops of move_seconds, one for each pair of widths. */
-#define MOVE_LOOPS(elem, place)                                                                \
-  static void move_##elem##_##place(const struct moving *m, size_t first, size_t last) {       \
+#define MOVE_LOOPS(elem, word)                                                                 \
+  static void move_##elem##_##word(const struct moving *m, size_t first, size_t last) {        \
     const elem##_t *from = m->from;                                                            \
-    const place##_t *index = m->index;                                                         \
+    const word##_t *index = m->index;                                                          \
     elem##_t *to = m->to;                                                                      \
     if (m->move == MOVE_GATHER) {                                                              \
       for (size_t i = first; i < last; i++) to[i] = from[index[i]];                            \

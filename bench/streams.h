@@ -19,7 +19,7 @@ struct streams {
 size_t streams_bytes(const struct streams *);
 
 /* Seconds to read and write them all once: the best of loops with plain and with streaming
- * stores, in short and in long pieces, with and without asking for later lines, each by the
+ * stores, in short and in long chunks, with and without prefetching, each by the
  * median of some trials; once the best loop is known, of that one, tried once. `arena` has at
  * least streams_bytes and is written to. */
 double streams_seconds(const struct measure_options *, void *arena, struct streams *,

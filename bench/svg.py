@@ -7,9 +7,9 @@ WIDTH, HEIGHT = 760, 420
 LEFT, TOP, BOTTOM = 84, 36, 52
 SIZE, TITLE_SIZE = 12, 14   # of letters
 LETTER = 0.62               # of the size: what a letter of a wide font is wide
-KEY = 34                    # before a label of the legend: a piece of the line with its mark
+KEY = 34                    # before a label of the legend: a short line with its mark
 
-# By system: colour on light and on dark, of Okabe and Ito, told apart by the colour-blind, too; width
+# By system: colour on light and on dark, of Okabe and Ito, distinct for the colour-blind, too; width
 # of the line, its dashes (none: -), shape of its marks. Ravel's is the strongest and is drawn last.
 LOOKS = """
 openmp         #d55e00  #ff9e4a  2    -        square
@@ -194,7 +194,7 @@ def plot(title, unit, series, limit):
 
 
 def legend(systems, labels, heights, x):
-    """Beside the ends of the lines: a piece of each with its mark, and its label."""
+    """Beside the end of each line: a short line with its mark, and its label."""
     for system, label, y in zip(systems, labels, heights):
         yield path(css_name(system) if system else "limit", [(x, y), (x + KEY - 8, y)])
         if system:

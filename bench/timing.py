@@ -17,7 +17,7 @@ from pathlib import Path
 from collection import ROOT, relative
 from systems import read_times
 
-# Starts a command, and writes its most resident kibibytes where it is told.
+# Starts a command, and writes the peak of its resident memory in KiB to a file.
 WATCH = """
 import os, sys
 child = os.posix_spawn(sys.argv[2], sys.argv[2:], os.environ)

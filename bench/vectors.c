@@ -94,13 +94,13 @@ static void fill(void *arg, unsigned thread, unsigned threads) {
   const uint64_t last = f->n * (thread + 1) / threads;
   for (uint64_t i = f->n * thread / threads; i < last; i++) {
     const uint64_t u = measure_random(f->seed, i);
-    void *const place = f->data + i * elem_info(f->elem)->bytes;
+    void *const element = f->data + i * elem_info(f->elem)->bytes;
     switch (f->elem) {
-    case CVL_I32: *(int32_t *)place = (int32_t)(u >> 34) + 1; break;
-    case CVL_I64: *(int64_t *)place = (int64_t)(u >> 34) + 1; break;
-    case CVL_F32: *(float *)place = 0.1f + 0.9f * (float)(u >> 40) * 0x1p-24f; break;
-    case CVL_F64: *(double *)place = 0.1 + 0.9 * (double)(u >> 11) * 0x1p-53; break;
-    case CVL_BOOL: *(uint8_t *)place = (uint8_t)(u >> 63); break;
+    case CVL_I32: *(int32_t *)element = (int32_t)(u >> 34) + 1; break;
+    case CVL_I64: *(int64_t *)element = (int64_t)(u >> 34) + 1; break;
+    case CVL_F32: *(float *)element = 0.1f + 0.9f * (float)(u >> 40) * 0x1p-24f; break;
+    case CVL_F64: *(double *)element = 0.1 + 0.9 * (double)(u >> 11) * 0x1p-53; break;
+    case CVL_BOOL: *(uint8_t *)element = (uint8_t)(u >> 63); break;
     case CVL_ELEM_COUNT: break;
     }
   }

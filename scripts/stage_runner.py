@@ -1,12 +1,12 @@
-"""Runs stages of commands: some side by side, each with a log, and says how they ended.
+"""Runs stages of commands, two at a time, each with a log, and prints their outcomes.
 
-A stage is a command line, what has to be built for it and, for --all, what its outcome depends
-on. Builds take all processors, one after the other; then two stages at a time run on half of the
-processors each, so that the end of one, which is rarely parallel, leaves nothing idle.
+A stage is a command line, the targets that it needs and, for --all, the inputs on which its outcome
+depends. Builds take all processors, one after the other; then two stages at a time run on half of
+the processors each, so that no processor is idle at the end of a stage, which is rarely parallel.
 
-A line of a log that begins with SKIPPED says what was not tested since something is missing: it
-is shown and counted, and where CI is set in the environment it is a failure, since a tool that
-CI lacks tests nothing for anybody. "SKIPPED (no GPU)" is counted only: no test machine has one.
+A line of a log that begins with SKIPPED says what was not tested because something is missing. It
+is shown and counted; if CI is set in the environment it is a failure, since CI must have all tools.
+"SKIPPED (no GPU)" is counted only: no test machine has one.
 """
 
 import concurrent.futures

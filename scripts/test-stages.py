@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """The stages of scripts/test. How they are run and reported: stage_runner.py.
 
-What a change must not break is tested by every run within minutes; whole matrices, and what looks
-for new inputs, by --all. Seeds are fixed without --all: a change is never refused for an input that
-it has nothing to do with. With --all they are new each time and printed; an input that fails then
-becomes a regression: a program in nesl-tests/ or a case of a unit test.
+A run without --all takes minutes and tests what a change may break; --all runs whole matrices and
+searches for inputs that fail. Without --all seeds are fixed, so that a change never fails for an
+unrelated input. With --all they are new each time and printed; an input that fails then becomes a
+regression test: a program in nesl-tests/ or a case of a unit test.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""Programs without nesting: chains of maps, reductions, scans; stencils; Mandelbrot. And the
+"""Programs without nesting: maps, reductions, scans; stencils; Mandelbrot. And the
 smallest one with nesting: sums of rows."""
 
 import numpy
@@ -89,24 +89,24 @@ def equal_rows(length):
 
 
 def power_law(n, rng):
-    """Most have one value, a few a good part of all."""
+    """Most rows have one value; a few have a large part of all values."""
     return numpy.minimum(rng.pareto(1.0, max(n // 8, 1)) + 1, max(n, 1)).astype(numpy.int64)
 
 
-def one_giant(n, rng):
+def one_long(n, rng):
     """Half of all values in one row, in the middle of rows of four."""
     small = numpy.full(n // 8, 4)
     return numpy.insert(small, len(small) // 2, n // 2)
 
 
 def mostly_empty(n, rng):
-    """Nine of ten are."""
+    """Nine of ten rows are empty."""
     return numpy.where(rng.random(n) < 0.1, 10, 0)
 
 
 SHAPES = {"equal 16": equal_rows(16), "equal 1": equal_rows(1), "equal 4": equal_rows(4),
           "equal 1000": equal_rows(1000), "power law": rows_of(power_law),
-          "one giant": rows_of(one_giant), "mostly empty": rows_of(mostly_empty)}
+          "one long": rows_of(one_long), "mostly empty": rows_of(mostly_empty)}
 
 
 def sums_of_rows(a):
@@ -151,12 +151,12 @@ def check_escapes(a, results):
     return None
 
 
-ASKING = ("What the next strip reads is asked for between the steps of this one, as many lines at "
-          "a time as a core can wait for. Where the processor's own prefetching, which sees C's "
-          "loop, gets more out of the memory, C is ahead.")
+ASKING = ("The operands of the next strip are prefetched between the steps of this one. The "
+          "processor's own prefetching, which recognises the loop of C, may use more of the memory "
+          "bandwidth.")
 
-STRIPS = ("Results go past the caches by strips of 512 values; C's go by 64, and memory is faster "
-          "where reading and writing have such short turns.")
+STRIPS = ("Results are written past the caches in strips of 512 values, those of C in blocks of 64; "
+          "memory is faster if reads and writes alternate more often.")
 
 CASES = [
     Case("dot-product", "Dot product", "NESL/GPU",
@@ -210,8 +210,8 @@ CASES = [
          sizes=[10**4, 10**5, 10**6, 10**7], test_sizes=[0, 1, 2000],
          make=SHAPES["equal 16"], variants=SHAPES, reference=sums_of_rows, unit="values",
          limit=lambda n, a: streamed([8 * len(a[0]), 8 * len(a[1])], [8 * len(a[1])]),
-         remark="Rows are loaded and folded sixteen or more at a time, and memory has little to do "
-                "while they are folded."),
+         remark="Rows are loaded and reduced sixteen or more at a time; memory is nearly idle while "
+                "they are reduced."),
     Case("mandelbrot", "Mandelbrot, 255 steps", "Accelerate",
          sizes=[256**2, 512**2, 1024**2, 2 * 10**6], test_sizes=[0, 1, 6, 5000],
          make=view(255), check=check_escapes, unit="points",

@@ -234,11 +234,11 @@ def product(arguments):
 
 
 def clusters(k, steps):
-    """Points about k places in the unit square; centres begin at random points."""
+    """Points around k middles in the unit square; centres begin at random points."""
     def make(n, rng):
-        places = rng.random((k, 2))
-        points = places[rng.integers(0, k, n)] + rng.normal(0, 0.05, (n, 2))
-        centres = points[rng.choice(n, k, replace=n < k)] if n else places
+        middles = rng.random((k, 2))
+        points = middles[rng.integers(0, k, n)] + rng.normal(0, 0.05, (n, 2))
+        centres = points[rng.choice(n, k, replace=n < k)] if n else middles
         return [*numpy.ascontiguousarray(points.T), *numpy.ascontiguousarray(centres.T), steps]
     return make
 

@@ -134,19 +134,19 @@ def bodies(dimensions):
     return make
 
 
-def all_pairs(places, masses, softening):
-    """The accelerations, a component for each of the places, in blocks of rows."""
-    places = numpy.array(places)
+def all_pairs(positions, masses, softening):
+    """The accelerations, a component for each of the positions, in blocks of rows."""
+    positions = numpy.array(positions)
     parts = []
-    for first in range(0, places.shape[1], 512):
-        difference = places[:, None, :] - places[:, first:first + 512, None]
+    for first in range(0, positions.shape[1], 512):
+        difference = positions[:, None, :] - positions[:, first:first + 512, None]
         squares = (difference ** 2).sum(0) + softening
         parts.append((difference * (masses / squares ** 1.5)).sum(2))
-    return list(numpy.concatenate(parts, 1)) if parts else [numpy.zeros(0)] * len(places)
+    return list(numpy.concatenate(parts, 1)) if parts else [numpy.zeros(0)] * len(positions)
 
 
 def step(dimensions):
-    """make of bodies at rest but for a little, with the opening and the length of a time step."""
+    """make of bodies with small velocities, with the opening and the length of a time step."""
     def make(n, rng):
         return [*bodies(dimensions)(n, rng), *(0.01 * rng.standard_normal((dimensions, n))),
                 0.5, 0.001]
@@ -167,18 +167,18 @@ def clustered(dimensions):
 
 
 def step_check(dimensions):
-    """The pulls that the velocities show, against those of all pairs; and places moved by them."""
+    """The pulls computed from velocities, against those of all pairs; and the moved positions."""
     def check(arguments, results):
         if not 0 < len(arguments[0]) <= 5000:
             return None
-        places, masses = arguments[:dimensions], arguments[dimensions]
+        positions, masses = arguments[:dimensions], arguments[dimensions]
         velocities, dt = arguments[dimensions + 1:-2], arguments[-1]
-        exact = numpy.array(all_pairs(places, masses, 1e-6))
+        exact = numpy.array(all_pairs(positions, masses, 1e-6))
         found = (numpy.array(results[dimensions:]) - velocities) / dt
         error = numpy.sqrt(((found - exact) ** 2).mean())
         if error > 0.01 * numpy.sqrt((exact ** 2).mean()) + 1e-9:
             return f"pulls are off by {error:.3g} on average"
-        moved = numpy.array(places) + dt * numpy.array(results[dimensions:])
+        moved = numpy.array(positions) + dt * numpy.array(results[dimensions:])
         if abs(moved - results[:dimensions]).max(initial=0) > 1e-9:
             return "bodies are not where their velocities take them"
         return None
@@ -205,10 +205,10 @@ def circle(n, rng):
 
 
 def hull(arguments):
-    """Clockwise from the leftmost point, by Andrew's monotone chain."""
+    """Clockwise from the leftmost point, by Andrew's algorithm (1979)."""
     points = sorted(zip(*arguments))
 
-    def chain(ordered):
+    def half(ordered):
         done = []
         for x, y in ordered:
             while len(done) > 1:
@@ -219,7 +219,7 @@ def hull(arguments):
             done.append((x, y))
         return done[:-1]
 
-    around = chain(points) + chain(points[::-1]) if len(points) > 1 else points
+    around = half(points) + half(points[::-1]) if len(points) > 1 else points
     return [numpy.array([p[k] for p in around]) for k in range(2)]
 
 
@@ -352,45 +352,44 @@ CASES = [
          make=contracts, reference=black_scholes, check=black_scholes_check,
          limit=lambda n, a: Limit(bytes=40 * n, flops=80 * n), unit="contracts",
          remark="The formula is one pass, bound by arithmetic. exp and log give the same bits "
-                "everywhere and so use no fused multiply-add, which libmvec's do; compiled, they "
-                "also do at every place what only unusual arguments need. Uncompiled, each simple "
-                "step loads and stores its strip."),
+                "everywhere and so use no fused multiply-add, as those of libmvec do; compiled, "
+                "they also compute for every element what only unusual arguments need. "
+                "Evaluated, each simple step loads and stores its strip."),
     Case("sparse-matrix-vector", "Sparse matrix times vector", "Accelerate",
          sizes=[10**4, 10**5, 10**6, 4 * 10**6], test_sizes=[0, 1, 5000],
          make=matrix("protein"), reference=sparse_matrix_vector, limit=sparse_limit,
          unit="values", variants={name: matrix(name) for name in ["protein", *MATRICES]},
          facts=rows_of_matrix,
-         remark="The check of the columns, the gather, the product and the sums of rows each go "
-                "through 512 values in the first-level cache, while memory waits for the next "
-                "values to be asked for. Compiled, the gather is still a step of its own."),
+         remark="The check of the columns, the gather, the product and the sums of rows are steps "
+                "over 512 values in the first-level cache each, in which memory is idle. Compiled, "
+                "the gather is still a step of its own."),
     Case("n-body", "Bodies, all pairs", "Accelerate",
          sizes=[512, 2048, 8192, 32768], test_sizes=[0, 1, 2, 300],
          make=bodies(3), reference=lambda a: all_pairs(a[:3], a[3], 1e-4),
          limit=lambda n, a: Limit(bytes=56 * n, flops=20 * n * n), work=lambda n: n * n,
          unit="bodies", memory=lambda n: 10**8 + 1000 * n,
-         remark="Differences, distance and pull are a few chains of operations over a strip, "
-                "where C's loop keeps all of it in registers, and so does the compiled one; but "
-                "it also looks whether each root and quotient is defined."),
+         remark="Differences, distance and pull are a few expressions over a strip, while the loop "
+                "of C keeps all values in registers. So does the compiled one, but it also checks "
+                "whether each root and quotient is defined."),
     Case("quickhull", "Convex hull", "NESL/GPU",
          sizes=[5 * 10**3, 5 * 10**4, 5 * 10**5, 5 * 10**6], test_sizes=[0, 1, 2, 3, 2000],
          make=square, reference=hull, tolerance=0.0, limit=lambda n, a: Limit(bytes=32 * n),
          unit="points", variants={"square": square, "disc": disc, "circle": circle}),
     barnes_hut("barnes-hut", "Barnes-Hut in the plane", 2, 750000, 72, 2**28,
-               "Each level writes a list of nodes for each body and gathers the nodes again, and "
-               "the pull of near nodes is computed too, with a mass of 0. C has a stack in the "
-               "cache. In a leaf of thousands of bodies the lists take most of the memory."),
+               "Each level writes a list of nodes for each body and gathers the nodes again; the "
+               "pull of near nodes is computed, too, with a mass of 0. C has a stack in the cache. "
+               "Where a leaf has thousands of bodies, the lists take most of the memory."),
     barnes_hut("barnes-hut-3d", "Barnes-Hut in space", 3, 200000, 104, 2**29, "As in the plane."),
     Case("canny", "Canny edge detection", "Accelerate",
          sizes=[256, 512, 1024, 2048, 4096], test_sizes=[0, 1, 8, 9, 10, 100], make=picture,
          reference=edges, limit=lambda n, a: Limit(bytes=9 * n * n), work=lambda n: n * n,
          unit="pixels a side",
-         remark="Each phase is a pass over memory, where C keeps what it needs of a picture in the "
-                "cache: that would take superoperators that hand rows on. Edges are graded as INT, "
-                "where C takes a byte."),
+         remark="Each phase is a pass over memory, while C keeps a few rows of the picture in the "
+                "cache from one phase to the next. Grades of edges are INTs, in C bytes."),
     Case("fluid-flow", "Fluid flow", "Accelerate",
          sizes=[64, 128, 256, 512, 1024, 1448], test_sizes=[3, 4, 10, 24], make=fluid,
          reference=fluid_step, limit=lambda n, a: Limit(bytes=5 * 40 * 24 * n * n),
          work=lambda n: n * n, unit="cells a side",
-         remark="One pass a round, as in C, but a strip of places at a time, and the border is "
-                "computed and then thrown away."),
+         remark="One pass a round, as in C, but a strip at a time; the elements of the boundary are "
+                "computed, too, and discarded."),
 ]

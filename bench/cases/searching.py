@@ -136,7 +136,7 @@ def queens(arguments):
 
 
 def oscillation(arguments):
-    """With u = 1/x the integral is that of sin(u)/u^2 from 1 to n: Gauss's rule on pieces of 1."""
+    """With u = 1/x the integral is that of sin(u)/u^2 from 1 to n: Gauss's rule on intervals of length 1."""
     nodes, weights = numpy.polynomial.legendre.leggauss(12)
     total = 0.0
     for start in range(1, arguments[0]):
@@ -170,14 +170,12 @@ CASES = [
          test_sizes=[0, 1, 2, 1000], make=distinct, reference=in_order,
          limit=lambda n, a: Limit(bytes=8 * n), work=n_log_n, widths="classic",
          variants={"distinct": distinct, "ordered": ordered, "few values": few_values},
-         remark="per level of calls about 29 elements are read or written for each key: the "
-                "literal [below, above], the arms of the lifted `if` and both ++ copy; a partition "
-                "in one pass, and segments of a few keys sorted serially, would mend it"),
+         remark="Each level of calls reads or writes about 29 elements for each key, since the "
+                "list [below, above], the branches of the lifted `if` and both concatenations copy. "
+                "C partitions in one pass and sorts segments of a few keys serially."),
     Case("sort", "Sort (library)", "beyond", sizes=[*TENS, 10**7], test_sizes=[0, 1, 2, 1000],
          make=four_bytes, reference=in_order, limit=lambda n, a: Limit(bytes=16 * n),
-         variants={"32 bits": four_bytes, "64 bits": whole_range, "few values": few_values},
-         remark="`sort` ranks, which moves keys with their positions, and permutes: an instruction "
-                "that sorts, used for permute(v, rank(v)), would move keys only"),
+         variants={"32 bits": four_bytes, "64 bits": whole_range, "few values": few_values}),
     Case("radix-sort", "Radix sort", "Accelerate", sizes=[*TENS, 4 * 10**6],
          test_sizes=[0, 1, 2, 1000], make=four_bytes, reference=in_order,
          limit=lambda n, a: Limit(bytes=8 * n), widths="classic"),
@@ -202,12 +200,12 @@ CASES = [
     Case("string-search", "String search", "beyond", sizes=[*TENS, 10**7],
          test_sizes=[1, 30, 3000], make=patterns, reference=occurrences,
          limit=lambda n, a: Limit(bytes=n), unit="characters",
-         remark="checks keep chains apart: a gather that may fail does not move across an ASSERT, "
-                "and what an ASSERT would show is written to memory"),
+         remark="Checks separate expressions: a gather that may fail is not moved across an ASSERT, "
+                "and the values that an ASSERT reports are written to memory."),
     Case("primes", "Primes", "beyond", sizes=[*TENS, 10**7], test_sizes=[1, 2, 3, 4, 100, 1000],
          make=lambda n, rng: [n], reference=sieve,
          work=lambda n: n * math.log(math.log(max(n, 16))), unit="numbers",
          memory=lambda n: 2 * n + 2**24,
-         remark="each block is crossed out in memory as large as it, and packed in a second pass; "
-                "the primes of the blocks are then joined two by two, where C puts them in place"),
+         remark="Each block is sieved in a vector of its size and packed in a second pass; the "
+                "primes of the blocks are then concatenated two by two, while C copies each once."),
 ]

@@ -50,7 +50,7 @@ class Rounds(unittest.TestCase):
         rounds.alternate(contenders, turn, clock=lambda: now[0], **options)
         return turns
 
-    def test_quiet(self):
+    def test_without_noise(self):
         """No more than are needed for a range; who is not compared has one."""
         found = [contender(n) for n in ("ravel", "openmp", "openmp-again", "c", "numpy")]
         turns = self.play(found, {n: lambda k: 1.0 for n in
@@ -224,7 +224,7 @@ class ResultFile(unittest.TestCase):
         return document
 
     def test_small(self):
-        """A whole run stays below the limit, and what it holds comes back."""
+        """A whole run stays below the limit, and reading it returns the same."""
         document = self.full()
         resultfile.write(self.path, document)
         self.assertEqual(json.loads(self.path.read_text()), document)
@@ -318,7 +318,7 @@ class Charts(unittest.TestCase):
         drawn = re.findall(r'<path class="([\w-]+)" d="M[^"]*L', text)[:len(self.SERIES)]
         self.assertEqual(drawn[-1], "ravel")   # over all others
 
-    def test_told_apart(self):
+    def test_distinct_looks(self):
         """Colours on light, colours on dark, and the looks of lines and marks without colour."""
         for k in range(2):
             self.assertEqual(len({style[k] for style in svg.STYLES.values()}),
