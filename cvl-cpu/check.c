@@ -1,5 +1,5 @@
-/* check.c - asserts in debug builds what cpu.h and fused-plan.h say of descriptors and plans,
- * where an error in one operation becomes a wrong address in another.
+/* check.c - asserts in debug builds what cpu.h and fused-plan.h say of descriptors, plans and
+ * results, where an error in one operation becomes a wrong address in another.
  */
 #include "base/check.h"
 #include "cvl-cpu/cpu.h"
@@ -56,7 +56,35 @@ void fused_plan_check(const struct cvl_kernel *k) {
     invariant(op->nodes[k->packs[i].node].role == ROLE_PACK);
 }
 
+/* The length that the domain gives to the result of a node; UINT64_MAX: that depends on data.
+ */
+static uint64_t length_of_result(const struct cvl_kernel *k, const struct superop_node *node) {
+  switch (node->role) {
+  case ROLE_REDUCE: return k->segments.count;
+  case ROLE_PACK:
+  case ROLE_SCATTER:
+  case ROLE_CONST: return UINT64_MAX;
+  default: return k->n;
+  }
+}
+
+void fused_results_check(const struct cvl_kernel *k) {
+  const struct superop *op = k->op;
+  for (uint32_t i = 0; i < op->output_count; i++) {
+    const uint32_t number = op->outputs[i];
+    const struct cvl_value *v = &k->values[number].whole;
+    if (number < op->param_count || v->form != CVL_VECTOR) continue;
+    const uint64_t length = length_of_result(k, &op->nodes[k->values[number].node]);
+    invariant(length == UINT64_MAX || v->as.vector->length == length);
+    invariant(v->as.vector->elem == v->elem);
+  }
+}
+
 #else
+
+void fused_results_check(const struct cvl_kernel *k) {
+  (void)k;
+}
 
 void segdes_check(const struct cvl_segdes *d) {
   (void)d;

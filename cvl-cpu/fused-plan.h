@@ -291,6 +291,8 @@ struct fused_worker {
 
 /* In debug builds aborts if the plan contradicts itself (check.c). */
 void fused_plan_check(const struct cvl_kernel *);
+/* The outputs of a run have the lengths that its domain gives them. */
+void fused_results_check(const struct cvl_kernel *);
 
 /* The result of a step: NULL for an ASSERT. */
 static inline struct fused_value *fused_result(const struct cvl_kernel *k, uint32_t step) {

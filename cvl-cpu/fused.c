@@ -520,6 +520,7 @@ bool cpu_run(struct cvl_context *c, uint64_t site, struct cvl_kernel *k,
     if (v->form == CVL_VECTOR) vector_release(c, v->as.vector);
     if (v->form == CVL_SEGDES) segdes_release(c, v->as.segdes);
   }
+  if (good) fused_results_check(k);
   for (uint32_t i = 0; i < k->op->output_count && good; i++) {
     struct cvl_value *v = &k->values[k->op->outputs[i]].whole;
     outs[i] = *v;

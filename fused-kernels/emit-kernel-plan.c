@@ -3,6 +3,7 @@
  */
 #include "fused-kernels/emit-kernel-plan.h"
 
+#include "base/check.h"
 #include "base/text.h"
 
 #include <inttypes.h>
@@ -117,6 +118,33 @@ static void add_member(struct fused_kernel *k, enum fused_member_kind kind, uint
       .number = number};
 }
 
+/* Whether something makes the value's elements, or keeps it virtual. */
+static bool is_made(const struct fused_kernel *k, uint32_t v) {
+  if (v < k->op->param_count || k->written[v] || k->spread[v]) return true;
+  for (uint32_t i = 0; i < k->op->node_count; i++) {
+    const struct superop_node *node = &k->op->nodes[i];
+    if (is_consumer(node) && v - node->result < node->result_count)
+      return k->tasks[i] == TASK_LIBRARY || k->tasks[i] == TASK_INSIDE;
+  }
+  return false;
+}
+
+/* Outputs and the operands of what is left to the library are made; what the kernel writes is
+ * not made again; nothing but a reduction is a consumer inside. */
+static void check_plan(const struct fused_kernel *k) {
+  const struct superop *op = k->op;
+  for (uint32_t i = 0; i < op->output_count; i++) invariant(is_made(k, op->outputs[i]));
+  for (uint32_t v = 0; v < op->value_count; v++) invariant(!k->written[v] || !k->spread[v]);
+  for (uint32_t i = 0; i < op->node_count; i++) {
+    const struct superop_node *node = &op->nodes[i];
+    if (k->tasks[i] == TASK_INSIDE) invariant(!is_consumer(node) || node->role == ROLE_REDUCE);
+    if (k->tasks[i] != TASK_LIBRARY) continue;
+    invariant(is_consumer(node));
+    for (unsigned j = 0; j < node->operand_count; j++) invariant(is_made(k, node->operands[j]));
+  }
+  invariant(k->member_count <= op->value_count + op->node_count);
+}
+
 void fused_kernel_plan(struct arena *arena, const struct superop *op, struct widths widths,
                        unsigned leave, struct fused_kernel *k) {
   *k = (struct fused_kernel){.op = op, .widths = widths, .is_empty = true};
@@ -140,6 +168,7 @@ void fused_kernel_plan(struct arena *arena, const struct superop *op, struct wid
       add_member(k, MEMBER_PARTIALS, i, op->nodes[i].result);
     }
   }
+  check_plan(k);
 }
 
 /* ---- the plan and its text ---- */
