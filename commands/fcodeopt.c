@@ -126,7 +126,7 @@ static bool optimise(struct program *p, const struct fcodeopt_options *o) {
     say = strcmp(output, "-") == 0 ? stderr : stdout;
     vcode = make(p, o, say, &stats);
   }
-  p->heap.stop = NULL; /* nobody jumps any more */
+  p->heap.stop = NULL; /* no memory guard is active from here on */
   if (!vcode) return program_stopped(p, o->source.file);
   if (!write_program(p, vcode, output) || !emit_cuda(p, o, vcode))
     return program_stopped(p, o->source.file);

@@ -1,5 +1,4 @@
-/* nesl-compiled.c - evaluation by compiling: flattened, optimised if wanted, run on a machine.
- */
+/* nesl-compiled.c - the compiling evaluator: flattens, optimises and runs on a machine. */
 #include "commands/choose.h"
 #include "commands/nesl-evaluate.h"
 #include "commands/process.h"
@@ -12,7 +11,7 @@
 struct compiled {
   struct evaluator base;
   const struct nesl_options *options;
-  struct machine *machine; /* made for the first evaluation; and for one that is measured */
+  struct machine *machine; /* created for the first evaluation, and for a measured one */
   bool used;               /* it has evaluated something */
   struct arena work;       /* of one evaluation */
   struct machine_item *arguments;
@@ -38,7 +37,7 @@ static void add_origin(const struct evaluation *e, struct trail *trail,
   }
 }
 
-/* The sentence for an instruction that fails on its own, where the compiler adds no check. */
+/* The sentence for an instruction that the machine checks, without a check of the compiler. */
 static const char *sentence_of(const struct machine_failure *f) {
   if (f->cause != MACHINE_CAUSE_OPERATION) return NULL;
   if (f->op == OPC_DIV) return "Divide by zero.";
@@ -46,7 +45,7 @@ static const char *sentence_of(const struct machine_failure *f) {
   return NULL;
 }
 
-/* Reports what the machine reported, without its instruction: that was not the user's. */
+/* Reports the machine's message without the VCODE instruction, which the user did not write. */
 static void report_failure(const struct compiled *c, const struct evaluation *e,
                            const struct ir_program *program, const struct diag_list *reported) {
   const struct machine_failure *f = machine_failure(c->machine);
@@ -103,7 +102,8 @@ static void collect_arguments(struct compiled *c, const struct evaluation *e) {
   }
 }
 
-/* Everything that is made on the way is gone with the evaluation. */
+/* The let-form of the form; NULL after complaining. Allocates from `work`, which is freed after
+ * the evaluation. */
 static const struct ir_program *flattened(struct compiled *c, const struct evaluation *e) {
   struct memory_guard guard;
   memory_guard_begin(&guard);
@@ -144,8 +144,8 @@ static enum column_kind kind_of(const struct machine_item *item) {
   return COLUMN_SEGDES;
 }
 
-/* Complains of columns that are no value: what a program without checks may leave, or else a
- * fault of Ravel. */
+/* Complains of columns that are no value: possible in a program without checks, otherwise an
+ * error in Ravel. */
 static bool no_value(const struct evaluation *e, uint64_t wanted, uint64_t found) {
   const char *cause = e->session->argument_checks ? "internal error: " : "";
   complain(e->complaints, NESL_RUNTIME, e->form->value->source, e->form->value->at,
@@ -156,7 +156,7 @@ static bool no_value(const struct evaluation *e, uint64_t wanted, uint64_t found
   return false;
 }
 
-/* What the machine left as a value of the type; false after complaining if it is none. */
+/* The results of the machine as a value of the form's type; false after complaining. */
 static bool value_of_results(const struct compiled *c, const struct evaluation *e,
                              struct nesl_value *value) {
   struct arena *arena = e->session->arena;
@@ -189,8 +189,8 @@ static bool value_of_results(const struct compiled *c, const struct evaluation *
   return value_fits(value, &wanted, &found) || no_value(e, wanted, found);
 }
 
-/* Makes the machine if there is none. What is measured gets one that has done nothing else, so
- * that its peak of memory is its own. */
+/* Creates the machine if there is none. A measured evaluation gets a new one, so that the peak
+ * of memory is its own. */
 static bool make_machine(struct compiled *c, const struct evaluation *e) {
   if (c->used && e->measurement) {
     machine_free(c->machine);
@@ -205,7 +205,7 @@ static bool make_machine(struct compiled *c, const struct evaluation *e) {
   return c->machine != NULL;
 }
 
-/* How many threads the back end has; 0 for a device of its own. */
+/* The number of threads of the back end; 0 for a device. */
 static unsigned threads_of(const struct compiled *c, const struct cvl_backend *backend) {
   struct cvl_device device = {.processors = 0};
   const char *why;
@@ -214,7 +214,7 @@ static unsigned threads_of(const struct compiled *c, const struct cvl_backend *b
   return backend->devices(&device, 1, &why) > 0 ? device.processors : 0;
 }
 
-/* The clock of loading: it runs until the machine has the arguments. */
+/* Measures the time until the machine has the arguments. */
 struct loading {
   const struct evaluation *evaluation;
   double begin, seconds;
@@ -226,7 +226,7 @@ static void note_loaded(void *context) {
   if (loading->evaluation->loaded) loading->evaluation->loaded(loading->evaluation->context);
 }
 
-/* Runs the program: once, or as often as it is measured. */
+/* Runs the program once, or repeatedly for a measurement. */
 static enum machine_outcome run(struct compiled *c, const struct evaluation *e,
                                 const struct ir_program *program, struct diag_list *reported) {
   struct measurement once = {.machine = {.runs = 0}};

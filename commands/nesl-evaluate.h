@@ -1,5 +1,5 @@
-/* nesl-evaluate.h - ways to evaluate a checked form: compiled and run on a machine, or
- * interpreted directly. Whoever reads forms and prints results knows no more than this.
+/* nesl-evaluate.h - evaluators of checked forms: one compiles them and runs them on a machine,
+ * one interprets them directly. The rest of the command uses evaluators through this file only.
  */
 #ifndef RAVEL_NESL_EVALUATE_H
 #define RAVEL_NESL_EVALUATE_H
@@ -9,17 +9,16 @@
 #include "neslc/failure.h"
 #include "neslc/session.h"
 
-/* An evaluation that is repeated to be measured: `machine` says how often, and gets what came
- * of it. */
+/* A repeated evaluation: `machine` has the number of runs, and gets their times. */
 struct measurement {
   struct machine_repetition machine;
   double compile_seconds;
-  double load_seconds; /* reading arguments, evaluating them, bringing them into the back end */
+  double load_seconds; /* to read or evaluate arguments and transfer them to the back end */
   const char *backend; /* its name */
   unsigned threads;    /* of it; 0: a device */
 };
 
-/* What an evaluation may use of its surroundings. */
+/* The arguments of an evaluation. */
 struct evaluation {
   struct session *session;
   const struct checked *form;
@@ -41,20 +40,20 @@ struct evaluator {
   void (*close)(struct evaluator *);
 };
 
-/* Both write what the program prints to options->machine.out. NULL with diagnostics if memory
- * or the back end is not to be had. What is made by compiling is taken from the heap, which is
+/* Both write the output of the program to options->machine.out. NULL with diagnostics without
+ * memory or if the back end is not available. The compiler allocates from the heap, which is
  * borrowed. */
 struct evaluator *evaluator_compiled(const struct nesl_options *, struct heap *,
                                      struct diag_list *);
 struct evaluator *evaluator_direct(const struct nesl_options *, struct diag_list *);
 
-/* Of an evaluator of these sorts: work and depth of the latest evaluation; and the sums of all
- * runs so far, if machine.profile is set. */
+/* Of the direct evaluator: work and depth of the latest evaluation. Of the compiled one: the
+ * sums of all runs so far, if machine.profile is set. */
 struct direct_cost evaluator_cost(const struct evaluator *direct);
 struct machine_totals evaluator_totals(const struct evaluator *compiled);
 
-/* The expression an origin of compiled code is of. False if no source of the session has this
- * file and line. nesl-locate.c */
+/* The expression at an origin of compiled code. False if no source of the session has this file
+ * and line. nesl-locate.c */
 bool locate_origin(const struct evaluation *, const struct origin *, struct failure_location *);
 
 #endif

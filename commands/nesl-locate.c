@@ -1,4 +1,4 @@
-/* nesl-locate.c - the expression that an origin of compiled code is of. */
+/* nesl-locate.c - the expression at an origin of compiled code. */
 #include "commands/nesl-evaluate.h"
 #include "neslc/table.h"
 

@@ -95,7 +95,7 @@ static bool print_outcome(struct nesl *n, void *context, const struct nesl_done 
   (void)context;
   put_outcome(n, it, stdout);
   fputc('\n', stdout);
-  process_flush(stdout); /* whatever comes of the next one */
+  process_flush(stdout); /* the next form may crash */
   return true;
 }
 

@@ -92,7 +92,7 @@ static bool prepare(struct program *p, const struct command_options *o) {
 static bool load(struct program *p, const struct command_options *o) {
   p->heap.stop = process_stop();
   const bool fine = prepare(p, o) || program_stopped(p, o->source.file);
-  p->heap.stop = NULL; /* nobody jumps any more */
+  p->heap.stop = NULL; /* no memory guard is active from here on */
   return fine;
 }
 
