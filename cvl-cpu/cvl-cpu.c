@@ -181,12 +181,20 @@ static bool permute(struct cvl_context *c, uint64_t site, const struct cvl_permu
   return good;
 }
 
-static bool extract(struct cvl_context *c, uint64_t site, operand *v, operand *index,
-                    operand *d, struct cvl_value *out) {
-  const struct cvl_value in[] = {*v, *index, *d};
-  const bool good = cpu_extract(c, site, &in[0], &in[1], &in[2], out);
+typedef bool operation_of_three(struct cvl_context *, uint64_t site, operand *, operand *,
+                                operand *, struct cvl_value *out);
+
+static bool apply(operation_of_three *operation, struct cvl_context *c, uint64_t site,
+                  operand *x, operand *y, operand *z, struct cvl_value *out) {
+  const struct cvl_value in[] = {*x, *y, *z};
+  const bool good = operation(c, site, &in[0], &in[1], &in[2], out);
   for (int i = 0; i < 3; i++) drop(c, &in[i]);
   return good;
+}
+
+static bool extract(struct cvl_context *c, uint64_t site, operand *v, operand *index,
+                    operand *d, struct cvl_value *out) {
+  return apply(cpu_extract, c, site, v, index, d, out);
 }
 
 static bool replace(struct cvl_context *c, uint64_t site, operand *v, operand *index,
@@ -208,10 +216,7 @@ static bool dist(struct cvl_context *c, uint64_t site, operand *v, operand *d,
 
 static bool index_op(struct cvl_context *c, uint64_t site, operand *start, operand *stride,
                      operand *d, struct cvl_value *out) {
-  const struct cvl_value in[] = {*start, *stride, *d};
-  const bool good = cpu_index(c, site, &in[0], &in[1], &in[2], out);
-  for (int i = 0; i < 3; i++) drop(c, &in[i]);
-  return good;
+  return apply(cpu_index, c, site, start, stride, d, out);
 }
 
 static bool pack(struct cvl_context *c, uint64_t site, operand *v, operand *flags, operand *d,

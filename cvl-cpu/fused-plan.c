@@ -10,16 +10,6 @@
 
 /* ---- what a value is ---- */
 
-static enum cvl_elem elem_of(const struct cvl_context *c, uint8_t kind) {
-  switch ((enum superop_kind)kind) {
-  case SUPEROP_INT: return c->int_elem;
-  case SUPEROP_FLOAT: return c->float_elem;
-  case SUPEROP_BOOL:
-  case SUPEROP_SEGDES: break;
-  }
-  return CVL_BOOL;
-}
-
 /* Whether operand i of a node is read elementwise, as opposed to as a whole. */
 static bool reads_elementwise(const struct superop_node *node, unsigned i) {
   const struct opcode_info *info = superop_info(node->op);
@@ -133,7 +123,8 @@ static void describe_values(struct cvl_kernel *k) {
   const struct superop *op = k->op;
   for (uint32_t i = 0; i < op->value_count; i++) {
     struct fused_value *v = &k->values[i];
-    v->elem = (uint8_t)elem_of(k->c, op->kinds[i]);
+    v->elem = (uint8_t)superop_elem((enum superop_kind)op->kinds[i], k->c->int_elem,
+                                    k->c->float_elem);
     v->bytes = (uint8_t)elem_bytes(v->elem);
     v->buffer = IN_STRIP;
     v->node = SUPEROP_NONE;

@@ -224,14 +224,7 @@ static bool scatter(struct cvl_kernel *k, uint32_t number, const struct cvl_valu
   for (unsigned i = 0; i < node->operand_count; i++) {
     v[i] = scatter_operand(k, number, node->operands[i], operands);
   }
-  const struct permute_operands at = permute_operands((enum opcode)node->op);
-  struct cvl_permute_args a = {.op = k->nodes[number].op,
-                               .values = v[0],
-                               .index = v[1],
-                               .s = v[at.source],
-                               .d = v[at.destination]};
-  if (at.flags != NO_OPERAND) a.flags = v[at.flags];
-  if (at.defaults != NO_OPERAND) a.defaults = v[at.defaults];
+  const struct cvl_permute_args a = superop_permute_args((enum opcode)node->op, v);
   const struct fused_value *index = &k->values[node->operands[1]];
   struct cvl_value *out = &k->values[node->result].whole;
   const uint64_t site = k->site + number;

@@ -43,18 +43,8 @@ ARRAY_FORMS(double, f64)
 #define ARRAY_BI(op, a, r, n) false
 #define ARRAY_BB(op, a, r, n) false
 
-#define INT_BITS   32
-#define FLOAT_BITS 32
-#include "cvl-cpu/kernels-map-rows.h"
-#undef FLOAT_BITS
-#define FLOAT_BITS 64
-#include "cvl-cpu/kernels-map-rows.h"
-#undef INT_BITS
-#define INT_BITS 64
-#include "cvl-cpu/kernels-map-rows.h"
-#undef FLOAT_BITS
-#define FLOAT_BITS 32
-#include "cvl-cpu/kernels-map-rows.h"
+#define EACH_WIDTH "cvl-cpu/kernels-map-rows.h"
+#include "tables/each-width.h"
 
 #define CLASS_I CLASS_INT
 #define CLASS_F CLASS_FLOAT
@@ -65,8 +55,8 @@ ARRAY_FORMS(double, f64)
 const struct map_kernels KERNEL(map_kernels) = {{
     {
         {{
-#undef INT_BITS
-#define INT_BITS 32
+#define INT_BITS   32
+#define FLOAT_BITS 32
 #include "cvl-cpu/kernels-map-entries.h"
         }},
         {{

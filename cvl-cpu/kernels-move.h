@@ -10,6 +10,8 @@
 #ifndef RAVEL_CPU_KERNELS_MOVE_H
 #define RAVEL_CPU_KERNELS_MOVE_H
 
+#include <string.h>
+
 #include "cvl-cpu/cpu.h"
 #include "cvl-cpu/kernels.h"
 
@@ -122,6 +124,15 @@ struct move_kernels {
 
 static inline const struct move_width *move_width(const struct move_kernels *m, size_t bytes) {
   return &m->width[bytes == 8 ? 3 : bytes == 4 ? 2 : 0];
+}
+/* Copies, past the caches or into them. */
+static inline void move_bytes(const struct move_kernels *m, bool streaming, void *to,
+                              const void *from, size_t bytes) {
+  if (streaming) {
+    m->stream(to, from, bytes);
+  } else {
+    memcpy(to, from, bytes);
+  }
 }
 static inline const struct move_int *move_int(const struct move_kernels *m, enum cvl_elem e) {
   return &m->ints[e == CVL_I64];

@@ -49,11 +49,7 @@ static uint64_t pack_step(const struct pack_job *job, uint64_t position, uint64_
   }
   _Alignas(64) char staging[STEP * sizeof(uint64_t) + VECTOR_SLACK];
   const uint64_t here = job->width->compress(n, v, masks, staging);
-  if (job->streaming) {
-    job->move->stream(to, staging, here * job->bytes);
-  } else {
-    memcpy(to, staging, here * job->bytes);
-  }
+  move_bytes(job->move, job->streaming, to, staging, here * job->bytes);
   return here;
 }
 

@@ -186,12 +186,7 @@ static bool permute_step(const struct permute_job *job, uint64_t begin, uint64_t
   _Alignas(64) char staging[STEP * sizeof(uint64_t)];
   if (!job->move->invert(n, at, begin, source)) return false;
   job->width->gather(n, job->values + begin * job->bytes, source, staging);
-  char *out = job->out + begin * job->bytes;
-  if (job->streaming) {
-    job->move->stream(out, staging, n * job->bytes);
-  } else {
-    memcpy(out, staging, n * job->bytes);
-  }
+  move_bytes(job->move, job->streaming, job->out + begin * job->bytes, staging, n * job->bytes);
   return true;
 }
 

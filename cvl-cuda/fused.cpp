@@ -290,23 +290,14 @@ bool execution::is_last_use(uint32_t v, uint32_t k) const {
 
 void execution::run_scatter(uint32_t k) {
   const superop_node &node = op.nodes[k];
-  const struct permute_operands at = permute_operands((opcode)node.op);
   cvl_value v[MAX_OPERANDS];
   for (uint32_t i = 0; i < node.operand_count; i++) {
     v[i] = values[node.operands[i]];
     v[i].owned = 0;
   }
-  cvl_permute_args args{};
-  args.op = opcode_info((opcode)node.op)->operation;
-  args.values = v[0];
-  args.index = v[1];
-  args.s = v[at.source];
-  args.d = v[at.destination];
-  if (at.flags != NO_OPERAND) args.flags = v[at.flags];
-  if (at.defaults != NO_OPERAND) {
-    args.defaults = v[at.defaults];
-    args.defaults.owned = is_last_use(node.operands[at.defaults], k);
-  }
+  cvl_permute_args args = superop_permute_args((opcode)node.op, v);
+  const int8_t defaults = permute_operands((opcode)node.op).defaults;
+  if (defaults != NO_OPERAND) args.defaults.owned = is_last_use(node.operands[defaults], k);
   permute(c, site + k, args, &values[node.result]);
 }
 

@@ -6,13 +6,7 @@
 #include <string.h>
 
 static enum cvl_elem elem_of(const struct suite *s, uint8_t kind) {
-  switch ((enum superop_kind)kind) {
-  case SUPEROP_INT: return s->int_elem;
-  case SUPEROP_FLOAT: return s->float_elem;
-  case SUPEROP_BOOL:
-  case SUPEROP_SEGDES: break;
-  }
-  return CVL_BOOL;
+  return superop_elem((enum superop_kind)kind, s->int_elem, s->float_elem);
 }
 
 static struct host_value filled(struct suite *s, uint8_t kind, uint64_t n) {

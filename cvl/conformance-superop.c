@@ -418,83 +418,25 @@ static void run_mixture(struct suite *s, struct mixture mix) {
   for (unsigned round = 0; round < rounds && !s->failed; round++) run_case(s, &mix, round);
 }
 
-void chapter_superop_maps(struct suite *s) {
-  run_mixture(s, (struct mixture){.maps = 12, .spreads = 3});
-}
-
-void chapter_superop_functions(struct suite *s) {
-  run_mixture(s,
-              (struct mixture){
-                  .maps = 12, .spreads = 2, .reductions = 1, .scans = 1, .approximate = true});
-}
-
-void chapter_superop_loops(struct suite *s) {
-  run_mixture(s, (struct mixture){.maps = 4, .spreads = 2, .reductions = 1, .loops = 2});
-}
-
-void chapter_superop_gathers(struct suite *s) {
-  run_mixture(s, (struct mixture){.maps = 3, .spreads = 2, .gathers = 3});
-}
-
-void chapter_superop_reductions(struct suite *s) {
-  run_mixture(s, (struct mixture){.maps = 4, .spreads = 1, .gathers = 1, .reductions = 4});
-}
-
-void chapter_superop_scans(struct suite *s) {
-  run_mixture(s, (struct mixture){.maps = 4, .spreads = 1, .reductions = 1, .scans = 3});
-}
-
-void chapter_superop_packs(struct suite *s) {
-  run_mixture(s, (struct mixture){.maps = 4, .spreads = 1, .reductions = 1, .packs = 3});
-}
-
-void chapter_superop_scatters(struct suite *s) {
-  run_mixture(s, (struct mixture){.maps = 3, .spreads = 1, .gathers = 1, .scatters = 2});
-}
-
-void chapter_superop_mixed(struct suite *s) {
-  run_mixture(s, (struct mixture){.maps = 8,
-                                  .spreads = 3,
-                                  .gathers = 2,
-                                  .reductions = 3,
-                                  .scans = 2,
-                                  .packs = 2,
-                                  .scatters = 1});
-}
-
-void chapter_superop_divisions(struct suite *s) {
-  run_mixture(
-      s, (struct mixture){
-             .maps = 14, .spreads = 2, .reductions = 2, .scans = 1, .packs = 1, .wild = true});
-}
-
-void chapter_superop_asserts(struct suite *s) {
-  run_mixture(s, (struct mixture){.maps = 4,
-                                  .spreads = 2,
-                                  .gathers = 1,
-                                  .reductions = 2,
-                                  .scans = 1,
-                                  .packs = 1,
-                                  .asserts = 3});
-}
-
-void chapter_superop_failing_asserts(struct suite *s) {
-  run_mixture(s, (struct mixture){.maps = 4,
-                                  .spreads = 1,
-                                  .gathers = 2,
-                                  .reductions = 1,
-                                  .scatters = 1,
-                                  .asserts = 3,
-                                  .wild = true});
-}
-
-void chapter_superop_faults(struct suite *s) {
-  run_mixture(s, (struct mixture){.maps = 8,
-                                  .spreads = 2,
-                                  .gathers = 3,
-                                  .reductions = 2,
-                                  .scans = 1,
-                                  .packs = 1,
-                                  .scatters = 2,
-                                  .wild = true});
-}
+#define CHAPTER(name, ...)                                                                     \
+  void chapter_superop_##name(struct suite *s) {                                               \
+    run_mixture(s, (struct mixture){__VA_ARGS__});                                             \
+  }
+CHAPTER(maps, .maps = 12, .spreads = 3)
+CHAPTER(functions, .maps = 12, .spreads = 2, .reductions = 1, .scans = 1, .approximate = true)
+CHAPTER(loops, .maps = 4, .spreads = 2, .reductions = 1, .loops = 2)
+CHAPTER(gathers, .maps = 3, .spreads = 2, .gathers = 3)
+CHAPTER(reductions, .maps = 4, .spreads = 1, .gathers = 1, .reductions = 4)
+CHAPTER(scans, .maps = 4, .spreads = 1, .reductions = 1, .scans = 3)
+CHAPTER(packs, .maps = 4, .spreads = 1, .reductions = 1, .packs = 3)
+CHAPTER(scatters, .maps = 3, .spreads = 1, .gathers = 1, .scatters = 2)
+CHAPTER(mixed, .maps = 8, .spreads = 3, .gathers = 2, .reductions = 3, .scans = 2, .packs = 2,
+        .scatters = 1)
+CHAPTER(divisions, .maps = 14, .spreads = 2, .reductions = 2, .scans = 1, .packs = 1,
+        .wild = true)
+CHAPTER(asserts, .maps = 4, .spreads = 2, .gathers = 1, .reductions = 2, .scans = 1, .packs = 1,
+        .asserts = 3)
+CHAPTER(failing_asserts, .maps = 4, .spreads = 1, .gathers = 2, .reductions = 1, .scatters = 1,
+        .asserts = 3, .wild = true)
+CHAPTER(faults, .maps = 8, .spreads = 2, .gathers = 3, .reductions = 2, .scans = 1, .packs = 1,
+        .scatters = 2, .wild = true)

@@ -58,18 +58,8 @@ static const uint8_t class_of[CVL_ELEM_COUNT] = {
 #include "tables/types.def"
 };
 
-#define INT_BITS   32
-#define FLOAT_BITS 32
-#include "cvl/scalar-widths.h"
-#undef FLOAT_BITS
-#define FLOAT_BITS 64
-#include "cvl/scalar-widths.h"
-#undef INT_BITS
-#define INT_BITS 64
-#include "cvl/scalar-widths.h"
-#undef FLOAT_BITS
-#define FLOAT_BITS 32
-#include "cvl/scalar-widths.h"
+#define EACH_WIDTH "cvl/scalar-widths.h"
+#include "tables/each-width.h"
 
 bool cvl_scalar_op(enum cvl_elem int_elem, enum cvl_elem float_elem, enum cvl_op op,
                    const struct cvl_value *operands, struct cvl_value *out,

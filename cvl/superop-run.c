@@ -68,14 +68,7 @@ static bool execute_scalar(enum cvl_op op, const struct cvl_value *v, uint32_t n
 
 static bool execute_permute(struct run *r, enum opcode op, const struct cvl_value *v,
                             struct cvl_value *out) {
-  const struct permute_operands at = permute_operands(op);
-  struct cvl_permute_args args = {.op = opcode_info(op)->operation,
-                                  .values = v[0],
-                                  .index = v[1],
-                                  .s = v[at.source],
-                                  .d = v[at.destination]};
-  if (at.flags != NO_OPERAND) args.flags = v[at.flags];
-  if (at.defaults != NO_OPERAND) args.defaults = v[at.defaults];
+  const struct cvl_permute_args args = superop_permute_args(op, v);
   return r->b->permute(r->ctx, r->site, &args, out);
 }
 

@@ -9,6 +9,29 @@
 
 #include <string.h>
 
+enum cvl_elem superop_elem(enum superop_kind kind, enum cvl_elem int_elem,
+                           enum cvl_elem float_elem) {
+  switch (kind) {
+  case SUPEROP_INT: return int_elem;
+  case SUPEROP_FLOAT: return float_elem;
+  case SUPEROP_BOOL:
+  case SUPEROP_SEGDES: break;
+  }
+  return CVL_BOOL;
+}
+
+struct cvl_permute_args superop_permute_args(enum opcode op, const struct cvl_value *operands) {
+  const struct permute_operands at = permute_operands(op);
+  struct cvl_permute_args args = {.op = opcode_info(op)->operation,
+                                  .values = operands[0],
+                                  .index = operands[1],
+                                  .s = operands[at.source],
+                                  .d = operands[at.destination]};
+  if (at.flags != NO_OPERAND) args.flags = operands[at.flags];
+  if (at.defaults != NO_OPERAND) args.defaults = operands[at.defaults];
+  return args;
+}
+
 /* ---- how operands are accessed ---- */
 
 struct access_row {

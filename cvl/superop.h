@@ -87,6 +87,12 @@ enum superop_role {
  */
 enum { SUPEROP_CARRY = OPC_COUNT, SUPEROP_WHILE, SUPEROP_NEXT, SUPEROP_OPS };
 
+/* Of a value; CVL_BOOL of a descriptor. */
+enum cvl_elem superop_elem(enum superop_kind, enum cvl_elem int_elem, enum cvl_elem float_elem);
+
+/* What a PERMUTE of any form takes, from its operands, deepest first. */
+struct cvl_permute_args superop_permute_args(enum opcode, const struct cvl_value *operands);
+
 struct superop_node {
   uint16_t op;  /* enum opcode, or one of these */
   uint8_t type; /* enum type_word */

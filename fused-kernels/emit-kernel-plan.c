@@ -12,7 +12,7 @@
 #include <string.h>
 
 static enum cvl_elem elem_of(struct widths w, uint8_t kind) {
-  return kind == SUPEROP_INT ? w.int_elem : kind == SUPEROP_FLOAT ? w.float_elem : CVL_BOOL;
+  return superop_elem((enum superop_kind)kind, w.int_elem, w.float_elem);
 }
 
 static bool is_output(const struct superop *op, uint32_t v) {

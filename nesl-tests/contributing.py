@@ -18,6 +18,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+from checks import Checks
+
 ROOT = Path(__file__).resolve().parent.parent
 
 
@@ -135,17 +137,6 @@ def listed(title):
     page = (ROOT / "CONTRIBUTING.md").read_text()
     section = re.search(rf"^## {title}\n(.*?)(?=^## |\Z)", page, re.MULTILINE | re.DOTALL)
     return re.findall(r"^- `([^`]+)`", section[1], re.MULTILINE) if section else []
-
-
-class Tests:
-    def __init__(self):
-        self.passed = self.failed = 0
-
-    def check(self, good, what):
-        self.passed += bool(good)
-        self.failed += not good
-        if not good:
-            print(f"FAILED: {what}")
 
 
 def check_lists(tests):
@@ -293,7 +284,7 @@ def main():
     parser.add_argument("--build", action="store_true", help="add an operation to a copy")
     parser.add_argument("--keep", action="store_true", help="do not delete the copy")
     options = parser.parse_args()
-    tests = Tests()
+    tests = Checks()
     of_operation, of_class = check_lists(tests)
     if options.build:
         copy = Copy()
@@ -309,8 +300,7 @@ def main():
                 print(f"the copy is {copy.root}")
             else:
                 shutil.rmtree(copy.root)
-    print(f"{tests.passed} passed, {tests.failed} failed")
-    return 1 if tests.failed else 0
+    return tests.status()
 
 
 if __name__ == "__main__":

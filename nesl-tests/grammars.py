@@ -11,6 +11,8 @@ import re
 import sys
 from pathlib import Path
 
+from checks import Checks
+
 ROOT = Path(__file__).resolve().parent.parent
 
 
@@ -83,16 +85,7 @@ class Grammar:
         return found.start(), found.end(), {"outer": outer, "tokens": tokens}
 
 
-class Tests:
-    def __init__(self):
-        self.passed = self.failed = 0
-
-    def check(self, holds, what):
-        self.passed += bool(holds)
-        self.failed += not holds
-        if not holds:
-            print(what)
-
+class Tests(Checks):
     def everything_has_a_scope(self, grammar, path):
         bad = [(line, text) for line, text, scope in grammar.tokens(path.read_text("latin-1"))
                if scope is None]
@@ -204,8 +197,7 @@ def main():
         tests.check((ROOT / "editors" / file).exists(), f"package.json names {file}")
     nesl_tests(tests)
     vcode_tests(tests)
-    print(f"{tests.passed} passed, {tests.failed} failed")
-    return 1 if tests.failed else 0
+    return tests.status()
 
 
 if __name__ == "__main__":

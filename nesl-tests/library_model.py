@@ -83,16 +83,21 @@ def show_float(x):
     return shown if "." in shown else shown.replace("E", ".0E")
 
 
+SCALARS = ("bool", "float", "int", "char")
+
+
+def scalar_text(v, t, truths, float_text):
+    if t == "bool":
+        return truths[not v]
+    if t == "float":
+        return float_text(v)
+    return str(v) if t == "int" else "`" + v.c
+
+
 def show(v, t):
     """The value as it is printed (section 10.1)."""
-    if t == "bool":
-        return "T" if v else "F"
-    if t == "float":
-        return show_float(v)
-    if t == "int":
-        return str(v)
-    if t == "char":
-        return "`" + v.c
+    if t in SCALARS:
+        return scalar_text(v, t, "TF", show_float)
     if t[0] == "data":
         contents = show(v.contents, t[3])
         return v.name + (contents if t[3][0] == "pair" else "(" + contents + ")")
@@ -140,14 +145,8 @@ def float_string(x):
 
 
 def string(v, t):
-    if t == "bool":
-        return "t" if v else "f"
-    if t == "float":
-        return float_string(v)
-    if t == "int":
-        return str(v)
-    if t == "char":
-        return "`" + v.c
+    if t in SCALARS:
+        return scalar_text(v, t, "tf", float_string)
     if t[0] == "data":
         return string(v.contents, t[3])
     if t[0] == "seq":

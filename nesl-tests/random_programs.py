@@ -24,6 +24,7 @@ import sys
 import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -43,6 +44,10 @@ UNARY = {"INT": [("I_TO_F", "FLOAT"), ("I_TO_B", "BOOL"), ("NOT INT", "INT")],
                                          "ACOS", "ATAN", "SINH", "COSH", "TANH")] +
                   [(f, "INT") for f in ("FLOOR", "CEIL", "TRUNC", "ROUND")],
          "BOOL": [("B_TO_I", "INT"), ("NOT BOOL", "BOOL")]}
+
+
+class Unsuitable(Exception):
+    """There is nothing on the stack for this action."""
 
 
 class Generator:
@@ -133,13 +138,11 @@ class Generator:
         return False
 
     def segmented(self):
-        """A vector and a descriptor that agree on top of the stack; returns both or None."""
+        """A vector and a descriptor that agree on top of the stack; returns both."""
         choices = [(i, j) for i in self.vectors() for j, d in enumerate(self.stack)
                    if d[0] == "SEGDES" and d[2] == self.stack[i][1]]
         if not choices:
             i = self.pick()
-            if i is None:
-                return None
             kind, _ = self.stack[i]
             self.emit(f"COPY 1 {len(self.stack) - 1 - i}")
             self.stack.append(self.stack[i])
@@ -158,7 +161,9 @@ class Generator:
 
     def pick(self):
         found = self.vectors()
-        return self.rng.choice(found) if found else None
+        if not found:
+            raise Unsuitable
+        return self.rng.choice(found)
 
     def result(self, operands, *items):
         del self.stack[len(self.stack) - operands:]
@@ -168,8 +173,6 @@ class Generator:
 
     def binary(self):
         i = self.pick()
-        if i is None:
-            return
         kind, length = self.stack[i]
         self.push(i)
         if not self.push_kind(kind, length):
@@ -186,8 +189,6 @@ class Generator:
 
     def unary(self):
         i = self.pick()
-        if i is None:
-            return
         kind, length = self.stack[i]
         self.push(i)
         word, out = self.rng.choice(UNARY[kind])
@@ -196,8 +197,6 @@ class Generator:
 
     def select(self):
         i = self.pick()
-        if i is None:
-            return
         kind, length = self.stack[i]
         if self.push_kind("BOOL", length) and self.push_kind(kind, length) and \
                 self.push_kind(kind, length):
@@ -205,10 +204,7 @@ class Generator:
             self.result(3, (kind, length))
 
     def combine(self):
-        pair = self.segmented()
-        if pair is None:
-            return
-        (kind, length), (_, count, _) = pair
+        (kind, length), (_, count, _) = self.segmented()
         op = self.rng.choice(COMBINE[kind])
         if self.rng.random() < 0.5:
             self.emit(f"{op}_SCAN {kind}")
@@ -218,18 +214,16 @@ class Generator:
             self.result(2, (kind, count))
 
     def rank(self):
-        pair = self.segmented()
-        if pair is None or pair[0][0] == "BOOL":
+        (kind, length), _ = self.segmented()
+        if kind == "BOOL":
             return
-        (kind, length), _ = pair
         self.emit(f"{self.rng.choice(['RANK_UP', 'RANK_DOWN'])} {kind}")
         self.result(2, ("INT", length))
 
     def sort(self):
-        pair = self.segmented()
-        if pair is None or pair[0][0] == "BOOL":
+        (kind, length), d = self.segmented()
+        if kind == "BOOL":
             return
-        (kind, length), d = pair
         way = self.rng.choice(["UP", "DOWN"])
         if self.rng.random() < 0.5:
             self.emit(f"SORT_{way} {kind}")
@@ -241,10 +235,7 @@ class Generator:
         self.result(2, (kind, length))
 
     def pack(self):
-        pair = self.segmented()
-        if pair is None:
-            return
-        (kind, length), d = pair
+        (kind, length), d = self.segmented()
         if not self.push_kind("BOOL", length):
             return
         self.emit("CPOP 1 1")
@@ -254,14 +245,11 @@ class Generator:
 
     def indexed(self):
         """v, d and an index vector for v on the stack: 0, 1, ... of each segment, reversed, all
-        0 or (rarely) out of range. Returns v, d or None."""
-        pair = self.segmented()
-        if pair is None:
-            return None
-        (kind, length), d = pair
+        0 or (rarely) out of range. Returns v, d."""
+        (kind, length), d = self.segmented()
         count = d[1]
         if not isinstance(count, int) or count > 12:
-            return None
+            raise Unsuitable
         stride = self.rng.choice([0, 0, 1, 1, -1]) if self.rng.random() < 0.97 else 2
         self.emit("COPY 1 0")
         self.emit("LENGTHS")
@@ -275,10 +263,7 @@ class Generator:
         return (kind, length), d
 
     def gather(self):
-        found = self.indexed()
-        if found is None:
-            return
-        (kind, length), _ = found
+        (kind, length), _ = self.indexed()
         self.emit("CPOP 1 1")
         self.emit("COPY 1 0")
         self.emit(f"BPERMUTE {kind}")
@@ -286,10 +271,7 @@ class Generator:
 
     def scatter(self):
         """The permutations with flags or defaults."""
-        found = self.indexed()
-        if found is None:
-            return
-        (kind, length), d = found
+        (kind, length), d = self.indexed()
         op = self.rng.choice(["DPERMUTE", "FPERMUTE", "BFPERMUTE", "DFPERMUTE"])
         if op != "DPERMUTE":
             flags = " ".join(self.rng.choice("TF") for _ in range(d[1]))
@@ -305,10 +287,9 @@ class Generator:
 
     def replace(self):
         """The first element of the only segment replaced; a fault if it is empty."""
-        pair = self.segmented()
-        if pair is None or pair[1][1] != 1 or pair[1][2] == 0:
+        (kind, length), (_, count, total) = self.segmented()
+        if count != 1 or total == 0:
             return
-        (kind, length), _ = pair
         self.emit("CONST INT 0")
         self.emit(f"CONST {kind} {self.literal(kind)}")
         self.emit("CPOP 1 2")
@@ -318,10 +299,7 @@ class Generator:
     def expression(self):
         """An expression of elementwise operations under one descriptor, with distributed constants, shared
         results and divisors that may be zero, and a consumer of it."""
-        pair = self.segmented()
-        if pair is None:
-            return
-        (kind, length), d = pair
+        (kind, length), d = self.segmented()
         self.emit("CPOP 1 1")  # the descriptor below the vector, while the expression is generated
         self.stack[-1], self.stack[-2] = self.stack[-2], self.stack[-1]
         for _ in range(self.rng.randint(1, 6)):
@@ -384,10 +362,7 @@ class Generator:
 
     def last_elements(self):
         """One element of each segment, by an index that is computed; a fault where one is empty."""
-        pair = self.segmented()
-        if pair is None:
-            return
-        (kind, _), (_, count, total) = pair
+        (kind, _), (_, count, total) = self.segmented()
         if not isinstance(count, int) or count > 12 or total == 0:
             return
         if count != 1 and self.rng.random() < 0.8:
@@ -425,10 +400,7 @@ class Generator:
             self.stack.append(("INT", self.stack[j][1]))
 
     def extract(self):
-        pair = self.segmented()
-        if pair is None:
-            return
-        (kind, _), (_, count, total) = pair
+        (kind, _), (_, count, total) = self.segmented()
         if not isinstance(count, int) or count > 12:
             return
         if (count != 1 or total == 0) and self.rng.random() < 0.9:
@@ -495,7 +467,7 @@ class Generator:
 
     def write(self):
         i = self.pick()
-        if i is not None and self.rng.random() < 0.3:
+        if self.rng.random() < 0.3:
             self.push(i)
             self.emit(f"WRITE {self.stack[-1][0]}")
             self.emit("POP 2 0")
@@ -536,7 +508,7 @@ class Generator:
     def loop(self):
         """A recursive function that changes an accumulator a few times."""
         i = self.pick()
-        if i is None or len(self.functions) > 5:
+        if len(self.functions) > 5:
             return
         kind, length = self.stack[i]
         name = f"LOOP{len(self.functions)}"
@@ -589,7 +561,8 @@ class Generator:
         for _ in range(count):
             if len(self.lines) > 400:
                 return
-            self.rng.choice(actions)()
+            with suppress(Unsuitable):
+                self.rng.choice(actions)()
 
     def program(self):
         self.base, self.depth = 0, 0

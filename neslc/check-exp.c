@@ -4,12 +4,7 @@
 
 struct core *core_make(struct checker *ck, enum core_kind kind, const struct syntax *e,
                        struct type *type) {
-  struct core *core = arena_alloc(ck->arena, sizeof *core);
-  core->kind = (uint8_t)kind;
-  core->type = type;
-  core->source = ck->source;
-  core->at = e->at;
-  return core;
+  return core_new(ck->arena, kind, type, ck->source, e->at);
 }
 
 struct core *core_local(struct checker *ck, const struct syntax *e, struct local *local) {

@@ -16,19 +16,11 @@ struct pattern_check {
 
 static struct core_pattern *check(struct pattern_check *, const struct syntax *, struct type *);
 
-static struct core_pattern *make(struct checker *ck, enum core_pattern_kind kind,
-                                 struct type *type) {
-  struct core_pattern *pattern = arena_alloc(ck->arena, sizeof *pattern);
-  pattern->kind = (uint8_t)kind;
-  pattern->type = type;
-  return pattern;
-}
-
 static struct core_pattern *bind(struct checker *ck, const struct name *name, struct type *type,
                                  struct span at) {
   struct local *local = arena_alloc(ck->arena, sizeof *local);
   *local = (struct local){name, type, at, ck->local_count++};
-  struct core_pattern *pattern = make(ck, PATTERN_LOCAL, type);
+  struct core_pattern *pattern = pattern_new(ck->arena, PATTERN_LOCAL, type);
   pattern->local = local;
   scope_push(ck, local);
   return pattern;
@@ -76,7 +68,7 @@ static struct core_pattern *check_pair(struct pattern_check *p, const struct syn
     }
     pair = wanted;
   }
-  struct core_pattern *pattern = make(ck, PATTERN_PAIR, pair);
+  struct core_pattern *pattern = pattern_new(ck->arena, PATTERN_PAIR, pair);
   pattern->left = check(p, e->as.part.left, pair->part[0]);
   pattern->right = check(p, e->as.part.right, pair->part[1]);
   return pattern;
@@ -100,7 +92,7 @@ static struct core_pattern *check_contents(struct pattern_check *p, const struct
                    "this pattern takes a %s apart, but what it is given is %s", name->text,
                    shown(ck, type));
   }
-  struct core_pattern *pattern = make(ck, PATTERN_CONTENTS, whole);
+  struct core_pattern *pattern = pattern_new(ck->arena, PATTERN_CONTENTS, whole);
   pattern->left = check(p, e->as.part.right, type_contents(ck->arena, whole));
   return pattern;
 }

@@ -90,44 +90,36 @@ static void show_list(const struct core *e, FILE *out) {
   fputc(']', out);
 }
 
+static void show_between(const char *before, const struct core *e, const char *behind,
+                         FILE *out) {
+  fputs(before, out);
+  show(e, out);
+  fputs(behind, out);
+}
+
 static void show_parts(const struct core *e, FILE *out) {
+  const bool tuple = e->kind == CORE_APPLY && e->as.part.right->kind == CORE_PAIR;
   switch (e->kind) {
   case CORE_PAIR:
-    fputc('(', out);
-    show(e->as.part.left, out);
-    fputs(", ", out);
-    show(e->as.part.right, out);
-    fputc(')', out);
+    show_between("(", e->as.part.left, ", ", out);
+    show_between("", e->as.part.right, ")", out);
     break;
   case CORE_APPLY:
     show(e->as.part.left, out);
-    if (e->as.part.right->kind != CORE_PAIR) fputc('(', out);
-    show(e->as.part.right, out);
-    if (e->as.part.right->kind != CORE_PAIR) fputc(')', out);
+    show_between(tuple ? "" : "(", e->as.part.right, tuple ? "" : ")", out);
     break;
   case CORE_IF:
-    fputs("(if ", out);
-    show(e->as.part.third, out);
-    fputs(" then ", out);
-    show(e->as.part.left, out);
-    fputs(" else ", out);
-    show(e->as.part.right, out);
-    fputc(')', out);
+    show_between("(if ", e->as.part.third, " then ", out);
+    show_between("", e->as.part.left, " else ", out);
+    show_between("", e->as.part.right, ")", out);
     break;
   case CORE_LET:
     fputs("(let ", out);
     show_pattern(e->as.part.pattern, out);
-    fputs(" = ", out);
-    show(e->as.part.left, out);
-    fputs(" in ", out);
-    show(e->as.part.right, out);
-    fputc(')', out);
+    show_between(" = ", e->as.part.left, " in ", out);
+    show_between("", e->as.part.right, ")", out);
     break;
-  default:
-    fputs("time(", out);
-    show(e->as.part.left, out);
-    fputc(')', out);
-    break;
+  default: show_between("time(", e->as.part.left, ")", out); break;
   }
 }
 

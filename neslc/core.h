@@ -158,6 +158,12 @@ static inline struct global *core_callee(const struct core *e) {
   return g->kind == GLOBAL_VARIABLE ? NULL : g;
 }
 
+/* ---- construction: core.c ---- */
+
+struct core *core_new(struct arena *, enum core_kind, struct type *, const struct source *,
+                      struct span at);
+struct core_pattern *pattern_new(struct arena *, enum core_pattern_kind, struct type *);
+
 /* ---- traversal: core-walk.c ---- */
 
 /* Calls visit for the direct subexpressions, bodies of lambdas included. `parallel`: whether

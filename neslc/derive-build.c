@@ -9,12 +9,7 @@ struct type *build_sequence_type(struct build *b, struct type *element) {
 }
 
 static struct core *make(struct build *b, enum core_kind kind, struct type *type) {
-  struct core *e = arena_alloc(b->arena, sizeof *e);
-  e->kind = (uint8_t)kind;
-  e->type = type;
-  e->source = b->source;
-  e->at = b->at;
-  return e;
+  return core_new(b->arena, kind, type, b->source, b->at);
 }
 
 /* ---- values ---- */
@@ -44,28 +39,29 @@ struct core *build_empty(struct build *b, struct type *element) {
   return make(b, CORE_EMPTY, build_sequence_type(b, element));
 }
 
-struct core *build_pair(struct build *b, struct core *left, struct core *right) {
-  struct core *e = make(b, CORE_PAIR, type_pair(b->arena, left->type, right->type));
+static struct core *make_of(struct build *b, enum core_kind kind, struct type *type,
+                            struct core *left, struct core *right) {
+  struct core *e = make(b, kind, type);
   e->as.part.left = left;
   e->as.part.right = right;
   return e;
 }
 
+struct core *build_pair(struct build *b, struct core *left, struct core *right) {
+  return make_of(b, CORE_PAIR, type_pair(b->arena, left->type, right->type), left, right);
+}
+
 struct core *build_if(struct build *b, struct core *condition, struct core *yes,
                       struct core *no) {
-  struct core *e = make(b, CORE_IF, yes->type);
+  struct core *e = make_of(b, CORE_IF, yes->type, yes, no);
   e->as.part.third = condition;
-  e->as.part.left = yes;
-  e->as.part.right = no;
   return e;
 }
 
 struct core *build_let(struct build *b, struct core_pattern *pattern, struct core *value,
                        struct core *body) {
-  struct core *e = make(b, CORE_LET, body->type);
+  struct core *e = make_of(b, CORE_LET, body->type, value, body);
   e->as.part.pattern = pattern;
-  e->as.part.left = value;
-  e->as.part.right = body;
   return e;
 }
 
@@ -141,16 +137,8 @@ struct core *build_each2(struct build *b, struct core_pattern *pattern, struct c
 
 /* ---- variables and patterns ---- */
 
-static struct core_pattern *make_pattern(struct build *b, enum core_pattern_kind kind,
-                                         struct type *type) {
-  struct core_pattern *p = arena_alloc(b->arena, sizeof *p);
-  p->kind = (uint8_t)kind;
-  p->type = type;
-  return p;
-}
-
 struct core_pattern *build_local(struct build *b, const char *name, struct type *type) {
-  struct core_pattern *p = make_pattern(b, PATTERN_LOCAL, type);
+  struct core_pattern *p = pattern_new(b->arena, PATTERN_LOCAL, type);
   p->local = arena_alloc(b->arena, sizeof *p->local);
   *p->local = (struct local){.name = intern_name(&b->session->names, name, strlen(name)),
                              .type = type,
@@ -168,7 +156,7 @@ struct core *build_use(struct build *b, const struct core_pattern *local) {
 struct core_pattern *build_pair_pattern(struct build *b, struct core_pattern *left,
                                         struct core_pattern *right) {
   struct core_pattern *p =
-      make_pattern(b, PATTERN_PAIR, type_pair(b->arena, left->type, right->type));
+      pattern_new(b->arena, PATTERN_PAIR, type_pair(b->arena, left->type, right->type));
   p->left = left;
   p->right = right;
   return p;
@@ -176,7 +164,7 @@ struct core_pattern *build_pair_pattern(struct build *b, struct core_pattern *le
 
 struct core_pattern *build_contents_pattern(struct build *b, struct type *type,
                                             struct core_pattern *inner) {
-  struct core_pattern *p = make_pattern(b, PATTERN_CONTENTS, type);
+  struct core_pattern *p = pattern_new(b->arena, PATTERN_CONTENTS, type);
   p->left = inner;
   return p;
 }

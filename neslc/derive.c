@@ -256,13 +256,20 @@ static struct core *string(struct build *b, struct type *type,
 
 /* ---- _write_columns(v, st), _read_columns(v, st) ---- */
 
+static struct core_pattern *value_and_stream(struct build *b, struct type *argument,
+                                             struct core **value, struct core **stream) {
+  struct core_pattern *v = build_local(b, "v", argument->part[0]);
+  struct core_pattern *st = build_local(b, "st", argument->part[1]);
+  *value = build_use(b, v);
+  *stream = build_use(b, st);
+  return build_pair_pattern(b, v, st);
+}
+
 static struct core *write_columns(struct build *b, struct type *argument,
                                   struct core_pattern **parameter) {
   struct type *type = type_of(type_of(argument->part[0])->part[0]);
-  struct core_pattern *v = build_local(b, "v", argument->part[0]);
-  struct core_pattern *st = build_local(b, "st", argument->part[1]);
-  *parameter = build_pair_pattern(b, v, st);
-  struct core *value = build_use(b, v), *stream = build_use(b, st);
+  struct core *value, *stream;
+  *parameter = value_and_stream(b, argument, &value, &stream);
   switch ((enum type_tag)type->tag) {
   case TYPE_INT: return call2(b, "_write_ints", value, stream);
   case TYPE_FLOAT: return call2(b, "_write_floats", value, stream);
@@ -298,10 +305,8 @@ static struct core *read_data(struct build *b, struct type *data, struct core *c
 static struct core *read_columns(struct build *b, struct type *argument,
                                  struct core_pattern **parameter) {
   struct type *type = type_of(type_of(argument->part[0])->part[0]);
-  struct core_pattern *v = build_local(b, "v", argument->part[0]);
-  struct core_pattern *st = build_local(b, "st", argument->part[1]);
-  *parameter = build_pair_pattern(b, v, st);
-  struct core *value = build_use(b, v), *stream = build_use(b, st);
+  struct core *value, *stream;
+  *parameter = value_and_stream(b, argument, &value, &stream);
   switch ((enum type_tag)type->tag) {
   case TYPE_INT: return call(b, "read_int_seq", stream);
   case TYPE_FLOAT: return call(b, "read_float_seq", stream);

@@ -59,6 +59,17 @@ static bool is_all_positions(struct flattener *f, ir_var v, ir_var segdes) {
          is_int(f, d->operands[1], 1);
 }
 
+/* Whether an operand is the neutral number, so that the result is the other operand; not where
+ * that is a number, too. A scalar is an operand beside scalars only. */
+static bool keeps_other(struct flattener *f, const ir_var *x, unsigned operand, int64_t neutral,
+                        ir_var *result) {
+  int64_t number;
+  const ir_var other = x[1 - operand];
+  if (!is_int(f, x[operand], neutral) || known_int(f, other, &number)) return false;
+  *result = other;
+  return true;
+}
+
 bool fold_operation(struct flattener *f, enum opcode op, const ir_var *x, ir_var *result) {
   int64_t a, b;
   bool p;
@@ -95,31 +106,13 @@ bool fold_operation(struct flattener *f, enum opcode op, const ir_var *x, ir_var
     }
     break;
   case OPC_ADD:
-    if (is_int(f, x[0], 0) && !known_int(f, x[1], &b)) {
-      /* A scalar 0 is added to a scalar only. */
-      *result = x[1];
-      return true;
-    }
-    if (is_int(f, x[1], 0) && !known_int(f, x[0], &a)) {
-      *result = x[0];
-      return true;
-    }
+    if (keeps_other(f, x, 0, 0, result) || keeps_other(f, x, 1, 0, result)) return true;
     break;
   case OPC_MUL:
-    if (is_int(f, x[0], 1) && !known_int(f, x[1], &b)) {
-      *result = x[1];
-      return true;
-    }
-    if (is_int(f, x[1], 1) && !known_int(f, x[0], &a)) {
-      *result = x[0];
-      return true;
-    }
+    if (keeps_other(f, x, 0, 1, result) || keeps_other(f, x, 1, 1, result)) return true;
     break;
   case OPC_SUB:
-    if (is_int(f, x[1], 0) && !known_int(f, x[0], &a)) {
-      *result = x[0];
-      return true;
-    }
+    if (keeps_other(f, x, 1, 0, result)) return true;
     break;
   case OPC_AND:
     if (known_bool(f, x[0], &p) && p) {

@@ -109,16 +109,23 @@ static struct stream_status not_open(struct streams *s, int64_t stream) {
   return stream_fail(s, "stream %lld is not open", (long long)stream);
 }
 
-struct stream *stream_find_readable(struct streams *s, int64_t stream,
-                                    struct stream_status *status) {
+/* The stream if it is open for writing, or for reading; else NULL and why. */
+static struct stream *find_open(struct streams *s, int64_t stream, bool writing,
+                                struct stream_status *status) {
   struct stream *found = stream_find(s, stream);
   if (!found) {
     *status = not_open(s, stream);
-  } else if (!found->readable) {
-    *status = stream_fail(s, "stream %lld is not open for reading", (long long)stream);
+  } else if (!(writing ? found->writable : found->readable)) {
+    *status = stream_fail(s, "stream %lld is not open for %s", (long long)stream,
+                          writing ? "writing" : "reading");
     found = NULL;
   }
   return found;
+}
+
+struct stream *stream_find_readable(struct streams *s, int64_t stream,
+                                    struct stream_status *status) {
+  return find_open(s, stream, false, status);
 }
 
 uint64_t stream_add(struct streams *s, FILE *file, bool readable, bool writable,
@@ -151,22 +158,10 @@ static struct stream_status write_failed(struct streams *s, FILE *file) {
   return stream_fail_errno(s, error);
 }
 
-static struct stream *find_writable(struct streams *s, int64_t stream,
-                                    struct stream_status *status) {
-  struct stream *found = stream_find(s, stream);
-  if (!found) {
-    *status = not_open(s, stream);
-  } else if (!found->writable) {
-    *status = stream_fail(s, "stream %lld is not open for writing", (long long)stream);
-    found = NULL;
-  }
-  return found;
-}
-
 struct stream_status stream_write(struct streams *s, int64_t stream, const void *bytes,
                                   size_t n) {
   struct stream_status status = stream_ok();
-  struct stream *to = find_writable(s, stream, &status);
+  struct stream *to = find_open(s, stream, true, &status);
   if (!to) return status;
   struct pipe_guard guard;
   pipe_guard_begin(&guard);
@@ -178,7 +173,7 @@ struct stream_status stream_write(struct streams *s, int64_t stream, const void 
 
 struct stream_status stream_flush(struct streams *s, int64_t stream) {
   struct stream_status status = stream_ok();
-  struct stream *to = find_writable(s, stream, &status);
+  struct stream *to = find_open(s, stream, true, &status);
   if (!to) return status;
   struct pipe_guard guard;
   pipe_guard_begin(&guard);

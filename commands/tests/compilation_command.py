@@ -11,7 +11,7 @@ import sys
 import unittest
 from pathlib import Path
 
-from support import ScratchTest
+from support import SUM_OF_PRODUCTS, TRIPLES, ScratchTest
 
 # Two superoperators, since what is said once has to be met twice.
 PROGRAM = """FUNC MAIN
@@ -23,22 +23,11 @@ CALL MOST
 RET
 
 FUNC SUM
-MAKE_SEGDES
-CONST INT 0
-CONST INT 3
-COPY 1 2
-INDEX
-COPY 1 0
+""" + TRIPLES + """COPY 1 0
 * INT
 COPY 1 0
 + INT
-COPY 1 0
-* INT
-COPY 1 1
-+_REDUCE INT
-POP 1 1
-RET
-
+""" + SUM_OF_PRODUCTS + """
 FUNC MOST
 MAKE_SEGDES
 CONST INT 0

@@ -9,17 +9,10 @@ import sys
 import unittest
 from pathlib import Path
 
-from support import ScratchTest
+from support import SUM_OF_PRODUCTS, TRIPLES, ScratchTest
 
 FCODEOPT, VINTERP, COMPILER = (str(Path(p).resolve()) for p in sys.argv[1:4])
-PROGRAM = """FUNC MAIN
-CONST INT 1000
-MAKE_SEGDES
-CONST INT 0
-CONST INT 3
-COPY 1 2
-INDEX
-COPY 1 0
+PROGRAM = "FUNC MAIN\nCONST INT 1000\n" + TRIPLES + """COPY 1 0
 * INT
 COPY 1 0
 - INT
@@ -27,13 +20,7 @@ CONST INT 1
 COPY 1 2
 DIST INT
 + INT
-COPY 1 0
-* INT
-COPY 1 1
-+_REDUCE INT
-POP 1 1
-RET
-"""
+""" + SUM_OF_PRODUCTS
 
 
 class Kernels(ScratchTest):

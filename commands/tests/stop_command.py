@@ -10,29 +10,20 @@ import signal
 import stat
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
+
+from support import ScratchTest
 
 LONG = 30  # seconds: whoever takes longer hangs
 SOON = 3   # far more than 0.3, for machines that do much else; far less than what is ended takes
 OVER = r"the time limit of [0-9.]+ seconds is over"
 
 
-class StopTest(unittest.TestCase):
+class StopTest(ScratchTest):
     def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.directory = scratch.name
-        self.cache = os.path.join(scratch.name, "cache")
-
-    def path(self, name):
-        return os.path.join(self.directory, name)
-
-    def write(self, name, text):
-        with open(self.path(name), "w", encoding="latin-1") as file:
-            file.write(text)
-        return name
+        super().setUp()
+        self.cache = self.path("cache")
 
     def start(self, *command, **more):
         options = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE,
@@ -105,22 +96,22 @@ class Time(StopTest):
                     self.late(NESL, "--threads", threads, "-e", expression)
 
     def test_compiling(self):
-        program = self.write("long.vcode", many_instructions(200000))
+        program = self.write(many_instructions(200000), "long.vcode")
         self.late(VINTERP, "-O", "--check", program)
 
     def test_printing(self):
         self.late(NESL, "--print-length", "30000000", "-e", "index(30000000)")
-        program = self.write("prints.vcode", "FUNC MAIN\nCONST INT 0\nCONST INT 1\n"
-                                             "CONST SEGDES 100000000\nINDEX\nRET\n")
+        program = self.write("FUNC MAIN\nCONST INT 0\nCONST INT 1\n"
+                             "CONST SEGDES 100000000\nINDEX\nRET\n", "prints.vcode")
         with open(os.devnull, "wb") as nowhere:
             self.late(VINTERP, program, stdout=nowhere)
-            self.late(VINTERP, "--dump", self.write("dump.vcode", many_instructions(1000000)),
+            self.late(VINTERP, "--dump", self.write(many_instructions(1000000), "dump.vcode"),
                       stdout=nowhere, limit=1.5)
 
     def test_arrays_in_files(self):
         subprocess.run([NESL, "-e", "index(4000000)", "-o", "in.csv"], cwd=self.directory,
                        check=True, timeout=LONG)
-        self.write("sum.nesl", "function total(x) = sum(x);\n")
+        self.write("function total(x) = sum(x);\n", "sum.nesl")
         self.late(NESL, "run", "sum.nesl", "--entry", "total", "in.csv", limit=0.1)
         self.late(NESL, "--allow-files", "-e", 'sum(read_csv("in.csv"))', limit=0.1)
         self.late(NESL, "-e", "index(8000000)", "-o", "out.csv", limit=0.2)
@@ -138,7 +129,7 @@ class Time(StopTest):
         self.late(NESL, "run", "pipe")
         self.late(VINTERP, "pipe")
         self.late(NESL, "-e", "1", "pipe")
-        read = self.write("read.vcode", "FUNC MAIN\nREAD INT\nPOP 2 0\nRET\n")
+        read = self.write("FUNC MAIN\nREAD INT\nPOP 2 0\nRET\n", "read.vcode")
         self.late(VINTERP, read, stdin=keep)
 
     def test_each_form_of_a_session(self):
@@ -151,7 +142,7 @@ class Time(StopTest):
         self.assertIn(b"it = 10 : int", out)
 
     def test_all_forms_of_a_file(self):
-        self.write("two.nesl", f"{LONG_SORT};\n1 + 1;\n")
+        self.write(f"{LONG_SORT};\n1 + 1;\n", "two.nesl")
         out = self.late(NESL, "run", "two.nesl")
         self.assertEqual(out, b"")
 
@@ -159,8 +150,8 @@ class Time(StopTest):
         """One that never ends, nor does what it has started; the number of that is in a file."""
         os.mkdir(self.path("bin"))
         compiler = self.path("bin/cc")
-        self.write("bin/cc", f"#!/bin/sh\nsleep 1000 &\necho $! > {self.path('part')}\n"
-                             f"mv {self.path('part')} {self.path('child')}\nwait\n")
+        self.write(f"#!/bin/sh\nsleep 1000 &\necho $! > {self.path('part')}\n"
+                   f"mv {self.path('part')} {self.path('child')}\nwait\n", "bin/cc")
         os.chmod(compiler, stat.S_IRWXU)
         return {**os.environ, "XDG_CACHE_HOME": self.cache,
                 "PATH": self.path("bin") + ":" + os.environ["PATH"]}
@@ -183,7 +174,7 @@ class Time(StopTest):
 
 class Signals(StopTest):
     def test_interrupt(self):
-        program = self.write("long.vcode", many_instructions(400000))
+        program = self.write(many_instructions(400000), "long.vcode")
         for command in ([NESL, "-e", LONG_SORT], [NESL, "--direct", "-e", LONG_SORT],
                         [VINTERP, "-O", program], [FCODEOPT, "-o", "made", program],
                         [VINTERP, "--check", program]):
@@ -192,7 +183,7 @@ class Signals(StopTest):
                 self.assertFalse(os.path.exists(self.path("made")))
 
     def test_interrupt_while_neslc_reads(self):
-        self.write("long.nesl", f"a = sum({{rand(i + 1) : i in index(30000000)}});\na;\n")
+        self.write(f"a = sum({{rand(i + 1) : i in index(30000000)}});\na;\n", "long.nesl")
         child = self.start(NESLC, "long.nesl")
         self.signalled(child, signal.SIGINT, 130, "interrupted")
         self.assertEqual(os.listdir(self.directory), ["long.nesl"])
@@ -247,14 +238,14 @@ class Signals(StopTest):
 
 class Loads(StopTest):
     def test_an_interrupt_ends_all_loads(self):
-        self.write("inner.nesl", f"{LONG_SORT};\n2 + 2;\n")
-        self.write("outer.nesl", 'load "inner";\n3 + 3;\n')
-        self.write("outermost.nesl", 'load "outer";\n4 + 4;\n')
+        self.write(f"{LONG_SORT};\n2 + 2;\n", "inner.nesl")
+        self.write('load "inner";\n3 + 3;\n', "outer.nesl")
+        self.write('load "outer";\n4 + 4;\n', "outermost.nesl")
         child = self.start(NESL, "--allow-files", "run", "outermost.nesl")
         self.assertEqual(self.signalled(child, signal.SIGINT, 130, "interrupted"), b"")
 
     def test_files_that_load_themselves(self):
-        self.write("self.nesl", 'load "self";\nload "self";\n1;\n')
+        self.write('load "self";\nload "self";\n1;\n', "self.nesl")
         ran = subprocess.run([NESL, "--allow-files", "run", "self.nesl"], cwd=self.directory,
                              stdin=subprocess.DEVNULL, capture_output=True, timeout=LONG)
         errors = ran.stderr.decode()
@@ -263,8 +254,8 @@ class Loads(StopTest):
 
     def test_files_that_load_two_more_each(self):
         for i in range(40):
-            self.write(f"f{i}.nesl", f'load "f{i + 1}";\nload "f{i + 1}";\n')
-        self.write("f40.nesl", "1;\n")
+            self.write(f'load "f{i + 1}";\nload "f{i + 1}";\n', f"f{i}.nesl")
+        self.write("1;\n", "f40.nesl")
         ran = subprocess.run([NESL, "--allow-files", "run", "f0.nesl"], cwd=self.directory,
                              stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                              stderr=subprocess.PIPE, timeout=LONG)
@@ -276,10 +267,10 @@ class Loads(StopTest):
 class Files(StopTest):
     def commands(self):
         """What writes: on standard output, and with -o."""
-        self.write("sum.vcode", "FUNC MAIN\nCONST INT (1 2 3)\nCONST SEGDES 3\n+_REDUCE INT\nRET\n")
-        self.write("long.vcode", "FUNC MAIN\n" + 'CONST CHAR "abcdefgh"\n' * 9000 + "RET\n")
-        self.write("sum.nesl", "sum([1, 2, 3]);\n")
-        self.write("long.nesl", "function g(x) = {x + y : y in [" + "1, " * 20000 + "1]};\ng(1);\n")
+        self.write("FUNC MAIN\nCONST INT (1 2 3)\nCONST SEGDES 3\n+_REDUCE INT\nRET\n", "sum.vcode")
+        self.write("FUNC MAIN\n" + 'CONST CHAR "abcdefgh"\n' * 9000 + "RET\n", "long.vcode")
+        self.write("sum([1, 2, 3]);\n", "sum.nesl")
+        self.write("function g(x) = {x + y : y in [" + "1, " * 20000 + "1]};\ng(1);\n", "long.nesl")
         return [([NESL, "--print-length", "100000", "-e", "index(100000)"], None), ([VINTERP, "--dump", "long.vcode"], None),
                 ([NESLC, "-o", "-", "long.nesl"], None), ([FCODEOPT, "-o", "-", "long.vcode"], None),
                 ([NESL, "-e", "index(100000)"], "made.npy"), ([NESLC, "long.nesl"], "made.vcode"),
@@ -372,7 +363,7 @@ class Stacks(StopTest):
                 "brackets": nested("[", "1", "]", 1900), "tuples": nested("(1, ", "1", ")", 1900),
                 "calls": nested("(sum([", "1", "]))", 900)}
         for name, text in deep.items():
-            self.write(name + ".nesl", text + ";\n")
+            self.write(text + ";\n", name + ".nesl")
             for command in ([NESL, "run"], [NESL, "--direct", "run"], [NESLC, "-o", "-"]):
                 with self.subTest(name=name, command=command):
                     self.run_small(*command, name + ".nesl")
@@ -383,12 +374,12 @@ class Stacks(StopTest):
             "CONST BOOL T\nIF\nCONST INT 1\n+ INT\n", "", "ELSE\nCONST INT 2\n+ INT\nENDIF\n",
             depth) + "RET\n"
         pairs = "FUNC MAIN\nCONST INT 0\n" + "CONST INT 1\nPAIR\n" * depth + "RET\n"
-        self.write("ifs.vcode", ifs)
-        self.write("pairs.vcode", pairs)
+        self.write(ifs, "ifs.vcode")
+        self.write(pairs, "pairs.vcode")
         calls = "FUNC MAIN\nCONST INT 0\nCALL F0\nRET\n" + "".join(
             f"FUNC F{i}\nCONST INT 1\n+ INT\nCALL F{i + 1}\nRET\n" for i in range(1000)) + (
                 "FUNC F1000\nCONST INT 1\n+ INT\nRET\n")
-        self.write("calls.vcode", calls)
+        self.write(calls, "calls.vcode")
         for name in ("ifs.vcode", "pairs.vcode", "calls.vcode"):
             for command in ([VINTERP], [VINTERP, "-O"], [VINTERP, "--checked"],
                             [VINTERP, "--dump"], [FCODEOPT, "-o", "-"]):
@@ -396,7 +387,7 @@ class Stacks(StopTest):
                     self.run_small(*command, name)
 
     def test_recursion(self):
-        self.write("deep.nesl", "function g(n) = if n == 0 then 0 else g(n - 1) + 1;\ng(30000);\n")
+        self.write("function g(n) = if n == 0 then 0 else g(n - 1) + 1;\ng(30000);\n", "deep.nesl")
         for command in ([NESL, "run"], [NESL, "--direct", "run"]):
             self.assertEqual(self.run_small(*command, "deep.nesl").returncode, 0)
 

@@ -4,21 +4,23 @@ import os
 import tempfile
 import unittest
 
-# The sum of (3 k) * (3 k) for k below 1,000: one superoperator once it is optimised.
-SUM_OF_SQUARES = """FUNC MAIN
-CONST INT 1000
-MAKE_SEGDES
+# On a length: 3 k for every k below it, and the descriptor underneath.
+TRIPLES = """MAKE_SEGDES
 CONST INT 0
 CONST INT 3
 COPY 1 2
 INDEX
-COPY 1 0
+"""
+# After that: the sum of x * x for every x, without the descriptor.
+SUM_OF_PRODUCTS = """COPY 1 0
 * INT
 COPY 1 1
 +_REDUCE INT
 POP 1 1
 RET
 """
+# The sum of (3 k) * (3 k) for k below 1,000: one superoperator once it is optimised.
+SUM_OF_SQUARES = "FUNC MAIN\nCONST INT 1000\n" + TRIPLES + SUM_OF_PRODUCTS
 SUM_OF_SQUARES_RESULT = f"( {sum((3 * k) ** 2 for k in range(1000))} )\n"
 
 

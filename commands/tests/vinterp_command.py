@@ -277,22 +277,23 @@ class Options(CommandTest):
             self.assertEqual((result.status, result.out), (1, ""))
             self.assertIn("prog.vcode:2:", result.err)
 
+    def makes_with(self, permission, program, without, allowed):
+        """The file `made` is made only with the permission; what is printed without and with it."""
+        self.outputs(without, program)
+        self.assertFalse(self.exists("made"))
+        self.outputs(allowed, program, permission)
+        self.assertTrue(self.exists("made"))
+
     def test_permission_for_files(self):
         write = self.program('FUNC MAIN\nCONST CHAR "made"\nCONST INT 2\nFOPEN\nCPOP 1 1\n'
                              'POP 1 0\nRET\n')
-        self.outputs("( -1 )\n( F )\n", write)
-        self.assertFalse(os.path.exists(self.path("made")))
-        self.outputs("( 3 )\n( T )\n", write, "--allow-files")
-        self.assertTrue(os.path.exists(self.path("made")))
+        self.makes_with("--allow-files", write, "( -1 )\n( F )\n", "( 3 )\n( T )\n")
 
     def test_permission_for_processes(self):
         spawn = self.program('FUNC MAIN\nCONST CHAR "touch made"\nCONST INT STDIN\n'
                              'CONST INT STDOUT\nCONST INT STDERR\nSPAWN\nCPOP 1 1\nPOP 1 0\n'
                              'POP 3 1\nRET\n')
-        self.outputs("( F )\n", spawn)
-        self.assertFalse(os.path.exists(self.path("made")))
-        self.outputs("( T )\n", spawn, "--allow-spawn")
-        self.assertTrue(os.path.exists(self.path("made")))
+        self.makes_with("--allow-spawn", spawn, "( F )\n", "( T )\n")
 
     def test_messages_name_the_permission(self):
         text = self.program('FUNC MAIN\nCONST CHAR "f"\nCONST INT 1\nFOPEN\nPOP 1 0\n'

@@ -179,6 +179,12 @@ static void add_producer(struct builder *m) {
   }
 }
 
+static void add_binary(struct builder *m, enum opcode op, enum superop_kind operands,
+                       enum superop_kind result) {
+  made(m, add(m, op, word_of(operands), 2, (uint32_t[]){some(m, operands), some(m, operands)}),
+       result);
+}
+
 static void add_map(struct builder *m) {
   struct random *r = m->r;
   static const enum opcode ints[] = {OPC_ADD, OPC_SUB,    OPC_MUL,
@@ -189,30 +195,13 @@ static void add_map(struct builder *m) {
   const enum superop_kind kind = (enum superop_kind)below(r, 3);
   switch (below(r, 10)) {
   case 0:
-  case 1:
-    made(m,
-         add(m, ints[below(r, 6)], TW_INT, 2,
-             (uint32_t[]){some(m, SUPEROP_INT), some(m, SUPEROP_INT)}),
-         SUPEROP_INT);
-    return;
+  case 1: add_binary(m, ints[below(r, 6)], SUPEROP_INT, SUPEROP_INT); return;
   case 2:
-  case 3:
-    made(m,
-         add(m, floats[below(r, 4)], TW_FLOAT, 2,
-             (uint32_t[]){some(m, SUPEROP_FLOAT), some(m, SUPEROP_FLOAT)}),
-         SUPEROP_FLOAT);
-    return;
+  case 3: add_binary(m, floats[below(r, 4)], SUPEROP_FLOAT, SUPEROP_FLOAT); return;
   case 4:
-    made(m,
-         add(m, compare[below(r, 3)], TW_INT, 2,
-             (uint32_t[]){some(m, SUPEROP_INT), some(m, SUPEROP_INT)}),
-         SUPEROP_BOOL);
-    return;
   case 5:
-    made(m,
-         add(m, compare[below(r, 3)], TW_FLOAT, 2,
-             (uint32_t[]){some(m, SUPEROP_FLOAT), some(m, SUPEROP_FLOAT)}),
-         SUPEROP_BOOL);
+    add_binary(m, compare[below(r, 3)], below(r, 2) ? SUPEROP_INT : SUPEROP_FLOAT,
+               SUPEROP_BOOL);
     return;
   case 6:
     made(m,

@@ -34,26 +34,27 @@ Test(memory, blocks_are_aligned_large_enough_and_apart) {
   cr_assert_eq(h.live, 0);
 }
 
+/* A block of 5 MiB is freed, then one of `bytes` taken: it is the same, without the heap. */
+static void *taken_where_5_mib_were(struct memory *m, const struct heap *h, size_t bytes) {
+  void *first = memory_take(m, 5 << 20);
+  memory_give(m, first, 5 << 20);
+  const uint64_t asked = h->count;
+  cr_assert_eq(memory_take(m, bytes), first);
+  cr_assert_eq(h->count, asked);
+  return first;
+}
+
 Test(memory, a_freed_block_is_used_again) {
   struct heap h;
   struct memory *m = memory_in(&h, 0);
-  void *first = memory_take(m, 5 << 20);
-  memory_give(m, first, 5 << 20);
-  const uint64_t asked = h.count;
-  cr_assert_eq(memory_take(m, 5 << 20), first);
-  cr_assert_eq(h.count, asked);
-  memory_give(m, first, 5 << 20);
+  memory_give(m, taken_where_5_mib_were(m, &h, 5 << 20), 5 << 20);
   memory_free(m);
 }
 
 Test(memory, a_freed_block_serves_more_than_half_its_size) {
   struct heap h;
   struct memory *m = memory_in(&h, 0);
-  void *first = memory_take(m, 5 << 20);
-  memory_give(m, first, 5 << 20);
-  const uint64_t asked = h.count;
-  cr_assert_eq(memory_take(m, 3 << 20), first);
-  cr_assert_eq(h.count, asked);
+  void *first = taken_where_5_mib_were(m, &h, 3 << 20);
   memory_give(m, first, 3 << 20);
   cr_assert_eq(memory_take(m, 5 << 20), first); /* it has not shrunk */
   memory_give(m, first, 5 << 20);

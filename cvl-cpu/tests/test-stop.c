@@ -73,30 +73,18 @@ typedef bool operation(const struct operands *, struct cvl_value out[2]);
 static bool add(const struct operands *o, struct cvl_value *out) {
   return b->elementwise(o->c, 7, OP_ADD, 2, (struct cvl_value[]){o->ints, o->index}, out);
 }
-static bool sum(const struct operands *o, struct cvl_value *out) {
-  return b->reduce(o->c, 7, OP_ADD, &o->reals, &o->one, out);
-}
-static bool sums(const struct operands *o, struct cvl_value *out) {
-  return b->reduce(o->c, 7, OP_ADD, &o->reals, &o->many, out);
-}
-static bool prefix(const struct operands *o, struct cvl_value *out) {
-  return b->scan(o->c, 7, OP_ADD, &o->reals, &o->one, out);
-}
-static bool prefixes(const struct operands *o, struct cvl_value *out) {
-  return b->scan(o->c, 7, OP_MAX, &o->ints, &o->many, out);
-}
-static bool sort(const struct operands *o, struct cvl_value *out) {
-  return b->sort(o->c, 7, OP_SORT_UP, &o->reals, &o->one, out);
-}
-static bool sorts(const struct operands *o, struct cvl_value *out) {
-  return b->sort(o->c, 7, OP_SORT_DOWN, &o->ints, &o->many, out);
-}
-static bool rank(const struct operands *o, struct cvl_value *out) {
-  return b->rank(o->c, 7, OP_RANK_UP, &o->reals, &o->one, out);
-}
-static bool ranks(const struct operands *o, struct cvl_value *out) {
-  return b->rank(o->c, 7, OP_RANK_DOWN, &o->ints, &o->many, out);
-}
+#define SEGMENTED(name, function, op, v, d)                                                    \
+  static bool name(const struct operands *o, struct cvl_value *out) {                          \
+    return b->function(o->c, 7, op, &o->v, &o->d, out);                                        \
+  }
+SEGMENTED(sum, reduce, OP_ADD, reals, one)
+SEGMENTED(sums, reduce, OP_ADD, reals, many)
+SEGMENTED(prefix, scan, OP_ADD, reals, one)
+SEGMENTED(prefixes, scan, OP_MAX, ints, many)
+SEGMENTED(sort, sort, OP_SORT_UP, reals, one)
+SEGMENTED(sorts, sort, OP_SORT_DOWN, ints, many)
+SEGMENTED(rank, rank, OP_RANK_UP, reals, one)
+SEGMENTED(ranks, rank, OP_RANK_DOWN, ints, many)
 static bool permute_by(const struct operands *o, enum cvl_op op, const struct cvl_value *index,
                        bool flagged, bool defaults, struct cvl_value *out) {
   struct cvl_permute_args a = {

@@ -629,23 +629,32 @@ Test(checker, finds_memory_of_the_device_on_the_host) {
           });
 }
 
+/* Of a process of its own that executes the body and exits. */
+template <class F> int exit_status_of(F body) {
+  fflush(nullptr);
+  const pid_t child = fork();
+  if (child == 0) {
+    body();
+    abort();
+  }
+  int status = 0;
+  cr_assert_eq(waitpid(child, &status, 0), child);
+  cr_assert(WIFEXITED(status));
+  return WEXITSTATUS(status);
+}
+
 /* Not through a ptr: nothing is known but the address, and there is no way to go on. */
 Test(checker, ends_a_host_that_goes_around_the_pointers) {
   for (bool defect : {true, false}) {
-    fflush(nullptr);
-    const pid_t child = fork();
-    if (child == 0) {
+    const int status = exit_status_of([=] {
       rig r("check");
       const ptr<int64_t> a = r.upload(numbers(3));
       r.finish();
       volatile int64_t *there = defect ? address(a) : r.pinned<int64_t>(1);
       there[0] = 1;
       _exit(0);
-    }
-    int status = 0;
-    cr_assert_eq(waitpid(child, &status, 0), child);
-    cr_assert(WIFEXITED(status));
-    cr_assert_eq(WEXITSTATUS(status), defect ? 70 : 0);
+    });
+    cr_assert_eq(status, defect ? 70 : 0);
   }
 }
 
@@ -784,17 +793,12 @@ Test(checker, counts_what_it_does_not_show) {
 
 Test(checker, ends_the_process_with_its_status) {
   for (bool defect : {true, false}) {
-    fflush(nullptr);
-    const pid_t child = fork();
-    if (child == 0) {
+    const int status = exit_status_of([=] {
       rig r("check");
       r.map("halves", 2, halves{r.fresh<int64_t>(2), defect ? 2 : 1});
       exit(0);
-    }
-    int status = 0;
-    cr_assert_eq(waitpid(child, &status, 0), child);
-    cr_assert(WIFEXITED(status));
-    cr_assert_eq(WEXITSTATUS(status), defect ? 70 : 0);
+    });
+    cr_assert_eq(status, defect ? 70 : 0);
   }
 }
 

@@ -109,31 +109,41 @@ Test(conformance, accepts_the_oracle) {
   cr_expect_eq(failures(&cvl_oracle_backend, "ERRORS"), 0);
 }
 
+#define DEFECT(member, wrong)                                                                  \
+  static void with_##wrong(struct cvl_backend *b) {                                            \
+    b->member = wrong;                                                                         \
+  }
+DEFECT(scan, scan_max_for_min)
+DEFECT(reduce, reduce_keeps_owned)
+DEFECT(make_segdes, lengths_site_0)
+DEFECT(check, check_keeps)
+DEFECT(rank, rank_reverses_ties)
+DEFECT(statistics, no_limit_statistics)
+DEFECT(random, random_ignores_k)
+
 Test(conformance, rejects_defects) {
-  struct cvl_backend b = cvl_oracle_backend;
-  b.scan = scan_max_for_min;
-  cr_expect_gt(failures(&b, "MIN_SCAN"), 0);
-  cr_expect_eq(failures(&b, "MAX_SCAN"), 0);
-  b = cvl_oracle_backend;
-  b.reduce = reduce_keeps_owned;
-  cr_expect_gt(failures(&b, "OR_REDUCE"), 0);
-  b = cvl_oracle_backend;
-  b.make_segdes = lengths_site_0;
-  cr_expect_gt(failures(&b, "MAKE_SEGDES"), 0);
-  b = cvl_oracle_backend;
-  b.check = check_keeps;
-  cr_expect_gt(failures(&b, "DIV.INT"), 0);
-  cr_expect_gt(failures(&b, "ASSERT"), 0);
-  b = cvl_oracle_backend;
-  b.rank = rank_reverses_ties;
-  cr_expect_eq(failures(&b, "RANK_UP"), 0);
-  cr_expect_gt(failures(&b, "RANK_DOWN"), 0);
-  b = cvl_oracle_backend;
-  b.statistics = no_limit_statistics;
-  cr_expect_gt(failures(&b, "MEMORY_LIMIT"), 0);
-  b = cvl_oracle_backend;
-  b.random = random_ignores_k;
-  cr_expect_gt(failures(&b, "RAND"), 0);
+  static const struct {
+    void (*with)(struct cvl_backend *);
+    const char *item;
+    bool fails;
+  } cases[] = {
+      {with_scan_max_for_min, "MIN_SCAN", true},
+      {with_scan_max_for_min, "MAX_SCAN", false},
+      {with_reduce_keeps_owned, "OR_REDUCE", true},
+      {with_lengths_site_0, "MAKE_SEGDES", true},
+      {with_check_keeps, "DIV.INT", true},
+      {with_check_keeps, "ASSERT", true},
+      {with_rank_reverses_ties, "RANK_UP", false},
+      {with_rank_reverses_ties, "RANK_DOWN", true},
+      {with_no_limit_statistics, "MEMORY_LIMIT", true},
+      {with_random_ignores_k, "RAND", true},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    struct cvl_backend b = cvl_oracle_backend;
+    cases[i].with(&b);
+    cr_expect_eq(failures(&b, cases[i].item) > 0, cases[i].fails, "case %zu, %s", i,
+                 cases[i].item);
+  }
 }
 
 /* ---- defects of superoperators ---- */
@@ -228,19 +238,20 @@ Test(conformance, rejects_defects_of_superoperators) {
   b.discard = discard_nothing;
   b.run = run_nodes;
   cr_expect_eq(failures(&b, "SUPEROP"), 0);
-  b.run = run_at_the_next_site;
-  cr_expect_gt(failures(&b, "SUPEROP.FAULTS"), 0);
-  b.run = run_keeps_owned;
-  cr_expect_gt(failures(&b, "SUPEROP.MAPS"), 0);
-  b.run = run_swaps_outputs;
-  cr_expect_gt(failures(&b, "SUPEROP.MAPS"), 0);
-  b.run = run_max_for_min;
-  cr_expect_gt(failures(&b, "SUPEROP.REDUCTIONS"), 0);
-  b.run = run_or_for_and;
-  cr_expect_gt(failures(&b, "SUPEROP.SCANS"), 0);
-  b.run = run_forgets_faults;
-  cr_expect_gt(failures(&b, "SUPEROP.FAULTS"), 0);
-  cr_expect_gt(failures(&b, "SUPEROP.PACKS"), 0); /* allocations that failed */
+  static const struct {
+    bool (*run)(struct cvl_context *, uint64_t, struct cvl_kernel *, const struct cvl_value *,
+                struct cvl_value *);
+    const char *item;
+  } cases[] = {
+      {run_at_the_next_site, "SUPEROP.FAULTS"}, {run_keeps_owned, "SUPEROP.MAPS"},
+      {run_swaps_outputs, "SUPEROP.MAPS"},      {run_max_for_min, "SUPEROP.REDUCTIONS"},
+      {run_or_for_and, "SUPEROP.SCANS"},        {run_forgets_faults, "SUPEROP.FAULTS"},
+      {run_forgets_faults, "SUPEROP.PACKS"}, /* allocations that failed */
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    b.run = cases[i].run;
+    cr_expect_gt(failures(&b, cases[i].item), 0, "case %zu, %s", i, cases[i].item);
+  }
   b = cvl_oracle_backend;
   b.prepare = NULL; /* held to superop_run */
   cr_expect_eq(failures(&b, "SUPEROP.MIXED"), 0);

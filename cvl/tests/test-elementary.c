@@ -83,6 +83,22 @@ static long double error_of(long double y, long double exact, int digits, int le
   return fabsl(y - exact) / ldexpl(1.0L, exponent - digits);
 }
 
+struct precision {
+  int digits, least_exponent;
+  long double error; /* less than so many units */
+};
+
+/* f(x) = y, where `rounded` is the exact result in the element. */
+static void expect_result(const char *f, double x, double y, long double exact, double rounded,
+                          const struct precision *p) {
+  if (isinf(rounded)) {
+    cr_assert(y == rounded, "%s(%a) = %a", f, x, y);
+    return;
+  }
+  const long double error = error_of((long double)y, exact, p->digits, p->least_exponent);
+  cr_assert(error < p->error, "%s(%a) = %a is wrong by %Lg units", f, x, y, error);
+}
+
 Test(elementary, error_is_below_one_unit) {
   if (LDBL_MANT_DIG < 64) cr_skip("long double is no reference here");
   for (size_t f = 0; f < E_COUNT; f++) {
@@ -92,13 +108,8 @@ Test(elementary, error_is_below_one_unit) {
       if (!(x >= functions[f].least && x <= functions[f].most)) continue;
       const long double exact = functions[f].exact((long double)x);
       const double y = elementary_baseline.of[f].f64(x);
-      if (isinf((double)exact)) {
-        cr_assert(y == (double)exact, "%s(%a) = %a", elementary_baseline.of[f].name, x, y);
-        continue;
-      }
-      const long double error = error_of(y, exact, DBL_MANT_DIG, DBL_MIN_EXP);
-      cr_assert(error < 1.0L, "%s(%a) = %a is wrong by %Lg units",
-                elementary_baseline.of[f].name, x, y, error);
+      static const struct precision p = {DBL_MANT_DIG, DBL_MIN_EXP, 1.0L};
+      expect_result(elementary_baseline.of[f].name, x, y, exact, (double)exact, &p);
     }
   }
 }
@@ -113,13 +124,9 @@ Test(elementary, float_error_is_hardly_above_half_a_unit) {
       if (isinf(x)) continue;
       const long double exact = functions[f].exact((long double)x);
       const float y = elementary_baseline.of[f].f32(x);
-      if (isinf((float)exact)) {
-        cr_assert(y == (float)exact, "%s(%a) = %a", elementary_baseline.of[f].name, x, y);
-        continue;
-      }
-      const long double error = error_of(y, exact, FLT_MANT_DIG, FLT_MIN_EXP);
-      cr_assert(error < 0.5001L, "%s(%a) = %a is wrong by %Lg units",
-                elementary_baseline.of[f].name, (double)x, (double)y, error);
+      static const struct precision p = {FLT_MANT_DIG, FLT_MIN_EXP, 0.5001L};
+      expect_result(elementary_baseline.of[f].name, (double)x, (double)y, exact,
+                    (double)(float)exact, &p);
     }
   }
 }

@@ -381,6 +381,14 @@ static struct cvl_value ints(uint64_t n, const int64_t *x) {
   return v;
 }
 
+static struct cvl_error fault_of(uint64_t site, const struct superop *op,
+                                 const struct cvl_value *in, struct cvl_value *out) {
+  struct cvl_error e;
+  cr_assert_not(superop_run(b, ctx, site, op, NULL, in, out));
+  cr_assert(b->check(ctx, true, &e));
+  return e;
+}
+
 /* (x + x) / y, and the sum of x / y. */
 static struct sketch quotients(void) {
   return (struct sketch){3,
@@ -411,19 +419,16 @@ Test(execution, several_results) {
 Test(execution, with_faults) {
   struct sketch k = quotients();
   struct superop op = completed(&k);
-  struct cvl_error e;
   struct cvl_value in[3] = {ints(3, (int64_t[]){1, 20, 30}), ints(3, (int64_t[]){1, 0, 5}),
                             cvl_one_segment(3)},
                    out[2];
   in[0].owned = 1;
-  cr_assert_not(superop_run(b, ctx, 10, &op, NULL, in, out));
-  cr_assert(b->check(ctx, true, &e));
+  struct cvl_error e = fault_of(10, &op, in, out);
   cr_expect(e.kind == CVL_E_DIVIDE_BY_ZERO && e.site == 11 && e.position == 1);
 
   in[0] = ints(2, (int64_t[]){1, 2}); /* shorter than in[1] */
   in[0].owned = in[1].owned = 1;
-  cr_assert_not(superop_run(b, ctx, 20, &op, NULL, in, out));
-  cr_assert(b->check(ctx, true, &e));
+  e = fault_of(20, &op, in, out);
   cr_expect(e.kind == CVL_E_SIZE && e.site == 21 && e.position == 0);
   cr_expect(e.value == 2 && e.limit == 3);
 
@@ -438,7 +443,6 @@ Test(execution, with_faults) {
 Test(execution, with_a_failing_assert) {
   struct sketch k = ordered();
   struct superop op = completed(&k);
-  struct cvl_error e;
   struct cvl_value in[2] = {ints(3, (int64_t[]){1, 20, 30}), ints(3, (int64_t[]){2, 30, 31})},
                    out;
   cr_assert(superop_run(b, ctx, 10, &op, NULL, in, &out));
@@ -446,8 +450,7 @@ Test(execution, with_a_failing_assert) {
   b->release(ctx, &in[1]);
   in[1] = ints(3, (int64_t[]){2, 10, 25});
   in[0].owned = in[1].owned = 1;
-  cr_assert_not(superop_run(b, ctx, 20, &op, NULL, in, &out));
-  cr_assert(b->check(ctx, true, &e));
+  const struct cvl_error e = fault_of(20, &op, in, &out);
   cr_expect(e.kind == CVL_E_ASSERT && e.site == 23 && e.position == 1);
   cr_expect(e.value == ~20 && e.limit == 10);
 }

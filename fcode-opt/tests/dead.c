@@ -78,17 +78,7 @@ Test(dead, calls) {
                    "fun SQUARES (v0: INT) -> (INT)\n"
                    "  v1 = * INT v0 v0\n"
                    "  yield v1\n"
-                   "end\n"
-                   "fun LOOP (v0: INT) -> (INT)\n"
-                   "  v1 = I_TO_B v0\n"
-                   "  v2: INT = if v1\n"
-                   "    v3: INT = call LOOP v0\n"
-                   "    yield v3\n"
-                   "  else\n"
-                   "    yield v0\n"
-                   "  end\n"
-                   "  yield v2\n"
-                   "end\n",
+                   "end\n" LOOP,
                    "fun M (v0: INT) -> (INT)\n"
                    "  call LOOP v0\n"
                    "  yield v0\n"

@@ -130,8 +130,6 @@ static void expect(const struct fused *t, struct reached *at, const char *line) 
   }
 }
 
-static unsigned programs;
-
 /* A program, then lines that begin with "> ". */
 static void check_program(const char *title, const char *text) {
   struct fused t = {.title = title};
@@ -149,12 +147,10 @@ static void check_program(const char *title, const char *text) {
   cr_expect_eq(at.superops, t.r.o.program->superop_count, "%s: also\n%s", title, at.formulas);
   cr_expect(!at.body || strcmp(at.body, "end\n") == 0, "%s: also\n%s", title, at.body);
   rewriting_free(&t.r);
-  programs++;
 }
 
 Test(fuse, programs) {
-  each_example("fuse.let", check_program);
-  cr_expect_eq(programs, 25, "%u", programs);
+  cr_expect_eq(each_example("fuse.let", check_program), 25);
 }
 
 /* ---- what no text says ---- */

@@ -66,17 +66,7 @@ Test(inline, what_never_returns) {
 static const char recursive[] = "fun M (v0: INT) -> (INT)\n"
                                 "  v1: INT = call LOOP v0\n"
                                 "  yield v1\n"
-                                "end\n"
-                                "fun LOOP (v0: INT) -> (INT)\n"
-                                "  v1 = I_TO_B v0\n"
-                                "  v2: INT = if v1\n"
-                                "    v3: INT = call LOOP v0\n"
-                                "    yield v3\n"
-                                "  else\n"
-                                "    yield v0\n"
-                                "  end\n"
-                                "  yield v2\n"
-                                "end\n";
+                                "end\n" LOOP;
 
 Test(inline, recursion_stays) {
   struct fixture t;

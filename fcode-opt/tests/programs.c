@@ -42,7 +42,7 @@ char *with_positions(struct arena *arena, const char *text) {
   return copy;
 }
 
-void each_example(const char *file, void (*check)(const char *title, const char *text)) {
+unsigned each_example(const char *file, void (*check)(const char *title, const char *text)) {
   static char all[100000];
   char path[1000];
   snprintf(path, sizeof path, "%s/%s", EXAMPLES, file);
@@ -52,11 +52,13 @@ void each_example(const char *file, void (*check)(const char *title, const char 
   fclose(in);
   cr_assert(size > 0 && size < sizeof all - 1, "%s: %zu bytes", path, size);
   char *title = strstr(all, "== ");
-  while (title) {
+  unsigned count = 0;
+  for (; title; count++) {
     char *text = strchr(title, '\n'), *next = strstr(text, "\n== ");
     if (next) *next++ = '\0';
     *text++ = '\0';
     check(title + strlen("== "), text);
     title = next;
   }
+  return count;
 }

@@ -9,7 +9,8 @@
  * N-th line with code is @N:1. Without comments, from a ';' to the end of a line. */
 char *with_positions(struct arena *, const char *text);
 
-/* Calls check for each text of a file of this folder: what follows a line "== TITLE". */
-void each_example(const char *file, void (*check)(const char *title, const char *text));
+/* Calls check for each text of a file of this folder: what follows a line "== TITLE". Returns
+ * their number. */
+unsigned each_example(const char *file, void (*check)(const char *title, const char *text));
 
 #endif

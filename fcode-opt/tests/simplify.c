@@ -43,35 +43,30 @@ Test(simplify, what_fails_or_has_no_literal_is_left) {
   expect_body(body, body, "INT, FLOAT, INT, SEGDES");
 }
 
+/* 1.0, 0.0 and -0.0 as often as v2 has elements. */
+#define SPREAD_FLOATS                                                                          \
+  "  v5 = CONST FLOAT 1\n"                                                                     \
+  "  v6 = CONST FLOAT 0\n"                                                                     \
+  "  v7 = CONST FLOAT -0\n"                                                                    \
+  "  v8 = LENGTH FLOAT v2\n"                                                                   \
+  "  v9 = MAKE_SEGDES v8\n"                                                                    \
+  "  v10 = DIST FLOAT v5 v9\n"                                                                 \
+  "  v11 = DIST FLOAT v6 v9\n"                                                                 \
+  "  v12 = DIST FLOAT v7 v9\n"
+
 /* v4 has as many elements as v5 and v2: the sizes agree because + was executed. */
 Test(simplify, identities_of_float_are_exact) {
-  expect_body("  v5 = CONST FLOAT 1\n"
-              "  v6 = CONST FLOAT 0\n"
-              "  v7 = CONST FLOAT -0\n"
-              "  v8 = LENGTH FLOAT v2\n"
-              "  v9 = MAKE_SEGDES v8\n"
-              "  v10 = DIST FLOAT v5 v9\n"
-              "  v11 = DIST FLOAT v6 v9\n"
-              "  v12 = DIST FLOAT v7 v9\n"
-              "  v13 = * FLOAT v10 v2\n"
-              "  v14 = - FLOAT v13 v11\n"
-              "  v15 = + FLOAT v12 v14\n"
-              "  v16 = + FLOAT v15 v11\n" /* 0.0 makes -0.0 another number */
-              "  v17 = - FLOAT v16 v12\n" /* likewise */
-              "  v18 = * FLOAT v17 v11\n" /* NaN */
-              "  yield v18\n",
-              "  v5 = CONST FLOAT 1\n"
-              "  v6 = CONST FLOAT 0\n"
-              "  v7 = CONST FLOAT -0\n"
-              "  v8 = LENGTH FLOAT v2\n"
-              "  v9 = MAKE_SEGDES v8\n"
-              "  v10 = DIST FLOAT v5 v9\n"
-              "  v11 = DIST FLOAT v6 v9\n"
-              "  v12 = DIST FLOAT v7 v9\n"
-              "  v13 = + FLOAT v2 v11\n"
-              "  v14 = - FLOAT v13 v12\n"
-              "  v15 = * FLOAT v14 v11\n"
-              "  yield v15\n",
+  expect_body(SPREAD_FLOATS "  v13 = * FLOAT v10 v2\n"
+                            "  v14 = - FLOAT v13 v11\n"
+                            "  v15 = + FLOAT v12 v14\n"
+                            "  v16 = + FLOAT v15 v11\n" /* 0.0 makes -0.0 another number */
+                            "  v17 = - FLOAT v16 v12\n" /* likewise */
+                            "  v18 = * FLOAT v17 v11\n" /* NaN */
+                            "  yield v18\n",
+              SPREAD_FLOATS "  v13 = + FLOAT v2 v11\n"
+                            "  v14 = - FLOAT v13 v12\n"
+                            "  v15 = * FLOAT v14 v11\n"
+                            "  yield v15\n",
               "FLOAT");
 }
 

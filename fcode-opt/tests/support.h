@@ -24,4 +24,17 @@ const char *after(struct fixture *, const char *pass, const char *text);
 void expect_after(const char *pass, const char *text, const char *expected);
 /* The same after all passes, of which none may inline. */
 void expect_uninlined(const char *text, const char *expected);
+/* A function that may call itself for ever, for programs of tests. */
+#define LOOP                                                                                   \
+  "fun LOOP (v0: INT) -> (INT)\n"                                                              \
+  "  v1 = I_TO_B v0\n"                                                                         \
+  "  v2: INT = if v1\n"                                                                        \
+  "    v3: INT = call LOOP v0\n"                                                               \
+  "    yield v3\n"                                                                             \
+  "  else\n"                                                                                   \
+  "    yield v0\n"                                                                             \
+  "  end\n"                                                                                    \
+  "  yield v2\n"                                                                               \
+  "end\n"
+
 #endif

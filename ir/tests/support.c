@@ -86,6 +86,12 @@ const struct ir_program *expect_round_trip(struct fixture *t) {
   return again;
 }
 
+const struct ir_program *build_round_trip(struct fixture *t, const char *text) {
+  fixture_build(t, text);
+  cr_assert(t->ir, "%s", text);
+  return expect_round_trip(t);
+}
+
 char *read_file(const char *path, size_t *length) {
   FILE *file = fopen(path, "rb");
   if (!file) return NULL;

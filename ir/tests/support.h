@@ -17,6 +17,8 @@ struct fixture {
 /* Parses (which must succeed) and builds, with classic widths. A built program is verified. */
 void fixture_build(struct fixture *, const char *text);
 void fixture_free(struct fixture *);
+/* Builds the text, then the same as: */
+const struct ir_program *build_round_trip(struct fixture *, const char *text);
 /* The text form of the built program read back, which is the same program; has the same text.
  */
 const struct ir_program *expect_round_trip(struct fixture *);

@@ -30,3 +30,11 @@ void expect_stream_failure(struct stream_status status, const char *part) {
   cr_assert_eq(status.memory, 0);
   cr_assert(strstr(status.message, part), "\"%s\" lacks \"%s\"", status.message, part);
 }
+
+int64_t stream_opened(stream_opener *open, struct streams *s, const char *name,
+                      enum stream_mode mode) {
+  int64_t n;
+  struct stream_status status = open(s, name, strlen(name), mode, &n);
+  cr_assert(status.ok, "%s: %s", name, status.message);
+  return n;
+}

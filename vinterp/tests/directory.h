@@ -12,4 +12,9 @@ void directory_end(void);
 /* The operation failed, not for memory, with a message that has this part. */
 void expect_stream_failure(struct stream_status, const char *part);
 
+/* The stream that the function opens, which must not fail. */
+typedef struct stream_status stream_opener(struct streams *, const char *name, size_t length,
+                                           enum stream_mode, int64_t *stream);
+int64_t stream_opened(stream_opener *, struct streams *, const char *name, enum stream_mode);
+
 #endif

@@ -129,12 +129,18 @@ void expect_printed(const char *text, const char *expected) {
   }
 }
 
-struct ir_program *program_of_last(struct arena *arena, const char *text, struct widths widths,
-                                   struct diag_list *diags) {
+struct ir_program *program_of(struct arena *arena, const char *text, struct widths widths,
+                              struct diag_list *diags) {
   struct vcode_program *vcode =
       vcode_parse(arena, "test.vcode", text, strlen(text), widths, diags);
   struct ir_program *program = vcode ? ir_build(arena, vcode, widths, diags) : NULL;
   cr_assert(program, "%s: %s", text, diags->list.count ? diags->list.items[0].message : "");
+  return program;
+}
+
+struct ir_program *program_of_last(struct arena *arena, const char *text, struct widths widths,
+                                   struct diag_list *diags) {
+  struct ir_program *program = program_of(arena, text, widths, diags);
   program->entry = program->function_count - 1;
   return program;
 }
@@ -149,4 +155,16 @@ bool failed_with(const struct ran *ran, const char *const *texts) {
     rest += strlen(*texts);
   }
   return true;
+}
+
+void count_outcome(struct outcomes *outcomes, enum machine_outcome outcome,
+                   const struct machine_results *results, uint64_t count,
+                   const struct machine *machine, const struct diag_list *diags) {
+  const bool done = outcome == MACHINE_DONE;
+  outcomes->done += done;
+  outcomes->failed += !done;
+  cr_expect_eq(results->count, done ? count : 0);
+  if (done) return;
+  cr_expect_eq(machine_failure(machine)->cause, MACHINE_CAUSE_LIMIT, "%s",
+               diags->list.count ? diags->list.items[0].message : "");
 }

@@ -33,12 +33,23 @@ void ran_free(struct ran *);
 bool printed(const struct ran *, const char *expected);
 /* The program prints exactly this, checked and unchecked. */
 void expect_printed(const char *text, const char *expected);
-/* Parses and builds text; the entry is its last function, since MAIN itself is not allowed to
+/* Parses and builds text as "test.vcode". */
+struct ir_program *program_of(struct arena *, const char *text, struct widths,
+                              struct diag_list *);
+/* The same; the entry is its last function, since MAIN itself is not allowed to
  * take anything. */
 struct ir_program *program_of_last(struct arena *, const char *text, struct widths,
                                    struct diag_list *);
 /* Whether it ended in one error that contains each of the texts in this order, and printed
  * nothing. */
 bool failed_with(const struct ran *, const char *const *texts);
+
+/* Of runs in each of which another allocation fails. */
+struct outcomes {
+  unsigned done, failed;
+};
+/* Counts a run: it has so many results, or none for it ran into a limit. */
+void count_outcome(struct outcomes *, enum machine_outcome, const struct machine_results *,
+                   uint64_t count, const struct machine *, const struct diag_list *);
 
 #endif

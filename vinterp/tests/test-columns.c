@@ -31,9 +31,7 @@ static struct stream_status try_open(const char *name, enum stream_mode mode, in
 }
 
 static int64_t must_open(const char *name, enum stream_mode mode) {
-  int64_t n;
-  struct stream_status status = try_open(name, mode, &n);
-  cr_assert(status.ok, "%s: %s", name, status.message);
+  const int64_t n = stream_opened(stream_open_columns, s, name, mode);
   cr_assert(stream_has_columns(s, n));
   return n;
 }

@@ -13,6 +13,9 @@ static void expect_fault(const struct faulty *f, struct machine_options options)
   ran_free(&ran);
 }
 
+#define EXPECT_FAULT(text, ...)                                                                \
+  expect_fault(&(struct faulty){text, {__VA_ARGS__}}, test_options())
+
 Test(faults, typed_and_checked_report_the_same) {
   for (size_t k = 0; k < fault_count; k++) {
     struct machine_options options = test_options();
@@ -79,11 +82,9 @@ Test(faults, violations_are_reported_where_they_happen) {
 /* Stack code calls a function with arguments of other kinds than it was inferred for: the error
  * is reported inside it. */
 Test(faults, arguments_of_other_kinds_run_as_stack_code) {
-  static const struct faulty f = {
-      "FUNC MAIN CONST INT 1 CONST BOOL T IF CONST FLOAT 2.0 CALL ADD ELSE ENDIF RET\n"
-      "FUNC ADD + INT RET",
-      {":2:10: error: + INT: operand 1 is FLOAT, not INT", "ADD, called from MAIN"}};
-  expect_fault(&f, test_options());
+  EXPECT_FAULT("FUNC MAIN CONST INT 1 CONST BOOL T IF CONST FLOAT 2.0 CALL ADD ELSE ENDIF RET\n"
+               "FUNC ADD + INT RET",
+               ":2:10: error: + INT: operand 1 is FLOAT, not INT", "ADD, called from MAIN");
 }
 
 Test(faults, output_before_a_fault_stays_and_results_do_not_come) {
@@ -112,9 +113,7 @@ Test(faults, long_traces_are_shortened) {
 }
 
 Test(faults, origins_come_first) {
-  static const struct faulty f = {
-      "FUNC MAIN {@ prog.nesl:7:3 top } CONST INT 1 CONST INT 0\n"
-      "/ INT RET",
-      {"prog.nesl:7:3: error: / INT: division by zero", "test.vcode:2:1"}};
-  expect_fault(&f, test_options());
+  EXPECT_FAULT("FUNC MAIN {@ prog.nesl:7:3 top } CONST INT 1 CONST INT 0\n"
+               "/ INT RET",
+               "prog.nesl:7:3: error: / INT: division by zero", "test.vcode:2:1");
 }

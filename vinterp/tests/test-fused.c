@@ -1,15 +1,17 @@
 /* test-fused.c - superoperators: the same results and the same errors as the instructions they
  * were made of, in one pass, node by node, late, and from stack code.
  */
+#include "base/tests/memory.h"
 #include "cvl/delayed.h"
 #include "cvl/oracle.h"
 #include "vinterp/tests/fixture.h"
-#include <criterion/criterion.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
 DELAYED_BACKEND(delayed_oracle, "delayed", cvl_oracle_backend)
+
+TestSuite(fused, .init = memory_begin, .fini = memory_end);
 
 enum { SEEDS = 20 };
 
@@ -37,6 +39,20 @@ static struct machine_options way(int k, bool checked) {
     options.device = k;
   }
   return options;
+}
+
+/* What a program prints, or else the words of its error, in every way. */
+static void expect_every_way(const char *definitions, const char *program, const char *expected,
+                             const char *const *words) {
+  char text[2000];
+  snprintf(text, sizeof text, "%s%s", definitions, program);
+  for (int k = 0; k < 2 * WAYS; k++) {
+    struct ran ran = run_text(text, way(k / 2, k % 2));
+    cr_expect(expected ? printed(&ran, expected) : failed_with(&ran, words), "way %d: %s\n%s%s",
+              k, program, ran.out, ran.diags);
+    cr_expect_not(ran.leaked, "way %d: %s", k, program);
+    ran_free(&ran);
+  }
 }
 
 #define DEFINITIONS                                                                            \
@@ -85,17 +101,8 @@ static const struct {
 };
 
 Test(fused, programs_print_what_they_should) {
-  for (int k = 0; k < 2 * WAYS; k++) {
-    for (size_t p = 0; p < sizeof programs / sizeof programs[0]; p++) {
-      char text[2000];
-      snprintf(text, sizeof text, "%s%s", DEFINITIONS, programs[p].text);
-      struct ran ran = run_text(text, way(k / 2, k % 2));
-      cr_expect(printed(&ran, programs[p].expected), "way %d: %s\n%s%s", k, programs[p].text,
-                ran.out, ran.diags);
-      cr_expect_not(ran.leaked, "way %d: %s", k, programs[p].text);
-      ran_free(&ran);
-    }
-  }
+  for (size_t p = 0; p < sizeof programs / sizeof programs[0]; p++)
+    expect_every_way(DEFINITIONS, programs[p].text, programs[p].expected, NULL);
 }
 
 /* ---- loops ---- */
@@ -120,17 +127,8 @@ Test(fused, loops) {
       {"FUNC MAIN CONST INT () CONST SEGDES 0 FUSED 0 RET", "( )\n"},
       {"FUNC MAIN CONST INT () FUSED 1 RET", "( )\n"},
   };
-  for (int k = 0; k < 2 * WAYS; k++) {
-    for (size_t p = 0; p < sizeof loops / sizeof loops[0]; p++) {
-      char text[2000];
-      snprintf(text, sizeof text, "%s%s", LOOPS, loops[p].text);
-      struct ran ran = run_text(text, way(k / 2, k % 2));
-      cr_expect(printed(&ran, loops[p].expected), "way %d: %s\n%s%s", k, loops[p].text, ran.out,
-                ran.diags);
-      cr_expect_not(ran.leaked, "way %d: %s", k, loops[p].text);
-      ran_free(&ran);
-    }
-  }
+  for (size_t p = 0; p < sizeof loops / sizeof loops[0]; p++)
+    expect_every_way(LOOPS, loops[p].text, loops[p].expected, NULL);
 }
 
 /* A back end that is asked for a pass, and the library that does without. */
@@ -191,17 +189,8 @@ static const struct {
 };
 
 Test(fused, errors_are_those_of_the_nodes) {
-  for (int k = 0; k < 2 * WAYS; k++) {
-    for (size_t f = 0; f < sizeof faults / sizeof faults[0]; f++) {
-      char text[2000];
-      snprintf(text, sizeof text, "%s%s", DEFINITIONS, faults[f].text);
-      struct ran ran = run_text(text, way(k / 2, k % 2));
-      cr_expect(failed_with(&ran, faults[f].words), "way %d: %s\ntold: %s", k, faults[f].text,
-                ran.diags);
-      cr_expect_not(ran.leaked, "way %d: %s", k, faults[f].text);
-      ran_free(&ran);
-    }
-  }
+  for (size_t f = 0; f < sizeof faults / sizeof faults[0]; f++)
+    expect_every_way(DEFINITIONS, faults[f].text, NULL, faults[f].words);
 }
 
 /* Of a fault in a superoperator and one before it, the one before is reported. */
@@ -277,19 +266,13 @@ Test(fused, operands_are_handed_over_at_their_last_use) {
 /* What the JSON of the profile says of the whole run for a key. */
 static unsigned long counted(const char *text, const char *key,
                              struct machine_options options) {
-  struct heap heap;
-  struct arena arena;
   struct diag_list diags;
-  heap_init(&heap, 0);
-  arena_init(&arena, &heap);
   diag_list_init(&diags, &arena);
   options.profile = true;
   options.out = tmpfile();
-  struct vcode_program *vcode =
-      vcode_parse(&arena, "test.vcode", text, strlen(text), options.widths, &diags);
   struct machine *m = machine_new(&options, &diags);
-  cr_assert(vcode && m);
-  cr_assert_eq(machine_run(m, ir_build(&arena, vcode, options.widths, &diags), &diags),
+  cr_assert(m);
+  cr_assert_eq(machine_run(m, program_of(&arena, text, options.widths, &diags), &diags),
                MACHINE_DONE);
   char json[8000] = "";
   FILE *report = fmemopen(json, sizeof json, "w");
@@ -297,7 +280,6 @@ static unsigned long counted(const char *text, const char *key,
   fclose(report);
   fclose(options.out);
   machine_free(m);
-  arena_free(&arena);
   const char *at = strstr(json, key);
   cr_assert(at, "%s in %s", key, json);
   return strtoul(at + strlen(key), NULL, 10);

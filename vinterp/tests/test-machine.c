@@ -1,9 +1,11 @@
 /* test-machine.c - programs and what they print: the same typed, checked and profiled. */
+#include "base/tests/memory.h"
 #include "vinterp/tests/fixture.h"
 #include "vinterp/tests/programs.h"
-#include <criterion/criterion.h>
 #include <string.h>
 #include <unistd.h>
+
+TestSuite(machine, .init = memory_begin, .fini = memory_end);
 
 static void expect(const struct program *p, struct machine_options options, const char *how,
                    const char *expected) {
@@ -105,10 +107,6 @@ Test(machine, timers_count_seconds) {
 }
 
 Test(machine, may_run_again) {
-  struct heap heap;
-  heap_init(&heap, 0);
-  struct arena arena;
-  arena_init(&arena, &heap);
   struct diag_list diags;
   diag_list_init(&diags, &arena);
   struct machine_options options = test_options();
@@ -116,15 +114,11 @@ Test(machine, may_run_again) {
   static const char text[] = "FUNC MAIN CONST INT (1 1) RAND CONST INT (1 2) CONST INT (0 1) "
                              "/ INT RET";
   static const char fine[] = "FUNC MAIN CONST INT (1 2) RET";
-  struct vcode_program *bad =
-      vcode_parse(&arena, "a", text, strlen(text), options.widths, &diags);
-  struct vcode_program *good =
-      vcode_parse(&arena, "b", fine, strlen(fine), options.widths, &diags);
   struct machine *m = machine_new(&options, &diags);
   for (int k = 0; k < 3; k++) {
-    cr_expect_eq(machine_run(m, ir_build(&arena, bad, options.widths, &diags), &diags),
+    cr_expect_eq(machine_run(m, program_of(&arena, text, options.widths, &diags), &diags),
                  MACHINE_ERROR);
-    cr_expect_eq(machine_run(m, ir_build(&arena, good, options.widths, &diags), &diags),
+    cr_expect_eq(machine_run(m, program_of(&arena, fine, options.widths, &diags), &diags),
                  MACHINE_DONE);
   }
   cr_expect_eq(diags.errors, 3);
@@ -134,7 +128,6 @@ Test(machine, may_run_again) {
   for (int k = 0; k < 3; k++)
     cr_expect_str_eq(fgets(line, sizeof line, options.out), "( 1 2 )\n");
   fclose(options.out);
-  arena_free(&arena);
 }
 
 /* A machine is part of somebody's process: SIGPIPE would end it. */
@@ -145,19 +138,12 @@ Test(machine, results_that_nobody_reads_are_an_error_not_a_signal) {
   close(ends[0]);
   struct machine_options options = test_options();
   options.out = fdopen(ends[1], "w");
-  struct heap heap;
-  heap_init(&heap, 0);
-  struct arena arena;
-  arena_init(&arena, &heap);
   struct diag_list diags;
   diag_list_init(&diags, &arena);
-  struct vcode_program *vcode =
-      vcode_parse(&arena, "test.vcode", text, strlen(text), options.widths, &diags);
   struct machine *machine = machine_new(&options, &diags);
-  cr_assert(vcode && machine);
-  cr_expect_eq(machine_run(machine, ir_build(&arena, vcode, options.widths, &diags), &diags),
+  cr_assert(machine);
+  cr_expect_eq(machine_run(machine, program_of(&arena, text, options.widths, &diags), &diags),
                MACHINE_ERROR);
   cr_expect_eq(diags.errors, 1);
   machine_free(machine);
-  arena_free(&arena);
 }

@@ -41,6 +41,14 @@ static struct fixture *reading(const char *text, enum type_word type, struct wid
   return f;
 }
 
+static struct fixture *read_as(enum cvl_elem elem, const char *text, enum type_word type,
+                               struct widths widths) {
+  struct fixture *f = reading(text, type, widths);
+  cr_assert(f->status.ok, "%s: %s", text, f->status.message);
+  cr_assert_eq(f->v.elem, elem);
+  return f;
+}
+
 static void refused(const char *text, enum type_word type, struct widths widths) {
   struct fixture *f = reading(text, type, widths);
   cr_assert(!f->status.ok, "%s was read", text);
@@ -52,10 +60,8 @@ static void refused(const char *text, enum type_word type, struct widths widths)
 
 static void reads_ints(const char *text, enum type_word type, size_t n,
                        const int64_t *expected) {
-  struct fixture *f = reading(text, type, WIDE);
-  cr_assert(f->status.ok, "%s: %s", text, f->status.message);
+  struct fixture *f = read_as(CVL_I64, text, type, WIDE);
   cr_assert_str_eq(f->status.message, "");
-  cr_assert_eq(f->v.elem, CVL_I64);
   cr_assert_eq(f->v.length, n, "%s", text);
   for (size_t i = 0; i < n; i++)
     cr_assert_eq(((int64_t *)f->v.data)[i], expected[i], "%s", text);
@@ -170,17 +176,13 @@ Test(read, floats_refused) {
 }
 
 Test(read, narrow_floats_are_rounded) {
-  struct fixture *f = reading("(0.1)", TW_FLOAT, NARROW);
-  cr_assert(f->status.ok);
-  cr_assert_eq(f->v.elem, CVL_F32);
+  struct fixture *f = read_as(CVL_F32, "(0.1)", TW_FLOAT, NARROW);
   cr_assert_eq(((float *)f->v.data)[0], 0.1f);
   done(f);
 }
 
 Test(read, bools) {
-  struct fixture *f = reading("(T F\nFT)", TW_BOOL, WIDE);
-  cr_assert(f->status.ok);
-  cr_assert_eq(f->v.elem, CVL_BOOL);
+  struct fixture *f = read_as(CVL_BOOL, "(T F\nFT)", TW_BOOL, WIDE);
   cr_assert_eq(f->v.length, 4);
   cr_assert_arr_eq(f->v.data, ((uint8_t[]){1, 0, 0, 1}), 4);
   done(f);
@@ -197,9 +199,7 @@ Test(read, segment_descriptors) {
   refused("[1)", TW_SEGDES, WIDE);
   refused("[9223372036854775807 1]", TW_SEGDES, WIDE);
   /* Lengths are not limited by the width of INT. */
-  struct fixture *f = reading("[3000000000]", TW_SEGDES, NARROW);
-  cr_assert(f->status.ok);
-  cr_assert_eq(f->v.elem, CVL_I64);
+  struct fixture *f = read_as(CVL_I64, "[3000000000]", TW_SEGDES, NARROW);
   cr_assert_eq(((int64_t *)f->v.data)[0], 3000000000);
   done(f);
 }

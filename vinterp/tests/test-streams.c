@@ -41,10 +41,7 @@ static struct stream_status open_named(const char *name, enum stream_mode mode, 
 }
 
 static int64_t must_open(const char *name, enum stream_mode mode) {
-  int64_t n;
-  struct stream_status status = open_named(name, mode, &n);
-  cr_assert(status.ok, "%s: %s", name, status.message);
-  return n;
+  return stream_opened(stream_open, s, name, mode);
 }
 
 static void must_write(int64_t n, const char *text) {

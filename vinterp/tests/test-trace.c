@@ -1,9 +1,11 @@
 /* test-trace.c - the trace is JSON that says what was executed, however the run ends. */
+#include "base/tests/memory.h"
 #include "vinterp/tests/fixture.h"
 #include "vinterp/trace.h"
-#include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
+
+TestSuite(trace, .init = memory_begin, .fini = memory_end);
 
 /* ---- a reader of JSON that only says whether it is some ---- */
 
@@ -129,41 +131,36 @@ Test(trace, ends_well_however_the_run_ends) {
 
 /* ---- the writer ---- */
 
-Test(trace, times_are_microseconds_from_the_beginning) {
-  struct heap heap;
-  heap_init(&heap, 0);
+/* A trace of the event, `count` times: from malloc. */
+static char *written(double begin, uint64_t most, const struct trace_event *e, int count) {
   char *text;
   size_t size;
   FILE *file = open_memstream(&text, &size);
-  struct trace *t = trace_new(&heap, file, 100, 10);
+  struct trace *t = trace_new(&heap, file, begin, most);
+  for (int i = 0; i < count; i++) trace_write(t, e);
+  trace_free(t);
+  fclose(file);
+  return text;
+}
+
+Test(trace, times_are_microseconds_from_the_beginning) {
   struct trace_event e = {.name = "a\"\n",
                           .category = "c",
                           .line = "x\\y",
                           .function = "F",
                           .begin = 100.5,
                           .duration = 0.0000015};
-  trace_write(t, &e);
-  trace_free(t);
-  fclose(file);
+  char *text = written(100, 10, &e, 1);
   cr_expect_str_eq(text,
                    "[\n{\"name\": \"a\\\"\\u000a\", \"cat\": \"c\", \"ph\": \"X\", \"pid\": 1, "
                    "\"tid\": 1, \"ts\": 500000.000, \"dur\": 1.500, \"args\": {\"line\": "
                    "\"x\\\\y\", \"function\": \"F\", \"elements\": 0}}\n]\n");
-  cr_expect_eq(heap.live, 0);
   free(text);
 }
 
 Test(trace, is_cut_where_nobody_could_open_it) {
-  struct heap heap;
-  heap_init(&heap, 0);
-  char *text;
-  size_t size;
-  FILE *file = open_memstream(&text, &size);
-  struct trace *t = trace_new(&heap, file, 0, 5);
   struct trace_event e = {.name = "n", .category = "c", .line = "l", .function = "F"};
-  for (int i = 0; i < 10; i++) trace_write(t, &e);
-  trace_free(t);
-  fclose(file);
+  char *text = written(0, 5, &e, 10);
   cr_expect(is_json_array(text), "%s", text);
   cr_expect_eq(count(text, "\"ph\": \"X\""), 5, "%s", text);
   cr_expect_eq(count(text, "not written"), 1, "%s", text);
