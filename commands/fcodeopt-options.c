@@ -80,11 +80,8 @@ static bool apply(void *options, unsigned id, const char *value) {
   case OPT_PRINT_AFTER: return pass_value(value, &o->optimiser.print_after);
   case OPT_VERIFY: o->optimiser.verify = true; break;
   case OPT_NO_VERIFY: o->optimiser.verify = false; break;
-#define OPTION(id, letter, name, argument, help)                                               \
-  case OPT_##id:                                                                               \
-    return shared_option("fcodeopt", SHARED_##id, value, &o->shared);
-#include "commands/shared-options.def"
-#undef OPTION
+#define COMMAND "fcodeopt"
+#include "commands/shared-cases.h"
   case OPT_COUNT: break;
   }
   return true;

@@ -146,19 +146,17 @@ static bool optimise_guarded(struct program *p, const struct fcodeopt_options *o
 static int command(int argc, char **argv) {
   struct fcodeopt_options options;
   if (!fcodeopt_options_parse(&options, argc, argv)) return STATUS_USAGE;
-  int status = STATUS_DONE;
-  if (options.shared.help) {
-    fcodeopt_options_help(stdout);
-  } else if (options.shared.version) {
-    puts("fcodeopt (Ravel) " RAVEL_VERSION);
-  } else {
-    struct program p;
-    program_init(&p, options.shared.memory_limit ? options.shared.memory_limit
-                                                 : machine_default_memory());
-    if (!optimise_guarded(&p, &options)) status = process_failed();
-    diag_print(&p.diags, "fcodeopt", MAX_ERRORS_SHOWN, stderr);
-    program_free(&p);
+  if (shared_answered(&options.shared, fcodeopt_options_help,
+                      "fcodeopt (Ravel) " RAVEL_VERSION)) {
+    return STATUS_DONE;
   }
+  int status = STATUS_DONE;
+  struct program p;
+  program_init(&p, options.shared.memory_limit ? options.shared.memory_limit
+                                               : machine_default_memory());
+  if (!optimise_guarded(&p, &options)) status = process_failed();
+  diag_print(&p.diags, "fcodeopt", MAX_ERRORS_SHOWN, stderr);
+  program_free(&p);
   return status;
 }
 

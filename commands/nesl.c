@@ -124,16 +124,11 @@ static int execute(struct nesl_options *options) {
 
 static int command(int argc, char **argv) {
   struct nesl_options options;
-  int status = STATUS_DONE;
   if (!nesl_options_parse(&options, argc, argv)) return STATUS_USAGE;
-  if (options.shared.help) {
-    nesl_options_help(stdout);
-  } else if (options.shared.version) {
-    puts("nesl (Ravel) " RAVEL_VERSION);
-  } else {
-    status = execute(&options);
+  if (shared_answered(&options.shared, nesl_options_help, "nesl (Ravel) " RAVEL_VERSION)) {
+    return STATUS_DONE;
   }
-  return status;
+  return execute(&options);
 }
 
 int main(int argc, char **argv) {

@@ -210,16 +210,12 @@ static int run(struct neslc_options *o) {
 
 static int command(int argc, char **argv) {
   struct neslc_options options;
-  int status = STATUS_DONE;
   if (!neslc_options_parse(&options, argc, argv)) return STATUS_USAGE;
-  if (options.session.shared.help) {
-    neslc_options_help(stdout);
-  } else if (options.session.shared.version) {
-    puts("neslc (Ravel) " RAVEL_VERSION);
-  } else {
-    status = run(&options);
+  if (shared_answered(&options.session.shared, neslc_options_help,
+                      "neslc (Ravel) " RAVEL_VERSION)) {
+    return STATUS_DONE;
   }
-  return status;
+  return run(&options);
 }
 
 int main(int argc, char **argv) {

@@ -86,11 +86,8 @@ static bool apply(void *options, unsigned id, const char *value) {
     return run_option("vinterp", RUN_##id, value, &run_options);
 #include "commands/run-options.def"
 #undef OPTION
-#define OPTION(id, letter, name, argument, help)                                               \
-  case OPT_##id:                                                                               \
-    return shared_option("vinterp", SHARED_##id, value, &o->shared);
-#include "commands/shared-options.def"
-#undef OPTION
+#define COMMAND "vinterp"
+#include "commands/shared-cases.h"
   case OPT_COUNT: break;
   }
   return true;

@@ -27,3 +27,13 @@ bool shared_option(const char *command, enum shared_option id, const char *value
   }
   return true;
 }
+
+bool shared_answered(const struct shared_options *o, void (*help)(FILE *),
+                     const char *version) {
+  if (o->help) {
+    help(stdout);
+  } else if (o->version) {
+    puts(version);
+  }
+  return o->help || o->version;
+}

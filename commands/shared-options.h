@@ -4,6 +4,8 @@
 
 #include "vcode/vcode.h"
 
+#include <stdio.h>
+
 struct shared_options {
   struct widths widths;
   bool int_given, float_given; /* by --int, --float or --classic */
@@ -24,6 +26,8 @@ enum shared_option {
 /* Does what an option says; false after a complaint in the name of the command. */
 bool shared_option(const char *command, enum shared_option, const char *value,
                    struct shared_options *);
+/* Prints what --help or --version asks for; whether one did. */
+bool shared_answered(const struct shared_options *, void (*help)(FILE *), const char *version);
 /* --classic */
 void shared_classic(struct shared_options *);
 

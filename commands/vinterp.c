@@ -140,18 +140,13 @@ static int execute(const struct command_options *o) {
 
 static int command(int argc, char **argv) {
   struct command_options options;
-  int status = STATUS_DONE;
   if (!options_parse(&options, argc, argv)) return STATUS_USAGE;
-  if (options.shared.help) {
-    options_help(stdout);
-  } else if (options.shared.version) {
-    puts("vinterp (Ravel) " RAVEL_VERSION);
-  } else if (options.devices) {
-    choose_list(stdout);
-  } else {
-    status = execute(&options);
+  if (shared_answered(&options.shared, options_help, "vinterp (Ravel) " RAVEL_VERSION)) {
+    return STATUS_DONE;
   }
-  return status;
+  if (!options.devices) return execute(&options);
+  choose_list(stdout);
+  return STATUS_DONE;
 }
 
 int main(int argc, char **argv) {

@@ -207,6 +207,10 @@ bool all_done(struct cvl_context *, uint64_t site, bool done);
  * called by the caller's thread only. */
 bool fault(struct cvl_context *, struct cvl_error);
 
+/* The same for an index into segment k of s. */
+bool segment_fault(struct cvl_context *, uint64_t site, enum cvl_error_kind, uint64_t position,
+                   int64_t index, const struct segments *s, uint64_t k);
+
 /* Releases every vector and descriptor, whoever holds it. */
 void release_all(struct cvl_context *);
 /* Copies bytes, or sets them to zero, on all threads where that pays. False after recording

@@ -51,14 +51,7 @@ static bool extract_run(struct cvl_context *c, uint64_t site, struct extract_job
   const uint64_t k = job->fault;
   const int64_t x = job->index_bytes == 8 ? ((const int64_t *)value_data(index))[k]
                                           : ((const int32_t *)value_data(index))[k];
-  const uint64_t length =
-      segment_start(&job->segments, k + 1) - segment_start(&job->segments, k);
-  return fault(c, (struct cvl_error){.kind = CVL_E_INDEX,
-                                     .site = site,
-                                     .position = (int64_t)k,
-                                     .value = x,
-                                     .limit = (int64_t)length,
-                                     .segment = (int64_t)k});
+  return segment_fault(c, site, CVL_E_INDEX, k, x, &job->segments, k);
 }
 
 static struct extract_job job_of(struct cvl_context *c, const struct cvl_value *v,

@@ -275,13 +275,7 @@ static bool index_fault(struct cvl_context *c, uint64_t site, enum cvl_error_kin
     memcpy(&narrow, x, sizeof narrow);
     index = narrow;
   }
-  const uint64_t length = segment_start(&job->far, k + 1) - segment_start(&job->far, k);
-  return fault(c, (struct cvl_error){.kind = kind,
-                                     .site = site,
-                                     .position = (int64_t)position,
-                                     .value = index,
-                                     .limit = (int64_t)length,
-                                     .segment = (int64_t)k});
+  return segment_fault(c, site, kind, position, index, &job->far, k);
 }
 
 /* PERMUTE needs a mark for every element; a few fit on the stack. */

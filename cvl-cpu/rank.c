@@ -53,7 +53,7 @@ static bool rank_long_segments(struct cvl_context *c, uint64_t site, const struc
   return true;
 }
 
-bool rank_run(struct cvl_context *c, uint64_t site, struct rank_job *j) {
+static bool rank_run(struct cvl_context *c, uint64_t site, struct rank_job *j) {
   if (j->s.total <= ON_STACK && j->s.count <= BATCH) {
     struct wide_item room[2 * ON_STACK];
     rank_segments(j, 0, j->s.count, (char *)room);
@@ -157,7 +157,7 @@ static bool rank_long_segment(struct cvl_context *c, uint64_t site, const struct
   return good;
 }
 
-bool ranks_fit(struct cvl_context *c, uint64_t site, const struct segments *s) {
+static bool ranks_fit(struct cvl_context *c, uint64_t site, const struct segments *s) {
   const uint64_t most = c->int_elem == CVL_I32 ? INT32_MAX : INT64_MAX;
   if (s->total <= most) return true;
   for (uint64_t k = 0; k < s->count; k++) {
@@ -171,22 +171,32 @@ bool ranks_fit(struct cvl_context *c, uint64_t site, const struct segments *s) {
   return true;
 }
 
-bool cpu_rank(struct cvl_context *c, uint64_t site, enum cvl_op op, const struct cvl_value *v,
-              const struct cvl_value *d, struct cvl_value *out) {
+struct rank_job rank_job_of(const struct cvl_context *c, const struct cvl_value *v,
+                            const struct cvl_value *d, bool down) {
   const enum cvl_elem e = (enum cvl_elem)v->elem;
-  struct rank_job j = {.s = value_segments(d),
-                       .row = &c->kernels->rank->row[e][c->int_elem][op == OP_RANK_DOWN],
-                       .x = value_data(v),
-                       .element = elem_info(e)->bytes,
-                       .result = elem_info(c->int_elem)->bytes,
-                       .room_each = 2 * sizeof(struct wide_item),
-                       .medium_segment = rank_segment,
-                       .long_segment = rank_long_segment};
-  j.short_segments = j.row->segments;
-  if (!ranks_fit(c, site, &j.s)) return false;
-  if (!result_new(c, site, c->int_elem, j.s.total, NULL, out)) return false;
-  j.out = result_data(out);
-  if (rank_run(c, site, &j)) return true;
+  return (struct rank_job){.s = value_segments(d),
+                           .row = &c->kernels->rank->row[e][c->int_elem][down],
+                           .x = value_data(v),
+                           .element = elem_info(e)->bytes};
+}
+
+bool rank_into(struct cvl_context *c, uint64_t site, struct rank_job *j, enum cvl_elem elem,
+               struct cvl_value *out) {
+  j->result = elem_info(elem)->bytes;
+  if (!ranks_fit(c, site, &j->s)) return false;
+  if (!result_new(c, site, elem, j->s.total, NULL, out)) return false;
+  j->out = result_data(out);
+  if (rank_run(c, site, j)) return true;
   result_drop(c, out);
   return false;
+}
+
+bool cpu_rank(struct cvl_context *c, uint64_t site, enum cvl_op op, const struct cvl_value *v,
+              const struct cvl_value *d, struct cvl_value *out) {
+  struct rank_job j = rank_job_of(c, v, d, op == OP_RANK_DOWN);
+  j.room_each = 2 * sizeof(struct wide_item);
+  j.short_segments = j.row->segments;
+  j.medium_segment = rank_segment;
+  j.long_segment = rank_long_segment;
+  return rank_into(c, site, &j, c->int_elem, out);
 }

@@ -27,10 +27,13 @@ struct rank_job {
       *long_segments; /* [w]: 1 + the one that starts in window w of LONG_SEGMENT positions */
 };
 
-/* Ranks or sorts all segments; false: a fault was reported. */
-bool rank_run(struct cvl_context *, uint64_t site, struct rank_job *);
-/* Requires that the ranks within each segment fit an INT. */
-bool ranks_fit(struct cvl_context *, uint64_t site, const struct segments *);
+/* Of the vector under a descriptor, without what says how each segment is done. */
+struct rank_job rank_job_of(const struct cvl_context *, const struct cvl_value *v,
+                            const struct cvl_value *d, bool down);
+/* Ranks or sorts all segments into a new vector of this element; false: a fault was reported.
+ */
+bool rank_into(struct cvl_context *, uint64_t site, struct rank_job *, enum cvl_elem,
+               struct cvl_value *out);
 /* The range of the keys of all chunks. */
 struct radix_keys rank_all_keys(const struct radix_keys *, uint64_t chunks);
 

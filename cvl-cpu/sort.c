@@ -171,20 +171,10 @@ static bool sort_long_segment(struct cvl_context *c, uint64_t site, const struct
 
 bool cpu_sort(struct cvl_context *c, uint64_t site, enum cvl_op op, const struct cvl_value *v,
               const struct cvl_value *d, struct cvl_value *out) {
-  const enum cvl_elem e = (enum cvl_elem)v->elem;
-  struct rank_job j = {.s = value_segments(d),
-                       .row = &c->kernels->rank->row[e][c->int_elem][op == OP_SORT_DOWN],
-                       .x = value_data(v),
-                       .element = elem_info(e)->bytes,
-                       .result = elem_info(e)->bytes,
-                       .room_each = elem_info(e)->bytes,
-                       .medium_segment = sort_segment,
-                       .long_segment = sort_long_segment};
+  struct rank_job j = rank_job_of(c, v, d, op == OP_SORT_DOWN);
+  j.room_each = j.element;
   j.short_segments = j.row->ordered;
-  if (!ranks_fit(c, site, &j.s)) return false;
-  if (!result_new(c, site, e, j.s.total, NULL, out)) return false;
-  j.out = result_data(out);
-  if (rank_run(c, site, &j)) return true;
-  result_drop(c, out);
-  return false;
+  j.medium_segment = sort_segment;
+  j.long_segment = sort_long_segment;
+  return rank_into(c, site, &j, (enum cvl_elem)v->elem, out);
 }

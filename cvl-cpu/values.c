@@ -17,6 +17,17 @@ bool fault(struct cvl_context *c, struct cvl_error e) {
   return false;
 }
 
+bool segment_fault(struct cvl_context *c, uint64_t site, enum cvl_error_kind kind,
+                   uint64_t position, int64_t index, const struct segments *s, uint64_t k) {
+  const uint64_t length = segment_start(s, k + 1) - segment_start(s, k);
+  return fault(c, (struct cvl_error){.kind = kind,
+                                     .site = site,
+                                     .position = (int64_t)position,
+                                     .value = index,
+                                     .limit = (int64_t)length,
+                                     .segment = (int64_t)k});
+}
+
 bool all_done(struct cvl_context *c, uint64_t site, bool done) {
   return done || fault(c, (struct cvl_error){.kind = CVL_E_STOPPED, .site = site});
 }

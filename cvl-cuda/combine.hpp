@@ -77,5 +77,12 @@ template <class T, class G> void with_combination(cvl_op op, G g) {
   fail(CVL_E_DEVICE, 0); /* operations.def has no such row */
 }
 
+/* g(c, x) for an operation on elements e: its combination, and an x of their type. */
+template <class G> void with_typed_combination(cvl_elem e, cvl_op op, G g) {
+  with_type(e, [&](auto x) {
+    with_combination<decltype(x)>(op, [&](auto combination) { g(combination, x); });
+  });
+}
+
 } // namespace ravel
 #endif

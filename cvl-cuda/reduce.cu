@@ -287,9 +287,8 @@ void finish_as(work &w, const segments &d, ptr<const T> partial, ptr<T> out) {
 void reduce(context &c, uint64_t site, cvl_op op, const cvl_value &v, const cvl_value &d,
             cvl_value *out) {
   work w(c, site, {&v, &d}, 0);
-  with_type((cvl_elem)v.elem, [&](auto of_type) {
-    using T = decltype(of_type);
-    with_combination<T>(op, [&](auto of) { reduce_as<decltype(of), T>(w, v, d, out); });
+  with_typed_combination((cvl_elem)v.elem, op, [&](auto of, auto x) {
+    reduce_as<decltype(of), decltype(x)>(w, v, d, out);
   });
 }
 

@@ -162,24 +162,32 @@ static struct ir_program *build_program(struct build *b, const struct vcode_prog
   return b->program;
 }
 
+struct build_job {
+  struct build build;
+  const struct vcode_program *vcode;
+  struct widths widths;
+  struct diag_list *diags;
+  struct ir_program *program;
+};
+
+static void build_with_trial(struct arena *trial, void *context) {
+  struct build_job *job = context;
+  job->build.trial = trial;
+  job->program = build_program(&job->build, job->vcode, job->widths, job->diags);
+}
+
+static void build_with_scratch(struct arena *scratch, void *context) {
+  struct build_job *job = context;
+  job->build.scratch = scratch;
+  if (!arena_with(scratch->heap, build_with_trial, job)) memory_failed();
+}
+
 struct ir_program *ir_build(struct arena *arena, const struct vcode_program *vcode,
                             struct widths widths, struct diag_list *diags) {
-  struct arena scratch, trial;
-  arena_init(&scratch, arena->heap);
-  arena_init(&trial, arena->heap);
-  struct memory_guard guard;
-  memory_guard_begin(&guard);
-  if (setjmp(guard.jump)) {
-    arena_free(&scratch);
-    arena_free(&trial);
-    diag_add(diags, SEVERITY_ERROR, vcode->file, (struct source_pos){0, 0}, NULL,
-             "out of memory while checking the program");
-    return NULL;
-  }
-  struct build build = {.arena = arena, .scratch = &scratch, .trial = &trial};
-  struct ir_program *program = build_program(&build, vcode, widths, diags);
-  memory_guard_end(&guard);
-  arena_free(&scratch);
-  arena_free(&trial);
-  return program;
+  struct build_job job = {
+      .build.arena = arena, .vcode = vcode, .widths = widths, .diags = diags};
+  if (arena_with(arena->heap, build_with_scratch, &job)) return job.program;
+  diag_add(diags, SEVERITY_ERROR, vcode->file, (struct source_pos){0, 0}, NULL,
+           "out of memory while checking the program");
+  return NULL;
 }

@@ -265,6 +265,15 @@ static struct core_pattern *value_and_stream(struct build *b, struct type *argum
   return build_pair_pattern(b, v, st);
 }
 
+/* both(each(v1, stream), each(v2, stream)) of a sequence of pairs. */
+static struct core *of_both(struct build *b, struct type *type, struct core *value,
+                            const char *both, const char *each, struct core *stream) {
+  struct components p = unzipped(b, type);
+  return build_let(b, p.pattern, call(b, "unzip", value),
+                   call2(b, both, call2(b, each, left(b, &p), stream),
+                         call2(b, each, right(b, &p), stream)));
+}
+
 static struct core *write_columns(struct build *b, struct type *argument,
                                   struct core_pattern **parameter) {
   struct type *type = type_of(type_of(argument->part[0])->part[0]);
@@ -278,12 +287,7 @@ static struct core *write_columns(struct build *b, struct type *argument,
   case TYPE_SEQUENCE:
     return call2(b, "_written", call2(b, "_write_lengths", call(b, "_lengths", value), stream),
                  call2(b, "_write_columns", call(b, "flatten", value), stream));
-  case TYPE_PAIR: {
-    struct components p = unzipped(b, type);
-    return build_let(b, p.pattern, call(b, "unzip", value),
-                     call2(b, "_written", call2(b, "_write_columns", left(b, &p), stream),
-                           call2(b, "_write_columns", right(b, &p), stream)));
-  }
+  case TYPE_PAIR: return of_both(b, type, value, "_written", "_write_columns", stream);
   case TYPE_DATA: return call2(b, "_write_columns", all_contents(b, type, value), stream);
   case TYPE_STREAM:
   case TYPE_FUNCTION:
@@ -315,12 +319,7 @@ static struct core *read_columns(struct build *b, struct type *argument,
   case TYPE_SEQUENCE:
     return call2(b, "_read_sequences", call(b, "_read_lengths", stream),
                  call2(b, "_read_columns", call(b, "flatten", value), stream));
-  case TYPE_PAIR: {
-    struct components p = unzipped(b, type);
-    return build_let(b, p.pattern, call(b, "unzip", value),
-                     call2(b, "_read_pairs", call2(b, "_read_columns", left(b, &p), stream),
-                           call2(b, "_read_columns", right(b, &p), stream)));
-  }
+  case TYPE_PAIR: return of_both(b, type, value, "_read_pairs", "_read_columns", stream);
   case TYPE_DATA:
     return read_data(b, type, call2(b, "_read_columns", all_contents(b, type, value), stream));
   case TYPE_STREAM:

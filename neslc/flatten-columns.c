@@ -25,19 +25,29 @@ static void put(struct vars *out, ir_var v) {
 
 /* ---- physical values ---- */
 
-void rep_columns(const struct rep *r, struct vars *out) {
+/* Of an argument: a sequence with a base is given by that. */
+static void put_columns(const struct rep *r, bool argument, struct vars *out) {
   switch ((enum rep_kind)r->kind) {
   case REP_NOTHING: return;
   case REP_SCALAR: put(out, r->v); return;
   case REP_PAIR:
-    rep_columns(r->left, out);
-    rep_columns(r->right, out);
+    put_columns(r->left, argument, out);
+    put_columns(r->right, argument, out);
     return;
   case REP_SEQUENCE:
+    if (argument && r->base) {
+      put(out, r->owner);
+      put(out, r->base->outer);
+      r = r->base;
+    }
     put(out, r->segdes);
-    rep_columns(r->elements, out);
+    put_columns(r->elements, false, out);
     return;
   }
+}
+
+void rep_columns(const struct rep *r, struct vars *out) {
+  put_columns(r, false, out);
 }
 
 /* The captured variables as a right-nested tuple. */
@@ -210,25 +220,7 @@ const char *rep_signature(struct flattener *f, const struct rep *r) {
 }
 
 void rep_argument_columns(const struct rep *r, struct vars *out) {
-  switch ((enum rep_kind)r->kind) {
-  case REP_NOTHING: return;
-  case REP_SCALAR: put(out, r->v); return;
-  case REP_PAIR:
-    rep_argument_columns(r->left, out);
-    rep_argument_columns(r->right, out);
-    return;
-  case REP_SEQUENCE:
-    if (r->base) {
-      put(out, r->owner);
-      put(out, r->base->outer);
-      put(out, r->base->segdes);
-      rep_columns(r->base->elements, out);
-    } else {
-      put(out, r->segdes);
-      rep_columns(r->elements, out);
-    }
-    return;
-  }
+  put_columns(r, true, out);
 }
 
 static const struct rep *elements_like(struct flattener *f, const struct rep *shape,

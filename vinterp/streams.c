@@ -158,29 +158,28 @@ static struct stream_status write_failed(struct streams *s, FILE *file) {
   return stream_fail_errno(s, error);
 }
 
-struct stream_status stream_write(struct streams *s, int64_t stream, const void *bytes,
-                                  size_t n) {
+static struct stream_status put(struct streams *s, int64_t stream, const void *bytes, size_t n,
+                                bool flush) {
   struct stream_status status = stream_ok();
   struct stream *to = find_open(s, stream, true, &status);
   if (!to) return status;
   struct pipe_guard guard;
   pipe_guard_begin(&guard);
   errno = 0;
-  if (n > 0 && fwrite(bytes, 1, n, to->file) < n) status = write_failed(s, to->file);
+  if ((n > 0 && fwrite(bytes, 1, n, to->file) < n) || (flush && fflush(to->file) != 0)) {
+    status = write_failed(s, to->file);
+  }
   pipe_guard_end(&guard);
   return status;
 }
 
+struct stream_status stream_write(struct streams *s, int64_t stream, const void *bytes,
+                                  size_t n) {
+  return put(s, stream, bytes, n, false);
+}
+
 struct stream_status stream_flush(struct streams *s, int64_t stream) {
-  struct stream_status status = stream_ok();
-  struct stream *to = find_open(s, stream, true, &status);
-  if (!to) return status;
-  struct pipe_guard guard;
-  pipe_guard_begin(&guard);
-  errno = 0;
-  if (fflush(to->file) != 0) status = write_failed(s, to->file);
-  pipe_guard_end(&guard);
-  return status;
+  return put(s, stream, NULL, 0, true);
 }
 
 /* ---- opening and closing ---- */
@@ -256,8 +255,8 @@ struct stream_status stream_open(struct streams *s, const char *name, size_t len
   return status;
 }
 
-/* Ends what was written to a file that is replaced: it is renamed to it, or is gone if something
- * went wrong before or the program ends without closing it. */
+/* Ends what was written to a file that is replaced: it is renamed to it, or is gone if
+ * something went wrong before or the program ends without closing it. */
 static struct stream_status close_replaced(struct streams *s, struct replacement *r,
                                            struct stream_status status, bool keeps) {
   struct file_problem problem;

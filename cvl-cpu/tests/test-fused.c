@@ -1,16 +1,18 @@
 /* test-fused.c - random superoperators: in one pass they must give the bits and the faults of
  * their nodes executed one by one on the same back end. The seed is printed on failure. */
-#include <criterion/criterion.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/tests/memory.h"
 #include "cvl-cpu/cpu.h"
 #include "cvl-cpu/cvl-cpu.h"
 #include "cvl-cpu/fused-plan.h"
 #include "cvl/superop.h"
 #include "fused-kernels/fused.h"
+
+TestSuite(fused, .init = memory_begin, .fini = memory_end);
 
 /* ---- random numbers ---- */
 
@@ -432,7 +434,7 @@ static struct superop *random_superop(struct random *r, struct arena *a, enum cv
   op->outputs = outputs;
   const char *why;
   uint32_t node;
-  cr_assert(superop_complete(a, op, &why, &node), "node %u: %s", node, why);
+  cr_assert(superop_complete(&arena, op, &why, &node), "node %u: %s", node, why);
   return op;
 }
 
@@ -711,14 +713,10 @@ static bool compare(struct random *r, struct cvl_context *c, const struct supero
   return good;
 }
 
-/* A context, and an empty arena for superoperators. */
-static struct cvl_context *opened(const struct cvl_options *options, struct heap *heap,
-                                  struct arena *a) {
+static struct cvl_context *opened(const struct cvl_options *options) {
   const char *why;
   struct cvl_context *c = cpu->open(options, &why);
   cr_assert_not_null(c, "%s", why);
-  heap_init(heap, 0);
-  arena_init(a, heap);
   return c;
 }
 
@@ -735,19 +733,18 @@ static unsigned run_random(uint64_t first, unsigned rounds, uint64_t most, bool 
                                             directory ? CVL_COMPILE_ALL : CVL_COMPILE_NONE,
                                         .compile_waits = true,
                                         .compile_directory = directory};
-    struct heap heap;
-    struct arena a;
-    struct cvl_context *c = opened(&options, &heap, &a);
+    struct cvl_context *c = opened(&options);
     uint64_t n = lengths[below(&r, 11)];
     if (n > most) n = below(&r, most);
     struct cvl_value operands[PARAMS];
     make_operands(&r, c, n, operands);
     for (int i = 0; i < 4; i++) {
-      const struct superop *op = random_superop(&r, &a, options.int_elem, options.float_elem, n,
-                                                cpu->length(c, &operands[P_FAR_INT]).bound);
+      const struct superop *op =
+          random_superop(&r, &arena, options.int_elem, options.float_elem, n,
+                         cpu->length(c, &operands[P_FAR_INT]).bound);
       if (op) good += compare(&r, c, op, operands, seed);
     }
-    arena_free(&a);
+    arena_free(&arena);
     cpu->close(c);
   }
   return good;
@@ -766,10 +763,18 @@ Test(fused, random) {
   cr_assert(seed || good >= rounds, "only %u superoperators without faults", good);
 }
 
-static struct cvl_kernel *prepared(struct cvl_context *c, struct arena *a, struct superop *op) {
+#define SUPEROP_OF(its_params, its_nodes, its_outputs)                                         \
+  {                                                                                            \
+    .param_count = sizeof its_params / sizeof *its_params,                                     \
+    .node_count = sizeof its_nodes / sizeof *its_nodes,                                        \
+    .output_count = sizeof its_outputs / sizeof *its_outputs, .params = its_params,            \
+    .nodes = its_nodes, .outputs = its_outputs                                                 \
+  }
+
+static struct cvl_kernel *prepared(struct cvl_context *c, struct superop *op) {
   const char *why;
   uint32_t node;
-  cr_assert(superop_complete(a, op, &why, &node), "node %u: %s", node, why);
+  cr_assert(superop_complete(&arena, op, &why, &node), "node %u: %s", node, why);
   struct cvl_kernel *k = cpu->prepare(c, op);
   cr_assert_not_null(k);
   return k;
@@ -792,17 +797,8 @@ Test(fused, fault_while_chunks_wait) {
       {.op = OPC_DIV, .type = TW_INT, .checked = true, .operand_count = 2, .operands = {1, 2}},
       {.op = OPC_MIN_SCAN, .type = TW_INT, .operand_count = 2, .operands = {5, 0}}};
   const uint32_t outputs[] = {4, 6};
-  struct superop op = {.param_count = 4,
-                       .node_count = 3,
-                       .output_count = 2,
-                       .params = kinds,
-                       .nodes = nodes,
-                       .outputs = outputs};
-  struct heap heap;
-  heap_init(&heap, 0);
-  struct arena a;
-  arena_init(&a, &heap);
-  struct cvl_kernel *k = prepared(c, &a, &op);
+  struct superop op = SUPEROP_OF(kinds, nodes, outputs);
+  struct cvl_kernel *k = prepared(c, &op);
   int64_t *x = malloc(N * sizeof *x);
   double *y = malloc(N * sizeof *y);
   for (int i = 0; i < MANY; i++) x[i] = SHORT;
@@ -831,7 +827,6 @@ Test(fused, fault_while_chunks_wait) {
     cpu->release(c, &operands[3]);
   }
   cpu->discard(c, k);
-  arena_free(&a);
   free(x);
   free(y);
   cpu->close(c);
@@ -862,9 +857,7 @@ static void compare_on_long_segments(struct builder *m, uint64_t seed) {
                                       .compile = CVL_COMPILE_ALL,
                                       .compile_waits = true,
                                       .compile_directory = directory};
-  struct heap heap;
-  struct arena a;
-  struct cvl_context *c = opened(&options, &heap, &a);
+  struct cvl_context *c = opened(&options);
   struct cvl_value operands[PARAMS];
   make_operands(&r, c, 70000, operands);
   struct superop op = {.param_count = PARAMS,
@@ -875,9 +868,8 @@ static void compare_on_long_segments(struct builder *m, uint64_t seed) {
                        .outputs = m->outputs};
   const char *why;
   uint32_t node;
-  cr_assert(superop_complete(&a, &op, &why, &node), "node %u: %s", node, why);
+  cr_assert(superop_complete(&arena, &op, &why, &node), "node %u: %s", node, why);
   compare(&r, c, &op, operands, seed);
-  arena_free(&a);
   cpu->close(c);
   snprintf(command, sizeof command, "rm -r %s", directory);
   cr_assert_eq(system(command), 0);
@@ -926,17 +918,8 @@ static unsigned run_until_settled(const char *directory) {
       {.op = OPC_SIN, .type = TW_NONE, .operand_count = 1, .operands = {0}},
       {.op = OPC_MUL, .type = TW_FLOAT, .operand_count = 2, .operands = {1, 1}}};
   const uint32_t outputs[] = {2};
-  struct superop op = {.param_count = 1,
-                       .node_count = 2,
-                       .output_count = 1,
-                       .params = kinds,
-                       .nodes = nodes,
-                       .outputs = outputs};
-  struct heap heap;
-  heap_init(&heap, 0);
-  struct arena a;
-  arena_init(&a, &heap);
-  struct cvl_kernel *k = prepared(c, &a, &op);
+  struct superop op = SUPEROP_OF(kinds, nodes, outputs);
+  struct cvl_kernel *k = prepared(c, &op);
   double *x = malloc(N * sizeof *x);
   for (int i = 0; i < N; i++) x[i] = i * 0.37;
   struct cvl_value operand, first, got;
@@ -962,7 +945,6 @@ static unsigned run_until_settled(const char *directory) {
   cpu->release(c, &first);
   cpu->release(c, &operand);
   cpu->discard(c, k);
-  arena_free(&a);
   free(x);
   cpu->close(c);
   return runs;

@@ -229,36 +229,26 @@ Test(simplify, common_subexpressions) {
               "INT, INT, INT, INT");
 }
 
+/* Nothing of it goes; only the numbers of two results change. */
+#define AROUND_A_TIMER(chosen, product)                                                        \
+  "  v5 = + INT v0 v1\n"                                                                       \
+  "  START_TIMER\n"                                                                            \
+  "  v6 = + INT v0 v1\n"                                                                       \
+  "  v7 = STOP_TIMER\n"                                                                        \
+  "  " chosen ": INT = if v3\n"                                                                \
+  "    " product " = * INT v0 v1\n"                                                            \
+  "    yield " product "\n"                                                                    \
+  "  else\n"                                                                                   \
+  "    yield v6\n"                                                                             \
+  "  end\n"                                                                                    \
+  "  v10 = * INT v0 v1\n"                                                                      \
+  "  v11 = RAND v0\n"                                                                          \
+  "  v12 = RAND v0\n"                                                                          \
+  "  yield v5 " chosen " v10 v11 v12\n"
+
 Test(simplify, not_across_timers_nor_out_of_arms) {
-  static const char body[] = "  v5 = + INT v0 v1\n"
-                             "  START_TIMER\n"
-                             "  v6 = + INT v0 v1\n"
-                             "  v7 = STOP_TIMER\n"
-                             "  v8: INT = if v3\n"
-                             "    v9 = * INT v0 v1\n"
-                             "    yield v9\n"
-                             "  else\n"
-                             "    yield v6\n"
-                             "  end\n"
-                             "  v10 = * INT v0 v1\n"
-                             "  v11 = RAND v0\n"
-                             "  v12 = RAND v0\n"
-                             "  yield v5 v8 v10 v11 v12\n";
-  static const char same[] = "  v5 = + INT v0 v1\n"
-                             "  START_TIMER\n"
-                             "  v6 = + INT v0 v1\n"
-                             "  v7 = STOP_TIMER\n"
-                             "  v9: INT = if v3\n"
-                             "    v8 = * INT v0 v1\n"
-                             "    yield v8\n"
-                             "  else\n"
-                             "    yield v6\n"
-                             "  end\n"
-                             "  v10 = * INT v0 v1\n"
-                             "  v11 = RAND v0\n"
-                             "  v12 = RAND v0\n"
-                             "  yield v5 v9 v10 v11 v12\n";
-  expect_body(body, same, "INT, INT, INT, INT, INT");
+  expect_body(AROUND_A_TIMER("v8", "v9"), AROUND_A_TIMER("v9", "v8"),
+              "INT, INT, INT, INT, INT");
 }
 
 Test(simplify, pairs) {
@@ -313,34 +303,21 @@ Test(simplify, branches) {
 
 /* The truth value of the condition is known in this arm only. */
 Test(simplify, conditions_are_forgotten) {
-  static const char body[] = "  v6: BOOL = if v3\n"
-                             "    START_TIMER\n"
-                             "    yield v3\n"
-                             "  else\n"
-                             "    v5 = NOT BOOL v3\n"
-                             "    yield v5\n"
-                             "  end\n"
-                             "  v7: INT = if v3\n"
-                             "    yield v0\n"
-                             "  else\n"
-                             "    yield v1\n"
-                             "  end\n"
-                             "  yield v6 v7\n";
-  expect_body(body,
-              "  v6: BOOL = if v3\n"
-              "    START_TIMER\n"
-              "    yield v3\n"
-              "  else\n"
-              "    v5 = CONST BOOL T\n"
-              "    yield v5\n"
-              "  end\n"
-              "  v7: INT = if v3\n"
-              "    yield v0\n"
-              "  else\n"
-              "    yield v1\n"
-              "  end\n"
-              "  yield v6 v7\n",
-              "BOOL, INT");
+#define TWO_IFS(v5)                                                                            \
+  "  v6: BOOL = if v3\n"                                                                       \
+  "    START_TIMER\n"                                                                          \
+  "    yield v3\n"                                                                             \
+  "  else\n"                                                                                   \
+  "    v5 = " v5 "\n"                                                                          \
+  "    yield v5\n"                                                                             \
+  "  end\n"                                                                                    \
+  "  v7: INT = if v3\n"                                                                        \
+  "    yield v0\n"                                                                             \
+  "  else\n"                                                                                   \
+  "    yield v1\n"                                                                             \
+  "  end\n"                                                                                    \
+  "  yield v6 v7\n"
+  expect_body(TWO_IFS("NOT BOOL v3"), TWO_IFS("CONST BOOL T"), "BOOL, INT");
 }
 
 Test(simplify, what_follows_a_check) {

@@ -72,9 +72,11 @@ static void expect_every_way(const char *definitions, const char *program, const
   "  (+ INT @ (/ INT @ $0 $1) {@ p.nesl:7:5 rest }\n"                                          \
   "  (% @ $2 $3))\n"
 
-static const struct {
+struct example {
   const char *text, *expected;
-} programs[] = {
+};
+
+static const struct example programs[] = {
     {"FUNC MAIN CONST INT (5 6 7) CONST INT (1 2 3) FUSED 0 RET", "( 6 4 3 )\n"},
     {"FUNC MAIN CONST INT 6 CONST INT 2 FUSED 0 RET", "( 4 )\n"},
     {"FUNC MAIN CONST INT () COPY 1 0 FUSED 0 RET", "( )\n"},
@@ -118,9 +120,7 @@ Test(fused, programs_print_what_they_should) {
   "  $1 = (CARRY INT @ $0) (WHILE @ (= INT @ $1 $1)) (NEXT INT @ $1 (+ INT @ $1 $1))\n"
 
 Test(fused, loops) {
-  static const struct {
-    const char *text, *expected;
-  } loops[] = {
+  static const struct example loops[] = {
       {"FUNC MAIN CONST INT (1 2 3 100 0 1000000) CONST SEGDES 6 FUSED 0 RET",
        "( 0 1 1 6 0 19 )\n"},
       {"FUNC MAIN CONST INT 100 CONST SEGDES 1 FUSED 0 RET", "( 6 )\n"},
@@ -237,9 +237,7 @@ static bool run_and_note(struct cvl_context *context, uint64_t site, struct cvl_
 }
 
 Test(fused, operands_are_handed_over_at_their_last_use) {
-  static const struct {
-    const char *text, *owned;
-  } cases[] = {
+  static const struct example cases[] = {
       {"CONST INT (1 2) CONST INT (3 4) FUSED 0", "11"},
       {"CONST INT (1 2) COPY 1 0 CONST INT (3 4) FUSED 0", "01"},
       {"CONST INT (1 2) CONST INT (3 4) COPY 2 0 FUSED 0", "00"},
@@ -255,7 +253,7 @@ Test(fused, operands_are_handed_over_at_their_last_use) {
     options.backend = &noting;
     struct ran ran = run_text(text, options);
     cr_expect_eq(ran.outcome, MACHINE_DONE, "%s", ran.diags);
-    cr_expect_str_eq(handed_over, cases[k].owned, "%s", cases[k].text);
+    cr_expect_str_eq(handed_over, cases[k].expected, "%s", cases[k].text);
     cr_expect_not(ran.leaked);
     ran_free(&ran);
   }
