@@ -1,0 +1,238 @@
+/* ravel.h - nested data parallelism in a C program: functions written in NESL, called on the
+ * program's data, on every core of a CPU or on a GPU.
+ *
+ *   struct ravel_context *c;
+ *   struct ravel_function *f;
+ *   struct ravel_value *row, *sorted;
+ *   const double data[] = {3.0, 1.0, 2.0};
+ *   ravel_context_new(NULL, &c);
+ *   ravel_define(c, "sorted.nesl", "function down(v) = reverse(sort(v));", 0);
+ *   ravel_find(c, "down", "[float]", &f);
+ *   ravel_vector(c, RAVEL_FLOAT64, data, 3, &row);
+ *   ravel_call(c, f, &row, 1, &sorted);
+ *
+ * Codes. A function that can fail returns an enum ravel_code, RAVEL_OK on success. Its results
+ * are set then, and only then. What went wrong is kept in the context until its next failing
+ * call: ravel_message for people, ravel_diagnostic for programs. After any error the context can
+ * be used on.
+ *
+ * Contexts. There may be any number. Each is used by one thread at a time, not always the same
+ * one; only ravel_interrupt may be called from anywhere. Functions and values belong to their
+ * context: they are released before it is freed, or with it. The library has no state outside
+ * contexts, handles no signals, prints nothing and never ends the process.
+ *
+ * Ownership. What a function returns by a pointer to a pointer belongs to the caller, who
+ * releases it. Arguments are borrowed unless it says otherwise. Strings that are returned are
+ * the context's, until its next call; strings that are given are copied.
+ *
+ * Values are immutable, counted, and stay in the back end's memory from call to call.
+ */
+#ifndef RAVEL_H
+#define RAVEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define RAVEL_API __attribute__((visibility("default")))
+
+struct ravel_options;
+struct ravel_context;
+struct ravel_function;
+struct ravel_value;
+
+enum ravel_code {
+  RAVEL_OK,
+  RAVEL_MISUSE,      /* a call that this header does not allow */
+  RAVEL_SYNTAX,      /* NESL, VCODE or FCODE that cannot be read */
+  RAVEL_TYPE,        /* a definition or a call whose types do not fit; an unknown name */
+  RAVEL_RUNTIME,     /* a program failed: an index, a division, `error` ... */
+  RAVEL_DATA,        /* data from outside that cannot be imported, or values that cannot leave */
+  RAVEL_MEMORY,      /* the limit of memory, or the machine's */
+  RAVEL_LIMIT,       /* the limit of time, or of the depth of calls */
+  RAVEL_INTERRUPTED, /* ravel_interrupt, or a progress function that asked to stop */
+  RAVEL_DENIED,      /* a file, a process or the C compiler, without permission */
+  RAVEL_DEVICE,      /* the back end is not to be had, or broke */
+  RAVEL_INTERNAL     /* a fault of Ravel; please report it */
+};
+
+/* "0.3.0". */
+RAVEL_API const char *ravel_version(void);
+
+/* ---- options ---- */
+
+/* NULL if memory fails. */
+RAVEL_API struct ravel_options *ravel_options_new(void);
+/* Sets an option by name, to text as on the command line. RAVEL_MISUSE if there is no such
+ * option or value.
+ *
+ *   backend   auto, cpu, cuda                      threads   0 (all), 1, 2 ...
+ *   memory    bytes, as 500M or 2G; 0: as large as the machine    time      seconds for a call; 0: none
+ *   int       64, 32                               float     64, 32: widths of INT and FLOAT
+ *   seed      of `rand`                            depth     of calls
+ *   optimise  yes, no
+ *   files, processes        no, yes: what NESL programs may open and start
+ *   compiler  no, yes: superoperators are compiled by the system's C compiler */
+RAVEL_API enum ravel_code ravel_options_set(struct ravel_options *, const char *name,
+                                            const char *value);
+RAVEL_API void ravel_options_free(struct ravel_options *);
+
+/* ---- contexts ---- */
+
+/* `options` may be NULL: all as its own documentation begins with. They may be freed then. On an
+ * error *context is set to a context that only ravel_message, ravel_diagnostic and
+ * ravel_context_free may be called with, or to NULL if there is no memory for it. */
+RAVEL_API enum ravel_code ravel_context_new(const struct ravel_options *options,
+                                            struct ravel_context **context);
+/* Frees its functions and values, too: pointers to them mean nothing then. NULL is fine. */
+RAVEL_API void ravel_context_free(struct ravel_context *);
+
+/* ---- what went wrong ---- */
+
+struct ravel_diagnostic {
+  int severity;     /* 0: error, 1: warning, 2: note */
+  const char *file; /* as it was named, or NULL */
+  uint32_t line, column;
+  const char *message; /* of a note: a call on the way to the error, innermost first */
+};
+
+/* Of the last call that failed: its diagnostics as text, a line each; "" if none did. */
+RAVEL_API const char *ravel_message(const struct ravel_context *);
+/* Its diagnostic number i, from 0; false if it has no so many. */
+RAVEL_API bool ravel_diagnostic(const struct ravel_context *, size_t i,
+                                struct ravel_diagnostic *);
+
+/* ---- programs ---- */
+
+/* Executes NESL definitions; `name` stands for the text in messages. A length of 0 is that of a
+ * C string. Of a text with an error the forms before it are defined. */
+RAVEL_API enum ravel_code ravel_define(struct ravel_context *, const char *name,
+                                       const char *text, size_t length);
+/* Likewise with a file, which the caller names: it needs no permission. */
+RAVEL_API enum ravel_code ravel_load(struct ravel_context *, const char *path);
+
+/* Looks up a function for arguments of these types, written as in NESL and separated by commas:
+ * "[float], int"; NULL: as it was defined, if that leaves nothing open. It is compiled once for
+ * each list of types, and kept; a function that is redefined later stays what it was. */
+RAVEL_API enum ravel_code ravel_find(struct ravel_context *, const char *name,
+                                     const char *types, struct ravel_function **);
+/* An expression as a function of named parameters of these types: "sum(xs) * k", "xs, k",
+ * "[float], float". */
+RAVEL_API enum ravel_code ravel_expression(struct ravel_context *, const char *text,
+                                           const char *names, const char *types,
+                                           struct ravel_function **);
+/* A VCODE or FCODE program as a function of what its entry takes. */
+RAVEL_API enum ravel_code ravel_program(struct ravel_context *, const char *name,
+                                        const char *text, size_t length,
+                                        struct ravel_function **);
+/* The types of its parameters, separated by commas, and of its result, as in NESL. */
+RAVEL_API const char *ravel_function_takes(const struct ravel_function *);
+RAVEL_API const char *ravel_function_gives(const struct ravel_function *);
+RAVEL_API void ravel_function_release(struct ravel_function *);
+
+/* Calls a function with `count` arguments, of its types. */
+RAVEL_API enum ravel_code ravel_call(struct ravel_context *, const struct ravel_function *,
+                                     struct ravel_value *const *arguments, size_t count,
+                                     struct ravel_value **result);
+
+/* ---- values ---- */
+
+RAVEL_API struct ravel_value *ravel_retain(struct ravel_value *);
+RAVEL_API void ravel_release(struct ravel_value *); /* NULL is fine */
+
+enum ravel_element {
+  RAVEL_BOOL8, /* bytes; any but 0 is true */
+  RAVEL_INT8,
+  RAVEL_INT16,
+  RAVEL_INT32,
+  RAVEL_INT64,
+  RAVEL_UINT8,
+  RAVEL_UINT16,
+  RAVEL_UINT32,
+  RAVEL_FLOAT32,
+  RAVEL_FLOAT64,
+  RAVEL_CHAR8 /* bytes of text */
+};
+
+RAVEL_API enum ravel_code ravel_int(struct ravel_context *, int64_t, struct ravel_value **);
+RAVEL_API enum ravel_code ravel_float(struct ravel_context *, double, struct ravel_value **);
+RAVEL_API enum ravel_code ravel_bool(struct ravel_context *, bool, struct ravel_value **);
+/* A flat sequence, copied: of `length` elements at `data`, of any alignment. RAVEL_DATA with the
+ * first position of a value that INT does not hold. */
+RAVEL_API enum ravel_code ravel_vector(struct ravel_context *, enum ravel_element,
+                                       const void *data, size_t length, struct ravel_value **);
+/* A sequence of sequences: `rows` of them, of lengths[i] elements each of `elements`, which is a
+ * sequence and is shared, not copied. */
+RAVEL_API enum ravel_code ravel_nested(struct ravel_context *, const int64_t *lengths,
+                                       size_t rows, struct ravel_value *elements,
+                                       struct ravel_value **);
+/* A tuple of two values or more; what they hold is shared, not copied. */
+RAVEL_API enum ravel_code ravel_tuple(struct ravel_context *,
+                                      struct ravel_value *const *components, size_t count,
+                                      struct ravel_value **);
+
+/* Its type as in NESL: "[(float, int)]". */
+RAVEL_API const char *ravel_type(const struct ravel_value *);
+/* The elements of a sequence; the components of a tuple; 0 of a scalar. */
+RAVEL_API enum ravel_code ravel_length(struct ravel_context *, const struct ravel_value *,
+                                       size_t *length);
+/* Component i of a tuple; of a sequence of sequences all elements, one behind the other (0), or
+ * the lengths (1); of a sequence of tuples the sequence of their components i. Shared. */
+RAVEL_API enum ravel_code ravel_component(struct ravel_context *, const struct ravel_value *,
+                                          size_t i, struct ravel_value **);
+/* A scalar, converted if that does not change its value; else RAVEL_DATA. */
+RAVEL_API enum ravel_code ravel_get_int(struct ravel_context *, const struct ravel_value *,
+                                        int64_t *);
+RAVEL_API enum ravel_code ravel_get_float(struct ravel_context *, const struct ravel_value *,
+                                          double *);
+RAVEL_API enum ravel_code ravel_get_bool(struct ravel_context *, const struct ravel_value *,
+                                         bool *);
+/* Copies elements first .. first + count of a flat sequence; converted likewise. */
+RAVEL_API enum ravel_code ravel_copy(struct ravel_context *, const struct ravel_value *,
+                                     enum ravel_element, size_t first, size_t count,
+                                     void *data);
+
+/* ---- the Arrow C data interface: docs/c-api.md has the table of types ---- */
+
+struct ArrowSchema;
+struct ArrowArray;
+struct ArrowArrayStream;
+
+/* An array of Arrow as a sequence. Takes over *array (and calls its release once, perhaps much
+ * later, on a thread that calls the library, also after an error); borrows *schema. */
+RAVEL_API enum ravel_code ravel_import(struct ravel_context *, const struct ArrowSchema *schema,
+                                       struct ArrowArray *array, struct ravel_value **);
+/* All arrays of a stream, one behind the other. Takes over *stream. */
+RAVEL_API enum ravel_code ravel_import_stream(struct ravel_context *, struct ArrowArrayStream *,
+                                              struct ravel_value **);
+/* A sequence as an array of Arrow, whose consumer releases both; they outlive the context. */
+RAVEL_API enum ravel_code ravel_export(struct ravel_context *, const struct ravel_value *,
+                                       struct ArrowSchema *schema, struct ArrowArray *array);
+
+/* ---- watching and stopping calls ---- */
+
+/* During long calls `progress` is called on the calling thread, at least every 0.1 s. It may not
+ * use the context; if it returns false the call ends with RAVEL_INTERRUPTED. NULL: none. */
+RAVEL_API void ravel_on_progress(struct ravel_context *, bool (*progress)(void *data),
+                                 void *data);
+/* Ends the present call, or the next if there is none, with RAVEL_INTERRUPTED. May be called by
+ * any thread, and by a signal handler. */
+RAVEL_API void ravel_interrupt(struct ravel_context *);
+
+struct ravel_statistics {
+  double seconds;         /* the last ravel_call */
+  double compile_seconds; /* the last ravel_find, ravel_expression or ravel_program */
+  uint64_t live_bytes;    /* of values and temporaries in the back end, now */
+  uint64_t peak_bytes;
+};
+RAVEL_API void ravel_get_statistics(const struct ravel_context *, struct ravel_statistics *);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
