@@ -2,38 +2,72 @@
 #include "base/stop.h"
 
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
-double stop_clock(void) {
+static const double progress_seconds = 0.05;
+
+static double clock_of(clockid_t id) {
   struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
+  clock_gettime(id, &t);
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+double stop_clock(void) {
+  return clock_of(CLOCK_MONOTONIC);
+}
+
+/* The same clock, some milliseconds behind, in a quarter of the time. */
+static double coarse_clock(void) {
+  return clock_of(CLOCK_MONOTONIC_COARSE);
 }
 
 void stop_begin(struct stop *stop, double seconds) {
   stop->seconds = seconds;
   stop->deadline = seconds > 0 ? stop_clock() + seconds : 0;
+  stop->next = coarse_clock() + progress_seconds;
+  stop->thread = pthread_self();
+  stop->begun = true;
+  atomic_store(&stop->refused, false);
+}
+
+/* Calls progress if it is due and this is its thread. */
+static void show_progress(const struct stop *asked) {
+  if (!asked->begun || !pthread_equal(asked->thread, pthread_self())) return;
+  if (coarse_clock() < asked->next) return;
+  /* stop_begin was given it without const, and this is its thread. */
+  struct stop *stop = (struct stop *)(uintptr_t)asked;
+  if (!stop->progress(stop->progress_data)) atomic_store(&stop->refused, true);
+  stop->next = coarse_clock() + progress_seconds;
+}
+
+static enum stop_reason reason_of(const struct stop *stop) {
+  if (stop->signal && atomic_load_explicit(stop->signal, memory_order_relaxed) != 0)
+    return STOP_SIGNAL;
+  if (atomic_load_explicit(&stop->refused, memory_order_relaxed)) return STOP_SIGNAL;
+  return stop->deadline > 0 && stop_clock() > stop->deadline ? STOP_TIME : STOP_NOT;
 }
 
 enum stop_reason stop_asks(const struct stop *stop) {
   if (!stop) return STOP_NOT;
-  if (stop->signal && atomic_load_explicit(stop->signal, memory_order_relaxed) != 0)
-    return STOP_SIGNAL;
-  return stop->deadline > 0 && stop_clock() > stop->deadline ? STOP_TIME : STOP_NOT;
+  enum stop_reason reason = reason_of(stop);
+  if (!stop->progress || reason != STOP_NOT) return reason;
+  show_progress(stop);
+  return reason_of(stop);
 }
 
 void stop_describe(const struct stop *stop, char *text, size_t size) {
   int number;
-  switch (stop_asks(stop)) {
+  switch (stop ? reason_of(stop) : STOP_NOT) {
   case STOP_NOT: snprintf(text, size, "%s", ""); return;
   case STOP_TIME:
     snprintf(text, size, "the time limit of %g seconds is over", stop->seconds);
     return;
   case STOP_SIGNAL:
-    number = *stop->signal;
-    if (number == SIGINT) {
+    number = stop->signal ? atomic_load(stop->signal) : 0;
+    if (number == SIGINT || number == 0) {
       snprintf(text, size, "interrupted");
     } else {
       snprintf(text, size, "ended by a signal: %s", strsignal(number));

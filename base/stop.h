@@ -1,4 +1,4 @@
-/* stop.h - requests to end work early: a signal, or a time limit.
+/* stop.h - requests to end work early: a signal, a time limit, or a function that is asked.
  *
  * Long work polls a `struct stop`, at least every tenth of a second. Work that is asked to end
  * leaves no partial results: an arena jumps as if memory had run out (arena.h), an operation of
@@ -8,6 +8,7 @@
 #ifndef RAVEL_STOP_H
 #define RAVEL_STOP_H
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,18 +16,27 @@
 enum stop_reason { STOP_NOT, STOP_TIME, STOP_SIGNAL };
 
 struct stop {
-  const atomic_int *signal; /* number of the pending signal; 0: none. Or NULL */
-  double deadline;          /* of stop_clock; 0: none */
-  double seconds;           /* the time limit, for the message */
+  const atomic_int *signal;     /* number of the pending signal; 0: none. Or NULL */
+  bool (*progress)(void *data); /* called by stop_asks on the thread of stop_begin, now and
+                                   then; false asks for an end like a signal. Or NULL */
+  void *progress_data;
+  /* Set by stop_begin, and by stop_asks on its thread. */
+  double deadline;     /* of stop_clock; 0: none */
+  double seconds;      /* the time limit, for the message */
+  double next;         /* when progress is called again */
+  pthread_t thread;    /* that calls it ... */
+  bool begun;          /* ... if stop_begin has been called */
+  atomic_bool refused; /* progress has returned false */
 };
 
 /* Seconds of a monotonic clock. */
 double stop_clock(void);
-/* Starts the time limit; 0 seconds: none. */
+/* Starts the time limit; 0 seconds: none. From now on this thread calls progress. */
 void stop_begin(struct stop *, double seconds);
-/* Whether the work is to end, and why. NULL never asks. May be called by any thread. */
+/* Whether the work is to end, and why. NULL never asks. May be called by any thread. On that of
+ * stop_begin it calls progress, at most every 0.05 s. */
 enum stop_reason stop_asks(const struct stop *);
-/* The reason as a message; empty if there is none. */
+/* The reason as a message; empty if there is none. Calls nothing. */
 void stop_describe(const struct stop *, char *text, size_t size);
 
 #endif

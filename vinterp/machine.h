@@ -97,6 +97,62 @@ void machine_results_free(struct machine *, struct machine_results *);
  * ended, and not with options.seed: for one who asks for one thing after the other. */
 void machine_keep_random(struct machine *);
 
+/* ---- programs that are prepared once and called often ---- */
+
+/* A program lowered for a machine, with the constants and superoperators that are made for it.
+ * Any number of them may be prepared in one machine; their calls take turns. */
+struct machine_program;
+
+/* Lowers a program and prepares its superoperators. The program must outlive it. NULL with a
+ * diagnostic: no memory, or options.stop asked for an end. */
+struct machine_program *machine_prepare(struct machine *, const struct ir_program *,
+                                        struct diag_list *);
+/* Frees it; before machine_free. NULL is ignored. Values that its calls gave stay. */
+void machine_forget(struct machine *, struct machine_program *);
+
+/* Runs the entry function on values of the machine's back end. Arguments are borrowed, but
+ * where `owned` is set the reference passes to the call, in every case, so that the memory can
+ * be reused. On MACHINE_DONE results[0..result_count), deepest first, are values that belong to
+ * the caller (machine_release), and no work and no fault is pending; in every other case they
+ * are not set. Another number of results and pairs among them are errors. RAND goes on where
+ * the last call that ended in MACHINE_DONE has ended; the first begins with options.seed. */
+enum machine_outcome machine_call(struct machine *, struct machine_program *,
+                                  const struct cvl_value *arguments, uint64_t argument_count,
+                                  struct cvl_value *results, uint64_t result_count,
+                                  struct diag_list *);
+
+/* Values outside of calls: the caller's, until machine_release, before machine_free. Functions
+ * that return bool add a diagnostic when it is false (machine_failure says why: LIMIT is memory
+ * or time); nothing is set then. */
+
+/* A value with the item's elements, copied and converted to the widths of the machine; what is
+ * an error in machine_repeat is one here. */
+bool machine_value_item(struct machine *, const struct machine_item *, struct cvl_value *out,
+                        struct diag_list *);
+/* A vector of n elements that are as wide as in the machine: of options.widths, or CVL_BOOL,
+ * bytes 0 and 1. Copied. */
+bool machine_value_vector(struct machine *, enum cvl_elem, const void *data, uint64_t n,
+                          struct cvl_value *out, struct diag_list *);
+/* The lengths of a descriptor as a vector of INT. */
+bool machine_value_lengths(struct machine *, const struct cvl_value *segdes,
+                           struct cvl_value *out, struct diag_list *);
+/* Elements of a vector, segments of a descriptor. */
+bool machine_value_count(struct machine *, const struct cvl_value *, uint64_t *n,
+                         struct diag_list *);
+/* Elements of a vector; of a descriptor the sum of its lengths. */
+bool machine_value_total(struct machine *, const struct cvl_value *, uint64_t *n,
+                         struct diag_list *);
+/* Copies elements first .. first + n, which must exist, to host memory, in the width of the
+ * machine (value->elem); of a descriptor its lengths, as int64_t. */
+bool machine_value_copy(struct machine *, const struct cvl_value *, uint64_t first, uint64_t n,
+                        void *data, struct diag_list *);
+/* Counts one more reference; gives one up, and leaves *value without a value. */
+void machine_retain(struct machine *, const struct cvl_value *);
+void machine_release(struct machine *, struct cvl_value *);
+
+/* Of vectors and descriptors in the back end: live and peak bytes, among others. */
+struct cvl_statistics machine_statistics(const struct machine *);
+
 /* ---- the same program again and again, for measuring ---- */
 
 struct machine_repetition {
