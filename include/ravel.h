@@ -13,8 +13,8 @@
  *
  * Codes. A function that can fail returns an enum ravel_code, RAVEL_OK on success. Its results
  * are set then, and only then. What went wrong is kept in the context until its next failing
- * call: ravel_message for people, ravel_diagnostic for programs. After any error the context can
- * be used on.
+ * call: ravel_message for people, ravel_diagnostic for programs. After any error the context
+ * can be used on.
  *
  * Contexts. There may be any number. Each is used by one thread at a time, not always the same
  * one; only ravel_interrupt may be called from anywhere. Functions and values belong to their
@@ -47,13 +47,13 @@ struct ravel_value;
 
 enum ravel_code {
   RAVEL_OK,
-  RAVEL_MISUSE,      /* a call that this header does not allow */
-  RAVEL_SYNTAX,      /* NESL, VCODE or FCODE that cannot be read */
-  RAVEL_TYPE,        /* a definition or a call whose types do not fit; an unknown name */
-  RAVEL_RUNTIME,     /* a program failed: an index, a division, `error` ... */
-  RAVEL_DATA,        /* data from outside that cannot be imported, or values that cannot leave */
-  RAVEL_MEMORY,      /* the limit of memory, or the machine's */
-  RAVEL_LIMIT,       /* the limit of time, or of the depth of calls */
+  RAVEL_MISUSE,  /* a call that this header does not allow */
+  RAVEL_SYNTAX,  /* NESL, VCODE or FCODE that cannot be read */
+  RAVEL_TYPE,    /* a definition or a call whose types do not fit; an unknown name */
+  RAVEL_RUNTIME, /* a program failed: an index, a division, `error` ... */
+  RAVEL_DATA,    /* data from outside that cannot be imported, or values that cannot leave */
+  RAVEL_MEMORY,  /* the limit of memory, or the machine's */
+  RAVEL_LIMIT,   /* the limit of time, or of the depth of calls */
   RAVEL_INTERRUPTED, /* ravel_interrupt, or a progress function that asked to stop */
   RAVEL_DENIED,      /* a file, a process or the C compiler, without permission */
   RAVEL_DEVICE,      /* the back end is not to be had, or broke */
@@ -71,11 +71,12 @@ RAVEL_API struct ravel_options *ravel_options_new(void);
  * option or value.
  *
  *   backend   auto, cpu, cuda                      threads   0 (all), 1, 2 ...
- *   memory    bytes, as 500M or 2G; 0: as large as the machine    time      seconds for a call; 0: none
+ *   memory    bytes, as 500M or 2G; 0: a default   time      seconds for a call; 0: none
  *   int       64, 32                               float     64, 32: widths of INT and FLOAT
- *   seed      of `rand`                            depth     of calls
+ *   seed      of `rand`                            depth     of calls; 0: a million
  *   optimise  yes, no
- *   files, processes        no, yes: what NESL programs may open and start
+ *   files, processes        no, yes: what NESL programs may open and start. A call that fails
+ *                           after it was refused one ends in RAVEL_DENIED
  *   compiler  no, yes: superoperators are compiled by the system's C compiler */
 RAVEL_API enum ravel_code ravel_options_set(struct ravel_options *, const char *name,
                                             const char *value);
@@ -83,8 +84,8 @@ RAVEL_API void ravel_options_free(struct ravel_options *);
 
 /* ---- contexts ---- */
 
-/* `options` may be NULL: all as its own documentation begins with. They may be freed then. On an
- * error *context is set to a context that only ravel_message, ravel_diagnostic and
+/* `options` may be NULL: all as its own documentation begins with. They may be freed then. On
+ * an error *context is set to a context that only ravel_message, ravel_diagnostic and
  * ravel_context_free may be called with, or to NULL if there is no memory for it. */
 RAVEL_API enum ravel_code ravel_context_new(const struct ravel_options *options,
                                             struct ravel_context **context);
@@ -108,8 +109,10 @@ RAVEL_API bool ravel_diagnostic(const struct ravel_context *, size_t i,
 
 /* ---- programs ---- */
 
-/* Executes NESL definitions; `name` stands for the text in messages. A length of 0 is that of a
- * C string. Of a text with an error the forms before it are defined. */
+/* Executes NESL definitions: of functions, datatypes and variables, whose values are computed.
+ * Expressions are only checked. `name`, or NULL, stands for the text in messages. A length of 0
+ * is that of a C string. Of a text with an error the forms before it are defined. What programs
+ * print goes nowhere; what they read is empty. */
 RAVEL_API enum ravel_code ravel_define(struct ravel_context *, const char *name,
                                        const char *text, size_t length);
 /* Likewise with a file, which the caller names: it needs no permission. */
@@ -161,12 +164,12 @@ enum ravel_element {
 RAVEL_API enum ravel_code ravel_int(struct ravel_context *, int64_t, struct ravel_value **);
 RAVEL_API enum ravel_code ravel_float(struct ravel_context *, double, struct ravel_value **);
 RAVEL_API enum ravel_code ravel_bool(struct ravel_context *, bool, struct ravel_value **);
-/* A flat sequence, copied: of `length` elements at `data`, of any alignment. RAVEL_DATA with the
- * first position of a value that INT does not hold. */
+/* A flat sequence, copied: of `length` elements at `data`, of any alignment. RAVEL_DATA with
+ * the first position of a value that INT does not hold. */
 RAVEL_API enum ravel_code ravel_vector(struct ravel_context *, enum ravel_element,
                                        const void *data, size_t length, struct ravel_value **);
-/* A sequence of sequences: `rows` of them, of lengths[i] elements each of `elements`, which is a
- * sequence and is shared, not copied. */
+/* A sequence of sequences: `rows` of them, of lengths[i] elements each of `elements`, which is
+ * a sequence and is shared, not copied. */
 RAVEL_API enum ravel_code ravel_nested(struct ravel_context *, const int64_t *lengths,
                                        size_t rows, struct ravel_value *elements,
                                        struct ravel_value **);
@@ -177,11 +180,13 @@ RAVEL_API enum ravel_code ravel_tuple(struct ravel_context *,
 
 /* Its type as in NESL: "[(float, int)]". */
 RAVEL_API const char *ravel_type(const struct ravel_value *);
-/* The elements of a sequence; the components of a tuple; 0 of a scalar. */
+/* The elements of a sequence; the components of a tuple, 1 of a datatype; 0 of a scalar. */
 RAVEL_API enum ravel_code ravel_length(struct ravel_context *, const struct ravel_value *,
                                        size_t *length);
-/* Component i of a tuple; of a sequence of sequences all elements, one behind the other (0), or
- * the lengths (1); of a sequence of tuples the sequence of their components i. Shared. */
+/* Component i of a tuple, of which (a, (b, c)) has three, as in NESL; the contents of a
+ * datatype, as component 0; of a sequence of sequences all elements, one behind the other (0),
+ * or the lengths (1); of a sequence of tuples or of a datatype the sequence of their components
+ * i. Shared. */
 RAVEL_API enum ravel_code ravel_component(struct ravel_context *, const struct ravel_value *,
                                           size_t i, struct ravel_value **);
 /* A scalar, converted if that does not change its value; else RAVEL_DATA. */
@@ -215,8 +220,8 @@ RAVEL_API enum ravel_code ravel_export(struct ravel_context *, const struct rave
 
 /* ---- watching and stopping calls ---- */
 
-/* During long calls `progress` is called on the calling thread, at least every 0.1 s. It may not
- * use the context; if it returns false the call ends with RAVEL_INTERRUPTED. NULL: none. */
+/* During long calls `progress` is called on the calling thread, at least every 0.1 s. It may
+ * not use the context; if it returns false the call ends with RAVEL_INTERRUPTED. NULL: none. */
 RAVEL_API void ravel_on_progress(struct ravel_context *, bool (*progress)(void *data),
                                  void *data);
 /* Ends the present call, or the next if there is none, with RAVEL_INTERRUPTED. May be called by

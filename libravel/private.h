@@ -4,8 +4,8 @@
 
 #include "include/ravel.h"
 
-#include "base/intern.h"
 #include "base/stop.h"
+#include "base/text.h"
 #include "neslc/session.h"
 #include "vinterp/machine.h"
 
@@ -14,42 +14,72 @@ struct ravel_options {
   char backend[32];
   double seconds; /* of a call; 0: no limit */
   bool optimise;
+  bool compiler;
+};
+
+/* What a call has to say. */
+struct ravel_messages {
+  struct arena arena;
+  struct diag_list diags;
 };
 
 struct ravel_context {
   struct ravel_options options;
-  struct heap heap;    /* of all that follows; options.machine.memory_limit */
-  struct arena arena;  /* of the session */
+  struct heap heap;   /* of all that follows; options.machine.memory_limit */
+  struct arena arena; /* of the session */
   struct session *session;
   struct machine *machine;
+  FILE *in, *out;      /* of NESL programs: nothing comes and nothing arrives */
+  char cache[4096];    /* the folder of compiled superoperators */
+  atomic_bool refused; /* a program was refused a file or a process */
   struct stop stop;
   atomic_int interrupt; /* what stop.signal points to */
+  bool usable;          /* it was made completely */
 
-  struct heap message_heap; /* so that running out of memory can be reported */
-  struct arena messages;    /* of the last call that failed */
-  struct diag_list diags;
-  enum ravel_code code;
-  const char *message; /* diags as text; made when it is asked for */
+  struct heap message_heap;       /* so that running out of memory can be reported */
+  struct ravel_messages slots[2]; /* the present call's, and those of the last that failed */
+  struct ravel_messages *failed;  /* one of them, or NULL */
+  struct diag_list *diags;        /* of the present call: of the other one */
+  struct text message;            /* the failed one's as text */
 
-  struct arena type_arena;
-  struct intern type_names;           /* types as text ... */
-  ARRAY(struct type *) types;         /* ... and as types, by the number of their text */
+  struct region *type_region;         /* of the types, so that their datatypes stay */
+  struct scoped_map type_numbers;     /* types by a hash of what they consist of, ... */
+  ARRAY(struct ravel_type *) types;   /* ... and by number */
+  struct type *base[TYPE_CHAR + 1];   /* int, float, bool, char */
+  uint64_t generation;                /* changes with the session's definitions */
   struct ravel_function *functions;   /* all, newest first */
   struct ravel_value *values;         /* all, newest first */
   struct ravel_statistics statistics; /* of the last call and compilation */
   bool (*progress)(void *data);
   void *progress_data;
+  bool in_progress; /* it is being called */
+};
+
+/* A type of data: each exists once in a context, so that equal types are the same pointer. */
+struct ravel_type {
+  struct type type;
+  const char *text; /* as NESL writes it */
+  uint32_t columns; /* of a value */
 };
 
 /* Released by the caller, or kept by the context for the next one who looks for the same. */
 struct ravel_function {
   struct ravel_context *context;
-  struct ravel_function *next;
-  uint64_t references;              /* the context's own and those of callers */
-  struct arena arena;               /* of the program and of what follows */
-  const char *key;                  /* what it was found by: name and types */
-  struct type **takes, *gives;      /* of NESL; NULL for VCODE */
+  struct ravel_function *next, **link; /* of the context's list */
+  uint64_t references;                 /* callers', and one of the context's if it is cached */
+  bool cached;                         /* ravel_find and its kin may give it again */
+  uint64_t generation;                 /* up to which it is known to be up to date */
+  struct arena arena;                  /* of the program and of what follows */
+  const char *key;                     /* what it was found by: name and types */
+  struct global *global;               /* what was compiled; NULL: an expression */
+  struct core *whole;                  /* its body; NULL for VCODE */
+  struct region **regions;             /* that it needs, all held: what is redefined stays */
+  size_t region_count;
+  struct type **takes; /* of parameter i; kept types */
+  struct type **rest;  /* of parameters i and above, as a tuple */
+  struct type *gives;
   uint32_t take_count;
+  const char *takes_text;
   const struct ir_program *program; /* its entry takes and returns columns (neslc/value.h) */
   struct machine_program *prepared;
 };
@@ -60,29 +90,103 @@ struct ravel_value {
   struct ravel_context *context;
   struct ravel_value *next, **link; /* of the context's list */
   uint64_t references;
-  struct type *type; /* ground; of context->type_arena */
+  struct type *type; /* ravel_type_kept */
   uint32_t count;
   struct cvl_value columns[];
 };
 
 /* ---- errors.c ---- */
 
-/* Every function of ravel.h that can fail begins with the one, and returns by the other. */
-void ravel_begin(struct ravel_context *);
+/* Every function of ravel.h that may fail begins with this and returns by ravel_fail and its
+ * kin. Diagnostics of the call go to c->diags. False if the context cannot be used: the
+ * function then returns RAVEL_MISUSE. */
+bool ravel_begin(struct ravel_context *);
+/* Adds an error; what was added in this call is what the context says from now on. Returns the
+ * code. */
 enum ravel_code ravel_fail(struct ravel_context *, enum ravel_code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* The same with the diagnostics that were added. */
+enum ravel_code ravel_failed(struct ravel_context *, enum ravel_code);
+/* The same for a function of the machine that has failed and said why. */
+enum ravel_code ravel_fail_machine(struct ravel_context *);
+/* The same for lack of memory, or if the call was asked to end. */
+enum ravel_code ravel_fail_memory(struct ravel_context *);
+/* RAVEL_INTERRUPTED or RAVEL_LIMIT, after ravel_fail, if the call is asked to end; else
+ * RAVEL_OK. */
+enum ravel_code ravel_stopped(struct ravel_context *);
+/* What an error of the compiler is for callers. */
+enum ravel_code ravel_code_of(enum nesl_error);
+
+/* ---- work.c ---- */
+
+/* Work that allocates from arenas: where memory fails it ends in ravel_fail_memory. */
+typedef enum ravel_code ravel_work(struct ravel_context *, void *data);
+enum ravel_code ravel_guarded(struct ravel_context *, ravel_work *, void *data);
+/* The same on a stack large enough for whatever the compiler accepts. The calling thread waits,
+ * and calls progress. */
+enum ravel_code ravel_deep(struct ravel_context *, ravel_work *, void *data);
+/* ravel_guarded with a region for a form (neslc/region.h). */
+enum ravel_code ravel_in_form(struct ravel_context *, ravel_work *, void *data);
+
+/* ---- define.c ---- */
+
+/* A text as a source of the session, whose region lives until it is collected; hold it.
+ * memory_failed. */
+struct source *ravel_source(struct ravel_context *, const char *name, const char *text,
+                            size_t length, uint32_t first_line);
+/* Reads the only form of a source and checks it. False with complaints. */
+bool ravel_read_form(struct ravel_context *, const struct source *, struct complaints *,
+                     struct checked *);
+
+/* ---- find.c, call.c ---- */
+
+/* A function without a program; NULL without memory. */
+struct ravel_function *ravel_function_new(struct ravel_context *);
+/* Optimises its program and makes it ready; after a failure false with complaints or
+ * diagnostics. May end in memory_failed. */
+bool ravel_function_prepare(struct ravel_context *, struct ravel_function *);
+/* Runs a function: results[0 .. result_count) are the caller's. */
+enum ravel_code ravel_run(struct ravel_context *, const struct ravel_function *,
+                          const struct cvl_value *arguments, uint64_t argument_count,
+                          struct cvl_value *results, uint64_t result_count);
 
 /* ---- types.c ---- */
 
+/* Begins the types of a context; memory_failed. */
+void ravel_types_begin(struct ravel_context *);
 /* The type with this text, as NESL writes it: equal types are the same pointer. NULL, after
  * ravel_fail, if it cannot be read or is no ground type of data. */
 struct type *ravel_type_named(struct ravel_context *, const char *text);
-/* The same type as one of these. */
+/* The same type as one of these. NULL, after ravel_fail, if it is none of data or is too large;
+ * memory_failed. */
 struct type *ravel_type_kept(struct ravel_context *, struct type *);
+/* Types of these kept types; NULL after ravel_fail. */
+struct type *ravel_type_sequence(struct ravel_context *, struct type *element);
+struct type *ravel_type_pair(struct ravel_context *, struct type *left, struct type *right);
+static inline uint32_t ravel_type_columns(const struct type *kept) {
+  return ((const struct ravel_type *)kept)->columns;
+}
+static inline const char *ravel_type_text(const struct type *kept) {
+  return ((const struct ravel_type *)kept)->text;
+}
 
 /* ---- values.c ---- */
 
-/* A value without columns, which the caller fills in; NULL, after ravel_fail, without memory. */
-struct ravel_value *ravel_value_new(struct ravel_context *, struct type *);
+/* A value whose columns, all without a value, the caller fills in; NULL, after ravel_fail,
+ * without memory. ravel_release frees it, whatever has been filled in. */
+struct ravel_value *ravel_value_new(struct ravel_context *, struct type *kept);
+/* Whether it is a value of this context; ravel_fail with RAVEL_MISUSE if not. */
+bool ravel_value_is_ours(struct ravel_context *, const struct ravel_value *);
+
+/* ---- elements.c ---- */
+
+/* A vector from elements in host memory, of any alignment, in the widths of the machine. */
+enum ravel_code ravel_elements_in(struct ravel_context *, enum ravel_element, const void *data,
+                                  size_t length, struct cvl_value *out);
+/* Elements first .. first + count of a vector to host memory. */
+enum ravel_code ravel_elements_out(struct ravel_context *, const struct cvl_value *,
+                                   enum ravel_element, size_t first, size_t count, void *data);
+/* The type of a sequence's elements that come as these; TYPE_STREAM if there is none such. */
+enum type_tag ravel_element_type(enum ravel_element);
 
 #endif
