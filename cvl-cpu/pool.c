@@ -29,6 +29,8 @@
  * to 140 cycles): about 30 microseconds, longer than a serial operation between two parallel
  * ones, shorter than anything a person or a scheduler notices. */
 enum { SPIN_ROUNDS = 500 };
+/* Rounds of waiting for workers between two looks at whether to end: about as long. */
+enum { ROUNDS_UNASKED = 1024 };
 enum { LINE = 64 };
 
 struct worker {
@@ -162,6 +164,15 @@ static void deal_out(struct pool *p, uint64_t items, unsigned ranges) {
   }
 }
 
+/* Waits for the chunks that the workers have taken. Whoever may ask for an end may want to be
+ * called by this thread. */
+static void await_workers(struct pool *p) {
+  for (unsigned round = 1; atomic_load(&p->joined) != 0; round++) {
+    pause_briefly();
+    if (round % ROUNDS_UNASKED == 0) (void)pool_asked(p);
+  }
+}
+
 static bool was_done(const struct pool *p) {
   return !atomic_load_explicit(&p->stopped, memory_order_relaxed);
 }
@@ -186,7 +197,7 @@ static bool run_loop(struct pool *p, uint64_t items, uint64_t grain, bool in_ord
   wake_sleepers(p, (items + grain - 1) / grain);
   take_chunks(p, 0);
   atomic_fetch_add(&p->ticket, 1); /* closed */
-  while (atomic_load(&p->joined) != 0) pause_briefly();
+  await_workers(p);
   return was_done(p);
 }
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include <algorithm>
+#include <chrono>
 #include <exception>
 #include <fstream>
 #include <iterator>
@@ -194,10 +195,14 @@ const kernel_entry *compiler::poll(compilation *c) {
   return c->stage == READY ? &c->entry : nullptr;
 }
 
-const kernel_entry *compiler::wait(compilation *c) {
-  if (c->stage == UNDER_WAY) {
-    std::unique_lock<std::mutex> lock(mutex_);
-    done_.wait(lock, [c] { return c->stage != UNDER_WAY; });
+const kernel_entry *compiler::wait(compilation *c, const std::function<bool()> &asked) {
+  const auto between_questions = std::chrono::milliseconds(10);
+  while (c->stage == UNDER_WAY) {
+    {
+      std::unique_lock<std::mutex> lock(mutex_);
+      done_.wait_for(lock, between_questions, [c] { return c->stage != UNDER_WAY; });
+    }
+    if (asked && asked()) break;
   }
   return poll(c);
 }

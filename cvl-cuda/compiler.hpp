@@ -48,8 +48,9 @@ struct compiler {
   compilation *request(const std::string &text, const std::string &name);
   /* The kernel if it is ready; null if it is not, or never will be. Never waits. */
   const kernel_entry *poll(compilation *);
-  /* The same, waiting until it is ready or has failed. */
-  const kernel_entry *wait(compilation *);
+  /* The same, waiting until it is ready or has failed, or `asked`, which this thread calls now
+   * and then, is true. */
+  const kernel_entry *wait(compilation *, const std::function<bool()> &asked = {});
   /* Why there will be no kernel; null as long as poll() has not met a failure. */
   const char *failure(const compilation *) const;
   /* The kernel must not be running any more; one under way is given up. */

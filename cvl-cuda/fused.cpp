@@ -352,7 +352,8 @@ bool run_kernel(context &c, uint64_t site, cvl_kernel *k, const cvl_value *opera
   if (!v.made) make_variant(c, k->op, LEAVE_SPREADS | LEAVE_REDUCTIONS, v);
   if (!v.has_kernel()) return false;
   const kernel_entry *entry = &v.ready;
-  if (v.code) entry = store.waits ? store.tools.wait(v.code) : store.tools.poll(v.code);
+  const auto asked = [&c] { return c.stop.asks && c.stop.asks(c.stop.with); };
+  if (v.code) entry = store.waits ? store.tools.wait(v.code, asked) : store.tools.poll(v.code);
   if (entry == nullptr) return false;
   e.launch_kernel(v.source.kernel, *entry);
   k->last_run = c.work_queue.epoch; /* the window it is in; a later one if that was full */

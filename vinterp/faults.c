@@ -54,7 +54,8 @@ static void add_trace(struct machine *m, const struct call_trace *trace) {
   }
 }
 
-/* A note on which FUSED it was whose node failed, where the error is reported in the definition. */
+/* A note on which FUSED it was whose node failed, where the error is reported in the
+ * definition. */
 static void add_superop_note(struct machine *m, const struct debug_info *node) {
   struct debug_info fused = code_debug_info(m->code, node->fused);
   if (node->origin || node->pos.line == fused.pos.line) return;
@@ -65,13 +66,23 @@ static void add_superop_note(struct machine *m, const struct debug_info *node) {
            function_name(m, node->fused), where);
 }
 
+/* What is known of the instruction at a location; outside of a program nothing. */
+static struct debug_info info_at(const struct machine *m, uint32_t location) {
+  return m->code ? code_debug_info(m->code, location)
+                 : (struct debug_info){.superop = NO_SUPEROP};
+}
+
 /* Adds the error of the run and its trace. */
 static void report(struct machine *m, const struct call_trace *trace, enum machine_cause cause,
                    const char *message) {
-  struct debug_info info = code_debug_info(m->code, trace->location);
+  struct debug_info info = info_at(m, trace->location);
   const char *type = type_word_text((enum type_word)info.type);
   m->faulted = true;
   m->failure.cause = cause;
+  if (!m->program) {
+    diag_add(m->diags, SEVERITY_ERROR, NULL, info.pos, NULL, "%s", message);
+    return;
+  }
   m->failure.op = info.op;
   m->failure.origin = info.origin;
   /* A text with braces is a whole message: its compiler speaks of its own language. */
@@ -198,8 +209,8 @@ static enum machine_cause cause_of(enum cvl_error_kind kind) {
   return MACHINE_CAUSE_OPERATION;
 }
 
-/* Reports a fault of the back end. Its site says which operation of the past it was; one that is
- * not recorded is reported at the present instruction. */
+/* Reports a fault of the back end. Its site says which operation of the past it was; one that
+ * is not recorded is reported at the present instruction. */
 static void report_backend_error(struct machine *m, const struct machine_site *site,
                                  const struct cvl_error *e) {
   struct call_trace trace = {0};
@@ -207,7 +218,7 @@ static void report_backend_error(struct machine *m, const struct machine_site *s
                history_find(&m->history, &m->heap, m->site - e->site, m->frames, &trace);
   if (!found) history_present(&m->heap, site->location, m->frames, m->depth, &trace);
   char message[MESSAGE_BYTES];
-  struct debug_info info = code_debug_info(m->code, trace.location);
+  struct debug_info info = info_at(m, trace.location);
   describe(&info, e, message, sizeof message);
   if (e->kind == CVL_E_STOPPED) machine_describe_stop(m, message, sizeof message);
   if (e->kind == CVL_E_ASSERT) {

@@ -26,7 +26,7 @@ struct fused {
   struct cvl_value *flat;
 };
 
-bool fused_new(struct machine *m, const struct ir_program *program) {
+bool fused_new(struct machine *m, const struct ir_program *program, struct fused **out) {
   uint32_t values = 0;
   if (program->superop_count == 0) return true;
   for (uint32_t k = 0; k < program->superop_count; k++) {
@@ -36,7 +36,7 @@ bool fused_new(struct machine *m, const struct ir_program *program) {
   if (!f) return false;
   size_t n = program->superop_count;
   *f = (struct fused){.superops = program->superop_count, .values = values};
-  m->fused = f;
+  *out = f;
   f->prepared = heap_alloc(&m->heap, n * sizeof *f->prepared);
   if (f->prepared) memset(f->prepared, 0, n * sizeof *f->prepared);
   f->scratch = heap_alloc(&m->heap, 2 * (size_t)values * sizeof *f->scratch);
@@ -44,8 +44,7 @@ bool fused_new(struct machine *m, const struct ir_program *program) {
   return f->prepared && f->scratch && f->flat;
 }
 
-void fused_free(struct machine *m) {
-  struct fused *f = m->fused;
+void fused_free(struct machine *m, struct fused *f) {
   if (!f) return;
   for (uint32_t k = 0; f->prepared && k < f->superops; k++) {
     if (f->prepared[k].kernel) m->backend->discard(m->context, f->prepared[k].kernel);
@@ -54,7 +53,6 @@ void fused_free(struct machine *m) {
   heap_free(&m->heap, f->scratch, 2 * (size_t)f->values * sizeof *f->scratch);
   heap_free(&m->heap, f->flat, 2 * (size_t)f->values * sizeof *f->flat);
   heap_free(&m->heap, f, sizeof *f);
-  m->fused = NULL;
 }
 
 struct value *fused_operands(struct machine *m) {
@@ -73,6 +71,10 @@ static struct cvl_kernel *kernel_of(struct machine *m, uint32_t superop) {
   }
   p->tried = true;
   return p->kernel;
+}
+
+void fused_prepare(struct machine *m, uint32_t superop) {
+  (void)kernel_of(m, superop);
 }
 
 static void release_owned(struct machine *m, struct value *v, uint32_t n) {

@@ -267,6 +267,15 @@ static bool dispatch(struct call *c, enum opcode op) {
   }
 }
 
+/* The streams of the run, made when the first is used. */
+static bool open_streams(struct machine *m, const struct machine_site *site) {
+  if (m->streams) return true;
+  m->streams = streams_new(&m->heap, m->options.in, m->out, m->err, &m->options.permissions);
+  if (!m->streams) return machine_limit_fault(m, site, "out of memory for streams");
+  streams_set_stop(m->streams, m->options.stop);
+  return true;
+}
+
 /* Whether a program that is run repeatedly may do this: nothing that finds the world as the run
  * before left it. */
 static bool is_repeatable(enum opcode op) {
@@ -282,6 +291,7 @@ bool io_execute(struct machine *m, const struct machine_site *site, enum opcode 
                          "a program that is run repeatedly may not read, open files or start "
                          "processes");
   }
+  if (!open_streams(m, site)) return false;
   /* A signal may have ended a wait, with a status that nobody is to see. */
   if (dispatch(&c, op) && (!m->options.stop || machine_may_go_on(m, site))) return true;
   while (c.done > 0) value_release(&m->store, &results[--c.done]);

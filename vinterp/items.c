@@ -48,7 +48,7 @@ static bool narrow(struct machine *m, const struct machine_site *site,
   return true;
 }
 
-static bool push_narrow(struct machine *m, const struct machine_site *site, enum cvl_elem elem,
+static bool from_narrow(struct machine *m, const struct machine_site *site, enum cvl_elem elem,
                         const struct machine_item *item, struct value *out) {
   size_t bytes = (size_t)item->length * elem_info(elem)->bytes;
   void *data = heap_alloc(&m->heap, bytes);
@@ -59,8 +59,8 @@ static bool push_narrow(struct machine *m, const struct machine_site *site, enum
   return ok;
 }
 
-static bool push_item(struct machine *m, const struct machine_site *site,
-                      const struct machine_item *item, struct value *out) {
+bool machine_from_item(struct machine *m, const struct machine_site *site,
+                       const struct machine_item *item, struct value *out) {
   enum cvl_elem elem = m->widths.int_elem;
   const void *data = item->as.ints;
   switch ((enum machine_item_kind)item->kind) {
@@ -75,46 +75,8 @@ static bool push_item(struct machine *m, const struct machine_site *site,
     break;
   case MACHINE_INT: break;
   }
-  if (elem == CVL_I32 || elem == CVL_F32) return push_narrow(m, site, elem, item, out);
+  if (elem == CVL_I32 || elem == CVL_F32) return from_narrow(m, site, elem, item, out);
   return machine_from_host(m, site, elem, item->length, data, out);
-}
-
-bool machine_push_items(struct machine *m, const struct machine_site *site,
-                        const struct machine_item *items, uint64_t count) {
-  for (uint64_t k = 0; k < count; k++) {
-    struct value value = {.form = CVL_NOTHING};
-    if (!push_item(m, site, &items[k], &value)) return false;
-    m->stack[m->top++] = value;
-  }
-  return true;
-}
-
-/* ---- held from run to run ---- */
-
-bool machine_hold(struct machine *m, const struct machine_site *site) {
-  size_t bytes = (size_t)m->top * sizeof *m->held;
-  m->held = heap_alloc(&m->heap, bytes);
-  if (!m->held) return machine_memory_fault(m, site, bytes);
-  m->held_count = m->top;
-  for (uint64_t k = 0; k < m->top; k++) {
-    m->held[k] = m->stack[k];
-    value_retain(&m->store, &m->held[k]);
-  }
-  return true;
-}
-
-void machine_push_held(struct machine *m) {
-  for (uint64_t k = 0; k < m->held_count; k++) {
-    m->stack[m->top++] = m->held[k];
-    value_retain(&m->store, &m->held[k]);
-  }
-}
-
-void machine_forget_held(struct machine *m) {
-  for (uint64_t k = 0; k < m->held_count; k++) value_release(&m->store, &m->held[k]);
-  heap_free(&m->heap, m->held, (size_t)m->held_count * sizeof *m->held);
-  m->held = NULL;
-  m->held_count = 0;
 }
 
 /* ---- out ---- */
@@ -142,6 +104,10 @@ static bool fetch_narrow(struct machine *m, const struct machine_site *site,
   return true;
 }
 
+bool machine_pair_fault(struct machine *m, const struct machine_site *site) {
+  return machine_fault(m, site, "a result of the program is a pair");
+}
+
 static bool collect_item(struct machine *m, const struct machine_site *site,
                          const struct value *v, struct machine_item *item) {
   struct machine_item it = {.kind = MACHINE_INT};
@@ -151,7 +117,7 @@ static bool collect_item(struct machine *m, const struct machine_site *site,
   case IR_BOOL: it.kind = MACHINE_BOOL; break;
   case IR_SEGDES: it.kind = MACHINE_SEGDES; break;
   case IR_PAIR:
-  case IR_ANY: return machine_fault(m, site, "a result of the program is a pair");
+  case IR_ANY: return machine_pair_fault(m, site);
   }
   if (!machine_length(m, site, v, &it.length)) return false;
   void *data = heap_alloc(&m->heap, item_bytes(&it));

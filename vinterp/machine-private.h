@@ -4,7 +4,8 @@
  * execute.c runs it; stack-interpreter.c runs stack code; checks.c agreement of sizes;
  * operations.c one instruction on the back end; fused.c a superoperator; faults.c messages and
  * call traces; io.c and streams.c input and output; results.c, print.c and items.c arguments
- * and results; evaluate.c a program from beginning to end, once or repeatedly; run.c what the
+ * and results; program.c what a program keeps; call.c one run of it; evaluate.c a program from
+ * beginning to end, once or repeatedly; values.c values outside of runs; run.c what the
  * executors share.
  */
 #ifndef RAVEL_MACHINE_PRIVATE_H
@@ -32,6 +33,14 @@ struct frame {
   uint64_t base; /* typed: slot 0; stack code: items on the stack at the call, unused */
 };
 
+/* What a program keeps from run to run. */
+struct machine_program {
+  const struct ir_program *program;
+  struct code *code;
+  struct fused *fused;    /* NULL without superoperators */
+  uint32_t *profile_rows; /* of each function, if there is a profile */
+};
+
 struct machine {
   const struct cvl_backend *backend;
   struct cvl_context *context;
@@ -39,26 +48,27 @@ struct machine {
   struct widths widths;
   struct heap heap;         /* of everything here but vectors */
   struct value_store store; /* backend, context and heap, for value.h */
-  struct streams *streams;
-  struct profile *profile; /* NULL unless options.profile */
-  uint32_t *profile_rows;  /* of each function of the program */
-  struct trace *trace;     /* NULL unless options.trace */
-  bool measured;           /* there is a profile or a trace: instructions are timed */
+  struct profile *profile;  /* NULL unless options.profile */
+  struct trace *trace;      /* NULL unless options.trace */
+  bool measured;            /* there is a profile or a trace: instructions are timed */
   struct progress progress;
 
-  /* One program. */
+  /* The program that runs: its machine_program; NULL between runs. */
   const struct ir_program *program;
-  struct diag_list *diags;
   struct code *code;
-  struct fused *fused; /* NULL without superoperators */
-  struct value *held;  /* arguments of a program that is run repeatedly, or NULL */
-  uint64_t held_count;
-  bool repeated; /* it is: nothing may go on differently the next time */
+  struct fused *fused;
+  uint32_t *profile_rows;
 
-  /* One run. */
-  bool faulted;                   /* a diagnostic was added; everything unwinds */
+  /* What a caller has asked for. */
+  struct diag_list *diags;
+  bool repeated; /* a program is run repeatedly: nothing may go on differently the next time */
+  bool faulted;  /* a diagnostic was added; everything unwinds */
   bool interrupted;               /* ... because of a signal that options.stop knows of */
   struct machine_failure failure; /* what it was */
+
+  /* One run. */
+  FILE *out, *err;         /* streams 1 and 2 */
+  struct streams *streams; /* NULL until the program needs one */
 
   struct value *stack; /* frames' slots and the items of stack code, one above another; */
   uint64_t capacity;   /* everything above the live ones holds no counted value */
@@ -74,6 +84,61 @@ struct machine {
   uint64_t first_seed, first_random; /* what they are when a run begins */
   double start, timer;
 };
+
+/* ---- programs and their runs: program.c, call.c ---- */
+
+/* Begins what a caller asks for: forgets the last failure. Ends it. */
+void machine_begin(struct machine *, struct diag_list *);
+void machine_end(struct machine *);
+/* Waits for everything and forgets faults that nobody will hear of. False if the device has
+ * failed: it does nothing more, says so whenever it is asked, and what it was still to do may
+ * hold values. */
+bool machine_drain(struct machine *);
+
+/* NULL after machine_fail_beginning. */
+struct machine_program *machine_program_new(struct machine *, const struct ir_program *);
+void machine_program_free(struct machine *, struct machine_program *); /* NULL is ignored */
+/* Makes code and rows anew, after machine.measured or machine.profile have changed; false
+ * without memory. */
+bool machine_program_lower(struct machine *, struct machine_program *);
+/* Makes it the one that runs; NULL: none. */
+void machine_program_use(struct machine *, const struct machine_program *);
+/* Reports that there is no memory for a program, or that an end was asked for. Always false. */
+bool machine_fail_beginning(struct machine *, const struct ir_program *);
+
+/* What is measured of one run, from arguments to results. */
+struct run_times {
+  double seconds;
+  uint64_t launches, waits; /* as in machine_repetition */
+};
+
+struct run {
+  const struct machine_program *program;
+  const struct cvl_value *arguments; /* as for machine_call */
+  uint64_t count;
+  FILE *out, *err;
+  struct run_times *times; /* or NULL: not measured */
+  /* Gets the results, which are the stack, when everything is done; false after a fault. NULL:
+   * they are not wanted. */
+  bool (*deliver)(struct machine *, const struct machine_site *, void *to);
+  void *to;
+};
+
+enum step {
+  STEP_ON,     /* go on in the same sort of code */
+  STEP_SWITCH, /* the top frame is now of the other sort of code */
+  STEP_DONE,   /* the entry function returned; its results are the stack below top */
+  STEP_EXIT,
+  STEP_FAULT
+};
+
+/* Runs a program on the empty stack, which is empty again afterwards. DONE, EXIT or FAULT. */
+enum step machine_run_once(struct machine *, const struct run *);
+enum machine_outcome machine_outcome_of(const struct machine *, enum step);
+/* Where a fault of the arguments is reported, and one of the results: at the entry function's
+ * beginning and end. */
+struct machine_site machine_entry_site(const struct machine *);
+struct machine_site machine_end_site(const struct machine *);
 
 /* ---- faults: faults.c ---- */
 
@@ -122,20 +187,15 @@ static inline struct value machine_scalar_bool(bool x) {
   return value_of(cvl_scalar_bool(x));
 }
 
-/* Puts the items on the empty stack. False after a fault. */
-bool machine_push_items(struct machine *, const struct machine_site *,
-                        const struct machine_item *, uint64_t count);
-/* Keeps what is on the stack for the runs after this one; puts it on the empty stack again; and
- * forgets it. */
-bool machine_hold(struct machine *, const struct machine_site *);
-void machine_push_held(struct machine *);
-void machine_forget_held(struct machine *);
+/* The item as a value. False after a fault. */
+bool machine_from_item(struct machine *, const struct machine_site *,
+                       const struct machine_item *, struct value *out);
 /* Prints the stack to options.out, all of it or nothing. */
-bool machine_print_results(struct machine *);
-/* Where a fault of the results is reported: at the entry function's end. */
-struct machine_site machine_end_site(const struct machine *);
+bool machine_print_results(struct machine *, const struct machine_site *);
 /* Copies the stack to the host; *results is empty after a fault. */
 bool machine_collect(struct machine *, const struct machine_site *, struct machine_results *);
+/* The fault of a pair among results. Always false. */
+bool machine_pair_fault(struct machine *, const struct machine_site *);
 
 /* ---- one instruction on values: checks.c, operations.c ---- */
 
@@ -171,9 +231,13 @@ bool operation_execute(struct machine *, uint32_t location, enum opcode, enum ty
 
 /* ---- superoperators: fused.c ---- */
 
-/* Begins and ends what a program needs for them; false if memory fails. */
-bool fused_new(struct machine *, const struct ir_program *);
-void fused_free(struct machine *);
+/* What a program needs for them: NULL if it has none. False if memory fails; fused_free takes
+ * what has been made. */
+bool fused_new(struct machine *, const struct ir_program *, struct fused **);
+void fused_free(struct machine *, struct fused *);
+/* Asks the back end to make a superoperator of the present program ready, which the first
+ * fused_execute does otherwise. */
+void fused_prepare(struct machine *, uint32_t superop);
 /* Where fused_execute finds the operands and leaves the results. */
 struct value *fused_operands(struct machine *);
 struct value *fused_results(struct machine *);
@@ -187,14 +251,6 @@ bool fused_was_one_pass(const struct machine *);
 uint64_t fused_domain(const struct machine *, uint32_t superop);
 
 /* ---- running: run.c, execute.c, stack-interpreter.c ---- */
-
-enum step {
-  STEP_ON,     /* go on in the same sort of code */
-  STEP_SWITCH, /* the top frame is now of the other sort of code */
-  STEP_DONE,   /* the entry function returned; its results are the stack below top */
-  STEP_EXIT,
-  STEP_FAULT
-};
 
 /* Runs typed code from `location` until one of these happens; *location is where to go on. */
 enum step execute(struct machine *, uint32_t *location);

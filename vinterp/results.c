@@ -75,23 +75,26 @@ struct machine_site machine_end_site(const struct machine *m) {
   return (struct machine_site){m->site, end};
 }
 
-bool machine_print_results(struct machine *m) {
-  struct machine_site site = machine_end_site(m);
-  if (!machine_settle(m, &site)) return false;
-  if (m->top == 0 || !streams_results_wanted(m->streams)) return true;
+/* Whether somebody reads them. */
+static bool results_wanted(const struct machine *m) {
+  return m->streams ? streams_results_wanted(m->streams) : m->out != NULL;
+}
+
+bool machine_print_results(struct machine *m, const struct machine_site *site) {
+  if (m->top == 0 || !results_wanted(m)) return true;
   if (m->options.progress_fd >= 0) progress_erase(&m->progress); /* perhaps the same terminal */
   struct results r = {.heap = &m->heap};
   struct sink sink = {results_write, &r};
   bool ok = true;
   errno = 0;
   for (uint64_t k = 0; k < m->top && ok; k++) {
-    ok = print_value(m, &site, &m->stack[k], false, &sink);
+    ok = print_value(m, site, &m->stack[k], false, &sink);
   }
   if (!ok) {
     fail_results(m, errno ? strerror(errno) : "out of memory");
   } else if (!results_send(&r, m) || fflush(m->options.out) != 0) {
     int error = errno;
-    ok = machine_may_go_on(m, &site) && fail_results(m, strerror(error));
+    ok = machine_may_go_on(m, site) && fail_results(m, strerror(error));
   }
   if (r.file) fclose(r.file);
   heap_free(&m->heap, r.text, r.capacity);

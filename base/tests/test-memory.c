@@ -274,3 +274,51 @@ Test(stop, says_why) {
   stop_describe(&stop, text, sizeof text);
   cr_expect_str_eq(text, "interrupted");
 }
+
+/* ---- progress ---- */
+
+struct shown {
+  pthread_t thread;
+  int calls, most;
+};
+
+static bool show(void *data) {
+  struct shown *s = data;
+  cr_expect(pthread_equal(s->thread, pthread_self()));
+  return ++s->calls < s->most;
+}
+
+/* Asks until the stop does, or for so many seconds. */
+static enum stop_reason ask_for(const struct stop *stop, double seconds) {
+  const double end = stop_clock() + seconds;
+  enum stop_reason reason = STOP_NOT;
+  while (reason == STOP_NOT && stop_clock() < end) reason = stop_asks(stop);
+  return reason;
+}
+
+static void *ask_elsewhere(void *stop) {
+  cr_expect_eq(ask_for(stop, 0.15), STOP_NOT);
+  return NULL;
+}
+
+Test(stop, shows_progress_on_its_own_thread) {
+  struct shown shown = {.thread = pthread_self(), .most = 3};
+  struct stop stop = {.progress = show, .progress_data = &shown};
+  pthread_t thread;
+  cr_expect_eq(stop_asks(&stop), STOP_NOT);
+  stop_begin(&stop, 0);
+  cr_assert_eq(pthread_create(&thread, NULL, ask_elsewhere, &stop), 0);
+  pthread_join(thread, NULL);
+  cr_expect_eq(shown.calls, 0);
+  const double start = stop_clock();
+  cr_expect_eq(ask_for(&stop, 60), STOP_SIGNAL);
+  cr_expect_geq(stop_clock() - start, 0.09, "called too often");
+  cr_expect_eq(shown.calls, 3);
+  char text[100];
+  stop_describe(&stop, text, sizeof text);
+  cr_expect_str_eq(text, "interrupted");
+  cr_expect_eq(ask_for(&stop, 0.1), STOP_SIGNAL);
+  cr_expect_eq(shown.calls, 3);
+  stop_begin(&stop, 0);
+  cr_expect_eq(stop_asks(&stop), STOP_NOT);
+}

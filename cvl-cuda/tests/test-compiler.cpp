@@ -195,6 +195,18 @@ Test(compiler, gives_up_what_is_discarded) {
   cr_assert_not_null(c.wait(c.request("a", "k")));
 }
 
+Test(compiler, waits_until_it_is_asked_to_end) {
+  script s;
+  compiler c(tools(s), cache(""));
+  s.held = true;
+  compilation *k = c.request("text", "k");
+  int times = 0;
+  cr_assert_null(c.wait(k, [&times] { return ++times == 3; }));
+  cr_assert_eq(times, 3);
+  s.held = false;
+  cr_assert_not_null(c.wait(k));
+}
+
 Test(compiler, ends_at_once_whatever_is_under_way) {
   script s;
   s.held = true;

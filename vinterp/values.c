@@ -1,0 +1,117 @@
+/* values.c - values between calls: into the back end, out of it, counted. They belong to no
+ * program, so their faults have no source location.
+ */
+#include "vinterp/machine-private.h"
+
+#include <inttypes.h>
+
+static const struct machine_site outside = {0};
+
+/* Ends what machine_begin began; `made`, unless NULL, is what an operation left if it is ok. A
+ * fault that is found only now is one of it. */
+static bool end(struct machine *m, bool ok, struct value *made) {
+  if (ok && !machine_settle(m, &outside)) {
+    if (made) value_release(&m->store, made);
+    ok = false;
+  }
+  if (!ok) machine_drain(m);
+  machine_end(m);
+  return ok;
+}
+
+/* The same for what a caller gets. */
+static bool hand_over(struct machine *m, bool ok, struct value *made, struct cvl_value *out) {
+  ok = end(m, ok, made);
+  if (ok) *out = made->flat;
+  return ok;
+}
+
+bool machine_value_item(struct machine *m, const struct machine_item *item,
+                        struct cvl_value *out, struct diag_list *diags) {
+  struct value v = {.form = CVL_NOTHING};
+  machine_begin(m, diags);
+  const bool ok = machine_from_item(m, &outside, item, &v);
+  return hand_over(m, ok, &v, out);
+}
+
+/* Whether vectors of the machine may have such elements. */
+static bool has_element(struct machine *m, enum cvl_elem elem) {
+  return elem == m->widths.int_elem || elem == m->widths.float_elem || elem == CVL_BOOL ||
+         machine_fault(m, &outside, "the machine has no elements of type %s",
+                       elem_info(elem)->text);
+}
+
+bool machine_value_vector(struct machine *m, enum cvl_elem elem, const void *data, uint64_t n,
+                          struct cvl_value *out, struct diag_list *diags) {
+  struct value v = {.form = CVL_NOTHING};
+  machine_begin(m, diags);
+  const bool ok = has_element(m, elem) && machine_from_host(m, &outside, elem, n, data, &v);
+  return hand_over(m, ok, &v, out);
+}
+
+bool machine_value_lengths(struct machine *m, const struct cvl_value *segdes,
+                           struct cvl_value *out, struct diag_list *diags) {
+  struct value v = {.form = CVL_NOTHING};
+  struct cvl_value borrowed = *segdes;
+  borrowed.owned = 0;
+  machine_begin(m, diags);
+  const bool ok = m->backend->lengths(m->context, ++m->site, &borrowed, &v.flat) ||
+                  machine_backend_fault(m, &outside);
+  return hand_over(m, ok, &v, out);
+}
+
+bool machine_value_count(struct machine *m, const struct cvl_value *value, uint64_t *n,
+                         struct diag_list *diags) {
+  const struct value v = value_of(*value);
+  uint64_t count;
+  machine_begin(m, diags);
+  const bool ok = end(m, machine_length(m, &outside, &v, &count), NULL);
+  if (ok) *n = count;
+  return ok;
+}
+
+bool machine_value_total(struct machine *m, const struct cvl_value *value, uint64_t *n,
+                         struct diag_list *diags) {
+  machine_begin(m, diags);
+  struct cvl_size size = machine_size(m, value);
+  bool ok = !size.symbol || m->backend->resolve(m->context, &size) ||
+            machine_backend_fault(m, &outside);
+  ok = end(m, ok, NULL);
+  if (ok) *n = size.bound;
+  return ok;
+}
+
+static bool copy(struct machine *m, const struct value *v, uint64_t first, uint64_t n,
+                 void *data) {
+  uint64_t length;
+  if (!machine_length(m, &outside, v, &length)) return false;
+  if (first > length || n > length - first) {
+    return machine_fault(m, &outside,
+                         "a value of length %" PRIu64 " has no %" PRIu64
+                         " elements from %" PRIu64 " on",
+                         length, n, first);
+  }
+  return machine_to_host(m, &outside, v, first, n, data);
+}
+
+bool machine_value_copy(struct machine *m, const struct cvl_value *value, uint64_t first,
+                        uint64_t n, void *data, struct diag_list *diags) {
+  const struct value v = value_of(*value);
+  machine_begin(m, diags);
+  return end(m, copy(m, &v, first, n, data), NULL);
+}
+
+void machine_retain(struct machine *m, const struct cvl_value *value) {
+  const struct value v = value_of(*value);
+  value_retain(&m->store, &v);
+}
+
+void machine_release(struct machine *m, struct cvl_value *value) {
+  struct value v = value_of(*value);
+  value_release(&m->store, &v);
+  *value = v.flat;
+}
+
+struct cvl_statistics machine_statistics(const struct machine *m) {
+  return m->backend->statistics(m->context);
+}
