@@ -219,6 +219,11 @@ bool copy_bytes(struct cvl_context *, uint64_t site, void *to, const void *from,
     __attribute__((warn_unused_result));
 bool clear_bytes(struct cvl_context *, uint64_t site, void *to, uint64_t bytes)
     __attribute__((warn_unused_result));
+/* Writes to every page of memory whose contents do not matter yet and which is written in no
+ * order: a thread that did that first would have the kernel make all pages in one chunk, for
+ * seconds. False as above. */
+bool touch_bytes(struct cvl_context *, uint64_t site, void *to, uint64_t bytes)
+    __attribute__((warn_unused_result));
 
 /* The vector behind an operand, if its memory may become a result with elements of this size:
  * passed with its reference, and the only one; else NULL. */

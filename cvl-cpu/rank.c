@@ -131,7 +131,9 @@ static bool rank_items(struct cvl_context *c, uint64_t site, struct long_segment
   g->items = scratch_alloc(c, site, bytes);
   if (g->items) spare = scratch_alloc(c, site, bytes);
   if (spare) {
-    good = all_done(c, site,
+    good = touch_bytes(c, site, spare, bytes) &&
+           touch_bytes(c, site, out, g->n * g->job->result) &&
+           all_done(c, site,
                     pool_for(c->pool, g->n, g->chunk, long_segment_items, g) &&
                         radix_rank_parallel(c->pool, &g->format, g->n, chunks, g->items, spare,
                                             counts, g->job->result, out));

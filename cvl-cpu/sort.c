@@ -158,7 +158,9 @@ static bool sort_long_segment(struct cvl_context *c, uint64_t site, const struct
   g.counts = (uint64_t *)(void *)scratch;
   g.keys = (struct radix_keys *)(void *)(scratch + counts_bytes);
   g.spare = scratch + counts_bytes + keys_bytes;
-  bool good = all_done(c, site, pool_for(c->pool, g.chunks, 1, find_keys, &g));
+  bool good = touch_bytes(c, site, g.out, spare_bytes) &&
+              touch_bytes(c, site, g.spare, spare_bytes) &&
+              all_done(c, site, pool_for(c->pool, g.chunks, 1, find_keys, &g));
   if (good) {
     const struct radix_keys keys = rank_all_keys(g.keys, g.chunks);
     const struct radix_bits bits = bits_of(&keys);

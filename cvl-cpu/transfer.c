@@ -36,6 +36,18 @@ bool clear_bytes(struct cvl_context *c, uint64_t site, void *to, uint64_t bytes)
   return all_done(c, site, pool_for(c->pool, bytes, grain_for(c, bytes, 1), copy_chunk, &job));
 }
 
+static void touch_chunk(void *arg, uint64_t first, uint64_t last, unsigned worker) {
+  enum { PAGE = 4096 };
+  volatile char *to = arg;
+  (void)worker;
+  for (uint64_t p = first; p < last; p += PAGE) to[p] = 0;
+}
+
+bool touch_bytes(struct cvl_context *c, uint64_t site, void *to, uint64_t bytes) {
+  enum { LEAST = 64 << 20, CHUNK = 4 << 20 };
+  return bytes < LEAST || all_done(c, site, pool_for(c->pool, bytes, CHUNK, touch_chunk, to));
+}
+
 bool cpu_from_host(struct cvl_context *c, uint64_t site, enum cvl_elem elem, uint64_t n,
                    const void *data, struct cvl_value *out) {
   struct cvl_value result;

@@ -232,6 +232,46 @@ Test(stop, by_several_threads) {
   check_all(3);
 }
 
+/* Memory so large that providing it takes as long as a pass over it is touched in chunks, too.
+ */
+Test(stop, while_memory_is_provided) {
+  enum { LARGE = 9 << 20, FIRST = 1, LAST = 36 }; /* 72 MiB; looks */
+  struct asker asker = {.from = 0};
+  const struct cvl_options options = {.int_elem = CVL_I64,
+                                      .float_elem = CVL_F64,
+                                      .threads = 2,
+                                      .device = -1,
+                                      .stop = {asks, &asker}};
+  const char *why = "";
+  struct cvl_context *c = b->open(&options, &why);
+  cr_assert_not_null(c, "%s", why);
+  const struct cvl_value zero = cvl_scalar_int(CVL_I64, 0), step = cvl_scalar_int(CVL_I64, -3),
+                         one = cvl_one_segment(LARGE);
+  struct cvl_value v, out;
+  cr_assert(b->index(c, 1, &zero, &step, &one, &v));
+  const uint64_t held = b->statistics(c).live_bytes;
+  for (uint64_t at = FIRST; at <= LAST; at += 7) {
+    for (int rank = 0; rank < 2; rank++) {
+      struct cvl_error e;
+      atomic_store(&asker.looks, 0);
+      asker.from = at;
+      cr_assert_not((rank ? b->rank(c, 7, OP_RANK_UP, &v, &one, &out)
+                          : b->sort(c, 7, OP_SORT_UP, &v, &one, &out)));
+      asker.from = 0;
+      cr_assert(b->check(c, true, &e) && e.kind == CVL_E_STOPPED);
+      cr_assert_eq(b->statistics(c).live_bytes, held);
+    }
+  }
+  cr_assert(b->sort(c, 7, OP_SORT_UP, &v, &one, &out));
+  int64_t ends[2];
+  cr_assert(b->to_host(c, &out, 0, 1, &ends[0]) && b->to_host(c, &out, LARGE - 1, 1, &ends[1]));
+  cr_expect_eq(ends[0], -3 * ((int64_t)LARGE - 1));
+  cr_expect_eq(ends[1], 0);
+  b->release(c, &v);
+  b->release(c, &out);
+  b->close(c);
+}
+
 /* What is copied to the host is not there, either. */
 Test(stop, copies_to_the_host) {
   struct asker asker = {.from = 0};
