@@ -122,8 +122,8 @@ enum machine_outcome machine_call(struct machine *, struct machine_program *,
                                   struct diag_list *);
 
 /* Values outside of calls: the caller's, until machine_release, before machine_free. Functions
- * that return bool add a diagnostic when it is false (machine_failure says why; options.stop may
- * end copies, too); nothing is set then. */
+ * that return bool add a diagnostic when it is false (machine_failure says why; options.stop
+ * may end copies, too); nothing is set then. */
 
 /* A value with the item's elements, copied and converted to the widths of the machine; what is
  * an error in machine_repeat is one here. */
