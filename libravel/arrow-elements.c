@@ -1,0 +1,96 @@
+/* arrow-elements.c - elements of a producer's buffers, which may have any alignment and end
+ * with the last element, in the widths of a context.
+ */
+#include "libravel/import.h"
+
+#include <math.h>
+#include <string.h>
+
+int64_t arrow_integer(const struct arrow_format *format, const void *buffer, uint64_t i) {
+  const unsigned char *p = (const unsigned char *)buffer + i * format->bytes;
+  uint64_t bits = 0;
+  for (unsigned k = 0; k < format->bytes; k++) bits |= (uint64_t)p[k] << 8 * k;
+  const unsigned unused = 64 - 8u * format->bytes;
+  if (unused == 0 || format->is_unsigned) return (int64_t)bits;
+  return (int64_t)(bits << unused) >> unused;
+}
+
+/* A loop that tests nothing may be made of vectors; where a value was lost, it is looked for.
+ */
+#define CONVERT(name, from_type, to_type, keeps)                                               \
+  static uint64_t name(const unsigned char *from, uint64_t n, to_type *to) {                   \
+    bool lost = false;                                                                         \
+    from_type x;                                                                               \
+    for (uint64_t i = 0; i < n; i++) {                                                         \
+      memcpy(&x, from + i * sizeof x, sizeof x);                                               \
+      to[i] = (to_type)x;                                                                      \
+      lost |= !(keeps);                                                                        \
+    }                                                                                          \
+    for (uint64_t i = 0; lost && i < n; i++) {                                                 \
+      memcpy(&x, from + i * sizeof x, sizeof x);                                               \
+      if (!(keeps)) return i;                                                                  \
+    }                                                                                          \
+    return n;                                                                                  \
+  }
+
+CONVERT(i8_to_i64, int8_t, int64_t, true)
+CONVERT(u8_to_i64, uint8_t, int64_t, true)
+CONVERT(i16_to_i64, int16_t, int64_t, true)
+CONVERT(u16_to_i64, uint16_t, int64_t, true)
+CONVERT(i32_to_i64, int32_t, int64_t, true)
+CONVERT(u32_to_i64, uint32_t, int64_t, true)
+CONVERT(i64_to_i64, int64_t, int64_t, true)
+CONVERT(i8_to_i32, int8_t, int32_t, true)
+CONVERT(u8_to_i32, uint8_t, int32_t, true)
+CONVERT(i16_to_i32, int16_t, int32_t, true)
+CONVERT(u16_to_i32, uint16_t, int32_t, true)
+CONVERT(i32_to_i32, int32_t, int32_t, true)
+CONVERT(u32_to_i32, uint32_t, int32_t, x <= INT32_MAX)
+CONVERT(i64_to_i32, int64_t, int32_t, x >= INT32_MIN && x <= INT32_MAX)
+CONVERT(f32_to_f64, float, double, true)
+CONVERT(f64_to_f64, double, double, true)
+CONVERT(f32_to_f32, float, float, true)
+CONVERT(f64_to_f32, double, float, (double)(float)x == x || isnan(x))
+
+static uint64_t to_i64(const struct arrow_format *f, const unsigned char *from, uint64_t n,
+                       int64_t *to) {
+  switch (f->bytes) {
+  case 1: return f->is_unsigned ? u8_to_i64(from, n, to) : i8_to_i64(from, n, to);
+  case 2: return f->is_unsigned ? u16_to_i64(from, n, to) : i16_to_i64(from, n, to);
+  case 4: return f->is_unsigned ? u32_to_i64(from, n, to) : i32_to_i64(from, n, to);
+  default: return i64_to_i64(from, n, to);
+  }
+}
+
+static uint64_t to_i32(const struct arrow_format *f, const unsigned char *from, uint64_t n,
+                       int32_t *to) {
+  switch (f->bytes) {
+  case 1: return f->is_unsigned ? u8_to_i32(from, n, to) : i8_to_i32(from, n, to);
+  case 2: return f->is_unsigned ? u16_to_i32(from, n, to) : i16_to_i32(from, n, to);
+  case 4: return f->is_unsigned ? u32_to_i32(from, n, to) : i32_to_i32(from, n, to);
+  default: return i64_to_i32(from, n, to);
+  }
+}
+
+static uint64_t to_bools(const void *bits, uint64_t first, uint64_t n, uint8_t *to) {
+  for (uint64_t i = 0; i < n; i++) to[i] = arrow_bit(bits, first + i);
+  return n;
+}
+
+uint64_t arrow_convert(const struct arrow_format *f, const void *buffer, uint64_t first,
+                       uint64_t n, enum cvl_elem to, void *out) {
+  if (n == 0) return 0;
+  if (to == CVL_BOOL) return to_bools(buffer, first, n, out);
+  const unsigned char *from = (const unsigned char *)buffer + first * f->bytes;
+  if (to == CVL_I64) return to_i64(f, from, n, out);
+  if (to == CVL_I32) return to_i32(f, from, n, out);
+  if (to == CVL_F64) {
+    return f->bytes == 4 ? f32_to_f64(from, n, out) : f64_to_f64(from, n, out);
+  }
+  return f->bytes == 4 ? f32_to_f32(from, n, out) : f64_to_f32(from, n, out);
+}
+
+bool arrow_is_same(const struct arrow_format *f, enum cvl_elem to) {
+  if (f->kind == ARROW_INTEGER) return !f->is_unsigned && f->bytes == elem_info(to)->bytes;
+  return f->kind == ARROW_FLOATING && f->bytes == elem_info(to)->bytes;
+}

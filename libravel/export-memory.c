@@ -1,0 +1,103 @@
+/* export-memory.c - arrays and schemas that own what they point to, until they are released. */
+#include "libravel/export.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ALIGNMENT = 64 }; /* what the standard recommends for buffers */
+
+/* ---- arrays ---- */
+
+struct owned_array {
+  const void *buffers[3];
+  struct ArrowArray *storage; /* of the children: moved ones are marked as released */
+  struct ArrowArray *children[];
+};
+
+static void release_array(struct ArrowArray *a) {
+  struct owned_array *own = a->private_data;
+  for (int64_t i = 0; i < a->n_children; i++) {
+    if (own->children[i]->release) own->children[i]->release(own->children[i]);
+  }
+  for (int64_t i = 0; i < a->n_buffers; i++) free((void *)(uintptr_t)own->buffers[i]);
+  free(own->storage);
+  free(own);
+  a->release = NULL;
+}
+
+bool export_begin_array(struct ArrowArray *a, uint64_t n, int64_t buffers, int64_t children) {
+  *a = (struct ArrowArray){.release = NULL};
+  struct owned_array *own = calloc(1, sizeof *own + (size_t)children * sizeof *own->children);
+  if (!own) return false;
+  own->storage = children ? calloc((size_t)children, sizeof *own->storage) : NULL;
+  if (children && !own->storage) {
+    free(own);
+    return false;
+  }
+  for (int64_t i = 0; i < children; i++) own->children[i] = &own->storage[i];
+  *a = (struct ArrowArray){.length = (int64_t)n,
+                           .n_buffers = buffers,
+                           .n_children = children,
+                           .buffers = own->buffers,
+                           .children = children ? own->children : NULL,
+                           .release = release_array,
+                           .private_data = own};
+  return true;
+}
+
+void *export_buffer(struct ArrowArray *a, unsigned i, uint64_t n, uint64_t bytes_each) {
+  if (n > (uint64_t)PTRDIFF_MAX / bytes_each - ALIGNMENT) return NULL;
+  const size_t bytes = (size_t)(n * bytes_each);
+  const size_t size = bytes / ALIGNMENT * ALIGNMENT + ALIGNMENT;
+  char *data = aligned_alloc(ALIGNMENT, size);
+  if (!data) return NULL;
+  memset(data + bytes, 0, size - bytes);
+  struct owned_array *own = a->private_data;
+  own->buffers[i] = data;
+  return data;
+}
+
+/* ---- schemas ---- */
+
+struct owned_schema {
+  char name[24];
+  struct ArrowSchema *storage;
+  struct ArrowSchema *children[];
+};
+
+static void release_schema(struct ArrowSchema *s) {
+  struct owned_schema *own = s->private_data;
+  for (int64_t i = 0; i < s->n_children; i++) {
+    if (own->children[i]->release) own->children[i]->release(own->children[i]);
+  }
+  free(own->storage);
+  free(own);
+  s->release = NULL;
+}
+
+bool export_begin_schema(struct ArrowSchema *s, const char *format, const char *name,
+                         int64_t number, int64_t children) {
+  *s = (struct ArrowSchema){.release = NULL};
+  struct owned_schema *own = calloc(1, sizeof *own + (size_t)children * sizeof *own->children);
+  if (!own) return false;
+  own->storage = children ? calloc((size_t)children, sizeof *own->storage) : NULL;
+  if (children && !own->storage) {
+    free(own);
+    return false;
+  }
+  for (int64_t i = 0; i < children; i++) own->children[i] = &own->storage[i];
+  if (name) {
+    snprintf(own->name, sizeof own->name, "%s", name);
+  } else {
+    snprintf(own->name, sizeof own->name, "%" PRId64, number);
+  }
+  *s = (struct ArrowSchema){.format = format,
+                            .name = own->name,
+                            .n_children = children,
+                            .children = children ? own->children : NULL,
+                            .release = release_schema,
+                            .private_data = own};
+  return true;
+}

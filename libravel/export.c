@@ -1,0 +1,53 @@
+/* export.c - ravel_export: values of the back end as arrays of Arrow. */
+#include "libravel/private.h"
+
+#include "libravel/export.h"
+
+struct exported {
+  struct ravel_context *context;
+  const struct ravel_value *value;
+};
+
+static enum ravel_code copy(void *with, uint32_t column, uint64_t first, uint64_t n, void *to) {
+  const struct exported *x = with;
+  struct ravel_context *c = x->context;
+  if (n == 0) return RAVEL_OK;
+  if (machine_value_copy(c->machine, &x->value->columns[column], first, n, to, c->diags)) {
+    return RAVEL_OK;
+  }
+  return ravel_fail_machine(c);
+}
+
+static enum ravel_code export_value(struct exported *x, const uint64_t *lengths,
+                                    struct ArrowSchema *schema, struct ArrowArray *array) {
+  struct ravel_context *c = x->context;
+  struct export e = {.type = x->value->type,
+                     .lengths = lengths,
+                     .int_elem = c->options.machine.widths.int_elem,
+                     .float_elem = c->options.machine.widths.float_elem,
+                     .copy = copy,
+                     .with = x};
+  const enum ravel_code code = export_sequence(&e, schema, array);
+  if (code == RAVEL_OK || !*e.problem) return code;
+  return ravel_fail(c, code, "a value of type %s cannot be exported: %s",
+                    ravel_type_text(x->value->type), e.problem);
+}
+
+enum ravel_code ravel_export(struct ravel_context *c, const struct ravel_value *value,
+                             struct ArrowSchema *schema, struct ArrowArray *array) {
+  if (!ravel_begin(c)) return RAVEL_MISUSE;
+  if (!ravel_value_is_ours(c, value)) return RAVEL_MISUSE;
+  if (!schema || !array) return ravel_fail(c, RAVEL_MISUSE, "an argument is NULL");
+  struct exported x = {c, value};
+  const size_t bytes = value->count * sizeof(uint64_t);
+  uint64_t *lengths = heap_alloc(&c->heap, bytes);
+  if (!lengths) return ravel_fail_memory(c);
+  bool counted = true;
+  for (uint32_t i = 0; counted && i < value->count; i++) {
+    counted = machine_value_count(c->machine, &value->columns[i], &lengths[i], c->diags);
+  }
+  const enum ravel_code code =
+      counted ? export_value(&x, lengths, schema, array) : ravel_fail_machine(c);
+  heap_free(&c->heap, lengths, bytes);
+  return code;
+}
