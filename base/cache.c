@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -291,4 +292,19 @@ void cache_make_room(int directory, const char *prefix, const char *suffix,
     if (unlinkat(directory, oldest, 0) != 0 && errno != ENOENT) break;
   }
   closedir(listing);
+}
+
+/* ---- where users have theirs ---- */
+
+int cache_folder(char *path, size_t size) {
+  const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+  int length;
+  if (cache && cache[0] == '/') { /* the standard: others are to be ignored */
+    length = snprintf(path, size, "%s/ravel", cache);
+  } else if (home && home[0]) {
+    length = snprintf(path, size, "%s/.cache/ravel", home);
+  } else {
+    return ENOENT;
+  }
+  return length < 0 || (size_t)length >= size ? ENAMETOOLONG : 0;
 }

@@ -47,6 +47,10 @@ void cache_end_scratch(int directory, int descriptor, const char *scratch);
 void cache_make_room(int directory, const char *prefix, const char *suffix,
                      uint64_t most_bytes);
 
+/* The name of the user's folder: $XDG_CACHE_HOME/ravel or ~/.cache/ravel. 0, or an errno, with
+ * ENOENT if the environment names none. */
+int cache_folder(char *path, size_t size);
+
 #ifdef __cplusplus
 }
 #endif

@@ -28,6 +28,7 @@ bool file_failed(struct file_problem *problem, int error) {
 static bool refuse_files(const struct permissions *p, const char *why,
                          struct file_problem *problem) {
   const char *permitting = p->permitting ? p->permitting : "";
+  if (p->refused) atomic_store(p->refused, true);
   problem->error = 0;
   snprintf(problem->text, sizeof problem->text, "%.160s%s%.200s", why,
            permitting[0] ? ": " : "", permitting);
@@ -56,8 +57,15 @@ static int open_with(const char *path, int flags, bool ordinary, struct file_pro
   return -1;
 }
 
+static const char *files_option(const struct permissions *p) {
+  return p->files_option ? p->files_option : "--allow-files";
+}
+
 bool files_permitted(const struct permissions *p, struct file_problem *problem) {
-  return p->files || refuse_files(p, "files may not be opened without --allow-files", problem);
+  char why[160];
+  if (p->files) return true;
+  snprintf(why, sizeof why, "files may not be opened without %.80s", files_option(p));
+  return refuse_files(p, why, problem);
 }
 
 int file_open(const struct permissions *p, const char *path, enum file_use use,
@@ -113,9 +121,9 @@ int file_open_source(const struct permissions *p, const char *path, const char *
       !lies_in(real, directories, count)) {
     char why[160];
     snprintf(why, sizeof why,
-             "without --allow-files a program may load only %s files in its own directory and "
+             "without %.40s a program may load only %s files in its own directory and "
              "the current one, and below",
-             extension);
+             files_option(p), extension);
     refuse_files(p, why, problem);
     return -1;
   }
@@ -127,9 +135,10 @@ int file_open_source(const struct permissions *p, const char *path, const char *
 
 bool process_permitted(const struct permissions *p, struct file_problem *problem) {
   if (p->processes) return true;
+  if (p->refused) atomic_store(p->refused, true);
   problem->error = 0;
-  snprintf(problem->text, sizeof problem->text,
-           "processes may not be started without --allow-spawn");
+  snprintf(problem->text, sizeof problem->text, "processes may not be started without %.80s",
+           p->processes_option ? p->processes_option : "--allow-spawn");
   return false;
 }
 

@@ -20,6 +20,9 @@ struct permissions {
   bool processes;         /* start processes */
   const char *permitting; /* a command that permits files, for the refusal's message;
                              or NULL. Borrowed */
+  const char *files_option, *processes_option; /* what permits them, for that message, too;
+                                                  NULL: --allow-files, --allow-spawn */
+  atomic_bool *refused;                        /* is set where something is refused; or NULL */
   struct temporaries *temporaries; /* lists files that are being replaced; or NULL */
   const struct stop *stop;         /* ends the writing of such files; or NULL */
 };

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "commands/plugin.h"
+#include "cvl/plugin.h"
 #include "cvl-cpu/cvl-cpu.h"
 #ifdef RAVEL_HAS_CUDA_EMULATION
 #include "cvl-cuda/emulation.h"

@@ -1,8 +1,9 @@
 /* nesl-compiled.c - the compiling evaluator: flattens, optimises and runs on a machine. */
-#include "commands/choose.h"
 #include "commands/nesl-evaluate.h"
 #include "commands/process.h"
+#include "commands/run-options.h"
 #include "fcode-opt/fcode-opt.h"
+#include "libravel/report.h"
 #include "neslc/flatten.h"
 
 #include <stdlib.h>
@@ -18,59 +19,6 @@ struct compiled {
   uint64_t argument_count;
   struct machine_results results;
 };
-
-/* ---- what went wrong ---- */
-
-enum { MOST_LOCATIONS = 64 };
-
-struct trail {
-  struct failure_location locations[MOST_LOCATIONS];
-  size_t count;
-};
-
-/* Adds an origin and the calls it was inlined at. */
-static void add_origin(const struct evaluation *e, struct trail *trail,
-                       const struct origin_table *origins, const struct origin *origin) {
-  for (; origin && trail->count < MOST_LOCATIONS;
-       origin = origin_at(origins, origin->inlined_at)) {
-    if (locate_origin(e, origin, &trail->locations[trail->count])) trail->count++;
-  }
-}
-
-/* The sentence for an instruction that the machine checks, without a check of the compiler. */
-static const char *sentence_of(const struct machine_failure *f) {
-  if (f->cause != MACHINE_CAUSE_OPERATION) return NULL;
-  if (f->op == OPC_DIV) return "Divide by zero.";
-  if (f->op == OPC_MOD) return "Divide by zero in function REM.";
-  return NULL;
-}
-
-/* Reports the machine's message without the VCODE instruction, which the user did not write. */
-static void report_failure(const struct compiled *c, const struct evaluation *e,
-                           const struct ir_program *program, const struct diag_list *reported) {
-  const struct machine_failure *f = machine_failure(c->machine);
-  enum nesl_error error = f->cause == MACHINE_CAUSE_LIMIT ? NESL_LIMIT : NESL_RUNTIME;
-  const char *message = "out of memory";
-  if (reported->list.count > 0) message = reported->list.items[0].message + f->instruction;
-  if (sentence_of(f)) message = sentence_of(f);
-  if (f->cause == MACHINE_CAUSE_LIMIT && f->op == OPC_CALL) {
-    message = arena_printf(e->complaints->diags->arena, "%s: does the recursion end?", message);
-  }
-  if (f->cause == MACHINE_CAUSE_ASSERT && flatten_text_of_error(f->text, f->text_length)) {
-    error = NESL_USER;
-    message = failure_by_error;
-  }
-  struct trail trail = {.count = 0};
-  for (size_t i = 0; i < reported->list.count; i++) {
-    add_origin(e, &trail, &program->origins, reported->list.items[i].origin);
-  }
-  const struct core *whole = e->form->value;
-  if (trail.count == 0) {
-    trail.locations[trail.count++] = (struct failure_location){whole->source, whole->at, whole};
-  }
-  complain_of_failure(e->complaints, error, message, trail.locations, trail.count);
-  e->complaints->stopped = stop_asks(c->options->machine.stop) != STOP_NOT;
-}
 
 /* ---- one evaluation ---- */
 
@@ -198,7 +146,7 @@ static bool make_machine(struct compiled *c, const struct evaluation *e) {
   }
   if (!c->machine) {
     c->machine =
-        choose_machine(c->options->backend_name, &c->options->machine, e->complaints->diags);
+        run_machine(c->options->backend_name, &c->options->machine, e->complaints->diags);
   }
   c->used = true;
   if (!c->machine) e->complaints->first = NESL_LIMIT;
@@ -259,7 +207,12 @@ static bool evaluate(struct evaluator *base, const struct evaluation *e,
   switch (run(c, e, program, &reported)) {
   case MACHINE_DONE: return value_of_results(c, e, value);
   case MACHINE_EXIT: /* follows the failure that `error` makes */
-  case MACHINE_ERROR: report_failure(c, e, program, &reported); break;
+  case MACHINE_ERROR:
+    report_failed_run(&(struct failed_run){e->session, e->form->value, program,
+                                           machine_failure(c->machine), &reported},
+                      e->complaints);
+    e->complaints->stopped = stop_asks(c->options->machine.stop) != STOP_NOT;
+    break;
   case MACHINE_INTERRUPTED:
     stop_describe(c->options->machine.stop, text, sizeof text);
     complain(e->complaints, NESL_LIMIT, expression->source, expression->at, "%s", text);

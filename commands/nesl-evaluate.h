@@ -52,8 +52,4 @@ struct evaluator *evaluator_direct(const struct nesl_options *, struct diag_list
 struct direct_cost evaluator_cost(const struct evaluator *direct);
 struct machine_totals evaluator_totals(const struct evaluator *compiled);
 
-/* The expression at an origin of compiled code. False if no source of the session has this file
- * and line. nesl-locate.c */
-bool locate_origin(const struct evaluation *, const struct origin *, struct failure_location *);
-
 #endif

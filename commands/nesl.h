@@ -11,7 +11,6 @@
  *   nesl-measure.c     --repeat and --times: the measurements of a repeated evaluation
  *   nesl-arrays.c      NumPy and CSV files: their types, arguments and results in them
  *   nesl-compiled.c, nesl-direct.c    the two ways to evaluate (nesl-evaluate.h)
- *   nesl-locate.c      the expression at an origin of compiled code
  */
 #ifndef RAVEL_NESL_H
 #define RAVEL_NESL_H

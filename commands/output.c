@@ -1,5 +1,6 @@
 /* output.c - see output.h. */
 #include "commands/output.h"
+#include "base/cache.h"
 #include "commands/process.h"
 
 #include <errno.h>
@@ -72,22 +73,8 @@ static bool make_folder(const char *path, struct diag_list *diags) {
   return mkdir(path, 0700) == 0 || errno == EEXIST || output_complain(diags, path, errno);
 }
 
-/* The name of the folder; 0, or an errno, with ENOENT if the environment names none. */
-static int name_cache_folder(char *path, size_t size) {
-  const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-  int length;
-  if (cache && cache[0] == '/') { /* the standard: others are to be ignored */
-    length = snprintf(path, size, "%s/ravel", cache);
-  } else if (home && home[0]) {
-    length = snprintf(path, size, "%s/.cache/ravel", home);
-  } else {
-    return ENOENT;
-  }
-  return length < 0 || (size_t)length >= size ? ENAMETOOLONG : 0;
-}
-
 bool output_cache_folder(char *path, size_t size, struct diag_list *diags) {
-  const int error = name_cache_folder(path, size);
+  const int error = cache_folder(path, size);
   if (error == ENOENT) {
     diag_add(
         diags, SEVERITY_ERROR, NULL, (struct source_pos){0}, NULL,
@@ -115,7 +102,7 @@ bool output_native(enum native_wish wish, bool measured, char *path, size_t size
   machine->compile_waits = measured || wish == NATIVE_BEFORE;
   if (wish == NATIVE_OFF) return true;
   if (wish == NATIVE_WHEN_IT_PAYS) {
-    if (name_cache_folder(path, size) != 0) return true;
+    if (cache_folder(path, size) != 0) return true;
   } else if (!output_cache_folder(path, size, diags)) {
     return false;
   }

@@ -1,11 +1,12 @@
 /* run-options.c - see run-options.h. */
 #include "commands/run-options.h"
 #include "commands/arguments.h"
-#include "commands/choose.h"
+#include "vinterp/choose.h"
 
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static bool seconds_value(const char *command, const char *text, double *x) {
   char *end;
@@ -55,4 +56,14 @@ bool run_option(const char *command, enum run_option id, const char *value,
   case RUN_ALLOW_SPAWN: m->permissions.processes = true; break;
   }
   return ok;
+}
+
+struct machine *run_machine(const char *backend_name, const struct machine_options *options,
+                            struct diag_list *diags) {
+  struct machine *machine = choose_machine(backend_name, options, diags);
+  if (machine) return machine;
+  diag_add(diags, SEVERITY_NOTE, NULL, (struct source_pos){0}, NULL,
+           "--devices lists what there is%s",
+           strcmp(backend_name, "cpu") == 0 ? "" : "; --backend cpu needs nothing else");
+  return NULL;
 }

@@ -25,4 +25,8 @@ enum run_option {
 bool run_option(const char *command, enum run_option, const char *value,
                 const struct run_options *);
 
+/* choose_machine; if there is none, a note says where to look. */
+struct machine *run_machine(const char *backend_name, const struct machine_options *,
+                            struct diag_list *);
+
 #endif

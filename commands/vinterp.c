@@ -1,10 +1,11 @@
 /* vinterp.c - the command that runs VCODE and FCODE: options, loading, one run, its profile. */
-#include "commands/choose.h"
 #include "commands/options.h"
 #include "commands/output.h"
 #include "commands/process.h"
 #include "commands/program-arguments.h"
+#include "commands/run-options.h"
 #include "fcode-opt/fcode-opt.h"
+#include "vinterp/choose.h"
 #include <errno.h>
 #include <string.h>
 
@@ -28,7 +29,7 @@ static int run(struct program *p, const struct command_options *o,
   if (!program_arguments(p, o->arguments, o->argument_count, &items, &item_count))
     return STATUS_FAILED;
   double start = seconds_now();
-  struct machine *machine = choose_machine(o->backend_name, options, &p->diags);
+  struct machine *machine = run_machine(o->backend_name, options, &p->diags);
   *began = machine != NULL;
   if (!*began) return STATUS_FAILED;
   int status = status_of(machine_run_on(machine, p->ir, items, item_count, &p->diags));

@@ -2,6 +2,7 @@
  * (NESL specification, sections 3.1, 5.5.)
  */
 #include "neslc/check.h"
+#include "neslc/parse.h"
 
 #include <string.h>
 
@@ -163,4 +164,35 @@ struct type *check_type(struct checker *ck, const struct syntax_type *t,
     break;
   }
   return type_from(ck, type, t->at);
+}
+
+/* ---- a type alone ---- */
+
+static struct syntax_type *read_type(struct reader *r, struct complaints *complaints) {
+  r->complaints = complaints;
+  parse_begin(r, 0);
+  read_token(r);
+  const struct span start = r->token.at;
+  struct syntax_type *type = r->failed ? NULL : parse_type(r);
+  if (!r->failed) expect(r, LEX_END, "behind the type", start);
+  return r->failed ? NULL : type;
+}
+
+struct type *session_read_type(struct session *session, const struct source *source,
+                               struct complaints *complaints) {
+  struct reader reader;
+  struct lambda_frame frame = {0};
+  struct complaints own = {.diags = complaints->diags};
+  struct checker ck = {.session = session,
+                       .arena = session->arena,
+                       .complaints = &own,
+                       .source = source,
+                       .frame = &frame};
+  reader_init(&reader, session->arena, &session->names, source);
+  const struct type_names names = {0};
+  const struct syntax_type *syntax = read_type(&reader, &own);
+  struct type *type = syntax ? check_type(&ck, syntax, &names) : NULL;
+  if (!complaints->count) complaints->first = own.first;
+  complaints->count += own.count;
+  return own.count ? NULL : type;
 }

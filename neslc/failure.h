@@ -4,6 +4,7 @@
 #ifndef RAVEL_NESLC_FAILURE_H
 #define RAVEL_NESLC_FAILURE_H
 
+#include "base/origin.h"
 #include "neslc/core.h"
 
 /* The source location of an expression that was being evaluated. */
@@ -19,6 +20,13 @@ struct failure_location {
  * location once. */
 void complain_of_failure(struct complaints *, enum nesl_error, const char *message,
                          const struct failure_location *trail, size_t count);
+
+struct session;
+/* The expression at an origin of compiled code: within `whole`, which was compiled, or within
+ * what the session defines. False if no source of the session has this file and line. Allocates
+ * from session->arena. locate.c */
+bool locate_origin(struct session *, struct core *whole, const struct origin *,
+                   struct failure_location *);
 
 /* The message for error(s): s itself has been printed. */
 extern const char failure_by_error[];

@@ -45,6 +45,11 @@ void region_free(struct session *session, struct region *r) {
   heap_free(session->heap, r, sizeof *r);
 }
 
+void region_drop(struct session *session, struct region *r) {
+  r->kept = false;
+  if (r->held == 0) region_free(session, r);
+}
+
 void region_hold(struct region *r) {
   if (r) r->held++;
 }
@@ -272,6 +277,31 @@ void session_collect_now(struct session *session) {
   if (limit && more > (limit - live) / 2) more = (limit - live) / 2 + LEAST_NEAR_LIMIT;
   session->collect_at = live + more;
   session->loose = 0;
+}
+
+/* Clears the marks; puts the marked regions into `list` unless it is NULL. Their number. */
+static size_t take_marked(struct session *session, struct region **list) {
+  size_t count = 0;
+  for (struct region *r = session->regions; r; r = r->next) {
+    if (r->reached && list) list[count] = r;
+    count += r->reached;
+    r->reached = false;
+  }
+  for (struct global *g = session->cells; g; g = g->older) g->reached = false;
+  return count;
+}
+
+struct region **region_reached(struct session *session, struct region *from,
+                               struct arena *arena, size_t *count) {
+  struct worklist w = {0};
+  reach_region(&w, from);
+  follow_all(&w);
+  *count = take_marked(session, NULL);
+  struct region **list = arena_alloc(arena, (*count + 1) * sizeof *list);
+  reach_region(&w, from);
+  follow_all(&w);
+  take_marked(session, list);
+  return list;
 }
 
 void session_collect(struct session *session) {

@@ -52,8 +52,14 @@ enum { REGION_OF_FORM = 1024, REGION_OF_VALUE = 512 };
  * is freed. */
 void region_hold(struct region *);
 void region_let_go(struct session *, struct region *);
+/* Everything that a region mentions or that may be reached from there now: `count` regions in
+ * the arena, the first one included. memory_failed. */
+struct region **region_reached(struct session *, struct region *, struct arena *,
+                               size_t *count);
 /* Frees a region that nothing mentions. */
 void region_free(struct session *, struct region *);
+/* The same, once nobody holds it. */
+void region_drop(struct session *, struct region *);
 /* The region for a form, held: session->arena is in it until it ends. Forms may be nested. NULL
  * without memory, or without regions. */
 struct region *session_begin_form(struct session *);

@@ -177,7 +177,7 @@ static struct global *bind(struct session *session, const struct name *name,
   global->value = b.value;
   global->region = b.region;
   global->version++;
-  if (old) region_free(session, old); /* only the variable mentions it */
+  if (old) region_drop(session, old); /* only the variable mentions it */
   return global;
 }
 

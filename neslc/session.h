@@ -65,6 +65,9 @@ struct checked {
   const char *notice; /* "Redefining X with a new type. ..." or NULL */
 };
 
+/* Reads and checks a text that is a type, with a `;` behind it. NULL after errors. */
+struct type *session_read_type(struct session *, const struct source *, struct complaints *);
+
 /* Checks a form: names, patterns, types, classes, serial-only functions, optional arguments.
  * FUNCTION and DATATYPE define their names; the others define nothing. False after errors; then
  * the session is unchanged. Not for commands. */

@@ -1,5 +1,6 @@
-/* nesl-locate.c - the expression at an origin of compiled code. */
-#include "commands/nesl-evaluate.h"
+/* locate.c - the expression at an origin of compiled code. */
+#include "neslc/failure.h"
+#include "neslc/session.h"
 #include "neslc/table.h"
 
 #include <string.h>
@@ -64,19 +65,19 @@ static void look_into(void *context, struct global *g) {
   if (g->kind == GLOBAL_VARIABLE) look_into_type(found, &looking->seen, g->scheme.type);
 }
 
-bool locate_origin(const struct evaluation *e, const struct origin *origin,
+bool locate_origin(struct session *session, struct core *whole, const struct origin *origin,
                    struct failure_location *found) {
   *found = (struct failure_location){.source = NULL};
   struct wanted w = {origin, found};
-  for (const struct source *s = e->session->sources; s && !found->source; s = s->older) {
+  for (const struct source *s = session->sources; s && !found->source; s = s->older) {
     look_at_source(&w, s);
   }
-  if (!found->source) session_each(e->session, look_at_form, &w);
+  if (!found->source) session_each(session, look_at_form, &w);
   if (!found->source) return false;
-  look_for(found, e->form->value);
+  look_for(found, whole);
   if (found->node) return true;
   struct looking looking = {.found = found};
-  table_begin(&looking.seen, e->session->arena);
-  session_each(e->session, look_into, &looking);
+  table_begin(&looking.seen, session->arena);
+  session_each(session, look_into, &looking);
   return true;
 }

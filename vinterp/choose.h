@@ -1,7 +1,7 @@
 /* choose.h - which back end runs a program.
  *
- * There are those linked with the command (cvl_backends) and those opened at run time
- * (plugin.h). Nothing is opened before a program is about to run, or --devices asks.
+ * There are those linked with the program (cvl_backends) and those opened at run time
+ * (cvl/plugin.h). Nothing is opened before a machine is made, or --devices asks.
  */
 #ifndef RAVEL_CHOOSE_H
 #define RAVEL_CHOOSE_H

@@ -1,4 +1,4 @@
-/* plugin.h - back ends that are opened at run time, so that no command depends on what only
+/* plugin.h - back ends that are opened at run time, so that no program depends on what only
  * they need.
  *
  * A module is a shared library cvl-NAME.so that exports
@@ -7,7 +7,8 @@
  *
  * which returns its table of functions, or NULL if it cannot serve that CVL_VERSION. It is
  * looked for in the folder that the environment names in RAVEL_BACKENDS, then in ../lib/ravel,
- * seen from the folder of the running program: where a build and an installation leave it.
+ * seen from the folder of the running program, or, if this code is in a library, in the folder
+ * `ravel` beside that: where a build and an installation leave it.
  */
 #ifndef RAVEL_PLUGIN_H
 #define RAVEL_PLUGIN_H

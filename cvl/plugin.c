@@ -1,5 +1,5 @@
 /* plugin.c - see plugin.h. */
-#include "commands/plugin.h"
+#include "cvl/plugin.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -35,11 +35,26 @@ static bool beside_program(char path[PATH_MAX], const char *below) {
   return (size_t)snprintf(path + used, PATH_MAX - used, "/%s", below) < PATH_MAX - used;
 }
 
+/* If this code is in a library, the folder `ravel` beside it; false if it is in the program. */
+static bool beside_library(char path[PATH_MAX]) {
+  char program[PATH_MAX];
+  Dl_info about;
+  if (dladdr(prefix, &about) == 0 || !about.dli_fname || !realpath(about.dli_fname, path) ||
+      !realpath("/proc/self/exe", program) || strcmp(path, program) == 0) {
+    return false;
+  }
+  char *slash = strrchr(path, '/');
+  return slash && (size_t)snprintf(slash, (size_t)(path + PATH_MAX - slash), "/ravel") <
+                      (size_t)(path + PATH_MAX - slash);
+}
+
 static void find_folders(struct folders *f) {
   const char *given = getenv("RAVEL_BACKENDS");
   f->count = 0;
   if (given && given[0] && strlen(given) < PATH_MAX) strcpy(f->path[f->count++], given);
-  if (beside_program(f->path[f->count], "lib/ravel")) f->count++;
+  if (beside_library(f->path[f->count]) || beside_program(f->path[f->count], "lib/ravel")) {
+    f->count++;
+  }
 }
 
 /* ---- names ---- */

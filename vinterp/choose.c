@@ -1,7 +1,7 @@
 /* choose.c - see choose.h. */
-#include "commands/choose.h"
+#include "vinterp/choose.h"
 #include "base/number.h"
-#include "commands/plugin.h"
+#include "cvl/plugin.h"
 #include <string.h>
 
 /* The back ends that are modules, best first; each is preferred to linked ones. */
@@ -28,13 +28,6 @@ static struct machine *machine_on(const struct cvl_backend *backend,
   struct machine_options complete = *options;
   complete.backend = backend;
   return machine_new(&complete, diags);
-}
-
-/* Adds advice to the diagnostics of a back end that is not available. */
-static void advise(struct diag_list *diags, const char *name) {
-  diag_add(diags, SEVERITY_NOTE, NULL, (struct source_pos){0}, NULL,
-           "--devices lists what there is%s",
-           strcmp(name, "cpu") == 0 ? "" : "; --backend cpu needs nothing else");
 }
 
 static struct machine *best_machine(const struct machine_options *options,
@@ -73,7 +66,6 @@ struct machine *choose_machine(const char *name, const struct machine_options *o
                "the back end %s cannot be had: %s", name, why);
     }
   }
-  if (!machine) advise(diags, name);
   return machine;
 }
 

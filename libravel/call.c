@@ -1,0 +1,112 @@
+/* call.c - a call: arguments to columns, columns to a result; a failure in terms of NESL. */
+#include "libravel/private.h"
+
+#include "libravel/report.h"
+
+/* ---- failures ---- */
+
+struct failure {
+  const struct ravel_function *f;
+  struct diag_list reported;
+};
+
+static enum ravel_code report(struct ravel_context *c, void *data) {
+  struct failure *failure = data;
+  struct complaints complaints = {.diags = c->diags};
+  report_failed_run(&(struct failed_run){c->session, failure->f->whole, failure->f->program,
+                                         machine_failure(c->machine), &failure->reported},
+                    &complaints);
+  return ravel_fail_machine(c);
+}
+
+static enum ravel_code report_in_form(struct ravel_context *c, void *data) {
+  return ravel_in_form(c, report, data);
+}
+
+static enum ravel_code fail_run(struct ravel_context *c, struct failure *failure) {
+  const enum ravel_code code = ravel_stopped(c);
+  return code != RAVEL_OK ? code : ravel_deep(c, report_in_form, failure);
+}
+
+enum ravel_code ravel_run(struct ravel_context *c, const struct ravel_function *f,
+                          const struct cvl_value *arguments, uint64_t argument_count,
+                          struct cvl_value *results, uint64_t result_count) {
+  struct failure failure = {.f = f};
+  diag_list_init(&failure.reported, c->diags->arena);
+  atomic_store(&c->refused, false);
+  const enum machine_outcome outcome =
+      machine_call(c->machine, f->prepared, arguments, argument_count, results, result_count,
+                   &failure.reported);
+  return outcome == MACHINE_DONE ? RAVEL_OK : fail_run(c, &failure);
+}
+
+/* ---- calls ---- */
+
+/* Whether the arguments are of the function's types; the last one may be the tuple of all that
+ * are left. */
+static enum ravel_code check(struct ravel_context *c, const struct ravel_function *f,
+                             struct ravel_value *const *arguments, size_t count) {
+  bool fits = count <= f->take_count && (count > 0 || f->take_count == 0);
+  for (size_t i = 0; i < count; i++) {
+    if (!ravel_value_is_ours(c, arguments[i])) return RAVEL_MISUSE;
+  }
+  for (size_t i = 0; i < count && fits; i++) {
+    const struct type *wanted = i + 1 < count ? f->takes[i] : f->rest[i];
+    fits = arguments[i]->type == wanted;
+    if (!fits && wanted == f->takes[i]) {
+      return ravel_fail(c, RAVEL_TYPE, "argument %zu is %s, not %s", i + 1,
+                        ravel_type(arguments[i]), ravel_type_text(wanted));
+    }
+  }
+  if (fits) return RAVEL_OK;
+  return ravel_fail(c, RAVEL_MISUSE, "%zu arguments for a function of (%s)", count,
+                    f->takes_text);
+}
+
+static enum ravel_code run(struct ravel_context *c, const struct ravel_function *f,
+                           struct ravel_value *const *arguments, size_t count,
+                           struct cvl_value *columns, struct ravel_value **result) {
+  uint64_t used = 0;
+  for (size_t i = 0; i < count; i++) {
+    for (uint32_t k = 0; k < arguments[i]->count; k++) {
+      columns[used++] = arguments[i]->columns[k];
+    }
+  }
+  struct ravel_value *v = ravel_value_new(c, f->gives);
+  if (!v) return RAVEL_MEMORY;
+  const enum ravel_code code = ravel_run(c, f, columns, used, v->columns, v->count);
+  if (code == RAVEL_OK) {
+    *result = v;
+    return RAVEL_OK;
+  }
+  ravel_release(v);
+  return code;
+}
+
+enum ravel_code ravel_call(struct ravel_context *c, const struct ravel_function *f,
+                           struct ravel_value *const *arguments, size_t count,
+                           struct ravel_value **result) {
+  enum { FEW = 32 };
+  struct cvl_value few[FEW];
+  if (!ravel_begin(c)) return RAVEL_MISUSE;
+  if (!f || !result || (!arguments && count > 0)) {
+    return ravel_fail(c, RAVEL_MISUSE, "a pointer is NULL");
+  }
+  if (f->context != c) {
+    return ravel_fail(c, RAVEL_MISUSE, "the function belongs to another context");
+  }
+  enum ravel_code code = check(c, f, arguments, count);
+  if (code != RAVEL_OK) return code;
+  const size_t columns = f->take_count ? ravel_type_columns(f->rest[0]) : 0;
+  stop_begin(&c->stop, c->options.seconds);
+  code = ravel_stopped(c);
+  if (code != RAVEL_OK) return code;
+  struct cvl_value *all = few;
+  if (columns > FEW) all = heap_alloc(&c->heap, columns * sizeof *all);
+  if (!all) return ravel_fail_memory(c);
+  const double start = stop_clock();
+  code = run(c, f, arguments, count, all, result);
+  c->statistics.seconds = stop_clock() - start;
+  if (columns > FEW) heap_free(&c->heap, all, columns * sizeof *all);
+  return code;
+}

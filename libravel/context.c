@@ -1,0 +1,129 @@
+/* context.c - the life of a context. */
+#include "libravel/private.h"
+
+#include "base/cache.h"
+#include "vinterp/choose.h"
+
+#include <stdlib.h>
+
+const char *ravel_version(void) {
+  return RAVEL_VERSION;
+}
+
+/* ---- beginning ---- */
+
+static enum ravel_code open_streams(struct ravel_context *c) {
+  c->in = fopen("/dev/null", "re");
+  c->out = fopen("/dev/null", "we");
+  if (c->in && c->out) return RAVEL_OK;
+  return ravel_fail(c, RAVEL_DEVICE, "/dev/null cannot be opened");
+}
+
+static enum ravel_code make_session(struct ravel_context *c, void *unused) {
+  (void)unused;
+  struct session *session =
+      session_new(&c->arena, c->options.machine.widths.int_elem == CVL_I32, c->diags);
+  if (!session) return ravel_failed(c, RAVEL_INTERNAL);
+  session_collect_from_now(session);
+  c->session = session;
+  ravel_types_begin(c);
+  return RAVEL_OK;
+}
+
+static void permit(struct ravel_context *c, struct permissions *p) {
+  p->files_option = "the option files";
+  p->processes_option = "the option processes";
+  p->refused = &c->refused;
+  p->stop = &c->stop;
+}
+
+static enum ravel_code make_machine(struct ravel_context *c) {
+  struct machine_options *m = &c->options.machine;
+  m->in = c->in;
+  m->out = m->err = c->out;
+  m->stop = &c->stop;
+  permit(c, &m->permissions);
+  if (c->options.compiler && cache_folder(c->cache, sizeof c->cache) == 0) {
+    m->compile = CVL_COMPILE_WHEN_IT_PAYS;
+    m->compile_directory = c->cache;
+  }
+  c->machine = choose_machine(c->options.backend, m, c->diags);
+  return c->machine ? RAVEL_OK : ravel_failed(c, RAVEL_DEVICE);
+}
+
+static void begin(struct ravel_context *c, const struct ravel_options *options) {
+  const struct ravel_options defaults = {
+      .machine = machine_default_options(), .backend = "auto", .optimise = true};
+  c->options = options ? *options : defaults;
+  heap_init(&c->heap, machine_memory(&c->options.machine));
+  arena_init(&c->arena, &c->heap);
+  heap_init(&c->message_heap, DIAG_MEMORY);
+  for (int i = 0; i < 2; i++) {
+    arena_init(&c->slots[i].arena, &c->message_heap);
+    diag_list_init(&c->slots[i].diags, &c->slots[i].arena);
+  }
+  c->diags = &c->slots[0].diags;
+  c->stop.signal = &c->interrupt;
+  c->heap.stop = &c->stop;
+}
+
+enum ravel_code ravel_context_new(const struct ravel_options *options,
+                                  struct ravel_context **context) {
+  if (!context) return RAVEL_MISUSE;
+  struct ravel_context *c = *context = calloc(1, sizeof *c);
+  if (!c) return RAVEL_MEMORY;
+  begin(c, options);
+  enum ravel_code code = open_streams(c);
+  if (code == RAVEL_OK) code = ravel_deep(c, make_session, NULL);
+  if (code == RAVEL_OK) code = make_machine(c);
+  c->usable = code == RAVEL_OK;
+  return code;
+}
+
+void ravel_context_free(struct ravel_context *c) {
+  if (!c) return;
+  while (c->values) {
+    c->values->references = 1;
+    ravel_release(c->values);
+  }
+  while (c->functions) {
+    c->functions->references = 1;
+    ravel_function_release(c->functions);
+  }
+  machine_free(c->machine);
+  if (c->session) session_free(c->session);
+  arena_free(&c->arena);
+  text_free(&c->message);
+  for (int i = 0; i < 2; i++) arena_free(&c->slots[i].arena);
+  if (c->in) fclose(c->in);
+  if (c->out) fclose(c->out);
+  free(c);
+}
+
+/* ---- watching ---- */
+
+static bool show_progress(void *context) {
+  struct ravel_context *c = context;
+  c->in_progress = true;
+  const bool go_on = c->progress(c->progress_data);
+  c->in_progress = false;
+  return go_on;
+}
+
+void ravel_on_progress(struct ravel_context *c, bool (*progress)(void *data), void *data) {
+  if (!ravel_begin(c)) return;
+  c->progress = progress;
+  c->progress_data = data;
+  c->stop.progress = progress ? show_progress : NULL;
+  c->stop.progress_data = c;
+}
+
+void ravel_get_statistics(const struct ravel_context *c, struct ravel_statistics *out) {
+  if (!out) return;
+  *out = (struct ravel_statistics){0};
+  if (!c || !c->usable) return;
+  const struct cvl_statistics s = machine_statistics(c->machine);
+  *out = c->statistics;
+  out->live_bytes = s.live_bytes;
+  out->peak_bytes = s.peak_bytes;
+}

@@ -1,0 +1,242 @@
+/* elements.c - elements of every width between the host's memory and vectors.
+ *
+ * They go through int64_t or double, some thousand at a time: each way is then a loop of its
+ * own.
+ */
+#include "libravel/private.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { CHUNK = 4096 };
+
+union chunk {
+  int64_t ints[CHUNK];
+  double floats[CHUNK];
+};
+
+enum type_tag ravel_element_type(enum ravel_element element) {
+  switch (element) {
+  case RAVEL_BOOL8: return TYPE_BOOL;
+  case RAVEL_INT8:
+  case RAVEL_INT16:
+  case RAVEL_INT32:
+  case RAVEL_INT64:
+  case RAVEL_UINT8:
+  case RAVEL_UINT16:
+  case RAVEL_UINT32: return TYPE_INT;
+  case RAVEL_FLOAT32:
+  case RAVEL_FLOAT64: return TYPE_FLOAT;
+  case RAVEL_CHAR8: return TYPE_CHAR;
+  }
+  return TYPE_STREAM;
+}
+
+static size_t bytes_of(enum ravel_element element) {
+  switch (element) {
+  case RAVEL_BOOL8:
+  case RAVEL_INT8:
+  case RAVEL_UINT8:
+  case RAVEL_CHAR8: return 1;
+  case RAVEL_INT16:
+  case RAVEL_UINT16: return 2;
+  case RAVEL_INT32:
+  case RAVEL_UINT32:
+  case RAVEL_FLOAT32: return 4;
+  case RAVEL_INT64:
+  case RAVEL_FLOAT64: break;
+  }
+  return 8;
+}
+
+/* ---- in ---- */
+
+#define LOAD(type, list)                                                                       \
+  for (size_t k = 0; k < n; k++) {                                                             \
+    type x;                                                                                    \
+    memcpy(&x, (const char *)from + k * sizeof x, sizeof x);                                   \
+    (list)[k] = x;                                                                             \
+  }                                                                                            \
+  break
+
+/* Widens n elements of any alignment. */
+static void load(union chunk *chunk, enum ravel_element element, const void *from, size_t n) {
+  switch (element) {
+  case RAVEL_INT8: LOAD(int8_t, chunk->ints);
+  case RAVEL_INT16: LOAD(int16_t, chunk->ints);
+  case RAVEL_INT32: LOAD(int32_t, chunk->ints);
+  case RAVEL_INT64: LOAD(int64_t, chunk->ints);
+  case RAVEL_UINT16: LOAD(uint16_t, chunk->ints);
+  case RAVEL_UINT32: LOAD(uint32_t, chunk->ints);
+  case RAVEL_BOOL8:
+  case RAVEL_UINT8:
+  case RAVEL_CHAR8: LOAD(uint8_t, chunk->ints);
+  case RAVEL_FLOAT32: LOAD(float, chunk->floats);
+  case RAVEL_FLOAT64: LOAD(double, chunk->floats);
+  }
+}
+
+/* Writes n of them in the width of a vector. The number of those that fit: n, unless an INT is
+ * too narrow for one. */
+static size_t narrow(const union chunk *chunk, enum cvl_elem elem, void *to, size_t n) {
+  for (size_t k = 0; k < n; k++) {
+    switch (elem) {
+    case CVL_BOOL: ((uint8_t *)to)[k] = chunk->ints[k] != 0; break;
+    case CVL_I64: ((int64_t *)to)[k] = chunk->ints[k]; break;
+    case CVL_I32:
+      if (chunk->ints[k] != (int32_t)chunk->ints[k]) return k;
+      ((int32_t *)to)[k] = (int32_t)chunk->ints[k];
+      break;
+    case CVL_F32: ((float *)to)[k] = (float)chunk->floats[k]; break;
+    case CVL_F64: ((double *)to)[k] = chunk->floats[k]; break;
+    default: break;
+    }
+  }
+  return n;
+}
+
+static enum cvl_elem elem_for(const struct ravel_context *c, enum ravel_element element) {
+  switch (ravel_element_type(element)) {
+  case TYPE_BOOL: return CVL_BOOL;
+  case TYPE_FLOAT: return c->options.machine.widths.float_elem;
+  default: break;
+  }
+  return c->options.machine.widths.int_elem;
+}
+
+static enum ravel_code convert(struct ravel_context *c, enum ravel_element element,
+                               const char *data, size_t length, char *to) {
+  const enum cvl_elem elem = elem_for(c, element);
+  union chunk chunk;
+  for (size_t first = 0; first < length; first += CHUNK) {
+    const size_t n = length - first < CHUNK ? length - first : CHUNK;
+    load(&chunk, element, data + first * bytes_of(element), n);
+    const size_t fit = narrow(&chunk, elem, to + first * elem_info(elem)->bytes, n);
+    if (fit < n) {
+      return ravel_fail(c, RAVEL_DATA, "element %zu, %lld, does not fit an INT of 32 bits",
+                        first + fit, (long long)chunk.ints[fit]);
+    }
+  }
+  return RAVEL_OK;
+}
+
+enum ravel_code ravel_elements_in(struct ravel_context *c, enum ravel_element element,
+                                  const void *data, size_t length, struct cvl_value *out) {
+  const enum cvl_elem elem = elem_for(c, element);
+  const size_t each = elem_info(elem)->bytes;
+  if (length > SIZE_MAX / 16) return ravel_fail_memory(c);
+  const bool as_it_is = elem != CVL_BOOL && ravel_element_type(element) != TYPE_CHAR &&
+                        each == bytes_of(element) && (uintptr_t)data % each == 0 &&
+                        element != RAVEL_UINT32;
+  if (as_it_is) {
+    return machine_value_vector(c->machine, elem, data, length, out, c->diags)
+               ? RAVEL_OK
+               : ravel_fail_machine(c);
+  }
+  char *copy = heap_alloc(&c->heap, length * each);
+  if (!copy) return ravel_fail_memory(c);
+  enum ravel_code code = convert(c, element, data, length, copy);
+  if (code == RAVEL_OK &&
+      !machine_value_vector(c->machine, elem, copy, length, out, c->diags)) {
+    code = ravel_fail_machine(c);
+  }
+  heap_free(&c->heap, copy, length * each);
+  return code;
+}
+
+/* ---- out ---- */
+
+static const double past_int64 = 9223372036854775808.0;
+
+/* An INT as a double if it is one; false if none has this value. */
+static bool is_double(int64_t x, double *d) {
+  *d = (double)x;
+  return *d < past_int64 && (int64_t)*d == x;
+}
+
+static bool is_int(double d, int64_t *x) {
+  if (!(d >= -past_int64 && d < past_int64) || d != trunc(d)) return false;
+  *x = (int64_t)d;
+  return true;
+}
+
+static bool in_range(enum ravel_element element, int64_t x) {
+  switch (element) {
+  case RAVEL_BOOL8: return x == 0 || x == 1;
+  case RAVEL_INT8: return x == (int8_t)x;
+  case RAVEL_INT16: return x == (int16_t)x;
+  case RAVEL_INT32: return x == (int32_t)x;
+  case RAVEL_UINT8:
+  case RAVEL_CHAR8: return x == (uint8_t)x;
+  case RAVEL_UINT16: return x == (uint16_t)x;
+  case RAVEL_UINT32: return x == (uint32_t)x;
+  case RAVEL_INT64:
+  case RAVEL_FLOAT32:
+  case RAVEL_FLOAT64: break;
+  }
+  return true;
+}
+
+/* Writes one element; false if its value would change. Little-endian or not, memcpy of the
+ * narrow variable is right. */
+static bool store_int(enum ravel_element element, int64_t x, char *to) {
+  const int8_t i8 = (int8_t)x;
+  const int16_t i16 = (int16_t)x;
+  const int32_t i32 = (int32_t)x;
+  if (!in_range(element, x)) return false;
+  switch (bytes_of(element)) {
+  case 1: memcpy(to, &i8, sizeof i8); break;
+  case 2: memcpy(to, &i16, sizeof i16); break;
+  case 4: memcpy(to, &i32, sizeof i32); break;
+  default: memcpy(to, &x, sizeof x); break;
+  }
+  return true;
+}
+
+static bool store_float(enum ravel_element element, double d, char *to) {
+  const float f = (float)d;
+  if (element == RAVEL_FLOAT64) {
+    memcpy(to, &d, sizeof d);
+    return true;
+  }
+  memcpy(to, &f, sizeof f);
+  return (double)f == d || isnan(d);
+}
+
+static bool store(enum ravel_element element, enum cvl_elem elem, const void *from, size_t k,
+                  char *to) {
+  const bool wants_float = ravel_element_type(element) == TYPE_FLOAT;
+  int64_t x = 0;
+  double d = 0;
+  switch (elem) {
+  case CVL_F32: d = (double)((const float *)from)[k]; break;
+  case CVL_F64: d = ((const double *)from)[k]; break;
+  case CVL_I32: x = ((const int32_t *)from)[k]; break;
+  case CVL_I64: x = ((const int64_t *)from)[k]; break;
+  default: x = ((const uint8_t *)from)[k]; break;
+  }
+  const bool is_float = elem == CVL_F32 || elem == CVL_F64;
+  if (is_float && !wants_float) return is_int(d, &x) && store_int(element, x, to);
+  if (!is_float && !wants_float) return store_int(element, x, to);
+  return (is_float || is_double(x, &d)) && store_float(element, d, to);
+}
+
+enum ravel_code ravel_elements_out(struct ravel_context *c, const struct cvl_value *v,
+                                   enum ravel_element element, size_t first, size_t count,
+                                   void *data) {
+  const size_t each = bytes_of(element);
+  union chunk chunk;
+  for (size_t done = 0; done < count; done += CHUNK) {
+    const size_t n = count - done < CHUNK ? count - done : CHUNK;
+    if (!machine_value_copy(c->machine, v, first + done, n, &chunk, c->diags)) {
+      return ravel_fail_machine(c);
+    }
+    for (size_t k = 0; k < n; k++) {
+      if (store(element, (enum cvl_elem)v->elem, &chunk, k, (char *)data + (done + k) * each))
+        continue;
+      return ravel_fail(c, RAVEL_DATA, "element %zu would change its value in this type",
+                        first + done + k);
+    }
+  }
+  return RAVEL_OK;
+}

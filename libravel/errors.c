@@ -1,0 +1,140 @@
+/* errors.c - what went wrong: the diagnostics of the present call, and of the last that failed.
+ */
+#include "libravel/private.h"
+
+#include "base/origin.h"
+
+#include <signal.h>
+#include <stdarg.h>
+#include <string.h>
+
+static struct ravel_messages *present(struct ravel_context *c) {
+  return &c->slots[c->failed == &c->slots[0]];
+}
+
+bool ravel_begin(struct ravel_context *c) {
+  if (!c || !c->usable || c->in_progress) return false;
+  struct ravel_messages *m = present(c);
+  if (m->diags.list.count > 0 || m->diags.lost > 0) {
+    arena_free(&m->arena);
+    diag_list_init(&m->diags, &m->arena);
+  }
+  c->diags = &m->diags;
+  c->stop.deadline = 0;
+  return true;
+}
+
+/* The text of the messages, made at once: whoever asks for it later only reads. */
+static void make_text(struct ravel_context *c) {
+  text_free(&c->message);
+  if (!text_begin(&c->message, &c->message_heap)) return;
+  diag_print(&c->failed->diags, "ravel", 0, c->message.stream);
+  (void)text_end(&c->message);
+}
+
+enum ravel_code ravel_failed(struct ravel_context *c, enum ravel_code code) {
+  struct ravel_messages *old = c->failed, *now = present(c);
+  if (code == RAVEL_INTERRUPTED) {
+    atomic_store(&c->interrupt, 0);
+    atomic_store(&c->stop.refused, false);
+  }
+  c->failed = now;
+  make_text(c);
+  if (old) {
+    arena_free(&old->arena);
+    diag_list_init(&old->diags, &old->arena);
+  }
+  c->diags = &present(c)->diags;
+  return code;
+}
+
+enum ravel_code ravel_fail(struct ravel_context *c, enum ravel_code code, const char *format,
+                           ...) {
+  char text[1000];
+  va_list args;
+  va_start(args, format);
+  vsnprintf(text, sizeof text, format, args);
+  va_end(args);
+  diag_add(c->diags, SEVERITY_ERROR, NULL, (struct source_pos){0}, NULL, "%s", text);
+  return ravel_failed(c, code);
+}
+
+/* Only this is said of a call that was asked to end. */
+static enum ravel_code fail_stopped(struct ravel_context *c, enum stop_reason reason) {
+  char text[128];
+  stop_describe(&c->stop, text, sizeof text);
+  arena_free(c->diags->arena);
+  diag_list_init(c->diags, c->diags->arena);
+  return ravel_fail(c, reason == STOP_TIME ? RAVEL_LIMIT : RAVEL_INTERRUPTED, "%s", text);
+}
+
+enum ravel_code ravel_stopped(struct ravel_context *c) {
+  const enum stop_reason reason = stop_asks(&c->stop);
+  return reason == STOP_NOT ? RAVEL_OK : fail_stopped(c, reason);
+}
+
+enum ravel_code ravel_fail_memory(struct ravel_context *c) {
+  const enum ravel_code code = ravel_stopped(c);
+  if (code != RAVEL_OK) return code;
+  if (c->session) c->session->collect_at = 0;
+  return ravel_fail(c, RAVEL_MEMORY, "out of memory: a context may use %llu bytes",
+                    (unsigned long long)c->heap.limit);
+}
+
+enum ravel_code ravel_fail_machine(struct ravel_context *c) {
+  const struct machine_failure *f = machine_failure(c->machine);
+  const enum ravel_code code = ravel_stopped(c);
+  if (code != RAVEL_OK) return code;
+  switch (f->cause) {
+  case MACHINE_CAUSE_LIMIT:
+    return ravel_failed(c, f->op == OPC_CALL ? RAVEL_LIMIT : RAVEL_MEMORY);
+  case MACHINE_CAUSE_DEVICE: return ravel_failed(c, RAVEL_DEVICE);
+  case MACHINE_CAUSE_ASSERT:
+  case MACHINE_CAUSE_OPERATION: break;
+  case MACHINE_CAUSE_NONE: return ravel_failed(c, RAVEL_INTERNAL);
+  }
+  return ravel_failed(c, atomic_load(&c->refused) ? RAVEL_DENIED : RAVEL_RUNTIME);
+}
+
+enum ravel_code ravel_code_of(enum nesl_error error) {
+  switch (error) {
+  case NESL_OK: return RAVEL_INTERNAL;
+  case NESL_PARSE: return RAVEL_SYNTAX;
+  case NESL_TYPE:
+  case NESL_UNBOUND:
+  case NESL_PATTERN:
+  case NESL_DUPLICATE:
+  case NESL_RESERVED:
+  case NESL_BUILTIN:
+  case NESL_UNKNOWN_TYPE:
+  case NESL_NO_BODY:
+  case NESL_SERIAL_ONLY:
+  case NESL_OPTIONAL_ARGUMENT: return RAVEL_TYPE;
+  case NESL_NONFINITE:
+  case NESL_RUNTIME:
+  case NESL_USER: return RAVEL_RUNTIME;
+  case NESL_LIMIT: break;
+  }
+  return RAVEL_LIMIT;
+}
+
+const char *ravel_message(const struct ravel_context *c) {
+  if (!c || !c->failed) return "";
+  return c->message.bytes && !c->message.lost ? c->message.bytes : "out of memory\n";
+}
+
+bool ravel_diagnostic(const struct ravel_context *c, size_t i, struct ravel_diagnostic *out) {
+  if (!c || !out || !c->failed || i >= c->failed->diags.list.count) return false;
+  const struct diag *d = &c->failed->diags.list.items[i];
+  const struct source_pos pos = d->origin ? d->origin->pos : d->pos;
+  *out = (struct ravel_diagnostic){.severity = (int)d->severity,
+                                   .file = d->origin ? d->origin->file : d->file,
+                                   .line = pos.line,
+                                   .column = pos.column,
+                                   .message = d->message};
+  return true;
+}
+
+void ravel_interrupt(struct ravel_context *c) {
+  if (c) atomic_store(&c->interrupt, SIGINT);
+}

@@ -1,0 +1,369 @@
+/* find.c - functions for given types: compiled once for each list of types, and kept. */
+#include "libravel/private.h"
+
+#include "fcode-opt/fcode-opt.h"
+#include "neslc/flatten.h"
+
+#include <ctype.h>
+#include <string.h>
+
+/* ---- life ---- */
+
+struct ravel_function *ravel_function_new(struct ravel_context *c) {
+  struct ravel_function *f = heap_alloc(&c->heap, sizeof *f);
+  if (!f) {
+    ravel_fail_memory(c);
+    return NULL;
+  }
+  *f = (struct ravel_function){
+      .context = c, .next = c->functions, .link = &c->functions, .references = 1};
+  arena_init(&f->arena, &c->heap);
+  if (f->next) f->next->link = &f->next;
+  c->functions = f;
+  return f;
+}
+
+void ravel_function_release(struct ravel_function *f) {
+  if (!f || --f->references > 0) return;
+  struct ravel_context *c = f->context;
+  machine_forget(c->machine, f->prepared);
+  for (size_t i = 0; i < f->region_count; i++) region_let_go(c->session, f->regions[i]);
+  *f->link = f->next;
+  if (f->next) f->next->link = f->link;
+  arena_free(&f->arena);
+  heap_free(&c->heap, f, sizeof *f);
+}
+
+const char *ravel_function_takes(const struct ravel_function *f) {
+  return f ? f->takes_text : "";
+}
+
+const char *ravel_function_gives(const struct ravel_function *f) {
+  return f ? ravel_type_text(f->gives) : "";
+}
+
+bool ravel_function_prepare(struct ravel_context *c, struct ravel_function *f) {
+  struct fcode_opt_options optimiser = fcode_opt_default_options();
+  if (c->options.optimise) {
+    f->program = fcode_opt(&f->arena, f->program, &optimiser, NULL, NULL, c->diags);
+    if (!f->program) memory_failed();
+  }
+  f->prepared = machine_prepare(c->machine, f->program, c->diags);
+  return f->prepared != NULL;
+}
+
+/* ---- the cache ---- */
+
+static void forget(struct ravel_function *f) {
+  f->cached = false;
+  ravel_function_release(f);
+}
+
+static bool holds(const struct ravel_function *f, const struct region *region) {
+  for (size_t i = 0; i < f->region_count; i++) {
+    if (f->regions[i] == region) return true;
+  }
+  return false;
+}
+
+struct freshness {
+  const struct ravel_function *f;
+  bool fresh;
+};
+
+/* Whether all that a function was compiled from is what it was. */
+static enum ravel_code compare(struct ravel_context *c, void *data) {
+  struct freshness *fresh = data;
+  const struct ravel_function *f = fresh->f;
+  size_t count = 0;
+  const struct global *now = session_global(c->session, f->global->name->text);
+  if (now != f->global) return RAVEL_OK;
+  if (!now->region) {
+    fresh->fresh = f->region_count == 0;
+    return RAVEL_OK;
+  }
+  struct region **regions = region_reached(c->session, now->region, c->session->arena, &count);
+  fresh->fresh = count == f->region_count;
+  for (size_t i = 0; i < count; i++) fresh->fresh &= holds(f, regions[i]);
+  return RAVEL_OK;
+}
+
+static bool is_fresh(struct ravel_context *c, struct ravel_function *f) {
+  struct freshness fresh = {.f = f};
+  if (f->generation == c->generation) return true;
+  if (!f->global) return false;
+  if (ravel_in_form(c, compare, &fresh) != RAVEL_OK || !fresh.fresh) return false;
+  f->generation = c->generation;
+  return true;
+}
+
+/* The function with this key that is up to date; NULL if there is none. */
+static struct ravel_function *cached(struct ravel_context *c, const char *key) {
+  struct ravel_function *f = c->functions;
+  while (f && !(f->cached && strcmp(f->key, key) == 0)) f = f->next;
+  if (!f || is_fresh(c, f)) return f;
+  forget(f);
+  return NULL;
+}
+
+/* ---- compilation ---- */
+
+struct search {
+  const char *name, *types; /* types: NULL for those of the definition */
+  const char *text, *names; /* of an expression, or NULL */
+  const char *key;
+  struct ravel_function *f;
+  struct complaints complaints;
+};
+
+static enum ravel_code complained(struct ravel_context *c, const struct search *s) {
+  const enum ravel_code code = ravel_stopped(c);
+  return code != RAVEL_OK ? code : ravel_failed(c, ravel_code_of(s->complaints.first));
+}
+
+static void hold(struct ravel_context *c, struct ravel_function *f, struct region *from) {
+  size_t count = 0;
+  if (!from) return;
+  f->regions = region_reached(c->session, from, &f->arena, &count);
+  for (size_t i = 0; i < count; i++) region_hold(f->regions[i]);
+  f->region_count = count;
+}
+
+/* Splits the argument into parameters. */
+static void set_takes(struct ravel_function *f, struct type *argument) {
+  uint32_t count = 1;
+  for (const struct type *t = argument; t->tag == TYPE_PAIR; t = t->part[1]) count++;
+  f->takes = arena_alloc(&f->arena, count * sizeof *f->takes);
+  f->rest = arena_alloc(&f->arena, count * sizeof *f->rest);
+  f->take_count = count;
+  f->takes_text = ravel_type_text(argument);
+  for (uint32_t i = 0; i < count; i++) {
+    f->rest[i] = argument;
+    f->takes[i] = i + 1 < count ? argument->part[0] : argument;
+    argument = argument->part[1];
+  }
+}
+
+/* The ground type of the arguments: what the text says, or what the function leaves no choice
+ * about. NULL after ravel_fail. */
+static struct type *argument_of(struct ravel_context *c, const struct search *s,
+                                const struct global *g) {
+  struct arena *arena = c->session->arena;
+  struct type *type = type_of(g->scheme.type);
+  struct complaints complaints = {.diags = c->diags};
+  if (!s->types) {
+    if (g->scheme.count == 0) return ravel_type_kept(c, type->part[0]);
+    ravel_fail(c, RAVEL_TYPE, "`%s` is %s: name the types of its arguments", s->name,
+               type_text(c->diags->arena, type, true));
+    return NULL;
+  }
+  const char *text = arena_printf(arena, "%s\n;", s->types);
+  const struct source *source = ravel_source(c, "<types>", text, strlen(text), 1);
+  type = session_read_type(c->session, source, &complaints);
+  if (type) return ravel_type_kept(c, type);
+  ravel_failed(c, ravel_code_of(complaints.first));
+  return NULL;
+}
+
+/* The type of the result for an argument; NULL after ravel_fail. */
+static struct type *result_of(struct ravel_context *c, const struct search *s,
+                              const struct global *g, struct type *argument) {
+  struct arena *arena = c->session->arena;
+  struct type **variables = arena_alloc(arena, (g->scheme.count + 1) * sizeof *variables);
+  struct type *type = type_of(type_instantiate(arena, &g->scheme, variables)), *a, *b;
+  if (type_unify(arena, type->part[0], argument, &a, &b) == UNIFY_OK) {
+    return ravel_type_kept(c, type_ground(arena, type->part[1], 0, NULL));
+  }
+  ravel_fail(c, RAVEL_TYPE, "`%s` is %s: it does not take %s", s->name,
+             type_text(c->diags->arena, g->scheme.type, true), ravel_type_text(argument));
+  return NULL;
+}
+
+/* Compiles a function that has a body. */
+static enum ravel_code compile(struct ravel_context *c, struct search *s, struct global *g) {
+  struct ravel_function *f = s->f;
+  struct type *argument = argument_of(c, s, g);
+  const struct flatten_options options = {.arena = &f->arena,
+                                          .widths = c->options.machine.widths};
+  if (!argument) return RAVEL_TYPE;
+  f->gives = result_of(c, s, g, argument);
+  if (!f->gives) return RAVEL_TYPE;
+  if (session_find_missing(c->session, g->body, &s->complaints)) return complained(c, s);
+  set_takes(f, argument);
+  f->global = s->text ? NULL : g;
+  f->whole = g->body;
+  hold(c, f, g->region);
+  f->program = flatten_function(c->session, g, argument, &options, &s->complaints);
+  if (!f->program) return complained(c, s);
+  return ravel_function_prepare(c, f) ? RAVEL_OK : ravel_fail_machine(c);
+}
+
+/* A function with this text as its body, whose first line is line 1. */
+static enum ravel_code compile_text(struct ravel_context *c, struct search *s,
+                                    const char *names, const char *text) {
+  struct arena *arena = c->session->arena;
+  struct checked checked;
+  const char *form =
+      s->types
+          ? arena_printf(arena, "function _expression(%s) : (%s) -> a :: (a in any) =\n%s\n;",
+                         names, s->types, text)
+          : arena_printf(arena, "function _expression(%s) =\n%s\n;", names, text);
+  const struct source *source = ravel_source(c, "<expression>", form, strlen(form), 0);
+  if (!ravel_read_form(c, source, &s->complaints, &checked)) return complained(c, s);
+  return compile(c, s, checked.global);
+}
+
+static enum ravel_code unknown(struct ravel_context *c, const struct search *s) {
+  const char *near = session_nearest(c->session, s->name);
+  if (!near) return ravel_fail(c, RAVEL_TYPE, "`%s` is not defined", s->name);
+  return ravel_fail(c, RAVEL_TYPE, "`%s` is not defined; did you mean `%s`?", s->name, near);
+}
+
+static enum ravel_code compile_named(struct ravel_context *c, struct search *s) {
+  struct global *g = session_global(c->session, s->name);
+  if (!g) return unknown(c, s);
+  if (g->kind == GLOBAL_VARIABLE) {
+    return ravel_fail(c, RAVEL_TYPE, "`%s` is a variable, not a function", s->name);
+  }
+  if (g->kind == GLOBAL_FUNCTION && g->body) return compile(c, s, g);
+  if (g->kind == GLOBAL_FUNCTION && g->primitive < 0) {
+    return ravel_fail(c, RAVEL_TYPE, "`%s` is only declared: it has no body", s->name);
+  }
+  return compile_text(c, s, "x", arena_printf(c->session->arena, "%s(x)", s->name));
+}
+
+/* Expressions without parameters. */
+static enum ravel_code compile_constant(struct ravel_context *c, struct search *s) {
+  struct ravel_function *f = s->f;
+  struct checked checked;
+  const struct flatten_options options = {.arena = &f->arena,
+                                          .widths = c->options.machine.widths};
+  const char *text = arena_printf(c->session->arena, "%s\n;", s->text);
+  const struct source *source = ravel_source(c, "<expression>", text, strlen(text), 1);
+  if (!ravel_read_form(c, source, &s->complaints, &checked)) return complained(c, s);
+  if (checked.form->kind != FORM_EXPRESSION) {
+    return ravel_fail(c, RAVEL_SYNTAX, "this is no expression: %.200s", s->text);
+  }
+  if (session_find_missing(c->session, checked.value, &s->complaints)) return complained(c, s);
+  f->gives = ravel_type_kept(c, type_ground(c->session->arena, checked.value->type, 0, NULL));
+  if (!f->gives) return RAVEL_TYPE;
+  f->takes_text = "";
+  f->whole = checked.value;
+  region_note_core(c->session->region, checked.value);
+  hold(c, f, c->session->region);
+  f->program = flatten_expression(c->session, f->whole, &options, &s->complaints);
+  if (!f->program) return complained(c, s);
+  return ravel_function_prepare(c, f) ? RAVEL_OK : ravel_fail_machine(c);
+}
+
+static enum ravel_code compile_any(struct ravel_context *c, void *data) {
+  struct search *s = data;
+  s->complaints.diags = c->diags;
+  s->f->key = arena_copy(&s->f->arena, s->key, strlen(s->key));
+  if (!s->text) return compile_named(c, s);
+  return s->names ? compile_text(c, s, s->names, s->text) : compile_constant(c, s);
+}
+
+static enum ravel_code compile_in_form(struct ravel_context *c, void *search) {
+  return ravel_in_form(c, compile_any, search);
+}
+
+/* ---- looking up ---- */
+
+static enum ravel_code look_up(struct ravel_context *c, struct search *s,
+                               struct ravel_function **out) {
+  s->f = cached(c, s->key);
+  enum ravel_code code = RAVEL_OK;
+  if (!s->f) {
+    const double start = stop_clock();
+    s->f = ravel_function_new(c);
+    if (!s->f) return RAVEL_MEMORY;
+    code = ravel_deep(c, compile_in_form, s);
+    s->f->cached = code == RAVEL_OK;
+    s->f->generation = c->generation;
+    c->statistics.compile_seconds = stop_clock() - start;
+  }
+  if (code != RAVEL_OK) {
+    ravel_function_release(s->f);
+    return code;
+  }
+  s->f->references++;
+  *out = s->f;
+  return RAVEL_OK;
+}
+
+enum { MOST_NAME = 255 };
+
+/* A name as NESL folds it; false if it is none. */
+static bool fold(const char *name, char folded[MOST_NAME + 1]) {
+  const size_t length = strlen(name);
+  if (length == 0 || length > MOST_NAME || isdigit((unsigned char)name[0])) return false;
+  for (size_t i = 0; i <= length; i++) {
+    const unsigned char x = (unsigned char)name[i];
+    if (x && !(x < 128 && (isalnum(x) || x == '_'))) return false;
+    folded[i] = (char)(x >= 'A' && x <= 'Z' ? x - 'A' + 'a' : x);
+  }
+  return true;
+}
+
+enum ravel_code ravel_find(struct ravel_context *c, const char *name, const char *types,
+                           struct ravel_function **out) {
+  char folded[MOST_NAME + 1];
+  if (!ravel_begin(c)) return RAVEL_MISUSE;
+  if (!name || !out) return ravel_fail(c, RAVEL_MISUSE, "a pointer is NULL");
+  if (!fold(name, folded)) {
+    return ravel_fail(c, RAVEL_MISUSE, "'%.40s' is no name of a function", name);
+  }
+  struct text key;
+  if (!text_begin(&key, &c->heap)) return ravel_fail_memory(c);
+  fprintf(key.stream, "%s%s%s", folded, types ? " " : "", types ? types : "");
+  struct search s = {.name = folded, .types = types};
+  const bool fine = text_end(&key);
+  s.key = key.bytes;
+  const enum ravel_code code = fine ? look_up(c, &s, out) : ravel_fail_memory(c);
+  text_free(&key);
+  return code;
+}
+
+/* The text without blanks and terminators at its end. */
+static size_t expression_length(const char *text) {
+  size_t length = strlen(text);
+  while (length > 0 && strchr(" \t\r\n;", text[length - 1])) length--;
+  return length;
+}
+
+static bool are_names(const char *names) {
+  for (; *names; names++) {
+    if (!isalnum((unsigned char)*names) && !strchr("_, ", *names)) return false;
+  }
+  return true;
+}
+
+enum ravel_code ravel_expression(struct ravel_context *c, const char *text, const char *names,
+                                 const char *types, struct ravel_function **out) {
+  if (!ravel_begin(c)) return RAVEL_MISUSE;
+  if (!text || !out) return ravel_fail(c, RAVEL_MISUSE, "a pointer is NULL");
+  const bool any = names && names[0], typed = types && types[0];
+  if (any != typed || (any && !are_names(names))) {
+    return ravel_fail(c, RAVEL_MISUSE, "parameters '%.100s' of the types '%.100s'",
+                      any ? names : "", typed ? types : "");
+  }
+  struct text key, own;
+  if (!text_begin(&key, &c->heap)) return ravel_fail_memory(c);
+  if (!text_begin(&own, &c->heap)) {
+    text_free(&key);
+    return ravel_fail_memory(c);
+  }
+  fwrite(text, 1, expression_length(text), own.stream);
+  fprintf(key.stream, "=%s:%s=%s", any ? names : "", typed ? types : "", text);
+  struct search s = {.name = "<expression>"};
+  const bool fine = (text_end(&key) & text_end(&own)) != 0;
+  s.types = any ? types : NULL;
+  s.names = any ? names : NULL;
+  s.text = own.bytes;
+  s.key = key.bytes;
+  const enum ravel_code code = fine ? look_up(c, &s, out) : ravel_fail_memory(c);
+  text_free(&key);
+  text_free(&own);
+  return code;
+}

@@ -1,0 +1,97 @@
+/* options.c - what a context may do, by name and text as on the command line. */
+#include "libravel/private.h"
+
+#include "base/number.h"
+#include "vinterp/choose.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct ravel_options *ravel_options_new(void) {
+  struct ravel_options *o = malloc(sizeof *o);
+  if (!o) return NULL;
+  *o = (struct ravel_options){
+      .machine = machine_default_options(), .backend = "auto", .optimise = true};
+  return o;
+}
+
+void ravel_options_free(struct ravel_options *o) {
+  free(o);
+}
+
+static bool number(const char *text, int64_t least, int64_t most, int64_t *x) {
+  return parse_int(text, strlen(text), least, most, x);
+}
+
+static bool yes_or_no(const char *text, bool *x) {
+  *x = strcmp(text, "yes") == 0;
+  return *x || strcmp(text, "no") == 0;
+}
+
+static bool set_backend(struct ravel_options *o, const char *value) {
+  if (strlen(value) >= sizeof o->backend || !choose_knows(value)) return false;
+  strcpy(o->backend, value);
+  return true;
+}
+
+static bool set_memory(struct ravel_options *o, const char *value) {
+  o->machine.memory_limit = 0;
+  return strcmp(value, "0") == 0 || parse_bytes(value, &o->machine.memory_limit);
+}
+
+/* Digits and a point, whatever the locale of the process. */
+static bool set_time(struct ravel_options *o, const char *value) {
+  const size_t digits = strspn(value, "0123456789");
+  const size_t more = value[digits] == '.' ? strspn(value + digits + 1, "0123456789") : 0;
+  const size_t length = digits + (value[digits] == '.') + more;
+  if (digits == 0 || value[length] || (value[digits] == '.' && more == 0)) return false;
+  o->seconds = parse_real(value, length);
+  return true;
+}
+
+static bool set_width(const char *value, enum cvl_elem wide, enum cvl_elem narrow,
+                      enum cvl_elem *elem) {
+  *elem = strcmp(value, "32") == 0 ? narrow : wide;
+  return *elem == narrow || strcmp(value, "64") == 0;
+}
+
+static bool set_number(struct ravel_options *o, const char *name, const char *value) {
+  int64_t x;
+  if (strcmp(name, "threads") == 0 && number(value, 0, 4096, &x)) {
+    o->machine.threads = (unsigned)x;
+  } else if (strcmp(name, "seed") == 0 && number(value, INT64_MIN, INT64_MAX, &x)) {
+    o->machine.seed = (uint64_t)x;
+  } else if (strcmp(name, "depth") == 0 && number(value, 0, INT64_MAX, &x)) {
+    o->machine.max_depth = (uint64_t)x;
+  } else {
+    return false;
+  }
+  return true;
+}
+
+static bool set(struct ravel_options *o, const char *name, const char *value) {
+  struct machine_options *m = &o->machine;
+  if (strcmp(name, "backend") == 0) return set_backend(o, value);
+  if (strcmp(name, "memory") == 0) return set_memory(o, value);
+  if (strcmp(name, "time") == 0) return set_time(o, value);
+  if (strcmp(name, "int") == 0) {
+    return set_width(value, CVL_I64, CVL_I32, &m->widths.int_elem);
+  }
+  if (strcmp(name, "float") == 0) {
+    return set_width(value, CVL_F64, CVL_F32, &m->widths.float_elem);
+  }
+  if (strcmp(name, "optimise") == 0) return yes_or_no(value, &o->optimise);
+  if (strcmp(name, "compiler") == 0) return yes_or_no(value, &o->compiler);
+  if (strcmp(name, "files") == 0) return yes_or_no(value, &m->permissions.files);
+  if (strcmp(name, "processes") == 0) return yes_or_no(value, &m->permissions.processes);
+  return set_number(o, name, value);
+}
+
+enum ravel_code ravel_options_set(struct ravel_options *o, const char *name,
+                                  const char *value) {
+  if (!o || !name || !value) return RAVEL_MISUSE;
+  struct ravel_options changed = *o;
+  if (!set(&changed, name, value)) return RAVEL_MISUSE;
+  *o = changed;
+  return RAVEL_OK;
+}

@@ -1,0 +1,20 @@
+/* report.h - why a run of the machine failed, in terms of the NESL program. */
+#ifndef RAVEL_LIBRAVEL_REPORT_H
+#define RAVEL_LIBRAVEL_REPORT_H
+
+#include "neslc/failure.h"
+#include "vinterp/machine.h"
+
+struct failed_run {
+  struct session *session;
+  struct core *whole;               /* the expression or body that was compiled ... */
+  const struct ir_program *program; /* ... to this */
+  const struct machine_failure *failure;
+  const struct diag_list *reported; /* by the machine */
+};
+
+/* Complains of the failure with the machine's message, but without the VCODE instruction, which
+ * the user did not write; at the source locations that its origins are. */
+void report_failed_run(const struct failed_run *, struct complaints *);
+
+#endif

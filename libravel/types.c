@@ -1,0 +1,171 @@
+/* types.c - types of data: each once in a context; from text, and as text. */
+#include "libravel/private.h"
+
+#include <string.h>
+
+/* ---- each once ---- */
+
+static uint64_t hash_of(const struct type *t) {
+  uint64_t hash = map_mix(t->tag, (uintptr_t)t->data);
+  for (unsigned i = 0; i < 2; i++) hash = map_mix(hash, (uintptr_t)t->part[i]);
+  for (uint32_t i = 0; i < t->argument_count; i++) {
+    hash = map_mix(hash, (uintptr_t)t->arguments[i]);
+  }
+  return hash;
+}
+
+/* Whether two types of the same kept types are the same. */
+static bool is_same(const struct type *a, const struct type *b) {
+  if (a->tag != b->tag || a->data != b->data || a->argument_count != b->argument_count) {
+    return false;
+  }
+  for (uint32_t i = 0; i < a->argument_count; i++) {
+    if (a->arguments[i] != b->arguments[i]) return false;
+  }
+  return a->part[0] == b->part[0] && a->part[1] == b->part[1];
+}
+
+static struct type *add(struct ravel_context *c, const struct type *t, uint64_t hash) {
+  struct arena *arena = &c->type_region->arena;
+  struct ravel_type *kept = arena_alloc(arena, sizeof *kept);
+  kept->type = *t;
+  kept->type.from_source = NULL;
+  kept->text = type_text(arena, &kept->type, false);
+  kept->columns = value_column_count(&kept->type);
+  if (t->data) region_note_type(c->type_region, &kept->type);
+  c->types.count = c->type_numbers.items.count; /* without what failed before its number */
+  *array_push(arena, &c->types) = kept;
+  scoped_map_add(&c->type_numbers, hash);
+  return &kept->type;
+}
+
+/* The kept type that consists of the same kept types. */
+static struct type *find(struct ravel_context *c, const struct type *t) {
+  const uint64_t hash = hash_of(t);
+  uint32_t next = scoped_map_first(&c->type_numbers, hash);
+  for (; next; next = scoped_map_earlier(&c->type_numbers, next)) {
+    struct type *kept = &c->types.items[next - 1]->type;
+    if (is_same(kept, t)) return kept;
+  }
+  return add(c, t, hash);
+}
+
+static struct type *keep(struct ravel_context *, struct type *);
+
+static struct type *keep_data(struct ravel_context *c, struct type *t) {
+  struct type copy = {.tag = TYPE_DATA, .data = t->data, .argument_count = t->argument_count};
+  copy.arguments =
+      arena_alloc(&c->type_region->arena, (t->argument_count + 1) * sizeof *copy.arguments);
+  for (uint32_t i = 0; i < t->argument_count; i++) {
+    copy.arguments[i] = keep(c, t->arguments[i]);
+    if (!copy.arguments[i]) return NULL;
+  }
+  return find(c, &copy);
+}
+
+/* NULL if functions or variables are within. */
+static struct type *keep(struct ravel_context *c, struct type *t) {
+  t = type_of(t);
+  struct type copy = {.tag = t->tag};
+  switch ((enum type_tag)t->tag) {
+  case TYPE_INT:
+  case TYPE_FLOAT:
+  case TYPE_BOOL:
+  case TYPE_CHAR: return find(c, &copy);
+  case TYPE_SEQUENCE:
+  case TYPE_PAIR:
+    for (unsigned i = 0; i < 2 && t->part[i]; i++) {
+      copy.part[i] = keep(c, t->part[i]);
+      if (!copy.part[i]) return NULL;
+    }
+    return find(c, &copy);
+  case TYPE_DATA: return keep_data(c, t);
+  case TYPE_STREAM:
+  case TYPE_FUNCTION:
+  case TYPE_IDENTITY:
+  case TYPE_VARIABLE: break;
+  }
+  return NULL;
+}
+
+void ravel_types_begin(struct ravel_context *c) {
+  static const enum type_tag tags[] = {TYPE_INT, TYPE_FLOAT, TYPE_BOOL, TYPE_CHAR};
+  c->type_region = region_new(c->session, REGION_OF_FORM);
+  if (!c->type_region) memory_failed();
+  scoped_map_init(&c->type_numbers, &c->type_region->arena);
+  for (int i = 0; i < 4; i++) {
+    c->base[tags[i]] = find(c, &(struct type){.tag = (uint8_t)tags[i]});
+  }
+}
+
+static bool is_small(struct ravel_context *c, struct type *t) {
+  if (value_column_count(t) <= VALUE_MOST_COLUMNS) return true;
+  ravel_fail(c, RAVEL_TYPE, "%s", VALUE_TOO_MANY_COLUMNS);
+  return false;
+}
+
+struct type *ravel_type_kept(struct ravel_context *c, struct type *t) {
+  if (!is_small(c, t)) return NULL;
+  struct type *kept = keep(c, t);
+  if (kept) return kept;
+  ravel_fail(c, RAVEL_TYPE, "no data are of the type %s: it has functions or streams in it",
+             type_text(c->diags->arena, t, false));
+  return NULL;
+}
+
+/* ---- composed ---- */
+
+struct composed {
+  struct type type, *kept;
+};
+
+static enum ravel_code compose(struct ravel_context *c, void *data) {
+  struct composed *composed = data;
+  if (!is_small(c, &composed->type)) return RAVEL_TYPE;
+  composed->kept = find(c, &composed->type);
+  return RAVEL_OK;
+}
+
+static struct type *make(struct ravel_context *c, const struct type *t) {
+  struct composed composed = {.type = *t};
+  return ravel_guarded(c, compose, &composed) == RAVEL_OK ? composed.kept : NULL;
+}
+
+struct type *ravel_type_sequence(struct ravel_context *c, struct type *element) {
+  return make(c, &(struct type){.tag = TYPE_SEQUENCE, .part = {element}});
+}
+
+struct type *ravel_type_pair(struct ravel_context *c, struct type *left, struct type *right) {
+  return make(c, &(struct type){.tag = TYPE_PAIR, .part = {left, right}});
+}
+
+/* ---- from text ---- */
+
+struct named {
+  const char *text;
+  struct type *type;
+};
+
+static enum ravel_code read_named(struct ravel_context *c, void *data) {
+  struct named *named = data;
+  struct arena *arena = c->session->arena;
+  const char *text = arena_printf(arena, "%s\n;", named->text);
+  struct complaints complaints = {.diags = c->diags};
+  const struct source *source = ravel_source(c, "<type>", text, strlen(text), 1);
+  struct type *type = session_read_type(c->session, source, &complaints);
+  if (!type) return ravel_failed(c, ravel_code_of(complaints.first));
+  named->type = ravel_type_kept(c, type);
+  return named->type ? RAVEL_OK : RAVEL_TYPE;
+}
+
+static enum ravel_code read_in_form(struct ravel_context *c, void *data) {
+  return ravel_in_form(c, read_named, data);
+}
+
+struct type *ravel_type_named(struct ravel_context *c, const char *text) {
+  enum { SHORT = 200 }; /* nests little: any stack will do */
+  struct named named = {.text = text};
+  const enum ravel_code code = strlen(text) < SHORT ? ravel_in_form(c, read_named, &named)
+                                                    : ravel_deep(c, read_in_form, &named);
+  return code == RAVEL_OK ? named.type : NULL;
+}
