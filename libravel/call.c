@@ -73,7 +73,7 @@ static enum ravel_code run(struct ravel_context *c, const struct ravel_function 
     }
   }
   struct ravel_value *v = ravel_value_new(c, f->gives);
-  if (!v) return RAVEL_MEMORY;
+  if (!v) return c->code;
   const enum ravel_code code = ravel_run(c, f, columns, used, v->columns, v->count);
   if (code == RAVEL_OK) {
     *result = v;

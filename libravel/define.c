@@ -119,7 +119,7 @@ static enum ravel_code execute_assignment(struct ravel_context *c, const struct 
     return ravel_failed(c, ravel_code_of(complaints->first));
   }
   a.function = ravel_function_new(c);
-  if (!a.function) return RAVEL_MEMORY;
+  if (!a.function) return c->code;
   const enum ravel_code code = ravel_guarded(c, assign, &a);
   for (uint64_t i = 0; i < a.result_count; i++) machine_release(c->machine, &a.results[i]);
   ravel_function_release(a.function);

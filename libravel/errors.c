@@ -39,6 +39,7 @@ enum ravel_code ravel_failed(struct ravel_context *c, enum ravel_code code) {
     atomic_store(&c->stop.refused, false);
   }
   c->failed = now;
+  c->code = code;
   make_text(c);
   if (old) {
     arena_free(&old->arena);

@@ -185,9 +185,9 @@ static enum ravel_code compile(struct ravel_context *c, struct search *s, struct
   struct type *argument = argument_of(c, s, g);
   const struct flatten_options options = {.arena = &f->arena,
                                           .widths = c->options.machine.widths};
-  if (!argument) return RAVEL_TYPE;
+  if (!argument) return c->code;
   f->gives = result_of(c, s, g, argument);
-  if (!f->gives) return RAVEL_TYPE;
+  if (!f->gives) return c->code;
   if (session_find_missing(c->session, g->body, &s->complaints)) return complained(c, s);
   set_takes(f, argument);
   f->global = s->text ? NULL : g;
@@ -246,7 +246,7 @@ static enum ravel_code compile_constant(struct ravel_context *c, struct search *
   }
   if (session_find_missing(c->session, checked.value, &s->complaints)) return complained(c, s);
   f->gives = ravel_type_kept(c, type_ground(c->session->arena, checked.value->type, 0, NULL));
-  if (!f->gives) return RAVEL_TYPE;
+  if (!f->gives) return c->code;
   f->takes_text = "";
   f->whole = checked.value;
   region_note_core(c->session->region, checked.value);
@@ -277,7 +277,7 @@ static enum ravel_code look_up(struct ravel_context *c, struct search *s,
   if (!s->f) {
     const double start = stop_clock();
     s->f = ravel_function_new(c);
-    if (!s->f) return RAVEL_MEMORY;
+    if (!s->f) return c->code;
     code = ravel_deep(c, compile_in_form, s);
     s->f->cached = code == RAVEL_OK;
     s->f->generation = c->generation;

@@ -40,6 +40,7 @@ struct ravel_context {
   struct ravel_messages slots[2]; /* the present call's, and those of the last that failed */
   struct ravel_messages *failed;  /* one of them, or NULL */
   struct diag_list *diags;        /* of the present call: of the other one */
+  enum ravel_code code;           /* of the last call that failed */
   struct text message;            /* the failed one's as text */
 
   struct region *type_region;         /* of the types, so that their datatypes stay */

@@ -121,7 +121,7 @@ struct composed {
 
 static enum ravel_code compose(struct ravel_context *c, void *data) {
   struct composed *composed = data;
-  if (!is_small(c, &composed->type)) return RAVEL_TYPE;
+  if (!is_small(c, &composed->type)) return c->code;
   composed->kept = find(c, &composed->type);
   return RAVEL_OK;
 }
@@ -155,7 +155,7 @@ static enum ravel_code read_named(struct ravel_context *c, void *data) {
   struct type *type = session_read_type(c->session, source, &complaints);
   if (!type) return ravel_failed(c, ravel_code_of(complaints.first));
   named->type = ravel_type_kept(c, type);
-  return named->type ? RAVEL_OK : RAVEL_TYPE;
+  return named->type ? RAVEL_OK : c->code;
 }
 
 static enum ravel_code read_in_form(struct ravel_context *c, void *data) {

@@ -74,7 +74,7 @@ static enum ravel_code give(struct ravel_value *v, enum ravel_code code,
 static enum ravel_code scalar(struct ravel_context *c, enum type_tag tag,
                               struct cvl_value column, struct ravel_value **out) {
   struct ravel_value *v = ravel_value_new(c, c->base[tag]);
-  if (!v) return RAVEL_MEMORY;
+  if (!v) return c->code;
   v->columns[0] = column;
   *out = v;
   return RAVEL_OK;
@@ -117,7 +117,7 @@ enum ravel_code ravel_vector(struct ravel_context *c, enum ravel_element element
   }
   struct type *type = ravel_type_sequence(c, c->base[tag]);
   struct ravel_value *v = type ? ravel_value_new(c, type) : NULL;
-  if (!v) return RAVEL_MEMORY;
+  if (!v) return c->code;
   v->columns[0] = cvl_one_segment(length);
   return give(v, ravel_elements_in(c, element, data, length, &v->columns[1]), out);
 }
@@ -158,9 +158,9 @@ enum ravel_code ravel_nested(struct ravel_context *c, const int64_t *lengths, si
   enum ravel_code code = check_lengths(c, lengths, rows, count);
   if (code != RAVEL_OK) return code;
   struct type *type = ravel_type_sequence(c, elements->type);
-  if (!type) return RAVEL_TYPE;
+  if (!type) return c->code;
   struct ravel_value *v = ravel_value_new(c, type);
-  if (!v) return RAVEL_MEMORY;
+  if (!v) return c->code;
   const struct machine_item item = {MACHINE_SEGDES, rows, {.ints = lengths}};
   v->columns[0] = cvl_one_segment(rows);
   share(v, 2, elements, 1, elements->count - 1);
@@ -182,9 +182,9 @@ enum ravel_code ravel_tuple(struct ravel_context *c, struct ravel_value *const *
   for (size_t i = count - 1; i-- > 0 && type;) {
     type = ravel_type_pair(c, components[i]->type, type);
   }
-  if (!type) return RAVEL_TYPE;
+  if (!type) return c->code;
   struct ravel_value *v = ravel_value_new(c, type);
-  if (!v) return RAVEL_MEMORY;
+  if (!v) return c->code;
   uint32_t at = 0;
   for (size_t i = 0; i < count; i++) {
     share(v, at, components[i], 0, components[i]->count);
@@ -238,7 +238,7 @@ struct component {
 static enum ravel_code keep_contents(struct ravel_context *c, void *data) {
   struct component *k = data;
   k->type = ravel_type_kept(c, type_contents(c->session->arena, k->type));
-  return k->type ? RAVEL_OK : RAVEL_TYPE;
+  return k->type ? RAVEL_OK : c->code;
 }
 
 static enum ravel_code find_component(struct ravel_context *c, struct component *k) {
@@ -261,7 +261,7 @@ static enum ravel_code component(struct ravel_context *c, const struct ravel_val
   const enum ravel_code code = find_component(c, &k);
   if (code != RAVEL_OK) return code;
   struct ravel_value *made = ravel_value_new(c, k.type);
-  if (!made) return RAVEL_MEMORY;
+  if (!made) return c->code;
   share(made, 0, v, k.first, made->count);
   *out = made;
   return RAVEL_OK;
@@ -275,7 +275,7 @@ static enum ravel_code column(struct ravel_context *c, const struct ravel_value 
   if (code != RAVEL_OK) return code;
   struct type *type = ravel_type_sequence(c, k.type);
   struct ravel_value *made = type ? ravel_value_new(c, type) : NULL;
-  if (!made) return RAVEL_MEMORY;
+  if (!made) return c->code;
   share(made, 0, v, 0, 1);
   share(made, 1, v, k.first, made->count - 1);
   *out = made;
@@ -290,7 +290,7 @@ static enum ravel_code elements(struct ravel_context *c, const struct ravel_valu
     return ravel_fail_machine(c);
   }
   struct ravel_value *made = ravel_value_new(c, v->type->part[0]);
-  if (!made) return RAVEL_MEMORY;
+  if (!made) return c->code;
   made->columns[0] = cvl_one_segment(n);
   share(made, 1, v, 2, v->count - 2);
   *out = made;
@@ -301,7 +301,7 @@ static enum ravel_code lengths(struct ravel_context *c, const struct ravel_value
                                struct ravel_value **out) {
   struct type *type = ravel_type_sequence(c, c->base[TYPE_INT]);
   struct ravel_value *made = type ? ravel_value_new(c, type) : NULL;
-  if (!made) return RAVEL_MEMORY;
+  if (!made) return c->code;
   share(made, 0, v, 0, 1);
   const bool fine =
       machine_value_lengths(c->machine, &v->columns[1], &made->columns[1], c->diags);

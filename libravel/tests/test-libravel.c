@@ -104,32 +104,32 @@ Test(libravel, the_example_of_the_header) {
 
 Test(libravel, functions_are_cached_until_they_are_redefined) {
   struct ravel_context *c = context();
-  define(c, "k = 10; function f(x) = x + k; function g(x) = x * 2;");
-  struct ravel_function *f = find(c, "f", "int"), *again = find(c, "f", "int");
+  define(c, "k = 10; function ff(x) = x + k; function g(x) = x * 2;");
+  struct ravel_function *f = find(c, "ff", "int"), *again = find(c, "ff", "int");
   cr_expect_eq(f, again);
   define(c, "function h(x) = x;");
   ravel_function_release(again);
-  again = find(c, "f", "int");
+  again = find(c, "ff", "int");
   cr_expect_eq(f, again, "what f does not need was defined");
   ravel_function_release(again);
   define(c, "k = 20;");
-  again = find(c, "f", "int");
+  again = find(c, "ff", "int");
   cr_expect_neq(f, again);
   cr_expect_eq(int_in(c, call(c, f, int_of(c, 1), NULL)), 11);
   cr_expect_eq(int_in(c, call(c, again, int_of(c, 1), NULL)), 21);
-  define(c, "function f(x) = x + 0.5;");
-  fails(c, RAVEL_TYPE, "it does not take int", ravel_find(c, "f", "int", &again));
+  define(c, "function ff(x) = x + 0.5;");
+  fails(c, RAVEL_TYPE, "it does not take int", ravel_find(c, "ff", "int", &again));
   cr_expect_eq(int_in(c, call(c, f, int_of(c, 2), NULL)), 12);
   ravel_context_free(c);
 }
 
 Test(libravel, large_constants_of_redefined_variables_stay_in_old_functions) {
   struct ravel_context *c = context();
-  define(c, "xs = index(100000); function f(i) = xs[i];");
-  struct ravel_function *f = find(c, "f", "int");
+  define(c, "xs = index(100000); function ff(i) = xs[i];");
+  struct ravel_function *f = find(c, "ff", "int");
   for (int i = 0; i < 20; i++) define(c, "xs = reverse(index(100000));");
   cr_expect_eq(int_in(c, call(c, f, int_of(c, 7), NULL)), 7);
-  struct ravel_function *g = find(c, "f", "int");
+  struct ravel_function *g = find(c, "ff", "int");
   cr_expect_eq(int_in(c, call(c, g, int_of(c, 7), NULL)), 99992);
   ravel_context_free(c);
 }
@@ -137,9 +137,9 @@ Test(libravel, large_constants_of_redefined_variables_stay_in_old_functions) {
 Test(libravel, finding) {
   struct ravel_context *c = context();
   struct ravel_function *f;
-  define(c, "function f(x, y) = x + y; function p(a) = a; function one(x) = x + 1;"
+  define(c, "function ff(x, y) = x + y; function p(a) = a; function more(x) = x + 1;"
             "v = 3; datatype point(float, float);");
-  fails(c, RAVEL_TYPE, "did you mean `one`", ravel_find(c, "onee", "int", &f));
+  fails(c, RAVEL_TYPE, "did you mean `more`", ravel_find(c, "moree", "int", &f));
   fails(c, RAVEL_TYPE, "name the types", ravel_find(c, "p", NULL, &f));
   fails(c, RAVEL_TYPE, "is a variable", ravel_find(c, "v", "int", &f));
   fails(c, RAVEL_TYPE, "there is no type `flote`", ravel_find(c, "p", "flote", &f));
@@ -148,11 +148,11 @@ Test(libravel, finding) {
   fails(c, RAVEL_MISUSE, "is no name", ravel_find(c, "p(", "int", &f));
   fails(c, RAVEL_MISUSE, "NULL", ravel_find(c, NULL, "int", &f));
   fails(c, RAVEL_MISUSE, "NULL", ravel_find(c, "p", "int", NULL));
-  cr_expect_str_eq(ravel_function_takes(find(c, "one", NULL)), "int");
-  cr_expect_str_eq(ravel_function_takes(find(c, "f", "int, int")), "int, int");
+  cr_expect_str_eq(ravel_function_takes(find(c, "more", NULL)), "int");
+  cr_expect_str_eq(ravel_function_takes(find(c, "ff", "int, int")), "int, int");
   cr_expect_str_eq(ravel_function_gives(find(c, "sort", "[int]")), "[int]");
   cr_expect_str_eq(ravel_function_gives(find(c, "point", "float, float")), "point");
-  cr_expect_eq(int_in(c, call(c, find(c, "f", "int, int"), int_of(c, 3), int_of(c, 4))), 7);
+  cr_expect_eq(int_in(c, call(c, find(c, "ff", "int, int"), int_of(c, 3), int_of(c, 4))), 7);
   ravel_context_free(c);
 }
 
@@ -166,7 +166,7 @@ Test(libravel, expressions) {
   cr_expect_eq(int_in(c, call(c, f, NULL, NULL)), 5);
   fine(c, ravel_expression(c, "2 + 3", NULL, NULL, &again));
   cr_expect_eq(f, again);
-  fails(c, RAVEL_SYNTAX, "<expression>:1:", ravel_expression(c, "2 +", NULL, NULL, &f));
+  fails(c, RAVEL_SYNTAX, "<expression>:2:1", ravel_expression(c, "2 +", NULL, NULL, &f));
   fails(c, RAVEL_SYNTAX, "", ravel_expression(c, "2; 3", NULL, NULL, &f));
   fails(c, RAVEL_TYPE, "<expression>:1:5", ravel_expression(c, "x + yy", "x", "int", &f));
   fails(c, RAVEL_TYPE, "", ravel_expression(c, "#x", "x", "int", &f));
@@ -177,11 +177,11 @@ Test(libravel, expressions) {
 
 Test(libravel, definitions_before_an_error_stay) {
   struct ravel_context *c = context();
-  fails(
-      c, RAVEL_TYPE, "test.nesl:2:16: error: `undefined` is not defined",
-      ravel_define(c, "test.nesl", "function f(x) = x + 1;\nfunction g(x) = undefined(x);", 0));
-  find(c, "f", "int");
-  fails(c, RAVEL_SYNTAX, "", ravel_define(c, NULL, "function f(x", 0));
+  fails(c, RAVEL_TYPE, "test.nesl:2:17: error: `undefined` is not defined",
+        ravel_define(c, "test.nesl", "function ff(x) = x + 1;\nfunction g(x) = undefined(x);",
+                     0));
+  find(c, "ff", "int");
+  fails(c, RAVEL_SYNTAX, "", ravel_define(c, NULL, "function ff(x", 0));
   fails(c, RAVEL_SYNTAX, "command", ravel_define(c, NULL, "load \"x.nesl\";", 0));
   fails(c, RAVEL_MISUSE, "NULL", ravel_define(c, NULL, NULL, 0));
   fails(c, RAVEL_DATA, "No such file", ravel_load(c, "/nowhere/x.nesl"));
@@ -221,8 +221,8 @@ Test(libravel, failures_name_the_source) {
 Test(libravel, calls_in_misuse) {
   struct ravel_context *c = context(), *other = context();
   struct ravel_value *v[] = {int_of(c, 1), int_of(c, 2)}, *result;
-  define(c, "function one(x) = x + 1;");
-  struct ravel_function *f = find(c, "one", "int");
+  define(c, "function more(x) = x + 1;");
+  struct ravel_function *f = find(c, "more", "int");
   fails(c, RAVEL_MISUSE, "2 arguments", ravel_call(c, f, v, 2, &result));
   fails(c, RAVEL_MISUSE, "0 arguments", ravel_call(c, f, v, 0, &result));
   fails(c, RAVEL_MISUSE, "NULL", ravel_call(c, NULL, v, 1, &result));
@@ -453,8 +453,8 @@ Test(libravel, another_thread_interrupts) {
   struct ravel_value *v[] = {int_of(c, 1)}, *result;
   pthread_t thread;
   define(c, endless);
-  define(c, "function one(x) = x + 1;");
-  struct ravel_function *f = find(c, "forever", "int"), *one = find(c, "one", "int");
+  define(c, "function more(x) = x + 1;");
+  struct ravel_function *f = find(c, "forever", "int"), *one = find(c, "more", "int");
   pthread_create(&thread, NULL, interrupt_soon, c);
   const double start = now();
   fails(c, RAVEL_INTERRUPTED, "interrupted", ravel_call(c, f, v, 1, &result));
@@ -476,7 +476,7 @@ Test(libravel, time_is_limited) {
   cr_expect_lt(now() - start, 1);
   nanosleep(&(struct timespec){.tv_nsec = 300000000}, NULL);
   ravel_release(int_of(c, 1));
-  define(c, "function one(x) = x + 1;");
+  define(c, "function more(x) = x + 1;");
   ravel_context_free(c);
 }
 
