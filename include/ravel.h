@@ -48,7 +48,7 @@ struct ravel_value;
 enum ravel_code {
   RAVEL_OK,
   RAVEL_MISUSE,  /* a call that this header does not allow */
-  RAVEL_SYNTAX,  /* NESL, VCODE or FCODE that cannot be read */
+  RAVEL_SYNTAX,  /* NESL that cannot be read */
   RAVEL_TYPE,    /* a definition or a call whose types do not fit; an unknown name */
   RAVEL_RUNTIME, /* a program failed: an index, a division, `error` ... */
   RAVEL_DATA,    /* data from outside that cannot be imported, or values that cannot leave */
@@ -128,10 +128,6 @@ RAVEL_API enum ravel_code ravel_find(struct ravel_context *, const char *name,
 RAVEL_API enum ravel_code ravel_expression(struct ravel_context *, const char *text,
                                            const char *names, const char *types,
                                            struct ravel_function **);
-/* A VCODE or FCODE program as a function of what its entry takes. */
-RAVEL_API enum ravel_code ravel_program(struct ravel_context *, const char *name,
-                                        const char *text, size_t length,
-                                        struct ravel_function **);
 /* The types of its parameters, separated by commas, and of its result, as in NESL. */
 RAVEL_API const char *ravel_function_takes(const struct ravel_function *);
 RAVEL_API const char *ravel_function_gives(const struct ravel_function *);
@@ -230,7 +226,7 @@ RAVEL_API void ravel_interrupt(struct ravel_context *);
 
 struct ravel_statistics {
   double seconds;         /* the last ravel_call */
-  double compile_seconds; /* the last ravel_find, ravel_expression or ravel_program */
+  double compile_seconds; /* the last ravel_find or ravel_expression */
   uint64_t live_bytes;    /* of values and temporaries in the back end, now */
   uint64_t peak_bytes;
 };

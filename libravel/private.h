@@ -73,7 +73,7 @@ struct ravel_function {
   struct arena arena;                  /* of the program and of what follows */
   const char *key;                     /* what it was found by: name and types */
   struct global *global;               /* what was compiled; NULL: an expression */
-  struct core *whole;                  /* its body; NULL for VCODE */
+  struct core *whole;                  /* its body */
   struct region **regions;             /* that it needs, all held: what is redefined stays */
   size_t region_count;
   struct type **takes; /* of parameter i; kept types */
