@@ -180,3 +180,212 @@ static void try_case(uint64_t seed) {
 Test(arrow, random_arrays_are_imported_and_exported) {
   for (uint64_t seed = 0; seed < 6000; seed++) try_case(seed);
 }
+
+/* ---- without memory ---- */
+
+/* A list of structs of a text, a bool and an int, in two chunks, so that nothing is borrowed.
+ */
+struct sample {
+  struct shape *shape;
+  struct reference *reference;
+  struct ArrowSchema schema;
+  struct ArrowArray arrays[2];
+};
+
+static void begin_sample(struct sample *s) {
+  static const char *const fields[] = {"u", "b", "i"};
+  s->shape = shape_of("+L");
+  struct shape *tuple = s->shape->children[s->shape->child_count++] = shape_of("+s");
+  for (; tuple->child_count < 3; tuple->child_count++) {
+    tuple->children[tuple->child_count] = shape_of(fields[tuple->child_count]);
+  }
+  s->reference = calloc(1, sizeof *s->reference);
+  reference_begin(s->reference, s->shape);
+  producer_schema(s->shape, &s->schema);
+  for (int i = 0; i < 2; i++) {
+    producer_array(s->shape, 20, 0, 20, s->reference, &s->arrays[i]);
+  }
+}
+
+static void end_sample(struct sample *s) {
+  for (int i = 0; i < 2; i++) s->arrays[i].release(&s->arrays[i]);
+  s->schema.release(&s->schema);
+  reference_free(s->reference);
+  free(s->reference);
+  shape_free(s->shape);
+}
+
+/* Whether memory sufficed. */
+static bool try_import(struct import *im, const struct sample *s) {
+  struct memory_guard guard;
+  memory_guard_begin(&guard);
+  if (setjmp(guard.jump)) return false;
+  cr_assert(import_all(im, &s->schema, s->arrays, 2), "%s", im->problem);
+  memory_guard_end(&guard);
+  return true;
+}
+
+Test(arrow, imports_without_memory_leave_nothing) {
+  struct sample s;
+  begin_sample(&s);
+  bool fine = false;
+  uint64_t tries = 0;
+  for (; !fine; tries++) {
+    arena_free(&arena);
+    heap.count = 0;
+    heap.fail_at = tries + 1;
+    struct import im = new_import();
+    fine = try_import(&im, &s);
+    if (fine) expect_columns(&im, s.reference, 0);
+    import_free(&im);
+    cr_assert_lt(tries, 1000);
+  }
+  cr_expect_gt(tries, 6);
+  end_sample(&s);
+}
+
+Test(arrow, exports_without_memory_leave_nothing) {
+  struct sample s;
+  begin_sample(&s);
+  struct import im = new_import();
+  cr_assert(try_import(&im, &s));
+  struct ArrowSchema schema;
+  struct ArrowArray array;
+  char problem[200];
+  enum ravel_code code = RAVEL_MEMORY;
+  for (failing = 1; code != RAVEL_OK; failing++) {
+    allocations = 0;
+    code = export_all(&im, &schema, &array, problem);
+    if (code == RAVEL_OK) break;
+    cr_assert_eq(code, RAVEL_MEMORY);
+    cr_assert_str_eq(problem, "no memory for an array of Arrow");
+    cr_assert_null(schema.release);
+    cr_assert_null(array.release);
+  }
+  cr_expect_eq(failing, 20); /* after 7 for schemas, 7 for arrays, 5 buffers */
+  failing = 0;
+  schema.release(&schema);
+  array.release(&array);
+  import_free(&im);
+  end_sample(&s);
+}
+
+/* ---- ownership ---- */
+
+Test(arrow, children_can_be_moved_and_released_by_themselves) {
+  struct sample s;
+  begin_sample(&s);
+  struct import im = new_import(), again = new_import();
+  cr_assert(try_import(&im, &s));
+  struct ArrowSchema schema, moved_schema;
+  struct ArrowArray array, moved;
+  cr_assert_eq(export_all(&im, &schema, &array, NULL), RAVEL_OK);
+  moved = *array.children[0];
+  moved_schema = *schema.children[0];
+  array.children[0]->release = NULL;
+  schema.children[0]->release = NULL;
+  array.release(&array);
+  schema.release(&schema);
+  cr_assert_str_eq(moved_schema.format, "+s");
+  cr_assert_str_eq(moved_schema.children[2]->name, "2");
+  cr_assert(import_all(&again, &moved_schema, &moved, 1), "%s", again.problem);
+  cr_expect_eq(again.columns.items[1].length, s.reference->columns[1].length);
+  import_free(&again);
+  moved.release(&moved);
+  moved_schema.release(&moved_schema);
+  import_free(&im);
+  end_sample(&s);
+}
+
+Test(arrow, an_array_with_the_wanted_elements_is_borrowed) {
+  struct shape *shape = shape_of("g");
+  struct reference *r = calloc(1, sizeof *r);
+  struct ArrowSchema schema;
+  struct ArrowArray array;
+  reference_begin(r, shape);
+  producer_schema(shape, &schema);
+  producer_array(shape, 100, 10, 80, r, &array);
+  array.offset += 10;
+  array.length = 80;
+  struct import im = new_import();
+  cr_assert(import_all(&im, &schema, &array, 1), "%s", im.problem);
+  cr_expect_eq(im.columns.items[1].data, (const char *)array.buffers[1] + 8 * array.offset);
+  cr_expect_null(im.columns.items[1].owned);
+  expect_columns(&im, r, 0);
+  import_free(&im);
+  array.release(&array);
+  schema.release(&schema);
+  reference_free(r);
+  free(r);
+  shape_free(shape);
+}
+
+/* ---- exports ---- */
+
+static const char *text_format(const int64_t *chars, const int64_t *lengths, uint64_t n,
+                               uint64_t total, enum ravel_code expected) {
+  const int64_t rows = (int64_t)n;
+  struct import_column columns[] = {
+      {.kind = COLUMN_SEGDES, .bytes = 8, .length = 1, .data = &rows},
+      {.kind = COLUMN_SEGDES, .bytes = 8, .length = n, .data = lengths},
+      {.kind = COLUMN_INT, .bytes = 8, .length = total, .data = chars}};
+  struct import im = {.columns = {columns, 3, 3}};
+  const uint64_t sizes[] = {1, n, total};
+  struct export e = {
+      .type = type_sequence(&arena, type_sequence(&arena, type_base(&arena, TYPE_CHAR))),
+      .lengths = sizes,
+      .int_elem = CVL_I64,
+      .float_elem = CVL_F64,
+      .copy = copy_column,
+      .with = &im};
+  struct ArrowSchema schema;
+  struct ArrowArray array;
+  cr_assert_eq(export_sequence(&e, &schema, &array), expected, "%s", e.problem);
+  if (expected != RAVEL_OK) return arena_printf(&arena, "%s", e.problem);
+  const char *format = arena_printf(&arena, "%s", schema.format);
+  schema.release(&schema);
+  array.release(&array);
+  return format;
+}
+
+Test(arrow, texts_that_are_no_utf8_are_binary) {
+  static const struct {
+    const char *bytes, *format;
+  } texts[] = {{"", "U"},
+               {"plain", "U"},
+               {"\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80", "U"},
+               {"\x80", "Z"},
+               {"\xc3", "Z"},
+               {"\xc0\x80", "Z"},
+               {"\xe0\x80\x80", "Z"},
+               {"\xed\xa0\x80", "Z"},
+               {"\xf0\x80\x80\x80", "Z"},
+               {"\xf4\x90\x80\x80", "Z"},
+               {"\xf5\x80\x80\x80", "Z"},
+               {"\xe2\x82", "Z"},
+               {"a\xe2\x28\xa1", "Z"}};
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    int64_t chars[16];
+    const int64_t length = (int64_t)strlen(texts[i].bytes);
+    for (int64_t k = 0; k < length; k++) chars[k] = (uint8_t)texts[i].bytes[k];
+    cr_expect_str_eq(text_format(chars, &length, 1, (uint64_t)length, RAVEL_OK),
+                     texts[i].format, "text %zu", i);
+  }
+  /* Together they are UTF-8, each for itself is not. */
+  const int64_t chars[] = {0xc3, 0xa4}, lengths[] = {1, 1};
+  cr_expect_str_eq(text_format(chars, lengths, 2, 2, RAVEL_OK), "Z");
+}
+
+Test(arrow, what_cannot_be_exported) {
+  const int64_t chars[] = {65, 300}, length = 2;
+  cr_expect_str_eq(text_format(chars, &length, 1, 2, RAVEL_DATA),
+                   "a char at position 1 has the code 300, which is no byte");
+  cr_expect_str_eq(text_format(chars, &length, 1, 1, RAVEL_INTERNAL),
+                   "column 2 of the value has 1 elements instead of 2");
+  struct export e = {.type = type_base(&arena, TYPE_INT)};
+  struct ArrowSchema schema;
+  struct ArrowArray array;
+  cr_expect_eq(export_sequence(&e, &schema, &array), RAVEL_DATA);
+  cr_expect_str_eq(e.problem, "only a sequence is an array of Arrow");
+  cr_expect_null(array.release);
+}
