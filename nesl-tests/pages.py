@@ -7,7 +7,7 @@ Blocks of a page:
 
     ```nesl          a session, one for the whole page: lines that begin with the prompt, continuation
                      lines, and their output
-    ```nesl FILE     a file, which later commands find
+    ```nesl FILE     a file, which later commands find; ```c FILE likewise
     ```console       commands that begin with `$ `, and what each prints
 
 A line `...` matches any lines, a `...` at the end of a line any text (but not behind a
@@ -23,8 +23,9 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = ["README.md", "docs/tutorial.md", "docs/guide.md", "docs/language.md", "docs/data.md"]
-BLOCK = re.compile(r"^```(nesl|console) ?(\S*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+PAGES = ["README.md", "docs/tutorial.md", "docs/guide.md", "docs/language.md", "docs/data.md",
+         "docs/c-api.md"]
+BLOCK = re.compile(r"^```(nesl|console|c) ?(\S*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PROMPT, MORE = "<Nesl> ", "> "
 MARK = "apropos zzz%dzzz;\n"  # says so, and leaves `it` alone
 MARKED = re.compile(r"^No name contains zzz(\d+)zzz\.\n", re.MULTILINE)
@@ -55,7 +56,10 @@ def agrees(want, got):
 class Page:
     def __init__(self, path, folder, bin_folder):
         self.path, self.folder = path, folder
-        self.environment = dict(os.environ, PATH=f"{bin_folder}:{os.environ['PATH']}")
+        library = str(bin_folder.parent / "lib")
+        self.environment = dict(os.environ, PATH=f"{bin_folder}:{os.environ['PATH']}",
+                                CPATH=str(ROOT / "include"), LIBRARY_PATH=library,
+                                LD_LIBRARY_PATH=library)
         self.forms, self.passed, self.failed = [], 0, 0  # forms: (line, text, printed)
 
     def compare(self, line, what, want, got):
