@@ -15,7 +15,10 @@ static void print_reproduction(const struct suite *s) {
           "  reproduce: conformance --backend %s --int %d --float %d --threads %u --device %d"
           " --seed %" PRIu64 " --only %s%s%s%s%s\n",
           s->b->name, s->int_elem == CVL_I32 ? 32 : 64, s->float_elem == CVL_F32 ? 32 : 64,
-          s->threads, o->device, o->seed, s->item->name, o->full ? " --full" : "",
+          s->threads, o->device, o->seed, s->item->name,
+          o->full    ? " --full"
+          : o->brief ? " --brief"
+                     : "",
           o->compile_directory ? " --native " : "",
           o->compile_directory && o->compile_waits ? "wait:" : "",
           o->compile_directory ? o->compile_directory : "");
@@ -89,6 +92,7 @@ static bool wanted(const struct suite *s, uint64_t n, int shape, unsigned turn) 
   bool full = s->options->full && s->float_elem == CVL_F64;
   bool mine = shape == (int)(turn % SHAPES), global = is_global(s->item->kind);
   if (n < LARGE) return true;
+  if (s->options->brief) return false;
   if (s->item->size == ITEM_FLAT) return full || n == LARGE;
   if (n == LARGE) return full || mine || (global && shape == SHAPE_ONE);
   if (full) return mine || (global && (shape == SHAPE_ONE || shape == SHAPE_POWER));
@@ -144,7 +148,8 @@ static void run_ties(struct suite *s) {
   const int rounds = s->options->full ? 12 : 6;
   for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
     for (int round = 0; round < rounds && !s->failed; round++) {
-      run_shape(s, round % 2 ? LARGE : 5 * MIDDLE, shapes[i], true);
+      const bool large = round % 2 && !s->options->brief;
+      run_shape(s, large ? LARGE : 5 * MIDDLE, shapes[i], true);
     }
   }
 }

@@ -14,6 +14,7 @@ Arguments are random and depend on --data; the rows of a sample on --seed.
 
 import argparse
 import concurrent.futures
+import functools
 import hashlib
 import os
 import pathlib
@@ -130,6 +131,7 @@ def own_function(c):
 WAYS = [serial, each, nested, nothing, branches, sieved, free, own_function]
 
 
+@functools.lru_cache(maxsize=None)
 def forms_of(row, data):
     """(form, expected outcome or None) of a row: None where it need only be accepted."""
     forms = [(d, None) for d in DECLARATIONS + row.definitions]

@@ -112,6 +112,7 @@ static uint64_t (*const shapes[])(uint64_t) = {
     length_none_or_two, length_half_empty, length_power_law, length_long_segments};
 enum { SHAPES = sizeof shapes / sizeof shapes[0] };
 static const unsigned thread_counts[] = {1, 2, 3, 8};
+enum { THREAD_COUNTS = sizeof thread_counts / sizeof thread_counts[0] };
 
 struct data {
   double *x;
@@ -155,71 +156,112 @@ static bool ranks_are_right(const double *x, const int64_t *rank, uint64_t n, bo
   return good;
 }
 
-static void check(unsigned shape, unsigned threads) {
-  const struct cvl_backend *b = &cvl_cpu_backend;
+/* A shape's data, and what must come of them whatever the number of threads. */
+struct wanted {
+  struct data d;
+  double *with_nan; /* the elements to be ranked */
+  double *sums, *scanned;
+  int64_t *ranks[2]; /* NULL: not known yet; ascending and descending */
+};
+
+static struct wanted make_wanted(unsigned shape) {
+  struct wanted w = {.d = make_data(shape),
+                     .with_nan = malloc(N * sizeof *w.with_nan),
+                     .sums = malloc(SEGMENTS_MOST * sizeof *w.sums),
+                     .scanned = malloc(N * sizeof *w.scanned)};
+  uint64_t p = 0;
+  for (uint64_t k = 0; k < w.d.count; p += (uint64_t)w.d.lengths[k++]) {
+    w.sums[k] = reduce(w.d.x + p, (uint64_t)w.d.lengths[k]);
+    scan(w.d.x + p, (uint64_t)w.d.lengths[k], w.scanned + p);
+  }
+  for (uint64_t i = 0; i < N; i++) w.with_nan[i] = i % 11 == 0 ? NAN : w.d.x[i];
+  return w;
+}
+
+static void free_wanted(struct wanted *w) {
+  free(w->d.x);
+  free(w->d.lengths);
+  free(w->with_nan);
+  free(w->sums);
+  free(w->scanned);
+  free(w->ranks[0]);
+  free(w->ranks[1]);
+}
+
+static void same_bits(const double *got, const double *wanted, uint64_t n, const char *what) {
+  for (uint64_t i = 0; i < n; i++) {
+    cr_assert(memcmp(&got[i], &wanted[i], sizeof *got) == 0, "%s at %zu", what, (size_t)i);
+  }
+}
+
+/* Ranks are looked at once; for other numbers of threads they must be the same. Takes `got`. */
+static void check_ranks(struct wanted *w, int64_t *got, bool down) {
+  if (w->ranks[down]) {
+    cr_assert(memcmp(got, w->ranks[down], N * sizeof *got) == 0, "ranks differ");
+    free(got);
+    return;
+  }
+  uint64_t p = 0;
+  for (uint64_t k = 0; k < w->d.count; p += (uint64_t)w->d.lengths[k++]) {
+    cr_assert(ranks_are_right(w->with_nan + p, got + p, (uint64_t)w->d.lengths[k], down),
+              "ranks of segment %zu", (size_t)k);
+  }
+  w->ranks[down] = got;
+}
+
+static struct cvl_context *with_threads(unsigned threads) {
   const struct cvl_options options = {
       .int_elem = CVL_I64, .float_elem = CVL_F64, .threads = threads, .device = -1};
   const char *why = NULL;
-  struct cvl_context *c = b->open(&options, &why);
+  struct cvl_context *c = cvl_cpu_backend.open(&options, &why);
   cr_assert(c, "%s", why);
-  struct data d = make_data(shape);
-  double *expected = malloc(N * sizeof *expected), *got = malloc(SEGMENTS_MOST * sizeof *got);
-  struct cvl_value x, s, out;
-  cr_assert(b->from_host(c, 1, CVL_F64, N, d.x, &x));
-  cr_assert(b->segdes_from_host(c, 2, d.count, d.lengths, &s));
+  return c;
+}
+
+static void check(struct wanted *w, unsigned threads) {
+  const struct cvl_backend *b = &cvl_cpu_backend;
+  struct cvl_context *c = with_threads(threads);
+  double *got = malloc(SEGMENTS_MOST * sizeof *got);
+  struct cvl_value x, y, s, out;
+  cr_assert(b->from_host(c, 1, CVL_F64, N, w->d.x, &x));
+  cr_assert(b->segdes_from_host(c, 2, w->d.count, w->d.lengths, &s));
 
   cr_assert(b->reduce(c, 3, OP_ADD, &x, &s, &out));
-  cr_assert(b->to_host(c, &out, 0, d.count, got));
+  cr_assert(b->to_host(c, &out, 0, w->d.count, got));
   b->release(c, &out);
-  uint64_t p = 0;
-  for (uint64_t k = 0; k < d.count; p += (uint64_t)d.lengths[k++]) {
-    const double r = reduce(d.x + p, (uint64_t)d.lengths[k]);
-    cr_assert(memcmp(&r, &got[k], sizeof r) == 0, "reduction %zu", (size_t)k);
-    scan(d.x + p, (uint64_t)d.lengths[k], expected + p);
-  }
+  same_bits(got, w->sums, w->d.count, "reduction");
 
   cr_assert(b->scan(c, 4, OP_ADD, &x, &s, &out));
   cr_assert(b->to_host(c, &out, 0, N, got));
   b->release(c, &out);
-  for (uint64_t i = 0; i < N; i++) {
-    cr_assert(memcmp(&got[i], &expected[i], sizeof *got) == 0, "scan at %zu", (size_t)i);
-  }
+  same_bits(got, w->scanned, N, "scan");
 
+  cr_assert(b->from_host(c, 1, CVL_F64, N, w->with_nan, &y));
   for (int down = 0; down < 2; down++) {
-    for (uint64_t i = 0; i < N; i += 11) d.x[i] = NAN;
-    struct cvl_value y;
-    cr_assert(b->from_host(c, 1, CVL_F64, N, d.x, &y));
+    int64_t *ranks = malloc(N * sizeof *ranks);
     cr_assert(b->rank(c, 5, down ? OP_RANK_DOWN : OP_RANK_UP, &y, &s, &out));
-    cr_assert(b->to_host(c, &out, 0, N, got));
-    p = 0;
-    for (uint64_t k = 0; k < d.count; p += (uint64_t)d.lengths[k++]) {
-      const int64_t *rank = (const int64_t *)(const void *)got + p;
-      cr_assert(ranks_are_right(d.x + p, rank, (uint64_t)d.lengths[k], down),
-                "ranks of segment %zu", (size_t)k);
-    }
+    cr_assert(b->to_host(c, &out, 0, N, ranks));
     b->release(c, &out);
-    b->release(c, &y);
+    check_ranks(w, ranks, down);
   }
+  b->release(c, &y);
 
   /* Over its operand, whose reference is passed. */
   x.owned = 1;
   cr_assert(b->scan(c, 6, OP_ADD, &x, &s, &out));
   cr_assert(b->to_host(c, &out, 0, N, got));
-  cr_assert(memcmp(got, expected, N * sizeof *got) == 0, "scan over its operand");
+  same_bits(got, w->scanned, N, "scan over its operand");
   b->release(c, &out);
   b->release(c, &s);
   b->close(c);
-  free(d.x);
-  free(d.lengths);
-  free(expected);
   free(got);
 }
 
 Test(combine, every_shape_and_number_of_threads_gives_the_tree) {
   for (unsigned shape = 0; shape < SHAPES; shape++) {
-    for (size_t t = 0; t < sizeof thread_counts / sizeof thread_counts[0]; t++) {
-      check(shape, thread_counts[t]);
-    }
+    struct wanted w = make_wanted(shape);
+    for (size_t t = 0; t < THREAD_COUNTS; t++) check(&w, thread_counts[t]);
+    free_wanted(&w);
   }
 }
 
@@ -254,15 +296,19 @@ static void check_sort(struct cvl_context *c, enum cvl_elem elem, uint64_t n, co
 }
 
 /* Zeros of both signs and NaNs that differ in what they carry, in every shape. */
-static void check_sort_shape(struct cvl_context *c, unsigned shape) {
+static void check_sort_shape(unsigned shape) {
   struct data d = make_data(shape);
   for (uint64_t i = 0; i < N; i += 7) {
     const uint64_t nan = UINT64_C(0x7ff8) << 48 | random_below(1000) | random_below(2) << 63;
     memcpy(&d.x[i], &nan, sizeof nan);
     d.x[i / 7] = random_below(2) ? 0.0 : -0.0;
   }
-  check_sort(c, CVL_F64, N, d.x, d.count, d.lengths, "FLOAT");
-  check_sort(c, CVL_I64, N, d.x, d.count, d.lengths, "INT");
+  for (size_t t = 0; t < THREAD_COUNTS; t++) {
+    struct cvl_context *c = with_threads(thread_counts[t]);
+    check_sort(c, CVL_F64, N, d.x, d.count, d.lengths, "FLOAT");
+    check_sort(c, CVL_I64, N, d.x, d.count, d.lengths, "INT");
+    cvl_cpu_backend.close(c);
+  }
   free(d.x);
   free(d.lengths);
 }
@@ -293,16 +339,11 @@ static void check_sort_long_segments(struct cvl_context *c) {
 }
 
 Test(combine, sorting_is_permuting_by_ranks) {
-  const struct cvl_backend *b = &cvl_cpu_backend;
-  for (size_t t = 0; t < sizeof thread_counts / sizeof thread_counts[0]; t++) {
-    const struct cvl_options options = {
-        .int_elem = CVL_I64, .float_elem = CVL_F64, .threads = thread_counts[t], .device = -1};
-    const char *why = NULL;
-    struct cvl_context *c = b->open(&options, &why);
-    cr_assert(c, "%s", why);
-    for (unsigned shape = 0; shape < SHAPES; shape++) check_sort_shape(c, shape);
+  for (unsigned shape = 0; shape < SHAPES; shape++) check_sort_shape(shape);
+  for (size_t t = 0; t < THREAD_COUNTS; t++) {
+    struct cvl_context *c = with_threads(thread_counts[t]);
     check_sort_long_segments(c);
-    b->close(c);
+    cvl_cpu_backend.close(c);
   }
 }
 

@@ -152,15 +152,17 @@ static const struct {
 
 /* ---- what came of one ---- */
 
-/* FNV-1a of a result. */
+/* FNV-1a of a result, by words; bytes behind its end are 0. */
 static uint64_t hash_of(struct cvl_context *c, const struct cvl_value *v) {
-  static unsigned char bytes[N * 8];
+  static uint64_t words[N];
   const bool vector = v->form == CVL_VECTOR || v->form == CVL_SCALAR;
   const uint64_t n = vector ? b->length(c, v).bound : b->count(c, v).bound;
   const size_t size = vector ? elem_info((enum cvl_elem)v->elem)->bytes : sizeof(int64_t);
+  const size_t count = (n * size + 7) / 8;
   uint64_t hash = 0xCBF29CE484222325 ^ n;
-  cr_assert(b->to_host(c, v, 0, n, bytes));
-  for (size_t i = 0; i < n * size; i++) hash = (hash ^ bytes[i]) * 0x100000001B3;
+  if (count > 0) words[count - 1] = 0;
+  cr_assert(b->to_host(c, v, 0, n, words));
+  for (size_t i = 0; i < count; i++) hash = (hash ^ words[i]) * 0x100000001B3;
   return hash;
 }
 

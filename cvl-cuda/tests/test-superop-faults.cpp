@@ -4,6 +4,7 @@
  * and a context that goes on, which all do but those of a lost device, computes the same again
  * as if nothing had happened. */
 #include <criterion/criterion.h>
+#include <criterion/hooks.h>
 #include <stdlib.h>
 
 #include <string>
@@ -224,10 +225,12 @@ static bool intact(session &s) {
   return true;
 }
 
+/* The variable of the environment that has the folder of the compiled kernels. */
+static const char KERNELS[] = "RAVEL_TEST_KERNELS";
+
 struct sweep {
   superops *ops = superops_load(definitions);
   data in;
-  temporary kept; /* kernels, compiled once */
 
   sweep() {}
   ~sweep() { superops_free(ops); }
@@ -238,7 +241,7 @@ struct sweep {
     setenv("RAVEL_EMULATION", device.c_str(), 1);
     outcome o;
     session s(ops, in);
-    const char *why = s.open(compiled ? kept.folder : "", fail_allocation);
+    const char *why = s.open(compiled ? getenv(KERNELS) : "", fail_allocation);
     o.opened = s.c != nullptr;
     if (!o.opened) {
       cr_assert_not_null(why);
@@ -262,6 +265,19 @@ struct sweep {
 /* ---- tests ---- */
 
 static const char *const devices[] = {"small=0", "small=0,deferred,check"};
+
+/* The kernels are compiled once: each test is a process of its own, and begins after this. */
+static temporary *kernels;
+
+ReportHook(PRE_ALL)(struct criterion_test_set *) {
+  kernels = new temporary;
+  setenv(KERNELS, kernels->folder.c_str(), 1);
+  sweep().run(true, devices[0]);
+}
+
+ReportHook(POST_ALL)(struct criterion_global_stats *) {
+  delete kernels;
+}
 
 static bool says_which(const std::string &text) {
   return text.find("made to fail, call ") != std::string::npos;

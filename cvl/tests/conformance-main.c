@@ -47,6 +47,7 @@ static const char usage[] =
     "that\n"
     "  --only ITEM        one item of --list, or all of one operation\n"
     "  --quick | --full   how much (default: --quick)\n"
+    "  --brief            no lengths of 65537 and more\n"
     "  --list             the names of all items and back ends\n";
 
 struct arguments {
@@ -91,6 +92,8 @@ static void parse(int argc, char **argv, struct arguments *a) {
       a->options.full = false;
     } else if (!strcmp(name, "--full")) {
       a->options.full = true;
+    } else if (!strcmp(name, "--brief")) {
+      a->options.brief = true;
     } else if (!strcmp(name, "--list")) {
       a->list = true;
     } else if (!strcmp(name, "--help")) {
