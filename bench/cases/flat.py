@@ -171,7 +171,8 @@ CASES = [
          remark=STRIPS),
     Case("sdot", "SDOT, single", "Barracuda",
          sizes=[10**4, 10**5, 10**6, 10**7], test_sizes=[0, 1, 1000],
-         make=two_vectors, reference=lambda a: [numpy.dot(a[0], a[1])], tolerance=1e-4,
+         # In the order of C a sum of ten million products is off by 3e-4 in single precision.
+         make=two_vectors, reference=lambda a: [numpy.dot(a[0], a[1])], tolerance=1e-3,
          limit=lambda n, a: streamed([4 * n, 4 * n]), widths="32",
          remark=ASKING),
     Case("rmse", "Root mean square error", "Barracuda",
