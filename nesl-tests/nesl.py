@@ -306,6 +306,8 @@ def main():
     parser.add_argument("--direct", action="store_true", help="as --config direct")
     parser.add_argument("--list", action="store_true", help="print the configurations")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--every", type=int, default=1, metavar="N",
+                        help="only each N-th file of the suites")
     parser.add_argument("--timeout", type=int, default=60, help="seconds for one file")
     parser.add_argument("--most", type=int, default=20, help="failures shown in full")
     options = parser.parse_args()
@@ -315,7 +317,7 @@ def main():
             print(config.name, *config.flags)
         return 0
     configs = options.config or (["direct"] if options.direct else DEFAULT_CONFIGS)
-    files = [File(path) for path in suite_files(options.files)]
+    files = [File(path) for path in suite_files(options.files)[::options.every]]
     if not files:
         print("nesl.py: no suite is here")
         return 1

@@ -53,16 +53,17 @@ def forms():
 
 
 def units():
-    yield Stage("unit tests", "ctest --test-dir build -j {jobs} --no-tests=error --output-on-failure"
-                " -LE conformance")
+    # One more than processors: some tests wait for what they started.
+    yield Stage("unit tests", "ctest --test-dir build -j $(({jobs} + 1)) --no-tests=error"
+                " --output-on-failure -LE conformance")
 
 
 def conformance():
     """The library's back ends against the oracle. Widths: classic where plain, 64 where watched."""
     suite = "build/bin/conformance --quick"
     yield Stage("conformance, emulated GPU, watched",
-                f"{WATCHED},seed=1 {suite} --backend cuda-emu --seed 8 --int 64 --float 64",
-                reads=SUITE)
+                f"{WATCHED},seed=1 {suite} --brief --backend cuda-emu --seed 8 --int 64"
+                " --float 64", reads=SUITE)
     yield Stage("conformance, classic", f"{suite} --int 32 --float 64 --seed 1", reads=SUITE)
     yield Stage("conformance, 64-bit", f"{suite} --int 64 --float 64 --seed 2", reads=SUITE)
     yield Stage("conformance, compiled superoperators",
@@ -95,25 +96,26 @@ def programs():
 def sanitized():
     """One build of clang with the address and undefined-behaviour sanitizers, which fuzzes too."""
     # Those that take longest under it, and reach little that others do not, wait for --all.
-    longest = ("cpu-combine|cuda-superop-faults|fused-kernel|fused-emit|conformance-.*oracle|"
-               "conformance-delayed|nesl-measure|compilation-command|nesl-command|cpu-fused|"
-               "stop-command")
+    longest = ("conformance|cpu-combine|cpu-fused|cpu-stop|cuda-superop-faults|fused-kernel|"
+               "fused-emit|nesl-measure|compilation-command|nesl-command|stop-command|security")
     yield Stage("sanitized: units", LEAKS + " ctest --test-dir build-sanitized -j {jobs}"
                 f" --no-tests=error --output-on-failure -E '{longest}'", "sanitized")
     yield Stage("sanitized: NESL forms", "python3 nesl-tests/nesl.py --jobs {jobs} --timeout 300"
-                f" --nesl {SANITIZED}/nesl-tests --config fused", "sanitized")
+                f" --nesl {SANITIZED}/nesl-tests --config fused --every 3", "sanitized")
     yield Stage("sanitized: programs", f"{DRIVE} --vinterp {SANITIZED}/vinterp-tests --sample 12"
                 " --seed 1" + configs("classic-2t", "checked", "delayed-64", "fused-2t",
                                       "fused-delayed", "file-64", "cuda-emu-plain",
                                       "cuda-emu-fused"), "sanitized")
+    yield Stage("sanitized: conformance, cpu", f"{SANITIZED}/conformance --backend cpu --quick"
+                " --threads 2 --seed 9 --int 64 --float 64", "sanitized")
     yield Stage("sanitized: conformance, emulated GPU",
                 f"{EMULATION}deferred=random,order=reverse,small=0 {SANITIZED}/conformance"
-                " --backend cuda-emu --quick --seed 9 --int 64 --float 64", "sanitized")
+                " --backend cuda-emu --brief --seed 9 --int 64 --float 64", "sanitized")
     yield Stage("sanitized: random NESL programs", f"{SANITIZED}/nesl-random --seed 1 --count 100",
                 "sanitized")
     yield Stage("sanitized: programs with wrong lengths, unchecked",
                 f"python3 nesl-tests/mismatched.py --nesl {SANITIZED}/nesl-tests --count 500", "sanitized")
-    for what, runs in (("", 100000), ("syntax ", 5000), ("forms ", 1000)):
+    for what, runs in (("", 50000), ("syntax ", 5000), ("forms ", 500)):
         yield Stage(f"fuzzing, the same inputs: {what or 'loader'}",
                     f"scripts/fuzz {what}--same {runs}", "sanitized")
 
@@ -146,7 +148,7 @@ def pages():
 
 
 def at_random():
-    yield Stage("random programs of VCODE", "python3 nesl-tests/random_programs.py --count 1000")
+    yield Stage("random programs of VCODE", "python3 nesl-tests/random_programs.py --count 500")
     yield Stage("random programs of NESL", "build/bin/nesl-random --seed 1 --count 200")
     yield Stage("reproducibility", "python3 nesl-tests/reproducible.py --sample 12 --seed 1")
     yield Stage("mutations of the tables", "scripts/mutate-tables --sample 4 --seed 93554231")
@@ -225,10 +227,12 @@ def whole_forms():
 
 
 def whole_sanitized():
+    yield Stage("whole: compiled superoperators of the CPU",
+                "RAVEL_COMPILED_ROUNDS=30 build/bin/test-cpu-fused")
     yield Stage("whole: sanitized units", LEAKS + " ctest --test-dir build-sanitized -j {jobs}"
                 " --no-tests=error --output-on-failure", "sanitized")
     yield Stage("whole: sanitized NESL forms", "python3 nesl-tests/nesl.py --jobs {jobs} --timeout"
-                f" 300 --nesl {SANITIZED}/nesl-tests --config direct", "sanitized")
+                f" 300 --nesl {SANITIZED}/nesl-tests --config direct --config fused", "sanitized")
     yield Stage("whole: sanitized programs", f"{DRIVE} --vinterp {SANITIZED}/vinterp-tests" + configs(
         "classic-2t", "checked", "delayed-64", "fused-2t", "fused-delayed", "file-64",
         "cuda-emu-plain", "cuda-emu-64", "cuda-emu-fused"), "sanitized")

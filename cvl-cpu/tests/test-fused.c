@@ -907,7 +907,7 @@ Test(fused, nothing_but_reductions) {
   compare_on_long_segments(&m, 1, 8);
 }
 
-/* The clock by which the choice is made, in place of fused_clock (-Wl,--wrap): runs take four
+/* The clock by which the choice is made, instead of fused_clock (-Wl,--wrap): runs take four
  * times as long evaluated as compiled, however busy the machine is. */
 static struct {
   const struct cvl_kernel *kernel;
