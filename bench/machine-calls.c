@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "bench/measure.h"
-#include "commands/plugin.h"
+#include "cvl/plugin.h"
 #include "vinterp/machine.h"
 
 static const double limit_seconds = 3e-3;
