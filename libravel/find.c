@@ -357,7 +357,8 @@ enum ravel_code ravel_expression(struct ravel_context *c, const char *text, cons
   fwrite(text, 1, expression_length(text), own.stream);
   fprintf(key.stream, "=%s:%s=%s", any ? names : "", typed ? types : "", text);
   struct search s = {.name = "<expression>"};
-  const bool fine = (text_end(&key) & text_end(&own)) != 0;
+  const bool key_is_whole = text_end(&key), own_is_whole = text_end(&own);
+  const bool fine = key_is_whole && own_is_whole;
   s.types = any ? types : NULL;
   s.names = any ? names : NULL;
   s.text = own.bytes;
