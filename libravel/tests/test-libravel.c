@@ -471,7 +471,8 @@ Test(libravel, another_thread_interrupts) {
 }
 
 Test(libravel, time_is_limited) {
-  struct ravel_context *c = context_with((const char *const[]){"time", "1.5", NULL});
+  struct ravel_context *c =
+      context_with((const char *const[]){"time", "1.5", "depth", "2000000000", NULL});
   struct ravel_value *v[] = {int_of(c, 1)}, *result;
   define(c, endless);
   const double start = now();
