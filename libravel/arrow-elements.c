@@ -52,25 +52,20 @@ CONVERT(f64_to_f64, double, double, true)
 CONVERT(f32_to_f32, float, float, true)
 CONVERT(f64_to_f32, double, float, (double)(float)x == x || isnan(x))
 
-static uint64_t to_i64(const struct arrow_format *f, const unsigned char *from, uint64_t n,
-                       int64_t *to) {
-  switch (f->bytes) {
-  case 1: return f->is_unsigned ? u8_to_i64(from, n, to) : i8_to_i64(from, n, to);
-  case 2: return f->is_unsigned ? u16_to_i64(from, n, to) : i16_to_i64(from, n, to);
-  case 4: return f->is_unsigned ? u32_to_i64(from, n, to) : i32_to_i64(from, n, to);
-  default: return i64_to_i64(from, n, to);
+/* Elements of any integer type as INTs of one width. */
+#define TO_INT(i, type)                                                                        \
+  static uint64_t to_##i(const struct arrow_format *f, const unsigned char *from, uint64_t n,  \
+                         type *to) {                                                           \
+    switch (f->bytes) {                                                                        \
+    case 1: return f->is_unsigned ? u8_to_##i(from, n, to) : i8_to_##i(from, n, to);           \
+    case 2: return f->is_unsigned ? u16_to_##i(from, n, to) : i16_to_##i(from, n, to);         \
+    case 4: return f->is_unsigned ? u32_to_##i(from, n, to) : i32_to_##i(from, n, to);         \
+    default: return i64_to_##i(from, n, to);                                                   \
+    }                                                                                          \
   }
-}
 
-static uint64_t to_i32(const struct arrow_format *f, const unsigned char *from, uint64_t n,
-                       int32_t *to) {
-  switch (f->bytes) {
-  case 1: return f->is_unsigned ? u8_to_i32(from, n, to) : i8_to_i32(from, n, to);
-  case 2: return f->is_unsigned ? u16_to_i32(from, n, to) : i16_to_i32(from, n, to);
-  case 4: return f->is_unsigned ? u32_to_i32(from, n, to) : i32_to_i32(from, n, to);
-  default: return i64_to_i32(from, n, to);
-  }
-}
+TO_INT(i64, int64_t)
+TO_INT(i32, int32_t)
 
 static uint64_t to_bools(const void *bits, uint64_t first, uint64_t n, uint8_t *to) {
   for (uint64_t i = 0; i < n; i++) to[i] = arrow_bit(bits, first + i);

@@ -27,16 +27,24 @@ static void release_array(struct ArrowArray *a) {
   a->release = NULL;
 }
 
+/* Allocates what owns an array or a schema and its children; NULL without memory. */
+#define OWN_CHILDREN(own, count)                                                               \
+  do {                                                                                         \
+    (own) = calloc(1, sizeof *(own) + (size_t)(count) * sizeof *(own)->children);              \
+    if (!(own) || (count) == 0) break;                                                         \
+    (own)->storage = calloc((size_t)(count), sizeof *(own)->storage);                          \
+    for (int64_t i = 0; (own)->storage && i < (count); i++)                                    \
+      (own)->children[i] = &(own)->storage[i];                                                 \
+    if ((own)->storage) break;                                                                 \
+    free(own);                                                                                 \
+    (own) = NULL;                                                                              \
+  } while (0)
+
 bool export_begin_array(struct ArrowArray *a, uint64_t n, int64_t buffers, int64_t children) {
   *a = (struct ArrowArray){.release = NULL};
-  struct owned_array *own = calloc(1, sizeof *own + (size_t)children * sizeof *own->children);
+  struct owned_array *own;
+  OWN_CHILDREN(own, children);
   if (!own) return false;
-  own->storage = children ? calloc((size_t)children, sizeof *own->storage) : NULL;
-  if (children && !own->storage) {
-    free(own);
-    return false;
-  }
-  for (int64_t i = 0; i < children; i++) own->children[i] = &own->storage[i];
   *a = (struct ArrowArray){.length = (int64_t)n,
                            .n_buffers = buffers,
                            .n_children = children,
@@ -80,14 +88,9 @@ static void release_schema(struct ArrowSchema *s) {
 bool export_begin_schema(struct ArrowSchema *s, const char *format, const char *name,
                          int64_t number, int64_t children) {
   *s = (struct ArrowSchema){.release = NULL};
-  struct owned_schema *own = calloc(1, sizeof *own + (size_t)children * sizeof *own->children);
+  struct owned_schema *own;
+  OWN_CHILDREN(own, children);
   if (!own) return false;
-  own->storage = children ? calloc((size_t)children, sizeof *own->storage) : NULL;
-  if (children && !own->storage) {
-    free(own);
-    return false;
-  }
-  for (int64_t i = 0; i < children; i++) own->children[i] = &own->storage[i];
   if (name) {
     snprintf(own->name, sizeof own->name, "%s", name);
   } else {

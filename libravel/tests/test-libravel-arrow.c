@@ -1,9 +1,7 @@
 /* test-libravel-arrow.c - arrays and streams of Arrow into a context and out of it. */
-#include "ravel.h"
-
+#include "context.h"
 #include "libravel/tests/producer.h"
 
-#include <criterion/criterion.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,22 +9,8 @@
 TestSuite(libravel_arrow);
 
 static struct ravel_context *context_of(const char *width) {
-  struct ravel_options *o = ravel_options_new();
-  struct ravel_context *c = NULL;
-  cr_assert_eq(ravel_options_set(o, "backend", "cpu"), RAVEL_OK);
-  cr_assert_eq(ravel_options_set(o, "int", width), RAVEL_OK);
-  cr_assert_eq(ravel_options_set(o, "float", width), RAVEL_OK);
-  cr_assert_eq(ravel_context_new(o, &c), RAVEL_OK, "%s", ravel_message(c));
-  ravel_options_free(o);
-  return c;
+  return context_with((const char *const[]){"int", width, "float", width, NULL});
 }
-
-#define fine(c, call) cr_assert_eq((call), RAVEL_OK, "%s", ravel_message(c))
-#define fails(c, expected, text, call)                                                         \
-  do {                                                                                         \
-    cr_expect_eq((call), (expected), "%s", ravel_message(c));                                  \
-    cr_expect(strstr(ravel_message(c), (text)), "%s", ravel_message(c));                       \
-  } while (0)
 
 /* ---- a stream of arrays ---- */
 

@@ -1,7 +1,6 @@
 /* test-libravel.c - the library through its header only, as other programs use it. */
-#include "ravel.h"
+#include "context.h"
 
-#include <criterion/criterion.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -10,29 +9,9 @@
 
 /* ---- tools ---- */
 
-static struct ravel_context *context_with(const char *const *options) {
-  struct ravel_options *o = ravel_options_new();
-  struct ravel_context *c = NULL;
-  cr_assert_eq(ravel_options_set(o, "backend", "cpu"), RAVEL_OK);
-  for (; options && *options; options += 2) {
-    cr_assert_eq(ravel_options_set(o, options[0], options[1]), RAVEL_OK);
-  }
-  const enum ravel_code code = ravel_context_new(o, &c);
-  cr_assert_eq(code, RAVEL_OK, "%s", ravel_message(c));
-  ravel_options_free(o);
-  return c;
-}
-
 static struct ravel_context *context(void) {
   return context_with(NULL);
 }
-
-#define fine(c, call) cr_assert_eq((call), RAVEL_OK, "%s", ravel_message(c))
-#define fails(c, expected, text, call)                                                         \
-  do {                                                                                         \
-    cr_expect_eq((call), (expected), "%s", ravel_message(c));                                  \
-    cr_expect(strstr(ravel_message(c), (text)), "%s", ravel_message(c));                       \
-  } while (0)
 
 static void define(struct ravel_context *c, const char *text) {
   fine(c, ravel_define(c, "test.nesl", text, 0));

@@ -40,6 +40,13 @@ static void end(struct caller *c) {
   cr_expect_eq(c->heap.live, 0);
 }
 
+/* With two programs. */
+static void end_both(struct caller *c, struct machine_program *p, struct machine_program *q) {
+  machine_forget(c->machine, p);
+  machine_forget(c->machine, q);
+  end(c);
+}
+
 static const char *message(const struct caller *c) {
   const size_t n = c->diags.list.count;
   return n ? c->diags.list.items[n - 1].message : "";
@@ -80,6 +87,14 @@ static struct cvl_value ints(struct caller *c, uint64_t n, const int64_t *data) 
 
 static void release(struct caller *c, struct cvl_value *v, uint64_t n) {
   for (uint64_t k = 0; k < n; k++) machine_release(c->machine, &v[k]);
+}
+
+/* With values and a program. */
+static void end_with(struct caller *c, struct cvl_value *values, uint64_t count,
+                     struct machine_program *p) {
+  release(c, values, count);
+  machine_forget(c->machine, p);
+  end(c);
 }
 
 /* INTs of 64 bits, or the lengths of a descriptor. */
@@ -165,9 +180,7 @@ Test(call, owned_arguments_pass_to_the_call) {
   cr_expect_eq(result.owned, 0);
   release(&c, &result, 1);
   cr_expect_eq(call(&c, fails, &zeros, 1, &result, 1), MACHINE_ERROR);
-  machine_forget(c.machine, p);
-  machine_forget(c.machine, fails);
-  end(&c);
+  end_both(&c, p, fails);
 }
 
 Test(call, results_outlive_their_program) {
@@ -211,9 +224,7 @@ static void take_turns(struct machine_options options) {
   }
   expect_ints(&c, &v, 3, expected);
   release(&c, &v, 1);
-  machine_forget(c.machine, add);
-  machine_forget(c.machine, square);
-  end(&c);
+  end_both(&c, add, square);
 }
 
 Test(call, programs_take_turns) {
@@ -251,9 +262,7 @@ Test(call, superoperators_are_prepared_once_and_before) {
     release(&c, &result, 1);
   }
   cr_expect_eq(prepared, 1);
-  release(&c, &v, 1);
-  machine_forget(c.machine, p);
-  end(&c);
+  end_with(&c, &v, 1, p);
 }
 
 Test(call, a_run_between_calls_leaves_values_alone) {
@@ -271,9 +280,7 @@ Test(call, a_run_between_calls_leaves_values_alone) {
   struct cvl_value result = apply(&c, p, v);
   expect_ints(&c, &result, 3, (int64_t[]){4, 5, 6});
   release(&c, &result, 1);
-  release(&c, &v, 1);
-  machine_forget(c.machine, p);
-  end(&c);
+  end_with(&c, &v, 1, p);
 }
 
 /* ---- errors ---- */
@@ -307,9 +314,7 @@ static void fail_and_go_on(struct machine_options options) {
     release(&c, &result, 1);
   }
   release(&c, &good, 1);
-  release(&c, &bad, 1);
-  machine_forget(c.machine, p);
-  end(&c);
+  end_with(&c, &bad, 1, p);
 }
 
 Test(call, after_an_error_the_machine_can_be_used_on) {
@@ -331,9 +336,7 @@ Test(call, the_trace_is_that_of_the_call) {
   cr_expect_eq(c.diags.list.items[0].pos.line, 4);
   cr_expect(strstr(c.diags.list.items[1].message, "DIVIDE, called from FN"));
   cr_expect(strstr(c.diags.list.items[2].message, "FN, called from LAST"));
-  release(&c, &bad, 1);
-  machine_forget(c.machine, p);
-  end(&c);
+  end_with(&c, &bad, 1, p);
 }
 
 Test(call, other_arguments_and_other_results_are_errors) {
@@ -353,9 +356,7 @@ Test(call, other_arguments_and_other_results_are_errors) {
   cr_expect_eq(call(&c, pair, NULL, 0, results, 2), MACHINE_ERROR);
   cr_expect(strstr(message(&c), "a result of the program is a pair"), "%s", message(&c));
   release(&c, v, 2);
-  machine_forget(c.machine, p);
-  machine_forget(c.machine, pair);
-  end(&c);
+  end_both(&c, p, pair);
 }
 
 Test(call, an_exit_has_no_results) {
@@ -365,9 +366,7 @@ Test(call, an_exit_has_no_results) {
   struct cvl_value v = ints(&c, 3, numbers), result = {.form = 99};
   cr_expect_eq(call(&c, p, &v, 1, &result, 1), MACHINE_EXIT, "%s", message(&c));
   cr_expect_eq(result.form, 99);
-  release(&c, &v, 1);
-  machine_forget(c.machine, p);
-  end(&c);
+  end_with(&c, &v, 1, p);
 }
 
 /* ---- every allocation fails once ---- */
@@ -434,9 +433,7 @@ Test(call, memory_that_values_hold_counts) {
   release(&c, &held, 1);
   held = apply(&c, p, n);
   release(&c, &held, 1);
-  release(&c, &n, 1);
-  machine_forget(c.machine, p);
-  end(&c);
+  end_with(&c, &n, 1, p);
 }
 
 Test(call, time_is_that_of_each_call) {
@@ -456,9 +453,7 @@ Test(call, time_is_that_of_each_call) {
     release(&c, &result, 1);
   }
   release(&c, &v, 1);
-  machine_forget(c.machine, loop);
-  machine_forget(c.machine, p);
-  end(&c);
+  end_both(&c, loop, p);
 }
 
 static atomic_int interrupt;
@@ -500,9 +495,7 @@ Test(call, calls_are_interrupted) {
   }
   cr_expect_eq(shown, 3);
   release(&c, &v, 1);
-  machine_forget(c.machine, loop);
-  machine_forget(c.machine, p);
-  end(&c);
+  end_both(&c, loop, p);
 }
 
 Test(call, preparing_is_interrupted) {
