@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
-#include "cvl/plugin.h"
 #include "cvl-cpu/cvl-cpu.h"
+#include "cvl/plugin.h"
 #ifdef RAVEL_HAS_CUDA_EMULATION
 #include "cvl-cuda/emulation.h"
 #endif

@@ -1,5 +1,5 @@
-/* print.c - values as text. One buffer on the stack takes the text, another some elements of the
- * elements, so that printing needs no memory of its own, however long the vector. */
+/* print.c - values as text. One buffer on the stack takes the text, another some elements of
+ * the elements, so that printing needs no memory of its own, however long the vector. */
 #include "vinterp/print.h"
 #include "base/number.h"
 #include "vinterp/machine-private.h"

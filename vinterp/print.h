@@ -15,8 +15,8 @@ struct sink {
 };
 
 /* Writes one line for the value, newline included; exact: floats with all digits. The elements
- * are fetched and written a buffer at a time, so the memory needed does not grow with the value. False
- * if the sink refused, or the back end knew of a fault, which is then recorded. */
+ * are fetched and written a buffer at a time, so the memory needed does not grow with the
+ * value. False if the sink refused, or the back end knew of a fault, which is then recorded. */
 bool print_value(struct machine *, const struct machine_site *, const struct value *,
                  bool exact, const struct sink *);
 

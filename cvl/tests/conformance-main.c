@@ -1,10 +1,10 @@
 /* conformance-main.c - the conformance suite as a command, over the back ends linked with it,
  * or over one that comes as a module.
  */
-#include "cvl/plugin.h"
 #include "cvl/conformance.h"
 #include "cvl/delayed.h"
 #include "cvl/oracle.h"
+#include "cvl/plugin.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

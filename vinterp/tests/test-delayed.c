@@ -1,6 +1,6 @@
 /* test-delayed.c - the machine on a back end that does everything late: the same results, and
- * faults found long after they happened are reported with the source location and the calls of their own
- * time.
+ * faults found long after they happened are reported with the source location and the calls of
+ * their own time.
  */
 #include "cvl/delayed.h"
 #include "cvl/oracle.h"
@@ -71,8 +71,8 @@ Test(delayed, the_trace_is_that_of_the_fault) {
   ran_free(&prompt);
 }
 
-/* Of several faults the first in program order is reported, although the machine itself finds the
- * second at once. */
+/* Of several faults the first in program order is reported, although the machine itself finds
+ * the second at once. */
 Test(delayed, an_earlier_fault_comes_first) {
   static const char *const words[] = {
       "test.vcode:2:1: error: / INT: division by zero at element 1", NULL};
