@@ -1,0 +1,22 @@
+"""Nested data parallelism for Python: functions of NESL and of Python, on every core or on a GPU.
+
+    import ravel as rv
+    rv.eval("{sum(r) : r in xs}", xs=[[1.0, 2.0], [], [3.0]])
+
+docs/python.md of the project is the guide.
+"""
+
+from ravel._array import Array, Instance, array
+from ravel._errors import (DataError, DeniedError, DeviceError, Diagnostic, Error, InternalError,
+                           InterruptedCall, LimitError, MisuseError, NeslSyntaxError,
+                           NeslTypeError, OutOfMemoryError, RunError)
+from ravel._functions import Function, Module, define, eval, load, map
+from ravel._lib import lib as _lib
+from ravel._options import close, options
+
+__version__: str = _lib.ravel_version().decode()
+
+__all__ = ["Array", "DataError", "DeniedError", "DeviceError", "Diagnostic", "Error", "Function",
+           "Instance", "InternalError", "InterruptedCall", "LimitError", "MisuseError", "Module",
+           "NeslSyntaxError", "NeslTypeError", "OutOfMemoryError", "RunError", "array", "close",
+           "define", "eval", "load", "map", "options"]

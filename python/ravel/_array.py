@@ -1,0 +1,250 @@
+"""`ravel.Array`: a sequence that stays where it was computed until its elements are asked for."""
+
+from __future__ import annotations
+
+import html
+import operator
+from typing import Any, Iterator, List, Optional, Union
+
+import numpy as np
+
+from ravel import _context, _convert, _numpy, _transfer, _types
+from ravel._columns import Column, Flat, Rows, Tuples, shown, string
+from ravel._context import Context, Value
+from ravel._errors import DataError, NeslTypeError
+from ravel._options import context as current
+
+SHOWN = 400  # characters of an array that repr shows
+ROWS_SHOWN = 20  # rows of a table in a notebook
+
+
+class Array:
+    """An immutable sequence: numbers, texts, tuples or sequences of these, to any depth.
+
+    Functions return it, and take it without copying. Its elements come to Python's memory, all
+    at once, when one of them is asked for; NumPy, Awkward, Polars and others then share this memory.
+    `array(data)` makes one of what Python has.
+    """
+
+    def __init__(self, value: Optional[Value], column: Optional[Column] = None) -> None:
+        self._value, self._column = value, column
+
+    # ---- where it is ----
+
+    def _ravel_value(self, context: Context) -> Value:
+        """It in a context, where it stays from now on."""
+        if self._value is None or self._value.context is not context:
+            self._value = _transfer.value_of(context, self._columns())
+        return self._value
+
+    def _columns(self) -> Column:
+        if self._column is None:
+            assert self._value
+            self._column = _transfer.columns(self._value)
+        return self._column
+
+    # ---- as a sequence ----
+
+    @property
+    def type(self) -> str:
+        """Its type, as NESL writes it: "[[float]]"."""
+        return self._value.type if self._value else f"[{self._columns().element}]"
+
+    def __len__(self) -> int:
+        if self._column is None and self._value:
+            return _context.length(self._value)
+        return len(self._columns())
+
+    def __getitem__(self, index: Any) -> Any:
+        """An element; of a slice, or of an array of positions or of bools, an array.
+
+        A str is the name of a component of tuples: "0", "1" ..., as Arrow has them.
+        """
+        column = self._columns()
+        if isinstance(index, str):
+            return _component(column, index)
+        if isinstance(index, slice):
+            return Array(None, _sliced(column, index))
+        if isinstance(index, (list, np.ndarray, Array)):
+            return Array(None, column.take(_positions(index, len(column))))
+        at = operator.index(index)
+        if not -len(column) <= at < len(column):
+            raise IndexError(f"index {at} of an array of {len(column)} elements")
+        return _wrapped(column.item(at % len(column)))
+
+    def __iter__(self) -> Iterator[Any]:
+        column = self._columns()
+        if isinstance(column, Flat) or isinstance(column, Rows) and column.text:
+            return iter(column.to_list())
+        return (_wrapped(column.item(i)) for i in range(len(column)))
+
+    def to_list(self) -> List[Any]:
+        """All elements as numbers, bools, strs, tuples and lists."""
+        return self._columns().to_list()
+
+    tolist = to_list
+
+    def __eq__(self, other: object) -> Any:
+        if not isinstance(other, Array):
+            return NotImplemented
+        return self.type == other.type and self.to_list() == other.to_list()
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __bool__(self) -> bool:
+        return len(self) > 0
+
+    # ---- for others ----
+
+    def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> Any:
+        """Numbers without copying; rows of one length as a dimension, tuples as fields."""
+        made = _numpy.as_numpy(self._columns())
+        if dtype is not None and made.dtype != dtype:
+            if copy is False:
+                raise ValueError(f"elements of {made.dtype} become {dtype} only in a copy")
+            return made.astype(dtype)
+        return made.copy() if copy else made
+
+    def __arrow_c_schema__(self) -> Any:
+        return _transfer.schema_capsule(self._columns())
+
+    def __arrow_c_array__(self, requested_schema: Any = None) -> Any:
+        """The Arrow PyCapsule interface. A type that is requested is ignored, as it may be."""
+        return _transfer.array_capsules(self._columns())
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        """The same, as a stream of one array."""
+        return _transfer.stream_capsule(self._columns())
+
+    def __dlpack__(self, **options: Any) -> Any:
+        return self._flat().__dlpack__(**options)
+
+    def __dlpack_device__(self) -> Any:
+        return self._flat().__dlpack_device__()
+
+    def _flat(self) -> Any:
+        made = np.asarray(self)
+        if made.dtype.kind not in "biuf":
+            raise DataError(f"DLPack has numbers only, and this is {self.type}")
+        return made.copy()  # NumPy lends no array that is read-only
+
+    # ---- for people ----
+
+    def __repr__(self) -> str:
+        if self._value and self._column is None and not _usable(self._value):
+            return f"<ravel.Array of a context that is closed: {self.type}>"
+        return f"<ravel.Array {shown(self._columns(), SHOWN)}, {len(self)} of {self.type[1:-1]}>"
+
+    def _repr_html_(self) -> str:
+        column = self._columns()
+        count = min(len(column), ROWS_SHOWN)
+        rows = "".join(_row(i, column) for i in range(count))
+        more = f"<tr><td>...</td><td>{len(column) - count} more</td></tr>" \
+            if count < len(column) else ""
+        return (f"<table><caption>{len(column)} of {html.escape(self.type[1:-1])}</caption>"
+                f"{rows}{more}</table>")
+
+    def __reduce__(self) -> Any:
+        return array, (self.to_list(), self.type)
+
+
+class Instance:
+    """A value of a datatype of NESL: its type, and the contents."""
+
+    def __init__(self, value: Value) -> None:
+        self._value = value
+
+    def _ravel_value(self, context: Context) -> Value:
+        if self._value.context is not context:
+            raise DataError(f"a {self.type} belongs to the options with which it was made")
+        return self._value
+
+    @property
+    def type(self) -> str:
+        """The name of the datatype."""
+        return self._value.type
+
+    @property
+    def contents(self) -> Any:
+        """What the datatype is made of."""
+        return wrapped(_context.component(self._value, 0))
+
+    def __repr__(self) -> str:
+        return f"<{self.type} {self.contents!r}>"
+
+
+def wrapped(value: Value) -> Any:
+    """A result: numbers, bools, texts and tuples as Python's, sequences as an Array."""
+    found = _convert.python(value)
+    if found is not NotImplemented:
+        return found
+    if value.type.startswith("["):
+        return Array(value)
+    if _types.parse(value.type).kind == "tuple":
+        count = _context.length(value)
+        return tuple(wrapped(_context.component(value, i)) for i in range(count))
+    return Instance(value)
+
+
+def array(data: Any, type: Union[str, None] = None) -> Array:  # pylint: disable=redefined-builtin
+    """An Array of a list, an array or a table, in the memory of the options in force.
+
+    `type`, as NESL writes it, says what lists without elements are: array([[]], "[[int]]").
+    ravel.DataError says what cannot be taken, ravel.NeslTypeError that it is of another type.
+    """
+    wanted = _types.parse(type) if type is not None else None
+    made = _convert.value(current(), data, "data", wanted)
+    if wanted is not None and _types.parse(made.type) != wanted:
+        raise NeslTypeError(f"the data is {made.type}, not {type}")
+    if not made.type.startswith("["):
+        raise DataError(f"the data is {made.type}, no sequence")
+    return Array(made)
+
+
+# ---- parts of these ----
+
+
+def _usable(value: Value) -> bool:
+    return value.context.usable
+
+
+def _wrapped(item: Any) -> Any:
+    if isinstance(item, tuple):
+        return tuple(_wrapped(each) for each in item)
+    return Array(None, item) if isinstance(item, (Flat, Rows, Tuples)) else item
+
+
+def _component(column: Column, name: str) -> Array:
+    if not isinstance(column, Tuples):
+        raise KeyError(f"{name}: the elements are {column.element}, no tuples")
+    if not name.isdecimal() or int(name) >= len(column.fields):
+        raise KeyError(f"{name}: components are \"0\" to \"{len(column.fields) - 1}\"")
+    return Array(None, column.fields[int(name)])
+
+
+def _sliced(column: Column, index: slice) -> Column:
+    start, stop, step = index.indices(len(column))
+    if step == 1:
+        return column.slice(start, max(start, stop))
+    return column.take(np.arange(start, stop, step))
+
+
+def _positions(index: Any, length: int) -> Any:
+    positions = np.asarray(index)
+    if positions.dtype == bool:
+        if len(positions) != length:
+            raise IndexError(f"{len(positions)} bools for an array of {length} elements")
+        return np.flatnonzero(positions)
+    if positions.ndim != 1 or positions.size and positions.dtype.kind not in "iu":
+        raise TypeError(f"positions are ints or bools, not {positions.dtype}")
+    out = np.flatnonzero((positions < -length) | (positions >= length))
+    if out.size:
+        raise IndexError(f"index {positions[out[0]]} of an array of {length} elements")
+    return (positions % max(length, 1)).astype(np.int64)
+
+
+def _row(i: int, column: Column) -> str:
+    item = column.item(i)
+    said = string(item) if isinstance(item, Flat) and item.chars else \
+        shown(item, 100) if isinstance(item, (Flat, Rows, Tuples)) else repr(_wrapped(item))
+    return f"<tr><td>{i}</td><td>{html.escape(said)}</td></tr>"

@@ -1,0 +1,272 @@
+"""Contexts of libravel, one for each set of options, and what is done in them.
+
+All threads share a context and take turns: a call uses every core, so two at once would not end
+sooner, and arrays may be used by any thread. The interpreter's lock is free during a call.
+Threads that should not wait for each other use different options (`seed` will do).
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from ctypes import byref, c_size_t, c_void_p
+from typing import Any, Callable, Generator, Iterable, TypeVar
+
+from ravel import _errors
+from ravel._definitions import Definition, definitions
+from ravel._lib import PROGRESS, Diagnostic, Statistics, lib, text
+
+T = TypeVar("T")
+SEVERITIES = ("error", "warning", "note")
+
+
+class Value:
+    """A value of a context (struct ravel_value), released with this object.
+
+    The last reference may go at any time, in any thread, even within a call: it is released then
+    if nobody uses the context, else by who uses it next.
+    """
+
+    __slots__ = ("context", "pointer", "type", "__weakref__")
+
+    def __init__(self, context: Context, pointer: int) -> None:
+        self.context = context
+        self.pointer: int | None = pointer
+        self.type = text(lib.ravel_type(pointer))  # as in NESL
+
+    def release(self) -> None:
+        """Releases it now. Nothing may use it any more."""
+        pointer, self.pointer = self.pointer, None
+        if pointer is not None:
+            self.context.drop(lib.ravel_release, pointer)
+
+    __del__ = release
+
+
+class Compiled:
+    """A function for given types (struct ravel_function), released with this object."""
+
+    def __init__(self, context: Context, pointer: int) -> None:
+        self.context, self.pointer = context, pointer
+
+    def __del__(self) -> None:
+        self.context.drop(lib.ravel_function_release, self.pointer)
+
+
+class Context:
+    """A context (struct ravel_context). Every use of it is a function that `run` runs."""
+
+    def __init__(self, options: Iterable[tuple[str, str]] = ()) -> None:
+        self._lock = threading.Lock()
+        self._owner = 0  # the thread that holds the lock
+        self._dead: deque[tuple[Callable[[int], None], int]] = deque()
+        self._caught: BaseException | None = None
+        self._refusal = ""  # why it can no longer be used
+        self._handle: int | None = None
+        self._watcher = self._watch()
+        next(self._watcher)
+        self._handle = self._open(options)
+        # The library calls a function of C, which resumes a generator that waits within `try`: an
+        # exception of a signal's handler cannot miss it.
+        self._progress = PROGRESS(self._watcher.send)
+        lib.ravel_on_progress(self._handle, self._progress, None)
+        self._seen = 0  # of `definitions`
+        self._owners: dict[str, Definition] = {}  # whose definition of a name is in force
+        self._disturbed = False  # `definitions` are not all in force
+        self.compiled: dict[Any, Compiled] = {}  # of named functions; by whoever looks them up
+
+    def _open(self, options: Iterable[tuple[str, str]]) -> int:
+        wanted = lib.ravel_options_new()
+        try:
+            for name, value in options:
+                if lib.ravel_options_set(wanted, name.encode(), value.encode()):
+                    raise _errors.MisuseError(f"there is no option {name}={value}")
+            made = c_void_p()
+            code = lib.ravel_context_new(wanted, byref(made))
+        finally:
+            lib.ravel_options_free(wanted)
+        if code:
+            error = self._error(code, made.value)
+            lib.ravel_context_free(made)
+            raise error
+        assert made.value
+        return made.value
+
+    # ---- use ----
+
+    @property
+    def usable(self) -> bool:
+        """Whether it has neither been closed nor left behind by fork."""
+        return not self._refusal
+
+    def run(self, work: Callable[[], T]) -> T:
+        """Runs `work`, which may call the library, while no other thread uses the context."""
+        if self._owner == threading.get_ident():
+            raise _errors.MisuseError("Ravel was called within one of its own calls, by the"
+                                      " handler of a signal or a finaliser")
+        with self._lock:
+            self._owner = threading.get_ident()
+            try:
+                if self._refusal:
+                    raise _errors.MisuseError(self._refusal)
+                self._bury()
+                return work()
+            finally:
+                self._bury()
+                self._owner = 0
+
+    def check(self, code: int) -> None:
+        """Raises what a call of the library ended in."""
+        if self._caught is not None:
+            caught, self._caught = self._caught, None
+            raise caught
+        if code:
+            raise self._error(code, self._handle)
+
+    def _error(self, code: int, handle: int | None) -> _errors.Error:
+        parts, part = [], Diagnostic()
+        while lib.ravel_diagnostic(handle, len(parts), byref(part)):
+            file = text(part.file) if part.file is not None else None
+            parts.append(_errors.Diagnostic(SEVERITIES[part.severity], file, part.line,
+                                            part.column, text(part.message)))
+        return _errors.of_code(code, text(lib.ravel_message(handle)), parts)
+
+    def make(self, function: Any, *arguments: Any) -> Value:
+        """The value that a function of the library makes. Within `run`."""
+        made = c_void_p()
+        code = function(self._handle, *arguments, byref(made))
+        value = Value(self, made.value or 0) if not code else None
+        self.check(code)
+        assert value
+        return value
+
+    def do(self, function: Any, *arguments: Any) -> None:
+        """Calls a function of the library that makes nothing. Within `run`."""
+        self.check(function(self._handle, *arguments))
+
+    def drop(self, release: Callable[[int], None], pointer: int) -> None:
+        """Releases something, now or when the context is free."""
+        self._dead.append((release, pointer))
+        if self._lock.acquire(blocking=False):
+            try:
+                self._bury()
+            finally:
+                self._lock.release()
+
+    def _bury(self) -> None:
+        while self._dead and not self._refusal:
+            release, pointer = self._dead.popleft()
+            release(pointer)
+
+    def _watch(self) -> Generator[bool, Any, None]:
+        """Each `send` lets pending signals run; gives whether the call may go on."""
+        go_on = True
+        while True:
+            try:
+                while True:
+                    yield go_on
+                    go_on = self._caught is None
+            except GeneratorExit:
+                return
+            except BaseException as caught:  # pylint: disable=broad-except
+                self._caught = caught
+                go_on = False
+
+    # ---- functions ----
+
+    def define(self, definition: Definition) -> None:
+        """Executes a definition unless it is in force. Within `run`."""
+        if definition.names and all(self._owners.get(name) is definition
+                                    for name in definition.names):
+            return
+        encoded = definition.text.encode()
+        self.do(lib.ravel_define, definition.name.encode(), encoded, len(encoded))
+        self._disturbed = self._disturbed or any(
+            self._owners.get(name, definition) is not definition for name in definition.names)
+        self._owners.update(dict.fromkeys(definition.names, definition))
+
+    def catch_up(self) -> None:
+        """Puts the newest of `definitions` in force. Within `run`."""
+        if self._disturbed:
+            self._seen, self._disturbed = 0, False
+        while self._seen < len(definitions):
+            definition = definitions[self._seen]
+            self._seen += 1
+            self.define(definition)
+            self._disturbed = False
+
+    def expression(self, source: str, names: str, types: str) -> Compiled:
+        """An expression as a function. Within `run`."""
+        return self._compiled(lib.ravel_expression, source, names, types)
+
+    def find(self, name: str, types: str) -> Compiled:
+        """A function by its name. Within `run`."""
+        return self._compiled(lib.ravel_find, name, types)
+
+    def _compiled(self, function: Any, *texts: str) -> Compiled:
+        found = c_void_p()
+        code = function(self._handle, *(t.encode() for t in texts), byref(found))
+        compiled = Compiled(self, found.value or 0) if not code else None
+        self.check(code)
+        assert compiled
+        return compiled
+
+    def call(self, function: Compiled, arguments: list[Value]) -> Value:
+        """Within `run`."""
+        return self.make(lib.ravel_call, function.pointer, pointers(arguments), len(arguments))
+
+    # ---- life ----
+
+    def statistics(self) -> Statistics:
+        """Of the last call, and of memory in use."""
+        def get() -> Statistics:
+            found = Statistics()
+            lib.ravel_get_statistics(self._handle, byref(found))
+            return found
+        return self.run(get)
+
+    def close(self) -> None:
+        """Ends a call that another thread waits for, and frees everything."""
+        if self._refusal:
+            return
+        if not self._lock.acquire(timeout=0):
+            lib.ravel_interrupt(self._handle)
+            if not self._lock.acquire(timeout=2):
+                return
+        self._refusal = "Ravel's context has been closed"
+        self._dead.clear()
+        lib.ravel_context_free(self._handle)
+        self._lock.release()
+
+    def forget(self) -> None:
+        """In a child of fork, which has none of the context's threads."""
+        self._refusal = ("this belongs to the process that was forked: make it anew in the"
+                         " child, or start children with the method \"spawn\"")
+        self._lock, self._owner = threading.Lock(), 0
+
+
+def pointers(values: list[Value]) -> Any:
+    """An array of pointers to values."""
+    return (c_void_p * len(values))(*(value.pointer for value in values))
+
+
+def length(value: Value) -> int:
+    """Of a sequence or a tuple."""
+    found = c_size_t()
+    value.context.run(lambda: value.context.do(lib.ravel_length, value.pointer, byref(found)))
+    return found.value
+
+
+def get(value: Value, function: Any, kind: Any) -> Any:
+    """A scalar by ravel_get_int or its kin."""
+    found = kind()
+    value.context.run(lambda: value.context.do(function, value.pointer, byref(found)))
+    return found.value
+
+
+def component(value: Value, i: int) -> Value:
+    """Component i, as ravel_component has it."""
+    context = value.context
+    return context.run(lambda: context.make(lib.ravel_component, value.pointer, i))
+
+

@@ -1,0 +1,218 @@
+"""NESL on data of Python: expressions, definitions, files as modules, and functions."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any, List, NamedTuple, Optional, Sequence, Tuple, Union
+
+from ravel import _convert, _types
+from ravel._array import wrapped
+from ravel._context import Compiled, Context, Value
+from ravel._definitions import Definition, definitions
+from ravel._errors import MisuseError, RunError
+from ravel._options import context as current
+
+
+class Entry(NamedTuple):
+    """What runs for a call: a function's name in NESL, and what must be defined for it."""
+    name: str
+    definition: Optional[Definition] = None
+
+
+# ---- calls ----
+
+
+def values(context: Context, data: Sequence[Any], names: Sequence[str]) -> List[Value]:
+    """Arguments as values, of a call."""
+    return [_convert.value(context, each, name) for each, name in zip(data, names)]
+
+
+def types_of(arguments: Sequence[Value]) -> Tuple[str, ...]:
+    """The arguments' types, each as one of a list."""
+    return tuple(_types.argument(each.type) for each in arguments)
+
+
+def eval(expression: str, /, **names: Any) -> Any:  # pylint: disable=redefined-builtin
+    """The value of an expression of NESL, in which these names stand for this data.
+
+    Numbers, bools, texts and tuples are returned as Python's, sequences as a ravel.Array. Each
+    expression is compiled once for the types of its data. Names of Ravel's library and of what was
+    defined may be used; NESL does not tell capitals from small letters.
+    """
+    context = current()
+    arguments = values(context, list(names.values()), list(names))
+    types = ", ".join(types_of(arguments))
+
+    def work() -> Value:
+        context.catch_up()
+        compiled = context.expression(expression, ", ".join(names), types)
+        return context.call(compiled, arguments)
+    return wrapped(context.run(work))
+
+
+class Function:
+    """A function that Ravel runs: called with data, it returns what `ravel.eval` would.
+
+    A class for another source of functions says in `_entry` what runs for arguments of given
+    types, and may make an error of it plainer in `_explained`.
+    """
+
+    __name__: str
+
+    def _entry(self, context: Context, types: Tuple[str, ...]) -> Entry:
+        raise NotImplementedError
+
+    def _explained(self, error: RunError) -> BaseException:
+        """What is raised for the failure of a run."""
+        return error
+
+    @property
+    def nesl(self) -> str:
+        """Its text in NESL."""
+        raise NotImplementedError
+
+    def _compiled(self, context: Context, types: Tuple[str, ...], mapped: bool) -> Compiled:
+        """It for arguments of these types, or for sequences of them."""
+        key = (self, types, mapped)
+        found = context.compiled.get(key)
+        if found is None:
+            entry = self._entry(context, types)
+            found = context.run(lambda: _look_up(context, entry, types, mapped))
+            context.compiled[key] = found
+        return found
+
+    def _call(self, data: Sequence[Any], mapped: bool = False) -> Any:
+        context = current()
+        arguments = values(context, data, [f"argument {i + 1}" for i in range(len(data))])
+        types = (tuple(_element(each) for each in arguments) if mapped
+                 else types_of(arguments))
+        compiled = self._compiled(context, types, mapped)
+        try:
+            result = context.run(lambda: context.call(compiled, arguments))
+        except RunError as error:
+            raise self._explained(error) from None
+        return wrapped(result)
+
+    def __call__(self, *data: Any) -> Any:
+        return self._call(data)
+
+    def __repr__(self) -> str:
+        return f"<ravel function {self.__name__}>"
+
+
+def _look_up(context: Context, entry: Entry, types: Tuple[str, ...], mapped: bool) -> Compiled:
+    """Within `run`."""
+    if entry.definition:
+        context.define(entry.definition)
+    else:
+        context.catch_up()
+    if not mapped:
+        return context.find(entry.name, ", ".join(types))
+    names = [f"x{i}_" for i in range(len(types))]
+    rows = [f"rows{i}_" for i in range(len(types))]
+    bound = "; ".join(f"{name} in {row}" for name, row in zip(names, rows))
+    return context.expression(f"{{{entry.name}({', '.join(names)}) : {bound}}}",
+                              ", ".join(rows), ", ".join(f"[{each}]" for each in types))
+
+
+def _element(argument: Value) -> str:
+    found = _types.parse(argument.type)
+    if found.kind != "sequence":
+        raise MisuseError(f"map takes sequences, and this is {argument.type}")
+    return str(found.parts[0])
+
+
+def map(function: Union[Function, str], /, *rows: Any) -> Any:  # pylint: disable=redefined-builtin
+    """The function's results for each element of a sequence, all computed in parallel.
+
+    `function` is one of ravel, or the name of one in NESL. Of several sequences, which have the same
+    length, the function is given an element of each.
+    """
+    if isinstance(function, str):
+        function = NeslFunction(function)
+    if not isinstance(function, Function):
+        raise MisuseError(f"{function!r} is a function of Python: decorate it with"
+                          " @ravel.function")
+    return function._call(rows, mapped=True)
+
+
+# ---- functions of NESL ----
+
+
+class NeslFunction(Function):
+    """A function by its name in NESL, of a text or of the library."""
+
+    def __init__(self, name: str, definition: Optional[Definition] = None) -> None:
+        self.__name__ = name
+        self._definition = definition
+
+    def _entry(self, context: Context, types: Tuple[str, ...]) -> Entry:
+        return Entry(self.__name__, self._definition)
+
+    @property
+    def nesl(self) -> str:
+        form = self._definition.form(self.__name__) if self._definition else None
+        return form.text + ";" if form else f"% {self.__name__}, of the library %"
+
+
+class Module:
+    """What a text of NESL defines: functions, and the values of its variables, as attributes."""
+
+    def __init__(self, definition: Definition) -> None:
+        self._definition = definition
+        self.__name__ = definition.name
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        form = self._definition.form(name)
+        if form is None:
+            known = ", ".join(dir(self)) or "nothing"
+            raise AttributeError(f"{self.__name__} does not define {name}; it defines {known}")
+        if form.kind == "variable":
+            return self._variable(name)
+        made = NeslFunction(form.name, self._definition)
+        setattr(self, name, made)
+        return made
+
+    def _variable(self, name: str) -> Any:
+        context = current()
+
+        def work() -> Value:
+            context.define(self._definition)
+            return context.call(context.expression(name, "", ""), [])
+        return wrapped(context.run(work))
+
+    def __dir__(self) -> List[str]:
+        return [form.name for form in self._definition.forms if form.name]
+
+    def __repr__(self) -> str:
+        return f"<ravel module {self.__name__}: {', '.join(dir(self))}>"
+
+
+def define(source: str, name: str = "<definition>") -> Module:
+    """Executes definitions of NESL, whose names `eval` and texts defined later may use then.
+
+    `name` stands for the text in messages. Of several definitions of a name the last one is in
+    force, except for the functions of the module that is returned: they stay what they were.
+    """
+    definition = Definition(source, name)
+    context = current()
+
+    def work() -> None:
+        context.catch_up()
+        context.define(definition)
+    context.run(work)
+    definitions.append(definition)
+    return Module(definition)
+
+
+def load(path: Union[str, os.PathLike[str]]) -> Module:
+    """A file of NESL as a module: `ravel.load("hull.nesl").quickhull(points)`.
+
+    Its definitions are in force like those of `define`. OSError if it cannot be read.
+    """
+    return define(Path(path).read_text(encoding="utf-8"), os.fspath(path))
+
+

@@ -1,0 +1,141 @@
+"""Lists of Python as columns. Their types are those of the elements, a level at a time.
+
+ints and floats together are floats; a level without elements, of which nothing says the type, is
+of floats, as in NumPy.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from itertools import chain
+from typing import Any, Callable, List, Optional, Sequence
+
+import numpy as np
+
+from ravel._columns import Column, Flat, Rows, Tuples, offsets_of, texts
+from ravel._errors import DataError
+from ravel._types import Type
+
+Where = Callable[[int], str]  # how Python names an element: xs[2][0]
+EXACT = 2**53  # floats hold all ints up to here
+
+# What a class of Python is, the first that fits; the words are those of Type where there is one.
+CLASSES = (
+    ("bool", (bool, np.bool_)),
+    ("int", (int, np.integer)),
+    ("float", (float, np.floating)),
+    ("text", (str, bytes)),
+    ("tuple", (tuple, np.void)),
+)
+
+
+def word_of(kind: type) -> str:
+    """What elements of a class are."""
+    for word, classes in CLASSES:
+        if issubclass(kind, classes):
+            return word
+    return "list" if hasattr(kind, "__len__") and hasattr(kind, "__iter__") else "other"
+
+
+def column_of(items: Sequence[Any], where: Where, wanted: Optional[Type] = None) -> Column:
+    """A column of these elements, of the type that is wanted if one is.
+
+    ravel.DataError says where an element is that does not fit the others.
+    """
+    words = {kind: word_of(kind) for kind in set(map(type, items))}
+    found = set(words.values())
+    if found <= {"int", "float"} and len(found) == 2:
+        return _floats(items, where)
+    if len(found) > 1 or "other" in found:
+        raise _misfit(items, words, where)
+    return BUILDERS[found.pop()](items, where, wanted) if found else _empty(wanted)
+
+
+def _misfit(items: Sequence[Any], words: dict[type, str], where: Where) -> DataError:
+    first = words[type(items[0])]
+    for i, item in enumerate(items):
+        word = words[type(item)]
+        if item is None:
+            return DataError(f"{where(i)} is None: NESL has no missing values")
+        if word == "other":
+            return DataError(f"{where(i)} is {type(item).__module__}.{type(item).__name__}, of"
+                             " which NESL knows nothing")
+        if word != first and {word, first} != {"int", "float"}:
+            return DataError(f"{where(i)} is a {word}, and {where(0)} a {first}: elements of a"
+                             " sequence have one type")
+    return DataError(f"{where(0)} and others mix types")
+
+
+def _empty(wanted: Optional[Type]) -> Column:
+    if wanted is None or wanted.kind in ("float", "int", "bool"):
+        kind = {"int": np.int64, "bool": np.bool_}.get(wanted.kind if wanted else "", np.float64)
+        return Flat(np.empty(0, kind))
+    if wanted.kind == "char":
+        return Flat(np.empty(0, np.uint8), True)
+    below = [_empty(part) for part in wanted.parts]
+    return Tuples(below) if wanted.kind == "tuple" else Rows(np.zeros(1, np.int64), below[0])
+
+
+def _bools(items: Sequence[Any], _: Where, __: Optional[Type]) -> Column:
+    return Flat(np.array(items, np.bool_))
+
+
+def _ints(items: Sequence[Any], where: Where, wanted: Optional[Type]) -> Column:
+    if wanted and wanted.kind == "float":
+        return _floats(items, where)
+    try:
+        return Flat(np.fromiter(items, np.int64, len(items)))
+    except OverflowError:
+        i = next(i for i, item in enumerate(items) if not -2**63 <= item < 2**63)
+        raise DataError(f"{where(i)} is {items[i]}, which has more than 64 bits") from None
+
+
+def _floats(items: Sequence[Any], where: Where, _: Optional[Type] = None) -> Column:
+    try:
+        data = np.fromiter(items, np.float64, len(items))
+    except OverflowError:
+        data = np.full(len(items), np.inf)
+    for i in np.flatnonzero(np.abs(data) > EXACT).tolist():
+        if isinstance(items[i], (int, np.integer)) and data[i] != int(items[i]):
+            raise DataError(f"{where(i)} is {items[i]}, which no float holds exactly, and other"
+                            " elements are floats")
+    return Flat(data)
+
+
+def _texts(items: Sequence[Any], _: Where, __: Optional[Type]) -> Column:
+    return texts(items)
+
+
+def _tuples(items: Sequence[Any], where: Where, wanted: Optional[Type]) -> Column:
+    width = len(items[0])
+    for i, item in enumerate(items):
+        if len(item) != width or width < 2:
+            raise DataError(f"{where(i)} has {len(item)} components, and {where(0)} {width}:"
+                            " tuples have one length, of two or more")
+    parts: Sequence[Optional[Type]] = [None] * width
+    if wanted and wanted.kind == "tuple" and len(wanted.parts) == width:
+        parts = wanted.parts
+    return Tuples([column_of([item[k] for item in items],
+                             lambda i, k=k: f"{where(i)}[{k}]", parts[k])  # type: ignore[misc]
+                   for k in range(width)])
+
+
+def _lists(items: Sequence[Any], where: Where, wanted: Optional[Type]) -> Column:
+    offsets = offsets_of(np.fromiter(map(len, items), np.int64, len(items)))
+
+    def where_inside(i: int) -> str:
+        row = bisect_right(offsets, i) - 1
+        return f"{where(row)}[{i - offsets[row]}]"
+
+    inside: List[Any] = list(chain.from_iterable(map(_plain, items)))
+    part = wanted.parts[0] if wanted and wanted.kind == "sequence" else None
+    return Rows(offsets, column_of(inside, where_inside, part))
+
+
+def _plain(item: Any) -> Any:
+    """What gives elements of Python rather than of NumPy."""
+    return item.tolist() if isinstance(item, np.ndarray) else item
+
+
+BUILDERS = {"bool": _bools, "int": _ints, "float": _floats, "text": _texts, "tuple": _tuples,
+            "list": _lists}

@@ -1,0 +1,118 @@
+"""Finds libravel and declares its functions: all that this package knows of Ravel.
+
+`include/ravel.h` is the reference. Functions are called without the interpreter's lock.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import ctypes.util
+import os
+from ctypes import (CFUNCTYPE, POINTER, Structure, c_bool, c_char_p, c_double, c_int, c_int64,
+                    c_size_t, c_uint32, c_uint64, c_void_p)
+from pathlib import Path
+from typing import Any, Iterator
+
+PROGRESS = CFUNCTYPE(c_bool, c_void_p)
+
+
+class Diagnostic(Structure):
+    """struct ravel_diagnostic"""
+    _fields_ = [("severity", c_int), ("file", c_char_p), ("line", c_uint32),
+                ("column", c_uint32), ("message", c_char_p)]
+
+
+class Statistics(Structure):
+    """struct ravel_statistics"""
+    _fields_ = [("seconds", c_double), ("compile_seconds", c_double),
+                ("live_bytes", c_uint64), ("peak_bytes", c_uint64)]
+
+
+CODE, NOTHING, TEXT = c_int, None, c_char_p
+OPTIONS = CONTEXT = FUNCTION = VALUE = STRUCT = DATA = c_void_p
+OUT = POINTER(c_void_p)
+
+# The functions that are used: what each returns and takes.
+FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
+    "ravel_version": (TEXT, []),
+    "ravel_options_new": (OPTIONS, []),
+    "ravel_options_set": (CODE, [OPTIONS, TEXT, TEXT]),
+    "ravel_options_free": (NOTHING, [OPTIONS]),
+    "ravel_context_new": (CODE, [OPTIONS, OUT]),
+    "ravel_context_free": (NOTHING, [CONTEXT]),
+    "ravel_message": (TEXT, [CONTEXT]),
+    "ravel_diagnostic": (c_bool, [CONTEXT, c_size_t, POINTER(Diagnostic)]),
+    "ravel_define": (CODE, [CONTEXT, TEXT, TEXT, c_size_t]),
+    "ravel_find": (CODE, [CONTEXT, TEXT, TEXT, OUT]),
+    "ravel_expression": (CODE, [CONTEXT, TEXT, TEXT, TEXT, OUT]),
+    "ravel_function_takes": (TEXT, [FUNCTION]),
+    "ravel_function_gives": (TEXT, [FUNCTION]),
+    "ravel_function_release": (NOTHING, [FUNCTION]),
+    "ravel_call": (CODE, [CONTEXT, FUNCTION, POINTER(c_void_p), c_size_t, OUT]),
+    "ravel_release": (NOTHING, [VALUE]),
+    "ravel_int": (CODE, [CONTEXT, c_int64, OUT]),
+    "ravel_float": (CODE, [CONTEXT, c_double, OUT]),
+    "ravel_bool": (CODE, [CONTEXT, c_bool, OUT]),
+    "ravel_vector": (CODE, [CONTEXT, c_int, DATA, c_size_t, OUT]),
+    "ravel_nested": (CODE, [CONTEXT, DATA, c_size_t, VALUE, OUT]),
+    "ravel_tuple": (CODE, [CONTEXT, POINTER(c_void_p), c_size_t, OUT]),
+    "ravel_type": (TEXT, [VALUE]),
+    "ravel_length": (CODE, [CONTEXT, VALUE, POINTER(c_size_t)]),
+    "ravel_component": (CODE, [CONTEXT, VALUE, c_size_t, OUT]),
+    "ravel_get_int": (CODE, [CONTEXT, VALUE, POINTER(c_int64)]),
+    "ravel_get_float": (CODE, [CONTEXT, VALUE, POINTER(c_double)]),
+    "ravel_get_bool": (CODE, [CONTEXT, VALUE, POINTER(c_bool)]),
+    "ravel_copy": (CODE, [CONTEXT, VALUE, c_int, c_size_t, c_size_t, DATA]),
+    "ravel_import": (CODE, [CONTEXT, STRUCT, STRUCT, OUT]),
+    "ravel_import_stream": (CODE, [CONTEXT, STRUCT, OUT]),
+    "ravel_export": (CODE, [CONTEXT, VALUE, STRUCT, STRUCT]),
+    "ravel_on_progress": (NOTHING, [CONTEXT, PROGRESS, DATA]),
+    "ravel_interrupt": (NOTHING, [CONTEXT]),
+    "ravel_get_statistics": (NOTHING, [CONTEXT, POINTER(Statistics)]),
+}
+
+
+def places() -> Iterator[str]:
+    """Where libravel may be, the nearest first."""
+    package = Path(__file__).resolve().parent
+    yield str(package / "lib" / "libravel.so")
+    named = os.environ.get("RAVEL_LIBRARY")
+    if named:
+        yield named
+    yield str(package.parent.parent / "build" / "lib" / "libravel.so")
+    yield ctypes.util.find_library("ravel") or "libravel.so.0"
+
+
+def open_library() -> ctypes.CDLL:
+    """The first libravel of `places` that can be opened; ImportError says what was tried."""
+    tried = []
+    for place in places():
+        if os.sep in place and not os.path.exists(place):
+            tried.append(f"{place}: there is no such file")
+            continue
+        try:
+            return declare(ctypes.CDLL(place), place)
+        except OSError as error:
+            tried.append(str(error))
+    raise ImportError("libravel was not found; RAVEL_LIBRARY may name it. Tried:\n  " +
+                      "\n  ".join(tried))
+
+
+def declare(library: ctypes.CDLL, place: str) -> ctypes.CDLL:
+    """The library, its functions declared; ImportError if it lacks some of them."""
+    for name, (result, parameters) in FUNCTIONS.items():
+        try:
+            function = getattr(library, name)
+        except AttributeError:
+            raise ImportError(f"{place} has no {name}: it is of another version than this"
+                              " package") from None
+        function.restype, function.argtypes = result, parameters
+    return library
+
+
+lib: Any = open_library()
+
+
+def text(pointed: bytes | None) -> str:
+    """A text of the library."""
+    return (pointed or b"").decode(errors="replace")
