@@ -247,4 +247,4 @@ def _row(i: int, column: Column) -> str:
     item = column.item(i)
     said = string(item) if isinstance(item, Flat) and item.chars else \
         shown(item, 100) if isinstance(item, (Flat, Rows, Tuples)) else repr(_wrapped(item))
-    return f"<tr><td>{i}</td><td>{html.escape(said)}</td></tr>"
+    return f"<tr><td>{i}</td><td>{html.escape(said[:2 * SHOWN])}</td></tr>"

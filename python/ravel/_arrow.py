@@ -76,16 +76,8 @@ def release(struct: Any) -> None:
         RELEASE(struct.release)(ctypes.addressof(struct))
 
 
-@immortal
-@RELEASE
-def _release_schema(pointer: int) -> None:
-    _let_go(ArrowSchema.from_address(pointer))
-
-
-@immortal
-@RELEASE
-def _release_array(pointer: int) -> None:
-    _let_go(ArrowArray.from_address(pointer))
+_release_schema = immortal(RELEASE(lambda pointer: _let_go(ArrowSchema.from_address(pointer))))
+_release_array = immortal(RELEASE(lambda pointer: _let_go(ArrowArray.from_address(pointer))))
 
 
 def _children(struct: Any, kind: Any, made: List[Any]) -> Any:
@@ -100,7 +92,7 @@ def _is_utf8(rows: Rows, data: Vector) -> bool:
     first, last = int(rows.offsets[0]), int(rows.offsets[-1])
     starts = rows.offsets[:-1][rows.offsets[:-1] < last]
     try:
-        str(memoryview(data[first:last]), "utf-8")
+        data[first:last].tobytes().decode()
     except UnicodeDecodeError:
         return False
     return not bool(np.any((data[starts] & 0xC0) == 0x80))

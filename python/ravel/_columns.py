@@ -66,7 +66,7 @@ class Rows:
 
     def item(self, i: int) -> Any:
         row = self.content.slice(int(self.offsets[i]), int(self.offsets[i + 1]))
-        return string(row) if self.text else row
+        return string(row) if isinstance(row, Flat) and row.chars else row
 
     def to_list(self) -> List[Any]:
         first, offsets = int(self.offsets[0]), self.offsets.tolist()

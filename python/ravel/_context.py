@@ -7,6 +7,7 @@ Threads that should not wait for each other use different options (`seed` will d
 
 from __future__ import annotations
 
+import inspect
 import threading
 from collections import deque
 from ctypes import byref, c_size_t, c_void_p
@@ -63,13 +64,8 @@ class Context:
         self._caught: BaseException | None = None
         self._refusal = ""  # why it can no longer be used
         self._handle: int | None = None
-        self._watcher = self._watch()
-        next(self._watcher)
         self._handle = self._open(options)
-        # The library calls a function of C, which resumes a generator that waits within `try`: an
-        # exception of a signal's handler cannot miss it.
-        self._progress = PROGRESS(self._watcher.send)
-        lib.ravel_on_progress(self._handle, self._progress, None)
+        self._start_watching()
         self._seen = 0  # of `definitions`
         self._owners: dict[str, Definition] = {}  # whose definition of a name is in force
         self._disturbed = False  # `definitions` are not all in force
@@ -110,6 +106,8 @@ class Context:
                 if self._refusal:
                     raise _errors.MisuseError(self._refusal)
                 self._bury()
+                if inspect.getgeneratorstate(self._watcher) == inspect.GEN_CLOSED:  # a second Ctrl-C met it
+                    self._start_watching()
                 return work()
             finally:
                 self._bury()
@@ -124,7 +122,8 @@ class Context:
             raise self._error(code, self._handle)
 
     def _error(self, code: int, handle: int | None) -> _errors.Error:
-        parts, part = [], Diagnostic()
+        parts: list[_errors.Diagnostic] = []
+        part = Diagnostic()
         while lib.ravel_diagnostic(handle, len(parts), byref(part)):
             file = text(part.file) if part.file is not None else None
             parts.append(_errors.Diagnostic(SEVERITIES[part.severity], file, part.line,
@@ -158,6 +157,14 @@ class Context:
             release, pointer = self._dead.popleft()
             release(pointer)
 
+    def _start_watching(self) -> None:
+        """Has the library call a function of C that resumes a generator, which waits within `try`:
+        an exception of a signal's handler cannot miss it."""
+        self._watcher = self._watch()
+        next(self._watcher)
+        self._progress = PROGRESS(self._watcher.send)
+        lib.ravel_on_progress(self._handle, self._progress, None)
+
     def _watch(self) -> Generator[bool, Any, None]:
         """Each `send` lets pending signals run; gives whether the call may go on."""
         go_on = True
@@ -169,7 +176,9 @@ class Context:
             except GeneratorExit:
                 return
             except BaseException as caught:  # pylint: disable=broad-except
-                self._caught = caught
+                # Its traceback without this frame, which others may clear.
+                trace = caught.__traceback__
+                self._caught = caught.with_traceback(trace.tb_next if trace else None)
                 go_on = False
 
     # ---- functions ----

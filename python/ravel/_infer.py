@@ -95,8 +95,9 @@ def _floats(items: Sequence[Any], where: Where, _: Optional[Type] = None) -> Col
         data = np.fromiter(items, np.float64, len(items))
     except OverflowError:
         data = np.full(len(items), np.inf)
-    for i in np.flatnonzero(np.abs(data) > EXACT).tolist():
-        if isinstance(items[i], (int, np.integer)) and data[i] != int(items[i]):
+    for i in np.flatnonzero(np.abs(data) >= EXACT).tolist():
+        held = int(data[i]) if np.isfinite(data[i]) else None
+        if isinstance(items[i], (int, np.integer)) and held != items[i]:
             raise DataError(f"{where(i)} is {items[i]}, which no float holds exactly, and other"
                             " elements are floats")
     return Flat(data)

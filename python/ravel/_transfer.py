@@ -82,8 +82,6 @@ def _stream_of(pointer: int) -> list[Any]:
     return _streams[ArrowArrayStream.from_address(pointer).private_data]
 
 
-@immortal
-@GET
 def _get_schema(stream: int, out: int) -> int:
     try:
         _move(schema_of(_stream_of(stream)[0]), out)
@@ -92,8 +90,6 @@ def _get_schema(stream: int, out: int) -> int:
         return EINVAL
 
 
-@immortal
-@GET
 def _get_next(stream: int, out: int) -> int:
     try:
         state = _stream_of(stream)
@@ -104,34 +100,33 @@ def _get_next(stream: int, out: int) -> int:
         return EINVAL
 
 
-@immortal
-@SAY
 def _say(_: int) -> int:
     return 0
 
 
-@immortal
-@RELEASE
 def _release_stream(pointer: int) -> None:
     stream = ArrowArrayStream.from_address(pointer)
     _streams.pop(stream.private_data, None)
     stream.release = None
 
 
+_callbacks = [immortal(kind(function)) for kind, function in
+              ((GET, _get_schema), (GET, _get_next), (SAY, _say), (RELEASE, _release_stream))]
+STREAM_FUNCTIONS = [address(callback) for callback in _callbacks]
+
+
 def _stream(column: Column) -> ArrowArrayStream:
     state = [column, True]
     _streams[id(state)] = state
-    return ArrowArrayStream(address(_get_schema), address(_get_next), address(_say),
-                            address(_release_stream), id(state))
+    return ArrowArrayStream(*STREAM_FUNCTIONS, id(state))
 
 
-@immortal
-@PYFUNCTYPE(None, c_void_p)
 def _end_capsule(capsule: int) -> None:
     struct = _in_capsules.pop(_content(capsule, _name(capsule)))
     release(struct)
 
 
+_END = immortal(PYFUNCTYPE(None, c_void_p)(_end_capsule))
 _content = PYFUNCTYPE(c_void_p, c_void_p, c_char_p)(("PyCapsule_GetPointer", ctypes.pythonapi))
 _name = PYFUNCTYPE(c_char_p, c_void_p)(("PyCapsule_GetName", ctypes.pythonapi))
 _new_capsule = PYFUNCTYPE(ctypes.py_object, c_void_p, c_void_p, c_void_p)(
@@ -146,7 +141,7 @@ def _capsule(struct: Any) -> Any:
     place = ctypes.addressof(struct)
     _in_capsules[place] = struct
     name = ctypes.cast(_NAMES[type(struct)], c_void_p)
-    return _new_capsule(place, name, address(_end_capsule))
+    return _new_capsule(place, name, address(_END))
 
 
 def array_capsules(column: Column) -> Tuple[Any, Any]:

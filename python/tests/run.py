@@ -1,0 +1,31 @@
+#!/usr/bin/env python3
+"""All tests of the package ravel, or those of some files: python/tests/run.py [NAME ...]
+
+What a machine lacks is a line that begins with SKIPPED. RAVEL_LIBRARY may name another libravel.
+"""
+
+import sys
+import unittest
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+
+
+def load(names):
+    loader = unittest.TestLoader()
+    if names:
+        return loader.loadTestsFromNames(names)
+    return loader.discover(str(HERE), pattern="test_*.py", top_level_dir=str(HERE))
+
+
+def main():
+    sys.path[:0] = [str(HERE), str(HERE.parent)]
+    result = unittest.TextTestRunner(stream=sys.stdout, verbosity=1).run(load(sys.argv[1:]))
+    for reason in sorted({reason for _, reason in result.skipped}):
+        count = sum(1 for _, other in result.skipped if other == reason)
+        print(f"SKIPPED {count} of the tests of the package for Python: {reason}")
+    return 0 if result.wasSuccessful() and result.testsRun else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,143 @@
+"""ravel.Array: elements, slices, what others see of it, and how it is shown."""
+
+import pickle
+import unittest
+
+import numpy as np
+import ravel as rv
+
+ROWS = [[1.0, 2.0], [], [3.0]]
+
+
+class Elements(unittest.TestCase):
+    def test_of_numbers(self):
+        for data in ([5, 6, 7], [0.5, 1.5, 2.5], [True, False, True], ["a", "", "né"],
+                     [(1, "a"), (2, "b"), (3, "")]):
+            made = rv.eval("x", x=data)
+            self.assertEqual([made[0], made[-1], made[1]], [data[0], data[-1], data[1]])
+            self.assertEqual(list(made), data)
+            self.assertEqual(type(made[0]), type(data[0]))
+
+    def test_of_rows(self):
+        made = rv.eval("x", x=ROWS)
+        self.assertEqual((made[0].to_list(), made[0][1], made[-1].type), ([1.0, 2.0], 2.0, "[float]"))
+        self.assertEqual([row.to_list() for row in made], ROWS)
+        self.assertEqual(rv.eval("sum(row)", row=made[0]), 3.0)
+
+    def test_slices(self):
+        data = list(range(10))
+        nested = [list(range(i)) for i in data]
+        pairs = [(i, [str(i)] * i) for i in data]
+        for each in (data, nested, pairs):
+            made = rv.array(each)
+            for part in (slice(2, 5), slice(None, None, 3), slice(None, None, -1), slice(-3, None),
+                         slice(7, 2), slice(8, 1, -2)):
+                self.assertEqual(made[part].to_list(), each[part], part)
+            self.assertEqual(made[4:][1:3].to_list(), each[4:][1:3])
+            self.assertEqual(rv.eval("reverse(m)", m=made[3:6]).to_list(), each[3:6][::-1])
+
+    def test_positions_and_bools(self):
+        made = rv.array([[1], [2, 3], []])
+        self.assertEqual(made[[2, 1, -3]].to_list(), [[], [2, 3], [1]])
+        self.assertEqual(made[np.array([True, False, True])].to_list(), [[1], []])
+        self.assertEqual(made[[]].to_list(), [])
+
+    def test_components(self):
+        made = rv.array([(1, [2.0], "a"), (3, [], "b")])
+        self.assertEqual([made[name].to_list() for name in "012"], [[1, 3], [[2.0], []], ["a", "b"]])
+
+    def test_refusals(self):
+        made = rv.array([(1, 2)])
+        for index, kind in ((1, IndexError), (-2, IndexError), ("2", KeyError), (1.5, TypeError),
+                            ([5], IndexError), ([True, False], IndexError), ([0.5], TypeError)):
+            with self.subTest(index), self.assertRaises(kind):
+                made[index]  # pylint: disable=pointless-statement
+        with self.assertRaisesRegex(KeyError, "the elements are int"):
+            made["0"]["0"]  # pylint: disable=pointless-statement
+
+    def test_comparison_truth_and_copies(self):
+        made = rv.array(ROWS)
+        self.assertEqual(made, rv.eval("x", x=ROWS))
+        self.assertNotEqual(made, rv.array([[1]]))
+        self.assertTrue(made)
+        self.assertFalse(rv.array([]))
+        self.assertEqual(pickle.loads(pickle.dumps(made)), made)
+
+
+class ForOthers(unittest.TestCase):
+    def test_numpy(self):
+        made = np.asarray(rv.eval("x", x=[1.5, 2.5]))
+        self.assertEqual((made.dtype.name, made.tolist()), ("float64", [1.5, 2.5]))
+        self.assertEqual(np.asarray(rv.array([1, 2]), np.float32).dtype.name, "float32")
+        self.assertEqual(np.asarray(rv.eval("{x > 1 : x in v}", v=[1, 2])).tolist(), [False, True])
+        self.assertEqual(np.asarray(rv.array([[1, 2], [3, 4]])).shape, (2, 2))
+        self.assertEqual(np.asarray(rv.array([[[1], [2]]] * 3)).shape, (3, 2, 1))
+        self.assertEqual(np.asarray(rv.array(["a", "bc"])).tolist(), ["a", "bc"])
+        pairs = np.asarray(rv.array([(1, 2.5), (3, 4.5)]))
+        self.assertEqual((pairs["0"].tolist(), pairs["1"].tolist()), ([1, 3], [2.5, 4.5]))
+        with self.assertRaisesRegex(ValueError, "row 0 has 2 elements, and row 1 0"):
+            np.asarray(rv.array(ROWS))
+
+    def test_numpy_shares_memory_and_may_not_write(self):
+        made = rv.eval("x", x=[1.5, 2.5])
+        first = np.asarray(made)
+        self.assertTrue(np.shares_memory(first, np.asarray(made)))
+        self.assertFalse(first.flags.writeable)
+        del made
+        self.assertEqual(first.tolist(), [1.5, 2.5])
+
+    def test_dlpack(self):
+        made = rv.eval("x", x=[1.5, 2.5])
+        self.assertEqual(np.from_dlpack(made).tolist(), [1.5, 2.5])
+        self.assertEqual(made.__dlpack_device__()[0], 1)
+        with self.assertRaisesRegex(rv.DataError, "DLPack has numbers only"):
+            np.from_dlpack(rv.array(["a"]))
+
+    def test_arrow_capsules(self):
+        """By our own import: what others do with them is in test_libraries.py."""
+        class Producer:  # pylint: disable=too-few-public-methods
+            def __init__(self, made, *names):
+                for name in names:
+                    setattr(self, name, getattr(made, name))
+
+        for data in ([1, 2], [0.5], [True, False, True] * 5, ROWS, ["né", ""], [(1, ["a"], [True])],
+                     ["\udcff", "a"], rv.array([[1], [2, 3], [], [4]])[1:3].to_list()):
+            made = rv.array(data)
+            for name in ("__arrow_c_array__", "__arrow_c_stream__"):
+                with self.subTest(data=data, name=name):
+                    self.assertEqual(rv.array(Producer(made, name)).to_list(), data)
+
+    def test_capsules_that_nobody_takes(self):
+        from ravel import _arrow, _transfer  # pylint: disable=import-outside-toplevel
+        made = rv.array([([1], "a")])
+        before = len(_arrow._kept), len(_transfer._in_capsules), len(_transfer._streams)
+        for _ in range(3):
+            made.__arrow_c_array__()
+            made.__arrow_c_stream__()
+            made.__arrow_c_schema__()
+        self.assertEqual((len(_arrow._kept), len(_transfer._in_capsules), len(_transfer._streams)),
+                         before)
+
+
+class Shown(unittest.TestCase):
+    def test_repr(self):
+        self.assertEqual(repr(rv.array(ROWS)),
+                         "<ravel.Array [[1.0, 2.0], [], [3.0]], 3 of [float]>")
+        self.assertEqual(repr(rv.array([("a", True)])),
+                         "<ravel.Array [('a', True)], 1 of ([char], bool)>")
+
+    def test_repr_has_a_limit(self):
+        for data in (range(10**6), [list(range(10**5))] * 3, ["x" * 10**6] * 3):
+            made = rv.array(data)
+            self.assertLess(len(repr(made)), 500)
+            self.assertIn("...", repr(made))
+            self.assertLess(len(made._repr_html_()), 10000)
+
+    def test_html(self):
+        shown = rv.array(["<b>", "c"])._repr_html_()
+        self.assertIn("&lt;b&gt;", shown)
+        self.assertIn("<caption>2 of [char]</caption>", shown)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,123 @@
+"""What Python has, as arguments: types, values, and what is refused."""
+
+import array
+import collections
+import unittest
+
+import numpy as np
+import ravel as rv
+
+
+def through(data):
+    """The type that data gets, and its elements as they return."""
+    made = rv.array(data)
+    return made.type, rv.eval("made", made=made).to_list()
+
+
+class Lists(unittest.TestCase):
+    def test_types(self):
+        for data, kind in (([1, 2], "[int]"), ([1, 2.5], "[float]"), ([True], "[bool]"),
+                           (["né", ""], "[[char]]"), ([[1], []], "[[int]]"), ([], "[float]"),
+                           ([[], []], "[[float]]"), ([(1, "a"), (2, "bc")], "[(int, [char])]"),
+                           ([[[1.0]], []], "[[[float]]]"), ([(1, (2.0, [True]))],
+                                                           "[(int, float, [bool])]"),
+                           ([((1, 2), 3)], "[((int, int), int)]")):
+            with self.subTest(data):
+                found = through(data)
+                self.assertEqual(found[0], kind)
+                if "(2.0" not in str(data):
+                    self.assertEqual(found[1], data)
+
+    def test_other_sequences(self):
+        for data in (range(3), collections.deque([0, 1, 2]), array.array("i", [0, 1, 2]),
+                     memoryview(bytearray([0, 1, 2])), np.arange(3)):
+            with self.subTest(type(data)):
+                self.assertEqual(through(data), ("[int]", [0, 1, 2]))
+        self.assertEqual(through([np.array([1, 2]), np.array([], int)]), ("[[int]]", [[1, 2], []]))
+        self.assertEqual(through([rv.array([1, 2]), [3]]), ("[[int]]", [[1, 2], [3]]))
+
+    def test_types_that_are_given(self):
+        for data, kind in (([[]], "[[int]]"), ([], "[(int, [char])]"), ([[], [[]]], "[[[bool]]]"),
+                           ([1, 2], "[float]"), ([], "[[char]]")):
+            self.assertEqual(rv.array(data, kind).type, kind)
+        with self.assertRaisesRegex(rv.NeslTypeError, r"the data is \[float\], not \[int\]"):
+            rv.array([1.5], "[int]")
+        for wrong in ("[int", "int]", "[int,]", "", "[]", "[3]"):
+            with self.subTest(wrong), self.assertRaisesRegex(rv.MisuseError, "no type of NESL"):
+                rv.array([1], wrong)
+
+    def test_refusals_say_where(self):
+        for data, said in (([1, "a"], r"data\[1\] is a text, and data\[0\] a int"),
+                           ([[1], [2, None]], r"data\[1\]\[1\] is None"),
+                           ([[1.5], [], [0, 2**53 + 1]], r"data\[2\]\[1\] is 9007199254740993"),
+                           ([1, 2**63], r"data\[1\] is 9223372036854775808"),
+                           ([(1, 2), (3,)], r"data\[1\] has 1 components"),
+                           ([(1, [2]), (3, [4, "x"])], r"data\[1\]\[1\]\[1\] is a text"),
+                           ([object()], r"data\[0\] is builtins.object"),
+                           ([True, 1], r"data\[1\] is a int, and data\[0\] a bool"),
+                           ({"a": 1}, "is a dict"), ([{1: 2}, 3], r"data\[1\] is a int"),
+                           (3 + 4j, "builtins.complex")):
+            with self.subTest(data), self.assertRaisesRegex(rv.DataError, said):
+                rv.array(data)
+
+
+class Scalars(unittest.TestCase):
+    def test_types(self):
+        for data, kind in ((1, int), (2.5, float), (True, bool), (np.int8(3), int),
+                           (np.float32(0.5), float), (np.bool_(False), bool),
+                           (np.array(7), int), ("né", str), ("", str), ("\udcff", str)):
+            with self.subTest(data):
+                found = rv.eval("x", x=data)
+                self.assertEqual((found, type(found)), (data, kind))
+        self.assertEqual(rv.eval("x", x=b"ab"), "ab")
+        self.assertEqual(rv.eval("x", x=(1, (2.0, "a"), True)), (1, (2.0, "a"), True))
+
+    def test_refusals(self):
+        for data, said in ((2**63, "x is 9223372036854775808"), ((1,), "a tuple of 1"),
+                           (None, "builtins.NoneType"), ({1}, "is a set")):
+            with self.subTest(data), self.assertRaisesRegex(rv.DataError, said):
+                rv.eval("x", x=data)
+
+
+class Numpy(unittest.TestCase):
+    def test_numbers(self):
+        for kind in "bool i1 i2 i4 i8 u1 u2 u4 u8 f2 f4 f8 >i4 >f8".split():
+            with self.subTest(kind):
+                data = np.array([0, 1, 100], kind)
+                self.assertEqual(through(data)[1], data.tolist())
+
+    def test_memory_that_is_not_contiguous(self):
+        data = np.arange(12).reshape(3, 4)
+        for view in (data[:, 1], data[::2], data.T, data[::-1, ::-1], data[:0], data[:, :0]):
+            self.assertEqual(through(view)[1], view.tolist())
+
+    def test_dimensions(self):
+        data = np.arange(24.0).reshape(2, 3, 4)
+        self.assertEqual(through(data), ("[[[float]]]", data.tolist()))
+
+    def test_fields(self):
+        data = np.array([(1, 2.5, "ab"), (3, 4.5, "")], [("a", "i4"), ("b", "f4"), ("c", "U2")])
+        self.assertEqual(through(data), ("[(int, float, [char])]", [(1, 2.5, "ab"), (3, 4.5, "")]))
+        self.assertEqual(through(data[["a"]]), ("[int]", [1, 3]))
+
+    def test_objects_and_texts(self):
+        self.assertEqual(through(np.array(["a", "bc"])), ("[[char]]", ["a", "bc"]))
+        self.assertEqual(through(np.array([[1], [2, 3]], object)), ("[[int]]", [[1], [2, 3]]))
+
+    def test_an_argument_is_not_the_array(self):
+        data = np.arange(5)
+        same = rv.eval("data", data=data)
+        data[0] = 100
+        self.assertEqual(same.to_list(), [0, 1, 2, 3, 4])
+
+    def test_refusals(self):
+        for data, said in ((np.array([2**63], np.uint64), r"data\[0\] does not fit"),
+                           (np.array(["2020-01-01"], "M8[D]"), r"datetime64\[D\], which NESL"),
+                           (np.array([1j]), "use .real and .imag"),
+                           (np.array([None]), r"data\[0\] is builtins.NoneType|None")):
+            with self.subTest(data.dtype), self.assertRaisesRegex(rv.DataError, said):
+                rv.array(data)
+
+
+if __name__ == "__main__":
+    unittest.main()

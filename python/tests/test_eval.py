@@ -1,0 +1,161 @@
+"""Expressions, definitions, modules, map and options."""
+
+import tempfile
+import unittest
+from pathlib import Path
+
+import ravel as rv
+
+
+class Eval(unittest.TestCase):
+    def test_rows(self):
+        sums = rv.eval("{sum(r) : r in xs}", xs=[[1., 2.], [], [3.]])
+        self.assertEqual(sums.to_list(), [3.0, 0.0, 3.0])
+
+    def test_results_of_each_type(self):
+        found = rv.eval("(1, 2.5, t, `c, \"né\", [3])")
+        self.assertEqual(found[:5], (1, 2.5, True, "c", "né"))
+        self.assertEqual([type(each) for each in found[:5]], [int, float, bool, str, str])
+        self.assertEqual(found[5].to_list(), [3])
+
+    def test_a_tuple_ends_in_its_parts(self):
+        self.assertEqual(rv.eval("((1, 2), (3, 4))"), ((1, 2), 3, 4))
+
+    def test_results_are_arguments(self):
+        rows = rv.eval("{[0:n] : n in [0:5]}")
+        self.assertEqual(rv.eval("sum({#r : r in rows})", rows=rows), 10)
+
+    def test_types_are_those_of_the_data(self):
+        for data, total in (([1, 2], 3), ([1.0, 2], 3.0)):
+            found = rv.eval("sum(data)", data=data)
+            self.assertEqual((found, type(found)), (total, type(total)))
+
+    def test_errors(self):
+        for text, kind, said in (("1 +", rv.NeslSyntaxError, "expected"),
+                                 ("nothing", rv.NeslTypeError, "`nothing` is not defined"),
+                                 ("1 / 0", rv.RunError, "Divide by zero"),
+                                 ("[1, 2][5]", rv.RunError, "5")):
+            with self.subTest(text), self.assertRaisesRegex(kind, said) as caught:
+                rv.eval(text)
+            self.assertIsInstance(caught.exception, rv.Error)
+            self.assertEqual(caught.exception.diagnostics[0].severity, "error")
+
+    def test_a_name_that_is_reserved(self):
+        with self.assertRaisesRegex(rv.NeslTypeError, "`t` is reserved"):
+            rv.eval("1", t=1)
+
+    def test_the_calls_that_led_to_an_error(self):
+        module = rv.define("function inner_(x) = 1 / x; function outer_(x) = inner_(x) + 1;", "c.nesl")
+        with self.assertRaises(rv.RunError) as caught:
+            module.outer_(0)
+        first, *notes = caught.exception.diagnostics
+        self.assertEqual((first.file, first.line), ("c.nesl", 1))
+        self.assertTrue(any("inner_" in note.message for note in notes))
+
+
+class Define(unittest.TestCase):
+    def test_a_module(self):
+        module = rv.define("function twice_(x) = x + x; % ; a comment %\n"
+                           "three_ = let a = 1; b = 2 in a + b;\n"
+                           "datatype pair_(int, float);", "some.nesl")
+        self.assertEqual(sorted(dir(module)), ["pair_", "three_", "twice_"])
+        self.assertEqual((module.twice_(4), module.three_, module.TWICE_(3)), (8, 3, 6))
+        self.assertEqual(module.twice_.nesl, "function twice_(x) = x + x;")
+        self.assertEqual(rv.eval("twice_(three_)"), 6)
+        pair = module.pair_(1, 2.0)
+        self.assertEqual((pair.type, pair.contents), ("pair_", (1, 2.0)))
+        self.assertEqual(rv.eval("let pair_(a, b) = p in a", p=pair), 1)
+        with self.assertRaisesRegex(AttributeError, "does not define four; it defines"):
+            module.four  # pylint: disable=pointless-statement
+
+    def test_an_error_names_the_text(self):
+        with self.assertRaisesRegex(rv.NeslTypeError, "some.nesl:2:"):
+            rv.define("\nfunction f_(x) = unknown_(x);", "some.nesl")
+
+    def test_two_modules_with_one_name(self):
+        first = rv.define("function step_(x) = x + 1; function steps_(x) = step_(step_(x));")
+        second = rv.define("function step_(x) = x + 10;")
+        self.assertEqual((first.steps_(0), second.step_(0)), (2, 10))
+        self.assertEqual((first.step_(0), rv.eval("step_(0)")), (1, 10))
+
+    def test_a_file(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "half.nesl"
+            path.write_text("function half_(x) = x / 2.0;", encoding="utf-8")
+            self.assertEqual(rv.load(path).half_(3.0), 1.5)
+            with self.assertRaises(FileNotFoundError):
+                rv.load(Path(folder) / "none.nesl")
+
+    def test_wrong_types(self):
+        with self.assertRaisesRegex(rv.NeslTypeError, "does not take float"):
+            rv.define("function next_(x) = x + 1;").next_(1.5)
+
+
+class Map(unittest.TestCase):
+    def test_each_row(self):
+        self.assertEqual(rv.map("sum", [[1, 2], [], [3]]).to_list(), [3, 0, 3])
+
+    def test_several(self):
+        scaled = rv.define("function scaled_(v, k) = {x * k : x in v};").scaled_
+        self.assertEqual(rv.map(scaled, [[1, 2], [3]], [10, 100]).to_list(), [[10, 20], [300]])
+        self.assertEqual(rv.map(scaled, rv.array([], "[[int]]"), rv.array([], "[int]")).to_list(), [])
+        with self.assertRaises(rv.RunError):
+            rv.map(scaled, [[1, 2], [3]], [10])
+
+    def test_tuples(self):
+        first = rv.define("function first_(p) = let (a, b) = p in a;").first_
+        self.assertEqual(rv.map(first, [(1, 2.0), (3, 4.0)]).to_list(), [1, 3])
+
+    def test_refusals(self):
+        with self.assertRaisesRegex(rv.MisuseError, "decorate it with @ravel.function"):
+            rv.map(len, [[1]])
+        with self.assertRaisesRegex(rv.MisuseError, "map takes sequences, and this is int"):
+            rv.map("sum", 3)
+
+
+class Options(unittest.TestCase):
+    def test_widths(self):
+        with rv.options(float=32):
+            narrow = rv.eval("{x * 2.0 : x in xs}", xs=[1.5])
+        self.assertEqual(narrow.__array__().dtype.name, "float32")
+        self.assertEqual(rv.eval("sum(xs)", xs=narrow), 3.0)
+
+    def test_definitions_are_known_to_all(self):
+        module = rv.define("function thrice_(x) = 3 * x;")
+        with rv.options(threads=1, memory="1GB"):
+            self.assertEqual((module.thrice_(2), rv.eval("thrice_(3)")), (6, 9))
+            rv.define("function four_times_(x) = 4 * x;")
+        self.assertEqual(rv.eval("four_times_(2)"), 8)
+
+    def test_limits(self):
+        with rv.options(memory="100M"), self.assertRaises(rv.OutOfMemoryError) as caught:
+            rv.eval("sum(sort({rand(i) : i in [1:100000000]}))")
+        self.assertIsInstance(caught.exception, MemoryError)
+        with rv.options(time=0.2), self.assertRaises(rv.LimitError):
+            rv.eval("sum({sum({i * j : i in [0:100000]}) : j in [0:100000]})")
+        with rv.options(), self.assertRaises(rv.DeniedError) as caught:
+            rv.eval('let (s, ok, m) = open_in_file("/etc/passwd") in [1][if ok then 0 else 9]')
+        self.assertIsInstance(caught.exception, PermissionError)
+
+    def test_options_that_do_not_exist(self):
+        with self.assertRaisesRegex(rv.MisuseError, "no option colour=red"):
+            with rv.options(colour="red"):
+                pass
+        with self.assertRaisesRegex(rv.MisuseError, "no option backend=none"):
+            with rv.options(backend="none"):
+                pass
+        self.assertEqual(rv.eval("1 + 1"), 2)
+
+    def test_nesting(self):
+        with rv.options(seed=1, float=32):
+            with rv.options(seed=2):
+                self.assertEqual(rv.eval("[1.0]").__array__().dtype.name, "float32")
+
+    def test_values_of_datatypes_stay(self):
+        made = rv.define("datatype coin_(int);").coin_(5)
+        with rv.options(threads=1), self.assertRaisesRegex(rv.DataError, "a coin_ belongs to"):
+            rv.eval("c", c=made)
+
+
+if __name__ == "__main__":
+    unittest.main()
