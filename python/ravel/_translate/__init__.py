@@ -1,0 +1,54 @@
+"""From a function of Python to NESL.
+
+`compile` reads and checks a function when it is decorated; `Translation.nesl` translates it for the
+types of arguments. Start reading at `unit.py`; `syntax.py` says what the subset is, `statements.py`
+how statements become values, `prelude.nesl` what translated functions call.
+"""
+
+from __future__ import annotations
+
+import inspect
+import itertools
+from pathlib import Path
+from typing import Any, Callable, Dict, List, Optional, Tuple
+
+from .source import Definition, Location, Source, Unsupported
+from .syntax import check
+from .unit import FindNesl, Program, translate
+
+_numbers = itertools.count(1)
+
+
+def prelude() -> str:
+    """What every translated function may call; defined once in a context."""
+    return (Path(__file__).parent / "prelude.nesl").read_text(encoding="utf-8")
+
+
+class Translation:
+    """A function of Python, for any types of arguments."""
+
+    def __init__(self, function: Callable[..., Any]):
+        source = Source(function)
+        check(source)
+        parameters = inspect.signature(function).parameters
+        defaults = {name: parameter.default for name, parameter in parameters.items()
+                    if parameter.default is not parameter.empty}
+        self.definition = Definition(function.__name__, source.node, source, defaults)
+        self._programs: Dict[Tuple[str, ...], Program] = {}
+
+    def program(self, types: List[str], find_nesl: Optional[FindNesl] = None) -> Program:
+        """For arguments of these types of NESL; kept. Unsupported if they do not fit."""
+        key = tuple(types)
+        if key not in self._programs:
+            self._programs[key] = translate(self.definition, types, next(_numbers), find_nesl)
+        return self._programs[key]
+
+    def nesl(self, types: List[str]) -> Tuple[str, str]:
+        """Definitions, which need the prelude, and the name of the function."""
+        program = self.program(types)
+        return program.definitions, program.name
+
+
+compile = Translation  # pylint: disable=redefined-builtin
+
+__all__ = ["Location", "Program", "Translation", "Unsupported", "compile", "prelude"]

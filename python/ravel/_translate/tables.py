@@ -1,0 +1,112 @@
+"""The functions of numbers that can be called, as data.
+
+Each row: the function in Python, the types that it takes, the NESL function that computes it, and the
+type that it gives. One that begins with `py_` is of prelude.nesl and may fail as Python's does;
+NumPy's never fail.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from typing import Any, Dict, List, NamedTuple
+
+from .types import BOOL, FLOAT, INT, Scalar
+
+TYPES = {"int": INT, "float": FLOAT, "bool": BOOL}
+
+
+class Row(NamedTuple):
+    python: str
+    takes: List[Scalar]
+    nesl: str
+    gives: Scalar
+
+
+TABLE = """
+    math.sqrt        float        py_sqrt          float
+    math.exp         float        py_exp           float
+    math.log         float        py_log           float
+    math.log2        float        py_log2          float
+    math.log10       float        py_log10         float
+    math.sin         float        py_sin           float
+    math.cos         float        py_cos           float
+    math.tan         float        py_tan           float
+    math.asin        float        py_asin          float
+    math.acos        float        py_acos          float
+    math.atan        float        atan             float
+    math.atan2       float,float  py_atan2         float
+    math.sinh        float        py_sinh          float
+    math.cosh        float        py_cosh          float
+    math.tanh        float        tanh             float
+    math.hypot       float,float  py_hypot         float
+    math.pow         float,float  py_float_power   float
+    math.fmod        float,float  py_math_fmod     float
+    math.fabs        float        py_float_abs     float
+    math.degrees     float        py_degrees       float
+    math.radians     float        py_radians       float
+    math.isnan       float        py_is_nan        bool
+    math.isinf       float        py_is_infinite   bool
+    math.isfinite    float        py_is_finite     bool
+    math.gcd         int,int      py_gcd           int
+    math.isqrt       int          py_isqrt         int
+    math.factorial   int          py_factorial     int
+    numpy.sqrt       float        py_real_sqrt     float
+    numpy.exp        float        exp              float
+    numpy.log        float        py_real_ln       float
+    numpy.log2       float        py_real_log2     float
+    numpy.log10      float        py_real_log10    float
+    numpy.sin        float        sin              float
+    numpy.cos        float        cos              float
+    numpy.tan        float        tan              float
+    numpy.arcsin     float        asin             float
+    numpy.arccos     float        acos             float
+    numpy.arctan     float        atan             float
+    numpy.arctan2    float,float  py_atan2         float
+    numpy.sinh       float        sinh             float
+    numpy.cosh       float        cosh             float
+    numpy.tanh       float        tanh             float
+    numpy.hypot      float,float  py_hypot         float
+    numpy.floor      float        py_float_floor   float
+    numpy.ceil       float        py_float_ceil    float
+    numpy.trunc      float        py_float_trunc   float
+    numpy.rint       float        py_even          float
+    numpy.fabs       float        py_float_abs     float
+    numpy.sign       float        py_sign          float
+    numpy.maximum    float,float  py_greater       float
+    numpy.minimum    float,float  py_less          float
+    numpy.degrees    float        py_degrees       float
+    numpy.radians    float        py_radians       float
+    numpy.isnan      float        py_is_nan        bool
+    numpy.isinf      float        py_is_infinite   bool
+    numpy.isfinite   float        py_is_finite     bool
+"""
+
+def rows() -> List[Row]:
+    found = []
+    for line in TABLE.split("\n"):
+        if line.strip():
+            python, takes, nesl, gives = line.split()
+            found.append(Row(python, [TYPES[name] for name in takes.split(",")], nesl, TYPES[gives]))
+    return found
+
+
+class ByObject:
+    """The rows of functions, found by the function itself, whatever it is called where it is used."""
+
+    def __init__(self) -> None:
+        self._rows: Dict[int, Row] = {}
+        self._modules: List[str] = []
+
+    def find(self, function: Any) -> Any:
+        for module in ("math", "numpy"):
+            if module in sys.modules and module not in self._modules:
+                self._modules.append(module)
+                for row in rows():
+                    owner, name = row.python.split(".")
+                    if owner == module:
+                        self._rows[id(getattr(importlib.import_module(owner), name))] = row
+        return self._rows.get(id(function))
+
+
+by_object = ByObject()
