@@ -16,7 +16,7 @@ static const char prefix[] = "cvl-", suffix[] = ".so", entry[] = "ravel_backend"
 
 /* Where modules are looked for, in order. */
 struct folders {
-  char path[2][PATH_MAX];
+  char path[3][PATH_MAX];
   unsigned count;
 };
 
@@ -52,9 +52,13 @@ static void find_folders(struct folders *f) {
   const char *given = getenv("RAVEL_BACKENDS");
   f->count = 0;
   if (given && given[0] && strlen(given) < PATH_MAX) strcpy(f->path[f->count++], given);
-  if (beside_library(f->path[f->count]) || beside_program(f->path[f->count], "lib/ravel")) {
+  if (beside_library(f->path[f->count])) {
     f->count++;
+    return;
   }
+  f->count += beside_program(f->path[f->count], "lib/ravel");
+  if (strcmp(RAVEL_LIBRARIES, "lib") == 0) return;
+  f->count += beside_program(f->path[f->count], RAVEL_LIBRARIES "/ravel");
 }
 
 /* ---- names ---- */

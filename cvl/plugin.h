@@ -7,8 +7,9 @@
  *
  * which returns its table of functions, or NULL if it cannot serve that CVL_VERSION. It is
  * looked for in the folder that the environment names in RAVEL_BACKENDS, then in ../lib/ravel,
- * seen from the folder of the running program, or, if this code is in a library, in the folder
- * `ravel` beside that: where a build and an installation leave it.
+ * seen from the folder of the running program (and in ../lib64/ravel or ../lib/TRIPLET/ravel
+ * where libraries are installed there), or, if this code is in a library, in the folder `ravel`
+ * beside that: where a build and an installation leave it.
  */
 #ifndef RAVEL_PLUGIN_H
 #define RAVEL_PLUGIN_H

@@ -144,6 +144,7 @@ def pages():
     yield Stage("messages of NESL", "python3 nesl-tests/errors.py")
     yield Stage("programs for interpreters of the 1990s", "python3 nesl-tests/portable.py")
     yield Stage("what CONTRIBUTING.md lists", "python3 nesl-tests/contributing.py")
+    yield Stage("installation", "packaging/tests/installation.py")
     yield Stage("words", "scripts/check-words")
 
 
@@ -280,6 +281,7 @@ def whole_rest():
                 "python3 nesl-tests/portable.py --forms 100")
     yield Stage("whole: benchmark programs", "bench/run --check --compile-cuda --jobs {jobs}")
     yield Stage("whole: aarch64, emulated", "scripts/aarch64", alone=True)
+    yield Stage("whole: packages", "scripts/package --test --again", alone=True)
     yield Stage("whole: coverage", "scripts/coverage", alone=True)
 
 

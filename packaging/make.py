@@ -1,0 +1,88 @@
+"""What scripts/package does: makes packages, compares them when made again, and tries them."""
+
+import argparse
+import hashlib
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from version import ROOT
+
+sys.path.append(str(ROOT / "nesl-tests"))
+from checks import Checks  # noqa: E402
+from debs import lacking, make_debs  # noqa: E402
+from roots import try_debs, try_wheels  # noqa: E402
+from wheels import make_wheels  # noqa: E402
+
+OUT = ROOT / "build" / "packages"
+TOOLS = ROOT / "build" / "package-tools"
+MADE = {"wheel": ("*.whl", "*.tar.gz"), "debian": ("*.deb",)}
+
+
+def make(kind, out):
+    """Makes the packages of a kind in a folder; False, having said why, if that is impossible."""
+    out.mkdir(parents=True, exist_ok=True)
+    for old in (old for form in MADE[kind] for old in out.glob(form)):
+        old.unlink()
+    with tempfile.TemporaryDirectory(prefix="ravel-package-") as work:
+        if kind == "wheel":
+            make_wheels(out, Path(work), TOOLS)
+        elif lacking():
+            print(f"SKIPPED: Debian packages need: apt-get install {lacking()}")
+            return False
+        else:
+            make_debs(out, Path(work))
+    return True
+
+
+def digests(kind, out):
+    return {made.name: hashlib.sha256(made.read_bytes()).hexdigest()
+            for form in MADE[kind] for made in sorted(out.glob(form))}
+
+
+def check_again(checks, kind):
+    """Whether the same files come out of another folder."""
+    with tempfile.TemporaryDirectory(prefix="again-") as folder:
+        make(kind, Path(folder))
+        first, second = digests(kind, OUT), digests(kind, Path(folder))
+    for name in sorted({*first, *second}):
+        checks.check(first.get(name) == second.get(name), f"{name} differs when it is made again")
+
+
+def check_policy(checks):
+    """Debian's policy, as lintian knows it."""
+    if not shutil.which("lintian"):
+        print("SKIPPED: Debian packages are not checked: apt-get install lintian")
+        return
+    done = subprocess.run(["lintian", "--fail-on", "error,warning", "--allow-root",
+                           *OUT.glob("*.changes")], check=False)
+    checks.check(done.returncode == 0, "lintian complains")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("kinds", nargs="*", help="wheel, debian; default: both")
+    parser.add_argument("--test", action="store_true", help="use them in fresh roots")
+    parser.add_argument("--again", action="store_true", help="make them twice and compare")
+    options = parser.parse_args()
+    if unknown := set(options.kinds) - set(MADE):
+        parser.error(f"there are wheel and debian, not {', '.join(sorted(unknown))}")
+    checks = Checks()
+    for kind in options.kinds or MADE:
+        if not make(kind, OUT):
+            continue
+        for name in digests(kind, OUT):
+            print(f"build/packages/{name}")
+        if kind == "debian":
+            check_policy(checks)
+        if options.again:
+            check_again(checks, kind)
+        if options.test:
+            {"wheel": try_wheels, "debian": try_debs}[kind](checks, OUT)
+    return checks.status()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

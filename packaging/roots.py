@@ -1,0 +1,112 @@
+"""Packages in use: installed into fresh roots, without the checkout or a compiler."""
+
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+from hiding import can_hide, hidden
+from version import ROOT, VERSION
+
+PROGRAM = ROOT / "packaging" / "tests" / "program"
+PYTHONS = ("3.9", "3.10", "3.11", "3.12", "3.13")
+OF_C = f"{VERSION}: 3 2 1, of Arrow: g\n"
+OF_PYTHON = f"{VERSION}: [6.0, 0.0, 5.0] [[3.0, 2.0, 1.0], [], [5.0]]\n"
+
+
+def output(*command, **options):
+    """What a command prints, on both streams."""
+    return subprocess.run(list(map(str, command)), check=False, text=True, stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **options).stdout
+
+
+def expect(checks, want, *command, **options):
+    got = output(*command, **options)
+    checks.check(got == want, f"{' '.join(map(str, command))} printed\n{got}instead of\n{want}")
+
+
+# ---- wheels ----
+
+
+def find_python(version):
+    """An interpreter of this version: of PATH, or of pyenv; None if there is none."""
+    found = shutil.which(f"python{version}")
+    if found and output(found, "-c", "print(1)") == "1\n":  # else pyenv's, of no version
+        return found
+    folders = (Path.home() / ".pyenv" / "versions").glob(f"{version}.*/bin/python{version}")
+    return next(iter(sorted(folders)), None)
+
+
+def try_wheel(checks, version, wheel):
+    """The wheel in a virtual environment: only that is in PATH, and the checkout is hidden."""
+    python = find_python(version)
+    if not python:
+        print(f"SKIPPED: the wheel in Python {version}: there is none here")
+        return
+    with tempfile.TemporaryDirectory(prefix="ravel-root-") as folder:
+        programs = Path(folder) / "root" / "bin"
+        subprocess.run([python, "-m", "venv", programs.parent], check=True)
+        subprocess.run([programs / "python", "-m", "pip", "install", "-q", wheel], check=True)
+        shutil.copy(PROGRAM / "down.py", folder)
+        command = [programs / "python", "down.py"]
+        expect(checks, OF_PYTHON, *(hidden(command, [ROOT]) if can_hide() else command), cwd=folder,
+               env={"PATH": str(programs), "HOME": folder})
+
+
+def try_wheels(checks, out):
+    if not can_hide():
+        print("SKIPPED: no unshare: wheels are used beside the checkout")
+    [wheel] = out.glob("ravel_nesl-*.whl")
+    for version in PYTHONS:
+        try_wheel(checks, version, wheel)
+
+
+# ---- Debian packages ----
+
+
+def make_root(root, debs):
+    """A new system with these packages, installed by its own apt."""
+    shared = root.parent / "debs"
+    shared.mkdir()
+    for deb in debs:
+        shutil.copy(deb, shared)
+    subprocess.run(["mmdebstrap", "--quiet", "--variant=apt", "--mode=root",
+                    f"--customize-hook=copy-in {shared} /tmp",
+                    '--customize-hook=chroot "$1" sh -c "apt-get install -qq -y'
+                    ' --no-install-recommends /tmp/debs/*.deb >/dev/null"',
+                    "bookworm", root], check=True)
+
+
+def compile_down(root, to):
+    """The C program, compiled here with the header and library of the root."""
+    libraries = next((root / "usr/lib").glob("*/libravel.so")).parent
+    subprocess.run(["cc", "-I", root / "usr/include", PROGRAM / "down.c", "-L", libraries,
+                    "-lravel", "-o", to], check=True)
+
+
+def try_root(checks, root):
+    inside = ("chroot", root)
+    home = root / "root"
+    compile_down(root, home / "down")
+    for name in ("down.nesl", "down.py"):
+        shutil.copy(PROGRAM / name, home)
+    checks.check(not any((root / "usr/bin" / name).exists() for name in ("cc", "gcc", "clang")),
+                 "the root has a compiler")
+    expect(checks, OF_C, *inside, "/root/down")
+    expect(checks, OF_PYTHON, *inside, "python3", "/root/down.py")
+    expect(checks, "down = fn : [a] -> [a] :: (a in number)\n\nit = [3, 2, 1] : [int]\n", *inside,
+           "nesl", "run", "/root/down.nesl")
+    expect(checks, "", *inside, "neslc", "/root/down.nesl", "-o", "/root/down.vcode")
+    expect(checks, "", *inside, "fcodeopt", "/root/down.vcode", "-o", "/root/down.fcode")
+    expect(checks, "[3, 2, 1]\n", *inside, "vinterp", "/root/down.fcode")
+
+
+def try_debs(checks, out):
+    if os.geteuid() != 0 or not shutil.which("mmdebstrap"):
+        print("SKIPPED: Debian packages are not installed: that needs root and mmdebstrap")
+        return
+    with tempfile.TemporaryDirectory(prefix="ravel-root-") as folder:
+        root = Path(folder) / "root"
+        make_root(root, out.glob("*.deb"))
+        try_root(checks, root)

@@ -1,0 +1,147 @@
+#!/usr/bin/env python3
+"""Installs a build into a folder, moves the folder, and uses it while the checkout is hidden.
+
+    packaging/tests/installation.py [--build FOLDER]"""
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+PROGRAM = ROOT / "packaging" / "tests" / "program"
+sys.path[:0] = [str(ROOT / "packaging"), str(ROOT / "nesl-tests")]
+from checks import Checks  # noqa: E402
+from hiding import can_hide, hidden  # noqa: E402
+from version import VERSION, changes  # noqa: E402
+
+COMMANDS = ("fcodeopt", "nesl", "neslc", "vinterp")
+FILES = [*(f"bin/{c}" for c in COMMANDS), *(f"share/man/man1/{c}.1" for c in COMMANDS),
+         "include/ravel.h", "include/ravel/arrow.h", "lib/libravel.so", "lib/pkgconfig/ravel.pc",
+         "lib/cmake/ravel/ravel-config.cmake", "share/ravel/library/sequences.nesl",
+         "share/ravel/editors/package.json", "share/doc/ravel/examples/quicksort.nesl"]
+# What is said of an empty file as a back end: that it was looked for in the moved prefix.
+BROKEN = "cannot be loaded: {}/lib/ravel/cvl-broken.so: file too short"
+
+
+class Installation(Checks):
+    """The installed files, and where a command that uses them runs."""
+
+    def __init__(self, build, folder):
+        super().__init__()
+        self.work, self.prefix = folder / "work", folder / "moved"
+        self.hide = [ROOT, build] if can_hide() else []
+        if not self.hide:
+            print("SKIPPED: no unshare: installed files are used beside the checkout")
+        install(build, folder / "first")
+        (folder / "first").rename(self.prefix)
+        shutil.copytree(PROGRAM, self.work)
+        libraries = str(self.prefix / "lib")
+        self.environment = dict(os.environ, LD_LIBRARY_PATH=libraries,
+                                PKG_CONFIG_PATH=f"{libraries}/pkgconfig")
+        self.environment.pop("RAVEL_BACKENDS", None)
+
+    def run(self, *command):
+        """What a command prints, on both streams, in the folder of the program."""
+        line = hidden(command, self.hide) if self.hide else command
+        return subprocess.run(line, cwd=self.work, env=self.environment, text=True, check=False,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, timeout=120).stdout
+
+    def expect(self, want, *command):
+        got = self.run(*command)
+        self.check(re.fullmatch(want, got.strip(), re.DOTALL),
+                   f"{' '.join(map(str, command))} printed\n{got}instead of {want}")
+
+
+def install(build, prefix):
+    subprocess.run(["cmake", "--install", build, "--prefix", prefix], check=True,
+                   stdout=subprocess.DEVNULL)
+
+
+def break_backend(i):
+    (i.prefix / "lib/ravel").mkdir(exist_ok=True)
+    (i.prefix / "lib/ravel/cvl-broken.so").touch()
+
+
+def check_files(i, build):
+    for name in FILES:
+        i.check((i.prefix / name).exists(), f"{name} was not installed")
+    module = "lib/ravel/cvl-cuda.so"
+    i.check((i.prefix / module).exists() == (build / module).exists(),
+            f"{module} is not installed as it was built")
+    if i.hide:
+        i.expect("", "ls", ROOT)
+
+
+def check_library(i):
+    library = i.prefix / "lib/libravel.so"
+    i.check(library.resolve().name == f"libravel.so.{VERSION}",
+            f"libravel.so is {library.resolve().name}")
+    i.expect(r".*\(SONAME\)[^\n]*\[libravel\.so\.0\].*", "readelf", "-d", library)
+    for file in (library, *(i.prefix / "bin").iterdir()):
+        i.check("RUNPATH" not in i.run("readelf", "-d", file),
+                f"{file.name} says where libraries are")
+    header = (i.prefix / "include/ravel.h").read_text()
+    declared = set(re.findall(r"^RAVEL_API[^;(]*\b(ravel_\w+)\(", header, re.MULTILINE))
+    symbols = i.run("nm", "-D", "--defined-only", "--format=posix", library)
+    exported = {line.split()[0] for line in symbols.splitlines()}
+    i.check(declared == exported,
+            f"the header and the library differ in {sorted(declared ^ exported)}")
+
+
+def check_program(i, down):
+    """A C program that was compiled with the installed files."""
+    i.expect(re.escape(f"{VERSION}: 3 2 1, of Arrow: g"), down)
+    i.expect(f".*{BROKEN.format(i.prefix)}.*", down, "broken")
+
+
+def check_pkg_config(i):
+    flags = i.run("pkg-config", "--cflags", "--libs", "ravel").split()
+    i.expect(re.escape(VERSION), "pkg-config", "--modversion", "ravel")
+    i.expect("", "cc", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "down.c", *flags, "-o", "down")
+    check_program(i, "./down")
+
+
+def check_cmake(i):
+    i.run("cmake", "-G", "Ninja", "-B", "build", f"-DCMAKE_PREFIX_PATH={i.prefix}")
+    i.expect(".*Linking C executable down", "cmake", "--build", "build")
+    check_program(i, "build/down")
+
+
+def check_commands(i):
+    programs = i.prefix / "bin"
+    for command in COMMANDS:
+        i.expect(f".*{re.escape(VERSION)}.*", programs / command, "--version")
+    i.expect(r".*\[3, 2, 1\] : \[int\]", programs / "nesl", "run", "down.nesl")
+    i.expect("", programs / "neslc", "down.nesl", "-o", "down.vcode")
+    i.expect(r".*\( 3 2 1 \)", programs / "vinterp", "down.vcode")
+    i.expect("", programs / "fcodeopt", "down.vcode", "-o", "down.fcode")
+    i.expect(r".*\( 3 2 1 \)", programs / "vinterp", "down.fcode")
+    i.expect(f".*{BROKEN.format(i.prefix)}.*", programs / "vinterp", "--backend", "broken",
+             "down.vcode")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", type=Path, default=ROOT / "build")
+    build = parser.parse_args().build.resolve()
+    changes()
+    with tempfile.TemporaryDirectory() as folder:
+        i = Installation(build, Path(folder))
+        check_files(i, build)
+        check_library(i)
+        break_backend(i)
+        check_pkg_config(i)
+        check_cmake(i)
+        check_commands(i)
+        return i.status()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
