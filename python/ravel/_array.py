@@ -178,9 +178,10 @@ def wrapped(value: Value) -> Any:
     found = _convert.python(value)
     if found is not NotImplemented:
         return found
-    if value.type.startswith("["):
+    kind = _types.parse(value.type).kind
+    if kind == "sequence":
         return Array(value)
-    if _types.parse(value.type).kind == "tuple":
+    if kind == "tuple":
         count = _context.length(value)
         return tuple(wrapped(_context.component(value, i)) for i in range(count))
     return Instance(value)
@@ -196,7 +197,7 @@ def array(data: Any, type: Union[str, None] = None) -> Array:  # pylint: disable
     made = _convert.value(current(), data, "data", wanted)
     if wanted is not None and _types.parse(made.type) != wanted:
         raise NeslTypeError(f"the data is {made.type}, not {type}")
-    if not made.type.startswith("["):
+    if _types.parse(made.type).kind != "sequence":
         raise DataError(f"the data is {made.type}, no sequence")
     return Array(made)
 

@@ -143,6 +143,8 @@ def map(function: Union[Function, str], /, *rows: Any) -> Any:  # pylint: disabl
 class NeslFunction(Function):
     """A function by its name in NESL, of a text or of the library."""
 
+    _ravel_nesl = True  # translated functions may call it
+
     def __init__(self, name: str, definition: Optional[Definition] = None) -> None:
         self.__name__ = name
         self._definition = definition

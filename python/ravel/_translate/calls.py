@@ -37,9 +37,8 @@ def apply(scope: Scope, node: ast.AST, function: Binding, positional: List[Bindi
     if isinstance(function, Function):
         return _call(scope, node, capture(scope, function), positional, keywords)
     assert isinstance(function, Foreign)
-    of_nesl = getattr(function.object, "_ravel_nesl", None)
-    if of_nesl is not None:
-        return _call_nesl(scope, node, of_nesl, positional, keywords)
+    if getattr(function.object, "_ravel_nesl", False):
+        return _call_nesl(scope, node, function.object, positional, keywords)
     return builtins.call(scope, node, function.object, positional, keywords)
 
 

@@ -1,0 +1,284 @@
+"""Functions of Python through ravel.function: the same results as Python's."""
+
+import math
+import unittest
+
+import ravel as rv
+
+
+def value(result):
+    """A result as Python's lists and tuples; a tuple ends in the items of its last item."""
+    if isinstance(result, rv.Array):
+        return value(result.to_list())
+    if isinstance(result, list):
+        return [value(each) for each in result]
+    if isinstance(result, tuple):
+        items = tuple(value(each) for each in result)
+        return items[:-1] + items[-1] if isinstance(items[-1], tuple) else items
+    return result
+
+
+@rv.function
+def qsort(a):
+    """Sorts."""
+    if len(a) < 2: return a
+    p = a[len(a) // 2]
+    lo, hi = [qsort(s) for s in [[x for x in a if x < p], [x for x in a if x > p]]]
+    return lo + [x for x in a if x == p] + hi
+
+
+@rv.function
+def scale(v, factor=2.0):
+    return [x * factor for x in v]
+
+
+LIMIT = 3
+NAMES = ["a", "b"]
+
+
+class Functions(unittest.TestCase):
+    def same(self, function, *arguments):
+        """Ravel's result of a function of Python is Python's."""
+        translated = rv.function(function)
+        self.assertEqual(value(translated(*arguments)), value(function(*arguments)))
+
+    def all_same(self, function, *rows):
+        for arguments in rows:
+            self.same(function, *arguments)
+
+    def test_recursion_in_a_comprehension(self):
+        v = [31, 41, 59, 26, 53, 58, 97, 41]
+        self.assertEqual(qsort(v).to_list(), sorted(v))
+        self.assertEqual(qsort([2.5, 1.5]).to_list(), [1.5, 2.5])
+        self.assertEqual(rv.map(qsort, [[3, 1], [], [5, 2, 4]]).to_list(), [[1, 3], [], [2, 4, 5]])
+        self.assertEqual(qsort.__doc__, "Sorts.")
+
+    def test_arguments_by_name_and_defaults(self):
+        self.assertEqual(scale([1.0]).to_list(), [2.0])
+        self.assertEqual(scale([1.0], 3.0).to_list(), [3.0])
+        self.assertEqual(scale(factor=0.5, v=[1.0]).to_list(), [0.5])
+        with self.assertRaises(TypeError):
+            scale()
+
+    def test_ints(self):
+        def arithmetic(a, b):
+            return (a + b, a - b, a * b, a // b, a % b, -a, +a, ~a, abs(a), divmod(a, b), a & b, a | b,
+                    a ^ b, a << 3, a >> 2, a ** 2, 3 ** 4, a / b)
+        self.all_same(arithmetic, (7, 2), (-7, 2), (7, -2), (-7, -2), (0, 5), (2**31, 2**31))
+
+    def test_floats(self):
+        def arithmetic(x, y):
+            return (x + y, x - y, x * y, x / y, x // y, x % y, -x, abs(x), x ** 2, round(x),
+                    int(x), math.floor(x), math.ceil(x), x < y, x == y, float(round(y)))
+        self.all_same(arithmetic, (7.5, 2.0), (-7.5, 2.0), (7.5, -2.0), (-7.5, -2.0), (0.0, 5.0),
+                      (2.5, 0.1), (3.5, 0.3), (-0.5, 1e-3), (1e15, 7.0), (1e18, 3.0), (5e-324, 2.5))
+
+    def test_numbers_mix(self):
+        def mixed(n, x, b):
+            return (n + x, x * n, n / 2, n // 2.0, b + n, b + b, n < x, b == 1, n ** 0.5, x ** n,
+                    True + 1, sum([b, b]), max(n, x), -b)
+        self.all_same(mixed, (3, 1.5, True), (4, 0.25, False))
+
+    def test_conditionals(self):
+        def sign(x):
+            if x > 0:
+                return 1
+            elif x < 0:
+                return -1
+            return 0
+
+        def nested(a, b):
+            r = 0
+            if a > 0:
+                if b > 0:
+                    r = 1
+                else:
+                    r = 2
+                    if b == -5:
+                        return 100
+                r += 10
+            elif b == 0:
+                pass
+            else:
+                r, b = b, a
+            return r * 1000 + b
+        self.all_same(sign, (3,), (-2,), (0,), (1.5,))
+        self.all_same(nested, (1, 1), (1, 0), (1, -5), (0, 0), (0, 7), (-1, 3))
+
+    def test_logic(self):
+        def logic(a, b, v):
+            return (a and b, a or b, not a, a > 1 and b > 1, a < b < 5, 1 < a <= b, v and a > 0,
+                    [x for x in v if x and x > 1 or x < -5], bool(v), 5 if not v else 6)
+        # `v and a > 0` would be a list or a bool
+        def compared(a, b, v):
+            return (a and b, a or b, not a, a > 1 and b > 1, a < b < 5, 1 < a <= b,
+                    [x for x in v if x and x > 1 or x < -5], bool(v), 5 if not v else 6)
+        with self.assertRaises(rv.Unsupported):
+            rv.function(logic)(1, 2, [3])
+        self.all_same(compared, (0, 3, [1, 2, -9]), (2, 3, []), (4, 2, [0]))
+
+    def test_what_is_not_chosen_is_not_evaluated(self):
+        def guarded(v, i):
+            if i < len(v) and v[i] > 0:
+                return 1
+            return 2 if i >= len(v) or v[i] < -5 else 3
+        self.all_same(guarded, ([1, -9], 0), ([1, -9], 1), ([1, -9], 2), ([0], 0), ([7][:0], 0))
+
+    def test_loops(self):
+        def collatz(n):
+            steps = 0
+            while n != 1:
+                n = n // 2 if n % 2 == 0 else 3 * n + 1
+                steps += 1
+            return steps
+
+        def find(v, x):
+            for i in range(len(v)):
+                if v[i] == x:
+                    return i
+            return -1
+
+        def search(vs, limit):
+            total = 0.0
+            best = -1
+            for k, v in enumerate(vs):
+                part = 0
+                for x in v:
+                    if x < 0:
+                        continue
+                    if x > limit:
+                        break
+                    part += x
+                else_ = part * 2
+                if part > total:
+                    total = part
+                    best = k + else_
+            return total, best
+
+        def steps(a, b, c):
+            found = [a]
+            for i in range(a, b, c):
+                found = found + [i]
+            for i in range(a, b):
+                found = [i * i] + found
+            return found
+
+        def forever(n):
+            while True:
+                n = n - 3
+                if n < 0:
+                    break
+            return n
+        self.all_same(collatz, (1,), (6,), (27,))
+        self.all_same(find, ([3, 1, 2], 2), ([3, 1, 2], 9))
+        self.all_same(search, ([[1, 2], [5, -1, 3], [99, 4]], 50), ([[1]], 0))
+        self.all_same(steps, (0, 5, 2), (5, 0, -2), (3, 3, 1), (-3, 4, 3))
+        self.all_same(forever, (10,), (0,))
+
+    def test_sequences(self):
+        def parts(v, i, j, k):
+            return (v[i:j], v[i:], v[:j], v[::-1], v[i:j:k], v[::k], v[-1], v[-len(v)], v[:-1], v[1:-1],
+                    v[:], v + [i], [i] * 3, v * 2, len(v), i in v, j not in v, v == v[:], v < [i])
+        v = [3, 1, 4, 1, 5, 9, 2, 6]
+        self.all_same(parts, *((v, i, j, k) for i in (-9, -2, 0, 3, 8) for j in (-20, -1, 4, 20)
+                               for k in (-3, -1, 2)))
+
+    def test_comprehensions(self):
+        def flat(vs, n):
+            return ([x * y for x in range(n) for y in range(x) if (x + y) % 2 if y > 0],
+                    [x for v in vs for x in v if x > 1], [[x + len(v) for x in v] for v in vs],
+                    sum(x for v in vs for x in v), [(i, x) for i, x in enumerate(vs[0])],
+                    [a * b for a, b in zip(vs[0], vs[1])], [a + b for (a, b), c in zip(
+                        zip(vs[0], vs[1]), vs[0]) if c > 0], [y for y in (n, n + 1)])
+        self.all_same(flat, ([[1, 2, 3], [4, 5]], 5), ([[0], [7, 8]], 0))
+
+    def test_functions_of_lists(self):
+        def several(v, w):
+            return (sum(v), min(v), max(v), any(x > 3 for x in v), all([x > 0 for x in v]), sorted(v),
+                    sorted(v, reverse=True), sorted(v, key=lambda x: -x % 3), list(reversed(v)),
+                    list(zip(v, w)), max(v, key=lambda x: x % 4), min([2, 1][:0], default=7),
+                    sum(w, 10), list(map(lambda x: x + 1, v)), list(filter(lambda x: x > 2, v)),
+                    max(v[0], w[0], 3), list(range(5)), list(range(2, 9, 3)), math.prod(v),
+                    sorted([(x % 3, x) for x in v]), max([(x % 3, x) for x in v]),
+                    min(abs(x) for x in w))
+        self.all_same(several, ([3, 1, 4, 1, 5], [2, 7]), ([9], [-3, 8, 4]))
+
+    def test_text(self):
+        def text(s, t):
+            return (s + t, s[1], s[::-1], len(s), s == t, s < t, [c + "!" for c in s], "an" in s,
+                    f"{t}: {len(s)}", str(12), ord(s[0]), chr(65), [w for w in ["b", t] if w != s])
+        self.all_same(text, ("banana", "band"), ("xy", ""))
+
+    def test_tuples(self):
+        def pairs(a, b):
+            t = (a, (b, 2.5), a + b)
+            x, (y, z), w = t
+            x, y = y, x
+            return t[1], t[-1], x, y, z, w, len(t), (a, b) < (b, a), (a, b) == (a, b), a in (1, b)
+        self.all_same(pairs, (1, 2), (5, 3), (2, 2))
+
+    def test_inner_functions(self):
+        def outer(v, n):
+            def add(x, k=1):
+                return x + n * k
+
+            def twice(x):
+                return add(add(x), k=2)
+
+            def length(w):
+                return 0 if not w else 1 + length(w[1:])
+
+            def apply(g, x):
+                return g(g(x))
+            n = n + 1
+            square = lambda x: x * x
+            return [twice(x) for x in v], length(v), apply(square, n), apply(lambda x: x - n, 3)
+
+        def even(n):
+            def is_even(n):
+                return True if n == 0 else is_odd(n - 1)
+
+            def is_odd(n):
+                return False if n == 0 else is_even(n - 1)
+            return is_even(n)
+        self.all_same(outer, ([1, 2], 5), ([7], 0))
+        self.all_same(even, (7,), (4,))
+
+    def test_names_outside(self):
+        number = 2.5
+
+        def constants(v):
+            return [x * LIMIT + number for x in v], NAMES + ["c"], math.pi, math.inf
+
+        def decorated(v):
+            return qsort(v)[0], scale([1.0 * v[0]])
+        self.same(constants, [1, 2])
+        self.assertEqual(rv.function(decorated)([3, 1])[1].to_list(), [6.0])
+
+    def test_ints_become_floats(self):
+        def branches(c, v):
+            total = 0
+            for x in v:
+                total += x
+            return total if c else 1, [1, 2.5, total], (total or 3)
+        self.all_same(branches, (True, [1.5]), (False, [0.5, 0.25]), (True, [0.0]))
+
+    def test_names_of_nesl(self):
+        def hidden(sum_, index, length, t, f, T, elt, py_add, let):
+            flatten = [t, T, index]
+            return [length + x for x in flatten], f + elt, py_add, let, sum([sum_, 1])
+        self.same(hidden, 1, 2, 3, 4, 5, 6, 7, 8, 9)
+
+    def test_functions_of_nesl(self):
+        module = rv.define("function both(v) = (sum(v), reverse(v)); function half(x) = x / 2.0;")
+        both, half = module.both, module.half
+
+        @rv.function
+        def calls(v):
+            total, w = both(v)
+            return [half(x) for x in w], total
+        self.assertEqual(value(calls([1.0, 2.0])[0]), [1.0, 0.5])
+
+
+if __name__ == "__main__":
+    unittest.main()
