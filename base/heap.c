@@ -56,10 +56,14 @@ void *heap_alloc(struct heap *heap, size_t bytes) {
   return block;
 }
 
-void heap_free(struct heap *heap, void *block, size_t bytes) {
-  if (block == NULL) return;
+void heap_leave(struct heap *heap, size_t bytes) {
   const uint64_t live = atomic_fetch_sub(&heap->live, rounded(bytes));
   invariant(live >= rounded(bytes));
+}
+
+void heap_free(struct heap *heap, void *block, size_t bytes) {
+  if (block == NULL) return;
+  heap_leave(heap, bytes);
   free(block);
 }
 

@@ -31,6 +31,9 @@ void heap_init(struct heap *, uint64_t limit);
 void *heap_alloc(struct heap *, size_t bytes);
 /* Frees what heap_alloc gave for `bytes`; NULL is ignored. */
 void heap_free(struct heap *, void *, size_t bytes);
+/* Counts a block of `bytes` no longer: it is the caller's, who ends it by free, even when there
+ * is no heap any more. */
+void heap_leave(struct heap *, size_t bytes);
 /* heap_alloc of new_bytes, the lesser of both sizes copied, the old block freed; on failure
  * NULL and the old block stays. */
 void *heap_grow(struct heap *, void *, size_t old_bytes, size_t new_bytes);

@@ -8,13 +8,13 @@
 #ifdef RAVEL_DEBUG
 
 void segdes_check(const struct cvl_segdes *d) {
-  invariant(d->references > 0 && d->total <= INT64_MAX);
-  if (d->form == SEGDES_EQUAL) {
+  invariant(d->held.references > 0 && d->total <= INT64_MAX);
+  if (d->held.form == SEGDES_EQUAL) {
     invariant(d->equal == 0 || d->count <= INT64_MAX / d->equal);
     invariant(d->count * d->equal == d->total);
     return;
   }
-  invariant(d->form == SEGDES_OFFSETS && d->offsets[0] == 0);
+  invariant(d->held.form == SEGDES_OFFSETS && d->offsets[0] == 0);
   for (uint64_t i = 0; i < d->count; i++) invariant(d->offsets[i] <= d->offsets[i + 1]);
   invariant(d->offsets[d->count] == d->total);
 }

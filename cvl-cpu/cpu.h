@@ -57,6 +57,10 @@ void *memory_take(struct memory *, size_t bytes);
 void memory_give(struct memory *, void *, size_t bytes);
 /* The n-th memory_take from now fails; 0: none. */
 void memory_fail(struct memory *, uint64_t n);
+/* Leaves a block that memory_take gave for `bytes` to the caller, who calls memory_free_left,
+ * on any thread, perhaps after memory_free. */
+void memory_leave(struct memory *, void *, size_t bytes);
+void memory_free_left(void *);
 /* Counts bytes as held by vectors and descriptors, or no longer. */
 void memory_hold(struct memory *, size_t bytes);
 void memory_unhold(struct memory *, size_t bytes);
@@ -64,19 +68,32 @@ struct cvl_statistics memory_statistics(const struct memory *);
 
 /* ---- vectors and descriptors ---- */
 
+/* Whose memory the elements of a vector are in: loan.c. */
+enum vector_memory {
+  MEMORY_OWN,      /* behind the head, in the same block */
+  MEMORY_BORROWED, /* somebody's, who is told at the end: only read */
+  MEMORY_LENT      /* as OWN, but others read it, who may stay for longer */
+};
+
+/* The data of a vector or descriptor follows its head in the same block. */
+enum { HEAD_BYTES = 64 };
+
 /* The head of every vector and descriptor: they are in a list of the context, so that closing
  * it frees those that were not released. */
 struct held {
   struct held *next, *previous;
   size_t bytes; /* of the block: the head and the data behind it */
+  uint32_t references;
+  uint8_t memory; /* of a vector: enum vector_memory */
+  uint8_t form;   /* of a descriptor: enum segdes_form */
 };
 
 struct cvl_vector {
   struct held held;
-  uint32_t references;
   uint8_t elem; /* enum cvl_elem */
   uint64_t length;
   void *data;
+  struct loan *loan; /* LENT */
 };
 
 enum segdes_form {
@@ -86,8 +103,6 @@ enum segdes_form {
 
 struct cvl_segdes {
   struct held held;
-  uint32_t references;
-  uint8_t form;
   uint64_t count, total;
   uint64_t equal;
   uint64_t *offsets; /* OFFSETS only */
@@ -147,6 +162,9 @@ void scratch_free(struct cvl_context *, void *, size_t bytes);
 /* A new vector with one reference, elements undefined; NULL after recording a fault. */
 struct cvl_vector *vector_new(struct cvl_context *, uint64_t site, enum cvl_elem, uint64_t n);
 void vector_release(struct cvl_context *, struct cvl_vector *);
+/* A vector whose memory is not its OWN alone, and that nobody holds any more: tells whom it was
+ * borrowed from, and gives its block back or leaves it to its readers. */
+void vector_free_shared(struct cvl_context *, struct cvl_vector *);
 /* A new descriptor in OFFSETS form for count segments, offsets undefined. */
 struct cvl_segdes *segdes_new(struct cvl_context *, uint64_t site, uint64_t count);
 void segdes_release(struct cvl_context *, struct cvl_segdes *);
@@ -177,7 +195,7 @@ static inline struct segments value_segments(const struct cvl_value *d) {
   }
   const struct cvl_segdes *s = d->as.segdes;
   return (struct segments){s->count, s->total, s->equal,
-                           s->form == SEGDES_EQUAL ? NULL : s->offsets};
+                           s->held.form == SEGDES_EQUAL ? NULL : s->offsets};
 }
 static inline uint64_t segment_start(const struct segments *s, uint64_t k) {
   return s->offsets ? s->offsets[k] : k * s->equal;
@@ -226,9 +244,10 @@ bool touch_bytes(struct cvl_context *, uint64_t site, void *to, uint64_t bytes)
     __attribute__((warn_unused_result));
 
 /* The vector behind an operand, if its memory may become a result with elements of this size:
- * passed with its reference, and the only one; else NULL. */
+ * passed with its reference, and the only one, and nobody else's memory; else NULL. */
 static inline struct cvl_vector *value_reusable(const struct cvl_value *v, size_t bytes) {
-  return v->form == CVL_VECTOR && v->owned && v->as.vector->references == 1 &&
+  return v->form == CVL_VECTOR && v->owned && v->as.vector->held.references == 1 &&
+                 v->as.vector->held.memory == MEMORY_OWN &&
                  elem_info((enum cvl_elem)v->elem)->bytes == bytes
              ? v->as.vector
              : NULL;
@@ -252,6 +271,11 @@ bool cpu_from_host(struct cvl_context *, uint64_t site, enum cvl_elem, uint64_t 
                    const void *data, struct cvl_value *out);
 bool cpu_to_host(struct cvl_context *, const struct cvl_value *, uint64_t first, uint64_t n,
                  void *dst);
+bool cpu_borrow(struct cvl_context *, uint64_t site, enum cvl_elem, uint64_t n,
+                const void *data, struct cvl_notice done, struct cvl_value *out);
+bool cpu_generate(struct cvl_context *, uint64_t site, enum cvl_elem, uint64_t n,
+                  const struct cvl_maker *, struct cvl_value *out);
+bool cpu_lend(struct cvl_context *, const struct cvl_value *, struct cvl_loan *);
 bool cpu_elementwise(struct cvl_context *, uint64_t site, enum cvl_op, unsigned arity,
                      const struct cvl_value *operands, struct cvl_value *out);
 bool cpu_permute(struct cvl_context *, uint64_t site, const struct cvl_permute_args *,

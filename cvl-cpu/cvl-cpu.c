@@ -65,8 +65,8 @@ static struct cvl_context *cpu_open(const struct cvl_options *options, const cha
 
 static void cpu_retain(struct cvl_context *c, const struct cvl_value *v) {
   (void)c;
-  if (v->form == CVL_VECTOR) v->as.vector->references++;
-  if (v->form == CVL_SEGDES) v->as.segdes->references++;
+  if (v->form == CVL_VECTOR) v->as.vector->held.references++;
+  if (v->form == CVL_SEGDES) v->as.segdes->held.references++;
 }
 
 static void cpu_release(struct cvl_context *c, const struct cvl_value *v) {
@@ -282,6 +282,9 @@ const struct cvl_backend cvl_cpu_backend = {
     .resolve = cpu_resolve,
     .require_equal = cpu_require_equal,
     .same = cpu_same,
+    .borrow = cpu_borrow,
+    .generate = cpu_generate,
+    .lend = cpu_lend,
     .check = cpu_check,
     .statistics = cpu_statistics,
     .fail_allocation = cpu_fail_allocation,

@@ -12,6 +12,7 @@
  * Only the thread that owns the context allocates, so there are no locks.
  */
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -157,9 +158,13 @@ static bool room_to_keep(const struct memory *m, size_t size) {
          m->most_used + m->most_used / 2 + KEEP_AT_LEAST;
 }
 
+static struct head *head_of(void *block) {
+  return (struct head *)(void *)((char *)block - offsetof(struct head, block));
+}
+
 void memory_give(struct memory *m, void *block, size_t bytes) {
   if (!block) return;
-  struct head *h = (struct head *)(void *)((char *)block - offsetof(struct head, block));
+  struct head *h = head_of(block);
   invariant(class_of(bytes) <= h->class);
   const size_t size = size_of_class(h->class);
   m->used_bytes -= size;
@@ -168,6 +173,19 @@ void memory_give(struct memory *m, void *block, size_t bytes) {
   m->kept[h->class] = h;
   m->kept_bytes += size;
   POISON(h->block, size - sizeof *h);
+}
+
+void memory_leave(struct memory *m, void *block, size_t bytes) {
+  struct head *h = head_of(block);
+  invariant(class_of(bytes) <= h->class);
+  const size_t size = size_of_class(h->class);
+  m->used_bytes -= size;
+  UNPOISON(h, size);
+  heap_leave(m->heap, size);
+}
+
+void memory_free_left(void *block) {
+  free(head_of(block)); /* as heap_leave says */
 }
 
 void memory_fail(struct memory *m, uint64_t n) {

@@ -94,7 +94,7 @@ static bool segdes_of(struct cvl_context *c, uint64_t site, const struct move_in
   d->count = n;
   d->total = all.sum;
   if (equal) {
-    d->form = SEGDES_EQUAL;
+    d->held.form = SEGDES_EQUAL;
     d->equal = all.most;
     d->offsets = NULL;
   } else {

@@ -3,8 +3,6 @@
 #include "base/check.h"
 #include "cvl-cpu/cpu.h"
 
-/* The data of a vector or descriptor follows its head in the same block. */
-enum { HEAD_BYTES = 64 };
 _Static_assert(sizeof(struct cvl_vector) <= HEAD_BYTES, "the head fits in its line");
 _Static_assert(sizeof(struct cvl_segdes) <= HEAD_BYTES, "the head fits in its line");
 
@@ -73,7 +71,11 @@ static void unhold(struct cvl_context *c, struct held *h) {
     c->held = h->next;
   }
   memory_unhold(c->memory, h->bytes);
-  memory_give(c->memory, h, h->bytes);
+  if (h->memory == MEMORY_OWN) {
+    memory_give(c->memory, h, h->bytes);
+  } else {
+    vector_free_shared(c, (struct cvl_vector *)(void *)h);
+  }
 }
 
 void release_all(struct cvl_context *c) {
@@ -84,7 +86,7 @@ struct cvl_vector *vector_new(struct cvl_context *c, uint64_t site, enum cvl_ele
                               uint64_t n) {
   struct cvl_vector *v = hold(c, site, n, elem_info(e)->bytes);
   if (!v) return NULL;
-  v->references = 1;
+  v->held.references = 1;
   v->elem = (uint8_t)e;
   v->length = n;
   v->data = (char *)v + HEAD_BYTES;
@@ -92,15 +94,15 @@ struct cvl_vector *vector_new(struct cvl_context *c, uint64_t site, enum cvl_ele
 }
 
 void vector_release(struct cvl_context *c, struct cvl_vector *v) {
-  invariant(v->references > 0);
-  if (--v->references == 0) unhold(c, &v->held);
+  invariant(v->held.references > 0);
+  if (--v->held.references == 0) unhold(c, &v->held);
 }
 
 struct cvl_segdes *segdes_new(struct cvl_context *c, uint64_t site, uint64_t count) {
   struct cvl_segdes *s = hold(c, site, count + 1, sizeof(uint64_t));
   if (!s) return NULL;
-  s->references = 1;
-  s->form = SEGDES_OFFSETS;
+  s->held.references = 1;
+  s->held.form = SEGDES_OFFSETS;
   s->count = count;
   s->total = s->equal = 0;
   s->offsets = (uint64_t *)(void *)((char *)s + HEAD_BYTES);
@@ -108,8 +110,8 @@ struct cvl_segdes *segdes_new(struct cvl_context *c, uint64_t site, uint64_t cou
 }
 
 void segdes_release(struct cvl_context *c, struct cvl_segdes *s) {
-  invariant(s->references > 0);
-  if (--s->references == 0) unhold(c, &s->held);
+  invariant(s->held.references > 0);
+  if (--s->held.references == 0) unhold(c, &s->held);
 }
 
 bool result_new(struct cvl_context *c, uint64_t site, enum cvl_elem e, uint64_t n,
@@ -120,7 +122,7 @@ bool result_new(struct cvl_context *c, uint64_t site, enum cvl_elem e, uint64_t 
   }
   struct cvl_vector *v = reuse;
   if (v) {
-    v->references++;
+    v->held.references++;
     v->elem = (uint8_t)e;
   } else {
     v = vector_new(c, site, e, n);

@@ -31,6 +31,7 @@ static bool upload_vector(struct suite *s, const struct host_value *h, bool othe
     return true;
   }
   if (h->n == 1) return upload_single(s, h, out);
+  if (other && s->b->borrow) return suite_lend(s, h, out);
   return s->b->from_host(s->ctx, ++s->site, e, h->n, h->data, out);
 }
 

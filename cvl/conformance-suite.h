@@ -35,6 +35,7 @@ struct suite {
   struct rng rng;
   uint64_t site; /* of the last operation issued */
   uint64_t cases, failures;
+  uint64_t lent;   /* vectors that the back end has borrowed and not given back */
   uint64_t digest; /* of results that are not compared bit by bit */
   const struct item *item;
   char where[160]; /* what is being tried, for messages */
@@ -61,7 +62,8 @@ bool suite_fail(struct suite *, const char *format, ...) __attribute__((format(p
 bool suite_open(struct suite *, uint64_t memory_limit);
 /* Closes it, after requiring that nothing is live and no error is left. */
 void suite_close(struct suite *);
-/* Waits for all work; fails if a fault is reported or bytes are live. */
+/* Waits for all work; fails if a fault is reported, or bytes are live, or something is still
+ * borrowed. */
 bool suite_no_error(struct suite *);
 
 /* ---- cases (conformance-cases.c, conformance-data.c) ---- */
@@ -130,6 +132,8 @@ void case_sweep(struct suite *, struct test_case *);
 
 /* Uploads a host value. `other`: in the other of its forms, where it has two. */
 bool suite_upload(struct suite *, const struct host_value *, bool other, struct cvl_value *);
+/* The same as a borrowed vector: on memory that nobody can write, with nothing behind it. */
+bool suite_lend(struct suite *, const struct host_value *, struct cvl_value *);
 /* Fetches a value of the back end into host memory; false after recording a failure. */
 bool suite_fetch(struct suite *, const struct cvl_value *, struct host_value *);
 /* Whether got equals want: NaNs alike, `ulps` units in the last place apart for FLOAT. */
@@ -149,6 +153,7 @@ void chapter_ranges(struct suite *);
 void chapter_sequence(struct suite *);
 void chapter_positions(struct suite *);
 void chapter_memory(struct suite *);
+void chapter_shared(struct suite *); /* conformance-shared.c */
 
 /* Random superoperators (conformance-superop.c). */
 void chapter_superop_maps(struct suite *);

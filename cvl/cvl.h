@@ -184,7 +184,8 @@ struct cvl_device {
 };
 
 struct cvl_statistics {
-  uint64_t live_bytes, peak_bytes; /* of vectors and descriptors now held by anybody */
+  uint64_t live_bytes, peak_bytes; /* of vectors and descriptors now held by anybody; not those
+                                      of borrowed memory, nor of loans whose vector is gone */
   uint64_t allocations;            /* asked for so far: what fail_allocation counts */
   uint64_t waits;                  /* host reads that found their value not ready */
   /* Of a device with memory of its own, so far; 0 where a back end has no such thing. */
@@ -196,6 +197,26 @@ struct cvl_statistics {
   uint64_t wait_ns;    /* that the host spent in waits */
 };
 
+/* Said to somebody, once: that memory is not needed any more. */
+struct cvl_notice {
+  void (*tell)(void *with);
+  void *with;
+};
+
+/* Elements that the host makes where the back end wants to have them. `fill` writes elements
+ * first .. first + n to `to`; it is called for all of them, each once, in pieces, in any order,
+ * by any threads of the back end. */
+struct cvl_maker {
+  void (*fill)(void *with, uint64_t first, uint64_t n, void *to);
+  void *with;
+};
+
+/* Elements of a vector that somebody else reads. */
+struct cvl_loan {
+  const void *data;
+  struct cvl_notice end; /* told by the reader, on any thread, before or after `close` */
+};
+
 /* What the permute family does. Gathers: BPERMUTE, BFPERMUTE. Scatters: the others. `flags`
  * and `defaults` have form CVL_NOTHING where the operation has none; `s` and `d` are the
  * source and the destination descriptor, the same value twice for PERMUTE. */
@@ -204,7 +225,7 @@ struct cvl_permute_args {
   struct cvl_value values, index, flags, defaults, s, d;
 };
 
-enum { CVL_VERSION = 3 };
+enum { CVL_VERSION = 4 };
 
 struct cvl_backend {
   uint32_t version; /* CVL_VERSION */
@@ -246,6 +267,23 @@ struct cvl_backend {
                         struct cvl_size b, int64_t rule);
   /* Whether two values are the same object, hence equal; false proves nothing. Free. */
   bool (*same)(struct cvl_context *, const struct cvl_value *, const struct cvl_value *);
+
+  /* -- values in memory that host and back end share; NULL where there is none, and callers
+   * copy (from_host, to_host) -- */
+
+  /* A vector of the n elements at `data`, which nobody changes until `done` is told: by this or
+   * another function of the table, on the thread that calls it, once in every case, a failure
+   * of this one included. The elements are only read, and nothing behind them. A back end may
+   * copy them after all, and does where their alignment is not that of their type. */
+  bool (*borrow)(struct cvl_context *, uint64_t site, enum cvl_elem, uint64_t n,
+                 const void *data, struct cvl_notice done, struct cvl_value *out);
+  /* A vector of the n elements that a maker makes. Waits for it. */
+  bool (*generate)(struct cvl_context *, uint64_t site, enum cvl_elem, uint64_t n,
+                   const struct cvl_maker *, struct cvl_value *out);
+  /* The elements of a vector where they are, aligned to their type: they stay there and as they
+   * are until loan->end is told, whoever releases the vector, and if the context is closed.
+   * Waits. False, without a fault, if they can only be copied: borrowed ones, for example. */
+  bool (*lend)(struct cvl_context *, const struct cvl_value *, struct cvl_loan *loan);
 
   /* -- errors and time -- */
 

@@ -83,19 +83,27 @@ static void delayed_release(struct cvl_context *ctx, const struct cvl_value *v) 
   if (n) node_release(ctx, n);
 }
 
-/* Host data must be copied at once; that this failed may show late. */
+/* A node for what the wrapped back end has made, at once; that this failed may show late. */
+static bool uploaded(struct cvl_context *ctx, uint64_t site, struct node *node, bool ok,
+                     struct cvl_value v, uint64_t n, struct cvl_value *out) {
+  if (ok) node->inner = v;
+  ok = !delayed_take_inner_fault(ctx, site, 1) && ok;
+  node->state = ok ? NODE_READY : NODE_HARMLESS;
+  node->size.bound = n;
+  *out = node_value(node);
+  return ok;
+}
+
+/* Host data must be copied at once. */
 static bool upload(struct cvl_context *ctx, uint64_t site, bool segdes, enum cvl_elem elem,
                    uint64_t n, const void *data, struct cvl_value *out) {
   memset(out, POISON, sizeof *out);
   struct node *node = node_new(ctx, site, segdes, elem);
   if (!node) return false;
-  struct cvl_value v;
+  struct cvl_value v = {.form = CVL_NOTHING};
   bool ok = segdes ? ctx->b->segdes_from_host(ctx->inner, site, n, data, &v)
                    : ctx->b->from_host(ctx->inner, site, elem, n, data, &v);
-  if (ok) node->inner = v;
-  ok = !delayed_take_inner_fault(ctx, site, 1) && ok;
-  node->state = ok ? NODE_READY : NODE_HARMLESS;
-  node->size.bound = n;
+  ok = uploaded(ctx, site, node, ok, v, n, out);
   node->count.bound = segdes ? n : 1;
   if (segdes) {
     node->size.bound = 0;
@@ -103,7 +111,6 @@ static bool upload(struct cvl_context *ctx, uint64_t site, bool segdes, enum cvl
       node->size.bound += (uint64_t)((const int64_t *)data)[k];
     }
   }
-  *out = node_value(node);
   return true;
 }
 
@@ -115,6 +122,33 @@ static bool delayed_from_host(struct cvl_context *ctx, uint64_t site, enum cvl_e
 static bool delayed_segdes_from_host(struct cvl_context *ctx, uint64_t site, uint64_t n,
                                      const int64_t *lengths, struct cvl_value *out) {
   return upload(ctx, site, true, CVL_I64, n, lengths, out);
+}
+
+/* ---- shared memory: as the wrapped back end has it ---- */
+
+static bool delayed_borrow(struct cvl_context *ctx, uint64_t site, enum cvl_elem elem,
+                           uint64_t n, const void *data, struct cvl_notice done,
+                           struct cvl_value *out) {
+  struct cvl_value v = {.form = CVL_NOTHING};
+  struct node *node = ctx->b->borrow ? node_new(ctx, site, false, elem) : NULL;
+  if (!node) {
+    const bool ok = !ctx->b->borrow && delayed_from_host(ctx, site, elem, n, data, out);
+    done.tell(done.with);
+    return ok;
+  }
+  const bool ok = ctx->b->borrow(ctx->inner, site, elem, n, data, done, &v);
+  uploaded(ctx, site, node, ok, v, n, out);
+  return true;
+}
+
+static bool delayed_generate(struct cvl_context *ctx, uint64_t site, enum cvl_elem elem,
+                             uint64_t n, const struct cvl_maker *maker, struct cvl_value *out) {
+  struct cvl_value v = {.form = CVL_NOTHING};
+  struct node *node = node_new(ctx, site, false, elem);
+  if (!node) return false;
+  const bool ok = ctx->b->generate(ctx->inner, site, elem, n, maker, &v);
+  uploaded(ctx, site, node, ok, v, n, out);
+  return true;
 }
 
 /* Waits for a value; NULL if it needs no waiting. */
@@ -139,6 +173,13 @@ static bool delayed_to_host(struct cvl_context *ctx, const struct cvl_value *v, 
   if (ctx->b->to_host(ctx->inner, node ? &node->inner : v, first, n, dst)) return true;
   delayed_take_inner_fault(ctx, 0, 1);
   return false;
+}
+
+static bool delayed_lend(struct cvl_context *ctx, const struct cvl_value *v,
+                         struct cvl_loan *loan) {
+  const struct node *node = await(ctx, v);
+  return ctx->error.kind == CVL_E_NONE && node && node->state == NODE_READY && ctx->b->lend &&
+         ctx->b->lend(ctx->inner, &node->inner, loan);
 }
 
 static bool delayed_scalar(struct cvl_context *ctx, const struct cvl_value *v,
@@ -338,6 +379,9 @@ const struct cvl_backend delayed_functions = {
     .resolve = delayed_resolve,
     .require_equal = delayed_require_equal,
     .same = delayed_same,
+    .borrow = delayed_borrow,
+    .generate = delayed_generate,
+    .lend = delayed_lend,
     .check = delayed_check,
     .statistics = delayed_statistics,
     .fail_allocation = delayed_fail_allocation,

@@ -164,6 +164,14 @@ RAVEL_API enum ravel_code ravel_bool(struct ravel_context *, bool, struct ravel_
  * the first position of a value that INT does not hold. */
 RAVEL_API enum ravel_code ravel_vector(struct ravel_context *, enum ravel_element,
                                        const void *data, size_t length, struct ravel_value **);
+/* The same without a copy where INT and FLOAT are as wide as these elements: for memory that is
+ * there for some calls only. It must stay as it is until this value is released, as often as it
+ * was retained and once more, or until the context is freed. What else has these elements then,
+ * as a tuple or the result of a function that returns its argument, gets a copy of them in that
+ * moment. If there is no memory for it, ravel_release is all that is left to do with those
+ * values: others end in RAVEL_MISUSE. */
+RAVEL_API enum ravel_code ravel_borrow(struct ravel_context *, enum ravel_element,
+                                       const void *data, size_t length, struct ravel_value **);
 /* A sequence of sequences: `rows` of them, of lengths[i] elements each of `elements`, which is
  * a sequence and is shared, not copied. */
 RAVEL_API enum ravel_code ravel_nested(struct ravel_context *, const int64_t *lengths,
@@ -203,8 +211,9 @@ struct ArrowSchema;
 struct ArrowArray;
 struct ArrowArrayStream;
 
-/* An array of Arrow as a sequence. Takes over *array (and calls its release once, perhaps much
- * later, on a thread that calls the library, also after an error); borrows *schema. */
+/* An array of Arrow as a sequence. Takes over *array, also after an error, and borrows *schema.
+ * Columns that are as wide as the context's are not copied: `release` is called once, when
+ * nothing refers to them any more, by some function of this library on its caller's thread. */
 RAVEL_API enum ravel_code ravel_import(struct ravel_context *, const struct ArrowSchema *schema,
                                        struct ArrowArray *array, struct ravel_value **);
 /* All arrays of a stream, one behind the other. Takes over *stream. */

@@ -154,11 +154,13 @@ static struct arrow_node *read_node(struct import *im, const struct arrow_node *
     return im->problem = "the schema is released", NULL;
   }
   struct arrow_node *node = arena_alloc(im->arena, sizeof *node);
-  *node = (struct arrow_node){.schema = schema,
-                              .parent = parent,
-                              .number = number,
-                              .depth = parent ? parent->depth + 1 : 0,
-                              .column = (uint32_t)im->columns.count};
+  *node =
+      (struct arrow_node){.schema = schema,
+                          .parent = parent,
+                          .number = number,
+                          .depth = parent ? parent->depth + 1 : 0,
+                          .decoded = parent && (parent->decoded || parent->schema->dictionary),
+                          .column = (uint32_t)im->columns.count};
   if (node->depth == ARROW_MOST_DEPTH) {
     import_fail(im, node, "this type nests deeper than %d levels", ARROW_MOST_DEPTH);
     return NULL;

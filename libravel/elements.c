@@ -1,7 +1,8 @@
 /* elements.c - elements of every width between the host's memory and vectors.
  *
- * They go through int64_t or double, some thousand at a time: each way is then a loop of its
- * own.
+ * Those that are as wide as in the vector are copied. Others go through int64_t or double, some
+ * thousand at a time: each way is then a loop of its own. On their way in they are made in the
+ * memory of the back end, by any of its threads.
  */
 #include "libravel/private.h"
 
@@ -95,7 +96,7 @@ static size_t narrow(const union chunk *chunk, enum cvl_elem elem, void *to, siz
   return n;
 }
 
-static enum cvl_elem elem_for(const struct ravel_context *c, enum ravel_element element) {
+enum cvl_elem ravel_elem_for(const struct ravel_context *c, enum ravel_element element) {
   switch (ravel_element_type(element)) {
   case TYPE_BOOL: return CVL_BOOL;
   case TYPE_FLOAT: return c->options.machine.widths.float_elem;
@@ -104,44 +105,61 @@ static enum cvl_elem elem_for(const struct ravel_context *c, enum ravel_element 
   return c->options.machine.widths.int_elem;
 }
 
-static enum ravel_code convert(struct ravel_context *c, enum ravel_element element,
-                               const char *data, size_t length, char *to) {
-  const enum cvl_elem elem = elem_for(c, element);
-  union chunk chunk;
-  for (size_t first = 0; first < length; first += CHUNK) {
-    const size_t n = length - first < CHUNK ? length - first : CHUNK;
-    load(&chunk, element, data + first * bytes_of(element), n);
-    const size_t fit = narrow(&chunk, elem, to + first * elem_info(elem)->bytes, n);
-    if (fit < n) {
-      return ravel_fail(c, RAVEL_DATA, "element %zu, %lld, does not fit an INT of 32 bits",
-                        first + fit, (long long)chunk.ints[fit]);
-    }
+bool ravel_elements_agree(const struct ravel_context *c, enum ravel_element element) {
+  const enum cvl_elem elem = ravel_elem_for(c, element);
+  return elem != CVL_BOOL && element != RAVEL_UINT32 &&
+         ravel_element_type(element) != TYPE_CHAR &&
+         elem_info(elem)->bytes == bytes_of(element);
+}
+
+struct conversion {
+  enum ravel_element element;
+  enum cvl_elem elem;
+  const char *data;
+  _Atomic uint64_t lost; /* the first that does not fit, or UINT64_MAX */
+};
+
+static void note_lost(struct conversion *v, uint64_t position) {
+  uint64_t seen = v->lost;
+  while (position < seen && !atomic_compare_exchange_weak(&v->lost, &seen, position)) {
   }
-  return RAVEL_OK;
+}
+
+/* A cvl_maker. */
+static void convert(void *with, uint64_t first, uint64_t count, void *to) {
+  struct conversion *v = with;
+  const size_t from = bytes_of(v->element), each = elem_info(v->elem)->bytes;
+  union chunk chunk;
+  for (uint64_t done = 0; done < count; done += CHUNK) {
+    const size_t n = count - done < CHUNK ? (size_t)(count - done) : CHUNK;
+    load(&chunk, v->element, v->data + (first + done) * from, n);
+    const size_t fit = narrow(&chunk, v->elem, (char *)to + done * each, n);
+    if (fit == n) continue;
+    note_lost(v, first + done + fit);
+    return;
+  }
+}
+
+static enum ravel_code fail_lost(struct ravel_context *c, const struct conversion *v) {
+  union chunk chunk = {.ints = {0}};
+  load(&chunk, v->element, v->data + v->lost * bytes_of(v->element), 1);
+  return ravel_fail(c, RAVEL_DATA, "element %llu, %lld, does not fit an INT of 32 bits",
+                    (unsigned long long)v->lost, (long long)chunk.ints[0]);
 }
 
 enum ravel_code ravel_elements_in(struct ravel_context *c, enum ravel_element element,
                                   const void *data, size_t length, struct cvl_value *out) {
-  const enum cvl_elem elem = elem_for(c, element);
-  const size_t each = elem_info(elem)->bytes;
+  const enum cvl_elem elem = ravel_elem_for(c, element);
   if (length > SIZE_MAX / 16) return ravel_fail_memory(c);
-  const bool as_it_is = elem != CVL_BOOL && ravel_element_type(element) != TYPE_CHAR &&
-                        each == bytes_of(element) && (uintptr_t)data % each == 0 &&
-                        element != RAVEL_UINT32;
-  if (as_it_is) {
-    return machine_value_vector(c->machine, elem, data, length, out, c->diags)
-               ? RAVEL_OK
-               : ravel_fail_machine(c);
-  }
-  char *copy = heap_alloc(&c->heap, length * each);
-  if (!copy) return ravel_fail_memory(c);
-  enum ravel_code code = convert(c, element, data, length, copy);
-  if (code == RAVEL_OK &&
-      !machine_value_vector(c->machine, elem, copy, length, out, c->diags)) {
-    code = ravel_fail_machine(c);
-  }
-  heap_free(&c->heap, copy, length * each);
-  return code;
+  struct conversion v = {element, elem, data, UINT64_MAX};
+  /* One element is read as what it is. */
+  const bool as_it_is = length != 1 && ravel_elements_agree(c, element);
+  const bool good =
+      as_it_is ? machine_value_vector(c->machine, elem, data, length, out, c->diags)
+               : machine_value_generate(c->machine, elem, length,
+                                        &(struct cvl_maker){convert, &v}, out, c->diags);
+  if (!good) return ravel_fail_machine(c);
+  return v.lost == UINT64_MAX ? RAVEL_OK : fail_lost(c, &v);
 }
 
 /* ---- out ---- */
@@ -224,6 +242,13 @@ static bool store(enum ravel_element element, enum cvl_elem elem, const void *fr
 enum ravel_code ravel_elements_out(struct ravel_context *c, const struct cvl_value *v,
                                    enum ravel_element element, size_t first, size_t count,
                                    void *data) {
+  const bool as_it_is =
+      v->elem == ravel_elem_for(c, element) && ravel_elements_agree(c, element);
+  if (as_it_is) {
+    return machine_value_copy(c->machine, v, first, count, data, c->diags)
+               ? RAVEL_OK
+               : ravel_fail_machine(c);
+  }
   const size_t each = bytes_of(element);
   union chunk chunk;
   for (size_t done = 0; done < count; done += CHUNK) {

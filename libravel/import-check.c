@@ -92,7 +92,6 @@ static bool count(struct import *im, const struct arrow_node *node, uint32_t col
     return import_fail(im, node, "too many elements");
   }
   c->length += n;
-  c->ranges += n > 0;
   return true;
 }
 
@@ -101,6 +100,18 @@ static bool need(struct import *im, const struct arrow_node *node, const struct 
   if (n == 0 || a->buffers[buffer]) return true;
   return import_fail(im, node, "buffer %u of an array of %" PRId64 " elements is missing",
                      buffer, a->length);
+}
+
+/* Now and then it is asked whether to go on: a memory_failed says no. */
+static bool increase(struct import *im, const struct arrow_node *node,
+                     const struct ArrowArray *a, uint64_t from, uint64_t n) {
+  enum { AT_ONCE = 1 << 20 };
+  for (uint64_t i = 0; i < n; i += AT_ONCE) {
+    const uint64_t some = n - i < AT_ONCE ? n - i : AT_ONCE;
+    if (stop_asks(im->heap->stop)) memory_failed();
+    if (!arrow_offsets_increase(&node->format, a->buffers[1], from + i, some)) return false;
+  }
+  return true;
 }
 
 /* Offsets that decrease, are negative, or go beyond `limit`. */
@@ -113,7 +124,12 @@ static bool check_offsets(struct import *im, const struct arrow_node *node,
   if (n == 0) return true; /* then there may be no offsets at all */
   if (!need(im, node, a, 1, n)) return false;
   *begin = *end = arrow_integer(&node->format, a->buffers[1], from);
-  for (uint64_t i = 0; i < n; i++) {
+  const int64_t last = arrow_integer(&node->format, a->buffers[1], from + n);
+  if (*begin >= 0 && last <= limit && increase(im, node, a, from, n)) {
+    *end = last;
+    return true;
+  }
+  for (uint64_t i = 0; i < n; i++) { /* where is it? */
     const int64_t start = *end;
     *end = arrow_integer(&node->format, a->buffers[1], from + i + 1);
     if (start >= 0 && *end >= start && *end <= limit) continue;

@@ -1,130 +1,101 @@
-/* import-fill.c - arrays that import_check has accepted, appended to columns. */
+/* import-fill.c - arrays that import_check has accepted, added to columns: of which parts of
+ * their buffers these consist. */
 #include "libravel/import.h"
-
-#include <inttypes.h>
 
 static bool fill(struct import *, const struct arrow_node *, const struct ArrowArray *,
                  uint64_t first, uint64_t n);
 
-/* ---- memory ---- */
+/* ---- parts of columns ---- */
 
 void import_allocate(struct import *im) {
-  uint64_t total = im->columns.items[im->root->column].length;
-  if (total > 0) im->columns.items[0].ranges = 1;
-  int64_t *rows = im->columns.items[0].owned = heap_alloc(im->heap, sizeof *rows);
-  if (!rows) memory_failed();
-  *rows = (int64_t)total;
-  im->columns.items[0].data = rows;
+  int64_t *rows = import_room(im, &im->columns.items[0]);
+  *rows = (int64_t)im->columns.items[im->root->column].length;
   im->columns.items[0].filled = 1;
 }
 
-/* The memory where the next elements of a column go: allocated when it is first needed, so that
- * a column that is borrowed has none. */
-static void *room(struct import *im, struct import_column *c) {
-  if (!c->owned) {
-    c->owned = heap_alloc(im->heap, (size_t)c->length * c->bytes);
-    if (!c->owned) memory_failed();
-    c->data = c->owned;
-  }
-  return (char *)c->owned + c->filled * c->bytes;
+/* Makes a part at once, where others have been made before. */
+static bool make(struct import *im, uint32_t column, const struct import_part *p) {
+  struct import_column one = im->columns.items[column];
+  struct import_part moved = *p;
+  char *const to = (char *)import_room(im, &im->columns.items[column]) + p->at * one.bytes;
+  moved.at = 0;
+  one.parts.items = &moved;
+  one.parts.count = 1;
+  struct import_job job = {&one, import_elem(im, column), UINT64_MAX};
+  import_make(&job, 0, p->count, to);
+  return job.lost == UINT64_MAX ||
+         import_fail_value(im, p->node, p->buffer, p->from + job.lost, p->at + job.lost);
 }
 
-void import_free_column(struct import *im, uint32_t column) {
+/* Adds a part to a column: at the end of it. */
+static bool add(struct import *im, uint32_t column, struct import_part part) {
   struct import_column *c = &im->columns.items[column];
-  heap_free(im->heap, c->owned, (size_t)c->length * c->bytes);
-  c->owned = NULL;
-  c->data = NULL;
-}
-
-void import_free(struct import *im) {
-  for (uint32_t i = 0; i < im->columns.count; i++) import_free_column(im, i);
-}
-
-/* ---- elements ---- */
-
-static enum cvl_elem elem_of(const struct import *im, const struct import_column *c) {
-  if (c->kind == COLUMN_BOOL) return CVL_BOOL;
-  return c->kind == COLUMN_FLOAT ? im->float_elem : im->int_elem;
-}
-
-static bool fail_value(struct import *im, const struct arrow_node *node, const void *buffer,
-                       uint64_t i, uint64_t position) {
-  if (node->format.kind == ARROW_INTEGER) {
-    return import_fail(im, node,
-                       "%" PRId64 " at position %" PRIu64 " does not fit an INT of 32 bits",
-                       arrow_integer(&node->format, buffer, i), position);
-  }
-  double x;
-  (void)arrow_convert(&node->format, buffer, i, 1, CVL_F64, &x);
-  return import_fail(im, node,
-                     "%.17g at position %" PRIu64 " changes its value in a FLOAT of 32 bits", x,
-                     position);
-}
-
-static bool fill_elements(struct import *im, const struct arrow_node *node,
-                          const struct ArrowArray *a, uint64_t first, uint64_t n) {
-  struct import_column *c = &im->columns.items[node->column];
-  const uint64_t from = arrow_position(a, first);
-  if (n == 0) return true;
-  if (c->ranges == 1 && arrow_is_same(&node->format, elem_of(im, c))) {
-    c->data = (const char *)a->buffers[1] + from * c->bytes;
-    c->filled = n;
-    return true;
-  }
-  const uint64_t done =
-      arrow_convert(&node->format, a->buffers[1], from, n, elem_of(im, c), room(im, c));
-  if (done < n) return fail_value(im, node, a->buffers[1], from + done, c->filled + done);
-  c->filled += n;
+  if (part.count == 0) return true;
+  part.at = c->filled;
+  part.array = im->filled;
+  c->filled += part.count;
+  if (part.node->decoded) return make(im, column, &part);
+  *array_push(im->arena, &c->parts) = part;
   return true;
 }
 
-/* ---- sequences ---- */
+/* ---- elements and sequences ---- */
 
-/* Appends the lengths between n + 1 offsets; where elements begin and end. */
-static void fill_lengths(struct import *im, const struct arrow_node *node,
+static bool fill_elements(struct import *im, const struct arrow_node *node,
+                          const struct ArrowArray *a, uint64_t first, uint64_t n) {
+  return add(im, node->column,
+             (struct import_part){.count = n,
+                                  .node = node,
+                                  .format = &node->format,
+                                  .buffer = a->buffers[1],
+                                  .from = arrow_position(a, first),
+                                  .source = IMPORT_ELEMENTS});
+}
+
+/* Adds the lengths between n + 1 offsets; where elements begin and end. */
+static bool fill_lengths(struct import *im, const struct arrow_node *node,
                          const struct ArrowArray *a, uint64_t first, uint64_t n, int64_t *begin,
                          int64_t *end) {
-  struct import_column *c = &im->columns.items[node->column];
-  int64_t *lengths = room(im, c);
   const uint64_t from = arrow_position(a, first);
-  *begin = *end = arrow_integer(&node->format, a->buffers[1], from);
-  for (uint64_t i = 0; i < n; i++) {
-    const int64_t next = arrow_integer(&node->format, a->buffers[1], from + i + 1);
-    lengths[i] = next - *end;
-    *end = next;
-  }
-  c->filled += n;
+  *begin = arrow_integer(&node->format, a->buffers[1], from);
+  *end = arrow_integer(&node->format, a->buffers[1], from + n);
+  return add(im, node->column,
+             (struct import_part){.count = n,
+                                  .node = node,
+                                  .format = &node->format,
+                                  .buffer = a->buffers[1],
+                                  .from = from,
+                                  .source = IMPORT_LENGTHS});
 }
 
 static bool fill_list(struct import *im, const struct arrow_node *node,
                       const struct ArrowArray *a, uint64_t first, uint64_t n) {
   int64_t begin, end;
-  fill_lengths(im, node, a, first, n, &begin, &end);
-  return fill(im, node->children[0], a->children[0], (uint64_t)begin, (uint64_t)(end - begin));
+  return fill_lengths(im, node, a, first, n, &begin, &end) &&
+         fill(im, node->children[0], a->children[0], (uint64_t)begin, (uint64_t)(end - begin));
 }
 
 static bool fill_text(struct import *im, const struct arrow_node *node,
                       const struct ArrowArray *a, uint64_t first, uint64_t n) {
   static const struct arrow_format byte = {
       .kind = ARROW_INTEGER, .bytes = 1, .is_unsigned = true};
-  struct import_column *c = &im->columns.items[node->column + 1];
   int64_t begin, end;
-  fill_lengths(im, node, a, first, n, &begin, &end);
-  const uint64_t bytes = (uint64_t)(end - begin);
-  if (bytes == 0) return true;
-  arrow_convert(&byte, a->buffers[2], (uint64_t)begin, bytes, im->int_elem, room(im, c));
-  c->filled += bytes;
-  return true;
+  return fill_lengths(im, node, a, first, n, &begin, &end) &&
+         add(im, node->column + 1,
+             (struct import_part){.count = (uint64_t)(end - begin),
+                                  .node = node,
+                                  .format = &byte,
+                                  .buffer = a->buffers[2],
+                                  .from = (uint64_t)begin,
+                                  .source = IMPORT_ELEMENTS});
 }
 
 static bool fill_fixed_list(struct import *im, const struct arrow_node *node,
                             const struct ArrowArray *a, uint64_t first, uint64_t n) {
-  struct import_column *c = &im->columns.items[node->column];
   const uint64_t size = (uint64_t)node->format.size, from = arrow_position(a, first);
-  int64_t *lengths = room(im, c);
-  for (uint64_t i = 0; i < n; i++) lengths[i] = node->format.size;
-  c->filled += n;
-  return fill(im, node->children[0], a->children[0], from * size, n * size);
+  return add(im, node->column,
+             (struct import_part){.count = n, .node = node, .source = IMPORT_EQUAL}) &&
+         fill(im, node->children[0], a->children[0], from * size, n * size);
 }
 
 static bool fill_struct(struct import *im, const struct arrow_node *node,
@@ -162,5 +133,7 @@ static bool fill(struct import *im, const struct arrow_node *node, const struct 
 }
 
 bool import_fill(struct import *im, const struct ArrowArray *a) {
-  return fill(im, im->root, a, 0, (uint64_t)a->length);
+  const bool good = fill(im, im->root, a, 0, (uint64_t)a->length);
+  im->filled++;
+  return good;
 }

@@ -6,42 +6,139 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* What is taken over, and released when the import has ended, however it has. */
+/* So many lengths, or more, are made by the back end. */
+enum { WORTH_GENERATING = RAVEL_WORTH_BORROWING / 8 };
+
+/* An array of a producer: released when neither the import nor a column needs it any more. */
+struct hold {
+  uint64_t users;
+  struct heap *heap;
+  struct ArrowArray array;
+};
+
+static void let_go(void *with) {
+  struct hold *hold = with;
+  if (--hold->users > 0) return;
+  struct ArrowArray array = hold->array;
+  heap_free(hold->heap, hold, sizeof *hold);
+  array.release(&array);
+}
+
+/* What is taken over, and released when the import has ended, however it has; arrays perhaps
+ * later. */
 struct taken {
   struct ArrowArrayStream stream;
   struct ArrowSchema schema; /* of the stream */
   const struct ArrowSchema *borrowed;
-  ARRAY(struct ArrowArray) arrays; /* of `arena` */
-  struct ArrowArray single;
+  ARRAY(struct hold *) holds; /* of `arena` */
+  struct ArrowArray single;   /* that has no hold yet */
   struct arena arena;
   struct import import;
   struct ravel_value *value;
 };
 
 static void release_all(struct taken *t) {
-  for (size_t i = 0; i < t->arrays.count; i++) {
-    if (t->arrays.items[i].release) t->arrays.items[i].release(&t->arrays.items[i]);
-  }
+  for (size_t i = 0; i < t->holds.count; i++) let_go(t->holds.items[i]);
   if (t->single.release) t->single.release(&t->single);
   if (t->schema.release) t->schema.release(&t->schema);
   if (t->stream.release) t->stream.release(&t->stream);
 }
 
+/* Moves t->single into a hold. */
+static void hold_single(struct taken *t) {
+  struct hold **place = array_push(&t->arena, &t->holds);
+  struct hold *hold = heap_alloc(t->import.heap, sizeof *hold);
+  if (!hold) {
+    t->holds.count--;
+    memory_failed();
+  }
+  *hold = (struct hold){.users = 1, .heap = t->import.heap, .array = t->single};
+  *place = hold;
+  t->single.release = NULL;
+}
+
 /* ---- columns into the back end ---- */
 
-static bool upload(struct ravel_context *c, const struct import_column *column,
-                   struct cvl_value *out) {
-  const struct machine_item lengths = {
-      .kind = MACHINE_SEGDES, .length = column->length, .as.ints = column->data};
-  const struct widths *widths = &c->options.machine.widths;
-  enum cvl_elem elem = widths->int_elem;
-  switch ((enum column_kind)column->kind) {
-  case COLUMN_SEGDES: return machine_value_item(c->machine, &lengths, out, c->diags);
-  case COLUMN_BOOL: elem = CVL_BOOL; break;
-  case COLUMN_FLOAT: elem = widths->float_elem; break;
-  case COLUMN_INT: break;
+/* One that is being brought there. */
+struct upload {
+  struct ravel_context *c;
+  struct taken *t;
+  uint32_t number;
+  const struct import_column *column;
+  struct cvl_value *out;
+};
+
+static enum ravel_code refuse(struct ravel_context *c, const struct taken *t) {
+  return ravel_fail(c, RAVEL_DATA, "%s", t->import.problem);
+}
+
+static enum ravel_code code_of(const struct upload *u, bool good) {
+  return good ? RAVEL_OK : ravel_fail_machine(u->c);
+}
+
+/* What an array has as it is wanted. */
+static enum ravel_code borrow(const struct upload *u, const void *data, uint32_t array) {
+  struct hold *hold = u->t->holds.items[array];
+  hold->users++;
+  return code_of(u,
+                 machine_value_borrow(u->c->machine, import_elem(&u->t->import, u->number),
+                                      data, u->column->length,
+                                      (struct cvl_notice){let_go, hold}, u->out, u->c->diags));
+}
+
+/* What has been made already. */
+static enum ravel_code give(const struct upload *u) {
+  const enum cvl_elem elem = import_elem(&u->t->import, u->number);
+  const void *data = import_gather(&u->t->import, u->number);
+  if (!data) return refuse(u->c, u->t);
+  return code_of(u, machine_value_borrow(u->c->machine, elem, data, u->column->length,
+                                         import_give(&u->t->import, u->number), u->out,
+                                         u->c->diags));
+}
+
+/* What the back end makes in its own memory; *lost as in import_job. */
+static enum ravel_code generate(const struct upload *u, enum cvl_elem elem, uint64_t *lost) {
+  struct import_job job = {u->column, elem, UINT64_MAX};
+  const bool good =
+      machine_value_generate(u->c->machine, elem, u->column->length,
+                             &(struct cvl_maker){import_make, &job}, u->out, u->c->diags);
+  *lost = job.lost;
+  return code_of(u, good);
+}
+
+static enum ravel_code upload_elements(const struct upload *u) {
+  struct import *im = &u->t->import;
+  const enum cvl_elem elem = import_elem(im, u->number);
+  uint32_t array;
+  uint64_t lost;
+  const void *data = import_in_place(im, u->number, &array);
+  if (u->column->made) return give(u);
+  if (data && u->column->length >= RAVEL_WORTH_BORROWING / elem_info(elem)->bytes) {
+    return borrow(u, data, array);
   }
-  return machine_value_vector(c->machine, elem, column->data, column->length, out, c->diags);
+  const enum ravel_code code = generate(u, elem, &lost);
+  if (code != RAVEL_OK || lost == UINT64_MAX) return code;
+  import_fail_lost(im, u->number, lost);
+  return refuse(u->c, u->t);
+}
+
+/* Few lengths, and what does not fit an INT, by way of the host. */
+static enum ravel_code upload_lengths(const struct upload *u) {
+  uint64_t lost = 0;
+  if (!u->column->made && u->column->length >= WORTH_GENERATING) {
+    const enum ravel_code code = generate(u, u->t->import.int_elem, &lost);
+    if (code != RAVEL_OK) return code;
+    if (lost == UINT64_MAX) {
+      const struct cvl_value lengths = *u->out;
+      u->out->form = CVL_NOTHING;
+      return code_of(u, machine_value_segdes(u->c->machine, &lengths, u->out, u->c->diags));
+    }
+    machine_release(u->c->machine, u->out);
+  }
+  const struct machine_item item = {.kind = MACHINE_SEGDES,
+                                    .length = u->column->length,
+                                    .as.ints = import_gather(&u->t->import, u->number)};
+  return code_of(u, machine_value_item(u->c->machine, &item, u->out, u->c->diags));
 }
 
 static enum ravel_code make_value(struct ravel_context *c, struct taken *t) {
@@ -50,19 +147,15 @@ static enum ravel_code make_value(struct ravel_context *c, struct taken *t) {
   t->value = ravel_value_new(c, type);
   if (!t->value) return RAVEL_MEMORY;
   for (uint32_t i = 0; i < t->value->count; i++) {
-    if (!upload(c, &t->import.columns.items[i], &t->value->columns[i])) {
-      return ravel_fail_machine(c);
-    }
-    import_free_column(&t->import, i);
+    const struct upload u = {c, t, i, &t->import.columns.items[i], &t->value->columns[i]};
+    const enum ravel_code code =
+        u.column->kind == COLUMN_SEGDES ? upload_lengths(&u) : upload_elements(&u);
+    if (code != RAVEL_OK) return code;
   }
   return RAVEL_OK;
 }
 
 /* ---- arrays ---- */
-
-static enum ravel_code refuse(struct ravel_context *c, const struct taken *t) {
-  return ravel_fail(c, RAVEL_DATA, "%s", t->import.problem);
-}
 
 static bool begin(struct ravel_context *c, struct taken *t, const struct ArrowSchema *schema) {
   t->import = (struct import){.arena = &t->arena,
@@ -72,11 +165,19 @@ static bool begin(struct ravel_context *c, struct taken *t, const struct ArrowSc
   return import_begin(&t->import, schema);
 }
 
+static enum ravel_code complete(struct ravel_context *c, struct taken *t) {
+  import_allocate(&t->import);
+  for (size_t i = 0; i < t->holds.count; i++) {
+    if (!import_fill(&t->import, &t->holds.items[i]->array)) return refuse(c, t);
+  }
+  return make_value(c, t);
+}
+
 static enum ravel_code import_single(struct ravel_context *c, void *data) {
   struct taken *t = data;
   if (!begin(c, t, t->borrowed) || !import_check(&t->import, &t->single)) return refuse(c, t);
-  import_allocate(&t->import);
-  return import_fill(&t->import, &t->single) ? make_value(c, t) : refuse(c, t);
+  hold_single(t);
+  return complete(c, t);
 }
 
 static enum ravel_code fail_stream(struct ravel_context *c, struct taken *t, int error) {
@@ -88,15 +189,15 @@ static enum ravel_code fail_stream(struct ravel_context *c, struct taken *t, int
 /* Fetches and checks all arrays of the stream. */
 static enum ravel_code fetch(struct ravel_context *c, struct taken *t) {
   for (;;) {
-    struct ArrowArray *array = array_push(&t->arena, &t->arrays);
-    *array = (struct ArrowArray){.release = NULL};
-    const int error = t->stream.get_next(&t->stream, array);
+    const int error = t->stream.get_next(&t->stream, &t->single);
     if (error) {
-      array->release = NULL; /* nothing has been given */
+      t->single.release = NULL; /* nothing has been given */
       return fail_stream(c, t, error);
     }
-    if (!array->release) return RAVEL_OK;
-    if (!import_check(&t->import, array)) return refuse(c, t);
+    if (!t->single.release) return RAVEL_OK;
+    if (!import_check(&t->import, &t->single)) return refuse(c, t);
+    hold_single(t);
+    if (ravel_stopped(c) != RAVEL_OK) return c->code;
   }
 }
 
@@ -109,17 +210,13 @@ static enum ravel_code import_arrays(struct ravel_context *c, void *data) {
   }
   if (!begin(c, t, &t->schema)) return refuse(c, t);
   const enum ravel_code code = fetch(c, t);
-  if (code != RAVEL_OK) return code;
-  import_allocate(&t->import);
-  for (size_t i = 0; i + 1 < t->arrays.count; i++) {
-    if (!import_fill(&t->import, &t->arrays.items[i])) return refuse(c, t);
-  }
-  return make_value(c, t);
+  return code == RAVEL_OK ? complete(c, t) : code;
 }
 
 static enum ravel_code import_taken(struct ravel_context *c, struct taken *t, ravel_work *work,
                                     struct ravel_value **out) {
   arena_init(&t->arena, &c->heap);
+  stop_begin(&c->stop, 0);
   const enum ravel_code code = ravel_guarded(c, work, t);
   import_free(&t->import);
   release_all(t);

@@ -2,12 +2,14 @@
  * needed for it.
  *
  * First the schema becomes a tree of nodes, each with its columns. Then every array is checked
- * and its elements are counted (import_check). Then columns are filled (import_fill): each
- * element is converted once, into the width of the context; a column that the producer has as
- * it is wanted is borrowed.
+ * and its elements are counted (import_check). Then it is noted of which parts of the arrays'
+ * buffers each column consists (import_fill), so that its elements can be made anywhere, in any
+ * order (import_make): each is converted once, into the width of the context. A column that the
+ * producer has as it is wanted can be used where it is (import_in_place).
  *
  * A node is visited with ranges of its elements: of a list the range of its child follows from
- * the offsets, of a dictionary each index is a range of one.
+ * the offsets, of a dictionary each index is a range of one. What is below a dictionary is made
+ * at once, since there would be as many parts as indices.
  */
 #ifndef RAVEL_LIBRAVEL_IMPORT_H
 #define RAVEL_LIBRAVEL_IMPORT_H
@@ -52,16 +54,34 @@ struct arrow_node {
   int64_t child_count;
   struct arrow_node **children;
   struct arrow_node *dictionary; /* the node's elements are indices of its; or NULL */
+  bool decoded;                  /* it is a dictionary, or below one */
+};
+
+/* Of what a part is made. */
+enum import_source {
+  IMPORT_ELEMENTS, /* of a buffer of elements */
+  IMPORT_LENGTHS,  /* of offsets */
+  IMPORT_EQUAL     /* the same length for all: the node's */
+};
+
+/* Elements of a column that are made alike, from one array. */
+struct import_part {
+  uint64_t at, count; /* in the column */
+  const struct arrow_node *node;
+  const struct arrow_format *format; /* of the buffer */
+  const void *buffer;
+  uint64_t from;  /* of the first, in the buffer */
+  uint32_t array; /* number of the array */
+  uint8_t source; /* enum import_source */
 };
 
 struct import_column {
   uint8_t kind;    /* enum column_kind */
   uint8_t bytes;   /* of an element: SEGDES int64_t, BOOL 1, others as the context has them */
   uint64_t length; /* of all arrays that have been checked */
-  uint64_t filled;
-  uint64_t ranges; /* not empty, that are put together */
-  const void *data;
-  void *owned; /* data, if it is not borrowed from an array: of the heap */
+  uint64_t filled; /* of all arrays that have been filled in */
+  ARRAY(struct import_part) parts; /* in order; or, if there are none: */
+  struct import_memory *made;      /* all elements; of the heap */
 };
 
 struct import {
@@ -70,6 +90,7 @@ struct import {
   enum cvl_elem int_elem, float_elem;
   struct arrow_node *root;
   ARRAY(struct import_column) columns; /* of a sequence of the root's type */
+  uint32_t filled;                     /* arrays */
   const char *problem;                 /* set by what returns false */
 };
 
@@ -80,16 +101,50 @@ struct type *import_type(const struct import *);
 /* Checks an array and counts its elements. What is not checked, since nothing says it: that
  * buffers are as long as lengths and offsets say, and pointers point to something. */
 bool import_check(struct import *, const struct ArrowArray *);
-/* Allocates the columns, when all arrays have been checked. */
+/* Begins to fill columns, when all arrays have been checked. */
 void import_allocate(struct import *);
-/* Appends an array; those that were checked, in that order. The columns are complete after the
- * last. */
+/* Adds an array; those that were checked, in that order. The columns are complete after the
+ * last, but for what import_make finds. Arrays must last until all columns are made. */
 bool import_fill(struct import *, const struct ArrowArray *);
-/* Frees the data of one column; of all. */
-void import_free_column(struct import *, uint32_t column);
+/* Frees what has been made of all columns. */
 void import_free(struct import *);
 
+/* ---- complete columns ---- */
+
+enum cvl_elem import_elem(const struct import *, uint32_t column);
+/* The elements of a column that an array has as they are wanted, of any alignment, and the
+ * number of that array; else NULL. */
+const void *import_in_place(const struct import *, uint32_t column, uint32_t *array);
+/* The elements of a column in memory of the heap, where they are made unless they are there
+ * already; lengths as int64_t. NULL with the problem if one loses its value; memory_failed. */
+const void *import_gather(struct import *, uint32_t column);
+/* Passes that memory to the caller, who tells when it is not needed any more. */
+struct cvl_notice import_give(struct import *, uint32_t column);
+
+/* Makes elements of a column in parts, by any threads at once: a cvl_maker of cvl.h. */
+struct import_job {
+  const struct import_column *column;
+  enum cvl_elem elem;    /* what to make; lengths are any INT */
+  _Atomic uint64_t lost; /* the first element that is not of this type; before: UINT64_MAX */
+};
+void import_make(void *job, uint64_t first, uint64_t n, void *to);
+/* Sets the problem of an element that is lost; false. */
+bool import_fail_lost(struct import *, uint32_t column, uint64_t position);
+
 /* ---- between its files ---- */
+
+/* Elements in memory of a heap, which has outlived them when they are freed. */
+struct import_memory {
+  struct heap *heap;
+  size_t bytes; /* of all this */
+  _Alignas(64) char data[];
+};
+
+/* The memory for all elements of a column: allocated when it is first asked for. */
+void *import_room(struct import *, struct import_column *);
+/* The problem that element i of a buffer, at a position of its column, loses its value. */
+bool import_fail_value(struct import *, const struct arrow_node *, const void *buffer,
+                       uint64_t i, uint64_t position);
 
 /* Sets the problem, which begins with the path of the node ("event.jets[].pt: "); false. */
 bool import_fail(struct import *, const struct arrow_node *, const char *format, ...)
@@ -108,6 +163,12 @@ int64_t arrow_integer(const struct arrow_format *, const void *buffer, uint64_t 
  * of type `to`. n, or the number of the first that does not keep its value. */
 uint64_t arrow_convert(const struct arrow_format *format, const void *buffer, uint64_t first,
                        uint64_t n, enum cvl_elem to, void *out);
+/* Lengths first .. first + n that offsets say, likewise; `to` is an INT. */
+uint64_t arrow_lengths(const struct arrow_format *format, const void *offsets, uint64_t first,
+                       uint64_t n, enum cvl_elem to, void *out);
+/* Whether n + 1 offsets from position first on do not decrease. */
+bool arrow_offsets_increase(const struct arrow_format *format, const void *offsets,
+                            uint64_t first, uint64_t n);
 /* Whether they are the same bytes. */
 bool arrow_is_same(const struct arrow_format *, enum cvl_elem to);
 

@@ -91,7 +91,9 @@ struct ravel_value {
   struct ravel_context *context;
   struct ravel_value *next, **link; /* of the context's list */
   uint64_t references;
-  struct type *type; /* ravel_type_kept */
+  struct type *type;    /* ravel_type_kept */
+  const void *borrowed; /* what columns[1] is on, until its release: borrow.c. Or NULL */
+  bool lost;            /* it shared what was borrowed, and there was no memory to keep it */
   uint32_t count;
   struct cvl_value columns[];
 };
@@ -178,15 +180,36 @@ static inline const char *ravel_type_text(const struct type *kept) {
 struct ravel_value *ravel_value_new(struct ravel_context *, struct type *kept);
 /* Whether it is a value of this context; ravel_fail with RAVEL_MISUSE if not. */
 bool ravel_value_is_ours(struct ravel_context *, const struct ravel_value *);
+/* A value for a flat sequence of so many of these elements at `data`, but for its columns[1];
+ * NULL after ravel_fail. */
+struct ravel_value *ravel_value_flat(struct ravel_context *, enum ravel_element,
+                                     const void *data, size_t length);
+
+/* ---- borrow.c ---- */
+
+/* Columns of fewer bytes are copied, and nobody's memory is kept for them: a copy costs about
+ * what keeping does. */
+#ifdef RAVEL_DEBUG
+enum { RAVEL_WORTH_BORROWING = 64 };
+#else
+enum { RAVEL_WORTH_BORROWING = 16 << 10 };
+#endif
+/* Gives the columns of a value up; what it has borrowed is nobody's any more: others that share
+ * it get a copy. */
+void ravel_drop_columns(struct ravel_value *);
 
 /* ---- elements.c ---- */
 
 /* A vector from elements in host memory, of any alignment, in the widths of the machine. */
 enum ravel_code ravel_elements_in(struct ravel_context *, enum ravel_element, const void *data,
                                   size_t length, struct cvl_value *out);
+/* Whether a vector of the context has such elements as they are. */
+bool ravel_elements_agree(const struct ravel_context *, enum ravel_element);
 /* Elements first .. first + count of a vector to host memory. */
 enum ravel_code ravel_elements_out(struct ravel_context *, const struct cvl_value *,
                                    enum ravel_element, size_t first, size_t count, void *data);
+/* What they are in the back end. */
+enum cvl_elem ravel_elem_for(const struct ravel_context *, enum ravel_element);
 /* The type of a sequence's elements that come as these; TYPE_STREAM if there is none such. */
 enum type_tag ravel_element_type(enum ravel_element);
 

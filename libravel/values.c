@@ -37,15 +37,20 @@ struct ravel_value *ravel_retain(struct ravel_value *v) {
 void ravel_release(struct ravel_value *v) {
   if (!v || --v->references > 0) return;
   struct ravel_context *c = v->context;
-  for (uint32_t i = 0; i < v->count; i++) machine_release(c->machine, &v->columns[i]);
+  ravel_drop_columns(v);
   *v->link = v->next;
   if (v->next) v->next->link = v->link;
   heap_free(&c->heap, v, bytes_of(v->count));
 }
 
 bool ravel_value_is_ours(struct ravel_context *c, const struct ravel_value *v) {
-  if (v && v->context == c) return true;
-  ravel_fail(c, RAVEL_MISUSE, v ? "the value belongs to another context" : "a value is NULL");
+  if (v && v->context == c && !v->lost) return true;
+  ravel_fail(c, RAVEL_MISUSE,
+             !v ? "a value is NULL"
+             : !v->lost
+                 ? "the value belongs to another context"
+                 : "the value shared what was borrowed, and when that was released there "
+                   "was no memory to keep it");
   return false;
 }
 
@@ -107,18 +112,29 @@ enum ravel_code ravel_bool(struct ravel_context *c, bool x, struct ravel_value *
   return scalar(c, TYPE_BOOL, cvl_scalar_bool(x), out);
 }
 
-enum ravel_code ravel_vector(struct ravel_context *c, enum ravel_element element,
-                             const void *data, size_t length, struct ravel_value **out) {
-  if (!ravel_begin(c)) return RAVEL_MISUSE;
-  if (!out || (!data && length > 0)) return no_pointer(c);
+struct ravel_value *ravel_value_flat(struct ravel_context *c, enum ravel_element element,
+                                     const void *data, size_t length) {
   const enum type_tag tag = ravel_element_type(element);
+  if (!data && length > 0) {
+    no_pointer(c);
+    return NULL;
+  }
   if (tag == TYPE_STREAM) {
-    return ravel_fail(c, RAVEL_MISUSE, "there is no ravel_element %d", (int)element);
+    ravel_fail(c, RAVEL_MISUSE, "there is no ravel_element %d", (int)element);
+    return NULL;
   }
   struct type *type = ravel_type_sequence(c, c->base[tag]);
   struct ravel_value *v = type ? ravel_value_new(c, type) : NULL;
+  if (v) v->columns[0] = cvl_one_segment(length);
+  return v;
+}
+
+enum ravel_code ravel_vector(struct ravel_context *c, enum ravel_element element,
+                             const void *data, size_t length, struct ravel_value **out) {
+  if (!ravel_begin(c)) return RAVEL_MISUSE;
+  if (!out) return no_pointer(c);
+  struct ravel_value *v = ravel_value_flat(c, element, data, length);
   if (!v) return c->code;
-  v->columns[0] = cvl_one_segment(length);
   return give(v, ravel_elements_in(c, element, data, length, &v->columns[1]), out);
 }
 

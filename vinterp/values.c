@@ -49,6 +49,73 @@ bool machine_value_vector(struct machine *m, enum cvl_elem elem, const void *dat
   return hand_over(m, ok, &v, out);
 }
 
+/* By copying where the back end cannot borrow. */
+static bool borrow(struct machine *m, enum cvl_elem elem, const void *data, uint64_t n,
+                   struct cvl_notice done, struct value *out) {
+  const bool fits = has_element(m, elem);
+  if (fits && n > 1 && m->backend->borrow) {
+    return m->backend->borrow(m->context, ++m->site, elem, n, data, done, &out->flat) ||
+           machine_backend_fault(m, &outside);
+  }
+  const bool ok = fits && machine_from_host(m, &outside, elem, n, data, out);
+  done.tell(done.with);
+  return ok;
+}
+
+bool machine_value_borrow(struct machine *m, enum cvl_elem elem, const void *data, uint64_t n,
+                          struct cvl_notice done, struct cvl_value *out,
+                          struct diag_list *diags) {
+  struct value v = {.form = CVL_NOTHING};
+  machine_begin(m, diags);
+  const bool ok = borrow(m, elem, data, n, done, &v);
+  return hand_over(m, ok, &v, out);
+}
+
+/* Where the back end cannot have them made in place: in memory of the machine. */
+static bool generate_and_copy(struct machine *m, enum cvl_elem elem, uint64_t n,
+                              const struct cvl_maker *maker, struct value *out) {
+  const uint64_t each = elem_info(elem)->bytes;
+  if (n > SIZE_MAX / each) return machine_memory_fault(m, &outside, UINT64_MAX);
+  void *all = heap_alloc(&m->heap, (size_t)(n * each));
+  if (!all) return machine_memory_fault(m, &outside, n * each);
+  maker->fill(maker->with, 0, n, all);
+  const bool ok = machine_from_host(m, &outside, elem, n, all, out);
+  heap_free(&m->heap, all, (size_t)(n * each));
+  return ok;
+}
+
+static bool generate(struct machine *m, enum cvl_elem elem, uint64_t n,
+                     const struct cvl_maker *maker, struct value *out) {
+  if (!m->backend->generate) return generate_and_copy(m, elem, n, maker, out);
+  return m->backend->generate(m->context, ++m->site, elem, n, maker, &out->flat) ||
+         machine_backend_fault(m, &outside);
+}
+
+bool machine_value_generate(struct machine *m, enum cvl_elem elem, uint64_t n,
+                            const struct cvl_maker *maker, struct cvl_value *out,
+                            struct diag_list *diags) {
+  struct value v = {.form = CVL_NOTHING};
+  machine_begin(m, diags);
+  const bool ok = has_element(m, elem) && generate(m, elem, n, maker, &v);
+  return hand_over(m, ok, &v, out);
+}
+
+bool machine_value_segdes(struct machine *m, const struct cvl_value *lengths,
+                          struct cvl_value *out, struct diag_list *diags) {
+  struct value v = {.form = CVL_NOTHING};
+  struct cvl_value owned = *lengths;
+  owned.owned = 1;
+  machine_begin(m, diags);
+  const bool ok = m->backend->make_segdes(m->context, ++m->site, &owned, &v.flat) ||
+                  machine_backend_fault(m, &outside);
+  return hand_over(m, ok, &v, out);
+}
+
+bool machine_value_lend(struct machine *m, const struct cvl_value *value,
+                        struct cvl_loan *loan) {
+  return m->backend->lend && m->backend->lend(m->context, value, loan);
+}
+
 bool machine_value_lengths(struct machine *m, const struct cvl_value *segdes,
                            struct cvl_value *out, struct diag_list *diags) {
   struct value v = {.form = CVL_NOTHING};

@@ -218,14 +218,18 @@ Test(memory, the_last_reference_is_overwritten) {
 /* ---- descriptors ---- */
 
 static struct cvl_segdes sound(uint64_t *offsets) {
-  return (struct cvl_segdes){
-      .references = 1, .form = SEGDES_OFFSETS, .count = 3, .total = 7, .offsets = offsets};
+  return (struct cvl_segdes){.held.references = 1,
+                             .held.form = SEGDES_OFFSETS,
+                             .count = 3,
+                             .total = 7,
+                             .offsets = offsets};
 }
 
 Test(segdes, sound_ones_pass) {
   struct cvl_segdes d = sound((uint64_t[]){0, 2, 2, 7});
   segdes_check(&d);
-  d = (struct cvl_segdes){.references = 1, .form = SEGDES_EQUAL, .count = 3, .equal = 4};
+  d = (struct cvl_segdes){
+      .held.references = 1, .held.form = SEGDES_EQUAL, .count = 3, .equal = 4};
   d.total = 12;
   segdes_check(&d);
 }

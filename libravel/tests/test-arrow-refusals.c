@@ -55,6 +55,7 @@ static const char *problem_of(struct made *const *chunks, unsigned count) {
   for (unsigned i = 0; fine && i < count; i++) fine = import_check(&im, &chunks[i]->array);
   if (fine) import_allocate(&im);
   for (unsigned i = 0; fine && i < count; i++) fine = import_fill(&im, &chunks[i]->array);
+  for (uint32_t k = 0; fine && k < im.columns.count; k++) fine = import_gather(&im, k);
   import_free(&im);
   return fine ? "" : im.problem;
 }

@@ -1,0 +1,128 @@
+/* loan.c - memory that is shared with the host: vectors on borrowed elements, vectors whose
+ * elements others read, and elements that the host makes in place.
+ *
+ * A borrowed vector is a head with a notice behind it. A vector that is lent keeps its block
+ * until the last of its readers, who may be on any thread, has ended; what it counts for in the
+ * context ends with the vector.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cvl-cpu/cpu.h"
+
+/* ---- borrowed ---- */
+
+static struct cvl_notice *notice_of(struct cvl_vector *v) {
+  return (struct cvl_notice *)(void *)((char *)v + HEAD_BYTES);
+}
+
+/* BOOLs are bytes that must be 0 or 1, and few: they are copied. */
+static bool may_borrow(enum cvl_elem elem, uint64_t n, const void *data) {
+  return n > 1 && elem != CVL_BOOL && (uintptr_t)data % elem_info(elem)->bytes == 0;
+}
+
+static bool borrow(struct cvl_context *c, uint64_t site, enum cvl_elem elem, uint64_t n,
+                   const void *data, struct cvl_notice done, struct cvl_value *out) {
+  struct cvl_vector *v = vector_new(c, site, CVL_BOOL, sizeof done);
+  if (!v) return false;
+  *notice_of(v) = done;
+  v->held.memory = MEMORY_BORROWED;
+  v->elem = (uint8_t)elem;
+  v->length = n;
+  v->data = (void *)(uintptr_t)data; /* what is not a vector's own is not written */
+  *out = (struct cvl_value){.form = CVL_VECTOR, .elem = (uint8_t)elem, .as.vector = v};
+  return true;
+}
+
+bool cpu_borrow(struct cvl_context *c, uint64_t site, enum cvl_elem elem, uint64_t n,
+                const void *data, struct cvl_notice done, struct cvl_value *out) {
+  if (may_borrow(elem, n, data) && borrow(c, site, elem, n, data, done, out)) return true;
+  const bool good = !may_borrow(elem, n, data) && cpu_from_host(c, site, elem, n, data, out);
+  done.tell(done.with);
+  return good;
+}
+
+/* ---- lent ---- */
+
+struct loan {
+  _Atomic uint32_t holders; /* its vector, and everybody who reads the elements */
+  struct cvl_vector *block;
+};
+
+/* One holder less; true if it was the last. */
+static bool left_last(struct loan *loan) {
+  return atomic_fetch_sub_explicit(&loan->holders, 1, memory_order_acq_rel) == 1;
+}
+
+static void end_reading(void *with) {
+  struct loan *loan = with;
+  if (!left_last(loan)) return;
+  memory_free_left(loan->block);
+  free(loan);
+}
+
+/* While the vector lives it is a holder, so that `block` is only freed after free_lent. */
+bool cpu_lend(struct cvl_context *c, const struct cvl_value *value, struct cvl_loan *out) {
+  if (c->error.kind != CVL_E_NONE || value->form != CVL_VECTOR) return false;
+  struct cvl_vector *v = value->as.vector;
+  if (v->held.memory == MEMORY_BORROWED) return false;
+  if (v->held.memory == MEMORY_OWN) {
+    v->loan = malloc(sizeof *v->loan); /* it may outlive the context */
+    if (!v->loan) return false;
+    v->loan->block = v;
+    atomic_init(&v->loan->holders, 1);
+    v->held.memory = MEMORY_LENT;
+  }
+  atomic_fetch_add_explicit(&v->loan->holders, 1, memory_order_relaxed);
+  *out = (struct cvl_loan){v->data, {end_reading, v->loan}};
+  return true;
+}
+
+/* The block, if it is the vector's alone again. */
+static void free_lent(struct cvl_context *c, struct cvl_vector *v) {
+  struct loan *loan = v->loan;
+  if (atomic_load_explicit(&loan->holders, memory_order_acquire) == 1) {
+    free(loan);
+    memory_give(c->memory, v, v->held.bytes);
+    return;
+  }
+  memory_leave(c->memory, v, v->held.bytes);
+  end_reading(loan);
+}
+
+void vector_free_shared(struct cvl_context *c, struct cvl_vector *v) {
+  if (v->held.memory == MEMORY_LENT) {
+    free_lent(c, v);
+    return;
+  }
+  const struct cvl_notice done = *notice_of(v);
+  memory_give(c->memory, v, v->held.bytes);
+  done.tell(done.with);
+}
+
+/* ---- made ---- */
+
+struct making {
+  const struct cvl_maker *maker;
+  char *to;
+  size_t bytes;
+};
+
+static void make_chunk(void *arg, uint64_t first, uint64_t last, unsigned worker) {
+  const struct making *m = arg;
+  (void)worker;
+  m->maker->fill(m->maker->with, first, last - first, m->to + first * m->bytes);
+}
+
+bool cpu_generate(struct cvl_context *c, uint64_t site, enum cvl_elem elem, uint64_t n,
+                  const struct cvl_maker *maker, struct cvl_value *out) {
+  struct cvl_value result;
+  if (!result_new(c, site, elem, n, NULL, &result)) return false;
+  struct making m = {maker, result_data(&result), elem_info(elem)->bytes};
+  if (!all_done(c, site, pool_for(c->pool, n, grain_for(c, n, 2 * m.bytes), make_chunk, &m))) {
+    result_drop(c, &result);
+    return false;
+  }
+  *out = result;
+  return true;
+}

@@ -1,0 +1,144 @@
+/* import-make.c - the elements of complete columns: in place, or made from the parts that
+ * import_fill has noted.
+ */
+#include "libravel/import.h"
+
+#include <inttypes.h>
+
+enum cvl_elem import_elem(const struct import *im, uint32_t column) {
+  switch ((enum column_kind)im->columns.items[column].kind) {
+  case COLUMN_BOOL: return CVL_BOOL;
+  case COLUMN_FLOAT: return im->float_elem;
+  case COLUMN_INT: return im->int_elem;
+  case COLUMN_SEGDES: break;
+  }
+  return CVL_I64;
+}
+
+const void *import_in_place(const struct import *im, uint32_t column, uint32_t *array) {
+  const struct import_column *c = &im->columns.items[column];
+  if (c->parts.count != 1) return NULL;
+  const struct import_part *p = &c->parts.items[0];
+  if (p->source != IMPORT_ELEMENTS || !arrow_is_same(p->format, import_elem(im, column))) {
+    return NULL;
+  }
+  *array = p->array;
+  return (const char *)p->buffer + p->from * p->format->bytes;
+}
+
+/* ---- from parts ---- */
+
+static const struct import_part *part_at(const struct import_column *c, uint64_t position) {
+  size_t low = 0, high = c->parts.count - 1;
+  while (low < high) {
+    const size_t middle = high - (high - low) / 2;
+    if (c->parts.items[middle].at <= position) {
+      low = middle;
+    } else {
+      high = middle - 1;
+    }
+  }
+  return &c->parts.items[low];
+}
+
+static void make_equal(int64_t length, uint64_t n, enum cvl_elem elem, void *to) {
+  for (uint64_t i = 0; i < n; i++) {
+    if (elem == CVL_I64) {
+      ((int64_t *)to)[i] = length;
+    } else {
+      ((int32_t *)to)[i] = (int32_t)length; /* a format has no more */
+    }
+  }
+}
+
+/* How many keep their value before one that does not. */
+static uint64_t make_part(const struct import_part *p, uint64_t skip, uint64_t n,
+                          enum cvl_elem elem, void *to) {
+  switch ((enum import_source)p->source) {
+  case IMPORT_ELEMENTS: return arrow_convert(p->format, p->buffer, p->from + skip, n, elem, to);
+  case IMPORT_LENGTHS: return arrow_lengths(p->format, p->buffer, p->from + skip, n, elem, to);
+  case IMPORT_EQUAL: break;
+  }
+  make_equal(p->node->format.size, n, elem, to);
+  return n;
+}
+
+static void note_lost(struct import_job *job, uint64_t position) {
+  uint64_t seen = job->lost;
+  while (position < seen && !atomic_compare_exchange_weak(&job->lost, &seen, position)) {
+  }
+}
+
+void import_make(void *with, uint64_t first, uint64_t n, void *to) {
+  struct import_job *job = with;
+  const size_t each = elem_info(job->elem)->bytes;
+  if (n == 0) return;
+  for (const struct import_part *p = part_at(job->column, first); n > 0; p++) {
+    const uint64_t skip = first - p->at, left = p->count - skip, some = n < left ? n : left;
+    const uint64_t kept = make_part(p, skip, some, job->elem, to);
+    if (kept < some) note_lost(job, first + kept);
+    to = (char *)to + some * each;
+    first += some;
+    n -= some;
+  }
+}
+
+bool import_fail_lost(struct import *im, uint32_t column, uint64_t position) {
+  const struct import_part *p = part_at(&im->columns.items[column], position);
+  return import_fail_value(im, p->node, p->buffer, p->from + (position - p->at), position);
+}
+
+bool import_fail_value(struct import *im, const struct arrow_node *node, const void *buffer,
+                       uint64_t i, uint64_t position) {
+  if (node->format.kind == ARROW_INTEGER) {
+    return import_fail(im, node,
+                       "%" PRId64 " at position %" PRIu64 " does not fit an INT of 32 bits",
+                       arrow_integer(&node->format, buffer, i), position);
+  }
+  double x;
+  (void)arrow_convert(&node->format, buffer, i, 1, CVL_F64, &x);
+  return import_fail(im, node,
+                     "%.17g at position %" PRIu64 " changes its value in a FLOAT of 32 bits", x,
+                     position);
+}
+
+/* ---- into memory of the heap ---- */
+
+void *import_room(struct import *im, struct import_column *c) {
+  if (!c->made) {
+    const size_t bytes = sizeof *c->made + (size_t)c->length * c->bytes;
+    c->made = heap_alloc(im->heap, bytes);
+    if (!c->made) memory_failed();
+    c->made->heap = im->heap;
+    c->made->bytes = bytes;
+  }
+  return c->made->data;
+}
+
+const void *import_gather(struct import *im, uint32_t column) {
+  struct import_column *c = &im->columns.items[column];
+  if (c->made) return c->made->data;
+  struct import_job job = {c, import_elem(im, column), UINT64_MAX};
+  import_make(&job, 0, c->length, import_room(im, c));
+  if (job.lost == UINT64_MAX) return c->made->data;
+  return import_fail_lost(im, column, job.lost), NULL;
+}
+
+static void free_made(void *made) {
+  struct import_memory *m = made;
+  if (m) heap_free(m->heap, m, m->bytes);
+}
+
+struct cvl_notice import_give(struct import *im, uint32_t column) {
+  struct import_column *c = &im->columns.items[column];
+  const struct cvl_notice notice = {free_made, c->made};
+  c->made = NULL;
+  return notice;
+}
+
+void import_free(struct import *im) {
+  for (uint32_t i = 0; i < im->columns.count; i++) {
+    free_made(im->columns.items[i].made);
+    im->columns.items[i].made = NULL;
+  }
+}
