@@ -9,6 +9,7 @@ from typing import Any, Iterator, List, Optional, Union
 import numpy as np
 
 from ravel import _context, _convert, _numpy, _transfer, _types
+from ravel._awkward import teach, to_awkward
 from ravel._columns import Column, Flat, Rows, Tuples, shown, string
 from ravel._context import Context, Value
 from ravel._errors import DataError, NeslTypeError
@@ -28,6 +29,7 @@ class Array:
 
     def __init__(self, value: Optional[Value], column: Optional[Column] = None) -> None:
         self._value, self._column = value, column
+        teach(Array)
 
     # ---- where it is ----
 
@@ -115,6 +117,10 @@ class Array:
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         """The same, as a stream of one array."""
         return _transfer.stream_capsule(self._columns())
+
+    def to_awkward(self) -> Any:
+        """An ak.Array on the same memory, as ak.from_arrow makes it; ImportError without it."""
+        return to_awkward(self._columns())
 
     def __dlpack__(self, **options: Any) -> Any:
         return self._flat().__dlpack__(**options)

@@ -9,7 +9,7 @@ from typing import Any, Callable, List, Optional, Tuple
 import numpy as np
 
 from ravel import _context, _errors
-from ravel._awkward import awkward_column, is_awkward
+from ravel._awkward import awkward_column, is_awkward, record_parts
 from ravel._columns import Column, Flat, Vector, decoded, encoded
 from ravel._context import Context, Value
 from ravel._infer import column_of
@@ -48,7 +48,8 @@ def value(context: Context, data: Any, name: str, wanted: Optional[Type] = None)
         return _tuple(context, data, name, wanted)
     if isinstance(data, np.ndarray) and data.ndim == 0:
         return value(context, data.item(), name, wanted)
-    return _sequence(context, data, name, wanted)
+    parts = record_parts(data) if is_awkward(data) else None
+    return _tuple(context, parts, name, wanted) if parts else _sequence(context, data, name, wanted)
 
 
 def _scalar(context: Context, data: Any, name: str, wanted: Optional[Type]) -> Value:
@@ -76,8 +77,8 @@ def _sequence(context: Context, data: Any, name: str, wanted: Optional[Type]) ->
     """Lists, arrays and tables, by the first way that their producer offers."""
     if isinstance(data, list):
         return _of_column(context, _list(data, name, wanted))
-    if isinstance(data, np.ndarray):
-        return _of_column(context, numpy_column(data, name))
+    if isinstance(data, np.ndarray) or _is_numbers(data):
+        return _of_column(context, numpy_column(np.asarray(data), name))
     if is_awkward(data):
         return _of_column(context, awkward_column(data, name))
     for method, convert in PRODUCERS:
@@ -86,10 +87,18 @@ def _sequence(context: Context, data: Any, name: str, wanted: Optional[Type]) ->
                 return convert(context, data, name)
             except ImportError:  # what is needed for that is not installed
                 continue
+            except _errors.DataError as error:
+                raise _errors.DataError(f"{name}: {error}", error.diagnostics) from None
     if isinstance(data, Sequence) or hasattr(data, "__len__") and hasattr(data, "__iter__"):
         return _of_column(context, _list(_listed(data, name), name, wanted))
     raise _errors.DataError(f"{name} is a {type(data).__module__}.{type(data).__name__}, which"
                             " NESL cannot take: use a number, a list, or an array")
+
+
+def _is_numbers(data: Any) -> bool:
+    """Whether it is numbers of NumPy within something else, such as a pandas.Series."""
+    dtype = getattr(data, "dtype", None)
+    return isinstance(dtype, np.dtype) and dtype.kind in "biuf" and hasattr(data, "__array__")
 
 
 def _listed(data: Any, name: str) -> List[Any]:

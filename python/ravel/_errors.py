@@ -18,12 +18,11 @@ class Error(Exception):
     """Something that Ravel refuses, or a program that failed.
 
     `diagnostics` has its parts; of a program's failure the notes are the calls that led to it,
-    innermost first. `nesl` is the message as the command `nesl` prints it.
+    innermost first.
     """
 
     def __init__(self, message: str, diagnostics: Sequence[Diagnostic] = ()) -> None:
         super().__init__(message)
-        self.nesl = message
         self.diagnostics = list(diagnostics)
 
 
@@ -80,4 +79,5 @@ DATA = BY_CODE.index(DataError) + 1
 def of_code(code: int, message: str, diagnostics: Sequence[Diagnostic]) -> Error:
     """The exception for an enum ravel_code."""
     kind = BY_CODE[code - 1] if 1 <= code <= len(BY_CODE) else InternalError
-    return kind(message.rstrip("\n"), diagnostics)
+    plain = len(diagnostics) == 1 and diagnostics[0].file is None
+    return kind(diagnostics[0].message if plain else message.rstrip("\n"), diagnostics)
