@@ -7,7 +7,10 @@ Blocks of a page:
 
     ```nesl          a session, one for the whole page: lines that begin with the prompt, continuation
                      lines, and their output
-    ```nesl FILE     a file, which later commands find; ```c FILE likewise
+    ```nesl FILE     a file, which later commands find; ```c FILE and ```python FILE likewise
+    ```python        a session of Python with the package ravel, one for the whole page, as the
+                     prompt shows it (`>>> `); a block without prompts prints nothing.
+                     ```python needs=NAME is skipped where the module NAME is not installed
     ```console       commands that begin with `$ `, and what each prints
 
 A line `...` matches any lines, a `...` at the end of a line any text (but not behind a
@@ -15,6 +18,7 @@ comma: that is how sequences end). Empty lines, and the numbers of lines that we
 count. Commands run in a folder of their own, where examples/ and docs/ are found."""
 
 import argparse
+import json
 import os
 import re
 import subprocess
@@ -24,9 +28,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = ["README.md", "docs/tutorial.md", "docs/guide.md", "docs/language.md", "docs/data.md",
-         "docs/c-api.md"]
-BLOCK = re.compile(r"^```(nesl|console|c) ?(\S*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+         "docs/c-api.md", "docs/python.md"]
+BLOCK = re.compile(r"^```(nesl|console|c|python) ?(\S*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PROMPT, MORE = "<Nesl> ", "> "
+NEEDS = "needs="
 MARK = "apropos zzz%dzzz;\n"  # says so, and leaves `it` alone
 MARKED = re.compile(r"^No name contains zzz(\d+)zzz\.\n", re.MULTILINE)
 
@@ -59,8 +64,10 @@ class Page:
         library = str(bin_folder.parent / "lib")
         self.environment = dict(os.environ, PATH=f"{bin_folder}:{os.environ['PATH']}",
                                 CPATH=str(ROOT / "include"), LIBRARY_PATH=library,
-                                LD_LIBRARY_PATH=library)
+                                LD_LIBRARY_PATH=library, PYTHONPATH=str(ROOT / "python"),
+                                RAVEL_LIBRARY=f"{library}/libravel.so")
         self.forms, self.passed, self.failed = [], 0, 0  # forms: (line, text, printed)
+        self.statements = []  # of Python: (line, text, printed, the module it needs)
 
     def compare(self, line, what, want, got):
         if agrees(normal(want), normal(got)):
@@ -95,6 +102,31 @@ class Page:
         for at, (line, form, want) in enumerate(self.forms):
             self.compare(line, form, want, got.get(at, "nothing"))
 
+    def read_python(self, line, text, needs):
+        if not text.startswith(">>> "):
+            self.statements.append([line, text, "", needs])
+            return
+        for number, typed in enumerate(text.splitlines(), line):
+            if typed.startswith(">>> "):
+                self.statements.append([number, typed + "\n", "", needs])
+            elif typed[:4] in ("... ", "...") and not self.statements[-1][2]:
+                self.statements[-1][1] += typed + "\n"
+            else:
+                self.statements[-1][2] += typed + "\n"
+
+    def run_python(self):
+        """The outcome of each statement, all in one session."""
+        file = self.folder / "session.json"
+        file.write_text(json.dumps([[f"{self.path}:{line}", text, needs]
+                                    for line, text, _, needs in self.statements]))
+        said = self.execute(f"python3 {ROOT / 'nesl-tests/python_session.py'} {file}")
+        outcomes = json.loads(file.read_text())
+        for (line, text, want, needs), got in zip(self.statements, outcomes):
+            if got is None:
+                print(f"SKIPPED {self.path}:{line}: {needs} is not installed")
+            else:
+                self.compare(line, text, want, got if isinstance(got, str) else said)
+
     def run_commands(self, line, text):
         commands = []
         for number, shown in enumerate(text.splitlines(), line):
@@ -112,12 +144,16 @@ class Page:
             line = text.count("\n", 0, block.start(3)) + 1
             if kind == "console":
                 self.run_commands(line, inside)
+            elif kind == "python" and (not file or file.startswith(NEEDS)):
+                self.read_python(line, inside, file[len(NEEDS):])
             elif file:
                 (self.folder / file).write_text(inside)
             else:
                 self.read_session(line, inside)
         if self.forms:
             self.run_session()
+        if self.statements:
+            self.run_python()
 
 
 def main():
