@@ -28,12 +28,13 @@ class Value:
     if nobody uses the context, else by who uses it next.
     """
 
-    __slots__ = ("context", "pointer", "type", "__weakref__")
+    __slots__ = ("context", "pointer", "type", "memory", "__weakref__")
 
     def __init__(self, context: Context, pointer: int) -> None:
         self.context = context
         self.pointer: int | None = pointer
         self.type = text(lib.ravel_type(pointer))  # as in NESL
+        self.memory: Any = None  # what it borrows
 
     def release(self) -> None:
         """Releases it now. Nothing may use it any more."""
@@ -220,9 +221,17 @@ class Context:
         assert compiled
         return compiled
 
-    def call(self, function: Compiled, arguments: list[Value]) -> Value:
-        """Within `run`."""
-        return self.make(lib.ravel_call, function.pointer, pointers(arguments), len(arguments))
+    def call(self, function: Compiled, arguments: list[Value],
+             temporary: Iterable[Value] = ()) -> Value:
+        """Calls a function, and releases the values that are there for this call, in this order,
+        so that nothing refers to memory that they borrow any more. Within `run`."""
+        try:
+            return self.make(lib.ravel_call, function.pointer, pointers(arguments),
+                             len(arguments))
+        finally:
+            for value in temporary:
+                pointer, value.pointer = value.pointer, None
+                lib.ravel_release(pointer)
 
     # ---- life ----
 

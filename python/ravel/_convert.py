@@ -10,11 +10,11 @@ import numpy as np
 
 from ravel import _context, _errors
 from ravel._awkward import awkward_column, is_awkward, record_parts
-from ravel._columns import Column, Flat, Vector, decoded, encoded
+from ravel._columns import Column, Vector, decoded, encoded
 from ravel._context import Context, Value
 from ravel._infer import column_of
 from ravel._lib import lib
-from ravel._numpy import numpy_column
+from ravel._numpy import is_fixed, numpy_column, plain
 from ravel._transfer import value_of, value_of_array, value_of_stream
 from ravel._types import Type
 
@@ -25,74 +25,123 @@ CHAR8 = 10
 SCALARS = (bool, int, float, np.bool_, np.integer, np.floating)
 
 
-def vector(context: Context, data: Vector, element: Optional[int] = None) -> Value:
-    """A flat sequence, copied."""
-    kind = ELEMENTS[data.dtype.str] if element is None else element
-    data = np.ascontiguousarray(data)
-    return context.run(lambda: context.make(lib.ravel_vector, kind, data.ctypes.data, len(data)))
+class Inputs:
+    """Data of Python as values of a context.
 
-
-def value(context: Context, data: Any, name: str, wanted: Optional[Type] = None) -> Value:
-    """A value of the context. `name` is how messages call the data.
-
-    Its type is that of the data. `wanted` says what lists that leave it open are.
+    Memory that its owner may change is copied, unless it is held for one call only: then it is
+    borrowed, and `made` has the values to be released when the call has ended, the last one first.
     """
-    if hasattr(data, "_ravel_value"):
-        found: Value = data._ravel_value(context)
-        return found
-    if isinstance(data, SCALARS):
-        return _scalar(context, data, name, wanted)
-    if isinstance(data, (str, bytes)):
-        return vector(context, np.frombuffer(encoded(data), np.uint8), CHAR8)
-    if isinstance(data, tuple):
-        return _tuple(context, data, name, wanted)
-    if isinstance(data, np.ndarray) and data.ndim == 0:
-        return value(context, data.item(), name, wanted)
-    parts = record_parts(data) if is_awkward(data) else None
-    return _tuple(context, parts, name, wanted) if parts else _sequence(context, data, name, wanted)
 
+    def __init__(self, context: Context, held: bool) -> None:
+        self.context, self.held = context, held
+        self.made: List[Value] = []
 
-def _scalar(context: Context, data: Any, name: str, wanted: Optional[Type]) -> Value:
-    if isinstance(data, (bool, np.bool_)):
-        return context.run(lambda: context.make(lib.ravel_bool, bool(data)))
-    if isinstance(data, (int, np.integer)) and not (wanted and wanted.kind == "float"):
-        if not -2**63 <= data < 2**63:
-            raise _errors.DataError(f"{name} is {data}, which has more than 64 bits")
-        return context.run(lambda: context.make(lib.ravel_int, int(data)))
-    return context.run(lambda: context.make(lib.ravel_float, float(data)))
+    def value(self, data: Any, name: str, wanted: Optional[Type] = None) -> Value:
+        """A value with the type of the data. `name` is how messages call the data.
 
+        `wanted` says what lists are that leave it open.
+        """
+        if hasattr(data, "_ravel_value"):
+            found: Value = data._ravel_value(self.context)
+            return found
+        if isinstance(data, SCALARS):
+            return self._scalar(data, name, wanted)
+        if isinstance(data, (str, bytes)):
+            return self._vector(np.frombuffer(encoded(data), np.uint8), CHAR8)
+        if isinstance(data, np.ndarray) and data.ndim == 0:
+            return self.value(data.item(), name, wanted)
+        parts = record_parts(data) if is_awkward(data) else data
+        if isinstance(parts, tuple):
+            return self._tuple(parts, name, wanted)
+        return self._sequence(data, name, wanted)
 
-def _tuple(context: Context, data: Tuple[Any, ...], name: str, wanted: Optional[Type]) -> Value:
-    if len(data) < 2:
-        raise _errors.DataError(f"{name} is a tuple of {len(data)}: those of NESL have two"
-                                " components or more")
-    types = list(wanted.parts) if wanted and len(wanted.parts) == len(data) else []
-    parts = [value(context, each, f"{name}[{i}]", types[i] if types else None)
-             for i, each in enumerate(data)]
-    return context.run(lambda: context.make(lib.ravel_tuple, _context.pointers(parts),
-                                            len(parts)))
+    def _make(self, function: Any, *arguments: Any) -> Value:
+        made = self.context.run(lambda: self.context.make(function, *arguments))
+        self.made.append(made)
+        return made
 
+    # ---- scalars and tuples ----
 
-def _sequence(context: Context, data: Any, name: str, wanted: Optional[Type]) -> Value:
-    """Lists, arrays and tables, by the first way that their producer offers."""
-    if isinstance(data, list):
-        return _of_column(context, _list(data, name, wanted))
-    if isinstance(data, np.ndarray) or _is_numbers(data):
-        return _of_column(context, numpy_column(np.asarray(data), name))
-    if is_awkward(data):
-        return _of_column(context, awkward_column(data, name))
-    for method, convert in PRODUCERS:
-        if hasattr(data, method):
-            try:
-                return convert(context, data, name)
-            except ImportError:  # what is needed for that is not installed
-                continue
-            except _errors.DataError as error:
-                raise _errors.DataError(f"{name}: {error}", error.diagnostics) from None
-    if isinstance(data, Sequence) or hasattr(data, "__len__") and hasattr(data, "__iter__"):
-        return _of_column(context, _list(_listed(data, name), name, wanted))
-    raise _errors.DataError(f"{name} is a {type(data).__module__}.{type(data).__name__}, which"
-                            " NESL cannot take: use a number, a list, or an array")
+    def _scalar(self, data: Any, name: str, wanted: Optional[Type]) -> Value:
+        if isinstance(data, (bool, np.bool_)):
+            return self._make(lib.ravel_bool, bool(data))
+        if isinstance(data, (int, np.integer)) and not (wanted and wanted.kind == "float"):
+            if not -2**63 <= data < 2**63:
+                raise _errors.DataError(f"{name} is {data}, which has more than 64 bits")
+            return self._make(lib.ravel_int, int(data))
+        return self._make(lib.ravel_float, float(data))
+
+    def _tuple(self, data: Tuple[Any, ...], name: str, wanted: Optional[Type]) -> Value:
+        if len(data) < 2:
+            raise _errors.DataError(f"{name} is a tuple of {len(data)}: those of NESL have two"
+                                    " components or more")
+        types = list(wanted.parts) if wanted and len(wanted.parts) == len(data) else []
+        parts = [self.value(each, f"{name}[{i}]", types[i] if types else None)
+                 for i, each in enumerate(data)]
+        return self._make(lib.ravel_tuple, _context.pointers(parts), len(parts))
+
+    # ---- sequences ----
+
+    def _sequence(self, data: Any, name: str, wanted: Optional[Type]) -> Value:
+        """Lists, arrays and tables, by the first way that their producer offers."""
+        if isinstance(data, list):
+            return self._column(_list(data, name, wanted))
+        if isinstance(data, np.ndarray) or _is_numbers(data):
+            return self._array(np.asarray(data), name)
+        if is_awkward(data):
+            return self._column(awkward_column(data, name))
+        for method, convert in PRODUCERS:
+            if hasattr(data, method):
+                try:
+                    return convert(self, data, name)
+                except ImportError:  # what is needed for that is not installed
+                    continue
+                except _errors.DataError as error:
+                    raise _errors.DataError(f"{name}: {error}", error.diagnostics) from None
+        if isinstance(data, Sequence) or hasattr(data, "__len__") and hasattr(data, "__iter__"):
+            return self._column(_list(_listed(data, name), name, wanted))
+        raise _errors.DataError(f"{name} is a {type(data).__module__}.{type(data).__name__}, which"
+                                " NESL cannot take: use a number, a list, or an array")
+
+    def _column(self, column: Column) -> Value:
+        """Of a column whose memory stays as it is."""
+        made = value_of(self.context, column)
+        self.made.append(made)
+        return made
+
+    def _array(self, data: Vector, name: str) -> Value:
+        """An array of NumPy, whose owner may change it."""
+        if data.dtype.kind not in "biuf":
+            return self._column(numpy_column(data, name))
+        if is_fixed(data) and data.dtype.isnative:
+            return self._column(numpy_column(data, name))
+        made = self._vector(np.ascontiguousarray(plain(data, name)).reshape(-1))
+        for level in range(data.ndim - 1, 0, -1):
+            rows = int(np.prod(data.shape[:level]))
+            lengths = np.full(rows, data.shape[level], np.int64)
+            made = self._make(lib.ravel_nested, lengths.ctypes.data, rows, made.pointer)
+        return made
+
+    def _vector(self, data: Vector, element: Optional[int] = None) -> Value:
+        kind = ELEMENTS[data.dtype.str] if element is None else element
+        function = lib.ravel_borrow if self.held else lib.ravel_vector
+        made = self._make(function, kind, data.ctypes.data, len(data))
+        made.memory = data
+        return made
+
+    def from_arrow(self, transfer: Callable[[Context, Any], Value], data: Any) -> Value:
+        """Of one of Arrow's protocols."""
+        made = transfer(self.context, data)
+        self.made.append(made)
+        return made
+
+    def from_dlpack(self, data: Any, name: str) -> Value:
+        """Of a tensor on the CPU."""
+        return self._array(np.from_dlpack(data), name)
+
+    def from_array(self, data: Any, name: str) -> Value:
+        """Of an object with `__array__`."""
+        return self._array(np.asarray(data), name)
 
 
 def _is_numbers(data: Any) -> bool:
@@ -113,26 +162,18 @@ def _list(data: List[Any], name: str, wanted: Optional[Type]) -> Column:
     return column_of(data, lambda i: f"{name}[{i}]", inside)
 
 
-def _of_column(context: Context, column: Column) -> Value:
-    if isinstance(column, Flat):
-        return vector(context, column.data, CHAR8 if column.chars else None)
-    return value_of(context, column)
-
-
-def _from_dlpack(context: Context, data: Any, name: str) -> Value:
-    return _of_column(context, numpy_column(np.from_dlpack(data), name))
-
-
-def _from_array(context: Context, data: Any, name: str) -> Value:
-    return _of_column(context, numpy_column(np.asarray(data), name))
-
-
-PRODUCERS: Tuple[Tuple[str, Callable[[Context, Any, str], Value]], ...] = (
-    ("__arrow_c_stream__", lambda context, data, _: value_of_stream(context, data)),
-    ("__arrow_c_array__", lambda context, data, _: value_of_array(context, data)),
-    ("__dlpack__", _from_dlpack),
-    ("__array__", _from_array),
+PRODUCERS: Tuple[Tuple[str, Callable[[Inputs, Any, str], Value]], ...] = (
+    ("__arrow_c_stream__", lambda inputs, data, _: inputs.from_arrow(value_of_stream, data)),
+    ("__arrow_c_array__", lambda inputs, data, _: inputs.from_arrow(value_of_array, data)),
+    ("__dlpack__", Inputs.from_dlpack),
+    ("__array__", Inputs.from_array),
 )
+
+
+def value(context: Context, data: Any, name: str, wanted: Optional[Type] = None) -> Value:
+    """A value that may be kept."""
+    return Inputs(context, held=False).value(data, name, wanted)
+
 
 # ---- out ----
 

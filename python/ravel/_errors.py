@@ -18,11 +18,12 @@ class Error(Exception):
     """Something that Ravel refuses, or a program that failed.
 
     `diagnostics` has its parts; of a program's failure the notes are the calls that led to it,
-    innermost first.
+    innermost first. `nesl` is all that the command `nesl` would print.
     """
 
     def __init__(self, message: str, diagnostics: Sequence[Diagnostic] = ()) -> None:
         super().__init__(message)
+        self.nesl = message
         self.diagnostics = list(diagnostics)
 
 
@@ -80,4 +81,6 @@ def of_code(code: int, message: str, diagnostics: Sequence[Diagnostic]) -> Error
     """The exception for an enum ravel_code."""
     kind = BY_CODE[code - 1] if 1 <= code <= len(BY_CODE) else InternalError
     plain = len(diagnostics) == 1 and diagnostics[0].file is None
-    return kind(diagnostics[0].message if plain else message.rstrip("\n"), diagnostics)
+    error = kind(diagnostics[0].message if plain else message.rstrip("\n"), diagnostics)
+    error.nesl = message
+    return error

@@ -23,9 +23,16 @@ class Entry(NamedTuple):
 # ---- calls ----
 
 
-def values(context: Context, data: Sequence[Any], names: Sequence[str]) -> List[Value]:
-    """Arguments as values, of a call."""
-    return [_convert.value(context, each, name) for each, name in zip(data, names)]
+class Arguments:
+    """Data as the arguments of one call."""
+
+    def __init__(self, context: Context, data: Sequence[Any], names: Sequence[str]) -> None:
+        self._context, self._inputs = context, _convert.Inputs(context, held=True)
+        self.values = [self._inputs.value(each, name) for each, name in zip(data, names)]
+
+    def call(self, compiled: Compiled) -> Value:
+        """The result of a function for them, once. Within `run`."""
+        return self._context.call(compiled, self.values, reversed(self._inputs.made))
 
 
 def types_of(arguments: Sequence[Value]) -> Tuple[str, ...]:
@@ -41,13 +48,12 @@ def eval(expression: str, /, **names: Any) -> Any:  # pylint: disable=redefined-
     defined may be used; NESL does not tell capitals from small letters.
     """
     context = current()
-    arguments = values(context, list(names.values()), list(names))
-    types = ", ".join(types_of(arguments))
+    arguments = Arguments(context, list(names.values()), list(names))
+    types = ", ".join(types_of(arguments.values))
 
     def work() -> Value:
         context.catch_up()
-        compiled = context.expression(expression, ", ".join(names), types)
-        return context.call(compiled, arguments)
+        return arguments.call(context.expression(expression, ", ".join(names), types))
     return wrapped(context.run(work))
 
 
@@ -84,12 +90,12 @@ class Function:
 
     def _call(self, data: Sequence[Any], mapped: bool = False) -> Any:
         context = current()
-        arguments = values(context, data, [f"argument {i + 1}" for i in range(len(data))])
-        types = (tuple(_element(each) for each in arguments) if mapped
-                 else types_of(arguments))
+        arguments = Arguments(context, data, [f"argument {i + 1}" for i in range(len(data))])
+        types = (tuple(_element(each) for each in arguments.values) if mapped
+                 else types_of(arguments.values))
         compiled = self._compiled(context, types, mapped)
         try:
-            result = context.run(lambda: context.call(compiled, arguments))
+            result = context.run(lambda: arguments.call(compiled))
         except RunError as error:
             raise self._explained(error) from None
         return wrapped(result)

@@ -54,6 +54,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "ravel_float": (CODE, [CONTEXT, c_double, OUT]),
     "ravel_bool": (CODE, [CONTEXT, c_bool, OUT]),
     "ravel_vector": (CODE, [CONTEXT, c_int, DATA, c_size_t, OUT]),
+    "ravel_borrow": (CODE, [CONTEXT, c_int, DATA, c_size_t, OUT]),
     "ravel_nested": (CODE, [CONTEXT, DATA, c_size_t, VALUE, OUT]),
     "ravel_tuple": (CODE, [CONTEXT, POINTER(c_void_p), c_size_t, OUT]),
     "ravel_type": (TEXT, [VALUE]),

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ravel._arrow import Memory
 from ravel._columns import Column, Flat, Rows, Tuples, Vector, texts
 from ravel._errors import DataError
 from ravel._infer import column_of
@@ -26,8 +27,19 @@ def plain(data: Vector, name: str) -> Vector:
     return native.astype(WIDENED.get(native.dtype.str, native.dtype), copy=False)
 
 
+def is_fixed(data: Any) -> bool:
+    """Whether nobody can change an array: neither it nor what it is a part of may be written."""
+    while isinstance(data, np.ndarray):
+        if data.flags.writeable:
+            return False
+        data = data.base
+    return data is None or isinstance(data, (bytes, Memory))
+
+
 def numpy_column(data: Vector, name: str) -> Column:
     """An array of one dimension or more: dimensions are levels, fields components.
+
+    Numbers that are not fields share its memory.
 
     Of what NESL does not have, ravel.DataError says what to use instead.
     """
@@ -51,8 +63,7 @@ def _structured(data: Vector, name: str) -> Column:
     assert data.dtype.names
     fields = []
     for field in data.dtype.names:
-        part = data[field]
-        fields.append(numpy_column(np.ascontiguousarray(part), f"{name}[{field!r}]"))
+        fields.append(numpy_column(data[field].copy(), f"{name}[{field!r}]"))
     return fields[0] if len(fields) == 1 else Tuples(fields)
 
 

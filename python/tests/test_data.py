@@ -105,10 +105,28 @@ class Numpy(unittest.TestCase):
         self.assertEqual(through(np.array([[1], [2, 3]], object)), ("[[int]]", [[1], [2, 3]]))
 
     def test_an_argument_is_not_the_array(self):
-        data = np.arange(5)
-        same = rv.eval("data", data=data)
-        data[0] = 100
-        self.assertEqual(same.to_list(), [0, 1, 2, 3, 4])
+        for shape in (10**5,), (100, 10, 100):
+            data = np.arange(10.0**5).reshape(shape)
+            made, rest = rv.array(data), rv.eval("reverse(data)", data=data)
+            same, pair = rv.eval("data", data=data), rv.eval("p", p=(data, 1))[0]
+            records = rv.array(data.reshape(-1).view([("x", float)]))
+            want = data.tolist()
+            data[:] = -1
+            self.assertEqual([each.to_list() for each in (made, rest, same, pair)],
+                             [want, want[::-1], want, want], shape)
+            self.assertEqual(records[5], 5.0)
+
+    def test_memory_that_nobody_can_change_is_shared(self):
+        fixed = np.frombuffer(np.arange(10.0**5).tobytes())
+        self.assertEqual(rv.array(fixed).to_list(), fixed.tolist())
+        again = np.asarray(rv.eval("{x : x in v}", v=fixed))
+        self.assertEqual(np.asarray(rv.eval("v", v=again)).tolist(), fixed.tolist())
+        part = np.arange(10.0)
+        view = part[2:]
+        view.flags.writeable = False
+        made = rv.array(view)
+        part[:] = -1
+        self.assertEqual(made[0], 2.0)
 
     def test_refusals(self):
         for data, said in ((np.array([2**63], np.uint64), r"data\[0\] does not fit"),
