@@ -27,6 +27,7 @@ void heap_init(struct heap *heap, uint64_t limit) {
   atomic_init(&heap->live, 0);
   atomic_init(&heap->peak, 0);
   atomic_init(&heap->count, 0);
+  atomic_init(&heap->failures, 0);
 }
 
 static size_t rounded(size_t bytes) {
@@ -46,13 +47,19 @@ static int reserve(struct heap *heap, size_t bytes) {
   return 1;
 }
 
-void *heap_alloc(struct heap *heap, size_t bytes) {
+static void *allocate(struct heap *heap, size_t bytes) {
   uint64_t number = atomic_fetch_add(&heap->count, 1) + 1;
   if (number == heap->fail_at || bytes > LARGEST_BLOCK) return NULL;
   size_t size = rounded(bytes);
   if (!reserve(heap, size)) return NULL;
   void *block = aligned_alloc(ALIGNMENT, size);
   if (block == NULL) atomic_fetch_sub(&heap->live, size);
+  return block;
+}
+
+void *heap_alloc(struct heap *heap, size_t bytes) {
+  void *block = allocate(heap, bytes);
+  if (block == NULL) atomic_fetch_add(&heap->failures, 1);
   return block;
 }
 

@@ -15,12 +15,13 @@ struct heap; /* C++ does not know these atomics, and only passes heaps on */
 #include "base/stop.h"
 #include <stdatomic.h>
 struct heap {
-  uint64_t limit;          /* bytes that may be live at once; 0: no limit */
-  _Atomic uint64_t live;   /* bytes now allocated */
-  _Atomic uint64_t peak;   /* most bytes ever allocated */
-  _Atomic uint64_t count;  /* allocations asked for so far */
-  uint64_t fail_at;        /* the allocation with this number (from 1) fails; 0: none */
-  const struct stop *stop; /* arenas over this heap jump when it asks; NULL: they do not */
+  uint64_t limit;            /* bytes that may be live at once; 0: no limit */
+  _Atomic uint64_t live;     /* bytes now allocated */
+  _Atomic uint64_t peak;     /* most bytes ever allocated */
+  _Atomic uint64_t count;    /* allocations asked for so far */
+  _Atomic uint64_t failures; /* of them, refused */
+  uint64_t fail_at;          /* the allocation with this number (from 1) fails; 0: none */
+  const struct stop *stop;   /* arenas over this heap jump when it asks; NULL: they do not */
 };
 #endif
 

@@ -13,8 +13,8 @@
  *
  * Codes. A function that can fail returns an enum ravel_code, RAVEL_OK on success. Its results
  * are set then, and only then. What went wrong is kept in the context until its next failing
- * call: ravel_message for people, ravel_diagnostic for programs. After any error the context
- * can be used on.
+ * call: ravel_message for people, ravel_get_diagnostic for programs. After any error the
+ * context can be used on.
  *
  * Contexts. There may be any number. Each is used by one thread at a time, not always the same
  * one; only ravel_interrupt may be called from anywhere. Functions and values belong to their
@@ -75,6 +75,8 @@ RAVEL_API struct ravel_options *ravel_options_new(void);
  *   int       64, 32                               float     64, 32: widths of INT and FLOAT
  *   seed      of `rand`                            depth     of calls; 0: a million
  *   optimise  yes, no
+ *   kernels   a file with superoperators that were compiled ahead of time, for the back end
+ *   profile   no, yes: calls are measured instruction by instruction, and take longer for it
  *   files, processes        no, yes: what NESL programs may open and start. A call that fails
  *                           after it was refused one ends in RAVEL_DENIED
  *   compiler  no, yes: superoperators are compiled by the system's C compiler */
@@ -85,7 +87,7 @@ RAVEL_API void ravel_options_free(struct ravel_options *);
 /* ---- contexts ---- */
 
 /* `options` may be NULL: all as its own documentation begins with. They may be freed then. On
- * an error *context is set to a context that only ravel_message, ravel_diagnostic and
+ * an error *context is set to a context that only ravel_message, ravel_get_diagnostic and
  * ravel_context_free may be called with, or to NULL if there is no memory for it. */
 RAVEL_API enum ravel_code ravel_context_new(const struct ravel_options *options,
                                             struct ravel_context **context);
@@ -104,8 +106,8 @@ struct ravel_diagnostic {
 /* Of the last call that failed: its diagnostics as text, a line each; "" if none did. */
 RAVEL_API const char *ravel_message(const struct ravel_context *);
 /* Its diagnostic number i, from 0; false if it has no so many. */
-RAVEL_API bool ravel_diagnostic(const struct ravel_context *, size_t i,
-                                struct ravel_diagnostic *);
+RAVEL_API bool ravel_get_diagnostic(const struct ravel_context *, size_t i,
+                                    struct ravel_diagnostic *);
 
 /* ---- programs ---- */
 
@@ -128,6 +130,21 @@ RAVEL_API enum ravel_code ravel_find(struct ravel_context *, const char *name,
 RAVEL_API enum ravel_code ravel_expression(struct ravel_context *, const char *text,
                                            const char *names, const char *types,
                                            struct ravel_function **);
+/* A program of VCODE or FCODE as a function: its entry (MAIN, or else the first function) takes
+ * the items of the arguments, which it declares (FUNC MAIN I SEGDES INT O INT), and leaves
+ * those of the result. `name`, or NULL, stands for the text in messages; a length of 0 is that
+ * of a C string. `takes` and `gives`: the types of the
+ * parameters, separated by commas, and of the result, as in NESL, whose columns the items are:
+ * of int, float, bool and char an INT, FLOAT, BOOL, INT of length 1; of [T] a SEGDES, then the
+ * columns of T; of tuples those of their components. "" takes nothing. NULL: what the kinds of
+ * the items say, if that leaves nothing open (SEGDES FLOAT is [float]); else RAVEL_TYPE, as
+ * where kinds and types do not fit. Widths that the text declares must be the context's. It is
+ * optimised unless it has superoperators. Results are checked: RAVEL_RUNTIME if their lengths
+ * are those of no value of the type. Not kept: each call makes another function. */
+RAVEL_API enum ravel_code ravel_program(struct ravel_context *, const char *name,
+                                        const char *text, size_t length, const char *takes,
+                                        const char *gives, struct ravel_function **);
+
 /* The types of its parameters, separated by commas, and of its result, as in NESL. */
 RAVEL_API const char *ravel_function_takes(const struct ravel_function *);
 RAVEL_API const char *ravel_function_gives(const struct ravel_function *);
@@ -137,6 +154,30 @@ RAVEL_API void ravel_function_release(struct ravel_function *);
 RAVEL_API enum ravel_code ravel_call(struct ravel_context *, const struct ravel_function *,
                                      struct ravel_value *const *arguments, size_t count,
                                      struct ravel_value **result);
+
+/* ---- what a call costs ---- */
+
+struct ravel_costs {
+  double work, depth;      /* in the model of the language; NaN of a program of VCODE */
+  uint64_t compiled_work;  /* elements that the compiled program reads and writes, */
+  uint64_t compiled_steps; /* its vector operations, those of log n steps as so many, */
+  uint64_t instructions;   /* and how many instructions are executed */
+  double seconds;          /* from arguments to result, both in the back end */
+};
+
+/* Calls a function as ravel_call does, several times, and one of them by a slow interpreter
+ * that follows the language's definition. The result is dropped, and `rand` goes on as if
+ * nothing had been called. */
+RAVEL_API enum ravel_code ravel_cost(struct ravel_context *, const struct ravel_function *,
+                                     struct ravel_value *const *arguments, size_t count,
+                                     struct ravel_costs *);
+/* The profile of the last ravel_call as JSON (docs/guide.md): counts and seconds by opcode,
+ * superoperator and function. "" without the option `profile`, and before any call. */
+RAVEL_API const char *ravel_profile(struct ravel_context *);
+/* The compiled program of a function for people, which is FCODE: each superoperator as a
+ * formula in a comment, its definition, then the functions. ravel_program takes it. "" without
+ * memory. */
+RAVEL_API const char *ravel_explain(struct ravel_context *, const struct ravel_function *);
 
 /* ---- values ---- */
 

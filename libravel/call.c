@@ -7,15 +7,19 @@
 
 struct failure {
   const struct ravel_function *f;
-  struct diag_list reported;
+  const struct diag_list *reported;
 };
 
 static enum ravel_code report(struct ravel_context *c, void *data) {
   struct failure *failure = data;
   struct complaints complaints = {.diags = c->diags};
-  report_failed_run(&(struct failed_run){c->session, failure->f->whole, failure->f->program,
-                                         machine_failure(c->machine), &failure->reported},
-                    &complaints);
+  const struct failed_run run = {c->session, failure->f->whole, failure->f->program,
+                                 machine_failure(c->machine), failure->reported};
+  if (run.whole) {
+    report_failed_run(&run, &complaints);
+  } else {
+    report_failed_program(&run, c->diags);
+  }
   return ravel_fail_machine(c);
 }
 
@@ -23,29 +27,48 @@ static enum ravel_code report_in_form(struct ravel_context *c, void *data) {
   return ravel_in_form(c, report, data);
 }
 
-static enum ravel_code fail_run(struct ravel_context *c, struct failure *failure) {
+enum ravel_code ravel_fail_run(struct ravel_context *c, const struct ravel_function *f,
+                               enum machine_outcome outcome, const struct diag_list *reported) {
+  struct failure failure = {f, reported};
   const enum ravel_code code = ravel_stopped(c);
-  return code != RAVEL_OK ? code : ravel_deep(c, report_in_form, failure);
+  if (code != RAVEL_OK) return code;
+  if (outcome == MACHINE_EXIT && !f->whole) {
+    return ravel_fail(c, RAVEL_RUNTIME, "%.200s ended itself by EXIT: it has no result",
+                      f->program->file);
+  }
+  return ravel_deep(c, report_in_form, &failure);
+}
+
+/* Gives back results, of which columns of a program may not be those of its type. */
+static enum ravel_code check_results(struct ravel_context *c, const struct ravel_function *f,
+                                     struct cvl_value *results, uint64_t count) {
+  if (f->whole) return RAVEL_OK;
+  const enum ravel_code code = ravel_check_results(c, f, results, count);
+  for (uint64_t i = 0; code != RAVEL_OK && i < count; i++) {
+    machine_release(c->machine, &results[i]);
+  }
+  return code;
 }
 
 enum ravel_code ravel_run(struct ravel_context *c, const struct ravel_function *f,
                           const struct cvl_value *arguments, uint64_t argument_count,
                           struct cvl_value *results, uint64_t result_count) {
-  struct failure failure = {.f = f};
-  diag_list_init(&failure.reported, c->diags->arena);
+  struct diag_list reported;
+  diag_list_init(&reported, c->diags->arena);
   atomic_store(&c->refused, false);
-  const enum machine_outcome outcome =
-      machine_call(c->machine, f->prepared, arguments, argument_count, results, result_count,
-                   &failure.reported);
-  return outcome == MACHINE_DONE ? RAVEL_OK : fail_run(c, &failure);
+  machine_profile_begin(c->machine);
+  const enum machine_outcome outcome = machine_call(
+      c->machine, f->prepared, arguments, argument_count, results, result_count, &reported);
+  if (outcome != MACHINE_DONE) return ravel_fail_run(c, f, outcome, &reported);
+  return check_results(c, f, results, result_count);
 }
 
 /* ---- calls ---- */
 
 /* Whether the arguments are of the function's types; the last one may be the tuple of all that
  * are left. */
-static enum ravel_code check(struct ravel_context *c, const struct ravel_function *f,
-                             struct ravel_value *const *arguments, size_t count) {
+static enum ravel_code check_arguments(struct ravel_context *c, const struct ravel_function *f,
+                                       struct ravel_value *const *arguments, size_t count) {
   bool fits = count <= f->take_count && (count > 0 || f->take_count == 0);
   for (size_t i = 0; i < count; i++) {
     if (!ravel_value_is_ours(c, arguments[i])) return RAVEL_MISUSE;
@@ -83,19 +106,25 @@ static enum ravel_code run(struct ravel_context *c, const struct ravel_function 
   return code;
 }
 
-enum ravel_code ravel_call(struct ravel_context *c, const struct ravel_function *f,
-                           struct ravel_value *const *arguments, size_t count,
-                           struct ravel_value **result) {
-  enum { FEW = 32 };
-  struct cvl_value few[FEW];
-  if (!ravel_begin(c)) return RAVEL_MISUSE;
+enum ravel_code ravel_check_call(struct ravel_context *c, const struct ravel_function *f,
+                                 struct ravel_value *const *arguments, size_t count,
+                                 const void *result) {
   if (!f || !result || (!arguments && count > 0)) {
     return ravel_fail(c, RAVEL_MISUSE, "a pointer is NULL");
   }
   if (f->context != c) {
     return ravel_fail(c, RAVEL_MISUSE, "the function belongs to another context");
   }
-  enum ravel_code code = check(c, f, arguments, count);
+  return check_arguments(c, f, arguments, count);
+}
+
+enum ravel_code ravel_call(struct ravel_context *c, const struct ravel_function *f,
+                           struct ravel_value *const *arguments, size_t count,
+                           struct ravel_value **result) {
+  enum { FEW = 32 };
+  struct cvl_value few[FEW];
+  if (!ravel_begin(c)) return RAVEL_MISUSE;
+  enum ravel_code code = ravel_check_call(c, f, arguments, count, result);
   if (code != RAVEL_OK) return code;
   const size_t columns = f->take_count ? ravel_type_columns(f->rest[0]) : 0;
   stop_begin(&c->stop, c->options.seconds);

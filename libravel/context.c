@@ -42,6 +42,7 @@ static enum ravel_code make_machine(struct ravel_context *c) {
   m->in = c->in;
   m->out = m->err = c->out;
   m->stop = &c->stop;
+  m->kernels = c->options.kernels[0] ? c->options.kernels : NULL;
   permit(c, &m->permissions);
   if (c->options.compiler && cache_folder(c->cache, sizeof c->cache) == 0) {
     m->compile = CVL_COMPILE_WHEN_IT_PAYS;
@@ -94,6 +95,7 @@ void ravel_context_free(struct ravel_context *c) {
   if (c->session) session_free(c->session);
   arena_free(&c->arena);
   text_free(&c->message);
+  text_free(&c->said);
   for (int i = 0; i < 2; i++) arena_free(&c->slots[i].arena);
   if (c->in) fclose(c->in);
   if (c->out) fclose(c->out);

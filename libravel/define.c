@@ -8,8 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MOST_TEXT = 1 << 29 }; /* bytes */
-
 struct source *ravel_source(struct ravel_context *c, const char *name, const char *text,
                             size_t length, uint32_t first_line) {
   struct region *region = region_new(c->session, length);
@@ -62,9 +60,8 @@ static const void *wide(struct ravel_context *c, enum cvl_elem elem, void *data,
   return data;
 }
 
-/* A column on the host, in the session's arena. */
-static bool fetch(struct ravel_context *c, const struct cvl_value *v, uint8_t kind,
-                  struct column *column) {
+bool ravel_fetch(struct ravel_context *c, const struct cvl_value *v, uint8_t kind,
+                 struct column *column) {
   *column = (struct column){.kind = kind};
   if (!machine_value_count(c->machine, v, &column->length, c->diags)) return false;
   void *data = arena_alloc(c->session->arena, column->length * sizeof(int64_t) + 1);
@@ -104,7 +101,7 @@ static enum ravel_code assign(struct ravel_context *c, void *data) {
   struct nesl_value value = {.type = type, .count = (uint32_t)kinds.list.count};
   value.columns = arena_alloc(arena, (kinds.list.count + 1) * sizeof *value.columns);
   for (uint32_t i = 0; i < value.count; i++) {
-    if (!fetch(c, &results[i], kinds.list.items[i], &value.columns[i])) {
+    if (!ravel_fetch(c, &results[i], kinds.list.items[i], &value.columns[i])) {
       return ravel_fail_machine(c);
     }
   }
@@ -179,7 +176,7 @@ enum ravel_code ravel_define(struct ravel_context *c, const char *name, const ch
   if (!ravel_begin(c)) return RAVEL_MISUSE;
   if (!text) return ravel_fail(c, RAVEL_MISUSE, "a pointer is NULL");
   d.length = length ? length : strlen(text);
-  if (d.length > MOST_TEXT) return ravel_fail(c, RAVEL_SYNTAX, "the text is too long");
+  if (d.length > RAVEL_MOST_TEXT) return ravel_fail(c, RAVEL_SYNTAX, "the text is too long");
   return ravel_deep(c, define, &d);
 }
 
@@ -193,7 +190,7 @@ static bool read_all(struct ravel_context *c, int fd, struct text *text) {
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) return false;
     fwrite(buffer, 1, (size_t)n, text->stream);
-    if (!text_flush(text) || text->length > MOST_TEXT) break;
+    if (!text_flush(text) || text->length > RAVEL_MOST_TEXT) break;
     if (memchr(buffer, '\0', (size_t)n) || stop_asks(&c->stop) != STOP_NOT) break;
   }
   return true;
@@ -210,7 +207,8 @@ static enum ravel_code load(struct ravel_context *c, const char *path, int fd,
     for (size_t i = 0; i < text->length && bytes[i] != '\n'; i++) bytes[i] = ' ';
   }
   struct definition d = {.name = path, .text = bytes, .length = text->length};
-  if (d.length > MOST_TEXT) return ravel_fail(c, RAVEL_SYNTAX, "%.300s is too long", path);
+  if (d.length > RAVEL_MOST_TEXT)
+    return ravel_fail(c, RAVEL_SYNTAX, "%.300s is too long", path);
   return ravel_deep(c, define, &d);
 }
 

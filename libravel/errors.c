@@ -21,6 +21,7 @@ bool ravel_begin(struct ravel_context *c) {
   }
   c->diags = &m->diags;
   c->stop.deadline = 0;
+  if (c->said.bytes) text_free(&c->said);
   return true;
 }
 
@@ -124,7 +125,8 @@ const char *ravel_message(const struct ravel_context *c) {
   return c->message.bytes && !c->message.lost ? c->message.bytes : "out of memory\n";
 }
 
-bool ravel_diagnostic(const struct ravel_context *c, size_t i, struct ravel_diagnostic *out) {
+bool ravel_get_diagnostic(const struct ravel_context *c, size_t i,
+                          struct ravel_diagnostic *out) {
   if (!c || !out || !c->failed || i >= c->failed->diags.list.count) return false;
   const struct diag *d = &c->failed->diags.list.items[i];
   const struct source_pos pos = d->origin ? d->origin->pos : d->pos;

@@ -44,7 +44,7 @@ const char *ravel_function_gives(const struct ravel_function *f) {
 
 bool ravel_function_prepare(struct ravel_context *c, struct ravel_function *f) {
   struct fcode_opt_options optimiser = fcode_opt_default_options();
-  if (c->options.optimise) {
+  if (c->options.optimise && f->program->superop_count == 0) {
     f->program = fcode_opt(&f->arena, f->program, &optimiser, NULL, NULL, c->diags);
     if (!f->program) memory_failed();
   }
@@ -52,7 +52,59 @@ bool ravel_function_prepare(struct ravel_context *c, struct ravel_function *f) {
   return f->prepared != NULL;
 }
 
+/* ---- what an expression names ---- */
+
+struct mentions {
+  struct arena *arena;
+  ARRAY(const struct global *) list;
+};
+
+static void add_mention(struct mentions *m, const struct global *g) {
+  for (size_t i = 0; i < m->list.count; i++) {
+    if (m->list.items[i] == g) return;
+  }
+  *array_push(m->arena, &m->list) = g;
+}
+
+/* The datatypes of `[] point` have no other mention. */
+static void add_datatypes(struct mentions *m, struct type *t) {
+  t = type_of(t);
+  if (t->tag == TYPE_DATA) add_mention(m, t->data->constructor);
+  for (int i = 0; i < 2 && t->part[i]; i++) add_datatypes(m, t->part[i]);
+}
+
+static void add_mentions(void *mentions, struct core *e, bool parallel) {
+  (void)parallel;
+  if (e->kind == CORE_GLOBAL) add_mention(mentions, e->as.use.global);
+  if (e->kind == CORE_EMPTY) add_datatypes(mentions, e->type);
+  core_parts(e, add_mentions, mentions);
+}
+
+static void note_mentions(struct ravel_function *f, struct region *own) {
+  struct mentions m = {.arena = &f->arena};
+  add_mentions(&m, f->whole, false);
+  f->own = own;
+  f->mentions = m.list.items;
+  f->mention_count = m.list.count;
+}
+
+static bool are_still_named(struct ravel_context *c, const struct ravel_function *f) {
+  for (size_t i = 0; i < f->mention_count; i++) {
+    if (session_global(c->session, f->mentions[i]->name->text) != f->mentions[i]) return false;
+  }
+  return true;
+}
+
 /* ---- the cache ---- */
+
+struct search {
+  const char *name, *types; /* types: NULL for those of the definition */
+  const char *text, *names; /* of an expression, or NULL */
+  const char *key;
+  bool expression; /* what is compiled has no name that lasts */
+  struct ravel_function *f;
+  struct complaints complaints;
+};
 
 static void forget(struct ravel_function *f) {
   f->cached = false;
@@ -67,54 +119,62 @@ static bool holds(const struct ravel_function *f, const struct region *region) {
 }
 
 struct freshness {
+  const struct search *search;
   const struct ravel_function *f;
   bool fresh;
 };
 
+/* Whether names, datatypes among them, mean what they did; *own: where to go on from. */
+static bool means_the_same(struct ravel_context *c, const struct freshness *x,
+                           struct region **own) {
+  const struct ravel_function *f = x->f;
+  const char *types = x->search->types;
+  *own = f->own;
+  if (f->global) {
+    const struct global *now = session_global(c->session, f->global->name->text);
+    if (now != f->global) return false;
+    *own = now->region;
+  }
+  if (types && f->take_count > 0 && ravel_type_read(c, types) != f->rest[0]) return false;
+  return are_still_named(c, f);
+}
+
 /* Whether all that a function was compiled from is what it was. */
 static enum ravel_code compare(struct ravel_context *c, void *data) {
-  struct freshness *fresh = data;
-  const struct ravel_function *f = fresh->f;
+  struct freshness *x = data;
+  const struct ravel_function *f = x->f;
   size_t count = 0;
-  const struct global *now = session_global(c->session, f->global->name->text);
-  if (now != f->global) return RAVEL_OK;
-  if (!now->region) {
-    fresh->fresh = f->region_count == 0;
+  struct region *own;
+  if (!means_the_same(c, x, &own)) return RAVEL_OK;
+  if (!own) {
+    x->fresh = f->region_count == 0;
     return RAVEL_OK;
   }
-  struct region **regions = region_reached(c->session, now->region, c->session->arena, &count);
-  fresh->fresh = count == f->region_count;
-  for (size_t i = 0; i < count; i++) fresh->fresh &= holds(f, regions[i]);
+  struct region **regions = region_reached(c->session, own, c->session->arena, &count);
+  x->fresh = count == f->region_count;
+  for (size_t i = 0; i < count; i++) x->fresh &= holds(f, regions[i]);
   return RAVEL_OK;
 }
 
-static bool is_fresh(struct ravel_context *c, struct ravel_function *f) {
-  struct freshness fresh = {.f = f};
+static bool is_fresh(struct ravel_context *c, const struct search *s,
+                     struct ravel_function *f) {
+  struct freshness x = {.search = s, .f = f};
   if (f->generation == c->generation) return true;
-  if (!f->global) return false;
-  if (ravel_in_form(c, compare, &fresh) != RAVEL_OK || !fresh.fresh) return false;
+  if (ravel_in_form(c, compare, &x) != RAVEL_OK || !x.fresh) return false;
   f->generation = c->generation;
   return true;
 }
 
-/* The function with this key that is up to date; NULL if there is none. */
-static struct ravel_function *cached(struct ravel_context *c, const char *key) {
+/* The function that is looked for if it is there and up to date; else NULL. */
+static struct ravel_function *cached(struct ravel_context *c, const struct search *s) {
   struct ravel_function *f = c->functions;
-  while (f && !(f->cached && strcmp(f->key, key) == 0)) f = f->next;
-  if (!f || is_fresh(c, f)) return f;
+  while (f && !(f->cached && strcmp(f->key, s->key) == 0)) f = f->next;
+  if (!f || is_fresh(c, s, f)) return f;
   forget(f);
   return NULL;
 }
 
 /* ---- compilation ---- */
-
-struct search {
-  const char *name, *types; /* types: NULL for those of the definition */
-  const char *text, *names; /* of an expression, or NULL */
-  const char *key;
-  struct ravel_function *f;
-  struct complaints complaints;
-};
 
 static enum ravel_code complained(struct ravel_context *c, const struct search *s) {
   const enum ravel_code code = ravel_stopped(c);
@@ -129,8 +189,7 @@ static void hold(struct ravel_context *c, struct ravel_function *f, struct regio
   f->region_count = count;
 }
 
-/* Splits the argument into parameters. */
-static void set_takes(struct ravel_function *f, struct type *argument) {
+void ravel_function_takes_type(struct ravel_function *f, struct type *argument) {
   uint32_t count = 1;
   for (const struct type *t = argument; t->tag == TYPE_PAIR; t = t->part[1]) count++;
   f->takes = arena_alloc(&f->arena, count * sizeof *f->takes);
@@ -148,21 +207,14 @@ static void set_takes(struct ravel_function *f, struct type *argument) {
  * about. NULL after ravel_fail. */
 static struct type *argument_of(struct ravel_context *c, const struct search *s,
                                 const struct global *g) {
-  struct arena *arena = c->session->arena;
   struct type *type = type_of(g->scheme.type);
-  struct complaints complaints = {.diags = c->diags};
+  if (!s->types && g->scheme.count == 0) return ravel_type_kept(c, type->part[0]);
   if (!s->types) {
-    if (g->scheme.count == 0) return ravel_type_kept(c, type->part[0]);
     ravel_fail(c, RAVEL_TYPE, "`%s` is %s: name the types of its arguments", s->name,
                type_text(c->diags->arena, type, true));
     return NULL;
   }
-  const char *text = arena_printf(arena, "%s\n;", s->types);
-  const struct source *source = ravel_source(c, "<types>", text, strlen(text), 1);
-  type = session_read_type(c->session, source, &complaints);
-  if (type) return ravel_type_kept(c, type);
-  ravel_failed(c, ravel_code_of(complaints.first));
-  return NULL;
+  return ravel_type_read(c, s->types);
 }
 
 /* The type of the result for an argument; NULL after ravel_fail. */
@@ -189,9 +241,12 @@ static enum ravel_code compile(struct ravel_context *c, struct search *s, struct
   f->gives = result_of(c, s, g, argument);
   if (!f->gives) return c->code;
   if (session_find_missing(c->session, g->body, &s->complaints)) return complained(c, s);
-  set_takes(f, argument);
-  f->global = s->text ? NULL : g;
+  ravel_function_takes_type(f, argument);
+  f->global = s->expression ? NULL : g;
   f->whole = g->body;
+  if (s->expression) note_mentions(f, g->region);
+  f->callee = arena_alloc(&f->arena, sizeof *f->callee);
+  *f->callee = *g;
   hold(c, f, g->region);
   f->program = flatten_function(c->session, g, argument, &options, &s->complaints);
   if (!f->program) return complained(c, s);
@@ -210,6 +265,7 @@ static enum ravel_code compile_text(struct ravel_context *c, struct search *s,
           : arena_printf(arena, "function _expression(%s) =\n%s\n;", names, text);
   const struct source *source = ravel_source(c, "<expression>", form, strlen(form), 0);
   if (!ravel_read_form(c, source, &s->complaints, &checked)) return complained(c, s);
+  s->expression = true;
   return compile(c, s, checked.global);
 }
 
@@ -249,6 +305,8 @@ static enum ravel_code compile_constant(struct ravel_context *c, struct search *
   if (!f->gives) return c->code;
   f->takes_text = "";
   f->whole = checked.value;
+  f->local_count = checked.local_count;
+  note_mentions(f, c->session->region);
   region_note_core(c->session->region, checked.value);
   hold(c, f, c->session->region);
   f->program = flatten_expression(c->session, f->whole, &options, &s->complaints);
@@ -272,7 +330,7 @@ static enum ravel_code compile_in_form(struct ravel_context *c, void *search) {
 
 static enum ravel_code look_up(struct ravel_context *c, struct search *s,
                                struct ravel_function **out) {
-  s->f = cached(c, s->key);
+  s->f = cached(c, s);
   enum ravel_code code = RAVEL_OK;
   if (!s->f) {
     const double start = stop_clock();

@@ -34,6 +34,12 @@ static bool set_backend(struct ravel_options *o, const char *value) {
   return true;
 }
 
+static bool set_kernels(struct ravel_options *o, const char *value) {
+  if (strlen(value) >= sizeof o->kernels) return false;
+  strcpy(o->kernels, value);
+  return true;
+}
+
 static bool set_memory(struct ravel_options *o, const char *value) {
   o->machine.memory_limit = 0;
   return strcmp(value, "0") == 0 || parse_bytes(value, &o->machine.memory_limit);
@@ -82,6 +88,8 @@ static bool set(struct ravel_options *o, const char *name, const char *value) {
   }
   if (strcmp(name, "optimise") == 0) return yes_or_no(value, &o->optimise);
   if (strcmp(name, "compiler") == 0) return yes_or_no(value, &o->compiler);
+  if (strcmp(name, "kernels") == 0) return set_kernels(o, value);
+  if (strcmp(name, "profile") == 0) return yes_or_no(value, &m->profile);
   if (strcmp(name, "files") == 0) return yes_or_no(value, &m->permissions.files);
   if (strcmp(name, "processes") == 0) return yes_or_no(value, &m->permissions.processes);
   return set_number(o, name, value);

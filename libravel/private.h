@@ -12,7 +12,8 @@
 struct ravel_options {
   struct machine_options machine;
   char backend[32];
-  double seconds; /* of a call; 0: no limit */
+  char kernels[4096]; /* "": none */
+  double seconds;     /* of a call; 0: no limit */
   bool optimise;
   bool compiler;
 };
@@ -35,6 +36,7 @@ struct ravel_context {
   struct stop stop;
   atomic_int interrupt; /* what stop.signal points to */
   bool usable;          /* it was made completely */
+  bool deep;            /* it works on a large stack (ravel_deep) */
 
   struct heap message_heap;       /* so that running out of memory can be reported */
   struct ravel_messages slots[2]; /* the present call's, and those of the last that failed */
@@ -42,6 +44,7 @@ struct ravel_context {
   struct diag_list *diags;        /* of the present call: of the other one */
   enum ravel_code code;           /* of the last call that failed */
   struct text message;            /* the failed one's as text */
+  struct text said;               /* what a function returned as text, until the next call */
 
   struct region *type_region;         /* of the types, so that their datatypes stay */
   struct scoped_map type_numbers;     /* types by a hash of what they consist of, ... */
@@ -73,7 +76,12 @@ struct ravel_function {
   struct arena arena;                  /* of the program and of what follows */
   const char *key;                     /* what it was found by: name and types */
   struct global *global;               /* what was compiled; NULL: an expression */
-  struct core *whole;                  /* its body */
+  struct region *own;                  /* of an expression ... */
+  const struct global **mentions;      /* ... and what its text names */
+  size_t mention_count;
+  struct core *whole;                  /* its body; NULL: a program of VCODE */
+  struct global *callee;               /* what has it as its body, as it was; or NULL */
+  uint32_t local_count;                /* without a callee: of the body */
   struct region **regions;             /* that it needs, all held: what is redefined stays */
   size_t region_count;
   struct type **takes; /* of parameter i; kept types */
@@ -81,6 +89,8 @@ struct ravel_function {
   struct type *gives;
   uint32_t take_count;
   const char *takes_text;
+  const uint32_t
+      *layout; /* of a program of VCODE: of its results, as ir_program.entry_layout */
   const struct ir_program *program; /* its entry takes and returns columns (neslc/value.h) */
   struct machine_program *prepared;
 };
@@ -141,6 +151,13 @@ struct source *ravel_source(struct ravel_context *, const char *name, const char
 bool ravel_read_form(struct ravel_context *, const struct source *, struct complaints *,
                      struct checked *);
 
+enum { RAVEL_MOST_TEXT = 1 << 29 }; /* bytes of a text to be read */
+
+/* A column on the host, in the session's arena: for the kind of its type (enum column_kind).
+ * False with a diagnostic of the machine. */
+bool ravel_fetch(struct ravel_context *, const struct cvl_value *, uint8_t kind,
+                 struct column *);
+
 /* ---- find.c, call.c ---- */
 
 /* A function without a program; NULL without memory. */
@@ -148,10 +165,27 @@ struct ravel_function *ravel_function_new(struct ravel_context *);
 /* Optimises its program and makes it ready; after a failure false with complaints or
  * diagnostics. May end in memory_failed. */
 bool ravel_function_prepare(struct ravel_context *, struct ravel_function *);
+/* Sets what it takes, splitting the type of its argument (kept) into parameters. */
+void ravel_function_takes_type(struct ravel_function *, struct type *argument);
 /* Runs a function: results[0 .. result_count) are the caller's. */
 enum ravel_code ravel_run(struct ravel_context *, const struct ravel_function *,
                           const struct cvl_value *arguments, uint64_t argument_count,
                           struct cvl_value *results, uint64_t result_count);
+/* What a run that was not done has reported, in terms of the function's text. */
+enum ravel_code ravel_fail_run(struct ravel_context *, const struct ravel_function *,
+                               enum machine_outcome, const struct diag_list *reported);
+/* Whether a function may be called with these arguments, for a result at `result`; after
+ * ravel_fail if not. */
+enum ravel_code ravel_check_call(struct ravel_context *, const struct ravel_function *,
+                                 struct ravel_value *const *arguments, size_t count,
+                                 const void *result);
+
+/* ---- program.c ---- */
+
+/* Whether the results of a program of VCODE are columns of its type, after ravel_fail if not.
+ */
+enum ravel_code ravel_check_results(struct ravel_context *, const struct ravel_function *,
+                                    const struct cvl_value *results, uint64_t count);
 
 /* ---- types.c ---- */
 
@@ -160,6 +194,11 @@ void ravel_types_begin(struct ravel_context *);
 /* The type with this text, as NESL writes it: equal types are the same pointer. NULL, after
  * ravel_fail, if it cannot be read or is no ground type of data. */
 struct type *ravel_type_named(struct ravel_context *, const char *text);
+/* The same within a form; memory_failed. */
+struct type *ravel_type_read(struct ravel_context *, const char *text);
+/* Of each column of a kept type the one whose total is its length, or IR_ONE, as in
+ * ir_program.entry_layout; in the arena, within a form; memory_failed. */
+const uint32_t *ravel_type_layout(struct ravel_context *, struct arena *, struct type *kept);
 /* The same type as one of these. NULL, after ravel_fail, if it is none of data or is too large;
  * memory_failed. */
 struct type *ravel_type_kept(struct ravel_context *, struct type *);

@@ -3,6 +3,8 @@
 
 #include "neslc/flatten.h"
 
+#include <string.h>
+
 enum { MOST_LOCATIONS = 64 };
 
 struct trail {
@@ -58,4 +60,85 @@ void report_failed_run(const struct failed_run *run, struct complaints *complain
     trail.locations[trail.count++] = (struct failure_location){whole->source, whole->at, whole};
   }
   complain_of_failure(complaints, error, message, trail.locations, trail.count);
+}
+
+/* ---- programs without their source ---- */
+
+struct origins {
+  const struct origin *list[MOST_LOCATIONS];
+  size_t count;
+};
+
+static void collect(const struct failed_run *run, struct origins *o) {
+  for (size_t i = 0; i < run->reported->list.count; i++) {
+    const struct origin *at = run->reported->list.items[i].origin;
+    for (; at && o->count < MOST_LOCATIONS;
+         at = origin_at(&run->program->origins, at->inlined_at)) {
+      o->list[o->count++] = at;
+    }
+  }
+}
+
+static bool is_of_library(const struct origin *at) {
+  static const char folder[] = "library/";
+  return strncmp(at->file, folder, sizeof folder - 1) == 0;
+}
+
+/* Whether this location, or one like it, was reported before it. */
+static bool is_repeated(const struct origins *o, size_t i) {
+  for (size_t k = 0; k < i; k++) {
+    const struct source_pos a = o->list[k]->pos, b = o->list[i]->pos;
+    if (a.line == b.line && a.column == b.column &&
+        strcmp(o->list[k]->file, o->list[i]->file) == 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static void report_error(const struct origins *o, size_t i, const char *message,
+                         struct diag_list *diags) {
+  const struct origin *at = o->list[i];
+  const char *within = i > 0 ? o->list[i - 1]->function : "";
+  if (*within && message_names(message, within)) within = "";
+  diag_add(diags, SEVERITY_ERROR, at->file, at->pos, NULL, "%s%s%s%s", message,
+           *within ? ", in `" : "", within, *within ? "`" : "");
+}
+
+/* A call: what was called is where the location before it is. */
+static void report_call(const struct origins *o, size_t i, struct diag_list *diags) {
+  const struct origin *at = o->list[i];
+  const char *called = o->list[i - 1]->function;
+  diag_add(diags, SEVERITY_NOTE, at->file, at->pos, NULL,
+           *called ? "`%s` was called here" : "called%s here", called);
+}
+
+/* False if there is no source location outside of the library. */
+static bool report_origins(const struct origins *o, const char *message,
+                           struct diag_list *diags) {
+  size_t reported = 0;
+  for (size_t i = 0; i < o->count && reported <= FAILURE_MOST_CALLS; i++) {
+    if (is_of_library(o->list[i]) || is_repeated(o, i)) continue;
+    if (reported++ == 0) {
+      report_error(o, i, message, diags);
+    } else {
+      report_call(o, i, diags);
+    }
+  }
+  return reported > 0;
+}
+
+void report_failed_program(const struct failed_run *run, struct diag_list *diags) {
+  const struct machine_failure *f = run->failure;
+  const char *message = message_of(run, diags->arena);
+  if (f->cause == MACHINE_CAUSE_ASSERT && flatten_text_of_error(f->text, f->text_length)) {
+    message = failure_by_error;
+  }
+  struct origins origins = {.count = 0};
+  collect(run, &origins);
+  if (report_origins(&origins, message, diags)) return;
+  for (size_t i = 0; i < run->reported->list.count; i++) {
+    const struct diag *d = &run->reported->list.items[i];
+    diag_add(diags, d->severity, d->file, d->pos, d->origin, "%s", d->message);
+  }
 }

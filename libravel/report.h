@@ -16,5 +16,8 @@ struct failed_run {
 /* Complains of the failure with the machine's message, but without the VCODE instruction, which
  * the user did not write; at the source locations that its origins are. */
 void report_failed_run(const struct failed_run *, struct complaints *);
+/* The same for a program whose NESL is not there: at the source locations that its origins
+ * name. Without origins, what the machine has reported. Session and `whole` are not used. */
+void report_failed_program(const struct failed_run *, struct diag_list *);
 
 #endif

@@ -139,7 +139,47 @@ struct type *ravel_type_pair(struct ravel_context *c, struct type *left, struct 
   return make(c, &(struct type){.tag = TYPE_PAIR, .part = {left, right}});
 }
 
+/* ---- columns ---- */
+
+struct layout {
+  struct arena *arena, *scratch;
+  ARRAY(uint32_t) list;
+};
+
+/* Adds the columns of instances that are as many as the total of a column, or one. */
+static void lay_out(struct layout *l, struct type *t, uint32_t within) {
+  t = type_of(t);
+  if (t->tag == TYPE_PAIR) {
+    lay_out(l, t->part[0], within);
+    lay_out(l, t->part[1], within);
+  } else if (t->tag == TYPE_DATA) {
+    lay_out(l, type_contents(l->scratch, t), within);
+  } else {
+    const uint32_t column = (uint32_t)l->list.count;
+    *array_push(l->arena, &l->list) = within;
+    if (t->tag == TYPE_SEQUENCE) lay_out(l, t->part[0], column);
+  }
+}
+
+const uint32_t *ravel_type_layout(struct ravel_context *c, struct arena *arena,
+                                  struct type *kept) {
+  struct layout l = {.arena = arena, .scratch = c->session->arena};
+  lay_out(&l, kept, IR_ONE);
+  return l.list.items;
+}
+
 /* ---- from text ---- */
+
+struct type *ravel_type_read(struct ravel_context *c, const char *text) {
+  struct complaints complaints = {.diags = c->diags};
+  const char *ended = arena_printf(c->session->arena, "%s;", text);
+  const struct source *source = ravel_source(c, "<types>", ended, strlen(ended), 1);
+  struct type *type = session_read_type(c->session, source, &complaints);
+  if (type) return ravel_type_kept(c, type);
+  const enum ravel_code code = ravel_stopped(c);
+  if (code == RAVEL_OK) ravel_failed(c, ravel_code_of(complaints.first));
+  return NULL;
+}
 
 struct named {
   const char *text;
@@ -148,13 +188,7 @@ struct named {
 
 static enum ravel_code read_named(struct ravel_context *c, void *data) {
   struct named *named = data;
-  struct arena *arena = c->session->arena;
-  const char *text = arena_printf(arena, "%s\n;", named->text);
-  struct complaints complaints = {.diags = c->diags};
-  const struct source *source = ravel_source(c, "<type>", text, strlen(text), 1);
-  struct type *type = session_read_type(c->session, source, &complaints);
-  if (!type) return ravel_failed(c, ravel_code_of(complaints.first));
-  named->type = ravel_type_kept(c, type);
+  named->type = ravel_type_read(c, named->text);
   return named->type ? RAVEL_OK : c->code;
 }
 

@@ -65,7 +65,9 @@ static bool joined_soon(pthread_t thread) {
 enum ravel_code ravel_deep(struct ravel_context *c, ravel_work *work, void *data) {
   struct deep d = {.c = c, .work = work, .data = data};
   pthread_t thread;
+  if (c->deep) return ravel_guarded(c, work, data);
   stop_begin(&c->stop, c->options.seconds);
+  c->deep = true;
   if (!begin_thread(&d, &thread)) {
     work_deep(&d); /* on this stack, then */
   } else if (!c->progress) {
@@ -73,5 +75,6 @@ enum ravel_code ravel_deep(struct ravel_context *c, ravel_work *work, void *data
   } else {
     while (!joined_soon(thread)) (void)stop_asks(&c->stop); /* calls progress */
   }
+  c->deep = false;
   return d.code;
 }

@@ -9,8 +9,6 @@
 
 const char failure_by_error[] = "the program stopped itself by `error`";
 
-enum { MOST_CALLS = 6 }; /* shown: the innermost */
-
 /* ---- marks of expressions ---- */
 
 uint32_t core_mark(const struct core *e) {
@@ -50,8 +48,7 @@ const struct core *core_at_mark(struct core *whole, const struct source *source,
 
 /* ---- messages ---- */
 
-/* Whether a message names the function; messages write names in capitals. */
-static bool mentions(const char *message, const char *name) {
+bool message_names(const char *message, const char *name) {
   const size_t length = strlen(name);
   for (const char *at = message; *at; at++) {
     size_t i = 0;
@@ -91,15 +88,15 @@ static bool reported_before(const struct failure_location *reported, size_t coun
 void complain_of_failure(struct complaints *complaints, enum nesl_error error,
                          const char *message, const struct failure_location *trail,
                          size_t count) {
-  struct failure_location reported[1 + MOST_CALLS];
+  struct failure_location reported[1 + FAILURE_MOST_CALLS];
   size_t reported_count = 0;
-  for (size_t i = 0; i < count && reported_count <= MOST_CALLS; i++) {
+  for (size_t i = 0; i < count && reported_count <= FAILURE_MOST_CALLS; i++) {
     const struct failure_location *location = &trail[i];
     if (location->source->library || reported_before(reported, reported_count, location))
       continue;
     if (reported_count == 0) {
       const char *within = called_of_library(location->node);
-      if (within && mentions(message, within)) within = NULL;
+      if (within && message_names(message, within)) within = NULL;
       complain(complaints, error, location->source, location->at, "%s%s%s%s", message,
                within ? ", in `" : "", within ? within : "", within ? "`" : "");
     } else if (name_of_called(location->node)) {

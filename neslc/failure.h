@@ -7,6 +7,9 @@
 #include "base/origin.h"
 #include "neslc/core.h"
 
+/* Calls that are shown: the innermost. */
+enum { FAILURE_MOST_CALLS = 6 };
+
 /* The source location of an expression that was being evaluated. */
 struct failure_location {
   const struct source *source;
@@ -20,6 +23,9 @@ struct failure_location {
  * location once. */
 void complain_of_failure(struct complaints *, enum nesl_error, const char *message,
                          const struct failure_location *trail, size_t count);
+
+/* Whether a message names the function; messages write names in capitals. */
+bool message_names(const char *message, const char *name);
 
 struct session;
 /* The expression at an origin of compiled code: within `whole`, which was compiled, or within

@@ -19,7 +19,7 @@ SANITIZED = "build-sanitized/bin"
 EMULATION = "RAVEL_EMULATION="
 WATCHED = EMULATION + "check,deferred,order=shuffled,small=0"
 LEAKS = f"LSAN_OPTIONS=suppressions={ROOT}/scripts/leaks-of-others:print_suppressions=0"
-TSAN_TARGETS = ("conformance", "vinterp-tests", "test-cpu-pool")
+TSAN_TARGETS = ("conformance", "vinterp-tests", "test-cpu-pool", "test-threads")
 # Their digest says whether what conformance runs has changed; comments have not.
 SUITE = ("build/bin/conformance",)
 PROGRAMS = ("build/bin/vinterp-tests", "build/bin/fcodeopt", "nesl-tests", "examples")
@@ -125,6 +125,7 @@ def threads():
                 " --threads 3 --seed 6 --int 64", "tsan")
     yield Stage("thread sanitizer: programs", f"{DRIVE} --vinterp build-tsan/bin/vinterp-tests"
                 " --sample 5 --seed 1" + configs("classic-8t", "64-2t", "fused-2t"), "tsan")
+    yield Stage("thread sanitizer: contexts of libravel", "build-tsan/bin/test-threads 2", "tsan")
 
 
 def pages():
@@ -249,6 +250,8 @@ def whole_sanitized():
                     f" --int {width}", "tsan")
     yield Stage("whole: thread sanitizer, programs", f"{DRIVE} --vinterp"
                 " build-tsan/bin/vinterp-tests" + configs("classic-8t", "64-2t", "fused-2t"), "tsan")
+    yield Stage("whole: thread sanitizer, contexts of libravel", "build-tsan/bin/test-threads 120",
+                "tsan")
     yield Stage("whole: every allocation of the commands fails once",
                 "python3 commands/tests/allocations.py build/commands/failing-malloc.so cc"
                 " build/bin/nesl build/bin/neslc build/bin/vinterp build/bin/fcodeopt --all")

@@ -97,6 +97,17 @@ struct machine_totals machine_totals(const struct machine *m) {
   return m->profile ? profile_totals(m->profile) : (struct machine_totals){0};
 }
 
+void machine_random(const struct machine *m, uint64_t *seed, uint64_t *number) {
+  *seed = m->first_seed;
+  *number = m->first_random;
+}
+
+void machine_profile_begin(struct machine *m) {
+  if (!m->profile) return;
+  const struct cvl_statistics now = m->backend->statistics(m->context);
+  profile_begin(m->profile, &now);
+}
+
 void machine_profile(const struct machine *m, FILE *out, bool json) {
   if (m->profile) profile_print(m->profile, out, json);
 }

@@ -230,6 +230,11 @@ const struct machine_failure *machine_failure(const struct machine *);
 /* The sums of all runs so far, of a machine that collects a profile; else all 0. */
 struct machine_totals machine_totals(const struct machine *);
 
+/* Where RAND is: the key, and the number of the next one, of a run that began now. */
+void machine_random(const struct machine *, uint64_t *seed, uint64_t *number);
+
+/* Begins a new profile: runs before now no longer count. */
+void machine_profile_begin(struct machine *);
 /* The profile of all runs so far: a table for people, or JSON. Counts as vcode.md, 21.8. */
 void machine_profile(const struct machine *, FILE *, bool json);
 

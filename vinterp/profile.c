@@ -37,7 +37,7 @@ struct profile {
   bool instructions; /* are counted */
   uint64_t runs;
   double elapsed;
-  struct cvl_statistics statistics;
+  struct cvl_statistics before, statistics; /* from `before` on */
 };
 
 /* ---- rows ---- */
@@ -84,6 +84,24 @@ void profile_free(struct profile *p) {
   arena_free(&p->functions.arena);
   arena_free(&p->superops.arena);
   heap_free(p->heap, p, sizeof *p);
+}
+
+static void clear_rows(struct rows *rows) {
+  for (uint32_t i = 0; i < rows->list.count; i++) {
+    rows->list.items[i].calls = 0;
+    rows->list.items[i].counts = (struct counts){0};
+  }
+}
+
+void profile_begin(struct profile *p, const struct cvl_statistics *now) {
+  memset(p->opcodes, 0, sizeof p->opcodes);
+  p->total = (struct counts){0};
+  p->runs = 0;
+  p->elapsed = 0;
+  p->before = *now;
+  p->statistics = (struct cvl_statistics){0};
+  clear_rows(&p->functions);
+  clear_rows(&p->superops);
 }
 
 uint32_t profile_function(struct profile *p, const char *name) {
@@ -135,6 +153,13 @@ void profile_run(struct profile *p, double seconds, const struct cvl_statistics 
   p->runs++;
   p->elapsed += seconds;
   p->statistics = *statistics;
+  p->statistics.waits -= p->before.waits;
+  p->statistics.launches -= p->before.launches;
+  p->statistics.bytes_up -= p->before.bytes_up;
+  p->statistics.bytes_down -= p->before.bytes_down;
+  p->statistics.kernel_ns -= p->before.kernel_ns;
+  p->statistics.launch_ns -= p->before.launch_ns;
+  p->statistics.wait_ns -= p->before.wait_ns;
 }
 
 /* ---- order ---- */

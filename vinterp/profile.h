@@ -33,6 +33,8 @@ struct profile_entry {
  * and only the sums of the run are printed. NULL: no memory. */
 struct profile *profile_new(struct heap *, const char *backend, bool instructions);
 void profile_free(struct profile *); /* NULL is ignored */
+/* Forgets all runs; rows stay. From now on the statistics of the back end count from these. */
+void profile_begin(struct profile *, const struct cvl_statistics *);
 
 /* The row of the function with this name, made if new (the name is copied): the handle for the
  * two calls below. Row 0, "(other)", when memory fails. */

@@ -102,6 +102,41 @@ Test(libravel, functions_are_cached_until_they_are_redefined) {
   ravel_context_free(c);
 }
 
+static struct ravel_function *expression(struct ravel_context *c, const char *text,
+                                         const char *types) {
+  struct ravel_function *f = NULL;
+  fine(c, ravel_expression(c, text, "x", types, &f));
+  return f;
+}
+
+Test(libravel, expressions_are_kept_while_what_they_reach_is_unchanged) {
+  struct ravel_context *c = context();
+  static const char text[] = "outer(x) + rotated(x, 1)", made[] = "#([] point)";
+  define(c, "function rotated(a, b) = 0; k = 1; function inner(x) = x + k;"
+            "function outer(x) = inner(x); datatype point(float, float);");
+  struct ravel_function *f = expression(c, text, "int"), *g, *h, *data, *pairs;
+  fine(c, ravel_expression(c, made, NULL, NULL, &data));
+  pairs = expression(c, "#x", "[point]");
+  define(c, "function other(x) = x; m = 3;");
+  cr_expect_eq(expression(c, text, "int"), f);
+  define(c, "k = 20;");
+  g = expression(c, text, "int");
+  cr_expect_neq(g, f, "what it reaches was changed");
+  cr_expect_eq(int_in(c, call(c, f, int_of(c, 1), NULL)), 2);
+  cr_expect_eq(int_in(c, call(c, g, int_of(c, 1), NULL)), 21);
+  cr_expect_eq(expression(c, text, "int"), g);
+  define(c, "function rotated(a, b) = 0.5;");
+  fails(c, RAVEL_TYPE, "", ravel_expression(c, text, "x", "int", &h));
+  fine(c, ravel_expression(c, made, NULL, NULL, &h));
+  cr_expect_eq(h, data);
+  cr_expect_eq(expression(c, "#x", "[point]"), pairs);
+  define(c, "datatype point(int);");
+  fine(c, ravel_expression(c, made, NULL, NULL, &h));
+  cr_expect_neq(h, data);
+  cr_expect_neq(expression(c, "#x", "[point]"), pairs);
+  ravel_context_free(c);
+}
+
 Test(libravel, large_constants_of_redefined_variables_stay_in_old_functions) {
   struct ravel_context *c = context();
   define(c, "xs = index(100000); function ff(i) = xs[i];");
@@ -122,7 +157,8 @@ Test(libravel, finding) {
   fails(c, RAVEL_TYPE, "name the types", ravel_find(c, "p", NULL, &f));
   fails(c, RAVEL_TYPE, "is a variable", ravel_find(c, "v", "int", &f));
   fails(c, RAVEL_TYPE, "there is no type `flote`", ravel_find(c, "p", "flote", &f));
-  fails(c, RAVEL_SYNTAX, "", ravel_find(c, "p", "[int", &f));
+  fails(c, RAVEL_SYNTAX, "<types>:1:5: error:", ravel_find(c, "p", "[int", &f));
+  fails(c, RAVEL_SYNTAX, "<types>:1:5: error:", ravel_find(c, "p", "int int", &f));
   fails(c, RAVEL_TYPE, "functions", ravel_find(c, "p", "int -> int", &f));
   fails(c, RAVEL_MISUSE, "is no name", ravel_find(c, "p(", "int", &f));
   fails(c, RAVEL_MISUSE, "NULL", ravel_find(c, NULL, "int", &f));
@@ -175,14 +211,14 @@ Test(libravel, failures_name_the_source) {
   define(c, "function at(i) = [1, 2, 3][i];\nfunction twice(i) =\n  at(i) * 2;\n");
   fails(c, RAVEL_RUNTIME,
         "test.nesl:1:", ravel_call(c, find(c, "twice", "int"), v, 1, &result));
-  cr_assert(ravel_diagnostic(c, 0, &d));
+  cr_assert(ravel_get_diagnostic(c, 0, &d));
   cr_expect_str_eq(d.file, "test.nesl");
   cr_expect_eq(d.line, 1);
   cr_expect_eq(d.severity, 0);
-  cr_assert(ravel_diagnostic(c, 1, &d));
+  cr_assert(ravel_get_diagnostic(c, 1, &d));
   cr_expect_eq(d.severity, 2);
   cr_expect_eq(d.line, 3);
-  cr_expect_not(ravel_diagnostic(c, 100, &d));
+  cr_expect_not(ravel_get_diagnostic(c, 100, &d));
   define(c, "function divided(i) = 1 / i;");
   v[0] = int_of(c, 0);
   fails(c, RAVEL_RUNTIME, "Divide by zero",

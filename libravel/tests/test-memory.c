@@ -1,64 +1,25 @@
 /* test-memory.c - each allocation of the library fails once: the call says so, the context goes
  * on or is freed, and nothing is left behind.
  *
- * This program has the allocator that the library calls. A program of its own, since Criterion
- * allocates, too.
+ * A program of its own, since Criterion allocates, too: test-memory [STEP]
  */
+#include "failing.h"
+#include "libravel/arrow.h"
 #include "ravel.h"
 
-#include <errno.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-void *__libc_malloc(size_t);
-void *__libc_calloc(size_t, size_t);
-void *__libc_realloc(void *, size_t);
-void *__libc_memalign(size_t, size_t);
-void __libc_free(void *);
+/* A step after others that went well. */
+#define AND(code, call)                                                                        \
+  if (code == RAVEL_OK) code = (call)
 
-static atomic_long asked, fail_at, live;
+/* ---- values and calls ---- */
 
-static bool fails(void) {
-  if (atomic_fetch_add(&asked, 1) + 1 != fail_at) return false;
-  errno = ENOMEM;
-  return true;
-}
-
-static void *counted(void *block) {
-  if (block) atomic_fetch_add(&live, 1);
-  return block;
-}
-
-void *malloc(size_t bytes) {
-  return fails() ? NULL : counted(__libc_malloc(bytes));
-}
-
-void *calloc(size_t count, size_t bytes) {
-  return fails() ? NULL : counted(__libc_calloc(count, bytes));
-}
-
-void *realloc(void *old, size_t bytes) {
-  if (fails()) return NULL;
-  void *block = __libc_realloc(old, bytes);
-  if (!old) counted(block);
-  return block;
-}
-
-void *aligned_alloc(size_t alignment, size_t bytes) {
-  return fails() ? NULL : counted(__libc_memalign(alignment, bytes));
-}
-
-void free(void *block) {
-  if (block) atomic_fetch_sub(&live, 1);
-  __libc_free(block);
-}
-
-/* ---- the scenario ---- */
-
-static enum ravel_code use(struct ravel_context *c) {
+static enum ravel_code use_values(struct ravel_context *c) {
   const int64_t data[] = {3, 1, 2, 5}, lengths[] = {1, 3};
-  struct ravel_value *flat = NULL, *rows = NULL, *result = NULL, *pair = NULL;
+  struct ravel_value *flat = NULL, *rows = NULL, *result = NULL, *pair = NULL, *part = NULL;
   struct ravel_function *f = NULL;
   int64_t got[2] = {0};
   enum ravel_code code =
@@ -66,14 +27,16 @@ static enum ravel_code use(struct ravel_context *c) {
                    "base = [10, 20];\nfunction best(r) = max_val(r) + base[0];\n"
                    "function all_best(rows) = {best(r) : r in rows};",
                    0);
-  if (code == RAVEL_OK) code = ravel_find(c, "all_best", "[[int]]", &f);
-  if (code == RAVEL_OK) code = ravel_vector(c, RAVEL_INT64, data, 4, &flat);
-  if (code == RAVEL_OK) code = ravel_nested(c, lengths, 2, flat, &rows);
-  if (code == RAVEL_OK) code = ravel_call(c, f, &rows, 1, &result);
-  if (code == RAVEL_OK) code = ravel_copy(c, result, RAVEL_INT64, 0, 2, got);
+  AND(code, ravel_find(c, "all_best", "[[int]]", &f));
+  AND(code, ravel_vector(c, RAVEL_INT64, data, 4, &flat));
+  AND(code, ravel_nested(c, lengths, 2, flat, &rows));
+  AND(code, ravel_call(c, f, &rows, 1, &result));
+  AND(code, ravel_copy(c, result, RAVEL_INT64, 0, 2, got));
   if (code == RAVEL_OK && (got[0] != 13 || got[1] != 15)) code = RAVEL_INTERNAL;
   struct ravel_value *both[] = {rows, result};
-  if (code == RAVEL_OK) code = ravel_tuple(c, both, 2, &pair);
+  AND(code, ravel_tuple(c, both, 2, &pair));
+  AND(code, ravel_component(c, rows, 1, &part));
+  ravel_release(part);
   ravel_release(pair);
   ravel_release(flat);
   ravel_release(rows);
@@ -82,18 +45,196 @@ static enum ravel_code use(struct ravel_context *c) {
   return code;
 }
 
-static enum ravel_code scenario(void) {
+/* ---- arrays of Arrow: [(int, float)] of lists of int16 and doubles ---- */
+
+static int releases;
+
+static void release_array(struct ArrowArray *a) {
+  releases++;
+  a->release = NULL;
+}
+
+/* A list of two lists, its elements as narrow as no INT of the context. */
+struct lists {
+  int32_t offsets[3];
+  int16_t data[3];
+  const void *buffers[2], *data_buffers[2];
+  struct ArrowArray elements, *children[1];
+};
+
+static struct ArrowArray lists_array(struct lists *l) {
+  *l = (struct lists){.offsets = {0, 1, 3}, .data = {7, -2, 9}};
+  l->buffers[1] = l->offsets;
+  l->data_buffers[1] = l->data;
+  l->children[0] = &l->elements;
+  l->elements = (struct ArrowArray){
+      .length = 3, .n_buffers = 2, .buffers = l->data_buffers, .release = release_array};
+  return (struct ArrowArray){.length = 2,
+                             .n_buffers = 2,
+                             .buffers = l->buffers,
+                             .n_children = 1,
+                             .children = l->children,
+                             .release = release_array};
+}
+
+static struct ArrowSchema item = {.format = "s", .name = "item"};
+static struct ArrowSchema *items[] = {&item};
+static struct ArrowSchema lists_schema = {
+    .format = "+l", .name = "", .n_children = 1, .children = items};
+
+static enum ravel_code give_back(struct ravel_context *c, const struct ravel_value *v) {
+  struct ArrowSchema schema;
+  struct ArrowArray array;
+  const enum ravel_code code = ravel_export(c, v, &schema, &array);
+  if (code != RAVEL_OK) return code;
+  const bool fine = array.length == 2 && strcmp(schema.format, "+L") == 0;
+  schema.release(&schema);
+  array.release(&array);
+  return fine ? RAVEL_OK : RAVEL_INTERNAL;
+}
+
+static enum ravel_code use_arrays(struct ravel_context *c) {
+  struct lists lists;
+  struct ArrowArray array = lists_array(&lists);
+  struct ravel_value *v = NULL;
+  releases = 0;
+  enum ravel_code code = ravel_import(c, &lists_schema, &array, &v);
+  AND(code, give_back(c, v));
+  ravel_release(v);
+  if (array.release || releases != 1) code = RAVEL_INTERNAL;
+  return code;
+}
+
+/* A stream of two arrays. */
+struct stream {
+  struct lists lists[2];
+  unsigned given;
+};
+
+static void release_schema(struct ArrowSchema *s) {
+  s->release = NULL;
+}
+
+static int get_schema(struct ArrowArrayStream *s, struct ArrowSchema *out) {
+  (void)s;
+  *out = lists_schema;
+  out->release = release_schema;
+  return 0;
+}
+
+static int get_next(struct ArrowArrayStream *s, struct ArrowArray *out) {
+  struct stream *of = s->private_data;
+  out->release = NULL;
+  if (of->given < 2) *out = lists_array(&of->lists[of->given]);
+  of->given++;
+  return 0;
+}
+
+static const char *get_last_error(struct ArrowArrayStream *s) {
+  (void)s;
+  return NULL;
+}
+
+static void release_stream(struct ArrowArrayStream *s) {
+  s->release = NULL;
+}
+
+static enum ravel_code use_streams(struct ravel_context *c) {
+  struct stream of = {.given = 0};
+  struct ArrowArrayStream stream = {.get_schema = get_schema,
+                                    .get_next = get_next,
+                                    .get_last_error = get_last_error,
+                                    .release = release_stream,
+                                    .private_data = &of};
+  struct ravel_value *v = NULL;
+  size_t n = 0;
+  releases = 0;
+  enum ravel_code code = ravel_import_stream(c, &stream, &v);
+  AND(code, ravel_length(c, v, &n));
+  if (code == RAVEL_OK && n != 4) code = RAVEL_INTERNAL;
+  ravel_release(v);
+  const unsigned arrays = of.given < 2 ? of.given : 2;
+  if (stream.release || releases != (int)arrays) code = RAVEL_INTERNAL;
+  return code;
+}
+
+/* ---- programs, failures, costs, text ---- */
+
+static const char fraction[] = "FUNC MAIN I INT O INT\nCONST INT 12\nCOPY 1 1\n"
+                               "{@ a.nesl:3:7 part }\n/ INT\nPOP 1 1\nRET\n";
+
+static enum ravel_code said(const struct ravel_context *c, const char *text) {
+  if (*text) return RAVEL_OK;
+  return strstr(ravel_message(c), "memory") ? RAVEL_MEMORY : RAVEL_INTERNAL;
+}
+
+static enum ravel_code use_programs(struct ravel_context *c) {
+  struct ravel_value *v = NULL, *zero = NULL, *result = NULL;
+  struct ravel_function *f = NULL;
+  struct ravel_costs costs;
+  int64_t x = 0;
+  enum ravel_code code = ravel_program(c, "p.vcode", fraction, 0, NULL, NULL, &f);
+  AND(code, ravel_int(c, 4, &v));
+  AND(code, ravel_int(c, 0, &zero));
+  AND(code, ravel_call(c, f, &v, 1, &result));
+  AND(code, ravel_get_int(c, result, &x));
+  if (code == RAVEL_OK && x != 3) code = RAVEL_INTERNAL;
+  AND(code, said(c, ravel_profile(c)));
+  AND(code, ravel_cost(c, f, &v, 1, &costs));
+  AND(code, said(c, ravel_explain(c, f)));
+  ravel_release(result);
+  if (code == RAVEL_OK) {
+    code = ravel_call(c, f, &zero, 1, &result);
+    if (code == RAVEL_RUNTIME) code = RAVEL_OK;
+  }
+  ravel_release(v);
+  ravel_release(zero);
+  ravel_function_release(f);
+  return code;
+}
+
+static enum ravel_code use_expressions(struct ravel_context *c) {
+  struct ravel_value *v = NULL, *result = NULL;
+  struct ravel_function *f = NULL;
+  struct ravel_costs costs;
+  enum ravel_code code = ravel_expression(c, "[2, 1][i] + rand(1)", "i", "int", &f);
+  AND(code, ravel_int(c, 1, &v));
+  AND(code, ravel_cost(c, f, &v, 1, &costs));
+  ravel_release(v);
+  v = NULL;
+  AND(code, ravel_int(c, 2, &v));
+  if (code == RAVEL_OK) {
+    code = ravel_call(c, f, &v, 1, &result);
+    if (code == RAVEL_RUNTIME) code = RAVEL_OK;
+  }
+  ravel_release(v);
+  ravel_function_release(f);
+  return code;
+}
+
+/* ---- all of them, each with one failure ---- */
+
+typedef enum ravel_code use(struct ravel_context *);
+
+static enum ravel_code begin(struct ravel_context **c) {
   struct ravel_options *options = ravel_options_new();
-  struct ravel_context *c = NULL;
   if (!options) return RAVEL_MEMORY;
   ravel_options_set(options, "backend", "cpu");
   ravel_options_set(options, "threads", "2");
-  enum ravel_code code = ravel_context_new(options, &c);
+  ravel_options_set(options, "profile", "yes");
+  const enum ravel_code code = ravel_context_new(options, c);
   ravel_options_free(options);
+  return code;
+}
+
+/* Uses a context; afterwards, whatever failed, it can be used on. */
+static enum ravel_code scenario(use *uses) {
+  struct ravel_context *c = NULL;
+  enum ravel_code code = begin(&c);
   if (code == RAVEL_OK) {
-    code = use(c);
-    if (code != RAVEL_OK && use(c) != RAVEL_OK) { /* the context goes on */
-      fprintf(stderr, "allocation %ld: still %s", fail_at, ravel_message(c));
+    code = uses(c);
+    if (code != RAVEL_OK && uses(c) != RAVEL_OK) {
+      fprintf(stderr, "still %s", ravel_message(c));
       code = RAVEL_INTERNAL;
     }
   }
@@ -101,26 +242,48 @@ static enum ravel_code scenario(void) {
   return code;
 }
 
-/* One run; false if it went wrong. */
-static bool try(long number, long before) {
-  atomic_store(&asked, 0);
-  atomic_store(&fail_at, number);
-  const enum ravel_code code = scenario();
-  atomic_store(&fail_at, 0);
-  const long left = live - before;
-  /* A back end may lack its threads, or the process a stream. */
-  const bool expected = code == RAVEL_OK || code == RAVEL_MEMORY || code == RAVEL_DEVICE;
-  if (expected && left <= 0) return true; /* the C library may free what it had kept */
-  fprintf(stderr, "allocation %ld fails: code %d, %ld blocks left\n", number, (int)code, left);
+/* One run; the blocks that it leaves are added to *left. False if its code is another one than
+ * it may be: a back end may lack its threads, or the process a stream. */
+static bool run(use *uses, long number, long *left) {
+  const long before = failing_live();
+  failing_begin(number);
+  const enum ravel_code code = scenario(uses);
+  *left = failing_live() - before;
+  if (code == RAVEL_OK || code == RAVEL_MEMORY || code == RAVEL_DEVICE) return true;
+  fprintf(stderr, "allocation %ld fails: code %d\n", number, (int)code);
   return false;
 }
 
-int main(void) {
-  if (scenario() != RAVEL_OK) return 1; /* what the C library keeps is there from now on */
-  const long before = live;
+/* False if a run goes wrong, or leaves blocks each time: what the C library frees or keeps once
+ * does not count. */
+static bool try(use *uses, long number) {
+  long left = 0;
+  for (int i = 0; i < 3; i++) {
+    if (!run(uses, number, &left)) return false;
+    if (left == 0) return true;
+  }
+  fprintf(stderr, "allocation %ld fails: %ld blocks left\n", number, left);
+  return false;
+}
+
+static unsigned try_all(const char *what, use *uses, long step) {
   unsigned wrong = 0;
-  long number = 1, step = 1;
-  for (; number == 1 || asked >= number - step; number += step) wrong += !try(number, before);
-  printf("%ld allocations failed, %u wrongly\n", number - 1, wrong);
-  return wrong != 0 || number < 100;
+  long number = 1, left;
+  if (!run(uses, 0, &left)) return 1;
+  const long all = failing_asked();
+  for (; number <= all; number += step) wrong += !try(uses, number);
+  printf("%s: %ld of %ld allocations failed, %u wrongly\n", what, (number - 1) / step, all,
+         wrong);
+  failing_begin(0);
+  return wrong + (all < 100);
+}
+
+int main(int argc, char **argv) {
+  const long step = argc > 1 ? atol(argv[1]) : 1;
+  unsigned wrong = try_all("values", use_values, step);
+  wrong += try_all("arrays", use_arrays, step);
+  wrong += try_all("streams", use_streams, step);
+  wrong += try_all("programs", use_programs, step);
+  wrong += try_all("expressions", use_expressions, step);
+  return wrong != 0;
 }

@@ -1,0 +1,76 @@
+/* explain.c - compiled programs and profiles as text, which the context keeps until its next
+ * call.
+ */
+#include "libravel/private.h"
+
+#include "fcode-opt/fcode-opt.h"
+#include "fused-kernels/fused.h"
+
+/* What was said, or "" without memory. */
+static const char *said(struct ravel_context *c) {
+  if (text_end(&c->said)) return c->said.bytes;
+  ravel_fail_memory(c);
+  return "";
+}
+
+const char *ravel_profile(struct ravel_context *c) {
+  if (!ravel_begin(c) || !c->options.machine.profile) return "";
+  if (machine_totals(c->machine).seconds == 0) return ""; /* nothing has run */
+  if (!text_begin(&c->said, &c->message_heap)) {
+    ravel_fail_memory(c);
+    return "";
+  }
+  machine_profile(c->machine, c->said.stream, true);
+  return said(c);
+}
+
+/* ---- programs ---- */
+
+/* As a comment: no brace may end it. */
+static void print_formula(uint32_t number, const struct superop *op, FILE *out) {
+  enum { MOST_BYTES = 400 };
+  char formula[MOST_BYTES];
+  fused_formula(op, formula, sizeof formula);
+  for (char *x = formula; *x; x++) {
+    if (*x == '{' || *x == '}') *x = *x == '{' ? '(' : ')';
+  }
+  fprintf(out, "{ OP%u: %s }\n", number, formula);
+}
+
+struct explanation {
+  const struct ravel_function *f;
+  struct arena arena;
+};
+
+static enum ravel_code print(struct ravel_context *c, void *data) {
+  struct explanation *e = data;
+  struct vcode_program *vcode = fcode_opt_stack_code(&e->arena, e->f->program, c->diags);
+  if (!vcode) memory_failed();
+  for (uint32_t i = 0; i < vcode->fused_count; i++) { /* as they are numbered there */
+    const struct superop *op = fused_parse(&e->arena, vcode, &vcode->fused[i], c->diags);
+    if (!op) memory_failed();
+    print_formula(i, op, c->said.stream);
+  }
+  vcode_print(vcode, c->said.stream);
+  return RAVEL_OK;
+}
+
+const char *ravel_explain(struct ravel_context *c, const struct ravel_function *f) {
+  struct explanation e = {.f = f};
+  if (!ravel_begin(c)) return "";
+  if (!f || f->context != c) {
+    ravel_fail(c, RAVEL_MISUSE,
+               f ? "the function belongs to another context" : "a pointer is NULL");
+    return "";
+  }
+  if (!text_begin(&c->said, &c->heap)) {
+    ravel_fail_memory(c);
+    return "";
+  }
+  arena_init(&e.arena, &c->heap);
+  const enum ravel_code code = ravel_deep(c, print, &e);
+  arena_free(&e.arena);
+  if (code == RAVEL_OK) return said(c);
+  text_free(&c->said);
+  return "";
+}

@@ -1,0 +1,232 @@
+/* test-threads.c - threads with a context each, a context that is handed around, and
+ * interruptions at random, from a thread and from a signal handler.
+ *
+ * Without Criterion, so that it is cheap under the thread sanitizer: test-threads [SECONDS]
+ */
+#include "ravel.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum { THREADS = 8, KINDS = 5, LENGTH = 3000 };
+
+static const char definitions[] =
+    "function noise(n) = {rem(i * 7919 + 13, 10007) : i in index(n)};\n"
+    "function sorted(n) = let v = sort(noise(n)) in v[n / 2] + v[0];\n"
+    "function ranked(n) = sum({i * r : i in index(n); r in rank(noise(n))});\n"
+    "function mapped(n) = sum({rem(i * i + 3 * i, 101) : i in noise(n)});\n"
+    "function halves(v) = if #v < 2 then v else\n"
+    "  let p = v[#v / 2]; parts = {halves(w) : w in\n"
+    "    [{x in v | x < p}, {x in v | x > p}]} in parts[0] ++ {x in v | x == p} ++ parts[1];\n"
+    "function recursive(n) = let v = halves(noise(n)) in v[n / 3];\n"
+    "function gathered(n) = let v = noise(n) in sum(v -> {rem(x, n) : x in v});\n";
+static const char *const names[KINDS] = {"sorted", "ranked", "mapped", "recursive", "gathered"};
+
+static atomic_uint wrong, interrupted, done;
+
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void complain(const struct ravel_context *c, const char *what) {
+  fprintf(stderr, "test-threads: %s: %s\n", what, ravel_message(c));
+  atomic_fetch_add(&wrong, 1);
+}
+
+static unsigned next_random(unsigned *state) {
+  *state = *state * 1664525u + 1013904223u;
+  return *state >> 8;
+}
+
+/* ---- a context and its functions ---- */
+
+struct worker {
+  struct ravel_context *c;
+  struct ravel_function *f[KINDS];
+  int64_t expected[KINDS];
+  unsigned threads; /* of the back end */
+};
+
+/* One call; RAVEL_OK with the result, or its code. */
+static enum ravel_code call(struct worker *w, unsigned kind, int64_t *x) {
+  struct ravel_value *n = NULL, *result = NULL;
+  enum ravel_code code = ravel_int(w->c, LENGTH, &n);
+  if (code == RAVEL_OK) code = ravel_call(w->c, w->f[kind], &n, 1, &result);
+  if (code == RAVEL_OK) code = ravel_get_int(w->c, result, x);
+  ravel_release(n);
+  ravel_release(result);
+  return code;
+}
+
+/* Another call, that may be interrupted; one that is not gives what it gave before. */
+static void call_and_check(struct worker *w, unsigned kind) {
+  int64_t x = 0;
+  const enum ravel_code code = call(w, kind, &x);
+  if (code == RAVEL_INTERRUPTED) {
+    atomic_fetch_add(&interrupted, 1);
+  } else if (code != RAVEL_OK) {
+    complain(w->c, names[kind]);
+  } else if (x != w->expected[kind]) {
+    fprintf(stderr, "test-threads: %s is %lld, not %lld\n", names[kind], (long long)x,
+            (long long)w->expected[kind]);
+    atomic_fetch_add(&wrong, 1);
+  } else {
+    atomic_fetch_add(&done, 1);
+  }
+}
+
+static enum ravel_code open_context(struct worker *w) {
+  char threads[16];
+  struct ravel_options *options = ravel_options_new();
+  snprintf(threads, sizeof threads, "%u", w->threads);
+  ravel_options_set(options, "backend", "cpu");
+  ravel_options_set(options, "threads", threads);
+  enum ravel_code code = ravel_context_new(options, &w->c);
+  ravel_options_free(options);
+  if (code == RAVEL_OK) code = ravel_define(w->c, "threads.nesl", definitions, 0);
+  for (unsigned k = 0; k < KINDS && code == RAVEL_OK; k++) {
+    code = ravel_find(w->c, names[k], "int", &w->f[k]);
+    if (code == RAVEL_OK) code = call(w, k, &w->expected[k]);
+  }
+  if (code != RAVEL_OK) complain(w->c, "beginning");
+  return code;
+}
+
+/* ---- a context for each thread ---- */
+
+static void *work_alone(void *data) {
+  struct worker *w = data;
+  if (open_context(w) == RAVEL_OK) {
+    for (unsigned i = 0; i < 3 * KINDS; i++) call_and_check(w, i % KINDS);
+  }
+  ravel_context_free(w->c);
+  return NULL;
+}
+
+static void each_its_own(void) {
+  struct worker workers[THREADS] = {{0}};
+  pthread_t threads[THREADS];
+  for (unsigned i = 0; i < THREADS; i++) {
+    workers[i].threads = 1 + i % 3;
+    pthread_create(&threads[i], NULL, work_alone, &workers[i]);
+  }
+  for (unsigned i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
+  for (unsigned k = 0; k < KINDS; k++) {
+    for (unsigned i = 1; i < THREADS; i++) {
+      if (workers[i].expected[k] != workers[0].expected[k]) {
+        fprintf(stderr, "test-threads: %s differs between contexts\n", names[k]);
+        atomic_fetch_add(&wrong, 1);
+      }
+    }
+  }
+}
+
+/* ---- a context that is handed around ---- */
+
+struct shared {
+  pthread_mutex_t mutex;
+  struct worker worker;
+};
+
+static void *work_in_turns(void *data) {
+  struct shared *s = data;
+  for (unsigned i = 0; i < 2 * KINDS; i++) {
+    pthread_mutex_lock(&s->mutex);
+    call_and_check(&s->worker, i % KINDS);
+    pthread_mutex_unlock(&s->mutex);
+  }
+  return NULL;
+}
+
+static void handed_around(void) {
+  struct shared s = {.mutex = PTHREAD_MUTEX_INITIALIZER, .worker = {.threads = 2}};
+  pthread_t threads[THREADS];
+  if (open_context(&s.worker) == RAVEL_OK) {
+    for (unsigned i = 0; i < THREADS; i++) {
+      pthread_create(&threads[i], NULL, work_in_turns, &s);
+    }
+    for (unsigned i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
+  }
+  ravel_context_free(s.worker.c);
+}
+
+/* ---- interruptions ---- */
+
+static atomic_bool over;
+static _Atomic(struct ravel_context *) signalled;
+
+static void on_signal(int number) {
+  (void)number;
+  ravel_interrupt(atomic_load(&signalled));
+}
+
+static void *work_until_over(void *data) {
+  for (unsigned i = 0; !atomic_load(&over); i++) call_and_check(data, i % KINDS);
+  return NULL;
+}
+
+/* Interrupts at random until the time is over: the first context by a signal that its thread
+ * gets, the others from here. */
+static void interrupt_at_random(struct worker *workers, const pthread_t *threads,
+                                unsigned count, double seconds) {
+  const double end = now() + seconds;
+  unsigned state = 1;
+  while (now() < end) {
+    const unsigned which = next_random(&state) % count;
+    nanosleep(&(struct timespec){.tv_nsec = next_random(&state) % 3000000}, NULL);
+    if (which == 0) {
+      pthread_kill(threads[0], SIGUSR1);
+    } else {
+      ravel_interrupt(workers[which].c);
+    }
+  }
+  atomic_store(&over, true);
+}
+
+/* Afterwards contexts work as before, but for an interruption that came last. */
+static void check_afterwards(struct worker *w) {
+  int64_t x = 0;
+  (void)call(w, 0, &x);
+  for (unsigned k = 0; k < KINDS; k++) {
+    if (call(w, k, &x) != RAVEL_OK) complain(w->c, "after interruptions");
+    if (x != w->expected[k]) complain(w->c, "another result after interruptions");
+  }
+}
+
+static void interruptions(double seconds) {
+  enum { COUNT = 4 };
+  struct worker workers[COUNT] = {{0}};
+  pthread_t threads[COUNT];
+  bool fine = true;
+  const struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+  sigaction(SIGUSR1, &action, NULL);
+  for (unsigned i = 0; i < COUNT; i++) {
+    workers[i].threads = 1 + i % 2;
+    fine &= open_context(&workers[i]) == RAVEL_OK;
+  }
+  atomic_store(&signalled, workers[0].c);
+  for (unsigned i = 0; i < COUNT && fine; i++) {
+    pthread_create(&threads[i], NULL, work_until_over, &workers[i]);
+  }
+  if (fine) interrupt_at_random(workers, threads, COUNT, seconds);
+  for (unsigned i = 0; i < COUNT && fine; i++) pthread_join(threads[i], NULL);
+  for (unsigned i = 0; i < COUNT && fine; i++) check_afterwards(&workers[i]);
+  for (unsigned i = 0; i < COUNT; i++) ravel_context_free(workers[i].c);
+}
+
+int main(int argc, char **argv) {
+  const double seconds = argc > 1 ? atof(argv[1]) : 1;
+  each_its_own();
+  handed_around();
+  const unsigned before = interrupted;
+  interruptions(seconds);
+  printf("%u calls, %u interrupted, %u wrong\n", done, interrupted, wrong);
+  if (before > 0) return 1; /* of nobody's doing */
+  return wrong != 0 || interrupted == 0;
+}
