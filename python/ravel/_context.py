@@ -125,7 +125,7 @@ class Context:
     def _error(self, code: int, handle: int | None) -> _errors.Error:
         parts: list[_errors.Diagnostic] = []
         part = Diagnostic()
-        while lib.ravel_diagnostic(handle, len(parts), byref(part)):
+        while lib.ravel_get_diagnostic(handle, len(parts), byref(part)):
             file = text(part.file) if part.file is not None else None
             parts.append(_errors.Diagnostic(SEVERITIES[part.severity], file, part.line,
                                             part.column, text(part.message)))

@@ -41,7 +41,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "ravel_context_new": (CODE, [OPTIONS, OUT]),
     "ravel_context_free": (NOTHING, [CONTEXT]),
     "ravel_message": (TEXT, [CONTEXT]),
-    "ravel_diagnostic": (c_bool, [CONTEXT, c_size_t, POINTER(Diagnostic)]),
+    "ravel_get_diagnostic": (c_bool, [CONTEXT, c_size_t, POINTER(Diagnostic)]),
     "ravel_define": (CODE, [CONTEXT, TEXT, TEXT, c_size_t]),
     "ravel_find": (CODE, [CONTEXT, TEXT, TEXT, OUT]),
     "ravel_expression": (CODE, [CONTEXT, TEXT, TEXT, TEXT, OUT]),
