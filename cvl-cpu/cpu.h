@@ -71,7 +71,7 @@ struct cvl_statistics memory_statistics(const struct memory *);
 /* Whose memory the elements of a vector are in: loan.c. */
 enum vector_memory {
   MEMORY_OWN,      /* behind the head, in the same block */
-  MEMORY_BORROWED, /* somebody's, who is told at the end: only read */
+  MEMORY_BORROWED, /* somebody's, who is called at the end: only read */
   MEMORY_LENT      /* as OWN, but others read it, who may stay for longer */
 };
 
@@ -162,8 +162,8 @@ void scratch_free(struct cvl_context *, void *, size_t bytes);
 /* A new vector with one reference, elements undefined; NULL after recording a fault. */
 struct cvl_vector *vector_new(struct cvl_context *, uint64_t site, enum cvl_elem, uint64_t n);
 void vector_release(struct cvl_context *, struct cvl_vector *);
-/* A vector whose memory is not its OWN alone, and that nobody holds any more: tells whom it was
- * borrowed from, and gives its block back or leaves it to its readers. */
+/* A vector whose memory is not its OWN alone, and that nobody holds any more: calls whom it was
+ * borrowed from, and gives its block back or leaves it to those who read it. */
 void vector_free_shared(struct cvl_context *, struct cvl_vector *);
 /* A new descriptor in OFFSETS form for count segments, offsets undefined. */
 struct cvl_segdes *segdes_new(struct cvl_context *, uint64_t site, uint64_t count);
@@ -274,7 +274,7 @@ bool cpu_to_host(struct cvl_context *, const struct cvl_value *, uint64_t first,
 bool cpu_borrow(struct cvl_context *, uint64_t site, enum cvl_elem, uint64_t n,
                 const void *data, struct cvl_notice done, struct cvl_value *out);
 bool cpu_generate(struct cvl_context *, uint64_t site, enum cvl_elem, uint64_t n,
-                  const struct cvl_maker *, struct cvl_value *out);
+                  const struct cvl_filler *, struct cvl_value *out);
 bool cpu_lend(struct cvl_context *, const struct cvl_value *, struct cvl_loan *);
 bool cpu_elementwise(struct cvl_context *, uint64_t site, enum cvl_op, unsigned arity,
                      const struct cvl_value *operands, struct cvl_value *out);

@@ -1,8 +1,8 @@
-/* loan.c - memory that is shared with the host: vectors on borrowed elements, vectors whose
- * elements others read, and elements that the host makes in place.
+/* loan.c - memory in common with the host: vectors on borrowed elements, vectors whose
+ * elements others read, and elements that the host writes into them.
  *
  * A borrowed vector is a head with a notice behind it. A vector that is lent keeps its block
- * until the last of its readers, who may be on any thread, has ended; what it counts for in the
+ * until the last who reads it, perhaps on another thread, has ended; what it counts for in the
  * context ends with the vector.
  */
 #include <stdlib.h>
@@ -38,7 +38,7 @@ bool cpu_borrow(struct cvl_context *c, uint64_t site, enum cvl_elem elem, uint64
                 const void *data, struct cvl_notice done, struct cvl_value *out) {
   if (may_borrow(elem, n, data) && borrow(c, site, elem, n, data, done, out)) return true;
   const bool good = !may_borrow(elem, n, data) && cpu_from_host(c, site, elem, n, data, out);
-  done.tell(done.with);
+  done.call(done.with);
   return good;
 }
 
@@ -97,13 +97,13 @@ void vector_free_shared(struct cvl_context *c, struct cvl_vector *v) {
   }
   const struct cvl_notice done = *notice_of(v);
   memory_give(c->memory, v, v->held.bytes);
-  done.tell(done.with);
+  done.call(done.with);
 }
 
 /* ---- made ---- */
 
 struct making {
-  const struct cvl_maker *maker;
+  const struct cvl_filler *filler;
   char *to;
   size_t bytes;
 };
@@ -111,14 +111,14 @@ struct making {
 static void make_chunk(void *arg, uint64_t first, uint64_t last, unsigned worker) {
   const struct making *m = arg;
   (void)worker;
-  m->maker->fill(m->maker->with, first, last - first, m->to + first * m->bytes);
+  m->filler->fill(m->filler->with, first, last - first, m->to + first * m->bytes);
 }
 
 bool cpu_generate(struct cvl_context *c, uint64_t site, enum cvl_elem elem, uint64_t n,
-                  const struct cvl_maker *maker, struct cvl_value *out) {
+                  const struct cvl_filler *filler, struct cvl_value *out) {
   struct cvl_value result;
   if (!result_new(c, site, elem, n, NULL, &result)) return false;
-  struct making m = {maker, result_data(&result), elem_info(elem)->bytes};
+  struct making m = {filler, result_data(&result), elem_info(elem)->bytes};
   if (!all_done(c, site, pool_for(c->pool, n, grain_for(c, n, 2 * m.bytes), make_chunk, &m))) {
     result_drop(c, &result);
     return false;

@@ -1,5 +1,5 @@
-/* conformance-shared.c - memory that host and back end share: borrowed operands, elements that
- * the host makes in place, and elements that are lent.
+/* conformance-shared.c - memory that host and back end have in common: borrowed operands,
+ * elements that the host writes into it, and elements that are lent.
  */
 #include "cvl/conformance-suite.h"
 
@@ -15,10 +15,9 @@ struct lent {
   struct suite *suite;
   char *pages;
   size_t bytes; /* of all pages; the last one cannot be touched */
-  int told;
 };
 
-static void tell(void *with) {
+static void end_loan(void *with) {
   struct lent *l = with;
   l->suite->lent--;
   munmap(l->pages, l->bytes);
@@ -46,7 +45,7 @@ bool suite_lend(struct suite *s, const struct host_value *h, struct cvl_value *o
   if (!data) return suite_fail(s, "the system has no memory to lend");
   s->lent++;
   return s->b->borrow(s->ctx, ++s->site, (enum cvl_elem)h->elem, h->n, data,
-                      (struct cvl_notice){tell, l}, out);
+                      (struct cvl_notice){end_loan, l}, out);
 }
 
 /* ---- borrowing ---- */
@@ -61,14 +60,14 @@ static struct host_value numbers(struct suite *s, enum cvl_elem e, uint64_t n) {
   return v;
 }
 
-/* A value that is released once must have told once, whether it was copied or not. */
+/* A value that is released once must have called once, whether it was copied or not. */
 static void check_borrowed(struct suite *s, const struct host_value *h, const void *data) {
-  int told = 0;
+  int calls = 0;
   struct cvl_value v;
   struct host_value got;
   s->cases++;
   if (!s->b->borrow(s->ctx, ++s->site, (enum cvl_elem)h->elem, h->n, data,
-                    (struct cvl_notice){count, &told}, &v)) {
+                    (struct cvl_notice){count, &calls}, &v)) {
     suite_fail(s, "borrow failed");
     return;
   }
@@ -80,7 +79,7 @@ static void check_borrowed(struct suite *s, const struct host_value *h, const vo
   }
   s->b->release(s->ctx, &v);
   if (!s->failed) suite_no_error(s);
-  if (told != 1) suite_fail(s, "the lender was told %d times", told);
+  if (calls != 1) suite_fail(s, "the lender was called %d times", calls);
 }
 
 /* Of every length around a row, aligned and not. */
@@ -100,17 +99,17 @@ static void borrow_any(struct suite *s, enum cvl_elem e) {
   }
 }
 
-/* Told, too, where there is no memory for it, and when the context is closed. */
+/* Called, too, where there is no memory for it, and when the context is closed. */
 static void borrow_to_the_end(struct suite *s) {
   struct host_value h = numbers(s, s->float_elem, 1000);
   struct cvl_value v;
   struct cvl_error e;
-  int told = 0, expected = 0;
+  int calls = 0, expected = 0;
   snprintf(s->where, sizeof s->where, ", to the end");
   for (uint64_t n = 1; n < 3 && !s->failed; n++) {
     s->b->fail_allocation(s->ctx, n);
     bool ok = s->b->borrow(s->ctx, ++s->site, s->float_elem, h.n, h.data,
-                           (struct cvl_notice){count, &told}, &v);
+                           (struct cvl_notice){count, &calls}, &v);
     bool fault = s->b->check(s->ctx, true, &e);
     s->b->fail_allocation(s->ctx, 0);
     expected++;
@@ -120,21 +119,21 @@ static void borrow_to_the_end(struct suite *s) {
   }
   for (int i = 0; i < 3 && !s->failed; i++, expected++) { /* not released */
     if (!s->b->borrow(s->ctx, ++s->site, s->float_elem, h.n, h.data,
-                      (struct cvl_notice){count, &told}, &v)) {
+                      (struct cvl_notice){count, &calls}, &v)) {
       suite_fail(s, "borrow failed");
     }
   }
   s->cases++;
   s->b->close(s->ctx);
   s->ctx = NULL;
-  if (!s->failed && told != expected) suite_fail(s, "%d of %d were told", told, expected);
+  if (!s->failed && calls != expected) suite_fail(s, "%d of %d were called", calls, expected);
   host_free(&s->heap, &h);
   if (!s->failed) suite_open(s, 0);
 }
 
-/* ---- elements made in place ---- */
+/* ---- elements that the host writes ---- */
 
-/* What the maker writes, and how often it has been asked for each element: by any thread. */
+/* What the filler writes, and how often it has been asked for each element: by any thread. */
 struct made {
   const struct host_value *elements;
   _Atomic unsigned char *asked;
@@ -153,7 +152,7 @@ static void generate(struct suite *s, enum cvl_elem e, uint64_t n) {
   struct cvl_value v;
   s->cases++;
   snprintf(s->where, sizeof s->where, ", %" PRIu64 " elements made", n);
-  if (!s->b->generate(s->ctx, ++s->site, e, n, &(struct cvl_maker){fill, &m}, &v)) {
+  if (!s->b->generate(s->ctx, ++s->site, e, n, &(struct cvl_filler){fill, &m}, &v)) {
     suite_fail(s, "generate failed");
   } else {
     for (uint64_t i = 0; i < n && !s->failed; i++) {
@@ -179,7 +178,7 @@ static void generate_without_memory(struct suite *s) {
   snprintf(s->where, sizeof s->where, ", the first allocation fails");
   s->b->fail_allocation(s->ctx, 1);
   const bool ok =
-      s->b->generate(s->ctx, ++s->site, s->int_elem, h.n, &(struct cvl_maker){fill, &m}, &v);
+      s->b->generate(s->ctx, ++s->site, s->int_elem, h.n, &(struct cvl_filler){fill, &m}, &v);
   if (!s->b->check(s->ctx, true, &e) || e.kind != CVL_E_MEMORY) {
     suite_fail(s, "not a MEMORY fault");
   }
@@ -248,11 +247,11 @@ static void lend(struct suite *s, uint64_t n, bool closes) {
       s->b->release(s->ctx, &v);
     } else if (!s->failed) {
       check_loan(s, &loan[0], &h);
-      loan[1].end.tell(loan[1].end.with);
+      loan[1].end.call(loan[1].end.with);
       use_what_is_lent(s, v, &h, &loan[0]);
       if (closes) s->b->close(s->ctx);
       check_loan(s, &loan[0], &h);
-      loan[0].end.tell(loan[0].end.with);
+      loan[0].end.call(loan[0].end.with);
       if (closes && !s->failed) suite_open(s, 0);
     }
   }

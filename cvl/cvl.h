@@ -197,16 +197,16 @@ struct cvl_statistics {
   uint64_t wait_ns;    /* that the host spent in waits */
 };
 
-/* Said to somebody, once: that memory is not needed any more. */
+/* Called once, when memory is not needed any more. */
 struct cvl_notice {
-  void (*tell)(void *with);
+  void (*call)(void *with);
   void *with;
 };
 
 /* Elements that the host makes where the back end wants to have them. `fill` writes elements
- * first .. first + n to `to`; it is called for all of them, each once, in pieces, in any order,
+ * first .. first + n to `to`; it is called for all of them, each once, in chunks, in any order,
  * by any threads of the back end. */
-struct cvl_maker {
+struct cvl_filler {
   void (*fill)(void *with, uint64_t first, uint64_t n, void *to);
   void *with;
 };
@@ -214,7 +214,7 @@ struct cvl_maker {
 /* Elements of a vector that somebody else reads. */
 struct cvl_loan {
   const void *data;
-  struct cvl_notice end; /* told by the reader, on any thread, before or after `close` */
+  struct cvl_notice end; /* called by who reads, on any thread, before or after `close` */
 };
 
 /* What the permute family does. Gathers: BPERMUTE, BFPERMUTE. Scatters: the others. `flags`
@@ -268,20 +268,20 @@ struct cvl_backend {
   /* Whether two values are the same object, hence equal; false proves nothing. Free. */
   bool (*same)(struct cvl_context *, const struct cvl_value *, const struct cvl_value *);
 
-  /* -- values in memory that host and back end share; NULL where there is none, and callers
-   * copy (from_host, to_host) -- */
+  /* -- values in memory that host and back end have in common; NULL where there is none, and
+   * callers copy (from_host, to_host) -- */
 
-  /* A vector of the n elements at `data`, which nobody changes until `done` is told: by this or
-   * another function of the table, on the thread that calls it, once in every case, a failure
-   * of this one included. The elements are only read, and nothing behind them. A back end may
-   * copy them after all, and does where their alignment is not that of their type. */
+  /* A vector of the n elements at `data`, which nobody changes until `done` is called: by this
+   * or another function of the table, on the thread that calls it, once in every case, a
+   * failure of this one included. The elements are only read, and nothing behind them. A back
+   * end may copy them after all, and does where their alignment is not that of their type. */
   bool (*borrow)(struct cvl_context *, uint64_t site, enum cvl_elem, uint64_t n,
                  const void *data, struct cvl_notice done, struct cvl_value *out);
-  /* A vector of the n elements that a maker makes. Waits for it. */
+  /* A vector of the n elements that a filler makes. Waits for it. */
   bool (*generate)(struct cvl_context *, uint64_t site, enum cvl_elem, uint64_t n,
-                   const struct cvl_maker *, struct cvl_value *out);
+                   const struct cvl_filler *, struct cvl_value *out);
   /* The elements of a vector where they are, aligned to their type: they stay there and as they
-   * are until loan->end is told, whoever releases the vector, and if the context is closed.
+   * are until loan->end is called, whoever releases the vector, and if the context is closed.
    * Waits. False, without a fault, if they can only be copied: borrowed ones, for example. */
   bool (*lend)(struct cvl_context *, const struct cvl_value *, struct cvl_loan *loan);
 

@@ -124,7 +124,7 @@ static bool delayed_segdes_from_host(struct cvl_context *ctx, uint64_t site, uin
   return upload(ctx, site, true, CVL_I64, n, lengths, out);
 }
 
-/* ---- shared memory: as the wrapped back end has it ---- */
+/* ---- memory in common with the host: as the wrapped back end has it ---- */
 
 static bool delayed_borrow(struct cvl_context *ctx, uint64_t site, enum cvl_elem elem,
                            uint64_t n, const void *data, struct cvl_notice done,
@@ -133,7 +133,7 @@ static bool delayed_borrow(struct cvl_context *ctx, uint64_t site, enum cvl_elem
   struct node *node = ctx->b->borrow ? node_new(ctx, site, false, elem) : NULL;
   if (!node) {
     const bool ok = !ctx->b->borrow && delayed_from_host(ctx, site, elem, n, data, out);
-    done.tell(done.with);
+    done.call(done.with);
     return ok;
   }
   const bool ok = ctx->b->borrow(ctx->inner, site, elem, n, data, done, &v);
@@ -142,11 +142,12 @@ static bool delayed_borrow(struct cvl_context *ctx, uint64_t site, enum cvl_elem
 }
 
 static bool delayed_generate(struct cvl_context *ctx, uint64_t site, enum cvl_elem elem,
-                             uint64_t n, const struct cvl_maker *maker, struct cvl_value *out) {
+                             uint64_t n, const struct cvl_filler *filler,
+                             struct cvl_value *out) {
   struct cvl_value v = {.form = CVL_NOTHING};
   struct node *node = node_new(ctx, site, false, elem);
   if (!node) return false;
-  const bool ok = ctx->b->generate(ctx->inner, site, elem, n, maker, &v);
+  const bool ok = ctx->b->generate(ctx->inner, site, elem, n, filler, &v);
   uploaded(ctx, site, node, ok, v, n, out);
   return true;
 }

@@ -260,7 +260,9 @@ RAVEL_API enum ravel_code ravel_import(struct ravel_context *, const struct Arro
 /* All arrays of a stream, one behind the other. Takes over *stream. */
 RAVEL_API enum ravel_code ravel_import_stream(struct ravel_context *, struct ArrowArrayStream *,
                                               struct ravel_value **);
-/* A sequence as an array of Arrow, whose consumer releases both; they outlive the context. */
+/* A sequence as an array of Arrow, whose consumer releases both, on any thread; they outlive
+ * the value and the context. Columns that the back end has in the host's memory are not copied.
+ */
 RAVEL_API enum ravel_code ravel_export(struct ravel_context *, const struct ravel_value *,
                                        struct ArrowSchema *schema, struct ArrowArray *array);
 

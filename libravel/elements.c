@@ -125,7 +125,7 @@ static void note_lost(struct conversion *v, uint64_t position) {
   }
 }
 
-/* A cvl_maker. */
+/* A cvl_filler. */
 static void convert(void *with, uint64_t first, uint64_t count, void *to) {
   struct conversion *v = with;
   const size_t from = bytes_of(v->element), each = elem_info(v->elem)->bytes;
@@ -157,7 +157,7 @@ enum ravel_code ravel_elements_in(struct ravel_context *c, enum ravel_element el
   const bool good =
       as_it_is ? machine_value_vector(c->machine, elem, data, length, out, c->diags)
                : machine_value_generate(c->machine, elem, length,
-                                        &(struct cvl_maker){convert, &v}, out, c->diags);
+                                        &(struct cvl_filler){convert, &v}, out, c->diags);
   if (!good) return ravel_fail_machine(c);
   return v.lost == UINT64_MAX ? RAVEL_OK : fail_lost(c, &v);
 }

@@ -52,6 +52,11 @@ static enum ravel_code export_numbers(struct export *e, const struct level *l,
   enum ravel_code code = begin(e, l, format, 2, 0);
   if (code == RAVEL_OK) code = take_column(e, l->n, &column);
   if (code != RAVEL_OK) return code;
+  struct cvl_loan loan;
+  if (e->lend && e->lend(e->with, column, &loan)) {
+    export_lent(l->array, 1, &loan);
+    return RAVEL_OK;
+  }
   void *buffer = export_buffer(l->array, 1, l->n, bytes);
   return buffer ? e->copy(e->with, column, 0, l->n, buffer) : no_memory(e);
 }

@@ -12,16 +12,25 @@ enum { ALIGNMENT = 64 }; /* what the standard recommends for buffers */
 
 struct owned_array {
   const void *buffers[3];
+  struct cvl_notice ends[3];  /* of buffers that are lent */
   struct ArrowArray *storage; /* of the children: moved ones are marked as released */
   struct ArrowArray *children[];
 };
+
+static void release_buffer(struct owned_array *own, int64_t i) {
+  if (own->ends[i].call) {
+    own->ends[i].call(own->ends[i].with);
+  } else {
+    free((void *)(uintptr_t)own->buffers[i]);
+  }
+}
 
 static void release_array(struct ArrowArray *a) {
   struct owned_array *own = a->private_data;
   for (int64_t i = 0; i < a->n_children; i++) {
     if (own->children[i]->release) own->children[i]->release(own->children[i]);
   }
-  for (int64_t i = 0; i < a->n_buffers; i++) free((void *)(uintptr_t)own->buffers[i]);
+  for (int64_t i = 0; i < a->n_buffers; i++) release_buffer(own, i);
   free(own->storage);
   free(own);
   a->release = NULL;
@@ -65,6 +74,12 @@ void *export_buffer(struct ArrowArray *a, unsigned i, uint64_t n, uint64_t bytes
   struct owned_array *own = a->private_data;
   own->buffers[i] = data;
   return data;
+}
+
+void export_lent(struct ArrowArray *a, unsigned i, const struct cvl_loan *loan) {
+  struct owned_array *own = a->private_data;
+  own->buffers[i] = loan->data;
+  own->ends[i] = loan->end;
 }
 
 /* ---- schemas ---- */

@@ -6,6 +6,7 @@
 struct exported {
   struct ravel_context *context;
   const struct ravel_value *value;
+  const uint64_t *lengths; /* of its columns */
 };
 
 static enum ravel_code copy(void *with, uint32_t column, uint64_t first, uint64_t n, void *to) {
@@ -18,14 +19,23 @@ static enum ravel_code copy(void *with, uint32_t column, uint64_t first, uint64_
   return ravel_fail_machine(c);
 }
 
-static enum ravel_code export_value(struct exported *x, const uint64_t *lengths,
-                                    struct ArrowSchema *schema, struct ArrowArray *array) {
+static bool lend(void *with, uint32_t column, struct cvl_loan *loan) {
+  const struct exported *x = with;
+  const uint64_t bytes =
+      x->lengths[column] * elem_info((enum cvl_elem)x->value->columns[column].elem)->bytes;
+  return bytes >= RAVEL_WORTH_BORROWING &&
+         machine_value_lend(x->context->machine, &x->value->columns[column], loan);
+}
+
+static enum ravel_code export_value(struct exported *x, struct ArrowSchema *schema,
+                                    struct ArrowArray *array) {
   struct ravel_context *c = x->context;
   struct export e = {.type = x->value->type,
-                     .lengths = lengths,
+                     .lengths = x->lengths,
                      .int_elem = c->options.machine.widths.int_elem,
                      .float_elem = c->options.machine.widths.float_elem,
                      .copy = copy,
+                     .lend = lend,
                      .with = x};
   const enum ravel_code code = export_sequence(&e, schema, array);
   if (code == RAVEL_OK || !*e.problem) return code;
@@ -38,7 +48,7 @@ enum ravel_code ravel_export(struct ravel_context *c, const struct ravel_value *
   if (!ravel_begin(c)) return RAVEL_MISUSE;
   if (!ravel_value_is_ours(c, value)) return RAVEL_MISUSE;
   if (!schema || !array) return ravel_fail(c, RAVEL_MISUSE, "an argument is NULL");
-  struct exported x = {c, value};
+  struct exported x = {c, value, NULL};
   const size_t bytes = value->count * sizeof(uint64_t);
   uint64_t *lengths = heap_alloc(&c->heap, bytes);
   if (!lengths) return ravel_fail_memory(c);
@@ -46,8 +56,9 @@ enum ravel_code ravel_export(struct ravel_context *c, const struct ravel_value *
   for (uint32_t i = 0; counted && i < value->count; i++) {
     counted = machine_value_count(c->machine, &value->columns[i], &lengths[i], c->diags);
   }
+  x.lengths = lengths;
   const enum ravel_code code =
-      counted ? export_value(&x, lengths, schema, array) : ravel_fail_machine(c);
+      counted ? export_value(&x, schema, array) : ravel_fail_machine(c);
   heap_free(&c->heap, lengths, bytes);
   return code;
 }

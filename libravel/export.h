@@ -1,5 +1,6 @@
 /* export.h - the flat columns of a sequence of NESL as an array of Arrow. No machine is needed
- * for it: elements come from a function, once, and go where they stay.
+ * for it: elements come from a function, once, and go where they stay; or they stay where they
+ * are.
  */
 #ifndef RAVEL_LIBRAVEL_EXPORT_H
 #define RAVEL_LIBRAVEL_EXPORT_H
@@ -17,6 +18,9 @@ struct export {
   /* Copies elements first .. first + n of a column, in these widths; lengths as int64_t, bools
    * as bytes. */
   enum ravel_code (*copy)(void *with, uint32_t column, uint64_t first, uint64_t n, void *to);
+  /* All elements of a column where they are, in these widths, until loan->end is called; false
+   * if they have to be copied. Or NULL: always. */
+  bool (*lend)(void *with, uint32_t column, struct cvl_loan *loan);
   void *with;
   uint32_t column;   /* the next */
   char problem[200]; /* "", or what is wrong */
@@ -33,6 +37,8 @@ enum ravel_code export_sequence(struct export *, struct ArrowSchema *, struct Ar
 bool export_begin_array(struct ArrowArray *, uint64_t n, int64_t buffers, int64_t children);
 /* Allocates buffer i, aligned and padded to 64 bytes; NULL without memory. */
 void *export_buffer(struct ArrowArray *, unsigned i, uint64_t n, uint64_t bytes_each);
+/* Makes what is lent buffer i. */
+void export_lent(struct ArrowArray *, unsigned i, const struct cvl_loan *);
 /* The same for a schema; format is a constant. Without a name it is field `number`. */
 bool export_begin_schema(struct ArrowSchema *, const char *format, const char *name,
                          int64_t number, int64_t children);

@@ -101,7 +101,7 @@ static enum ravel_code generate(const struct upload *u, enum cvl_elem elem, uint
   struct import_job job = {u->column, elem, UINT64_MAX};
   const bool good =
       machine_value_generate(u->c->machine, elem, u->column->length,
-                             &(struct cvl_maker){import_make, &job}, u->out, u->c->diags);
+                             &(struct cvl_filler){import_make, &job}, u->out, u->c->diags);
   *lost = job.lost;
   return code_of(u, good);
 }

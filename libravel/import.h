@@ -118,10 +118,10 @@ const void *import_in_place(const struct import *, uint32_t column, uint32_t *ar
 /* The elements of a column in memory of the heap, where they are made unless they are there
  * already; lengths as int64_t. NULL with the problem if one loses its value; memory_failed. */
 const void *import_gather(struct import *, uint32_t column);
-/* Passes that memory to the caller, who tells when it is not needed any more. */
+/* Passes that memory to the caller, who calls that when it is not needed any more. */
 struct cvl_notice import_give(struct import *, uint32_t column);
 
-/* Makes elements of a column in parts, by any threads at once: a cvl_maker of cvl.h. */
+/* Makes elements of a column in parts, by any threads at once: a cvl_filler of cvl.h. */
 struct import_job {
   const struct import_column *column;
   enum cvl_elem elem;    /* what to make; lengths are any INT */

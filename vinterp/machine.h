@@ -133,20 +133,20 @@ bool machine_value_item(struct machine *, const struct machine_item *, struct cv
  * bytes 0 and 1. Copied. */
 bool machine_value_vector(struct machine *, enum cvl_elem, const void *data, uint64_t n,
                           struct cvl_value *out, struct diag_list *);
-/* The same without a copy, where the back end can read the elements in place: they stay as they
- * are until done.tell is called, by this function or by another one of the machine, on its
+/* The same without a copy, where the back end can read them where they are: they stay as they
+ * are until done.call is called, by this function or by another one of the machine, on its
  * caller's thread. That happens once, also after an error. */
 bool machine_value_borrow(struct machine *, enum cvl_elem, const void *data, uint64_t n,
                           struct cvl_notice done, struct cvl_value *out, struct diag_list *);
-/* The same of elements that a maker makes (cvl.h), by many threads where that pays. */
+/* The same of elements that a filler makes (cvl.h), by many threads where that pays. */
 bool machine_value_generate(struct machine *, enum cvl_elem, uint64_t n,
-                            const struct cvl_maker *, struct cvl_value *out,
+                            const struct cvl_filler *, struct cvl_value *out,
                             struct diag_list *);
 /* A descriptor of these lengths, a vector of INT, whose reference passes in every case. */
 bool machine_value_segdes(struct machine *, const struct cvl_value *lengths,
                           struct cvl_value *out, struct diag_list *);
-/* The elements of a vector in place, until loan->end is told: by any thread, perhaps after
- * machine_free. False, without a diagnostic, if they have to be copied. */
+/* The elements of a vector where they are, until loan->end is called: by any thread, perhaps
+ * after machine_free. False, without a diagnostic, if they have to be copied. */
 bool machine_value_lend(struct machine *, const struct cvl_value *, struct cvl_loan *);
 /* The lengths of a descriptor as a vector of INT. */
 bool machine_value_lengths(struct machine *, const struct cvl_value *segdes,

@@ -58,7 +58,7 @@ static bool borrow(struct machine *m, enum cvl_elem elem, const void *data, uint
            machine_backend_fault(m, &outside);
   }
   const bool ok = fits && machine_from_host(m, &outside, elem, n, data, out);
-  done.tell(done.with);
+  done.call(done.with);
   return ok;
 }
 
@@ -71,32 +71,32 @@ bool machine_value_borrow(struct machine *m, enum cvl_elem elem, const void *dat
   return hand_over(m, ok, &v, out);
 }
 
-/* Where the back end cannot have them made in place: in memory of the machine. */
+/* Where the back end cannot have them written into its memory: in that of the machine. */
 static bool generate_and_copy(struct machine *m, enum cvl_elem elem, uint64_t n,
-                              const struct cvl_maker *maker, struct value *out) {
+                              const struct cvl_filler *filler, struct value *out) {
   const uint64_t each = elem_info(elem)->bytes;
   if (n > SIZE_MAX / each) return machine_memory_fault(m, &outside, UINT64_MAX);
   void *all = heap_alloc(&m->heap, (size_t)(n * each));
   if (!all) return machine_memory_fault(m, &outside, n * each);
-  maker->fill(maker->with, 0, n, all);
+  filler->fill(filler->with, 0, n, all);
   const bool ok = machine_from_host(m, &outside, elem, n, all, out);
   heap_free(&m->heap, all, (size_t)(n * each));
   return ok;
 }
 
 static bool generate(struct machine *m, enum cvl_elem elem, uint64_t n,
-                     const struct cvl_maker *maker, struct value *out) {
-  if (!m->backend->generate) return generate_and_copy(m, elem, n, maker, out);
-  return m->backend->generate(m->context, ++m->site, elem, n, maker, &out->flat) ||
+                     const struct cvl_filler *filler, struct value *out) {
+  if (!m->backend->generate) return generate_and_copy(m, elem, n, filler, out);
+  return m->backend->generate(m->context, ++m->site, elem, n, filler, &out->flat) ||
          machine_backend_fault(m, &outside);
 }
 
 bool machine_value_generate(struct machine *m, enum cvl_elem elem, uint64_t n,
-                            const struct cvl_maker *maker, struct cvl_value *out,
+                            const struct cvl_filler *filler, struct cvl_value *out,
                             struct diag_list *diags) {
   struct value v = {.form = CVL_NOTHING};
   machine_begin(m, diags);
-  const bool ok = has_element(m, elem) && generate(m, elem, n, maker, &v);
+  const bool ok = has_element(m, elem) && generate(m, elem, n, filler, &v);
   return hand_over(m, ok, &v, out);
 }
 

@@ -353,7 +353,10 @@ Test(arrow, an_array_with_the_wanted_elements_is_borrowed) {
 /* ---- exports ---- */
 
 static struct import_memory *memory_with(const void *data, uint64_t bytes) {
-  struct import_memory *m = arena_alloc(&arena, sizeof *m + bytes);
+  enum { ALIGNMENT = _Alignof(struct import_memory) };
+  const uintptr_t at =
+      (uintptr_t)arena_alloc(&arena, sizeof(struct import_memory) + bytes + ALIGNMENT);
+  struct import_memory *m = (void *)((at + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
   memcpy(m->data, data, bytes);
   return m;
 }
