@@ -97,5 +97,7 @@ def function(python: Callable[..., Any]) -> PythonFunction:
     of a call names the line of Python; it is one of `ravel.Error` and of Python's kind.
     docs/python-functions.md says what is supported.
     """
+    if not inspect.isfunction(python):
+        raise TypeError(f"ravel.function takes a function of Python, not {type(python).__name__}")
     return PythonFunction(python)
 

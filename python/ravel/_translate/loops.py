@@ -178,7 +178,7 @@ def _wider(scope: Scope, node: Loop, carried: Dict[str, Type], again: ListOf[Any
 
 def _finish(scope: Scope, node: Loop, made: _Round, counters: ListOf[TupleOf[str, str]],
             known: Set[str]) -> TupleOf[ListOf[Any], Code, NeslFunction]:
-    own = [(name, INT) for name, _ in counters]
+    own: ListOf[TupleOf[str, Type]] = [(name, INT) for name, _ in counters]
     own += [(str(v.code), v.type) for v in made.parameters.values()]
     function = LoopFunction(scope.unit.new_name(scope.definition.name + "_loop"), body=made.body)
     function.names, function.known, function.own = scope.names, known, own
@@ -203,7 +203,7 @@ class LoopFunction(NeslFunction):
     searching = False
 
     @property
-    def parameters(self) -> ListOf[TupleOf[str, Type]]:  # type: ignore[override]
+    def parameters(self) -> ListOf[TupleOf[str, Type]]:
         return self.own + self.free()
 
     @parameters.setter

@@ -58,7 +58,7 @@ def binary(scope: Scope, node: ast.AST, operator: ast.operator, a: Value, b: Val
         return _repetition(scope, node, a, b)
     if kind is ast.Mult and _is_sequence(b.type) and a.type in (INT, BOOL):
         return _repetition(scope, node, b, a)
-    symbol = (ARITHMETIC.get(kind) or BITS[kind])[0]  # type: ignore[index]
+    symbol = (ARITHMETIC.get(kind) or BITS[kind])[0]
     hint = ": write a comprehension" if symbol != "+" and _is_sequence(a.type) else ""
     raise scope.refuse(node, f"`{symbol}` of {a.type} and {b.type} is not supported{hint}")
 

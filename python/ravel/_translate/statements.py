@@ -42,6 +42,7 @@ class Block:
 
     live: FrozenSet[str]
     exits: List[Exit]
+    at: Optional[ast.AST] = None  # what stands for it if it has no statements
     bindings: List[Tuple[Code, Code]] = field(default_factory=list)
 
 
@@ -88,7 +89,7 @@ def block(scope: Scope, statements: List[ast.stmt], into: Block) -> Code:
                 return let(into.bindings, code)
         else:
             scope = _simple(scope, statement, into)
-    last = statements[-1] if statements else scope.definition.node
+    last = statements[-1] if statements else into.at or scope.definition.node
     left = Exit(FALL, scope, last)
     into.exits.append(left)
     return let(into.bindings, left.hole())
@@ -122,9 +123,14 @@ def _raised(scope: Scope, statement: ast.Raise) -> Value:
             text = str(arguments[0].value)
         elif arguments:
             raise scope.refuse(statement, "the text of an exception is a constant here")
-    if not isinstance(kind, ast.Name):
+    if not isinstance(kind, ast.Name) or not _is_exception(scope, kind):
         raise scope.refuse(statement, 'only `raise KIND("text")` is supported')
     return Value(NEVER, scope.mark(statement, "py_raise(", _check(f"{kind.id}: {text}", "f"), ")"))
+
+
+def _is_exception(scope: Scope, kind: ast.Name) -> bool:
+    found = getattr(expressions.lower_any(scope, kind), "object", None)
+    return isinstance(found, type) and issubclass(found, Exception)
 
 
 def _check(sentence: str, condition: Code) -> Code:
@@ -238,15 +244,16 @@ def _if(scope: Scope, statement: ast.If, rest: List[ast.stmt],
     condition = truth(scope, statement.test, expressions.lower(scope, statement.test))
     if condition.is_constant:
         chosen = statement.body if condition.constant else statement.orelse
-        return block(scope, chosen + rest, Block(into.live, into.exits)), scope
+        return block(scope, chosen + rest, Block(into.live, into.exits, statement)), scope
     arms = [statement.body, statement.orelse]
     if not all(falls(arm) for arm in arms):
-        codes = [block(scope, arm + rest if falls(arm) else arm, Block(into.live, into.exits))
+        codes = [block(scope, arm + rest if falls(arm) else arm,
+                       Block(into.live, into.exits, statement))
                  for arm in arms]
         return choice(condition.code, codes[0], codes[1]), scope
     exits: List[Exit] = []
     live = live_behind(rest, into)
-    codes = [block(scope, arm, Block(live, exits)) for arm in arms]
+    codes = [block(scope, arm, Block(live, exits, statement)) for arm in arms]
     return merge(scope, statement, exits, choice(condition.code, codes[0], codes[1]), rest, into)
 
 
@@ -274,7 +281,7 @@ def merge(scope: Scope, node: ast.AST, exits: List[Exit], code: Code, rest: List
 def _go_on(scope: Scope, node: ast.AST, kind: int, parts: "Parts", rest: List[ast.stmt],
            into: Block) -> Code:
     if kind == FALL:
-        return block(scope, rest, Block(into.live, into.exits))
+        return block(scope, rest, Block(into.live, into.exits, node))
     left = Exit(kind, scope, node, parts.value if kind == RETURN else None)
     into.exits.append(left)
     return left.hole()

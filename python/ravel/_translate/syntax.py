@@ -56,16 +56,15 @@ def check(source: Source) -> None:
         _node(source, statement)
 
 
-def _node(source: Source, node: ast.AST) -> None:
+def _node(source: Source, node: ast.AST, outer: Optional[ast.AST] = None) -> None:
+    at = node if hasattr(node, "lineno") or outer is None else outer  # operators have no position
     message = _refusal(node)
     if message:
-        raise source.unsupported(_positioned(node), message)
+        raise source.unsupported(at, message)
     if isinstance(node, (ast.FunctionDef, ast.Lambda)):
         _function(source, node)
     for child in _children(node):
-        if not hasattr(child, "lineno") and hasattr(node, "lineno"):
-            ast.copy_location(child, node)  # operators have no position of their own
-        _node(source, child)
+        _node(source, child, at)
 
 
 def _children(node: ast.AST) -> List[ast.AST]:
@@ -76,10 +75,6 @@ def _children(node: ast.AST) -> List[ast.AST]:
     if isinstance(node, ast.AnnAssign):
         return [node.target, *([node.value] if node.value else [])]
     return list(ast.iter_child_nodes(node))
-
-
-def _positioned(node: ast.AST) -> ast.AST:
-    return node
 
 
 def _function(source: Source, node: ast.AST) -> None:
@@ -110,7 +105,7 @@ def _refusal(node: ast.AST) -> Optional[str]:
         return "`else` of a loop is not supported: assign a flag before `break`"
     if isinstance(node, (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.For, ast.comprehension)):
         return _target(node)
-    if isinstance(node, ast.Expr) and not isinstance(node.value, ast.Constant):
+    if isinstance(node, ast.Expr) and type(node.value).__name__ not in (*REFUSED, "Constant"):
         return _statement(node.value)
     if isinstance(node, ast.Constant):
         return _constant(node.value)

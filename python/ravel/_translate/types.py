@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Iterable, List as ListOf, Optional, Tuple as TupleOf
+from typing import Dict, Iterable, List as ListOf, Optional, Tuple as TupleOf
 
 
 class Type:
@@ -100,7 +100,8 @@ def default(type_: Type) -> str:
         return f"([] {type_.element.nesl()})"
     if isinstance(type_, Tuple):
         return "(" + ", ".join(default(item) for item in type_.items) + ")"
-    return {BOOL: "f", FLOAT: "0.0", STR: '""'}.get(type_, "0")  # type: ignore[call-overload]
+    others: Dict[Type, str] = {BOOL: "f", FLOAT: "0.0", STR: '""'}
+    return others.get(type_, "0")
 
 
 _TOKEN = re.compile(r"\s*([A-Za-z_]\w*|[][(),])")
