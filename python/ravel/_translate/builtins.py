@@ -20,6 +20,9 @@ Keywords = Dict[str, Binding]
 def call(scope: Scope, node: ast.AST, function: Any, positional: ListOf[Binding],
          keywords: Keywords) -> Value:
     """A call of an object that is no translated function."""
+    for argument in positional:
+        if isinstance(argument, Value) and argument.type == NEVER:
+            return argument  # what never has a value is not passed on
     handler = HANDLERS.get(id(function)) or aggregates.HANDLERS.get(id(function))
     if handler is not None:
         return handler(scope, node, positional, keywords)

@@ -13,7 +13,7 @@ from .convert import choice, convert, let, truth
 from .frames import assigned, names_read
 from .names import Names
 from .operators import bounds_of, length
-from .types import INT, STR, Type, join
+from .types import BOOL, INT, NEVER, STR, Type, join
 from .values import Scope, Value
 
 MOST_ROUNDS = 12
@@ -84,9 +84,9 @@ def _range_bounds(scope: Scope, node: ast.expr) -> Optional[ListOf[Value]]:
     values = []
     for argument in node.args:
         value = expressions.lower(scope, argument)
-        if value.type != INT:
+        if value.type not in (INT, BOOL, NEVER):
             raise scope.refuse(argument, f"range takes ints, not {value.type}")
-        values.append(value)
+        values.append(convert(scope, argument, value, INT))
     return values
 
 

@@ -180,7 +180,7 @@ def compare(scope: Scope, node: ast.AST, operator: ast.cmpop, a: Value, b: Value
     """One comparison; a bool."""
     if isinstance(operator, (ast.In, ast.NotIn)):
         found = contains(scope, node, b, a)
-        return found if isinstance(operator, ast.In) else Value(BOOL, ["not(", found.code, ")"])
+        return found if isinstance(operator, ast.In) or found.type == NEVER else Value(BOOL, ["not(", found.code, ")"])
     if isinstance(operator, (ast.Is, ast.IsNot)):
         raise scope.refuse(node, "values have no identity here: write `==` or `!=`")
     symbol, how = COMPARISONS[type(operator)]
@@ -225,6 +225,8 @@ def compare_as(scope: Scope, node: ast.AST, symbol: str, a: Value, b: Value) -> 
 
 def contains(scope: Scope, node: ast.AST, v: Value, x: Value) -> Value:
     """x in v."""
+    if v.type == NEVER or x.type == NEVER:
+        return v if v.type == NEVER else x
     if v.type == STR and x.type == STR:
         return Value(BOOL, ["py_contains_text(", v.code, ", ", x.code, ")"])
     if isinstance(v.type, TupleType):

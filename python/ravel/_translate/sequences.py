@@ -17,8 +17,8 @@ def element_type(scope: Scope, node: ast.AST, v: Value) -> Type:
     """Of what a `for` runs over."""
     if isinstance(v.type, List):
         return v.type.element
-    if v.type in (STR, NEVER):
-        return v.type
+    if v.type == STR:
+        return STR
     raise scope.refuse(node, f"{v.type} cannot be iterated over")
 
 
@@ -26,7 +26,7 @@ def iterable(scope: Scope, node: ast.AST, v: Value) -> Value:
     """A tuple as a list, if its items have a common type; anything else as it is."""
     if isinstance(v.type, Tuple):
         return take_apart(scope, v, lambda items: list_of(scope, node, items))
-    return v
+    return convert(scope, node, v, List(NEVER)) if v.type == NEVER else v
 
 
 def subscript(scope: Scope, node: ast.Subscript) -> Value:
@@ -40,6 +40,8 @@ def subscript(scope: Scope, node: ast.Subscript) -> Value:
     index = expressions.lower(scope, node.slice)
     if isinstance(v.type, Tuple):
         return _item(scope, node, v, index)
+    if index.type == NEVER:
+        return index
     if index.type not in (INT, BOOL):
         raise scope.refuse(node.slice, f"an index is an int, not {index.type}")
     if not (v.type == STR or isinstance(v.type, List)):
@@ -95,7 +97,7 @@ def _bound(scope: Scope, node: Optional[ast.expr]) -> Optional[Value]:
     if node is None or isinstance(node, ast.Constant) and node.value is None:
         return None
     value = expressions.lower(scope, node)
-    if value.type not in (INT, BOOL):
+    if value.type not in (INT, BOOL, NEVER):
         raise scope.refuse(node, f"a bound of a slice is an int, not {value.type}")
     return convert(scope, node, value, INT)
 

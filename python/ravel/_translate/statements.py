@@ -195,8 +195,8 @@ def assign(scope: Scope, target: ast.expr, binding: Any, into: Block) -> Scope:
         items = [_held(scope, item, into) for item in binding.items]
     else:
         items = [scope.variable(getattr(part, "id", "x"), type_) for part, type_ in parts]
-        if binding.type != NEVER:
-            into.bindings.append((pattern(items), binding.code))
+        whole = TupleType(tuple(item.type for item in items))
+        into.bindings.append((pattern(items), convert(scope, target, binding, whole).code))
     for (part, _), item in zip(parts, items):
         scope = assign(scope, part, item, into)
     return scope

@@ -153,5 +153,5 @@ def _entry(scope: Scope, made: Specialisation, given: List[Value],
     codes: List[Code] = []
     for value in passed:
         codes += [", " if codes else "", value.code]
-    entry.body = scope.mark(made.definition.node, made.function, "(", codes, ")")
+    entry.body = [made.function, "(", codes, ")"]
     return entry
