@@ -10,7 +10,7 @@ from .code import Code
 from .convert import convert, hold, list_of, take_apart, truth
 from .operators import bounds_of
 from .types import BOOL, INT, NEVER, STR, List, Tuple, Type
-from .values import Scope, Value
+from .values import MOST, Scope, Value
 
 
 def element_type(scope: Scope, node: ast.AST, v: Value) -> Type:
@@ -63,9 +63,8 @@ def _item(scope: Scope, node: ast.AST, v: Value, index: Value) -> Value:
 def _element(scope: Scope, node: ast.AST, v: Value, index: Value) -> Value:
     low, high = bounds_of(index)
     at: Code = index.code
-    if high < 0:
-        at = ["#", v.code, f" - {-index.constant}"] if index.is_constant else [
-            "#", v.code, " + ", index.code]
+    if index.is_constant and -MOST < high < 0:
+        at = ["#", v.code, f" - {-index.constant}"]
     elif low < 0:
         at = ["py_index(", index.code, ", #", v.code, ")"]
     code = scope.mark(node, "elt(", v.code, ", ", at, ")")
