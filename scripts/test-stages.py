@@ -258,6 +258,8 @@ def whole_sanitized():
 
 
 def whole_at_random():
+    yield Stage("whole: random functions of Python",
+                "python3 -W ignore python/tests/test_function_random.py --seed 0x{seed} --count 3000")
     yield Stage("whole: random programs of VCODE", "python3 nesl-tests/random_programs.py"
                 " --seconds 600 --native --seed {seed}")
     yield Stage("whole: random programs of NESL", "build/bin/nesl-random --seed 0x{seed}"

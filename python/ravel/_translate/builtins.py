@@ -6,10 +6,12 @@ import ast
 import math
 from typing import Any, Callable, Dict, List as ListOf
 
+import numpy
+
 from . import aggregates, expressions
 from .convert import as_float, constant_value, convert, truth
 from .operators import arithmetic, bounds_of
-from .tables import Row, by_object
+from .tables import BY_OBJECT, Row
 from .types import FLOAT, INT, NEVER, NUMBERS, STR, List, Tuple
 from .values import MOST, Binding, Scope, Value, constant, make_tuple
 
@@ -26,7 +28,7 @@ def call(scope: Scope, node: ast.AST, function: Any, positional: ListOf[Binding]
     handler = HANDLERS.get(id(function)) or aggregates.HANDLERS.get(id(function))
     if handler is not None:
         return handler(scope, node, positional, keywords)
-    row = by_object.find(function)
+    row = BY_OBJECT.get(id(function))
     name = getattr(function, "__name__", type(function).__name__)
     if row is None:
         raise scope.refuse(node, f"{name} is not supported{hint(name)}")
@@ -182,5 +184,5 @@ def _len(scope: Scope, node: ast.AST, arguments: ListOf[Binding], keywords: Keyw
 HANDLERS: Dict[int, Callable[..., Value]] = {id(function): handler for function, handler in [
     (float, _float), (int, _int), (bool, _bool), (str, _str), (ord, _ord), (chr, _chr),
     (round, _whole("py_round")), (math.floor, _whole("py_floor")), (math.ceil, _whole("py_ceil")),
-    (math.trunc, _whole("py_to_int")), (abs, _abs), (divmod, _divmod), (pow, _pow), (len, _len),
+    (math.trunc, _whole("py_to_int")), (abs, _abs), (numpy.absolute, _abs), (divmod, _divmod), (pow, _pow), (len, _len),
 ]}

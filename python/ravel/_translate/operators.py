@@ -201,7 +201,7 @@ def equal(a: Value, b: Value) -> Value:
 def _ordered(scope: Scope, node: ast.AST, symbol: str, a: Value, b: Value) -> Value:
     if a.type == BOOL:
         return Value(BOOL, ["(btoi(", a.code, f") {symbol} btoi(", b.code, "))"])
-    if a.type == STR or isinstance(a.type, List) and a.type.element in (INT, FLOAT):
+    if a.type == STR or isinstance(a.type, List) and a.type.element in (INT, FLOAT, NEVER):
         return Value(BOOL, ["(py_compare(", a.code, ", ", b.code, f") {symbol} 0)"])
     if isinstance(a.type, TupleType):
         return take_apart(scope, a, lambda xs: take_apart(

@@ -7,9 +7,10 @@ NumPy's never fail.
 
 from __future__ import annotations
 
-import importlib
-import sys
-from typing import Any, Dict, List, NamedTuple
+import math
+from typing import Dict, List, NamedTuple
+
+import numpy
 
 from .types import BOOL, FLOAT, INT, Scalar
 
@@ -72,6 +73,7 @@ TABLE = """
     numpy.trunc      float        py_float_trunc   float
     numpy.rint       float        py_even          float
     numpy.fabs       float        py_float_abs     float
+    numpy.square     float        py_square        float
     numpy.sign       float        py_sign          float
     numpy.maximum    float,float  py_greater       float
     numpy.minimum    float,float  py_less          float
@@ -91,22 +93,16 @@ def rows() -> List[Row]:
     return found
 
 
-class ByObject:
-    """The rows of functions, found by the function itself, whatever it is called where it is used."""
-
-    def __init__(self) -> None:
-        self._rows: Dict[int, Row] = {}
-        self._modules: List[str] = []
-
-    def find(self, function: Any) -> Any:
-        for module in ("math", "numpy"):
-            if module in sys.modules and module not in self._modules:
-                self._modules.append(module)
-                for row in rows():
-                    owner, name = row.python.split(".")
-                    if owner == module:
-                        self._rows[id(getattr(importlib.import_module(owner), name))] = row
-        return self._rows.get(id(function))
+MODULES = {"math": math, "numpy": numpy}
 
 
-by_object = ByObject()
+def by_object() -> Dict[int, Row]:
+    """The rows by the function itself, whatever it is called where it is used."""
+    found = {}
+    for row in rows():
+        module, name = row.python.split(".")
+        found[id(getattr(MODULES[module], name))] = row
+    return found
+
+
+BY_OBJECT = by_object()
