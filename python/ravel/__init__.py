@@ -11,14 +11,15 @@ from ravel._errors import (DataError, DeniedError, DeviceError, Diagnostic, Erro
                            InterruptedCall, LimitError, MisuseError, NeslSyntaxError,
                            NeslTypeError, OutOfMemoryError, RunError)
 from ravel._function import function
-from ravel._functions import Function, Module, define, eval, load, map
+from ravel._functions import Cost, Function, Module, define, eval, load, map, profile
 from ravel._lib import lib as _lib
 from ravel._options import close, options
 from ravel._translate import Unsupported
 
 __version__: str = _lib.ravel_version().decode()
 
-__all__ = ["Array", "DataError", "DeniedError", "DeviceError", "Diagnostic", "Error", "Function",
-           "Instance", "InternalError", "InterruptedCall", "LimitError", "MisuseError", "Module",
-           "NeslSyntaxError", "NeslTypeError", "OutOfMemoryError", "RunError", "Unsupported", "array", "close",
-           "define", "eval", "function", "load", "map", "options"]
+__all__ = ["Array", "Cost", "DataError", "DeniedError", "DeviceError", "Diagnostic", "Error",
+           "Function", "Instance", "InternalError", "InterruptedCall", "LimitError",
+           "MisuseError", "Module", "NeslSyntaxError", "NeslTypeError", "OutOfMemoryError",
+           "RunError", "Unsupported", "array", "close", "define", "eval", "function", "load",
+           "map", "options", "profile"]

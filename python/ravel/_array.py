@@ -8,12 +8,13 @@ from typing import Any, Iterator, List, Optional, Union
 
 import numpy as np
 
-from ravel import _context, _convert, _numpy, _transfer, _types
+from ravel import _convert, _numpy, _transfer, _types, _values
 from ravel._awkward import teach, to_awkward
 from ravel._columns import Column, Flat, Rows, Tuples, shown, string
-from ravel._context import Context, Value
+from ravel._context import Context
 from ravel._errors import DataError, NeslTypeError
 from ravel._options import context as current
+from ravel._values import Value
 
 SHOWN = 400  # characters of an array that repr shows
 ROWS_SHOWN = 20  # rows of a table in a notebook
@@ -54,7 +55,7 @@ class Array:
 
     def __len__(self) -> int:
         if self._column is None and self._value:
-            return _context.length(self._value)
+            return _values.length(self._value)
         return len(self._columns())
 
     def __getitem__(self, index: Any) -> Any:
@@ -173,7 +174,7 @@ class Instance:
     @property
     def contents(self) -> Any:
         """What the datatype is made of."""
-        return wrapped(_context.component(self._value, 0))
+        return wrapped(_values.component(self._value, 0))
 
     def __repr__(self) -> str:
         return f"<{self.type} {self.contents!r}>"
@@ -188,8 +189,8 @@ def wrapped(value: Value) -> Any:
     if kind == "sequence":
         return Array(value)
     if kind == "tuple":
-        count = _context.length(value)
-        return tuple(wrapped(_context.component(value, i)) for i in range(count))
+        count = _values.length(value)
+        return tuple(wrapped(_values.component(value, i)) for i in range(count))
     return Instance(value)
 
 

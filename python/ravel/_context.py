@@ -10,49 +10,16 @@ from __future__ import annotations
 import inspect
 import threading
 from collections import deque
-from ctypes import byref, c_size_t, c_void_p
+from ctypes import byref, c_void_p
 from typing import Any, Callable, Generator, Iterable, TypeVar
 
 from ravel import _errors
 from ravel._definitions import Definition, definitions
-from ravel._lib import PROGRESS, Diagnostic, Statistics, lib, text
+from ravel._lib import PROGRESS, Costs, Diagnostic, Statistics, lib, text
+from ravel._values import Compiled, Value, pointers, release
 
 T = TypeVar("T")
 SEVERITIES = ("error", "warning", "note")
-
-
-class Value:
-    """A value of a context (struct ravel_value), released with this object.
-
-    The last reference may go at any time, in any thread, even within a call: it is released then
-    if nobody uses the context, else by who uses it next.
-    """
-
-    __slots__ = ("context", "pointer", "type", "memory", "__weakref__")
-
-    def __init__(self, context: Context, pointer: int) -> None:
-        self.context = context
-        self.pointer: int | None = pointer
-        self.type = text(lib.ravel_type(pointer))  # as in NESL
-        self.memory: Any = None  # what it borrows
-
-    def release(self) -> None:
-        """Releases it now. Nothing may use it any more."""
-        pointer, self.pointer = self.pointer, None
-        if pointer is not None:
-            self.context.drop(lib.ravel_release, pointer)
-
-    __del__ = release
-
-
-class Compiled:
-    """A function for given types (struct ravel_function), released with this object."""
-
-    def __init__(self, context: Context, pointer: int) -> None:
-        self.context, self.pointer = context, pointer
-
-    def __del__(self) -> None:
-        self.context.drop(lib.ravel_function_release, self.pointer)
 
 
 class Context:
@@ -223,15 +190,27 @@ class Context:
 
     def call(self, function: Compiled, arguments: list[Value],
              temporary: Iterable[Value] = ()) -> Value:
-        """Calls a function, and releases the values that are there for this call, in this order,
-        so that nothing refers to memory that they borrow any more. Within `run`."""
+        """Calls a function, and releases the values that are there for this call. Within `run`."""
         try:
             return self.make(lib.ravel_call, function.pointer, pointers(arguments),
                              len(arguments))
         finally:
-            for value in temporary:
-                pointer, value.pointer = value.pointer, None
-                lib.ravel_release(pointer)
+            release(temporary)
+
+    def costs(self, function: Compiled, arguments: list[Value],
+              temporary: Iterable[Value]) -> Costs:
+        """What `call` would cost; likewise."""
+        found = Costs()
+        try:
+            self.do(lib.ravel_cost, function.pointer, pointers(arguments), len(arguments),
+                    byref(found))
+        finally:
+            release(temporary)
+        return found
+
+    def explained(self, function: Compiled) -> str:
+        """The compiled program of a function. Within `run`."""
+        return text(lib.ravel_explain(self._handle, function.pointer))
 
     # ---- life ----
 
@@ -242,6 +221,10 @@ class Context:
             lib.ravel_get_statistics(self._handle, byref(found))
             return found
         return self.run(get)
+
+    def profile(self) -> str:
+        """Of the last call, as JSON, with the option `profile`; else ""."""
+        return self.run(lambda: text(lib.ravel_profile(self._handle)))
 
     def close(self) -> None:
         """Ends a call that another thread waits for, and frees everything."""
@@ -261,30 +244,3 @@ class Context:
         self._refusal = ("this belongs to the process that was forked: make it anew in the"
                          " child, or start children with the method \"spawn\"")
         self._lock, self._owner = threading.Lock(), 0
-
-
-def pointers(values: list[Value]) -> Any:
-    """An array of pointers to values."""
-    return (c_void_p * len(values))(*(value.pointer for value in values))
-
-
-def length(value: Value) -> int:
-    """Of a sequence or a tuple."""
-    found = c_size_t()
-    value.context.run(lambda: value.context.do(lib.ravel_length, value.pointer, byref(found)))
-    return found.value
-
-
-def get(value: Value, function: Any, kind: Any) -> Any:
-    """A scalar by ravel_get_int or its kin."""
-    found = kind()
-    value.context.run(lambda: value.context.do(function, value.pointer, byref(found)))
-    return found.value
-
-
-def component(value: Value, i: int) -> Value:
-    """Component i, as ravel_component has it."""
-    context = value.context
-    return context.run(lambda: context.make(lib.ravel_component, value.pointer, i))
-
-

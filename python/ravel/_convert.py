@@ -8,15 +8,16 @@ from typing import Any, Callable, List, Optional, Tuple
 
 import numpy as np
 
-from ravel import _context, _errors
+from ravel import _errors, _values
 from ravel._awkward import awkward_column, is_awkward, record_parts
 from ravel._columns import Column, Vector, decoded, encoded
-from ravel._context import Context, Value
+from ravel._context import Context
 from ravel._infer import column_of
 from ravel._lib import lib
 from ravel._numpy import is_fixed, numpy_column, plain
 from ravel._transfer import value_of, value_of_array, value_of_stream
 from ravel._types import Type
+from ravel._values import Value
 
 # enum ravel_element
 ELEMENTS = {"|b1": 0, "|i1": 1, "<i2": 2, "<i4": 3, "<i8": 4, "|u1": 5, "<u2": 6, "<u4": 7,
@@ -78,7 +79,7 @@ class Inputs:
         types = list(wanted.parts) if wanted and len(wanted.parts) == len(data) else []
         parts = [self.value(each, f"{name}[{i}]", types[i] if types else None)
                  for i, each in enumerate(data)]
-        return self._make(lib.ravel_tuple, _context.pointers(parts), len(parts))
+        return self._make(lib.ravel_tuple, _values.pointers(parts), len(parts))
 
     # ---- sequences ----
 
@@ -181,13 +182,13 @@ def value(context: Context, data: Any, name: str, wanted: Optional[Type] = None)
 def python(result: Value) -> Any:
     """A scalar of Python, or a str; NotImplemented of another value."""
     if result.type == "int":
-        return _context.get(result, lib.ravel_get_int, ctypes.c_int64)
+        return _values.get(result, lib.ravel_get_int, ctypes.c_int64)
     if result.type == "float":
-        return _context.get(result, lib.ravel_get_float, ctypes.c_double)
+        return _values.get(result, lib.ravel_get_float, ctypes.c_double)
     if result.type == "bool":
-        return _context.get(result, lib.ravel_get_bool, ctypes.c_bool)
+        return _values.get(result, lib.ravel_get_bool, ctypes.c_bool)
     if result.type == "char":
-        return chr(_context.get(result, lib.ravel_get_int, ctypes.c_int64))
+        return chr(_values.get(result, lib.ravel_get_int, ctypes.c_int64))
     if result.type == "[char]":
         return text(result)
     return NotImplemented
@@ -195,7 +196,7 @@ def python(result: Value) -> Any:
 
 def text(result: Value) -> str:
     """A sequence of characters."""
-    count = _context.length(result)
+    count = _values.length(result)
     room = ctypes.create_string_buffer(count)
     context = result.context
     context.run(lambda: context.do(lib.ravel_copy, result.pointer, CHAR8, 0, count, room))

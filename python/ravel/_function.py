@@ -7,7 +7,7 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 from ravel._context import Context
 from ravel._definitions import Definition
-from ravel._errors import LimitError, MisuseError, RunError
+from ravel._errors import LimitError, MisuseError, NeslTypeError, RunError
 from ravel._explained import explained
 from ravel._functions import Entry, Function, NeslFunction
 from ravel._lib import lib, text
@@ -18,6 +18,8 @@ FILE = "<ravel.function {}>"
 
 class PythonFunction(Function):
     """A function of Python that runs in parallel, on NESL's back ends."""
+
+    _refusals = (NeslTypeError, Unsupported)
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.__wrapped__ = function

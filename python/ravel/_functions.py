@@ -2,22 +2,37 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
-from typing import Any, List, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import (Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple, Type,
+                    TypeVar, Union, cast)
 
 from ravel import _convert, _types
 from ravel._array import wrapped
-from ravel._context import Compiled, Context, Value
+from ravel._context import Context
 from ravel._definitions import Definition, definitions
-from ravel._errors import MisuseError, RunError
+from ravel._errors import MisuseError, NeslTypeError, RunError
 from ravel._options import context as current
+from ravel._values import Compiled, Value
+
+T = TypeVar("T")
 
 
 class Entry(NamedTuple):
     """What runs for a call: a function's name in NESL, and what must be defined for it."""
     name: str
     definition: Optional[Definition] = None
+
+
+class Cost(NamedTuple):
+    """What a call costs."""
+    work: float  # in NESL's model: operations of all elements together
+    depth: float  # of those that depend on each other
+    compiled_work: int  # elements that the compiled program reads and writes
+    compiled_steps: int  # its vector operations, those of log n steps as so many
+    instructions: int  # how many of its instructions are executed
+    seconds: float  # from arguments to result, both in the back end
 
 
 # ---- calls ----
@@ -33,6 +48,11 @@ class Arguments:
     def call(self, compiled: Compiled) -> Value:
         """The result of a function for them, once. Within `run`."""
         return self._context.call(compiled, self.values, reversed(self._inputs.made))
+
+    def costs(self, compiled: Compiled) -> Cost:
+        """What that costs, likewise."""
+        found = self._context.costs(compiled, self.values, reversed(self._inputs.made))
+        return Cost(*(getattr(found, name) for name in Cost._fields))
 
 
 def types_of(arguments: Sequence[Value]) -> Tuple[str, ...]:
@@ -65,6 +85,7 @@ class Function:
     """
 
     __name__: str
+    _refusals: Tuple[Type[Exception], ...] = (NeslTypeError,)  # of arguments of other types
 
     def _entry(self, context: Context, types: Tuple[str, ...]) -> Entry:
         raise NotImplementedError
@@ -88,17 +109,45 @@ class Function:
             context.compiled[key] = found
         return found
 
-    def _call(self, data: Sequence[Any], mapped: bool = False) -> Any:
+    def _prepared(self, data: Sequence[Any], mapped: bool) -> Tuple[Arguments, Compiled]:
         context = current()
         arguments = Arguments(context, data, [f"argument {i + 1}" for i in range(len(data))])
         types = (tuple(_element(each) for each in arguments.values) if mapped
                  else types_of(arguments.values))
-        compiled = self._compiled(context, types, mapped)
+        return arguments, self._compiled(context, types, mapped)
+
+    def _run(self, compiled: Compiled, work: Callable[[], T]) -> T:
         try:
-            result = context.run(lambda: arguments.call(compiled))
+            return compiled.context.run(work)
         except RunError as error:
             raise self._explained(error) from None
-        return wrapped(result)
+
+    def _call(self, data: Sequence[Any], mapped: bool = False) -> Any:
+        arguments, compiled = self._prepared(data, mapped)
+        return wrapped(self._run(compiled, lambda: arguments.call(compiled)))
+
+    def _fitting(self, data: Sequence[Any]) -> Tuple[Arguments, Compiled]:
+        """For a call; for `map` if it does not take such data, but their elements."""
+        try:
+            return self._prepared(data, False)
+        except self._refusals as refusal:
+            try:
+                return self._prepared(data, True)
+            except (*self._refusals, MisuseError):
+                raise refusal from None
+
+    def cost(self, *data: Any) -> Cost:
+        """What the call costs; of `map`, if the function takes elements of the data only.
+
+        Calls it several times, once by a slow interpreter: use small data.
+        """
+        arguments, compiled = self._fitting(data)
+        return self._run(compiled, lambda: arguments.costs(compiled))
+
+    def explain(self, *data: Any) -> str:
+        """The compiled program of the call, or of `map` likewise, as docs/optimiser.md reads it."""
+        _, compiled = self._fitting(data)
+        return compiled.context.run(lambda: compiled.context.explained(compiled))
 
     def __call__(self, *data: Any) -> Any:
         return self._call(data)
@@ -214,6 +263,14 @@ def define(source: str, name: str = "<definition>") -> Module:
     context.run(work)
     definitions.append(definition)
     return Module(definition)
+
+
+def profile() -> Dict[str, Any]:
+    """The profile of the last call with the present options: counts and seconds by opcode,
+    superoperator and function, as docs/guide.md describes it. Empty without the option `profile`.
+    """
+    said = current().profile()
+    return cast("Dict[str, Any]", json.loads(said)) if said else {}
 
 
 def load(path: Union[str, os.PathLike[str]]) -> Module:

@@ -28,6 +28,12 @@ class Statistics(Structure):
                 ("live_bytes", c_uint64), ("peak_bytes", c_uint64)]
 
 
+class Costs(Structure):
+    """struct ravel_costs"""
+    _fields_ = [("work", c_double), ("depth", c_double), ("compiled_work", c_uint64),
+                ("compiled_steps", c_uint64), ("instructions", c_uint64), ("seconds", c_double)]
+
+
 CODE, NOTHING, TEXT = c_int, None, c_char_p
 OPTIONS = CONTEXT = FUNCTION = VALUE = STRUCT = DATA = c_void_p
 OUT = POINTER(c_void_p)
@@ -49,6 +55,9 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "ravel_function_gives": (TEXT, [FUNCTION]),
     "ravel_function_release": (NOTHING, [FUNCTION]),
     "ravel_call": (CODE, [CONTEXT, FUNCTION, POINTER(c_void_p), c_size_t, OUT]),
+    "ravel_cost": (CODE, [CONTEXT, FUNCTION, POINTER(c_void_p), c_size_t, POINTER(Costs)]),
+    "ravel_profile": (TEXT, [CONTEXT]),
+    "ravel_explain": (TEXT, [CONTEXT, FUNCTION]),
     "ravel_release": (NOTHING, [VALUE]),
     "ravel_int": (CODE, [CONTEXT, c_int64, OUT]),
     "ravel_float": (CODE, [CONTEXT, c_double, OUT]),

@@ -12,8 +12,9 @@ from typing import Any, Dict, Tuple
 from ravel._arrow import (RELEASE, ArrowArray, ArrowSchema, Exported, address, array_of,
                           columns_of, immortal, release, schema_of)
 from ravel._columns import Column
-from ravel._context import Context, Value
+from ravel._context import Context
 from ravel._lib import lib
+from ravel._values import Value
 
 # ---- values and columns ----
 

@@ -113,6 +113,34 @@ class Map(unittest.TestCase):
             rv.map("sum", 3)
 
 
+class Costs(unittest.TestCase):
+    def setUp(self):
+        self.total = rv.define("function total_(v) = sum(v) + 1;").total_
+
+    def test_cost(self):
+        small, large = self.total.cost([1, 2]), self.total.cost(list(range(1000)))
+        self.assertGreater(large.work, small.work + 900)
+        self.assertGreaterEqual(large.compiled_work, 1000)
+        self.assertEqual(small.instructions, large.instructions)
+
+    def test_cost_of_map(self):
+        rows = [[1, 2], [3]]
+        self.assertGreater(self.total.cost(rows).work, self.total.cost([1, 2]).work)
+        with self.assertRaisesRegex(rv.NeslTypeError, "total_"):
+            self.total.cost(["text"])
+        with self.assertRaises(rv.RunError):
+            rv.define("function half_of_(x) = 1 / x;").half_of_.cost(0)
+
+    def test_explain(self):
+        self.assertIn("FUNC", self.total.explain([1, 2]))
+
+    def test_profile(self):
+        self.assertEqual(rv.profile(), {})
+        with rv.options(profile=True):
+            self.total([1, 2])
+            self.assertGreaterEqual(rv.profile()["instructions"], 1)
+
+
 class Options(unittest.TestCase):
     def test_widths(self):
         with rv.options(float=32):
