@@ -279,9 +279,6 @@ def whole_at_random():
 
 
 def whole_rest():
-    yield Stage("whole: each allocation of the commands fails once",
-                "python3 commands/tests/allocations.py build/commands/failing-malloc.so cc"
-                " build/bin/nesl build/bin/neslc build/bin/vinterp build/bin/fcodeopt --all")
     yield Stage("whole: what CONTRIBUTING.md lists", "python3 nesl-tests/contributing.py --build")
     yield Stage("whole: programs for interpreters of the 1990s",
                 "python3 nesl-tests/portable.py --forms 100")
