@@ -383,7 +383,9 @@ static void run_runs(struct suite *s, const struct mixture *mix, unsigned round,
   struct cvl_kernel *kernel = s->b->prepare ? s->b->prepare(s->ctx, &c.op) : NULL;
   for (int run = 0; run < RUNS && !s->failed; run++) {
     uint64_t n = lengths[rng_below(&s->rng, COUNT)];
-    if (run == 0 && round % 12 == 5) n = s->options->full && round % 24 == 5 ? GREAT : LARGE;
+    if (run == 0 && round % 12 == 5 && !s->options->brief) {
+      n = s->options->full && round % 24 == 5 ? GREAT : LARGE;
+    }
     /* Node by node, every round of a loop goes through memory, and is like the one before. */
     if (!kernel && superop_has_loops(&c.op) && n > MOST_OF_ROUNDS) n = MOST_OF_ROUNDS;
     uint64_t shape = n ? rng_below(&s->rng, SHAPES)
@@ -414,7 +416,8 @@ static void run_case(struct suite *s, const struct mixture *mix, unsigned round)
 }
 
 static void run_mixture(struct suite *s, struct mixture mix) {
-  unsigned rounds = (s->options->full ? 200 : 24) * (mix.wild ? 2U : 1U);
+  unsigned usual = s->options->brief ? 12 : 24;
+  unsigned rounds = (s->options->full ? 200 : usual) * (mix.wild ? 2U : 1U);
   for (unsigned round = 0; round < rounds && !s->failed; round++) run_case(s, &mix, round);
 }
 

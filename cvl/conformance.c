@@ -88,12 +88,14 @@ static bool is_global(enum call_kind kind) {
          kind == CALL_MAKE_SEGDES;
 }
 
-/* Whether the pair of length and shape is tried; `turn` differs from item to item. FLOAT of 32
- * bits is sampled only (vcode.md, section 21.1). */
+/* Whether the pair of length and shape is tried; `turn` differs from item to item, so that over
+ * all items a brief run has all pairs. FLOAT of 32 bits is sampled only (vcode.md, section
+ * 21.1). */
 static bool wanted(const struct suite *s, uint64_t n, int shape, unsigned turn) {
   bool full = s->options->full && s->float_elem == CVL_F64;
   bool mine = shape == (int)(turn % SHAPES), global = is_global(s->item->kind);
-  if (n < LARGE) return true;
+  const bool mine_if_brief = s->item->size == ITEM_FLAT || ((unsigned)shape + turn) % 2 == 0;
+  if (n < LARGE) return n <= 3 || mine_if_brief || !s->options->brief;
   if (s->options->brief) return false;
   if (s->item->size == ITEM_FLAT) return full || n == LARGE;
   if (n == LARGE) return full || mine || (global && shape == SHAPE_ONE);
@@ -137,7 +139,8 @@ static void run_length(struct suite *s, uint64_t n, unsigned turn) {
 static void run_elements(struct suite *s) {
   if (s->item->kind != CALL_ELEMENTWISE) return;
   run_shape(s, MIDDLE + 500, SHAPE_ONE, true);
-  for (int round = 0; round < 8 && !s->failed; round++) run_shape(s, MIDDLE, SHAPE_ONE, false);
+  const int rounds = s->options->brief ? 2 : 8;
+  for (int i = 0; i < rounds && !s->failed; i++) run_shape(s, MIDDLE, SHAPE_ONE, false);
 }
 
 /* MAX and MIN of FLOAT where a NaN or the sign of a zero decides, in segments long enough for
@@ -147,7 +150,7 @@ static void run_ties(struct suite *s) {
   const struct item *it = s->item;
   if (it->kind != CALL_REDUCE && it->kind != CALL_SCAN) return;
   if (it->klass != CLASS_FLOAT || (it->op != OP_MAX && it->op != OP_MIN)) return;
-  const int rounds = s->options->full ? 12 : 6;
+  const int rounds = s->options->full ? 12 : s->options->brief ? 2 : 6;
   for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
     for (int round = 0; round < rounds && !s->failed; round++) {
       const bool large = round % 2 && !s->options->brief;

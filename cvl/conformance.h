@@ -26,7 +26,8 @@ struct conformance_options {
   const char *only; /* NULL, or an item: "ADD_SCAN.FLOAT", all classes: "ADD_SCAN" */
   bool folds;       /* elementwise results must have the bits of cvl_scalar_op: the CPU's */
   bool full;        /* more seeds, and all shapes at the large lengths */
-  bool brief;       /* no large lengths */
+  bool brief;       /* no large lengths, half of the shapes, fewer random values and
+                       superoperators */
   FILE *out;        /* failures, each with a command that reproduces it */
 };
 

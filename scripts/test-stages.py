@@ -47,15 +47,19 @@ def configs(*names):
 # ---- in every run: what takes longest comes first ----
 
 
+UNITS = ("ctest --test-dir build -j $(({jobs} + 1)) --no-tests=error --output-on-failure"
+         " -LE conformance")
+
+
 def forms():
     yield Stage("NESL: forms and library", "python3 nesl-tests/matrix.py --jobs {jobs} --sample 1"
                 " --seed 1", reads=FORMS)
 
 
 def units():
-    # One more than processors: some tests wait for what they started.
-    yield Stage("unit tests", "ctest --test-dir build -j $(({jobs} + 1)) --no-tests=error"
-                " --output-on-failure -LE conformance")
+    # One more than processors: some tests wait for what they started. Where each call fails in
+    # turn, or random programs are compiled, each third does.
+    yield Stage("unit tests", f"RAVEL_EVERY=3 {UNITS}")
 
 
 def conformance():
@@ -97,7 +101,8 @@ def sanitized():
     """One build of clang with the address and undefined-behaviour sanitizers, which fuzzes too."""
     # Those that take longest under it, and reach little that others do not, wait for --all.
     longest = ("conformance|cpu-combine|cpu-fused|cpu-stop|cuda-superop-faults|fused-kernel|"
-               "fused-emit|nesl-measure|compilation-command|nesl-command|stop-command|security")
+               "fused-emit|nesl-measure|compilation-command|nesl-command|stop-command|security|"
+               "nesl-arrays|cuda-moves")
     yield Stage("sanitized: units", LEAKS + " ctest --test-dir build-sanitized -j {jobs}"
                 f" --no-tests=error --output-on-failure -E '{longest}'", "sanitized")
     yield Stage("sanitized: NESL forms", "python3 nesl-tests/nesl.py --jobs {jobs} --timeout 300"
@@ -279,6 +284,7 @@ def whole_at_random():
 
 
 def whole_rest():
+    yield Stage("whole: unit tests", UNITS)
     yield Stage("whole: what CONTRIBUTING.md lists", "python3 nesl-tests/contributing.py --build")
     yield Stage("whole: programs for interpreters of the 1990s",
                 "python3 nesl-tests/portable.py --forms 100")

@@ -47,7 +47,7 @@ static const char usage[] =
     "that\n"
     "  --only ITEM        one item of --list, or all of one operation\n"
     "  --quick | --full   how much (default: --quick)\n"
-    "  --brief            no lengths of 65537 and more\n"
+    "  --brief            no lengths of 65537 and more, half of the shapes, fewer seeds\n"
     "  --list             the names of all items and back ends\n";
 
 struct arguments {

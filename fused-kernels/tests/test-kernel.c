@@ -311,6 +311,14 @@ static const struct mixture mixtures[] = {
     {.maps = 4, .spreads = 1, .reductions = 1, .loops = 2},
 };
 
+/* Of the random superoperators each n-th is compiled: RAVEL_EVERY of the environment, for tests
+ * of a few minutes; else 1. */
+static uint32_t every(void) {
+  const char *text = getenv("RAVEL_EVERY");
+  const int n = text ? atoi(text) : 1;
+  return n > 1 ? (uint32_t)n : 1;
+}
+
 static void check_random(struct widths w, uint64_t seed, unsigned leave, const char *compiler) {
   static const uint64_t sizes[] = {0, 1, 7, 33, 1024, 1025, 5000};
   char command[96];
@@ -321,7 +329,7 @@ static void check_random(struct widths w, uint64_t seed, unsigned leave, const c
   struct fused_kernel kernels[CASES];
   struct built b;
   make_directory(&b);
-  for (uint32_t i = 0; i < CASES; i++) {
+  for (uint32_t i = 0; i < CASES; i += every()) {
     char name[32];
     fused_kernel_plan(&r.arena, r.ops[i], w, leave, &kernels[i]);
     if (kernels[i].is_empty) continue;
@@ -334,7 +342,7 @@ static void check_random(struct widths w, uint64_t seed, unsigned leave, const c
   snprintf(command, sizeof command, "%s -std=c++17 -O1 *.cpp", compiler);
   cr_assert(compile(&b, command), "%s", dlerror());
   uint64_t runs = 0, faults = 0;
-  for (uint32_t i = 0; i < CASES; i++) {
+  for (uint32_t i = 0; i < CASES; i += every()) {
     kernel *call = kernels[i].is_empty ? NULL : (kernel *)symbol(&b, "op%u_host", i, 0);
     for (size_t n = 0; n < sizeof sizes / sizeof sizes[0]; n++) {
       for (int spoil = 0; spoil <= (r.cases[i].wild ? 2 : 0); spoil++) {
