@@ -1,10 +1,12 @@
 """The Debian packages: packaging/debian as the folder debian of a copy of the sources."""
 
+import re
 import shutil
 import subprocess
 import sys
 import textwrap
-from email.utils import formatdate
+from datetime import datetime, timezone
+from email.utils import format_datetime
 
 from sources import copy_sources, date, environment
 from version import VERSION, changes
@@ -15,9 +17,13 @@ MAINTAINER = "The Ravel authors <ravel@packages.invalid>"
 
 def changelog():
     """debian/changelog, whose only entry is what CHANGELOG.md says of this version."""
-    entries = textwrap.indent(changes(), "  ").replace("\n  - ", "\n  * ").replace("  - ", "  * ", 1)
-    return (f"ravel ({VERSION}) unstable; urgency=medium\n\n{entries.rstrip()}\n\n"
-            f" -- {MAINTAINER}  {formatdate(date())}\n")
+    points = re.split(r"^- ", changes(), flags=re.MULTILINE)[1:]
+    entry = "\n".join(textwrap.fill(" ".join(point.split()), 78, initial_indent="  * ",
+                                    subsequent_indent="    ", break_on_hyphens=False)
+                      for point in points)
+    when = datetime.fromtimestamp(date(), timezone.utc)
+    return (f"ravel ({VERSION}) unstable; urgency=medium\n\n{entry}\n\n"
+            f" -- {MAINTAINER}  {format_datetime(when)}\n")
 
 
 def lacking():
@@ -30,7 +36,7 @@ def lacking():
 
 
 def make_debs(out, work):
-    """Makes the packages and a .changes file that lists them."""
+    """Makes the packages; ravel-cuda where nvcc is found."""
     sources = copy_sources(work / f"ravel-{VERSION}")
     shutil.copytree(sources / "packaging" / "debian", sources / "debian")
     (sources / "debian" / "changelog").write_text(changelog())
@@ -39,5 +45,5 @@ def make_debs(out, work):
         print("SKIPPED: no nvcc: no package ravel-cuda")
     subprocess.run(["dpkg-buildpackage", "-b", "-us", "-uc", *profile], cwd=sources,
                    env=environment(), check=True, stdout=sys.stderr)
-    for made in (*work.glob("*.deb"), *work.glob("*.changes")):
+    for made in work.glob("*.deb"):
         shutil.copy(made, out)

@@ -57,7 +57,7 @@ def check_policy(checks):
         print("SKIPPED: Debian packages are not checked: apt-get install lintian")
         return
     done = subprocess.run(["lintian", "--fail-on", "error,warning", "--allow-root",
-                           *OUT.glob("*.changes")], check=False)
+                           *OUT.glob("*.deb")], check=False)
     checks.check(done.returncode == 0, "lintian complains")
 
 

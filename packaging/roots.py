@@ -1,6 +1,7 @@
 """Packages in use: installed into fresh roots, without the checkout or a compiler."""
 
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -12,17 +13,21 @@ from version import ROOT, VERSION
 PROGRAM = ROOT / "packaging" / "tests" / "program"
 PYTHONS = ("3.9", "3.10", "3.11", "3.12", "3.13")
 OF_C = f"{VERSION}: 3 2 1, of Arrow: g\n"
-OF_PYTHON = f"{VERSION}: [6.0, 0.0, 5.0] [[3.0, 2.0, 1.0], [], [5.0]]\n"
+OF_PYTHON = f"{VERSION}: ([6.0, 0.0, 5.0], [[2.0, 1.0, 3.0], [], [5.0]])\n"
+# What the CUDA back end says, if it has found neither a GPU nor a driver.
+OF_CUDA = r"2\n|.*the back end cuda cannot be had: (no NVIDIA driver|.*GPU|.*device).*"
+CUDA = "import ravel as rv\nwith rv.options(backend='cuda'): print(rv.eval('1 + 1'))"
 
 
-def output(*command, **options):
+def output(*command, cwd=None):
     """What a command prints, on both streams."""
-    return subprocess.run(list(map(str, command)), check=False, text=True, stdin=subprocess.DEVNULL,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **options).stdout
+    return subprocess.run(list(map(str, command)), cwd=cwd, check=False, text=True,
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT).stdout
 
 
-def expect(checks, want, *command, **options):
-    got = output(*command, **options)
+def expect(checks, want, *command):
+    got = output(*command)
     checks.check(got == want, f"{' '.join(map(str, command))} printed\n{got}instead of\n{want}")
 
 
@@ -38,28 +43,48 @@ def find_python(version):
     return next(iter(sorted(folders)), None)
 
 
-def try_wheel(checks, version, wheel):
-    """The wheel in a virtual environment: only that is in PATH, and the checkout is hidden."""
+class Environment:
+    """A virtual environment whose programs see nothing but itself: no checkout, no compiler."""
+
+    def __init__(self, python, folder):
+        self.folder = folder
+        self.programs = folder / "root" / "bin"
+        subprocess.run([python, "-m", "venv", folder / "root"], check=True)
+
+    def install(self, *wheels):
+        subprocess.run([self.programs / "python", "-m", "pip", "install", "-q", *wheels], check=True)
+
+    def output(self, *arguments):
+        """What its Python prints."""
+        line = ("/usr/bin/env", "-i", f"PATH={self.programs}", f"HOME={self.folder}",
+                self.programs / "python", *arguments)
+        return output(*(hidden(line, [ROOT]) if can_hide() else line), cwd=self.folder)
+
+
+def try_wheel(checks, version, wheel, cuda):
     python = find_python(version)
     if not python:
         print(f"SKIPPED: the wheel in Python {version}: there is none here")
         return
     with tempfile.TemporaryDirectory(prefix="ravel-root-") as folder:
-        programs = Path(folder) / "root" / "bin"
-        subprocess.run([python, "-m", "venv", programs.parent], check=True)
-        subprocess.run([programs / "python", "-m", "pip", "install", "-q", wheel], check=True)
+        fresh = Environment(python, Path(folder))
+        fresh.install(wheel)
         shutil.copy(PROGRAM / "down.py", folder)
-        command = [programs / "python", "down.py"]
-        expect(checks, OF_PYTHON, *(hidden(command, [ROOT]) if can_hide() else command), cwd=folder,
-               env={"PATH": str(programs), "HOME": folder})
+        said = fresh.output("down.py")
+        checks.check(said == OF_PYTHON, f"the wheel in Python {version}: {said}")
+        if cuda:
+            fresh.install("--no-deps", *cuda)  # NVRTC is large, and needs a GPU to be of use
+            said = fresh.output("-c", CUDA)
+            checks.check(re.fullmatch(OF_CUDA, said, re.DOTALL), f"the CUDA back end: {said}")
 
 
 def try_wheels(checks, out):
     if not can_hide():
         print("SKIPPED: no unshare: wheels are used beside the checkout")
     [wheel] = out.glob("ravel_nesl-*.whl")
+    cuda = list(out.glob("ravel_nesl_cuda-*.whl"))
     for version in PYTHONS:
-        try_wheel(checks, version, wheel)
+        try_wheel(checks, version, wheel, cuda if version == PYTHONS[-1] else [])
 
 
 # ---- Debian packages ----
