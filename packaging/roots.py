@@ -120,11 +120,11 @@ def try_root(checks, root):
                  "the root has a compiler")
     expect(checks, OF_C, *inside, "/root/down")
     expect(checks, OF_PYTHON, *inside, "python3", "/root/down.py")
-    expect(checks, "down = fn : [a] -> [a] :: (a in number)\n\nit = [3, 2, 1] : [int]\n", *inside,
+    expect(checks, "\ndown = fn : [a] -> [a] :: (a in number)\n\nit = [3, 2, 1] : [int]\n", *inside,
            "nesl", "run", "/root/down.nesl")
     expect(checks, "", *inside, "neslc", "/root/down.nesl", "-o", "/root/down.vcode")
     expect(checks, "", *inside, "fcodeopt", "/root/down.vcode", "-o", "/root/down.fcode")
-    expect(checks, "[3, 2, 1]\n", *inside, "vinterp", "/root/down.fcode")
+    expect(checks, "[ 3 ]\n( 3 2 1 )\n", *inside, "vinterp", "/root/down.fcode")
 
 
 def try_debs(checks, out):
