@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
-from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, List, Sequence, Tuple
 
 from ravel._context import Context
 from ravel._definitions import Definition
-from ravel._errors import LimitError, MisuseError, NeslTypeError, RunError
+from ravel._errors import LimitError, MisuseError, NeslSyntaxError, NeslTypeError, RunError
 from ravel._explained import explained
 from ravel._functions import Entry, Function, NeslFunction
 from ravel._lib import lib, text
@@ -44,11 +45,12 @@ class PythonFunction(Function):
         return bound.args
 
     def _entry(self, context: Context, types: Tuple[str, ...]) -> Entry:
+        context.run(lambda: _define_prelude(context))
         program = self._program(context, types)
+        context.run(lambda: _define_used(context, program))
         return Entry(program.name, Definition(program.definitions, FILE.format(program.name)))
 
     def _program(self, context: Context, types: Tuple[str, ...]) -> Program:
-        context.run(lambda: context.define(_prelude()))
         try:
             program = self._translation.program(list(types), _finder(context))
         except ValueError as error:
@@ -73,14 +75,25 @@ class PythonFunction(Function):
         return explained(error, self._programs)
 
 
-_the_prelude: Optional[Definition] = None
-
-
+@functools.lru_cache(maxsize=None)
 def _prelude() -> Definition:
-    global _the_prelude  # pylint: disable=global-statement
-    if _the_prelude is None:
-        _the_prelude = Definition(prelude(), "<ravel.function: prelude>")
-    return _the_prelude
+    return Definition(prelude(), "<ravel.function: prelude>")
+
+
+def _define_prelude(context: Context) -> None:
+    """Within `run`."""
+    try:
+        context.define(_prelude())
+    except (NeslSyntaxError, NeslTypeError):  # its constants do not fit
+        raise MisuseError("functions of Python have ints and floats of 64 bits: leave out the"
+                          " options int=32 and float=32") from None
+
+
+def _define_used(context: Context, program: Program) -> None:
+    """The texts of NESL whose functions it calls. Within `run`."""
+    for used in program.uses:
+        if used._definition is not None:  # pylint: disable=protected-access
+            context.define(used._definition)
 
 
 def _finder(context: Context) -> Callable[[NeslFunction, List[str]], Tuple[str, str]]:

@@ -235,7 +235,7 @@ FORMS = {
     "real": [
         "(<real> + <real>)", "(<real> * <float>)", "sum(<[float]>)", "math.sin(<float>)",
         "math.exp(min(<float>, 20.0))", "math.log(abs(<float>) + 1.0)", "(abs(<float>) ** <float>)",
-        "math.atan2(<float>, <float>)", "math.hypot(<float>, <float>)", "float(np.tanh(<float>))",
+        "math.atan2(0.0 + <float>, 0.0 + <float>)", "math.hypot(<float>, <float>)", "float(np.tanh(<float>))",
         "(<float> ** 3)", "math.log10(abs(<int>) + 1)",
     ],
     "bool": [

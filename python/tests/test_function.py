@@ -79,6 +79,29 @@ class Functions(unittest.TestCase):
                     True + 1, sum([b, b]), max(n, x), -b)
         self.all_same(mixed, (3, 1.5, True), (4, 0.25, False))
 
+    def test_ints_and_constants(self):
+        def constants(n):
+            return (n // 1, n // 8, n // -8, n % 8, n % 1, n % -8, n % 10, n // 10, 7 // (n or 1), n & 7)
+        self.all_same(constants, *((n,) for n in (0, 1, -1, 7, 8, -7, -8, -9, 10**18, -10**18)))
+
+    def test_ints_and_constants_at_the_edge(self):
+        def edge(n, kind):
+            if kind == 0: return n + 5
+            if kind == 1: return n - 5
+            if kind == 2: return 3 * n
+            if kind == 3: return n * 2
+            return 5 - n
+        function = rv.function(edge)
+        for kind, least, most in ((0, -2**63, 2**63 - 6), (1, -2**63 + 5, 2**63 - 1),
+                                  (2, -(2**63 // 3), 2**63 // 3), (3, -2**62, 2**62 - 1),
+                                  (4, -2**63 + 6, 2**63 - 1)):
+            self.assertEqual([function(n, kind) for n in (least, most)],
+                             [edge(n, kind) for n in (least, most)])
+            for n in (least - 1, most + 1):
+                if -2**63 <= n < 2**63:
+                    with self.subTest((n, kind)), self.assertRaises(OverflowError):
+                        function(n, kind)
+
     def test_conditionals(self):
         def sign(x):
             if x > 0:
@@ -278,6 +301,18 @@ class Functions(unittest.TestCase):
             total, w = both(v)
             return [half(x) for x in w], total
         self.assertEqual(value(calls([1.0, 2.0])[0]), [1.0, 0.5])
+        with rv.options(threads=1):  # another context
+            self.assertEqual(value(calls([1.0, 2.0])[0]), [1.0, 0.5])
+
+    def test_options(self):
+        @rv.function
+        def half(x):
+            return x / 2
+        with rv.options(threads=1):
+            self.assertEqual(half(3), 1.5)
+        for options in ({"int": 32}, {"float": 32}):
+            with rv.options(**options), self.assertRaisesRegex(rv.MisuseError, "64 bits"):
+                half(3)
 
 
 if __name__ == "__main__":

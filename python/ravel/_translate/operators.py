@@ -106,12 +106,40 @@ def _integers(scope: Scope, node: ast.AST, kind: Class[ast.operator], a: Value, 
         if a.is_constant and b.is_constant:
             return constant(bounds[0])
         return Value(INT, ["(", a.code, f" {symbol} ", b.code, ")"], bounds=bounds)
+    by_constant = _by_constant(scope, node, kind, a, b)
+    if by_constant is not None:
+        return by_constant
     if kind is ast.FloorDiv and bounds_of(a)[0] >= 0 and bounds_of(b)[0] > 0:
         return Value(INT, ["(", a.code, " / ", b.code, ")"], bounds=bounds)
     if kind is ast.Mod and bounds_of(a)[0] >= 0 and bounds_of(b)[0] > 0:
         return Value(INT, ["rem(", a.code, ", ", b.code, ")"], bounds=bounds)
     bounds = bounds if bounds and fits(bounds) else None
     return Value(INT, scope.mark(node, checked, "(", a.code, ", ", b.code, ")"), bounds=bounds)
+
+
+def _by_constant(scope: Scope, node: ast.AST, kind: Class[ast.operator], a: Value,
+                 b: Value) -> Optional[Value]:
+    """An operation with a known int, whose check is a comparison or none at all."""
+    if a.is_constant and kind in (ast.Add, ast.Mult):
+        a, b = b, a
+    if not b.is_constant:
+        return None
+    c = b.constant
+    if kind is ast.FloorDiv and c > 0 and c & (c - 1) == 0:
+        return Value(INT, ["rshift(", a.code, f", {c.bit_length() - 1})"], bounds=_bounds(
+            kind, bounds_of(a), (c, c)))
+    if kind is ast.Mod and c > 0 and c & (c - 1) == 0:
+        return Value(INT, ["(", a.code, f" and {c - 1})"], bounds=(0, c - 1))
+    if kind is ast.Sub and c > FULL[0]:
+        kind, c = ast.Add, -c
+    if kind is ast.Add and c:
+        limit = constant(FULL[1] - c if c > 0 else FULL[0] - c)
+        how = "py_add_positive" if c > 0 else "py_add_negative"
+        return Value(INT, scope.mark(node, f"{how}(", a.code, f", {constant(c).code}, {limit.code})"))
+    if kind is ast.Mult and c > 1:
+        return Value(INT, scope.mark(node, "py_multiply_by(", a.code, f", {c}, ", constant(
+            -(2**63 // c)).code, f", {FULL[1] // c})"))
+    return None
 
 
 def _bounds(kind: Class[ast.operator], a: Bounds, b: Bounds) -> Optional[Bounds]:

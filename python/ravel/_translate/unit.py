@@ -40,6 +40,7 @@ class Unit:
     nested: Dict[Any, Definition] = field(default_factory=dict)
     known: Dict[Tuple[Any, ...], Specialisation] = field(default_factory=dict)
     count: int = 0
+    uses: List[Any] = field(default_factory=list)
 
     def new_name(self, name: str) -> str:
         """Of a function of NESL, used by no other unit."""
@@ -50,6 +51,7 @@ class Unit:
                       types: List[str]) -> Tuple[str, Type]:
         """Its name, and the type of its result."""
         assert self.find_nesl
+        self.uses.append(of_nesl)
         name, gives = self.find_nesl(of_nesl, types)
         try:
             return name, parse(gives)
@@ -124,6 +126,7 @@ class Program:
     result: str  # the type of its result, in NESL
     marks: Dict[Tuple[int, int], Location]
     lines: Dict[int, Location]
+    uses: List[Any]  # functions of NESL that it calls
 
 
 def translate(definition: Definition, types: List[str], number: int,
@@ -139,7 +142,8 @@ def translate(definition: Definition, types: List[str], number: int,
     writer = Writer()
     entry = _entry(scope, made, given, passed)
     writer.define(entry)
-    return Program(writer.text(), entry.name, made.result.nesl(), writer.marks, writer.lines)
+    return Program(writer.text(), entry.name, made.result.nesl(), writer.marks, writer.lines,
+                   unit.uses)
 
 
 def _entry(scope: Scope, made: Specialisation, given: List[Value],
