@@ -8,7 +8,7 @@ from typing import Any, Callable, Dict, List, Sequence, Tuple
 
 from ravel._context import Context
 from ravel._definitions import Definition
-from ravel._errors import LimitError, MisuseError, NeslSyntaxError, NeslTypeError, RunError
+from ravel._errors import LimitError, MisuseError, NeslSyntaxError, NeslTypeError
 from ravel._explained import explained
 from ravel._functions import Entry, Function, NeslFunction
 from ravel._lib import lib, text

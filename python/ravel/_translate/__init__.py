@@ -2,7 +2,7 @@
 
 `compile` reads and checks a function when it is decorated; `Translation.nesl` translates it for the
 types of arguments. Start reading at `unit.py`; `syntax.py` says what the subset is, `statements.py`
-how statements become values, `prelude.nesl` what translated functions call.
+how statements become values, `prelude/` what translated functions call.
 """
 
 from __future__ import annotations
@@ -16,12 +16,14 @@ from .source import Definition, Location, Source, Unsupported
 from .syntax import check
 from .unit import FindNesl, Program, translate
 
+PRELUDE = ("ints", "floats", "math", "sequences")  # each may call those before it
 _numbers = itertools.count(1)
 
 
 def prelude() -> str:
     """What every translated function may call; defined once in a context."""
-    return (Path(__file__).parent / "prelude.nesl").read_text(encoding="utf-8")
+    folder = Path(__file__).parent / "prelude"
+    return "\n".join((folder / f"{name}.nesl").read_text(encoding="utf-8") for name in PRELUDE)
 
 
 class Translation:

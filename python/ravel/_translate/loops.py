@@ -10,6 +10,7 @@ from typing import (Any, Callable, Dict, FrozenSet, List as ListOf, Optional, Se
 from . import expressions, sequences, statements
 from .code import Code, Later, NeslFunction, commas, variables_in
 from .convert import choice, convert, let, truth
+from .exits import BREAK, CONTINUE, FALL, RETURN, Exit
 from .frames import assigned, names_read
 from .names import Names
 from .operators import bounds_of, length
@@ -145,16 +146,16 @@ class _Round:
 def _round(scope: Scope, node: Loop, live: FrozenSet[str], head: Any, carried: Dict[str, Type]) -> _Round:
     parameters = {name: scope.variable(name, type_) for name, type_ in carried.items()}
     inside = scope.bind_all(dict(parameters))
-    exits: ListOf[Any] = []
-    into = statements.Block(live | names_read(node), exits)
+    found: ListOf[Exit] = []
+    into = statements.Block(live | names_read(node), found)
     begun, condition = head.begin(inside, into)
     code = statements.block(begun, node.body, into)
-    again = [each for each in exits if each.kind in (statements.FALL, statements.CONTINUE)]
-    leaving = [each for each in exits if each.kind in (statements.BREAK, statements.RETURN)]
+    again = [each for each in found if each.kind in (FALL, CONTINUE)]
+    leaving = [each for each in found if each.kind in (BREAK, RETURN)]
     for each in leaving:
-        each.kind = statements.FALL if each.kind == statements.BREAK else each.kind
+        each.kind = FALL if each.kind == BREAK else each.kind
     if condition is not None:
-        done = statements.Exit(statements.FALL, inside, node)
+        done = Exit(FALL, inside, node)
         leaving.append(done)
         code = choice(condition, code, done.hole())
     if not leaving:

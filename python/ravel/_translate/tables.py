@@ -1,7 +1,7 @@
 """The functions of numbers that can be called, as data.
 
 Each row: the function in Python, the types that it takes, the NESL function that computes it, and the
-type that it gives. One that begins with `py_` is of prelude.nesl and may fail as Python's does;
+type that it gives. One that begins with `py_` is of prelude/ and may fail as Python's does;
 NumPy's never fail.
 """
 
