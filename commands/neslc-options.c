@@ -19,7 +19,7 @@ void neslc_options_help(FILE *out) {
   fputs("usage: neslc [options] FILE.nesl\n"
         "Compiles an expression or a function of a NESL program to VCODE, for vinterp and "
         "fcodeopt;\nFILE may be - for standard input, and the result then goes to standard "
-        "output.\n\n",
+        "output. With --library\nfunctions of a NESL program become functions of C.\n\n",
         out);
   arguments_help(rows, OPT_COUNT, out);
   fputs("\nWhat --print-after prints goes to standard output, or to standard error if the "
@@ -41,12 +41,22 @@ static bool phase_value(const char *text, struct neslc_options *o) {
                      text);
 }
 
+static bool add_entry(const char *value, struct neslc_options *o) {
+  if (o->entry_count == NESLC_MOST_ENTRIES) {
+    return usage_error("neslc", "at most %d functions, by --entry", NESLC_MOST_ENTRIES);
+  }
+  o->entries[o->entry_count++] = value;
+  o->entry = o->entries[0];
+  return true;
+}
+
 static bool apply(void *options, unsigned id, const char *value) {
   struct neslc_options *o = options;
   switch ((enum option_id)id) {
   case OPT_OUTPUT: o->output = value; break;
   case OPT_EXPRESSION: o->expression = value; break;
-  case OPT_ENTRY: o->entry = value; break;
+  case OPT_ENTRY: return add_entry(value, o);
+  case OPT_LIBRARY: o->library = value; break;
   case OPT_PORTABLE:
     o->portable = true;
     shared_classic(&o->session.shared);
@@ -63,6 +73,32 @@ static bool apply(void *options, unsigned id, const char *value) {
   return true;
 }
 
+/* A name of C; the prefix ravel_ is ravel.h's. */
+static bool is_library_name(const char *name) {
+  static const char letters[] =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
+  const size_t length = strspn(name, letters);
+  if (length == 0 || name[length] || strchr(letters + 53, name[0])) return false;
+  return strcmp(name, "ravel") != 0 && strncmp(name, "ravel_", 6) != 0;
+}
+
+static bool check_library(const struct neslc_options *o) {
+  if (!o->library) {
+    return o->entry_count <= 1 || usage_error("neslc", "one --entry, or --library");
+  }
+  if (!is_library_name(o->library)) {
+    return usage_error("neslc",
+                       "--library must be a name of C, not beginning with ravel, "
+                       "and not '%.40s'",
+                       o->library);
+  }
+  if (!o->entry) return usage_error("neslc", "which functions? --library needs --entry");
+  if (o->portable || o->after_check || o->after_flatten) {
+    return usage_error("neslc", "--library goes with neither --portable nor --print-after");
+  }
+  return true;
+}
+
 /* What holds between options. */
 static bool check_together(const struct neslc_options *o) {
   if (o->session.shared.help || o->session.shared.version) return true;
@@ -72,7 +108,8 @@ static bool check_together(const struct neslc_options *o) {
     return usage_error("neslc", "the name of the output is empty");
   }
   if (o->expression && o->entry) return usage_error("neslc", "either -e or --entry");
-  return true;
+  if (o->expression && o->library) return usage_error("neslc", "either -e or --library");
+  return check_library(o);
 }
 
 bool neslc_options_parse(struct neslc_options *o, int argc, char **argv) {

@@ -4,9 +4,13 @@
 
 #include "commands/nesl-options.h"
 
+enum { NESLC_MOST_ENTRIES = 256 };
+
 struct neslc_options {
   struct nesl_options session; /* what forms of the file that are evaluated need */
-  const char *file, *output, *expression, *entry; /* NULL where not given */
+  const char *file, *output, *expression, *entry, *library; /* NULL where not given */
+  const char *entries[NESLC_MOST_ENTRIES]; /* of the library; entry is the first */
+  unsigned entry_count;
   bool portable;
   bool after_parse, after_check, after_flatten; /* to be printed */
 };

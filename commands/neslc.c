@@ -4,7 +4,7 @@
  * the direct interpreter, since what is compiled may mention their variables.
  */
 #include "commands/nesl.h"
-#include "commands/neslc-options.h"
+#include "commands/neslc-library.h"
 #include "commands/output.h"
 #include "commands/process.h"
 #include "fcode-opt/fcode-opt.h"
@@ -162,7 +162,7 @@ static bool write_program(struct nesl *n, const struct compilation *c, const cha
 }
 
 static bool execute(struct nesl *n, const struct neslc_options *o) {
-  const char *file = output_name(n, o);
+  const char *file = o->library ? "-" : output_name(n, o);
   struct compilation c = {.options = o, .say = strcmp(file, "-") == 0 ? stderr : stdout};
   const struct source *source = nesl_read_file(n, o->file);
   if (!source) return false;
@@ -174,9 +174,9 @@ static bool execute(struct nesl *n, const struct neslc_options *o) {
     return false;
   }
   n->heap.stop = n->stop;
-  const bool compiled = compile(n, &c);
+  const bool compiled = o->library ? neslc_library(n, o) : compile(n, &c);
   n->heap.stop = NULL;
-  if (compiled && write_program(n, &c, file)) return true;
+  if (compiled && (o->library || write_program(n, &c, file))) return true;
   nesl_settle(n, NULL, (struct span){0});
   return false;
 }

@@ -144,7 +144,13 @@ RAVEL_API enum ravel_code ravel_expression(struct ravel_context *, const char *t
 RAVEL_API enum ravel_code ravel_program(struct ravel_context *, const char *name,
                                         const char *text, size_t length, const char *takes,
                                         const char *gives, struct ravel_function **);
-
+/* Keeps a function in its context under a key of the caller's, until the context is freed; a
+ * function has one key, and a key one function. ravel_kept gives it again, borrowed; NULL if
+ * there is none. For code that has no memory of its own for each context, such as what
+ * `neslc --library` writes. */
+RAVEL_API enum ravel_code ravel_keep(struct ravel_context *, const char *key,
+                                     struct ravel_function *);
+RAVEL_API struct ravel_function *ravel_kept(const struct ravel_context *, const char *key);
 /* The types of its parameters, separated by commas, and of its result, as in NESL. */
 RAVEL_API const char *ravel_function_takes(const struct ravel_function *);
 RAVEL_API const char *ravel_function_gives(const struct ravel_function *);
@@ -245,6 +251,35 @@ RAVEL_API enum ravel_code ravel_get_bool(struct ravel_context *, const struct ra
 RAVEL_API enum ravel_code ravel_copy(struct ravel_context *, const struct ravel_value *,
                                      enum ravel_element, size_t first, size_t count,
                                      void *data);
+
+/* ---- columns: values of any type as flat arrays ----
+ *
+ * A scalar is one column of one element; a tuple or a datatype has the columns of its
+ * components; a sequence of scalars has one, its elements; a sequence of tuples has those of
+ * the sequences of their components; a sequence of sequences has the lengths of its rows, as
+ * RAVEL_INT64, and then the columns of the sequence of all their elements. So [(int, [float])]
+ * has three: the ints, the lengths of the rows, the floats of all rows. */
+
+struct ravel_column {
+  enum ravel_element element; /* of the type: RAVEL_CHAR8 of char, any int of int ... */
+  const void *data;
+  size_t length; /* elements */
+};
+
+/* ravel_call on the columns of the arguments, one argument after the other: they are borrowed
+ * for the call. RAVEL_DATA if lengths do not agree. */
+RAVEL_API enum ravel_code ravel_call_columns(struct ravel_context *,
+                                             const struct ravel_function *,
+                                             const struct ravel_column *columns, size_t count,
+                                             struct ravel_value **result);
+RAVEL_API enum ravel_code ravel_column_count(struct ravel_context *, const struct ravel_value *,
+                                             size_t *count);
+/* Copies all columns of a value into one block of memory from malloc, which the caller frees.
+ * columns[i].element says what column i is to become, as in ravel_copy; the rest is set. The
+ * block begins with the first column that is not a scalar's. */
+RAVEL_API enum ravel_code ravel_columns(struct ravel_context *, const struct ravel_value *,
+                                        struct ravel_column *columns, size_t count,
+                                        void **block);
 
 /* ---- the Arrow C data interface: docs/c-api.md has the table of types ---- */
 

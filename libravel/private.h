@@ -59,11 +59,25 @@ struct ravel_context {
   bool in_progress; /* it is being called */
 };
 
+/* What each column of a value is, in the order of neslc/value.h: elements of the base type
+ * `tag`, or, TYPE_SEQUENCE, lengths. It is as long as the lengths in the column `within` say
+ * together; RAVEL_WHOLE: it has one element. Of ravel.h's columns lengths of whole sequences
+ * are none: they are one segment, which is as long as the column that follows. */
+#define RAVEL_WHOLE UINT32_MAX
+struct ravel_layout {
+  uint32_t count; /* of ravel.h's columns */
+  struct ravel_layout_column {
+    uint8_t tag;
+    uint32_t within;
+  } columns[]; /* ravel_type_columns */
+};
+
 /* A type of data: each exists once in a context, so that equal types are the same pointer. */
 struct ravel_type {
   struct type type;
-  const char *text; /* as NESL writes it */
-  uint32_t columns; /* of a value */
+  const char *text;                  /* as NESL writes it */
+  uint32_t columns;                  /* of a value */
+  const struct ravel_layout *layout; /* NULL: not yet */
 };
 
 /* Released by the caller, or kept by the context for the next one who looks for the same. */
@@ -75,6 +89,7 @@ struct ravel_function {
   uint64_t generation;                 /* up to which it is known to be up to date */
   struct arena arena;                  /* of the program and of what follows */
   const char *key;                     /* what it was found by: name and types */
+  const char *user_key;                /* ravel_keep; or NULL */
   struct global *global;               /* what was compiled; NULL: an expression */
   struct region *own;                  /* of an expression ... */
   const struct global **mentions;      /* ... and what its text names */
@@ -205,6 +220,8 @@ struct type *ravel_type_kept(struct ravel_context *, struct type *);
 /* Types of these kept types; NULL after ravel_fail. */
 struct type *ravel_type_sequence(struct ravel_context *, struct type *element);
 struct type *ravel_type_pair(struct ravel_context *, struct type *left, struct type *right);
+/* layout.c: made when it is first asked for; NULL after ravel_fail. */
+const struct ravel_layout *ravel_layout_of(struct ravel_context *, struct type *kept);
 static inline uint32_t ravel_type_columns(const struct type *kept) {
   return ((const struct ravel_type *)kept)->columns;
 }

@@ -1,0 +1,236 @@
+/* library-types.c - a C type for each NESL type of arguments and results.
+ *
+ * Names are in prefix notation, so that different types have different names: `vec_` and the
+ * name of the elements, `pair_` or `tuple3_` and the names of the components. A datatype has
+ * its own name; one that is called like another type is a clash.
+ */
+#include "commands/library.h"
+
+#include "base/text.h"
+
+#include <string.h>
+
+/* ---- scalars ---- */
+
+static bool is_wide(const struct c_types *types, enum type_tag tag) {
+  return tag == TYPE_FLOAT ? types->widths.float_elem == CVL_F64
+                           : types->widths.int_elem == CVL_I64;
+}
+
+static const char *scalar_name(const struct c_types *types, enum type_tag tag) {
+  switch (tag) {
+  case TYPE_FLOAT: return is_wide(types, tag) ? "f64" : "f32";
+  case TYPE_BOOL: return "bool";
+  case TYPE_CHAR: return "char";
+  default: break;
+  }
+  return is_wide(types, tag) ? "i64" : "i32";
+}
+
+const char *c_scalar(const struct c_types *types, enum type_tag tag) {
+  switch (tag) {
+  case TYPE_FLOAT: return is_wide(types, tag) ? "double" : "float";
+  case TYPE_BOOL: return "bool";
+  case TYPE_CHAR: return "char";
+  case TYPE_SEQUENCE: return "int64_t";
+  default: break;
+  }
+  return is_wide(types, tag) ? "int64_t" : "int32_t";
+}
+
+const char *c_element(const struct c_types *types, enum type_tag tag) {
+  switch (tag) {
+  case TYPE_FLOAT: return is_wide(types, tag) ? "RAVEL_FLOAT64" : "RAVEL_FLOAT32";
+  case TYPE_BOOL: return "RAVEL_BOOL8";
+  case TYPE_CHAR: return "RAVEL_CHAR8";
+  case TYPE_SEQUENCE: return "RAVEL_INT64";
+  default: break;
+  }
+  return is_wide(types, tag) ? "RAVEL_INT64" : "RAVEL_INT32";
+}
+
+/* ---- composed types ---- */
+
+/* The type of this name and meaning; it is added if there is none. */
+static struct c_type *add(struct c_types *types, const struct c_type *made) {
+  for (size_t i = 0; i < types->list.count; i++) {
+    struct c_type *known = types->list.items[i];
+    if (strcmp(known->name, made->name) != 0) continue;
+    if (type_same(types->arena, known->type, made->type)) return known;
+    types->clash[0] = known;
+  }
+  struct c_type *t = arena_alloc(types->arena, sizeof *t);
+  *t = *made;
+  if (types->clash[0] && !types->clash[1]) types->clash[1] = t;
+  for (uint32_t i = 0; i < t->part_count; i++) t->memory |= t->parts[i]->memory;
+  *array_push(types->arena, &types->list) = t;
+  return t;
+}
+
+static struct c_type *make(struct c_types *, struct type *, bool sequence);
+
+/* The components of a tuple, or of what a datatype consists of. */
+static struct c_type **make_parts(struct c_types *types, struct type *t, bool sequence,
+                                  uint32_t *count) {
+  uint32_t n = 1;
+  for (struct type *rest = t; rest->tag == TYPE_PAIR; rest = type_of(rest->part[1])) n++;
+  struct c_type **parts = arena_alloc(types->arena, n * sizeof *parts);
+  *count = n;
+  for (uint32_t i = 0; i < n; i++) {
+    parts[i] = make(types, i + 1 < n ? type_of(t->part[0]) : t, sequence);
+    t = i + 1 < n ? type_of(t->part[1]) : t;
+  }
+  return parts;
+}
+
+/* The names of several types behind another. */
+static const char *join(struct arena *arena, const char *name, struct c_type *const *parts,
+                        uint32_t count) {
+  for (uint32_t i = 0; i < count; i++)
+    name = arena_printf(arena, "%s_%s", name, parts[i]->name);
+  return name;
+}
+
+static const char *tuple_name(struct c_types *types, struct type *t) {
+  uint32_t count;
+  struct c_type **parts = make_parts(types, t, false, &count);
+  const char *first =
+      count == 2 ? "pair" : arena_printf(types->arena, "tuple%u", (unsigned)count);
+  return join(types->arena, first, parts, count);
+}
+
+static const char *data_name(struct c_types *types, const struct type *t) {
+  const uint32_t count = t->data->shown_count;
+  struct c_type **arguments = arena_alloc(types->arena, (count + 1) * sizeof *arguments);
+  for (uint32_t i = 0; i < count; i++) {
+    arguments[i] = make(types, type_of(t->arguments[i]), false);
+  }
+  return join(types->arena, t->data->name->text, arguments, count);
+}
+
+/* A tuple or a datatype, or a sequence of them. */
+static struct c_type *make_struct(struct c_types *types, struct type *t, bool sequence) {
+  struct arena *arena = types->arena;
+  struct c_type made = {.kind = C_STRUCT};
+  const bool data = t->tag == TYPE_DATA;
+  const char *name = data ? data_name(types, t) : tuple_name(types, t);
+  made.name = sequence ? arena_printf(arena, "vec_%s", name) : name;
+  made.type = sequence ? type_sequence(arena, t) : t;
+  struct type *contents = data ? type_of(type_contents(arena, t)) : t;
+  made.parts = make_parts(types, contents, sequence, &made.part_count);
+  return add(types, &made);
+}
+
+static struct c_type *make_vector(struct c_types *types, struct type *element) {
+  const enum type_tag tag = (enum type_tag)element->tag;
+  const struct c_type made = {
+      .kind = C_VECTOR,
+      .tag = (uint8_t)tag,
+      .memory = true,
+      .name = tag == TYPE_CHAR ? "text"
+                               : arena_printf(types->arena, "vec_%s", scalar_name(types, tag)),
+      .type = type_sequence(types->arena, element)};
+  return add(types, &made);
+}
+
+static struct c_type *make_rows(struct c_types *types, struct type *row) {
+  struct c_type **elements = arena_alloc(types->arena, sizeof *elements);
+  *elements = make(types, type_of(row->part[0]), true);
+  const struct c_type made = {.kind = C_ROWS,
+                              .memory = true,
+                              .name = arena_printf(types->arena, "vec_%s", (*elements)->name),
+                              .type = type_sequence(types->arena, row),
+                              .part_count = 1,
+                              .parts = elements};
+  return add(types, &made);
+}
+
+/* The C type of a value, or of a sequence of such values. */
+static struct c_type *make(struct c_types *types, struct type *t, bool sequence) {
+  if (t->tag == TYPE_PAIR || t->tag == TYPE_DATA) return make_struct(types, t, sequence);
+  if (t->tag == TYPE_SEQUENCE) {
+    return sequence ? make_rows(types, t) : make(types, type_of(t->part[0]), true);
+  }
+  if (sequence) return make_vector(types, t);
+  const char *name = scalar_name(types, (enum type_tag)t->tag);
+  const struct c_type made = {.kind = C_SCALAR, .tag = t->tag, .name = name, .type = t};
+  return add(types, &made);
+}
+
+struct c_type *c_type_of(struct c_types *types, struct type *t) {
+  return make(types, type_of(t), false);
+}
+
+/* ---- as text ---- */
+
+static void show_contents(struct arena *, struct type *, FILE *);
+
+/* The components of a tuple, separated by commas. */
+static void show_components(struct arena *arena, struct type *t, FILE *out) {
+  for (; t->tag == TYPE_PAIR; t = type_of(t->part[1])) {
+    show_contents(arena, type_of(t->part[0]), out);
+    fputs(", ", out);
+  }
+  show_contents(arena, t, out);
+}
+
+static void show_contents(struct arena *arena, struct type *t, FILE *out) {
+  static const char *const names[] = {"int", "float", "bool", "char"};
+  while (t->tag == TYPE_DATA) t = type_of(type_contents(arena, t));
+  if (t->tag == TYPE_SEQUENCE) {
+    fputc('[', out);
+    show_contents(arena, type_of(t->part[0]), out);
+    fputc(']', out);
+  } else if (t->tag == TYPE_PAIR) {
+    fputc('(', out);
+    show_components(arena, t, out);
+    fputc(')', out);
+  } else {
+    fputs(names[t->tag], out);
+  }
+}
+
+const char *c_type_contents(struct arena *arena, struct type *t, bool components) {
+  struct text text;
+  if (!text_begin(&text, arena->heap)) memory_failed();
+  if (components) {
+    show_components(arena, type_of(t), text.stream);
+  } else {
+    show_contents(arena, type_of(t), text.stream);
+  }
+  const char *shown = text_end(&text) ? arena_copy(arena, text.bytes, text.length) : NULL;
+  text_free(&text);
+  if (!shown) memory_failed();
+  return shown;
+}
+
+void c_type_print(const struct c_types *types, const struct c_type *t, FILE *out) {
+  if (t->kind == C_SCALAR) {
+    fputs(c_scalar(types, (enum type_tag)t->tag), out);
+  } else {
+    fprintf(out, "struct %s_%s", types->library, t->name);
+  }
+}
+
+/* ---- columns ---- */
+
+void c_columns(struct arena *arena, const struct c_type *t, const char *variable,
+               c_column *visit, void *context) {
+  switch ((enum c_kind)t->kind) {
+  case C_SCALAR: visit(context, (enum type_tag)t->tag, variable, NULL); return;
+  case C_VECTOR:
+    visit(context, (enum type_tag)t->tag, arena_printf(arena, "%s.data", variable),
+          arena_printf(arena, "%s.length", variable));
+    return;
+  case C_ROWS:
+    visit(context, TYPE_SEQUENCE, arena_printf(arena, "%s.lengths", variable),
+          arena_printf(arena, "%s.length", variable));
+    c_columns(arena, t->parts[0], arena_printf(arena, "%s.elements", variable), visit, context);
+    return;
+  case C_STRUCT: break;
+  }
+  for (uint32_t i = 0; i < t->part_count; i++) {
+    c_columns(arena, t->parts[i], arena_printf(arena, "%s.c%u", variable, (unsigned)i), visit,
+              context);
+  }
+}

@@ -1,0 +1,189 @@
+/* columns-in.c - a call on flat arrays of the host: the columns of arguments of any type. */
+#include "libravel/private.h"
+
+#include <string.h>
+
+/* The columns of a call's arguments, on their way into the back end. */
+struct intake {
+  struct ravel_context *c;
+  const struct ravel_function *f;
+  const struct ravel_layout *layout;
+  const struct ravel_column *given; /* layout->count */
+  struct cvl_value *columns;        /* of the machine */
+  uint64_t *sums;                   /* of those that are lengths */
+};
+
+static enum ravel_code sum_of(const struct intake *in, size_t number, uint64_t *sum) {
+  const struct ravel_column *g = &in->given[number];
+  const int64_t *lengths = g->data;
+  *sum = 0;
+  for (size_t i = 0; i < g->length; i++) {
+    if (lengths[i] < 0 || (uint64_t)lengths[i] > SIZE_MAX / 16 - *sum) {
+      return ravel_fail(in->c, RAVEL_DATA,
+                        "column %zu of (%s): the length %lld at position %zu is %s", number,
+                        in->f->takes_text, (long long)lengths[i], i,
+                        lengths[i] < 0 ? "negative" : "too large");
+    }
+    *sum += (uint64_t)lengths[i];
+  }
+  return RAVEL_OK;
+}
+
+#define LOAD(type, make)                                                                       \
+  do {                                                                                         \
+    type x;                                                                                    \
+    memcpy(&x, g->data, sizeof x);                                                             \
+    *out = make;                                                                               \
+  } while (0)
+
+/* A scalar is the host's: the back end need not be asked for memory. */
+static bool scalar_in(const struct widths *w, const struct ravel_column *g,
+                      struct cvl_value *out) {
+  switch (g->element) {
+  case RAVEL_BOOL8: LOAD(uint8_t, cvl_scalar_bool(x != 0)); return true;
+  case RAVEL_CHAR8: LOAD(uint8_t, cvl_scalar_int(w->int_elem, x)); return true;
+  case RAVEL_INT32: LOAD(int32_t, cvl_scalar_int(w->int_elem, x)); return true;
+  case RAVEL_FLOAT32: LOAD(float, cvl_scalar_float(w->float_elem, (double)x)); return true;
+  case RAVEL_FLOAT64: LOAD(double, cvl_scalar_float(w->float_elem, x)); return true;
+  case RAVEL_INT64:
+    LOAD(int64_t, cvl_scalar_int(w->int_elem, x));
+    return w->int_elem == CVL_I64;
+  case RAVEL_INT8:
+  case RAVEL_INT16:
+  case RAVEL_UINT8:
+  case RAVEL_UINT16:
+  case RAVEL_UINT32: break;
+  }
+  return false;
+}
+
+/* Checks what the caller says of a column. */
+static enum ravel_code check(const struct intake *in, size_t number, enum type_tag tag,
+                             uint64_t wanted) {
+  const struct ravel_column *g = &in->given[number];
+  if (tag == TYPE_SEQUENCE && g->element != RAVEL_INT64) {
+    return ravel_fail(in->c, RAVEL_TYPE, "column %zu of (%s): lengths are RAVEL_INT64", number,
+                      in->f->takes_text);
+  }
+  if (tag != TYPE_SEQUENCE && ravel_element_type(g->element) != tag) {
+    return ravel_fail(in->c, RAVEL_TYPE, "column %zu of (%s) is of %s: no such element", number,
+                      in->f->takes_text, ravel_type_text(in->c->base[tag]));
+  }
+  if (!g->data && g->length > 0) {
+    return ravel_fail(in->c, RAVEL_MISUSE, "column %zu of (%s): a pointer is NULL", number,
+                      in->f->takes_text);
+  }
+  if (g->length == wanted) return RAVEL_OK;
+  return ravel_fail(in->c, RAVEL_DATA,
+                    "column %zu of (%s) has %zu elements, and %llu are expected", number,
+                    in->f->takes_text, g->length, (unsigned long long)wanted);
+}
+
+/* Elements, or lengths of rows: a column of the machine from one that was given. */
+static enum ravel_code column_in(struct intake *in, uint32_t to, size_t from) {
+  struct ravel_context *c = in->c;
+  const struct ravel_layout_column *l = &in->layout->columns[to];
+  const struct ravel_column *g = &in->given[from];
+  const bool whole = l->within == RAVEL_WHOLE;
+  enum ravel_code code =
+      check(in, from, (enum type_tag)l->tag, whole ? 1 : in->sums[l->within]);
+  if (code != RAVEL_OK) return code;
+  if (l->tag == TYPE_SEQUENCE) {
+    const struct machine_item item = {MACHINE_SEGDES, g->length, {.ints = g->data}};
+    code = sum_of(in, from, &in->sums[to]);
+    if (code != RAVEL_OK) return code;
+    if (!machine_value_item(c->machine, &item, &in->columns[to], c->diags)) {
+      return ravel_fail_machine(c);
+    }
+  } else if (!whole || !scalar_in(&c->options.machine.widths, g, &in->columns[to])) {
+    memset(&in->columns[to], 0, sizeof in->columns[to]);
+    code = ravel_elements_in(c, g->element, g->data, g->length, &in->columns[to]);
+  }
+  return code;
+}
+
+/* All columns; *done of them are to be released, whatever the code is. */
+static enum ravel_code columns_in(struct intake *in, uint32_t count, uint32_t *done) {
+  enum ravel_code code = RAVEL_OK;
+  for (size_t from = 0; *done < count && code == RAVEL_OK;) {
+    const uint32_t to = *done;
+    const struct ravel_layout_column *l = &in->layout->columns[to];
+    if (l->tag == TYPE_SEQUENCE && l->within == RAVEL_WHOLE) {
+      in->sums[to] = in->given[from].length; /* of its elements, or of what they consist of */
+      in->columns[to] = cvl_one_segment(in->sums[to]);
+    } else {
+      code = column_in(in, to, from++);
+    }
+    if (code == RAVEL_OK) (*done)++;
+  }
+  return code;
+}
+
+/* ---- a call ---- */
+
+static enum ravel_code call(struct intake *in, uint32_t count, struct ravel_value **result) {
+  struct ravel_context *c = in->c;
+  uint32_t done = 0;
+  enum ravel_code code = columns_in(in, count, &done);
+  struct ravel_value *v = code == RAVEL_OK ? ravel_value_new(c, in->f->gives) : NULL;
+  if (!v) {
+    code = c->code;
+    for (uint32_t i = 0; i < done; i++) machine_release(c->machine, &in->columns[i]);
+    return code;
+  }
+  for (uint32_t i = 0; i < count; i++) in->columns[i].owned = 1;
+  code = ravel_run(c, in->f, in->columns, count, v->columns, v->count);
+  if (code == RAVEL_OK) {
+    *result = v;
+  } else {
+    ravel_release(v);
+  }
+  return code;
+}
+
+/* With memory for the columns of the arguments: that of the caller where it suffices. */
+static enum ravel_code call_with_memory(struct intake *in, struct ravel_value **result) {
+  enum { FEW = 32 };
+  struct cvl_value few_columns[FEW];
+  uint64_t few_sums[FEW];
+  const struct ravel_function *f = in->f;
+  struct heap *heap = &in->c->heap;
+  const uint32_t count = f->take_count ? ravel_type_columns(f->rest[0]) : 0;
+  in->columns = few_columns;
+  in->sums = few_sums;
+  if (count <= FEW) return call(in, count, result);
+  in->columns = heap_alloc(heap, count * sizeof *in->columns);
+  in->sums = heap_alloc(heap, count * sizeof *in->sums);
+  const bool fine = in->columns && in->sums;
+  const enum ravel_code code = fine ? call(in, count, result) : ravel_fail_memory(in->c);
+  if (in->columns) heap_free(heap, in->columns, count * sizeof *in->columns);
+  if (in->sums) heap_free(heap, in->sums, count * sizeof *in->sums);
+  return code;
+}
+
+enum ravel_code ravel_call_columns(struct ravel_context *c, const struct ravel_function *f,
+                                   const struct ravel_column *columns, size_t count,
+                                   struct ravel_value **result) {
+  static const struct ravel_layout nothing = {0};
+  if (!ravel_begin(c)) return RAVEL_MISUSE;
+  if (!f || !result || (!columns && count > 0)) {
+    return ravel_fail(c, RAVEL_MISUSE, "a pointer is NULL");
+  }
+  if (f->context != c) {
+    return ravel_fail(c, RAVEL_MISUSE, "the function belongs to another context");
+  }
+  struct intake in = {.c = c, .f = f, .layout = &nothing, .given = columns};
+  stop_begin(&c->stop, c->options.seconds);
+  enum ravel_code code = ravel_stopped(c);
+  if (code != RAVEL_OK) return code;
+  if (f->take_count) in.layout = ravel_layout_of(c, f->rest[0]);
+  if (!in.layout) return c->code;
+  if (count != in.layout->count) {
+    return ravel_fail(c, RAVEL_MISUSE, "%zu columns for the %u of (%s)", count,
+                      in.layout->count, f->takes_text);
+  }
+  const double start = stop_clock();
+  code = call_with_memory(&in, result);
+  c->statistics.seconds = stop_clock() - start;
+  return code;
+}
