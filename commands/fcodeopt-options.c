@@ -74,6 +74,7 @@ static bool apply(void *options, unsigned id, const char *value) {
     o->optimiser.inline_limit = (unsigned)x;
     break;
   case OPT_SOP: o->source.sop = value; break;
+  case OPT_EMIT_CPU: o->emit_cpu = value; break;
   case OPT_EMIT_CUDA: o->emit_cuda = value; break;
   case OPT_EXPLAIN: o->explain = true; break;
   case OPT_STATS: o->stats = true; break;
@@ -96,6 +97,8 @@ static bool check_together(const struct fcodeopt_options *o) {
     return usage_error("fcodeopt", "the name of the output is empty");
   if (o->emit_cuda && strcmp(o->emit_cuda, "-") == 0)
     return usage_error("fcodeopt", "--emit-cuda needs the name of a file");
+  if (o->emit_cpu && strcmp(o->emit_cpu, "-") == 0)
+    return usage_error("fcodeopt", "--emit-cpu needs the name of a file");
   return true;
 }
 

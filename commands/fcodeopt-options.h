@@ -9,8 +9,8 @@ struct fcodeopt_options {
   struct shared_options shared;
   struct program_options source;
   struct fcode_opt_options optimiser;
-  const char *output;    /* NULL: beside the program */
-  const char *emit_cuda; /* a file for the kernels of superoperators, or NULL */
+  const char *output;               /* NULL: beside the program */
+  const char *emit_cuda, *emit_cpu; /* files for superoperators, or NULL */
   bool explain, stats;
 };
 

@@ -89,21 +89,25 @@ static const struct superop *const *read_superops(struct program *p,
   return ops;
 }
 
-static bool emit_cuda(struct program *p, const struct fcodeopt_options *o,
-                      struct vcode_program *vcode) {
-  if (!o->emit_cuda) return true;
+typedef void emit_superops(struct arena *, const struct superop *const *, uint32_t count,
+                           struct widths, FILE *);
+
+/* Writes the superoperators into a file to be compiled ahead of time, if one is named. */
+static bool emit(struct program *p, const char *file, emit_superops *write,
+                 struct vcode_program *vcode) {
+  if (!file) return true;
   const struct superop *const *ops = read_superops(p, vcode);
-  struct output cu;
-  if (!ops || !output_begin(&cu, o->emit_cuda, &p->diags)) return false;
+  struct output out;
+  if (!ops || !output_begin(&out, file, &p->diags)) return false;
   struct memory_guard guard;
   memory_guard_begin(&guard);
   if (setjmp(guard.jump)) {
-    output_abandon(&cu);
-    return output_complain(&p->diags, o->emit_cuda, ENOMEM);
+    output_abandon(&out);
+    return output_complain(&p->diags, file, ENOMEM);
   }
-  fused_emit_cuda(&p->arena, ops, vcode->fused_count, p->widths, cu.stream);
+  write(&p->arena, ops, vcode->fused_count, p->widths, out.stream);
   memory_guard_end(&guard);
-  return output_end(&cu, o->emit_cuda, &p->diags);
+  return output_end(&out, file, &p->diags);
 }
 
 /* The optimised program as stack code, or NULL; what is said on the way goes to `say`. */
@@ -128,8 +132,10 @@ static bool optimise(struct program *p, const struct fcodeopt_options *o) {
   }
   p->heap.stop = NULL; /* no memory guard is active from here on */
   if (!vcode) return program_stopped(p, o->source.file);
-  if (!write_program(p, vcode, output) || !emit_cuda(p, o, vcode))
+  if (!write_program(p, vcode, output) || !emit(p, o->emit_cuda, fused_emit_cuda, vcode) ||
+      !emit(p, o->emit_cpu, fused_emit_cpu, vcode)) {
     return program_stopped(p, o->source.file);
+  }
   if (o->stats) print_stats(&stats, say);
   return true;
 }

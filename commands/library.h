@@ -90,6 +90,8 @@ struct library {
   struct c_types types;
   struct library_entry *entries;
   uint32_t entry_count;
+  const struct superop **superops; /* of all programs; library_superops */
+  uint32_t superop_count;
 };
 
 /* Writes NAME.h and NAME.c. Without memory: memory_failed. */

@@ -1,7 +1,7 @@
 /* neslc-library.c - neslc --library: compiles functions, and writes them as a library of C. */
 #include "commands/neslc-library.h"
 
-#include "commands/library.h"
+#include "commands/library-kernels.h"
 #include "commands/output.h"
 #include "fcode-opt/fcode-opt.h"
 #include "neslc/flatten.h"
@@ -374,13 +374,16 @@ static bool check_names(struct making *m) {
 
 /* ---- files ---- */
 
+static const char *folder_of(const struct making *m) {
+  return m->o->output ? m->o->output : ".";
+}
+
 static bool write_file(struct making *m, const char *suffix,
                        void (*print)(const struct library *, FILE *)) {
   struct output out;
   struct memory_guard guard;
   struct diag_list *diags = &m->n->diags;
-  const char *file =
-      arena_printf(m->l.arena, "%s/%s%s", m->o->output ? m->o->output : ".", m->l.name, suffix);
+  const char *file = arena_printf(m->l.arena, "%s/%s%s", folder_of(m), m->l.name, suffix);
   if (!output_begin(&out, file, diags)) return false;
   memory_guard_begin(&guard);
   if (setjmp(guard.jump)) {
@@ -390,6 +393,14 @@ static bool write_file(struct making *m, const char *suffix,
   print(&m->l, out.stream);
   memory_guard_end(&guard);
   return output_end(&out, file, diags);
+}
+
+static bool write_kernels(struct making *m) {
+  struct diag_list *diags = &m->n->diags;
+  if (!m->o->kernels) return true;
+  return library_superops(&m->l, diags) && write_file(m, ".cu", library_cuda_text) &&
+         write_file(m, "-cpu.c", library_cpu_text) &&
+         library_compile(&m->l, folder_of(m), m->o->kernels, diags);
 }
 
 static bool make_folder(struct making *m) {
@@ -410,5 +421,5 @@ bool neslc_library(struct nesl *n, const struct neslc_options *o) {
     if (!make_entry(&m, o->entries[i])) return false;
   }
   return check_names(&m) && make_folder(&m) && write_file(&m, ".h", library_header) &&
-         write_file(&m, ".c", library_source);
+         write_file(&m, ".c", library_source) && write_kernels(&m);
 }

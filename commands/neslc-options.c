@@ -50,6 +50,18 @@ static bool add_entry(const char *value, struct neslc_options *o) {
   return true;
 }
 
+static bool kernels_value(const char *value, struct neslc_options *o) {
+#ifdef __x86_64__
+  o->kernels = "x86-64-v3";
+#else
+  o->kernels = "";
+#endif
+  if (!value) return true;
+  o->kernels = value;
+  return value[0] ||
+         usage_error("neslc", "--kernels may be followed by =ARCH, a name for -march");
+}
+
 static bool apply(void *options, unsigned id, const char *value) {
   struct neslc_options *o = options;
   switch ((enum option_id)id) {
@@ -57,6 +69,7 @@ static bool apply(void *options, unsigned id, const char *value) {
   case OPT_EXPRESSION: o->expression = value; break;
   case OPT_ENTRY: return add_entry(value, o);
   case OPT_LIBRARY: o->library = value; break;
+  case OPT_KERNELS: return kernels_value(value, o);
   case OPT_PORTABLE:
     o->portable = true;
     shared_classic(&o->session.shared);
@@ -83,6 +96,7 @@ static bool is_library_name(const char *name) {
 }
 
 static bool check_library(const struct neslc_options *o) {
+  if (o->kernels && !o->library) return usage_error("neslc", "--kernels goes with --library");
   if (!o->library) {
     return o->entry_count <= 1 || usage_error("neslc", "one --entry, or --library");
   }

@@ -3,6 +3,7 @@
 
 #include "base/cache.h"
 #include "base/sha256.h"
+#include "cvl-cpu/ahead.h"
 #include "cvl-cpu/child.h"
 
 #include <dlfcn.h>
@@ -24,6 +25,8 @@ enum { MOST_AT_ONCE = 2, MOST_UNASKED = 1 };
 struct compile_cache {
   struct heap *heap;
   struct cvl_stop stop; /* ends waits for compilers */
+  struct ahead *ahead;  /* what was compiled ahead of time, or NULL */
+  bool compiles;        /* the rest */
   bool waits, when_it_pays;
   unsigned compiling;
   bool identified;              /* whether it was tried */
@@ -44,26 +47,17 @@ struct compiled_code {
   int scratch; /* COMPILING: the directory the compiler writes into */
   char scratch_name[NAME_MAX + 1];
   void *library;
+  char names[FUSED_NAME_MAX];    /* what they begin with in cache->ahead; or empty */
   char name[SHA256_DIGITS + 16]; /* of its file in the cache */
   size_t length;
   char source[];
 };
 
-/* Floating point as everywhere in the program, or the bits would differ. */
-static const char *const flags[] = {"-O3",
-                                    "-march=native",
+static const char *const flags[] = {FUSED_C_FLAGS, "-march=native",
 #ifdef __x86_64__
                                     "-mprefer-vector-width=512",
 #endif
-                                    "-ffp-contract=off",
-                                    "-fno-math-errno",
-                                    "-fno-trapping-math",
-                                    "-std=c11",
-                                    "-w",
-                                    "-fPIC",
-                                    "-shared",
-                                    "-x",
-                                    "c"};
+                                    "-x", "c"};
 enum { FLAGS = sizeof flags / sizeof *flags };
 
 /* ---- names ---- */
@@ -140,16 +134,21 @@ static bool open_directory(struct compile_cache *c, bool make) {
   return false;
 }
 
-struct compile_cache *compile_cache_new(struct heap *heap, const struct cvl_options *options) {
-  const char *directory = options->compile_directory;
-  const size_t bytes = directory ? strlen(directory) + 1 : 0;
-  if (options->compile == CVL_COMPILE_NONE || bytes < 2 || bytes > PATH_MAX) return NULL;
+struct compile_cache *compile_cache_new(struct heap *heap, const struct cvl_options *options,
+                                        struct ahead *ahead) {
+  const bool given = options->compile_directory && options->compile_directory[0];
+  const char *directory = given ? options->compile_directory : "";
+  const size_t bytes = strlen(directory) + 1;
+  const bool compiles = options->compile != CVL_COMPILE_NONE && given && bytes <= PATH_MAX;
+  if (!compiles && !ahead) return NULL;
   struct compile_cache *c = heap_alloc(heap, sizeof *c + bytes);
   if (!c) return NULL;
   memset(c, 0, sizeof *c);
   c->heap = heap;
   c->stop = options->stop;
-  c->when_it_pays = options->compile == CVL_COMPILE_WHEN_IT_PAYS;
+  c->ahead = ahead;
+  c->compiles = compiles;
+  c->when_it_pays = options->compile != CVL_COMPILE_ALL;
   c->waits = options->compile_waits && !c->when_it_pays;
   c->directory = -1;
   memcpy(c->path, directory, bytes);
@@ -332,13 +331,20 @@ static bool asked_to_end(const struct compile_cache *c) {
 
 struct compiled_code *compile_source(struct compile_cache *cache, const char *source,
                                      size_t length) {
-  if (!identify(cache)) return NULL;
+  char names[FUSED_NAME_MAX] = "";
+  const bool ahead = cache->ahead && ahead_find(cache->ahead, source, length, names);
+  if (!ahead && !(cache->compiles && identify(cache))) return NULL;
   struct compiled_code *code = heap_alloc(cache->heap, sizeof *code + length);
   if (!code) return NULL;
   *code = (struct compiled_code){.cache = cache, .length = length};
   memcpy(code->source, source, length);
-  name_file(code);
-  load(code);
+  if (ahead) {
+    code->state = READY;
+    strcpy(code->names, names);
+  } else {
+    name_file(code);
+    load(code);
+  }
   return code;
 }
 
@@ -362,6 +368,7 @@ bool compiled_ready(struct compiled_code *code) {
 }
 
 void *compiled_function(const struct compiled_code *code, const char *name) {
+  if (code->names[0]) return ahead_function(code->cache->ahead, code->names, name);
   return dlsym(code->library, name);
 }
 

@@ -20,15 +20,19 @@
 #include "cvl/cvl.h"
 
 struct compile_cache;
-/* As the options say; the directory is made when something is to be stored there. A cache for
- * CVL_COMPILE_WHEN_IT_PAYS never waits. NULL if nothing is to be compiled, or without memory.
+struct ahead;
+/* As the options say; the directory is made when something is to be stored there. What `ahead`
+ * (or NULL) has is not compiled, and used even if the options say that nothing is compiled.
+ * Only a cache for CVL_COMPILE_ALL waits. NULL if there is nothing to use, or without memory.
  */
-struct compile_cache *compile_cache_new(struct heap *, const struct cvl_options *);
+struct compile_cache *compile_cache_new(struct heap *, const struct cvl_options *,
+                                        struct ahead *);
 void compile_cache_free(struct compile_cache *);
-/* CVL_COMPILE_WHEN_IT_PAYS: the caller decides for each superoperator whether to compile it. */
+/* Not CVL_COMPILE_ALL: the caller decides for each superoperator whether to compile it. */
 bool compile_when_it_pays(const struct compile_cache *);
 
-/* A source that is compiled. NULL: no memory, or no compiler. `source` is copied. */
+/* A source that is compiled, or was ahead of time. NULL: no memory, or no compiler. `source` is
+ * copied. */
 struct compiled_code;
 struct compiled_code *compile_source(struct compile_cache *, const char *source, size_t length);
 /* Whether it was ready, or had failed, when last looked at. Neither looks again. */

@@ -127,6 +127,7 @@ struct cvl_context {
   struct memory *memory;
   struct held *held;                   /* all vectors and descriptors */
   struct cvl_kernel *prepared;         /* all superoperators made ready */
+  struct ahead *ahead;                 /* or NULL: ahead.h */
   struct compile_cache *compile_cache; /* or NULL: compile.h */
   struct pool *pool;
   const struct cpu_kernels *kernels;

@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "cvl-cpu/ahead.h"
 #include "cvl-cpu/compile.h"
 #include "cvl-cpu/cpu.h"
 #include "cvl-cpu/kernels-map.h"
@@ -18,6 +19,7 @@ static void cpu_close(struct cvl_context *c) {
   if (c->memory) {
     while (c->prepared) cpu_discard(c, c->prepared);
     compile_cache_free(c->compile_cache);
+    ahead_close(c->ahead);
     release_all(c);
     memory_free(c->memory);
   }
@@ -53,7 +55,12 @@ static struct cvl_context *cpu_open(const struct cvl_options *options, const cha
     return NULL;
   }
   pool_set_stop(c->pool, options->stop);
-  c->compile_cache = compile_cache_new(&c->heap, options);
+  c->ahead = options->kernels ? ahead_open(options->kernels, why) : NULL;
+  if (options->kernels && !c->ahead) {
+    cpu_close(c);
+    return NULL;
+  }
+  c->compile_cache = compile_cache_new(&c->heap, options, c->ahead);
   /* The limit is for vectors and scratch: what the context itself takes comes on top. */
   c->memory_limit = options->memory_limit;
   if (options->memory_limit) c->heap.limit = c->heap.live + options->memory_limit;

@@ -22,9 +22,8 @@ struct fold {
   const uint32_t *read; /* the values it reads, but not those that are spread */
   const uint32_t *same; /* nodes: the DISTs whose results it reads */
   uint32_t read_count, same_count;
-  bool alone;   /* a block has no other steps and no other results */
-  bool *spread; /* of each value: whether a DIST defines it */
-  bool *only;   /* of each node: whether it is a DIST whose result has no other use */
+  bool alone; /* a block has no other steps and no other results */
+  bool *only; /* of each node: whether it is a DIST whose result has no other use */
 };
 
 /* As fused_emit_loop says. */
@@ -34,9 +33,8 @@ typedef bool loop_block(uint64_t n, const void *const *in, void *const *out,
 struct fused_compiled {
   struct cvl_kernel *k;
   struct arena arena;
-  struct fused_blocks plan;
+  struct fused_functions functions;
   struct stage *stages;
-  bool folds;
   struct fold fold;
   loop_block **loops; /* of the first node of each */
   struct compiled_code *code;
@@ -45,11 +43,11 @@ struct fused_compiled {
 };
 
 bool fused_compiled_does(const struct fused_compiled *f, uint32_t node) {
-  return fused_in_blocks(f->k->op, node) && !f->plan.looped[node];
+  return fused_in_blocks(f->k->op, node) && !f->functions.blocks.looped[node];
 }
 
 static bool of_stage(const struct fused_compiled *f, uint32_t node, uint32_t stage) {
-  return fused_compiled_does(f, node) && f->plan.stage[node] == stage;
+  return fused_compiled_does(f, node) && f->functions.blocks.stage[node] == stage;
 }
 
 /* A DIST of a CONST is a constant of the compiled text. */
@@ -77,7 +75,7 @@ static void describe(struct fused_compiled *f, uint32_t number) {
   for (uint32_t n = 0; n < op->node_count; n++) {
     const struct superop_node *node = &op->nodes[n];
     if (!of_stage(f, n, number)) continue;
-    if (node->result_count > 0 && f->plan.written[node->result]) {
+    if (node->result_count > 0 && f->functions.blocks.written[node->result]) {
       written[s->written_count++] = node->result;
     }
     if (node->checked) checked[s->checked_count++] = n;
@@ -97,15 +95,10 @@ static void describe(struct fused_compiled *f, uint32_t number) {
   s->checked = checked;
 }
 
-/* Whether a node is a DIST of anything but a constant. */
-static bool spreads(const struct superop *op, uint32_t node) {
-  return op->nodes[node].role == ROLE_SPREAD && !is_constant(op, op->nodes[node].result);
-}
-
 /* Whether the fold reads value v, which it does not compute. */
 static bool fold_reads(const struct fused_compiled *f, uint32_t v) {
   const struct superop *op = f->k->op;
-  const uint32_t definition = f->k->values[v].node, last = f->plan.stage_count - 1;
+  const uint32_t definition = f->k->values[v].node, last = f->functions.blocks.stage_count - 1;
   if (is_constant(op, v) || (definition != SUPEROP_NONE && of_stage(f, definition, last)))
     return false;
   for (uint32_t n = 0; n < op->node_count; n++) {
@@ -125,7 +118,8 @@ static bool only_fold_reads(const struct fused_compiled *f, uint32_t v) {
   if (f->k->values[v].is_output) return false;
   for (uint32_t n = 0; n < op->node_count; n++) {
     const struct superop_node *node = &op->nodes[n];
-    if (node->role == ROLE_REDUCE || of_stage(f, n, f->plan.stage_count - 1)) continue;
+    if (node->role == ROLE_REDUCE || of_stage(f, n, f->functions.blocks.stage_count - 1))
+      continue;
     for (unsigned i = 0; i < node->operand_count; i++) {
       if (node->operands[i] == v) return false;
     }
@@ -151,23 +145,20 @@ static void describe_fold(struct fused_compiled *f) {
   const struct superop *op = f->k->op;
   uint32_t *read = arena_alloc(&f->arena, op->value_count * sizeof *read);
   uint32_t *same = arena_alloc(&f->arena, op->node_count * sizeof *same);
-  f->fold.spread = arena_alloc(&f->arena, op->value_count);
   f->fold.only = arena_alloc(&f->arena, op->node_count);
   f->fold.read = read;
   f->fold.same = same;
-  f->folds = f->plan.stage_count > 0 && fused_blocks_fold(op, &f->plan);
-  for (uint32_t v = 0; v < op->value_count && f->folds; v++) {
+  for (uint32_t v = 0; v < op->value_count && f->functions.folds; v++) {
     const uint32_t definition = f->k->values[v].node;
     if (!fold_reads(f, v)) continue;
-    if (definition == SUPEROP_NONE || !spreads(op, definition)) {
+    if (!f->functions.spread[v]) {
       read[f->fold.read_count++] = v;
     } else {
       same[f->fold.same_count++] = definition;
-      f->fold.spread[v] = true;
       f->fold.only[definition] = only_fold_reads(f, v);
     }
   }
-  f->fold.alone = f->folds && folds_alone(f);
+  f->fold.alone = f->functions.folds && folds_alone(f);
 }
 
 /* Each value has its own strip buffer: without the intermediate values there are few. */
@@ -177,39 +168,17 @@ static void assign_slots(struct fused_compiled *f) {
     const uint32_t n = f->k->steps[i];
     struct fused_value *v = fused_result(f->k, n);
     if (!v || v->buffer != IN_STRIP) continue;
-    if (!fused_compiled_does(f, n) || f->plan.written[op->nodes[n].result]) {
+    if (!fused_compiled_does(f, n) || f->functions.blocks.written[op->nodes[n].result]) {
       v->compiled_slot = f->slots++;
     }
   }
 }
 
-static bool begins_loop(const struct fused_compiled *f, uint32_t n) {
-  const struct superop_node *nodes = f->k->op->nodes;
-  return nodes[n].role == ROLE_CARRY && (n == 0 || nodes[n - 1].role != ROLE_CARRY);
-}
-
-static void emit(const struct fused_compiled *f, FILE *out) {
-  const struct widths widths = {f->k->c->int_elem, f->k->c->float_elem};
-  fused_emit_block_prelude(widths, out);
-  for (uint32_t s = 0; s < f->plan.stage_count; s++) {
-    char name[32];
-    snprintf(name, sizeof name, "block%u", s);
-    fused_emit_block(f->k->op, &f->plan, widths, s, NULL, name, out);
-  }
-  for (uint32_t n = 0; n < f->k->op->node_count; n++) {
-    char name[32];
-    snprintf(name, sizeof name, "loop%u", n);
-    if (begins_loop(f, n)) fused_emit_loop(f->k->op, n, widths, name, out);
-  }
-  if (f->folds) fused_emit_fold(f->k->op, &f->plan, widths, f->fold.spread, "fold", out);
-}
-
 static bool plan(struct fused_compiled *f) {
-  if (!fused_blocks_plan(&f->arena, f->k->op, &f->plan)) return false;
-  if (f->plan.stage_count == 0 && !superop_has_loops(f->k->op)) return false;
+  if (!fused_functions_plan(&f->arena, f->k->op, &f->functions)) return false;
   f->loops = arena_alloc(&f->arena, (f->k->op->node_count + 1) * sizeof *f->loops);
-  f->stages = arena_alloc(&f->arena, f->plan.stage_count * sizeof *f->stages);
-  for (uint32_t s = 0; s < f->plan.stage_count; s++) describe(f, s);
+  f->stages = arena_alloc(&f->arena, f->functions.blocks.stage_count * sizeof *f->stages);
+  for (uint32_t s = 0; s < f->functions.blocks.stage_count; s++) describe(f, s);
   describe_fold(f);
   assign_slots(f);
   return true;
@@ -234,7 +203,8 @@ struct fused_compiled *fused_compiled_new(struct cvl_kernel *k) {
   arena_init(&f->arena, &k->c->heap);
   struct text text;
   if (make(f) && text_begin(&text, &k->c->heap)) {
-    emit(f, text.stream);
+    const struct widths widths = {k->c->int_elem, k->c->float_elem};
+    fused_emit_functions(k->op, &f->functions, widths, text.stream);
     if (text_end(&text)) f->code = compile_source(k->c->compile_cache, text.bytes, text.length);
     text_free(&text);
   }
@@ -261,7 +231,7 @@ bool fused_compiled_failed(const struct fused_compiled *f) {
 bool fused_compiled_ready(struct fused_compiled *f) {
   if (f->loaded) return true;
   if (!compiled_ready(f->code)) return false;
-  for (uint32_t s = 0; s < f->plan.stage_count; s++) {
+  for (uint32_t s = 0; s < f->functions.blocks.stage_count; s++) {
     char name[32];
     snprintf(name, sizeof name, "block%u", s);
     void *function = compiled_function(f->code, name);
@@ -270,13 +240,13 @@ bool fused_compiled_ready(struct fused_compiled *f) {
   }
   for (uint32_t n = 0; n < f->k->op->node_count; n++) {
     char name[32];
-    if (!begins_loop(f, n)) continue;
+    if (!fused_begins_loop(f->k->op, n)) continue;
     snprintf(name, sizeof name, "loop%u", n);
     void *function = compiled_function(f->code, name);
     if (!function) return false;
     memcpy(&f->loops[n], &function, sizeof function);
   }
-  if (f->folds) {
+  if (f->functions.folds) {
     void *function = compiled_function(f->code, "fold");
     if (!function) return false;
     memcpy(&f->fold.run, &function, sizeof function);
@@ -292,14 +262,14 @@ uint32_t fused_compiled_slots(const struct fused_compiled *f) {
 /* ---- affine runs ---- */
 
 void fused_compiled_skip_all(struct fused_compiled *f) {
-  for (uint32_t s = 0; s < f->plan.stage_count; s++) {
+  for (uint32_t s = 0; s < f->functions.blocks.stage_count; s++) {
     f->stages[s].skipped = f->stages[s].checked_count == 0;
   }
 }
 
 bool fused_compiled_keep(struct fused_compiled *f) {
   bool changed = false;
-  for (uint32_t s = 0; s < f->plan.stage_count; s++) {
+  for (uint32_t s = 0; s < f->functions.blocks.stage_count; s++) {
     struct stage *stage = &f->stages[s];
     const bool before = stage->skipped;
     for (uint32_t i = 0; i < stage->written_count; i++) {
@@ -311,7 +281,7 @@ bool fused_compiled_keep(struct fused_compiled *f) {
 }
 
 bool fused_compiled_skips(const struct fused_compiled *f, uint32_t node) {
-  return !fused_in_blocks(f->k->op, node) || f->stages[f->plan.stage[node]].skipped;
+  return !fused_in_blocks(f->k->op, node) || f->stages[f->functions.blocks.stage[node]].skipped;
 }
 
 /* ---- running ---- */
@@ -342,9 +312,9 @@ static void other_steps(struct fused_worker *w, uint32_t stage, uint64_t first, 
   const struct fused_steps steps = fused_steps_here(w);
   for (uint32_t i = steps.first; i < steps.end; i++) {
     const uint32_t number = steps.numbers[i];
-    if (k->compiled->plan.stage[number] != stage) continue;
-    if (begins_loop(k->compiled, number)) run_loop(w, number, first, n);
-    if (k->compiled->plan.looped[number]) continue;
+    if (k->compiled->functions.blocks.stage[number] != stage) continue;
+    if (fused_begins_loop(k->op, number)) run_loop(w, number, first, n);
+    if (k->compiled->functions.blocks.looped[number]) continue;
     if (w->folding && k->compiled->fold.only[number]) continue;
     if (k->has_affine_runs && fused_affine_has(w, number, first, n)) continue;
     const uint64_t done = fused_step(w, number, first, n);
@@ -387,7 +357,7 @@ static void run_stage(struct fused_worker *w, uint32_t number, uint64_t first, u
   for (uint32_t i = 0; i < s->written_count; i++) {
     w->out[s->written[i]] = fused_at(w, &k->values[s->written[i]], first);
   }
-  if (w->folding && number + 1 == k->compiled->plan.stage_count) {
+  if (w->folding && number + 1 == k->compiled->functions.blocks.stage_count) {
     run_fold(w, first, n, first == w->origin[IN_TILE], false);
   } else {
     read_values(w, s->read, s->read_count, first);
@@ -408,7 +378,7 @@ bool fused_compiled_fold_blocks(struct fused_worker *w, uint64_t first, uint64_t
 
 bool fused_compiled_fold_begin(struct fused_worker *w, uint64_t first, uint64_t n) {
   const struct cvl_kernel *k = w->k;
-  if (!k->runs_compiled || !k->compiled->folds) return false;
+  if (!k->runs_compiled || !k->compiled->functions.folds) return false;
   if (k->has_affine_runs && fused_affine_run(w, first, n) < n) return false;
   const struct fold *fold = &k->compiled->fold;
   bool all_same = true;
@@ -440,7 +410,7 @@ void fused_compiled_fold_end(struct fused_worker *w, uint64_t first, uint64_t n)
 }
 
 void fused_compiled_strip(struct fused_worker *w, uint64_t first, uint64_t n) {
-  const uint32_t stages = w->k->compiled->plan.stage_count;
+  const uint32_t stages = w->k->compiled->functions.blocks.stage_count;
   fused_prefetch_begin(w, 2 * stages + 1);
   for (uint32_t s = 0; s < stages; s++) {
     fused_prefetch(w, 2 * s + 1);

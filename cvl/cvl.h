@@ -168,8 +168,8 @@ struct cvl_options {
   bool compile_waits;            /* for compilations: all that were asked for, and those of a
                                    device */
   const char *compile_directory; /* what is compiled is kept there; NULL: CVL_COMPILE_NONE */
-  const char *kernels;  /* a file with superoperators compiled ahead of time for a device
-                           (fcodeopt --emit-cuda); NULL: none */
+  const char *kernels;  /* a file with superoperators compiled ahead of time: of fcodeopt
+                           --emit-cpu or --emit-cuda; NULL: none */
   bool measure;         /* the times of cvl_statistics are wanted, at some cost: else a
                            back end may leave them 0 */
   struct cvl_stop stop; /* ends operations, in CVL_E_STOPPED: soon, however long they are;

@@ -1,4 +1,4 @@
-/* emit.h - C and CUDA source from superoperators, for `--native` and `fcodeopt --emit-cuda`.
+/* emit.h - C and CUDA source from superoperators, for `--native` and ahead of time.
  * The scalar expressions are those of tables/operations.def, so that what is compiled from here
  * gives the bits that every back end gives, as long as floating point is not contracted
  * (-ffp-contract=off, nvcc --fmad=false).
@@ -92,5 +92,49 @@ void fused_emit_fold(const struct superop *, const struct fused_blocks *, struct
  * NULL, returned true; then out[v] is not complete. */
 void fused_emit_loop(const struct superop *, uint32_t first, struct widths, const char *name,
                      FILE *);
+
+/* ---- all functions of a superoperator, and files of them ---- */
+
+struct fused_functions {
+  struct fused_blocks blocks;
+  bool folds;   /* there is a function `fold` */
+  bool *spread; /* of every value: a DIST of other values than a constant, which `fold` reads as
+                   one element */
+};
+
+/* Whether a loop begins with this node. */
+static inline bool fused_begins_loop(const struct superop *op, uint32_t node) {
+  return op->nodes[node].role == ROLE_CARRY &&
+         (node == 0 || op->nodes[node - 1].role != ROLE_CARRY);
+}
+
+/* Fills in the plan, in the arena. False if there are no functions, or too many stages. */
+bool fused_functions_plan(struct arena *, const struct superop *, struct fused_functions *);
+
+/* Writes the prelude and the functions `blockS` of each stage S, `loopN` of each loop that
+ * begins with node N, and `fold`. */
+void fused_emit_functions(const struct superop *, const struct fused_functions *, struct widths,
+                          FILE *);
+
+/* Writes the functions of many superoperators as one file for a C compiler. There the names of
+ * those of each begin with a prefix that is made from what fused_emit_functions writes for it,
+ * so that who has that text finds them; an object of the prefix's name says that they are
+ * there. Works in the arena. */
+void fused_emit_cpu(struct arena *, const struct superop *const *, uint32_t count,
+                    struct widths, FILE *);
+enum { FUSED_NAME_MAX = 100 };
+
+/* What a C compiler must be given besides: floating point as everywhere in the program, or the
+ * bits would differ. */
+#define FUSED_C_FLAGS                                                                          \
+  "-O3", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-std=c11", "-w",       \
+      "-fPIC", "-shared"
+void fused_functions_prefix(const char *text, size_t length, char prefix[FUSED_NAME_MAX]);
+
+/* Texts in such a file: what made it, to be compared with FUSED_VERSION, and what its code
+ * needs of the processor, words of processor.def. */
+#define FUSED_VERSION_SYMBOL "ravel_kernels_version"
+#define FUSED_NEEDS_SYMBOL   "ravel_kernels_needs"
+#define FUSED_VERSION        "Ravel " RAVEL_VERSION ", CPU"
 
 #endif

@@ -21,7 +21,7 @@ static const char *said_of(enum cvl_compile compile, bool waits, const char *dir
   FILE *file = tmpfile();
   const int before = dup(STDERR_FILENO);
   cr_assert(file && before >= 0 && dup2(fileno(file), STDERR_FILENO) >= 0);
-  struct compile_cache *cache = compile_cache_new(&heap, &options);
+  struct compile_cache *cache = compile_cache_new(&heap, &options, NULL);
   static const char *const sources[] = {"int one;", "int two;"};
   bool ready = false, failed = true;
   for (int i = 0; i < 2; i++) {
