@@ -98,6 +98,7 @@ static enum ravel_code column_in(struct intake *in, uint32_t to, size_t from) {
   } else if (!whole || !scalar_in(&c->options.machine.widths, g, &in->columns[to])) {
     memset(&in->columns[to], 0, sizeof in->columns[to]);
     code = ravel_elements_in(c, g->element, g->data, g->length, &in->columns[to]);
+    if (code != RAVEL_OK) machine_release(c->machine, &in->columns[to]);
   }
   return code;
 }

@@ -7,23 +7,6 @@ static bool is_column(const struct ravel_layout_column *l) {
   return l->tag != TYPE_SEQUENCE || l->within != RAVEL_WHOLE;
 }
 
-static size_t bytes_of(enum ravel_element element) {
-  switch (element) {
-  case RAVEL_BOOL8:
-  case RAVEL_INT8:
-  case RAVEL_UINT8:
-  case RAVEL_CHAR8: return 1;
-  case RAVEL_INT16:
-  case RAVEL_UINT16: return 2;
-  case RAVEL_INT32:
-  case RAVEL_UINT32:
-  case RAVEL_FLOAT32: return 4;
-  case RAVEL_INT64:
-  case RAVEL_FLOAT64: break;
-  }
-  return 8;
-}
-
 /* The columns of a value, on their way into a block of memory of the host. */
 struct output {
   struct ravel_context *c;
@@ -35,7 +18,7 @@ struct output {
 
 /* Elements in a column, which begins at a multiple of 16 bytes. */
 static size_t padded(const struct ravel_column *column) {
-  const size_t each = 16, bytes = column->length * bytes_of(column->element);
+  const size_t each = 16, bytes = column->length * ravel_element_bytes(column->element);
   return (bytes + each - 1) / each * each;
 }
 

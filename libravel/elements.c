@@ -33,7 +33,7 @@ enum type_tag ravel_element_type(enum ravel_element element) {
   return TYPE_STREAM;
 }
 
-static size_t bytes_of(enum ravel_element element) {
+size_t ravel_element_bytes(enum ravel_element element) {
   switch (element) {
   case RAVEL_BOOL8:
   case RAVEL_INT8:
@@ -109,7 +109,7 @@ bool ravel_elements_agree(const struct ravel_context *c, enum ravel_element elem
   const enum cvl_elem elem = ravel_elem_for(c, element);
   return elem != CVL_BOOL && element != RAVEL_UINT32 &&
          ravel_element_type(element) != TYPE_CHAR &&
-         elem_info(elem)->bytes == bytes_of(element);
+         elem_info(elem)->bytes == ravel_element_bytes(element);
 }
 
 struct conversion {
@@ -128,7 +128,7 @@ static void note_lost(struct conversion *v, uint64_t position) {
 /* A cvl_filler. */
 static void convert(void *with, uint64_t first, uint64_t count, void *to) {
   struct conversion *v = with;
-  const size_t from = bytes_of(v->element), each = elem_info(v->elem)->bytes;
+  const size_t from = ravel_element_bytes(v->element), each = elem_info(v->elem)->bytes;
   union chunk chunk;
   for (uint64_t done = 0; done < count; done += CHUNK) {
     const size_t n = count - done < CHUNK ? (size_t)(count - done) : CHUNK;
@@ -142,7 +142,7 @@ static void convert(void *with, uint64_t first, uint64_t count, void *to) {
 
 static enum ravel_code fail_lost(struct ravel_context *c, const struct conversion *v) {
   union chunk chunk = {.ints = {0}};
-  load(&chunk, v->element, v->data + v->lost * bytes_of(v->element), 1);
+  load(&chunk, v->element, v->data + v->lost * ravel_element_bytes(v->element), 1);
   return ravel_fail(c, RAVEL_DATA, "element %llu, %lld, does not fit an INT of 32 bits",
                     (unsigned long long)v->lost, (long long)chunk.ints[0]);
 }
@@ -202,7 +202,7 @@ static bool store_int(enum ravel_element element, int64_t x, char *to) {
   const int16_t i16 = (int16_t)x;
   const int32_t i32 = (int32_t)x;
   if (!in_range(element, x)) return false;
-  switch (bytes_of(element)) {
+  switch (ravel_element_bytes(element)) {
   case 1: memcpy(to, &i8, sizeof i8); break;
   case 2: memcpy(to, &i16, sizeof i16); break;
   case 4: memcpy(to, &i32, sizeof i32); break;
@@ -249,7 +249,7 @@ enum ravel_code ravel_elements_out(struct ravel_context *c, const struct cvl_val
                ? RAVEL_OK
                : ravel_fail_machine(c);
   }
-  const size_t each = bytes_of(element);
+  const size_t each = ravel_element_bytes(element);
   union chunk chunk;
   for (size_t done = 0; done < count; done += CHUNK) {
     const size_t n = count - done < CHUNK ? count - done : CHUNK;

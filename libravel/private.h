@@ -266,6 +266,8 @@ enum ravel_code ravel_elements_out(struct ravel_context *, const struct cvl_valu
                                    enum ravel_element, size_t first, size_t count, void *data);
 /* What they are in the back end. */
 enum cvl_elem ravel_elem_for(const struct ravel_context *, enum ravel_element);
+/* How many bytes one has. */
+size_t ravel_element_bytes(enum ravel_element);
 /* The type of a sequence's elements that come as these; TYPE_STREAM if there is none such. */
 enum type_tag ravel_element_type(enum ravel_element);
 
