@@ -4,6 +4,7 @@
 #include "commands/library-kernels.h"
 #include "commands/output.h"
 #include "fcode-opt/fcode-opt.h"
+#include "neslc/failure.h"
 #include "neslc/flatten.h"
 
 #include <ctype.h>
@@ -251,6 +252,17 @@ static bool set_types(struct making *m, const struct global *g, const char *type
 
 /* ---- programs ---- */
 
+/* Origins are where an expression is recognised, such as its operator. Messages name where it
+ * begins, as those of `nesl` do. */
+static void relocate(struct making *m, struct vcode_program *p, struct core *whole) {
+  for (size_t i = 1; i < p->origins.list.count; i++) {
+    struct origin *origin = &p->origins.list.items[i];
+    struct failure_location location;
+    if (!locate_origin(m->n->session, whole, origin, &location) || !location.node) continue;
+    origin->pos = source_position(location.source, location.at.start);
+  }
+}
+
 static bool set_text(struct making *m, struct library_entry *e) {
   struct text text;
   struct sha256_state state;
@@ -281,7 +293,9 @@ static bool set_program(struct making *m, struct library_entry *e, struct global
       flatten_function(n->session, g, argument, &flatten, &n->complaints);
   if (ir) ir = fcode_opt(m->l.arena, ir, &optimiser, NULL, NULL, &n->diags);
   if (ir) e->program = fcode_opt_stack_code(m->l.arena, ir, &n->diags);
-  return e->program && set_text(m, e);
+  if (!e->program) return false;
+  relocate(m, e->program, g->body);
+  return set_text(m, e);
 }
 
 /* ---- entries ---- */

@@ -8,16 +8,16 @@ FOLDER: of a build (default: build), or where `cmake --install` has put everythi
 programs are compiled with what pkg-config says. Functions: libraries.nesl."""
 
 import argparse
+import ast
 import os
 import re
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 from typing import Any, Iterator, NamedTuple, Optional
-
-import numpy
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE = "libraries.nesl"
@@ -74,6 +74,7 @@ CASES = [
     Case("int", ("int", "[int]"), "[int]", (1, [2, 3]), False, "words_of_c"),
     Case("pick", ("[int]", "int"), "int", ([7, 8, 9], 2)),
     # These fail.
+    Case("first", ("[[int]]",), "[int]", ([[3], [], [4]],)),
     Case("pick", ("[int]", "int"), "int", ([7, 8, 9], 3)),
     Case("picks", ("[int]", "[int]"), "[int]", ([7, 8, 9], [0, 5])),
     Case("ratio", ("int", "int"), "int", (1, 0)),
@@ -115,9 +116,10 @@ class Widths(NamedTuple):
         return {"int": f"int{self.ints}_t", "float": "double" if self.floats == 64 else "float",
                 "bool": "bool", "char": "char", "lengths": "int64_t"}[kind]
 
-    def numpy_type(self, kind: str) -> str:
-        return {"int": f"<i{self.ints // 8}", "float": f"<f{self.floats // 8}", "bool": "?",
-                "char": "u1", "lengths": "<i8"}[kind]
+    def packed(self, kind: str) -> str:
+        """The elements for the module struct."""
+        return {"int": "q" if self.ints == 64 else "i", "float": "d" if self.floats == 64 else "f",
+                "bool": "?", "char": "B", "lengths": "q"}[kind]
 
     def name(self, kind: str) -> str:
         """What the type is called in C, as the header says."""
@@ -177,11 +179,15 @@ def literal(kind: str, value: Any) -> str:
         return "t" if value else "f"
     if kind == "int" and value == -2**63:
         return f"(-{2**63 - 1} - 1)"
+    if value == 0 and repr(value).startswith("-"):
+        return "(-1.0 * 0.0)"
     return f"({value!r})" if value < 0 else repr(value)
 
 
-def constant(kind: str, value: Any) -> str:
+def constant(kind: str, value: Any, widths: Widths) -> str:
     """A scalar in C."""
+    if kind == "float" and widths.floats == 32:
+        return f"{value!r}F"
     if kind == "int" and value == -2**63:
         return "INT64_MIN"
     return {"int": str, "lengths": str, "float": repr, "bool": lambda x: str(x).lower(),
@@ -198,7 +204,7 @@ class Arguments:
         if not values:
             return "NULL, 0"
         name = f"array{len(self.arrays)}"
-        inside = ", ".join(constant(kind, x) for x in values)
+        inside = ", ".join(constant(kind, x, self.widths) for x in values)
         self.arrays.append(f"  static const {self.widths.c_type(kind)} {name}[] = {{{inside}}};\n")
         return f"{name}, {len(values)}"
 
@@ -209,7 +215,7 @@ class Arguments:
             return "{" + ", ".join(map(self.make, parts, values)) + "}"
         if kind.startswith("["):
             return self.sequence(kind[1:-1], list(value))
-        return constant(kind, value)
+        return constant(kind, value, self.widths)
 
     def sequence(self, kind: str, values: list) -> str:
         parts = parts_of(kind)
@@ -341,11 +347,20 @@ class Tools(NamedTuple):
     def must(self, *words: str, **more: Any) -> str:
         done = self.run(*words, **more)
         if done.returncode != 0:
-            sys.exit(f"{' '.join(words)}:\n{done.stdout}{done.stderr}")
+    sys.exit(f"{' '.join(words)}:\n{done.stdout}{done.stderr}"[:3000])
         return done.stdout
 
 
 LOCATION = re.compile(rf"{SOURCE}:\d+:\d+: error: .*")
+
+
+def load_npy(path: Path) -> list:
+    """The elements of a vector in a file of NumPy's format."""
+    data = path.read_bytes()
+    begin = 10 + int.from_bytes(data[8:10], "little")
+    kind = ast.literal_eval(data[10:begin].decode("latin-1"))["descr"][1:]
+    letter = {"i8": "q", "i4": "i", "f8": "d", "f4": "f", "b1": "?"}[kind]
+    return [x for (x,) in struct.iter_unpack("<" + letter, data[begin:])]
 
 
 def expected(tools: Tools, case: Case, widths: Widths) -> list[str]:
@@ -361,8 +376,8 @@ def expected(tools: Tools, case: Case, widths: Widths) -> list[str]:
     if done.returncode != 0:
         message = LOCATION.search(done.stderr)
         return [message[0] if message else done.stderr]
-    arrays = [numpy.load(tools.folder / file) for file in files]
-    return [a.astype(widths.numpy_type(kind)).tobytes().hex()
+    arrays = [load_npy(tools.folder / file) for file in files]
+    return [struct.pack(f"<{len(a)}{widths.packed(kind)}", *a).hex()
             for a, (kind, _) in zip(arrays, c.results)]
 
 
