@@ -74,7 +74,7 @@ CASES = [
     Case("int", ("int", "[int]"), "[int]", (1, [2, 3]), False, "words_of_c"),
     Case("pick", ("[int]", "int"), "int", ([7, 8, 9], 2)),
     # These fail.
-    Case("first", ("[[int]]",), "[int]", ([[3], [], [4]],)),
+    Case("least_of", ("[[int]]",), "[int]", ([[3], [], [4]],)),
     Case("pick", ("[int]", "int"), "int", ([7, 8, 9], 3)),
     Case("picks", ("[int]", "[int]"), "[int]", ([7, 8, 9], [0, 5])),
     Case("ratio", ("int", "int"), "int", (1, 0)),
@@ -347,7 +347,7 @@ class Tools(NamedTuple):
     def must(self, *words: str, **more: Any) -> str:
         done = self.run(*words, **more)
         if done.returncode != 0:
-    sys.exit(f"{' '.join(words)}:\n{done.stdout}{done.stderr}"[:3000])
+            sys.exit(f"{' '.join(words)}:\n{done.stdout}{done.stderr}"[:3000])
         return done.stdout
 
 
