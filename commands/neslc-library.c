@@ -254,7 +254,7 @@ static bool set_types(struct making *m, const struct global *g, const char *type
 
 /* Origins are where an expression is recognised, such as its operator. Messages name where it
  * begins, as those of `nesl` do. */
-static void relocate(struct making *m, struct vcode_program *p, struct core *whole) {
+static void relocate(struct making *m, struct ir_program *p, struct core *whole) {
   for (size_t i = 1; i < p->origins.list.count; i++) {
     struct origin *origin = &p->origins.list.items[i];
     struct failure_location location;
@@ -289,13 +289,12 @@ static bool set_program(struct making *m, struct library_entry *e, struct global
                                           .unchecked = m->o->session.unchecked};
   const struct fcode_opt_options optimiser = fcode_opt_default_options();
   if (session_find_missing(n->session, g->body, &n->complaints)) return false;
-  const struct ir_program *ir =
-      flatten_function(n->session, g, argument, &flatten, &n->complaints);
-  if (ir) ir = fcode_opt(m->l.arena, ir, &optimiser, NULL, NULL, &n->diags);
+  struct ir_program *flat = flatten_function(n->session, g, argument, &flatten, &n->complaints);
+  if (!flat) return false;
+  relocate(m, flat, g->body);
+  const struct ir_program *ir = fcode_opt(m->l.arena, flat, &optimiser, NULL, NULL, &n->diags);
   if (ir) e->program = fcode_opt_stack_code(m->l.arena, ir, &n->diags);
-  if (!e->program) return false;
-  relocate(m, e->program, g->body);
-  return set_text(m, e);
+  return e->program && set_text(m, e);
 }
 
 /* ---- entries ---- */

@@ -23,7 +23,6 @@ ROOT = Path(__file__).resolve().parent.parent
 SOURCE = "libraries.nesl"
 WARNINGS = "-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror".split()
 DATA = {"point": "(float, float)", "celsius": "float", "box([float])": "(int, [float])"}
-C_NAMES = {"box([float])": "box_vec_f64"}
 
 
 class Case(NamedTuple):
@@ -127,7 +126,8 @@ class Widths(NamedTuple):
         if kind in scalars:
             return scalars[kind]
         if kind in DATA:
-            return C_NAMES.get(kind, kind)
+            name, _, argument = kind.partition("(")
+            return f"{name}_{self.name(argument[:-1])}" if argument else name
         if kind == "[char]":
             return "text"
         if kind.startswith("["):
