@@ -144,6 +144,7 @@ def pages():
     yield Stage("passes over memory", "python3 nesl-tests/passes.py")
     yield Stage("the optimiser's page", "python3 nesl-tests/page.py")
     yield Stage("the pages about NESL", "python3 nesl-tests/pages.py")
+    yield Stage("functions of C from NESL", "python3 nesl-tests/libraries.py")
     yield Stage("the package for Python", "python3 python/tests/run.py")
     yield Stage("the gallery", "scripts/gallery --check")
     yield Stage("manual pages", "python3 nesl-tests/manuals.py")
