@@ -1,5 +1,6 @@
 """Functions of Python through ravel.function: the same results as Python's."""
 
+import linecache
 import math
 import unittest
 
@@ -266,6 +267,27 @@ class Functions(unittest.TestCase):
             return is_even(n)
         self.all_same(outer, ([1, 2], 5), ([7], 0))
         self.all_same(even, (7,), (4,))
+
+    def test_a_function_that_is_decorated_by_a_call(self):
+        def factorial(n):
+            return 1 if n < 2 else n * factorial(n - 1)
+        self.same(factorial, 10)
+
+    def test_assignments_to_several(self):
+        def several(v):
+            a = b, c = v[0] * 2, v[1]
+            x = y = sum(v) + a[0]
+            return a, b, c, x, y
+        self.same(several, [3, 4])
+
+    def test_many_branches(self):
+        text = "def f(n):\n    if n == 0: return 0\n" + "".join(
+            f"    elif n == {i}: x = {i * i}\n" for i in range(1, 60)) + (
+                "    else: x = -1\n    return x\n")
+        linecache.cache["<branches>"] = (len(text), None, text.splitlines(True), "<branches>")
+        scope = {}
+        exec(compile(text, "<branches>", "exec"), scope)  # pylint: disable=exec-used
+        self.all_same(scope["f"], (0,), (7,), (59,), (60,))
 
     def test_names_outside(self):
         number = 2.5

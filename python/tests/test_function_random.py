@@ -1,4 +1,5 @@
-"""Random functions of the subset: CPython and Ravel give the same, or Ravel an error that is due.
+"""Random functions of the subset: CPython and Ravel give the same, or Ravel an error that is due; one
+after the other, and all at once by ravel.map.
 
     python/tests/test_function_random.py [--seed N] [--count N]       prints what differs
 
@@ -122,20 +123,39 @@ def agree(got, want, close, seen):
 
 
 def difference(program, function, arguments):
-    """What is wrong with the result for these arguments, "" if nothing is; and whether it was a value."""
+    """What is wrong with the result for these arguments, "" if nothing is; and CPython's, if both have
+    values: the result and the largest numbers on the way."""
     want, seen = by_python(program.text, arguments)
     if isinstance(want, (TooLarge, RecursionError)):
-        return "", False
+        return "", None
     large = seen.int >= 2**53 or seen.float > 1e300
     try:
         got = function(*arguments)
     except rv.RunError as error:
         due = isinstance(want, Exception) or isinstance(error, OverflowError) and large
-        return ("" if due else f"Ravel: {error}\nPython: {want!r}"), False
+        return ("" if due else f"Ravel: {error}\nPython: {want!r}"), None
     if isinstance(want, Exception):
-        return f"Ravel: {got!r}\nPython: {want!r}", True
+        return f"Ravel: {got!r}\nPython: {want!r}", None
+    return compared(program, got, want, seen), (want, seen)
+
+
+def compared(program, got, want, seen):
     same = agree(plain(got), plain(want), program.result == "real", seen)
-    return ("" if same else f"Ravel: {plain(got)!r}\nPython: {plain(want)!r}"), True
+    return "" if same else f"Ravel: {plain(got)!r}\nPython: {plain(want)!r}"
+
+
+def differences(program, function, rows):
+    """What is wrong for each row of arguments, and for all that have values at once; their number."""
+    found = [(row, *difference(program, function, row)) for row in rows]
+    wrong = [(row, text) for row, text, _ in found if text]
+    good = [(row, value) for row, _, value in found if value]
+    if good:
+        columns = [list(column) for column in zip(*(row for row, _ in good))]
+        results = plain(rv.map(function, *columns))
+        for got, (row, (want, seen)) in zip(results, good):
+            text = compared(program, got, want, seen)
+            wrong += [(row, f"by map: {text}")] if text else []
+    return wrong, len(good)
 
 
 def search(seed, count):
@@ -146,13 +166,11 @@ def search(seed, count):
         program = Program(source)
         try:
             function = translated(program.text, f"{seed} {number}")
-            for _ in range(CALLS):
-                arguments = program.arguments()
-                text, gave = difference(program, function, arguments)
-                values += gave
-                if text:
-                    wrong += 1
-                    print(f"--- seed {seed}, program {number}, arguments {arguments!r}\n{program.text}{text}")
+            found, gave = differences(program, function, [program.arguments() for _ in range(CALLS)])
+            values += gave
+            wrong += len(found)
+            for arguments, text in found:
+                print(f"--- seed {seed}, program {number}, arguments {arguments!r}\n{program.text}{text}")
         except rv.Unsupported as error:
             refused += 1
             if "no type in common" not in str(error):

@@ -36,6 +36,7 @@ class Translation:
         defaults = {name: parameter.default for name, parameter in parameters.items()
                     if parameter.default is not parameter.empty}
         self.definition = Definition(function.__name__, source.node, source, defaults)
+        source.definition = self.definition
         self._programs: Dict[Tuple[str, ...], Program] = {}
 
     def program(self, types: List[str], find_nesl: Optional[FindNesl] = None) -> Program:

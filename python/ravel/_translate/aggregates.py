@@ -85,8 +85,8 @@ def _extreme(which: str) -> Callable[..., Value]:
         if default is None:
             return _of_list(scope, node, which, v, keywords.get("key"))
         assert isinstance(default, Value)
-        return hold(scope, v, lambda u: _or_default(scope, node, u, default, _of_list(
-            scope, node, which, u, keywords.get("key"))), "v")
+        return hold(scope, v, lambda u: hold(scope, default, lambda other: _or_default(
+            scope, node, u, other, _of_list(scope, node, which, u, keywords.get("key")))), "v")
     return handler
 
 

@@ -54,6 +54,8 @@ def _name(scope: Scope, node: ast.Name) -> Binding:
 def python_object(scope: Scope, node: ast.AST, found: Any) -> Binding:
     """An object that a name outside of the function means."""
     definition = getattr(found, "_ravel_definition", None)
+    if definition is None and found is scope.definition.source.function:
+        definition = scope.definition.source.definition  # the function itself, not decorated there
     if definition is not None:
         return Function(definition, {})
     if isinstance(found, (bool, int, float, str, list, tuple)):

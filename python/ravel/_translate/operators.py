@@ -125,6 +125,8 @@ def _by_constant(scope: Scope, node: ast.AST, kind: Class[ast.operator], a: Valu
     if not b.is_constant:
         return None
     c = b.constant
+    if kind is ast.Pow and c in (2, 3):
+        return hold(scope, a, lambda x: _power(scope, node, x, c))
     if kind is ast.FloorDiv and c > 0 and c & (c - 1) == 0:
         return Value(INT, ["rshift(", a.code, f", {c.bit_length() - 1})"], bounds=_bounds(
             kind, bounds_of(a), (c, c)))
@@ -140,6 +142,11 @@ def _by_constant(scope: Scope, node: ast.AST, kind: Class[ast.operator], a: Valu
         return Value(INT, scope.mark(node, "py_multiply_by(", a.code, f", {c}, ", constant(
             -(2**63 // c)).code, f", {FULL[1] // c})"))
     return None
+
+
+def _power(scope: Scope, node: ast.AST, x: Value, n: int) -> Value:
+    """x ** n by multiplying; if x ** n fits, so do lower powers."""
+    return x if n == 1 else _integers(scope, node, ast.Mult, _power(scope, node, x, n - 1), x)
 
 
 def _bounds(kind: Class[ast.operator], a: Bounds, b: Bounds) -> Optional[Bounds]:

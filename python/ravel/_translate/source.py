@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 from dataclasses import dataclass
-from typing import Any, Callable, Dict
+from typing import Any, Callable, Dict, Optional
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,7 @@ class Source:
 
     def __init__(self, function: Callable[..., Any]):
         self.function = function
+        self.definition: Optional[Definition] = None
         self.file = inspect.getsourcefile(function) or "<unknown>"
         try:
             lines, first = inspect.getsourcelines(function)

@@ -127,6 +127,8 @@ def _check(sentence: str, condition: Code) -> Code:
 def _simple(scope: Scope, statement: ast.stmt, into: Block) -> Scope:
     if isinstance(statement, ast.Assign):
         binding = expressions.lower_any(scope, statement.value)
+        if len(statement.targets) > 1 and isinstance(binding, Value):
+            binding = _held(scope, binding, into)
         for target in statement.targets:
             scope = assign(scope, target, binding, into)
         return scope
