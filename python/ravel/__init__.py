@@ -16,6 +16,13 @@ from ravel._lib import lib as _lib
 from ravel._options import close, options
 from ravel._translate import Unsupported
 
+
+def load_ipython_extension(shell: object) -> None:
+    """For `%load_ext ravel`."""
+    from ravel._magic import load as load_magic  # pylint: disable=import-outside-toplevel
+    load_magic(shell)
+
+
 __version__: str = _lib.ravel_version().decode()
 
 __all__ = ["Array", "Cost", "DataError", "DeniedError", "DeviceError", "Diagnostic", "Error",

@@ -128,12 +128,13 @@ class Function:
 
     def _fitting(self, data: Sequence[Any]) -> Tuple[Arguments, Compiled]:
         """For a call; for `map` if it does not take such data, but their elements."""
+        of_map = self._refusals + (MisuseError,)
         try:
             return self._prepared(data, False)
         except self._refusals as refusal:
             try:
                 return self._prepared(data, True)
-            except (*self._refusals, MisuseError):
+            except of_map:
                 raise refusal from None
 
     def cost(self, *data: Any) -> Cost:
