@@ -53,9 +53,9 @@ class PythonFunction(Function):
     def _program(self, context: Context, types: Tuple[str, ...]) -> Program:
         try:
             program = self._translation.program(list(types), _finder(context))
+        except Unsupported as refusal:
+            raise refusal.with_traceback(None) from None  # not where in this package
         except ValueError as error:
-            if isinstance(error, Unsupported):
-                raise
             raise MisuseError(f"{self.__name__}: {error}") from None
         self._programs[FILE.format(program.name)] = program
         return program
@@ -114,5 +114,8 @@ def function(python: Callable[..., Any]) -> PythonFunction:
     """
     if not inspect.isfunction(python):
         raise TypeError(f"ravel.function takes a function of Python, not {type(python).__name__}")
-    return PythonFunction(python)
+    try:
+        return PythonFunction(python)
+    except Unsupported as refusal:
+        raise refusal.with_traceback(None) from None
 

@@ -5,18 +5,7 @@ import math
 import unittest
 
 import ravel as rv
-
-
-def value(result):
-    """A result as Python's lists and tuples; a tuple ends in the items of its last item."""
-    if isinstance(result, rv.Array):
-        return value(result.to_list())
-    if isinstance(result, list):
-        return [value(each) for each in result]
-    if isinstance(result, tuple):
-        items = tuple(value(each) for each in result)
-        return items[:-1] + items[-1] if isinstance(items[-1], tuple) else items
-    return result
+from function_test import FunctionTest, value
 
 
 @rv.function
@@ -37,16 +26,7 @@ LIMIT = 3
 NAMES = ["a", "b"]
 
 
-class Functions(unittest.TestCase):
-    def same(self, function, *arguments):
-        """Ravel's result of a function of Python is Python's."""
-        translated = rv.function(function)
-        self.assertEqual(value(translated(*arguments)), value(function(*arguments)))
-
-    def all_same(self, function, *rows):
-        for arguments in rows:
-            self.same(function, *arguments)
-
+class Functions(FunctionTest):
     def test_recursion_in_a_comprehension(self):
         v = [31, 41, 59, 26, 53, 58, 97, 41]
         self.assertEqual(qsort(v).to_list(), sorted(v))
@@ -199,48 +179,6 @@ class Functions(unittest.TestCase):
         self.all_same(steps, (0, 5, 2), (5, 0, -2), (3, 3, 1), (-3, 4, 3))
         self.all_same(forever, (10,), (0,))
 
-    def test_sequences(self):
-        def parts(v, i, j, k):
-            return (v[i:j], v[i:], v[:j], v[::-1], v[i:j:k], v[::k], v[-1], v[-len(v)], v[:-1], v[1:-1],
-                    v[:], v + [i], [i] * 3, v * 2, len(v), i in v, j not in v, v == v[:], v < [i])
-        v = [3, 1, 4, 1, 5, 9, 2, 6]
-        self.all_same(parts, *((v, i, j, k) for i in (-9, -2, 0, 3, 8) for j in (-20, -1, 4, 20)
-                               for k in (-3, -1, 2)))
-
-    def test_comprehensions(self):
-        def flat(vs, n):
-            return ([x * y for x in range(n) for y in range(x) if (x + y) % 2 if y > 0],
-                    [x for v in vs for x in v if x > 1], [[x + len(v) for x in v] for v in vs],
-                    sum(x for v in vs for x in v), [(i, x) for i, x in enumerate(vs[0])],
-                    [a * b for a, b in zip(vs[0], vs[1])], [a + b for (a, b), c in zip(
-                        zip(vs[0], vs[1]), vs[0]) if c > 0], [y for y in (n, n + 1)])
-        self.all_same(flat, ([[1, 2, 3], [4, 5]], 5), ([[0], [7, 8]], 0))
-
-    def test_functions_of_lists(self):
-        def several(v, w):
-            return (sum(v), min(v), max(v), any(x > 3 for x in v), all([x > 0 for x in v]), sorted(v),
-                    sorted(v, reverse=True), sorted(v, key=lambda x: -x % 3), list(reversed(v)),
-                    list(zip(v, w)), max(v, key=lambda x: x % 4), min([2, 1][:0], default=7),
-                    sum(w, 10), list(map(lambda x: x + 1, v)), list(filter(lambda x: x > 2, v)),
-                    max(v[0], w[0], 3), list(range(5)), list(range(2, 9, 3)), math.prod(v),
-                    sorted([(x % 3, x) for x in v]), max([(x % 3, x) for x in v]),
-                    min(abs(x) for x in w))
-        self.all_same(several, ([3, 1, 4, 1, 5], [2, 7]), ([9], [-3, 8, 4]))
-
-    def test_text(self):
-        def text(s, t):
-            return (s + t, s[1], s[::-1], len(s), s == t, s < t, [c + "!" for c in s], "an" in s,
-                    f"{t}: {len(s)}", str(12), ord(s[0]), chr(65), [w for w in ["b", t] if w != s])
-        self.all_same(text, ("banana", "band"), ("xy", ""))
-
-    def test_tuples(self):
-        def pairs(a, b):
-            t = (a, (b, 2.5), a + b)
-            x, (y, z), w = t
-            x, y = y, x
-            return t[1], t[-1], x, y, z, w, len(t), (a, b) < (b, a), (a, b) == (a, b), a in (1, b)
-        self.all_same(pairs, (1, 2), (5, 3), (2, 2))
-
     def test_inner_functions(self):
         def outer(v, n):
             def add(x, k=1):
@@ -307,12 +245,6 @@ class Functions(unittest.TestCase):
                 total += x
             return total if c else 1, [1, 2.5, total], (total or 3)
         self.all_same(branches, (True, [1.5]), (False, [0.5, 0.25]), (True, [0.0]))
-
-    def test_names_of_nesl(self):
-        def hidden(sum_, index, length, t, f, T, elt, py_add, let):
-            flatten = [t, T, index]
-            return [length + x for x in flatten], f + elt, py_add, let, sum([sum_, 1])
-        self.same(hidden, 1, 2, 3, 4, 5, 6, 7, 8, 9)
 
     def test_functions_of_nesl(self):
         module = rv.define("function both(v) = (sum(v), reverse(v)); function half(x) = x / 2.0;")

@@ -24,8 +24,9 @@ if __name__ == "__main__":
 
 import ravel as rv  # pylint: disable=wrong-import-position
 from function_programs import Program  # pylint: disable=wrong-import-position
+from function_test import value  # pylint: disable=wrong-import-position
 
-SEED, COUNT, CALLS = 18, 150, 3
+SEED, COUNT, CALLS = 18, 100, 3
 CLOSE = 1e-12
 
 
@@ -99,18 +100,6 @@ def translated(text, number):
     return scope["f"]
 
 
-def plain(result):
-    """As test_function.value does."""
-    if isinstance(result, rv.Array):
-        return plain(result.to_list())
-    if isinstance(result, list):
-        return [plain(each) for each in result]
-    if isinstance(result, tuple):
-        items = tuple(plain(each) for each in result)
-        return items[:-1] + items[-1] if isinstance(items[-1], tuple) else items
-    return result
-
-
 def agree(got, want, close, seen):
     if isinstance(want, (list, tuple)):
         return isinstance(got, type(want)) and len(got) == len(want) and all(
@@ -140,18 +129,18 @@ def difference(program, function, arguments):
 
 
 def compared(program, got, want, seen):
-    same = agree(plain(got), plain(want), program.result == "real", seen)
-    return "" if same else f"Ravel: {plain(got)!r}\nPython: {plain(want)!r}"
+    same = agree(value(got), value(want), program.result == "real", seen)
+    return "" if same else f"Ravel: {value(got)!r}\nPython: {value(want)!r}"
 
 
 def differences(program, function, rows):
     """What is wrong for each row of arguments, and for all that have values at once; their number."""
     found = [(row, *difference(program, function, row)) for row in rows]
     wrong = [(row, text) for row, text, _ in found if text]
-    good = [(row, value) for row, _, value in found if value]
+    good = [(row, both) for row, _, both in found if both]
     if good:
         columns = [list(column) for column in zip(*(row for row, _ in good))]
-        results = plain(rv.map(function, *columns))
+        results = value(rv.map(function, *columns))
         for got, (row, (want, seen)) in zip(results, good):
             text = compared(program, got, want, seen)
             wrong += [(row, f"by map: {text}")] if text else []

@@ -14,7 +14,8 @@ FILE = "<refusals>"
 def defined(text, **names):
     """The last function of a text, as if it were in a file."""
     linecache.cache[FILE] = (len(text), None, text.splitlines(True), FILE)
-    scope = {"rv": rv, "math": math, "np": np, "os": os, **names}
+    scope = {"rv": rv, "math": math, "np": np, "os": os, "TABLE": {1: 2}, "LONG": [0] * 5000,
+             "ARRAY": np.zeros(3), **names}
     exec(compile(text, FILE, "exec"), scope)  # pylint: disable=exec-used
     return [each for each in scope.values() if callable(each)][-1]
 
@@ -110,6 +111,9 @@ AT_A_CALL = (
     (["return f(v, m=n)"], 2, "f(v, m=n)", "no such parameter"),
     (["return n(v)"], 2, "n(v)", "int is not a function"),
     (["return f"], 2, "f", "a function is no value here: call it"),
+    (["return TABLE"], 2, "TABLE", "a constant of type dict is not supported: pass it"),
+    (["return LONG"], 2, "LONG", "a constant of 5000 elements is too long: pass it"),
+    (["return [x for x in ARRAY]"], 2, "ARRAY", "a constant of type ndarray is not supported"),
     (["g = lambda: f", "return g()"], 2, "f", "a function is no value here"),
     (["return sorted([v])"], 2, "sorted([v])", "by numbers, or tuples of numbers"),
     (["return sorted(v, reverse=n > 0)"], 2, "sorted", "reverse= is a constant"),

@@ -10,6 +10,7 @@ from .types import BOOL, FLOAT, INT, NEVER, NUMBERS, STR, List, Tuple, Type, def
 from .values import Scope, Value, constant, make_tuple
 
 NOTHING = "nothing"  # a variable that nobody uses
+MOST_CONSTANTS = 1000  # elements of a list that becomes text
 
 
 def let(bindings: ListOf[TupleOf[Code, Code]], body: Code) -> Code:
@@ -139,6 +140,8 @@ def constant_value(scope: Scope, node: ast.AST, value: Any) -> Value:
     """A constant of Python: scalars, texts, tuples and lists of such. TypeError, ValueError."""
     if isinstance(value, tuple) and len(value) > 1:
         return make_tuple([constant_value(scope, node, item) for item in value])
+    if isinstance(value, list) and len(value) > MOST_CONSTANTS:
+        raise ValueError(f"a constant of {len(value)} elements is too long: pass it as an argument")
     if isinstance(value, list):
         return list_of(scope, node, [constant_value(scope, node, item) for item in value])
     return constant(value)

@@ -18,6 +18,9 @@ def lower(scope: Scope, node: ast.expr) -> Value:
     binding = lower_any(scope, node)
     if isinstance(binding, Value):
         return binding
+    if isinstance(binding, Foreign) and not callable(binding.object):
+        kind = type(binding.object).__name__
+        raise scope.refuse(node, f"a constant of type {kind} is not supported: pass it as an argument")
     raise scope.refuse(node, "a function is no value here: call it")
 
 
