@@ -10,7 +10,6 @@
 #include <ctype.h>
 #include <errno.h>
 #include <string.h>
-#include <sys/stat.h>
 
 struct making {
   struct nesl *n;
@@ -211,13 +210,25 @@ static bool is_data(struct arena *arena, struct type *t) {
   return t->tag <= TYPE_CHAR;
 }
 
+static bool has_functions(struct type *t) {
+  t = type_of(t);
+  if (t->tag == TYPE_FUNCTION) return true;
+  for (unsigned i = 0; i < 2 && t->part[i]; i++) {
+    if (has_functions(t->part[i])) return true;
+  }
+  return false;
+}
+
+static bool no_data(struct making *m, const char *name, struct type *t) {
+  return wrong(m, "--entry %s: C cannot have data of the type %s, with functions or streams",
+               name, type_text(&m->n->messages, t, false));
+}
+
 static bool check_data(struct making *m, const char *name, struct type *t) {
   if (value_column_count(t) > VALUE_MOST_COLUMNS) {
     return wrong(m, "--entry %s: %s", name, VALUE_TOO_MANY_COLUMNS);
   }
-  return is_data(m->l.arena, t) ||
-         wrong(m, "--entry %s: C cannot have data of the type %s, with functions or streams",
-               name, type_text(&m->n->messages, t, false));
+  return is_data(m->l.arena, t) || no_data(m, name, t);
 }
 
 /* The types of the arguments that were named, or that the function leaves no choice about. */
@@ -228,6 +239,10 @@ static struct type *argument_type(struct making *m, const struct global *g, cons
     return source ? session_read_type(m->n->session, source, &m->n->complaints) : NULL;
   }
   if (g->scheme.count == 0) return type->part[0];
+  if (has_functions(type->part[0])) {
+    no_data(m, g->name->text, type->part[0]);
+    return NULL;
+  }
   wrong(m, "`%s` is %s: say for which types, as in --entry '%s:[float], int'", g->name->text,
         type_text(&m->n->messages, type, true), g->name->text);
   return NULL;
@@ -416,12 +431,6 @@ static bool write_kernels(struct making *m) {
          library_compile(&m->l, folder_of(m), m->o->kernels, diags);
 }
 
-static bool make_folder(struct making *m) {
-  const char *folder = m->o->output;
-  if (!folder || mkdir(folder, 0777) == 0 || errno == EEXIST) return true;
-  return output_complain(&m->n->diags, folder, errno);
-}
-
 bool neslc_library(struct nesl *n, const struct neslc_options *o) {
   struct making m = {.n = n, .o = o};
   m.l = (struct library){.arena = &n->arena, .name = o->library};
@@ -433,6 +442,7 @@ bool neslc_library(struct nesl *n, const struct neslc_options *o) {
   for (unsigned i = 0; i < o->entry_count; i++) {
     if (!make_entry(&m, o->entries[i])) return false;
   }
-  return check_names(&m) && make_folder(&m) && write_file(&m, ".h", library_header) &&
-         write_file(&m, ".c", library_source) && write_kernels(&m);
+  return check_names(&m) && output_folder(folder_of(&m), 0777, &n->diags) &&
+         write_file(&m, ".h", library_header) && write_file(&m, ".c", library_source) &&
+         write_kernels(&m);
 }

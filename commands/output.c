@@ -68,9 +68,8 @@ void output_abandon(struct output *o) {
   }
 }
 
-/* Makes a folder unless it is there. */
-static bool make_folder(const char *path, struct diag_list *diags) {
-  return mkdir(path, 0700) == 0 || errno == EEXIST || output_complain(diags, path, errno);
+bool output_folder(const char *path, unsigned mode, struct diag_list *diags) {
+  return mkdir(path, mode) == 0 || errno == EEXIST || output_complain(diags, path, errno);
 }
 
 bool output_cache_folder(char *path, size_t size, struct diag_list *diags) {
@@ -84,9 +83,9 @@ bool output_cache_folder(char *path, size_t size, struct diag_list *diags) {
   if (error != 0) return output_complain(diags, "the folder of --native", error);
   char *own = strrchr(path, '/');
   *own = '\0';
-  if (!make_folder(path, diags)) return false;
+  if (!output_folder(path, 0700, diags)) return false;
   *own = '/';
-  return make_folder(path, diags);
+  return output_folder(path, 0700, diags);
 }
 
 bool output_native_wish(const char *text, enum native_wish *wish) {

@@ -26,6 +26,9 @@ bool output_end(struct output *, const char *file, struct diag_list *);
 /* Leaves the file unchanged. */
 void output_abandon(struct output *);
 
+/* Makes a folder with these permissions unless it is there. False with a diagnostic. */
+bool output_folder(const char *path, unsigned mode, struct diag_list *);
+
 /* The folder of the cache: $XDG_CACHE_HOME/ravel or ~/.cache/ravel, created if it does not
  * exist. False with a diagnostic. */
 bool output_cache_folder(char *path, size_t size, struct diag_list *);

@@ -232,11 +232,14 @@ class Routes(SecurityTest):
     def test_files_named_on_the_command_line_are_permitted(self):
         self.file("FUNC MAIN\nCONST INT (1 2 3)\nCONST INT 2\nRET\n", "p.vcode")
         self.file("[1, 2];")
+        self.file("function more(n) : int -> int = n + 1;", "f.nesl")
         for made, command in {
                 "o.npy": [NESL, "-e", "[1, 2]", "-o", "o.npy"],
                 "t.json": [NESL, "-e", "[1, 2]", "--repeat", "1", "--times", "t.json"],
                 "o.vcode": [NESLC, "prog.nesl", "-o", "o.vcode"],
                 "o.fcode": [FCODEOPT, "p.vcode", "-o", "o.fcode"],
+                "o.h": [NESLC, "f.nesl", "--library", "o", "--entry", "more"],
+                "o.c": [FCODEOPT, "p.vcode", "--emit-cpu", "o.c"],
                 "o.cu": [FCODEOPT, "p.vcode", "--emit-cuda", "o.cu"],
                 "trace.json": [VINTERP, "--trace", "trace.json", "p.vcode"]}.items():
             with self.subTest(made=made):
@@ -255,12 +258,14 @@ class Layer(unittest.TestCase):
     KNOWN = {"base/cache.c", "base/permissions.c", "base/replace.c", "base/temporaries.c",
              "commands/source.c",         # readdir, for "did you mean"
              "commands/output.c",         # mkdir of the cache
+             "commands/library-kernels.c",  # what the compiler has made
              "commands/nesl-cost.c", "commands/vinterp.c", "commands/process.c",  # /dev/null
              "cvl/plugin.c",              # back ends
              "libravel/context.c",        # /dev/null for what programs print
              "vinterp/evaluate.c",        # /dev/null
              "vinterp/limits.c", "vinterp/results.c",  # /proc, tmpfile
              "cvl-cpu/device.c", "cvl-cpu/compile.c",  # /proc, the cache
+             "cvl-cpu/ahead.c",           # /proc, the file of --kernels
              "cvl-cpu/child.c"}           # the compiler
     CALLS = re.compile(r"\b(fopen|fopen64|freopen|open|openat|creat|opendir|mkstemp\w*|mkostemp\w*|"
                        r"mkdtemp|tmpfile|popen|system|fork|vfork|posix_spawnp?|exec[lv]p?e?|dlopen|"

@@ -45,6 +45,34 @@ static enum ravel_code use_values(struct ravel_context *c) {
   return code;
 }
 
+/* Columns in and out, of a function that the context keeps. */
+static enum ravel_code use_columns(struct ravel_context *c) {
+  static const char text[] = "function turned(a, v) : (float, [[int]]) -> ([[int]], float) = "
+                             "({reverse(r) : r in v}, a);";
+  const int64_t data[] = {3, 1, 2}, lengths[] = {1, 2};
+  const double a = 0.5;
+  const struct ravel_column in[] = {
+      {RAVEL_FLOAT64, &a, 1}, {RAVEL_INT64, lengths, 2}, {RAVEL_INT64, data, 3}};
+  struct ravel_column out[] = {
+      {RAVEL_INT64, NULL, 0}, {RAVEL_INT32, NULL, 0}, {RAVEL_FLOAT64, NULL, 0}};
+  struct ravel_function *f = ravel_kept(c, "turned");
+  struct ravel_value *v = NULL;
+  void *block = NULL;
+  enum ravel_code code = RAVEL_OK;
+  if (!f) {
+    code = ravel_define(c, "memory.nesl", text, 0);
+    AND(code, ravel_find(c, "turned", NULL, &f));
+    AND(code, ravel_keep(c, "turned", f));
+    ravel_function_release(f);
+  }
+  AND(code, ravel_call_columns(c, f, in, 3, &v));
+  AND(code, ravel_columns(c, v, out, 3, &block));
+  if (code == RAVEL_OK && ((const int32_t *)out[1].data)[1] != 2) code = RAVEL_INTERNAL;
+  free(block);
+  ravel_release(v);
+  return code;
+}
+
 /* ---- arrays of Arrow: [(int, float)] of lists of int16 and doubles ---- */
 
 static int releases;
@@ -281,6 +309,7 @@ static unsigned try_all(const char *what, use *uses, long step) {
 int main(int argc, char **argv) {
   const long step = argc > 1 ? atol(argv[1]) : 1;
   unsigned wrong = try_all("values", use_values, step);
+  wrong += try_all("columns", use_columns, step);
   wrong += try_all("arrays", use_arrays, step);
   wrong += try_all("streams", use_streams, step);
   wrong += try_all("programs", use_programs, step);
