@@ -59,7 +59,7 @@ def explained(error: Error, programs: Dict[str, Program]) -> Error:
         kind = KINDS.get(named[1], RunError)
         sentence = sentence[named.end():] if kind is not RunError else sentence
     elif isinstance(error, LimitError) and "recursion" in sentence:
-        kind = RecursionInCall
+        kind, sentence = RecursionInCall, sentence + " (each step of a loop is one)"
     trace = _trace(error.diagnostics, programs)
     if not trace and kind is type(error):
         return error

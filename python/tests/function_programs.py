@@ -48,7 +48,8 @@ class Program:
     # ---- statements ----
 
     def statement(self, scope):
-        kinds = [self.assign] * 4 + [self.augment, self.swap, self.branch, self.branch, self.inner]
+        kinds = [self.assign] * 4 + [self.augment, self.swap, self.branch, self.branch, self.inner,
+                                     self.unpack, self.apply]
         if self.indent < 3:
             kinds += [self.count_loop, self.list_loop, self.while_loop]
         self.random.choice(kinds)(scope)
@@ -117,9 +118,10 @@ class Program:
         self.loop(scope, f"for k{self.count} in range({span}):", (f"k{self.count}", "int"))
 
     def list_loop(self, scope):
-        type_ = self.random.choice(["int", "float"])
-        name = self.name(type_)
-        self.loop(scope, f"for {name} in {self.expression(f'[{type_}]', scope, 2)}[:4]:", (name, type_))
+        form, *types = self.random.choice(LOOPS)
+        names = [self.name(type_) for type_ in types]
+        head = self.fill(form, scope, 1)
+        self.loop(scope, f"for {', '.join(names)} in {head}:", *zip(names, types))
 
     def while_loop(self, scope):
         self.count += 1
@@ -132,6 +134,32 @@ class Program:
         self.indent -= 1
         self.block([*scope, (name, "int")])
         self.loops -= 1
+
+    def unpack(self, scope):
+        """The elements of a list; or the items of a tuple."""
+        if self.random.random() < 0.5:
+            left, right = self.name("int"), self.name("float")
+            self.line(f"{left}, {right} = {self.expression('(int, float)', scope, 2)}")
+            scope += [(left, "int"), (right, "float")]
+            return
+        type_ = self.random.choice(["int", "str", "[int]"])
+        names = [self.name(type_) for _ in range(2)]
+        parts = [self.expression(type_, scope, 2) for _ in range(2)]
+        self.line(f"{', '.join(names)} = [{', '.join(parts)}]")
+        scope += [(name, type_) for name in names]
+
+    def apply(self, scope):
+        """A function as an argument of an inner one."""
+        takes, gives = self.random.choice(TYPES[:3]), self.random.choice(TYPES)
+        self.count += 1
+        function, a = f"h{self.count}", self.name(takes)
+        again = self.expression(takes, scope, 1)
+        self.line(f"def {function}(g, x): return g(x) if {self.expression('bool', scope, 1)} else"
+                  f" g({again})")
+        result = self.name(gives)
+        body = self.expression(gives, [*scope, (a, takes)], 2)
+        self.line(f"{result} = {function}(lambda {a}: {body}, {self.expression(takes, scope, 1)})")
+        scope.append((result, gives))
 
     def inner(self, scope):
         """A function within, of two parameters and outer variables, and a call of it."""
@@ -211,6 +239,13 @@ class Program:
         return found + [2] * self.recursive
 
 
+# What a `for` runs over, and the types of its variables.
+LOOPS = [
+    ("<[int]>[:4]", "int"), ("<[float]>[:4]", "float"), ("<str>[:3]", "str"), ("<[[int]]>[-2:]", "[int]"),
+    ("enumerate(<[float]>[:3])", "int", "float"), ("zip(<[int]>, <[float]>)", "int", "float"),
+    ("<[(int, float)]>[:3]", "int", "float"), ("(<int>, <int>)", "int"), ("reversed(<[int]>[:3])", "int"),
+]
+
 FORMS = {
     "int": [
         "(<int> + <int>)", "(<int> - <int>)", "(<int> * <int>)", "(<int> // <int>)", "(<int> % <int>)",
@@ -229,14 +264,14 @@ FORMS = {
         "(<int> / <int>)", "(<float> // <float>)", "(<float> % <float>)", "(-<float>)", "abs(<float>)",
         "float(<int>)", "(<int> * <float>)", "(<float> - <int>)", "<[float]>[<int>]", "max(<[float]>)",
         "min(<float>, <float>)", "<(int, float)>[1]", "(<float> if <bool> else <int>)",
-        "math.sqrt(abs(<float>))", "math.fabs(<float>)", "(<float> ** 2)", "math.fmod(<float>, <float>)",
+        "math.sqrt(abs(<float>))", "math.fabs(<float>)", "math.fmod(<float>, <float>)",
         "float(np.floor(<float>))",
     ],
     "real": [
         "(<real> + <real>)", "(<real> * <float>)", "sum(<[float]>)", "math.sin(<float>)",
         "math.exp(min(<float>, 20.0))", "math.log(abs(<float>) + 1.0)", "(abs(<float>) ** <float>)",
         "math.atan2(0.0 + <float>, 0.0 + <float>)", "math.hypot(<float>, <float>)", "float(np.tanh(<float>))",
-        "(<float> ** 3)", "math.log10(abs(<int>) + 1)",
+        "(<float> ** 3)", "(<float> ** 2)", "math.log10(abs(<int>) + 1)",
     ],
     "bool": [
         "(<int> <lt> <int>)", "(<int> == <int>)", "(<int> != <int>)", "(<float> <le> <float>)",

@@ -1,0 +1,65 @@
+"""How far functions of floats are from CPython's: the bounds of docs/python-functions.md."""
+
+import linecache
+import math
+import random
+import unittest
+
+import numpy as np
+import ravel as rv
+
+COUNT = 1500
+EXACT, CLOSE, POWERS = 0.0, 1e-15, 1e-12
+
+# An expression of x, the range of its magnitude, the largest relative difference.
+CASES = (
+    ("math.sin(x)", 1e-300, 1e15, CLOSE), ("math.cos(x)", 1e-8, 1e15, CLOSE),
+    ("math.tan(x)", 1e-8, 1e15, CLOSE), ("math.asin(x)", 1e-8, 1, CLOSE), ("math.acos(x)", 1e-8, 1, CLOSE),
+    ("math.atan(x)", 1e-300, 1e300, CLOSE), ("math.atan2(x, 3.0)", 1e-100, 1e100, CLOSE),
+    ("math.atan2(x, -3.0)", 1e-100, 1e100, CLOSE), ("math.exp(x)", 1e-8, 700, CLOSE),
+    ("math.log(abs(x))", 1e-300, 1e300, CLOSE), ("math.log(abs(x))", 0.5, 2, CLOSE),
+    ("math.log2(abs(x))", 1e-300, 1e300, CLOSE), ("math.log10(abs(x))", 1e-300, 1e300, CLOSE),
+    ("math.sinh(x)", 1e-8, 700, CLOSE), ("math.cosh(x)", 1e-8, 700, CLOSE),
+    ("math.tanh(x)", 1e-8, 50, CLOSE), ("math.hypot(x, x / 3)", 1e-150, 1e150, CLOSE),
+    ("math.degrees(x)", 1e-100, 1e100, CLOSE), ("np.radians(x)", 1e-100, 1e100, CLOSE),
+    ("np.log(abs(x))", 1e-300, 1e300, CLOSE), ("np.arcsin(x)", 1e-8, 1, CLOSE),
+    ("abs(x) ** 2.5", 1e-100, 1e100, POWERS), ("abs(x) ** -1.7", 1e-100, 1e100, POWERS),
+    ("x ** 3", 1e-80, 1e80, POWERS), ("x ** -64", 1e-4, 1e4, POWERS), ("abs(x) ** 0.5", 1e-100, 1e100, CLOSE),
+    ("math.sqrt(abs(x))", 1e-300, 1e300, EXACT), ("x ** 2", 1e-100, 1e100, CLOSE),
+    ("x % 0.7", 1e-3, 1e10, EXACT), ("x // 0.7", 1e-3, 1e10, EXACT), ("x % -1e-3", 1e-3, 1e20, EXACT),
+    ("math.fmod(x, 1e-5)", 1e-300, 1e300, EXACT), ("5.5 % x", 1e-300, 1e3, EXACT),
+    ("5.5 // x", 1e-3, 1e3, EXACT), ("float(round(x))", 1e-3, 1e18, EXACT), ("float(int(x))", 1e-3, 1e18, EXACT),
+    ("float(math.floor(x))", 1e-3, 1e18, EXACT), ("np.ceil(x)", 1e-300, 1e300, EXACT),
+    ("np.rint(x)", 1e-3, 1e18, EXACT), ("np.trunc(x)", 1e-3, 1e300, EXACT), ("np.sign(x)", 1e-3, 1e3, EXACT),
+    ("x / 3 - x * 0.1 + 1e-3", 1e-3, 1e3, EXACT),
+)
+
+
+def defined(expression):
+    text, file = f"def f(x):\n    return {expression}\n", f"<{expression}>"
+    linecache.cache[file] = (len(text), None, text.splitlines(True), file)
+    scope = {"math": math, "np": np}
+    exec(compile(text, file, "exec"), scope)  # pylint: disable=exec-used
+    return scope["f"]
+
+
+def numbers(source, least, most):
+    """Of both signs and all magnitudes of a range."""
+    return [math.exp(source.uniform(math.log(least), math.log(most))) * source.choice([-1, 1])
+            for _ in range(COUNT)]
+
+
+class Floats(unittest.TestCase):
+    def test_bounds(self):
+        for expression, least, most, bound in CASES:
+            function = defined(expression)
+            x = numbers(random.Random(expression), least, most)
+            got = np.asarray(rv.map(rv.function(function), x))
+            want = np.array([function(each) for each in x])
+            worst = int(np.argmax(np.abs(got - want) - bound * np.abs(want)))
+            with self.subTest(expression, x=x[worst], got=got[worst], want=want[worst]):
+                self.assertLessEqual(abs(got[worst] - want[worst]), bound * abs(want[worst]))
+
+
+if __name__ == "__main__":
+    unittest.main()
