@@ -23,6 +23,12 @@ CASES = (
     ("math.tanh(x)", 1e-8, 50, CLOSE), ("math.hypot(x, x / 3)", 1e-150, 1e150, CLOSE),
     ("math.degrees(x)", 1e-100, 1e100, CLOSE), ("np.radians(x)", 1e-100, 1e100, CLOSE),
     ("np.log(abs(x))", 1e-300, 1e300, CLOSE), ("np.arcsin(x)", 1e-8, 1, CLOSE),
+    ("math.asinh(x)", 1e-300, 1e300, CLOSE), ("math.acosh(1.0 + abs(x))", 1e-10, 1e300, CLOSE),
+    ("math.atanh(x)", 1e-300, 1, CLOSE), ("math.log1p(abs(x))", 1e-300, 1e300, CLOSE),
+    ("math.log1p(x)", 1e-300, 0.99, CLOSE), ("math.expm1(x)", 1e-300, 700, CLOSE),
+    ("np.cbrt(x)", 1e-300, 1e300, CLOSE), ("np.exp2(x)", 1e-8, 1000, POWERS),
+    ("np.arctanh(x)", 1e-300, 1, CLOSE), ("np.clip(x, -2.0, 5.0)", 1e-3, 1e3, EXACT),
+    ("np.where(x > 1, x, -x)", 1e-3, 1e3, EXACT), ("np.fmod(x, 0.3)", 1e-3, 1e9, EXACT),
     ("abs(x) ** 2.5", 1e-100, 1e100, POWERS), ("abs(x) ** -1.7", 1e-100, 1e100, POWERS),
     ("x ** 3", 1e-80, 1e80, POWERS), ("x ** -64", 1e-4, 1e4, POWERS), ("abs(x) ** 0.5", 1e-100, 1e100, CLOSE),
     ("math.sqrt(abs(x))", 1e-300, 1e300, EXACT), ("x ** 2", 1e-100, 1e100, CLOSE),
@@ -59,6 +65,23 @@ class Floats(unittest.TestCase):
             worst = int(np.argmax(np.abs(got - want) - bound * np.abs(want)))
             with self.subTest(expression, x=x[worst], got=got[worst], want=want[worst]):
                 self.assertLessEqual(abs(got[worst] - want[worst]), bound * abs(want[worst]))
+
+    def test_functions_of_ints(self):
+        @rv.function
+        def several(n, k):
+            return (math.gcd(n, k), math.lcm(n, k), math.comb(n, k), math.perm(n, k), math.isqrt(n),
+                    math.isclose(n, n + k * 1e-12), math.isclose(n, k))
+        for n, k in ((0, 0), (5, 0), (5, 2), (5, 5), (4, 7), (20, 10), (61, 30), (12, 18)):
+            if k != 30:
+                self.assertEqual(several(n, k), several.__wrapped__(n, k))
+        choose = rv.function(defined("math.comb(x, 30)"))
+        self.assertEqual(choose(61), math.comb(61, 30))
+        for function, n in ((choose, 68), (rv.function(defined("math.perm(x, 20)")), 25),
+                            (rv.function(defined("math.lcm(x, x + 1)")), 2**62)):
+            with self.assertRaises(OverflowError):
+                function(n)
+        with self.assertRaises(ValueError):
+            choose(-1)
 
 
 if __name__ == "__main__":

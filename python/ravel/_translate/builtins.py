@@ -9,7 +9,7 @@ from typing import Any, Callable, Dict, List as ListOf
 import numpy
 
 from . import aggregates, expressions
-from .convert import as_float, constant_value, convert, truth
+from .convert import as_float, constant_value, convert, joined, truth
 from .operators import arithmetic, bounds_of
 from .tables import BY_OBJECT, Row
 from .types import FLOAT, INT, NEVER, NUMBERS, STR, List, Tuple
@@ -167,6 +167,26 @@ def _pow(scope: Scope, node: ast.AST, arguments: ListOf[Binding], keywords: Keyw
     return arithmetic(scope, node, ast.Pow, a, b)
 
 
+# ---- of NumPy ----
+
+
+def _where(scope: Scope, node: ast.AST, arguments: ListOf[Binding], keywords: Keywords) -> Value:
+    """A choice between two values that are both computed."""
+    if keywords or len(arguments) != 3:
+        raise scope.refuse(node, "where takes a condition and two numbers here")
+    condition, *both = numbers(scope, node, "where", arguments)
+    a, b = joined(scope, node, both, "where")
+    return call_nesl(scope, node, "select", [truth(scope, node, condition), a, b], a.type)
+
+
+def _clip(scope: Scope, node: ast.AST, arguments: ListOf[Binding], keywords: Keywords) -> Value:
+    if keywords or len(arguments) != 3:
+        raise scope.refuse(node, "clip takes a number and two bounds here")
+    x, low, high = [as_float(scope, node, each) for each in numbers(scope, node, "clip", arguments)]
+    least = call_nesl(scope, node, "py_greater", [x, low], FLOAT)
+    return call_nesl(scope, node, "py_less", [least, high], FLOAT)
+
+
 # ---- sequences ----
 
 
@@ -184,5 +204,6 @@ def _len(scope: Scope, node: ast.AST, arguments: ListOf[Binding], keywords: Keyw
 HANDLERS: Dict[int, Callable[..., Value]] = {id(function): handler for function, handler in [
     (float, _float), (int, _int), (bool, _bool), (str, _str), (ord, _ord), (chr, _chr),
     (round, _whole("py_round")), (math.floor, _whole("py_floor")), (math.ceil, _whole("py_ceil")),
-    (math.trunc, _whole("py_to_int")), (abs, _abs), (numpy.absolute, _abs), (divmod, _divmod), (pow, _pow), (len, _len),
+    (math.trunc, _whole("py_to_int")), (abs, _abs), (numpy.absolute, _abs), (numpy.where, _where),
+    (numpy.clip, _clip), (divmod, _divmod), (pow, _pow), (len, _len),
 ]}

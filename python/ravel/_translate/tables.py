@@ -40,6 +40,14 @@ TABLE = """
     math.sinh        float        py_sinh          float
     math.cosh        float        py_cosh          float
     math.tanh        float        tanh             float
+    math.asinh       float        py_real_asinh    float
+    math.acosh       float        py_acosh         float
+    math.atanh       float        py_atanh         float
+    math.log1p       float        py_log1p         float
+    math.expm1       float        py_checked_expm1 float
+    math.exp2        float        py_exp2          float
+    math.cbrt        float        py_cube_root     float
+    math.isclose     float,float  py_is_close      bool
     math.hypot       float,float  py_hypot         float
     math.pow         float,float  py_float_power   float
     math.fmod        float,float  py_math_fmod     float
@@ -50,6 +58,9 @@ TABLE = """
     math.isinf       float        py_is_infinite   bool
     math.isfinite    float        py_is_finite     bool
     math.gcd         int,int      py_gcd           int
+    math.lcm         int,int      py_lcm           int
+    math.perm        int,int      py_permutations  int
+    math.comb        int,int      py_combinations  int
     math.isqrt       int          py_isqrt         int
     math.factorial   int          py_factorial     int
     numpy.sqrt       float        py_real_sqrt     float
@@ -67,6 +78,16 @@ TABLE = """
     numpy.sinh       float        sinh             float
     numpy.cosh       float        cosh             float
     numpy.tanh       float        tanh             float
+    numpy.arcsinh    float        py_real_asinh    float
+    numpy.arccosh    float        py_real_acosh    float
+    numpy.arctanh    float        py_real_atanh    float
+    numpy.log1p      float        py_real_log1p    float
+    numpy.expm1      float        py_expm1         float
+    numpy.exp2       float        py_real_exp2     float
+    numpy.cbrt       float        py_cube_root     float
+    numpy.deg2rad    float        py_radians       float
+    numpy.rad2deg    float        py_degrees       float
+    numpy.fmod       float,float  py_fmod          float
     numpy.hypot      float,float  py_hypot         float
     numpy.floor      float        py_float_floor   float
     numpy.ceil       float        py_float_ceil    float
@@ -101,7 +122,9 @@ def by_object() -> Dict[int, Row]:
     found = {}
     for row in rows():
         module, name = row.python.split(".")
-        found[id(getattr(MODULES[module], name))] = row
+        function = getattr(MODULES[module], name, None)  # some are of newer versions
+        if function is not None:
+            found[id(function)] = row
     return found
 
 
