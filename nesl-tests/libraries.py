@@ -42,6 +42,7 @@ CASES = [
     Case("both", ("int", "bool"), "(bool, int)", (-2**63, True)),
     Case("upper", ("char",), "char", ("q",)),
     Case("total", ("[float]",), "float", ([0.1 * i for i in range(1000)],)),
+    Case("squares", ("[float]",), "float", ([0.1, -2.0, 3.5],)),
     Case("evens", ("[int]",), "[bool]", ([1, 2, 3, 4, -6],)),
     Case("choose", ("[int]", "[bool]"), "[int]", ([1, 2, 3], [True, False, True])),
     Case("shout", ("[char]",), "[char]", ('say "what"',)),
@@ -423,6 +424,38 @@ def compare(tools: Tools, cases: list[Case], want: list[list[str]], name: str, *
     return failures
 
 
+# The beginning of each function of superoperators.
+FUNCTION = re.compile(r"(ravel_[0-9a-f]{64}_(block|fold|loop)\w*\([^;{]*\)\s*\{)")
+
+
+def make_kernels(tools: Tools) -> None:
+    """Kernels that say when they are used, beside those that neslc has compiled."""
+    made = (tools.folder / "out" / "lib-cpu.c").read_text(encoding="ascii")
+    text = FUNCTION.sub(r'\1 extern int puts(const char *); puts("\2");', made)
+    (tools.folder / "saying.c").write_text(text, encoding="ascii")
+    tools.must("cc", "-O1", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-std=c11",
+               "-w", "-fPIC", "-shared", "-o", "saying.so", "saying.c", "-lm")
+
+
+def test_by_hand(tools: Tools, c: str) -> int:
+    """libraries.c; its library has kernels, and what is used of them says so."""
+    make_library(tools, CASES, Widths(), "--kernels")
+    make_kernels(tools)
+    text = (Path(__file__).parent / "libraries.c").read_text(encoding="ascii")
+    compile_program(tools, c, ["-std=c11", "-D_DEFAULT_SOURCE", "-pthread"], text, "by-hand")
+    failures = 0
+    for words in (["functions"], ["widths"], ["threads"], ["kernels", "out/lib-cpu.so"],
+                  ["kernels", "./saying.so"]):
+        done = tools.run("./by-hand", *words)
+        said = set(done.stdout.split())
+        wanted = {"block", "fold", "loop"} if words[-1] == "./saying.so" else set()
+        if done.returncode != 0 or said != wanted:
+            failures += 1
+            print(f"by-hand {' '.join(words)}: status {done.returncode}, {said}: {done.stderr}")
+    print(f"libraries.c: 5 runs, {failures} wrong")
+    return failures
+
+
 def narrow(case: Case) -> bool:
     """Whether its values fit 32 bits."""
     return "9223372036854775808" not in repr(case) and "1e+" not in repr(case) and "1e16" not in repr(case)
@@ -466,7 +499,8 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="ravel-libraries-") as name:
         folder = Path(name)
         shutil.copy(Path(__file__).parent / SOURCE, folder)
-        return 1 if test(tools_of(args, folder), args.c, args.cxx) else 0
+        tools = tools_of(args, folder)
+        return 1 if test(tools, args.c, args.cxx) + test_by_hand(tools, args.c) else 0
 
 
 if __name__ == "__main__":
