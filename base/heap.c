@@ -4,10 +4,14 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/sanitizers.h"
 
-enum { ALIGNMENT = 64 };
+enum {
+  ALIGNMENT = 64,
+  HUGE_PAGE = 2 << 20 /* where transparent huge pages begin to matter */
+};
 
 /* Today's machines cannot address more. */
 #define LARGEST_BLOCK ((uint64_t)1 << 47)
@@ -80,4 +84,11 @@ void *heap_grow(struct heap *heap, void *block, size_t old_bytes, size_t new_byt
   if (block != NULL) memcpy(grown, block, old_bytes < new_bytes ? old_bytes : new_bytes);
   heap_free(heap, block, old_bytes);
   return grown;
+}
+
+/* A wish: failure changes nothing. */
+void heap_ask_for_huge_pages(void *block, size_t bytes) {
+  const uintptr_t first = ((uintptr_t)block + HUGE_PAGE - 1) & ~(uintptr_t)(HUGE_PAGE - 1);
+  const uintptr_t last = ((uintptr_t)block + bytes) & ~(uintptr_t)(HUGE_PAGE - 1);
+  if (first < last) (void)madvise((void *)first, last - first, MADV_HUGEPAGE);
 }

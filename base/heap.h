@@ -35,6 +35,9 @@ void heap_free(struct heap *, void *, size_t bytes);
 /* Counts a block of `bytes` no longer: it is the caller's, who ends it by free, even when there
  * is no heap any more. */
 void heap_leave(struct heap *, size_t bytes);
+/* Asks for huge pages for a block, if it is large: a quarter of the page faults' cost and far
+ * fewer misses of the address translation in gathers and scatters. */
+void heap_ask_for_huge_pages(void *, size_t bytes);
 /* heap_alloc of new_bytes, the lesser of both sizes copied, the old block freed; on failure
  * NULL and the old block stays. */
 void *heap_grow(struct heap *, void *, size_t old_bytes, size_t new_bytes);

@@ -14,7 +14,6 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "base/check.h"
 #include "base/sanitizers.h"
@@ -33,7 +32,6 @@ enum {
   UNIT = 64,                /* sizes are multiples of this */
   STEPS_LOG = 3,            /* 2^3 classes to a doubling: at most an eighth is wasted */
   CLASSES = 456,            /* enough for any size_t */
-  HUGE_PAGE = 2 << 20,      /* where transparent huge pages begin to matter */
   KEEP_AT_LEAST = 64 << 20, /* bytes kept however little was ever in use */
   JUNK = 0xa5               /* what debug builds fill a block with */
 };
@@ -99,14 +97,6 @@ void memory_free(struct memory *m) {
   heap_free(m->heap, m, sizeof *m);
 }
 
-/* Huge pages for a large block: a quarter of the page faults' cost and far fewer misses of
- * the address translation in gathers and scatters. A wish: failure changes nothing. */
-static void ask_for_huge_pages(void *block, size_t size) {
-  const uintptr_t first = ((uintptr_t)block + HUGE_PAGE - 1) & ~(uintptr_t)(HUGE_PAGE - 1);
-  const uintptr_t last = ((uintptr_t)block + size) & ~(uintptr_t)(HUGE_PAGE - 1);
-  if (first < last) (void)madvise((void *)first, last - first, MADV_HUGEPAGE);
-}
-
 static struct head *fresh_block(struct memory *m, unsigned c) {
   const size_t size = size_of_class(c);
   struct head *h = heap_alloc(m->heap, size);
@@ -116,7 +106,7 @@ static struct head *fresh_block(struct memory *m, unsigned c) {
   }
   if (!h) return NULL;
   h->class = c;
-  if (size >= HUGE_PAGE) ask_for_huge_pages(h, size);
+  heap_ask_for_huge_pages(h, size);
   return h;
 }
 

@@ -274,7 +274,7 @@ RAVEL_API enum ravel_code ravel_call_columns(struct ravel_context *,
                                              struct ravel_value **result);
 RAVEL_API enum ravel_code ravel_column_count(struct ravel_context *, const struct ravel_value *,
                                              size_t *count);
-/* Copies all columns of a value into one block of memory from malloc, which the caller frees.
+/* Copies all columns of a value into one block of memory, which the caller ends by free.
  * columns[i].element says what column i is to become, as in ravel_copy; the rest is set. The
  * block begins with the first column that is not a scalar's. */
 RAVEL_API enum ravel_code ravel_columns(struct ravel_context *, const struct ravel_value *,

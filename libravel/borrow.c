@@ -6,15 +6,16 @@ static void end_borrowing(void *value) {
   ((struct ravel_value *)value)->borrowed = NULL;
 }
 
-enum ravel_code ravel_borrow(struct ravel_context *c, enum ravel_element element,
-                             const void *data, size_t length, struct ravel_value **out) {
-  if (!ravel_begin(c)) return RAVEL_MISUSE;
-  if (!out) return ravel_fail(c, RAVEL_MISUSE, "a pointer is NULL");
-  const bool agrees = ravel_elements_agree(c, element);
+bool ravel_is_worth_borrowing(const struct ravel_context *c, enum ravel_element element,
+                              size_t length) {
   const enum cvl_elem elem = ravel_elem_for(c, element);
-  if (!agrees || length < RAVEL_WORTH_BORROWING / elem_info(elem)->bytes) {
-    return ravel_vector(c, element, data, length, out);
-  }
+  return ravel_elements_agree(c, element) &&
+         length >= RAVEL_WORTH_BORROWING / elem_info(elem)->bytes;
+}
+
+enum ravel_code ravel_borrow_vector(struct ravel_context *c, enum ravel_element element,
+                                    const void *data, size_t length, struct ravel_value **out) {
+  const enum cvl_elem elem = ravel_elem_for(c, element);
   struct ravel_value *v = ravel_value_flat(c, element, data, length);
   if (!v) return c->code;
   v->borrowed = data;
@@ -25,6 +26,16 @@ enum ravel_code ravel_borrow(struct ravel_context *c, enum ravel_element element
   }
   ravel_release(v);
   return ravel_fail_machine(c);
+}
+
+enum ravel_code ravel_borrow(struct ravel_context *c, enum ravel_element element,
+                             const void *data, size_t length, struct ravel_value **out) {
+  if (!ravel_begin(c)) return RAVEL_MISUSE;
+  if (!out) return ravel_fail(c, RAVEL_MISUSE, "a pointer is NULL");
+  if (!ravel_is_worth_borrowing(c, element, length)) {
+    return ravel_vector(c, element, data, length, out);
+  }
+  return ravel_borrow_vector(c, element, data, length, out);
 }
 
 /* ---- giving back ---- */

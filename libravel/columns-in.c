@@ -10,7 +10,10 @@ struct intake {
   const struct ravel_layout *layout;
   const struct ravel_column *given; /* layout->count */
   struct cvl_value *columns;        /* of the machine */
-  uint64_t *sums;                   /* of those that are lengths */
+  struct taken {
+    uint64_t sum;                 /* of lengths */
+    struct ravel_value *borrowed; /* what the column is of, until the call has ended; or NULL */
+  } * taken;                      /* for each of them */
 };
 
 static enum ravel_code sum_of(const struct intake *in, size_t number, uint64_t *sum) {
@@ -79,6 +82,28 @@ static enum ravel_code check(const struct intake *in, size_t number, enum type_t
                     in->f->takes_text, g->length, (unsigned long long)wanted);
 }
 
+/* A vector on the memory that was given. */
+static enum ravel_code borrow(struct intake *in, uint32_t to, const struct ravel_column *g) {
+  struct ravel_context *c = in->c;
+  struct ravel_value **v = &in->taken[to].borrowed;
+  const enum ravel_code code = ravel_borrow_vector(c, g->element, g->data, g->length, v);
+  if (code != RAVEL_OK) return code;
+  in->columns[to] = (*v)->columns[1];
+  machine_retain(c->machine, &in->columns[to]);
+  return RAVEL_OK;
+}
+
+static enum ravel_code elements_in(struct intake *in, uint32_t to,
+                                   const struct ravel_column *g) {
+  struct ravel_context *c = in->c;
+  if (ravel_is_worth_borrowing(c, g->element, g->length)) return borrow(in, to, g);
+  memset(&in->columns[to], 0, sizeof in->columns[to]);
+  const enum ravel_code code =
+      ravel_elements_in(c, g->element, g->data, g->length, &in->columns[to]);
+  if (code != RAVEL_OK) machine_release(c->machine, &in->columns[to]);
+  return code;
+}
+
 /* Elements, or lengths of rows: a column of the machine from one that was given. */
 static enum ravel_code column_in(struct intake *in, uint32_t to, size_t from) {
   struct ravel_context *c = in->c;
@@ -86,19 +111,17 @@ static enum ravel_code column_in(struct intake *in, uint32_t to, size_t from) {
   const struct ravel_column *g = &in->given[from];
   const bool whole = l->within == RAVEL_WHOLE;
   enum ravel_code code =
-      check(in, from, (enum type_tag)l->tag, whole ? 1 : in->sums[l->within]);
+      check(in, from, (enum type_tag)l->tag, whole ? 1 : in->taken[l->within].sum);
   if (code != RAVEL_OK) return code;
   if (l->tag == TYPE_SEQUENCE) {
     const struct machine_item item = {MACHINE_SEGDES, g->length, {.ints = g->data}};
-    code = sum_of(in, from, &in->sums[to]);
+    code = sum_of(in, from, &in->taken[to].sum);
     if (code != RAVEL_OK) return code;
     if (!machine_value_item(c->machine, &item, &in->columns[to], c->diags)) {
       return ravel_fail_machine(c);
     }
   } else if (!whole || !scalar_in(&c->options.machine.widths, g, &in->columns[to])) {
-    memset(&in->columns[to], 0, sizeof in->columns[to]);
-    code = ravel_elements_in(c, g->element, g->data, g->length, &in->columns[to]);
-    if (code != RAVEL_OK) machine_release(c->machine, &in->columns[to]);
+    code = elements_in(in, to, g);
   }
   return code;
 }
@@ -108,10 +131,12 @@ static enum ravel_code columns_in(struct intake *in, uint32_t count, uint32_t *d
   enum ravel_code code = RAVEL_OK;
   for (size_t from = 0; *done < count && code == RAVEL_OK;) {
     const uint32_t to = *done;
+    in->taken[to].borrowed = NULL;
     const struct ravel_layout_column *l = &in->layout->columns[to];
     if (l->tag == TYPE_SEQUENCE && l->within == RAVEL_WHOLE) {
-      in->sums[to] = in->given[from].length; /* of its elements, or of what they consist of */
-      in->columns[to] = cvl_one_segment(in->sums[to]);
+      in->taken[to].sum =
+          in->given[from].length; /* of its elements, or of what they consist of */
+      in->columns[to] = cvl_one_segment(in->taken[to].sum);
     } else {
       code = column_in(in, to, from++);
     }
@@ -122,18 +147,16 @@ static enum ravel_code columns_in(struct intake *in, uint32_t count, uint32_t *d
 
 /* ---- a call ---- */
 
-static enum ravel_code call(struct intake *in, uint32_t count, struct ravel_value **result) {
+/* Of the function's columns, which pass to it in every case, the result. */
+static enum ravel_code run(struct intake *in, uint32_t count, struct ravel_value **result) {
   struct ravel_context *c = in->c;
-  uint32_t done = 0;
-  enum ravel_code code = columns_in(in, count, &done);
-  struct ravel_value *v = code == RAVEL_OK ? ravel_value_new(c, in->f->gives) : NULL;
+  struct ravel_value *v = ravel_value_new(c, in->f->gives);
   if (!v) {
-    code = c->code;
-    for (uint32_t i = 0; i < done; i++) machine_release(c->machine, &in->columns[i]);
-    return code;
+    for (uint32_t i = 0; i < count; i++) machine_release(c->machine, &in->columns[i]);
+    return c->code;
   }
   for (uint32_t i = 0; i < count; i++) in->columns[i].owned = 1;
-  code = ravel_run(c, in->f, in->columns, count, v->columns, v->count);
+  const enum ravel_code code = ravel_run(c, in->f, in->columns, count, v->columns, v->count);
   if (code == RAVEL_OK) {
     *result = v;
   } else {
@@ -142,23 +165,43 @@ static enum ravel_code call(struct intake *in, uint32_t count, struct ravel_valu
   return code;
 }
 
+/* What the result shares with the caller's memory becomes its own when that is given back. */
+static enum ravel_code call(struct intake *in, uint32_t count, struct ravel_value **result) {
+  struct ravel_value *v = NULL;
+  uint32_t done = 0;
+  enum ravel_code code = columns_in(in, count, &done);
+  if (code == RAVEL_OK) {
+    code = run(in, count, &v);
+  } else {
+    for (uint32_t i = 0; i < done; i++) machine_release(in->c->machine, &in->columns[i]);
+  }
+  for (uint32_t i = 0; i < done; i++) ravel_release(in->taken[i].borrowed);
+  if (code != RAVEL_OK) return code;
+  if (v->lost) {
+    ravel_release(v);
+    return ravel_fail_memory(in->c);
+  }
+  *result = v;
+  return RAVEL_OK;
+}
+
 /* With memory for the columns of the arguments: that of the caller where it suffices. */
 static enum ravel_code call_with_memory(struct intake *in, struct ravel_value **result) {
   enum { FEW = 32 };
   struct cvl_value few_columns[FEW];
-  uint64_t few_sums[FEW];
+  struct taken few_taken[FEW];
   const struct ravel_function *f = in->f;
   struct heap *heap = &in->c->heap;
   const uint32_t count = f->take_count ? ravel_type_columns(f->rest[0]) : 0;
   in->columns = few_columns;
-  in->sums = few_sums;
+  in->taken = few_taken;
   if (count <= FEW) return call(in, count, result);
   in->columns = heap_alloc(heap, count * sizeof *in->columns);
-  in->sums = heap_alloc(heap, count * sizeof *in->sums);
-  const bool fine = in->columns && in->sums;
+  in->taken = heap_alloc(heap, count * sizeof *in->taken);
+  const bool fine = in->columns && in->taken;
   const enum ravel_code code = fine ? call(in, count, result) : ravel_fail_memory(in->c);
   if (in->columns) heap_free(heap, in->columns, count * sizeof *in->columns);
-  if (in->sums) heap_free(heap, in->sums, count * sizeof *in->sums);
+  if (in->taken) heap_free(heap, in->taken, count * sizeof *in->taken);
   return code;
 }
 

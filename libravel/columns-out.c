@@ -1,8 +1,6 @@
 /* columns-out.c - the columns of a value of any type, as flat arrays of the host. */
 #include "libravel/private.h"
 
-#include <stdlib.h>
-
 static bool is_column(const struct ravel_layout_column *l) {
   return l->tag != TYPE_SEQUENCE || l->within != RAVEL_WHOLE;
 }
@@ -88,13 +86,15 @@ enum ravel_code ravel_columns(struct ravel_context *c, const struct ravel_value 
   size_t bytes = 0;
   enum ravel_code code = measure(&o, &bytes);
   if (code != RAVEL_OK) return code;
-  char *block = o.block = malloc(bytes + 1);
+  char *block = o.block = heap_alloc(&c->heap, bytes);
   if (!block) return ravel_fail_memory(c);
+  heap_ask_for_huge_pages(block, bytes);
   code = copy_all(&o);
   if (code == RAVEL_OK) {
+    heap_leave(&c->heap, bytes);
     *memory = block;
   } else {
-    free(block);
+    heap_free(&c->heap, block, bytes);
   }
   return code;
 }

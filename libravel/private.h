@@ -94,10 +94,10 @@ struct ravel_function {
   struct region *own;                  /* of an expression ... */
   const struct global **mentions;      /* ... and what its text names */
   size_t mention_count;
-  struct core *whole;                  /* its body; NULL: a program of VCODE */
-  struct global *callee;               /* what has it as its body, as it was; or NULL */
-  uint32_t local_count;                /* without a callee: of the body */
-  struct region **regions;             /* that it needs, all held: what is redefined stays */
+  struct core *whole;      /* its body; NULL: a program of VCODE */
+  struct global *callee;   /* what has it as its body, as it was; or NULL */
+  uint32_t local_count;    /* without a callee: of the body */
+  struct region **regions; /* that it needs, all held: what is redefined stays */
   size_t region_count;
   struct type **takes; /* of parameter i; kept types */
   struct type **rest;  /* of parameters i and above, as a tuple */
@@ -250,6 +250,11 @@ enum { RAVEL_WORTH_BORROWING = 64 };
 #else
 enum { RAVEL_WORTH_BORROWING = 16 << 10 };
 #endif
+/* Whether a vector of these elements can be one on the caller's memory, and is large enough;
+ * and that vector, which is borrowed until the value is released. */
+bool ravel_is_worth_borrowing(const struct ravel_context *, enum ravel_element, size_t length);
+enum ravel_code ravel_borrow_vector(struct ravel_context *, enum ravel_element,
+                                    const void *data, size_t length, struct ravel_value **out);
 /* Gives the columns of a value up; what it has borrowed is nobody's any more: others that share
  * it get a copy. */
 void ravel_drop_columns(struct ravel_value *);

@@ -143,6 +143,41 @@ Test(columns, values_that_would_change_are_refused) {
   ravel_context_free(c);
 }
 
+/* Large columns are not copied on their way in. */
+Test(columns, results_have_memory_of_their_own) {
+  enum { MANY = 100000 };
+  struct ravel_context *c = context_with(NULL);
+  struct ravel_function *f =
+      define(c, "function go(v, i) : ([float], int) -> ([float], ([float], float)) = "
+                "(v, (v, v[i]));");
+  double *data = malloc(MANY * sizeof *data);
+  int64_t i = MANY - 1;
+  for (int k = 0; k < MANY; k++) data[k] = k;
+  const struct ravel_column in[] = {column(RAVEL_FLOAT64, data, MANY),
+                                    column(RAVEL_INT64, &i, 1)};
+  struct ravel_column out[3] = {
+      {RAVEL_FLOAT64, NULL, 0}, {RAVEL_FLOAT64, NULL, 0}, {RAVEL_FLOAT64, NULL, 0}};
+  struct ravel_value *v = NULL, *other = NULL;
+  struct ravel_statistics before, after;
+  void *block = NULL;
+  ravel_get_statistics(c, &before);
+  fine(c, ravel_call_columns(c, f, in, 2, &v));
+  i = MANY;
+  fails(c, RAVEL_RUNTIME, "outside a sequence", ravel_call_columns(c, f, in, 2, &other));
+  memset(data, 0, MANY * sizeof *data);
+  free(data);
+  fine(c, ravel_columns(c, v, out, 3, &block));
+  for (int k = 0; k < MANY; k++) {
+    cr_assert(((const double *)out[0].data)[k] == k && ((const double *)out[1].data)[k] == k);
+  }
+  cr_expect(*(const double *)out[2].data == MANY - 1);
+  free(block);
+  ravel_release(v);
+  ravel_get_statistics(c, &after);
+  cr_expect_eq(before.live_bytes, after.live_bytes);
+  ravel_context_free(c);
+}
+
 Test(columns, failures_of_a_call_leave_nothing_behind) {
   struct ravel_context *c = context_with(NULL);
   struct ravel_function *f = define(c, "function go(v, i) : ([float], int) -> float = v[i];");
