@@ -206,6 +206,20 @@ class Functions(FunctionTest):
         self.all_same(outer, ([1, 2], 5), ([7], 0))
         self.all_same(even, (7,), (4,))
 
+    def test_long_loops(self):
+        def walk(n):
+            a, b, c = 1, 0.5, 0
+            for i in range(n):
+                a, b = (a * 3 + i) % 1000003, b + a / 1024
+                for j in range(i % 3):
+                    c = c + j
+            for i in range(2 * n, 0, -2):
+                assert i > 0
+            return a, b, c
+        lengths = [0, 1, 999, 1000, 1001, 2000, 2503]
+        self.all_same(walk, *((n,) for n in lengths))
+        self.assertEqual(rv.map(rv.function(walk), lengths).to_list(), [walk(n) for n in lengths])
+
     def test_a_function_that_is_decorated_by_a_call(self):
         def factorial(n):
             return 1 if n < 2 else n * factorial(n - 1)

@@ -9,7 +9,7 @@ from typing import (Any, Callable, Dict, FrozenSet, List as ListOf, Optional, Se
 
 from . import expressions, sequences, statements
 from .code import Code, Later, NeslFunction, commas, variables_in
-from .convert import choice, convert, let, truth
+from .convert import NOTHING, choice, convert, let, pattern, truth
 from .exits import BREAK, CONTINUE, FALL, RETURN, Exit
 from .frames import assigned, names_read
 from .names import Names
@@ -18,22 +18,25 @@ from .types import BOOL, INT, NEVER, STR, Type, join
 from .values import Scope, Value
 
 MOST_ROUNDS = 12
+STEPS = 1000  # of a block: nested calls of a long loop
 
 Loop = Union[ast.For, ast.While]
 
 
-def loop(scope: Scope, node: Loop, live: FrozenSet[str]) -> TupleOf[ListOf[Any], Code, NeslFunction]:
+def loop(scope: Scope, node: Loop, live: FrozenSet[str]) -> TupleOf[ListOf[Any], Code, LoopFunction]:
     """The exits of a loop, the call of its function, which gives what they leave, and that function,
     whose result has a type when they are joined."""
     if isinstance(node, ast.While):
-        return _loop(scope, node, live, _While(node), [])
+        return _loop(scope, node, live, _While(node))
     counter = _counter(scope, node)
-    exits, code, function = _loop(scope, node, live, counter, [(str(counter.counted.code), "0")])
+    exits, code, function = _loop(scope, node, live, counter)
     return exits, let(counter.bindings, code), function
 
 
 class _While:
     """What a loop does before its body: a test."""
+
+    counted: Optional[Value] = None
 
     def __init__(self, node: ast.While):
         self.node = node
@@ -50,13 +53,16 @@ class _Counter:
     def __init__(self, scope: Scope, node: ast.For, count: Code,
                  element: Callable[[Value], Value], bindings: ListOf[TupleOf[Code, Code]]):
         self.node, self.element, self.bindings = node, element, bindings
-        self.counted = scope.variable("k", INT, (0, 2**62))
+        self.counted: Value = scope.variable("k", INT, (0, 2**62))
         self.count = scope.variable("count", INT, (0, 2**62))
         bindings.append((self.count.code, count))
 
     def begin(self, scope: Scope, into: Any) -> TupleOf[Scope, Optional[Code]]:
         scope = statements.assign(scope, self.node.target, self.element(self.counted), into)
         return scope, [self.counted.code, " < ", self.count.code]
+
+
+Head = Union[_While, _Counter]
 
 
 def _counter(scope: Scope, node: ast.For) -> _Counter:
@@ -114,8 +120,7 @@ def _range_counter(scope: Scope, node: ast.For, values: ListOf[Value],
         INT, ["(", start.code, " + ", k.code, step_text, ")"], bounds=bounds), bindings)
 
 
-def _loop(scope: Scope, node: Loop, live: FrozenSet[str], head: Any,
-          counters: ListOf[TupleOf[str, str]]) -> TupleOf[ListOf[Any], Code, NeslFunction]:
+def _loop(scope: Scope, node: Loop, live: FrozenSet[str], head: Head) -> TupleOf[ListOf[Any], Code, LoopFunction]:
     """Repeats until the types of the variables that it changes are those that it ends with."""
     known = scope.names.known()
     read = names_read(node)
@@ -128,7 +133,7 @@ def _loop(scope: Scope, node: Loop, live: FrozenSet[str], head: Any,
         made = _round(scope, node, live, head, carried)
         wider = _wider(scope, node, carried, made.again)
         if wider == carried:
-            return _finish(scope, node, made, counters, known)
+            return _finish(scope, node, made, head, known)
         carried = wider
     raise scope.refuse(node, "the types of variables of this loop have no end")
 
@@ -143,7 +148,7 @@ class _Round:
     leaving: ListOf[Any]
 
 
-def _round(scope: Scope, node: Loop, live: FrozenSet[str], head: Any, carried: Dict[str, Type]) -> _Round:
+def _round(scope: Scope, node: Loop, live: FrozenSet[str], head: Head, carried: Dict[str, Type]) -> _Round:
     parameters = {name: scope.variable(name, type_) for name, type_ in carried.items()}
     inside = scope.bind_all(dict(parameters))
     found: ListOf[Exit] = []
@@ -177,21 +182,58 @@ def _wider(scope: Scope, node: Loop, carried: Dict[str, Type], again: ListOf[Any
     return wider
 
 
-def _finish(scope: Scope, node: Loop, made: _Round, counters: ListOf[TupleOf[str, str]],
-            known: Set[str]) -> TupleOf[ListOf[Any], Code, NeslFunction]:
-    own: ListOf[TupleOf[str, Type]] = [(name, INT) for name, _ in counters]
-    own += [(str(v.code), v.type) for v in made.parameters.values()]
+def _finish(scope: Scope, node: Loop, made: _Round, head: Head,
+            known: Set[str]) -> TupleOf[ListOf[Any], Code, LoopFunction]:
+    counter = [] if head.counted is None else [(str(head.counted.code), head.counted.type)]
     function = LoopFunction(scope.unit.new_name(scope.definition.name + "_loop"), body=made.body)
-    function.names, function.known, function.own = scope.names, known, own
+    function.names, function.known = scope.names, known
+    function.own = [*counter, *((str(v.code), v.type) for v in made.parameters.values())]
 
-    def call(at: Scope, bindings: Any, counts: ListOf[Code]) -> Code:
-        codes = [*counts, *(convert(at, node, bindings[name], variable.type).code
-                            for name, variable in made.parameters.items())]
-        return [function, "(", Later(lambda: commas(
+    def call(of: NeslFunction, at: Scope, count: Code) -> Code:
+        codes = [count] if counter else []
+        codes += [convert(at, node, _bound(at, name), variable.type).code
+                  for name, variable in made.parameters.items()]
+        return [of, "(", Later(lambda: commas(
             [*codes, *(name for name, _ in function.free())]) or "0"), ")"]
     for each in made.again:
-        each.code = call(each.scope, each.scope.bindings, [[name, " + 1"] for name, _ in counters])
-    return made.leaving, call(scope, scope.bindings, [begin for _, begin in counters]), function
+        each.code = call(function, each.scope, [counter[0][0], " + 1"] if counter else "")
+    entry: NeslFunction = function
+    if isinstance(head, _Counter) and len(made.leaving) == 1:
+        function.returned = frozenset(made.parameters)
+        entry = _in_blocks(scope, function, head)
+    return made.leaving, call(entry, scope, "0"), function
+
+
+def _bound(scope: Scope, name: str) -> Value:
+    binding = scope.bindings[name]
+    assert isinstance(binding, Value)
+    return binding
+
+
+def _in_blocks(scope: Scope, function: "LoopFunction", head: _Counter) -> NeslFunction:
+    """Calls the function of a loop that only counts for some steps, and then itself for the others, so
+    that calls are not nested as deep as the loop is long."""
+    blocks = LoopFunction(scope.unit.new_name(scope.definition.name + "_blocks"))
+    k, count = str(head.counted.code), str(head.count.code)
+    end = scope.names.fresh("end", INT)
+    changed = [scope.variable(name, type_) for name, type_ in function.own[1:]]
+    blocks.names, blocks.known, blocks.own = scope.names, function.known, function.own
+    blocks.free = function.free  # type: ignore[method-assign]
+    blocks.result = lambda: function.result()
+
+    def names(of_count: str) -> ListOf[Code]:
+        return [of_count if name == count else name for name, _ in function.free()]
+
+    def body() -> Code:
+        block = [function, "(", commas([name for name, _ in function.own] + names(end)), ")"]
+        values = [v.code for v in changed]
+        again = [blocks, "(", commas([end, *values, *names(count)]), ")"]
+        last = f"(if {count} - {k} > {STEPS} then {k} + {STEPS} else {count})"
+        whole: Code = pattern(changed) if changed else NOTHING
+        return let([(end, last), (whole, block)], choice(
+            f"{end} < {count}", again, whole if changed else "0"))
+    blocks.body = Later(body)
+    return blocks
 
 
 class LoopFunction(NeslFunction):
@@ -200,6 +242,7 @@ class LoopFunction(NeslFunction):
     names: Names
     known: Set[str]  # variables that existed before it
     own: ListOf[TupleOf[str, Type]]
+    returned: FrozenSet[str] = frozenset()  # what it gives besides what is read behind the loop
     found: Optional[ListOf[TupleOf[str, Type]]] = None
     searching = False
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Callable, FrozenSet, List, Optional, Tuple
 
 from . import calls, expressions, loops, sequences
-from .code import Code, Later, NeslFunction
+from .code import Code, Later
 from .convert import NOTHING, choice, convert, let, pattern, truth
 from .exits import BREAK, CONTINUE, FALL, NOT_ASSIGNED, RETURN, Exit, Parts, join_exits
 from .frames import assigned, names_read
@@ -243,9 +243,10 @@ def _if(scope: Scope, statement: ast.If, rest: List[ast.stmt],
 
 
 def merge(scope: Scope, node: ast.AST, exits: List[Exit], code: Code, rest: List[ast.stmt],
-          into: Block, loop: Optional[NeslFunction] = None) -> Tuple[Optional[Code], Scope]:
+          into: Block, loop: Optional[loops.LoopFunction] = None) -> Tuple[Optional[Code], Scope]:
     """Fills the holes of exits, of which `code` has the value, and goes on behind them."""
-    parts, scope = join_exits(scope, node, exits, live_behind(rest, into))
+    parts, scope = join_exits(scope, node, exits, live_behind(rest, into) | (
+        loop.returned if loop else frozenset()))
     if loop is not None:
         loop.result = parts.type
     into.bindings.append((pattern(parts.variables) if parts.variables else NOTHING, code))
