@@ -216,7 +216,31 @@ class Functions(FunctionTest):
             for i in range(2 * n, 0, -2):
                 assert i > 0
             return a, b, c
+
+        def search(n, limit):
+            a = 0
+            for i in range(n):
+                if i == limit:
+                    return -a
+                if a > 3000 and limit < 0:
+                    a = a + 5
+                    break
+                if i + limit == 0:
+                    break
+                a += 2
+            return a * 2
+
+        def widened(n, limit):
+            a = 0
+            for i in range(n):
+                if i == limit:
+                    a = a / 2
+                    break
+                a += 2
+            return a
         lengths = [0, 1, 999, 1000, 1001, 2000, 2503]
+        self.all_same(widened, (900, 5), (900, 950), (1100, 1050))
+        self.all_same(search, *((n, m) for n in lengths for m in (5, 1500, -5, -999, -1000, -2400, 9999)))
         self.all_same(walk, *((n,) for n in lengths))
         self.assertEqual(rv.map(rv.function(walk), lengths).to_list(), [walk(n) for n in lengths])
 

@@ -10,7 +10,7 @@ from typing import (Any, Callable, Dict, FrozenSet, List as ListOf, Optional, Se
 from . import expressions, sequences, statements
 from .code import Code, Later, NeslFunction, commas, variables_in
 from .convert import NOTHING, choice, convert, let, pattern, truth
-from .exits import BREAK, CONTINUE, FALL, RETURN, Exit
+from .exits import BREAK, CONTINUE, FALL, RETURN, Exit, Parts
 from .frames import assigned, names_read
 from .names import Names
 from .operators import bounds_of, length
@@ -157,8 +157,6 @@ def _round(scope: Scope, node: Loop, live: FrozenSet[str], head: Head, carried: 
     code = statements.block(begun, node.body, into)
     again = [each for each in found if each.kind in (FALL, CONTINUE)]
     leaving = [each for each in found if each.kind in (BREAK, RETURN)]
-    for each in leaving:
-        each.kind = FALL if each.kind == BREAK else each.kind
     if condition is not None:
         done = Exit(FALL, inside, node)
         leaving.append(done)
@@ -198,10 +196,17 @@ def _finish(scope: Scope, node: Loop, made: _Round, head: Head,
     for each in made.again:
         each.code = call(function, each.scope, [counter[0][0], " + 1"] if counter else "")
     entry: NeslFunction = function
-    if isinstance(head, _Counter) and len(made.leaving) == 1:
+    if isinstance(head, _Counter) and all(_keeps(each, made) for each in made.leaving):
         function.returned = frozenset(made.parameters)
         entry = _in_blocks(scope, function, head)
     return made.leaving, call(entry, scope, "0"), function
+
+
+def _keeps(left: Exit, made: _Round) -> bool:
+    """Whether variables have the types of the loop where it is left."""
+    return left.kind == RETURN or all(
+        getattr(left.scope.bindings[name], "type", None) == variable.type
+        for name, variable in made.parameters.items())
 
 
 def _bound(scope: Scope, name: str) -> Value:
@@ -211,27 +216,28 @@ def _bound(scope: Scope, name: str) -> Value:
 
 
 def _in_blocks(scope: Scope, function: "LoopFunction", head: _Counter) -> NeslFunction:
-    """Calls the function of a loop that only counts for some steps, and then itself for the others, so
-    that calls are not nested as deep as the loop is long."""
+    """Calls the function of a loop that counts for some steps, and then itself for the others, so that
+    calls are not nested as deep as the loop is long."""
     blocks = LoopFunction(scope.unit.new_name(scope.definition.name + "_blocks"))
-    k, count = str(head.counted.code), str(head.count.code)
-    end = scope.names.fresh("end", INT)
-    changed = [scope.variable(name, type_) for name, type_ in function.own[1:]]
     blocks.names, blocks.known, blocks.own = scope.names, function.known, function.own
     blocks.free = function.free  # type: ignore[method-assign]
     blocks.result = lambda: function.result()
+    k, count = str(head.counted.code), str(head.count.code)
+    end = scope.names.fresh("end", INT)
+    last = f"(if {count} - {k} > {STEPS} then {k} + {STEPS} else {count})"
 
     def names(of_count: str) -> ListOf[Code]:
         return [of_count if name == count else name for name, _ in function.free()]
 
     def body() -> Code:
-        block = [function, "(", commas([name for name, _ in function.own] + names(end)), ")"]
-        values = [v.code for v in changed]
-        again = [blocks, "(", commas([end, *values, *names(count)]), ")"]
-        last = f"(if {count} - {k} > {STEPS} then {k} + {STEPS} else {count})"
-        whole: Code = pattern(changed) if changed else NOTHING
-        return let([(end, last), (whole, block)], choice(
-            f"{end} < {count}", again, whole if changed else "0"))
+        parts = function.parts
+        found: ListOf[Code] = [v.code for v in parts.variables]
+        changed = found[len(found) - len(function.own) + 1:]
+        block = [function, "(", commas([*(name for name, _ in function.own), *names(end)]), ")"]
+        again = [blocks, "(", commas([end, *changed, *names(count)]), ")"]
+        whole: Code = pattern(parts.variables) if found else NOTHING
+        goes_on = f"{end} < {count}" + (f" and {parts.kind.code} == {FALL}" if parts.kind else "")
+        return let([(end, last), (whole, block)], choice(goes_on, again, whole if found else "0"))
     blocks.body = Later(body)
     return blocks
 
@@ -242,6 +248,7 @@ class LoopFunction(NeslFunction):
     names: Names
     known: Set[str]  # variables that existed before it
     own: ListOf[TupleOf[str, Type]]
+    parts: Parts  # of its result
     returned: FrozenSet[str] = frozenset()  # what it gives besides what is read behind the loop
     found: Optional[ListOf[TupleOf[str, Type]]] = None
     searching = False

@@ -248,14 +248,14 @@ def merge(scope: Scope, node: ast.AST, exits: List[Exit], code: Code, rest: List
     parts, scope = join_exits(scope, node, exits, live_behind(rest, into) | (
         loop.returned if loop else frozenset()))
     if loop is not None:
-        loop.result = parts.type
+        loop.result, loop.parts = parts.type, parts
     into.bindings.append((pattern(parts.variables) if parts.variables else NOTHING, code))
-    kinds = sorted({each.kind for each in exits})
+    kinds = sorted({FALL if loop and each.kind == BREAK else each.kind for each in exits})
     if kinds == [FALL]:
         return None, scope
     arms = [_go_on(scope, node, kind, parts, rest, into) for kind in kinds]
-    result = arms[-1]
-    for kind, arm in zip(kinds[-2::-1], arms[-2::-1]):
+    result = arms[0]
+    for kind, arm in zip(kinds[1:], arms[1:]):
         assert parts.kind is not None
         result = choice([parts.kind.code, f" == {kind}"], arm, result)
     return result, scope
