@@ -3,6 +3,7 @@
 bit by bit, what `nesl` computes, and errors have its messages.
 
     nesl-tests/libraries.py [--build FOLDER | --prefix FOLDER] [--c COMPILER] [--c++ COMPILER]
+                            [--cuda]
 
 FOLDER: of a build (default: build), or where `cmake --install` has put everything: there the
 programs are compiled with what pkg-config says. Functions: libraries.nesl."""
@@ -456,6 +457,19 @@ def test_by_hand(tools: Tools, c: str) -> int:
     return failures
 
 
+def test_cuda(tools: Tools) -> int:
+    """The kernels for a GPU, compiled."""
+    if not shutil.which("nvcc"):
+        print("SKIPPED: there is no nvcc to compile lib.cu")
+        return 0
+    make_library(tools, [case for case in CASES if case.function in ("saxpy", "squares")], Widths(),
+                 "--kernels")
+    done = tools.run("nvcc", "-std=c++17", "--fmad=false", "-arch=sm_90", "-cubin", "-o", "lib.cubin",
+                     "out/lib.cu")
+    print(f"nvcc: {'compiled' if done.returncode == 0 else done.stderr}")
+    return done.returncode
+
+
 def narrow(case: Case) -> bool:
     """Whether its values fit 32 bits."""
     return "9223372036854775808" not in repr(case) and "1e+" not in repr(case) and "1e16" not in repr(case)
@@ -495,11 +509,14 @@ def main() -> int:
     parser.add_argument("--prefix", type=Path)
     parser.add_argument("--c", default="cc")
     parser.add_argument("--c++", dest="cxx", default="c++")
+    parser.add_argument("--cuda", action="store_true", help="only compile the kernels for a GPU")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="ravel-libraries-") as name:
         folder = Path(name)
         shutil.copy(Path(__file__).parent / SOURCE, folder)
         tools = tools_of(args, folder)
+        if args.cuda:
+            return test_cuda(tools)
         return 1 if test(tools, args.c, args.cxx) + test_by_hand(tools, args.c) else 0
 
 
