@@ -3,7 +3,7 @@
 bit by bit, what `nesl` computes, and errors have its messages.
 
     nesl-tests/libraries.py [--build FOLDER | --prefix FOLDER] [--c COMPILER] [--c++ COMPILER]
-                            [--cuda]
+                            [--seed N] [--cuda]
 
 FOLDER: of a build (default: build), or where `cmake --install` has put everything: there the
 programs are compiled with what pkg-config says. Functions: libraries.nesl."""
@@ -11,6 +11,7 @@ programs are compiled with what pkg-config says. Functions: libraries.nesl."""
 import argparse
 import ast
 import os
+import random
 import re
 import shutil
 import struct
@@ -74,6 +75,7 @@ CASES = [
     Case("dice", ("int", "int"), "[int]", (20, 1000000)),
     Case("int", ("int", "[int]"), "[int]", (1, [2, 3]), False, "words_of_c"),
     Case("pick", ("[int]", "int"), "int", ([7, 8, 9], 2)),
+    Case("entry_of", ("int",), "float", (1,)),
     # These fail.
     Case("least_of", ("[[int]]",), "[int]", ([[3], [], [4]],)),
     Case("pick", ("[int]", "int"), "int", ([7, 8, 9], 3)),
@@ -228,6 +230,50 @@ class Arguments:
             rows = self.array("lengths", [len(row) for row in values])
             return f"{{{rows}, {self.sequence(kind[1:-1], [x for row in values for x in row])}}}"
         return f"{{{self.array(kind, values)}}}"
+
+
+# ---- random types ----
+
+
+def random_type(r: random.Random, depth: int) -> str:
+    kind = r.choice("[[((d") if depth > 0 else "s"
+    if kind == "[":
+        return f"[{random_type(r, depth - 1)}]"
+    if kind == "(":
+        return f"({', '.join(random_type(r, r.randrange(depth)) for _ in range(r.choice((2, 2, 3))))})"
+    return r.choice(("point", "celsius")) if kind == "d" else r.choice(("int", "float", "bool", "char"))
+
+
+def random_value(r: random.Random, kind: str) -> Any:
+    parts = parts_of(kind)
+    if parts:
+        values = tuple(random_value(r, part) for part in parts)
+        return values if len(parts) > 1 else values[0]
+    if kind == "[char]":
+        return "".join(r.choice("abc xyz") for _ in range(r.randrange(5)))
+    if kind.startswith("["):
+        return [random_value(r, kind[1:-1]) for _ in range(r.choice((0, 1, 2, 3)))]
+    return {"int": r.randrange(-999, 1000), "float": r.randrange(-999, 1000) / 8,
+            "bool": r.random() < 0.5, "char": r.choice("abcxyz")}[kind]
+
+
+def ends_with_tuple(kind: str) -> bool:
+    """Whether a tuple in it has a tuple as its last component: it is then written as one."""
+    if kind.startswith("["):
+        return ends_with_tuple(kind[1:-1])
+    parts = tuple_parts(kind) or []
+    return any(map(ends_with_tuple, parts)) or bool(parts and parts[-1].startswith("("))
+
+
+def random_cases(seed: int, count: int) -> list[Case]:
+    """Values of random types, there and back."""
+    r, cases = random.Random(seed), []
+    while len(cases) < count:
+        kind = random_type(r, 3)
+        if kind[0] in "[(" and not ends_with_tuple(kind):
+            name = f"same{len(cases)}"
+            cases.append(Case("same", (kind,), kind, (random_value(r, kind),), True, name))
+    return cases
 
 
 # ---- a program of C ----
@@ -475,11 +521,11 @@ def narrow(case: Case) -> bool:
     return "9223372036854775808" not in repr(case) and "1e+" not in repr(case) and "1e16" not in repr(case)
 
 
-def test(tools: Tools, c: str, cxx: str) -> int:
-    failures = 0
+def test(tools: Tools, c: str, cxx: str, seed: int) -> int:
+    failures, everything = 0, CASES + random_cases(seed, 12)
     for widths, compilers in ((Widths(), ((c, ["-std=c11"]), (cxx, ["-std=c++17"]))),
                               (Widths(32, 32), ((c, ["-std=c11"]),))):
-        cases = CASES if widths.ints == 64 else [case for case in CASES if narrow(case)]
+        cases = everything if widths.ints == 64 else [case for case in everything if narrow(case)]
         make_library(tools, cases, widths)
         want = [expected(tools, case, widths) for case in cases]
         for compiler, language in compilers:
@@ -509,6 +555,7 @@ def main() -> int:
     parser.add_argument("--prefix", type=Path)
     parser.add_argument("--c", default="cc")
     parser.add_argument("--c++", dest="cxx", default="c++")
+    parser.add_argument("--seed", type=lambda text: int(text, 0), default=1, help="of random types")
     parser.add_argument("--cuda", action="store_true", help="only compile the kernels for a GPU")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="ravel-libraries-") as name:
@@ -517,7 +564,7 @@ def main() -> int:
         tools = tools_of(args, folder)
         if args.cuda:
             return test_cuda(tools)
-        return 1 if test(tools, args.c, args.cxx) + test_by_hand(tools, args.c) else 0
+        return 1 if test(tools, args.c, args.cxx, args.seed) + test_by_hand(tools, args.c) else 0
 
 
 if __name__ == "__main__":
