@@ -37,9 +37,14 @@ class RecursionInCall(LimitError, RecursionError):
     """A translated function whose recursion is too deep."""
 
 
-KINDS = {"OverflowError": OverflowInCall, "ZeroDivisionError": DivisionInCall,
-         "IndexError": IndexInCall, "ValueError": ValueInCall, "AssertionError": AssertionInCall,
-         "TypeError": TypeInCall}
+KINDS = {
+    "OverflowError": OverflowInCall,
+    "ZeroDivisionError": DivisionInCall,
+    "IndexError": IndexInCall,
+    "ValueError": ValueInCall,
+    "AssertionError": AssertionInCall,
+    "TypeError": TypeInCall
+}
 KIND = re.compile(r"([A-Za-z_]\w*(?:Error|Exception)): ?")
 INDEX = re.compile(r"Sequence reference \(a\[i\]\) out of bounds\. \(index (-?\d+) is outside a"
                    r" sequence of length (\d+)\)")
@@ -54,7 +59,8 @@ def explained(error: Error, programs: Dict[str, Program]) -> Error:
     if found:
         index, length = int(found[1]), int(found[2])
         index -= length if index < 0 else 0  # a negative one had the length added
-        kind, sentence = IndexInCall, f"list index out of range (index {index}, length {length})"
+        kind = IndexInCall
+        sentence = f"list index out of range (index {index}, length {length})"
     elif named:
         kind = KINDS.get(named[1], RunError)
         sentence = sentence[named.end():] if kind is not RunError else sentence

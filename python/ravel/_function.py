@@ -40,8 +40,9 @@ class PythonFunction(Function):
         if named:
             bound.apply_defaults()
         if not bound.args and not self._signature.parameters:
-            raise MisuseError(f"{self.__name__} has no parameters: there is nothing to compute in"
-                              " parallel")
+            raise MisuseError(
+                f"{self.__name__} has no parameters: there is nothing to compute in"
+                " parallel")
         return bound.args
 
     def _entry(self, context: Context, types: Tuple[str, ...]) -> Entry:
@@ -107,15 +108,15 @@ def _finder(context: Context) -> Callable[[NeslFunction, List[str]], Tuple[str, 
 def function(python: Callable[..., Any]) -> PythonFunction:
     """Compiles a function of Python to NESL: `@ravel.function`.
 
-    It is checked at once, and translated at its first call for each list of types of arguments. What is
-    not supported raises `ravel.Unsupported` with file, line, and what to write instead. An exception
-    of a call names the line of Python; it is one of `ravel.Error` and of Python's kind.
-    docs/python-functions.md says what is supported.
+    It is checked at once, and translated at its first call for each list of types of arguments.
+    What is not supported raises `ravel.Unsupported` with file, line, and what to write instead.
+    An exception of a call names the line of Python; it is one of `ravel.Error` and of Python's
+    kind. docs/python-functions.md says what is supported.
     """
     if not inspect.isfunction(python):
-        raise TypeError(f"ravel.function takes a function of Python, not {type(python).__name__}")
+        raise TypeError(
+            f"ravel.function takes a function of Python, not {type(python).__name__}")
     try:
         return PythonFunction(python)
     except Unsupported as refusal:
         raise refusal.with_traceback(None) from None
-

@@ -1,12 +1,25 @@
 """Random functions of the subset of ravel.function, as text, with arguments for them.
 
-Each function ends: loops run over short ranges, recursion counts down. The types of an expression:
-int, float, bool, str, lists [T], tuples (T, ...); and real, a float that CPython may round differently
-(sums, powers, functions of math), which decides nothing: it is only computed with and returned.
+Each function ends: loops run over short ranges, recursion counts down. The types of an
+expression: int, float, bool, str, lists [T], tuples (T, ...); and real, a float that CPython
+may round differently (sums, powers, functions of math), which decides nothing: it is only
+computed with and returned.
 """
 
-NAMES = {"int": "n", "float": "x", "bool": "b", "str": "s", "real": "r", "[int]": "v", "[float]": "w",
-         "[[int]]": "vs", "(int, float)": "t", "[(int, float)]": "ts"}
+from function_forms import FORMS, LOOPS
+
+NAMES = {
+    "int": "n",
+    "float": "x",
+    "bool": "b",
+    "str": "s",
+    "real": "r",
+    "[int]": "v",
+    "[float]": "w",
+    "[[int]]": "vs",
+    "(int, float)": "t",
+    "[(int, float)]": "ts"
+}
 TYPES = list(NAMES)
 COMPARED = ("int", "float", "[int]", "str", "(int, float)", "[float]")
 
@@ -48,8 +61,10 @@ class Program:
     # ---- statements ----
 
     def statement(self, scope):
-        kinds = [self.assign] * 4 + [self.augment, self.swap, self.branch, self.branch, self.inner,
-                                     self.unpack, self.apply]
+        kinds = [self.assign] * 4 + [
+            self.augment, self.swap, self.branch, self.branch, self.inner, self.unpack,
+            self.apply
+        ]
         if self.indent < 3:
             kinds += [self.count_loop, self.list_loop, self.while_loop]
         self.random.choice(kinds)(scope)
@@ -58,7 +73,8 @@ class Program:
         type_ = self.random.choice(TYPES)
         known = [name for name, other in scope if other == type_ and name != "depth"
                  and name not in self.counters(scope)]
-        name = self.random.choice(known) if known and self.random.random() < 0.5 else self.name(type_)
+        name = self.random.choice(known) if known and self.random.random() < 0.5 else self.name(
+            type_)
         self.line(f"{name} = {self.expression(type_, scope, 3)}")
         if (name, type_) not in scope:
             scope.append((name, type_))
@@ -75,12 +91,14 @@ class Program:
         operator = "+" if type_ == "str" else self.random.choice("+-*")
         if self.loops and operator != "-":
             operator = "+" if type_ != "str" else ""
-        self.line(f"{name} {operator}= {self.expression(type_, scope, 2)}" if operator else "pass")
+        self.line(
+            f"{name} {operator}= {self.expression(type_, scope, 2)}" if operator else "pass")
 
     def swap(self, scope):
         a, b = self.random.choice(TYPES), self.random.choice(TYPES)
         left, right = self.name(a), self.name(b)
-        self.line(f"{left}, {right} = {self.expression(a, scope, 2)}, {self.expression(b, scope, 2)}")
+        self.line(
+            f"{left}, {right} = {self.expression(a, scope, 2)}, {self.expression(b, scope, 2)}")
         scope += [(left, a), (right, b)]
 
     def block(self, scope, last=None):
@@ -114,7 +132,8 @@ class Program:
 
     def count_loop(self, scope):
         self.count += 1
-        span = self.random.choice(["3", "1, 4", "5, 0, -2", f"len({self.expression('[int]', scope, 1)})"])
+        span = self.random.choice(
+            ["3", "1, 4", "5, 0, -2", f"len({self.expression('[int]', scope, 1)})"])
         self.loop(scope, f"for k{self.count} in range({span}):", (f"k{self.count}", "int"))
 
     def list_loop(self, scope):
@@ -154,11 +173,13 @@ class Program:
         self.count += 1
         function, a = f"h{self.count}", self.name(takes)
         again = self.expression(takes, scope, 1)
-        self.line(f"def {function}(g, x): return g(x) if {self.expression('bool', scope, 1)} else"
-                  f" g({again})")
+        self.line(
+            f"def {function}(g, x): return g(x) if {self.expression('bool', scope, 1)} else"
+            f" g({again})")
         result = self.name(gives)
         body = self.expression(gives, [*scope, (a, takes)], 2)
-        self.line(f"{result} = {function}(lambda {a}: {body}, {self.expression(takes, scope, 1)})")
+        self.line(
+            f"{result} = {function}(lambda {a}: {body}, {self.expression(takes, scope, 1)})")
         scope.append((result, gives))
 
     def inner(self, scope):
@@ -167,7 +188,8 @@ class Program:
         a = self.name(takes)
         self.count += 1
         function = f"g{self.count}"
-        inside = [each for each in scope if self.random.random() < 0.7] + [(a, takes), ("m", "int")]
+        inside = [each for each in scope if self.random.random() < 0.7] + [(a, takes),
+                                                                           ("m", "int")]
         body = self.expression(gives, inside, 3)
         if self.random.random() < 0.4:
             again = f"{function}({self.expression(takes, inside, 1)}, m - 1)"
@@ -186,8 +208,8 @@ class Program:
         if depth <= 0 or self.random.random() < 0.05:
             return self.literal(type_)
         if self.random.random() < 0.08:
-            return (f"({self.expression(type_, scope, depth - 1)} if {self.expression('bool', scope, 1)}"
-                    f" else {self.expression(type_, scope, depth - 1)})")
+            yes, no = (self.expression(type_, scope, depth - 1) for _ in range(2))
+            return f"({yes} if {self.expression('bool', scope, 1)} else {no})"
         if type_ == self.result and self.random.random() < 0.1 and self.can_recurse(scope):
             rest = [self.expression(each, scope, 1) for _, each in self.parameters]
             return f"f({', '.join(rest)}, min(depth, 3) - 1)"
@@ -235,83 +257,6 @@ class Program:
         return f"[{', '.join(items)}]"
 
     def arguments(self):
-        found = [eval(self.literal(type_)) for _, type_ in self.parameters]  # pylint: disable=eval-used
+        texts = [self.literal(type_) for _, type_ in self.parameters]
+        found = [eval(text) for text in texts]  # pylint: disable=eval-used
         return found + [2] * self.recursive
-
-
-# What a `for` runs over, and the types of its variables.
-LOOPS = [
-    ("<[int]>[:4]", "int"), ("<[float]>[:4]", "float"), ("<str>[:3]", "str"), ("<[[int]]>[-2:]", "[int]"),
-    ("enumerate(<[float]>[:3])", "int", "float"), ("zip(<[int]>, <[float]>)", "int", "float"),
-    ("<[(int, float)]>[:3]", "int", "float"), ("(<int>, <int>)", "int"), ("reversed(<[int]>[:3])", "int"),
-]
-
-FORMS = {
-    "int": [
-        "(<int> + <int>)", "(<int> - <int>)", "(<int> * <int>)", "(<int> // <int>)", "(<int> % <int>)",
-        "(-<int>)", "abs(<int>)", "len(<[int]>)", "len(<str>)", "<[int]>[<int>]", "<[int]>[0]",
-        "<[int]>[-1]", "sum(<[int]>)", "min(<[int]>)", "max(<[int]>, default=<int>)",
-        "min(<int>, <int>, <int>)", "max(<int>, <int>)", "int(<float>)", "round(<float>)",
-        "math.floor(<float>)", "math.ceil(<float>)", "<(int, float)>[0]", "(<bool> + <int>)",
-        "(<int> & <int>)", "(<int> | <int>)", "(<int> ^ <int>)", "(~<int>)", "(<int> >> 2)",
-        "(<int> <shl> 3)", "(<int> ** 2)", "(<int> or <int>)", "(<int> and <int>)", "ord(<str>)",
-        "sum(<bool> for <=int> in <![int]>)", "divmod(<int>, <int>)[1]", "math.gcd(<int>, <int>)",
-        "sum(<int> for <=int> in <![int]> if <bool>)", "math.prod(<[int]>)", "len(<[[int]]>)",
-        "max(<[int]>, key=lambda <=int>: <int>)", "(<int> ** (<int> % 4))",
-    ],
-    "float": [
-        "(<float> + <float>)", "(<float> - <float>)", "(<float> * <float>)", "(<float> / <float>)",
-        "(<int> / <int>)", "(<float> // <float>)", "(<float> % <float>)", "(-<float>)", "abs(<float>)",
-        "float(<int>)", "(<int> * <float>)", "(<float> - <int>)", "<[float]>[<int>]", "max(<[float]>)",
-        "min(<float>, <float>)", "<(int, float)>[1]", "(<float> if <bool> else <int>)",
-        "math.sqrt(abs(<float>))", "math.fabs(<float>)", "math.fmod(<float>, <float>)",
-        "float(np.floor(<float>))",
-    ],
-    "real": [
-        "(<real> + <real>)", "(<real> * <float>)", "sum(<[float]>)", "math.sin(<float>)",
-        "math.exp(min(<float>, 20.0))", "math.log(abs(<float>) + 1.0)", "(abs(<float>) ** <float>)",
-        "math.atan2(0.0 + <float>, 0.0 + <float>)", "math.hypot(<float>, <float>)", "float(np.tanh(<float>))",
-        "(<float> ** 3)", "(<float> ** 2)", "math.log10(abs(<int>) + 1)",
-    ],
-    "bool": [
-        "(<int> <lt> <int>)", "(<int> == <int>)", "(<int> != <int>)", "(<float> <le> <float>)",
-        "(<float> > <int>)", "(not <bool>)", "(<bool> and <bool>)", "(<bool> or <bool>)",
-        "(<int> <lt> <int> <le> <int>)", "(<int> in <[int]>)", "(<str> == <str>)", "(<str> <lt> <str>)",
-        "(<[int]> == <[int]>)", "(<[int]> <lt> <[int]>)", "((<int>, <float>) <lt> <(int, float)>)",
-        "bool(<[int]>)", "bool(<float>)", "any(<bool> for <=int> in <![int]>)", "(<str> in <str>)",
-        "all([<int> > <int> for <=int> in <![int]>])", "(<bool> == <bool>)", "(<bool> <lt> <bool>)",
-        "math.isfinite(<float>)", "(<int> not in (<int>, <int>))",
-    ],
-    "str": [
-        "(<str> + <str>)", "str(<int>)", "<str>[<int>]", "<str>[<int>:<int>]", "<str>[::-1]",
-        "(<str> * 2)", "str(<bool>)", "(<str> or <str>)", "chr(65 + <int> % 26)",
-    ],
-    "[int]": [
-        "(<[int]> + <[int]>)", "<[int]>[<int>:]", "<[int]>[:<int>]", "<[int]>[<int>:<int>]",
-        "<[int]>[::-1]", "<[int]>[<int>:<int>:2]", "<[int]>[::-2]", "(<[int]> * 2)", "sorted(<[int]>)",
-        "sorted(<[int]>, key=lambda <=int>: <int>)", "sorted(<[int]>, reverse=True)",
-        "list(reversed(<[int]>))", "list(range(<int> % 5))", "list(range(<int> % 7, 3))",
-        "[<int> for <=int> in <![int]>]", "[<int> for <=int> in <![int]> if <bool>]", "<[[int]]>[<int>]",
-        "[<int> for <=[int]> in <![[int]]> for <=int> in <.[int]>]", "[ord(<=str>) for <.str> in <!str>]",
-        "[<int> for <=int>, <=float> in <![(int, float)]>]", "[len(<=[int]>) for <.[int]> in <![[int]]>]",
-        "[<int> for <=int>, <=float> in zip(<![int]>, <![float]>)]", "list(map(abs, <[int]>))",
-        "[<int> for <=int>, <=float> in enumerate(<![float]>)]", "[<int>, <int>]",
-    ],
-    "[float]": [
-        "[<float> for <=float> in <![float]>]", "[<float> for <=int> in <![int]> if <bool>]",
-        "sorted(<[float]>)", "(<[float]> + <[float]>)", "<[float]>[<int>:]", "[<float>, <int>]",
-        "[<float> / 2 for <=float> in <![float]>]", "[<float> for <=int>, <=float> in <![(int, float)]>]",
-    ],
-    "[[int]]": [
-        "[<[int]> for <=int> in <![int]>]", "(<[[int]]> + <[[int]]>)", "<[[int]]>[::-1]",
-        "[<[int]> for <=[int]> in <![[int]]> if <bool>]", "[<[int]>, <[int]>]", "<[[int]]>[<int>:]",
-    ],
-    "(int, float)": [
-        "(<int>, <float>)", "<[(int, float)]>[<int>]", "max(<[(int, float)]>)", "(<int>, <int> / 2)",
-    ],
-    "[(int, float)]": [
-        "[(<int>, <float>) for <=int> in <![int]>]", "list(zip(<[int]>, <[float]>))",
-        "sorted(<[(int, float)]>)", "list(enumerate(<[float]>))", "[<(int, float)>, <(int, float)>]",
-        "[<(int, float)> for <=int>, <=float> in <![(int, float)]> if <bool>]",
-    ],
-}

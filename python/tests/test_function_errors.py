@@ -3,7 +3,6 @@
 import math
 import unittest
 
-import numpy as np
 import ravel as rv
 
 MOST = 2**63 - 1
@@ -68,9 +67,11 @@ class Errors(unittest.TestCase):
         with self.subTest(arguments):
             self.assertIsInstance(caught.exception, rv.Error)
             line = python.__code__.co_firstlineno
-            self.assertRegex(str(caught.exception),
-                             rf'File ".*test_function_errors.py", line \d+, in {python.__name__}\n')
-            self.assertGreater(int(str(caught.exception).split(", line ")[1].split(",")[0]), line)
+            self.assertRegex(
+                str(caught.exception),
+                rf'File ".*test_function_errors.py", line \d+, in {python.__name__}\n')
+            self.assertGreater(int(str(caught.exception).split(", line ")[1].split(",")[0]),
+                               line)
             if kind is not OverflowError:
                 with self.assertRaises(kind):
                     python(*arguments)
@@ -78,8 +79,9 @@ class Errors(unittest.TestCase):
     def test_ints(self):
         for kind, a, b in ((0, MOST, 1), (0, -MOST, -2), (1, -MOST, 2), (1, 0, -MOST - 1),
                            (2, 2**32, 2**31), (2, -MOST - 1, -1), (2, 3037000500, 3037000500),
-                           (3, -MOST - 1, -1), (5, 2, 63), (5, 10, 19), (5, -3, 100), (6, -MOST - 1, 0),
-                           (7, -MOST - 1, 0), (8, 1, 63), (8, 3, 64), (9, MOST, 1), (10, 2**40, 2**23)):
+                           (3, -MOST - 1, -1), (5, 2, 63), (5, 10, 19), (5, -3, 100),
+                           (6, -MOST - 1, 0), (7, -MOST - 1, 0), (8, 1, 63), (8, 3, 64),
+                           (9, MOST, 1), (10, 2**40, 2**23)):
             self.fails(arithmetic, OverflowError, "fit an int", a, b, kind)
         for kind in (3, 4):
             self.fails(arithmetic, ZeroDivisionError, "division or modulo by zero", 5, 0, kind)
@@ -89,12 +91,14 @@ class Errors(unittest.TestCase):
             rv.function(arithmetic)(5, -1, 5)
 
     def test_ints_that_just_fit(self):
-        for kind, a, b in ((0, MOST, 0), (0, -MOST, -1), (0, MOST, -MOST), (1, -MOST, 1), (1, -1, -MOST - 1),
-                           (2, 2**31, 2**31), (2, -2**32, 2**31), (2, 3037000499, 3037000499),
-                           (2, MOST, -1), (2, 0, -MOST - 1), (3, -MOST - 1, 1), (4, -MOST - 1, -1),
-                           (5, 2, 62), (5, -2, 63), (5, 0, 0), (5, 7, 22), (5, -1, 10**15), (6, MOST, 0),
-                           (7, -MOST, 0), (8, -1, 63), (8, 0, 100), (9, MOST, 0), (10, -2**40, 2**23),
-                           (11, -5, 100), (11, MOST, 62)):
+        for kind, a, b in ((0, MOST, 0), (0, -MOST, -1), (0, MOST, -MOST), (1, -MOST, 1),
+                           (1, -1, -MOST - 1), (2, 2**31, 2**31), (2, -2**32, 2**31),
+                           (2, 3037000499,
+                            3037000499), (2, MOST, -1), (2, 0, -MOST - 1), (3, -MOST - 1, 1),
+                           (4, -MOST - 1, -1), (5, 2, 62), (5, -2, 63), (5, 0, 0), (5, 7, 22),
+                           (5, -1, 10**15), (6, MOST, 0), (7, -MOST, 0), (8, -1, 63),
+                           (8, 0, 100), (9, MOST, 0), (10, -2**40,
+                                                       2**23), (11, -5, 100), (11, MOST, 62)):
             with self.subTest((kind, a, b)):
                 self.assertEqual(rv.function(arithmetic)(a, b, kind), arithmetic(a, b, kind))
 
@@ -107,7 +111,8 @@ class Errors(unittest.TestCase):
         self.assertEqual(total([2**32, -1, 2**31, -2**32] * 1000), (2**31 - 1) * 1000)
 
     def test_floats(self):
-        for kind, words in ((0, "float division by zero"), (1, "floor division by zero"), (2, "float modulo")):
+        for kind, words in ((0, "float division by zero"), (1, "floor division by zero"),
+                            (2, "float modulo")):
             self.fails(reals, ZeroDivisionError, words, 1.5, 0.0, kind)
         self.fails(reals, ZeroDivisionError, "negative power", 0.0, -1.0, 3)
         for kind, x in ((4, -1.0), (5, 0.0), (5, -1.0), (9, 1.5), (12, math.inf)):
@@ -125,8 +130,8 @@ class Errors(unittest.TestCase):
 
     def test_floats_of_all_kinds(self):
         function = rv.function(reals)
-        special = (0.0, -0.0, 1.0, -1.0, 0.5, -2.5, 3.0, -3.0, 64.0, -65.0, 1e15, 2.0**53, 1e300, -1e300,
-                   5e-324, 1e-310, math.inf, -math.inf, math.nan)
+        special = (0.0, -0.0, 1.0, -1.0, 0.5, -2.5, 3.0, -3.0, 64.0, -65.0, 1e15, 2.0**53,
+                   1e300, -1e300, 5e-324, 1e-310, math.inf, -math.inf, math.nan)
         for kind in range(12):
             for x in special:
                 for y in special if kind in (0, 1, 2, 3, 10) else (1.0,):
@@ -143,7 +148,8 @@ class Errors(unittest.TestCase):
             return
         with self.subTest((x, y, kind)):
             got = function(x, y, kind)
-            close = abs(got - want) <= 1e-12 * abs(want) if kind in (3, 5, 6, 9) else got == want
+            close = abs(got - want) <= 1e-12 * abs(want) if kind in (3, 5, 6,
+                                                                     9) else got == want
             self.assertTrue(close or got == want or got != got and want != want, (got, want))
             if want == 0.0 and kind != 3:
                 self.assertEqual(math.copysign(1.0, got), math.copysign(1.0, want))
@@ -152,9 +158,8 @@ class Errors(unittest.TestCase):
         self.fails(lists, IndexError, r"index 3, length 2", [1, 2], 3, 0)
         self.fails(lists, IndexError, r"index -3, length 2", [1, 2], -3, 0)
         self.fails(lists, IndexError, r"index -4, length 3", [1, 2, 3], 0, 10)
-        for kind in (1, 2, 9):
-            self.fails(lists, ValueError, "the sequence is empty", [0][:0] or np.zeros(0, int), 0, kind) \
-                if kind == 2 else None
+        for kind, v in ((1, []), (2, [0]), (9, [])):
+            self.fails(lists, ValueError, "the sequence is empty", v, 0, kind)
         self.fails(lists, ValueError, "slice step cannot be zero", [1], 0, 3)
         self.fails(lists, ValueError, "not as many values", [1, 2, 3], 0, 4)
         self.fails(lists, ValueError, "must not be zero", [1], 0, 5)
@@ -175,8 +180,10 @@ class Errors(unittest.TestCase):
                 raise KeyError
             return v[0]
         self.assertEqual(checked([3, 1]), 3)
-        for v, kind, words in (([1], AssertionError, "two at least"), ([6, 1], ValueError, 'is "large"'),
-                               ([-1, 1], rv.RunError, "KeyError")):
+        for v, kind, words in (([1], AssertionError, "two at least"),
+                               ([6,
+                                 1], ValueError, 'is "large"'), ([-1,
+                                                                  1], rv.RunError, "KeyError")):
             with self.assertRaisesRegex(kind, words):
                 checked(v)
 
@@ -203,7 +210,9 @@ class Errors(unittest.TestCase):
         with self.assertRaises(IndexError) as caught:
             outer([[1, 2, 3], [4]])
         text = str(caught.exception)
-        found = [line.rsplit(" ", 1)[1] for line in text.splitlines() if line.startswith("  File")]
+        found = [
+            line.rsplit(" ", 1)[1] for line in text.splitlines() if line.startswith("  File")
+        ]
         self.assertEqual(found, ["inner", "middle", "outer"])
         self.assertIn("return v[i]\n" + " " * 23 + "^^^^", text)
         self.assertIn("elt(v", caught.exception.nesl)

@@ -15,8 +15,9 @@ DOCS = Path(__file__).resolve().parent.parent.parent / "docs"
 class Lists(FunctionTest):
     def test_sequences(self):
         def parts(v, i, j, k):
-            return (v[i:j], v[i:], v[:j], v[::-1], v[i:j:k], v[::k], v[-1], v[-len(v)], v[:-1], v[1:-1],
-                    v[:], v + [i], [i] * 3, v * 2, len(v), i in v, j not in v, v == v[:], v < [i])
+            return (v[i:j], v[i:], v[:j], v[::-1], v[i:j:k], v[::k], v[-1], v[-len(v)], v[:-1],
+                    v[1:-1], v[:], v + [i], [i] * 3, v * 2, len(v), i in v, j
+                    not in v, v == v[:], v < [i])
         v = [3, 1, 4, 1, 5, 9, 2, 6]
         self.all_same(parts, *((v, i, j, k) for i in (-9, -2, 0, 3, 8) for j in (-20, -1, 4, 20)
                                for k in (-3, -1, 2)))
@@ -32,19 +33,20 @@ class Lists(FunctionTest):
 
     def test_functions_of_lists(self):
         def several(v, w):
-            return (sum(v), min(v), max(v), any(x > 3 for x in v), all([x > 0 for x in v]), sorted(v),
-                    sorted(v, reverse=True), sorted(v, key=lambda x: -x % 3), list(reversed(v)),
-                    list(zip(v, w)), max(v, key=lambda x: x % 4), min([2, 1][:0], default=7),
-                    sum(w, 10), list(map(lambda x: x + 1, v)), list(filter(lambda x: x > 2, v)),
-                    max(v[0], w[0], 3), list(range(5)), list(range(2, 9, 3)), math.prod(v),
-                    sorted([(x % 3, x) for x in v]), max([(x % 3, x) for x in v]),
-                    min(abs(x) for x in w))
+            return (sum(v), min(v), max(v), any(x > 3 for x in v), all([x > 0 for x in v]),
+                    sorted(v), sorted(v, reverse=True), sorted(v, key=lambda x: -x % 3),
+                    list(reversed(v)), list(zip(v, w)), max(v, key=lambda x: x % 4),
+                    min([2, 1][:0], default=7), sum(w, 10), list(map(lambda x: x + 1, v)),
+                    list(filter(lambda x: x > 2, v)), max(v[0], w[0], 3), list(range(5)),
+                    list(range(2, 9, 3)), math.prod(v), sorted([(x % 3, x) for x in v]),
+                    max([(x % 3, x) for x in v]), min(abs(x) for x in w))
         self.all_same(several, ([3, 1, 4, 1, 5], [2, 7]), ([9], [-3, 8, 4]))
 
     def test_text(self):
         def text(s, t):
-            return (s + t, s[1], s[::-1], len(s), s == t, s < t, [c + "!" for c in s], "an" in s,
-                    f"{t}: {len(s)}", str(12), ord(s[0]), chr(65), [w for w in ["b", t] if w != s])
+            return (s + t, s[1], s[::-1], len(s), s == t, s
+                    < t, [c + "!" for c in s], "an" in s, f"{t}: {len(s)}", str(12), ord(s[0]),
+                    chr(65), [w for w in ["b", t] if w != s])
         self.all_same(text, ("banana", "band"), ("xy", ""))
 
     def test_tuples(self):
@@ -52,7 +54,8 @@ class Lists(FunctionTest):
             t = (a, (b, 2.5), a + b)
             x, (y, z), w = t
             x, y = y, x
-            return t[1], t[-1], x, y, z, w, len(t), (a, b) < (b, a), (a, b) == (a, b), a in (1, b)
+            return t[1], t[-1], x, y, z, w, len(t), (a, b) < (b, a), (a, b) == (a, b), a in (1,
+                                                                                             b)
         self.all_same(pairs, (1, 2), (5, 3), (2, 2))
 
     def test_names_of_nesl(self):

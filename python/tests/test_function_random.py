@@ -1,11 +1,11 @@
-"""Random functions of the subset: CPython and Ravel give the same, or Ravel an error that is due; one
-after the other, and all at once by ravel.map.
+"""Random functions of the subset: CPython and Ravel give the same, or an error that is due; one
+by one, and all at once by ravel.map.
 
     python/tests/test_function_random.py [--seed N] [--count N]       prints what differs
 
-Ints and what is computed exactly of floats are equal; `real` values differ by at most 1e-12 of the
-largest float on the way. An OverflowError of Ravel is due where an int on CPython's way has more than
-64 bits, or 53 where it becomes a float.
+Ints and what is computed exactly of floats are equal; `real` values differ by at most 1e-12 of
+the largest float on the way. An OverflowError of Ravel is due where an int on CPython's way has
+more than 64 bits, or 53 where it becomes a float.
 """
 
 import argparse
@@ -107,12 +107,13 @@ def agree(got, want, close, seen):
     if isinstance(got, float) and isinstance(want, (int, float)):
         if got != got or want != want:
             return got != got and want != want
-        return got == want or close and abs(got - want) <= CLOSE * max(1.0, seen.float, abs(want))
+        return got == want or close and abs(got -
+                                            want) <= CLOSE * max(1.0, seen.float, abs(want))
     return got == want
 
 
 def difference(program, function, arguments):
-    """What is wrong with the result for these arguments, "" if nothing is; and CPython's, if both have
+    """What is wrong with the result for these arguments, or ""; and CPython's, if both have
     values: the result and the largest numbers on the way."""
     want, seen = by_python(program.text, arguments)
     if isinstance(want, (TooLarge, RecursionError)):
@@ -134,7 +135,7 @@ def compared(program, got, want, seen):
 
 
 def differences(program, function, rows):
-    """What is wrong for each row of arguments, and for all that have values at once; their number."""
+    """What is wrong for each row of arguments, and for all good ones at once; their number."""
     found = [(row, *difference(program, function, row)) for row in rows]
     wrong = [(row, text) for row, text, _ in found if text]
     good = [(row, both) for row, _, both in found if both]
@@ -155,11 +156,13 @@ def search(seed, count):
         program = Program(source)
         try:
             function = translated(program.text, f"{seed} {number}")
-            found, gave = differences(program, function, [program.arguments() for _ in range(CALLS)])
+            found, gave = differences(program, function,
+                                      [program.arguments() for _ in range(CALLS)])
             values += gave
             wrong += len(found)
             for arguments, text in found:
-                print(f"--- seed {seed}, program {number}, arguments {arguments!r}\n{program.text}{text}")
+                print(f"--- seed {seed}, program {number}, arguments {arguments!r}")
+                print(program.text + text)
         except rv.Unsupported as error:
             refused += 1
             if "no type in common" not in str(error):
@@ -185,8 +188,8 @@ def main():
     parser.add_argument("--count", type=int, default=COUNT)
     options = parser.parse_args()
     values, refused, wrong = search(options.seed, options.count)
-    print(f"seed {options.seed}: {options.count} functions, {values} results compared, {refused} refused,"
-          f" {wrong} wrong")
+    print(f"seed {options.seed}: {options.count} functions, {values} results compared,"
+          f" {refused} refused, {wrong} wrong")
     return wrong > 0
 
 

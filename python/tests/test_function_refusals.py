@@ -1,4 +1,4 @@
-"""What ravel.function refuses, at decoration or for the types of a call: message and position."""
+"""What ravel.function refuses, at decoration or for the types of a call, and where."""
 
 import linecache
 import math
@@ -24,14 +24,16 @@ def function(*lines):
     return "def f(v, n):\n" + "".join(f"    {line}\n" for line in lines)
 
 
-# A body (v is a list of ints, n an int), the line and the text that is marked, words of the message.
+# A body (v is a list of ints, n an int), the line and the text that is marked, words of the
+# message.
 AT_DECORATION = (
     (["v[0] = 1", "return v"], 2, "v[0]", "lists and objects do not change: make a new list"),
     (["v.append(n)", "return v"], 2, "v.append(n)", r"write v = v \+ \[x\]"),
     (["v.sort()", "return v"], 2, "v.sort()", r"write v = sorted\(v\)"),
     (["print(n)", "return v"], 2, "print(n)", "print is not supported: return the value"),
     (["n + 1", "return v"], 2, "n + 1", "a value that is not used is not computed"),
-    (["try:", "    n = 1", "except ValueError:", "    pass", "return n"], 2, "try:", "`try` is not"),
+    (["try:", "    n = 1", "except ValueError:", "    pass",
+      "return n"], 2, "try:", "`try` is not"),
     (["with n:", "    pass", "return n"], 2, "with", "`with` is not supported"),
     (["import os", "return n"], 2, "import os", "import outside of the function"),
     (["global g", "return n"], 2, "global g", "`global` is not supported: return the value"),
@@ -46,7 +48,8 @@ AT_DECORATION = (
     (["return n is n"], 2, "n is n", "`is` is not supported: write `==`"),
     (["return (n := 3)"], 2, "n := 3", "`:=` is not supported"),
     (["yield n"], 2, "yield n", "`yield` is not supported: return a list"),
-    (["for x in v:", "    pass", "else:", "    n = 1", "return n"], 2, "for", "`else` of a loop"),
+    (["for x in v:", "    pass", "else:", "    n = 1",
+      "return n"], 2, "for", "`else` of a loop"),
     (["return None"], 2, "None", "None is not supported"),
     (["return b'a'"], 2, "b'a'", "a constant of type bytes"),
     (["return 2j"], 2, "2j", "a constant of type complex"),
@@ -72,8 +75,8 @@ AT_A_CALL = (
     (["if n > 0: x = 1", "return x"], 3, "x", "x may have no value here: not every way"),
     (["for x in v: y = x", "return y"], 3, "y", "y may have no value here"),
     (["if n > 0: x = 1", "else: x = 'a'", "return x"], 4, "x", "it is int or str"),
-    (["x = n", "while n > 0:", "    x = [x]", "    n -= 1", "return x"], 3, "while",
-     r"x is int before the loop, and list\[int\] in it"),
+    (["x = n", "while n > 0:", "    x = [x]", "    n -= 1",
+      "return x"], 3, "while", r"x is int before the loop, and list\[int\] in it"),
     (["while True:", "    n += 1", "return n"], 2, "while", "this loop never ends"),
     (["return f(v, n)"], 1, "def f", "f never returns a value"),
     (["return [f(v, n)] if n else [f(v, n)]"], 1, "def f", "has no end"),
@@ -92,7 +95,8 @@ AT_A_CALL = (
     (["a, b, c = n, n", "return a"], 2, "a, b, c", "3 variables for tuple"),
     (["w = v", "w += v", "return w"], 3, "w += v", r"write v = v \+ w"),
     (["return v.index(n)"], 2, "v.index", r"`.index` of list\[int\] is not supported"),
-    (["return math.sqrt(v)"], 2, "math.sqrt(v)", r"sqrt takes numbers, not list\[int\]: write \[sqrt"),
+    (["return math.sqrt(v)"], 2, "math.sqrt(v)",
+     r"sqrt takes numbers, not list\[int\]: write \[sqrt"),
     (["return np.sqrt(v)"], 2, "np.sqrt(v)", r"write \[sqrt\(x\) for x in v\]"),
     (["return np.cumsum(v)"], 2, "np.cumsum(v)", "cumsum is not supported"),
     (["return os.getpid()"], 2, "os.getpid()", "if it is yours, decorate it"),
@@ -153,8 +157,9 @@ class Refusals(unittest.TestCase):
             self.refused(text, lambda f=made: f([1, 2], 3), line, marked, words)
 
     def test_parameters(self):
-        self.refused("def f(*v):\n    return 1\n", lambda: rv.function(defined("def f(*v):\n    return 1\n")),
-                     1, "v", "a fixed number of parameters")
+        self.refused("def f(*v):\n    return 1\n",
+                     lambda: rv.function(defined("def f(*v):\n    return 1\n")), 1, "v",
+                     "a fixed number of parameters")
         with self.assertRaisesRegex(rv.Unsupported, "a lambda is not supported: write `def`"):
             rv.function(lambda x: x)
 

@@ -1,8 +1,8 @@
 """From a function of Python to NESL.
 
-`compile` reads and checks a function when it is decorated; `Translation.nesl` translates it for the
-types of arguments. Start reading at `unit.py`; `syntax.py` says what the subset is, `statements.py`
-how statements become values, `prelude/` what translated functions call.
+`compile` reads and checks a function when it is decorated; `Translation.nesl` translates it for
+the types of arguments. Start reading at `unit.py`; `syntax.py` says what the subset is,
+`statements.py` how statements become values, `prelude/` what translated functions call.
 """
 
 from __future__ import annotations

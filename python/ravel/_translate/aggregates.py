@@ -10,7 +10,8 @@ from . import calls, orders
 from .convert import convert, hold, joined, list_of, truth
 from .lists import (Bindings, Keywords, count_arguments, element_of, list_argument, mapped,
                     only_keywords)
-from .operators import arithmetic, bounds_of, compare_as
+from .comparisons import compare_as
+from .operators import arithmetic, bounds_of
 from .types import BOOL, FLOAT, INT, NEVER, NUMBERS, List, Tuple
 from .values import MOST, Binding, Scope, Value, constant
 
@@ -106,7 +107,8 @@ def _of_list(scope: Scope, node: ast.AST, which: str, v: Value, key: Any) -> Val
         return Value(BOOL, ["(", found.code, " == 1)"])
     if element_of(v) in (INT, FLOAT, NEVER):
         bounds = v.bounds if element_of(v) == INT else None
-        return Value(element_of(v), scope.mark(node, f"py_{which}(", v.code, ")"), bounds=bounds)
+        return Value(element_of(v), scope.mark(node, f"py_{which}(", v.code, ")"),
+                     bounds=bounds)
     if isinstance(element_of(v), Tuple):
         order = orders.sort(scope, node, [v], {"reverse": constant(which == "max")})
         return Value(element_of(v), scope.mark(node, "py_first_of(", order.code, ")"))
@@ -125,7 +127,8 @@ def _keys(scope: Scope, node: ast.AST, key: Binding, v: Value) -> Value:
 def _of_several(scope: Scope, node: ast.AST, which: str, arguments: Bindings,
                 keywords: Keywords) -> Value:
     if keywords:
-        raise scope.refuse(node, f"{which} of several values takes no keywords here: give it a list")
+        raise scope.refuse(node,
+                           f"{which} of several values takes no keywords here: give it a list")
     values = [value for value in arguments if isinstance(value, Value)]
     values = joined(scope, node, values, which)
     result = values[0]
@@ -142,7 +145,8 @@ def _better(scope: Scope, node: ast.AST, which: str, a: Value, b: Value) -> Valu
     if a.type == INT:
         (low, high), (low2, high2) = bounds_of(a), bounds_of(b)
         bounds = (choose(low, low2), choose(high, high2))
-    return Value(a.type, ["(if ", better.code, " then ", b.code, " else ", a.code, ")"], bounds=bounds)
+    return Value(a.type, ["(if ", better.code, " then ", b.code, " else ", a.code, ")"],
+                 bounds=bounds)
 
 
 # ---- sequences of sequences ----
@@ -204,12 +208,28 @@ def _filter(scope: Scope, node: ast.AST, arguments: Bindings, keywords: Keywords
     item = scope.variable("x", element_of(v))
     holds = calls.apply(scope, node, arguments[0], [item], {})
     assert isinstance(holds, Value)
-    return Value(v.type, ["{", item.code, " in ", v.code, " | ", truth(scope, node, holds).code, "}"])
+    return Value(v.type,
+                 ["{", item.code, " in ", v.code, " | ",
+                  truth(scope, node, holds).code, "}"])
 
 
-HANDLERS: Dict[int, Callable[..., Value]] = {id(function): handler for function, handler in [
-    (sum, _sum), (math.prod, _product), (math.fsum, _fsum), (any, _whether("any")),
-    (all, _whether("all")), (max, _extreme("max")), (min, _extreme("min")), (sorted, orders.sort),
-    (reversed, orders.reverse), (zip, _zip), (enumerate, _enumerate), (range, _range), (list, _copy),
-    (map, _map), (filter, _filter),
-]}
+HANDLERS: Dict[int, Callable[..., Value]] = {
+    id(function): handler
+    for function, handler in [
+        (sum, _sum),
+        (math.prod, _product),
+        (math.fsum, _fsum),
+        (any, _whether("any")),
+        (all, _whether("all")),
+        (max, _extreme("max")),
+        (min, _extreme("min")),
+        (sorted, orders.sort),
+        (reversed, orders.reverse),
+        (zip, _zip),
+        (enumerate, _enumerate),
+        (range, _range),
+        (list, _copy),
+        (map, _map),
+        (filter, _filter),
+    ]
+}

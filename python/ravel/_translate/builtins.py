@@ -38,9 +38,14 @@ def call(scope: Scope, node: ast.AST, function: Any, positional: ListOf[Binding]
 
 
 HINTS = {
-    "print": ": return the value", "set": ": write sorted(v), or a list", "dict": ": write lists",
-    "isinstance": ": types are known when the function is called", "input": "", "open": "",
-    "append": ": write v = v + [x]", "type": ": types are known when the function is called",
+    "print": ": return the value",
+    "set": ": write sorted(v), or a list",
+    "dict": ": write lists",
+    "isinstance": ": types are known when the function is called",
+    "input": "",
+    "open": "",
+    "append": ": write v = v + [x]",
+    "type": ": types are known when the function is called",
 }
 
 
@@ -82,7 +87,8 @@ def call_nesl(scope: Scope, node: ast.AST, name: str, arguments: Values, gives: 
     return Value(gives, scope.mark(node, name, "(", codes, ")"), **known)
 
 
-def one(scope: Scope, node: ast.AST, name: str, arguments: ListOf[Binding], keywords: Keywords) -> Value:
+def one(scope: Scope, node: ast.AST, name: str, arguments: ListOf[Binding],
+        keywords: Keywords) -> Value:
     """The only argument of a function."""
     if keywords or len(arguments) != 1 or not isinstance(arguments[0], Value):
         raise scope.refuse(node, f"{name} takes one value here")
@@ -92,7 +98,8 @@ def one(scope: Scope, node: ast.AST, name: str, arguments: ListOf[Binding], keyw
 # ---- conversions ----
 
 
-def _float(scope: Scope, node: ast.AST, arguments: ListOf[Binding], keywords: Keywords) -> Value:
+def _float(scope: Scope, node: ast.AST, arguments: ListOf[Binding],
+           keywords: Keywords) -> Value:
     value = one(scope, node, "float", arguments, keywords)
     if value.type == STR and value.is_constant:
         return constant_value(scope, node, float(value.constant))
@@ -131,11 +138,14 @@ def _chr(scope: Scope, node: ast.AST, arguments: ListOf[Binding], keywords: Keyw
 
 def _whole(float_function: str) -> Callable[..., Value]:
     """Functions that give an int; an int is its own result."""
-    def handler(scope: Scope, node: ast.AST, arguments: ListOf[Binding], keywords: Keywords) -> Value:
+    def handler(scope: Scope, node: ast.AST, arguments: ListOf[Binding],
+                keywords: Keywords) -> Value:
         if len(arguments) == 2:
-            raise scope.refuse(node, "round to decimals is not exact in binary: round(x * 100) / 100,"
-                               " or round the result in Python")
-        value = numbers(scope, node, "round", [one(scope, node, "round", arguments, keywords)])[0]
+            raise scope.refuse(
+                node, "round to decimals is not exact in binary: round(x * 100) / 100,"
+                " or round the result in Python")
+        value = numbers(scope, node, "round",
+                        [one(scope, node, "round", arguments, keywords)])[0]
         if value.type == FLOAT:
             return call_nesl(scope, node, float_function, [value], INT)
         return convert(scope, node, value, INT)
@@ -154,7 +164,8 @@ def _abs(scope: Scope, node: ast.AST, arguments: ListOf[Binding], keywords: Keyw
     return call_nesl(scope, node, "py_abs", [value], INT, bounds=(0, min(most, 2**63 - 1)))
 
 
-def _divmod(scope: Scope, node: ast.AST, arguments: ListOf[Binding], keywords: Keywords) -> Value:
+def _divmod(scope: Scope, node: ast.AST, arguments: ListOf[Binding],
+            keywords: Keywords) -> Value:
     a, b = numbers(scope, node, "divmod", arguments)
     return make_tuple([arithmetic(scope, node, ast.FloorDiv, a, b),
                        arithmetic(scope, node, ast.Mod, a, b)])
@@ -170,7 +181,8 @@ def _pow(scope: Scope, node: ast.AST, arguments: ListOf[Binding], keywords: Keyw
 # ---- of NumPy ----
 
 
-def _where(scope: Scope, node: ast.AST, arguments: ListOf[Binding], keywords: Keywords) -> Value:
+def _where(scope: Scope, node: ast.AST, arguments: ListOf[Binding],
+           keywords: Keywords) -> Value:
     """A choice between two values that are both computed."""
     if keywords or len(arguments) != 3:
         raise scope.refuse(node, "where takes a condition and two numbers here")
@@ -182,7 +194,9 @@ def _where(scope: Scope, node: ast.AST, arguments: ListOf[Binding], keywords: Ke
 def _clip(scope: Scope, node: ast.AST, arguments: ListOf[Binding], keywords: Keywords) -> Value:
     if keywords or len(arguments) != 3:
         raise scope.refuse(node, "clip takes a number and two bounds here")
-    x, low, high = [as_float(scope, node, each) for each in numbers(scope, node, "clip", arguments)]
+    x, low, high = [
+        as_float(scope, node, each) for each in numbers(scope, node, "clip", arguments)
+    ]
     least = call_nesl(scope, node, "py_greater", [x, low], FLOAT)
     return call_nesl(scope, node, "py_less", [least, high], FLOAT)
 
@@ -201,9 +215,25 @@ def _len(scope: Scope, node: ast.AST, arguments: ListOf[Binding], keywords: Keyw
     return Value(INT, ["(#", value.code, ")"], bounds=(0, MOST))
 
 
-HANDLERS: Dict[int, Callable[..., Value]] = {id(function): handler for function, handler in [
-    (float, _float), (int, _int), (bool, _bool), (str, _str), (ord, _ord), (chr, _chr),
-    (round, _whole("py_round")), (math.floor, _whole("py_floor")), (math.ceil, _whole("py_ceil")),
-    (math.trunc, _whole("py_to_int")), (abs, _abs), (numpy.absolute, _abs), (numpy.where, _where),
-    (numpy.clip, _clip), (divmod, _divmod), (pow, _pow), (len, _len),
-]}
+HANDLERS: Dict[int, Callable[..., Value]] = {
+    id(function): handler
+    for function, handler in [
+        (float, _float),
+        (int, _int),
+        (bool, _bool),
+        (str, _str),
+        (ord, _ord),
+        (chr, _chr),
+        (round, _whole("py_round")),
+        (math.floor, _whole("py_floor")),
+        (math.ceil, _whole("py_ceil")),
+        (math.trunc, _whole("py_to_int")),
+        (abs, _abs),
+        (numpy.absolute, _abs),
+        (numpy.where, _where),
+        (numpy.clip, _clip),
+        (divmod, _divmod),
+        (pow, _pow),
+        (len, _len),
+    ]
+}

@@ -71,8 +71,9 @@ def bound(scope: Scope, node: ast.AST, definition: Definition, positional: List[
     found: Frame = dict(zip(names, positional))
     for name, value in keywords.items():
         if name not in names or name in found:
-            raise scope.refuse(node, f"{definition.name} has no such parameter, or it has a value:"
-                               f" {name}")
+            raise scope.refuse(
+                node, f"{definition.name} has no such parameter, or it has a value:"
+                f" {name}")
         found[name] = value
     for name in names:
         if name not in found:

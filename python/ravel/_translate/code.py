@@ -1,8 +1,8 @@
 """NESL as it is built: text in a tree, with the Python lines that it stands for.
 
-A text is a string, a sequence of texts, a Mark, a Later (decided when the tree is written), or a
-NeslFunction, which stands for its name. Writing a tree gives the definitions of all functions that
-it mentions, and a table from lines and columns of NESL to locations in Python.
+A text is a string, a sequence of texts, a Mark, a Later (decided when the tree is written), or
+a NeslFunction, which stands for its name. Writing a tree gives the definitions of all functions
+that it mentions, and a table from lines and columns of NESL to locations in Python.
 """
 
 from __future__ import annotations

@@ -25,8 +25,10 @@ def let(bindings: ListOf[TupleOf[Code, Code]], body: Code) -> Code:
 
 def choice(condition: Code, yes: Code, no: Code) -> Code:
     """A conditional over several lines."""
-    return ["(if ", condition, " then", INDENT, "\n", yes, OUTDENT, "\nelse", INDENT, "\n", no, OUTDENT,
-            ")"]
+    return [
+        "(if ", condition, " then", INDENT, "\n", yes, OUTDENT, "\nelse", INDENT, "\n", no,
+        OUTDENT, ")"
+    ]
 
 
 def hold(scope: Scope, value: Value, use: Callable[[Value], Value], name: str = "x") -> Value:
@@ -35,7 +37,8 @@ def hold(scope: Scope, value: Value, use: Callable[[Value], Value], name: str = 
         return use(value)
     variable = scope.variable(name, value.type, value.bounds)
     result = use(variable)
-    return Value(result.type, ["(let ", variable.code, " = ", value.code, " in ", result.code, ")"],
+    return Value(result.type,
+                 ["(let ", variable.code, " = ", value.code, " in ", result.code, ")"],
                  bounds=result.bounds)
 
 
@@ -93,7 +96,8 @@ def take_apart(scope: Scope, value: Value, use: Callable[[ListOf[Value]], Value]
         return use(list(value.items))
     parts = [scope.variable("x", type_) for type_ in value.type.items]
     result = use(parts)
-    return Value(result.type, ["(let ", pattern(parts), " = ", value.code, " in ", result.code, ")"],
+    return Value(result.type,
+                 ["(let ", pattern(parts), " = ", value.code, " in ", result.code, ")"],
                  bounds=result.bounds)
 
 
@@ -141,7 +145,8 @@ def constant_value(scope: Scope, node: ast.AST, value: Any) -> Value:
     if isinstance(value, tuple) and len(value) > 1:
         return make_tuple([constant_value(scope, node, item) for item in value])
     if isinstance(value, list) and len(value) > MOST_CONSTANTS:
-        raise ValueError(f"a constant of {len(value)} elements is too long: pass it as an argument")
+        raise ValueError(
+            f"a constant of {len(value)} elements is too long: pass it as an argument")
     if isinstance(value, list):
         return list_of(scope, node, [constant_value(scope, node, item) for item in value])
     return constant(value)
@@ -154,4 +159,3 @@ def joined(scope: Scope, node: ast.AST, values: ListOf[Value], what: str) -> Lis
         names = " and ".join(dict.fromkeys(str(value.type) for value in values))
         raise scope.refuse(node, f"{what}: {names} have no type in common")
     return [convert(scope, node, value, type_) for value in values]
-

@@ -1,8 +1,8 @@
 """Exits: what control leaves behind where it leaves a block, as a tuple of NESL.
 
-Each exit leaves a hole in the code. The holes of a block are filled together: with which exit it was,
-if there are several kinds, the returned value, and the variables that what follows reads, all
-converted to common types.
+Each exit leaves a hole in the code. The holes of a block are filled together: with which exit
+it was, if there are several kinds, the returned value, and the variables that what follows
+reads, all converted to common types.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Exit:
 
 @dataclass
 class Parts:
-    """What exits leave: variables of NESL for the kind of exit, the returned value, and others."""
+    """What exits leave: variables for the kind of exit, the returned value, and others."""
 
     kind: Optional[Value] = None
     value: Optional[Value] = None
@@ -78,8 +78,12 @@ def _part(scope: Scope, name: str, type_: Type, parts: Parts) -> Value:
 def _join_variables(scope: Scope, exits: List[Exit], live: FrozenSet[str], parts: Parts,
                     fills: List[List[Code]]) -> Scope:
     staying = [each for each in exits if each.kind != RETURN]
-    changed: Set[str] = {name for each in staying for name, binding in each.scope.bindings.items()
-                         if name in live and scope.bindings.get(name) is not binding}
+    changed: Set[str] = {
+        name
+        for each in staying
+        for name, binding in each.scope.bindings.items()
+        if name in live and scope.bindings.get(name) is not binding
+    }
     bindings: Dict[str, Any] = {}
     for name in sorted(changed):
         found = [each.scope.bindings.get(name) for each in staying]
@@ -88,15 +92,17 @@ def _join_variables(scope: Scope, exits: List[Exit], live: FrozenSet[str], parts
             continue
         type_ = join_all(value.type for value in found)  # type: ignore[union-attr]
         if type_ is None:
-            names = " or ".join(dict.fromkeys(str(value.type) for value in found))  # type: ignore
+            types = [str(binding.type) for binding in found if isinstance(binding, Value)]
+            names = " or ".join(dict.fromkeys(types))
             bindings[name] = Unbound(f"it is {names}, which have no type in common")
             continue
         bindings[name] = _part(scope, name, type_, parts)
         for fill, each in zip(fills, exits):
             here = each.scope.bindings.get(name)
             stays = each.kind != RETURN and isinstance(here, Value)
-            fill.append(convert(each.scope, each.node, here, type_).code  # type: ignore[arg-type]
-                        if stays else default(type_))
+            fill.append(
+                convert(each.scope, each.node, here, type_).code  # type: ignore[arg-type]
+                if stays else default(type_))
     return scope.bind_all(bindings)
 
 

@@ -1,4 +1,4 @@
-"""Expressions of Python as values: everything but calls (calls.py) and sequences (sequences.py)."""
+"""Expressions of Python as values: all but calls (calls.py) and sequences (sequences.py)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import Any, Callable, Dict, List as ListOf, Type as Class
 from . import calls, sequences
 from .code import Code
 from .convert import constant_value, convert, hold, joined, list_of, truth
-from .operators import binary, compare, unary
+from .comparisons import compare
+from .operators import binary, unary
 from .types import BOOL, INT, NEVER, STR
 from .values import Binding, Foreign, Function, Scope, Unbound, Value, constant, make_tuple
 
@@ -20,7 +21,8 @@ def lower(scope: Scope, node: ast.expr) -> Value:
         return binding
     if isinstance(binding, Foreign) and not callable(binding.object):
         kind = type(binding.object).__name__
-        raise scope.refuse(node, f"a constant of type {kind} is not supported: pass it as an argument")
+        raise scope.refuse(
+            node, f"a constant of type {kind} is not supported: pass it as an argument")
     raise scope.refuse(node, "a function is no value here: call it")
 
 
@@ -58,12 +60,14 @@ def python_object(scope: Scope, node: ast.AST, found: Any) -> Binding:
     """An object that a name outside of the function means."""
     definition = getattr(found, "_ravel_definition", None)
     if definition is None and found is scope.definition.source.function:
-        definition = scope.definition.source.definition  # the function itself, not decorated there
+        # The function itself, which is not decorated where it is defined.
+        definition = scope.definition.source.definition
     if definition is not None:
         return Function(definition, {})
     if isinstance(found, (bool, int, float, str, list, tuple)):
         return _python_constant(scope, node, found)
-    if type(found).__module__ == "numpy" and hasattr(found, "item") and not getattr(found, "ndim", 1):
+    if type(found).__module__ == "numpy" and hasattr(found,
+                                                     "item") and not getattr(found, "ndim", 1):
         return _python_constant(scope, node, found.item())
     return Foreign(found)
 
@@ -83,7 +87,8 @@ def _hint(attribute: str) -> str:
     if attribute in ("append", "extend", "insert"):
         return ": lists do not change; write v = v + [x], or a comprehension"
     if attribute in ("sort", "reverse"):
-        return f": lists do not change; write {'sorted(v)' if attribute == 'sort' else 'v[::-1]'}"
+        instead = "sorted(v)" if attribute == "sort" else "v[::-1]"
+        return f": lists do not change; write {instead}"
     return ""
 
 
@@ -117,7 +122,10 @@ def _decide(scope: Scope, node: ast.AST, both: bool, values: ListOf[Value]) -> V
 
     def choose(x: Value) -> Value:
         a, b = joined(scope, node, [rest, x] if both else [x, rest], "`and`, `or`")
-        return Value(a.type, ["(if ", truth(scope, node, x).code, " then ", a.code, " else ", b.code, ")"])
+        return Value(
+            a.type,
+            ["(if ",
+             truth(scope, node, x).code, " then ", a.code, " else ", b.code, ")"])
     return hold(scope, first, choose)
 
 
@@ -126,7 +134,8 @@ def _compare(scope: Scope, node: ast.Compare) -> Value:
     return _compare_chain(scope, node, list(node.ops), operands)
 
 
-def _compare_chain(scope: Scope, node: ast.Compare, ops: ListOf[ast.cmpop], values: ListOf[Value]) -> Value:
+def _compare_chain(scope: Scope, node: ast.Compare, ops: ListOf[ast.cmpop],
+                   values: ListOf[Value]) -> Value:
     if len(ops) == 1:
         return compare(scope, node, ops[0], values[0], values[1])
 
@@ -188,7 +197,8 @@ def text_of(scope: Scope, node: ast.AST, value: Value) -> Value:
         return Value(STR, ["(if ", value.code, ' then "True" else "False")'])
     if value.type == NEVER:
         return convert(scope, node, value, STR)
-    raise scope.refuse(node, f"the text of {value.type} is not supported: return the value itself")
+    raise scope.refuse(node,
+                       f"the text of {value.type} is not supported: return the value itself")
 
 
 _LOWER: Dict[Class[ast.expr], Callable[[Scope, Any], Binding]] = {

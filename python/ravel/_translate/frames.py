@@ -1,8 +1,8 @@
 """Variables of outer functions that inner ones mention: they become further parameters.
 
-A frame holds what such names mean. Its values are variables of the NESL function that makes the call,
-and are passed as arguments; its functions are known when the program is translated. A function of a
-frame may mention others of the same frame, itself included.
+A frame holds what such names mean. Its values are variables of the NESL function that makes the
+call, and are passed as arguments; its functions are known when the program is translated. A
+function of a frame may mention others of the same frame, itself included.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def names_read(nodes: Any) -> Set[str]:
 
 
 def assigned(nodes: Any) -> Set[str]:
-    """All variables that statements may assign to, but not within functions or comprehensions."""
+    """All variables that statements may assign to, outside of functions and comprehensions."""
     found: Set[str] = set()
     for node in nodes if isinstance(nodes, list) else [nodes]:
         if isinstance(node, (ast.FunctionDef, ast.Lambda)):
@@ -87,7 +87,8 @@ def signature(frame: Frame, seen: Dict[int, int]) -> Tuple[Any, ...]:
     return tuple(found)
 
 
-def entered(frame: Frame, scope: Scope, parameters: List[Value], done: Dict[int, Frame]) -> Frame:
+def entered(frame: Frame, scope: Scope, parameters: List[Value], done: Dict[int,
+                                                                            Frame]) -> Frame:
     """A frame as the function that is called sees it: its leaves are new variables there."""
     if id(frame) in done:
         return done[id(frame)]
@@ -99,7 +100,8 @@ def entered(frame: Frame, scope: Scope, parameters: List[Value], done: Dict[int,
             binding = scope.variable(name, binding.type)
             parameters.append(binding)
         elif isinstance(binding, Function) and binding.frame is not None:
-            binding = Function(binding.definition, entered(binding.frame, scope, parameters, done))
+            binding = Function(binding.definition,
+                               entered(binding.frame, scope, parameters, done))
         inside[name] = binding
     return inside
 

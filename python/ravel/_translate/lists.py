@@ -34,13 +34,15 @@ def element_of(v: Value) -> Type:
     return v.type.element
 
 
-def only_keywords(scope: Scope, node: ast.AST, name: str, keywords: Keywords, *allowed: str) -> None:
+def only_keywords(scope: Scope, node: ast.AST, name: str, keywords: Keywords, *allowed:
+                  str) -> None:
     for word in keywords:
         if word not in allowed:
             raise scope.refuse(node, f"{word}= of {name} is not supported")
 
 
-def count_arguments(scope: Scope, node: ast.AST, name: str, arguments: Bindings, *counts: int) -> None:
+def count_arguments(scope: Scope, node: ast.AST, name: str, arguments: Bindings, *counts:
+                    int) -> None:
     if len(arguments) not in counts:
         raise scope.refuse(node, f"{name} takes {' or '.join(map(str, counts))} arguments here")
 

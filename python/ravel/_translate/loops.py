@@ -23,9 +23,10 @@ STEPS = 1000  # of a block: nested calls of a long loop
 Loop = Union[ast.For, ast.While]
 
 
-def loop(scope: Scope, node: Loop, live: FrozenSet[str]) -> TupleOf[ListOf[Any], Code, LoopFunction]:
-    """The exits of a loop, the call of its function, which gives what they leave, and that function,
-    whose result has a type when they are joined."""
+def loop(scope: Scope, node: Loop,
+         live: FrozenSet[str]) -> TupleOf[ListOf[Any], Code, LoopFunction]:
+    """The exits of a loop; the call of its function, which gives what they leave; and that
+    function, whose result has a type when the exits are joined."""
     if isinstance(node, ast.While):
         return _loop(scope, node, live, _While(node))
     counter = _counter(scope, node)
@@ -120,7 +121,8 @@ def _range_counter(scope: Scope, node: ast.For, values: ListOf[Value],
         INT, ["(", start.code, " + ", k.code, step_text, ")"], bounds=bounds), bindings)
 
 
-def _loop(scope: Scope, node: Loop, live: FrozenSet[str], head: Head) -> TupleOf[ListOf[Any], Code, LoopFunction]:
+def _loop(scope: Scope, node: Loop, live: FrozenSet[str],
+          head: Head) -> TupleOf[ListOf[Any], Code, LoopFunction]:
     """Repeats until the types of the variables that it changes are those that it ends with."""
     known = scope.names.known()
     read = names_read(node)
@@ -140,7 +142,7 @@ def _loop(scope: Scope, node: Loop, live: FrozenSet[str], head: Head) -> TupleOf
 
 @dataclass
 class _Round:
-    """The body for some types of variables, the exits that repeat it, and those that leave it."""
+    """The body for some types of variables, exits that repeat it, and those that leave it."""
 
     body: Code
     parameters: Dict[str, Value]
@@ -148,7 +150,8 @@ class _Round:
     leaving: ListOf[Any]
 
 
-def _round(scope: Scope, node: Loop, live: FrozenSet[str], head: Head, carried: Dict[str, Type]) -> _Round:
+def _round(scope: Scope, node: Loop, live: FrozenSet[str], head: Head,
+           carried: Dict[str, Type]) -> _Round:
     parameters = {name: scope.variable(name, type_) for name, type_ in carried.items()}
     inside = scope.bind_all(dict(parameters))
     found: ListOf[Exit] = []
@@ -166,7 +169,8 @@ def _round(scope: Scope, node: Loop, live: FrozenSet[str], head: Head, carried: 
     return _Round(code, parameters, again, leaving)
 
 
-def _wider(scope: Scope, node: Loop, carried: Dict[str, Type], again: ListOf[Any]) -> Dict[str, Type]:
+def _wider(scope: Scope, node: Loop, carried: Dict[str, Type],
+           again: ListOf[Any]) -> Dict[str, Type]:
     wider = dict(carried)
     for each in again:
         for name in carried:
@@ -174,8 +178,9 @@ def _wider(scope: Scope, node: Loop, carried: Dict[str, Type], again: ListOf[Any
             now = binding.type if isinstance(binding, Value) else None
             type_ = join(wider[name], now) if now else None
             if type_ is None:
-                raise scope.refuse(node, f"{name} is {carried[name]} before the loop, and"
-                                   f" {now or 'something else'} in it: they have no type in common")
+                raise scope.refuse(
+                    node, f"{name} is {carried[name]} before the loop, and"
+                    f" {now or 'something else'} in it: they have no type in common")
             wider[name] = type_
     return wider
 
@@ -183,7 +188,8 @@ def _wider(scope: Scope, node: Loop, carried: Dict[str, Type], again: ListOf[Any
 def _finish(scope: Scope, node: Loop, made: _Round, head: Head,
             known: Set[str]) -> TupleOf[ListOf[Any], Code, LoopFunction]:
     counter = [] if head.counted is None else [(str(head.counted.code), head.counted.type)]
-    function = LoopFunction(scope.unit.new_name(scope.definition.name + "_loop"), body=made.body)
+    function = LoopFunction(scope.unit.new_name(scope.definition.name + "_loop"),
+                            body=made.body)
     function.names, function.known = scope.names, known
     function.own = [*counter, *((str(v.code), v.type) for v in made.parameters.values())]
 
@@ -216,8 +222,8 @@ def _bound(scope: Scope, name: str) -> Value:
 
 
 def _in_blocks(scope: Scope, function: "LoopFunction", head: _Counter) -> NeslFunction:
-    """Calls the function of a loop that counts for some steps, and then itself for the others, so that
-    calls are not nested as deep as the loop is long."""
+    """Calls the function of a loop that counts for some steps, and then itself for the others,
+    so that calls are not nested as deep as the loop is long."""
     blocks = LoopFunction(scope.unit.new_name(scope.definition.name + "_blocks"))
     blocks.names, blocks.known, blocks.own = scope.names, function.known, function.own
     blocks.free = function.free  # type: ignore[method-assign]
@@ -236,14 +242,16 @@ def _in_blocks(scope: Scope, function: "LoopFunction", head: _Counter) -> NeslFu
         block = [function, "(", commas([*(name for name, _ in function.own), *names(end)]), ")"]
         again = [blocks, "(", commas([end, *changed, *names(count)]), ")"]
         whole: Code = pattern(parts.variables) if found else NOTHING
-        goes_on = f"{end} < {count}" + (f" and {parts.kind.code} == {FALL}" if parts.kind else "")
-        return let([(end, last), (whole, block)], choice(goes_on, again, whole if found else "0"))
+        goes_on = f"{end} < {count}" + (f" and {parts.kind.code} == {FALL}"
+                                        if parts.kind else "")
+        return let([(end, last), (whole, block)], choice(goes_on, again,
+                                                         whole if found else "0"))
     blocks.body = Later(body)
     return blocks
 
 
 class LoopFunction(NeslFunction):
-    """Its parameters are what the loop changes, and the variables that its body mentions besides."""
+    """Its parameters are what the loop changes, and other variables that its body mentions."""
 
     names: Names
     known: Set[str]  # variables that existed before it

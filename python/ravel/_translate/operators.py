@@ -1,4 +1,4 @@
-"""Operators with Python's meaning. An int operation whose result is known to fit is not checked."""
+"""Operators with Python's meaning. Where an int is known to fit nothing is checked."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import ast
 from typing import Dict, Optional, Tuple, Type as Class
 
 from .code import Code
-from .convert import as_float, convert, hold, joined, take_apart, truth
-from .types import BOOL, FLOAT, INT, NEVER, NUMBERS, STR, List, Tuple as TupleType, Type
+from .convert import as_float, convert, hold, joined, truth
+from .types import BOOL, FLOAT, INT, NEVER, NUMBERS, STR, List, Type
 from .values import MOST, Scope, Value, constant
 
 Bounds = Tuple[int, int]
@@ -30,10 +30,6 @@ BITS: Dict[Class[ast.operator], Tuple[str, str]] = {
     ast.LShift: ("<<", "py_shift_left"),
     ast.RShift: (">>", "py_shift_right"),
 }
-COMPARISONS: Dict[Class[ast.cmpop], Tuple[str, str]] = {
-    ast.Eq: ("==", "=="), ast.NotEq: ("!=", "/="), ast.Lt: ("<", "<"), ast.LtE: ("<=", "<="),
-    ast.Gt: (">", ">"), ast.GtE: (">=", ">="),
-}
 
 
 def bounds_of(value: Value) -> Bounds:
@@ -47,7 +43,10 @@ def fits(bounds: Bounds) -> bool:
 def binary(scope: Scope, node: ast.AST, operator: ast.operator, a: Value, b: Value) -> Value:
     kind = type(operator)
     if a.type == NEVER or b.type == NEVER:
-        return Value(NEVER, ["first(", _as_int(scope, node, a), ", ", _as_int(scope, node, b), ")"])
+        return Value(
+            NEVER,
+            ["first(", _as_int(scope, node, a), ", ",
+             _as_int(scope, node, b), ")"])
     if a.type in NUMBERS and b.type in NUMBERS:
         if kind in BITS:
             return _bits(scope, node, kind, a, b)
@@ -81,7 +80,8 @@ def _repetition(scope: Scope, node: ast.AST, v: Value, n: Value) -> Value:
     return Value(v.type, scope.mark(node, "py_repeat(", v.code, ", ", times.code, ")"))
 
 
-def arithmetic(scope: Scope, node: ast.AST, kind: Class[ast.operator], a: Value, b: Value) -> Value:
+def arithmetic(scope: Scope, node: ast.AST, kind: Class[ast.operator], a: Value,
+               b: Value) -> Value:
     if kind is ast.Pow and a.type == FLOAT and b.is_constant and b.constant in (2, 3):
         return hold(scope, a, lambda x: Value(FLOAT, scope.mark(
             node, "py_range_of(", x.code, f" ^ {int(b.constant)}, ", x.code, ")")))
@@ -96,10 +96,12 @@ def arithmetic(scope: Scope, node: ast.AST, kind: Class[ast.operator], a: Value,
         if kind is ast.Div and y.is_constant and y.constant != 0:
             return Value(FLOAT, ["(", x.code, " / ", y.code, ")"])
         return Value(FLOAT, scope.mark(node, how, "(", x.code, ", ", y.code, ")"))
-    return _integers(scope, node, kind, convert(scope, node, a, INT), convert(scope, node, b, INT))
+    return _integers(scope, node, kind, convert(scope, node, a, INT),
+                     convert(scope, node, b, INT))
 
 
-def _integers(scope: Scope, node: ast.AST, kind: Class[ast.operator], a: Value, b: Value) -> Value:
+def _integers(scope: Scope, node: ast.AST, kind: Class[ast.operator], a: Value,
+              b: Value) -> Value:
     bounds = _bounds(kind, bounds_of(a), bounds_of(b))
     symbol, checked, _ = ARITHMETIC[kind]
     if kind in (ast.Add, ast.Sub, ast.Mult) and bounds and fits(bounds):
@@ -137,7 +139,8 @@ def _by_constant(scope: Scope, node: ast.AST, kind: Class[ast.operator], a: Valu
     if kind is ast.Add and c:
         limit = constant(FULL[1] - c if c > 0 else FULL[0] - c)
         how = "py_add_positive" if c > 0 else "py_add_negative"
-        return Value(INT, scope.mark(node, f"{how}(", a.code, f", {constant(c).code}, {limit.code})"))
+        return Value(
+            INT, scope.mark(node, f"{how}(", a.code, f", {constant(c).code}, {limit.code})"))
     if kind is ast.Mult and c > 1:
         return Value(INT, scope.mark(node, "py_multiply_by(", a.code, f", {c}, ", constant(
             -(2**63 // c)).code, f", {FULL[1] // c})"))
@@ -209,79 +212,6 @@ def _negative(scope: Scope, node: ast.AST, a: Value) -> Value:
     if low > FULL[0]:
         return Value(INT, ["(0 - ", x.code, ")"], bounds=(-high, -low))
     return Value(INT, scope.mark(node, "py_negative(", x.code, ")"))
-
-
-def compare(scope: Scope, node: ast.AST, operator: ast.cmpop, a: Value, b: Value) -> Value:
-    """One comparison; a bool."""
-    if isinstance(operator, (ast.In, ast.NotIn)):
-        found = contains(scope, node, b, a)
-        return found if isinstance(operator, ast.In) or found.type == NEVER else Value(BOOL, ["not(", found.code, ")"])
-    if isinstance(operator, (ast.Is, ast.IsNot)):
-        raise scope.refuse(node, "values have no identity here: write `==` or `!=`")
-    symbol, how = COMPARISONS[type(operator)]
-    a, b = joined(scope, node, [a, b], f"`{symbol}`")
-    if a.type in (INT, FLOAT, NEVER):
-        return Value(BOOL, ["(", a.code, f" {how} ", b.code, ")"])
-    if how == "==":
-        return equal(a, b)
-    if how == "/=":
-        return Value(BOOL, ["not(", equal(a, b).code, ")"])
-    return _ordered(scope, node, symbol, a, b)
-
-
-def equal(a: Value, b: Value) -> Value:
-    return Value(BOOL, ["eql(", a.code, ", ", b.code, ")"])
-
-
-def _ordered(scope: Scope, node: ast.AST, symbol: str, a: Value, b: Value) -> Value:
-    if a.type == BOOL:
-        return Value(BOOL, ["(btoi(", a.code, f") {symbol} btoi(", b.code, "))"])
-    if a.type == STR or isinstance(a.type, List) and a.type.element in (INT, FLOAT, NEVER):
-        return Value(BOOL, ["(py_compare(", a.code, ", ", b.code, f") {symbol} 0)"])
-    if isinstance(a.type, TupleType):
-        return take_apart(scope, a, lambda xs: take_apart(
-            scope, b, lambda ys: _lexicographic(scope, node, symbol, xs, ys)))
-    raise scope.refuse(node, f"`{symbol}` of {a.type} is not supported: compare parts of them")
-
-
-def _lexicographic(scope: Scope, node: ast.AST, symbol: str, xs: list[Value], ys: list[Value]) -> Value:
-    if len(xs) == 1:
-        return compare_as(scope, node, symbol, xs[0], ys[0])
-    strict = compare_as(scope, node, symbol[0], xs[0], ys[0])
-    rest = _lexicographic(scope, node, symbol, xs[1:], ys[1:])
-    same = compare_as(scope, node, "==", xs[0], ys[0])
-    return Value(BOOL, ["(if ", same.code, " then ", rest.code, " else ", strict.code, ")"])
-
-
-def compare_as(scope: Scope, node: ast.AST, symbol: str, a: Value, b: Value) -> Value:
-    operator = next(kind for kind, (text, _) in COMPARISONS.items() if text == symbol)
-    return compare(scope, node, operator(), a, b)
-
-
-def contains(scope: Scope, node: ast.AST, v: Value, x: Value) -> Value:
-    """x in v."""
-    if v.type == NEVER or x.type == NEVER:
-        return v if v.type == NEVER else x
-    if v.type == STR and x.type == STR:
-        return Value(BOOL, ["py_contains_text(", v.code, ", ", x.code, ")"])
-    if isinstance(v.type, TupleType):
-        return take_apart(scope, v, lambda items: hold(scope, x, lambda y: _any_equal(
-            scope, node, items, y)))
-    if not isinstance(v.type, List):
-        raise scope.refuse(node, f"`in` of {v.type} is not supported")
-    if v.type.element == NEVER:
-        return constant(False)
-    element = scope.variable("x", v.type.element)
-    return hold(scope, x, lambda y: Value(BOOL, [
-        "any({", compare(scope, node, ast.Eq(), y, element).code, " : ", element.code, " in ", v.code,
-        "})"]))
-
-
-def _any_equal(scope: Scope, node: ast.AST, items: list[Value], x: Value) -> Value:
-    code: Code = "f"
-    for item in reversed(items):
-        code = ["(if ", compare(scope, node, ast.Eq(), x, item).code, " then t else ", code, ")"]
-    return Value(BOOL, code)
 
 
 def length(v: Value) -> Value:

@@ -6,7 +6,8 @@ import ast
 
 from .code import Code
 from .convert import convert, hold
-from .lists import Bindings, Keywords, count_arguments, element_of, list_argument, mapped, only_keywords
+from .lists import (Bindings, Keywords, count_arguments, element_of, list_argument, mapped,
+                    only_keywords)
 from .types import BOOL, FLOAT, INT, NEVER, List, Tuple, Type
 from .values import Scope, Value, constant
 
@@ -40,7 +41,10 @@ def _by_keys(scope: Scope, node: ast.AST, rank: str, v: Value, keys: Value) -> V
         held = scope.variable("order", List(INT))
         column = _ordinal(scope, node, type_.items[i], [
             "{", parts[i].code, " : (", names, ") in ", keys.code, " -> ", held.code, "}"])
-        order = ["(let ", held.code, " = ", order, " in permute(", held.code, f", {rank}(", column, ")))"]
+        order = [
+            "(let ", held.code, " = ", order, " in permute(", held.code, f", {rank}(", column,
+            ")))"
+        ]
     result = Value(v.type, ["(", v.code, " -> ", order, ")"])
     if keys.is_atomic:
         return result
@@ -52,7 +56,8 @@ def _ordinal(scope: Scope, node: ast.AST, type_: Type, code: Code) -> Code:
         return convert(scope, node, Value(List(BOOL), code), List(INT)).code
     if type_ in (INT, FLOAT, NEVER):
         return code
-    raise scope.refuse(node, f"sorted by {type_} is not supported: by numbers, or tuples of numbers")
+    raise scope.refuse(node,
+                       f"sorted by {type_} is not supported: by numbers, or tuples of numbers")
 
 
 def reverse(scope: Scope, node: ast.AST, arguments: Bindings, keywords: Keywords) -> Value:

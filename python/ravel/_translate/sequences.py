@@ -46,15 +46,17 @@ def subscript(scope: Scope, node: ast.Subscript) -> Value:
         raise scope.refuse(node.slice, f"an index is an int, not {index.type}")
     if not (v.type == STR or isinstance(v.type, List)):
         raise scope.refuse(node, f"{v.type} has no elements")
-    return hold(scope, v, lambda u: _element(scope, node, u, convert(scope, node, index, INT)), "v")
+    return hold(scope, v, lambda u: _element(scope, node, u, convert(scope, node, index, INT)),
+                "v")
 
 
 def _item(scope: Scope, node: ast.AST, v: Value, index: Value) -> Value:
     assert isinstance(v.type, Tuple)
     count = len(v.type.items)
     if not index.is_constant or not isinstance(index.constant, int):
-        raise scope.refuse(node, "the index of a tuple is a constant here; use a list if all items"
-                           " have one type")
+        raise scope.refuse(
+            node, "the index of a tuple is a constant here; use a list if all items"
+            " have one type")
     if not -count <= index.constant < count:
         raise scope.refuse(node, f"the tuple has {count} items")
     return take_apart(scope, v, lambda items: items[index.constant])
@@ -89,7 +91,8 @@ def _slice(scope: Scope, node: ast.AST, v: Value, part: ast.Slice) -> Value:
     bounds: ListOf[Code] = []
     for bound in (low, high):
         bounds += [bound.code, ", t, "] if bound else ["0, f, "]
-    return Value(v.type, scope.mark(node, "py_slice_step(", v.code, ", ", bounds, step.code, ")"))
+    return Value(v.type, scope.mark(node, "py_slice_step(", v.code, ", ", bounds, step.code,
+                                    ")"))
 
 
 def _bound(scope: Scope, node: Optional[ast.expr]) -> Optional[Value]:
@@ -109,7 +112,8 @@ def comprehension(scope: Scope, node: Any) -> Value:
     return _generate(scope, node, node.generators, node.elt)
 
 
-def _generate(scope: Scope, node: ast.AST, generators: ListOf[ast.comprehension], body: ast.expr) -> Value:
+def _generate(scope: Scope, node: ast.AST, generators: ListOf[ast.comprehension],
+              body: ast.expr) -> Value:
     first, rest = generators[0], generators[1:]
     if first.is_async:
         raise scope.refuse(node, "async comprehensions are not supported")
@@ -173,4 +177,3 @@ def bind_target(scope: Scope, target: ast.expr, value: Value) -> Scope:
     if isinstance(target, ast.Name):
         return scope.bind(target.id, value)
     raise scope.refuse(target, f"{value.type} has no fixed number of elements")
-

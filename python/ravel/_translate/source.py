@@ -26,7 +26,7 @@ class Location:
 
 
 class Unsupported(SyntaxError):
-    """What `ravel.function` does not translate: with file, line and column, as Python shows it."""
+    """What `ravel.function` does not translate, with file, line and column."""
 
 
 class Source:
@@ -39,8 +39,9 @@ class Source:
         try:
             lines, first = inspect.getsourcelines(function)
         except (OSError, TypeError):
-            raise Unsupported(f"the source of {function.__name__} is not to be found: define it in"
-                              " a file or in a cell of a notebook") from None
+            raise Unsupported(
+                f"the source of {function.__name__} is not to be found: define it in"
+                " a file or in a cell of a notebook") from None
         self.lines = [line.rstrip("\n") for line in lines]
         # Within a class or a function its lines are indented: then they become a block.
         self.indented = self.lines[0][:1].isspace()
@@ -55,9 +56,11 @@ class Source:
         node = tree.body[0].body[0] if self.indented else tree.body[0]
         if isinstance(node, ast.FunctionDef):
             return node
-        what = "async functions are" if isinstance(node, ast.AsyncFunctionDef) else "a lambda is"
+        what = "async functions are" if isinstance(node,
+                                                   ast.AsyncFunctionDef) else "a lambda is"
         line = self.lines[0] if self.lines else ""
-        raise Unsupported(f"{what} not supported: write `def`", (self.file, self.first, 1, line))
+        raise Unsupported(f"{what} not supported: write `def`",
+                          (self.file, self.first, 1, line))
 
     def location(self, node: ast.AST, name: str = "") -> Location:
         """Of a node; the name is that of the function that it is in."""
@@ -81,7 +84,7 @@ def _characters(text: str, offset: int) -> int:
 
 @dataclass(eq=False)
 class Definition:
-    """A function of Python that can be translated: nested ones share the source of the outer."""
+    """A function of Python that can be translated; inner ones share the source of the outer."""
 
     name: str
     node: Any  # ast.FunctionDef or ast.Lambda

@@ -42,16 +42,18 @@ def body(scope: Scope, node: ast.FunctionDef, result: Callable[[], Type]) -> Tup
         each.code = _returned(each.scope, each.node, each.value, result)
     type_ = join_all(each.value.type for each in exits if each.value)
     if type_ is None:
-        types = " and ".join(dict.fromkeys(str(each.value.type) for each in exits if each.value))
+        types = " and ".join(dict.fromkeys(
+            str(each.value.type) for each in exits if each.value))
         raise scope.refuse(node, f"{node.name} returns {types}, which have no type in common")
     return code, type_
 
 
 def _returned(scope: Scope, node: ast.AST, value: Value, result: Callable[[], Type]) -> Later:
-    """In an early round the result may not have its final type: what is written then is not used."""
+    """In an early round the result may lack its final type: its text is not used then."""
     def decide() -> Code:
         type_ = result()
-        return convert(scope, node, value, type_).code if join(value.type, type_) == type_ else "0"
+        return convert(scope, node, value, type_).code if join(value.type,
+                                                               type_) == type_ else "0"
     return Later(decide)
 
 
@@ -108,7 +110,8 @@ def _raised(scope: Scope, statement: ast.Raise) -> Value:
             raise scope.refuse(statement, "the text of an exception is a constant here")
     if not isinstance(kind, ast.Name) or not _is_exception(scope, kind):
         raise scope.refuse(statement, 'only `raise KIND("text")` is supported')
-    return Value(NEVER, scope.mark(statement, "py_raise(", _check(f"{kind.id}: {text}", "f"), ")"))
+    return Value(NEVER,
+                 scope.mark(statement, "py_raise(", _check(f"{kind.id}: {text}", "f"), ")"))
 
 
 def _is_exception(scope: Scope, kind: ast.Name) -> bool:
@@ -135,7 +138,8 @@ def _simple(scope: Scope, statement: ast.stmt, into: Block) -> Scope:
     if isinstance(statement, ast.AnnAssign):
         if statement.value is None:
             return scope
-        return assign(scope, statement.target, expressions.lower_any(scope, statement.value), into)
+        return assign(scope, statement.target, expressions.lower_any(scope, statement.value),
+                      into)
     if isinstance(statement, ast.AugAssign):
         return _augmented(scope, statement, into)
     if isinstance(statement, ast.FunctionDef):
@@ -146,11 +150,14 @@ def _simple(scope: Scope, statement: ast.stmt, into: Block) -> Scope:
 
 
 def _augmented(scope: Scope, statement: ast.AugAssign, into: Block) -> Scope:
-    read = ast.copy_location(ast.Name(statement.target.id, ast.Load()), statement.target)  # type: ignore
+    target: Any = statement.target
+    read = ast.copy_location(ast.Name(target.id, ast.Load()), target)
     before = expressions.lower(scope, read)
     if isinstance(before.type, ListType):
-        raise scope.refuse(statement, "`+=` would change the list for others, too: write v = v + w")
-    value = binary(scope, statement, statement.op, before, expressions.lower(scope, statement.value))
+        raise scope.refuse(statement,
+                           "`+=` would change the list for others, too: write v = v + w")
+    value = binary(scope, statement, statement.op, before,
+                   expressions.lower(scope, statement.value))
     return assign(scope, statement.target, value, into)
 
 
@@ -239,11 +246,13 @@ def _if(scope: Scope, statement: ast.If, rest: List[ast.stmt],
     exits: List[Exit] = []
     live = live_behind(rest, into)
     codes = [block(scope, arm, Block(live, exits, statement)) for arm in arms]
-    return merge(scope, statement, exits, choice(condition.code, codes[0], codes[1]), rest, into)
+    return merge(scope, statement, exits, choice(condition.code, codes[0], codes[1]), rest,
+                 into)
 
 
 def merge(scope: Scope, node: ast.AST, exits: List[Exit], code: Code, rest: List[ast.stmt],
-          into: Block, loop: Optional[loops.LoopFunction] = None) -> Tuple[Optional[Code], Scope]:
+          into: Block,
+          loop: Optional[loops.LoopFunction] = None) -> Tuple[Optional[Code], Scope]:
     """Fills the holes of exits, of which `code` has the value, and goes on behind them."""
     parts, scope = join_exits(scope, node, exits, live_behind(rest, into) | (
         loop.returned if loop else frozenset()))

@@ -1,4 +1,4 @@
-"""What can be seen of a function before its types are known: the subset, and what to write instead."""
+"""What can be seen of a function without types: the subset, and what to write instead."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ from typing import Dict, List, Optional, Tuple, Type
 
 from .source import Source
 
-ALLOWED: Tuple[Type[ast.AST], ...] = (
-    ast.FunctionDef, ast.Lambda, ast.arguments, ast.arg, ast.Return, ast.Assign, ast.AnnAssign,
-    ast.AugAssign, ast.If, ast.For, ast.While, ast.Break, ast.Continue, ast.Pass, ast.Raise, ast.Assert,
-    ast.Expr, ast.Constant, ast.Name, ast.Attribute, ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare,
-    ast.IfExp, ast.Tuple, ast.List, ast.JoinedStr, ast.FormattedValue, ast.Call, ast.keyword,
-    ast.Subscript, ast.Slice, ast.ListComp, ast.GeneratorExp, ast.comprehension, ast.operator,
-    ast.unaryop, ast.boolop, ast.cmpop, ast.expr_context)
+ALLOWED: Tuple[Type[ast.AST],
+               ...] = (ast.FunctionDef, ast.Lambda, ast.arguments, ast.arg, ast.Return,
+                       ast.Assign, ast.AnnAssign, ast.AugAssign, ast.If, ast.For, ast.While,
+                       ast.Break, ast.Continue, ast.Pass, ast.Raise, ast.Assert, ast.Expr,
+                       ast.Constant, ast.Name, ast.Attribute, ast.BinOp, ast.UnaryOp,
+                       ast.BoolOp, ast.Compare, ast.IfExp, ast.Tuple, ast.List, ast.JoinedStr,
+                       ast.FormattedValue, ast.Call, ast.keyword, ast.Subscript, ast.Slice,
+                       ast.ListComp, ast.GeneratorExp, ast.comprehension, ast.operator,
+                       ast.unaryop, ast.boolop, ast.cmpop, ast.expr_context)
 
 # The class of a node, what it is, what to write instead.
 REFUSED: Dict[str, Tuple[str, str]] = {
@@ -49,15 +51,17 @@ REFUSED: Dict[str, Tuple[str, str]] = {
 def check(source: Source) -> None:
     """Raises Unsupported for the first node that is not in the subset."""
     for decorator in source.node.decorator_list[1:]:
-        raise source.unsupported(decorator, "further decorators are not supported: write them above"
-                                 " a function of Python that calls this one")
+        raise source.unsupported(
+            decorator, "further decorators are not supported: write them above"
+            " a function of Python that calls this one")
     _arguments(source, source.node.args)
     for statement in source.node.body:
         _node(source, statement)
 
 
 def _node(source: Source, node: ast.AST, outer: Optional[ast.AST] = None) -> None:
-    at = node if hasattr(node, "lineno") or outer is None else outer  # operators have no position
+    at = node if hasattr(node,
+                         "lineno") or outer is None else outer  # operators have no position
     message = _refusal(node)
     if message:
         raise source.unsupported(at, message)
@@ -87,8 +91,9 @@ def _function(source: Source, node: ast.AST) -> None:
 def _arguments(source: Source, arguments: ast.arguments) -> None:
     for argument in (arguments.vararg, arguments.kwarg):
         if argument is not None:
-            raise source.unsupported(argument, f"`*{argument.arg}` is not supported: a function has a"
-                                     " fixed number of parameters; pass a list")
+            raise source.unsupported(
+                argument, f"`*{argument.arg}` is not supported: a function has a"
+                " fixed number of parameters; pass a list")
     for argument in (*arguments.kwonlyargs, *arguments.posonlyargs):
         raise source.unsupported(argument, "parameters only by name or only by position are not"
                                  " supported: leave out `*` and `/`")
@@ -117,7 +122,8 @@ def _refusal(node: ast.AST) -> Optional[str]:
 def _target(node: ast.AST) -> Optional[str]:
     for target in getattr(node, "targets", None) or [node.target]:  # type: ignore[attr-defined]
         for each in ast.walk(target):
-            if isinstance(each, (ast.Subscript, ast.Attribute)) and isinstance(each.ctx, ast.Store):
+            if isinstance(each,
+                          (ast.Subscript, ast.Attribute)) and isinstance(each.ctx, ast.Store):
                 return ("lists and objects do not change: make a new list, as in"
                         " [y if k == i else x for k, x in enumerate(v)]")
     return None

@@ -1,8 +1,8 @@
 """The functions of numbers that can be called, as data.
 
-Each row: the function in Python, the types that it takes, the NESL function that computes it, and the
-type that it gives. One that begins with `py_` is of prelude/ and may fail as Python's does;
-NumPy's never fail.
+Each row: the function in Python, the types that it takes, the NESL function that computes it,
+and the type that it gives. One that begins with `py_` is of prelude/ and may fail as Python's
+does; NumPy's never fail.
 """
 
 from __future__ import annotations
@@ -110,7 +110,8 @@ def rows() -> List[Row]:
     for line in TABLE.split("\n"):
         if line.strip():
             python, takes, nesl, gives = line.split()
-            found.append(Row(python, [TYPES[name] for name in takes.split(",")], nesl, TYPES[gives]))
+            found.append(
+                Row(python, [TYPES[name] for name in takes.split(",")], nesl, TYPES[gives]))
     return found
 
 

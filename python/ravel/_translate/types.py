@@ -1,7 +1,8 @@
 """The types of the subset: what a Python value is while a function is translated.
 
-Each type has a text in NESL. `join` says what two branches of a function have in common: an int and
-a float become a float, a bool and an int an int, the empty list takes the type of the other one.
+Each type has a text in NESL. `join` says what two branches of a function have in common: an int
+and a float become a float, a bool and an int an int, the empty list takes the type of the other
+one.
 """
 
 from __future__ import annotations

@@ -60,9 +60,10 @@ class Unit:
 
     def specialise(self, scope: Scope, node: ast.AST, definition: Definition, arguments: Frame,
                    frame: Frame) -> Tuple[Specialisation, List[Value]]:
-        """A function for these arguments and outer variables, and what is to be passed to it."""
+        """A function for these arguments and outer variables, and what is passed to it."""
         seen: Dict[int, int] = {}
-        key = (definition, frames.signature(_plain(arguments), seen), frames.signature(frame, seen))
+        key = (definition, frames.signature(_plain(arguments),
+                                            seen), frames.signature(frame, seen))
         visited: set[int] = set()
         passed = [*frames.leaves(_plain(arguments), visited), *frames.leaves(frame, visited)]
         found = self.known.get(key)
@@ -89,7 +90,8 @@ class Unit:
             for other in set(self.known) - before:
                 del self.known[other]
         raise definition.source.unsupported(
-            definition.node, f"the type of the result of {definition.name} has no end: it would be"
+            definition.node,
+            f"the type of the result of {definition.name} has no end: it would be"
             f" {made.result}")
 
     def _round(self, made: Specialisation, arguments: Frame, frame: Frame) -> Type:

@@ -43,7 +43,8 @@ class Function:
     """A function: it is known when the program is translated, not a value when it runs."""
 
     definition: Definition
-    frame: Optional[Dict[str, "Binding"]] = None  # variables of outer functions that it mentions
+    frame: Optional[Dict[str,
+                         "Binding"]] = None  # variables of outer functions that it mentions
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,8 @@ class Scope:
     def bind_all(self, bindings: Dict[str, Binding]) -> "Scope":
         return Scope(self.unit, self.definition, self.names, {**self.bindings, **bindings})
 
-    def variable(self, name: str, type_: Type, bounds: Optional[Tuple[int, int]] = None) -> Value:
+    def variable(self, name: str, type_: Type, bounds: Optional[Tuple[int,
+                                                                      int]] = None) -> Value:
         """A new variable of NESL."""
         return Value(type_, self.names.fresh(name, type_), bounds=bounds)
 
@@ -135,4 +137,3 @@ def make_tuple(items: list[Value]) -> Value:
         codes += [item.code, ", "]
     return Value(TupleType(tuple(item.type for item in items)), codes[:-1] + [")"],
                  items=tuple(items))
-
