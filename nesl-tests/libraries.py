@@ -3,7 +3,7 @@
 bit by bit, what `nesl` computes, and errors have its messages.
 
     nesl-tests/libraries.py [--build FOLDER | --prefix FOLDER] [--c COMPILER] [--c++ COMPILER]
-                            [--seed N] [--cuda]
+                            [--seed N] [--brief | --cuda]
 
 FOLDER: of a build (default: build), or where `cmake --install` has put everything: there the
 programs are compiled with what pkg-config says. Functions: libraries.nesl."""
@@ -331,12 +331,12 @@ def program(cases: list[Case], widths: Widths) -> str:
     functions = "".join(function_of(i, case, widths) for i, case in enumerate(cases))
     # What is random begins in a context of its own; the others are called twice in one.
     calls = "".join(
-        f"  again = begin(\"{widths.ints}\", \"{widths.floats}\");\n  case{i}(again);\n"
-        "  ravel_context_free(again);\n" if case.function == "dice" else
+        f"  other = begin(\"{widths.ints}\", \"{widths.floats}\");\n  case{i}(other);\n"
+        "  ravel_context_free(other);\n  other = NULL;\n" if case.function == "dice" else
         f"  case{i}(context);\n  case{i}(context);\n" for i, case in enumerate(cases))
     return (BEGINNING + functions + "\nint main(void) {\n"
-            f"  struct ravel_context *context = begin(\"{widths.ints}\", \"{widths.floats}\"), *again;\n"
-            + calls + "  ravel_context_free(context);\n  return 0;\n}\n")
+            f"  struct ravel_context *context = begin(\"{widths.ints}\", \"{widths.floats}\"), *other = NULL;\n"
+            + calls + "  ravel_context_free(other);\n  ravel_context_free(context);\n  return 0;\n}\n")
 
 
 # ---- what nesl computes ----
@@ -521,20 +521,25 @@ def narrow(case: Case) -> bool:
     return "9223372036854775808" not in repr(case) and "1e+" not in repr(case) and "1e16" not in repr(case)
 
 
-def test(tools: Tools, c: str, cxx: str, seed: int) -> int:
-    failures, everything = 0, CASES + random_cases(seed, 12)
-    for widths, compilers in ((Widths(), ((c, ["-std=c11"]), (cxx, ["-std=c++17"]))),
-                              (Widths(32, 32), ((c, ["-std=c11"]),))):
-        cases = everything if widths.ints == 64 else [case for case in everything if narrow(case)]
-        make_library(tools, cases, widths)
-        want = [expected(tools, case, widths) for case in cases]
-        for compiler, language in compilers:
-            name = f"{language[0][5:].replace('+', 'x')}-{widths.ints}"
-            compile_program(tools, compiler, language, program(cases, widths), name)
-            failed = compare(tools, cases, want, name)
-            print(f"{compiler} {language[0]}, {widths.ints} bits: {len(cases)} calls, {failed} wrong")
-            failures += failed
+def compare_all(tools: Tools, cases: list[Case], widths: Widths,
+                compilers: list[tuple[str, list[str]]]) -> int:
+    """How many calls are wrong, in programs by several compilers."""
+    make_library(tools, cases, widths)
+    want = [expected(tools, case, widths) for case in cases]
+    failures = 0
+    for compiler, language in compilers:
+        name = f"{language[0][5:].replace('+', 'x')}-{widths.ints}"
+        compile_program(tools, compiler, language, program(cases, widths), name)
+        failed = compare(tools, cases, want, name)
+        print(f"{compiler} {language[0]}, {widths.ints} bits: {len(cases)} calls, {failed} wrong")
+        failures += failed
     return failures
+
+
+def test(tools: Tools, c: str, cxx: str, seed: int) -> int:
+    cases = CASES + random_cases(seed, 12)
+    return (compare_all(tools, cases, Widths(), [(c, ["-std=c11"]), (cxx, ["-std=c++17"])]) +
+            compare_all(tools, list(filter(narrow, cases)), Widths(32, 32), [(c, ["-std=c11"])]))
 
 
 def tools_of(args: argparse.Namespace, folder: Path) -> Tools:
@@ -556,6 +561,7 @@ def main() -> int:
     parser.add_argument("--c", default="cc")
     parser.add_argument("--c++", dest="cxx", default="c++")
     parser.add_argument("--seed", type=lambda text: int(text, 0), default=1, help="of random types")
+    parser.add_argument("--brief", action="store_true", help="only some calls, from C")
     parser.add_argument("--cuda", action="store_true", help="only compile the kernels for a GPU")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="ravel-libraries-") as name:
@@ -564,6 +570,8 @@ def main() -> int:
         tools = tools_of(args, folder)
         if args.cuda:
             return test_cuda(tools)
+        if args.brief:
+            return compare_all(tools, CASES[::4], Widths(), [(args.c, ["-std=c11"])])
         return 1 if test(tools, args.c, args.cxx, args.seed) + test_by_hand(tools, args.c) else 0
 
 

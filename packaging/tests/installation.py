@@ -126,6 +126,13 @@ def check_commands(i):
              "down.vcode")
 
 
+def check_libraries(i):
+    """Functions of NESL as functions of C, by the installed neslc."""
+    for name in ("libraries.py", "libraries.nesl"):
+        shutil.copy(ROOT / "nesl-tests" / name, i.work)
+    i.expect(r".* calls, 0 wrong", sys.executable, "libraries.py", "--brief", "--prefix", i.prefix)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -140,6 +147,7 @@ def main():
         check_pkg_config(i)
         check_cmake(i)
         check_commands(i)
+        check_libraries(i)
         return i.status()
 
 
