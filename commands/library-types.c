@@ -2,7 +2,7 @@
  *
  * Names are in prefix notation, so that different types have different names: `vec_` and the
  * name of the elements, `pair_` or `tuple3_` and the names of the components. A datatype has
- * its own name; one that is called like another type is a clash.
+ * its own name; that another type has it, too, is found when all names are known.
  */
 #include "commands/library.h"
 
@@ -57,11 +57,9 @@ static struct c_type *add(struct c_types *types, const struct c_type *made) {
     struct c_type *known = types->list.items[i];
     if (strcmp(known->name, made->name) != 0) continue;
     if (type_same(types->arena, known->type, made->type)) return known;
-    types->clash[0] = known;
   }
   struct c_type *t = arena_alloc(types->arena, sizeof *t);
   *t = *made;
-  if (types->clash[0] && !types->clash[1]) types->clash[1] = t;
   for (uint32_t i = 0; i < t->part_count; i++) t->memory |= t->parts[i]->memory;
   *array_push(types->arena, &types->list) = t;
   return t;

@@ -1,6 +1,7 @@
 /* library.h - NESL functions as a library of C functions (neslc --library): their types, and
  * the text of the files.
  *
+ *   library-entry.c    a function: names, types, its program (library-make.h)
  *   library-types.c    a C type for each NESL type
  *   library-header.c   NAME.h
  *   library-source.c   NAME.c
@@ -43,7 +44,6 @@ struct c_types {
   const char *library; /* its name, with which those of types begin */
   struct widths widths;
   ARRAY(struct c_type *) list;
-  struct c_type *clash[2]; /* different types that would have the same name; NULL: none */
 };
 
 /* The C type of values of a ground type of data. In the arena, as all here; memory_failed. */

@@ -1,0 +1,24 @@
+/* library-make.h - a library while it is made. */
+#ifndef RAVEL_COMMANDS_LIBRARY_MAKE_H
+#define RAVEL_COMMANDS_LIBRARY_MAKE_H
+
+#include "commands/library.h"
+#include "commands/nesl.h"
+#include "commands/neslc-options.h"
+
+struct making {
+  struct nesl *n;
+  const struct neslc_options *o;
+  struct library l;
+};
+
+/* Adds an error; false for the caller to pass on. */
+bool library_wrong(struct making *, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* A text as it may stand in a comment of C. In the arena. */
+const char *library_comment(struct arena *, const char *text);
+/* Compiles the function that --entry describes and adds it to the library, whose array has
+ * room. False with diagnostics; memory_failed. */
+bool library_make_entry(struct making *, const char *text);
+
+#endif
