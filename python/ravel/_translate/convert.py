@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Any, Callable, List as ListOf, Tuple as TupleOf
 
-from .code import INDENT, OUTDENT, Code
+from .code import INDENT, OUTDENT, Code, Later
 from .types import BOOL, FLOAT, INT, NEVER, NUMBERS, STR, List, Tuple, Type, default, join_all
 from .values import Scope, Value, constant, make_tuple
 
@@ -15,6 +15,14 @@ MOST_CONSTANTS = 1000  # elements of a list that becomes text
 
 def let(bindings: ListOf[TupleOf[Code, Code]], body: Code) -> Code:
     """Several bindings of patterns, one behind the other, and what they are for."""
+    return Later(lambda: _let(bindings, body)) if bindings else body
+
+
+def _let(bindings: ListOf[TupleOf[Code, Code]], body: Code) -> Code:
+    while isinstance(body, Later):
+        body = body.decide()
+    if isinstance(body, str) and body == bindings[-1][0]:
+        bindings, body = bindings[:-1], bindings[-1][1]  # the name would say nothing
     if not bindings:
         return body
     code: ListOf[Code] = ["(let ", INDENT]
