@@ -64,6 +64,21 @@ class Lists(FunctionTest):
             return [length + x for x in flatten], f + elt, py_add, let, sum([sum_, 1])
         self.same(hidden, 1, 2, 3, 4, 5, 6, 7, 8, 9)
 
+    def test_functions_of_lists_of_other_types(self):
+        def several(x, b, s):
+            w, flags, texts = [x, 2.5, -1.0], [b, True, False], [s, "b"]
+            pairs = [(1, x), (0.5, 3)]
+            return (math.prod(w), math.fsum(w), any([0, 0]), all([1, 2, 0]), any(w), max(flags),
+                    min(flags), min([b]), max(w, key=lambda y: y > 0), list(), list(s),
+                    [c for c in texts if c], sorted(flags), sorted(w, reverse=True), pairs,
+                    sorted(w, key=lambda y: (y > 0, -y)), (1, x) if b else (x, 1), +x, +b, -x, 2 * w,
+                    [pow(2, 3), pow(x, 2.0)], divmod(x, 2), float("inf"), float("2.5"),
+                    max([(y, 1) for y in w]), x in pairs[0], (x, 1) in [(y, 1) for y in w],
+                    list(map(str, [1, 2])), (1, (x, 2))[1][0], [()] == 1 if False else 1,
+                    list(zip(w, flags, texts)), [y for y in (x, 1)], sum([], 1), min(s, "zz"),
+                    -9223372036854775808, [[], [x]], [[]] + [[1]], (b, 2) < (True, 3), w > [x])
+        self.all_same(several, (1.5, True, "abc"), (0.0, False, ""))
+
     @unittest.skipUnless(DOCS.is_dir(), "there are no documents here")
     def test_all_names_of_nesl_are_known(self):
         text = (DOCS / "nesl-library.md").read_text(encoding="utf-8")

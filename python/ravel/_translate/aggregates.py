@@ -26,6 +26,8 @@ def _sum(scope: Scope, node: ast.AST, arguments: Bindings, keywords: Keywords) -
     if element_of(v) not in (*NUMBERS, NEVER) or not isinstance(start, Value):
         more = ": write [x for v in vs for x in v]" if isinstance(element_of(v), List) else ""
         raise scope.refuse(node, f"sum takes numbers, not {v.type}{more}")
+    if start.type not in NUMBERS:
+        raise scope.refuse(node, f"sum takes numbers, and begins with {start.type}")
     total = _total(scope, node, v)
     if start.is_constant and start.constant == 0 and start.type == INT:
         return total

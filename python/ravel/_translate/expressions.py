@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from typing import Any, Callable, Dict, List as ListOf, Type as Class
 
+import numpy
+
 from . import calls, sequences
 from .code import Code
 from .convert import constant_value, convert, hold, joined, list_of, truth
@@ -66,8 +68,7 @@ def python_object(scope: Scope, node: ast.AST, found: Any) -> Binding:
         return Function(definition, {})
     if isinstance(found, (bool, int, float, str, list, tuple)):
         return _python_constant(scope, node, found)
-    if type(found).__module__ == "numpy" and hasattr(found,
-                                                     "item") and not getattr(found, "ndim", 1):
+    if isinstance(found, (numpy.number, numpy.bool_)):
         return _python_constant(scope, node, found.item())
     return Foreign(found)
 

@@ -7,7 +7,7 @@ from typing import Dict, List as ListOf
 
 from . import calls, sequences
 from .code import Code
-from .types import NEVER, STR, List, Type
+from .types import STR, List, Type
 from .values import Binding, Scope, Value
 
 Bindings = ListOf[Binding]
@@ -22,8 +22,6 @@ def list_argument(scope: Scope, node: ast.AST, name: str, binding: Binding) -> V
     if v.type == STR:
         char = scope.variable("c", STR)
         return Value(List(STR), ["{[", char.code, "] : ", char.code, " in ", v.code, "}"])
-    if v.type == NEVER:
-        return Value(List(NEVER), "([] int)")
     if not isinstance(v.type, List):
         raise scope.refuse(node, f"{name} takes a list, not {v.type}")
     return v
@@ -34,15 +32,15 @@ def element_of(v: Value) -> Type:
     return v.type.element
 
 
-def only_keywords(scope: Scope, node: ast.AST, name: str, keywords: Keywords, *allowed:
-                  str) -> None:
+def only_keywords(scope: Scope, node: ast.AST, name: str, keywords: Keywords,
+                  *allowed: str) -> None:
     for word in keywords:
         if word not in allowed:
             raise scope.refuse(node, f"{word}= of {name} is not supported")
 
 
-def count_arguments(scope: Scope, node: ast.AST, name: str, arguments: Bindings, *counts:
-                    int) -> None:
+def count_arguments(scope: Scope, node: ast.AST, name: str, arguments: Bindings,
+                    *counts: int) -> None:
     if len(arguments) not in counts:
         raise scope.refuse(node, f"{name} takes {' or '.join(map(str, counts))} arguments here")
 

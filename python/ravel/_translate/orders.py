@@ -23,8 +23,9 @@ def sort(scope: Scope, node: ast.AST, arguments: Bindings, keywords: Keywords) -
     key = keywords.get("key")
     if key is None and element_of(v) in (INT, FLOAT, NEVER) and not reverse.constant:
         return Value(v.type, ["sort(", v.code, ")"], bounds=v.bounds)
-    return hold(scope, v, lambda u: _by_keys(
-        scope, node, rank, u, u if key is None else mapped(scope, node, key, [u])), "v")
+    return hold(scope, v, lambda u: hold(
+        scope, u if key is None else mapped(scope, node, key, [u]),
+        lambda keys: _by_keys(scope, node, rank, u, keys), "keys"), "v")
 
 
 def _by_keys(scope: Scope, node: ast.AST, rank: str, v: Value, keys: Value) -> Value:
@@ -45,10 +46,7 @@ def _by_keys(scope: Scope, node: ast.AST, rank: str, v: Value, keys: Value) -> V
             "(let ", held.code, " = ", order, " in permute(", held.code, f", {rank}(", column,
             ")))"
         ]
-    result = Value(v.type, ["(", v.code, " -> ", order, ")"])
-    if keys.is_atomic:
-        return result
-    raise scope.refuse(node, "a key is a number here, or a tuple of v itself")
+    return Value(v.type, ["(", v.code, " -> ", order, ")"])
 
 
 def _ordinal(scope: Scope, node: ast.AST, type_: Type, code: Code) -> Code:

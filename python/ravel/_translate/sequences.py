@@ -115,8 +115,6 @@ def comprehension(scope: Scope, node: Any) -> Value:
 def _generate(scope: Scope, node: ast.AST, generators: ListOf[ast.comprehension],
               body: ast.expr) -> Value:
     first, rest = generators[0], generators[1:]
-    if first.is_async:
-        raise scope.refuse(node, "async comprehensions are not supported")
     v = iterable(scope, first.iter, expressions.lower(scope, first.iter))
     inner, variables = each(scope, first.target, v)
     sieve = _sieve(inner, first.ifs)
@@ -161,8 +159,7 @@ def _pattern(scope: Scope, target: ast.expr, type_: Type, bounds: Any,
 
 def targets(scope: Scope, target: ast.expr, type_: Type) -> ListOf[TupleOf[ast.expr, Type]]:
     """The parts of a tuple of targets, with the types of a tuple."""
-    if not isinstance(target, (ast.Tuple, ast.List)):
-        raise scope.refuse(target, "only variables and tuples of variables can be assigned")
+    assert isinstance(target, (ast.Tuple, ast.List))  # syntax.py
     if type_ == NEVER:
         return [(part, NEVER) for part in target.elts]
     if not isinstance(type_, Tuple) or len(type_.items) != len(target.elts):

@@ -87,14 +87,6 @@ def join_all(types: Iterable[Type]) -> Optional[Type]:
     return result
 
 
-def has_never(type_: Type) -> bool:
-    if isinstance(type_, List):
-        return has_never(type_.element)
-    if isinstance(type_, Tuple):
-        return any(has_never(item) for item in type_.items)
-    return type_ == NEVER
-
-
 def default(type_: Type) -> str:
     """Some value of a type as NESL, where one is needed that nobody looks at."""
     if isinstance(type_, List):
