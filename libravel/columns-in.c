@@ -107,20 +107,19 @@ static enum ravel_code elements_in(struct intake *in, uint32_t to,
 /* Elements, or lengths of rows: a column of the machine from one that was given. */
 static enum ravel_code column_in(struct intake *in, uint32_t to, size_t from) {
   struct ravel_context *c = in->c;
-  const struct ravel_layout_column *l = &in->layout->columns[to];
+  const enum type_tag tag = (enum type_tag)in->layout->tags[to];
+  const uint32_t within = in->layout->within[to];
   const struct ravel_column *g = &in->given[from];
-  const bool whole = l->within == RAVEL_WHOLE;
-  enum ravel_code code =
-      check(in, from, (enum type_tag)l->tag, whole ? 1 : in->taken[l->within].sum);
+  enum ravel_code code = check(in, from, tag, within == IR_ONE ? 1 : in->taken[within].sum);
   if (code != RAVEL_OK) return code;
-  if (l->tag == TYPE_SEQUENCE) {
+  if (tag == TYPE_SEQUENCE) {
     const struct machine_item item = {MACHINE_SEGDES, g->length, {.ints = g->data}};
     code = sum_of(in, from, &in->taken[to].sum);
     if (code != RAVEL_OK) return code;
     if (!machine_value_item(c->machine, &item, &in->columns[to], c->diags)) {
       return ravel_fail_machine(c);
     }
-  } else if (!whole || !scalar_in(&c->options.machine.widths, g, &in->columns[to])) {
+  } else if (within != IR_ONE || !scalar_in(&c->options.machine.widths, g, &in->columns[to])) {
     code = elements_in(in, to, g);
   }
   return code;
@@ -132,8 +131,7 @@ static enum ravel_code columns_in(struct intake *in, uint32_t count, uint32_t *d
   for (size_t from = 0; *done < count && code == RAVEL_OK;) {
     const uint32_t to = *done;
     in->taken[to].borrowed = NULL;
-    const struct ravel_layout_column *l = &in->layout->columns[to];
-    if (l->tag == TYPE_SEQUENCE && l->within == RAVEL_WHOLE) {
+    if (!ravel_is_column(in->layout, to)) {
       in->taken[to].sum =
           in->given[from].length; /* of its elements, or of what they consist of */
       in->columns[to] = cvl_one_segment(in->taken[to].sum);

@@ -1,10 +1,6 @@
 /* columns-out.c - the columns of a value of any type, as flat arrays of the host. */
 #include "libravel/private.h"
 
-static bool is_column(const struct ravel_layout_column *l) {
-  return l->tag != TYPE_SEQUENCE || l->within != RAVEL_WHOLE;
-}
-
 /* The columns of a value, on their way into a block of memory of the host. */
 struct output {
   struct ravel_context *c;
@@ -24,11 +20,11 @@ static enum ravel_code measure(struct output *o, size_t *bytes) {
   size_t i = 0;
   uint64_t n = 0;
   for (uint32_t k = 0; k < o->v->count; k++) {
-    const struct ravel_layout_column *l = &o->layout->columns[k];
-    if (!is_column(l)) continue;
+    if (!ravel_is_column(o->layout, k)) continue;
     struct ravel_column *column = &o->columns[i++];
-    const bool fits = l->tag == TYPE_SEQUENCE ? column->element == RAVEL_INT64
-                                              : ravel_element_type(column->element) == l->tag;
+    const uint8_t tag = o->layout->tags[k];
+    const bool fits = tag == TYPE_SEQUENCE ? column->element == RAVEL_INT64
+                                           : ravel_element_type(column->element) == tag;
     if (!fits) {
       return ravel_fail(o->c, RAVEL_TYPE, "column %zu of %s cannot become such elements", i - 1,
                         ravel_type_text(o->v->type));
@@ -46,7 +42,7 @@ static enum ravel_code copy(struct output *o, uint32_t k, struct ravel_column *c
   struct ravel_context *c = o->c;
   const struct cvl_value *from = &o->v->columns[k];
   column->data = o->block;
-  if (o->layout->columns[k].tag != TYPE_SEQUENCE) {
+  if (o->layout->tags[k] != TYPE_SEQUENCE) {
     return ravel_elements_out(c, from, column->element, 0, column->length, o->block);
   }
   return machine_value_copy(c->machine, from, 0, column->length, o->block, c->diags)
@@ -61,10 +57,9 @@ static enum ravel_code copy_all(struct output *o) {
   for (int scalars = 0; scalars < 2; scalars++) {
     size_t i = 0;
     for (uint32_t k = 0; k < o->v->count && code == RAVEL_OK; k++) {
-      const struct ravel_layout_column *l = &o->layout->columns[k];
-      if (!is_column(l)) continue;
+      if (!ravel_is_column(o->layout, k)) continue;
       struct ravel_column *column = &o->columns[i++];
-      if ((l->within == RAVEL_WHOLE) != (scalars == 1)) continue;
+      if ((o->layout->within[k] == IR_ONE) != (scalars == 1)) continue;
       code = copy(o, k, column);
       o->block += padded(column);
     }

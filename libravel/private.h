@@ -60,17 +60,17 @@ struct ravel_context {
 };
 
 /* What each column of a value is, in the order of neslc/value.h: elements of the base type
- * `tag`, or, TYPE_SEQUENCE, lengths. It is as long as the lengths in the column `within` say
- * together; RAVEL_WHOLE: it has one element. Of ravel.h's columns lengths of whole sequences
- * are none: they are one segment, which is as long as the column that follows. */
-#define RAVEL_WHOLE UINT32_MAX
+ * `tags`, or, TYPE_SEQUENCE, lengths; `within` as ir_program.entry_layout. Of ravel.h's columns
+ * the lengths of whole sequences are none: they are one segment, which is as long as the column
+ * that follows. */
 struct ravel_layout {
   uint32_t count; /* of ravel.h's columns */
-  struct ravel_layout_column {
-    uint8_t tag;
-    uint32_t within;
-  } columns[]; /* ravel_type_columns */
+  const uint8_t *tags;
+  const uint32_t *within;
 };
+static inline bool ravel_is_column(const struct ravel_layout *l, uint32_t i) {
+  return l->tags[i] != TYPE_SEQUENCE || l->within[i] != IR_ONE;
+}
 
 /* A type of data: each exists once in a context, so that equal types are the same pointer. */
 struct ravel_type {
@@ -212,15 +212,17 @@ struct type *ravel_type_named(struct ravel_context *, const char *text);
 /* The same within a form; memory_failed. */
 struct type *ravel_type_read(struct ravel_context *, const char *text);
 /* Of each column of a kept type the one whose total is its length, or IR_ONE, as in
- * ir_program.entry_layout; in the arena, within a form; memory_failed. */
-const uint32_t *ravel_type_layout(struct ravel_context *, struct arena *, struct type *kept);
+ * ir_program.entry_layout; *tags, unless it is NULL, what each has (ravel_layout). In the
+ * arena, within a form; memory_failed. */
+const uint32_t *ravel_type_layout(struct ravel_context *, struct arena *, struct type *kept,
+                                  const uint8_t **tags);
 /* The same type as one of these. NULL, after ravel_fail, if it is none of data or is too large;
  * memory_failed. */
 struct type *ravel_type_kept(struct ravel_context *, struct type *);
 /* Types of these kept types; NULL after ravel_fail. */
 struct type *ravel_type_sequence(struct ravel_context *, struct type *element);
 struct type *ravel_type_pair(struct ravel_context *, struct type *left, struct type *right);
-/* layout.c: made when it is first asked for; NULL after ravel_fail. */
+/* Both, kept with the type; NULL after ravel_fail. */
 const struct ravel_layout *ravel_layout_of(struct ravel_context *, struct type *kept);
 static inline uint32_t ravel_type_columns(const struct type *kept) {
   return ((const struct ravel_type *)kept)->columns;

@@ -215,9 +215,9 @@ static enum ravel_code set_types(struct ravel_context *c, const struct loading *
 /* What the types say of lengths: of arguments for the optimiser, of results to be checked. */
 static void set_layouts(struct ravel_context *c, struct loading *l) {
   struct ravel_function *f = l->f;
-  f->layout = ravel_type_layout(c, &f->arena, f->gives);
+  f->layout = ravel_type_layout(c, &f->arena, f->gives, NULL);
   if (f->take_count > 0) {
-    l->program->entry_layout = ravel_type_layout(c, &f->arena, f->rest[0]);
+    l->program->entry_layout = ravel_type_layout(c, &f->arena, f->rest[0], NULL);
   }
 }
 

@@ -143,7 +143,8 @@ struct type *ravel_type_pair(struct ravel_context *c, struct type *left, struct 
 
 struct layout {
   struct arena *arena, *scratch;
-  ARRAY(uint32_t) list;
+  ARRAY(uint32_t) within;
+  ARRAY(uint8_t) tags;
 };
 
 /* Adds the columns of instances that are as many as the total of a column, or one. */
@@ -155,17 +156,37 @@ static void lay_out(struct layout *l, struct type *t, uint32_t within) {
   } else if (t->tag == TYPE_DATA) {
     lay_out(l, type_contents(l->scratch, t), within);
   } else {
-    const uint32_t column = (uint32_t)l->list.count;
-    *array_push(l->arena, &l->list) = within;
+    const uint32_t column = (uint32_t)l->within.count;
+    *array_push(l->arena, &l->within) = within;
+    *array_push(l->arena, &l->tags) = t->tag;
     if (t->tag == TYPE_SEQUENCE) lay_out(l, t->part[0], column);
   }
 }
 
 const uint32_t *ravel_type_layout(struct ravel_context *c, struct arena *arena,
-                                  struct type *kept) {
+                                  struct type *kept, const uint8_t **tags) {
   struct layout l = {.arena = arena, .scratch = c->session->arena};
   lay_out(&l, kept, IR_ONE);
-  return l.list.items;
+  if (tags) *tags = l.tags.items;
+  return l.within.items;
+}
+
+static enum ravel_code keep_layout(struct ravel_context *c, void *data) {
+  struct ravel_type *kept = data;
+  struct arena *arena = &c->type_region->arena;
+  struct ravel_layout *layout = arena_alloc(arena, sizeof *layout);
+  layout->within = ravel_type_layout(c, arena, &kept->type, &layout->tags);
+  for (uint32_t i = 0; i < kept->columns; i++) {
+    layout->count += ravel_is_column(layout, i);
+  }
+  kept->layout = layout;
+  return RAVEL_OK;
+}
+
+const struct ravel_layout *ravel_layout_of(struct ravel_context *c, struct type *type) {
+  struct ravel_type *kept = (struct ravel_type *)type;
+  if (!kept->layout) (void)ravel_in_form(c, keep_layout, kept);
+  return kept->layout;
 }
 
 /* ---- from text ---- */
