@@ -39,8 +39,14 @@ class Functions(FunctionTest):
         self.assertEqual(scale([1.0]).to_list(), [2.0])
         self.assertEqual(scale([1.0], 3.0).to_list(), [3.0])
         self.assertEqual(scale(factor=0.5, v=[1.0]).to_list(), [0.5])
-        with self.assertRaises(TypeError):
-            scale()
+        for arguments in ((), ([1.0], 2.0, 3.0)):
+            with self.assertRaises(TypeError):
+                scale(*arguments)
+
+        @rv.function
+        def least(n=3):
+            return n - 1
+        self.assertEqual((least(), least(7)), (2, 6))
 
     def test_ints(self):
         def arithmetic(a, b):
