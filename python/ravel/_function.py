@@ -36,15 +36,15 @@ class PythonFunction(Function):
         return self._call(self._ordered(data, named))
 
     def _ordered(self, data: Tuple[Any, ...], named: Any) -> Tuple[Any, ...]:
-        """Arguments by position; with defaults if some are given by name, or none is."""
+        """Arguments by position; with defaults if some are given by name, or all left out."""
         if data and not named and len(data) == len(self._signature.parameters):
             return data
         bound = self._signature.bind(*data, **named)
         if named or not data:
             bound.apply_defaults()
         if not self._signature.parameters:
-            raise MisuseError(f"{self.__name__} has no parameters: there is nothing to compute in"
-                              " parallel")
+            raise MisuseError(f"{self.__name__} has no parameters: there is nothing to compute"
+                              " in parallel")
         return bound.args
 
     def _entry(self, context: Context, types: Tuple[str, ...]) -> Entry:

@@ -163,7 +163,7 @@ CALLS = (
     (quick_select, ([5, 1, 4, 2, 3], 3)),
     (conv, ([1, 2, 3, 4], [1, -1])),
     (histogram, ([1, 2, 2, 0], 4)),
-    (queens, (5, 0, NONE),(6, 0, NONE)),
+    (queens, (5, 0, NONE), (6, 0, NONE)),
     (bools, (True, 3), (False, 2)),
     (cond, (1,), (2,), (7,)),
     (newton, (2.0,), (10.0,)),

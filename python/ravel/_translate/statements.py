@@ -19,6 +19,7 @@ from .operators import binary
 from .types import INT, NEVER, List as ListType, Tuple as TupleType, Type, join, join_all
 from .values import Scope, Value
 
+
 @dataclass
 class Block:
     """Statements in progress: bindings so far, what is read behind them, exits."""
@@ -52,8 +53,8 @@ def _returned(scope: Scope, node: ast.AST, value: Value, result: Callable[[], Ty
     """In an early round the result may lack its final type: its text is not used then."""
     def decide() -> Code:
         type_ = result()
-        return convert(scope, node, value, type_).code if join(value.type,
-                                                               type_) == type_ else "0"
+        fits = join(value.type, type_) == type_
+        return convert(scope, node, value, type_).code if fits else "0"
     return Later(decide)
 
 
@@ -154,8 +155,8 @@ def _augmented(scope: Scope, statement: ast.AugAssign, into: Block) -> Scope:
     read = ast.copy_location(ast.Name(target.id, ast.Load()), target)
     before = expressions.lower(scope, read)
     if isinstance(before.type, ListType):
-        raise scope.refuse(statement,
-                           "`+=` would change the list for others, too: write v = v + w")
+        raise scope.refuse(statement, "`+=` would change the list for others, too: write"
+                           " v = v + w")
     value = binary(scope, statement, statement.op, before,
                    expressions.lower(scope, statement.value))
     return assign(scope, statement.target, value, into)
@@ -254,8 +255,8 @@ def merge(scope: Scope, node: ast.AST, exits: List[Exit], code: Code, rest: List
           into: Block,
           loop: Optional[loops.LoopFunction] = None) -> Tuple[Optional[Code], Scope]:
     """Fills the holes of exits, of which `code` has the value, and goes on behind them."""
-    parts, scope = join_exits(scope, node, exits, live_behind(rest, into) | (
-        loop.returned if loop else frozenset()))
+    read = live_behind(rest, into) | (loop.returned if loop else frozenset())
+    parts, scope = join_exits(scope, node, exits, read)
     if loop is not None:
         loop.result, loop.parts = parts.type, parts
     into.bindings.append((pattern(parts.variables) if parts.variables else NOTHING, code))

@@ -105,6 +105,7 @@ TABLE = """
     numpy.isfinite   float        py_is_finite     bool
 """
 
+
 def rows() -> List[Row]:
     found = []
     for line in TABLE.split("\n"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass, field
-from typing import Any, Callable, Dict, List, Optional, Tuple
+from typing import Any, Callable, Dict, List, Optional, Set, Tuple
 
 from . import calls, expressions, frames, statements
 from .code import Code, Later, NeslFunction, Writer
@@ -61,16 +61,16 @@ class Unit:
     def specialise(self, scope: Scope, node: ast.AST, definition: Definition, arguments: Frame,
                    frame: Frame) -> Tuple[Specialisation, List[Value]]:
         """A function for these arguments and outer variables, and what is passed to it."""
+        arguments = _plain(arguments)
         seen: Dict[int, int] = {}
-        key = (definition, frames.signature(_plain(arguments),
-                                            seen), frames.signature(frame, seen))
-        visited: set[int] = set()
-        passed = [*frames.leaves(_plain(arguments), visited), *frames.leaves(frame, visited)]
+        key = (definition, frames.signature(arguments, seen), frames.signature(frame, seen))
+        visited: Set[int] = set()
+        passed = [*frames.leaves(arguments, visited), *frames.leaves(frame, visited)]
         found = self.known.get(key)
         if found is None:
             if sum(known[0] is definition for known in self.known) >= MOST_TYPES:
                 raise scope.refuse(node, f"{definition.name} calls itself with ever new types")
-            found = self._translate(key, definition, _plain(arguments), frame)
+            found = self._translate(key, definition, arguments, frame)
         found.used_open = found.used_open or found.open
         return found, passed
 
@@ -90,9 +90,8 @@ class Unit:
             for other in set(self.known) - before:
                 del self.known[other]
         raise definition.source.unsupported(
-            definition.node,
-            f"the type of the result of {definition.name} has no end: it would be"
-            f" {made.result}")
+            definition.node, f"the type of the result of {definition.name} has no end: it would"
+            f" be {made.result}")
 
     def _round(self, made: Specialisation, arguments: Frame, frame: Frame) -> Type:
         scope = Scope(self, made.definition, Names())
