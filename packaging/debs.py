@@ -10,7 +10,6 @@ from email.utils import format_datetime
 
 from sources import copy_sources, date, environment
 from version import VERSION, changes
-from wheels import nvcc
 
 MAINTAINER = "The Ravel authors <ravel@packages.invalid>"
 
@@ -35,14 +34,12 @@ def lacking():
     return asked.partition("dependencies: ")[2].strip()
 
 
-def make_debs(out, work):
-    """Makes the packages; ravel-cuda where nvcc is found."""
+def make_debs(out, work, cuda):
+    """Makes the packages, if asked ravel-cuda, too."""
     sources = copy_sources(work / f"ravel-{VERSION}")
     shutil.copytree(sources / "packaging" / "debian", sources / "debian")
     (sources / "debian" / "changelog").write_text(changelog())
-    profile = ["-Ppkg.ravel.cuda"] if nvcc() else []
-    if not profile:
-        print("SKIPPED: no nvcc: no package ravel-cuda")
+    profile = ["-Ppkg.ravel.cuda"] if cuda else []
     subprocess.run(["dpkg-buildpackage", "-b", "-us", "-uc", *profile], cwd=sources,
                    env=environment(), check=True, stdout=sys.stderr)
     for made in work.glob("*.deb"):

@@ -14,26 +14,31 @@ sys.path.append(str(ROOT / "nesl-tests"))
 from checks import Checks  # noqa: E402
 from debs import lacking, make_debs  # noqa: E402
 from roots import try_debs, try_wheels  # noqa: E402
-from wheels import make_wheels  # noqa: E402
+from wheels import make_wheels, nvcc  # noqa: E402
 
 OUT = ROOT / "build" / "packages"
+WORK = ROOT / "build" / "package-work"
 TOOLS = ROOT / "build" / "package-tools"
 MADE = {"wheel": ("*.whl", "*.tar.gz"), "debian": ("*.deb",)}
 
 
-def make(kind, out):
-    """Makes the packages of a kind in a folder; False, having said why, if that is impossible."""
+def make(kind, out, work, cuda):
+    """Makes the packages of a kind in `out`, working in a folder that is made and removed: the
+    same one each time, so that ccache knows what it compiled there. False, having said why, if
+    that is impossible here."""
+    if kind == "debian" and lacking():
+        print(f"SKIPPED: Debian packages need: apt-get install {lacking()}")
+        return False
+    shutil.rmtree(work, ignore_errors=True)
+    work.mkdir(parents=True)
     out.mkdir(parents=True, exist_ok=True)
     for old in (old for form in MADE[kind] for old in out.glob(form)):
         old.unlink()
-    with tempfile.TemporaryDirectory(prefix="ravel-package-") as work:
-        if kind == "wheel":
-            make_wheels(out, Path(work), TOOLS)
-        elif lacking():
-            print(f"SKIPPED: Debian packages need: apt-get install {lacking()}")
-            return False
-        else:
-            make_debs(out, Path(work))
+    if kind == "wheel":
+        make_wheels(out, work, TOOLS, cuda)
+    else:
+        make_debs(out, work, cuda)
+    shutil.rmtree(work)
     return True
 
 
@@ -42,11 +47,11 @@ def digests(kind, out):
             for form in MADE[kind] for made in sorted(out.glob(form))}
 
 
-def check_again(checks, kind):
+def check_again(checks, kind, cuda):
     """Whether the same files come out of another folder."""
     with tempfile.TemporaryDirectory(prefix="again-") as folder:
-        make(kind, Path(folder))
-        first, second = digests(kind, OUT), digests(kind, Path(folder))
+        make(kind, Path(folder) / "out", Path(folder) / "work", cuda)
+        first, second = digests(kind, OUT), digests(kind, Path(folder) / "out")
     for name in sorted({*first, *second}):
         checks.check(first.get(name) == second.get(name), f"{name} differs when it is made again")
 
@@ -64,21 +69,26 @@ def check_policy(checks):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("kinds", nargs="*", help="wheel, debian; default: both")
+    parser.add_argument("--without-cuda", action="store_true",
+                        help="no CUDA back end, even where nvcc is found: that takes minutes")
     parser.add_argument("--test", action="store_true", help="use them in fresh roots")
     parser.add_argument("--again", action="store_true", help="make them twice and compare")
     options = parser.parse_args()
     if unknown := set(options.kinds) - set(MADE):
         parser.error(f"there are wheel and debian, not {', '.join(sorted(unknown))}")
+    if not (cuda := bool(nvcc()) and not options.without_cuda):
+        print("SKIPPED: no packages of the CUDA back end: " +
+              ("--without-cuda" if nvcc() else "no nvcc"))
     checks = Checks()
     for kind in options.kinds or MADE:
-        if not make(kind, OUT):
+        if not make(kind, OUT, WORK, cuda):
             continue
         for name in digests(kind, OUT):
             print(f"build/packages/{name}")
         if kind == "debian":
             check_policy(checks)
         if options.again:
-            check_again(checks, kind)
+            check_again(checks, kind, cuda)
         if options.test:
             {"wheel": try_wheels, "debian": try_debs}[kind](checks, OUT)
     return checks.status()

