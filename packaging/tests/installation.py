@@ -107,6 +107,15 @@ def check_pkg_config(i):
     check_program(i, "./down")
 
 
+def check_own_library(i):
+    """Functions of NESL as a library of C, made and used with the installed files alone."""
+    flags = i.run("pkg-config", "--cflags", "--libs", "ravel").split()
+    i.expect("", i.prefix / "bin/neslc", "--library", "order", "down.nesl", "--entry", "down:[int]")
+    i.expect("", "cc", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "of-library.c", "order.c", *flags,
+             "-o", "of-library")
+    i.expect("3 2 1", "./of-library")
+
+
 def check_cmake(i):
     i.run("cmake", "-G", "Ninja", "-B", "build", f"-DCMAKE_PREFIX_PATH={i.prefix}")
     i.expect(".*Linking C executable down", "cmake", "--build", "build")
@@ -146,6 +155,7 @@ def main():
         break_backend(i)
         check_pkg_config(i)
         check_cmake(i)
+        check_own_library(i)
         check_commands(i)
         check_libraries(i)
         return i.status()
