@@ -64,6 +64,10 @@ class Seen:
             self.float = max(self.float, abs(value) if value == value else math.inf)
         return value
 
+    def large(self, error):
+        """Whether an OverflowError of Ravel is due."""
+        return self.int >= (2**53 if "53 bits" in str(error) else 2**63) or self.float > 1e300
+
 
 class TooLarge(Exception):
     pass
@@ -118,11 +122,11 @@ def difference(program, function, arguments):
     want, seen = by_python(program.text, arguments)
     if isinstance(want, (TooLarge, RecursionError)):
         return "", None
-    large = seen.int >= 2**53 or seen.float > 1e300
     try:
         got = function(*arguments)
     except rv.RunError as error:
-        due = isinstance(want, Exception) or isinstance(error, OverflowError) and large
+        overflow = isinstance(error, OverflowError) and seen.large(error)
+        due = overflow or isinstance(want, Exception)
         return ("" if due else f"Ravel: {error}\nPython: {want!r}"), None
     if isinstance(want, Exception):
         return f"Ravel: {got!r}\nPython: {want!r}", None

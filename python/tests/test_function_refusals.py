@@ -195,6 +195,12 @@ class Refusals(unittest.TestCase):
         with self.assertRaisesRegex(TypeError, "a function of Python"):
             rv.function(3)
 
+    def test_what_is_nested_too_deeply(self):
+        for count in (800, 2000):
+            text = function("return " + " + ".join(["n"] * count))
+            with self.assertRaisesRegex(rv.Unsupported, "nested too deeply"):
+                rv.function(defined(text))([1], 2)
+
     def test_no_parameters(self):
         with self.assertRaisesRegex(rv.MisuseError, "has no parameters"):
             rv.function(defined("def f():\n    return 1\n"))()

@@ -26,12 +26,20 @@ def prelude() -> str:
     return "\n".join((folder / f"{name}.nesl").read_text(encoding="utf-8") for name in PRELUDE)
 
 
+def too_deep(source: Source) -> Unsupported:
+    return source.unsupported(source.node, "something in this function is nested too deeply"
+                              " to be translated: split it into several statements")
+
+
 class Translation:
     """A function of Python, for any types of arguments."""
 
     def __init__(self, function: Callable[..., Any]):
         source = Source(function)
-        check(source)
+        try:
+            check(source)
+        except RecursionError:
+            raise too_deep(source) from None
         parameters = inspect.signature(function).parameters
         defaults = {name: parameter.default for name, parameter in parameters.items()
                     if parameter.default is not parameter.empty}
@@ -43,7 +51,11 @@ class Translation:
         """For arguments of these types of NESL; kept. Unsupported if they do not fit."""
         key = tuple(types)
         if key not in self._programs:
-            self._programs[key] = translate(self.definition, types, next(_numbers), find_nesl)
+            try:
+                self._programs[key] = translate(self.definition, types, next(_numbers),
+                                                find_nesl)
+            except RecursionError:
+                raise too_deep(self.definition.source) from None
         return self._programs[key]
 
     def nesl(self, types: List[str]) -> Tuple[str, str]:
