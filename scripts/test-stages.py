@@ -213,6 +213,7 @@ def whole_programs():
         yield Stage(f"whole: programs, {name}", DRIVE + configs(*ways), reads=PROGRAMS)
     yield Stage("whole: functions of C from NESL, by clang", "python3 nesl-tests/libraries.py --c clang"
                 " --c++ clang++ --seed 0x{seed}")
+    yield Stage("whole: superoperators compiled ahead of time", "python3 nesl-tests/ahead.py")
     yield Stage("whole: functions of C from NESL, their kernels for a GPU",
                 "python3 nesl-tests/libraries.py --cuda")
     yield Stage("whole: real programs", f"{DRIVE} --suite real --jobs 1" + configs(
