@@ -1,8 +1,22 @@
-"""From a function of Python to NESL.
+"""From a function of Python to NESL. Nothing here runs NESL; `../_function.py` does.
 
-`compile` reads and checks a function when it is decorated; `Translation.nesl` translates it for
-the types of arguments. Start reading at `unit.py`; `syntax.py` says what the subset is,
-`statements.py` how statements become values, `prelude/` what translated functions call.
+A `Translation` reads and checks a function when it is decorated, and translates it for types of
+arguments. `unit.py` is the beginning: it specialises a function, and repeats where the type of
+a result depends on itself.
+
+- Before types are known: `source.py` (positions, `Unsupported`), `syntax.py` (the subset).
+- What things are: `types.py`, `values.py` (scopes), `frames.py` (variables of outer functions).
+- Expressions: `expressions.py`, `operators.py`, `comparisons.py`, `sequences.py`, `calls.py`,
+  `convert.py`.
+- Builtin functions: `tables.py` (those of numbers, as data), `builtins.py`, `aggregates.py`,
+  `orders.py`, `lists.py`.
+- Statements become values: `statements.py`, `exits.py`, `loops.py`.
+- `code.py`, `names.py`: NESL as text, with a table from its lines and columns to Python's.
+- `prelude/`: NESL that is called: Python's arithmetic, with checks. A sentence of a check
+  begins with the exception that `../_explained.py` makes of it.
+
+A value is code and a type; an int may have bounds, which make checks unnecessary. Types only
+widen (`join`), so each repetition ends.
 """
 
 from __future__ import annotations
@@ -58,12 +72,5 @@ class Translation:
                 raise too_deep(self.definition.source) from None
         return self._programs[key]
 
-    def nesl(self, types: List[str]) -> Tuple[str, str]:
-        """Definitions, which need the prelude, and the name of the function."""
-        program = self.program(types)
-        return program.definitions, program.name
 
-
-compile = Translation  # pylint: disable=redefined-builtin
-
-__all__ = ["Location", "Program", "Translation", "Unsupported", "compile", "prelude"]
+__all__ = ["Location", "Program", "Translation", "Unsupported", "prelude"]
