@@ -15,6 +15,23 @@ int64_t arrow_integer(const struct arrow_format *format, const void *buffer, uin
   return (int64_t)(bits << unused) >> unused;
 }
 
+struct arrow_view arrow_view(const struct ArrowArray *a, uint64_t position) {
+  const char *p = (const char *)a->buffers[1] + position * ARROW_VIEW_BYTES;
+  struct arrow_view v;
+  memcpy(&v.length, p, sizeof v.length);
+  memcpy(v.bytes, p + 4, sizeof v.bytes);
+  memcpy(&v.buffer, p + 8, sizeof v.buffer); /* behind the first bytes of the text */
+  memcpy(&v.offset, p + 12, sizeof v.offset);
+  return v;
+}
+
+int64_t arrow_view_bytes(const struct ArrowArray *a, int32_t buffer) {
+  int64_t bytes; /* the last buffer has the lengths of those of texts */
+  const char *sizes = a->buffers[a->n_buffers - 1];
+  memcpy(&bytes, sizes + (size_t)buffer * sizeof bytes, sizeof bytes);
+  return bytes;
+}
+
 /* A loop that tests nothing may be made of vectors; where a value was lost, it is looked for.
  */
 #define CONVERT(name, from_type, to_type, keeps)                                               \

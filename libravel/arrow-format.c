@@ -25,6 +25,8 @@ static const struct {
     {"U", {.kind = ARROW_TEXT, .bytes = 8}},
     {"z", {.kind = ARROW_TEXT, .bytes = 4}},
     {"Z", {.kind = ARROW_TEXT, .bytes = 8}},
+    {"vu", {.kind = ARROW_VIEW, .bytes = 4}},
+    {"vz", {.kind = ARROW_VIEW, .bytes = 4}},
     {"+l", {.kind = ARROW_LIST, .bytes = 4}},
     {"+L", {.kind = ARROW_LIST, .bytes = 8}},
     {"+s", {.kind = ARROW_STRUCT}},
@@ -128,6 +130,7 @@ static bool read_columns(struct import *im, struct arrow_node *node) {
     if (node->format.bytes == 8 && node->format.is_unsigned) break;
     return add_column(im, node, COLUMN_INT);
   case ARROW_FLOATING: return add_column(im, node, COLUMN_FLOAT);
+  case ARROW_VIEW: node->decoded = true; /* fall through */
   case ARROW_TEXT:
     return add_column(im, node, COLUMN_SEGDES) && add_column(im, node, COLUMN_INT);
   case ARROW_LIST:
@@ -192,7 +195,8 @@ static struct type *type_for(struct arena *arena, const struct arrow_node *node)
   case ARROW_BOOL: return type_base(arena, TYPE_BOOL);
   case ARROW_INTEGER: return type_base(arena, TYPE_INT);
   case ARROW_FLOATING: return type_base(arena, TYPE_FLOAT);
-  case ARROW_TEXT: return type_sequence(arena, type_base(arena, TYPE_CHAR));
+  case ARROW_TEXT:
+  case ARROW_VIEW: return type_sequence(arena, type_base(arena, TYPE_CHAR));
   case ARROW_LIST:
   case ARROW_FIXED_LIST: return type_sequence(arena, type_for(arena, node->children[0]));
   case ARROW_STRUCT: break;

@@ -16,7 +16,8 @@ static int64_t buffer_count(const struct arrow_node *node) {
   case ARROW_INTEGER:
   case ARROW_FLOATING:
   case ARROW_LIST: return 2;
-  case ARROW_TEXT: return 3;
+  case ARROW_TEXT:
+  case ARROW_VIEW: return 3;
   case ARROW_FIXED_LIST:
   case ARROW_STRUCT: break;
   }
@@ -45,7 +46,8 @@ static bool check_form(struct import *im, const struct arrow_node *node,
     return import_fail(im, node, "an array of length %" PRId64 " at offset %" PRId64, a->length,
                        a->offset);
   }
-  if (a->n_buffers != buffer_count(node) || (!a->buffers && a->length > 0)) {
+  const bool more = node->format.kind == ARROW_VIEW && a->n_buffers > buffer_count(node);
+  if ((a->n_buffers != buffer_count(node) && !more) || (!a->buffers && a->length > 0)) {
     return import_fail(im, node, "an array with %" PRId64 " buffers instead of %" PRId64,
                        a->buffers ? a->n_buffers : 0, buffer_count(node));
   }
@@ -159,6 +161,32 @@ static bool check_text(struct import *im, const struct arrow_node *node,
          count(im, node, node->column + 1, bytes);
 }
 
+/* Whether a view is of bytes that the array has. */
+static bool view_is_inside(const struct ArrowArray *a, const struct arrow_view *v) {
+  if (v->length <= ARROW_VIEW_SHORT) return v->length >= 0;
+  return v->buffer >= 0 && v->buffer < a->n_buffers - 3 && v->offset >= 0 &&
+         a->buffers[a->n_buffers - 1] && a->buffers[2 + v->buffer] &&
+         v->offset <= arrow_view_bytes(a, v->buffer) - v->length;
+}
+
+static bool check_views(struct import *im, const struct arrow_node *node,
+                        const struct ArrowArray *a, uint64_t first, uint64_t n) {
+  uint64_t bytes = 0;
+  if (!need(im, node, a, 1, n)) return false;
+  for (uint64_t i = 0; i < n; i++) {
+    const struct arrow_view v = arrow_view(a, arrow_position(a, first + i));
+    if (!view_is_inside(a, &v)) {
+      return import_fail(im, node,
+                         "the text at position %" PRIu64 " has length %d at offset %d of buffer"
+                         " %d, which ends before",
+                         im->columns.items[node->column].length + i, v.length, v.offset,
+                         v.buffer);
+    }
+    bytes += (uint64_t)v.length;
+  }
+  return count(im, node, node->column, n) && count(im, node, node->column + 1, bytes);
+}
+
 /* Whether a child has as many elements as its parent needs. */
 static bool check_length(struct import *im, const struct arrow_node *node,
                          const struct ArrowArray *child, uint64_t needed) {
@@ -220,6 +248,7 @@ static bool check(struct import *im, const struct arrow_node *node, const struct
   case ARROW_INTEGER:
   case ARROW_FLOATING: break;
   case ARROW_TEXT: return check_text(im, node, a, first, n);
+  case ARROW_VIEW: return check_views(im, node, a, first, n);
   case ARROW_LIST: return check_list(im, node, a, first, n);
   case ARROW_FIXED_LIST: return check_fixed_list(im, node, a, first, n);
   case ARROW_STRUCT: return check_struct(im, node, a, first, n);

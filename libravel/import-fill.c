@@ -90,6 +90,34 @@ static bool fill_text(struct import *im, const struct arrow_node *node,
                                   .source = IMPORT_ELEMENTS});
 }
 
+/* Texts that are anywhere: each is a part of its own, made at once. */
+static bool fill_views(struct import *im, const struct arrow_node *node,
+                       const struct ArrowArray *a, uint64_t first, uint64_t n) {
+  static const struct arrow_format byte = {
+      .kind = ARROW_INTEGER, .bytes = 1, .is_unsigned = true};
+  for (uint64_t i = 0; i < n; i++) {
+    const struct arrow_view v = arrow_view(a, arrow_position(a, first + i));
+    const int32_t offsets[] = {0, v.length};
+    const bool is_short = v.length <= ARROW_VIEW_SHORT;
+    if (!add(im, node->column,
+             (struct import_part){.count = 1,
+                                  .node = node,
+                                  .format = &node->format,
+                                  .buffer = offsets,
+                                  .source = IMPORT_LENGTHS}) ||
+        !add(im, node->column + 1,
+             (struct import_part){.count = (uint64_t)v.length,
+                                  .node = node,
+                                  .format = &byte,
+                                  .buffer = is_short ? v.bytes : a->buffers[2 + v.buffer],
+                                  .from = is_short ? 0 : (uint64_t)v.offset,
+                                  .source = IMPORT_ELEMENTS})) {
+      return false;
+    }
+  }
+  return true;
+}
+
 static bool fill_fixed_list(struct import *im, const struct arrow_node *node,
                             const struct ArrowArray *a, uint64_t first, uint64_t n) {
   const uint64_t size = (uint64_t)node->format.size, from = arrow_position(a, first);
@@ -125,6 +153,7 @@ static bool fill(struct import *im, const struct arrow_node *node, const struct 
   case ARROW_INTEGER:
   case ARROW_FLOATING: break;
   case ARROW_TEXT: return fill_text(im, node, a, first, n);
+  case ARROW_VIEW: return fill_views(im, node, a, first, n);
   case ARROW_LIST: return fill_list(im, node, a, first, n);
   case ARROW_FIXED_LIST: return fill_fixed_list(im, node, a, first, n);
   case ARROW_STRUCT: return fill_struct(im, node, a, first, n);

@@ -27,6 +27,7 @@ enum arrow_kind {
   ARROW_INTEGER,
   ARROW_FLOATING,
   ARROW_TEXT,       /* bytes with offsets */
+  ARROW_VIEW,       /* texts by length, buffer and offset; short ones within that */
   ARROW_LIST,       /* one child with offsets */
   ARROW_FIXED_LIST, /* one child, `size` elements for each */
   ARROW_STRUCT
@@ -54,7 +55,7 @@ struct arrow_node {
   int64_t child_count;
   struct arrow_node **children;
   struct arrow_node *dictionary; /* the node's elements are indices of its; or NULL */
-  bool decoded;                  /* it is a dictionary, or below one */
+  bool decoded; /* it is a dictionary, or below one, or of views: parts would be too many */
 };
 
 /* Of what a part is made. */
@@ -158,6 +159,16 @@ static inline bool arrow_bit(const void *bits, uint64_t i) {
 }
 /* Number i of a buffer of integers; unsigned ones above INT64_MAX are negative. */
 int64_t arrow_integer(const struct arrow_format *, const void *buffer, uint64_t i);
+
+/* A text of an array of views: within the view if it is short, else in buffer 2 + `buffer`. */
+enum { ARROW_VIEW_SHORT = 12, ARROW_VIEW_BYTES = 16 };
+struct arrow_view {
+  int32_t length, buffer, offset;
+  char bytes[ARROW_VIEW_SHORT]; /* of a short one */
+};
+struct arrow_view arrow_view(const struct ArrowArray *, uint64_t position);
+/* Bytes of a buffer of texts of an array of views. */
+int64_t arrow_view_bytes(const struct ArrowArray *, int32_t buffer);
 
 /* Converts n elements from position first of a buffer, as `format` says, into column elements
  * of type `to`. n, or the number of the first that does not keep its value. */

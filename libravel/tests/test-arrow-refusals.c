@@ -145,8 +145,8 @@ Test(arrow_refusals, nulls_far_in_a_bitmap) {
 
 Test(arrow_refusals, formats) {
   static const char *const others[] = {
-      "n",  "e",     "L", "vu", "vz",  "w:4",   "d:9,2",          "tdm",  "tss:", "+m", "+vl",
-      "+r", "+ud:0", "",  "ii", "+w:", "+w:-1", "+w:99999999999", "+w:3x"};
+      "n",  "e",     "L", "w:4", "d:9,2", "tdm",   "tss:",           "+m",   "+vl",
+      "+r", "+ud:0", "",  "ii",  "+w:",   "+w:-1", "+w:99999999999", "+w:3x"};
   for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
     struct events e;
     char text[100];

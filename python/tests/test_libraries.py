@@ -70,7 +70,14 @@ class In(unittest.TestCase):
         self.check(pl.Series([1.5], dtype=pl.Float32), "[float]", [1.5])
         self.check(pl.DataFrame({"a": [1, 2], "b": [[True], []]}), "[(int, [bool])]",
                    [(1, [True]), (2, [])])
+        texts = ["a", "a text that is longer than a view", "né"] * 2
+        for part in (slice(None), slice(1, 4), slice(0, 0)):
+            self.check(pl.Series(texts)[part], "[[char]]", texts[part])
+        self.check(pl.DataFrame({"a": [1, 2], "b": [["x"], []]}), "[(int, [[char]])]",
+                   [(1, ["x"]), (2, [])])
+        self.check(pl.Series(texts, dtype=pl.Categorical), "[[char]]", texts)
         self.refused(pl.Series([1, None]), "null at position 1")
+        self.refused(pl.Series(["a", None]), "null at position 1")
 
     @needs("pandas")
     def test_pandas(self, pd):
