@@ -42,6 +42,9 @@ CASES = (
     ("np.sign(x)", 1e-3, 1e3, EXACT), ("x / 3 - x * 0.1 + 1e-3", 1e-3, 1e3, EXACT),
 )
 
+SPECIAL = (0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 2.5, -3.5, 1e-320, -5e-324, 1e-17, 1e15, -1e16, 709.0,
+           -745.0, 800.0, 1e300, -1e300, math.inf, -math.inf, math.nan)
+
 
 def defined(expression):
     text, file = f"def f(x):\n    return {expression}\n", f"<{expression}>"
@@ -67,6 +70,40 @@ class Floats(unittest.TestCase):
             worst = int(np.argmax(np.abs(got - want) - bound * np.abs(want)))
             with self.subTest(expression, x=x[worst], got=got[worst], want=want[worst]):
                 self.assertLessEqual(abs(got[worst] - want[worst]), bound * abs(want[worst]))
+
+    def test_special_values(self):
+        for name in ("sqrt exp log log2 log10 sin cos tan asin acos atan sinh cosh tanh asinh acosh"
+                     " atanh log1p expm1 fabs degrees radians isnan isinf isfinite").split():
+            function = defined(f"math.{name}(x)")
+            translated = rv.function(function)
+            for x in SPECIAL:
+                with self.subTest(name, x=x):
+                    self.same(lambda x=x, f=function: f(x), lambda x=x, f=translated: f(x))
+
+    def same(self, python, ravel):
+        """The same value, sign of 0 and exception."""
+        try:
+            want = python()
+        except (ValueError, OverflowError) as error:
+            with self.assertRaises(type(error)):
+                ravel()
+            return
+        got = ravel()
+        if want != want:
+            self.assertNotEqual(got, got)
+        elif want in (0.0, math.inf, -math.inf):
+            self.assertEqual((got, math.copysign(1, got)), (want, math.copysign(1, want)))
+        else:
+            self.assertLessEqual(abs(got - want), CLOSE * abs(want))
+
+    def test_numpy_does_not_fail(self):
+        for name in ("sqrt exp log log2 log10 arcsin arccos arctan sinh cosh tanh arcsinh arccosh"
+                     " arctanh log1p expm1 cbrt floor ceil trunc rint fabs sign square").split():
+            function = defined(f"float(np.{name}(x))")
+            translated = rv.function(function)
+            for x in SPECIAL:
+                with self.subTest(name, x=x), np.errstate(all="ignore"):
+                    self.same(lambda x=x, f=function: f(x), lambda x=x, f=translated: f(x))
 
     def test_functions_of_ints(self):
         @rv.function
