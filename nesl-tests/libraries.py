@@ -3,7 +3,7 @@
 bit by bit, what `nesl` computes, and errors have its messages.
 
     nesl-tests/libraries.py [--build FOLDER | --prefix FOLDER] [--c COMPILER] [--c++ COMPILER]
-                            [--seed N] [--brief | --cuda]
+                            [--flag FLAG ...] [--seed N] [--brief | --cuda]
 
 FOLDER: of a build (default: build), or where `cmake --install` has put everything: there the
 programs are compiled with what pkg-config says. Functions: libraries.nesl."""
@@ -484,22 +484,24 @@ def make_kernels(tools: Tools) -> None:
                "-w", "-fPIC", "-shared", "-o", "saying.so", "saying.c", "-lm")
 
 
-def test_by_hand(tools: Tools, c: str) -> int:
+def test_by_hand(tools: Tools, c: str, brief: bool) -> int:
     """libraries.c; its library has kernels, and what is used of them says so."""
-    make_library(tools, CASES, Widths(), "--kernels")
-    make_kernels(tools)
+    runs = [["functions"], ["widths"], ["threads"]]
+    make_library(tools, CASES, Widths(), *([] if brief else ["--kernels"]))
+    if not brief:
+        make_kernels(tools)
+        runs += [["kernels", "out/lib-cpu.so"], ["kernels", "./saying.so"]]
     text = (Path(__file__).parent / "libraries.c").read_text(encoding="ascii")
     compile_program(tools, c, ["-std=c11", "-D_DEFAULT_SOURCE", "-pthread"], text, "by-hand")
     failures = 0
-    for words in (["functions"], ["widths"], ["threads"], ["kernels", "out/lib-cpu.so"],
-                  ["kernels", "./saying.so"]):
+    for words in runs:
         done = tools.run("./by-hand", *words)
         said = set(done.stdout.split())
         wanted = {"block", "fold", "loop"} if words[-1] == "./saying.so" else set()
         if done.returncode != 0 or said != wanted:
             failures += 1
             print(f"by-hand {' '.join(words)}: status {done.returncode}, {said}: {done.stderr}")
-    print(f"libraries.c: 5 runs, {failures} wrong")
+    print(f"libraries.c: {len(runs)} runs, {failures} wrong")
     return failures
 
 
@@ -551,7 +553,8 @@ def tools_of(args: argparse.Namespace, folder: Path) -> Tools:
                                stdout=subprocess.PIPE, check=True).stdout.split()
     else:
         flags = [f"-I{ROOT / 'include'}", f"-L{base / 'lib'}", "-lravel"]
-    return Tools(str(base / "bin" / "nesl"), str(base / "bin" / "neslc"), flags, environment, folder)
+    return Tools(str(base / "bin" / "nesl"), str(base / "bin" / "neslc"), flags + args.flag, environment,
+                 folder)
 
 
 def main() -> int:
@@ -561,6 +564,7 @@ def main() -> int:
     parser.add_argument("--c", default="cc")
     parser.add_argument("--c++", dest="cxx", default="c++")
     parser.add_argument("--seed", type=lambda text: int(text, 0), default=1, help="of random types")
+    parser.add_argument("--flag", action="append", default=[], help="of the compiler, to link")
     parser.add_argument("--brief", action="store_true", help="only some calls, from C")
     parser.add_argument("--cuda", action="store_true", help="only compile the kernels for a GPU")
     args = parser.parse_args()
@@ -570,9 +574,9 @@ def main() -> int:
         tools = tools_of(args, folder)
         if args.cuda:
             return test_cuda(tools)
-        if args.brief:
-            return compare_all(tools, CASES[::4], Widths(), [(args.c, ["-std=c11"])])
-        return 1 if test(tools, args.c, args.cxx, args.seed) + test_by_hand(tools, args.c) else 0
+        failures = (compare_all(tools, CASES[::4], Widths(), [(args.c, ["-std=c11"])]) if args.brief
+                    else test(tools, args.c, args.cxx, args.seed))
+        return 1 if failures + test_by_hand(tools, args.c, args.brief) else 0
 
 
 if __name__ == "__main__":

@@ -116,6 +116,9 @@ def sanitized():
     yield Stage("sanitized: conformance, emulated GPU",
                 f"{EMULATION}deferred=random,order=reverse,small=0 {SANITIZED}/conformance"
                 " --backend cuda-emu --brief --seed 9 --int 64 --float 64", "sanitized")
+    yield Stage("sanitized: functions of C from NESL", f"{LEAKS} python3 nesl-tests/libraries.py --brief"
+                " --build build-sanitized --c clang"
+                " --flag=-fsanitize=address,undefined,fuzzer-no-link", "sanitized")
     yield Stage("sanitized: random NESL programs", f"{SANITIZED}/nesl-random --seed 1 --count 100",
                 "sanitized")
     yield Stage("sanitized: programs with wrong lengths, unchecked",
