@@ -1,5 +1,7 @@
 """The Debian packages: packaging/debian as the folder debian of a copy of the sources."""
 
+from __future__ import annotations
+
 import re
 import shutil
 import subprocess
@@ -7,6 +9,7 @@ import sys
 import textwrap
 from datetime import datetime, timezone
 from email.utils import format_datetime
+from pathlib import Path
 
 from sources import copy_sources, date, environment
 from version import VERSION, changes
@@ -14,7 +17,7 @@ from version import VERSION, changes
 MAINTAINER = "The Ravel authors <ravel@packages.invalid>"
 
 
-def changelog():
+def changelog() -> str:
     """debian/changelog, whose only entry is what CHANGELOG.md says of this version."""
     points = re.split(r"^- ", changes(), flags=re.MULTILINE)[1:]
     entry = "\n".join(textwrap.fill(" ".join(point.split()), 78, initial_indent="  * ",
@@ -25,7 +28,7 @@ def changelog():
             f" -- {MAINTAINER}  {format_datetime(when)}\n")
 
 
-def lacking():
+def lacking() -> str:
     """What is to be installed before Debian packages can be made: names of packages."""
     if not shutil.which("dpkg-checkbuilddeps"):
         return "dpkg-dev debhelper dh-python"
@@ -34,7 +37,7 @@ def lacking():
     return asked.partition("dependencies: ")[2].strip()
 
 
-def make_debs(out, work, cuda):
+def make_debs(out: Path, work: Path, cuda: bool) -> None:
     """Makes the packages, if asked ravel-cuda, too."""
     sources = copy_sources(work / f"ravel-{VERSION}")
     shutil.copytree(sources / "packaging" / "debian", sources / "debian")

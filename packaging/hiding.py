@@ -1,7 +1,11 @@
 """Running commands where folders, such as the checkout, cannot be seen."""
 
+from __future__ import annotations
+
 import functools
 import subprocess
+from collections.abc import Iterable
+from pathlib import Path
 
 COVER = 'for folder in $HIDDEN; do mount -t tmpfs none "$folder" || exit 126; done; exec "$@"'
 # Of root, and of a user where the kernel lets users be root among themselves.
@@ -9,7 +13,7 @@ OWN_FILE_SYSTEM = (("unshare", "-m"), ("unshare", "-r", "-m"))
 
 
 @functools.lru_cache(maxsize=None)
-def way():
+def way() -> tuple[str, ...] | None:
     """How a command gets a file system of its own here; None if it cannot."""
     for start in OWN_FILE_SYSTEM:
         try:
@@ -21,11 +25,12 @@ def way():
     return None
 
 
-def can_hide():
+def can_hide() -> bool:
     return way() is not None
 
 
-def hidden(command, folders):
-    """The command line that runs a command while the folders look empty to it, and to it alone."""
+def hidden(command: Iterable[str | Path], folders: Iterable[Path]) -> list[str]:
+    """A command line that runs a command to which, and to it alone, the folders look empty."""
     covered = " ".join(sorted(map(str, folders), reverse=True))  # a folder after those in it
-    return [*way(), "sh", "-c", f"HIDDEN='{covered}'; {COVER}", "sh", *map(str, command)]
+    return [*(way() or ()), "sh", "-c", f"HIDDEN='{covered}'; {COVER}", "sh",
+            *map(str, command)]

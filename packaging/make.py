@@ -1,5 +1,7 @@
 """What scripts/package does: makes packages, compares them when made again, and tries them."""
 
+from __future__ import annotations
+
 import argparse
 import hashlib
 import shutil
@@ -22,7 +24,7 @@ TOOLS = ROOT / "build" / "package-tools"
 MADE = {"wheel": ("*.whl", "*.tar.gz"), "debian": ("*.deb",)}
 
 
-def make(kind, out, work, cuda):
+def make(kind: str, out: Path, work: Path, cuda: bool) -> bool:
     """Makes the packages of a kind in `out`, working in a folder that is made and removed: the
     same one each time, so that ccache knows what it compiled there. False, having said why, if
     that is impossible here."""
@@ -42,21 +44,22 @@ def make(kind, out, work, cuda):
     return True
 
 
-def digests(kind, out):
+def digests(kind: str, out: Path) -> dict[str, str]:
     return {made.name: hashlib.sha256(made.read_bytes()).hexdigest()
             for form in MADE[kind] for made in sorted(out.glob(form))}
 
 
-def check_again(checks, kind, cuda):
+def check_again(checks: Checks, kind: str, cuda: bool) -> None:
     """Whether the same files come out of another folder."""
     with tempfile.TemporaryDirectory(prefix="again-") as folder:
         make(kind, Path(folder) / "out", Path(folder) / "work", cuda)
         first, second = digests(kind, OUT), digests(kind, Path(folder) / "out")
     for name in sorted({*first, *second}):
-        checks.check(first.get(name) == second.get(name), f"{name} differs when it is made again")
+        checks.check(first.get(name) == second.get(name),
+                     f"{name} differs when it is made again")
 
 
-def check_policy(checks):
+def check_policy(checks: Checks) -> None:
     """Debian's policy, as lintian knows it."""
     if not shutil.which("lintian"):
         print("SKIPPED: Debian packages are not checked: apt-get install lintian")
@@ -66,7 +69,7 @@ def check_policy(checks):
     checks.check(done.returncode == 0, "lintian complains")
 
 
-def main():
+def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("kinds", nargs="*", help="wheel, debian; default: both")
     parser.add_argument("--without-cuda", action="store_true",

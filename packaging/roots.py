@@ -1,18 +1,26 @@
 """Packages in use: installed into fresh roots, without the checkout or a compiler."""
 
+from __future__ import annotations
+
 import os
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 
 from hiding import can_hide, hidden
 from version import ROOT, VERSION
 
+sys.path.append(str(ROOT / "nesl-tests"))
+from checks import Checks  # noqa: E402
+
 PROGRAM = ROOT / "packaging" / "tests" / "program"
 PYTHONS = ("3.9", "3.10", "3.11", "3.12", "3.13")
 OF_C = f"{VERSION}: 3 2 1, of Arrow: g\n"
+OF_NESL = "\ndown = fn : [a] -> [a] :: (a in number)\n\nit = [3, 2, 1] : [int]\n"
 OF_VCODE = "[ 3 ]\n( 3 2 1 )\n"
 OF_PYTHON = f"{VERSION}: ([6.0, 0.0, 5.0], [[2.0, 1.0, 3.0], [], [5.0]])\n"
 # What the CUDA back end says where there is no GPU.
@@ -20,19 +28,19 @@ NO_GPU = r"back end cuda cannot be had: (no NVIDIA driver|.*GPU|.*device)"
 CUDA = "import ravel as rv\nwith rv.options(backend='cuda'): print(rv.eval('1 + 1'))"
 
 
-def output(*command, cwd=None):
+def output(*command: str | Path, cwd: Path | None = None) -> str:
     """What a command prints, on both streams."""
     return subprocess.run(list(map(str, command)), cwd=cwd, check=False, text=True,
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT).stdout
 
 
-def expect(checks, want, *command):
+def expect(checks: Checks, want: str, *command: str | Path) -> None:
     got = output(*command)
     checks.check(got == want, f"{' '.join(map(str, command))} printed\n{got}instead of\n{want}")
 
 
-def check_cuda(checks, want, got):
+def check_cuda(checks: Checks, want: str, got: str) -> None:
     """Whether the CUDA back end was found: it runs, or there is no GPU."""
     checks.check(got == want or re.search(NO_GPU, got), f"the CUDA back end printed\n{got}")
 
@@ -40,7 +48,7 @@ def check_cuda(checks, want, got):
 # ---- wheels ----
 
 
-def find_python(version):
+def find_python(version: str) -> str | Path | None:
     """An interpreter of this version: of PATH, or of pyenv; None if there is none."""
     found = shutil.which(f"python{version}")
     if found and output(found, "-c", "print(1)") == "1\n":  # else pyenv's, of no version
@@ -52,22 +60,24 @@ def find_python(version):
 class Environment:
     """A virtual environment whose programs see nothing but itself: no checkout, no compiler."""
 
-    def __init__(self, python, folder):
+    def __init__(self, python: str | Path, folder: Path) -> None:
         self.folder = folder
         self.programs = folder / "root" / "bin"
         subprocess.run([python, "-m", "venv", folder / "root"], check=True)
 
-    def install(self, *wheels):
-        subprocess.run([self.programs / "python", "-m", "pip", "install", "-q", *wheels], check=True)
+    def install(self, *wheels: str | Path) -> None:
+        subprocess.run([self.programs / "python", "-m", "pip", "install", "-q", *wheels],
+                       check=True)
 
-    def output(self, *arguments):
+    def output(self, *arguments: str) -> str:
         """What its Python prints."""
-        line = ("/usr/bin/env", "-i", f"PATH={self.programs}", f"HOME={self.folder}",
-                self.programs / "python", *arguments)
+        line: tuple[str | Path, ...] = (
+            "/usr/bin/env", "-i", f"PATH={self.programs}", f"HOME={self.folder}",
+            self.programs / "python", *arguments)
         return output(*(hidden(line, [ROOT]) if can_hide() else line), cwd=self.folder)
 
 
-def try_wheel(checks, version, wheel, cuda):
+def try_wheel(checks: Checks, version: str, wheel: Path, cuda: list[Path]) -> None:
     python = find_python(version)
     if not python:
         print(f"SKIPPED: the wheel in Python {version}: there is none here")
@@ -84,7 +94,7 @@ def try_wheel(checks, version, wheel, cuda):
             check_cuda(checks, "2\n", said)
 
 
-def try_wheels(checks, out):
+def try_wheels(checks: Checks, out: Path) -> None:
     if not can_hide():
         print("SKIPPED: no unshare: wheels are used beside the checkout")
     [wheel] = out.glob("ravel_nesl-*.whl")
@@ -96,7 +106,7 @@ def try_wheels(checks, out):
 # ---- Debian packages ----
 
 
-def make_root(root, debs):
+def make_root(root: Path, debs: Iterable[Path]) -> None:
     """A new system with these packages, installed by its own apt."""
     shared = root.parent / "debs"
     shared.mkdir()
@@ -109,15 +119,15 @@ def make_root(root, debs):
                     "bookworm", root], check=True)
 
 
-def compile_down(root, to):
+def compile_down(root: Path, to: Path) -> None:
     """The C program, compiled here with the header and library of the root."""
     libraries = next((root / "usr/lib").glob("*/libravel.so")).parent
     subprocess.run(["cc", "-I", root / "usr/include", PROGRAM / "down.c", "-L", libraries,
                     "-lravel", "-o", to], check=True)
 
 
-def try_root(checks, root):
-    inside = ("chroot", root)
+def try_root(checks: Checks, root: Path) -> None:
+    inside: tuple[str | Path, ...] = ("chroot", root)
     home = root / "root"
     compile_down(root, home / "down")
     for name in ("down.nesl", "down.py"):
@@ -126,8 +136,7 @@ def try_root(checks, root):
                  "the root has a compiler")
     expect(checks, OF_C, *inside, "/root/down")
     expect(checks, OF_PYTHON, *inside, "python3", "/root/down.py")
-    expect(checks, "\ndown = fn : [a] -> [a] :: (a in number)\n\nit = [3, 2, 1] : [int]\n", *inside,
-           "nesl", "run", "/root/down.nesl")
+    expect(checks, OF_NESL, *inside, "nesl", "run", "/root/down.nesl")
     expect(checks, "", *inside, "neslc", "/root/down.nesl", "-o", "/root/down.vcode")
     expect(checks, "", *inside, "fcodeopt", "/root/down.vcode", "-o", "/root/down.fcode")
     expect(checks, OF_VCODE, *inside, "vinterp", "/root/down.fcode")
@@ -137,14 +146,14 @@ def try_root(checks, root):
                                             "/root/down.fcode"))
 
 
-def check_dependencies(checks, deb):
+def check_dependencies(checks: Checks, deb: Path) -> None:
     """Only ravel-cuda may have to do with CUDA."""
     asked = output("dpkg-deb", "-f", deb, "Depends")
     checks.check(deb.name.startswith("ravel-cuda") or not re.search("cuda|nvidia", asked),
                  f"{deb.name} depends on {asked}")
 
 
-def try_debs(checks, out):
+def try_debs(checks: Checks, out: Path) -> None:
     for deb in out.glob("*.deb"):
         check_dependencies(checks, deb)
     if os.geteuid() != 0 or not shutil.which("mmdebstrap"):
