@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import List, NamedTuple, Tuple
 
 from ravel._errors import MisuseError
@@ -20,6 +21,7 @@ class Type(NamedTuple):
         return {"sequence": f"[{inner}]", "tuple": f"({inner})"}.get(self.kind, self.kind)
 
 
+@lru_cache(maxsize=1000)
 def parse(text: str) -> Type:
     """The type of a text such as "[(int, [float])]"; ravel.MisuseError if it is none."""
     tokens = TOKEN.findall(text)
@@ -58,6 +60,7 @@ def _single(tokens: List[str]) -> Type:
     return Type("sequence", (inner,)) if token == "[" else inner
 
 
+@lru_cache(maxsize=1000)
 def argument(text: str) -> str:
     """A value's type as one of several in a list of types."""
     return f"({text})" if parse(text).kind == "tuple" else text
