@@ -160,7 +160,9 @@ void library_header(const struct library *l, FILE *out) {
   for (size_t i = 0; i < l->types.list.count; i++) {
     const struct c_type *t = l->types.list.items[i];
     if (!t->given || !t->memory) continue;
-    if (!any) fputs("\n/* Frees the memory of a result, which is all zero then. */\n", out);
+    if (!any)
+      fputs("\n/* Frees the memory of a result, which is all zero then. NULL is fine. */\n",
+            out);
     print_free(l, t, out);
     any = true;
   }

@@ -183,8 +183,10 @@ static void print_free(const struct library *l, const struct c_type *t, FILE *ou
   c_columns(l->arena, t, "(*result)", note_pointer, &first);
   fprintf(out, "\nvoid %s_free_%s(struct %s_%s *result) {\n", l->name, t->name, l->name,
           t->name);
-  fprintf(out, "  free((void *)%s);\n  memset(result, 0, sizeof *result);\n}\n",
-          of_result(l->arena, first.pointer));
+  fprintf(
+      out,
+      "  if (!result) return;\n  free((void *)%s);\n  memset(result, 0, sizeof *result);\n}\n",
+      of_result(l->arena, first.pointer));
 }
 
 void library_source(const struct library *l, FILE *out) {

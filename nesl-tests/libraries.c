@@ -59,6 +59,7 @@ static void functions(void) {
   lib_free_vec_f64(&both);
   CHECK(!both.data && both.length == 0);
   lib_free_vec_f64(&both);
+  lib_free_vec_f64(NULL);
 }
 
 /* A context of other widths is refused, and *result is what it was. */
