@@ -197,7 +197,7 @@ class Program:
         self.line(f"def {function}({a}, m=2): return {body}")
         result = self.name(gives)
         self.line(f"{result} = {function}({self.expression(takes, scope, 2)})")
-        scope.append((result, gives))
+        scope += [(result, gives), (function, ("function", takes, gives))]
 
     # ---- expressions ----
 
@@ -210,6 +210,10 @@ class Program:
         if self.random.random() < 0.08:
             yes, no = (self.expression(type_, scope, depth - 1) for _ in range(2))
             return f"({yes} if {self.expression('bool', scope, 1)} else {no})"
+        called = [each for each in scope if each[1][0] == "function" and each[1][2] == type_]
+        if called and self.random.random() < 0.25:
+            function, (_, takes, _) = self.random.choice(called)
+            return f"{function}({self.expression(takes, scope, depth - 1)})"
         if type_ == self.result and self.random.random() < 0.1 and self.can_recurse(scope):
             rest = [self.expression(each, scope, 1) for _, each in self.parameters]
             return f"f({', '.join(rest)}, min(depth, 3) - 1)"

@@ -155,6 +155,25 @@ class Functions(FunctionTest):
             square = lambda x: x * x
             return [twice(x) for x in v], length(v), apply(square, n), apply(lambda x: x - n, 3)
 
+        def rebound(n):
+            def g(x):
+                return x + n
+
+            def h(x):
+                return g(x) * 2
+            for i in range(3):
+                n = n + i
+            first = h(1)
+            if first > 5:
+                n = -n
+            again = h(1)
+            k = 0
+            while k < 2:
+                n, k = n + 1, k + 1
+                again = again + g(0)
+            return first, again, h(1)
+        self.all_same(rebound, (1,), (-5,))
+
         def even(n):
             def is_even(n):
                 return True if n == 0 else is_odd(n - 1)

@@ -34,6 +34,9 @@ def run_python(text):
 class Interrupts(unittest.TestCase):
     def setUp(self):
         rv.define(AGAIN)
+        # A shell that starts this in the background has it ignored.
+        before = signal.signal(signal.SIGINT, signal.default_int_handler)
+        self.addCleanup(signal.signal, signal.SIGINT, before)
 
     def interrupted(self, expression, signum=signal.SIGINT):
         """Seconds from a signal to the exception that its handler raises."""

@@ -35,7 +35,9 @@ def body(scope: Scope, node: ast.FunctionDef, result: Callable[[], Type]) -> Tup
     exits: List[Exit] = []
     local = assigned(node.body) - set(argument.arg for argument in node.args.args)
     scope = scope.bind_all({name: NOT_ASSIGNED for name in local})
-    code = block(scope, node.body, Block(frozenset(), exits))
+    # Inner functions read variables when they are called.
+    inner = [each for each in ast.walk(node) if isinstance(each, (ast.FunctionDef, ast.Lambda))]
+    code = block(scope, node.body, Block(frozenset(names_read(inner[1:])), exits))
     for each in exits:
         if each.kind == FALL:
             raise scope.refuse(each.node, f"{node.name} may end here without a `return`")
