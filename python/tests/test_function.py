@@ -174,6 +174,17 @@ class Functions(FunctionTest):
             return first, again, h(1)
         self.all_same(rebound, (1,), (-5,))
 
+        def hidden(v, n):
+            def g(x):
+                return x + n
+
+            def h(x):
+                return g(x) * n
+            return ([g(1) for n in v], [[h(n) + m for m in [n, x]] for x, n in enumerate(v)],
+                    [y for g in v for y in [h(g)]], sorted(v, key=lambda n: h(n)),
+                    [(lambda x: x + n)(n) for n in v])
+        self.all_same(hidden, ([3, 1], 10))
+
         def even(n):
             def is_even(n):
                 return True if n == 0 else is_odd(n - 1)

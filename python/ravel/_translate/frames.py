@@ -54,6 +54,13 @@ def capture(scope: Scope, function: Function) -> Function:
     return Function(function.definition, frame)
 
 
+def captured(scope: Scope) -> Scope:
+    """A scope whose functions keep what they mention, as variables of a comprehension hide it."""
+    return scope.bind_all({name: capture(scope, binding)
+                           for name, binding in scope.bindings.items()
+                           if isinstance(binding, Function)})
+
+
 def leaves(frame: Frame, seen: Set[int]) -> Iterator[Value]:
     """The values of a frame that must be passed, in a fixed order."""
     if id(frame) in seen:

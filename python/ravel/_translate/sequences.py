@@ -8,6 +8,7 @@ from typing import Any, List as ListOf, Optional, Tuple as TupleOf
 from . import expressions
 from .code import Code
 from .convert import convert, hold, list_of, take_apart, truth
+from .frames import captured
 from .operators import bounds_of
 from .types import BOOL, INT, NEVER, STR, List, Tuple, Type
 from .values import MOST, Scope, Value
@@ -116,7 +117,7 @@ def _generate(scope: Scope, node: ast.AST, generators: ListOf[ast.comprehension]
               body: ast.expr) -> Value:
     first, rest = generators[0], generators[1:]
     v = iterable(scope, first.iter, expressions.lower(scope, first.iter))
-    inner, variables = each(scope, first.target, v)
+    inner, variables = each(captured(scope), first.target, v)
     sieve = _sieve(inner, first.ifs)
     value = _generate(inner, node, rest, body) if rest else expressions.lower(inner, body)
     code: ListOf[Any] = ["{", value.code, " : ", variables, " in ", v.code, sieve, "}"]
