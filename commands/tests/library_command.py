@@ -178,6 +178,14 @@ class Ahead(CommandTest):
         self.is_refused("prog.c", "no library that can be loaded")
         self.is_refused("none.so", "no library that can be loaded")
 
+    def test_files_that_cannot_be_written(self):
+        done = self.command(FCODEOPT, "--emit-cpu", "-", "prog.vcode")
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertIn("--emit-cpu needs the name of a file", done.stderr)
+        done = self.command(FCODEOPT, "--emit-cpu", "no/prog.c", "prog.vcode")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("no/prog.c: error: No such file or directory", done.stderr)
+
     def is_refused(self, file, said):
         done = self.run_with("--kernels", file)
         self.assertEqual((done.returncode, done.stdout), (1, ""))
