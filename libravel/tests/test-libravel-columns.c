@@ -1,6 +1,7 @@
 /* test-libravel-columns.c - calls on columns, results as columns, functions kept by a key. */
 #include "context.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 enum { FEW = 8 };
@@ -212,5 +213,35 @@ Test(kept, by_a_key_until_the_context_is_freed) {
   fails(other, RAVEL_MISUSE, "another context", ravel_keep(other, key, f));
   cr_expect_null(ravel_kept(NULL, key));
   ravel_context_free(other);
+  ravel_context_free(c);
+}
+
+Test(columns, none_and_many) {
+  enum { MANY = 40 };
+  struct ravel_context *c = context_with(NULL);
+  struct ravel_function *f = NULL;
+  struct ravel_value *v = NULL;
+  struct ravel_column in[MANY], out[MANY];
+  int64_t numbers_in[MANY];
+  char text[4 * MANY + 1], *at = text;
+  void *block = NULL;
+  fine(c, ravel_expression(c, "[1, 2]", NULL, NULL, &f));
+  out[0] = column(RAVEL_INT64, NULL, 0);
+  fine(c, ravel_call_columns(c, f, NULL, 0, &v));
+  fine(c, ravel_columns(c, v, out, 1, &block));
+  cr_expect(out[0].length == 2 && ((const int64_t *)out[0].data)[1] == 2);
+  free(block);
+  for (int i = 0; i < MANY; i++) at += sprintf(at, i ? ",int" : "int");
+  for (int i = 0; i < MANY; i++) {
+    numbers_in[i] = i;
+    in[i] = column(RAVEL_INT64, &numbers_in[i], 1);
+    out[i] = column(RAVEL_INT64, NULL, 0);
+  }
+  fine(c, ravel_define(c, NULL, "function go(x) = x;", 0));
+  fine(c, ravel_find(c, "go", text, &f));
+  fine(c, ravel_call_columns(c, f, in, MANY, &v));
+  fine(c, ravel_columns(c, v, out, MANY, &block));
+  for (int i = 0; i < MANY; i++) cr_expect_eq(*(const int64_t *)out[i].data, i);
+  free(block);
   ravel_context_free(c);
 }
