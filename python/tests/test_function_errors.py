@@ -175,15 +175,14 @@ class Errors(unittest.TestCase):
         def checked(v):
             assert len(v) > 1, "two at least"
             if v[0] > 5:
-                raise ValueError("v[0] is \"large\"")
+                raise ValueError("v[0] is \"large\"\n\\ {v} %é")
             elif v[0] < 0:
                 raise KeyError
             return v[0]
         self.assertEqual(checked([3, 1]), 3)
         for v, kind, words in (([1], AssertionError, "two at least"),
-                               ([6,
-                                 1], ValueError, 'is "large"'), ([-1,
-                                                                  1], rv.RunError, "KeyError")):
+                               ([6, 1], ValueError, r'is "large" \\ { v} %é'),
+                               ([-1, 1], rv.RunError, "KeyError")):
             with self.assertRaisesRegex(kind, words):
                 checked(v)
 

@@ -49,6 +49,15 @@ class Lists(FunctionTest):
                     chr(65), [w for w in ["b", t] if w != s])
         self.all_same(text, ("banana", "band"), ("xy", ""))
 
+    def test_texts_with_any_characters(self):
+        def texts(s):
+            if s:
+                t = "a\n b\\n\t\"%{v}`" + s
+            else:
+                t = "\n"
+            return t, "\n\n" in t, [w + "\r" for w in ["\n", "%"]], "%" + s + "%", "'"
+        self.all_same(texts, ("x",), ("",), ("\n\"%\\",))
+
     def test_tuples(self):
         def pairs(a, b):
             t = (a, (b, 2.5), a + b)

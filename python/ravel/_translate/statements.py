@@ -123,7 +123,8 @@ def _is_exception(scope: Scope, kind: ast.Name) -> bool:
 
 
 def _check(sentence: str, condition: Code) -> Code:
-    text = sentence.replace("\\", "\\\\").replace('"', '\\"')
+    sentence = sentence.replace("{", "{ ")  # {v} and {w} have a meaning in checks
+    text = " ".join(sentence.split()).replace("\\", "\\\\").replace('"', '\\"')
     return ["_check(", condition, f', "{text}", "", 0, 0)']
 
 

@@ -128,7 +128,9 @@ def _float_text(value: float) -> str:
 def _text_text(value: str) -> str:
     if not value.isascii() or "\0" in value:
         raise ValueError("only ASCII text has one element for each character here")
-    return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    lines = ['"' + line.replace("\\", "\\\\").replace('"', '\\"') + '"'
+             for line in value.split("\n")]
+    return lines[0] if len(lines) == 1 else "(" + " ++ [newline] ++ ".join(lines) + ")"
 
 
 def make_tuple(items: list[Value]) -> Value:
