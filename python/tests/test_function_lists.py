@@ -19,8 +19,8 @@ class Lists(FunctionTest):
                     v[1:-1], v[:], v + [i], [i] * 3, v * 2, len(v), i in v, j
                     not in v, v == v[:], v < [i])
         v = [3, 1, 4, 1, 5, 9, 2, 6]
-        self.all_same(parts, *((v, i, j, k) for i in (-9, -2, 0, 3, 8) for j in (-20, -1, 0, 4, 20)
-                               for k in (-3, -1, 1, 2)))
+        self.all_same(parts, *((v, i, j, k) for i in (-9, -2, 0, 3, 8)
+                               for j in (-20, -1, 0, 4, 20) for k in (-3, -1, 1, 2)))
 
     def test_comprehensions(self):
         def flat(vs, n):

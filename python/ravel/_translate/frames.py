@@ -55,7 +55,7 @@ def capture(scope: Scope, function: Function) -> Function:
 
 
 def captured(scope: Scope) -> Scope:
-    """A scope whose functions keep what they mention, as variables of a comprehension hide it."""
+    """A scope whose functions keep what they mention where a comprehension hides it."""
     return scope.bind_all({name: capture(scope, binding)
                            for name, binding in scope.bindings.items()
                            if isinstance(binding, Function)})
