@@ -5,7 +5,7 @@ import unittest
 import numpy as np
 import ravel as rv
 from ravel import _arrow, _transfer
-from ravel._columns import texts
+from ravel._columns import Flat, texts
 
 
 class Views:  # pylint: disable=too-few-public-methods
@@ -50,6 +50,23 @@ class Texts(unittest.TestCase):
         for view in ((17, (0, 0)), (13, (0, 4)), (13, (1, 0)), (13, (-1, 0)), (13, (0, -1)), (-1, b"")):
             with self.subTest(view), self.assertRaisesRegex(rv.DataError, "the text at position 1 has"):
                 rv.array(Views([(1, b"a"), view], [self.LONG]))
+
+
+class Columns(unittest.TestCase):
+    def test_texts_are_utf8_each_by_itself(self):
+        for data, kind in ((["né", ""], b"U"), (["\udcc3", "\udca9"], b"Z"), (["\udcff"], b"Z")):
+            schema = _arrow.schema_of(texts(data))
+            self.assertEqual(schema.format, kind)
+            _arrow.release(schema)
+
+    def test_arrays_with_an_offset(self):
+        for data in (np.arange(10), np.arange(10) % 3 == 0):
+            owner = _arrow.Exported()
+            owner.schema, owner.array = (make(Flat(data)) for make in
+                                         (_arrow.schema_of, _arrow.array_of))
+            owner.array.offset, owner.array.length = 3, 4
+            found = _arrow.columns_of(owner, owner.schema, owner.array)
+            self.assertEqual(found.to_list(), data[3:7].tolist())
 
 
 if __name__ == "__main__":

@@ -6,6 +6,8 @@ import unittest
 
 import numpy as np
 import ravel as rv
+from ravel import _functions, _options
+from ravel._array import wrapped
 
 
 def through(data):
@@ -121,12 +123,22 @@ class Numpy(unittest.TestCase):
         self.assertEqual(rv.array(fixed).to_list(), fixed.tolist())
         again = np.asarray(rv.eval("{x : x in v}", v=fixed))
         self.assertEqual(np.asarray(rv.eval("v", v=again)).tolist(), fixed.tolist())
-        part = np.arange(10.0)
+        part = np.arange(10.0**5)
         view = part[2:]
         view.flags.writeable = False
         made = rv.array(view)
         part[:] = -1
         self.assertEqual(made[0], 2.0)
+
+    def test_borrowed_memory_is_released_with_the_call(self):
+        data, context = np.arange(10.0**5), _options.context()
+        arguments = _functions.Arguments(context, [data, (data, 1)], ["data", "both"])
+        types = ", ".join(_functions.types_of(arguments.values))
+        compiled = context.run(lambda: context.expression("(data, both)", "data, both", types))
+        result = wrapped(context.run(lambda: arguments.call(compiled)))
+        data[:] = -1
+        self.assertEqual((result[0][5], result[1][5]), (5.0, 5.0))
+        self.assertIsNotNone(arguments)
 
     def test_refusals(self):
         for data, said in ((np.array([2**63], np.uint64), r"data\[0\] does not fit"),

@@ -78,6 +78,12 @@ class Define(unittest.TestCase):
         self.assertEqual((first.steps_(0), second.step_(0)), (2, 10))
         self.assertEqual((first.step_(0), rv.eval("step_(0)")), (1, 10))
 
+    def test_eval_takes_the_newer_of_two(self):
+        first = rv.define("function pace_(x) = x + 1; function paces_(x) = pace_(pace_(x));")
+        rv.define("function pace_(x) = x + 10;")
+        self.assertEqual(rv.eval("pace_(1)"), 11)
+        self.assertEqual((first.paces_(0), rv.eval("pace_(0)")), (2, 10))
+
     def test_a_file(self):
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "half.nesl"
@@ -126,7 +132,7 @@ class Costs(unittest.TestCase):
     def test_cost_of_map(self):
         rows = [[1, 2], [3]]
         self.assertGreater(self.total.cost(rows).work, self.total.cost([1, 2]).work)
-        with self.assertRaisesRegex(rv.NeslTypeError, "total_"):
+        with self.assertRaisesRegex(rv.NeslTypeError, r"total_` is .* does not take \[\[char\]\]"):
             self.total.cost(["text"])
         with self.assertRaises(rv.RunError):
             rv.define("function half_of_(x) = 1 / x;").half_of_.cost(0)

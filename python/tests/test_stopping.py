@@ -179,6 +179,15 @@ class Ends(unittest.TestCase):
             "print('end')\n")
         self.assertEqual((said, status), ("end\n", 0))
 
+    def test_contexts_are_closed_at_the_end(self):
+        said, status = run_python(
+            "import atexit\n"
+            "atexit.register(lambda: print(context.usable))\n"
+            "import ravel as rv\n"
+            "made, context = rv.eval('[1, 2]'), rv._options.context()\n"
+            "print(context.usable)\n")
+        self.assertEqual((said, status), ("True\nFalse\n", 0))
+
     def test_close(self):
         said, status = run_python(
             "import ravel as rv\n"
