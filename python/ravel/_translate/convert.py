@@ -145,7 +145,7 @@ def list_of(scope: Scope, node: ast.AST, values: ListOf[Value]) -> Value:
     codes: ListOf[Code] = []
     for value in values:
         codes += [", " if codes else "[", convert(scope, node, value, type_).code]
-    return Value(List(type_), codes + ["]"])
+    return Value(List(type_), codes + ["]"], count=len(values))
 
 
 def constant_value(scope: Scope, node: ast.AST, value: Any) -> Value:

@@ -123,7 +123,7 @@ def _generate(scope: Scope, node: ast.AST, generators: ListOf[ast.comprehension]
     code: ListOf[Any] = ["{", value.code, " : ", variables, " in ", v.code, sieve, "}"]
     if rest:
         return Value(value.type, ["flatten(", code, ")"])
-    return Value(List(value.type), code)
+    return Value(List(value.type), code, count=None if first.ifs else v.count)
 
 
 def _sieve(scope: Scope, conditions: ListOf[ast.expr]) -> Code:

@@ -203,8 +203,9 @@ def _unpacked(scope: Scope, target: ast.expr, value: Value, into: Block) -> Scop
     assert isinstance(value.type, ListType)
     v = _held(scope, value, into)
     count = len(target.elts)  # type: ignore[attr-defined]
-    into.bindings.append((scope.names.fresh("ok", INT), scope.mark(
-        target, "py_unpack(#", v.code, f", {count})")))
+    if value.count != count:
+        into.bindings.append((scope.names.fresh("ok", INT), scope.mark(
+            target, "py_unpack(#", v.code, f", {count})")))
     for number, part in enumerate(target.elts):  # type: ignore[attr-defined]
         item = Value(value.type.element, ["elt(", v.code, f", {number})"])
         scope = assign(scope, part, item, into)

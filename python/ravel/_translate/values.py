@@ -27,6 +27,7 @@ class Value:
     constant: Any = NO_CONSTANT  # its value, if that is known now
     bounds: Optional[Tuple[int, int]] = None  # of an int: the least and the greatest it may be
     items: Optional[Tuple["Value", ...]] = None  # of a tuple that was just made
+    count: Optional[int] = None  # of a list: how many elements it has, if that is known
 
     @property
     def is_constant(self) -> bool:
