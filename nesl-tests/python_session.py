@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A session of Python for pages.py: executes statements in order, as the prompt does.
 
-    python_session.py FILE        FILE: a JSON list of [where, statement, module that it needs or ""]
+    python_session.py FILE      FILE: a JSON list of [where, statement, module it needs or ""]
 
 Writes over FILE a list of what each printed; null where its module is missing."""
 

@@ -3,7 +3,8 @@
 import numpy as np
 
 ELEMENTS = 10_000_000
-SHAPES = {"short": "2M lists of about 5", "long": "1K lists of about 10K", "power": "power-law lengths"}
+SHAPES = {"short": "2M lists of about 5", "long": "1K lists of about 10K",
+          "power": "power-law lengths"}
 
 
 def lengths(shape, elements, random):

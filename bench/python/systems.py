@@ -1,7 +1,7 @@
 """The same operations in each library, on its own form of the data and to its own result.
 
-A system is a table of functions of `shapes.Lists`: what is outside of the lambda that each returns
-is prepared, what is inside is timed. Those that are not installed are missing.
+A system is a table of functions of `shapes.Lists`: what is outside of the lambda that each
+returns is prepared, what is inside is timed. Those that are not installed are missing.
 """
 
 import importlib
@@ -38,7 +38,8 @@ def ravel():
     return {
         "sum": timed(lambda xs: np.asarray(rv.eval("{sum(r) : r in xs}", xs=xs))),
         "sort": timed(lambda xs: rv.eval("{sort(r) : r in xs}", xs=xs).to_awkward()),
-        "filter": timed(lambda xs: rv.eval("{{x in r | x > 0.5} : r in xs}", xs=xs).to_awkward()),
+        "filter": timed(lambda xs: rv.eval("{{x in r | x > 0.5} : r in xs}",
+                                           xs=xs).to_awkward()),
         "pairs": timed(lambda xs: np.asarray(rv.map(module.pairs, xs))),
         "quicksort": timed(lambda xs: rv.map(module.quicksort, xs).to_awkward()),
     }
@@ -54,7 +55,8 @@ def awkward():
     def pairs(xs):
         left, right = ak.unzip(ak.combinations(xs, 2))
         return ak.sum(left * right, axis=1)
-    return {"sum": timed(lambda xs: ak.sum(xs, axis=1)), "sort": timed(lambda xs: ak.sort(xs, axis=1)),
+    return {"sum": timed(lambda xs: ak.sum(xs, axis=1)),
+            "sort": timed(lambda xs: ak.sort(xs, axis=1)),
             "filter": timed(lambda xs: xs[xs > 0.5]), "pairs": timed(pairs)}
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the notebooks beside this file without a browser; their assertions compare with other libraries.
+"""Runs the notebooks beside this file without a browser. They compare with other libraries.
 
     examples/notebooks/run.py [NAME.ipynb ...]"""
 

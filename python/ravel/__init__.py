@@ -1,4 +1,4 @@
-"""Nested data parallelism for Python: functions of NESL and of Python, on every core or on a GPU.
+"""Nested data parallelism for Python: functions of NESL and Python, on all cores or a GPU.
 
     import ravel as rv
     rv.eval("{sum(r) : r in xs}", xs=[[1.0, 2.0], [], [3.0]])
@@ -7,9 +7,9 @@ docs/python.md of the project is the guide.
 """
 
 from ravel._array import Array, Instance, array
-from ravel._errors import (DataError, DeniedError, DeviceError, Diagnostic, Error, InternalError,
-                           InterruptedCall, LimitError, MisuseError, NeslSyntaxError,
-                           NeslTypeError, OutOfMemoryError, RunError)
+from ravel._errors import (DataError, DeniedError, DeviceError, Diagnostic, Error,
+                           InternalError, InterruptedCall, LimitError, MisuseError,
+                           NeslSyntaxError, NeslTypeError, OutOfMemoryError, RunError)
 from ravel._function import function
 from ravel._functions import Cost, Function, Module, define, eval, load, map, profile
 from ravel._lib import lib as _lib

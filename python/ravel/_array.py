@@ -1,10 +1,10 @@
-"""`ravel.Array`: a sequence that stays where it was computed until its elements are asked for."""
+"""`ravel.Array`: a sequence that stays where it is until its elements are asked for."""
 
 from __future__ import annotations
 
 import html
 import operator
-from typing import Any, Iterator, List, Optional, Union
+from typing import Any, Iterator, List, Optional
 
 import numpy as np
 
@@ -24,8 +24,8 @@ class Array:
     """An immutable sequence: numbers, texts, tuples or sequences of these, to any depth.
 
     Functions return it, and take it without copying. Its elements come to Python's memory, all
-    at once, when one of them is asked for; NumPy, Awkward, Polars and others then share this memory.
-    `array(data)` makes one of what Python has.
+    at once, when one of them is asked for; NumPy, Awkward, Polars and others then share this
+    memory. `array(data)` makes one of what Python has.
     """
 
     def __init__(self, value: Optional[Value], column: Optional[Column] = None) -> None:
@@ -140,7 +140,8 @@ class Array:
     def __repr__(self) -> str:
         if self._value and self._column is None and not _usable(self._value):
             return f"<ravel.Array of a context that is closed: {self.type}>"
-        return f"<ravel.Array {shown(self._columns(), SHOWN)}, {len(self)} of {self.type[1:-1]}>"
+        elements = shown(self._columns(), SHOWN)
+        return f"<ravel.Array {elements}, {len(self)} of {self.type[1:-1]}>"
 
     def _repr_html_(self) -> str:
         column = self._columns()
@@ -194,7 +195,7 @@ def wrapped(value: Value) -> Any:
     return Instance(value)
 
 
-def array(data: Any, type: Union[str, None] = None) -> Array:  # pylint: disable=redefined-builtin
+def array(data: Any, type: Optional[str] = None) -> Array:  # pylint: disable=redefined-builtin
     """An Array of a list, an array or a table, in the memory of the options in force.
 
     `type`, as NESL writes it, says what lists without elements are: array([[]], "[[int]]").

@@ -1,4 +1,4 @@
-"""Arrays of Awkward as columns on the same memory, and back. Nothing here imports it earlier."""
+"""Arrays of Awkward as columns on the same memory, and back. It is not imported before."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def _column(layout: Any, name: str) -> Column:
     if kind == "RecordArray":
         return _record(layout, name)
     if kind == "UnionArray":
-        raise DataError(f"{name} is a union, {layout.form.type}: elements of a sequence have one"
-                        " type")
+        raise DataError(f"{name} is a union, {layout.form.type}: elements of a sequence have"
+                        " one type")
     if layout.is_option:
         _refuse_missing(layout, name)
     if layout.is_option or layout.is_indexed:

@@ -74,8 +74,8 @@ class Context:
                 if self._refusal:
                     raise _errors.MisuseError(self._refusal)
                 self._bury()
-                if inspect.getgeneratorstate(self._watcher) == inspect.GEN_CLOSED:  # a second Ctrl-C met it
-                    self._start_watching()
+                if inspect.getgeneratorstate(self._watcher) == inspect.GEN_CLOSED:
+                    self._start_watching()  # a second Ctrl-C had met it
                 return work()
             finally:
                 self._bury()
@@ -126,8 +126,8 @@ class Context:
             release(pointer)
 
     def _start_watching(self) -> None:
-        """Has the library call a function of C that resumes a generator, which waits within `try`:
-        an exception of a signal's handler cannot miss it."""
+        """Has the library call a function of C that resumes a generator, which waits within
+        `try`: an exception of a signal's handler cannot miss it."""
         self._watcher = self._watch()
         next(self._watcher)
         self._progress = PROGRESS(self._watcher.send)
@@ -190,7 +190,7 @@ class Context:
 
     def call(self, function: Compiled, arguments: list[Value],
              temporary: Iterable[Value] = ()) -> Value:
-        """Calls a function, and releases the values that are there for this call. Within `run`."""
+        """Calls a function, and releases values that are there for this call. Within `run`."""
         try:
             return self.make(lib.ravel_call, function.pointer, pointers(arguments),
                              len(arguments))

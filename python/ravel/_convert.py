@@ -30,7 +30,8 @@ class Inputs:
     """Data of Python as values of a context.
 
     Memory that its owner may change is copied, unless it is held for one call only: then it is
-    borrowed, and `made` has the values to be released when the call has ended, the last one first.
+    borrowed, and `made` has the values to be released when the call has ended, the last one
+    first.
     """
 
     def __init__(self, context: Context, held: bool) -> None:
@@ -101,8 +102,8 @@ class Inputs:
                     raise _errors.DataError(f"{name}: {error}", error.diagnostics) from None
         if isinstance(data, Sequence) or hasattr(data, "__len__") and hasattr(data, "__iter__"):
             return self._column(_list(_listed(data, name), name, wanted))
-        raise _errors.DataError(f"{name} is a {type(data).__module__}.{type(data).__name__}, which"
-                                " NESL cannot take: use a number, a list, or an array")
+        raise _errors.DataError(f"{name} is a {type(data).__module__}.{type(data).__name__},"
+                                " which NESL cannot take: use a number, a list, or an array")
 
     def _column(self, column: Column) -> Value:
         """Of a column whose memory stays as it is."""

@@ -6,7 +6,7 @@ from ravel._forms import Form, forms
 
 
 class Definition:
-    """A text of NESL: its forms, and the names that they define, in lower case as NESL takes them.
+    """A text of NESL: its forms, and the names that they define, in lower case.
 
     A context defines it when it is needed, once unless another text redefines one of its names.
     """

@@ -28,7 +28,7 @@ class Error(Exception):
 
 
 class MisuseError(Error, ValueError):
-    """A call that the library does not allow: an unknown option, an array of a parent process."""
+    """A call that is not allowed: an unknown option, an array of a parent process."""
 
 
 class NeslSyntaxError(Error):

@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from typing import Iterator, NamedTuple
 
-# A comment, a string and a character, so that nothing is found within; a word; a bracket or `;`.
-TOKEN = re.compile(r"%[^%]*%|\"(?:\\.|[^\"\\])*\"|`(?:\\.|.)|[A-Za-z_][A-Za-z_0-9]*|[\[\](){};]",
-                   re.DOTALL)
+# A comment, a string and a character, so that nothing is found within; a word; a bracket, `;`.
+TOKEN = re.compile(r"%[^%]*%|\"(?:\\.|[^\"\\])*\"|`(?:\\.|.)"
+                   r"|[A-Za-z_][A-Za-z_0-9]*|[\[\](){};]", re.DOTALL)
 BEFORE = re.compile(r"(?:\s|%[^%]*%)*", re.DOTALL)
 DEFINES = re.compile(r"(function|datatype)\s+([A-Za-z_]\w*)|([A-Za-z_]\w*)\s*=(?![=>])",
                      re.IGNORECASE)

@@ -64,8 +64,8 @@ def eval(expression: str, /, **names: Any) -> Any:  # pylint: disable=redefined-
     """The value of an expression of NESL, in which these names stand for this data.
 
     Numbers, bools, texts and tuples are returned as Python's, sequences as a ravel.Array. Each
-    expression is compiled once for the types of its data. Names of Ravel's library and of what was
-    defined may be used; NESL does not tell capitals from small letters.
+    expression is compiled once for the types of its data. Names of Ravel's library and of what
+    was defined may be used; NESL does not tell capitals from small letters.
     """
     context = current()
     arguments = Arguments(context, list(names.values()), list(names))
@@ -146,7 +146,7 @@ class Function:
         return self._run(compiled, lambda: arguments.costs(compiled))
 
     def explain(self, *data: Any) -> str:
-        """The compiled program of the call, or of `map` likewise, as docs/optimiser.md reads it."""
+        """The compiled program of the call, or of `map`, as docs/optimiser.md reads it."""
         _, compiled = self._fitting(data)
         return compiled.context.run(lambda: compiled.context.explained(compiled))
 
@@ -179,11 +179,12 @@ def _element(argument: Value) -> str:
     return str(found.parts[0])
 
 
-def map(function: Union[Function, str], /, *rows: Any) -> Any:  # pylint: disable=redefined-builtin
+# pylint: disable-next=redefined-builtin
+def map(function: Union[Function, str], /, *rows: Any) -> Any:
     """The function's results for each element of a sequence, all computed in parallel.
 
-    `function` is one of ravel, or the name of one in NESL. Of several sequences, which have the same
-    length, the function is given an element of each.
+    `function` is one of ravel, or the name of one in NESL. Of several sequences, which have the
+    same length, the function is given an element of each.
     """
     if isinstance(function, str):
         function = NeslFunction(function)
@@ -215,7 +216,7 @@ class NeslFunction(Function):
 
 
 class Module:
-    """What a text of NESL defines: functions, and the values of its variables, as attributes."""
+    """What a text of NESL defines, functions and values of variables, as attributes."""
 
     def __init__(self, definition: Definition) -> None:
         self._definition = definition
@@ -268,7 +269,7 @@ def define(source: str, name: str = "<definition>") -> Module:
 
 def profile() -> Dict[str, Any]:
     """The profile of the last call with the present options: counts and seconds by opcode,
-    superoperator and function, as docs/guide.md describes it. Empty without the option `profile`.
+    superoperator and function (docs/guide.md). Empty without the option `profile`.
     """
     said = current().profile()
     return cast("Dict[str, Any]", json.loads(said)) if said else {}

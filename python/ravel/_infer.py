@@ -1,7 +1,7 @@
 """Lists of Python as columns. Their types are those of the elements, a level at a time.
 
-ints and floats together are floats; a level without elements, of which nothing says the type, is
-of floats, as in NumPy.
+ints and floats together are floats; a level without elements, of which nothing says the type,
+is of floats, as in NumPy.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ravel._types import Type
 Where = Callable[[int], str]  # how Python names an element: xs[2][0]
 EXACT = 2**53  # floats hold all ints up to here
 
-# What a class of Python is, the first that fits; the words are those of Type where there is one.
+# What a class of Python is, the first that fits; in the words of Type where there is one.
 CLASSES = (
     ("bool", (bool, np.bool_)),
     ("int", (int, np.integer)),
@@ -68,7 +68,8 @@ def _misfit(items: Sequence[Any], words: dict[type, str], where: Where) -> DataE
 
 def _empty(wanted: Optional[Type]) -> Column:
     if wanted is None or wanted.kind in ("float", "int", "bool"):
-        kind = {"int": np.int64, "bool": np.bool_}.get(wanted.kind if wanted else "", np.float64)
+        word = wanted.kind if wanted else "float"
+        kind = {"int": np.int64, "bool": np.bool_, "float": np.float64}[word]
         return Flat(np.empty(0, kind))
     if wanted.kind == "char":
         return Flat(np.empty(0, np.uint8), True)

@@ -41,7 +41,7 @@ def shown(value: Any) -> Any:
 
 
 def given(line: str, names: Dict[str, Any]) -> Dict[str, Any]:
-    """The variables of Python that the line of `%%nesl` lists; NameError says which is missing."""
+    """The variables of Python that a line of `%%nesl` lists; NameError if one is missing."""
     found = {}
     for name in line.replace(",", " ").split():
         if name not in names:
@@ -53,8 +53,8 @@ def given(line: str, names: Dict[str, Any]) -> Dict[str, Any]:
 def run(line: str, cell: str, names: Dict[str, Any]) -> Iterator[Any]:
     """Executes the forms of a cell; the values of its expressions.
 
-    `line` lists the variables of Python that it uses. What is defined as `name = expression` becomes
-    a variable of Python, which later forms of the cell may use.
+    `line` lists the variables of Python that it uses. What is defined as `name = expression`
+    becomes a variable of Python, which later forms of the cell may use.
     """
     inputs = given(line, names)
     for form in forms(cell):

@@ -28,7 +28,7 @@ def plain(data: Vector, name: str) -> Vector:
 
 
 def is_fixed(data: Any) -> bool:
-    """Whether nobody can change an array: neither it nor what it is a part of may be written."""
+    """Whether nobody can change an array: neither it nor what it is part of is writeable."""
     while isinstance(data, np.ndarray):
         if data.flags.writeable:
             return False

@@ -71,7 +71,8 @@ class ArrowArrayStream(Structure):
                 ("release", c_void_p), ("private_data", c_void_p)]
 
 
-_streams: Dict[int, list[Any]] = {}  # by private_data: a column, and whether it is still to come
+# by private_data: a column, and whether it is still to come
+_streams: Dict[int, list[Any]] = {}
 _in_capsules: Dict[int, Any] = {}  # the structs that capsules hold, by their addresses
 
 

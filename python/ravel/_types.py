@@ -12,7 +12,7 @@ TOKEN = re.compile(r"\s*([\[\](),]|[A-Za-z_]\w*)")
 
 
 class Type(NamedTuple):
-    """A type: "int", "float", "bool" or "char"; "sequence" or "tuple" of parts; or a datatype."""
+    """A type: "int", "float", "bool", "char"; "sequence" or "tuple" of parts; a datatype."""
     kind: str
     parts: Tuple[Type, ...] = ()
 

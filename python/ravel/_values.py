@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 class Value:
     """A value of a context (struct ravel_value), released with this object.
 
-    The last reference may go at any time, in any thread, even within a call: it is released then
-    if nobody uses the context, else by who uses it next.
+    The last reference may go at any time, in any thread, even within a call: it is released
+    then if nobody uses the context, else by who uses it next.
     """
 
     __slots__ = ("context", "pointer", "type", "memory", "__weakref__")

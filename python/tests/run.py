@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """All tests of the package ravel, or those of some files: python/tests/run.py [NAME ...]
 
-What a machine lacks is a line that begins with SKIPPED. RAVEL_LIBRARY may name another libravel.
+What a machine lacks is a line that begins with SKIPPED. RAVEL_LIBRARY names another libravel.
 """
 
 import sys

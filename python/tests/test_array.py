@@ -20,7 +20,8 @@ class Elements(unittest.TestCase):
 
     def test_of_rows(self):
         made = rv.eval("x", x=ROWS)
-        self.assertEqual((made[0].to_list(), made[0][1], made[-1].type), ([1.0, 2.0], 2.0, "[float]"))
+        self.assertEqual((made[0].to_list(), made[0][1], made[-1].type),
+                         ([1.0, 2.0], 2.0, "[float]"))
         self.assertEqual([row.to_list() for row in made], ROWS)
         self.assertEqual(rv.eval("sum(row)", row=made[0]), 3.0)
 
@@ -30,8 +31,8 @@ class Elements(unittest.TestCase):
         pairs = [(i, [str(i)] * i) for i in data]
         for each in (data, nested, pairs):
             made = rv.array(each)
-            for part in (slice(2, 5), slice(None, None, 3), slice(None, None, -1), slice(-3, None),
-                         slice(7, 2), slice(8, 1, -2)):
+            for part in (slice(2, 5), slice(None, None, 3), slice(None, None, -1),
+                         slice(-3, None), slice(7, 2), slice(8, 1, -2)):
                 self.assertEqual(made[part].to_list(), each[part], part)
             self.assertEqual(made[4:][1:3].to_list(), each[4:][1:3])
             self.assertEqual(rv.eval("reverse(m)", m=made[3:6]).to_list(), each[3:6][::-1])
@@ -44,12 +45,14 @@ class Elements(unittest.TestCase):
 
     def test_components(self):
         made = rv.array([(1, [2.0], "a"), (3, [], "b")])
-        self.assertEqual([made[name].to_list() for name in "012"], [[1, 3], [[2.0], []], ["a", "b"]])
+        self.assertEqual([made[name].to_list() for name in "012"],
+                         [[1, 3], [[2.0], []], ["a", "b"]])
 
     def test_refusals(self):
         made = rv.array([(1, 2)])
-        for index, kind in ((1, IndexError), (-2, IndexError), ("2", KeyError), (1.5, TypeError),
-                            ([5], IndexError), ([True, False], IndexError), ([0.5], TypeError)):
+        for index, kind in ((1, IndexError), (-2, IndexError), ("2", KeyError),
+                            (1.5, TypeError), ([5], IndexError), ([True, False], IndexError),
+                            ([0.5], TypeError)):
             with self.subTest(index), self.assertRaises(kind):
                 made[index]  # pylint: disable=pointless-statement
         with self.assertRaisesRegex(KeyError, "the elements are int"):
@@ -69,7 +72,8 @@ class ForOthers(unittest.TestCase):
         made = np.asarray(rv.eval("x", x=[1.5, 2.5]))
         self.assertEqual((made.dtype.name, made.tolist()), ("float64", [1.5, 2.5]))
         self.assertEqual(np.asarray(rv.array([1, 2]), np.float32).dtype.name, "float32")
-        self.assertEqual(np.asarray(rv.eval("{x > 1 : x in v}", v=[1, 2])).tolist(), [False, True])
+        large = rv.eval("{x > 1 : x in v}", v=[1, 2])
+        self.assertEqual(np.asarray(large).tolist(), [False, True])
         self.assertEqual(np.asarray(rv.array([[1, 2], [3, 4]])).shape, (2, 2))
         self.assertEqual(np.asarray(rv.array([[[1], [2]]] * 3)).shape, (3, 2, 1))
         self.assertEqual(np.asarray(rv.array(["a", "bc"])).tolist(), ["a", "bc"])
@@ -100,8 +104,9 @@ class ForOthers(unittest.TestCase):
                 for name in names:
                     setattr(self, name, getattr(made, name))
 
-        for data in ([1, 2], [0.5], [True, False, True] * 5, ROWS, ["né", ""], [(1, ["a"], [True])],
-                     ["\udcff", "a"], rv.array([[1], [2, 3], [], [4]])[1:3].to_list()):
+        for data in ([1, 2], [0.5], [True, False, True] * 5, ROWS, ["né", ""],
+                     [(1, ["a"], [True])], ["\udcff", "a"],
+                     rv.array([[1], [2, 3], [], [4]])[1:3].to_list()):
             made = rv.array(data)
             for name in ("__arrow_c_array__", "__arrow_c_stream__"):
                 with self.subTest(data=data, name=name):
@@ -110,13 +115,13 @@ class ForOthers(unittest.TestCase):
     def test_capsules_that_nobody_takes(self):
         from ravel import _arrow, _transfer  # pylint: disable=import-outside-toplevel
         made = rv.array([([1], "a")])
-        before = len(_arrow._kept), len(_transfer._in_capsules), len(_transfer._streams)
+        kept = _arrow._kept, _transfer._in_capsules, _transfer._streams
+        before = [len(each) for each in kept]
         for _ in range(3):
             made.__arrow_c_array__()
             made.__arrow_c_stream__()
             made.__arrow_c_schema__()
-        self.assertEqual((len(_arrow._kept), len(_transfer._in_capsules), len(_transfer._streams)),
-                         before)
+        self.assertEqual([len(each) for each in kept], before)
 
 
 class Shown(unittest.TestCase):

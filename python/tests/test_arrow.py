@@ -11,9 +11,9 @@ from ravel._columns import Flat, texts
 class Views:  # pylint: disable=too-few-public-methods
     """An array of views: of each (length, bytes within the view or (buffer, offset))."""
 
-    def __init__(self, views, buffers, sizes=None):
+    def __init__(self, views, buffers):
         self.buffers = [np.frombuffer(each, np.uint8) for each in buffers]
-        self.sizes = np.array([len(each) for each in buffers] if sizes is None else sizes, np.int64)
+        self.sizes = np.array([len(each) for each in buffers], np.int64)
         packed = b"".join(self.pack(*view) for view in views)
         self.views, self.count = np.frombuffer(packed, np.uint8), len(views)
 
@@ -39,22 +39,25 @@ class Texts(unittest.TestCase):
     LONG = b"0123456789abcdef"
 
     def test_short_and_long(self):
-        views = [(2, b"ab"), (0, b""), (12, b"twelve bytes"), (16, (0, 0)), (13, (1, 2)), (14, (0, 2))]
+        views = [(2, b"ab"), (0, b""), (12, b"twelve bytes"),
+                  (16, (0, 0)), (13, (1, 2)), (14, (0, 2))]
         made = rv.array(Views(views, [self.LONG, b"..a longer text"]))
         self.assertEqual((made.type, made.to_list()),
-                         ("[[char]]", ["ab", "", "twelve bytes", "0123456789abcdef", "a longer text",
-                                       "23456789abcdef"]))
+                         ("[[char]]", ["ab", "", "twelve bytes", "0123456789abcdef",
+                                       "a longer text", "23456789abcdef"]))
         self.assertEqual(rv.array(Views([], [])).to_list(), [])
 
     def test_refusals(self):
-        for view in ((17, (0, 0)), (13, (0, 4)), (13, (1, 0)), (13, (-1, 0)), (13, (0, -1)), (-1, b"")):
-            with self.subTest(view), self.assertRaisesRegex(rv.DataError, "the text at position 1 has"):
+        for view in ((17, (0, 0)), (13, (0, 4)), (13, (1, 0)),
+                     (13, (-1, 0)), (13, (0, -1)), (-1, b"")):
+            with self.subTest(view), self.assertRaisesRegex(rv.DataError, "at position 1 has"):
                 rv.array(Views([(1, b"a"), view], [self.LONG]))
 
 
 class Columns(unittest.TestCase):
     def test_texts_are_utf8_each_by_itself(self):
-        for data, kind in ((["né", ""], b"U"), (["\udcc3", "\udca9"], b"Z"), (["\udcff"], b"Z")):
+        for data, kind in ((["né", ""], b"U"),
+                           (["\udcc3", "\udca9"], b"Z"), (["\udcff"], b"Z")):
             schema = _arrow.schema_of(texts(data))
             self.assertEqual(schema.format, kind)
             _arrow.release(schema)

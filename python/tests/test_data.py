@@ -35,12 +35,13 @@ class Lists(unittest.TestCase):
                      memoryview(bytearray([0, 1, 2])), np.arange(3)):
             with self.subTest(type(data)):
                 self.assertEqual(through(data), ("[int]", [0, 1, 2]))
-        self.assertEqual(through([np.array([1, 2]), np.array([], int)]), ("[[int]]", [[1, 2], []]))
+        self.assertEqual(through([np.array([1, 2]), np.array([], int)]),
+                         ("[[int]]", [[1, 2], []]))
         self.assertEqual(through([rv.array([1, 2]), [3]]), ("[[int]]", [[1, 2], [3]]))
 
     def test_types_that_are_given(self):
-        for data, kind in (([[]], "[[int]]"), ([], "[(int, [char])]"), ([[], [[]]], "[[[bool]]]"),
-                           ([1, 2], "[float]"), ([], "[[char]]")):
+        for data, kind in (([[]], "[[int]]"), ([], "[(int, [char])]"),
+                           ([[], [[]]], "[[[bool]]]"), ([1, 2], "[float]"), ([], "[[char]]")):
             self.assertEqual(rv.array(data, kind).type, kind)
         with self.assertRaisesRegex(rv.NeslTypeError, r"the data is \[float\], not \[int\]"):
             rv.array([1.5], "[int]")
@@ -99,7 +100,8 @@ class Numpy(unittest.TestCase):
 
     def test_fields(self):
         data = np.array([(1, 2.5, "ab"), (3, 4.5, "")], [("a", "i4"), ("b", "f4"), ("c", "U2")])
-        self.assertEqual(through(data), ("[(int, float, [char])]", [(1, 2.5, "ab"), (3, 4.5, "")]))
+        self.assertEqual(through(data),
+                         ("[(int, float, [char])]", [(1, 2.5, "ab"), (3, 4.5, "")]))
         self.assertEqual(through(data[["a"]]), ("[int]", [1, 3]))
 
     def test_objects_and_texts(self):

@@ -36,10 +36,14 @@ class In(unittest.TestCase):
     def test_awkward(self, ak):
         nested = ak.Array([[1, 2, 3], [], [4, 5]])
         for data, kind, elements in (
-                (ak.Array(ROWS), "[[float]]", ROWS), (nested[:, 1:], "[[int]]", [[2, 3], [], [5]]),
-                (nested[1:], "[[int]]", [[], [4, 5]]), (nested[[2, 0]], "[[int]]", [[4, 5], [1, 2, 3]]),
-                (ak.Array(["a", "né"]), "[[char]]", ["a", "né"]), (ak.Array([]), "[float]", []),
-                (ak.Array(np.ones((2, 1))), "[[float]]", [[1.0], [1.0]]), (nested[0], "[int]", [1, 2, 3]),
+                (ak.Array(ROWS), "[[float]]", ROWS),
+                (nested[:, 1:], "[[int]]", [[2, 3], [], [5]]),
+                (nested[1:], "[[int]]", [[], [4, 5]]),
+                (nested[[2, 0]], "[[int]]", [[4, 5], [1, 2, 3]]),
+                (ak.Array(["a", "né"]), "[[char]]", ["a", "né"]),
+                (ak.Array([]), "[float]", []),
+                (ak.Array(np.ones((2, 1))), "[[float]]", [[1.0], [1.0]]),
+                (nested[0], "[int]", [1, 2, 3]),
                 (ak.Array([{"x": 1, "y": [2.5]}, {"x": 3, "y": []}]), "[(int, [float])]",
                  [(1, [2.5]), (3, [])]),
                 (ak.Array([{"x": [True]}]), "[[bool]]", [[True]]),
@@ -59,7 +63,8 @@ class In(unittest.TestCase):
         self.check(pa.array(ROWS), "[[float]]", ROWS)
         self.check(pa.array(ROWS)[1:], "[[float]]", ROWS[1:])
         self.check(pa.chunked_array([[1], [], [2, 3]]), "[int]", [1, 2, 3])
-        self.check(pa.table({"a": [1, 2], "b": ["x", "y"]}), "[(int, [char])]", [(1, "x"), (2, "y")])
+        self.check(pa.table({"a": [1, 2], "b": ["x", "y"]}),
+                   "[(int, [char])]", [(1, "x"), (2, "y")])
         self.check(pa.array(["a", "b", "a"]).dictionary_encode(), "[[char]]", ["a", "b", "a"])
         self.refused(pa.array([1, None]), "data: .* null at position 1")
         self.refused(pa.array([1], pa.date32()), 'data: .*"tdD" cannot be imported')
@@ -88,7 +93,8 @@ class In(unittest.TestCase):
     @needs("pandas")
     def test_pandas_by_arrow(self, pd):
         needs("pyarrow")(lambda *_: None)(self)
-        self.check(pd.DataFrame({"a": [1, 2], "b": ["x", "y"]}), "[(int, [char])]", [(1, "x"), (2, "y")])
+        self.check(pd.DataFrame({"a": [1, 2], "b": ["x", "y"]}),
+                   "[(int, [char])]", [(1, "x"), (2, "y")])
 
     @needs("duckdb")
     def test_duckdb(self, duckdb):

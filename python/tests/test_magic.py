@@ -39,8 +39,9 @@ class Cells(unittest.TestCase):
             self.shell.cell("", "function one_(x) = x;\n\nfunction two_(x) = unknown_;")
 
     def test_drawings(self):
-        for text in ("plot([(1, 2.0), (2, 1.0)])", "plot_lines([(1.0, 2)])", "plot_bars([1, 2])",
-                     "plot_image([[1, 2], [3, 4]])", 'plot_svg("a", [("lines", [(1.0, 2.0)])])'):
+        for text in ("plot([(1, 2.0), (2, 1.0)])", "plot_lines([(1.0, 2)])",
+                     "plot_bars([1, 2])", "plot_image([[1, 2], [3, 4]])",
+                     'plot_svg("a", [("lines", [(1.0, 2.0)])])'):
             with self.subTest(text):
                 self.assertTrue(self.shell.cell("", text)._repr_svg_().startswith("<svg"))
 

@@ -25,9 +25,9 @@ AGAIN = ("function again_(n) = if n == 0 or sum({mod(i * n, 7) : i in [0:20000]}
 def run_python(text):
     """The output of another Python that runs this, and its exit status."""
     path = [str(Path(rv.__file__).resolve().parent.parent), os.environ.get("PYTHONPATH", "")]
-    done = subprocess.run([sys.executable, "-W", "ignore", "-c", text], stdout=subprocess.PIPE, text=True,
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", text], text=True,
                           env=dict(os.environ, PYTHONPATH=os.pathsep.join(path)),
-                          stderr=subprocess.STDOUT, timeout=60, check=False)
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60, check=False)
     return done.stdout, done.returncode
 
 
