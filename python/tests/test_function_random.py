@@ -27,6 +27,7 @@ from function_programs import Program  # pylint: disable=wrong-import-position
 from function_test import value  # pylint: disable=wrong-import-position
 
 SEED, COUNT, CALLS = 18, 100, 3
+TOGETHER = 50  # functions in one context
 CLOSE = 1e-12
 
 
@@ -152,10 +153,12 @@ def differences(program, function, rows):
     return wrong, len(good)
 
 
-def search(seed, count):
+def search(seed, count, close=False):
     """Prints what differs; how many calls gave values, were refused, and differed."""
     values = refused = wrong = 0
     for number in range(count):
+        if close and number % TOGETHER == TOGETHER - 1:
+            rv.close()  # which frees what has been compiled
         source = random.Random(f"{seed} {number}")
         program = Program(source)
         try:
@@ -191,7 +194,7 @@ def main():
     parser.add_argument("--seed", default=str(SEED))
     parser.add_argument("--count", type=int, default=COUNT)
     options = parser.parse_args()
-    values, refused, wrong = search(options.seed, options.count)
+    values, refused, wrong = search(options.seed, options.count, close=True)
     print(f"seed {options.seed}: {options.count} functions, {values} results compared,"
           f" {refused} refused, {wrong} wrong")
     return wrong > 0
