@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import os
 import shutil
 import subprocess
 import sys
@@ -75,13 +76,15 @@ def main() -> int:
     parser.add_argument("--without-cuda", action="store_true",
                         help="no CUDA back end, even where nvcc is found: that takes minutes")
     parser.add_argument("--test", action="store_true", help="use them in fresh roots")
-    parser.add_argument("--again", action="store_true", help="make them twice and compare")
+    parser.add_argument("--again", action="store_true", help="make them twice, without ccache, and compare")
     options = parser.parse_args()
     if unknown := set(options.kinds) - set(MADE):
         parser.error(f"there are wheel and debian, not {', '.join(sorted(unknown))}")
     if not (cuda := bool(nvcc()) and not options.without_cuda):
         print("SKIPPED: no packages of the CUDA back end: " +
               ("--without-cuda" if nvcc() else "no nvcc"))
+    if options.again:
+        os.environ["CCACHE_DISABLE"] = "1"  # or the first would be compared with itself
     checks = Checks()
     for kind in options.kinds or MADE:
         if not make(kind, OUT, WORK, cuda):
