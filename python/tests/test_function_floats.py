@@ -107,6 +107,20 @@ class Floats(unittest.TestCase):
                 with self.subTest(name, x=x), np.errstate(all="ignore"):
                     self.same(lambda x=x, f=function: f(x), lambda x=x, f=translated: f(x))
 
+    def test_numpy_gives_ints_for_ints(self):
+        @rv.function
+        def several(v, i, b):
+            return (v[np.maximum(i, 0)], v[np.minimum(i, 2)], v[np.clip(i, -1, 1)],
+                    np.square(i), np.sign(i), np.absolute(i), np.where(i > 0, i, 7),
+                    np.maximum(i, 0.5),
+                    np.sign(-0.5), np.square(b + 0.5), np.minimum(b, True), np.where(b, 1, 2.5))
+        for i in (-2, 0, 1, 2):
+            self.assertEqual(several([5, 6, 7, 8], i, i > 0),
+                             several.__wrapped__([5, 6, 7, 8], i, i > 0))
+        self.assertIsInstance(several([5, 6, 7], 1, True)[3], int)
+        with self.assertRaises(OverflowError):
+            rv.function(defined("np.square(x)"))(2**40)
+
     def test_functions_of_ints(self):
         @rv.function
         def several(n, k):

@@ -81,7 +81,7 @@ def _extreme(which: str) -> Callable[..., Value]:
     def handler(scope: Scope, node: ast.AST, arguments: Bindings, keywords: Keywords) -> Value:
         only_keywords(scope, node, which, keywords, "key", "default")
         if len(arguments) > 1:
-            return _of_several(scope, node, which, arguments, keywords)
+            return of_several(scope, node, which, arguments, keywords)
         count_arguments(scope, node, which, arguments, 1)
         v = list_argument(scope, node, which, arguments[0])
         default = keywords.get("default")
@@ -126,8 +126,8 @@ def _keys(scope: Scope, node: ast.AST, key: Binding, v: Value) -> Value:
     return keys
 
 
-def _of_several(scope: Scope, node: ast.AST, which: str, arguments: Bindings,
-                keywords: Keywords) -> Value:
+def of_several(scope: Scope, node: ast.AST, which: str, arguments: Bindings,
+               keywords: Keywords) -> Value:
     if keywords:
         raise scope.refuse(node,
                            f"{which} of several values takes no keywords here: give it a list")

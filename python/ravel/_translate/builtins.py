@@ -6,10 +6,8 @@ import ast
 import math
 from typing import Any, Callable, Dict, List as ListOf
 
-import numpy
-
-from . import aggregates, expressions
-from .convert import as_float, constant_value, convert, joined, truth
+from . import aggregates, elementwise, expressions
+from .convert import as_float, constant_value, convert, truth
 from .operators import arithmetic, bounds_of
 from .tables import BY_OBJECT, Row
 from .types import FLOAT, INT, NEVER, NUMBERS, STR, List, Tuple
@@ -25,7 +23,8 @@ def call(scope: Scope, node: ast.AST, function: Any, positional: ListOf[Binding]
     for argument in positional:
         if isinstance(argument, Value) and argument.type == NEVER:
             return argument  # what never has a value is not passed on
-    handler = HANDLERS.get(id(function)) or aggregates.HANDLERS.get(id(function))
+    handler = next((handlers[id(function)] for handlers in (
+        HANDLERS, aggregates.HANDLERS, elementwise.HANDLERS) if id(function) in handlers), None)
     if handler is not None:
         return handler(scope, node, positional, keywords)
     row = BY_OBJECT.get(id(function))
@@ -152,7 +151,8 @@ def _whole(float_function: str) -> Callable[..., Value]:
     return handler
 
 
-def _abs(scope: Scope, node: ast.AST, arguments: ListOf[Binding], keywords: Keywords) -> Value:
+def absolute(scope: Scope, node: ast.AST, arguments: ListOf[Binding],
+             keywords: Keywords) -> Value:
     value = numbers(scope, node, "abs", [one(scope, node, "abs", arguments, keywords)])[0]
     if value.type == FLOAT:
         return call_nesl(scope, node, "py_float_abs", [value], FLOAT)
@@ -176,29 +176,6 @@ def _pow(scope: Scope, node: ast.AST, arguments: ListOf[Binding], keywords: Keyw
         raise scope.refuse(node, "pow takes two numbers here")
     a, b = numbers(scope, node, "pow", arguments)
     return arithmetic(scope, node, ast.Pow, a, b)
-
-
-# ---- of NumPy ----
-
-
-def _where(scope: Scope, node: ast.AST, arguments: ListOf[Binding],
-           keywords: Keywords) -> Value:
-    """A choice between two values that are both computed."""
-    if keywords or len(arguments) != 3:
-        raise scope.refuse(node, "where takes a condition and two numbers here")
-    condition, *both = numbers(scope, node, "where", arguments)
-    a, b = joined(scope, node, both, "where")
-    return call_nesl(scope, node, "select", [truth(scope, node, condition), a, b], a.type)
-
-
-def _clip(scope: Scope, node: ast.AST, arguments: ListOf[Binding], keywords: Keywords) -> Value:
-    if keywords or len(arguments) != 3:
-        raise scope.refuse(node, "clip takes a number and two bounds here")
-    x, low, high = [
-        as_float(scope, node, each) for each in numbers(scope, node, "clip", arguments)
-    ]
-    least = call_nesl(scope, node, "py_greater", [x, low], FLOAT)
-    return call_nesl(scope, node, "py_less", [least, high], FLOAT)
 
 
 # ---- sequences ----
@@ -228,10 +205,7 @@ HANDLERS: Dict[int, Callable[..., Value]] = {
         (math.floor, _whole("py_floor")),
         (math.ceil, _whole("py_ceil")),
         (math.trunc, _whole("py_to_int")),
-        (abs, _abs),
-        (numpy.absolute, _abs),
-        (numpy.where, _where),
-        (numpy.clip, _clip),
+        (abs, absolute),
         (divmod, _divmod),
         (pow, _pow),
         (len, _len),

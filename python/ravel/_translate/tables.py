@@ -94,10 +94,6 @@ TABLE = """
     numpy.trunc      float        py_float_trunc   float
     numpy.rint       float        py_even          float
     numpy.fabs       float        py_float_abs     float
-    numpy.square     float        py_square        float
-    numpy.sign       float        py_sign          float
-    numpy.maximum    float,float  py_greater       float
-    numpy.minimum    float,float  py_less          float
     numpy.degrees    float        py_degrees       float
     numpy.radians    float        py_radians       float
     numpy.isnan      float        py_is_nan        bool
