@@ -51,6 +51,14 @@ size_t arena_bytes(const struct arena *arena) {
   return bytes;
 }
 
+bool arena_holds(const struct arena *arena, const void *address) {
+  const uintptr_t at = (uintptr_t)address;
+  for (const struct arena_block *b = arena->blocks; b; b = b->older) {
+    if (at >= (uintptr_t)b && at - (uintptr_t)b < b->bytes) return true;
+  }
+  return false;
+}
+
 void arena_free(struct arena *arena) {
   arena_free_since(arena, (struct arena_point){NULL, NULL, NULL});
 }

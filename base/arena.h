@@ -55,6 +55,8 @@ void arena_init(struct arena *, struct heap *);
 void arena_init_small(struct arena *, struct heap *, size_t first_block);
 /* Bytes that it holds of its heap. */
 size_t arena_bytes(const struct arena *);
+/* Whether an address is in it. */
+bool arena_holds(const struct arena *, const void *);
 /* Frees everything allocated from the arena. The arena may be used again. */
 void arena_free(struct arena *);
 

@@ -209,7 +209,7 @@ static bool evaluate(struct evaluator *base, const struct evaluation *e,
   case MACHINE_EXIT: /* follows the failure that `error` makes */
   case MACHINE_ERROR:
     report_failed_run(&(struct failed_run){e->session, e->form->value, program,
-                                           machine_failure(c->machine), &reported},
+                                           machine_failure(c->machine), &reported, NULL},
                       e->complaints);
     e->complaints->stopped = stop_asks(c->options->machine.stop) != STOP_NOT;
     break;

@@ -112,9 +112,10 @@ RAVEL_API bool ravel_get_diagnostic(const struct ravel_context *, size_t i,
 /* ---- programs ---- */
 
 /* Executes NESL definitions: of functions, datatypes and variables, whose values are computed.
- * Expressions are only checked. `name`, or NULL, stands for the text in messages. A length of 0
- * is that of a C string. Of a text with an error the forms before it are defined. What programs
- * print goes nowhere; what they read is empty. */
+ * Expressions are only checked; commands of the prompt (load, set, show ...) are refused.
+ * `name`, or NULL, stands for the text in messages. A length of 0 is that of a C string. Of a
+ * text with an error the forms before it are defined. What programs print goes nowhere; what
+ * they read is empty. */
 RAVEL_API enum ravel_code ravel_define(struct ravel_context *, const char *name,
                                        const char *text, size_t length);
 /* Likewise with a file, which the caller names: it needs no permission. */
@@ -133,14 +134,17 @@ RAVEL_API enum ravel_code ravel_expression(struct ravel_context *, const char *t
 /* A program of VCODE or FCODE as a function: its entry (MAIN, or else the first function) takes
  * the items of the arguments, which it declares (FUNC MAIN I SEGDES INT O INT), and leaves
  * those of the result. `name`, or NULL, stands for the text in messages; a length of 0 is that
- * of a C string. `takes` and `gives`: the types of the
- * parameters, separated by commas, and of the result, as in NESL, whose columns the items are:
- * of int, float, bool and char an INT, FLOAT, BOOL, INT of length 1; of [T] a SEGDES, then the
- * columns of T; of tuples those of their components. "" takes nothing. NULL: what the kinds of
- * the items say, if that leaves nothing open (SEGDES FLOAT is [float]); else RAVEL_TYPE, as
- * where kinds and types do not fit. Widths that the text declares must be the context's. It is
- * optimised unless it has superoperators. Results are checked: RAVEL_RUNTIME if their lengths
- * are those of no value of the type. Not kept: each call makes another function. */
+ * of a C string.
+ *
+ * `takes` and `gives` are the types of the parameters, separated by commas, and of the result,
+ * as in NESL, whose columns the items are: of int, float, bool and char an INT, FLOAT, BOOL,
+ * INT of length 1; of [T] a SEGDES, then the columns of T; of a tuple those of its components.
+ * "" takes nothing. NULL: what the kinds of the items say, if that leaves nothing open (SEGDES
+ * FLOAT is [float]); else RAVEL_TYPE, as where kinds and types do not fit. Widths that the text
+ * declares must be the context's.
+ *
+ * It is optimised unless it has superoperators. Results are checked: RAVEL_RUNTIME if their
+ * lengths are those of no value of the type. Not kept: each call makes another function. */
 RAVEL_API enum ravel_code ravel_program(struct ravel_context *, const char *name,
                                         const char *text, size_t length, const char *takes,
                                         const char *gives, struct ravel_function **);

@@ -13,8 +13,10 @@ struct failure {
 static enum ravel_code report(struct ravel_context *c, void *data) {
   struct failure *failure = data;
   struct complaints complaints = {.diags = c->diags};
-  const struct failed_run run = {c->session, failure->f->whole, failure->f->program,
-                                 machine_failure(c->machine), failure->reported};
+  const struct failed_run run = {
+      c->session,          failure->f->whole,
+      failure->f->program, machine_failure(c->machine),
+      failure->reported,   ravel_printed_by_error(c, c->diags->arena)};
   if (run.whole) {
     report_failed_run(&run, &complaints);
   } else {
@@ -56,6 +58,7 @@ enum ravel_code ravel_run(struct ravel_context *c, const struct ravel_function *
   struct diag_list reported;
   diag_list_init(&reported, c->diags->arena);
   atomic_store(&c->refused, false);
+  c->printed.length = 0;
   machine_profile_begin(c->machine);
   const enum machine_outcome outcome = machine_call(
       c->machine, f->prepared, arguments, argument_count, results, result_count, &reported);

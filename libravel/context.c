@@ -5,6 +5,7 @@
 #include "vinterp/choose.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 const char *ravel_version(void) {
   return RAVEL_VERSION;
@@ -14,8 +15,9 @@ const char *ravel_version(void) {
 
 static enum ravel_code open_streams(struct ravel_context *c) {
   c->in = fopen("/dev/null", "re");
-  c->out = fopen("/dev/null", "we");
-  if (c->in && c->out) return RAVEL_OK;
+  c->err = fopen("/dev/null", "we");
+  c->out = ravel_printed_open(c);
+  if (c->in && c->err && c->out) return RAVEL_OK;
   return ravel_fail(c, RAVEL_DEVICE, "/dev/null cannot be opened");
 }
 
@@ -37,14 +39,25 @@ static void permit(struct ravel_context *c, struct permissions *p) {
   p->stop = &c->stop;
 }
 
+/* The cache of compiled superoperators, if others than this user could not have written what
+ * is in it: a back end would print a warning. */
+static bool find_cache(struct ravel_context *c) {
+  char why[CACHE_WHY];
+  if (!c->options.compiler || cache_folder(c->cache, sizeof c->cache) != 0) return false;
+  const int opened = cache_open(c->cache, 0, why);
+  if (opened >= 0) close(opened);
+  return opened != CACHE_NOT_TRUSTED;
+}
+
 static enum ravel_code make_machine(struct ravel_context *c) {
   struct machine_options *m = &c->options.machine;
   m->in = c->in;
-  m->out = m->err = c->out;
+  m->out = c->out;
+  m->err = c->err;
   m->stop = &c->stop;
   m->kernels = c->options.kernels[0] ? c->options.kernels : NULL;
   permit(c, &m->permissions);
-  if (c->options.compiler && cache_folder(c->cache, sizeof c->cache) == 0) {
+  if (find_cache(c)) {
     m->compile = CVL_COMPILE_WHEN_IT_PAYS;
     m->compile_directory = c->cache;
   }
@@ -98,6 +111,7 @@ void ravel_context_free(struct ravel_context *c) {
   text_free(&c->said);
   for (int i = 0; i < 2; i++) arena_free(&c->slots[i].arena);
   if (c->in) fclose(c->in);
+  if (c->err) fclose(c->err);
   if (c->out) fclose(c->out);
   free(c);
 }

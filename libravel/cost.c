@@ -63,6 +63,7 @@ static enum ravel_code run_compiled(struct ravel_context *c, struct costing *k) 
   struct diag_list reported;
   diag_list_init(&reported, c->diags->arena);
   atomic_store(&c->refused, false);
+  c->printed.length = 0;
   const enum machine_outcome outcome = machine_repeat(c->machine, k->f->program, k->items,
                                                       k->item_count, &r, &results, &reported);
   machine_results_free(c->machine, &results);
@@ -140,10 +141,10 @@ static enum ravel_code run_model(struct ravel_context *c, struct costing *k) {
                                          .random = &random,
                                          .stop = &c->stop};
   const struct checked call = {.value = call_node(c, k), .local_count = k->f->local_count};
+  const uint64_t failures = atomic_load(&c->heap.failures);
   machine_random(c->machine, &random.seed, &random.calls);
   if (!direct_evaluate(c->session, &call, &options, &complaints, &result, &cost)) {
-    const enum ravel_code code = ravel_stopped(c);
-    return code != RAVEL_OK ? code : ravel_failed(c, ravel_code_of(complaints.first));
+    return ravel_fail_work(c, ravel_code_of(complaints.first), failures);
   }
   k->costs.work = cost.work;
   k->costs.depth = cost.depth;

@@ -85,7 +85,7 @@ static enum ravel_code assign(struct ravel_context *c, void *data) {
   struct arena *arena = c->session->arena;
   struct column_kinds kinds = {.arena = arena};
   struct ravel_function *f = a->function;
-  const struct flatten_options options = {.arena = &f->arena,
+  const struct flatten_options options = {.arena = &f->work,
                                           .widths = c->options.machine.widths};
   f->whole = a->form->value;
   f->program = flatten_expression(c->session, f->whole, &options, a->complaints);

@@ -98,6 +98,13 @@ enum ravel_code ravel_fail_machine(struct ravel_context *c) {
   return ravel_failed(c, atomic_load(&c->refused) ? RAVEL_DENIED : RAVEL_RUNTIME);
 }
 
+enum ravel_code ravel_fail_work(struct ravel_context *c, enum ravel_code code,
+                                uint64_t failures) {
+  if (atomic_load(&c->heap.failures) != failures) return ravel_fail_memory(c);
+  const enum ravel_code stopped = ravel_stopped(c);
+  return stopped != RAVEL_OK ? stopped : ravel_failed(c, code);
+}
+
 enum ravel_code ravel_code_of(enum nesl_error error) {
   switch (error) {
   case NESL_OK: return RAVEL_INTERNAL;

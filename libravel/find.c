@@ -2,6 +2,7 @@
 #include "libravel/private.h"
 
 #include "fcode-opt/fcode-opt.h"
+#include "ir/copy.h"
 #include "neslc/flatten.h"
 
 #include <ctype.h>
@@ -18,6 +19,7 @@ struct ravel_function *ravel_function_new(struct ravel_context *c) {
   *f = (struct ravel_function){
       .context = c, .next = c->functions, .link = &c->functions, .references = 1};
   arena_init(&f->arena, &c->heap);
+  arena_init(&f->work, &c->heap);
   if (f->next) f->next->link = &f->next;
   c->functions = f;
   return f;
@@ -30,6 +32,7 @@ void ravel_function_release(struct ravel_function *f) {
   for (size_t i = 0; i < f->region_count; i++) region_let_go(c->session, f->regions[i]);
   *f->link = f->next;
   if (f->next) f->next->link = f->link;
+  arena_free(&f->work);
   arena_free(&f->arena);
   heap_free(&c->heap, f, sizeof *f);
 }
@@ -42,12 +45,21 @@ const char *ravel_function_gives(const struct ravel_function *f) {
   return f ? ravel_type_text(f->gives) : "";
 }
 
+/* Frees what the compiler needed besides the program, unless that is still within. */
+static void keep_program(struct ravel_function *f) {
+  const struct ir_program *copy = ir_copy(&f->arena, f->program, &f->work);
+  if (!copy) return;
+  f->program = copy;
+  arena_free(&f->work);
+}
+
 bool ravel_function_prepare(struct ravel_context *c, struct ravel_function *f) {
   struct fcode_opt_options optimiser = fcode_opt_default_options();
   if (c->options.optimise && f->program->superop_count == 0) {
-    f->program = fcode_opt(&f->arena, f->program, &optimiser, NULL, NULL, c->diags);
+    f->program = fcode_opt(&f->work, f->program, &optimiser, NULL, NULL, c->diags);
     if (!f->program) memory_failed();
   }
+  keep_program(f);
   f->prepared = machine_prepare(c->machine, f->program, c->diags);
   return f->prepared != NULL;
 }
@@ -235,7 +247,7 @@ static struct type *result_of(struct ravel_context *c, const struct search *s,
 static enum ravel_code compile(struct ravel_context *c, struct search *s, struct global *g) {
   struct ravel_function *f = s->f;
   struct type *argument = argument_of(c, s, g);
-  const struct flatten_options options = {.arena = &f->arena,
+  const struct flatten_options options = {.arena = &f->work,
                                           .widths = c->options.machine.widths};
   if (!argument) return c->code;
   f->gives = result_of(c, s, g, argument);
@@ -292,7 +304,7 @@ static enum ravel_code compile_named(struct ravel_context *c, struct search *s) 
 static enum ravel_code compile_constant(struct ravel_context *c, struct search *s) {
   struct ravel_function *f = s->f;
   struct checked checked;
-  const struct flatten_options options = {.arena = &f->arena,
+  const struct flatten_options options = {.arena = &f->work,
                                           .widths = c->options.machine.widths};
   const char *text = arena_printf(c->session->arena, "%s\n;", s->text);
   const struct source *source = ravel_source(c, "<expression>", text, strlen(text), 1);

@@ -24,15 +24,23 @@ struct ravel_messages {
   struct diag_list diags;
 };
 
+/* The end of what a program has printed in the present call. */
+struct ravel_printed {
+  char bytes[2048];
+  size_t length;
+};
+
 struct ravel_context {
   struct ravel_options options;
   struct heap heap;   /* of all that follows; options.machine.memory_limit */
   struct arena arena; /* of the session */
   struct session *session;
   struct machine *machine;
-  FILE *in, *out;      /* of NESL programs: nothing comes and nothing arrives */
-  char cache[4096];    /* the folder of compiled superoperators */
-  atomic_bool refused; /* a program was refused a file or a process */
+  FILE *in, *err;               /* of NESL programs: nothing comes and nothing arrives */
+  FILE *out;                    /* likewise, but its end is kept ... */
+  struct ravel_printed printed; /* ... here */
+  char cache[4096];             /* the folder of compiled superoperators */
+  atomic_bool refused;          /* a program was refused a file or a process */
   struct stop stop;
   atomic_int interrupt; /* what stop.signal points to */
   bool usable;          /* it was made completely */
@@ -88,6 +96,7 @@ struct ravel_function {
   bool cached;                         /* ravel_find and its kin may give it again */
   uint64_t generation;                 /* up to which it is known to be up to date */
   struct arena arena;                  /* of the program and of what follows */
+  struct arena work;                   /* of the compiler, while it works */
   const char *key;                     /* what it was found by: name and types */
   const char *user_key;                /* ravel_keep; or NULL */
   struct global *global;               /* what was compiled; NULL: an expression */
@@ -144,6 +153,17 @@ enum ravel_code ravel_fail_memory(struct ravel_context *);
 enum ravel_code ravel_stopped(struct ravel_context *);
 /* What an error of the compiler is for callers. */
 enum ravel_code ravel_code_of(enum nesl_error);
+
+/* After work that may have added errors: RAVEL_MEMORY if allocations of the context's heap have
+ * failed since there were so many failures; else what asked it to end, or `code`. */
+enum ravel_code ravel_fail_work(struct ravel_context *, enum ravel_code, uint64_t failures);
+
+/* ---- printed.c ---- */
+
+/* The stream that programs print to; NULL without memory. */
+FILE *ravel_printed_open(struct ravel_context *);
+/* The text of the `error` that ended a program, in the arena; NULL if it is not there. */
+const char *ravel_printed_by_error(struct ravel_context *, struct arena *);
 
 /* ---- work.c ---- */
 

@@ -89,14 +89,6 @@ struct loading {
   struct ir_program *program;
 };
 
-/* After a function that has added errors, or has lacked memory. */
-static enum ravel_code refused(struct ravel_context *c, enum ravel_code code,
-                               uint64_t failures) {
-  if (atomic_load(&c->heap.failures) != failures) return ravel_fail_memory(c);
-  const enum ravel_code stopped = ravel_stopped(c);
-  return stopped != RAVEL_OK ? stopped : ravel_failed(c, code);
-}
-
 static int bits(enum cvl_elem elem) {
   enum { BYTE = 8 };
   return (int)elem_info(elem)->bytes * BYTE;
@@ -121,9 +113,9 @@ static enum ravel_code build(struct ravel_context *c, struct loading *l) {
   const struct widths widths = c->options.machine.widths;
   const struct vcode_program *vcode =
       vcode_parse(arena, name, l->text, l->length, widths, c->diags);
-  if (!vcode) return refused(c, RAVEL_SYNTAX, failures);
+  if (!vcode) return ravel_fail_work(c, RAVEL_SYNTAX, failures);
   l->program = ir_build(arena, vcode, widths, c->diags);
-  return l->program ? RAVEL_OK : refused(c, RAVEL_TYPE, failures);
+  return l->program ? RAVEL_OK : ravel_fail_work(c, RAVEL_TYPE, failures);
 }
 
 /* ---- types ---- */

@@ -30,9 +30,21 @@ static const char *sentence_of(const struct machine_failure *f) {
   return NULL;
 }
 
+/* Whether `error` ended the run. */
+static bool is_by_error(const struct failed_run *run) {
+  const struct machine_failure *f = run->failure;
+  return f->cause == MACHINE_CAUSE_ASSERT && flatten_text_of_error(f->text, f->text_length);
+}
+
+static const char *message_by_error(const struct failed_run *run, struct arena *arena) {
+  if (!run->said) return failure_by_error;
+  return arena_printf(arena, "%s: %s", failure_by_error, run->said);
+}
+
 static const char *message_of(const struct failed_run *run, struct arena *arena) {
   const struct machine_failure *f = run->failure;
   const char *message = "out of memory";
+  if (is_by_error(run)) return message_by_error(run, arena);
   if (run->reported->list.count > 0) {
     message = run->reported->list.items[0].message + f->instruction;
   }
@@ -48,10 +60,7 @@ void report_failed_run(const struct failed_run *run, struct complaints *complain
   const struct core *whole = run->whole;
   enum nesl_error error = f->cause == MACHINE_CAUSE_LIMIT ? NESL_LIMIT : NESL_RUNTIME;
   const char *message = message_of(run, complaints->diags->arena);
-  if (f->cause == MACHINE_CAUSE_ASSERT && flatten_text_of_error(f->text, f->text_length)) {
-    error = NESL_USER;
-    message = failure_by_error;
-  }
+  if (is_by_error(run)) error = NESL_USER;
   struct trail trail = {.count = 0};
   for (size_t i = 0; i < run->reported->list.count; i++) {
     add_origin(run, &trail, run->reported->list.items[i].origin);
@@ -129,11 +138,7 @@ static bool report_origins(const struct origins *o, const char *message,
 }
 
 void report_failed_program(const struct failed_run *run, struct diag_list *diags) {
-  const struct machine_failure *f = run->failure;
   const char *message = message_of(run, diags->arena);
-  if (f->cause == MACHINE_CAUSE_ASSERT && flatten_text_of_error(f->text, f->text_length)) {
-    message = failure_by_error;
-  }
   struct origins origins = {.count = 0};
   collect(run, &origins);
   if (report_origins(&origins, message, diags)) return;

@@ -11,6 +11,7 @@ struct failed_run {
   const struct ir_program *program; /* ... to this */
   const struct machine_failure *failure;
   const struct diag_list *reported; /* by the machine */
+  const char *said; /* the text that `error` printed where nobody sees it; or NULL */
 };
 
 /* Complains of the failure with the machine's message, but without the VCODE instruction, which

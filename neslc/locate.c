@@ -5,32 +5,37 @@
 
 #include <string.h>
 
-struct wanted {
-  const struct origin *origin;
-  struct failure_location *found;
-};
-
-/* The byte of a line and column, from 1; false if the source has no such line. */
+/* The byte of a line and column, from 1; false if the source has no such line, or it is shorter.
+ */
 static bool find_offset(const struct source *source, struct source_pos pos, uint32_t *offset) {
   uint32_t at;
   if (!source_line(source, pos.line, &at)) return false;
   for (uint32_t column = 1; column < pos.column && at < source->length; column++) {
+    if (source->text[at] == '\n') return false;
     at += (uint32_t)source_character(source, at);
   }
   *offset = at;
   return true;
 }
 
-static void look_at_source(const struct wanted *w, const struct source *source) {
+/* Sources that have this file and line: several may have one name. */
+struct candidates {
+  const struct origin *origin;
+  struct arena *arena;
+  ARRAY(struct failure_location) list;
+};
+
+static void look_at_source(struct candidates *c, const struct source *source) {
   uint32_t at;
-  if (strcmp(source->name, w->origin->file) != 0) return;
-  if (!find_offset(source, w->origin->pos, &at)) return;
-  *w->found = (struct failure_location){.source = source, .at = {at, at + 1}};
+  if (strcmp(source->name, c->origin->file) != 0) return;
+  if (!find_offset(source, c->origin->pos, &at)) return;
+  *array_push(c->arena, &c->list) =
+      (struct failure_location){.source = source, .at = {at, at + 1}};
 }
 
-static void look_at_form(void *context, struct global *g) {
-  const struct wanted *w = context;
-  if (!w->found->source && g->form) look_at_source(w, g->form->source);
+static void look_at_form(void *candidates, struct global *g) {
+  struct candidates *c = candidates;
+  if (c->list.count == 0 && g->form) look_at_source(c, g->form->source);
 }
 
 static void look_for(struct failure_location *found, struct core *whole) {
@@ -61,23 +66,38 @@ static void look_into(void *context, struct global *g) {
   struct looking *looking = context;
   struct failure_location *found = looking->found;
   if (found->node) return;
-  if (g->body) look_for(found, g->body);
+  if (g->body && g->form && g->form->source == found->source) look_for(found, g->body);
   if (g->kind == GLOBAL_VARIABLE) look_into_type(found, &looking->seen, g->scheme.type);
+}
+
+/* Looks for the expression in everything that the session defines. */
+static void look_everywhere(struct session *session, struct failure_location *found) {
+  struct looking looking = {.found = found};
+  table_begin(&looking.seen, session->arena);
+  session_each(session, look_into, &looking);
+}
+
+/* The first of the candidates, newest first, that has an expression there. */
+static const struct failure_location *with_node(struct session *session, struct core *whole,
+                                                const struct candidates *c) {
+  for (size_t i = 0; i < c->list.count; i++) {
+    look_for(&c->list.items[i], whole);
+    if (c->list.items[i].node) return &c->list.items[i];
+  }
+  for (size_t i = 0; i < c->list.count; i++) {
+    look_everywhere(session, &c->list.items[i]);
+    if (c->list.items[i].node) return &c->list.items[i];
+  }
+  return &c->list.items[0];
 }
 
 bool locate_origin(struct session *session, struct core *whole, const struct origin *origin,
                    struct failure_location *found) {
+  struct candidates c = {.origin = origin, .arena = session->arena};
+  for (const struct source *s = session->sources; s; s = s->older) look_at_source(&c, s);
+  if (c.list.count == 0) session_each(session, look_at_form, &c);
   *found = (struct failure_location){.source = NULL};
-  struct wanted w = {origin, found};
-  for (const struct source *s = session->sources; s && !found->source; s = s->older) {
-    look_at_source(&w, s);
-  }
-  if (!found->source) session_each(session, look_at_form, &w);
-  if (!found->source) return false;
-  look_for(found, whole);
-  if (found->node) return true;
-  struct looking looking = {.found = found};
-  table_begin(&looking.seen, session->arena);
-  session_each(session, look_into, &looking);
+  if (c.list.count == 0) return false;
+  *found = *with_node(session, whole, &c);
   return true;
 }

@@ -153,6 +153,7 @@ def pages():
     yield Stage("manual pages", "python3 nesl-tests/manuals.py")
     yield Stage("grammars for editors", "python3 nesl-tests/grammars.py")
     yield Stage("messages of NESL", "python3 nesl-tests/errors.py")
+    yield Stage("messages of libravel", "python3 nesl-tests/embedded.py")
     yield Stage("programs for interpreters of the 1990s", "python3 nesl-tests/portable.py")
     yield Stage("what CONTRIBUTING.md lists", "python3 nesl-tests/contributing.py")
     yield Stage("installation", "packaging/tests/installation.py")

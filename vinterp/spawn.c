@@ -83,12 +83,24 @@ static struct stream_status end_pipe(struct streams *s, int k, struct end *end) 
   return stream_ok();
 }
 
+/* A standard stream that is no file of the system: nothing comes from there, and what is
+ * written goes nowhere. */
+static struct stream_status end_nowhere(struct streams *s, struct end *end) {
+  const int fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+  if (fd < 0) return stream_fail_errno(s, errno);
+  end->child = duplicate_above_standard(fd);
+  const int error = errno;
+  close(fd);
+  return end->child < 0 ? stream_fail_errno(s, error) : stream_ok();
+}
+
 /* Lets the child have an open stream of the program. */
 static struct stream_status end_inherit(struct streams *s, struct end *end) {
   struct stream *stream = stream_find(s, end->stream);
   if (!stream) return stream_fail(s, "stream %lld is not open", (long long)end->stream);
   fflush(stream->file); /* output goes first; input that was read ahead is given back */
   int fd = stream->pipe ? pipe_descriptor(stream->pipe) : fileno(stream->file);
+  if (fd < 0 && end->stream <= STREAM_ERR) return end_nowhere(s, end);
   if (fd < 0)
     return stream_fail(s, "a file that is written as a whole is no stream for others");
   end->child = duplicate_above_standard(fd);
