@@ -423,7 +423,9 @@ def expected(tools: Tools, case: Case, widths: Widths) -> list[str]:
                      "5", "run", SOURCE, "-e", expression, *outputs)
     if done.returncode != 0:
         message = LOCATION.search(done.stderr)
-        return [message[0] if message else done.stderr]
+        # What a program prints goes nowhere in a library, so the text of `error` is in the message.
+        printed = re.search("ERROR(: .*)", done.stdout)
+        return [message[0] + (printed[1] if printed else "") if message else done.stderr]
     arrays = [load_npy(tools.folder / file) for file in files]
     return [struct.pack(f"<{len(a)}{widths.packed(kind)}", *a).hex()
             for a, (kind, _) in zip(arrays, c.results)]
