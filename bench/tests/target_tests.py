@@ -239,13 +239,15 @@ class ResultFile(unittest.TestCase):
             resultfile.check_size(self.path)
 
     def test_committed(self):
-        """One file, small, of one commit."""
-        found = [p for p in (ROOT / "bench" / "results").rglob("*.json")
-                 if not p.parent.name.startswith("gpu-")]
-        self.assertEqual(len(found), 1, found)
-        resultfile.check_size(found[0])
-        document = json.loads(found[0].read_text())
-        self.assertRegex(document["machine"]["commit"], r"^[0-9a-f]{40}$")
+        """One file for each measurement, small, of one commit."""
+        found = {p.name: p for p in (ROOT / "bench" / "results").rglob("*.json")
+                 if not p.parent.name.startswith("gpu-")}
+        self.assertEqual(set(found), {"cpu-2-cores.json", "python-2-cores.json"})
+        for path in found.values():
+            resultfile.check_size(path)
+            commit = json.loads(path.read_text())["machine"]["commit"]
+            self.assertRegex(commit, r"^[0-9a-f]{40}$")
+        document = json.loads(found["cpu-2-cores.json"].read_text())
         self.assertEqual({p["name"] for p in document["programs"]}, set(targets.CLASSES))
 
     def test_continued(self):
