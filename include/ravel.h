@@ -75,7 +75,8 @@ RAVEL_API struct ravel_options *ravel_options_new(void);
  *   int       64, 32                               float     64, 32: widths of INT and FLOAT
  *   seed      of `rand`                            depth     of calls; 0: a million
  *   optimise  yes, no
- *   kernels   a file with superoperators that were compiled ahead of time, for the back end
+ *   kernels   a file with superoperators that were compiled ahead of time, for the back end;
+ *             one that the CPU cannot use ends ravel_context_new in RAVEL_DEVICE
  *   profile   no, yes: calls are measured instruction by instruction, and take longer for it
  *   files, processes        no, yes: what NESL programs may open and start. A call that fails
  *                           after it was refused one ends in RAVEL_DENIED
