@@ -1,7 +1,7 @@
 /* libraries.c - what libraries.py tests besides results: the functions themselves, contexts of
  * other widths, threads with a context each, kernels. Made from libraries.nesl: lib.h.
  *
- *   libraries functions | widths | threads | kernels FILE
+ *   libraries functions | widths | refused | threads | kernels FILE
  */
 #include "lib.h"
 
@@ -73,6 +73,18 @@ static void widths(void) {
   CHECK(lib_square(NULL, 2.0, &result) == RAVEL_MISUSE && result == 7);
 }
 
+/* A file that is none of kernels makes no context. */
+static void refused(void) {
+  struct ravel_options *options = ravel_options_new();
+  struct ravel_context *context;
+  CHECK(ravel_options_set(options, "backend", "cpu") == RAVEL_OK);
+  CHECK(ravel_options_set(options, "kernels", "out/lib.c") == RAVEL_OK);
+  CHECK(ravel_context_new(options, &context) == RAVEL_DEVICE);
+  CHECK(strstr(ravel_message(context), "the file of kernels is no library that can be loaded"));
+  ravel_context_free(context);
+  ravel_options_free(options);
+}
+
 static void *count(void *seed) {
   struct ravel_context *context = context_with("threads", "1");
   for (int64_t i = 0; i < 20; i++) {
@@ -131,6 +143,8 @@ int main(int argc, char **argv) {
     functions();
   } else if (strcmp(what, "widths") == 0) {
     widths();
+  } else if (strcmp(what, "refused") == 0) {
+    refused();
   } else if (strcmp(what, "threads") == 0) {
     threads();
   } else if (strcmp(what, "kernels") == 0 && argc > 2) {

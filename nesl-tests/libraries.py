@@ -488,7 +488,7 @@ def make_kernels(tools: Tools) -> None:
 
 def test_by_hand(tools: Tools, c: str, brief: bool) -> int:
     """libraries.c; its library has kernels, and what is used of them says so."""
-    runs = [["functions"], ["widths"], ["threads"]]
+    runs = [["functions"], ["widths"], ["refused"], ["threads"]]
     make_library(tools, CASES, Widths(), *([] if brief else ["--kernels"]))
     if not brief:
         make_kernels(tools)
