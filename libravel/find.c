@@ -64,49 +64,6 @@ bool ravel_function_prepare(struct ravel_context *c, struct ravel_function *f) {
   return f->prepared != NULL;
 }
 
-/* ---- what an expression names ---- */
-
-struct mentions {
-  struct arena *arena;
-  ARRAY(const struct global *) list;
-};
-
-static void add_mention(struct mentions *m, const struct global *g) {
-  for (size_t i = 0; i < m->list.count; i++) {
-    if (m->list.items[i] == g) return;
-  }
-  *array_push(m->arena, &m->list) = g;
-}
-
-/* The datatypes of `[] point` have no other mention. */
-static void add_datatypes(struct mentions *m, struct type *t) {
-  t = type_of(t);
-  if (t->tag == TYPE_DATA) add_mention(m, t->data->constructor);
-  for (int i = 0; i < 2 && t->part[i]; i++) add_datatypes(m, t->part[i]);
-}
-
-static void add_mentions(void *mentions, struct core *e, bool parallel) {
-  (void)parallel;
-  if (e->kind == CORE_GLOBAL) add_mention(mentions, e->as.use.global);
-  if (e->kind == CORE_EMPTY) add_datatypes(mentions, e->type);
-  core_parts(e, add_mentions, mentions);
-}
-
-static void note_mentions(struct ravel_function *f, struct region *own) {
-  struct mentions m = {.arena = &f->arena};
-  add_mentions(&m, f->whole, false);
-  f->own = own;
-  f->mentions = m.list.items;
-  f->mention_count = m.list.count;
-}
-
-static bool are_still_named(struct ravel_context *c, const struct ravel_function *f) {
-  for (size_t i = 0; i < f->mention_count; i++) {
-    if (session_global(c->session, f->mentions[i]->name->text) != f->mentions[i]) return false;
-  }
-  return true;
-}
-
 /* ---- the cache ---- */
 
 struct search {
@@ -123,72 +80,34 @@ static void forget(struct ravel_function *f) {
   ravel_function_release(f);
 }
 
-static bool holds(const struct ravel_function *f, const struct region *region) {
-  for (size_t i = 0; i < f->region_count; i++) {
-    if (f->regions[i] == region) return true;
-  }
-  return false;
-}
-
-struct freshness {
-  const struct search *search;
-  const struct ravel_function *f;
-  bool fresh;
-};
-
-/* Whether names, datatypes among them, mean what they did; *own: where to go on from. */
-static bool means_the_same(struct ravel_context *c, const struct freshness *x,
-                           struct region **own) {
-  const struct ravel_function *f = x->f;
-  const char *types = x->search->types;
-  *own = f->own;
-  if (f->global) {
-    const struct global *now = session_global(c->session, f->global->name->text);
-    if (now != f->global) return false;
-    *own = now->region;
-  }
-  if (types && f->take_count > 0 && ravel_type_read(c, types) != f->rest[0]) return false;
-  return are_still_named(c, f);
-}
-
-/* Whether all that a function was compiled from is what it was. */
-static enum ravel_code compare(struct ravel_context *c, void *data) {
-  struct freshness *x = data;
-  const struct ravel_function *f = x->f;
-  size_t count = 0;
-  struct region *own;
-  if (!means_the_same(c, x, &own)) return RAVEL_OK;
-  if (!own) {
-    x->fresh = f->region_count == 0;
-    return RAVEL_OK;
-  }
-  struct region **regions = region_reached(c->session, own, c->session->arena, &count);
-  x->fresh = count == f->region_count;
-  for (size_t i = 0; i < count; i++) x->fresh &= holds(f, regions[i]);
-  return RAVEL_OK;
-}
-
-static bool is_fresh(struct ravel_context *c, const struct search *s,
-                     struct ravel_function *f) {
-  struct freshness x = {.search = s, .f = f};
-  if (f->generation == c->generation) return true;
-  if (ravel_in_form(c, compare, &x) != RAVEL_OK || !x.fresh) return false;
-  f->generation = c->generation;
-  return true;
-}
-
 /* The function that is looked for if it is there and up to date; else NULL. */
 static struct ravel_function *cached(struct ravel_context *c, const struct search *s) {
   struct ravel_function *f = c->functions;
   while (f && !(f->cached && strcmp(f->key, s->key) == 0)) f = f->next;
-  if (!f || is_fresh(c, s, f)) return f;
+  if (!f || ravel_function_is_fresh(c, f, s->types)) return f;
   forget(f);
   return NULL;
 }
 
 /* ---- compilation ---- */
 
+static const char expression_name[] = "<expression>";
+
+/* Notes about the line before an expression, in which its parameters are declared: nobody wrote
+ * it. */
+static void drop_notes_on_parameters(struct diag_list *diags) {
+  size_t kept = 0;
+  for (size_t i = 0; i < diags->list.count; i++) {
+    const struct diag *d = &diags->list.items[i];
+    const bool is_note = d->severity == SEVERITY_NOTE && d->pos.line == 0;
+    if (is_note && d->file && strcmp(d->file, expression_name) == 0) continue;
+    diags->list.items[kept++] = *d;
+  }
+  diags->list.count = kept;
+}
+
 static enum ravel_code complained(struct ravel_context *c, const struct search *s) {
+  drop_notes_on_parameters(c->diags);
   const enum ravel_code code = ravel_stopped(c);
   return code != RAVEL_OK ? code : ravel_failed(c, ravel_code_of(s->complaints.first));
 }
@@ -256,7 +175,7 @@ static enum ravel_code compile(struct ravel_context *c, struct search *s, struct
   ravel_function_takes_type(f, argument);
   f->global = s->expression ? NULL : g;
   f->whole = g->body;
-  if (s->expression) note_mentions(f, g->region);
+  if (s->expression) ravel_function_note_mentions(f, g->region);
   f->callee = arena_alloc(&f->arena, sizeof *f->callee);
   *f->callee = *g;
   hold(c, f, g->region);
@@ -270,12 +189,13 @@ static enum ravel_code compile_text(struct ravel_context *c, struct search *s,
                                     const char *names, const char *text) {
   struct arena *arena = c->session->arena;
   struct checked checked;
+  if (s->types && !ravel_type_read(c, s->types)) return c->code;
   const char *form =
       s->types
           ? arena_printf(arena, "function _expression(%s) : (%s) -> a :: (a in any) =\n%s\n;",
                          names, s->types, text)
           : arena_printf(arena, "function _expression(%s) =\n%s\n;", names, text);
-  const struct source *source = ravel_source(c, "<expression>", form, strlen(form), 0);
+  const struct source *source = ravel_source(c, expression_name, form, strlen(form), 0);
   if (!ravel_read_form(c, source, &s->complaints, &checked)) return complained(c, s);
   s->expression = true;
   return compile(c, s, checked.global);
@@ -307,7 +227,7 @@ static enum ravel_code compile_constant(struct ravel_context *c, struct search *
   const struct flatten_options options = {.arena = &f->work,
                                           .widths = c->options.machine.widths};
   const char *text = arena_printf(c->session->arena, "%s\n;", s->text);
-  const struct source *source = ravel_source(c, "<expression>", text, strlen(text), 1);
+  const struct source *source = ravel_source(c, expression_name, text, strlen(text), 1);
   if (!ravel_read_form(c, source, &s->complaints, &checked)) return complained(c, s);
   if (checked.form->kind != FORM_EXPRESSION) {
     return ravel_fail(c, RAVEL_SYNTAX, "this is no expression: %.200s", s->text);
@@ -318,7 +238,7 @@ static enum ravel_code compile_constant(struct ravel_context *c, struct search *
   f->takes_text = "";
   f->whole = checked.value;
   f->local_count = checked.local_count;
-  note_mentions(f, c->session->region);
+  ravel_function_note_mentions(f, c->session->region);
   region_note_core(c->session->region, checked.value);
   hold(c, f, c->session->region);
   f->program = flatten_expression(c->session, f->whole, &options, &s->complaints);
@@ -426,7 +346,7 @@ enum ravel_code ravel_expression(struct ravel_context *c, const char *text, cons
   }
   fwrite(text, 1, expression_length(text), own.stream);
   fprintf(key.stream, "=%s:%s=%s", any ? names : "", typed ? types : "", text);
-  struct search s = {.name = "<expression>"};
+  struct search s = {.name = expression_name};
   const bool key_is_whole = text_end(&key), own_is_whole = text_end(&own);
   const bool fine = key_is_whole && own_is_whole;
   s.types = any ? types : NULL;

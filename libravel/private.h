@@ -193,13 +193,19 @@ enum { RAVEL_MOST_TEXT = 1 << 29 }; /* bytes of a text to be read */
 bool ravel_fetch(struct ravel_context *, const struct cvl_value *, uint8_t kind,
                  struct column *);
 
-/* ---- find.c, call.c ---- */
+/* ---- find.c, fresh.c, call.c ---- */
 
 /* A function without a program; NULL without memory. */
 struct ravel_function *ravel_function_new(struct ravel_context *);
 /* Optimises its program and makes it ready; after a failure false with complaints or
  * diagnostics. May end in memory_failed. */
 bool ravel_function_prepare(struct ravel_context *, struct ravel_function *);
+/* Notes what an expression, which is compiled in a region of its own, names. memory_failed. */
+void ravel_function_note_mentions(struct ravel_function *, struct region *own);
+/* Whether it is what would be compiled for these types now; NULL: for those of its definition.
+ */
+bool ravel_function_is_fresh(struct ravel_context *, struct ravel_function *,
+                             const char *types);
 /* Sets what it takes, splitting the type of its argument (kept) into parameters. */
 void ravel_function_takes_type(struct ravel_function *, struct type *argument);
 /* Runs a function: results[0 .. result_count) are the caller's. */

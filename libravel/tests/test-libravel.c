@@ -186,7 +186,10 @@ Test(libravel, expressions) {
   fails(c, RAVEL_SYNTAX, "<expression>:2:1", ravel_expression(c, "2 +", NULL, NULL, &f));
   fails(c, RAVEL_SYNTAX, "", ravel_expression(c, "2; 3", NULL, NULL, &f));
   fails(c, RAVEL_TYPE, "<expression>:1:5", ravel_expression(c, "x + yy", "x", "int", &f));
-  fails(c, RAVEL_TYPE, "", ravel_expression(c, "#x", "x", "int", &f));
+  fails(c, RAVEL_TYPE, "<expression>:1:2: error:", ravel_expression(c, "#x", "x", "int", &f));
+  cr_expect_not(strstr(ravel_message(c), "_expression("), "%s", ravel_message(c));
+  fails(c, RAVEL_TYPE, "<types>:1:1: error: there is no type `flote`",
+        ravel_expression(c, "x", "x", "flote", &f));
   fails(c, RAVEL_MISUSE, "", ravel_expression(c, "x", "x", NULL, &f));
   fails(c, RAVEL_MISUSE, "", ravel_expression(c, "x", "x) = 1; f(y", "int", &f));
   ravel_context_free(c);

@@ -1,0 +1,105 @@
+/* fresh.c - whether a function that was compiled is what would be compiled now.
+ *
+ * A function of a name is up to date as long as its global, and all that may be reached from
+ * there, is what it was. An expression has no name that lasts: instead the names in its text
+ * must mean what they meant.
+ */
+#include "libravel/private.h"
+
+/* ---- what an expression names ---- */
+
+struct mentions {
+  struct arena *arena;
+  ARRAY(const struct global *) list;
+};
+
+static void add_mention(struct mentions *m, const struct global *g) {
+  for (size_t i = 0; i < m->list.count; i++) {
+    if (m->list.items[i] == g) return;
+  }
+  *array_push(m->arena, &m->list) = g;
+}
+
+/* The datatypes of `[] point` have no other mention. */
+static void add_datatypes(struct mentions *m, struct type *t) {
+  t = type_of(t);
+  if (t->tag == TYPE_DATA) add_mention(m, t->data->constructor);
+  for (int i = 0; i < 2 && t->part[i]; i++) add_datatypes(m, t->part[i]);
+}
+
+static void add_mentions(void *mentions, struct core *e, bool parallel) {
+  (void)parallel;
+  if (e->kind == CORE_GLOBAL) add_mention(mentions, e->as.use.global);
+  if (e->kind == CORE_EMPTY) add_datatypes(mentions, e->type);
+  core_parts(e, add_mentions, mentions);
+}
+
+void ravel_function_note_mentions(struct ravel_function *f, struct region *own) {
+  struct mentions m = {.arena = &f->arena};
+  add_mentions(&m, f->whole, false);
+  f->own = own;
+  f->mentions = m.list.items;
+  f->mention_count = m.list.count;
+}
+
+static bool are_still_named(struct ravel_context *c, const struct ravel_function *f) {
+  for (size_t i = 0; i < f->mention_count; i++) {
+    if (session_global(c->session, f->mentions[i]->name->text) != f->mentions[i]) return false;
+  }
+  return true;
+}
+
+/* ---- what is reached ---- */
+
+static bool holds(const struct ravel_function *f, const struct region *region) {
+  for (size_t i = 0; i < f->region_count; i++) {
+    if (f->regions[i] == region) return true;
+  }
+  return false;
+}
+
+struct freshness {
+  const struct ravel_function *f;
+  const char *types; /* that it was looked up for; or NULL */
+  bool fresh;
+};
+
+/* Whether names, datatypes among them, mean what they did; *own: where to go on from. */
+static bool means_the_same(struct ravel_context *c, const struct freshness *x,
+                           struct region **own) {
+  const struct ravel_function *f = x->f;
+  *own = f->own;
+  if (f->global) {
+    const struct global *now = session_global(c->session, f->global->name->text);
+    if (now != f->global) return false;
+    *own = now->region;
+  }
+  if (x->types && f->take_count > 0 && ravel_type_read(c, x->types) != f->rest[0]) return false;
+  return are_still_named(c, f);
+}
+
+/* Whether all that a function was compiled from is what it was. */
+static enum ravel_code compare(struct ravel_context *c, void *data) {
+  struct freshness *x = data;
+  const struct ravel_function *f = x->f;
+  size_t count = 0;
+  struct region *own;
+  if (!means_the_same(c, x, &own)) return RAVEL_OK;
+  if (!own) {
+    x->fresh = f->region_count == 0;
+    return RAVEL_OK;
+  }
+  struct region **regions = region_reached(c->session, own, c->session->arena, &count);
+  x->fresh = count == f->region_count;
+  for (size_t i = 0; i < count; i++) x->fresh &= holds(f, regions[i]);
+  return RAVEL_OK;
+}
+
+bool ravel_function_is_fresh(struct ravel_context *c, struct ravel_function *f,
+                             const char *types) {
+  struct freshness x = {.f = f, .types = types};
+  if (f->generation == c->generation) return true;
+  if (ravel_in_form(c, compare, &x) != RAVEL_OK || !x.fresh) return false;
+  f->generation = c->generation;
+  return true;
+}
