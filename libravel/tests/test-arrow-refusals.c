@@ -14,7 +14,7 @@ enum { MOST = 4 };
 struct made {
   struct ArrowSchema schema;
   struct ArrowArray array;
-  const void *buffers[3];
+  const void *buffers[4];
   struct ArrowSchema *schemas[MOST];
   struct ArrowArray *arrays[MOST];
 };
@@ -330,4 +330,46 @@ Test(arrow_refusals, lists_of_a_fixed_size) {
   expect(&m, "m[]: an array of length 5, shorter than the 6 of what it belongs to");
   m.array.length = INT64_MAX / 2;
   expect(&m, "m: too many elements");
+}
+
+/* ---- views ---- */
+
+/* Two texts of views: "ab", and one of a buffer of 16 bytes, by its length, buffer and offset.
+ */
+static const char *problem_of_view(int32_t length, int32_t buffer, int32_t offset) {
+  const struct {
+    int32_t length;
+    char bytes[ARROW_VIEW_SHORT];
+    struct {
+      int32_t length;
+      char head[4];
+      int32_t buffer, offset;
+    } second;
+  } views = {2, "ab", {length, "head", buffer, offset}};
+  const int64_t size = 16;
+  char *bytes = malloc((size_t)size); /* what is read behind it, a sanitizer notices */
+  struct made m;
+  memset(bytes, 'x', (size_t)size);
+  make(&m, "vu", "city", 2, 4, &views);
+  m.buffers[2] = bytes;
+  m.buffers[3] = &size;
+  const char *problem = problem_of((struct made *[]){&m}, 1);
+  free(bytes);
+  return problem;
+}
+
+Test(arrow_refusals, views) {
+  static const int32_t outside[][3] = {{17, 0, 0},  {13, 0, 4},  {13, 1, 0},
+                                       {13, -1, 0}, {13, 0, -1}, {-1, 0, 0}};
+  cr_expect_str_eq(problem_of_view(16, 0, 0), "");
+  cr_expect_str_eq(problem_of_view(13, 0, 3), "");
+  for (size_t i = 0; i < sizeof outside / sizeof *outside; i++) {
+    const int32_t *v = outside[i];
+    char want[120];
+    snprintf(want, sizeof want,
+             "city: the text at position 1 has length %d at offset %d of buffer %d, which ends"
+             " before",
+             v[0], v[2], v[1]);
+    cr_expect_str_eq(problem_of_view(v[0], v[1], v[2]), want);
+  }
 }
