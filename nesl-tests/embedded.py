@@ -46,7 +46,7 @@ class Library:
 
 
 def forms(text):
-    """The forms of a listing, each with its first line, from 0: a line that ends in `;` ends one."""
+    """The forms of a listing with their first lines, from 0: a line that ends in `;` ends one."""
     begun, lines = 0, text.splitlines(keepends=True)
     for at, line in enumerate(lines):
         if line.rstrip().endswith(";") or at + 1 == len(lines):
@@ -55,8 +55,8 @@ def forms(text):
 
 
 def said_of(library, context, line, form):
-    """Code and message of a form that stands in its line but one; what comes before makes an expression
-    without mistakes the value of a variable."""
+    """Code and message of a form that stands in its line but one; what comes before makes an
+    expression without mistakes the value of a variable."""
     code, message = library.define(context, "\n" * (line + 1) + form)
     if code or re.match(r"(function|datatype)\b|(?!let\b|if\b)[^{\"]+ = ", form):
         return code, message

@@ -5,7 +5,8 @@
 
 #include <string.h>
 
-/* The byte of a line and column, from 1; false if the source has no such line, or it is shorter.
+/* The byte of a line and column, from 1; false if the source has no such line, or it is
+ * shorter.
  */
 static bool find_offset(const struct source *source, struct source_pos pos, uint32_t *offset) {
   uint32_t at;
