@@ -123,7 +123,7 @@ class Page:
         outcomes = json.loads(file.read_text())
         for (line, text, want, needs), got in zip(self.statements, outcomes):
             if got is None:
-                print(f"SKIPPED {self.path}:{line}: {needs} is not installed")
+                print(f"SKIPPED (optional) {self.path}:{line}: {needs} is not installed")
             else:
                 self.compare(line, text, want, got if isinstance(got, str) else said)
 

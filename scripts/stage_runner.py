@@ -6,7 +6,8 @@ the processors each, so that no processor is idle at the end of a stage, which i
 
 A line of a log that begins with SKIPPED says what was not tested because something is missing. It
 is shown and counted; if CI is set in the environment it is a failure, since CI must have all tools.
-"SKIPPED (no GPU)" is counted only: no test machine has one.
+"SKIPPED (no GPU)" is counted only, since no test machine has one, and so is "SKIPPED (optional)": what
+scripts/setup does not install, and a stage of --all does.
 """
 
 import concurrent.futures
@@ -29,6 +30,7 @@ CORPUS = ROOT.parent / "shared" / "corpus"
 EVERYTHING = (".",)
 IN_CI = os.environ.get("CI") == "true"
 AT_A_TIME = 2
+COUNTED = ("SKIPPED (no GPU)", "SKIPPED (optional)")
 CPUS = len(os.sched_getaffinity(0))
 # Processors for one of the stages that run side by side: the value of "{jobs}" in a command.
 JOBS = max(1, CPUS // AT_A_TIME)
@@ -73,7 +75,7 @@ def run_command(command, log):
 def judge(status, text, in_ci):
     """The outcome of a stage from its exit status and what it printed."""
     skipped = tuple(re.findall(r"^\s*(SKIPPED.*)", text, re.MULTILINE))
-    missing = [line for line in skipped if not line.startswith("SKIPPED (no GPU)")]
+    missing = [line for line in skipped if not line.startswith(COUNTED)]
     counts = re.findall(r"^(\d+) passed, (\d+) failed", text, re.MULTILINE)
     passed, failed = (sum(int(c[k]) for c in counts) for k in (0, 1))
     bad = status != 0 or (in_ci and missing)

@@ -298,8 +298,12 @@ def whole_rest():
     yield Stage("whole: what CONTRIBUTING.md lists", "python3 nesl-tests/contributing.py --build")
     yield Stage("whole: programs for interpreters of the 1990s",
                 "python3 nesl-tests/portable.py --forms 100")
-    yield Stage("whole: notebooks", "python3 examples/notebooks/run.py")
-    yield Stage("whole: ragged data in other libraries", "python3 bench/python/measure.py --check")
+    yield Stage("whole: the package for Python beside other libraries",
+                "scripts/with-python-libraries python3 python/tests/run.py &&"
+                " scripts/with-python-libraries python3 nesl-tests/pages.py")
+    yield Stage("whole: notebooks", "scripts/with-python-libraries python3 examples/notebooks/run.py")
+    yield Stage("whole: ragged data in other libraries", "scripts/with-python-libraries python3"
+                " bench/python/measure.py --check")
     yield Stage("whole: benchmark programs", "bench/run --check --compile-cuda --jobs {jobs}")
     yield Stage("whole: aarch64, emulated", "scripts/aarch64", alone=True)
     yield Stage("whole: packages", "scripts/package --test --again", alone=True)
