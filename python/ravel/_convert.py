@@ -139,7 +139,12 @@ class Inputs:
 
     def from_dlpack(self, data: Any, name: str) -> Value:
         """Of a tensor on the CPU."""
-        return self._array(np.from_dlpack(data), name)
+        try:
+            shared = np.from_dlpack(data)
+        except (BufferError, RuntimeError) as error:
+            raise _errors.DataError(f"NumPy cannot take it ({error}): copy it to the CPU, as"
+                                    " .cpu() does in PyTorch") from None
+        return self._array(shared, name)
 
     def from_array(self, data: Any, name: str) -> Value:
         """Of an object with `__array__`."""

@@ -64,6 +64,31 @@ class Lists(unittest.TestCase):
                 rv.array(data)
 
 
+class Tensor:
+    """A tensor of DLPack, on the CPU or elsewhere."""
+
+    def __init__(self, data):
+        self.data = data
+
+    def __dlpack__(self, **options):
+        if self.data is None:
+            raise BufferError("another device")
+        return self.data.__dlpack__(**options)
+
+    def __dlpack_device__(self):
+        return (1, 0) if self.data is not None else (2, 0)
+
+
+class Tensors(unittest.TestCase):
+    def test_dlpack(self):
+        data = np.arange(6.0).reshape(2, 3)
+        made = rv.array(Tensor(data))
+        data[:] = -1
+        self.assertEqual(made.to_list(), [[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]])
+        with self.assertRaisesRegex(rv.DataError, "data: .*another device.*copy it to the CPU"):
+            rv.array(Tensor(None))
+
+
 class Scalars(unittest.TestCase):
     def test_types(self):
         for data, kind in ((1, int), (2.5, float), (True, bool), (np.int8(3), int),
