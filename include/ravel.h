@@ -306,6 +306,31 @@ RAVEL_API enum ravel_code ravel_import_stream(struct ravel_context *, struct Arr
 RAVEL_API enum ravel_code ravel_export(struct ravel_context *, const struct ravel_value *,
                                        struct ArrowSchema *schema, struct ArrowArray *array);
 
+/* ---- DLPack: docs/c-api.md says which tensors ---- */
+
+struct DLManagedTensorVersioned;
+struct DLManagedTensor;
+
+/* A tensor as a sequence, of sequences if it has several dimensions. Takes over *tensor, also
+ * after an error: its deleter is called once, by a function of this library on its caller's
+ * thread. Its memory is read in place only if its flags say that nobody writes there. */
+RAVEL_API enum ravel_code ravel_import_dlpack(struct ravel_context *,
+                                              struct DLManagedTensorVersioned *,
+                                              struct ravel_value **);
+/* The same of the struct before DLPack 1.0, which has no flags: it is always copied. */
+RAVEL_API enum ravel_code ravel_import_dlpack_unversioned(struct ravel_context *,
+                                                          struct DLManagedTensor *,
+                                                          struct ravel_value **);
+/* A flat sequence as a tensor on the CPU, whose consumer calls its deleter, on any thread; it
+ * outlives value and context. Where it is not copied its flags say that it is only read. */
+RAVEL_API enum ravel_code ravel_export_dlpack(struct ravel_context *,
+                                              const struct ravel_value *,
+                                              struct DLManagedTensorVersioned **);
+/* The same, always copied. */
+RAVEL_API enum ravel_code ravel_export_dlpack_unversioned(struct ravel_context *,
+                                                          const struct ravel_value *,
+                                                          struct DLManagedTensor **);
+
 /* ---- watching and stopping calls ---- */
 
 /* During long calls `progress` is called on the calling thread, at least every 0.1 s. It may

@@ -1,0 +1,216 @@
+/* dlpack-import.c - tensors of DLPack as sequences. */
+#include "libravel/private.h"
+
+#include "libravel/dlpack.h"
+
+#include <inttypes.h>
+
+/* A tensor that has been taken over. */
+struct taken {
+  const DLTensor *tensor;
+  DLPackVersion version;
+  bool may_borrow; /* nobody changes it */
+  struct cvl_notice done;
+  enum ravel_element element;
+  const void *data;
+  uint64_t length; /* elements */
+};
+
+/* ---- what it must be ---- */
+
+static const struct {
+  uint8_t code, bits;
+  enum ravel_element element;
+} elements[] = {{kDLBool, 8, RAVEL_BOOL8},     {kDLInt, 8, RAVEL_INT8},
+                {kDLInt, 16, RAVEL_INT16},     {kDLInt, 32, RAVEL_INT32},
+                {kDLInt, 64, RAVEL_INT64},     {kDLUInt, 8, RAVEL_UINT8},
+                {kDLUInt, 16, RAVEL_UINT16},   {kDLUInt, 32, RAVEL_UINT32},
+                {kDLFloat, 32, RAVEL_FLOAT32}, {kDLFloat, 64, RAVEL_FLOAT64}};
+
+static enum ravel_code check_type(struct ravel_context *c, struct taken *t) {
+  const DLDataType type = t->tensor->dtype;
+  for (size_t i = 0; i < sizeof elements / sizeof *elements; i++) {
+    t->element = elements[i].element;
+    if (type.lanes == 1 && type.code == elements[i].code && type.bits == elements[i].bits) {
+      return RAVEL_OK;
+    }
+  }
+  return ravel_fail(
+      c, RAVEL_DATA,
+      "a tensor of DLPack's data type with code %d, %d bits and %d lanes cannot be "
+      "imported: convert it to bool, int8 to int64, uint8 to uint32, float32 or "
+      "float64",
+      type.code, type.bits, type.lanes);
+}
+
+static enum ravel_code check_device(struct ravel_context *c, const struct taken *t) {
+  const int device = (int)t->tensor->device.device_type;
+  if (device == kDLCPU || device == kDLCUDAHost) return RAVEL_OK;
+  return ravel_fail(c, RAVEL_DATA,
+                    "the tensor is on DLPack's device type %d, of which this context cannot "
+                    "import: copy it to the memory of the CPU first",
+                    device);
+}
+
+/* Counts the elements: the product of the shape, each of which has its place in memory. */
+static enum ravel_code check_shape(struct ravel_context *c, struct taken *t) {
+  enum { MOST_DIMENSIONS = 64 };
+  const DLTensor *x = t->tensor;
+  if (x->ndim < 1 || x->ndim > MOST_DIMENSIONS || !x->shape) {
+    return ravel_fail(c, RAVEL_DATA, "a tensor of %d dimensions, and not 1 to %d", x->ndim,
+                      MOST_DIMENSIONS);
+  }
+  t->length = 1;
+  bool compact = true;
+  for (int32_t i = x->ndim - 1; i >= 0; i--) {
+    const int64_t n = x->shape[i];
+    compact &= !x->strides || n <= 1 || x->strides[i] == (int64_t)t->length;
+    if (n < 0 || (n > 0 && t->length > (uint64_t)(INT64_MAX / 16 / n))) {
+      return ravel_fail(c, RAVEL_DATA, "dimension %d of a tensor has %" PRId64 " elements", i,
+                        n);
+    }
+    t->length *= (uint64_t)n;
+  }
+  if (compact || t->length == 0) return RAVEL_OK;
+  return ravel_fail(c, RAVEL_DATA,
+                    "the tensor's elements do not follow one another in memory: make it "
+                    "contiguous first");
+}
+
+static enum ravel_code check(struct ravel_context *c, struct taken *t) {
+  if (t->version.major != 1) {
+    return ravel_fail(c, RAVEL_DATA, "a tensor of DLPack %" PRIu32 ".%" PRIu32 ", and not 1",
+                      t->version.major, t->version.minor);
+  }
+  enum ravel_code code = check_type(c, t);
+  if (code == RAVEL_OK) code = check_device(c, t);
+  if (code == RAVEL_OK) code = check_shape(c, t);
+  if (code != RAVEL_OK) return code;
+  t->data = (const char *)t->tensor->data + t->tensor->byte_offset;
+  if (t->tensor->data || t->length == 0) return RAVEL_OK;
+  return ravel_fail(c, RAVEL_DATA, "a tensor of %" PRIu64 " elements without data", t->length);
+}
+
+/* ---- its columns ---- */
+
+static void fill_equal(void *with, uint64_t first, uint64_t n, void *to) {
+  const struct cvl_value *length = with;
+  (void)first;
+  for (uint64_t i = 0; i < n; i++) {
+    if (length->elem == CVL_I64) {
+      ((int64_t *)to)[i] = length->as.i64;
+    } else {
+      ((int32_t *)to)[i] = length->as.i32;
+    }
+  }
+}
+
+/* A descriptor of n equal lengths. */
+static enum ravel_code equal(struct ravel_context *c, uint64_t n, int64_t length,
+                             struct cvl_value *out) {
+  const enum cvl_elem elem = c->options.machine.widths.int_elem;
+  struct cvl_value each = cvl_scalar_int(elem, length), lengths;
+  if (n == 1) {
+    *out = cvl_one_segment((uint64_t)length);
+    return RAVEL_OK;
+  }
+  if (cvl_int_of(&each) != length) {
+    return ravel_fail(c, RAVEL_DATA,
+                      "rows of %" PRId64 " elements, more than an INT of 32 bits has", length);
+  }
+  const bool good =
+      machine_value_generate(c->machine, elem, n, &(struct cvl_filler){fill_equal, &each},
+                             &lengths, c->diags) &&
+      machine_value_segdes(c->machine, &lengths, out, c->diags);
+  return good ? RAVEL_OK : ravel_fail_machine(c);
+}
+
+/* The lengths of rows: of dimension 0 there is one, of each other one as many as there are
+ * elements of those before it. */
+static enum ravel_code add_dimensions(struct ravel_context *c, const struct taken *t,
+                                      struct ravel_value *v) {
+  uint64_t rows = 1;
+  for (int32_t i = 0; i < t->tensor->ndim; i++) {
+    const enum ravel_code code = equal(c, rows, t->tensor->shape[i], &v->columns[i]);
+    if (code != RAVEL_OK) return code;
+    rows *= (uint64_t)t->tensor->shape[i];
+  }
+  return RAVEL_OK;
+}
+
+/* Ends the borrowing at once where it copies. */
+static enum ravel_code add_elements(struct ravel_context *c, struct taken *t,
+                                    struct cvl_value *out) {
+  const enum cvl_elem elem = ravel_elem_for(c, t->element);
+  if (!t->may_borrow || !ravel_elements_agree(c, t->element) ||
+      t->length * elem_info(elem)->bytes < RAVEL_WORTH_BORROWING) {
+    return ravel_elements_in(c, t->element, t->data, t->length, out);
+  }
+  const struct cvl_notice done = t->done;
+  t->done.call = NULL;
+  return machine_value_borrow(c->machine, elem, t->data, t->length, done, out, c->diags)
+             ? RAVEL_OK
+             : ravel_fail_machine(c);
+}
+
+static enum ravel_code import(struct ravel_context *c, struct taken *t,
+                              struct ravel_value **out) {
+  enum ravel_code code = check(c, t);
+  if (code != RAVEL_OK) return code;
+  struct type *type = c->base[ravel_element_type(t->element)];
+  for (int32_t i = 0; i < t->tensor->ndim && type; i++) type = ravel_type_sequence(c, type);
+  struct ravel_value *v = type ? ravel_value_new(c, type) : NULL;
+  if (!v) return c->code;
+  code = add_dimensions(c, t, v);
+  if (code == RAVEL_OK) code = add_elements(c, t, &v->columns[t->tensor->ndim]);
+  if (code == RAVEL_OK) {
+    *out = v;
+  } else {
+    ravel_release(v);
+  }
+  return code;
+}
+
+/* Whatever comes of it, the tensor is deleted once: now, or by who reads it. */
+static enum ravel_code take(struct ravel_context *c, struct taken *t,
+                            struct ravel_value **out) {
+  enum ravel_code code = RAVEL_MISUSE;
+  if (ravel_begin(c)) {
+    stop_begin(&c->stop, 0);
+    code = out && t->tensor ? import(c, t, out)
+                            : ravel_fail(c, RAVEL_MISUSE, "an argument is NULL");
+  }
+  if (t->done.call) t->done.call(t->done.with);
+  return code;
+}
+
+static void delete_versioned(void *tensor) {
+  DLManagedTensorVersioned *t = tensor;
+  if (t && t->deleter) t->deleter(t);
+}
+
+static void delete_unversioned(void *tensor) {
+  DLManagedTensor *t = tensor;
+  if (t && t->deleter) t->deleter(t);
+}
+
+enum ravel_code ravel_import_dlpack(struct ravel_context *c,
+                                    struct DLManagedTensorVersioned *tensor,
+                                    struct ravel_value **out) {
+  const uint64_t unchanged = DLPACK_FLAG_BITMASK_READ_ONLY | DLPACK_FLAG_BITMASK_IS_COPIED;
+  struct taken t = {.done = {delete_versioned, tensor}};
+  if (tensor) {
+    t.tensor = &tensor->dl_tensor;
+    t.version = tensor->version;
+    t.may_borrow = (tensor->flags & unchanged) != 0;
+  }
+  return take(c, &t, out);
+}
+
+enum ravel_code ravel_import_dlpack_unversioned(struct ravel_context *c,
+                                                struct DLManagedTensor *tensor,
+                                                struct ravel_value **out) {
+  struct taken t = {.version = {1, 0}, .done = {delete_unversioned, tensor}};
+  if (tensor) t.tensor = &tensor->dl_tensor;
+  return take(c, &t, out);
+}
