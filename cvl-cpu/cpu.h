@@ -276,6 +276,8 @@ bool cpu_borrow(struct cvl_context *, uint64_t site, enum cvl_elem, uint64_t n,
                 const void *data, struct cvl_notice done, struct cvl_value *out);
 bool cpu_generate(struct cvl_context *, uint64_t site, enum cvl_elem, uint64_t n,
                   const struct cvl_filler *, struct cvl_value *out);
+bool cpu_generate_segdes(struct cvl_context *, uint64_t site, uint64_t n,
+                         const struct cvl_filler *, struct cvl_value *out);
 bool cpu_lend(struct cvl_context *, const struct cvl_value *, struct cvl_loan *);
 bool cpu_elementwise(struct cvl_context *, uint64_t site, enum cvl_op, unsigned arity,
                      const struct cvl_value *operands, struct cvl_value *out);

@@ -291,6 +291,7 @@ const struct cvl_backend cvl_cpu_backend = {
     .same = cpu_same,
     .borrow = cpu_borrow,
     .generate = cpu_generate,
+    .generate_segdes = cpu_generate_segdes,
     .lend = cpu_lend,
     .check = cpu_check,
     .statistics = cpu_statistics,

@@ -126,3 +126,57 @@ bool cpu_generate(struct cvl_context *c, uint64_t site, enum cvl_elem elem, uint
   *out = result;
   return true;
 }
+
+static uint64_t length_at(const uint64_t *offsets, uint64_t k) {
+  return offsets[k + 1] - offsets[k];
+}
+
+/* Equal lengths need no offsets: what reads them is faster without. Most others differ soon. */
+static bool all_equal(const uint64_t *offsets, uint64_t n) {
+  uint64_t k = 1;
+  while (k < n && length_at(offsets, k) == length_at(offsets, 0)) k++;
+  return k == n;
+}
+
+static bool equal_segdes(struct cvl_context *c, uint64_t site, uint64_t n, uint64_t length,
+                         struct cvl_segdes **out) {
+  struct cvl_segdes *d = segdes_new(c, site, 0);
+  if (!d) return false;
+  d->held.form = SEGDES_EQUAL;
+  d->count = n;
+  d->total = n * length;
+  d->equal = length;
+  d->offsets = NULL;
+  segdes_release(c, *out);
+  *out = d;
+  return true;
+}
+
+static bool make_offsets(struct cvl_context *c, uint64_t site, const struct cvl_filler *filler,
+                         struct cvl_segdes *d) {
+  const uint64_t n = d->count + 1;
+  struct making m = {filler, (char *)d->offsets, sizeof *d->offsets};
+  const uint64_t grain = grain_for(c, n, 2 * m.bytes);
+  if (!all_done(c, site, pool_for(c->pool, n, grain, make_chunk, &m))) return false;
+  d->total = d->offsets[d->count];
+  return true;
+}
+
+bool cpu_generate_segdes(struct cvl_context *c, uint64_t site, uint64_t n,
+                         const struct cvl_filler *filler, struct cvl_value *out) {
+  if (n == 0) return cpu_segdes_from_host(c, site, 0, NULL, out);
+  struct cvl_segdes *d = segdes_new(c, site, n);
+  if (!d) return false;
+  d->count = n;
+  bool good = make_offsets(c, site, filler, d);
+  if (good && all_equal(d->offsets, n)) {
+    good = equal_segdes(c, site, n, length_at(d->offsets, 0), &d);
+  }
+  if (!good) {
+    segdes_release(c, d);
+    return false;
+  }
+  segdes_check(d);
+  *out = (struct cvl_value){.form = CVL_SEGDES, .as.segdes = d};
+  return true;
+}

@@ -170,6 +170,35 @@ static void generate(struct suite *s, enum cvl_elem e, uint64_t n) {
   if (!s->failed) suite_no_error(s);
 }
 
+static void fill_offsets(void *with, uint64_t first, uint64_t n, void *to) {
+  const int64_t *offsets = with;
+  memcpy(to, offsets + first, (size_t)n * sizeof *offsets);
+}
+
+/* Made, and made by segdes_from_host: the same lengths and total. */
+static void generate_segdes(struct suite *s, enum shape shape, uint64_t n) {
+  struct host_value h = shape_make(s, shape, n), got;
+  int64_t *offsets = calloc(h.n + 1, sizeof *offsets);
+  for (uint64_t k = 0; k < h.n; k++) offsets[k + 1] = offsets[k] + ((const int64_t *)h.data)[k];
+  struct cvl_value d;
+  s->cases++;
+  snprintf(s->where, sizeof s->where, ", offsets made, n = %" PRIu64 ", shape %s", n,
+           shape_name(shape));
+  if (!s->b->generate_segdes(s->ctx, ++s->site, h.n,
+                             &(struct cvl_filler){fill_offsets, offsets}, &d)) {
+    suite_fail(s, "generate_segdes failed");
+  } else {
+    if (suite_fetch(s, &d, &got)) {
+      suite_compare(s, &h, &got, 0, "descriptor that was made");
+      host_free(&s->heap, &got);
+    }
+    s->b->release(s->ctx, &d);
+  }
+  free(offsets);
+  host_free(&s->heap, &h);
+  if (!s->failed) suite_no_error(s);
+}
+
 static void generate_without_memory(struct suite *s) {
   struct host_value h = numbers(s, s->int_elem, 1000);
   struct made m = {&h, calloc(h.n + 1, 1)};
@@ -264,6 +293,11 @@ void chapter_shared(struct suite *s) {
     if (s->b->borrow) borrow_any(s, elems[i]);
     for (uint64_t n = 0; n < 400000 && s->b->generate && !s->failed; n = 7 * n + 1) {
       generate(s, elems[i], n);
+    }
+  }
+  for (int shape = 0; shape < SHAPES && s->b->generate_segdes; shape++) {
+    for (uint64_t n = 1; n < 400000 && !s->failed; n = 9 * n + 1) {
+      generate_segdes(s, (enum shape)shape, n);
     }
   }
   if (s->b->borrow && !s->failed) borrow_to_the_end(s);

@@ -280,6 +280,10 @@ struct cvl_backend {
   /* A vector of the n elements that a filler makes. Waits for it. */
   bool (*generate)(struct cvl_context *, uint64_t site, enum cvl_elem, uint64_t n,
                    const struct cvl_filler *, struct cvl_value *out);
+  /* A descriptor of n segments from the n + 1 offsets that a filler makes: int64_t, the first
+   * one 0, none less than the one before, which the caller has checked. Waits for it. */
+  bool (*generate_segdes)(struct cvl_context *, uint64_t site, uint64_t n,
+                          const struct cvl_filler *, struct cvl_value *out);
   /* The elements of a vector where they are, aligned to their type: they stay there and as they
    * are until loan->end is called, whoever releases the vector, and if the context is closed.
    * Waits. False, without a fault, if they can only be copied: borrowed ones, for example. */

@@ -130,11 +130,10 @@ static bool delayed_borrow(struct cvl_context *ctx, uint64_t site, enum cvl_elem
                            uint64_t n, const void *data, struct cvl_notice done,
                            struct cvl_value *out) {
   struct cvl_value v = {.form = CVL_NOTHING};
-  struct node *node = ctx->b->borrow ? node_new(ctx, site, false, elem) : NULL;
+  struct node *node = node_new(ctx, site, false, elem);
   if (!node) {
-    const bool ok = !ctx->b->borrow && delayed_from_host(ctx, site, elem, n, data, out);
     done.call(done.with);
-    return ok;
+    return false;
   }
   const bool ok = ctx->b->borrow(ctx->inner, site, elem, n, data, done, &v);
   uploaded(ctx, site, node, ok, v, n, out);
@@ -165,6 +164,21 @@ static bool delayed_generate(struct cvl_context *ctx, uint64_t site, enum cvl_el
   return true;
 }
 
+static bool delayed_generate_segdes(struct cvl_context *ctx, uint64_t site, uint64_t n,
+                                    const struct cvl_filler *filler, struct cvl_value *out) {
+  struct cvl_value v = {.form = CVL_NOTHING};
+  struct node *node = node_new(ctx, site, true, CVL_I64);
+  if (!node) return false;
+  const bool made = ctx->b->generate_segdes(ctx->inner, site, n, filler, &v);
+  if (uploaded(ctx, site, node, made, v, n, out)) {
+    node->size.bound = ctx->b->length(ctx->inner, &v).bound;
+  } else {
+    node->size.bound = 0;
+  }
+  node->count.bound = n;
+  return true;
+}
+
 /* Waits for a value; NULL if it needs no waiting. */
 static struct node *await(struct cvl_context *ctx, const struct cvl_value *v) {
   struct node *n = node_of(v);
@@ -192,7 +206,7 @@ static bool delayed_to_host(struct cvl_context *ctx, const struct cvl_value *v, 
 static bool delayed_lend(struct cvl_context *ctx, const struct cvl_value *v,
                          struct cvl_loan *loan) {
   const struct node *node = await(ctx, v);
-  return ctx->error.kind == CVL_E_NONE && node && node->state == NODE_READY && ctx->b->lend &&
+  return ctx->error.kind == CVL_E_NONE && node && node->state == NODE_READY &&
          ctx->b->lend(ctx->inner, &node->inner, loan);
 }
 
@@ -395,6 +409,7 @@ const struct cvl_backend delayed_functions = {
     .same = delayed_same,
     .borrow = delayed_borrow,
     .generate = delayed_generate,
+    .generate_segdes = delayed_generate_segdes,
     .lend = delayed_lend,
     .check = delayed_check,
     .statistics = delayed_statistics,

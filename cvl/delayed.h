@@ -41,6 +41,10 @@ extern const struct cvl_backend delayed_functions;
     table->name = text;                                                                        \
     table->devices = (inner).devices;                                                          \
     table->open = symbol##_open;                                                               \
+    if (!(inner).borrow) table->borrow = NULL;                                                 \
+    if (!(inner).generate) table->generate = NULL;                                             \
+    if (!(inner).generate_segdes) table->generate_segdes = NULL;                               \
+    if (!(inner).lend) table->lend = NULL;                                                     \
     return table;                                                                              \
   }
 

@@ -113,36 +113,27 @@ uint64_t arrow_convert(const struct arrow_format *f, const void *buffer, uint64_
 
 /* ---- offsets ---- */
 
-#define LENGTHS(name, offset_type, to_type)                                                    \
-  static uint64_t name(const unsigned char *from, uint64_t n, to_type *to) {                   \
-    bool lost = false;                                                                         \
-    offset_type a, b;                                                                          \
+#define LENGTHS(name, type)                                                                    \
+  static void name(const unsigned char *from, uint64_t n, int64_t *to) {                       \
+    type a, b;                                                                                 \
     for (uint64_t i = 0; i < n; i++) {                                                         \
       memcpy(&a, from + i * sizeof a, sizeof a);                                               \
       memcpy(&b, from + (i + 1) * sizeof b, sizeof b);                                         \
-      to[i] = (to_type)(b - a);                                                                \
-      lost |= to[i] != b - a;                                                                  \
+      to[i] = (int64_t)b - a;                                                                  \
     }                                                                                          \
-    for (uint64_t i = 0; lost && i < n; i++) {                                                 \
-      memcpy(&a, from + i * sizeof a, sizeof a);                                               \
-      memcpy(&b, from + (i + 1) * sizeof b, sizeof b);                                         \
-      if ((to_type)(b - a) != b - a) return i;                                                 \
-    }                                                                                          \
-    return n;                                                                                  \
   }
 
-LENGTHS(lengths_32_to_32, int32_t, int32_t)
-LENGTHS(lengths_32_to_64, int32_t, int64_t)
-LENGTHS(lengths_64_to_32, int64_t, int32_t)
-LENGTHS(lengths_64_to_64, int64_t, int64_t)
+LENGTHS(lengths_32, int32_t)
+LENGTHS(lengths_64, int64_t)
 
-uint64_t arrow_lengths(const struct arrow_format *f, const void *offsets, uint64_t first,
-                       uint64_t n, enum cvl_elem to, void *out) {
+void arrow_lengths(const struct arrow_format *f, const void *offsets, uint64_t first,
+                   uint64_t n, int64_t *out) {
   const unsigned char *from = (const unsigned char *)offsets + first * f->bytes;
   if (f->bytes == 4) {
-    return to == CVL_I32 ? lengths_32_to_32(from, n, out) : lengths_32_to_64(from, n, out);
+    lengths_32(from, n, out);
+  } else {
+    lengths_64(from, n, out);
   }
-  return to == CVL_I32 ? lengths_64_to_32(from, n, out) : lengths_64_to_64(from, n, out);
 }
 
 #define INCREASE(name, type)                                                                   \

@@ -94,35 +94,8 @@ static enum ravel_code check(struct ravel_context *c, struct taken *t) {
 /* ---- its columns ---- */
 
 static void fill_equal(void *with, uint64_t first, uint64_t n, void *to) {
-  const struct cvl_value *length = with;
-  (void)first;
-  for (uint64_t i = 0; i < n; i++) {
-    if (length->elem == CVL_I64) {
-      ((int64_t *)to)[i] = length->as.i64;
-    } else {
-      ((int32_t *)to)[i] = length->as.i32;
-    }
-  }
-}
-
-/* A descriptor of n equal lengths. */
-static enum ravel_code equal(struct ravel_context *c, uint64_t n, int64_t length,
-                             struct cvl_value *out) {
-  const enum cvl_elem elem = c->options.machine.widths.int_elem;
-  struct cvl_value each = cvl_scalar_int(elem, length), lengths;
-  if (n == 1) {
-    *out = cvl_one_segment((uint64_t)length);
-    return RAVEL_OK;
-  }
-  if (cvl_int_of(&each) != length) {
-    return ravel_fail(c, RAVEL_DATA,
-                      "rows of %" PRId64 " elements, more than an INT of 32 bits has", length);
-  }
-  const bool good =
-      machine_value_generate(c->machine, elem, n, &(struct cvl_filler){fill_equal, &each},
-                             &lengths, c->diags) &&
-      machine_value_segdes(c->machine, &lengths, out, c->diags);
-  return good ? RAVEL_OK : ravel_fail_machine(c);
+  const int64_t *length = with;
+  for (uint64_t i = 0; i < n; i++) ((int64_t *)to)[i] = (int64_t)(first + i) * *length;
 }
 
 /* The lengths of rows: of dimension 0 there is one, of each other one as many as there are
@@ -131,8 +104,11 @@ static enum ravel_code add_dimensions(struct ravel_context *c, const struct take
                                       struct ravel_value *v) {
   uint64_t rows = 1;
   for (int32_t i = 0; i < t->tensor->ndim; i++) {
-    const enum ravel_code code = equal(c, rows, t->tensor->shape[i], &v->columns[i]);
-    if (code != RAVEL_OK) return code;
+    if (!machine_value_segdes(c->machine, rows,
+                              &(struct cvl_filler){fill_equal, &t->tensor->shape[i]},
+                              &v->columns[i], c->diags)) {
+      return ravel_fail_machine(c);
+    }
     rows *= (uint64_t)t->tensor->shape[i];
   }
   return RAVEL_OK;

@@ -1,20 +1,14 @@
 /* elements.c - elements of every width between the host's memory and vectors.
  *
- * Those that are as wide as in the vector are copied. Others go through int64_t or double, some
- * thousand at a time: each way is then a loop of its own. On their way in they are made in the
- * memory of the back end, by any of its threads.
+ * Those that are as wide as in the vector are copied. Others are converted on their way in in
+ * the memory of the back end, by any of its threads; on their way out by way of int64_t or
+ * double, some thousand at a time.
  */
+#include "libravel/import.h"
 #include "libravel/private.h"
 
 #include <math.h>
 #include <string.h>
-
-enum { CHUNK = 4096 };
-
-union chunk {
-  int64_t ints[CHUNK];
-  double floats[CHUNK];
-};
 
 enum type_tag ravel_element_type(enum ravel_element element) {
   switch (element) {
@@ -52,48 +46,45 @@ size_t ravel_element_bytes(enum ravel_element element) {
 
 /* ---- in ---- */
 
-#define LOAD(type, list)                                                                       \
-  for (size_t k = 0; k < n; k++) {                                                             \
-    type x;                                                                                    \
-    memcpy(&x, (const char *)from + k * sizeof x, sizeof x);                                   \
-    (list)[k] = x;                                                                             \
-  }                                                                                            \
-  break
+/* Integers as Arrow has them, whose conversions do for others; floats are rounded here. */
+static const struct arrow_format formats[] = {
+    [RAVEL_INT8] = {.kind = ARROW_INTEGER, .bytes = 1},
+    [RAVEL_INT16] = {.kind = ARROW_INTEGER, .bytes = 2},
+    [RAVEL_INT32] = {.kind = ARROW_INTEGER, .bytes = 4},
+    [RAVEL_INT64] = {.kind = ARROW_INTEGER, .bytes = 8},
+    [RAVEL_UINT8] = {.kind = ARROW_INTEGER, .bytes = 1, .is_unsigned = true},
+    [RAVEL_UINT16] = {.kind = ARROW_INTEGER, .bytes = 2, .is_unsigned = true},
+    [RAVEL_UINT32] = {.kind = ARROW_INTEGER, .bytes = 4, .is_unsigned = true},
+    [RAVEL_FLOAT32] = {.kind = ARROW_FLOATING, .bytes = 4},
+    [RAVEL_FLOAT64] = {.kind = ARROW_FLOATING, .bytes = 8},
+    [RAVEL_CHAR8] = {.kind = ARROW_INTEGER, .bytes = 1, .is_unsigned = true}};
 
-/* Widens n elements of any alignment. */
-static void load(union chunk *chunk, enum ravel_element element, const void *from, size_t n) {
-  switch (element) {
-  case RAVEL_INT8: LOAD(int8_t, chunk->ints);
-  case RAVEL_INT16: LOAD(int16_t, chunk->ints);
-  case RAVEL_INT32: LOAD(int32_t, chunk->ints);
-  case RAVEL_INT64: LOAD(int64_t, chunk->ints);
-  case RAVEL_UINT16: LOAD(uint16_t, chunk->ints);
-  case RAVEL_UINT32: LOAD(uint32_t, chunk->ints);
-  case RAVEL_BOOL8:
-  case RAVEL_UINT8:
-  case RAVEL_CHAR8: LOAD(uint8_t, chunk->ints);
-  case RAVEL_FLOAT32: LOAD(float, chunk->floats);
-  case RAVEL_FLOAT64: LOAD(double, chunk->floats);
+static void to_bools(const uint8_t *from, uint64_t n, uint8_t *to) {
+  for (uint64_t i = 0; i < n; i++) to[i] = from[i] != 0;
+}
+
+static void to_floats(const char *from, uint64_t n, float *to) {
+  for (uint64_t i = 0; i < n; i++) {
+    double x;
+    memcpy(&x, from + i * sizeof x, sizeof x);
+    to[i] = (float)x;
   }
 }
 
-/* Writes n of them in the width of a vector. The number of those that fit: n, unless an INT is
- * too narrow for one. */
-static size_t narrow(const union chunk *chunk, enum cvl_elem elem, void *to, size_t n) {
-  for (size_t k = 0; k < n; k++) {
-    switch (elem) {
-    case CVL_BOOL: ((uint8_t *)to)[k] = chunk->ints[k] != 0; break;
-    case CVL_I64: ((int64_t *)to)[k] = chunk->ints[k]; break;
-    case CVL_I32:
-      if (chunk->ints[k] != (int32_t)chunk->ints[k]) return k;
-      ((int32_t *)to)[k] = (int32_t)chunk->ints[k];
-      break;
-    case CVL_F32: ((float *)to)[k] = (float)chunk->floats[k]; break;
-    case CVL_F64: ((double *)to)[k] = chunk->floats[k]; break;
-    default: break;
-    }
+/* n elements from the first on, of any alignment, in the width of a vector. The number of those
+ * before one that does not fit an INT: n, unless there is one. */
+static uint64_t load(enum ravel_element element, const char *data, uint64_t first, uint64_t n,
+                     enum cvl_elem elem, void *to) {
+  const char *from = data + first * ravel_element_bytes(element);
+  if (element == RAVEL_BOOL8) {
+    to_bools((const uint8_t *)from, n, to);
+    return n;
   }
-  return n;
+  if (element == RAVEL_FLOAT64 && elem == CVL_F32) {
+    to_floats(from, n, to);
+    return n;
+  }
+  return arrow_convert(&formats[element], from, 0, n, elem, to);
 }
 
 enum cvl_elem ravel_elem_for(const struct ravel_context *c, enum ravel_element element) {
@@ -126,25 +117,16 @@ static void note_lost(struct conversion *v, uint64_t position) {
 }
 
 /* A cvl_filler. */
-static void convert(void *with, uint64_t first, uint64_t count, void *to) {
+static void convert(void *with, uint64_t first, uint64_t n, void *to) {
   struct conversion *v = with;
-  const size_t from = ravel_element_bytes(v->element), each = elem_info(v->elem)->bytes;
-  union chunk chunk;
-  for (uint64_t done = 0; done < count; done += CHUNK) {
-    const size_t n = count - done < CHUNK ? (size_t)(count - done) : CHUNK;
-    load(&chunk, v->element, v->data + (first + done) * from, n);
-    const size_t fit = narrow(&chunk, v->elem, (char *)to + done * each, n);
-    if (fit == n) continue;
-    note_lost(v, first + done + fit);
-    return;
-  }
+  const uint64_t fit = load(v->element, v->data, first, n, v->elem, to);
+  if (fit < n) note_lost(v, first + fit);
 }
 
 static enum ravel_code fail_lost(struct ravel_context *c, const struct conversion *v) {
-  union chunk chunk = {.ints = {0}};
-  load(&chunk, v->element, v->data + v->lost * ravel_element_bytes(v->element), 1);
   return ravel_fail(c, RAVEL_DATA, "element %llu, %lld, does not fit an INT of 32 bits",
-                    (unsigned long long)v->lost, (long long)chunk.ints[0]);
+                    (unsigned long long)v->lost,
+                    (long long)arrow_integer(&formats[v->element], v->data, v->lost));
 }
 
 enum ravel_code ravel_elements_in(struct ravel_context *c, enum ravel_element element,
@@ -163,6 +145,13 @@ enum ravel_code ravel_elements_in(struct ravel_context *c, enum ravel_element el
 }
 
 /* ---- out ---- */
+
+enum { CHUNK = 4096 };
+
+union chunk {
+  int64_t ints[CHUNK];
+  double floats[CHUNK];
+};
 
 static const double past_int64 = 9223372036854775808.0;
 
@@ -242,8 +231,9 @@ static bool store(enum ravel_element element, enum cvl_elem elem, const void *fr
 enum ravel_code ravel_elements_out(struct ravel_context *c, const struct cvl_value *v,
                                    enum ravel_element element, size_t first, size_t count,
                                    void *data) {
+  const bool is_bool = v->elem == CVL_BOOL && element == RAVEL_BOOL8;
   const bool as_it_is =
-      v->elem == ravel_elem_for(c, element) && ravel_elements_agree(c, element);
+      is_bool || (v->elem == ravel_elem_for(c, element) && ravel_elements_agree(c, element));
   if (as_it_is) {
     return machine_value_copy(c->machine, v, first, count, data, c->diags)
                ? RAVEL_OK

@@ -5,8 +5,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
-enum { ALIGNMENT = 64 }; /* what the standard recommends for buffers */
+enum {
+  ALIGNMENT = 64,      /* what the standard recommends for buffers */
+  HUGE_PAGE = 2 << 20, /* fresh pages take longer than a copy: few and large ones less */
+  LARGE = 4 * HUGE_PAGE
+};
 
 /* ---- arrays ---- */
 
@@ -65,12 +70,14 @@ bool export_begin_array(struct ArrowArray *a, uint64_t n, int64_t buffers, int64
 }
 
 void *export_buffer(struct ArrowArray *a, unsigned i, uint64_t n, uint64_t bytes_each) {
-  if (n > (uint64_t)PTRDIFF_MAX / bytes_each - ALIGNMENT) return NULL;
+  if (n > (uint64_t)PTRDIFF_MAX / bytes_each - HUGE_PAGE) return NULL;
   const size_t bytes = (size_t)(n * bytes_each);
-  const size_t size = bytes / ALIGNMENT * ALIGNMENT + ALIGNMENT;
-  char *data = aligned_alloc(ALIGNMENT, size);
+  const size_t alignment = bytes < LARGE ? (size_t)ALIGNMENT : (size_t)HUGE_PAGE;
+  const size_t size = bytes / alignment * alignment + alignment;
+  char *data = aligned_alloc(alignment, size);
   if (!data) return NULL;
-  memset(data + bytes, 0, size - bytes);
+  if (bytes >= LARGE) (void)madvise(data, size, MADV_HUGEPAGE); /* a wish */
+  memset(data + bytes, 0, ALIGNMENT - bytes % ALIGNMENT);
   struct owned_array *own = a->private_data;
   own->buffers[i] = data;
   return data;

@@ -28,14 +28,23 @@ static bool make(struct import *im, uint32_t column, const struct import_part *p
 }
 
 /* Adds a part to a column: at the end of it. */
-static bool add(struct import *im, uint32_t column, struct import_part part) {
+static bool add_part(struct import *im, uint32_t column, struct import_part part) {
   struct import_column *c = &im->columns.items[column];
   if (part.count == 0) return true;
   part.at = c->filled;
   part.array = im->filled;
+  part.before = c->sum;
   c->filled += part.count;
   if (part.node->decoded) return make(im, column, &part);
   *array_push(im->arena, &c->parts) = part;
+  return true;
+}
+
+/* The same of lengths with this sum. */
+static bool add_lengths(struct import *im, uint32_t column, struct import_part part,
+                        uint64_t sum) {
+  if (!add_part(im, column, part)) return false;
+  im->columns.items[column].sum += sum;
   return true;
 }
 
@@ -43,13 +52,13 @@ static bool add(struct import *im, uint32_t column, struct import_part part) {
 
 static bool fill_elements(struct import *im, const struct arrow_node *node,
                           const struct ArrowArray *a, uint64_t first, uint64_t n) {
-  return add(im, node->column,
-             (struct import_part){.count = n,
-                                  .node = node,
-                                  .format = &node->format,
-                                  .buffer = a->buffers[1],
-                                  .from = arrow_position(a, first),
-                                  .source = IMPORT_ELEMENTS});
+  return add_part(im, node->column,
+                  (struct import_part){.count = n,
+                                       .node = node,
+                                       .format = &node->format,
+                                       .buffer = a->buffers[1],
+                                       .from = arrow_position(a, first),
+                                       .source = IMPORT_ELEMENTS});
 }
 
 /* Adds the lengths between n + 1 offsets; where elements begin and end. */
@@ -59,13 +68,14 @@ static bool fill_lengths(struct import *im, const struct arrow_node *node,
   const uint64_t from = arrow_position(a, first);
   *begin = arrow_integer(&node->format, a->buffers[1], from);
   *end = arrow_integer(&node->format, a->buffers[1], from + n);
-  return add(im, node->column,
-             (struct import_part){.count = n,
-                                  .node = node,
-                                  .format = &node->format,
-                                  .buffer = a->buffers[1],
-                                  .from = from,
-                                  .source = IMPORT_LENGTHS});
+  return add_lengths(im, node->column,
+                     (struct import_part){.count = n,
+                                          .node = node,
+                                          .format = &node->format,
+                                          .buffer = a->buffers[1],
+                                          .from = from,
+                                          .source = IMPORT_LENGTHS},
+                     (uint64_t)(*end - *begin));
 }
 
 static bool fill_list(struct import *im, const struct arrow_node *node,
@@ -81,13 +91,13 @@ static bool fill_text(struct import *im, const struct arrow_node *node,
       .kind = ARROW_INTEGER, .bytes = 1, .is_unsigned = true};
   int64_t begin, end;
   return fill_lengths(im, node, a, first, n, &begin, &end) &&
-         add(im, node->column + 1,
-             (struct import_part){.count = (uint64_t)(end - begin),
-                                  .node = node,
-                                  .format = &byte,
-                                  .buffer = a->buffers[2],
-                                  .from = (uint64_t)begin,
-                                  .source = IMPORT_ELEMENTS});
+         add_part(im, node->column + 1,
+                  (struct import_part){.count = (uint64_t)(end - begin),
+                                       .node = node,
+                                       .format = &byte,
+                                       .buffer = a->buffers[2],
+                                       .from = (uint64_t)begin,
+                                       .source = IMPORT_ELEMENTS});
 }
 
 /* Texts that are anywhere: each is a part of its own, made at once. */
@@ -121,8 +131,9 @@ static bool fill_views(struct import *im, const struct arrow_node *node,
 static bool fill_fixed_list(struct import *im, const struct arrow_node *node,
                             const struct ArrowArray *a, uint64_t first, uint64_t n) {
   const uint64_t size = (uint64_t)node->format.size, from = arrow_position(a, first);
-  return add(im, node->column,
-             (struct import_part){.count = n, .node = node, .source = IMPORT_EQUAL}) &&
+  return add_lengths(im, node->column,
+                     (struct import_part){.count = n, .node = node, .source = IMPORT_EQUAL},
+                     n * size) &&
          fill(im, node->children[0], a->children[0], from * size, n * size);
 }
 

@@ -41,25 +41,17 @@ static const struct import_part *part_at(const struct import_column *c, uint64_t
   return &c->parts.items[low];
 }
 
-static void make_equal(int64_t length, uint64_t n, enum cvl_elem elem, void *to) {
-  for (uint64_t i = 0; i < n; i++) {
-    if (elem == CVL_I64) {
-      ((int64_t *)to)[i] = length;
-    } else {
-      ((int32_t *)to)[i] = (int32_t)length; /* a format has no more */
-    }
-  }
-}
-
 /* How many keep their value before one that does not. */
 static uint64_t make_part(const struct import_part *p, uint64_t skip, uint64_t n,
                           enum cvl_elem elem, void *to) {
+  int64_t *lengths = to;
   switch ((enum import_source)p->source) {
   case IMPORT_ELEMENTS: return arrow_convert(p->format, p->buffer, p->from + skip, n, elem, to);
-  case IMPORT_LENGTHS: return arrow_lengths(p->format, p->buffer, p->from + skip, n, elem, to);
-  case IMPORT_EQUAL: break;
+  case IMPORT_LENGTHS: arrow_lengths(p->format, p->buffer, p->from + skip, n, to); break;
+  case IMPORT_EQUAL:
+    for (uint64_t i = 0; i < n; i++) lengths[i] = p->node->format.size;
+    break;
   }
-  make_equal(p->node->format.size, n, elem, to);
   return n;
 }
 
@@ -78,6 +70,38 @@ void import_make(void *with, uint64_t first, uint64_t n, void *to) {
     const uint64_t kept = make_part(p, skip, some, job->elem, to);
     if (kept < some) note_lost(job, first + kept);
     to = (char *)to + some * each;
+    first += some;
+    n -= some;
+  }
+}
+
+/* Offsets first .. first + n of a part; its last one is its end. */
+static void offsets_of(const struct import_part *p, uint64_t skip, uint64_t n, int64_t *to) {
+  if (p->source == IMPORT_EQUAL) {
+    for (uint64_t i = 0; i < n; i++) {
+      to[i] = (int64_t)p->before + (int64_t)(skip + i) * p->node->format.size;
+    }
+    return;
+  }
+  static const struct arrow_format whole = {.kind = ARROW_INTEGER, .bytes = 8};
+  struct arrow_format format = whole;
+  format.bytes = p->format->bytes;
+  (void)arrow_convert(&format, p->buffer, p->from + skip, n, CVL_I64, to);
+  const int64_t shift = (int64_t)p->before - arrow_integer(&format, p->buffer, p->from);
+  for (uint64_t i = 0; i < n; i++) to[i] += shift;
+}
+
+void import_make_offsets(void *with, uint64_t first, uint64_t n, void *to) {
+  const struct import_column *c = with;
+  int64_t *out = to;
+  while (n > 0) {
+    const uint64_t position = first < c->length ? first : c->length - 1;
+    const struct import_part *p = part_at(c, position);
+    const bool last = p == &c->parts.items[c->parts.count - 1];
+    const uint64_t skip = first - p->at, left = p->count - skip + last;
+    const uint64_t some = n < left ? n : left;
+    offsets_of(p, skip, some, out);
+    out += some;
     first += some;
     n -= some;
   }

@@ -97,7 +97,8 @@ static enum ravel_code give(const struct upload *u) {
 }
 
 /* What the back end makes in its own memory; *lost as in import_job. */
-static enum ravel_code generate(const struct upload *u, enum cvl_elem elem, uint64_t *lost) {
+static enum ravel_code generate(const struct upload *u, uint64_t *lost) {
+  const enum cvl_elem elem = import_elem(&u->t->import, u->number);
   struct import_job job = {u->column, elem, UINT64_MAX};
   const bool good =
       machine_value_generate(u->c->machine, elem, u->column->length,
@@ -116,24 +117,18 @@ static enum ravel_code upload_elements(const struct upload *u) {
   if (data && u->column->length >= RAVEL_WORTH_BORROWING / elem_info(elem)->bytes) {
     return borrow(u, data, array);
   }
-  const enum ravel_code code = generate(u, elem, &lost);
+  const enum ravel_code code = generate(u, &lost);
   if (code != RAVEL_OK || lost == UINT64_MAX) return code;
   import_fail_lost(im, u->number, lost);
   return refuse(u->c, u->t);
 }
 
-/* Few lengths, and what does not fit an INT, by way of the host. */
+/* Few lengths by way of the host. */
 static enum ravel_code upload_lengths(const struct upload *u) {
-  uint64_t lost = 0;
   if (!u->column->made && u->column->length >= WORTH_GENERATING) {
-    const enum ravel_code code = generate(u, u->t->import.int_elem, &lost);
-    if (code != RAVEL_OK) return code;
-    if (lost == UINT64_MAX) {
-      const struct cvl_value lengths = *u->out;
-      u->out->form = CVL_NOTHING;
-      return code_of(u, machine_value_segdes(u->c->machine, &lengths, u->out, u->c->diags));
-    }
-    machine_release(u->c->machine, u->out);
+    const struct cvl_filler filler = {import_make_offsets, (void *)(uintptr_t)u->column};
+    return code_of(u, machine_value_segdes(u->c->machine, u->column->length, &filler, u->out,
+                                           u->c->diags));
   }
   const struct machine_item item = {.kind = MACHINE_SEGDES,
                                     .length = u->column->length,

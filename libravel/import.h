@@ -68,6 +68,7 @@ enum import_source {
 /* Elements of a column that are made alike, from one array. */
 struct import_part {
   uint64_t at, count; /* in the column */
+  uint64_t before;    /* of lengths: the sum of those of all parts before */
   const struct arrow_node *node;
   const struct arrow_format *format; /* of the buffer */
   const void *buffer;
@@ -81,6 +82,7 @@ struct import_column {
   uint8_t bytes;   /* of an element: SEGDES int64_t, BOOL 1, others as the context has them */
   uint64_t length; /* of all arrays that have been checked */
   uint64_t filled; /* of all arrays that have been filled in */
+  uint64_t sum;    /* of those, if they are lengths */
   ARRAY(struct import_part) parts; /* in order; or, if there are none: */
   struct import_memory *made;      /* all elements; of the heap */
 };
@@ -125,10 +127,12 @@ struct cvl_notice import_give(struct import *, uint32_t column);
 /* Makes elements of a column in parts, by any threads at once: a cvl_filler of cvl.h. */
 struct import_job {
   const struct import_column *column;
-  enum cvl_elem elem;    /* what to make; lengths are any INT */
+  enum cvl_elem elem;    /* what to make */
   _Atomic uint64_t lost; /* the first element that is not of this type; before: UINT64_MAX */
 };
 void import_make(void *job, uint64_t first, uint64_t n, void *to);
+/* The same of the offsets of a column of lengths: as many, and one more, from 0 on. */
+void import_make_offsets(void *column, uint64_t first, uint64_t n, void *to);
 /* Sets the problem of an element that is lost; false. */
 bool import_fail_lost(struct import *, uint32_t column, uint64_t position);
 
@@ -174,9 +178,9 @@ int64_t arrow_view_bytes(const struct ArrowArray *, int32_t buffer);
  * of type `to`. n, or the number of the first that does not keep its value. */
 uint64_t arrow_convert(const struct arrow_format *format, const void *buffer, uint64_t first,
                        uint64_t n, enum cvl_elem to, void *out);
-/* Lengths first .. first + n that offsets say, likewise; `to` is an INT. */
-uint64_t arrow_lengths(const struct arrow_format *format, const void *offsets, uint64_t first,
-                       uint64_t n, enum cvl_elem to, void *out);
+/* Lengths first .. first + n that offsets say. */
+void arrow_lengths(const struct arrow_format *format, const void *offsets, uint64_t first,
+                   uint64_t n, int64_t *out);
 /* Whether n + 1 offsets from position first on do not decrease. */
 bool arrow_offsets_increase(const struct arrow_format *format, const void *offsets,
                             uint64_t first, uint64_t n);

@@ -19,7 +19,8 @@ SANITIZED = "build-sanitized/bin"
 EMULATION = "RAVEL_EMULATION="
 WATCHED = EMULATION + "check,deferred,order=shuffled,small=0"
 LEAKS = f"LSAN_OPTIONS=suppressions={ROOT}/scripts/leaks-of-others:print_suppressions=0"
-TSAN_TARGETS = ("conformance", "vinterp-tests", "test-cpu-pool", "test-threads")
+TSAN_TARGETS = ("conformance", "vinterp-tests", "test-cpu-pool", "test-threads",
+                "test-libravel-imports")
 # Their digest says whether what conformance runs has changed; comments have not.
 SUITE = ("build/bin/conformance",)
 PROGRAMS = ("build/bin/vinterp-tests", "build/bin/fcodeopt", "nesl-tests", "examples")
@@ -133,6 +134,8 @@ def threads():
                 " --threads 3 --seed 6 --int 64", "tsan")
     yield Stage("thread sanitizer: programs", f"{DRIVE} --vinterp build-tsan/bin/vinterp-tests"
                 " --sample 5 --seed 1" + configs("classic-8t", "64-2t", "fused-2t"), "tsan")
+    yield Stage("thread sanitizer: memory of others", "build-tsan/bin/test-libravel-imports",
+                "tsan")
     yield Stage("thread sanitizer: contexts of libravel", "build-tsan/bin/test-threads 2", "tsan")
 
 
@@ -149,6 +152,7 @@ def pages():
     yield Stage("the pages about NESL", "python3 nesl-tests/pages.py")
     yield Stage("functions of C from NESL", "python3 nesl-tests/libraries.py")
     yield Stage("the package for Python", "python3 python/tests/run.py")
+    yield Stage("arrays of pyarrow", "python3 libravel/tests/with-pyarrow.py")
     yield Stage("the gallery", "scripts/gallery --check")
     yield Stage("manual pages", "python3 nesl-tests/manuals.py")
     yield Stage("grammars for editors", "python3 nesl-tests/grammars.py")

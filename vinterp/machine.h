@@ -142,8 +142,8 @@ bool machine_value_borrow(struct machine *, enum cvl_elem, const void *data, uin
 bool machine_value_generate(struct machine *, enum cvl_elem, uint64_t n,
                             const struct cvl_filler *, struct cvl_value *out,
                             struct diag_list *);
-/* A descriptor of these lengths, a vector of INT, whose reference passes in every case. */
-bool machine_value_segdes(struct machine *, const struct cvl_value *lengths,
+/* A descriptor of n segments from the offsets that a filler makes, as cvl.h says. */
+bool machine_value_segdes(struct machine *, uint64_t n, const struct cvl_filler *,
                           struct cvl_value *out, struct diag_list *);
 /* The elements of a vector where they are, until loan->end is called: by any thread, perhaps
  * after machine_free. False, without a diagnostic, if they have to be copied. */

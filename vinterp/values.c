@@ -100,15 +100,32 @@ bool machine_value_generate(struct machine *m, enum cvl_elem elem, uint64_t n,
   return hand_over(m, ok, &v, out);
 }
 
-bool machine_value_segdes(struct machine *m, const struct cvl_value *lengths,
+/* Where the back end cannot have them written: by way of the lengths. */
+static bool segdes_by_lengths(struct machine *m, uint64_t n, const struct cvl_filler *filler,
+                              struct value *out) {
+  if (n > SIZE_MAX / sizeof(int64_t) - 1) return machine_memory_fault(m, &outside, UINT64_MAX);
+  const size_t bytes = (size_t)(n + 1) * sizeof(int64_t);
+  int64_t *offsets = heap_alloc(&m->heap, bytes);
+  if (!offsets) return machine_memory_fault(m, &outside, bytes);
+  filler->fill(filler->with, 0, n + 1, offsets);
+  for (uint64_t k = 0; k < n; k++) offsets[k] = offsets[k + 1] - offsets[k];
+  const bool ok = machine_segdes(m, &outside, n, offsets, out);
+  heap_free(&m->heap, offsets, bytes);
+  return ok;
+}
+
+static bool segdes(struct machine *m, uint64_t n, const struct cvl_filler *filler,
+                   struct value *out) {
+  if (n == 1 || !m->backend->generate_segdes) return segdes_by_lengths(m, n, filler, out);
+  return m->backend->generate_segdes(m->context, ++m->site, n, filler, &out->flat) ||
+         machine_backend_fault(m, &outside);
+}
+
+bool machine_value_segdes(struct machine *m, uint64_t n, const struct cvl_filler *filler,
                           struct cvl_value *out, struct diag_list *diags) {
   struct value v = {.form = CVL_NOTHING};
-  struct cvl_value owned = *lengths;
-  owned.owned = 1;
   machine_begin(m, diags);
-  const bool ok = m->backend->make_segdes(m->context, ++m->site, &owned, &v.flat) ||
-                  machine_backend_fault(m, &outside);
-  return hand_over(m, ok, &v, out);
+  return hand_over(m, segdes(m, n, filler, &v), &v, out);
 }
 
 bool machine_value_lend(struct machine *m, const struct cvl_value *value,

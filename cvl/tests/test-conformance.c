@@ -103,6 +103,72 @@ static bool random_ignores_k(struct cvl_context *ctx, uint64_t site, uint64_t se
   return cvl_oracle_backend.random(ctx, site, seed, 0, bounds, out);
 }
 
+/* Back ends that borrow badly: by copying, but for the notice. */
+static bool borrow_calls(struct cvl_context *ctx, uint64_t site, enum cvl_elem elem, uint64_t n,
+                         const void *data, struct cvl_notice done, struct cvl_value *out,
+                         int times) {
+  const bool ok = cvl_oracle_backend.from_host(ctx, site, elem, n, data, out);
+  for (int i = 0; i < times; i++) done.call(done.with);
+  return ok;
+}
+
+static bool borrow_copies(struct cvl_context *ctx, uint64_t site, enum cvl_elem elem,
+                          uint64_t n, const void *data, struct cvl_notice done,
+                          struct cvl_value *out) {
+  return borrow_calls(ctx, site, elem, n, data, done, out, 1);
+}
+
+static bool borrow_never_ends(struct cvl_context *ctx, uint64_t site, enum cvl_elem elem,
+                              uint64_t n, const void *data, struct cvl_notice done,
+                              struct cvl_value *out) {
+  return borrow_calls(ctx, site, elem, n, data, done, out, 0);
+}
+
+static bool borrow_ends_twice(struct cvl_context *ctx, uint64_t site, enum cvl_elem elem,
+                              uint64_t n, const void *data, struct cvl_notice done,
+                              struct cvl_value *out) {
+  return borrow_calls(ctx, site, elem, n, data, done, out, n > 20 ? 2 : 1);
+}
+
+static bool generate_in_chunks(struct cvl_context *ctx, uint64_t site, enum cvl_elem elem,
+                               uint64_t n, const struct cvl_filler *filler,
+                               struct cvl_value *out, uint64_t overlap) {
+  const size_t each = elem_info(elem)->bytes;
+  char *all = malloc((n + 1) * each);
+  for (uint64_t i = 0; i < n; i += 100) {
+    uint64_t some = n - i < 100 + overlap ? n - i : 100 + overlap;
+    filler->fill(filler->with, i, some, all + i * each);
+  }
+  const bool ok = cvl_oracle_backend.from_host(ctx, site, elem, n, all, out);
+  free(all);
+  return ok;
+}
+
+static bool generate_copies(struct cvl_context *ctx, uint64_t site, enum cvl_elem elem,
+                            uint64_t n, const struct cvl_filler *filler,
+                            struct cvl_value *out) {
+  return generate_in_chunks(ctx, site, elem, n, filler, out, 0);
+}
+
+static bool generate_overlaps(struct cvl_context *ctx, uint64_t site, enum cvl_elem elem,
+                              uint64_t n, const struct cvl_filler *filler,
+                              struct cvl_value *out) {
+  return generate_in_chunks(ctx, site, elem, n, filler, out, 1);
+}
+
+static void end_nothing(void *with) {
+  (void)with;
+}
+
+/* The same memory for everybody. */
+static bool lend_scratch(struct cvl_context *ctx, const struct cvl_value *v,
+                         struct cvl_loan *loan) {
+  static char scratch[1 << 22];
+  const uint64_t n = cvl_oracle_backend.length(ctx, v).bound;
+  *loan = (struct cvl_loan){scratch, {end_nothing, NULL}};
+  return cvl_oracle_backend.to_host(ctx, v, 0, n > 1000 ? 0 : n, scratch);
+}
+
 Test(conformance, accepts_the_oracle) {
   cr_expect_eq(failures(&cvl_oracle_backend, "ADD"), 0);
   cr_expect_eq(failures(&cvl_oracle_backend, "PACK"), 0);
@@ -120,6 +186,12 @@ DEFECT(check, check_keeps)
 DEFECT(rank, rank_reverses_ties)
 DEFECT(statistics, no_limit_statistics)
 DEFECT(random, random_ignores_k)
+DEFECT(borrow, borrow_copies)
+DEFECT(borrow, borrow_never_ends)
+DEFECT(borrow, borrow_ends_twice)
+DEFECT(generate, generate_copies)
+DEFECT(generate, generate_overlaps)
+DEFECT(lend, lend_scratch)
 
 Test(conformance, rejects_defects) {
   static const struct {
@@ -137,6 +209,14 @@ Test(conformance, rejects_defects) {
       {with_rank_reverses_ties, "RANK_DOWN", true},
       {with_no_limit_statistics, "MEMORY_LIMIT", true},
       {with_random_ignores_k, "RAND", true},
+      {with_borrow_copies, "SHARED_MEMORY", false},
+      {with_borrow_copies, "ADD", false},
+      {with_borrow_never_ends, "SHARED_MEMORY", true},
+      {with_borrow_never_ends, "ADD", true},
+      {with_borrow_ends_twice, "SHARED_MEMORY", true},
+      {with_generate_copies, "SHARED_MEMORY", false},
+      {with_generate_overlaps, "SHARED_MEMORY", true},
+      {with_lend_scratch, "SHARED_MEMORY", true},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     struct cvl_backend b = cvl_oracle_backend;

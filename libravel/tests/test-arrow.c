@@ -65,6 +65,23 @@ static bool import_all(struct import *im, const struct ArrowSchema *schema,
   return true;
 }
 
+static void expect_offsets(const struct import_column *c) {
+  const int64_t *lengths = (const void *)c->made->data;
+  int64_t *offsets = calloc(c->length + 1, sizeof *offsets);
+  for (int round = 0; round < 4; round++) {
+    const uint64_t first = producer_random(c->length + 2);
+    const uint64_t n = producer_random(c->length + 1 - first + 1);
+    import_make_offsets((void *)(uintptr_t)c, first, n, offsets);
+    int64_t sum = 0;
+    for (uint64_t i = 0; i < first; i++) sum += lengths[i];
+    for (uint64_t i = 0; i < n; i++) {
+      cr_assert_eq(offsets[i], sum);
+      if (first + i < c->length) sum += lengths[first + i];
+    }
+  }
+  free(offsets);
+}
+
 /* Some elements of a column, made by themselves. */
 static void expect_pieces(const struct import *im, uint32_t k) {
   const struct import_column *c = &im->columns.items[k];
@@ -78,6 +95,7 @@ static void expect_pieces(const struct import *im, uint32_t k) {
     cr_expect_arr_eq(piece, c->made->data + first * c->bytes, n * c->bytes);
     free(piece);
   }
+  if (c->kind == COLUMN_SEGDES) expect_offsets(c);
   uint32_t array = 99;
   const void *place = import_in_place(im, k, &array);
   if (!place) return;

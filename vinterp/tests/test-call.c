@@ -603,6 +603,52 @@ Test(call, values_are_made_and_read_in_both_widths) {
   }
 }
 
+static void count_calls(void *with) {
+  ++*(int *)with;
+}
+
+static void fill_squares(void *with, uint64_t first, uint64_t n, void *to) {
+  (void)with;
+  for (uint64_t i = 0; i < n; i++) ((int64_t *)to)[i] = (int64_t)((first + i) * (first + i));
+}
+
+/* Where the back end has no memory in common with the host, what is borrowed, made or lent is
+ * copied. */
+Test(call, values_are_copied_where_they_cannot_be_shared) {
+  struct cvl_backend table;
+  for (int seed = -1; seed < 4; seed++) {
+    struct caller c;
+    int calls = 0;
+    struct cvl_value v, squares, d, none = {.form = 99};
+    struct cvl_loan loan;
+    begin(&c, seed < 0 ? test_options() : delayed_options(&table, seed));
+    cr_assert(machine_value_borrow(c.machine, CVL_I64, numbers, 3,
+                                   (struct cvl_notice){count_calls, &calls}, &v, &c.diags));
+    cr_expect_eq(calls, 1);
+    cr_expect_not(machine_value_lend(c.machine, &v, &loan));
+    cr_assert(machine_value_generate(
+        c.machine, CVL_I64, 4, &(struct cvl_filler){fill_squares, NULL}, &squares, &c.diags));
+    expect_ints(&c, &v, 3, numbers);
+    expect_ints(&c, &squares, 4, (int64_t[]){0, 1, 4, 9});
+    cr_assert(machine_value_segdes(c.machine, 3, &(struct cvl_filler){fill_squares, NULL}, &d,
+                                   &c.diags),
+              "%s", message(&c));
+    expect_ints(&c, &d, 3, (int64_t[]){1, 3, 5});
+    uint64_t total = 0;
+    cr_assert(machine_value_total(c.machine, &d, &total, &c.diags));
+    cr_expect_eq(total, 9);
+    cr_expect_not(machine_value_borrow(c.machine, CVL_I32, numbers, 3,
+                                       (struct cvl_notice){count_calls, &calls}, &none,
+                                       &c.diags));
+    cr_expect_eq(calls, 2);
+    cr_expect_eq(none.form, 99);
+    release(&c, &v, 1);
+    release(&c, &squares, 1);
+    release(&c, &d, 1);
+    end(&c);
+  }
+}
+
 Test(call, descriptors_have_lengths_counts_and_totals) {
   struct cvl_backend table;
   for (int seed = -1; seed < 4; seed++) {
