@@ -19,8 +19,7 @@ SANITIZED = "build-sanitized/bin"
 EMULATION = "RAVEL_EMULATION="
 WATCHED = EMULATION + "check,deferred,order=shuffled,small=0"
 LEAKS = f"LSAN_OPTIONS=suppressions={ROOT}/scripts/leaks-of-others:print_suppressions=0"
-TSAN_TARGETS = ("conformance", "vinterp-tests", "test-cpu-pool", "test-threads",
-                "test-libravel-imports")
+TSAN_TARGETS = ("conformance", "vinterp-tests", "test-cpu-pool", "test-threads", "test-readers")
 # Their digest says whether what conformance runs has changed; comments have not.
 SUITE = ("build/bin/conformance",)
 PROGRAMS = ("build/bin/vinterp-tests", "build/bin/fcodeopt", "nesl-tests", "examples")
@@ -134,8 +133,7 @@ def threads():
                 " --threads 3 --seed 6 --int 64", "tsan")
     yield Stage("thread sanitizer: programs", f"{DRIVE} --vinterp build-tsan/bin/vinterp-tests"
                 " --sample 5 --seed 1" + configs("classic-8t", "64-2t", "fused-2t"), "tsan")
-    yield Stage("thread sanitizer: memory of others", "build-tsan/bin/test-libravel-imports",
-                "tsan")
+    yield Stage("thread sanitizer: results that others read", "build-tsan/bin/test-readers", "tsan")
     yield Stage("thread sanitizer: contexts of libravel", "build-tsan/bin/test-threads 2", "tsan")
 
 
