@@ -109,19 +109,19 @@ static bool fill_views(struct import *im, const struct arrow_node *node,
     const struct arrow_view v = arrow_view(a, arrow_position(a, first + i));
     const int32_t offsets[] = {0, v.length};
     const bool is_short = v.length <= ARROW_VIEW_SHORT;
-    if (!add(im, node->column,
-             (struct import_part){.count = 1,
-                                  .node = node,
-                                  .format = &node->format,
-                                  .buffer = offsets,
-                                  .source = IMPORT_LENGTHS}) ||
-        !add(im, node->column + 1,
-             (struct import_part){.count = (uint64_t)v.length,
-                                  .node = node,
-                                  .format = &byte,
-                                  .buffer = is_short ? v.bytes : a->buffers[2 + v.buffer],
-                                  .from = is_short ? 0 : (uint64_t)v.offset,
-                                  .source = IMPORT_ELEMENTS})) {
+    if (!add_part(im, node->column,
+                  (struct import_part){.count = 1,
+                                       .node = node,
+                                       .format = &node->format,
+                                       .buffer = offsets,
+                                       .source = IMPORT_LENGTHS}) ||
+        !add_part(im, node->column + 1,
+                  (struct import_part){.count = (uint64_t)v.length,
+                                       .node = node,
+                                       .format = &byte,
+                                       .buffer = is_short ? v.bytes : a->buffers[2 + v.buffer],
+                                       .from = is_short ? 0 : (uint64_t)v.offset,
+                                       .source = IMPORT_ELEMENTS})) {
       return false;
     }
   }
