@@ -140,26 +140,13 @@ static bool delayed_borrow(struct cvl_context *ctx, uint64_t site, enum cvl_elem
   return true;
 }
 
-/* As `generate`, where the wrapped back end has none. */
-static bool generate_by_copy(struct cvl_context *ctx, uint64_t site, enum cvl_elem elem,
-                             uint64_t n, const struct cvl_filler *filler,
-                             struct cvl_value *out) {
-  void *data = malloc((size_t)n * elem_info(elem)->bytes + 1);
-  if (!data) return false;
-  if (n) filler->fill(filler->with, 0, n, data);
-  const bool ok = ctx->b->from_host(ctx->inner, site, elem, n, data, out);
-  free(data);
-  return ok;
-}
-
 static bool delayed_generate(struct cvl_context *ctx, uint64_t site, enum cvl_elem elem,
                              uint64_t n, const struct cvl_filler *filler,
                              struct cvl_value *out) {
   struct cvl_value v = {.form = CVL_NOTHING};
   struct node *node = node_new(ctx, site, false, elem);
   if (!node) return false;
-  const bool ok = ctx->b->generate ? ctx->b->generate(ctx->inner, site, elem, n, filler, &v)
-                                   : generate_by_copy(ctx, site, elem, n, filler, &v);
+  const bool ok = ctx->b->generate(ctx->inner, site, elem, n, filler, &v);
   uploaded(ctx, site, node, ok, v, n, out);
   return true;
 }
