@@ -278,7 +278,10 @@ static void lend(struct suite *s, uint64_t n, bool closes) {
       check_loan(s, &loan[0], &h);
       loan[1].end.call(loan[1].end.with);
       use_what_is_lent(s, v, &h, &loan[0]);
-      if (closes) s->b->close(s->ctx);
+      if (closes) {
+        s->b->close(s->ctx);
+        s->ctx = NULL;
+      }
       check_loan(s, &loan[0], &h);
       loan[0].end.call(loan[0].end.with);
       if (closes && !s->failed) suite_open(s, 0);
