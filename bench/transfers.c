@@ -1,7 +1,7 @@
-/* borders.c - data into a context and out of it, through libravel: the time of each way beside
- * that of a memcpy of as many elements of 8 bytes, in the same round.
+/* transfers.c - data into a context and out of it, through libravel: the time of each way
+ * beside that of a memcpy of as many elements of 8 bytes, in the same round.
  *
- *     bench-borders [MILLIONS [ROUNDS]]       default: 10 million elements, 15 rounds
+ *     bench-transfers [MILLIONS [ROUNDS]]       default: 10 million elements, 15 rounds
  */
 #include "include/ravel.h"
 #include "libravel/arrow.h"
@@ -12,7 +12,7 @@
 #include <string.h>
 #include <time.h>
 
-struct border {
+struct transfer {
   struct ravel_context *c;
   size_t n;
   double *doubles, *to;
@@ -30,21 +30,21 @@ static double now(void) {
 
 /* ---- ways ---- */
 
-static enum ravel_code vector(struct border *b) {
+static enum ravel_code vector(struct transfer *b) {
   struct ravel_value *v = NULL;
   const enum ravel_code code = ravel_vector(b->c, RAVEL_FLOAT64, b->doubles, b->n, &v);
   ravel_release(v);
   return code;
 }
 
-static enum ravel_code vector_of_ints(struct border *b) {
+static enum ravel_code vector_of_ints(struct transfer *b) {
   struct ravel_value *v = NULL;
   const enum ravel_code code = ravel_vector(b->c, RAVEL_INT32, b->ints, b->n, &v);
   ravel_release(v);
   return code;
 }
 
-static enum ravel_code borrow(struct border *b) {
+static enum ravel_code borrow(struct transfer *b) {
   struct ravel_value *v = NULL;
   const enum ravel_code code = ravel_borrow(b->c, RAVEL_FLOAT64, b->doubles, b->n, &v);
   ravel_release(v);
@@ -59,7 +59,7 @@ static void release_array(struct ArrowArray *a) {
   a->release = NULL;
 }
 
-static enum ravel_code import(struct border *b, const char *format, const void *data) {
+static enum ravel_code import(struct transfer *b, const char *format, const void *data) {
   const void *buffers[] = {NULL, data};
   struct ArrowSchema schema = {.format = format, .release = keep_schema};
   struct ArrowArray array = {
@@ -70,23 +70,23 @@ static enum ravel_code import(struct border *b, const char *format, const void *
   return code;
 }
 
-static enum ravel_code import_doubles(struct border *b) {
+static enum ravel_code import_doubles(struct transfer *b) {
   return import(b, "g", b->doubles);
 }
 
-static enum ravel_code import_ints(struct border *b) {
+static enum ravel_code import_ints(struct transfer *b) {
   return import(b, "i", b->ints);
 }
 
-static enum ravel_code import_bools(struct border *b) {
+static enum ravel_code import_bools(struct transfer *b) {
   return import(b, "b", b->bits);
 }
 
-static enum ravel_code copy_out(struct border *b) {
+static enum ravel_code copy_out(struct transfer *b) {
   return ravel_copy(b->c, b->result, RAVEL_FLOAT64, 0, b->n, b->to);
 }
 
-static enum ravel_code export(struct border *b, const struct ravel_value *v) {
+static enum ravel_code export(struct transfer *b, const struct ravel_value *v) {
   struct ArrowSchema schema; struct ArrowArray array;
   const enum ravel_code code = ravel_export(b->c, v, &schema, &array);
   if (code != RAVEL_OK) return code;
@@ -95,29 +95,29 @@ static enum ravel_code export(struct border *b, const struct ravel_value *v) {
   return RAVEL_OK;
 }
 
-static enum ravel_code export_result(struct border *b) {
+static enum ravel_code export_result(struct transfer *b) {
   return export(b, b->result);
 }
 
-static enum ravel_code export_borrowed(struct border *b) {
+static enum ravel_code export_borrowed(struct transfer *b) {
   return export(b, b->borrowed);
 }
 
-static enum ravel_code export_tensor(struct border *b) {
+static enum ravel_code export_tensor(struct transfer *b) {
   struct DLManagedTensorVersioned *t;
   const enum ravel_code code = ravel_export_dlpack(b->c, b->result, &t);
   if (code == RAVEL_OK) t->deleter(t);
   return code;
 }
 
-static enum ravel_code plain_copy(struct border *b) {
+static enum ravel_code plain_copy(struct transfer *b) {
   memcpy(b->to, b->doubles, b->n * sizeof *b->to);
   return RAVEL_OK;
 }
 
 static const struct {
   const char *name;
-  enum ravel_code (*go)(struct border *);
+  enum ravel_code (*go)(struct transfer *);
 } ways[] = {{"memcpy", plain_copy},
             {"ravel_vector, float64", vector},
             {"ravel_vector, int32 to 64", vector_of_ints},
@@ -134,7 +134,7 @@ enum { WAYS = sizeof ways / sizeof *ways, MOST_ROUNDS = 1000 };
 
 /* ---- the measurement ---- */
 
-static enum ravel_code prepare(struct border *b) {
+static enum ravel_code prepare(struct transfer *b) {
   struct ravel_function *f = NULL;
   enum ravel_code code = ravel_context_new(NULL, &b->c);
   if (code == RAVEL_OK) {
@@ -160,7 +160,7 @@ static void print(const char *name, double *ratios, const double *seconds, int r
          ratios[3 * rounds / 4], 1e3 * total / rounds);
 }
 
-static enum ravel_code measure(struct border *b, int rounds) {
+static enum ravel_code measure(struct transfer *b, int rounds) {
   static double seconds[WAYS][MOST_ROUNDS], ratios[WAYS][MOST_ROUNDS];
   enum ravel_code code = RAVEL_OK;
   for (int round = -1; round < rounds && code == RAVEL_OK; round++) { /* one to warm up */
@@ -179,7 +179,7 @@ static enum ravel_code measure(struct border *b, int rounds) {
 }
 
 int main(int argc, char **argv) {
-  struct border b = {.n = 1000000 * (argc > 1 ? (size_t)atol(argv[1]) : 10)};
+  struct transfer b = {.n = 1000000 * (argc > 1 ? (size_t)atol(argv[1]) : 10)};
   const int rounds = argc > 2 ? atoi(argv[2]) : 15;
   b.doubles = malloc(b.n * sizeof *b.doubles);
   b.to = malloc(b.n * sizeof *b.to);
@@ -192,7 +192,7 @@ int main(int argc, char **argv) {
   }
   enum ravel_code code = prepare(&b);
   if (code == RAVEL_OK) code = measure(&b, rounds);
-  if (code != RAVEL_OK) fprintf(stderr, "bench-borders: %s", ravel_message(b.c));
+  if (code != RAVEL_OK) fprintf(stderr, "bench-transfers: %s", ravel_message(b.c));
   ravel_context_free(b.c);
   free(b.doubles);
   free(b.to);
