@@ -13,7 +13,7 @@ install(TARGETS ravel EXPORT ravel
         PUBLIC_HEADER DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 # The structs of the standards in which arrays cross, for programs that have no header with them.
-install(FILES arrow.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/ravel)
+install(FILES arrow.h dlpack.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/ravel)
 
 # find_package(ravel) gives ravel::ravel; pkg-config knows ravel. Neither holds the prefix, so
 # that an installation can be moved.

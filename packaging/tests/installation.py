@@ -23,7 +23,7 @@ from version import VERSION, changes  # noqa: E402
 
 COMMANDS = ("fcodeopt", "nesl", "neslc", "vinterp")
 FILES = [*(f"bin/{c}" for c in COMMANDS), *(f"share/man/man1/{c}.1" for c in COMMANDS),
-         "include/ravel.h", "include/ravel/arrow.h", "lib/libravel.so",
+         "include/ravel.h", "include/ravel/arrow.h", "include/ravel/dlpack.h", "lib/libravel.so",
          "lib/pkgconfig/ravel.pc", "lib/cmake/ravel/ravel-config.cmake",
          "share/ravel/library/sequences.nesl", "share/ravel/editors/package.json",
          "share/doc/ravel/examples/quicksort.nesl"]
@@ -132,9 +132,9 @@ def check_commands(i: Installation) -> None:
 
 def check_libraries(i: Installation) -> None:
     """Functions of NESL as functions of C, by the installed neslc."""
-    for name in ("libraries.py", "libraries.nesl"):
-        shutil.copy(ROOT / "nesl-tests" / name, i.work)
-    i.expect(r".* calls, 0 wrong", sys.executable, "libraries.py", "--brief", "--prefix",
+    for file in (ROOT / "nesl-tests").glob("libraries*.*"):
+        shutil.copy(file, i.work)
+    i.expect(r"([^\n]* 0 wrong\n?)+", sys.executable, "libraries.py", "--brief", "--prefix",
              i.prefix)
 
 

@@ -2,6 +2,7 @@
  * back end. */
 #include <ravel.h>
 #include <ravel/arrow.h>
+#include <ravel/dlpack.h>
 #include <stdio.h>
 
 static int sort(struct ravel_context *context) {
