@@ -313,7 +313,7 @@ struct DLManagedTensor;
 
 /* A tensor as a sequence, of sequences if it has several dimensions. Takes over *tensor, also
  * after an error: its deleter is called once, by a function of this library on its caller's
- * thread. Its memory is read in place only if its flags say that nobody writes there. */
+ * thread. Its memory is read without a copy only if its flags say that nobody writes there. */
 RAVEL_API enum ravel_code ravel_import_dlpack(struct ravel_context *,
                                               struct DLManagedTensorVersioned *,
                                               struct ravel_value **);

@@ -51,7 +51,7 @@ bool ravel_read_form(struct ravel_context *c, const struct source *source,
 /* ---- assignments ---- */
 
 static const void *wide(struct ravel_context *c, enum cvl_elem elem, void *data, uint64_t n) {
-  if (elem == CVL_I32) { /* in place, from the end */
+  if (elem == CVL_I32) { /* from the end, in the same memory */
     for (uint64_t k = n; k-- > 0;) ((int64_t *)data)[k] = ((int32_t *)data)[k];
   } else if (elem == CVL_F32) {
     for (uint64_t k = n; k-- > 0;) ((double *)data)[k] = (double)((float *)data)[k];

@@ -52,7 +52,7 @@ static enum ravel_code check_device(struct ravel_context *c, const struct taken 
                     device);
 }
 
-/* Counts the elements: the product of the shape, each of which has its place in memory. */
+/* Counts the elements: the product of the shape, each of which has memory of its own. */
 static enum ravel_code check_shape(struct ravel_context *c, struct taken *t) {
   enum { MOST_DIMENSIONS = 64 };
   const DLTensor *x = t->tensor;

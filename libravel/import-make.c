@@ -1,4 +1,4 @@
-/* import-make.c - the elements of complete columns: in place, or made from the parts that
+/* import-make.c - the elements of complete columns: where they are, or made from the parts that
  * import_fill has noted.
  */
 #include "libravel/import.h"
@@ -15,7 +15,7 @@ enum cvl_elem import_elem(const struct import *im, uint32_t column) {
   return CVL_I64;
 }
 
-const void *import_in_place(const struct import *im, uint32_t column, uint32_t *array) {
+const void *import_borrowable(const struct import *im, uint32_t column, uint32_t *array) {
   const struct import_column *c = &im->columns.items[column];
   if (c->parts.count != 1) return NULL;
   const struct import_part *p = &c->parts.items[0];

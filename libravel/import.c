@@ -46,14 +46,14 @@ static void release_all(struct taken *t) {
 
 /* Moves t->single into a hold. */
 static void hold_single(struct taken *t) {
-  struct hold **place = array_push(&t->arena, &t->holds);
+  struct hold **slot = array_push(&t->arena, &t->holds);
   struct hold *hold = heap_alloc(t->import.heap, sizeof *hold);
   if (!hold) {
     t->holds.count--;
     memory_failed();
   }
   *hold = (struct hold){.users = 1, .heap = t->import.heap, .array = t->single};
-  *place = hold;
+  *slot = hold;
   t->single.release = NULL;
 }
 
@@ -112,7 +112,7 @@ static enum ravel_code upload_elements(const struct upload *u) {
   const enum cvl_elem elem = import_elem(im, u->number);
   uint32_t array;
   uint64_t lost;
-  const void *data = import_in_place(im, u->number, &array);
+  const void *data = import_borrowable(im, u->number, &array);
   if (u->column->made) return give(u);
   if (data && u->column->length >= RAVEL_WORTH_BORROWING / elem_info(elem)->bytes) {
     return borrow(u, data, array);

@@ -5,7 +5,7 @@
  * and its elements are counted (import_check). Then it is noted of which parts of the arrays'
  * buffers each column consists (import_fill), so that its elements can be made anywhere, in any
  * order (import_make): each is converted once, into the width of the context. A column that the
- * producer has as it is wanted can be used where it is (import_in_place).
+ * producer has as it is wanted can be used where it is (import_borrowable).
  *
  * A node is visited with ranges of its elements: of a list the range of its child follows from
  * the offsets, of a dictionary each index is a range of one. What is below a dictionary is made
@@ -117,7 +117,7 @@ void import_free(struct import *);
 enum cvl_elem import_elem(const struct import *, uint32_t column);
 /* The elements of a column that an array has as they are wanted, of any alignment, and the
  * number of that array; else NULL. */
-const void *import_in_place(const struct import *, uint32_t column, uint32_t *array);
+const void *import_borrowable(const struct import *, uint32_t column, uint32_t *array);
 /* The elements of a column in memory of the heap, where they are made unless they are there
  * already; lengths as int64_t. NULL with the problem if one loses its value; memory_failed. */
 const void *import_gather(struct import *, uint32_t column);

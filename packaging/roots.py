@@ -112,7 +112,7 @@ def make_root(root: Path, debs: Iterable[Path]) -> None:
     shared.mkdir()
     for deb in debs:
         shutil.copy(deb, shared)
-    subprocess.run(["mmdebstrap", "--quiet", "--variant=apt", "--mode=root",
+    subprocess.run(["mmdebstrap", "-q", "--variant=apt", "--mode=root",
                     f"--customize-hook=copy-in {shared} /tmp",
                     '--customize-hook=chroot "$1" sh -c "apt-get install -qq -y'
                     ' --no-install-recommends /tmp/debs/*.deb >/dev/null"',

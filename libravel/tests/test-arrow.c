@@ -83,24 +83,24 @@ static void expect_offsets(const struct import_column *c) {
 }
 
 /* Some elements of a column, made by themselves. */
-static void expect_pieces(const struct import *im, uint32_t k) {
+static void expect_chunks(const struct import *im, uint32_t k) {
   const struct import_column *c = &im->columns.items[k];
   if (c->parts.count == 0) return;
   struct import_job job = {c, import_elem(im, k), UINT64_MAX};
   for (int round = 0; round < 4; round++) {
     const uint64_t first = producer_random(c->length + 1),
                    n = producer_random(c->length - first + 1);
-    char *piece = malloc(n * c->bytes + 1);
-    import_make(&job, first, n, piece);
-    cr_expect_arr_eq(piece, c->made->data + first * c->bytes, n * c->bytes);
-    free(piece);
+    char *chunk = malloc(n * c->bytes + 1);
+    import_make(&job, first, n, chunk);
+    cr_expect_arr_eq(chunk, c->made->data + first * c->bytes, n * c->bytes);
+    free(chunk);
   }
   if (c->kind == COLUMN_SEGDES) expect_offsets(c);
   uint32_t array = 99;
-  const void *place = import_in_place(im, k, &array);
-  if (!place) return;
+  const void *where = import_borrowable(im, k, &array);
+  if (!where) return;
   cr_expect_lt(array, MOST_CHUNKS);
-  cr_expect_arr_eq(place, c->made->data, c->length * c->bytes);
+  cr_expect_arr_eq(where, c->made->data, c->length * c->bytes);
 }
 
 /* Element i of a column as the reference has it. */
@@ -131,7 +131,7 @@ static void expect_columns(const struct import *im, const struct reference *r, u
     cr_assert_eq(c->kind, r->columns[k].kind);
     cr_assert_eq(c->length, r->columns[k].length, "seed %llu, column %u", (long long)seed, k);
     cr_assert_eq(c->filled, c->length);
-    expect_pieces(im, k + 1);
+    expect_chunks(im, k + 1);
     for (uint64_t i = 0; i < c->length; i++) {
       cr_assert_eq(bits_of(c, i), r->columns[k].bits[i], "seed %llu, column %u, element %llu",
                    (long long)seed, k, (long long)i);
@@ -356,7 +356,7 @@ Test(arrow, an_array_with_the_wanted_elements_is_borrowed) {
   struct import im = new_import();
   cr_assert(import_all(&im, &schema, &array, 1), "%s", im.problem);
   uint32_t number = 99;
-  cr_expect_eq(import_in_place(&im, 1, &number),
+  cr_expect_eq(import_borrowable(&im, 1, &number),
                (const char *)array.buffers[1] + 8 * array.offset);
   cr_expect_eq(number, 0);
   expect_columns(&im, r, 0);

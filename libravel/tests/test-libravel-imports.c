@@ -1,5 +1,5 @@
 /* test-libravel-imports.c - memory of others in a context: who reads it, for how long, and who
- * is told when that has ended.
+ * is notified when that has ended.
  */
 #include "context.h"
 #include "libravel/tests/lender.h"

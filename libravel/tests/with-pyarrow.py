@@ -239,7 +239,7 @@ def main() -> None:
     outliving(library)
     wide.free()
     narrow.free()
-    print(f"{count + 7} arrays of pyarrow {pa.__version__} came back")
+    print(f"{count + 7} arrays of pyarrow {pa.__version__} returned")
 
 
 if __name__ == "__main__":

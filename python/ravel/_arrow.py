@@ -130,8 +130,8 @@ def _fill_array(array: ArrowArray, column: Column) -> None:
     buffers = [None if part is None else np.ascontiguousarray(part) for part in parts]
     array.length, array.null_count, array.offset = len(column), 0, 0
     array.n_buffers, array.release = len(buffers), address(_release_array)
-    places = [None if buffer is None else buffer.ctypes.data for buffer in buffers]
-    pointers = (c_void_p * len(buffers))(*places)
+    addresses = [None if buffer is None else buffer.ctypes.data for buffer in buffers]
+    pointers = (c_void_p * len(buffers))(*addresses)
     array.buffers = pointers
     made = [ArrowArray() for _ in below]
     for struct, child in zip(made, below):

@@ -65,7 +65,7 @@ def eval(expression: str, /, **names: Any) -> Any:  # pylint: disable=redefined-
 
     Numbers, bools, texts and tuples are returned as Python's, sequences as a ravel.Array. Each
     expression is compiled once for the types of its data. Names of Ravel's library and of what
-    was defined may be used; NESL does not tell capitals from small letters.
+    was defined may be used; NESL has no difference between capitals and small letters.
     """
     context = current()
     arguments = Arguments(context, list(names.values()), list(names))

@@ -7,7 +7,6 @@ is of floats, as in NumPy.
 from __future__ import annotations
 
 from bisect import bisect_right
-from itertools import chain
 from typing import Any, Callable, List, Optional, Sequence
 
 import numpy as np
@@ -129,7 +128,7 @@ def _lists(items: Sequence[Any], where: Where, wanted: Optional[Type]) -> Column
         row = bisect_right(offsets, i) - 1
         return f"{where(row)}[{i - offsets[row]}]"
 
-    inside: List[Any] = list(chain.from_iterable(map(_plain, items)))
+    inside: List[Any] = [x for item in map(_plain, items) for x in item]
     part = wanted.parts[0] if wanted and wanted.kind == "sequence" else None
     return Rows(offsets, column_of(inside, where_inside, part))
 

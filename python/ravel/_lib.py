@@ -82,7 +82,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
 }
 
 
-def places() -> Iterator[str]:
+def paths() -> Iterator[str]:
     """Where libravel may be, the nearest first."""
     package = Path(__file__).resolve().parent
     yield str(package / "lib" / "libravel.so")
@@ -94,27 +94,27 @@ def places() -> Iterator[str]:
 
 
 def open_library() -> ctypes.CDLL:
-    """The first libravel of `places` that can be opened; ImportError says what was tried."""
+    """The first libravel of `paths` that can be opened; ImportError says what was tried."""
     tried = []
-    for place in places():
-        if os.sep in place and not os.path.exists(place):
-            tried.append(f"{place}: there is no such file")
+    for path in paths():
+        if os.sep in path and not os.path.exists(path):
+            tried.append(f"{path}: there is no such file")
             continue
         try:
-            return declare(ctypes.CDLL(place), place)
+            return declare(ctypes.CDLL(path), path)
         except OSError as error:
             tried.append(str(error))
     raise ImportError("libravel was not found; RAVEL_LIBRARY may name it. Tried:\n  " +
                       "\n  ".join(tried))
 
 
-def declare(library: ctypes.CDLL, place: str) -> ctypes.CDLL:
+def declare(library: ctypes.CDLL, path: str) -> ctypes.CDLL:
     """The library, its functions declared; ImportError if it lacks some of them."""
     for name, (result, parameters) in FUNCTIONS.items():
         try:
             function = getattr(library, name)
         except AttributeError:
-            raise ImportError(f"{place} has no {name}: it is of another version than this"
+            raise ImportError(f"{path} has no {name}: it is of another version than this"
                               " package") from None
         function.restype, function.argtypes = result, parameters
     return library

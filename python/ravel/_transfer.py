@@ -47,15 +47,15 @@ _pointer_in.restype, _pointer_in.argtypes = c_void_p, [ctypes.py_object, c_char_
 def value_of_array(context: Context, producer: Any) -> Value:
     """Of an object with `__arrow_c_array__`."""
     schema, array = producer.__arrow_c_array__()
-    places = _pointer_in(schema, b"arrow_schema"), _pointer_in(array, b"arrow_array")
-    return context.run(lambda: context.make(lib.ravel_import, *places))
+    pointers = _pointer_in(schema, b"arrow_schema"), _pointer_in(array, b"arrow_array")
+    return context.run(lambda: context.make(lib.ravel_import, *pointers))
 
 
 def value_of_stream(context: Context, producer: Any) -> Value:
     """Of an object with `__arrow_c_stream__`."""
     stream = producer.__arrow_c_stream__()
-    place = _pointer_in(stream, b"arrow_array_stream")
-    return context.run(lambda: context.make(lib.ravel_import_stream, place))
+    pointer = _pointer_in(stream, b"arrow_array_stream")
+    return context.run(lambda: context.make(lib.ravel_import_stream, pointer))
 
 
 # ---- capsules of ours ----
@@ -140,10 +140,10 @@ _NAMES = {ArrowSchema: ctypes.c_char_p(b"arrow_schema"),
 
 def _capsule(struct: Any) -> Any:
     """A capsule that holds a struct, and releases it unless a consumer did."""
-    place = ctypes.addressof(struct)
-    _in_capsules[place] = struct
+    pointer = ctypes.addressof(struct)
+    _in_capsules[pointer] = struct
     name = ctypes.cast(_NAMES[type(struct)], c_void_p)
-    return _new_capsule(place, name, address(_END))
+    return _new_capsule(pointer, name, address(_END))
 
 
 def array_capsules(column: Column) -> Tuple[Any, Any]:

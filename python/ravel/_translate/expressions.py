@@ -132,17 +132,17 @@ def _decide(scope: Scope, node: ast.AST, both: bool, values: ListOf[Value]) -> V
 
 def _compare(scope: Scope, node: ast.Compare) -> Value:
     operands = [lower(scope, operand) for operand in (node.left, *node.comparators)]
-    return _compare_chain(scope, node, list(node.ops), operands)
+    return _compare_each(scope, node, list(node.ops), operands)
 
 
-def _compare_chain(scope: Scope, node: ast.Compare, ops: ListOf[ast.cmpop],
+def _compare_each(scope: Scope, node: ast.Compare, ops: ListOf[ast.cmpop],
                    values: ListOf[Value]) -> Value:
     if len(ops) == 1:
         return compare(scope, node, ops[0], values[0], values[1])
 
     def with_middle(middle: Value) -> Value:
         first = compare(scope, node, ops[0], values[0], middle)
-        rest = _compare_chain(scope, node, ops[1:], [middle, *values[2:]])
+        rest = _compare_each(scope, node, ops[1:], [middle, *values[2:]])
         return Value(BOOL, ["(if ", first.code, " then ", rest.code, " else f)"])
     return hold(scope, values[1], with_middle)
 
