@@ -50,6 +50,10 @@ def column_of(items: Sequence[Any], where: Where, wanted: Optional[Type] = None)
     return BUILDERS[found.pop()](items, where, wanted) if found else _empty(wanted)
 
 
+def _one(word: str) -> str:
+    return f"an {word}" if word == "int" else f"a {word}"
+
+
 def _misfit(items: Sequence[Any], words: dict[type, str], where: Where) -> DataError:
     first = words[type(items[0])]
     for i, item in enumerate(items):
@@ -60,8 +64,8 @@ def _misfit(items: Sequence[Any], words: dict[type, str], where: Where) -> DataE
             return DataError(f"{where(i)} is {type(item).__module__}.{type(item).__name__}, of"
                              " which NESL knows nothing")
         if word != first and {word, first} != {"int", "float"}:
-            return DataError(f"{where(i)} is a {word}, and {where(0)} a {first}: elements of a"
-                             " sequence have one type")
+            return DataError(f"{where(i)} is {_one(word)}, and {where(0)} {_one(first)}:"
+                             " elements of a sequence have one type")
     return DataError(f"{where(0)} and others mix types")
 
 

@@ -50,15 +50,15 @@ class Lists(unittest.TestCase):
                 rv.array([1], wrong)
 
     def test_refusals_say_where(self):
-        for data, said in (([1, "a"], r"data\[1\] is a text, and data\[0\] a int"),
+        for data, said in (([1, "a"], r"data\[1\] is a text, and data\[0\] an int"),
                            ([[1], [2, None]], r"data\[1\]\[1\] is None"),
                            ([[1.5], [], [0, 2**53 + 1]], r"data\[2\]\[1\] is 9007199254740993"),
                            ([1, 2**63], r"data\[1\] is 9223372036854775808"),
                            ([(1, 2), (3,)], r"data\[1\] has 1 components"),
                            ([(1, [2]), (3, [4, "x"])], r"data\[1\]\[1\]\[1\] is a text"),
                            ([object()], r"data\[0\] is builtins.object"),
-                           ([True, 1], r"data\[1\] is a int, and data\[0\] a bool"),
-                           ({"a": 1}, "is a dict"), ([{1: 2}, 3], r"data\[1\] is a int"),
+                           ([True, 1], r"data\[1\] is an int, and data\[0\] a bool"),
+                           ({"a": 1}, "is a dict"), ([{1: 2}, 3], r"data\[1\] is an int"),
                            (3 + 4j, "builtins.complex")):
             with self.subTest(data), self.assertRaisesRegex(rv.DataError, said):
                 rv.array(data)
