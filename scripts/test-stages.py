@@ -150,7 +150,6 @@ def pages():
     yield Stage("the pages about NESL", "python3 nesl-tests/pages.py")
     yield Stage("functions of C from NESL", "python3 nesl-tests/libraries.py")
     yield Stage("the package for Python", "python3 python/tests/run.py")
-    yield Stage("arrays of pyarrow", "python3 libravel/tests/with-pyarrow.py")
     yield Stage("the gallery", "scripts/gallery --check")
     yield Stage("manual pages", "python3 nesl-tests/manuals.py")
     yield Stage("grammars for editors", "python3 nesl-tests/grammars.py")
@@ -302,6 +301,7 @@ def whole_rest():
                 "python3 nesl-tests/portable.py --forms 100")
     yield Stage("whole: the package for Python beside other libraries",
                 "scripts/with-python-libraries python3 python/tests/run.py &&"
+                " scripts/with-python-libraries python3 libravel/tests/with-pyarrow.py &&"
                 " scripts/with-python-libraries python3 nesl-tests/pages.py")
     yield Stage("whole: notebooks", "scripts/with-python-libraries python3 examples/notebooks/run.py")
     yield Stage("whole: ragged data in other libraries", "scripts/with-python-libraries python3"

@@ -18,7 +18,7 @@ from typing import Any, Dict, List, Optional
 try:
     import pyarrow as pa
 except ImportError:
-    print("SKIPPED arrays of pyarrow: there is no pyarrow")
+    print("SKIPPED (optional) arrays of pyarrow: there is no pyarrow")
     sys.exit(0)
 
 ROOT = Path(__file__).resolve().parent.parent.parent

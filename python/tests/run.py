@@ -24,6 +24,8 @@ def main():
     for reason in sorted({reason for _, reason in result.skipped}):
         count = sum(1 for _, other in result.skipped if other == reason)
         print(f"SKIPPED (optional) {count} of the tests of the package for Python: {reason}")
+    wrong = len(result.failures) + len(result.errors)
+    print(f"{result.testsRun - wrong - len(result.skipped)} passed, {wrong} failed")
     return 0 if result.wasSuccessful() and result.testsRun else 1
 
 
