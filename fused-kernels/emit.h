@@ -122,14 +122,16 @@ void fused_emit_functions(const struct superop *, const struct fused_functions *
  * there. Works in the arena. */
 void fused_emit_cpu(struct arena *, const struct superop *const *, uint32_t count,
                     struct widths, FILE *);
+
+/* The prefix that is made from a text of fused_emit_functions. */
 enum { FUSED_NAME_MAX = 100 };
+void fused_functions_prefix(const char *text, size_t length, char prefix[FUSED_NAME_MAX]);
 
 /* What a C compiler must be given besides: floating point as everywhere in the program, or the
  * bits would differ. */
 #define FUSED_C_FLAGS                                                                          \
   "-O3", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-std=c11", "-w",       \
       "-fPIC", "-shared"
-void fused_functions_prefix(const char *text, size_t length, char prefix[FUSED_NAME_MAX]);
 
 /* Texts in such a file: what made it, to be compared with FUSED_VERSION, and what its code
  * needs of the processor, words of processor.def. */

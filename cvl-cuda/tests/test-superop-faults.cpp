@@ -264,8 +264,8 @@ struct sweep {
 
 /* ---- tests ---- */
 
-/* How many calls are passed over for each that fails, and that one: RAVEL_EVERY of the
- * environment, for tests of a few minutes; else 1. */
+/* Of the calls that fail in turn, each n-th does: n is RAVEL_EVERY of the environment, for
+ * tests of a few minutes; else 1. */
 static int every() {
   const char *text = getenv("RAVEL_EVERY");
   return text ? std::max(1, atoi(text)) : 1;
