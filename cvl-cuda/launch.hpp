@@ -52,9 +52,11 @@ __global__ void __launch_bounds__(MAP_THREADS, 1)
   }
   for (; i < n; i += step) m.out[i] = m.f(i);
 }
-#define RAVEL_KERNEL_OF(...) ((const void *)(__VA_ARGS__))
+#define RAVEL_KERNEL_OF(...)    ((const void *)(__VA_ARGS__))
+#define RAVEL_EMULATION_OF(...) nullptr
 #else
-#define RAVEL_KERNEL_OF(...) nullptr
+#define RAVEL_KERNEL_OF(...)    nullptr
+#define RAVEL_EMULATION_OF(...) __VA_ARGS__
 #endif
 
 /* f(i) for every i in 0 .. n-1, in any order. */
@@ -67,6 +69,20 @@ template <class F> launch launch_blocks(const char *name, int64_t blocks, const 
   static_assert(std::is_trivially_copyable<F>::value, "bodies are copied as bytes");
   return {name,    blocks, F::threads, RAVEL_KERNEL_OF(kernel_blocks<F>), run_blocks_on_host<F>,
           nullptr, &f,     sizeof f};
+}
+/* The same for a body that an operation never runs on the host (work::on_host). The CUDA module
+ * then lacks its host code, which takes longer to compile than its kernel. */
+template <class F>
+launch launch_blocks_on_device(const char *name, int64_t blocks, const F &f) {
+  static_assert(std::is_trivially_copyable<F>::value, "bodies are copied as bytes");
+  return {name,
+          blocks,
+          F::threads,
+          RAVEL_KERNEL_OF(kernel_blocks<F>),
+          RAVEL_EMULATION_OF(run_blocks_on_host<F>),
+          nullptr,
+          &f,
+          sizeof f};
 }
 template <class F, class R>
 launch launch_map(const char *name, int64_t n, const map_body<F, R> &m) {

@@ -200,7 +200,7 @@ void levels(work &w, const segments &d, operand<T> x, int bits, int64_t longest,
     if (more) r.partial = w.scratch<T>(slots(d, next));
     const int64_t long_blocks =
         (r.longer.candidates + reduction<C>::WARPS - 1) / reduction<C>::WARPS;
-    w.run(launch_blocks("reduce", r.short_blocks + long_blocks, r));
+    w.run(launch_blocks_on_device("reduce", r.short_blocks + long_blocks, r));
     r.done = (int64_t)1 << next;
     x = in_memory<T>(r.partial);
   }

@@ -30,15 +30,16 @@ void scan_on_device(work &w, const segments &d, const operand<T> &x, int64_t lon
     p.of_rows = w.scratch<T>(slots(d, ROW_BITS));
     p.of_chunks = w.scratch<T>(slots(d, CHUNK_BITS));
   }
-  w.run(launch_blocks("scan", p.short_blocks + p.longer.candidates, p));
+  w.run(launch_blocks_on_device("scan", p.short_blocks + p.longer.candidates, p));
   if (!more) return;
   const bool many = longest > (int64_t)1 << (CHUNK_BITS + TILE_BITS);
   const ptr<T> above = many ? w.scratch<T>(slots(d, CHUNK_BITS + TILE_BITS)) : ptr<T>{};
-  scan_totals<C>(d, longest, CHUNK_BITS, TILE_BITS, p.of_chunks, above,
-                 [&](auto u) { w.run(launch_blocks("scan-totals", u.tiles.candidates, u)); });
+  scan_totals<C>(d, longest, CHUNK_BITS, TILE_BITS, p.of_chunks, above, [&](auto u) {
+    w.run(launch_blocks_on_device("scan-totals", u.tiles.candidates, u));
+  });
   p.last = true;
   p.short_blocks = 0;
-  w.run(launch_blocks("scan-chunks", p.longer.candidates, p));
+  w.run(launch_blocks_on_device("scan-chunks", p.longer.candidates, p));
 }
 
 /* ---- on the host ---- */

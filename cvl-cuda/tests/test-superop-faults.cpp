@@ -14,6 +14,7 @@
 #pragma GCC diagnostic ignored "-Wpedantic"
 #pragma GCC diagnostic ignored "-Wshadow"
 extern "C" {
+#include "base/tests/every.h"
 #include "cvl-cuda/tests/superops.h"
 }
 #pragma GCC diagnostic pop
@@ -264,13 +265,6 @@ struct sweep {
 
 /* ---- tests ---- */
 
-/* Of the calls that fail in turn, each n-th does: n is RAVEL_EVERY of the environment, for
- * tests of a few minutes; else 1. */
-static int every() {
-  const char *text = getenv("RAVEL_EVERY");
-  return text ? std::max(1, atoi(text)) : 1;
-}
-
 static const char *const devices[] = {"small=0", "small=0,deferred,check"};
 
 /* The kernels are compiled once: each test is a process of its own, and begins after this. */
@@ -306,7 +300,7 @@ Test(superop_faults, none_where_nothing_fails) {
 
 static void lose_at_each_call(sweep &all, bool compiled, const std::string &device) {
   int lost = 0;
-  for (int n = 1; n < MOST; n += every()) {
+  for (int n = 1; n < MOST; n += (int)every()) {
     const outcome o = all.run(compiled, device + ",fail=" + std::to_string(n));
     if (!o.opened) {
       cr_assert(says_which(o.why), "call %d: %s", n, o.why.c_str());
@@ -315,7 +309,7 @@ static void lose_at_each_call(sweep &all, bool compiled, const std::string &devi
     cr_assert_leq(o.left, PENDING, "call %d: %llu bytes", n, (unsigned long long)o.left);
     if (o.fault.kind == CVL_E_NONE) {
       cr_assert(o.right, "call %d: wrong results without a fault", n);
-      cr_assert_gt(lost * every(), 20, "only %d calls are counted", lost);
+      cr_assert_gt(lost * (int)every(), 20, "only %d calls are counted", lost);
       return; /* past the last call of the first time */
     }
     cr_assert_eq(o.fault.kind, CVL_E_DEVICE, "call %d: fault %d", n, o.fault.kind);
@@ -348,11 +342,11 @@ static void check_without_memory(const outcome &o, int n) {
 /* Memory that is short once: the same context computes all of it afterwards. */
 static void fail_each_allocation(sweep &all, bool compiled, const std::string &device) {
   int failed = 0;
-  for (int n = 1; n < MOST; n += every()) {
+  for (int n = 1; n < MOST; n += (int)every()) {
     const outcome o = all.run(compiled, device, (uint64_t)n);
     cr_assert(o.opened);
     if ((uint64_t)n > o.allocations) {
-      cr_assert_gt(failed * every(), 20, "only %d allocations are counted", failed);
+      cr_assert_gt(failed * (int)every(), 20, "only %d allocations are counted", failed);
       return;
     }
     check_without_memory(o, n);
@@ -375,7 +369,7 @@ Test(superop_faults, a_device_without_memory_is_reported) {
   sweep all;
   for (const bool compiled : {true, false}) {
     int without = 0;
-    for (int n = 1; n < MOST; n += every()) {
+    for (int n = 1; n < MOST; n += (int)every()) {
       const std::string device = "small=0,deferred,check,fail=memory@";
       const outcome o = all.run(compiled, device + std::to_string(n));
       if (!o.opened) {

@@ -3,6 +3,7 @@
  * that executing the nodes one by one on the oracle gives. For devices: NVRTC and nvcc take the
  * same text where they are there.
  */
+#include "base/tests/every.h"
 #include "fused-kernels/emit-kernel.h"
 #include "fused-kernels/tests/emitted.h"
 #include "fused-kernels/tests/nvrtc.h"
@@ -310,14 +311,6 @@ static const struct mixture mixtures[] = {
     {.maps = 4, .spreads = 1, .reductions = 2, .scatters = 1, .asserts = 3, .wild = true},
     {.maps = 4, .spreads = 1, .reductions = 1, .loops = 2},
 };
-
-/* Of the random superoperators each n-th is compiled: RAVEL_EVERY of the environment, for tests
- * of a few minutes; else 1. */
-static uint32_t every(void) {
-  const char *text = getenv("RAVEL_EVERY");
-  const int n = text ? atoi(text) : 1;
-  return n > 1 ? (uint32_t)n : 1;
-}
 
 static void check_random(struct widths w, uint64_t seed, unsigned leave, const char *compiler) {
   static const uint64_t sizes[] = {0, 1, 7, 33, 1024, 1025, 5000};

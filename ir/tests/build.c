@@ -1,6 +1,8 @@
 /* build.c - the let-form of small stack programs, and programs that are rejected. */
 #include "support.h"
 
+#include "base/tests/every.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -295,7 +297,7 @@ Test(size, deep_nests) {
   static const char *const ends[] = {"ELSE POP 1 0 CONST INT 2 ENDIF\n", "ELSE EXIT ENDIF\n",
                                      "ENDIF\n"};
   char *text = malloc(DEPTH * 100);
-  for (int i = 0; i < 3; i++) {
+  for (unsigned i = 0; i < 3; i += every()) {
     char *to = stpcpy(text, "FUNC M CONST INT 1\n");
     to = repeat(to, "CONST BOOL T IF CONST INT 1 + INT\n", DEPTH);
     stpcpy(repeat(to, ends[i], DEPTH), "RET");

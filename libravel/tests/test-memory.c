@@ -3,6 +3,7 @@
  *
  * A program of its own, since Criterion allocates, too: test-memory [STEP]
  */
+#include "base/tests/every.h"
 #include "failing.h"
 #include "libravel/arrow.h"
 #include "ravel.h"
@@ -307,7 +308,7 @@ static unsigned try_all(const char *what, use *uses, long step) {
 }
 
 int main(int argc, char **argv) {
-  const long step = argc > 1 ? atol(argv[1]) : 1;
+  const long step = argc > 1 ? atol(argv[1]) : (long)every();
   unsigned wrong = try_all("values", use_values, step);
   wrong += try_all("columns", use_columns, step);
   wrong += try_all("arrays", use_arrays, step);
