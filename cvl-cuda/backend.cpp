@@ -269,6 +269,70 @@ static bool same(context *, const cvl_value *a, const cvl_value *b) {
   }
 }
 
+/* ---- memory of the device that others use, too ---- */
+
+static int32_t device_number(context *c) {
+  return c->device->number();
+}
+
+static bool from_device(context *c, uint64_t site, cvl_elem elem, uint64_t n, const void *data,
+                        cvl_value *out) {
+  const size_t bytes = (size_t)n * elem_info(elem)->bytes;
+  return guarded(c, site, out, nullptr, [&] {
+    ref<cvl_vector> v(new cvl_vector);
+    v->elem = elem;
+    v->length = (int64_t)n;
+    v->device = ref<block>(c->memory.take(memory_space::device, bytes, site));
+    finish(*c); /* its memory may have been another's */
+    c->device->copy_shared(v->device->at, data, bytes);
+    out->elem = (uint8_t)elem;
+    out->as.vector = v.give();
+    out->form = CVL_VECTOR;
+  });
+}
+
+static bool read_device(context *c, uint64_t site, const void *data, uint64_t bytes,
+                        void *dst) {
+  return guarded(c, site, nullptr, nullptr, [&] {
+    finish(*c);
+    c->device->copy_shared(dst, data, bytes);
+  });
+}
+
+/* Where the first `bytes` of a value lie when all that was issued is done. */
+static const void *settled_bytes(context &c, uint64_t site, const cvl_value &v, size_t bytes) {
+  if (v.form == CVL_SCALAR) return &v.as;
+  cvl_vector &x = *v.as.vector;
+  if (!x.host && !x.device) {
+    work w(c, site, {&v}, 0);
+    materialise(w, x);
+  }
+  finish(c);
+  if (x.device) return x.device->at;
+  c.device->host_reads(x.host->at, bytes);
+  return x.host->at;
+}
+
+static bool to_device(context *c, uint64_t site, const cvl_value *v, uint64_t n,
+                      cvl_loan *loan) {
+  const size_t bytes = (size_t)n * elem_info((cvl_elem)v->elem)->bytes;
+  void *memory = nullptr;
+  void (*end)(void *) = [](void *) {};
+  const bool good = guarded(c, site, nullptr, nullptr, [&] {
+    if (bytes == 0) return;
+    const void *from = settled_bytes(*c, site, *v, bytes);
+    memory = c->device->allocate_shared(bytes, &end);
+    if (!memory) fail(CVL_E_MEMORY, site, 0, (int64_t)bytes);
+    c->device->copy_shared(memory, from, bytes);
+  });
+  if (good && !c->has_fault) {
+    *loan = {memory, {end, memory}};
+    return true;
+  }
+  if (memory) end(memory);
+  return false;
+}
+
 /* ---- errors and time ---- */
 
 static bool check(context *c, bool wait, cvl_error *e) {
@@ -490,6 +554,10 @@ cvl_backend backend_over_streams() {
   b.resolve = resolve;
   b.require_equal = require_equal;
   b.same = same;
+  b.device = device_number;
+  b.from_device = from_device;
+  b.read_device = read_device;
+  b.to_device = to_device;
   b.check = check;
   b.statistics = statistics;
   b.fail_allocation = fail_allocation;

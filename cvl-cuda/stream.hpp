@@ -59,6 +59,17 @@ struct stream {
   virtual void taken(void *, size_t) {}
   virtual void returned(void *, size_t) {}
 
+  /* -- memory that others of the process use, too -- */
+
+  /* The number by which they know the device. */
+  virtual int number() = 0;
+  /* Memory of the device for them, or null; *end frees it, on any thread, also when the stream
+   * is closed. */
+  virtual void *allocate_shared(size_t bytes, void (**end)(void *)) = 0;
+  /* Copies between such memory, that of `allocate` and the host's, after what others have given
+   * to the device's default stream; nothing that was issued here may be unfinished. Waits. */
+  virtual void copy_shared(void *to, const void *from, size_t bytes) = 0;
+
   /* From now on: `reached() >= epoch` says that all before it is done. Epochs increase. When
    * the device is lost, no more epochs are reached, and no wait takes longer. */
   virtual void mark(uint64_t epoch) = 0;

@@ -89,6 +89,7 @@ void items_make(struct item_list *list) {
   add_chapter(list, "POSITIONS", chapter_positions);
   add_chapter(list, "MEMORY_LIMIT", chapter_memory);
   add_chapter(list, "SHARED_MEMORY", chapter_shared);
+  add_chapter(list, "SHARED_DEVICE", chapter_device);
   add_chapter(list, "SUPEROP.MAPS", chapter_superop_maps);
   add_chapter(list, "SUPEROP.FUNCTIONS", chapter_superop_functions);
   add_chapter(list, "SUPEROP.LOOPS", chapter_superop_loops);

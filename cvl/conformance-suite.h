@@ -154,6 +154,7 @@ void chapter_sequence(struct suite *);
 void chapter_positions(struct suite *);
 void chapter_memory(struct suite *);
 void chapter_shared(struct suite *); /* conformance-shared.c */
+void chapter_device(struct suite *); /* conformance-device.c */
 
 /* Random superoperators (conformance-superop.c). */
 void chapter_superop_maps(struct suite *);

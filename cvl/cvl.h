@@ -225,7 +225,7 @@ struct cvl_permute_args {
   struct cvl_value values, index, flags, defaults, s, d;
 };
 
-enum { CVL_VERSION = 4 };
+enum { CVL_VERSION = 5 };
 
 struct cvl_backend {
   uint32_t version; /* CVL_VERSION */
@@ -288,6 +288,23 @@ struct cvl_backend {
    * are until loan->end is called, whoever releases the vector, and if the context is closed.
    * Waits. False, without a fault, if they can only be copied: borrowed ones, for example. */
   bool (*lend)(struct cvl_context *, const struct cvl_value *, struct cvl_loan *loan);
+
+  /* -- vectors from and for others of this process that use the same device (DLPack); NULL
+   * where vectors are in the memory of the host. All wait, also for what others have given to
+   * the device's default stream before. -- */
+
+  /* The number by which others know the device; one that no machine has if it is emulated. */
+  int32_t (*device)(struct cvl_context *);
+  /* A vector of the n elements at `data`, in memory of that device, from where they are copied.
+   */
+  bool (*from_device)(struct cvl_context *, uint64_t site, enum cvl_elem, uint64_t n,
+                      const void *data, struct cvl_value *out);
+  /* Copies such memory to the host's. */
+  bool (*read_device)(struct cvl_context *, uint64_t site, const void *data, uint64_t bytes,
+                      void *dst);
+  /* A copy of the n elements of a vector, in memory of the device that is not the context's. */
+  bool (*to_device)(struct cvl_context *, uint64_t site, const struct cvl_value *, uint64_t n,
+                    struct cvl_loan *);
 
   /* -- errors and time -- */
 

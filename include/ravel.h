@@ -321,8 +321,9 @@ RAVEL_API enum ravel_code ravel_import_dlpack(struct ravel_context *,
 RAVEL_API enum ravel_code ravel_import_dlpack_unversioned(struct ravel_context *,
                                                           struct DLManagedTensor *,
                                                           struct ravel_value **);
-/* A flat sequence as a tensor on the CPU, whose consumer calls its deleter, on any thread; it
- * outlives value and context. Where it is not copied its flags say that it is only read. */
+/* A flat sequence as a tensor where the context has it, on the CPU or on its CUDA device (char:
+ * on the CPU), whose consumer calls its deleter, on any thread; it outlives value and context.
+ * Where it is not copied its flags say that it is only read. */
 RAVEL_API enum ravel_code ravel_export_dlpack(struct ravel_context *,
                                               const struct ravel_value *,
                                               struct DLManagedTensorVersioned **);

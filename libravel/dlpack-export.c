@@ -13,7 +13,8 @@ struct exported {
   } as;
   int64_t shape, stride;
   void *copy;            /* the elements, or NULL: */
-  struct cvl_notice end; /* they are lent */
+  struct cvl_notice end; /* they are lent, or a copy on a device */
+  bool lent;
 };
 
 static void discard(struct exported *x) {
@@ -71,7 +72,21 @@ static bool lend(struct ravel_context *c, const struct cvl_value *elements, DLTe
   }
   tensor->data = (void *)(uintptr_t)loan.data; /* the flag says that it is only read */
   x->end = loan.end;
+  x->lent = true;
   return true;
+}
+
+/* Elements of vectors on a device stay there. */
+static enum ravel_code copy_on_device(struct ravel_context *c, const struct cvl_value *elements,
+                                      int32_t device, DLTensor *tensor, struct exported *x) {
+  struct cvl_loan loan;
+  tensor->device = (DLDevice){kDLCUDA, device};
+  if (!machine_value_to_device(c->machine, elements, (uint64_t)x->shape, &loan, c->diags)) {
+    return ravel_fail_machine(c);
+  }
+  tensor->data = (void *)(uintptr_t)loan.data;
+  x->end = loan.end;
+  return RAVEL_OK;
 }
 
 /* ---- tensors ---- */
@@ -80,13 +95,18 @@ static bool lend(struct ravel_context *c, const struct cvl_value *elements, DLTe
 static enum ravel_code fill(struct ravel_context *c, const struct ravel_value *v, bool may_lend,
                             DLTensor *tensor, struct exported *x) {
   const struct cvl_value *elements = &v->columns[1];
+  const enum type_tag tag = v->type->part[0]->tag;
   uint64_t n;
+  int32_t device;
   if (!machine_value_count(c->machine, elements, &n, c->diags)) return ravel_fail_machine(c);
   x->shape = (int64_t)n;
   x->stride = 1;
   *tensor = (DLTensor){
       .device = {.device_type = kDLCPU}, .ndim = 1, .shape = &x->shape, .strides = &x->stride};
-  const enum ravel_element element = leaves_as(c, v->type->part[0]->tag, &tensor->dtype);
+  const enum ravel_element element = leaves_as(c, tag, &tensor->dtype);
+  if (tag != TYPE_CHAR && machine_device(c->machine, &device)) {
+    return copy_on_device(c, elements, device, tensor, x);
+  }
   if (may_lend && lend(c, elements, tensor, x)) return RAVEL_OK;
   return copy(c, elements, element, tensor, x);
 }
@@ -126,7 +146,7 @@ enum ravel_code ravel_export_dlpack(struct ravel_context *c, const struct ravel_
   if (!x) return code;
   DLManagedTensorVersioned *t = *out = &x->as.versioned;
   t->version = (DLPackVersion){1, 0};
-  t->flags = x->copy ? DLPACK_FLAG_BITMASK_IS_COPIED : DLPACK_FLAG_BITMASK_READ_ONLY;
+  t->flags = x->lent ? DLPACK_FLAG_BITMASK_READ_ONLY : DLPACK_FLAG_BITMASK_IS_COPIED;
   t->manager_ctx = x;
   t->deleter = delete_versioned;
   return RAVEL_OK;

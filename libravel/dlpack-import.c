@@ -4,12 +4,14 @@
 #include "libravel/dlpack.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 /* A tensor that has been taken over. */
 struct taken {
   const DLTensor *tensor;
   DLPackVersion version;
   bool may_borrow; /* nobody changes it */
+  bool on_device;  /* that of the context */
   struct cvl_notice done;
   enum ravel_element element;
   const void *data;
@@ -43,13 +45,29 @@ static enum ravel_code check_type(struct ravel_context *c, struct taken *t) {
       type.code, type.bits, type.lanes);
 }
 
-static enum ravel_code check_device(struct ravel_context *c, const struct taken *t) {
-  const int device = (int)t->tensor->device.device_type;
-  if (device == kDLCPU || device == kDLCUDAHost) return RAVEL_OK;
+static enum ravel_code check_device(struct ravel_context *c, struct taken *t) {
+  const DLDevice device = t->tensor->device;
+  int32_t ours;
+  if (device.device_type == kDLCPU || device.device_type == kDLCUDAHost) return RAVEL_OK;
+  if (device.device_type != kDLCUDA && device.device_type != kDLCUDAManaged) {
+    return ravel_fail(c, RAVEL_DATA,
+                      "the tensor is on DLPack's device type %d, of which this context cannot "
+                      "import: copy it to the memory of the CPU first",
+                      (int)device.device_type);
+  }
+  if (!machine_device(c->machine, &ours)) {
+    return ravel_fail(c, RAVEL_DATA,
+                      "the tensor is on CUDA device %" PRId32 ", and this context on the CPU: "
+                      "open it with the back end cuda, or copy the tensor to the memory of the "
+                      "CPU first",
+                      device.device_id);
+  }
+  t->on_device = true;
+  if (device.device_id == ours) return RAVEL_OK;
   return ravel_fail(c, RAVEL_DATA,
-                    "the tensor is on DLPack's device type %d, of which this context cannot "
-                    "import: copy it to the memory of the CPU first",
-                    device);
+                    "the tensor is on CUDA device %" PRId32
+                    ", and this context on device %" PRId32 ": copy the tensor there first",
+                    device.device_id, ours);
 }
 
 /* Counts the elements: the product of the shape, each of which has memory of its own. */
@@ -114,10 +132,36 @@ static enum ravel_code add_dimensions(struct ravel_context *c, const struct take
   return RAVEL_OK;
 }
 
+/* By way of the host's memory, where they are converted. */
+static enum ravel_code convert_from_device(struct ravel_context *c, const struct taken *t,
+                                           struct cvl_value *out) {
+  const size_t bytes = (size_t)t->length * ravel_element_bytes(t->element);
+  void *there = malloc(bytes + 1);
+  if (!there) return ravel_fail(c, RAVEL_MEMORY, "no memory for a copy of %zu bytes", bytes);
+  const enum ravel_code code = machine_read_device(c->machine, t->data, bytes, there, c->diags)
+                                   ? ravel_elements_in(c, t->element, there, t->length, out)
+                                   : ravel_fail_machine(c);
+  free(there);
+  return code;
+}
+
+/* Elements in memory of the device. The bytes of a bool may be others than 0 and 1. */
+static enum ravel_code add_from_device(struct ravel_context *c, const struct taken *t,
+                                       struct cvl_value *out) {
+  if (t->element == RAVEL_BOOL8 || !ravel_elements_agree(c, t->element)) {
+    return convert_from_device(c, t, out);
+  }
+  return machine_value_from_device(c->machine, ravel_elem_for(c, t->element), t->data,
+                                   t->length, out, c->diags)
+             ? RAVEL_OK
+             : ravel_fail_machine(c);
+}
+
 /* Ends the borrowing at once where it copies. */
 static enum ravel_code add_elements(struct ravel_context *c, struct taken *t,
                                     struct cvl_value *out) {
   const enum cvl_elem elem = ravel_elem_for(c, t->element);
+  if (t->on_device && t->length > 0) return add_from_device(c, t, out);
   if (!t->may_borrow || !ravel_elements_agree(c, t->element) ||
       t->length * elem_info(elem)->bytes < RAVEL_WORTH_BORROWING) {
     return ravel_elements_in(c, t->element, t->data, t->length, out);

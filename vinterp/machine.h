@@ -148,6 +148,19 @@ bool machine_value_segdes(struct machine *, uint64_t n, const struct cvl_filler 
 /* The elements of a vector where they are, until loan->end is called: by any thread, perhaps
  * after machine_free. False, without a diagnostic, if they have to be copied. */
 bool machine_value_lend(struct machine *, const struct cvl_value *, struct cvl_loan *);
+/* Where the back end has its vectors on a device: the number by which others of the process
+ * know it. Else false. */
+bool machine_device(struct machine *, int32_t *number);
+/* The same as machine_value_vector of elements in memory of that device. */
+bool machine_value_from_device(struct machine *, enum cvl_elem, const void *data, uint64_t n,
+                               struct cvl_value *out, struct diag_list *);
+/* Copies such memory to the host's. */
+bool machine_read_device(struct machine *, const void *data, uint64_t bytes, void *to,
+                         struct diag_list *);
+/* A copy of the n elements of a vector for others, in memory of the device, until loan->end is
+ * called: by any thread, perhaps after machine_free. */
+bool machine_value_to_device(struct machine *, const struct cvl_value *, uint64_t n,
+                             struct cvl_loan *, struct diag_list *);
 /* The lengths of a descriptor as a vector of INT. */
 bool machine_value_lengths(struct machine *, const struct cvl_value *segdes,
                            struct cvl_value *out, struct diag_list *);

@@ -133,6 +133,40 @@ bool machine_value_lend(struct machine *m, const struct cvl_value *value,
   return m->backend->lend && m->backend->lend(m->context, value, loan);
 }
 
+bool machine_device(struct machine *m, int32_t *number) {
+  if (!m->backend->device) return false;
+  *number = m->backend->device(m->context);
+  return true;
+}
+
+bool machine_value_from_device(struct machine *m, enum cvl_elem elem, const void *data,
+                               uint64_t n, struct cvl_value *out, struct diag_list *diags) {
+  struct value v = {.form = CVL_NOTHING};
+  machine_begin(m, diags);
+  const bool ok = has_element(m, elem) &&
+                  (m->backend->from_device(m->context, ++m->site, elem, n, data, &v.flat) ||
+                   machine_backend_fault(m, &outside));
+  return hand_over(m, ok, &v, out);
+}
+
+bool machine_read_device(struct machine *m, const void *data, uint64_t bytes, void *to,
+                         struct diag_list *diags) {
+  machine_begin(m, diags);
+  return end(m,
+             m->backend->read_device(m->context, ++m->site, data, bytes, to) ||
+                 machine_backend_fault(m, &outside),
+             NULL);
+}
+
+bool machine_value_to_device(struct machine *m, const struct cvl_value *value, uint64_t n,
+                             struct cvl_loan *loan, struct diag_list *diags) {
+  machine_begin(m, diags);
+  return end(m,
+             m->backend->to_device(m->context, ++m->site, value, n, loan) ||
+                 machine_backend_fault(m, &outside),
+             NULL);
+}
+
 bool machine_value_lengths(struct machine *m, const struct cvl_value *segdes,
                            struct cvl_value *out, struct diag_list *diags) {
   struct value v = {.form = CVL_NOTHING};

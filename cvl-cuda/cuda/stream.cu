@@ -84,6 +84,9 @@ struct gpu final : stream, event_clock {
   void copy_up(void *device, const void *pinned, size_t bytes) override;
   void copy_down(void *pinned, const void *device, size_t bytes) override;
   void fill(void *device, uint8_t byte, size_t bytes) override;
+  int number() override { return device_; }
+  void *allocate_shared(size_t bytes, void (**end)(void *)) override;
+  void copy_shared(void *to, const void *from, size_t bytes) override;
   void mark(uint64_t epoch) override;
   uint64_t reached() override;
   void wait(uint64_t epoch) override;
@@ -264,6 +267,23 @@ void gpu::fill(void *device, uint8_t byte, size_t bytes) {
   if (!usable() || bytes == 0) return;
   measured("fill",
            [&] { good(cudaMemsetAsync(device, byte, bytes, stream_), "cudaMemsetAsync"); });
+}
+
+/* ---- memory that others use, too ---- */
+
+void *gpu::allocate_shared(size_t bytes, void (**end)(void *)) {
+  *end = [](void *p) { cudaFree(p); };
+  return allocate(bytes);
+}
+
+/* Streams of others do not wait for one that does not block, nor it for them. */
+void gpu::copy_shared(void *to, const void *from, size_t bytes) {
+  deliver_due(0);
+  if (!usable() || bytes == 0) return;
+  if (good(cudaStreamSynchronize(cudaStreamLegacy), "wait", "the default stream") &&
+      good(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream_), "copy", "a tensor")) {
+    good(cudaStreamSynchronize(stream_), "wait", "a tensor");
+  }
 }
 
 /* ---- epochs ---- */

@@ -472,17 +472,20 @@ bool checker::copies_up(const void *to, const void *from, const void *as_issued,
   return command_writes("a copy from the host writes", to, bytes);
 }
 
-bool checker::copies_down(const void *to, const void *from, size_t bytes, bool alone) {
-  const char *does = "a copy to the host reads";
-  if (!device.has(from)) {
-    add_report(HOST_MEMORY,
-               std::string(does) + " memory of the host: " + describe(from, bytes));
+bool checker::command_reads(const char *does, const void *p, size_t bytes) {
+  if (!device.has(p)) {
+    add_report(HOST_MEMORY, std::string(does) + " memory of the host: " + describe(p, bytes));
     return false;
   }
-  if (!owned(from, bytes, does)) return false;
-  if (!all_are(device.states + device.offset(from), bytes, WRITTEN, WRITTEN))
+  if (!owned(p, bytes, does)) return false;
+  if (!all_are(device.states + device.offset(p), bytes, WRITTEN, WRITTEN))
     add_report(UNINITIALISED,
-               std::string(does) + " uninitialised memory: " + describe(from, bytes));
+               std::string(does) + " uninitialised memory: " + describe(p, bytes));
+  return true;
+}
+
+bool checker::copies_down(const void *to, const void *from, size_t bytes, bool alone) {
+  if (!command_reads("a copy to the host reads", from, bytes)) return false;
   const uint8_t *there = (const uint8_t *)to;
   size_t same = 0;
   while (same < bytes && there[same] == POISON) same++;
@@ -490,6 +493,11 @@ bool checker::copies_down(const void *to, const void *from, size_t bytes, bool a
     add_report(DESTINATION_CHANGED,
                "the host wrote where a copy was to arrive: " + describe(there + same, 1));
   return true;
+}
+
+bool checker::copies_shared(const void *to, const void *from, size_t bytes) {
+  if (device.has(from) && !command_reads("a copy for others reads", from, bytes)) return false;
+  return !device.has(to) || command_writes("a copy from others writes", to, bytes);
 }
 
 /* ---- what the host knows ---- */

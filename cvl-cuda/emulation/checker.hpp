@@ -105,6 +105,8 @@ public:
   bool fills(const void *, size_t);
   bool copies_up(const void *to, const void *from, const void *as_issued, size_t);
   bool copies_down(const void *to, const void *from, size_t, bool alone);
+  /* A copy of which one side or both are memory that the checker does not know. */
+  bool copies_shared(const void *to, const void *from, size_t);
 
   /* Pinned memory that a copy or a kernel writes: the host must not look at it until it knows
    * of an epoch marked later. `marked`: when the mark is issued, for copies, and when it is
@@ -161,6 +163,7 @@ private:
   void add(finding, const std::string &says, const touched &);
   bool owned(const void *, size_t, const std::string &who_does);
   bool command_writes(const char *does, const void *, size_t);
+  bool command_reads(const char *does, const void *, size_t);
   bool reach(const touched &, size_t alignment, const char *does);
   void note_read(cell *, size_t n, const touched &);
   void note_write(cell *, size_t n, bool atomic, const touched &);

@@ -50,6 +50,14 @@ struct failing final : stream {
   void fill(void *p, uint8_t byte, size_t bytes) override {
     if (good("cudaMemsetAsync")) inner_->fill(p, byte, bytes);
   }
+  int number() override { return inner_->number(); }
+  void *allocate_shared(size_t bytes, void (**end)(void *)) override {
+    if (!good("cudaMalloc") || calls_.out_of_memory()) return nullptr;
+    return inner_->allocate_shared(bytes, end);
+  }
+  void copy_shared(void *to, const void *from, size_t bytes) override {
+    if (good("copy of a tensor")) inner_->copy_shared(to, from, bytes);
+  }
   void taken(void *p, size_t bytes) override { inner_->taken(p, bytes); }
   void returned(void *p, size_t bytes) override { inner_->returned(p, bytes); }
   void mark(uint64_t epoch) override {

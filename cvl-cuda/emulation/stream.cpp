@@ -26,6 +26,10 @@ struct command {
   std::unique_ptr<char[]> copy; /* RUN: of the body; UP: of the source, where that is checked */
 };
 
+/* As the number of a device: no machine has so many, and nobody is to take what is given out
+ * for memory of a GPU. */
+enum { NO_DEVICE = 1 << 20 };
+
 struct emulated final : stream {
   const emulation_options options_;
   std::unique_ptr<emulation::checker> check_;
@@ -64,6 +68,12 @@ struct emulated final : stream {
     issue(command::FILL, p, nullptr, bytes).number = byte;
     maybe_execute();
   }
+  int number() override { return NO_DEVICE; }
+  void *allocate_shared(size_t bytes, void (**end)(void *)) override {
+    *end = ::free;
+    return plain(bytes);
+  }
+  void copy_shared(void *to, const void *from, size_t bytes) override;
   void taken(void *p, size_t bytes) override {
     if (check_) issue(command::TAKEN, p, nullptr, bytes);
     maybe_execute();
@@ -136,6 +146,14 @@ void emulated::copy_down(void *to, const void *from, size_t bytes) {
     memset(to, emulation::POISON, bytes);
   }
   maybe_execute();
+}
+
+/* What is shared is no memory that the checker knows. */
+void emulated::copy_shared(void *to, const void *from, size_t bytes) {
+  execute_first(queue_.size());
+  if (check_) check_->commands_start();
+  if (!check_ || check_->copies_shared(to, from, bytes)) memcpy(to, from, bytes);
+  if (check_) check_->commands_end();
 }
 
 /* ---- when ---- */

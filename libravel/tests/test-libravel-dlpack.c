@@ -170,7 +170,11 @@ Test(dlpack, what_cannot_be_imported_is_refused_and_deleted) {
   t = fit, t.dtype.lanes = 2;
   refuse(c, t, "2 lanes");
   t = fit, t.device.device_type = kDLCUDA;
-  refuse(c, t, "device type 2");
+  refuse(c, t,
+         "the tensor is on CUDA device 0, and this context on the CPU: open it with the "
+         "back end cuda, or copy");
+  t = fit, t.device.device_type = 10;
+  refuse(c, t, "device type 10");
   t = fit, t.ndim = 0;
   refuse(c, t, "0 dimensions");
   t = fit, t.ndim = 2, t.shape = two, t.strides = strides;
@@ -260,3 +264,86 @@ Test(dlpack, each_type_is_exported) {
   ravel_context_free(c);
   ravel_context_free(narrow);
 }
+
+#ifdef RAVEL_TEST_BACKENDS
+/* ---- on a device: the emulated one, whose memory for others the host can read ---- */
+
+static struct ravel_context *on_device(const char *width) {
+  setenv("RAVEL_BACKENDS", RAVEL_TEST_BACKENDS, 1);
+  setenv("RAVEL_EMULATION", "check,deferred,small=0", 1);
+  return context_with(
+      (const char *const[]){"backend", "cuda-emu", "int", width, "float", width, NULL});
+}
+
+static DLManagedTensorVersioned *exported(struct ravel_context *c, const char *text) {
+  struct ravel_value *v = result(c, text);
+  DLManagedTensorVersioned *t = NULL;
+  fine(c, ravel_export_dlpack(c, v, &t));
+  ravel_release(v);
+  return t;
+}
+
+Test(dlpack_on_a_device, goes_from_context_to_context) {
+  struct ravel_context *c = on_device("64"), *d = on_device("64"), *narrow = on_device("32");
+  DLManagedTensorVersioned *t = exported(c, "{float(i) * 0.5 : i in [0:100000]}");
+  struct ravel_value *v = NULL;
+  cr_expect_eq(t->dl_tensor.device.device_type, kDLCUDA);
+  cr_expect_eq(t->dl_tensor.shape[0], MANY);
+  cr_expect_eq(t->flags, DLPACK_FLAG_BITMASK_IS_COPIED);
+  ravel_context_free(c);
+  fine(d, ravel_import_dlpack(d, t, &v));
+  cr_expect_eq(number(d, "sum(xs)", v), 0.25 * MANY * (MANY - 1.0));
+  ravel_release(v);
+  t = exported(d, "[1, -2, 3]");
+  fine(narrow, ravel_import_dlpack(narrow, t, &v));
+  cr_expect_eq(number(narrow, "float(sum(xs))", v), 2);
+  t = exported(d, "[1, 2 * 1073741824]");
+  fails(narrow, RAVEL_DATA, "element 1, 2147483648, does not fit an INT of 32 bits",
+        ravel_import_dlpack(narrow, t, &v));
+  ravel_context_free(narrow);
+  ravel_context_free(d);
+}
+
+Test(dlpack_on_a_device, each_type) {
+  struct ravel_context *c = on_device("64");
+  expect_tensor(c, "[1, -2]", kDLInt, 64, (int64_t[]){1, -2}, 16);
+  expect_tensor(c, "[0.5]", kDLFloat, 64, (double[]){0.5}, 8);
+  expect_tensor(c, "[t, f, t]", kDLBool, 8, "\1\0\1", 3);
+  expect_tensor(c, "\"abc\"", kDLUInt, 8, "abc", 3);
+  expect_tensor(c, "[] float", kDLFloat, 64, "", 0);
+  DLManagedTensorVersioned *t = exported(c, "[t, f, t]"), *s = exported(c, "\"abc\"");
+  struct ravel_value *v = NULL;
+  cr_expect_eq(s->dl_tensor.device.device_type, kDLCPU);
+  ((uint8_t *)t->dl_tensor.data)[2] = 7; /* true to others */
+  fine(c, ravel_import_dlpack(c, t, &v));
+  cr_expect_eq(number(c, "float(count(xs))", v), 2);
+  s->deleter(s);
+  ravel_context_free(c);
+}
+
+Test(dlpack_on_a_device, several_dimensions_and_what_is_elsewhere) {
+  struct ravel_context *c = on_device("64");
+  DLManagedTensorVersioned *t = exported(c, "{i * i : i in [0:6]}");
+  DLManagedTensor *u = NULL;
+  struct ravel_value *v = NULL, *w = result(c, "[1, 2]");
+  const int32_t device = t->dl_tensor.device.device_id;
+  int64_t shape[] = {2, 3}, n = 2, data[] = {4, 5};
+  DLTensor wide = t->dl_tensor;
+  wide.ndim = 2, wide.shape = shape, wide.strides = NULL;
+  v = import(c, wide);
+  cr_expect_eq(number(c, "float(xs[1][2] + #xs[0])", v), 28);
+  wide.byte_offset = sizeof data, wide.ndim = 1;
+  v = import(c, wide);
+  cr_expect_eq(number(c, "float(xs[0] * 100 + xs[1])", v), 409);
+  t->dl_tensor.device.device_id++;
+  fails(c, RAVEL_DATA, "and this context on device ", ravel_import_dlpack(c, t, &v));
+  cr_expect_gt(device, 1000, "somebody may take it for a GPU");
+  fine(c, ravel_export_dlpack_unversioned(c, w, &u));
+  cr_expect_eq(u->dl_tensor.device.device_type, kDLCUDA);
+  fine(c, ravel_import_dlpack_unversioned(c, u, &v));
+  cr_expect_eq(number(c, "float(sum(xs))", v), 3);
+  v = import(c, tensor_of(data, kDLInt, 64, 1, &n)); /* of the host */
+  cr_expect_eq(number(c, "float(sum(xs))", v), 9);
+  ravel_context_free(c);
+}
+#endif
