@@ -25,8 +25,9 @@ enum { MOST_AT_ONCE = 2, MOST_UNASKED = 1 };
 struct compile_cache {
   struct heap *heap;
   struct cvl_stop stop; /* ends waits for compilers */
-  struct ahead *ahead;  /* what was compiled ahead of time, or NULL */
-  bool compiles;        /* the rest */
+  struct cvl_speaker say;
+  struct ahead *ahead; /* what was compiled ahead of time, or NULL */
+  bool compiles;       /* the rest */
   bool waits, when_it_pays;
   unsigned compiling;
   bool identified;              /* whether it was tried */
@@ -106,7 +107,9 @@ static void name_file(struct compiled_code *code) {
 
 /* Compiles nothing more, and reports why. */
 static void complain(struct compile_cache *c, const char *why) {
-  if (!c->given_up) fprintf(stderr, "ravel: superoperators are not compiled: %s\n", why);
+  char line[CACHE_WHY + 64];
+  snprintf(line, sizeof line, "superoperators are not compiled: %s", why);
+  if (!c->given_up) cvl_say(&c->say, line);
   c->given_up = true;
 }
 
@@ -146,6 +149,7 @@ struct compile_cache *compile_cache_new(struct heap *heap, const struct cvl_opti
   memset(c, 0, sizeof *c);
   c->heap = heap;
   c->stop = options->stop;
+  c->say = options->say;
   c->ahead = ahead;
   c->compiles = compiles;
   c->when_it_pays = options->compile != CVL_COMPILE_ALL;

@@ -36,13 +36,8 @@ struct compilation {
   compilation(const std::string &t, const std::string &n) : text(t), name(n) {}
 };
 
-static void say_on_stderr(const std::string &line) {
-  fprintf(stderr, "ravel: %s\n", line.c_str());
-}
-
 compiler::compiler(std::unique_ptr<toolchain> tools, cache kept, speaker say)
-    : tools_(std::move(tools)), say_(say ? std::move(say) : say_on_stderr),
-      cache_(std::move(kept)) {}
+    : tools_(std::move(tools)), say_(std::move(say)), cache_(std::move(kept)) {}
 
 compiler::~compiler() {
   {
@@ -66,7 +61,8 @@ void compiler::use_module(const std::string &file) {
                           std::istreambuf_iterator<char>());
   std::string why = "it cannot be read";
   if (in && !bytes.empty()) module_ = tools_->load(bytes, why);
-  if (!module_) say_("the kernels in " + file + " are not used: " + why);
+  bool said = false;
+  if (!module_) speak(said, "the kernels in " + file + " are not used: " + why);
 }
 
 bool compiler::in_module(const std::string &name, kernel_entry &entry) {
@@ -162,7 +158,7 @@ compilation *compiler::request(const std::string &text, const std::string &name)
 }
 
 void compiler::speak(bool &said, const std::string &line) {
-  if (!said) say_(line);
+  if (!said && say_) say_(line);
   said = true;
 }
 

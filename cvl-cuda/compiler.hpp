@@ -29,7 +29,7 @@ struct compiler {
   using speaker = std::function<void(const std::string &)>;
 
   /* `say` gets the messages for the user, from the owner's thread: each kind of failure once, a
-   * line without its newline. Without it they go to stderr. */
+   * line without its newline. Null: nobody. */
   compiler(std::unique_ptr<toolchain>, cache, speaker say = nullptr);
   /* Ends what is under way and unloads everything; no kernel may be running. */
   ~compiler();

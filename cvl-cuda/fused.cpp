@@ -61,8 +61,9 @@ struct kernel_store {
   bool waits;
   bool compiles; /* what is not in the module */
 
-  kernel_store(std::unique_ptr<toolchain> t, cache kept, bool wait, bool compile)
-      : tools(std::move(t), std::move(kept)), waits(wait), compiles(compile) {}
+  kernel_store(std::unique_ptr<toolchain> t, cache kept, compiler::speaker say, bool wait,
+               bool compile)
+      : tools(std::move(t), std::move(kept), std::move(say)), waits(wait), compiles(compile) {}
 };
 
 std::shared_ptr<kernel_store> open_kernels(stream *s, const cvl_options &o) {
@@ -75,8 +76,9 @@ std::shared_ptr<kernel_store> open_kernels(stream *s, const cvl_options &o) {
 #endif
   std::unique_ptr<toolchain> tools(s->new_toolchain());
   if (!tools) return nullptr;
+  const auto say = [to = o.say](const std::string &line) { cvl_say(&to, line.c_str()); };
   cache kept(keeps ? std::string(o.compile_directory) : cache_folder());
-  const auto store = std::make_shared<kernel_store>(std::move(tools), std::move(kept),
+  const auto store = std::make_shared<kernel_store>(std::move(tools), std::move(kept), say,
                                                     o.compile_waits, compiles);
   if (o.kernels) store->tools.use_module(o.kernels);
   return store;

@@ -157,6 +157,13 @@ enum cvl_compile {
   CVL_COMPILE_ALL
 };
 
+/* Gets lines for the user, without a newline, on the thread that calls the back end. */
+struct cvl_speaker {
+  void (*call)(void *with,
+               const char *line); /* NULL: they go to standard error, after "ravel: " */
+  void *with;
+};
+
 struct cvl_options {
   enum cvl_elem int_elem;   /* CVL_I32 or CVL_I64 */
   enum cvl_elem float_elem; /* CVL_F32 or CVL_F64 */
@@ -168,12 +175,13 @@ struct cvl_options {
   bool compile_waits;            /* for compilations: all that were asked for, and those of a
                                    device */
   const char *compile_directory; /* what is compiled is kept there; NULL: CVL_COMPILE_NONE */
-  const char *kernels;  /* a file with superoperators compiled ahead of time: of fcodeopt
-                           --emit-cpu or --emit-cuda; NULL: none */
-  bool measure;         /* the times of cvl_statistics are wanted, at some cost: else a
-                           back end may leave them 0 */
-  struct cvl_stop stop; /* ends operations, in CVL_E_STOPPED: soon, however long they are;
-                           on a device what it has been given to do is done first */
+  const char *kernels;    /* a file with superoperators compiled ahead of time: of fcodeopt
+                             --emit-cpu or --emit-cuda; NULL: none */
+  bool measure;           /* the times of cvl_statistics are wanted, at some cost: else a
+                             back end may leave them 0 */
+  struct cvl_stop stop;   /* ends operations, in CVL_E_STOPPED: soon, however long they are;
+                             on a device what it has been given to do is done first */
+  struct cvl_speaker say; /* why superoperators that should be compiled are not */
 };
 
 /* Something a back end can run on. */
@@ -394,6 +402,9 @@ struct cvl_value cvl_scalar_int(enum cvl_elem int_elem, int64_t x);    /* trunca
 struct cvl_value cvl_scalar_float(enum cvl_elem float_elem, double x); /* rounds to width */
 struct cvl_value cvl_scalar_bool(bool x);
 struct cvl_value cvl_one_segment(uint64_t length);
+/* Says a line for the user. */
+void cvl_say(const struct cvl_speaker *, const char *line);
+
 /* What an INT scalar holds, sign-extended; what a FLOAT scalar holds, as double. */
 int64_t cvl_int_of(const struct cvl_value *);
 double cvl_float_of(const struct cvl_value *);

@@ -253,13 +253,6 @@ static void assignment(const struct block *b, uint32_t k, enum pass pass) {
     fprintf(b->out, "    far |= (uint64_t)e_is_far((double)v%u);\n", node->operands[0]);
     return;
   }
-  if (node->op == OPC_I_TO_F && !is_read(b, node->operands[0])) {
-    /* gcc 12 makes one truncation of FLOAT to INT to FLOAT, which leaves -0.0 as it is: an
-     * addition between the two, of what no compiler knows to be 0, keeps it from that. */
-    fprintf(b->out, "(%s)(v%u + (%s)zero);\n", type, node->operands[0],
-            type_of(b, node->operands[0]));
-    return;
-  }
   fprintf(b->out, "(%s)(", type);
   emit_map(row->expression, node, b->out);
   fputs(");\n", b->out);
@@ -409,7 +402,6 @@ static void emit(const struct block *b, const char *name) {
       fprintf(out, "  uint64_t fault%u = UINT64_MAX;\n", k);
     }
   }
-  fputs("  int64_t zero = 0;\n  __asm__(\"\" : \"+r\"(zero));\n", out);
   bool twice = has_reduced(b), asserts = has_asserts(b);
   if (twice) fputs("  uint64_t far = 0;\n", out);
   if (asserts) fputs("  uint64_t wrong = 0;\n", out);

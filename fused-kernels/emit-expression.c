@@ -195,7 +195,7 @@ void emit_macros(struct widths w, const char *linkage, FILE *out) {
       ints, i, i, ints, ints, f, f, floats);
   fprintf(out,
           "%s %s to_int(%s x) {\n"
-          "  return (%s)(x >= -%s%s && x < %s%s ? x : -%s%s);\n"
+          "  return (%s)(x >= -%s%s && x < %s%s ? x + 0 : -%s%s);\n"
           "}\n\n",
           linkage, i, f, i, least, suffix, least, suffix, least, suffix);
 }

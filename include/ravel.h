@@ -94,6 +94,8 @@ RAVEL_API enum ravel_code ravel_context_new(const struct ravel_options *options,
                                             struct ravel_context **context);
 /* Frees its functions and values, too: pointers to them mean nothing then. NULL is fine. */
 RAVEL_API void ravel_context_free(struct ravel_context *);
+/* The number of the CUDA device that has its values, or -1 where that is the CPU. */
+RAVEL_API int ravel_cuda_device(const struct ravel_context *);
 
 /* ---- what went wrong ---- */
 
@@ -187,7 +189,7 @@ RAVEL_API enum ravel_code ravel_cost(struct ravel_context *, const struct ravel_
 RAVEL_API const char *ravel_profile(struct ravel_context *);
 /* The compiled program of a function for people, which is FCODE: each superoperator as a
  * formula in a comment, its definition, then the functions. ravel_program takes it. "" without
- * memory. */
+ * memory. Where superoperators should have been compiled and are not, a comment says why. */
 RAVEL_API const char *ravel_explain(struct ravel_context *, const struct ravel_function *);
 
 /* ---- values ---- */

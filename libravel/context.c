@@ -39,14 +39,10 @@ static void permit(struct ravel_context *c, struct permissions *p) {
   p->stop = &c->stop;
 }
 
-/* The cache of compiled superoperators, if others than this user could not have written what
- * is in it: a back end would print a warning. */
-static bool find_cache(struct ravel_context *c) {
-  char why[CACHE_WHY];
-  if (!c->options.compiler || cache_folder(c->cache, sizeof c->cache) != 0) return false;
-  const int opened = cache_open(c->cache, 0, why);
-  if (opened >= 0) close(opened);
-  return opened != CACHE_NOT_TRUSTED;
+/* Of what a command prints to standard error. */
+static void keep_remark(void *context, const char *line) {
+  struct ravel_context *c = context;
+  snprintf(c->remark, sizeof c->remark, "%s", line);
 }
 
 static enum ravel_code make_machine(struct ravel_context *c) {
@@ -55,9 +51,10 @@ static enum ravel_code make_machine(struct ravel_context *c) {
   m->out = c->out;
   m->err = c->err;
   m->stop = &c->stop;
+  m->say = (struct cvl_speaker){keep_remark, c};
   m->kernels = c->options.kernels[0] ? c->options.kernels : NULL;
   permit(c, &m->permissions);
-  if (find_cache(c)) {
+  if (c->options.compiler && cache_folder(c->cache, sizeof c->cache) == 0) {
     m->compile = CVL_COMPILE_WHEN_IT_PAYS;
     m->compile_directory = c->cache;
   }
@@ -92,6 +89,11 @@ enum ravel_code ravel_context_new(const struct ravel_options *options,
   if (code == RAVEL_OK) code = make_machine(c);
   c->usable = code == RAVEL_OK;
   return code;
+}
+
+int ravel_cuda_device(const struct ravel_context *c) {
+  int32_t number;
+  return c && c->usable && machine_device(c->machine, &number) ? number : -1;
 }
 
 void ravel_context_free(struct ravel_context *c) {

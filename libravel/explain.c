@@ -26,15 +26,21 @@ const char *ravel_profile(struct ravel_context *c) {
 
 /* ---- programs ---- */
 
-/* As a comment: no brace may end it. */
+/* No brace in it may end the comment, nor the end of a line. */
+static void print_comment(const char *text, FILE *out) {
+  fputs("{ ", out);
+  for (const char *x = text; *x; x++) {
+    fputc(*x == '{' ? '(' : *x == '}' ? ')' : *x == '\n' ? ' ' : *x, out);
+  }
+  fputs(" }\n", out);
+}
+
 static void print_formula(uint32_t number, const struct superop *op, FILE *out) {
   enum { MOST_BYTES = 400 };
-  char formula[MOST_BYTES];
-  fused_formula(op, formula, sizeof formula);
-  for (char *x = formula; *x; x++) {
-    if (*x == '{' || *x == '}') *x = *x == '{' ? '(' : ')';
-  }
-  fprintf(out, "{ OP%u: %s }\n", number, formula);
+  char line[MOST_BYTES + 32];
+  const int start = snprintf(line, sizeof line, "OP%u: ", number);
+  fused_formula(op, line + start, MOST_BYTES);
+  print_comment(line, out);
 }
 
 struct explanation {
@@ -44,6 +50,7 @@ struct explanation {
 
 static enum ravel_code print(struct ravel_context *c, void *data) {
   struct explanation *e = data;
+  if (*c->remark) print_comment(c->remark, c->said.stream);
   struct vcode_program *vcode = fcode_opt_stack_code(&e->arena, e->f->program, c->diags);
   if (!vcode) memory_failed();
   for (uint32_t i = 0; i < vcode->fused_count; i++) { /* as they are numbered there */

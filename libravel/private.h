@@ -40,6 +40,7 @@ struct ravel_context {
   FILE *out;                    /* likewise, but its end is kept ... */
   struct ravel_printed printed; /* ... here */
   char cache[4096];             /* the folder of compiled superoperators */
+  char remark[512];             /* what the back end has said last, or "" */
   atomic_bool refused;          /* a program was refused a file or a process */
   struct stop stop;
   atomic_int interrupt; /* what stop.signal points to */

@@ -186,30 +186,33 @@ def usual():
 
 
 def whole_conformance():
+    """All cases in the widths that programs run in, the usual ones in the others."""
     suite = "build/bin/conformance"
-    for number, (width, real) in enumerate(((32, 64), (64, 64), (32, 32), (64, 32)), 1):
-        yield Stage(f"whole: conformance {width}/{real}", f"{suite} --full --int {width} --float"
+    widths = ((32, 64, "--full"), (64, 64, "--full"), (32, 32, "--quick"), (64, 32, "--quick"))
+    for number, (width, real, cases) in enumerate(widths, 1):
+        yield Stage(f"whole: conformance {width}/{real}", f"{suite} {cases} --int {width} --float"
                     f" {real} --seed {number}", reads=SUITE)
     yield Stage("whole: conformance, compiled superoperators", "mkdir -p build/native-whole && "
                 f"{suite} --quick --backend cpu --int 64 --float 64 --threads 2 --seed 7"
                 " --native wait:build/native-whole --only SUPEROP", reads=SUITE)
+    emulated = f"{suite} --backend cuda-emu"
+    orders = ("forward", "reverse", "shuffled", "forward")
+    for order, (width, real, cases) in zip(orders, widths):
+        of = f" --int {width} --float {real}"
+        yield Stage(f"whole: conformance, emulated GPU beside the host, {width}/{real}",
+                    f"{EMULATION}deferred=random,order=reverse {emulated} --seed 8 {cases}{of}",
+                    reads=SUITE)
+        yield Stage(f"whole: conformance, emulated GPU, {order}, {width}/{real}",
+                    f"{EMULATION}check,deferred=random,order={order},seed=0x{{seed}} {emulated}"
+                    f" --seed 8 --quick{of}", reads=SUITE)
     for width in (32, 64):
         yield Stage(f"whole: conformance, emulated GPU, watched, {width}",
-                    f"{WATCHED},seed=0x{{seed}} {suite} --backend cuda-emu --seed 8 --full"
-                    f" --int {width} --float 64", reads=SUITE)
+                    f"{WATCHED},seed=0x{{seed}} {emulated} --seed 8 --quick --int {width} --float 64",
+                    reads=SUITE)
         yield Stage(f"whole: conformance, emulated GPU, compiled superoperators, {width}",
-                    f"mkdir -p build/kernels-{width} && {WATCHED},seed=0x{{seed}} {suite}"
-                    f" --backend cuda-emu --quick --int {width} --seed 0x{{seed}}"
-                    f" --native wait:build/kernels-{width} --only SUPEROP", reads=SUITE)
-        for real in (32, 64):
-            yield Stage(f"whole: conformance, emulated GPU beside the host, {width}/{real}",
-                        f"{EMULATION}deferred=random,order=reverse {suite} --backend cuda-emu"
-                        f" --seed 8 --full --int {width} --float {real}", reads=SUITE)
-            for order in ("forward", "reverse", "shuffled"):
-                yield Stage(f"whole: conformance, emulated GPU, {order}, {width}/{real}",
-                            f"{EMULATION}check,deferred=random,order={order},seed=0x{{seed}} {suite}"
-                            f" --backend cuda-emu --seed 8 --quick --int {width} --float {real}",
-                            reads=SUITE)
+                    f"mkdir -p build/kernels-{width} && {WATCHED},seed=0x{{seed}} {emulated}"
+                    f" --quick --int {width} --seed 0x{{seed}} --native wait:build/kernels-{width}"
+                    " --only SUPEROP", reads=SUITE)
 
 
 def whole_programs():

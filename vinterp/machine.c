@@ -54,7 +54,8 @@ struct machine *machine_new(const struct machine_options *options, struct diag_l
                             .compile_directory = options->compile_directory,
                             .kernels = options->kernels,
                             .stop = {machine_asks_to_stop, m},
-                            .measure = options->profile};
+                            .measure = options->profile,
+                            .say = options->say};
   const char *why = "the back end gives no reason";
   if (m->backend->version != CVL_VERSION) {
     return fail_new(m, diags, "the back end is of another version");

@@ -38,6 +38,7 @@ struct machine_options {
   const struct stop *stop;  /* asks runs to end, and their results to be printed no further; the
                                caller's, who begins its limit of time; or NULL */
   uint64_t fail_allocation; /* tests: the n-th allocation of the run fails; 0: none */
+  struct cvl_speaker say;   /* as in cvl_options */
 };
 
 struct machine;

@@ -908,6 +908,18 @@ Test(fused, nothing_but_reductions) {
   compare_on_long_segments(&m, 1, 8);
 }
 
+/* What lies in (-1, 0] becomes 0 as an INT, and no -0 when that is a FLOAT again. */
+Test(fused, integers_and_back) {
+  static const enum opcode to_int[] = {OPC_FLOOR, OPC_CEIL, OPC_TRUNC, OPC_ROUND};
+  struct builder m = {.value_count = PARAMS};
+  const uint32_t each = add(&m, OPC_SIN, TW_NONE, 1, (uint32_t[]){P_FLOAT});
+  for (int i = 0; i < 4; i++) {
+    const uint32_t there = add(&m, to_int[i], TW_NONE, 1, (uint32_t[]){each});
+    m.outputs[m.output_count++] = add(&m, OPC_I_TO_F, TW_NONE, 1, (uint32_t[]){there});
+  }
+  compare_on_long_segments(&m, 1, 2);
+}
+
 /* The clock by which the choice is made, instead of fused_clock (-Wl,--wrap): runs take four
  * times as long evaluated as compiled, however busy the machine is. */
 static struct {

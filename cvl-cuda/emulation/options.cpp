@@ -11,7 +11,7 @@ namespace ravel {
 static bool number(const std::string &text, int64_t *n) {
   char *end;
   errno = 0;
-  *n = strtoll(text.c_str(), &end, 10);
+  *n = strtoll(text.c_str(), &end, 0);
   return errno == 0 && !text.empty() && *end == '\0';
 }
 

@@ -64,6 +64,8 @@ Test(options, are_read) {
   cr_assert_eq(o.small, -1);
   cr_assert_eq(o.executed, emulation_options::ON_WAIT);
   cr_assert_eq(o.fails.fail_at, (uint64_t)12);
+  cr_assert(o.parse("seed=0x5eed2311"));
+  cr_assert_eq(o.threads.seed, 0x5eed2311);
   cr_assert(o.parse("order=reverse,deferred=random,fail=memory@3"));
   cr_assert_eq(o.threads.direction, -1);
   cr_assert_eq(o.executed, emulation_options::AT_RANDOM);

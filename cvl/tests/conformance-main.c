@@ -116,7 +116,7 @@ static void parse(int argc, char **argv, struct arguments *a) {
     } else if (!strcmp(name, "--device")) {
       a->options.device = atoi(value);
     } else if (!strcmp(name, "--seed")) {
-      a->options.seed = strtoull(value, NULL, 10);
+      a->options.seed = strtoull(value, NULL, 0);
     } else if (!strcmp(name, "--native")) {
       parse_compile(value, &a->options);
     } else if (!strcmp(name, "--only")) {

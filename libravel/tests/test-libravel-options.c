@@ -137,7 +137,7 @@ Test(options, children_of_the_host_are_not_touched) {
   cr_expect_eq(system(command), 0);
 }
 
-Test(options, a_cache_that_others_may_write_is_not_used_and_not_spoken_of) {
+Test(options, a_cache_that_others_may_write_is_not_used_and_explained) {
   char folder[] = "/tmp/ravel-test-XXXXXX", path[100];
   struct ravel_context *c;
   int64_t x = 0;
@@ -151,6 +151,10 @@ Test(options, a_cache_that_others_may_write_is_not_used_and_not_spoken_of) {
   for (int i = 0; i < 5; i++) {
     fine(c, call(c, expression(c, "sum({rem(i * i, 7) : i in index(n)})"), 300000, &x));
   }
+  const char *explained =
+      ravel_explain(c, expression(c, "sum({rem(i * i, 7) : i in index(n)})"));
+  cr_expect(strncmp(explained, "{ superoperators are not compiled: ", 35) == 0, "%.99s",
+            explained);
   ravel_context_free(c);
   cr_expect_eq(ftell(errors), 0, "something was printed");
   snprintf(path, sizeof path, "rm -r %s", folder);

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import html
 import operator
-from typing import Any, Iterator, List, Optional
+from typing import Any, Iterator, List, Optional, Tuple
 
 import numpy as np
 
-from ravel import _convert, _numpy, _transfer, _types, _values
+from ravel import _convert, _dlpack, _numpy, _transfer, _types, _values
 from ravel._awkward import teach, to_awkward
 from ravel._columns import Column, Flat, Rows, Tuples, shown, string
 from ravel._context import Context
@@ -123,11 +123,26 @@ class Array:
         """An ak.Array on the same memory, as ak.from_arrow makes it; ImportError without it."""
         return to_awkward(self._columns())
 
-    def __dlpack__(self, **options: Any) -> Any:
-        return self._flat().__dlpack__(**options)
+    def __dlpack__(self, *, stream: Any = None, max_version: Optional[Tuple[int, int]] = None,
+                   dl_device: Optional[Tuple[int, int]] = None,
+                   copy: Optional[bool] = None) -> Any:
+        """A copy, where the array is or on the CPU; it is complete, so no stream waits for it."""
+        device = self.__dlpack_device__()
+        wanted = device if dl_device is None else (int(dl_device[0]), int(dl_device[1]))
+        if wanted[0] != _dlpack.CPU and wanted != device:
+            raise BufferError(f"the array is on DLPack's device {device}, and not on {wanted}")
+        if copy is False:
+            raise BufferError("others get a copy of the array")
+        if wanted[0] == _dlpack.CPU:
+            return self._flat().__dlpack__()
+        assert self._value
+        return _dlpack.capsule(self._value, versioned=max_version is not None)
 
-    def __dlpack_device__(self) -> Any:
-        return self._flat().__dlpack_device__()
+    def __dlpack_device__(self) -> Tuple[int, int]:
+        """Of numbers and bools that a context with the back end cuda has: its device."""
+        if self._value and _usable(self._value) and self.type in _dlpack.TENSORS:
+            return _dlpack.device(self._value.context)
+        return _dlpack.CPU, 0
 
     def _flat(self) -> Any:
         made = np.asarray(self)

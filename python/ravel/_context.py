@@ -222,6 +222,10 @@ class Context:
             return found
         return self.run(get)
 
+    def cuda_device(self) -> int:
+        """The number of the CUDA device that has its values, or -1."""
+        return self.run(lambda: int(lib.ravel_cuda_device(self._handle)))
+
     def profile(self) -> str:
         """Of the last call, as JSON, with the option `profile`; else ""."""
         return self.run(lambda: text(lib.ravel_profile(self._handle)))

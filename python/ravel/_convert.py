@@ -8,7 +8,7 @@ from typing import Any, Callable, List, Optional, Tuple
 
 import numpy as np
 
-from ravel import _errors, _values
+from ravel import _dlpack, _errors, _values
 from ravel._awkward import awkward_column, is_awkward, record_parts
 from ravel._columns import Column, Vector, decoded, encoded
 from ravel._context import Context
@@ -138,7 +138,15 @@ class Inputs:
         return made
 
     def from_dlpack(self, data: Any, name: str) -> Value:
-        """Of a tensor on the CPU."""
+        """Of a tensor: on the device of the context, or on the CPU."""
+        if int(data.__dlpack_device__()[0]) in _dlpack.CUDA:
+            if not _dlpack.on_device(self.context):
+                raise _errors.DataError("it is on a GPU, and the context is not: choose the back"
+                                        " end cuda, or copy it to the CPU, as .cpu() does in"
+                                        " PyTorch")
+            made = _dlpack.value_of(self.context, data)
+            self.made.append(made)
+            return made
         try:
             shared = np.from_dlpack(data)
         except (BufferError, RuntimeError) as error:

@@ -1,12 +1,43 @@
 """ravel.Array: elements, slices, what others see of it, and how it is shown."""
 
+import os
 import pickle
 import unittest
+from pathlib import Path
 
 import numpy as np
 import ravel as rv
 
 ROWS = [[1.0, 2.0], [], [3.0]]
+MODULES = Path(__file__).resolve().parent.parent.parent / "build" / "lib" / "ravel-tests"
+
+
+class Plain:
+    """What has a capsule for NumPy."""
+
+    def __init__(self, capsule):
+        self.capsule = capsule
+
+    def __dlpack__(self, **_):
+        return self.capsule
+
+    def __dlpack_device__(self):
+        return (1, 0)
+
+
+class OnDevice:
+    """A tensor of another library on a device: an array, seen by DLPack alone."""
+
+    def __init__(self, array, versions):
+        self.array, self.versions = array, versions
+
+    def __dlpack__(self, stream=None, **options):
+        if not self.versions and options:
+            raise TypeError("an old library")
+        return self.array.__dlpack__(stream=stream, **self.versions)
+
+    def __dlpack_device__(self):
+        return self.array.__dlpack_device__()
 
 
 class Elements(unittest.TestCase):
@@ -96,6 +127,38 @@ class ForOthers(unittest.TestCase):
         self.assertEqual(made.__dlpack_device__()[0], 1)
         with self.assertRaisesRegex(rv.DataError, "DLPack has numbers only"):
             np.from_dlpack(rv.array(["a"]))
+
+    def test_dlpack_on_request(self):
+        made = rv.eval("x", x=[1, 2])
+        self.assertEqual(np.from_dlpack(Plain(made.__dlpack__(dl_device=(1, 0)))).tolist(), [1, 2])
+        for options in ({"dl_device": (2, 0)}, {"copy": False}):
+            with self.subTest(options), self.assertRaises(BufferError):
+                made.__dlpack__(**options)
+
+    @unittest.skipUnless(MODULES.is_dir(), "the emulated GPU is not built")
+    def test_dlpack_on_a_device(self):
+        os.environ.update(RAVEL_BACKENDS=str(MODULES), RAVEL_EMULATION="check,small=0")
+        self.addCleanup(os.environ.pop, "RAVEL_BACKENDS")
+        self.addCleanup(os.environ.pop, "RAVEL_EMULATION")
+        with rv.options(backend="cuda-emu"):
+            made = rv.eval("{x * 2.0 : x in xs}", xs=[1.0, 2.5])
+            kind, number = made.__dlpack_device__()
+            self.assertEqual(kind, 2)
+            for versions in ({"max_version": (1, 0)}, {}):
+                again = rv.eval("{x + 1.0 : x in xs}", xs=OnDevice(made, versions))
+                self.assertEqual(again.to_list(), [3.0, 6.0])
+            made.__dlpack__(max_version=(1, 0))  # nobody takes it
+            with self.assertRaises(RuntimeError):
+                np.from_dlpack(made)  # refuses the device
+            self.assertEqual(np.from_dlpack(Plain(made.__dlpack__(dl_device=(1, 0)))).tolist(),
+                             [2.0, 5.0])
+            with self.assertRaises(BufferError):
+                made.__dlpack__(dl_device=(2, number + 1))
+            self.assertEqual(rv.eval("x", x=[[1], [2]]).__dlpack_device__(), (1, 0))
+            bools = rv.eval("{not(b) : b in xs}", xs=OnDevice(rv.eval("[t, f]"), {}))
+            self.assertEqual(bools.to_list(), [False, True])
+        with self.assertRaisesRegex(rv.DataError, "copy it to the CPU"):
+            rv.eval("x", x=OnDevice(made, {}))
 
     def test_arrow_capsules(self):
         """By our own import: what others do with them is in test_libraries.py."""

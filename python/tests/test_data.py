@@ -85,7 +85,7 @@ class Tensors(unittest.TestCase):
         made = rv.array(Tensor(data))
         data[:] = -1
         self.assertEqual(made.to_list(), [[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]])
-        with self.assertRaisesRegex(rv.DataError, "data: .*another device.*copy it to the CPU"):
+        with self.assertRaisesRegex(rv.DataError, "data: .*on a GPU.*copy it to the CPU"):
             rv.array(Tensor(None))
 
 
