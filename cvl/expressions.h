@@ -43,7 +43,8 @@
 /* FLOAT to INT: what does not fit, NaN included, is replaced by the least INT before the
  * conversion, which is therefore defined in C and needs no branch. The bounds are exact in
  * either width. What fits is an integer already; 0 is added since GCC (12, -fno-trapping-math)
- * makes of a conversion there and back a truncation, which gives -0 for what was in (-1, -0]. */
+ * makes of a conversion there and back a truncation, which gives -0 for what was in (-1, -0].
+ */
 #ifdef __CUDACC__
 #define RAVEL_INLINE static inline __host__ __device__
 #else
@@ -51,7 +52,7 @@
 #endif
 #define RAVEL_TO_INT(name, in, out, least)                                                     \
   RAVEL_INLINE out name(in x) {                                                                \
-    return (out)(x >= (least) && x < -(least) ? x + 0 : (least));                                  \
+    return (out)(x >= (least) && x < -(least) ? x + 0 : (least));                              \
   }
 RAVEL_TO_INT(ravel_to_i32_f64, double, int32_t, -0x1p31)
 RAVEL_TO_INT(ravel_to_i64_f64, double, int64_t, -0x1p63)
