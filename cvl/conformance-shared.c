@@ -290,6 +290,43 @@ static void lend(struct suite *s, uint64_t n, bool closes) {
   host_free(&s->heap, &h);
 }
 
+/* What is lent counts until its vector is released, what is borrowed takes no more than that.
+ */
+static void within_a_limit(struct suite *s) {
+  enum { LIMIT = 1 << 20, LENT = 30, ELEMENTS = 16000, BORROWED = 20000 };
+  struct host_value h = host_vector(&s->heap, s->int_elem, ELEMENTS);
+  struct cvl_loan loans[LENT];
+  struct cvl_value v;
+  int lent = 0, calls = 0;
+  snprintf(s->where, sizeof s->where, ", within a limit");
+  suite_close(s);
+  if (suite_open(s, LIMIT)) {
+    while (lent < LENT && negated(s, &h, &v)) {
+      const bool ok = s->b->lend(s->ctx, &v, &loans[lent]);
+      s->b->release(s->ctx, &v);
+      if (!ok) break;
+      lent++;
+    }
+    while (lent > 0) {
+      lent--;
+      loans[lent].end.call(loans[lent].end.with);
+    }
+    for (int i = 0; i < BORROWED && !s->failed; i++) {
+      if (s->b->borrow(s->ctx, ++s->site, s->int_elem, ELEMENTS / 4, h.data,
+                       (struct cvl_notice){count, &calls}, &v)) {
+        s->b->release(s->ctx, &v);
+      } else {
+        suite_fail(s, "vector %d is not borrowed", i);
+      }
+    }
+    s->cases++;
+    suite_close(s);
+  }
+  if (!s->failed && calls != BORROWED) suite_fail(s, "%d of %d were called", calls, BORROWED);
+  host_free(&s->heap, &h);
+  if (!s->failed) suite_open(s, 0);
+}
+
 void chapter_shared(struct suite *s) {
   const enum cvl_elem elems[] = {s->int_elem, s->float_elem, CVL_BOOL};
   for (int i = 0; i < 3 && !s->failed; i++) {
@@ -303,6 +340,7 @@ void chapter_shared(struct suite *s) {
       generate_segdes(s, (enum shape)shape, n);
     }
   }
+  if (s->b->borrow && s->b->lend && !s->failed) within_a_limit(s);
   if (s->b->borrow && !s->failed) borrow_to_the_end(s);
   if (s->b->generate && !s->failed) generate_without_memory(s);
   for (uint64_t n = 0; n < 400000 && s->b->lend && !s->failed; n = 7 * n + 1) {
