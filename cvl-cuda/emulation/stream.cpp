@@ -151,6 +151,7 @@ void emulated::copy_down(void *to, const void *from, size_t bytes) {
 /* What is shared is no memory that the checker knows. */
 void emulated::copy_shared(void *to, const void *from, size_t bytes) {
   execute_first(queue_.size());
+  if (bytes == 0) return;
   if (check_) check_->commands_start();
   if (!check_ || check_->copies_shared(to, from, bytes)) memcpy(to, from, bytes);
   if (check_) check_->commands_end();

@@ -241,7 +241,7 @@ static void expect_tensor(struct ravel_context *c, const char *text, uint8_t cod
   cr_expect_eq(x->dtype.code, code, "%s", text);
   cr_expect_eq(x->dtype.bits, bits);
   cr_expect_eq((size_t)x->shape[0] * bits / 8, bytes);
-  cr_expect_arr_eq(x->data, data, bytes);
+  if (bytes > 0) cr_expect_arr_eq(x->data, data, bytes);
   fine(c, ravel_import_dlpack(c, t, &again));
   cr_expect(ravel_type(again)[0] == '[');
   ravel_release(again);
