@@ -78,12 +78,14 @@ void fused_functions_prefix(const char *text, size_t length, char prefix[FUSED_N
 
 /* ---- files ---- */
 
+static void print_command(FILE *out) {
+  static const char *const flags[] = {FUSED_C_FLAGS};
+  fputs("/* Made from superoperators by Ravel, for its CPU back end:\n *\n *   cc", out);
+  for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) fprintf(out, " %s", flags[i]);
+  fputs(" \\\n *     -march=x86-64-v3 -o FILE.so FILE.c -lm\n", out);
+}
+
 static const char file_text[] =
-    "/* Made from superoperators by Ravel, for its CPU back end:\n"
-    " *\n"
-    " *   cc -O3 -march=x86-64-v3 -ffp-contract=off -fno-math-errno -fno-trapping-math "
-    "-std=c11 \\\n"
-    " *     -w -fPIC -shared -o FILE.so FILE.c -lm\n"
     " *   vinterp --backend cpu --kernels ./FILE.so prog.fcode\n"
     " */\n"
     "/* What made it, and what its code needs of the processor, as /proc/cpuinfo calls it. */\n"
@@ -131,6 +133,7 @@ void fused_emit_cpu(struct arena *arena, const struct superop *const *ops, uint3
                     struct widths widths, FILE *out) {
   struct file file = {.arena = arena, .widths = widths};
   file.prefixes = arena_alloc(arena, ((size_t)count + 1) * sizeof *file.prefixes);
+  print_command(out);
   fputs(file_text, out);
   fused_emit_block_prelude(widths, out);
   for (uint32_t i = 0; i < count; i++) emit_for(&file, ops[i], out);
