@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import re
 import shutil
@@ -144,6 +145,9 @@ def main() -> int:
     parser.add_argument("--build", type=Path, default=ROOT / "build")
     build = parser.parse_args().build.resolve()
     changes()
+    editors = json.loads((ROOT / "editors" / "package.json").read_text())["version"]
+    if editors != VERSION:
+        raise ValueError(f"editors/package.json has version {editors}, CMakeLists.txt {VERSION}")
     with tempfile.TemporaryDirectory() as folder:
         i = Installation(build, Path(folder))
         check_files(i, build)
