@@ -36,11 +36,14 @@ def build(preset, *targets):
             f"cmake --build {folder}{only}")
 
 
-BUILDS = {
-    "release": Build(build("release", "all", "tests", "benchmarks")),
-    "sanitized": Build(build("sanitized", "all", "tests"), ("clang", "clang++")),
-    "tsan": Build(build("tsan", *TSAN_TARGETS)),
-}
+def builds(whole):
+    """The builds by their names; of tests what --all, or a usual run, needs."""
+    tests = "tests" if whole else "tests-usual"
+    return {
+        "release": Build(build("release", "all", tests, "benchmarks")),
+        "sanitized": Build(build("sanitized", "all", tests), ("clang", "clang++")),
+        "tsan": Build(build("tsan", *TSAN_TARGETS)),
+    }
 
 
 def configs(*names):
@@ -50,15 +53,11 @@ def configs(*names):
 # ---- in every run: what takes longest comes first ----
 
 
-UNITS = ("ctest --test-dir build -j $(({jobs} + 1)) --no-tests=error --output-on-failure"
-         " -LE conformance")
+# Without --all each unit test runs in one build: those with the label `plain` (CMakeLists.txt) in the
+# release, the others sanitized; a part of the cases of the longest (base/tests/every.h).
+UNITS = "ctest --test-dir build -j $(({jobs} + 1)) --no-tests=error --output-on-failure"
 SANITIZED_UNITS = (LEAKS + " ctest --test-dir build-sanitized -j {jobs} --no-tests=error"
-                   " --output-on-failure -LE conformance")
-# In a run without --all each unit test runs in one build: sanitized, or plain if it takes long there
-# or starts the commands. A part of the cases of those that take longest (base/tests/every.h).
-PLAIN = ("'^(allocations|.*-command|conformance|cpu-combine|cpu-fused|cpu-stop|cuda-.*|"
-         "fused-emit|fused-kernel|libravel-memory|nesl-arrays|nesl-measure|"
-         "security)$'")
+                   " --output-on-failure")
 EVERY = "RAVEL_EVERY=3"
 
 
@@ -69,7 +68,7 @@ def forms():
 
 def units():
     # One more than processors: some tests wait for what they started.
-    yield Stage("unit tests", f"{EVERY} {UNITS} -R {PLAIN}")
+    yield Stage("unit tests", f"{EVERY} {UNITS} -L plain")
 
 
 def conformance():
@@ -112,7 +111,7 @@ def programs():
 
 def sanitized():
     """One build of clang with the address and undefined-behaviour sanitizers, which fuzzes too."""
-    yield Stage("sanitized: units", f"{EVERY} {SANITIZED_UNITS} -E {PLAIN}", "sanitized")
+    yield Stage("sanitized: units", f"{EVERY} {SANITIZED_UNITS} -LE 'plain|conformance'", "sanitized")
     yield Stage("sanitized: NESL forms", "python3 nesl-tests/nesl.py --jobs {jobs} --timeout 300"
                 f" --nesl {SANITIZED}/nesl-tests --config fused --every 3", "sanitized")
     yield Stage("sanitized: programs", f"{DRIVE} --vinterp {SANITIZED}/vinterp-tests --sample 12"
@@ -260,7 +259,7 @@ def whole_forms():
 def whole_sanitized():
     yield Stage("whole: compiled superoperators of the CPU",
                 "RAVEL_COMPILED_ROUNDS=30 build/bin/test-cpu-fused")
-    yield Stage("whole: sanitized units", SANITIZED_UNITS, "sanitized")
+    yield Stage("whole: sanitized units", f"{SANITIZED_UNITS} -LE conformance", "sanitized")
     yield Stage("whole: sanitized NESL forms", "python3 nesl-tests/nesl.py --jobs {jobs} --timeout"
                 f" 300 --nesl {SANITIZED}/nesl-tests --config direct --config fused", "sanitized")
     yield Stage("whole: sanitized programs", f"{DRIVE} --vinterp {SANITIZED}/vinterp-tests" + configs(
@@ -306,7 +305,7 @@ def whole_at_random():
 
 
 def whole_rest():
-    yield Stage("whole: unit tests", UNITS)
+    yield Stage("whole: unit tests", f"{UNITS} -LE conformance")
     yield Stage("whole: what CONTRIBUTING.md lists", "python3 nesl-tests/contributing.py --build")
     yield Stage("whole: programs for interpreters of the 1990s",
                 "python3 nesl-tests/portable.py --forms 100")
@@ -362,7 +361,7 @@ def main():
     seed = options.seed or (secrets.token_hex(4) if options.all else "1")
     if options.all:
         print(f"seed {seed}")
-    return run(BUILDS, stages, seed, Record(use=options.all and not options.afresh), lacking)
+    return run(builds(options.all), stages, seed, Record(use=options.all and not options.afresh), lacking)
 
 
 if __name__ == "__main__":
