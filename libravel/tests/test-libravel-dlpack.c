@@ -162,6 +162,7 @@ static void refuse(struct ravel_context *c, DLTensor tensor, const char *text) {
 Test(dlpack, what_cannot_be_imported_is_refused_and_deleted) {
   struct ravel_context *c = context_of("32");
   int64_t data[6] = {1, 2, 3, INT64_C(1) << 40}, n[] = {6}, two[] = {2, 3}, strides[] = {1, 2};
+  cr_expect_eq(ravel_cuda_device(c), -1);
   int64_t wrong[] = {-1}, large[] = {INT64_C(1) << 40, INT64_C(1) << 40};
   const DLTensor fit = tensor_of(data, kDLInt, 64, 1, n);
   DLTensor t = fit;
@@ -338,6 +339,7 @@ Test(dlpack_on_a_device, several_dimensions_and_what_is_elsewhere) {
   t->dl_tensor.device.device_id++;
   fails(c, RAVEL_DATA, "and this context on device ", ravel_import_dlpack(c, t, &v));
   cr_expect_gt(device, 1000, "somebody may take it for a GPU");
+  cr_expect_eq(ravel_cuda_device(c), device);
   fine(c, ravel_export_dlpack_unversioned(c, w, &u));
   cr_expect_eq(u->dl_tensor.device.device_type, kDLCUDA);
   fine(c, ravel_import_dlpack_unversioned(c, u, &v));
