@@ -157,8 +157,8 @@ enum cvl_compile {
   CVL_COMPILE_ALL
 };
 
-/* Gets lines for the user, without a newline, on the thread that calls the back end. Where `call`
- * is NULL they go to standard error, after "ravel: ". */
+/* Gets lines for the user, without a newline, on the thread that calls the back end. Where
+ * `call` is NULL they go to standard error, after "ravel: ". */
 struct cvl_speaker {
   void (*call)(void *with, const char *line);
   void *with;
