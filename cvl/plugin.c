@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 static const char prefix[] = "cvl-", suffix[] = ".so", entry[] = "ravel_backend";
@@ -20,12 +21,16 @@ struct folders {
   unsigned count;
 };
 
+/* The running program, also where no /proc is mounted, as in a chroot. */
+static bool find_program(char path[PATH_MAX]) {
+  const char *started = (const char *)(uintptr_t)getauxval(AT_EXECFN);
+  return realpath("/proc/self/exe", path) || (started && realpath(started, path));
+}
+
 /* The folder two levels above the running program with `below` behind it; false if that cannot
  * be found out. */
 static bool beside_program(char path[PATH_MAX], const char *below) {
-  ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - 1);
-  if (length < 0) return false;
-  path[length] = '\0';
+  if (!find_program(path)) return false;
   for (int levels = 0; levels < 2; levels++) {
     char *slash = strrchr(path, '/');
     if (!slash) return false;
@@ -40,7 +45,7 @@ static bool beside_library(char path[PATH_MAX]) {
   char program[PATH_MAX];
   Dl_info about;
   if (dladdr(prefix, &about) == 0 || !about.dli_fname || !realpath(about.dli_fname, path) ||
-      !realpath("/proc/self/exe", program) || strcmp(path, program) == 0) {
+      !find_program(program) || strcmp(path, program) == 0) {
     return false;
   }
   char *slash = strrchr(path, '/');
