@@ -62,6 +62,12 @@ static bool upload_segdes(struct suite *s, const struct host_value *h, bool othe
   return s->b->segdes_from_host(s->ctx, ++s->site, h->n, h->data, out);
 }
 
+struct host_value suite_numbers(struct suite *s, enum cvl_elem e, uint64_t n) {
+  struct host_value v = host_vector(&s->heap, e, n);
+  data_fill(s, CALL_PACK, OP_PACK, &v);
+  return v;
+}
+
 bool suite_upload(struct suite *s, const struct host_value *h, bool other,
                   struct cvl_value *out) {
   *out = (struct cvl_value){0};

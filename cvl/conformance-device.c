@@ -7,12 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct host_value numbers(struct suite *s, enum cvl_elem e, uint64_t n) {
-  struct host_value v = host_vector(&s->heap, e, n);
-  data_fill(s, CALL_PACK, OP_PACK, &v);
-  return v;
-}
-
 /* Whether the memory of the device at `data` holds h; by way of the host, or of a vector. */
 static void check_device(struct suite *s, const void *data, const struct host_value *h,
                          const char *what) {
@@ -38,7 +32,7 @@ static void check_device(struct suite *s, const void *data, const struct host_va
 
 /* The copy is another's: releasing the vector, later operations and `close` leave it alone. */
 static void there_and_back(struct suite *s, enum cvl_elem e, uint64_t n, bool closes) {
-  struct host_value h = numbers(s, e, n);
+  struct host_value h = suite_numbers(s, e, n);
   struct cvl_value v;
   struct cvl_loan loan;
   snprintf(s->where, sizeof s->where, ", %" PRIu64 " elements", n);
@@ -123,7 +117,7 @@ static bool four_times(struct suite *s, const struct cvl_value *v, struct cvl_va
 
 /* Operations that wait write and read memory that is then a new vector's. */
 static void into_memory_still_read(struct suite *s, uint64_t n) {
-  struct host_value h = numbers(s, s->int_elem, n), got;
+  struct host_value h = suite_numbers(s, s->int_elem, n), got;
   struct cvl_value v, out;
   struct cvl_loan loan;
   snprintf(s->where, sizeof s->where, ", into the memory of %" PRIu64 " elements", n);
@@ -151,7 +145,7 @@ static void into_memory_still_read(struct suite *s, uint64_t n) {
 
 /* Each allocation fails once; nothing is handed out then. */
 static void without_memory(struct suite *s) {
-  struct host_value h = numbers(s, s->float_elem, 5000);
+  struct host_value h = suite_numbers(s, s->float_elem, 5000);
   struct cvl_value v, w;
   struct cvl_loan loan;
   struct cvl_error e;

@@ -54,12 +54,6 @@ static void count(void *with) {
   ++*(int *)with;
 }
 
-static struct host_value numbers(struct suite *s, enum cvl_elem e, uint64_t n) {
-  struct host_value v = host_vector(&s->heap, e, n);
-  data_fill(s, CALL_PACK, OP_PACK, &v);
-  return v;
-}
-
 /* A value that is released once must have called once, whether it was copied or not. */
 static void check_borrowed(struct suite *s, const struct host_value *h, const void *data) {
   int calls = 0;
@@ -86,7 +80,7 @@ static void check_borrowed(struct suite *s, const struct host_value *h, const vo
 static void borrow_any(struct suite *s, enum cvl_elem e) {
   const size_t each = elem_info(e)->bytes;
   for (uint64_t n = 0; n < 40 && !s->failed; n++) {
-    struct host_value h = numbers(s, e, n);
+    struct host_value h = suite_numbers(s, e, n);
     char *copy = malloc(host_bytes(&h) + 2 * each);
     for (size_t at = 0; copy && at <= each && !s->failed; at++) {
       snprintf(s->where, sizeof s->where, ", %" PRIu64 " elements, %zu bytes misaligned", n,
@@ -101,7 +95,7 @@ static void borrow_any(struct suite *s, enum cvl_elem e) {
 
 /* Called, too, where there is no memory for it, and when the context is closed. */
 static void borrow_to_the_end(struct suite *s) {
-  struct host_value h = numbers(s, s->float_elem, 1000);
+  struct host_value h = suite_numbers(s, s->float_elem, 1000);
   struct cvl_value v;
   struct cvl_error e;
   int calls = 0, expected = 0;
@@ -147,7 +141,7 @@ static void fill(void *with, uint64_t first, uint64_t n, void *to) {
 }
 
 static void generate(struct suite *s, enum cvl_elem e, uint64_t n) {
-  struct host_value h = numbers(s, e, n), got;
+  struct host_value h = suite_numbers(s, e, n), got;
   struct made m = {&h, calloc(n + 1, 1)};
   struct cvl_value v;
   s->cases++;
@@ -200,7 +194,7 @@ static void generate_segdes(struct suite *s, enum shape shape, uint64_t n) {
 }
 
 static void generate_without_memory(struct suite *s) {
-  struct host_value h = numbers(s, s->int_elem, 1000);
+  struct host_value h = suite_numbers(s, s->int_elem, 1000);
   struct made m = {&h, calloc(h.n + 1, 1)};
   struct cvl_value v;
   struct cvl_error e;

@@ -130,6 +130,8 @@ void case_run(struct suite *, struct test_case *, bool variants);
 /* Fails allocation 1, 2, 3 ... of the case until none is left to fail. */
 void case_sweep(struct suite *, struct test_case *);
 
+/* A vector of n elements that are drawn. */
+struct host_value suite_numbers(struct suite *, enum cvl_elem, uint64_t n);
 /* Uploads a host value. `other`: in the other of its forms, where it has two. */
 bool suite_upload(struct suite *, const struct host_value *, bool other, struct cvl_value *);
 /* The same as a borrowed vector: on memory that nobody can write, with nothing behind it. */

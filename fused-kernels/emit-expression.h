@@ -42,7 +42,7 @@ const struct cvl_value *emit_spread_constant(const struct superop *, uint32_t v)
   "#endif\n"
 
 /* BITS, U, WRAP, INT_LEAST ... that the expressions are written in, and TO_INT by a function,
- * which begins with `linkage`. */
+ * as in cvl/expressions.h, which begins with `linkage`. */
 void emit_macros(struct widths, const char *linkage, FILE *);
 
 /* What a kernel needs before its expressions. */

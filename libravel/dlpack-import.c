@@ -4,7 +4,6 @@
 #include "libravel/dlpack.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
 /* A tensor that has been taken over. */
 struct taken {
@@ -136,12 +135,12 @@ static enum ravel_code add_dimensions(struct ravel_context *c, const struct take
 static enum ravel_code convert_from_device(struct ravel_context *c, const struct taken *t,
                                            struct cvl_value *out) {
   const size_t bytes = (size_t)t->length * ravel_element_bytes(t->element);
-  void *there = malloc(bytes + 1);
-  if (!there) return ravel_fail(c, RAVEL_MEMORY, "no memory for a copy of %zu bytes", bytes);
+  void *there = heap_alloc(&c->heap, bytes);
+  if (!there) return ravel_fail_memory(c);
   const enum ravel_code code = machine_read_device(c->machine, t->data, bytes, there, c->diags)
                                    ? ravel_elements_in(c, t->element, there, t->length, out)
                                    : ravel_fail_machine(c);
-  free(there);
+  heap_free(&c->heap, there, bytes);
   return code;
 }
 

@@ -20,7 +20,7 @@ EMULATION = "RAVEL_EMULATION="
 WATCHED = EMULATION + "check,deferred,order=shuffled,small=0"
 # Criterion's libraries read all certificates of the machine at the start of each test; to look at
 # the arguments of their strstr takes longer than most tests.
-LEAKS = (f"LSAN_OPTIONS=suppressions={ROOT}/scripts/leaks-of-others:print_suppressions=0"
+SANITIZER_OPTIONS = (f"LSAN_OPTIONS=suppressions={ROOT}/scripts/leaks-of-others:print_suppressions=0"
          " ASAN_OPTIONS=intercept_strstr=0")
 TSAN_TARGETS = ("conformance", "vinterp-tests", "test-cpu-pool", "test-threads", "test-readers")
 # Their digest says whether what conformance runs has changed; comments have not.
@@ -56,7 +56,7 @@ def configs(*names):
 # Without --all each unit test runs in one build: those with the label `plain` (CMakeLists.txt) in the
 # release, the others sanitized; a part of the cases of the longest (base/tests/every.h).
 UNITS = "ctest --test-dir build -j $(({jobs} + 1)) --no-tests=error --output-on-failure"
-SANITIZED_UNITS = (LEAKS + " ctest --test-dir build-sanitized -j {jobs} --no-tests=error"
+SANITIZED_UNITS = (SANITIZER_OPTIONS + " ctest --test-dir build-sanitized -j {jobs} --no-tests=error"
                    " --output-on-failure")
 EVERY = "RAVEL_EVERY=3"
 
@@ -123,7 +123,7 @@ def sanitized():
     yield Stage("sanitized: conformance, emulated GPU",
                 f"{EMULATION}deferred=random,order=reverse,small=0 {SANITIZED}/conformance"
                 " --backend cuda-emu --brief --seed 9 --int 64 --float 64", "sanitized")
-    yield Stage("sanitized: functions of C from NESL", f"{LEAKS} python3 nesl-tests/libraries.py --brief"
+    yield Stage("sanitized: functions of C from NESL", f"{SANITIZER_OPTIONS} python3 nesl-tests/libraries.py --brief"
                 " --build build-sanitized --c clang"
                 " --flag=-fsanitize=address,undefined,fuzzer-no-link", "sanitized")
     yield Stage("sanitized: random NESL programs", f"{SANITIZED}/nesl-random --seed 1 --count 100",

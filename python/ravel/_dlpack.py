@@ -14,6 +14,7 @@ from typing import Any, Dict, List, Tuple
 from ravel._context import Context
 from ravel._errors import DataError
 from ravel._lib import lib
+from ravel._transfer import new_capsule, pointer_in
 from ravel._values import Value
 
 CPU = 1
@@ -51,10 +52,7 @@ IMPORTS = {Unversioned: lib.ravel_import_dlpack_unversioned, Versioned: lib.rave
 EXPORTS = {Unversioned: lib.ravel_export_dlpack_unversioned, Versioned: lib.ravel_export_dlpack}
 
 _is_valid = PYFUNCTYPE(c_int, c_void_p, c_char_p)(("PyCapsule_IsValid", ctypes.pythonapi))
-_content = PYFUNCTYPE(c_void_p, c_void_p, c_char_p)(("PyCapsule_GetPointer", ctypes.pythonapi))
 _rename = PYFUNCTYPE(c_int, c_void_p, c_void_p)(("PyCapsule_SetName", ctypes.pythonapi))
-_new_capsule = PYFUNCTYPE(ctypes.py_object, c_void_p, c_void_p, c_void_p)(
-    ("PyCapsule_New", ctypes.pythonapi))
 
 
 def device(context: Context) -> Tuple[int, int]:
@@ -85,7 +83,7 @@ def value_of(context: Context, producer: Any) -> Value:
     def take() -> Value:
         for kind, name in NAMES.items():
             if _is_valid(id(capsule), name.value):
-                pointer = _content(id(capsule), name.value)
+                pointer = pointer_in(capsule, name.value)
                 _rename(id(capsule), ctypes.cast(USED[kind], c_void_p))
                 return context.make(IMPORTS[kind], pointer)
         raise DataError(f"the __dlpack__ of {type(producer).__name__} gives no tensor")
@@ -105,7 +103,7 @@ def _delete(capsule: Any) -> None:
     """The tensor, unless a consumer has it."""
     for kind, name in NAMES.items():
         if _is_valid(id(capsule), name.value):
-            pointer = _content(id(capsule), name.value)
+            pointer = pointer_in(capsule, name.value)
             kind.from_address(pointer).deleter(pointer)
 
 
@@ -121,5 +119,5 @@ def capsule(value: Value, versioned: bool) -> Any:
     context, made = value.context, c_void_p()
     _delete_forgotten()
     context.run(lambda: context.do(EXPORTS[kind], value.pointer, byref(made)))
-    _capsules.append(_new_capsule(made.value, ctypes.cast(NAMES[kind], c_void_p), None))
+    _capsules.append(new_capsule(made.value, ctypes.cast(NAMES[kind], c_void_p), None))
     return _capsules[-1]

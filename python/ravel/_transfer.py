@@ -40,21 +40,21 @@ def columns(value: Value) -> Column:
 
 # ---- capsules of others ----
 
-_pointer_in = ctypes.pythonapi.PyCapsule_GetPointer
-_pointer_in.restype, _pointer_in.argtypes = c_void_p, [ctypes.py_object, c_char_p]
+pointer_in = ctypes.pythonapi.PyCapsule_GetPointer
+pointer_in.restype, pointer_in.argtypes = c_void_p, [ctypes.py_object, c_char_p]
 
 
 def value_of_array(context: Context, producer: Any) -> Value:
     """Of an object with `__arrow_c_array__`."""
     schema, array = producer.__arrow_c_array__()
-    pointers = _pointer_in(schema, b"arrow_schema"), _pointer_in(array, b"arrow_array")
+    pointers = pointer_in(schema, b"arrow_schema"), pointer_in(array, b"arrow_array")
     return context.run(lambda: context.make(lib.ravel_import, *pointers))
 
 
 def value_of_stream(context: Context, producer: Any) -> Value:
     """Of an object with `__arrow_c_stream__`."""
     stream = producer.__arrow_c_stream__()
-    pointer = _pointer_in(stream, b"arrow_array_stream")
+    pointer = pointer_in(stream, b"arrow_array_stream")
     return context.run(lambda: context.make(lib.ravel_import_stream, pointer))
 
 
@@ -131,7 +131,7 @@ def _end_capsule(capsule: int) -> None:
 _END = immortal(PYFUNCTYPE(None, c_void_p)(_end_capsule))
 _content = PYFUNCTYPE(c_void_p, c_void_p, c_char_p)(("PyCapsule_GetPointer", ctypes.pythonapi))
 _name = PYFUNCTYPE(c_char_p, c_void_p)(("PyCapsule_GetName", ctypes.pythonapi))
-_new_capsule = PYFUNCTYPE(ctypes.py_object, c_void_p, c_void_p, c_void_p)(
+new_capsule = PYFUNCTYPE(ctypes.py_object, c_void_p, c_void_p, c_void_p)(
     ("PyCapsule_New", ctypes.pythonapi))
 _NAMES = {ArrowSchema: ctypes.c_char_p(b"arrow_schema"),
           ArrowArray: ctypes.c_char_p(b"arrow_array"),
@@ -143,7 +143,7 @@ def _capsule(struct: Any) -> Any:
     pointer = ctypes.addressof(struct)
     _in_capsules[pointer] = struct
     name = ctypes.cast(_NAMES[type(struct)], c_void_p)
-    return _new_capsule(pointer, name, address(_END))
+    return new_capsule(pointer, name, address(_END))
 
 
 def array_capsules(column: Column) -> Tuple[Any, Any]:

@@ -1,0 +1,123 @@
+/* test-choice.c - superoperators that are compiled when it pays: a clock that is simulated says
+ * that it does. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/tests/memory.h"
+#include "cvl-cpu/cpu.h"
+#include "cvl-cpu/cvl-cpu.h"
+#include "cvl-cpu/fused-plan.h"
+#include "cvl/superop.h"
+
+TestSuite(choice, .init = memory_begin, .fini = memory_end);
+
+enum { N = 1000 };
+
+static const struct cvl_backend *const cpu = &cvl_cpu_backend;
+
+static struct cvl_kernel *prepared(struct cvl_context *c, struct superop *op) {
+  const char *why;
+  uint32_t node;
+  cr_assert(superop_complete(&arena, op, &why, &node), "node %u: %s", node, why);
+  struct cvl_kernel *k = cpu->prepare(c, op);
+  cr_assert_not_null(k);
+  return k;
+}
+
+/* Whether two vectors have the same bits. */
+static bool same(struct cvl_context *c, const struct cvl_value *a, const struct cvl_value *b) {
+  double x[N], y[N];
+  cr_assert(cpu->to_host(c, a, 0, N, x));
+  cr_assert(cpu->to_host(c, b, 0, N, y));
+  return memcmp(x, y, sizeof x) == 0;
+}
+
+/* The clock by which the choice is made, instead of fused_clock (-Wl,--wrap): runs take four
+ * times as long evaluated as compiled, however busy the machine is. */
+static struct {
+  const struct cvl_kernel *kernel;
+  bool in_run;
+  double now;
+} simulated;
+
+double __wrap_fused_clock(void);
+double __wrap_fused_clock(void) {
+  const bool compiled = simulated.kernel && simulated.kernel->runs_compiled;
+  if (simulated.in_run) simulated.now += compiled ? 0.25e-3 : 1e-3;
+  simulated.in_run = !simulated.in_run;
+  return simulated.now;
+}
+
+/* Runs sin(x) * sin(x) of doubles until the choice between evaluating and compiling is settled;
+ * all runs must give the bits of the first. Returns the number of runs. */
+static unsigned run_until_settled(const char *directory) {
+  enum { MOST = 60000, WAIT = 1000 /* microseconds */ };
+  const struct cvl_options options = {.int_elem = CVL_I64,
+                                      .float_elem = CVL_F64,
+                                      .threads = 1,
+                                      .compile = CVL_COMPILE_WHEN_IT_PAYS,
+                                      .compile_directory = directory};
+  const char *why;
+  struct cvl_context *c = cpu->open(&options, &why);
+  cr_assert_not_null(c, "%s", why);
+  const uint8_t kinds[] = {SUPEROP_FLOAT};
+  struct superop_node nodes[] = {
+      {.op = OPC_SIN, .type = TW_NONE, .operand_count = 1, .operands = {0}},
+      {.op = OPC_MUL, .type = TW_FLOAT, .operand_count = 2, .operands = {1, 1}}};
+  const uint32_t outputs[] = {2};
+  struct superop op = {.param_count = 1,
+                       .node_count = 2,
+                       .output_count = 1,
+                       .params = kinds,
+                       .nodes = nodes,
+                       .outputs = outputs};
+  struct cvl_kernel *k = prepared(c, &op);
+  simulated.kernel = k;
+  double x[N];
+  for (int i = 0; i < N; i++) x[i] = i * 0.37;
+  struct cvl_value operand, first, got;
+  cr_assert(cpu->from_host(c, 0, CVL_F64, N, x, &operand));
+  cr_assert(cpu->run(c, 1, k, &operand, &first));
+  unsigned runs = 1, compiled = 0;
+  for (; runs < MOST && k->choice.stage != CHOICE_SETTLED; runs++) {
+    cr_assert(cpu->run(c, 1, k, &operand, &got));
+    cr_assert(same(c, &first, &got), "run %u", runs);
+    compiled += k->runs_compiled;
+    cpu->release(c, &got);
+    if (k->choice.stage == CHOICE_STARTED) usleep(WAIT); /* for the compiler */
+  }
+  cr_assert_eq(k->choice.stage, CHOICE_SETTLED);
+  cr_assert(k->choice.use_compiled, "%u of %u runs compiled, and the slower way stays",
+            compiled, runs);
+  cr_assert_geq(compiled, 3, "it was tried %u times", compiled);
+  const double rest = k->choice.rest;
+  bool again = false; /* after twice the time there is another trial */
+  for (unsigned i = 0; i < MOST && !(again && k->choice.stage == CHOICE_SETTLED); i++) {
+    cr_assert(cpu->run(c, 1, k, &operand, &got));
+    again |= k->choice.stage == CHOICE_TRIED;
+    cpu->release(c, &got);
+  }
+  cr_assert(again && k->choice.rest == 2 * rest, "%d %a %a", again, rest, k->choice.rest);
+  cpu->release(c, &first);
+  cpu->release(c, &operand);
+  cpu->discard(c, k);
+  cpu->close(c);
+  return runs;
+}
+
+/* Without a request it is compiled after a while, in a directory made for it, and found there
+ * earlier the next time. If the directory cannot be made it is not compiled. */
+Test(choice, settles_for_what_is_faster) {
+  char directory[] = "/tmp/ravel-compiled-XXXXXX", kept[64], command[128];
+  cr_assert_not_null(mkdtemp(directory));
+  snprintf(kept, sizeof kept, "%s/cache/ravel", directory);
+  const unsigned runs = run_until_settled(kept);
+  snprintf(command, sizeof command, "ls %s/cache/ravel | grep -c so$ > /dev/null", directory);
+  cr_assert_eq(system(command), 0, "nothing was compiled");
+  const unsigned again = run_until_settled(kept);
+  cr_assert_lt(again, runs);
+  snprintf(command, sizeof command, "rm -r %s", directory);
+  cr_assert_eq(system(command), 0);
+}
