@@ -22,6 +22,11 @@
 #define WHERE_CLASS_(row, of) WHERE_##row##_##of
 #define WHERE_CLASS(row, of)  WHERE_CLASS_(row, of)
 
+/* Without an optimiser, inlined code is only longer. */
+#ifdef __OPTIMIZE__
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
+#else
+#define ALWAYS_INLINE static inline
+#endif
 
 #endif
