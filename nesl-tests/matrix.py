@@ -38,7 +38,8 @@ WIDTHS = {
     "32-32": ["--int", "32", "--float", "32"],
     "64-32": ["--int", "64", "--float", "32"],
 }
-THREADS = [None, 1, 2, 8]
+# For a number of threads, the widths in which it is tried; None is the machine's number.
+THREADS = {None: list(WIDTHS), 1: ["32-32"], 2: ["64"], 8: ["classic"]}
 # From which to which percent of the forms and rows, in an order of chance, are in every sample of a
 # configuration, as in every run of scripts/test: each is direct, and fused in one of two widths.
 CORE = {"direct": (0, 100), "fused": (0, 60), "fused-64": (60, 100), "unoptimised-64": (50, 70)}
@@ -70,7 +71,7 @@ def meaningful(way, backend, threads):
 CONFIGS = {c.name: c for c in (
     Config(way, backend, widths, threads)
     for way in FLAGS for backend in BACKENDS for widths in WIDTHS for threads in THREADS
-    if meaningful(way, backend, threads))}
+    if widths in THREADS[threads] and meaningful(way, backend, threads))}
 
 
 def wanted(command, options):

@@ -38,7 +38,8 @@ JOBS = max(1, CPUS // AT_A_TIME)
 
 @dataclasses.dataclass
 class Stage:
-    """A command and what it needs. In the command {jobs} and {seed} are filled in."""
+    """A command and what it needs. In it {jobs} and the values of the run, as {seed}, are filled
+    in."""
 
     name: str
     command: str
@@ -100,11 +101,16 @@ def log_of(stage):
     return LOGS / (re.sub(r"[^a-z0-9]+", "-", stage.name.lower()).strip("-") + ".log")
 
 
-def perform(stage, seed):
+def command_of(stage, values):
+    command = stage.command
+    for name, value in {"jobs": str(CPUS if stage.alone else JOBS), **values}.items():
+        command = command.replace(f"{{{name}}}", value)
+    return command
+
+
+def perform(stage, values):
     """Runs a stage and reports it; (outcome, seconds of the clock)."""
-    log = log_of(stage)
-    jobs = CPUS if stage.alone else JOBS
-    command = stage.command.replace("{jobs}", str(jobs)).replace("{seed}", seed)
+    log, command = log_of(stage), command_of(stage, values)
     status, wall, cpu = run_command(command, log)
     text = log.read_text(errors="replace")
     outcome = judge(status, text, IN_CI)
@@ -181,8 +187,8 @@ class Record:
 class Run:
     """The builds and stages of one run, and their sums."""
 
-    def __init__(self, seed, record):
-        self.seed, self.record = seed, record
+    def __init__(self, values, record):
+        self.values, self.record = values, record
         self.totals = {"passed": 0, "failed": 0, "skipped": 0}
         self.failed_stages = []
 
@@ -202,7 +208,7 @@ class Run:
             self.failed_stages.append(f"what CI needs: {what}")
 
     def do(self, stage):
-        outcome, seconds = perform(stage, self.seed)
+        outcome, seconds = perform(stage, self.values)
         self.count(stage, outcome)
         if outcome.word == "ok":
             self.record.add(stage, seconds)
@@ -255,13 +261,13 @@ def make_builds(this, builds, stages):
     return absent
 
 
-def run(builds, stages, seed, record, lacking=lambda: ()):
-    """Makes the builds that the stages need, then runs the stages; the exit status. lacking()
-    says after that what else is missing here."""
+def run(builds, stages, values, record, lacking=lambda: ()):
+    """Makes the builds that the stages need, then runs the stages; the exit status. values: what
+    is filled into commands, by name; lacking() says after that what else is missing here."""
     LOGS.mkdir(parents=True, exist_ok=True)
     os.environ["RAVEL_BUILT"] = "1"  # to scripts that would build what they use
     started = time.time()
-    this = Run(seed, record)
+    this = Run(values, record)
     absent = make_builds(this, builds, stages)
     this.stages([s for s in stages if s.needs not in absent])
     for what in lacking():

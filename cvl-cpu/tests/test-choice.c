@@ -9,6 +9,7 @@
 #include "cvl-cpu/cpu.h"
 #include "cvl-cpu/cvl-cpu.h"
 #include "cvl-cpu/fused-plan.h"
+#include "cvl-cpu/tests/prepared.h"
 #include "cvl/superop.h"
 
 TestSuite(choice, .init = memory_begin, .fini = memory_end);
@@ -16,15 +17,6 @@ TestSuite(choice, .init = memory_begin, .fini = memory_end);
 enum { N = 1000 };
 
 static const struct cvl_backend *const cpu = &cvl_cpu_backend;
-
-static struct cvl_kernel *prepared(struct cvl_context *c, struct superop *op) {
-  const char *why;
-  uint32_t node;
-  cr_assert(superop_complete(&arena, op, &why, &node), "node %u: %s", node, why);
-  struct cvl_kernel *k = cpu->prepare(c, op);
-  cr_assert_not_null(k);
-  return k;
-}
 
 /* Whether two vectors have the same bits. */
 static bool same(struct cvl_context *c, const struct cvl_value *a, const struct cvl_value *b) {

@@ -11,6 +11,7 @@
 #include "cvl-cpu/cpu.h"
 #include "cvl-cpu/cvl-cpu.h"
 #include "cvl-cpu/fused-plan.h"
+#include "cvl-cpu/tests/prepared.h"
 #include "cvl/superop.h"
 #include "fused-kernels/fused.h"
 
@@ -772,15 +773,6 @@ Test(fused, random) {
     .output_count = sizeof its_outputs / sizeof *its_outputs, .params = its_params,            \
     .nodes = its_nodes, .outputs = its_outputs                                                 \
   }
-
-static struct cvl_kernel *prepared(struct cvl_context *c, struct superop *op) {
-  const char *why;
-  uint32_t node;
-  cr_assert(superop_complete(&arena, op, &why, &node), "node %u: %s", node, why);
-  struct cvl_kernel *k = cpu->prepare(c, op);
-  cr_assert_not_null(k);
-  return k;
-}
 
 /* A fault in the chunk that would start the state of a long segment's scan, while later chunks
  * wait for their turn: they must not use a state that has not been started, which is what the

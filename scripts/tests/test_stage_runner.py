@@ -63,7 +63,7 @@ class Remembering(unittest.TestCase):
         """The exit status of a run, and how often the stage has run by then."""
         self.said = io.StringIO()
         with contextlib.redirect_stdout(self.said):
-            status = runner.run({}, [self.stage], "1", runner.Record(use), **more)
+            status = runner.run({}, [self.stage], {"seed": "1"}, runner.Record(use), **more)
         return status, len((self.root / "build" / "runs").read_text().splitlines())
 
     def test_what_passed_is_not_run_again(self):
@@ -109,7 +109,7 @@ class Remembering(unittest.TestCase):
         (self.root / "build").mkdir()
         (self.root / "build" / "runs").write_text("")
         with contextlib.redirect_stdout(io.StringIO()) as said:
-            runner.run(builds, [self.stage], "1", runner.Record(False))
+            runner.run(builds, [self.stage], {"seed": "1"}, runner.Record(False))
         self.assertIn("SKIPPED 1 stages: no no-such-compiler", said.getvalue())
         self.assertEqual((self.root / "build" / "runs").read_text(), "")
 
