@@ -4,11 +4,13 @@
 
 #define TARGET(name, value, against) static const double TARGET_##name = value;
 #define PROGRAM(name, target)
+#define REAL_TIME(name, ratio)
 #define GPU_TIME(name, milliseconds)
 #define GPU_COUNTS(name, launches, waits)
 #include "bench/targets.def"
 #undef GPU_COUNTS
 #undef GPU_TIME
+#undef REAL_TIME
 #undef PROGRAM
 #undef TARGET
 
