@@ -129,6 +129,7 @@ static bool describe(struct command *c) {
 }
 
 struct apropos {
+  struct session *session;
   const char *text;
   FILE *out;
   unsigned found;
@@ -138,7 +139,7 @@ static void look_at(void *context, struct global *g) {
   struct apropos *a = context;
   if (!strstr(g->name->text, a->text) || g->name->text[0] == '_') return;
   a->found++;
-  if (a->out) put_type(g, a->out);
+  if (a->out) put_type(session_read(a->session, g), a->out);
 }
 
 static bool apropos(struct command *c) {
@@ -147,7 +148,7 @@ static bool apropos(struct command *c) {
   for (char *p = text; *p; p++) {
     if (*p >= 'A' && *p <= 'Z') *p = (char)(*p - 'A' + 'a');
   }
-  struct apropos a = {text, c->n->silent ? NULL : c->n->out, 0};
+  struct apropos a = {c->n->session, text, c->n->silent ? NULL : c->n->out, 0};
   session_each(c->n->session, look_at, &a);
   if (a.found == 0 && a.out) fprintf(a.out, "No name contains %s.\n", text);
   return true;

@@ -5,7 +5,8 @@
 
 #include <stdlib.h>
 
-/* The library is read here; it may be broken, or too large for the memory. */
+/* The names of the library are looked for here; it may be broken, or too large for the memory.
+ */
 static bool make_session(struct nesl *n) {
   struct memory_guard guard;
   memory_guard_begin(&guard);

@@ -3,6 +3,8 @@
  */
 #include "neslc/check.h"
 
+#include <string.h>
+
 /* A value of a type, as small as it can be. */
 static struct core *sample(struct checker *ck, const struct syntax *e, struct type *type) {
   struct core *core;
@@ -27,20 +29,23 @@ static struct core *sample(struct checker *ck, const struct syntax *e, struct ty
   return core_make(ck, CORE_INT, e, type_base(ck->arena, TYPE_INT));
 }
 
+static bool is_of_library(const struct global *g, const char *name) {
+  return g->library && strcmp(g->name->text, name) == 0;
+}
+
 bool names_array_file(struct checker *ck, const struct global *function,
                       const struct syntax *argument) {
   return ck->session->file_type && function && argument->kind == SYNTAX_STRING &&
-         (function == session_library(ck->session, "read_npy") ||
-          function == session_library(ck->session, "read_csv"));
+         (is_of_library(function, "read_npy") || is_of_library(function, "read_csv"));
 }
 
 struct core *check_array_file(struct checker *ck, const struct global *function,
                               const struct syntax *argument) {
   const char *problem = NULL;
   struct core *name = check_expression(ck, argument);
-  struct type *type = ck->session->file_type(
-      ck->session->file_context, function == session_library(ck->session, "read_csv"),
-      argument->as.string.text, argument->as.string.length, &problem);
+  struct type *type =
+      ck->session->file_type(ck->session->file_context, is_of_library(function, "read_csv"),
+                             argument->as.string.text, argument->as.string.length, &problem);
   if (!type) {
     complain(ck->complaints, NESL_RUNTIME, ck->source, argument->at, "%s", problem);
     type = type_variable(ck->arena, CLASS_ANY);

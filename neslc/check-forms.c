@@ -172,11 +172,13 @@ static void replace(struct checker *ck, struct global *old, const struct global 
 }
 
 static void install(struct checker *ck, struct checked *out) {
-  struct global *old = table_get(ck->session->globals, ck->self->name);
+  const bool in_library = ck->session->in_library; /* then its name is known (session_read) */
+  struct global *old =
+      table_get(in_library ? ck->session->library : ck->session->globals, ck->self->name);
   if (old) {
     /* Types include identities: with the old one, the new type may equal the old type. */
     ck->self_identity->global = old;
-    if (global_is_updated(ck->session, old, GLOBAL_FUNCTION, &ck->self->scheme)) {
+    if (in_library || global_is_updated(ck->session, old, GLOBAL_FUNCTION, &ck->self->scheme)) {
       replace(ck, old, ck->self);
       out->global = old;
       return;

