@@ -209,16 +209,22 @@ static void check_operation(struct operands *o, struct asker *asker, int k, bool
   cr_assert_eq(take_hash(o->c, out), expected, "%s afterwards", name);
 }
 
-static void check_all(unsigned threads) {
-  struct asker asker = {.from = 0};
+/* A context that asks it whether to end. */
+static struct cvl_context *asking(struct asker *asker, unsigned threads) {
   const struct cvl_options options = {.int_elem = CVL_I64,
                                       .float_elem = CVL_F64,
                                       .threads = threads,
                                       .device = -1,
-                                      .stop = {asks, &asker}};
+                                      .stop = {asks, asker}};
   const char *why = "";
   struct cvl_context *c = b->open(&options, &why);
   cr_assert_not_null(c, "%s", why);
+  return c;
+}
+
+static void check_all(unsigned threads) {
+  struct asker asker = {.from = 0};
+  struct cvl_context *c = asking(&asker, threads);
   struct operands o = operands_make(c);
   for (size_t k = 0; k < sizeof operations / sizeof operations[0]; k++) {
     check_operation(&o, &asker, (int)k, threads == 1);
@@ -239,14 +245,7 @@ Test(stop, by_several_threads) {
 Test(stop, while_memory_is_provided) {
   enum { LARGE = 9 << 20, FIRST = 1, LAST = 36 }; /* 72 MiB; looks */
   struct asker asker = {.from = 0};
-  const struct cvl_options options = {.int_elem = CVL_I64,
-                                      .float_elem = CVL_F64,
-                                      .threads = 2,
-                                      .device = -1,
-                                      .stop = {asks, &asker}};
-  const char *why = "";
-  struct cvl_context *c = b->open(&options, &why);
-  cr_assert_not_null(c, "%s", why);
+  struct cvl_context *c = asking(&asker, 2);
   const struct cvl_value zero = cvl_scalar_int(CVL_I64, 0), step = cvl_scalar_int(CVL_I64, -3),
                          one = cvl_one_segment(LARGE);
   struct cvl_value v, out;
@@ -277,14 +276,7 @@ Test(stop, while_memory_is_provided) {
 /* What is copied to the host is not there, either. */
 Test(stop, copies_to_the_host) {
   struct asker asker = {.from = 0};
-  const struct cvl_options options = {.int_elem = CVL_I64,
-                                      .float_elem = CVL_F64,
-                                      .threads = 2,
-                                      .device = -1,
-                                      .stop = {asks, &asker}};
-  const char *why = "";
-  struct cvl_context *c = b->open(&options, &why);
-  cr_assert_not_null(c, "%s", why);
+  struct cvl_context *c = asking(&asker, 2);
   static double data[N];
   struct cvl_value v = from(c, CVL_F64, N, data);
   struct cvl_error e;

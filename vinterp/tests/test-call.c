@@ -436,13 +436,18 @@ Test(call, memory_that_values_hold_counts) {
   end_with(&c, &n, 1, p);
 }
 
+/* Calls that only `stop` ends. */
+static void begin_stoppable(struct caller *c, struct stop *stop) {
+  struct machine_options options = test_options();
+  options.stop = stop;
+  options.max_depth = UINT64_C(1) << 40;
+  begin(c, options);
+}
+
 Test(call, time_is_that_of_each_call) {
   struct stop stop = {.signal = NULL};
-  struct machine_options options = test_options();
-  options.stop = &stop;
-  options.max_depth = UINT64_C(1) << 40;
   struct caller c;
-  begin(&c, options);
+  begin_stoppable(&c, &stop);
   struct machine_program *loop = prepare(&c, endless), *p = prepare(&c, successor);
   struct cvl_value v = ints(&c, 3, numbers), one = ints(&c, 1, numbers);
   for (int k = 0; k < 2; k++) {
@@ -472,11 +477,8 @@ static bool refuse(void *data) {
 Test(call, calls_are_interrupted) {
   int shown = 0;
   struct stop stop = {.signal = &interrupt, .progress_data = &shown};
-  struct machine_options options = test_options();
-  options.stop = &stop;
-  options.max_depth = UINT64_C(1) << 40;
   struct caller c;
-  begin(&c, options);
+  begin_stoppable(&c, &stop);
   struct machine_program *loop = prepare(&c, endless), *p = prepare(&c, successor);
   struct cvl_value v = ints(&c, 3, numbers), one = ints(&c, 1, numbers), result;
   for (int way = 0; way < 2; way++) {
