@@ -44,9 +44,8 @@ WAYS = {  # name: flags of vinterp, whether the cache is kept from run to run
     "off-1t": (["-O", "--native=off", "--threads", "1"], False),
     "again-1t": (["-O", "--threads", "1"], True),
 }
-# Which ways are held to what: targets of a program's own, or never slower than plain.
-HELD = {"optimised": None, "again": None}
-AGAINST_PLAIN = {"again-1t": "plain-1t"}
+HELD = ("optimised", "again")               # to the target of the program
+AGAINST_PLAIN = {"again-1t": "plain-1t"}    # never slower than that
 
 
 def run(vinterp, flags, program, cache):
