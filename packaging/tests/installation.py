@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import zlib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -98,6 +99,23 @@ def check_library(i: Installation) -> None:
             f"the header and the library differ in {sorted(declared ^ exported)}")
 
 
+def check_module(i: Installation) -> None:
+    """The CUDA back end, if it was built, is what it would be in another folder. nvcc could name
+    its temporary files in it, and names unnamed namespaces _GLOBAL__N__PATH_7_pack_cu_SYMBOL, with
+    two hashes, or ..._FOLDER_PROCESS."""
+    module = i.prefix / "lib/ravel/cvl-cuda.so"
+    if not module.exists():
+        return
+    content = module.read_bytes()
+    i.check(b"tmpxft_" not in content, f"{module.name} names temporary files")
+    paths = (str(source.relative_to(ROOT)) for source in (ROOT / "cvl-cuda").rglob("*.cu"))
+    known = {b"%08x" % zlib.crc32(path.encode()) for path in paths}
+    hashes = set(re.findall(rb"_GLOBAL__N__([0-9a-f]{8})_", content))
+    i.check(hashes and hashes <= known, f"{module.name} depends on the folder of the sources")
+    i.check(not re.search(rb"_GLOBAL__N__\w+_cu_[0-9a-f]{8}_\d", content),
+            f"{module.name} depends on the process that compiled it")
+
+
 def check_program(i: Installation, down: str) -> None:
     """A C program that was compiled with the installed files."""
     i.expect(re.escape(f"{VERSION}: 3 2 1, of Arrow: g"), down)
@@ -152,6 +170,7 @@ def main() -> int:
         i = Installation(build, Path(folder))
         check_files(i, build)
         check_library(i)
+        check_module(i)
         break_backend(i)
         check_pkg_config(i)
         check_cmake(i)
