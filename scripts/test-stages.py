@@ -351,6 +351,8 @@ def main():
                         " inputs are not run again")
     parser.add_argument("--afresh", action="store_true", help="with --all: all stages")
     parser.add_argument("--only", help="only stages whose name contains this")
+    parser.add_argument("--without", action="append", default=[], metavar="TEXT",
+                        help="no stages whose name contains this; may be repeated")
     parser.add_argument("--seed", help="with --all: instead of a new one; eight hexadecimal digits")
     parser.add_argument("--search", type=int, default=60, metavar="SECONDS",
                         help="with --all: for each stage that looks for inputs that fail (default 60)")
@@ -359,7 +361,8 @@ def main():
     sys.path.insert(0, str(ROOT / "nesl-tests"))
     os.environ.update(SANITIZER_OPTIONS)
     stages = list(usual()) + (list(whole()) if options.all else [])
-    stages = [s for s in stages if not options.only or options.only in s.name]
+    stages = [s for s in stages if (not options.only or options.only in s.name)
+              and not any(text in s.name for text in options.without)]
     if options.list:
         for stage in stages:
             print(f"{stage.name}: {stage.command}")
