@@ -151,7 +151,7 @@ class Compilers(CompilationTest):
         self.says_why_there_are_none("No such file", CXX="/nowhere/c++")
 
     def test_a_compiler_fails(self):
-        self.says_why_there_are_none("error", CXX=f"{CXX} -std=of-tomorrow")
+        self.says_why_there_are_none("error", CXX=f"{CXX} -include /nowhere/at/all.hpp")
 
     def test_a_compiler_writes_garbage(self):
         script = self.here / "liar"
