@@ -58,6 +58,15 @@ static void offer_global(void *context, struct global *g) {
   if (g->name->text[0] != '_') offer(context, g->name->text);
 }
 
+/* Offers none if memory runs out. */
+static void offer_globals(struct session *session, struct completion *c) {
+  struct memory_guard guard;
+  memory_guard_begin(&guard);
+  if (setjmp(guard.jump)) return;
+  session_each(session, offer_global, c);
+  memory_guard_end(&guard);
+}
+
 static void complete(void *context, const char *prefix, size_t length,
                      void (*found)(void *, const char *), void *found_context) {
   static const char *const words[] = {"apropos", "datatype", "describe",     "dump",     "else",
@@ -66,7 +75,7 @@ static void complete(void *context, const char *prefix, size_t length,
                                       "time",    "verbose",  "print_length", "arg_check"};
   struct nesl *n = context;
   struct completion c = {prefix, length, found, found_context};
-  session_each(n->session, offer_global, &c);
+  offer_globals(n->session, &c);
   for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) offer(&c, words[i]);
 }
 

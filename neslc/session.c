@@ -166,7 +166,7 @@ void session_each(struct session *session, void (*visit)(void *, struct global *
   const size_t bytes = table->count * sizeof(struct global *);
   struct global **all = heap_alloc(heap, bytes);
   size_t n = 0;
-  if (!all) return;
+  if (!all) memory_failed();
   for (const struct table_entry *e = NULL; (e = table_next(table, e));) all[n++] = e->value;
   qsort(all, n, sizeof *all, by_name);
   struct memory_guard guard;

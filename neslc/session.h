@@ -54,8 +54,8 @@ struct global *session_read(struct session *, struct global *); /* itself; NULL 
 struct global *session_global(struct session *, const char *name);
 /* The library's function of that name, whatever the user redefined; NULL if there is none. */
 struct global *session_library(struct session *, const char *name);
-/* Calls visit for every global, read or not, in alphabetical order of names (apropos,
- * completion). */
+/* Calls visit for every global, read or not, in alphabetical order of names. Jumps as an arena
+ * does if there is no memory for the list. */
 void session_each(struct session *, void (*visit)(void *, struct global *), void *context);
 /* The defined name nearest to this one, or NULL if none is near. */
 const char *session_nearest(struct session *, const char *name);

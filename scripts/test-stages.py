@@ -193,7 +193,7 @@ def usual():
 
 
 def whole_conformance():
-    """All cases in the widths that programs run in, the usual ones in the others."""
+    """All cases in 64 bits, the usual ones in the other widths."""
     suite = "build/bin/conformance"
     widths = ((32, 64, "--quick"), (64, 64, "--full"), (32, 32, "--quick"), (64, 32, "--quick"))
     for number, (width, real, cases) in enumerate(widths, 1):
@@ -250,7 +250,7 @@ def whole_forms():
     # An emulation with all its checks takes minutes for a configuration: one for each way.
     emulated = {"unoptimised": "classic", "optimised": "32-32", "fused": "64"}
     for way in FLAGS:
-        # Compiling every superoperator takes an hour: a new sample each time.
+        # Compiling every superoperator takes too long: a new sample each time.
         part = " --sample 30 --seed {seed}" if way == "native" else ""
         yield Stage(f"whole: NESL, {way}, cpu", f"{matrix} --way {way} --backend cpu{part}",
                     reads=FORMS)

@@ -245,6 +245,25 @@ static bool is_read(const char *name) {
   return true;
 }
 
+/* Whether there was memory to visit all globals. */
+static bool are_visited(void) {
+  unsigned count = 0;
+  struct memory_guard guard;
+  memory_guard_begin(&guard);
+  if (setjmp(guard.jump)) return false;
+  session_each(session, count_read, &count);
+  memory_guard_end(&guard);
+  return true;
+}
+
+/* Who looks for something must not take it for missing. */
+Test(session, globals_are_not_skipped_without_memory) {
+  heap.fail_at = heap.count + 1;
+  cr_expect_not(are_visited());
+  heap.fail_at = 0;
+  cr_expect(are_visited());
+}
+
 static unsigned regions_made(void) {
   unsigned count = 0;
   for (const struct region *r = session->regions; r; r = r->next) count++;
