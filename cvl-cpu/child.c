@@ -2,6 +2,7 @@
 #include "cvl-cpu/child.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -21,14 +22,21 @@ static int attributes_set(posix_spawnattr_t *attributes) {
                                                   POSIX_SPAWN_SETPGROUP);
 }
 
+/* posix_spawn accepts only the policies of POSIX, and idle priority is Linux's. What the child
+ * starts inherits it. If it is refused, the child keeps the priority of this process. */
+static void leave_processors(pid_t child) {
+  (void)sched_setscheduler(child, SCHED_IDLE, &(struct sched_param){0});
+}
+
 int child_start(pid_t *child, const char *program, const posix_spawn_file_actions_t *actions,
-                char *const *arguments) {
+                char *const *arguments, bool background) {
   posix_spawnattr_t attributes;
   int error = posix_spawnattr_init(&attributes);
   if (error) return error;
   error = attributes_set(&attributes);
   if (!error) error = posix_spawn(child, program, actions, &attributes, arguments, environ);
   posix_spawnattr_destroy(&attributes);
+  if (!error && background) leave_processors(*child);
   return error;
 }
 

@@ -11,9 +11,9 @@
 #include "cvl/cvl.h"
 
 /* Starts a program, a path, in the environment of this process and with signals as a program
- * expects them. 0 or an errno. */
+ * expects them. 0 or an errno. In the background it gets what processors nobody else wants. */
 int child_start(pid_t *, const char *program, const posix_spawn_file_actions_t *,
-                char *const *arguments);
+                char *const *arguments, bool background);
 /* Whether it has ended; *status as by waitpid. It is then no child any more. */
 bool child_ended(pid_t, int *status);
 /* The same, waiting for it as long as `stop` does not ask. */

@@ -248,7 +248,8 @@ static int spawn(struct compiled_code *code, int source) {
     error = posix_spawn_file_actions_addopen(&actions, fd, "/dev/null", O_RDWR, 0);
   }
   if (!error) {
-    error = child_start(&code->process, code->cache->compiler, &actions, arguments);
+    error = child_start(&code->process, code->cache->compiler, &actions, arguments,
+                        !code->cache->waits);
   }
   posix_spawn_file_actions_destroy(&actions);
   return error;

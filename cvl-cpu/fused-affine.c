@@ -103,6 +103,12 @@ static bool has_long_segments(const struct segments *s) {
   return s->count == 1 || (s->count > 0 && s->total / s->count >= SEGMENT_AVERAGE);
 }
 
+bool fused_affine_suits(const struct cvl_kernel *k, uint32_t gather) {
+  const struct fused_node *p = &k->nodes[gather];
+  const struct fused_node *index = &k->nodes[definition(k, &k->op->nodes[gather], 1)];
+  return p->analysed && has_long_segments(&p->near) && has_long_segments(&index->near);
+}
+
 /* Finds the nodes that are affine given the operands; returns the number of gathers among them.
  */
 static uint32_t find_affine(struct cvl_kernel *k) {
@@ -320,25 +326,11 @@ static struct fused_affine map(const struct cvl_kernel *k, const struct superop_
 
 /* ---- affine runs ---- */
 
-uint64_t fused_segment_here(struct fused_worker *w, const struct fused_node *p,
-                            uint64_t position) {
-  enum { TRIES = 4 };
-  const struct segments *s = &p->near;
-  struct walk *walk = &w->walks[p->walk];
-  walk->position = position;
-  for (unsigned i = 0; walk->segment < s->count && i < TRIES; i++) {
-    if (segment_start(s, walk->segment) > position) return walk->segment - 1;
-    walk->segment++;
-  }
-  walk->segment = segment_at(s, position) + 1;
-  return walk->segment - 1;
-}
-
 /* The segment at the position; shortens the length to its end. */
 static uint64_t within_segment(struct fused_worker *w, const struct fused_node *p,
                                uint64_t position, uint64_t *length) {
   if (p->near.count == 1) return 0;
-  const uint64_t s = fused_segment_here(w, p, position);
+  const uint64_t s = walk_to(&w->walks[p->walk], &p->near, position);
   shorten(length, segment_start(&p->near, s + 1) - position);
   return s;
 }
@@ -366,7 +358,7 @@ static void move_walks(struct fused_worker *w, uint64_t first) {
   for (uint32_t i = k->live_from; i < k->step_count; i++) {
     const struct fused_node *p = &k->nodes[k->live_steps[i]];
     if (p->action == ACT_DIST || p->action == ACT_INDEX || p->action == ACT_GATHER) {
-      fused_segment_here(w, p, first);
+      walk_to(&w->walks[p->walk], &p->near, first);
     }
   }
 }

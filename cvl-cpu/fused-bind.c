@@ -129,8 +129,9 @@ static const char *contiguous(const struct cvl_kernel *k, const struct fused_nod
   return (const char *)p->values + start * bytes;
 }
 
-static void bind_gather(struct cvl_kernel *k, const struct superop_node *node,
-                        struct fused_node *p, const struct cvl_value *operands) {
+static void bind_gather(struct cvl_kernel *k, uint32_t n, const struct cvl_value *operands) {
+  const struct superop_node *node = &k->op->nodes[n];
+  struct fused_node *p = &k->nodes[n];
   struct fused_value *v = &k->values[node->result];
   p->values = k->values[node->operands[0]].base;
   if (node->role == ROLE_PICK) {
@@ -142,6 +143,7 @@ static void bind_gather(struct cvl_kernel *k, const struct superop_node *node,
   p->near = value_segments(&operands[node->operands[node->operand_count - 1]]);
   p->action = ACT_GATHER;
   p->bound = k->values[node->operands[1]].below;
+  if (fused_copies_runs(k, n) && !fused_affine_suits(k, n)) p->action = ACT_GATHER_RUNS;
   const char *first = contiguous(k, p, &k->values[node->operands[1]], v->bytes);
   if (first) {
     p->action = ACT_NONE;
@@ -211,6 +213,7 @@ static void find_live_steps(struct cvl_kernel *k) {
     if (!v->needed || k->nodes[n].action == ACT_NONE) continue;
     for (unsigned j = 0; j < node->operand_count; j++) {
       struct fused_value *from = &k->values[node->operands[j]];
+      if (j == 1 && k->nodes[n].action == ACT_GATHER_RUNS) continue; /* not written for it */
       if (!k->runs_compiled || node->role != ROLE_MAP || from->read_by_blocks)
         from->needed = true;
     }
@@ -249,7 +252,7 @@ void fused_bind(struct cvl_kernel *k, const struct cvl_value *operands) {
     case ROLE_INDEX: bind_index(k, node, p, operands); break;
     case ROLE_MAP: bind_map(k, node, p); break;
     case ROLE_GATHER:
-    case ROLE_PICK: bind_gather(k, node, p, operands); break;
+    case ROLE_PICK: bind_gather(k, n, operands); break;
     case ROLE_CARRY:
     case ROLE_NEXT:
       p->action = ACT_LOOP;

@@ -389,7 +389,7 @@ bool fused_compiled_fold_begin(struct fused_worker *w, uint64_t first, uint64_t 
     if (v->storage == UNIFORM) {
       w->same[i] = v->one;
     } else if (p->action == ACT_DIST) {
-      const uint64_t segment = fused_segment_here(w, p, first);
+      const uint64_t segment = walk_to(&w->walks[p->walk], &p->near, first);
       all_same &= segment_start(&p->near, segment + 1) - first >= n;
       w->same[i] = (const char *)p->values + segment * v->bytes;
     } else {

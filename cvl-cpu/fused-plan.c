@@ -384,6 +384,7 @@ struct cvl_kernel *cpu_prepare(struct cvl_context *c, const struct superop *op) 
   note_ranges(k);
   note_reported(k, scratch);
   plan_nodes(k);
+  fused_gather_plan(k);
   fused_concatenate_plan(k);
   fused_affine_plan(k);
   fused_expression_plan(k);

@@ -11,6 +11,7 @@
  *   fused-plan.c         prepare and discard: steps, buffers
  *   fused-bind.c         start of a run: how each value is stored, given the operands
  *   fused-strip.c        evaluation of a strip
+ *   fused-gather.c       gathers within a strip
  *   fused-expression.c   several elementwise operations as one step
  *   fused-affine.c       gathers by indices that are affine for a while
  *   fused-loop.c         loops, within a strip
@@ -105,6 +106,7 @@ enum fused_action {
   ACT_DIST,
   ACT_INDEX,
   ACT_GATHER,
+  ACT_GATHER_RUNS, /* fused-gather.c */
   ACT_PICK,
   ACT_ASSERT,
   ACT_WITHIN,
@@ -143,6 +145,10 @@ struct fused_node {
   bool may_concatenate; /* a scatter as in fused-concatenate.c, if its operands allow it */
   bool concatenated;    /* this run */
   uint64_t start;       /* of a concatenated one: the position of the first element */
+  /* Gathers (fused-gather.c). */
+  uint32_t group;      /* the first gather by the same index; SUPEROP_NONE: in a loop */
+  bool may_copy_runs;  /* if the operands allow it */
+  uint32_t index_walk; /* then: the walk over the segments of the INDEX */
   /* An ASSERT of least <= index < limit: the values; or SUPEROP_NONE. */
   uint32_t index, least, limit;
   uint64_t
@@ -221,6 +227,7 @@ struct cvl_kernel {
   uint64_t site, n;
   struct segments segments; /* of the consumers; one segment if there are none */
   bool cut_anywhere;        /* no consumers: chunks may begin at any position */
+  bool gathers;             /* some node does */
   bool has_runs;            /* some value is as_runs */
   bool runs_compiled;       /* maps are done by compiled functions */
   bool streams;             /* something is written past the caches */
@@ -249,6 +256,16 @@ struct fused_affine {
 static inline bool fused_hands_on(const struct cvl_kernel *k) {
   return k->scan_count + k->pack_count > 0;
 }
+
+/* Where the elements are that the gathers of a group read: n positions of the source for the
+ * positions of the domain from `first` on. */
+struct fused_located {
+  uint32_t group; /* SUPEROP_NONE: nothing is known */
+  uint64_t first, n;
+  const uint64_t *at; /* the room, or the index itself */
+  struct walk walk;   /* of the gather that located, afterwards */
+  uint64_t room[LOCATE_MOST + SPREAD_SLACK / sizeof(uint64_t)];
+};
 
 /* The state of one thread for its current chunk; its buffers follow. */
 struct fused_worker {
@@ -280,6 +297,7 @@ struct fused_worker {
   bool folding;
   void **lanes;
   const void **same;
+  struct fused_located *located; /* NULL: nothing gathers */
   struct walk *walks;
   struct walk *ranks;  /* of each pack */
   uint64_t *kept;      /* by each pack in this chunk */
@@ -371,14 +389,26 @@ void fused_expression_bind(struct cvl_kernel *);
 void fused_expression_run(struct fused_worker *, const struct fused_node *, uint64_t first,
                           uint64_t n);
 
+/* fused-gather.c. Finds the groups, and the gathers that may copy runs. */
+void fused_gather_plan(struct cvl_kernel *);
+/* Whether a gather copies runs in this run: its own operands and those of the INDEX are bound.
+ */
+bool fused_copies_runs(const struct cvl_kernel *, uint32_t gather);
+/* As fused_step, for a gather or pick, and for a gather of runs. */
+uint64_t fused_gather(struct fused_worker *, uint32_t gather, uint64_t first, uint64_t n,
+                      void *out);
+uint64_t fused_copy_runs(struct fused_worker *, uint32_t gather, uint64_t first, uint64_t n,
+                         char *out);
+/* The index at a position of a gather of runs. */
+int64_t fused_runs_index(const struct cvl_kernel *, uint32_t gather, uint64_t position);
+
 /* fused-affine.c. Decides which indices may be affine at all, and which are in this run. */
 void fused_affine_plan(struct cvl_kernel *);
 void fused_affine_bind(struct cvl_kernel *);
+/* Whether affine runs suit a gather by an INDEX, both bound. */
+bool fused_affine_suits(const struct cvl_kernel *, uint32_t gather);
 /* How many of n positions from `first` on belong to one affine run; sets w->gathered. */
 uint64_t fused_affine_run(struct fused_worker *, uint64_t first, uint64_t n);
-/* Advances the walk of a DIST, INDEX or gather to a position; returns the segment there. */
-uint64_t fused_segment_here(struct fused_worker *, const struct fused_node *,
-                            uint64_t position);
 /* Whether the affine run gives the result of a step for these positions. */
 bool fused_affine_has(struct fused_worker *, uint32_t node, uint64_t first, uint64_t n);
 

@@ -10,55 +10,24 @@ void fused_note(struct cvl_kernel *k, uint32_t node, uint64_t position) {
   note_lowest(&k->failed, node);
 }
 
+static struct walk walk_at(const struct segments *s, uint64_t position) {
+  return walk_from(s, (struct path_coordinate){segment_from(s, position), position});
+}
+
 void fused_walks_at(struct fused_worker *w, uint64_t position) {
   const struct cvl_kernel *k = w->k;
   w->run_end = 0;
   for (uint32_t i = k->live_from; i < k->step_count; i++) {
     const struct fused_node *p = &k->nodes[k->live_steps[i]];
-    if (p->action != ACT_DIST && p->action != ACT_INDEX && p->action != ACT_GATHER) continue;
-    w->walks[p->walk] = walk_from(
-        &p->near, (struct path_coordinate){segment_from(&p->near, position), position});
+    if (p->action == ACT_GATHER_RUNS) {
+      const struct superop_node *node = &k->op->nodes[k->live_steps[i]];
+      const struct fused_node *index = &k->nodes[k->values[node->operands[1]].node];
+      w->walks[p->index_walk] = walk_at(&index->near, position);
+    } else if (p->action != ACT_DIST && p->action != ACT_INDEX && p->action != ACT_GATHER) {
+      continue;
+    }
+    w->walks[p->walk] = walk_at(&p->near, position);
   }
-}
-
-/* Executes a gather; returns n or the first position, counted from `first`, whose index is out
- * of range. */
-static uint64_t gather(struct fused_worker *w, const struct superop_node *node,
-                       const struct fused_node *p, uint64_t first, uint64_t n, void *out) {
-  const struct cvl_kernel *k = w->k;
-  const struct fused_value *values = k->values;
-  const struct move_kernels *move = k->c->kernels->move;
-  const struct move_int *ints = move_int(move, k->c->int_elem);
-  const struct move_width *width = move_width(move, values[node->result].bytes);
-  uint64_t at[LOCATE_MOST + SPREAD_SLACK / sizeof(uint64_t)], located;
-  const void *index = fused_at(w, &values[node->operands[1]], first);
-  if (p->action == ACT_PICK) {
-    uint64_t limit[LOCATE_MOST];
-    move->bounds(&p->far, first, n, at, limit);
-    located = ints->locate(n, index, NULL, limit, at);
-    if (located == n) width->gather(n, p->values, at, out);
-    return located;
-  }
-  struct walk *walk = &w->walks[p->walk];
-  const bool flagged = p->op == OP_BFPERMUTE;
-  const uint8_t *flags =
-      flagged ? (const uint8_t *)fused_at(w, &values[node->operands[2]], first) : NULL;
-  const bool in_one = walk_in_one(walk, first + n);
-  if (in_one && walk->segment == 1 && !flagged && k->c->int_elem == CVL_I64) {
-    /* The indices are positions as they stand. */
-    walk->position = first + n;
-    const uint64_t limit = segment_start(&p->far, 1);
-    located = p->bound <= limit ? n : ints->within(n, index, limit);
-    if (located == n) width->gather(n, p->values, (const uint64_t *)index, out);
-    return located;
-  }
-  if (in_one) {
-    located = locate_in_one(ints, &p->far, walk, first + n, index, flags, at);
-  } else {
-    located = locate_across(move, ints, &p->far, walk, first + n, index, flags, at);
-  }
-  if (located == n) (flagged ? width->gather_some : width->gather)(n, p->values, at, out);
-  return located;
 }
 
 /* n, or the first of n flags that is false. */
@@ -90,7 +59,8 @@ uint64_t fused_step(struct fused_worker *w, uint32_t number, uint64_t first, uin
         ->index(&w->walks[p->walk], first + n, p->values, p->strides, out);
     return n;
   case ACT_GATHER:
-  case ACT_PICK: return gather(w, node, p, first, n, out);
+  case ACT_PICK: return fused_gather(w, number, first, n, out);
+  case ACT_GATHER_RUNS: return fused_copy_runs(w, number, first, n, out);
   case ACT_EXPRESSION: fused_expression_run(w, p, first, n); return n;
   case ACT_ASSERT: return all_true(fused_at(w, &k->values[node->operands[0]], first), n);
   case ACT_WITHIN:
@@ -129,6 +99,10 @@ void fused_remember(struct fused_worker *w, uint32_t number, uint64_t first,
   w->fault_node = number;
   w->fault_position = position;
   if (node->role == ROLE_MAP || node->role == ROLE_ASSERT) return;
+  if (k->nodes[number].action == ACT_GATHER_RUNS) {
+    w->fault_index = fused_runs_index(k, number, position);
+    return;
+  }
   const struct fused_value *v = &k->values[node->operands[1]];
   struct cvl_value index = {.form = CVL_SCALAR, .elem = v->elem};
   memcpy(&index.as, fused_at(w, v, first) + (position - first) * v->step, v->bytes);

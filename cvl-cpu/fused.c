@@ -53,7 +53,8 @@ static bool make_vector(struct cvl_kernel *k, struct fused_value *v,
   k->streams |= v->streaming;
   const uint8_t action = k->nodes[v->node].action;
   const bool writes_exactly = action == ACT_MAP || action == ACT_EXPRESSION ||
-                              action == ACT_GATHER || action == ACT_PICK || action == ACT_LOOP;
+                              action == ACT_GATHER || action == ACT_GATHER_RUNS ||
+                              action == ACT_PICK || action == ACT_LOOP;
   if (writes_exactly && v->storage == v->buffer && !v->streaming) {
     v->storage = IN_MEMORY;
     v->base = (char *)result_data(&v->whole) + v->before * v->bytes;
@@ -303,7 +304,7 @@ static size_t reserve(struct layout *l, size_t bytes) {
 /* Offsets in the memory of a worker. */
 struct worker_layout {
   size_t in, out, lane_starts, lanes, same, streams, affine, run_data, gathered, block_faults,
-      walks, ranks, kept, totals, packed, block_totals, window_totals, packs;
+      located, walks, ranks, kept, totals, packed, block_totals, window_totals, packs;
 };
 
 static uint64_t least_of(uint64_t a, uint64_t b) {
@@ -335,6 +336,7 @@ static struct worker_layout lay_out_worker(struct cvl_kernel *k) {
   at.run_data = reserve(&l, k->affine_gather_count * sizeof(char *));
   at.gathered = reserve(&l, k->affine_gather_count * sizeof(char *));
   at.block_faults = reserve(&l, k->runs_compiled ? k->op->node_count * sizeof(uint64_t) : 0);
+  at.located = reserve(&l, k->gathers ? sizeof(struct fused_located) : 0);
   at.walks = reserve(&l, k->walks * sizeof(struct walk));
   at.ranks = reserve(&l, packs * sizeof(struct walk));
   at.kept = reserve(&l, 2 * packs * sizeof(uint64_t));
@@ -393,6 +395,10 @@ static void set_up_worker(struct cvl_kernel *k, const struct worker_layout *at, 
                              .packed = (char **)(void *)(memory + at->packed)};
   for (uint32_t i = 0; k->runs_compiled && i < k->reduction_count; i++) {
     w->lanes[i] = memory + at->lanes + i * CVL_REDUCE_LANES * sizeof(uint64_t);
+  }
+  if (k->gathers) {
+    w->located = (struct fused_located *)(void *)(memory + at->located);
+    w->located->group = SUPEROP_NONE;
   }
   fused_streams_begin(w);
   char *room = memory + at->packs;

@@ -8,6 +8,18 @@
 
 enum { LOCATE_MOST = 512 }; /* indices at a time: two buffers of 4 KB */
 
+/* Advances w, over s, to a position; returns the segment there. */
+static inline uint64_t walk_to(struct walk *w, const struct segments *s, uint64_t position) {
+  enum { TRIES = 4 };
+  w->position = position;
+  for (unsigned i = 0; w->segment < s->count && i < TRIES; i++) {
+    if (segment_start(s, w->segment) > position) return w->segment - 1;
+    w->segment++;
+  }
+  w->segment = segment_at(s, position) + 1;
+  return w->segment - 1;
+}
+
 /* Whether the positions from w->position to before `last` belong to one segment, which is then
  * number w->segment - 1. */
 static inline bool walk_in_one(struct walk *w, uint64_t last) {

@@ -2,9 +2,11 @@
  * once, and only where compiling was asked for. Files in the directory:
  * commands/tests/native_command.py.
  */
+#include "cvl-cpu/child.h"
 #include "cvl-cpu/compile.h"
 
 #include <criterion/criterion.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,4 +64,22 @@ Test(compile, a_directory_that_others_may_write) {
   cr_expect_str_eq(said_of(CVL_COMPILE_ALL, true, directory), said);
   cr_expect_str_eq(said_of(CVL_COMPILE_WHEN_IT_PAYS, false, directory), said, "it is not safe");
   cr_assert_eq(rmdir(directory), 0);
+}
+
+/* The policy by which a child gets processors. */
+static int policy_of_child(bool background) {
+  static char *const arguments[] = {(char *)"sleep", (char *)"60", NULL};
+  posix_spawn_file_actions_t actions;
+  pid_t child;
+  cr_assert_eq(posix_spawn_file_actions_init(&actions), 0);
+  cr_assert_eq(child_start(&child, "/bin/sleep", &actions, arguments, background), 0);
+  posix_spawn_file_actions_destroy(&actions);
+  const int policy = sched_getscheduler(child);
+  child_end(child);
+  return policy;
+}
+
+Test(compile, a_compiler_in_the_background_leaves_the_processors_to_others) {
+  cr_expect_eq(policy_of_child(true), SCHED_IDLE);
+  cr_expect_eq(policy_of_child(false), sched_getscheduler(0));
 }

@@ -912,6 +912,119 @@ Test(fused, integers_and_back) {
   compare_on_long_segments(&m, 1, 2);
 }
 
+/* ---- gathers of slices ---- */
+
+enum slices { OF_EACH, OF_ONE, OF_OTHERS, SLICES };
+enum spoiled { BY_NOTHING, BY_ONE_TOO_FAR, BY_ONE_BEFORE, BY_ONE_STRIDE, SPOILED };
+
+/* So many slices of random lengths, `length` on average. OF_EACH: each of a segment of its own;
+ * OF_ONE: all of one segment; OF_OTHERS: three by three of segments that end within slices. */
+static void make_slices(struct random *r, struct cvl_context *c, enum slices way,
+                        enum spoiled spoiled, uint64_t count, uint64_t length,
+                        struct cvl_value *p) {
+  enum { ROOM = 5, GROUP = 3 };
+  int64_t *lengths = calloc(count, sizeof *lengths), *far = calloc(count, sizeof *far);
+  int64_t *starts = calloc(count, sizeof *starts), *strides = calloc(count, sizeof *strides);
+  uint64_t n = 0, m = 0, segments = 0;
+  for (uint64_t i = 0; i < count; i++) {
+    n += (uint64_t)(lengths[i] = (int64_t)below(r, 2 * length + 1));
+    m += (uint64_t)(far[i] = lengths[i] + 1 + (int64_t)below(r, ROOM));
+    strides[i] = 1;
+  }
+  p[0] = segdes(c, count, lengths);
+  int64_t *near = calloc(count, sizeof *near);
+  if (way == OF_EACH) {
+    segments = count;
+    memcpy(near, lengths, count * sizeof *near);
+  } else if (way == OF_ONE) {
+    near[segments++] = (int64_t)n;
+    far[0] = (int64_t)m;
+  } else {
+    for (uint64_t i = 0; i < count; i++) near[i / GROUP] += lengths[i];
+    segments = (count + GROUP - 1) / GROUP;
+    if (segments > 1 && near[0] > 1) near[0]--, near[1]++; /* ends within a slice */
+    for (uint64_t i = 0; i < segments; i++) far[i] = (int64_t)(2 * length + ROOM);
+    m = segments * (2 * length + ROOM);
+  }
+  for (uint64_t i = 0; i < count; i++) {
+    const int64_t of = way == OF_EACH ? far[i] : way == OF_ONE ? (int64_t)m : far[0];
+    starts[i] = (int64_t)below(r, (uint64_t)(of - lengths[i] + 1));
+    if (2 * i / count == 1 && lengths[i] > 1 && spoiled != BY_NOTHING) {
+      if (spoiled == BY_ONE_TOO_FAR) starts[i] = of - lengths[i] + 1;
+      if (spoiled == BY_ONE_BEFORE) starts[i] = -1;
+      if (spoiled == BY_ONE_STRIDE) strides[i] = 0;
+      spoiled = BY_NOTHING;
+    }
+  }
+  p[1] = ints(c, count, starts);
+  p[2] = ints(c, count, strides);
+  p[3] = segdes(c, segments, near);
+  p[4] = segdes(c, segments, far);
+  p[5] = floats(r, c, m);
+  p[6] = flags(r, c, m);
+  free(lengths);
+  free(far);
+  free(starts);
+  free(strides);
+  free(near);
+}
+
+static void compare_slices(struct cvl_context *c, struct superop *op, const struct cvl_value *p,
+                           bool fails) {
+  struct cvl_value expected[4], got[4];
+  struct cvl_error wanted, found;
+  struct cvl_kernel *k = prepared(c, op);
+  const bool good = superop_run(cpu, c, 1, op, NULL, p, expected);
+  cr_assert_eq(good, !fails);
+  if (!good) cr_assert(cpu->check(c, true, &wanted));
+  cr_assert_eq(cpu->run(c, 1, k, p, got), good);
+  if (!good) cr_assert(cpu->check(c, true, &found) && same_error(&wanted, &found));
+  for (uint32_t i = 0; i < op->output_count && good; i++) {
+    cr_assert(same_value(c, &expected[i], &got[i]), "output %u", i);
+    cpu->release(c, &expected[i]);
+    cpu->release(c, &got[i]);
+  }
+  cpu->discard(c, k);
+}
+
+/* Two vectors by one INDEX, which is a result itself or not. */
+Test(fused, gathers_of_slices) {
+  static const uint64_t counts[] = {1, 2, 30, 3000}, lengths[] = {1, 5, 40, 700};
+  static const uint8_t kinds[] = {SUPEROP_SEGDES, SUPEROP_INT,   SUPEROP_INT, SUPEROP_SEGDES,
+                                  SUPEROP_SEGDES, SUPEROP_FLOAT, SUPEROP_BOOL};
+  static const uint32_t outputs[] = {9, 10, 7};
+  for (uint64_t i = 0; i < 16 * SLICES * SPOILED; i++) {
+    struct random r = {.state = i};
+    const uint64_t count = counts[i % 4], length = lengths[i / 4 % 4];
+    const enum spoiled spoiled = (enum spoiled)(i / 16 / SLICES);
+    if (count * length > 200000 || (spoiled != BY_NOTHING && count < 30)) continue;
+    const struct cvl_options options = {.int_elem = i % 3 ? CVL_I64 : CVL_I32,
+                                        .float_elem = i % 5 ? CVL_F64 : CVL_F32,
+                                        .threads = 1 + (unsigned)(i % 3)};
+    struct cvl_context *c = opened(&options);
+    struct superop_node nodes[] = {
+        {.op = OPC_INDEX, .type = TW_NONE, .operand_count = 3, .operands = {1, 2, 0}},
+        {.op = OPC_BPERMUTE,
+         .type = TW_FLOAT,
+         .checked = true,
+         .operand_count = 4,
+         .operands = {5, 7, 4, 3}},
+        {.op = OPC_ADD, .type = TW_FLOAT, .operand_count = 2, .operands = {8, 8}},
+        {.op = OPC_BPERMUTE,
+         .type = TW_BOOL,
+         .checked = true,
+         .operand_count = 4,
+         .operands = {6, 7, 4, 3}}};
+    struct superop op = SUPEROP_OF(kinds, nodes, outputs);
+    op.output_count = 2 + below(&r, 2);
+    struct cvl_value p[7];
+    make_slices(&r, c, (enum slices)(i / 16 % SLICES), spoiled, count, length, p);
+    compare_slices(c, &op, p, spoiled == BY_ONE_TOO_FAR || spoiled == BY_ONE_BEFORE);
+    cpu->close(c);
+    arena_free(&arena);
+  }
+}
+
 /* Without a compiler, or a directory, the evaluator does all runs. */
 Test(fused, not_compiled_without_a_directory) {
   cr_assert(run_random(1, 3, 100, false, "/nowhere/at/all") > 0);
