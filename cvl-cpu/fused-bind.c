@@ -67,6 +67,7 @@ static void bind_spread(struct cvl_kernel *k, const struct superop_node *node,
   }
   if (p->near.count == 1 && v->buffer == IN_STRIP) {
     make_uniform(v, p->values);
+    v->base = p->repeated; /* or, for now, NULL */
   } else if (!p->near.offsets && p->near.equal == 1) {
     in_memory(v, p->values);
   } else {
@@ -276,7 +277,7 @@ void fused_bind(struct cvl_kernel *k, const struct cvl_value *operands) {
 
 static bool wants_room(const struct cvl_kernel *k, uint32_t step) {
   const struct fused_value *v = fused_result(k, step);
-  return v && v->needed && v->storage == UNIFORM;
+  return v && v->needed && v->storage == UNIFORM && !k->nodes[step].repeated;
 }
 
 static size_t room_of(const struct cvl_kernel *k, const struct fused_value *v) {
@@ -307,6 +308,35 @@ static void repeat(void *to, const void *one, size_t bytes, uint64_t n) {
   } else {
     memset(to, *(const unsigned char *)one, n);
   }
+}
+
+/* The element that a step spreads, if it is a constant; else NULL. */
+static const void *constant_of(const struct cvl_kernel *k, uint32_t step) {
+  const struct superop_node *node = &k->op->nodes[step];
+  if (node->role != ROLE_SPREAD) return NULL;
+  const uint32_t from = k->values[node->operands[0]].node;
+  if (from == SUPEROP_NONE || k->op->nodes[from].role != ROLE_CONST) return NULL;
+  return &k->op->nodes[from].constant.as;
+}
+
+static size_t constant_bytes(const struct cvl_kernel *k, uint32_t step) {
+  return FUSED_STRIP * k->values[k->op->nodes[step].result].bytes;
+}
+
+bool fused_repeat_constants(struct cvl_kernel *k) {
+  for (uint32_t i = 0; i < k->step_count; i++) {
+    if (constant_of(k, k->steps[i])) k->constants_bytes += constant_bytes(k, k->steps[i]);
+  }
+  if (k->constants_bytes == 0) return true;
+  char *room = k->constants = memory_take(k->c->memory, k->constants_bytes);
+  for (uint32_t i = 0; room && i < k->step_count; i++) {
+    const uint32_t n = k->steps[i];
+    if (!constant_of(k, n)) continue;
+    repeat(room, constant_of(k, n), k->values[k->op->nodes[n].result].bytes, FUSED_STRIP);
+    k->nodes[n].repeated = room;
+    room += constant_bytes(k, n);
+  }
+  return room != NULL;
 }
 
 void fused_fill_room(struct cvl_kernel *k, char *room) {

@@ -390,6 +390,10 @@ struct cvl_kernel *cpu_prepare(struct cvl_context *c, const struct superop *op) 
   fused_expression_plan(k);
   assign_slots(k, scratch);
   fused_plan_check(k);
+  if (!fused_repeat_constants(k)) {
+    memory_give(c->memory, k, bytes);
+    return NULL;
+  }
   for (uint32_t n = 0; n < op->node_count; n++) atomic_init(&k->fault[n], FUSED_NONE);
   if (c->compile_cache && !compile_when_it_pays(c->compile_cache))
     k->compiled = fused_compiled_new(k);
@@ -408,5 +412,6 @@ void cpu_discard(struct cvl_context *c, struct cvl_kernel *k) {
     c->prepared = k->next;
   }
   fused_compiled_free(k->compiled);
+  memory_give(c->memory, k->constants, k->constants_bytes);
   memory_give(c->memory, k, k->bytes);
 }

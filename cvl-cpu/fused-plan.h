@@ -127,6 +127,7 @@ struct fused_node {
   uint8_t action;                /* this run */
   uint32_t walk;                 /* number among those of a worker */
   struct segments near, far;     /* see locate.h; the walk is over near */
+  char *repeated;                /* DIST of a CONST: as often as a strip may need it */
   const void *values, *strides;  /* DIST, INDEX, gathers: the whole vectors */
   /* Maps that are computed in the expression of a use (fused-expression.c). */
   bool inlined;
@@ -218,6 +219,8 @@ struct cvl_kernel {
   uint32_t *affine_gathers; /* the gathers whose index is affine: affine_gather_count of them */
   uint32_t strip_slots, tile_slots, walks;
   uint64_t strip, usual_strip; /* positions of a strip: in this run, and without affine runs */
+  char *constants; /* that are spread, repeated: constants_bytes; NULL: there are none */
+  size_t constants_bytes;
   struct fused_compiled *compiled; /* or NULL: fused-compiled.h */
   struct fused_choice choice;
   uint32_t cost;         /* of a position, in bytes of memory traffic that take as long */
@@ -330,7 +333,9 @@ static inline char *fused_at(const struct fused_worker *w, const struct fused_va
 /* fused-bind.c: decides, given the operands, how every value is stored and which steps are
  * executed. Allocates nothing. */
 void fused_bind(struct cvl_kernel *, const struct cvl_value *operands);
-/* Computes the uniform values; `room` has fused_room_bytes. */
+/* Repeats the constants that are spread, once for all runs; false: no memory. */
+bool fused_repeat_constants(struct cvl_kernel *);
+/* Computes the other uniform values; `room` has fused_room_bytes. */
 size_t fused_room_bytes(const struct cvl_kernel *);
 void fused_fill_room(struct cvl_kernel *, char *room);
 
