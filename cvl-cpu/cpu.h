@@ -281,8 +281,10 @@ bool cpu_generate_segdes(struct cvl_context *, uint64_t site, uint64_t n,
 bool cpu_lend(struct cvl_context *, const struct cvl_value *, struct cvl_loan *);
 bool cpu_elementwise(struct cvl_context *, uint64_t site, enum cvl_op, unsigned arity,
                      const struct cvl_value *operands, struct cvl_value *out);
+/* known: that every index is in range, and none occurs twice, since the same index has
+ * permuted another vector; PERMUTE then does not look. */
 bool cpu_permute(struct cvl_context *, uint64_t site, const struct cvl_permute_args *,
-                 struct cvl_value *out);
+                 bool known, struct cvl_value *out);
 /* The index of a scatter that nobody has written: in segment r of the source, starts[r],
  * starts[r] + strides[r] and so on. Its segments need not be those of the source. */
 struct cpu_runs {

@@ -178,7 +178,7 @@ static bool elementwise(struct cvl_context *c, uint64_t site, enum cvl_op op, un
 static bool permute(struct cvl_context *c, uint64_t site, const struct cvl_permute_args *args,
                     struct cvl_value *out) {
   const struct cvl_permute_args a = *args;
-  const bool good = cpu_permute(c, site, &a, out);
+  const bool good = cpu_permute(c, site, &a, false, out);
   drop(c, &a.values);
   drop(c, &a.index);
   drop(c, &a.flags);

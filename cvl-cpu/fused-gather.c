@@ -15,14 +15,6 @@
 
 /* ---- groups ---- */
 
-static bool same_index(const struct superop_node *a, const struct superop_node *b) {
-  if (a->op != b->op) return false;
-  for (unsigned i = 1; i < a->operand_count; i++) {
-    if (a->operands[i] != b->operands[i]) return false;
-  }
-  return true;
-}
-
 void fused_gather_plan(struct cvl_kernel *k) {
   const struct superop *op = k->op;
   const bool loops = superop_has_loops(op); /* positions and indices change between rounds */
@@ -33,7 +25,7 @@ void fused_gather_plan(struct cvl_kernel *k) {
     k->gathers = true;
     p->group = loops ? SUPEROP_NONE : n;
     for (uint32_t i = 0; i < n && !loops && p->group == n; i++) {
-      if (same_index(&op->nodes[i], node)) p->group = i;
+      if (fused_same_index(&op->nodes[i], node)) p->group = i;
     }
     const uint32_t index = k->values[node->operands[1]].node;
     p->may_copy_runs = !loops && p->op == OP_BPERMUTE && index != SUPEROP_NONE &&

@@ -276,6 +276,14 @@ static uint32_t cost_of(const struct fused_node *node, const struct superop_node
   }
 }
 
+static bool is_known(const struct cvl_kernel *k, uint32_t scatter) {
+  const struct superop_node *nodes = k->op->nodes;
+  for (uint32_t n = 0; n < scatter && nodes[scatter].op == OPC_PERMUTE; n++) {
+    if (fused_same_index(&nodes[n], &nodes[scatter])) return true;
+  }
+  return false;
+}
+
 static void plan_nodes(struct cvl_kernel *k) {
   enum { LOOP_ROUNDS = 16 }; /* a guess */
   const struct map_rows *rows = k->c->map_rows;
@@ -319,8 +327,8 @@ static void plan_nodes(struct cvl_kernel *k) {
     case ROLE_CARRY:
     case ROLE_WHILE:
     case ROLE_NEXT:
-    case ROLE_SCATTER:
     case ROLE_ASSERT: break;
+    case ROLE_SCATTER: p->known = is_known(k, n); break;
     }
   }
   for (uint32_t i = 0; i < k->op->param_count; i++) {

@@ -150,6 +150,7 @@ struct fused_node {
   uint32_t group;      /* the first gather by the same index; SUPEROP_NONE: in a loop */
   bool may_copy_runs;  /* if the operands allow it */
   uint32_t index_walk; /* then: the walk over the segments of the INDEX */
+  bool known;          /* a PERMUTE: an earlier one has the same index and descriptors */
   /* An ASSERT of least <= index < limit: the values; or SUPEROP_NONE. */
   uint32_t index, least, limit;
   uint64_t
@@ -393,6 +394,16 @@ uint32_t fused_expression_stored(const struct cvl_kernel *, uint32_t step, uint3
 void fused_expression_bind(struct cvl_kernel *);
 void fused_expression_run(struct fused_worker *, const struct fused_node *, uint64_t first,
                           uint64_t n);
+
+/* Whether two nodes have the same operation, and operands but for the first. */
+static inline bool fused_same_index(const struct superop_node *a,
+                                    const struct superop_node *b) {
+  if (a->op != b->op) return false;
+  for (unsigned i = 1; i < a->operand_count; i++) {
+    if (a->operands[i] != b->operands[i]) return false;
+  }
+  return true;
+}
 
 /* fused-gather.c. Finds the groups, and the gathers that may copy runs. */
 void fused_gather_plan(struct cvl_kernel *);

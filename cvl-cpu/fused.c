@@ -233,7 +233,7 @@ static bool scatter(struct cvl_kernel *k, uint32_t number, const struct cvl_valu
     const struct fused_node *p = &k->nodes[index->node];
     const struct cpu_runs runs = {p->near, p->values, p->strides};
     if (!cpu_scatter_runs(k->c, site, &a, &runs, out)) return false;
-  } else if (!cpu_permute(k->c, site, &a, out)) {
+  } else if (!cpu_permute(k->c, site, &a, k->nodes[number].known, out)) {
     return false;
   }
   release_read(k, number, operands);

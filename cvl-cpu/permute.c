@@ -36,7 +36,7 @@ struct permute_job {
   bool over_defaults;    /* the result is the memory of the defaults */
   bool streaming;
   char *out;
-  uint8_t *mark;          /* PERMUTE */
+  uint8_t *mark;          /* PERMUTE; NULL: the index is known to be a permutation */
   _Atomic uint64_t whole; /* PERMUTE: positions written by steps of whole segments, unmarked */
   uint64_t ranges;        /* of the destination of a scatter */
   _Atomic uint64_t fault; /* lowest position of an index out of range */
@@ -203,6 +203,8 @@ static void mark_chunk(void *arg, uint64_t first, uint64_t last, unsigned worker
     if (!locate(job, &w, stop, at)) break;
     if (starts && walk_start(&w, w.segment) == stop) {
       if (permute_step(job, begin, n, at)) whole += n;
+    } else if (!job->mark) {
+      job->width->scatter(n, job->values + begin * job->bytes, at, 0, job->far.total, job->out);
     } else {
       job->width->scatter_marking(n, job->values + begin * job->bytes, at, job->mark, job->out);
     }
@@ -247,11 +249,9 @@ static bool permute_all(struct cvl_context *c, uint64_t site, struct permute_job
   const uint64_t n = *duplicate = job->near.total, steps = segments_steps(&job->near);
   const uint64_t grain = grain_for(c, steps, 2 * job->bytes + job->index_bytes);
   job->streaming = n * job->bytes >= STREAM_BYTES;
-  if (!clear_bytes(c, site, job->mark, n) ||
-      !all_done(c, site, pool_for(c->pool, steps, grain, mark_chunk, job))) {
-    return false;
-  }
-  if (job->fault != UINT64_MAX) return true;
+  if (job->mark && !clear_bytes(c, site, job->mark, n)) return false;
+  if (!all_done(c, site, pool_for(c->pool, steps, grain, mark_chunk, job))) return false;
+  if (job->fault != UINT64_MAX || !job->mark) return true;
   struct count_job marks = {.move = job->move, .mark = job->mark};
   if (!all_done(c, site, pool_for(c->pool, n, grain_for(c, n, 1), count_chunk, &marks))) {
     return false;
@@ -279,13 +279,15 @@ static bool index_fault(struct cvl_context *c, uint64_t site, enum cvl_error_kin
 }
 
 /* PERMUTE needs a mark for every element; a few fit on the stack. */
-static bool permute_marked(struct cvl_context *c, uint64_t site, struct permute_job *job) {
+static bool permute_marked(struct cvl_context *c, uint64_t site, struct permute_job *job,
+                           bool known) {
   enum { FEW = 1024 };
   uint8_t few[FEW];
   const uint64_t n = job->near.total;
+  uint64_t duplicate;
+  if (known) return permute_all(c, site, job, &duplicate);
   job->mark = n <= FEW ? few : scratch_alloc(c, site, n);
   if (!job->mark) return false;
-  uint64_t duplicate;
   const bool done = permute_all(c, site, job, &duplicate);
   if (job->mark != few) scratch_free(c, job->mark, n);
   if (!done) return false;
@@ -301,7 +303,7 @@ static struct cvl_vector *reusable_defaults(const struct cvl_permute_args *a, si
 }
 
 bool cpu_permute(struct cvl_context *c, uint64_t site, const struct cvl_permute_args *a,
-                 struct cvl_value *out) {
+                 bool known, struct cvl_value *out) {
   const bool gathers = a->op == OP_BPERMUTE || a->op == OP_BFPERMUTE;
   const size_t bytes = elem_bytes(a->values.elem);
   struct cvl_vector *reuse = reusable_defaults(a, bytes);
@@ -330,7 +332,7 @@ bool cpu_permute(struct cvl_context *c, uint64_t site, const struct cvl_permute_
   if (gathers) {
     good = gather_all(c, site, &job);
   } else if (a->op == OP_PERMUTE) {
-    good = permute_marked(c, site, &job);
+    good = permute_marked(c, site, &job, known);
   } else {
     good = scatter_all(c, site, &job);
   }

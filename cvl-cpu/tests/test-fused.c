@@ -298,10 +298,15 @@ static void add_consumer(struct builder *m) {
     if (below(r, 3)) m->outputs[m->output_count++] = out;
     if (below(r, 3)) m->outputs[m->output_count++] = out + 1;
     return;
-  case 5:
-    out = add(m, OPC_PERMUTE, word, 3,
-              (uint32_t[]){v, below(r, 8) ? P_PERMUTED : some(m, SUPEROP_INT), P_MAIN});
+  case 5: {
+    const uint32_t index = below(r, 8) ? P_PERMUTED : some(m, SUPEROP_INT);
+    out = add(m, OPC_PERMUTE, word, 3, (uint32_t[]){v, index, P_MAIN});
+    if (below(r, 2)) break;
+    m->kinds[out] = (uint8_t)kind; /* and another vector by the same index */
+    m->outputs[m->output_count++] = out;
+    out = add(m, OPC_PERMUTE, word, 3, (uint32_t[]){some(m, kind), index, P_MAIN});
     break;
+  }
   case 6:
   case 7: out = below(r, 2) ? add_concatenation(m, kind, v) : add_runs(m, v, kind); break;
   default: {
