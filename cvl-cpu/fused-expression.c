@@ -152,6 +152,11 @@ static bool is_loop_boundary(const struct superop_node *node) {
   return node->role == ROLE_CARRY || node->role == ROLE_WHILE || node->role == ROLE_NEXT;
 }
 
+/* Whether a node is the root of an expression, and no ordinary map. */
+static bool is_root(const struct cvl_kernel *k, uint32_t n) {
+  return k->nodes[n].expression_nodes >= 2 && !k->nodes[n].inlined;
+}
+
 void fused_expression_plan(struct cvl_kernel *k) {
   const struct superop *op = k->op;
   uint32_t region = 0;
@@ -161,7 +166,9 @@ void fused_expression_plan(struct cvl_kernel *k) {
     if (is_arithmetic(k, n) || is_comparison(k, n)) inline_operands(k, n);
   }
   for (uint32_t n = 0; n < op->node_count; n++) {
-    if (k->nodes[n].expression_nodes > 1 && !k->nodes[n].inlined) settle_root(k, n, n);
+    if (!is_root(k, n)) continue;
+    k->has_expressions = true;
+    settle_root(k, n, n);
   }
 }
 
@@ -276,16 +283,35 @@ static void put_node(struct cvl_kernel *k, uint32_t n, unsigned accumulator) {
   }
 }
 
-void fused_expression_bind(struct cvl_kernel *k) {
+/* Whether the same values are uniform as in the last run that has asked; the first time, no. */
+static bool as_before(struct cvl_kernel *k) {
+  bool same = k->expression_op_count > 0;
+  for (uint32_t v = 0; v < k->op->value_count; v++) {
+    const bool uniform = k->values[v].storage == UNIFORM;
+    same &= k->was_uniform[v] == uniform;
+    k->was_uniform[v] = uniform;
+  }
+  return same;
+}
+
+static void write_programs(struct cvl_kernel *k) {
   k->expression_op_count = 0;
-  for (uint32_t i = k->live_from; i < k->step_count; i++) {
-    const uint32_t n = k->live_steps[i];
+  for (uint32_t i = 0; i < k->step_count; i++) {
+    const uint32_t n = k->steps[i];
     struct fused_node *p = &k->nodes[n];
-    if (p->expression_nodes < 2) continue; /* an ordinary map */
-    p->action = ACT_EXPRESSION;
+    if (!is_root(k, n)) continue;
     p->first_op = k->expression_op_count;
     put_node(k, n, 0);
     p->op_count = k->expression_op_count - p->first_op;
+  }
+}
+
+void fused_expression_bind(struct cvl_kernel *k) {
+  if (!k->has_expressions) return;
+  if (!as_before(k)) write_programs(k);
+  for (uint32_t i = k->live_from; i < k->step_count; i++) {
+    const uint32_t n = k->live_steps[i];
+    if (is_root(k, n)) k->nodes[n].action = ACT_EXPRESSION;
   }
 }
 

@@ -363,8 +363,9 @@ struct cvl_kernel *cpu_prepare(struct cvl_context *c, const struct superop *op) 
   const size_t affine_steps_at = analysed_at + op->node_count * sizeof(uint32_t);
   const size_t affine_gathers_at = affine_steps_at + op->node_count * sizeof(uint32_t);
   const size_t expression_ops_at = affine_gathers_at + op->node_count * sizeof(uint32_t);
-  const size_t bytes =
+  const size_t uniform_at =
       expression_ops_at + 3 * op->node_count * sizeof(struct fused_expression_op);
+  const size_t bytes = uniform_at + op->value_count * sizeof(bool);
   char *block = memory_take(c->memory, bytes);
   if (!block) return NULL;
   memset(block, 0, bytes);
@@ -385,6 +386,7 @@ struct cvl_kernel *cpu_prepare(struct cvl_context *c, const struct superop *op) 
   k->affine_steps = (uint32_t *)(void *)(block + affine_steps_at);
   k->affine_gathers = (uint32_t *)(void *)(block + affine_gathers_at);
   k->expression_ops = (struct fused_expression_op *)(void *)(block + expression_ops_at);
+  k->was_uniform = (bool *)(block + uniform_at);
   uint32_t *scratch = (uint32_t *)(void *)(block + free_at);
   describe_values(k);
   note_runs(k);

@@ -138,7 +138,7 @@ struct fused_node {
   uint32_t into, root;      /* the use it is inlined into; the root of the tree */
   uint32_t before;          /* the expression must be computed before this node */
   uint32_t region;          /* expressions do not extend into or out of a loop, or past WHILE */
-  uint32_t first_op, op_count; /* this run, of an ACT_EXPRESSION: in k->expression_ops */
+  uint32_t first_op, op_count; /* of the root of an expression: in k->expression_ops */
   /* Affine indices (fused-affine.c). */
   bool analysed; /* a gather that may have an affine index, or arithmetic for one */
   bool affine;   /* this run: analysed, and its operands allow it */
@@ -213,8 +213,10 @@ struct cvl_kernel {
   uint32_t reduction_count, scan_count, pack_count;
   uint32_t *analysed; /* the nodes of the affine analysis: analysed_count of them */
   uint32_t analysed_count;
-  struct fused_expression_op *expression_ops; /* of this run: expression_op_count */
+  bool has_expressions;                       /* some step is the root of one */
+  struct fused_expression_op *expression_ops; /* of all: expression_op_count */
   uint32_t expression_op_count;
+  bool *was_uniform;      /* each value, when these were written: all that they depend on */
   uint32_t *affine_steps; /* the live steps that an affine run executes: affine_step_count */
   uint32_t affine_step_count;
   uint32_t *affine_gathers; /* the gathers whose index is affine: affine_gather_count of them */
@@ -390,7 +392,7 @@ void fused_expression_plan(struct cvl_kernel *);
 uint32_t fused_expression_leaves(const struct cvl_kernel *, uint32_t step, uint32_t *leaves);
 /* The values that a step computes besides its result: at most FUSED_EXPRESSION_NODES. */
 uint32_t fused_expression_stored(const struct cvl_kernel *, uint32_t step, uint32_t *values);
-/* Writes the programs of the live steps' expressions. */
+/* Writes the programs of the expressions, unless they are those of the last run. */
 void fused_expression_bind(struct cvl_kernel *);
 void fused_expression_run(struct fused_worker *, const struct fused_node *, uint64_t first,
                           uint64_t n);

@@ -1030,6 +1030,40 @@ Test(fused, gathers_of_slices) {
   }
 }
 
+/* A value is spread over one segment, then over several, and over one again: (e + x) * 2 + x.
+ */
+Test(fused, one_segment_and_several_in_turn) {
+  enum { N = 700, TURNS = 4 };
+  static const uint8_t kinds[] = {SUPEROP_SEGDES, SUPEROP_FLOAT, SUPEROP_FLOAT, SUPEROP_SEGDES};
+  static const uint32_t outputs[] = {9};
+  struct superop_node nodes[] = {
+      {.op = OPC_DIST, .type = TW_FLOAT, .operand_count = 2, .operands = {1, 0}},
+      {.op = OPC_ADD, .type = TW_FLOAT, .operand_count = 2, .operands = {4, 2}},
+      {.op = OPC_CONST, .type = TW_FLOAT, .constant = {.form = CVL_SCALAR, .elem = CVL_F64}},
+      {.op = OPC_DIST, .type = TW_FLOAT, .operand_count = 2, .operands = {6, 3}},
+      {.op = OPC_MUL, .type = TW_FLOAT, .operand_count = 2, .operands = {5, 7}},
+      {.op = OPC_ADD, .type = TW_FLOAT, .operand_count = 2, .operands = {8, 2}}};
+  nodes[2].constant.as.f64 = 2;
+  struct superop op = SUPEROP_OF(kinds, nodes, outputs);
+  const struct cvl_options options = {.int_elem = CVL_I64, .float_elem = CVL_F64, .threads = 2};
+  struct cvl_context *c = opened(&options);
+  struct cvl_kernel *k = prepared(c, &op);
+  const int64_t whole = N, parts[] = {N / 7, 0, N / 2, N - N / 7 - N / 2};
+  struct random r = {.state = 1};
+  for (int turn = 0; turn < TURNS; turn++) {
+    const uint64_t count = turn % 2 ? 4 : 1;
+    const struct cvl_value p[] = {segdes(c, count, turn % 2 ? parts : &whole),
+                                  floats(&r, c, count), floats(&r, c, N), segdes(c, 1, &whole)};
+    struct cvl_value expected, got;
+    cr_assert(superop_run(cpu, c, 1, &op, NULL, p, &expected));
+    cr_assert(cpu->run(c, 1, k, p, &got));
+    cr_assert(same_value(c, &expected, &got), "turn %d", turn);
+  }
+  cpu->discard(c, k);
+  cpu->close(c);
+  arena_free(&arena);
+}
+
 /* Without a compiler, or a directory, the evaluator does all runs. */
 Test(fused, not_compiled_without_a_directory) {
   cr_assert(run_random(1, 3, 100, false, "/nowhere/at/all") > 0);
