@@ -2,8 +2,8 @@
 #include "cvl-cpu/child.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -22,10 +22,10 @@ static int attributes_set(posix_spawnattr_t *attributes) {
                                                   POSIX_SPAWN_SETPGROUP);
 }
 
-/* posix_spawn accepts only the policies of POSIX, and idle priority is Linux's. What the child
- * starts inherits it. If it is refused, the child keeps the priority of this process. */
+/* What the child starts inherits its niceness. With idle priority (SCHED_IDLE), or a niceness
+ * of 19, it would never end beside a program that uses all processors. */
 static void leave_processors(pid_t child) {
-  (void)sched_setscheduler(child, SCHED_IDLE, &(struct sched_param){0});
+  (void)setpriority(PRIO_PROCESS, (id_t)child, getpriority(PRIO_PROCESS, 0) + CHILD_NICENESS);
 }
 
 int child_start(pid_t *child, const char *program, const posix_spawn_file_actions_t *actions,

@@ -6,10 +6,10 @@
 #include "cvl-cpu/compile.h"
 
 #include <criterion/criterion.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -66,20 +66,20 @@ Test(compile, a_directory_that_others_may_write) {
   cr_assert_eq(rmdir(directory), 0);
 }
 
-/* The policy by which a child gets processors. */
-static int policy_of_child(bool background) {
+static int niceness_of_child(bool background) {
   static char *const arguments[] = {(char *)"sleep", (char *)"60", NULL};
   posix_spawn_file_actions_t actions;
   pid_t child;
   cr_assert_eq(posix_spawn_file_actions_init(&actions), 0);
   cr_assert_eq(child_start(&child, "/bin/sleep", &actions, arguments, background), 0);
   posix_spawn_file_actions_destroy(&actions);
-  const int policy = sched_getscheduler(child);
+  const int niceness = getpriority(PRIO_PROCESS, (id_t)child);
   child_end(child);
-  return policy;
+  return niceness;
 }
 
-Test(compile, a_compiler_in_the_background_leaves_the_processors_to_others) {
-  cr_expect_eq(policy_of_child(true), SCHED_IDLE);
-  cr_expect_eq(policy_of_child(false), sched_getscheduler(0));
+Test(compile, a_compiler_in_the_background_is_nice) {
+  const int own = getpriority(PRIO_PROCESS, 0);
+  cr_expect_eq(niceness_of_child(true), own + CHILD_NICENESS);
+  cr_expect_eq(niceness_of_child(false), own);
 }

@@ -1048,11 +1048,11 @@ Test(fused, one_segment_and_several_in_turn) {
   const struct cvl_options options = {.int_elem = CVL_I64, .float_elem = CVL_F64, .threads = 2};
   struct cvl_context *c = opened(&options);
   struct cvl_kernel *k = prepared(c, &op);
-  const int64_t whole = N, parts[] = {N / 7, 0, N / 2, N - N / 7 - N / 2};
+  const int64_t whole = N, several[] = {N / 7, 0, N / 2, N - N / 7 - N / 2};
   struct random r = {.state = 1};
   for (int turn = 0; turn < TURNS; turn++) {
     const uint64_t count = turn % 2 ? 4 : 1;
-    const struct cvl_value p[] = {segdes(c, count, turn % 2 ? parts : &whole),
+    const struct cvl_value p[] = {segdes(c, count, turn % 2 ? several : &whole),
                                   floats(&r, c, count), floats(&r, c, N), segdes(c, 1, &whole)};
     struct cvl_value expected, got;
     cr_assert(superop_run(cpu, c, 1, &op, NULL, p, &expected));
