@@ -1,7 +1,9 @@
 """The tables of what is held to targets and of what it is compared with, from an Outcome."""
 
+from noise import verdict
 from outcome import Program
 from tables import as_ratio, digits, grid, made_by, milliseconds, time_cell
+from targets import VALUES
 
 BOLD = {"missed": "**missed**", "wrong": "**wrong**"}
 
@@ -76,6 +78,28 @@ def against_itself(outcome):
             "the rows above are undecided.", "",
             *grid([h.format("again") for h in TARGET_HEADER], rows),
             count_verdicts(outcome, points, "openmp-again") + ".", ""]
+
+
+def first_runs(outcome):
+    """The first run of each round's process: memory is new, and nothing has been prepared."""
+    target = VALUES["FIRST_RUN"]
+    rows = []
+    for p, point in held_points(outcome, Program.largest):
+        ratio = point.get("ravel", "first_ratio")
+        if not ratio:
+            continue
+        rounds = point.get("ravel", "rounds")
+        found = verdict(ratio, rounds, target)
+        rows.append([p.title, f"{point.n:,}", milliseconds(point.get("ravel", "first_seconds")),
+                     milliseconds(point.get("openmp", "first_seconds")), as_ratio(ratio, rounds),
+                     rounds, digits(target), BOLD.get(found, found)])
+    if not rows:
+        return []
+    return ["The first run of a fresh process, its arguments in memory: the system clears the pages that",
+            "it writes, and Ravel prepares superoperators; what earlier processes compiled is on the disk.", "",
+            *grid(["program", "size", f"{outcome.title('ravel')}, ms", "OpenMP C, ms", "ratio",
+                   "rounds", "target", "verdict"], rows),
+            *made_by(outcome, list(outcome.programs.values()), " --largest")]
 
 
 ONE_THREAD = ("c", "c++", "numpy")

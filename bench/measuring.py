@@ -145,6 +145,20 @@ def triple(values):
     return [rounded(x) for x in middle(values)]
 
 
+FIRST = ("ravel", PEER)   # whose first runs are kept
+
+
+def first_runs(c, peer):
+    """The median of the first runs of its processes, and the ratio to those of the peer in the same
+    rounds; nothing of what does not time them."""
+    if c.name() not in FIRST or None in c.firsts:
+        return {}
+    entry = {"first_seconds": rounded(median(c.firsts))}
+    if peer and peer is not c and None not in peer.firsts:
+        entry["first_ratio"] = triple(ratios(c.firsts, peer.firsts))
+    return entry
+
+
 def record(c, held, peer=None, streams=None):
     """A contender's measurements as JSON: medians with the ranges that enclose them. Of sizes that
     are not held to targets only the time."""
@@ -156,6 +170,7 @@ def record(c, held, peer=None, streams=None):
         return entry
     if peer and c.name() in COMPARED:
         entry["ratio"] = triple(ratios(c.medians(), peer.medians()))
+    entry.update(first_runs(c, peer))
     if streams and c.name() in (*COMPARED, PEER):
         entry["share"] = triple(ratios(streams.medians(), c.medians()))
     entry["process_bytes"] = c.peak

@@ -28,6 +28,7 @@ class Contender:
         self.repeat = 1
         self.seconds = self.cost = 0.0  # of a run, and of the rest of its process
         self.rounds = []       # seconds of the repeats, a list a round
+        self.firsts = []       # seconds of the first run of each round's process
         self.peak, self.facts, self.command = 0, {}, ""
         self.result_bytes = 0
         self.problem, self.wrong = None, False   # why it is not timed, and whether that is bad
@@ -51,8 +52,9 @@ class Contender:
             self.problem = run.complaint()
             return
         self.rounds.append(run.times["seconds"])
+        self.firsts.append(run.times.get("first_seconds"))
         self.peak = max(self.peak, run.peak)
-        self.facts = {k: v for k, v in run.times.items() if k != "seconds"}
+        self.facts = {k: v for k, v in run.times.items() if k not in ("seconds", "first_seconds")}
 
 
 def settled(contender, peer):

@@ -1,8 +1,8 @@
 """The systems that are compared: whether they are here, how a program of theirs is made, and the
 command that runs it on arguments from files.
 
-Every command prints, or leaves in a file, {"seconds": [...]} of repeated runs after a first one
-that does not count, and writes its results as .npy files.
+Every command prints, or leaves in a file, {"first_seconds": ..., "seconds": [...]}: of a first run,
+which does not count, and of repeated ones. It writes its results as .npy files.
 """
 
 import functools

@@ -12,7 +12,7 @@
 
 /* Starts a program, a path, in the environment of this process and with signals as a program
  * expects them. 0 or an errno. In the background it is nicer than this process. */
-enum { CHILD_NICENESS = 5 }; /* a quarter of a processor that it shares with one other thread */
+enum { CHILD_NICENESS = 5 }; /* a quarter of a processor, beside one thread of the program */
 int child_start(pid_t *, const char *program, const posix_spawn_file_actions_t *,
                 char *const *arguments, bool background);
 /* Whether it has ended; *status as by waitpid. It is then no child any more. */

@@ -88,7 +88,7 @@ static enum step one_run(struct machine *m, const struct machine_program *p,
 
 /* ---- again and again ---- */
 
-/* The first run, with a profile of its own for its counts: every instruction is waited for. */
+/* A run with a profile of its own for its counts: every instruction is waited for. */
 static enum step counted_run(struct machine *m, struct machine_program *p,
                              const struct task *t) {
   struct profile *profile = m->profile;
@@ -97,7 +97,7 @@ static enum step counted_run(struct machine *m, struct machine_program *p,
   m->profile = profile_new(&m->heap, m->backend->name, true);
   m->measured = true;
   if (m->profile && machine_program_lower(m, p)) {
-    step = one_run(m, p, t, RUN_FIRST, NULL);
+    step = one_run(m, p, t, 0, NULL);
     t->repetition->totals = profile_totals(m->profile);
   } else {
     machine_fail_beginning(m, p->program);
@@ -126,13 +126,10 @@ static enum step timed_run(struct machine *m, const struct machine_program *p,
 
 static enum step repeat(struct machine *m, struct machine_program *p, const struct task *t) {
   struct machine_repetition *r = t->repetition;
-  enum step step = STEP_DONE;
-  unsigned first = RUN_FIRST;
-  if (r->counts) {
-    step = counted_run(m, p, t);
-    first = 0;
-  }
-  if (step == STEP_DONE) step = one_run(m, p, t, first, NULL);
+  struct run_times first;
+  enum step step = one_run(m, p, t, RUN_FIRST, &first);
+  if (step == STEP_DONE) r->first_seconds = first.seconds;
+  if (step == STEP_DONE && r->counts) step = counted_run(m, p, t);
   for (uint64_t k = 0; k < r->runs && step == STEP_DONE; k++) step = timed_run(m, p, t, k);
   r->peak_bytes = m->backend->statistics(m->context).peak_bytes;
   return step;

@@ -186,12 +186,14 @@ struct cvl_statistics machine_statistics(const struct machine *);
 
 struct machine_repetition {
   uint64_t runs;                 /* to be timed; 0: one run, which is not */
-  bool counts;                   /* fill in `totals`, by an untimed run before the others */
+  bool counts;                   /* fill in `totals`, by an untimed run behind the first */
   void (*loaded)(void *context); /* called once, when the arguments are in the back end and
                                     their memory is not needed any more; or NULL */
   void *context;
   double *seconds; /* gets the time of each timed run, from arguments to results, both in the
                       back end, which has done everything then. The caller's */
+  double first_seconds; /* the time of the run that warms up: superoperators are prepared,
+                           memory is new */
   struct machine_totals {
     uint64_t instructions, work, steps; /* as vcode.md, 21.8, counts them */
     double seconds;                     /* elapsed in runs */

@@ -6,8 +6,8 @@
  *     NAME [--repeat N] [--threads N] [-o FILE]... ARGUMENT...
  *
  * An argument is a .npy file of one dimension or a number; results go to the files, in order.
- * Prints one line of JSON: {"seconds": [...], "peak_bytes": ...}, seconds being those of the
- * calls of `baseline` alone, after one that is not counted.
+ * Prints one line of JSON: {"first_seconds": ..., "seconds": [...], "peak_bytes": ...}, seconds
+ * being those of the calls of `baseline` alone, of which the first one is not among the others.
  *
  * The same source is the sequential version, compiled without OpenMP, and the parallel one;
  * where both differ in more than pragmas, #ifdef _OPENMP. INT_BITS (64 or 32) and FLOAT_BITS

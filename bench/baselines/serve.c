@@ -229,9 +229,10 @@ int main(int argc, char **argv) {
       fail(argv[0], "too many arguments");
     }
   }
+  const double first = now();
   baseline(arguments, results);
   device_wait();
-  printf("{\"seconds\": [");
+  printf("{\"first_seconds\": %.9f, \"seconds\": [", now() - first);
   for (long k = 0; k < repeat; k++) {
     const double start = now();
     baseline(arguments, results);

@@ -240,6 +240,27 @@ class Report(unittest.TestCase):
         self.assertRegex(self.changed(change),
                          r"4\.00 \(3\.90 to 4\.10\) \| 5 \| 1\.20 \| undecided")
 
+    def test_first_runs(self):
+        """A row where they were timed, and no table where they were not."""
+        self.assertNotIn("### First runs", self.report("a").read_text())
+
+        def change(_, systems):
+            systems["ravel"].update(first_seconds=0.012, first_ratio=[1.6, 1.55, 1.7])
+            systems["openmp"].update(first_seconds=0.0075)
+        self.assertRegex(self.changed(change), r"Made-up <program> \| 100,000 \| 12\.00 \| 7\.50 \| "
+                         r"1\.60 \(1\.55 to 1\.70\) \| 5 \| 1\.50 \| \*\*missed\*\*")
+
+    def test_first_runs_are_compared_in_the_same_rounds(self):
+        system = type("System", (), {"name": "ravel"})
+        ours, other = (rounds.Contender(system, 1) for _ in range(2))
+        other.system = type("System", (), {"name": "openmp"})
+        ours.firsts, other.firsts = [3.0, 8.0, 3.0], [1.0, 4.0, 2.0]
+        self.assertEqual(measuring.first_runs(ours, other),
+                         {"first_seconds": 3.0, "first_ratio": [2.0, 1.5, 3.0]})
+        self.assertEqual(measuring.first_runs(other, other), {"first_seconds": 2.0})
+        ours.firsts[1] = None
+        self.assertEqual(measuring.first_runs(ours, other), {})
+
     def test_quicksort_beside_one_thread(self):
         """The C++ library is shown beside OpenMP C, not instead of it."""
         def change(point, _):

@@ -208,6 +208,7 @@ class ResultFile(unittest.TestCase):
         """What a whole run writes: forty programs at four sizes, two of them held to targets."""
         one = rounds.Contender(FakeSystem("ravel"), 2)
         one.rounds, one.peak = [[0.123456789 + k] for k in range(5)], 123456789
+        one.firsts = [0.123456789 + k for k in range(5)]
         one.facts = {name: 123456789 for name in measuring.FACTS}
         document = json.loads(RESULTS.read_text())
         program = document["programs"][0]

@@ -95,6 +95,7 @@ class Repeated(MeasureTest):
             times = self.measured("squares", "[0:100000]", flags=flags)
             self.assertEqual(len(times["seconds"]), 3)
             self.assertGreater(min(times["seconds"]), 0)
+            self.assertGreater(times["first_seconds"], 0)
             self.assertGreater(times["compile_seconds"], 0)
             self.assertGreater(times["load_seconds"], 0)
             self.assertEqual((times["instructions"], times["work"], times["steps"]),
