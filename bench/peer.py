@@ -125,7 +125,8 @@ def main():
     for path, result in zip(options.outputs, results):
         library.numpy.save(path, library.give(result))
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    print(json.dumps({"first_seconds": first, "seconds": seconds, "peak_bytes": peak, "device": library.device}))
+    print(json.dumps({"first_seconds": first, "seconds": seconds, "peak_bytes": peak,
+                      "device": library.device}))
     return 0
 
 

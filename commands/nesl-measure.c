@@ -34,9 +34,9 @@ static void print_json(const struct nesl *n, const struct measurement *m, FILE *
   const struct widths *w = &n->options->widths;
   fputs("{\"seconds\": [", out);
   for (uint64_t k = 0; k < r->runs; k++) fprintf(out, "%s%.9g", k ? ", " : "", r->seconds[k]);
-  fprintf(out, "],\n \"first_seconds\": %.9g,", r->first_seconds);
-  fprintf(out, " \"compile_seconds\": %.9g, \"load_seconds\": %.9g,\n", m->compile_seconds,
-          m->load_seconds);
+  fprintf(out,
+          "],\n \"first_seconds\": %.9g, \"compile_seconds\": %.9g, \"load_seconds\": %.9g,\n",
+          r->first_seconds, m->compile_seconds, m->load_seconds);
   fprintf(out, " \"instructions\": %llu, \"work\": %llu, \"steps\": %llu,\n",
           (unsigned long long)r->totals.instructions, (unsigned long long)r->totals.work,
           (unsigned long long)r->totals.steps);

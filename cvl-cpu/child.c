@@ -23,8 +23,8 @@ static int attributes_set(posix_spawnattr_t *attributes) {
 }
 
 /* What the child starts inherits its niceness. With idle priority (SCHED_IDLE), or a niceness
- * of 19, it would never end beside a program that uses all processors. */
-static void leave_processors(pid_t child) {
+ * of 19, it may never end beside a program that uses all processors. */
+static void make_nicer(pid_t child) {
   (void)setpriority(PRIO_PROCESS, (id_t)child, getpriority(PRIO_PROCESS, 0) + CHILD_NICENESS);
 }
 
@@ -36,7 +36,7 @@ int child_start(pid_t *child, const char *program, const posix_spawn_file_action
   error = attributes_set(&attributes);
   if (!error) error = posix_spawn(child, program, actions, &attributes, arguments, environ);
   posix_spawnattr_destroy(&attributes);
-  if (!error && background) leave_processors(*child);
+  if (!error && background) make_nicer(*child);
   return error;
 }
 

@@ -10,9 +10,9 @@
 
 #include "cvl/cvl.h"
 
+enum { CHILD_NICENESS = 5 }; /* a quarter of a processor, beside one thread of the program */
 /* Starts a program, a path, in the environment of this process and with signals as a program
  * expects them. 0 or an errno. In the background it is nicer than this process. */
-enum { CHILD_NICENESS = 5 }; /* a quarter of a processor, beside one thread of the program */
 int child_start(pid_t *, const char *program, const posix_spawn_file_actions_t *,
                 char *const *arguments, bool background);
 /* Whether it has ended; *status as by waitpid. It is then no child any more. */

@@ -207,6 +207,15 @@ uint64_t segment_at(const struct segments *, uint64_t p);
 /* The first segment that starts at or after position p; count if there is none. */
 uint64_t segment_from(const struct segments *, uint64_t p);
 
+/* Element i of a vector of INTs of so many bytes. */
+static inline int64_t int_element(const void *ints, uint64_t i, size_t bytes) {
+  return bytes == sizeof(int64_t) ? ((const int64_t *)ints)[i] : ((const int32_t *)ints)[i];
+}
+/* x as an INT of so many bytes, wrapping, with its sign. */
+static inline int64_t int_wrapped(uint64_t x, size_t bytes) {
+  return bytes == sizeof x ? (int64_t)x : (int64_t)(int32_t)(uint32_t)x;
+}
+
 /* A coordinate of the path that visits, in order, the start of each segment and then its
  * elements: `segment` starts and `position` elements are before it. The elements from
  * `position` on up to the start of `segment` belong to an earlier segment, which is segment - 1

@@ -198,20 +198,8 @@ void fused_affine_bind(struct cvl_kernel *k) {
 
 /* ---- symbolic values ---- */
 
-static int64_t as_int(uint64_t x, size_t bytes) {
-  return bytes == sizeof x ? (int64_t)x : (int64_t)(int32_t)(uint32_t)x;
-}
-
 static uint64_t element(const void *x, uint64_t i, size_t bytes) {
-  int64_t wide;
-  int32_t narrow;
-  if (bytes == 1) return ((const uint8_t *)x)[i];
-  if (bytes == sizeof wide) {
-    memcpy(&wide, (const char *)x + i * sizeof wide, sizeof wide);
-    return (uint64_t)wide;
-  }
-  memcpy(&narrow, (const char *)x + i * sizeof narrow, sizeof narrow);
-  return (uint64_t)(int64_t)narrow;
+  return bytes == 1 ? ((const uint8_t *)x)[i] : (uint64_t)int_element(x, i, bytes);
 }
 
 static void shorten(uint64_t *length, uint64_t to) {
@@ -320,8 +308,8 @@ static struct fused_affine map(const struct cvl_kernel *k, const struct superop_
     break;
   default: return (struct fused_affine){0};
   }
-  return (struct fused_affine){a->known && b->known, as_int(start, bytes),
-                               as_int(stride, bytes)};
+  return (struct fused_affine){a->known && b->known, int_wrapped(start, bytes),
+                               int_wrapped(stride, bytes)};
 }
 
 /* ---- affine runs ---- */
@@ -386,7 +374,8 @@ static void find_run(struct fused_worker *w, uint64_t first) {
       const uint64_t stride = element(p->strides, s, v->bytes);
       const uint64_t start =
           element(p->values, s, v->bytes) + (first - segment_start(&p->near, s)) * stride;
-      *c = (struct fused_affine){true, as_int(start, v->bytes), as_int(stride, v->bytes)};
+      *c = (struct fused_affine){true, int_wrapped(start, v->bytes),
+                                 int_wrapped(stride, v->bytes)};
       break;
     }
     case ROLE_MAP: *c = map(k, node, p->op, w->affine, &length); break;

@@ -21,22 +21,6 @@ uint64_t fused_size(const struct superop_size *size, const struct cvl_value *ope
   }
 }
 
-static uint64_t int_at(const void *x, size_t bytes) {
-  int64_t wide;
-  int32_t narrow;
-  if (bytes == sizeof wide) {
-    memcpy(&wide, x, sizeof wide);
-    return (uint64_t)wide;
-  }
-  memcpy(&narrow, x, sizeof narrow);
-  return (uint64_t)(int64_t)narrow;
-}
-
-/* x as an INT of so many bytes, wrapping, with its sign. */
-static int64_t as_int(uint64_t x, size_t bytes) {
-  return bytes == sizeof x ? (int64_t)x : (int64_t)(int32_t)(uint32_t)x;
-}
-
 static void in_memory(struct fused_value *v, const void *base) {
   v->storage = IN_MEMORY;
   v->step = v->bytes;
@@ -62,7 +46,7 @@ static void bind_spread(struct cvl_kernel *k, const struct superop_node *node,
   p->values = from->storage == UNIFORM ? from->one : from->base;
   if (p->near.count == 1 && v->elem == k->c->int_elem) {
     v->is_affine = true;
-    v->start = int_at(p->values, v->bytes);
+    v->start = (uint64_t)int_element(p->values, 0, v->bytes);
     v->stride = 0;
   }
   if (p->near.count == 1 && v->buffer == IN_STRIP) {
@@ -86,8 +70,8 @@ static void bind_index(struct cvl_kernel *k, const struct superop_node *node,
   p->action = ACT_INDEX;
   if (p->near.count == 1) {
     v->is_affine = true;
-    v->start = int_at(p->values, v->bytes);
-    v->stride = int_at(p->strides, v->bytes);
+    v->start = (uint64_t)int_element(p->values, 0, v->bytes);
+    v->stride = (uint64_t)int_element(p->strides, 0, v->bytes);
   }
 }
 
@@ -111,9 +95,9 @@ static void bind_map(struct cvl_kernel *k, const struct superop_node *node,
 
 bool fused_counts_up(const struct fused_value *index, uint64_t n, uint64_t limit,
                      uint64_t *start) {
-  const int64_t first = as_int(index->start, index->bytes);
+  const int64_t first = int_wrapped(index->start, index->bytes);
   const uint64_t most = index->bytes == 8 ? INT64_MAX : INT32_MAX;
-  if (as_int(index->stride, index->bytes) != 1 || first < 0) return false;
+  if (int_wrapped(index->stride, index->bytes) != 1 || first < 0) return false;
   if (limit > most) limit = most;
   *start = (uint64_t)first;
   return *start < limit && n <= limit - *start;
@@ -144,11 +128,12 @@ static void bind_gather(struct cvl_kernel *k, uint32_t n, const struct cvl_value
   p->near = value_segments(&operands[node->operands[node->operand_count - 1]]);
   p->action = ACT_GATHER;
   p->bound = k->values[node->operands[1]].below;
-  if (fused_copies_runs(k, n) && !fused_affine_suits(k, n)) p->action = ACT_GATHER_RUNS;
   const char *first = contiguous(k, p, &k->values[node->operands[1]], v->bytes);
   if (first) {
     p->action = ACT_NONE;
     in_memory(v, first);
+  } else if (fused_copies_runs(k, n)) {
+    p->action = ACT_GATHER_RUNS;
   }
 }
 
@@ -161,8 +146,8 @@ static void bind_assert(struct cvl_kernel *k, struct fused_node *p) {
   const struct fused_value *least = &k->values[p->least], *limit = &k->values[p->limit];
   if (!least->is_affine || least->stride != 0 || !limit->is_affine || limit->stride != 0)
     return;
-  if (as_int(least->start, least->bytes) != 0) return;
-  const int64_t most = as_int(limit->start, limit->bytes);
+  if (int_wrapped(least->start, least->bytes) != 0) return;
+  const int64_t most = int_wrapped(limit->start, limit->bytes);
   p->action = ACT_WITHIN;
   p->bound = most > 0 ? (uint64_t)most : 0;
   struct fused_value *index = &k->values[p->index];

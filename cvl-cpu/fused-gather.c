@@ -36,10 +36,6 @@ void fused_gather_plan(struct cvl_kernel *k) {
 
 /* ---- runs ---- */
 
-static int64_t int_at(const void *x, uint64_t i, size_t bytes) {
-  return bytes == sizeof(int64_t) ? ((const int64_t *)x)[i] : ((const int32_t *)x)[i];
-}
-
 static const struct fused_node *index_of(const struct cvl_kernel *k,
                                          const struct superop_node *node) {
   return &k->nodes[k->values[node->operands[1]].node];
@@ -50,7 +46,7 @@ static bool counts_by_one(const struct cvl_kernel *k, const struct superop_node 
   const struct fused_value *stride = &k->values[index->operands[1]];
   const uint64_t count = stride->storage == UNIFORM ? 1 : p->near.count;
   for (uint64_t i = 0; i < count; i++) {
-    if (int_at(p->strides, i, stride->bytes) != 1) return false;
+    if (int_element(p->strides, i, stride->bytes) != 1) return false;
   }
   return true;
 }
@@ -62,6 +58,7 @@ bool fused_copies_runs(const struct cvl_kernel *k, uint32_t gather) {
   const uint32_t index = k->values[k->op->nodes[gather].operands[1]].node;
   const struct fused_node *x = &k->nodes[index];
   if (p->near.count > k->n / LEAST || x->near.count > k->n / LEAST) return false;
+  if (fused_affine_suits(k, gather)) return false;
   return counts_by_one(k, &k->op->nodes[index], x);
 }
 
@@ -69,8 +66,8 @@ bool fused_copies_runs(const struct cvl_kernel *k, uint32_t gather) {
 static int64_t index_in(const struct fused_node *x, uint64_t r, uint64_t position,
                         size_t bytes) {
   const uint64_t from = position - segment_start(&x->near, r);
-  const uint64_t index = (uint64_t)int_at(x->values, r, bytes) + from;
-  return bytes == sizeof index ? (int64_t)index : (int64_t)(int32_t)(uint32_t)index;
+  const uint64_t index = (uint64_t)int_element(x->values, r, bytes) + from;
+  return int_wrapped(index, bytes);
 }
 
 int64_t fused_runs_index(const struct cvl_kernel *k, uint32_t gather, uint64_t position) {
@@ -94,7 +91,7 @@ static void prefetch_run(const struct fused_node *x, uint64_t r, const char *fro
                          size_t int_bytes) {
   enum { AHEAD = 8, SECOND_LEVEL = 2 };
   if (r + AHEAD >= x->near.count) return;
-  const int64_t start = int_at(x->values, r + AHEAD, int_bytes);
+  const int64_t start = int_element(x->values, r + AHEAD, int_bytes);
   __builtin_prefetch((const void *)((uintptr_t)from + (uint64_t)start * bytes), 0,
                      SECOND_LEVEL);
 }

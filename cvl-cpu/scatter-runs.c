@@ -39,20 +39,11 @@ struct run {
   uint64_t base, length;
 };
 
-static int64_t int_of(const struct runs_job *job, const void *ints, uint64_t i) {
-  return job->int_bytes == sizeof(int64_t) ? ((const int64_t *)ints)[i]
-                                           : ((const int32_t *)ints)[i];
-}
-
-/* x as an INT, wrapping. */
-static int64_t wrapped(const struct runs_job *job, uint64_t x) {
-  return job->int_bytes == sizeof(int64_t) ? (int64_t)x : (int64_t)(int32_t)(uint32_t)x;
-}
-
 static int64_t index_of(const struct runs_job *job, uint64_t r, uint64_t position) {
   const uint64_t from = position - segment_start(&job->runs.segments, r);
-  return wrapped(job, (uint64_t)int_of(job, job->runs.starts, r) +
-                          from * (uint64_t)int_of(job, job->runs.strides, r));
+  return int_wrapped((uint64_t)int_element(job->runs.starts, r, job->int_bytes) +
+                         from * (uint64_t)int_element(job->runs.strides, r, job->int_bytes),
+                     job->int_bytes);
 }
 
 /* The number of indices of a run before the first that is out of range, at most n. None of
@@ -168,7 +159,7 @@ static void runs_range(struct runs_job *job, uint64_t r) {
     const struct run run = {.position = position,
                             .n = stop - position,
                             .first = index_of(job, i, position),
-                            .stride = int_of(job, job->runs.strides, i),
+                            .stride = int_element(job->runs.strides, i, job->int_bytes),
                             .base = base,
                             .length = segment_start(&job->far, k + 1) - base};
     const uint64_t good = in_range(&run);

@@ -80,6 +80,7 @@ static int niceness_of_child(bool background) {
 
 Test(compile, a_compiler_in_the_background_is_nice) {
   const int own = getpriority(PRIO_PROCESS, 0);
-  cr_expect_eq(niceness_of_child(true), own + CHILD_NICENESS);
+  const int most = 19, nicer = own + CHILD_NICENESS;
+  cr_expect_eq(niceness_of_child(true), nicer < most ? nicer : most);
   cr_expect_eq(niceness_of_child(false), own);
 }
