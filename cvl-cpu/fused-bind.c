@@ -245,6 +245,10 @@ void fused_bind(struct cvl_kernel *k, const struct cvl_value *operands) {
       k->values[node->result].needed = true;
       break;
     case ROLE_WHILE:
+    case ROLE_COLUMN: /* a combination is left to superop_run */
+    case ROLE_COMBINE_REDUCE:
+    case ROLE_COMBINE_SCAN:
+    case ROLE_COMBINE_SCATTER:
     case ROLE_REDUCE:
     case ROLE_SCAN:
     case ROLE_PACK: break;

@@ -28,6 +28,10 @@ static bool reads_elementwise(const struct superop_node *node, unsigned i) {
   case ROLE_ASSERT: return true;
   case ROLE_CONST:
   case ROLE_SPREAD:
+  case ROLE_COLUMN: /* a combination is left to superop_run */
+  case ROLE_COMBINE_REDUCE:
+  case ROLE_COMBINE_SCAN:
+  case ROLE_COMBINE_SCATTER:
   case ROLE_INDEX: break;
   }
   return false;
@@ -327,6 +331,10 @@ static void plan_nodes(struct cvl_kernel *k) {
     case ROLE_CARRY:
     case ROLE_WHILE:
     case ROLE_NEXT:
+    case ROLE_COLUMN:
+    case ROLE_COMBINE_REDUCE:
+    case ROLE_COMBINE_SCAN:
+    case ROLE_COMBINE_SCATTER:
     case ROLE_ASSERT: break;
     case ROLE_SCATTER: p->known = is_known(k, n); break;
     }
@@ -343,6 +351,7 @@ static void plan_nodes(struct cvl_kernel *k) {
 /* ---- the interface ---- */
 
 struct cvl_kernel *cpu_prepare(struct cvl_context *c, const struct superop *op) {
+  if (superop_has_combinations(op)) return NULL; /* superop_run executes them */
   uint32_t reductions = 0, scans = 0, packs = 0;
   for (uint32_t n = 0; n < op->node_count; n++) {
     reductions += op->nodes[n].role == ROLE_REDUCE;

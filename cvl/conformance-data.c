@@ -216,10 +216,13 @@ void data_fill(struct suite *s, enum call_kind kind, enum cvl_op op, struct host
 const char *shape_name(enum shape shape) {
   static const char *const names[] = {
       "one",       "ones",       "fours", "hundreds",  "long",      "power",
-      "alternate", "half-empty", "none",  "all-empty", "one-empty",
+      "alternate", "half-empty", "none",  "all-empty", "one-empty", "edges",
   };
   return names[shape];
 }
+
+static const uint64_t edges[] = {0, 1,    2, 3,  7,    8,  9, 1025, 31,
+                                 1, 1023, 0, 33, 1024, 16, 5, 17};
 
 /* Length of the next segment when `left` elements are not yet in one; `k` counts segments. */
 static uint64_t next_length(struct rng *r, enum shape shape, uint64_t k, uint64_t left,
@@ -235,10 +238,10 @@ static uint64_t next_length(struct rng *r, enum shape shape, uint64_t k, uint64_
   case SHAPE_POWER: return (uint64_t)exp2(fmin(-log2(1 - rng_unit(r)) * 1.5, 40)) - 1;
   case SHAPE_ALTERNATE: return k % 2 ? 2 : 0;
   case SHAPE_HALF_EMPTY: return rng_one_in(r, 2) ? 0 : 1 + rng_below(r, 20);
+  case SHAPE_EDGES: return edges[k % (sizeof edges / sizeof edges[0])];
   case SHAPE_NONE:
   case SHAPE_ALL_EMPTY:
-  case SHAPE_ONE_EMPTY:
-  case SHAPES_END: break;
+  case SHAPE_ONE_EMPTY: break;
   }
   return 0;
 }
@@ -258,16 +261,17 @@ static uint64_t segment_count(struct suite *s, enum shape shape, uint64_t n,
 
 struct host_value shape_make(struct suite *s, enum shape shape, uint64_t n) {
   uint64_t count = 0;
-  if (shape >= SHAPES) {
+  const bool empty = shape >= SHAPES && shape < SHAPES_END;
+  if (empty) {
     count = shape == SHAPE_NONE ? 0 : shape == SHAPE_ONE_EMPTY ? 1 : 1 + rng_below(&s->rng, 70);
     n = 0;
   }
   if (shape == SHAPE_FOURS) n -= n % 4;
   rng_next(&s->rng);
-  if (shape < SHAPES) count = segment_count(s, shape, n, NULL);
+  if (!empty) count = segment_count(s, shape, n, NULL);
   struct host_value d = host_segdes(&s->heap, count);
-  for (uint64_t k = 0; shape >= SHAPES && k < count; k++) host_put_int(&d, k, 0);
-  if (shape < SHAPES) segment_count(s, shape, n, &d);
+  for (uint64_t k = 0; empty && k < count; k++) host_put_int(&d, k, 0);
+  if (!empty) segment_count(s, shape, n, &d);
   d.total = n;
   return d;
 }

@@ -93,6 +93,9 @@ void items_make(struct item_list *list) {
   add_chapter(list, "SUPEROP.MAPS", chapter_superop_maps);
   add_chapter(list, "SUPEROP.FUNCTIONS", chapter_superop_functions);
   add_chapter(list, "SUPEROP.LOOPS", chapter_superop_loops);
+  add_chapter(list, "SUPEROP.COMBINATIONS", chapter_superop_combinations);
+  add_chapter(list, "SUPEROP.COMBINATIONS-AND-LOOPS", chapter_superop_combinations_and_loops);
+  add_chapter(list, "SUPEROP.FAILING-COMBINATIONS", chapter_superop_failing_combinations);
   add_chapter(list, "SUPEROP.GATHERS", chapter_superop_gathers);
   add_chapter(list, "SUPEROP.REDUCTIONS", chapter_superop_reductions);
   add_chapter(list, "SUPEROP.SCANS", chapter_superop_scans);

@@ -81,7 +81,8 @@ enum shape {
   SHAPE_NONE = SHAPES, /* no segments; only these three for n = 0 */
   SHAPE_ALL_EMPTY,
   SHAPE_ONE_EMPTY,
-  SHAPES_END
+  SHAPES_END,
+  SHAPE_EDGES = SHAPES_END /* of lengths about powers of two; for combinations only */
 };
 const char *shape_name(enum shape);
 
@@ -162,6 +163,9 @@ void chapter_device(struct suite *); /* conformance-device.c */
 void chapter_superop_maps(struct suite *);
 void chapter_superop_functions(struct suite *);
 void chapter_superop_loops(struct suite *);
+void chapter_superop_combinations(struct suite *);
+void chapter_superop_failing_combinations(struct suite *);
+void chapter_superop_combinations_and_loops(struct suite *);
 void chapter_superop_gathers(struct suite *);
 void chapter_superop_reductions(struct suite *);
 void chapter_superop_scans(struct suite *);

@@ -10,7 +10,7 @@
 #include "cvl/conformance-suite.h"
 #include "cvl/superop.h"
 
-enum { SUPEROP_PARAMS = 54, SUPEROP_NODES = 72 };
+enum { SUPEROP_PARAMS = 90, SUPEROP_NODES = 120 };
 
 /* How the data of a parameter is made, for n positions in the shape of the run. */
 enum data_kind {
@@ -43,7 +43,8 @@ struct recipe {
 /* What a superoperator is made of: how many of each. */
 struct mixture {
   uint32_t maps, spreads, gathers, reductions, scans, packs, scatters, asserts,
-      loops;        /* at most; not asserts and loops */
+      loops, /* at most; not asserts and loops */
+      combinations;
   bool approximate; /* with functions that differ between back ends */
   bool wild;        /* with indices, divisors and flags that may be wrong */
 };

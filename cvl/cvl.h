@@ -87,6 +87,34 @@
  *            = before[i / w] + inside[i / w][i % w - 1]      elsewhere
  *
  * Each segment is reduced and scanned by itself, as if it were alone.
+ *
+ * ## The tree that keeps order
+ *
+ * Functions of a program's own (the combinations of superop.h) are associative but perhaps not
+ * commutative, and only nearly associative on FLOATs. For them the order of operands is that of
+ * positions, and the tree is the perfect binary tree over positions counted from the start of
+ * the segment. f stands for the function, x[0..n) for a segment:
+ *
+ *     T(p, 0) = x[p]                                       2^k elements from p on,
+ *     T(p, k) = f(T(p, k-1), T(p + 2^(k-1), k-1))          p a multiple of 2^k
+ *
+ *     P(i): the combination of the i elements before position i, i > 0; 2^k the largest power
+ *     of two that divides i:
+ *       P(i) = T(0, k)                                     if i == 2^k
+ *            = f(P(i - 2^k), T(i - 2^k, k))                elsewhere
+ *
+ *     reduction: P(n); identity if n == 0
+ *     exclusive scan: e[0] = identity; e[i] = P(i)
+ *     inclusive scan: P(i + 1)
+ *
+ * So P(13) = f(f(T(0, 3), T(8, 2)), x[12]). The identity is never combined. The reasons: a
+ * block of any power of two is a subtree, so the tree is independent of the size of blocks, and
+ * a processor, a vector register and a thread block may each take what suits them; each level
+ * is one elementwise operation on pairs of neighbours; an element depends only on its prefix;
+ * and the last element of an inclusive scan, the next one of an exclusive scan and the
+ * reduction are the same. It takes n - 1 combinations for a reduction, less than 2 n for a
+ * scan. (Blelloch, Prefix sums and their applications, 1990: up-sweep and down-sweep, here for
+ * any n.)
  */
 #ifndef RAVEL_CVL_H
 #define RAVEL_CVL_H

@@ -1,8 +1,7 @@
 /* oracle-superop.c - superoperators by their meaning, over host arrays: one call of the oracle
  * for each node, all values kept to the end.
  */
-#include "cvl/oracle.h"
-#include "cvl/superop.h"
+#include "cvl/oracle-superop.h"
 
 #include <string.h>
 
@@ -15,14 +14,24 @@ static uint64_t size_of(const struct host_value *v, uint8_t size) {
   }
 }
 
-static bool sizes_agree(const struct opcode_info *info, const struct host_value *v,
-                        struct cvl_error *e) {
-  for (int k = 0; info->rules[k].a; k++) {
-    uint64_t a = size_of(v, info->rules[k].a), b = size_of(v, info->rules[k].b);
-    if (a == b) continue;
-    *e = (struct cvl_error){
-        .kind = CVL_E_SIZE, .position = k, .value = (int64_t)a, .limit = (int64_t)b};
-    return false;
+bool oracle_fail(const struct oracle *o, uint32_t k, struct cvl_error e) {
+  *o->e = e;
+  o->e->site = k;
+  return false;
+}
+
+bool oracle_sizes(const struct oracle *o, uint32_t k) {
+  const struct superop_node *node = &o->op->nodes[k];
+  const struct size_rule *rules = superop_info(node->op)->rules;
+  struct host_value v[MAX_OPERANDS] = {{0}};
+  for (uint32_t i = 0; i < node->operand_count; i++) v[i] = o->values[node->operands[i]];
+  for (int i = 0; rules[i].a; i++) {
+    uint64_t a = size_of(v, rules[i].a), b = size_of(v, rules[i].b);
+    if (a == b || superop_waives(o->op, node, &rules[i])) continue;
+    return oracle_fail(
+        o, k,
+        (struct cvl_error){
+            .kind = CVL_E_SIZE, .position = i, .value = (int64_t)a, .limit = (int64_t)b});
   }
   return true;
 }
@@ -42,7 +51,11 @@ static enum call_kind kind_of(enum superop_role role) {
   case ROLE_CONST:
   case ROLE_CARRY: /* by hand, below */
   case ROLE_WHILE:
-  case ROLE_NEXT: break;
+  case ROLE_NEXT:
+  case ROLE_COLUMN: /* oracle-superop-combine.c */
+  case ROLE_COMBINE_REDUCE:
+  case ROLE_COMBINE_SCAN:
+  case ROLE_COMBINE_SCATTER: break;
   }
   return CALL_KINDS;
 }
@@ -64,21 +77,7 @@ static struct host_value constant(struct heap *heap, const struct cvl_value *c) 
   return v;
 }
 
-struct oracle {
-  struct heap *heap;
-  const struct superop *op;
-  enum cvl_elem int_elem, float_elem;
-  struct host_value *values;
-  struct cvl_error *e;
-};
-
-static bool fail(const struct oracle *o, uint32_t k, struct cvl_error e) {
-  *o->e = e;
-  o->e->site = k;
-  return false;
-}
-
-static bool execute_node(const struct oracle *o, uint32_t k) {
+bool oracle_node(const struct oracle *o, uint32_t k) {
   const struct superop_node *node = &o->op->nodes[k];
   const struct opcode_info *info = superop_info(node->op);
   struct host_value *result = &o->values[node->result];
@@ -99,9 +98,8 @@ static bool execute_node(const struct oracle *o, uint32_t k) {
     memcpy(call.operand, v, sizeof v);
   }
   struct oracle_outcome outcome = {0};
-  if (!sizes_agree(info, v, &outcome.error) || !oracle_run(o->heap, &call, &outcome)) {
-    return fail(o, k, outcome.error);
-  }
+  if (!oracle_sizes(o, k)) return false;
+  if (!oracle_run(o->heap, &call, &outcome)) return oracle_fail(o, k, outcome.error);
   for (uint32_t i = 0; i < node->result_count; i++) {
     host_free(o->heap, &result[i]); /* of the round before */
     result[i] = outcome.out[i];
@@ -117,10 +115,10 @@ static struct host_value copy(const struct oracle *o, const struct host_value *f
 
 static bool has_length(const struct oracle *o, uint32_t k, uint64_t n, uint32_t value) {
   if (o->values[value].n == n) return true;
-  return fail(o, k,
-              (struct cvl_error){.kind = CVL_E_SIZE,
-                                 .value = (int64_t)n,
-                                 .limit = (int64_t)o->values[value].n});
+  return oracle_fail(o, k,
+                     (struct cvl_error){.kind = CVL_E_SIZE,
+                                        .value = (int64_t)n,
+                                        .limit = (int64_t)o->values[value].n});
 }
 
 /* Executes a loop: in every round all positions at once, with a mark for those that have not
@@ -137,7 +135,7 @@ static bool execute_loop(const struct oracle *o, struct superop_loop l, uint8_t 
   memset(live, 1, n);
   for (;;) {
     for (uint32_t k = l.first + l.count; k < l.test; k++) {
-      if (!execute_node(o, k)) return false;
+      if (!oracle_node(o, k)) return false;
     }
     const struct host_value *flags = &o->values[nodes[l.test].operands[0]];
     if (!has_length(o, l.test, n, nodes[l.test].operands[0])) return false;
@@ -148,7 +146,7 @@ static bool execute_loop(const struct oracle *o, struct superop_loop l, uint8_t 
     }
     if (!any) break;
     for (uint32_t k = l.test + 1; k < l.next; k++) {
-      if (!execute_node(o, k)) return false;
+      if (!oracle_node(o, k)) return false;
     }
     for (uint32_t k = l.next; k <= l.last; k++) {
       const struct host_value *x = &o->values[nodes[k].operands[0]];
@@ -176,14 +174,20 @@ bool oracle_superop(struct heap *heap, const struct superop *op, enum cvl_elem i
                     enum cvl_elem float_elem, struct host_value *values, struct cvl_error *e) {
   const struct oracle o = {heap, op, int_elem, float_elem, values, e};
   for (uint32_t k = 0; k < op->node_count; k++) {
+    if (op->nodes[k].role == ROLE_COLUMN) {
+      const struct superop_combination c = superop_combination_at(op, k);
+      if (!oracle_combination(&o, c)) return false;
+      k = c.ends + c.count - 1;
+      continue;
+    }
     if (op->nodes[k].role != ROLE_CARRY) {
-      if (!execute_node(&o, k)) return false;
+      if (!oracle_node(&o, k)) return false;
       continue;
     }
     const struct superop_loop l = superop_loop_at(op, k);
     const uint64_t n = values[op->nodes[k].operands[0]].n;
     uint8_t *live = heap_alloc(heap, n + 1);
-    if (!live) return fail(&o, k, (struct cvl_error){.kind = CVL_E_MEMORY});
+    if (!live) return oracle_fail(&o, k, (struct cvl_error){.kind = CVL_E_MEMORY});
     bool ok = execute_loop(&o, l, live);
     heap_free(heap, live, n + 1);
     if (!ok) return false;

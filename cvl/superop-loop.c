@@ -9,7 +9,7 @@
 
 enum { LEN_0 = SIZE_LEN, LEN_1 = SIZE_LEN | 1 };
 
-static const struct opcode_info loop_rows[SUPEROP_OPS - OPC_COUNT] = {
+static const struct opcode_info loop_rows[SUPEROP_COLUMN - OPC_COUNT] = {
     {.spelling = "CARRY",
      .klass = OC_CONTROL,
      .types = T_IFB,
@@ -36,7 +36,8 @@ static const struct opcode_info loop_rows[SUPEROP_OPS - OPC_COUNT] = {
 };
 
 const struct opcode_info *superop_info(uint32_t op) {
-  return op < OPC_COUNT ? opcode_info((enum opcode)op) : &loop_rows[op - OPC_COUNT];
+  if (op < OPC_COUNT) return opcode_info((enum opcode)op);
+  return op < SUPEROP_COLUMN ? &loop_rows[op - OPC_COUNT] : superop_combination_row(op);
 }
 
 bool superop_find(const char *text, size_t length, uint32_t *op) {
@@ -145,6 +146,10 @@ static const char *pass(struct check *c, uint32_t k) {
   case ROLE_SCAN:
   case ROLE_PACK:
   case ROLE_SCATTER:
+  case ROLE_COLUMN:
+  case ROLE_COMBINE_REDUCE:
+  case ROLE_COMBINE_SCAN:
+  case ROLE_COMBINE_SCATTER:
   case ROLE_ASSERT: break;
   }
   return c->inside ? "a loop may contain elementwise operations only" : NULL;

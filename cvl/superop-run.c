@@ -8,20 +8,11 @@
  * value, so that it may overwrite it; but not if the same object occurs twice among its
  * operands or among those of the superoperator, since another use may still need it.
  */
-#include "cvl/superop.h"
+#include "cvl/superop-run.h"
 
 #include <string.h>
 
-struct run {
-  const struct cvl_backend *b;
-  struct cvl_context *ctx;
-  const struct superop *op;
-  uint64_t site;            /* of the node being executed */
-  struct cvl_value *values; /* of every number; owned: a reference is held */
-  const struct cvl_stop *stop;
-};
-
-static void give_up(struct run *r, uint32_t value) {
+void run_give_up(struct run *r, uint32_t value) {
   if (!r->values[value].owned) return;
   r->values[value].owned = 0;
   r->b->release(r->ctx, &r->values[value]);
@@ -29,8 +20,7 @@ static void give_up(struct run *r, uint32_t value) {
 
 /* ---- sizes ---- */
 
-static struct cvl_size size_of(const struct run *r, const struct superop_node *node,
-                               uint8_t size) {
+struct cvl_size run_size(const struct run *r, const struct superop_node *node, uint8_t size) {
   if (SIZE_WHAT(size) == SIZE_ONE) return (struct cvl_size){.bound = 1};
   const struct cvl_value *v = &r->values[node->operands[SIZE_OPERAND(size)]];
   return SIZE_WHAT(size) == SIZE_COUNT ? r->b->count(r->ctx, v) : r->b->length(r->ctx, v);
@@ -39,7 +29,7 @@ static struct cvl_size size_of(const struct run *r, const struct superop_node *n
 static bool require_sizes(struct run *r, const struct superop_node *node) {
   const struct size_rule *rules = superop_info(node->op)->rules;
   for (int k = 0; rules[k].a; k++) {
-    struct cvl_size a = size_of(r, node, rules[k].a), b = size_of(r, node, rules[k].b);
+    struct cvl_size a = run_size(r, node, rules[k].a), b = run_size(r, node, rules[k].b);
     bool equal = a.symbol == b.symbol && (a.symbol || a.bound == b.bound);
     if (!equal && !r->b->require_equal(r->ctx, r->site, a, b, k)) return false;
   }
@@ -90,9 +80,13 @@ static bool execute(struct run *r, const struct superop_node *node, const struct
   case ROLE_ASSERT: return b->assert_all(r->ctx, r->site, &v[0], &v[1], &v[2]);
   case ROLE_GATHER:
   case ROLE_SCATTER: return execute_permute(r, (enum opcode)node->op, v, out);
-  case ROLE_CARRY: /* loops are executed as a whole */
+  case ROLE_CARRY: /* loops and combinations are executed as a whole */
   case ROLE_WHILE:
-  case ROLE_NEXT: break;
+  case ROLE_NEXT:
+  case ROLE_COLUMN:
+  case ROLE_COMBINE_REDUCE:
+  case ROLE_COMBINE_SCAN:
+  case ROLE_COMBINE_SCATTER: break;
   }
   return false;
 }
@@ -110,7 +104,7 @@ static bool may_take(const struct run *r, uint32_t k, uint32_t i) {
   return true;
 }
 
-static bool execute_node(struct run *r, uint32_t k) {
+bool run_node(struct run *r, uint32_t k) {
   const struct superop_node *node = &r->op->nodes[k];
   if (node->role != ROLE_CONST && !require_sizes(r, node)) return false;
   struct cvl_value operands[MAX_OPERANDS], out[MAX_RESULTS] = {{0}};
@@ -122,12 +116,12 @@ static bool execute_node(struct run *r, uint32_t k) {
   }
   if (!execute(r, node, operands, out)) return false;
   for (uint32_t i = 0; i < node->operand_count; i++) {
-    if (r->op->last_use[node->operands[i]] == k) give_up(r, node->operands[i]);
+    if (r->op->last_use[node->operands[i]] == k) run_give_up(r, node->operands[i]);
   }
   for (uint32_t i = 0; i < node->result_count; i++) {
     r->values[node->result + i] = out[i];
     r->values[node->result + i].owned = node->role != ROLE_CONST;
-    if (r->op->last_use[node->result + i] == SUPEROP_NONE) give_up(r, node->result + i);
+    if (r->op->last_use[node->result + i] == SUPEROP_NONE) run_give_up(r, node->result + i);
   }
   return true;
 }
@@ -162,7 +156,7 @@ static bool require_length(struct run *r, struct rounds *l, uint32_t k, uint32_t
 static void used(struct run *r, uint32_t k) {
   const struct superop_node *node = &r->op->nodes[k];
   for (uint32_t i = 0; i < node->operand_count; i++) {
-    if (r->op->last_use[node->operands[i]] == k) give_up(r, node->operands[i]);
+    if (r->op->last_use[node->operands[i]] == k) run_give_up(r, node->operands[i]);
   }
 }
 
@@ -225,12 +219,12 @@ static bool advance(struct run *r, struct rounds *l) {
   }
   for (uint32_t i = 0; i < made && !ok; i++) r->b->release(r->ctx, &next[i]);
   for (uint32_t i = 0; i < l->at.count && ok; i++) {
-    give_up(r, nodes[i].operands[0]);
+    run_give_up(r, nodes[i].operands[0]);
     r->values[nodes[i].operands[0]] = next[i];
     r->values[nodes[i].operands[0]].owned = 1;
   }
   uint32_t inside = r->op->nodes[l->at.first + l->at.count].result;
-  for (uint32_t v = inside; v < nodes->result && ok; v++) give_up(r, v);
+  for (uint32_t v = inside; v < nodes->result && ok; v++) run_give_up(r, v);
   l->length = r->values[nodes[0].operands[0]];
   return ok;
 }
@@ -238,7 +232,7 @@ static bool advance(struct run *r, struct rounds *l) {
 static bool execute_nodes(struct run *r, const struct rounds *l, uint32_t k, uint32_t end) {
   for (; k < end; k++) {
     r->site = l->site + k;
-    if (!execute_node(r, k)) return false;
+    if (!run_node(r, k)) return false;
   }
   return true;
 }
@@ -265,11 +259,11 @@ static bool execute_loop(struct run *r, uint32_t first, uint32_t *k) {
     struct cvl_value *from = &r->values[nexts[i].operands[0]];
     r->values[nexts[i].result] = *from;
     from->owned = 0;
-    if (op->last_use[nexts[i].result] == SUPEROP_NONE) give_up(r, nexts[i].result);
+    if (op->last_use[nexts[i].result] == SUPEROP_NONE) run_give_up(r, nexts[i].result);
   }
   for (uint32_t v = 0; v < nexts->result; v++) {
     bool inside = v >= op->nodes[first].result;
-    if (inside || op->last_use[v] == l.at.last) give_up(r, v);
+    if (inside || op->last_use[v] == l.at.last) run_give_up(r, v);
   }
   if (!ok) *k = l.at.next;
   return ok;
@@ -307,14 +301,18 @@ bool superop_run(const struct cvl_backend *b, struct cvl_context *ctx, uint64_t 
   bool ok = true;
   for (; k < op->node_count && ok; k += ok) {
     r.site = site + k;
-    ok = op->nodes[k].role == ROLE_CARRY ? execute_loop(&r, k, &k) : execute_node(&r, k);
+    switch (op->nodes[k].role) {
+    case ROLE_CARRY: ok = execute_loop(&r, k, &k); break;
+    case ROLE_COLUMN: ok = run_combination(&r, &k); break;
+    default: ok = run_node(&r, k);
+    }
   }
   for (uint32_t i = 0; i < op->output_count && ok; i++) {
     outs[i] = values[op->outputs[i]];
     outs[i].owned = values[op->outputs[i]].owned = 0;
   }
   uint32_t made = ok ? op->value_count : op->nodes[k].result;
-  for (uint32_t v = 0; v < made; v++) give_up(&r, v);
+  for (uint32_t v = 0; v < made; v++) run_give_up(&r, v);
   for (uint32_t p = 0; p < op->param_count; p++) {
     if (kept[p]) b->release(ctx, &operands[p]);
   }

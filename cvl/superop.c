@@ -56,6 +56,11 @@ static const struct access_row access_rows[] = {
     {SUPEROP_CARRY, ROLE_CARRY, "d"},
     {SUPEROP_WHILE, ROLE_WHILE, "d"},
     {SUPEROP_NEXT, ROLE_NEXT, "dd"},
+    {SUPEROP_COLUMN, ROLE_COLUMN, "d"},
+    {SUPEROP_COMBINE_REDUCE, ROLE_COMBINE_REDUCE, "ddcS"},
+    {SUPEROP_COMBINE_SCAN, ROLE_COMBINE_SCAN, "ddcS"},
+    {SUPEROP_COMBINE_SCAN_INCLUSIVE, ROLE_COMBINE_SCAN, "ddS"},
+    {SUPEROP_COMBINE_SCATTER, ROLE_COMBINE_SCATTER, "dddpss"},
 };
 
 const char *superop_access(uint32_t op, enum superop_role *role) {
@@ -75,7 +80,8 @@ const char *superop_access(uint32_t op, enum superop_role *role) {
 
 static bool is_consumer(enum superop_role role) {
   return role == ROLE_REDUCE || role == ROLE_SCAN || role == ROLE_PACK ||
-         role == ROLE_SCATTER || role == ROLE_ASSERT;
+         role == ROLE_SCATTER || role == ROLE_COMBINE_REDUCE || role == ROLE_COMBINE_SCAN ||
+         role == ROLE_COMBINE_SCATTER || role == ROLE_ASSERT;
 }
 
 bool superop_may_fail(const struct superop_node *node) {
@@ -83,6 +89,7 @@ bool superop_may_fail(const struct superop_node *node) {
   case ROLE_GATHER:
   case ROLE_PICK:
   case ROLE_SCATTER:
+  case ROLE_COMBINE_SCATTER:
   case ROLE_ASSERT: return true;
   case ROLE_MAP:
     return opcode_fault((enum opcode)node->op, (enum type_word)node->type) != CVL_E_NONE;
@@ -92,6 +99,9 @@ bool superop_may_fail(const struct superop_node *node) {
   case ROLE_CARRY:
   case ROLE_WHILE:
   case ROLE_NEXT:
+  case ROLE_COLUMN:
+  case ROLE_COMBINE_REDUCE:
+  case ROLE_COMBINE_SCAN:
   case ROLE_REDUCE:
   case ROLE_SCAN:
   case ROLE_PACK: break;
@@ -212,7 +222,8 @@ static const char *value_name(const struct shape *s, uint32_t value) {
   if (value < s->op->param_count) return "a parameter";
   enum superop_role role = (enum superop_role)s->op->nodes[s->definitions[value]].role;
   if (role == ROLE_CONST) return "a constant";
-  return is_consumer(role) ? "the result of a reduction, scan, pack or scatter" : "computed";
+  return is_consumer(role) ? "the result of a reduction, scan, pack, scatter or combination"
+                           : "computed";
 }
 
 static bool check_access(struct shape *s, uint32_t operand, uint32_t value, char access) {
@@ -304,6 +315,7 @@ static bool complete_node(struct shape *s) {
   }
   node->checked = node->checked && superop_may_fail(node);
   for (const struct size_rule *r = info->rules; r->a; r++) {
+    if (superop_waives(s->op, node, r)) continue;
     require(s, size_of(s, node, r->a), size_of(s, node, r->b));
   }
   for (uint32_t i = 0; i < node->operand_count; i++) {
@@ -390,6 +402,7 @@ static bool complete(struct shape *s) {
     if (!complete_node(s)) return false;
   }
   if (!superop_complete_loops(op, s->definitions, &s->why, &s->node)) return false;
+  if (!superop_complete_combinations(op, s->definitions, &s->why, &s->node)) return false;
   if (!check_outputs(s)) return false;
   find_cold(s);
   op->rule_count = (uint32_t)s->rules.count;

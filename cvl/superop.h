@@ -22,7 +22,11 @@
  *     CARRY          the initial value of a *carried* value: of the domain
  *     WHILE          a BOOL of the domain; a position where it is F finishes
  *     NEXT           a carried value and its value in the next round; its result: the value
- * when the position has finished or a consumer, whose results are outputs and no operands:
+ *                    when the position has finished
+ *   or belongs to a combination, of elements of a segment by a function of the program's own:
+ *     COLUMN         of the domain; its two results stand for the left and the right operand
+ *     COMBINE_...    consumers: see below
+ *   or a consumer, whose results are outputs and no operands:
  *     reductions     of an operand of the domain, under a descriptor parameter with total n
  *     scans          likewise
  *     PACK           likewise, of values and flags of the domain
@@ -37,6 +41,23 @@
  * unchanged. Only the results of NEXT are used after the loop. Nothing inside may fail, not
  * even on the values of finished positions: a back end may go on computing those. A
  * superoperator with loops has no ASSERT.
+ *
+ * A combination is a sequence of nodes: COLUMN once to SUPEROP_COLUMNS_MAX times, elementwise
+ * ones, and as many consumers of one kind, one for each COLUMN in their order. The elementwise
+ * nodes compute f(left, right), a value for each column, from the results of the COLUMNs,
+ * results computed inside before, and DIST of a CONST; whatever else f needs is a column whose
+ * left operand is its result. Nothing inside may fail. The first two operands of a consumer are
+ * the left result of the column and the value of f for it:
+ *     COMBINE_REDUCE           left, value, identity, descriptor: a column of the reductions
+ *     COMBINE_SCAN             likewise: of the exclusive scans
+ *     COMBINE_SCAN_INCLUSIVE   left, value, descriptor: of the inclusive scans
+ *     COMBINE_SCATTER          left, value, index, defaults, descriptors: as DPERMUTE, but
+ *                              result[i] is the reduction of defaults[i] and, behind it, all
+ *                              elements whose index is i, in the order of their positions
+ * All of them are those of the tree that keeps order (cvl.h). An identity is a parameter with
+ * an element for each segment, or a CONST, which is that of all segments. Nodes for constants
+ * stand before the first COLUMN. The consumers of a COMBINE_SCATTER have the same index and
+ * descriptors.
  *
  * All reductions, scans and packs of one superoperator have the same descriptor parameter.
  * DIST, INDEX and gathers may have others. A scatter is the only consumer of its superoperator
@@ -75,6 +96,10 @@ enum superop_role {
   ROLE_CARRY,
   ROLE_WHILE,
   ROLE_NEXT,
+  ROLE_COLUMN,
+  ROLE_COMBINE_REDUCE,
+  ROLE_COMBINE_SCAN, /* inclusive ones, too */
+  ROLE_COMBINE_SCATTER,
   ROLE_REDUCE,
   ROLE_SCAN,
   ROLE_PACK,
@@ -85,7 +110,19 @@ enum superop_role {
 /* Operations of superoperators that are not instructions of programs; numbered after the
  * opcodes.
  */
-enum { SUPEROP_CARRY = OPC_COUNT, SUPEROP_WHILE, SUPEROP_NEXT, SUPEROP_OPS };
+enum {
+  SUPEROP_CARRY = OPC_COUNT,
+  SUPEROP_WHILE,
+  SUPEROP_NEXT,
+  SUPEROP_COLUMN,
+  SUPEROP_COMBINE_REDUCE,
+  SUPEROP_COMBINE_SCAN,
+  SUPEROP_COMBINE_SCAN_INCLUSIVE,
+  SUPEROP_COMBINE_SCATTER,
+  SUPEROP_OPS
+};
+
+enum { SUPEROP_COLUMNS_MAX = 8 }; /* of one combination */
 
 /* Of a value; CVL_BOOL of a descriptor. */
 enum cvl_elem superop_elem(enum superop_kind, enum cvl_elem int_elem, enum cvl_elem float_elem);
@@ -192,11 +229,28 @@ struct superop_loop superop_loop_at(const struct superop *, uint32_t first);
 /* The first node of the loop that a CARRY or NEXT, node k, belongs to. */
 uint32_t superop_loop_of(const struct superop *, uint32_t k);
 bool superop_has_loops(const struct superop *);
+/* The nodes of a combination: COLUMN first .. first + count - 1, then what computes the
+ * function, the consumers ends .. ends + count - 1. */
+struct superop_combination {
+  uint32_t first, count, ends;
+};
+/* The combination of a completed superoperator that begins with node `first`. */
+struct superop_combination superop_combination_at(const struct superop *, uint32_t first);
+bool superop_has_combinations(const struct superop *);
+/* Whether a size rule of a node's row does not apply: that an identity has an element for each
+ * segment, where it is a CONST, which stands for all. */
+bool superop_waives(const struct superop *, const struct superop_node *,
+                    const struct size_rule *);
+/* The row of one of the opcodes from SUPEROP_COLUMN on; superop_info knows it, too. */
+const struct opcode_info *superop_combination_row(uint32_t op);
 /* Called by superop_complete (superop-loop.c), when nodes and uses are known: checks the loops,
  * and extends last_use of what a loop reads. definitions[v]: the node of value v. False with
  * the reason and the node. */
 bool superop_complete_loops(struct superop *, const uint32_t *definitions, const char **why,
                             uint32_t *node);
+/* Likewise of combinations (superop-combine.c), after the loops. */
+bool superop_complete_combinations(struct superop *, const uint32_t *definitions,
+                                   const char **why, uint32_t *node);
 
 /* In debug builds aborts if a completed one contradicts the comments above; superop_complete
  * calls it. */

@@ -75,6 +75,10 @@ double fuse_work(const struct fuse *fuse, const struct ir_binding *x) {
   case ROLE_CARRY: /* no binding of a program belongs to a loop */
   case ROLE_WHILE:
   case ROLE_NEXT:
+  case ROLE_COLUMN:
+  case ROLE_COMBINE_REDUCE:
+  case ROLE_COMBINE_SCAN:
+  case ROLE_COMBINE_SCATTER:
   case ROLE_REDUCE:
   case ROLE_SCAN:
   case ROLE_PACK:

@@ -29,6 +29,7 @@ static bool is_read(const struct superop *op, const struct fused_blocks *b, uint
 bool fused_functions_plan(struct arena *arena, const struct superop *op,
                           struct fused_functions *f) {
   memset(f, 0, sizeof *f);
+  if (superop_has_combinations(op)) return false; /* superop_run executes them */
   if (!fused_blocks_plan(arena, op, &f->blocks)) return false;
   if (f->blocks.stage_count == 0 && !superop_has_loops(op)) return false;
   f->spread = arena_alloc(arena, op->value_count + 1);

@@ -145,6 +145,10 @@ static void evaluate(const struct body *b, uint32_t k) {
   case ROLE_CARRY:
   case ROLE_WHILE:
   case ROLE_NEXT: emit_loop_node(b->op, k, b->k->widths, b->indent, b->out); break;
+  case ROLE_COLUMN: /* no kernel has combinations */
+  case ROLE_COMBINE_REDUCE:
+  case ROLE_COMBINE_SCAN:
+  case ROLE_COMBINE_SCATTER:
   case ROLE_REDUCE:
   case ROLE_SCAN:
   case ROLE_PACK:

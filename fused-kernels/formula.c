@@ -3,7 +3,7 @@
  *
  * Parameters are called by kind: x FLOAT, i INT, p BOOL, s SEGDES, numbered where there are
  * several. A value with several uses is called t and defined before. Of an ASSERT only its
- * flags are shown, in front.
+ * flags are shown, in front. The operands of a combination are called a and b.
  */
 #include "base/number.h"
 #include "fused-kernels/fused.h"
@@ -17,7 +17,7 @@ struct formula {
   char *dst;
   size_t size, used;
   uint16_t uses[SUPEROP_VALUES_MAX]; /* of every value, where they are shown */
-  uint32_t shown;                    /* 1 + the first node of the loop that was shown last */
+  uint32_t shown; /* 1 + the first node of the loop or combination that was shown last */
 };
 
 static void put(struct formula *f, const char *text) {
@@ -89,6 +89,24 @@ static void put_carried(struct formula *f, const struct superop_loop *l, uint32_
   put_numbered(f, "r", l->count == 1 ? 0 : i + 1);
 }
 
+/* The first node of the combination that a COLUMN or a consumer belongs to. */
+static uint32_t combination_of(const struct superop *op, uint32_t k) {
+  while (op->nodes[k].role != ROLE_COLUMN) k--;
+  while (k > 0 && op->nodes[k - 1].role == ROLE_COLUMN) k--;
+  return k;
+}
+
+static bool is_combination(const struct superop_node *node) {
+  return node->role == ROLE_COMBINE_REDUCE || node->role == ROLE_COMBINE_SCAN ||
+         node->role == ROLE_COMBINE_SCATTER;
+}
+
+/* The operands of column i are called a and b. */
+static void put_column(struct formula *f, const struct superop_combination *c,
+                       const char *letter, uint32_t i) {
+  put_numbered(f, letter, c->count == 1 ? 0 : i + 1);
+}
+
 /* An operand: a parameter, a name, or an expression. */
 static void put_value(struct formula *f, uint32_t v, unsigned depth) {
   if (v < f->op->param_count) {
@@ -100,6 +118,9 @@ static void put_value(struct formula *f, uint32_t v, unsigned depth) {
   if (node->role == ROLE_CARRY) {
     struct superop_loop l = superop_loop_at(f->op, superop_loop_of(f->op, k));
     put_carried(f, &l, k - l.first);
+  } else if (node->role == ROLE_COLUMN) {
+    struct superop_combination c = superop_combination_at(f->op, combination_of(f->op, k));
+    put_column(f, &c, v == node->result ? "a" : "b", k - c.first);
   } else if (is_named(f, node)) {
     put_numbered(f, "t", shared_before(f, k) + 1);
   } else if (depth == DEEPEST) {
@@ -224,6 +245,76 @@ static void put_loop(struct formula *f, const struct superop_node *node) {
   }
 }
 
+/* "a", or "(a1, a2)". */
+static void put_columns(struct formula *f, const struct superop_combination *c,
+                        const char *letter) {
+  if (c->count > 1) put(f, "(");
+  for (uint32_t i = 0; i < c->count; i++) {
+    if (i) put(f, ", ");
+    put_column(f, c, letter, i);
+  }
+  if (c->count > 1) put(f, ")");
+}
+
+/* " (x, y)": operand `operand` of `count` nodes. */
+static void put_operands(struct formula *f, uint32_t first, uint32_t count, uint32_t operand) {
+  put(f, " (");
+  for (uint32_t k = first; k < first + count; k++) {
+    if (k != first) put(f, ", ");
+    put_value(f, f->op->nodes[k].operands[operand], 0);
+  }
+  put(f, ")");
+}
+
+/* "column 2 of ", where not all results are used. */
+static void put_used(struct formula *f, const struct superop_combination *c) {
+  uint32_t used = 0;
+  for (uint32_t i = 0; i < c->count; i++) {
+    used += f->op->uses[f->op->nodes[c->ends + i].result] > 0;
+  }
+  if (used == c->count || used == 0) return;
+  put(f, used == 1 ? "column" : "columns");
+  for (uint32_t i = 0; i < c->count; i++) {
+    if (f->op->uses[f->op->nodes[c->ends + i].result] > 0) put_numbered(f, " ", i + 1);
+  }
+  put(f, " of ");
+}
+
+/* "combine (a, b) -> (a * b + a) by s (x)": a combination, with its first result that is shown.
+ */
+static void put_tree(struct formula *f, const struct superop_node *node) {
+  const struct superop *op = f->op;
+  const struct superop_combination c =
+      superop_combination_at(op, combination_of(op, (uint32_t)(node - op->nodes)));
+  if (f->shown == c.first + 1) {
+    put_numbered(f, "column ", (uint32_t)(node - op->nodes) - c.ends + 1);
+    put(f, " of that");
+    return;
+  }
+  f->shown = c.first + 1;
+  put_used(f, &c);
+  put(f, "combine ");
+  if (node->role == ROLE_COMBINE_SCAN) put(f, "scan ");
+  if (node->op == SUPEROP_COMBINE_SCAN_INCLUSIVE) put(f, "inclusive ");
+  if (node->role == ROLE_COMBINE_SCATTER) put(f, "scatter ");
+  put(f, "(");
+  put_columns(f, &c, "a");
+  put(f, ", ");
+  put_columns(f, &c, "b");
+  put(f, ") ->");
+  put_operands(f, c.ends, c.count, 1);
+  if (node->role == ROLE_COMBINE_SCATTER) {
+    put(f, " at ");
+    put_value(f, node->operands[2], 1);
+    put(f, " into");
+    put_operands(f, c.ends, c.count, 3);
+  } else {
+    put(f, " by ");
+    put_value(f, node->operands[node->operand_count - 1], 1);
+  }
+  put_operands(f, c.first, c.count, 0);
+}
+
 static void put_node(struct formula *f, const struct superop_node *node, unsigned depth) {
   bool infix = (node->role == ROLE_MAP && node->operand_count > 1) ||
                (node->role == ROLE_SPREAD && node->operands[0] < f->op->param_count);
@@ -255,7 +346,11 @@ static void put_node(struct formula *f, const struct superop_node *node, unsigne
   case ROLE_MAP: put_map(f, node, depth); break;
   case ROLE_CARRY: put_value(f, node->operands[0], depth); break;
   case ROLE_NEXT: put_loop(f, node); break;
+  case ROLE_COLUMN:
   case ROLE_WHILE: break;
+  case ROLE_COMBINE_REDUCE:
+  case ROLE_COMBINE_SCAN:
+  case ROLE_COMBINE_SCATTER: put_tree(f, node); break;
   case ROLE_REDUCE:
   case ROLE_SCAN: put_combination(f, node, depth); break;
   case ROLE_ASSERT:
@@ -292,12 +387,13 @@ char *fused_formula(const struct superop *op, char *dst, size_t size) {
   }
   if (!ended && op->output_count > 0) put(&f, "; ");
   bool first = true;
-  uint32_t seen = SUPEROP_NONE; /* a pack, both of whose results are outputs */
+  uint32_t seen = SUPEROP_NONE; /* a pack or a combination whose results are outputs */
   for (uint32_t i = 0; i < op->output_count && f.used + 1 < size; i++) {
     uint32_t k = definition_of(op, op->outputs[i]);
     const struct superop_node *node = &op->nodes[k];
-    if (k == seen) continue;
-    seen = k;
+    const uint32_t whole = is_combination(node) ? combination_of(op, k) : k;
+    if (whole == seen) continue;
+    seen = whole;
     if (!first) put(&f, ", ");
     first = false;
     if (is_named(&f, node))

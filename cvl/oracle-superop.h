@@ -1,0 +1,28 @@
+/* oracle-superop.h - what the files of the oracle of superoperators share. Private to
+ * oracle-superop*.c.
+ */
+#ifndef RAVEL_CVL_ORACLE_SUPEROP_H
+#define RAVEL_CVL_ORACLE_SUPEROP_H
+
+#include "cvl/oracle.h"
+#include "cvl/superop.h"
+
+struct oracle {
+  struct heap *heap;
+  const struct superop *op;
+  enum cvl_elem int_elem, float_elem;
+  struct host_value *values;
+  struct cvl_error *e;
+};
+
+/* Records the error for node k; always false. */
+bool oracle_fail(const struct oracle *, uint32_t k, struct cvl_error);
+/* Whether the rules of node k hold; else false after recording the error. */
+bool oracle_sizes(const struct oracle *, uint32_t k);
+/* Executes node k, which belongs to no combination and is no CARRY, WHILE or NEXT. Its results
+ * replace those it had. */
+bool oracle_node(const struct oracle *, uint32_t k);
+/* Executes a combination (oracle-superop-combine.c): sets the results of its consumers. */
+bool oracle_combination(const struct oracle *, struct superop_combination);
+
+#endif
