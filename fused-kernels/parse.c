@@ -324,7 +324,7 @@ static bool close_inner(struct parser *p, const struct superop_node *node) {
   if (node->result_count == 0) {
     return report(p, node->pos,
                   arena_printf(p->arena, "%s has no result and stands on a line of its own",
-                               opcode_info((enum opcode)node->op)->spelling));
+                               superop_info(node->op)->spelling));
   }
   return report(p, node->pos,
                 arena_printf(p->arena,

@@ -183,7 +183,7 @@ static bool is_single(const struct machine *m, const struct superop *op,
   return domain.bound == 1 && domain.symbol == 0;
 }
 
-/* Without a kernel; the library knows how to run loops. */
+/* Without a kernel; the library knows how to run loops and combinations. */
 static bool run_whole(struct machine *m, const struct machine_site *site,
                       const struct superop *op, const struct cvl_value *operands,
                       struct cvl_value *outs) {
@@ -238,11 +238,11 @@ bool fused_execute(struct machine *m, uint32_t location, uint32_t superop) {
   struct value *values = fused_operands(m), *results = fused_results(m);
   uint32_t first = code_first_node(m->code, location);
   struct cvl_kernel *kernel = NULL;
-  const bool loops = superop_has_loops(op);
-  if ((loops || !is_single(m, op, values)) && rules_hold(m, op, values)) {
+  const bool whole = superop_has_loops(op) || superop_has_combinations(op);
+  if ((whole || !is_single(m, op, values)) && rules_hold(m, op, values)) {
     kernel = kernel_of(m, superop);
   }
   m->fused->one_pass = kernel != NULL;
-  return kernel || loops ? run_kernel(m, op, kernel, first, values, results)
+  return kernel || whole ? run_kernel(m, op, kernel, first, values, results)
                          : run_nodes(m, op, first, values, results);
 }

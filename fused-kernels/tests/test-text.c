@@ -132,6 +132,8 @@ static const struct fault {
     {HEAD "\n(ASSERT @ (I_TO_B @ $0) $0 $0)", 2, 9, {"string in double quotes", "found @"}},
     {HEAD "\n(NOT BOOL @ (ASSERT \"x\" @ (I_TO_B @ $0) $0 $0))", 2, 14, {"no result", "line"}},
     {HEAD "\n$3 = (ASSERT \"x\" @ (I_TO_B @ $0) $0 $0)", 2, 1, {"1 name", "0 results"}},
+    {HEAD "\n(NOT BOOL @ (WHILE @ (I_TO_B @ $0)))", 2, 14, {"WHILE has no result", "line"}},
+    {HEAD "\n(NOT INT @ (COLUMN INT @ $0))", 2, 13, {"2 results of COLUMN", "names"}},
 };
 
 /* A loop that is whole but for what is in the middle of it and behind it. */
@@ -174,6 +176,72 @@ Test(parse, loops_have_their_shape) {
     cr_expect_null(l.ops[0], "accepted: %s", loop_faults[i].text);
     cr_expect(strstr(first_message(&l), loop_faults[i].says), "%s\n  %s", loop_faults[i].text,
               first_message(&l));
+    unload(&l);
+  }
+}
+
+/* A combination of two columns that is whole but for what is in the middle of it and behind it.
+ */
+#define COMBINE(inside, after)                                                                 \
+  "fused OP0#1 ($0 : INT, $1 : FLOAT, $2 : SEGDES, $3 : SEGDES) =\n"                           \
+  "$4 = (CONST INT 2) $5 = (DIST INT @ $4 $3) $6 = (CONST FLOAT 1.0)\n"                        \
+  "$7 $8 = (COLUMN INT @ $0) $9 $10 = (COLUMN FLOAT @ $1)\n"                                   \
+  "$11 = (- INT @ (* INT @ $7 $5) $8)\n" inside "\n" after
+
+#define REDUCED                                                                                \
+  "$12 = (COMBINE_REDUCE INT @ $7 $11 $4 $2) $13 = (COMBINE_REDUCE FLOAT @ $9 $10 $6 $2)\n"
+
+static const struct {
+  const char *text, *says;
+} combine_faults[] = {
+    {COMBINE("", "$12 = (COMBINE_REDUCE INT @ $7 $11 $4 $2) -> $12"), "does not end"},
+    {COMBINE("", "$12 = (COMBINE_REDUCE FLOAT @ $9 $10 $6 $2) -> $12"), "in their order"},
+    {COMBINE("", "$12 = (COMBINE_REDUCE INT @ $8 $11 $4 $2) -> $12"), "left result"},
+    {COMBINE("", "$12 = (COMBINE_REDUCE INT @ $7 $11 $4 $2)"
+                 "$13 = (COMBINE_SCAN FLOAT @ $9 $10 $6 $2) -> $13"),
+     "of one kind"},
+    {COMBINE("", "$12 = (COMBINE_REDUCE INT @ $7 $11 $4 $2)"
+                 "$13 = (COMBINE_REDUCE FLOAT @ $9 $10 $6 $3) -> $13"),
+     "under $3, an operation before under $2"},
+    {COMBINE("", "$12 = (COMBINE_SCATTER INT @ $7 $11 $0 $0 $2 $3)"
+                 "$13 = (COMBINE_SCATTER FLOAT @ $9 $10 $0 $1 $2 $2) -> $13"),
+     "same index and descriptors"},
+    {COMBINE("", "$12 = (COMBINE_REDUCE INT @ $7 $11 $4 $2) $13 = (NOT INT @ $7) -> $12"),
+     "follow each other"},
+    {COMBINE("$12 = (+ INT @ $11 $0)", "-> $12"), "no column"},
+    {COMBINE("$12 = (/ INT @ $11 $7)", "-> $12"), "may fail"},
+    {COMBINE("$12 = (DIST INT @ $4 $3)", "-> $12"), "before the combination"},
+    {COMBINE("$12 = (+_REDUCE INT @ $0 $2)", "-> $12"), "elementwise operations only"},
+    {COMBINE("$12 $13 = (COLUMN INT @ $0)", "-> $12"), "beginning of a combination"},
+    {COMBINE("", REDUCED "$14 = (NOT INT @ $11) -> $14"), "only the results are known"},
+    {COMBINE("", REDUCED "$14 $15 = (COLUMN INT @ $7) -> $12"), "only the results are known"},
+    {COMBINE("", REDUCED "-> $12 $11"), "an output is inside"},
+    {COMBINE("", "$12 = (COMBINE_REDUCE INT @ $7 $0 $4 $2) -> $12"), "no column"},
+    {COMBINE("", "$12 = (COMBINE_SCATTER INT @ $7 $11 $11 $0 $2 $3) -> $12"),
+     "only the results are known"},
+    {COMBINE("", REDUCED "$14 = (NOT INT @ $12) -> $14"), "one element for each position"},
+    {HEAD "(COMBINE_REDUCE INT @ $0 $0 $0 $2)", "begins with COLUMN"},
+    {HEAD
+     "$3 $4 = (COLUMN INT @ $0) $5 $6 = (COLUMN INT @ $0) $7 $8 = (COLUMN INT @ $0)\n"
+     "$9 $10 = (COLUMN INT @ $0) $11 $12 = (COLUMN INT @ $0) $13 $14 = (COLUMN INT @ $0)\n"
+     "$15 $16 = (COLUMN INT @ $0) $17 $18 = (COLUMN INT @ $0) $19 $20 = (COLUMN INT @ $0)\n"
+     "-> $3",
+     "at most 8 columns"},
+};
+
+Test(parse, combinations_have_their_shape) {
+  struct loaded l;
+  load(&l, COMBINE("", REDUCED "-> $12 $13"), classic);
+  cr_assert_not_null(l.ops[0], "%s", first_message(&l));
+  const struct superop_combination c = superop_combination_at(l.ops[0], 3);
+  cr_expect(c.first == 3 && c.count == 2 && c.ends == 7);
+  cr_expect_eq(l.ops[0]->last_use[5], 8, "the constant that f reads again and again");
+  unload(&l);
+  for (size_t i = 0; i < sizeof combine_faults / sizeof combine_faults[0]; i++) {
+    load(&l, combine_faults[i].text, classic);
+    cr_expect_null(l.ops[0], "accepted: %s", combine_faults[i].text);
+    cr_expect(strstr(first_message(&l), combine_faults[i].says), "%s\n  %s",
+              combine_faults[i].text, first_message(&l));
     unload(&l);
   }
 }
@@ -296,6 +364,32 @@ Test(print, assertions) {
   unload(&l);
 }
 
+/* Everything before it gets names, so that nothing is between COLUMNs, or between consumers. */
+Test(print, combinations) {
+  static const char text[] = "fused OP0#1 ($0 : INT, $1 : INT, $2 : SEGDES, $3 : SEGDES) =\n"
+                             "  $4 = (CONST INT 7)\n"
+                             "  $5 = (DIST INT @ (CONST INT 2) $3)\n"
+                             "  $6 $7 = (COLUMN INT @ $0)\n"
+                             "  $8 $9 = (COLUMN INT @ $1)\n"
+                             "  $10 = (- INT @ (* INT @ $6 $5) $9)\n"
+                             "  $11 = (COMBINE_SCAN INT @ $6 $10 $4 $2)\n"
+                             "  $12 = (COMBINE_SCAN INT @ $8 $10 $4 $2)\n"
+                             "  -> $11 $12\n";
+  struct loaded l;
+  load(&l, text, classic);
+  cr_assert_not_null(l.ops[0], "%s", first_message(&l));
+  char *again = printed(&l, 0);
+  cr_expect_str_eq(again, text);
+  free(again);
+  unload(&l);
+  check_round_trip(COMBINE("", REDUCED "-> $13"), classic);
+  check_round_trip(
+      "fused OP0#1 ($0 : INT, $1 : INT, $2 : INT, $3 : SEGDES, $4 : SEGDES) ="
+      "$5 = (NOT INT @ $1) $6 $7 = (COLUMN INT @ (NOT INT @ $0)) $8 = (* INT @ $6 $7)"
+      "(! COMBINE_SCATTER INT @ $6 (+ INT @ $8 $8) $5 $2 $3 $4)",
+      classic);
+}
+
 Test(print, constants_to_the_last_bit) {
   static const char text[] = "fused OP0#1 ($0 : SEGDES) = (DIST FLOAT @ (CONST FLOAT %s) $0)";
   static const char *const reals[] = {"0.1",     "-0.0",    "1.0E999", "-1.0e999",  "5.0e-324",
@@ -341,19 +435,44 @@ static uint64_t draw(uint64_t *state, uint64_t below) {
   return (*state >> 33) % below;
 }
 
-/* A definition of up to 40 nodes, each a line, with operands from anywhere before. */
+/* A combination of two columns, $x and $y, as names from `name` on, of which it takes 7; those
+ * of the last two are results. Returns how long it is. */
+static size_t random_combination(char *text, size_t size, uint64_t *state, uint32_t name,
+                                 uint64_t x, uint64_t y) {
+  const bool exclusive = draw(state, 2) == 0;
+  const char *consumer = exclusive ? "COMBINE_SCAN INT" : "COMBINE_SCAN_INCLUSIVE INT";
+  const char *identity = exclusive ? " $0" : "";
+  return (size_t)snprintf(text, size,
+                          "$%u $%u = (COLUMN INT @ $%u) $%u $%u = (COLUMN INT @ $%u)\n"
+                          "$%u = (- INT @ (NOT INT @ $%u) $%u)\n"
+                          "$%u = (%s @ $%u $%u%s $2) {@ p:%u:1 f } $%u = (%s @ $%u $%u%s $2)\n",
+                          name, name + 1, (unsigned)x, name + 2, name + 3, (unsigned)y,
+                          name + 4, name, name + 3, name + 5, consumer, name, name + 4,
+                          identity, (unsigned)draw(state, 3), name + 6, consumer, name + 2,
+                          name + 1, identity);
+}
+
+/* A definition of up to 40 nodes, each a line, with operands from anywhere before; a
+ * combination counts as one. */
 static void random_definition(uint64_t seed, char *text, size_t size) {
   static const char *const ops[] = {"/ INT",      "! / INT",    "+ INT",         "NOT INT",
                                     "SELECT INT", "+_SCAN INT", "MAX_REDUCE INT"};
   uint64_t state = seed;
   uint32_t domain[64], count = 2, name = 4, nodes = 1 + (uint32_t)draw(&state, 40);
+  bool hidden[512] = {false}; /* inside a combination */
   domain[0] = 0;
   domain[1] = 1;
   size_t n = (size_t)snprintf(text, size,
                               "fused OP0#1 ($0 : INT, $1 : INT, $2 : SEGDES, $3 : BOOL) =\n");
   for (uint32_t k = 0; k < nodes; k++) {
-    uint64_t which = draw(&state, k == 0 ? 5 : 8), x = domain[draw(&state, count)],
+    uint64_t which = draw(&state, k == 0 ? 5 : 9), x = domain[draw(&state, count)],
              y = domain[draw(&state, count)];
+    if (which == 8) {
+      n += random_combination(text + n, size - n, &state, name, x, y);
+      for (int i = 0; i < 5; i++) hidden[name++] = true;
+      name += 2;
+      continue;
+    }
     if (which == 7) { /* what would end a definition or begin a comment, in a string */
       n += (size_t)snprintf(
           text + n, size - n,
@@ -373,6 +492,7 @@ static void random_definition(uint64_t seed, char *text, size_t size) {
   n += (size_t)snprintf(text + n, size - n, "->");
   bool any = false;
   for (uint32_t v = 4; v < name; v++) {
+    if (hidden[v]) continue;
     if (draw(&state, 4) != 0 && (any || v + 1 != name)) continue;
     n += (size_t)snprintf(text + n, size - n, " $%u", v);
     any = true;
@@ -381,7 +501,7 @@ static void random_definition(uint64_t seed, char *text, size_t size) {
 
 Test(print, random_definitions) {
   for (uint64_t seed = 1; seed <= 2000; seed++) {
-    char text[8192];
+    char text[16384];
     random_definition(seed, text, sizeof text);
     check_round_trip(text, classic);
   }
@@ -446,6 +566,18 @@ Test(formula, what_people_write) {
                 "(ASSERT \"x\" @ (< FLOAT @ $2 $0) (ROUND @ $2) (ROUND @ (- FLOAT @ $2 $0)))"
                 "(+_REDUCE FLOAT @ (SQRT @ $2) $1)",
                 "t1 = x * x; assert t1 < x; sum by s (sqrt(t1))");
+  check_formula(COMBINE("", REDUCED "-> $12 $13"),
+                "combine ((a1, a2), (b1, b2)) -> ((a1 * 2) - b1, b2) by s1 (i, x)");
+  check_formula(COMBINE("", REDUCED "$14 = (+_REDUCE INT @ $0 $2) -> $13 $14"),
+                "column 2 of combine ((a1, a2), (b1, b2)) -> ((a1 * 2) - b1, b2) by s1 (i, x), "
+                "sum by s1 (i)");
+  check_formula("fused OP0#1 ($0 : INT, $1 : INT, $2 : INT, $3 : SEGDES, $4 : SEGDES) ="
+                "$5 $6 = (COLUMN INT @ (NOT INT @ $0))"
+                "(COMBINE_SCATTER INT @ $5 (- INT @ $5 $6) $1 $2 $3 $4)",
+                "combine scatter (a, b) -> (a - b) at i2 into (i3) (not(i1))");
+  check_formula("fused OP0#1 ($0 : INT, $1 : SEGDES) = $2 $3 = (COLUMN INT @ $0)"
+                "(COMBINE_SCAN_INCLUSIVE INT @ $2 (* INT @ $2 $3) $1)",
+                "combine scan inclusive (a, b) -> (a * b) by s (i)");
   check_formula("fused OP0#1 ($0 : BOOL, $1 : INT) = (ASSERT \"x\" @ $0 $1 $1)", "assert p");
   check_formula("fused OP0#1 ($0 : FLOAT, $1 : FLOAT, $2 : INT, $3 : SEGDES, $4 : SEGDES) ="
                 "(+_REDUCE FLOAT @ (* FLOAT @ $0 (BPERMUTE FLOAT @ $1 $2 $3 $4)) $4)",

@@ -154,6 +154,69 @@ Test(fused, endless_loops) {
   }
 }
 
+/* ---- combinations ---- */
+
+/* The greatest of each segment, and where it is; texts as numbers and powers of 10, one behind
+ * the other, scanned and then gathered by index. */
+#define COMBINATIONS                                                                           \
+  "fused OP0#1 ($0 : INT, $1 : INT, $2 : SEGDES) =\n"                                          \
+  "  $3 = (CONST INT -1) $4 $5 = (COLUMN INT @ $0) $6 $7 = (COLUMN INT @ $1)\n"                \
+  "  $8 = (> INT @ $5 $4) $9 = (SELECT INT @ $8 $5 $4) $10 = (SELECT INT @ $8 $7 $6)\n"        \
+  "  $11 = (COMBINE_REDUCE INT @ $4 $9 $3 $2) $12 = (COMBINE_REDUCE INT @ $6 $10 $3 $2)\n"     \
+  "  -> $11 $12\n"                                                                             \
+  "fused OP1#1 ($0 : INT, $1 : INT, $2 : INT, $3 : SEGDES) =\n"                                \
+  "  $4 = (CONST INT 1) $5 $6 = (COLUMN INT @ $0) $7 $8 = (COLUMN INT @ $1)\n"                 \
+  "  $9 = (+ INT @ (* INT @ $5 $8) $6) $10 = (* INT @ $7 $8)\n"                                \
+  "  $11 = (COMBINE_SCAN INT @ $5 $9 $2 $3) (COMBINE_SCAN INT @ $7 $10 $4 $3)\n"               \
+  "fused OP2#1 ($0 : INT, $1 : INT, $2 : INT, $3 : INT, $4 : INT, $5 : SEGDES, $6 : SEGDES) "  \
+  "=\n"                                                                                        \
+  "  $7 $8 = (COLUMN INT @ $0) $9 $10 = (COLUMN INT @ $1)\n"                                   \
+  "  $11 = (+ INT @ (* INT @ $7 $10) $8) $12 = (* INT @ $9 $10)\n"                             \
+  "  $13 = (COMBINE_SCATTER INT @ $7 $11 $2 $3 $5 $6)\n"                                       \
+  "  $14 = (COMBINE_SCATTER INT @ $9 $12 $2 $4 $5 $6)\n"                                       \
+  "  -> $13 $14\n"
+
+#define SCATTER(index)                                                                         \
+  "FUNC MAIN CONST INT (1 2 3 4 5) CONST INT (10 10 10 10 10) CONST INT " index                \
+  " CONST INT (6 7 8) CONST INT (10 10 10) CONST SEGDES 5 CONST SEGDES 3 FUSED 2 RET"
+
+Test(fused, combinations) {
+  static const struct example examples[] = {
+      {"FUNC MAIN CONST INT (3 9 2 9 4 7) CONST INT (0 1 2 0 1 2) CONST SEGDES (3 0 3) FUSED 0 "
+       "RET",
+       "( 9 -1 9 )\n( 1 -1 0 )\n"},
+      {"FUNC MAIN CONST INT 5 CONST INT 0 CONST SEGDES 1 FUSED 0 RET", "( 5 )\n( 0 )\n"},
+      {"FUNC MAIN CONST INT () CONST INT () CONST SEGDES 0 FUSED 0 RET", "( -1 )\n( -1 )\n"},
+      {"FUNC MAIN CONST INT () CONST INT () CONST SEGDES () FUSED 0 RET", "( )\n( )\n"},
+      {SCATTER("(0 2 0 0 2)"), "( 6134 7 825 )\n( 10000 10 1000 )\n"},
+      /* sizes that are known only when it is executed */
+      {"FUNC MAIN CONST INT (1 2 3 4) CONST BOOL (T F T T) CONST SEGDES 4 PACK INT "
+       "COPY 1 1 CPOP 1 1 FUSED 0 RET",
+       "( 4 )\n( 4 )\n"},
+  };
+  for (size_t p = 0; p < sizeof examples / sizeof examples[0]; p++)
+    expect_every_way(COMBINATIONS, examples[p].text, examples[p].expected, NULL);
+}
+
+Test(fused, errors_of_combinations) {
+  static const struct {
+    const char *text, *words[3];
+  } wrong[] = {
+      {SCATTER("(0 2 0 3 5)"),
+       {"test.vcode:13:10: error: COMBINE_SCATTER INT: index 3 at position 3 is outside "
+        "segment 0",
+        "superoperator 2, applied in MAIN"}},
+      {"FUNC MAIN CONST INT (3 9) CONST INT (0 1 2) CONST SEGDES 2 FUSED 0 RET",
+       {"error: COLUMN INT: operand 0 has length"}},
+      {"FUNC MAIN CONST INT (3 9) CONST INT (0 1) CONST SEGDES 3 FUSED 0 RET",
+       {"error: COMBINE_REDUCE INT: operand 0 has length 2, operand 3 has total 3"}},
+      {"FUNC MAIN CONST INT (3 9) CONST INT (0 1) CONST INT (0 0) CONST SEGDES 2 FUSED 1 RET",
+       {"error: COMBINE_SCAN INT: operand 2 has length 2, operand 3 has 1 segment"}},
+  };
+  for (size_t k = 0; k < sizeof wrong / sizeof wrong[0]; k++)
+    expect_every_way(COMBINATIONS, wrong[k].text, NULL, wrong[k].words);
+}
+
 /* ---- errors ---- */
 
 static const struct {
