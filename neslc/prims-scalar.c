@@ -39,7 +39,9 @@ static const struct rep *apply(struct flattener *f, const struct context *c, enu
 static const struct rep *divide_each(struct flattener *f, const struct context *c,
                                      enum opcode op, const struct scalars *x, bool safe) {
   ir_var v[2] = {rep_each_scalar(f, c, x->part[0]), rep_each_scalar(f, c, x->part[1])};
-  if (!safe) {
+  if (!safe && f->options->unchecked) {
+    combining_refuse(f, "may fail"); /* there are no checks */
+  } else if (!safe) {
     const struct rep zero = {
         .kind = REP_SCALAR, .word = TW_INT, .shared = true, .v = emit_int(f, 0)};
     const struct rep one = {
