@@ -196,7 +196,8 @@ static bool set_program(struct making *m, struct library_entry *e, struct global
   struct nesl *n = m->n;
   const struct flatten_options flatten = {.arena = m->l.arena,
                                           .widths = m->o->session.widths,
-                                          .unchecked = m->o->session.unchecked};
+                                          .unchecked = m->o->session.unchecked,
+                                          .combine = true};
   const struct fcode_opt_options optimiser = fcode_opt_default_options();
   if (session_find_missing(n->session, g->body, &n->complaints)) return false;
   struct ir_program *flat = flatten_function(n->session, g, argument, &flatten, &n->complaints);

@@ -63,6 +63,8 @@ static const struct ir_program *flattened(struct compiled *c, const struct evalu
   const struct flatten_options options = {.arena = &c->work,
                                           .widths = c->options->widths,
                                           .unchecked = !e->session->argument_checks,
+                                          .combine =
+                                              c->options->optimise && !c->options->no_fusion,
                                           .parameters = e->parameters,
                                           .parameter_count = e->parameter_count};
   collect_arguments(c, e);

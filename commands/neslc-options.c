@@ -22,7 +22,8 @@ void neslc_options_help(FILE *out) {
         "output. With --library\nfunctions of a NESL program become functions of C.\n\n",
         out);
   arguments_help(rows, OPT_COUNT, out);
-  fputs("\nWhat --print-after prints goes to standard output, or to standard error if the "
+  fputs("\nWhat --print-after and --explain print goes to standard output, or to standard "
+        "error if the "
         "program goes there.\n"
         "Exit status: 0 done, 1 an error was reported, 2 wrong usage, 130 interrupted.\n",
         out);
@@ -75,6 +76,8 @@ static bool apply(void *options, unsigned id, const char *value) {
     shared_classic(&o->session.shared);
     break;
   case OPT_UNCHECKED: o->session.unchecked = true; break;
+  case OPT_NO_FUSION: o->no_fusion = true; break;
+  case OPT_EXPLAIN: o->explain = true; break;
   case OPT_PRINT_AFTER: return phase_value(value, o);
 #define OPTION(id, letter, name, argument, help)                                               \
   case OPT_##id:                                                                               \
@@ -109,6 +112,9 @@ static bool check_library(const struct neslc_options *o) {
   if (!o->entry) return usage_error("neslc", "which functions? --library needs --entry");
   if (o->portable || o->after_check || o->after_flatten) {
     return usage_error("neslc", "--library goes with neither --portable nor --print-after");
+  }
+  if (o->no_fusion || o->explain) {
+    return usage_error("neslc", "--library goes with neither --no-fusion nor --explain");
   }
   return true;
 }

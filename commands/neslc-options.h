@@ -12,7 +12,7 @@ struct neslc_options {
   const char *entries[NESLC_MOST_ENTRIES]; /* of the library; entry is the first */
   unsigned entry_count;
   const char *kernels; /* -march of those of the library, "" for the compiler's; NULL: none */
-  bool portable;
+  bool portable, no_fusion, explain;
   bool after_parse, after_check, after_flatten; /* to be printed */
 };
 

@@ -124,7 +124,9 @@ static bool compile(struct nesl *n, struct compilation *c) {
   const struct form *form = NULL;
   const struct neslc_options *o = c->options;
   const struct flatten_options flatten = {.widths = o->session.widths,
-                                          .unchecked = o->session.unchecked};
+                                          .unchecked = o->session.unchecked,
+                                          .combine = !o->portable && !o->no_fusion,
+                                          .explain = o->explain ? c->say : NULL};
   nesl_forget(n);
   if (o->entry) {
     if (!compile_function(n, c, &flatten)) return false;

@@ -55,7 +55,9 @@ static void keep_program(struct ravel_function *f) {
 
 bool ravel_function_prepare(struct ravel_context *c, struct ravel_function *f) {
   struct fcode_opt_options optimiser = fcode_opt_default_options();
-  if (c->options.optimise && f->program->superop_count == 0) {
+  /* A text with superoperators is that of an optimised program. */
+  const bool optimised = f->program->vcode && f->program->superop_count > 0;
+  if (c->options.optimise && !optimised) {
     f->program = fcode_opt(&f->work, f->program, &optimiser, NULL, NULL, c->diags);
     if (!f->program) memory_failed();
   }
@@ -166,8 +168,8 @@ static struct type *result_of(struct ravel_context *c, const struct search *s,
 static enum ravel_code compile(struct ravel_context *c, struct search *s, struct global *g) {
   struct ravel_function *f = s->f;
   struct type *argument = argument_of(c, s, g);
-  const struct flatten_options options = {.arena = &f->work,
-                                          .widths = c->options.machine.widths};
+  const struct flatten_options options = {
+      .arena = &f->work, .widths = c->options.machine.widths, .combine = c->options.optimise};
   if (!argument) return c->code;
   f->gives = result_of(c, s, g, argument);
   if (!f->gives) return c->code;
@@ -224,8 +226,8 @@ static enum ravel_code compile_named(struct ravel_context *c, struct search *s) 
 static enum ravel_code compile_constant(struct ravel_context *c, struct search *s) {
   struct ravel_function *f = s->f;
   struct checked checked;
-  const struct flatten_options options = {.arena = &f->work,
-                                          .widths = c->options.machine.widths};
+  const struct flatten_options options = {
+      .arena = &f->work, .widths = c->options.machine.widths, .combine = c->options.optimise};
   const char *text = arena_printf(c->session->arena, "%s\n;", s->text);
   const struct source *source = ravel_source(c, expression_name, text, strlen(text), 1);
   if (!ravel_read_form(c, source, &s->complaints, &checked)) return complained(c, s);

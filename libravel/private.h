@@ -198,7 +198,7 @@ bool ravel_fetch(struct ravel_context *, const struct cvl_value *, uint8_t kind,
 
 /* A function without a program; NULL without memory. */
 struct ravel_function *ravel_function_new(struct ravel_context *);
-/* Optimises its program and makes it ready; after a failure false with complaints or
+/* Optimises its program, unless that was done, and makes it ready; after a failure false with complaints or
  * diagnostics. May end in memory_failed. */
 bool ravel_function_prepare(struct ravel_context *, struct ravel_function *);
 /* Notes what an expression, which is compiled in a region of its own, names. memory_failed. */

@@ -1,7 +1,8 @@
 """library_cases.py - a model in Python of every function of the library, and arguments for it.
 
 A row of the table holds a function's calls, element types, arguments and results: section 9 of the language's specification, computed independently of
-Ravel. Functions with unspecified results (sets, tables, hashing, random numbers) are in nesl/laws.nesl.
+Ravel. Functions with unspecified results (sets, tables, hashing, random numbers) are in nesl/laws.nesl;
+those that take functions in combining_cases.py.
 """
 
 import math
@@ -303,21 +304,6 @@ of_sequence("count", BOOL, "int", sum)
 of_sequence("enumerate", BOOL, seq("int"), lambda v: [sum(v[:i]) for i in range(len(v))])
 of_sequence("max_index", ORDINAL, "int", lambda v: v.index(max(v)), 1)
 of_sequence("min_index", ORDINAL, "int", lambda v: v.index(min(v)), 1)
-
-
-def prefixes(operation, start):
-    def run(v):
-        scan = scanned(operation, lambda _: start)(v)
-        return (scan, operation(scan[-1], v[-1]))
-    return run
-
-
-row("scan", INT, [seq], lambda t: pair(seq(t), t),
-    lambda r, t, n: [values(r, t, n)] if n else None,
-    prefixes(lambda x, y: x + y, 0), "scan((x, y) => x + y, 0, {0})")
-row("scan", [STRING], [seq], lambda t: pair(seq(t), t),
-    lambda r, t, n: [values(r, t, n)] if n else None,
-    prefixes(lambda x, y: x + y, []), 'scan((x, y) => x ++ y, "", {0})')
 row("map", INT, [seq], seq, lambda r, t, n: [values(r, t, n)], lambda v: [x * 2 + 1 for x in v],
     "map(x => x * 2 + 1, {0})")
 

@@ -12,18 +12,6 @@ enum {
   EXPAND_TOTAL = 4000 /* ... and at most so many nodes in one function: the code stays linear */
 };
 
-/* The callee, its ground types and its argument. */
-struct call {
-  struct global *global;            /* or NULL */
-  const struct core_lambda *lambda; /* or NULL */
-  const struct derived *derived;    /* or NULL */
-  uint32_t count;                   /* of the ground types of its generic variables */
-  struct type **arguments;
-  const struct rep *captured; /* lambda: its captured values; or NULL */
-  const struct rep *argument;
-  struct type *argument_type, *result_type;
-};
-
 static const struct core *body_of(const struct call *k) {
   return k->lambda ? k->lambda->body : k->derived ? k->derived->body : k->global->body;
 }
@@ -35,7 +23,7 @@ static const struct core_pattern *parameter_of(const struct call *k) {
 
 /* ---- expansion ---- */
 
-static const struct rep *expand(struct flattener *f, struct context *c, const struct call *k) {
+const struct rep *expand(struct flattener *f, struct context *c, const struct call *k) {
   struct frame *caller = f->frame;
   struct frame frame = {.count = k->count,
                         .arguments = k->arguments,
@@ -220,6 +208,9 @@ static const struct rep *call(struct flattener *f, struct context *c, const stru
     t.effects = has_effects(f, body);
     t.recursive = k->derived != NULL; /* as deep as the type, which ends */
   }
+  if (f->combining) return combining_call(f, c, k, &t);
+  const struct rep *combined = flatten_combination(f, c, k);
+  if (combined) return combined;
   const bool small = t.size <= EXPAND_NODES && f->frame->depth < EXPAND_DEPTH &&
                      f->expanded + t.size <= EXPAND_TOTAL;
   if (small && !t.recursive) {
@@ -236,9 +227,8 @@ static const struct rep *call(struct flattener *f, struct context *c, const stru
 
 /* ---- applications ---- */
 
-/* Finds the callee from the type of a function value. */
-static bool unfold_identity(struct flattener *f, struct type *function, const struct rep *value,
-                            struct call *k) {
+bool unfold_identity(struct flattener *f, struct type *function, const struct rep *value,
+                     struct call *k) {
   struct type *identity = type_of(type_of(function)->part[2]);
   if (identity->lambda) {
     const struct core_lambda *l = identity->lambda;
@@ -315,6 +305,15 @@ static const struct rep *apply_primitive(struct flattener *f, struct context *c,
   return flatten_primitive(f, c, p, k->argument, k->argument_type, k->result_type);
 }
 
+const struct rep *apply_callee(struct flattener *f, struct context *c, struct call *k) {
+  if (k->lambda) return call(f, c, k);
+  if (k->global->kind == GLOBAL_CONSTRUCTOR) return k->argument;
+  if (k->global->kind == GLOBAL_FUNCTION && k->global->primitive >= 0) {
+    return apply_primitive(f, c, k);
+  }
+  return call(f, c, k);
+}
+
 static bool is_append(const struct core *e) {
   const struct global *g = core_callee(e);
   return g && g->kind == GLOBAL_FUNCTION && g->primitive == PRIM_APPEND &&
@@ -356,10 +355,5 @@ const struct rep *flatten_apply(struct flattener *f, struct context *c, const st
   }
   k.argument = is_append(e) ? flatten_appended(f, c, e) : flatten(f, c, e->as.part.right);
   f->at = at;
-  if (k.lambda) return call(f, c, &k);
-  if (k.global->kind == GLOBAL_CONSTRUCTOR) return k.argument;
-  if (k.global->kind == GLOBAL_FUNCTION && k.global->primitive >= 0) {
-    return apply_primitive(f, c, &k);
-  }
-  return call(f, c, &k);
+  return apply_callee(f, c, &k);
 }

@@ -132,6 +132,18 @@ ir_var emit_one_segment(struct flattener *f, int64_t length) {
   return emit_constant(f, k);
 }
 
+void emit_fused(struct flattener *f, const struct superop *op, const ir_var *operands,
+                ir_var *results) {
+  struct ir_binding x = make_binding(f, IR_FUSED, op->param_count, op->output_count);
+  x.op = OPC_FUSED;
+  x.as.superop = op->number;
+  memcpy(x.operands, operands, op->param_count * sizeof *operands);
+  for (uint32_t i = 0; i < op->output_count; i++) {
+    results[i] = x.results[i] = flat_var(f, ir_superop_output(op, i));
+  }
+  append(f, &x);
+}
+
 /* The constant of one element that defines a variable; NULL if there is none. */
 static const struct vcode_constant *known_constant(struct flattener *f, ir_var v,
                                                    enum type_word type) {
@@ -167,6 +179,10 @@ static void append_assert(struct flattener *f, ir_var flags, ir_var v, ir_var w,
 
 void emit_assert(struct flattener *f, ir_var flags, ir_var v, ir_var w, const char *text) {
   if (f->options->unchecked) return;
+  if (f->combining) {
+    combining_check(f, flags, text);
+    return;
+  }
   bool good;
   const struct ir_binding *all = defined_by(f, flags, OPC_DIST);
   if (known_bool(f, all ? all->operands[0] : flags, &good) && good) return; /* it holds */
@@ -174,6 +190,10 @@ void emit_assert(struct flattener *f, ir_var flags, ir_var v, ir_var w, const ch
 }
 
 void emit_stop(struct flattener *f, const char *text) {
+  if (f->combining) {
+    combining_refuse(f, "may end the program");
+    return;
+  }
   const ir_var zero = emit_int(f, 0);
   append_assert(f, emit_bool(f, false), zero, zero, text);
 }
@@ -186,6 +206,11 @@ struct block *block_begin(struct flattener *f) {
   b->known = ir_numbering_open(&f->known);
   f->block = b;
   return b;
+}
+
+void block_abandon(struct flattener *f, struct block *b) {
+  ir_numbering_close(&f->known, b->known);
+  f->block = b->outer;
 }
 
 static struct ir_block *close_block(struct flattener *f, struct block *b, uint8_t end,

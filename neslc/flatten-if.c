@@ -87,9 +87,9 @@ const struct rep *flatten_if_any(struct flattener *f, struct context *c, struct 
 
 /* ---- SELECT ---- */
 
-static const struct rep *select_each(struct flattener *f, struct context *c,
-                                     const struct rep *condition, const struct rep *a,
-                                     const struct rep *b) {
+const struct rep *select_each(struct flattener *f, struct context *c,
+                              const struct rep *condition, const struct rep *a,
+                              const struct rep *b) {
   if (a->kind == REP_PAIR) {
     const struct rep *left = select_each(f, c, condition, a->left, b->left);
     return rep_pair(f, left, select_each(f, c, condition, a->right, b->right));
@@ -116,6 +116,7 @@ const struct rep *flatten_branches(struct flattener *f, struct context *c, const
   if (condition->shared && known_bool(f, condition->v, &taken)) {
     return flatten(f, c, taken ? e->as.part.left : e->as.part.right);
   }
+  if (f->combining) return combining_branches(f, c, e, condition);
   unsigned budget = SIMPLE_NODES;
   if (is_simple(f, e->as.part.left, &budget) && is_simple(f, e->as.part.right, &budget)) {
     const struct rep *left = flatten(f, c, e->as.part.left);

@@ -138,6 +138,18 @@ struct present {
   uint32_t origin;             /* 0: none yet */
 };
 
+/* While the function of a combination is generated (flatten-combine.c), for its left and right
+ * operands of all positions at once: everything becomes elementwise, both arms of conditionals
+ * included, and what it checks becomes a flag. */
+struct combining {
+  const char *refused;  /* why this cannot be: it "..."; or NULL */
+  ir_var mask;          /* where the arm being generated is taken; NO_VAR: everywhere */
+  ir_var good;          /* where all checks hold; NO_VAR: there are none */
+  const char *text;     /* of the checks */
+  struct present at;    /* the first check, or the call if there are several */
+  ARRAY(ir_var) proven; /* results of operations that may fail, but not here */
+};
+
 struct flattener {
   struct arena *arena;
   struct session *session;
@@ -172,7 +184,12 @@ struct flattener {
   ARRAY(ir_var)
   wanted;          /* results of operations whose failure is itself the check: not removable */
   size_t expanded; /* nodes of the bodies expanded in it */
+  struct combining *combining; /* or NULL */
+  struct present explained;    /* the last call of one */
+  ARRAY(const struct superop *) superops;
 };
+
+#define NO_VAR UINT32_MAX
 
 /* ---- emitting: flatten-emit.c, flatten-fold.c ---- */
 
@@ -199,13 +216,15 @@ ir_var emit_float(struct flattener *, double);
 ir_var emit_bool(struct flattener *, bool);
 ir_var emit_zero(struct flattener *, enum type_word);        /* a scalar 0, 0.0, F */
 ir_var emit_one_segment(struct flattener *, int64_t length); /* constant descriptor */
+void emit_fused(struct flattener *, const struct superop *, const ir_var *operands,
+                ir_var *results);
 /* The constant value of a variable, if known. */
 bool known_int(struct flattener *, ir_var, int64_t *);
 bool known_float(struct flattener *, ir_var, double *);
 bool known_bool(struct flattener *, ir_var, bool *);
 
 /* A check: the program fails with the text if a flag is F; v and w are reported. All have one
- * length. Texts: see assert_text. */
+ * length. Texts: see assert_text. Within a combination: see combining_check. */
 void emit_assert(struct flattener *, ir_var flags, ir_var v, ir_var w, const char *text);
 
 /* Ends the program with this text. */
@@ -213,6 +232,8 @@ void emit_stop(struct flattener *, const char *text);
 
 /* Blocks: begin one, emit into it, end it; flat_if puts two of them into an IF. */
 struct block *block_begin(struct flattener *);
+/* Ends a block whose code is not executed. */
+void block_abandon(struct flattener *, struct block *);
 struct ir_block *block_end(struct flattener *, struct block *, uint32_t count,
                            const ir_var *results);
 struct ir_block *block_end_exit(struct flattener *, struct block *);
@@ -330,6 +351,9 @@ const struct rep *flatten_if(struct flattener *, struct context *, const struct 
 /* The same where the condition has been evaluated. */
 const struct rep *flatten_branches(struct flattener *, struct context *, const struct core *,
                                    const struct rep *condition);
+/* a or b, by the condition of each instance. */
+const struct rep *select_each(struct flattener *, struct context *, const struct rep *condition,
+                              const struct rep *a, const struct rep *b);
 /* An IF whose condition is not the same for all instances. */
 const struct rep *flatten_split(struct flattener *, struct context *, const struct core *,
                                 ir_var flags);
@@ -353,6 +377,73 @@ const struct rep *rep_placeholder(struct flattener *, struct type *);
 const struct rep *flatten_if_any(struct flattener *, struct context *, struct type *result,
                                  const struct rep *(*body)(struct flattener *, void *),
                                  void *closure);
+
+struct traits;
+
+/* The callee, its ground types and its argument. */
+struct call {
+  struct global *global;            /* or NULL */
+  const struct core_lambda *lambda; /* or NULL */
+  const struct derived *derived;    /* or NULL */
+  uint32_t count;                   /* of the ground types of its generic variables */
+  struct type **arguments;
+  const struct rep *captured; /* lambda: its captured values; or NULL */
+  const struct rep *argument;
+  struct type *argument_type, *result_type;
+};
+/* Generates the body of the callee at the call. */
+const struct rep *expand(struct flattener *, struct context *, const struct call *);
+/* The application of a callee that unfold_identity found. */
+const struct rep *apply_callee(struct flattener *, struct context *, struct call *);
+/* Finds the callee from the type of a function value. False: there is none. */
+bool unfold_identity(struct flattener *, struct type *function, const struct rep *value,
+                     struct call *);
+
+/* ---- combinations: flatten-combine.c, flatten-combine-nodes.c ---- */
+
+/* The result of a call of reduce, scan ... of the library as that of a superoperator; NULL if
+ * the call is no such, or takes rounds. */
+const struct rep *flatten_combination(struct flattener *, struct context *,
+                                      const struct call *);
+/* Within the function of a combination: */
+void combining_refuse(struct flattener *, const char *why);
+void combining_check(struct flattener *, ir_var flags, const char *text);
+const struct rep *combining_branches(struct flattener *, struct context *, const struct core *,
+                                     const struct rep *condition);
+const struct rep *combining_call(struct flattener *, struct context *, const struct call *,
+                                 const struct traits *);
+
+/* One column of a combination. */
+enum column_source {
+  FROM_ELEMENTS, /* one for each element */
+  FROM_SEGMENTS, /* one for each segment */
+  FROM_ONE       /* one for all, perhaps a constant */
+};
+struct combined {
+  uint8_t word;       /* enum type_word */
+  uint8_t from;       /* enum column_source, of ... */
+  ir_var v;           /* ... its elements */
+  ir_var identity;    /* one for each segment, or a constant; NO_VAR: any */
+  ir_var defaults;    /* SCATTER */
+  ir_var left, right; /* the operands of the function, and ... */
+  ir_var value;       /* ... its value: variables of the code of the function */
+  bool wanted;        /* its result is */
+  ir_var result;
+};
+struct combination {
+  uint32_t op; /* SUPEROP_COMBINE_... */
+  ARRAY(struct combined) columns;
+  const struct block *code; /* of the function */
+  ir_var first;             /* variables below this are not of that code */
+  ir_var all;               /* in that code: the descriptor of all positions */
+  ir_var segdes, one;       /* of the elements: their segments, and as one segment */
+  ir_var index, into;       /* SCATTER: the index, and the segments of defaults and results */
+};
+/* Finds what the function needs beside its operands, and makes columns of it. False if it is
+ * not elementwise, with the reason in `combining`. */
+bool combination_find(struct flattener *, struct combination *);
+/* Emits the superoperator; sets the results of columns. */
+void combination_emit(struct flattener *, struct combination *);
 
 /* Properties of a function, found by inspection of its body: traits.c. */
 struct traits {

@@ -258,6 +258,8 @@ static struct ir_program *finish(struct flattener *f) {
                            .functions = f->functions.items,
                            .function_count = (uint32_t)f->functions.count,
                            .origins = f->origins,
+                           .superops = f->superops.items,
+                           .superop_count = (uint32_t)f->superops.count,
                            .entry_layout = f->layout.list.items,
                            .exact_floats = f->exact_floats,
                            .guarded = !f->options->unchecked};

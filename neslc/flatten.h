@@ -15,6 +15,9 @@ struct flatten_options {
                           NULL: the session's */
   struct widths widths;
   bool unchecked; /* omit the argument checks of section 7 */
+  bool combine;   /* make superoperators of reductions, scans and scatters by functions of the
+                     program, where these are elementwise */
+  FILE *explain;  /* says for each of them whether that was done, or why not; or NULL */
   /* Variables whose values the program takes as parameters, instead of as constants. */
   struct global *const *parameters;
   uint32_t parameter_count;

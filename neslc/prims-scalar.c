@@ -34,6 +34,27 @@ static const struct rep *apply(struct flattener *f, const struct context *c, enu
   return rep_scalar(f, result, emit(f, op, word, x->count, v), shared);
 }
 
+/* Division of INTs within a combination, where it must not fail: a divisor of 0 becomes 1, and
+ * the check fails. */
+static const struct rep *divide_each(struct flattener *f, const struct context *c,
+                                     enum opcode op, const struct scalars *x, bool safe) {
+  ir_var v[2] = {rep_each_scalar(f, c, x->part[0]), rep_each_scalar(f, c, x->part[1])};
+  if (!safe && f->options->unchecked) {
+    combining_refuse(f, "may fail"); /* there are no checks */
+  } else if (!safe) {
+    const struct rep zero = {
+        .kind = REP_SCALAR, .word = TW_INT, .shared = true, .v = emit_int(f, 0)};
+    const struct rep one = {
+        .kind = REP_SCALAR, .word = TW_INT, .shared = true, .v = emit_int(f, 1)};
+    const ir_var good = EMIT(f, NE, INT, v[1], rep_each_scalar(f, c, &zero));
+    combining_check(f, good, check_text(op == OPC_DIV ? CHECK_DIV : CHECK_REM));
+    v[1] = EMIT(f, SELECT, INT, good, v[1], rep_each_scalar(f, c, &one));
+  }
+  const ir_var r = emit(f, op, TW_INT, 2, v);
+  *array_push(f->arena, &f->combining->proven) = r;
+  return rep_scalar(f, TW_INT, r, false);
+}
+
 /* Division of INTs fails by itself where the divisor is zero; that of FLOATs needs a check. */
 static const struct rep *divide(struct flattener *f, const struct context *c, enum opcode op,
                                 const struct scalars *x, const char *text) {
@@ -48,6 +69,7 @@ static const struct rep *divide(struct flattener *f, const struct context *c, en
     const struct rep *zero = rep_scalar(f, word, emit_zero(f, word), true);
     emit_check(f, emit(f, OPC_NE, word, 2, (ir_var[]){y, rep_each_scalar(f, c, zero)}), text);
   }
+  if (f->combining && word == TW_INT) return divide_each(f, c, op, x, safe);
   const struct rep *r = apply(f, c, op, word, word, x, !safe);
   if (!safe && word == TW_INT) *array_push(f->arena, &f->wanted) = r->v;
   return r;

@@ -6,6 +6,7 @@ usage: nesl_command.py NESL NESLC VINTERP [unittest options]
 
 import os
 import pty
+import re
 import select
 import signal
 import subprocess
@@ -509,6 +510,63 @@ class Compiler(CommandTest):
                                "--portable"),
                     1, "",
                     "prog.nesl: error: conditionals are nested 56 deep in what DEEP_1 became")
+
+    def explained(self, forms, *flags):
+        """What --explain prints of each form, and the number of superoperators."""
+        said = []
+        for form in forms:
+            prog = self.file("function power(a, n) = if n == 0 then 1 else a * power(a, n - 1);\n"
+                             + form + ";\n")
+            ran = self.neslc(prog, "--explain", *flags)
+            self.expect(ran, 0)
+            said.append((ran.stdout.removeprefix("prog.nesl:2:").rstrip("\n"),
+                         len(re.findall("^fused OP", self.text("prog.vcode"), re.MULTILINE))))
+        return said
+
+    def test_combinations(self):
+        self.assertEqual(self.explained([
+            "reduce((a, b) => max(a, b), 0, [1, 2])",
+            "{scan_inclusive(((a, b), (c, d)) => (a + c, b * d * float(i)), (0, 1.0), {(k, 2.0)"
+            " : k in [0:i]}) : i in [0:3]}",
+            "let (s, r) = scan((a, b) => (if a > b then a else b), 0, [1, 2]) in s",
+            "scan((a, b) => a + b, 0, [1, 2])",
+            "scan_back((a, b) => a + b, 0, [1, 2])",
+            "combine((a, b) => a + b, [0, 0], [(1, 2)])",
+            "reduce((a, b) => a / b, 1.0, [2.0])",
+            "{reduce((a, b) => a - b, 1, v) : v in [[2], [3, 4]]}"]),
+            [("1: reduce is a superoperator of 1 column", 1),
+             ("2: scan_inclusive is a superoperator of 3 columns", 1),
+             ("14: scan is a superoperator of 1 column", 1),
+             ("1: scan is a superoperator of 1 column", 2),
+             ("1: scan is a superoperator of 1 column", 2),
+             ("1: combine is a superoperator of 1 column", 1),
+             ("1: reduce is a superoperator of 2 columns", 1),
+             ("2: reduce is a superoperator of 1 column", 1)])
+
+    def test_rounds(self):
+        recursive = "reduce((a, b) => power(a, rem(b, 4)), 0, [1, 2])"
+        many = ", ".join("abcdeghij"), ", ".join("klmnopqrs")
+        self.assertEqual(self.explained([
+            recursive,
+            "reduce((a, b) => a ++ b, \"\", [\"a\"])",
+            "let v = [5, 6] in reduce((a, b) => a + v[rem(b, 2)], 0, [4, 1, 6])",
+            "scan((a, b) => sqrt(a - b), 0.0, [2.0])",
+            "reduce((a, b) => a / b + rem(b, a), 0, [2])",
+            "reduce((a, b) => a + sum([0:max(b, 0)]), 0, [4, 1, 6])",
+            f"reduce((({many[0]}), ({many[1]})) => ({many[0]}), ({'0, ' * 8}0), "
+            f"[({'0, ' * 8}0)])",
+            "{reduce((a, b) => rand(5), 0, v) : v in [[1, 2]]}"]),
+            [("1: reduce takes rounds: its function is recursive, or calls a function that is", 0),
+             ("1: reduce takes rounds: its function combines sequences", 0),
+             ("19: reduce takes rounds: its function uses a sequence from around it", 0),
+             ("1: scan takes rounds: its function has a check whose message reports values", 0),
+             ("1: reduce takes rounds: its function has checks of several kinds", 0),
+             ("1: reduce takes rounds: its function has a check whose message reports values", 0),
+             ("1: reduce takes rounds: its function needs more than 8 columns", 0),
+             ("2: reduce takes rounds: its function has a check whose message reports values", 0)])
+        plain = "reduce((a, b) => max(a, b), 0, [1, 2])"
+        self.assertEqual(self.explained([plain], "--no-fusion"), [("", 0)])
+        self.assertEqual(self.explained([plain], "--portable"), [("", 0)])
 
     def test_entry(self):
         prog = self.file(QUICK)
