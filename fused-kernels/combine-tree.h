@@ -9,7 +9,19 @@
  * are known. Eight neighbours are combined at a time, so that arrays are read few times; compilers
  * make vectors of the loops over groups of eight. A segment has at most TREE_MOST elements.
  */
-enum { NAME(GROUP) = 8, NAME(MOST) = 1024, NAME(LEVELS) = 4 };
+enum {
+  NAME(GROUP) = 8,
+  NAME(ROW) = 8, /* groups */
+  NAME(MOST) = 1024,
+  NAME(LEVELS) = 4,
+  NAME(AHEAD) = 8192 /* bytes */
+};
+
+#ifdef __GNUC__
+#define PREFETCH(at) __builtin_prefetch(at, 0, 2)
+#else
+#define PREFETCH(at) (void)(at)
+#endif
 
 #define FIELD(c, type) type *at##c;
 struct NAME(arrays) {
@@ -55,10 +67,24 @@ static inline struct NAME(item) NAME(four)(struct NAME(arrays) x, uint64_t i) {
   return NAME(f)(NAME(two)(x, i), NAME(two)(x, i + 2));
 }
 
-/* The totals of n groups. y may be x: each is written in front of what is read later. */
+/* The totals of n groups. y may be x: each is written in front of what is read later. The hardware
+ * prefetcher stops at page boundaries, and a segment may be two pages: later elements are prefetched
+ * into the second-level cache. */
 static inline void NAME(groups)(uint64_t n, struct NAME(arrays) x, struct NAME(arrays) y) {
-  INDEPENDENT
-  for (uint64_t i = 0; i < n; i++) {
+  uint64_t i = 0;
+  for (; i + NAME(ROW) <= n; i += NAME(ROW)) {
+#define FETCH(c, type)                                                                         \
+  for (unsigned k = 0; k < NAME(ROW) * NAME(GROUP) * sizeof(type); k += 64) {                  \
+    PREFETCH((const char *)(x.at##c + NAME(GROUP) * i) + NAME(AHEAD) + k);                     \
+  }
+    COLUMNS(FETCH)
+#undef FETCH
+    INDEPENDENT
+    for (uint64_t j = i; j < i + NAME(ROW); j++) {
+      NAME(put)(y, j, NAME(f)(NAME(four)(x, 8 * j), NAME(four)(x, 8 * j + 4)));
+    }
+  }
+  for (; i < n; i++) {
     NAME(put)(y, i, NAME(f)(NAME(four)(x, 8 * i), NAME(four)(x, 8 * i + 4)));
   }
 }
@@ -227,3 +253,4 @@ void NAME(scan)(char *const *x, const uint64_t *offsets, uint64_t count, char *c
                        NAME(from)(to, offsets[k]));
   }
 }
+#undef PREFETCH
