@@ -6,7 +6,10 @@
 ALWAYS_INLINE void NAMED(accumulate_all)(enum cvl_op op, uint64_t n, const ELEMENT_TYPE *v,
                                          uint64_t step, const uint64_t *at, uint64_t low,
                                          uint64_t high, ELEMENT_TYPE *out) {
-  for (uint64_t i = 0; i < n; i++) {
+  for (uint64_t i = 0; i < n && high == NOWHERE; i++) {
+    out[at[i]] = NAMED(combine)(op, out[at[i]], v[i * step]);
+  }
+  for (uint64_t i = 0; i < n && high != NOWHERE; i++) {
     if (at[i] - low >= high - low) continue;
     out[at[i]] = NAMED(combine)(op, out[at[i]], v[i * step]);
   }
