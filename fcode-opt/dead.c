@@ -38,8 +38,8 @@ static bool scalar_condition(const struct need *n, const struct ir_binding *x) {
 static bool is_removable(const struct need *n, const struct ir_binding *x) {
   if (x->form == IR_CALL) return n->removable[x->as.callee];
   uint8_t effects = binding_effects(&n->calls, x);
-  return effects == 0 ||
-         (effects == EFFECT_ENDS && x->form == IR_OP && sizes_safe(n->sizes, n->f, x));
+  return effects == 0 || (effects == EFFECT_ENDS && (x->form == IR_OP || x->form == IR_FUSED) &&
+                          sizes_safe(n->sizes, n->f, x));
 }
 
 static bool is_removable_block(const struct need *n, const struct ir_block *block) {

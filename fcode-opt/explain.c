@@ -53,6 +53,8 @@ static FILE *line(struct explain *e) {
 /* "+ INT". */
 static const char *operation(struct explain *e, const struct ir_binding *x) {
   const char *word = x->form == IR_OP ? type_word_text((enum type_word)x->type) : "";
+  const struct superop *op = fuse_combination(e->o->program, x);
+  if (op) return superop_info(op->nodes[op->node_count - 1].op)->spelling;
   return arena_printf(e->o->scratch, "%s%s%s", opcode_info(x->op)->spelling, *word ? " " : "",
                       word);
 }
@@ -60,8 +62,11 @@ static const char *operation(struct explain *e, const struct ir_binding *x) {
 /* ---- traffic ---- */
 
 static double written(const struct fuse *fuse, const struct fuse_unit *u) {
-  if (u->role == ROLE_REDUCE || u->role == ROLE_ASSERT) return 0;
-  return fuse_bytes(fuse, u->x->results[0]);
+  const uint32_t count = u->role == ROLE_PACK ? 1 : u->x->result_count;
+  double bytes = 0;
+  if (u->role == ROLE_REDUCE || u->role == ROLE_COMBINE_REDUCE) return 0;
+  for (uint32_t i = 0; i < count; i++) bytes += fuse_bytes(fuse, u->x->results[i]);
+  return bytes;
 }
 
 /* Of one operation by itself. */
@@ -74,6 +79,12 @@ static double traffic_of(const struct fuse *fuse, const struct fuse_unit *u) {
   return bytes;
 }
 
+static bool is_written(const struct fuse_block *b, const struct fuse_unit *u) {
+  bool any = false;
+  for (uint32_t i = 0; i < u->x->result_count; i++) any |= b->wanted[u->x->results[i]];
+  return any;
+}
+
 /* Of all that an item reads and writes, each vector once. */
 static double traffic_of_item(const struct fuse_block *b, const struct fuse_item *it) {
   struct fuse *fuse = b->fuse;
@@ -82,7 +93,7 @@ static double traffic_of_item(const struct fuse_block *b, const struct fuse_item
   for (uint32_t k = it->first; k < it->first + it->count; k++) {
     const struct fuse_member *m = &b->members.items[k];
     enum superop_role role;
-    const char *access = superop_access((enum opcode)m->x->op, &role);
+    const char *access = fuse_form(fuse->o->scratch, fuse->o->program, m->x, &role);
     for (uint32_t i = 0; i < m->x->operand_count; i++) {
       ir_var v = m->x->operands[i];
       if ((access[i] != 'd' && access[i] != 'p') || fuse->seen[v] == fuse->stamp) continue;
@@ -93,8 +104,7 @@ static double traffic_of_item(const struct fuse_block *b, const struct fuse_item
       fuse->seen[m->x->results[i]] = fuse->stamp;
     if (m->unit == NO_UNIT) continue;
     const struct fuse_unit *u = &b->list[m->unit];
-    if (&b->items.items[u->item] == it && u->role != ROLE_ASSERT && b->wanted[u->x->results[0]])
-      bytes += written(fuse, u);
+    if (&b->items.items[u->item] == it && is_written(b, u)) bytes += written(fuse, u);
   }
   return bytes;
 }
@@ -158,7 +168,9 @@ static const char *reason_of(struct explain *e, const struct fuse_block *b,
     return arena_printf(a, "used by a call of %s",
                         e->o->program->functions[x->as.callee].name->text);
   case IR_IF: return "used by an IF";
-  case IR_FUSED: return "used by a superoperator of the file";
+  case IR_FUSED:
+    if (user->access) break;
+    return "used by a superoperator of the file";
   case IR_CONST:
   case IR_OP: break;
   }

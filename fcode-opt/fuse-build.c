@@ -33,9 +33,10 @@ static void number(struct builder *s, ir_var v, uint32_t value) {
   s->b->fuse->numbers[v] = value;
 }
 
-static const char *access_of(const struct ir_binding *x) {
+static const char *access_of(const struct builder *s, const struct ir_binding *x) {
+  const struct opt *o = s->b->fuse->o;
   enum superop_role role;
-  return superop_access((enum opcode)x->op, &role);
+  return fuse_form(o->scratch, o->program, x, &role);
 }
 
 static bool is_constant(const struct builder *s, char access, ir_var v) {
@@ -62,7 +63,7 @@ static void find_params(struct builder *s) {
   s->b->fuse->stamp++;
   for (uint32_t i = 0; i < s->count; i++) {
     const struct ir_binding *x = s->members[i].x;
-    const char *access = access_of(x);
+    const char *access = access_of(s, x);
     for (uint32_t k = 0; k < x->operand_count; k++) {
       ir_var v = x->operands[k];
       if (computed(s, access[k], v) || is_constant(s, access[k], v)) continue;
@@ -96,17 +97,49 @@ static uint32_t constant_number(struct builder *s, ir_var v) {
   return s->values++;
 }
 
-static void add_member(struct builder *s, const struct fuse_member *m) {
-  struct fuse *fuse = s->b->fuse;
-  const struct ir_binding *x = m->x;
-  const char *access = access_of(x);
-  uint32_t operands[MAX_OPERANDS];
+/* The numbers of the operands. */
+static void find_operands(struct builder *s, const struct ir_binding *x, uint32_t *operands) {
+  const char *access = access_of(s, x);
   for (uint32_t k = 0; k < x->operand_count; k++) {
     ir_var v = x->operands[k];
     operands[k] = is_constant(s, access[k], v) ? constant_number(s, v)
-                  : computed(s, access[k], v)  ? fuse->numbers[v]
+                  : computed(s, access[k], v)  ? s->b->fuse->numbers[v]
                                                : param_index(s, v);
   }
+}
+
+/* The nodes of a superoperator that is a combination: its parameters are the operands. */
+static void add_combination(struct builder *s, const struct ir_binding *x,
+                            const struct superop *op) {
+  const struct fuse *fuse = s->b->fuse;
+  struct arena *scratch = fuse->o->scratch;
+  const bool fails = !sizes_safe(fuse->sizes, fuse->function, x);
+  uint32_t *numbers = arena_alloc(scratch, op->value_count * sizeof *numbers);
+  find_operands(s, x, numbers);
+  for (uint32_t k = 0; k < op->node_count; k++) {
+    const struct superop_node *from = &op->nodes[k];
+    struct superop_node *node = array_push(fuse->o->arena, &s->nodes);
+    *node = *from;
+    node->checked = from->checked && fails;
+    for (uint32_t i = 0; i < from->operand_count; i++)
+      node->operands[i] = numbers[from->operands[i]];
+    for (uint32_t i = 0; i < from->result_count; i++) numbers[from->result + i] = s->values++;
+    *array_push(fuse->o->arena, &s->fails) = fails;
+  }
+  for (uint32_t i = 0; i < x->result_count; i++)
+    number(s, x->results[i], numbers[op->outputs[i]]);
+}
+
+static void add_member(struct builder *s, const struct fuse_member *m) {
+  struct fuse *fuse = s->b->fuse;
+  const struct ir_binding *x = m->x;
+  const struct superop *combination = fuse_combination(fuse->o->program, x);
+  uint32_t operands[MAX_OPERANDS];
+  if (combination) {
+    add_combination(s, x, combination);
+    return;
+  }
+  find_operands(s, x, operands);
   struct superop_node *node = add_node(s, x, !sizes_safe(fuse->sizes, fuse->function, x));
   node->operand_count = (uint8_t)x->operand_count;
   if (x->op == OPC_ASSERT) {
@@ -125,11 +158,11 @@ static void find_outputs(struct builder *s) {
   for (uint32_t i = 0; i < s->count; i++) {
     const struct fuse_member *m = &s->members[i];
     bool own = m->unit != NO_UNIT && b->list[m->unit].item == b->item;
-    /* A superoperator without ASSERT has an output. */
-    bool last = i + 1 == s->count && s->outputs.count == 0 && !s->asserts;
     for (uint32_t k = 0; k < m->x->result_count && own; k++) {
       ir_var v = m->x->results[k];
-      if (!b->wanted[v] && !last) continue;
+      /* A superoperator without ASSERT has an output. */
+      bool last = i + 1 == s->count && k + 1 == m->x->result_count && s->outputs.count == 0;
+      if (!b->wanted[v] && (!last || s->asserts)) continue;
       *array_push(arena, &s->outputs) = b->fuse->numbers[v];
       *array_push(arena, &s->results) = v;
     }

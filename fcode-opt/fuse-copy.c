@@ -47,13 +47,13 @@ static void number_block(struct copier *c, const struct ir_block *block) {
 
 /* ---- what may be copied ---- */
 
-/* The access of the operands (superop_access) if the operation can be fused; else NULL. */
+/* The access of the operands (fuse_form) if the operation can be fused; else NULL. */
 static const char *fused_access(const struct copier *c, const struct ir_binding *x,
                                 enum superop_role *role) {
-  if (x->form != IR_OP) return NULL;
-  const char *access = superop_access(x->op, role);
+  const struct opt *o = c->fuse->o;
+  const char *access = fuse_form(o->scratch, o->program, x, role);
   if (!access) return NULL;
-  const ir_var v = fuse_is_producer((uint8_t)*role) ? x->results[0] : x->operands[0];
+  const ir_var v = fuse_domain(o->program, x, *role);
   const bool scalar = sizes_known(c->fuse->sizes, c->fuse->function, v, SIZE_LEN) == 1;
   return scalar ? NULL : access;
 }

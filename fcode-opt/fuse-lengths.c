@@ -29,7 +29,7 @@ static void look_at(struct lengths *l, const struct ir_block *block) {
   for (uint32_t i = 0; i < block->count; i++) {
     const struct ir_binding *x = &block->bindings[i];
     enum superop_role role = ROLE_CONST;
-    const char *access = x->form == IR_OP ? superop_access((enum opcode)x->op, &role) : NULL;
+    const char *access = fuse_form(l->o->scratch, l->o->program, x, &role);
     bool length = x->form == IR_OP && x->op == OPC_LENGTH;
     for (uint32_t k = 0; k < x->operand_count; k++)
       l->others[x->operands[k]] += !length && !(access && access[k] == 'd');

@@ -13,20 +13,20 @@ struct fuse_unit *fuse_definition(const struct fuse_block *b, ir_var v) {
 
 static uint32_t domain_of(const struct fuse_block *b, const struct fuse_unit *u) {
   const struct fuse *fuse = b->fuse;
-  ir_var v = fuse_is_producer(u->role) ? u->x->results[0] : u->x->operands[0];
+  ir_var v = fuse_domain(fuse->o->program, u->x, (enum superop_role)u->role);
   return sizes_assumed(fuse->sizes, fuse->function, v, SIZE_LEN);
 }
 
 /* Whether its vectors are known to have one element: the plain operation is cheaper. */
 static bool is_scalar(const struct fuse_block *b, const struct fuse_unit *u) {
   const struct fuse *fuse = b->fuse;
-  ir_var v = fuse_is_producer(u->role) ? u->x->results[0] : u->x->operands[0];
+  ir_var v = fuse_domain(fuse->o->program, u->x, (enum superop_role)u->role);
   return sizes_known(fuse->sizes, fuse->function, v, SIZE_LEN) == 1;
 }
 
 /* Whether the safety of a safe binding depends on a check. */
 static bool depends_on_check(const struct fuse *fuse, const struct ir_binding *x) {
-  if (x->form == IR_OP)
+  if (x->form == IR_OP || x->form == IR_FUSED)
     return !binding_never_fails(x) && sizes_depend_on_check(fuse->sizes, fuse->function, x);
   return x->form != IR_CONST;
 }
@@ -36,7 +36,7 @@ static void classify(struct fuse_block *b, struct fuse_unit *u) {
   const struct ir_binding *x = u->x;
   if (x->form != IR_IF) { /* the effects of an IF are those of its arms, see fuse_arms */
     u->effects = binding_effects(&fuse->calls, x);
-    if (u->effects == EFFECT_ENDS && x->form == IR_OP &&
+    if (u->effects == EFFECT_ENDS && (x->form == IR_OP || x->form == IR_FUSED) &&
         sizes_safe(fuse->sizes, fuse->function, x))
       u->effects = 0;
   }
@@ -44,7 +44,7 @@ static void classify(struct fuse_block *b, struct fuse_unit *u) {
   u->conditional = !u->ordered && depends_on_check(fuse, x);
   u->group = NO_GROUP;
   enum superop_role role = ROLE_CONST;
-  if (x->form == IR_OP) u->access = superop_access((enum opcode)x->op, &role);
+  u->access = fuse_form(fuse->o->scratch, fuse->o->program, x, &role);
   u->role = (uint8_t)role;
   if (!u->access) return;
   if (is_scalar(b, u)) {
@@ -121,7 +121,8 @@ static bool is_param(const struct fuse_block *b, const struct fuse_unit *u, uint
 
 static bool accepts(const struct fuse_block *b, uint32_t group, const struct fuse_unit *u) {
   const struct fuse_group *g = &b->groups.items[group];
-  if (g->own >= FUSE_NODES_OWN) return false;
+  if (g->own > 0 && g->own + fuse_nodes(b->fuse->o->program, u->x) > FUSE_NODES_OWN)
+    return false;
   ir_var segments = segments_of(u);
   if (segments != IR_NO_VAR && g->segments != IR_NO_VAR && g->segments != segments)
     return false;
@@ -143,7 +144,7 @@ static void join(struct fuse_block *b, uint32_t group, struct fuse_unit *u) {
   struct fuse_group *g = &b->groups.items[group];
   u->group = group;
   u->stage = g->stage;
-  g->own++;
+  g->own += fuse_nodes(b->fuse->o->program, u->x);
   ir_var segments = segments_of(u);
   if (segments != IR_NO_VAR) g->segments = segments;
   for (uint32_t i = 0; i < u->x->operand_count; i++) {

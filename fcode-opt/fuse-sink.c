@@ -6,7 +6,8 @@
 
 static bool movable(const void *context, const struct ir_binding *x) {
   const struct fuse *fuse = context;
-  return x->form == IR_OP && sizes_safe(fuse->sizes, fuse->function, x);
+  return (x->form == IR_OP || x->form == IR_FUSED) &&
+         sizes_safe(fuse->sizes, fuse->function, x);
 }
 
 void fuse_sink(struct fuse *fuse) {

@@ -31,7 +31,7 @@ static uint32_t *connect(struct fuse_block *b, const struct fuse_group *g) {
   for (uint32_t k = 0; k < g->members.count; k++) {
     const struct fuse_member *m = &g->members.items[k];
     enum superop_role role;
-    const char *access = superop_access((enum opcode)m->x->op, &role);
+    const char *access = fuse_form(fuse->o->scratch, fuse->o->program, m->x, &role);
     parents[k] = k;
     for (uint32_t i = 0; i < m->x->operand_count; i++) {
       ir_var v = m->x->operands[i];

@@ -18,6 +18,10 @@
  * 3. Rewriting. The connected members of a group become a superoperator (fuse-build.c); the
  *    block is rewritten as near to its old order as the dependencies allow (fuse.c).
  *
+ * A superoperator of the program that is one combination (superop.h) and nothing else is fused
+ * like a reduction of several operands, with the producers of its columns and other uses of
+ * them; its nodes become nodes of the superoperator that is made.
+ *
  * The cost model (fuse-cost.c) counts bytes of memory traffic per element of the domain.
  * Writing a vector costs its element size, and so does reading it in each group. The work of an
  * operation counts as the bytes that could be moved in the same time. A group computes a value
@@ -47,7 +51,7 @@ struct fuse_need {
 /* A binding of the block being fused. */
 struct fuse_unit {
   struct ir_binding *x;
-  const char *access; /* superop_access; NULL: it cannot be fused */
+  const char *access; /* fuse_form; NULL: it cannot be fused */
   uint8_t role;       /* enum superop_role */
   uint8_t effects;    /* set of enum effect; 0: it is safe */
   bool ordered;       /* it may fail or has an effect: ordered units keep their order */
@@ -70,7 +74,8 @@ struct fuse_member {
 };
 
 struct fuse_group {
-  uint32_t stage, domain, own;
+  uint32_t stage, domain;
+  uint32_t own;    /* nodes of its own */
   uint32_t params; /* at least so many */
   ir_var segments; /* of its reductions, scans and packs, or IR_NO_VAR */
   ARRAY(struct fuse_member) members;
@@ -129,6 +134,19 @@ struct fuse_block {
   uint32_t item; /* the one being built */
   ARRAY(struct fuse_member) members;
 };
+
+/* ---- fuse-form.c ---- */
+
+/* How the operands of a binding are accessed (superop_access), one letter each, and its role:
+ * of a combination, of its consumers. NULL: it cannot be fused. */
+const char *fuse_form(struct arena *scratch, const struct ir_program *,
+                      const struct ir_binding *, enum superop_role *);
+/* A variable as long as its domain, if it can be fused. */
+ir_var fuse_domain(const struct ir_program *, const struct ir_binding *, enum superop_role);
+/* How many nodes it becomes. */
+uint32_t fuse_nodes(const struct ir_program *, const struct ir_binding *);
+/* The superoperator of a binding if that is a combination that can be fused; else NULL. */
+const struct superop *fuse_combination(const struct ir_program *, const struct ir_binding *);
 
 /* ---- fuse-cost.c ---- */
 

@@ -406,15 +406,74 @@ void rules_constant(struct walk *w, const struct ir_binding *x) {
   if (c->type == TW_CHAR) learn(w, v, ALL_NONNEGATIVE | ALL_LENGTHS);
 }
 
-void rules_fused(struct walk *w, const struct ir_binding *x) {
+/* A size of a superoperator, as a term; NO_TERM for one that is unknown before execution. */
+static uint32_t fused_term(struct walk *w, const struct ir_binding *x,
+                           struct superop_size size) {
+  switch (size.what) {
+  case SIZE_ONE: return facts_number(w->facts, 1);
+  case SIZE_LEN:
+  case SIZE_TOTAL: return term_size(x->operands[size.param]);
+  case SIZE_COUNT: return term_count(x->operands[size.param]);
+  default: return NO_TERM;
+  }
+}
+
+/* A loop may not end; what is checked may fail. */
+static struct verdict fused_verdict(struct walk *w, const struct ir_binding *x,
+                                    const struct superop *op) {
+  struct verdict v = {.agrees = true};
+  for (uint32_t i = 0; i < op->rule_count; i++) {
+    const uint32_t a = fused_term(w, x, op->rules[i].a), b = fused_term(w, x, op->rules[i].b);
+    if (!facts_equal(w->facts, a, b)) v.agrees = false;
+    if (a != b && facts_checked(w->facts, a)) v.depends = true;
+  }
+  bool fine = !superop_has_loops(op);
+  for (uint32_t k = 0; k < op->node_count; k++) fine = fine && !op->nodes[k].checked;
+  v.safe = v.agrees && fine;
+  if (!fine) v.depends = true;
+  return v;
+}
+
+/* A size that the row of a consumer speaks of: of everything computed inside, that of a column.
+ */
+static uint32_t consumer_term(struct walk *w, const struct ir_binding *x,
+                              const struct superop *op, const struct superop_node *node,
+                              uint8_t size) {
+  const uint32_t v = node->operands[SIZE_OPERAND(size)];
+  if (SIZE_WHAT(size) == SIZE_COUNT) return term_count(x->operands[v]);
+  return fused_term(w, x, op->sizes[v < op->param_count ? v : node->operands[0]]);
+}
+
+/* A combination that has succeeded: its columns are equally long, and the rules of its
+ * consumers hold. (Not all rules of the superoperator: what f reads need not agree.) */
+static void learn_combination(struct walk *w, const struct ir_binding *x,
+                              const struct superop *op, uint32_t first) {
+  const struct superop_combination c = superop_combination_at(op, first);
+  for (uint32_t k = first; k < first + c.count; k++) {
+    facts_unite_checked(w->facts, fused_term(w, x, op->sizes[op->nodes[first].result]),
+                        fused_term(w, x, op->sizes[op->nodes[k].result]));
+  }
+  for (uint32_t k = c.ends; k < c.ends + c.count; k++) {
+    const struct superop_node *node = &op->nodes[k];
+    for (const struct size_rule *r = superop_info(node->op)->rules; r->a; r++) {
+      if (superop_waives(op, node, r)) continue;
+      facts_unite_checked(w->facts, consumer_term(w, x, op, node, r->a),
+                          consumer_term(w, x, op, node, r->b));
+    }
+  }
+}
+
+struct verdict rules_fused(struct walk *w, const struct ir_binding *x) {
   const struct superop *op = w->sizes->o->program->superops[x->as.superop];
+  const struct verdict verdict = fused_verdict(w, x, op);
+  for (uint32_t k = 0; k < op->node_count; k++) {
+    const bool begins =
+        op->nodes[k].role == ROLE_COLUMN && (k == 0 || op->nodes[k - 1].role != ROLE_COLUMN);
+    if (begins) learn_combination(w, x, op, k);
+  }
   for (uint32_t i = 0; i < op->output_count; i++) {
-    const struct superop_size *size = &op->sizes[op->outputs[i]];
-    uint32_t term = NO_TERM;
-    if (size->what == SIZE_ONE) term = facts_number(w->facts, 1);
-    if (size->what == SIZE_LEN || size->what == SIZE_TOTAL)
-      term = term_size(x->operands[size->param]);
-    if (size->what == SIZE_COUNT) term = term_count(x->operands[size->param]);
+    const uint32_t term = fused_term(w, x, op->sizes[op->outputs[i]]);
     if (term != NO_TERM) facts_unite(w->facts, term_size(x->results[i]), term);
   }
+  return verdict;
 }

@@ -53,6 +53,10 @@ void check_describe(enum opcode op, unsigned rule, uint64_t a, uint64_t b, char 
                     size_t size) {
   struct size_rule r =
       superop_info((uint32_t)op)->rules[rule < MAX_RULES ? rule : MAX_RULES - 1];
+  if (!r.a) { /* CARRY, WHILE and COLUMN have no rule: the length is that of the first one */
+    snprintf(dst, size, "operand 0 has length %" PRIu64 ", it must be %" PRIu64, b, a);
+    return;
+  }
   size_t n = describe_size(r.a, a, dst, size);
   if (n + 3 >= size) return;
   n += (size_t)snprintf(dst + n, size - n, ", ");

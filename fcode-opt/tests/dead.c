@@ -125,3 +125,28 @@ Test(dead, ifs) {
                "  yield v1\n"
                "end\n");
 }
+
+/* The first one may fail; the second cannot where the first has not. Of results of one all
+ * stay. */
+Test(dead, superoperators) {
+  static const char scans[] =
+      "fused OP0#1 ($0 : INT, $1 : INT, $2 : SEGDES) =\n"
+      "  $3 $4 = (COLUMN INT @ $0) $5 $6 = (COLUMN INT @ $1) $7 = (- INT @ $3 $6)\n"
+      "  $8 = (COMBINE_SCAN_INCLUSIVE INT @ $3 $7 $2)\n"
+      "  $9 = (COMBINE_SCAN_INCLUSIVE INT @ $5 $4 $2)\n"
+      "  -> $8 $9\n"
+      "fun M (v0: INT, v1: SEGDES) -> (INT)\n"
+      "  v2 = NOT INT v0\n"
+      "  v3, v4 = FUSED 0 v0 v0 v1\n"
+      "  v5, v6 = FUSED 0 v0 v2 v1\n"
+      "  v7, v8 = FUSED 0 v2 v0 v1\n"
+      "  yield v7\n"
+      "end\n";
+  expect_after("dead", scans,
+               "fun M (v0: INT, v1: SEGDES) -> (INT)\n"
+               "  v2 = NOT INT v0\n"
+               "  v3, v4 = FUSED 0 v0 v0 v1\n"
+               "  v5, v6 = FUSED 0 v2 v0 v1\n"
+               "  yield v5\n"
+               "end\n");
+}

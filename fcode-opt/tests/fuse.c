@@ -150,7 +150,7 @@ static void check_program(const char *title, const char *text) {
 }
 
 Test(fuse, programs) {
-  cr_expect_eq(each_example("fuse.let", check_program), 25);
+  cr_expect_eq(each_example("fuse.let", check_program), 32);
 }
 
 /* ---- what no text says ---- */

@@ -6,10 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Lines of superoperators begin with a name, an operation or the outputs. */
 static bool needs_position(const char *line, size_t length) {
-  static const char *const without[] = {"yield", "else", "end", "never"};
+  static const char *const without[] = {"yield", "else", "end", "never",
+                                        "fused", "$",    "(",   "->"};
   while (length > 0 && *line == ' ') line++, length--;
-  for (int i = 0; i < 4; i++) {
+  for (size_t i = 0; i < sizeof without / sizeof without[0]; i++) {
     size_t n = strlen(without[i]);
     if (length >= n && strncmp(line, without[i], n) == 0) return false;
   }

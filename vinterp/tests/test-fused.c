@@ -207,7 +207,7 @@ Test(fused, errors_of_combinations) {
         "segment 0",
         "superoperator 2, applied in MAIN"}},
       {"FUNC MAIN CONST INT (3 9) CONST INT (0 1 2) CONST SEGDES 2 FUSED 0 RET",
-       {"error: COLUMN INT: operand 0 has length"}},
+       {"error: COLUMN INT: operand 0 has length 3, it must be 2"}},
       {"FUNC MAIN CONST INT (3 9) CONST INT (0 1) CONST SEGDES 3 FUSED 0 RET",
        {"error: COMBINE_REDUCE INT: operand 0 has length 2, operand 3 has total 3"}},
       {"FUNC MAIN CONST INT (3 9) CONST INT (0 1) CONST INT (0 0) CONST SEGDES 2 FUSED 1 RET",
