@@ -380,7 +380,11 @@ static const uint64_t lengths[] = {0, 1, 2, 33, 257, 1023, 1024, 1025, 2051, 500
 static void run_runs(struct suite *s, const struct mixture *mix, unsigned round,
                      struct arena *arena) {
   enum { COUNT = sizeof lengths / sizeof lengths[0], RUNS = 5, LARGE = 65537, GREAT = 300007 };
-  enum { MOST_OF_ROUNDS = 1027, MOST_OF_TREES = 4500 /* the oracle is slow */ };
+  enum {
+    MOST_OF_ROUNDS = 1027,
+    MOST_OF_TREES = 1500,
+    MANY_OF_TREES = 4500 /* the oracle is slow */
+  };
   struct superop_case c;
   if (!superop_case_make(s, arena, mix, &c)) return;
   struct cvl_kernel *kernel = s->b->prepare ? s->b->prepare(s->ctx, &c.op) : NULL;
@@ -392,7 +396,8 @@ static void run_runs(struct suite *s, const struct mixture *mix, unsigned round,
     /* Node by node, every round of a loop goes through memory, and is like the one before. */
     if (!kernel && superop_has_loops(&c.op) && n > MOST_OF_ROUNDS) n = MOST_OF_ROUNDS;
     const bool trees = superop_has_combinations(&c.op);
-    if (trees && n > MOST_OF_TREES) n = MOST_OF_TREES;
+    const uint64_t most = round % 6 == 0 ? MANY_OF_TREES : MOST_OF_TREES;
+    if (trees && n > most) n = most;
     uint64_t shape = n ? rng_below(&s->rng, SHAPES)
                        : SHAPE_NONE + rng_below(&s->rng, SHAPES_END - SHAPE_NONE);
     if (trees && n && rng_one_in(&s->rng, 2)) shape = SHAPE_EDGES;
@@ -423,6 +428,7 @@ static void run_case(struct suite *s, const struct mixture *mix, unsigned round)
 
 static void run_mixture(struct suite *s, struct mixture mix) {
   unsigned usual = s->options->brief ? 12 : 24;
+  if (mix.combinations > 0) usual /= 2; /* each has several, and the oracle is slow */
   unsigned rounds = (s->options->full ? 200 : usual) * (mix.wild ? 2U : 1U);
   for (unsigned round = 0; round < rounds && !s->failed; round++) run_case(s, &mix, round);
 }

@@ -53,6 +53,7 @@ CASES = [
     Case("rows", ("[[float]]",), "[[float]]", ([[3.0, 1.0], [], [2.5, -1.0, 2.0]],)),
     Case("rows", ("[[float]]",), "[[float]]", ([],)),
     Case("sums", ("[[float]]",), "[float]", ([[0.1, 0.2, 0.3], [], [1e16, 1.0]],)),
+    Case("leasts", ("[[float]]",), "[(float, int)]", ([[0.1, -0.2, 0.3, -0.2], [], [1e16]],)),
     Case("deep", ("[[[int]]]",), "[[[int]]]", ([[[1, 2], []], [], [[3, 4, 5]]],)),
     Case("swap", ("(int, [float])",), "([float], int)", ((3, [0.5, 1.5]),)),
     Case("nested", ("[int]", "(float, bool)", "char"), "(char, (bool, float), [int])",

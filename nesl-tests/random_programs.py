@@ -46,6 +46,40 @@ UNARY = {"INT": [("I_TO_F", "FLOAT"), ("I_TO_B", "BOOL"), ("NOT INT", "INT")],
          "BOOL": [("B_TO_I", "INT"), ("NOT BOOL", "BOOL")]}
 
 
+# Superoperators that are one combination each, of a vector $0 under the descriptor $1, by functions
+# that do not commute, and but for the first are not associative either: an order of the operands,
+# or a tree, that is not that of the plain program gives another result.
+COMBINATIONS = """fused OP{0}#0 ($0 : {K}, $1 : SEGDES, $2 : INT, $3 : {K}) =
+  $4 = (CONST INT -1)
+  $5 $6 = (COLUMN {K} @ $0)
+  $7 $8 = (COLUMN INT @ $2)
+  $9 = (> {K} @ $6 $5)
+  $10 = (SELECT {K} @ $9 $6 $5)
+  $11 = (SELECT INT @ $9 $8 $7)
+  $12 = (COMBINE_REDUCE {K} @ $5 $10 $3 $1)
+  $13 = (COMBINE_REDUCE INT @ $7 $11 $4 $1)
+  -> $12 $13
+fused OP{1}#0 ($0 : {K}, $1 : SEGDES, $2 : INT, $3 : {K}, $4 : SEGDES) =
+  $5 = (CONST INT 3)
+  $6 = (DIST INT @ $5 $4)
+  $7 $8 = (COLUMN {K} @ $0)
+  $9 $10 = (COLUMN INT @ $2)
+  $11 = (- {K} @ $7 $8)
+  $12 = (- INT @ (* INT @ $9 $6) $10)
+  $13 = (COMBINE_SCAN {K} @ $7 $11 $3 $1)
+  $14 = (COMBINE_SCAN INT @ $9 $12 $5 $1)
+  -> $14 $13
+fused OP{2}#0 ($0 : {K}, $1 : SEGDES) =
+  $2 $3 = (COLUMN {K} @ $0)
+  (COMBINE_SCAN_INCLUSIVE {K} @ $2 (- {K} @ $2 $3) $1)
+fused OP{3}#0 ($0 : {K}, $1 : SEGDES, $2 : INT, $3 : {K}) =
+  $4 $5 = (COLUMN {K} @ $0)
+  (COMBINE_SCATTER {K} @ $4 (- {K} @ $4 $5) $2 $3 $1 $1)
+"""
+DEFINITIONS = "".join(COMBINATIONS.format(*range(4 * k, 4 * k + 4), K=kind)
+                      for k, kind in enumerate(("INT", "FLOAT")))
+
+
 class Unsuitable(Exception):
     """There is nothing on the stack for this action."""
 
@@ -212,6 +246,31 @@ class Generator:
         else:
             self.emit(f"{op}_REDUCE {kind}")
             self.result(2, (kind, count))
+
+    def combination(self):
+        """One of DEFINITIONS."""
+        (kind, length), d = self.segmented()
+        which = self.rng.randint(0, 2)
+        if kind == "BOOL":
+            return
+        if which < 2 and not (self.push_kind("INT", length) and self.push_kind(kind, d[1])):
+            return
+        if which == 1:
+            self.emit(f"COPY 1 3\nLENGTH {kind}\nMAKE_SEGDES")
+        self.emit(f"FUSED {which + (4 if kind == 'FLOAT' else 0)}")
+        if which == 0:
+            self.result(4, (kind, d[1]), ("INT", d[1]))
+        elif which == 1:
+            self.result(4, ("INT", length), (kind, length))
+        else:
+            self.result(2, (kind, length))
+
+    def combined_scatter(self):
+        (kind, length), _ = self.indexed()
+        if kind == "BOOL":
+            return
+        self.emit(f"COPY 1 2\nFUSED {7 if kind == 'FLOAT' else 3}")
+        self.result(3, (kind, length))
 
     def rank(self):
         (kind, length), _ = self.segmented()
@@ -553,6 +612,7 @@ class Generator:
 
     def statements(self, count):
         actions = ([self.binary] * 6 + [self.unary] * 3 + [self.select] * 2 + [self.combine] * 4 +
+                   [self.combination] * 3 + [self.combined_scatter] +
                    [self.expression] * 5 + [self.last_elements, self.rank, self.sort, self.pack, self.pack, self.gather, self.scatter,
                     self.scatter, self.replace, self.spread,
                     self.spread, self.lengths, self.extract, self.random_numbers, self.pairing,
@@ -573,7 +633,8 @@ class Generator:
                 "FUNC SWAP", "CPOP 1 1", "RET"]
         for name, lines in self.functions:
             text += [f"FUNC {name}", *lines, "RET"]
-        return "\n".join(text) + "\n"
+        body = "\n".join(text) + "\n"
+        return DEFINITIONS + body if "FUSED" in body else body
 
 
 def make(seed, number):

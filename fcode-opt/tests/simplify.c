@@ -246,6 +246,26 @@ Test(simplify, common_subexpressions) {
   "  v12 = RAND v0\n"                                                                          \
   "  yield v5 " chosen " v10 v11 v12\n"
 
+Test(simplify, common_combinations) {
+  expect_after("simplify",
+               "fused OP0#1 ($0 : INT, $1 : SEGDES) =\n"
+               "  $2 $3 = (COLUMN INT @ $0)\n"
+               "  (COMBINE_SCAN_INCLUSIVE INT @ $2 (- INT @ $2 $3) $1)\n"
+               "fun M (v0: INT, v1: SEGDES) -> (INT, INT)\n"
+               "  v2 = FUSED 0 v0 v1\n"
+               "  v3 = FUSED 0 v0 v1\n"
+               "  v4 = + INT v2 v3\n"
+               "  v5 = FUSED 0 v3 v1\n"
+               "  yield v4 v5\n"
+               "end\n",
+               "fun M (v0: INT, v1: SEGDES) -> (INT, INT)\n"
+               "  v2 = FUSED 0 v0 v1\n"
+               "  v3 = + INT v2 v2\n"
+               "  v4 = FUSED 0 v2 v1\n"
+               "  yield v3 v4\n"
+               "end\n");
+}
+
 Test(simplify, not_across_timers_nor_out_of_arms) {
   expect_body(AROUND_A_TIMER("v8", "v9"), AROUND_A_TIMER("v9", "v8"),
               "INT, INT, INT, INT, INT");
