@@ -5,7 +5,7 @@ parallel.
     library.py [--config NAME ...] [--only NAME ...] [--data TEXT] [--sample PERCENT [--seed TEXT]]
     library.py --show [--only NAME ...]
 
-For every row of library_cases.py (and algorithm_cases.py) and every type of elements this makes forms that call the
+For every row of library_cases.py (matrix_cases.py, algorithm_cases.py) and every type of elements this makes forms that call the
 function: alone; for each of several arguments; nested twice, with empty inner sequences; for no
 instances; in both branches of a conditional; under a sieve; with arguments that are free in the
 body; through a function of the program's own. The expected results are computed in Python.
@@ -27,8 +27,9 @@ from algorithm_cases import ALGORITHMS
 from library_cases import TABLE
 from library_model import DECLARATIONS, literal, pair, seq, show, show_type, val_pair
 from matrix import CONFIGS
+from matrix_cases import MATRICES
 
-ROWS = TABLE + ALGORITHMS
+ROWS = TABLE + MATRICES + ALGORITHMS
 SIZES = (0, 1, 5, 3, 7, 2)
 
 
