@@ -12,18 +12,6 @@ enum {
   EXPAND_TOTAL = 4000 /* ... and at most so many nodes in one function: the code stays linear */
 };
 
-/* The callee, its ground types and its argument. */
-struct call {
-  struct global *global;            /* or NULL */
-  const struct core_lambda *lambda; /* or NULL */
-  const struct derived *derived;    /* or NULL */
-  uint32_t count;                   /* of the ground types of its generic variables */
-  struct type **arguments;
-  const struct rep *captured; /* lambda: its captured values; or NULL */
-  const struct rep *argument;
-  struct type *argument_type, *result_type;
-};
-
 static const struct core *body_of(const struct call *k) {
   return k->lambda ? k->lambda->body : k->derived ? k->derived->body : k->global->body;
 }
@@ -35,7 +23,7 @@ static const struct core_pattern *parameter_of(const struct call *k) {
 
 /* ---- expansion ---- */
 
-static const struct rep *expand(struct flattener *f, struct context *c, const struct call *k) {
+const struct rep *call_expanded(struct flattener *f, struct context *c, const struct call *k) {
   struct frame *caller = f->frame;
   struct frame frame = {.count = k->count,
                         .arguments = k->arguments,
@@ -224,7 +212,7 @@ static const struct rep *call(struct flattener *f, struct context *c, const stru
                      f->expanded + t.size <= EXPAND_TOTAL;
   if (small && !t.recursive) {
     f->expanded += t.size;
-    return expand(f, c, k);
+    return call_expanded(f, c, k);
   }
   if (!context_serial(c) && !t.effects && rep_all_shared(k->argument) &&
       (!k->captured || rep_all_shared(k->captured))) {
@@ -237,8 +225,8 @@ static const struct rep *call(struct flattener *f, struct context *c, const stru
 /* ---- applications ---- */
 
 /* Finds the callee from the type of a function value. */
-static bool unfold_identity(struct flattener *f, struct type *function, const struct rep *value,
-                            struct call *k) {
+bool unfold_identity(struct flattener *f, struct type *function, const struct rep *value,
+                     struct call *k) {
   struct type *identity = type_of(type_of(function)->part[2]);
   if (identity->lambda) {
     const struct core_lambda *l = identity->lambda;
@@ -357,6 +345,10 @@ const struct rep *flatten_apply(struct flattener *f, struct context *c, const st
   k.argument = is_append(e) ? flatten_appended(f, c, e) : flatten(f, c, e->as.part.right);
   f->at = at;
   if (k.lambda) return call(f, c, &k);
+  if (k.global->name == f->pulled_name && k.global->library) {
+    const struct rep *r = pulled_sequence(f, k.argument, k.argument_type);
+    if (r) return r;
+  }
   if (k.global->kind == GLOBAL_CONSTRUCTOR) return k.argument;
   if (k.global->kind == GLOBAL_FUNCTION && k.global->primitive >= 0) {
     return apply_primitive(f, c, &k);

@@ -8,10 +8,11 @@
  *   - one for each instance: k scalars are a vector of k elements, k sequences are a descriptor
  *     of k segments and the concatenation of their elements;
  *   - a view (sequences only): the sequence of instance i is sequence number owner[i] of
- * another value, its base. A use of a variable lifts its value into the context of the use
- * (context_lift): a scalar is distributed or packed, a sequence becomes a view or stays shared.
- * Elements are copied only for an operation that needs them contiguous (rep_physical,
- * rep_plain). Indexing needs no copy.
+ * another value, its base;
+ *   - pulled (sequences only): a function from the index to the element. A use of a variable
+ * lifts its value into the context of the use (context_lift): a scalar is distributed or
+ * packed, a sequence becomes a view or stays shared. Elements are copied only for an operation
+ * that needs them contiguous (rep_physical, rep_plain). Indexing needs no copy.
  *
  * The virtual segment descriptors follow Lippmeier, Chakravarty, Keller, Leshchinskiy and
  * Peyton Jones, "Work efficient higher-order vectorisation" (2012).
@@ -31,7 +32,8 @@ enum rep_kind {
   REP_NOTHING, /* a function that captured nothing */
   REP_SCALAR,
   REP_PAIR,
-  REP_SEQUENCE
+  REP_SEQUENCE,
+  REP_PULLED /* a sequence whose elements are computed where they are used: flatten-pull.c */
 };
 
 struct rep {
@@ -41,7 +43,8 @@ struct rep {
   uint16_t
       columns; /* number of scalars, descriptors and functions: at most VALUE_MOST_COLUMNS */
   ir_var v;    /* SCALAR */
-  const struct rep *left, *right; /* PAIR */
+  const struct rep *left, *right; /* PAIR; PULLED: what the function captured, the length */
+  uint32_t function; /* PULLED: from the index to the element; a number in `pulled` */
   /* SEQUENCE that is no view: */
   ir_var segdes; /* one segment for each instance */
   ir_var outer;  /* a descriptor with one segment, as long as there are instances */
@@ -172,6 +175,8 @@ struct flattener {
   ARRAY(ir_var)
   wanted;          /* results of operations whose failure is itself the check: not removable */
   size_t expanded; /* nodes of the bodies expanded in it */
+  const struct name *pulled_name;    /* "_pulled" */
+  ARRAY(const struct call *) pulled; /* the functions of pulled sequences */
 };
 
 /* ---- emitting: flatten-emit.c, flatten-fold.c ---- */
@@ -237,6 +242,8 @@ void flat_sink(struct flattener *, struct ir_function *, const struct vars *kept
 
 const struct rep *rep_scalar(struct flattener *, enum type_word, ir_var, bool shared);
 const struct rep *rep_pair(struct flattener *, const struct rep *, const struct rep *);
+const struct rep *rep_pulled(struct flattener *, uint32_t function, const struct rep *captured,
+                             const struct rep *length);
 const struct rep *rep_sequence(struct flattener *, ir_var segdes, ir_var outer,
                                const struct rep *elements, bool shared);
 const struct rep *rep_view(struct flattener *, const struct rep *base, ir_var owner);
@@ -316,6 +323,35 @@ void rep_argument_columns(const struct rep *argument, struct vars *);
 const struct rep *rep_parameters(struct flattener *, const struct rep *shape, ir_var one);
 /* A value of the host as constants. */
 const struct rep *rep_constant(struct flattener *, const struct nesl_value *);
+
+/* ---- calls: flatten-call.c; pulled sequences: flatten-pull.c ---- */
+
+/* The callee of a call, its ground types and its argument. */
+struct call {
+  struct global *global;            /* or NULL */
+  const struct core_lambda *lambda; /* or NULL */
+  const struct derived *derived;    /* or NULL */
+  uint32_t count;                   /* of the ground types of its generic variables */
+  struct type **arguments;
+  const struct rep *captured; /* lambda: its captured values; or NULL */
+  const struct rep *argument;
+  struct type *argument_type, *result_type;
+};
+/* Finds the callee from the type of a function value; false if there is none. */
+bool unfold_identity(struct flattener *, struct type *function, const struct rep *value,
+                     struct call *);
+/* The value of the callee's body, generated here. */
+const struct rep *call_expanded(struct flattener *, struct context *, const struct call *);
+
+/* The sequence of g(0) .. g(n - 1) without computing its elements; NULL if g is no lambda.
+ * `argument` is the pair of g and n, `type` its type. */
+const struct rep *pulled_sequence(struct flattener *, const struct rep *argument,
+                                  struct type *type);
+const struct rep *pulled_element(struct flattener *, struct context *, const struct rep *pulled,
+                                 const struct rep *index);
+/* The sequence with computed elements: it is no view, and not shared unless the context is
+ * serial. Of a value of another form, itself. */
+const struct rep *rep_computed(struct flattener *, const struct context *, const struct rep *);
 
 /* ---- expressions: flatten.c, flatten-each.c, flatten-if.c, flatten-call.c ---- */
 
