@@ -49,6 +49,8 @@ struct rep {
   ir_var segdes; /* one segment for each instance */
   ir_var outer;  /* a descriptor with one segment, as long as there are instances */
   const struct rep *elements; /* in a context with one instance for each element */
+  bool series;                /* shared: the elements are start, start + stride ... */
+  ir_var start, stride;
   /* SEQUENCE that is a view; never shared: */
   const struct rep *base; /* the sequences, not shared, not a view; NULL: no view */
   ir_var owner;           /* for each instance the index of its sequence in `base` */
@@ -247,6 +249,10 @@ const struct rep *rep_pulled(struct flattener *, uint32_t function, const struct
 const struct rep *rep_sequence(struct flattener *, ir_var segdes, ir_var outer,
                                const struct rep *elements, bool shared);
 const struct rep *rep_view(struct flattener *, const struct rep *base, ir_var owner);
+/* A shared sequence of which is known that it is a series: copies of it need not be gathered.
+ */
+const struct rep *rep_series(struct flattener *, const struct rep *shared, ir_var start,
+                             ir_var stride);
 const struct rep *rep_nothing(struct flattener *);
 /* Sets the elements of a sequence, where its descriptor is needed to compute them. */
 void rep_set_elements(struct flattener *, struct rep *sequence, const struct rep *elements);

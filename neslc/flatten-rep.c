@@ -71,6 +71,16 @@ const struct rep *rep_view(struct flattener *f, const struct rep *base, ir_var o
   return r;
 }
 
+const struct rep *rep_series(struct flattener *f, const struct rep *shared, ir_var start,
+                             ir_var stride) {
+  struct rep *r = new_rep(f, REP_SEQUENCE);
+  *r = *shared;
+  r->series = true;
+  r->start = start;
+  r->stride = stride;
+  return r;
+}
+
 bool rep_all_shared(const struct rep *r) {
   switch ((enum rep_kind)r->kind) {
   case REP_NOTHING: return true;
@@ -173,6 +183,16 @@ static const struct rep *copy_segments(struct flattener *f, const struct context
   return r;
 }
 
+/* The same for a shared series: its numbers are generated for each instance. */
+static const struct rep *copy_series(struct flattener *f, const struct context *c,
+                                     const struct rep *r) {
+  const ir_var lengths = distribute(f, seq_lengths(f, r), c->one);
+  const ir_var segdes = EMIT(f, MAKE_SEGDES, NONE, lengths);
+  const ir_var v = EMIT(f, INDEX, NONE, distribute(f, r->start, c->one),
+                        distribute(f, r->stride, c->one), segdes);
+  return rep_sequence(f, segdes, c->one, rep_scalar(f, TW_INT, v, false), false);
+}
+
 /* The sequences of a view that leaves out only empty ones: the elements are not moved. */
 static const struct rep *same_elements(struct flattener *f, const struct context *c,
                                        const struct rep *base, ir_var lengths) {
@@ -194,6 +214,7 @@ const struct rep *rep_no_view(struct flattener *f, const struct context *c,
 const struct rep *rep_plain(struct flattener *f, const struct context *c, const struct rep *r) {
   if (r->base || r->kind == REP_PULLED) return rep_no_view(f, c, r);
   if (!r->shared || context_serial(c)) return r;
+  if (r->series) return copy_series(f, c, r);
   return copy_segments(f, c, r, distribute(f, seq_lengths(f, r), c->one),
                        distribute(f, emit_int(f, 0), c->one));
 }
@@ -311,7 +332,8 @@ static const struct rep *shared_by_all(struct flattener *f, const struct context
   case REP_SEQUENCE: break;
   }
   const struct rep *p = rep_no_view(f, serial, r);
-  return rep_sequence(f, p->segdes, p->outer, p->elements, true);
+  const struct rep *shared = rep_sequence(f, p->segdes, p->outer, p->elements, true);
+  return p->series ? rep_series(f, shared, p->start, p->stride) : shared;
 }
 
 /* Whether v is this number, as a scalar or in every element. */

@@ -432,14 +432,10 @@ static const struct rep *shared_body(struct flattener *f, void *closure) {
   return prim_sequence(f, &f->serial, k->p, k->argument, k->type, k->result);
 }
 
-const struct rep *flatten_primitive(struct flattener *f, struct context *c, enum primitive p,
-                                    const struct rep *x, struct type *type,
-                                    struct type *result) {
+static const struct rep *sequence_value(struct flattener *f, struct context *c,
+                                        enum primitive p, const struct rep *x,
+                                        struct type *type, struct type *result) {
   const struct primitive_info *info = primitive_info(p);
-  if (info->group == PRIMITIVE_SCALAR) return prim_scalar(f, c, p, x, result);
-  if (info->effect != PRIMITIVE_FREE) {
-    return prim_effect(f, c, p, computed_argument(f, c, x), type, result);
-  }
   if (context_serial(c) || !rep_all_shared(x)) return prim_sequence(f, c, p, x, type, result);
   if (!info->may_fail) {
     return context_lift(f, prim_sequence(f, &f->serial, p, x, type, result), &f->serial, c);
@@ -450,4 +446,17 @@ const struct rep *flatten_primitive(struct flattener *f, struct context *c, enum
   }
   struct shared_call k = {p, x, type, result};
   return flatten_if_any(f, c, result, shared_body, &k);
+}
+
+const struct rep *flatten_primitive(struct flattener *f, struct context *c, enum primitive p,
+                                    const struct rep *x, struct type *type,
+                                    struct type *result) {
+  const struct primitive_info *info = primitive_info(p);
+  if (info->group == PRIMITIVE_SCALAR) return prim_scalar(f, c, p, x, result);
+  if (info->effect != PRIMITIVE_FREE) {
+    return prim_effect(f, c, p, computed_argument(f, c, x), type, result);
+  }
+  const struct rep *r = sequence_value(f, c, p, x, type, result);
+  const bool series = (p == PRIM_SERIES || p == PRIM_ISEQ) && r->shared;
+  return series ? rep_series(f, r, x->left->v, x->right->left->v) : r;
 }
