@@ -7,8 +7,9 @@
 enum {
   MOST_SPECIALISATIONS = 10000, /* functions of one program */
   MOST_DEPTH = 150,             /* of an argument's type */
-  EXPAND_NODES = 60,  /* a body of at most so many nodes is expanded at its call ... */
-  EXPAND_DEPTH = 10,  /* ... within at most so many enclosing expansions ... */
+  EXPAND_NODES = 60,    /* a body of at most so many nodes is expanded at its call ... */
+  EXPAND_PULLED = 1000, /* ... or so many, if it is passed a pulled sequence ... */
+  EXPAND_DEPTH = 10,    /* ... within at most so many enclosing expansions ... */
   EXPAND_TOTAL = 4000 /* ... and at most so many nodes in one function: the code stays linear */
 };
 
@@ -194,6 +195,18 @@ static const struct rep *once_body(struct flattener *f, void *closure) {
   return call_specialisation(f, &f->serial, ((struct once *)closure)->call, false);
 }
 
+/* Indices of a pulled sequence, and its length, are often known: in the function that makes it,
+ * not in one of its own. */
+static bool has_pulled(const struct rep *r) {
+  if (r->kind == REP_PAIR) return has_pulled(r->left) || has_pulled(r->right);
+  return r->kind == REP_PULLED;
+}
+
+static bool is_small(const struct flattener *f, const struct call *k, uint32_t size) {
+  return size <= (has_pulled(k->argument) ? EXPAND_PULLED : EXPAND_NODES) &&
+         f->frame->depth < EXPAND_DEPTH && f->expanded + size <= EXPAND_TOTAL;
+}
+
 static const struct rep *call(struct flattener *f, struct context *c, const struct call *k) {
   const struct core *body = body_of(k);
   if (!body) {
@@ -208,9 +221,7 @@ static const struct rep *call(struct flattener *f, struct context *c, const stru
     t.effects = has_effects(f, body);
     t.recursive = k->derived != NULL; /* as deep as the type, which ends */
   }
-  const bool small = t.size <= EXPAND_NODES && f->frame->depth < EXPAND_DEPTH &&
-                     f->expanded + t.size <= EXPAND_TOTAL;
-  if (small && !t.recursive) {
+  if (is_small(f, k, t.size) && !t.recursive) {
     f->expanded += t.size;
     return call_expanded(f, c, k);
   }
