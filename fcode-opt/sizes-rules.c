@@ -214,6 +214,18 @@ static void learn_descriptor(struct walk *w, ir_var d) {
   facts_set_nonnegative(w->facts, term_count(d));
 }
 
+/* Segments of one length: the total is the product of that and their number. MAKE_SEGDES has
+ * checked that it fits, but not into 32 bits. */
+static void learn_equal_segments(struct walk *w, ir_var lengths, ir_var r) {
+  if (narrow(w) || !same_elements(w, lengths)) return;
+  const uint32_t factors[2] = {term_size(lengths), term_count(lengths)};
+  for (unsigned i = 0; i < 2; i++) {
+    const uint32_t total =
+        facts_memo(w->facts, OPC_MUL, factors[i], factors[1 - i], term_size(r));
+    if (total != term_size(r)) facts_unite_checked(w->facts, term_size(r), total);
+  }
+}
+
 static void learn_pack(struct walk *w, const struct ir_binding *x) {
   ir_var v = x->operands[0], flags = x->operands[1], d = x->operands[2];
   ir_var r = x->results[0], g = x->results[1];
@@ -278,6 +290,7 @@ static void learn_vector(struct walk *w, const struct ir_binding *x) {
       if (total != term_size(r)) facts_unite_checked(w->facts, term_size(r), total);
     }
     learn_descriptor(w, r);
+    learn_equal_segments(w, v[0], r);
     break;
   case OPC_PACK: learn_pack(w, x); break;
   case OPC_EXTRACT: learn(w, r, facts_of(w, v[0]) & (ALL_NONNEGATIVE | ALL_NONZERO)); break;
