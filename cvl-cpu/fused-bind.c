@@ -126,6 +126,10 @@ static void bind_gather(struct cvl_kernel *k, uint32_t n, const struct cvl_value
   }
   p->far = value_segments(&operands[node->operands[node->operand_count - 2]]);
   p->near = value_segments(&operands[node->operands[node->operand_count - 1]]);
+  if (k->runs_compiled && fused_compiled_does(k->compiled, n)) {
+    p->action = ACT_COMPILED;
+    return;
+  }
   p->action = ACT_GATHER;
   p->bound = k->values[node->operands[1]].below;
   const char *first = contiguous(k, p, &k->values[node->operands[1]], v->bytes);
@@ -195,16 +199,18 @@ static void find_live_steps(struct cvl_kernel *k) {
     }
     struct fused_value *v = &k->values[node->result];
     const bool also = k->nodes[n].stores; /* values with other uses */
-    if (node->checked || also || (k->runs_compiled && node->role == ROLE_MAP)) v->needed = true;
+    const bool compiled = k->runs_compiled && fused_compiled_does(k->compiled, n);
+    if (node->checked || also || (k->runs_compiled && node->role == ROLE_MAP) || compiled)
+      v->needed = true;
     if (!v->needed || k->nodes[n].action == ACT_NONE) continue;
     for (unsigned j = 0; j < node->operand_count; j++) {
       struct fused_value *from = &k->values[node->operands[j]];
       if (j == 1 && k->nodes[n].action == ACT_GATHER_RUNS) continue; /* not written for it */
-      if (!k->runs_compiled || node->role != ROLE_MAP || from->read_by_blocks)
-        from->needed = true;
+      const bool in_blocks = k->runs_compiled && (node->role == ROLE_MAP || compiled);
+      if (!in_blocks || from->read_by_blocks) from->needed = true;
     }
     if (v->storage == UNIFORM) continue;
-    if (k->runs_compiled ? fused_compiled_does(k->compiled, n) : k->nodes[n].inlined) continue;
+    if (k->runs_compiled ? compiled : k->nodes[n].inlined) continue;
     k->live_steps[--live] = n;
   }
   k->live_from = live;

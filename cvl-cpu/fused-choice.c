@@ -55,15 +55,26 @@ static void begin_trial(struct fused_choice *choice) {
   choice->evaluated = choice->compiled = (struct fused_trial){0};
 }
 
+/* Where all are compiled. */
+static bool choose_compiled(struct cvl_kernel *k) {
+  if (!k->compiled && k->choice.stage == CHOICE_WATCHED) {
+    k->compiled = fused_compiled_new(k, k->in_one);
+    k->choice.stage = CHOICE_SETTLED;
+  }
+  return k->compiled && fused_compiled_suits(k->compiled) && fused_compiled_ready(k->compiled);
+}
+
 bool fused_choose(struct cvl_kernel *k) {
+  k->untimed = false;
   if (!k->c->compile_cache) return false;
-  if (!compile_when_it_pays(k->c->compile_cache))
-    return k->compiled && fused_compiled_ready(k->compiled);
+  if (!compile_when_it_pays(k->c->compile_cache)) return choose_compiled(k);
+  k->untimed = k->compiled && !fused_compiled_suits(k->compiled);
+  if (k->untimed) return false;
   struct fused_choice *choice = &k->choice;
   const double spent = choice->evaluated.seconds;
   const double soon = seconds_of_node * (double)k->n * k->op->node_count;
   if (choice->stage == CHOICE_WATCHED && spent + soon >= look_after) {
-    k->compiled = fused_compiled_new(k);
+    k->compiled = fused_compiled_new(k, k->in_one);
     choice->stage = CHOICE_MISSING;
     if (!k->compiled) {
       settle(choice, false, INFINITY);
@@ -98,6 +109,7 @@ double fused_clock(void) {
 }
 
 void fused_chosen(struct cvl_kernel *k, double seconds) {
+  if (k->untimed) return;
   struct fused_choice *choice = &k->choice;
   struct fused_trial *t = choice->use_compiled ? &choice->compiled : &choice->evaluated;
   t->seconds += seconds;

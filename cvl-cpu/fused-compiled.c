@@ -11,8 +11,8 @@
 
 struct stage {
   fused_block *run;
-  const uint32_t *read, *written, *checked; /* values, values, nodes */
-  uint32_t read_count, written_count, checked_count;
+  const uint32_t *read, *written, *checked, *gathers; /* values, values, nodes, nodes */
+  uint32_t read_count, written_count, checked_count, gather_count;
   bool skipped; /* in affine runs of this run */
 };
 
@@ -39,12 +39,12 @@ struct fused_compiled {
   loop_block **loops;                  /* of the first node of each */
   struct order_compiled *combinations; /* likewise */
   struct compiled_code *code;
-  bool loaded;
+  bool loaded, in_one;
   uint32_t slots;
 };
 
 bool fused_compiled_does(const struct fused_compiled *f, uint32_t node) {
-  return fused_in_blocks(f->k->op, node) && !f->functions.blocks.looped[node];
+  return fused_blocks_have(f->k->op, &f->functions.blocks, node);
 }
 
 static bool of_stage(const struct fused_compiled *f, uint32_t node, uint32_t stage) {
@@ -73,6 +73,7 @@ static void describe(struct fused_compiled *f, uint32_t number) {
   uint32_t *read = arena_alloc(&f->arena, op->value_count * sizeof *read);
   uint32_t *written = arena_alloc(&f->arena, op->node_count * sizeof *written);
   uint32_t *checked = arena_alloc(&f->arena, op->node_count * sizeof *checked);
+  uint32_t *gathers = arena_alloc(&f->arena, op->node_count * sizeof *gathers);
   for (uint32_t n = 0; n < op->node_count; n++) {
     const struct superop_node *node = &op->nodes[n];
     if (!of_stage(f, n, number)) continue;
@@ -80,8 +81,9 @@ static void describe(struct fused_compiled *f, uint32_t number) {
       written[s->written_count++] = node->result;
     }
     if (node->checked) checked[s->checked_count++] = n;
+    if (node->role == ROLE_GATHER) gathers[s->gather_count++] = n;
     for (unsigned i = 0; i < node->operand_count; i++) {
-      if (superop_matters(node, i)) reads[node->operands[i]] = true;
+      if (fused_blocks_read(node, i)) reads[node->operands[i]] = true;
     }
   }
   for (uint32_t v = 0; v < op->value_count; v++) {
@@ -94,6 +96,7 @@ static void describe(struct fused_compiled *f, uint32_t number) {
   s->read = read;
   s->written = written;
   s->checked = checked;
+  s->gathers = gathers;
 }
 
 /* Whether the fold reads value v, which it does not compute. */
@@ -176,7 +179,7 @@ static void assign_slots(struct fused_compiled *f) {
 }
 
 static bool plan(struct fused_compiled *f) {
-  if (!fused_functions_plan(&f->arena, f->k->op, &f->functions)) return false;
+  if (!fused_functions_plan(&f->arena, f->k->op, f->in_one, &f->functions)) return false;
   f->loops = arena_alloc(&f->arena, (f->k->op->node_count + 1) * sizeof *f->loops);
   f->combinations =
       arena_alloc(&f->arena, (f->k->op->node_count + 1) * sizeof *f->combinations);
@@ -197,12 +200,17 @@ static bool make(struct fused_compiled *f) {
   return made;
 }
 
-struct fused_compiled *fused_compiled_new(struct cvl_kernel *k) {
+bool fused_compiled_suits(const struct fused_compiled *f) {
+  return !f->in_one || f->k->in_one;
+}
+
+struct fused_compiled *fused_compiled_new(struct cvl_kernel *k, bool in_one) {
   if (!k->c->compile_cache) return NULL;
   struct fused_compiled *f = heap_alloc(&k->c->heap, sizeof *f);
   if (!f) return NULL;
   memset(f, 0, sizeof *f);
   f->k = k;
+  f->in_one = in_one && fused_functions_gather(k->op);
   arena_init(&f->arena, &k->c->heap);
   struct text text;
   if (make(f) && text_begin(&text, &k->c->heap)) {
@@ -300,7 +308,7 @@ bool fused_compiled_keep(struct fused_compiled *f) {
 }
 
 bool fused_compiled_skips(const struct fused_compiled *f, uint32_t node) {
-  return !fused_in_blocks(f->k->op, node) || f->stages[f->functions.blocks.stage[node]].skipped;
+  return !fused_compiled_does(f, node) || f->stages[f->functions.blocks.stage[node]].skipped;
 }
 
 /* ---- running ---- */
@@ -351,6 +359,19 @@ static void read_values(struct fused_worker *w, const uint32_t *values, uint32_t
   }
 }
 
+/* Where the gathers of a stage read. Of no elements a zero is the first. */
+static void read_sources(struct fused_worker *w, const struct stage *s) {
+  static const uint64_t zero = 0;
+  for (uint32_t i = 0; i < s->gather_count; i++) {
+    const struct cvl_kernel *k = w->k;
+    const struct fused_node *p = &k->nodes[s->gathers[i]];
+    struct fused_gathered *from = &w->sources[s->gathers[i]];
+    from->values = p->far.total > 0 ? p->values : &zero;
+    from->count = p->far.total;
+    w->in[k->op->nodes[s->gathers[i]].result] = from;
+  }
+}
+
 static void remember_faults(struct fused_worker *w, const struct stage *s, uint64_t first) {
   for (uint32_t i = 0; i < s->checked_count; i++) {
     const uint64_t position = w->block_faults[s->checked[i]];
@@ -363,6 +384,7 @@ static void run_fold(struct fused_worker *w, uint64_t first, uint64_t n, bool be
   const struct cvl_kernel *k = w->k;
   const struct fold *fold = &k->compiled->fold;
   read_values(w, fold->read, fold->read_count, first);
+  read_sources(w, &k->compiled->stages[k->compiled->functions.blocks.stage_count - 1]);
   for (uint32_t i = 0; i < fold->same_count; i++) {
     w->in[k->op->nodes[fold->same[i]].result] = w->same[i];
   }
@@ -380,6 +402,7 @@ static void run_stage(struct fused_worker *w, uint32_t number, uint64_t first, u
     run_fold(w, first, n, first == w->origin[IN_TILE], false);
   } else {
     read_values(w, s->read, s->read_count, first);
+    read_sources(w, s);
     s->run(n, w->in, w->out, w->block_faults);
   }
   remember_faults(w, s, first);

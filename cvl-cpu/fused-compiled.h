@@ -15,7 +15,10 @@ struct fused_compiled;
 /* NULL if there is no cache, nothing to compile, or no memory. Sets compiled_slot of the
  * values.
  */
-struct fused_compiled *fused_compiled_new(struct cvl_kernel *);
+struct fused_compiled *fused_compiled_new(struct cvl_kernel *, bool in_one);
+/* Whether the functions suit the segments of this run: those made for gathers from one segment
+ * (in_one) suit no others. */
+bool fused_compiled_suits(const struct fused_compiled *);
 void fused_compiled_free(struct fused_compiled *);
 /* Whether the functions have been compiled, of which _kept only looks and _ready starts the
  * compiler or waits for it, as compiled_ready does; whether compiling them has failed. */

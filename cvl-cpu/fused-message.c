@@ -20,16 +20,15 @@ struct message {
   uint64_t element[SUPEROP_VALUES_MAX]; /* of wanted values, in the first bytes */
 };
 
-/* Backwards from the INTs of the ASSERT: which values they depend on. */
-static void find_wanted(struct message *m, uint32_t assertion) {
+/* Backwards from wanted values of nodes before `end`: which values they depend on. */
+static void find_wanted(struct message *m, uint32_t end) {
   const struct superop *op = m->k->op;
-  for (uint32_t n = assertion + 1; n-- > 0;) {
+  for (uint32_t n = end; n-- > 0;) {
     const struct superop_node *node = &op->nodes[n];
-    const bool last = n == assertion;
-    bool needed = last;
+    bool needed = false;
     for (unsigned r = 0; r < node->result_count; r++) needed |= m->wanted[node->result + r];
     for (unsigned i = 0; needed && i < node->operand_count; i++) {
-      if (!last || !superop_matters(node, i)) m->wanted[node->operands[i]] = true;
+      m->wanted[node->operands[i]] = true;
     }
   }
 }
@@ -104,20 +103,38 @@ static void compute(struct message *m, uint32_t number) {
   }
 }
 
-void fused_message(const struct cvl_kernel *k, uint32_t assertion, uint64_t position,
-                   struct cvl_error *e) {
+/* Computes the wanted values of nodes before `end`. Parameters that runs may overwrite are kept
+ * if messages depend on them; compiled ones overwrite none. */
+static void compute_wanted(struct message *m, uint32_t end) {
+  const struct cvl_kernel *k = m->k;
   const struct superop *op = k->op;
-  const struct superop_node *node = &op->nodes[assertion];
-  struct message m = {.k = k, .position = position};
-  find_wanted(&m, assertion);
+  find_wanted(m, end);
   for (uint32_t v = 0; v < op->param_count; v++) {
     const struct fused_value *p = &k->values[v];
-    if (!m.wanted[v] || !p->reported) continue;
-    memcpy(&m.element[v], p->base + position * p->bytes, p->bytes);
+    if (!m->wanted[v] || !p->base ||
+        !(p->reported || (k->runs_compiled && p->read_elementwise)))
+      continue;
+    memcpy(&m->element[v], p->base + m->position * p->bytes, p->bytes);
   }
-  for (uint32_t n = 0; n < assertion; n++) {
-    if (op->nodes[n].result_count > 0 && m.wanted[op->nodes[n].result]) compute(&m, n);
+  for (uint32_t n = 0; n < end; n++) {
+    if (op->nodes[n].result_count > 0 && m->wanted[op->nodes[n].result]) compute(m, n);
   }
+}
+
+void fused_message(const struct cvl_kernel *k, uint32_t assertion, uint64_t position,
+                   struct cvl_error *e) {
+  const struct superop_node *node = &k->op->nodes[assertion];
+  struct message m = {.k = k, .position = position};
+  m.wanted[node->operands[1]] = m.wanted[node->operands[2]] = true;
+  compute_wanted(&m, assertion);
   e->value = int_of(&m, node->operands[1]);
   e->limit = int_of(&m, node->operands[2]);
+}
+
+int64_t fused_compiled_index(const struct cvl_kernel *k, uint32_t gather, uint64_t position) {
+  const uint32_t index = k->op->nodes[gather].operands[1];
+  struct message m = {.k = k, .position = position};
+  m.wanted[index] = true;
+  compute_wanted(&m, gather);
+  return int_of(&m, index);
 }

@@ -7,6 +7,7 @@
 #include "cvl-cpu/fused-compiled.h"
 #include "cvl-cpu/fused-plan.h"
 #include "cvl-cpu/kernels.h"
+#include "fused-kernels/emit.h"
 
 /* ---- what a value is ---- */
 
@@ -430,8 +431,10 @@ struct cvl_kernel *cpu_prepare(struct cvl_context *c, const struct superop *op) 
     return NULL;
   }
   for (uint32_t n = 0; n < op->node_count; n++) atomic_init(&k->fault[n], FUSED_NONE);
-  if (c->compile_cache && !compile_when_it_pays(c->compile_cache))
-    k->compiled = fused_compiled_new(k);
+  if (c->compile_cache && !compile_when_it_pays(c->compile_cache) &&
+      !fused_functions_gather(op))
+    k->compiled =
+        fused_compiled_new(k, false); /* else in the first run, when segments are known */
   if (k->compiled) fused_compiled_ready(k->compiled); /* starts the compiler */
   k->next = c->prepared;
   if (k->next) k->next->previous = k;

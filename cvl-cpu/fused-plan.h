@@ -45,6 +45,8 @@ enum {
 };
 #define FUSED_NONE UINT64_MAX /* no fault: a node or position behind all others */
 
+struct fused_gathered; /* fused-kernels/emit.h */
+
 /* How the elements of a value are stored. IN_MEMORY: a vector of the whole domain. UNIFORM: the
  * same element at all positions, repeated for the length of a strip. The next three are buffers
  * of a worker, for a strip, a tile or a chunk. IN_AFFINE_RUN: the result of a gather, for a
@@ -114,7 +116,8 @@ enum fused_action {
   ACT_ASSERT,
   ACT_WITHIN,
   ACT_EXPRESSION,
-  ACT_LOOP
+  ACT_LOOP,
+  ACT_COMPILED /* a gather that compiled functions execute: no step */
 };
 
 /* An operation of an expression's program, as in kernels-expression.h; its operands are value
@@ -271,6 +274,8 @@ struct cvl_kernel {
   bool gathers;             /* some node does */
   bool has_runs;            /* some value is as_runs */
   bool runs_compiled;       /* maps are done by compiled functions */
+  bool in_one;              /* every gather that they may execute is from one segment */
+  bool untimed;             /* it is compiled for other segments, and says nothing about time */
   bool streams;             /* something is written past the caches */
   bool has_affine_runs;     /* some gather is affine */
   uint32_t affine_gather_count;
@@ -331,7 +336,8 @@ struct fused_worker {
   const char **gathered; /* of affine gathers: their elements of the strip */
   const void **in;       /* of compiled functions, by value number */
   void **out;
-  uint64_t *block_faults; /* by node */
+  uint64_t *block_faults;       /* by node */
+  struct fused_gathered *sources; /* of compiled gathers, by node */
   /* While the last stage adds the elements of a block to the lanes of reductions
    * (fused_compiled_fold_begin): the lanes of each reduction; of each value that is spread over
    * segments, the one element that this block has. */
@@ -490,6 +496,8 @@ static inline struct fused_steps fused_steps_here(const struct fused_worker *w) 
  */
 void fused_message(const struct cvl_kernel *, uint32_t assertion, uint64_t position,
                    struct cvl_error *);
+/* The index of a compiled gather at a position where it failed. */
+int64_t fused_compiled_index(const struct cvl_kernel *, uint32_t gather, uint64_t position);
 /* fused-loop.c: executes the loop whose first CARRY is the live step *step; then *step is its
  * last. False if it was stopped, which is recorded. */
 bool fused_loop(struct fused_worker *, uint32_t *step, uint64_t first, uint64_t n);

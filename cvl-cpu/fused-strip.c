@@ -66,7 +66,8 @@ uint64_t fused_step(struct fused_worker *w, uint32_t number, uint64_t first, uin
   case ACT_WITHIN:
     return move_int(move, k->c->int_elem)
         ->within(n, fused_at(w, &k->values[p->index], first), p->bound);
-  case ACT_LOOP: /* fused-loop.c */
+  case ACT_LOOP:     /* fused-loop.c */
+  case ACT_COMPILED: /* fused-compiled.c */
   case ACT_NONE: break;
   }
   return n;
@@ -99,6 +100,7 @@ void fused_remember(struct fused_worker *w, uint32_t number, uint64_t first,
   w->fault_node = number;
   w->fault_position = position;
   if (node->role == ROLE_MAP || node->role == ROLE_ASSERT) return;
+  if (k->nodes[number].action == ACT_COMPILED) return; /* fused_compiled_index */
   if (k->nodes[number].action == ACT_GATHER_RUNS) {
     w->fault_index = fused_runs_index(k, number, position);
     return;
@@ -128,6 +130,7 @@ void fused_streams_begin(struct fused_worker *w) {
   for (uint32_t i = 0; i < k->step_count; i++) {
     const struct superop_node *node = &k->op->nodes[k->steps[i]];
     if (node->role != ROLE_GATHER || k->values[node->result].storage != IN_MEMORY) continue;
+    if (k->nodes[k->steps[i]].action == ACT_COMPILED) continue;
     fused_stream(w, node->operands[0], k->values[node->result].base);
   }
 }

@@ -6,6 +6,7 @@
 #include "cvl-cpu/fused-plan.h"
 #include "cvl-cpu/kernels.h"
 #include "cvl-cpu/long-segments.h"
+#include "fused-kernels/emit.h"
 
 /* ---- results ---- */
 
@@ -54,7 +55,8 @@ static bool make_vector(struct cvl_kernel *k, struct fused_value *v,
   const uint8_t action = k->nodes[v->node].action;
   const bool writes_exactly = action == ACT_MAP || action == ACT_EXPRESSION ||
                               action == ACT_GATHER || action == ACT_GATHER_RUNS ||
-                              action == ACT_PICK || action == ACT_LOOP;
+                              action == ACT_PICK || action == ACT_LOOP ||
+                              action == ACT_COMPILED;
   if (writes_exactly && v->storage == v->buffer && !v->streaming) {
     v->storage = IN_MEMORY;
     v->base = (char *)result_data(&v->whole) + v->before * v->bytes;
@@ -277,7 +279,8 @@ static void report(struct cvl_kernel *k) {
   } else {
     const uint64_t s = node->role == ROLE_PICK ? position : segment_at(&p->near, position);
     e.kind = CVL_E_INDEX;
-    e.value = index_at_fault(k, number, position);
+    e.value = p->action == ACT_COMPILED ? fused_compiled_index(k, (uint32_t)number, position)
+                                        : index_at_fault(k, number, position);
     e.limit = (int64_t)(segment_start(&p->far, s + 1) - segment_start(&p->far, s));
     e.segment = (int64_t)s;
   }
@@ -306,8 +309,8 @@ static size_t reserve(struct layout *l, size_t bytes) {
 /* Offsets in the memory of a worker. */
 struct worker_layout {
   size_t in, out, lane_starts, lanes, same, streams, affine, run_data, gathered, block_faults,
-      located, walks, ranks, kept, totals, packed, block_totals, window_totals, combinations,
-      packs;
+      sources, located, walks, ranks, kept, totals, packed, block_totals, window_totals,
+      combinations, packs;
 };
 
 static uint64_t least_of(uint64_t a, uint64_t b) {
@@ -339,6 +342,8 @@ static struct worker_layout lay_out_worker(struct cvl_kernel *k) {
   at.run_data = reserve(&l, k->affine_gather_count * sizeof(char *));
   at.gathered = reserve(&l, k->affine_gather_count * sizeof(char *));
   at.block_faults = reserve(&l, k->runs_compiled ? k->op->node_count * sizeof(uint64_t) : 0);
+  at.sources = reserve(
+      &l, k->runs_compiled && k->in_one ? k->op->node_count * sizeof(struct fused_gathered) : 0);
   at.located = reserve(&l, k->gathers ? sizeof(struct fused_located) : 0);
   at.walks = reserve(&l, k->walks * sizeof(struct walk));
   at.ranks = reserve(&l, packs * sizeof(struct walk));
@@ -390,6 +395,7 @@ static void set_up_worker(struct cvl_kernel *k, const struct worker_layout *at, 
                              .lanes = (void **)(void *)(memory + at->lane_starts),
                              .same = (const void **)(void *)(memory + at->same),
                              .block_faults = (uint64_t *)(void *)(memory + at->block_faults),
+                             .sources = (struct fused_gathered *)(void *)(memory + at->sources),
                              .walks = (struct walk *)(void *)(memory + at->walks),
                              .ranks = (struct walk *)(void *)(memory + at->ranks),
                              .kept = (uint64_t *)(void *)(memory + at->kept),
@@ -494,6 +500,16 @@ static bool run_in_memory(struct cvl_kernel *k, const struct cvl_value *operands
   return done && scatters(k, failed, operands) && failed == FUSED_NONE;
 }
 
+/* Whether all gathers that compiled functions may execute are from one segment. */
+static bool gathers_in_one(const struct cvl_kernel *k, const struct cvl_value *operands) {
+  for (uint32_t n = 0; n < k->op->node_count; n++) {
+    const struct superop_node *node = &k->op->nodes[n];
+    if (fused_may_gather(k->op, n) && value_segments(&operands[node->operands[3]]).count != 1)
+      return false;
+  }
+  return true;
+}
+
 static bool run(struct cvl_kernel *k, const struct cvl_value *operands) {
   const struct superop *op = k->op;
   k->n = fused_size(&op->domain, operands);
@@ -504,6 +520,7 @@ static bool run(struct cvl_kernel *k, const struct cvl_value *operands) {
       k->reduction_count + k->scan_count + k->pack_count == 0 && !k->combines && !k->scans_by;
   atomic_store_explicit(&k->turn, 0, memory_order_relaxed);
   atomic_store_explicit(&k->failed, FUSED_NONE, memory_order_relaxed);
+  k->in_one = gathers_in_one(k, operands);
   k->runs_compiled = fused_choose(k);
   fused_bind(k, operands);
   if (!make_results(k, operands)) return false;

@@ -17,7 +17,26 @@ enum { MOST_STAGES = UINT8_MAX };
 
 /* Whether a node is computed by the function of a stage. */
 static bool is_block(const struct superop *op, const struct fused_blocks *b, uint32_t k) {
-  return fused_in_blocks(op, k) && !b->looped[k];
+  return fused_blocks_have(op, b, k);
+}
+
+/* Whether a value is more than arithmetic on positions. */
+static bool depends_on_data(const struct superop *op, uint32_t value) {
+  const struct superop_node *node = emit_definition(op, value);
+  if (!node ||
+      (node->role != ROLE_MAP && node->role != ROLE_INDEX && node->role != ROLE_SPREAD))
+    return true;
+  bool depends = false;
+  for (unsigned i = 0; node->role == ROLE_MAP && i < node->operand_count && !depends; i++) {
+    depends = depends_on_data(op, node->operands[i]);
+  }
+  return depends;
+}
+
+bool fused_may_gather(const struct superop *op, uint32_t k) {
+  const struct superop_node *node = &op->nodes[k];
+  return node->op == OPC_BPERMUTE && node->role == ROLE_GATHER && !op->cold[k] &&
+         depends_on_data(op, node->operands[1]);
 }
 
 /* The first stage that may run a loop. */
@@ -49,9 +68,9 @@ static void check_plan(const struct superop *op, const struct fused_blocks *b,
     const struct superop_node *node = &op->nodes[k];
     if (!is_block(op, b, k)) continue;
     invariant(b->stage[k] < b->stage_count);
-    for (unsigned i = 0; i < (node->role == ROLE_ASSERT ? 1U : node->operand_count); i++) {
+    for (unsigned i = 0; i < node->operand_count; i++) {
       const uint32_t v = node->operands[i];
-      if (v < op->param_count) continue;
+      if (v < op->param_count || !fused_blocks_read(node, i)) continue;
       invariant(b->stage[definitions[v]] <= b->stage[k]);
       invariant(!is_block(op, b, definitions[v]) || b->stage[definitions[v]] == b->stage[k] ||
                 b->written[v]);
@@ -59,11 +78,15 @@ static void check_plan(const struct superop *op, const struct fused_blocks *b,
   }
 }
 
-bool fused_blocks_plan(struct arena *arena, const struct superop *op, struct fused_blocks *b) {
+bool fused_blocks_plan(struct arena *arena, const struct superop *op, bool in_one,
+                       struct fused_blocks *b) {
   memset(b, 0, sizeof *b);
   b->stage = arena_alloc(arena, op->node_count + 1);
   b->written = arena_alloc(arena, (op->value_count + 1) * sizeof *b->written);
   b->looped = arena_alloc(arena, op->node_count + 1);
+  b->gathers = arena_alloc(arena, op->node_count + 1);
+  for (uint32_t k = 0; k < op->node_count; k++)
+    b->gathers[k] = in_one && fused_may_gather(op, k);
   uint32_t *definitions = arena_alloc(arena, (op->value_count + 1) * sizeof *definitions);
   uint32_t loop_end = 0;
   unsigned loop_stage = 0;
@@ -156,7 +179,7 @@ static bool is_needed(const struct block *b, uint32_t v) {
   for (uint32_t k = 0; k < b->op->node_count; k++) {
     const struct superop_node *node = &b->op->nodes[k];
     for (unsigned i = 0; is_in_stage(b, k) && i < node->operand_count; i++) {
-      if (node->operands[i] == v && superop_matters(node, i)) return true;
+      if (node->operands[i] == v && fused_blocks_read(node, i)) return true;
     }
     if (b->folds && node->role == ROLE_REDUCE && node->operands[0] == v) return true;
   }
@@ -190,9 +213,14 @@ static bool is_written(const struct block *b, uint32_t v) {
   return false;
 }
 
+/* Whether something is looked for again where it was wrong: flags of ASSERTs, indices. */
 static bool has_asserts(const struct block *b) {
   for (uint32_t k = 0; k < b->op->node_count; k++) {
-    if (is_in_stage(b, k) && b->op->nodes[k].role == ROLE_ASSERT) return true;
+    const struct superop_node *node = &b->op->nodes[k];
+    if (is_in_stage(b, k) && node->checked &&
+        (node->role == ROLE_ASSERT || node->role == ROLE_GATHER)) {
+      return true;
+    }
   }
   return false;
 }
@@ -222,6 +250,13 @@ static void declarations(const struct block *b) {
   for (uint32_t v = 0; v < b->op->value_count; v++) {
     const struct superop_node *definition = emit_definition(b->op, v);
     if (definition == NULL || !is_in_stage(b, (uint32_t)(definition - b->op->nodes))) continue;
+    if (definition->role == ROLE_GATHER) {
+      fprintf(b->out,
+              "  const %s *from%u = ((const struct source *)in[%u])->values;\n"
+              "  const uint64_t count%u = ((const struct source *)in[%u])->count;\n"
+              "  (void)count%u;\n",
+              type_of(b, v), v, v, v, v, v);
+    }
     if (is_written(b, v)) {
       fprintf(b->out, "  %s *restrict out%u = out[%u];\n", type_of(b, v), v, v);
     }
@@ -235,6 +270,25 @@ enum pass {
   PASS_FLAGS  /* everything, also that */
 };
 
+/* vV = the element that a gather reads; of no source the first one where the index is wrong. */
+static void gathered(const struct block *b, uint32_t k, enum pass pass) {
+  const struct superop_node *node = &b->op->nodes[k];
+  const uint32_t v = node->result, index = node->operands[1];
+  const char *type = type_of(b, v);
+  if (!node->checked) {
+    fprintf(b->out, "    const %s v%u = from%u[v%u];\n", type, v, v, index);
+    return;
+  }
+  fprintf(b->out, "    const int ok%u = (uint64_t)v%u < count%u;\n", k, index, v);
+  if (pass == PASS_FLAGS) {
+    fprintf(b->out, "    fault%u = !ok%u && i < fault%u ? i : fault%u;\n", k, k, k, k);
+  } else {
+    fprintf(b->out, "    wrong |= (uint64_t)!ok%u;\n", k);
+  }
+  fprintf(b->out, "    const %s v%u = from%u[ok%u ? (uint64_t)v%u : 0];\n", type, v, v, k,
+          index);
+}
+
 /* vV = the node's expression; an ASSERT has none. */
 static void assignment(const struct block *b, uint32_t k, enum pass pass) {
   const struct superop_node *node = &b->op->nodes[k];
@@ -246,6 +300,10 @@ static void assignment(const struct block *b, uint32_t k, enum pass pass) {
     } else {
       fprintf(b->out, "    wrong |= (uint64_t)!v%u;\n", v);
     }
+    return;
+  }
+  if (node->role == ROLE_GATHER) {
+    gathered(b, k, pass);
     return;
   }
   const struct map_row *row = emit_row(node);
@@ -445,4 +503,5 @@ void fused_emit_fold(const struct superop *op, const struct fused_blocks *plan,
 
 void fused_emit_block_prelude(struct widths widths, FILE *out) {
   emit_prelude(widths, out);
+  fputs("struct source {\n  const void *values;\n  uint64_t count;\n};\n\n", out);
 }

@@ -10,7 +10,7 @@
 /* ---- the plan ---- */
 
 static bool of_last_stage(const struct superop *op, const struct fused_blocks *b, uint32_t n) {
-  return fused_in_blocks(op, n) && !b->looped[n] && b->stage[n] == b->stage_count - 1;
+  return fused_blocks_have(op, b, n) && b->stage[n] == b->stage_count - 1;
 }
 
 /* Whether the last stage or a reduction reads a value. */
@@ -20,16 +20,22 @@ static bool is_read(const struct superop *op, const struct fused_blocks *b, uint
     if (node->role == ROLE_REDUCE && node->operands[0] == value) return true;
     if (!of_last_stage(op, b, n)) continue;
     for (unsigned i = 0; i < node->operand_count; i++) {
-      if (superop_matters(node, i) && node->operands[i] == value) return true;
+      if (fused_blocks_read(node, i) && node->operands[i] == value) return true;
     }
   }
   return false;
 }
 
-bool fused_functions_plan(struct arena *arena, const struct superop *op,
+bool fused_functions_gather(const struct superop *op) {
+  uint32_t n = 0;
+  while (n < op->node_count && !fused_may_gather(op, n)) n++;
+  return n < op->node_count;
+}
+
+bool fused_functions_plan(struct arena *arena, const struct superop *op, bool in_one,
                           struct fused_functions *f) {
   memset(f, 0, sizeof *f);
-  if (!fused_blocks_plan(arena, op, &f->blocks)) return false;
+  if (!fused_blocks_plan(arena, op, in_one, &f->blocks)) return false;
   if (f->blocks.stage_count == 0 && !superop_has_loops(op) && !superop_has_combinations(op))
     return false;
   f->spread = arena_alloc(arena, op->value_count + 1);
@@ -118,11 +124,12 @@ static void find_prefix(const struct file *file, const struct superop *op,
   if (!whole) memory_failed();
 }
 
-/* The functions of a superoperator, once, though several may have the same. */
-static void emit_for(struct file *file, const struct superop *op, FILE *out) {
+/* The functions of a superoperator, once, though several may have the same, for gathers from
+ * one segment or from any. */
+static void emit_for(struct file *file, const struct superop *op, bool in_one, FILE *out) {
   struct fused_functions f;
   char *prefix = file->prefixes[file->count];
-  if (!fused_functions_plan(file->arena, op, &f)) return;
+  if (!fused_functions_plan(file->arena, op, in_one, &f)) return;
   find_prefix(file, op, &f, prefix);
   for (uint32_t i = 0; i < file->count; i++) {
     if (strcmp(file->prefixes[i], prefix) == 0) return;
@@ -135,9 +142,12 @@ static void emit_for(struct file *file, const struct superop *op, FILE *out) {
 void fused_emit_cpu(struct arena *arena, const struct superop *const *ops, uint32_t count,
                     struct widths widths, FILE *out) {
   struct file file = {.arena = arena, .widths = widths};
-  file.prefixes = arena_alloc(arena, ((size_t)count + 1) * sizeof *file.prefixes);
+  file.prefixes = arena_alloc(arena, (2 * (size_t)count + 1) * sizeof *file.prefixes);
   print_command(out);
   fputs(file_text, out);
   fused_emit_block_prelude(widths, out);
-  for (uint32_t i = 0; i < count; i++) emit_for(&file, ops[i], out);
+  for (uint32_t i = 0; i < count; i++) {
+    emit_for(&file, ops[i], false, out);
+    if (fused_functions_gather(ops[i])) emit_for(&file, ops[i], true, out);
+  }
 }

@@ -26,13 +26,26 @@ static inline bool fused_in_blocks(const struct superop *op, uint32_t node) {
          (op->nodes[node].role == ROLE_ASSERT && op->nodes[node].checked);
 }
 
+/* Whether functions for blocks may execute a gather, where source and destination are one
+ * segment each: its index depends on data. One that is arithmetic on positions is often a
+ * slice, which back ends do not gather. */
+bool fused_may_gather(const struct superop *, uint32_t node);
+
+/* What such a gather reads. */
+struct fused_gathered {
+  const void *values;
+  uint64_t count;
+};
+
 /* Which values functions for blocks read and write. A superoperator has stages: a map node
  * whose operands are parameters, or spreads, progressions or gathers of them, belongs to stage
  * 0; one that needs the result of a gather whose index is a map of stage s belongs to stage
  * s + 1. An ASSERT belongs to the stage of its flags. A loop counts as one node, like a gather.
- * One function for each stage. */
+ * A gather that functions execute belongs to the stage of its index, like a map. One function
+ * for each stage. */
 struct fused_blocks {
-  bool *looped; /* of every node: it belongs to a loop, which has a function of its own */
+  bool *gathers; /* of every node: functions execute it, and it is a gather */
+  bool *looped;  /* of every node: it belongs to a loop, which has a function of its own */
   uint32_t stage_count; /* 0: there are no nodes for blocks */
   uint8_t *stage;       /* of every node: of a map the stage that computes it, of any other the
                            first stage that may read it */
@@ -40,8 +53,20 @@ struct fused_blocks {
                     stage: outputs, other nodes, later stages */
 };
 
-/* Fills in the plan, in the arena. False if there are more than 255 stages. */
-bool fused_blocks_plan(struct arena *, const struct superop *, struct fused_blocks *);
+/* Fills in the plan, in the arena. in_one: all gathers that functions may execute are from one
+ * segment, and are executed by them. False if there are more than 255 stages. */
+bool fused_blocks_plan(struct arena *, const struct superop *, bool in_one,
+                       struct fused_blocks *);
+
+/* Whether the function of a stage executes a node. */
+static inline bool fused_blocks_have(const struct superop *op, const struct fused_blocks *b,
+                                     uint32_t node) {
+  return (fused_in_blocks(op, node) && !b->looped[node]) || b->gathers[node];
+}
+/* Whether a node that they execute needs the elements of an operand. */
+static inline bool fused_blocks_read(const struct superop_node *node, uint32_t operand) {
+  return node->role == ROLE_GATHER ? operand == 1 : superop_matters(node, operand);
+}
 
 /* Writes the beginning of every file with functions for blocks: includes, the macros of the
  * expressions, the elementary functions. */
@@ -55,10 +80,11 @@ void fused_emit_block_prelude(struct widths, FILE *);
  * indexed by value number: in[v] has n elements of a value that the stage reads and does not
  * compute, or one element if uniform[v] (not NULL) says that it is the same at all positions;
  * out[v] gets n elements of every value of the stage that is `written`. Other entries are not
- * read. DIST of a CONST is a constant of the function. No array may overlap an output. fault[k]
- * of every checked node k of the stage becomes the first position whose element is at fault, of
- * an ASSERT the first whose flag is false, or UINT64_MAX; elements at fault are 0. The values
- * that an ASSERT would report are not read. BOOL elements are bytes. */
+ * read. in[v] of the result of a gather of this stage is a struct fused_gathered. DIST of a CONST
+ * is a constant of the function. No array may overlap an output. fault[k] of every checked node
+ * k of the stage becomes the first position whose element is at fault, of an ASSERT the first
+ * whose flag is false, or UINT64_MAX; elements at fault are 0. The values that an ASSERT would
+ * report are not read. BOOL elements are bytes. */
 void fused_emit_block(const struct superop *, const struct fused_blocks *, struct widths,
                       uint32_t stage, const bool *uniform, const char *name, FILE *);
 
@@ -139,8 +165,12 @@ static inline bool fused_begins_loop(const struct superop *op, uint32_t node) {
          (node == 0 || op->nodes[node - 1].role != ROLE_CARRY);
 }
 
-/* Fills in the plan, in the arena. False if there are no functions, or too many stages. */
-bool fused_functions_plan(struct arena *, const struct superop *, struct fused_functions *);
+/* Fills in the plan, in the arena; in_one as for fused_blocks_plan. False if there are no
+ * functions, or too many stages. */
+bool fused_functions_plan(struct arena *, const struct superop *, bool in_one,
+                          struct fused_functions *);
+/* Whether it makes a difference. */
+bool fused_functions_gather(const struct superop *);
 
 /* Writes the prelude and the functions `blockS` of each stage S, `loopN` of each loop that
  * begins with node N, `combineN_apply` and so on of each combination, and `fold`. */

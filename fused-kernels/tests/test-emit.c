@@ -93,7 +93,7 @@ static void check_random(struct widths w, uint64_t seed) {
   fused_emit_block_prelude(w, c);
   unsigned staged = 0;
   for (uint32_t i = 0; i < CASES; i++) {
-    cr_assert(fused_blocks_plan(&r.arena, &cases[i].op, &plans[i]));
+    cr_assert(fused_blocks_plan(&r.arena, &cases[i].op, false, &plans[i]));
     staged += plans[i].stage_count > 1;
     for (uint32_t stage = 0; stage < plans[i].stage_count; stage++) {
       char name[32];
@@ -129,7 +129,7 @@ static FILE *begin_blocks(struct loaded *l, const char *definition, struct width
                           struct fused_blocks *plan, struct built *b) {
   load(l, definition, w);
   cr_assert_not_null(l->ops[0]);
-  cr_assert(fused_blocks_plan(&l->arena, l->ops[0], plan));
+  cr_assert(fused_blocks_plan(&l->arena, l->ops[0], false, plan));
   make_directory(b);
   FILE *c = create(b, "emitted.c");
   fused_emit_block_prelude(w, c);
@@ -223,6 +223,59 @@ Test(emit_block, the_first_fault_of_each_node) {
   static const int32_t quotients[] = {3, INT32_MIN, 0, 0}, remainders[] = {0, 0, 0, 2};
   cr_expect(memcmp(room[0], quotients, sizeof quotients) == 0);
   cr_expect(memcmp(room[1], remainders, sizeof remainders) == 0);
+  clean(&b);
+  unload(&l);
+}
+
+/* A gather by a computed index, one by what that gathered, one whose index needs no check.
+ * Where an index is wrong the first element is read; of no elements, none. */
+Test(emit_block, gathers_from_one_segment) {
+  if (!has_compiler()) cr_skip_test("no compiler here");
+  static const char definition[] =
+      "fused OP0#1 ($0 : INT, $1 : INT, $2 : FLOAT, $3 : SEGDES, $4 : SEGDES, $5 : SEGDES) ="
+      "$6 = (+ INT @ $0 $0) $7 = (BPERMUTE INT @ $1 $6 $3 $5)"
+      "$8 = (BPERMUTE FLOAT @ $2 $7 $4 $5) $9 = (! BPERMUTE FLOAT @ $2 $0 $4 $5)"
+      "-> $7 $8 $9";
+  enum { N = 5, VALUES = 10 };
+  const struct widths w = {CVL_I32, CVL_F64};
+  struct loaded l;
+  struct built b;
+  struct fused_blocks plan;
+  load(&l, definition, w);
+  cr_assert(fused_blocks_plan(&l.arena, l.ops[0], true, &plan));
+  cr_expect(plan.stage_count == 1 && plan.gathers[1] && plan.gathers[2] && plan.gathers[3]);
+  make_directory(&b);
+  FILE *c = create(&b, "emitted.c");
+  fused_emit_block_prelude(w, c);
+  fused_emit_block(l.ops[0], &plan, w, 0, NULL, "block0_0", c);
+  fclose(c);
+  cr_assert(compile(&b, COMPILE_C " -O3"), "%s", dlerror());
+  block_function *f = (block_function *)symbol(&b, "block%u_%u", 0, 0);
+  static const int32_t index[N] = {2, 0, 1, 2, 0}, ints[5] = {1, 9, 0, 8, 2};
+  static const double reals[3] = {0.5, 1.5, 2.5};
+  int32_t found[N];
+  double first[N], second[N];
+  uint64_t fault[4];
+  const struct fused_gathered all = {ints, 5}, few = {ints, 4}, of = {reals, 3};
+  const void *in[VALUES] = {index, [7] = &all, [8] = &of, [9] = &of};
+  void *out[VALUES] = {[7] = found, [8] = first, [9] = second};
+  f(N, in, out, fault);
+  for (int i = 0; i < N; i++) {
+    cr_expect(found[i] == ints[2 * index[i]] && first[i] == reals[found[i]] &&
+                  second[i] == reals[index[i]],
+              "%d", i);
+  }
+  cr_expect(fault[1] == UINT64_MAX && fault[2] == UINT64_MAX);
+  in[7] = &few;
+  f(N, in, out, fault);
+  cr_expect(fault[1] == 0 && found[0] == ints[0] && found[2] == ints[2]);
+  static const int32_t negative[N] = {0, 1, 1, -1, 2}, wild[5] = {1, 9, 3, 8, 2};
+  const struct fused_gathered wide = {wild, 5};
+  in[0] = negative;
+  in[7] = &wide;
+  in[9] = &(struct fused_gathered){reals + 1, 3};
+  f(4, in, out, fault);
+  cr_expect(fault[1] == 3 && fault[2] == 1, "%ju %ju", fault[1], fault[2]);
   clean(&b);
   unload(&l);
 }
@@ -325,7 +378,7 @@ Test(emit_block, reductions_that_wait) {
     load(&l, definitions[i], (struct widths){CVL_I64, CVL_F64});
     cr_assert_not_null(l.ops[0], "%zu", i);
     struct fused_blocks plan;
-    cr_assert(fused_blocks_plan(&l.arena, l.ops[0], &plan));
+    cr_assert(fused_blocks_plan(&l.arena, l.ops[0], false, &plan));
     cr_expect_not(fused_blocks_fold(l.ops[0], &plan), "%zu", i);
     unload(&l);
   }
