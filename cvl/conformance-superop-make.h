@@ -1,4 +1,4 @@
-/* conformance-superop-make.h - what the files that make random superoperators share. Private to
+/* conformance-superop-make.h - a random superoperator while it is made. Private to
  * conformance-superop-make*.c.
  *
  * While a case is made, results are numbered from RESULTS on, since parameters still appear.

@@ -1,4 +1,4 @@
-/* oracle-superop.h - what the files of the oracle of superoperators share. Private to
+/* oracle-superop.h - the oracle of superoperators while it executes one. Private to
  * oracle-superop*.c.
  */
 #ifndef RAVEL_CVL_ORACLE_SUPEROP_H

@@ -1,4 +1,4 @@
-/* superop-run.h - what the files that execute superoperators node by node share. Private to
+/* superop-run.h - a superoperator while its nodes are executed one by one. Private to
  * superop-run*.c.
  */
 #ifndef RAVEL_CVL_SUPEROP_RUN_H

@@ -1,6 +1,6 @@
-/* fuse-form.c - how a binding takes part in fusion: an operation by the letters of its opcode;
- * a superoperator that is one combination and nothing else by letters that follow from its
- * nodes, with all of its nodes in the place of one. No other superoperator is fused again.
+/* fuse-form.c - what can be fused, and how operands are accessed: of an operation by the
+ * letters of its opcode; of a superoperator that is one combination and nothing else by letters
+ * that follow from its nodes. No other superoperator is fused again.
  */
 #include "fcode-opt/fuse.h"
 

@@ -77,8 +77,7 @@ static void expect_facts(const struct analysed *a, char *comment) {
 }
 
 static bool of_one_operation(const struct ir_binding *x) {
-  return x->form == IR_CONST || x->form == IR_FUSED ||
-         (x->form == IR_OP && x->op != OPC_READ);
+  return x->form == IR_CONST || x->form == IR_FUSED || (x->form == IR_OP && x->op != OPC_READ);
 }
 
 static void check_line(struct analysed *a, char *line) {
